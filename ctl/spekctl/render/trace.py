@@ -88,9 +88,11 @@ def defects(found: TraceDefects) -> list[str]:
         lines.append(f"{found.bad:,} unreadable {noun}; the first: {found.first}")
     if found.unordered:
         moved = f"; the time of {found.moved:,} was changed" if found.moved else ""
-        lines.append(f"{found.unordered:,} records were out of order{moved}")
+        noun = "record was" if found.unordered == 1 else "records were"
+        lines.append(f"{found.unordered:,} {noun} out of order{moved}")
     if found.ignored:
-        lines.append(f"{found.ignored:,} records are not I/O and were left out")
+        noun = "record is not I/O and was" if found.ignored == 1 else "records are not I/O and were"
+        lines.append(f"{found.ignored:,} {noun} left out")
     return lines + found.notes
 
 

@@ -9,17 +9,16 @@ import socket
 import struct
 import threading
 from collections.abc import Iterator, Sequence
-from enum import IntEnum
 from types import SimpleNamespace
 from typing import Any
 
 import pytest
+from lib.fakes.link import FakeLink
 
 from spekctl.errors import NoKernelSideError, NotPermittedError, RefusedError, SpekError, UsageError
 from spekctl.kernel import client, netlink, records
 from spekctl.kernel import link as kernel_link
-from spekctl.kernel.coded import Coded
-from spekctl.kernel.gen import spek, spek_records
+from spekctl.kernel.gen import spek
 from spekctl.workload import file
 from spekctl.workload.resolve import Options, Target, resolve
 
@@ -37,29 +36,6 @@ def attributes(name: str, **options: Any) -> dict[str, Any]:
     received = spek.message(message.data)
     received.decode()
     return kernel_link._decode(received)
-
-
-@pytest.mark.parametrize("name", ["RunState", "Phase", "Reason", "Direction", "Metric", "Backend"])
-def test_words_have_the_numbers_of_the_contract(name: str) -> None:
-    words: type[Coded] = getattr(spek_records, name)
-    numbers: type[IntEnum] = getattr(spek, name)
-    assert {one.name: one.code for one in words} == {one.name: one.value for one in numbers}
-    for one in words:
-        assert words.of(one.code) is one
-        assert one.value == one.name.lower().replace("_", "-")
-
-
-def test_a_number_of_a_newer_module_is_refused_in_a_sentence() -> None:
-    with pytest.raises(NoKernelSideError, match="newer than this spekctl: it sent Phase 7"):
-        spek_records.Phase.of(7)
-
-
-def test_limits_are_those_of_the_contract() -> None:
-    from spekctl.workload import values as model
-
-    assert (model.STREAMS_MAX, model.SIZES_MAX) == (spek.MAX_STREAMS, spek.MAX_SIZES)
-    assert (model.ASUS_MAX, model.ARRIVALS_MAX) == (spek.MAX_ASUS, spek.MAX_ARRIVALS)
-    assert (model.TARGETS_MAX, model.WORKERS_MAX) == (spek.MAX_TARGETS, spek.MAX_WORKERS)
 
 
 @pytest.mark.parametrize("name", file.shipped_names())
@@ -100,22 +76,6 @@ def test_read_only_runs_never_ask_to_write() -> None:
 
 def test_an_interval_of_zero_is_sent() -> None:
     assert attributes("random-read-4k", interval_ns=0)["interval_ns"] == 0
-
-
-class FakeLink:
-    """Answers dumps and requests from a list."""
-
-    def __init__(self, *answers: dict[str, Any]) -> None:
-        self.answers = list(answers)
-        self.asked: list[tuple[str, dict[str, Any]]] = []
-
-    def dump(self, command: IntEnum, **values: Any) -> list[dict[str, Any]]:
-        self.asked.append((command.name, values))
-        return [kernel_link.named(spek.MESSAGES[command], one) for one in self.answers]
-
-    def ask(self, command: IntEnum, **values: Any) -> dict[str, Any]:
-        self.asked.append((command.name, values))
-        return kernel_link.named(spek.MESSAGES[command], self.answers[0])
 
 
 def client_of(*answers: dict[str, Any]) -> client.Client:

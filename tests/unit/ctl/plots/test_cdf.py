@@ -13,7 +13,7 @@ from lib.ctl.plot_seen import lines, our_style
 
 from spekctl.documents import histogram, result
 from spekctl.documents.result import load_result
-from spekctl.plots import buckets, cdf
+from spekctl.plots import cdf
 
 drawing = pytest.fixture(autouse=True)(our_style)
 
@@ -87,15 +87,6 @@ def test_failed_ios_have_no_response_time(tmp_path: Path) -> None:
     found = cdf.of_log(write_log(tmp_path / "a.parquet", rows), "response")
     expected = ((rows["phase"] == 1) & (rows["error"] == 0)).sum()
     assert histogram.count_of(found.times["all"]) == expected
-
-
-def test_arrays_fall_into_the_same_buckets_as_single_times() -> None:
-    picks = {0, 1, 63, 64, 127, 128, 129, 2**40 - 1, 2**40, 2**63}
-    picks |= {2**power + delta for power in range(2, 41) for delta in (-1, 0, 1)}
-    picks |= set(np.random.default_rng(1).integers(0, 2**41, 2000).tolist())
-    ordered = sorted(picks)
-    found = buckets.index(np.array(ordered, dtype=np.uint64))
-    assert found.tolist() == [histogram.bucket_index(one, buckets.BITS) for one in ordered]
 
 
 def test_several_files_are_told_apart(tmp_path: Path) -> None:

@@ -28,7 +28,6 @@ from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.figure import Figure
 
 from spekctl.documents import curve
-from spekctl.documents.result import load_result
 from spekctl.plots import addresses, cdf, curves, rounds, source, streams, style, timeline, trace
 from spekctl.trace.trace import open_trace
 
@@ -161,21 +160,6 @@ def test_the_foot_names_file_workload_and_device(tmp_path: Path) -> None:
     text = foot(timeline.draw(timeline.of_result(write_result(tmp_path / "s.json", rows, "spc1"))))
     assert text.endswith("\nSPC-1-like, unaudited")
     assert "SPC-1-like, unaudited" in foot(make_curve(tmp_path))
-
-
-def test_the_foot_names_the_machine_if_it_has_a_name(tmp_path: Path) -> None:
-    whole = load_result(write_result(tmp_path / "r.json", []))
-    for name, end in (("rig7", " on rig7"), ("(none)", "Linux 6.1"), ("", "Linux 6.1")):
-        machine = msgspec.structs.replace(whole.environment, hostname=name, kernel="6.1")
-        made = msgspec.structs.replace(whole, environment=machine)
-        assert source.result_origin(Path("r.json"), made).details.endswith(end)
-
-
-def test_lost_records_and_early_ends_are_told(tmp_path: Path) -> None:
-    log = write_log(tmp_path / "a.parquet", records(900), lost=100, reason="stopped")
-    text = foot(addresses.draw(addresses.read(log)))
-    assert "100 of 1,000 I/Os not logged" in text
-    assert "run ended early (stopped)" in text
 
 
 @all_pictures

@@ -4,48 +4,16 @@
 from __future__ import annotations
 
 import io
-from dataclasses import replace
 from typing import Any
 
 import msgspec
-import pytest
+from lib.ctl.progress_rows import ROW, RUNNING
 from lib.fakes.kernel import SECOND, START_NS, interval_cell
 
-from spekctl.kernel.records import IntervalRow, Phase, RunInfo, RunState
+from spekctl.kernel.records import IntervalRow, Phase
 from spekctl.render import progress
 from spekctl.render.progress import LineProgress, LiveProgress
 from spekctl.run.progress import MachineFigures, clock_of, figures_of
-
-ROW = IntervalRow(
-    seq=2,
-    phase=Phase.MEASURE,
-    start_ns=START_NS + 2 * SECOND,
-    end_ns=START_NS + 4 * SECOND,
-    outstanding=3,
-    backlog=0,
-    worker_cpu_ns=SECOND,
-    worker_switches=30,
-    read=interval_cell(
-        ios=5000,
-        bytes=5000 * 4096,
-        response_p50_ns=120_000,
-        response_p99_ns=980_000,
-        response_max_ns=2_000_000,
-    ),
-    write=interval_cell(),
-    streams=[],
-)
-RUNNING = RunInfo(
-    id=1,
-    state=RunState.RUNNING,
-    phase=Phase.MEASURE,
-    started_ns=START_NS,
-    measure_ns=START_NS + 10 * SECOND,
-    now_ns=START_NS + 20 * SECOND,
-    time_ns=40 * SECOND,
-    ramp_ns=10 * SECOND,
-    interval_ns=SECOND,
-)
 
 
 def lines(*rows: IntervalRow, **options: Any) -> list[str]:
@@ -112,28 +80,6 @@ def test_notes_are_for_people() -> None:
     stream = io.StringIO()
     LineProgress(stream, quiet=True).note("stopping")
     assert stream.getvalue() == "spekctl: stopping\n"
-
-
-@pytest.mark.parametrize(
-    ("changes", "elapsed_s", "left_s"),
-    [
-        ({}, 20, 30),
-        ({"measure_ns": 0, "phase": Phase.RAMP, "now_ns": START_NS + 4 * SECOND}, 4, 46),
-        ({"measure_ns": 0, "ramp_count": 9, "ramp_ns": 0}, 20, None),
-        ({"state": RunState.DRAINING}, 20, 0),
-        ({"state": RunState.DONE, "ended_ns": START_NS + 7 * SECOND}, 7, 0),
-        ({"time_ns": 0, "count": 1000}, 20, 30),
-        ({"state": RunState.READY, "started_ns": 0, "measure_ns": 0}, 0, None),
-    ],
-)
-def test_elapsed_and_remaining(
-    changes: dict[str, Any], elapsed_s: float, left_s: float | None
-) -> None:
-    info = replace(RUNNING, **changes)
-    clock = clock_of(info, measured_ios=250)
-    assert clock.elapsed_s == elapsed_s
-    if changes.get("state") is not RunState.READY:
-        assert clock.left_s == left_s
 
 
 def test_the_live_view_draws_what_it_is_given() -> None:

@@ -5,7 +5,6 @@ from __future__ import annotations
 
 import pytest
 from lib.ctl.shown import shown
-from rich.console import Console
 
 from spekctl.render.tables import show, table
 
@@ -41,14 +40,3 @@ def test_without_a_terminal_the_width_is_that_of_the_table(
     assert "x" * 150 in capsys.readouterr().out
     show(made, width=20)
     assert "x" * 150 not in capsys.readouterr().out
-
-
-def test_names_are_data_not_markup() -> None:
-    from spekctl.render.console import print_parts, wide
-
-    out = wide(40)
-    with out.capture() as captured:
-        print_parts(["[bold]x[/bold] :smile:"], 40, out)
-    assert captured.get() == "[bold]x[/bold] :smile:\n"
-    narrow = Console(width=20, file=out.file)
-    assert wide(40, narrow).width == 40 and wide(10, narrow) is narrow

@@ -4,35 +4,22 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from typing import Any
 
 import msgspec
 import pytest
+from lib.ctl import progress_rows
+from lib.ctl.progress_rows import RUNNING
 from lib.fakes.kernel import SECOND, START_NS, interval_cell
 
-from spekctl.kernel.records import IntervalRow, Phase, RunInfo, RunState
+from spekctl.kernel.records import Phase, RunState
 from spekctl.run.progress import clock_of, figures_of
 
-ROW = IntervalRow(
-    seq=2,
-    phase=Phase.MEASURE,
-    start_ns=START_NS + 2 * SECOND,
-    end_ns=START_NS + 4 * SECOND,
-    outstanding=3,
+ROW = msgspec.structs.replace(
+    progress_rows.ROW,
     backlog=7,
-    worker_cpu_ns=SECOND,
-    worker_switches=30,
     read=interval_cell(ios=5000, bytes=5000 * 4096, errors=1, response_p99_ns=980_000),
     write=interval_cell(ios=1000, bytes=1000 * 8192, errors=2, response_max_ns=5),
-    streams=[],
-)
-RUNNING = RunInfo(
-    id=1,
-    state=RunState.RUNNING,
-    phase=Phase.MEASURE,
-    started_ns=START_NS,
-    measure_ns=START_NS + 10 * SECOND,
-    now_ns=START_NS + 20 * SECOND,
-    time_ns=40 * SECOND,
 )
 
 
@@ -96,3 +83,25 @@ def test_the_share_grows_to_one() -> None:
     shares = [one.share or 0.0 for one in clocks]
     assert shares == sorted(shares) and shares[-1] == 1.0 and shares[0] == pytest.approx(10 / 50)
     assert all(one.left_s is not None and one.left_s >= 0 for one in clocks)
+
+
+@pytest.mark.parametrize(
+    ("changes", "elapsed_s", "left_s"),
+    [
+        ({}, 20, 30),
+        ({"measure_ns": 0, "phase": Phase.RAMP, "now_ns": START_NS + 4 * SECOND}, 4, 46),
+        ({"measure_ns": 0, "ramp_count": 9, "ramp_ns": 0}, 20, None),
+        ({"state": RunState.DRAINING}, 20, 0),
+        ({"state": RunState.DONE, "ended_ns": START_NS + 7 * SECOND}, 7, 0),
+        ({"time_ns": 0, "count": 1000}, 20, 30),
+        ({"state": RunState.READY, "started_ns": 0, "measure_ns": 0}, 0, None),
+    ],
+)
+def test_elapsed_and_remaining(
+    changes: dict[str, Any], elapsed_s: float, left_s: float | None
+) -> None:
+    info = replace(RUNNING, **changes)
+    clock = clock_of(info, measured_ios=250)
+    assert clock.elapsed_s == elapsed_s
+    if changes.get("state") is not RunState.READY:
+        assert clock.left_s == left_s

@@ -61,6 +61,12 @@ def test_bounds_are_those_of_the_core(bound: int, name: str) -> None:
     assert bound == value
 
 
+def test_limits_are_those_of_the_contract() -> None:
+    assert (values.STREAMS_MAX, values.SIZES_MAX) == (spek.MAX_STREAMS, spek.MAX_SIZES)
+    assert (values.ASUS_MAX, values.ARRIVALS_MAX) == (spek.MAX_ASUS, spek.MAX_ARRIVALS)
+    assert (values.TARGETS_MAX, values.WORKERS_MAX) == (spek.MAX_TARGETS, spek.MAX_WORKERS)
+
+
 def test_patterns_of_a_file_are_tables_or_the_cores() -> None:
     """Of these, write pointers and those of all disks; a trace is replayed by itself."""
     of_file, of_core = set(values.FILE_PATTERNS), set(get_args(values.CorePattern))

@@ -4,12 +4,12 @@
 from __future__ import annotations
 
 import pytest
+from lib.ctl.study import short_study
 
-from spekctl.campaigns.paper003 import study
 from spekctl.documents.drive import DriveStudy
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture
 def made() -> DriveStudy:
-    """Of 4000 requests for each load."""
-    return study.study(4000, 1, lambda what: None)
+    """As the plots have it, too."""
+    return short_study()

@@ -15,8 +15,6 @@ from spekctl import files
 from spekctl.campaigns.paper003.claims import system_of
 from spekctl.documents import document, drive
 from spekctl.documents.drive import DriveStudy
-from spekctl.plots import study as picture
-from spekctl.plots import style
 
 
 def test_arrays_break_even_on_a_small_footprint_and_not_on_a_large_one(made: DriveStudy) -> None:
@@ -51,12 +49,3 @@ def test_the_document_follows_its_schema_and_is_drawn(
     assert document.read(path, DriveStudy) == made
     done = caller(capfd)("plot", "study", path, "--figure", 8, "-o", tmp_path / "fig8.svg")
     assert (done.code, done.out) == (0, f"{tmp_path}/fig8.svg\n")
-
-
-@pytest.mark.parametrize("figure", picture.FIGURES)
-def test_every_figure_has_its_panels(made: DriveStudy, figure: int) -> None:
-    with style.ready():
-        drawn = picture.draw(made, figure, "study.json")
-    panels = {2: 4, 3: 1, 4: 8, 5: 8, 6: 4, 7: 4, 8: 5}[figure]
-    assert len(drawn.axes) == panels
-    assert all(axes.lines or axes.patches for axes in drawn.axes)

@@ -1,0 +1,86 @@
+# SPDX-License-Identifier: GPL-2.0
+"""Files that pictures are drawn from, and the foot that says so."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import msgspec
+import pytest
+from lib.ctl.plot_files import (
+    OPEN,
+    facts,
+    records,
+    write_curve,
+    write_log,
+    write_report,
+    write_result,
+)
+from lib.ctl.plot_seen import foot, our_style
+
+from spekctl import files
+from spekctl.documents.curve import load_curve
+from spekctl.documents.result import load_result
+from spekctl.errors import UsageError
+from spekctl.plots import addresses, source
+
+drawing = pytest.fixture(autouse=True)(our_style)
+
+
+def test_the_foot_names_the_machine_if_it_has_a_name(tmp_path: Path) -> None:
+    whole = load_result(write_result(tmp_path / "r.json", []))
+    for name, end in (("rig7", " on rig7"), ("(none)", "Linux 6.1"), ("", "Linux 6.1")):
+        machine = msgspec.structs.replace(whole.environment, hostname=name, kernel="6.1")
+        made = msgspec.structs.replace(whole, environment=machine)
+        assert source.result_origin(Path("r.json"), made).details.endswith(end)
+
+
+def test_lost_records_and_early_ends_are_told(tmp_path: Path) -> None:
+    log = write_log(tmp_path / "a.parquet", records(900), lost=100, reason="stopped")
+    text = foot(addresses.draw(addresses.read(log)))
+    assert "100 of 1,000 I/Os not logged" in text
+    assert "run ended early (stopped)" in text
+
+
+@pytest.mark.parametrize(
+    ("count", "changes", "sentence"),
+    [
+        (0, {}, "holds no I/Os"),
+        (10, {"measure_ns": 0}, "has no measure phase: its run ended before"),
+    ],
+)
+def test_a_log_of_nothing_is_not_drawn(
+    count: int, changes: dict[str, int], sentence: str, tmp_path: Path
+) -> None:
+    path = write_log(tmp_path / "a.parquet", records(10)[:count], **changes)
+    with pytest.raises(UsageError, match=sentence):
+        source.open_log(path)
+
+
+@pytest.mark.parametrize(
+    ("model", "text"), [("", "/dev/x (10 GiB)"), ("Disk  ", "/dev/x (Disk, 10 GiB)")]
+)
+def test_a_device_has_its_model_if_it_says_one(model: str, text: str) -> None:
+    assert source.device(facts(model)) == text
+
+
+def test_a_report_has_the_limit_and_the_search_of_its_curve(tmp_path: Path) -> None:
+    plain = source.load_points(write_curve(tmp_path / "c.json", OPEN))
+    report = source.load_points(write_report(tmp_path / "r.json", OPEN[:2], OPEN))
+    assert [one.iops for one in report.points] == sorted(one.iops for one in OPEN[:2])
+    assert (plain.limit_ns, list(plain.search)) == (None, [])
+    assert report.limit_ns and len(report.search) == len(OPEN)
+    assert report.origin.file == "r.json"
+
+
+def test_a_curve_that_was_broken_off_says_so(tmp_path: Path) -> None:
+    path = write_curve(tmp_path / "c.json", OPEN)
+    assert "not complete" not in source.load_points(path).origin.details
+    broken = msgspec.structs.replace(load_curve(path), complete=False)
+    path.write_bytes(files.encode(broken))
+    assert ", not complete" in source.load_points(path).origin.details
+
+
+def test_a_result_has_no_load_curve(tmp_path: Path) -> None:
+    with pytest.raises(UsageError, match="a curve is drawn from"):
+        source.load_points(write_result(tmp_path / "r.json", []))

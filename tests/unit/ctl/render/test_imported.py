@@ -1,0 +1,43 @@
+# SPDX-License-Identifier: GPL-2.0
+"""What is told of an imported file."""
+
+from __future__ import annotations
+
+import pytest
+
+from spekctl.render.imported import report_lines
+from spekctl.workload import file
+from spekctl.workload.imported import Imported
+
+ENDS = "different from fio: the file does not say when it ends; --time does, by default 60s"
+
+
+def lines(*settings: str, **parts: object) -> list[str]:
+    workload = file.load("random-read-4k", settings)
+    return list(report_lines(Imported(workload, "fio", **parts)))  # type: ignore[arg-type]
+
+
+def test_options_that_went_to_one_place_are_one_line() -> None:
+    found = lines(
+        "run.time=5s",
+        mapped={"rw": "pattern", "bs": "size", "randrepeat": "pattern"},
+        not_needed={"direct": "always", "ioengine": "the kernel", "gtod_reduce": "always"},
+    )
+    assert found == [
+        "rw, randrepeat -> pattern",
+        "bs -> size",
+        "direct, gtod_reduce: not needed: always",
+        "ioengine: not needed: the kernel",
+    ]
+
+
+@pytest.mark.parametrize(
+    ("settings", "told"), [((), [ENDS]), (("run.time=5s",), []), (("run.count=9",), [])]
+)
+def test_a_file_without_an_end_gets_ours(settings: tuple[str, ...], told: list[str]) -> None:
+    assert lines("run.time=", *settings) == told
+
+
+def test_the_command_line_comes_last() -> None:
+    found = lines("run.time=5s", differences=["it waits"], command_line=["--depth", "8"])
+    assert found == ["different from fio: it waits", "give to `spekctl run`: --depth 8"]
