@@ -20,6 +20,8 @@ from spekctl.suggest import did_you_mean
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
+    from spekctl.ranges import Ranges
+
     Array = NDArray[Any]
     Rows = dict[str, Array]
 
@@ -139,52 +141,6 @@ class Summary:
         return busy_ns / self.span_ns if self.span_ns else 0.0
 
 
-class Footprint:
-    """Which blocks were touched, as ranges that do not overlap; what is sequential is short."""
-
-    _COMPACT = 1 << 20
-
-    def __init__(self) -> None:
-        self._parts: list[tuple[Array, Array]] = []
-        self._loose = 0
-        self._settled = 0
-
-    def add(self, first: Array, end: Array) -> None:
-        """Blocks @first to @end, without @end."""
-        self._parts.append((first, end))
-        self._loose += len(first)
-        # Only when there is as much new as old: each range is then sorted a few times at most.
-        if self._loose > max(self._COMPACT, self._settled):
-            self._settle()
-
-    def update(self, other: Footprint) -> None:
-        """All blocks of @other."""
-        other._settle()
-        for first, end in other._parts:
-            self.add(first, end)
-
-    def _settle(self) -> None:
-        import numpy as np
-
-        if not self._loose:
-            return
-        first = np.concatenate([part[0] for part in self._parts])
-        end = np.concatenate([part[1] for part in self._parts])
-        order = np.argsort(first)
-        first, end = first[order], np.maximum.accumulate(end[order])
-        # A range begins where all before it have ended.
-        begins = np.flatnonzero(np.concatenate([[True], first[1:] > end[:-1]]))
-        lasts = np.concatenate([begins[1:], [len(end)]]) - 1
-        self._parts = [(first[begins], end[lasts])]
-        self._loose, self._settled = 0, len(begins)
-
-    @property
-    def blocks(self) -> int:
-        """Distinct blocks."""
-        self._settle()
-        return sum(int((end - first).sum()) for first, end in self._parts)
-
-
 def summarize(log: LogFile, selection: Selection) -> Summary:
     """Compute the summary."""
     summary = Summary(log.header)
@@ -207,7 +163,9 @@ def _count(log: LogFile, selection: Selection, summary: Summary) -> None:
     """Counters, footprints and the order of addresses: one pass."""
     import numpy as np
 
-    places: dict[Key, Footprint] = {}
+    from spekctl.ranges import Ranges
+
+    places: dict[Key, Ranges] = {}
     names = ("op", "asu", "error", "bytes", "address", "bsu", "arrival_ns", "completion_ns")
     for rows in selection.rows(log, names):
         if not len(rows["stream"]):
@@ -222,19 +180,19 @@ def _count(log: LogFile, selection: Selection, summary: Summary) -> None:
                 summary.errors[code] = summary.errors.get(code, 0) + count
         rows["sequential"] = _sequential(rows)
         for place, part in _by_cell(rows):
-            footprint = places.setdefault(place, Footprint())
+            footprint = places.setdefault(place, Ranges())
             _count_cell(summary.cells.setdefault(place, Cell()), footprint, part)
     for key, cell in list(summary.cells.items()):
         _add_to_sums(summary.cells, key, cell)
-        cell.distinct = places[key].blocks
+        cell.distinct = places[key].total
     for asu in sorted({cell.asu for key, cell in summary.cells.items() if key in places}):
-        whole = Footprint()
+        whole = Ranges()
         for key in [key for key in places if summary.cells[key].asu == asu]:
             whole.update(places.pop(key))
-        summary.asu_blocks[asu] = whole.blocks
+        summary.asu_blocks[asu] = whole.total
 
 
-def _count_cell(cell: Cell, footprint: Footprint, rows: Rows) -> None:
+def _count_cell(cell: Cell, footprint: Ranges, rows: Rows) -> None:
     fine = rows["error"] == 0
     failed = int(len(fine) - fine.sum())
     cell.errors += failed

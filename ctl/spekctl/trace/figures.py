@@ -19,9 +19,9 @@ from spekctl.documents.trace import (
     TraceQuantiles,
     TraceSize,
 )
+from spekctl.ranges import Ranges
 from spekctl.recorded import text
 from spekctl.trace.columns import Array, Batch, Flag, Op, concatenated, grouped
-from spekctl.trace.intervals import Intervals
 from spekctl.trace.trace import Trace
 
 WINDOWS_NS = (10**6, 10**7, 10**8, 10**9, 10**10, 10**11)
@@ -139,13 +139,13 @@ class Footprint:
 
     def __init__(self) -> None:
         self.granularity = 1
-        self._devices: dict[int, Intervals] = {}
+        self._devices: dict[int, Ranges] = {}
 
     def add(self, device: int, first: Array, end: Array) -> None:
         """Bytes @first to @end of @device, without @end."""
         if self.granularity > 1:
             first, end = self._whole(first, end)
-        self._devices.setdefault(device, Intervals()).add(first, end)
+        self._devices.setdefault(device, Ranges()).add(first, end)
 
     def bound(self) -> None:
         """Keep to MOST ranges; to be called now and then."""
@@ -154,7 +154,7 @@ class Footprint:
                 break
             self.granularity = max(_PAGE, 8 * self.granularity)
             for number, old in self._devices.items():
-                coarse = Intervals()
+                coarse = Ranges()
                 coarse.add(*self._whole(*old.ranges()))
                 self._devices[number] = coarse
 
@@ -165,12 +165,12 @@ class Footprint:
     def of(self, device: int) -> int:
         """Bytes of one device."""
         found = self._devices.get(device)
-        return found.bytes if found is not None else 0
+        return found.total if found is not None else 0
 
     @property
     def bytes(self) -> int:
         """Bytes of all devices."""
-        return sum(one.bytes for one in self._devices.values())
+        return sum(one.total for one in self._devices.values())
 
 
 @dataclass(slots=True)

@@ -24,8 +24,8 @@ import numpy as np
 
 from spekctl import units
 from spekctl.errors import UsageError
+from spekctl.ranges import Ranges
 from spekctl.trace.columns import END_MAX, SECTOR_BYTES, Array, Batch, Op, grouped
-from spekctl.trace.intervals import Intervals
 
 
 @dataclass(frozen=True, slots=True)
@@ -255,7 +255,7 @@ class Pack:
 
 
 def pack(
-    touched: Mapping[int, Intervals],
+    touched: Mapping[int, Ranges],
     targets: Sequence[Target],
     target_of: Sequence[int] | None = None,
     align_bytes: int = 4096,
@@ -270,7 +270,7 @@ def pack(
     align = np.uint64(align_bytes)
     for device in sorted(touched):
         first, end = touched[device].ranges()
-        grown = Intervals()
+        grown = Ranges()
         grown.add(first // align * align, (end + (align - np.uint64(1))) // align * align)
         first, end = grown.ranges()
         lengths = end - first
@@ -315,7 +315,7 @@ class Survey:
     records: int = 0
     span_ns: int = 0
     ends: dict[int, int] = field(default_factory=dict)
-    touched: dict[int, Intervals] = field(default_factory=dict)
+    touched: dict[int, Ranges] = field(default_factory=dict)
 
     def sizes(self, align_bytes: int = 1 << 20) -> list[int]:
         """The least size that each device must have had, as a multiple of @align_bytes."""
@@ -342,7 +342,7 @@ def survey(batches: Iterable[Batch], ranges: bool = False) -> Survey:
             last = int(some.end_bytes.max()) if len(some) else 0
             found.ends[device] = max(found.ends.get(device, 0), last)
             if ranges:
-                touched = found.touched.setdefault(device, Intervals())
+                touched = found.touched.setdefault(device, Ranges())
                 touched.add(some.offset_bytes, some.end_bytes)
     return found
 

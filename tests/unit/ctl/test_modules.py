@@ -19,13 +19,7 @@ ROOT = Path(spekctl.__file__).parent
 # Modules and the test file that covers most of each.
 ELSEWHERE = {
     "documents/profile.py": "campaigns/test_profile.py",
-    "log/stats.py": "commands/test_log.py",
-    "power/rails.py": "power/test_calibrate.py",
     "render/profile.py": "gate/test_functions.py",
-    "run/candidates.py": "test_cli.py",
-    "run/scrape.py": "commands/test_metrics.py",
-    "vm/clock.py": "vm/test_runner.py",
-    "web/session.py": "web/test_server.py",
 }
 # Tests of all modules, or of what several of them do together.
 OF_MANY = {

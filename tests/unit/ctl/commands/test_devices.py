@@ -6,7 +6,6 @@ from __future__ import annotations
 import dataclasses
 import errno
 import json
-import os
 import re
 
 import pytest
@@ -14,45 +13,12 @@ from lib.ctl.command_line import Spekctl
 from lib.fakes.kernel import FakeKernel, other_run
 from lib.fakes.machine import disk
 
-from spekctl.block import blkid, safety
 from spekctl.block import device as block_device
+from spekctl.block import safety
 from spekctl.errors import (
     SpekError,
     error_from_errno,
 )
-
-
-def test_devices_say_what_may_be_done(
-    spekctl: Spekctl, kernel: FakeKernel, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    found = {
-        "/dev/fake0": (disk("/dev/fake0"), "", []),
-        "/dev/fake1": (disk("/dev/fake1"), "fake1 is mounted on /", []),
-        "/dev/fake2": (disk("/dev/fake2"), "", [blkid.Signature("xfs", "filesystem", 0)]),
-        "/dev/fake3": (disk("/dev/fake3", read_only=True), "", []),
-        "/dev/fake4": (disk("/dev/fake4"), "", None),
-        "/dev/fake5": (disk("/dev/fake5"), "", []),
-    }
-    gone = str((1 << 22) + 1)  # more than Linux gives a process
-    opened = [safety.Opened("250:5", gone, os.O_RDWR), safety.Opened("250:0", gone, os.O_RDONLY)]
-    monkeypatch.setattr(safety, "opened_devices", lambda: opened)
-    monkeypatch.setattr(
-        block_device, "every", lambda everything: [one[0] for one in found.values()]
-    )
-    monkeypatch.setattr(safety, "verdict", lambda one, runs: found[one.path][1])
-    monkeypatch.setattr(safety, "data_on", lambda one: found[one.path][2])
-    rows = json.loads(spekctl("devices", "--json").out)
-    assert [row["state"] for row in rows] == [
-        "reading and writing",
-        "no: fake1 is mounted on /",
-        "reading; writing with --destroy (it holds file system xfs at byte 0)",
-        "reading (it is read-only)",
-        "reading; only root can see whether it holds data",
-        f"reading at most: process {gone} (?) has it open for writing",
-    ]
-    assert [row["open_for_writing"] != [] for row in rows] == [False] * 5 + [True]
-    table = spekctl("devices").out
-    assert "S123" in table and "no: fake1 is mounted on /" in table
 
 
 def seen(monkeypatch: pytest.MonkeyPatch, *found: block_device.Device) -> None:

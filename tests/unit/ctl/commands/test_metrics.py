@@ -42,12 +42,6 @@ def test_a_file_is_replaced_whole(spekctl: Spekctl, kernel: FakeKernel, tmp_path
     assert path.stat().st_ino != inode and list(tmp_path.glob(".spekctl*")) == []
 
 
-def test_a_run_that_is_deleted_meanwhile_is_left_out(spekctl: Spekctl, kernel: FakeKernel) -> None:
-    leave_a_run(spekctl, kernel)
-    kernel.refuse["stats"] = error_from_errno(2, "There is no run with this number.", "stats-get")
-    assert spekctl("metrics").out == ""
-
-
 def test_what_is_refused(spekctl: Spekctl, kernel: FakeKernel, tmp_path: Path) -> None:
     outcome = spekctl("metrics", "-o", tmp_path / "no" / "x.prom")
     assert outcome.code == ExitCode.USAGE and "there is no directory" in outcome.sentence

@@ -12,9 +12,9 @@ from hypothesis import strategies as st
 from lib.ctl.traces import batch
 
 from spekctl.errors import UsageError
+from spekctl.ranges import Ranges
 from spekctl.trace import mapping
 from spekctl.trace.columns import Batch, Op
-from spekctl.trace.intervals import Intervals
 from spekctl.trace.mapping import AsIs, Scale, Target, Wrap, concatenate, pack, survey
 
 OPS = st.sampled_from([Op.READ, Op.WRITE, Op.DISCARD, Op.FLUSH])
@@ -192,7 +192,7 @@ def test_a_packed_trace_needs_what_it_touches(trace: Batch) -> None:
 
 
 def test_what_a_packing_does_not_know_has_no_place() -> None:
-    touched = Intervals()
+    touched = Ranges()
     touched.add(np.array([8192], np.uint64), np.array([12288], np.uint64))
     mapper = pack({0: touched}, [Target(1 << 20)], [0, 0])
     trace = batch(
@@ -236,22 +236,4 @@ def test_a_survey_knows_sizes_and_ranges() -> None:
     found = survey([trace], ranges=True)
     assert (found.records, found.span_ns) == (3, 9)
     assert found.sizes() == [1 << 20, 0, 2 << 20]
-    assert [found.touched[device].bytes for device in range(3)] == [512, 0, 1]
-
-
-@given(
-    st.lists(st.lists(st.tuples(st.integers(0, 60), st.integers(0, 9)), max_size=8), max_size=6),
-    st.booleans(),
-)
-def test_intervals_are_a_set(parts: list[list[tuple[int, int]]], settled: bool) -> None:
-    found, expected = Intervals(), set()
-    for part in parts:
-        first = np.array([at for at, _ in part], np.uint64)
-        found.add(first, first + np.array([length for _, length in part], np.uint64))
-        expected |= {one for at, length in part for one in range(at, at + length)}
-        if settled:
-            assert found.bytes == len(expected)
-    first, end = found.ranges()
-    covered = {one for a, b in zip(first, end, strict=True) for one in range(int(a), int(b))}
-    assert covered == expected
-    assert (first[1:] > end[:-1]).all()
+    assert [found.touched[device].total for device in range(3)] == [512, 0, 1]

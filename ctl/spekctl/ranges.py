@@ -1,18 +1,23 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""A set of bytes as ranges: exact, and small where accesses are sequential or come again."""
+"""A set of addresses as ranges: exact, and small where accesses are sequential or come again."""
 
 from __future__ import annotations
 
-import numpy as np
+from typing import Any
 
-from spekctl.trace.columns import Array
+import numpy as np
+from numpy.typing import NDArray
+
+Array = NDArray[Any]
 
 _COMPACT = 1 << 20
 
 
-class Intervals:
-    """Ranges that neither overlap nor touch. Memory: 16 bytes for each, and twice as much for
-    those added lately."""
+class Ranges:
+    """Addresses in whatever unit, as ranges that neither overlap nor touch.
+
+    Memory: 16 bytes for each, and twice as much for those added lately.
+    """
 
     def __init__(self) -> None:
         self._parts: list[tuple[Array, Array]] = []
@@ -20,7 +25,7 @@ class Intervals:
         self._settled = 0
 
     def add(self, first: Array, end: Array) -> None:
-        """Bytes @first to @end, without @end; empty ranges add nothing."""
+        """Addresses @first to @end, without @end; empty ranges add nothing."""
         some = end > first
         if not some.all():
             first, end = first[some], end[some]
@@ -31,6 +36,10 @@ class Intervals:
         # Only when there is as much new as old: each range is then sorted a few times at most.
         if self._loose > max(_COMPACT, self._settled):
             self._settle()
+
+    def update(self, other: Ranges) -> None:
+        """All addresses of @other."""
+        self.add(*other.ranges())
 
     def _settle(self) -> None:
         if not self._loose:
@@ -45,15 +54,15 @@ class Intervals:
         self._loose, self._settled = 0, len(begins)
 
     def ranges(self) -> tuple[Array, Array]:
-        """First bytes, ascending, and the bytes after the last ones."""
+        """First addresses, ascending, and those after the last ones."""
         self._settle()
         if not self._parts:
             return np.zeros(0, np.uint64), np.zeros(0, np.uint64)
         return self._parts[0]
 
     @property
-    def bytes(self) -> int:
-        """All bytes of the set."""
+    def total(self) -> int:
+        """Addresses of the set."""
         first, end = self.ranges()
         return int((end - first).sum())
 

@@ -1,0 +1,134 @@
+# SPDX-License-Identifier: GPL-2.0
+"""Which devices can be tested, and how."""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+from lib.ctl.command_line import Spekctl
+from lib.fakes.kernel import FakeKernel, other_run
+from lib.fakes.machine import disk
+
+from spekctl.block import blkid, safety
+from spekctl.block import device as block_device
+from spekctl.errors import NoKernelSideError, SpekError
+from spekctl.kernel import client
+from spekctl.run import candidates
+
+XFS = blkid.Signature("xfs", "filesystem", 0)
+
+
+def test_devices_say_what_may_be_done(
+    spekctl: Spekctl, kernel: FakeKernel, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    found = {
+        "/dev/fake0": (disk("/dev/fake0"), "", []),
+        "/dev/fake1": (disk("/dev/fake1"), "fake1 is mounted on /", []),
+        "/dev/fake2": (disk("/dev/fake2"), "", [blkid.Signature("xfs", "filesystem", 0)]),
+        "/dev/fake3": (disk("/dev/fake3", read_only=True), "", []),
+        "/dev/fake4": (disk("/dev/fake4"), "", None),
+        "/dev/fake5": (disk("/dev/fake5"), "", []),
+    }
+    gone = str((1 << 22) + 1)  # more than Linux gives a process
+    opened = [safety.Opened("250:5", gone, os.O_RDWR), safety.Opened("250:0", gone, os.O_RDONLY)]
+    monkeypatch.setattr(safety, "opened_devices", lambda: opened)
+    monkeypatch.setattr(
+        block_device, "every", lambda everything: [one[0] for one in found.values()]
+    )
+    monkeypatch.setattr(safety, "verdict", lambda one, runs: found[one.path][1])
+    monkeypatch.setattr(safety, "data_on", lambda one: found[one.path][2])
+    rows = json.loads(spekctl("devices", "--json").out)
+    assert [row["state"] for row in rows] == [
+        "reading and writing",
+        "no: fake1 is mounted on /",
+        "reading; writing with --destroy (it holds file system xfs at byte 0)",
+        "reading (it is read-only)",
+        "reading; only root can see whether it holds data",
+        f"reading at most: process {gone} (?) has it open for writing",
+    ]
+    assert [row["open_for_writing"] != [] for row in rows] == [False] * 5 + [True]
+    table = spekctl("devices").out
+    assert "S123" in table and "no: fake1 is mounted on /" in table
+
+
+@pytest.mark.parametrize(
+    ("in_use", "unwritable", "writers", "found", "state"),
+    [
+        ("it is mounted", "is read-only", ["x"], None, "no: it is mounted"),
+        ("", "is read-only", ["x"], None, "reading; only root can see whether it holds data"),
+        ("", "is read-only", ["x"], [XFS], "reading (it is read-only)"),
+        ("", "", ["x writes", "y writes"], [XFS], "reading at most: x writes; y writes"),
+        (
+            *("", "", [], [XFS] * 2, "reading; writing with --destroy (it holds file system xfs at"
+              " byte 0, file system xfs at byte 0)"),
+        ),
+        (
+            *("", "", [], [XFS] * 5, "reading; writing with --destroy (it holds file system xfs at"
+              " byte 0, file system xfs at byte 0 and 3 more)"),
+        ),
+        ("", "", [], [], "reading and writing"),
+    ],
+)  # fmt: skip
+def test_the_strongest_reason_decides(
+    in_use: str, unwritable: str, writers: list[str], found: list[Any] | None, state: str
+) -> None:
+    assert candidates._state(in_use, unwritable, writers, found) == state
+
+
+def refuse_to_connect(error: Exception) -> Callable[[], FakeKernel]:
+    def connect() -> FakeKernel:
+        raise error
+
+    return connect
+
+
+@pytest.mark.parametrize("error", [NoKernelSideError("spek is not loaded"), OSError("no socket")])
+def test_without_the_module_devices_are_listed_all_the_same(
+    error: Exception, kernel: FakeKernel, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(client, "connect", refuse_to_connect(error))
+    monkeypatch.setattr(block_device, "every", lambda everything: [disk()])
+    monkeypatch.setattr(safety, "opened_devices", lambda: [])
+    (found,) = candidates.every()
+    assert (found.path, found.state, found.data) == ("/dev/fake0", "reading and writing", [])
+
+
+def test_the_runs_of_others_are_looked_at_and_the_connection_ends(
+    kernel: FakeKernel, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    kernel.others = [other_run(3, 250, 0)]
+    seen: list[Any] = []
+    monkeypatch.setattr(block_device, "every", lambda everything: [disk()])
+    monkeypatch.setattr(safety, "opened_devices", lambda: [])
+
+    def verdict(one: object, runs: Any) -> str:
+        seen.extend(runs)
+        return "run 3 uses it"
+
+    monkeypatch.setattr(safety, "verdict", verdict)
+    (found,) = candidates.every()
+    assert [one.id for one in seen] == [3]
+    assert (found.in_use, found.state) == ("run 3 uses it", "no: run 3 uses it")
+    assert kernel.closed
+
+
+def test_a_module_that_lists_no_runs_is_closed_as_well(
+    kernel: FakeKernel, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    kernel.refuse["runs"] = SpekError("not permitted")
+    monkeypatch.setattr(block_device, "every", lambda everything: [])
+    assert candidates.every() == []
+    assert kernel.closed
+
+
+def test_a_partition_names_its_disk(kernel: FakeKernel, monkeypatch: pytest.MonkeyPatch) -> None:
+    part = disk("/dev/fake1", partition=1, model="")
+    monkeypatch.setattr(block_device, "every", lambda everything: [disk(), part])
+    monkeypatch.setattr(safety, "opened_devices", lambda: [])
+    whole, found = candidates.every()
+    assert (whole.partition_of, found.partition_of) == (None, "fake0")
+    assert (whole.model, found.model) == ("FAKE", "fake")

@@ -1,0 +1,182 @@
+# SPDX-License-Identifier: GPL-2.0
+"""The session of a server: events of the current run, and a host that comes and goes."""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import msgspec
+import pytest
+
+from spekctl.errors import RefusedError, SpekError
+from spekctl.host.client import HostError
+from spekctl.host.protocol import AnyEvent, Ended, Hello, Note, Started
+from spekctl.web.library import Library
+from spekctl.web.session import Session
+
+STARTED = Started("oltp on /dev/x", "oltp", ["main"], ["run", "oltp"])
+
+
+class FakeHelper:
+    """A host that answers whatever is asked, until it is told to die."""
+
+    def __init__(self, on_event: Callable[[AnyEvent], None], on_end: Callable[[str], None]) -> None:
+        self.on_event, self.on_end = on_event, on_end
+        self.alive = True
+        self.asked: list[str] = []
+
+    def wait_ready(self) -> None:
+        pass
+
+    def ask(self, verb: str, kind: Any = None, **fields: Any) -> Any:
+        self.asked.append(verb)
+        return {"verb": verb, **fields}
+
+    def close(self) -> None:
+        self.alive = False
+
+    def die(self, reason: str) -> None:
+        self.alive = False
+        self.on_end(reason)
+
+
+class Hosts:
+    """Starts them, or fails to."""
+
+    def __init__(self) -> None:
+        self.made: list[FakeHelper] = []
+        self.trouble: SpekError | None = None
+
+    def start(self, on_event: Any, on_end: Any) -> Any:
+        if self.trouble is not None:
+            raise self.trouble
+        self.made.append(FakeHelper(on_event, on_end))
+        return self.made[-1]
+
+
+@pytest.fixture
+def hosts() -> Hosts:
+    return Hosts()
+
+
+@pytest.fixture
+def session(hosts: Hosts, tmp_path: Path) -> Session:
+    return Session(hosts.start, Library(tmp_path))
+
+
+def told(session: Session, number: int = 0) -> list[tuple[int, str, Any]]:
+    frames = session.after(number, 0)
+    assert frames is not None
+    return [(one.number, one.name, msgspec.json.decode(one.data)) for one in frames]
+
+
+def test_one_host_serves_until_it_is_gone(session: Session, hosts: Hosts) -> None:
+    for _ in range(2):
+        found: Any = session.connect()
+        assert found is hosts.made[0]
+    hosts.made[0].die("the host ended (status 1)")
+    found = session.connect()
+    assert found is hosts.made[1]
+    assert [(name, data) for _, name, data in told(session)] == [
+        ("host", {"alive": True, "text": ""}),
+        ("host", {"alive": False, "text": "the host ended (status 1)"}),
+        ("host", {"alive": True, "text": ""}),
+    ]
+
+
+def test_a_host_that_starts_once_is_not_started_again(hosts: Hosts, tmp_path: Path) -> None:
+    session = Session(hosts.start, Library(tmp_path), again=False)
+    host: Any = session.connect()
+    host.die("it was killed")
+    with pytest.raises(HostError, match="it was killed; start spekctl web again"):
+        session.connect()
+    assert len(hosts.made) == 1
+
+
+def test_a_host_that_does_not_start_is_told_and_tried_again(session: Session, hosts: Hosts) -> None:
+    hosts.trouble = HostError("a password is required")
+    for _ in range(2):
+        with pytest.raises(HostError, match="a password is required"):
+            session.devices()
+    hosts.trouble = None
+    session.devices()
+    assert [data["alive"] for _, _, data in told(session)] == [False, False, True]
+
+
+def test_no_host_is_started_to_stop_a_run(session: Session, hosts: Hosts) -> None:
+    with pytest.raises(RefusedError, match="there is no run to stop"):
+        session.stop()
+    assert hosts.made == []
+    session.connect()
+    session.stop()
+    assert hosts.made[0].asked == ["stop"]
+    hosts.made[0].die("gone")
+    with pytest.raises(RefusedError):
+        session.stop()
+
+
+def test_a_new_run_forgets_the_events_of_the_last(session: Session, hosts: Hosts) -> None:
+    session.connect()
+    host = hosts.made[0]
+    host.on_event(Hello(1, "0", []))
+    host.on_event(STARTED)
+    host.on_event(Note("one"))
+    assert [(number, name) for number, name, _ in told(session)] == [(2, "started"), (3, "note")]
+    assert told(session, 2) == [(3, "note", told(session)[1][2])]
+    assert told(session, 3) == []
+    host.on_event(STARTED)
+    # A page that has seen up to 3, or comes from nowhere, gets the new run.
+    for seen in (0, 3):
+        assert [(number, name) for number, name, _ in told(session, seen)] == [(4, "started")]
+
+
+@pytest.mark.parametrize(("content", "kept"), [(b'{"kind":"spek-result"}', True), (b"null", False)])
+def test_a_result_is_kept_under_the_name_of_its_run(
+    content: bytes, kept: bool, session: Session, hosts: Hosts, tmp_path: Path
+) -> None:
+    session.connect()
+    hosts.made[0].on_event(STARTED)
+    hosts.made[0].on_event(Ended(0, "the run completed", msgspec.Raw(content)))
+    *_, (_, name, end) = told(session)
+    assert (name, end["code"], end["trouble"]) == ("ended", 0, "")
+    files = [one.name for one in tmp_path.iterdir()]
+    assert files == ([end["file"]] if kept else [])
+    assert end["file"].startswith("oltp") == kept
+
+
+def test_who_waits_is_woken_by_an_event_and_by_the_end(session: Session, hosts: Hosts) -> None:
+    session.connect()
+    found: list[Any] = []
+    seen = told(session)[-1][0]
+    waiter = threading.Thread(target=lambda: found.append(session.after(seen, 60)))
+    waiter.start()
+    hosts.made[0].on_event(Note("one"))
+    waiter.join(20)
+    assert [one.name for one in found[0]] == ["note"]
+    waiter = threading.Thread(target=lambda: found.append(session.after(seen + 1, 60)))
+    waiter.start()
+    session.close()
+    waiter.join(20)
+    assert found[1] is None
+    assert not hosts.made[0].alive
+    with pytest.raises(HostError, match="the server is ending"):
+        session.connect()
+
+
+def test_waiting_ends_in_time_with_nothing(session: Session) -> None:
+    start = time.monotonic()
+    assert session.after(0, 0.01) == []
+    assert time.monotonic() - start < 20
+
+
+def test_a_host_that_is_lost_at_the_end_is_not_news(session: Session, hosts: Hosts) -> None:
+    session.connect()
+    before = hosts.made[0]
+    session.close()
+    before.die("the host ended (status -15)")
+    assert session.after(0, 0) is None
+    assert len(session._frames) == 1
