@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from lib.ctl.energy_command import MISSING
+from lib.ctl.energy_command import with_power, without_power
 from lib.fakes.machine import use_fakes
 from lib.fakes.power import FakePower, figures
 from lib.fakes.queue_kernel import QueueKernel
@@ -17,7 +17,6 @@ from lib.fakes.queue_kernel import QueueKernel
 from spekctl.campaigns.emerald import report
 from spekctl.documents.power import PowerFigures
 from spekctl.documents.result import Result
-from spekctl.power import span
 from spekctl.workload.config import RunConfig
 
 SHORT = (
@@ -52,18 +51,17 @@ class LoopKernel(QueueKernel):
 def loop_kernel(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> LoopKernel:
     fake = LoopKernel(capacity=400.0)
     use_fakes(monkeypatch, fake, tmp_path)
-    monkeypatch.setattr(span, "connect", lambda *wish: (None, MISSING))
+    without_power(monkeypatch)
     return fake
 
 
 def loop_power(kernel: LoopKernel, monkeypatch: pytest.MonkeyPatch) -> FakePower:
-    fake = FakePower(idle_w=5.0)
+    fake = with_power(FakePower(idle_w=5.0), monkeypatch)
 
     def of_result(result: Result) -> PowerFigures:
         depth = result.config.arrivals[0].depth
         return figures(5.0 + 0.01 * result.totals.all.iops + 0.1 * depth, 2.0)
 
-    monkeypatch.setattr(span, "connect", lambda *wish: (fake, ""))
     monkeypatch.setattr(report, "power_of", of_result)
     return fake
 

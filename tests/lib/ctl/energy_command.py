@@ -7,18 +7,30 @@ import json
 from pathlib import Path
 from typing import Any
 
+import pytest
+from lib.ctl import spc1_command
 from lib.ctl.command_line import Outcome
 from lib.ctl.schemas import validator
+from lib.fakes.power import FakePower
 
 from spekctl.documents import energy
 from spekctl.errors import ExitCode
+from spekctl.power import span
 
 MISSING = "power not measured: spek_prober is not loaded"
 # A short SPC-1-like method, and what goes before it.
-SHORT = (
-    *("--sustain", "4s", "--iops-time", "3s", "--phase-time", "2s", "--ramp", "1s"),
-    *("--search-time", "2s", "--progress", "none", "--idle-time", "300ms"),
-)
+SHORT = (*spc1_command.SHORT, "--idle-time", "300ms")
+
+
+def without_power(monkeypatch: pytest.MonkeyPatch) -> None:
+    """No power is measured."""
+    monkeypatch.setattr(span, "connect", lambda *wish: (None, MISSING))
+
+
+def with_power(fake: FakePower, monkeypatch: pytest.MonkeyPatch) -> FakePower:
+    """Power is measured as @fake says; the power of runs is for the campaign's module."""
+    monkeypatch.setattr(span, "connect", lambda *wish: (fake, ""))
+    return fake
 
 
 def of_file(path: Path) -> dict[str, Any]:

@@ -6,9 +6,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-import pytest
 from lib.ctl.campaign_command import valid_report
-from lib.fakes.machine import use_fakes
 from lib.fakes.queue_kernel import QueueKernel
 
 from spekctl.documents import spc1
@@ -19,12 +17,6 @@ SHORT = (
     *("--search-time", "2s", "--progress", "none"),
 )
 WRITE = ("spc1", "--device", "/dev/fake0", "--write", *SHORT)
-
-
-def queue_kernel(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> QueueKernel:
-    fake = QueueKernel(capacity=1163.3)
-    use_fakes(monkeypatch, fake, tmp_path)
-    return fake
 
 
 def report_of(folder: Path) -> dict[str, Any]:

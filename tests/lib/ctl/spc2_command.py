@@ -7,8 +7,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from lib.ctl import campaign_command
 from lib.ctl.campaign_command import valid_report
-from lib.fakes.machine import use_fakes
 from lib.fakes.queue_kernel import QueueKernel
 
 from spekctl.documents import spc2
@@ -22,9 +22,7 @@ READ = ("spc2", "--device", "/dev/fake0", "--parts", "ldq,vod", *SHORT)
 
 
 def streams_kernel(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> QueueKernel:
-    fake = QueueKernel(capacity=100.0)
-    use_fakes(monkeypatch, fake, tmp_path)
-    return fake
+    return campaign_command.queue_kernel(monkeypatch, tmp_path, capacity=100.0)
 
 
 def report_of(folder: str) -> dict[str, Any]:

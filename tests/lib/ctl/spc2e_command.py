@@ -3,20 +3,18 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 from typing import Any
 
 import pytest
-from lib.ctl.energy_command import MISSING
-from lib.ctl.schemas import validator
-from lib.fakes.machine import use_fakes
+from lib.ctl import spc2_command
+from lib.ctl.campaign_command import valid_report
+from lib.ctl.energy_command import with_power, without_power
 from lib.fakes.power import FakePower
 from lib.fakes.queue_kernel import QueueKernel
 
 from spekctl.campaigns.spc2 import report
 from spekctl.documents import spc2
-from spekctl.power import span
 
 RUN = (
     *("energy", "spc2e", "--device", "/dev/fake0", "--write"),
@@ -26,24 +24,17 @@ RUN = (
 
 
 def streams_kernel(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> QueueKernel:
-    fake = QueueKernel(capacity=100.0)
-    use_fakes(monkeypatch, fake, tmp_path)
-    monkeypatch.setattr(span, "connect", lambda *wish: (None, MISSING))
-    return fake
+    without_power(monkeypatch)
+    return spc2_command.streams_kernel(monkeypatch, tmp_path)
 
 
 def streams_power(kernel: QueueKernel, monkeypatch: pytest.MonkeyPatch) -> FakePower:
-    fake = FakePower(watts_per_iops=0.1)
-    monkeypatch.setattr(span, "connect", lambda *wish: (fake, ""))
+    fake = with_power(FakePower(watts_per_iops=0.1), monkeypatch)
     monkeypatch.setattr(report, "power_of", fake.of_result)
     return fake
 
 
 def report_of(folder: str) -> dict[str, Any]:
     """The report; valid, and readable as what it is."""
-    path = Path(folder, "energy.json")
-    data: dict[str, Any] = json.loads(path.read_text())
-    validator(spc2.SCHEMA_FILE).validate(data)
-    spc2.load_energy(path)
     spc2.load_report(Path(folder, "report.json"))
-    return data
+    return valid_report(Path(folder, "energy.json"), spc2.SCHEMA_FILE, spc2.load_energy)

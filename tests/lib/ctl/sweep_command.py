@@ -8,8 +8,8 @@ from typing import Any
 
 import msgspec
 import pytest
+from lib.ctl import campaign_command
 from lib.fakes.kernel import FakeKernel
-from lib.fakes.machine import use_fakes
 from lib.fakes.queue_kernel import QueueKernel
 
 from spekctl.documents import result
@@ -22,9 +22,7 @@ READ = ("random-read-4k", "--device", "/dev/fake0", "--time", "10s", *QUIET)
 
 
 def queue_kernel(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> QueueKernel:
-    fake = QueueKernel(capacity=1000.0)
-    use_fakes(monkeypatch, fake, tmp_path)
-    return fake
+    return campaign_command.queue_kernel(monkeypatch, tmp_path, capacity=1000.0)
 
 
 def a_result(kernel: FakeKernel, **changes: Any) -> result.Result:

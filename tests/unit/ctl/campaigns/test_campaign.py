@@ -11,7 +11,8 @@ from typing import Any, ClassVar
 
 import msgspec
 import pytest
-from lib.fakes.machine import disk, use_fakes
+from lib.ctl.sweep_command import queue_kernel
+from lib.fakes.machine import disk
 from lib.fakes.power import FakePower
 from lib.fakes.queue_kernel import QueueKernel
 
@@ -110,11 +111,7 @@ class Seen:
         pass
 
 
-@pytest.fixture
-def kernel(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> QueueKernel:
-    fake = QueueKernel(capacity=1000.0)
-    use_fakes(monkeypatch, fake, tmp_path)
-    return fake
+kernel = pytest.fixture(queue_kernel)
 
 
 def ladder(depths: list[int], folder: str | None = "t", **more: Any) -> Ladder:

@@ -11,9 +11,9 @@ from pathlib import Path
 
 import pytest
 from lib.build.sources import ROOT
+from lib.ctl.campaign_command import queue_kernel
 from lib.ctl.command_line import Spekctl
-from lib.ctl.energy_command import SHORT, of_output
-from lib.fakes.machine import use_fakes
+from lib.ctl.energy_command import SHORT, of_output, with_power
 from lib.fakes.power import FakePower
 from lib.fakes.queue_kernel import QueueKernel
 
@@ -22,27 +22,20 @@ from spekctl.campaigns.spc1e import levels
 from spekctl.documents.curve import Power
 from spekctl.documents.result import Result
 from spekctl.errors import ExitCode
-from spekctl.power import span
 
-
-@pytest.fixture
-def kernel(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> QueueKernel:
-    fake = QueueKernel(capacity=1163.3)
-    use_fakes(monkeypatch, fake, tmp_path)
-    return fake
+kernel = pytest.fixture(queue_kernel)
 
 
 @pytest.fixture
 def power(kernel: QueueKernel, monkeypatch: pytest.MonkeyPatch) -> FakePower:
     """Power of whatever is tested: that of a run stands in its point as well."""
-    fake = FakePower()
+    fake = with_power(FakePower(), monkeypatch)
 
     def power_point(result: Result) -> Power | None:
         found = fake.of_result(result)
         assert found is not None and found.total.mean_w is not None
         return Power(found.total.mean_w, {})
 
-    monkeypatch.setattr(span, "connect", lambda *wish: (fake, ""))
     monkeypatch.setattr(levels, "power_of", fake.of_result)
     monkeypatch.setattr(points, "power_point", power_point)
     return fake

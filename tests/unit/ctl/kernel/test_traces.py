@@ -31,7 +31,7 @@ def test_columns_are_the_struct_of_the_contract() -> None:
 
 def test_the_kernel_says_how_many_it_took() -> None:
     link, fake = linked({"accepted": 3})
-    assert link.feed(7, 1, b"x" * 24 * 5) == 3
+    assert link.feed(7, 1, memoryview(b"x" * 24 * 5)) == 3
     link.end(7, 3)
     assert fake.asked == [
         ("TRACE_FEED", {"run": 7, "worker": 1, "records": b"x" * 120}),

@@ -8,7 +8,7 @@ import signal
 from pathlib import Path
 
 import pytest
-from lib.ctl.campaign_command import interrupt_in_run
+from lib.ctl.campaign_command import fail_in_run, interrupt_in_run
 from lib.ctl.command_line import Spekctl
 from lib.ctl.emerald_command import (
     RUN,
@@ -18,7 +18,7 @@ from lib.ctl.emerald_command import (
     loop_power,
     values_of,
 )
-from lib.ctl.energy_command import MISSING, of_file
+from lib.ctl.energy_command import MISSING, of_file, with_power
 from lib.fakes.machine import disk
 from lib.fakes.power import FakePower
 
@@ -27,9 +27,7 @@ from spekctl.campaigns import idle
 from spekctl.campaigns.emerald.plan import (
     PHASES,
 )
-from spekctl.errors import ExitCode, SpekError
-from spekctl.power import span
-from spekctl.workload.config import RunConfig
+from spekctl.errors import ExitCode
 
 kernel = pytest.fixture(loop_kernel)
 power = pytest.fixture(loop_power)
@@ -59,7 +57,7 @@ def test_ready_idle_is_made_up_for_when_power_comes(
     line = (*RUN, "--out", "t", "--phases", "random-read,ready-idle")
     spekctl(*line)
     runs = len(kernel.runs_seen)
-    monkeypatch.setattr(span, "connect", lambda *wish: (FakePower(idle_w=4.0), ""))
+    with_power(FakePower(idle_w=4.0), monkeypatch)
     assert spekctl(*line, "--resume").code == ExitCode.OK
     assert len(kernel.runs_seen) == runs
     assert values_of(of_file(Path("t/energy.json")))["EP_RI"] == "0.268"
@@ -118,11 +116,7 @@ def test_an_interrupt_when_idle_keeps_the_rest(
 def test_a_failure_says_what_is_kept(
     spekctl: Spekctl, kernel: LoopKernel, power: FakePower
 ) -> None:
-    def fail(config: RunConfig) -> None:
-        if len(kernel.runs_seen) == 3:
-            raise SpekError("the device is gone")
-
-    kernel.before_run = fail
+    fail_in_run(3, kernel)
     outcome = spekctl(*RUN, "--out", "t")
     assert outcome.code == ExitCode.RUN_FAILED
     assert "the device is gone; 3 steps are kept in t" in outcome.err

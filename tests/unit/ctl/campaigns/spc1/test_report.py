@@ -6,8 +6,9 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+from lib.ctl.campaign_command import queue_kernel
 from lib.ctl.command_line import Spekctl
-from lib.ctl.spc1_command import SECOND, WRITE, queue_kernel, report_of
+from lib.ctl.spc1_command import SECOND, WRITE, report_of
 from lib.fakes.queue_kernel import QueueKernel
 
 from spekctl.errors import ExitCode

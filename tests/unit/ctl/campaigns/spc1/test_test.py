@@ -9,9 +9,9 @@ from pathlib import Path
 
 import msgspec
 import pytest
-from lib.ctl.campaign_command import interrupt_in_run
+from lib.ctl.campaign_command import interrupt_in_run, queue_kernel
 from lib.ctl.command_line import Spekctl
-from lib.ctl.spc1_command import SECOND, SHORT, WRITE, bsus, queue_kernel, report_of
+from lib.ctl.spc1_command import SECOND, SHORT, WRITE, bsus, report_of
 from lib.fakes.queue_kernel import QueueKernel
 
 from spekctl.documents.spc1 import QUICK

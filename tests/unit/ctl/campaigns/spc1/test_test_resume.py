@@ -10,8 +10,9 @@ from typing import Any
 
 import msgspec
 import pytest
+from lib.ctl.campaign_command import queue_kernel
 from lib.ctl.command_line import Spekctl
-from lib.ctl.spc1_command import SECOND, WRITE, bsus, queue_kernel, report_of
+from lib.ctl.spc1_command import SECOND, WRITE, bsus, report_of
 from lib.fakes.machine import disk
 from lib.fakes.queue_kernel import QueueKernel
 

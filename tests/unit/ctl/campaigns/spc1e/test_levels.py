@@ -9,9 +9,9 @@ import signal
 from pathlib import Path
 
 import pytest
-from lib.ctl.campaign_command import interrupt_in_run
+from lib.ctl.campaign_command import fail_in_run, interrupt_in_run
 from lib.ctl.command_line import Spekctl
-from lib.ctl.energy_command import of_file, of_output
+from lib.ctl.energy_command import of_file, of_output, with_power
 from lib.ctl.spc1e_command import RUN, queue_kernel, queue_power
 from lib.fakes.power import FakePower
 from lib.fakes.queue_kernel import QueueKernel
@@ -20,9 +20,7 @@ from spekctl.block import device
 from spekctl.campaigns.spc1e import levels
 from spekctl.documents import spc1
 from spekctl.documents.device import DiskCounters
-from spekctl.errors import ExitCode, SpekError, UsageError
-from spekctl.power import span
-from spekctl.workload.config import RunConfig
+from spekctl.errors import ExitCode, UsageError
 
 kernel = pytest.fixture(queue_kernel)
 power = pytest.fixture(queue_power)
@@ -101,8 +99,7 @@ def test_power_that_came_late_has_the_idle_test_done_again(
     spekctl: Spekctl, kernel: QueueKernel, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     spekctl(*RUN, "--out", "t", "--max-bsu", "2")
-    fake = FakePower()
-    monkeypatch.setattr(span, "connect", lambda *wish: (fake, ""))
+    fake = with_power(FakePower(), monkeypatch)
     monkeypatch.setattr(levels, "power_of", fake.of_result)
     spekctl(*RUN, "--out", "t", "--max-bsu", "2", "--resume")
     assert len(fake.asked) == 1 and of_file(Path("t/energy.json"))["complete"]
@@ -111,11 +108,7 @@ def test_power_that_came_late_has_the_idle_test_done_again(
 def test_a_failure_says_what_is_kept(
     spekctl: Spekctl, kernel: QueueKernel, power: FakePower
 ) -> None:
-    def fail(config: RunConfig) -> None:
-        if len(kernel.runs_seen) == 3:
-            raise SpekError("the device is gone")
-
-    kernel.before_run = fail
+    fail_in_run(3, kernel)
     outcome = spekctl(*RUN, "--out", "t")
     assert outcome.code == ExitCode.RUN_FAILED
     assert "the device is gone; 3 phases are kept in t" in outcome.err

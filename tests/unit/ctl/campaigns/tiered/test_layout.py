@@ -3,11 +3,10 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
 import pytest
+from lib.ctl.campaign_command import queue_kernel
 from lib.ctl.command_line import Spekctl
-from lib.fakes.machine import disk, use_fakes
+from lib.fakes.machine import disk
 from lib.fakes.queue_kernel import QueueKernel
 
 from spekctl.block import blkid, device, safety
@@ -18,11 +17,7 @@ from spekctl.workload.config import RunConfig
 MAP = ("energy", "tiered", "map", "--slow", "/dev/fake0", "--fast", "/dev/fake1")
 
 
-@pytest.fixture
-def kernel(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> QueueKernel:
-    fake = QueueKernel(capacity=1163.3)
-    use_fakes(monkeypatch, fake, tmp_path)
-    return fake
+kernel = pytest.fixture(queue_kernel)
 
 
 def lines_of(text: str) -> list[tuple[int, int, str, int]]:
