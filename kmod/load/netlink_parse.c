@@ -530,22 +530,10 @@ static int check_operations(struct genl_info *info, const struct spek_run_config
 	u32 i;
 
 	for (i = 0; i < wl->nr_streams; i++) {
-		if (spek_stream_is_plain(&wl->stream[i]))
-			continue;
-		if (config->polled)
+		if (config->polled && !spek_stream_is_plain(&wl->stream[i]))
 			return spek_genl_refuse(info->extack, info->attrs[SPEK_A_RUN_POLLED],
 						-EOPNOTSUPP,
 						"Flushes, discards, write-zeroes, writes with FUA and write pointers of zones can't be polled.");
-		if (config->data == SPEK_DATA_STAMPED &&
-		    wl->stream[i].pattern == SPEK_PATTERN_WRITE_POINTER)
-			return spek_genl_refuse(info->extack, info->attrs[SPEK_A_RUN_DATA],
-						-EOPNOTSUPP,
-						"A run with stamped data has no streams at write pointers: a reset of a zone would void what it knows.");
-		if (config->data == SPEK_DATA_STAMPED &&
-		    wl->stream[i].operation >= SPEK_OPERATION_DISCARD)
-			return spek_genl_refuse(info->extack, info->attrs[SPEK_A_RUN_DATA],
-						-EOPNOTSUPP,
-						"A run with stamped data has no discards and no write-zeroes.");
 	}
 	return 0;
 }

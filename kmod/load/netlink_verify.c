@@ -37,6 +37,7 @@ int spek_nl_put_verify(struct sk_buff *skb, struct spek_run *run)
 	if (!nest || SPEK_PUT_U64(skb, SPEK_A_VERIFY, CHECKED, counts.checked) ||
 	    SPEK_PUT_U64(skb, SPEK_A_VERIFY, NEVER_WRITTEN, counts.never_written) ||
 	    SPEK_PUT_U64(skb, SPEK_A_VERIFY, UNCERTAIN, counts.uncertain) ||
+	    SPEK_PUT_U64(skb, SPEK_A_VERIFY, DISCARDED, counts.discarded) ||
 	    SPEK_PUT_U64(skb, SPEK_A_VERIFY, WAITS, counts.waits) ||
 	    SPEK_PUT_U64(skb, SPEK_A_VERIFY, MISMATCHES, mismatches))
 		return -EMSGSIZE;
@@ -103,6 +104,7 @@ static int put_mismatch(struct sk_buff *skb, u32 run, const struct spek_mismatch
 	    nla_put_u32(skb, SPEK_A_MISMATCH_KIND, finding->verdict) ||
 	    nla_put_u32(skb, SPEK_A_MISMATCH_TARGET, record->target) ||
 	    nla_put_u32(skb, SPEK_A_MISMATCH_BYTES, record->bytes) ||
+	    nla_put_u32(skb, SPEK_A_MISMATCH_EXPECTED_ZEROES, record->zeroed) ||
 	    nla_put_u32(skb, SPEK_A_MISMATCH_STAMPED, finding->stamped) ||
 	    nla_put_u32(skb, SPEK_A_MISMATCH_INTACT, finding->intact) ||
 	    nla_put_u32(skb, SPEK_A_MISMATCH_ZEROES, finding->zeroes) ||

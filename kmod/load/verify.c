@@ -7,7 +7,8 @@
  * releases them when its last part has completed: writers exclusively, readers shared. So
  * overlapping writes are never outstanding together, and the expected data of each read are known
  * exactly. An operation that has to wait holds no grain, so there is no deadlock; a waiting writer
- * blocks new readers, so it is not starved.
+ * blocks new readers, so it is not starved. What changes the content without data (discard,
+ * write-zeroes, the reset of a zone) is a writer, too.
  *
  * The workers of a run share the map without a lock: each change is a compare-and-exchange. The
  * first run creates the map, and a run that continues it takes the map over without a copy. That
@@ -192,6 +193,9 @@ int spek_verify_create(struct spek_verify **verify, const struct spek_run_config
 	}
 	if (config->grain_bytes && config->grain_bytes < grain)
 		grain = config->grain_bytes;
+	/* Writes at pointers begin where others left a zone, and end at its capacity. */
+	for (i = 0; spek_workload_has_zones(&config->workload) && i < config->nr_targets; i++)
+		grain = min(grain, targets[i].logical_block);
 	for (i = 0; i < config->nr_targets; i++)
 		if (grain < targets[i].logical_block)
 			return spek_refuse(refusal, SPEK_REFUSAL_RUN, 0, -EINVAL,
@@ -356,13 +360,20 @@ struct piece {
 	u32 in_buffer;
 };
 
+/* Bytes that an operation reads or changes; commands have no length of their own. */
+static u64 covered(const struct spek_op *op, const struct spek_asu_map *asu)
+{
+	return op->kind == SPEK_OP_ZONE_RESET ? asu->asu->zone_bytes : op->bytes;
+}
+
 /* Find the piece that begins @done bytes into the operation. */
 static void find_piece(struct piece *piece, const struct spek_map *map, const struct spek_op *op,
-		       const struct spek_asu_map *asu, u32 done)
+		       const struct spek_asu_map *asu, u64 done)
 {
+	u32 left = min_t(u64, covered(op, asu) - done, SPEK_MAX_IO_BYTES);
+
 	piece->in_buffer = done;
-	piece->bytes = spek_asu_map(asu, op->addr + done, op->bytes - done, &piece->target,
-				    &piece->offset);
+	piece->bytes = spek_asu_map(asu, op->addr + done, left, &piece->target, &piece->offset);
 	piece->first = (piece->offset - map->target[piece->target].start) >> map->shift;
 	piece->nr = piece->bytes >> map->shift;
 }
@@ -396,12 +407,26 @@ static void stop_waiting(atomic64_t *grain)
 		;
 }
 
-static void release(atomic64_t *grain, bool write, bool failed)
+static enum spek_content left_by(const struct spek_op *op)
+{
+	switch (op->kind) {
+	case SPEK_OP_WRITE_ZEROES:
+		return SPEK_CONTENT_ZEROES;
+	case SPEK_OP_DISCARD:
+	case SPEK_OP_ZONE_RESET:
+		return SPEK_CONTENT_DISCARDED;
+	default:
+		return SPEK_CONTENT_STAMPED;
+	}
+}
+
+static void release(atomic64_t *grain, const struct spek_op *op, bool failed)
 {
 	s64 old = atomic64_read(grain), state;
 
 	do {
-		state = write ? spek_grain_written(old, failed) : spek_grain_read(old);
+		state = op->write ? spek_grain_written(old, left_by(op), failed) :
+				    spek_grain_read(old);
 	} while (!atomic64_try_cmpxchg(grain, &old, state));
 }
 
@@ -410,22 +435,35 @@ static void roll_back(const struct spek_map *map, const struct spek_op *op,
 		      const struct spek_asu_map *asu, u32 nr)
 {
 	struct piece piece;
-	u32 done, i;
+	u64 done;
+	u32 i;
 
 	for (done = 0; nr; done += piece.bytes) {
 		find_piece(&piece, map, op, asu, done);
 		for (i = 0; nr && i < piece.nr; i++, nr--)
 			give_up(&map->target[piece.target].grain[piece.first + i], op->write, true);
+		cond_resched();
 	}
 }
 
-static bool acquire_all(const struct spek_map *map, const struct spek_op *op,
-			const struct spek_asu_map *asu)
+/**
+ * spek_verify_acquire() - acquire the grains of an operation
+ * @verify: of the run
+ * @op: operation
+ * @asu: maps it to targets
+ *
+ * Context: the worker's thread.
+ * Return: false if another operation holds one of the grains: try again later.
+ */
+bool spek_verify_acquire(struct spek_verify *verify, const struct spek_op *op,
+			 const struct spek_asu_map *asu)
 {
+	const struct spek_map *map = verify->map;
+	u64 done, bytes = covered(op, asu);
 	struct piece piece;
-	u32 done, i, nr = 0;
+	u32 i, nr = 0;
 
-	for (done = 0; done < op->bytes; done += piece.bytes) {
+	for (done = 0; done < bytes; done += piece.bytes) {
 		find_piece(&piece, map, op, asu, done);
 		for (i = 0; i < piece.nr; i++, nr++) {
 			if (acquire(&map->target[piece.target].grain[piece.first + i], op->write))
@@ -433,6 +471,7 @@ static bool acquire_all(const struct spek_map *map, const struct spek_op *op,
 			roll_back(map, op, asu, nr);
 			return false;
 		}
+		cond_resched();
 	}
 	return true;
 }
@@ -488,8 +527,10 @@ bool spek_verify_begin(struct spek_verify *verify, struct spek_slot *slot,
 	struct piece piece;
 	u32 done;
 
-	if (!acquire_all(map, op, asu))
+	if (!spek_verify_acquire(verify, op, asu))
 		return false;
+	if (!spek_op_has_data(op))
+		return true;
 	if (!op->write)
 		wipe(slot, verify->chunk_bytes);
 	for (done = 0; op->write && done < op->bytes; done += piece.bytes) {
@@ -522,6 +563,26 @@ static void note(struct spek_verify *verify, const struct spek_mismatch_record *
 	spin_unlock(&verify->lock);
 }
 
+static void count_block(struct spek_verify_counts *counts, const struct spek_expect *expect)
+{
+	switch (expect->content) {
+	case SPEK_CONTENT_UNCERTAIN:
+		counts->uncertain++;
+		break;
+	case SPEK_CONTENT_DISCARDED:
+		counts->discarded++;
+		break;
+	case SPEK_CONTENT_STAMPED:
+		if (!expect->generation) {
+			counts->never_written++;
+			break;
+		}
+		fallthrough;
+	default:
+		counts->checked++;
+	}
+}
+
 static void check_piece(struct spek_verify *verify, struct spek_slot *slot,
 			const struct piece *piece, struct spek_verify_counts *counts)
 {
@@ -544,21 +605,42 @@ static void check_piece(struct spek_verify *verify, struct spek_slot *slot,
 		u64 state = atomic64_read(&grain[at >> map->shift]);
 
 		expect.generation = spek_grain_generation(state);
-		expect.uncertain = spek_grain_uncertain(state);
+		expect.content = spek_grain_content(state);
 		expect.sector = (piece->offset + at) >> SECTOR_SHIFT;
-		if (!expect.generation)
-			counts->never_written++;
-		else if (expect.uncertain)
-			counts->uncertain++;
-		else
-			counts->checked++;
+		count_block(counts, &expect);
 		if (spek_stamp_check(spek_slot_block(slot, piece->in_buffer + at,
 						     verify->chunk_bytes),
 				     block, &expect, &record.finding) == SPEK_MISMATCH_NONE)
 			continue;
 		record.expected = expect.generation;
+		record.zeroed = expect.content == SPEK_CONTENT_ZEROES;
 		record.offset = piece->offset + at;
 		note(verify, &record);
+	}
+}
+
+/**
+ * spek_verify_release() - record what an operation has left, and release its grains
+ * @verify: of the run
+ * @op: operation that holds its grains
+ * @asu: as given to spek_verify_acquire()
+ * @failed: it failed
+ *
+ * Context: the worker's thread.
+ */
+void spek_verify_release(struct spek_verify *verify, const struct spek_op *op,
+			 const struct spek_asu_map *asu, bool failed)
+{
+	const struct spek_map *map = verify->map;
+	u64 done, bytes = covered(op, asu);
+	struct piece piece;
+	u32 i;
+
+	for (done = 0; done < bytes; done += piece.bytes) {
+		find_piece(&piece, map, op, asu, done);
+		for (i = 0; i < piece.nr; i++)
+			release(&map->target[piece.target].grain[piece.first + i], op, failed);
+		cond_resched();
 	}
 }
 
@@ -573,49 +655,47 @@ static void check_piece(struct spek_verify *verify, struct spek_slot *slot,
 void spek_verify_end(struct spek_verify *verify, struct spek_slot *slot,
 		     const struct spek_asu_map *asu)
 {
-	const struct spek_map *map = verify->map;
 	const struct spek_op *op = &slot->op;
 	struct spek_verify_counts counts = {};
 	struct piece piece;
-	u32 done, i;
+	u32 done;
 
+	if (op->write || slot->status) {
+		spek_verify_release(verify, op, asu, slot->status);
+		return;
+	}
 	for (done = 0; done < op->bytes; done += piece.bytes) {
-		find_piece(&piece, map, op, asu, done);
-		if (!op->write && !slot->status)
-			check_piece(verify, slot, &piece, &counts);
-		for (i = 0; i < piece.nr; i++)
-			release(&map->target[piece.target].grain[piece.first + i], op->write,
-				slot->status);
+		find_piece(&piece, verify->map, op, asu, done);
+		check_piece(verify, slot, &piece, &counts);
 		cond_resched();
 	}
-	if (op->write || slot->status)
-		return;
+	spek_verify_release(verify, op, asu, false);
 	spin_lock(&verify->lock);
 	verify->counts.checked += counts.checked;
 	verify->counts.never_written += counts.never_written;
 	verify->counts.uncertain += counts.uncertain;
+	verify->counts.discarded += counts.discarded;
 	spin_unlock(&verify->lock);
 }
 
 /**
  * spek_verify_drop() - give up an operation of which nothing was sent
  * @verify: of the run
- * @slot: its operation
- * @asu: as given to spek_verify_begin()
- * @begun: spek_verify_begin() acquired its grains; if not, it may still keep others out, as a
- *	write that waits
+ * @op: operation
+ * @asu: as given to spek_verify_acquire() or spek_verify_begin()
+ * @begun: it holds its grains; if not, it may still keep others out, as a write that waits
  *
  * Context: the worker's thread.
  */
-void spek_verify_drop(struct spek_verify *verify, const struct spek_slot *slot,
+void spek_verify_drop(struct spek_verify *verify, const struct spek_op *op,
 		      const struct spek_asu_map *asu, bool begun)
 {
 	const struct spek_map *map = verify->map;
-	const struct spek_op *op = &slot->op;
+	u64 done, bytes = covered(op, asu);
 	struct piece piece;
-	u32 done, i;
+	u32 i;
 
-	for (done = 0; done < op->bytes; done += piece.bytes) {
+	for (done = 0; done < bytes; done += piece.bytes) {
 		find_piece(&piece, map, op, asu, done);
 		for (i = 0; i < piece.nr; i++) {
 			atomic64_t *grain = &map->target[piece.target].grain[piece.first + i];

@@ -11,6 +11,7 @@
 #include "core/workload.h"
 #include "uapi/spek.h"
 
+struct spek_op;
 struct spek_refusal;
 struct spek_run_config;
 struct spek_slot;
@@ -56,7 +57,8 @@ struct spek_map {
  * struct spek_mismatch_record - a block that is not what it should be
  * @finding: what is wrong
  * @at_ns: completion of the read
- * @expected: generation that should be there
+ * @expected: generation that should be there, or the last one before zeroes
+ * @zeroed: zeroes should be there
  * @offset: first byte of the block on its target
  * @target: number of the target
  * @bytes: of the block
@@ -68,13 +70,15 @@ struct spek_mismatch_record {
 	u64 offset;
 	u32 target;
 	u32 bytes;
+	bool zeroed;
 };
 
 /**
  * struct spek_verify_counts - counters of a verification
- * @checked: blocks that were read and compared with what was written
+ * @checked: blocks that were read and compared with what was written, zeroes included
  * @never_written: blocks that were read before they were written
  * @uncertain: blocks that were read after their last write had failed
+ * @discarded: blocks that were read after a discard or the reset of their zone
  * @waits: operations that waited for another one on the same block
  * @kind: mismatches, by enum spek_mismatch
  */
@@ -82,6 +86,7 @@ struct spek_verify_counts {
 	u64 checked;
 	u64 never_written;
 	u64 uncertain;
+	u64 discarded;
 	u64 waits;
 	u64 kind[SPEK_NR_MISMATCHES];
 };
@@ -113,12 +118,16 @@ void spek_verify_started(struct spek_verify *verify);
 void spek_verify_finished(struct spek_verify *verify);
 void spek_verify_destroy(struct spek_verify *verify);
 
+bool spek_verify_acquire(struct spek_verify *verify, const struct spek_op *op,
+			 const struct spek_asu_map *asu);
+void spek_verify_release(struct spek_verify *verify, const struct spek_op *op,
+			 const struct spek_asu_map *asu, bool failed);
+void spek_verify_drop(struct spek_verify *verify, const struct spek_op *op,
+		      const struct spek_asu_map *asu, bool begun);
 bool spek_verify_begin(struct spek_verify *verify, struct spek_slot *slot,
 		       const struct spek_asu_map *asu);
 void spek_verify_end(struct spek_verify *verify, struct spek_slot *slot,
 		     const struct spek_asu_map *asu);
-void spek_verify_drop(struct spek_verify *verify, const struct spek_slot *slot,
-		      const struct spek_asu_map *asu, bool begun);
 void spek_verify_count_wait(struct spek_verify *verify);
 
 void spek_verify_counts(struct spek_verify *verify, struct spek_verify_counts *counts);

@@ -672,7 +672,7 @@ static int create_memory(struct spek_worker *w, const struct spek_zone_map *zone
 	w->slots = spek_slots_create(&w->inflight, w->nr_slots, node);
 	w->poller = kcalloc_node(config->nr_targets, sizeof(*w->poller), GFP_KERNEL, node);
 	if (zones)
-		w->zone_gate = spek_zone_gate_create(zones, w->count, node);
+		w->zone_gate = spek_zone_gate_create(zones, w->count, w->verify, node);
 	if (spek_workload_has_own_data(&config->workload) && !create_contents(w, node))
 		return -ENOMEM;
 	if (!w->targets || !w->gen || !w->set[0] || !w->set[1] || !w->age || !w->slots ||

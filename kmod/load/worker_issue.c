@@ -187,12 +187,6 @@ static blk_opf_t bare_opf(u8 kind)
 	}
 }
 
-/* Return: true if an operation carries no data */
-static bool is_bare(const struct spek_op *op)
-{
-	return op->kind >= SPEK_OP_FLUSH && op->kind != SPEK_OP_ZONE_APPEND;
-}
-
 /* Arm what carries no data: one bio, which the block layer splits if it has to. */
 static void arm_bare(struct spek_worker *w, struct spek_slot *slot, const struct spek_lane *lane)
 {
@@ -228,6 +222,27 @@ static noinline void write_data(struct spek_worker *w, struct spek_slot *slot)
 }
 
 /*
+ * Ask for the zone and the blocks of an armed operation. It gets both or none: an operation that
+ * has to wait must not keep others out.
+ * Return: true if it may be sent now; else ask again
+ */
+static bool begin(struct spek_worker *w, struct spek_slot *slot)
+{
+	const struct spek_asu_map *asu = &w->lane[slot->op.asu].map;
+
+	if (w->zone_gate && !spek_zone_prepare(w->zone_gate, slot, asu))
+		return false;
+	if (w->verify && !spek_verify_begin(w->verify, slot, asu)) {
+		if (slot != w->stalled)
+			spek_verify_count_wait(w->verify);
+		return false;
+	}
+	if (w->zone_gate)
+		spek_zone_begin(w->zone_gate, slot);
+	return true;
+}
+
+/*
  * Cut an operation into parts and arm their bios.
  * Return: false if it has to wait for another operation on its blocks, or the run ends.
  */
@@ -236,9 +251,9 @@ static noinline bool arm_parts(struct spek_worker *w, struct spek_slot *slot,
 {
 	u32 nr;
 
-	if (is_bare(&slot->op)) {
+	if (!spek_op_has_data(&slot->op)) {
 		arm_bare(w, slot, lane);
-		return !w->zone_gate || spek_zone_begin(w->zone_gate, slot);
+		return begin(w, slot);
 	}
 	nr = cut(w, slot, slot->part, 0);
 	slot->nr_parts = 0;
@@ -252,17 +267,12 @@ static noinline bool arm_parts(struct spek_worker *w, struct spek_slot *slot,
 		atomic_set(&slot->parts_left, nr);
 	if (unlikely(w->contents) && slot->op.write)
 		write_data(w, slot);
-	if (w->zone_gate)
-		return spek_zone_begin(w->zone_gate, slot);
-	if (!w->verify)
-		return true;
-	if (spek_verify_begin(w->verify, slot, &lane->map)) {
-		/* Stamping took time. */
+	if (!begin(w, slot))
+		return false;
+	/* Stamping took time. */
+	if (w->verify)
 		WRITE_ONCE(slot->issue_ns, ktime_get_ns());
-		return true;
-	}
-	spek_verify_count_wait(w->verify);
-	return false;
+	return true;
 }
 
 /* Inline: with two callers the compiler would call it for each I/O. Return: see arm_parts(). */
@@ -466,10 +476,8 @@ static bool begin_stalled(struct spek_worker *w)
 {
 	struct spek_slot *slot = w->stalled;
 
-	if (slot->nr_parts && w->zone_gate)
-		return spek_zone_begin(w->zone_gate, slot);
 	if (slot->nr_parts)
-		return spek_verify_begin(w->verify, slot, &w->lane[slot->op.asu].map);
+		return begin(w, slot);
 	/* There was no memory for its parts. */
 	return !spek_outcome_has_ended(w->inflight.outcome) && arm(w, slot);
 }
@@ -622,12 +630,13 @@ bool spek_worker_issue(struct spek_worker *w, u64 now_ns)
 void spek_worker_drop_stalled(struct spek_worker *w)
 {
 	struct spek_slot *slot = w->stalled;
+	const struct spek_asu_map *asu = &w->lane[slot->op.asu].map;
 
 	/* Without parts (out of memory) it has not requested its blocks. */
 	if (w->zone_gate)
-		spek_zone_drop(w->zone_gate);
+		spek_zone_drop(w->zone_gate, asu);
 	if (w->verify && slot->nr_parts)
-		spek_verify_drop(w->verify, slot, &w->lane[slot->op.asu].map, w->stalled_part);
+		spek_verify_drop(w->verify, &slot->op, asu, w->stalled_part);
 	WRITE_ONCE(w->stalled, NULL);
 	w->stalled_part = NULL;
 	w->recuts = false;

@@ -8,7 +8,8 @@
  * keeps them in order on every kernel: before v6.10 the order of several bios for one zone is that
  * of their arrival at the elevator, and there may be none. An operation that has to wait becomes
  * worker->stalled, like one for which the driver has no room. If its zone has old data, the gate
- * resets the zone meanwhile: at most one such command of a worker is in flight.
+ * resets the zone meanwhile: at most one such command of a worker is in flight. With stamped data
+ * that reset is a writer of all blocks of the zone (verify.c).
  *
  * A failed reset is not reported by itself: the write that waited for it fails, too.
  */
@@ -27,6 +28,7 @@
 #include "core/zones.h"
 #include "slot.h"
 #include "target.h"
+#include "verify.h"
 #include "zone.h"
 
 /* ---- before the start ---- */
@@ -332,30 +334,38 @@ void spek_zone_map_destroy(struct spek_zone_map *map)
  * @map: of the run
  * @gen: of the worker, which has the pointers
  * @count: requests sent to each target, of the worker
+ * @verify: with stamped data, else NULL
  * @bio: command that prepares a zone
  * @done: @bio has come back
  * @is_out: @bio was sent, and its end not seen yet
+ * @waits: @reset waits for its blocks
+ * @reset: with stamped data, the last reset that @bio was for, or that waits
  */
 struct spek_zone_gate {
 	const struct spek_zone_map *map;
 	struct spek_gen *gen;
 	struct spek_target_count *count;
+	struct spek_verify *verify;
 	struct bio bio;
 	struct completion done;
 	bool is_out;
+	bool waits;
+	struct spek_op reset;
 };
 
 /**
  * spek_zone_gate_create() - make the gate of a worker
  * @map: of the run
  * @count: requests sent to each target, of the worker
+ * @verify: of the run with stamped data, else NULL
  * @node: NUMA node of the worker
  *
  * Context: process, may sleep.
  * Return: the gate, or NULL without memory.
  */
 struct spek_zone_gate *spek_zone_gate_create(const struct spek_zone_map *map,
-					     struct spek_target_count *count, int node)
+					     struct spek_target_count *count,
+					     struct spek_verify *verify, int node)
 {
 	struct spek_zone_gate *gate = kzalloc_node(sizeof(*gate), GFP_KERNEL, node);
 
@@ -363,6 +373,7 @@ struct spek_zone_gate *spek_zone_gate_create(const struct spek_zone_map *map,
 		return NULL;
 	gate->map = map;
 	gate->count = count;
+	gate->verify = verify;
 	init_completion(&gate->done);
 	return gate;
 }
@@ -406,8 +417,19 @@ static void end_preparation(struct bio *bio)
 	preempt_enable();
 }
 
+/* With stamped data. Return: true if the zone of an operation can be reset now */
+static bool acquire_zone(struct spek_zone_gate *gate, const struct spek_op *op,
+			 const struct spek_asu_map *asu)
+{
+	gate->reset = *op;
+	gate->reset.kind = SPEK_OP_ZONE_RESET;
+	gate->reset.addr = round_down(op->addr, 1ull << gate->gen->zones[op->asu]->shift);
+	gate->waits = !spek_verify_acquire(gate->verify, &gate->reset, asu);
+	return !gate->waits;
+}
+
 /* The block layer counts commands on zones as writes of no bytes. */
-static void prepare(struct spek_zone_gate *gate, const struct spek_part *part, bool reset)
+static void send(struct spek_zone_gate *gate, const struct spek_part *part, bool reset)
 {
 	struct spek_target_count *count = &gate->count[part->target_index];
 	struct block_device *bdev = part->target->handle.bdev;
@@ -424,23 +446,27 @@ static void prepare(struct spek_zone_gate *gate, const struct spek_part *part, b
 	submit_bio(&gate->bio);
 }
 
-static void end_wait(struct spek_zone_gate *gate)
+static void end_wait(struct spek_zone_gate *gate, const struct spek_asu_map *asu)
 {
 	gate->is_out = false;
+	if (gate->verify && bio_op(&gate->bio) == REQ_OP_ZONE_RESET)
+		spek_verify_release(gate->verify, &gate->reset, asu, gate->bio.bi_status);
 	bio_uninit(&gate->bio);
 }
 
 /**
- * spek_zone_begin() - ask whether an operation may be sent to its zone
+ * spek_zone_prepare() - ask whether an operation may be sent to its zone
  * @gate: of the worker
  * @slot: armed
+ * @asu: maps the operation to its target
  *
  * Sends what the zone needs before.
  *
  * Context: the worker's thread.
- * Return: true if it may be sent now; else ask again.
+ * Return: true if it may be sent, after spek_zone_begin(); else ask again.
  */
-bool spek_zone_begin(struct spek_zone_gate *gate, const struct spek_slot *slot)
+bool spek_zone_prepare(struct spek_zone_gate *gate, const struct spek_slot *slot,
+		       const struct spek_asu_map *asu)
 {
 	struct spek_zones *zones = gate->gen->zones[slot->op.asu];
 	enum spek_zone_answer answer;
@@ -450,13 +476,32 @@ bool spek_zone_begin(struct spek_zone_gate *gate, const struct spek_slot *slot)
 	if (gate->is_out) {
 		if (!try_wait_for_completion(&gate->done))
 			return false;
-		end_wait(gate);
+		end_wait(gate, asu);
 		spek_zones_prepared(zones, &slot->op);
 	}
-	answer = spek_zones_begin(zones, &slot->op);
-	if (answer == SPEK_ZONE_RESET || answer == SPEK_ZONE_OPEN)
-		prepare(gate, slot->part, answer == SPEK_ZONE_RESET);
-	return answer == SPEK_ZONE_READY;
+	answer = spek_zones_ask(zones, &slot->op);
+	if (answer != SPEK_ZONE_RESET && answer != SPEK_ZONE_OPEN)
+		return answer == SPEK_ZONE_READY;
+	if (gate->verify && answer == SPEK_ZONE_RESET && !acquire_zone(gate, &slot->op, asu))
+		return false;
+	spek_zones_begin(zones, &slot->op);
+	send(gate, slot->part, answer == SPEK_ZONE_RESET);
+	return false;
+}
+
+/**
+ * spek_zone_begin() - an operation is about to be sent
+ * @gate: of the worker
+ * @slot: of the operation, for which spek_zone_prepare() has returned true
+ *
+ * Context: the worker's thread.
+ */
+void spek_zone_begin(struct spek_zone_gate *gate, const struct spek_slot *slot)
+{
+	struct spek_zones *zones = gate->gen->zones[slot->op.asu];
+
+	if (zones)
+		spek_zones_begin(zones, &slot->op);
 }
 
 /**
@@ -482,15 +527,19 @@ void spek_zone_end(struct spek_zone_gate *gate, const struct spek_slot *slot)
 /**
  * spek_zone_drop() - the operation that waits is given up
  * @gate: of the worker
+ * @asu: maps the operation to its target
  *
  * Context: the worker's thread; waits for a command that is with the device.
  */
-void spek_zone_drop(struct spek_zone_gate *gate)
+void spek_zone_drop(struct spek_zone_gate *gate, const struct spek_asu_map *asu)
 {
+	if (gate->waits)
+		spek_verify_drop(gate->verify, &gate->reset, asu, false);
+	gate->waits = false;
 	if (!gate->is_out)
 		return;
 	wait_for_completion_state(&gate->done, TASK_IDLE);
-	end_wait(gate);
+	end_wait(gate, asu);
 }
 
 /**

@@ -6,6 +6,7 @@
 #include <linux/types.h>
 #include "core/workload.h"
 
+struct spek_asu_map;
 struct spek_gen;
 struct spek_part;
 struct spek_refusal;
@@ -13,6 +14,7 @@ struct spek_run_config;
 struct spek_slot;
 struct spek_target;
 struct spek_target_count;
+struct spek_verify;
 struct spek_zone_gate;
 struct spek_zone_report;
 
@@ -29,13 +31,16 @@ int spek_zone_map_create(struct spek_zone_map **map, const struct spek_run_confi
 void spek_zone_map_destroy(struct spek_zone_map *map);
 
 struct spek_zone_gate *spek_zone_gate_create(const struct spek_zone_map *map,
-					     struct spek_target_count *count, int node);
+					     struct spek_target_count *count,
+					     struct spek_verify *verify, int node);
 void spek_zone_gate_destroy(struct spek_zone_gate *gate);
 void spek_zone_gate_load(struct spek_zone_gate *gate, struct spek_gen *gen);
 
-bool spek_zone_begin(struct spek_zone_gate *gate, const struct spek_slot *slot);
+bool spek_zone_prepare(struct spek_zone_gate *gate, const struct spek_slot *slot,
+		       const struct spek_asu_map *asu);
+void spek_zone_begin(struct spek_zone_gate *gate, const struct spek_slot *slot);
 void spek_zone_end(struct spek_zone_gate *gate, const struct spek_slot *slot);
-void spek_zone_drop(struct spek_zone_gate *gate);
+void spek_zone_drop(struct spek_zone_gate *gate, const struct spek_asu_map *asu);
 
 void spek_zone_arm_append(struct spek_part *part);
 

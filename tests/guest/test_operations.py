@@ -22,7 +22,7 @@ from lib.guest.trace import request_log
 from spekctl import cli
 from spekctl.documents.result import Result
 from spekctl.errors import ExitCode
-from spekctl.kernel.gen.spek import Backend, Cmd, Data, Operation, Pattern
+from spekctl.kernel.gen.spek import Backend, Cmd, Operation, Pattern
 
 BLOCK = 4096
 
@@ -173,7 +173,6 @@ def test_write_zeroes_leaves_zeroes_and_nothing_else_changes(nl: Socket, spek_mo
 REFUSED: list[tuple[dict[str, Any], int, str]] = [
     ({"backend": int(Backend.MQ)}, errno.EOPNOTSUPP, "Only back end bio has"),
     ({"polled": 1}, errno.EOPNOTSUPP, "can't be polled"),
-    ({"data": int(Data.STAMPED)}, errno.EOPNOTSUPP, "no discards and no write-zeroes"),
     ({"stream": [other(Operation.WRITE_ZEROES)]}, errno.EOPNOTSUPP, "does not support write-zer"),
     ({"stream": [stream(fua=1)]}, errno.EINVAL, "no writes of data"),
     ({"stream": [stream(operation=2)]}, errno.EINVAL, "it must be 0"),

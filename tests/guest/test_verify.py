@@ -22,6 +22,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from lib.ctl.verified import contents_of
 from lib.guest.disks import mapped_disk, null_disk, scsi_disk, settle
 from lib.guest.modules import unload_soon
 
@@ -319,7 +320,122 @@ def raise_all(device: Any, but: int) -> None:
     for index in range(len(device["states"])):
         part = {"states": [device["states"][index]]}
         _, states = _states(part)
-        _put(part, [state + 2 if state else 0 for state in states])
+        _put(part, [state + 4 if state else 0 for state in states])
+
+
+# ---- what other operations leave behind ----
+
+OTHERS = """
+[workload]
+name = "others"
+summary = "discards and more among reads and writes of the same blocks"
+[[arrival]]
+name = "main"
+law = "closed"
+depth = 32
+[[stream]]
+name = "data"
+read = "50%"
+share = 60
+range = "1MiB"
+align = "4KiB"
+sizes = [{ size = "4KiB", share = "70%" }, { size = "16KiB", share = "30%" }]
+[[stream]]
+name = "sure"
+read = "0%"
+fua = true
+share = 10
+range = "1MiB"
+size = "8KiB"
+[[stream]]
+name = "sync"
+operation = "flush"
+share = 5
+"""
+OTHER = """
+[[stream]]
+name = "{0}"
+operation = "{0}"
+share = 25
+range = "1MiB"
+align = "4KiB"
+sizes = [{{ size = "4KiB", share = "50%" }}, {{ size = "64KiB", share = "50%" }}]
+"""
+STAMPED, ZEROES, DISCARDED = 0, 2, 3  # enum spek_content
+
+
+def load_others(
+    spekctl: Spekctl, folder: Path, node: str, *operations: str
+) -> tuple[Any, dict[int, list[int]], Path]:
+    """A verified run with @operations: its verification, contents, and the file of states."""
+    workload, state = folder / "others.toml", folder / "state"
+    workload.write_text(OTHERS + "".join(map(OTHER.format, operations)))
+    options = ("--workers", "2", "--verify-state", str(state))
+    verify = load(spekctl, str(workload), node, *options, count=4000)["verify"]
+    assert_all_right(verify)
+    assert verify["waits"] > 0, "nothing has met: the test shows nothing"
+    return verify, contents_of(state), state
+
+
+def test_what_was_discarded_may_be_anything_until_it_is_written(
+    spek_module: Path, spekctl: Spekctl, tmp_path: Path
+) -> None:
+    delay = {"irqmode": 2, "completion_nsec": 50_000}
+    with null_disk(16, memory_backed=1, discard=1, cache_size=1, **delay) as node:
+        verify, left, state = load_others(spekctl, tmp_path, node, "discard")
+        assert verify["load"]["discarded"] > 0
+        final = verify["final"]
+        assert final["discarded"] == len(left[DISCARDED]) * 8 > 0
+        assert final["checked"] == len(left[STAMPED]) * 8 > 0
+        assert final["checked"] + final["discarded"] + final["never_written"] == 16 * MIB // 512
+
+        with Disk(node) as raw:
+            stamp = raw.read(left[STAMPED][0])
+            for at, data in zip(left[DISCARDED], (b"\xff" * 512, stamp), strict=False):
+                raw.write(at, data)
+        assert check(spekctl, node, state)["counts"]["discarded"] == final["discarded"]
+
+        with Disk(node) as raw:
+            flipped = bytearray(stamp)
+            flipped[300] ^= 1
+            raw.write(left[STAMPED][0], bytes(flipped))
+            # A discard that nobody asked for, or that went to the wrong place.
+            raw.write(left[STAMPED][1], bytes(512))
+        report = check(spekctl, node, state, DATA_ERRORS)
+    assert {one["offset"]: one["kind"] for one in report["first"]} == {
+        left[STAMPED][0]: "corrupt",
+        left[STAMPED][1]: "unstamped",
+    }
+
+
+def test_what_write_zeroes_leave_must_be_zeroes(
+    spek_module: Path, spekctl: Spekctl, tmp_path: Path
+) -> None:
+    with scsi_disk(16, lbpu=1, lbpws=1, ndelay=50_000) as node:
+        operations = ("write-zeroes", "discard")
+        verify, left, state = load_others(spekctl, tmp_path, node, *operations)
+        final = verify["final"]
+        assert verify["load"]["discarded"] > 0 and len(left[DISCARDED]) * 8 == final["discarded"]
+        assert final["checked"] == (len(left[STAMPED]) + len(left[ZEROES])) * 8
+        assert len(left[ZEROES]) > 8
+
+        expected = {}
+        places = iter(left[ZEROES])
+        with Disk(node) as raw:
+            stamp = raw.read(left[STAMPED][0])
+            for kind, data in (
+                ("corrupt", bytes(200) + b"\x40" + bytes(311)),
+                ("misdirected", stamp),
+                ("torn", bytes(256) + stamp[256:]),
+                ("unstamped", os.urandom(512)),
+            ):
+                at = next(places)
+                assert not any(raw.read(at))
+                raw.write(at, data)
+                expected[at] = kind
+        report = check(spekctl, node, state, DATA_ERRORS)
+    assert {one["offset"]: one["kind"] for one in report["first"]} == expected
+    assert all("zeroes were expected" in one["text"] for one in report["first"])
 
 
 # ---- what is not: spoilt under load ----

@@ -6,6 +6,7 @@ from __future__ import annotations
 import contextlib
 import errno
 import fcntl
+import json
 import os
 import struct
 from collections.abc import Iterator
@@ -16,6 +17,7 @@ from typing import Any
 import msgspec
 import numpy as np
 import pytest
+from lib.ctl.verified import contents_of
 from lib.guest.disks import make_disk, null_disk, settle
 from lib.guest.drive import queue_of
 from lib.guest.modules import unload_soon
@@ -27,7 +29,7 @@ from lib.waiting import comes_true
 from spekctl import cli
 from spekctl.documents.result import Result
 from spekctl.errors import ExitCode
-from spekctl.kernel.gen.spek import Backend, Cmd, Data, Operation, Pattern, RunState
+from spekctl.kernel.gen.spek import Backend, Cmd, Operation, Pattern, RunState
 from spekctl.kernel.records import Direction
 from spekctl.log import file as log_file
 from spekctl.log import recorder
@@ -281,9 +283,7 @@ def test_a_run_that_is_stopped_leaves_no_command_behind(nl: Socket, null: str) -
         delete(nl, run)
 
 
-def test_a_result_tells_what_was_done_to_zones(disk: str, tmp_path: Path) -> None:
-    reset_active(disk)
-    text = """
+ZONES = """
 [workload]
 name = "zones"
 summary = "log and trim"
@@ -312,13 +312,49 @@ name = "trim"
 operation = "zone-reset"
 pattern = "write-pointer"
 """
-    (tmp_path / "zones.toml").write_text(text)
-    run = ["run", str(tmp_path / "zones.toml"), "--device", disk, "--count", "2000", "--no-prober"]
-    out = tmp_path / "out.json"
-    code = cli.run(*[[*run, "--write", "--progress", "none", "-o", str(out)]])
 
+
+def result_of(disk: str, folder: Path, *options: str) -> Result:
+    (folder / "zones.toml").write_text(ZONES)
+    run = ["run", str(folder / "zones.toml"), "--device", disk, "--count", "2000", "--no-prober"]
+    out = folder / "out.json"
+    code = cli.run(*[[*run, *options, "--write", "--progress", "none", "-o", str(out)]])
     assert code == ExitCode.OK
-    result = msgspec.json.decode(out.read_bytes(), type=Result)
+    return msgspec.json.decode(out.read_bytes(), type=Result)
+
+
+def test_resets_are_not_taken_for_lost_data(disk: str, tmp_path: Path) -> None:
+    """Verified: nothing is found wrong; what is lost behind spek's back is found."""
+    reset_active(disk)
+    workers, state = str(min(2, os.cpu_count() or 1)), tmp_path / "state"
+    result = result_of(
+        disk, tmp_path, "--verify", "--verify-state", str(state), "--workers", workers
+    )
+    found = result.verify
+    assert found is not None and found.final is not None
+    assert (found.mismatches, found.complete) == (0, True), found
+    assert found.load.checked > 0 and found.final.checked > 0
+    (one,) = result.targets
+    assert one.zone_resets > 0 == one.zone_misplaced
+    # What was reset and not written again, and what no write has reached.
+    assert found.final.discarded > 0 and found.final.never_written > 0
+
+    stamped = contents_of(state)[0]
+    zone = next(one for one in zones_of(disk) if one.start <= stamped[0] < one.start + SIZE)
+    command(disk, BLKRESETZONE, zone)
+    settle()
+    check = ["verify", "--device", disk, "--from", str(state), "--progress", "none", "--json"]
+    assert cli.run(*[[*check, "-o", str(tmp_path / "report")]]) == ExitCode.DATA_ERRORS
+    report = json.loads((tmp_path / "report").read_text())
+    assert set(report["counts"]["by_kind"]) == {"unstamped"}
+    assert all(0 <= one["offset"] - zone.start < SIZE for one in report["first"])
+    inside = [at for at in stamped if 0 <= at - zone.start < SIZE]
+    assert report["counts"]["mismatches"] == len(inside) > 0
+
+
+def test_a_result_tells_what_was_done_to_zones(disk: str, tmp_path: Path) -> None:
+    reset_active(disk)
+    result = result_of(disk, tmp_path)
     (one,) = result.targets
     assert (one.backend, one.disk_agrees) == ("bio", True), (one.disk, one)
     assert result.totals.all.ios == 2000
@@ -345,7 +381,6 @@ REFUSED: dict[str, tuple[dict[str, Any], int, str]] = {
     ),
     "mq": ({"backend": int(Backend.MQ)}, errno.EOPNOTSUPP, "The device is zoned"),
     "polled": ({"polled": 1}, errno.EOPNOTSUPP, "can't be polled"),
-    "stamped": ({"data": int(Data.STAMPED)}, errno.EOPNOTSUPP, "a reset of a zone would void"),
     "not for writing": ({"write": 0}, errno.EPERM, "not allowed to write"),
     "too many open": ({"asu": [on_zones(open_zones=5)]}, errno.ERANGE, "max_open_zones"),
     "other zones": (

@@ -517,12 +517,20 @@ class WrongBlock(Part, frozen=True):
     ] = None
     first: Annotated[int, Meta(description="First byte of the block that is wrong.")] = 0
     bits: Annotated[int, Meta(description="Bits that are wrong.")] = 0
+    expected_zeroes: Annotated[
+        bool,
+        Meta(
+            description="It should hold zeroes; expected_generation is the last write before them."
+        ),
+    ] = False
 
 
 class VerifyCounts(Part, frozen=True):
     """Blocks that were read and compared, in logical blocks."""
 
-    checked: Annotated[int, Meta(description="Written before, and compared.")]
+    checked: Annotated[
+        int, Meta(description="Written before, or zeroed by write-zeroes, and compared.")
+    ]
     never_written: Annotated[
         int, Meta(description="Not written before: only a stamp of this run is wrong there.")
     ]
@@ -531,6 +539,13 @@ class VerifyCounts(Part, frozen=True):
     ]
     mismatches: Annotated[int, Meta(description="Wrong blocks.")]
     by_kind: Annotated[dict[str, int], Meta(description="All wrong blocks by kind.")]
+    discarded: Annotated[
+        int,
+        Meta(
+            description="Discarded, or in a zone that was reset, and not written since, so their"
+            " content is unknown."
+        ),
+    ] = 0
 
 
 class VerifyResult(Part, frozen=True):

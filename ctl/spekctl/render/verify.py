@@ -36,6 +36,8 @@ def _counted(counts: VerifyCounts) -> str:
     line = f"{counts.checked:,} blocks compared, {counts.never_written:,} never written"
     if counts.uncertain:
         line += f", {counts.uncertain:,} unknown after failed writes"
+    if counts.discarded:
+        line += f", {counts.discarded:,} unknown after discards"
     for kind, count in counts.by_kind.items():
         line += f", {count:,} {kind}"
     return line

@@ -2,20 +2,20 @@
 """The file of write states, which survives unloading the module and rebooting.
 
 JSON; the states of grains are little-endian numbers of 64 bits, compressed, as base64:
-2 * generation, plus 1 if the last write has failed (kmod/load/core/grain.h).
+4 * generation, plus the content that is known (enum spek_content, kmod/load/core/stamp.h).
 """
 
 from __future__ import annotations
 
 import base64
-import binascii
 import sys
 import zlib
 from array import array
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Annotated, Literal
+from typing import Annotated, Any, Literal
 
+import msgspec
 from msgspec import Meta
 
 from spekctl import files
@@ -48,12 +48,21 @@ class DeviceState(Part, frozen=True):
     states: Annotated[list[States], Meta(description="What is missing was never written.")]
 
 
+def _with_contents(fields: dict[str, Any]) -> None:
+    """Upgrade of states that were 2 * generation, plus 1 if the last write had failed."""
+    for device in fields["devices"]:
+        for part in device["states"]:
+            old = array("Q", _unpack(msgspec.convert(part, States)))
+            new = array("Q", ((one >> 1) << 2 | (one & 1) for one in old))
+            part["data"] = _packed(_little_endian(new.tobytes()))
+
+
 class SavedState(Document, frozen=True, kw_only=True, tag=Kind.VERIFY_STATE.value):
     """The blocks that a run wrote."""
 
-    UPGRADES = (document.without_origin,)
+    UPGRADES = (document.without_origin, _with_contents)
 
-    version: document.Version[Literal[2]] = 2
+    version: document.Version[Literal[3]] = 3
     config: Annotated[RunConfig, Meta(description="Of the run.")]
     seed: int
     stamp_id: int
@@ -92,11 +101,14 @@ def load(path: Path) -> SavedState:
 
 def parts_of(state: SavedState, path: Path) -> list[MapInfo]:
     """The states in the kernel's format."""
-    return [
-        MapInfo(target=index, first=one.first, states=_unpack(one, path))
-        for index, device in enumerate(state.devices)
-        for one in device.states
-    ]
+    try:
+        return [
+            MapInfo(target=index, first=one.first, states=_unpack(one))
+            for index, device in enumerate(state.devices)
+            for one in device.states
+        ]
+    except ValueError as error:
+        raise UsageError(f"{path} is damaged: {error}") from error
 
 
 def check_devices(path: Path, state: SavedState, devices: Sequence[Device]) -> None:
@@ -122,18 +134,21 @@ def check_devices(path: Path, state: SavedState, devices: Sequence[Device]) -> N
 
 
 def _pack(part: MapInfo) -> States:
-    data = _little_endian(part.states)
-    packed = base64.b64encode(zlib.compress(data, 1)).decode()
-    return States(part.first, len(part.states) // STATE, packed)
+    return States(part.first, len(part.states) // STATE, _packed(_little_endian(part.states)))
 
 
-def _unpack(states: States, path: Path) -> bytes:
+def _packed(data: bytes) -> str:
+    return base64.b64encode(zlib.compress(data, 1)).decode()
+
+
+def _unpack(states: States) -> bytes:
+    """The states in the machine's byte order; ValueError if they are damaged."""
     try:
         data = zlib.decompress(base64.b64decode(states.data, validate=True))
-    except (zlib.error, binascii.Error) as error:
-        raise UsageError(f"{path} is damaged: {error}") from error
+    except zlib.error as error:
+        raise ValueError(str(error)) from error
     if len(data) != states.count * STATE:
-        raise UsageError(f"{path} is damaged: its number of states is wrong")
+        raise ValueError("its number of states is wrong")
     return _little_endian(data)
 
 

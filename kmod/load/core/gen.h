@@ -76,6 +76,17 @@ struct spek_op {
 	};
 };
 
+/**
+ * spek_op_has_data() - ask whether an operation transfers data
+ * @op: operation
+ *
+ * Return: false for those that are no more than a command.
+ */
+static inline bool spek_op_has_data(const struct spek_op *op)
+{
+	return op->kind < SPEK_OP_FLUSH || op->kind == SPEK_OP_ZONE_APPEND;
+}
+
 struct spek_process;
 struct spek_supply;
 struct spek_zones;

@@ -5,8 +5,9 @@
 #define GRAIN_HOLDERS	0xffffull
 #define GRAIN_WRITER	0xffffull
 #define GRAIN_WAITED	(1ull << 16)
-#define GRAIN_UNCERTAIN	(1ull << 17)
-#define GRAIN_SHIFT	18
+#define CONTENT_SHIFT	17
+#define CONTENT_MASK	(3ull << CONTENT_SHIFT)
+#define GRAIN_SHIFT	19
 
 /*
  * The power of two that divides all numbers is the lowest bit that any of them has. Ends and
@@ -21,6 +22,13 @@ static u64 bits_of_stream(const struct spek_stream *stream)
 	for (i = 0; i < stream->nr_sizes; i++)
 		bits |= stream->size[i].bytes;
 	return bits;
+}
+
+/* Flushes have no address, and what is done to a zone is done to all of it. */
+static bool is_command(const struct spek_stream *stream)
+{
+	return stream->operation == SPEK_OPERATION_FLUSH ||
+	       stream->operation >= SPEK_OPERATION_ZONE_RESET;
 }
 
 /**
@@ -42,7 +50,8 @@ u32 spek_grain_bytes(const struct spek_workload *wl)
 			bits |= asu->extent[k].start;
 	}
 	for (i = 0; i < wl->nr_streams; i++)
-		bits |= bits_of_stream(&wl->stream[i]);
+		if (!is_command(&wl->stream[i]))
+			bits |= bits_of_stream(&wl->stream[i]);
 	return (u32)(bits & -bits);
 }
 
@@ -112,17 +121,23 @@ u64 spek_grain_read(u64 state)
 }
 
 /**
- * spek_grain_written() - end a write
+ * spek_grain_written() - end a write, or another operation that changes the content
  * @state: state of the grain
- * @failed: the write failed, so its data may or may not be there
+ * @left: what the operation leaves; STAMPED for a write of data
+ * @failed: the operation failed, so it may or may not have changed something
  *
- * Return: new state, with the next generation.
+ * Return: new state; after a write of data with the next generation.
  */
-u64 spek_grain_written(u64 state, bool failed)
+u64 spek_grain_written(u64 state, enum spek_content left, bool failed)
 {
-	state &= ~(GRAIN_HOLDERS | GRAIN_UNCERTAIN);
-	state += 1ull << GRAIN_SHIFT;
-	return failed ? state | GRAIN_UNCERTAIN : state;
+	if (left == SPEK_CONTENT_STAMPED)
+		state += 1ull << GRAIN_SHIFT;
+	/* What may be anything stays that until something else is known to be there. */
+	if (failed && left != SPEK_CONTENT_DISCARDED)
+		left = spek_grain_content(state) == SPEK_CONTENT_DISCARDED ?
+		       SPEK_CONTENT_DISCARDED : SPEK_CONTENT_UNCERTAIN;
+	state &= ~(GRAIN_HOLDERS | CONTENT_MASK);
+	return state | (u64)left << CONTENT_SHIFT;
 }
 
 /**
@@ -137,25 +152,25 @@ u64 spek_grain_generation(u64 state)
 }
 
 /**
- * spek_grain_uncertain() - check whether the last write failed
+ * spek_grain_content() - what the last operation has left
  * @state: state of the grain
  *
- * Return: true if it did.
+ * Return: enum spek_content.
  */
-bool spek_grain_uncertain(u64 state)
+enum spek_content spek_grain_content(u64 state)
 {
-	return state & GRAIN_UNCERTAIN;
+	return (enum spek_content)((state & CONTENT_MASK) >> CONTENT_SHIFT);
 }
 
 /**
  * spek_grain_save() - convert an idle state for storage
  * @state: state of a grain without holders
  *
- * Return: 2 * generation + (1 if uncertain).
+ * Return: 4 * generation + enum spek_content.
  */
 u64 spek_grain_save(u64 state)
 {
-	return state >> (GRAIN_SHIFT - 1);
+	return state >> CONTENT_SHIFT;
 }
 
 /**
@@ -167,9 +182,8 @@ u64 spek_grain_save(u64 state)
  */
 bool spek_grain_restore(u64 saved, u64 *state)
 {
-	/* Nothing can be uncertain before the first write. */
-	if (saved >> (64 - GRAIN_SHIFT + 1) || saved == 1)
+	if (saved >> (64 - CONTENT_SHIFT))
 		return false;
-	*state = saved << (GRAIN_SHIFT - 1);
+	*state = saved << CONTENT_SHIFT;
 	return true;
 }

@@ -11,10 +11,10 @@
  *
  *	bits 0..15	holders: number of readers, or GRAIN_WRITER
  *	bit 16		a writer waits: no new readers, or they could starve it
- *	bit 17		uncertain: the last write failed
- *	bits 18..63	generation: number of writes, including failed ones, whose data may be there
+ *	bits 17..18	enum spek_content: what the last operation has left
+ *	bits 19..63	generation: number of writes, including failed ones, whose data may be there
  *
- * A million writes per second to one grain exhaust it in two years; a run lasts one at most.
+ * A million writes per second to one grain exhaust it in 13 months; a run lasts 12 at most.
  *
  * All functions are pure; the caller makes them atomic (compare and exchange).
  */
@@ -22,6 +22,7 @@
 #define SPEK_CORE_GRAIN_H
 
 #include "../../core/spek_host.h"
+#include "stamp.h"
 #include "workload.h"
 
 #define SPEK_GRAIN_MAX		(1u << 20)
@@ -33,9 +34,9 @@ bool spek_grain_acquire(u64 *state, bool write);
 u64 spek_grain_give_up(u64 state, bool write, bool again);
 u64 spek_grain_stop_waiting(u64 state);
 u64 spek_grain_read(u64 state);
-u64 spek_grain_written(u64 state, bool failed);
+u64 spek_grain_written(u64 state, enum spek_content left, bool failed);
 u64 spek_grain_generation(u64 state);
-bool spek_grain_uncertain(u64 state);
+enum spek_content spek_grain_content(u64 state);
 u64 spek_grain_save(u64 state);
 bool spek_grain_restore(u64 saved, u64 *state);
 

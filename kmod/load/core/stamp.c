@@ -105,7 +105,7 @@ static u32 count_bits(u64 x)
 }
 
 /*
- * struct comparison - a block beside the version that was expected
+ * struct comparison - a block beside its expected content
  *
  * @bits, @first: see struct spek_finding
  * @differ: number of unexpected words
@@ -162,6 +162,7 @@ static void compare(struct comparison *c, const u64 *word, u32 words,
 	struct spek_stamp expected;
 	u64 key = payload_key(expect->seed, expect->id, expect->sector, expect->target,
 			      expect->generation);
+	bool zeroes = expect->content == SPEK_CONTENT_ZEROES;
 	u32 i, run = 0;
 
 	spek_memset(c, 0, sizeof(*c));
@@ -173,7 +174,7 @@ static void compare(struct comparison *c, const u64 *word, u32 words,
 	expected.sector = expect->sector;
 	expected.target = expect->target;
 	for (i = 0; i < words; i++) {
-		u64 differs = difference(word, i, key, &expected);
+		u64 differs = zeroes ? word[i] : difference(word, i, key, &expected);
 
 		if (differs && !c->bits)
 			c->first = i * WORD_BYTES + first_byte(differs);
@@ -197,21 +198,23 @@ static void compare(struct comparison *c, const u64 *word, u32 words,
 /* Judge by the stamp alone: it is intact, or the block gives no other clue. */
 static u32 verdict_of_stamp(const struct spek_stamp *found, const struct spek_expect *expect)
 {
+	/* Zeroes are newer than the last version. */
+	u64 newer = expect->generation + (expect->content == SPEK_CONTENT_ZEROES);
+
 	if (!is_ours(found, expect))
 		return SPEK_MISMATCH_FOREIGN;
 	if (!is_here(found, expect))
 		return SPEK_MISMATCH_MISDIRECTED;
-	return found->generation < expect->generation ? SPEK_MISMATCH_STALE :
-							SPEK_MISMATCH_UNWRITTEN;
+	return found->generation < newer ? SPEK_MISMATCH_STALE : SPEK_MISMATCH_UNWRITTEN;
 }
 
-/* Judge a block whose last write was acknowledged. */
+/* Judge a block whose last write, of a stamp or of zeroes, was acknowledged. */
 static u32 judge_written(const struct spek_finding *finding, const struct comparison *c,
 			 const struct spek_expect *expect)
 {
 	const struct spek_stamp *found = &finding->found;
-	bool claims = is_ours(found, expect) && is_here(found, expect) &&
-		      found->generation == expect->generation;
+	bool claims = expect->content == SPEK_CONTENT_STAMPED && is_ours(found, expect) &&
+		      is_here(found, expect) && found->generation == expect->generation;
 
 	if (finding->intact)
 		return claims ? SPEK_MISMATCH_CORRUPT : verdict_of_stamp(found, expect);
@@ -234,7 +237,7 @@ static u32 judge_unknown(const struct spek_finding *finding, const struct spek_e
 
 	if (!is_ours(found, expect))
 		return SPEK_MISMATCH_NONE;
-	if (!expect->uncertain)
+	if (expect->content != SPEK_CONTENT_UNCERTAIN)
 		return verdict_of_stamp(found, expect);
 	/* Parts of an old version and of a failed write are not an error of the device. */
 	if (!finding->intact)
@@ -256,7 +259,8 @@ static spek_cold spek_noinline u32 judge(const u64 *word, u32 words,
 		finding->found = *(const struct spek_stamp *)word;
 		finding->intact = finding->found.checksum == checksum_of(word, words);
 	}
-	if (!expect->generation || expect->uncertain) {
+	if (expect->content == SPEK_CONTENT_UNCERTAIN ||
+	    (expect->content == SPEK_CONTENT_STAMPED && !expect->generation)) {
 		finding->verdict = judge_unknown(finding, expect);
 		return finding->verdict;
 	}
@@ -282,8 +286,18 @@ u32 spek_stamp_check(const void *block, u32 bytes, const struct spek_expect *exp
 {
 	const u64 *word = block;
 	u32 words = bytes / WORD_BYTES;
+	bool right;
 
-	if (spek_likely(expect->generation && is_expected(word, words, expect)))
+	switch (expect->content) {
+	case SPEK_CONTENT_DISCARDED:
+		return SPEK_MISMATCH_NONE;
+	case SPEK_CONTENT_ZEROES:
+		right = is_zero(word, words);
+		break;
+	default:
+		right = expect->generation && is_expected(word, words, expect);
+	}
+	if (spek_likely(right))
 		return SPEK_MISMATCH_NONE;
 	return judge(word, words, expect, finding);
 }

@@ -9,6 +9,10 @@
  *
  * The generation counts the writes of a block, from 1. The reader of a block knows the last
  * acknowledged one, so an old version is always detected.
+ *
+ * Other operations leave no stamp. After write-zeroes a block holds zeroes. After a discard or the
+ * reset of its zone it may hold anything, its old data included: the block layer promises nothing,
+ * and a device may ignore a part of a discard. It is not judged until it is written again.
  */
 #ifndef SPEK_CORE_STAMP_H
 #define SPEK_CORE_STAMP_H
@@ -44,6 +48,21 @@ struct spek_stamp {
 	u64 checksum;
 };
 
+/**
+ * enum spek_content - what the last operation has left in a block
+ * @SPEK_CONTENT_STAMPED: the stamp of the last generation; of generation 0, what was there before
+ * @SPEK_CONTENT_UNCERTAIN: that operation failed: the stamp of any generation up to the last, or
+ *	zeroes, or parts of these
+ * @SPEK_CONTENT_ZEROES: zeroes
+ * @SPEK_CONTENT_DISCARDED: anything
+ */
+enum spek_content {
+	SPEK_CONTENT_STAMPED,
+	SPEK_CONTENT_UNCERTAIN,
+	SPEK_CONTENT_ZEROES,
+	SPEK_CONTENT_DISCARDED,
+};
+
 /* Number of kinds of mismatches; a correct block is none of them. */
 enum {
 	SPEK_NR_MISMATCHES = SPEK_MISMATCH_FOREIGN + 1,
@@ -56,17 +75,15 @@ enum {
  * @id: random id of the run
  * @sector: place on the target, in units of 512 bytes
  * @target: number of the target
- * @uncertain: the last write, of @generation, failed: the block may hold it, an older one, or
- *	parts of both
- * @generation: generation of the last write; 0: the run has not written the block, so its
- *	content is unknown
+ * @content: enum spek_content
+ * @generation: generation of the last write; 0: the run has not written the block
  */
 struct spek_expect {
 	u64 seed;
 	u64 id;
 	u64 sector;
 	u32 target;
-	bool uncertain;
+	u32 content;
 	u64 generation;
 };
 

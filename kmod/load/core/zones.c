@@ -237,7 +237,7 @@ void spek_zones_next(struct spek_zones *zones, u32 align_shift, struct spek_rng 
 	op->addr += zones->start + ((u64)i << zones->shift);
 }
 
-static struct spek_zone *zone_of(struct spek_zones *zones, const struct spek_op *op)
+static struct spek_zone *zone_of(const struct spek_zones *zones, const struct spek_op *op)
 {
 	return &zones->zone[(op->addr - zones->start) >> zones->shift];
 }
@@ -253,29 +253,42 @@ static bool follows_busy(const struct spek_zones *zones, const struct spek_zone 
 }
 
 /**
- * spek_zones_begin() - ask whether an operation may be sent
+ * spek_zones_ask() - ask whether an operation may be sent
  * @zones: of the worker
  * @op: made by spek_zones_next(); operations are asked for in the order in which they were made
  *
- * Return: SPEK_ZONE_READY, after which spek_zones_end() is due; else what it has to wait for.
+ * Return: SPEK_ZONE_READY, or what it has to wait for.
  */
-enum spek_zone_answer spek_zones_begin(struct spek_zones *zones, const struct spek_op *op)
+enum spek_zone_answer spek_zones_ask(const struct spek_zones *zones, const struct spek_op *op)
 {
-	struct spek_zone *zone = zone_of(zones, op);
+	const struct spek_zone *zone = zone_of(zones, op);
 
 	if (!op->write)
 		return SPEK_ZONE_READY;
 	if (zone->flags & SPEK_ZONE_BUSY || follows_busy(zones, zone))
 		return SPEK_ZONE_WAIT;
-	zone->flags &= ~(u32)SPEK_ZONE_FOLLOWS;
-	zone->flags |= SPEK_ZONE_BUSY;
 	if (zone->flags & SPEK_ZONE_NEEDS_RESET)
 		return SPEK_ZONE_RESET;
 	return zone->flags & SPEK_ZONE_NEEDS_OPEN ? SPEK_ZONE_OPEN : SPEK_ZONE_READY;
 }
 
 /**
- * spek_zones_prepared() - the reset or opening that spek_zones_begin() asked for is done
+ * spek_zones_begin() - an operation is about to be sent, or the reset or opening that it needs
+ * @zones: of the worker
+ * @op: what spek_zones_ask() did not let wait; spek_zones_end(), or spek_zones_prepared(), is due
+ */
+void spek_zones_begin(struct spek_zones *zones, const struct spek_op *op)
+{
+	struct spek_zone *zone = zone_of(zones, op);
+
+	if (!op->write)
+		return;
+	zone->flags &= ~(u32)SPEK_ZONE_FOLLOWS;
+	zone->flags |= SPEK_ZONE_BUSY;
+}
+
+/**
+ * spek_zones_prepared() - the reset or opening that spek_zones_ask() asked for is done
  * @zones: of the worker
  * @op: the operation that waits for it, to be asked for once more
  */

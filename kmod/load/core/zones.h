@@ -9,7 +9,7 @@
  * sequence follows from the seed and from the zones as they were at the start, not from the times
  * of completions.
  *
- * A zone has one write or command in flight: spek_zones_begin() makes the next one wait. It also
+ * A zone has one write or command in flight: spek_zones_ask() makes the next one wait. It also
  * makes the first one on a zone wait for the last one on the zone whose place it took: until that
  * has ended, the device counts both as open. Pointers are moved as operations are made, before they
  * are sent. A read goes below the pointer as it was before the last write, which is the only one
@@ -61,7 +61,7 @@ enum spek_zone_flag {
 
 /**
  * enum spek_zone_answer - what an operation on a zone has to wait for
- * @SPEK_ZONE_READY: nothing; the zone is busy now
+ * @SPEK_ZONE_READY: nothing
  * @SPEK_ZONE_WAIT: another operation, on the zone or on the one that it follows
  * @SPEK_ZONE_RESET: a reset, which the caller sends; spek_zones_prepared() ends it
  * @SPEK_ZONE_OPEN: an opening, which the caller sends; spek_zones_prepared() ends it
@@ -157,7 +157,8 @@ void spek_zones_load(struct spek_zones *zones, const struct spek_zone_report *re
 void spek_zones_next(struct spek_zones *zones, u32 align_shift, struct spek_rng *rng,
 		     struct spek_op *op);
 
-enum spek_zone_answer spek_zones_begin(struct spek_zones *zones, const struct spek_op *op);
+enum spek_zone_answer spek_zones_ask(const struct spek_zones *zones, const struct spek_op *op);
+void spek_zones_begin(struct spek_zones *zones, const struct spek_op *op);
 void spek_zones_prepared(struct spek_zones *zones, const struct spek_op *op);
 void spek_zones_end(struct spek_zones *zones, const struct spek_op *op);
 

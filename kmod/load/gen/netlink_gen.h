@@ -45,9 +45,9 @@ int spek_nl_trace_end_doit(struct sk_buff *skb, struct genl_info *info);
 	4 * nla_total_size(4) + \
 	nla_total_size_64bit(8))
 #define SPEK_NL_VERIFY_BYTES ( \
-	12 * nla_total_size_64bit(8))
+	13 * nla_total_size_64bit(8))
 #define SPEK_NL_MISMATCH_BYTES ( \
-	12 * nla_total_size(4) + \
+	13 * nla_total_size(4) + \
 	7 * nla_total_size_64bit(8))
 #define SPEK_NL_REPLAY_BYTES ( \
 	7 * nla_total_size_64bit(8) + \

@@ -427,12 +427,14 @@ enum spek_a_sense {
 /**
  * enum spek_a_verify - attributes of the set verify
  * @SPEK_A_VERIFY_PAD: alignment of 64-bit attributes
- * @SPEK_A_VERIFY_CHECKED: (u64) Blocks that were read and compared with what was written.
+ * @SPEK_A_VERIFY_CHECKED: (u64) Blocks that were read and compared with what was written,
+ *   with zeroes after a write-zeroes.
  * @SPEK_A_VERIFY_NEVER_WRITTEN: (u64) Blocks that were read before they were written;
  *   only a stamp of this run is an error there.
  * @SPEK_A_VERIFY_UNCERTAIN: (u64) Blocks that were read after their last write had
  *   failed; they may hold its data or those of an earlier write.
- * @SPEK_A_VERIFY_WAITS: (u64) I/Os that waited for another one on the same block.
+ * @SPEK_A_VERIFY_WAITS: (u64) I/Os that waited for another one on the same block, without
+ *   waits for a zone.
  * @SPEK_A_VERIFY_MISMATCHES: (u64) Wrong blocks.
  * @SPEK_A_VERIFY_CORRUPT: (u64) Of these by kind, see enum mismatch.
  * @SPEK_A_VERIFY_MISDIRECTED: (u64)
@@ -441,6 +443,8 @@ enum spek_a_sense {
  * @SPEK_A_VERIFY_UNWRITTEN: (u64)
  * @SPEK_A_VERIFY_UNSTAMPED: (u64)
  * @SPEK_A_VERIFY_FOREIGN: (u64)
+ * @SPEK_A_VERIFY_DISCARDED: (u64) Blocks that were read after a discard or a reset of
+ *   their zone and before the next write; they may hold anything.
  * @__SPEK_A_VERIFY_MAX: private
  * @SPEK_A_VERIFY_MAX: highest id
  */
@@ -458,6 +462,7 @@ enum spek_a_verify {
 	SPEK_A_VERIFY_UNWRITTEN,
 	SPEK_A_VERIFY_UNSTAMPED,
 	SPEK_A_VERIFY_FOREIGN,
+	SPEK_A_VERIFY_DISCARDED,
 
 	__SPEK_A_VERIFY_MAX,
 	SPEK_A_VERIFY_MAX = (__SPEK_A_VERIFY_MAX - 1)
@@ -487,6 +492,8 @@ enum spek_a_verify {
  * @SPEK_A_MISMATCH_FOUND_OFFSET: (u64) Byte of that target that it was written for.
  * @SPEK_A_MISMATCH_FOUND_WORKER: (u32)
  * @SPEK_A_MISMATCH_FOUND_STREAM: (u32)
+ * @SPEK_A_MISMATCH_EXPECTED_ZEROES: (u32) 1 - zeroes should be found; expected-generation
+ *   is the last write before them.
  * @__SPEK_A_MISMATCH_MAX: private
  * @SPEK_A_MISMATCH_MAX: highest id
  */
@@ -511,6 +518,7 @@ enum spek_a_mismatch {
 	SPEK_A_MISMATCH_FOUND_OFFSET,
 	SPEK_A_MISMATCH_FOUND_WORKER,
 	SPEK_A_MISMATCH_FOUND_STREAM,
+	SPEK_A_MISMATCH_EXPECTED_ZEROES,
 
 	__SPEK_A_MISMATCH_MAX,
 	SPEK_A_MISMATCH_MAX = (__SPEK_A_MISMATCH_MAX - 1)

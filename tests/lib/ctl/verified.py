@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import struct
 from pathlib import Path
 from typing import Any
 
@@ -43,7 +44,7 @@ def info_of(*spans: tuple[int, int, int], grain: int = 4096) -> RunInfo:
     )
 
 
-STATES = MapInfo(0, 0, 0, b"\x02" + bytes(7))
+STATES = MapInfo(0, 0, 0, b"\x04" + bytes(7))
 
 
 class Written(FakeKernel):
@@ -62,3 +63,17 @@ def saved(path: Path, start: int = 0, size: int = 1 << 20) -> SavedState:
     facts = [disk().facts(diskseq=0)]
     verify_state.save(path, Written(), config_of("random-write-4k"), info, facts)
     return verify_state.load(path)
+
+
+def contents_of(path: Path) -> dict[int, list[int]]:
+    """Bytes on the device where grains begin, by what was last left in them (enum spek_content),
+    from a file of write states of one device."""
+    saved = verify_state.load(path)
+    (device,) = saved.devices
+    found: dict[int, list[int]] = {}
+    for part in verify_state.parts_of(saved, path):
+        for index, (state,) in enumerate(struct.iter_unpack("=Q", part.states), part.first):
+            if state:
+                at = device.map_start + index * saved.grain_bytes
+                found.setdefault(state & 3, []).append(at)
+    return found

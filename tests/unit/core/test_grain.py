@@ -24,19 +24,24 @@ def grain_of(workload: Workload) -> int:
     return int(LIB.spek_grain_bytes(workload.c))
 
 
+STAMPED, UNCERTAIN, ZEROES, DISCARDED = range(4)
+FLUSH, DISCARD = 1, 2  # operations
+
+
 class Model:
     """A grain as the rules say it, beside the one in 64 bits."""
 
     def __init__(self) -> None:
         self.state = 0
         self.readers = 0
-        self.writer = self.waited = self.uncertain = False
+        self.writer = self.waited = False
         self.generation = 0
+        self.content = STAMPED
 
     def step(self, action: str) -> None:
         getattr(self, action)()
         assert LIB.spek_grain_generation(self.state) == self.generation
-        assert LIB.spek_grain_uncertain(self.state) == self.uncertain
+        assert LIB.spek_grain_content(self.state) == self.content
 
     def read(self) -> None:
         done, self.state = acquire(self.state, False)
@@ -54,11 +59,24 @@ class Model:
             self.state = LIB.spek_grain_read(self.state)
             self.readers -= 1
         elif self.writer:
-            self._written(False)
+            self._written(STAMPED, False, STAMPED)
 
     def fail(self) -> None:
-        if self.writer:
-            self._written(True)
+        unknown = DISCARDED if self.content == DISCARDED else UNCERTAIN
+        self._written(STAMPED, True, unknown)
+
+    def zero(self) -> None:
+        self._written(ZEROES, False, ZEROES)
+
+    def fail_to_zero(self) -> None:
+        unknown = DISCARDED if self.content == DISCARDED else UNCERTAIN
+        self._written(ZEROES, True, unknown)
+
+    def discard(self) -> None:
+        self._written(DISCARDED, False, DISCARDED)
+
+    def fail_to_discard(self) -> None:
+        self._written(DISCARDED, True, DISCARDED)
 
     def give_up(self) -> None:
         if self.readers or self.writer:
@@ -78,14 +96,19 @@ class Model:
         self.state = LIB.spek_grain_stop_waiting(self.state)
         self.waited = False
 
-    def _written(self, failed: bool) -> None:
-        self.state = LIB.spek_grain_written(self.state, failed)
+    def _written(self, left: int, failed: bool, content: int) -> None:
+        if not self.writer:
+            return
+        self.state = LIB.spek_grain_written(self.state, left, failed)
         self.writer = False
-        self.generation += 1
-        self.uncertain = failed
+        self.generation += left == STAMPED
+        self.content = content
 
 
-ACTIONS = ("read", "write", "end", "fail", "give_up", "drop", "stop_waiting")
+ACTIONS = (
+    *("read", "write", "end", "fail", "zero", "fail_to_zero", "discard", "fail_to_discard"),
+    *("give_up", "drop", "stop_waiting"),
+)
 
 
 @given(st.lists(st.sampled_from(list(ACTIONS)), max_size=80))
@@ -104,7 +127,7 @@ def test_a_waiting_writer_keeps_new_readers_out_and_gets_its_turn() -> None:
     state = LIB.spek_grain_read(state)
     done, state = acquire(state, True)
     assert done
-    state = LIB.spek_grain_written(state, False)
+    state = LIB.spek_grain_written(state, STAMPED, False)
     assert acquire(state, False)[0]
 
 
@@ -116,18 +139,17 @@ def test_readers_are_counted_as_far_as_there_can_be_any() -> None:
     assert not acquire(state, False)[0]
 
 
-@given(st.integers(0, 2**46 - 1), st.booleans())
-def test_saved_and_restored(generation: int, uncertain: bool) -> None:
-    uncertain = uncertain and generation > 0
-    state = generation << 18 | uncertain << 17
+@given(st.integers(0, 2**45 - 1), st.integers(STAMPED, DISCARDED))
+def test_saved_and_restored(generation: int, content: int) -> None:
+    state = generation << 19 | content << 17
     saved = LIB.spek_grain_save(state)
-    assert saved == 2 * generation + uncertain
+    assert saved == 4 * generation + content
     cell = FFI.new("u64 *")
     assert LIB.spek_grain_restore(saved, cell)
     assert cell[0] == state
 
 
-@pytest.mark.parametrize("saved", [1, 1 << 47, 2**64 - 1])
+@pytest.mark.parametrize("saved", [1 << 47, 2**64 - 1])
 def test_what_is_no_state_is_not_restored(saved: int) -> None:
     assert not LIB.spek_grain_restore(saved, FFI.new("u64 *"))
 
@@ -148,6 +170,15 @@ def one(stream: Stream, **asu: Any) -> Workload:
     ],
 )
 def test_grain_of_a_workload(workload: Workload, grain: int) -> None:
+    workload.check()
+    assert grain_of(workload) == grain
+
+
+@pytest.mark.parametrize(("operation", "grain"), [(FLUSH, 4096), (DISCARD, 512)])
+def test_what_has_no_address_does_not_count(operation: int, grain: int) -> None:
+    data = Stream(sizes=4 * KIB)
+    other = Stream(sizes=512, align_bytes=512, read_ppm=0, operation=operation)
+    workload = Workload([Asu(64 * MIB)], [Arrival(depth=4)], [data, other])
     workload.check()
     assert grain_of(workload) == grain
 

@@ -21,7 +21,8 @@ HEADER = struct.Struct("=QQQQQIHHQ")
 OK = LIB.SPEK_MISMATCH_NONE
 U64 = st.integers(0, 2**64 - 1)
 BLOCKS = st.sampled_from([512, 520 - 8, 1024, 4096, 65536])
-GENERATIONS = st.integers(1, 2**46 - 1)
+GENERATIONS = st.integers(1, 2**45 - 1)
+STAMPED, UNCERTAIN, ZEROES, DISCARDED = range(4)
 
 
 @dataclass(frozen=True)
@@ -48,14 +49,14 @@ def block_of(version: Version, size: int) -> bytearray:
     return bytearray(FFI.buffer(memory))
 
 
-def check(block: bytes | bytearray, version: Version, uncertain: bool = False) -> tuple[int, Any]:
+def check(block: bytes | bytearray, version: Version, content: int = STAMPED) -> tuple[int, Any]:
     """What the block is found to be where that version should be."""
     memory = FFI.new("u64 []", len(block) // 8)
     FFI.buffer(memory)[:] = bytes(block)
     expect = FFI.new("struct spek_expect *")
     for name in ("seed", "id", "generation", "sector", "target"):
         setattr(expect, name, getattr(version, name))
-    expect.uncertain = uncertain
+    expect.content = content
     finding = FFI.new("struct spek_finding *")
     verdict = LIB.spek_stamp_check(memory, len(block), expect, finding)
     if verdict != OK:
@@ -241,9 +242,9 @@ def test_a_failed_write_leaves_anything_that_was_tried(version: Version, at: int
     later = block_of(replace(version, generation=version.generation + 1), 512)
     elsewhere = block_of(replace(version, sector=version.sector + 1), 512)
     for block in (old, new, new[:at] + old[at:], bytes(512)):
-        assert check(block, version, uncertain=True)[0] == OK
-    assert check(later, version, uncertain=True)[0] == Mismatch.UNWRITTEN
-    assert check(elsewhere, version, uncertain=True)[0] == Mismatch.MISDIRECTED
+        assert check(block, version, UNCERTAIN)[0] == OK
+    assert check(later, version, UNCERTAIN)[0] == Mismatch.UNWRITTEN
+    assert check(elsewhere, version, UNCERTAIN)[0] == Mismatch.MISDIRECTED
 
 
 @pytest.mark.parametrize("damage", [lambda b: b, lambda b: b[:100] + b"x" + b[101:]])
@@ -252,3 +253,49 @@ def test_a_damaged_block_of_another_place_is_misdirected(
 ) -> None:
     block = damage(bytes(block_of(Version(sector=160), 512)))
     assert check(block, Version())[0] == Mismatch.MISDIRECTED
+
+
+# ---- what other operations leave ----
+
+
+@settings(max_examples=50)
+@given(VERSIONS, BLOCKS)
+def test_after_write_zeroes_a_block_holds_zeroes(version: Version, size: int) -> None:
+    never = replace(version, generation=0)
+    for expected in (version, never):
+        assert check(bytes(size), expected, ZEROES)[0] == OK
+    for older in (version, replace(version, generation=max(1, version.generation - 1))):
+        assert check(block_of(older, size), version, ZEROES)[0] == Mismatch.STALE
+    later = replace(version, generation=version.generation + 1)
+    assert check(block_of(later, size), version, ZEROES)[0] == Mismatch.UNWRITTEN
+    assert check(block_of(version, size), never, ZEROES)[0] == Mismatch.UNWRITTEN
+    elsewhere = replace(version, sector=version.sector + 8)
+    assert check(block_of(elsewhere, size), version, ZEROES)[0] == Mismatch.MISDIRECTED
+    other = replace(version, id=version.id ^ 1)
+    assert check(block_of(other, size), version, ZEROES)[0] == Mismatch.FOREIGN
+    assert check(Random(1).randbytes(size), version, ZEROES)[0] == Mismatch.UNSTAMPED
+
+
+@given(VERSIONS, st.integers(0, 512 * 8 - 1))
+def test_a_flipped_bit_of_zeroes_is_corruption(version: Version, bit: int) -> None:
+    block = bytearray(512)
+    block[bit // 8] ^= 1 << bit % 8
+    verdict, finding = check(block, version, ZEROES)
+    assert (verdict, finding.bits, finding.first) == (Mismatch.CORRUPT, 1, bit // 8)
+
+
+@given(VERSIONS, st.integers(128, 512 - 72), st.booleans())
+def test_a_part_without_zeroes_is_torn(version: Version, at: int, zeroes_first: bool) -> None:
+    old = block_of(version, 512)
+    block = bytes(at) + old[at:] if zeroes_first else old[:at] + bytes(512 - at)
+    assert check(block, version, ZEROES)[0] == Mismatch.TORN
+
+
+@given(VERSIONS, st.sampled_from([bytes(512), b"\xff" * 512, Random(3).randbytes(512)]))
+def test_after_a_discard_a_block_may_hold_anything(version: Version, block: bytes) -> None:
+    elsewhere = block_of(replace(version, sector=version.sector + 8), 512)
+    for found in (block, elsewhere, block_of(version, 512)):
+        assert check(found, version, DISCARDED)[0] == OK
+        # Written again, it is judged again.
+        again = replace(version, generation=version.generation + 1)
+        assert check(found, again)[0] != OK

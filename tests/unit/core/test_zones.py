@@ -21,6 +21,15 @@ KINDS = {"append": 1 << 5, "reset": 64, "finish": 65, "open": 66, "close": 67}
 READY, WAIT, NEEDS_RESET, NEEDS_OPEN = range(4)
 
 
+def begin(zones: Any, op: Any) -> int:
+    """Ask for an operation, and begin it, or what its zone needs before, unless it has to wait."""
+    answer = int(LIB.spek_zones_ask(zones, op))
+    assert LIB.spek_zones_ask(zones, op) == answer
+    if answer != WAIT:
+        LIB.spek_zones_begin(zones, op)
+    return answer
+
+
 @dataclass
 class Zone:
     """A zone as a device keeps it: strict about everything that ZBC and ZNS are strict about."""
@@ -67,18 +76,18 @@ class Disk:
         index, at = divmod(int(op.addr), self.size)
         zone = self.zones[index]
         assert at + op.bytes <= self.size
-        answer = LIB.spek_zones_begin(zones, op)
+        answer = begin(zones, op)
         while answer in (NEEDS_RESET, NEEDS_OPEN):
-            assert LIB.spek_zones_begin(zones, op) == WAIT
+            assert begin(zones, op) == WAIT
             zone.reset() if answer == NEEDS_RESET else zone.open()
             self.count("prepared")
             LIB.spek_zones_prepared(zones, op)
-            answer = LIB.spek_zones_begin(zones, op)
+            answer = begin(zones, op)
         assert answer == READY
         if not op.write:
             self.count("read" if at + op.bytes <= zone.pointer else "early")
         elif op.kind in (0, 2, KINDS["append"]):
-            assert LIB.spek_zones_begin(zones, op) == WAIT
+            assert begin(zones, op) == WAIT
             zone.write(at, op.bytes)
             self.count("write")
         else:
@@ -237,12 +246,12 @@ def test_a_zone_has_one_write_in_flight() -> None:
     generator = Generator(on_zones(4, 64 * KIB, 2), 1)
     zones = generator.zones
     first, second, third = generator.next(), generator.next(), generator.next()
-    assert [LIB.spek_zones_begin(zones, one) for one in (first, second)] == [READY, READY]
-    assert LIB.spek_zones_begin(zones, third) == WAIT  # in the zone of the first
+    assert [begin(zones, one) for one in (first, second)] == [READY, READY]
+    assert begin(zones, third) == WAIT  # in the zone of the first
     LIB.spek_zones_end(zones, second)
-    assert LIB.spek_zones_begin(zones, third) == WAIT
+    assert begin(zones, third) == WAIT
     LIB.spek_zones_end(zones, first)
-    assert LIB.spek_zones_begin(zones, third) == READY
+    assert begin(zones, third) == READY
 
 
 def test_a_zone_waits_for_the_one_whose_place_it_takes() -> None:
@@ -250,15 +259,15 @@ def test_a_zone_waits_for_the_one_whose_place_it_takes() -> None:
     ops = [generator.next() for _ in range(33)]
     zones = generator.zones
     for op in ops[:30]:
-        assert LIB.spek_zones_begin(zones, op) == READY
+        assert begin(zones, op) == READY
         LIB.spek_zones_end(zones, op)
     last, other, first = ops[30:]  # the last ones of the first zones, the first of the third
-    assert [LIB.spek_zones_begin(zones, one) for one in (last, other)] == [READY, READY]
-    assert LIB.spek_zones_begin(zones, first) == WAIT
+    assert [begin(zones, one) for one in (last, other)] == [READY, READY]
+    assert begin(zones, first) == WAIT
     LIB.spek_zones_end(zones, other)
-    assert LIB.spek_zones_begin(zones, first) == WAIT
+    assert begin(zones, first) == WAIT
     LIB.spek_zones_end(zones, last)
-    assert LIB.spek_zones_begin(zones, first) == READY
+    assert begin(zones, first) == READY
 
 
 @settings(deadline=None, max_examples=50)
@@ -284,7 +293,7 @@ def test_the_limit_holds_with_many_in_flight(open_zones: int, depth: int, random
             complete()
         op = generator.next()
         zone = disk.zones[int(op.addr) // size]
-        while (answer := LIB.spek_zones_begin(zones, op)) != READY:
+        while (answer := begin(zones, op)) != READY:
             if answer == NEEDS_RESET:
                 zone.reset()
                 LIB.spek_zones_prepared(zones, op)

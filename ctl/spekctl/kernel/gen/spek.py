@@ -534,6 +534,7 @@ class VerifyNla(nla):
         (11, "SPEK_A_VERIFY_UNWRITTEN", "uint64", 0),
         (12, "SPEK_A_VERIFY_UNSTAMPED", "uint64", 0),
         (13, "SPEK_A_VERIFY_FOREIGN", "uint64", 0),
+        (14, "SPEK_A_VERIFY_DISCARDED", "uint64", 0),
     )
     keys: ClassVar[dict[str, str]] = {
         "checked": "SPEK_A_VERIFY_CHECKED",
@@ -548,6 +549,7 @@ class VerifyNla(nla):
         "unwritten": "SPEK_A_VERIFY_UNWRITTEN",
         "unstamped": "SPEK_A_VERIFY_UNSTAMPED",
         "foreign": "SPEK_A_VERIFY_FOREIGN",
+        "discarded": "SPEK_A_VERIFY_DISCARDED",
     }
     multi: ClassVar[dict[str, str]] = {}
     enums: ClassVar[dict[str, Any]] = {}
@@ -816,6 +818,7 @@ class MismatchMsg(genlmsg):
         (18, "SPEK_A_MISMATCH_FOUND_OFFSET", "uint64", 0),
         (19, "SPEK_A_MISMATCH_FOUND_WORKER", "uint32", 0),
         (20, "SPEK_A_MISMATCH_FOUND_STREAM", "uint32", 0),
+        (21, "SPEK_A_MISMATCH_EXPECTED_ZEROES", "uint32", 0),
     )
     keys: ClassVar[dict[str, str]] = {
         "run": "SPEK_A_MISMATCH_RUN",
@@ -837,6 +840,7 @@ class MismatchMsg(genlmsg):
         "found_offset": "SPEK_A_MISMATCH_FOUND_OFFSET",
         "found_worker": "SPEK_A_MISMATCH_FOUND_WORKER",
         "found_stream": "SPEK_A_MISMATCH_FOUND_STREAM",
+        "expected_zeroes": "SPEK_A_MISMATCH_EXPECTED_ZEROES",
     }
     multi: ClassVar[dict[str, str]] = {}
     enums: ClassVar[dict[str, Any]] = {

@@ -333,6 +333,7 @@ class VerifyInfo:
     unwritten: int = 0
     unstamped: int = 0
     foreign: int = 0
+    discarded: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -431,6 +432,7 @@ class MismatchInfo:
     found_offset: int = 0
     found_worker: int = 0
     found_stream: int = 0
+    expected_zeroes: int = 0
 
 
 @dataclass(frozen=True, slots=True)

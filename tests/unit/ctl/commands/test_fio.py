@@ -21,7 +21,6 @@ from spekctl.workload import file
         (HEAD + "nrfiles=4\n", "[j] nrfiles: spek loads block devices"),
         (HEAD + "iodpeth=4\n", "iodpeth: not an option that spek knows; did you mean 'iodepth'?"),
         (HEAD + "rw=randtrimwrite\n", "rw: randtrimwrite writes what it has discarded"),
-        (HEAD + "rw=randtrim\nverify=crc32c\n", "verify: what was discarded is not verified"),
         (HEAD + "fsync=often\nrw=write\n", "[j] fsync: 'often' is not a whole number"),
         (HEAD + "buffer_pattern='abcd'\n", "[j] buffer_pattern: ''abcd'' is not taken; write 0x"),
         (HEAD + "rw=sideways\n", "rw: 'sideways' is not a kind of I/O"),

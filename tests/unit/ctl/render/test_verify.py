@@ -49,6 +49,9 @@ def test_counts_are_grouped_and_failed_writes_are_told_if_there_are_any() -> Non
     uncertain = msgspec.structs.replace(COUNTS, uncertain=1000)
     lines = report_lines(msgspec.structs.replace(report(0, 0), counts=uncertain))
     assert lines[1].endswith("1,000 unknown after failed writes")
+    discarded = msgspec.structs.replace(COUNTS, discarded=2000)
+    lines = report_lines(msgspec.structs.replace(report(0, 0), counts=discarded))
+    assert lines[1].endswith("2,000 unknown after discards")
 
 
 @pytest.mark.parametrize(

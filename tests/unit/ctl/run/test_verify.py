@@ -40,9 +40,19 @@ def test_the_grain_is_that_of_the_core(name: str) -> None:
     assert verify.grain_of(config) == lib.spek_grain_bytes(core_of(config).c)
 
 
+def test_flushes_do_not_make_the_grain_smaller() -> None:
+    config = config_of("random-write-4k")
+    (stream,) = config.streams
+    small = [msgspec.structs.replace(stream.sizes[0], bytes=512)]
+    for operation, grain in (("flush", 4096), ("zone-reset", 4096), ("discard", 512)):
+        other = msgspec.structs.replace(stream, operation=operation, sizes=small)
+        both = msgspec.structs.replace(config, streams=[stream, other])
+        assert verify.grain_of(both) == grain
+
+
 def test_memory_is_said_and_refused_beforehand() -> None:
     config = config_of("random-write-4k")
-    assert verify.map_bytes_of(config) == GIB // 4096 * 8
+    assert verify.map_bytes_of(config, 4096) == GIB // 4096 * 8
     prepared, remark = verify.prepare(config, [DISK], lambda: GIB)
     assert prepared.stamp_id and prepared.data == "stamped"
     assert remark == (
@@ -54,14 +64,22 @@ def test_memory_is_said_and_refused_beforehand() -> None:
         verify.prepare(config, [DISK], lambda: 2 * MIB)
 
 
+def test_blocks_of_zones_are_recorded_one_by_one() -> None:
+    config = config_of("random-write-4k")
+    asus = [msgspec.structs.replace(config.asus[0], zone_bytes=4 * MIB, open_zones=1)]
+    zoned = msgspec.structs.replace(config, asus=asus)
+    _, remark = verify.prepare(zoned, [DISK], lambda: GIB)
+    assert remark.endswith(" 16 MiB of kernel memory for what was written, 8 bytes for every 512 B")
+
+
 def test_memory_of_a_stripe_and_of_a_range_in_the_middle() -> None:
     two = [DISK, Target("/dev/fake1", 250, 1, GIB, 512, 6)]
     config = config_of("random-write-4k", *two)
-    assert verify.map_bytes_of(config) == 2 * GIB // 4096 * 8
+    assert verify.map_bytes_of(config, 4096) == 2 * GIB // 4096 * 8
     asus = [ResolvedAsu("a", 8 * MIB, 0, [Extent(0, 100 * MIB)])]
     asus.append(ResolvedAsu("b", 8 * MIB, 0, [Extent(0, 200 * MIB)]))
     config = msgspec.structs.replace(config_of("random-write-4k"), asus=asus)
-    assert verify.map_bytes_of(config) == 108 * MIB // 4096 * 8
+    assert verify.map_bytes_of(config, 4096) == 108 * MIB // 4096 * 8
 
 
 @pytest.mark.parametrize(
@@ -113,7 +131,7 @@ def test_the_core_makes_exactly_these_reads() -> None:
 
 
 def test_a_pass_that_has_not_read_everything_is_not_complete() -> None:
-    whole = VerifyInfo(checked=5, never_written=3, uncertain=2)
+    whole = VerifyInfo(checked=5, never_written=2, uncertain=2, discarded=1)
     assert verify.Passed(whole, [], 10).complete
     assert not verify.Passed(whole, [], 11).complete
     assert not verify.Passed(whole, [], 10, "it was interrupted").complete
@@ -176,6 +194,7 @@ def test_the_outcome_in_words(mismatches: int, complete: bool, trouble: str, tex
          "write 3 was expected, only a part is of that; the first wrong byte is 256"),
         ({"kind": "foreign", "found_id": 255},
          "write 3 was expected, it holds a block of run 0xff"),
+        ({"kind": "stale", "expected_zeroes": 1}, "zeroes were expected, it holds write 2"),
     ],
 )  # fmt: skip
 def test_a_wrong_block_in_words(changes: Any, text: str) -> None:

@@ -3,7 +3,10 @@
 
 from __future__ import annotations
 
+import base64
 import json
+import struct
+import zlib
 from pathlib import Path
 from typing import Any
 
@@ -64,12 +67,32 @@ def test_other_devices_are_refused(saved: Path, devices: Any, sentence: str) -> 
         verify_state.check_devices(saved, verify_state.load(saved), devices)
 
 
+def test_states_of_version_2_are_converted(saved: Path) -> None:
+    """2 * generation, plus 1 if the last write had failed."""
+    fields = json.loads(saved.read_text())
+    states = struct.pack("<3Q", 0, 2 * 7, 2 * 9 + 1)
+    data = base64.b64encode(zlib.compress(states)).decode()
+    fields["devices"][0]["states"] = [{"first": 4, "count": 3, "data": data}]
+    fields.update(version=2, devices=fields["devices"][:1])
+    saved.write_text(json.dumps(fields))
+    (part,) = verify_state.parts_of(verify_state.load(saved), saved)
+    assert part == MapInfo(0, 0, 4, struct.pack("=3Q", 0, 4 * 7, 4 * 9 + 1))
+
+
 @pytest.mark.parametrize(
     ("damage", "sentence"),
     [
         (lambda state: state.update(kind="other"), "is not a spek file; expected a state file of"),
         (lambda state: state.update(version=9), "has version 9"),
         (lambda state: state["devices"][0]["states"][0].update(data="!"), "is damaged"),
+        (lambda state: state["devices"][0]["states"][0].update(data="AAAA"), "is damaged"),
+        (
+            lambda state: (
+                state.update(version=2),
+                state["devices"][0]["states"][0].update(data="!"),
+            ),
+            "is damaged",
+        ),
         (
             lambda state: state["devices"][0]["states"][0].update(count=3),
             "number of states is wrong",
