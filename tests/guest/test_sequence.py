@@ -112,7 +112,7 @@ def everything(node: str) -> RunConfig:
             stream("back", "backward", 2, asu=1, replicas=3, weight=1),
             stream("table", "table", 1, range_bytes=100 * 4 * KIB, parts=PARTS, weight=1),
             stream("spread", "table", 0, range_bytes=100 * 4 * KIB, parts=PARTS, spread=1),
-            stream("once", "once", 1, asu=1, range_start=MIB, weight=1),
+            stream("once", "once", 1, asu=1, range_bytes=500 * 4 * KIB, weight=1),
             stream("classic", "walk", 1, replicas=5, range_start=256 * MIB, range_bytes=128 * MIB),
             stream("fixed", "walk", 2, replicas=4, range_bytes=64 * MIB, walk_style="fixed"),
             stream(

@@ -14,10 +14,12 @@ from spekctl.workload import laws
 MILLION = 1_000_000
 
 
-def slots(stream: Stream, count: int = MILLION, seed: int = 1) -> npt.NDArray[np.int64]:
-    """The addresses of a stream, in blocks from the start of its range."""
+def slots(
+    stream: Stream, count: int = MILLION, seed: int = 1, skip: int = 0
+) -> npt.NDArray[np.int64]:
+    """The addresses of a stream, in blocks from the start of its range, after the first @skip."""
     workload = Workload([Asu(1 << 42)], [Arrival(depth=1)], [stream])
-    addresses = Generator(workload, seed).ops(count)["addr"]
+    addresses = Generator(workload, seed).ops(skip + count)["addr"][skip:]
     return (addresses - np.uint64(stream.range_start)).astype(np.int64) // BLOCK
 
 
@@ -27,13 +29,15 @@ def flat(numbers: npt.NDArray[np.int64], bins: int) -> float:
 
 @pytest.mark.parametrize("blocks", [MILLION, (1 << 20) + 1, 3 << 18])
 @pytest.mark.parametrize("seed", [1, 2])
-def test_a_pass_of_once_is_in_random_order(blocks: int, seed: int) -> None:
+@pytest.mark.parametrize("number", [0, 1, 4])
+def test_a_pass_of_once_is_in_random_order(blocks: int, seed: int, number: int) -> None:
     """Its parts are spread evenly, and a block says nothing about the ones after it.
 
     Draws without replacement are evener than chi-square expects, which hides nothing here: an
     order that is not random fails by many orders of magnitude.
     """
-    found = slots(Stream("once", range_start=BLOCK, range_bytes=blocks * BLOCK), blocks, seed)
+    stream = Stream("once", range_start=BLOCK, range_bytes=blocks * BLOCK)
+    found = slots(stream, blocks, seed, number * blocks)
     assert (np.sort(found) == np.arange(blocks)).all()
     for first in (blocks // 16, blocks // 3):
         assert flat(found[:first] * 1000 // blocks, 1000) > 0.001
@@ -47,6 +51,16 @@ def test_a_pass_of_once_is_in_random_order(blocks: int, seed: int) -> None:
     assert abs(int(ups.sum()) - blocks / 2) < 4 * np.sqrt(blocks / 12)
     turns = int((ups[1:] != ups[:-1]).sum())
     assert abs(turns - 2 / 3 * blocks) < 4 * np.sqrt(16 / 90 * blocks)
+
+
+def test_passes_of_once_are_in_independent_orders() -> None:
+    """Where a block comes in a pass says nothing about where it comes in another one."""
+    blocks, passes = 1 << 18, 6
+    found = slots(Stream("once", range_bytes=blocks * BLOCK), passes * blocks)
+    place = np.argsort(found.reshape(passes, blocks), axis=1) * 32 // blocks
+    for one in range(passes):
+        for other in range(one):
+            assert flat(place[one] * 32 + place[other], 1024) > 0.0001, (one, other)
 
 
 def test_jitter_is_uniform_and_independent() -> None:

@@ -475,10 +475,28 @@ static spek_noinline void next_with_history(struct spek_gen *gen, struct spek_pr
 }
 
 /* A function for each kind that needs no call: each saves only the registers it needs. */
+static spek_cold spek_noinline void next_pass(struct spek_gen *gen, struct spek_process *process,
+					      const struct spek_choice *choice, u32 replica,
+					      struct spek_op *op)
+{
+	const struct spek_source *source = choice->source;
+
+	spek_once_begin_pass((struct spek_once *)source->states + replica, source->once.key);
+	op->addr = spek_once_next(choice, replica);
+	finish(gen, process);
+}
+
 static spek_noinline void next_once(struct spek_gen *gen, struct spek_process *process,
 				    const struct spek_choice *choice, u32 replica,
 				    struct spek_op *op)
 {
+	const struct spek_once *once = (struct spek_once *)choice->source->states + replica;
+
+	/* Here it is a tail call, which needs no register saved. */
+	if (spek_unlikely(!once->left)) {
+		next_pass(gen, process, choice, replica, op);
+		return;
+	}
 	op->addr = spek_once_next(choice, replica);
 	finish(gen, process);
 }

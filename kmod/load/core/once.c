@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /* Set-up of streams that touch every block once per pass; addresses are found in pattern.h. */
 #include "../../core/muldiv.h"
+#include "../../core/rng.h"
 #include "once.h"
 #include "pattern.h"
 
@@ -22,26 +23,39 @@ static int check(const struct spek_stream *stream, u64 parts, struct spek_refusa
 
 static void memory(struct spek_source_memory *memory, const struct spek_stream *stream)
 {
-	memory->replica_bytes = sizeof(struct spek_cursor);
+	memory->replica_bytes = sizeof(struct spek_once);
+}
+
+static void set_key(struct spek_order *order, u64 key)
+{
+	u32 i;
+
+	for (i = 0; i < SPEK_ONCE_ROUNDS; i++)
+		order->key[i] = spek_splitmix64(&key) & order->mask;
 }
 
 static void init(struct spek_source *source, const struct spek_stream *stream,
 		 const struct spek_share *share, struct spek_rng *rng, void *states, void *shared)
 {
-	struct spek_cursor *cursor = states;
+	struct spek_once *once = states;
 	u64 blocks = count_blocks(stream);
-	u32 bits, i;
+	struct spek_order first;
+	u32 i;
 
-	bits = spek_order_init(&source->once.order, blocks, share->key);
 	/* A block is 16 MiB at most and lies below 2^62, so no bit is lost. */
-	source->once.block_bytes = (u64)stream->size[0].bytes << bits;
+	source->once.block_bytes = (u64)stream->size[0].bytes
+				   << spek_order_init(&first, blocks, share->key);
+	source->once.key = share->key;
 	for (i = 0; i < share->count; i++) {
 		u64 part = share->first_part + i;
+		u64 start = spek_muldiv64(blocks, part, share->parts, NULL);
+		u64 end = spek_muldiv64(blocks, part + 1, share->parts, NULL);
 
-		/* The end of all 2^k numbers is 0, which is where the number after the last is. */
-		cursor[i].start = spek_muldiv64(blocks, part, share->parts, NULL) << (64 - bits);
-		cursor[i].end = spek_muldiv64(blocks, part + 1, share->parts, NULL) << (64 - bits);
-		cursor[i].next = cursor[i].start;
+		spek_memset(&once[i], 0, sizeof(once[i]));
+		once[i].start = start * first.unit;
+		once[i].next = once[i].start;
+		once[i].left = end - start;
+		once[i].order = first;
 	}
 }
 
@@ -56,6 +70,21 @@ const struct spek_pattern_ops spek_pattern_once = {
 	.init = init,
 	.kind = kind,
 };
+
+/**
+ * spek_once_begin_pass() - begin the next pass
+ * @once: replica, whose pass is complete
+ * @key: of the stream
+ */
+void spek_once_begin_pass(struct spek_once *once, u64 key)
+{
+	u64 unit = once->order.unit;
+
+	/* All 2^k numbers are 2^64, which is 0: then the last one tells. */
+	once->left = ((once->next - unit - once->start) >> __builtin_ctzll(unit)) + 1;
+	once->next = once->start;
+	set_key(&once->order, key ^ spek_mix64(++once->pass));
+}
 
 /**
  * spek_order_init() - choose a permutation
@@ -78,9 +107,8 @@ u32 spek_order_init(struct spek_order *order, u64 count, u64 key)
 	order->last = (count - 1) * order->unit;
 	order->mask = -order->unit;
 	order->shift = (bits + 1) / 2;
-	for (i = 0; i < SPEK_ONCE_ROUNDS; i++) {
-		order->key[i] = spek_splitmix64(&key) & order->mask;
+	for (i = 0; i < SPEK_ONCE_ROUNDS; i++)
 		order->factor[i] = factor[i];
-	}
+	set_key(order, key);
 	return bits;
 }

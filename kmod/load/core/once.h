@@ -1,18 +1,19 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * Once: every block of the range once per pass, in an order that looks random.
+ * Once: every block of the range once per pass, in an order that looks random, another one in every
+ * pass.
  *
  * Number i of a pass is block P(i), where P is a permutation of the N blocks of the range, keyed by
- * the seed of the run and the number of the stream. Each worker and replica takes its own
- * contiguous part of the numbers 0 to N - 1, so that no two of them ever touch the same block, and
- * repeats it in the same order, pass after pass.
+ * the seed of the run, the number of the stream and the number of the pass. Each worker and replica
+ * takes its own contiguous part of the numbers 0 to N - 1, so that no two of them touch the same
+ * block in the same pass. They don't wait for each other: a fast one may be in a later pass.
  *
  * P scrambles k bits, 2^(k-1) < N <= 2^k, by four rounds: xor with a key, multiplication by an odd
  * constant, xor with the upper half. Each step can be undone, so their sequence is a permutation of
  * 2^k numbers. A result of N or more is scrambled again until it is below N (cycle walking), which
  * leaves a permutation of N; that takes 2^k / N rounds of four on average, fewer than 2.
  *
- * 24 bytes per replica, no memory per block.
+ * 128 bytes per replica, no memory per block.
  */
 #ifndef SPEK_CORE_ONCE_H
 #define SPEK_CORE_ONCE_H
@@ -40,6 +41,24 @@ struct spek_order {
 	u64 key[SPEK_ONCE_ROUNDS];
 	u64 factor[SPEK_ONCE_ROUNDS];
 };
+
+/**
+ * struct spek_once - a replica: its part of the numbers, and its place in the pass
+ * @next: next number
+ * @left: numbers that the pass still has; 0: the next one is to begin
+ * @start: first number
+ * @pass: passes before this one
+ * @order: of the pass
+ */
+struct spek_once {
+	u64 next;
+	u64 left;
+	u64 start;
+	u64 pass;
+	struct spek_order order;
+};
+
+void spek_once_begin_pass(struct spek_once *once, u64 key);
 
 u32 spek_order_init(struct spek_order *order, u64 count, u64 key);
 

@@ -11,7 +11,7 @@
  *   sequential   24
  *   strided      24
  *   backward     24
- *   once         24
+ *   once         128
  *   runs         16
  *   walk         16                         one byte per leaf
  *   hotband      0
@@ -43,10 +43,8 @@
 #define SPEK_FIXED_MIN_LEVEL	6
 
 /**
- * struct spek_cursor - a replica of a sequential, strided or backward stream, or of one that
- *	touches every block once
- * @next: address of the next I/O; backward: of the last one; strided: without its jitter;
- *	once: number of the next I/O in the pass, as are the next two
+ * struct spek_cursor - a replica of a sequential, strided or backward stream
+ * @next: address of the next I/O; backward: of the last one; strided: without its jitter
  * @start: first byte of its part of the range
  * @end: first byte after it
  */
@@ -96,7 +94,7 @@ struct spek_walk {
  * @table: table; its addresses are in units of @align_bytes
  * @once: every block once
  * @once.block_bytes: size of a block times 2^k
- * @once.order: order of the blocks
+ * @once.key: of the stream
  * @runs: sequential runs
  * @runs.first_block: first block of the range, in units of @align_bytes like the next two
  * @runs.restart_blocks: blocks from which the start of a run is drawn
@@ -136,7 +134,7 @@ struct spek_source {
 		} cursor;
 		struct {
 			u64 block_bytes;
-			struct spek_order order;
+			u64 key;
 		} once;
 		struct spek_table table;
 		struct {
@@ -376,17 +374,19 @@ static inline u64 spek_backward_next(const struct spek_choice *choice, u32 repli
  * @choice: stream, size and direction
  * @replica: index among the source's replicas
  *
+ * The pass must have one left: if not, spek_once_begin_pass() comes first.
+ *
  * Return: first byte in the asu.
  */
 static inline u64 spek_once_next(const struct spek_choice *choice, u32 replica)
 {
-	struct spek_cursor *cursor = (struct spek_cursor *)choice->source->states + replica;
+	struct spek_once *once = (struct spek_once *)choice->source->states + replica;
 	const struct spek_source *source = choice->source;
-	u64 i = cursor->next;
-	u64 next = i + source->once.order.unit;
+	u64 i = once->next;
 
-	cursor->next = next == cursor->end ? cursor->start : next;
-	return choice->start + spek_mulhi64(spek_order_at(&source->once.order, i),
+	once->next = i + once->order.unit;
+	once->left--;
+	return choice->start + spek_mulhi64(spek_order_at(&once->order, i),
 					    source->once.block_bytes);
 }
 

@@ -132,8 +132,8 @@ enum spek_law {
  * @SPEK_PATTERN_WALK: Hierarchical reuse random walk over a hot spot (the range).
  * @SPEK_PATTERN_HOTBAND: Random, low addresses of the range far more often than high
  *   ones; writes are shifted up by 1 %.
- * @SPEK_PATTERN_ONCE: Every block of the range once per pass, in a random order that
- *   depends on the seed.
+ * @SPEK_PATTERN_ONCE: Every block of the range once per pass, in random order, another
+ *   one in every pass; they depend on the seed.
  * @SPEK_PATTERN_BACKWARD: One before the other, from the end of the range to its start,
  *   wrapping there.
  * @SPEK_PATTERN_TABLE: Random, by the parts of the range that part lists; spread over the

@@ -47,6 +47,9 @@ WORKLOADS = {
         [Stream("hotband", SMIX, read_ppm=700_000, range_bytes=G // 8)],
     ),
     "once": Workload([Asu(G + BLOCK)], [Arrival(depth=8)], [Stream("once", read_ppm=500_000)]),
+    "once, many passes": Workload(
+        [Asu(G)], [Arrival(depth=8)], [Stream("once", range_bytes=777 * BLOCK, replicas=3)]
+    ),
     "backward": Workload([Asu(G)], [Arrival(depth=1)], [Stream("backward", SMIX, replicas=2)]),
     "jitter": Workload(
         [Asu(G)],
