@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: GPL-2.0
 """Every fault in mid-run, once; `make faults TIMES=100` plays each a hundred times.
 
-The scenarios are in faults/devices.py, controllers.py and machine.py; what holds after each of them
-is in faults/world.py. What the kernel complains of fails the test of the scenario that caused it
-(lib/harness/inside.py).
+The scenarios are in faults/devices.py, controllers.py, machine.py and operations.py; what holds
+after each of them is in faults/world.py. What the kernel complains of fails the test of the
+scenario that caused it (lib/harness/inside.py).
 """
 
 from __future__ import annotations
@@ -20,13 +20,16 @@ import pytest
 from guest.faults import controllers as fault_controllers
 from guest.faults import devices as fault_devices
 from guest.faults import machine as fault_machine
+from guest.faults import operations as fault_operations
 from guest.faults.times import TIMES
 from guest.faults.world import NOT_WITH_LOCKDEP, SCENARIOS, WITHOUT_RUN, World, play
 from lib.guest.disks import udev_at_rest
 from lib.guest.modules import slab_objects
 from lib.harness.leaks import lost_each_time
 
-assert all((fault_controllers, fault_devices, fault_machine))  # they enter their scenarios
+assert all(
+    (fault_controllers, fault_devices, fault_machine, fault_operations)
+)  # they enter their scenarios
 
 BATCHES = 5
 ENOUGH_FOR_LEAKS = 50  # rounds: what others keep meanwhile comes and goes, a leak comes each time

@@ -177,7 +177,7 @@ class World:
         """The scsi_debug disk; found again if it was deleted."""
         if not self._has_scsi:
             self._has_scsi = True
-            options = {"ndelay": "200000"}
+            options = {"ndelay": "200000", "lbpu": "1", "lbpws": "1"}
             disk = {"kind": "scsi_debug", "bytes": SIZE_MB * MIB, "block_size": 512}
             return make_disk({**disk, "options": options})
         # udev opens the device after each writer closes it: keep that out of the next fault.
