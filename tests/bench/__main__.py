@@ -207,10 +207,12 @@ def measure(kernel: Kernel, keys: list[str], arguments: argparse.Namespace) -> B
             )
         else:
             lines += boot(kernel, words + more, arguments.out, qemu=qemu)
+    core, core_misses = ({}, {}) if arguments.only else core_cost.measure()
     return bench_of(
         lines,
         keys,
-        core={} if arguments.only else core_cost.measure() | drive_cost.measure(),
+        core=core if arguments.only else core | drive_cost.measure(),
+        core_misses=core_misses,
         generation=[] if arguments.only else generation.measure(),
         sharing=misses,
         created=datetime.datetime.now(datetime.UTC).isoformat(timespec="seconds"),

@@ -116,9 +116,14 @@ class Bench(Part, frozen=True):
     prober: Prober | None
     open_loops: list[OpenLoop]
     scaling: Scaling | None
-    core: Annotated[dict[str, float], Meta(description="The core alone, per operation.")]
+    core: Annotated[
+        dict[str, float], Meta(description="The core alone, instructions per operation.")
+    ]
     demands: list[Demand]
     generation: list[Generation] = []
+    core_misses: Annotated[
+        dict[str, float], Meta(description="Misses of a cache of 32 KiB per operation of the core.")
+    ] = {}
     notifications: list[Notifications] = []
     sharing: Annotated[
         dict[str, float],

@@ -3,6 +3,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 from bench.cases import DEEP, DEEP_STATS, EMULATED, ROWS, SINGLE, SLOW, Row
 from bench.result import Bench, Figure, figure
 from bench.sharing import of_spek
@@ -57,7 +59,7 @@ def render(bench: Bench) -> RenderableType:
     if bench.open_loops:
         parts.append(_open_loops(bench))
     if bench.core:
-        parts.append(_core(bench))
+        parts.append(core_table(bench.core, bench.core_misses))
     if bench.generation:
         parts.append(_generation(bench))
     if bench.notifications:
@@ -192,12 +194,17 @@ def _open_loops(bench: Bench) -> Table:
     return table
 
 
-def _core(bench: Bench) -> Table:
+def core_table(core: Mapping[str, float], misses: Mapping[str, float]) -> Table:
+    """Instructions of the core by name; those with @misses are compared with the first of them."""
     table = _table(
-        "The core alone: instructions per operation generated and completed", "", "instructions"
+        "The core alone: instructions per operation generated and completed, their ratio to"
+        f" {next(iter(misses), NOTHING)}, and accesses per operation that a cache of 32 KiB misses",
+        *("", "instructions", "ratio", "misses"),
     )
-    for name, cost in bench.core.items():
-        table.add_row(name, f"{cost:.1f}")
+    base = next((core[name] for name in misses), 0.0)
+    for name, cost in core.items():
+        ratio = f"{cost / base:.2f}" if name in misses else NOTHING
+        table.add_row(name, f"{cost:,.1f}", ratio, _number(misses.get(name), ".3f"))
     return table
 
 

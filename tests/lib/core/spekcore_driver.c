@@ -6,7 +6,8 @@
  * usage: driver WORKLOAD SEED WORKER NR_WORKERS OPS [UNCOUNTED]
  * WORKLOAD is a struct spek_workload as it is in memory. Prints the number of
  * operations, a checksum of them, and the backlog 1 us after the last. The first
- * UNCOUNTED operations are made before a counting of instructions begins.
+ * UNCOUNTED operations are made before a counting of instructions begins. Streams with own data
+ * write them, too.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -17,6 +18,7 @@
 #endif
 
 #include "backlog.h"
+#include "contents.h"
 #include "gen.h"
 #include "hist.h"
 
@@ -25,14 +27,32 @@ static u64 mix(u64 sum, u64 value)
 	return (sum ^ value) * 0x100000001b3ull;
 }
 
+/* Data of the streams that have own ones. */
+static struct spek_contents contents[SPEK_MAX_STREAMS];
+
+static void write_data(const struct spek_workload *wl, const struct spek_op *op)
+{
+	static u64 block[SPEK_CONTENTS_BLOCK / sizeof(u64)];
+	u32 done;
+
+	if (!wl->stream[op->stream].own_data || !op->write)
+		return;
+	for (done = 0; done < op->bytes; done += SPEK_CONTENTS_BLOCK)
+		spek_contents_write(&contents[op->stream], block,
+				    op->bytes - done < SPEK_CONTENTS_BLOCK ?
+				    op->bytes - done : SPEK_CONTENTS_BLOCK);
+}
+
 /* Closed loops complete at once. */
-static u64 drive(struct spek_gen *gen, u64 count, u64 *made, u64 *last_ns)
+static u64 drive(struct spek_gen *gen, const struct spek_workload *wl, u64 count, u64 *made,
+		 u64 *last_ns)
 {
 	u64 sum = 0xcbf29ce484222325ull;
 	struct spek_op op = { 0 };
 
 	for (*made = 0; *made < count && spek_gen_next_ns(gen) != SPEK_NEVER; (*made)++) {
 		spek_gen_next(gen, &op);
+		write_data(wl, &op);
 		spek_gen_complete(gen, op.arrival, op.at_ns);
 		sum = mix(sum, op.at_ns);
 		sum = mix(sum, op.addr);
@@ -69,7 +89,7 @@ int main(int argc, char **argv)
 	struct spek_refusal refusal;
 	struct spek_backlog backlog;
 	struct spek_gen *gen;
-	u32 worker, nr_workers;
+	u32 worker, nr_workers, i;
 	u64 made, last_ns, sum;
 	size_t bytes;
 
@@ -88,10 +108,13 @@ int main(int argc, char **argv)
 		return 2;
 	spek_gen_init(gen, wl, strtoull(argv[2], NULL, 0), worker, nr_workers, 1000000000);
 	spek_backlog_init(&backlog, wl, gen);
+	for (i = 0; i < wl->nr_streams; i++)
+		spek_contents_init(&contents[i], &wl->stream[i], i, strtoull(argv[2], NULL, 0),
+				   worker, true);
 	if (argc == 7)
-		drive(gen, strtoull(argv[6], NULL, 0), &made, &last_ns);
+		drive(gen, wl, strtoull(argv[6], NULL, 0), &made, &last_ns);
 	CALLGRIND_START_INSTRUMENTATION;
-	sum = drive(gen, strtoull(argv[5], NULL, 0), &made, &last_ns);
+	sum = drive(gen, wl, strtoull(argv[5], NULL, 0), &made, &last_ns);
 	printf("%llu %016llx %llu\n", (unsigned long long)made, (unsigned long long)sum,
 	       (unsigned long long)backlog_at(gen, &backlog, last_ns + 1000));
 	free(gen);

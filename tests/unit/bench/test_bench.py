@@ -310,6 +310,14 @@ def test_table_shows_figures_ratios_and_agreement() -> None:
     assert "NOT MET" in text
 
 
+def test_laws_are_compared_with_uniform_addresses() -> None:
+    found = bench([], core={"uniform": 88.0, "zipf": 110.0, "data": 4000.0})
+    text = printed(msgspec.structs.replace(found, core_misses={"uniform": 0.0, "zipf": 0.25}))
+    rows = [line.split() for line in text.splitlines()]
+    assert ["zipf", "110.0", "1.25", "0.250"] in rows
+    assert ["data", "4,000.0", "-", "-"] in rows
+
+
 def test_table_marks_what_does_not_agree() -> None:
     text = printed(bench(runs("spek-mq/d32", 2528.0, 2628.0)))
 
