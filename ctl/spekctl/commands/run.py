@@ -90,6 +90,12 @@ Examples:
     " devices of the trace one after the other, pack leaves out what is never touched.  [as-is]",
 )
 @click.option(
+    "--share",
+    type=click.Choice(["address", "time"]),
+    help="With --trace and --workers: each worker has an equal part of the addresses, or they take"
+    " requests in turn. Requests that overlap always have the same worker.  [address]",
+)
+@click.option(
     "--detach",
     is_flag=True,
     help="Start the run in the background and print its number; `spekctl watch` shows its result.",
@@ -139,6 +145,7 @@ def _trace_of(given: dict[str, Any]) -> TraceSource | None:
 
     files, speed = given.pop("traces"), given.pop("speed")
     closed, think, map_ = given.pop("closed"), given.pop("think"), given.pop("map_")
+    share = given.pop("share")
     if files:
         paces = [one for one in (speed, given["rate"], closed) if one is not None]
         if len(paces) > 1:
@@ -146,12 +153,20 @@ def _trace_of(given: dict[str, Any]) -> TraceSource | None:
         if think and closed is None:
             raise UsageError("--think needs --closed as well")
         paths = [str(one) for one in files]
-        return TraceSource(paths, speed=speed, closed=closed, think=think, map=map_ or "as-is")
+        return TraceSource(
+            paths,
+            speed=speed,
+            closed=closed,
+            think=think,
+            map=map_ or "as-is",
+            share=share or "address",
+        )
     for option, value in (
         ("--speed", speed),
         ("--closed", closed),
         ("--map", map_),
         ("--think", think or None),
+        ("--share", share),
     ):
         if value is not None:
             raise UsageError(f"{option} needs --trace as well")

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import errno as errno_names
 import threading
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -22,6 +22,7 @@ from spekctl.kernel.records import RunInfo
 from spekctl.kernel.traces import BATCH, TraceFeed
 from spekctl.trace.columns import Array, Op
 from spekctl.trace.schedule import Block, Pace, Schedule
+from spekctl.trace.sharing import Sharing
 from spekctl.trace.trace import Trace
 
 RING_RECORDS = 1 << 16
@@ -44,7 +45,7 @@ class Replay:
     map: str
     records: int
     workers: int
-    capacities: Sequence[int]
+    sharing: Sharing
     # Operations without a stream, by why they are left out.
     without: dict[Op, str]
     skipped: dict[str, int] = field(default_factory=dict)
@@ -52,29 +53,18 @@ class Replay:
     def parts(self) -> Iterator[list[Records]]:
         """The records of each worker, in their order."""
         for block in self.schedule.blocks(BLOCK):
-            kept, target = self._kept(block)
-            if not self.workers > 1:
+            block = self._possible(block)
+            kept = _records(block)
+            if self.workers == 1:
                 yield [kept]
                 continue
-            # The size of a worker's part of each record's target.
-            part = np.array([-(-one // self.workers) for one in self.capacities], np.uint64)[target]
-            worker = kept["addr"] // part
+            worker = self.sharing.workers(block)
             yield [kept[worker == index] for index in range(self.workers)]
 
-    def _kept(self, block: Block) -> tuple[Records, Array]:
-        """Records as the kernel has them, without those that it cannot replay; their targets."""
+    def _possible(self, block: Block) -> Block:
+        """The block without records that the kernel cannot replay."""
         wrong = self._wrong(block)
-        if wrong.any():
-            block = block.take(~wrong)
-        found: Records = np.empty(len(block), RECORD)
-        found["at_ns"], found["addr"], found["bytes"] = block.at_ns, block.offset_bytes, block.bytes
-        found["asu"], found["op"], found["flags"] = block.target, block.op, 0
-        if block.flags.any():
-            found["flags"] = np.where(block.op == int(Op.WRITE), block.flags, 0)
-        flushes = block.op == int(Op.FLUSH)
-        if flushes.any():
-            found["addr"][flushes] = found["bytes"][flushes] = 0
-        return found, block.target
+        return block.take(~wrong) if wrong.any() else block
 
     def _wrong(self, block: Block) -> Array:
         """Which records the kernel cannot replay; counts them."""
@@ -94,6 +84,19 @@ class Replay:
     def _skip(self, why: str, count: int) -> None:
         if count:
             self.skipped[why] = self.skipped.get(why, 0) + count
+
+
+def _records(block: Block) -> Records:
+    """Records as the kernel has them."""
+    found: Records = np.empty(len(block), RECORD)
+    found["at_ns"], found["addr"], found["bytes"] = block.at_ns, block.offset_bytes, block.bytes
+    found["asu"], found["op"], found["flags"] = block.target, block.op, 0
+    if block.flags.any():
+        found["flags"] = np.where(block.op == int(Op.WRITE), block.flags, 0)
+    flushes = block.op == int(Op.FLUSH)
+    if flushes.any():
+        found["addr"][flushes] = found["bytes"][flushes] = 0
+    return found
 
 
 # --- feeding -------------------------------------------------------------------------------------

@@ -26,6 +26,7 @@ from spekctl.trace import mapping
 from spekctl.trace.columns import Batch, Op
 from spekctl.trace.mapping import Mapper, Survey
 from spekctl.trace.schedule import Pace, Schedule, Timing
+from spekctl.trace.sharing import sharing
 from spekctl.trace.trace import Trace, open_trace
 from spekctl.workload.config import (
     DeviceNumber,
@@ -175,13 +176,19 @@ def build(
     config = _config(workload, look, timing, options, devices, cpus, Op.DISCARD in without)
     until.check(options.until, options.stop_when or (), config)
     block = max(one.logical_block for one in devices)
+
+    def schedule() -> Schedule:
+        return Schedule(trace.batches(), mapper, timing, block)
+
     found = Replay(
         trace,
-        Schedule(trace.batches(), mapper, timing, block),
+        schedule(),
         source.map,
         look.survey.records,
         len(cpus),
-        [one.bytes for one in devices],
+        sharing(
+            schedule().blocks(replay.BLOCK), len(cpus), [one.bytes for one in devices], source.share
+        ),
         without,
     )
     return Request(

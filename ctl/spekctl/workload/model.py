@@ -36,6 +36,7 @@ from spekctl.workload.values import (
     Map,
     Operation,
     Pattern,
+    Share,
     WalkStyle,
 )
 
@@ -347,6 +348,13 @@ class TraceSource(Table, frozen=True):
             " after the other. pack: without what is never touched."
         ),
     ] = "as-is"
+    share: Annotated[
+        Share,
+        _doc(
+            "How several workers share the trace; requests that overlap always have the same one."
+            " address: an equal part of the addresses for each. time: in turn."
+        ),
+    ] = "address"
 
 
 class Stream(Table, frozen=True):

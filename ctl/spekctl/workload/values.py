@@ -61,6 +61,8 @@ CorePattern = Literal[
 ]
 # How the addresses of a trace are mapped onto the devices.
 Map = Literal["as-is", "wrap", "scale", "concatenate", "pack"]
+# How workers share a trace.
+Share = Literal["address", "time"]
 Law = Literal["closed", "poisson", "constant", "burst", "trace"]
 WalkStyle = Literal["classic", "fixed"]
 Operation = Literal[

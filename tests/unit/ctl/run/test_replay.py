@@ -24,7 +24,7 @@ from spekctl.run import request as run_request
 from spekctl.run.job import Request
 from spekctl.workload.model import TraceSource
 from spekctl.workload.options import Options
-from spekctl.workload.values import Map
+from spekctl.workload.values import Map, Share
 
 MIB = 1 << 20
 HEAD = "at_us,offset_bytes,bytes,op\n"
@@ -91,12 +91,13 @@ def build(kernel: FakeKernel, tmp_path: Path) -> Build:
         speed: str | None = None,
         closed: int | None = None,
         map: Map = "as-is",
+        share: Share = "address",
         devices: tuple[str, ...] = ("/dev/fake0",),
         **options: Any,
     ) -> Request:
         path = tmp_path / "some trace.csv"
         path.write_text(HEAD + "".join(f"{one}\n" for one in lines))
-        source = TraceSource([str(path)], speed=speed, closed=closed, map=map)
+        source = TraceSource([str(path)], speed=speed, closed=closed, map=map, share=share)
         subject = run_request.on(replay_request.workload_of(source), devices)
         return run_request.build(subject, Options(**options))
 
@@ -232,6 +233,17 @@ def test_workers_have_ranges_of_addresses(
     assert max(one.addr for one in low) < 1 << 29 <= min(one.addr for one in high)
     for part in (low, high):
         assert [one.at_ns for one in part] == sorted(one.at_ns for one in part)
+
+
+def test_workers_take_turns(build: Build, feed: FakeFeed, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(os, "sched_getaffinity", lambda pid: {0, 1})
+    # Requests 2 and 3 overlap.
+    lines = [f"{n},{at},8192,read" for n, at in enumerate((0, 8192, 65536, 69632, 131072))]
+
+    fed_by(build(*lines, workers=2, share="time"))
+
+    assert [one.addr for one in feed.records(0)] == [0, 65536, 69632]
+    assert [one.addr for one in feed.records(1)] == [8192, 131072]
 
 
 @pytest.mark.parametrize("code", [errno.EBUSY, errno.ENOENT])

@@ -151,7 +151,8 @@ def test_what_does_not_go_with_a_trace_is_refused(
 
 
 @pytest.mark.parametrize(
-    "arguments", [["--speed", "2"], ["--closed", "4"], ["--map", "wrap"], ["--think"]]
+    "arguments",
+    [["--speed", "2"], ["--closed", "4"], ["--map", "wrap"], ["--think"], ["--share", "time"]],
 )
 def test_options_of_traces_need_one(
     spekctl: Spekctl, kernel: FakeKernel, arguments: list[str]
