@@ -127,7 +127,8 @@ def _replay(write: int, *streams: Variant) -> Variant:
         Field("write", (write,)),
         Field("asu", variants=((Field("bytes", (8 * MIB, DISK_BYTES)), Field("extent")),)),
         Field("trace-records", (1024, 4096, 65536)),
-        Field("time-ns", (20 * MS, SECOND), OFTEN),
+        # Always: in a closed loop records have think times of up to a second each.
+        Field("time-ns", (20 * MS, SECOND, 4 * SECOND)),
         Field(
             "arrival",
             variants=((Field("law", (4,)),), (Field("law", (0,)), Field("depth", (4, 32)))),
