@@ -438,13 +438,6 @@ class ReplayResult(Part, frozen=True):
     speed: Annotated[float | None, Meta(description="original: times as fast as recorded.")]
     rate: Annotated[float | None, Meta(description="rate: requests per second.")]
     depth: Annotated[int | None, Meta(description="closed: I/Os outstanding.")]
-    think: Annotated[
-        bool,
-        Meta(
-            description="closed: each request waited, after the completion that made room for it,"
-            " for the time since the request before it in the trace."
-        ),
-    ]
     map: Annotated[str, Meta(description="How addresses were mapped onto the devices.")]
     records: Annotated[int, Meta(description="Records of the trace.")]
     fed: Annotated[int, Meta(description="Records that the kernel accepted.")]
@@ -465,6 +458,20 @@ class ReplayResult(Part, frozen=True):
         int, Meta(description="How long the kernel had waited for records when the run ended.")
     ]
     text: Annotated[str, Meta(description="Why feeding ended early; empty: it did not.")]
+    think: Annotated[
+        bool,
+        Meta(
+            description="closed: each request waited, after the completion that made room for it,"
+            " for the time since the request before it in the trace."
+        ),
+    ] = False
+    share: Annotated[
+        str,
+        Meta(
+            description="How several workers shared the trace: address (equal parts of it) or time"
+            " (in turn)."
+        ),
+    ] = "address"
 
 
 class Sense(Part, frozen=True):

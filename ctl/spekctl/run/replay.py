@@ -24,6 +24,7 @@ from spekctl.trace.columns import Array, Op
 from spekctl.trace.schedule import Block, Pace, Schedule
 from spekctl.trace.sharing import Sharing
 from spekctl.trace.trace import Trace
+from spekctl.workload.values import Share
 
 RING_RECORDS = 1 << 16
 # While all rings are full. One holds 65 ms of a million records per second.
@@ -46,6 +47,7 @@ class Replay:
     records: int
     workers: int
     sharing: Sharing
+    share: Share
     # Operations without a stream, by why they are left out.
     without: dict[Op, str]
     skipped: dict[str, int] = field(default_factory=dict)
@@ -179,7 +181,6 @@ def result_of(replay: Replay, info: RunInfo, trouble: str) -> ReplayResult:
         speed=float(timing.speed) if timing.pace is Pace.ORIGINAL else None,
         rate=float(timing.rate) if timing.pace is Pace.RATE else None,
         depth=timing.depth if timing.pace is Pace.CLOSED else None,
-        think=timing.think,
         map=replay.map,
         records=replay.records,
         fed=counts.fed,
@@ -200,4 +201,6 @@ def result_of(replay: Replay, info: RunInfo, trouble: str) -> ReplayResult:
         underrun_last_ns=counts.underrun_last_ns,
         dry_ns=counts.dry_ns,
         text=trouble,
+        think=timing.think,
+        share=replay.share,
     )

@@ -189,6 +189,7 @@ def build(
         sharing(
             schedule().blocks(replay.BLOCK), len(cpus), [one.bytes for one in devices], source.share
         ),
+        source.share,
         without,
     )
     return Request(

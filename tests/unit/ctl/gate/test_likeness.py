@@ -135,7 +135,6 @@ REPLAY = ReplayResult(
     speed=1.0,
     rate=None,
     depth=None,
-    think=False,
     map="wrap",
     records=5,
     fed=5,
@@ -167,6 +166,8 @@ def test_the_workload_of_a_replay_is_its_trace_as_well() -> None:
     assert (difference.a, difference.b) == ("1.0", "2.5")
     with pytest.raises(RefusedError, match="the workloads differ: trace think is false in"):
         likeness.check(replaying(), replaying(think=True), [])
+    with pytest.raises(RefusedError, match="the workloads differ: trace share is 'address' in"):
+        likeness.check(replaying(), replaying(share="time"), [])
     with pytest.raises(RefusedError, match="the workloads differ: trace format is none in"):
         likeness.check(runs(0, A[:1]), replaying(), [])
 
