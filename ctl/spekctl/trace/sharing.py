@@ -21,8 +21,8 @@ from typing import Protocol
 
 import numpy as np
 
+from spekctl.ranges import Ranges
 from spekctl.trace.columns import Array
-from spekctl.trace.intervals import Intervals
 from spekctl.trace.schedule import Block
 from spekctl.workload.values import Share
 
@@ -49,7 +49,7 @@ class Groups:
     """Groups of overlapping requests, numbered by target and address."""
 
     def __init__(self, blocks: Iterable[Block], targets: int) -> None:
-        ranges = [Intervals() for _ in range(targets)]
+        ranges = [Ranges() for _ in range(targets)]
         for block in blocks:
             for index, one in enumerate(ranges):
                 mine = block.take(block.target == index)
