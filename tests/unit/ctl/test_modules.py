@@ -19,7 +19,6 @@ ROOT = Path(spekctl.__file__).parent
 # Modules and the test file that covers most of each.
 ELSEWHERE = {
     "documents/profile.py": "campaigns/test_profile.py",
-    "render/profile.py": "gate/test_functions.py",
 }
 # Tests of all modules, or of what several of them do together.
 OF_MANY = {
