@@ -37,7 +37,9 @@ COMMANDS: dict[str, Slot] = {
     "web": Slot("spekctl.commands.web", "Configure, watch and compare runs in a browser."),
     "host": Slot("spekctl.commands.host", "Serve a program that drives spek for somebody else."),
     "workloads": Slot("spekctl.commands.workloads", "List the workloads that come with spek."),
-    "show": Slot("spekctl.commands.show", "Explain a workload, in words and in numbers."),
+    "show": Slot(
+        "spekctl.commands.show", "Explain a workload, or a file that spekctl has written."
+    ),
     "sweep": Slot("spekctl.commands.sweep", "Measure a workload at a series of loads."),
     "spc1": Slot("spekctl.commands.spc1", "Run the complete SPC-1-like test."),
     "spc2": Slot("spekctl.commands.spc2", "Run the SPC-2-like test of large sequential streams."),

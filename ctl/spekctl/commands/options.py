@@ -392,17 +392,29 @@ settings = click.option(
 IMPORTED = ("fio:", "vdbench:")
 
 
-def _take_imported(name: str, changes: Sequence[str], several: bool) -> list[WorkloadFile]:
-    """Import fio:FILE, or one part of it, FILE#PART; say on standard error what became of its
-    options. With @several, jobs that run one after the other are as many workloads."""
+def load_workload(name: str, changes: Sequence[str] = ()) -> WorkloadFile:
+    """The workload of this name or in this file, with its fields changed; of fio:FILE, or of one
+    part of it, fio:FILE#PART, standard error says what became of its options."""
+    (found,) = _load(name, changes, several=False)
+    return found
+
+
+def _load(name: str, changes: Sequence[str], several: bool) -> list[WorkloadFile]:
+    """As load_workload(). With @several, jobs that run one after the other are as many
+    workloads."""
+    from spekctl.workload import file
+
+    if not name.startswith(IMPORTED):
+        return [file.load(name, changes)]
     import msgspec
 
     from spekctl.fio import convert as fio
     from spekctl.render.imported import report_lines
     from spekctl.vdbench import convert as vdbench
-    from spekctl.workload import file
 
     program, _, place = name.partition(":")
+    if not place:
+        raise UsageError(f"'{name}' names no file; write {name}FILE")
     before, mark, part = place.rpartition("#")
     if not mark or Path(place).exists():
         before, part = place, ""
@@ -447,10 +459,8 @@ def _take_workloads(given: dict[str, Any], several: bool) -> list[WorkloadFile]:
             f"--{key} describes a workload without a file; to change {name}, give"
             + "".join(f" --set {one}" for one in changes)
         )
-    if name is not None and name.startswith(IMPORTED):
-        return _take_imported(name, changes, several)
     if name is not None:
-        return [file.load(name, changes)]
+        return _load(name, changes, several)
     if not described:
         raise UsageError(
             "name a workload (`spekctl workloads` lists them), or describe one:"

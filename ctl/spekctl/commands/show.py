@@ -1,10 +1,11 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""spekctl show: a workload in words, and in numbers for a device."""
+"""spekctl show: a workload in words, and in numbers for a device; any file that spek writes."""
 
 from __future__ import annotations
 
 import json
 import os
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
@@ -17,7 +18,7 @@ if TYPE_CHECKING:
 
 
 @click.command()
-@click.argument("workload", shell_complete=options.complete_workload)
+@click.argument("workload", metavar="WORKLOAD|FILE", shell_complete=options.complete_workload)
 @click.option(
     "--device", "-d", "devices", multiple=True, metavar="DEV", help="Compute for this device."
 )
@@ -39,11 +40,16 @@ def command(
     hrrw: str | None,
     as_json: bool,
 ) -> int:
-    """Explain WORKLOAD; with --device or --capacity also in addresses, bytes and rates."""
-    from spekctl.errors import UsageError
-    from spekctl.workload import file as workloads
+    """Explain WORKLOAD; with --device or --capacity also in addresses, bytes and rates.
 
-    found = workloads.load(workload, settings)
+    Of a FILE that spekctl has written, show what it is, which command wrote it, and its contents.
+    """
+    from spekctl.errors import UsageError
+
+    if _is_document(workload):
+        _show_document(Path(workload), as_json)
+        return 0
+    found = options.load_workload(workload, settings)
     if devices and capacity is not None:
         raise UsageError("--device and --capacity exclude each other")
     load = {"bsu": bsu, "rate": rate, "depth": depth, "hrrw": hrrw}
@@ -86,6 +92,47 @@ def command(
     if config is not None:
         print_numbers(config, as_json=False)
     return 0
+
+
+def _is_document(name: str) -> bool:
+    """Whether @name is a file that holds no text such as TOML; workloads are found first."""
+    from spekctl.documents import document
+    from spekctl.workload.file import shipped_names
+
+    return os.path.isfile(name) and name not in shipped_names() and document.is_document(Path(name))
+
+
+def _show_document(path: Path, as_json: bool) -> None:
+    import msgspec
+
+    from spekctl.documents import document
+    from spekctl.documents.document import Kind
+    from spekctl.render import document as render
+
+    kind = document.identify(
+        path, list(Kind), words="a workload or a file that spekctl has written"
+    )
+    options.refuse_others(str(path), ("workload", "as_json"), f"it is {kind.text}, not a workload")
+    header = None
+    if kind is Kind.LOG:
+        from spekctl.log.file import open_log
+
+        header = msgspec.json.encode(open_log(path).header)
+    elif kind is Kind.TRACE:
+        from spekctl.log.file import require
+
+        require()
+        from spekctl.trace.store import open_stored
+
+        header = msgspec.json.encode(open_stored(path).header)
+    found = document.read(path, render.MODELS[kind]) if kind in render.MODELS else None
+    if as_json:
+        data = path.read_bytes() if header is None else header
+        click.echo(json.dumps(msgspec.to_builtins(found or json.loads(data)), indent=1))
+        return
+    render.print_origin(path, document.origin(path, header))
+    if found is not None:
+        render.print_contents(found)
 
 
 def _print_words(found: WorkloadFile) -> None:

@@ -75,13 +75,13 @@ class Output:
     def deliver(self, document: GateReport | Comparison, parts: Iterable[RenderableType]) -> None:
         """Print and write the verdict."""
         from spekctl import files
-        from spekctl.render import console
+        from spekctl.render import console, tables
 
         data = "" if self.form == "text" else formats.render(document, self.form, self.build)
         if self.path is not None:
             files.deliver(data.encode(), self.path)
         if self.path is not None or self.form == "text":
-            console.print_parts(parts, 160)
+            console.print_parts(parts, tables.WIDTH)
         else:
             click.echo(data, nl=False)
 

@@ -13,7 +13,7 @@ import time
 from collections.abc import Callable, Sequence
 from enum import StrEnum
 from pathlib import Path
-from typing import Annotated, Any, ClassVar, Self, TypeVar, cast
+from typing import Annotated, Any, ClassVar, NamedTuple, Self, TypeVar, cast
 
 import msgspec
 from msgspec import Meta
@@ -124,10 +124,26 @@ class _Head(msgspec.Struct):
     schema_version: int = 0
 
 
+class _Written(msgspec.Struct):
+    """The remainder of the envelope, which files of version 1 may lack."""
+
+    created: str = ""
+    command: list[str] = []
+
+
 class _Envelope(msgspec.Struct):
     """All of these are in every file of the current version."""
 
     kind: str
+    version: int
+    created: str
+    command: list[str]
+
+
+class Origin(NamedTuple):
+    """What the envelope of a file says; empty where a version 1 says nothing."""
+
+    kind: Kind
     version: int
     created: str
     command: list[str]
@@ -167,6 +183,19 @@ def description(path: Path) -> str:
         return Kind(head.kind or head.schema).text
     except (msgspec.DecodeError, ValueError):
         return "JSON and not a file of spek's"
+
+
+def origin(path: Path, data: bytes | None = None) -> Origin:
+    """What the envelope of a JSON file says, or of @data, the header of a Parquet file."""
+    data = _contents(path) if data is None else data
+    expected = "expected a file that spekctl has written"
+    head = _head(path, data, expected)
+    kind = _kind(path, head, expected)
+    try:
+        written = files.decode(data, _Written)
+    except msgspec.DecodeError as error:
+        raise UsageError(f"{path} is damaged: {error}") from error
+    return Origin(kind, head.version or head.schema_version, written.created, written.command)
 
 
 # The first bytes of a Parquet file; log.file tells logs from others.

@@ -9,6 +9,9 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from rich.table import Table
 
+# Where there is no terminal.
+WIDTH = 160
+
 
 def table(*names: str, right: Collection[str] = (), fold: Collection[str] = ()) -> Table:
     """A table with these columns; @right has numbers, @fold is wrapped rather than cut."""
@@ -34,7 +37,7 @@ def figures_table(*names: str) -> Table:
     return made
 
 
-def show(made: Table, width: int = 160) -> None:
+def show(made: Table, width: int = WIDTH) -> None:
     """Print it, as wide as the terminal, or @width without one."""
     from spekctl.render.console import fitted
 

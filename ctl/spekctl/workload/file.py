@@ -137,7 +137,8 @@ def find(name: str) -> Path:
         if os.path.isdir(name):
             raise UsageError(f"{name} is a directory, not a workload file")
         if os.path.exists(name):
-            raise UsageError(f"there is no workload '{name}'; to use the file, write ./{name}")
+            use = f"fio:{name}" if name.endswith(".fio") else f"./{name}"
+            raise UsageError(f"there is no workload '{name}'; to use the file, write {use}")
         hint = did_you_mean(name, names)
         if not hint:
             hint = "; the names are " + ", ".join(names) + ", or give the path of a .toml file"
@@ -206,8 +207,8 @@ def _toml(text: str) -> dict[str, Any]:
     except UsageError as error:
         if text.lstrip().startswith("{"):
             raise UsageError(
-                "a workload is a TOML file, and this is JSON; results and reports can be plotted:"
-                " spekctl plot FILE"
+                "a workload is a TOML file, and this is JSON; results and reports are shown by"
+                " `spekctl show FILE`"
             ) from error
         raise
 

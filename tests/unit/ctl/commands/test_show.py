@@ -6,7 +6,11 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
+import pytest
 from lib.ctl.command_line import Spekctl
+
+from spekctl.documents import document
+from spekctl.documents.document import Kind
 
 MIXED = """
 [workload]
@@ -81,3 +85,55 @@ def test_show_explains(spekctl: Spekctl) -> None:
     assert (
         "exclude each other" in spekctl("show", "spc1", "--capacity", "1G", "-d", "/dev/x").sentence
     )
+
+
+VERSION_1 = Path(__file__).parents[1] / "documents" / "version1"
+
+
+@pytest.mark.parametrize("path", sorted(VERSION_1.iterdir()), ids=lambda path: path.name)
+def test_show_says_what_any_file_is(spekctl: Spekctl, path: Path) -> None:
+    kind = document.identify(path, list(Kind))
+    outcome = spekctl("show", path)
+    assert outcome.code == 0 and outcome.err == ""
+    assert outcome.out.startswith(f"{path}: {kind.text}, version ")
+    assert json.loads(spekctl("show", path, "--json").out)["kind"] == kind
+
+
+def test_show_of_a_result_has_its_figures(spekctl: Spekctl) -> None:
+    lines = spekctl("show", VERSION_1 / "result.json").out.splitlines()
+    assert lines[1] == "  written 2026-11-24T11:02:51Z"
+    assert any(line.startswith("random-read-4k: closed loop of depth 32") for line in lines)
+
+
+def test_a_workload_wins_over_a_file_of_its_name(spekctl: Spekctl, tmp_path: Path) -> None:
+    (tmp_path / "oltp").write_text("{}")
+    assert spekctl("show", "oltp").out.startswith("oltp: ")
+
+
+REFUSED = {
+    "{result} --bsu 3": "and --bsu exclude each other: it is a result of a run, not a workload",
+    "other.json": "other.json is not a spek file; expected a workload or a file that spekctl has",
+    "half.json": "half.json is not valid JSON",
+    "job.fio": "to use the file, write fio:job.fio",
+    "fio:": "'fio:' names no file; write fio:FILE",
+}
+
+
+@pytest.mark.parametrize("line", REFUSED)
+def test_show_refuses_in_one_sentence(
+    spekctl: Spekctl, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, line: str
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("other.json").write_text('{"jobs": []}')
+    Path("half.json").write_text('{"kind": ')
+    Path("job.fio").write_text("[a]\nrw=read\n")
+    outcome = spekctl("show", *line.format(result=VERSION_1 / "result.json").split())
+    assert (outcome.code, outcome.out) == (2, "")
+    assert REFUSED[line] in outcome.sentence
+
+
+def test_show_explains_imported_workloads(spekctl: Spekctl, tmp_path: Path) -> None:
+    (tmp_path / "job.fio").write_text("[a]\nrw=randread\nbs=8k\nfilename=/dev/x\n")
+    outcome = spekctl("show", f"fio:{tmp_path / 'job.fio'}")
+    assert outcome.code == 0
+    assert "  a: share 100, 100% reads, 8192, once" in outcome.out.splitlines()
