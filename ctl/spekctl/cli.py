@@ -66,7 +66,22 @@ EPILOG = "\b\nExit codes:\n" + "\n".join(
 )
 
 
-class LazyGroup(click.Group):
+class Group(click.Group):
+    """A group of commands, which suggests one for a misspelt name."""
+
+    def resolve_command(
+        self, ctx: click.Context, args: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
+        from spekctl.suggest import did_you_mean
+
+        names = self.list_commands(ctx)
+        if args and not args[0].startswith("-") and args[0] not in names:
+            hint = did_you_mean(args[0], names) or f"; the commands are {', '.join(names)}"
+            ctx.fail(f"there is no command '{args[0]}'{hint}")
+        return super().resolve_command(ctx, args)
+
+
+class LazyGroup(Group):
     """A group that imports a command module (attribute ``command``) only when it is wanted."""
 
     def list_commands(self, ctx: click.Context) -> list[str]:
@@ -90,15 +105,6 @@ class LazyGroup(click.Group):
             for name, slot in COMMANDS.items()
             if name.startswith(incomplete)
         ]
-
-    def resolve_command(
-        self, ctx: click.Context, args: list[str]
-    ) -> tuple[str | None, click.Command | None, list[str]]:
-        from spekctl.suggest import did_you_mean
-
-        if args and not args[0].startswith("-") and args[0] not in COMMANDS:
-            ctx.fail(f"there is no command '{args[0]}'{did_you_mean(args[0], COMMANDS)}")
-        return super().resolve_command(ctx, args)
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         with formatter.section("Commands"):
@@ -171,6 +177,6 @@ def run(arguments: list[str]) -> int:
 def _sentence(error: click.ClickException) -> str:
     """click's message as one sentence that names the help page."""
     text = error.format_message().rstrip(".")
-    text = text[:1].lower() + text[1:]
+    text = text[:1].lower() + text[1:].replace(". Did you mean", "; did you mean")
     context = getattr(error, "ctx", None)
     return f"{text} (see {context.command_path} --help)" if context is not None else text

@@ -8,9 +8,9 @@ import hashlib
 import os
 import stat
 import sys
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from pathlib import Path
-from typing import TypeVar
+from typing import IO, TypeVar
 
 import click
 import msgspec
@@ -66,8 +66,15 @@ def exists(path: Path) -> bool:
 
 
 def write(path: Path, data: bytes) -> None:
-    """Replace the file atomically: a crash leaves the old file or the new one. Owner and
-    permissions stay."""
+    """Replace the file atomically, as replacing() does."""
+    with replacing(path) as file:
+        file.write(data)
+
+
+@contextlib.contextmanager
+def replacing(path: Path) -> Iterator[IO[bytes]]:
+    """A file that takes the place of @path at the end of the block, if that does not raise: a
+    crash leaves the old file or the new one. Owner and permissions stay."""
     # Replace the target of a link, not the link.
     place = Path(os.path.realpath(path))
     # Short, so that it is valid beside a file name of any length.
@@ -75,28 +82,37 @@ def write(path: Path, data: bytes) -> None:
     try:
         with open(temporary, "wb") as file:
             _adopt(file.fileno(), place)
-            file.write(data)
+            yield file
             file.flush()
             os.fsync(file.fileno())
         temporary.replace(place)
     except OSError as error:
+        raise SpekError(f"cannot write {path}: {error.strerror}") from error
+    finally:
         with contextlib.suppress(OSError):
             temporary.unlink(missing_ok=True)
-        raise SpekError(f"cannot write {path}: {error.strerror}") from error
 
 
 def put(output: Path, data: bytes) -> None:
     """As write(), but a pipe, a terminal and the like are written to as they are."""
+    with putting(output) as file:
+        file.write(data)
+
+
+@contextlib.contextmanager
+def putting(output: Path) -> Iterator[IO[bytes]]:
+    """As replacing(), but a pipe, a terminal and the like are written to as they are."""
     ours = _open_already(output)
     if ours is None and (not os.path.exists(output) or os.path.isfile(output)):
-        write(output, data)
+        with replacing(output) as file:
+            yield file
         return
     try:
         sys.stdout.flush()
         with open(output if ours is None else os.dup(ours), "wb") as file:
             if stat.S_ISBLK(os.fstat(file.fileno()).st_mode):
                 raise SpekError(f"cannot write {output}: it is a block device")
-            file.write(data)
+            yield file
     except OSError as error:
         raise SpekError(f"cannot write {output}: {error.strerror}") from error
 

@@ -14,26 +14,21 @@ from lib.ctl.command_line import options_are_known
 
 from spekctl import cli
 
-DOCUMENTS = (
-    ".ci/packaging/README.md",
-    "README.md",
-    "ctl/spekctl/block/README.md",
-    "ctl/spekctl/campaigns/README.md",
-    "ctl/spekctl/drive/README.md",
-    "ctl/spekctl/fio/README.md",
-    "ctl/spekctl/gate/README.md",
-    "ctl/spekctl/host/README.md",
-    "ctl/spekctl/report/README.md",
-    "ctl/spekctl/run/README.md",
-    "ctl/spekctl/trace/README.md",
-    "ctl/spekctl/web/README.md",
-    "daq/README.md",
-    "kmod/README.md",
-    "tests/README.md",
-    "tests/bench/README.md",
-    "workloads/README.md",
+# Folders that make and tools fill, and the tests' own inputs.
+NOT_OURS = {"node_modules", "out", "golden"}
+DOCUMENTS = sorted(
+    str(path.relative_to(ROOT))
+    for path in ROOT.rglob("README.md")
+    if not any(
+        part in NOT_OURS or (part.startswith(".") and part != ".ci")
+        for part in path.relative_to(ROOT).parts
+    )
 )
 LINK = re.compile(r"\]\((?!https?:)([^)#]+)")
+CODE = re.compile(r"`([^`\n]+)`")
+# Options of other programs than spekctl, as they stand in our documents.
+FOREIGN = {"--output-format", "--import", "--hypothesis-profile"}
+DECLARED = re.compile(r'(?:addoption|add_argument|option)\(\s*"(--[a-z-]+)"')
 COMMAND = re.compile(r"^    (?:sudo )?(?:\.venv/bin/)?spekctl (.+?)(?:\s+#.*)?$", re.M)
 NOT_TESTS = {"__pycache__"}
 
@@ -53,6 +48,57 @@ def test_links_lead_somewhere(name: str) -> None:
 def test_commands_have_the_options_that_they_are_given(name: str) -> None:
     for line in COMMAND.findall((ROOT / name).read_text()):
         options_are_known(cli.cli, shlex.split(line))
+
+
+def flags_of(command: click.Command) -> set[str]:
+    found = {flag for one in command.params for flag in one.opts} | {"--help", "--version"}
+    if isinstance(command, click.Group):
+        context = click.Context(command)
+        for name in command.list_commands(context):
+            inner = command.get_command(context, name)
+            assert inner is not None
+            found |= flags_of(inner)
+    return found
+
+
+@pytest.mark.parametrize("name", DOCUMENTS)
+def test_options_that_are_named_exist(name: str) -> None:
+    known = flags_of(cli.cli) | FOREIGN
+    known |= set(re.findall(r"--[a-z][a-z-]+", (ROOT / "daq/main.c").read_text()))
+    if name.startswith("tests/"):
+        for path in (ROOT / "tests").rglob("*.py"):
+            known |= set(DECLARED.findall(path.read_text()))
+    named = {
+        flag
+        for code in CODE.findall((ROOT / name).read_text())
+        for flag in re.findall(r"(?<![\w-])--[a-z][a-z-]+", code)
+    }
+    assert sorted(named - known) == []
+
+
+@pytest.mark.parametrize("name", DOCUMENTS)
+def test_targets_of_make_that_are_named_exist(name: str) -> None:
+    rules = "".join((ROOT / one).read_text() for one in ("Makefile", "daq/Makefile"))
+    heads = re.findall(r"(?m)^([a-z][a-z -]+):", rules)
+    targets = {one for head in heads for one in head.split()}
+    text = (ROOT / name).read_text()
+    named = set(re.findall(r"(?m)(?:`|^    (?:sudo )?)make ([a-z][a-z-]+)", text))
+    assert sorted(named - targets) == []
+
+
+@pytest.mark.parametrize("name", DOCUMENTS)
+def test_files_that_are_named_exist(name: str) -> None:
+    folder = (ROOT / name).parent
+    tops = {path.name for path in ROOT.iterdir()}
+    named = {
+        word.rstrip("/.,")
+        for code in CODE.findall((ROOT / name).read_text())
+        for word in re.findall(r"(?<![\w/.~$}-])[a-z][\w.-]*/[\w./-]+", code)
+        if word.split("/")[0] in tops
+    }
+    assert [
+        one for one in sorted(named) if not any((at / one).exists() for at in (ROOT, folder))
+    ] == []
 
 
 def test_options_that_do_not_exist_are_noticed() -> None:

@@ -28,7 +28,7 @@ def out(name: str) -> Callable[[F], F]:
     """--folder of a campaign that keeps its results in NAME-DEVICES by default."""
     return options.folder(
         "Keep the report, the result of each step and the state of the test in DIR."
-        f"  [{name}-NAMES of the devices]",
+        f"  [default: {name}-NAMES of the devices]",
     )
 
 
@@ -63,7 +63,7 @@ def resolution(unit: str) -> Callable[[F], F]:
     return click.option(
         "--resolution",
         "resolution_percent",
-        type=options.FiniteRange(0, 50),
+        type=options.PercentRange(0, 50),
         metavar="P",
         help=f"Precision of the search in per cent; 0: {unit}.",
     )

@@ -85,7 +85,7 @@ class _Probability(Parsed):
     metavar="METRIC",
     shell_complete=verdict.complete_metric,
     help="The figure that decides, fixed before looking at any; `spekctl gate --metrics` lists "
-    "them.  [iops; of guests that count instructions: cpu_per_io]",
+    "them.  [default: iops; of guests that count instructions: cpu_per_io]",
 )
 @click.option(
     "--also",
@@ -99,13 +99,13 @@ class _Probability(Parsed):
 @click.option(
     "--tolerance",
     type=_Tolerance(),
-    help="Change that does not matter, e.g. 2%.  [2%; of instruction counts: 0.5%]",
+    help="Change that does not matter, e.g. 2%.  [default: 2%; of instruction counts: 0.5%]",
 )
 @click.option(
     "--alpha",
     type=_Probability(),
     help="Probability of finding a change where there is none. Needs at least 5 runs per side for "
-    "0.01, 4 for 0.05.  [0.01]",
+    "0.01, 4 for 0.05.  [default: 0.01]",
 )
 @click.option(
     "--vary",

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from spekctl.cli import Group
 from spekctl.commands import (
     drive_characterise,
     drive_kernel,
@@ -28,7 +29,7 @@ Examples:
 """
 
 
-@click.group(epilog=EPILOG)
+@click.group(cls=Group, epilog=EPILOG)
 def command() -> None:
     """Describe, simulate and create modelled disk drives.
 

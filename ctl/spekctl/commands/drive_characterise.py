@@ -24,7 +24,7 @@ Examples:
 
 @click.command(epilog=EPILOG, no_args_is_help=True)
 @click.argument("device", metavar="DEV", shell_complete=options.complete_device)
-@click.option("--title", metavar="TEXT", help="Title of the model.  [model of the device]")
+@click.option("--title", metavar="TEXT", help="Title of the model.  [default: model of the device]")
 @click.option(
     "--repeats",
     type=click.Choice(["1", "3", "5", "7"]),

@@ -40,7 +40,7 @@ _NUMBER = click.argument("drive", metavar="DRIVE")
     help="Queue depth of the drive.",
 )
 @drive_model.max_wait
-@click.option("--name", "label", metavar="NAME", help="Name of the drive.  [the model's]")
+@click.option("--name", "label", metavar="NAME", help="Name of the drive.  [default: the model's]")
 @click.option("--serial", metavar="TEXT", help="Serial number, at most 20 characters.")
 @click.option(
     "--store",
@@ -54,13 +54,14 @@ _NUMBER = click.argument("drive", metavar="DRIVE")
     "store_bytes",
     type=options.SIZE,
     default=0,
-    help="Limit of the memory for the data of this drive.  [the module's limit]",
+    help="Limit of the memory for the data of this drive.  [default: the module's limit]",
 )
 @click.option(
     "--seed",
     type=click.IntRange(0, 2**32 - 1),
     metavar="S",
-    help="Random seed of the initial angle of the platters.  [the number of existing drives]",
+    help="Random seed of the initial angle of the platters."
+    "  [default: the number of existing drives]",
 )
 @click.option("--json", "as_json", is_flag=True, help="As JSON on standard output.")
 def new(name: str, label: str | None, as_json: bool, **given: Any) -> int:
@@ -173,7 +174,7 @@ def list_drives(as_json: bool) -> int:
 @_NUMBER
 @click.option("--json", "as_json", is_flag=True, help="As JSON on standard output.")
 def stats(drive: str, as_json: bool) -> int:
-    """Show the activity and energy of DRIVE, a number or a device node, since its creation.
+    """Show activity and energy of DRIVE (number or device node) since its creation.
 
     Energy is that of the model, exact to the nanojoule. Lateness is the time from the end of an
     access in the model to its completion in the kernel.

@@ -39,7 +39,7 @@ changes: Callable[[F], F] = options.together(
         "--channels",
         type=click.IntRange(1, 8),
         metavar="N",
-        help="Maximum number of arms that work at the same time.  [the model's, else 1]",
+        help="Maximum number of arms that work at the same time.  [default: the model's, else 1]",
     ),
     click.option(
         "--rpm",
@@ -47,7 +47,7 @@ changes: Callable[[F], F] = options.together(
         metavar="N",
         help="Rotational speed; the spindle power scales with rpm^2.8.",
     ),
-    click.option("--profile", metavar="NAME", help="Power profile.  [the model's first]"),
+    click.option("--profile", metavar="NAME", help="Power profile.  [default: the model's first]"),
     click.option(
         "--set",
         "settings",

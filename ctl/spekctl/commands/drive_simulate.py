@@ -12,7 +12,7 @@ from typing import IO, TYPE_CHECKING, Any
 import click
 
 from spekctl.commands import drive_model, options
-from spekctl.errors import SpekError, UsageError
+from spekctl.errors import UsageError
 
 if TYPE_CHECKING:
     from spekctl.documents.drive import DriveSimulation, FlashUse
@@ -74,14 +74,14 @@ op is R, W or, on a drive of flash, D (discard).
     type=options.FiniteRange(0, 1),
     default=1.0,
     metavar="X",
-    help="Multiply seek times by X, in steps of 1/256.  [1]",
+    help="Multiply seek times by X, in steps of 1/256.  [default: 1]",
 )
 @click.option(
     "--rotation-scale",
     type=options.FiniteRange(0, 1),
     default=1.0,
     metavar="X",
-    help="Multiply rotational latencies by X, in steps of 1/256.  [1]",
+    help="Multiply rotational latencies by X, in steps of 1/256.  [default: 1]",
 )
 @options.output("Write every request as CSV to FILE.")
 @click.option("--csv", "as_csv", is_flag=True, help="Every request as CSV on standard output.")
@@ -142,6 +142,8 @@ def _lines(source: Path) -> Iterator[Iterable[str]]:
     except OSError as error:
         if error.filename != str(source):
             raise
+        if isinstance(error, FileNotFoundError):
+            raise UsageError(f"there is no file {source}") from error
         raise UsageError(f"cannot read {source}: {error.strerror}") from error
 
 
@@ -186,14 +188,16 @@ def _stream(
 def _into(
     output: Path, drive: Simulation, lines: Iterable[str], name: str, cliff: Cliff | None
 ) -> None:
+    import io
+
     from spekctl import files
 
     files.check_writable(output)
-    try:
-        with open(output, "w", encoding="ascii") as out:
-            _stream(drive, lines, name, out, cliff)
-    except OSError as error:
-        raise SpekError(f"cannot write {output}: {error.strerror}") from error
+    with files.putting(output) as file:
+        out = io.TextIOWrapper(file, encoding="ascii")
+        _stream(drive, lines, name, out, cliff)
+        # Flushes, and leaves the file open for its owner.
+        out.detach()
 
 
 def summary(
@@ -207,7 +211,7 @@ def summary(
     account = drive.account()
     served = sum(account.arm_served)
     if not served:
-        raise UsageError("the file contains no request")
+        raise UsageError("the list of requests is empty")
 
     def times(metric: str) -> Times:
         index = METRICS.index(metric)

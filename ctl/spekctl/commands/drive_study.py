@@ -42,7 +42,7 @@ Examples:
     multiple=True,
     metavar="NAME=FILE",
     help="Use the real trace in place of its stand-in. NAME is financial, websearch, tpc-c or"
-    " tpc-h; may be repeated, also for several files of one trace.",
+    " tpc-h; repeatable, also for several files of one trace.",
 )
 @output("Write the study as JSON to FILE, for `spekctl plot study`.")
 @click.option("--json", "as_json", is_flag=True, help="As JSON on standard output.")

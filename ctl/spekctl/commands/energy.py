@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import click
 
+from spekctl.cli import Group
 from spekctl.commands import (
     energy_dcse,
     energy_emerald,
@@ -14,7 +15,7 @@ from spekctl.commands import (
 )
 
 
-@click.group()
+@click.group(cls=Group)
 def command() -> None:
     """Measure the energy efficiency of storage, or compute it from existing numbers.
 

@@ -58,22 +58,24 @@ Defaults:             standard   --quick
 @campaign.resume
 @campaign.quick("a day")
 @click.option(
-    "--phases", metavar="LIST", help="Phases to run, in this order.  [all, as listed below]"
+    "--phases",
+    metavar="LIST",
+    help="Phases to run, in this order.  [default: all, as listed below]",
 )
 @click.option(
     "--depths",
     type=options.WHOLE_NUMBERS,
-    help="Depths that the search tries.  [1,2,4,8,16,32,64,128,256]",
+    help="Depths that the search tries.  [default: 1,2,4,8,16,32,64,128,256]",
 )
 @click.option(
     "--workers",
     type=options.WHOLE_NUMBERS,
-    help="Numbers of workers that the search tries, one CPU per worker.  [1]",
+    help="Numbers of workers that the search tries, one CPU per worker.  [default: 1]",
 )
 @click.option(
     "--prefill",
     "prefill_percent",
-    type=click.IntRange(0, 100),
+    type=options.PercentRange(0, 100, whole=True),
     metavar="P",
     help="Share of the capacity to fill first, in per cent.",
 )
@@ -118,7 +120,9 @@ Defaults:             standard   --quick
     help="Length of a window.",
 )
 @click.option(
-    "--raw-gigabytes", metavar="GB", help="Raw capacity, 10^9 bytes.  [that of the devices]"
+    "--raw-gigabytes",
+    metavar="GB",
+    help="Raw capacity, 10^9 bytes.  [default: that of the devices]",
 )
 @options.seed
 @options.stripe

@@ -51,7 +51,7 @@ Defaults: --idle-time 10m, 10s with --quick; for all others see `spekctl spc1 --
 )
 @spc1.method_options
 def command(**given: Any) -> int:
-    """Measure power at the loads of the SPC-1-like method and compute SPC-1/E-like figures.
+    """Measure power at the loads of the SPC-1-like test: SPC-1/E-like figures.
 
     An idle test is followed by all of `spekctl spc1`, whose runs at 80 % and 50 % are the heavy and
     the moderate load. These and the hours of use give the nominal power, traffic and heat of three

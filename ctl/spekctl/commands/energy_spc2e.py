@@ -36,7 +36,7 @@ Times if not given: --idle-time 10m, 10s with --quick. All else is as in `spekct
 )
 @spc2.test_options
 def command(**given: Any) -> int:
-    """Measure power at the loads of the SPC-2-like test and compute SPC-2/E-like figures.
+    """Measure power at the loads of the SPC-2-like test: SPC-2/E-like figures.
 
     An idle test is followed by all of `spekctl spc2`, with video on demand also at half of its
     streams. The report has MB/s, watts and MB/s per watt of each part. The mean of the parts at

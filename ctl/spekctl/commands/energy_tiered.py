@@ -8,6 +8,7 @@ from pathlib import Path
 
 import click
 
+from spekctl.cli import Group
 from spekctl.commands import options
 from spekctl.errors import UsageError
 
@@ -23,7 +24,7 @@ It runs these steps:
 """
 
 
-@click.group(epilog=EPILOG)
+@click.group(cls=Group, epilog=EPILOG)
 def command() -> None:
     """Compare one tier of storage with two: IOPS, W, IOPS/W and DCsE.
 
@@ -90,7 +91,7 @@ def compare(
     tiered_gigabytes: str | None,
     as_json: bool,
 ) -> int:
-    """Show two tests of `spekctl energy spc1e` side by side: folders SINGLE and TIERED.
+    """Show two tests of `spekctl energy spc1e`, folders SINGLE and TIERED.
 
     I/Os per second and power under load are those of the IOPS phase, power when idle is that of the
     idle test. Capacity is that of the tested device unless the raw capacity is given. Missing

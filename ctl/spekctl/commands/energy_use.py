@@ -48,14 +48,16 @@ def use_options(source_help: str) -> Callable[[F], F]:
         click.option(
             "--price",
             metavar="N",
-            help="Price of a kWh, for the annual cost.  [that of the --from file, else 0.12]",
+            help="Price of a kWh, for the annual cost."
+            "  [default: that of the --from file, else 0.12]",
         ),
         click.option(
             "--hours",
             multiple=True,
             metavar="NAME=H/M/I",
             help="Hours per day at heavy, moderate and idle load in the usage profile NAME;"
-            " repeatable.  [those of the --from file, else low=0/8/16 medium=4/14/6 high=18/6/0]",
+            " repeatable.  [default: those of the --from file, else low=0/8/16 medium=4/14/6"
+            " high=18/6/0]",
         ),
         click.option(
             "--idle-watts",

@@ -55,7 +55,7 @@ Examples:
     type=FilePath(dir_okay=False, path_type=Path),
     metavar="FILE",
     help="Write the workload to FILE.toml; of several steps each to a file of its own, FILE.1.toml"
-    " and so on.  [standard output]",
+    " and so on.  [default: standard output]",
 )
 def command(
     job: Path | None,
@@ -67,16 +67,19 @@ def command(
 ) -> int:
     """Import the job file JOB.fio as a workload, a TOML file.
 
-    Standard error says where each option went, which are not needed, and what is different enough
-    to change numbers. A file with an option whose effect would be lost is refused, by the names of
-    all such options.
+    A report on standard error says what became of each option, which options are not needed, and
+    which differences may change the results. A file with options that cannot be converted is
+    refused, and the message names all of them.
 
     Jobs that start together become one workload. Jobs that wait for others (stonewall, wait_for)
     become a step of their own: a workload to be run after that of the step before.
 
-    --export writes a job for each stream of a workload. What fio cannot say is refused.
+    --export writes a job for each stream of a workload. A workload that fio cannot express is
+    refused.
     """
     if export is not None:
+        if job is not None:
+            raise UsageError(f"--export reads no job file: leave out {job}, or --export")
         options.refuse_others("--export", {"export", "devices", "output"}, "it reads no job file")
         return _export(export, devices, output)
     if job is None:

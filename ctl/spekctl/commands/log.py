@@ -39,7 +39,7 @@ Response time is completion minus arrival, service time is completion minus issu
 @click.option(
     "--phase",
     type=click.Choice(["measure", "all"]),
-    help="Only I/Os of the measure phase, or all I/Os.  [--summary: measure, --csv: all]",
+    help="Only I/Os of the measure phase, or all I/Os.  [default: --summary: measure, --csv: all]",
 )
 @renamed("--limit", "--first", "elsewhere --limit is a limit of a test")
 @click.option("--first", "limit", type=int, metavar="N", help="Only the first N selected I/Os.")

@@ -26,8 +26,8 @@ Examples:
 def command(output: Path | None, openmetrics: bool) -> int:
     """Print counters and histograms of all runs in the kernel for Prometheus.
 
-    Histograms have their bounds at powers of two, and are exact there. Streams are numbered in the
-    order of the workload. Scraping is for monitoring; results have everything that was measured.
+    Bucket bounds of histograms are powers of two; the counts are exact. Streams are numbered in
+    the order of the workload. Use this for monitoring; the result of a run has all its figures.
     """
     from spekctl import files
     from spekctl.kernel import client

@@ -104,6 +104,35 @@ class FiniteRange(click.FloatRange):
         return number
 
 
+class PercentRange(FiniteRange):
+    """A number of per cent, or with ``percent=False`` a share; either may be written as ``5%``."""
+
+    def __init__(
+        self, least: float, most: float, whole: bool = False, percent: bool = True
+    ) -> None:
+        super().__init__(least, most)
+        self.whole = whole
+        self.percent = percent
+
+    def convert(
+        self, value: Any, param: click.Parameter | None, ctx: click.Context | None
+    ) -> float:
+        if isinstance(value, str):
+            text = value.removesuffix("%")
+            try:
+                number = float(text)
+            except ValueError:
+                example = "5%" if self.percent else "0.05 or 5%"
+                self.fail(f"'{value}' is not a percentage; write for example {example}", param, ctx)
+            value = number / 100 if text != value and not self.percent else number
+        number = super().convert(value, param, ctx)
+        if not self.whole:
+            return number
+        if number != int(number):
+            self.fail(f"'{value}' is not a whole number of per cent", param, ctx)
+        return int(number)
+
+
 class FilePath(click.Path):
     """A path. An empty one, such as an unset variable of a script, is not the current directory."""
 
@@ -127,6 +156,19 @@ def flags_of_command() -> dict[str, str]:
     """The options of the command that runs, by the parameters that they set."""
     params = click.get_current_context().command.params
     return {one.name or "": max(one.opts, key=len) for one in params}
+
+
+def check_labels(labels: Sequence[str], files: Sequence[Path]) -> None:
+    """Refuse other than a label for each file, or none."""
+    if labels and len(labels) != len(files):
+        raise UsageError(
+            f"--label is given {_times(len(labels))} for {len(files)} file"
+            f"{'s' * (len(files) != 1)}; give one for each"
+        )
+
+
+def _times(number: int) -> str:
+    return "once" if number == 1 else f"{number} times"
 
 
 def refuse_others(option: str, allowed: Collection[str], why: str) -> None:
@@ -249,7 +291,7 @@ def option(name: str) -> Callable[[F], F]:
         # None of them is None, as with other options that were not given.
         attributes |= {"multiple": True, "callback": lambda _context, _one, value: value or None}
     text = " ".join(word for word in words if word)
-    attributes["help"] = f"{text}  [{default}]" if default else text
+    attributes["help"] = f"{text}  [default: {default}]" if default else text
     return click.option(flag_of(name), name, **attributes)
 
 
@@ -354,10 +396,12 @@ def workload(function: F) -> F:
             click.option(
                 "--read",
                 metavar="P",
-                help="Without WORKLOAD: share of reads, e.g. 70%.  [100%]",
+                help="Without WORKLOAD: share of reads, e.g. 70%.  [default: 100%]",
             ),
             click.option(
-                "--size", metavar="SIZE", help="Without WORKLOAD: block size, e.g. 8KiB.  [4KiB]"
+                "--size",
+                metavar="SIZE",
+                help="Without WORKLOAD: block size, e.g. 8KiB.  [default: 4KiB]",
             ),
             click.option(
                 "--pattern",
@@ -369,7 +413,7 @@ def workload(function: F) -> F:
                 " zoned:60%/10%:40%/90% (share of the I/Os/size of a zone); strided:1MiB:64KiB"
                 " (stride, jitter); uniform:30% (share of sequential I/Os); write-pointer:4 (open"
                 " zones). --set sets other keys."
-                "  [uniform]",
+                "  [default: uniform]",
             ),
             settings,
         )
@@ -519,7 +563,7 @@ power_feed = click.option(
     "power_feeds",
     multiple=True,
     metavar="NAME",
-    help="Measure power from this feed only; repeatable.  [all open feeds]",
+    help="Measure power from this feed only; repeatable.  [default: all open feeds]",
 )
 power_baseline = click.option(
     "--power-baseline",

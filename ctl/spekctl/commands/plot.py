@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
-from spekctl.commands.options import DURATION, FilePath, renamed
+from spekctl.commands.options import DURATION, FilePath, check_labels, renamed
 from spekctl.errors import UsageError
 
 if TYPE_CHECKING:
@@ -37,6 +37,7 @@ def _common(function: F) -> F:
             type=click.IntRange(40, 1200),
             default=150,
             show_default=True,
+            metavar="N",
             help="Resolution of PNG files, and of rasterized points in SVG files.",
         ),
         click.option(
@@ -49,8 +50,8 @@ def _common(function: F) -> F:
             multiple=True,
             type=FILE,
             metavar="NAME",
-            help="Output file, .png or .svg; both without a suffix. Repeatable.  [INPUT-PLOT in the"
-            " current directory]",
+            help="Output file, .png or .svg; both without a suffix. Repeatable."
+            "  [default: INPUT-PLOT in the current directory]",
         ),
     ):
         function = option(function)
@@ -69,7 +70,8 @@ _scale = click.option(
     *("--scale", "log_scale"),
     type=click.Choice(["log", "linear"]),
     callback=lambda context, parameter, value: None if value is None else value == "log",
-    help="Scale of response times.  [logarithmic if they differ by more than a factor of 20]",
+    help="Scale of response times."
+    "  [default: logarithmic if they differ by more than a factor of 20]",
 )
 
 
@@ -124,9 +126,15 @@ def guess(inputs: tuple[Path, ...], outputs: tuple[Path, ...], title: str, dpi: 
     help="One panel per address range, or per device.",
 )
 @click.option(
-    "--start", "start_ns", type=DURATION, default=0, help="Start of the plotted time.  [0s]"
+    "--start",
+    "start_ns",
+    type=DURATION,
+    default=0,
+    help="Start of the plotted time.  [default: 0s]",
 )
-@click.option("--end", "end_ns", type=DURATION, help="End of the plotted time.  [end of the log]")
+@click.option(
+    "--end", "end_ns", type=DURATION, help="End of the plotted time.  [default: end of the log]"
+)
 @renamed("--from", "--start", "elsewhere --from names a file")
 @renamed("--to", "--end", "it goes with --start")
 @click.option("--only", type=click.Choice(["read", "write"]), help="Plot one direction only.")
@@ -187,7 +195,8 @@ def _addresses(
     "interval_ns",
     type=DURATION,
     default=0,
-    help="Interval length for a log; a result has its own.  [chosen by the length of the log]",
+    help="Interval length for a log; a result has its own."
+    "  [default: chosen by the length of the log]",
 )
 @_scale
 @_common
@@ -259,7 +268,7 @@ def _curve(
     from spekctl.documents.document import Kind, identify
     from spekctl.plots import source, style
 
-    _check_labels(labels, inputs)
+    check_labels(labels, inputs)
     kinds = [Kind.CURVE, Kind.SPC1]
     for path in inputs:
         identify(path, kinds, "a curve is drawn from")
@@ -283,7 +292,7 @@ def _curve(
 def streams(
     file: Path, outputs: tuple[Path, ...], title: str, dpi: int, log_scale: bool | None
 ) -> int:
-    """Data rate, response time and power over the streams of a REPORT of `spekctl spc2`."""
+    """MB/s, response time and power over the streams, of a REPORT of `spekctl spc2`."""
     return _streams(file, outputs, title, dpi, log_scale)
 
 
@@ -340,14 +349,14 @@ def power(
     dpi: int,
     labels: tuple[str, ...],
 ) -> int:
-    """Power against throughput, of load CURVEs and REPORTs, or over time, of one RESULT.
+    """Power against throughput, of CURVEs and REPORTs; or over time, of a RESULT.
 
     A panel below curves shows mW/IOPS, with the power baseline of their runs subtracted.
     """
     from spekctl.documents.document import Kind, identify
     from spekctl.plots import source, style
 
-    _check_labels(labels, inputs)
+    check_labels(labels, inputs)
     kinds = [Kind.CURVE, Kind.SPC1]
     if len(inputs) == 1:
         kinds.append(Kind.RESULT)
@@ -377,8 +386,8 @@ def power(
     "directions",
     type=click.Choice(["read", "write", "all"]),
     multiple=True,
-    help="Plot this direction; repeatable.  [each direction of a single file, all I/Os of several"
-    " files]",
+    help="Plot this direction; repeatable."
+    "  [default: each direction of a single file, all I/Os of several files]",
 )
 @_labels
 @_common
@@ -398,7 +407,7 @@ def cdf(
     from spekctl.documents.document import Kind, identify
     from spekctl.plots import style
 
-    _check_labels(labels, inputs)
+    check_labels(labels, inputs)
     kinds = [identify(one, [Kind.RESULT, Kind.LOG], "a CDF is drawn from") for one in inputs]
     style.require()
     from spekctl.plots import cdf as picture
@@ -417,7 +426,7 @@ def cdf(
 @_one_file
 @_common
 def trace(file: Path, outputs: tuple[Path, ...], title: str, dpi: int) -> int:
-    """Rate, addresses, sizes and gaps of a TRACE, in a format that `spekctl trace` reads."""
+    """Rate, addresses, sizes and gaps of a TRACE that `spekctl trace` reads."""
     return _trace(file, outputs, title, dpi)
 
 
@@ -463,13 +472,6 @@ def study(file: Path, outputs: tuple[Path, ...], title: str, dpi: int, figure: i
         f"{file.stem}-fig{figure}",
         dpi,
     )
-
-
-def _check_labels(labels: Sequence[str], inputs: Sequence[Path]) -> None:
-    if labels and len(labels) != len(inputs):
-        raise UsageError(
-            f"--label names one file each: there are {len(labels)} for {len(inputs)} files"
-        )
 
 
 def _deliver(draw: Callable[[], Figure], outputs: Sequence[Path], stem: str, dpi: int) -> int:

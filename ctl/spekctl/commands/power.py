@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from spekctl.cli import Group
 from spekctl.commands.options import DURATION, FilePath, renamed
 from spekctl.errors import UsageError
 
@@ -26,7 +27,7 @@ SECOND = 10**9
 RAILS_FILE = FilePath(dir_okay=False, path_type=Path)
 
 
-@click.group()
+@click.group(cls=Group)
 def command() -> None:
     """Show power rails, and calibrate their transducers.
 
@@ -210,7 +211,7 @@ def _view_table(views: list[RailView]) -> Table:
     *("--rail", "names"),
     multiple=True,
     metavar="NAME",
-    help="Rail to calibrate; repeatable.  [with --zero: all]",
+    help="Rail to calibrate; repeatable.  [default: with --zero: all]",
 )
 @click.option(
     "--zero", is_flag=True, help="Measure the zero offset; no current may flow in the rail."
@@ -246,7 +247,7 @@ def calibrate(
     as_json: bool,
     settings: tuple[str, ...],
 ) -> int:
-    """Measure the zero offset or the gain of transducers and write it into the rails FILE.
+    """Measure zero offset or gain of transducers, and write it into the rails FILE.
 
     Start with --zero, with nothing connected or all drives off: the zero offset drifts most, by up
     to 0.24 A. Then use --rail NAME --current AMPERE with a known load to measure the gain. Stop

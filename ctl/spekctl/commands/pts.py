@@ -58,7 +58,7 @@ Default sizes below the logical block of a device are left out. A round of iops 
     "--tests",
     "parts",
     metavar="LIST",
-    help="Tests to do, in this order.  [iops,throughput,latency,saturation]",
+    help="Tests to do, in this order.  [default: iops,throughput,latency,saturation]",
 )
 @click.option(
     "--no-purge",
@@ -69,7 +69,7 @@ Default sizes below the logical block of a device are left out. A round of iops 
 @click.option(
     "--precondition",
     "precondition_percent",
-    type=click.IntRange(0, 1000),
+    type=options.PercentRange(0, 1000, whole=True),
     metavar="P",
     help="Sequential writes before the rounds of a test, in per cent of the capacity; 0: none.",
 )
@@ -80,8 +80,8 @@ Default sizes below the logical block of a device are left out. A round of iops 
     type=options.UNTIL,
     metavar="steady[:PART,...]",
     shell_complete=options.complete_until,
-    help="Limits of steady state: window (in rounds), range and slope.  [steady:window=5,range=20%,"
-    "slope=10%]",
+    help="Limits of steady state: window (in rounds), range and slope."
+    "  [default: steady:window=5,range=20%,slope=10%]",
 )
 @click.option("--sizes", metavar="LIST", help="iops: block sizes.")
 @click.option("--reads", metavar="LIST", help="iops: shares of reads in per cent.")
@@ -91,7 +91,7 @@ Default sizes below the logical block of a device are left out. A round of iops 
 @click.option(
     "--saturation",
     "saturation_percent",
-    type=click.IntRange(1, 100_000),
+    type=options.PercentRange(1, 100_000, whole=True),
     metavar="P",
     help="saturation: amount to write, in per cent of the capacity.",
 )
@@ -121,10 +121,10 @@ def command(dry_run: bool, **given: Any) -> int:
     """Test solid-state storage by rules like those of the SNIA PTS.
 
     Each test starts from a purged device (all blocks are discarded), writes twice the capacity
-    sequentially, and then measures in rounds until what it tracks is in steady state: over the last
-    5 rounds, its range is within 20 % of the average, and the excursion of its least-squares line
-    within 10 %. Figures are those of these rounds. Write saturation writes at random from the
-    purged state on. All data on the devices is overwritten.
+    sequentially, and then measures in rounds until the metric that it tracks is in steady state:
+    over the last 5 rounds, its range is within 20 % of the average, and the excursion of its
+    least-squares line within 10 %. Figures are those of these rounds. Write saturation writes at
+    random from the purged state on. All data on the devices is overwritten.
 
     The report goes to standard output and into DIR; `spekctl plot rounds` draws it. Results are
     PTS-like and unaudited.

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import click
 
-from spekctl.commands.options import FilePath
+from spekctl.commands.options import FilePath, check_labels
 from spekctl.errors import UsageError
 
 EPILOG = """\b
@@ -27,13 +27,14 @@ Examples:
     "--output",
     type=FilePath(dir_okay=False, path_type=Path),
     metavar="FILE",
-    help="HTML file to write.  [INPUT-report.html in the current directory]",
+    help="HTML file to write.  [default: INPUT-report.html in the current directory]",
 )
 @click.option(
     *("--label", "labels"),
     multiple=True,
     metavar="TEXT",
-    help="Name of a result in the report; give one per file, in their order.  [names of the files]",
+    help="Name of a result in the report; give one per file, in their order."
+    "  [default: names of the files]",
 )
 @click.option("--title", default="", metavar="TEXT", help="Title to use instead of the default.")
 def command(
@@ -49,10 +50,7 @@ def command(
     from spekctl import files
     from spekctl.report import page
 
-    if labels and len(labels) != len(inputs):
-        raise UsageError(
-            f"--label names one file each: there are {len(labels)} for {len(inputs)} files"
-        )
+    check_labels(labels, inputs)
     place = output or Path(f"{inputs[0].stem}-report.html")
     for one in inputs:
         if one.exists() and place.exists() and one.samefile(place):

@@ -67,13 +67,13 @@ Examples:
 @click.option(
     "--speed",
     metavar="F",
-    help="With --trace: F times as fast as recorded; bursts are kept.  [1]",
+    help="With --trace: replay F times as fast as recorded, with its bursts.  [default: 1]",
 )
 @click.option(
     "--closed",
     type=int,
     metavar="N",
-    help="With --trace: N I/Os outstanding, whatever the times of the trace are.",
+    help="With --trace: closed loop of N I/Os outstanding; the times of the trace are ignored.",
 )
 @click.option(
     "--think",
@@ -85,9 +85,10 @@ Examples:
     "--map",
     "map_",
     type=click.Choice(["as-is", "wrap", "scale", "concatenate", "pack"]),
-    help="With --trace: how its addresses are mapped onto the devices. as-is refuses what lies"
-    " beyond them, wrap takes them modulo the size, scale stretches or shrinks, concatenate lays"
-    " devices of the trace one after the other, pack leaves out what is never touched.  [as-is]",
+    help="With --trace: how its addresses are mapped onto the devices. as-is refuses addresses"
+    " beyond them, wrap takes addresses modulo the size, scale stretches or shrinks them,"
+    " concatenate lays the devices of the trace one after the other, pack leaves out ranges that"
+    " are never accessed.  [default: as-is]",
 )
 @click.option(
     "--share",
@@ -113,8 +114,8 @@ Examples:
     "--log-buffer",
     type=int,
     metavar="N",
-    help="Size of the kernel's log buffer, in records of 48 bytes per worker.  [262144, fewer with"
-    " many workers]",
+    help="Size of the kernel's log buffer, in records of 48 bytes per worker."
+    "  [default: 262144, fewer with many workers]",
 )
 @click.option("--json", "as_json", is_flag=True, help="Result as JSON on standard output.")
 @options.progress

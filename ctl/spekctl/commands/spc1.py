@@ -143,7 +143,7 @@ method_options = options.together(
     "--persistence-time",
     "persistence_ns",
     type=options.DURATION,
-    help="Length of the write phase of the persistence test.  [10m, --quick 20s]",
+    help="Length of the write phase of the persistence test.  [default: 10m, 20s with --quick]",
 )
 @click.option(
     "--reattach",
@@ -156,8 +156,8 @@ def command(**given: Any) -> int:
 
     The test first searches for the highest load (in BSUs of 50 I/Os per second) whose mean
     response time stays within the limit, by doubling, then by bisection. A load that makes the
-    queue grow is too high as well. A sustained run, the IOPS phase, runs at 95, 90, 80, 50 and
-    10 % of that level, and two repetitions at 10 and 100 % follow.
+    queue grow is too high as well. A sustained run and the IOPS phase follow at that level, then
+    runs at 95, 90, 80, 50 and 10 % of it, and two repetitions at 10 and 100 %.
 
     If the sustained run or the IOPS phase misses the limit, the level is lowered by 5 %, at
     least 1 BSU, both are repeated, and the report says so.

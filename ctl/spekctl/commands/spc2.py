@@ -50,7 +50,11 @@ test_options = options.together(
     campaign.out("spc2 or spc2e"),
     campaign.resume,
     campaign.quick(),
-    click.option("--parts", metavar="LIST", help="Parts to run, in this order.  [lfp,ldq,vod]"),
+    click.option(
+        "--parts",
+        metavar="LIST",
+        help="Parts to run, in this order.  [default: lfp,ldq,vod]",
+    ),
     click.option(
         "--streams",
         type=click.IntRange(1, 16384),
@@ -62,7 +66,7 @@ test_options = options.together(
         "--vod-streams",
         type=click.IntRange(1, 16384),
         metavar="N",
-        help="Streams of vod.  [the most without an underrun, found by a search]",
+        help="Streams of vod.  [default: the most without an underrun, found by a search]",
     ),
     click.option(
         "--vod-start",
@@ -92,16 +96,16 @@ test_options = options.together(
         "response_ns",
         type=options.DURATION_WITH_UNIT,
         help="Response time above which a transfer of vod is late and its stream underruns."
-        "  [333ms, the interval between transfers: a stream buffers one transfer]",
+        "  [default: 333ms, the interval between transfers: a stream buffers one transfer]",
     ),
     click.option(
         "--max-late",
         "late",
-        type=options.FiniteRange(0, 1),
+        type=options.PercentRange(0, 1, percent=False),
         default=0.0,
         show_default=True,
         metavar="SHARE",
-        help="Share of late transfers that vod tolerates, 0 to 1.",
+        help="Share of late transfers that vod tolerates, e.g. 0.01 or 1%.",
     ),
     options.load_options("seed", "stripe_bytes", "backend", "polled", "batch", "spin_ns", "data"),
     options.metering,

@@ -57,9 +57,10 @@ Examples:
 @click.option(
     "--resolution",
     "resolution_percent",
-    type=options.FiniteRange(0, 50),
+    type=options.PercentRange(0, 50),
     metavar="P",
-    help="Precision of that search in per cent; 0: 1 BSU, I/O per second or I/O outstanding.  [5]",
+    help="Precision of that search in per cent; 0: 1 BSU, I/O per second or I/O outstanding."
+    "  [default: 5]",
 )
 @options.load_options("time_ns", "ramp_ns", "workers", "cpus", "seed", "write")
 @options.destroy
@@ -68,7 +69,7 @@ Examples:
 @options.output("Write the load curve as JSON to FILE.")
 @options.folder(
     "Keep the curve, the result of each point and the state of the sweep in DIR, so that the sweep"
-    " can be resumed; DIR is created if missing.  [none]",
+    " can be resumed; DIR is created if missing.  [default: none]",
     "--keep",
 )
 @click.option("--resume", is_flag=True, help="Continue the sweep in --folder.")

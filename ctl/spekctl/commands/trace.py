@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import click
 
 from spekctl import files
+from spekctl.cli import Group
 from spekctl.commands.options import DURATION, SIZE, FilePath, output
 from spekctl.errors import UsageError
 
@@ -73,10 +74,14 @@ def _reading(function: F) -> F:
         click.option(
             "--strict",
             is_flag=True,
-            help="Refuse a trace with unreadable records (exit code 2).  [they are counted, and"
-            " the first is named]",
+            help="Refuse a trace with unreadable records (exit code 2)."
+            "  [default: they are counted, and the first is named]",
         ),
-        click.option("--format", metavar="NAME", help="Format of the files.  [by their contents]"),
+        click.option(
+            "--format",
+            metavar="NAME",
+            help="Format of the files.  [default: by their contents]",
+        ),
         click.argument(
             "inputs",
             type=FilePath(path_type=Path),
@@ -110,7 +115,7 @@ def _open(inputs: tuple[Path, ...], given: dict[str, Any]) -> Trace:
     return open_trace(inputs, options)
 
 
-@click.group(epilog=EPILOG)
+@click.group(cls=Group, epilog=EPILOG)
 def command() -> None:
     """Examine, cut and convert traces of I/O.
 
@@ -187,7 +192,8 @@ _output = output("File to write.", required=True)
 _form = click.option(
     "--form",
     type=click.Choice(["spek-trace", "csv", "fio", "blkparse"]),
-    help="Form to write.  [by the suffix: .parquet, .csv, .iolog, .blkparse; else spek-trace]",
+    help="Form to write."
+    "  [default: by the suffix: .parquet, .csv, .iolog, .blkparse; else spek-trace]",
 )
 
 
@@ -206,8 +212,12 @@ def convert(inputs: tuple[Path, ...], output: Path, form: str | None, **given: A
 
 @command.command("cut")
 @_reading
-@click.option("--start", "start_ns", type=DURATION, default="0", help="Start of the part.  [0s]")
-@click.option("--end", "end_ns", type=DURATION, help="End of the part.  [end of the trace]")
+@click.option(
+    "--start", "start_ns", type=DURATION, default="0", help="Start of the part.  [default: 0s]"
+)
+@click.option(
+    "--end", "end_ns", type=DURATION, help="End of the part.  [default: end of the trace]"
+)
 @click.option(
     *("--volume", "volumes"),
     multiple=True,

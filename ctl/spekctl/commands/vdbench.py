@@ -24,15 +24,15 @@ Examples:
     type=FilePath(dir_okay=False, path_type=Path),
     metavar="FILE",
     help="Write the workload to FILE.toml; of several runs each to a file of its own, FILE.1.toml"
-    " and so on.  [standard output]",
+    " and so on.  [default: standard output]",
 )
 def command(file: Path, output: Path | None) -> int:
     """Import the parameter file FILE as workloads, one for each run: an RD with several rates or
     forXXX loops has several.
 
-    Raw I/O only (HD, SD, WD, RD). Standard error says where each parameter went, which are not
-    needed, and what is different enough to change numbers. A file with a parameter whose effect
-    would be lost is refused, by the names of all such parameters.
+    Raw I/O only (HD, SD, WD, RD). A report on standard error says what became of each parameter,
+    which parameters are not needed, and which differences may change the results. A file with
+    parameters that cannot be converted is refused, and the message names all of them.
     """
     from spekctl.commands.deliver import deliver_imported
     from spekctl.vdbench import convert

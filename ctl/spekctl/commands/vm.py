@@ -53,7 +53,8 @@ Exit codes of --ab:
     help="Kernel of the guest: a release or the start of one (6.12, 7), or a built kernel tree. "
     "A kernel that is not installed is downloaded with apt, if need be from Debian's backports or "
     "sid, and unpacked in the cache, with the compiler its modules need; it is never installed.  "
-    "[the running kernel if its image and headers are installed, else the newest installed one]",
+    "[default: the running kernel if its image and headers are installed, else the newest "
+    "installed one]",
 )
 @click.option("--disk", "disks", multiple=True, metavar="TYPE[,OPTION=VALUE]...", help=DISK_HELP)
 @renamed("--cpus", "--vcpus", "elsewhere --cpus lists the CPUs of the workers")
@@ -86,7 +87,7 @@ Exit codes of --ab:
     "--timeout",
     metavar="TIME",
     help="Kill the guest after this time (90s, 10m). Its console then ends with the backtraces of "
-    "its CPUs, as it does after SIGQUIT.  [none]",
+    "its CPUs, as it does after SIGQUIT.  [default: none]",
 )
 @click.option(
     "--share",
@@ -108,7 +109,7 @@ Exit codes of --ab:
     "--load/--no-load",
     default=True,
     help="Load spek and spek_prober in the guest; SPEK_MODULES names their directory in either "
-    "case.  [--load]",
+    "case.  [default: --load]",
 )
 @click.option(
     "--ab",
@@ -123,9 +124,9 @@ Exit codes of --ab:
     metavar="N",
     type=click.IntRange(1, 1000),
     help="--ab: number of times to play A B B A; each adds two runs per side. A resumption may "
-    "have more.  [1]",
+    "have more.  [default: 1]",
 )
-@folder("--ab: folder of the results a1.json, b1.json and so on.  [ab-A-B]")
+@folder("--ab: folder of the results a1.json, b1.json and so on.  [default: ab-A-B]")
 @click.option(
     "--functions",
     is_flag=True,

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 EPILOG = """\b
 Examples:
   spekctl web                      # runs are started with sudo -n
-  sudo .venv/bin/spekctl web       # the server itself gives root up
+  sudo .venv/bin/spekctl web       # the server itself drops root
   spekctl web --listen 127.0.0.1:8080 --directory results
 """
 _BECOME = {
@@ -40,14 +40,14 @@ _BECOME = {
     default="127.0.0.1:0",
     show_default=True,
     metavar="ADDRESS:PORT",
-    help="Where to listen; port 0 takes a free one. Only this machine can reach 127.0.0.1.",
+    help="Where to listen; port 0 picks a free one. Only this machine can reach 127.0.0.1.",
 )
 @click.option(
     "--directory",
     type=FilePath(file_okay=False, path_type=Path),
     default=".",
     metavar="DIR",
-    help="Directory of the results to show, and of new ones.  [the current one]",
+    help="Directory of the results to show, and of new ones.  [default: the current one]",
 )
 @click.option(
     "--become",

@@ -182,7 +182,7 @@ def description(path: Path) -> str:
         head = files.decode(data, _Head)
         return Kind(head.kind or head.schema).text
     except (msgspec.DecodeError, ValueError):
-        return "JSON and not a file of spek's"
+        return "JSON that spekctl has not written"
 
 
 def origin(path: Path, data: bytes | None = None) -> Origin:

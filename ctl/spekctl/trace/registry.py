@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+from spekctl.documents import document
 from spekctl.errors import UsageError
 from spekctl.suggest import did_you_mean
 from spekctl.trace.formats import (
@@ -62,6 +63,9 @@ def recognized(head: Head) -> Format:
         raise UsageError(f"{head.path} is empty; expected a trace")
     best = max(FORMATS, key=lambda one: one.likeness(head))
     if best.likeness(head) < LEAST_LIKENESS:
+        if document.is_document(head.path):
+            found = document.description(head.path)
+            raise UsageError(f"{head.path} is {found}; expected a trace")
         raise UsageError(
             f"{head.path} is not a trace of a known format; --format names the format of a file"
             " with an unusual beginning, and --column the columns of CSV"

@@ -61,6 +61,8 @@ DEFAULT_BYTES = {
 }
 _VALUE = r"[0-9a-zA-Z_:-]+"
 BLOCK_SIZES = (512, 1024, 2048, 4096)
+# More abort QEMU for virtio (VIRTIO_QUEUE_MAX).
+QUEUES_MAX = 1024
 
 HELP = """Disk of the guest; repeatable. Types: null_blk, scsi_debug and drive (created in the
 guest), nvme and virtio (emulated by QEMU on an empty sparse file). A drive is a modelled one:
@@ -163,8 +165,9 @@ def parse_disk(text: str) -> Disk:
             raise UsageError(f"'{value}' is not a valid value of the disk option {name}")
         else:
             options[name] = value
-    if kind in ("nvme", "virtio") and not options.get("queues", "1").isdigit():
-        raise UsageError(f"queues={options['queues']} is not a number of queues")
+    queues = options.get("queues", "1")
+    if kind in ("nvme", "virtio") and not (queues.isdigit() and 1 <= int(queues) <= QUEUES_MAX):
+        raise UsageError(f"queues={queues} is not a number of queues from 1 to {QUEUES_MAX}")
     if kind == "drive" and "model" not in options:
         raise UsageError("a drive needs a model: drive,model=barracuda-es (`spekctl drive models`)")
     return Disk(kind, size_bytes, block_size, options)

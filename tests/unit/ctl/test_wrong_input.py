@@ -223,8 +223,42 @@ WRONG: dict[str, tuple[str, str]] = {
     "speed of no number": ("drive show barracuda-es --rpm nan", "'nan' is not a number"),
     "requests that are missing": (
         "drive simulate barracuda-es --requests none.csv",
-        "cannot read none.csv",
+        "there is no file none.csv",
     ),
+    "command of a group": (
+        "trace inf x.spc",
+        "there is no command 'inf'; did you mean 'info'? (see spekctl trace --help)",
+    ),
+    "command of a group, unlike all": (
+        "energy tiered mix",
+        "there is no command 'mix'; the commands are compare, map",
+    ),
+    "option of a near name": (
+        "devices --jsn",
+        "no such option '--jsn'; did you mean '--json'? (see spekctl devices --help)",
+    ),
+    "job file without a name": ("run fio: --device /dev/fake0", "'fio:' names no file"),
+    "job file to export": (
+        "fio /etc/passwd --export oltp",
+        "--export reads no job file: leave out /etc/passwd",
+    ),
+    "precision beyond its range": (
+        "spc1 -d /dev/fake0 --write --resolution 60%",
+        "60.0 is not in the range 0<=x<=50",
+    ),
+    "precision in words": (
+        "spc1 -d /dev/fake0 --write --resolution fine",
+        "'fine' is not a percentage; write for example 5%",
+    ),
+    "part of a per cent": (
+        "pts -d /dev/fake0 --write --precondition 1.5%",
+        "'1.5' is not a whole number of per cent",
+    ),
+    "share beyond all": (
+        "spc2 -d /dev/fake0 --write --max-late 101%",
+        "1.01 is not in the range 0<=x<=1",
+    ),
+    "queues of a disk": ("vm --disk nvme,queues=0 -- status", "from 1 to 1024"),
     "show nothing": ("show spc9", "did you mean 'spc1'?"),
     "run that is not there": ("watch 99", "There is no run"),
     "stop of nothing": ("stop", "the kernel has no run"),
@@ -290,6 +324,27 @@ WRONG_KIND: dict[str, tuple[str, str]] = {
         "r.json has version 99 of its format; this spekctl reads",
     ),
     "missing file": ("energy dcse --from none.toml", "there is no file none.toml"),
+    "trace that is a result": (
+        "trace info r.json",
+        "r.json is a result of a run; expected a trace",
+    ),
+    "replay of a result": (
+        "run --trace r.json --device /dev/fake0",
+        "r.json is a result of a run; expected a trace",
+    ),
+    "rails file without rails": ("power rails t.toml", "t.toml has no [[rail]]"),
+    "one name for two pictures": (
+        "plot cdf r.json r.json --label a",
+        "--label is given once for 2 files; give one for each",
+    ),
+    "two names for one page": (
+        "report r.json --label a --label b",
+        "--label is given 2 times for 1 file; give one for each",
+    ),
+    "requests that are no CSV": (
+        "drive simulate barracuda-es --requests t.toml -o served.csv",
+        "t.toml, line 1: 'a = 1' is not arrival_ns",
+    ),
 }
 
 

@@ -81,4 +81,4 @@ def test_what_excludes_each_other_is_refused(spekctl: Spekctl) -> None:
     words = ("drive", "simulate", "barracuda-es", "--requests", "in.csv", "--csv")
     assert spekctl(*words, "--json").sentence == "--csv and --json exclude each other"
     assert spekctl(*words, "-o", "x").sentence == "--csv and -o exclude each other"
-    assert "cannot read in.csv: No such file" in spekctl(*words).sentence
+    assert "there is no file in.csv" in spekctl(*words).sentence

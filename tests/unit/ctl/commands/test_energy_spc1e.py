@@ -95,7 +95,7 @@ def test_a_report_is_told_by_what_is_in_it(spekctl: Spekctl) -> None:
         assert outcome.err == f"spekctl: {text}"
     Path("other").write_text('{"iops": 3}')
     outcome = spekctl("energy", "dcse", "--from", "other")
-    assert "other is JSON and not a file of spek's; numbers are read from TOML" in outcome.err
+    assert "other is JSON that spekctl has not written; numbers are read from TOML" in outcome.err
 
 
 def test_what_is_not_given_stays_as_in_the_report(spekctl: Spekctl) -> None:

@@ -150,7 +150,7 @@ WRONG = {
     "beyond the end": ("addresses good.parquet --start 1h", "has no such I/Os"),
     "interval of a result": ("timeline r.json --interval 1s", "--interval is for logs"),
     "interval too short": ("timeline good.parquet --interval 1us", "more than 4096 intervals"),
-    "labels": ("cdf r.json c.json --label a", "there are 1 for 2 files"),
+    "labels": ("cdf r.json c.json --label a", "--label is given once for 2 files"),
     "other format": ("cdf r.json -o x.pdf", "ends in neither .png nor .svg"),
     "no directory": ("cdf r.json -o no/x.png", "there is no directory no"),
     "one of two is wrong": ("cdf r.json -o x.png -o no/x.svg", "there is no directory no"),

@@ -76,7 +76,7 @@ WRONG = {
     "half a curve": ("half.json", "half.json is damaged"),
     "directory": (".", ". is not a file"),
     "second one is wrong": ("c.json other.json", "other.json is not a spek file"),
-    "labels": ("c.json d.json --label a", "there are 1 for 2 files"),
+    "labels": ("c.json d.json --label a", "--label is given once for 2 files"),
     "no directory": ("c.json -o no/x.html", "there is no directory no"),
     "output is a directory": ("c.json -o dir.html", "'dir.html' is a directory"),
     "output is an input": ("c.json d.json -o d.json", "would overwrite the input d.json"),

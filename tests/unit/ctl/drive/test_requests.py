@@ -25,7 +25,7 @@ LINES = [f"{at * 10**7},{at * 8000},8,{'RW'[at % 2]}\n" for at in range(20)]
         ("\n0,8,8,R\n1,9999999999,8,W\n", "line 3: the request is beyond the drive's capacity"),
         ("0,8,0,R\n", "line 1: the request has no sectors, or more than 65536"),
         ("-1,8,8,R\n", "line 1: a number of '-1,8,8,R' is out of range"),
-        ("", "the file contains no request"),
+        ("", "the list of requests is empty"),
         ("é", "cannot read in.csv: it is not text"),
     ],
 )

@@ -98,6 +98,7 @@ def test_emulated_disk_is_a_sparse_file(tmp_path: Path) -> None:
 
 def test_the_help_says_the_size_of_each_kind_of_disk() -> None:
     text = " ".join(disks.HELP.split())
+    assert all(kind in text for kind in disks.OPTIONS)
     for kind, size in disks.DEFAULT_BYTES.items():
         if not size:  # the model's
             continue

@@ -4,6 +4,8 @@
 from __future__ import annotations
 
 import dataclasses
+import re
+import shlex
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -11,7 +13,7 @@ from collections.abc import Iterator
 import click
 import msgspec
 import pytest
-from lib.ctl.command_line import Spekctl
+from lib.ctl.command_line import Spekctl, options_are_known
 from lib.fakes.kernel import FakeKernel
 
 from spekctl.cli import cli
@@ -99,6 +101,39 @@ OTHERWISE = {
     # Several files: a picture is PNG and SVG unless the name says which.
     **{(f"plot {name}", "--output"): "NAME" for name in plot.command.commands},
 }
+
+
+def visible_options() -> Iterator[tuple[str, click.Option, click.Command]]:
+    for path, command in every_command():
+        for one in command.params:
+            if isinstance(one, click.Option) and not one.hidden:
+                yield f"{path} {max(one.opts, key=len)}", one, command
+
+
+def test_help_shows_defaults_and_values_in_one_style() -> None:
+    for name, one, command in visible_options():
+        assert not re.search(r"  \[(?!default: )", one.help or ""), name
+        assert not re.search("INTEGER|FLOAT|TEXT RANGE", takes(one, command)), name
+
+
+def test_the_line_of_a_command_in_the_help_of_its_group_is_whole() -> None:
+    for path, command in every_command():
+        # Those of spekctl itself are in COMMANDS.
+        if " " in path:
+            assert not command.get_short_help_str(80).endswith("..."), path
+
+
+def test_examples_in_the_help_have_the_options_that_they_are_given() -> None:
+    lines = [
+        line.strip().removeprefix("sudo ").partition("  ")[0].partition(" #")[0]
+        for _, command in every_command()
+        for line in (command.epilog or "").replace("\\\n", " ").splitlines()
+    ]
+    examples = [line for line in lines if re.match(r"(\.venv/bin/)?spekctl ", line)]
+    assert len(examples) > 50
+    for line in examples:
+        words = shlex.split(re.sub(" [|>].*", "", line.replace("*.json", ".json")))
+        options_are_known(cli, words[1:])
 
 
 def test_an_option_takes_the_same_in_every_command() -> None:
