@@ -6,6 +6,7 @@ from __future__ import annotations
 import errno
 import importlib
 import sys
+import textwrap
 from typing import TYPE_CHECKING, NamedTuple, NoReturn
 
 import click
@@ -35,7 +36,9 @@ COMMANDS: dict[str, Slot] = {
     "stop": Slot("spekctl.commands.stop", "Stop a run."),
     "metrics": Slot("spekctl.commands.metrics", "Print counters of all runs for Prometheus."),
     "web": Slot("spekctl.commands.web", "Configure, watch and compare runs in a browser."),
-    "host": Slot("spekctl.commands.host", "Serve a program that drives spek for somebody else."),
+    "host": Slot(
+        "spekctl.commands.host", "Serve a program that drives spek, over standard input and output."
+    ),
     "workloads": Slot("spekctl.commands.workloads", "List the workloads that come with spek."),
     "show": Slot(
         "spekctl.commands.show", "Explain a workload, or a file that spekctl has written."
@@ -62,7 +65,8 @@ COMMANDS: dict[str, Slot] = {
 }
 
 EPILOG = "\b\nExit codes:\n" + "\n".join(
-    f"  {code.value:>3}  {text}" for code, text in EXIT_CODE_HELP.items()
+    textwrap.fill(text, 94, initial_indent=f"  {code.value:>3}  ", subsequent_indent=" " * 7)
+    for code, text in EXIT_CODE_HELP.items()
 )
 
 

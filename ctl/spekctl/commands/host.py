@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""spekctl host: the privileged part of programs that drive spek for somebody else."""
+"""spekctl host: the privileged part of programs that drive spek."""
 
 from __future__ import annotations
 

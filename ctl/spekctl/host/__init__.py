@@ -1,2 +1,2 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""The privileged part of programs that drive spek for somebody else: README.md has its protocol."""
+"""The privileged part of programs that drive spek: README.md has its protocol."""
