@@ -8,7 +8,18 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
-from spekctl.documents import curve, document, drive, energy, result, spc1, spc2, trace, verify
+from spekctl.documents import (
+    curve,
+    document,
+    drive,
+    energy,
+    pts,
+    result,
+    spc1,
+    spc2,
+    trace,
+    verify,
+)
 from spekctl.documents.document import Document, Kind
 from spekctl.report import drives, loads, runs, traces
 from spekctl.report import energy as energies
@@ -19,6 +30,7 @@ _JSON: dict[Kind, tuple[type[Document], Callable[[str, Any], Sheet]]] = {
     Kind.CURVE: (curve.Curve, loads.curve_sheet),
     Kind.SPC1: (spc1.Report, loads.spc1_sheet),
     Kind.SPC2: (spc2.Report, loads.spc2_sheet),
+    Kind.PTS: (pts.Report, loads.pts_sheet),
     Kind.SPC1E: (energy.Spc1eReport, energies.spc1e_sheet),
     Kind.SPC2E: (spc2.Spc2eReport, energies.spc2e_sheet),
     Kind.EMERALD: (energy.EmeraldReport, energies.emerald_sheet),

@@ -19,6 +19,7 @@ from lib.ctl.plot_files import (
     write_log,
     write_report,
     write_result,
+    write_rounds,
     write_streams,
 )
 from lib.fakes.kernel import SECOND, START_NS
@@ -299,6 +300,7 @@ MAKERS: dict[str, tuple[Callable[[Path], Any], str]] = {
     "curve": (lambda path: write_curve(path, OPEN), "json"),
     "spc1": (checked_report, "json"),
     "spc2": (write_streams, "json"),
+    "pts": (write_rounds, "json"),
     "spc1e": (energy_spc1e, "json"),
     "spc2e": (energy_spc2e, "json"),
     "emerald": (energy_emerald, "json"),

@@ -34,6 +34,8 @@ EXPECTED: dict[str, tuple[set[str], list[str]]] = {
     ),
     "spc2": ({"Data rate over streams", "Response time over streams", "Power over streams"},
              ["lfp-write-1024k", "too many late"]),
+    "pts": ({"Rounds of iops", "Rounds of throughput-1024k", "Rounds of latency"},
+            ["PTS-like, unaudited", "steady state"]),
     "spc1e": ({"Power over load", "Nominal power of the usage profiles"}, ["a remark on energy"]),
     "spc2e": ({"Power over load", "Nominal power of the usage profiles"}, ["a limit was missed"]),
     "emerald": ({"Mean power of the phases"}, ["80 ms is too slow", "EP_1"]),
