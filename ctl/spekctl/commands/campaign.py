@@ -6,13 +6,12 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeVar, get_args
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
 from spekctl.commands import options
 from spekctl.errors import ExitCode, SpekError, UsageError
-from spekctl.workload.values import Data
 
 if TYPE_CHECKING:
     from spekctl.campaigns.benchmark import Benchmark, Report
@@ -42,13 +41,7 @@ def quick(instead_of: str = "hours") -> Callable[[F], F]:
     )
 
 
-data = click.option(
-    "--data",
-    type=click.Choice(get_args(Data)),
-    default="random",
-    show_default=True,
-    help="Data to write: zeros or incompressible random bytes.",
-)
+data = options.option("data", default="random")
 ramp = click.option(
     "--ramp", "ramp_ns", type=options.DURATION, help="Ramp-up before each measurement."
 )
@@ -58,14 +51,15 @@ search_time = click.option(
 as_json = click.option("--json", "as_json", is_flag=True, help="Report as JSON on standard output.")
 
 
-def resolution(unit: str) -> Callable[[F], F]:
-    """Precision of a search whose finest step is @unit."""
+def resolution(unit: str, default: str = "") -> Callable[[F], F]:
+    """Precision of a search whose finest step is @unit; @default where the help has no table."""
+    shown = f"  [default: {default}]" if default else ""
     return click.option(
         "--resolution",
         "resolution_percent",
         type=options.PercentRange(0, 50),
         metavar="P",
-        help=f"Precision of the search in per cent; 0: {unit}.",
+        help=f"Precision of the search in per cent; 0: {unit}.{shown}",
     )
 
 

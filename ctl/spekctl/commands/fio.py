@@ -50,13 +50,7 @@ Examples:
     help="With --export: the device of the jobs; repeatable.",
     shell_complete=options.complete_device,
 )
-@click.option(
-    *("-o", "--output"),
-    type=FilePath(dir_okay=False, path_type=Path),
-    metavar="FILE",
-    help="Write the workload to FILE.toml; of several steps each to a file of its own, FILE.1.toml"
-    " and so on.  [default: standard output]",
-)
+@options.workload_files("steps")
 def command(
     job: Path | None,
     sections: tuple[str, ...],

@@ -217,6 +217,19 @@ def output(help: str, **attributes: Any) -> Callable[[F], F]:
     )
 
 
+title = click.option(
+    "--title", default="", metavar="TEXT", help="Title to use instead of the default."
+)
+
+
+def workload_files(parts: str) -> Callable[[F], F]:
+    """The workloads that an import writes, of several @parts each to a file of its own."""
+    return output(
+        f"Write the workload to FILE.toml; of several {parts} each to a file of its own,"
+        " FILE.1.toml and so on.  [default: standard output]"
+    )
+
+
 def exports(function: F) -> F:
     """Files of a result in the formats of other programs, as commands.deliver.Exports has them."""
     for name, metavar, text in (
@@ -271,14 +284,15 @@ _TYPES: dict[Kind, click.ParamType] = {  # type: ignore[type-arg]
 }
 
 
-def option(name: str) -> Callable[[F], F]:
-    """A field of Options as an option of the command line."""
+def option(name: str, default: Any = None) -> Callable[[F], F]:
+    """A field of Options as an option of the command line; @default replaces its own."""
     declared = OPTIONS[name]
-    default = default_text(name)
-    if declared.key and declared.fallback is not None:
-        default = f"the workload's, else {default}"
+    shown = default_text(name) if default is None else str(default)
+    if declared.key and declared.fallback is not None and default is None:
+        shown = f"the workload's, else {shown}"
     words = [declared.help, declared.more]
-    attributes: dict[str, Any] = {"default": DEFAULTS[name], "metavar": declared.metavar}
+    given = DEFAULTS[name] if default is None else default
+    attributes: dict[str, Any] = {"default": given, "metavar": declared.metavar}
     if declared.kind is Kind.FLAG:
         attributes["is_flag"] = True
     elif declared.kind is Kind.CHOICE:
@@ -291,7 +305,7 @@ def option(name: str) -> Callable[[F], F]:
         # None of them is None, as with other options that were not given.
         attributes |= {"multiple": True, "callback": lambda _context, _one, value: value or None}
     text = " ".join(word for word in words if word)
-    attributes["help"] = f"{text}  [default: {default}]" if default else text
+    attributes["help"] = f"{text}  [default: {shown}]" if shown else text
     return click.option(flag_of(name), name, **attributes)
 
 

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import click
 
 from spekctl.commands.options import DURATION, FilePath, check_labels, renamed
+from spekctl.commands.options import title as title_option
 from spekctl.errors import UsageError
 
 if TYPE_CHECKING:
@@ -40,9 +41,7 @@ def _common(function: F) -> F:
             metavar="N",
             help="Resolution of PNG files, and of rasterized points in SVG files.",
         ),
-        click.option(
-            "--title", default="", metavar="TEXT", help="Title to use instead of the default."
-        ),
+        title_option,
         click.option(
             "-o",
             "--output",

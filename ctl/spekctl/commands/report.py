@@ -8,6 +8,7 @@ from pathlib import Path
 import click
 
 from spekctl.commands.options import FilePath, check_labels
+from spekctl.commands.options import title as title_option
 from spekctl.errors import UsageError
 
 EPILOG = """\b
@@ -36,7 +37,7 @@ Examples:
     help="Name of a result in the report; give one per file, in their order."
     "  [default: names of the files]",
 )
-@click.option("--title", default="", metavar="TEXT", help="Title to use instead of the default.")
+@title_option
 def command(
     inputs: tuple[Path, ...], output: Path | None, labels: tuple[str, ...], title: str
 ) -> int:

@@ -54,14 +54,7 @@ Examples:
     help="Search for the highest load of which this is true, over its measure phase: 'p99 < 10ms'."
     " --bsu, --rate or --depth then has two loads: where the search starts, and the highest.",
 )
-@click.option(
-    "--resolution",
-    "resolution_percent",
-    type=options.PercentRange(0, 50),
-    metavar="P",
-    help="Precision of that search in per cent; 0: 1 BSU, I/O per second or I/O outstanding."
-    "  [default: 5]",
-)
+@campaign.resolution("1 BSU, I/O per second or I/O outstanding", default="5")
 @options.load_options("time_ns", "ramp_ns", "workers", "cpus", "seed", "write")
 @options.destroy
 @options.load_range("backend", "stripe_bytes")

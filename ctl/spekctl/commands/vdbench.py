@@ -7,6 +7,7 @@ from pathlib import Path
 
 import click
 
+from spekctl.commands import options
 from spekctl.commands.options import FilePath
 
 EPILOG = """\b
@@ -19,13 +20,7 @@ Examples:
 
 @click.command(epilog=EPILOG, no_args_is_help=True)
 @click.argument("file", type=FilePath(dir_okay=False, path_type=Path))
-@click.option(
-    *("-o", "--output"),
-    type=FilePath(dir_okay=False, path_type=Path),
-    metavar="FILE",
-    help="Write the workload to FILE.toml; of several runs each to a file of its own, FILE.1.toml"
-    " and so on.  [default: standard output]",
-)
+@options.workload_files("runs")
 def command(file: Path, output: Path | None) -> int:
     """Import the parameter file FILE as workloads, one for each run: an RD with several rates or
     forXXX loops has several.
