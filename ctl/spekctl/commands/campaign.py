@@ -48,7 +48,7 @@ ramp = click.option(
 search_time = click.option(
     "--search-time", "search_ns", type=options.DURATION, help="Length of each point of the search."
 )
-as_json = click.option("--json", "as_json", is_flag=True, help="Report as JSON on standard output.")
+as_json = options.as_json("Report")
 
 
 def resolution(unit: str, default: str = "") -> Callable[[F], F]:

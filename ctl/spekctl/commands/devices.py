@@ -8,12 +8,14 @@ import json
 
 import click
 
+from spekctl.commands import options
+
 
 @click.command()
 @click.option(
     "--all", "everything", is_flag=True, help="Include RAM disks, drives without a medium, etc."
 )
-@click.option("--json", "as_json", is_flag=True, help="As JSON on standard output.")
+@options.as_json()
 def command(everything: bool, as_json: bool) -> int:
     """List block devices, which of them can be tested, and who holds the others.
 

@@ -19,7 +19,7 @@ Examples:
 
 @click.command(epilog=EPILOG)
 @options.optional_devices
-@click.option("--json", "as_json", is_flag=True, help="As JSON on standard output.")
+@options.as_json()
 @click.option(
     "--root",
     type=options.FilePath(exists=True, file_okay=False, path_type=Path),

@@ -15,6 +15,7 @@ from spekctl.commands import (
     drive_model,
     drive_simulate,
     drive_study,
+    options,
 )
 
 if TYPE_CHECKING:
@@ -47,7 +48,7 @@ for one in (drive_kernel.new, drive_kernel.list_drives, drive_kernel.stats, driv
 
 
 @command.command("models")
-@click.option("--json", "as_json", is_flag=True, help="As JSON on standard output.")
+@options.as_json()
 def models(as_json: bool) -> int:
     """List the models that come with spekctl."""
     from spekctl.drive import file, flash
@@ -79,7 +80,7 @@ def models(as_json: bool) -> int:
 @command.command("show", no_args_is_help=True)
 @drive_model.argument
 @drive_model.changes
-@click.option("--json", "as_json", is_flag=True, help="As JSON on standard output.")
+@options.as_json()
 def show(name: str, as_json: bool, **given: Any) -> int:
     """Show MODEL: parameters, capacity, rate of each zone, seek times, power by mode.
 

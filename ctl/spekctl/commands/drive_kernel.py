@@ -63,7 +63,7 @@ _NUMBER = click.argument("drive", metavar="DRIVE")
     help="Random seed of the initial angle of the platters."
     "  [default: the number of existing drives]",
 )
-@click.option("--json", "as_json", is_flag=True, help="As JSON on standard output.")
+@options.as_json()
 def new(name: str, label: str | None, as_json: bool, **given: Any) -> int:
     """Create a SCSI disk that behaves like MODEL, and print its device node.
 
@@ -136,7 +136,7 @@ def _as_dict(info: DriveInfo, node: str | None) -> dict[str, object]:
 
 
 @click.command("list")
-@click.option("--json", "as_json", is_flag=True, help="As JSON on standard output.")
+@options.as_json()
 def list_drives(as_json: bool) -> int:
     """List the modelled drives in the kernel."""
     from spekctl.kernel.drives import Drives
@@ -172,7 +172,7 @@ def list_drives(as_json: bool) -> int:
 
 @click.command("stats", no_args_is_help=True)
 @_NUMBER
-@click.option("--json", "as_json", is_flag=True, help="As JSON on standard output.")
+@options.as_json()
 def stats(drive: str, as_json: bool) -> int:
     """Show activity and energy of DRIVE (number or device node) since its creation.
 

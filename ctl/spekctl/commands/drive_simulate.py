@@ -85,7 +85,7 @@ op is R, W or, on a drive of flash, D (discard).
 )
 @options.output("Write every request as CSV to FILE.")
 @click.option("--csv", "as_csv", is_flag=True, help="Every request as CSV on standard output.")
-@click.option("--json", "as_json", is_flag=True, help="Summary as JSON on standard output.")
+@options.as_json("Summary")
 def command(
     name: str,
     source: Path,

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import click
 
+from spekctl.commands import options
 from spekctl.commands.options import output
 from spekctl.errors import UsageError
 
@@ -45,7 +46,7 @@ Examples:
     " tpc-h; repeatable, also for several files of one trace.",
 )
 @output("Write the study as JSON to FILE, for `spekctl plot study`.")
-@click.option("--json", "as_json", is_flag=True, help="As JSON on standard output.")
+@options.as_json()
 def command(
     requests: int, seed: int, given: tuple[str, ...], output: Path | None, as_json: bool
 ) -> int:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from spekctl.commands import options
 from spekctl.commands.options import FilePath, output
 from spekctl.errors import UsageError
 
@@ -48,7 +49,7 @@ A file has the same numbers, all optional:
     metavar="FILE",
     help="Compare with the system that this TOML file describes.",
 )
-@click.option("--json", "as_json", is_flag=True, help="Report as JSON on standard output.")
+@options.as_json("Report")
 @output("Write the report as JSON to FILE.")
 def command(
     source: Path | None,

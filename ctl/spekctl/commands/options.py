@@ -217,6 +217,12 @@ def output(help: str, **attributes: Any) -> Callable[[F], F]:
     )
 
 
+def as_json(what: str = "") -> Callable[[F], F]:
+    """--json of a command that prints @what."""
+    words = f"{what} as JSON" if what else "As JSON"
+    return click.option("--json", "as_json", is_flag=True, help=f"{words} on standard output.")
+
+
 title = click.option(
     "--title", default="", metavar="TEXT", help="Title to use instead of the default."
 )

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 import click
 
 from spekctl.cli import Group
+from spekctl.commands import options
 from spekctl.commands.options import DURATION, FilePath, renamed
 from spekctl.errors import UsageError
 
@@ -41,7 +42,7 @@ def command() -> None:
 
 @command.command()
 @click.argument("file", type=RAILS_FILE, required=False)
-@click.option("--json", "as_json", is_flag=True, help="As JSON on standard output.")
+@options.as_json()
 def rails(file: Path | None, as_json: bool) -> int:
     """List the rails that the prober knows, or those of a rails FILE."""
     if file:
@@ -229,7 +230,7 @@ def _view_table(views: list[RailView]) -> Table:
     help="Length of the measurement.",
 )
 @click.option("--dry-run", is_flag=True, help="Measure without changing the file.")
-@click.option("--json", "as_json", is_flag=True, help="As JSON on standard output.")
+@options.as_json()
 @click.option(
     "--set",
     "settings",

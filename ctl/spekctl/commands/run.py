@@ -117,7 +117,7 @@ Examples:
     help="Size of the kernel's log buffer, in records of 48 bytes per worker."
     "  [default: 262144, fewer with many workers]",
 )
-@click.option("--json", "as_json", is_flag=True, help="Result as JSON on standard output.")
+@options.as_json("Result")
 @options.progress
 @click.option(
     "--dry-run",

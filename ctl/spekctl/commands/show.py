@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 @options.settings
 @options.renamed("--size", "--capacity", "it is the block size of `spekctl run`")
 @options.load_options("bsu", "rate", "depth", "hrrw")
-@click.option("--json", "as_json", is_flag=True, help="As JSON on standard output.")
+@options.as_json()
 def command(
     workload: str,
     devices: tuple[str, ...],

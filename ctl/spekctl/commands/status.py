@@ -9,12 +9,14 @@ from typing import TYPE_CHECKING
 
 import click
 
+from spekctl.commands import options
+
 if TYPE_CHECKING:
     from spekctl.kernel.records import RunInfo
 
 
 @click.command()
-@click.option("--json", "as_json", is_flag=True, help="As JSON on standard output.")
+@options.as_json()
 def command(as_json: bool) -> int:
     """List the runs in the kernel, including those of other terminals."""
     from spekctl.kernel import client

@@ -9,6 +9,7 @@ import json
 
 import click
 
+from spekctl.commands import options
 from spekctl.commands.options import DURATION
 
 
@@ -28,7 +29,7 @@ from spekctl.commands.options import DURATION
     show_default=True,
     help="Maximum wait for outstanding I/O; 0 does not wait.",
 )
-@click.option("--json", "as_json", is_flag=True, help="As JSON on standard output.")
+@options.as_json()
 def command(run: int | None, everything: bool, delete: bool, wait_ns: int, as_json: bool) -> int:
     """Stop RUN. RUN may be omitted if there is only one.
 

@@ -66,7 +66,7 @@ Examples:
     "--keep",
 )
 @click.option("--resume", is_flag=True, help="Continue the sweep in --folder.")
-@click.option("--json", "as_json", is_flag=True, help="Load curve as JSON on standard output.")
+@options.as_json("Load curve")
 @click.option("--csv", "as_csv", is_flag=True, help="Load curve as CSV on standard output.")
 @options.progress
 def command(**given: Any) -> int:

@@ -15,6 +15,7 @@ import click
 
 from spekctl import files
 from spekctl.cli import Group
+from spekctl.commands import options
 from spekctl.commands.options import DURATION, SIZE, FilePath, output
 from spekctl.errors import UsageError
 
@@ -126,7 +127,7 @@ def command() -> None:
 
 @command.command("info")
 @_reading
-@click.option("--json", "as_json", is_flag=True, help="As JSON on standard output.")
+@options.as_json()
 @click.option("--timing", is_flag=True, help="Say how fast the files were read, on standard error.")
 @output("Also write the JSON to FILE.")
 def info(

@@ -28,7 +28,7 @@ Examples:
 )
 @options.backend
 @options.output("Write the report as JSON to FILE.")
-@click.option("--json", "as_json", is_flag=True, help="Report as JSON on standard output.")
+@options.as_json("Report")
 @options.progress
 def command(
     devices: tuple[str, ...],

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 @click.argument("run", type=int, required=False)
 @options.output("Write the result as JSON to FILE.")
 @options.exports
-@click.option("--json", "as_json", is_flag=True, help="Result as JSON on standard output.")
+@options.as_json("Result")
 @click.option("--keep", is_flag=True, help="Keep the finished run in the kernel.")
 @options.progress
 def command(

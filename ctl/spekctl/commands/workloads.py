@@ -7,9 +7,11 @@ import json
 
 import click
 
+from spekctl.commands import options
+
 
 @click.command()
-@click.option("--json", "as_json", is_flag=True, help="As JSON on standard output.")
+@options.as_json()
 def command(as_json: bool) -> int:
     """List the workloads that come with spek."""
     from spekctl.workload import file
