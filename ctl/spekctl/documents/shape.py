@@ -13,7 +13,7 @@ from spekctl.documents.document import Part
 class Shape(Part, frozen=True):
     """Options of every run of the test."""
 
-    seed: Annotated[int, Meta(description="Seed of the first run; each later run adds its number.")]
+    seed: Annotated[int, Meta(description="Seed of the first run.")]
     stripe_bytes: int
     backend: str
     polled: bool

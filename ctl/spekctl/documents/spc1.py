@@ -18,7 +18,7 @@ from typing import Annotated, Any, Literal
 
 from msgspec import Meta
 
-from spekctl.documents import document
+from spekctl.documents import document, shape
 from spekctl.documents.curve import Curve, Point, TimeFigures
 from spekctl.documents.device import TargetFacts
 from spekctl.documents.document import Document, Kind, Part
@@ -124,20 +124,13 @@ class Limits(Part, frozen=True):
     lowered_at_most: Annotated[int, Meta(description="Maximum number of such reductions.")] = 10
 
 
-class Shape(Part, frozen=True):
+class Shape(shape.Shape, frozen=True):
     """Options of every run of the test."""
 
-    seed: int
     cpus: Annotated[list[int], Meta(description="CPU of each worker.")]
-    stripe_bytes: int
     hrrw: Literal["classic", "fixed"]
     iops_per_bsu: int | None
-    backend: str
-    polled: bool
     max_outstanding: int | None
-    batch: int | None
-    spin_ns: int
-    data: Literal["zero", "random"] | None
 
 
 class Parameters(Part, frozen=True):

@@ -294,7 +294,7 @@ def write_curve(path: Path, made: Sequence[curve.Point]) -> Path:
 
 
 def write_report(path: Path, made: Sequence[curve.Point], search: Sequence[curve.Point]) -> Path:
-    shape = spc1.Shape(1, [0], 65536, "classic", None, "auto", False, None, None, 0, None)
+    shape = spc1.Shape(1, 65536, "auto", False, None, 0, None, [0], "classic", None, None)
     limits = spc1.Limits(response_ns=20 * spc1.MS)
     parameters = spc1.Parameters(spc1.QUICK, limits, shape, 1, 100)
     whole = spc1.Report(

@@ -106,7 +106,7 @@ def test_options_that_do_not_fit(options: tuple[str, ...], sentence: str) -> Non
 
 
 LIMITS = Limits()
-SHAPE = Shape(1, [0], 65536, "classic", None, "auto", False, None, None, 0, None)
+SHAPE = Shape(1, 65536, "auto", False, None, 0, None, [0], "classic", None, None)
 # Every load up to 4 BSU is served in time, in 10 ms.
 PARAMETERS = Parameters(QUICK, LIMITS, SHAPE, start_bsu=4, max_bsu=4)
 
