@@ -94,7 +94,7 @@ Examples:
     "--share",
     type=click.Choice(["address", "time"]),
     help="With --trace and --workers: each worker has an equal part of the addresses, or they take"
-    " requests in turn. Requests that overlap always have the same worker.  [address]",
+    " requests in turn. Requests that overlap always have the same worker.  [default: address]",
 )
 @click.option(
     "--detach",

@@ -328,10 +328,6 @@ WRONG_KIND: dict[str, tuple[str, str]] = {
         "trace info r.json",
         "r.json is a result of a run; expected a trace",
     ),
-    "replay of a result": (
-        "run --trace r.json --device /dev/fake0",
-        "r.json is a result of a run; expected a trace",
-    ),
     "rails file without rails": ("power rails t.toml", "t.toml has no [[rail]]"),
     "one name for two pictures": (
         "plot cdf r.json r.json --label a",

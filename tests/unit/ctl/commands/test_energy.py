@@ -24,7 +24,7 @@ def test_every_test_is_listed_with_what_it_does(spekctl: Spekctl) -> None:
 
 @pytest.mark.parametrize(
     ("words", "sentence"),
-    [(("spc1x",), "no such command 'spc1x'"), (("--price", "3"), "--price")],
+    [(("spc1x",), "there is no command 'spc1x'"), (("--price", "3"), "--price")],
 )
 def test_a_test_that_is_none_is_refused(
     spekctl: Spekctl, words: tuple[str, ...], sentence: str

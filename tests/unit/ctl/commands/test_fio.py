@@ -117,7 +117,7 @@ def test_a_workload_is_exported(spekctl: Spekctl, tmp_path: Path) -> None:
     [
         (["--section", "j"], "name a job file, or a workload with --export"),
         (["job.fio", "--device", "/dev/sdx"], "--device needs --export as well"),
-        (["job.fio", "--export", "oltp"], "it reads no job file"),
+        (["job.fio", "--export", "oltp"], "--export reads no job file"),
         (["--export", "oltp", "--accept", "direct"], "it reads no job file"),
         (["none.fio"], "there is no file none.fio"),
         (["job.fio", "-o", "no/x.toml"], "cannot write no/x.toml: there is no directory no"),

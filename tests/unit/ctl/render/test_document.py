@@ -18,6 +18,7 @@ ORIGIN_ONLY = {one for one in Kind if one.endswith("-state")} | {
     Kind.TRACE,
     Kind.PLAN,
     Kind.IDLE,
+    Kind.PROFILE,
 }
 
 
