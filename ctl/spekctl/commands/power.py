@@ -83,6 +83,8 @@ def _rails_of_file(path: Path, as_json: bool) -> int:
     from spekctl.power.rails import RailsFile
 
     file = RailsFile(path)
+    if not file.rails:
+        raise UsageError(f"{path} has no [[rail]]; it is not a rails file of spek-daq")
     if as_json:
         click.echo(json.dumps([dataclasses.asdict(rail) for rail in file.rails], indent=1))
         return 0

@@ -67,10 +67,7 @@ class RailsFile:
     @property
     def rails(self) -> list[Rail]:
         """All rails, in order."""
-        tables = self._tables()
-        if not tables:
-            raise UsageError(f"{self.path} has no [[rail]]; it is not a rails file of spek-daq")
-        return [self._rail(table) for table in tables]
+        return [self._rail(table) for table in self._tables()]
 
     def _rail(self, table: Any) -> Rail:
         def number(key: str, default: int | None) -> int | None:

@@ -17,9 +17,9 @@ from spekctl.errors import (
 
 
 def test_help_documents_every_exit_code(spekctl: Spekctl) -> None:
-    text = spekctl("--help").out
+    text = " ".join(spekctl("--help").out.split())
     for code, meaning in EXIT_CODE_HELP.items():
-        assert f"{int(code):>3}  {meaning}" in text
+        assert f" {int(code)} {meaning}" in text
     assert set(EXIT_CODE_HELP) == set(ExitCode)
 
 
