@@ -44,8 +44,8 @@ def command(
     """Make an HTML page of results: headline, remarks, plots, tables, limits and conditions.
 
     The page is one file that needs no network, no other file and no server; it can be mailed and
-    printed. Any result, load curve, report, study, per-I/O log or stored trace that spekctl writes
-    can be in it; the same plots of several files are laid over each other.
+    printed. Any result, load curve, report, verdict, study, per-I/O log or stored trace that
+    spekctl writes can be in it; the same plots of several files are laid over each other.
     The name of the page goes to standard output.
     """
     from spekctl import files

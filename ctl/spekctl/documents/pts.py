@@ -116,6 +116,12 @@ class Cell(Part, frozen=True):
     p99_ns: Annotated[float | None, Meta(description="Mean of the rounds.")]
     max_ns: Annotated[int | None, Meta(description="Largest of the rounds.")]
 
+    def value(self, metric: MetricName) -> float:
+        """The metric; 0 of a time that there is none of."""
+        if metric == "latency":
+            return self.mean_ns or 0.0
+        return self.iops if metric == "iops" else self.bytes_per_s
+
 
 class Measured(Part, frozen=True):
     """A test with rounds."""

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-    from spekctl.documents.pts import Cell, Measured, MetricName, Report, Sample
+    from spekctl.documents.pts import Measured, MetricName, Report, Sample
 
 # Beyond this ratio of the largest to the smallest value an axis is logarithmic.
 WIDE = 20
@@ -115,17 +115,13 @@ def _rounds(axes: Axes, test: Measured) -> None:
 
 def _matrix(axes: Axes, test: Measured) -> None:
     """The figures of the window over the block size, a line for each share of reads."""
-
-    def value(cell: Cell) -> float:
-        if test.metric == "latency":
-            return cell.mean_ns or 0.0
-        return cell.iops if test.metric == "iops" else cell.bytes_per_s
-
-    label, size = _unit(test.metric, [value(one) for one in test.cells])
+    label, size = _unit(test.metric, [one.value(test.metric) for one in test.cells])
     sizes = sorted(test.sizes)
     for index, percent in enumerate(dict.fromkeys(one.read_percent for one in test.cells)):
         colour, marker = style.look(index)
-        found = {one.bytes: value(one) for one in test.cells if one.read_percent == percent}
+        found = {
+            one.bytes: one.value(test.metric) for one in test.cells if one.read_percent == percent
+        }
         axes.plot(
             range(len(sizes)),
             [found[one] / size for one in sizes],
@@ -138,7 +134,7 @@ def _matrix(axes: Axes, test: Measured) -> None:
     axes.set_xlabel("block size (bytes)")
     axes.set_ylabel(label)
     axes.set_title(f"{test.name}, PTS-like: mean of the last rounds", fontsize=9)
-    _vertical(axes, [value(one) / size for one in test.cells])
+    _vertical(axes, [one.value(test.metric) / size for one in test.cells])
     _legend(axes, "reads")
 
 

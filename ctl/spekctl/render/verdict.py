@@ -17,6 +17,19 @@ if TYPE_CHECKING:
 
 def gate_parts(report: GateReport) -> Iterator[RenderableType]:
     """A verdict of `spekctl gate`: every figure with its limits, and what was missed last."""
+    yield checks_table(report)
+    yield ""
+    for run in report.runs:
+        if not run.ok:
+            yield f"{run.file}: {run.text}"
+    for check in report.checks:
+        if check.verdict in ("failed", "missing") and _has_limit(check):
+            yield f"{report.runs[check.run].file}: {check.text}"
+    yield report.text
+
+
+def checks_table(report: GateReport) -> Table:
+    """Every figure with its limits; with its result, where there are several."""
     from spekctl.render import tables
 
     several = len(report.runs) > 1
@@ -28,27 +41,19 @@ def gate_parts(report: GateReport) -> Iterator[RenderableType]:
         cells = [_told(one, check.unit) for one in (check.value, check.least, check.most)]
         name = (report.runs[check.run].name,) if several else ()
         made.add_row(*name, check.metric, *cells, check.verdict)
-    yield made
-    yield ""
-    for run in report.runs:
-        if not run.ok:
-            yield f"{run.file}: {run.text}"
-    for check in report.checks:
-        if check.verdict in ("failed", "missing") and _has_limit(check):
-            yield f"{report.runs[check.run].file}: {check.text}"
-    yield report.text
+    return made
 
 
 def comparison_parts(comparison: Comparison) -> Iterator[RenderableType]:
     """A verdict of `spekctl compare`: what was compared, every figure, the verdict last."""
     for name, side in (("A", comparison.a), ("B", comparison.b)):
-        yield f"{name}: {_side(side)}"
+        yield f"{name}: {described(side)}"
     for one in comparison.differences:
         yield f"{one.condition}, {one.field}: {one.a} in A, {one.b} in B"
     for remark in comparison.remarks:
         yield f"note: {remark}"
     yield ""
-    yield _figures(comparison)
+    yield figures_table(comparison)
     yield ""
     for figure in comparison.figures[1:]:
         yield f"beside it, {figure.text}"
@@ -60,7 +65,8 @@ def comparison_parts(comparison: Comparison) -> Iterator[RenderableType]:
     yield comparison.text
 
 
-def _figures(comparison: Comparison) -> Table:
+def figures_table(comparison: Comparison) -> Table:
+    """Every figure of both sides, the primary one first."""
     from spekctl.render import tables
 
     is_runs = comparison.method is Method.RUNS
@@ -85,7 +91,8 @@ def _p(figure: Figure) -> str:
     return "-" if p is None else f"{p:.2g}"
 
 
-def _side(runs: Sequence[Judged]) -> str:
+def described(runs: Sequence[Judged]) -> str:
+    """A side of a comparison."""
     first = runs[0]
     return (
         f"{len(runs)} run{'s' * (len(runs) != 1)} of {first.workload} on"

@@ -33,6 +33,7 @@ class Scale:
     nines: bool
     low: float
     high: float
+    whole: bool = False  # nothing lies between two whole numbers
 
 
 @dataclass(frozen=True, slots=True)
@@ -259,7 +260,8 @@ def _scale(axis: Axis, unit: str, log: bool, values: Sequence[float]) -> Scale:
         high = high + 0.08 * (high - low) if high > low else low + 1.0
     if high <= low:
         high = low + 1.0
-    return Scale(f"{axis.label} ({unit})" if unit else axis.label, log, nines, low, high)
+    label = f"{axis.label} ({unit})" if unit else axis.label
+    return Scale(label, log, nines, low, high, axis.quantity is Quantity.WHOLE)
 
 
 # --- numbers -------------------------------------------------------------------------------------
@@ -307,6 +309,7 @@ def ticks(scale: Scale, most: int = 8) -> list[tuple[float, str]]:
     rough = (scale.high - scale.low) / most
     power = 10.0 ** floor(log10(rough))
     step = next(power * one for one in (1, 2, 5, 10) if power * one >= rough)
+    step = max(1.0, step) if scale.whole else step
     first = floor(scale.low / step)
     return [
         (value, tick(value))

@@ -9,6 +9,7 @@ from spekctl.render import drive as render
 from spekctl.report.sheet import (
     Axis,
     Bars,
+    Judged,
     Line,
     Plot,
     Quantity,
@@ -81,6 +82,7 @@ def study_sheet(file: str, study: DriveStudy) -> Sheet:
         ("power profiles", ", ".join(study.profiles)),
         ("seed", str(study.seed)),
     ]
+    made.judged = Judged("Claims of the paper", "hold", "do not hold")
     made.verdicts = [
         Verdict(f"{one.place}: {one.what}", f"paper {one.paper}, here {one.found}", one.holds)
         for one in study.claims

@@ -1,15 +1,14 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Sheets of load curves and of the SPC-1-, SPC-2- and PTS-like tests."""
+"""Sheets of load curves and of the SPC-1- and SPC-2-like tests."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
 from spekctl import units
-from spekctl.documents import pts, spc1, spc2
+from spekctl.documents import spc1, spc2
 from spekctl.documents.curve import Curve, Point
 from spekctl.render import curve as render_curve
-from spekctl.render import pts as render_pts
 from spekctl.render import spc1 as render_spc1
 from spekctl.render import spc2 as render_spc2
 from spekctl.report import runs
@@ -26,8 +25,7 @@ from spekctl.report.sheet import (
 )
 
 IOPS = Axis("I/Os per second", "1/s")
-STREAMS = Axis("streams", "count")
-ROUNDS = Axis("round", "number")
+STREAMS = Axis("streams", quantity=Quantity.WHOLE)
 
 
 def curve_sheet(file: str, found: Curve) -> Sheet:
@@ -48,7 +46,7 @@ def curve_sheet(file: str, found: Curve) -> Sheet:
     if best is not None:
         made.figures += [
             ("most IOPS", units.format_rate(best.iops)),
-            ("at", str(best.load)),
+            ("at a load of", str(best.load)),
         ]
         if best.response is not None:
             made.figures.append(("mean response there", units.format_ns(best.response.mean)))
@@ -251,60 +249,3 @@ def _stream_plots(found: Sequence[spc2.Run]) -> list[Plot]:
              lambda one: float(one.watts) if one.watts is not None else None),
     ]  # fmt: skip
     return [one for one in made if one is not None]
-
-
-def pts_sheet(file: str, report: pts.Report) -> Sheet:
-    """A PTS-like test."""
-    devices = ", ".join(one.path for one in report.targets)
-    made = Sheet(
-        file,
-        "PTS-like test",
-        f"{report.notice}: test of {devices}",
-        verdict=report.verdict,
-        good=report.passed,
-        remarks=list(report.remarks),
-    )
-    for one in report.tests:
-        if one.steady and one.window is not None:
-            made.figures.append((one.name, render_pts.value_text(one.metric, one.window.average)))
-    made.conditions = [*runs.machine(report.environment), *runs.targets(report.targets)]
-    made.verdicts = [Verdict(one.name, one.text, one.steady) for one in report.tests]
-    add_printed(made, render_pts.parts(report))
-    made.plots += [_rounds_plot(one) for one in report.tests if one.rounds]
-    if report.saturation:
-        made.plots.append(_saturation_plot(report.saturation))
-    return made
-
-
-def _rounds_plot(test: pts.Measured) -> Plot:
-    """What a test tracks, over its rounds: a line for each block size."""
-    axes = {
-        "iops": IOPS,
-        "bandwidth": Axis("data rate", "MB/s"),
-        "latency": Axis("mean response time", quantity=Quantity.TIME, log=None),
-    }
-    scale = 1e6 if test.metric == "bandwidth" else 1.0
-    lines = [
-        Line(units.format_bytes(size), [one.values[index] / scale for one in test.rounds])
-        for index, size in enumerate(test.sizes)
-    ]
-    numbers = [float(one.number) for one in test.rounds]
-    return Plot(
-        f"rounds-{test.name}",
-        f"Rounds of {test.name}",
-        ROUNDS,
-        axes[test.metric],
-        [Strand(numbers, lines)],
-    )
-
-
-def _saturation_plot(samples: Sequence[pts.Sample]) -> Plot:
-    """IOPS while the device fills."""
-    line = Line("write saturation", [one.iops for one in samples], main=True)
-    return Plot(
-        "saturation",
-        "Write saturation",
-        runs.TIME_AXIS,
-        IOPS,
-        [Strand([one.end_s for one in samples], [line])],
-    )

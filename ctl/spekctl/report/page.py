@@ -8,7 +8,7 @@ import base64
 import hashlib
 import importlib.util
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from importlib import resources
 from itertools import pairwise
 from math import sqrt
@@ -23,7 +23,7 @@ from spekctl.report.sheet import Bars, Grid, HeatMap, Sheet, plain_grid
 if TYPE_CHECKING:
     from markupsafe import Markup
 
-    from spekctl.report.drawing import Drawing
+    from spekctl.report.drawing import Drawing, Scale
 
 _INSTALL = "pip install 'spekctl[report]'"
 # The files of uPlot 1.6.31 as the package ships them, unchanged from its release.
@@ -220,8 +220,8 @@ def _data(found: Drawing) -> dict[str, Any]:
             }
         )
     return {
-        "x": _axis(found.x.label, found.x.log, found.x.nines, found.x.low, found.x.high),
-        "y": _axis(found.y.label, found.y.log, found.y.nines, found.y.low, found.y.high),
+        "x": _axis(found.x),
+        "y": _axis(found.y),
         "tables": tables,
         "series": [{"name": clean(one.name), "look": one.look} for one in found.series],
         "marks": [[_short(at), clean(name)] for at, name in found.marks],
@@ -229,8 +229,8 @@ def _data(found: Drawing) -> dict[str, Any]:
     }
 
 
-def _axis(label: str, log: bool, nines: bool, low: float, high: float) -> dict[str, Any]:
-    return {"label": label, "log": log, "nines": nines, "low": _short(low), "high": _short(high)}
+def _axis(scale: Scale) -> dict[str, Any]:
+    return asdict(scale) | {"low": _short(scale.low), "high": _short(scale.high)}
 
 
 def _short(value: float | None) -> float | int | None:

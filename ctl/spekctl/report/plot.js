@@ -44,6 +44,9 @@ const spekPlot = (() => {
 		return whole.filter(one => one !== null).length > 1 ? whole : splits;
 	};
 
+	/* Between ticks of whole numbers. */
+	const STEPS = Array.from({ length: 16 }, (_, power) => [1, 2, 5].map(one => one * 10 ** power)).flat();
+
 	const axisOf = (axis, side) => ({
 		stroke: () => css("--soft"),
 		grid: { stroke: () => css("--line"), width: 1, ...(axis.log ? { filter: decades } : {}) },
@@ -60,6 +63,7 @@ const spekPlot = (() => {
 			for (let one = Math.ceil(low); one <= high; one++) found.push(one);
 			return found.length > 1 ? found : [low, (low + high) / 2, high];
 		} } : {}),
+		...(axis.whole ? { incrs: STEPS } : {}),
 	});
 
 	const draw = (host, spec) => {

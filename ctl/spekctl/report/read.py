@@ -18,10 +18,11 @@ from spekctl.documents import (
     spc1,
     spc2,
     trace,
+    verdict,
     verify,
 )
 from spekctl.documents.document import Document, Kind
-from spekctl.report import drives, loads, runs, traces
+from spekctl.report import drives, loads, rounds, runs, traces, verdicts
 from spekctl.report import energy as energies
 from spekctl.report.sheet import Sheet
 
@@ -30,7 +31,9 @@ _JSON: dict[Kind, tuple[type[Document], Callable[[str, Any], Sheet]]] = {
     Kind.CURVE: (curve.Curve, loads.curve_sheet),
     Kind.SPC1: (spc1.Report, loads.spc1_sheet),
     Kind.SPC2: (spc2.Report, loads.spc2_sheet),
-    Kind.PTS: (pts.Report, loads.pts_sheet),
+    Kind.PTS: (pts.Report, rounds.pts_sheet),
+    Kind.GATE: (verdict.GateReport, verdicts.gate_sheet),
+    Kind.COMPARISON: (verdict.Comparison, verdicts.comparison_sheet),
     Kind.SPC1E: (energy.Spc1eReport, energies.spc1e_sheet),
     Kind.SPC2E: (spc2.Spc2eReport, energies.spc2e_sheet),
     Kind.EMERALD: (energy.EmeraldReport, energies.emerald_sheet),
@@ -42,7 +45,10 @@ _JSON: dict[Kind, tuple[type[Document], Callable[[str, Any], Sheet]]] = {
     Kind.TRACE_FIT: (trace.TraceFit, traces.fit_sheet),
 }
 KINDS = (*_JSON, Kind.LOG, Kind.TRACE)
-_WORDS = "results, load curves, reports, studies, per-I/O logs and traces that spekctl has written"
+_WORDS = (
+    "results, load curves, reports, verdicts, studies, per-I/O logs and traces that spekctl has"
+    " written"
+)
 
 
 def sheets(paths: Sequence[Path], labels: Sequence[str] = ()) -> list[Sheet]:

@@ -269,7 +269,14 @@ def _course(result: Result, rows: Sequence[Interval]) -> list[Plot]:
     queue = [Line("outstanding", [float(row.outstanding) for row in rows], main=True)]
     if any(row.backlog for row in rows):
         queue.append(Line("backlog", [float(row.backlog) for row in rows]))
-    made.append(plot("course-queue", "I/Os waiting or in the device", Axis("I/Os", "count"), queue))
+    made.append(
+        plot(
+            "course-queue",
+            "I/Os waiting or in the device",
+            Axis("I/Os", quantity=Quantity.WHOLE),
+            queue,
+        )
+    )
     workers = max(1, len(result.workers) or len(result.config.cpus))
     busy = [
         100 * row.worker_cpu_ns / length / workers

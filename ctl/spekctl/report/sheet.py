@@ -24,6 +24,7 @@ class Quantity(Enum):
     TIME = "time"  # ns, a unit that suits the values
     CLOCK = "clock"  # s since the start of the run, in s, min or h
     NINES = "nines"  # -log10(1 - share): 90 %, 99 % and 99.9 % are equally spaced
+    WHOLE = "whole"  # numbers of things, which have no parts and no unit
     PLAIN = "plain"  # in the unit of the label
 
 
@@ -113,6 +114,18 @@ class Verdict:
     passed: bool | None
 
 
+@dataclass(frozen=True, slots=True)
+class Judged:
+    """What verdicts are about: a heading, and what is said of one that is met and of others."""
+
+    heading: str
+    met: str
+    missed: str
+
+
+LIMITS = Judged("Limits", "kept", "missed")
+
+
 @dataclass(slots=True)
 class Sheet:
     """The content of a report for one document."""
@@ -131,6 +144,7 @@ class Sheet:
     notes: list[str] = field(default_factory=list)
     grids: list[Grid] = field(default_factory=list)
     verdicts: list[Verdict] = field(default_factory=list)
+    judged: Judged = LIMITS
     plots: list[Plot] = field(default_factory=list)
     bars: list[Bars] = field(default_factory=list)
     heat_maps: list[HeatMap] = field(default_factory=list)
@@ -147,7 +161,8 @@ def add_printed(sheet: Sheet, parts: Iterable[RenderableType], *, head: bool = T
     title = ""
     for number, part in enumerate(parts):
         if isinstance(part, Table):
-            sheet.grids.append(grid_of(title, part))
+            if part.row_count:
+                sheet.grids.append(grid_of(title, part))
             title = ""
             continue
         if title:

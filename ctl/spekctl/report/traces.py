@@ -42,7 +42,7 @@ def info_sheet(file: str, info: TraceInfo) -> Sheet:
                 "dispersion",
                 "Burstiness by length of the window",
                 Axis("window", "s", log=True),
-                Axis("variance over mean of requests", "Poisson: 1", log=True),
+                Axis("variance over mean", "Poisson: 1", log=True),
                 [
                     Strand(
                         [one.window_ns / 1e9 for one in windows],
@@ -78,7 +78,7 @@ def verify_sheet(file: str, report: VerifyReport) -> Sheet:
     made = Sheet(
         file,
         "check of written data",
-        ", ".join(one.path for one in report.targets),
+        f"check of the data on {', '.join(one.path for one in report.targets)}",
         verdict=report.text,
         good=report.ok,
     )
@@ -88,7 +88,7 @@ def verify_sheet(file: str, report: VerifyReport) -> Sheet:
         ("wrong", f"{counts.mismatches:,}"),
         ("never written", f"{counts.never_written:,}"),
     ]
-    made.conditions = [*runs.targets(report.targets), ("written", report.written)]
+    made.conditions = [*runs.targets(report.targets), ("data written", report.written)]
     made.notes += [line.strip() for line in render_verify.report_lines(report)[1:]]
     if counts.by_kind:
         rows = [(kind, f"{count:,}") for kind, count in counts.by_kind.items()]

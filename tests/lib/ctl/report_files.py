@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import msgspec
+from lib.ctl import verdicts
 from lib.ctl.plot_files import (
     OPEN,
     facts,
@@ -27,6 +28,7 @@ from lib.fakes.kernel import SECOND, START_NS
 from spekctl import files
 from spekctl.documents import curve, drive, energy, exact, power, result, spc1, spc2, trace, verify
 from spekctl.documents.document import Document
+from spekctl.gate import compare, judged, limits, metrics
 from spekctl.kernel.records import Phase
 from spekctl.trace import convert, figures
 from spekctl.trace.trace import open_trace
@@ -55,7 +57,8 @@ def powered_result(path: Path) -> Path:
         rows.append(msgspec.structs.replace(row, power=None if number == 4 else known))
     whole = power.figures(rows[-1].power or result.IntervalPower([], rail("", 1)), 0.0, 700.0, 5e6)
     measured = result.PowerResult([], 0.0, whole, 0, 0.0, 0.0)
-    return written(path, msgspec.structs.replace(found, intervals=rows, power=measured))
+    made = msgspec.structs.replace(found, intervals=rows, power=measured, power_text="")
+    return written(path, msgspec.structs.replace(made, remarks=["the governor is powersave"]))
 
 
 def checked_report(path: Path) -> Path:
@@ -69,7 +72,10 @@ def checked_report(path: Path) -> Path:
         spc1.Check("response", "sustain", "", 13e6, 3e7, 3e7, True, "13 ms, 30 ms is allowed"),
         spc1.Check("errors", "ramp-90", "", 3, 0, 0, False, "3 errors, none is allowed"),
     ]
-    return written(path, msgspec.structs.replace(found, checks=checks, passed=False))
+    missed = "a limit was missed: errors of ramp-90"
+    return written(
+        path, msgspec.structs.replace(found, checks=checks, passed=False, verdict=missed)
+    )
 
 
 def energy_spc1e(path: Path) -> Path:
@@ -294,6 +300,42 @@ def verification(path: Path) -> Path:
     )
 
 
+def judged_runs(first: int, values: list[float]) -> list[judged.Run]:
+    return [
+        judged.Run(Path(f"run-{first + 2 * at}.json"), verdicts.measured(first + 2 * at, iops))
+        for at, iops in enumerate(values)
+    ]
+
+
+def gate_report(path: Path) -> Path:
+    """One of two runs misses a limit, and neither has the power that is asked for."""
+    text = """
+    [[limit]]
+    metric = "iops"
+    min = 900
+    [[limit]]
+    metric = "response.p99"
+    max = "2ms"
+    [[limit]]
+    metric = "power"
+    max = "10W"
+    """
+    wanted = limits.parse(text, Path("limits.toml"))
+    return written(path, limits.judge(wanted, judged_runs(0, [1000.0, 800.0])))
+
+
+def comparison(path: Path) -> Path:
+    """Six runs each, of which those of B are faster."""
+    rules = compare.Rules(
+        metrics.find("iops"),
+        [metrics.find("response.p99"), metrics.find("bandwidth")],
+        Fraction(1, 50),
+        Fraction(1, 100),
+    )
+    faster = [1.2 * iops for iops in verdicts.A]
+    return written(path, compare.compare(judged_runs(0, verdicts.A), judged_runs(1, faster), rules))
+
+
 # Of each kind: how it is written, and its suffix.
 MAKERS: dict[str, tuple[Callable[[Path], Any], str]] = {
     "run": (powered_result, "json"),
@@ -301,6 +343,8 @@ MAKERS: dict[str, tuple[Callable[[Path], Any], str]] = {
     "spc1": (checked_report, "json"),
     "spc2": (write_streams, "json"),
     "pts": (write_rounds, "json"),
+    "gate": (gate_report, "json"),
+    "comparison": (comparison, "json"),
     "spc1e": (energy_spc1e, "json"),
     "spc2e": (energy_spc2e, "json"),
     "emerald": (energy_emerald, "json"),

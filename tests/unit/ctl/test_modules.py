@@ -19,6 +19,8 @@ ROOT = Path(spekctl.__file__).parent
 # Modules and the test file that covers most of each.
 ELSEWHERE = {
     "documents/profile.py": "campaigns/test_profile.py",
+    "report/rounds.py": "report/test_page.py",
+    "report/verdicts.py": "report/test_page.py",
 }
 # Tests of all modules, or of what several of them do together.
 OF_MANY = {

@@ -1,0 +1,150 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Sheets of PTS-like tests: rounds up to steady state, the measured matrix, write saturation."""
+
+from __future__ import annotations
+
+from spekctl import units
+from spekctl.documents.pts import Measured, MetricName, Report, Run
+from spekctl.render import pts as render
+from spekctl.report import runs
+from spekctl.report.sheet import Axis, Line, Plot, Quantity, Sheet, Strand, Verdict, add_printed
+
+# Beside each value: what divides it, so that it is in the unit of the axis.
+_AXES: dict[MetricName, tuple[Axis, float]] = {
+    "iops": (Axis("I/Os per second", "1/s"), 1.0),
+    "bandwidth": (Axis("data rate", "MB/s"), 1e6),
+    "latency": (Axis("mean response time", quantity=Quantity.TIME, log=None), 1.0),
+}
+_WRITTEN = Axis("written", "GiB")
+_STATES = {True: "steady state", False: "no steady state", None: "not complete"}
+
+
+def pts_sheet(file: str, report: Report) -> Sheet:
+    """A PTS-like test."""
+    devices = ", ".join(one.path for one in report.targets)
+    made = Sheet(
+        file,
+        "PTS-like test",
+        f"{report.notice}: test of {devices}",
+        verdict=report.verdict,
+        good=report.passed,
+        remarks=list(report.remarks),
+    )
+    made.figures = [
+        (f"{one.name}, {_tracked(one)}", _average(one))
+        for one in report.tests
+        if one.window is not None
+    ]
+    wanted = report.parameters
+    made.conditions = [
+        *runs.machine(report.environment),
+        *runs.targets(report.targets),
+        ("outstanding", f"{wanted.depth} I/Os of {wanted.workers} workers; latency: 1 of 1"),
+        ("length", f"{wanted.time_ns / 1e9:g} s each, at most {wanted.rounds} rounds"),
+        ("seed", str(wanted.shape.seed)),
+    ]
+    made.verdicts = [
+        Verdict(f"{one.name}, {_STATES[one.steady]}", one.text, one.steady) for one in report.tests
+    ]
+    made.verdicts += [Verdict(one.step.name, one.text, False) for one in report.runs if not one.ok]
+    add_printed(made, render.parts(report))
+    for test in report.tests:
+        if test.rounds:
+            made.plots.append(_rounds(test))
+        if test.cells and len(test.sizes) > 1:
+            made.plots.append(_matrix(test))
+    if report.saturation:
+        made.plots += _saturation(report)
+    powered = [one for one in report.runs if one.power is not None]
+    if powered:
+        made.plots.append(_power(powered))
+    return made
+
+
+def _tracked(test: Measured) -> str:
+    return f"{units.format_bytes(test.tracked_bytes)}, {test.tracked_read_percent} % reads"
+
+
+def _average(test: Measured) -> str:
+    assert test.window is not None
+    text = render.value_text(test.metric, test.window.average)
+    return {"iops": f"{text} IOPS", "bandwidth": f"{text} MB/s"}.get(test.metric, text)
+
+
+def _rounds(test: Measured) -> Plot:
+    """A line for each block size; of what is tracked also the line of least squares."""
+    axis, size = _AXES[test.metric]
+    numbers = [float(one.number) for one in test.rounds]
+    lines = [
+        Line(
+            units.format_bytes(block),
+            [one.values[index] / size for one in test.rounds],
+            main=block == test.tracked_bytes,
+        )
+        for index, block in enumerate(test.sizes)
+    ]
+    strands = [Strand(numbers, lines)]
+    window = test.window
+    if window is not None and len(window.values) > 1:
+        half = (window.last - window.first) / 2
+        ends = [window.average - window.slope * half, window.average + window.slope * half]
+        fit = Line("least squares", [one / size for one in ends], look="limit")
+        strands.append(Strand([float(window.first), float(window.last)], [fit]))
+    return Plot(
+        f"rounds-{test.name}",
+        f"{test.name}: rounds, {test.tracked_read_percent} % reads ({_STATES[test.steady]})",
+        Axis("round", quantity=Quantity.WHOLE),
+        axis,
+        strands,
+    )
+
+
+def _matrix(test: Measured) -> Plot:
+    """The mean of the window over the block size, a line for each share of reads."""
+    axis, size = _AXES[test.metric]
+    sizes = sorted(test.sizes)
+    lines = []
+    for percent in dict.fromkeys(one.read_percent for one in test.cells):
+        found = {
+            one.bytes: one.value(test.metric) for one in test.cells if one.read_percent == percent
+        }
+        ys = [found[one] / size if found.get(one) else None for one in sizes]
+        lines.append(Line(f"{percent} % reads", ys, main=percent == test.tracked_read_percent))
+    return Plot(
+        f"matrix-{test.name}",
+        f"{test.name}: mean of the last rounds by block size",
+        Axis("block size", "KiB", log=True),
+        axis,
+        [Strand([one / 1024 for one in sizes], lines)],
+    )
+
+
+def _saturation(report: Report) -> list[Plot]:
+    """Rates and times over what was written."""
+    samples = report.saturation
+    xs = [one.written_bytes / (1 << 30) for one in samples]
+    response = Axis("response time", quantity=Quantity.TIME, log=None)
+    times = [
+        Line("mean", [one.mean_ns for one in samples], main=True),
+        Line("max", [float(one.max_ns) if one.max_ns is not None else None for one in samples]),
+    ]
+    rate = [Line("4 KiB random writes", [one.iops for one in samples], main=True)]
+    return [
+        Plot("saturation-iops", "Write saturation: I/Os per second", _WRITTEN,
+             _AXES["iops"][0], [Strand(xs, rate)]),
+        Plot("saturation-response", "Write saturation: response time", _WRITTEN, response,
+             [Strand(xs, times)]),
+    ]  # fmt: skip
+
+
+def _power(powered: list[Run]) -> Plot:
+    """The mean power of each step that has it, in their order."""
+    xs = [float(number) for number in range(1, len(powered) + 1)]
+    watts = [one.power.total.mean_w if one.power is not None else None for one in powered]
+    return Plot(
+        "pts-power",
+        "Power of the measurements, in their order",
+        Axis("measurement", quantity=Quantity.WHOLE),
+        Axis("power", "W"),
+        [Strand(xs, [Line("power", watts, main=True)])],
+    )
