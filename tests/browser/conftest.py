@@ -6,7 +6,14 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 import pytest
+from lib.browser import structure
 from lib.browser.chromium import Browser, started
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    parser.addoption(
+        structure.OPTION, action="store_true", help="write the outlines of pages that are kept"
+    )
 
 
 @pytest.fixture(scope="module")

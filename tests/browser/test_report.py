@@ -10,6 +10,7 @@ from typing import Any
 
 import msgspec
 import pytest
+from lib.browser import structure
 from lib.browser.chromium import DARK, LIGHT, Browser, needs_browser
 from lib.ctl import report_files
 
@@ -19,6 +20,8 @@ from spekctl.report import page, read
 pytestmark = needs_browser
 # Milliseconds from the start of loading until all plots are drawn.
 MOST_MS = 2000
+# Outlines that are not of a single document; test_web.py has that of the live page.
+OTHERS = ("several", "live")
 
 
 @pytest.fixture(scope="module")
@@ -28,7 +31,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 def written(folder: Path, name: str, paths: Sequence[Path], **options: Any) -> Path:
     place = folder / f"{name}.html"
-    place.write_bytes(page.html(read.sheets(paths, options.get("labels", ())), name))
+    place.write_bytes(page.html(read.sheets(paths, options.get("labels", ()))))
     return place
 
 
@@ -39,7 +42,7 @@ def run(folder: Path) -> Path:
 
 @pytest.mark.parametrize("name", report_files.MAKERS)
 def test_every_kind_opens_without_a_complaint_or_a_request(
-    browser: Browser, folder: Path, name: str
+    browser: Browser, folder: Path, name: str, pytestconfig: pytest.Config
 ) -> None:
     place = written(folder, name, [report_files.make(folder, name)])
     browser.open(place)
@@ -51,6 +54,15 @@ def test_every_kind_opens_without_a_complaint_or_a_request(
     # The static picture of what scripts draw is kept for paper.
     static = "return [...document.querySelectorAll('svg.static')].map(one => one.checkVisibility())"
     assert browser.ask(static).count(False) == plots
+    structure.compare(pytestconfig, name, structure.outline(browser, folder))
+
+
+def test_several_results_have_their_outline(
+    browser: Browser, folder: Path, pytestconfig: pytest.Config
+) -> None:
+    paths = [report_files.make(folder, name) for name in ("run", "log")]
+    browser.open(written(folder, "several", paths, labels=("before", "after")))
+    structure.compare(pytestconfig, "several", structure.outline(browser, folder))
 
 
 def test_a_report_is_read_with_the_keyboard_alone(browser: Browser, run: Path) -> None:
@@ -212,3 +224,8 @@ def test_a_small_screen_is_wide_enough(browser: Browser, run: Path) -> None:
         assert browser.blank_canvases() == 0
     finally:
         browser.tell("Emulation.clearDeviceMetricsOverride")
+
+
+def test_every_kind_has_its_outline_and_no_other_is_kept() -> None:
+    kept = {path.stem for path in structure.KEPT.iterdir()}
+    assert kept == {*report_files.MAKERS, *OTHERS}

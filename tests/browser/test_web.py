@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from lib.browser import structure
 from lib.browser.chromium import DARK, LIGHT, Browser, needs_browser
 from lib.ctl import report_files
 from lib.ctl.web_server import SOON_S, Web, serving
@@ -94,7 +95,11 @@ def clean(browser: Browser, web: Web) -> None:
 
 @pytest.mark.parametrize("scheme", [LIGHT, DARK])
 def test_a_run_is_configured_watched_and_compared(
-    browser: Browser, serve: Callable[..., Web], tmp_path: Path, scheme: str
+    browser: Browser,
+    serve: Callable[..., Web],
+    tmp_path: Path,
+    scheme: str,
+    pytestconfig: pytest.Config,
 ) -> None:
     source = tmp_path / "elsewhere"
     source.mkdir()
@@ -124,6 +129,8 @@ def test_a_run_is_configured_watched_and_compared(
     while canvases_without_a_line(browser):
         assert time.monotonic() < deadline
         time.sleep(0.2)
+    if scheme == LIGHT:
+        structure.compare(pytestconfig, "live", structure.outline(browser, tmp_path))
     paper = browser.ask("return getComputedStyle(document.documentElement).backgroundColor")
     assert paper == ("rgb(255, 255, 255)" if scheme == LIGHT else "rgb(20, 24, 29)")
     browser.open_url(address, scheme)

@@ -81,7 +81,7 @@ def bars(found: Bars, title_id: str) -> Markup:
             )
             x += width
     out.append(
-        f'<text x="{left + inner / 2:.0f}" y="{height - 8}" text-anchor="middle">'
+        f'<text class="axis" x="{left + inner / 2:.0f}" y="{height - 8}" text-anchor="middle">'
         f"{_text(found.unit)}</text></svg>"
     )
     return Markup("".join(out))
@@ -127,9 +127,10 @@ def _frame(x: Scale, y: Scale) -> str:
         )
     middle = (TOP + bottom) / 2
     out.append(
-        f'<text x="{(LEFT + WIDTH - RIGHT) / 2:.0f}" y="{HEIGHT - 8}" text-anchor="middle">'
-        f'{_text(x.label)}</text><text transform="translate(12 {middle:.0f}) rotate(-90)"'
-        f' text-anchor="middle">{_text(y.label)}</text>'
+        f'<text class="axis" x="{(LEFT + WIDTH - RIGHT) / 2:.0f}" y="{HEIGHT - 8}"'
+        f' text-anchor="middle">{_text(x.label)}</text><text class="axis"'
+        f' transform="translate(12 {middle:.0f}) rotate(-90)" text-anchor="middle">'
+        f"{_text(y.label)}</text>"
     )
     return "".join(out)
 

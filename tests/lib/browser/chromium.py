@@ -38,9 +38,13 @@ class Browser:
     def open(self, path: Path, scheme: str = LIGHT, media: str = "screen") -> None:
         self.open_url(path.as_uri(), scheme, media)
 
-    def open_url(self, url: str, scheme: str = LIGHT, media: str = "screen") -> None:
+    def look(self, scheme: str, media: str) -> None:
+        """Show pages in this colour scheme, as on a screen or in print."""
         feature = {"name": "prefers-color-scheme", "value": scheme}
         self.tell("Emulation.setEmulatedMedia", media=media, features=[feature])
+
+    def open_url(self, url: str, scheme: str = LIGHT, media: str = "screen") -> None:
+        self.look(scheme, media)
         for log in ("browser", "performance"):
             self.driver.get_log(log)
         self.driver.get(url)
