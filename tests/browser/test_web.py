@@ -104,7 +104,8 @@ def test_a_run_is_configured_watched_and_compared(
     source = tmp_path / "elsewhere"
     source.mkdir()
     result = str(report_files.make(source, "run"))
-    web = serve(rows=20, streams=3, result=result, note="a remark")
+    log = str(report_files.make(source, "log"))
+    web = serve(rows=20, streams=3, result=result, log=log, note="a remark")
     opened(browser, web, scheme)
     assert browser.ask("return location.href") == f"{web.origin}/"
     click(browser, "#devices input:enabled")
@@ -112,16 +113,21 @@ def test_a_run_is_configured_watched_and_compared(
     click(browser, "#check")
     until(browser, "return !document.getElementById('plan').hidden")
     assert "stream.main.size=8KiB" in text(browser, "plan-toml")
+    assert (
+        browser.ask("return document.getElementById('options-prober-interval').placeholder") == "1s"
+    )
+    browser.ask("document.getElementById('options-log').value = 'mine.parquet'")
     click(browser, "#start")
     assert "The result is in FAKE-" in ended(browser)
+    assert "The log is in mine.parquet" in ended(browser)
     until(browser, "return document.querySelectorAll('canvas').length === 7")
     until(browser, "return document.documentElement.dataset.rows === '20'")
     time.sleep(0.5)
     assert browser.blank_canvases() == 0
     assert text(browser, "notes") == "a remark"
     assert browser.ask("return document.querySelectorAll('#live-6 .key button').length") == 3
-    until(browser, "return document.querySelectorAll('#entries tr').length === 1")
-    click(browser, "#entries input")
+    until(browser, "return document.querySelectorAll('#entries tr').length === 2")
+    click(browser, "#entries input[value^=FAKE]")
     address = str(browser.ask("return document.getElementById('compare').href"))
     clean(browser, web)
     # Chromium remarks that this reads a canvas again. A slow machine draws the last rows late.

@@ -120,10 +120,12 @@ class CampaignOptions:
 
     def tools(self) -> dict[str, Any]:
         """The fields of a campaign that follow from these options."""
+        from spekctl.run import measuring
+
         return {
             "destroy": self.destroy,
             "prober_ns": None if self.no_prober else self.prober_ns,
-            "power": options.power_of(self.power_feeds, self.power_baseline, self.no_prober),
+            "power": measuring.power_of(self.power_feeds, self.power_baseline, self.no_prober),
         }
 
     def benchmark(self, name: str) -> dict[str, Any]:

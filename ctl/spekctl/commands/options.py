@@ -8,6 +8,7 @@ line here: options.batch is the decorator of the field ``batch``, options.time t
 from __future__ import annotations
 
 import contextlib
+import dataclasses
 import math
 from collections.abc import Callable, Collection, Sequence
 from pathlib import Path
@@ -20,12 +21,13 @@ from spekctl import units
 from spekctl.errors import UsageError
 from spekctl.workload import endings
 from spekctl.workload.options import (
-    DEFAULTS,
+    MEASURING,
     OPTIONS,
     PARSERS,
     Kind,
+    Measuring,
+    Option,
     Options,
-    default_text,
     flag_of,
 )
 from spekctl.workload.values import FILE_PATTERNS
@@ -34,7 +36,6 @@ if TYPE_CHECKING:
     from click.shell_completion import CompletionItem
 
     from spekctl.commands.deliver import Exports
-    from spekctl.power.meter import PowerOptions
     from spekctl.run.start import StartAt
     from spekctl.workload.model import WorkloadFile
 
@@ -287,24 +288,33 @@ _TYPES: dict[Kind, click.ParamType] = {  # type: ignore[type-arg]
     Kind.CPUS: CPU_LIST,
     Kind.UNTIL: UNTIL,
     Kind.THRESHOLDS: CONDITION,
+    Kind.TEXT: click.STRING,
 }
 
 
 def option(name: str, default: Any = None) -> Callable[[F], F]:
     """A field of Options as an option of the command line; @default replaces its own."""
     declared = OPTIONS[name]
-    shown = default_text(name) if default is None else str(default)
-    if declared.key and declared.fallback is not None and default is None:
+    return _option(declared if default is None else dataclasses.replace(declared, default=default))
+
+
+def _option(declared: Option) -> Callable[[F], F]:
+    shown = declared.default_text
+    if declared.key and declared.fallback is not None and declared.default is None:
         shown = f"the workload's, else {shown}"
     words = [declared.help, declared.more]
-    given = DEFAULTS[name] if default is None else default
-    attributes: dict[str, Any] = {"default": given, "metavar": declared.metavar}
-    if declared.kind is Kind.FLAG:
-        attributes["is_flag"] = True
-    elif declared.kind is Kind.CHOICE:
-        attributes["type"] = click.Choice(declared.choices)
-    else:
-        attributes["type"] = _TYPES[declared.kind]
+    attributes: dict[str, Any] = {"default": declared.default, "metavar": declared.metavar}
+    match declared.kind:
+        case Kind.FLAG:
+            attributes["is_flag"] = True
+        case Kind.CHOICE:
+            attributes["type"] = click.Choice(declared.choices)
+        case Kind.FILE:
+            attributes["type"] = FilePath(dir_okay=False, path_type=Path)
+        case Kind.NAMES:
+            attributes["multiple"] = True
+        case kind:
+            attributes["type"] = _TYPES[kind]
     if declared.kind is Kind.UNTIL:
         attributes["shell_complete"] = complete_until
     if declared.kind is Kind.THRESHOLDS:
@@ -312,7 +322,7 @@ def option(name: str, default: Any = None) -> Callable[[F], F]:
         attributes |= {"multiple": True, "callback": lambda _context, _one, value: value or None}
     text = " ".join(word for word in words if word)
     attributes["help"] = f"{text}  [default: {shown}]" if shown else text
-    return click.option(flag_of(name), name, **attributes)
+    return click.option(declared.flag_text, declared.name, **attributes)
 
 
 def together(*options: Callable[[F], F]) -> Callable[[F], F]:
@@ -349,6 +359,11 @@ def __getattr__(name: str) -> Callable[[F], F]:
 def take_load(given: dict[str, Any]) -> Options:
     """Take the fields of Options out of what click has parsed."""
     return Options(**{name: given.pop(name) for name in OPTIONS if name in given})
+
+
+def take_measuring(given: dict[str, Any]) -> Measuring:
+    """Take the fields of Measuring out of what click has parsed."""
+    return Measuring(**{name: given.pop(name) for name in MEASURING if name in given})
 
 
 # --- for the shell's completion ------------------------------------------------------------------
@@ -565,66 +580,11 @@ destroy = click.option(
     help="With --write: overwrite the device with this serial number or WWN although it holds data."
     " `spekctl devices` lists them (MAJ:MIN/DISKSEQ for devices without a unique one). Repeatable.",
 )
-prober_interval = click.option(
-    "--prober-interval",
-    "prober_ns",
-    type=DURATION,
-    default="1s",
-    show_default=True,
-    help="Sampling interval of spek_prober, if it is loaded.",
+prober_interval, no_prober, power_feed, power_baseline, log, log_buffer = map(
+    _option, MEASURING.values()
 )
-no_prober = click.option(
-    "--no-prober",
-    is_flag=True,
-    help="Run without spek_prober (also disables power measurement).",
-)
-power_feed = click.option(
-    "--power-feed",
-    "power_feeds",
-    multiple=True,
-    metavar="NAME",
-    help="Measure power from this feed only; repeatable.  [default: all open feeds]",
-)
-power_baseline = click.option(
-    "--power-baseline",
-    metavar="W",
-    help="Subtract this baseline before computing efficiency: watts (12.5 or 800mW), or the mean"
-    " power of a result file, e.g. of an idle run.",
-)
-
 # What is measured beside the I/Os.
 metering = together(prober_interval, no_prober, power_feed, power_baseline)
-
-
-def power_of(feeds: tuple[str, ...], baseline: str | None, no_prober: bool = False) -> PowerOptions:
-    """What --power-feed and --power-baseline ask for."""
-    from spekctl.power.meter import PowerOptions
-
-    for flag, given in (("--power-feed", bool(feeds)), ("--power-baseline", baseline is not None)):
-        if no_prober and given:
-            raise UsageError(f"{flag} and --no-prober exclude each other: it takes the samples")
-    return PowerOptions(feeds, _baseline_w(baseline) if baseline is not None else 0.0)
-
-
-def _baseline_w(text: str) -> float:
-    """Watts, or those of the result in a file."""
-    from spekctl import files
-
-    try:
-        return units.parse_watts(text)
-    except UsageError:
-        path = Path(text)
-        if not files.exists(path):
-            raise UsageError(
-                f"--power-baseline: '{text}' is neither a power like 12.5 or 800mW nor a file"
-            ) from None
-
-    from spekctl.documents.result import load_result
-
-    power = load_result(path).power
-    if power is None or power.measure.total.mean_w is None:
-        raise UsageError(f"--power-baseline: {path} has no power data")
-    return power.measure.total.mean_w
 
 
 progress = click.option(

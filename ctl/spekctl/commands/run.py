@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from spekctl.run.start import StartAt
     from spekctl.workload.layout import Target
     from spekctl.workload.model import TraceSource, WorkloadFile
-    from spekctl.workload.options import Options
+    from spekctl.workload.options import Measuring, Options
 
 EPILOG = """\b
 Examples:
@@ -104,19 +104,8 @@ Examples:
 @options.metering
 @options.output("Write the result as JSON to FILE.")
 @options.exports
-@click.option(
-    "--log",
-    type=options.FilePath(dir_okay=False, path_type=Path),
-    metavar="FILE",
-    help="Log every I/O to FILE, in Parquet format; see `spekctl log`.",
-)
-@click.option(
-    "--log-buffer",
-    type=int,
-    metavar="N",
-    help="Size of the kernel's log buffer, in records of 48 bytes per worker."
-    "  [default: 262144, fewer with many workers]",
-)
+@options.log
+@options.log_buffer
 @options.as_json("Result")
 @options.progress
 @click.option(
@@ -197,14 +186,9 @@ class RunOptions:
     devices: tuple[str, ...]
     destroy: tuple[str, ...]
     detach: bool
-    prober_ns: int
-    no_prober: bool
-    power_feeds: tuple[str, ...]
-    power_baseline: str | None
+    measuring: Measuring
     output: Path | None
     exports: Exports
-    log: Path | None
-    log_buffer: int | None
     as_json: bool
     progress: str
     dry_run: bool
@@ -215,6 +199,7 @@ class RunOptions:
 def _taken(given: dict[str, Any]) -> tuple[list[WorkloadFile], RunOptions]:
     """What click has parsed: what to run, one step after the other, and how."""
     given["exports"] = options.take_exports(given)
+    given["measuring"] = options.take_measuring(given)
     source = _trace_of(given)
     if source is None:
         steps = options.take_steps(given)
@@ -247,7 +232,7 @@ def check(words: Sequence[str], devices: Mapping[str, Target], cpus: Sequence[in
         for option, given in (("--detach", asked.detach), ("--dry-run", asked.dry_run)):
             if given:
                 raise UsageError(f"a run with {option} leaves no result")
-        options.power_of(asked.power_feeds, asked.power_baseline, asked.no_prober)
+        _power_of(asked.measuring)
         _check_files(asked)
     if file.replays(workload):
         for stream in workload.stream:
@@ -278,7 +263,7 @@ def _run(steps: Sequence[WorkloadFile], asked: RunOptions) -> int:
         for wanted, _own in planned:
             _print_plan(wanted, asked.as_json)
         return 0
-    power = options.power_of(asked.power_feeds, asked.power_baseline, asked.no_prober)
+    power = _power_of(asked.measuring)
 
     from spekctl.kernel import client
     from spekctl.run import request as run_request
@@ -303,7 +288,7 @@ def _prepared(workload: WorkloadFile, asked: RunOptions) -> Request:
     wanted = run_request.build(subject, asked.load, asked.destroy, asked.detach)
     run_request.check_destroy(wanted)
     files.check_writable(asked.output)
-    wanted = _with_log(_with_state(wanted, asked), asked)
+    wanted = _with_log(_with_state(wanted, asked), asked.measuring)
     return dataclasses.replace(wanted, start_at=asked.start_at)
 
 
@@ -338,8 +323,8 @@ def _run_all(
                 click.echo(f"spekctl: step {number} of {len(planned)}: {subject.title}", err=True)
             view = render_progress.choose(asked.progress, subject.title)
             try:
-                prober_ns = None if asked.no_prober else asked.prober_ns
-                result = points.measure(kernel, wanted, view, interrupts, prober_ns, power)
+                sampling_ns = asked.measuring.sampling_ns
+                result = points.measure(kernel, wanted, view, interrupts, sampling_ns, power)
             finally:
                 view.close()
             results.append(result)
@@ -375,7 +360,9 @@ def _of_step(asked: RunOptions, number: int, count: int) -> RunOptions:
     return dataclasses.replace(
         asked,
         output=numbered(asked.output, number, count),
-        log=numbered(asked.log, number, count),
+        measuring=dataclasses.replace(
+            asked.measuring, log=numbered(asked.measuring.log, number, count)
+        ),
         start_at=asked.start_at if number == 1 else None,
     )
 
@@ -384,12 +371,12 @@ def _check_detached(asked: RunOptions) -> None:
     """Refuse options that need a program attached to the run."""
     source = click.get_current_context().get_parameter_source("prober_ns")
     for option, given in (
-        ("--log", asked.log is not None),
+        ("--log", asked.measuring.log is not None),
         ("--output", asked.output is not None),
         *asked.exports.files(),
         ("--prober-interval", source is not click.core.ParameterSource.DEFAULT),
-        ("--power-feed", asked.power_feeds),
-        ("--power-baseline", asked.power_baseline is not None),
+        ("--power-feed", asked.measuring.power_feeds),
+        ("--power-baseline", asked.measuring.power_baseline is not None),
     ):
         if given:
             delivers = option in ("--output", "--fio-json", "--fio-logs", "--hdr-log")
@@ -404,7 +391,7 @@ def _check_files(asked: RunOptions, step: int = 1, steps: int = 1) -> None:
     """No file may be written over another of the same run, and those of exports can be written."""
     asked.exports.check(step, steps)
     named = (
-        ("--log", asked.log),
+        ("--log", asked.measuring.log),
         ("--output", asked.output),
         ("--verify-state", asked.verify_state),
         *asked.exports.files(step, steps),
@@ -428,25 +415,22 @@ def _with_state(request: Request, asked: RunOptions) -> Request:
     return dataclasses.replace(request, verify_state=asked.verify_state)
 
 
-def _with_log(request: Request, asked: RunOptions) -> Request:
+def _power_of(wish: Measuring) -> PowerOptions:
+    from spekctl.run import measuring
+
+    return measuring.power_of(wish.power_feeds, wish.power_baseline, wish.no_prober)
+
+
+def _with_log(request: Request, wish: Measuring) -> Request:
     """The request with its log, if --log is given and possible."""
-    if asked.log is None:
-        if asked.log_buffer is not None:
-            raise UsageError("--log-buffer needs --log as well")
-        return request
-
-    import msgspec
-
     from spekctl import files
-    from spekctl.log import recorder
+    from spekctl.log.place import FilePlace
+    from spekctl.run import measuring
 
-    files.check_writable(asked.log, streams=False)
-    if asked.log_buffer is None:
-        records = recorder.default_buffer(len(request.config.cpus))
-    else:
-        records = recorder.check_buffer(asked.log_buffer)
-    config = msgspec.structs.replace(request.config, log_records=records)
-    return dataclasses.replace(request, config=config, log=asked.log)
+    if wish.log is not None:
+        files.check_writable(wish.log, streams=False)
+    place = FilePlace(wish.log) if wish.log is not None else None
+    return measuring.with_log(request, place, wish.log_buffer)
 
 
 def _detach(kernel: Kernel, request: Request, asked: RunOptions) -> int:

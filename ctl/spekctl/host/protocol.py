@@ -17,6 +17,8 @@ from spekctl.run.progress import Clock, Figures
 PROTOCOL = 1
 # Bytes of a request. A workload has at most some hundred streams.
 REQUEST_MAX = 1 << 20
+# Bytes of a log in one event.
+LOG_PART = 1 << 20
 
 
 class Part(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
@@ -28,7 +30,8 @@ class Job(Part, frozen=True):
 
     @workload: name of one that comes with spek; @toml: text of a workload file; without both, one
     stream, named main. @settings: FIELD=VALUE as of --set. @options: texts by flag without dashes;
-    true for a flag, a list for one that is repeatable. @destroy: serials as of --destroy.
+    true for a flag, a list for one that is repeatable. A log arrives in events of type Log; the
+    peer gives it the name in the option `log`. @destroy: serials as of --destroy.
     """
 
     devices: list[str]
@@ -147,6 +150,12 @@ class Note(Event, frozen=True):
     text: str
 
 
+class Log(Event, frozen=True):
+    """The next bytes of the per-I/O log, in base64. They are a log if the result names its file."""
+
+    data: bytes
+
+
 class Ended(Event, frozen=True):
     """The run is over. @code: exit code of `spekctl run`. @result: its document, whose text is
     @text; null if there is none, and @text says why."""
@@ -156,7 +165,7 @@ class Ended(Event, frozen=True):
     result: msgspec.Raw = msgspec.Raw(b"null")
 
 
-AnyEvent: TypeAlias = Hello | Started | Rows | Note | Ended
+AnyEvent: TypeAlias = Hello | Started | Rows | Note | Log | Ended
 
 VERBS = [str(one.__struct_config__.tag) for one in get_args(AnyRequest)]
 

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import contextlib
 import dataclasses
+import io
 import os
 import signal
 import sys
@@ -33,6 +34,7 @@ from spekctl.host.protocol import (
     Hello,
     Job,
     ListDevices,
+    Log,
     Metrics,
     Note,
     Plan,
@@ -45,12 +47,14 @@ from spekctl.host.protocol import (
 )
 from spekctl.kernel import client
 from spekctl.kernel.client import Kernel
-from spekctl.run import candidates, execute, job, request
+from spekctl.log.place import UNKNOWN_BYTES
+from spekctl.power.meter import PowerOptions
+from spekctl.run import candidates, execute, job, measuring, request
 from spekctl.run.progress import Clock, Figures
 from spekctl.workload import file, options, override
 from spekctl.workload.model import WorkloadFile
+from spekctl.workload.options import Measuring
 
-PROBER_NS = 10**9
 # For a run to end after the input has; then the kernel ends it, as its socket closes.
 FAREWELL_S = 30.0
 
@@ -89,6 +93,45 @@ class Events:
 
     def close(self) -> None:
         """Nothing to do."""
+
+
+class LogEvents(io.RawIOBase):
+    """A place for a per-I/O log, and the file that is written to it: events to the peer."""
+
+    def __init__(self, output: Output, name: str) -> None:
+        super().__init__()
+        self._output = output
+        self._sent = 0
+        self.name = name
+
+    def sink(self) -> object:
+        """pyarrow writes to this object."""
+        return self
+
+    def free_bytes(self) -> int:
+        """The peer may run out of room, which it has to tell its user itself."""
+        return UNKNOWN_BYTES
+
+    def keep(self) -> int:
+        """The result tells the peer."""
+        return self._sent
+
+    def discard(self) -> None:
+        """The result tells the peer, or there is none."""
+
+    def writable(self) -> bool:
+        return True
+
+    def tell(self) -> int:
+        return self._sent
+
+    def write(self, data: bytes | memoryview) -> int:  # type: ignore[override]
+        """Waits for a slow peer; the kernel counts what finds no room meanwhile."""
+        whole = memoryview(data).cast("B")
+        for start in range(0, len(whole), protocol.LOG_PART):
+            self._output.send(Log(bytes(whole[start : start + protocol.LOG_PART])))
+        self._sent += len(whole)
+        return len(whole)
 
 
 class Host:
@@ -153,7 +196,7 @@ class Host:
             case ListDevices():
                 return candidates.every()
             case DryRun():
-                return plan_of(wanted(asked.job))
+                return plan_of(self._wanted(asked.job)[0])
             case Start():
                 return self._prepare(asked.job)
             case Stop():
@@ -169,13 +212,31 @@ class Host:
     def _prepare(self, asked: Job) -> Plan:
         if self.running:
             raise RefusedError("a run is under way; stop it first")
-        made = wanted(asked)
+        made, wish, power = self._wanted(asked)
         request.check_write(made)
         self._interrupts = job.Interrupts()
-        self._run = threading.Thread(target=self._carry_out, args=(made,), name="run", daemon=True)
+        self._run = threading.Thread(
+            target=self._carry_out, args=(made, wish, power), name="run", daemon=True
+        )
         return plan_of(made)
 
-    def _carry_out(self, made: job.Request) -> None:
+    def _wanted(self, asked: Job) -> tuple[job.Request, Measuring, PowerOptions]:
+        """The request that a job means, and what is measured beside it."""
+        load, wish = options.read(asked.options)
+        made = wanted(asked, load)
+        power = measuring.power_of(
+            wish.power_feeds, wish.power_baseline, wish.no_prober, of_file=False
+        )
+        place = None
+        if wish.log is not None:
+            if len(wish.log.parts) != 1 or wish.log.name in ("", ".."):
+                raise UsageError(
+                    f"--log: '{wish.log}' is not the name of a file without a directory"
+                )
+            place = LogEvents(self._output, wish.log.name)
+        return measuring.with_log(made, place, wish.log_buffer), wish, power
+
+    def _carry_out(self, made: job.Request, wish: Measuring, power: PowerOptions) -> None:
         """In a thread: the run from its claim to its result."""
         title = request.Subject(made.workload, made.devices).title
         streams = [one.name for one in made.config.streams]
@@ -183,18 +244,18 @@ class Host:
         self._output.send(Started(title, name, streams, list(made.command)))
         ended = Ended(int(ExitCode.RUN_FAILED), "the host failed; its standard error says how")
         try:
-            ended = self._measure(made)
+            ended = self._measure(made, wish, power)
         except SpekError as error:
             ended = Ended(int(error.exit_code), error.message)
         finally:
             self._under_way = False
             self._output.send(ended)
 
-    def _measure(self, made: job.Request) -> Ended:
+    def _measure(self, made: job.Request, wish: Measuring, power: PowerOptions) -> Ended:
         kernel = self._connect()
         try:
             view = Events(self._output)
-            result = points.measure(kernel, made, view, self._interrupts, PROBER_NS)
+            result = points.measure(kernel, made, view, self._interrupts, wish.sampling_ns, power)
         finally:
             kernel.close()
         code = execute.exit_code_of(result, self._interrupts)
@@ -225,8 +286,8 @@ class Host:
             kernel.close()
 
 
-def wanted(asked: Job) -> job.Request:
-    """The request that a job means, with all checks that need no claim."""
+def wanted(asked: Job, load: options.Options) -> job.Request:
+    """The run that a job means, with all checks that need no claim. @load: its options."""
     if asked.workload and asked.toml:
         raise UsageError("workload and toml exclude each other")
     if not asked.devices:
@@ -236,7 +297,7 @@ def wanted(asked: Job) -> job.Request:
         if not os.path.normpath(path).startswith("/dev/"):
             raise UsageError(f"{path} is not below /dev")
     subject = request.on(_workload_of(asked), asked.devices)
-    made = request.build(subject, options.read(asked.options), asked.destroy)
+    made = request.build(subject, load, asked.destroy)
     made = dataclasses.replace(made, command=command_of(asked))
     request.check_destroy(made)
     return made

@@ -28,6 +28,7 @@ from spekctl.documents import document
 from spekctl.documents.document import Document, Kind, Part
 from spekctl.errors import SpekError, UsageError
 from spekctl.kernel.gen.spek_records import LOG_RECORD
+from spekctl.log.place import FilePlace, Place
 from spekctl.workload.config import ResolvedAsu
 
 if TYPE_CHECKING:
@@ -161,25 +162,26 @@ class LogFullError(SpekError):
 class LogWriter:
     """A log being written, by one thread at a time."""
 
-    def __init__(self, path: Path, names: Names | None = None) -> None:
+    def __init__(self, place: Path | Place, names: Names | None = None) -> None:
         import pyarrow.parquet as pq
 
-        self.path = path
+        self._place = FilePlace(place) if isinstance(place, Path) else place
+        name = self._place.name
         self._words = (names or Names()).words()
-        self.part = path.with_name(path.name + ".part")
         self.records = 0
+        self.bytes = 0  # when it is finished
         self._pending: list[Any] = []
         self._pending_rows = 0
         self._schema = _schema()
         try:
-            free = self._free_bytes()
+            free = self._place.free_bytes()
             if free < RESERVE_BYTES:
                 raise UsageError(
-                    f"cannot log to {path}: its file system has {units.format_bytes(free)} left,"
+                    f"cannot log to {name}: its file system has {units.format_bytes(free)} left,"
                     f" and a log needs {units.format_bytes(RESERVE_BYTES)} in reserve"
                 )
             self._writer = pq.ParquetWriter(
-                str(self.part),
+                self._place.sink(),
                 self._schema,
                 compression="zstd",
                 compression_level=1,
@@ -187,14 +189,9 @@ class LogWriter:
                 column_encoding=dict.fromkeys(_STEPS, "DELTA_BINARY_PACKED"),
             )
         except OSError as error:
-            raise UsageError(f"cannot log to {path}: {reason_of(error)}") from error
+            raise UsageError(f"cannot log to {name}: {reason_of(error)}") from error
         except UnicodeEncodeError as error:
-            raise UsageError(f"cannot log to {path}: the name of a log must be UTF-8") from error
-
-    def _free_bytes(self) -> int:
-        room = os.statvfs(self.path.parent)
-        # Some file systems, made of software, do not say.
-        return room.f_bavail * room.f_frsize if room.f_blocks else 1 << 62
+            raise UsageError(f"cannot log to {name}: the name of a log must be UTF-8") from error
 
     def add(self, block: Block) -> None:
         """Records to the end of the log.
@@ -212,7 +209,7 @@ class LogWriter:
         self._pending_rows += len(block)
         if self._pending_rows >= ROW_GROUP:
             self.flush()
-            free = self._free_bytes()
+            free = self._place.free_bytes()
             if free < RESERVE_BYTES:
                 raise LogFullError(f"its file system has only {units.format_bytes(free)} left")
 
@@ -244,14 +241,14 @@ class LogWriter:
         self.flush()
         self._writer.add_key_value_metadata({KEY: msgspec.json.encode(header)})
         self._writer.close()
-        os.replace(self.part, self.path)
+        self.bytes = self._place.keep()
 
     def discard(self) -> None:
         """Abandon the log and delete its file."""
         # Only the descriptor matters: a footer would not make a broken file readable.
         with contextlib.suppress(Exception):
             self._writer.close()
-        self.part.unlink(missing_ok=True)
+        self._place.discard()
 
 
 def reason_of(error: OSError) -> str:

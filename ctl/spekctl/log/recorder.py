@@ -26,6 +26,7 @@ from spekctl.kernel.gen.spek_records import LOG_RECORD_BYTES
 from spekctl.kernel.records import RunInfo, RunState
 from spekctl.log import file as log_file
 from spekctl.log.file import LogFullError, LogHeader, LogTarget, LogWriter, Names
+from spekctl.log.place import FilePlace, Place
 
 if TYPE_CHECKING:
     from spekctl.log.file import Block
@@ -73,9 +74,11 @@ def debugfs() -> Path:
 class IoLog:
     """A log, from a READY run to its end."""
 
-    def __init__(self, path: Path, buffer_records: int, names: Names | None = None) -> None:
+    def __init__(
+        self, place: Path | Place, buffer_records: int, names: Names | None = None
+    ) -> None:
         log_file.require()
-        self._path = path
+        self._place = FilePlace(place) if isinstance(place, Path) else place
         self._names = names
         self._buffer_records = buffer_records
         self._mount = debugfs()
@@ -99,7 +102,7 @@ class IoLog:
             )
         for index in range(len(info.workers)):
             self._files.append(_open(self._mount / info.log_dir / f"worker{index}"))
-        self._writer = LogWriter(self._path, self._names)
+        self._writer = LogWriter(self._place, self._names)
         self._threads = [
             threading.Thread(target=self._read, name="log-reader", daemon=True),
             threading.Thread(target=self._write, name="log-writer", daemon=True),
@@ -129,8 +132,8 @@ class IoLog:
         records = 0 if self._useless else writer.records
         text = self._text(info, records, ios)
         return LogResult(
-            file="" if self._useless else str(self._path),
-            bytes=0 if self._useless else self._path.stat().st_size,
+            file="" if self._useless else self._place.name,
+            bytes=0 if self._useless else writer.bytes,
             records=records,
             lost=max(0, ios - records),
             written=sum(worker.log_written for worker in info.workers),
@@ -173,7 +176,7 @@ class IoLog:
         except Exception as error:
             self._useless = True
             reason = _reason_of(error)
-            self._trouble = f"{self._path} could not be written and was deleted ({reason})"
+            self._trouble = f"{self._place.name} could not be written and was deleted ({reason})"
 
     def _header(self, plan: Plan, info: RunInfo, records: int, ios: int) -> LogHeader:
         return LogHeader(

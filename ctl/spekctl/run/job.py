@@ -15,6 +15,7 @@ from spekctl.documents.power import Metered
 from spekctl.documents.result import ProberResult
 from spekctl.errors import ExitCode
 from spekctl.kernel.records import IntervalRow, RunInfo
+from spekctl.log.place import Place
 from spekctl.run.progress import MachineFigures
 from spekctl.run.start import StartAt
 from spekctl.workload.config import RunConfig
@@ -64,7 +65,7 @@ class Request:
     destroy: Sequence[str] = ()
     command: Sequence[str] = ()
     remarks: Sequence[str] = ()
-    log: Path | None = None  # together with config.log_records
+    log: Place | None = None  # together with config.log_records
     start_at: StartAt | None = None  # None: at once
     replay: Replay | None = None
     until: Steady | None = None

@@ -3,13 +3,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any, Literal
 
 import msgspec
 
 from spekctl.workload import file
 from spekctl.workload.model import json_schema
-from spekctl.workload.options import OPTIONS, Kind, default_text, flag_of
+from spekctl.workload.options import MEASURING, OPTIONS, Kind, Option
 
 Control = Literal["check", "choice", "text", "lines"]
 
@@ -30,6 +31,7 @@ class Form(msgspec.Struct, frozen=True):
     workloads: list[tuple[str, str]]  # name and summary
     stream: list[Field]
     options: list[Field]
+    measuring: list[Field]
 
 
 # Given by the form's own parts: there is one stream, one asu and one arrival process.
@@ -39,25 +41,29 @@ _NOT_OF_ONE_STREAM = ("name", "asu", "arrival", "share")
 def form() -> Form:
     """The form as of this version and its workloads."""
     shipped = [(one.workload.name, one.workload.summary) for one in file.iter_shipped()]
-    return Form(shipped, stream_fields(), option_fields())
+    return Form(shipped, stream_fields(), option_fields(OPTIONS), option_fields(MEASURING))
 
 
-def option_fields() -> list[Field]:
-    """All options that shape the load, in their order in the help."""
-    found = []
-    for name, option in OPTIONS.items():
-        control: Control = "text"
-        choices: list[str] = []
-        if option.kind is Kind.FLAG:
-            control = "check"
-        elif option.kind is Kind.THRESHOLDS:
-            control = "lines"
-        elif option.kind is Kind.CHOICE:
-            control, choices = "choice", list(option.choices)
-        help = " ".join(filter(None, (option.help, option.more)))
-        hint = default_text(name) or option.metavar or ""
-        found.append(Field(flag_of(name)[2:], control, help, hint, choices))
-    return found
+_CONTROLS: dict[Kind, Control] = {
+    Kind.FLAG: "check",
+    Kind.CHOICE: "choice",
+    Kind.THRESHOLDS: "lines",
+    Kind.NAMES: "lines",
+}
+
+
+def option_fields(declared: Mapping[str, Option]) -> list[Field]:
+    """All options that are declared there, in their order in the help."""
+    return [
+        Field(
+            option.flag_text[2:],
+            _CONTROLS.get(option.kind, "text"),
+            " ".join(filter(None, (option.help, option.more))),
+            option.default_text or option.metavar or "",
+            list(option.choices),
+        )
+        for option in declared.values()
+    ]
 
 
 def stream_fields() -> list[Field]:

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import re
 import stat
@@ -14,6 +15,7 @@ import msgspec
 from spekctl import files
 from spekctl.documents import document
 from spekctl.errors import SpekError, UsageError
+from spekctl.log.place import FilePlace
 from spekctl.report import page, read
 
 _SUFFIXES = (".json", ".parquet")
@@ -91,3 +93,62 @@ class Library:
                 break
         files.write(self.folder / file, data)
         return file
+
+    def check_log(self, name: str) -> None:
+        """UsageError unless a log may be called @name."""
+        if not re.fullmatch(r"[A-Za-z0-9_-][A-Za-z0-9._-]{0,200}\.parquet", name):
+            raise UsageError(
+                f"--log: '{name}' is not a name like run.parquet, of letters, digits, '.', '_' and"
+                " '-', without a directory"
+            )
+        if (self.folder / name).exists():
+            raise UsageError(f"--log: {name} exists already in {self.folder}")
+
+    def log(self, name: str) -> LogPart:
+        """A new log of this name, empty; UsageError as check_log(), SpekError if it cannot be."""
+        self.check_log(name)
+        return LogPart(self.folder / name)
+
+
+class LogPart:
+    """A log that is being received. As with `spekctl run` it gets its name when it is whole."""
+
+    def __init__(self, path: Path) -> None:
+        self._place = FilePlace(path)
+        self.trouble = ""  # why it is not kept
+        try:
+            self._file = self._place.part.open("wb")
+        except OSError as error:
+            raise SpekError(f"cannot log to {path}: {error.strerror}") from error
+
+    def add(self, data: bytes) -> None:
+        """Its next bytes; nothing once one could not be written."""
+        if self.trouble:
+            return
+        try:
+            self._file.write(data)
+        except OSError as error:
+            self._fail(error)
+
+    def keep(self) -> str:
+        """Name of the file; empty if it could not be kept."""
+        if self.trouble:
+            return ""
+        try:
+            self._file.close()
+            self._place.keep()
+        except OSError as error:
+            self._fail(error)
+            return ""
+        return self._place.path.name
+
+    def discard(self) -> None:
+        """It never became a log."""
+        with contextlib.suppress(OSError):
+            self._file.close()
+        with contextlib.suppress(OSError):
+            self._place.discard()
+
+    def _fail(self, error: OSError) -> None:
+        self.trouble = f"{self._place.name}: {error.strerror}"
+        self.discard()

@@ -51,7 +51,7 @@
 	/* ---- the form ---- */
 
 	const FIRST = ["time", "depth", "rate", "ramp", "interval"];
-	let form = { workloads: [], stream: [], options: [] };
+	let form = { workloads: [], stream: [], options: [], measuring: [] };
 	const controls = { stream: new Map(), options: new Map() };
 
 	const control = (group, field) => {
@@ -144,6 +144,7 @@
 		$("write-option").replaceChildren(...parts.write);
 		$("first-options").replaceChildren(...parts.first);
 		$("more-options").replaceChildren(...parts.more);
+		$("measuring-options").replaceChildren(...form.measuring.map(one => control("options", one)));
 	};
 
 	/* ---- the run ---- */
@@ -301,8 +302,8 @@
 	};
 	const over = event => {
 		running = false;
-		const kept = event.file ? " The result is in " + event.file + "." : "";
-		say($("end"), event.text + "." + kept + (event.trouble ? " The result was not kept: " + event.trouble : ""));
+		const kept = (event.file ? " The result is in " + event.file + "." : "") + (event.log ? " The log is in " + event.log + "." : "");
+		say($("end"), event.text + "." + kept + (event.trouble ? " Not everything was kept: " + event.trouble : ""));
 		$("end").classList.toggle("bad", event.code !== 0);
 		state("No run is under way.");
 		update();

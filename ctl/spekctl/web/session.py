@@ -22,13 +22,14 @@ from spekctl.host.protocol import (
     Ended,
     Hello,
     Job,
+    Log,
     Note,
     Plan,
     Rows,
     Started,
     State,
 )
-from spekctl.web.library import Library
+from spekctl.web.library import Library, LogPart
 
 # Starts a helper with its two callbacks.
 Starter = Callable[[Callable[[AnyEvent], None], Callable[[str], None]], Helper]
@@ -40,6 +41,22 @@ class Frame(msgspec.Struct, frozen=True):
     number: int
     name: str
     data: bytes
+
+
+class _LogOf(msgspec.Struct):
+    """The log of a result."""
+
+    file: str = ""
+
+
+class _Result(msgspec.Struct):
+    log: _LogOf | None = None
+
+
+def _names_a_log(data: bytes) -> bool:
+    """Whether a result says that its log was written to the end."""
+    found = msgspec.json.decode(data, type=_Result | None)
+    return found is not None and found.log is not None and bool(found.log.file)
 
 
 class Session:
@@ -57,6 +74,9 @@ class Session:
         self._frames: list[Frame] = []  # of the current run
         self._number = 0
         self._run_name = "run"
+        self._starts = threading.Lock()
+        self._next_log: LogPart | None = None  # of a run that is being started
+        self._log: LogPart | None = None  # of the run under way
         self._open = True
 
     # --- the host --------------------------------------------------------------------------------
@@ -88,13 +108,31 @@ class Session:
 
     def dry_run(self, job: Job) -> Plan:
         """Check a job."""
+        self._check_log(job)
         found: Plan = self.connect().ask("dry-run", Plan, job=job)
         return found
 
     def start(self, job: Job) -> Plan:
-        """Start a run."""
-        found: Plan = self.connect().ask("start", Plan, job=job)
-        return found
+        """Start a run. Its log is opened before: its first bytes may come before the answer."""
+        with self._starts:
+            name = self._check_log(job)
+            self._next_log = self.library.log(name) if name else None
+            try:
+                found: Plan = self.connect().ask("start", Plan, job=job)
+            except SpekError:
+                log, self._next_log = self._next_log, None
+                if log is not None:
+                    log.discard()
+                raise
+            return found
+
+    def _check_log(self, job: Job) -> str:
+        """Name of the log that a job asks for, which the host takes as any other; else empty."""
+        name = job.options.get("log", "")
+        if isinstance(name, str) and name:
+            self.library.check_log(name)
+            return name
+        return ""
 
     def stop(self) -> None:
         """Stop the run."""
@@ -145,6 +183,7 @@ class Session:
                 pass
             case Started():
                 self._run_name = event.name
+                self._log, self._next_log = self._next_log, None
                 with self._news:
                     self._frames.clear()
                 self._tell("started", event)
@@ -152,23 +191,41 @@ class Session:
                 self._tell("rows", event)
             case Note():
                 self._tell("note", event)
+            case Log():
+                if self._log is not None:
+                    self._log.add(event.data)
             case Ended():
                 self._end(event)
 
     def _end(self, event: Ended) -> None:
         data, file, trouble = bytes(event.result), "", ""
+        log, self._log = self._log, None
+        kept = ""
+        if log is not None and _names_a_log(data):
+            kept, trouble = log.keep(), log.trouble
+        elif log is not None:
+            log.discard()
         if data != b"null":
             try:
                 # As `spekctl run -o` writes it.
                 file = self.library.keep(self._run_name, files.pretty(data))
             except SpekError as error:
                 trouble = error.message
-        told = {"code": event.code, "text": event.text, "file": file, "trouble": trouble}
+        told = {
+            "code": event.code,
+            "text": event.text,
+            "file": file,
+            "log": kept,
+            "trouble": trouble,
+        }
         self._tell("ended", told)
 
     def _lost(self, reason: str) -> None:
         """The helper is gone, and with it its run."""
         self._trouble = reason
+        log, self._log = self._log, None
+        if log is not None:
+            log.discard()
         if self._open:
             self._tell("host", {"alive": False, "text": reason})
 

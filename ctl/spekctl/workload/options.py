@@ -1,12 +1,13 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""The options of a run that shape its load, each declared once.
+"""The options of a run that shape its load or say what is measured beside it, each declared once.
 
-A declaration is a field of Options: its type, its default and its Option. Everything else follows
-from it: the command line's option (commands/options.py), bounds and description of the key in a
+A declaration is a field of Options or of Measuring: its type, its default and its Option.
+Everything else follows from it: the command line's option (commands/options.py), the field in the
+form of the web page (web/form.py), and of Options also bounds and description of the key in a
 workload's [run] table (model.py), which value counts (resolve.py), and the attribute of run-new
-(kernel/client.py). A new option is a new field here, among those beside which the help pages of
-`run` and `sweep` shall list it. If the kernel gets it, resolve.py puts it into a field of that name
-of config.RunConfig; if a file may set it, it is a key of model.RunDefaults.
+(kernel/client.py). A new option is a new field here, of Options among those beside which the help
+pages of `run` and `sweep` shall list it. If the kernel gets it, resolve.py puts it into a field of
+that name of config.RunConfig; if a file may set it, it is a key of model.RunDefaults.
 """
 
 # ruff: noqa: RUF009 - _declare() makes a dataclasses.field
@@ -19,6 +20,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import Enum
 from functools import partial
+from pathlib import Path
 from typing import Any, get_args
 
 from spekctl import units
@@ -47,6 +49,9 @@ class Kind(Enum):
     CHOICE = "one of several words"
     UNTIL = "end of a run"
     THRESHOLDS = "thresholds, the option is repeatable"
+    NAMES = "names, the option is repeatable"
+    TEXT = "text"
+    FILE = "name of a file to write"
 
 
 def _whole(text: str) -> int:
@@ -76,6 +81,8 @@ PARSERS: dict[Kind, Callable[[str], Any]] = {
     Kind.CPUS: units.parse_cpu_list,
     Kind.UNTIL: parse_until,
     Kind.THRESHOLDS: parse_threshold,
+    Kind.TEXT: str,
+    Kind.FILE: Path,
 }
 
 
@@ -95,6 +102,24 @@ class Option:
     shown: str = ""  # the fallback in words, where it has no single value
     key: str = ""  # in the [run] table of a workload
     attribute: str = ""  # of run-new
+    # Those of the field, filled in by declared().
+    name: str = ""
+    default: Any = None
+
+    @property
+    def flag_text(self) -> str:
+        """The command-line flag."""
+        return "--" + (self.flag or self.name).replace("_", "-")
+
+    @property
+    def default_text(self) -> str:
+        """The default in the user's notation; empty if there is none."""
+        value = self.default if self.default is not None else self.fallback
+        if self.shown or value is None or self.kind is Kind.FLAG:
+            return self.shown
+        if self.kind in (Kind.DURATION, Kind.DURATION_WITH_UNIT):
+            return units.format_duration(value) if value != 60 * 10**9 else "60s"
+        return units.format_bytes(value).replace(" ", "") if self.kind is Kind.SIZE else str(value)
 
 
 def _declare(kind: Kind, help: str, *, default: Any = None, **more: Any) -> Any:
@@ -292,28 +317,75 @@ class Options:
     available_cpus: Sequence[int] = ()
 
 
-OPTIONS: dict[str, Option] = {
-    one.name: one.metadata["option"]
-    for one in dataclasses.fields(Options)
-    if "option" in one.metadata
-}
+@dataclass(frozen=True, slots=True)
+class Measuring:
+    """The options of what is measured beside the counters of a run; None means not given."""
+
+    prober_ns: int = _declare(
+        Kind.DURATION,
+        "Sampling interval of spek_prober, if it is loaded.",
+        default=10**9,
+        flag="prober-interval",
+    )
+    no_prober: bool = _declare(
+        Kind.FLAG,
+        "Run without spek_prober (also disables power measurement).",
+        default=False,
+    )
+    power_feeds: tuple[str, ...] = _declare(
+        Kind.NAMES,
+        "Measure power from this feed only; repeatable.",
+        default=(),
+        flag="power-feed",
+        metavar="NAME",
+        shown="all open feeds",
+    )
+    power_baseline: str | None = _declare(
+        Kind.TEXT,
+        "Subtract this baseline before computing efficiency: watts (12.5 or 800mW), or the mean"
+        " power of a result file, e.g. of an idle run.",
+        metavar="W",
+    )
+    log: Path | None = _declare(
+        Kind.FILE,
+        "Log every I/O to FILE, in Parquet format; see `spekctl log`.",
+        metavar="FILE",
+    )
+    log_buffer: int | None = _declare(
+        Kind.WHOLE,
+        "Size of the kernel's log buffer, in records of 48 bytes per worker.",
+        metavar="N",
+        shown="262144, fewer with many workers",
+    )
+
+    @property
+    def sampling_ns(self) -> int | None:
+        """Interval of the prober's samples; None to do without."""
+        return None if self.no_prober else self.prober_ns
+
+
+def declared(model: type[Any]) -> dict[str, Option]:
+    """The options that are declared in @model, by the names of their fields."""
+    return {
+        one.name: dataclasses.replace(one.metadata["option"], name=one.name, default=one.default)
+        for one in dataclasses.fields(model)
+        if "option" in one.metadata
+    }
+
+
+OPTIONS = declared(Options)
+MEASURING = declared(Measuring)
 DEFAULTS: dict[str, Any] = {one.name: one.default for one in dataclasses.fields(Options)}
 
 
 def flag_of(name: str) -> str:
     """The command-line flag of a field of Options."""
-    return "--" + (OPTIONS[name].flag or name).replace("_", "-")
+    return OPTIONS[name].flag_text
 
 
 def default_text(name: str) -> str:
-    """The default in the user's notation; empty if there is none."""
-    option = OPTIONS[name]
-    value = DEFAULTS[name] if DEFAULTS[name] is not None else option.fallback
-    if option.shown or value is None or option.kind is Kind.FLAG:
-        return option.shown
-    if option.kind in (Kind.DURATION, Kind.DURATION_WITH_UNIT):
-        return units.format_duration(value) if value != 60 * 10**9 else "60s"
-    return units.format_bytes(value).replace(" ", "") if option.kind is Kind.SIZE else str(value)
+    """The default of a field of Options in the user's notation; empty if there is none."""
+    return OPTIONS[name].default_text
 
 
 def setting(name: str, options: Options, run: object) -> Any:
@@ -329,20 +401,22 @@ def setting(name: str, options: Options, run: object) -> Any:
     return units.parse_duration_ns(written) if option.kind is Kind.DURATION else written
 
 
-def read(given: Mapping[str, object]) -> Options:
+def read(given: Mapping[str, object]) -> tuple[Options, Measuring]:
     """Options from texts by the names of their flags without dashes, as programs send them: true
     or false for a flag, a list of texts for one that is repeatable."""
-    names = {flag_of(name)[2:]: name for name in OPTIONS}
+    by_flag = {one.flag_text[2:]: one for one in (*OPTIONS.values(), *MEASURING.values())}
     values: dict[str, Any] = {}
     for flag, value in given.items():
-        if flag not in names:
+        if flag not in by_flag:
             raise UsageError(f"there is no option --{flag}")
-        option = OPTIONS[names[flag]]
+        option = by_flag[flag]
         try:
-            values[names[flag]] = _value(option, value)
+            values[option.name] = _value(option, value)
         except UsageError as error:
             raise UsageError(f"--{flag}: {error.message}") from error
-    return Options(**values)
+    load = {name: value for name, value in values.items() if name in OPTIONS}
+    others = {name: value for name, value in values.items() if name in MEASURING}
+    return Options(**load), Measuring(**others)
 
 
 def _value(option: Option, value: object) -> Any:
@@ -350,9 +424,11 @@ def _value(option: Option, value: object) -> Any:
         if not isinstance(value, bool):
             raise UsageError("it is true or false")
         return value
-    if option.kind is Kind.THRESHOLDS:
+    if option.kind in (Kind.THRESHOLDS, Kind.NAMES):
         if not isinstance(value, list) or not all(isinstance(one, str) for one in value):
             raise UsageError("it is a list of texts")
+        if option.kind is Kind.NAMES:
+            return tuple(value)
         return [parse_threshold(one) for one in value] or None
     if not isinstance(value, str):
         raise UsageError("it is a text")
@@ -360,4 +436,6 @@ def _value(option: Option, value: object) -> Any:
         if value not in option.choices:
             raise UsageError(f"'{value}' is none of {', '.join(option.choices)}")
         return value
+    if option.kind is Kind.FILE and not value:
+        raise UsageError("the name is empty")
     return PARSERS[option.kind](value)

@@ -8,6 +8,7 @@ again; read what git diff says of them.
 
 from __future__ import annotations
 
+import difflib
 from pathlib import Path
 
 import pytest
@@ -51,4 +52,6 @@ def compare(config: pytest.Config, name: str, found: str) -> None:
         KEPT.mkdir(exist_ok=True)
         path.write_text(found, encoding="utf-8")
     assert path.exists(), f"{path} is missing; {OPTION} writes it"
-    assert found.splitlines() == path.read_text(encoding="utf-8").splitlines()
+    kept = path.read_text(encoding="utf-8")
+    changes = difflib.unified_diff(kept.splitlines(), found.splitlines(), "kept", "found", n=1)
+    assert found == kept, "\n".join([f"{name} has changed ({OPTION} keeps it):", *changes])

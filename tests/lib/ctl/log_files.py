@@ -13,6 +13,7 @@ from lib.fakes.kernel import SECOND, START_NS
 
 from spekctl.log import file
 from spekctl.log.file import LogHeader, LogTarget, LogWriter, open_log
+from spekctl.log.place import FilePlace
 from spekctl.workload.config import Extent, ResolvedAsu
 
 TYPE = file.record_type()
@@ -81,4 +82,4 @@ def column(path: Path, name: str) -> Any:
 
 def free_bytes(monkeypatch: pytest.MonkeyPatch, free: Callable[[], int]) -> None:
     """The file systems of logs have @free() bytes left."""
-    monkeypatch.setattr(LogWriter, "_free_bytes", lambda self: free())
+    monkeypatch.setattr(FilePlace, "free_bytes", lambda self: free())

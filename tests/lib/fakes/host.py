@@ -15,6 +15,7 @@ import time
 import msgspec
 
 from spekctl import __version__
+from spekctl.documents.result import LogResult
 from spekctl.host import protocol
 from spekctl.host.protocol import (
     Answer,
@@ -24,6 +25,7 @@ from spekctl.host.protocol import (
     Fault,
     Hello,
     ListDevices,
+    Log,
     Metrics,
     Note,
     Plan,
@@ -50,6 +52,8 @@ class Script(msgspec.Struct):
     first: str = ""  # the first line instead of hello; "exit" for none
     dies_after: int = -1  # rows
     result: str = ""  # path of a result
+    log: str = ""  # path of a log, which is sent if a job asks for one
+    log_part: int = 10_000
     code: int = 0
     note: str = ""
     protocol: int = protocol.PROTOCOL
@@ -147,7 +151,8 @@ class FakeHost:
                     if "S0" not in job.destroy and job.options.get("write"):
                         return Fault(4, "/dev/fake0 holds data; to overwrite it, give --destroy S0")
                     self.stop.clear()
-                    self.run = threading.Thread(target=self.replay, daemon=True)
+                    wish = str(job.options.get("log", ""))
+                    self.run = threading.Thread(target=self.replay, args=(wish,), daemon=True)
                 name = job.workload or "options"
                 toml = f"# {self.script.text}\n" + "\n".join(job.settings)
                 return Plan(name, toml, bool(job.options.get("write")), ["run", name], [])
@@ -159,7 +164,8 @@ class FakeHost:
             case Metrics():
                 return "# EOF\n" if asked.openmetrics else ""
 
-    def replay(self) -> None:
+    def replay(self, log: str) -> None:
+        """@log: name of the log that the job asks for; empty: none."""
         script = self.script
         names = [f"{script.text}{number}" for number in range(script.streams)]
         title = f"{script.text} on /dev/fake0"
@@ -181,10 +187,20 @@ class FakeHost:
         result = msgspec.Raw(b"null")
         if script.result:
             with open(script.result, "rb") as file:
-                result = msgspec.Raw(msgspec.json.format(file.read(), indent=-1))
+                found = msgspec.json.decode(file.read())
+            if log:
+                found["log"] = self.send_log(log)
+            result = msgspec.Raw(msgspec.json.encode(found))
         code = 130 if stopped else script.code
         text = "the run was stopped early" if stopped else f"the run completed {script.text}"
         self.send(Ended(code, text, result))
+
+    def send_log(self, name: str) -> LogResult:
+        with open(self.script.log, "rb") as file:
+            data = file.read()
+        for start in range(0, len(data), self.script.log_part):
+            self.send(Log(data[start : start + self.script.log_part]))
+        return LogResult(name, len(data), 1, 0, 1, 0, 4096, True, "")
 
 
 if __name__ == "__main__":

@@ -87,15 +87,6 @@ def test_others_than_the_allowed_options_are_refused() -> None:
         given(decorator, "--seed", "5", "--from", "x")
 
 
-def test_power_needs_the_prober() -> None:
-    assert options.power_of(("a",), "800mW").baseline_w == 0.8
-    for feeds, baseline in ((("a",), None), ((), "5")):
-        with pytest.raises(UsageError, match="and --no-prober exclude each other"):
-            options.power_of(feeds, baseline, no_prober=True)
-    with pytest.raises(UsageError, match="'5 J' is neither a power like"):
-        options.power_of((), "5 J")
-
-
 def test_steady_state_completes_part_by_part() -> None:
     context, parameter = click.Context(click.Command("x")), click.Option(["--until"])
 

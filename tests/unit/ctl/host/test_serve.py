@@ -20,6 +20,7 @@ from spekctl.documents.result import Result
 from spekctl.errors import ExitCode, NoKernelSideError
 from spekctl.host import protocol
 from spekctl.kernel import client
+from spekctl.power.meter import PowerOptions
 from spekctl.run import observe
 
 JOB: dict[str, Any] = {"workload": "random-read-4k", "devices": ["/dev/fake0"]}
@@ -153,6 +154,26 @@ def test_a_run_ends_when_nobody_reads(kernel: FakeKernel) -> None:
         ({**JOB, "options": {"backend": "x"}}, ExitCode.USAGE, "--backend: 'x' is none of auto"),
         ({**JOB, "options": {"stop-when": "x"}}, ExitCode.USAGE, "--stop-when: it is a list"),
         ({**JOB, "options": {"rate": "nan"}}, ExitCode.USAGE, "--rate: 'nan' is not a number"),
+        ({**JOB, "options": {"log": "/etc/x"}}, ExitCode.USAGE, "without a directory"),
+        ({**JOB, "options": {"log": ".."}}, ExitCode.USAGE, "without a directory"),
+        ({**JOB, "options": {"log": ""}}, ExitCode.USAGE, "--log: the name is empty"),
+        ({**JOB, "options": {"log-buffer": "4096"}}, ExitCode.USAGE, "needs --log as well"),
+        (
+            {**JOB, "options": {"log": "x", "log-buffer": "7"}},
+            ExitCode.USAGE,
+            "--log-buffer must be between",
+        ),
+        ({**JOB, "options": {"power-feed": "x"}}, ExitCode.USAGE, "--power-feed: it is a list"),
+        (
+            {**JOB, "options": {"power-feed": ["x"], "no-prober": True}},
+            ExitCode.USAGE,
+            "--power-feed and --no-prober exclude each other",
+        ),
+        (
+            {**JOB, "options": {"power-baseline": "/etc/shadow"}},
+            ExitCode.USAGE,
+            "--power-baseline: '/etc/shadow' is not a power like",
+        ),
         ({**JOB, "destroy": ["S123"]}, ExitCode.USAGE, "--destroy needs --write as well"),
         (
             {**JOB, "destroy": ["S1"], "options": {"write": True}},
@@ -197,6 +218,31 @@ def test_data_is_only_destroyed_by_its_name(
         time.sleep(0.01)
     assert peer.ask("start", job={**job, "destroy": ["S123"]})["answer"]
     assert peer.until("ended")["code"] == ExitCode.OK
+
+
+def test_what_is_measured_is_what_a_job_asks_for(
+    peer: Peer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    asked: list[tuple[int, PowerOptions | None]] = []
+
+    def connect(interval_ns: int, power: PowerOptions | None = None) -> tuple[None, str]:
+        asked.append((interval_ns, power))
+        return None, "there is no prober"
+
+    monkeypatch.setattr(observe, "connect", connect)
+    wish = {"prober-interval": "10ms", "power-feed": ["board", "wall"], "power-baseline": "5W"}
+    assert peer.ask("start", job={**JOB, "options": {"time": "1s", **wish}})["answer"]["command"][
+        6:
+    ] == [
+        *("--prober-interval", "10ms", "--power-feed", "board", "--power-feed", "wall"),
+        *("--power-baseline", "5W"),
+    ]
+    assert peer.until("note")["text"] == "there is no prober"
+    assert peer.until("ended")["code"] == ExitCode.OK
+    assert asked == [(10_000_000, PowerOptions(("board", "wall"), 5.0))]
+    peer.events.clear()
+    assert peer.ask("start", job={**JOB, "options": {"time": "1s", "no-prober": True}})["answer"]
+    assert peer.until("ended")["code"] == ExitCode.OK and len(asked) == 1
 
 
 def test_a_stream_of_ones_own(peer: Peer) -> None:

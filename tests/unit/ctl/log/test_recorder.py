@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import base64
 import errno
 import json
 import os
@@ -19,6 +20,7 @@ from typing import Any
 import numpy as np
 import pytest
 from lib.ctl.command_line import Outcome, Spekctl, caller
+from lib.ctl.host_peer import Peer
 from lib.ctl.log_files import GIB, TYPE, column, free_bytes, records
 from lib.ctl.schemas import validator
 from lib.fakes.kernel import SECOND, START_NS, FakeKernel
@@ -27,6 +29,7 @@ from lib.waiting import eventually
 
 from spekctl.documents import result
 from spekctl.errors import ExitCode, SpekError
+from spekctl.host import protocol
 from spekctl.kernel.records import RunInfo, RunState, WorkerInfo
 from spekctl.log import file as log_file
 from spekctl.log import recorder
@@ -156,6 +159,30 @@ def test_a_run_with_a_log(spekctl: Spekctl, kernel: LoggingKernel, tmp_path: Pat
         lost=0,
         complete=True,
     )
+
+
+def test_a_log_of_the_host_arrives_in_messages(
+    kernel: LoggingKernel, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(protocol, "LOG_PART", 100)
+    peer = Peer(lambda: kernel)
+    options = {"time": "3s", "log": "out.parquet", "log-buffer": "4096"}
+    job = {"workload": "random-read-4k", "devices": ["/dev/fake0"], "options": options}
+    assert "--log-buffer" in peer.ask("start", job=job)["answer"]["command"]
+    ended = peer.until("ended")
+    peer.hang_up()
+    parts = [one["data"] for one in peer.events if one["event"] == "log"]
+    path = tmp_path / "received"
+    path.write_bytes(b"".join(map(base64.b64decode, parts)))
+    found = ended["result"]["log"]
+    assert (found["file"], found["records"], found["complete"]) == ("out.parquet", 300, True)
+    assert len(parts) > 10 and found["bytes"] == path.stat().st_size
+    assert found["buffer_records"] == 4096
+    expected = np.frombuffer(kernel.worker0.read_bytes(), TYPE)
+    assert np.array_equal(column(path, "address"), expected["addr"])
+    assert {one.name for one in tmp_path.glob("*parquet*")} == set()
+    peer.thread.join(20.0)
+    peer.lines.close()
 
 
 def test_a_run_without_a_log_has_none(spekctl: Spekctl, kernel: LoggingKernel) -> None:

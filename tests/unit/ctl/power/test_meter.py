@@ -36,7 +36,6 @@ from rich.console import Console
 
 from spekctl import files
 from spekctl.campaigns import points
-from spekctl.commands.options import power_of
 from spekctl.documents import power as documents_power
 from spekctl.documents import result
 from spekctl.documents.curve import Load, Power
@@ -46,6 +45,7 @@ from spekctl.power import meter as power_meter
 from spekctl.power.meter import PowerOptions
 from spekctl.render import curve
 from spekctl.render import result as render_result
+from spekctl.run.measuring import power_of
 from spekctl.units import format_joules, format_watts, parse_watts
 
 rail = pytest.fixture(rails)

@@ -3,23 +3,42 @@
 
 from __future__ import annotations
 
+import click
 import pytest
 
+from spekctl.commands import run
 from spekctl.web import form
 from spekctl.workload import file, options
 
+DECLARED = {**options.OPTIONS, **options.MEASURING}
+
 
 def test_every_option_has_a_field_with_its_help() -> None:
-    fields = {one.name: one for one in form.option_fields()}
-    assert set(fields) == {options.flag_of(name)[2:] for name in options.OPTIONS}
+    fields = {one.name: one for one in form.option_fields(DECLARED)}
+    assert set(fields) == {one.flag_text[2:] for one in DECLARED.values()}
     assert fields["time"].hint == "60s" and fields["write"].control == "check"
     assert fields["backend"].choices == ["auto", "bio", "mq", "scsi"]
+    assert fields["power-feed"].control == "lines" and fields["prober-interval"].hint == "1s"
     assert all(one.help for one in fields.values())
 
 
-@pytest.mark.parametrize("one", form.option_fields(), ids=lambda one: one.name)
+def test_the_form_has_all_options_of_a_run_that_are_not_of_its_files() -> None:
+    made = form.form()
+    names = {one.name for one in (*made.options, *made.measuring)}
+    flags = {
+        max(one.opts, key=len)[2:] for one in run.command.params if isinstance(one, click.Option)
+    }
+    # The form's other parts, the command line's own output, and what a host cannot do.
+    others = {"device", "destroy", "set", "read", "size", "pattern", "json", "progress", "dry-run"}
+    others |= {"output", "fio-json", "fio-logs", "hdr-log", "detach", "verify-state", "start-at"}
+    others |= {"trace", "speed", "closed", "map"}
+    assert flags - others == names
+
+
+@pytest.mark.parametrize("one", form.option_fields(DECLARED), ids=lambda one: one.name)
 def test_a_choice_can_be_read(one: form.Field) -> None:
-    others: dict[str, list[object]] = {"check": [True], "lines": [["errors > 0"]]}
+    lines = ["errors > 0"] if one.name == "stop-when" else ["board", "wall"]
+    others: dict[str, list[object]] = {"check": [True], "lines": [lines]}
     for value in [*one.choices, *others.get(one.control, [])]:
         options.read({one.name: value})
 

@@ -20,6 +20,7 @@ from lib.ctl.web_server import JOB, SOON_S, Web, serving
 
 from spekctl.documents import result
 from spekctl.web.guard import CONTENT_POLICY
+from spekctl.web.library import Library, LogPart
 from spekctl.web.server import CONNECTIONS_MAX
 
 Serve = Callable[..., Web]
@@ -295,6 +296,71 @@ def test_metrics_come_in_the_wanted_format(web: Web) -> None:
     accept = {"Accept": "application/openmetrics-text;version=1.0.0,text/plain;q=0.5"}
     _, found, data = web.ask("GET", "/metrics", headers=dict(accept))
     assert data == b"# EOF\n" and "openmetrics" in found["Content-Type"]
+
+
+# --- logs ----------------------------------------------------------------------------------------
+
+
+def logging(tmp_path: Path) -> dict[str, str]:
+    """What a host needs to send a log."""
+    source = tmp_path / "source"
+    source.mkdir()
+    return {name: str(report_files.make(source, kind)) for name, kind in
+            (("result", "run"), ("log", "log"))}  # fmt: skip
+
+
+def test_a_log_is_kept_beside_its_result(serve: Serve, tmp_path: Path) -> None:
+    script = logging(tmp_path)
+    web = serve(rows=2, **script)
+    job = {"options": {"log": "mine.parquet"}}
+    end = run_to_end(web, **job)[-1][2]
+    assert (end["log"], end["trouble"]) == ("mine.parquet", "")
+    assert (tmp_path / "mine.parquet").read_bytes() == Path(script["log"]).read_bytes()
+    kinds = {one["name"]: one["kind"] for one in web.json("GET", "/api/results")["entries"]}
+    assert kinds["mine.parquet"] == "a per-I/O log" and kinds[end["file"]] == "a result of a run"
+    # A document is never overwritten.
+    for place in ("/api/dry-run", "/api/start"):
+        status, _, data = web.ask("POST", place, {**JOB, **job})
+        assert status == 400 and "mine.parquet exists already" in json.loads(data)["error"]
+    assert "log" in end and list(tmp_path.glob("*.part")) == []
+
+
+@pytest.mark.parametrize("name", ["../x.parquet", "/x.parquet", ".x.parquet", "x", "a b.parquet"])
+def test_the_name_of_a_log_is_a_plain_one(web: Web, name: str) -> None:
+    for place in ("/api/dry-run", "/api/start"):
+        status, _, data = web.ask("POST", place, {**JOB, "options": {"log": name}})
+        assert status == 400 and "is not a name like run.parquet" in json.loads(data)["error"]
+    assert not web.helpers
+
+
+def test_a_refused_run_leaves_no_log(serve: Serve, tmp_path: Path) -> None:
+    web = serve(refuses="/dev/fake0 is in use: it is mounted on /")
+    assert web.ask("POST", "/api/start", {**JOB, "options": {"log": "x.parquet"}})[0] == 409
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_run_without_a_result_leaves_no_log(serve: Serve, tmp_path: Path) -> None:
+    web = serve(rows=1000, dies_after=3)
+    assert run_to_end(web, options={"log": "x.parquet"})[-1][1] == "host"
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_log_that_cannot_be_written_is_told(
+    serve: Serve, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    web = serve(rows=1, **logging(tmp_path))
+    make = Library.log
+
+    def full(library: Library, name: str) -> LogPart:
+        made = make(library, name)
+        made._file.close()
+        made._file = open("/dev/full", "wb")  # noqa: SIM115
+        return made
+
+    monkeypatch.setattr(Library, "log", full)
+    end = run_to_end(web, options={"log": "x.parquet"})[-1][2]
+    assert end["log"] == "" and end["trouble"].endswith("x.parquet: No space left on device")
+    assert end["file"] and list(tmp_path.glob("x.parquet*")) == []
 
 
 # --- when something dies -------------------------------------------------------------------------

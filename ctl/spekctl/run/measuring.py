@@ -1,0 +1,63 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""What the options of measuring ask for: power, and a per-I/O log."""
+
+from __future__ import annotations
+
+import dataclasses
+from pathlib import Path
+
+import msgspec
+
+from spekctl import files, units
+from spekctl.errors import UsageError
+from spekctl.log import recorder
+from spekctl.log.place import Place
+from spekctl.power.meter import PowerOptions
+from spekctl.run.job import Request
+
+
+def power_of(
+    feeds: tuple[str, ...], baseline: str | None, no_prober: bool = False, *, of_file: bool = True
+) -> PowerOptions:
+    """What --power-feed and --power-baseline ask for. @of_file: the baseline may be a result."""
+    for flag, given in (("--power-feed", bool(feeds)), ("--power-baseline", baseline is not None)):
+        if no_prober and given:
+            raise UsageError(f"{flag} and --no-prober exclude each other: it takes the samples")
+    return PowerOptions(feeds, _baseline_w(baseline, of_file) if baseline is not None else 0.0)
+
+
+def _baseline_w(text: str, of_file: bool) -> float:
+    """Watts, or those of the result in a file."""
+    try:
+        return units.parse_watts(text)
+    except UsageError:
+        if not of_file:
+            raise UsageError(
+                f"--power-baseline: '{text}' is not a power like 12.5 or 800mW"
+            ) from None
+        path = Path(text)
+        if not files.exists(path):
+            raise UsageError(
+                f"--power-baseline: '{text}' is neither a power like 12.5 or 800mW nor a file"
+            ) from None
+
+    from spekctl.documents.result import load_result
+
+    power = load_result(path).power
+    if power is None or power.measure.total.mean_w is None:
+        raise UsageError(f"--power-baseline: {path} has no power data")
+    return power.measure.total.mean_w
+
+
+def with_log(request: Request, place: Place | None, buffer: int | None) -> Request:
+    """The request with a log at @place, if there is one. @buffer: --log-buffer."""
+    if place is None:
+        if buffer is not None:
+            raise UsageError("--log-buffer needs --log as well")
+        return request
+    if buffer is None:
+        records = recorder.default_buffer(len(request.config.cpus))
+    else:
+        records = recorder.check_buffer(buffer)
+    config = msgspec.structs.replace(request.config, log_records=records)
+    return dataclasses.replace(request, config=config, log=place)

@@ -1,0 +1,28 @@
+# SPDX-License-Identifier: GPL-2.0
+"""What the options of measuring ask for."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from lib.ctl.plot_files import write_result
+
+from spekctl.errors import UsageError
+from spekctl.run import measuring
+
+
+def test_power_needs_the_prober() -> None:
+    assert measuring.power_of(("a",), "800mW").baseline_w == 0.8
+    for feeds, baseline in ((("a",), None), ((), "5")):
+        with pytest.raises(UsageError, match="and --no-prober exclude each other"):
+            measuring.power_of(feeds, baseline, no_prober=True)
+    with pytest.raises(UsageError, match="'5 J' is neither a power like"):
+        measuring.power_of((), "5 J")
+
+
+def test_a_baseline_for_another_program_is_no_file(tmp_path: Path) -> None:
+    path = str(write_result(tmp_path / "idle.json", []))
+    assert measuring.power_of((), "5W", of_file=False).baseline_w == 5
+    with pytest.raises(UsageError, match=r"is not a power like 12\.5 or 800mW$"):
+        measuring.power_of((), path, of_file=False)
