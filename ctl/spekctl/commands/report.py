@@ -15,7 +15,7 @@ EPILOG = """\b
 Examples:
   spekctl report spc1.json
   spekctl report before.json after.json --label before --label after -o change.html
-  spekctl report run.json run.parquet -o run.html    # the log adds a heat map
+  spekctl report run.json run.parquet -o run.html    # a result and the log of the same run
 """
 
 

@@ -104,6 +104,7 @@ Examples:
 @options.metering
 @options.output("Write the result as JSON to FILE.")
 @options.exports
+@options.heat_map
 @options.log
 @options.log_buffer
 @options.as_json("Result")
@@ -282,6 +283,7 @@ def _run(steps: Sequence[WorkloadFile], asked: RunOptions) -> int:
 def _prepared(workload: WorkloadFile, asked: RunOptions) -> Request:
     """The request of a step, with all checks that need no module."""
     from spekctl import files
+    from spekctl.run import measuring
     from spekctl.run import request as run_request
 
     subject = run_request.on(workload, asked.devices)
@@ -289,6 +291,7 @@ def _prepared(workload: WorkloadFile, asked: RunOptions) -> Request:
     run_request.check_destroy(wanted)
     files.check_writable(asked.output)
     wanted = _with_log(_with_state(wanted, asked), asked.measuring)
+    wanted = measuring.with_slices(wanted, asked.measuring.heat_map)
     return dataclasses.replace(wanted, start_at=asked.start_at)
 
 
@@ -371,6 +374,7 @@ def _check_detached(asked: RunOptions) -> None:
     """Refuse options that need a program attached to the run."""
     source = click.get_current_context().get_parameter_source("prober_ns")
     for option, given in (
+        ("--heat-map", asked.measuring.heat_map),
         ("--log", asked.measuring.log is not None),
         ("--output", asked.output is not None),
         *asked.exports.files(),

@@ -31,10 +31,20 @@ def last_bucket(bits: int) -> int:
     return ((HIST_MAX_BITS - bits + 1) << bits) - 1
 
 
+def bucket_low(index: int, bits: int) -> int:
+    """The smallest value of a bucket, and the end of the one before."""
+    shift = _shift(index, bits)
+    return (index - (shift << bits)) << shift
+
+
 def bucket_value(index: int, bits: int) -> int:
     """Value that stands for a bucket: its middle."""
-    shift = 0 if index < 2 << bits else (index >> bits) - 1
-    return ((index - (shift << bits)) << shift) + ((1 << shift) >> 1)
+    return bucket_low(index, bits) + ((1 << _shift(index, bits)) >> 1)
+
+
+def _shift(index: int, bits: int) -> int:
+    """A bucket is 2^this wide."""
+    return 0 if index < 2 << bits else (index >> bits) - 1
 
 
 def merge(histograms: Iterable[Histogram]) -> Histogram | None:

@@ -220,6 +220,17 @@ class Interval(IntervalRow, frozen=True):
     power: Annotated[IntervalPower | None, Meta(description="null: not measured.")] = None
 
 
+class Slice(Part, frozen=True):
+    """I/Os of one or more intervals of the measure phase. Workers that were ahead of others at its
+    end may have counted some of the next one into it; none is lost or counted twice."""
+
+    start_ns: int
+    end_ns: int
+    response: Annotated[
+        Buckets, Meta(description="Response times of both directions, 4 buckets per power of two.")
+    ]
+
+
 class Clocks(Part, frozen=True):
     """The clocks, read together."""
 
@@ -670,6 +681,13 @@ class Result(Document, frozen=True, kw_only=True, tag=Kind.RESULT.value):
     power_text: Annotated[
         str, Meta(description="Why power is missing, as a sentence; else empty.")
     ] = ""
+    slices: Annotated[
+        list[Slice] | None,
+        Meta(
+            description="The measure phase in at most 240 parts, one after the other; null: without"
+            " --heat-map."
+        ),
+    ] = None
 
     @property
     def at_an_end(self) -> bool:

@@ -234,7 +234,8 @@ class Host:
                     f"--log: '{wish.log}' is not the name of a file without a directory"
                 )
             place = LogEvents(self._output, wish.log.name)
-        return measuring.with_log(made, place, wish.log_buffer), wish, power
+        made = measuring.with_log(made, place, wish.log_buffer)
+        return measuring.with_slices(made, wish.heat_map), wish, power
 
     def _carry_out(self, made: job.Request, wish: Measuring, power: PowerOptions) -> None:
         """In a thread: the run from its claim to its result."""

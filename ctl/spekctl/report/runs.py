@@ -9,12 +9,13 @@ from math import log10
 from spekctl import units
 from spekctl.documents import histogram
 from spekctl.documents.device import TargetFacts
-from spekctl.documents.result import Environment, Interval, Result, histogram_of
+from spekctl.documents.result import Environment, Interval, Result, Slice, histogram_of
 from spekctl.kernel.records import Histogram, IntervalCell, tells_rate
 from spekctl.render import result as render
 from spekctl.report.sheet import (
     Axis,
     Grid,
+    HeatMap,
     Line,
     Plot,
     Quantity,
@@ -66,6 +67,8 @@ def sheet_of(file: str, result: Result) -> Sheet:
         made.plots.append(distribution(times))
     if rows and result.phases:
         made.plots += _course(result, rows)
+    if result.slices and result.phases:
+        made.heat_maps.append(_heat_map(result.slices, result.phases[0].start_ns))
     return made
 
 
@@ -292,6 +295,28 @@ def _course(result: Result, rows: Sequence[Interval]) -> list[Plot]:
             )
         )
     return made
+
+
+def _heat_map(slices: Sequence[Slice], zero: int) -> HeatMap:
+    """I/Os by slice and response time."""
+    found = [one.response for one in slices]
+    filled = [one for one in found if one.counts]
+    low = min((one.first for one in filled), default=0)
+    high = max((one.first + len(one.counts) for one in filled), default=1)
+    bits = found[0].bits
+    counts = [
+        [0] * (one.first - low) + one.counts + [0] * (high - one.first - len(one.counts))
+        if one.counts
+        else [0] * (high - low)
+        for one in found
+    ]
+    return HeatMap(
+        "Response times over time",
+        [(at - zero) / 1e9 for at in (slices[0].start_ns, *(one.end_ns for one in slices))],
+        # 0 has no place on a logarithmic axis.
+        [float(histogram.bucket_low(index, bits)) or 0.5 for index in range(low, high + 1)],
+        counts,
+    )
 
 
 def _times(

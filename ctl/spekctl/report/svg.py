@@ -6,6 +6,7 @@ from __future__ import annotations
 import base64
 import struct
 import zlib
+from bisect import bisect_right
 from collections.abc import Sequence
 from math import log10
 
@@ -21,6 +22,8 @@ COLOURS = 8
 # Points of a short series are marked, so that a single one can be seen.
 _MARKED = 60
 _BAR = 22
+# Resolution of heat maps.
+PIXELS, PIXELS_PER_OCTAVE = 720, 16
 # Colours of counts, few to many: both backgrounds leave all of them visible.
 _RAMP = ((49, 104, 142), (33, 145, 140), (53, 183, 121), (170, 204, 60), (253, 210, 37))
 
@@ -93,7 +96,7 @@ def heat_map(found: HeatMap, unit: str, size: float, title_id: str) -> Markup:
     low, high = found.edges_ns[0] / size, found.edges_ns[-1] / size
     y = Scale(f"response time ({unit})", True, False, low, high)
     inner_w, inner_h = WIDTH - LEFT - RIGHT, HEIGHT - TOP - BOTTOM
-    image = base64.b64encode(_png(found.counts)).decode()
+    image = base64.b64encode(_png(_raster(found))).decode()
     return Markup(
         f"{_open(HEIGHT, title_id)}{_frame(x, y)}"
         f'<image class="heat" x="{LEFT}" y="{TOP}" width="{inner_w}" height="{inner_h}"'
@@ -178,14 +181,31 @@ def _cut(text: str, most: int) -> str:
     return text if len(text) <= most else f"{text[: most - 1]}…"
 
 
+def _raster(found: HeatMap) -> list[list[int]]:
+    """The cells as equal parts of the axes: those of the time may be longer and shorter, and the
+    others are not all of the same height on a logarithmic axis."""
+    times, values = found.edges_s, [log10(one) for one in found.edges_ns]
+    octaves = (values[-1] - values[0]) / log10(2)
+    across = _cells(times, min(PIXELS, 4 * len(found.counts)))
+    up = _cells(values, max(1, round(PIXELS_PER_OCTAVE * octaves)))
+    return [[found.counts[column][row] for row in up] for column in across]
+
+
+def _cells(edges: Sequence[float], parts: int) -> list[int]:
+    """The cell in which the middle of each of @parts equal parts lies."""
+    width = (edges[-1] - edges[0]) / parts
+    middles = (edges[0] + (part + 0.5) * width for part in range(parts))
+    return [min(max(bisect_right(edges, one) - 1, 0), len(edges) - 2) for one in middles]
+
+
 def _png(columns: Sequence[Sequence[int]]) -> bytes:
     """An image with one pixel per cell; its colours are a palette, of which 0 is transparent."""
     height = len(columns[0])
     most = max(max(column) for column in columns)
-    top = log10(most + 1) or 1.0
+    top = log10(most) if most > 1 else 1.0
 
     def index(count: int) -> int:
-        return 0 if not count else 1 + min(254, int(254 * log10(count + 1) / top))
+        return 0 if not count else 1 + min(254, int(254 * log10(count) / top))
 
     palette = bytearray(3)
     for step in range(255):

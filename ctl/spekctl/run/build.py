@@ -34,6 +34,7 @@ from spekctl.documents.result import (
     Result,
     Sense,
     SenseCount,
+    Slice,
     TargetResult,
     Times,
     Total,
@@ -75,6 +76,7 @@ def build(
     verified: VerifyResult | None = None,
     replayed: ReplayResult | None = None,
     ending: EndingResult | None = None,
+    slices: list[Slice] | None = None,
 ) -> Result:
     """A result from the kernel's answers."""
     metered = metered or Metered(text=NO_PROBER)
@@ -114,6 +116,7 @@ def build(
         ending=ending,
         power=_power(metered.result, total),
         power_text=metered.text,
+        slices=slices,
     )
     return msgspec.structs.replace(made, remarks=[*made.remarks, *remarks.judge(made)])
 

@@ -28,6 +28,7 @@ from spekctl.run.build import build
 from spekctl.run.ending import POLL_S, abandon, release
 from spekctl.run.job import Interrupts, Observer, Request
 from spekctl.run.progress import Figures, Progress, clock_of, figures_of
+from spekctl.run.slices import Slices
 from spekctl.run.until import Watch
 from spekctl.workload.config import RunConfig
 
@@ -68,10 +69,13 @@ def execute(
                 interrupts.exit_code,
             )
         watch = _watch_of(request)
+        slices = Slices() if request.slices else None
         if counted is not None:
             counted.mark()
         plan = begin(kernel, run, request, facts, remarks)
-        info, rows = follow(kernel, run, progress, interrupts, observer, log, watch, owned=True)
+        info, rows = follow(
+            kernel, run, progress, interrupts, observer, log, watch, slices, owned=True
+        )
         if counted is not None:
             counted.mark()
         after = disk_stats(facts)
@@ -88,7 +92,7 @@ def execute(
             replayed = replay.result_of(request.replay, info, feeder.trouble())
         ending = watch.result() if watch is not None else None
         result = conclude(
-            kernel, plan, info, rows, after, observer, log, verified, replayed, ending
+            kernel, plan, info, rows, after, observer, log, verified, replayed, ending, slices
         )
         if counted is not None:
             counted.save(result)
@@ -259,6 +263,7 @@ def follow(
     observer: Observer | None = None,
     log: IoLog | None = None,
     watch: Watch | None = None,
+    slices: Slices | None = None,
     *,
     owned: bool,
 ) -> tuple[RunInfo, list[IntervalRow]]:
@@ -274,7 +279,12 @@ def follow(
     told = ""
     while True:
         info = kernel.run_get(run)
+        # Before the rows: see Slices.take().
+        due = slices is not None and info.intervals > _next_seq(rows)
+        cells = kernel.stats(run) if due else []
         news = _new_rows(kernel, info, rows)
+        if slices is not None:
+            slices.take(cells, rows)
         measured += sum(row.read.ios + row.write.ios for row in news if row.phase is Phase.MEASURE)
         if observer is not None:
             observer.note(news)
@@ -342,6 +352,7 @@ def conclude(
     verified: VerifyResult | None = None,
     replayed: ReplayResult | None = None,
     ending: EndingResult | None = None,
+    slices: Slices | None = None,
 ) -> Result:
     """The result of a run so far; @after is disk_stats() at its end."""
     prober = observer.finish(info) if observer is not None else None
@@ -349,21 +360,28 @@ def conclude(
     if observer is not None and (trouble := observer.trouble()):
         plan.remarks.append(trouble)
     cells = kernel.stats(plan.run)
+    if slices is not None:
+        slices.take(cells, rows)
     ios = sum(cell.ios + cell.errors for cell in cells)
     logged = log.finish(plan, info, ios) if log is not None else None
+    made = slices.result() if slices is not None else None
     return build(
-        plan, info, cells, rows, after, prober, logged, metered, verified, replayed, ending
+        plan, info, cells, rows, after, prober, logged, metered, verified, replayed, ending, made
     )
 
 
 def _new_rows(kernel: Kernel, info: RunInfo, rows: list[IntervalRow]) -> list[IntervalRow]:
     """Append the intervals closed since the last call to @rows."""
-    since = rows[-1].seq + 1 if rows else 0
+    since = _next_seq(rows)
     if info.intervals <= since:
         return []
     news = [row for row in kernel.intervals(info.id, since) if row.seq >= since]
     rows += news
     return news
+
+
+def _next_seq(rows: Sequence[IntervalRow]) -> int:
+    return rows[-1].seq + 1 if rows else 0
 
 
 def _pause_s(info: RunInfo) -> float:

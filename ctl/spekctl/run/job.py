@@ -66,6 +66,7 @@ class Request:
     command: Sequence[str] = ()
     remarks: Sequence[str] = ()
     log: Place | None = None  # together with config.log_records
+    slices: bool = False  # the result has response times over time
     start_at: StartAt | None = None  # None: at once
     replay: Replay | None = None
     until: Steady | None = None

@@ -61,3 +61,10 @@ def with_log(request: Request, place: Place | None, buffer: int | None) -> Reque
         records = recorder.check_buffer(buffer)
     config = msgspec.structs.replace(request.config, log_records=records)
     return dataclasses.replace(request, config=config, log=place)
+
+
+def with_slices(request: Request, wanted: bool) -> Request:
+    """The request with its response times over time, if they are @wanted."""
+    if wanted and not request.config.interval_ns:
+        raise UsageError("--heat-map needs report intervals, and --interval 0 has none")
+    return dataclasses.replace(request, slices=wanted)

@@ -346,6 +346,13 @@ class Measuring:
         " power of a result file, e.g. of an idle run.",
         metavar="W",
     )
+    heat_map: bool = _declare(
+        Kind.FLAG,
+        "Keep the distribution of response times over time in the result, for a heat map in its"
+        " report. The controller reads the kernel's histograms after every report interval, at most"
+        " four times a second; with many streams that costs CPU time.",
+        default=False,
+    )
     log: Path | None = _declare(
         Kind.FILE,
         "Log every I/O to FILE, in Parquet format; see `spekctl log`.",

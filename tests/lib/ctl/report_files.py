@@ -57,7 +57,14 @@ def powered_result(path: Path) -> Path:
         rows.append(msgspec.structs.replace(row, power=None if number == 4 else known))
     whole = power.figures(rows[-1].power or result.IntervalPower([], rail("", 1)), 0.0, 700.0, 5e6)
     measured = result.PowerResult([], 0.0, whole, 0, 0.0, 0.0)
-    made = msgspec.structs.replace(found, intervals=rows, power=measured, power_text="")
+    slices = [
+        result.Slice(row.start_ns, row.end_ns, result.Buckets(2, 40, 56 + at, [9, 90 + at, 5]))
+        for at, row in enumerate(rows)
+        if row.phase == Phase.MEASURE
+    ]
+    made = msgspec.structs.replace(
+        found, intervals=rows, power=measured, power_text="", slices=slices
+    )
     return written(path, msgspec.structs.replace(made, remarks=["the governor is powersave"]))
 
 

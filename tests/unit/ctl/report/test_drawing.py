@@ -3,13 +3,16 @@
 
 from __future__ import annotations
 
+import base64
 import random
+import struct
+import zlib
 
 import pytest
 
-from spekctl.report import drawing
+from spekctl.report import drawing, svg
 from spekctl.report.drawing import Scale, Series, number, percent_of_nines, thin, ticks
-from spekctl.report.sheet import Axis, Line, Plot, Quantity, Sheet, Strand
+from spekctl.report.sheet import Axis, HeatMap, Line, Plot, Quantity, Sheet, Strand
 
 
 def series(values: list[float | None], name: str = "a") -> Series:
@@ -149,3 +152,20 @@ def test_a_limit_of_several_results_is_drawn_once() -> None:
     (other,) = drawing.overlaid([sheet("a", 9), sheet("b", 8)])
     names = [line.name for strand in other.strands for line in strand.lines]
     assert names == ["a", "limit", "b", "b: limit"]
+
+
+def test_cells_of_a_heat_map_are_as_wide_as_their_time() -> None:
+    found = HeatMap("heat", [0, 1, 4], [1.0, 2.0], [[1], [10]])
+    text = str(svg.heat_map(found, "ns", 1.0, "id"))
+    png = base64.b64decode(text.partition("base64,")[2].partition('"')[0])
+    width, height = struct.unpack(">II", png[16:24])
+    data = png[png.index(b"IDAT") + 4 :]
+    rows = zlib.decompressobj().decompress(data)
+    # A quarter of the time has the colour of the fewest, the others that of the most.
+    assert (width, height) == (8, 16)
+    assert rows == (b"\0" + b"\1" * 2 + b"\xff" * 6) * 16
+
+
+def test_nothing_lies_between_two_whole_numbers() -> None:
+    whole = Scale("round", False, False, 1.0, 3.0, True)
+    assert ticks(whole) == [(1.0, "1"), (2.0, "2"), (3.0, "3")]

@@ -24,7 +24,7 @@ GOAL = 300 << 10
 EXPECTED: dict[str, tuple[set[str], list[str]]] = {
     "run": (
         {"Response time by percentile", "I/Os per second", "Power", "Response time", "Data rate",
-         "I/Os waiting or in the device"},
+         "I/Os waiting or in the device", "Response times over time"},
         ["the run completed", "p99.999", "Fast disk", "mixed-70-30-8k"],
     ),
     "curve": ({"Response time over load", "Achieved over offered load"}, ["all loads were"]),

@@ -1,0 +1,124 @@
+# SPDX-License-Identifier: GPL-2.0
+"""Response times over time: whatever the moments of the looks, no I/O is lost or counted twice."""
+
+from __future__ import annotations
+
+import json
+import random
+from pathlib import Path
+
+import pytest
+from lib.ctl.command_line import Spekctl
+from lib.ctl.schemas import validator
+from lib.fakes.kernel import SECOND, START_NS, FakeKernel, histogram, interval_cell
+
+from spekctl.documents import result
+from spekctl.documents.histogram import bucket_index, bucket_low, last_bucket
+from spekctl.documents.result import Slice
+from spekctl.errors import ExitCode
+from spekctl.kernel.records import Direction, IntervalRow, Metric, Phase, StatsCell
+from spekctl.run import slices
+from spekctl.run.slices import BITS, MOST, Slices
+
+LINE = ("run", "random-read-4k", "--device", "/dev/fake0", "--time", "3s")
+
+
+def row(seq: int, ios: int, phase: Phase = Phase.MEASURE) -> IntervalRow:
+    start = START_NS + seq * SECOND
+    return IntervalRow(
+        seq, phase, start, start + SECOND, 0, 0, 0, 0, interval_cell(ios=ios), interval_cell(), []
+    )
+
+
+def cells(values: list[int]) -> list[StatsCell]:
+    """Sums of both directions."""
+    found = []
+    for at, direction in enumerate((Direction.READ, Direction.WRITE)):
+        mine = values[at::2]
+        times = {Metric.RESPONSE: histogram(mine)} if mine else {}
+        found.append(StatsCell(Phase.MEASURE, 0, direction, len(mine), 0, 0, 0, histograms=times))
+    return found
+
+
+def count(found: list[Slice]) -> dict[int, int]:
+    counts: dict[int, int] = {}
+    for one in found:
+        for at, number in enumerate(one.response.counts, start=one.response.first):
+            counts[at] = counts.get(at, 0) + number
+    return {at: number for at, number in counts.items() if number}
+
+
+def test_every_bucket_lies_in_one_that_is_coarser() -> None:
+    for index in range(last_bucket(6)):
+        first, last = bucket_low(index, 6), bucket_low(index + 1, 6) - 1
+        assert bucket_index(first, 6) == bucket_index(last, 6) == index
+        assert bucket_index(first, BITS) == bucket_index(last, BITS)
+
+
+@pytest.mark.parametrize("looks", [3, MOST, MOST + 1, 5 * MOST + 7])
+def test_slices_add_up_and_are_few(looks: int) -> None:
+    draw = random.Random(looks)
+    made, values, rows = Slices(), [], [row(0, 50, Phase.RAMP)]
+    for seq in range(1, looks + 1):
+        news = [int(10 ** draw.uniform(3, 8)) for _ in range(draw.randrange(5))]
+        values += news
+        rows.append(row(seq, len(news)))
+        made.take(cells(values), rows)
+    found = made.result()
+    assert count(found) == slices.coarse(one.histograms[Metric.RESPONSE] for one in cells(values))
+    assert sum(count(found).values()) == len(values)
+    assert min(looks, MOST // 2) <= len(found) <= MOST
+    bounds = [one.start_ns for one in found] + [found[-1].end_ns]
+    assert bounds[1:] == [one.end_ns for one in found]
+    assert (bounds[0], bounds[-1]) == (rows[1].start_ns, rows[-1].end_ns)
+
+
+def test_a_look_that_comes_late_says_how_far_it_reaches() -> None:
+    """The sums were read when two intervals had closed; the rows have a third one."""
+    made = Slices()
+    rows = [row(0, 2), row(1, 3), row(2, 4)]
+    made.take(cells([1000] * 5), rows)
+    made.take(cells([1000] * 5 + [10**6] * 4), rows)
+    first, second = made.result()
+    assert (first.end_ns, second.end_ns) == (rows[1].end_ns, rows[2].end_ns)
+    assert count([second]) == {bucket_index(10**6, BITS): 4}
+
+
+def test_a_worker_that_is_ahead_is_counted_once() -> None:
+    """Its I/Os of the second interval are in the sums when the first one closes."""
+    made = Slices()
+    made.take(cells([1000] * 6), [row(0, 4)])
+    made.take(cells([1000] * 9), [row(0, 4), row(1, 5)])
+    assert [sum(count([one]).values()) for one in made.result()] == [6, 3]
+
+
+def test_nothing_new_is_no_slice() -> None:
+    made = Slices()
+    made.take([], [row(0, 9, Phase.RAMP)])
+    made.take(cells([1000]), [row(0, 9, Phase.RAMP)])
+    assert made.result() == []
+
+
+def test_a_result_has_slices_if_asked(spekctl: Spekctl, kernel: FakeKernel, tmp_path: Path) -> None:
+    path = tmp_path / "r.json"
+    assert spekctl(*LINE, "--ramp", "1s", "--heat-map", "-o", str(path)).code == ExitCode.OK
+    validator(result.SCHEMA_FILE).validate(json.loads(path.read_bytes()))
+    found = result.load_result(path)
+    assert found.slices is not None
+    starts = [(one.start_ns - START_NS) // SECOND for one in found.slices]
+    assert starts == [1, 2, 3]
+    (cell,) = found.cells
+    assert sum(count(found.slices).values()) == cell.ios == 300
+    assert {sum(count([one]).values()) for one in found.slices} == {100}
+    kernel.calls.clear()
+    kernel.__init__()  # type: ignore[misc]
+    assert spekctl(*LINE, "-o", str(path)).code == ExitCode.OK
+    assert result.load_result(path).slices is None and kernel.calls.count("stats") == 1
+
+
+def test_without_intervals_there_are_no_slices(spekctl: Spekctl, kernel: FakeKernel) -> None:
+    found = spekctl(*LINE, "--heat-map", "--interval", "0")
+    assert found.code == ExitCode.USAGE and "--heat-map needs report intervals" in found.err
+    found = spekctl(*LINE, "--heat-map", "--detach")
+    assert found.code == ExitCode.USAGE and "--heat-map cannot be combined" in found.err
+    assert "run-new" not in kernel.calls
