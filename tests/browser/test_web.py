@@ -23,7 +23,7 @@ HOSTILE = "</script><script>window.owned=1</script><img src=x onerror='window.ow
 # Milliseconds: a frame that a user would see as a stall, and the share of frames that may be late.
 # The test machine is shared, so these are far above what a quiet one shows.
 WORST_FRAME_MS = 1500
-LATE_FRAME_MS = 250
+LATE_FRAME_MS = 100
 LATE_SHARE = 0.1
 
 

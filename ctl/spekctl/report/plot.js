@@ -116,6 +116,8 @@ const spekPlot = (() => {
 			return axis.log ? uPlot.rangeLog(low, high, 10, false)
 				: axis.nines ? [low, high] : uPlot.rangeNum(Math.min(0, low), high, 0.1, true);
 		};
+		/* Lines of one pixel are drawn five times as fast, which counts where there are many. */
+		const width = spec.series.length > 8 ? 1 : 1.5;
 		const options = {
 			width: Math.max(280, host.clientWidth), height: 300,
 			legend: { show: false },
@@ -128,7 +130,7 @@ const spekPlot = (() => {
 			series: [{}, ...spec.series.map((one, index) => ({
 				label: one.name,
 				stroke: () => css(one.look === "limit" ? "--limit" : "--s" + index % 8),
-				width: 1.5,
+				width,
 				dash: one.look === "limit" ? [6, 4] : dashes[Math.floor(index / 8) % 3],
 				points: { show: one.look === "points" || (one.look === "line" && !spec.live && data[0].length <= 60), size: 5,
 					fill: () => css("--s" + index % 8) },
