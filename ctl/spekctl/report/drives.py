@@ -82,7 +82,7 @@ def study_sheet(file: str, study: DriveStudy) -> Sheet:
         ("power profiles", ", ".join(study.profiles)),
         ("seed", str(study.seed)),
     ]
-    made.judged = Judged("Claims of the paper", "hold", "do not hold")
+    made.judged = Judged("Claims of the paper", "confirmed", "not confirmed")
     made.verdicts = [
         Verdict(f"{one.place}: {one.what}", f"paper {one.paper}, here {one.found}", one.holds)
         for one in study.claims

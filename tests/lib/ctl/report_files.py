@@ -367,10 +367,14 @@ MAKERS: dict[str, tuple[Callable[[Path], Any], str]] = {
 
 
 def make(folder: Path, name: str) -> Path:
-    """Write the document of this name."""
+    """Write the document of this name, as if always at the same time and by the same command."""
     write, suffix = MAKERS[name]
     path = folder / f"{name}.{suffix}"
     write(path)
+    if suffix == "json":
+        found = msgspec.json.decode(path.read_bytes())
+        found |= {"created": "2026-01-01T00:00:00Z", "command": ["command", name]}
+        path.write_bytes(files.pretty(msgspec.json.encode(found)))
     return path
 
 

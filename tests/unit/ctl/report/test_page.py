@@ -30,7 +30,7 @@ EXPECTED: dict[str, tuple[set[str], list[str]]] = {
     "curve": ({"Response time over load", "Achieved over offered load"}, ["all loads were"]),
     "spc1": (
         {"Response time over load", "Power over load", "Efficiency over load"},
-        ["SPC-1-like, unaudited", "1 of 2 missed", "3 errors, none is allowed"],
+        ["SPC-1-like, unaudited", "Limits: 1 missed, 1 kept", "3 errors, none is allowed"],
     ),
     "spc2": ({"Data rate over streams", "Response time over streams", "Power over streams"},
              ["lfp-write-1024k", "too many late"]),
@@ -39,7 +39,7 @@ EXPECTED: dict[str, tuple[set[str], list[str]]] = {
          "Write saturation: I/Os per second", "Write saturation: response time"},
         ["PTS-like, unaudited", "latency, not complete", "steady-state verification"],
     ),
-    "gate": (set(), ["iops is 800 IOPS, less than 900", "1 of 4 missed", "not judged"]),
+    "gate": (set(), ["iops is 800 IOPS, less than 900", "Limits: 1 missed, 3 kept, 2 not judged"]),
     "comparison": ({"iops of each run: better"}, ["better: iops +20.00 %", "of response.p99"]),
     "spc1e": ({"Power over load", "Nominal power of the usage profiles"}, ["a remark on energy"]),
     "spc2e": ({"Power over load", "Nominal power of the usage profiles"}, ["a limit was missed"]),
@@ -48,7 +48,7 @@ EXPECTED: dict[str, tuple[set[str], list[str]]] = {
     "simulation": ({"States of the drive"}, ["rotation", "sptf"]),
     "study": (
         {"Response times, Financial-like", "Power by state, Financial-like"},
-        ["1 of 2 claims hold", "it needs less power", "not judged"],
+        ["1 of 2 claims hold", "1 not confirmed, 1 confirmed, 1 not judged", "it needs less power"],
     ),
     "info": ({"Most frequent request sizes", "Burstiness by length of the window"}, ["footprint"]),
     "fit": (set(), ["a note on the fit", "line 3: no number"]),
