@@ -297,7 +297,10 @@ def wanted(asked: Job, load: options.Options) -> job.Request:
         # Another path could tell whether a file exists.
         if not os.path.normpath(path).startswith("/dev/"):
             raise UsageError(f"{path} is not below /dev")
-    subject = request.on(_workload_of(asked), asked.devices)
+    workload = _workload_of(asked)
+    if file.replays(workload):
+        raise UsageError(f"{workload.workload.name} replays a trace; this program reads no files")
+    subject = request.on(workload, asked.devices)
     made = request.build(subject, load, asked.destroy)
     made = dataclasses.replace(made, command=command_of(asked))
     request.check_destroy(made)

@@ -24,6 +24,15 @@ from spekctl.power.meter import PowerOptions
 from spekctl.run import observe
 
 JOB: dict[str, Any] = {"workload": "random-read-4k", "devices": ["/dev/fake0"]}
+TRACE = """
+[workload]
+name = "t"
+summary = "t"
+[[stream]]
+name = "t"
+pattern = "trace"
+trace = { files = ["/etc/shadow"] }
+"""
 SOON_S = 20.0
 
 
@@ -179,6 +188,11 @@ def test_a_run_ends_when_nobody_reads(kernel: FakeKernel) -> None:
             {**JOB, "destroy": ["S1"], "options": {"write": True}},
             ExitCode.REFUSED,
             "--destroy S1 names none of the devices given",
+        ),
+        (
+            {"devices": ["/dev/fake0"], "toml": TRACE},
+            ExitCode.USAGE,
+            "t replays a trace; this program reads no files",
         ),
         ({"devices": ["/dev/fake0"], "toml": "["}, ExitCode.USAGE, "not valid TOML"),
     ],
