@@ -166,7 +166,7 @@ def test_a_log_of_the_host_arrives_in_messages(
 ) -> None:
     monkeypatch.setattr(protocol, "LOG_PART", 100)
     peer = Peer(lambda: kernel)
-    options = {"time": "3s", "log": "out.parquet", "log-buffer": "4096"}
+    options = {"time": "3s", "log": "out.parquet", "log-buffer": "131072"}
     job = {"workload": "random-read-4k", "devices": ["/dev/fake0"], "options": options}
     assert "--log-buffer" in peer.ask("start", job=job)["answer"]["command"]
     ended = peer.until("ended")
@@ -177,7 +177,7 @@ def test_a_log_of_the_host_arrives_in_messages(
     found = ended["result"]["log"]
     assert (found["file"], found["records"], found["complete"]) == ("out.parquet", 300, True)
     assert len(parts) > 10 and found["bytes"] == path.stat().st_size
-    assert found["buffer_records"] == 4096
+    assert found["buffer_records"] == 131072
     expected = np.frombuffer(kernel.worker0.read_bytes(), TYPE)
     assert np.array_equal(column(path, "address"), expected["addr"])
     assert {one.name for one in tmp_path.glob("*parquet*")} == set()
