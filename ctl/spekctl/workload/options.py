@@ -382,17 +382,11 @@ def declared(model: type[Any]) -> dict[str, Option]:
 
 OPTIONS = declared(Options)
 MEASURING = declared(Measuring)
-DEFAULTS: dict[str, Any] = {one.name: one.default for one in dataclasses.fields(Options)}
 
 
 def flag_of(name: str) -> str:
     """The command-line flag of a field of Options."""
     return OPTIONS[name].flag_text
-
-
-def default_text(name: str) -> str:
-    """The default of a field of Options in the user's notation; empty if there is none."""
-    return OPTIONS[name].default_text
 
 
 def setting(name: str, options: Options, run: object) -> Any:
