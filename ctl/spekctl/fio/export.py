@@ -82,7 +82,9 @@ def _run(workload: WorkloadFile, notes: list[str]) -> list[str]:
     if run.count is not None:
         if len(workload.stream) > 1:
             raise UsageError("fio counts the I/Os of each job: write time instead of count")
-        found.append(f"number_ios={run.count}")
+        # fio ends at the size of the region if that is less.
+        largest = max(size for size, _ in file.size_weights(workload.stream[0]))
+        found += [f"number_ios={run.count}", f"io_size={run.count * largest}"]
     if run.ramp is not None:
         found.append(f"ramp_time={_duration(units.parse_duration_ns(run.ramp))}")
     if run.batch is not None:
