@@ -167,6 +167,10 @@ class RequestLog:
         (self.path / "events/block/block_rq_issue/enable").write_text("0")
         self.path.rmdir()
 
+    def forget(self) -> None:
+        """Forget what was issued so far."""
+        (self.path / "trace").write_text("")
+
     def read(self) -> list[Traced]:
         """What was issued so far, oldest first; nothing may have been overwritten."""
         return [one for _letters, one in self.read_with_flags()]
