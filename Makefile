@@ -177,6 +177,7 @@ wheel: deps-packages ## build spekctl alone as a Python wheel
 
 deb: deps-packages ## build Debian packages: spek-dkms, spekctl, spek-daq
 	@.ci/packaging/build deb
+	@.ci/packaging/lint
 
 rpm: deps-packages ## build an rpm of the modules' sources, spek-dkms
 	@.ci/packaging/build rpm

@@ -219,11 +219,42 @@ def test_the_changelog_has_the_commits_since_the_last_release(clone: Path) -> No
     code, said = call(clone / ".ci/packaging/changelog", "text")
     assert code == 0
     assert said.splitlines()[0].endswith(", since v0.0.1")
-    assert said.splitlines()[2:] == ["- load: go faster"]
+    assert said.splitlines()[-2:] == ["", "- load: go faster"]
     assert "\n  * load: go faster\n" in call(clone / ".ci/packaging/changelog", "debian")[1]
+    assert call(clone / ".ci/packaging/changelog", "rpm")[1].splitlines()[2:] == [
+        "- load: go faster"
+    ]
     assert call(clone / ".ci/packaging/changelog", "html") == (
         2,
-        "changelog: there is no form 'html' (text, debian)\n",
+        "changelog: there is no form 'html' (text, debian, rpm)\n",
+    )
+
+
+def test_the_maintainer_has_one_home(clone: Path) -> None:
+    """Release notes name it, and say so where it is no real address."""
+    home = clone / ".ci/packaging/maintainer"
+    text = home.read_text()
+    stated = dict(re.findall(r"(?m)^(\w+): (.*)$", text))
+    notes = call(clone / ".ci/packaging/changelog", "text")[1]
+    assert f"\nMaintainer: {stated['Maintainer']}\nHome page: {stated['Homepage']}\n" in notes
+    assert ("placeholders" in notes) == ("example.org" in "".join(stated.values()))
+    try:
+        home.write_text("Maintainer: A B <a@b.test>\nHomepage: https://b.test\n")
+        notes = call(clone / ".ci/packaging/changelog", "text")[1]
+        assert "\nMaintainer: A B <a@b.test>\nHome page: https://b.test\n\n" in notes
+        for form in ("debian", "rpm"):
+            assert "A B <a@b.test>" in call(clone / ".ci/packaging/changelog", form)[1]
+    finally:
+        home.write_text(text)
+    others = [*(PACKAGING / "rpm").iterdir(), *DEBIAN.iterdir(), *PACKAGING.iterdir()]
+    named = {one.name for one in others if one.is_file() and "example.org" in one.read_text()}
+    assert named - {"changelog"} <= {"maintainer"}  # which knows placeholders by it
+
+
+def test_packages_that_are_not_there_are_not_linted(tmp_path: Path) -> None:
+    assert call(PACKAGING / "lint", tmp_path) == (
+        2,
+        f"lint: {tmp_path} has no packages of Debian; make deb builds them\n",
     )
 
 
