@@ -3,16 +3,19 @@
 
 from __future__ import annotations
 
+import contextlib
 import functools
 import hashlib
 import os
 import shutil
 import subprocess
+from collections.abc import Iterator
 from pathlib import Path
 
 SUITE = "bookworm"
 OLDER = "0.0.9"  # the version that is upgraded
 OWN = "--mount --pid --fork --kill-child"
+SPACE = "6G"  # what a root with a compiler, the packages and their libraries may take
 PATH = "/usr/sbin:/usr/bin:/sbin:/bin"
 # What programs note down while packages come and go.
 VOLATILE = (
@@ -73,6 +76,19 @@ def unpack(archive: Path) -> None:
         ],
         check=True,
     )
+
+
+@contextlib.contextmanager
+def in_memory(folder: Path) -> Iterator[None]:
+    """The empty directory @folder is a file system in memory: dpkg waits for no disk, and nothing
+    has to be deleted file by file."""
+    subprocess.run(
+        ["mount", "-t", "tmpfs", "-o", f"size={SPACE}", "spek-debian", folder], check=True
+    )
+    try:
+        yield
+    finally:
+        subprocess.run(["umount", "-l", folder], check=True)
 
 
 class DebianRoot:
