@@ -23,12 +23,12 @@ from spekctl.block import device as block_device
 from spekctl.block import safety
 from spekctl.block.device import Device, Roots
 from spekctl.errors import ExitCode, UsageError
+from spekctl.run import secure_boot
 from spekctl.suggest import did_you_mean
 
 Level = Literal["ok", "note", "spoils", "stops"]
 MODULES = ("spek", "spek_prober")
 CAP_SYS_ADMIN = 21
-SECURE_BOOT = "firmware/efi/efivars/SecureBoot-8be4df61-93ca-11d2-aa0d-00e098032b8c"
 # Reading one of these takes a microsecond or more, and every I/O is dated three times.
 SLOW_CLOCKS = ("hpet", "acpi_pm", "jiffies", "refined-jiffies", "pit")
 
@@ -196,7 +196,8 @@ def _modinfo(path: Path) -> dict[str, str]:
 
 
 def _told_by_modinfo(path: Path) -> dict[str, str]:
-    """The same from the program: Python has no zstd before 3.14, and what loads modules has."""
+    """The same and the signature from the program: Python has no zstd before 3.14, and what loads
+    modules has."""
     program = shutil.which("modinfo", path=f"{os.environ.get('PATH', '')}:/usr/sbin:/sbin")
     if program is None:
         return {}
@@ -207,7 +208,8 @@ def _told_by_modinfo(path: Path) -> dict[str, str]:
     except (OSError, subprocess.SubprocessError):
         return {}
     lines = (line.partition(":") for line in done.stdout.decode(errors="replace").splitlines())
-    return {key: value.strip() for key, _, value in lines if key in ("srcversion", "version")}
+    wanted = ("srcversion", "version", "sig_id", "signer", "sig_key")
+    return {key: value.strip() for key, _, value in lines if key in wanted}
 
 
 def _headers_missing(machine: Machine) -> Iterator[Finding]:
@@ -220,22 +222,56 @@ def _headers_missing(machine: Machine) -> Iterator[Finding]:
 
 
 def _secure_boot(machine: Machine) -> Iterator[Finding]:
-    try:
-        is_on = (machine.root / "sys" / SECURE_BOOT).read_bytes()[4:5] == b"\1"
-    except OSError:
-        is_on = False
-    if not is_on:
+    root = machine.root
+    if not secure_boot.is_on(root):
         return
-    if (machine.root / "sys/module/spek").is_dir():
-        yield Finding("machine", "secure boot", "ok", "Secure Boot is on, and the module is loaded")
+    subject, check = "machine", "secure boot"
+    if (root / "sys/module/spek").is_dir():
+        yield Finding(subject, check, "ok", "Secure Boot is on, and the module is loaded")
         return
-    key = "/var/lib/dkms/mok.pub"
-    if (machine.root / key.lstrip("/")).exists():
-        remedy = f"mokutil --import {key}, then enrol the key at the next boot"
+    if not secure_boot.is_enforced(root):
+        text = "Secure Boot is on, but this kernel loads modules without a signature"
+        yield Finding(subject, check, "ok", text)
+        return
+    sign = f"dkms add . && dkms install spek/{__version__}"
+    enrol = f"mokutil --import /{secure_boot.CERTIFICATES[0]}"
+    path = machine.installed("spek")
+    told = _told_by_modinfo(path) if path is not None else {}
+    if path is None or not told:
+        text = "Secure Boot is on: only modules signed with an enrolled key can be loaded"
+        yield Finding(subject, check, "note", text, f"{sign} signs them; then {enrol}")
+    elif "sig_id" not in told:
+        yield Finding(
+            subject, check, "stops",
+            f"Secure Boot is on and {path} is not signed: the kernel refuses it",
+            f"{sign} signs it; then {enrol}", ExitCode.NO_KERNEL_SIDE,
+        )  # fmt: skip
     else:
-        remedy = f"dkms add . && dkms install spek/{__version__} makes a key; then mokutil --import"
-    text = "Secure Boot is on: only modules signed with an enrolled key can be loaded"
-    yield Finding("machine", "secure boot", "note", text, remedy)
+        yield _signed(root, path, told)
+
+
+def _signed(root: Path, path: Path, told: dict[str, str]) -> Finding:
+    """Whether the firmware knows the key that signed the module @path."""
+    signer, key = told.get("signer") or "unknown", told.get("sig_key", "")
+    by = f"{path} is signed with a key ({signer}, {key or 'without a number'})"
+    try:
+        serial = bytes.fromhex(key.replace(":", ""))
+    except ValueError:
+        serial = b""
+    if serial and secure_boot.lists(root, serial, secure_boot.TRUSTED):
+        text = f"Secure Boot is on, {by} that the firmware knows"
+        return Finding("machine", "secure boot", "ok", text)
+    if serial and secure_boot.lists(root, serial, secure_boot.REQUESTED):
+        remedy = "its enrolment is requested: restart and choose 'Enroll MOK' on the blue screen"
+    else:
+        certificate = secure_boot.certificate_of(root, serial) if serial else ""
+        remedy = (
+            f"mokutil --import {certificate or 'the certificate of that key'}, restart and choose"
+            " 'Enroll MOK' on the blue screen"
+        )
+    text = f"Secure Boot is on, {by} that the firmware does not know: the kernel refuses it"
+    # A kernel that was built here may have the key inside, so this alone stops no run.
+    return Finding("machine", "secure boot", "note", text, remedy)
 
 
 def _governor(machine: Machine) -> Iterator[Finding]:

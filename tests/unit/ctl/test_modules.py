@@ -18,6 +18,7 @@ ROOT = Path(spekctl.__file__).parent
 
 # Modules and the test file that covers most of each.
 ELSEWHERE = {
+    "run/secure_boot.py": "run/test_conditions.py",
     "documents/profile.py": "campaigns/test_profile.py",
 <<<<<<< HEAD
 =======
