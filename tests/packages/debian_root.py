@@ -105,17 +105,22 @@ class DebianRoot:
     def run(self, script: str) -> str:
         """All that the shell @script prints, as root in this Debian, with mounts and processes of
         its own. It has to succeed."""
-        mounts = f"mount --bind {self.path} {self.path} && mount -t proc proc {self.path}/proc"
         variables = f"PATH={PATH} HOME=/root LC_ALL=C.UTF-8 DEBIAN_FRONTEND=noninteractive"
-        enter = f'{mounts} && exec chroot {self.path} env -i {variables} sh -euc "$1"'
+        return self.beside(f'exec chroot {self.path} env -i {variables} sh -euc "$1"', script)
+
+    def beside(self, command: str, *words: str | Path) -> str:
+        """All that the shell @command prints, which runs here with @words, with the mounts that
+        programs in this Debian need. It has to succeed."""
+        mounts = f"mount --bind {self.path} {self.path} && mount -t proc proc {self.path}/proc"
         done = subprocess.run(
-            ["unshare", *OWN.split(), "sh", "-euc", enter, "sh", script],
+            ["unshare", *OWN.split(), "sh", "-euc", f"{mounts} && {command}", "sh", *words],
             stdout=subprocess.PIPE,
             stderr=subprocess.STDOUT,
             text=True,
             check=False,
         )
-        assert done.returncode == 0, f"{script}\nexit code {done.returncode}\n{done.stdout}"
+        said = f"{command} {' '.join(map(str, words))}\nexit code {done.returncode}\n{done.stdout}"
+        assert done.returncode == 0, said
         return done.stdout
 
     def put(self, packages: Path) -> str:
