@@ -20,11 +20,7 @@ ROOT = Path(spekctl.__file__).parent
 ELSEWHERE = {
     "run/secure_boot.py": "run/test_conditions.py",
     "documents/profile.py": "campaigns/test_profile.py",
-<<<<<<< HEAD
-=======
     "log/place.py": "log/test_file.py",
-    "render/profile.py": "gate/test_functions.py",
->>>>>>> ce5ec7c (web, host: configure the prober, power and the log in the form)
     "report/rounds.py": "report/test_page.py",
     "report/verdicts.py": "report/test_page.py",
 }

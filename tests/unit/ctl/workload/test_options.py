@@ -166,7 +166,7 @@ def test_an_option_takes_the_same_in_every_command() -> None:
     ],
 )
 def test_the_default_that_the_help_shows_is_the_one_that_counts(name: str, text: str) -> None:
-    assert options.default_text(name) == text
+    assert options.OPTIONS[name].default_text == text
 
 
 def test_the_command_line_wins_over_the_file_and_the_file_over_the_default() -> None:
