@@ -91,7 +91,8 @@ Examples:
     " are never accessed.  [default: as-is]",
 )
 @click.option(
-    "--share",
+    "--share-by",
+    "share",
     type=click.Choice(["address", "time"]),
     help="With --trace and --workers: each worker has an equal part of the addresses, or they take"
     " requests in turn. Requests that overlap always have the same worker.  [default: address]",
@@ -157,7 +158,7 @@ def _trace_of(given: dict[str, Any]) -> TraceSource | None:
         ("--closed", closed),
         ("--map", map_),
         ("--think", think or None),
-        ("--share", share),
+        ("--share-by", share),
     ):
         if value is not None:
             raise UsageError(f"{option} needs --trace as well")

@@ -34,7 +34,7 @@ Examples:
   spekctl vm --disk null_blk -- run spc1 --bsu 50 --device {disk1} --time 20s --write
   spekctl vm --kernel 6.12 --disk nvme,size=4G --disk scsi_debug -- devices
   spekctl vm --exec -- sh -c 'uname -r; lsmod'
-  spekctl vm --icount --profile p.json --disk null_blk -- run random-read-4k -d {disk1}
+  spekctl vm --icount --function-profile p.json --disk null_blk -- run random-read-4k -d {disk1}
   spekctl vm --ab 6.1 6.12 --disk null_blk -- run random-read-4k --count 200000 --device {disk1}
 
 \b
@@ -77,7 +77,8 @@ Exit codes of --ab:
     "in the guest are instruction counts and equal on every host.",
 )
 @click.option(
-    "--profile",
+    "--function-profile",
+    "profile",
     metavar="FILE",
     type=FilePath(dir_okay=False, path_type=Path),
     help="With --icount: write what each function of the guest's kernel executes for an I/O of "
@@ -311,10 +312,10 @@ def _check_ab(
         (plain, "--exec"),
         (not load, "--no-load"),
         (console is not None, "--console"),
-        (profile is not None, "--profile"),
+        (profile is not None, "--function-profile"),
     ):
         if given:
-            hint = "; --functions makes profiles" if name == "--profile" else ""
+            hint = "; --functions makes profiles" if name == "--function-profile" else ""
             raise UsageError(f"--ab and {name} exclude each other{hint}")
     ab.check_command(command)
 
@@ -322,9 +323,9 @@ def _check_ab(
 def _check_profile(icount: bool, plain: bool, command: tuple[str, ...]) -> None:
     """A profile is of a run whose instructions are counted."""
     if not icount:
-        raise UsageError("--profile needs --icount as well: it counts instructions")
+        raise UsageError("--function-profile needs --icount as well: it counts instructions")
     if plain or command[0] != "run":
-        raise UsageError(f"--profile is of a 'run', not of '{command[0]}'")
+        raise UsageError(f"--function-profile is of a 'run', not of '{command[0]}'")
 
 
 def _keep_profile(parts: Path, path: Path) -> None:

@@ -188,7 +188,7 @@ def test_without_a_profiler_nothing_boots(
 
 def alone(*options: str, run: list[str] = RUN) -> int:
     """The exit code of a guest whose profile goes to p.json."""
-    return cli.run(["vm", "--kernel", "6.1", "--profile", "p.json", *options, "--", *run])
+    return cli.run(["vm", "--kernel", "6.1", "--function-profile", "p.json", *options, "--", *run])
 
 
 def test_a_profile_of_one_guest_is_a_file_and_text_beside_the_output(
@@ -234,9 +234,9 @@ def test_a_run_that_fails_has_no_profile(
 @pytest.mark.parametrize(
     ("options", "run", "sentence"),
     [
-        ([], RUN, "--profile needs --icount as well"),
-        (["--icount"], ["devices"], "--profile is of a 'run', not of 'devices'"),
-        (["--icount", "--exec"], ["true"], "--profile is of a 'run', not of 'true'"),
+        ([], RUN, "--function-profile needs --icount as well"),
+        (["--icount"], ["devices"], "--function-profile is of a 'run', not of 'devices'"),
+        (["--icount", "--exec"], ["true"], "--function-profile is of a 'run', not of 'true'"),
     ],
 )
 def test_wrong_use_of_a_profile_boots_nothing(
@@ -324,7 +324,11 @@ def test_unlike_machines_have_no_verdict(
         (["--exec"], RUN, "--ab and --exec exclude each other"),
         (["--no-load"], RUN, "--ab and --no-load exclude each other"),
         (["--console", "c"], RUN, "--ab and --console exclude each other"),
-        (["--profile", "p"], RUN, "--ab and --profile exclude each other; --functions makes"),
+        (
+            ["--function-profile", "p"],
+            RUN,
+            "--ab and --function-profile exclude each other; --functions makes",
+        ),
         ([], ["devices"], "--ab compares results of 'run', not of 'devices'"),
         ([], [*RUN, "-o", "x"], "--ab names the results itself"),
         ([], [*RUN, "--output=x"], "--ab names the results itself"),

@@ -152,7 +152,7 @@ def test_what_does_not_go_with_a_trace_is_refused(
 
 @pytest.mark.parametrize(
     "arguments",
-    [["--speed", "2"], ["--closed", "4"], ["--map", "wrap"], ["--think"], ["--share", "time"]],
+    [["--speed", "2"], ["--closed", "4"], ["--map", "wrap"], ["--think"], ["--share-by", "time"]],
 )
 def test_options_of_traces_need_one(
     spekctl: Spekctl, kernel: FakeKernel, arguments: list[str]

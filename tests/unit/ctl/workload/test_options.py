@@ -94,9 +94,6 @@ SEVERAL = {
 OTHERWISE = {
     ("power calibrate", "--set"): "KEY=VALUE",
     ("plot cdf", "--only"): "[read|write|all]",
-    # How workers divide a trace, not a directory; a profile of instructions, not of power.
-    ("run", "--share"): "[address|time]",
-    ("vm", "--profile"): "FILE",
     # Which of the study's traces it is.
     ("drive study", "--trace"): "NAME=FILE",
     # The format of a verdict, not that of a trace.
