@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""`spekctl vm --profile`: the profile of a run from what its guest and the plugin have left."""
+"""`spekctl vm --function-profile`: makes it from what the guest and the plugin have left."""
 
 from __future__ import annotations
 

@@ -120,8 +120,8 @@ class _Probability(Parsed):
     nargs=2,
     metavar="A B",
     type=FilePath(dir_okay=False, path_type=Path),
-    help="Profiles of the run on either side (`spekctl vm --function-profile`): name the functions of the "
-    "kernel that execute more or fewer instructions per I/O.",
+    help="Profiles of the run on either side (`spekctl vm --function-profile`): name the functions "
+    "of the kernel that execute more or fewer instructions per I/O.",
 )
 @verdict.output_options
 def command(

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""A profile of `spekctl vm --profile`: what an I/O costs in each function of the guest's kernel."""
+"""What `spekctl vm --function-profile` finds: what an I/O costs in each function of a kernel."""
 
 from __future__ import annotations
 

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0
-"""A reader finds the tests of a module: each has a test file of its name, or is listed below.
+"""A reader finds the tests of a module: each has a test file of its name.
 
 tests/unit/ctl mirrors ctl/spekctl. log/file.py is tested in log/test_file.py, and a part of its
-tests may be in log/test_file_PART.py. A module that only its users' tests cover is in ELSEWHERE.
+tests may be in log/test_file_PART.py.
 """
 
 from __future__ import annotations
@@ -16,14 +16,6 @@ import spekctl
 HERE = Path(__file__).parent
 ROOT = Path(spekctl.__file__).parent
 
-# Modules and the test file that covers most of each.
-ELSEWHERE = {
-    "run/secure_boot.py": "run/test_conditions.py",
-    "documents/profile.py": "campaigns/test_profile.py",
-    "log/place.py": "log/test_file.py",
-    "report/rounds.py": "report/test_page.py",
-    "report/verdicts.py": "report/test_page.py",
-}
 # Tests of all modules, or of what several of them do together.
 OF_MANY = {
     "gate/test_recipes.py",
@@ -54,16 +46,10 @@ def own_test(module: str) -> str:
 
 @pytest.mark.parametrize("module", modules())
 def test_a_module_has_tests(module: str) -> None:
-    own = (HERE / own_test(module)).exists()
-    if module in ELSEWHERE:
-        assert not own, f"{own_test(module)} exists: take {module} from ELSEWHERE"
-        assert (HERE / ELSEWHERE[module]).exists()
-    else:
-        assert own, f"add {own_test(module)}, or say in ELSEWHERE which file tests {module}"
+    assert (HERE / own_test(module)).exists(), f"add {own_test(module)}"
 
 
 def test_nothing_is_listed_that_is_gone() -> None:
-    assert set(ELSEWHERE) <= set(modules())
     assert all((HERE / name).exists() for name in OF_MANY)
 
 

@@ -105,6 +105,6 @@ def test_a_file_that_is_no_profile_is_named(
     tmp_path: Path, sides: list[str], capsys: pytest.CaptureFixture[str]
 ) -> None:
     assert cli.run(["compare", "--profiles", sides[0], sides[1], *sides]) == ExitCode.USAGE
-    assert "expected a profile of `spekctl vm --profile`" in capsys.readouterr().err
+    assert "expected a profile of `spekctl vm --function-profile`" in capsys.readouterr().err
     assert cli.run(["compare", "--profiles", "no.json", "no.json", *sides]) == ExitCode.USAGE
     assert "there is no file no.json" in capsys.readouterr().err

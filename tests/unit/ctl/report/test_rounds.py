@@ -1,0 +1,73 @@
+# SPDX-License-Identifier: GPL-2.0
+"""PTS-like tests: rounds, the line of least squares, the matrix, write saturation."""
+
+from __future__ import annotations
+
+import pytest
+from lib.ctl.plot_files import write_rounds
+from msgspec.structs import replace
+
+from spekctl.documents import pts
+from spekctl.report import rounds
+from spekctl.report.sheet import Plot
+
+
+@pytest.fixture(scope="module")
+def whole(tmp_path_factory: pytest.TempPathFactory) -> pts.Report:
+    return pts.load_report(write_rounds(tmp_path_factory.mktemp("pts") / "pts.json"))
+
+
+def plots(report: pts.Report) -> dict[str, Plot]:
+    return {one.key: one for one in rounds.pts_sheet("p", report).plots}
+
+
+def test_the_fit_is_that_of_the_window(whole: pts.Report) -> None:
+    (test,) = (one for one in whole.tests if one.name == "iops")
+    window = test.window
+    assert window is not None
+    fit = plots(whole)["rounds-iops"].strands[-1]
+    assert list(fit.xs) == [window.first, window.last]
+    (line,) = fit.lines
+    low, high = (one for one in line.ys if one is not None)
+    # It goes through the mean, with the slope per round.
+    assert (low + high) / 2 == pytest.approx(window.average)
+    assert high - low == pytest.approx(window.slope * (window.last - window.first))
+
+
+def test_rates_of_data_are_in_the_unit_of_their_axis(whole: pts.Report) -> None:
+    (test,) = (one for one in whole.tests if one.metric == "bandwidth")
+    plot = plots(whole)[f"rounds-{test.name}"]
+    assert plot.y.unit == "MB/s"
+    assert list(plot.strands[0].lines[0].ys) == [one.values[0] / 1e6 for one in test.rounds]
+
+
+def test_the_matrix_has_a_line_for_each_share_of_reads(whole: pts.Report) -> None:
+    (test,) = (one for one in whole.tests if one.name == "iops")
+    (strand,) = plots(whole)["matrix-iops"].strands
+    assert list(strand.xs) == [size / 1024 for size in sorted(test.sizes)]
+    assert {one.name for one in strand.lines} == {
+        f"{cell.read_percent} % reads" for cell in test.cells
+    }
+    for cell in test.cells:
+        (line,) = (one for one in strand.lines if one.name == f"{cell.read_percent} % reads")
+        assert line.ys[list(strand.xs).index(cell.bytes / 1024)] == cell.value("iops")
+
+
+def test_a_test_without_a_window_has_neither_figure_nor_fit(whole: pts.Report) -> None:
+    tests = [replace(one, window=None, steady=None) for one in whole.tests]
+    sheet = rounds.pts_sheet("p", replace(whole, tests=tests))
+    assert sheet.figures == []
+    assert all("not complete" in one.title for one in sheet.plots if one.key[:6] == "rounds")
+    assert all(one.strands[1:] == [] for one in sheet.plots)
+
+
+def test_without_saturation_there_is_no_plot_of_it(whole: pts.Report) -> None:
+    assert {"saturation-iops", "saturation-response"} <= set(plots(whole))
+    assert not any("saturation" in key for key in plots(replace(whole, saturation=[])))
+
+
+def test_a_run_that_failed_is_among_the_verdicts(whole: pts.Report) -> None:
+    first, *others = whole.runs
+    bad = replace(first, ok=False, text="the device is gone")
+    verdicts = rounds.pts_sheet("p", replace(whole, runs=[bad, *others])).verdicts
+    assert [(one.text, one.passed) for one in verdicts][-1] == ("the device is gone", False)
