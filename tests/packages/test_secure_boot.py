@@ -51,7 +51,8 @@ def said(request: pytest.FixtureRequest) -> Iterator[dict[str, Any]]:
     vm = [sys.executable, "-m", "spekctl", "vm", "--kernel", request.param, "--timeout", LIMIT]
     vm += ["--no-load", "--disk", "null_blk,size=64M", "--exec", "--"]
     inside = [sys.executable, locked_guest.__file__, *(f"{form}={folder / form}" for form in FORMS)]
-    run = [sys.executable, "-m", "spekctl", "run", "--device", "{disk1}", "--time", "1s"]
+    run = [sys.executable, "-m", "spekctl", "run", "--device", "{disk1}"]
+    run += ["--read", "100%", "--size", "4KiB", "--pattern", "uniform", "--time", "1s"]
     log: list[str | Path] = ["--log", folder / "log.parquet", "--json"]
     done = subprocess.run(
         [*vm, *inside, "--", *run, *log],

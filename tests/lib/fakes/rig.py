@@ -3,8 +3,11 @@
 
 from __future__ import annotations
 
+import json
 import shutil
 from pathlib import Path
+
+from lib.ctl.command_line import Spekctl
 
 from spekctl import __version__
 
@@ -57,3 +60,15 @@ class Rig:
     def remove(self, path: str) -> None:
         """Delete a directory."""
         shutil.rmtree(self.root / path)
+
+
+def doctor(spekctl: Spekctl, rig: Rig, *more: str) -> tuple[int, dict[str, tuple[str, str, str]]]:
+    """Exit code, and level, text and remedy by check, of everything that is not ok."""
+    outcome = spekctl("doctor", "--root", rig.root, "--json", "--device", "/dev/nvme0n1", *more)
+    found = json.loads(outcome.out)
+    assert found["would_start"] == (outcome.code == 0)
+    return outcome.code, {
+        one["check"]: (one["level"], one["text"], one["remedy"])
+        for one in found["findings"]
+        if one["level"] != "ok"
+    }

@@ -3,36 +3,22 @@
 
 from __future__ import annotations
 
-import json
 import lzma
 import os
 from pathlib import Path
 
 import pytest
 from lib.ctl.command_line import Spekctl
-from lib.fakes.rig import CLOCK, CPU, QUEUE, RELEASE, UPDATES, Rig
+from lib.fakes.rig import CLOCK, CPU, QUEUE, RELEASE, UPDATES, Rig, doctor
 
 from spekctl import __version__
 from spekctl.block import safety
 from spekctl.errors import ExitCode
-from spekctl.run.secure_boot import SECURE_BOOT
 
 
 @pytest.fixture
 def rig(tmp_path: Path) -> Rig:
     return Rig(tmp_path / "machine")
-
-
-def doctor(spekctl: Spekctl, rig: Rig, *more: str) -> tuple[int, dict[str, tuple[str, str, str]]]:
-    """Exit code, and level, text and remedy by check, of everything that is not ok."""
-    outcome = spekctl("doctor", "--root", rig.root, "--json", "--device", "/dev/nvme0n1", *more)
-    found = json.loads(outcome.out)
-    assert found["would_start"] == (outcome.code == 0)
-    return outcome.code, {
-        one["check"]: (one["level"], one["text"], one["remedy"])
-        for one in found["findings"]
-        if one["level"] != "ok"
-    }
 
 
 def test_a_machine_in_order_has_no_findings(spekctl: Spekctl, rig: Rig) -> None:
@@ -168,105 +154,6 @@ def test_without_the_prober_a_run_would_start(spekctl: Spekctl, rig: Rig) -> Non
     rig.remove("sys/module/spek_prober")
     code, found = doctor(spekctl, rig)
     assert code == 0 and found["module"][0] == "spoils"
-
-
-EFIVARS = SECURE_BOOT.parent
-SERIAL = "F2:30:8E:72:01:A7:EB:34:3E:98:05:34:B1:F3:45:DA:27:A9:D0:3B"
-# What a certificate has: a zero before a number that looks negative.
-CERTIFICATE = b"before\x02\x15\0" + bytes.fromhex(SERIAL.replace(":", "")) + b"after"
-SIGNATURE = f"sig_id:         PKCS#7\nsigner:         DKMS key\nsig_key:        {SERIAL}\n"
-
-
-@pytest.fixture
-def locked(rig: Rig, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Rig:
-    """A machine that started with Secure Boot and has not loaded its module. What modinfo says of
-    it is in the file signature."""
-    rig.put(str(SECURE_BOOT), b"\6\0\0\0\1")
-    rig.remove("sys/module/spek")
-    rig.put(f"{UPDATES}/spek.ko", "")
-    program = tmp_path / "bin/modinfo"
-    program.parent.mkdir()
-    program.write_text(f"#!/bin/sh\necho srcversion: A\ncat {rig.root}/signature\n")
-    program.chmod(0o755)
-    rig.put("signature", SIGNATURE)
-    monkeypatch.setenv("PATH", str(program.parent), prepend=os.pathsep)
-    return rig
-
-
-def test_secure_boot_is_no_matter_once_the_module_is_loaded(spekctl: Spekctl, rig: Rig) -> None:
-    rig.put(str(SECURE_BOOT), b"\6\0\0\0\1")
-    assert doctor(spekctl, rig) == (0, {})
-    rig.remove("sys/module/spek")
-    level, text, remedy = doctor(spekctl, rig)[1]["secure boot"]
-    assert level == "note" and "only modules signed with an enrolled key" in text
-    assert remedy.endswith("then mokutil --import /var/lib/dkms/mok.pub")
-    rig.put(str(SECURE_BOOT), b"\6\0\0\0\0")
-    assert "secure boot" not in doctor(spekctl, rig)[1]
-
-
-def test_a_module_without_a_signature_is_refused(spekctl: Spekctl, locked: Rig) -> None:
-    locked.put("signature", "version: 1\n")
-    code, found = doctor(spekctl, locked)
-    assert code == ExitCode.NO_KERNEL_SIDE
-    level, text, remedy = found["secure boot"]
-    assert level == "stops"
-    assert f"{locked.root / UPDATES}/spek.ko is not signed: the kernel refuses it" in text
-    assert remedy == (
-        f"dkms add . && dkms install spek/{__version__} signs it;"
-        " then mokutil --import /var/lib/dkms/mok.pub"
-    )
-
-
-def test_a_kernel_that_loads_anything_needs_no_signature(spekctl: Spekctl, locked: Rig) -> None:
-    locked.put("signature", "version: 1\n")
-    locked.put("sys/module/module/parameters/sig_enforce", "N")
-    locked.put("sys/kernel/security/lockdown", "none [integrity] confidentiality")
-    assert "secure boot" in doctor(spekctl, locked)[1]
-    locked.put("sys/kernel/security/lockdown", "[none] integrity confidentiality")
-    assert "secure boot" not in doctor(spekctl, locked)[1]
-    locked.put("sys/module/module/parameters/sig_enforce", "Y")
-    assert "secure boot" in doctor(spekctl, locked)[1]
-
-
-@pytest.mark.parametrize(
-    "variable",
-    [
-        EFIVARS / "MokListRT-605dab50-e046-4300-abb6-3dd810dd8b23",
-        EFIVARS / "db-d719b2cb-3d3a-4596-a3bc-dad00e67656f",
-        EFIVARS.parent / "mok-variables/MokListRT1",
-    ],
-    ids=lambda path: path.name,
-)
-def test_a_key_that_the_firmware_knows_is_found(
-    spekctl: Spekctl, locked: Rig, variable: Path
-) -> None:
-    locked.put(str(variable), b"\6\0\0\0" + CERTIFICATE)
-    assert "secure boot" not in doctor(spekctl, locked)[1]
-    text = spekctl("doctor", "--root", locked.root).out
-    assert f"is signed with a key (DKMS key, {SERIAL}) that the firmware knows\n" in text
-
-
-def test_a_key_that_the_firmware_does_not_know_is_to_be_enrolled(
-    spekctl: Spekctl, locked: Rig
-) -> None:
-    # Another one of the same name, as each installation of dkms makes it.
-    locked.put(str(EFIVARS / "MokListRT-605dab50"), CERTIFICATE.replace(b"\xf2", b"\xf3"))
-    level, text, remedy = doctor(spekctl, locked)[1]["secure boot"]
-    assert level == "note" and f"a key (DKMS key, {SERIAL}) that the firmware does not know" in text
-    assert remedy.startswith("mokutil --import the certificate of that key, restart")
-    for name in ("var/lib/shim-signed/mok/MOK.der", "var/lib/dkms/mok.pub"):
-        locked.put(name, CERTIFICATE)
-        remedy = doctor(spekctl, locked)[1]["secure boot"][2]
-        assert remedy.startswith(f"mokutil --import /{name}, restart and choose 'Enroll MOK'")
-    locked.put(str(EFIVARS / "MokNew-605dab50"), CERTIFICATE)
-    assert "enrolment is requested" in doctor(spekctl, locked)[1]["secure boot"][2]
-
-
-def test_a_signature_without_a_number_is_of_a_key_that_nobody_knows(
-    spekctl: Spekctl, locked: Rig
-) -> None:
-    locked.put("signature", "sig_id: PKCS#7\nsigner:\nsig_key: unknown\n")
-    assert "a key (unknown, unknown)" in doctor(spekctl, locked)[1]["secure boot"][1]
 
 
 def test_a_device_in_use_would_end_a_run_with_4(spekctl: Spekctl, rig: Rig) -> None:
