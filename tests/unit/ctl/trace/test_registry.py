@@ -44,11 +44,15 @@ def test_contents_tell_the_format(seed: str, name: str, tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("known", [0.0, LEAST_LIKENESS - 0.01])
-def test_a_weak_likeness_is_none(known: float, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_weak_likeness_is_none(
+    known: float, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    path = tmp_path / "x"
+    path.write_bytes(b"0,1,512,r,0.5\n")
     weak = [replace(one, likeness=lambda head: known) for one in FORMATS]
     monkeypatch.setattr(registry, "FORMATS", weak)
     with pytest.raises(UsageError, match="x is not a trace of a known format; --format names"):
-        recognized(Head(Path("x"), b"0,1,512,r,0.5\n", True))
+        recognized(Head(path, b"0,1,512,r,0.5\n", True))
 
 
 def test_of_equal_likeness_the_first_format_wins(monkeypatch: pytest.MonkeyPatch) -> None:
