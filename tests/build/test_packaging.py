@@ -15,6 +15,8 @@ from packaging.requirements import Requirement
 from packaging.utils import canonicalize_name
 
 import spekctl
+from spekctl.errors import GuestError
+from spekctl.vm import runner
 
 PACKAGING = ROOT / ".ci/packaging"
 DEBIAN = PACKAGING / "debian"
@@ -116,6 +118,23 @@ def test_there_are_the_three_packages() -> None:
     # Headers are recommended only: Proxmox and others have theirs in packages of other names.
     assert "linux-headers" not in packages["spek-dkms"]["Depends"]
     assert "linux-headers" in packages["spek-dkms"]["Recommends"]
+
+
+def test_what_a_guest_needs_is_suggested_and_there_for_the_demo(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(shutil, "which", lambda *words, **more: None)
+    with pytest.raises(GuestError, match=r"a guest needs (.*); install it") as refusal:
+        runner.check_tools()
+    match = re.search(r"needs (.*);", refusal.value.message)
+    assert match
+    needed = set(match[1].split(", "))
+    tests = dict(
+        re.findall(r"(?m)^Tests: (\w+)\nDepends: (.*)$", (DEBIAN / "tests/control").read_text())
+    )
+
+    assert needed <= set(control()["spekctl"]["Suggests"].split(", "))
+    assert needed <= set(tests["demo"].split(", "))
 
 
 def test_the_package_is_built_with_what_make_deps_installs() -> None:
