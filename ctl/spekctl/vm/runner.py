@@ -508,6 +508,7 @@ def check_tools() -> None:
         "modprobe": "kmod",
         "depmod": "kmod",
         "make": "make",
+        "udevadm": "udev",
     }
     missing = {package for tool, package in needed.items() if not shutil.which(tool, path=path)}
     if missing:
