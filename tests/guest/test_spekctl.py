@@ -18,6 +18,7 @@ import threading
 import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -210,6 +211,24 @@ def test_response_time_grows_with_the_backlog_and_service_time_does_not(
     assert times["service"]["percentiles_ns"]["p50"] < 50_000_000
     rows = [row for row in found["intervals"] if row["phase"] == "measure"]
     assert rows[0]["read"]["response_p50_ns"] < rows[-1]["read"]["response_p50_ns"]
+
+
+def test_slices_have_every_io_of_the_measure_phase(
+    call: Call, null_blk: Callable[..., str]
+) -> None:
+    node = null_blk(size_mb=256, irqmode=2, completion_nsec=1_000_000)
+    found = call(
+        *("run", "random-read-4k", "--device", node, "--ramp", "300ms", "--time", "2s"),
+        *("--interval", "100ms", "--heat-map", "--json", *QUIET),
+    ).json
+    whole = found["totals"]["all"]["times"]["response"]
+    slices = found["slices"]
+    assert len(slices) > 5
+    assert sum(sum(one["response"]["counts"]) for one in slices) == whole["count"] > 0
+    assert all(one["end_ns"] == after["start_ns"] for one, after in pairwise(slices))
+    (phase,) = (one for one in found["phases"] if one["phase"] == "measure")
+    assert slices[0]["start_ns"] == phase["start_ns"]
+    assert slices[-1]["end_ns"] == phase["end_ns"]
 
 
 def test_the_prober_is_beside_the_run(
