@@ -8,11 +8,24 @@ from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from spekctl.documents import curve, drive, energy, pts, result, spc1, spc2, trace, verdict, verify
+from spekctl.documents import (
+    curve,
+    drive,
+    energy,
+    profile,
+    pts,
+    result,
+    spc1,
+    spc2,
+    trace,
+    verdict,
+    verify,
+)
 from spekctl.documents.document import Document, Kind, Origin, kind_of
 from spekctl.render import curve as curves
 from spekctl.render import drive as drives
 from spekctl.render import energy as energies
+from spekctl.render import profile as profiles
 from spekctl.render import pts as rounds
 from spekctl.render import result as results
 from spekctl.render import spc1 as spc1s
@@ -44,6 +57,7 @@ _SHOWN: dict[type[Document], tuple[Callable[[Any], Iterable[RenderableType]], in
     trace.TraceFit: (traces.fit_parts, tables.WIDTH),
     verdict.GateReport: (verdicts.gate_parts, tables.WIDTH),
     verdict.Comparison: (verdicts.comparison_parts, tables.WIDTH),
+    profile.Profile: (profiles.profile_parts, tables.WIDTH),
 }
 MODELS = {kind_of(model): model for model in _SHOWN}
 

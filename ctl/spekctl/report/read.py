@@ -13,6 +13,7 @@ from spekctl.documents import (
     document,
     drive,
     energy,
+    profile,
     pts,
     result,
     spc1,
@@ -22,7 +23,7 @@ from spekctl.documents import (
     verify,
 )
 from spekctl.documents.document import Document, Kind
-from spekctl.report import drives, loads, rounds, runs, traces, verdicts
+from spekctl.report import drives, loads, profiles, rounds, runs, traces, verdicts
 from spekctl.report import energy as energies
 from spekctl.report.sheet import Sheet
 
@@ -43,11 +44,12 @@ _JSON: dict[Kind, tuple[type[Document], Callable[[str, Any], Sheet]]] = {
     Kind.DRIVE_STUDY: (drive.DriveStudy, drives.study_sheet),
     Kind.TRACE_INFO: (trace.TraceInfo, traces.info_sheet),
     Kind.TRACE_FIT: (trace.TraceFit, traces.fit_sheet),
+    Kind.PROFILE: (profile.Profile, profiles.profile_sheet),
 }
 KINDS = (*_JSON, Kind.LOG, Kind.TRACE)
 _WORDS = (
-    "results, load curves, reports, verdicts, studies, per-I/O logs and traces that spekctl has"
-    " written"
+    "results, load curves, reports, verdicts, profiles, studies, per-I/O logs and traces that"
+    " spekctl has written"
 )
 
 

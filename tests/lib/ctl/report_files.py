@@ -23,11 +23,13 @@ from lib.ctl.plot_files import (
     write_rounds,
     write_streams,
 )
+from lib.ctl.profiles import RUN_OF_1000
 from lib.fakes.kernel import SECOND, START_NS
 
 from spekctl import files
 from spekctl.documents import curve, drive, energy, exact, power, result, spc1, spc2, trace, verify
 from spekctl.documents.document import Document
+from spekctl.documents.profile import FunctionCost, Profile
 from spekctl.gate import compare, judged, limits, metrics
 from spekctl.kernel.records import Phase
 from spekctl.trace import convert, figures
@@ -343,6 +345,15 @@ def comparison(path: Path) -> Path:
     return written(path, compare.compare(judged_runs(0, verdicts.A), judged_runs(1, faster), rules))
 
 
+def profile_of_functions(path: Path) -> Path:
+    """More functions than are shown as bars, and some that cost next to nothing."""
+    functions = [FunctionCost(f"function_{n:02}", 60.0 - 2 * n) for n in range(30)]
+    functions += [FunctionCost(f"rare_{n:02} [spek]", 0.25) for n in range(8)]
+    whole = sum(one.per_io for one in functions)
+    made = Profile(run=RUN_OF_1000, per_io=whole, user_per_io=12.5, functions=functions)
+    return written(path, made)
+
+
 # Of each kind: how it is written, and its suffix.
 MAKERS: dict[str, tuple[Callable[[Path], Any], str]] = {
     "run": (powered_result, "json"),
@@ -361,6 +372,7 @@ MAKERS: dict[str, tuple[Callable[[Path], Any], str]] = {
     "info": (trace_info, "json"),
     "fit": (trace_fit, "json"),
     "verify": (verification, "json"),
+    "profile": (profile_of_functions, "json"),
     "log": (lambda path: write_log(path, records(5000)), "parquet"),
     "stored": (stored_trace, "parquet"),
 }

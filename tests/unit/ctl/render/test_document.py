@@ -18,7 +18,6 @@ ORIGIN_ONLY = {one for one in Kind if one.endswith("-state")} | {
     Kind.TRACE,
     Kind.PLAN,
     Kind.IDLE,
-    Kind.PROFILE,
 }
 
 

@@ -39,6 +39,7 @@ EXPECTED: dict[str, tuple[set[str], list[str]]] = {
          "Write saturation: I/Os per second", "Write saturation: response time"},
         ["PTS-like, unaudited", "latency, not complete", "steady-state verification"],
     ),
+    "profile": ({"Most expensive functions"}, ["Linux 6.1.0", "8 more functions have 2.0"]),
     "gate": (set(), ["iops is 800 IOPS, less than 900", "Limits: 1 missed, 3 kept, 2 not judged"]),
     "comparison": ({"iops of each run: better"}, ["better: iops +20.00 %", "of response.p99"]),
     "spc1e": ({"Power over load", "Nominal power of the usage profiles"}, ["a remark on energy"]),
