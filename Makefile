@@ -160,7 +160,7 @@ deps-bench:
 bench: deps-bench ## measure what an I/O costs in instructions; results in out/bench/
 	@PYTHONPATH=tests $(PYTHON) -m bench $(ARGS)
 
-# Runs that are complete stay in out/ab-proof: the next start goes on there.
+# Completed runs stay in out/ab-proof, and an interrupted proof resumes from them.
 .PHONY: ab-proof
 ab-proof: deps-bench deps-kernel ## build two kernels that are 15 instructions per I/O apart, and count how often vm --ab finds that (ARGS="--pairs 20")
 	@PYTHONPATH=ctl:tests $(PYTHON) -m bench.ab_proof $(ARGS)

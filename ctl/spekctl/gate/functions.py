@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Which functions of the kernel execute more instructions per I/O than before, by two profiles.
 
-A profile covers the whole guest from the start of a run to its end: little of it depends on boot
-or on user space, but nothing below LEAST is told apart from that.
+A profile covers the whole guest from the start of a run to its end. Boot and user space add a
+little noise to it, so changes below LEAST are not reported.
 """
 
 from __future__ import annotations

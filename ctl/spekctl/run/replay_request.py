@@ -118,7 +118,7 @@ def discards(device: Device) -> bool:
 
 
 def workload_of(source: TraceSource) -> WorkloadFile:
-    """A workload that replays a trace and has no file of its own."""
+    """The workload behind --trace: one stream that replays it."""
     name = Path(source.files[0]).name
     return WorkloadFile(
         workload=Header(name=_name(name), summary=recorded.text(f"the trace {name}")),

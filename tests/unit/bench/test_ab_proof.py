@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0
-"""The proof of vm --ab with results that are written here: which runs are paired, what is told."""
+"""How the proof of vm --ab pairs its runs and counts its verdicts, on made-up results."""
 
 from __future__ import annotations
 
