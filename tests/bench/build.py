@@ -9,6 +9,7 @@ import sys
 from pathlib import Path
 
 from spekctl.errors import SpekError
+from spekctl.vm import profiler
 from spekctl.vm.cache import cache_dir, cached, digest_of
 from spekctl.vm.kernels import Kernel
 from spekctl.vm.modules import identity_of, make_command
@@ -17,6 +18,7 @@ HERE = Path(__file__).parent
 FLOOR = (HERE / "floor" / "Kbuild", HERE / "floor" / "floor.c")
 URING = HERE / "uring.c"
 PLUGIN = HERE / "sharing.c"
+HEADER = profiler.HEADER
 COMMAND = ("gcc", "-O2", "-Wall", "-Wextra", "-Werror")
 
 
@@ -35,10 +37,12 @@ def build_tools(kernel: Kernel) -> Path:
         uring = [*COMMAND, "-o", str(result / "uring"), str(URING), "-luring"]
         _run(uring, "the io_uring floor does not build")
         plugin = result / PLUGIN.with_suffix(".so").name
-        command = [*COMMAND, "-shared", "-fPIC", "-o", str(plugin), str(PLUGIN)]
+        command = [*COMMAND, "-shared", "-fPIC", f"-I{HEADER.parent}"]
+        command += ["-o", str(plugin), str(PLUGIN)]
         _run(command, f"{PLUGIN.name} does not build")
 
-    name = digest_of(HERE, (*FLOOR, URING, PLUGIN), *COMMAND, identity_of(kernel))
+    code = (*FLOOR, URING, PLUGIN)
+    name = digest_of(HERE, code, *COMMAND, identity_of(kernel), HEADER.read_text())
     return cached(cache_dir("bench", kernel.release) / name, make)
 
 

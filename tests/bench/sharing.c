@@ -11,49 +11,10 @@
  * far go to DIR/profile.N, as profile.c writes them. Lines are told apart by virtual addresses,
  * which are the same for all CPUs in the kernel. CPUs may have threads of their own: a lock orders
  * their accesses.
- *
- * The functions and types of the plugin interface (version 1, QEMU 4.2 to 8.2) that are needed
- * are declared here, because Debian's QEMU does not ship their header.
  */
-#include <inttypes.h>
-#include <stdbool.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
-typedef uint64_t qemu_plugin_id_t;
-typedef uint32_t qemu_plugin_meminfo_t;
-struct qemu_plugin_tb;
-struct qemu_plugin_insn;
-enum qemu_plugin_cb_flags { QEMU_PLUGIN_CB_NO_REGS };
-enum qemu_plugin_mem_rw { QEMU_PLUGIN_MEM_R = 1, QEMU_PLUGIN_MEM_W, QEMU_PLUGIN_MEM_RW };
-
-void qemu_plugin_register_vcpu_tb_trans_cb(qemu_plugin_id_t id,
-					   void (*cb)(qemu_plugin_id_t, struct qemu_plugin_tb *));
-size_t qemu_plugin_tb_n_insns(const struct qemu_plugin_tb *tb);
-struct qemu_plugin_insn *qemu_plugin_tb_get_insn(const struct qemu_plugin_tb *tb, size_t index);
-const void *qemu_plugin_insn_data(const struct qemu_plugin_insn *insn);
-size_t qemu_plugin_insn_size(const struct qemu_plugin_insn *insn);
-uint64_t qemu_plugin_insn_vaddr(const struct qemu_plugin_insn *insn);
-void qemu_plugin_register_vcpu_insn_exec_cb(struct qemu_plugin_insn *insn,
-					    void (*cb)(unsigned int, void *),
-					    enum qemu_plugin_cb_flags flags, void *userdata);
-void qemu_plugin_register_vcpu_mem_cb(struct qemu_plugin_insn *insn,
-				      void (*cb)(unsigned int, qemu_plugin_meminfo_t, uint64_t,
-						 void *),
-				      enum qemu_plugin_cb_flags flags, enum qemu_plugin_mem_rw rw,
-				      void *userdata);
-bool qemu_plugin_mem_is_store(qemu_plugin_meminfo_t info);
-
-__attribute__((visibility("default"))) int qemu_plugin_version = 1;
-__attribute__((visibility("default"))) int qemu_plugin_install(qemu_plugin_id_t id,
-							       const void *info, int argc,
-							       char **argv);
+#include "plugin.h"
 
 #define LINE_SHIFT	6
-
-/* nopl 0x5be4c0de(%rax,%rax,1), the same as in ctl/spekctl/vm/marks.py */
-static const uint8_t mark[] = { 0x0f, 0x1f, 0x84, 0x00, 0xde, 0xc0, 0xe4, 0x5b };
 
 /* An instruction of the kernel; in a list of all that were translated. */
 struct counter {
@@ -73,8 +34,6 @@ static char lock;	/* protects all below */
 static struct counter *counters;
 static struct line *lines;
 static size_t nr_lines, lines_used;
-static const char *folder;
-static unsigned int marks;
 
 static bool is_counting;	/* a hint without the lock */
 
@@ -89,19 +48,10 @@ static void release_lock(void)
 	__atomic_clear(&lock, __ATOMIC_RELEASE);
 }
 
-static void *must(void *memory)
-{
-	if (!memory) {
-		fprintf(stderr, "sharing: out of memory\n");
-		abort();
-	}
-	return memory;
-}
-
 /* Open addressing; no kernel address is in line 0. */
 static struct line *place(struct line *table, size_t size, uint64_t number)
 {
-	size_t i = (size_t)((number * 0x9e3779b97f4a7c15u) >> 20) & (size - 1);
+	size_t i = slot_of(number, size);
 
 	while (table[i].number && table[i].number != number)
 		i = (i + 1) & (size - 1);
@@ -158,23 +108,12 @@ static void accessed(unsigned int cpu, qemu_plugin_meminfo_t info, uint64_t addr
 
 static void write_counts(void)
 {
-	char path[4096];
-	FILE *file;
-
-	snprintf(path, sizeof(path), "%s/profile.%u", folder, marks);
-	file = fopen(path, "w");
-	if (!file) {
-		perror(path);
-		abort();
-	}
+	begin_part();
 	/* The same code may have been translated several times. */
 	for (const struct counter *one = counters; one; one = one->next)
 		if (one->misses)
-			fprintf(file, "%" PRIx64 " %" PRIu64 "\n", one->address, one->misses);
-	if (fclose(file)) {
-		perror(path);
-		abort();
-	}
+			put(one->address, one->misses);
+	end_part();
 }
 
 static void marked(unsigned int cpu, void *userdata)
@@ -183,7 +122,6 @@ static void marked(unsigned int cpu, void *userdata)
 	(void)userdata;
 	take_lock();
 	write_counts();
-	marks++;
 	__atomic_store_n(&is_counting, marks & 1, __ATOMIC_RELAXED);
 	release_lock();
 }
@@ -200,33 +138,13 @@ static struct counter *new_counter(uint64_t address)
 	return counter;
 }
 
-static void translated(qemu_plugin_id_t id, struct qemu_plugin_tb *tb)
+static void translate(struct qemu_plugin_insn *insn)
 {
-	size_t nr = qemu_plugin_tb_n_insns(tb);
+	uint64_t address = qemu_plugin_insn_vaddr(insn);
 
-	(void)id;
-	for (size_t i = 0; i < nr; i++) {
-		struct qemu_plugin_insn *insn = qemu_plugin_tb_get_insn(tb, i);
-		uint64_t address = qemu_plugin_insn_vaddr(insn);
-
-		if (address >> 63)
-			qemu_plugin_register_vcpu_mem_cb(insn, accessed, QEMU_PLUGIN_CB_NO_REGS,
-							 QEMU_PLUGIN_MEM_RW, new_counter(address));
-		else if (qemu_plugin_insn_size(insn) == sizeof(mark) &&
-			 !memcmp(qemu_plugin_insn_data(insn), mark, sizeof(mark)))
-			qemu_plugin_register_vcpu_insn_exec_cb(insn, marked,
-							       QEMU_PLUGIN_CB_NO_REGS, NULL);
-	}
-}
-
-int qemu_plugin_install(qemu_plugin_id_t id, const void *info, int argc, char **argv)
-{
-	(void)info;
-	if (argc != 1 || strncmp(argv[0], "dir=", 4)) {
-		fprintf(stderr, "sharing: needs dir=DIR\n");
-		return -1;
-	}
-	folder = strdup(argv[0] + 4);
-	qemu_plugin_register_vcpu_tb_trans_cb(id, translated);
-	return 0;
+	if (address >> 63)
+		qemu_plugin_register_vcpu_mem_cb(insn, accessed, QEMU_PLUGIN_CB_NO_REGS,
+						 QEMU_PLUGIN_MEM_RW, new_counter(address));
+	else if (is_mark(insn))
+		qemu_plugin_register_vcpu_insn_exec_cb(insn, marked, QEMU_PLUGIN_CB_NO_REGS, NULL);
 }

@@ -21,6 +21,7 @@ from spekctl.vm.cache import cache_dir, cached, digest_of
 from spekctl.vm.marks import KALLSYMS, MODULES
 
 SOURCE = Path(__file__).with_name("profile.c")
+HEADER = SOURCE.with_name("plugin.h")
 USER = "(user space)"
 GONE = "(a module that is gone)"
 UNKNOWN = "(unknown)"
@@ -38,7 +39,7 @@ Counts = Counter[int]
 
 def plugin() -> Path:
     """The compiled plugin, from the cache. SpekError: there is no compiler, or it failed."""
-    name = digest_of(SOURCE.parent, [SOURCE], *compiler.words(), *compiler.FLAGS)
+    name = digest_of(SOURCE.parent, [SOURCE, HEADER], *compiler.words(), *compiler.FLAGS)
 
     def compile_to(folder: Path) -> None:
         folder.mkdir()

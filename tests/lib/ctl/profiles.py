@@ -38,11 +38,16 @@ def run_of(result: Result) -> ProfiledRun:
     )
 
 
-def parts(folder: Path, *counts: Mapping[int, int], run: ProfiledRun = RUN_OF_1000) -> None:
-    """Write all parts: @counts by address, as they are at each mark."""
+def write_counts(folder: Path, *counts: Mapping[int, int]) -> None:
+    """Write what the plugin and the guest's kernel leave: @counts by address, at each mark."""
     for number, one in enumerate(counts):
         lines = [f"{address:x} {count}\n" for address, count in one.items()]
         (folder / f"profile.{number}").write_text("".join(lines))
     (folder / marks.KALLSYMS).write_text(KALLSYMS)
     (folder / marks.MODULES).write_text(MODULES)
+
+
+def parts(folder: Path, *counts: Mapping[int, int], run: ProfiledRun = RUN_OF_1000) -> None:
+    """Write all parts of a profile."""
+    write_counts(folder, *counts)
     files.write(folder / RUN, files.encode(run))

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import io
-import re
 import subprocess
 from collections.abc import Sequence
 from pathlib import Path
@@ -12,16 +11,16 @@ import msgspec
 import pytest
 from bench import figures, notify, profile, raw, sharing, table
 from bench.__main__ import wanted_points
-from bench.build import PLUGIN
 from bench.cases import DEEP, DEEP_STATS, DISKS, ROWS, SINGLE, Point, points
 from bench.counts import parse_stats
 from bench.drivers import libraries_of
 from bench.figures import BrokenMeasurementError, bench_of
 from bench.result import Bench, Demand, Generation, figure
+from lib.ctl.profiles import write_counts
 from rich.console import Console
 
 from spekctl.errors import SpekError
-from spekctl.vm import marks, profiler
+from spekctl.vm import profiler
 from spekctl.vm.disks import OPTIONS
 
 ENVIRONMENT = raw.Environment(
@@ -352,25 +351,10 @@ def test_libraries_of_a_program_and_its_loader() -> None:
 
 # ---- profiles ----
 
-KALLSYMS = """\
-ffffffff81000000 T _text
-ffffffff81000100 t null_queue_rq
-ffffffff81000200 D some_data
-ffffffff81000300 T blk_mq_alloc_request
-ffffffffc0000000 t account\t[spek]
-"""
-
-
-MODULES = "spek 131072 0 - Live 0xffffffffc0000000 (OE)\n"
-
 
 def write_profile(folder: Path, point: Point, counts: list[dict[int, int]]) -> None:
-    for number, one in enumerate(counts):
-        lines = [f"{address:x} {count}\n" for address, count in one.items()]
-        (folder / f"profile.{number}").write_text("".join(lines))
+    write_counts(folder, *counts)
     (folder / profile.POINTS).write_bytes(msgspec.json.encode([point.key]))
-    (folder / marks.KALLSYMS).write_text(KALLSYMS)
-    (folder / marks.MODULES).write_text(MODULES)
 
 
 def test_profile_is_the_long_run_less_the_short_one(tmp_path: Path) -> None:
@@ -404,10 +388,9 @@ DRIVER = Path(__file__).with_name("sharing_driver.c")
 def test_lines_that_go_to_and_fro_are_misses(tmp_path: Path) -> None:
     ios = sharing.LONG - sharing.SHORT
     program = str(tmp_path / "driver")
-    folder = str(Path(sharing.__file__).parent)
-    subprocess.run(["gcc", "-Werror", f"-I{folder}", "-o", program, str(DRIVER)], check=True)
-    (tmp_path / marks.KALLSYMS).write_text(KALLSYMS)
-    (tmp_path / marks.MODULES).write_text(MODULES)
+    folders = [f"-I{one}" for one in (Path(sharing.__file__).parent, profiler.HEADER.parent)]
+    subprocess.run(["gcc", "-Werror", *folders, "-o", program, str(DRIVER)], check=True)
+    write_counts(tmp_path)
 
     subprocess.run([program, str(tmp_path), str(ios)], check=True)
 
@@ -426,14 +409,6 @@ def test_misses_of_spek_are_held_against_none(misses: float, met: bool) -> None:
 
     assert demand(result, "two workers, misses").met is met
     assert "null_queue_rq" in printed(result)
-
-
-@pytest.mark.parametrize("plugin", [PLUGIN, profiler.SOURCE])
-def test_plugins_know_the_mark(plugin: Path) -> None:
-    source = plugin.read_text()
-    bytes_there = re.search(r"mark\[\] = \{([^}]*)\}", source)
-    assert bytes_there
-    assert bytes(int(word, 16) for word in bytes_there[1].split(",")) == marks.MARK[:-1]
 
 
 # ---- what is measured ----

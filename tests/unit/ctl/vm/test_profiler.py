@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import ctypes
+import re
 from pathlib import Path
 
 import pytest
@@ -32,6 +33,12 @@ def test_the_plugin_compiles_once_and_has_the_interface(
     library = ctypes.CDLL(str(path), mode=ctypes.RTLD_LOCAL | 1)
     assert ctypes.c_int.in_dll(library, "qemu_plugin_version").value == 1
     assert profiler.qemu_arguments(Path("/a,b"))[1].endswith(",dir=/a,,b")
+
+
+def test_plugins_know_the_mark() -> None:
+    found = re.search(r"mark\[\] = \{([^}]*)\}", profiler.HEADER.read_text())
+    assert found
+    assert bytes(int(word, 16) for word in found[1].split(",")) == marks.MARK[:-1]
 
 
 @pytest.mark.parametrize(
