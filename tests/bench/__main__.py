@@ -16,21 +16,18 @@ from collections.abc import Sequence
 from pathlib import Path
 
 import msgspec
-from bench import core_cost, drive_cost, generation, notify, profile, raw, sharing, table
+from bench import core_cost, drive_cost, generation, measuring, notify, profile, raw, sharing, table
 from bench.build import build_tools
 from bench.cases import EMULATED, DiskKind, points
 from bench.figures import BrokenMeasurementError, bench_of
 from bench.result import Bench
 
-from spekctl.commands.vm import environment
 from spekctl.errors import SpekError
 from spekctl.vm import profiler
 from spekctl.vm.disks import Disk
 from spekctl.vm.kernels import Kernel, find_kernel
-from spekctl.vm.modules import build_modules
-from spekctl.vm.runner import Guest, run_guest
 
-ROOT = Path(__file__).resolve().parents[2]
+ROOT = measuring.ROOT
 KERNELS = "6.1,6.12"
 LIMIT_S = 1800.0
 EMULATED_APART = "emulated"
@@ -118,27 +115,18 @@ def boot(
     icount = apart in ("", EMULATED_APART)
     results = out / f"{kernel.label}{'-' if apart else ''}{apart}.lines"
     results.write_bytes(b"")
-    modules = build_modules(kernel)
-    inherited = environment()
-    guest = Guest(
-        kernel=kernel,
-        command=[sys.executable, "-m", "bench.guest", "--results", str(results), *words],
-        share=[out],
-        environment={
-            **inherited,
-            "PYTHONPATH": f"{inherited['PYTHONPATH']}:{ROOT / 'tests'}",
-            "SPEK_MODULES": str(modules[0].parent),
-        },
-        cwd=ROOT,
-        icount=icount,
-        disks=list(disks),
-        qemu=list(qemu),
-        limit_s=LIMIT_S,
-    )
     how = "counting instructions" if icount else "with two CPUs"
     print(f"bench: booting {kernel.release}, {how}", file=sys.stderr, flush=True)
-    outcome = run_guest(guest)
-    results.with_suffix(".console").write_text(outcome.console)
+    outcome = measuring.measure(
+        kernel,
+        ["bench.guest", "--results", str(results), *words],
+        out,
+        results.with_suffix(".console"),
+        icount=icount,
+        limit_s=LIMIT_S,
+        disks=disks,
+        qemu=qemu,
+    )
     if outcome.exit_status != 0:
         why = outcome.failure or f"the measurement ended with status {outcome.exit_status}"
         raise BrokenMeasurementError(f"{kernel.release}: {why}")

@@ -7,7 +7,7 @@ them; each comparison should be found worse. The same runs, paired within a kern
 comparisons of a kernel with itself; none should be found better or worse. A comparison takes four
 boots, two per side, in the order A B B A, and no boot serves two comparisons of one sort.
 
-Complete runs are kept in the folder, so that the next start goes on where this one was ended.
+Completed runs stay in the folder, so an interrupted proof resumes where it stopped.
 """
 
 from __future__ import annotations

@@ -15,19 +15,16 @@ import sys
 from pathlib import Path
 
 from bench.drive_times_guest import LOADS, MODEL, RATE, Times, long_marks
+from bench.measuring import ROOT, measure
 from lib.ctl.characterised import Deviation
 from lib.guest.modelled import Served, served, simulated
 from lib.guest.trace import fields_of
 
-from spekctl.commands.vm import environment
 from spekctl.drive import core, file
 from spekctl.errors import SpekError
 from spekctl.vm.accel import choose_accel
 from spekctl.vm.kernels import Kernel, find_kernel
-from spekctl.vm.modules import build_modules
-from spekctl.vm.runner import Guest, run_guest
 
-ROOT = Path(__file__).resolve().parents[2]
 LIMIT_S = 1200.0
 NEAR = 0.02
 # What the measurement of a drive may be off at most.
@@ -41,31 +38,17 @@ def boot(kernel: Kernel, icount: bool, requests: int, seconds: int, out: Path) -
     @seconds: length of the long run; 0: none
     """
     out.mkdir(parents=True, exist_ok=True)
-    modules = build_modules(kernel)
-    inherited = environment()
-    words = ["--out", str(out), "--requests", str(requests), "--seconds", str(seconds)]
+    words = ["bench.drive_times_guest", "--out", str(out)]
+    words += ["--requests", str(requests), "--seconds", str(seconds)]
     if icount:
         # On an ordinary guest this would measure its noise.
         words.append("--characterise")
-    guest = Guest(
-        kernel=kernel,
-        accel="tcg" if icount else choose_accel(kernel),
-        command=[sys.executable, "-m", "bench.drive_times_guest", *words],
-        share=[out],
-        environment={
-            **inherited,
-            "PYTHONPATH": f"{inherited['PYTHONPATH']}:{ROOT / 'tests'}",
-            "SPEK_MODULES": str(modules[0].parent),
-        },
-        cwd=ROOT,
-        icount=icount,
-        limit_s=LIMIT_S,
-    )
-    outcome = run_guest(guest)
-    (out / "console").write_text(outcome.console)
+    console = out / "console"
+    accel = "tcg" if icount else choose_accel(kernel)
+    outcome = measure(kernel, words, out, console, icount=icount, limit_s=LIMIT_S, accel=accel)
     if outcome.exit_status != 0:
         why = outcome.failure or f"it ended with status {outcome.exit_status}"
-        raise SpekError(f"{kernel.release}: {why}; its console is {out / 'console'}")
+        raise SpekError(f"{kernel.release}: {why}; its console is {console}")
     return Times.read(out)
 
 

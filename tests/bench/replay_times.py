@@ -15,15 +15,12 @@ from pathlib import Path
 
 import msgspec
 from bench.figures import slope
+from bench.measuring import ROOT, measure
 from bench.replay_times_guest import FAST_RATE, FIO_ENGINES, MESSAGES, SLOW_RATE, Found
 
-from spekctl.commands.vm import environment
 from spekctl.errors import SpekError
 from spekctl.vm.kernels import Kernel, find_kernel
-from spekctl.vm.modules import build_modules
-from spekctl.vm.runner import Guest, run_guest
 
-ROOT = Path(__file__).resolve().parents[2]
 LIMIT_S = 1200.0
 BETTER = 10  # times that fio's p99 of slip is at least larger
 RATE = 1_000_000  # records/s that are at least fed by such a CPU as is ordinary today
@@ -33,27 +30,10 @@ ORDINARY = 2e9  # instructions/s, few for it
 def boot(kernel: Kernel, requests: int, out: Path) -> Found:
     """Measure in a guest; what it found."""
     out.mkdir(parents=True, exist_ok=True)
-    modules = build_modules(kernel)
-    inherited = environment()
     found = out / f"{kernel.label}.json"
-    words = ["--out", str(found), "--requests", str(requests)]
-    guest = Guest(
-        kernel=kernel,
-        accel="tcg",
-        command=[sys.executable, "-m", "bench.replay_times_guest", *words],
-        share=[out],
-        environment={
-            **inherited,
-            "PYTHONPATH": f"{inherited['PYTHONPATH']}:{ROOT / 'tests'}",
-            "SPEK_MODULES": str(modules[0].parent),
-        },
-        cwd=ROOT,
-        icount=True,
-        limit_s=LIMIT_S,
-    )
-    outcome = run_guest(guest)
     console = found.with_suffix(".console")
-    console.write_text(outcome.console)
+    words = ["bench.replay_times_guest", "--out", str(found), "--requests", str(requests)]
+    outcome = measure(kernel, words, out, console, icount=True, limit_s=LIMIT_S)
     if outcome.exit_status != 0:
         why = outcome.failure or f"it ended with status {outcome.exit_status}"
         raise SpekError(f"{kernel.release}: {why}; its console is {console}")
