@@ -151,15 +151,7 @@ def _response(point: Point, name: str) -> float | None:
 
 def spc1_sheet(file: str, report: spc1.Report) -> Sheet:
     """An SPC-1-like test."""
-    devices = ", ".join(one.path for one in report.targets)
-    made = Sheet(
-        file,
-        "SPC-1-like test",
-        f"{report.notice}: test of {devices}",
-        verdict=report.verdict,
-        good=report.passed,
-        remarks=list(report.remarks),
-    )
+    made = runs.benchmark(file, "SPC-1-like test", report)
     if report.iops is not None:
         made.figures.append(("SPC-1-like IOPS", units.format_rate(report.iops)))
     if report.lrt_ns is not None:
@@ -194,15 +186,7 @@ def spc1_sheet(file: str, report: spc1.Report) -> Sheet:
 
 def spc2_sheet(file: str, report: spc2.Report) -> Sheet:
     """An SPC-2-like test."""
-    devices = ", ".join(one.path for one in report.targets)
-    made = Sheet(
-        file,
-        "SPC-2-like test",
-        f"{report.notice}: test of {devices}",
-        verdict=report.verdict,
-        good=report.passed,
-        remarks=list(report.remarks),
-    )
+    made = runs.benchmark(file, "SPC-2-like test", report)
     if report.mbps is not None:
         made.figures.append(("SPC-2-like MBPS", report.mbps.text))
     made.figures += [(f"{one.name} MB/s", one.mb_s.text) for one in report.composites]

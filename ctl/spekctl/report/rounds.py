@@ -21,15 +21,7 @@ _STATES = {True: "steady state", False: "no steady state", None: "not complete"}
 
 def pts_sheet(file: str, report: Report) -> Sheet:
     """A PTS-like test."""
-    devices = ", ".join(one.path for one in report.targets)
-    made = Sheet(
-        file,
-        "PTS-like test",
-        f"{report.notice}: test of {devices}",
-        verdict=report.verdict,
-        good=report.passed,
-        remarks=list(report.remarks),
-    )
+    made = runs.benchmark(file, "PTS-like test", report)
     made.figures = [
         (f"{one.name}, {_tracked(one)}", _average(one))
         for one in report.tests

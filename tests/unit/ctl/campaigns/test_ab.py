@@ -231,26 +231,6 @@ def test_a_run_that_fails_has_no_profile(
     assert not (tmp_path / "p.json").exists()
 
 
-@pytest.mark.parametrize(
-    ("options", "run", "sentence"),
-    [
-        ([], RUN, "--function-profile needs --icount as well"),
-        (["--icount"], ["devices"], "--function-profile is of a 'run', not of 'devices'"),
-        (["--icount", "--exec"], ["true"], "--function-profile is of a 'run', not of 'true'"),
-    ],
-)
-def test_wrong_use_of_a_profile_boots_nothing(
-    guests: Guests,
-    capsys: pytest.CaptureFixture[str],
-    options: list[str],
-    run: list[str],
-    sentence: str,
-) -> None:
-    assert alone(*options, run=run) == ExitCode.USAGE
-    assert sentence in capsys.readouterr().err
-    assert guests.booted == []
-
-
 def partly(outcome: Outcome) -> Fail:
     """A guest that ends thus, after it has written a result."""
 
@@ -317,32 +297,41 @@ def test_unlike_machines_have_no_verdict(
     assert "the machines differ" in capsys.readouterr().err
 
 
+WRONG_PROFILE: list[tuple[list[str], list[str], str]] = [
+    ([], RUN, "--function-profile needs --icount as well"),
+    (["--icount"], ["devices"], "--function-profile is of a 'run', not of 'devices'"),
+    (["--icount", "--exec"], ["true"], "--function-profile is of a 'run', not of 'true'"),
+]
+WRONG_COMPARISON: list[tuple[list[str], list[str], str]] = [
+    (["--kernel", "6.1"], RUN, "--ab and --kernel exclude each other"),
+    (["--exec"], RUN, "--ab and --exec exclude each other"),
+    (["--no-load"], RUN, "--ab and --no-load exclude each other"),
+    (["--console", "c"], RUN, "--ab and --console exclude each other"),
+    (
+        ["--function-profile", "p"],
+        RUN,
+        "--ab and --function-profile exclude each other; --functions makes",
+    ),
+    ([], ["devices"], "--ab compares results of 'run', not of 'devices'"),
+    ([], [*RUN, "-o", "x"], "--ab names the results itself"),
+    ([], [*RUN, "--output=x"], "--ab names the results itself"),
+    (["--resume"], RUN, "out holds no test to resume"),
+]
+
+
 @pytest.mark.parametrize(
-    ("options", "run", "sentence"),
-    [
-        (["--kernel", "6.1"], RUN, "--ab and --kernel exclude each other"),
-        (["--exec"], RUN, "--ab and --exec exclude each other"),
-        (["--no-load"], RUN, "--ab and --no-load exclude each other"),
-        (["--console", "c"], RUN, "--ab and --console exclude each other"),
-        (
-            ["--function-profile", "p"],
-            RUN,
-            "--ab and --function-profile exclude each other; --functions makes",
-        ),
-        ([], ["devices"], "--ab compares results of 'run', not of 'devices'"),
-        ([], [*RUN, "-o", "x"], "--ab names the results itself"),
-        ([], [*RUN, "--output=x"], "--ab names the results itself"),
-        (["--resume"], RUN, "out holds no test to resume"),
-    ],
+    ("start", "options", "run", "sentence"),
+    [(alone, *one) for one in WRONG_PROFILE] + [(play, *one) for one in WRONG_COMPARISON],
 )
 def test_wrong_use_boots_nothing(
     guests: Guests,
     capsys: pytest.CaptureFixture[str],
+    start: Callable[..., int],
     options: list[str],
     run: list[str],
     sentence: str,
 ) -> None:
-    assert play(*options, run=run) == ExitCode.USAGE
+    assert start(*options, run=run) == ExitCode.USAGE
     assert sentence in capsys.readouterr().err
     assert guests.booted == []
 

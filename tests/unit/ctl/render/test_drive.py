@@ -3,27 +3,13 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
 import pytest
-from lib.ctl import report_files
 from lib.ctl.shown import row_of, shown
 from msgspec.structs import replace
 
-from spekctl.documents import document
 from spekctl.documents.drive import DriveSimulation, DriveStudy, FlashStep, FlashUse
 from spekctl.render import drive
 from spekctl.render.console import print_parts
-
-
-@pytest.fixture
-def simulation(tmp_path: Path) -> DriveSimulation:
-    return document.read(report_files.simulation(tmp_path / "s.json"), DriveSimulation)
-
-
-@pytest.fixture
-def study(tmp_path: Path) -> DriveStudy:
-    return document.read(report_files.study(tmp_path / "s.json"), DriveStudy)
 
 
 def text_of(found: DriveSimulation) -> str:

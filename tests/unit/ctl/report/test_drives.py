@@ -3,25 +3,11 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
 import msgspec
 import pytest
-from lib.ctl import report_files
 
-from spekctl.documents import document
 from spekctl.documents.drive import DriveSimulation, DriveStudy
 from spekctl.report import drives
-
-
-@pytest.fixture
-def simulation(tmp_path: Path) -> DriveSimulation:
-    return document.read(report_files.simulation(tmp_path / "s.json"), DriveSimulation)
-
-
-@pytest.fixture
-def study(tmp_path: Path) -> DriveStudy:
-    return document.read(report_files.study(tmp_path / "s.json"), DriveStudy)
 
 
 def test_states_have_shares_of_the_time_and_of_the_energy(simulation: DriveSimulation) -> None:
