@@ -10,8 +10,9 @@
  * writer runs on another CPU, between subbufs_produced++ and offset = 0 in relay_switch_subbuf().
  * And lockdown (Secure Boot) denies access to debugfs files with mmap().
  *
- * Lifetime: a run owns its logs until its last reference is dropped. An open file has a reference
- * to its log and to the module, so a reader may outlive the run and read the log to its end.
+ * Lifetime: a run owns its logs until its last reference is dropped; their files are removed before
+ * it leaves the table. An open file has a reference to its log and to the module, so a reader may
+ * outlive the run and read the log to its end.
  *
  * Removal must not wait for readers, since copy_to_user() may fault for arbitrarily long. So files
  * are created with debugfs_create_file_unsafe(), whose removal doesn't wait for reads; a read uses

@@ -106,12 +106,25 @@ static int create_verify(struct spek_run *run, struct spek_run *from,
 
 /* ---- logs ---- */
 
-/* Remove the files first, so that no further reader opens them. */
+/**
+ * spek_run_remove_files() - remove the files of a run's logs
+ * @run: its open_work has ended
+ *
+ * No further reader opens a log; those that have one open may read it to its end. May be called
+ * again.
+ *
+ * Context: process.
+ */
+void spek_run_remove_files(struct spek_run *run)
+{
+	spek_iolog_rmdir(run->log_dentry);
+	run->log_dentry = NULL;
+}
+
 static void destroy_logs(struct spek_run *run)
 {
 	u32 i;
 
-	spek_iolog_rmdir(run->log_dentry);
 	for (i = 0; run->log && i < run->config->nr_workers; i++)
 		spek_iolog_close(run->log[i]);
 	kfree(run->log);
@@ -319,6 +332,7 @@ struct spek_run *spek_run_alloc(struct spek_run_config *config)
  */
 void spek_run_free(struct spek_run *run)
 {
+	spek_run_remove_files(run);
 	destroy_logs(run);
 	spek_verify_destroy(run->verify);
 	spek_replay_destroy(run->replay);

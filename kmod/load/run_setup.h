@@ -9,6 +9,7 @@ struct spek_refusal;
 struct spek_run;
 
 struct spek_run *spek_run_alloc(struct spek_run_config *config);
+void spek_run_remove_files(struct spek_run *run);
 void spek_run_free(struct spek_run *run);
 
 int spek_run_setup(struct spek_run *run, struct spek_run *from,

@@ -31,12 +31,16 @@ from lib.core.spekcore import OP_DTYPE
 from lib.guest.core import generators
 from lib.guest.disks import mapped_disk, null_disk
 from lib.guest.drive import Controller, Outcome, assert_completed, one_stream
+from lib.guest.netlink_raw import Socket
 from lib.waiting import LONG_S, eventually
 
 from spekctl import cli
 from spekctl.documents.device import DiskCounters
 from spekctl.documents.result import Cell, Distribution, Result
 from spekctl.errors import ExitCode
+from spekctl.kernel.gen import spek
+from spekctl.kernel.gen.spek import Cmd
+from spekctl.kernel.netlink import NLM_F_DUMP, NLM_F_REQUEST
 from spekctl.kernel.records import Direction, Phase, Reason
 from spekctl.log import file as log_file
 from spekctl.log import recorder
@@ -515,6 +519,21 @@ def test_nothing_stays_behind(controller: Controller) -> None:
             assert (outcome.info.log_dir, outcome.info.log_records) == ("", 0)
             assert not Path(recorder.debugfs(), f"spek/{run}").exists()
             assert outcome.ios(Direction.READ, Phase.MEASURE) == 10
+
+
+@pytest.mark.debug_kernel
+def test_the_files_go_with_the_run_although_a_dump_still_reads_it(controller: Controller) -> None:
+    """A deleted run has no files: its number can be given to another one."""
+    with null_disk() as node, Socket(spek) as reader:
+        with controller.ready(with_log(node, 1024, count=10)) as run:
+            directory = Path(recorder.debugfs(), f"spek/{run}")
+            controller.finish(run)
+            asked = {"run": run, "worker": 0, "count": 1_000_000}
+            # Begun and never read: the dump has its reference until the socket is closed.
+            request = reader.request_bytes(Cmd.OP_GET, asked, NLM_F_REQUEST | NLM_F_DUMP)
+            reader.sock.send(request)
+            assert directory.exists()
+        assert not directory.exists()
 
 
 SYS_READV, SYS_USERFAULTFD = 19, 323
