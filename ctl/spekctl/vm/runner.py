@@ -48,6 +48,9 @@ CONSOLE_TAIL = 25
 MODULES = Path("/lib/modules")
 GUESTS_OWN = Path("/tmp")  # a guest does not see the host's
 HOST_TAG = "spek.host"
+# Of each serial device of virtme-ng: 0, which is a console's, and 1. Every port has two eventfds,
+# all of which QEMU polls whenever a timer of the guest changes, and by default there are 31 ports.
+OTHERS_PORTS = 2
 X86_FEATURE_CX16 = 4 * 32 + 13  # arch/x86/include/asm/cpufeatures.h
 
 # Timers, blocked tasks, what each CPU executes: printed by the guest's kernel if it still can. Then
@@ -316,7 +319,8 @@ class _Run:
         for option in kernel_options(guest):
             command += ["--kopt", option]
         command += ["--script-sh", f"exec {sys.executable} -I -S {script} {self.folder}"]
-        command += ["--qemu-opts", "-device", "virtio-serial-pci,id=spek,max_ports=8"]
+        command += ["--qemu-opts", "-global", f"virtio-serial-pci.max_ports={OTHERS_PORTS}"]
+        command += ["-device", f"virtio-serial-pci,id=spek,max_ports={len(self.ports) + 1}"]
         host = f"local,id={HOST_TAG},path=/,security_model=none,readonly=on,multidevs=remap"
         command += ["-fsdev", host]
         command += ["-device", f"virtio-9p-pci,fsdev={HOST_TAG},mount_tag={HOST_TAG}"]

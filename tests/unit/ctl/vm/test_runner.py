@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import os
+import re
 import signal
 import subprocess
 from pathlib import Path
@@ -135,3 +136,18 @@ def test_a_guest_that_counts_instructions_says_so_to_its_results(
     (tmp_path / "proc").mkdir()
     (tmp_path / "proc/cmdline").write_text(" ".join(["root=/dev/root", *kernel_options(guest)]))
     assert environment("0.1.0", tmp_path).counts_instructions == icount
+
+
+def test_serial_devices_have_room_for_the_ports_that_are_used() -> None:
+    """QEMU's main loop polls two eventfds of each port, used or not."""
+    run = runner._Run(Guest(some_kernel(), ["true"]), quiet=True, out_fd=None, err_fd=None)
+    try:
+        command = run._command()
+    finally:
+        run.close()
+    assert "virtio-serial-pci.max_ports=2" in command[command.index("-global") + 1]
+    numbers = [
+        int(number) for word in command for number in re.findall(r"bus=spek\.0,nr=(\d+)", word)
+    ]
+    assert sorted(numbers) == list(range(1, len(run.ports) + 1))
+    assert f"virtio-serial-pci,id=spek,max_ports={max(numbers) + 1}" in command
