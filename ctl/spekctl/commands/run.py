@@ -292,7 +292,8 @@ def _prepared(workload: WorkloadFile, asked: RunOptions) -> Request:
     run_request.check_destroy(wanted)
     files.check_writable(asked.output)
     wanted = _with_log(_with_state(wanted, asked), asked.measuring)
-    wanted = measuring.with_slices(wanted, asked.measuring.heat_map)
+    histograms = asked.exports.fio_logs is not None
+    wanted = measuring.with_slices(wanted, asked.measuring.heat_map, histograms)
     return dataclasses.replace(wanted, start_at=asked.start_at)
 
 

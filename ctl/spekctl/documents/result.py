@@ -220,6 +220,14 @@ class Interval(IntervalRow, frozen=True):
     power: Annotated[IntervalPower | None, Meta(description="null: not measured.")] = None
 
 
+class ServiceTimes(Part, frozen=True):
+    """Service times of an operation and direction in a slice."""
+
+    operation: Annotated[str, Meta(description="As of config.streams.")]
+    direction: Direction
+    service: Buckets
+
+
 class Slice(Part, frozen=True):
     """I/Os of one or more intervals of the measure phase. Workers that were ahead of others at its
     end may have counted some of the next one into it; none is lost or counted twice."""
@@ -229,6 +237,10 @@ class Slice(Part, frozen=True):
     response: Annotated[
         Buckets, Meta(description="Response times of both directions, 4 buckets per power of two.")
     ]
+    service: Annotated[
+        list[ServiceTimes] | None,
+        Meta(description="64 buckets per power of two; null: without --fio-logs."),
+    ] = None
 
 
 class Clocks(Part, frozen=True):
@@ -685,7 +697,7 @@ class Result(Document, frozen=True, kw_only=True, tag=Kind.RESULT.value):
         list[Slice] | None,
         Meta(
             description="The measure phase in at most 240 parts, one after the other; null: without"
-            " --heat-map."
+            " --heat-map and --fio-logs."
         ),
     ] = None
 

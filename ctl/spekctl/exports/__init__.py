@@ -3,7 +3,8 @@
 
 measured.py   what these formats have in common: distributions and intervals by direction
 fio_json.py   fio's JSON output, json+
-fio_logs.py   fio's logs of bandwidth, IOPS, latency and histograms
+fio_logs.py   fio's logs of bandwidth, IOPS and latency
+fio_hist.py   fio's logs of histograms
 hdr.py        logs of HdrHistogram, V2
 
 They read documents; nothing here runs anything.

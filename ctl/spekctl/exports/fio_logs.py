@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""A result as fio's logs of bandwidth, IOPS and latency (log_avg_msec: the report interval), and of
-histograms (log_hist_msec: the measure phase).
+"""A result as fio's logs of bandwidth, IOPS and latency (log_avg_msec: the report interval), with
+those of histograms (fio_hist.py).
 
 Lines are "time, value, direction, block size, priority"; the last two are 0, as in fio's averages.
 Times are milliseconds from the start of the measure phase, bandwidth is KiB/s, latency is ns. The
@@ -13,15 +13,11 @@ from __future__ import annotations
 from collections.abc import Iterator
 from pathlib import Path
 
-from spekctl.documents import histogram
 from spekctl.documents.result import Result
-from spekctl.exports import measured
+from spekctl.exports import fio_hist, measured
 from spekctl.exports.measured import WAYS, Way
-from spekctl.kernel.records import Direction, Histogram, IntervalCell, Phase
+from spekctl.kernel.records import Direction, IntervalCell, Phase
 
-# fio's buckets: 29 groups of 64.
-_GROUP_BITS = 6
-_BUCKETS = 29 << _GROUP_BITS
 _KINDS = ("bw", "iops", "lat", "clat", "slat", "clat_hist")
 
 
@@ -35,16 +31,7 @@ def encode(result: Result) -> dict[str, bytes]:
     lines: dict[str, list[str]] = {kind: [] for kind in _KINDS}
     for ms, kind, value, way in sorted(_averages(result), key=lambda one: (one[0], one[3].value)):
         lines[kind].append(f"{ms}, {value}, {way.value}, 0, 0")
-    start, end = measured.span_ns(result)
-    for way in WAYS:
-        cells = measured.cells(result, way)
-        times = measured.times(cells, "service")
-        if times is not None:
-            sizes = {one.bytes // one.ios for one in cells if one.ios}
-            counts = ", ".join(str(one) for one in _rebinned(times))
-            lines["clat_hist"].append(
-                f"{(end - start) // 10**6}, {way.value}, {max(sizes)}, {counts}"
-            )
+    lines["clat_hist"] = list(fio_hist.lines(result))
     return {kind: "".join(f"{one}\n" for one in some).encode() for kind, some in lines.items()}
 
 
@@ -77,14 +64,3 @@ def _means(cell: IntervalCell) -> dict[str, int]:
         return {}
     response, service = cell.response_sum_ns // done, cell.service_sum_ns // done
     return {"lat": response, "clat": service, "slat": response - service}
-
-
-def _rebinned(times: Histogram) -> list[int]:
-    """Counts of fio's buckets (stat.h of fio), by the middles of ours, which are finer."""
-    found = [0] * _BUCKETS
-    for index, count in times.counts.items():
-        value = histogram.bucket_value(index, times.bits)
-        shift = max(0, value.bit_length() - 1 - _GROUP_BITS)
-        place = (shift << _GROUP_BITS) + (value >> shift)
-        found[min(place, _BUCKETS - 1)] += count
-    return found

@@ -42,9 +42,13 @@ class Sample:
 
 def way_of(result: Result, stream: int, direction: Direction) -> Way:
     """The direction of a stream's reads or writes."""
+    return way_of_operation(result.config.streams[stream].operation, direction)
+
+
+def way_of_operation(operation: str, direction: Direction) -> Way:
+    """The direction of an operation's reads or writes."""
     if direction is Direction.READ:
         return Way.READ
-    operation = result.config.streams[stream].operation
     return {"discard": Way.TRIM, "flush": Way.SYNC}.get(operation, Way.WRITE)
 
 

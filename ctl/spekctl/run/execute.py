@@ -69,7 +69,7 @@ def execute(
                 interrupts.exit_code,
             )
         watch = _watch_of(request)
-        slices = Slices() if request.slices else None
+        slices = _slices_of(request)
         if counted is not None:
             counted.mark()
         plan = begin(kernel, run, request, facts, remarks)
@@ -120,6 +120,14 @@ def _feed(trace: Replay, run: int, interrupts: Interrupts) -> Feeder:
         feeder.close()
         raise UsageError(feeder.trouble())
     return feeder
+
+
+def _slices_of(request: Request) -> Slices | None:
+    """What collects the slices of the request, if any."""
+    if not request.slices:
+        return None
+    operations = [one.operation for one in request.config.streams]
+    return Slices(operations if request.service_slices else None)
 
 
 def _log_of(request: Request) -> IoLog | None:

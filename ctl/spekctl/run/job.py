@@ -67,6 +67,7 @@ class Request:
     remarks: Sequence[str] = ()
     log: Place | None = None  # together with config.log_records
     slices: bool = False  # the result has response times over time
+    service_slices: bool = False  # its slices have service times as well
     start_at: StartAt | None = None  # None: at once
     replay: Replay | None = None
     until: Steady | None = None

@@ -63,8 +63,10 @@ def with_log(request: Request, place: Place | None, buffer: int | None) -> Reque
     return dataclasses.replace(request, config=config, log=place)
 
 
-def with_slices(request: Request, wanted: bool) -> Request:
-    """The request with its response times over time, if they are @wanted."""
+def with_slices(request: Request, wanted: bool, service: bool = False) -> Request:
+    """The request with its response times over time, if they are @wanted, and with @service times
+    as well, if it has intervals."""
     if wanted and not request.config.interval_ns:
         raise UsageError("--heat-map needs report intervals, and --interval 0 has none")
-    return dataclasses.replace(request, slices=wanted)
+    service = service and bool(request.config.interval_ns)
+    return dataclasses.replace(request, slices=wanted or service, service_slices=service)

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Response times over time: the growth of the kernel's histograms from look to look.
+"""Response times, and if wanted service times, over time: the growth of the kernel's histograms
+from look to look.
 
 The kernel adds up the measure phase only, and tells no time with its sums. But it counts an I/O in
 its sum no later than in its interval, so the sum says which intervals it has in it.
@@ -10,23 +11,31 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 
 from spekctl.documents.histogram import HIST_MAX_BITS, bucket_index, bucket_low, dense
-from spekctl.documents.result import Buckets, Slice
-from spekctl.kernel.records import Histogram, IntervalRow, Metric, Phase, StatsCell
+from spekctl.documents.result import Buckets, ServiceTimes, Slice
+from spekctl.kernel.records import Direction, Histogram, IntervalRow, Metric, Phase, StatsCell
 
 # Four buckets for every power of two: as many as a picture can show.
 BITS = 2
+# Those of the kernel, and of fio's logs of histograms.
+SERVICE_BITS = 6
 # Beyond that, pairs of slices become one: a run of any length has at most so many.
 MOST = 240
+
+# Operation and direction of service times; None: the response times of all.
+_Of = tuple[str, Direction] | None
+_Counts = dict[tuple[_Of, int], int]  # by whose times they are, and bucket
 
 
 class Slices:
     """Collects the slices of one run."""
 
-    def __init__(self) -> None:
-        self._slices: list[tuple[int, int, dict[int, int]]] = []  # start, end, counts
+    def __init__(self, operations: Sequence[str] | None = None) -> None:
+        """@operations: those of the streams, by which service times are kept; None: none are."""
+        self._operations = operations
+        self._slices: list[tuple[int, int, _Counts]] = []  # start, end, counts
         self._each = 1  # looks that make a slice
         self._looks = 0  # those in the last slice
-        self._before: dict[int, int] = {}
+        self._before: _Counts = {}
         self._next_row = 0
         self._ios = 0  # of the measure phase in the rows before that
         self._start_ns = 0
@@ -47,16 +56,28 @@ class Slices:
             self._next_row += 1
         if not end_ns:
             return
-        now = coarse(
-            found
-            for cell in measured
-            if (found := cell.histograms.get(Metric.RESPONSE)) is not None
-        )
+        now = self._sums(measured)
         grown = {at: n - self._before.get(at, 0) for at, n in now.items()}
         self._before = now
         self._add(end_ns, grown)
 
-    def _add(self, end_ns: int, counts: dict[int, int]) -> None:
+    def _sums(self, cells: Sequence[StatsCell]) -> _Counts:
+        """What the kernel has counted so far."""
+        responses = (cell.histograms.get(Metric.RESPONSE) for cell in cells)
+        times: list[tuple[_Of, dict[int, int]]] = [
+            (None, coarse(one for one in responses if one is not None))
+        ]
+        if self._operations is not None:
+            alike: dict[tuple[str, Direction], list[Histogram]] = {}
+            for cell in cells:
+                found = cell.histograms.get(Metric.SERVICE)
+                if found is not None:
+                    kind = self._operations[cell.stream], cell.direction
+                    alike.setdefault(kind, []).append(found)
+            times += [(kind, coarse(some, SERVICE_BITS)) for kind, some in alike.items()]
+        return {(of, at): count for of, counts in times for at, count in counts.items()}
+
+    def _add(self, end_ns: int, counts: _Counts) -> None:
         if self._slices and self._looks < self._each:
             self._slices[-1] = _joined(self._slices[-1], (self._start_ns, end_ns, counts))
             self._looks += 1
@@ -71,27 +92,42 @@ class Slices:
 
     def result(self) -> list[Slice]:
         """All slices so far."""
-        return [
-            Slice(start, end, Buckets(BITS, HIST_MAX_BITS, *dense(counts)))
-            for start, end, counts in self._slices
+        return [self._slice(*one) for one in self._slices]
+
+    def _slice(self, start_ns: int, end_ns: int, counts: _Counts) -> Slice:
+        found: dict[_Of, dict[int, int]] = {None: {}}
+        for (of, at), count in counts.items():
+            if count:
+                found.setdefault(of, {})[at] = count
+        response = found.pop(None)
+        service = [
+            ServiceTimes(*of, Buckets(SERVICE_BITS, HIST_MAX_BITS, *dense(mine)))
+            for of, mine in found.items()
+            if of is not None
         ]
+        return Slice(
+            start_ns,
+            end_ns,
+            Buckets(BITS, HIST_MAX_BITS, *dense(response)),
+            service if self._operations is not None else None,
+        )
 
 
-def coarse(histograms: Iterable[Histogram]) -> dict[int, int]:
-    """Their counts in buckets of BITS, exactly: each of them is a number of whole buckets."""
+def coarse(histograms: Iterable[Histogram], bits: int = BITS) -> dict[int, int]:
+    """Their counts in buckets of @bits, exactly: each of them is a number of whole buckets."""
     counts: dict[int, int] = {}
     for one in histograms:
-        if one.bits < BITS:
-            raise ValueError(f"histograms with {one.bits} bits are coarser than {BITS}")
+        if one.bits < bits:
+            raise ValueError(f"histograms with {one.bits} bits are coarser than {bits}")
         for index, count in one.counts.items():
-            at = bucket_index(bucket_low(index, one.bits), BITS)
+            at = bucket_index(bucket_low(index, one.bits), bits)
             counts[at] = counts.get(at, 0) + count
     return counts
 
 
 def _joined(
-    one: tuple[int, int, dict[int, int]], other: tuple[int, int, dict[int, int]]
-) -> tuple[int, int, dict[int, int]]:
+    one: tuple[int, int, _Counts], other: tuple[int, int, _Counts]
+) -> tuple[int, int, _Counts]:
     """Two slices, of which @other follows @one."""
     counts = dict(one[2])
     for at, count in other[2].items():

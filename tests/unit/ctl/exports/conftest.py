@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import gzip
 import shutil
 import subprocess
 from pathlib import Path
@@ -66,3 +67,17 @@ def theirs(tmp_path_factory: pytest.TempPathFactory) -> Path:
     words = ["--output-format=json+", f"--output={folder}/out.json", f"{folder}/job.fio"]
     subprocess.run([program, *words], check=True, timeout=60, capture_output=True)
     return folder
+
+
+@pytest.fixture(scope="session")
+def pctiles(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """fio's reader of logs of histograms. Debian has it among the documents of the package."""
+    program = shutil.which("fio-histo-log-pctiles.py")
+    if program is not None:
+        return Path(program)
+    packed = Path("/usr/share/doc/fio/fio-histo-log-pctiles.py.gz")
+    if not packed.exists():
+        pytest.skip("fio-histo-log-pctiles.py of fio is not installed; .ci/packages test names fio")
+    path = tmp_path_factory.mktemp("pctiles") / packed.stem
+    path.write_bytes(gzip.decompress(packed.read_bytes()))
+    return path

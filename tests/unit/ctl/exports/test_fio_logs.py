@@ -6,14 +6,12 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 from lib.ctl import results
 from msgspec.structs import replace
 
 from spekctl.documents.result import Result
 from spekctl.exports import fio_logs
-from spekctl.kernel.records import Direction, Phase
+from spekctl.kernel.records import Phase
 
 
 def test_logs_have_the_columns_of_fio(ours: Result, theirs: Path) -> None:
@@ -94,19 +92,6 @@ def test_only_the_measure_phase_is_logged(ours: Result) -> None:
 def test_a_run_that_measured_nothing_has_empty_logs() -> None:
     made = results.build(cells=())
     assert set(fio_logs.encode(made).values()) == {b""}
-
-
-@given(st.lists(st.integers(1, 10**10), min_size=1, max_size=50))
-def test_every_io_is_in_a_bucket_that_holds_its_time(times: list[int]) -> None:
-    """Of fio: 64 buckets for each power of two, from the 64th on."""
-    cell = results.cell(Direction.READ, times)
-    ((_, _, _, *counts),) = lines(results.build(cells=[cell]), "clat_hist")
-    assert (len(counts), sum(counts)) == (29 * 64, len(times))
-    found = [place for place, count in enumerate(counts) for _ in range(count)]
-    for place, time in zip(found, sorted(times), strict=True):
-        group = max(0, place // 64 - 1)
-        low = (place - group * 64) << group
-        assert low * (1 - 1 / 64) <= time <= (low + (1 << group)) * (1 + 1 / 64)
 
 
 @pytest.mark.parametrize("reads", [True, False])

@@ -13,12 +13,18 @@ from lib.ctl.schemas import validator
 from lib.fakes.kernel import SECOND, START_NS, FakeKernel, histogram, interval_cell
 
 from spekctl.documents import result
-from spekctl.documents.histogram import bucket_index, bucket_low, last_bucket
-from spekctl.documents.result import Slice
+from spekctl.documents.histogram import (
+    HIST_MAX_BITS,
+    bucket_index,
+    bucket_low,
+    dense,
+    last_bucket,
+)
+from spekctl.documents.result import Buckets, Slice
 from spekctl.errors import ExitCode
 from spekctl.kernel.records import Direction, IntervalRow, Metric, Phase, StatsCell
 from spekctl.run import slices
-from spekctl.run.slices import BITS, MOST, Slices
+from spekctl.run.slices import BITS, MOST, SERVICE_BITS, Slices
 
 LINE = ("run", "random-read-4k", "--device", "/dev/fake0", "--time", "3s")
 
@@ -90,6 +96,38 @@ def test_a_worker_that_is_ahead_is_counted_once() -> None:
     made.take(cells([1000] * 6), [row(0, 4)])
     made.take(cells([1000] * 9), [row(0, 4), row(1, 5)])
     assert [sum(count([one]).values()) for one in made.result()] == [6, 3]
+
+
+def test_service_times_are_kept_by_operation_and_direction() -> None:
+    def cell(stream: int, direction: Direction, values: list[int]) -> StatsCell:
+        times = {Metric.RESPONSE: histogram(values), Metric.SERVICE: histogram(values)}
+        ios = len(values)
+        return StatsCell(Phase.MEASURE, stream, direction, ios, 0, 0, 0, histograms=times)
+
+    made = Slices(["transfer", "discard", "transfer"])
+    sums = [
+        cell(0, Direction.READ, [1000] * 3),
+        cell(1, Direction.WRITE, [2000] * 2),
+        cell(2, Direction.READ, [1000, 1200]),
+    ]
+    made.take(sums, [row(0, 7)])
+    made.take([*sums, cell(2, Direction.WRITE, [3000])], [row(0, 7), row(1, 1)])
+    first, second = made.result()
+    assert first.service is not None and second.service is not None
+    assert [(one.operation, one.direction, one.service) for one in first.service] == [
+        ("transfer", Direction.READ, buckets({1000: 4, 1200: 1})),
+        ("discard", Direction.WRITE, buckets({2000: 2})),
+    ]
+    assert [(one.operation, one.direction, one.service) for one in second.service] == [
+        ("transfer", Direction.WRITE, buckets({3000: 1})),
+    ]
+    assert (sum(count([first]).values()), sum(count([second]).values())) == (7, 1)
+
+
+def buckets(counts: dict[int, int]) -> Buckets:
+    """These values so many times, with all the buckets of the kernel."""
+    found = {bucket_index(value, SERVICE_BITS): number for value, number in counts.items()}
+    return Buckets(SERVICE_BITS, HIST_MAX_BITS, *dense(found))
 
 
 def test_nothing_new_is_no_slice() -> None:

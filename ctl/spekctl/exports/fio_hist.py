@@ -1,0 +1,108 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""A result as fio's log of completion latencies by histogram.
+
+Lines are "time, direction, block size" and the counts of fio's 1856 buckets since the line before
+(log_hist_coarseness=0). They come from the best source there is: the per-I/O log, if it is
+complete, for each report interval; the slices of the result, which are a few intervals each in
+long runs; or its histograms, which are one interval, the measure phase. The kernel's buckets are
+those of fio, so all counts are exact, except that fio's last bucket has everything from 17 s on.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+
+from spekctl.documents import histogram
+from spekctl.documents.result import Result
+from spekctl.exports import measured
+from spekctl.exports.measured import WAYS, Way
+from spekctl.kernel.records import Direction, Phase
+
+# fio's buckets (stat.h): 29 groups of 64.
+_BITS = 6
+_BUCKETS = 29 << _BITS
+
+# Counts of fio's buckets by the end of their interval and direction.
+_Found = dict[tuple[int, Way], dict[int, int]]
+
+
+def lines(result: Result) -> Iterator[str]:
+    """The lines of all directions, in the order of time; none of an interval without I/Os."""
+    zero, _ = measured.span_ns(result)
+    found = _of_log(result) or _of_slices(result) or _of_cells(result)
+    for end_ns, way in sorted(found, key=lambda one: (one[0], one[1].value)):
+        counts = found[end_ns, way]
+        if counts and way is not Way.SYNC:
+            size = _bytes_of(result, way)
+            numbers = ", ".join(str(counts.get(place, 0)) for place in range(_BUCKETS))
+            yield f"{(end_ns - zero) // 10**6}, {way.value}, {size}, {numbers}"
+
+
+def _bytes_of(result: Result, way: Way) -> int:
+    """The mean size of I/Os, of the stream with the largest; fio has that of one of them."""
+    return max((one.bytes // one.ios for one in measured.cells(result, way) if one.ios), default=0)
+
+
+def _of_log(result: Result) -> _Found:
+    """From the per-I/O log: by report interval. Empty: it is not there, or lacks I/Os."""
+    ends = [one.end_ns for one in result.intervals if one.phase is Phase.MEASURE]
+    if result.log is None or not result.log.complete or not ends:
+        return {}
+    import numpy as np
+
+    from spekctl.log.file import open_log
+
+    lowest = np.array([histogram.bucket_low(one, _BITS) for one in range(_BUCKETS)], np.uint64)
+    ways = np.array(
+        [
+            [measured.way_of(result, stream, direction).value for direction in Direction]
+            for stream in range(len(result.config.streams))
+        ]
+    )
+    names = ("stream", "op", "phase", "error", "issue_ns", "completion_ns")
+    found: _Found = {}
+    for rows in open_log(Path(result.log.file)).columns(*names):
+        stream, op, phase, error, issue, completion = rows
+        keep = (phase == Phase.MEASURE.code) & (error == 0)
+        # The last interval has those that a worker completed while it noticed the end.
+        intervals = np.searchsorted(ends[:-1], completion[keep], side="right")
+        place = np.searchsorted(lowest, completion[keep] - issue[keep], side="right") - 1
+        keys = (intervals * len(Way) + ways[stream[keep], op[keep]]) * _BUCKETS + place
+        for key, count in zip(*np.unique(keys, return_counts=True), strict=True):
+            rest, at = divmod(int(key), _BUCKETS)
+            interval, way = divmod(rest, len(Way))
+            counts = found.setdefault((ends[interval], Way(way)), {})
+            counts[at] = counts.get(at, 0) + int(count)
+    return found
+
+
+def _of_slices(result: Result) -> _Found:
+    """From its slices. Empty: they have no service times."""
+    found: _Found = {}
+    for one in result.slices or ():
+        for times in one.service or ():
+            way = measured.way_of_operation(times.operation, times.direction)
+            counts = dict(enumerate(times.service.counts, start=times.service.first))
+            _add(found.setdefault((one.end_ns, way), {}), counts, times.service.bits)
+    return found
+
+
+def _of_cells(result: Result) -> _Found:
+    """From the histograms of the measure phase."""
+    found: _Found = {}
+    _, end = measured.span_ns(result)
+    for way in WAYS:
+        times = measured.times(measured.cells(result, way), "service")
+        if times is not None:
+            _add(found.setdefault((end, way), {}), times.counts, times.bits)
+    return found
+
+
+def _add(counts: dict[int, int], more: Mapping[int, int], bits: int) -> None:
+    """Add counts of our buckets to those of fio's."""
+    for index, count in more.items():
+        if count:
+            at = histogram.bucket_index(histogram.bucket_value(index, bits), _BITS)
+            at = min(at, _BUCKETS - 1)
+            counts[at] = counts.get(at, 0) + count
