@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import json
 import os
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -18,7 +19,13 @@ if TYPE_CHECKING:
 
 
 @click.command()
-@click.argument("workload", metavar="WORKLOAD|FILE", shell_complete=options.complete_workload)
+@click.argument(
+    *("names",),
+    metavar="WORKLOAD|FILE...",
+    nargs=-1,
+    required=True,
+    shell_complete=options.complete_workload,
+)
 @click.option(
     "--device", "-d", "devices", multiple=True, metavar="DEV", help="Compute for this device."
 )
@@ -28,9 +35,16 @@ if TYPE_CHECKING:
 @options.settings
 @options.renamed("--size", "--capacity", "it is the block size of `spekctl run`")
 @options.load_options("bsu", "rate", "depth", "hrrw")
+@click.option(
+    "--fio-json",
+    metavar="OUT",
+    type=options.FilePath(dir_okay=False, path_type=Path),
+    help="Write the result in FILE to OUT as fio does with --output-format=json+; several results,"
+    " of as many hosts, become the client_stats of fio --client.",
+)
 @options.as_json()
 def command(
-    workload: str,
+    names: tuple[str, ...],
     devices: tuple[str, ...],
     capacity: int | None,
     settings: tuple[str, ...],
@@ -38,6 +52,7 @@ def command(
     rate: float | None,
     depth: int | None,
     hrrw: str | None,
+    fio_json: Path | None,
     as_json: bool,
 ) -> int:
     """Explain WORKLOAD; with --device or --capacity also in addresses, bytes and rates.
@@ -46,6 +61,15 @@ def command(
     """
     from spekctl.errors import UsageError
 
+    if fio_json is not None:
+        options.refuse_others("--fio-json", ("names", "fio_json"), "it shows nothing")
+        _write_fio_json([Path(one) for one in names], fio_json)
+        return 0
+    if len(names) > 1:
+        raise UsageError(
+            f"show takes one workload or file, not {len(names)}; only --fio-json takes several"
+        )
+    (workload,) = names
     if _is_document(workload):
         _show_document(Path(workload), as_json)
         return 0
@@ -94,6 +118,22 @@ def command(
     return 0
 
 
+def _write_fio_json(paths: Sequence[Path], output: Path) -> None:
+    from spekctl import files
+    from spekctl.documents.result import load_result
+    from spekctl.errors import UsageError
+    from spekctl.exports import fio_json
+
+    results = [load_result(one) for one in paths]
+    files.check_writable(output)
+    if output.exists() and any(output.samefile(one) for one in paths):
+        raise UsageError(f"--fio-json {output} would overwrite the result in it")
+    if len(results) == 1:
+        files.deliver(fio_json.encode(*results), output)
+    else:
+        files.deliver(fio_json.encode_clients(results), output)
+
+
 def _is_document(name: str) -> bool:
     """Whether @name is a file that holds no text such as TOML; workloads are found first."""
     from spekctl.documents import document
@@ -112,7 +152,7 @@ def _show_document(path: Path, as_json: bool) -> None:
     kind = document.identify(
         path, list(Kind), words="a workload or a file that spekctl has written"
     )
-    options.refuse_others(str(path), ("workload", "as_json"), f"it is {kind.text}, not a workload")
+    options.refuse_others(str(path), ("names", "as_json"), f"it is {kind.text}, not a workload")
     header = None
     if kind is Kind.LOG:
         from spekctl.log.file import open_log

@@ -2,7 +2,8 @@
 """A result as fio 3 prints it with --output-format=json+, for programs that read that.
 
 A run is one job with the sums of all streams, as with group_reporting, and the runs of a file of
-several steps are as many jobs in groups of their own. lat is the response time,
+several steps are as many jobs in groups of their own. Results of several hosts are the clients of
+`fio --client`, with their sum, "All clients". lat is the response time,
 which counts from the intended arrival, clat the service time, slat the slip. What spek does not
 measure is 0: page faults, time in user mode, batch sizes (iodepth_submit, iodepth_complete).
 iodepth_level has shares of the report intervals, by the I/Os outstanding at their ends.
@@ -15,12 +16,13 @@ import json
 import math
 import time
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 from spekctl import units
 from spekctl.documents import histogram
 from spekctl.documents.device import DiskCounters
-from spekctl.documents.result import Result
+from spekctl.documents.result import Cell, Result
 from spekctl.exports import measured
 from spekctl.exports.measured import TIMES, WAYS, Way
 from spekctl.kernel.records import Histogram, Phase
@@ -34,68 +36,127 @@ _NS = (2, 4, 10, 20, 50, 100, 250, 500, 750, 1000)
 _MS = (*_NS, 2000)
 _DEPTHS = (1, 2, 4, 8, 16, 32)
 _BATCHES = ("0", "4", "8", "16", "32", "64", ">=64")
+_ENGINE = {"ioengine": "spek", "direct": "1"}
 _RANDOM = ("uniform", "walk", "hotband", "once", "table", "runs", "trace")
 
 
 def encode(*results: Result) -> bytes:
     """The file of a run, or of several that were steps of one file, in their order."""
-    return json.dumps(_document(results), indent=2, allow_nan=False).encode() + b"\n"
+    ended = max(one.end.realtime_ns for one in results)
+    return _encoded(
+        {
+            "fio version": _version(results),
+            "timestamp": ended // 10**9,
+            "timestamp_ms": ended // 10**6,
+            "time": time.ctime(ended // 10**9),
+            "global options": _ENGINE | _place(results[-1]),
+            "jobs": [_job(one, group) for group, one in enumerate(results)],
+            "disk_util": _disks(results),
+        }
+    )
 
 
-def _document(results: Sequence[Result]) -> dict[str, Any]:
-    result = results[-1]
-    end = result.end.realtime_ns
+def encode_clients(results: Sequence[Result]) -> bytes:
+    """The file of runs of several hosts, in their order."""
+    ended = max(one.end.realtime_ns for one in results)
+    name = "All clients"
+    whole = {"jobname": name, "groupid": 0, "error": max(map(_error, results))}
+    return _encoded(
+        {
+            "fio version": _version(results),
+            "timestamp": ended // 10**9,
+            "time": time.ctime(ended // 10**9),
+            "global options": _ENGINE,
+            "client_stats": [
+                *(_client(one) for one in results),
+                whole | _figures(results) | _host(name),
+            ],
+            "disk_util": [
+                disk | _host(one.environment.hostname) for one in results for disk in _disks([one])
+            ],
+        }
+    )
+
+
+def _encoded(document: dict[str, Any]) -> bytes:
+    return json.dumps(document, indent=2, allow_nan=False).encode() + b"\n"
+
+
+def _version(results: Sequence[Result]) -> str:
+    return f"spek-{results[-1].environment.spekctl_version}"
+
+
+def _place(result: Result) -> dict[str, str]:
     return {
-        "fio version": f"spek-{result.environment.spekctl_version}",
-        "timestamp": end // 10**9,
-        "timestamp_ms": end // 10**6,
-        "time": time.ctime(end // 10**9),
-        "global options": _global_options(result),
-        "jobs": [_job(one, group) for group, one in enumerate(results)],
-        "disk_util": _disks(results),
-    }
-
-
-def _global_options(result: Result) -> dict[str, str]:
-    return {
-        "ioengine": "spek",
-        "direct": "1",
         "filename": ":".join(one.facts.path for one in result.targets),
         "randseed": str(result.config.seed),
     }
 
 
+def _host(name: str) -> dict[str, Any]:
+    """A client; no port led to it."""
+    return {"hostname": name, "port": 0}
+
+
 def _job(result: Result, group: int) -> dict[str, Any]:
-    start, end = measured.span_ns(result)
-    elapsed = result.end.monotonic_ns - result.start.monotonic_ns
-    job: dict[str, Any] = {
+    job = {
         "jobname": result.workload.workload.name,
         "groupid": group,
         "error": _error(result),
         "eta": 0,
-        "elapsed": math.ceil(elapsed / 1e9),
+        "elapsed": math.ceil(_elapsed_ns(result) / 1e9),
         "job options": _job_options(result),
     }
-    for way in WAYS:
-        job[way.name.lower()] = _direction(result, way)
-    flushes = measured.times(measured.cells(result, Way.SYNC), "response")
-    job["sync"] = {
+    return job | _figures([result]) | _limits(result) | _steady(result)
+
+
+def _client(result: Result) -> dict[str, Any]:
+    job = {
+        "jobname": result.workload.workload.name,
+        "groupid": 0,
+        "error": _error(result),
+        "job options": _place(result) | _job_options(result),
+    }
+    figures = _figures([result]) | _limits(result) | _steady(result)
+    return job | figures | _host(result.environment.hostname)
+
+
+def _figures(results: Sequence[Result]) -> dict[str, Any]:
+    """What was measured. Of several results: sums, and the distributions of all their I/Os."""
+    found: dict[str, Any] = {way.name.lower(): _direction(results, way) for way in WAYS}
+    flushes = measured.times(_cells(results, Way.SYNC), "response")
+    found["sync"] = {
         "total_ios": histogram.count_of(flushes) if flushes else 0,
         "lat_ns": _times(flushes),
     }
-    job["job_runtime"] = (end - start) // 10**6
-    job |= _processors(result, elapsed)
-    job["iodepth_level"] = _levels(result)
-    job["iodepth_submit"] = dict.fromkeys(_BATCHES, 0.0)
-    job["iodepth_complete"] = dict.fromkeys(_BATCHES, 0.0)
-    job |= _latencies(result)
-    job |= {
+    found["job_runtime"] = sum(map(_runtime_ms, results))
+    found |= _processors(results)
+    found["iodepth_level"] = _levels(results)
+    found["iodepth_submit"] = dict.fromkeys(_BATCHES, 0.0)
+    found["iodepth_complete"] = dict.fromkeys(_BATCHES, 0.0)
+    return found | _latencies(results)
+
+
+def _limits(result: Result) -> dict[str, Any]:
+    return {
         "latency_depth": result.config.max_outstanding,
         "latency_target": 0,
         "latency_percentile": 100.0,
         "latency_window": 0,
     }
-    return job | _steady(result)
+
+
+def _cells(results: Sequence[Result], way: Way) -> list[Cell]:
+    return [cell for one in results for cell in measured.cells(one, way)]
+
+
+def _elapsed_ns(result: Result) -> int:
+    return result.end.monotonic_ns - result.start.monotonic_ns
+
+
+def _runtime_ms(result: Result) -> int:
+    start, end = measured.span_ns(result)
+    return (end - start) // 10**6
 
 
 def _error(result: Result) -> int:
@@ -154,54 +215,84 @@ def _size(count: int) -> str:
 # --- a direction ---------------------------------------------------------------------------------
 
 
-def _direction(result: Result, way: Way) -> dict[str, Any]:
-    cells = measured.cells(result, way)
-    start, end = measured.span_ns(result)
+def _direction(results: Sequence[Result], way: Way) -> dict[str, Any]:
+    cells = _cells(results, way)
     ios, count = sum(one.ios for one in cells), sum(one.bytes for one in cells)
-    seconds = (end - start) / 1e9
+    rates = [_rates(one, way) for one in results]
+    bandwidth = sum(one for one, _ in rates)
     found: dict[str, Any] = {
         "io_bytes": count,
         "io_kbytes": count >> 10,
-        "bw_bytes": round(count / seconds) if seconds else 0,
-        "bw": int(count / seconds) >> 10 if seconds else 0,
-        "iops": ios / seconds if seconds else 0.0,
-        "runtime": (end - start) // 10**6 if ios else 0,
+        "bw_bytes": round(bandwidth),
+        "bw": int(bandwidth) >> 10,
+        "iops": sum(one for _, one in rates),
+        "runtime": max(map(_runtime_ms, results)) if ios else 0,
         "total_ios": ios,
         "short_ios": 0,
         "drop_ios": 0,
     }
     for name, ours in TIMES.items():
         found[f"{name}_ns"] = _times(measured.times(cells, ours), bins=True)
-    samples = measured.samples(result, way) if ios else []
-    bandwidth = [one.bytes / one.seconds / 1024 for one in samples]
-    rates = [one.ios / one.seconds for one in samples]
-    mean, deviation = _spread(bandwidth)
+    samples = [
+        measured.samples(one, way) if any(cell.ios for cell in measured.cells(one, way)) else []
+        for one in results
+    ]
+    speeds = _spread([[one.bytes / one.seconds / 1024 for one in some] for some in samples])
     found |= {
-        "bw_min": int(min(bandwidth, default=0)),
-        "bw_max": int(max(bandwidth, default=0)),
+        "bw_min": int(speeds.min),
+        "bw_max": int(speeds.max),
         # The share of this job in that of its group, which is the job.
-        "bw_agg": 100.0 if samples else 0.0,
-        "bw_mean": mean,
-        "bw_dev": deviation,
-        "bw_samples": len(samples),
+        "bw_agg": 100.0 if speeds.samples else 0.0,
+        "bw_mean": speeds.mean,
+        "bw_dev": speeds.deviation,
+        "bw_samples": speeds.samples,
     }
-    mean, deviation = _spread(rates)
+    counts = _spread([[one.ios / one.seconds for one in some] for some in samples])
     return found | {
-        "iops_min": int(min(rates, default=0)),
-        "iops_max": int(max(rates, default=0)),
-        "iops_mean": mean,
-        "iops_stddev": deviation,
-        "iops_samples": len(samples),
+        "iops_min": int(counts.min),
+        "iops_max": int(counts.max),
+        "iops_mean": counts.mean,
+        "iops_stddev": counts.deviation,
+        "iops_samples": counts.samples,
     }
 
 
-def _spread(values: Sequence[float]) -> tuple[float, float]:
-    """Mean and standard deviation of a sample; 0 where there is none."""
-    if not values:
+def _rates(result: Result, way: Way) -> tuple[float, float]:
+    """Bytes and I/Os per second of the measure phase."""
+    start, end = measured.span_ns(result)
+    cells, seconds = measured.cells(result, way), (end - start) / 1e9
+    if not seconds:
         return 0.0, 0.0
-    mean = math.fsum(values) / len(values)
-    squares = math.fsum((one - mean) ** 2 for one in values)
-    return mean, math.sqrt(squares / (len(values) - 1)) if len(values) > 1 else 0.0
+    return sum(one.bytes for one in cells) / seconds, sum(one.ios for one in cells) / seconds
+
+
+@dataclass(frozen=True, slots=True)
+class _Spread:
+    """Of the rates of report intervals; 0 where there are none."""
+
+    min: float
+    max: float
+    mean: float
+    deviation: float
+    samples: int
+
+
+def _spread(series: Sequence[Sequence[float]]) -> _Spread:
+    """Of the series of each host. fio adds up extremes and means, and takes the deviation of each
+    from its own mean."""
+    used = [some for some in series if some]
+    means = [math.fsum(some) / len(some) for some in used]
+    squares = math.fsum(
+        (one - mean) ** 2 for some, mean in zip(used, means, strict=True) for one in some
+    )
+    count = sum(map(len, used))
+    return _Spread(
+        min=math.fsum(map(min, used)),
+        max=math.fsum(map(max, used)),
+        mean=math.fsum(means),
+        deviation=math.sqrt(squares / (count - 1)) if count > 1 else 0.0,
+        samples=count,
+    )
 
 
 def _times(found: Histogram | None, bins: bool = False) -> dict[str, Any]:
@@ -232,16 +323,19 @@ def _times(found: Histogram | None, bins: bool = False) -> dict[str, Any]:
 # --- the job -------------------------------------------------------------------------------------
 
 
-def _processors(result: Result, elapsed_ns: int) -> dict[str, Any]:
+def _processors(results: Sequence[Result]) -> dict[str, Any]:
     """The workers are threads of the kernel: all their time is in system mode."""
-    used = sum(one.cpu_ns for one in result.workers)
-    switches = sum(one.voluntary_switches + one.involuntary_switches for one in result.workers)
-    share = used / elapsed_ns / max(1, len(result.workers)) if elapsed_ns > 0 else 0.0
+    workers = [worker for one in results for worker in one.workers]
+    used = sum(one.cpu_ns for one in workers)
+    had = sum(_elapsed_ns(one) * len(one.workers) for one in results)
+    switches = sum(one.voluntary_switches + one.involuntary_switches for one in workers)
+    share = used / had if had > 0 else 0.0
     return {"usr_cpu": 0.0, "sys_cpu": 100 * share, "ctx": switches, "majf": 0, "minf": 0}
 
 
-def _levels(result: Result) -> dict[str, float]:
-    depths = [one.outstanding for one in result.intervals if one.phase is Phase.MEASURE]
+def _levels(results: Sequence[Result]) -> dict[str, float]:
+    rows = [row for one in results for row in one.intervals if row.phase is Phase.MEASURE]
+    depths = [row.outstanding for row in rows]
     names = [str(one) for one in _DEPTHS] + [">=64"]
     found = dict.fromkeys(names, 0)
     for depth in depths:
@@ -250,7 +344,7 @@ def _levels(result: Result) -> dict[str, float]:
     return {name: 100 * count / len(depths) if depths else 0.0 for name, count in found.items()}
 
 
-def _latencies(result: Result) -> dict[str, dict[str, float]]:
+def _latencies(results: Sequence[Result]) -> dict[str, dict[str, float]]:
     """Per cent of all I/Os by response time: above the entry before, below its name."""
     scales: list[tuple[str, int, Sequence[int]]] = [
         ("latency_ns", 1, _NS),
@@ -259,8 +353,7 @@ def _latencies(result: Result) -> dict[str, dict[str, float]]:
     ]
     edges = [(f"{name} {top}", unit * top) for name, unit, tops in scales for top in tops]
     counts = {name: 0 for name, _ in edges} | {"latency_ms >=2000": 0}
-    cells = [one for way in WAYS for one in measured.cells(result, way)]
-    found = measured.times(cells, "response")
+    found = measured.times([one for way in WAYS for one in _cells(results, way)], "response")
     for index, count in (found.counts if found else {}).items():
         value = histogram.bucket_value(index, found.bits if found else 0)
         name = next((one for one, top in edges if value < top), "latency_ms >=2000")

@@ -7,10 +7,14 @@ import json
 from pathlib import Path
 
 import pytest
+from lib.ctl import results
 from lib.ctl.command_line import Spekctl
+from msgspec.structs import replace
 
+from spekctl import files
 from spekctl.documents import document
 from spekctl.documents.document import Kind
+from spekctl.errors import ExitCode
 
 MIXED = """
 [workload]
@@ -137,3 +141,43 @@ def test_show_explains_imported_workloads(spekctl: Spekctl, tmp_path: Path) -> N
     outcome = spekctl("show", f"fio:{tmp_path / 'job.fio'}")
     assert outcome.code == 0
     assert "  a: share 100, 100% reads, 8192, once" in outcome.out.splitlines()
+
+
+def stored(path: Path, host: str) -> None:
+    """A file with the result of a run on this host."""
+    made = results.build()
+    made = replace(made, environment=replace(made.environment, hostname=host))
+    path.write_bytes(files.encode(made))
+
+
+def test_results_of_hosts_are_clients_of_fio(spekctl: Spekctl, tmp_path: Path) -> None:
+    for host in ("alpha", "beta"):
+        stored(tmp_path / f"{host}.json", host)
+    done = spekctl("show", "alpha.json", "beta.json", "--fio-json", "all.json")
+    assert (done.code, done.out) == (ExitCode.OK, "")
+    made = json.loads((tmp_path / "all.json").read_text())
+    hosts = [one["hostname"] for one in made["client_stats"]]
+    assert hosts == ["alpha", "beta", "All clients"] and "jobs" not in made
+    assert spekctl("show", "alpha.json", "--fio-json", "one.json").code == ExitCode.OK
+    (job,) = json.loads((tmp_path / "one.json").read_text())["jobs"]
+    assert job["read"]["total_ios"] == 70
+
+
+@pytest.mark.parametrize(
+    ("words", "sentence"),
+    [
+        (["r.json", "r.json"], "show takes one workload or file, not 2; only --fio-json takes"),
+        (["r.json", "--fio-json", "r.json"], "r.json would overwrite the result in it"),
+        (["r.json", "--fio-json", "none/x"], "there is no directory none"),
+        (["spc1", "--fio-json", "x"], "there is no file spc1"),
+        (["r.json", "--json", "--fio-json", "x"], "--fio-json and --json exclude each other"),
+    ],
+)
+def test_results_that_cannot_be_written_are_refused(
+    spekctl: Spekctl, tmp_path: Path, words: list[str], sentence: str
+) -> None:
+    stored(tmp_path / "r.json", "alpha")
+    before = (tmp_path / "r.json").read_bytes()
+    done = spekctl("show", *words)
+    assert done.code == ExitCode.USAGE and sentence in done.sentence
+    assert (tmp_path / "r.json").read_bytes() == before and not (tmp_path / "x").exists()

@@ -3,14 +3,18 @@
 
 from __future__ import annotations
 
+import contextlib
 import gzip
+import json
 import shutil
 import subprocess
 from pathlib import Path
+from typing import Any
 
 import pytest
 from lib.ctl import results
 from lib.fakes.kernel import SECOND, START_NS
+from lib.waiting import eventually
 
 from spekctl.documents.result import Result
 from spekctl.kernel.records import IntervalCell, IntervalRow, Phase
@@ -56,17 +60,47 @@ def ours() -> Result:
     return results.build(rows=ROWS)
 
 
-@pytest.fixture(scope="session")
-def theirs(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A folder in which fio has run, out.json and logs L_*."""
+def fio() -> str:
     program = shutil.which("fio")
     if program is None:
         pytest.skip("fio is not installed; .ci/packages test names it")
+    return program
+
+
+@pytest.fixture(scope="session")
+def theirs(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder in which fio has run, out.json and logs L_*."""
+    program = fio()
     folder = tmp_path_factory.mktemp("fio")
     (folder / "job.fio").write_text(JOB.format(folder=folder))
     words = ["--output-format=json+", f"--output={folder}/out.json", f"{folder}/job.fio"]
     subprocess.run([program, *words], check=True, timeout=60, capture_output=True)
     return folder
+
+
+@pytest.fixture(scope="session")
+def their_clients(tmp_path_factory: pytest.TempPathFactory) -> Any:
+    """What fio writes of two servers."""
+    program = fio()
+    folder = tmp_path_factory.mktemp("clients")
+    without_logs = [line for line in JOB.splitlines() if "log" not in line]
+    (folder / "job.fio").write_text("\n".join(without_logs).format(folder=folder))
+    words = ["--output-format=json+", "--output=out.json"]
+    with contextlib.ExitStack() as servers:
+        for name in ("a", "b"):
+            # The path of a socket is short, so it is relative.
+            server = subprocess.Popen(
+                [program, f"--server=sock:{name}"], cwd=folder, stdout=subprocess.DEVNULL
+            )
+            servers.enter_context(server)
+            servers.callback(server.terminate)
+            eventually((folder / name).exists, "fio does not listen")
+            words += [f"--client=sock:{name}", "job.fio"]
+        run = [program, *words]
+        subprocess.run(run, cwd=folder, check=True, timeout=60, capture_output=True)
+    text = (folder / "out.json").read_text()
+    # Lines of both servers stand before it.
+    return json.loads(text[text.index("\n{") :])
 
 
 @pytest.fixture(scope="session")

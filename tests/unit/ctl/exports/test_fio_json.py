@@ -14,10 +14,12 @@ import pytest
 from lib.ctl import results
 from lib.ctl.command_line import Spekctl
 from lib.fakes.kernel import FakeKernel
+from msgspec.structs import replace
 
 from spekctl.documents.result import Result
 from spekctl.errors import ExitCode
 from spekctl.exports import fio_json
+from spekctl.kernel.records import Direction
 
 
 def differences(one: Any, other: Any, place: str = "") -> list[str]:
@@ -80,6 +82,92 @@ def test_an_empty_result_has_zeros() -> None:
     (job,) = json.loads(fio_json.encode(results.build(cells=())))["jobs"]
     assert job["read"]["iops"] == 0 and job["read"]["lat_ns"]["N"] == 0
     assert sum(job["latency_us"].values()) == 0
+
+
+BUCKETS = (".percentile: only in one", ".bins: only in one")
+
+
+@pytest.fixture
+def clients(ours: Result) -> list[dict[str, Any]]:
+    """The client_stats of two hosts, of which the other did the reads of one second only."""
+    cells = [results.cell(Direction.READ, [50_000] * 10)]
+    other = replace(results.build(cells=cells), intervals=ours.intervals[:1])
+    made = json.loads(fio_json.encode_clients([on(ours, "alpha"), on(other, "beta")]))
+    found: list[dict[str, Any]] = made["client_stats"]
+    return found
+
+
+def on(result: Result, host: str) -> Result:
+    """@result, measured by another host."""
+    return replace(result, environment=replace(result.environment, hostname=host))
+
+
+def test_several_results_have_the_form_of_clients(ours: Result, their_clients: Any) -> None:
+    made = json.loads(fio_json.encode_clients([on(ours, "alpha"), on(ours, "beta")]))
+    assert differences(made, their_clients) == []
+    assert list(made) == list(their_clients)
+    for mine, real in zip(made["client_stats"], their_clients["client_stats"], strict=True):
+        assert list(mine) == list(real)
+    mine, real = made["client_stats"][-1], their_clients["client_stats"][-1]
+    # fio 3.33 does not list the percentiles of the sum.
+    found = [one for one in differences(mine, real) if not one.endswith(BUCKETS)]
+    assert found == []
+
+
+def test_clients_have_the_name_of_their_host(clients: list[dict[str, Any]]) -> None:
+    assert [(one["jobname"], one["hostname"], one["port"]) for one in clients] == [
+        ("mixed-70-30-8k", "alpha", 0),
+        ("mixed-70-30-8k", "beta", 0),
+        ("All clients", "All clients", 0),
+    ]
+
+
+def check_sums(clients: list[dict[str, Any]]) -> None:
+    """The last of them is what fio makes of the others."""
+    *parts, whole = clients
+    assert whole["jobname"] == "All clients"
+    for key in ("ctx", "job_runtime"):
+        assert whole[key] == sum(one[key] for one in parts), key
+    for way in ("read", "write"):
+        some, total = [one[way] for one in parts], whole[way]
+        for key in ("io_bytes", "total_ios", "bw_samples", "iops_samples"):
+            assert total[key] == sum(one[key] for one in some), (way, key)
+        for key in ("bw", "bw_bytes", "iops", "bw_min", "bw_max", "iops_min", "iops_max"):
+            assert total[key] == pytest.approx(sum(one[key] for one in some), abs=2), (way, key)
+        assert total["runtime"] == max(one["runtime"] for one in some)
+        for mean, deviation, count in (
+            ("bw_mean", "bw_dev", "bw_samples"),
+            ("iops_mean", "iops_stddev", "iops_samples"),
+        ):
+            assert total[mean] == pytest.approx(sum(one[mean] for one in some)), (way, mean)
+            squares = sum(one[deviation] ** 2 * (one[count] - 1) for one in some if one[count])
+            expected = (squares / (total[count] - 1)) ** 0.5 if total[count] > 1 else 0
+            assert total[deviation] == pytest.approx(expected, rel=1e-4), (way, deviation)
+        for key in ("slat_ns", "clat_ns", "lat_ns"):
+            assert total[key]["N"] == sum(one[key]["N"] for one in some), (way, key)
+            used = [one[key] for one in some if one[key]["N"]]
+            assert total[key]["min"] == min(one["min"] for one in used), (way, key)
+            assert total[key]["max"] == max(one["max"] for one in used), (way, key)
+
+
+def test_sums_of_clients_are_those_of_fio(
+    clients: list[dict[str, Any]], their_clients: Any
+) -> None:
+    check_sums(their_clients["client_stats"])
+    check_sums(clients)
+
+
+def test_percentiles_of_all_clients_are_those_of_all_ios(clients: list[dict[str, Any]]) -> None:
+    lat = clients[-1]["read"]["lat_ns"]
+    everything = sorted([*results.READS, *[50_000] * 10])
+    assert lat["percentile"]["90.000000"] == pytest.approx(everything[71], rel=1 / 128)
+    assert sum(lat["bins"].values()) == 80
+
+
+def test_disks_of_clients_have_their_host(ours: Result) -> None:
+    made = json.loads(fio_json.encode_clients([on(ours, "alpha"), on(ours, "beta")]))
+    found = [(one["name"], one["hostname"]) for one in made["disk_util"]]
+    assert found == [("x", "alpha"), ("x", "beta")]
 
 
 def test_run_writes_the_files(spekctl: Spekctl, kernel: FakeKernel, tmp_path: Path) -> None:
