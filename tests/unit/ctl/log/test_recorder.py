@@ -118,6 +118,24 @@ def logged(spekctl: Spekctl, path: Path, *more: str) -> tuple[Outcome, dict[str,
     return outcome, found
 
 
+@pytest.mark.parametrize("overrun", [0, 1])
+def test_the_log_gives_fio_its_histograms_if_it_has_all_ios(
+    spekctl: Spekctl, kernel: LoggingKernel, tmp_path: Path, overrun: int
+) -> None:
+    """The records complete in the first second of three, unlike what the statistics say."""
+    kernel.overrun = overrun
+    outcome, _ = logged(spekctl, tmp_path / "log", "--fio-logs", str(tmp_path / "L"))
+    assert outcome.code == ExitCode.OK, outcome.err
+    text = (tmp_path / "L_clat_hist.1.log").read_text()
+    lines = [[int(word) for word in line.split(", ")] for line in text.splitlines()]
+    found = [(ms, way, sum(counts)) for ms, way, _, *counts in lines]
+    if overrun:
+        assert found == [(1000 * second, 0, 100) for second in (1, 2, 3)]
+    else:
+        writes = int(np.frombuffer(kernel.worker0.read_bytes(), TYPE)["write"].sum())
+        assert found == [(1000, 0, 300 - writes), (1000, 1, writes)]
+
+
 def test_a_run_with_a_log(spekctl: Spekctl, kernel: LoggingKernel, tmp_path: Path) -> None:
     path = tmp_path / "out.parquet"
     outcome, found = logged(spekctl, path)
