@@ -55,7 +55,7 @@ def settle() -> None:
                 pass
         except TimeoutError:
             raise AssertionError(f"udev is silent:\n{udev_processes()}") from None
-    if not comes_true(lambda: not UDEV_QUEUE.exists()):
+    if not comes_true(lambda: not UDEV_QUEUE.exists(), UDEV_S):
         raise AssertionError(f"udev does not come to rest:\n{udev_processes()}")
 
 
