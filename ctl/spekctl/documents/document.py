@@ -13,7 +13,7 @@ import time
 from collections.abc import Callable, Sequence
 from enum import StrEnum
 from pathlib import Path
-from typing import Annotated, Any, ClassVar, NamedTuple, Self, TypeVar, cast
+from typing import Annotated, Any, ClassVar, Self, TypeVar, cast
 
 import msgspec
 from msgspec import Meta
@@ -95,7 +95,7 @@ class Document(Part, frozen=True, kw_only=True, tag_field="kind"):
 
 
 D = TypeVar("D", bound=Document)
-ENVELOPE = ("kind", "version", "created", "command")
+ENVELOPE = ("kind", *Document.__struct_fields__)
 
 
 def kind_of(model: type[Document]) -> Kind:
@@ -123,30 +123,34 @@ class _Head(msgspec.Struct):
     schema: str = ""
     schema_version: int = 0
 
+    @property
+    def kind_written(self) -> str:
+        return self.kind or self.schema
 
-class _Written(msgspec.Struct):
+    @property
+    def version_written(self) -> int:
+        return self.version or self.schema_version
+
+
+# Every file of the current version has all of these; the defaults of Document are for writing.
+_Envelope = msgspec.defstruct(
+    "_Envelope",
+    [("kind", str), *((one.name, one.type) for one in msgspec.structs.fields(Document))],
+)
+
+
+class _Written(msgspec.Struct, kw_only=True):
     """The remainder of the envelope, which files of version 1 may lack."""
 
     created: str = ""
     command: list[str] = []
 
 
-class _Envelope(msgspec.Struct):
-    """All of these are in every file of the current version."""
-
-    kind: str
-    version: int
-    created: str
-    command: list[str]
-
-
-class Origin(NamedTuple):
+class Origin(_Written, kw_only=True):
     """What the envelope of a file says; empty where a version 1 says nothing."""
 
     kind: Kind
     version: int
-    created: str
-    command: list[str]
 
 
 def identify(path: Path, wanted: Sequence[Kind], purpose: str = "", words: str = "") -> Kind:
@@ -180,7 +184,7 @@ def description(path: Path) -> str:
         return parquet_kind(path).text
     try:
         head = files.decode(data, _Head)
-        return Kind(head.kind or head.schema).text
+        return Kind(head.kind_written).text
     except (msgspec.DecodeError, ValueError):
         return "JSON that spekctl has not written"
 
@@ -195,7 +199,8 @@ def origin(path: Path, data: bytes | None = None) -> Origin:
         written = files.decode(data, _Written)
     except msgspec.DecodeError as error:
         raise UsageError(f"{path} is damaged: {error}") from error
-    return Origin(kind, head.version or head.schema_version, written.created, written.command)
+    told = msgspec.structs.asdict(written)
+    return Origin(kind=kind, version=head.version_written, **told)
 
 
 # The first bytes of a Parquet file; log.file tells logs from others.
@@ -240,7 +245,7 @@ def decode(path: Path, data: bytes, model: type[D]) -> D:
     kind = _kind(path, head, expected)
     if kind is not wanted:
         raise UsageError(f"{path} is {kind.text}; {expected}")
-    version, known = head.version or head.schema_version, version_of(model)
+    version, known = head.version_written, version_of(model)
     if not known - len(model.UPGRADES) <= version <= known:
         raise UsageError(f"{path} has version {version} of its format; {_readable(model)}")
     try:
@@ -299,7 +304,7 @@ def _head(path: Path, data: bytes, expected: str) -> _Head:
 
 
 def _kind(path: Path, head: _Head, expected: str) -> Kind:
-    name = head.kind or head.schema
+    name = head.kind_written
     try:
         return Kind(name)
     except ValueError as error:

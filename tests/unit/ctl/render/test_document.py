@@ -28,7 +28,10 @@ def test_the_contents_of_every_report_can_be_shown() -> None:
 
 @pytest.mark.parametrize("kind", list(Kind))
 def test_the_origin_of_every_kind_is_told(kind: Kind, capfd: pytest.CaptureFixture[str]) -> None:
-    render.print_origin(Path("x"), Origin(kind, 7, "2026-01-31T12:00:00Z", ["run", "a b"]))
+    render.print_origin(
+        Path("x"),
+        Origin(kind=kind, version=7, created="2026-01-31T12:00:00Z", command=["run", "a b"]),
+    )
     lines = capfd.readouterr().out.splitlines()
     assert lines[:3] == [
         f"x: {kind.text}, version 7 of its format",
@@ -38,5 +41,5 @@ def test_the_origin_of_every_kind_is_told(kind: Kind, capfd: pytest.CaptureFixtu
 
 
 def test_an_origin_that_is_unknown_is_left_out(capfd: pytest.CaptureFixture[str]) -> None:
-    render.print_origin(Path("x"), document.Origin(Kind.IDLE, 1, "", []))
+    render.print_origin(Path("x"), document.Origin(kind=Kind.IDLE, version=1))
     assert len(capfd.readouterr().out.splitlines()) == 1
