@@ -17,6 +17,7 @@ from typing import Any, ClassVar, Generic, Protocol, TypeVar
 
 from spekctl.block.device import Device
 from spekctl.campaigns.campaign import Campaign, Done, Task, interval_ns
+from spekctl.documents.benchmark import Report
 from spekctl.errors import ExitCode
 from spekctl.run import request as run_request
 from spekctl.run.job import Request
@@ -48,14 +49,6 @@ class Plan(Protocol):
 
     def left_ns(self, parameters: Any, done: Any, /) -> int:
         """Expected time of all remaining steps, including the next one."""
-
-
-class Report(Protocol):
-    """A report on a benchmark."""
-
-    @property
-    def passed(self) -> bool:
-        """It is complete, and no limit was missed."""
 
 
 StepT = TypeVar("StepT", bound=Step)

@@ -12,14 +12,15 @@ from typing import TypeVar
 from spekctl.campaigns import usage
 from spekctl.campaigns.idle import Idle
 from spekctl.campaigns.inputs import fraction_of, hours_again
-from spekctl.documents import spc1, spc2
+from spekctl.documents.benchmark import AnnualReport, Profile, Report
 from spekctl.documents.device import TargetFacts
-from spekctl.documents.energy import Spc1eReport
+from spekctl.documents.exact import Figure, decimal_text, figure, measured_number
+from spekctl.documents.power import PowerFigures
 from spekctl.documents.result import Environment
-from spekctl.documents.spc2 import Spc2eReport
 from spekctl.errors import UsageError
 
-ReportT = TypeVar("ReportT", Spc1eReport, Spc2eReport)
+ReportT = TypeVar("ReportT", bound=AnnualReport)
+ProfileT = TypeVar("ProfileT", bound=Profile)
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,7 +36,7 @@ class Facts:
 
 
 def facts_of(
-    load: spc1.Report | spc2.Report | None,
+    load: Report | None,
     rest: Idle | None,
     whole: bool,
     remarks: Sequence[str] = (),
@@ -80,6 +81,44 @@ def verdict(missing: Sequence[str], without: Sequence[str], between: str = " and
     if without:
         return f"performance only: no power measured in {', '.join(without)}"
     return "complete"
+
+
+def watts_of(power: PowerFigures | None) -> Fraction | None:
+    """Measured power, less the baseline; None if it is missing."""
+    net_w = power.net_w if power is not None else None
+    return measured_number(net_w) if net_w is not None else None
+
+
+def disorder_remark(levels: usage.Levels) -> list[str]:
+    """What to check if a level with less load has more power."""
+    disorder = usage.disorder(levels)
+    if not disorder:
+        return []
+    return [f"{disorder}: check that the system was idle, and what the meter measures"]
+
+
+def annual(whole: usage.Metrics | None) -> tuple[Figure | None, Figure | None]:
+    """Energy and cost of a year."""
+    if whole is None:
+        return None, None
+    return figure(whole.annual_kwh, usage.DECIMALS), figure(whole.annual_cost, usage.DECIMALS)
+
+
+def hours_text(hours: usage.Hours | None) -> list[str]:
+    """Hours of a usage profile, which the mean of all profiles has none of."""
+    return [decimal_text(one) for one in hours.all] if hours is not None else []
+
+
+def profile_of(
+    make: Callable[[str, list[str], Figure, Figure, Figure, Figure], ProfileT],
+    name: str,
+    hours: usage.Hours | None,
+    day: usage.Nominal,
+) -> ProfileT:
+    """A usage profile, or the mean of all: its power, rate, rate per watt and heat."""
+    values = (day.watts, day.rate, day.rate_per_watt, day.btu_per_hour)
+    watts, rate, efficiency, heat = (figure(one, usage.DECIMALS) for one in values)
+    return make(name, hours_text(hours), watts, rate, efficiency, heat)
 
 
 def again(

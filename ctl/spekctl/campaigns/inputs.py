@@ -14,9 +14,9 @@ from spekctl.campaigns import usage
 from spekctl.campaigns.dcse import figures as dcse
 from spekctl.campaigns.emerald import figures as emerald
 from spekctl.documents import document
-from spekctl.documents.energy import ProfileReport, Site
+from spekctl.documents.benchmark import Profile
+from spekctl.documents.energy import Site
 from spekctl.documents.exact import decimal_text
-from spekctl.documents.spc2 import RateProfile
 from spekctl.errors import UsageError
 from spekctl.suggest import did_you_mean
 from spekctl.units import LONGEST_NUMBER
@@ -121,9 +121,7 @@ class Table:
                 raise self._wrong(f"unknown key '{key}'{hint}")
 
 
-def hours_again(
-    rows: Sequence[ProfileReport] | Sequence[RateProfile], path: Path
-) -> dict[str, usage.Hours]:
+def hours_again(rows: Sequence[Profile], path: Path) -> dict[str, usage.Hours]:
     """The hours of a report's usage profiles."""
     found = dict(usage.PROFILES)
     for row in rows:

@@ -14,8 +14,9 @@ from spekctl.commands import options
 from spekctl.errors import ExitCode, SpekError, UsageError
 
 if TYPE_CHECKING:
-    from spekctl.campaigns.benchmark import Benchmark, Report
+    from spekctl.campaigns.benchmark import Benchmark
     from spekctl.campaigns.campaign import Campaign, Tools
+    from spekctl.documents.benchmark import Report
 
 
 F = TypeVar("F", bound=Callable[..., Any])

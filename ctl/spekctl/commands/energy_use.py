@@ -18,16 +18,14 @@ from spekctl.errors import ExitCode, UsageError
 if TYPE_CHECKING:
     from spekctl.campaigns.benchmark import Benchmark
     from spekctl.campaigns.usage import Hours
-    from spekctl.documents import spc1, spc2
-    from spekctl.documents.energy import Spc1eReport
-    from spekctl.documents.spc2 import Spc2eReport
+    from spekctl.documents.benchmark import AnnualReport, Report
 
 IDLE_NS = 10 * 60 * 10**9
 QUICK_IDLE_NS = 10 * 10**9
 
 F = TypeVar("F", bound=Callable[..., Any])
-LoadT = TypeVar("LoadT", "spc1.Report", "spc2.Report")
-ReportT = TypeVar("ReportT", "Spc1eReport", "Spc2eReport")
+LoadT = TypeVar("LoadT", bound="Report")
+ReportT = TypeVar("ReportT", bound="AnnualReport")
 
 
 def source_option(help: str) -> Callable[[F], F]:

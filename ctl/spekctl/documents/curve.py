@@ -16,7 +16,7 @@ from spekctl.documents import document
 from spekctl.documents.device import TargetFacts
 from spekctl.documents.document import Document, Kind, Part
 from spekctl.documents.power import MIB, efficiency
-from spekctl.documents.result import Efficiency, Environment
+from spekctl.documents.result import Efficiency, Environment, RunEnd, RunOk
 
 SCHEMA_FILE = Path(__file__).with_name("curve.schema.json")
 # A device fell behind if more than 2 % of the I/Os, and more than a short queue, are left over.
@@ -116,8 +116,8 @@ class Point(Part, frozen=True):
         ),
     ]
     errors: int
-    ok: Annotated[bool, Meta(description="The run completed without errors.")]
-    text: Annotated[str, Meta(description="How it ended, as a sentence.")]
+    ok: RunOk
+    text: RunEnd
     limit_missed: Annotated[
         bool,
         Meta(description="A threshold ended the run, or it did not reach the steady state asked."),

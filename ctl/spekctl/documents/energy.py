@@ -13,9 +13,17 @@ from typing import Annotated, Any, Literal
 from msgspec import Meta
 
 from spekctl.documents import document
+from spekctl.documents.benchmark import (
+    Hours,
+    LevelsMeasured,
+    LoadPassed,
+    Notice,
+    Price,
+    Verdict,
+)
 from spekctl.documents.device import TargetFacts
 from spekctl.documents.document import Document, Kind, Part
-from spekctl.documents.exact import Figure
+from spekctl.documents.exact import Figure, Given
 from spekctl.documents.power import PowerFigures
 from spekctl.documents.result import Environment
 
@@ -23,8 +31,6 @@ SCHEMA_FILE = Path(__file__).with_name("energy.schema.json")
 SPC1E_NOTICE = "SPC-1/E-like, unaudited"
 EMERALD_NOTICE = "Emerald-like, unaudited"
 DCSE_NOTICE = "DCsE, unaudited"
-
-Given = Annotated[str, Meta(description="A decimal as it was given or measured.")]
 
 
 class LevelReport(Part, frozen=True):
@@ -43,10 +49,7 @@ class ProfileReport(Part, frozen=True):
     """A usage profile, or the mean of all of them (name composite)."""
 
     name: str
-    hours: Annotated[
-        list[str],
-        Meta(description="Hours of a day at heavy, moderate and idle load; empty: composite."),
-    ]
+    hours: Hours
     watts: Annotated[Figure | None, Meta(description="Nominal power, W.")]
     iops: Annotated[Figure, Meta(description="Nominal traffic, I/Os per second.")]
     iops_per_watt: Figure | None
@@ -69,16 +72,16 @@ class Site(Part, frozen=True):
 class Spc1eReport(Document, frozen=True, kw_only=True, tag=Kind.SPC1E.value):
     """Report of an SPC-1/E-like, unaudited test."""
 
-    notice: Annotated[str, Meta(description="Says that these results are unaudited.")]
-    complete: Annotated[bool, Meta(description="All levels were measured, and their power.")]
-    passed: Annotated[bool, Meta(description="The test under load met all its limits.")]
-    verdict: Annotated[str, Meta(description="The outcome as a sentence.")]
+    notice: Notice
+    complete: LevelsMeasured
+    passed: LoadPassed
+    verdict: Verdict
     source: Annotated[str, Meta(description="measured, or the file that levels came from.")]
     levels: Annotated[list[LevelReport], Meta(description="heavy, moderate, idle; if measured.")]
     profiles: list[ProfileReport]
     composite: ProfileReport | None
     annual_kwh: Figure | None
-    price: Annotated[Given, Meta(description="Price of a kWh, in any currency.")]
+    price: Price
     annual_cost: Figure | None
     site: Site | None
     targets: list[TargetFacts]
@@ -178,10 +181,10 @@ class EmeraldParameters(Part, frozen=True):
 class EmeraldReport(Document, frozen=True, kw_only=True, tag=Kind.EMERALD.value):
     """Report of an Emerald-like, unaudited test."""
 
-    notice: Annotated[str, Meta(description="Says that these results are unaudited.")]
+    notice: Notice
     complete: Annotated[bool, Meta(description="All phases were done, and their power is known.")]
     passed: Annotated[bool, Meta(description="All phases were done and keep their limits.")]
-    verdict: Annotated[str, Meta(description="The outcome as a sentence.")]
+    verdict: Verdict
     source: Annotated[str, Meta(description="measured, or the file that numbers came from.")]
     raw_gigabytes: Annotated[
         Given | None, Meta(description="Raw capacity, 10^9 bytes; null: not given.")

@@ -16,6 +16,7 @@ from msgspec import Meta
 from spekctl.documents.document import Part
 
 Number = int | Decimal | Fraction
+Given = Annotated[str, Meta(description="A decimal as it was given or measured.")]
 
 
 class Figure(Part, frozen=True):

@@ -15,10 +15,11 @@ from typing import Annotated, Any, Literal
 from msgspec import Meta
 
 from spekctl.documents import document
+from spekctl.documents.benchmark import Notice, Remarks, ResultFile, Verdict
 from spekctl.documents.device import TargetFacts
 from spekctl.documents.document import Document, Kind, Part
 from spekctl.documents.power import PowerFigures
-from spekctl.documents.result import Environment
+from spekctl.documents.result import Environment, RunEnd, RunOk
 from spekctl.documents.shape import Shape
 from spekctl.documents.steady import Criteria, Window
 
@@ -86,16 +87,10 @@ class Run(Part, frozen=True):
     p99_ns: int | None
     max_ns: int | None
     errors: int
-    ok: Annotated[bool, Meta(description="The run completed without errors.")]
-    text: Annotated[str, Meta(description="How it ended, as a sentence.")]
+    ok: RunOk
+    text: RunEnd
     power: PowerFigures | None
-    result_file: Annotated[str | None, Meta(description="Beside this file; null: not kept.")]
-
-    def value(self, metric: MetricName) -> float:
-        """The metric; 0 of a time that there is none of."""
-        if metric == "latency":
-            return self.mean_ns or 0.0
-        return self.iops if metric == "iops" else self.bytes_per_s
+    result_file: ResultFile
 
 
 class Round(Part, frozen=True):
@@ -115,12 +110,6 @@ class Cell(Part, frozen=True):
     mean_ns: Annotated[float | None, Meta(description="Mean response time, mean of the rounds.")]
     p99_ns: Annotated[float | None, Meta(description="Mean of the rounds.")]
     max_ns: Annotated[int | None, Meta(description="Largest of the rounds.")]
-
-    def value(self, metric: MetricName) -> float:
-        """The metric; 0 of a time that there is none of."""
-        if metric == "latency":
-            return self.mean_ns or 0.0
-        return self.iops if metric == "iops" else self.bytes_per_s
 
 
 class Measured(Part, frozen=True):
@@ -143,7 +132,7 @@ class Measured(Part, frozen=True):
     sizes: list[int]
     rounds: list[Round]
     cells: list[Cell]
-    text: Annotated[str, Meta(description="The outcome as a sentence.")]
+    text: Verdict
 
 
 class Sample(Part, frozen=True):
@@ -159,19 +148,26 @@ class Sample(Part, frozen=True):
 class Report(Document, frozen=True, kw_only=True, tag=Kind.PTS.value):
     """Report of a PTS-like, unaudited test."""
 
-    notice: Annotated[str, Meta(description="Says that these results are unaudited.")]
+    notice: Notice
     passed: Annotated[
         bool, Meta(description="All tests were done and reached steady state without errors.")
     ]
     complete: Annotated[bool, Meta(description="All steps were done.")]
-    verdict: Annotated[str, Meta(description="The outcome as a sentence.")]
+    verdict: Verdict
     tests: Annotated[list[Measured], Meta(description="Those with rounds.")]
     saturation: Annotated[list[Sample], Meta(description="Write saturation; empty: not done.")]
     parameters: Parameters
     runs: Annotated[list[Run], Meta(description="All that was done, in that order.")]
     targets: list[TargetFacts]
     environment: Environment | None
-    remarks: Annotated[list[str], Meta(description="Remarks for the reader.")]
+    remarks: Remarks
+
+
+def metric_of(found: Run | Cell, metric: MetricName) -> float:
+    """The metric; 0 of a time that there is none of."""
+    if metric == "latency":
+        return found.mean_ns or 0.0
+    return found.iops if metric == "iops" else found.bytes_per_s
 
 
 def size_text(size: int) -> str:

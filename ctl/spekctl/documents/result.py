@@ -623,6 +623,11 @@ class EndingResult(Part, frozen=True):
         return bool(self.stopped_by) or self.steady is False
 
 
+# Of a run, in the documents that are made of results.
+RunOk = Annotated[bool, Meta(description="The run completed without errors.")]
+RunEnd = Annotated[str, Meta(description="How it ended, as a sentence.")]
+
+
 class Outcome(Part, frozen=True):
     """How the run ended."""
 

@@ -19,6 +19,7 @@ from typing import Annotated, Any, Literal
 from msgspec import Meta
 
 from spekctl.documents import document, shape
+from spekctl.documents.benchmark import Notice, Remarks, Verdict
 from spekctl.documents.curve import Curve, Point, TimeFigures
 from spekctl.documents.device import TargetFacts
 from spekctl.documents.document import Document, Kind, Part
@@ -253,10 +254,10 @@ class Persistence(Part, frozen=True):
 class Report(Document, frozen=True, kw_only=True, tag=Kind.SPC1.value):
     """Report of an SPC-1-like, unaudited test."""
 
-    notice: Annotated[str, Meta(description="Says that these results are unaudited.")]
+    notice: Notice
     passed: Annotated[bool, Meta(description="It is complete and meets all limits.")]
     complete: Annotated[bool, Meta(description="All phases were measured.")]
-    verdict: Annotated[str, Meta(description="The outcome as a sentence.")]
+    verdict: Verdict
     level_bsu: Annotated[int | None, Meta(description="100 % of the load; null: not found.")]
     iops: Annotated[float | None, Meta(description="SPC-1-like IOPS: I/Os per second at 100 %.")]
     lrt_ns: Annotated[float | None, Meta(description="SPC-1-like LRT: mean response at 10 %.")]
@@ -270,7 +271,7 @@ class Report(Document, frozen=True, kw_only=True, tag=Kind.SPC1.value):
     phases: Annotated[
         list[Phase], Meta(description="All phases in the order of measuring, the search included.")
     ]
-    remarks: Annotated[list[str], Meta(description="Remarks for the reader.")]
+    remarks: Remarks
     persistence: Annotated[Persistence | None, Meta(description="null: without --persistence.")] = (
         None
     )

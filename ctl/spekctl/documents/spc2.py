@@ -14,13 +14,22 @@ from typing import Annotated, Any, Literal
 from msgspec import Meta
 
 from spekctl.documents import document
+from spekctl.documents.benchmark import (
+    Hours,
+    LevelsMeasured,
+    LoadPassed,
+    Notice,
+    Price,
+    Remarks,
+    ResultFile,
+    Verdict,
+)
 from spekctl.documents.curve import TimeFigures
 from spekctl.documents.device import TargetFacts
 from spekctl.documents.document import Document, Kind, Part
-from spekctl.documents.energy import Given
-from spekctl.documents.exact import Figure
+from spekctl.documents.exact import Figure, Given
 from spekctl.documents.power import PowerFigures
-from spekctl.documents.result import Environment
+from spekctl.documents.result import Environment, RunEnd, RunOk
 from spekctl.documents.shape import Shape
 
 SCHEMA_FILE = Path(__file__).with_name("spc2.schema.json")
@@ -124,11 +133,11 @@ class Run(Part, frozen=True):
         str, Meta(description="Why the streams are more than the device serves; else empty.")
     ]
     errors: int
-    ok: Annotated[bool, Meta(description="The run completed without errors.")]
-    text: Annotated[str, Meta(description="How it ended, as a sentence.")]
+    ok: RunOk
+    text: RunEnd
     watts: Annotated[Given | None, Meta(description="Mean power; null: missing.")]
     power: PowerFigures | None
-    result_file: Annotated[str | None, Meta(description="Beside this file; null: not kept.")]
+    result_file: ResultFile
 
     @property
     def fine(self) -> bool:
@@ -149,12 +158,12 @@ class Composite(Part, frozen=True):
 class Report(Document, frozen=True, kw_only=True, tag=Kind.SPC2.value):
     """Report of an SPC-2-like, unaudited test."""
 
-    notice: Annotated[str, Meta(description="Says that these results are unaudited.")]
+    notice: Notice
     passed: Annotated[
         bool, Meta(description="All runs asked for were measured, and none failed or was late.")
     ]
     complete: Annotated[bool, Meta(description="All runs of the three parts were measured.")]
-    verdict: Annotated[str, Meta(description="The outcome as a sentence.")]
+    verdict: Verdict
     mbps: Annotated[
         Figure | None,
         Meta(description="SPC-2-like MBPS: mean of the three parts; null: one is missing."),
@@ -169,7 +178,7 @@ class Report(Document, frozen=True, kw_only=True, tag=Kind.SPC2.value):
     runs: Annotated[list[Run], Meta(description="All runs, in the order of measuring.")]
     targets: list[TargetFacts]
     environment: Environment | None
-    remarks: Annotated[list[str], Meta(description="Remarks for the reader.")]
+    remarks: Remarks
 
 
 class RateLevel(Part, frozen=True):
@@ -189,10 +198,7 @@ class RateProfile(Part, frozen=True):
     """A usage profile, or the mean of all of them (name composite)."""
 
     name: str
-    hours: Annotated[
-        list[str],
-        Meta(description="Hours of a day at heavy, moderate and idle load; empty: composite."),
-    ]
+    hours: Hours
     watts: Annotated[Figure, Meta(description="Nominal power, W.")]
     mb_s: Annotated[Figure, Meta(description="Nominal traffic, 10^6 bytes per second.")]
     mb_s_per_watt: Figure
@@ -202,18 +208,18 @@ class RateProfile(Part, frozen=True):
 class Spc2eReport(Document, frozen=True, kw_only=True, tag=Kind.SPC2E.value):
     """Report of an SPC-2/E-like, unaudited test."""
 
-    notice: Annotated[str, Meta(description="Says that these results are unaudited.")]
+    notice: Notice
     source: Annotated[
         str, Meta(description="measured, or the file that the levels were read from.")
     ] = "measured"
-    complete: Annotated[bool, Meta(description="All levels were measured, and their power.")]
-    passed: Annotated[bool, Meta(description="The test under load met all its limits.")]
-    verdict: Annotated[str, Meta(description="The outcome as a sentence.")]
+    complete: LevelsMeasured
+    passed: LoadPassed
+    verdict: Verdict
     levels: Annotated[list[RateLevel], Meta(description="heavy, moderate, idle; if measured.")]
     profiles: list[RateProfile]
     composite: RateProfile | None
     annual_kwh: Figure | None
-    price: Annotated[Given, Meta(description="Price of a kWh, in any currency.")]
+    price: Price
     annual_cost: Figure | None
     targets: list[TargetFacts]
     environment: Environment | None

@@ -11,6 +11,7 @@ from msgspec import Meta
 
 from spekctl.documents import document
 from spekctl.documents.document import Document, Kind, Part
+from spekctl.documents.result import RunEnd, RunOk
 
 SCHEMA_FILE = Path(__file__).with_name("verdict.schema.json")
 
@@ -29,8 +30,8 @@ class Judged(Part, frozen=True):
     devices: list[str]
     hostname: str
     kernel: str
-    ok: Annotated[bool, Meta(description="The run completed without errors.")]
-    text: Annotated[str, Meta(description="How it ended, as a sentence.")]
+    ok: RunOk
+    text: RunEnd
 
 
 class CheckVerdict(StrEnum):

@@ -115,12 +115,14 @@ def _rounds(axes: Axes, test: Measured) -> None:
 
 def _matrix(axes: Axes, test: Measured) -> None:
     """The figures of the window over the block size, a line for each share of reads."""
-    label, size = _unit(test.metric, [one.value(test.metric) for one in test.cells])
+    label, size = _unit(test.metric, [pts.metric_of(one, test.metric) for one in test.cells])
     sizes = sorted(test.sizes)
     for index, percent in enumerate(dict.fromkeys(one.read_percent for one in test.cells)):
         colour, marker = style.look(index)
         found = {
-            one.bytes: one.value(test.metric) for one in test.cells if one.read_percent == percent
+            one.bytes: pts.metric_of(one, test.metric)
+            for one in test.cells
+            if one.read_percent == percent
         }
         axes.plot(
             range(len(sizes)),
@@ -134,7 +136,7 @@ def _matrix(axes: Axes, test: Measured) -> None:
     axes.set_xlabel("block size (bytes)")
     axes.set_ylabel(label)
     axes.set_title(f"{test.name}, PTS-like: mean of the last rounds", fontsize=9)
-    _vertical(axes, [one.value(test.metric) / size for one in test.cells])
+    _vertical(axes, [pts.metric_of(one, test.metric) / size for one in test.cells])
     _legend(axes, "reads")
 
 

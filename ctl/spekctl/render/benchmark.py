@@ -3,10 +3,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from typing import TYPE_CHECKING, Protocol, TypeVar
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING, Any
 
 from spekctl import units
+from spekctl.documents.benchmark import AnnualReport, EnergyReport, Report
 from spekctl.documents.device import TargetFacts
 from spekctl.documents.exact import Figure
 
@@ -15,49 +16,6 @@ if TYPE_CHECKING:
     from rich.table import Table
 
 MISSING = "-"
-
-
-class Report(Protocol):
-    """The fields of a report that all of them have."""
-
-    @property
-    def notice(self) -> str: ...
-    @property
-    def verdict(self) -> str: ...
-    @property
-    def remarks(self) -> list[str]: ...
-
-
-class Tested(Report, Protocol):
-    """The fields of a report on devices."""
-
-    @property
-    def passed(self) -> bool: ...
-    @property
-    def targets(self) -> list[TargetFacts]: ...
-
-
-class AnnualReport(Protocol):
-    """The fields of a report on the energy of a year."""
-
-    @property
-    def annual_kwh(self) -> Figure | None: ...
-    @property
-    def annual_cost(self) -> Figure | None: ...
-    @property
-    def price(self) -> str: ...
-
-
-class Profile(Protocol):
-    """A usage profile."""
-
-    @property
-    def name(self) -> str: ...
-    @property
-    def hours(self) -> list[str]: ...
-
-
-ProfileT = TypeVar("ProfileT", bound=Profile)
 
 
 def framed(
@@ -74,9 +32,18 @@ def framed(
         yield f"  {remark}"
 
 
-def tested(report: Tested, body: Iterable[RenderableType]) -> Iterator[RenderableType]:
+def tested(report: Report, body: Iterable[RenderableType]) -> Iterator[RenderableType]:
     """The report of a test of devices with @body, as texts and tables."""
     return framed(report, f"test of {names_of(report.targets)}", report.passed, body)
+
+
+def powered(
+    report: EnergyReport, body: Iterable[RenderableType], what: str = ""
+) -> Iterator[RenderableType]:
+    """The report of a test with power, of devices (@what they underwent) or of a file."""
+    devices = names_of(report.targets)
+    subject = f"{what}{devices}" if devices else report.source
+    return framed(report, subject, report.complete and report.passed, body)
 
 
 def names_of(targets: Sequence[TargetFacts]) -> str:
@@ -103,23 +70,21 @@ def watts_text(watts: str | float | None) -> str:
     return f"{float(watts):,.3f}" if watts is not None else MISSING
 
 
-def annual(report: AnnualReport) -> Iterator[str]:
-    """Energy and cost of a year, if they are known."""
+def use(
+    report: AnnualReport,
+    make: Callable[..., Table],
+    figures: Mapping[str, Callable[[Any], Figure | None]],
+) -> Iterator[RenderableType]:
+    """Usage profiles as a table by @make with their @figures; energy and cost of a year."""
+    if report.composite is not None:
+        yield "\nusage profiles"
+        made = make("profile", "hours heavy/moderate/idle", *figures)
+        for row in (*report.profiles, report.composite):
+            hours = "/".join(row.hours) or MISSING
+            made.add_row(row.name, hours, *(grouped(one(row)) for one in figures.values()))
+        yield made
     if report.annual_kwh is not None and report.annual_cost is not None:
         yield (
             f"\n  annual energy {grouped(report.annual_kwh)} kWh, at {report.price} each:"
             f" {grouped(report.annual_cost)}"
         )
-
-
-def add_profiles(
-    made: Table,
-    rows: Sequence[ProfileT],
-    figures: Sequence[Callable[[ProfileT], Figure | None]],
-) -> Table:
-    """Add usage profiles to a table: names, hours, and their figures."""
-    for row in rows:
-        made.add_row(
-            row.name, "/".join(row.hours) or MISSING, *(grouped(one(row)) for one in figures)
-        )
-    return made

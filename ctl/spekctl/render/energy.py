@@ -17,15 +17,7 @@ from spekctl.documents.energy import (
 )
 from spekctl.documents.exact import Figure
 from spekctl.documents.power import PowerFigures
-from spekctl.render.benchmark import (
-    add_profiles,
-    annual,
-    framed,
-    grouped,
-    names_of,
-    time_text,
-    watts_text,
-)
+from spekctl.render.benchmark import grouped, powered, time_text, use, watts_text
 from spekctl.render.console import print_parts, wide
 from spekctl.render.tables import figures_table
 
@@ -46,9 +38,7 @@ def parts(report: Spc1eReport | EmeraldReport | DcseReport) -> Parts:
     """The report as texts and tables."""
     if isinstance(report, DcseReport):
         return _dcse(report)
-    body = _spc1e(report) if isinstance(report, Spc1eReport) else _emerald(report)
-    subject = names_of(report.targets) or report.source
-    return framed(report, subject, report.complete and report.passed, body)
+    return powered(report, _spc1e(report) if isinstance(report, Spc1eReport) else _emerald(report))
 
 
 # --- SPC-1/E-like --------------------------------------------------------------------------------
@@ -62,11 +52,7 @@ def _spc1e(report: Spc1eReport) -> Parts:
     if measured:
         yield "\nrails, W"
         yield _rails_table(measured)
-    if report.composite is not None:
-        yield "\nusage profiles"
-        made = figures_table("profile", "hours heavy/moderate/idle", *_PROFILE)
-        yield add_profiles(made, [*report.profiles, report.composite], [*_PROFILE.values()])
-    yield from annual(report)
+    yield from use(report, figures_table, _PROFILE)
     if report.site is not None:
         yield f"  {_site(report)}"
 

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
 from spekctl import units
-from spekctl.documents.pts import Measured, MetricName, Report, Sample
+from spekctl.documents.pts import Measured, MetricName, Report, Sample, metric_of
 from spekctl.documents.steady import Criteria, Window
 from spekctl.render.benchmark import tested, time_text
 from spekctl.render.console import print_parts
@@ -77,7 +77,9 @@ def _test(test: Measured, limits: Criteria) -> Iterator[RenderableType]:
         yield _matrix(test, [time_text(one.max_ns) for one in test.cells])
         return
     yield f"\n{test.name}: {what}, {rounds}{state}"
-    yield _matrix(test, [value_text(test.metric, cell.value(test.metric)) for cell in test.cells])
+    yield _matrix(
+        test, [value_text(test.metric, metric_of(cell, test.metric)) for cell in test.cells]
+    )
 
 
 def _verification_table(window: Window, limits: Criteria, metric: MetricName) -> Table:

@@ -4,20 +4,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
+from functools import partial
 from typing import TYPE_CHECKING
 
 from spekctl import units
 from spekctl.documents.exact import Figure
 from spekctl.documents.spc2 import Composite, RateLevel, RateProfile, Report, Run, Spc2eReport
-from spekctl.render.benchmark import (
-    add_profiles,
-    annual,
-    framed,
-    grouped,
-    names_of,
-    tested,
-    watts_text,
-)
+from spekctl.render.benchmark import grouped, powered, tested, use, watts_text
 from spekctl.render.console import print_parts
 from spekctl.render.curve import times
 from spekctl.render.tables import table
@@ -126,9 +119,7 @@ def print_energy(report: Spc2eReport, console: Console | None = None) -> None:
 
 def energy_parts(report: Spc2eReport) -> Iterator[RenderableType]:
     """The report of the energy test as texts and tables."""
-    devices = names_of(report.targets)
-    subject = f"test of {devices}" if devices else report.source
-    return framed(report, subject, report.complete and report.passed, _energy_body(report))
+    return powered(report, _energy_body(report), "test of ")
 
 
 def _energy_body(report: Spc2eReport) -> Iterator[RenderableType]:
@@ -139,11 +130,7 @@ def _energy_body(report: Spc2eReport) -> Iterator[RenderableType]:
         if level.composites:
             yield f"\nparts at {_LEVELS[level.name]}"
             yield composites_table(level.composites)
-    if report.composite is not None:
-        yield "\nusage profiles"
-        made = table("profile", "hours heavy/moderate/idle", *_PROFILE, right=_PROFILE)
-        yield add_profiles(made, [*report.profiles, report.composite], [*_PROFILE.values()])
-    yield from annual(report)
+    yield from use(report, partial(table, right=_PROFILE), _PROFILE)
 
 
 _LEVELS = {"heavy": "all streams", "moderate": "half of the streams", "idle": "no streams"}

@@ -7,10 +7,11 @@ from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING
 
 from spekctl.documents import energy, spc2
+from spekctl.documents.benchmark import AnnualReport
 from spekctl.documents.exact import Figure
 from spekctl.render import energy as render
 from spekctl.render import spc2 as render_spc2
-from spekctl.report import runs
+from spekctl.report import benchmark
 from spekctl.report.sheet import Axis, Bars, Line, Plot, Sheet, Strand, Verdict, add_printed
 
 if TYPE_CHECKING:
@@ -44,18 +45,17 @@ def spc2e_sheet(file: str, report: spc2.Spc2eReport) -> Sheet:
 def _annual_sheet(
     file: str,
     kind: str,
-    report: energy.Spc1eReport | spc2.Spc2eReport,
+    report: AnnualReport,
     traffic: Sequence[tuple[str, Figure | None]],
     printed: Iterable[RenderableType],
 ) -> Sheet:
     """A test with the energy of a year; @traffic: the figures of its mean day beside power."""
-    made = _head(file, kind, report)
+    made = benchmark.powered(file, kind, report, printed)
     if report.composite is not None:
         made.figures += _known(("nominal power, W", report.composite.watts), *traffic)
     made.figures += _known(
         ("annual energy, kWh", report.annual_kwh), ("annual cost", report.annual_cost)
     )
-    add_printed(made, printed)
     made.bars += _profile_bars(
         [(one.name, one.watts) for one in report.profiles if one.watts is not None]
     )
@@ -64,7 +64,7 @@ def _annual_sheet(
 
 def emerald_sheet(file: str, report: energy.EmeraldReport) -> Sheet:
     """An Emerald-like test."""
-    made = _head(file, "Emerald-like test", report)
+    made = benchmark.powered(file, "Emerald-like test", report, render.parts(report))
     made.figures += [
         (f"{one.metric or one.name}, {one.unit}", one.value.text)
         for one in report.phases
@@ -73,7 +73,6 @@ def emerald_sheet(file: str, report: energy.EmeraldReport) -> Sheet:
     made.verdicts = [
         Verdict(one.name, one.text or "keeps its limits", one.passed) for one in report.phases
     ]
-    add_printed(made, render.parts(report))
     powered = [(one.name, [float(one.watts)]) for one in report.phases if one.watts is not None]
     if powered:
         made.bars.append(Bars("Mean power of the phases", "W", ["power"], powered))
@@ -93,25 +92,6 @@ def dcse_sheet(file: str, report: energy.DcseReport) -> Sheet:
     made.conditions = [(name.replace("_", " "), text) for name, text in report.given.items()]
     add_printed(made, render.parts(report))
     return made
-
-
-def _head(
-    file: str, kind: str, report: energy.Spc1eReport | energy.EmeraldReport | spc2.Spc2eReport
-) -> Sheet:
-    devices = ", ".join(one.path for one in report.targets)
-    return Sheet(
-        file,
-        kind,
-        f"{report.notice}: {devices or report.source}",
-        verdict=report.verdict,
-        good=report.complete and report.passed,
-        conditions=[
-            *runs.machine(report.environment),
-            *runs.targets(report.targets),
-            ("source", report.source),
-        ],
-        remarks=list(report.remarks),
-    )
 
 
 def _known(*figures: tuple[str, Figure | None]) -> list[tuple[str, str]]:

@@ -11,7 +11,7 @@ from spekctl.documents.curve import Curve, Point
 from spekctl.render import curve as render_curve
 from spekctl.render import spc1 as render_spc1
 from spekctl.render import spc2 as render_spc2
-from spekctl.report import runs
+from spekctl.report import benchmark, runs
 from spekctl.report.sheet import (
     Axis,
     Line,
@@ -151,7 +151,7 @@ def _response(point: Point, name: str) -> float | None:
 
 def spc1_sheet(file: str, report: spc1.Report) -> Sheet:
     """An SPC-1-like test."""
-    made = runs.benchmark(file, "SPC-1-like test", report)
+    made = benchmark.tested(file, "SPC-1-like test", report, render_spc1.parts(report))
     if report.iops is not None:
         made.figures.append(("SPC-1-like IOPS", units.format_rate(report.iops)))
     if report.lrt_ns is not None:
@@ -159,9 +159,7 @@ def spc1_sheet(file: str, report: spc1.Report) -> Sheet:
     if report.level_bsu is not None:
         made.figures.append(("level", f"{report.level_bsu:,} BSU"))
     shape, lengths = report.parameters.shape, report.parameters.durations
-    made.conditions = [
-        *runs.machine(report.environment),
-        *runs.targets(report.targets),
+    made.conditions += [
         ("workers", f"CPU {units.format_cpu_list(shape.cpus)}"),
         ("length", f"sustained {lengths.sustain_ns / 1e9:g} s, steps {lengths.phase_ns / 1e9:g} s"),
         ("seed", str(shape.seed)),
@@ -174,7 +172,6 @@ def spc1_sheet(file: str, report: spc1.Report) -> Sheet:
         made.verdicts.append(
             Verdict("persistence", report.persistence.text, report.persistence.passed)
         )
-    add_printed(made, render_spc1.parts(report))
     made.plots += point_plots(
         report.curve.points, report.parameters.limits.response_ns, report.search.points
     )
@@ -186,19 +183,17 @@ def spc1_sheet(file: str, report: spc1.Report) -> Sheet:
 
 def spc2_sheet(file: str, report: spc2.Report) -> Sheet:
     """An SPC-2-like test."""
-    made = runs.benchmark(file, "SPC-2-like test", report)
+    made = benchmark.tested(file, "SPC-2-like test", report, render_spc2.parts(report))
     if report.mbps is not None:
         made.figures.append(("SPC-2-like MBPS", report.mbps.text))
     made.figures += [(f"{one.name} MB/s", one.mb_s.text) for one in report.composites]
     if report.vod_streams is not None:
         made.figures.append(("video streams", f"{report.vod_streams:,}"))
-    made.conditions = [*runs.machine(report.environment), *runs.targets(report.targets)]
     made.verdicts = [
         Verdict(one.step.name, one.beyond or one.text, one.fine)
         for one in report.runs
         if one.step.kind == "run"
     ]
-    add_printed(made, render_spc2.parts(report))
     made.plots += _stream_plots(report.runs)
     return made
 

@@ -4,10 +4,10 @@
 from __future__ import annotations
 
 from spekctl import units
-from spekctl.documents.pts import Measured, MetricName, Report, Run
+from spekctl.documents.pts import Measured, MetricName, Report, Run, metric_of
 from spekctl.render import pts as render
-from spekctl.report import runs
-from spekctl.report.sheet import Axis, Line, Plot, Quantity, Sheet, Strand, Verdict, add_printed
+from spekctl.report import benchmark
+from spekctl.report.sheet import Axis, Line, Plot, Quantity, Sheet, Strand, Verdict
 
 # Beside each value: what divides it, so that it is in the unit of the axis.
 _AXES: dict[MetricName, tuple[Axis, float]] = {
@@ -21,16 +21,14 @@ _STATES = {True: "steady state", False: "no steady state", None: "not complete"}
 
 def pts_sheet(file: str, report: Report) -> Sheet:
     """A PTS-like test."""
-    made = runs.benchmark(file, "PTS-like test", report)
+    made = benchmark.tested(file, "PTS-like test", report, render.parts(report))
     made.figures = [
         (f"{one.name}, {_tracked(one)}", _average(one))
         for one in report.tests
         if one.window is not None
     ]
     wanted = report.parameters
-    made.conditions = [
-        *runs.machine(report.environment),
-        *runs.targets(report.targets),
+    made.conditions += [
         ("outstanding", f"{wanted.depth} I/Os of {wanted.workers} workers; latency: 1 of 1"),
         ("length", f"{wanted.time_ns / 1e9:g} s each, at most {wanted.rounds} rounds"),
         ("seed", str(wanted.shape.seed)),
@@ -39,7 +37,6 @@ def pts_sheet(file: str, report: Report) -> Sheet:
         Verdict(f"{one.name}, {_STATES[one.steady]}", one.text, one.steady) for one in report.tests
     ]
     made.verdicts += [Verdict(one.step.name, one.text, False) for one in report.runs if not one.ok]
-    add_printed(made, render.parts(report))
     for test in report.tests:
         if test.rounds:
             made.plots.append(_rounds(test))
@@ -98,7 +95,9 @@ def _matrix(test: Measured) -> Plot:
     lines = []
     for percent in dict.fromkeys(one.read_percent for one in test.cells):
         found = {
-            one.bytes: one.value(test.metric) for one in test.cells if one.read_percent == percent
+            one.bytes: metric_of(one, test.metric)
+            for one in test.cells
+            if one.read_percent == percent
         }
         ys = [found[one] / size if found.get(one) else None for one in sizes]
         lines.append(Line(f"{percent} % reads", ys, main=percent == test.tracked_read_percent))

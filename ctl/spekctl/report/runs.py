@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Sequence
 from math import log10
 
 from spekctl import units
-from spekctl.documents import histogram, pts, spc1, spc2
+from spekctl.documents import histogram
 from spekctl.documents.device import TargetFacts
 from spekctl.documents.result import Environment, Interval, Result, Slice, histogram_of
 from spekctl.kernel.records import Histogram, IntervalCell, tells_rate
@@ -70,19 +70,6 @@ def sheet_of(file: str, result: Result) -> Sheet:
     if result.slices and result.phases:
         made.heat_maps.append(_heat_map(result.slices, result.phases[0].start_ns))
     return made
-
-
-def benchmark(file: str, kind: str, report: spc1.Report | spc2.Report | pts.Report) -> Sheet:
-    """A sheet with the outcome of a benchmark and no figures yet."""
-    devices = ", ".join(one.path for one in report.targets)
-    return Sheet(
-        file,
-        kind,
-        f"{report.notice}: test of {devices}",
-        verdict=report.verdict,
-        good=report.passed,
-        remarks=list(report.remarks),
-    )
 
 
 def machine(environment: Environment | None) -> list[tuple[str, str]]:

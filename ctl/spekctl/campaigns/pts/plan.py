@@ -17,7 +17,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal
 
-from spekctl.documents.pts import MetricName, Parameters, PartName, Run, Step, size_text
+from spekctl.documents.pts import MetricName, Parameters, PartName, Run, Step, metric_of, size_text
 from spekctl.documents.shape import Shape
 from spekctl.documents.steady import Criteria, Window, judge
 
@@ -140,7 +140,9 @@ def position_of(parameters: Parameters, test: Test, done: Sequence[Run]) -> Posi
             rounds.setdefault(one.step.round, {})[place] = one
     whole = len(test.sizes) * len(test.reads)
     values = [
-        found[test.tracked].value(test.metric) for found in rounds.values() if len(found) == whole
+        metric_of(found[test.tracked], test.metric)
+        for found in rounds.values()
+        if len(found) == whole
     ]
     window = judge(test.metric, values, parameters.steady) if values else None
     steady = window is not None and window.steady

@@ -20,6 +20,7 @@ from spekctl.documents.pts import (
     Run,
     Sample,
     Step,
+    metric_of,
 )
 from spekctl.documents.result import Environment, Result
 from spekctl.run.until import value_of
@@ -106,7 +107,7 @@ def measured_of(parameters: Parameters, test: Test, done: Sequence[Run]) -> Meas
         window=window,
         sizes=list(test.sizes),
         rounds=[
-            Round(number, [found[percent, one].value(test.metric) for one in test.sizes])
+            Round(number, [metric_of(found[percent, one], test.metric) for one in test.sizes])
             for number, found in rounds.items()
         ],
         cells=[

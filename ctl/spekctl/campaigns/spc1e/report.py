@@ -39,8 +39,7 @@ def measured(
     iops: float, power: PowerFigures | None, bsu: int | None = None, result_file: str | None = None
 ) -> Measured:
     """A level that was measured by a run, or without one."""
-    net_w = power.net_w if power is not None else None
-    watts = measured_number(net_w) if net_w is not None else None
+    watts = energy.watts_of(power)
     return Measured(measured_number(iops), watts, power, bsu, result_file)
 
 
@@ -64,8 +63,7 @@ def build(
     disorder = usage.disorder(levels) if levels is not None else ""
     fault = usage.fault(levels) if levels is not None else ""
     remarks = list(facts.remarks)
-    if disorder:
-        remarks.append(f"{disorder}: check that the system was idle, and what the meter measures")
+    remarks += energy.disorder_remark(levels) if levels is not None else []
     for name, level in found.items():
         if level.power is not None and level.power.remark:
             remarks.append(f"{name}: {level.power.remark}")
@@ -79,6 +77,7 @@ def build(
     if fault and whole is None:
         remarks.append(fault)
     rows = _rows(found, whole, profiles)
+    kwh, cost = energy.annual(whole)
     return Spc1eReport(
         notice=SPC1E_NOTICE,
         complete=whole is not None,
@@ -88,9 +87,9 @@ def build(
         levels=[_level_report(name, found[name]) for name in PERCENTS if name in found],
         profiles=rows[:-1],
         composite=rows[-1] if rows else None,
-        annual_kwh=figure(whole.annual_kwh, usage.DECIMALS) if whole is not None else None,
+        annual_kwh=kwh,
         price=decimal_text(price),
-        annual_cost=figure(whole.annual_cost, usage.DECIMALS) if whole is not None else None,
+        annual_cost=cost,
         site=site,
         targets=list(facts.targets),
         environment=facts.environment,
@@ -145,14 +144,7 @@ def _rows(
 
 
 def _row(name: str, hours: usage.Hours | None, day: usage.Nominal | Fraction) -> ProfileReport:
-    texts = [decimal_text(one) for one in hours.all] if hours is not None else []
-    if isinstance(day, Fraction):
-        return ProfileReport(name, texts, None, figure(day, usage.DECIMALS), None, None)
-    return ProfileReport(
-        name=name,
-        hours=texts,
-        watts=figure(day.watts, usage.DECIMALS),
-        iops=figure(day.rate, usage.DECIMALS),
-        iops_per_watt=figure(day.rate_per_watt, usage.DECIMALS),
-        btu_per_hour=figure(day.btu_per_hour, usage.DECIMALS),
-    )
+    if isinstance(day, usage.Nominal):
+        return energy.profile_of(ProfileReport, name, hours, day)
+    iops = figure(day, usage.DECIMALS)
+    return ProfileReport(name, energy.hours_text(hours), None, iops, None, None)

@@ -24,7 +24,7 @@ from spekctl.campaigns.spc2 import plan
 from spekctl.campaigns.spc2.figures import mean
 from spekctl.campaigns.spc2.report import composites_of, mean_rate, mean_watts, runs_of
 from spekctl.documents import spc2
-from spekctl.documents.exact import decimal_text, figure, measured_number
+from spekctl.documents.exact import decimal_text
 from spekctl.documents.power import PowerFigures
 from spekctl.documents.spc2 import RateLevel, RateProfile, Run, Spc2eReport
 from spekctl.errors import UsageError
@@ -59,9 +59,9 @@ def idle_level(rest: Idle | None) -> list[RateLevel]:
     """Level of the idle test, if it was done."""
     if rest is None:
         return []
-    net_w = rest.power.net_w if rest.power is not None else None
-    watts = decimal_text(measured_number(net_w)) if net_w is not None else None
-    return [RateLevel("idle", "0", watts, [], rest.power)]
+    watts = energy.watts_of(rest.power)
+    text = decimal_text(watts) if watts is not None else None
+    return [RateLevel("idle", "0", text, [], rest.power)]
 
 
 def of_test(
@@ -148,6 +148,8 @@ def build(
     if not missing and not without and not still:
         whole = usage.metrics(usage.Levels(**known), price, profiles)
     days = whole.profiles if whole is not None else {}
+    row = partial(energy.profile_of, RateProfile)
+    kwh, cost = energy.annual(whole)
     return Spc2eReport(
         notice=spc2.ENERGY_NOTICE,
         source=recorded.text(facts.source),
@@ -155,11 +157,11 @@ def build(
         passed=facts.passed and not missing,
         verdict=facts.trouble or energy.verdict(missing, without),
         levels=list(levels),
-        profiles=[_row(name, profiles[name], day) for name, day in days.items()],
-        composite=_row("composite", None, whole.composite) if whole is not None else None,
-        annual_kwh=figure(whole.annual_kwh, usage.DECIMALS) if whole is not None else None,
+        profiles=[row(name, profiles[name], day) for name, day in days.items()],
+        composite=row("composite", None, whole.composite) if whole is not None else None,
+        annual_kwh=kwh,
         price=decimal_text(price),
-        annual_cost=figure(whole.annual_cost, usage.DECIMALS) if whole is not None else None,
+        annual_cost=cost,
         targets=list(facts.targets),
         environment=facts.environment,
         remarks=_remarks(known, facts.remarks),
@@ -174,21 +176,7 @@ def _remarks(known: Mapping[str, usage.Level], more: Sequence[str]) -> list[str]
     ]
     if len(known) == len(DIVISORS) + 1:
         levels = usage.Levels(**known)
-        if disorder := usage.disorder(levels):
-            remarks.append(
-                f"{disorder}: check that the system was idle, and what the meter measures"
-            )
+        remarks += energy.disorder_remark(levels)
         if levels.heavy.rate < levels.moderate.rate:
             remarks.append("half of the streams transfer more data than all of them")
     return list(dict.fromkeys(remarks))
-
-
-def _row(name: str, hours: usage.Hours | None, day: usage.Nominal) -> RateProfile:
-    return RateProfile(
-        name=name,
-        hours=[decimal_text(one) for one in hours.all] if hours is not None else [],
-        watts=figure(day.watts, usage.DECIMALS),
-        mb_s=figure(day.rate, usage.DECIMALS),
-        mb_s_per_watt=figure(day.rate_per_watt, usage.DECIMALS),
-        btu_per_hour=figure(day.btu_per_hour, usage.DECIMALS),
-    )

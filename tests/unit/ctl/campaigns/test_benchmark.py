@@ -10,6 +10,7 @@ from typing import Any, ClassVar
 
 import msgspec
 import pytest
+from lib.ctl.benchmark_reports import ListReport
 from lib.fakes.machine import disk, use_fakes
 from lib.fakes.queue_kernel import QueueKernel
 
@@ -40,10 +41,6 @@ class Run(msgspec.Struct, frozen=True):
     ok: bool = True
 
 
-class Report(msgspec.Struct, frozen=True):
-    passed: bool
-
-
 class Parameters(msgspec.Struct, frozen=True):
     names: list[str]
     load: WorkloadFile = READ
@@ -67,7 +64,7 @@ class ListPlan:
 
 
 @dataclass(slots=True, kw_only=True)
-class ListTest(Benchmark[Step, Run, Report]):
+class ListTest(Benchmark[Step, Run, ListReport]):
     STATE: ClassVar[type[State]] = State
     NAME: ClassVar[str] = "LIST"
     PLAN: ClassVar[Plan] = ListPlan()
@@ -86,8 +83,8 @@ class ListTest(Benchmark[Step, Run, Report]):
     def found(self, step: Step, outcome: Outcome, file: str) -> tuple[Run, str]:
         return Run(step), ""
 
-    def build(self) -> Report:
-        return Report(self.parameters.passed)
+    def build(self) -> ListReport:
+        return ListReport(self.parameters.passed)
 
 
 @pytest.fixture(autouse=True)
@@ -119,7 +116,7 @@ def test_there_is_no_report_before_the_first_step() -> None:
     work = benchmark(Parameters(["a"]))
     assert work.report() is None
     work.done.append(Run(Step("a")))
-    assert work.report() == Report(True)
+    assert work.report() == ListReport(True)
 
 
 @pytest.mark.parametrize(

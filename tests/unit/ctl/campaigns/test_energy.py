@@ -3,13 +3,26 @@
 
 from __future__ import annotations
 
+from fractions import Fraction
 from pathlib import Path
 
 import pytest
 from lib.fakes.machine import disk
 
-from spekctl.campaigns.energy import Facts, facts_of, no_idle_test, verdict
+from spekctl.campaigns import usage
+from spekctl.campaigns.energy import (
+    Facts,
+    annual,
+    disorder_remark,
+    facts_of,
+    no_idle_test,
+    profile_of,
+    verdict,
+    watts_of,
+)
 from spekctl.campaigns.idle import Idle
+from spekctl.documents.energy import ProfileReport
+from spekctl.documents.spc2 import RateProfile
 
 
 @pytest.mark.parametrize(
@@ -44,3 +57,26 @@ def test_facts_of_typed_numbers_are_those_of_a_passed_test() -> None:
 
 def test_a_missing_idle_test_has_a_remedy() -> None:
     assert "give its power with --idle-watts" in no_idle_test(Path("t/report.json")).message
+
+
+def test_a_mean_day_has_figures_and_no_hours() -> None:
+    day = usage.Nominal(Fraction(20), Fraction(500))
+    hours = usage.Hours(Fraction(18), Fraction(6), Fraction(0))
+    of_rates = profile_of(RateProfile, "high", hours, day)
+    of_ios = profile_of(ProfileReport, "composite", None, day)
+    assert of_rates.hours == ["18", "6", "0"] and of_ios.hours == []
+    assert (of_rates.watts.text, of_rates.mb_s.text) == ("20.00", "500.00")
+    assert of_ios.iops_per_watt is not None and of_ios.iops_per_watt.text == "25.00"
+    assert of_rates.btu_per_hour.text == "68.24"
+
+
+def test_a_year_without_power_has_no_figures() -> None:
+    assert annual(None) == (None, None)
+    assert watts_of(None) is None
+
+
+def test_an_idle_level_with_the_most_power_is_remarked_on() -> None:
+    load, rest = usage.Level(Fraction(5), Fraction(9)), usage.Level(Fraction(7))
+    (text,) = disorder_remark(usage.Levels(load, load, rest))
+    assert text.endswith(": check that the system was idle, and what the meter measures")
+    assert disorder_remark(usage.Levels(load, load, usage.Level(Fraction(1)))) == []

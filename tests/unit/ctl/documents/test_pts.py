@@ -14,7 +14,7 @@ from lib.ctl.documents import read_back, refuse
 from lib.ctl.pts_command import Settling, call, settling_kernel
 
 from spekctl.documents import pts
-from spekctl.documents.pts import Report, Run, Step, size_text
+from spekctl.documents.pts import Report, Run, Step, metric_of, size_text
 from spekctl.errors import UsageError
 
 kernel = pytest.fixture(settling_kernel)
@@ -88,7 +88,7 @@ def test_a_step_has_a_name_of_its_own(one: Step, other: Step) -> None:
 
 def test_a_metric_is_read_from_a_run(path: Path) -> None:
     one = next(run for run in pts.load_report(path).runs if run.step.kind == "round")
-    assert (one.value("iops"), one.value("bandwidth")) == (one.iops, one.bytes_per_s)
-    assert one.value("latency") == one.mean_ns
+    assert (metric_of(one, "iops"), metric_of(one, "bandwidth")) == (one.iops, one.bytes_per_s)
+    assert metric_of(one, "latency") == one.mean_ns
     nothing: Run = msgspec.structs.replace(one, mean_ns=None)
-    assert nothing.value("latency") == 0
+    assert metric_of(nothing, "latency") == 0

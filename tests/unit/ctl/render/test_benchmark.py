@@ -3,40 +3,25 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
 from fractions import Fraction
 
 import pytest
+from lib.ctl.benchmark_reports import ListAnnual, ListProfile, ListReport
+from lib.fakes.machine import disk
+from rich.table import Table
 from rich.text import Text
 
-from spekctl.documents.exact import Figure, figure
+from spekctl.documents.exact import figure
 from spekctl.render import benchmark
 from spekctl.render.tables import figures_table
 
 
-@dataclass
-class Report:
-    notice: str = "LIST-like, unaudited"
-    verdict: str = "passed"
-    remarks: list[str] = field(default_factory=lambda: ["one", "two"])
-    annual_kwh: Figure | None = None
-    annual_cost: Figure | None = None
-    price: str = "0.25"
-
-
-@dataclass
-class Profile:
-    name: str
-    hours: list[str]
-    watts: Figure | None
-
-
 @pytest.mark.parametrize("good", [True, False])
 def test_a_report_begins_with_its_verdict_and_ends_with_remarks(good: bool) -> None:
-    head, verdict, *body = benchmark.framed(Report(), "test of /dev/fake0", good, ["body"])
+    head, verdict, *body = benchmark.framed(ListReport(), "test of /dev/fake0", good, ["body"])
     assert isinstance(head, Text) and isinstance(verdict, Text)
     assert head.plain == "LIST-like, unaudited: test of /dev/fake0"
-    assert verdict.plain == "  passed" and (verdict.style == "green") is good
+    assert verdict.plain == "  the outcome" and (verdict.style == "green") is good
     assert body == ["body", "", "  one", "  two"]
 
 
@@ -59,21 +44,46 @@ def test_what_was_not_measured_is_a_dash() -> None:
     assert benchmark.watts_text("1236.9654") == "1,236.965"
 
 
+@pytest.mark.parametrize("good", [True, False])
+def test_a_test_of_devices_is_good_if_it_passed(good: bool) -> None:
+    report = ListReport(good, targets=[disk().facts()])
+    head, verdict, *_ = benchmark.tested(report, [])
+    assert isinstance(head, Text) and isinstance(verdict, Text)
+    assert head.plain == "LIST-like, unaudited: test of /dev/fake0"
+    assert (verdict.style == "green") is good
+
+
+@pytest.mark.parametrize("complete", [True, False])
+@pytest.mark.parametrize("passed", [True, False])
+def test_a_test_with_power_is_good_if_it_is_complete_as_well(complete: bool, passed: bool) -> None:
+    _, verdict, *_ = benchmark.powered(ListAnnual(passed, complete=complete), [])
+    assert isinstance(verdict, Text)
+    assert (verdict.style == "green") is (complete and passed)
+
+
+def test_figures_from_a_file_name_it_in_place_of_devices() -> None:
+    (head, *_) = benchmark.powered(ListAnnual(), [], "test of ")
+    (other, *_) = benchmark.powered(ListAnnual(targets=[disk().facts()]), [], "test of ")
+    assert isinstance(head, Text) and isinstance(other, Text)
+    assert head.plain == "LIST-like, unaudited: list.toml"
+    assert other.plain == "LIST-like, unaudited: test of /dev/fake0"
+
+
+def use_of(report: ListAnnual) -> list[object]:
+    return list(benchmark.use(report, figures_table, {"W": lambda row: row.watts}))
+
+
 def test_a_year_is_told_once_its_power_is_known() -> None:
-    assert list(benchmark.annual(Report())) == []
+    assert use_of(ListAnnual()) == []
     kwh, cost = figure(Fraction(1234), 2), figure(Fraction(617, 2), 2)
-    (line,) = benchmark.annual(Report(annual_kwh=kwh, annual_cost=cost))
+    (line,) = use_of(ListAnnual(annual_kwh=kwh, annual_cost=cost))
     assert line == "\n  annual energy 1,234.00 kWh, at 0.25 each: 308.50"
 
 
 def test_a_mean_day_has_no_hours() -> None:
-    rows = [
-        Profile("low", ["0", "8", "16"], figure(Fraction(3), 2)),
-        Profile("composite", [], None),
-    ]
-    made = benchmark.add_profiles(
-        figures_table("name", "hours", "W"), rows, [lambda row: row.watts]
-    )
+    low = ListProfile("low", ["0", "8", "16"], figure(Fraction(3), 2))
+    title, made = use_of(ListAnnual(profiles=[low], composite=ListProfile("composite", [], None)))
+    assert title == "\nusage profiles" and isinstance(made, Table)
     cells = [list(column.cells) for column in made.columns]
     assert cells == [["low", "composite"], ["0/8/16", "-"], ["3.00", "-"]]
     assert [column.justify for column in made.columns] == ["left", "right", "right"]

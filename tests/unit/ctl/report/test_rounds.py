@@ -50,7 +50,7 @@ def test_the_matrix_has_a_line_for_each_share_of_reads(whole: pts.Report) -> Non
     }
     for cell in test.cells:
         (line,) = (one for one in strand.lines if one.name == f"{cell.read_percent} % reads")
-        assert line.ys[list(strand.xs).index(cell.bytes / 1024)] == cell.value("iops")
+        assert line.ys[list(strand.xs).index(cell.bytes / 1024)] == pts.metric_of(cell, "iops")
 
 
 def test_a_test_without_a_window_has_neither_figure_nor_fit(whole: pts.Report) -> None:

@@ -1,0 +1,99 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""What the reports of all benchmarks have: their common fields, and what readers may rely on.
+
+A report declares its fields in an order of its own, which is that of its file; the types here give
+a field the same meaning in each. Commands, pages and campaigns that serve any benchmark take its
+report by the protocols below, so that a new one needs no entry with them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Annotated, Protocol
+
+from msgspec import Meta
+
+from spekctl.documents.device import TargetFacts
+from spekctl.documents.exact import Figure, Given
+from spekctl.documents.result import Environment
+
+# --- fields of a report --------------------------------------------------------------------------
+
+Notice = Annotated[str, Meta(description="Says that these results are unaudited.")]
+Verdict = Annotated[str, Meta(description="The outcome as a sentence.")]
+Remarks = Annotated[list[str], Meta(description="Remarks for the reader.")]
+ResultFile = Annotated[str | None, Meta(description="Beside this file; null: not kept.")]
+
+# Those of a report on the energy of a year, and of its usage profiles.
+LevelsMeasured = Annotated[bool, Meta(description="All levels were measured, and their power.")]
+LoadPassed = Annotated[bool, Meta(description="The test under load met all its limits.")]
+Price = Annotated[Given, Meta(description="Price of a kWh, in any currency.")]
+Hours = Annotated[
+    list[str],
+    Meta(description="Hours of a day at heavy, moderate and idle load; empty: composite."),
+]
+
+# --- what readers rely on ------------------------------------------------------------------------
+
+
+class Report(Protocol):
+    """A report on a benchmark."""
+
+    @property
+    def notice(self) -> str: ...
+    @property
+    def passed(self) -> bool:
+        """It is complete, and no limit was missed."""
+
+    @property
+    def verdict(self) -> str: ...
+    @property
+    def targets(self) -> list[TargetFacts]: ...
+    @property
+    def environment(self) -> Environment | None: ...
+    @property
+    def remarks(self) -> list[str]: ...
+
+
+class EnergyReport(Report, Protocol):
+    """A report with power, of devices or computed from a file."""
+
+    @property
+    def complete(self) -> bool: ...
+    @property
+    def source(self) -> str: ...
+
+
+class Level(Protocol):
+    """A level of load."""
+
+    @property
+    def name(self) -> str: ...
+
+
+class Profile(Protocol):
+    """A usage profile, or the mean of all of them."""
+
+    @property
+    def name(self) -> str: ...
+    @property
+    def hours(self) -> list[str]: ...
+    @property
+    def watts(self) -> Figure | None: ...
+
+
+class AnnualReport(EnergyReport, Protocol):
+    """A report on the energy of a year."""
+
+    @property
+    def levels(self) -> Sequence[Level]: ...
+    @property
+    def profiles(self) -> Sequence[Profile]: ...
+    @property
+    def composite(self) -> Profile | None: ...
+    @property
+    def annual_kwh(self) -> Figure | None: ...
+    @property
+    def annual_cost(self) -> Figure | None: ...
+    @property
+    def price(self) -> str: ...
