@@ -8,45 +8,34 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
-from spekctl.documents import (
-    curve,
-    document,
-    drive,
-    energy,
-    profile,
-    pts,
-    result,
-    spc1,
-    spc2,
-    trace,
-    verdict,
-    verify,
-)
-from spekctl.documents.document import Document, Kind
+from spekctl.documents import document
+from spekctl.documents.document import Kind
+from spekctl.render.document import MODELS
 from spekctl.report import drives, loads, profiles, rounds, runs, traces, verdicts
 from spekctl.report import energy as energies
 from spekctl.report.sheet import Sheet
 
-_JSON: dict[Kind, tuple[type[Document], Callable[[str, Any], Sheet]]] = {
-    Kind.RESULT: (result.Result, runs.sheet_of),
-    Kind.CURVE: (curve.Curve, loads.curve_sheet),
-    Kind.SPC1: (spc1.Report, loads.spc1_sheet),
-    Kind.SPC2: (spc2.Report, loads.spc2_sheet),
-    Kind.PTS: (pts.Report, rounds.pts_sheet),
-    Kind.GATE: (verdict.GateReport, verdicts.gate_sheet),
-    Kind.COMPARISON: (verdict.Comparison, verdicts.comparison_sheet),
-    Kind.SPC1E: (energy.Spc1eReport, energies.spc1e_sheet),
-    Kind.SPC2E: (spc2.Spc2eReport, energies.spc2e_sheet),
-    Kind.EMERALD: (energy.EmeraldReport, energies.emerald_sheet),
-    Kind.DCSE: (energy.DcseReport, energies.dcse_sheet),
-    Kind.VERIFY: (verify.VerifyReport, traces.verify_sheet),
-    Kind.DRIVE_SIMULATION: (drive.DriveSimulation, drives.simulation_sheet),
-    Kind.DRIVE_STUDY: (drive.DriveStudy, drives.study_sheet),
-    Kind.TRACE_INFO: (trace.TraceInfo, traces.info_sheet),
-    Kind.TRACE_FIT: (trace.TraceFit, traces.fit_sheet),
-    Kind.PROFILE: (profile.Profile, profiles.profile_sheet),
+# A document of a kind and its sheet; render.document says which struct the kind is.
+_SHEETS: dict[Kind, Callable[[str, Any], Sheet]] = {
+    Kind.RESULT: runs.sheet_of,
+    Kind.CURVE: loads.curve_sheet,
+    Kind.SPC1: loads.spc1_sheet,
+    Kind.SPC2: loads.spc2_sheet,
+    Kind.PTS: rounds.pts_sheet,
+    Kind.GATE: verdicts.gate_sheet,
+    Kind.COMPARISON: verdicts.comparison_sheet,
+    Kind.SPC1E: energies.spc1e_sheet,
+    Kind.SPC2E: energies.spc2e_sheet,
+    Kind.EMERALD: energies.emerald_sheet,
+    Kind.DCSE: energies.dcse_sheet,
+    Kind.VERIFY: traces.verify_sheet,
+    Kind.DRIVE_SIMULATION: drives.simulation_sheet,
+    Kind.DRIVE_STUDY: drives.study_sheet,
+    Kind.TRACE_INFO: traces.info_sheet,
+    Kind.TRACE_FIT: traces.fit_sheet,
+    Kind.PROFILE: profiles.profile_sheet,
 }
-KINDS = (*_JSON, Kind.LOG, Kind.TRACE)
+KINDS = (*_SHEETS, Kind.LOG, Kind.TRACE)
 _WORDS = (
     "results, load curves, reports, verdicts, profiles, studies, per-I/O logs and traces that"
     " spekctl has written"
@@ -72,9 +61,8 @@ def _sheet(path: Path) -> Sheet:
         return logs.sheet_of(path)
     if kind is Kind.TRACE:
         return _trace(path)
-    model, make = _JSON[kind]
-    found = document.read(path, model)
-    sheet = make(str(path), found)
+    found = document.read(path, MODELS[kind])
+    sheet = _SHEETS[kind](str(path), found)
     sheet.created = found.created
     sheet.command = shlex.join(["spekctl", *found.command]) if found.command else ""
     return sheet
