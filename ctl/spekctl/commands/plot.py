@@ -88,7 +88,14 @@ def command() -> None:
 @command.command(GUESS, hidden=True)
 @_files
 @_common
-def guess(inputs: tuple[Path, ...], outputs: tuple[Path, ...], title: str, dpi: int) -> int:
+@click.pass_context
+def guess(
+    context: click.Context,
+    inputs: tuple[Path, ...],
+    outputs: tuple[Path, ...],
+    title: str,
+    dpi: int,
+) -> int:
     """Draw the usual plot of the first file's kind."""
     from spekctl import files
     from spekctl.documents.document import Kind, identify
@@ -99,20 +106,23 @@ def guess(inputs: tuple[Path, ...], outputs: tuple[Path, ...], title: str, dpi: 
         names = [name for name in command.commands if name != GUESS]
         hint = did_you_mean(str(first), names) or f"; the plots are {', '.join(names)}"
         raise UsageError(f"there is no file {first}{hint}")
-    common = (outputs, title, dpi)
-    usual: dict[Kind, Callable[[], int]] = {
-        Kind.LOG: lambda: _addresses(first, *common, False, 0, None, None),
-        Kind.TRACE: lambda: _trace(first, *common),
-        Kind.RESULT: lambda: _timeline(first, *common, 0, None),
-        Kind.CURVE: lambda: _curve(inputs, *common, (), None),
-        Kind.SPC1: lambda: _curve(inputs, *common, (), None),
-        Kind.SPC2: lambda: _streams(first, *common, None),
-        Kind.PTS: lambda: _rounds(first, *common),
+    usual: dict[Kind, click.Command] = {
+        Kind.LOG: addresses,
+        Kind.TRACE: trace,
+        Kind.RESULT: timeline,
+        Kind.CURVE: curve,
+        Kind.SPC1: curve,
+        Kind.SPC2: streams,
+        Kind.PTS: rounds,
     }
     kind = identify(first, list(usual), "plots are drawn from")
-    if len(inputs) > 1 and kind not in (Kind.CURVE, Kind.SPC1):
+    picture = usual[kind]
+    several = any(one.name == "inputs" for one in picture.params)
+    if len(inputs) > 1 and not several:
         raise UsageError("several results or logs are compared by `spekctl plot cdf`")
-    return usual[kind]()
+    drawn = {"inputs": inputs} if several else {"file": first}
+    code: int = context.invoke(picture, **drawn, outputs=outputs, title=title, dpi=dpi)
+    return code
 
 
 @command.command("addresses")
@@ -152,19 +162,6 @@ def addresses(
 
     Streams differ in colour, reads and writes in their marker.
     """
-    return _addresses(file, outputs, title, dpi, by == "device", start_ns, end_ns, only)
-
-
-def _addresses(
-    file: Path,
-    outputs: Sequence[Path],
-    title: str,
-    dpi: int,
-    by_device: bool,
-    start_ns: int,
-    end_ns: int | None,
-    only: str | None,
-) -> int:
     from spekctl.documents.document import Kind, identify
     from spekctl.plots import style
 
@@ -180,7 +177,7 @@ def _addresses(
         {"read": False, "write": True}.get(only or ""),
     )
     return _deliver(
-        lambda: picture.draw(picture.read(file, by_device, window), title),
+        lambda: picture.draw(picture.read(file, by == "device", window), title),
         outputs,
         f"{file.stem}-addresses",
         dpi,
@@ -208,17 +205,6 @@ def timeline(
     log_scale: bool | None,
 ) -> int:
     """Throughput, response time and queue depth over time, of a RESULT or a LOG."""
-    return _timeline(file, outputs, title, dpi, interval_ns, log_scale)
-
-
-def _timeline(
-    file: Path,
-    outputs: Sequence[Path],
-    title: str,
-    dpi: int,
-    interval_ns: int,
-    log_scale: bool | None,
-) -> int:
     from spekctl.documents.document import Kind, identify
     from spekctl.plots import style
 
@@ -253,17 +239,6 @@ def curve(
 
     Panels below show the achieved share of the offered load, and power if it was measured.
     """
-    return _curve(inputs, outputs, title, dpi, labels, log_scale)
-
-
-def _curve(
-    inputs: Sequence[Path],
-    outputs: Sequence[Path],
-    title: str,
-    dpi: int,
-    labels: Sequence[str],
-    log_scale: bool | None,
-) -> int:
     from spekctl.documents.document import Kind, identify
     from spekctl.plots import source, style
 
@@ -292,12 +267,6 @@ def streams(
     file: Path, outputs: tuple[Path, ...], title: str, dpi: int, log_scale: bool | None
 ) -> int:
     """MB/s, response time and power over the streams, of a REPORT of `spekctl spc2`."""
-    return _streams(file, outputs, title, dpi, log_scale)
-
-
-def _streams(
-    file: Path, outputs: Sequence[Path], title: str, dpi: int, log_scale: bool | None
-) -> int:
     from spekctl.documents.document import Kind, identify
     from spekctl.plots import style
 
@@ -318,10 +287,6 @@ def _streams(
 @_common
 def rounds(file: Path, outputs: tuple[Path, ...], title: str, dpi: int) -> int:
     """Rounds up to steady state, and the figures of a REPORT of `spekctl pts`."""
-    return _rounds(file, outputs, title, dpi)
-
-
-def _rounds(file: Path, outputs: Sequence[Path], title: str, dpi: int) -> int:
     from spekctl.documents.document import Kind, identify
     from spekctl.plots import style
 
@@ -426,10 +391,6 @@ def cdf(
 @_common
 def trace(file: Path, outputs: tuple[Path, ...], title: str, dpi: int) -> int:
     """Rate, addresses, sizes and gaps of a TRACE that `spekctl trace` reads."""
-    return _trace(file, outputs, title, dpi)
-
-
-def _trace(file: Path, outputs: Sequence[Path], title: str, dpi: int) -> int:
     from spekctl.plots import style
 
     style.require()
