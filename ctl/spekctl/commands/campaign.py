@@ -16,12 +16,10 @@ from spekctl.errors import ExitCode, SpekError, UsageError
 if TYPE_CHECKING:
     from spekctl.campaigns.benchmark import Benchmark
     from spekctl.campaigns.campaign import Campaign, Tools
-    from spekctl.documents.benchmark import Report
 
 
 F = TypeVar("F", bound=Callable[..., Any])
 NameT = TypeVar("NameT", bound=str)
-ReportT = TypeVar("ReportT", bound="Report")
 
 
 def out(name: str) -> Callable[[F], F]:
@@ -141,9 +139,8 @@ class CampaignOptions:
 
 
 def perform(
-    work: Benchmark[Any, Any, ReportT],
+    work: Benchmark[Any, Any, Any],
     given: CampaignOptions,
-    show: Callable[[ReportT], None],
     file: str = "report.json",
     *,
     rests: bool = False,
@@ -151,15 +148,16 @@ def perform(
 ) -> int:
     """Do what is left of a benchmark, deliver its report, and return the exit code.
 
-    @show: prints the report. @file: its name in the folder. Others: as those of carry_out().
+    @file: its name in the folder. Others: as those of carry_out().
     """
     from spekctl.commands.deliver import deliver
+    from spekctl.render.document import print_contents
 
     def hand_over() -> ExitCode:
         report = work.report()
         if report is None:
             return ExitCode.RUN_FAILED
-        deliver(report, show, given.as_json, work.folder / file)
+        deliver(report, print_contents, given.as_json, work.folder / file)
         return work.exit_code(report)
 
     return carry_out(work, given, hand_over, rests=rests, then=then)

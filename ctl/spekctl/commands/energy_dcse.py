@@ -66,7 +66,7 @@ def command(
     from spekctl import files
     from spekctl.campaigns import inputs
     from spekctl.commands.deliver import deliver
-    from spekctl.render.energy import print_report
+    from spekctl.render.document import print_contents
 
     files.check_writable(output)
     given = {name: text for name, text in numbers.items() if text is not None}
@@ -76,7 +76,7 @@ def command(
     known = inputs.dcse_inputs(source) if source is not None else _typed_in(given)
     other = inputs.dcse_inputs(against) if against is not None else None
     report = _report(known, other, str(source or "command line"))
-    deliver(report, print_report, as_json, output)
+    deliver(report, print_contents, as_json, output)
     return 0
 
 

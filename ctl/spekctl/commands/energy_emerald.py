@@ -156,11 +156,11 @@ def _compute(source: Path, output: Path | None, as_json: bool) -> int:
     from spekctl.campaigns import inputs
     from spekctl.campaigns.emerald.report import of_numbers
     from spekctl.commands.deliver import deliver
-    from spekctl.render.energy import print_report
+    from spekctl.render.document import print_contents
 
     files.check_writable(output)
     found, gigabytes = inputs.emerald_inputs(source)
-    deliver(of_numbers(found, gigabytes, str(source)), print_report, as_json, output)
+    deliver(of_numbers(found, gigabytes, str(source)), print_contents, as_json, output)
     return int(ExitCode.OK)
 
 
@@ -220,7 +220,6 @@ def _parameters(given: dict[str, Any], quick: bool, capacity_bytes: int) -> Emer
 
 def _measure(asked: CampaignOptions, given: dict[str, Any]) -> int:
     from spekctl.campaigns.folder import ENERGY_REPORT
-    from spekctl.render.energy import print_report
 
     test = _test_of(asked, given)
-    return campaign.perform(test, asked, print_report, ENERGY_REPORT, rests=True)
+    return campaign.perform(test, asked, ENERGY_REPORT, rests=True)

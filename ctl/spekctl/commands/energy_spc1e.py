@@ -98,8 +98,3 @@ class _Spc1e:
         from spekctl.campaigns.spc1e import levels
 
         return levels.build_report(work.folder, load, work.rest, *terms.resolved(), work.remarks)
-
-    def show(self, report: Spc1eReport) -> None:
-        from spekctl.render.energy import print_report
-
-        print_report(report)

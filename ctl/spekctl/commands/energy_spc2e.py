@@ -77,8 +77,3 @@ class _Spc2e:
         # The report under load has the remarks of the test.
         remarks = [] if load is not None else work.remarks
         return of_test(load, work.rest, *terms.resolved(), remarks)
-
-    def show(self, report: Spc2eReport) -> None:
-        from spekctl.render.spc2 import print_energy
-
-        print_energy(report)

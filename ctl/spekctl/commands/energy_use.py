@@ -25,7 +25,6 @@ QUICK_IDLE_NS = 10 * 10**9
 
 F = TypeVar("F", bound=Callable[..., Any])
 LoadT = TypeVar("LoadT", bound="Report")
-ReportT = TypeVar("ReportT", bound="AnnualReport")
 
 
 def source_option(help: str) -> Callable[[F], F]:
@@ -108,7 +107,7 @@ class Terms:
         return next(one for one in prices if one is not None), {**PROFILES, **self.days}
 
 
-class EnergyTest(Protocol[LoadT, ReportT]):
+class EnergyTest(Protocol[LoadT]):
     """What an energy test adds to the benchmark of its load."""
 
     def test_of(
@@ -116,29 +115,27 @@ class EnergyTest(Protocol[LoadT, ReportT]):
     ) -> Benchmark[Any, Any, LoadT]:
         """The benchmark after an idle test of this length."""
 
-    def computed(self, source: Path, idle_watts: Fraction | None, terms: Terms) -> ReportT:
+    def computed(self, source: Path, idle_watts: Fraction | None, terms: Terms) -> AnnualReport:
         """The report that follows from a file."""
 
     def report_of(
         self, work: Benchmark[Any, Any, LoadT], load: LoadT | None, terms: Terms
-    ) -> ReportT:
+    ) -> AnnualReport:
         """The report on a test so far; @load: the report on the test under load."""
 
-    def show(self, report: ReportT) -> None:
-        """Print a report."""
 
-
-def perform(test: EnergyTest[LoadT, ReportT], given: dict[str, Any]) -> int:
+def perform(test: EnergyTest[LoadT], given: dict[str, Any]) -> int:
     """Measure devices, or compute from the file of --from, and return the exit code."""
     from spekctl import files
     from spekctl.commands.deliver import deliver
+    from spekctl.render.document import print_contents
 
     terms = Terms(price_of(given.pop("price")), hours_of(given.pop("hours")))
     source, output, idle_ns = (given.pop(name) for name in ("source", "output", "idle_ns"))
     watts = check_sources(source, given["devices"], output, given.pop("idle_watts"))
     if source is not None:
         files.check_writable(output)
-        deliver(test.computed(source, watts, terms), test.show, given["as_json"], output)
+        deliver(test.computed(source, watts, terms), print_contents, given["as_json"], output)
         return int(ExitCode.OK)
     asked, shape = CampaignOptions.split(given)
     work = test.test_of(asked, shape, idle_length_ns(idle_ns, asked.quick))
@@ -148,7 +145,7 @@ def perform(test: EnergyTest[LoadT, ReportT], given: dict[str, Any]) -> int:
 
 
 def _deliver_both(
-    test: EnergyTest[LoadT, ReportT],
+    test: EnergyTest[LoadT],
     work: Benchmark[Any, Any, LoadT],
     terms: Terms,
     as_json: bool,
@@ -158,6 +155,7 @@ def _deliver_both(
     from spekctl.campaigns.benchmark import exit_code_of
     from spekctl.campaigns.folder import ENERGY_REPORT, REPORT
     from spekctl.commands.deliver import deliver
+    from spekctl.render.document import print_contents
 
     load = work.report()
     if load is not None:
@@ -165,7 +163,7 @@ def _deliver_both(
     elif work.rest is None or work.rest.power is None:
         return ExitCode.RUN_FAILED
     report = test.report_of(work, load, terms)
-    deliver(report, test.show, as_json, work.folder / ENERGY_REPORT)
+    deliver(report, print_contents, as_json, work.folder / ENERGY_REPORT)
     return exit_code_of(report, work.ok)
 
 

@@ -142,9 +142,7 @@ def command(dry_run: bool, **given: Any) -> int:
         else:
             _print_plan(work)
         return 0
-    from spekctl.render.pts import print_report
-
-    return campaign.perform(work, asked, print_report)
+    return campaign.perform(work, asked)
 
 
 def _test_of(asked: CampaignOptions, given: dict[str, Any], dry_run: bool) -> PtsTest:

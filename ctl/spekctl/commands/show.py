@@ -172,6 +172,7 @@ def _show_document(path: Path, as_json: bool) -> None:
         return
     render.print_origin(path, document.origin(path, header))
     if found is not None:
+        click.echo()
         render.print_contents(found)
 
 

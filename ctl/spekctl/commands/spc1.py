@@ -196,7 +196,6 @@ class Spc1Persistence:
 def _spc1(given: CampaignOptions, shape: dict[str, Any], persistence: Spc1Persistence) -> int:
     from spekctl.campaigns.spc1 import persistence as spc1_persistence
     from spekctl.kernel import client
-    from spekctl.render.spc1 import print_report
 
     work = test_of(given, shape)
     default_ns = spc1_persistence.QUICK_NS if given.quick else spc1_persistence.STANDARD_NS
@@ -208,7 +207,7 @@ def _spc1(given: CampaignOptions, shape: dict[str, Any], persistence: Spc1Persis
         )
 
     then = persist if persistence.wanted else None
-    return campaign.perform(work, given, print_report, then=then)
+    return campaign.perform(work, given, then=then)
 
 
 def test_of(

@@ -141,7 +141,6 @@ def command(system_price: str | None, **given: Any) -> int:
     run failed.
     """
     from spekctl.campaigns.inputs import fraction_of
-    from spekctl.render.spc2 import print_report
 
     price = fraction_of(system_price, "--system-price") if system_price is not None else None
     if price is not None and price <= 0:
@@ -149,7 +148,7 @@ def command(system_price: str | None, **given: Any) -> int:
     asked, shape = CampaignOptions.split(given)
     work = test_of(asked, shape)
     work.price = price
-    return campaign.perform(work, asked, print_report)
+    return campaign.perform(work, asked)
 
 
 def test_of(

@@ -37,10 +37,10 @@ from spekctl.render import verify as verifies
 from spekctl.render.console import print_parts
 
 if TYPE_CHECKING:
-    from rich.console import RenderableType
+    from rich.console import Console, RenderableType
 
 # The kinds that can be shown as text, each with the width that its tables need.
-_SHOWN: dict[type[Document], tuple[Callable[[Any], Iterable[RenderableType]], int]] = {
+_SHOWN: dict[type[Any], tuple[Callable[[Any], Iterable[RenderableType]], int]] = {
     result.Result: (results.parts, results.WIDTH),
     curve.Curve: (curves.parts, curves.WIDTH),
     spc1.Report: (spc1s.parts, spc1s.WIDTH),
@@ -59,7 +59,7 @@ _SHOWN: dict[type[Document], tuple[Callable[[Any], Iterable[RenderableType]], in
     verdict.Comparison: (verdicts.comparison_parts, tables.WIDTH),
     profile.Profile: (profiles.profile_parts, tables.WIDTH),
 }
-MODELS = {kind_of(model): model for model in _SHOWN}
+MODELS: dict[Kind, type[Document]] = {kind_of(model): model for model in _SHOWN}
 
 # Where the contents of others are.
 _NEXT = {
@@ -81,7 +81,7 @@ def print_origin(path: Path, origin: Origin) -> None:
     print_parts(lines, results.WIDTH)
 
 
-def print_contents(found: Document) -> None:
+def print_contents(found: object, console: Console | None = None) -> None:
     """A document of one of MODELS."""
     parts, width = _SHOWN[type(found)]
-    print_parts(["", *parts(found)], width)
+    print_parts(parts(found), width, console)

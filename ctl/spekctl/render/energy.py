@@ -18,7 +18,7 @@ from spekctl.documents.energy import (
 from spekctl.documents.exact import Figure
 from spekctl.documents.power import PowerFigures
 from spekctl.render.benchmark import grouped, powered, time_text, use, watts_text
-from spekctl.render.console import print_parts, wide
+from spekctl.render.console import wide
 from spekctl.render.tables import figures_table
 
 if TYPE_CHECKING:
@@ -27,11 +27,6 @@ if TYPE_CHECKING:
 
 WIDTH = 110
 Parts = Iterator["RenderableType"]
-
-
-def print_report(report: Spc1eReport | EmeraldReport | DcseReport) -> None:
-    """Print the report."""
-    print_parts(parts(report), WIDTH)
 
 
 def parts(report: Spc1eReport | EmeraldReport | DcseReport) -> Parts:

@@ -10,11 +10,10 @@ from spekctl import units
 from spekctl.documents.pts import Measured, MetricName, Report, Sample, metric_of
 from spekctl.documents.steady import Criteria, Window
 from spekctl.render.benchmark import tested, time_text
-from spekctl.render.console import print_parts
 from spekctl.render.tables import table
 
 if TYPE_CHECKING:
-    from rich.console import Console, RenderableType
+    from rich.console import RenderableType
     from rich.table import Table
 
 WIDTH = 115
@@ -24,11 +23,6 @@ _METRICS: dict[MetricName, str] = {
     "bandwidth": "MB/s",
     "latency": "mean response time",
 }
-
-
-def print_report(report: Report, console: Console | None = None) -> None:
-    """Print the report."""
-    print_parts(parts(report), WIDTH, console)
 
 
 def parts(report: Report) -> Iterator[RenderableType]:

@@ -9,12 +9,11 @@ from typing import TYPE_CHECKING
 from spekctl import units
 from spekctl.documents.spc1 import AsuFigures, Check, Phase, Report, StreamFigures
 from spekctl.render.benchmark import tested
-from spekctl.render.console import print_parts
 from spekctl.render.curve import power_cells, times
 from spekctl.render.tables import figures_table
 
 if TYPE_CHECKING:
-    from rich.console import Console, RenderableType
+    from rich.console import RenderableType
     from rich.table import Table
 
 WIDTH = 125
@@ -29,11 +28,6 @@ _KINDS = {
     "repeat-lrt": "repeated LRT",
     "capacity": "unused capacity",
 }
-
-
-def print_report(report: Report, console: Console | None = None) -> None:
-    """Print the report."""
-    print_parts(parts(report), WIDTH, console)
 
 
 def parts(report: Report) -> Iterator[RenderableType]:

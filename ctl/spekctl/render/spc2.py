@@ -11,12 +11,11 @@ from spekctl import units
 from spekctl.documents.exact import Figure
 from spekctl.documents.spc2 import Composite, RateLevel, RateProfile, Report, Run, Spc2eReport
 from spekctl.render.benchmark import grouped, powered, tested, use, watts_text
-from spekctl.render.console import print_parts
 from spekctl.render.curve import times
 from spekctl.render.tables import table
 
 if TYPE_CHECKING:
-    from rich.console import Console, RenderableType
+    from rich.console import RenderableType
     from rich.table import Table
 
 WIDTH = 115
@@ -26,11 +25,6 @@ _PARTS = {
     "vod": "video on demand",
     "spc2": "SPC-2-like MBPS",
 }
-
-
-def print_report(report: Report, console: Console | None = None) -> None:
-    """Print the report."""
-    print_parts(parts(report), WIDTH, console)
 
 
 def parts(report: Report) -> Iterator[RenderableType]:
@@ -110,11 +104,6 @@ def _runs_table(runs: Sequence[Run]) -> Table:
 
 
 # --- SPC-2/E-like --------------------------------------------------------------------------------
-
-
-def print_energy(report: Spc2eReport, console: Console | None = None) -> None:
-    """Print the report of the energy test."""
-    print_parts(energy_parts(report), WIDTH, console)
 
 
 def energy_parts(report: Spc2eReport) -> Iterator[RenderableType]:

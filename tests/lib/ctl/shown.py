@@ -9,6 +9,14 @@ from typing import Any
 
 from rich.console import Console
 
+from spekctl.documents.document import Document
+from spekctl.render.document import print_contents
+
+
+def contents(document: Document) -> str:
+    """The text that `spekctl show` prints of a document."""
+    return shown(print_contents, document)
+
 
 def shown(show: Callable[[Any, Console], None], document: Any, width: int = 160) -> str:
     """The text that @show prints; nothing of it is cut off."""

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 from lib.ctl import report_files
-from lib.ctl.shown import row_of, shown
+from lib.ctl.shown import contents, row_of
 from lib.fakes.power import figures
 from msgspec.structs import replace
 
@@ -16,11 +16,6 @@ from spekctl.documents import document
 from spekctl.documents.energy import DcseReport, EmeraldReport, Site, Spc1eReport
 from spekctl.documents.exact import figure
 from spekctl.render import energy
-from spekctl.render.console import print_parts
-
-
-def text_of(report: Spc1eReport | EmeraldReport | DcseReport) -> str:
-    return shown(lambda one, out: print_parts(energy.parts(one), energy.WIDTH, out), report)
 
 
 @pytest.fixture
@@ -29,7 +24,7 @@ def spc1e(tmp_path: Path) -> Spc1eReport:
 
 
 def test_levels_and_profiles_have_a_row_each(spc1e: Spc1eReport) -> None:
-    text = text_of(spc1e)
+    text = contents(spc1e)
     assert row_of(text, "idle") == ["idle", "0", "%", "-", "0.00", "6.000"]
     assert row_of(text, "heavy") == ["heavy", "80", "%", "40", "2,000.50", "9.500"]
     assert row_of(text, "composite")[-4:] == ["8.00", "900.00", "90.00", "30.00"]
@@ -38,7 +33,7 @@ def test_levels_and_profiles_have_a_row_each(spc1e: Spc1eReport) -> None:
 
 def test_measured_levels_have_their_rails(spc1e: Spc1eReport) -> None:
     heavy = replace(spc1e.levels[0], power=figures(9.5, 2.0))
-    text = text_of(replace(spc1e, levels=[heavy, spc1e.levels[1]]))
+    text = contents(replace(spc1e, levels=[heavy, spc1e.levels[1]]))
     _, _, rails = text.partition("rails, W")
     rows = [line.split() for line in rails.split("\n\n")[0].splitlines() if "heavy" in line]
     assert {row[0] for row in rows} == {"heavy"}
@@ -47,24 +42,24 @@ def test_measured_levels_have_their_rails(spc1e: Spc1eReport) -> None:
 
 def test_a_site_is_told_as_far_as_it_is_known(spc1e: Spc1eReport) -> None:
     site = Site(volts="229.5", power_factor=None, first_celsius="21", last_celsius=None)
-    assert "  mean RMS voltage 229.5 V, air intake at first 21 °C\n" in text_of(
+    assert "  mean RMS voltage 229.5 V, air intake at first 21 °C\n" in contents(
         replace(spc1e, site=site)
     )
 
 
 def test_missed_phases_are_repeated_with_their_reason(tmp_path: Path) -> None:
     found = document.read(report_files.energy_emerald(tmp_path / "e.json"), EmeraldReport)
-    text = text_of(found)
+    text = contents(found)
     assert "  missed: random-read: 80 ms is too slow" in text
     assert row_of(text, "hot-band")[-1] == "kept"
     assert "raw capacity 10.000 GB" in text
-    assert "raw capacity" not in text_of(replace(found, raw_gigabytes=None))
+    assert "raw capacity" not in contents(replace(found, raw_gigabytes=None))
 
 
 def test_metrics_that_are_not_known_are_dashes(tmp_path: Path) -> None:
     found = document.read(report_files.energy_dcse(tmp_path / "e.json"), DcseReport)
     changed = replace(found, against={"workload": figure(Fraction(5, 2), 1)})
-    text = text_of(changed)
+    text = contents(changed)
     assert row_of(text, "throughput") == ["throughput", "-", "MB/s/W", "-"]
     assert row_of(text, "workload") == ["workload", "125.00", "IOPS/W", "2.5", "%"]
 

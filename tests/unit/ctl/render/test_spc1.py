@@ -7,12 +7,11 @@ from pathlib import Path
 
 import msgspec
 from lib.ctl.plot_files import OPEN, write_report
-from lib.ctl.shown import row_of, shown
+from lib.ctl.shown import contents, row_of
 from lib.ctl.spc1_steps import phase
 
 from spekctl.documents import spc1
 from spekctl.documents.spc1 import Check, Step
-from spekctl.render.spc1 import print_report
 
 SECOND = 10**9
 
@@ -31,12 +30,12 @@ def report(tmp_path: Path, **changes: object) -> spc1.Report:
 
 
 def test_the_metrics_come_first(tmp_path: Path) -> None:
-    text = shown(print_report, report(tmp_path))
+    text = contents(report(tmp_path))
     assert text.startswith(f"{spc1.NOTICE}: test of /dev/x\n  passed\n")
     assert "SPC-1-like IOPS 1,400 at 28 BSU, SPC-1-like LRT 2.00 ms" in text
-    level = shown(print_report, report(tmp_path, iops=None))
+    level = contents(report(tmp_path, iops=None))
     assert "  level 28 BSU\n" in level and "SPC-1-like IOPS" not in level
-    assert "BSU\n" not in shown(print_report, report(tmp_path, iops=None, level_bsu=None))
+    assert "BSU\n" not in contents(report(tmp_path, iops=None, level_bsu=None))
 
 
 def test_the_search_is_apart_from_the_phases(tmp_path: Path) -> None:
@@ -46,7 +45,7 @@ def test_the_search_is_apart_from_the_phases(tmp_path: Path) -> None:
         phase(step("ramp", "ramp-80", 16), 0.2),
         phase(step("ramp", "ramp-50", 10), 0.002, ok=False),
     ]
-    text = shown(print_report, report(tmp_path, phases=phases))
+    text = contents(report(tmp_path, phases=phases))
     measured, searched = text.split("search for the level")
     assert row_of(searched, "search-8")[1] == "8" and "search-8" not in measured
     ends = [row_of(measured, name)[-1] for name in ("iops", "ramp-80", "ramp-50")]
@@ -63,7 +62,7 @@ def test_a_limit_shows_its_worst_case(tmp_path: Path) -> None:
         # Widened where so few I/Os can tell no better: nearer to its own limit than the one above.
         check("intensity", 0.02, 0.4),
     ]
-    text = shown(print_report, report(tmp_path, checks=checks))
+    text = contents(report(tmp_path, checks=checks))
     assert row_of(text, "mean")[-6:] == ["2", "0", "29.0", "ms", "30.0", "ms"]
     assert row_of(text, "I/O")[-4:] == ["2", "1", "1,234", "0"]
     assert row_of(text, "shares")[-4:] == ["2", "0", "1.0%", "5.0%"]

@@ -7,12 +7,11 @@ from pathlib import Path
 
 import msgspec
 from lib.ctl.plot_files import facts, write_streams
-from lib.ctl.shown import row_of, shown
+from lib.ctl.shown import contents, row_of
 
 from spekctl.documents import spc2
 from spekctl.documents.exact import Figure
 from spekctl.documents.spc2 import Composite, RateLevel, Spc2eReport
-from spekctl.render.spc2 import print_energy, print_report
 
 
 def figure(text: str) -> Figure:
@@ -25,7 +24,7 @@ def report(tmp_path: Path, **changes: object) -> spc2.Report:
 
 
 def test_runs_and_search_have_tables_of_their_own(tmp_path: Path) -> None:
-    text = shown(print_report, report(tmp_path))
+    text = contents(report(tmp_path))
     assert text.startswith(f"{spc2.NOTICE}: test of /dev/x\n  not complete\n")
     runs, searched = text.split("search for the streams of video on demand")
     assert runs.count("\nlfp-write-1024k") == 2 and searched.count("vod") == 1
@@ -33,7 +32,7 @@ def test_runs_and_search_have_tables_of_their_own(tmp_path: Path) -> None:
 
 
 def test_a_run_that_missed_its_limit_is_told_from_a_failed_one(tmp_path: Path) -> None:
-    text = shown(print_report, report(tmp_path))
+    text = contents(report(tmp_path))
     lines = text.splitlines()
     assert [line.split()[-1] for line in lines if line.startswith("lfp-write")] == [
         "kept",
@@ -44,7 +43,7 @@ def test_a_run_that_missed_its_limit_is_told_from_a_failed_one(tmp_path: Path) -
 
 
 def test_power_without_a_value_is_a_dash(tmp_path: Path) -> None:
-    text = shown(print_report, report(tmp_path))
+    text = contents(report(tmp_path))
     late = next(line for line in text.splitlines() if line.endswith("MISSED"))
     assert late.split()[-3:] == ["-", "-", "MISSED"]
 
@@ -56,7 +55,7 @@ def test_the_mean_and_the_price_are_said(tmp_path: Path) -> None:
     ]
     price = {"price": "1200", "price_per_mbps": figure("0.97")}
     made = report(tmp_path, mbps=figure("1234.56"), composites=parts, **price)
-    text = shown(print_report, made)
+    text = contents(made)
     assert "SPC-2-like MBPS 1,234.56 MB/s" in text
     assert "price 1200, for each MB/s 0.97" in text
     assert row_of(text, "large") == ["large", "file", "processing", "8", "1,160.5", "-", "-"]
@@ -83,10 +82,10 @@ def test_an_energy_report_without_power_has_its_levels_only() -> None:
         environment=None,
         remarks=["a remark"],
     )
-    text = shown(print_energy, made)
+    text = contents(made)
     assert row_of(text, "heavy")[-3:] == ["1,000.00", "-", "-"]
     # No rate for each watt of an idle system.
     assert row_of(text, "idle")[-3:] == ["0.00", "8.500", "0.00"]
     assert "usage profiles" not in text and "annual" not in text and "  a remark" in text
     without = msgspec.structs.replace(made, targets=[], source="levels.json")
-    assert shown(print_energy, without).startswith(f"{spc2.ENERGY_NOTICE}: levels.json\n")
+    assert contents(without).startswith(f"{spc2.ENERGY_NOTICE}: levels.json\n")
