@@ -28,11 +28,7 @@ def of_report(path: Path) -> tuple[Report, Origin]:
     report = pts.load_report(path)
     if not any(one.rounds for one in report.tests) and not report.saturation:
         raise UsageError(f"{path} has no whole round and no write saturation")
-    details = report.verdict
-    if report.environment is not None:
-        details += f", {source.machine(report.environment)}"
-    devices = tuple(source.device(facts) for facts in report.targets)
-    return report, Origin(path.name, report.notice, devices, details)
+    return report, source.report_origin(path, report)
 
 
 def draw(report: Report, origin: Origin, title: str = "") -> Figure:

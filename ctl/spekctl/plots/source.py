@@ -14,6 +14,7 @@ from spekctl.errors import UsageError
 from spekctl.plots.style import Origin
 
 if TYPE_CHECKING:
+    from spekctl.documents.benchmark import Report
     from spekctl.documents.curve import Curve as LoadCurve
     from spekctl.documents.device import TargetFacts
     from spekctl.documents.result import Environment, Result
@@ -83,6 +84,14 @@ def load_points(path: Path) -> Curve:
     origin = _curve_origin(path, report.curve, report.targets, report.environment)
     limit_ns = report.parameters.limits.response_ns
     return of_points(str(path), origin, report.curve.points, limit_ns, report.search.points)
+
+
+def report_origin(path: Path, report: Report) -> Origin:
+    """The foot of pictures from the report of a benchmark."""
+    details = report.verdict
+    if report.environment is not None:
+        details += f", {machine(report.environment)}"
+    return Origin(path.name, report.notice, tuple(map(device, report.targets)), details)
 
 
 def _curve_origin(

@@ -59,11 +59,7 @@ def of_report(path: Path) -> Streams:
         raise UsageError(f"{path} has no run in which I/Os completed")
     for line in lines.values():
         line.runs.sort(key=lambda run: run.step.streams)
-    details = report.verdict
-    if report.environment is not None:
-        details += f", {source.machine(report.environment)}"
-    devices = tuple(source.device(facts) for facts in report.targets)
-    origin = Origin(path.name, report.notice, devices, details)
+    origin = source.report_origin(path, report)
     return Streams(origin, list(lines.values()), report.parameters.limits.response_ns)
 
 

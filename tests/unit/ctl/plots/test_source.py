@@ -7,6 +7,7 @@ from pathlib import Path
 
 import msgspec
 import pytest
+from lib.ctl.benchmark_reports import ListReport
 from lib.ctl.plot_files import (
     OPEN,
     facts,
@@ -17,6 +18,7 @@ from lib.ctl.plot_files import (
     write_result,
 )
 from lib.ctl.plot_seen import foot, our_style
+from lib.fakes.machine import disk
 
 from spekctl import files
 from spekctl.documents.curve import load_curve
@@ -84,3 +86,11 @@ def test_a_curve_that_was_broken_off_says_so(tmp_path: Path) -> None:
 def test_a_result_has_no_load_curve(tmp_path: Path) -> None:
     with pytest.raises(UsageError, match="a curve is drawn from"):
         source.load_points(write_result(tmp_path / "r.json", []))
+
+
+def test_a_benchmark_has_its_verdict_devices_and_notice_in_the_foot() -> None:
+    report = ListReport(targets=[disk().facts()])
+    found = source.report_origin(Path("there/list.json"), report)
+    assert (found.file, found.workload) == ("list.json", "LIST-like, unaudited")
+    assert found.devices == (source.device(report.targets[0]),)
+    assert found.details == "the outcome"
