@@ -6,8 +6,9 @@ Everything else follows from it: the command line's option (commands/options.py)
 form of the web page (web/form.py), and of Options also bounds and description of the key in a
 workload's [run] table (model.py), which value counts (resolve.py), and the attribute of run-new
 (kernel/client.py). A new option is a new field here, of Options among those beside which the help
-pages of `run` and `sweep` shall list it. If the kernel gets it, resolve.py puts it into a field of
-that name of config.RunConfig; if a file may set it, it is a key of model.RunDefaults.
+pages of `run` and `sweep` shall list it. If the kernel gets it, resolve.py and, for traces,
+run/replay_request.py put it into a field of that name of config.RunConfig; if a file may set it, it
+is a key of model.RunDefaults.
 """
 
 # ruff: noqa: RUF009 - _declare() makes a dataclasses.field
