@@ -29,14 +29,12 @@ WIDTH = 110
 Parts = Iterator["RenderableType"]
 
 
-def parts(report: Spc1eReport | EmeraldReport | DcseReport) -> Parts:
-    """The report as texts and tables."""
-    if isinstance(report, DcseReport):
-        return _dcse(report)
-    return powered(report, _spc1e(report) if isinstance(report, Spc1eReport) else _emerald(report))
-
-
 # --- SPC-1/E-like --------------------------------------------------------------------------------
+
+
+def spc1e_parts(report: Spc1eReport) -> Parts:
+    """An SPC-1/E-like report as texts and tables."""
+    return powered(report, _spc1e(report))
 
 
 def _spc1e(report: Spc1eReport) -> Parts:
@@ -102,6 +100,11 @@ _PROFILE: dict[str, Callable[[ProfileReport], Figure | None]] = {
 # --- Emerald-like --------------------------------------------------------------------------------
 
 
+def emerald_parts(report: EmeraldReport) -> Parts:
+    """An Emerald-like report as texts and tables."""
+    return powered(report, _emerald(report))
+
+
 def _emerald(report: EmeraldReport) -> Parts:
     if report.raw_gigabytes is not None:
         yield f"  raw capacity {float(report.raw_gigabytes):,.3f} GB"
@@ -156,7 +159,8 @@ def _trials_table(trials: Sequence[Trial]) -> Table:
 # --- DCsE ----------------------------------------------------------------------------------------
 
 
-def _dcse(report: DcseReport) -> Parts:
+def dcse_parts(report: DcseReport) -> Parts:
+    """DCsE figures as texts and a table."""
     from rich.text import Text
 
     yield Text(f"{report.notice}: {report.source}", style="bold")

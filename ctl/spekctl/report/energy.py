@@ -24,7 +24,7 @@ def spc1e_sheet(file: str, report: energy.Spc1eReport) -> Sheet:
     """An SPC-1/E-like test."""
     mean = report.composite
     traffic = [("nominal IOPS", mean.iops), ("IOPS/W", mean.iops_per_watt)] if mean else []
-    made = _annual_sheet(file, "SPC-1/E-like test", report, traffic, render.parts(report))
+    made = _annual_sheet(file, "SPC-1/E-like test", report, traffic, render.spc1e_parts(report))
     levels = [(one.iops, one.watts) for one in report.levels]
     made.plots += _power_plot(levels, Axis("I/Os per second", "1/s"))
     return made
@@ -64,7 +64,7 @@ def _annual_sheet(
 
 def emerald_sheet(file: str, report: energy.EmeraldReport) -> Sheet:
     """An Emerald-like test."""
-    made = benchmark.powered(file, "Emerald-like test", report, render.parts(report))
+    made = benchmark.powered(file, "Emerald-like test", report, render.emerald_parts(report))
     made.figures += [
         (f"{one.metric or one.name}, {one.unit}", one.value.text)
         for one in report.phases
@@ -90,7 +90,7 @@ def dcse_sheet(file: str, report: energy.DcseReport) -> Sheet:
         ("MB/s/W", report.mb_per_s_per_watt),
     )
     made.conditions = [(name.replace("_", " "), text) for name, text in report.given.items()]
-    add_printed(made, render.parts(report))
+    add_printed(made, render.dcse_parts(report))
     return made
 
 
