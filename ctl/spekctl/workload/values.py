@@ -26,7 +26,8 @@ RATE_MILLI_MAX = 10**12
 TAIL_MIN = 1.001
 TAIL_MAX = 16
 
-Pattern = Literal[
+# The kernel computes these from the stream's parameters alone.
+PlainPattern = Literal[
     "uniform",
     "sequential",
     "strided",
@@ -35,26 +36,20 @@ Pattern = Literal[
     "hotband",
     "once",
     "backward",
-    "zipf",
-    "pareto",
-    "normal",
-    "zoned",
+]
+# These reach the kernel as tables.
+TablePattern = Literal["zipf", "pareto", "normal", "zoned"]
+Pattern = Literal[
+    PlainPattern,
+    TablePattern,
     "trace",
     "write-pointer",
 ]
 # Those that need no more than a word; a trace needs its files.
 FILE_PATTERNS: tuple[Pattern, ...] = tuple(one for one in get_args(Pattern) if one != "trace")
-# Patterns that reach the kernel as tables.
-TABLES: tuple[Pattern, ...] = ("zipf", "pareto", "normal", "zoned")
+TABLES: tuple[Pattern, ...] = get_args(TablePattern)
 CorePattern = Literal[
-    "uniform",
-    "sequential",
-    "strided",
-    "runs",
-    "walk",
-    "hotband",
-    "once",
-    "backward",
+    PlainPattern,
     "table",
     "trace",
     "write-pointer",
