@@ -33,6 +33,9 @@ G = 1 << 30
 RUNS: dict[str, Any] = {"restart_bytes": G // 2, "run_bytes": G // 4, "run_align_bytes": 16 * BLOCK}
 # Weights 1, 3, 1, 3...
 PARTS = [(G // BLOCK // 256, (1 + i % 2 * 2) << 31) for i in range(256)]
+CURVE = [(0, 1_000), (1800, 20_000), (3600, 1_000)]
+FLAT = [(0, 10_000), (10, 10_000)]
+ON_OFF: dict[str, Any] = {"on_ns": 10**8, "off_ns": 10**8, "tail_milli": 1500}
 CLOSED = Arrival(depth=32)
 POISSON = Arrival("poisson", rate=10_000)
 
@@ -61,8 +64,13 @@ BUDGET = {
     "4 KiB random reads, poisson": (one(Stream(), POISSON), 118),
     "4 KiB random 70/30, closed loop": (one(Stream(read_ppm=700_000), CLOSED), 136),
     "mix of sizes 70/30, poisson": (one(Stream(sizes=SMIX, read_ppm=700_000), POISSON), 156),
-    "constant rate": (one(Stream(), Arrival("constant", rate=10_000)), 120),
-    "bursts": (one(Stream(), Arrival("burst", burst_length=10, burst_interval_ns=1000)), 118),
+    "constant rate": (one(Stream(), Arrival("constant", rate=10_000)), 105),
+    "bursts": (one(Stream(), Arrival("burst", burst_length=10, burst_interval_ns=1000)), 93),
+    "poisson on a curve": (one(Stream(), Arrival("poisson", curve=CURVE, repeats=1)), 200),
+    "constant on a curve": (one(Stream(), Arrival("constant", curve=CURVE, repeats=1)), 160),
+    "constant on a flat curve": (one(Stream(), Arrival("constant", curve=FLAT)), 130),
+    "poisson, on and off": (one(Stream(), Arrival("poisson", rate=10_000, **ON_OFF)), 148),
+    "constant, on and off": (one(Stream(), Arrival("constant", rate=10_000, **ON_OFF)), 112),
     "half sequential, closed loop": (one(Stream(seq_ppm=500_000), CLOSED), 152),
     "sequential, closed loop": (one(Stream("sequential"), CLOSED), 90),
     "backward, closed loop": (one(Stream("backward"), CLOSED), 90),

@@ -6,6 +6,7 @@
 #include "share.h"
 
 #define NS_MILLI	1000000000000ull	/* ns in 1000 s */
+#define EXPO_BITS	38		/* exponential numbers have no more */
 
 /* A positive number, mantissa * 2^-shift with the mantissa in [2^62, 2^63). */
 struct scaled {
@@ -99,33 +100,6 @@ static bool curve_mean(struct spek_clock *clock, const struct spek_workload *wl,
 	return true;
 }
 
-static void advance_on_curve(struct spek_times *times, const struct spek_clock *clock,
-			     struct spek_area gap)
-{
-	struct spek_curve_place place = {
-		.at_ns = times->next_ns,
-		.beyond = times->frac,
-		.segment = times->left,
-		.pass = times->pass,
-	};
-
-	spek_curve_advance(&clock->curve, &place, gap);
-	times->next_ns = place.at_ns;
-	times->frac = place.beyond;
-	times->left = place.segment;
-	times->pass = place.pass;
-}
-
-static struct spek_area curve_gap(struct spek_times *times, const struct spek_clock *clock)
-{
-	struct spek_area gap = { .low = clock->mean };
-
-	if (clock->pace == SPEK_PACE_CURVE_CONSTANT)
-		return gap;
-	gap.high = spek_mul128(spek_expo_next(&times->rng), clock->mean, &gap.low);
-	return spek_area_shifted(gap, clock->slow_bits);
-}
-
 static void start_on_curve(struct spek_clock *clock, struct spek_times *times,
 			   const struct spek_workload *wl, const struct spek_arrival *process,
 			   u64 start_ns)
@@ -134,7 +108,7 @@ static void start_on_curve(struct spek_clock *clock, struct spek_times *times,
 	clock->curve.nr = process->nr_points;
 	clock->curve.repeats = process->repeats;
 	clock->curve.start_ns = start_ns;
-	times->next_ns = start_ns;
+	times->series.from.at_ns = start_ns;
 }
 
 static void constant_step(struct spek_clock *clock, struct spek_times *times, u64 rate_milli,
@@ -255,7 +229,7 @@ void spek_clock_init(struct spek_clock *clock, struct spek_times *times,
 			clock->pace = SPEK_PACE_CURVE_CONSTANT;
 			clock->mean = SPEK_CURVE_IO * workers;
 			start_on_curve(clock, times, wl, process, start_ns);
-			advance_on_curve(times, clock, first);
+			spek_curve_restart(&clock->curve, &times->series, first, &times->next_ns);
 			break;
 		}
 		constant_step(clock, times, process->rate_milli, worker, workers, start_ns);
@@ -277,7 +251,8 @@ void spek_clock_init(struct spek_clock *clock, struct spek_times *times,
 	}
 }
 
-static void advance_slow_poisson(struct spek_times *times, const struct spek_clock *clock)
+static spek_noinline void advance_slow_poisson(struct spek_times *times,
+					       const struct spek_clock *clock)
 {
 	u64 low = 0;
 	u64 high = spek_muladd128(&low, spek_expo_next(&times->rng), clock->mean);
@@ -285,6 +260,22 @@ static void advance_slow_poisson(struct spek_times *times, const struct spek_clo
 
 	times->frac += low << up;
 	times->next_ns += (high << up | low >> (64 - up)) + (times->frac < low << up);
+}
+
+static spek_cold spek_noinline void advance_rare_gap(struct spek_times *times,
+						     const struct spek_clock *clock, u64 bits)
+{
+	spek_times_add_gap(times, clock, spek_expo_rare(&times->rng, bits));
+}
+
+static inline void advance_poisson(struct spek_times *times, const struct spek_clock *clock)
+{
+	u64 bits = spek_rng_next(&times->rng);
+
+	if (spek_expo_is_rare(bits))
+		advance_rare_gap(times, clock, bits);
+	else
+		spek_times_add_gap(times, clock, spek_expo_common(bits));
 }
 
 static void advance_constant(struct spek_times *times, const struct spek_clock *clock)
@@ -297,11 +288,59 @@ static void advance_constant(struct spek_times *times, const struct spek_clock *
 	}
 }
 
+static void advance_on_curve(struct spek_times *times, const struct spek_clock *clock,
+			     struct spek_area gap)
+{
+	spek_curve_follow(&clock->curve, &times->series, gap, &times->next_ns);
+}
+
+static spek_noinline void advance_constant_on_curve(struct spek_times *times,
+						    const struct spek_clock *clock)
+{
+	const struct spek_area gap = { .low = clock->mean };
+
+	advance_on_curve(times, clock, gap);
+}
+
+static spek_cold spek_noinline void advance_expo_on_curve(struct spek_times *times,
+							  const struct spek_clock *clock, u64 expo)
+{
+	struct spek_area gap;
+
+	gap.high = spek_mul128(expo, clock->mean, &gap.low);
+	advance_on_curve(times, clock, spek_area_shifted(gap, clock->slow_bits));
+}
+
+static spek_cold spek_noinline void advance_rare_on_curve(struct spek_times *times,
+							  const struct spek_clock *clock, u64 bits)
+{
+	advance_expo_on_curve(times, clock, spek_expo_rare(&times->rng, bits));
+}
+
+static spek_noinline void advance_poisson_on_curve(struct spek_times *times,
+						   const struct spek_clock *clock)
+{
+	u64 bits = spek_rng_next(&times->rng), expo;
+	struct spek_area gap = {};
+
+	if (spek_expo_is_rare(bits)) {
+		advance_rare_on_curve(times, clock, bits);
+		return;
+	}
+	expo = spek_expo_common(bits);
+	/* The whole process has 54. A worker with less than 2^-16 of it must not lose any bits. */
+	if (spek_unlikely(clock->slow_bits < EXPO_BITS)) {
+		advance_expo_on_curve(times, clock, expo);
+		return;
+	}
+	gap.low = spek_mulhi64(expo << (64 - clock->slow_bits), clock->mean);
+	advance_on_curve(times, clock, gap);
+}
+
 static u64 estimate_on_curve(const struct spek_times *times, const struct spek_clock *clock,
 			     u64 now_ns)
 {
-	const struct spek_curve_place place = { .at_ns = times->next_ns, .beyond = times->frac };
-	struct spek_area area = spek_curve_between(&clock->curve, &place, now_ns);
+	struct spek_area area = spek_curve_between(&clock->curve, &times->series, now_ns);
 
 	if (clock->pace == SPEK_PACE_CURVE_CONSTANT)
 		return spek_area_quotient(area, clock->mean);
@@ -358,33 +397,67 @@ u64 spek_times_estimate(const struct spek_times *times, const struct spek_clock 
 	return estimate_evenly(times, clock, clock->pace, span_ns);
 }
 
-/* Apart, and last in spek_times_advance(): laws that do not pause must not pay for it. */
+static spek_noinline void delay_by_off(struct spek_times *times, const struct spek_clock *clock)
+{
+	times->next_ns = spek_onoff_delay(&clock->onoff, &times->on, times->next_ns);
+}
+
+/* Most arrivals are in the on period of the one before. */
+static inline void delay_beyond_on(struct spek_times *times, const struct spek_clock *clock)
+{
+	if (spek_unlikely(times->next_ns >= times->on.end_ns))
+		delay_by_off(times, clock);
+}
+
+static spek_cold spek_noinline void advance_rare_on_off(struct spek_times *times,
+							const struct spek_clock *clock, u64 bits)
+{
+	advance_rare_gap(times, clock, bits);
+	delay_beyond_on(times, clock);
+}
+
+static spek_cold spek_noinline void advance_slow_on_off(struct spek_times *times,
+							const struct spek_clock *clock)
+{
+	advance_slow_poisson(times, clock);
+	delay_beyond_on(times, clock);
+}
+
 static spek_noinline void advance_on_off(struct spek_times *times, const struct spek_clock *clock)
 {
+	u64 bits;
+
 	switch (clock->on_pace) {
 	case SPEK_PACE_POISSON:
-		spek_times_add_gap(times, clock, spek_expo_next(&times->rng));
+		bits = spek_rng_next(&times->rng);
+		if (spek_expo_is_rare(bits)) {
+			advance_rare_on_off(times, clock, bits);
+			return;
+		}
+		spek_times_add_gap(times, clock, spek_expo_common(bits));
 		break;
 	case SPEK_PACE_SLOW_POISSON:
-		advance_slow_poisson(times, clock);
-		break;
+		advance_slow_on_off(times, clock);
+		return;
 	case SPEK_PACE_CONSTANT:
 		advance_constant(times, clock);
 		break;
 	}
-	times->next_ns = spek_onoff_delay(&clock->onoff, &times->on, times->next_ns);
+	delay_beyond_on(times, clock);
 }
 
 /**
  * spek_times_advance() - advance an open loop to its next arrival
  * @times: next arrival, moved
  * @clock: constants of @times
+ *
+ * All calls are tail calls, so that no law pays for the registers of another one.
  */
 void spek_times_advance(struct spek_times *times, const struct spek_clock *clock)
 {
 	switch (clock->pace) {
 	case SPEK_PACE_POISSON:
-		spek_times_add_gap(times, clock, spek_expo_next(&times->rng));
+		advance_poisson(times, clock);
 		break;
 	case SPEK_PACE_SLOW_POISSON:
 		advance_slow_poisson(times, clock);
@@ -393,8 +466,10 @@ void spek_times_advance(struct spek_times *times, const struct spek_clock *clock
 		advance_constant(times, clock);
 		break;
 	case SPEK_PACE_CURVE_POISSON:
+		advance_poisson_on_curve(times, clock);
+		break;
 	case SPEK_PACE_CURVE_CONSTANT:
-		advance_on_curve(times, clock, curve_gap(times, clock));
+		advance_constant_on_curve(times, clock);
 		break;
 	case SPEK_PACE_BURST:
 		if (--times->left)

@@ -87,20 +87,21 @@ struct spek_clock {
 /**
  * struct spek_times - a point in a time sequence; a copy continues identically
  * @next_ns: next arrival, SPEK_NEVER if there is none
- * @frac: part of a ns beyond @next_ns; poisson: in units of 2^-64, constant: of 1 / rest_of;
- *	on a curve: struct spek_curve_place.beyond
- * @left: burst: I/Os left in this burst; on a curve: struct spek_curve_place.segment
- * @pass: on a curve: struct spek_curve_place.pass
+ * @frac: part of a ns beyond @next_ns; poisson: in units of 2^-64, constant: of 1 / rest_of
  * @rng: poisson: random sequence of the gaps
+ * @left: burst: I/Os left in this burst
  * @on: on and off: on period of @next_ns
+ * @series: on a curve: arrival at @next_ns
  */
 struct spek_times {
 	u64 next_ns;
 	u64 frac;
-	u32 left;
-	u32 pass;
 	struct spek_rng rng;
-	struct spek_onoff_place on;
+	union {
+		u32 left;
+		struct spek_onoff_place on;
+		struct spek_curve_series series;
+	};
 };
 
 /**

@@ -6,6 +6,8 @@
 
 #define MIN_REPEAT_NS	1000000		/* the number of a pass has 32 bits */
 #define NEWTON_STEPS	16
+#define SERIES_PAUSE	16		/* arrivals without a series after one that was too short */
+#define MIN_SERIES_SLOPE	(1ull << 14)	/* area per ns; an area of 1 is 2^-14 ns then */
 
 static struct spek_area product(u64 a, u64 b)
 {
@@ -233,14 +235,13 @@ static void advance_at_the_end(const struct spek_curve *curve, struct spek_curve
 	place->beyond = difference(product(rate, wait), target).low;
 }
 
-/**
- * spek_curve_advance() - go to the next arrival
- * @curve: a checked curve
+/*
+ * Go to the next arrival.
  * @place: an arrival, or the start of the curve; moved
  * @gap: area from its exact time to that of the next arrival
  */
-void spek_curve_advance(const struct spek_curve *curve, struct spek_curve_place *place,
-			struct spek_area gap)
+static void advance(const struct spek_curve *curve, struct spek_curve_place *place,
+		    struct spek_area gap)
 {
 	struct spek_area target, area;
 	u64 into, rate, passes;
@@ -289,6 +290,188 @@ void spek_curve_advance(const struct spek_curve *curve, struct spek_curve_place 
 		       reach(&segment, into, area, rate, target, &place->beyond);
 }
 
+/* mantissa * 2^exponent; the mantissa has its top bit set. */
+struct real {
+	u64 mantissa;
+	s32 exponent;
+};
+
+static struct real normal(u64 mantissa, s32 exponent)
+{
+	s32 up = __builtin_clzll(mantissa);
+	struct real real = { .mantissa = mantissa << up, .exponent = exponent - up };
+
+	return real;
+}
+
+static struct real real_product(struct real a, struct real b)
+{
+	return normal(spek_mulhi64(a.mantissa, b.mantissa), a.exponent + b.exponent + 64);
+}
+
+static struct real real_quotient(struct real a, struct real divisor)
+{
+	return normal(spek_div128(a.mantissa >> 1, 0, divisor.mantissa, NULL),
+		      a.exponent - divisor.exponent - 63);
+}
+
+/* The last point begins a segment that has no end, of which only the rate matters. */
+static struct segment segment_of(const struct spek_curve *curve, u32 number)
+{
+	struct segment last = {
+		.start_milli = curve->point[curve->nr - 1].rate_milli,
+		.rises = true,
+	};
+
+	return number == curve->nr - 1 ? last : segment_at(&curve->point[number]);
+}
+
+/* Area per ns, which is twice the rate, @x ns after the start of a segment; not 0. */
+static struct real slope_at(const struct segment *segment, u64 x)
+{
+	u64 rest, changed = spek_muldiv64(segment->change_milli, x, segment->length_ns, &rest);
+	u64 slope = 2 * (segment->rises ? segment->start_milli + changed :
+					  segment->start_milli - changed);
+	u32 up = (u32)__builtin_clzll(slope) - 1;
+	u64 part = spek_muldiv64(rest, 2ull << up, segment->length_ns, NULL);
+
+	slope <<= up;
+	return normal(segment->rises ? slope + part : slope - part, -(s32)up);
+}
+
+/*
+ * Terms of the time to an area after @x ns of a segment. With v area per ns there, h = area / v and
+ * q = h v' / 2v, the time is h (1 - q + 2 q^2 - 5 q^3 + 14 q^4 ...), numbers of Catalan.
+ * @term: set to the absolute values of the terms of area 1
+ *
+ * Return: q of area 1.
+ */
+static struct real expand(const struct segment *segment, u64 x, struct real *term)
+{
+	/* From term to term: 1, 2, 5 / 2 and 14 / 5. */
+	static const struct real factor[SPEK_SERIES_TERMS] = {
+		{ 1ull << 63, -63 }, { 1ull << 63, -62 },
+		{ 0xa000000000000000ull, -62 }, { 0xb333333333333334ull, -62 },
+	};
+	struct real slope = slope_at(segment, x), bend;
+	u32 i;
+
+	bend = real_quotient(normal(segment->change_milli, 0), normal(segment->length_ns, 0));
+	bend = real_quotient(real_quotient(bend, slope), slope);
+	term[0] = real_quotient(normal(1, 0), slope);
+	for (i = 0; i < SPEK_SERIES_TERMS; i++)
+		term[i + 1] = real_product(real_product(term[i], bend), factor[i]);
+	return bend;
+}
+
+/* Largest n at which @real * 2^(n * power), which is not 0, is below 2^@limit. */
+static s32 bits_below(struct real real, s32 power, s32 limit)
+{
+	return (limit - 64 - real.exponent) / power;
+}
+
+static s32 smaller(s32 a, s32 b)
+{
+	return a < b ? a : b;
+}
+
+/*
+ * Set the terms of the arrivals after @into ns of a segment.
+ *
+ * They are for areas below 2^bits. The first term left out is at most 2 units of 2^-16 ns there,
+ * and q is below 2^-6, so that all terms left out are below 3. Rounding of the terms and of their
+ * sum adds less than 10, that of the area at the base less than 5: together less than
+ * SPEK_SERIES_ERROR.
+ *
+ * Return: bits, or less than 1 if there is no such area.
+ */
+static s32 set_terms(struct spek_curve_series *series, const struct segment *segment, u64 into)
+{
+	struct real term[SPEK_SERIES_TERMS + 1];
+	struct real bend = expand(segment, into, term);
+	s32 bits = 63, i;
+
+	bits = smaller(bits, bits_below(term[0], 1, 58 - SPEK_SERIES_BITS));
+	bits = smaller(bits, bits_below(bend, 1, -6));
+	bits = smaller(bits, bits_below(term[SPEK_SERIES_TERMS], SPEK_SERIES_TERMS + 1,
+					1 - SPEK_SERIES_BITS));
+	if (bits < 1)
+		return bits;
+	for (i = 0; i < SPEK_SERIES_TERMS; i++) {
+		s32 down = -(term[i].exponent + bits * (i + 1) + SPEK_SERIES_BITS);
+
+		series->term[i] = down < 64 ? term[i].mantissa >> down : 0;
+	}
+	series->up = 64 - (u32)bits;
+	series->rises = segment->rises;
+	return bits;
+}
+
+/* Prepare the series of the arrivals after @series->from, if @gap is not too long for it. */
+static void start_series(const struct spek_curve *curve, struct spek_curve_series *series,
+			 struct spek_area gap)
+{
+	const struct spek_curve_place *from = &series->from;
+	struct segment segment = segment_of(curve, from->segment);
+	struct spek_area before, area, room;
+	u64 into, rate, lead;
+	s32 bits = 63;
+
+	series->lead = 0;
+	series->area = 0;
+	series->limit = 0;
+	if (from->at_ns == SPEK_NEVER)
+		return;
+	if (series->pause) {
+		series->pause--;
+		return;
+	}
+	into = from->at_ns - segment_start_ns(curve, from);
+	if (!into)
+		return;
+	area = area_at(&segment, into, &rate);
+	before = area_at(&segment, into - 1, &rate);
+	lead = difference(area, before).low - from->beyond;
+	if (!segment.change_milli) {
+		series->up = 0;
+		series->slope = 2 * rate;
+		series->per_slope = spek_div64(~0ull, series->slope);
+	} else {
+		if (2 * rate < MIN_SERIES_SLOPE)
+			return;
+		bits = set_terms(series, &segment, into - 1);
+		if (bits < 1 || !is_less(sum(number(lead), gap), number(1ull << bits))) {
+			series->pause = SERIES_PAUSE;
+			return;
+		}
+	}
+	series->base_ns = from->at_ns - 1;
+	series->lead = lead;
+	series->area = lead;
+	series->limit = 1ull << bits;
+	if (from->segment < curve->nr - 1)
+		room = difference(whole(&segment), before);
+	else
+		room = product(series->slope, SPEK_NEVER - from->at_ns);
+	if (is_less(room, number(series->limit)))
+		series->limit = room.low + 1;
+}
+
+/**
+ * spek_curve_restart() - go to the next arrival by the exact inverse
+ * @curve: a checked curve
+ * @series: the last arrival, moved; its series begins there
+ * @gap: area from its exact time to that of the next arrival
+ * @at_ns: set to the time of the arrival; SPEK_NEVER if there is none
+ */
+void spek_curve_restart(const struct spek_curve *curve, struct spek_curve_series *series,
+			struct spek_area gap, u64 *at_ns)
+{
+	advance(curve, &series->from, sum(number(series->area - series->lead), gap));
+	start_series(curve, series, gap);
+	*at_ns = series->from.at_ns;
+}
+
 /* Area from the start of the curve to @ns after it. */
 static struct spek_area area_until(const struct spek_curve *curve, u64 ns)
 {
@@ -318,18 +501,19 @@ static struct spek_area area_until(const struct spek_curve *curve, u64 ns)
 /**
  * spek_curve_between() - area under a curve after an arrival
  * @curve: a checked curve
- * @place: the arrival
+ * @series: the arrival
  * @until_ns: not before it
  *
  * Return: area from the exact time of the arrival to @until_ns.
  */
 struct spek_area spek_curve_between(const struct spek_curve *curve,
-				    const struct spek_curve_place *place, u64 until_ns)
+				    const struct spek_curve_series *series, u64 until_ns)
 {
 	struct spek_area area = area_until(curve, until_ns - curve->start_ns);
 
-	area = difference(area, area_until(curve, place->at_ns - curve->start_ns));
-	return sum(area, number(place->beyond));
+	area = difference(area, area_until(curve, series->from.at_ns - curve->start_ns));
+	area = sum(area, number(series->from.beyond));
+	return difference(area, number(series->area - series->lead));
 }
 
 /**

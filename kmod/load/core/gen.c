@@ -434,9 +434,19 @@ static spek_cold spek_noinline void advance_rare_gap(struct spek_gen *gen,
 	gen->next_ns = process->times.next_ns;
 }
 
+/* advance() for a single process with an open loop; only @gen has to be saved meanwhile. */
+static spek_noinline void advance_open(struct spek_gen *gen)
+{
+	struct spek_process *process = gen->next;
+
+	process->made++;
+	spek_times_advance(&process->times, &process->clock);
+	gen->next_ns = gen->next->times.next_ns;
+}
+
 /*
- * advance() for the two cases that matter most: a single process, Poisson or closed. All calls
- * are tail calls, so the common path needs no stack frame.
+ * advance() for the cases that matter most: a single process, Poisson, closed or another open loop.
+ * All calls are tail calls, so the common path needs no stack frame.
  */
 static inline void advance_fast(struct spek_gen *gen, struct spek_process *process)
 {
@@ -453,6 +463,8 @@ static inline void advance_fast(struct spek_gen *gen, struct spek_process *proce
 	} else if (process->clock.pace == SPEK_PACE_CLOSED && gen->nr_processes == 1) {
 		advance_closed(process);
 		gen->next_ns = process->times.next_ns;
+	} else if (process->clock.pace < SPEK_PACE_CLOSED && gen->nr_processes == 1) {
+		advance_open(gen);
 	} else {
 		advance(gen, process);
 	}

@@ -32,6 +32,21 @@
 #include "zone_share.h"
 #include "zones.h"
 
+/* Times of arrivals, each @gap after the one before. Return: how many there are before the end. */
+size_t shim_curve_times(const struct spek_curve *curve, const struct spek_area *gap, size_t n,
+			u64 *at_ns)
+{
+	struct spek_curve_series series = { .from = { .at_ns = curve->start_ns } };
+	size_t i;
+
+	for (i = 0; i < n; i++) {
+		spek_curve_follow(curve, &series, gap[i], &at_ns[i]);
+		if (at_ns[i] == SPEK_NEVER)
+			break;
+	}
+	return i;
+}
+
 void shim_rng_fill(struct spek_rng *rng, u64 *out, size_t n)
 {
 	for (size_t i = 0; i < n; i++)

@@ -1,15 +1,27 @@
 # SPDX-License-Identifier: GPL-2.0
 """Rate curves: every arrival at the first ns at which the cumulative rate reaches its number."""
 
+import bisect
 import itertools
+import random
 from collections.abc import Sequence
 from fractions import Fraction
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import assume, given, settings
 from hypothesis import strategies as st
-from lib.core.spekcore import Arrival, Asu, Generator, Law, Stream, Workload, WorkloadError
+from lib.core.spekcore import (
+    NEVER,
+    Arrival,
+    Asu,
+    Generator,
+    Law,
+    Stream,
+    Workload,
+    WorkloadError,
+    library,
+)
 
 Points = Sequence[tuple[int, int]]  # ns and I/Os per 1000 s
 NS = 10**9
@@ -77,6 +89,102 @@ def test_each_arrival_is_at_the_first_ns_that_reaches_its_number(
             # No more come after the last point.
             assert points[-1][1] == 0
             assert due(points, 0, points[-1][0]) < worker + 1 + len(ops) * nr_workers
+
+
+class Area:
+    """The exact area under a curve, in whole numbers: the definition, without an inverse."""
+
+    def __init__(self, points: Points, repeats: int) -> None:
+        self.points, self.repeats = points, repeats
+        self.starts = [at for at, _ in points]
+        self.before = [0]
+        for (start, low), (end, high) in itertools.pairwise(points):
+            self.before.append(self.before[-1] + (low + high) * (end - start))
+
+    def reaches(self, ns: int, target: int) -> bool:
+        """Whether the area from the start to @ns after it is at least @target."""
+        if self.repeats:
+            target -= ns // self.starts[-1] * self.before[-1]
+            ns %= self.starts[-1]
+        number = bisect.bisect_right(self.starts, ns) - 1
+        into, rate = ns - self.starts[number], self.points[number][1]
+        target -= self.before[number]
+        if number + 1 == len(self.points):
+            return 2 * rate * into >= target
+        length = self.starts[number + 1] - self.starts[number]
+        change = self.points[number + 1][1] - rate
+        return 2 * rate * into * length + change * into * into >= target * length
+
+
+def check_times(points: Points, repeats: int, gaps: Sequence[int], start_ns: int = 0) -> None:
+    """Every arrival must be at the first ns that reaches the sum of the gaps so far."""
+    ffi, lib = library()
+    stored = ffi.new("struct spek_point[]", points)
+    curve = ffi.new("struct spek_curve *", [stored, len(points), repeats, start_ns])
+    areas = ffi.new("struct spek_area[]", [divmod(gap, 2**64) for gap in gaps])
+    times = ffi.new("u64[]", len(gaps))
+    found = lib.shim_curve_times(curve, areas, len(gaps), times)
+    area, target = Area(points, repeats), 0
+    for number, (gap, at) in enumerate(zip(gaps, times, strict=True)):
+        target += gap
+        if number == found:
+            last = NEVER - 1 - start_ns
+            assert not area.reaches(min(last, 2**32 * points[-1][0]) if repeats else last, target)
+            return
+        assert area.reaches(at - start_ns, target), (number, at)
+        assert at == start_ns or not area.reaches(at - start_ns - 1, target), (number, at)
+
+
+@st.composite
+def extreme_curves(draw: st.DrawFn) -> tuple[Points, int]:
+    """Of all rates and lengths that a checked workload may have."""
+    magnitudes = st.integers(0, 50).flatmap(lambda bits: st.integers(0, 2**bits))
+    steps = draw(st.lists(magnitudes, min_size=1, max_size=6))
+    times = list(itertools.accumulate(steps, initial=0))
+    times = [min(at, 10**15) for at in times]
+    rates = st.one_of(magnitudes.map(lambda rate: min(rate, 10**12)), st.sampled_from([0, 10**12]))
+    points = [(at, draw(rates)) for at in times]
+    enough = times[-1] >= 10**6 and Area(points, 0).before[-1] >= 2 * 10**12
+    assume(any(rate for _, rate in points))
+    return points, draw(st.integers(0, 1)) if enough else 0
+
+
+@settings(max_examples=1500)
+@given(
+    extreme_curves(),
+    st.integers(0, 66),
+    st.none() | st.integers(0, 2**32),
+    st.sampled_from([0, 1, NS, 2**62]),
+)
+def test_times_are_those_of_the_exact_inverse(
+    drawn: tuple[Points, int], fineness: int, seed: int | None, start_ns: int
+) -> None:
+    """Equal or random gaps from a fraction of the whole area: a series spans few or many."""
+    points, repeats = drawn
+    unit = max(Area(points, repeats).before[-1], 2**40) >> fineness
+    gaps = [unit] * 200
+    if seed is not None:
+        rng = random.Random(seed)
+        gaps = [int(unit * rng.expovariate(1)) for _ in gaps]
+    check_times(points, repeats, gaps, start_ns)
+
+
+SLOPES = {
+    "hours": [(0, 10**6), (1800 * NS, 2 * 10**7), (3600 * NS, 10**6)],
+    "a second": [(0, 0), (NS, 10**7), (2 * NS, 0)],
+    "up and down": [(0, 10**12), (NS // 100, 10**9), (NS // 50, 10**12)],
+    "plateau": [(0, 10**7), (NS, 10**7), (NS, 3 * 10**6), (2 * NS, 3 * 10**6)],
+    "11 days": [(0, 10**7), (10**15, 10**4)],
+}
+
+
+@pytest.mark.parametrize("name", SLOPES)
+@pytest.mark.parametrize("workers", [1, 7, 1000])
+def test_long_sequences_are_those_of_the_exact_inverse(name: str, workers: int) -> None:
+    rng = random.Random(workers)
+    mean = 2 * 10**12 * workers
+    check_times(SLOPES[name], 1, [mean] * 10_000)
+    check_times(SLOPES[name], 0, [int(mean * rng.expovariate(1)) for _ in range(10_000)])
 
 
 DAY = [(0, 10**6), (8 * NS, 10**6), (12 * NS, 9 * 10**6), (12 * NS, 2 * 10**6), (24 * NS, 10**6)]
