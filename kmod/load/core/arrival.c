@@ -156,26 +156,6 @@ void spek_bucket_init(struct spek_bucket *bucket, const struct spek_workload *wl
 }
 
 /**
- * spek_bucket_take() - take a token
- * @bucket: bucket
- * @at_ns: time of the I/O that takes it, not before spek_bucket_hold()
- */
-void spek_bucket_take(struct spek_bucket *bucket, u64 at_ns)
-{
-	/* Not if it was only the part of a ns that the I/O waited longer. */
-	if (bucket->full_ns + !!bucket->full_rest < at_ns) {
-		bucket->full_ns = at_ns;
-		bucket->full_rest = 0;
-	}
-	bucket->full_ns += bucket->step_ns;
-	bucket->full_rest += bucket->step_rest;
-	if (bucket->full_rest >= bucket->rest_of) {
-		bucket->full_rest -= bucket->rest_of;
-		bucket->full_ns++;
-	}
-}
-
-/**
  * spek_clock_init() - prepare one worker's times of an arrival process
  * @clock: filled in
  * @times: set to the first arrival; SPEK_NEVER for a closed loop or a worker without a share

@@ -126,7 +126,6 @@ struct spek_bucket {
 
 void spek_bucket_init(struct spek_bucket *bucket, const struct spek_workload *wl, u32 arrival,
 		      u32 worker, u32 nr_workers, u64 start_ns);
-void spek_bucket_take(struct spek_bucket *bucket, u64 at_ns);
 
 /**
  * spek_bucket_hold() - time of the next token
@@ -142,6 +141,26 @@ static inline u64 spek_bucket_hold(const struct spek_bucket *bucket, u64 ready_n
 	u64 token_ns = full_ns > bucket->room_ns ? full_ns - bucket->room_ns : 0;
 
 	return ready_ns < token_ns ? token_ns : ready_ns;
+}
+
+/**
+ * spek_bucket_take() - take a token
+ * @bucket: bucket
+ * @at_ns: time of the I/O that takes it, not before spek_bucket_hold()
+ */
+static inline void spek_bucket_take(struct spek_bucket *bucket, u64 at_ns)
+{
+	/* Not if it was only the part of a ns that the I/O waited longer. */
+	if (bucket->full_ns + !!bucket->full_rest < at_ns) {
+		bucket->full_ns = at_ns;
+		bucket->full_rest = 0;
+	}
+	bucket->full_ns += bucket->step_ns;
+	bucket->full_rest += bucket->step_rest;
+	if (bucket->full_rest >= bucket->rest_of) {
+		bucket->full_rest -= bucket->rest_of;
+		bucket->full_ns++;
+	}
 }
 
 void spek_clock_init(struct spek_clock *clock, struct spek_times *times,

@@ -240,8 +240,8 @@ static void advance_at_the_end(const struct spek_curve *curve, struct spek_curve
  * @place: an arrival, or the start of the curve; moved
  * @gap: area from its exact time to that of the next arrival
  */
-static void advance(const struct spek_curve *curve, struct spek_curve_place *place,
-		    struct spek_area gap)
+static void step_exactly(const struct spek_curve *curve, struct spek_curve_place *place,
+			 struct spek_area gap)
 {
 	struct spek_area target, area;
 	u64 into, rate, passes;
@@ -467,7 +467,7 @@ static void start_series(const struct spek_curve *curve, struct spek_curve_serie
 void spek_curve_restart(const struct spek_curve *curve, struct spek_curve_series *series,
 			struct spek_area gap, u64 *at_ns)
 {
-	advance(curve, &series->from, sum(number(series->area - series->lead), gap));
+	step_exactly(curve, &series->from, sum(number(series->area - series->lead), gap));
 	start_series(curve, series, gap);
 	*at_ns = series->from.at_ns;
 }

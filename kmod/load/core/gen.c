@@ -20,10 +20,12 @@
 #include "alias.h"
 #include "arrival.h"
 #include "gen.h"
+#include "hotband.h"
 #include "pattern.h"
 #include "../../core/rng.h"
 #include "replay.h"
 #include "share.h"
+#include "walk.h"
 #include "zone_share.h"
 
 #define GEN_ALIGN	64
@@ -434,6 +436,14 @@ static spek_cold spek_noinline void advance_rare_gap(struct spek_gen *gen,
 	gen->next_ns = process->times.next_ns;
 }
 
+/* advance() for a single process, a closed loop with a limit. */
+static spek_noinline void advance_capped(struct spek_gen *gen, struct spek_process *process)
+{
+	process->made++;
+	advance_limited(process);
+	gen->next_ns = process->times.next_ns;
+}
+
 /* advance() for a single process with an open loop; only @gen has to be saved meanwhile. */
 static spek_noinline void advance_open(struct spek_gen *gen)
 {
@@ -445,8 +455,8 @@ static spek_noinline void advance_open(struct spek_gen *gen)
 }
 
 /*
- * advance() for the cases that matter most: a single process, Poisson, closed or another open loop.
- * All calls are tail calls, so the common path needs no stack frame.
+ * advance() for the cases that matter most: a single process, Poisson, closed, another open loop or
+ * closed with a limit. All calls are tail calls, so the common path needs no stack frame.
  */
 static inline void advance_fast(struct spek_gen *gen, struct spek_process *process)
 {
@@ -465,6 +475,8 @@ static inline void advance_fast(struct spek_gen *gen, struct spek_process *proce
 		gen->next_ns = process->times.next_ns;
 	} else if (process->clock.pace < SPEK_PACE_CLOSED && gen->nr_processes == 1) {
 		advance_open(gen);
+	} else if (process->clock.pace == SPEK_PACE_LIMITED && gen->nr_processes == 1) {
+		advance_capped(gen, process);
 	} else {
 		advance(gen, process);
 	}
@@ -540,6 +552,63 @@ static spek_noinline void next_jitter(struct spek_gen *gen, struct spek_process 
 	finish(gen, process);
 }
 
+static spek_noinline void next_mixed(struct spek_gen *gen, struct spek_process *process,
+				     const struct spek_choice *choice, u32 replica,
+				     struct spek_op *op)
+{
+	op->addr = spek_mixed_next(choice, replica, &process->rng);
+	finish(gen, process);
+}
+
+static spek_noinline void next_walk_read(struct spek_gen *gen, struct spek_process *process,
+					 const struct spek_choice *choice, u32 replica,
+					 struct spek_op *op)
+{
+	struct spek_walk *walk = (struct spek_walk *)choice->source->states + replica;
+
+	op->addr = spek_walk_read(choice->source, walk, &process->rng) * choice->align_bytes;
+	finish(gen, process);
+}
+
+static spek_noinline void next_walk_write(struct spek_gen *gen, struct spek_process *process,
+					  const struct spek_choice *choice, u32 replica,
+					  struct spek_op *op)
+{
+	struct spek_walk *walk = (struct spek_walk *)choice->source->states + replica;
+
+	op->addr = spek_walk_write(choice->source, walk, &process->rng) * choice->align_bytes;
+	finish(gen, process);
+}
+
+static spek_noinline void next_hotband(struct spek_gen *gen, struct spek_process *process,
+				       const struct spek_choice *choice, struct spek_op *op)
+{
+	op->addr = spek_hotband_next(choice, &process->rng, op->write);
+	finish(gen, process);
+}
+
+static spek_cold spek_noinline void next_first_of_run(struct spek_gen *gen,
+						      struct spek_process *process,
+						      const struct spek_choice *choice,
+						      u32 replica, struct spek_op *op)
+{
+	spek_runs_restart(choice, replica, &process->rng);
+	op->addr = spek_runs_next(choice, replica);
+	finish(gen, process);
+}
+
+static spek_noinline void next_of_run(struct spek_gen *gen, struct spek_process *process,
+				      const struct spek_choice *choice, u32 replica,
+				      struct spek_op *op)
+{
+	if (spek_unlikely(!spek_runs_has_room(choice, replica))) {
+		next_first_of_run(gen, process, choice, replica, op);
+		return;
+	}
+	op->addr = spek_runs_next(choice, replica);
+	finish(gen, process);
+}
+
 static spek_noinline void next_in_order(struct spek_gen *gen, struct spek_process *process,
 					const struct spek_choice *choice, u32 replica,
 					struct spek_op *op)
@@ -558,8 +627,19 @@ static inline void next_elsewhere(struct spek_gen *gen, struct spek_process *pro
 {
 	u32 kind = choice->kind;
 
-	if (kind >= SPEK_KIND_MIXED) {
-		next_with_history(gen, process, choice, replica, op);
+	if (kind >= SPEK_KIND_WALK_READ) {
+		if (kind == SPEK_KIND_WALK_READ)
+			next_walk_read(gen, process, choice, replica, op);
+		else if (kind == SPEK_KIND_WALK_WRITE)
+			next_walk_write(gen, process, choice, replica, op);
+		else if (kind == SPEK_KIND_RUNS)
+			next_of_run(gen, process, choice, replica, op);
+		else if (kind == SPEK_KIND_HOTBAND)
+			next_hotband(gen, process, choice, op);
+		else if (kind == SPEK_KIND_MIXED)
+			next_mixed(gen, process, choice, replica, op);
+		else
+			next_with_history(gen, process, choice, replica, op);
 	} else if (kind >= SPEK_KIND_TABLE) {
 		if (kind == SPEK_KIND_SPREAD)
 			next_spread(gen, process, choice, op);

@@ -1,16 +1,45 @@
 // SPDX-License-Identifier: GPL-2.0
-/* The law of hot bands, and addresses by it without a division. */
+/* Tables of the law of hot bands, and set-up; hotband.h has the addresses. */
 #include "hotband.h"
 
-#define LAST	(SPEK_HOTBAND_SEGMENTS - 1)
-#define END	10737418240ull	/* of the law, in its unit */
+#define UNIT(n)	(SPEK_HOTBAND_UNIT * (n))
 
-const u32 spek_hotband_limit[SPEK_HOTBAND_SEGMENTS - 1] = {
-	374594163u, 433834647u, 567820446u, 686962839u, 866350738u, 1127867002u,
-	1402092074u, 1575832091u, 1658608996u, 1876647305u, 2072884361u, 2249497711u,
-	2408449726u, 2551506540u, 2680257672u, 2796133691u, 2900422109u, 2994281684u,
-	3078755302u, 3154781558u, 3223205188u, 3284786456u, 3340209597u, 3390090423u,
-	3434983167u, 3475386637u, 3511749759u,
+const struct spek_hotband_segment spek_hotband_segment[SPEK_HOTBAND_SEGMENTS] = {
+	{ 374594163u, 0, UNIT(16) },
+	{ 433834647u, UNIT(8 << 1), UNIT(8 << 1) },
+	{ 567820446u, UNIT(8 << 2), UNIT(8 << 2) },
+	{ 686962839u, UNIT(8 << 3), UNIT(8 << 3) },
+	{ 866350738u, UNIT(8 << 4), UNIT(8 << 4) },
+	{ 1127867002u, UNIT(8 << 5), UNIT(8 << 5) },
+	{ 1402092074u, UNIT(8 << 6), UNIT(8 << 6) },
+	{ 1575832091u, UNIT(8 << 7), UNIT(8 << 7) },
+	{ 1658608996u, UNIT(8 << 8), UNIT(8 << 8) },
+	{ 1876647305u, UNIT(8 << 9), UNIT(8 << 9) },
+	{ 2072884361u, UNIT(8 << 10), UNIT(8 << 10) },
+	{ 2249497711u, UNIT(8 << 11), UNIT(8 << 11) },
+	{ 2408449726u, UNIT(8 << 12), UNIT(8 << 12) },
+	{ 2551506540u, UNIT(8 << 13), UNIT(8 << 13) },
+	{ 2680257672u, UNIT(8 << 14), UNIT(8 << 14) },
+	{ 2796133691u, UNIT(8 << 15), UNIT(8 << 15) },
+	{ 2900422109u, UNIT(8 << 16), UNIT(8 << 16) },
+	{ 2994281684u, UNIT(8 << 17), UNIT(8 << 17) },
+	{ 3078755302u, UNIT(8 << 18), UNIT(8 << 18) },
+	{ 3154781558u, UNIT(8 << 19), UNIT(8 << 19) },
+	{ 3223205188u, UNIT(8 << 20), UNIT(8 << 20) },
+	{ 3284786456u, UNIT(8 << 21), UNIT(8 << 21) },
+	{ 3340209597u, UNIT(8 << 22), UNIT(8 << 22) },
+	{ 3390090423u, UNIT(8 << 23), UNIT(8 << 23) },
+	{ 3434983167u, UNIT(8 << 24), UNIT(8 << 24) },
+	{ 3475386637u, UNIT(8 << 25), UNIT(8 << 25) },
+	{ 3511749759u, UNIT(8 << 26), UNIT(8 << 26) },
+	{ 1ull << 32, UNIT(8 << 27), UNIT(10737418240 - (8 << 27)) },
+};
+
+const u8 spek_hotband_first[SPEK_HOTBAND_PARTS] = {
+	0, 0, 0, 0, 0, 0, 1, 2, 2, 3, 3, 4, 4, 5, 5, 5,
+	5, 6, 6, 6, 6, 7, 7, 7, 8, 9, 9, 9, 10, 10, 10, 11,
+	11, 11, 12, 12, 13, 13, 13, 14, 15, 15, 16, 16, 17, 18, 19, 19,
+	20, 22, 23, 24, 26, 27, 27, 27, 27, 27, 27, 27, 27, 27, 27, 27,
 };
 
 static int check(const struct spek_stream *stream, u64 parts, struct spek_refusal *refusal)
@@ -41,56 +70,3 @@ const struct spek_pattern_ops spek_pattern_hotband = {
 	.init = init,
 	.kind = kind,
 };
-
-static u32 segment_of(u32 bits)
-{
-	u32 low = 0, high = LAST;
-
-	while (low < high) {
-		u32 middle = (low + high) / 2;
-
-		if (bits < spek_hotband_limit[middle])
-			high = middle;
-		else
-			low = middle + 1;
-	}
-	return low;
-}
-
-/**
- * spek_hotband_distance() - draw from the law
- * @rng: operations sequence of the arrival process
- *
- * Return: bytes from the start of an endless band.
- */
-u64 spek_hotband_distance(struct spek_rng *rng)
-{
-	u32 segment = segment_of((u32)(spek_rng_next(rng) >> 32));
-	u64 start = segment ? 8ull << segment : 0;
-	u64 end = segment < LAST ? 16ull << segment : END;
-
-	return start * SPEK_HOTBAND_UNIT +
-	       spek_rng_below(rng, (end - start) * SPEK_HOTBAND_UNIT);
-}
-
-/**
- * spek_hotband_next() - address of the next I/O of a hot band
- * @choice: stream, size and direction
- * @rng: operations sequence of the arrival process
- * @op: write is given, addr is set
- */
-void spek_hotband_next(const struct spek_choice *choice, struct spek_rng *rng,
-		       struct spek_op *op)
-{
-	const struct spek_source *source = choice->source;
-	u64 slots = source->hotband.slots;
-	u64 slot = spek_mulhi64(spek_hotband_distance(rng), source->hotband.per_align);
-
-	if (op->write)
-		slot += source->hotband.write_shift;
-	/* The rounded reciprocal can make the quotient one too small, never more: slot < 2^55. */
-	slot -= spek_mulhi64(slot, source->hotband.per_slots) * slots;
-	if (slot >= slots)
-		slot -= slots;
-	op->addr = choice->start + slot * choice->align_bytes;
-}

@@ -188,31 +188,18 @@ void spek_choices_init(struct spek_choice *choice, u64 *weight, u64 total,
 }
 
 /**
- * spek_pattern_next() - find the address of the next I/O, for kinds from SPEK_KIND_MIXED on
+ * spek_pattern_next() - find the address of the next I/O, for kinds from SPEK_KIND_POINTER on
  * @choice: stream, size and direction
  * @replica: index among the source's replicas
  * @rng: operations sequence of the arrival process
  * @op: tag is set, addr is filled in
  *
- * All calls are tail calls, so that each callee saves only the registers it needs itself. This is
- * not a table because an indirect call costs more than the chain.
+ * All calls are tail calls, so that each callee saves only the registers it needs itself.
  */
 void spek_pattern_next(const struct spek_choice *choice, u32 replica, struct spek_rng *rng,
 		       struct spek_op *op)
 {
-	u32 kind = choice->kind;
-
-	if (kind == SPEK_KIND_WALK_READ)
-		spek_walk_next_read(choice, replica, rng, op);
-	else if (kind == SPEK_KIND_WALK_WRITE)
-		spek_walk_next_write(choice, replica, rng, op);
-	else if (kind == SPEK_KIND_RUNS)
-		spek_runs_next(choice, replica, rng, op);
-	else if (kind == SPEK_KIND_HOTBAND)
-		spek_hotband_next(choice, rng, op);
-	else if (kind == SPEK_KIND_MIXED)
-		spek_mixed_next(choice, replica, rng, op);
-	else if (kind == SPEK_KIND_POINTER)
+	if (choice->kind == SPEK_KIND_POINTER)
 		spek_pointer_next(choice, replica, rng, op);
 	else
 		spek_replay_next(choice, op);

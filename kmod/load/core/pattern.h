@@ -23,8 +23,8 @@
  *
  * A pattern is a file: its struct spek_pattern_ops checks streams and sets their sources up, its
  * spek_X_next() finds addresses. A new one also needs its state in struct spek_source, its kinds,
- * a row in the table of pattern.c and a line in spek_pattern_next(), which calls directly, or in
- * next_elsewhere() of gen.c if it is short.
+ * a row in the table of pattern.c and a line in next_elsewhere() of gen.c, or in
+ * spek_pattern_next() if it is long.
  */
 #ifndef SPEK_CORE_PATTERN_H
 #define SPEK_CORE_PATTERN_H
@@ -169,7 +169,7 @@ struct spek_source {
 };
 
 /*
- * enum spek_kind - how the address of a choice is found: from SPEK_KIND_MIXED on by
+ * enum spek_kind - how the address of a choice is found: from SPEK_KIND_POINTER on by
  * spek_pattern_next(), before that without a call
  */
 enum spek_kind {
@@ -180,11 +180,11 @@ enum spek_kind {
 	SPEK_KIND_TABLE,
 	SPEK_KIND_SPREAD,
 	SPEK_KIND_JITTER,
-	SPEK_KIND_MIXED,
-	SPEK_KIND_RUNS,
 	SPEK_KIND_WALK_READ,
 	SPEK_KIND_WALK_WRITE,
+	SPEK_KIND_RUNS,
 	SPEK_KIND_HOTBAND,
+	SPEK_KIND_MIXED,
 	SPEK_KIND_POINTER,
 	SPEK_KIND_REPLAY,
 };
@@ -271,17 +271,9 @@ void spek_choices_init(struct spek_choice *choice, u64 *weight, u64 total,
 void spek_pattern_next(const struct spek_choice *choice, u32 replica, struct spek_rng *rng,
 		       struct spek_op *op);
 
+void spek_runs_restart(const struct spek_choice *choice, u32 replica, struct spek_rng *rng);
+
 /* Called by spek_pattern_next(); same parameters. */
-void spek_mixed_next(const struct spek_choice *choice, u32 replica, struct spek_rng *rng,
-		     struct spek_op *op);
-void spek_runs_next(const struct spek_choice *choice, u32 replica, struct spek_rng *rng,
-		    struct spek_op *op);
-void spek_walk_next_read(const struct spek_choice *choice, u32 replica, struct spek_rng *rng,
-			 struct spek_op *op);
-void spek_walk_next_write(const struct spek_choice *choice, u32 replica, struct spek_rng *rng,
-			  struct spek_op *op);
-void spek_hotband_next(const struct spek_choice *choice, struct spek_rng *rng,
-		       struct spek_op *op);
 void spek_pointer_next(const struct spek_choice *choice, u32 replica, struct spek_rng *rng,
 		       struct spek_op *op);
 void spek_replay_next(const struct spek_choice *choice, struct spek_op *op);
@@ -308,6 +300,57 @@ static inline void spek_choice_prefetch(const struct spek_choice *choice, u32 re
 static inline u64 spek_uniform_next(const struct spek_choice *choice, struct spek_rng *rng)
 {
 	return choice->start + spek_rng_below(rng, choice->slots) * choice->align_bytes;
+}
+
+/**
+ * spek_mixed_next() - find the next address of a uniform stream with a sequential share
+ * @choice: stream, size and direction
+ * @replica: index among the source's replicas
+ * @rng: operations sequence of the arrival process
+ *
+ * Return: first byte in the asu.
+ */
+static inline u64 spek_mixed_next(const struct spek_choice *choice, u32 replica,
+				  struct spek_rng *rng)
+{
+	u64 *next = (u64 *)choice->source->states + replica;
+	u64 addr = *next;
+
+	if (spek_rng_next(rng) >> 32 >= choice->source->mixed.threshold || addr > choice->last)
+		addr = spek_uniform_next(choice, rng);
+	*next = addr + choice->bytes;
+	return addr;
+}
+
+/**
+ * spek_runs_has_room() - check whether the next I/O of a stream of runs continues its run
+ * @choice: stream, size and direction
+ * @replica: index among the source's replicas
+ *
+ * Return: false if the I/O would reach the end of the run: spek_runs_restart() comes first, and the
+ * I/O keeps its size.
+ */
+static inline bool spek_runs_has_room(const struct spek_choice *choice, u32 replica)
+{
+	const struct spek_seq_run *run = (struct spek_seq_run *)choice->source->states + replica;
+
+	return run->next + choice->bytes < run->end;
+}
+
+/**
+ * spek_runs_next() - find the next address of a run
+ * @choice: stream, size and direction
+ * @replica: index among the source's replicas
+ *
+ * Return: first byte in the asu.
+ */
+static inline u64 spek_runs_next(const struct spek_choice *choice, u32 replica)
+{
+	struct spek_seq_run *run = (struct spek_seq_run *)choice->source->states + replica;
+	u64 addr = run->next;
+
+	run->next = addr + choice->bytes;
+	return addr;
 }
 
 /**

@@ -60,9 +60,16 @@ const struct spek_pattern_ops spek_pattern_runs = {
 	.is_exclusive = true,
 };
 
-static spek_cold spek_noinline u64 restart_run(const struct spek_source *source,
-					       struct spek_seq_run *run, struct spek_rng *rng)
+/**
+ * spek_runs_restart() - begin a run
+ * @choice: stream, size and direction of its first I/O
+ * @replica: index among the source's replicas
+ * @rng: operations sequence of the arrival process
+ */
+void spek_runs_restart(const struct spek_choice *choice, u32 replica, struct spek_rng *rng)
 {
+	const struct spek_source *source = choice->source;
+	struct spek_seq_run *run = (struct spek_seq_run *)source->states + replica;
 	u64 block = source->runs.first_block + spek_rng_below(rng, source->runs.restart_blocks);
 	u64 end = (block + source->runs.run_blocks) & source->runs.mask;
 
@@ -71,27 +78,5 @@ static spek_cold spek_noinline u64 restart_run(const struct spek_source *source,
 	/* Rounding in the asu must not take the run out of a range that starts elsewhere. */
 	if (block < source->runs.first_block)
 		block = source->runs.first_block;
-	return block * source->align_bytes;
-}
-
-/**
- * spek_runs_next() - address of the next I/O of a stream of runs
- * @choice: stream, size and direction
- * @replica: index among the source's replicas
- * @rng: operations sequence of the arrival process
- * @op: addr is set
- *
- * A run whose end the I/O would reach is left for a new one; the I/O keeps its size.
- */
-void spek_runs_next(const struct spek_choice *choice, u32 replica, struct spek_rng *rng,
-		    struct spek_op *op)
-{
-	const struct spek_source *source = choice->source;
-	struct spek_seq_run *run = (struct spek_seq_run *)source->states + replica;
-	u64 addr = run->next;
-
-	if (spek_unlikely(addr + choice->bytes >= run->end))
-		addr = restart_run(source, run, rng);
-	run->next = addr + choice->bytes;
-	op->addr = addr;
+	run->next = block * source->align_bytes;
 }

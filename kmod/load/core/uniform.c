@@ -46,22 +46,3 @@ const struct spek_pattern_ops spek_pattern_uniform = {
 	.init = init,
 	.kind = kind,
 };
-
-/**
- * spek_mixed_next() - address of the next I/O of a uniform stream with a sequential share
- * @choice: stream, size and direction
- * @replica: index among the source's replicas
- * @rng: operations sequence of the arrival process
- * @op: addr is set
- */
-void spek_mixed_next(const struct spek_choice *choice, u32 replica, struct spek_rng *rng,
-		     struct spek_op *op)
-{
-	u64 *next = (u64 *)choice->source->states + replica;
-	u64 addr = *next;
-
-	if (spek_rng_next(rng) >> 32 >= choice->source->mixed.threshold || addr > choice->last)
-		addr = spek_uniform_next(choice, rng);
-	*next = addr + choice->bytes;
-	op->addr = addr;
-}

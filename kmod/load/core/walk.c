@@ -96,35 +96,3 @@ const struct spek_pattern_ops spek_pattern_walk = {
 	.kind = kind,
 	.is_exclusive = true,
 };
-
-/**
- * spek_walk_next_read() - address of the next read of a walk
- * @choice: stream, size and direction
- * @replica: index among the source's replicas
- * @rng: operations sequence of the arrival process
- * @op: addr is set
- */
-void spek_walk_next_read(const struct spek_choice *choice, u32 replica, struct spek_rng *rng,
-			 struct spek_op *op)
-{
-	const struct spek_source *source = choice->source;
-	struct spek_walk *walk = (struct spek_walk *)source->states + replica;
-
-	op->addr = spek_walk_read(source, walk, rng) * choice->align_bytes;
-}
-
-/**
- * spek_walk_next_write() - address of the next write of a walk
- * @choice: stream, size and direction
- * @replica: index among the source's replicas
- * @rng: operations sequence of the arrival process
- * @op: addr is set
- */
-void spek_walk_next_write(const struct spek_choice *choice, u32 replica, struct spek_rng *rng,
-			  struct spek_op *op)
-{
-	const struct spek_source *source = choice->source;
-	struct spek_walk *walk = (struct spek_walk *)source->states + replica;
-
-	op->addr = spek_walk_write(source, walk, rng) * choice->align_bytes;
-}

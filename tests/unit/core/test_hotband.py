@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import bisect
 import math
 from typing import Any
 
@@ -28,6 +29,8 @@ PUBLISHED = {
     **{134217728: 789314, 268435456: 799767, 536870912: 809174, 1073741824: 817640},
     10737418240: 1_000_000,
 }
+
+LIMITS = [int(LIB.spek_hotband_segment[index].limit) for index in range(len(PUBLISHED))]
 
 
 def distances(count: int, seed: int = 1) -> npt.NDArray[np.uint64]:
@@ -55,11 +58,32 @@ def law(thousands: float) -> float:
 
 
 def test_the_table_is_that_of_the_law() -> None:
-    limits = [int(LIB.spek_hotband_limit[index]) / 2**32 * 1e6 for index in range(27)]
+    limits = [limit / 2**32 * 1e6 for limit in LIMITS[:-1]]
     for found, wanted in zip(limits, list(PUBLISHED.values())[:-1], strict=True):
         # From 8192 on a closed form stands for the known points.
         assert abs(found - wanted) <= 3.5
     assert limits == sorted(limits)
+
+
+def test_each_draw_is_that_of_a_search_in_the_law() -> None:
+    """Bit for bit: a seed must mean the same, however the segment is found."""
+    rng = FFI.new("struct spek_rng *")
+    LIB.spek_rng_init(rng, 1, 0, 0, 0)
+    bits = np.zeros(2 * COUNT, dtype=np.uint64)
+    LIB.shim_rng_fill(rng, FFI.cast("u64 *", bits.ctypes.data), len(bits))
+    ends = [1000 * thousands for thousands in PUBLISHED]
+    for found, choice, place in zip(distances(COUNT), bits[::2], bits[1::2], strict=True):
+        segment = bisect.bisect_right(LIMITS, int(choice) >> 32)
+        start = ends[segment - 1] if segment else 0
+        assert int(found) == start + (int(place) * (ends[segment] - start) >> 64)
+
+
+def test_parts_of_the_law_begin_at_their_first_segments() -> None:
+    parts = len(LIB.spek_hotband_first)
+    for part in range(parts):
+        first = bisect.bisect_right(LIMITS, part * 2**32 // parts)
+        assert LIB.spek_hotband_first[part] == first
+    assert LIMITS[-1] == 2**32
 
 
 def test_distances_have_the_law() -> None:
