@@ -44,9 +44,12 @@ _GIB = 1 << 30
 _CLOSED = Arrival(depth=32)
 _POISSON = Arrival("poisson", rate=10_000)
 _CURVE = [(0, 1_000), (1800, 20_000), (3600, 1_000)]
-_RUNS = Stream(
-    "runs", SMIX, restart_bytes=_GIB // 2, run_bytes=_GIB // 4, run_align_bytes=16 * BLOCK
-)
+_STEEP = [(0, 0), (1, 10_000), (2, 0)]
+_RUNS: dict[str, Any] = {
+    "restart_bytes": _GIB // 2,
+    "run_bytes": _GIB // 4,
+    "run_align_bytes": 16 * BLOCK,
+}
 
 # Weights 1, 3, 1, 3...
 _PARTS = [(_GIB // BLOCK // 256, (1 + i % 2 * 2) << 31) for i in range(256)]
@@ -82,9 +85,15 @@ def workloads() -> dict[str, Workload]:
         "zoned": _table(
             laws.zoned(_SLOTS, [(Fraction(3, 5), _SLOTS // 10), (Fraction(2, 5), _SLOTS)]), spread=0
         ),
-        "hot band": _one(Stream("hotband", SMIX, read_ppm=700_000, range_bytes=_GIB // 8)),
-        "runs": _one(_RUNS),
-        "walk": _one(Stream("walk", read_ppm=500_000)),
+        "hot band": _one(Stream("hotband", range_bytes=_GIB // 8)),
+        "hot band, mix of sizes": _one(
+            Stream("hotband", SMIX, read_ppm=700_000, range_bytes=_GIB // 8)
+        ),
+        "runs": _one(Stream("runs", **_RUNS)),
+        "runs, mix of sizes": _one(Stream("runs", SMIX, **_RUNS)),
+        "walk, reads": _one(Stream("walk")),
+        "walk, writes": _one(Stream("walk", read_ppm=0)),
+        "walk, 50 % reads": _one(Stream("walk", read_ppm=500_000)),
         "uniform, poisson": _one(Stream(), _POISSON),
         "uniform, constant": _one(Stream(), Arrival("constant", rate=10_000)),
         "uniform, bursts": _one(
@@ -93,6 +102,12 @@ def workloads() -> dict[str, Workload]:
         "uniform, poisson on a curve": _one(Stream(), Arrival("poisson", curve=_CURVE, repeats=1)),
         "uniform, constant on a curve": _one(
             Stream(), Arrival("constant", curve=_CURVE, repeats=1)
+        ),
+        "uniform, constant on a flat curve": _one(
+            Stream(), Arrival("constant", curve=[(0, 10_000), (10, 10_000)])
+        ),
+        "uniform, poisson on a steep curve": _one(
+            Stream(), Arrival("poisson", curve=_STEEP, repeats=1)
         ),
         "uniform, poisson on and off": _one(
             Stream(), Arrival("poisson", rate=10_000, on_ns=10**8, off_ns=10**8, tail_milli=1500)
