@@ -66,7 +66,7 @@ BUDGET = {
     "mix of sizes 70/30, poisson": (one(Stream(sizes=SMIX, read_ppm=700_000), POISSON), 156),
     "constant rate": (one(Stream(), Arrival("constant", rate=10_000)), 105),
     "bursts": (one(Stream(), Arrival("burst", burst_length=10, burst_interval_ns=1000)), 93),
-    "closed and capped": (one(Stream(), Arrival(depth=32, rate=1e9)), 137),
+    "closed and capped": (one(Stream(), Arrival(depth=32, rate=1e9)), 130),
     "poisson on a curve": (one(Stream(), Arrival("poisson", curve=CURVE, repeats=1)), 200),
     "constant on a curve": (one(Stream(), Arrival("constant", curve=CURVE, repeats=1)), 160),
     "constant on a flat curve": (one(Stream(), Arrival("constant", curve=FLAT)), 130),

@@ -355,7 +355,7 @@ static inline void advance_closed(struct spek_process *process)
 			process->ready[head & process->mask];
 }
 
-static void advance_limited(struct spek_process *process)
+static inline void advance_limited(struct spek_process *process)
 {
 	spek_bucket_take(&process->bucket, process->times.next_ns);
 	advance_closed(process);
