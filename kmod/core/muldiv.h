@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* A number of 128 bits, or a product, divided by 64 bits. Rate curves divide for every I/O. */
+/* A number of 128 bits, or a product, divided by 64 bits. */
 #ifndef SPEK_CORE_MULDIV_H
 #define SPEK_CORE_MULDIV_H
 
