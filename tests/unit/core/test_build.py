@@ -101,6 +101,10 @@ SOUP = Workload(
         Arrival("poisson", rate=0.1),
         Arrival("constant", rate=3333.333),
         Arrival("burst", burst_length=11, burst_interval_ns=10**6),
+        Arrival("poisson", curve=[(0, 0), (1, 5000), (3, 10)], repeats=1),
+        Arrival("constant", curve=[(0, 9000), (2, 1), (3, 4000)]),
+        Arrival("poisson", rate=1e4, on_ns=10**6, off_ns=10**6, tail_milli=1500),
+        Arrival(depth=3, rate=5000),
     ],
     [
         Stream(sizes=SMIX, read_ppm=333_333),
@@ -115,6 +119,10 @@ SOUP = Workload(
         Stream("table", arrival=1, parts=[(1, 2**39), (G // BLOCK - 1, 2**39)]),
         Stream("backward", SMIX, arrival=1),
         Stream("uniform", 512, asu=1, arrival=4, align_bytes=512, seq_ppm=500_000, replicas=9),
+        Stream(arrival=5),
+        Stream("hotband", arrival=6, read_ppm=500_000),
+        Stream(arrival=7),
+        Stream(arrival=8),
     ],
 )
 LARGEST = Workload(
