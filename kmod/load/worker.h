@@ -38,8 +38,8 @@ struct spek_poller {
  * @map: where its bytes lie
  * @target: of an asu that is not striped
  * @target_index: number of @target
- * @whole_bytes: operations up to this size are one part in one chunk of the buffer; 0: it depends;
- *	-1: it does even for those of no bytes
+ * @whole_end: reads and writes of fewer bytes are one part in one chunk of the buffer; 0: it
+ *	depends, for any operation
  * @start: first byte of the asu on @target
  * @opf: operation and flags of a read and of a write
  */
@@ -47,7 +47,7 @@ struct spek_lane {
 	struct spek_asu_map map;
 	const struct spek_target *target;
 	u32 target_index;
-	s32 whole_bytes;
+	u32 whole_end;
 	u64 start;
 	blk_opf_t opf[2];
 };

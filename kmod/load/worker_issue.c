@@ -39,14 +39,14 @@ static void init_lane(struct spek_lane *lane, const struct spek_worker *w,
 	lane->start = asu->extent[0].start;
 	for (dir = 0; dir < 2; dir++)
 		lane->opf[dir] = spek_target_opf(lane->target, dir);
-	lane->whole_bytes = 0;
-	/* Stamped data always take the general path. */
-	if (asu->nr_extents == 1 && !lane->target->chunk_sectors && !w->verify)
-		lane->whole_bytes = min(spek_target_whole_bytes(lane->target),
-					w->inflight.shape->chunk_bytes);
-	/* So do those that may be flushes, as in a trace, or carry hints or data of their own. */
-	if (w->replay || w->hints || w->contents || !spek_workload_is_plain(&w->config->workload))
-		lane->whole_bytes = -1;
+	lane->whole_end = 0;
+	/* What is stamped, may be more than plain data, as in a trace, or has hints or own data. */
+	if (w->verify || w->replay || w->hints || w->contents ||
+	    !spek_workload_is_plain(&w->config->workload))
+		return;
+	if (asu->nr_extents == 1 && !lane->target->chunk_sectors)
+		lane->whole_end = 1 + min(spek_target_whole_bytes(lane->target),
+					  w->inflight.shape->chunk_bytes);
 }
 
 /**
@@ -283,7 +283,7 @@ static __always_inline bool arm(struct spek_worker *w, struct spek_slot *slot)
 	struct spek_part *part = slot->part;
 
 	slot->status = BLK_STS_OK;
-	if (unlikely((s32)op->bytes > lane->whole_bytes))
+	if (unlikely(op->bytes >= lane->whole_end))
 		return arm_parts(w, slot, lane);
 	slot->nr_parts = 1;
 	part->target_index = lane->target_index;

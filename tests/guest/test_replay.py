@@ -27,6 +27,7 @@ from lib.guest.netlink import (
     is_gone,
     make,
     refused,
+    remove,
     state,
     stream,
     target,
@@ -259,6 +260,22 @@ def test_flushes_discards_and_fua_reach_the_device(nl: Socket, disk: str) -> Non
         (1, Direction.WRITE): (1, 0),
         (2, Direction.WRITE): (1, 8 * MIB),
     }
+
+
+def test_discards_of_gigabytes_are_discards(nl: Socket, spek_module: Path) -> None:
+    """2 GiB and more was taken for a negative length, and so for a write of one buffer."""
+    sizes = [2 << 30, (4 << 30) - BLOCK]
+    trace = records(2, at_ns=[0, 1], addr=[2 << 30, BLOCK], bytes=sizes, op=TraceOp.DISCARD)
+    with null_disk(4 << 10, memory_backed=1, discard=1) as node:
+        whole = {"asu": [asu(bytes=4 << 30)], "stream": streams(range_bytes=4 << 30)}
+        run = replay(nl, node, **whole)
+        with request_log(node) as log:
+            play(nl, run, trace)
+            traced = log.flags()
+        assert counted(nl, run)[2, Direction.WRITE] == (2, sum(sizes))
+        remove(nl, run)
+    assert all("D" in rwbs for rwbs, _sectors in traced)
+    assert sum(sectors for _rwbs, sectors in traced) * 512 == sum(sizes)
 
 
 def test_workers_replay_ranges_of_their_own(nl: Socket, disk: str) -> None:
