@@ -38,7 +38,9 @@
  *
  * @config: of the run
  * @target: index of the target
+ * @zone_sectors: from zone to zone
  * @map: filled in
+ * @is_wrong: a zone of an asu can't be as the device reports it
  * @active: zones that are open or closed
  * @held: those of them that were opened by command, and that the device does not close by itself
  * @offender: stream that writes anywhere in a zone that has to be written sequentially; -1: none
@@ -46,7 +48,9 @@
 struct scan {
 	const struct spek_run_config *config;
 	u32 target;
+	u64 zone_sectors;
 	struct spek_zone_map *map;
+	bool is_wrong;
 	u32 active;
 	u32 held;
 	int offender;
@@ -84,29 +88,28 @@ static bool writes_anywhere_in(const struct spek_workload *wl, const struct spek
 	return false;
 }
 
-static struct spek_zone_report report_of(const struct blk_zone *zone)
+/* Return: false if @zone can't be as the device reports it */
+static bool report_of(struct spek_zone_report *report, const struct blk_zone *zone, u64 sectors)
 {
-	struct spek_zone_report report = {
-		.capacity = zone->capacity,
-		.next = zone->wp - zone->start,
-	};
+	u64 next = 0;
 
+	*report = (struct spek_zone_report){};
 	switch (zone->cond) {
 	case BLK_ZONE_COND_FULL:
-		report.next = report.capacity;
+		next = zone->capacity;
 		break;
 	case BLK_ZONE_COND_EMPTY:
-		report.next = 0;
 		break;
 	case BLK_ZONE_COND_IMP_OPEN:
 	case BLK_ZONE_COND_EXP_OPEN:
 	case BLK_ZONE_COND_CLOSED:
-		report.active = 1;
+		next = zone->wp - zone->start;
+		report->active = 1;
 		break;
 	default:
-		return (struct spek_zone_report){};
+		return true;
 	}
-	return report;
+	return spek_zone_report_set(report, next, zone->capacity, sectors);
 }
 
 static int see_zone(struct blk_zone *zone, unsigned int index, void *data)
@@ -114,7 +117,8 @@ static int see_zone(struct blk_zone *zone, unsigned int index, void *data)
 	struct scan *scan = data;
 	const struct spek_workload *wl = &scan->config->workload;
 	u64 start = zone->start << SECTOR_SHIFT, end = (zone->start + zone->len) << SECTOR_SHIFT;
-	struct spek_zone_report report = report_of(zone);
+	struct spek_zone_report report;
+	bool is_valid = report_of(&report, zone, scan->zone_sectors);
 	u32 i;
 
 	scan->active += report.active;
@@ -125,12 +129,16 @@ static int see_zone(struct blk_zone *zone, unsigned int index, void *data)
 			scan->offender = i;
 	for (i = 0; i < wl->nr_asus; i++) {
 		const struct spek_asu *asu = &wl->asu[i];
+		u64 offset = start - asu->extent[0].start;	/* huge before the asu */
 
 		if (!scan->map->zone[i] || asu->extent[0].target != scan->target ||
-		    start < asu->extent[0].start || end > asu->extent[0].start + asu->bytes)
+		    offset >= asu->bytes)
 			continue;
-		scan->map->zone[i][div64_u64(start - asu->extent[0].start, asu->zone_bytes)] =
-			report;
+		if (!is_valid) {
+			scan->is_wrong = true;
+			return -EIO;
+		}
+		scan->map->zone[i][div64_u64(offset, asu->zone_bytes)] = report;
 	}
 	return 0;
 }
@@ -238,11 +246,15 @@ static int scan_target(struct spek_zone_map *map, const struct spek_run_config *
 	struct scan scan = {
 		.config = config,
 		.target = index,
+		.zone_sectors = bdev_zone_sectors(bdev),
 		.map = map,
 		.offender = -1,
 	};
 	int err = spek_compat_report_zones(bdev, see_zone, &scan);
 
+	if (scan.is_wrong)
+		return spek_refuse(refusal, SPEK_REFUSAL_TARGET, index, -EIO,
+				   "The device reports a zone whose capacity or write pointer lies outside of the zone.");
 	if (err < 0)
 		return spek_refuse(refusal, SPEK_REFUSAL_TARGET, index, err,
 				   "The zones of the device can't be read.");

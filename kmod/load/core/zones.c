@@ -49,6 +49,26 @@ void spek_zones_init(struct spek_zones *zones, const struct spek_zone_part *part
 }
 
 /**
+ * spek_zone_report_set() - note what a device says of a zone that is written at its pointer
+ * @report: next and capacity are set
+ * @next: sectors from its start to its write pointer, any number
+ * @capacity: sectors that can be written, any number
+ * @sectors: from zone to zone
+ *
+ * Addresses, and so indices of zones and grains, follow from these numbers without a check.
+ *
+ * Return: false if it can't be, with nothing set.
+ */
+bool spek_zone_report_set(struct spek_zone_report *report, u64 next, u64 capacity, u64 sectors)
+{
+	if (capacity > sectors || next > capacity)
+		return false;
+	report->next = (u32)next;
+	report->capacity = (u32)capacity;
+	return true;
+}
+
+/**
  * spek_zones_load() - take over the state of a worker's zones from the device
  * @zones: prepared, nothing made of it
  * @report: of all zones of the asu, which spek_zone_share_fits()

@@ -152,6 +152,7 @@ struct spek_zones {
 
 u64 spek_zones_bytes(const struct spek_zone_part *part);
 void spek_zones_init(struct spek_zones *zones, const struct spek_zone_part *part, u64 zone_bytes);
+bool spek_zone_report_set(struct spek_zone_report *report, u64 next, u64 capacity, u64 sectors);
 void spek_zones_load(struct spek_zones *zones, const struct spek_zone_report *report);
 
 void spek_zones_next(struct spek_zones *zones, u32 align_shift, struct spek_rng *rng,

@@ -381,3 +381,23 @@ def test_refusal(workload: Workload, workers: int, kind: str, err: int, text: st
         workload.check(workers)
     assert (refusal.value.kind, refusal.value.errno) == (kind, err)
     assert refusal.value.text.startswith(text)
+
+
+@pytest.mark.parametrize(
+    ("pointer", "capacity", "valid"),
+    [
+        (0, 0, True),
+        (96, 96, True),
+        (0, 128, True),
+        (97, 96, False),
+        (1 << 32, 96, False),
+        ((1 << 64) - 8, 96, False),  # before the zone
+        (0, 129, False),
+        (0, (1 << 32) + 96, False),
+    ],
+)
+def test_a_zone_that_can_not_be_is_not_taken_over(pointer: int, capacity: int, valid: bool) -> None:
+    """Reads below such a pointer, and writes up to such a capacity, would leave the range."""
+    report = FFI.new("struct spek_zone_report *")
+    assert LIB.spek_zone_report_set(report, pointer, capacity, 128) == valid
+    assert (report.next, report.capacity) == ((pointer, capacity) if valid else (0, 0))
