@@ -239,6 +239,9 @@ static bool begin(struct spek_worker *w, struct spek_slot *slot)
 	}
 	if (w->zone_gate)
 		spek_zone_begin(w->zone_gate, slot);
+	/* Acquiring and stamping blocks took time. */
+	if (w->verify)
+		WRITE_ONCE(slot->issue_ns, ktime_get_ns());
 	return true;
 }
 
@@ -267,12 +270,7 @@ static noinline bool arm_parts(struct spek_worker *w, struct spek_slot *slot,
 		atomic_set(&slot->parts_left, nr);
 	if (unlikely(w->contents) && slot->op.write)
 		write_data(w, slot);
-	if (!begin(w, slot))
-		return false;
-	/* Stamping took time. */
-	if (w->verify)
-		WRITE_ONCE(slot->issue_ns, ktime_get_ns());
-	return true;
+	return begin(w, slot);
 }
 
 /* Inline: with two callers the compiler would call it for each I/O. Return: see arm_parts(). */

@@ -29,7 +29,7 @@ from lib.waiting import comes_true
 from spekctl import cli
 from spekctl.documents.result import Result
 from spekctl.errors import ExitCode
-from spekctl.kernel.gen.spek import Backend, Cmd, Operation, Pattern, RunState
+from spekctl.kernel.gen.spek import Backend, Cmd, Data, Law, Operation, Pattern, RunState
 from spekctl.kernel.records import Direction
 from spekctl.log import file as log_file
 from spekctl.log import recorder
@@ -281,6 +281,28 @@ def test_a_run_that_is_stopped_leaves_no_command_behind(nl: Socket, null: str) -
         nl.ask(Cmd.RUN_STOP, id=run)
         assert comes_true(lambda run=run: state(nl, run) is RunState.DONE)  # type: ignore[misc]
         delete(nl, run)
+
+
+def test_acquiring_the_blocks_of_a_zone_is_not_service_time(nl: Socket, spek_module: Path) -> None:
+    """The disk holds nothing, so a reset takes next to no time, and its 65536 blocks take long."""
+    size = 256 * MIB
+    resets = at_pointers(Operation.ZONE_RESET, range_bytes=4 * size)
+    with zoned_null(1024, zone_size=256, memory_backed=0) as node:
+        run = zoned(
+            nl,
+            node,
+            data=int(Data.STAMPED),
+            asu=[asu(bytes=4 * size, zone_bytes=size, open_zones=1)],
+            arrival=[{"law": int(Law.CLOSED), "depth": 1}],
+            stream=[resets],
+            count=50,
+        )
+        finished(nl, run)
+        log = log_of(run, workers=1)
+        remove(nl, run)
+    assert len(log) == 50
+    waited = np.median(log["issue_ns"] - log["at_ns"])
+    assert np.median(log["done_ns"] - log["issue_ns"]) < waited / 4
 
 
 ZONES = """
