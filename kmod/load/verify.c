@@ -366,11 +366,11 @@ static u64 covered(const struct spek_op *op, const struct spek_asu_map *asu)
 	return op->kind == SPEK_OP_ZONE_RESET ? asu->asu->zone_bytes : op->bytes;
 }
 
-/* Find the piece that begins @done bytes into the operation. */
+/* Find the piece that begins @done bytes into the first @bytes of the operation. */
 static void find_piece(struct piece *piece, const struct spek_map *map, const struct spek_op *op,
-		       const struct spek_asu_map *asu, u64 done)
+		       const struct spek_asu_map *asu, u64 done, u64 bytes)
 {
-	u32 left = min_t(u64, covered(op, asu) - done, SPEK_MAX_IO_BYTES);
+	u32 left = min_t(u64, bytes - done, SPEK_MAX_IO_BYTES);
 
 	piece->in_buffer = done;
 	piece->bytes = spek_asu_map(asu, op->addr + done, left, &piece->target, &piece->offset);
@@ -391,22 +391,6 @@ static bool acquire(atomic64_t *grain, bool write)
 	return done;
 }
 
-static void give_up(atomic64_t *grain, bool write, bool again)
-{
-	s64 old = atomic64_read(grain);
-
-	while (!atomic64_try_cmpxchg(grain, &old, spek_grain_give_up(old, write, again)))
-		;
-}
-
-static void stop_waiting(atomic64_t *grain)
-{
-	s64 old = atomic64_read(grain);
-
-	while (!atomic64_try_cmpxchg(grain, &old, spek_grain_stop_waiting(old)))
-		;
-}
-
 static enum spek_content left_by(const struct spek_op *op)
 {
 	switch (op->kind) {
@@ -420,28 +404,54 @@ static enum spek_content left_by(const struct spek_op *op)
 	}
 }
 
-static void release(atomic64_t *grain, const struct spek_op *op, bool failed)
-{
-	s64 old = atomic64_read(grain), state;
+/*
+ * enum leave - how an operation leaves a grain
+ *
+ * @LEAVE_DONE: it has succeeded
+ * @LEAVE_FAILED: it has failed
+ * @LEAVE_AGAIN: nothing was sent; it will ask again for the grain, which it holds
+ * @LEAVE_HELD: nothing was sent, and it is given up; it holds the grain
+ * @LEAVE_WAITED: the same, but it has only waited
+ */
+enum leave {
+	LEAVE_DONE,
+	LEAVE_FAILED,
+	LEAVE_AGAIN,
+	LEAVE_HELD,
+	LEAVE_WAITED,
+};
 
-	do {
-		state = op->write ? spek_grain_written(old, left_by(op), failed) :
-				    spek_grain_read(old);
-	} while (!atomic64_try_cmpxchg(grain, &old, state));
+static u64 left_state(u64 state, const struct spek_op *op, enum leave how)
+{
+	switch (how) {
+	case LEAVE_AGAIN:
+	case LEAVE_HELD:
+		return spek_grain_give_up(state, op->write, how == LEAVE_AGAIN);
+	case LEAVE_WAITED:
+		return op->write ? spek_grain_stop_waiting(state) : state;
+	default:
+		return op->write ? spek_grain_written(state, left_by(op), how == LEAVE_FAILED) :
+				   spek_grain_read(state);
+	}
 }
 
-/* Release the first @nr grains of an operation. */
-static void roll_back(const struct spek_map *map, const struct spek_op *op,
-		      const struct spek_asu_map *asu, u32 nr)
+/* Leave the grains of the first @bytes of an operation. */
+static void leave(const struct spek_map *map, const struct spek_op *op,
+		  const struct spek_asu_map *asu, u64 bytes, enum leave how)
 {
 	struct piece piece;
 	u64 done;
 	u32 i;
 
-	for (done = 0; nr; done += piece.bytes) {
-		find_piece(&piece, map, op, asu, done);
-		for (i = 0; nr && i < piece.nr; i++, nr--)
-			give_up(&map->target[piece.target].grain[piece.first + i], op->write, true);
+	for (done = 0; done < bytes; done += piece.bytes) {
+		find_piece(&piece, map, op, asu, done, bytes);
+		for (i = 0; i < piece.nr; i++) {
+			atomic64_t *grain = &map->target[piece.target].grain[piece.first + i];
+			s64 old = atomic64_read(grain);
+
+			while (!atomic64_try_cmpxchg(grain, &old, left_state(old, op, how)))
+				;
+		}
 		cond_resched();
 	}
 }
@@ -461,14 +471,14 @@ bool spek_verify_acquire(struct spek_verify *verify, const struct spek_op *op,
 	const struct spek_map *map = verify->map;
 	u64 done, bytes = covered(op, asu);
 	struct piece piece;
-	u32 i, nr = 0;
+	u32 i;
 
 	for (done = 0; done < bytes; done += piece.bytes) {
-		find_piece(&piece, map, op, asu, done);
-		for (i = 0; i < piece.nr; i++, nr++) {
+		find_piece(&piece, map, op, asu, done, bytes);
+		for (i = 0; i < piece.nr; i++) {
 			if (acquire(&map->target[piece.target].grain[piece.first + i], op->write))
 				continue;
-			roll_back(map, op, asu, nr);
+			leave(map, op, asu, done + ((u64)i << map->shift), LEAVE_AGAIN);
 			return false;
 		}
 		cond_resched();
@@ -534,7 +544,7 @@ bool spek_verify_begin(struct spek_verify *verify, struct spek_slot *slot,
 	if (!op->write)
 		wipe(slot, verify->chunk_bytes);
 	for (done = 0; op->write && done < op->bytes; done += piece.bytes) {
-		find_piece(&piece, map, op, asu, done);
+		find_piece(&piece, map, op, asu, done, op->bytes);
 		stamp_piece(verify, slot, &piece);
 		cond_resched();
 	}
@@ -631,17 +641,7 @@ static void check_piece(struct spek_verify *verify, struct spek_slot *slot,
 void spek_verify_release(struct spek_verify *verify, const struct spek_op *op,
 			 const struct spek_asu_map *asu, bool failed)
 {
-	const struct spek_map *map = verify->map;
-	u64 done, bytes = covered(op, asu);
-	struct piece piece;
-	u32 i;
-
-	for (done = 0; done < bytes; done += piece.bytes) {
-		find_piece(&piece, map, op, asu, done);
-		for (i = 0; i < piece.nr; i++)
-			release(&map->target[piece.target].grain[piece.first + i], op, failed);
-		cond_resched();
-	}
+	leave(verify->map, op, asu, covered(op, asu), failed ? LEAVE_FAILED : LEAVE_DONE);
 }
 
 /**
@@ -665,7 +665,7 @@ void spek_verify_end(struct spek_verify *verify, struct spek_slot *slot,
 		return;
 	}
 	for (done = 0; done < op->bytes; done += piece.bytes) {
-		find_piece(&piece, verify->map, op, asu, done);
+		find_piece(&piece, verify->map, op, asu, done, op->bytes);
 		check_piece(verify, slot, &piece, &counts);
 		cond_resched();
 	}
@@ -690,23 +690,7 @@ void spek_verify_end(struct spek_verify *verify, struct spek_slot *slot,
 void spek_verify_drop(struct spek_verify *verify, const struct spek_op *op,
 		      const struct spek_asu_map *asu, bool begun)
 {
-	const struct spek_map *map = verify->map;
-	u64 done, bytes = covered(op, asu);
-	struct piece piece;
-	u32 i;
-
-	for (done = 0; done < bytes; done += piece.bytes) {
-		find_piece(&piece, map, op, asu, done);
-		for (i = 0; i < piece.nr; i++) {
-			atomic64_t *grain = &map->target[piece.target].grain[piece.first + i];
-
-			if (begun)
-				give_up(grain, op->write, false);
-			else if (op->write)
-				stop_waiting(grain);
-		}
-		cond_resched();
-	}
+	leave(verify->map, op, asu, covered(op, asu), begun ? LEAVE_HELD : LEAVE_WAITED);
 }
 
 /* ---- results ---- */
