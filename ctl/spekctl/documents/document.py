@@ -257,7 +257,7 @@ def decode(path: Path, data: bytes, model: type[D]) -> D:
         for upgrade in model.UPGRADES[version - known :]:
             upgrade(fields)
         return msgspec.convert({**fields, "version": known}, type=model)
-    except (msgspec.DecodeError, LookupError, TypeError, ValueError) as error:
+    except (msgspec.DecodeError, LookupError, TypeError, ValueError, OverflowError) as error:
         raise UsageError(f"{path} is damaged: {error}") from error
 
 

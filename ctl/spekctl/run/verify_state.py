@@ -29,13 +29,16 @@ from spekctl.kernel.records import MapInfo, RunInfo
 from spekctl.workload.config import RunConfig
 
 STATE = 8
+# As in the kernel: SPEK_SECTOR and SPEK_GRAIN_MAX.
+LEAST_GRAIN, MOST_GRAIN = 512, 1 << 20
+Number = Annotated[int, Meta(ge=0, le=(1 << 63) - 1)]
 
 
 class States(Part, frozen=True):
     """States of consecutive grains."""
 
-    first: Annotated[int, Meta(description="Grain, from map_start of the device on.")]
-    count: int
+    first: Annotated[Number, Meta(description="Grain, from map_start of the device on.")]
+    count: Number
     data: str
 
 
@@ -43,8 +46,8 @@ class DeviceState(Part, frozen=True):
     """A device, and the write states of its grains."""
 
     facts: TargetFacts
-    map_start: Annotated[int, Meta(description="First byte that could have been written.")]
-    map_bytes: int
+    map_start: Annotated[Number, Meta(description="First byte that could have been written.")]
+    map_bytes: Number
     states: Annotated[list[States], Meta(description="What is missing was never written.")]
 
 
@@ -66,8 +69,15 @@ class SavedState(Document, frozen=True, kw_only=True, tag=Kind.VERIFY_STATE.valu
     config: Annotated[RunConfig, Meta(description="Of the run.")]
     seed: int
     stamp_id: int
-    grain_bytes: int
+    grain_bytes: Annotated[int, Meta(ge=LEAST_GRAIN, le=MOST_GRAIN)]
     devices: list[DeviceState]
+
+    def __post_init__(self) -> None:
+        """Check what the types can't say."""
+        if self.grain_bytes & (self.grain_bytes - 1):
+            raise ValueError(f"its grain of {self.grain_bytes} bytes is not a power of two")
+        if not all(0 <= number < 1 << 64 for number in (self.seed, self.stamp_id)):
+            raise ValueError("its seed or stamp_id is not a number of 64 bits")
 
 
 def save(

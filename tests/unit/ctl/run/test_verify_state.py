@@ -43,6 +43,10 @@ def saved(tmp_path: Path) -> Path:
     return path
 
 
+def packed(*states: int) -> str:
+    return base64.b64encode(zlib.compress(struct.pack(f"<{len(states)}Q", *states))).decode()
+
+
 def test_what_was_written_survives_a_file(saved: Path) -> None:
     state = verify_state.load(saved)
     assert verify_state.parts_of(state, saved) == [
@@ -70,8 +74,7 @@ def test_other_devices_are_refused(saved: Path, devices: Any, sentence: str) -> 
 def test_states_of_version_2_are_converted(saved: Path) -> None:
     """2 * generation, plus 1 if the last write had failed."""
     fields = json.loads(saved.read_text())
-    states = struct.pack("<3Q", 0, 2 * 7, 2 * 9 + 1)
-    data = base64.b64encode(zlib.compress(states)).decode()
+    data = packed(0, 2 * 7, 2 * 9 + 1)
     fields["devices"][0]["states"] = [{"first": 4, "count": 3, "data": data}]
     fields.update(version=2, devices=fields["devices"][:1])
     saved.write_text(json.dumps(fields))
@@ -97,6 +100,23 @@ def test_states_of_version_2_are_converted(saved: Path) -> None:
             lambda state: state["devices"][0]["states"][0].update(count=3),
             "number of states is wrong",
         ),
+        (
+            lambda state: (
+                state.update(version=2),
+                state["devices"][0]["states"][0].update(data=packed(1 << 63), count=1),
+            ),
+            "too big",
+        ),
+        (lambda state: state["devices"][0]["states"][0].update(first=-1), "first"),
+        (lambda state: state["devices"][0]["states"][0].update(first=1 << 64), "first"),
+        (lambda state: state["devices"][0].update(map_start=-4096), "map_start"),
+        (lambda state: state["devices"][0].update(map_bytes=-1), "map_bytes"),
+        (lambda state: state.update(grain_bytes=0), "grain_bytes"),
+        (lambda state: state.update(grain_bytes=-4096), "grain_bytes"),
+        (lambda state: state.update(grain_bytes=2 << 20), "grain_bytes"),
+        (lambda state: state.update(grain_bytes=3000), "not a power of two"),
+        (lambda state: state.update(seed=-1), "64 bits"),
+        (lambda state: state.update(stamp_id=1 << 64), "64 bits"),
     ],
 )
 def test_a_damaged_file_is_refused(saved: Path, damage: Any, sentence: str) -> None:
