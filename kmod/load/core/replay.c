@@ -226,7 +226,7 @@ int spek_replay_check(const struct spek_replay_rules *rules, const struct spek_r
 					"A record is due before the one before it: records must be in order.");
 	if (record->at_ns > SPEK_MAX_TRACE_NS)
 		return spek_refuse_part(refusal, -ERANGE,
-					"A record is due more than 366 days after the start.");
+					"A record has a due time or a think time of more than 366 days.");
 	if (record->op != SPEK_TRACE_OP_FLUSH)
 		return check_place(rule, record, refusal);
 	if (record->addr || record->bytes)

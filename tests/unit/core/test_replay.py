@@ -202,7 +202,7 @@ def test_records_that_are_accepted(record: Recorded) -> None:
         (Recorded(flags=FUA), errno.EINVAL, "flag"),
         (Recorded(op=WRITE, flags=4), errno.EINVAL, "flag"),
         (Recorded(op=DISCARD, flags=PREFLUSH), errno.EINVAL, "flag"),
-        (Recorded(at_ns=YEAR_NS + 1), errno.ERANGE, "366 days"),
+        (Recorded(at_ns=YEAR_NS + 1), errno.ERANGE, "a due time or a think time of more than 366"),
         (Recorded(op=FLUSH), errno.EINVAL, "A flush has"),
         (Recorded(op=FLUSH, bytes=0, addr=BLOCK), errno.EINVAL, "A flush has"),
         (Recorded(bytes=0), errno.EINVAL, "no bytes"),
