@@ -89,6 +89,12 @@ int spek_zone_share_check(const struct spek_workload *wl, u32 asu, u32 nr_worker
 	    spek_div64(range->bytes, range->zone_bytes) > ~(u32)0)
 		return spek_refuse_part(refusal, -EINVAL,
 					"An address range that is written at write pointers must have whole zones, at most 2^32.");
+	/* A read of an empty zone starts at its first byte all the same, and must end in it. */
+	for (i = 0; i < wl->nr_streams; i++)
+		if (is_on(&wl->stream[i], asu) && spek_stream_has_data(&wl->stream[i]) &&
+		    spek_stream_max_bytes(&wl->stream[i]) > range->zone_bytes)
+			return spek_refuse_part(refusal, -ERANGE,
+						"A block size of a stream at write pointers is above the zone size of its address range.");
 	for (i = 0; i < wl->nr_streams; i++)
 		if (is_on(&wl->stream[i], asu) &&
 		    spek_share_participants(wl, wl->stream[i].arrival, nr_workers) != owners)

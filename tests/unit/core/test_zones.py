@@ -353,6 +353,10 @@ REFUSALS = [
         *(2, "asu", errno.EINVAL, "Streams at write pointers of one address range need arrival"),
     ),
     (
+        on_zones(8, MIB, 1, at_pointers(1_000_000, sizes={4096: 1, 2 * MIB: 1})),
+        *(1, "asu", errno.ERANGE, "A block size of a stream at write pointers is above"),
+    ),
+    (
         on_zones(8, MIB, 1, at_pointers(replicas=2)),
         *(1, "stream", errno.EINVAL, "A stream at write pointers has replicas"),
     ),
@@ -373,6 +377,15 @@ REFUSALS = [
         *(1, "stream", errno.EINVAL, "Zone operations are given for a stream whose pattern"),
     ),
 ]
+
+
+def test_reads_of_empty_zones_stay_inside() -> None:
+    """Grains are found by address: behind the last zone there are none."""
+    streams = [at_pointers(1_000_000, sizes=MIB), at_pointers(operation=RESET, sizes=2 * MIB)]
+    workload = on_zones(4, MIB, 1, *streams)
+    workload.check(1)
+    for op in Generator(workload, 1).ops(200):
+        assert int(op["addr"]) // MIB == (int(op["addr"]) + max(int(op["bytes"]), 1) - 1) // MIB
 
 
 @pytest.mark.parametrize(("workload", "workers", "kind", "err", "text"), REFUSALS)
