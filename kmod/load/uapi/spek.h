@@ -593,8 +593,10 @@ enum spek_a_trace {
  * @SPEK_A_MAP_TARGET: (u32) Index of the target.
  * @SPEK_A_MAP_FIRST: (u64) Number of the first grain in states, counted from map-start of
  *   the target.
- * @SPEK_A_MAP_STATES: (binary, at least 8 bytes, at most 32000 bytes) u64 each - 2 *
- *   generation, plus 1 if the last write has failed.
+ * @SPEK_A_MAP_STATES: (binary, at least 8 bytes, at most 32000 bytes) u64 each - 4 *
+ *   generation, plus what the last operation has left: 0 - its data, or nothing was
+ *   written yet; 1 - it failed, so it is uncertain; 2 - zeroes; 3 - anything, after a
+ *   discard or a reset of the zone.
  * @__SPEK_A_MAP_MAX: private
  * @SPEK_A_MAP_MAX: highest id
  */
@@ -635,7 +637,7 @@ enum spek_a_extent {
  * @SPEK_A_ASU_STRIPE_BYTES: (u32) Stripe unit with several extents, a power of two.
  * @SPEK_A_ASU_EXTENT: (nest of extent, repeated) One for each target it lies on.
  * @SPEK_A_ASU_ZONE_BYTES: (u64) write-pointer - distance from zone to zone of the target,
- *   a power of two; the asu has whole zones.
+ *   a power of two, at least the largest block of these streams; the asu has whole zones.
  * @SPEK_A_ASU_OPEN_ZONES: (u32) write-pointer - zones that are written in turn, at least
  *   one for each worker.
  * @__SPEK_A_ASU_MAX: private
