@@ -37,9 +37,9 @@ if TYPE_CHECKING:
 @options.load_options("bsu", "rate", "depth", "hrrw")
 @click.option(
     "--fio-json",
-    metavar="OUT",
+    metavar="FILE",
     type=options.FilePath(dir_okay=False, path_type=Path),
-    help="Write the result in FILE to OUT as fio does with --output-format=json+; several results,"
+    help="Write the given result to FILE as fio does with --output-format=json+; several results,"
     " of as many hosts, become the client_stats of fio --client.",
 )
 @options.as_json()
