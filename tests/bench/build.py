@@ -24,6 +24,7 @@ COMMAND = ("gcc", "-O2", "-Wall", "-Wextra", "-Werror")
 
 def build_tools(kernel: Kernel) -> Path:
     """A directory with spek_floor.ko for @kernel, uring and the plugin; built now or earlier."""
+    interface = profiler.interface_option()
 
     def make(result: Path) -> None:
         print(f"bench: building the floors for {kernel.release}", file=sys.stderr, flush=True)
@@ -37,12 +38,12 @@ def build_tools(kernel: Kernel) -> Path:
         uring = [*COMMAND, "-o", str(result / "uring"), str(URING), "-luring"]
         _run(uring, "the io_uring floor does not build")
         plugin = result / PLUGIN.with_suffix(".so").name
-        command = [*COMMAND, "-shared", "-fPIC", f"-I{HEADER.parent}"]
+        command = [*COMMAND, "-shared", "-fPIC", interface, f"-I{HEADER.parent}"]
         command += ["-o", str(plugin), str(PLUGIN)]
         _run(command, f"{PLUGIN.name} does not build")
 
     code = (*FLOOR, URING, PLUGIN)
-    name = digest_of(HERE, code, *COMMAND, identity_of(kernel), HEADER.read_text())
+    name = digest_of(HERE, code, *COMMAND, interface, identity_of(kernel), HEADER.read_text())
     return cached(cache_dir("bench", kernel.release) / name, make)
 
 

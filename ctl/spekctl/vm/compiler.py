@@ -20,10 +20,18 @@ def words() -> list[str]:
     return shlex.split(os.environ.get("CC", "")) or ["cc"]
 
 
-def compile_library(path: Path, code: Sequence[Path], folders: Sequence[Path], name: str) -> None:
+def compile_library(
+    path: Path,
+    code: Sequence[Path],
+    folders: Sequence[Path],
+    name: str,
+    options: Sequence[str] = (),
+) -> None:
     """Compile @code to the shared library @path, with headers from @folders.
 
-    @name: of the library in sentences. SpekError: there is no compiler, or it failed.
+    @name: of the library in sentences
+    @options: further options of the compiler
+    SpekError: there is no compiler, or it failed.
     """
     command = words()
     if shutil.which(command[0]) is None:
@@ -32,7 +40,7 @@ def compile_library(path: Path, code: Sequence[Path], folders: Sequence[Path], n
             " one (apt-get install gcc libc6-dev), or name it in the variable CC"
         )
     includes = [word for one in folders for word in ("-I", str(one))]
-    command += [*FLAGS, *includes, "-o", str(path), *map(str, code)]
+    command += [*FLAGS, *options, *includes, "-o", str(path), *map(str, code)]
     done = subprocess.run(command, capture_output=True, text=True, check=False)
     if done.returncode:
         errors = [line for line in done.stderr.splitlines() if "error:" in line]

@@ -4,27 +4,26 @@
  *
  * Whenever the guest executes MARK, all counts so far go to DIR/profile.N, a line for each
  * address; differences between two files are what ran between two marks. Userspace is one line,
- * address 0. For one virtual CPU: counters are plain.
+ * address 1. For one virtual CPU: the table has no lock.
  */
 #include "plugin.h"
 
-/* Open addressing; it grows, but counters must stay where translated code has them. */
+#define USERSPACE	1
+
+/* Open addressing; address 0 is that of an entry that is free. */
 struct counter {
 	uint64_t address;
-	uint64_t count;
+	struct tally tally;
 };
 
-static struct counter **table;
+static struct counter *table;
 static size_t table_size, table_used;
-static struct counter *fresh;
-static size_t fresh_left;
-static struct counter userspace;
 
-static struct counter **place(struct counter **entries, size_t size, uint64_t address)
+static struct counter *place(struct counter *entries, size_t size, uint64_t address)
 {
 	size_t i = slot_of(address, size);
 
-	while (entries[i] && entries[i]->address != address)
+	while (entries[i].address && entries[i].address != address)
 		i = (i + 1) & (size - 1);
 	return &entries[i];
 }
@@ -32,36 +31,31 @@ static struct counter **place(struct counter **entries, size_t size, uint64_t ad
 static void grow(void)
 {
 	size_t size = table_size ? 2 * table_size : 1 << 20;
-	struct counter **entries = must(calloc(size, sizeof(*entries)));
+	struct counter *entries = must(calloc(size, sizeof(*entries)));
 
 	for (size_t i = 0; i < table_size; i++)
-		if (table[i])
-			*place(entries, size, table[i]->address) = table[i];
+		if (table[i].address)
+			*place(entries, size, table[i].address) = table[i];
 	free(table);
 	table = entries;
 	table_size = size;
 }
 
-static struct counter *counter_of(uint64_t address)
+static struct tally tally_of(uint64_t address)
 {
-	struct counter **entry;
+	struct counter *entry;
 
 	if (!(address >> 63))
-		return &userspace;
+		address = USERSPACE;
 	if (2 * table_used >= table_size)
 		grow();
 	entry = place(table, table_size, address);
-	if (*entry)
-		return *entry;
-	if (!fresh_left) {
-		fresh_left = 1 << 16;
-		fresh = must(calloc(fresh_left, sizeof(*fresh)));
+	if (!entry->address) {
+		entry->address = address;
+		entry->tally = tally_new();
+		table_used++;
 	}
-	fresh_left--;
-	table_used++;
-	*entry = fresh++;
-	(*entry)->address = address;
-	return *entry;
+	return entry->tally;
 }
 
 static void write_counts(unsigned int cpu, void *userdata)
@@ -69,18 +63,18 @@ static void write_counts(unsigned int cpu, void *userdata)
 	(void)cpu;
 	(void)userdata;
 	begin_part();
-	put(0, userspace.count);
-	for (size_t i = 0; i < table_size; i++)
-		if (table[i] && table[i]->count)
-			put(table[i]->address, table[i]->count);
+	for (size_t i = 0; i < table_size; i++) {
+		uint64_t count = table[i].address ? tally_sum(table[i].tally) : 0;
+
+		if (count)
+			put(table[i].address, count);
+	}
 	end_part();
 }
 
 static void translate(struct qemu_plugin_insn *insn)
 {
-	qemu_plugin_register_vcpu_insn_exec_inline(insn, QEMU_PLUGIN_INLINE_ADD_U64,
-						   &counter_of(qemu_plugin_insn_vaddr(insn))->count,
-						   1);
+	tally_count(tally_of(qemu_plugin_insn_vaddr(insn)), insn);
 	if (is_mark(insn))
 		qemu_plugin_register_vcpu_insn_exec_cb(insn, write_counts, QEMU_PLUGIN_CB_NO_REGS,
 						       NULL);

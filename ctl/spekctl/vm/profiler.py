@@ -2,8 +2,8 @@
 """The host's half of a profile: where a guest's instructions went, by function of its kernel.
 
 Nothing is sampled: a plugin of QEMU's translator (profile.c) counts every instruction where it is.
-It is compiled when it is first needed, and declares the plugin interface itself, so that no header
-of QEMU is needed: a C compiler, and a QEMU with plugins whose interface is that of 4.2 to 8.2.
+It is compiled when it is first needed, for the plugin interface of this machine's QEMU, and
+declares that interface itself: a C compiler is needed, but no header of QEMU.
 """
 
 from __future__ import annotations
@@ -26,7 +26,12 @@ USER = "(user space)"
 GONE = "(a module that is gone)"
 UNKNOWN = "(unknown)"
 _QEMU = "qemu-system-x86_64"
-_INTERFACE = (4, 2), (8, 2)  # first and last version of QEMU with the plugin's interface
+# By the first release of QEMU that takes it: the version of the plugin interface that plugins are
+# compiled for. Releases after the last are refused: QEMU may change a function and still load
+# plugins that call the old one, as it did with version 3.
+_INTERFACES = {(6, 0): 1, (9, 0): 2, (9, 1): 3, (11, 0): 6, (11, 1): 7}
+_LAST = (11, 1)
+RELEASES = "QEMU {}.{} to {}.{}".format(*min(_INTERFACES), *_LAST)
 _KEEP = 2
 # What a compiler appends to the name of a part or a variant of a function.
 _PART = re.compile(r"(\.(isra|constprop|part|cold|llvm)(\.\d+)*)+$")
@@ -38,25 +43,35 @@ Counts = Counter[int]
 
 
 def plugin() -> Path:
-    """The compiled plugin, from the cache. SpekError: there is no compiler, or it failed."""
-    name = digest_of(SOURCE.parent, [SOURCE, HEADER], *compiler.words(), *compiler.FLAGS)
+    """The compiled plugin, from the cache.
+
+    GuestError: QEMU cannot load it. SpekError: there is no compiler, or it failed.
+    """
+    options = [interface_option()]
+    words = [*compiler.words(), *compiler.FLAGS, *options]
+    name = digest_of(SOURCE.parent, [SOURCE, HEADER], *words)
 
     def compile_to(folder: Path) -> None:
         folder.mkdir()
-        compiler.compile_library(folder / "profile.so", [SOURCE], [], "the profiler")
+        compiler.compile_library(folder / "profile.so", [SOURCE], [], "the profiler", options)
 
     return cached(cache_dir("profiler") / name, compile_to, _KEEP) / "profile.so"
 
 
-def check_qemu() -> None:
-    """Refuse a QEMU that cannot load the plugin."""
-    first, last = _INTERFACE
-    needed = "a profile needs QEMU {}.{} to {}.{} with plugins".format(*first, *last)
+def interface_option() -> str:
+    """The option of the compiler that names the plugin interface of this machine's QEMU.
+
+    GuestError: it has none that plugin.h knows.
+    """
+    needed = f"a profile needs {RELEASES} with plugins"
     said = re.search(r"version (\d+)\.(\d+)\S*", _answer("--version"))
-    if said is None or not first <= (int(said[1]), int(said[2])) <= last:
+    release = (int(said[1]), int(said[2])) if said else (0, 0)
+    known = [version for first, version in _INTERFACES.items() if first <= release <= _LAST]
+    if not known:
         raise GuestError(f"{needed}; this is {said[0] if said else 'an unknown version'}")
     if "-plugin" not in _answer("--help"):
         raise GuestError(f"{needed}; {_QEMU} was built without them")
+    return f"-DQEMU_PLUGIN_VERSION={known[-1]}"
 
 
 def _answer(option: str) -> str:

@@ -17,10 +17,10 @@ from bench.drivers import libraries_of
 from bench.figures import BrokenMeasurementError, bench_of
 from bench.result import Bench, Demand, Generation, figure
 from lib.ctl.profiles import write_counts
+from lib.fakes.qemu.plugin import VERSIONS, compile_driver
 from rich.console import Console
 
 from spekctl.errors import SpekError
-from spekctl.vm import profiler
 from spekctl.vm.disks import OPTIONS
 
 ENVIRONMENT = raw.Environment(
@@ -385,14 +385,14 @@ def test_profile_is_the_long_run_less_the_short_one(tmp_path: Path) -> None:
 DRIVER = Path(__file__).with_name("sharing_driver.c")
 
 
-def test_lines_that_go_to_and_fro_are_misses(tmp_path: Path) -> None:
+@pytest.mark.parametrize("version", VERSIONS)
+def test_lines_that_go_to_and_fro_are_misses(tmp_path: Path, version: int) -> None:
     ios = sharing.LONG - sharing.SHORT
-    program = str(tmp_path / "driver")
-    folders = [f"-I{one}" for one in (Path(sharing.__file__).parent, profiler.HEADER.parent)]
-    subprocess.run(["gcc", "-Werror", *folders, "-o", program, str(DRIVER)], check=True)
+    program = tmp_path / "driver"
+    compile_driver(DRIVER, [Path(sharing.__file__).parent], version, program)
     write_counts(tmp_path)
 
-    subprocess.run([program, str(tmp_path), str(ios)], check=True)
+    subprocess.run([str(program), str(tmp_path), str(ios)], check=True)
 
     found = sharing.of_functions(tmp_path)
     # all but the first use of the line by each CPU

@@ -178,9 +178,9 @@ def test_a_profile_that_fails_is_made_by_a_resumption(
 def test_without_a_profiler_nothing_boots(
     guests: Guests, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    monkeypatch.setattr(profiler, "_answer", lambda option: "QEMU emulator version 9.2.0 -plugin")
+    monkeypatch.setattr(profiler, "_answer", lambda option: "QEMU emulator version 5.2.0 -plugin")
     assert play("--functions") == ExitCode.GUEST_FAILED
-    assert "a profile needs QEMU 4.2 to 8.2 with plugins; this is version 9.2" in (
+    assert "a profile needs QEMU 6.0 to 11.1 with plugins; this is version 5.2.0" in (
         capsys.readouterr().err
     )
     assert guests.booted == []
