@@ -513,7 +513,7 @@ static int check_trace(struct genl_info *info, const struct spek_run_config *con
 					attrs[config->count ? SPEK_A_RUN_COUNT :
 							      SPEK_A_RUN_RAMP_COUNT],
 					-EINVAL,
-					"A trace ends with its last record or by time, not by count.");
+					"A run that replays a trace ends with its last record or by time, not by count.");
 	if (config->polled)
 		return spek_genl_refuse(info->extack, attrs[SPEK_A_RUN_POLLED], -EOPNOTSUPP,
 					"A trace is replayed without polling.");

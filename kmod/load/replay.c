@@ -14,6 +14,12 @@
  * Schedule: a record is due at its time after the start of the run, however late those before it
  * were. If the ring is empty when a record is due, that is an underrun. It ends when the record
  * comes: only then is known when it was due. Until then @dry_since_ns shows that the ring is empty.
+ * What other arrival processes do in the meantime makes no difference.
+ *
+ * End: a share of the trace is done once all its records have completed. A worker whose share is
+ * done goes on with other arrival processes, or sleeps; the one whose share is done last ends the
+ * run, which wakes all others. A worker that has left earlier, by time, never counts as done: the
+ * others leave by time as well.
  *
  * A worker sleeps on an empty ring. Lost wakeups are excluded by a full barrier on both sides:
  *   worker: @dry_since_ns = now;  read @written and has_ended;       sleep if there is nothing
@@ -65,8 +71,12 @@ static bool take(struct spek_supply *supply, struct spek_recorded *record)
 	if (ring->taken == ring->seen_written) {
 		/* The contents of the records: pairs with publish(). */
 		ring->seen_written = smp_load_acquire(&ring->written);
-		if (ring->taken == ring->seen_written)
+		if (ring->taken == ring->seen_written) {
+			/* Here: a batch of other I/Os may follow before the worker asks again. */
+			if (!ring->dry_since_ns)
+				WRITE_ONCE(ring->dry_since_ns, ktime_get_ns());
 			return false;
+		}
 	}
 	*record = ring->record[ring->taken & ring->mask];
 	/* The record was copied: pairs with room_in(). */
@@ -108,22 +118,42 @@ static void end_dry(struct spek_replay_ring *ring, u64 due_ns)
  * @ring: of the worker
  * @gen: its generator, without a record
  *
+ * Ends the run if this was the last share of the trace that was not done.
+ *
  * Context: the worker's thread.
  */
 void spek_replay_refill(struct spek_replay_ring *ring, struct spek_gen *gen)
 {
-	/* Read first: nothing is written after it. Pairs with spek_replay_end(). */
-	bool has_ended = smp_load_acquire(&ring->replay->has_ended);
+	if (!ring->is_exhausted) {
+		/* Read first: nothing is written after it. Pairs with spek_replay_end(). */
+		bool has_ended = smp_load_acquire(&ring->replay->has_ended);
 
-	if (spek_gen_refill(gen)) {
-		if (ring->dry_since_ns)
-			end_dry(ring, spek_gen_next_ns(gen));
-	} else if (has_ended) {
+		if (spek_gen_refill(gen)) {
+			end_dry(ring, spek_gen_record_ns(gen));
+			return;
+		}
+		if (!has_ended)
+			return;
 		ring->is_exhausted = true;
 		WRITE_ONCE(ring->dry_since_ns, 0);
-	} else if (!ring->dry_since_ns) {
-		WRITE_ONCE(ring->dry_since_ns, ktime_get_ns());
 	}
+	if (ring->is_done || ring->completed != ring->taken)
+		return;
+	ring->is_done = true;
+	if (atomic_dec_and_test(&ring->replay->shares_left))
+		spek_outcome_end(ring->replay->outcome, SPEK_REASON_COMPLETED);
+}
+
+/**
+ * spek_replay_complete() - note that an operation has completed or failed
+ * @ring: of the worker
+ * @op: any operation of the worker
+ *
+ * Context: the worker's thread.
+ */
+void spek_replay_complete(struct spek_replay_ring *ring, const struct spek_op *op)
+{
+	ring->completed += op->arrival == ring->arrival;
 }
 
 /**
@@ -155,7 +185,7 @@ u64 spek_replay_backlog(const struct spek_replay_ring *ring, const struct spek_g
 {
 	u64 low = ring->taken, high, first = low;
 
-	if (!ring->is_timed || !spek_gen_has_record(gen) || spek_gen_next_ns(gen) >= end_ns)
+	if (!ring->is_timed || !spek_gen_has_record(gen) || spek_gen_record_ns(gen) >= end_ns)
 		return 0;
 	/* The contents of the records: pairs with publish(). */
 	high = smp_load_acquire(&ring->written);
@@ -420,7 +450,8 @@ void spek_replay_view(const struct spek_replay *replay, u64 now_ns,
 					     READ_ONCE(ring->underrun_last_ns));
 		if (first_ns && (!view->underrun_first_ns || first_ns < view->underrun_first_ns))
 			view->underrun_first_ns = first_ns;
-		if (dry_since_ns && dry_since_ns < now_ns)
+		/* A ring that has become empty after the end of the trace lacks nothing. */
+		if (dry_since_ns && dry_since_ns < now_ns && !view->has_ended)
 			view->dry_ns = max(view->dry_ns, now_ns - dry_since_ns);
 	}
 }
@@ -430,6 +461,7 @@ void spek_replay_view(const struct spek_replay *replay, u64 now_ns,
 static struct spek_replay_ring *create_ring(struct spek_replay *replay,
 					    const struct spek_run_config *config, u32 worker)
 {
+	const struct spek_workload *wl = &config->workload;
 	int node = cpu_to_node(config->cpu[worker]);
 	struct spek_replay_ring *ring = kzalloc_node(sizeof(*ring), GFP_KERNEL, node);
 
@@ -438,7 +470,8 @@ static struct spek_replay_ring *create_ring(struct spek_replay *replay,
 	ring->supply.next = take;
 	ring->replay = replay;
 	ring->mask = config->trace_records - 1;
-	ring->is_timed = config->workload.arrival[0].law == SPEK_LAW_TRACE;
+	ring->arrival = wl->stream[spek_workload_trace(wl)].arrival;
+	ring->is_timed = wl->arrival[ring->arrival].law == SPEK_LAW_TRACE;
 	ring->record = __vmalloc(array_size(config->trace_records, sizeof(*ring->record)),
 				 RING_GFP);
 	if (!ring->record) {
@@ -471,6 +504,7 @@ struct spek_replay *spek_replay_create(const struct spek_run_config *config,
 	mutex_init(&replay->lock);
 	replay->outcome = outcome;
 	replay->nr = config->nr_workers;
+	atomic_set(&replay->shares_left, replay->nr);
 	spek_replay_rules_init(&replay->rules, wl);
 	for (i = 0; i < wl->nr_asus; i++)
 		replay->allows_flags[i] = spek_backend_is_bio(targets, &wl->asu[i]);

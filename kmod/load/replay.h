@@ -3,6 +3,7 @@
 #ifndef SPEK_REPLAY_H
 #define SPEK_REPLAY_H
 
+#include <linux/atomic.h>
 #include <linux/cache.h>
 #include <linux/mutex.h>
 #include <linux/types.h>
@@ -21,12 +22,15 @@ struct spek_target;
  * @record: ring
  * @mask: records in the ring, a power of two, minus 1
  * @start_ns: time 0 of the run; const once it runs
+ * @arrival: index of the trace's arrival process; const
  * @is_timed: records are due at their times; else they have think times, law closed; const
  * @taken: records that the generator has taken; released when they may be overwritten
  * @seen_written: @written as the worker saw it last
  * @issued: records that were issued
- * @dry_since_ns: the ring has been empty since then; 0: it is not, or the trace has ended
+ * @dry_since_ns: the ring has been empty since then; 0: it is not, or all records were taken
+ * @completed: records that have completed or failed
  * @is_exhausted: all records of the trace were taken
+ * @is_done: all of them have completed, too
  * @underruns: times that the ring was empty when a record was due
  * @underrun_ns: time by which records came too late, summed
  * @underrun_first_ns: start of the first underrun
@@ -43,6 +47,7 @@ struct spek_replay_ring {
 	struct spek_replay *replay;
 	struct spek_recorded *record;
 	u64 mask;
+	u32 arrival;
 	bool is_timed;
 
 	/* worker-owned */
@@ -51,7 +56,9 @@ struct spek_replay_ring {
 	u64 seen_written;
 	u64 issued;
 	u64 dry_since_ns;
+	u64 completed;
 	bool is_exhausted;
+	bool is_done;
 	u64 underruns;
 	u64 underrun_ns;
 	u64 underrun_first_ns;
@@ -67,6 +74,7 @@ struct spek_replay_ring {
  * @outcome: of the run
  * @rules: what records may be
  * @allows_flags: by asu: writes may have FUA and flush the cache first
+ * @shares_left: workers whose share of the trace is not done
  * @lock: protects the next four and the feeder's part of the rings; nothing is locked inside
  * @has_feeder: @portid is valid; read elsewhere with acquire
  * @portid: socket of the feeder
@@ -79,6 +87,7 @@ struct spek_replay {
 	struct spek_outcome *outcome;
 	struct spek_replay_rules rules;
 	bool allows_flags[SPEK_MAX_ASUS];
+	atomic_t shares_left;
 	struct mutex lock;	/* see above */
 	bool has_feeder;
 	u32 portid;
@@ -128,6 +137,7 @@ void spek_replay_view(const struct spek_replay *replay, u64 now_ns,
 
 void spek_replay_attach(struct spek_replay_ring *ring, struct spek_gen *gen, u64 start_ns);
 void spek_replay_refill(struct spek_replay_ring *ring, struct spek_gen *gen);
+void spek_replay_complete(struct spek_replay_ring *ring, const struct spek_op *op);
 bool spek_replay_has_news(const struct spek_replay_ring *ring, const struct spek_gen *gen);
 u64 spek_replay_backlog(const struct spek_replay_ring *ring, const struct spek_gen *gen,
 			u64 end_ns);

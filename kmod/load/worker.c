@@ -302,6 +302,8 @@ static void record(const struct spek_worker *w, struct spek_iolog *log,
 
 static void watch(struct spek_worker *w, struct spek_slot *slot, u64 done_ns, u8 error)
 {
+	if (w->replay)
+		spek_replay_complete(w->replay, &slot->op);
 	if (w->log)
 		record(w, w->log, slot, done_ns, error);
 	if (w->verify)
@@ -379,6 +381,14 @@ static u64 next_event_ns(const struct spek_worker *w, u64 now_ns)
 	return at_ns;
 }
 
+/* Return: true if something that wakes the thread, other than a completion, happened already */
+static bool has_news(const struct spek_worker *w)
+{
+	if (w->phase == SPEK_PHASE_DRAIN)
+		return false;
+	return has_ended(w) || (w->replay && spek_replay_has_news(w->replay, w->gen));
+}
+
 static void wait(struct spek_worker *w, u64 now_ns)
 {
 	u64 until_ns = next_event_ns(w, now_ns);
@@ -391,8 +401,7 @@ static void wait(struct spek_worker *w, u64 now_ns)
 	}
 	WRITE_ONCE(w->inflight.idle, true);
 	set_current_state(TASK_IDLE);
-	if (llist_empty(&w->inflight.done) && (w->phase == SPEK_PHASE_DRAIN || !has_ended(w)) &&
-	    !(w->replay && spek_replay_has_news(w->replay, w->gen))) {
+	if (llist_empty(&w->inflight.done) && !has_news(w)) {
 		expires = ns_to_ktime(min_t(u64, until_ns, KTIME_MAX));
 		schedule_hrtimeout_range(&expires, 0, HRTIMER_MODE_ABS);
 	}
@@ -420,14 +429,11 @@ static noinline void wind_up(struct spek_worker *w, u64 now_ns)
 		spek_worker_drop_stalled(w);
 }
 
-/* Take in records that came while the ring was empty; end once all records were replayed. */
-static noinline void replay(struct spek_worker *w, u64 now_ns)
+/* Take in records that came while the ring was empty; end the run once all were replayed. */
+static noinline void replay(struct spek_worker *w)
 {
-	if (spek_gen_has_record(w->gen) || w->phase == SPEK_PHASE_DRAIN)
-		return;
-	spek_replay_refill(w->replay, w->gen);
-	if (w->replay->is_exhausted && !w->inflight.outstanding)
-		enter_phase(w, SPEK_PHASE_DRAIN, now_ns);
+	if (!spek_gen_has_record(w->gen) && w->phase != SPEK_PHASE_DRAIN && !has_ended(w))
+		spek_replay_refill(w->replay, w->gen);
 }
 
 static bool has_finished(const struct spek_worker *w)
@@ -442,10 +448,10 @@ static void run_loop(struct spek_worker *w)
 		bool busy = reap(w);
 		u64 now_ns = ktime_get_ns();
 
+		if (unlikely(w->replay))
+			replay(w);
 		if (unlikely(has_ended(w)))
 			wind_up(w, now_ns);
-		if (unlikely(w->replay))
-			replay(w, now_ns);
 		busy |= spek_worker_issue(w, now_ns);
 		if (now_ns >= w->boundary_ns)
 			pass_boundary(w, now_ns);
@@ -720,7 +726,7 @@ struct spek_worker *spek_worker_create(const struct spek_worker_setup *setup, u3
 	w->log = log;
 	w->verify = setup->verify;
 	w->replay = setup->replay ? setup->replay->ring[index] : NULL;
-	w->watched = w->log || w->verify || setup->zones;
+	w->watched = w->log || w->verify || w->replay || setup->zones;
 	w->nr_slots = spek_share(config->max_outstanding, index, config->nr_workers);
 	w->inflight.outcome = setup->outcome;
 	w->inflight.shape = setup->shape;

@@ -124,7 +124,7 @@ struct spek_worker_info {
  * @cpu: CPU it is bound to
  * @nr_slots: entries of @slots
  * @polls: a target is polled
- * @watched: I/Os are logged or verified, or are on zones
+ * @watched: I/Os are logged or verified, or are on zones, or the run replays a trace
  * @hints: a stream has an I/O priority or a write hint
  * @task: its thread, referenced
  * @gen: generator of its operations

@@ -96,8 +96,7 @@ _CHECKED = (
 )
 
 
-# A trace has the run to itself, so little may vary if any is to be replayed; mostly reads, of a
-# disk that no run has to itself.
+# Little may vary if any trace is to be replayed; mostly reads, of a disk that no run has to itself.
 _TRACE_STREAM = (
     Field("pattern", (9,)),
     Field("asu", (0,)),

@@ -155,6 +155,13 @@ void spek_bucket_init(struct spek_bucket *bucket, const struct spek_workload *wl
 	bucket->full_rest = offset - offset_ns * bucket->rest_of;
 }
 
+static bool replays(const struct spek_workload *wl, u32 arrival)
+{
+	u32 trace = spek_workload_trace(wl);
+
+	return trace < wl->nr_streams && wl->stream[trace].arrival == arrival;
+}
+
 /**
  * spek_clock_init() - prepare one worker's times of an arrival process
  * @clock: filled in
@@ -178,7 +185,7 @@ void spek_clock_init(struct spek_clock *clock, struct spek_times *times,
 	spek_memset(times, 0, sizeof(*times));
 	times->next_ns = SPEK_NEVER;
 	if (process->law == SPEK_LAW_CLOSED)
-		clock->pace = spek_workload_replays(wl) ? SPEK_PACE_TRACE_CLOSED :
+		clock->pace = replays(wl, arrival) ? SPEK_PACE_TRACE_CLOSED :
 			      process->rate_milli ? SPEK_PACE_LIMITED : SPEK_PACE_CLOSED;
 	if (process->law == SPEK_LAW_TRACE)
 		clock->pace = SPEK_PACE_TRACE;

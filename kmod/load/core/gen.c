@@ -318,6 +318,7 @@ void spek_gen_init(struct spek_gen *gen, const struct spek_workload *wl, u64 see
 	take(&arena, sizeof(*gen), GEN_ALIGN);
 	gen->nr_processes = wl->nr_arrivals;
 	gen->has_closed = false;
+	gen->trace = NULL;
 	lay_out_zones(&arena, gen->zones, wl, worker, nr_workers);
 	gen->process = take(&arena, sizeof(*gen->process) * wl->nr_arrivals, GEN_ALIGN);
 
@@ -332,6 +333,8 @@ void spek_gen_init(struct spek_gen *gen, const struct spek_workload *wl, u64 see
 			process->ready[j] = start_ns;
 		process->tail = process->depth;
 		process->start_ns = start_ns;
+		if (process->replays)
+			gen->trace = process;
 		if (process->depth) {
 			process->times.next_ns = start_ns;
 			if (process->clock.pace == SPEK_PACE_LIMITED) {
@@ -731,7 +734,7 @@ void spek_gen_complete(struct spek_gen *gen, u32 arrival, u64 done_ns)
  */
 void spek_gen_set_supply(struct spek_gen *gen, struct spek_supply *supply)
 {
-	gen->process->supply = supply;
+	gen->trace->supply = supply;
 	spek_gen_refill(gen);
 }
 
@@ -743,7 +746,19 @@ void spek_gen_set_supply(struct spek_gen *gen, struct spek_supply *supply)
  */
 bool spek_gen_has_record(const struct spek_gen *gen)
 {
-	return gen->process->has_record;
+	return gen->trace->has_record;
+}
+
+/**
+ * spek_gen_record_ns() - time of the next record of the trace
+ * @gen: generator of a workload that replays a trace
+ *
+ * Return: its intended arrival, whatever other arrival processes do; SPEK_NEVER without a record,
+ * or while a closed loop waits for a completion.
+ */
+u64 spek_gen_record_ns(const struct spek_gen *gen)
+{
+	return gen->trace->times.next_ns;
 }
 
 /**
@@ -754,9 +769,9 @@ bool spek_gen_has_record(const struct spek_gen *gen)
  */
 bool spek_gen_refill(struct spek_gen *gen)
 {
-	take_record(gen->process);
+	take_record(gen->trace);
 	find_next(gen);
-	return gen->process->has_record;
+	return gen->trace->has_record;
 }
 
 /**

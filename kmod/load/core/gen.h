@@ -97,6 +97,7 @@ struct spek_zones;
  * @next: arrival process of the next operation
  * @process: all arrival processes
  * @nr_processes: number of arrival processes
+ * @trace: the one that replays a trace, or NULL
  * @has_closed: one of them is a closed loop
  * @zones: this worker's zones of each asu, or NULL
  */
@@ -104,6 +105,7 @@ struct spek_gen {
 	u64 next_ns;
 	struct spek_process *next;
 	struct spek_process *process;
+	struct spek_process *trace;
 	u32 nr_processes;
 	bool has_closed;
 	struct spek_zones *zones[SPEK_MAX_ASUS];
@@ -141,6 +143,7 @@ void spek_gen_complete(struct spek_gen *gen, u32 arrival, u64 done_ns);
 
 void spek_gen_set_supply(struct spek_gen *gen, struct spek_supply *supply);
 bool spek_gen_has_record(const struct spek_gen *gen);
+u64 spek_gen_record_ns(const struct spek_gen *gen);
 bool spek_gen_refill(struct spek_gen *gen);
 
 /**

@@ -94,48 +94,86 @@ u8 spek_replay_kind(const struct spek_recorded *record)
 	return record->flags;
 }
 
+/* Return: true if an earlier stream of the trace takes the same records as stream @index */
+static bool is_second(const struct spek_workload *wl, u32 index)
+{
+	const struct spek_stream *stream = &wl->stream[index];
+	u32 i;
+
+	for (i = 0; i < index; i++)
+		if (wl->stream[i].pattern == SPEK_PATTERN_TRACE &&
+		    wl->stream[i].asu == stream->asu &&
+		    wl->stream[i].operation == stream->operation)
+			return true;
+	return false;
+}
+
+static int check_streams(const struct spek_workload *wl, u32 trace, struct spek_refusal *refusal)
+{
+	u32 i;
+
+	refusal->kind = SPEK_REFUSAL_STREAM;
+	for (i = 0; i < wl->nr_streams; i++) {
+		const struct spek_stream *stream = &wl->stream[i];
+		bool shares = stream->arrival == trace;
+
+		refusal->index = i;
+		if (stream->pattern != SPEK_PATTERN_TRACE) {
+			if (shares)
+				return spek_refuse_part(refusal, -EINVAL,
+							"A stream with another pattern uses the arrival process of a trace: it needs one of its own.");
+			continue;
+		}
+		if (!shares)
+			return spek_refuse_part(refusal, -EINVAL,
+						"The streams of a trace have several arrival processes: a run replays one trace, with one.");
+		if (is_second(wl, i))
+			return spek_refuse_part(refusal, -EINVAL,
+						"Two streams of a trace have the same address range and operation.");
+	}
+	return 0;
+}
+
 /**
- * spek_replay_check_workload() - check that a trace has the run to itself
+ * spek_replay_check_workload() - check the trace of a workload, if there is one
  * @wl: workload whose parts are checked
  * @nr_workers: workers that will share it
  * @refusal: filled in on failure
+ *
+ * A trace is one arrival process, with streams of its own. Other processes and streams may be
+ * beside it.
  *
  * Return: 0 or -EINVAL.
  */
 int spek_replay_check_workload(const struct spek_workload *wl, u32 nr_workers,
 			       struct spek_refusal *refusal)
 {
-	u32 law = wl->arrival[0].law, i, k;
+	u32 first = spek_workload_trace(wl), trace = SPEK_MAX_ARRIVALS, i;
+	const struct spek_arrival *arrival;
 
-	if (!spek_workload_replays(wl)) {
-		for (i = 0; i < wl->nr_arrivals; i++)
-			if (wl->arrival[i].law == SPEK_LAW_TRACE)
-				return spek_refuse_part(refusal, -EINVAL,
-							"The law trace needs streams with the pattern trace.");
-		return 0;
+	if (first < wl->nr_streams)
+		trace = wl->stream[first].arrival;
+	refusal->kind = SPEK_REFUSAL_ARRIVAL;
+	for (i = 0; i < wl->nr_arrivals; i++) {
+		refusal->index = i;
+		if (wl->arrival[i].law == SPEK_LAW_TRACE && i != trace)
+			return spek_refuse_part(refusal, -EINVAL,
+						"The law trace is for streams with the pattern trace, for which a run has one arrival process.");
 	}
-	if (wl->nr_arrivals != 1 || (law != SPEK_LAW_TRACE && law != SPEK_LAW_CLOSED))
+	if (trace == SPEK_MAX_ARRIVALS)
+		return 0;
+	arrival = &wl->arrival[trace];
+	refusal->index = trace;
+	if (arrival->law != SPEK_LAW_TRACE && arrival->law != SPEK_LAW_CLOSED)
 		return spek_refuse_part(refusal, -EINVAL,
-					"The streams of a trace need one arrival process with the law trace or closed.");
-	if (law == SPEK_LAW_CLOSED && wl->arrival[0].depth < nr_workers)
+					"The streams of a trace need an arrival process with the law trace or closed.");
+	if (arrival->law == SPEK_LAW_CLOSED && arrival->depth < nr_workers)
 		return spek_refuse_part(refusal, -EINVAL,
 					"A trace in a closed loop needs a depth of at least 1 for each worker.");
-	if (wl->arrival[0].rate_milli)
+	if (arrival->rate_milli)
 		return spek_refuse_part(refusal, -EINVAL,
 					"A closed loop that replays a trace has no limit of its rate.");
-	refusal->kind = SPEK_REFUSAL_STREAM;
-	for (i = 0; i < wl->nr_streams; i++) {
-		refusal->index = i;
-		if (wl->stream[i].pattern != SPEK_PATTERN_TRACE)
-			return spek_refuse_part(refusal, -EINVAL,
-						"A run that replays a trace has no streams with another pattern.");
-		for (k = 0; k < i; k++)
-			if (wl->stream[k].asu == wl->stream[i].asu &&
-			    wl->stream[k].operation == wl->stream[i].operation)
-				return spek_refuse_part(refusal, -EINVAL,
-							"Two streams of a trace have the same address range and operation.");
-	}
-	return 0;
+	return check_streams(wl, trace, refusal);
 }
 
 static void init_rule(struct spek_replay_rule *rule, const struct spek_stream *stream)
@@ -162,6 +200,8 @@ void spek_replay_rules_init(struct spek_replay_rules *rules, const struct spek_w
 		const struct spek_stream *stream = &wl->stream[i];
 		struct spek_replay_rule *rule = rules->rule[stream->asu];
 
+		if (stream->pattern != SPEK_PATTERN_TRACE)
+			continue;
 		switch (stream->operation) {
 		case SPEK_OPERATION_FLUSH:
 			init_rule(&rule[SPEK_TRACE_OP_FLUSH], stream);

@@ -150,14 +150,25 @@ bool spek_workload_has_own_data(const struct spek_workload *wl)
  * spek_workload_replays() - check whether a workload replays a trace
  * @wl: workload
  *
- * Return: true if it does; all streams of a checked workload do then.
+ * Return: true if it does.
  */
 bool spek_workload_replays(const struct spek_workload *wl)
 {
-	u32 i;
+	return spek_workload_trace(wl) < wl->nr_streams;
+}
 
-	for (i = 0; i < wl->nr_streams; i++)
-		if (wl->stream[i].pattern == SPEK_PATTERN_TRACE)
-			return true;
-	return false;
+/**
+ * spek_workload_trace() - find the trace of a workload
+ * @wl: workload
+ *
+ * Return: index of its first stream with the pattern trace, whose arrival process is that of the
+ * trace; nr_streams without one.
+ */
+u32 spek_workload_trace(const struct spek_workload *wl)
+{
+	u32 i = 0;
+
+	while (i < wl->nr_streams && wl->stream[i].pattern != SPEK_PATTERN_TRACE)
+		i++;
+	return i;
 }

@@ -427,8 +427,6 @@ int spek_workload_check(const struct spek_workload *wl, u32 nr_workers,
 		if (err)
 			return err;
 	}
-	refusal->kind = SPEK_REFUSAL_ARRIVAL;
-	refusal->index = 0;
 	return spek_replay_check_workload(wl, nr_workers, refusal);
 }
 

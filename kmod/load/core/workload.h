@@ -207,6 +207,7 @@ bool spek_stream_has_hints(const struct spek_stream *stream);
 bool spek_workload_has_hints(const struct spek_workload *wl);
 bool spek_workload_has_own_data(const struct spek_workload *wl);
 bool spek_workload_replays(const struct spek_workload *wl);
+u32 spek_workload_trace(const struct spek_workload *wl);
 
 /**
  * struct spek_asu_map - an asu prepared for mapping without division

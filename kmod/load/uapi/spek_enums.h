@@ -63,7 +63,8 @@ enum spek_refusal_kind {
 /**
  * enum spek_reason - Why a run ended.
  * @SPEK_REASON_NONE: It has not ended.
- * @SPEK_REASON_COMPLETED: Time or number of transactions reached.
+ * @SPEK_REASON_COMPLETED: Time or number of transactions reached, or all records of a
+ *   trace replayed.
  * @SPEK_REASON_STOPPED: run-stop.
  * @SPEK_REASON_OWNER_GONE: The socket that owned it was closed.
  * @SPEK_REASON_DEVICE_GONE: A target was removed.

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import errno
+import heapq
 from collections import deque
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
@@ -50,6 +51,24 @@ def traced(
     return workload
 
 
+def mixed(
+    company: Sequence[Arrival],
+    others: Sequence[Stream],
+    streams: Sequence[tuple[Stream, int]],
+    closed: Arrival | None = None,
+) -> Workload:
+    """A workload of other arrival processes and streams and, last, those of a trace."""
+    number = len(company)
+    last = [replace(stream, arrival=number) for stream, _operation in streams]
+    workload = Workload([Asu(GIB)] * 2, [*company, closed or Arrival()], [*others, *last])
+    if closed is None:
+        workload.c.arrival[number].law = TRACE_LAW
+    for index, (_stream, operation) in enumerate(streams, start=len(others)):
+        c = workload.c.stream[index]
+        c.pattern, c.operation = TRACE_PATTERN, operation
+    return workload
+
+
 EVERYTHING = [
     (Stream(read_ppm=500_000, sizes=64 << 10), TRANSFER),
     (Stream(read_ppm=0), FLUSH_STREAM),
@@ -88,14 +107,26 @@ BAD: list[tuple[Workload, int, int, str, int, str]] = [
     ),
     (
         traced(arrivals=[Arrival("constant", rate=1)], law=-1),
-        *(1, errno.EINVAL, "arrival", 0, "The streams of a trace need one arrival process"),
+        *(1, errno.EINVAL, "arrival", 0, "The streams of a trace need an arrival process with"),
     ),
     (
         traced(
             [(Stream(), TRANSFER), (Stream(asu=1, arrival=1), TRANSFER)],
             [Arrival(), Arrival("closed", depth=1)],
         ),
-        *(1, errno.EINVAL, "arrival", 0, "The streams of a trace need one arrival process"),
+        *(1, errno.EINVAL, "stream", 1, "The streams of a trace have several arrival processes"),
+    ),
+    (
+        mixed([Arrival("closed", depth=4)], [Stream(), Stream(arrival=1)], EVERYTHING),
+        *(1, errno.EINVAL, "stream", 1, "A stream with another pattern uses the arrival process"),
+    ),
+    (
+        mixed([Arrival("closed", depth=4)], [Stream()], EVERYTHING, Arrival("closed", depth=2)),
+        *(3, errno.EINVAL, "arrival", 1, "A trace in a closed loop needs a depth"),
+    ),
+    (
+        mixed([Arrival("closed", depth=4)], [Stream()], [*EVERYTHING, EVERYTHING[3]]),
+        *(1, errno.EINVAL, "stream", 5, "Two streams of a trace have the same address range"),
     ),
     (
         traced(arrivals=[Arrival("closed", depth=2)], law=-1),
@@ -122,23 +153,31 @@ def test_workloads_that_are_refused(case: tuple[Workload, int, int, str, int, st
     assert no.text.startswith(text)
 
 
-def test_a_trace_has_the_run_to_itself() -> None:
-    workload = traced([(Stream(), TRANSFER), (Stream(asu=1), TRANSFER)])
-    workload.c.stream[1].pattern = 0
-    with pytest.raises(WorkloadError, match="no streams with another pattern"):
+def test_a_second_trace_is_refused() -> None:
+    workload = mixed([Arrival("closed", depth=1)], [Stream()], EVERYTHING)
+    workload.c.arrival[0].law = TRACE_LAW
+    with pytest.raises(WorkloadError, match="for which a run has one arrival process") as refusal:
         workload.check()
+    assert (refusal.value.kind, refusal.value.index) == ("arrival", 0)
 
 
 def test_the_law_needs_the_pattern() -> None:
     workload = Workload([Asu(GIB)], [Arrival()], [Stream()])
     workload.c.arrival[0].law = TRACE_LAW
-    with pytest.raises(WorkloadError, match="needs streams with the pattern trace"):
+    with pytest.raises(WorkloadError, match="is for streams with the pattern trace"):
         workload.check()
 
 
 @pytest.mark.parametrize("law", [TRACE_LAW, -1])
 def test_workloads_that_are_accepted(law: int) -> None:
     traced(EVERYTHING, [Arrival("closed", depth=2)], law).check(2)
+
+
+@pytest.mark.parametrize("closed", [None, Arrival("closed", depth=2)])
+def test_a_trace_may_have_company_on_the_same_addresses(closed: Arrival | None) -> None:
+    company = [Arrival("poisson", rate=100), Arrival("closed", depth=1, rate=20)]
+    others = [Stream(), Stream(arrival=1, asu=1), Stream("sequential", read_ppm=0)]
+    mixed(company, others, EVERYTHING, closed).check(2)
 
 
 # ---- records ----
@@ -161,9 +200,11 @@ class Recorded:
         return c
 
 
-def refused(record: Recorded, before_ns: int = 0) -> tuple[int, str]:
+def refused(
+    record: Recorded, before_ns: int = 0, workload: Workload | None = None
+) -> tuple[int, str]:
     """errno and sentence; 0 if the record is accepted."""
-    workload = traced(EVERYTHING)
+    workload = workload or traced(EVERYTHING)
     rules = FFI.new("struct spek_replay_rules *")
     LIB.spek_replay_rules_init(rules, workload.c)
     refusal = FFI.new("struct spek_refusal *")
@@ -228,6 +269,18 @@ def test_a_record_may_be_due_with_the_one_before_but_not_before_it() -> None:
     assert "order" in refused(Recorded(at_ns=6), before_ns=7)[1]
 
 
+def test_streams_beside_the_trace_allow_no_records() -> None:
+    company = mixed(
+        [Arrival("closed", depth=1)],
+        [Stream(asu=1, read_ppm=0), Stream(asu=1, sizes=64 * BLOCK)],
+        EVERYTHING,
+    )
+    assert refused(Recorded(asu=1, addr=MIB), workload=company) == (0, "")
+    assert refused(Recorded(asu=1, addr=MIB, op=WRITE), workload=company)[0] == errno.EPERM
+    assert refused(Recorded(asu=1, addr=0), workload=company)[0] == errno.ERANGE
+    assert refused(Recorded(bytes=64 * BLOCK), workload=company)[0] == errno.ERANGE
+
+
 U64, U32 = st.integers(0, 2**64 - 1), st.integers(0, 2**32 - 1)
 
 
@@ -259,9 +312,15 @@ def test_what_is_accepted_lies_in_its_range(record: Recorded) -> None:
 class Supplied:
     """A generator, and a queue of records that it takes from."""
 
-    def __init__(self, workload: Workload, records: Sequence[Recorded] = ()) -> None:
+    def __init__(
+        self,
+        workload: Workload,
+        records: Sequence[Recorded] = (),
+        worker: int = 0,
+        nr_workers: int = 1,
+    ) -> None:
         self.queue = deque(records)
-        self.generator = Generator(workload, 1, start_ns=START_NS)
+        self.generator = Generator(workload, 1, worker, nr_workers, start_ns=START_NS)
         self._call = FFI.callback("bool(struct spek_supply *, struct spek_recorded *)", self._take)
         self._supply = FFI.new("struct spek_supply *", {"next": self._call})
         LIB.spek_gen_set_supply(self.generator._gen, self._supply)
@@ -277,6 +336,10 @@ class Supplied:
 
     def has_record(self) -> bool:
         return bool(LIB.spek_gen_has_record(self.generator._gen))
+
+    @property
+    def record_ns(self) -> int:
+        return int(LIB.spek_gen_record_ns(self.generator._gen))
 
 
 def as_record(op: Any, streams: Sequence[tuple[Stream, int]]) -> Recorded:
@@ -358,3 +421,141 @@ def test_a_record_of_a_closed_loop_has_a_think_time_of_its_own() -> None:
     assert loop.next_ns == 10_000 + 5 + 7
     loop.next()
     assert loop.next_ns == 10_100 + 5 + 900, "after the completion that made room for it"
+
+
+# ---- beside other arrival processes ----
+
+
+def test_an_empty_supply_stops_nothing_else() -> None:
+    every_ns = 1000
+    beside = mixed([Arrival("constant", rate=10**9 // every_ns)], [Stream(asu=1)], EVERYTHING)
+    source = Supplied(beside, TRACE[:1])
+    loop = source.generator
+
+    assert [loop.next().arrival for _ in range(4)] == [0, 1, 0, 0]
+    assert (source.has_record(), source.record_ns) == (False, NEVER)
+    assert loop.next_ns == START_NS + 3 * every_ns
+    source.queue.append(replace(TRACE[1], at_ns=2 * every_ns + 7))
+    assert source.refill()
+    assert source.record_ns == loop.next_ns == START_NS + 2 * every_ns + 7, "late, but no later"
+    assert loop.next().arrival == 1
+    assert loop.next_ns == START_NS + 3 * every_ns
+
+
+def test_the_time_of_a_record_is_not_that_of_another_process() -> None:
+    beside = mixed([Arrival("closed", depth=1)], [Stream()], EVERYTHING)
+    source = Supplied(beside, [Recorded(at_ns=900)])
+    assert (source.generator.next_ns, source.record_ns) == (START_NS, START_NS + 900)
+
+
+def test_the_backlog_of_others_leaves_the_trace_out() -> None:
+    beside = mixed([Arrival("constant", rate=1000)], [Stream()], EVERYTHING)
+    source = Supplied(beside, TRACE)
+    assert source.generator.backlog(START_NS + 10_500_000) == 11
+
+
+def test_a_closed_loop_beside_a_closed_trace_counts_its_own_completions() -> None:
+    beside = mixed([Arrival("closed", depth=1)], [Stream()], EVERYTHING, Arrival("closed", depth=1))
+    source = Supplied(beside, [Recorded(addr=BLOCK), Recorded(addr=2 * BLOCK)])
+    loop = source.generator
+
+    assert [loop.next().arrival, loop.next().arrival] == [0, 1]
+    assert loop.next_ns == NEVER
+    loop.complete(0, 70)
+    assert (loop.next_ns, source.record_ns) == (70, NEVER)
+    loop.complete(1, 60)
+    assert (loop.next_ns, source.record_ns) == (60, 60)
+    assert loop.next().addr == 2 * BLOCK
+
+
+SERVICE_NS = 40_000
+FIELDS = ("at_ns", "addr", "bytes", "replica", "stream", "asu", "arrival", "kind", "write")
+COMPANY = [
+    Arrival("poisson", rate=20_000),
+    Arrival("constant", rate=3_333),
+    Arrival("burst", burst_length=7, burst_interval_ns=1_000_000),
+    Arrival("closed", depth=5, think_ns=10_000),
+    Arrival("closed", depth=4, rate=9_000),
+    Arrival("constant", rate=30_000, on_ns=500_000, off_ns=700_000),
+]
+OTHERS = [
+    Stream(read_ppm=300_000, sizes={BLOCK: 3, 8 * BLOCK: 1}),
+    Stream("sequential", asu=1, read_ppm=0),
+    Stream("once", range_bytes=64 * BLOCK),
+    Stream("walk", range_bytes=4096 * BLOCK, replicas=3),
+    Stream("hotband", asu=1, read_ppm=500_000),
+    Stream(seq_ppm=500_000, replicas=2),
+]
+
+
+def driven(source: Generator, count: int, turn: Any = None) -> list[tuple[int, ...]]:
+    """Operations in order, each of which completes after SERVICE_NS; @turn before each."""
+    made: list[tuple[int, ...]] = []
+    flying: list[tuple[int, int]] = []
+    while len(made) < count:
+        if turn:
+            turn()
+        while flying and flying[0][0] <= source.next_ns:
+            done_ns, arrival = heapq.heappop(flying)
+            source.complete(arrival, done_ns)
+        if source.next_ns == NEVER:
+            break
+        op = source.next()
+        made.append(tuple(int(getattr(op, name)) for name in FIELDS))
+        heapq.heappush(flying, (int(op.at_ns) + SERVICE_NS, int(op.arrival)))
+    return made
+
+
+@given(st.data())
+def test_a_trace_and_its_company_do_as_each_does_alone(data: st.DataObject) -> None:
+    """The trace's records in order with their times, and what the other streams do without it."""
+    chosen = data.draw(st.lists(st.integers(0, len(COMPANY) - 1), min_size=1, max_size=4))
+    company = [COMPANY[i] for i in chosen]
+    others = [
+        replace(data.draw(st.sampled_from(OTHERS)), arrival=i % len(company))
+        for i in range(len(company) + data.draw(st.integers(0, 3)))
+    ]
+    nr_workers = data.draw(st.integers(1, 3))
+    worker = data.draw(st.integers(0, nr_workers - 1))
+    gaps = data.draw(st.lists(st.integers(0, 300_000), max_size=60))
+    records = [
+        replace(data.draw(st.sampled_from(TRACE)), at_ns=sum(gaps[: i + 1]))
+        for i in range(len(gaps))
+    ]
+    # How many steps pass before each record is there.
+    waits = iter(data.draw(st.lists(st.integers(0, 3), min_size=len(gaps), max_size=len(gaps))))
+
+    alone = Generator(
+        Workload([Asu(GIB)] * 2, company, others), 1, worker, nr_workers, start_ns=START_NS
+    )
+    source = Supplied(mixed(company, others, EVERYTHING), (), worker, nr_workers)
+    coming, wait = deque(records), next(waits, 0)
+
+    def feed() -> None:
+        nonlocal wait
+        if wait:
+            wait -= 1
+        elif coming:
+            source.queue.append(coming.popleft())
+            wait = next(waits, 0)
+        if not source.has_record():
+            source.refill()
+
+    steps = 400
+    both = driven(source.generator, steps, feed)
+    mine = [op for op in both if op[6] == len(company)]
+    rest = [op for op in both if op[6] != len(company)]
+
+    streams = [*((one, TRANSFER) for one in others), *EVERYTHING]
+    assert [
+        as_record(type("Op", (), dict(zip(FIELDS, op, strict=True))), streams) for op in mine
+    ] == records[: len(mine)]
+    # Of operations that are due at the same time, any process may be the first.
+    other = driven(alone, len(rest) + 100)
+    for arrival in range(len(company)):
+        made = [op for op in rest if op[6] == arrival]
+        assert made == [op for op in other if op[6] == arrival][: len(made)]
+    end_ns = max((op[0] for op in rest), default=0)
+    assert {op for op in other if op[0] < end_ns} <= set(rest)
+    if len(both) < steps:
+        assert len(mine) == len(records)
