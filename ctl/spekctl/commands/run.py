@@ -62,7 +62,8 @@ Examples:
     type=click.Path(dir_okay=False, path_type=Path),
     metavar="FILE",
     help="Replay a trace instead of a workload; repeat the option for a trace in several files."
-    " Each device of the trace goes to a --device, in turn.",
+    " Each device of the trace goes to a --device, in turn. A workload file can have a trace beside"
+    " other streams.",
 )
 @click.option(
     "--speed",
@@ -238,8 +239,8 @@ def check(words: Sequence[str], devices: Mapping[str, Target], cpus: Sequence[in
         _check_files(asked)
     if file.replays(workload):
         for stream in workload.stream:
-            assert stream.trace is not None
-            open_trace([Path(one) for one in stream.trace.files])
+            if stream.trace is not None:
+                open_trace([Path(one) for one in stream.trace.files])
         return
     targets = [devices[one] for one in asked.devices if one in devices]
     if len(targets) < len(asked.devices):

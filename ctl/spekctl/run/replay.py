@@ -50,13 +50,15 @@ class Replay:
     share: Share
     # Operations without a stream, by why they are left out.
     without: dict[Op, str]
+    # Asu of the first device; those of the others follow it.
+    first_asu: int = 0
     skipped: dict[str, int] = field(default_factory=dict)
 
     def parts(self) -> Iterator[list[Records]]:
         """The records of each worker, in their order."""
         for block in self.schedule.blocks(BLOCK):
             block = self._possible(block)
-            kept = _records(block)
+            kept = _records(block, self.first_asu)
             if self.workers == 1:
                 yield [kept]
                 continue
@@ -88,11 +90,11 @@ class Replay:
             self.skipped[why] = self.skipped.get(why, 0) + count
 
 
-def _records(block: Block) -> Records:
+def _records(block: Block, first_asu: int) -> Records:
     """Records as the kernel has them."""
     found: Records = np.empty(len(block), RECORD)
     found["at_ns"], found["addr"], found["bytes"] = block.at_ns, block.offset_bytes, block.bytes
-    found["asu"], found["op"], found["flags"] = block.target, block.op, 0
+    found["asu"], found["op"], found["flags"] = block.target + first_asu, block.op, 0
     if block.flags.any():
         found["flags"] = np.where(block.op == int(Op.WRITE), block.flags, 0)
     flushes = block.op == int(Op.FLUSH)

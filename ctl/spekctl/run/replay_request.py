@@ -2,7 +2,7 @@
 """Makes the request of a run that replays a trace.
 
 The trace is read once, to check that all of it can be replayed on the devices; the feeder
-(replay.py) reads it again.
+(replay.py) reads it again. Other streams of the workload are resolved as if there were no trace.
 """
 
 from __future__ import annotations
@@ -14,6 +14,7 @@ from dataclasses import dataclass
 from decimal import Decimal
 from pathlib import Path
 
+import msgspec
 import numpy as np
 
 from spekctl import recorded, units
@@ -22,12 +23,14 @@ from spekctl.errors import UsageError
 from spekctl.run import replay, until
 from spekctl.run.job import Request
 from spekctl.run.replay import Replay
+from spekctl.run.targets import targets_of
 from spekctl.trace import mapping
 from spekctl.trace.columns import Batch, Op
 from spekctl.trace.mapping import Mapper, Survey
 from spekctl.trace.schedule import Pace, Schedule, Timing
 from spekctl.trace.sharing import sharing
 from spekctl.trace.trace import Trace, open_trace
+from spekctl.workload import file
 from spekctl.workload.config import (
     DeviceNumber,
     Extent,
@@ -39,14 +42,21 @@ from spekctl.workload.config import (
 )
 from spekctl.workload.model import Header, RunDefaults, Stream, TraceSource, WorkloadFile
 from spekctl.workload.options import OPTIONS, Options, flag_of, setting
-from spekctl.workload.resolve import OPEN_LOOP_BUFFER_BYTES, OPEN_LOOP_OUTSTANDING, cpus_of
-from spekctl.workload.values import DEPTH_MAX, IO_BYTES_MAX, NAME_LEN_MAX, Operation
+from spekctl.workload.resolve import cpus_of, max_outstanding, resolve
+from spekctl.workload.values import (
+    ARRIVALS_MAX,
+    ASUS_MAX,
+    DEPTH_MAX,
+    IO_BYTES_MAX,
+    NAME_LEN_MAX,
+    STREAMS_MAX,
+    Operation,
+)
 
 REPLAYED = (Op.READ, Op.WRITE, Op.FLUSH, Op.DISCARD)
-_NOT_OF_TRACES = (
-    *("bsu", "iops_per_bsu", "depth", "count", "ramp_count", "polled", "verify", "hrrw"),
-    "stripe_bytes",
-)
+_NOT_OF_TRACES = (*("bsu", "iops_per_bsu", "depth", "count", "ramp_count", "polled", "verify"),)
+# These have a meaning for streams beside it.
+_NOT_OF_TRACES_ALONE = ("hrrw", "stripe_bytes")
 
 
 @dataclass(slots=True)
@@ -142,12 +152,17 @@ def _decimal(number: int | float | str) -> str:
     return number if isinstance(number, str) else f"{Decimal(repr(number)):f}"
 
 
-def _check_options(name: str, options: Options) -> None:
-    """Refuse what has no meaning for a trace."""
+def _check_options(name: str, options: Options, alone: bool) -> None:
+    """Refuse what has no meaning for a trace; @alone: there are no other streams."""
     plain = Options()
     if options.detached:
         raise UsageError(f"{name} replays a trace, which has to be fed: remove --detach")
-    for key in _NOT_OF_TRACES:
+    if options.rate is not None and not alone:
+        raise UsageError(
+            f"{name} replays a trace beside other streams, and --rate cannot say which of them has"
+            " the rate: set it with --set"
+        )
+    for key in (*_NOT_OF_TRACES, *(_NOT_OF_TRACES_ALONE if alone else ())):
         if getattr(options, key) != getattr(plain, key):
             raise UsageError(
                 f"{name} replays a trace, which has its own requests: remove {flag_of(key)}"
@@ -155,25 +170,31 @@ def _check_options(name: str, options: Options) -> None:
 
 
 def build(
-    workload: WorkloadFile, devices: Sequence[Device], options: Options, destroy: Sequence[str] = ()
+    workload: WorkloadFile, devices: Sequence[Device], given: Options, destroy: Sequence[str] = ()
 ) -> Request:
     """The request of a run of a workload that replays a trace; reads the trace once."""
+    options = dataclasses.replace(given, available_cpus=sorted(os.sched_getaffinity(0)))
     name = workload.workload.name
-    _check_options(name, options)
-    (stream,) = workload.stream
+    others = file.beside_trace(workload)
+    _check_options(name, options, not others)
+    (stream,) = (one for one in workload.stream if one.pattern == "trace")
     source = stream.trace
     assert source is not None
     trace = open_trace([Path(one) for one in source.files])
     timing = timing_of(source, options.rate)
     look = look_at(trace, source.map == "pack")
     mapper = mapper_of(trace, look, devices, source.map)
-    cpus = cpus_of(dataclasses.replace(options, available_cpus=sorted(os.sched_getaffinity(0))))
+    cpus = cpus_of(options)
     if timing.pace is Pace.CLOSED and timing.depth < len(cpus):
         raise UsageError(f"--closed {timing.depth} is less than one I/O for each worker")
     without = {op: f"{op.text} is not replayed" for op in Op if op not in REPLAYED}
     if not all(discards(one) for one in devices):
         without[Op.DISCARD] = "the device has no discards"
-    config = _config(workload, look, timing, options, devices, cpus, Op.DISCARD in without)
+    company = None
+    if others:
+        remainder = msgspec.structs.replace(workload, stream=others)
+        company = resolve(remainder, options, targets_of(devices))
+    config = _config(workload, look, timing, options, devices, cpus, Op.DISCARD in without, company)
     until.check(options.until, options.stop_when or (), config)
     block = max(one.logical_block for one in devices)
 
@@ -191,6 +212,7 @@ def build(
         ),
         source.share,
         without,
+        len(company.asus) if company else 0,
     )
     return Request(
         workload=workload,
@@ -213,7 +235,8 @@ def _remarks(look: Look, without: dict[Op, str], config: RunConfig, options: Opt
         if look.ops[op]
     ]
     if options.write and not config.writes:
-        found.append("the trace only reads, so the devices are opened read-only")
+        who = "the trace" if len(config.arrivals) == 1 else config.name
+        found.append(f"{who} only reads, so the devices are opened read-only")
     return found
 
 
@@ -225,24 +248,44 @@ def _config(
     devices: Sequence[Device],
     cpus: list[int],
     no_discards: bool,
+    company: RunConfig | None,
 ) -> RunConfig:
     block = max(one.logical_block for one in devices)
     # Records grow to whole blocks of the devices at both ends.
     largest = min(-(-max(look.largest, 1) // block) * block + block, IO_BYTES_MAX)
     closed = timing.pace is Pace.CLOSED
     run = workload.run
-    room = min(OPEN_LOOP_OUTSTANDING, max(64, OPEN_LOOP_BUFFER_BYTES // largest))
-    depth = timing.depth if closed else room
-    if depth > DEPTH_MAX:
+    if closed and timing.depth > DEPTH_MAX:
         raise UsageError(f"--closed is at most {DEPTH_MAX}")
-    streams: list[ResolvedStream] = []
+    # The trace comes last: what a stream draws depends on its number and that of its arrivals, so
+    # that the others draw what they draw without the trace.
+    asus = list(company.asus) if company else []
+    arrivals = list(company.arrivals) if company else []
+    streams = list(company.streams) if company else []
+    arrival = ResolvedArrival(
+        name="trace", law="closed" if closed else "trace", depth=timing.depth if closed else 0
+    )
     for index, device in enumerate(devices):
         suffix = f"-{index + 1}" if len(devices) > 1 else ""
         for operation, read_ppm in _streams_of(look, no_discards):
             name = "trace" if operation == "transfer" else operation
-            streams.append(
-                _stream(name + suffix, index, operation, read_ppm, device, block, largest)
+            found = _stream(name + suffix, len(asus), operation, read_ppm, device, block, largest)
+            streams.append(msgspec.structs.replace(found, arrival=len(arrivals)))
+        asus.append(
+            ResolvedAsu(
+                name=f"target-{index + 1}" if company or len(devices) > 1 else "all",
+                bytes=device.bytes,
+                stripe_bytes=0,
+                extents=[Extent(index, 0)],
             )
+        )
+    arrivals.append(arrival)
+    for kind, names, most in (
+        ("asu", [one.name for one in asus], ASUS_MAX),
+        ("arrival", [one.name for one in arrivals], ARRIVALS_MAX),
+        ("stream", [one.name for one in streams], STREAMS_MAX),
+    ):
+        _check_sections(kind, names, most)
     writes = any(one.read_ppm < 1_000_000 for one in streams)
     return RunConfig(
         name=workload.workload.name,
@@ -252,7 +295,7 @@ def _config(
         backend="bio" if options.backend == "auto" else options.backend,
         polled=False,
         data=setting("data", options, run),
-        max_outstanding=max(setting("max_outstanding", options, run) or depth, len(cpus)),
+        max_outstanding=max(max_outstanding(workload, options, arrivals, streams), len(cpus)),
         spin_ns=options.spin_ns or 0,
         interval_ns=setting("interval_ns", options, run),
         ramp_ns=_without_fallback("ramp_ns", options, run),
@@ -262,24 +305,24 @@ def _config(
         max_errors=options.max_errors or 0,
         cpus=cpus,
         targets=[DeviceNumber(one.major, one.minor, one.diskseq) for one in devices],
-        asus=[
-            ResolvedAsu(
-                name="all" if len(devices) == 1 else f"target-{index + 1}",
-                bytes=one.bytes,
-                stripe_bytes=0,
-                extents=[Extent(index, 0)],
-            )
-            for index, one in enumerate(devices)
-        ],
-        arrivals=[
-            ResolvedArrival(name="trace", law="closed", depth=depth)
-            if closed
-            else ResolvedArrival(name="trace", law="trace")
-        ],
+        asus=asus,
+        arrivals=arrivals,
         streams=streams,
         batch=setting("batch", options, run) or 0,
         trace_records=replay.RING_RECORDS,
     )
+
+
+def _check_sections(kind: str, names: list[str], most: int) -> None:
+    """What the trace needs beside the sections of the workload."""
+    if len(names) > most:
+        raise UsageError(
+            f"the workload and its trace have {len(names)} {kind}s together; at most {most} are"
+            " allowed"
+        )
+    for name in names:
+        if names.count(name) > 1:
+            raise UsageError(f"{kind} '{name}': the trace has one of this name, too; rename it")
 
 
 def _without_fallback(name: str, options: Options, run: RunDefaults) -> int:

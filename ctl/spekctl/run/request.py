@@ -15,6 +15,7 @@ from spekctl.block.safety import check_named, refuse_without_write
 from spekctl.errors import UsageError
 from spekctl.run import until
 from spekctl.run.job import Request
+from spekctl.run.targets import targets_of
 from spekctl.workload import file
 from spekctl.workload.config import RunConfig
 from spekctl.workload.layout import Target
@@ -58,14 +59,7 @@ def build(
         from spekctl.run import replay_request
 
         return replay_request.build(subject.workload, subject.devices, options, destroy)
-    targets = [
-        Target(
-            *(one.path, one.major, one.minor, one.bytes, one.logical_block, one.diskseq),
-            *(one.zone_bytes, one.open_zones_max),
-        )
-        for one in subject.devices
-    ]
-    config, remarks = configured(subject.workload, options, targets)
+    config, remarks = configured(subject.workload, options, targets_of(subject.devices))
     if detach:
         remarks.append("no prober accompanies a detached run")
     if options.write and not config.writes:

@@ -163,11 +163,16 @@ def _located(workload: WorkloadFile, folder: Path) -> WorkloadFile:
     """The workload with paths of traces that do not depend on where its file is."""
     if not replays(workload):
         return workload
-    (stream,) = workload.stream
-    assert stream.trace is not None
+    streams = [_located_stream(stream, folder) for stream in workload.stream]
+    return msgspec.structs.replace(workload, stream=streams)
+
+
+def _located_stream(stream: Stream, folder: Path) -> Stream:
+    if stream.trace is None:
+        return stream
     paths = [str(folder / one) for one in stream.trace.files]
     trace = msgspec.structs.replace(stream.trace, files=paths)
-    return msgspec.structs.replace(workload, stream=[msgspec.structs.replace(stream, trace=trace)])
+    return msgspec.structs.replace(stream, trace=trace)
 
 
 def parse(text: str) -> WorkloadFile:
@@ -334,9 +339,11 @@ def _check(workload: WorkloadFile) -> None:
                     hint = did_you_mean(wanted, names) or "; known are " + ", ".join(names)
                     raise UsageError(f"there is no {kind} '{wanted}'{hint}")
             _check_stream(stream)
-    _check_alone(workload)
-    for name in arrival_names:
-        members = [one for one in workload.stream if (one.arrival or arrival_names[0]) == name]
+    others = beside_trace(workload)
+    if replays(workload):
+        _check_replay(workload, others)
+    for name in arrival_names if others else ():
+        members = [one for one in others if (one.arrival or arrival_names[0]) == name]
         if not members:
             raise UsageError(f"arrival '{name}': no stream uses it")
         weights_of([(one.name, one.share) for one in members], "the shares of the streams")
@@ -528,15 +535,22 @@ def replays(workload: WorkloadFile) -> bool:
     return any(stream.pattern == "trace" for stream in workload.stream)
 
 
-def _check_alone(workload: WorkloadFile) -> None:
-    """A trace has the run to itself."""
-    if not replays(workload):
-        return
-    for kind, tables in (("stream", workload.stream[1:]), ("asu", workload.asu)):
-        if tables:
-            raise UsageError(f"a trace has the run to itself; remove [[{kind}]] '{tables[0].name}'")
-    if workload.arrival:
-        raise UsageError("a trace says when its requests arrive; remove the [[arrival]] sections")
+def beside_trace(workload: WorkloadFile) -> list[Stream]:
+    """The streams that replay no trace."""
+    return [stream for stream in workload.stream if stream.pattern != "trace"]
+
+
+def _check_replay(workload: WorkloadFile, others: list[Stream]) -> None:
+    """What a workload with a trace may be; @others: its other streams."""
+    traces = [stream.name for stream in workload.stream if stream.pattern == "trace"]
+    if len(traces) > 1:
+        raise UsageError(f"a run replays one trace; remove [[stream]] '{traces[1]}'")
+    for kind, tables in (("asu", workload.asu), ("arrival", workload.arrival)):
+        if tables and not others:
+            raise UsageError(
+                f"a trace has addresses and times of its own, and no other stream is there to use"
+                f" [[{kind}]] '{tables[0].name}': remove it"
+            )
     for key in ("count", "ramp_count"):
         if getattr(workload.run, key) is not None:
             raise UsageError(f"run.{key}: a replay ends with its trace or by time, not by count")

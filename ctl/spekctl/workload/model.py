@@ -464,7 +464,7 @@ class Stream(Table, frozen=True):
             " around a center. zoned: random, with shares of the I/Os for parts of the range."
             " write-pointer: writes at the write pointers of a zoned device, open_zones zones in"
             " turn, full ones being reset when they are written again; reads below the pointers."
-            " trace: as recorded in 'trace'; such a stream has its run to itself."
+            " trace: as recorded in 'trace', on whole devices; the run ends with the trace."
         ),
     ] = "uniform"
     trace: Annotated[TraceSource | None, _doc("trace: what is replayed, and how.")] = None

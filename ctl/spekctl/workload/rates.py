@@ -24,7 +24,9 @@ def expanded(workload: WorkloadFile) -> WorkloadFile:
         return workload
     if workload.workload.scale == "bsu":
         raise UsageError("scale = bsu: the rates follow from the scale; streams have none")
-    if not arrivals and not all(has_own_rate(stream) for stream in workload.stream):
+    if not arrivals and not all(
+        has_own_rate(stream) or stream.pattern == "trace" for stream in workload.stream
+    ):
         arrivals.append(DEFAULT)
     for stream in workload.stream:
         try:

@@ -93,7 +93,7 @@ def resolve(workload: WorkloadFile, options: Options, targets: Sequence[Target])
         backend=options.backend,
         polled=options.polled,
         data="stamped" if options.verify else setting("data", options, run),
-        max_outstanding=_max_outstanding(workload, options, arrivals, streams),
+        max_outstanding=max_outstanding(workload, options, arrivals, streams),
         batch=setting("batch", options, run) or 0,
         spin_ns=options.spin_ns,
         interval_ns=setting("interval_ns", options, run),
@@ -596,12 +596,13 @@ def _either(workload: WorkloadFile, options: Options, time: str, count: str) -> 
     return setting(time, options, run) or 0, 0
 
 
-def _max_outstanding(
+def max_outstanding(
     workload: WorkloadFile,
     options: Options,
     arrivals: list[ResolvedArrival],
     streams: list[ResolvedStream],
 ) -> int:
+    """I/Os that may be outstanding: what is given, or what the arrivals need."""
     given: int | None = setting("max_outstanding", options, workload.run)
     if given is not None:
         return given

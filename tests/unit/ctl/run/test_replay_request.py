@@ -5,7 +5,9 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
+from typing import Any
 
+import numpy as np
 import pytest
 from lib.ctl.command_line import Outcome, Spekctl
 from lib.ctl.schemas import validator
@@ -15,6 +17,7 @@ from spekctl.documents import result
 from spekctl.errors import ExitCode
 from spekctl.kernel import traces
 from spekctl.kernel.records import Reason, ReplayInfo
+from spekctl.run.replay import RECORD
 
 HEAD = "at_us,offset_bytes,bytes,op\n"
 
@@ -24,9 +27,11 @@ class Feed:
 
     def __init__(self) -> None:
         self.fed = 0
+        self.asus: set[int] = set()
 
     def feed(self, run: int, worker: int, records: bytes) -> int:
         self.fed += len(records) // 24
+        self.asus |= set(np.frombuffer(records, RECORD)["asu"].tolist())
         return len(records) // 24
 
     def end(self, run: int, count: int) -> None:
@@ -231,6 +236,9 @@ def test_a_replay_cannot_be_detached(spekctl: Spekctl, kernel: FakeKernel, trace
 
 
 FILES = 'trace = { files = ["io.csv"] }'
+# A stream beside a trace.
+BESIDE = '[[stream]]\nname = "scrub"\npattern = "sequential"\nsize = "64KiB"\n'
+PACED = '[[arrival]]\nname = "paced"\nlaw = "constant"\nrate = 320\n' + BESIDE
 
 
 @pytest.mark.parametrize(
@@ -244,9 +252,10 @@ FILES = 'trace = { files = ["io.csv"] }'
         ('trace = { files = ["a"], think = true }', "", "'think' of a trace needs 'closed'"),
         ('trace = { files = ["a"], closed = 0 }', "", "closed must be 1 to 65536, not 0"),
         ('trace = { files = ["a"], map = "mirror" }', "", "'mirror'"),
-        (FILES, '[[stream]]\nname = "b"\nsize = 512\n', "the run to itself; remove [[stream]] 'b'"),
-        (FILES, '[[asu]]\nname = "all"\nsize = "9%"\n', "the run to itself; remove [[asu]] 'all'"),
-        (FILES, '[[arrival]]\nname = "default"\n', "remove the [[arrival]] sections"),
+        (FILES, f'[[stream]]\nname = "b"\npattern = "trace"\n{FILES}\n', "remove [[stream]] 'b'"),
+        (FILES, '[[asu]]\nname = "all"\nsize = "9%"\n', "to use [[asu]] 'all': remove it"),
+        (FILES, '[[arrival]]\nname = "default"\n', "to use [[arrival]] 'default': remove it"),
+        (FILES, '[[arrival]]\nname = "a"\n[[arrival]]\nname = "b"\n' + BESIDE, "'b': no stream"),
         (FILES, '[[arrival]]\nname = "default"\nlaw = "trace"\n', "which has no [[arrival]]"),
         ('trace = { files = ["none.csv"] }', "", "none.csv"),
         ('trace = { files = ["io.csv"], speed = 1e9 }', "", "a speed must be"),
@@ -278,3 +287,207 @@ def test_what_needs_no_run_does_not_read_the_trace(
     outcome = spekctl("show", path, "--device", "/dev/fake0")
     assert outcome.code == ExitCode.USAGE
     assert "spekctl run does that, also with --dry-run" in outcome.sentence
+
+
+# --- beside other streams ------------------------------------------------------------------------
+
+
+def mixed(folder: Path, others: str = PACED, source: str = FILES) -> Path:
+    return workload(folder, source, others)
+
+
+def numbers(outcome: Outcome) -> dict[str, Any]:
+    assert outcome.code == ExitCode.OK, outcome.err
+    found: dict[str, Any] = json.loads(outcome.out)
+    return found
+
+
+def test_streams_beside_a_trace_come_first_as_they_are_alone(
+    spekctl: Spekctl, kernel: FakeKernel, feed: Feed, trace: Path
+) -> None:
+    kernel.replay = ReplayInfo(fed=2, issued=2, ended=1)
+    alone = trace.parent / "alone.toml"
+    alone.write_text(WORKLOAD + PACED)
+
+    outcome = spekctl("run", mixed(trace.parent), "--device", "/dev/fake0", "--json")
+    without = spekctl("run", alone, "--device", "/dev/fake0", "--json", "--time", "1s")
+
+    assert (outcome.code, feed.fed) == (ExitCode.OK, 2)
+    found = json.loads(outcome.out)
+    validator(result.SCHEMA_FILE).validate(found)
+    config, other = found["config"], json.loads(without.out)["config"]
+    for kind in ("stream", "arrival", "asu"):
+        assert config[f"{kind}s"][:1] == other[f"{kind}s"], kind
+    assert config["seed"] == other["seed"]
+    assert [(one["name"], one["law"]) for one in config["arrivals"]] == [
+        *(("paced", "constant"), ("trace", "trace")),
+    ]
+    assert [(one["name"], one["arrival"], one["asu"]) for one in config["streams"]] == [
+        *(("scrub", 0, 0), ("trace", 1, 1)),
+    ]
+    assert [one["name"] for one in config["asus"]] == ["all", "target-1"]
+    assert (config["time_ns"], config["count"], config["backend"]) == (0, 0, "bio")
+    assert config["trace_records"] > 0
+    assert found["replay"]["complete"]
+
+
+def test_the_table_names_both_loads(
+    spekctl: Spekctl, kernel: FakeKernel, feed: Feed, trace: Path
+) -> None:
+    kernel.replay = ReplayInfo(fed=2, issued=2, ended=1)
+    outcome = spekctl("run", mixed(trace.parent), "--device", "/dev/fake0")
+    assert "constant arrivals, 320 per second + as recorded, at 1 times the speed" in " ".join(
+        outcome.out.split()
+    )
+
+
+def test_a_limit_of_the_user_is_kept_and_its_default_is_not(
+    spekctl: Spekctl, kernel: FakeKernel, feed: Feed, trace: Path
+) -> None:
+    plan = ("--device", "/dev/fake0", "--dry-run", "--json")
+    limited = numbers(spekctl("run", mixed(trace.parent), *plan, "--time", "3s", "--ramp", "1s"))
+    assert (limited["time_ns"], limited["ramp_ns"]) == (3 * SECOND, SECOND)
+    free = numbers(spekctl("run", mixed(trace.parent), *plan))
+    assert (free["time_ns"], free["ramp_ns"]) == (0, 0)
+
+
+def test_room_for_outstanding_ios_is_that_of_both(
+    spekctl: Spekctl, kernel: FakeKernel, feed: Feed, trace: Path
+) -> None:
+    closed = '[[arrival]]\nname = "deep"\ndepth = 5\n' + BESIDE
+    path = mixed(trace.parent, closed, 'trace = { files = ["io.csv"], closed = 3 }')
+    plan = ("run", path, "--device", "/dev/fake0", "--dry-run", "--json")
+    assert numbers(spekctl(*plan))["max_outstanding"] == 8
+    assert numbers(spekctl(*plan, "--max-outstanding", "2"))["max_outstanding"] == 2
+
+
+def test_a_trace_beside_striped_streams_has_a_range_for_each_device(
+    spekctl: Spekctl, kernel: FakeKernel, feed: Feed, trace: Path
+) -> None:
+    devices = ("--device", "/dev/fake0", "--device", "/dev/fake1")
+    plan = numbers(spekctl("run", mixed(trace.parent), *devices, "--dry-run", "--json"))
+    assert [[one["target"] for one in asu["extents"]] for asu in plan["asus"]] == [[0, 1], [0], [1]]
+    assert [(one["name"], one["asu"]) for one in plan["streams"]] == [
+        *(("scrub", 0), ("trace-1", 1), ("trace-2", 2)),
+    ]
+
+
+def test_records_name_the_ranges_of_their_devices(
+    spekctl: Spekctl, kernel: FakeKernel, feed: Feed, trace: Path
+) -> None:
+    kernel.replay = ReplayInfo(fed=2, issued=2, ended=1)
+    trace.write_text("at_us,device,offset_bytes,bytes,op\n0,a,0,4096,read\n9,b,0,4096,read\n")
+    two = '[[asu]]\nname = "a"\nsize = "50%"\n[[asu]]\nname = "b"\nsize = "50%"\n' + BESIDE
+    devices = ("--device", "/dev/fake0", "--device", "/dev/fake1")
+    outcome = spekctl("run", mixed(trace.parent, two), *devices, "--json")
+    assert outcome.code == ExitCode.OK, outcome.err
+    config = json.loads(outcome.out)["config"]
+    of_trace = {one["asu"] for one in config["streams"] if one["pattern"] == "trace"}
+    assert feed.asus == of_trace == {2, 3}
+
+
+def test_dry_run_shows_the_trace_and_its_company(
+    spekctl: Spekctl, kernel: FakeKernel, feed: Feed, trace: Path
+) -> None:
+    outcome = spekctl("run", mixed(trace.parent), "--device", "/dev/fake0", "--dry-run")
+    assert outcome.code == ExitCode.OK
+    assert "io.csv" in outcome.out and 'name = "scrub"' in outcome.out
+    assert (kernel.calls, feed.fed) == ([], 0)
+
+
+def test_fields_of_both_can_be_set(
+    spekctl: Spekctl, kernel: FakeKernel, feed: Feed, trace: Path
+) -> None:
+    kernel.replay = ReplayInfo(fed=2, issued=2, ended=1)
+    settings = ("--set", "stream.mail.trace.speed=4", "--set", "arrival.paced.rate=40")
+    outcome = spekctl("run", mixed(trace.parent), "--device", "/dev/fake0", "--json", *settings)
+    found = json.loads(outcome.out)
+    assert found["replay"]["speed"] == 4.0
+    assert found["config"]["arrivals"][0]["rate_milli"] == 40_000
+
+
+@pytest.mark.parametrize(
+    "others",
+    [
+        BESIDE + "rate = 100\n",
+        BESIDE + "rate = 100\n" + BESIDE.replace("scrub", "second"),
+        BESIDE + "read_rate = 10\nwrite_rate = 10\n",
+        '[[asu]]\nname = "part"\nsize = "25%"\n' + BESIDE + 'asu = "part"\n',
+    ],
+)
+def test_company_may_be_any_workload(
+    spekctl: Spekctl, kernel: FakeKernel, feed: Feed, trace: Path, others: str
+) -> None:
+    alone = trace.parent / "alone.toml"
+    alone.write_text(WORKLOAD + others)
+    plan = ("--device", "/dev/fake0", "--dry-run", "--json")
+    mine = numbers(spekctl("run", mixed(trace.parent, others), *plan))
+    other = numbers(spekctl("run", alone, *plan))
+    for kind in ("streams", "arrivals", "asus"):
+        assert mine[kind][: len(other[kind])] == other[kind]
+        assert len(mine[kind]) == len(other[kind]) + 1
+
+
+def test_a_trace_beside_streams_that_write_needs_permission(
+    spekctl: Spekctl, kernel: FakeKernel, feed: Feed, trace: Path
+) -> None:
+    path = mixed(trace.parent, BESIDE + 'read = "0%"\n')
+    outcome = spekctl("run", path, "--device", "/dev/fake0")
+    assert outcome.code == ExitCode.REFUSED
+    assert (feed.fed, kernel.calls) == (0, [])
+
+
+@pytest.mark.parametrize(
+    ("others", "options", "text"),
+    [
+        (PACED, ["--rate", "5"], "--rate cannot say which of them has the rate"),
+        (PACED, ["--depth", "5"], "remove --depth"),
+        (PACED, ["--count", "5"], "remove --count"),
+        (PACED, ["--verify"], "remove --verify"),
+        (PACED, ["--polled"], "remove --polled"),
+        (PACED, ["--detach"], "remove --detach"),
+        (PACED, ["--hrrw", "fixed"], "no random walk"),
+        (BESIDE.replace("scrub", "trace"), [], "stream 'trace': the trace has one of this name"),
+        (
+            '[[asu]]\nname = "target-1"\nsize = "9%"\n' + BESIDE,
+            [],
+            "asu 'target-1': the trace has one of this name",
+        ),
+        (
+            PACED.replace('"paced"', '"trace"'),
+            [],
+            "arrival 'trace': the trace has one of this name",
+        ),
+        (
+            "".join(f'[[asu]]\nname = "a{n}"\nsize = "1%"\n' for n in range(16)) + BESIDE,
+            [],
+            "its trace have 17 asus together; at most 16",
+        ),
+        (BESIDE + "[run]\ncount = 5\n", [], "run"),
+        (BESIDE + 'arrival = "none"\n', [], "there is no arrival 'none'"),
+        (BESIDE.replace("64KiB", "100"), [], "not a multiple of 512"),
+    ],
+)
+def test_what_does_not_go_with_a_mixture_is_refused(
+    spekctl: Spekctl,
+    kernel: FakeKernel,
+    feed: Feed,
+    trace: Path,
+    others: str,
+    options: list[str],
+    text: str,
+) -> None:
+    outcome = spekctl("run", mixed(trace.parent, others), "--device", "/dev/fake0", *options)
+    assert outcome.code == ExitCode.USAGE
+    assert text in outcome.sentence
+    assert kernel.calls == []
+
+
+def test_a_mixture_does_not_end_by_count(
+    spekctl: Spekctl, kernel: FakeKernel, feed: Feed, trace: Path
+) -> None:
+    path = mixed(trace.parent)
+    path.write_text(path.read_text().replace("[run]", "[run]\ncount = 9"))
+    outcome = spekctl("run", path, "--device", "/dev/fake0")
+    assert outcome.code == ExitCode.USAGE
+    assert "a replay ends with its trace or by time, not by count" in outcome.sentence
