@@ -358,7 +358,7 @@ static void delete_work(struct work_struct *work)
 	flush_work(&run->open_work);
 	flush_work(&run->finish_work);
 	release_devices(run);
-	/* Before the run leaves the table: its files, devices and the module are released by then. */
+	/* Before the run leaves the table: its files, devices and module are released by then. */
 	spek_run_remove_files(run);
 	module_put(THIS_MODULE);
 	mutex_lock(&run->notify_lock);

@@ -51,8 +51,9 @@ extern const u8 spek_hotband_first[SPEK_HOTBAND_PARTS];
 static inline u64 spek_hotband_distance(struct spek_rng *rng)
 {
 	u64 bits = spek_rng_next(rng) >> 32;
-	const struct spek_hotband_segment *segment = &spek_hotband_segment[
-		spek_hotband_first[bits / ((1ull << 32) / SPEK_HOTBAND_PARTS)]];
+	u32 part = bits / ((1ull << 32) / SPEK_HOTBAND_PARTS);
+	const struct spek_hotband_segment *segment =
+		&spek_hotband_segment[spek_hotband_first[part]];
 
 	while (bits >= segment->limit)
 		segment++;
