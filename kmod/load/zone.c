@@ -320,6 +320,8 @@ int spek_zone_map_create(struct spek_zone_map **map, const struct spek_run_confi
 		spek_zone_map_destroy(new);
 		return err;
 	}
+	for (i = 0; i < wl->nr_streams; i++)
+		new->is_at_pointers[i] = is_at_pointers(&wl->stream[i]);
 	*map = new;
 	return 0;
 }
@@ -414,6 +416,12 @@ void spek_zone_gate_load(struct spek_zone_gate *gate, struct spek_gen *gen)
 			spek_zones_load(gen->zones[i], gate->map->zone[i]);
 }
 
+/* The zones that an operation keeps to, or NULL: those of its stream, not of all in its asu. */
+static struct spek_zones *zones_of(const struct spek_zone_gate *gate, const struct spek_op *op)
+{
+	return gate->map->is_at_pointers[op->stream] ? gate->gen->zones[op->asu] : NULL;
+}
+
 static void count_one(struct spek_target_count *count, u32 kind)
 {
 	WRITE_ONCE(count->ios[kind], count->ios[kind] + 1);
@@ -480,7 +488,7 @@ static void end_wait(struct spek_zone_gate *gate, const struct spek_asu_map *asu
 bool spek_zone_prepare(struct spek_zone_gate *gate, const struct spek_slot *slot,
 		       const struct spek_asu_map *asu)
 {
-	struct spek_zones *zones = gate->gen->zones[slot->op.asu];
+	struct spek_zones *zones = zones_of(gate, &slot->op);
 	enum spek_zone_answer answer;
 
 	if (!zones)
@@ -510,7 +518,7 @@ bool spek_zone_prepare(struct spek_zone_gate *gate, const struct spek_slot *slot
  */
 void spek_zone_begin(struct spek_zone_gate *gate, const struct spek_slot *slot)
 {
-	struct spek_zones *zones = gate->gen->zones[slot->op.asu];
+	struct spek_zones *zones = zones_of(gate, &slot->op);
 
 	if (zones)
 		spek_zones_begin(zones, &slot->op);
@@ -525,7 +533,7 @@ void spek_zone_begin(struct spek_zone_gate *gate, const struct spek_slot *slot)
  */
 void spek_zone_end(struct spek_zone_gate *gate, const struct spek_slot *slot)
 {
-	struct spek_zones *zones = gate->gen->zones[slot->op.asu];
+	struct spek_zones *zones = zones_of(gate, &slot->op);
 	const struct spek_part *part = slot->part;
 
 	if (!zones)

@@ -21,9 +21,11 @@ struct spek_zone_report;
 /**
  * struct spek_zone_map - zones that a run writes at their pointers, as they were before its start
  * @zone: of each asu, in order; NULL for an asu without streams at write pointers
+ * @is_at_pointers: by stream; others of the same asu may write conventional zones, and flush
  */
 struct spek_zone_map {
 	struct spek_zone_report *zone[SPEK_MAX_ASUS];
+	bool is_at_pointers[SPEK_MAX_STREAMS];
 };
 
 int spek_zone_map_create(struct spek_zone_map **map, const struct spek_run_config *config,

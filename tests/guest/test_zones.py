@@ -267,6 +267,29 @@ def test_conventional_zones_take_any_write(nl: Socket, disk: str) -> None:
     assert zones_of(disk)[2:] == before[2:]
 
 
+def test_streams_beside_those_at_pointers_keep_to_no_zone(nl: Socket, disk: str) -> None:
+    """Flushes have no address, and writes to conventional zones may be in another worker's part."""
+    reset_active(disk)
+    before = zones_of(disk)
+    streams = [
+        at_pointers(weight=4, range_bytes=16 * SIZE),
+        stream(read_ppm=0, range_bytes=2 * SIZE),
+        stream(read_ppm=0, operation=int(Operation.FLUSH)),
+    ]
+    cpus = min(2, os.cpu_count() or 1)
+    workers = [{"cpu": cpu} for cpu in range(cpus)]
+    run = zoned(nl, disk, asu=[on_zones(0, 16, 2)], stream=streams, worker=workers)
+    (one,) = finished(nl, run)["target"]
+    records = log_of(run, cpus)
+    remove(nl, run)
+    for number in range(3):
+        assert (records["stream"] == number).sum() > 200, number
+    at = records[records["stream"] == 0]
+    pointers, again = pointers_after(before, at, [Operation.TRANSFER], 0)
+    assert [zone.pointer for zone in zones_of(disk)][2:] == pointers[2:]
+    assert again <= one["zone_resets"]
+
+
 def test_reads_go_anywhere(nl: Socket, null: str) -> None:
     finished(nl, run := new(nl, null, time_ns=None, count=500))
     remove(nl, run)
