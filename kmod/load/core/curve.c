@@ -235,6 +235,12 @@ static void advance_at_the_end(const struct spek_curve *curve, struct spek_curve
 	place->beyond = difference(product(rate, wait), target).low;
 }
 
+/* Passes that end before the end of time. */
+static u64 passes_of_time(const struct spek_curve *curve)
+{
+	return spek_div64(SPEK_NEVER - curve->start_ns, period_ns(curve));
+}
+
 /*
  * Go to the next arrival.
  * @place: an arrival, or the start of the curve; moved
@@ -278,7 +284,7 @@ static void step_exactly(const struct spek_curve *curve, struct spek_curve_place
 		passes = 1 + quotient_by_area(&target, pass_area(curve->point, curve->nr));
 		target = sum(target, number(1));
 		place->segment = 0;
-		if (passes > (u32)~place->pass) {
+		if (passes > (u32)~place->pass || place->pass + passes >= passes_of_time(curve)) {
 			place->at_ns = SPEK_NEVER;
 			return;
 		}

@@ -128,8 +128,10 @@ def check_times(points: Points, repeats: int, gaps: Sequence[int], start_ns: int
     for number, (gap, at) in enumerate(zip(gaps, times, strict=True)):
         target += gap
         if number == found:
-            last = NEVER - 1 - start_ns
-            assert not area.reaches(min(last, 2**32 * points[-1][0]) if repeats else last, target)
+            last, period = NEVER - 1 - start_ns, points[-1][0]
+            assert not area.reaches(
+                min(last // period, 2**32) * period if repeats else last, target
+            )
             return
         assert area.reaches(at - start_ns, target), (number, at)
         assert at == start_ns or not area.reaches(at - start_ns - 1, target), (number, at)
@@ -185,6 +187,12 @@ def test_long_sequences_are_those_of_the_exact_inverse(name: str, workers: int) 
     mean = 2 * 10**12 * workers
     check_times(SLOPES[name], 1, [mean] * 10_000)
     check_times(SLOPES[name], 0, [int(mean * rng.expovariate(1)) for _ in range(10_000)])
+
+
+@pytest.mark.parametrize("start_ns", [0, 10**18])
+def test_a_curve_that_repeats_ends_with_time(start_ns: int) -> None:
+    points = [(0, 10), (10**15, 10)]
+    check_times(points, 1, [Area(points, 1).before[-1]] * 20_000, start_ns)
 
 
 DAY = [(0, 10**6), (8 * NS, 10**6), (12 * NS, 9 * 10**6), (12 * NS, 2 * 10**6), (24 * NS, 10**6)]
