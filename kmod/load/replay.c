@@ -101,13 +101,14 @@ void spek_replay_attach(struct spek_replay_ring *ring, struct spek_gen *gen, u64
 /* A record has come that is due at @due_ns; the ring was empty. */
 static void end_dry(struct spek_replay_ring *ring, u64 due_ns)
 {
-	u64 dry_ns = max(ring->dry_since_ns, due_ns), now_ns = ktime_get_ns();
+	/* Not now: the worker may have been busy with other I/Os since. Pairs with publish(). */
+	u64 dry_ns = max(ring->dry_since_ns, due_ns), filled_ns = READ_ONCE(ring->filled_ns);
 
-	if (dry_ns < now_ns) {
+	if (dry_ns < filled_ns) {
 		if (!ring->underruns)
 			WRITE_ONCE(ring->underrun_first_ns, dry_ns);
-		WRITE_ONCE(ring->underrun_last_ns, now_ns);
-		WRITE_ONCE(ring->underrun_ns, ring->underrun_ns + now_ns - dry_ns);
+		WRITE_ONCE(ring->underrun_last_ns, filled_ns);
+		WRITE_ONCE(ring->underrun_ns, ring->underrun_ns + filled_ns - dry_ns);
 		WRITE_ONCE(ring->underruns, ring->underruns + 1);
 	}
 	WRITE_ONCE(ring->dry_since_ns, 0);
@@ -184,8 +185,9 @@ u64 spek_replay_backlog(const struct spek_replay_ring *ring, const struct spek_g
 			u64 end_ns)
 {
 	u64 low = ring->taken, high, first = low;
+	bool held = spek_gen_has_record(gen);
 
-	if (!ring->is_timed || !spek_gen_has_record(gen) || spek_gen_record_ns(gen) >= end_ns)
+	if (!ring->is_timed || (held && spek_gen_record_ns(gen) >= end_ns))
 		return 0;
 	/* The contents of the records: pairs with publish(). */
 	high = smp_load_acquire(&ring->written);
@@ -197,7 +199,7 @@ u64 spek_replay_backlog(const struct spek_replay_ring *ring, const struct spek_g
 		else
 			high = middle;
 	}
-	return low - first + 1;
+	return low - first + held;
 }
 
 /* ---- the feeder's side ---- */
@@ -329,7 +331,9 @@ static void publish(struct spek_replay_ring *ring, const void *records, u32 nr)
 		if (ring->is_timed)
 			ring->last_at_ns = record.at_ns;
 	}
-	/* Publish whole records: pairs with take(). */
+	if (room_in(ring) == ring->mask + 1)
+		WRITE_ONCE(ring->filled_ns, ktime_get_ns());
+	/* Publish whole records, and @filled_ns: pairs with take(). */
 	smp_store_release(&ring->written, ring->written + nr);
 }
 

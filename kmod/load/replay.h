@@ -36,6 +36,7 @@ struct spek_target;
  * @underrun_first_ns: start of the first underrun
  * @underrun_last_ns: end of the last underrun
  * @written: records that were accepted; published with release
+ * @filled_ns: when the first ones after the ring was empty were; published with @written
  * @last_at_ns: due time of the last one; 0 unless @is_timed
  *
  * Fields of the second group are the worker's own, those of the third are written under
@@ -66,6 +67,7 @@ struct spek_replay_ring {
 
 	/* under replay->lock */
 	u64 written ____cacheline_aligned;
+	u64 filled_ns;
 	u64 last_at_ns;
 };
 
