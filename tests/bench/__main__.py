@@ -17,7 +17,7 @@ from pathlib import Path
 
 import msgspec
 from bench import core_cost, drive_cost, generation, measuring, notify, profile, raw, sharing, table
-from bench.build import build_tools
+from bench.build import build_plugin, build_tools
 from bench.cases import EMULATED, DiskKind, points
 from bench.figures import BrokenMeasurementError, bench_of
 from bench.result import Bench
@@ -149,11 +149,11 @@ def boot_traced(kernel: Kernel, tools: Path, out: Path) -> list[raw.AnyLine]:
     return boot(kernel, words, out, "notifications", qemu, notify.DISKS)
 
 
-def count_misses(kernel: Kernel, tools: Path, out: Path) -> dict[str, float]:
+def count_misses(kernel: Kernel, out: Path) -> dict[str, float]:
     """Of two workers, each other's, by function."""
     folder = out / f"{kernel.label}-sharing"
     folder.mkdir(exist_ok=True)
-    plugin = ["-plugin", f"{tools / 'sharing.so'},dir={folder}"]
+    plugin = ["-plugin", f"{build_plugin()},dir={folder}"]
     boot(kernel, ["--sharing", str(folder)], out, "sharing", plugin)
     return sharing.of_functions(folder)
 
@@ -176,7 +176,7 @@ def measure(kernel: Kernel, keys: list[str], arguments: argparse.Namespace) -> B
         lines += boot_traced(kernel, tools, arguments.out)
     misses: dict[str, float] = {}
     if not arguments.only or arguments.sharing:
-        misses = count_misses(kernel, tools, arguments.out)
+        misses = count_misses(kernel, arguments.out)
     if not arguments.only:
         if len(os.sched_getaffinity(0)) > 1:
             lines += boot(kernel, ["--scaling"], arguments.out, "scaling")

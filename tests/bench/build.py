@@ -23,8 +23,7 @@ COMMAND = ("gcc", "-O2", "-Wall", "-Wextra", "-Werror")
 
 
 def build_tools(kernel: Kernel) -> Path:
-    """A directory with spek_floor.ko for @kernel, uring and the plugin; built now or earlier."""
-    interface = profiler.interface_option()
+    """A directory with spek_floor.ko for @kernel and uring; built now or earlier."""
 
     def make(result: Path) -> None:
         print(f"bench: building the floors for {kernel.release}", file=sys.stderr, flush=True)
@@ -37,14 +36,23 @@ def build_tools(kernel: Kernel) -> Path:
         shutil.move(build / "spek_floor.ko", result / "spek_floor.ko")
         uring = [*COMMAND, "-o", str(result / "uring"), str(URING), "-luring"]
         _run(uring, "the io_uring floor does not build")
-        plugin = result / PLUGIN.with_suffix(".so").name
+
+    name = digest_of(HERE, (*FLOOR, URING), *COMMAND, identity_of(kernel))
+    return cached(cache_dir("bench", kernel.release) / name, make)
+
+
+def build_plugin() -> Path:
+    """The plugin that counts shared cache lines, for this machine's QEMU; built now or earlier."""
+    interface = profiler.interface_option()
+
+    def make(result: Path) -> None:
+        result.mkdir()
         command = [*COMMAND, "-shared", "-fPIC", interface, f"-I{HEADER.parent}"]
-        command += ["-o", str(plugin), str(PLUGIN)]
+        command += ["-o", str(result / PLUGIN.with_suffix(".so").name), str(PLUGIN)]
         _run(command, f"{PLUGIN.name} does not build")
 
-    code = (*FLOOR, URING, PLUGIN)
-    name = digest_of(HERE, code, *COMMAND, interface, identity_of(kernel), HEADER.read_text())
-    return cached(cache_dir("bench", kernel.release) / name, make)
+    name = digest_of(HERE, (PLUGIN,), *COMMAND, interface, HEADER.read_text())
+    return cached(cache_dir("bench") / f"plugin-{name}", make) / PLUGIN.with_suffix(".so").name
 
 
 def _run(command: list[str], failure: str) -> None:

@@ -15,7 +15,7 @@ from spekctl.commands import options
 
 if TYPE_CHECKING:
     from spekctl.workload.config import ResolvedStream, RunConfig
-    from spekctl.workload.model import Stream, WorkloadFile
+    from spekctl.workload.model import Stream, TraceSource, WorkloadFile
 
 
 @click.command()
@@ -178,22 +178,25 @@ def _show_document(path: Path, as_json: bool) -> None:
 
 def _print_words(found: WorkloadFile) -> None:
     from spekctl.workload import rates
-    from spekctl.workload.file import arrivals_of, asus_of
+    from spekctl.workload.file import arrivals_of, asus_of, beside_trace
 
     found = rates.expanded(found)
     header = found.workload
     click.echo(f"{header.name}: {header.summary}")
     if header.doc:
         click.echo("\n" + header.doc.strip())
-    click.echo("\naddress ranges")
-    for asu in asus_of(found):
-        start = f" from {asu.start}" if asu.start is not None else ""
-        low = f", at least {asu.min}" if asu.min is not None else ""
-        click.echo(f"  {asu.name}: {asu.size}{start}{low}")
-    click.echo("arrivals")
+    generates = bool(beside_trace(found))
+    click.echo()
+    if generates:
+        click.echo("address ranges")
+        for asu in asus_of(found):
+            start = f" from {asu.start}" if asu.start is not None else ""
+            low = f", at least {asu.min}" if asu.min is not None else ""
+            click.echo(f"  {asu.name}: {asu.size}{start}{low}")
+        click.echo("arrivals")
     if header.scale == "bsu":
         click.echo(f"  poisson, {header.iops_per_bsu} per second for each BSU (--bsu)")
-    else:
+    elif generates:
         for arrival in arrivals_of(found):
             values = {
                 "depth": arrival.depth,
@@ -223,6 +226,8 @@ def _print_words(found: WorkloadFile) -> None:
 def _stream_words(stream: Stream) -> str:
     from spekctl.workload.values import ZONE_COMMANDS
 
+    if stream.trace is not None:
+        return f"{stream.name}: {_trace_words(stream.trace)}"
     if stream.operation == "flush" or stream.operation in ZONE_COMMANDS:
         size = "none"
     elif stream.size is not None:
@@ -257,6 +262,19 @@ def _stream_words(stream: Stream) -> str:
     }
     words = "".join(f", {key} {value}" for key, value in details.items() if value is not None)
     return f"{stream.name}: share {stream.share}, {what}, {size}, {stream.pattern}{where}{words}"
+
+
+def _trace_words(trace: TraceSource) -> str:
+    if trace.closed is not None:
+        pace = f"in a closed loop of depth {trace.closed}"
+        pace += " with think times" if trace.think else ""
+    elif trace.rate is not None:
+        pace = f"at {trace.rate} per second"
+    elif trace.speed is not None:
+        pace = f"at {trace.speed} times its speed"
+    else:
+        pace = "at its recorded times"
+    return f"trace of {', '.join(trace.files)}, {pace}, addresses {trace.map}"
 
 
 def print_toml(workload: WorkloadFile) -> None:
@@ -306,13 +324,14 @@ def print_numbers(config: RunConfig, as_json: bool) -> None:
 
 
 def _load_words(config: RunConfig) -> str:
-    """The load in words: closed loops, arrivals with a rate, or both."""
+    """The load in words: closed loops, arrivals with a rate, a trace, or several of them."""
     from spekctl.units import format_rate
 
     closed = sum(one.depth for one in config.arrivals if one.law == "closed")
     rate = config.arrival_rate
     words = [f"closed loop of depth {closed}"] if closed else []
     words += [f"{format_rate(rate)} I/Os per second offered"] if rate else []
+    words += ["a trace"] if any(one.law == "trace" for one in config.arrivals) else []
     return " beside ".join(words)
 
 

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from rich.console import Console, RenderableType
     from rich.table import Table
 
-    from spekctl.workload.config import ResolvedArrival
+    from spekctl.workload.config import ResolvedArrival, RunConfig
 
 WIDTH = 100
 
@@ -225,6 +225,18 @@ def _both(cells: list[Cell]) -> tuple[str, str]:
     )
 
 
+def _closed_lines(config: RunConfig) -> list[str]:
+    streams = config.streams
+    closed = [one.name for one in streams if config.arrivals[one.arrival].law == "closed"]
+    if not closed:
+        return []
+    of = "" if len(closed) == len(streams) else f" of {', '.join(closed)}"
+    return [
+        f"closed loop{of}: each I/O arrives when a previous one completes, so response time"
+        " contains no queueing, and the device sets the rate"
+    ]
+
+
 def _footer(result: Result) -> list[str]:
     lines = []
     outcome = result.outcome
@@ -237,11 +249,7 @@ def _footer(result: Result) -> list[str]:
             f"offered {units.format_rate(outcome.offered_iops)} I/Os per second;"
             f" backlog at the end {outcome.backlog:,}, at most {outcome.backlog_max:,}"
         )
-    elif any(one.law == "closed" for one in result.config.arrivals):
-        lines.append(
-            "closed loop: each I/O arrives when a previous one completes, so response time contains"
-            " no queueing, and the device sets the rate"
-        )
+    lines += _closed_lines(result.config)
     lines.append(_workers_line(result))
     if result.prober is not None:
         lines.append(_machine_line(result))

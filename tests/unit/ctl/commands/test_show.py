@@ -57,6 +57,47 @@ operation = "discard"
     assert "c: share 1, discard, 4k, uniform" in text
 
 
+MAIL = """
+[workload]
+name = "w"
+summary = "a trace"
+[[stream]]
+name = "mail"
+pattern = "trace"
+trace = { files = ["mail.csv.gz"], %smap = "wrap" }
+"""
+SCRUB = """
+[[stream]]
+name = "scrub"
+size = "1MiB"
+pattern = "sequential"
+"""
+
+
+@pytest.mark.parametrize(
+    ("pace", "words"),
+    [
+        ("", "at its recorded times"),
+        ("speed = 2.5, ", "at 2.5 times its speed"),
+        ("rate = 200, ", "at 200 per second"),
+        ("closed = 4, ", "in a closed loop of depth 4"),
+        ("closed = 4, think = true, ", "in a closed loop of depth 4 with think times"),
+    ],
+)
+def test_show_says_how_a_trace_is_replayed(
+    spekctl: Spekctl, tmp_path: Path, pace: str, words: str
+) -> None:
+    (tmp_path / "w.toml").write_text(MAIL % pace)
+    text = spekctl("show", "./w.toml").out
+    assert f"mail: trace of mail.csv.gz, {words}, addresses wrap" in text
+    assert "arrivals" not in text and "address ranges" not in text
+    (tmp_path / "w.toml").write_text(MAIL % pace + SCRUB)
+    text = spekctl("show", "./w.toml").out
+    assert f"{words}, addresses wrap" in text
+    assert "default: closed, depth 1" in text
+    assert "scrub: share 1, 100% reads, 1MiB, sequential" in text
+
+
 def test_show_says_how_arrivals_pause(spekctl: Spekctl, tmp_path: Path) -> None:
     text = """
 [workload]

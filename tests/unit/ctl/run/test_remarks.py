@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 
 import msgspec
@@ -91,3 +92,33 @@ def test_they_are_in_the_result_and_beside_the_table(
     assert "closed loop: each I/O arrives when a previous one completes" in out
     open_loop = line.replace("--depth 4", "--rate 9")
     assert "closed loop:" not in spekctl(*open_loop.split()).out
+
+
+def test_a_closed_loop_beside_other_arrivals_is_named(
+    spekctl: Spekctl, kernel: FakeKernel, tmp_path: Path
+) -> None:
+    (tmp_path / "mixed.toml").write_text(
+        """
+[workload]
+name = "w"
+summary = "both"
+[[arrival]]
+name = "open"
+law = "poisson"
+rate = 9
+[[arrival]]
+name = "loop"
+law = "closed"
+depth = 2
+[[stream]]
+name = "clients"
+size = "4k"
+arrival = "open"
+[[stream]]
+name = "scrub"
+size = "4k"
+arrival = "loop"
+"""
+    )
+    line = "run ./mixed.toml -d /dev/fake0 --time 3s --progress none"
+    assert "closed loop of scrub: each I/O arrives" in spekctl(*line.split()).out
