@@ -59,8 +59,7 @@ def _averages(result: Result) -> Iterator[tuple[int, str, int, Way]]:
 
 
 def _means(cell: IntervalCell) -> dict[str, int]:
-    done = cell.ios - cell.errors
-    if done <= 0:
+    if not cell.ios:
         return {}
-    response, service = cell.response_sum_ns // done, cell.service_sum_ns // done
+    response, service = cell.response_sum_ns // cell.ios, cell.service_sum_ns // cell.ios
     return {"lat": response, "clat": service, "slat": response - service}

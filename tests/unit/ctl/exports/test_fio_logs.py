@@ -11,7 +11,7 @@ from msgspec.structs import replace
 
 from spekctl.documents.result import Result
 from spekctl.exports import fio_logs
-from spekctl.kernel.records import Phase
+from spekctl.kernel.records import IntervalCell, Phase
 
 
 def test_logs_have_the_columns_of_fio(ours: Result, theirs: Path) -> None:
@@ -76,10 +76,18 @@ def test_an_interval_without_ios_has_no_line(ours: Result) -> None:
         assert [line[0] for line in lines(made, kind)][:2] == [1000, 2000], kind
 
 
-def test_failed_ios_have_no_mean(ours: Result) -> None:
+def test_failed_ios_are_not_in_the_mean(ours: Result) -> None:
+    """The kernel counts them beside those that were completed, not among them."""
     first = ours.intervals[0]
     failed = replace(first, read=replace(first.read, errors=first.read.ios))
     made = replace(ours, intervals=[failed])
+    assert lines(made, "lat") == lines(replace(ours, intervals=[first]), "lat")
+
+
+def test_an_interval_of_failures_has_no_mean(ours: Result) -> None:
+    first = ours.intervals[0]
+    failures = IntervalCell(0, 0, 10, *[0] * 10)
+    made = replace(ours, intervals=[replace(first, read=failures)])
     assert [line[2] for line in lines(made, "lat")] == [1]
 
 
