@@ -190,6 +190,7 @@ def build(
     without = {op: f"{op.text} is not replayed" for op in Op if op not in REPLAYED}
     if not all(discards(one) for one in devices):
         without[Op.DISCARD] = "the device has no discards"
+    _check_left(trace, look, without)
     company = None
     if others:
         remainder = msgspec.structs.replace(workload, stream=others)
@@ -226,6 +227,17 @@ def build(
         until=options.until,
         stop_when=options.stop_when or (),
     )
+
+
+def _check_left(trace: Trace, look: Look, without: dict[Op, str]) -> None:
+    """UsageError if all operations of the trace are among those left out."""
+    has = [op for op in Op if look.ops[op]]
+    if all(op in without for op in has):
+        raise UsageError(
+            f"{trace.name} has no requests that can be replayed:"
+            f" {', '.join(without[op] for op in has)};"
+            f" allowed are {', '.join(op.text for op in Op if op not in without)}"
+        )
 
 
 def _remarks(look: Look, without: dict[Op, str], config: RunConfig, options: Options) -> list[str]:

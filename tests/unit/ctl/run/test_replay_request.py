@@ -168,6 +168,10 @@ def test_options_of_traces_need_one(
 
 
 WORKLOAD = '[workload]\nname = "mail"\nsummary = "mail"\n[run]\ninterval = "2s"\n'
+FILES = 'trace = { files = ["io.csv"] }'
+# A stream beside a trace.
+BESIDE = '[[stream]]\nname = "scrub"\npattern = "sequential"\nsize = "64KiB"\n'
+PACED = '[[arrival]]\nname = "paced"\nlaw = "constant"\nrate = 320\n' + BESIDE
 
 
 def workload(folder: Path, source: str, more: str = "") -> Path:
@@ -217,6 +221,38 @@ def test_the_rate_of_the_command_line_counts(
     assert (told["pace"], told["rate"], told["depth"]) == ("rate", 200.0, None)
 
 
+@pytest.mark.parametrize("more", ["", PACED], ids=["alone", "mixed"])
+@pytest.mark.parametrize("options", [[], ["--dry-run"]], ids=["run", "dry-run"])
+@pytest.mark.parametrize(
+    ("operations", "reasons"),
+    [
+        (["discard"], "the device has no discards"),
+        (["write-zeroes"], "write-zeroes is not replayed"),
+        (
+            ["discard", "zone-reset"],
+            "the device has no discards, zone-reset is not replayed",
+        ),
+    ],
+)
+def test_a_trace_without_a_request_for_the_device_is_refused(
+    spekctl: Spekctl,
+    kernel: FakeKernel,
+    feed: Feed,
+    trace: Path,
+    operations: list[str],
+    reasons: str,
+    options: list[str],
+    more: str,
+) -> None:
+    trace.write_text(HEAD + "".join(f"{n},0,4096,{op}\n" for n, op in enumerate(operations)))
+    path = workload(trace.parent, FILES, more)
+    outcome = spekctl("run", path, "--device", "/dev/fake0", "--write", *options)
+    assert (outcome.code, kernel.calls) == (ExitCode.USAGE, [])
+    assert outcome.sentence == (
+        f"{trace} has no requests that can be replayed: {reasons}; allowed are read, write, flush"
+    )
+
+
 @pytest.mark.parametrize("option", ["--depth=4", "--count=4", "--polled", "--bsu=2"])
 def test_options_without_a_meaning_for_a_trace_are_refused(
     spekctl: Spekctl, kernel: FakeKernel, trace: Path, option: str
@@ -233,12 +269,6 @@ def test_a_replay_cannot_be_detached(spekctl: Spekctl, kernel: FakeKernel, trace
     outcome = spekctl("run", path, "--device", "/dev/fake0", "--detach")
     assert (outcome.code, kernel.calls) == (ExitCode.USAGE, [])
     assert outcome.sentence == "mail replays a trace, which has to be fed: remove --detach"
-
-
-FILES = 'trace = { files = ["io.csv"] }'
-# A stream beside a trace.
-BESIDE = '[[stream]]\nname = "scrub"\npattern = "sequential"\nsize = "64KiB"\n'
-PACED = '[[arrival]]\nname = "paced"\nlaw = "constant"\nrate = 320\n' + BESIDE
 
 
 @pytest.mark.parametrize(
