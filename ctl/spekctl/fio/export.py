@@ -13,7 +13,7 @@ from fractions import Fraction
 
 from spekctl import units
 from spekctl.errors import UsageError
-from spekctl.workload import file
+from spekctl.workload import file, rates
 from spekctl.workload.model import Arrival, Stream, WorkloadFile
 
 # I/Os that an open loop of fio may have outstanding.
@@ -23,6 +23,8 @@ _NOT_IN_FIO = {
     "walk": "fio has no hierarchical random walk",
     "hotband": "fio has no hot band",
     "backward": "fio has no order from the end to the start",
+    "trace": "traces are not exported; fio replays an iolog (read_iolog), which `spekctl trace"
+    " convert` writes",
 }
 _KEYS_NOT_IN_FIO = {
     "jitter": "fio's gaps are all alike",
@@ -49,6 +51,7 @@ class _Reasons:
 
 def export(workload: WorkloadFile, devices: Sequence[str] = ()) -> str:
     """The job file. UsageError says all that fio cannot."""
+    workload = rates.expanded(workload)
     reasons = _Reasons()
     header = workload.workload
     notes = [f"{header.name}: {header.summary}", "made by spekctl fio --export"]
@@ -254,7 +257,7 @@ def _arrival(
     workload: WorkloadFile, stream: Stream, arrival: Arrival, notes: list[str]
 ) -> list[str]:
     first = file.arrivals_of(workload)[0].name
-    sharing = [one for one in workload.stream if (one.arrival or first) == arrival.name]
+    sharing = [one for one in file.beside_trace(workload) if (one.arrival or first) == arrival.name]
     if arrival.law == "burst":
         raise UsageError("fio has no bursts")
     if arrival.law == "closed":

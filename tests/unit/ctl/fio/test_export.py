@@ -197,6 +197,66 @@ read = "0%"
     assert {"offset=70%", "rate_iops=300"} <= set(jobs[3].splitlines())
 
 
+def jobs_of(text: str) -> list[str]:
+    """The jobs of a workload, without what comes before them."""
+    return export(file.parse(text)).split("\n\n")[2:]
+
+
+def test_rates_of_streams_are_those_of_their_jobs() -> None:
+    streams = """
+[workload]
+name = "w"
+summary = "s"
+[[stream]]
+name = "a"
+size = 4096
+rate = 100
+[[stream]]
+name = "b"
+size = 4096
+read_rate = 30
+write_rate = 20
+[[stream]]
+name = "c"
+size = 4096
+"""
+    jobs = {one.splitlines()[0]: one.splitlines() for one in jobs_of(streams)}
+    assert list(jobs) == ["[a]", "[b-read]", "[b-write]", "[c]"]
+    for name, rate in ("[a]", 100), ("[b-read]", 30), ("[b-write]", 20):
+        assert jobs[name][-2:] == [f"rate_iops={rate}", "rate_process=poisson"]
+    assert [jobs[name][1] for name in ("[b-read]", "[b-write]")] == ["rw=randread", "rw=randwrite"]
+    assert jobs["[c]"][-1] == "iodepth=1"
+
+
+TRACE = """[workload]
+name = "w"
+summary = "s"
+[[stream]]
+name = "t"
+pattern = "trace"
+trace = { files = ["io.csv"] }
+"""
+
+
+@pytest.mark.parametrize(
+    "more",
+    [
+        "",
+        '[[stream]]\nname = "m"\nsize = 4096\n',
+        '[[stream]]\nname = "m"\nsize = 4096\nrate = 9\n',
+    ],
+    ids=["alone", "closed loop", "rate"],
+)
+def test_a_trace_is_the_only_reason_against_it(more: str) -> None:
+    """Streams beside it do not share their arrivals with it."""
+    with pytest.raises(UsageError) as found:
+        export(file.parse(TRACE + more))
+    assert found.value.message == (
+        "w is not exported: stream 't': traces are not exported; fio replays an iolog (read_iolog),"
+        " which `spekctl trace convert` writes"
+    )
+
+
 BASE = '[workload]\nname="w"\nsummary="s"\n[[stream]]\nname="m"\nsize=4096\n'
 
 
