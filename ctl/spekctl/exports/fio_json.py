@@ -218,25 +218,24 @@ def _size(count: int) -> str:
 def _direction(results: Sequence[Result], way: Way) -> dict[str, Any]:
     cells = _cells(results, way)
     ios, count = sum(one.ios for one in cells), sum(one.bytes for one in cells)
-    rates = [_rates(one, way) for one in results]
-    bandwidth = sum(one for one, _ in rates)
+    # fio divides by the longest of the clients that had I/O in this direction.
+    active = [one for one in results if any(cell.ios for cell in measured.cells(one, way))]
+    runtime = max(map(_runtime_ms, active), default=0)
+    bandwidth = 1000 * count // runtime if runtime else 0
     found: dict[str, Any] = {
         "io_bytes": count,
         "io_kbytes": count >> 10,
-        "bw_bytes": round(bandwidth),
-        "bw": int(bandwidth) >> 10,
-        "iops": sum(one for _, one in rates),
-        "runtime": max(map(_runtime_ms, results)) if ios else 0,
+        "bw_bytes": bandwidth,
+        "bw": bandwidth >> 10,
+        "iops": 1000 * ios / runtime if runtime else 0.0,
+        "runtime": runtime,
         "total_ios": ios,
         "short_ios": 0,
         "drop_ios": 0,
     }
     for name, ours in TIMES.items():
         found[f"{name}_ns"] = _times(measured.times(cells, ours), bins=True)
-    samples = [
-        measured.samples(one, way) if any(cell.ios for cell in measured.cells(one, way)) else []
-        for one in results
-    ]
+    samples = [measured.samples(one, way) for one in active]
     speeds = _spread([[one.bytes / one.seconds / 1024 for one in some] for some in samples])
     found |= {
         "bw_min": int(speeds.min),
@@ -255,15 +254,6 @@ def _direction(results: Sequence[Result], way: Way) -> dict[str, Any]:
         "iops_stddev": counts.deviation,
         "iops_samples": counts.samples,
     }
-
-
-def _rates(result: Result, way: Way) -> tuple[float, float]:
-    """Bytes and I/Os per second of the measure phase."""
-    start, end = measured.span_ns(result)
-    cells, seconds = measured.cells(result, way), (end - start) / 1e9
-    if not seconds:
-        return 0.0, 0.0
-    return sum(one.bytes for one in cells) / seconds, sum(one.ios for one in cells) / seconds
 
 
 @dataclass(frozen=True, slots=True)

@@ -13,13 +13,13 @@ from typing import Any
 import pytest
 from lib.ctl import results
 from lib.ctl.command_line import Spekctl
-from lib.fakes.kernel import FakeKernel
+from lib.fakes.kernel import SECOND, FakeKernel
 from msgspec.structs import replace
 
 from spekctl.documents.result import Result
 from spekctl.errors import ExitCode
 from spekctl.exports import fio_json
-from spekctl.kernel.records import Direction
+from spekctl.kernel.records import Direction, Phase
 
 
 def differences(one: Any, other: Any, place: str = "") -> list[str]:
@@ -132,9 +132,14 @@ def check_sums(clients: list[dict[str, Any]]) -> None:
         some, total = [one[way] for one in parts], whole[way]
         for key in ("io_bytes", "total_ios", "bw_samples", "iops_samples"):
             assert total[key] == sum(one[key] for one in some), (way, key)
-        for key in ("bw", "bw_bytes", "iops", "bw_min", "bw_max", "iops_min", "iops_max"):
+        for key in ("bw_min", "bw_max", "iops_min", "iops_max"):
             assert total[key] == pytest.approx(sum(one[key] for one in some), abs=2), (way, key)
         assert total["runtime"] == max(one["runtime"] for one in some)
+        for one in (*some, total):
+            runtime = one["runtime"] or 1  # nothing was done in none
+            assert one["bw_bytes"] == 1000 * one["io_bytes"] // runtime, way
+            assert one["bw"] == one["bw_bytes"] >> 10, way
+            assert one["iops"] == pytest.approx(1000 * one["total_ios"] / runtime, abs=1e-5), way
         for mean, deviation, count in (
             ("bw_mean", "bw_dev", "bw_samples"),
             ("iops_mean", "iops_stddev", "iops_samples"),
@@ -155,6 +160,31 @@ def test_sums_of_clients_are_those_of_fio(
 ) -> None:
     check_sums(their_clients["client_stats"])
     check_sums(clients)
+
+
+def lasting(result: Result, seconds: int) -> Result:
+    """@result with a measure phase of this length."""
+    phases = [
+        replace(one, end_ns=one.start_ns + seconds * SECOND) if one.phase is Phase.MEASURE else one
+        for one in result.phases
+    ]
+    return replace(result, phases=phases)
+
+
+def test_rates_of_all_clients_are_those_of_the_longest_that_had_such_ios(ours: Result) -> None:
+    """Alpha read and wrote for 4 s; beta read for 8 s, and gamma did nothing for 16 s."""
+    reads = results.build(cells=[results.cell(Direction.READ, [50_000] * 10)])
+    hosts = [on(ours, "alpha"), on(lasting(reads, 8), "beta")]
+    hosts.append(on(lasting(results.build(cells=()), 16), "gamma"))
+
+    found = json.loads(fio_json.encode_clients(hosts))["client_stats"]
+
+    check_sums(found)
+    read, write = found[-1]["read"], found[-1]["write"]
+    assert (read["runtime"], read["total_ios"], read["iops"]) == (8000, 80, 10)
+    assert (read["bw_bytes"], read["bw"]) == (81920, 80)
+    assert (write["runtime"], write["total_ios"], write["iops"]) == (4000, 30, 7.5)
+    assert (write["bw_bytes"], write["bw"]) == (61440, 60)
 
 
 def test_percentiles_of_all_clients_are_those_of_all_ios(clients: list[dict[str, Any]]) -> None:
