@@ -112,9 +112,9 @@ class Exports:
 
 
 def deliver_result(result: Result, output: Path | None, as_json: bool, exports: Exports) -> None:
-    """The result of a run, to files and standard output."""
-    exports.deliver([result])
+    """The result of a run, to files and standard output; exports last, as they may fail."""
     deliver_alone(result, output, as_json)
+    exports.deliver([result])
 
 
 def deliver_alone(result: Result, output: Path | None, as_json: bool) -> None:

@@ -334,8 +334,8 @@ def _run_all(
             finally:
                 view.close()
             results.append(result)
-            exports.deliver(results, len(planned))
             deliver_alone(result, asked.output, asked.as_json)
+            exports.deliver(results, len(planned))
             code = execute.exit_code_of(result, interrupts)
             if code != ExitCode.OK:
                 break

@@ -22,7 +22,9 @@ from spekctl import cli
 from spekctl.block import blkid, safety
 from spekctl.block import device as block_device
 from spekctl.documents import result
-from spekctl.errors import ExitCode
+from spekctl.documents.result import Result
+from spekctl.errors import ExitCode, SpekError
+from spekctl.exports import fio_logs
 from spekctl.kernel.records import Reason, RunState
 from spekctl.render import output
 from spekctl.run import observe
@@ -286,6 +288,23 @@ def test_standard_error_stays_what_it_was(tmp_path: Path) -> None:
         print("gr\u00fcn", file=made)
         assert path.read_text() == "gr\\xfcn\n"
         assert (made.fileno(), made.isatty(), made.encoding) == (file.fileno(), False, "ascii")
+
+
+def test_an_export_that_fails_does_not_cost_the_result(
+    spekctl: Spekctl, kernel: FakeKernel, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """With a log that export reads gigabytes again, which may fail long after the run."""
+
+    def fail(result: Result) -> None:
+        raise SpekError("cannot read the log")
+
+    monkeypatch.setattr(fio_logs, "encode", fail)
+    path = tmp_path / "r.json"
+    outcome = run_ok(spekctl, "-o", str(path), "--fio-logs", str(tmp_path / "L"))
+    assert outcome.code == ExitCode.RUN_FAILED
+    assert outcome.err.splitlines()[-1] == "spekctl: cannot read the log"
+    assert result.load_result(path).workload.workload.name == "random-read-4k"
+    assert "the run completed" in outcome.out
 
 
 # --- several steps -------------------------------------------------------------------------------

@@ -12,9 +12,9 @@ import pytest
 from lib.ctl.command_line import Spekctl, run_ok
 from lib.fakes.kernel import FakeKernel, other_run
 
-from spekctl.errors import (
-    ExitCode,
-)
+from spekctl.documents.result import Result, load_result
+from spekctl.errors import ExitCode, SpekError
+from spekctl.exports import hdr
 from spekctl.kernel.records import RunState
 from spekctl.run import detached
 
@@ -24,6 +24,25 @@ def test_watch_can_keep_the_run(spekctl: Spekctl, kernel: FakeKernel) -> None:
     first = spekctl("watch", "7", "--keep", "--progress", "none")
     assert first.code == ExitCode.OK and not kernel.deleted
     assert spekctl("watch", "7", "--progress", "none").out == first.out
+
+
+def test_an_export_that_fails_costs_neither_result_nor_run(
+    spekctl: Spekctl, kernel: FakeKernel, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def fail(result: Result) -> None:
+        raise SpekError("cannot encode")
+
+    run_ok(spekctl, "--detach")
+    with monkeypatch.context() as failing:
+        failing.setattr(hdr, "encode", fail)
+        path = tmp_path / "r.json"
+        words = ("-o", str(path), "--hdr-log", str(tmp_path / "h"), "--progress", "none")
+        outcome = spekctl("watch", "7", *words)
+    assert outcome.code == ExitCode.RUN_FAILED
+    assert outcome.err.splitlines()[-1] == "spekctl: cannot encode"
+    assert load_result(path).workload.workload.name == "random-read-4k"
+    assert not kernel.deleted
+    assert spekctl("watch", "7", *words).code == ExitCode.OK
 
 
 def test_ctrl_c_only_leaves_the_view_of_watch(spekctl: Spekctl, kernel: FakeKernel) -> None:
