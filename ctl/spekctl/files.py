@@ -141,14 +141,16 @@ def check_writable(output: Path | None, streams: bool = True) -> None:
         raise UsageError(f"cannot write {output}: no permission to create a file in its directory")
 
 
-def deliver(data: bytes, output: Path) -> None:
-    """Write a result to its output file.
+def deliver(data: bytes | Iterable[bytes], output: Path) -> None:
+    """Write a result to its output file; @data: all of it, or its parts, read again for each try.
 
     Hours of measuring must not be lost to a full disk: then it is kept among the temporary files,
     and only if there is no room either, it goes to standard output.
     """
+    parts = (data,) if isinstance(data, bytes) else data
     try:
-        put(output, data)
+        with putting(output) as file:
+            file.writelines(parts)
     except SpekError as error:
         import tempfile
 
@@ -156,12 +158,13 @@ def deliver(data: bytes, output: Path) -> None:
             with tempfile.NamedTemporaryFile(
                 prefix="spekctl-", suffix=output.suffix or ".json", delete=False
             ) as kept:
-                kept.write(data)
+                kept.writelines(parts)
         except OSError:
             with contextlib.suppress(OSError, NameError):
                 os.unlink(kept.name)
             click.echo(f"spekctl: {error.message}; the result follows on standard output", err=True)
-            click.echo(data.decode(), nl=False)
+            for part in parts:
+                click.echo(part.decode(), nl=False)
             raise error from None
         raise SpekError(f"{error.message}; the result is in {kept.name}") from error
 

@@ -11,6 +11,7 @@ those of fio, so all counts are exact, except that fio's last bucket has everyth
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
 from pathlib import Path
 
 from spekctl.documents import histogram
@@ -27,16 +28,29 @@ _BUCKETS = 29 << _BITS
 _Found = dict[tuple[int, Way], dict[int, int]]
 
 
-def lines(result: Result) -> Iterator[str]:
-    """The lines of all directions, in the order of time; none of an interval without I/Os."""
+@dataclass(frozen=True, slots=True)
+class Lines:
+    """The lines of all directions, in the order of time; none of an interval without I/Os. A line
+    of 1856 numbers is made when it is written: those of a long run would fill the memory."""
+
+    found: _Found
+    zero_ns: int
+    bytes_of: Mapping[Way, int]
+
+    def __iter__(self) -> Iterator[bytes]:
+        for end_ns, way in sorted(self.found, key=lambda one: (one[0], one[1].value)):
+            counts = self.found[end_ns, way]
+            if counts and way is not Way.SYNC:
+                numbers = ", ".join(str(counts.get(place, 0)) for place in range(_BUCKETS))
+                ms = (end_ns - self.zero_ns) // 10**6
+                yield f"{ms}, {way.value}, {self.bytes_of[way]}, {numbers}\n".encode()
+
+
+def lines(result: Result) -> Lines:
+    """The lines of a result, whose source has been read."""
     zero, _ = measured.span_ns(result)
     found = _of_log(result) or _of_slices(result) or _of_cells(result)
-    for end_ns, way in sorted(found, key=lambda one: (one[0], one[1].value)):
-        counts = found[end_ns, way]
-        if counts and way is not Way.SYNC:
-            size = _bytes_of(result, way)
-            numbers = ", ".join(str(counts.get(place, 0)) for place in range(_BUCKETS))
-            yield f"{(end_ns - zero) // 10**6}, {way.value}, {size}, {numbers}"
+    return Lines(found, zero, {way: _bytes_of(result, way) for way in WAYS})
 
 
 def _bytes_of(result: Result, way: Way) -> int:

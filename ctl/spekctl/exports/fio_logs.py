@@ -10,7 +10,7 @@ streams with several operations the line says write. Flushes alone have no lines
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 from spekctl.documents.result import Result
@@ -26,13 +26,12 @@ def paths(prefix: Path, job: int = 1) -> dict[str, Path]:
     return {kind: prefix.with_name(f"{prefix.name}_{kind}.{job}.log") for kind in _KINDS}
 
 
-def encode(result: Result) -> dict[str, bytes]:
-    """The contents by kind."""
-    lines: dict[str, list[str]] = {kind: [] for kind in _KINDS}
+def encode(result: Result) -> dict[str, Iterable[bytes]]:
+    """The lines of the contents by kind."""
+    lines: dict[str, list[bytes]] = {kind: [] for kind in _KINDS}
     for ms, kind, value, way in sorted(_averages(result), key=lambda one: (one[0], one[3].value)):
-        lines[kind].append(f"{ms}, {value}, {way.value}, 0, 0")
-    lines["clat_hist"] = list(fio_hist.lines(result))
-    return {kind: "".join(f"{one}\n" for one in some).encode() for kind, some in lines.items()}
+        lines[kind].append(f"{ms}, {value}, {way.value}, 0, 0\n".encode())
+    return {**lines, "clat_hist": fio_hist.lines(result)}
 
 
 def _averages(result: Result) -> Iterator[tuple[int, str, int, Way]]:

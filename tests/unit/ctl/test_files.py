@@ -138,6 +138,25 @@ def test_null_and_full(
     assert (kept.read_bytes(), capfd.readouterr().out) == (b"result", "")
 
 
+@pytest.mark.parametrize("room", [True, False])
+def test_all_parts_of_what_cannot_be_written_are_kept(
+    capfd: pytest.CaptureFixture[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch, room: bool
+) -> None:
+    """The first of them may have left already."""
+
+    def refuse(**options: object) -> None:
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
+    if not room:
+        monkeypatch.setattr("tempfile.NamedTemporaryFile", refuse)
+    parts = [b"1\n" * (1 << 20), b"2\n"]
+    with pytest.raises(SpekError, match="cannot write /dev/full: No space left on device"):
+        files.deliver(parts, Path("/dev/full"))
+    kept = [path.read_bytes() for path in tmp_path.iterdir()] or [capfd.readouterr().out.encode()]
+    assert kept == [b"".join(parts)]
+
+
 @pytest.mark.parametrize(
     "command",
     [

@@ -6,6 +6,7 @@ from __future__ import annotations
 import random
 import subprocess
 import sys
+import tracemalloc
 from pathlib import Path
 
 import numpy as np
@@ -17,11 +18,13 @@ from lib.ctl.command_line import Spekctl
 from lib.fakes.kernel import SECOND, START_NS, FakeKernel, histogram, interval_cell
 from msgspec.structs import replace
 
+from spekctl import files
 from spekctl.documents import histogram as buckets
 from spekctl.documents import result
 from spekctl.documents.result import LogResult, Result
 from spekctl.errors import ExitCode
 from spekctl.exports import fio_hist
+from spekctl.exports.measured import Way
 from spekctl.kernel.records import Direction, IntervalRow, Metric, Phase, StatsCell
 from spekctl.run.slices import Slices
 
@@ -131,7 +134,23 @@ def measured(source: str, folder: Path, operation: str = "transfer") -> Result:
 
 
 def lines(made: Result) -> list[list[int]]:
-    return [[int(word) for word in line.split(", ")] for line in fio_hist.lines(made)]
+    return [[int(word) for word in line.split(b", ")] for line in fio_hist.lines(made)]
+
+
+def test_a_log_is_written_without_holding_it_in_memory(tmp_path: Path) -> None:
+    """A line has more than 5 KiB, and an interval of a second leaves two."""
+    found = {(second * SECOND, Way.READ): {second: 1} for second in range(1000)}
+    made = fio_hist.Lines(found, 0, {Way.READ: 4096})
+    path = tmp_path / "L_clat_hist.1.log"
+    tracemalloc.start()
+    try:
+        files.deliver(made, path)
+        _, peak = tracemalloc.get_traced_memory()
+    finally:
+        tracemalloc.stop()
+    assert path.stat().st_size > 5 << 20
+    assert peak < 1 << 20
+    assert path.read_bytes() == b"".join(made)
 
 
 def counted(times: list[int]) -> list[int]:
@@ -248,7 +267,7 @@ def same_bucket(theirs: float, ours: int) -> bool:
 
 def written(made: Result, folder: Path) -> Path:
     path = folder / "L_clat_hist.1.log"
-    path.write_text("".join(f"{line}\n" for line in fio_hist.lines(made)))
+    path.write_bytes(b"".join(fio_hist.lines(made)))
     return path
 
 
