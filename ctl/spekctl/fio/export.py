@@ -25,12 +25,21 @@ _NOT_IN_FIO = {
     "backward": "fio has no order from the end to the start",
     "trace": "traces are not exported; fio replays an iolog (read_iolog), which `spekctl trace"
     " convert` writes",
+    "write-pointer": "writes at write pointers are not exported; fio has them with zonemode=zbd",
 }
 _KEYS_NOT_IN_FIO = {
     "jitter": "fio's gaps are all alike",
     "restart": "fio's runs start anywhere",
     "run_align": "fio's runs start anywhere",
     "fixed": "fio has no --hrrw",
+    "priority": "it is not exported; give the job fio's prio and prioclass",
+    "write_hint": "it is not exported; give the job fio's write_hint",
+}
+_ARRIVALS_NOT_IN_FIO = {
+    "limit": "it is not exported; give the job fio's rate_iops",
+    "curve": "fio's rates do not change over time",
+    "shape": "fio's rates do not change over time",
+    "on": "fio's rates have no periods without I/O",
 }
 
 
@@ -260,6 +269,9 @@ def _arrival(
     sharing = [one for one in file.beside_trace(workload) if (one.arrival or first) == arrival.name]
     if arrival.law == "burst":
         raise UsageError("fio has no bursts")
+    for key, why in _ARRIVALS_NOT_IN_FIO.items():
+        if getattr(arrival, key) not in (None, []):
+            raise UsageError(f"{key}: {why}")
     if arrival.law == "closed":
         if len(sharing) > 1:
             raise UsageError(

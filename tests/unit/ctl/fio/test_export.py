@@ -273,6 +273,29 @@ BASE = '[workload]\nname="w"\nsummary="s"\n[[stream]]\nname="m"\nsize=4096\n'
         ('[[arrival]]\nname="b"\nlaw="burst"\nlength=4\ninterval="1s"\n', "fio has no bursts"),
         ('[[arrival]]\nname="b"\ndepth=4\nthink="1ms"\n', "think: fio with a depth of more than 1"),
         ('[[arrival]]\nname="b"\nlaw="poisson"\nrate=0.5\n', "rate: fio has whole numbers"),
+        (
+            '[[arrival]]\nname="b"\nlimit=100\ndepth=4\n',
+            "limit: it is not exported; give the job fio's rate_iops",
+        ),
+        (
+            '[[arrival]]\nname="b"\nlaw="poisson"\ncurve=[{at="0s",rate=5},{at="9s",rate=9}]\n',
+            "curve: fio's rates do not change over time",
+        ),
+        (
+            '[[arrival]]\nname="b"\nlaw="poisson"\nrate=5\nshape="diurnal"\n',
+            "shape: fio's rates do not change over time",
+        ),
+        (
+            '[[arrival]]\nname="b"\nlaw="poisson"\nrate=500\non="1s"\noff="9s"\n',
+            "on: fio's rates have no periods without I/O",
+        ),
+        ('priority="rt:1"\n', "priority: it is not exported; give the job fio's prio"),
+        ('write_hint="short"\nread="0%"\n', "write_hint: it is not exported; give the job fio's"),
+        ('operation="write-zeroes"\n', "fio has no stream of operation write-zeroes"),
+        (
+            'pattern="write-pointer"\noperation="zone-append"\n',
+            "writes at write pointers are not exported",
+        ),
         ("[run]\nramp_count=5\n", "run: fio's ramp-up is a time"),
         ('start=4096\n[[asu]]\nname="a"\nstart="10%"\nsize="50%"\n', "in per cent and in bytes"),
     ],
