@@ -249,8 +249,8 @@ def exports(function: F) -> F:
             "--fio-logs",
             "PREFIX",
             "Write fio's logs: PREFIX_bw.1.log, _iops, _lat, _clat and _slat with a line for each"
-            " report interval, and _clat_hist. A run reads the kernel's histograms for it as with"
-            " --heat-map.",
+            " report interval, and _clat_hist. For _clat_hist, a run polls the kernel's"
+            " histograms, at the same CPU cost as --heat-map.",
         ),
         ("--fio-json", "FILE", "Write the result to FILE as fio does with --output-format=json+."),
     ):

@@ -62,8 +62,8 @@ Examples:
     type=click.Path(dir_okay=False, path_type=Path),
     metavar="FILE",
     help="Replay a trace instead of a workload; repeat the option for a trace in several files."
-    " Each device of the trace goes to a --device, in turn. A workload file can have a trace beside"
-    " other streams.",
+    " Each device of the trace goes to a --device, in turn. To run other streams alongside a"
+    " trace, use a workload file.",
 )
 @click.option(
     "--speed",

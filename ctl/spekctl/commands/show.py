@@ -62,12 +62,14 @@ def command(
     from spekctl.errors import UsageError
 
     if fio_json is not None:
-        options.refuse_others("--fio-json", ("names", "fio_json"), "it shows nothing")
+        options.refuse_others(
+            "--fio-json", ("names", "fio_json"), "--fio-json only converts results"
+        )
         _write_fio_json([Path(one) for one in names], fio_json)
         return 0
     if len(names) > 1:
         raise UsageError(
-            f"show takes one workload or file, not {len(names)}; only --fio-json takes several"
+            f"show takes one workload or file, not {len(names)}; several results need --fio-json"
         )
     (workload,) = names
     if _is_document(workload):
@@ -127,7 +129,7 @@ def _write_fio_json(paths: Sequence[Path], output: Path) -> None:
     results = [load_result(one) for one in paths]
     files.check_writable(output)
     if output.exists() and any(output.samefile(one) for one in paths):
-        raise UsageError(f"--fio-json {output} would overwrite the result in it")
+        raise UsageError(f"--fio-json {output} is one of the results to be read; name another file")
     if len(results) == 1:
         files.deliver(fio_json.encode(*results), output)
     else:

@@ -82,7 +82,7 @@ Exit codes of --ab:
     metavar="FILE",
     type=FilePath(dir_okay=False, path_type=Path),
     help="With --icount: write what each function of the guest's kernel executes for an I/O of "
-    "COMMAND, a run, to FILE, as JSON. Needs a C compiler, and a QEMU with plugins.",
+    "COMMAND, a run, to FILE, as JSON. Needs a C compiler and a QEMU built with TCG plugins.",
 )
 @click.option(
     "--timeout",

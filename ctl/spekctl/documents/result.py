@@ -223,7 +223,7 @@ class Interval(IntervalRow, frozen=True):
 class ServiceTimes(Part, frozen=True):
     """Service times of an operation and direction in a slice."""
 
-    operation: Annotated[str, Meta(description="As of config.streams.")]
+    operation: Annotated[str, Meta(description="Operation, as in config.streams.")]
     direction: Direction
     service: Buckets
 
@@ -239,7 +239,10 @@ class Slice(Part, frozen=True):
     ]
     service: Annotated[
         list[ServiceTimes] | None,
-        Meta(description="64 buckets per power of two; null: without --fio-logs."),
+        Meta(
+            description="Service times by operation and direction, 64 buckets per power of two;"
+            " null: --fio-logs was not given."
+        ),
     ] = None
 
 

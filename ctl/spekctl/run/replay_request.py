@@ -159,8 +159,8 @@ def _check_options(name: str, options: Options, alone: bool) -> None:
         raise UsageError(f"{name} replays a trace, which has to be fed: remove --detach")
     if options.rate is not None and not alone:
         raise UsageError(
-            f"{name} replays a trace beside other streams, and --rate cannot say which of them has"
-            " the rate: set it with --set"
+            f"{name} replays a trace beside other streams, so --rate is ambiguous: set the rate of"
+            " the trace or of an arrival with --set"
         )
     for key in (*_NOT_OF_TRACES, *(_NOT_OF_TRACES_ALONE if alone else ())):
         if getattr(options, key) != getattr(plain, key):
@@ -334,7 +334,7 @@ def _check_sections(kind: str, names: list[str], most: int) -> None:
         )
     for name in names:
         if names.count(name) > 1:
-            raise UsageError(f"{kind} '{name}': the trace has one of this name, too; rename it")
+            raise UsageError(f"{kind} '{name}': the replay uses this name itself; choose another")
 
 
 def _without_fallback(name: str, options: Options, run: RunDefaults) -> int:

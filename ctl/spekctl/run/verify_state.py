@@ -75,9 +75,9 @@ class SavedState(Document, frozen=True, kw_only=True, tag=Kind.VERIFY_STATE.valu
     def __post_init__(self) -> None:
         """Check what the types can't say."""
         if self.grain_bytes & (self.grain_bytes - 1):
-            raise ValueError(f"its grain of {self.grain_bytes} bytes is not a power of two")
+            raise ValueError(f"grain_bytes is {self.grain_bytes}, not a power of two")
         if not all(0 <= number < 1 << 64 for number in (self.seed, self.stamp_id)):
-            raise ValueError("its seed or stamp_id is not a number of 64 bits")
+            raise ValueError("seed and stamp_id must be 0 to 2^64 - 1")
 
 
 def save(

@@ -4,8 +4,8 @@
  * executes MARK. Included once, by the plugin's only file.
  *
  * The functions and types of the plugin interface that are needed are declared here, because
- * Debian's QEMU does not ship their header. The compiler's option -DQEMU_PLUGIN_VERSION=N tells
- * the version of the interface. The plugins are the same for all, what differs is here:
+ * Debian's QEMU does not ship their header. The compiler's option -DQEMU_PLUGIN_VERSION=N
+ * selects the version of the interface. This header hides the differences:
  *
  *	2	translated code counts in scoreboards, which have an element for each CPU
  *	3	the bytes of an instruction are copied
@@ -99,7 +99,7 @@ static void *must(void *memory)
 /* Tallies of one allocation; QEMU holds each for 16 CPUs or more. */
 #define TALLIES	4096
 
-/* The number of executions of instructions. It may be copied: the number is elsewhere. */
+/* Handle of a counter of executed instructions; copies refer to the same counter. */
 #if QEMU_PLUGIN_VERSION < 2
 void qemu_plugin_register_vcpu_insn_exec_inline(struct qemu_plugin_insn *insn,
 						enum qemu_plugin_op op, void *counter,

@@ -10,7 +10,7 @@
 
 #define USERSPACE	1
 
-/* Open addressing; address 0 is that of an entry that is free. */
+/* Open addressing; address 0 marks a free entry. */
 struct counter {
 	uint64_t address;
 	struct tally tally;

@@ -63,12 +63,12 @@ def interface_option() -> str:
 
     GuestError: it has none that plugin.h knows.
     """
-    needed = f"a profile needs {RELEASES} with plugins"
+    needed = f"profiling needs {RELEASES} with plugins"
     said = re.search(r"version (\d+)\.(\d+)\S*", _answer("--version"))
     release = (int(said[1]), int(said[2])) if said else (0, 0)
     known = [version for first, version in _INTERFACES.items() if first <= release <= _LAST]
     if not known:
-        raise GuestError(f"{needed}; this is {said[0] if said else 'an unknown version'}")
+        raise GuestError(f"{needed}; {_QEMU} is {said[0] if said else 'of an unknown version'}")
     if "-plugin" not in _answer("--help"):
         raise GuestError(f"{needed}; {_QEMU} was built without them")
     return f"-DQEMU_PLUGIN_VERSION={known[-1]}"

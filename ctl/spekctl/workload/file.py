@@ -544,12 +544,12 @@ def _check_replay(workload: WorkloadFile, others: list[Stream]) -> None:
     """What a workload with a trace may be; @others: its other streams."""
     traces = [stream.name for stream in workload.stream if stream.pattern == "trace"]
     if len(traces) > 1:
-        raise UsageError(f"a run replays one trace; remove [[stream]] '{traces[1]}'")
+        raise UsageError(f"a run can replay only one trace; remove [[stream]] '{traces[1]}'")
     for kind, tables in (("asu", workload.asu), ("arrival", workload.arrival)):
         if tables and not others:
             raise UsageError(
-                f"a trace has addresses and times of its own, and no other stream is there to use"
-                f" [[{kind}]] '{tables[0].name}': remove it"
+                f"[[{kind}]] '{tables[0].name}' is unused: the trace has its own addresses and"
+                " times, and there is no other stream; remove it"
             )
     for key in ("count", "ramp_count"):
         if getattr(workload.run, key) is not None:

@@ -180,7 +180,7 @@ def test_without_a_profiler_nothing_boots(
 ) -> None:
     monkeypatch.setattr(profiler, "_answer", lambda option: "QEMU emulator version 5.2.0 -plugin")
     assert play("--functions") == ExitCode.GUEST_FAILED
-    assert "a profile needs QEMU 6.0 to 11.1 with plugins; this is version 5.2.0" in (
+    assert "profiling needs QEMU 6.0 to 11.1 with plugins; qemu-system-x86_64 is version" in (
         capsys.readouterr().err
     )
     assert guests.booted == []

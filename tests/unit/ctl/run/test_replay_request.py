@@ -283,8 +283,8 @@ def test_a_replay_cannot_be_detached(spekctl: Spekctl, kernel: FakeKernel, trace
         ('trace = { files = ["a"], closed = 0 }', "", "closed must be 1 to 65536, not 0"),
         ('trace = { files = ["a"], map = "mirror" }', "", "'mirror'"),
         (FILES, f'[[stream]]\nname = "b"\npattern = "trace"\n{FILES}\n', "remove [[stream]] 'b'"),
-        (FILES, '[[asu]]\nname = "all"\nsize = "9%"\n', "to use [[asu]] 'all': remove it"),
-        (FILES, '[[arrival]]\nname = "default"\n', "to use [[arrival]] 'default': remove it"),
+        (FILES, '[[asu]]\nname = "all"\nsize = "9%"\n', "[[asu]] 'all' is unused"),
+        (FILES, '[[arrival]]\nname = "default"\n', "[[arrival]] 'default' is unused"),
         (FILES, '[[arrival]]\nname = "a"\n[[arrival]]\nname = "b"\n' + BESIDE, "'b': no stream"),
         (FILES, '[[arrival]]\nname = "default"\nlaw = "trace"\n', "which has no [[arrival]]"),
         ('trace = { files = ["none.csv"] }', "", "none.csv"),
@@ -470,23 +470,23 @@ def test_a_trace_beside_streams_that_write_needs_permission(
 @pytest.mark.parametrize(
     ("others", "options", "text"),
     [
-        (PACED, ["--rate", "5"], "--rate cannot say which of them has the rate"),
+        (PACED, ["--rate", "5"], "--rate is ambiguous"),
         (PACED, ["--depth", "5"], "remove --depth"),
         (PACED, ["--count", "5"], "remove --count"),
         (PACED, ["--verify"], "remove --verify"),
         (PACED, ["--polled"], "remove --polled"),
         (PACED, ["--detach"], "remove --detach"),
         (PACED, ["--hrrw", "fixed"], "no random walk"),
-        (BESIDE.replace("scrub", "trace"), [], "stream 'trace': the trace has one of this name"),
+        (BESIDE.replace("scrub", "trace"), [], "stream 'trace': the replay uses this name"),
         (
             '[[asu]]\nname = "target-1"\nsize = "9%"\n' + BESIDE,
             [],
-            "asu 'target-1': the trace has one of this name",
+            "asu 'target-1': the replay uses this name",
         ),
         (
             PACED.replace('"paced"', '"trace"'),
             [],
-            "arrival 'trace': the trace has one of this name",
+            "arrival 'trace': the replay uses this name",
         ),
         (
             "".join(f'[[asu]]\nname = "a{n}"\nsize = "1%"\n' for n in range(16)) + BESIDE,

@@ -101,10 +101,14 @@ def test_plugins_know_the_mark() -> None:
 @pytest.mark.parametrize(
     ("version", "text", "sentence"),
     [
-        ("QEMU emulator version 11.2.0", "-plugin", r"11\.1 with plugins; this is version 11\.2"),
-        ("QEMU emulator version 5.2.0", "-plugin", "this is version 5.2.0"),
+        (
+            "QEMU emulator version 11.2.0",
+            "-plugin",
+            r"11\.1 with plugins; qemu-system-x86_64 is version 11\.2",
+        ),
+        ("QEMU emulator version 5.2.0", "-plugin", "is version 5.2.0"),
         ("QEMU emulator version 7.2.22 (Debian)", "", "was built without them"),
-        ("", "-plugin", "this is an unknown version"),
+        ("", "-plugin", "is of an unknown version"),
     ],
 )
 def test_a_qemu_that_cannot_load_it_is_refused(
