@@ -16,10 +16,10 @@
  * comes: only then is known when it was due. Until then @dry_since_ns shows that the ring is empty.
  * What other arrival processes do in the meantime makes no difference.
  *
- * End: a share of the trace is done once all its records have completed. A worker whose share is
- * done goes on with other arrival processes, or sleeps; the one whose share is done last ends the
- * run, which wakes all others. A worker that has left earlier, by time, never counts as done: the
- * others leave by time as well.
+ * End: a worker has finished its share of the trace once all its records have completed. It then
+ * continues with other arrival processes, or sleeps; the last worker to finish ends the run, which
+ * wakes all others. A worker that stops early because its time is up never counts as finished: the
+ * others stop for the same reason.
  *
  * A worker sleeps on an empty ring. Lost wakeups are excluded by a full barrier on both sides:
  *   worker: @dry_since_ns = now;  read @written and has_ended;       sleep if there is nothing

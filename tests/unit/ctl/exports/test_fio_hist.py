@@ -154,7 +154,7 @@ def test_a_log_is_written_without_holding_it_in_memory(tmp_path: Path) -> None:
 
 
 def counted(times: list[int]) -> list[int]:
-    """Counts of fio's buckets, which are the first of ours."""
+    """Counts in fio's buckets; ours start with the same ones."""
     found = [0] * (29 * 64)
     for index, count in histogram(times).counts.items():
         found[index] += count
