@@ -17,24 +17,41 @@ import msgspec
 import numpy as np
 import pytest
 from lib.guest.disks import make_null, null_disk, remove_null
-from lib.guest.drive import queue_of
 from lib.guest.netlink import (
     MIB,
     SECOND,
     asu,
-    config,
-    delete,
     is_free,
     is_gone,
-    make,
     refused,
     remove,
-    state,
     stream,
     target,
 )
 from lib.guest.netlink_raw import Refusal, Socket
-from lib.guest.trace import events, request_log
+from lib.guest.replays import (
+    BLOCK,
+    DISK_MIB,
+    MS,
+    RECORD,
+    RING,
+    completed,
+    counted,
+    end,
+    feed,
+    feed_all,
+    finished,
+    info,
+    mixture,
+    play,
+    records,
+    replay,
+    replay_disk,
+    start,
+    streams,
+    with_killed_feeder,
+)
+from lib.guest.trace import request_log
 from lib.waiting import comes_true
 
 from spekctl import cli
@@ -42,171 +59,24 @@ from spekctl.documents.result import Result
 from spekctl.errors import ExitCode
 from spekctl.kernel.gen import spek
 from spekctl.kernel.gen.spek import (
-    TRACE_BATCH,
     TRACE_FUA,
     TRACE_PREFLUSH,
     Backend,
     Cmd,
     Direction,
     Law,
-    Operation,
-    Pattern,
     Reason,
-    RunState,
     TraceOp,
 )
 from spekctl.log import file as log_file
 
 pytestmark = pytest.mark.debug_kernel
 
-BLOCK = 4096
-DISK_MIB = 64
-RING = 1024
-MS = 1_000_000
-# struct spek_trace_record
-RECORD = np.dtype(
-    [
-        ("at_ns", "<u8"),
-        ("addr", "<u8"),
-        ("bytes", "<u4"),
-        ("asu", "<u2"),
-        ("op", "u1"),
-        ("flags", "u1"),
-    ]
-)
-Records = np.ndarray[Any, np.dtype[np.void]]
-
 
 @pytest.fixture(scope="module")
 def disk(spek_module: Path) -> Iterator[str]:
-    """A disk with a write cache and discards."""
-    with null_disk(DISK_MIB, memory_backed=1, cache_size=1, discard=1) as node:
-        # An elevator may sort what bio sends.
-        (queue_of(node) / "scheduler").write_text("none")
+    with replay_disk() as node:
         yield node
-
-
-def streams(asus: int = 1, **changes: Any) -> list[dict[str, Any]]:
-    """Streams for everything that a trace may have on each address range."""
-    common = {"pattern": int(Pattern.TRACE), "align_bytes": 512, **changes}
-    size = [{"bytes": 64 * 1024, "weight": 1}]
-    found = []
-    for index in range(asus):
-        found.append(stream(asu=index, read_ppm=500_000, size=size, **common))
-        found += [
-            stream(asu=index, read_ppm=0, size=size, operation=int(operation), **common)
-            for operation in (Operation.FLUSH, Operation.DISCARD)
-        ]
-    return found
-
-
-def replay(nl: Socket, node: str, **changes: Any) -> int:
-    """A READY run that replays a trace."""
-    values: dict[str, Any] = {
-        "write": 1,
-        "backend": int(Backend.BIO),
-        # The block layer of 6.1 hands bios under a plug to the driver last one first.
-        "batch": 1,
-        "time_ns": None,
-        "trace_records": RING,
-        "arrival": [{"law": int(Law.TRACE)}],
-        "stream": streams(),
-        **changes,
-    }
-    return make(nl, config(node, **values))
-
-
-def records(count: int, **columns: Any) -> Records:
-    """Reads of one block each, a block apart and all due at once, but for @columns."""
-    found = np.zeros(count, RECORD)
-    found["addr"] = np.arange(count, dtype=np.uint64) * BLOCK % (DISK_MIB * MIB)
-    found["bytes"] = BLOCK
-    for name, values in columns.items():
-        found[name] = values
-    return found
-
-
-def mixture(count: int, gap_ns: int, seed: int = 7) -> Records:
-    """Reads and writes of many sizes all over the disk."""
-    draw = np.random.default_rng(seed)
-    sizes = 512 * draw.integers(1, 129, count)
-    return records(
-        count,
-        at_ns=np.cumsum(draw.integers(0, 2 * gap_ns, count)),
-        addr=512 * (draw.integers(0, DISK_MIB * MIB // 512, count) * 0.99).astype(np.uint64),
-        bytes=sizes,
-        op=draw.integers(0, 2, count),
-    )
-
-
-def feed(nl: Socket, run: int, which: Records, worker: int = 0) -> int:
-    """One message. Return: records that were accepted."""
-    (answer,) = nl.ask(Cmd.TRACE_FEED, run=run, worker=worker, records=which.tobytes()).values
-    return int(answer["accepted"])
-
-
-def feed_all(nl: Socket, run: int, which: Records, worker: int = 0) -> None:
-    """As many messages as it takes, while the run makes room."""
-    done, deadline = 0, time.monotonic() + 60
-    while done < len(which):
-        accepted = feed(nl, run, which[done : done + TRACE_BATCH], worker)
-        done += accepted
-        if not accepted:
-            assert time.monotonic() < deadline, "the run makes no room"
-            time.sleep(0.005)
-
-
-def end(nl: Socket, run: int, count: int) -> None:
-    nl.ask(Cmd.TRACE_END, run=run, count=count)
-
-
-def info(nl: Socket, run: int) -> dict[str, Any]:
-    values: dict[str, Any] = nl.ask(Cmd.RUN_GET, id=run).values[0]
-    return values
-
-
-def start(nl: Socket, run: int) -> None:
-    nl.ask(Cmd.RUN_START, id=run)
-
-
-def finished(nl: Socket, run: int) -> dict[str, Any]:
-    assert comes_true(lambda: state(nl, run) == RunState.DONE)
-    return info(nl, run)
-
-
-def completed(nl: Socket, run: int) -> dict[str, Any]:
-    """The run has ended because its trace has; nothing is missing and nothing has failed."""
-    found = finished(nl, run)
-    counts = found["replay"]
-    assert found["reason"] == Reason.COMPLETED
-    assert found["errors"] == 0
-    assert counts["issued"] == counts["fed"]
-    assert counts["ended"] == 1
-    return found
-
-
-def counted(nl: Socket, run: int) -> dict[tuple[int, int], tuple[int, int]]:
-    """I/Os and bytes by stream and direction."""
-    found: dict[tuple[int, int], tuple[int, int]] = {}
-    for one in nl.dump(Cmd.STATS_GET, run=run).values:
-        if "ios" in one:
-            key = (one["stream"], one["direction"])
-            ios, amount = found.get(key, (0, 0))
-            found[key] = ios + one["ios"], amount + one["bytes"]
-    return found
-
-
-def play(nl: Socket, run: int, trace: Records) -> dict[str, Any]:
-    """Feed the whole trace; the run starts as soon as it may."""
-    head = min(len(trace), RING)
-    feed_all(nl, run, trace[:head])
-    if head == len(trace):
-        end(nl, run, head)
-    start(nl, run)
-    if head < len(trace):
-        feed_all(nl, run, trace[head:])
-        end(nl, run, len(trace))
-    return completed(nl, run)
 
 
 # ---- agreement ----
@@ -392,220 +262,6 @@ def test_time_may_end_a_replay(nl: Socket, disk: str) -> None:
     assert found["replay"]["ended"] == 0
 
 
-# ---- beside other streams ----
-
-PACED = {"law": int(Law.CONSTANT), "rate_milli": 2_000_000}
-PACED_NS = SECOND // 2000
-OPS = np.dtype(
-    [
-        *(("at_ns", "<u8"), ("addr", "<u8"), ("bytes", "<u4"), ("replica", "<u4")),
-        *(("stream", "<u2"), ("asu", "<u2"), ("arrival", "u1"), ("kind", "u1"), ("write", "<u2")),
-    ]
-)
-
-
-def company(*arrivals: dict[str, int], law: dict[str, int] | None = None) -> dict[str, Any]:
-    """Streams of reads, one for each arrival process, and after them those of the trace."""
-    others = [stream(arrival=index) for index in range(len(arrivals))]
-    return {
-        "arrival": [*arrivals, law or {"law": int(Law.TRACE)}],
-        "stream": [*others, *streams(arrival=len(arrivals))],
-    }
-
-
-def alone(nl: Socket, node: str, count: int, *arrivals: dict[str, int]) -> Records:
-    """What streams with these arrival processes do without a trace."""
-    others = company(*arrivals)["stream"][: len(arrivals)]
-    run = make(nl, config(node, arrival=list(arrivals), stream=others))
-    answer = nl.dump(Cmd.OP_GET, run=run, worker=0, count=count).values
-    delete(nl, run)
-    return np.frombuffer(b"".join(one["ops"] for one in answer), OPS)
-
-
-def issued(log: list[dict[str, str]], number: int) -> list[tuple[int, int, int, int]]:
-    """Due time, address, bytes and direction of each I/O of a stream, from its tracepoints."""
-    return [
-        (int(one["at_ns"]), int(one["addr_bytes"]), int(one["bytes"]), int(one["op"] == "write"))
-        for one in log
-        if int(one["stream"]) == number
-    ]
-
-
-def test_trace_and_company_are_issued_as_each_is_alone(nl: Socket, disk: str) -> None:
-    trace = mixture(2000, gap_ns=100_000)
-    poisson = {"law": int(Law.POISSON), "rate_milli": 3_000_000}
-    wanted = alone(nl, disk, 20_000, PACED, poisson)
-    run = replay(nl, disk, **company(PACED, poisson))
-
-    with events("spek") as log:
-        found = play(nl, run, trace)
-        traced = log.read("spek_io_issue")
-
-    start_ns = found["started_ns"]
-    assert issued(traced, 2) == list(
-        zip(
-            (start_ns + trace["at_ns"]).tolist(),
-            *(trace[one].tolist() for one in ("addr", "bytes", "op")),
-            strict=True,
-        )
-    )
-    last_ns = start_ns + int(trace["at_ns"][-1])
-    for number in range(2):
-        mine = issued(traced, number)
-        other = wanted[wanted["stream"] == number][: len(mine)]
-        assert mine == list(
-            zip(
-                (start_ns + other["at_ns"]).tolist(),
-                *(other[one].tolist() for one in ("addr", "bytes", "write")),
-                strict=True,
-            )
-        )
-        # They went on until the trace had ended, and no longer.
-        assert len(mine) >= int(
-            (wanted["at_ns"][wanted["stream"] == number] < last_ns - start_ns).sum()
-        )
-        assert mine[-1][0] <= found["drain_ns"]
-        assert counted(nl, run)[number, Direction.READ] == (len(mine), BLOCK * len(mine))
-    assert found["drain_ns"] >= last_ns
-    for way in (Direction.READ, Direction.WRITE):
-        of_way = trace["bytes"][trace["op"] == way]
-        assert counted(nl, run)[2, way] == (len(of_way), int(of_way.sum(dtype="u8")))
-
-
-@pytest.mark.parametrize("rate_milli", [2_000_000, 1])
-def test_a_worker_without_records_goes_on_until_the_trace_ends(
-    nl: Socket, disk: str, rate_milli: int
-) -> None:
-    """With I/Os of its own, and while it sleeps for a quarter of an hour."""
-    trace = records(200, at_ns=np.arange(200) * 2 * MS)
-    paced = {"law": int(Law.CONSTANT), "rate_milli": rate_milli}
-    run = replay(
-        nl, disk, worker=[{"cpu": 0}, {"cpu": 1}], interval_ns=100 * SECOND, **company(paced)
-    )
-
-    with events("spek") as log:
-        found = play(nl, run, trace)
-        traced = log.read("spek_io_issue")
-
-    last_ns = found["started_ns"] + int(trace["at_ns"][-1])
-    gap_ns = 2 * 10**12 // rate_milli
-    for worker in range(2):
-        mine = issued([one for one in traced if int(one["worker"]) == worker], 0)
-        first_ns = found["started_ns"] + worker * gap_ns // 2
-        due_ns = [one[0] for one in mine]
-        assert due_ns == [first_ns + n * gap_ns for n in range(len(mine))]
-        assert len(mine) >= len(range(first_ns, last_ns, gap_ns))
-    assert last_ns <= found["drain_ns"] <= found["ended_ns"] < last_ns + 5 * SECOND
-
-
-def test_workers_that_are_done_wait_for_the_one_that_replays(nl: Socket, disk: str) -> None:
-    trace = records(50, at_ns=np.arange(50) * 10 * MS)
-    run = replay(
-        nl,
-        disk,
-        worker=[{"cpu": 0}, {"cpu": 1}],
-        **company({"law": int(Law.CLOSED), "depth": 1, "think_ns": MS}),
-    )
-    feed_all(nl, run, trace, worker=1)
-    feed_all(nl, run, trace[:1], worker=0)
-    end(nl, run, 51)
-    with events("spek") as log:
-        start(nl, run)
-        found = completed(nl, run)
-        traced = log.read("spek_io_issue")
-
-    last_ns = found["started_ns"] + int(trace["at_ns"][-1])
-    workers = [
-        [one[0] for one in issued([one for one in traced if int(one["worker"]) == worker], 0)]
-        for worker in range(2)
-    ]
-    assert workers[1] == [], "a closed loop of depth 1 is the first worker's"
-    assert max(workers[0]) > last_ns - 10 * MS, "its share of the trace was done long before"
-    assert found["replay"]["issued"] == 51
-
-
-def test_an_empty_ring_stops_nothing_and_its_underrun_is_counted(nl: Socket, disk: str) -> None:
-    first = records(RING, at_ns=np.arange(RING) * 10_000)
-    late = records(100, at_ns=np.arange(100) * 10_000 + 20 * MS)
-    # All due at once, batch after batch.
-    busy = {"law": int(Law.CLOSED), "depth": 8}
-    run = replay(nl, disk, batch=32, **company(busy, PACED))
-    feed_all(nl, run, first)
-    start(nl, run)
-    began_ns = info(nl, run)["started_ns"]
-    assert comes_true(lambda: info(nl, run)["replay"]["issued"] == RING)
-    before = info(nl, run)
-    time.sleep(0.2)
-    dry = info(nl, run)
-
-    feed_all(nl, run, late)
-    end(nl, run, RING + 100)
-    counts = completed(nl, run)["replay"]
-
-    assert dry["target"][0]["reads"] - before["target"][0]["reads"] >= 200
-    assert dry["replay"]["dry_ns"] >= 100 * MS
-    assert (dry["replay"]["underruns"], counts["underruns"], counts["dry_ns"]) == (0, 1, 0)
-    assert counts["underrun_first_ns"] >= began_ns + 20 * MS
-    assert counts["underrun_ns"] >= 100 * MS
-    assert counts["underrun_last_ns"] - counts["underrun_first_ns"] == counts["underrun_ns"]
-
-
-def test_company_that_is_due_is_no_underrun(nl: Socket, disk: str) -> None:
-    run = replay(nl, disk, **company(PACED))
-    feed_all(nl, run, records(RING // 2 + 1))
-    start(nl, run)
-    assert comes_true(lambda: info(nl, run)["replay"]["issued"] == RING // 2 + 1)
-    elapsed = info(nl, run)["now_ns"] - info(nl, run)["started_ns"]
-    feed_all(nl, run, records(1, at_ns=elapsed + SECOND))
-    end(nl, run, RING // 2 + 2)
-
-    found = completed(nl, run)
-
-    assert found["replay"]["underruns"] == 0
-    assert counted(nl, run)[0, Direction.READ][0] >= (elapsed + SECOND) // PACED_NS
-
-
-def test_time_ends_trace_and_company(nl: Socket, disk: str) -> None:
-    run = replay(nl, disk, time_ns=50 * MS, **company(PACED))
-    feed_all(nl, run, records(RING, at_ns=np.arange(RING) * MS))
-    start(nl, run)
-
-    found = finished(nl, run)
-
-    assert (found["reason"], found["replay"]["ended"]) == (Reason.COMPLETED, 0)
-    assert counted(nl, run) == {
-        (0, Direction.READ): (100, 100 * BLOCK),
-        (1, Direction.READ): (50, 50 * BLOCK),
-    }
-
-
-def test_a_closed_trace_has_its_own_completions(nl: Socket, disk: str) -> None:
-    trace = records(1000)
-    run = replay(nl, disk, **company(PACED, law={"law": int(Law.CLOSED), "depth": 1}))
-
-    with events("spek") as log:
-        play(nl, run, trace)
-        done = [one for one in log.text().splitlines() if " stream=1 " in one]
-
-    assert ["spek_io_issue" in one for one in done] == [True, False] * 1000, "one at a time"
-
-
-def test_a_killed_feeder_ends_company_as_well(nl: Socket, disk: str, tmp_path: Path) -> None:
-    run = replay(nl, disk, **company(PACED))
-    process = feeder(run, records(RING, at_ns=np.arange(RING) * MS), tmp_path)
-    start(nl, run)
-    assert comes_true(lambda: info(nl, run)["replay"]["issued"] > 10)
-
-    process.send_signal(signal.SIGKILL)
-    process.wait()
-    found = finished(nl, run)
-
-    assert found["reason"] == Reason.FEEDER_GONE
-    ios = {key: ios for key, (ios, _bytes) in counted(nl, run).items()}
-    assert ios[1, Direction.READ] == found["replay"]["issued"] < RING
-    assert ios[0, Direction.READ] > 10
-
-
 # ---- refusals ----
 
 WRONG: list[tuple[dict[str, Any], int, str]] = [
@@ -719,44 +375,11 @@ def test_a_device_without_discards_is_refused(nl: Socket, disks: Sequence[str]) 
 
 # ---- whoever feeds, owns or carries it goes away ----
 
-FEEDER = """
-import sys
-from lib.guest.netlink_raw import Socket
-from spekctl.kernel.gen import spek
-run, worker, path = int(sys.argv[1]), 0, sys.argv[2]
-data = open(path, "rb").read()
-with Socket(spek) as nl:
-    nl.ask(spek.Cmd.TRACE_FEED, run=run, worker=worker, records=data)
-    print("fed", flush=True)
-    sys.stdin.read()
-"""
-
-
-def feeder(run: int, trace: Records, folder: Path) -> subprocess.Popen[str]:
-    """A process that has fed the trace and stays."""
-    path = folder / "records"
-    path.write_bytes(trace.tobytes())
-    process = subprocess.Popen(
-        [sys.executable, "-c", FEEDER, str(run), str(path)],
-        stdin=subprocess.PIPE,
-        stdout=subprocess.PIPE,
-        text=True,
-        env={**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)},
-    )
-    assert process.stdout is not None
-    assert process.stdout.readline() == "fed\n"
-    return process
-
 
 def test_a_killed_feeder_ends_the_run(nl: Socket, disk: str, tmp_path: Path) -> None:
     run = replay(nl, disk)
-    process = feeder(run, records(RING, at_ns=np.arange(RING) * MS), tmp_path)
-    start(nl, run)
-    assert comes_true(lambda: info(nl, run)["replay"]["issued"] > 10)
 
-    process.send_signal(signal.SIGKILL)
-    process.wait()
-    found = finished(nl, run)
+    found = with_killed_feeder(nl, run, tmp_path)
 
     assert found["reason"] == Reason.FEEDER_GONE
     assert found["replay"]["issued"] < RING
