@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from spekctl.cli import COMMANDS
+from spekctl.cli import COMMANDS, cli
 from spekctl.commands.options import FilePath, folder, renamed
 from spekctl.errors import ExitCode, GuestError, SpekError, UsageError
 from spekctl.suggest import did_you_mean
@@ -171,11 +171,8 @@ def command(
     from spekctl.vm.modules import DRIVE, build_modules
     from spekctl.vm.runner import Guest, check_tools, run_guest
 
-    if not plain and not command[0].startswith("-") and command[0] not in COMMANDS:
-        hint = did_you_mean(command[0], COMMANDS)
-        raise UsageError(f"there is no command '{command[0]}' to run in the guest{hint}")
-    if not plain and command[0] == "vm":
-        raise UsageError("a guest cannot start guests: leave out the second 'vm'")
+    if not plain:
+        check_words(command)
     if ab is not None:
         _check_ab(kernel, plain, load, console, profile, command)
     elif repetitions is not None or out is not None or functions or resume:
@@ -348,6 +345,29 @@ def _keep_console(text: str, path: Path) -> None:
         files.put(path, text.encode(errors="replace"))
     except SpekError as error:
         click.echo(f"spekctl: {error.message}", err=True)
+
+
+def check_words(words: Sequence[str]) -> None:
+    """Refuse options and arguments that a command does not take before a guest is booted for it."""
+    if not words[0].startswith("-") and words[0] not in COMMANDS:
+        hint = did_you_mean(words[0], COMMANDS)
+        raise UsageError(f"there is no command '{words[0]}' to run in the guest{hint}")
+    if words[0] == "vm":
+        raise UsageError("a guest cannot start guests: leave out the second 'vm'")
+    found: click.Command = cli
+    context = None
+    name: str | None = "spekctl"
+    rest = list(words)
+    while isinstance(found, click.Group):
+        context = click.Context(found, context, name)
+        _options, rest, _order = found.make_parser(context).parse_args(rest)
+        if not rest:
+            return
+        name, inner, rest = found.resolve_command(context, rest)
+        assert inner is not None
+        found = inner
+    with found.make_context(name, rest, parent=context):
+        pass
 
 
 def check_placeholders(words: tuple[str, ...], disks: int) -> None:

@@ -24,6 +24,10 @@ def cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     [
         (["--", "rum"], "there is no command 'rum' to run in the guest; did you mean 'run'?"),
         (["--", "vm", "--", "run"], "a guest cannot start guests: leave out the second 'vm'"),
+        (["--", "run", "spc1", "--arrival", "poisson"], "no such option '--arrival'"),
+        (["--", "-v", "run", "spc1", "--time", "soon"], "invalid value for '--time': 'soon' is"),
+        (["--", "trace", "inof", "f.csv"], "there is no command 'inof'; did you mean 'info'?"),
+        (["--", "trace", "info", "--strikt", "f.csv"], "no such option '--strikt'"),
         (["--disk", "foo", "--", "devices"], "there is no disk type 'foo'"),
         (["--disk", "nvme", "--", "show", "{disk2}"], "'{disk2}' names a disk that does not exist"),
         (["--disk", "nvme", "--", "show", "{disk}"], "'{disk}' has no number; write {disk1}"),
@@ -43,6 +47,15 @@ def test_wrong_use_is_one_sentence(
     assert printed.out == ""
     assert printed.err.startswith(f"spekctl: {sentence}")
     assert printed.err.count("\n") == 1
+
+
+@pytest.mark.parametrize("arguments", [["--", "--version"], ["--exec", "--", "rum", "--arrival"]])
+def test_other_words_are_left_to_the_guest(
+    arguments: list[str], monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setenv("PATH", "/nonexistent")
+    assert cli.run(["vm", *arguments]) == ExitCode.GUEST_FAILED
+    assert "a guest needs" in capsys.readouterr().err
 
 
 def test_a_guest_that_cannot_be_set_up_has_its_own_exit_code(
