@@ -23,7 +23,7 @@ from fractions import Fraction
 from typing import Generic, Protocol, TypeVar
 
 from spekctl import units
-from spekctl.errors import UsageError
+from spekctl.errors import UsageError, at
 
 
 class Unit(StrEnum):
@@ -123,10 +123,8 @@ def _parse_one(part: str, whole: str, find: Callable[[str], MetricT]) -> Conditi
         side = "left" if not name else "right"
         raise UsageError(f"'{shortened(part.strip())}': nothing is on the {side} of {operator}")
     metric = find(name)
-    try:
+    with at(str(metric)):
         bound = parse_quantity(value, metric.unit)
-    except UsageError as error:
-        raise UsageError(f"{metric}: {error.message}") from error
     return Condition(metric, operator, bound, value)
 
 

@@ -3,7 +3,9 @@
 
 from __future__ import annotations
 
+import contextlib
 import errno as errno_names
+from collections.abc import Iterator
 from enum import IntEnum
 
 
@@ -135,3 +137,13 @@ def error_from_errno(errno: int, message: str, operation: str) -> SpekError:
     """The kernel's refusal as the exception that carries the right exit code."""
     kind = _BY_ERRNO.get(errno, SpekError)
     return kind(message, errno=errno, operation=operation)
+
+
+@contextlib.contextmanager
+def at(place: str) -> Iterator[None]:
+    """Prefix the sentence of wrong input that is found inside with its place."""
+    try:
+        yield
+    except UsageError as error:
+        error.say(f"{place}: {error.message}")
+        raise

@@ -18,6 +18,7 @@ from lib.guest.trace import RequestCounts
 from spekctl.errors import UsageError
 from spekctl.kernel.records import Direction
 from spekctl.workload import file as workload_file
+from spekctl.workload import meaning
 from spekctl.workload.model import WorkloadFile
 
 KIB, MIB = 1 << 10, 1 << 20
@@ -119,9 +120,7 @@ def test_requests_stay_below_a_smaller_limit(
 
 def smallest_block(file: WorkloadFile) -> int:
     """Bytes."""
-    return min(
-        size for stream in file.stream for size, _share in workload_file.size_weights(stream)
-    )
+    return min(size for stream in file.stream for size, _share in meaning.size_weights(stream))
 
 
 # Drivers differ in limits, and all of those are above. Here it is workloads that differ.

@@ -10,7 +10,7 @@ import click
 
 from spekctl.commands import campaign, options
 from spekctl.commands.campaign import CampaignOptions
-from spekctl.errors import UsageError
+from spekctl.errors import UsageError, at
 
 if TYPE_CHECKING:
     from spekctl.block.device import Device
@@ -229,10 +229,8 @@ def _sizes(text: str, flag: str) -> list[int]:
 
     found = []
     for one in text.split(","):
-        try:
+        with at(flag):
             size = units.parse_size(one)
-        except UsageError as error:
-            raise UsageError(f"{flag}: {error.message}") from error
         if not 0 < size <= IO_BYTES_MAX or size % 512:
             raise UsageError(
                 f"{flag}: '{one.strip()}' is no block size: it is a multiple of 512 bytes, at most"
@@ -247,10 +245,8 @@ def _sizes(text: str, flag: str) -> list[int]:
 def _shares(text: str, flag: str) -> list[int]:
     from spekctl import units
 
-    try:
+    with at(flag):
         found = [int(one) for one in units.parse_numbers(text.replace("%", ""))]
-    except UsageError as error:
-        raise UsageError(f"{flag}: {error.message}") from error
     for one in found:
         if one > 100:
             raise UsageError(f"{flag}: {one} is more than 100 per cent")

@@ -225,7 +225,7 @@ def check(words: Sequence[str], devices: Mapping[str, Target], cpus: Sequence[in
     from spekctl.block.safety import without_write
     from spekctl.run import request as run_request
     from spekctl.trace.trace import open_trace
-    from spekctl.workload import file
+    from spekctl.workload import meaning
 
     with command.make_context("spekctl run", list(words)) as context:
         steps, asked = _taken(context.params)
@@ -237,7 +237,7 @@ def check(words: Sequence[str], devices: Mapping[str, Target], cpus: Sequence[in
                 raise UsageError(f"a run with {option} leaves no result")
         _power_of(asked.measuring)
         _check_files(asked)
-    if file.replays(workload):
+    if meaning.replays(workload):
         for stream in workload.stream:
             if stream.trace is not None:
                 open_trace([Path(one) for one in stream.trace.files])

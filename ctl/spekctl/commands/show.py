@@ -180,7 +180,7 @@ def _show_document(path: Path, as_json: bool) -> None:
 
 def _print_words(found: WorkloadFile) -> None:
     from spekctl.workload import rates
-    from spekctl.workload.file import arrivals_of, asus_of, beside_trace
+    from spekctl.workload.meaning import arrivals_of, asus_of, beside_trace
 
     found = rates.expanded(found)
     header = found.workload

@@ -18,9 +18,9 @@ from pathlib import Path
 from typing import Annotated, Any
 
 import msgspec
-from msgspec import Meta, inspect
+from msgspec import Meta
 
-from spekctl import files, toml
+from spekctl import fields, files, toml
 from spekctl.drive import flash, steps
 from spekctl.drive.model import (
     CONDITIONS,
@@ -35,7 +35,7 @@ from spekctl.drive.model import (
     deepest_fall,
     hpl_points,
 )
-from spekctl.errors import UsageError
+from spekctl.errors import UsageError, at
 from spekctl.suggest import did_you_mean
 
 MODELS = Path(__file__).with_name("models")
@@ -269,11 +269,8 @@ def load(name: str, settings: Sequence[str] = (), force: bool = False) -> Model:
     """The model that @name means, with fields set as --set does."""
     path = find(name)
     text = files.read_text(path)
-    try:
+    with at(path.name):
         return parse(text, path.stem, settings, force, path.parent)
-    except UsageError as error:
-        error.say(f"{path.name}: {error.message}")
-        raise
 
 
 def parse(
@@ -301,7 +298,7 @@ def parse(
     if file.power and scale != 1:
         model = model.with_spindle(scale)
     if rpm is not None:
-        _check_value(rpm, inspect.type_info(DriveFile), ("rpm",))
+        fields.check_field(rpm, DriveFile, "rpm")
         model = model.at_rpm(rpm)
     fall, distance = deepest_fall(model.seek)
     remarks = []
@@ -327,7 +324,7 @@ def _flash(data: dict[str, Any], name: str, settings: Sequence[str]) -> Model:
         if key[0] in ("rpm", "arms"):
             raise UsageError(f"{'.'.join(key)}: a flash drive has neither platters nor arms")
         _set(data, key, value, setting)
-    _check_value(data, inspect.type_info(flash.FlashFile), ())
+    fields.check(data, flash.FlashFile)
     file = msgspec.convert(data, flash.FlashFile)
     return replace(flash.model_of(file), name=name, sources=tuple(file.sources))
 
@@ -373,7 +370,7 @@ def _set(data: dict[str, Any], key: list[str], value: Any, setting: str) -> None
 
 
 def _checked(data: Mapping[str, Any]) -> DriveFile:
-    _check_value(data, inspect.type_info(DriveFile), ())
+    fields.check(data, DriveFile)
     file = msgspec.convert(data, DriveFile)
     if file.rpm is None and file.period_ps is None:
         raise UsageError("rpm: missing; give 60 to 60000, or period_ps instead")
@@ -420,99 +417,6 @@ def _checked(data: Mapping[str, Any]) -> DriveFile:
         known = ", ".join(file.power) or "none"
         raise UsageError(f"profile: there is no profile '{file.profile}'; allowed are: {known}")
     return file
-
-
-_WORDS: dict[type, str] = {
-    inspect.IntType: "a whole number",
-    inspect.FloatType: "a number",
-    inspect.StrType: "a text in quotes",
-    inspect.BoolType: "true or false",
-    inspect.ListType: "a list",
-    inspect.StructType: "a section",
-    inspect.DictType: "a section",
-}
-
-
-def _check_value(value: Any, info: inspect.Type, where: tuple[str, ...]) -> None:
-    """Refuse the first value that its field does not allow."""
-    while isinstance(info, inspect.Metadata):
-        info = info.type
-    if isinstance(info, inspect.UnionType):
-        (info,) = (one for one in info.types if not isinstance(one, inspect.NoneType))
-        return _check_value(value, info, where)
-    if isinstance(info, inspect.StructType) and where == ("rpm",):
-        field = next(one for one in info.fields if one.name == "rpm")
-        return _check_value(value, field.type, ("rpm ",))
-    if isinstance(info, inspect.LiteralType):
-        if value not in info.values:
-            allowed = ", ".join(map(str, info.values))
-            raise UsageError(f"{_at(where)}'{value}' is not known; allowed are {allowed}")
-        return None
-    kinds: dict[type, Any] = {
-        inspect.IntType: int,
-        inspect.FloatType: (int, float),
-        inspect.StrType: str,
-        inspect.BoolType: bool,
-        inspect.ListType: list,
-        inspect.StructType: dict,
-        inspect.DictType: dict,
-    }
-    wanted = kinds[type(info)]
-    if not isinstance(value, wanted) or (isinstance(value, bool) and wanted is not bool):
-        shown = str(value).lower() if isinstance(value, bool) else repr(value)
-        raise UsageError(f"{_at(where)}{shown} is not {_WORDS[type(info)]}")
-    if isinstance(info, inspect.IntType | inspect.FloatType):
-        _check_range(value, info, where)
-    elif isinstance(info, inspect.StrType) and info.min_length and not value:
-        raise UsageError(f"{_at(where)}empty; any other text is allowed")
-    elif isinstance(info, inspect.ListType):
-        _check_length(value, info, where)
-        for number, one in enumerate(value, start=1):
-            _check_value(one, info.item_type, (*where, str(number)))
-    elif isinstance(info, inspect.DictType):
-        for key, one in value.items():
-            _check_value(one, info.value_type, (*where, key))
-    elif isinstance(info, inspect.StructType):
-        fields = {one.name: one for one in info.fields}
-        for key, one in value.items():
-            if key not in fields:
-                hint = did_you_mean(key, fields) or f"; allowed are {', '.join(fields)}"
-                raise UsageError(f"{_at((*where, key))}unknown field{hint}")
-            _check_value(one, fields[key].type, (*where, key))
-        for key, field in fields.items():
-            if field.required and key not in value:
-                raise UsageError(f"{_at((*where, key))}missing")
-    return None
-
-
-def _at(where: tuple[str, ...]) -> str:
-    return f"{'.'.join(where).strip()}: " if where else ""
-
-
-def _check_range(
-    value: float, info: inspect.IntType | inspect.FloatType, where: tuple[str, ...]
-) -> None:
-    low = info.ge if info.ge is not None else -math.inf
-    high = info.le if info.le is not None else math.inf
-    below = info.lt if info.lt is not None else math.inf
-    if info.gt is not None and not info.gt < value <= high:
-        raise UsageError(
-            f"{_at(where)}{value} is out of range; allowed are more than {info.gt:.10g}, up to"
-            f" {high:.10g}"
-        )
-    if not (low <= value <= high and value < below):
-        top = f"below {below}" if info.lt is not None else f"{high:.10g}"
-        allowed = f"{low:.10g} to {top}" if math.isfinite(min(high, below)) else f"{low} or more"
-        raise UsageError(f"{_at(where)}{value} is out of range; allowed are {allowed}")
-
-
-def _check_length(value: list[Any], info: inspect.ListType, where: tuple[str, ...]) -> None:
-    low = info.min_length or 0
-    high = info.max_length if info.max_length is not None else math.inf
-    if not low <= len(value) <= high:
-        allowed = f"{low} to {high}" if math.isfinite(high) else f"{low} or more"
-        allowed = str(low) if low == high else allowed
-        raise UsageError(f"{_at(where)}{len(value)} entries; allowed are {allowed}")
 
 
 # --- milliseconds and watts to integers -----------------------------------------------------------

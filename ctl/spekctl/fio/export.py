@@ -13,7 +13,7 @@ from fractions import Fraction
 
 from spekctl import units
 from spekctl.errors import UsageError
-from spekctl.workload import file, rates
+from spekctl.workload import meaning, rates
 from spekctl.workload.model import Arrival, Stream, WorkloadFile
 
 # I/Os that an open loop of fio may have outstanding.
@@ -73,7 +73,7 @@ def export(workload: WorkloadFile, devices: Sequence[str] = ()) -> str:
     with reasons.of("run"):
         top += _run(workload, notes)
     jobs = []
-    arrivals = {one.name: one for one in file.arrivals_of(workload)}
+    arrivals = {one.name: one for one in meaning.arrivals_of(workload)}
     for stream in workload.stream:
         with reasons.of(f"stream '{stream.name}'"):
             arrival = arrivals[stream.arrival or next(iter(arrivals))]
@@ -95,7 +95,7 @@ def _run(workload: WorkloadFile, notes: list[str]) -> list[str]:
         if len(workload.stream) > 1:
             raise UsageError("fio counts the I/Os of each job: write time instead of count")
         # fio ends at the size of the region if that is less.
-        largest = max(size for size, _ in file.size_weights(workload.stream[0]))
+        largest = max(size for size, _ in meaning.size_weights(workload.stream[0]))
         found += [f"number_ios={run.count}", f"io_size={run.count * largest}"]
     if run.ramp is not None:
         found.append(f"ramp_time={_duration(units.parse_duration_ns(run.ramp))}")
@@ -116,9 +116,9 @@ def _stream(workload: WorkloadFile, stream: Stream) -> list[str]:
             raise UsageError(f"{key}: {why}")
     if stream.operation in ("flush", "write-zeroes"):
         raise UsageError(f"fio has no stream of operation {stream.operation}")
-    sizes = file.size_weights(stream)
+    sizes = meaning.size_weights(stream)
     random = stream.pattern in _RANDOM
-    reads = Fraction(file.read_ppm(stream), 10_000)
+    reads = Fraction(meaning.read_ppm(stream), 10_000)
     found = []
     if stream.operation == "discard":
         kind = "trim"
@@ -148,7 +148,7 @@ def _stream(workload: WorkloadFile, stream: Stream) -> list[str]:
 
 def _contents(stream: Stream) -> list[str]:
     """The data of the writes, unless it is that of the run."""
-    data = file.data_of(stream)
+    data = meaning.data_of(stream)
     if data is None:
         return []
     compressible = Fraction(data.compressible_ppm, 10_000)
@@ -169,7 +169,7 @@ def _suffix(stream: Stream, sizes: Sequence[int]) -> str:
             raise UsageError("stride: fio has a gap after blocks of one size")
         return f":{gap}"
     if stream.pattern == "runs":
-        length = file.fraction_or_bytes(stream.run_length or 0)
+        length = meaning.fraction_or_bytes(stream.run_length or 0)
         if isinstance(length, Fraction) or len(sizes) > 1 or length % sizes[0]:
             raise UsageError("run_length: fio's runs are a number of blocks of one size")
         if length // sizes[0] < 2:
@@ -205,12 +205,12 @@ def _pattern(stream: Stream) -> list[str]:
 
 
 def _zones(stream: Stream) -> str:
-    in_bytes = {file.is_percent(one.size) for one in stream.zones}
+    in_bytes = {meaning.is_percent(one.size) for one in stream.zones}
     if len(in_bytes) > 1:
         raise UsageError("zones: fio has sizes in per cent or in bytes, not both")
     parts = []
     for one in stream.zones:
-        size = file.fraction_or_bytes(one.size)
+        size = meaning.fraction_or_bytes(one.size)
         text = str(size) if isinstance(size, int) else _whole(100 * size, "zones")
         parts.append(f"{_whole(100 * units.parse_percent(one.share), 'zones')}/{text}")
     name = "zoned" if True in in_bytes else "zoned_abs"
@@ -221,11 +221,11 @@ def _region(workload: WorkloadFile, stream: Stream) -> list[str]:
     """Its range on the device. Shares of an asu are shares of a share of the device."""
     start: Fraction | int = 0
     size: Fraction | int = Fraction(1)
-    asus = file.asus_of(workload)
+    asus = meaning.asus_of(workload)
     end: Fraction | int = 0
     for asu in asus:
-        start = end if asu.start is None else file.fraction_or_bytes(asu.start)
-        size = file.fraction_or_bytes(asu.size)
+        start = end if asu.start is None else meaning.fraction_or_bytes(asu.start)
+        size = meaning.fraction_or_bytes(asu.size)
         end = _sum(start, size, asu.name)
         if asu.name == (stream.asu or asus[0].name):
             break
@@ -245,7 +245,7 @@ def _region(workload: WorkloadFile, stream: Stream) -> list[str]:
 
 
 def _part(value: int | str, of: Fraction | int) -> Fraction | int:
-    given = file.fraction_or_bytes(value)
+    given = meaning.fraction_or_bytes(value)
     if isinstance(given, int):
         return given
     part = given * of
@@ -265,8 +265,10 @@ def _place(value: Fraction | int, what: str) -> str:
 def _arrival(
     workload: WorkloadFile, stream: Stream, arrival: Arrival, notes: list[str]
 ) -> list[str]:
-    first = file.arrivals_of(workload)[0].name
-    sharing = [one for one in file.beside_trace(workload) if (one.arrival or first) == arrival.name]
+    first = meaning.arrivals_of(workload)[0].name
+    sharing = [
+        one for one in meaning.beside_trace(workload) if (one.arrival or first) == arrival.name
+    ]
     if arrival.law == "burst":
         raise UsageError("fio has no bursts")
     for key, why in _ARRIVALS_NOT_IN_FIO.items():
@@ -287,9 +289,9 @@ def _arrival(
         if think % 1000:
             raise UsageError("think: fio's pauses are whole microseconds")
         return ["iodepth=1", f"thinktime={think // 1000}us"]
-    if 0 < file.read_ppm(stream) < 1_000_000:
+    if 0 < meaning.read_ppm(stream) < 1_000_000:
         raise UsageError("fio has a rate for each direction: make two streams of it")
-    weights = file.weights_of([(one.name, one.share) for one in sharing], "the shares")
+    weights = meaning.weights_of([(one.name, one.share) for one in sharing], "the shares")
     part = Fraction(weights[sharing.index(stream)], sum(weights))
     if len(sharing) > 1 and arrival.law == "constant":
         raise UsageError(f"it shares the constant rate of '{arrival.name}' with other streams")

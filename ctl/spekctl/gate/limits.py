@@ -18,18 +18,40 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
-from spekctl import condition, files, recorded, toml
+import msgspec
+
+from spekctl import condition, fields, files, recorded, toml
 from spekctl.condition import Condition, Unit, format_value
 from spekctl.documents import document
 from spekctl.documents.verdict import Check, CheckVerdict, GateReport, GateVerdict, Judged
-from spekctl.errors import UsageError
+from spekctl.errors import UsageError, at
 from spekctl.gate import judged, metrics
 from spekctl.gate.judged import Run
 from spekctl.gate.metrics import Metric
 from spekctl.gate.values import format_apart
-from spekctl.suggest import did_you_mean
+
+
+class GateTable(msgspec.Struct):
+    """[gate]"""
+
+    workload: str | None = None
+    report: list[str] = []
+
+
+class LimitTable(msgspec.Struct):
+    """[[limit]]"""
+
+    metric: str
+    min: int | float | str | None = None
+    max: int | float | str | None = None
+
+
+class LimitsFile(msgspec.Struct):
+    """What a file of limits may have."""
+
+    gate: GateTable = msgspec.field(default_factory=GateTable)
+    limit: list[LimitTable] = []
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,79 +77,53 @@ def load(path: Path) -> Limits:
     if document.is_document(path):
         raise UsageError(f"{path} is {document.description(path)}; limits are read from TOML")
     text = files.read_text(path)
-    try:
+    with at(recorded.text(str(path))):
         return parse(text, path)
-    except UsageError as error:
-        raise UsageError(f"{recorded.text(str(path))}: {error.message}") from error
 
 
 def parse(text: str, path: Path) -> Limits:
     """Limits from the text of their file."""
     data = toml.parse(text)
-    _check_keys(data, ("gate", "limit"), "")
-    gate = data.get("gate", {})
-    if not isinstance(gate, dict):
-        raise UsageError("gate is not a section; write [gate]")
-    _check_keys(gate, ("workload", "report"), "gate: ")
-    workload = gate.get("workload")
-    if workload is not None and not isinstance(workload, str):
-        raise UsageError("gate: workload is not a string (in quotes)")
-    report = gate.get("report", [])
-    if not isinstance(report, list) or not all(isinstance(one, str) for one in report):
-        raise UsageError('gate: report is not a list of metrics such as ["iops", "response.p99"]')
-    tables = data.get("limit", [])
-    if not isinstance(tables, list) or not all(isinstance(one, dict) for one in tables):
-        raise UsageError("limit is not a list of sections; write [[limit]]")
-    found = [_limit(table, f"limit {number}: ") for number, table in enumerate(tables, start=1)]
-    found += [Limit(_metric(name, "gate, report: ")) for name in report]
+    fields.check(data, LimitsFile)
+    file = msgspec.convert(data, LimitsFile)
+    found = []
+    for number, one in enumerate(file.limit, start=1):
+        with at(f"limit {number}"):
+            found.append(_limit(one))
+    for name in file.gate.report:
+        with at("gate, report"):
+            found.append(Limit(metrics.find(name)))
     if not found:
         raise UsageError("there is no [[limit]] and nothing to report")
     names = [one.metric.name for one in found]
     for name in names:
         if names.count(name) > 1:
             raise UsageError(f"there are two entries for {name}; one may have both min and max")
-    return Limits(path, workload, found)
+    return Limits(path, file.gate.workload, found)
 
 
-def _check_keys(table: dict[str, Any], known: Sequence[str], where: str) -> None:
-    for key in table:
-        if key not in known:
-            hint = did_you_mean(key, known) or "; the keys are " + ", ".join(known)
-            raise UsageError(f"{where}unknown key '{key}'{hint}")
-
-
-def _metric(name: str, where: str) -> Metric:
-    try:
-        return metrics.find(name)
-    except UsageError as error:
-        raise UsageError(f"{where}{error.message}") from error
-
-
-def _limit(table: dict[str, Any], where: str) -> Limit:
-    _check_keys(table, ("metric", "min", "max"), where)
-    name = table.get("metric")
-    if not isinstance(name, str):
-        wrong = "is missing" if name is None else "is not a string (in quotes)"
-        raise UsageError(f"{where}the key 'metric' {wrong}")
-    metric = _metric(name, where)
-    bounds: dict[str, Condition[Metric]] = {}
-    for key, operator in (("min", ">="), ("max", "<=")):
-        if key in table:
-            try:
-                bound = condition.quantity_of(table[key], metric.unit)
-            except UsageError as error:
-                raise UsageError(f"{where}{name}: {key}: {error.message}") from error
-            bounds[key] = Condition(metric, operator, bound, str(table[key]))
-    if not bounds:
-        raise UsageError(f"{where}{name} has neither min nor max")
-    least, most = bounds.get("min"), bounds.get("max")
+def _limit(given: LimitTable) -> Limit:
+    metric = metrics.find(given.metric)
+    least = _condition(metric, "min", ">=", given.min)
+    most = _condition(metric, "max", "<=", given.max)
+    if least is None and most is None:
+        raise UsageError(f"{metric} has neither min nor max")
     if least is not None and most is not None:
         low, high = least.bound, most.bound
         if low.unit != high.unit:
-            raise UsageError(f"{where}{name}: min is in {low.unit}, and max in {high.unit}")
+            raise UsageError(f"{metric}: min is in {low.unit}, and max in {high.unit}")
         if low.value > high.value:
-            raise UsageError(f"{where}{name}: min is more than max")
+            raise UsageError(f"{metric}: min is more than max")
     return Limit(metric, least, most)
+
+
+def _condition(
+    metric: Metric, key: str, operator: str, value: int | float | str | None
+) -> Condition[Metric] | None:
+    if value is None:
+        return None
+    with at(f"{metric}: {key}"):
+        return Condition(metric, operator, condition.quantity_of(value, metric.unit), str(value))
 
 
 def judge(limits: Limits, runs: Sequence[Run]) -> GateReport:

@@ -51,7 +51,7 @@ from spekctl.log.place import UNKNOWN_BYTES
 from spekctl.power.meter import PowerOptions
 from spekctl.run import candidates, execute, job, measuring, request
 from spekctl.run.progress import Clock, Figures
-from spekctl.workload import file, options, override
+from spekctl.workload import file, meaning, options, override
 from spekctl.workload.model import WorkloadFile
 from spekctl.workload.options import Measuring
 
@@ -298,7 +298,7 @@ def wanted(asked: Job, load: options.Options) -> job.Request:
         if not os.path.normpath(path).startswith("/dev/"):
             raise UsageError(f"{path} is not below /dev")
     workload = _workload_of(asked)
-    if file.replays(workload):
+    if meaning.replays(workload):
         raise UsageError(f"{workload.workload.name} replays a trace; this program reads no files")
     subject = request.on(workload, asked.devices)
     made = request.build(subject, load, asked.destroy)

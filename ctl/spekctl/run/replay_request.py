@@ -30,7 +30,7 @@ from spekctl.trace.mapping import Mapper, Survey
 from spekctl.trace.schedule import Pace, Schedule, Timing
 from spekctl.trace.sharing import sharing
 from spekctl.trace.trace import Trace, open_trace
-from spekctl.workload import file
+from spekctl.workload import meaning
 from spekctl.workload.config import (
     DeviceNumber,
     Extent,
@@ -175,7 +175,7 @@ def build(
     """The request of a run of a workload that replays a trace; reads the trace once."""
     options = dataclasses.replace(given, available_cpus=sorted(os.sched_getaffinity(0)))
     name = workload.workload.name
-    others = file.beside_trace(workload)
+    others = meaning.beside_trace(workload)
     _check_options(name, options, not others)
     (stream,) = (one for one in workload.stream if one.pattern == "trace")
     source = stream.trace

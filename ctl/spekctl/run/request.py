@@ -16,7 +16,7 @@ from spekctl.errors import UsageError
 from spekctl.run import until
 from spekctl.run.job import Request
 from spekctl.run.targets import targets_of
-from spekctl.workload import file
+from spekctl.workload import file, meaning
 from spekctl.workload.config import RunConfig
 from spekctl.workload.layout import Target
 from spekctl.workload.model import WorkloadFile
@@ -55,7 +55,7 @@ def build(
     options = dataclasses.replace(
         given, detached=detach, available_cpus=sorted(os.sched_getaffinity(0))
     )
-    if file.replays(subject.workload):
+    if meaning.replays(subject.workload):
         from spekctl.run import replay_request
 
         return replay_request.build(subject.workload, subject.devices, options, destroy)

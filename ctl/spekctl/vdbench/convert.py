@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from spekctl import recorded, units
-from spekctl.errors import UsageError
+from spekctl.errors import UsageError, at
 from spekctl.suggest import did_you_mean
 from spekctl.vdbench import parmfile
 from spekctl.vdbench.parmfile import Definition
@@ -235,10 +235,8 @@ def _one(given: Mapping[str, list[str]], key: str, parse: Callable[[str], Any]) 
     values = given[key]
     if len(values) != 1:
         raise UsageError(f"{key}: it has one value, not {len(values)}")
-    try:
+    with at(key):
         return parse(values[0])
-    except UsageError as error:
-        raise UsageError(f"{key}: {error.message}") from error
 
 
 def _percent(text: str) -> Fraction:

@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from spekctl import files, recorded
-from spekctl.errors import UsageError
+from spekctl.errors import UsageError, at
 
 
 @dataclass(slots=True)
@@ -36,10 +36,8 @@ def read(path: Path) -> list[Definition]:
     found: list[Definition] = []
     defaults: dict[str, dict[str, list[str]]] = {}
     for number, line in _lines(files.read_text(path)):
-        try:
+        with at(f"{name}:{number}"):
             one = _definition(line)
-        except UsageError as error:
-            raise UsageError(f"{name}:{number}: {error.message}") from error
         if one.name == DEFAULT:
             defaults[one.kind] = one.given
         else:

@@ -9,9 +9,9 @@ from dataclasses import dataclass
 from fractions import Fraction
 
 from spekctl import units
-from spekctl.errors import UsageError
+from spekctl.errors import UsageError, at
 from spekctl.workload.config import Extent, ResolvedAsu
-from spekctl.workload.file import asus_of, at, fraction_or_bytes, is_percent
+from spekctl.workload.meaning import asus_of, fraction_or_bytes, is_percent
 from spekctl.workload.model import Asu, WorkloadFile
 
 

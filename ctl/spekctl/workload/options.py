@@ -25,7 +25,7 @@ from pathlib import Path
 from typing import Any, get_args
 
 from spekctl import units
-from spekctl.errors import UsageError
+from spekctl.errors import UsageError, at
 from spekctl.workload.endings import METRICS, Steady, Threshold, parse_threshold, parse_until
 from spekctl.workload.values import (
     DEPTH_MAX,
@@ -412,10 +412,8 @@ def read(given: Mapping[str, object]) -> tuple[Options, Measuring]:
         if flag not in by_flag:
             raise UsageError(f"there is no option --{flag}")
         option = by_flag[flag]
-        try:
+        with at(f"--{flag}"):
             values[option.name] = _value(option, value)
-        except UsageError as error:
-            raise UsageError(f"--{flag}: {error.message}") from error
     load = {name: value for name, value in values.items() if name in OPTIONS}
     others = {name: value for name, value in values.items() if name in MEASURING}
     return Options(**load), Measuring(**others)

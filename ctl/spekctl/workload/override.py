@@ -14,7 +14,7 @@ import msgspec
 from msgspec import inspect
 
 from spekctl import toml
-from spekctl.errors import UsageError
+from spekctl.errors import UsageError, at
 from spekctl.suggest import did_you_mean
 from spekctl.workload.model import WorkloadFile
 
@@ -29,10 +29,8 @@ def apply(data: dict[str, Any], settings: Iterable[str]) -> None:
         field, sign, value = text.partition("=")
         if not sign or not field.strip():
             raise UsageError(f"--set {text}: {EXAMPLE}")
-        try:
+        with at(f"--set {text}"):
             _set(data, inspect.type_info(WorkloadFile), field.strip(), "", value.strip())
-        except UsageError as error:
-            raise UsageError(f"--set {text}: {error.message}") from error
 
 
 def _set(node: dict[str, Any], info: inspect.Type, rest: str, above: str, value: str) -> None:

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import msgspec
 
-from spekctl.errors import UsageError
+from spekctl.errors import UsageError, at
 from spekctl.workload.model import Arrival, Stream, WorkloadFile
 from spekctl.workload.values import DATA_KEYS
 
@@ -29,10 +29,8 @@ def expanded(workload: WorkloadFile) -> WorkloadFile:
     ):
         arrivals.append(DEFAULT)
     for stream in workload.stream:
-        try:
+        with at(f"stream '{stream.name}'"):
             parts = _parts(stream)
-        except UsageError as error:
-            raise UsageError(f"stream '{stream.name}': {error.message}") from error
         for part, rate in parts:
             if rate is not None:
                 arrivals.append(Arrival(name=part.name, law="poisson", rate=rate))

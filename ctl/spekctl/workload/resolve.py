@@ -12,7 +12,7 @@ from typing import cast
 import msgspec
 
 from spekctl import units
-from spekctl.errors import UsageError
+from spekctl.errors import UsageError, at
 from spekctl.workload import curves, onoff, rates
 from spekctl.workload.config import (
     DeviceNumber,
@@ -22,11 +22,10 @@ from spekctl.workload.config import (
     ResolvedStream,
     RunConfig,
 )
-from spekctl.workload.file import (
-    SECTOR,
+from spekctl.workload.layout import Target as Target
+from spekctl.workload.layout import place_asus
+from spekctl.workload.meaning import (
     arrivals_of,
-    at,
-    check_limits,
     data_of,
     fraction_or_bytes,
     priority_of,
@@ -36,14 +35,14 @@ from spekctl.workload.file import (
     size_weights,
     weights_of,
 )
-from spekctl.workload.layout import Target as Target
-from spekctl.workload.layout import place_asus
 from spekctl.workload.model import LIMITS, Arrival, RunDefaults, Stream, WorkloadFile
 from spekctl.workload.options import OPTIONS, flag_of, setting
 from spekctl.workload.options import Options as Options
+from spekctl.workload.rules import check_limits
 from spekctl.workload.values import (
     DEPTH_MAX,
     POINTS_IN_ALL,
+    SECTOR,
     TABLES,
     TARGETS_MAX,
     ZONE_COMMANDS,

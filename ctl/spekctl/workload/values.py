@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from typing import Literal, get_args
 
+SECTOR = 512
 NAME_LEN_MAX = 31
 RUN_NAME_LEN_MAX = 63
 STREAMS_MAX = 64

@@ -65,7 +65,7 @@ def test_rates_follow_from_channels_and_bus() -> None:
         ("flash.blocks=67", "flash.blocks: 67 blocks of a channel; allowed are 68"),
         ("flash.channels=33", "flash.channels: 33 is out of range; allowed are 1 to 32"),
         ("flash.read_ms=0", "flash.read_ms: 0 is out of range; allowed are more than 0"),
-        ("flash.pages=3", "flash.pages: unknown field"),
+        ("flash.pages=3", "flash: unknown key 'pages'"),
         ("arms.count=2", "arms.count: a flash drive has neither platters nor arms"),
         ("rpm=7200", "rpm: a flash drive has neither platters nor arms"),
         ("profile='two'", "profile: there is no profile 'two'"),
