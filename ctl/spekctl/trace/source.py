@@ -4,10 +4,13 @@
 from __future__ import annotations
 
 import contextlib
+import itertools
 import lzma
 import os
+import re
 import stat
 import zlib
+from codecs import BOM_UTF8
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -15,8 +18,9 @@ from typing import IO, Any, cast
 
 from spekctl.errors import SpekError, UsageError
 
-# Bytes that tell the format.
+# Bytes, and lines of text, that tell the format.
 HEAD_BYTES = 1 << 16
+_LINES_TOLD_BY = 200
 CHUNK_BYTES = 8 << 20
 _BLOCK_LEAST = 64 << 10
 # More without a newline is not a line of any format.
@@ -38,19 +42,29 @@ class Head:
     data: bytes
     whole: bool  # there is no more
 
-    def lines(self, most: int = 40) -> list[str]:
-        """The first complete lines that are not blank."""
-        parts = self.data.split(b"\n")
+    @property
+    def text(self) -> bytes:
+        """The data without a byte order mark."""
+        return self.data.removeprefix(BOM_UTF8)
+
+    def numbered(self) -> Iterator[tuple[int, str]]:
+        """The complete lines that are not blank, with their numbers from 1."""
+        parts = self.text.split(b"\n")
         if not self.whole:
             parts = parts[:-1]
-        texts = (part.decode("utf-8", "replace").rstrip("\r") for part in parts)
-        found = []
-        for text in texts:
+        for number, part in enumerate(parts, start=1):
+            text = part.decode("utf-8", "replace").rstrip("\r")
             if text.strip():
-                found.append(text)
-            if len(found) == most:
-                break
-        return found
+                yield number, text
+
+    def lines(self) -> list[str]:
+        """The first complete lines that are not blank."""
+        return [text for _, text in itertools.islice(self.numbered(), _LINES_TOLD_BY)]
+
+    def header(self, pattern: re.Pattern[str]) -> int:
+        """The number of the first line that is not blank, if it is of this form; else 0."""
+        number, text = next(self.numbered(), (0, ""))
+        return number if pattern.match(text) else 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -126,11 +140,12 @@ class Source:
                 yield data
 
     def chunks(self, skip_lines: int = 0, size: int = CHUNK_BYTES) -> Iterator[Chunk]:
-        """The lines in chunks, without the first @skip_lines. A line longer than LINE_MAX is cut
-        into lines of that length, which no format accepts."""
-        line, rest = 1, b""
+        """The lines in chunks, without the first @skip_lines and a byte order mark. A line longer
+        than LINE_MAX is cut into lines of that length, which no format accepts."""
+        line, rest, is_first = 1, b"", True
         for block in self.blocks(size):
-            data = rest + block
+            data = rest + (block.removeprefix(BOM_UTF8) if is_first else block)
+            is_first = False
             end = data.rfind(b"\n") + 1
             if not end and len(data) >= LINE_MAX:
                 end = len(data)

@@ -8,6 +8,7 @@ until the bad line stands in a small piece, so a bad line costs little.
 from __future__ import annotations
 
 import re
+from codecs import BOM_UTF8
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from decimal import Decimal, InvalidOperation
@@ -58,9 +59,11 @@ class Layout:
         return [name for name, kind in self.columns if kind != "skip"]
 
 
-def likeness(head: Head, pattern: re.Pattern[str], skip: int = 0) -> float:
-    """Share of the first lines that are of this form."""
-    lines = head.lines()[skip:]
+def likeness(head: Head, pattern: re.Pattern[str], header: re.Pattern[str] | None = None) -> float:
+    """Share of the first lines, but for a @header, that are of this form."""
+    lines = head.lines()
+    if header is not None and head.header(header):
+        del lines[0]
     if not lines:
         return 0.0
     return sum(bool(pattern.match(line)) for line in lines) / len(lines)
@@ -129,6 +132,9 @@ def _with_devices(found: Converted, devices: Devices, faults: Faults) -> Batch:
 def _fast(data: bytes, layout: Layout) -> Rows:
     if data.count(b"\r") != data.count(b"\r\n"):
         raise Misfit("a carriage return within a line")
+    if data.startswith(BOM_UTF8):
+        # pyarrow would drop it.
+        raise Misfit("a byte order mark within the file")
     names = [name for name, _ in layout.columns]
     if layout.more:
         start = data.lstrip(b"\r\n")[:4096].partition(b"\n")[0]

@@ -30,12 +30,12 @@ _LAYOUT = Layout(
 
 def _lines_before(head: Head) -> int:
     """Lines up to the one that names the columns, and that one; the last, if there are several."""
-    end = max((found.end() for found in _HEADER.finditer(head.data)), default=0)
-    return head.data[:end].count(b"\n")
+    end = max((found.end() for found in _HEADER.finditer(head.text)), default=0)
+    return head.text[:end].count(b"\n")
 
 
 def _likeness(head: Head) -> float:
-    return 1.0 if _HEADER.search(head.data) is not None else likeness(head, _LINE)
+    return 1.0 if _HEADER.search(head.text) is not None else likeness(head, _LINE)
 
 
 def _read(reading: Reading) -> Iterator[Batch]:

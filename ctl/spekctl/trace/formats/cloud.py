@@ -31,13 +31,8 @@ _TENCENT_LAYOUT = Layout(
 _TENCENT_OPS = {"0": int(Op.READ), "1": int(Op.WRITE)}
 
 
-def _header(head: Head, pattern: re.Pattern[str]) -> bool:
-    lines = head.lines(1)
-    return bool(lines and pattern.match(lines[0]))
-
-
 def _like_alibaba(head: Head) -> float:
-    return likeness(head, _ALIBABA, _header(head, _ALIBABA_HEADER))
+    return likeness(head, _ALIBABA, _ALIBABA_HEADER)
 
 
 def _read_alibaba(reading: Reading) -> Iterator[Batch]:
@@ -46,14 +41,14 @@ def _read_alibaba(reading: Reading) -> Iterator[Batch]:
             rows["at"], 0, rows["offset"], rows["size"], rows["op"].mapped(READ_WRITE, "operation")
         ), rows["device"]
 
-    skip = _header(reading.source.head(), _ALIBABA_HEADER)
+    skip = reading.source.head().header(_ALIBABA_HEADER)
     yield from read_lines(
         reading.source, _ALIBABA_LAYOUT, convert, reading.devices, reading.faults, skip
     )
 
 
 def _like_tencent(head: Head) -> float:
-    return likeness(head, _TENCENT, _header(head, _TENCENT_HEADER))
+    return likeness(head, _TENCENT, _TENCENT_HEADER)
 
 
 def _read_tencent(reading: Reading) -> Iterator[Batch]:
@@ -66,7 +61,7 @@ def _read_tencent(reading: Reading) -> Iterator[Batch]:
             rows["op"].mapped(_TENCENT_OPS, "operation"),
         ), rows["volume"]
 
-    skip = _header(reading.source.head(), _TENCENT_HEADER)
+    skip = reading.source.head().header(_TENCENT_HEADER)
     yield from read_lines(
         reading.source, _TENCENT_LAYOUT, convert, reading.devices, reading.faults, skip
     )

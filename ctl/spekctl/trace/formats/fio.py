@@ -46,7 +46,7 @@ _MS_MAX = (2**63 - 1) // 10**6
 
 
 def _version(head: Head) -> int:
-    found = _FIRST.match(head.data)
+    found = _FIRST.match(head.text)
     return int(found.group(1)[:9]) if found is not None else 0
 
 

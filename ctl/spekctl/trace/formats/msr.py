@@ -40,20 +40,13 @@ _UNIX_100NS = 116_444_736_000_000_000
 _LAST_100NS = _UNIX_100NS + (2**63 - 1) // 100
 
 
-def _has_header(head: Head) -> bool:
-    lines = head.lines(1)
-    return bool(lines and _HEADER.match(lines[0]))
-
-
 def _likeness(head: Head) -> float:
-    return likeness(head, _LINE, skip=_has_header(head))
+    return likeness(head, _LINE, _HEADER)
 
 
 def _read(reading: Reading) -> Iterator[Batch]:
-    header = _has_header(reading.source.head())
-    yield from read_lines(
-        reading.source, _LAYOUT, _convert, reading.devices, reading.faults, skip_lines=header
-    )
+    skip = reading.source.head().header(_HEADER)
+    yield from read_lines(reading.source, _LAYOUT, _convert, reading.devices, reading.faults, skip)
 
 
 def _convert(rows: Rows) -> Converted:

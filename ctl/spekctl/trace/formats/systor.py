@@ -32,13 +32,8 @@ _LAYOUT = Layout(
 _TYPES = {**READ_WRITE, "": IGNORED}
 
 
-def _has_header(head: Head) -> bool:
-    lines = head.lines(1)
-    return bool(lines and _HEADER.match(lines[0]))
-
-
 def _likeness(head: Head) -> float:
-    return likeness(head, _LINE, _has_header(head))
+    return likeness(head, _LINE, _HEADER)
 
 
 def _read(reading: Reading) -> Iterator[Batch]:
@@ -51,7 +46,7 @@ def _read(reading: Reading) -> Iterator[Batch]:
             rows["type"].mapped(_TYPES, "type"),
         ), rows["LUN"]
 
-    skip = _has_header(reading.source.head())
+    skip = reading.source.head().header(_HEADER)
     before = reading.faults.ignored
     yield from read_lines(reading.source, _LAYOUT, convert, reading.devices, reading.faults, skip)
     if reading.faults.ignored > before:

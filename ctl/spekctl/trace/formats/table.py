@@ -69,6 +69,7 @@ _OPS = {
 }
 _FLAGS: tuple[tuple[Field, Flag], ...] = (("fua", Flag.FUA), ("preflush", Flag.PREFLUSH))
 _DELIMITERS = (",", ";", "\t")
+_ANY = re.compile("")
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,9 +80,8 @@ class _Column:
 
 
 def _header(head: Head) -> tuple[list[str], str]:
-    """Names of the columns and the delimiter."""
-    lines = head.lines(1)
-    line = lines[0].removeprefix("\ufeff") if lines else ""
+    """Names of the columns and the delimiter, of the first line that is not blank."""
+    _, line = next(head.numbered(), (0, ""))
     delimiter = max(_DELIMITERS, key=line.count)
     return [name.strip().strip('"') for name in line.split(delimiter)], delimiter
 
@@ -167,9 +167,7 @@ def _read(reading: Reading) -> Iterator[Batch]:
         )
         return batch, rows[found["device"].name] if "device" in found else "0"
 
-    # The header is the first line that is not blank.
-    blank = len(head.data) - len(head.data.lstrip(b"\r\n"))
-    skip = head.data[:blank].count(b"\n") + 1
+    skip = head.header(_ANY)
     yield from read_lines(
         reading.source, layout, convert, reading.devices, reading.faults, skip_lines=skip
     )

@@ -59,3 +59,9 @@ def test_of_equal_likeness_the_first_format_wins(monkeypatch: pytest.MonkeyPatch
     alike = [replace(one, likeness=lambda head: 1.0) for one in FORMATS]
     monkeypatch.setattr(registry, "FORMATS", alike)
     assert recognized(Head(Path("x"), b"x", True)).name == "spek-trace"
+
+
+def test_a_format_is_told_by_more_than_its_first_lines(tmp_path: Path) -> None:
+    path = tmp_path / "x"
+    path.write_text("garbage\n" * 60 + "0,1,512,r,0.5\n" * 200)
+    assert recognized(Source(path).head()).name == "spc"

@@ -68,3 +68,17 @@ def test_lines_are_whole_and_counted(tmp_path: Path) -> None:
         for chunk in chunks:
             assert chunk.line == line
             line += chunk.data.count(b"\n")
+
+
+MARK = "\ufeff".encode()
+
+
+def test_a_byte_order_mark_is_no_part_of_the_text(tmp_path: Path) -> None:
+    path = tmp_path / "marked"
+    path.write_bytes(MARK + b"\n\na\n" + MARK + b"b\n")
+    source = Source(path)
+    assert source.head().text == b"\n\na\n" + MARK + b"b\n"
+    assert next(source.head().numbered()) == (3, "a")
+    for size in range(3, 9):
+        data = b"".join(chunk.data for chunk in source.chunks(0, size))
+        assert data == b"\n\na\n" + MARK + b"b\n"

@@ -108,3 +108,42 @@ def test_a_line_without_end_is_bad_and_does_not_fill_memory(
 def test_the_device_of_a_bad_line_is_none(tmp_path: Path) -> None:
     _, trace = read_text(tmp_path, "0,1,512,r,0.5\n7,1,512,q,0.6\n1,1,512,r,0.7\n")
     assert trace.devices.names == ["0", "1"]
+
+
+def test_a_byte_order_mark_within_the_file_is_a_bad_line(tmp_path: Path) -> None:
+    path = Path(__file__)
+    for data in ("\ufeff1,2,x,y\n", "\ufeff1,2,x,y\nbad\n"):
+        found, faults = parsed(path, data.encode())
+        assert (found, faults.first and faults.first.number) == ([], 1)
+
+
+MARKED = {
+    "spc": "0,1,512,r,0.5\n0,2,512,w,0.75\n",
+    "msr": "Timestamp,Hostname,DiskNumber,Type,Offset,Size,ResponseTime\n"
+    "128166372003061629,hm,0,Read,8192,4096,153\n",
+    "systor": "Timestamp,Response,IOType,LUN,Offset,Size\n1456095145.1,0.1,R,0,8,512\n",
+    "alibaba": "device_id,opcode,offset,length,timestamp\n0,R,8,512,1577808000000046\n",
+    "tencent": "Timestamp,Offset,Size,IOType,VolumeID\n1538323199,8,16,0,7\n",
+    "csv": "at_us,offset_bytes,bytes,op\n5,0,512,read\n",
+    "fio": "fio version 3 iolog\n1 /dev/sda read 0 512\n",
+    "blkparse": "8,0 3 1 0.5 697 Q R 8 + 8 [cp]\n",
+    "blkreplay": "start ; sector; length ; op ; a ; b\n0.5 ; 8 ; 8 ; R ; 0 ; 0\n",
+}
+
+
+@pytest.mark.parametrize("name", MARKED)
+def test_files_may_begin_with_a_byte_order_mark(name: str, tmp_path: Path) -> None:
+    plain, _ = read_text(tmp_path, MARKED[name])
+    found, trace = read_text(tmp_path, "\ufeff" + MARKED[name].replace("\n", "\r\n"))
+    assert trace.parts[0].format.name == name
+    assert (found, trace.faults.bad) == (plain, 0)
+
+
+@pytest.mark.parametrize("name", ["msr", "systor", "alibaba", "tencent", "csv"])
+def test_blank_lines_may_precede_the_header(name: str, tmp_path: Path) -> None:
+    plain, _ = read_text(tmp_path, MARKED[name])
+    found, trace = read_text(tmp_path, "\n  \n\n" + MARKED[name] + "bad\n")
+    assert trace.parts[0].format.name == name
+    assert (found, trace.faults.bad) == (plain, 1)
+    assert trace.faults.first is not None
+    assert trace.faults.first.number == 6
