@@ -100,16 +100,28 @@ _ZONES = (
 _RESET_ALL = 1 << 18
 
 
-def _kind_of(data: bytes) -> _Kind | None:
-    return next((kind for kind in KINDS if data.startswith(kind.magic)), None)
+def _first(data: bytes) -> tuple[int, _Kind] | None:
+    """Where the first magic number of a kind is, and the kind."""
+    found = [(place, kind) for kind in KINDS if (place := data.find(kind.magic)) >= 0]
+    return min(found, key=lambda one: one[0], default=None)
 
 
 def _likeness(head: Head) -> float:
-    return float(_kind_of(head.data) is not None)
+    found = _first(head.data)
+    if found is None:
+        return 0.0
+    place, kind = found
+    if place == 0:
+        return 1.0
+    # The first records are damaged, or these bytes are a magic number by chance.
+    places: list[int] = []
+    _scan(head.data, place, kind, places, lost=True, more=not head.whole)
+    return 0.5 if places else 0.0
 
 
 def _read(reading: Reading) -> Iterator[Batch]:
-    kind = _kind_of(reading.source.head().data) or KINDS[0]
+    first = _first(reading.source.head().data)
+    kind = KINDS[0] if first is None else first[1]
     source, faults = reading.source, reading.faults
     # Position of the buffer's first byte in the file; records are named by theirs.
     buffer, position = b"", 0

@@ -191,3 +191,19 @@ def test_records_across_blocks_are_whole(tmp_path: Path, monkeypatch: pytest.Mon
         found, whole = trace(tmp_path / "t", *events)
         assert [one[2] // 512 for one in found] == list(range(200))
         assert whole.faults.bad == 0
+
+
+@pytest.mark.parametrize("order", "<>")
+@pytest.mark.parametrize("version", [7, 8])
+def test_the_first_record_may_be_damaged(version: int, order: str, tmp_path: Path) -> None:
+    good = [event(READ | QUEUE, n, n, 512, version=version, order=order) for n in range(3)]
+    garbage = b"x" + good[0][1:]
+    for options in ({}, {"format": "blktrace"}):
+        found, whole = trace(tmp_path / "t", garbage, *good, **options)
+        assert (len(found), whole.faults.bad) == (3, 1)
+        assert whole.faults.first.number == 1
+
+
+def test_a_magic_number_by_chance_is_no_trace(tmp_path: Path) -> None:
+    with pytest.raises(UsageError, match="not a trace of a known format"):
+        trace(tmp_path / "t", b"some bytes\x07tae and so on" * 20)
