@@ -39,7 +39,7 @@ _V2 = np.dtype(
         ("response", "<u8"),
     ]
 )
-_VERSIONS = ((1, _V1), (2, _V2))
+_KINDS = {1: _V1, 2: _V2}
 _TOLD_BY = 64
 # SCSI commands that transfer data, by their opcodes.
 _COMMANDS = {
@@ -53,23 +53,27 @@ for _opcode, _op in _COMMANDS.items():
     _OPS[_opcode] = _op
 
 
+def _share(head: Head, number: int) -> float:
+    """Of the first records, those that may be of this version."""
+    kind = _KINDS[number]
+    count = min(_TOLD_BY, len(head.data) // kind.itemsize)
+    rows = np.frombuffer(head.data, kind, count)
+    # Any file of zeros has version 0: this one says 1 or 2 in its records.
+    like = (rows["version"] >> 8 == number) & (rows["command"] < 256)
+    return float(like.mean()) if count else 0.0
+
+
 def _version(head: Head) -> int:
-    for number, kind in _VERSIONS:
-        count = min(_TOLD_BY, len(head.data) // kind.itemsize)
-        rows = np.frombuffer(head.data, kind, count)
-        # Any file of zeros has version 0: this one says 1 or 2 in each of its records.
-        if count and np.all(rows["version"] >> 8 == number) and np.all(rows["command"] < 256):
-            return number
-    return 0
+    return max(_KINDS, key=lambda number: _share(head, number))
 
 
 def _likeness(head: Head) -> float:
-    return float(_version(head) > 0)
+    return _share(head, _version(head))
 
 
 def _read(reading: Reading) -> Iterator[Batch]:
-    version = _version(reading.source.head()) or 1
-    kind = dict(_VERSIONS)[version]
+    version = _version(reading.source.head())
+    kind = _KINDS[version]
     records = 0
     rest = b""
     for block in reading.source.blocks(kind.itemsize << 16):

@@ -56,3 +56,16 @@ def test_wrong_records_of_cloudphysics_are_named(tmp_path: Path) -> None:
     assert (len(found), trace.faults.bad) == (200, 1)
     assert trace.faults.first is not None
     assert trace.faults.first.text == f"{path}: record 101: version 255 instead of 1"
+
+
+@pytest.mark.parametrize("version", [1, 2])
+def test_the_first_record_may_be_damaged(version: int, tmp_path: Path) -> None:
+    path = tmp_path / "t"
+    good = vscsi(version, *[(0x28, 512, n, n) for n in range(100)])
+    path.write_bytes(b"\xff" * (len(good) // 100) + good)
+    for name in ("", "vscsi"):
+        found, trace = read(path, format=name)
+        assert trace.parts[0].format.name == "vscsi"
+        assert (len(found), trace.faults.bad) == (100, 1)
+        assert trace.faults.first is not None
+        assert trace.faults.first.number == 1
