@@ -21,17 +21,23 @@ _HEADER = re.compile(rb"(?m)^[ \t]*start[ \t]*;[ \t]*sector[ \t]*;[^\n]*\n?")
 _LINE = re.compile(
     r"[ \t]*\d+\.\d+[ \t]*;[ \t]*\d+[ \t]*;[ \t]*\d+[ \t]*;[ \t]*[RWDF][A-Z]*[ \t]*;"
 )
+_RECORD = re.compile(rb"(?m)^[ \t]*[0-9.]+[ \t]*;[ \t]*\d+[ \t]*;")
 _LAYOUT = Layout(
     (("start", "s"), ("sector", "number"), ("length", "number"), ("op", "word")),
     delimiter=";",
     more=True,
+    # Also between records, where files were joined.
+    ignored=re.compile(r"[ \t]*(#|start[ \t]*;[ \t]*sector[ \t]*;)"),
 )
 
 
 def _lines_before(head: Head) -> int:
-    """Lines up to the one that names the columns, and that one; the last, if there are several."""
-    end = max((found.end() for found in _HEADER.finditer(head.text)), default=0)
-    return head.text[:end].count(b"\n")
+    """Lines up to the one that names the columns, and that one; if there are several ahead of the
+    first record, the last."""
+    record = _RECORD.search(head.text)
+    before = head.text if record is None else head.text[: record.start()]
+    end = max((found.end() for found in _HEADER.finditer(before)), default=0)
+    return before[:end].count(b"\n")
 
 
 def _likeness(head: Head) -> float:

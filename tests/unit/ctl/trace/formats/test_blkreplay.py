@@ -46,3 +46,13 @@ def test_real_traces(name: str, requests: int, reads: int, span_s: int) -> None:
     assert (len(found), trace.faults.bad) == (requests, 0)
     assert sum(one[4] == "read" for one in found) == reads
     assert found[-1][0] // 10**9 == span_s
+
+
+def test_files_that_were_joined_keep_the_records_of_the_first(tmp_path: Path) -> None:
+    later = "# another file\n" + BLKREPLAY.partition("\n\n")[2]
+    found, trace = read_text(tmp_path, BLKREPLAY + later)
+    assert len(found) == 6
+    # The prose in front of the second header is no comment of a known form.
+    assert (trace.faults.bad, trace.faults.ignored) == (1, 3)
+    assert trace.faults.first is not None
+    assert trace.faults.first.number == 11
