@@ -19,6 +19,7 @@ import pyarrow.csv as csv
 from spekctl.errors import SpekError, UsageError
 from spekctl.trace.columns import SECTOR_BYTES, Batch, Flag, Op
 from spekctl.trace.figures import origins
+from spekctl.trace.order import signed
 from spekctl.trace.store import StoredWriter, TraceHeader
 from spekctl.trace.trace import Trace
 
@@ -79,6 +80,7 @@ def check_output(output: Path, trace: Trace) -> None:
 
 def convert(trace: Trace, batches: Iterable[Batch], output: Path, form: str) -> Written:
     """Write @batches, which are of @trace, into a file. It gets its name only when it is whole."""
+    batches = signed(batches)
     if form == "spek-trace":
         return _store(trace, batches, output)
     written = Written()

@@ -26,6 +26,7 @@ from spekctl.trace.arrivals import Bursts, Constant, Process
 from spekctl.trace.arrivals import fit as fit_arrivals
 from spekctl.trace.columns import SECTOR_BYTES, Array, Batch, Op, grouped
 from spekctl.trace.figures import Figures, defects, origins
+from spekctl.trace.order import signed
 from spekctl.trace.trace import Trace
 from spekctl.trace.twin import Twin, TwinStream
 from spekctl.workload import file, override
@@ -175,7 +176,7 @@ def measured(batches: Iterable[Batch]) -> Measured:
 
 def fit(trace: Trace, name: str) -> tuple[WorkloadFile, TraceFit]:
     """The workload, checked as a file of this text, and its distances from the trace."""
-    found = measured(trace.batches())
+    found = measured(signed(trace.batches()))
     if not found.parts:
         raise UsageError(f"{trace.name} has no reads or writes to make a workload of")
     figures = found.figures

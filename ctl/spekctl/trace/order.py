@@ -7,11 +7,12 @@ late; one that is later takes the time of the record ahead, and is counted.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 
 import numpy as np
 
 from spekctl import units
+from spekctl.errors import UsageError
 from spekctl.trace.columns import BATCH, Batch, concatenated, pieces
 from spekctl.trace.faults import Faults
 
@@ -92,6 +93,17 @@ def from_zero(batches: Iterator[Batch]) -> Iterator[Batch]:
         # Wraps around where an int64 would not hold the distance, and is right in a uint64.
         at = batch.at_ns.astype(np.uint64) - np.uint64(origin & (2**64 - 1))
         yield batch.replace(at_ns=at)
+
+
+def signed(batches: Iterable[Batch]) -> Iterator[Batch]:
+    """The same, whose times fit an int64; UsageError if they do not."""
+    for batch in batches:
+        if len(batch) and int(batch.at_ns[-1]) >= 1 << 63:
+            raise UsageError(
+                "the first and the last request are more than 292 years apart; one of their times"
+                " must be wrong"
+            )
+        yield batch
 
 
 # Records of one time that are spread together.

@@ -168,3 +168,13 @@ def test_a_trace_is_not_its_own_output_by_another_name(path: Path, tmp_path: Pat
     with pytest.raises(UsageError, match="link is the trace that is read"):
         check_output(link, open_trace([path]))
     check_output(tmp_path / "new", open_trace([path]))
+
+
+@pytest.mark.parametrize("form", FORMS)
+def test_times_that_no_form_can_hold_are_refused(form: str, tmp_path: Path) -> None:
+    path = tmp_path / "in"
+    path.write_text("at_s,offset_bytes,bytes,op\n-9e9,0,512,r\n9e9,0,512,r\n")
+    trace = open_trace([path])
+    with pytest.raises(UsageError, match="more than 292 years apart"):
+        convert(trace, trace.batches(), tmp_path / "out", form)
+    assert list(tmp_path.iterdir()) == [path]

@@ -133,3 +133,10 @@ def test_real_traces_have_twins_of_their_mix(name: str) -> None:
     assert off["size distribution"] < 0.05
     assert off["mean size (bytes)"] < 0.05
     assert off["address distribution"] < 0.25
+
+
+def test_times_that_a_workload_cannot_span_are_refused(tmp_path: Path) -> None:
+    path = tmp_path / "in"
+    path.write_text("at_s,offset_bytes,bytes,op\n-9e9,0,512,r\n9e9,0,512,r\n")
+    with pytest.raises(UsageError, match="more than 292 years apart"):
+        module.fit(open_trace([path]), "x")

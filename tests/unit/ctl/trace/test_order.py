@@ -7,12 +7,14 @@ from collections.abc import Iterator
 from itertools import pairwise
 
 import numpy as np
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from spekctl.errors import UsageError
 from spekctl.trace.columns import Batch, batch_of
 from spekctl.trace.faults import Faults
-from spekctl.trace.order import from_zero, in_order, merged
+from spekctl.trace.order import from_zero, in_order, merged, signed
 
 TIMES = st.lists(st.lists(st.integers(-1000, 1000), max_size=30), max_size=6)
 
@@ -69,3 +71,10 @@ def test_times_count_from_the_first_however_far_they_are_apart() -> None:
     (found,) = from_zero(stream([times]))
     assert found.at_ns.dtype == np.uint64
     assert found.at_ns.tolist() == [0, 2**63, 2**64 - 1]
+
+
+def test_some_users_need_times_that_fit_an_int64() -> None:
+    (short,) = from_zero(stream([[0, 2**63 - 1]]))
+    assert list(signed([short])) == [short]
+    with pytest.raises(UsageError, match="more than 292 years apart"):
+        list(signed(from_zero(stream([[-1, 2**63 - 1]]))))
