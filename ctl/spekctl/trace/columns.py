@@ -208,6 +208,19 @@ def in_bytes(numbers: Array, unit: int, what: str) -> Array:
     return numbers * np.uint64(unit)
 
 
+# FILETIME begins in 1601, more than 292 years ago: times count from the middle of their range.
+_MIDDLE_100NS = 2**63 // 100
+
+
+def of_filetime(ticks: Array) -> Array:
+    """int64 ns of times in units of 100 ns since 1601, or since anything else; Misfit where they
+    end, in 2185."""
+    if len(ticks) and int(ticks.max()) >= 2 * _MIDDLE_100NS:
+        raise Misfit("a time beyond 584 years")
+    found: Array = (ticks.astype(np.int64) - _MIDDLE_100NS) * 100
+    return found
+
+
 def check_extents(batch: Batch) -> Batch:
     """The batch, if all of its records end at or before END_MAX; else Misfit."""
     if len(batch):

@@ -13,7 +13,7 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from spekctl.trace.columns import Array, Batch, Misfit, Op, Words, batch_of
+from spekctl.trace.columns import Array, Batch, Misfit, Op, Words, batch_of, of_filetime
 from spekctl.trace.formats.format import Format, Reading
 from spekctl.trace.source import Head
 from spekctl.trace.text import Converted, Layout, Rows, likeness, read_lines
@@ -35,9 +35,6 @@ _TYPES = {
     **dict.fromkeys(("Read", "read", "READ"), int(Op.READ)),
     **dict.fromkeys(("Write", "write", "WRITE"), int(Op.WRITE)),
 }
-# 1970 in FILETIME.
-_UNIX_100NS = 116_444_736_000_000_000
-_LAST_100NS = _UNIX_100NS + (2**63 - 1) // 100
 
 
 def _likeness(head: Head) -> float:
@@ -50,12 +47,12 @@ def _read(reading: Reading) -> Iterator[Batch]:
 
 
 def _convert(rows: Rows) -> Converted:
-    stamps: Array = rows["timestamp"]
-    if len(stamps) and int(stamps.max()) > _LAST_100NS:
-        raise Misfit("timestamp beyond the year 2262")
-    at = (stamps.astype(np.int64) - _UNIX_100NS) * 100
     return batch_of(
-        at, 0, rows["offset"], rows["size"], rows["type"].mapped(_TYPES, "type")
+        of_filetime(rows["timestamp"]),
+        0,
+        rows["offset"],
+        rows["size"],
+        rows["type"].mapped(_TYPES, "type"),
     ), _volumes(rows["host"], rows["disk"])
 
 

@@ -17,7 +17,17 @@ import numpy as np
 
 from spekctl.errors import UsageError
 from spekctl.suggest import did_you_mean
-from spekctl.trace.columns import OP_BY_TEXT, Array, Batch, Flag, Misfit, Op, batch_of, in_bytes
+from spekctl.trace.columns import (
+    OP_BY_TEXT,
+    Array,
+    Batch,
+    Flag,
+    Misfit,
+    Op,
+    batch_of,
+    in_bytes,
+    of_filetime,
+)
 from spekctl.trace.formats.format import READ_WRITE, Format, Reading
 from spekctl.trace.source import Head
 from spekctl.trace.text import Converted, Kind, Layout, Rows, read_lines
@@ -59,13 +69,14 @@ KNOWN: dict[str, tuple[Field, str]] = {
     "fua": ("fua", ""),
     "preflush": ("preflush", ""),
 }
+_NAMED = {**OP_BY_TEXT, "trim": Op.DISCARD, "sync": Op.FLUSH}
 _OPS = {
     **READ_WRITE,
-    **{text: int(op) for text, op in OP_BY_TEXT.items()},
-    **{text.upper(): int(op) for text, op in OP_BY_TEXT.items()},
-    **{text.capitalize(): int(op) for text, op in OP_BY_TEXT.items()},
-    "trim": int(Op.DISCARD),
-    "sync": int(Op.FLUSH),
+    **{
+        variant: int(op)
+        for text, op in _NAMED.items()
+        for variant in (text, text.upper(), text.capitalize(), text.title())
+    },
 }
 _FLAGS: tuple[tuple[Field, Flag], ...] = (("fua", Flag.FUA), ("preflush", Flag.PREFLUSH))
 _DELIMITERS = (",", ";", "\t")
@@ -144,11 +155,12 @@ def _read(reading: Reading) -> Iterator[Batch]:
 
     def convert(rows: Rows) -> Converted:
         at: Array = rows[found["at"].name]
-        if found["at"].unit in ("ns", "100ns"):
-            factor = 1 if found["at"].unit == "ns" else 100
-            if len(at) and int(at.max()) > (2**63 - 1) // factor:
+        if found["at"].unit == "100ns":
+            at = of_filetime(at)
+        elif found["at"].unit == "ns":
+            if len(at) and int(at.max()) >= 1 << 63:
                 raise Misfit("a time beyond 292 years")
-            at = at.astype(np.int64) * factor
+            at = at.astype(np.int64)
         offset, size = found["offset"], found["size"]
         flags: Array = np.zeros(len(at), np.uint64)
         for field, flag in _FLAGS:

@@ -35,3 +35,10 @@ def test_bad_lines_are_counted(tmp_path: Path) -> None:
     assert trace.faults.bad == 2
     assert trace.faults.first is not None
     assert (trace.faults.first.number, trace.faults.first.reason) == (4, "unknown type 'Trim'")
+
+
+def test_a_time_long_before_the_others_is_kept(tmp_path: Path) -> None:
+    found, trace = read_text(tmp_path, LINES + "7,hm,0,Read,0,512,1\n")
+    assert found[0] == (0, "hm_0", 0, 512, "read")
+    assert found[1][0] == (128166372003061629 - 7) * 100
+    assert (trace.faults.bad, trace.faults.unordered) == (0, 2)

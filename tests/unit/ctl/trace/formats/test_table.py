@@ -54,3 +54,19 @@ def test_bad_values_are_bad_lines(tmp_path: Path) -> None:
     assert (len(found), trace.faults.bad) == (1, 3)
     assert trace.faults.first is not None
     assert (trace.faults.first.number, trace.faults.first.reason) == (3, "fua is neither 0 nor 1")
+
+
+def test_filetimes_are_times(tmp_path: Path) -> None:
+    text = "when,offset_bytes,bytes,op\n128166372003061629,0,1,r\n128166372003061630,1,1,r\n"
+    text += "0,2,1,r\n184467440737095516,2,1,r\n"
+    found, trace = read_text(tmp_path, text, format="csv", columns=("at=when:100ns",))
+    assert [one[0] for one in found] == [0, 128166372003061629 * 100, 128166372003061630 * 100]
+    assert trace.faults.first is not None
+    assert (trace.faults.first.number, trace.faults.first.reason) == (5, "a time beyond 584 years")
+
+
+@pytest.mark.parametrize("word", ["trim", "TRIM", "Trim", "Sync", "WRITE-ZEROES", "Write-Zeroes"])
+def test_operations_in_any_usual_case(word: str, tmp_path: Path) -> None:
+    found, _ = read_text(tmp_path, f"at_ns,offset_bytes,bytes,op\n1,0,512,{word}\n")
+    wanted = {"trim": "discard", "sync": "flush"}.get(word.lower(), word.lower())
+    assert found == [(0, "0", 0, 512, wanted)]
