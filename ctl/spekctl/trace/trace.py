@@ -11,6 +11,7 @@ from spekctl.errors import UsageError
 from spekctl.trace import registry
 from spekctl.trace.columns import BATCH, Batch, Devices
 from spekctl.trace.faults import Faults
+from spekctl.trace.formats import table
 from spekctl.trace.formats.format import Format, Reading, ReadOptions
 from spekctl.trace.order import WINDOW, from_zero, in_order, merged, spread
 from spekctl.trace.source import Source
@@ -68,7 +69,11 @@ class Trace:
 def open_trace(paths: Sequence[Path], options: ReadOptions | None = None) -> Trace:
     """A trace; UsageError if a file is not one, or if they are of different formats."""
     options = options or ReadOptions()
-    chosen = registry.by_name(options.format) if options.format else None
+    # Only of CSV columns can be named.
+    name = options.format or (table.FORMAT.name if options.columns else "")
+    chosen = registry.by_name(name) if name else None
+    if options.columns and chosen is not table.FORMAT:
+        raise UsageError(f"--column names columns of csv, not of {name}")
     parts = []
     for path in paths:
         source = Source(path, len(paths))

@@ -101,3 +101,14 @@ def test_files_of_two_formats_are_no_trace_unless_one_is_named(tmp_path: Path) -
         open_trace([spc, alibaba])
     trace = open_trace([spc, alibaba], ReadOptions(format="spc"))
     assert len(records(trace)) == trace.faults.bad == 1
+
+
+def test_columns_that_are_named_are_those_of_csv(tmp_path: Path) -> None:
+    path = tmp_path / "t"
+    path.write_text("when,lba,length,kind\n5,8,4096,r\n")
+    columns = ("at=when:us", "offset=lba:512", "size=length", "op=kind")
+    assert records(open_trace([path], ReadOptions(columns=columns))) == [
+        (0, "0", 4096, 4096, "read")
+    ]
+    with pytest.raises(UsageError, match="--column names columns of csv, not of spc"):
+        open_trace([path], ReadOptions(format="spc", columns=columns))
