@@ -31,9 +31,11 @@ class Part:
 class Trace:
     """Files of one trace. Devices and faults fill while it is read, from the start each time."""
 
-    def __init__(self, parts: Sequence[Part], options: ReadOptions) -> None:
+    def __init__(self, parts: Sequence[Part], options: ReadOptions, empty: int = 0) -> None:
+        """@empty: further files, which have nothing in them"""
         self.parts = list(parts)
         self.options = options
+        self._empty = empty
         self.devices = Devices()
         self.faults = Faults(options.strict)
 
@@ -51,6 +53,8 @@ class Trace:
         """
         self.devices = Devices()
         self.faults = Faults(self.options.strict)
+        if self._empty:
+            self.faults.note(f"empty files: {self._empty}")
         streams = [self._ordered(part) for part in self.parts]
         yield from from_zero(merged(streams) if len(streams) > 1 else streams[0])
 
@@ -74,11 +78,18 @@ def open_trace(paths: Sequence[Path], options: ReadOptions | None = None) -> Tra
     chosen = registry.by_name(name) if name else None
     if options.columns and chosen is not table.FORMAT:
         raise UsageError(f"--column names columns of csv, not of {name}")
-    parts = []
+    parts, empty = [], 0
     for path in paths:
         source = Source(path, len(paths))
-        parts.append(Part(source, chosen or registry.recognized(source.head())))
+        head = source.head()
+        # blktrace leaves empty files of processors that had nothing to do.
+        if head.data or len(paths) == 1:
+            parts.append(Part(source, chosen or registry.recognized(head)))
+        else:
+            empty += 1
+    if not parts:
+        raise UsageError(f"{paths[0]} and {empty - 1} more are empty; expected a trace")
     names = list(dict.fromkeys(part.format.name for part in parts))
     if len(names) > 1:
         raise UsageError(f"files of one trace have one format; these are {names[0]} and {names[1]}")
-    return Trace(parts, options)
+    return Trace(parts, options, empty)

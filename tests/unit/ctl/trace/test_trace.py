@@ -112,3 +112,15 @@ def test_columns_that_are_named_are_those_of_csv(tmp_path: Path) -> None:
     ]
     with pytest.raises(UsageError, match="--column names columns of csv, not of spc"):
         open_trace([path], ReadOptions(format="spc", columns=columns))
+
+
+def test_some_of_the_files_may_be_empty(tmp_path: Path) -> None:
+    full, first, second = tmp_path / "sda.1", tmp_path / "sda.0", tmp_path / "sda.2"
+    full.write_text("0,1,512,r,0\n")
+    first.touch()
+    second.touch()
+    trace = open_trace([first, full, second])
+    assert records(trace) == records(open_trace([full]))
+    assert trace.faults.notes == ["empty files: 2"]
+    with pytest.raises(UsageError, match=r"sda\.0 and 1 more are empty; expected a trace"):
+        open_trace([first, second])
