@@ -115,13 +115,19 @@ def spread(batches: Iterator[Batch], resolution_ns: int, faults: Faults) -> Iter
     the time up to the next."""
     held: list[Batch] = []
     rows = 0
+    told: int | None = None  # time of the record yielded last
 
     def evenly(batch: Batch) -> Batch:
+        nonlocal told
         at = batch.at_ns
         starts = np.flatnonzero(np.concatenate([[True], at[1:] != at[:-1]]))
         counts = np.diff(np.concatenate([starts, [len(at)]]))
         place = np.arange(len(at)) - np.repeat(starts, counts)
-        return batch.replace(at_ns=at + place * resolution_ns // np.repeat(counts, counts))
+        at = at + place * resolution_ns // np.repeat(counts, counts)
+        # More of one time than are spread together, or a time that is no multiple.
+        at = np.maximum.accumulate(at if told is None else np.maximum(at, told))
+        told = int(at[-1])
+        return batch.replace(at_ns=at)
 
     for batch in batches:
         held.append(batch)

@@ -70,3 +70,13 @@ def test_spreading_does_not_depend_on_batches(seconds: list[int], cuts: list[int
         start += length
     found = [at for one in spread(iter(parts), 10**9, Faults()) for at in one.at_ns.tolist()]
     assert found == expected
+
+
+def test_spread_times_never_go_back(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("spekctl.trace.order._SPREAD_MOST", 8)
+    parts = [batch_of(np.full(5, 10**9), 0, 0, 0, 0) for _ in range(4)]
+    found = [at for one in spread(iter(parts), 10**9, Faults()) for at in one.at_ns.tolist()]
+    assert (len(found), found) == (20, sorted(found))
+    text = "1538323199,8,8,1,7\n" * 3 + "1538323199.5,8,8,1,7\n"
+    times = [one[0] for one in read_text(tmp_path, text, format="tencent")[0]]
+    assert times == [0, 333_333_333, 666_666_666, 666_666_666]
