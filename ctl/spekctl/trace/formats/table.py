@@ -29,8 +29,8 @@ from spekctl.trace.columns import (
     of_filetime,
 )
 from spekctl.trace.formats.format import READ_WRITE, Format, Reading
-from spekctl.trace.source import Head
-from spekctl.trace.text import Converted, Kind, Layout, Rows, read_lines
+from spekctl.trace.source import Chunk, Head
+from spekctl.trace.text import Converted, Kind, Layout, Rows, parse
 
 Field = Literal["at", "device", "offset", "size", "op", "fua", "preflush"]
 FIELDS: tuple[Field, ...] = ("at", "device", "offset", "size", "op", "fua", "preflush")
@@ -180,9 +180,19 @@ def _read(reading: Reading) -> Iterator[Batch]:
         return batch, rows[found["device"].name] if "device" in found else "0"
 
     skip = head.header(_ANY)
-    yield from read_lines(
-        reading.source, layout, convert, reading.devices, reading.faults, skip_lines=skip
-    )
+    for chunk in reading.source.chunks(skip):
+        plain = Chunk(_unquoted(chunk.data, delimiter), chunk.line)
+        yield from parse(plain, layout, convert, reading.devices, reading.faults, reading.source)
+
+
+def _unquoted(data: bytes, delimiter: str) -> bytes:
+    """Fields in quotes without them. A field that has quotes or delimiters inside keeps them, and
+    its line is bad if they matter."""
+    if b'"' not in data:
+        return data
+    edge = re.escape(delimiter.encode())
+    pattern = rb'(?m)(^|%s)[ \t]*"([^"\r\n%s]*)"[ \t]*(?=%s|\r?$)' % (edge, edge, edge)
+    return re.sub(pattern, rb"\1\2", data)
 
 
 def _kind(column: _Column) -> Kind:

@@ -70,3 +70,20 @@ def test_operations_in_any_usual_case(word: str, tmp_path: Path) -> None:
     found, _ = read_text(tmp_path, f"at_ns,offset_bytes,bytes,op\n1,0,512,{word}\n")
     wanted = {"trim": "discard", "sync": "flush"}.get(word.lower(), word.lower())
     assert found == [(0, "0", 0, 512, wanted)]
+
+
+def test_fields_may_be_in_quotes(tmp_path: Path) -> None:
+    plain = "at_us,device,offset_bytes,bytes,op,note\n5,sda,0,4096,read,\n7,sdb,8,512,Write,x y\n"
+    quoted = "".join(
+        ",".join(f'"{field}"' for field in line.split(",")) + "\r\n" for line in plain.splitlines()
+    )
+    strings = plain.replace("sda", ' "sda"').replace("read", '"read" ').replace("x y", '"x ""y"')
+    wanted, _ = read_text(tmp_path, plain)
+    for text in (quoted, quoted.replace(",", ";"), quoted[:-2], strings):
+        found, trace = read_text(tmp_path, text)
+        assert (found, trace.faults.bad) == (wanted, 0)
+    bad = '7,"sdb,8,512,Write,z\n8,sda,"9,9",512,r,z\n'
+    found, trace = read_text(tmp_path, plain + bad + '9,"sda",0,1,"r",z\n')
+    assert found == [*wanted, (2000, '"sdb', 8, 512, "write"), (4000, "sda", 0, 1, "read")]
+    assert trace.faults.first is not None
+    assert (trace.faults.bad, trace.faults.first.number) == (1, 5)
