@@ -2,8 +2,8 @@
 """The text that blkparse prints in its usual form.
 
 ``8,0  3  1  0.000000000  697  Q  W 223490 + 8 [kjournald]``: device, CPU, sequence number, seconds,
-pid, action, operation, sector, sectors, process. Other actions are left out, and so is the summary
-at the end.
+pid, action, operation, sector, sectors, process. Other actions are left out, and so are commands
+that are passed through to the device, and the summary at the end.
 """
 
 from __future__ import annotations
@@ -30,6 +30,9 @@ from spekctl.trace.source import Chunk, Head
 from spekctl.trace.text import Converted, Layout, Rows, likeness, parse
 
 _EVENT = re.compile(r"\s*\d+,\d+\s+\d+\s+\d+\s+\d+\.\d+\s+\d+\s+[A-Z]+\s", re.ASCII)
+# A command that is passed through to the device: it has a number of bytes and no place.
+_COMMAND = re.compile(rb"\s*(?:\S+\s+){6}[A-Z]+\s+\d+\s+[(\[]")
+_COMMAND_BLANKS = 7
 _SUMMARY = (b"CPU", b"Total (")
 _ACTIONS = {"queue": b"Q", "issue": b"D"}
 # An event with a place, and one without: a flush.
@@ -92,12 +95,16 @@ def _events(chunk: Chunk, action: bytes) -> Iterator[tuple[Chunk, int]]:
     starts = np.concatenate([[0], ends[:-1] + 1])
     spaces = np.concatenate([np.flatnonzero(raw == _SPACE), [len(raw)] * 8])
     first = np.searchsorted(spaces[:-8], starts)
+    blanks = np.searchsorted(spaces[:-8], ends) - first
     # The sixth field begins behind the fifth space of its line, and ends at the sixth.
     begin = spaces[np.minimum(first + 4, len(spaces) - 1)] + 1
     end = np.minimum(spaces[np.minimum(first + 5, len(spaces) - 1)], ends)
     is_event = (begin < ends) & (raw[starts] != _NEWLINE)
     at = np.minimum(begin, len(raw) - 1)
     wanted = is_event & (raw[at] == action[0]) & (end - begin == 1)
+    like = np.flatnonzero(wanted & (blanks == _COMMAND_BLANKS)).tolist()
+    lines = chunk.data.split(b"\n") if like else []
+    wanted[[place for place in like if _COMMAND.match(lines[place])]] = False
     # An action is a letter or two; a line with another thing in this place is no event.
     letter = raw[at] & ~np.uint8(0x20)
     other = is_event & ~wanted & (letter >= ord("A")) & (letter <= ord("Z")) & (end - begin <= 2)

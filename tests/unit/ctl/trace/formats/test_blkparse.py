@@ -54,3 +54,15 @@ def test_bad_lines_keep_their_numbers(tmp_path: Path) -> None:
     assert (len(found), trace.faults.bad) == (4, 4)
     assert trace.faults.first is not None
     assert trace.faults.first.number == 5
+
+
+def test_commands_passed_through_are_left_out(tmp_path: Path) -> None:
+    command = "  8,0    3        5     0.000009118   697  Q   R 36 (12 00 ..) [smartctl]\n"
+    command += "  8,0    3        5     0.000009118   697  Q   N 0 [(sd-pam) [x]]\n"
+    broken = "  8,0    3        5     0.000009118   697  Q   W 223490\n"
+    wanted, plain = read_text(tmp_path, TEXT)
+    found, trace = read_text(tmp_path, command + TEXT.replace("CPU0", broken + command + "CPU0", 1))
+    assert found == wanted
+    assert (trace.faults.bad, trace.faults.ignored) == (1, plain.faults.ignored + 4)
+    assert trace.faults.first is not None
+    assert trace.faults.first.number == 14
