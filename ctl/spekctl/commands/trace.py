@@ -36,7 +36,7 @@ Examples:
   spekctl trace fit Financial1.spc.bz2 -o financial1.toml
 
 \b
-Formats, detected by content; files may be compressed (gz, xz, zst, bz2):
+Formats, detected by content; files may be compressed (gz, xz, zst, lz4, bz2):
   spc        SPC: Financial1 and 2, WebSearch1 to 3     msr        MSR Cambridge
   blktrace   binary, versions 7 and 8                   blkparse   its text
   fio        iologs of versions 2 and 3                 blkreplay  load files

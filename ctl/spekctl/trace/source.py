@@ -30,8 +30,11 @@ _MAGIC = (
     (b"\x1f\x8b", "gz"),
     (b"\xfd7zXZ\x00", "xz"),
     (b"\x28\xb5\x2f\xfd", "zst"),
+    (b"\x04\x22\x4d\x18", "lz4"),
     (b"BZh", "bz2"),
 )
+# Those that pyarrow reads, and its names of them.
+_BY_ARROW = {"zst": "zstd", "lz4": "lz4"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,7 +98,7 @@ class Source:
 
     @property
     def compression(self) -> str:
-        """gz, xz, zst, bz2 or nothing."""
+        """gz, xz, zst, lz4, bz2 or nothing."""
         with self._reading(), open(self.path, "rb") as file:
             start = file.read(6)
         return next((name for magic, name in _MAGIC if start.startswith(magic)), "")
@@ -197,8 +200,8 @@ def _decompressor(raw: IO[bytes], compression: str) -> contextlib.AbstractContex
         import bz2
 
         found = bz2.BZ2File(raw)
-    elif compression == "zst":
+    elif compression in _BY_ARROW:
         import pyarrow as pa
 
-        found = pa.CompressedInputStream(pa.PythonFile(raw, mode="r"), "zstd")
+        found = pa.CompressedInputStream(pa.PythonFile(raw, mode="r"), _BY_ARROW[compression])
     return cast("contextlib.AbstractContextManager[IO[bytes]]", found)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0
-"""The bytes of traces: compressed in four ways, cut short, and no files at all."""
+"""The bytes of traces: compressed in five ways, cut short, and no files at all."""
 
 from __future__ import annotations
 
@@ -19,15 +19,16 @@ from spekctl.trace.source import Source
 TEXT = "".join(f"0,{index},512,r,{index}.25\n" for index in range(5000)).encode()
 
 
-def zst(data: bytes) -> bytes:
-    return bytes(pa.Codec("zstd").compress(data, asbytes=True))
+def by_arrow(name: str) -> Callable[[bytes], bytes]:
+    return lambda data: bytes(pa.Codec(name).compress(data, asbytes=True))
 
 
 COMPRESSED: dict[str, Callable[[bytes], bytes]] = {
     "gz": gzip.compress,
     "xz": lzma.compress,
     "bz2": bz2.compress,
-    "zst": zst,
+    "zst": by_arrow("zstd"),
+    "lz4": by_arrow("lz4"),
 }
 
 
