@@ -20,7 +20,7 @@ from spekctl.errors import SpekError
 from spekctl.kernel import traces
 from spekctl.kernel.records import RunInfo
 from spekctl.kernel.traces import BATCH, TraceFeed
-from spekctl.trace.columns import Array, Op
+from spekctl.trace.columns import Array, Batch, Op
 from spekctl.trace.schedule import Block, Pace, Schedule
 from spekctl.trace.sharing import Sharing
 from spekctl.trace.trace import Trace
@@ -38,6 +38,34 @@ LONGEST = np.uint64(2**32 - 1)  # bytes of a record in the kernel
 
 
 @dataclass(slots=True)
+class LeftOut:
+    """Records that the kernel cannot replay, counted by why."""
+
+    # Operations without a stream, and why.
+    without: dict[Op, str]
+    counts: dict[str, int] = field(default_factory=dict)
+
+    def __call__(self, batch: Batch) -> Array:
+        """Which of the records these are; counts them."""
+        has_stream = np.ones(256, bool)
+        has_stream[[int(op) for op in self.without]] = False
+        wrong: Array = ~has_stream[batch.op]
+        if wrong.any():
+            for op, why in self.without.items():
+                self._count(why, int(np.count_nonzero(batch.op == int(op))))
+        huge = batch.bytes > LONGEST
+        if huge.any():
+            huge &= ~wrong
+            self._count("discard of 4 GiB or more", int(huge.sum()))
+            wrong |= huge
+        return wrong
+
+    def _count(self, why: str, count: int) -> None:
+        if count:
+            self.counts[why] = self.counts.get(why, 0) + count
+
+
+@dataclass(slots=True)
 class Replay:
     """A trace on devices, ready to be fed."""
 
@@ -48,46 +76,19 @@ class Replay:
     workers: int
     sharing: Sharing
     share: Share
-    # Operations without a stream, by why they are left out.
-    without: dict[Op, str]
+    left_out: LeftOut
     # Asu of the first device; those of the others follow it.
     first_asu: int = 0
-    skipped: dict[str, int] = field(default_factory=dict)
 
     def parts(self) -> Iterator[list[Records]]:
         """The records of each worker, in their order."""
         for block in self.schedule.blocks(BLOCK):
-            block = self._possible(block)
             kept = _records(block, self.first_asu)
             if self.workers == 1:
                 yield [kept]
                 continue
             worker = self.sharing.workers(block)
             yield [kept[worker == index] for index in range(self.workers)]
-
-    def _possible(self, block: Block) -> Block:
-        """The block without records that the kernel cannot replay."""
-        wrong = self._wrong(block)
-        return block.take(~wrong) if wrong.any() else block
-
-    def _wrong(self, block: Block) -> Array:
-        """Which records the kernel cannot replay; counts them."""
-        has_stream = np.ones(256, bool)
-        has_stream[[int(op) for op in self.without]] = False
-        wrong: Array = ~has_stream[block.op]
-        if wrong.any():
-            for op, why in self.without.items():
-                self._skip(why, int(np.count_nonzero(block.op == int(op))))
-        huge = block.bytes > LONGEST
-        if huge.any():
-            huge &= ~wrong
-            self._skip("discard of 4 GiB or more", int(huge.sum()))
-            wrong |= huge
-        return wrong
-
-    def _skip(self, why: str, count: int) -> None:
-        if count:
-            self.skipped[why] = self.skipped.get(why, 0) + count
 
 
 def _records(block: Block, first_asu: int) -> Records:
@@ -189,7 +190,7 @@ def result_of(replay: Replay, info: RunInfo, trouble: str) -> ReplayResult:
         issued=counts.issued,
         complete=bool(counts.ended) and counts.issued == counts.fed,
         skipped={
-            **replay.skipped,
+            **replay.left_out.counts,
             **({"of no bytes": adjusted.empty} if adjusted.empty else {}),
             **({"beyond the device": adjusted.beyond} if adjusted.beyond else {}),
         },

@@ -22,7 +22,7 @@ from spekctl.block.device import Device
 from spekctl.errors import UsageError
 from spekctl.run import replay, until
 from spekctl.run.job import Request
-from spekctl.run.replay import Replay
+from spekctl.run.replay import LeftOut, Replay
 from spekctl.run.targets import targets_of
 from spekctl.trace import mapping
 from spekctl.trace.columns import Batch, Op
@@ -199,20 +199,24 @@ def build(
     until.check(options.until, options.stop_when or (), config)
     block = max(one.logical_block for one in devices)
 
-    def schedule() -> Schedule:
-        return Schedule(trace.batches(), mapper, timing, block)
+    def schedule(left_out: LeftOut) -> Schedule:
+        return Schedule(trace.batches(), mapper, timing, block, left_out)
 
+    left_out = LeftOut(without)
     found = Replay(
         trace,
-        schedule(),
+        schedule(left_out),
         source.map,
         look.survey.records,
         len(cpus),
         sharing(
-            schedule().blocks(replay.BLOCK), len(cpus), [one.bytes for one in devices], source.share
+            schedule(LeftOut(without)).blocks(replay.BLOCK),
+            len(cpus),
+            [one.bytes for one in devices],
+            source.share,
         ),
         source.share,
-        without,
+        left_out,
         len(company.asus) if company else 0,
     )
     return Request(

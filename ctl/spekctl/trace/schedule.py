@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import itertools
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field, fields
 from enum import StrEnum
 from fractions import Fraction
@@ -173,6 +173,8 @@ class Schedule:
     mapper: Mapper
     timing: Timing = Timing()
     block_bytes: int = 512
+    # Which records cannot be replayed: they have no due time, and do not count for a rate.
+    left_out: Callable[[Batch], Array] | None = None
     adjusted: Adjusted = field(default_factory=Adjusted)
 
     def blocks(self, rows: int) -> Iterator[Block]:
@@ -190,6 +192,9 @@ class Schedule:
             adjusted.beyond += placed.beyond
             adjusted.shifted += placed.shifted
             adjusted.grown += grown
+            index = index[placed.kept]
+            if self.left_out is not None and (wrong := self.left_out(whole)).any():
+                whole, index = whole.take(~wrong), index[~wrong]
             yield Block(
                 self.timing.due_ns(whole.at_ns, sent, before_ns),
                 whole.offset_bytes,
@@ -197,7 +202,7 @@ class Schedule:
                 whole.op,
                 whole.flags,
                 whole.device,
-                index[placed.kept],
+                index,
             )
             sent += len(whole)
             if len(whole):

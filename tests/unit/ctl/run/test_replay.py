@@ -90,6 +90,7 @@ def build(kernel: FakeKernel, tmp_path: Path) -> Build:
         *lines: str,
         speed: str | None = None,
         closed: int | None = None,
+        think: bool = False,
         map: Map = "as-is",
         share: Share = "address",
         devices: tuple[str, ...] = ("/dev/fake0",),
@@ -97,7 +98,9 @@ def build(kernel: FakeKernel, tmp_path: Path) -> Build:
     ) -> Request:
         path = tmp_path / "some trace.csv"
         path.write_text(HEAD + "".join(f"{one}\n" for one in lines))
-        source = TraceSource([str(path)], speed=speed, closed=closed, map=map, share=share)
+        source = TraceSource(
+            [str(path)], speed=speed, closed=closed, think=think, map=map, share=share
+        )
         subject = run_request.on(replay_request.workload_of(source), devices)
         return run_request.build(subject, Options(**options))
 
@@ -201,7 +204,7 @@ def test_records_are_fed_as_they_are(build: Build, feed: FakeFeed) -> None:
     ]
     assert (feed.ended, feeder.fed, feeder.trouble()) == (4, 4, "")
     assert request.replay is not None
-    assert request.replay.skipped == {
+    assert request.replay.left_out.counts == {
         "the device has no discards": 1,
         "write-zeroes is not replayed": 1,
     }
@@ -284,3 +287,17 @@ def test_discards_are_a_property_of_the_disk(tmp_path: Path) -> None:
     assert replay_request.discards(disk(sysfs=partition))
     (queue / "discard_max_bytes").write_text("0\n")
     assert not replay_request.discards(disk(sysfs=tmp_path))
+
+
+def test_records_that_are_left_out_do_not_count_for_a_rate(build: Build, feed: FakeFeed) -> None:
+    lines = [f"{n},{n * 512},512,{'read' if n % 3 else 'discard'}" for n in range(9)]
+    fed_by(build(*lines, rate=1000.0))
+    assert [one.at_ns for one in feed.records()] == [n * 1_000_000 for n in range(6)]
+
+
+def test_the_time_of_records_that_are_left_out_is_thought_away(
+    build: Build, feed: FakeFeed
+) -> None:
+    lines = [f"{n},{n * 512},512,{'read' if n % 3 else 'discard'}" for n in range(1, 7)]
+    fed_by(build(*lines, closed=2, think=True))
+    assert [one.at_ns for one in feed.records()] == [0, 1000, 2000, 1000]
