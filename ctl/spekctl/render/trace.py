@@ -17,6 +17,8 @@ if TYPE_CHECKING:
 
 _DEVICES_SHOWN = 24
 _SIZES_SHOWN = 8
+# Distances beyond say only that there is no likeness.
+_MOST = 99.99
 
 
 def show(info: TraceInfo) -> None:
@@ -73,11 +75,9 @@ def _value(found: TraceProperty, value: float | None) -> str:
 def _distance(found: TraceProperty) -> str:
     if found.measure == "ks":
         return f"{found.distance:.3f} (KS)"
-    return (
-        f"{100 * found.distance:.1f} points"
-        if found.measure == "difference"
-        else (f"{found.distance:.1%}")
-    )
+    if found.measure == "difference":
+        return f"{100 * found.distance:.1f} points"
+    return f"{found.distance:.1%}" if found.distance <= _MOST else f"> {_MOST:,.0%}"
 
 
 def defects(found: TraceDefects) -> list[str]:

@@ -103,3 +103,16 @@ def test_a_distance_is_in_the_unit_of_its_measure(
     text = capsys.readouterr().out
     assert row_of(text, name.split()[0])[len(name.split()) :] == cells
     assert text.endswith("a note on the fit\n1 unreadable record; the first: line 3: no number\n")
+
+
+def test_a_distance_without_likeness_has_no_number(
+    fit: TraceFit, capsys: pytest.CaptureFixture[str]
+) -> None:
+    found = [
+        TraceProperty("x", 0.0, 38.0, 1e9, "ratio"),
+        TraceProperty("y", 1.0, 9.0, 8.0, "ratio"),
+    ]
+    trace.show_fit(replace(fit, properties=found))
+    text = capsys.readouterr().out
+    assert row_of(text, "x")[-2:] == [">", "9,999%"]
+    assert row_of(text, "y")[-1] == "800.0%"
