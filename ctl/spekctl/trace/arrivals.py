@@ -27,6 +27,8 @@ _MOST_BURSTS = 2
 # One more process has to improve the mean error by this much (natural logarithm).
 _PRICE = 0.02
 _FLOOR = 1e-3
+# The index of n windows is that of the law but for so many standard deviations of its logarithm.
+_DEVIATIONS = 2
 # Windows up to this length have full weight: longer ones matter less to a device's queue.
 _FULL_WEIGHT_NS = 10**9
 # More regular than this is a constant rate.
@@ -76,12 +78,14 @@ def fit(
     wanted = np.log(np.array([one.index for one in windows]))
     weights = np.minimum(1.0, np.sqrt(_FULL_WEIGHT_NS / (window_s * 1e9)))
     single = _candidates(rate, span_ns)
-    poisson = _errors(np.ones((1, len(windows))), wanted, weights)
+    slack = _DEVIATIONS * np.sqrt([2 / (one.windows - 1) for one in windows])
+    goal = _Goal(window_s, wanted, slack, weights)
+    poisson = goal.errors(np.ones((1, len(windows))))
     best: tuple[float, list[Bursts]] = (float(poisson[0]), [])
     variances = np.array([_variance(one, window_s) for one in single]).reshape(-1, len(window_s))
     rates = np.array([one.rate for one in single])
     for count in range(1, _MOST_BURSTS + 1):
-        found = _best_of(count, single, rates, variances, rate, window_s, wanted, weights)
+        found = _best_of(count, single, rates, variances, rate, goal)
         if found is not None and found[0] + _PRICE < best[0]:
             best = found
     bursts = best[1]
@@ -108,11 +112,23 @@ def _variance(bursts: Bursts, window_s: Array) -> Array:
     return found
 
 
-def _errors(index: Array, wanted: Array, weights: Array) -> Array:
-    """Of each row: root of the weighted mean square of the logarithms' differences."""
-    squares = (np.log(np.maximum(index, _FLOOR)) - wanted) ** 2
-    found: Array = np.sqrt(squares @ weights / weights.sum())
-    return found
+@dataclass(frozen=True, slots=True)
+class _Goal:
+    """The dispersion of the trace: of each window the logarithm of the index, how much of a
+    difference is chance, and the weight."""
+
+    window_s: Array
+    wanted: Array
+    slack: Array
+    weights: Array
+
+    def errors(self, index: Array, slack: bool = True) -> Array:
+        """Of each row: root of the weighted mean square of the logarithms' differences, but for
+        what is chance, with @slack."""
+        off = np.abs(np.log(np.maximum(index, _FLOOR)) - self.wanted)
+        squares = np.maximum(off - self.slack * slack, 0) ** 2
+        found: Array = np.sqrt(squares @ self.weights / self.weights.sum())
+        return found
 
 
 def _best_of(
@@ -121,9 +137,7 @@ def _best_of(
     rates: Array,
     variances: Array,
     rate: float,
-    window_s: Array,
-    wanted: Array,
-    weights: Array,
+    goal: _Goal,
 ) -> tuple[float, list[Bursts]] | None:
     """The best sum of @count burst processes and the Poisson one; None if there is none."""
     if len(single) < count:
@@ -136,8 +150,9 @@ def _best_of(
     grid, burst_rate = grid[:, fits], burst_rate[fits]
     if not grid.shape[1]:
         return None
-    variance = variances[grid].sum(axis=0) + np.outer(np.maximum(rate - burst_rate, 0), window_s)
-    index = variance / (rate * window_s)
-    errors = _errors(index, wanted, weights)
-    place = int(errors.argmin())
+    poisson = np.outer(np.maximum(rate - burst_rate, 0), goal.window_s)
+    index = (variances[grid].sum(axis=0) + poisson) / (rate * goal.window_s)
+    errors = goal.errors(index)
+    # Of those that are off by chance only, the closest.
+    place = int(np.lexsort((goal.errors(index, slack=False), errors))[0])
     return float(errors[place]), [single[one] for one in grid[:, place]]

@@ -78,3 +78,17 @@ def test_bursts_alone_are_found_exactly() -> None:
     ]
     rate = length * 1e9 / interval_ns
     assert fit(rate, 5.0, wanted, 10**12) == [Bursts(length, interval_ns)]
+
+
+def test_chance_is_no_burstiness() -> None:
+    """The indices of 60,000 Poisson arrivals of 500 per second."""
+    windows = (119_000, 11_900, 1190, 119, 11)
+    indices = (1.0, 1.02, 0.99, 0.78, 0.54)
+    seen = [
+        TraceDispersion(window_ns, number, index, 9)
+        for window_ns, number, index in zip(WINDOWS_NS, windows, indices, strict=True)
+    ]
+    assert fit(500.0, 1.0, seen, 119 * 10**9) == [Poisson(500.0)]
+    # As many windows show a burstiness this small.
+    clear = [TraceDispersion(one.window_ns, one.windows, 1.2, 9) for one in seen[:3]] + seen[3:]
+    assert fit(500.0, 1.0, clear, 119 * 10**9) != [Poisson(500.0)]
