@@ -95,8 +95,8 @@ def _reading(function: F) -> F:
     return function
 
 
-def _open(inputs: tuple[Path, ...], given: dict[str, Any]) -> Trace:
-    """The trace that the options mean."""
+def _open(inputs: tuple[Path, ...], given: dict[str, Any], once: bool = True) -> Trace:
+    """The trace that the options mean. @once: the command reads it once"""
     from spekctl.log.file import require
 
     require()
@@ -113,7 +113,7 @@ def _open(inputs: tuple[Path, ...], given: dict[str, Any]) -> Trace:
         event=given["event"],
         columns=given["columns"],
     )
-    return open_trace(inputs, options)
+    return open_trace(inputs, options, once)
 
 
 @click.group(cls=Group, epilog=EPILOG)
@@ -142,7 +142,7 @@ def info(
     from spekctl.commands.deliver import deliver
 
     files.check_writable(output)
-    trace = _open(inputs, given)
+    trace = _open(inputs, given, once=not timing)
     from spekctl.render import trace as render
     from spekctl.trace import figures
 
@@ -280,7 +280,7 @@ def fit(inputs: tuple[Path, ...], output: Path, as_json: bool, **given: Any) -> 
     if output.suffix != ".toml":
         raise UsageError(f"{output}: a workload is a file called NAME.toml")
     name = _workload_name(output.stem)
-    trace = _open(inputs, given)
+    trace = _open(inputs, given, once=False)
     from spekctl.render.trace import show_fit
     from spekctl.trace.fit import fit as module
     from spekctl.workload.override import to_toml

@@ -63,7 +63,7 @@ def recognized(head: Head) -> Format:
         raise UsageError(f"{head.path} is empty; expected a trace")
     best = max(FORMATS, key=lambda one: one.likeness(head))
     if best.likeness(head) < LEAST_LIKENESS:
-        if document.is_document(head.path):
+        if not head.is_pipe and document.is_document(head.path):
             found = document.description(head.path)
             raise UsageError(f"{head.path} is {found}; expected a trace")
         raise UsageError(

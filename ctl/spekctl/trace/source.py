@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import contextlib
+import io
 import itertools
 import lzma
 import os
@@ -23,6 +24,7 @@ HEAD_BYTES = 1 << 16
 _LINES_TOLD_BY = 200
 CHUNK_BYTES = 8 << 20
 _BLOCK_LEAST = 64 << 10
+_PIPE_BYTES = 1 << 20
 # More without a newline is not a line of any format.
 LINE_MAX = 1 << 20
 
@@ -33,6 +35,7 @@ _MAGIC = (
     (b"\x04\x22\x4d\x18", "lz4"),
     (b"BZh", "bz2"),
 )
+_MAGIC_BYTES = 6
 # Those that pyarrow reads, and its names of them.
 _BY_ARROW = {"zst": "zstd", "lz4": "lz4"}
 
@@ -44,6 +47,7 @@ class Head:
     path: Path
     data: bytes
     whole: bool  # there is no more
+    is_pipe: bool = False  # the path cannot be opened again
 
     @property
     def text(self) -> bytes:
@@ -70,6 +74,39 @@ class Head:
         return number if pattern.match(text) else 0
 
 
+class _Pipe(io.RawIOBase):
+    """A pipe, or what decompresses it, whose first @size bytes were read ahead."""
+
+    def __init__(self, file: IO[bytes], size: int) -> None:
+        self._file = file
+        self.start = _read(file, size)
+        self._at = 0
+
+    @property
+    def is_read(self) -> bool:
+        """Whether reading has begun."""
+        return self._at > 0
+
+    def readable(self) -> bool:
+        """See RawIOBase."""
+        return True
+
+    def readinto(self, buffer: Any) -> int:
+        """See RawIOBase."""
+        data = self.start[self._at : self._at + len(buffer)] or self._file.read(len(buffer))
+        self._at += len(data)
+        buffer[: len(data)] = data
+        return len(data)
+
+
+def _piped(path: Path) -> _Pipe:
+    """The contents of a pipe, decompressed."""
+    # Closed with the process.
+    raw = _Pipe(open(path, "rb"), _MAGIC_BYTES)  # noqa: SIM115
+    buffered = io.BufferedReader(raw, _PIPE_BYTES)
+    return _Pipe(_decompressor(buffered, _compression(raw.start)).__enter__(), HEAD_BYTES + 1)
+
+
 @dataclass(frozen=True, slots=True)
 class Chunk:
     """Whole lines, the last perhaps without its newline."""
@@ -82,29 +119,45 @@ class Source:
     """A trace's file. Each reading begins at its start.
 
     @share: files that are read at once, which share the memory for blocks
+    @once: its contents are read once, its head before, so that it may be a pipe
     """
 
-    def __init__(self, path: Path, share: int = 1) -> None:
+    def __init__(self, path: Path, share: int = 1, once: bool = False) -> None:
         self.path = path
         self._share = share
+        self._pipe: _Pipe | None = None
         try:
             mode = os.stat(path).st_mode
         except FileNotFoundError as error:
             raise UsageError(f"there is no file {path}") from error
         except (OSError, ValueError) as error:
             raise UsageError(f"cannot read {path}: {getattr(error, 'strerror', error)}") from error
-        if not stat.S_ISREG(mode):
+        if stat.S_ISFIFO(mode):
+            if not once:
+                raise UsageError(
+                    f"{path} is a pipe, and the trace is read more than once; store it in a file"
+                )
+            with self._reading():
+                self._pipe = _piped(path)
+        elif not stat.S_ISREG(mode):
             raise UsageError(f"{path} is not a file; expected a trace")
+
+    @property
+    def is_pipe(self) -> bool:
+        """Whether the path cannot be opened again."""
+        return self._pipe is not None
 
     @property
     def compression(self) -> str:
         """gz, xz, zst, lz4, bz2 or nothing."""
         with self._reading(), open(self.path, "rb") as file:
-            start = file.read(6)
-        return next((name for magic, name in _MAGIC if start.startswith(magic)), "")
+            return _compression(file.read(_MAGIC_BYTES))
 
     def head(self) -> Head:
         """The beginning, decompressed."""
+        if self._pipe is not None:
+            data = self._pipe.start
+            return Head(self.path, data[:HEAD_BYTES], len(data) <= HEAD_BYTES, is_pipe=True)
         with self.open() as file, self._reading():
             data = _read(file, HEAD_BYTES)
             return Head(self.path, data, not file.read(1))
@@ -112,6 +165,11 @@ class Source:
     @contextlib.contextmanager
     def open(self) -> Iterator[IO[bytes]]:
         """The contents, decompressed; to be read within reading()."""
+        if self._pipe is not None:
+            if self._pipe.is_read:
+                raise UsageError(f"{self.path} is a pipe, which can be read once")
+            yield cast("IO[bytes]", self._pipe)
+            return
         compression = self.compression
         with self._reading():
             raw = open(self.path, "rb")  # noqa: SIM115 # closed below together with its decompressor
@@ -186,6 +244,10 @@ def _read(file: IO[bytes], size: int) -> bytes:
         parts.append(data)
         left -= len(data)
     return b"".join(parts)
+
+
+def _compression(start: bytes) -> str:
+    return next((name for magic, name in _MAGIC if start.startswith(magic)), "")
 
 
 def _decompressor(raw: IO[bytes], compression: str) -> contextlib.AbstractContextManager[IO[bytes]]:

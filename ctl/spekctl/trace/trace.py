@@ -11,11 +11,12 @@ from spekctl.errors import UsageError
 from spekctl.trace import registry
 from spekctl.trace.columns import BATCH, Batch, Devices
 from spekctl.trace.faults import Faults
-from spekctl.trace.formats import table
+from spekctl.trace.formats import speklog, stored, table
 from spekctl.trace.formats.format import Format, Reading, ReadOptions
 from spekctl.trace.order import WINDOW, from_zero, in_order, merged, spread
 from spekctl.trace.source import Source
 
+_PARQUET = b"PAR1"
 # Records of a file that can be put in order, also if hundreds of files share the memory.
 _WINDOW_LEAST = 4096
 
@@ -70,8 +71,17 @@ class Trace:
         return part.format.read(reading)
 
 
-def open_trace(paths: Sequence[Path], options: ReadOptions | None = None) -> Trace:
-    """A trace; UsageError if a file is not one, or if they are of different formats."""
+# Readers of these find their way in the file.
+_OF_PARQUET = (stored.FORMAT, speklog.FORMAT)
+
+
+def open_trace(
+    paths: Sequence[Path], options: ReadOptions | None = None, once: bool = False
+) -> Trace:
+    """A trace; UsageError if a file is not one, or if they are of different formats.
+
+    @once: it is read once, so that its files may be pipes
+    """
     options = options or ReadOptions()
     # Only of CSV columns can be named.
     name = options.format or (table.FORMAT.name if options.columns else "")
@@ -80,8 +90,10 @@ def open_trace(paths: Sequence[Path], options: ReadOptions | None = None) -> Tra
         raise UsageError(f"--column names columns of csv, not of {name}")
     parts, empty = [], 0
     for path in paths:
-        source = Source(path, len(paths))
+        source = Source(path, len(paths), once)
         head = source.head()
+        if source.is_pipe and (chosen in _OF_PARQUET or head.data.startswith(_PARQUET)):
+            raise UsageError(f"{path} is a pipe, and Parquet cannot be read from one; store it")
         # blktrace leaves empty files of processors that had nothing to do.
         if head.data or len(paths) == 1:
             parts.append(Part(source, chosen or registry.recognized(head)))

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import json
+import os
 import subprocess
 import sys
 from pathlib import Path
@@ -117,3 +118,39 @@ def test_a_twin_is_called_toml(spekctl: Spekctl, path: Path, tmp_path: Path) -> 
     outcome = spekctl("trace", "fit", str(path), "-o", str(tmp_path / "twin"))
     assert outcome.code == ExitCode.USAGE
     assert "a workload is a file called NAME.toml" in outcome.sentence
+
+
+@pytest.mark.parametrize(
+    ("line", "sentence"),
+    [
+        ("info", ""),
+        ("head", ""),
+        ("convert -o t.csv", ""),
+        ("cut -o t.csv --op read", ""),
+        ("info --timing", "is a pipe, and the trace is read more than once"),
+        ("fit -o t.toml", "is a pipe, and the trace is read more than once"),
+        ("info --format spek-trace", "is a pipe, and Parquet cannot be read from one"),
+    ],
+)
+def test_traces_may_come_through_pipes(
+    line: str, sentence: str, spekctl: Spekctl, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    reader, writer = os.pipe()
+    os.write(writer, MIXED.encode())
+    os.close(writer)
+    outcome = spekctl("trace", *line.split(), f"/dev/fd/{reader}")
+    os.close(reader)
+    assert outcome.code == (ExitCode.USAGE if sentence else ExitCode.OK)
+    assert sentence in (outcome.sentence if sentence else outcome.err)
+
+
+def test_a_pipe_of_something_else_is_no_trace(spekctl: Spekctl) -> None:
+    for data, sentence in ((b"PAR1...", "Parquet cannot be read"), (b"{}\n", "not a trace of a")):
+        reader, writer = os.pipe()
+        os.write(writer, data)
+        os.close(writer)
+        outcome = spekctl("trace", "info", f"/dev/fd/{reader}")
+        os.close(reader)
+        assert outcome.code == ExitCode.USAGE
+        assert sentence in outcome.sentence

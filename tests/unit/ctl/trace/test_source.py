@@ -4,9 +4,13 @@
 from __future__ import annotations
 
 import bz2
+import contextlib
 import gzip
 import lzma
-from collections.abc import Callable
+import os
+import threading
+import time
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pyarrow as pa
@@ -14,7 +18,7 @@ import pytest
 from lib.ctl.traces import read, read_text
 
 from spekctl.errors import UsageError
-from spekctl.trace.source import Source
+from spekctl.trace.source import HEAD_BYTES, Source
 
 TEXT = "".join(f"0,{index},512,r,{index}.25\n" for index in range(5000)).encode()
 
@@ -83,3 +87,60 @@ def test_a_byte_order_mark_is_no_part_of_the_text(tmp_path: Path) -> None:
     for size in range(3, 9):
         data = b"".join(chunk.data for chunk in source.chunks(0, size))
         assert data == b"\n\na\n" + MARK + b"b\n"
+
+
+@contextlib.contextmanager
+def piped(folder: Path, data: bytes) -> Iterator[Path]:
+    """A pipe that somebody writes @data into, the first byte by itself."""
+    path = folder / "pipe"
+    os.mkfifo(path)
+
+    def write() -> None:
+        with open(path, "wb", buffering=0) as file, contextlib.suppress(BrokenPipeError):
+            file.write(data[:1])
+            time.sleep(0.05)
+            file.write(data[1:])
+
+    writer = threading.Thread(target=write)
+    writer.start()
+    try:
+        yield path
+    finally:
+        writer.join()
+        path.unlink()
+
+
+@pytest.mark.parametrize("kind", ["plain", *COMPRESSED])
+def test_a_pipe_is_read_once(kind: str, tmp_path: Path) -> None:
+    data = TEXT * 2  # longer than the head
+    with piped(tmp_path, COMPRESSED.get(kind, bytes)(data)) as path:
+        source = Source(path, once=True)
+        assert source.is_pipe
+        for _ in range(2):
+            head = source.head()
+            assert (head.data, head.whole, head.is_pipe) == (data[:HEAD_BYTES], False, True)
+        assert b"".join(source.blocks(1000)) == data
+        assert source.head().data == data[:HEAD_BYTES]
+        with pytest.raises(UsageError, match="pipe is a pipe, which can be read once"):
+            next(source.blocks())
+
+
+def test_a_short_pipe_is_whole(tmp_path: Path) -> None:
+    with piped(tmp_path, b"ab") as path:
+        source = Source(path, once=True)
+        assert (source.head().data, source.head().whole) == (b"ab", True)
+        assert b"".join(source.blocks()) == b"ab"
+
+
+def test_a_damaged_pipe_is_said_to_be(tmp_path: Path) -> None:
+    with (
+        piped(tmp_path, gzip.compress(TEXT)[:-20]) as path,
+        pytest.raises(UsageError, match="pipe is damaged: "),
+    ):
+        list(Source(path, once=True).blocks())
+
+
+def test_what_reads_more_than_once_needs_a_file(tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "pipe")
+    with pytest.raises(UsageError, match="is a pipe, and the trace is read more than once"):
+        Source(tmp_path / "pipe")
