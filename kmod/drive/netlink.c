@@ -8,7 +8,6 @@
 #include <linux/mm.h>
 #include <linux/module.h>
 #include "../compat/compat.h"
-#include "../core/muldiv.h"
 #include "../genl/put.h"
 #include "netlink.h"
 #include "serve.h"
@@ -558,12 +557,13 @@ static int put_times(struct sk_buff *skb, const struct snapshot *snapshot,
 		nla_nest_end(skb, nest);
 	}
 	for (i = 0; i < SPEK_DRIVE_PHASE_NR; i++) {
-		u64 nj = spek_muldiv64(account->phase_ns[i], watts->phase[i], 1000000, NULL);
+		struct spek_drive_energy energy = {};
 
+		spek_drive_energy_add(&energy, watts->phase[i], account->phase_ns[i]);
 		nest = nla_nest_start(skb, SPEK_DRIVE_A_STATS_PHASE);
 		if (!nest || nla_put_u32(skb, SPEK_DRIVE_A_PHASE_STATS_PHASE, i) ||
 		    SPEK_PUT_U64(skb, SPEK_DRIVE_A_PHASE_STATS, NS, account->phase_ns[i]) ||
-		    SPEK_PUT_U64(skb, SPEK_DRIVE_A_PHASE_STATS, NJ, nj))
+		    SPEK_PUT_U64(skb, SPEK_DRIVE_A_PHASE_STATS, NJ, energy.nj))
 			return -EMSGSIZE;
 		nla_nest_end(skb, nest);
 	}

@@ -117,20 +117,22 @@ int spek_drive_watts_check(const struct spek_drive_watts *watts, struct spek_ref
 
 /**
  * spek_drive_energy_add() - add to an energy
- * @energy: energy, up to 2^64 nJ in all
+ * @energy: energy, modulo 2^64 nJ
  * @uw: power in microwatts
  * @ns: time
  */
 void spek_drive_energy_add(struct spek_drive_energy *energy, u64 uw, u64 ns)
 {
-	u64 fj = uw * ns, nj, rest;
+	u64 fj, high = spek_mul128(uw, ns, &fj), nj, rest;
 
-	if (spek_likely(!spek_mulhi64(uw, ns))) {
+	if (spek_likely(!high)) {
 		/* By a constant, which needs no division. */
 		nj = fj / FJ_PER_NJ;
 		rest = fj - nj * FJ_PER_NJ;
 	} else {
-		nj = spek_muldiv64(uw, ns, FJ_PER_NJ, &rest);
+		/* 9 kW for 24 days: a quotient of more than 64 bits, which would trap. */
+		high -= spek_div64(high, FJ_PER_NJ) * FJ_PER_NJ;
+		nj = spek_div128(high, fj, FJ_PER_NJ, &rest);
 	}
 	energy->nj += nj;
 	energy->rest += (u32)rest;

@@ -136,7 +136,7 @@ struct spek_drive_watts {
 
 /**
  * struct spek_drive_energy - an exact energy: @nj + @rest / 10^6
- * @nj: nanojoules; last for 58 years at 10 W
+ * @nj: nanojoules, modulo 2^64, which is 58 years at 10 W
  * @rest: femtojoules, below 10^6
  */
 struct spek_drive_energy {

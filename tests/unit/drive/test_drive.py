@@ -269,6 +269,19 @@ def test_energy_of_a_year_is_exact(core: Core) -> None:
     assert sum(drive.account(year_ns).fj) == 9_300_000 * year_ns
 
 
+@pytest.mark.parametrize("uw", [10**9, 9 * 10**9])
+@pytest.mark.parametrize("ns", [2**64 - 1, 10**9 * 86_400 * 365])
+def test_energies_beyond_their_range_wrap(core: Core, uw: int, ns: int) -> None:
+    """The largest powers over months: no quotient of the division may leave 64 bits."""
+    ffi, lib = core
+    energy = ffi.new("struct spek_drive_energy *")
+    for _ in range(3):
+        lib.spek_drive_energy_add(energy, uw, ns)
+    nj, rest = divmod(3 * uw * ns, 10**6)
+    assert nj >> 64
+    assert (energy.nj, energy.rest) == (nj % 2**64, rest)
+
+
 def test_moved_counts_accesses_that_changed_the_cylinder(core: Core) -> None:
     drive = Drive(core, ES)
     now_ns = 0
