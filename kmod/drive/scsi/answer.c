@@ -257,15 +257,16 @@ static u32 report_opcodes(const struct spek_scsi_unit *unit, struct spek_scsi_re
 			  u8 *data)
 {
 	const struct spek_scsi_command *command;
-	bool known;
+	bool known, has_services;
 	u32 i;
 
 	if (!request->option)
 		return all_opcodes(unit, data);
 	command = spek_scsi_find(unit, request->opcode, request->service, &known);
+	has_services = known && (!command || command->service >= 0);
 	/* 1: commands without service action; 2: commands with one; 3: whatever there is. */
-	if ((request->option == 1 && command && command->service >= 0) ||
-	    (request->option == 2 && command && command->service < 0)) {
+	if ((request->option == 1 && has_services) ||
+	    (request->option == 2 && known && !has_services)) {
 		spek_scsi_refuse_field(request, SPEK_SCSI_INVALID_FIELD, 2, 2);
 		return 0;
 	}

@@ -332,6 +332,19 @@ def test_supported_opcodes_are_those_that_are_taken(unit: Unit) -> None:
     assert unit.command(unknown).data == bytes([0, 1, 0, 0])
 
 
+@pytest.mark.parametrize(
+    ("option", "opcode", "service"),
+    [(1, 0x9E, 0), (1, 0x9E, 0x10), (1, 0xA3, 0), (2, 0x28, 0), (2, 0x28, 0x10)],
+)
+def test_an_opcode_with_the_wrong_option_is_refused(
+    unit: Unit, option: int, opcode: int, service: int
+) -> None:
+    """SPC-4: option 1 is for operation codes without service actions, option 2 for the others."""
+    ask = bytes([0xA3, 0x0C, option, opcode, 0, service, 0, 0, 2, 0, 0, 0])
+    answer = unit.command(ask)
+    assert (answer.code, answer.field) == ((ILLEGAL, FIELD), (2, 2))
+
+
 def test_report_luns(unit: Unit) -> None:
     report = bytes([0xA0, 0, 0, 0, 0, 0, 0, 0, 1, 0, 0, 0])
     assert unit.command(report).data == bytes([0, 0, 0, 8, *[0] * 12])
