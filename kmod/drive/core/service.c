@@ -18,6 +18,21 @@ static int check_scale(enum spek_drive_part part, u32 scale, struct spek_refusal
 			   "A scale is from 0 to 256, which is real time.");
 }
 
+/* The disk publishes the parts, and a range without sectors makes the kernel ignore all of them. */
+static int check_parts(const struct spek_drive_mechanics *mechanics, struct spek_refusal *refusal)
+{
+	u64 first, sectors;
+	u32 arm;
+
+	for (arm = 0; mechanics->split && arm < mechanics->nr_arms; arm++) {
+		spek_drive_part(mechanics, arm, &first, &sectors);
+		if (sectors < SPEK_DRIVE_PART_SECTORS)
+			return spek_refuse(refusal, SPEK_DRIVE_PART_SPLIT, 0, -ERANGE,
+					   "Each arm of a split drive needs at least 8 sectors.");
+	}
+	return 0;
+}
+
 /**
  * spek_drive_mechanics_init() - check a description and compute what serving needs
  * @mechanics: filled in; of the rotation period and phase
@@ -71,10 +86,9 @@ int spek_drive_mechanics_init(struct spek_drive_mechanics *mechanics,
 	if (!spek_is_multiple(mechanics->nr_arms, mechanics->geometry.stacks))
 		return spek_refuse(refusal, SPEK_DRIVE_PART_STACKS, 0, -EINVAL,
 				   "Every stack has the same number of arms, at least one.");
-	if (mechanics->split && mechanics->geometry.sectors <
-				(u64)SPEK_DRIVE_PART_SECTORS * mechanics->nr_arms)
-		return spek_refuse(refusal, SPEK_DRIVE_PART_SPLIT, 0, -ERANGE,
-				   "Each arm of a split drive needs at least 8 sectors.");
+	err = check_parts(mechanics, refusal);
+	if (err)
+		return err;
 	mechanics->is_parted = mechanics->split || mechanics->geometry.stacks > 1;
 	spek_drive_rotation_init(rotation, rotation->period_ps, rotation->phase);
 	return 0;

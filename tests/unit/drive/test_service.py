@@ -348,10 +348,14 @@ def test_arms_of_stacks_reach_their_stack(
     core: Core, stacks: int, arms: int, split: bool, unused: int
 ) -> None:
     """Each LBA is reached by one arm of a split drive, else by all arms of its stack alone."""
-    model = replace(
-        ONE_TRACK.with_arms(stacks * arms), split=split, sectors=max(64, 1000 * stacks - unused)
-    )
-    drive = Drive(core, model, fields={"mechanics.geometry.stacks": stacks})
+    sectors = max(64, 1000 * stacks - unused)
+    model = replace(ONE_TRACK.with_arms(stacks * arms), split=split, sectors=sectors)
+    fields = {"mechanics.geometry.stacks": stacks}
+    if split and sectors - 1000 * (stacks - 1) < 8 * arms:
+        with pytest.raises(Refused, match="at least 8"):
+            Drive(core, model, fields=fields)
+        return
+    drive = Drive(core, model, fields=fields)
     mechanics = drive.ffi.addressof(drive.c_model.mechanics)
     borders = {sum(drive.part(arm)) for arm in range(stacks * arms)}
     for lba in sorted({0, 1, drive.sectors - 1} | borders | {one - 1 for one in borders}):
