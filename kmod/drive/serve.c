@@ -365,7 +365,8 @@ static void answer(struct spek_unit *unit, struct scsi_cmnd *cmd,
 		end_with_sense(unit, cmd, &request->sense, done);
 		return;
 	}
-	bytes = min(bytes, scsi_bufflen(cmd));
+	/* Memory that the host only sends may be a file's, or read-only. */
+	bytes = cmd->sc_data_direction == DMA_FROM_DEVICE ? min(bytes, scsi_bufflen(cmd)) : 0;
 	if (bytes)
 		bytes = scsi_sg_copy_from_buffer(cmd, data, bytes);
 	scsi_set_resid(cmd, scsi_bufflen(cmd) - bytes);

@@ -216,30 +216,37 @@ class Answer:
         return (self.sense[2] & 15, self.sense[12], self.sense[13])
 
 
+def exchange(
+    fd: int, cdb: bytes, direction: int, address: int, size: int, timeout_ms: int = 30_000
+) -> Answer:
+    """A command by SG_IO, with the memory at @address; the answer holds no data."""
+    sense = ctypes.create_string_buffer(64)
+    command = ctypes.create_string_buffer(cdb, len(cdb))
+    header = bytearray(
+        SG_HEADER.pack(
+            *(ord("S"), direction, len(cdb), 64, 0, size, address),
+            *(ctypes.addressof(command), ctypes.addressof(sense), timeout_ms, 0, 0, 0),
+            *(0, 0, 0, 0, 0, 0, 0, 0, 0),
+        )
+    )
+    fcntl.ioctl(fd, SG_IO, header)
+    fields = SG_HEADER.unpack(header)
+    status, _, _, written, host = fields[13:18]
+    if host:
+        raise OSError(f"host byte {host:#x}")
+    return Answer(status, sense.raw[:written], b"", fields[19])
+
+
 def send(
     node: str, cdb: bytes, length: int = 0, data: bytes = b"", timeout_ms: int = 30_000
 ) -> Answer:
     """A command by SG_IO."""
     size = len(data) or length
     buffer = ctypes.create_string_buffer(data or b"\0" * size, max(size, 1))
-    sense = ctypes.create_string_buffer(64)
-    command = ctypes.create_string_buffer(cdb, len(cdb))
     direction = TO_DEVICE if data else FROM_DEVICE if length else NONE
-    header = bytearray(
-        SG_HEADER.pack(
-            *(ord("S"), direction, len(cdb), 64, 0, size, ctypes.addressof(buffer)),
-            *(ctypes.addressof(command), ctypes.addressof(sense), timeout_ms, 0, 0, 0),
-            *(0, 0, 0, 0, 0, 0, 0, 0, 0),
-        )
-    )
     fd = os.open(node, os.O_RDONLY | os.O_NONBLOCK)
     try:
-        fcntl.ioctl(fd, SG_IO, header)
+        answer = exchange(fd, cdb, direction, ctypes.addressof(buffer), size, timeout_ms)
     finally:
         os.close(fd)
-    fields = SG_HEADER.unpack(header)
-    status, _, _, written, host = fields[13:18]
-    if host:
-        raise OSError(f"host byte {host:#x}")
-    residue = fields[19]
-    return Answer(status, sense.raw[:written], buffer.raw[: size - residue], residue)
+    return replace(answer, data=buffer.raw[: size - answer.residue])
