@@ -8,15 +8,12 @@ Other accounts are the statistics, the disk's own counters, the operations that 
 from __future__ import annotations
 
 import contextlib
-import ctypes
 import errno
-import fcntl
 import math
 import mmap
 import os
 import select
 import signal
-import struct
 import threading
 import time
 from collections.abc import Callable, Iterator, Sequence
@@ -28,6 +25,7 @@ import msgspec
 import numpy as np
 import pytest
 from lib.core.spekcore import OP_DTYPE
+from lib.guest.absent import absent
 from lib.guest.core import generators
 from lib.guest.disks import mapped_disk, null_disk
 from lib.guest.drive import Controller, Outcome, assert_completed, one_stream
@@ -536,28 +534,7 @@ def test_the_files_go_with_the_run_although_a_dump_still_reads_it(controller: Co
         assert not directory.exists()
 
 
-SYS_READV, SYS_USERFAULTFD = 19, 323
-UFFD_API, UFFD_MISSING = 0xAA, 1
-
-
-def uffd_request(number: int, *words: int) -> tuple[int, bytes]:
-    """Code and argument of an ioctl() of userfaultfd, all of u64."""
-    argument = struct.pack(f"={len(words)}Q", *words)
-    return 3 << 30 | len(argument) << 16 | UFFD_API << 8 | number, argument
-
-
-@contextlib.contextmanager
-def absent(memory: mmap.mmap) -> Iterator[Callable[[], object]]:
-    """Whoever touches @memory, the kernel too, waits until the function that is given is called."""
-    start = ctypes.addressof(ctypes.c_char.from_buffer(memory))
-    uffd = ctypes.CDLL(None, use_errno=True).syscall(SYS_USERFAULTFD, os.O_CLOEXEC)
-    assert uffd >= 0, os.strerror(ctypes.get_errno())
-    try:
-        fcntl.ioctl(uffd, *uffd_request(0x3F, UFFD_API, 0, 0))
-        fcntl.ioctl(uffd, *uffd_request(0x00, start, len(memory), UFFD_MISSING, 0))
-        yield lambda: fcntl.ioctl(uffd, *uffd_request(0x04, start, len(memory), 0, 0))
-    finally:
-        os.close(uffd)
+SYS_READV = 19
 
 
 @pytest.mark.debug_kernel
