@@ -646,23 +646,21 @@ static void forget(struct spek_unit *unit, struct spek_unit_slot *slot, u64 now_
  * @unit: the unit
  * @cmd: the command; NULL: all, and the unit is reset
  *
- * When it returns true, scsi_done() has been called for the command or never will be. Context:
- * process.
+ * When it returns, scsi_done() has been called for the command or never will be. Context: process.
  *
- * Return: false if the drive does not answer.
+ * Return: false if the drive does not answer: the SCSI layer gives up the device, and ends its
+ * commands itself.
  */
 bool spek_unit_abort(struct spek_unit *unit, const struct scsi_cmnd *cmd)
 {
 	unsigned long flags;
 	LIST_HEAD(done);
+	bool answers;
 	u64 now_ns;
 	u32 i;
 
 	now_ns = spek_unit_lock_now(unit, &done, &flags);
-	if (unit->drive.is_gone && !unit->is_dead) {
-		spek_unit_unlock(unit, &done, flags);
-		return false;
-	}
+	answers = unit->is_dead || !unit->drive.is_gone;
 	for (i = 0; i < SPEK_DRIVE_MAX_QUEUE; i++)
 		if (unit->slots[i].cmd && (!cmd || unit->slots[i].cmd == cmd))
 			forget(unit, &unit->slots[i], now_ns);
@@ -670,14 +668,16 @@ bool spek_unit_abort(struct spek_unit *unit, const struct scsi_cmnd *cmd)
 		unit->power.cmd = NULL;
 		unit->count.aborted++;
 	}
-	if (!cmd)
-		unit->attention = SPEK_SCSI_DEVICE_RESET;
-	/* A stop may have waited for what was taken back. */
-	drive_power(unit, now_ns, &done);
+	if (answers) {
+		if (!cmd)
+			unit->attention = SPEK_SCSI_DEVICE_RESET;
+		/* A stop may have waited for what was taken back. */
+		drive_power(unit, now_ns, &done);
+	}
 	spek_unit_unlock(unit, &done, flags);
 	/* What others took from its slot before is then through scsi_done(). */
 	synchronize_rcu();
-	return true;
+	return answers;
 }
 
 /**

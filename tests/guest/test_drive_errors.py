@@ -20,8 +20,12 @@ from lib.guest.modelled import (
     modelled,
     send,
 )
+from lib.guest.netlink_raw import Socket
+from lib.waiting import eventually
 
 from spekctl.kernel.drives import Drives
+from spekctl.kernel.gen import spek_drive
+from spekctl.kernel.gen.spek_drive import Cmd, Fault
 
 pytestmark = [pytest.mark.usefixtures("drive_module"), pytest.mark.debug_kernel]
 
@@ -85,3 +89,42 @@ def test_no_answer_is_put_into_memory_that_is_to_be_sent(drives: Drives, tmp_pat
         assert (answer.status, answer.residue) == (0, 512)
         assert path.read_bytes() == b"k" * mmap.PAGESIZE
         assert send(disk.node, INQUIRY, length=512).residue == 512 - 96
+
+
+def test_what_the_kernel_has_given_up_is_forgotten(drives: Drives) -> None:
+    """A drive that does not answer refuses abort and reset, and the kernel takes its commands
+    back by itself: their numbers belong to other commands when the drive answers again."""
+    bad = 1 << 18
+    lost: list[OSError] = []
+
+    def lose(node: str) -> None:
+        try:
+            send(node, read_ten(bad), length=4096, timeout_ms=1000)
+        except OSError as error:
+            lost.append(error)
+
+    with modelled(drives) as disk, Socket(spek_drive) as nl:
+        slow = {"kind": int(Fault.MEDIUM_ERROR), "lba": bad, "delay_ns": 8 * SECOND}
+        nl.ask(Cmd.DRIVE_SET, id=disk.drive, fault=[slow])
+        with running(threading.Thread(target=lose, args=(disk.node,))):
+            eventually(lambda: drives.drive(disk.drive).outstanding == 1, "nothing is sent")
+            nl.ask(Cmd.DRIVE_SET, id=disk.drive, fault=[{"kind": int(Fault.GONE)}])
+        state = disk.device / "state"
+        assert len(lost) == 1
+        assert state.read_text() == "offline\n"
+        assert drives.stats(disk.drive).aborted == 1
+
+        nl.ask(Cmd.DRIVE_SET, id=disk.drive, clear_faults=1)
+        assert drives.drive(disk.drive).outstanding == 1, "the arm has ended meanwhile"
+        state.write_text("running\n")
+        found: list[int] = []
+        readers = [
+            threading.Thread(
+                target=lambda: found.append(send(disk.node, read_ten(0), length=4096).status)
+            )
+            for _ in range(2 * QUEUE_DEPTH)
+        ]
+        with running(*readers):
+            pass
+        assert found == [0] * len(readers)
+        eventually(lambda: drives.drive(disk.drive).outstanding == 0, "commands stay")
