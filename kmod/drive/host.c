@@ -14,24 +14,42 @@
 #include "host.h"
 #include "serve.h"
 
-static struct spek_unit *unit_of(struct Scsi_Host *host)
+/**
+ * struct host_data - what a host knows of its drive; the host may outlive it, as open disks keep it
+ * @unit: for commands, which the removal of the host waits for
+ * @id: number of the unit, for what comes without a command
+ */
+struct host_data {
+	struct spek_unit *unit;
+	u32 id;
+};
+
+static struct host_data *data_of(struct Scsi_Host *host)
 {
-	return *(struct spek_unit **)shost_priv(host);
+	return shost_priv(host);
 }
 
 static spek_compat_qc_status queue_command(struct Scsi_Host *host, struct scsi_cmnd *cmd)
 {
-	return spek_unit_serve(unit_of(host), cmd);
+	return spek_unit_serve(data_of(host)->unit, cmd);
 }
 
 static int abort_command(struct scsi_cmnd *cmd)
 {
-	return spek_unit_abort(unit_of(cmd->device->host), cmd) ? SUCCESS : FAILED;
+	return spek_unit_abort(data_of(cmd->device->host)->unit, cmd) ? SUCCESS : FAILED;
 }
 
+/* Also for SG_SCSI_RESET, whose command is none that the removal of the host knows of. */
 static int reset_device(struct scsi_cmnd *cmd)
 {
-	return spek_unit_abort(unit_of(cmd->device->host), NULL) ? SUCCESS : FAILED;
+	struct spek_unit *unit = spek_unit_get(data_of(cmd->device->host)->id);
+	bool done;
+
+	if (!unit)
+		return FAILED;
+	done = spek_unit_abort(unit, NULL);
+	spek_unit_put(unit);
+	return done ? SUCCESS : FAILED;
 }
 
 static struct scsi_host_template template = {
@@ -60,12 +78,13 @@ static struct scsi_host_template template = {
  */
 int spek_host_add(struct spek_unit *unit)
 {
-	struct Scsi_Host *host = scsi_host_alloc(&template, sizeof(unit));
+	struct Scsi_Host *host = scsi_host_alloc(&template, sizeof(struct host_data));
 	int err;
 
 	if (!host)
 		return -ENOMEM;
-	*(struct spek_unit **)shost_priv(host) = unit;
+	data_of(host)->unit = unit;
+	data_of(host)->id = unit->id;
 	host->can_queue = unit->config->model.queue_depth;
 	host->cmd_per_lun = unit->config->model.queue_depth;
 	host->max_id = 1;

@@ -15,8 +15,8 @@
  *
  * Removal. Make dead: spek_unit_kill() fails the commands that the drive holds and all that come,
  * and stops the timer. Wait: scsi_remove_host() returns when no command is in the host and none
- * will come. Open disks keep a reference to the module, not to the unit: neither the host's
- * template nor the block layer's queue reaches it any more.
+ * will come. Open disks keep a reference to the module and to the host, not to the unit: the block
+ * layer's queue does not reach it any more, and the host's reset looks for it in the table.
  *
  * A drive belongs to no socket: what made it may end. Unloading the module, which an open disk
  * prevents, removes all drives.

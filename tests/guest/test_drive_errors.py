@@ -14,8 +14,11 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from lib.guest.absent import absent, address_of
 from lib.guest.modelled import (
+    SMALL,
     TO_DEVICE,
+    disk_of,
     exchange,
     modelled,
     send,
@@ -23,7 +26,7 @@ from lib.guest.modelled import (
 from lib.guest.netlink_raw import Socket
 from lib.waiting import eventually
 
-from spekctl.kernel.drives import Drives
+from spekctl.kernel.drives import Drives, Making
 from spekctl.kernel.gen import spek_drive
 from spekctl.kernel.gen.spek_drive import Cmd, Fault
 
@@ -128,3 +131,26 @@ def test_what_the_kernel_has_given_up_is_forgotten(drives: Drives) -> None:
             pass
         assert found == [0] * len(readers)
         eventually(lambda: drives.drive(disk.drive).outstanding == 0, "commands stay")
+
+
+def test_a_reset_is_too_late_for_a_drive_that_is_gone(drives: Drives) -> None:
+    """SG_SCSI_RESET comes without a command, so that the removal does not wait for it."""
+    disk = disk_of(drives, drives.new(SMALL, Making()))
+    memory = mmap.mmap(-1, mmap.PAGESIZE)
+    results: list[int] = []
+    content = struct.pack("=i", SG_SCSI_RESET_DEVICE)
+    with opened(disk.node) as fd, absent(memory, content) as come:
+        address = ctypes.c_void_p(address_of(memory))
+        reset = threading.Thread(
+            target=lambda: results.append(libc.ioctl(fd, ctypes.c_ulong(SG_SCSI_RESET), address))
+        )
+        with running(reset):
+            call = Path(f"/proc/self/task/{reset.native_id}/syscall")
+            eventually(
+                lambda: call.read_text().startswith(f"{SYS_IOCTL} 0x{fd:x} 0x2284 "),
+                "it does not wait for what it is to do",
+            )
+            drives.delete(disk.drive)
+            assert drives.wait_gone(disk.drive, 60)
+            come()
+    assert results == [-1]
