@@ -642,7 +642,7 @@ static void forget(struct spek_unit *unit, struct spek_unit_slot *slot, u64 now_
 }
 
 /**
- * spek_unit_abort() - take back a command, or all
+ * spek_unit_abort() - take back a command, or end all
  * @unit: the unit
  * @cmd: the command; NULL: all, and the unit is reset
  *
@@ -661,10 +661,19 @@ bool spek_unit_abort(struct spek_unit *unit, const struct scsi_cmnd *cmd)
 
 	now_ns = spek_unit_lock_now(unit, &done, &flags);
 	answers = unit->is_dead || !unit->drive.is_gone;
-	for (i = 0; i < SPEK_DRIVE_MAX_QUEUE; i++)
-		if (unit->slots[i].cmd && (!cmd || unit->slots[i].cmd == cmd))
-			forget(unit, &unit->slots[i], now_ns);
+	for (i = 0; i < SPEK_DRIVE_MAX_QUEUE; i++) {
+		struct scsi_cmnd *held = unit->slots[i].cmd;
+
+		if (!held || (cmd && held != cmd))
+			continue;
+		forget(unit, &unit->slots[i], now_ns);
+		/* Ignored if the error handler has the command; SG_SCSI_RESET comes without it. */
+		if (!cmd && answers)
+			end(held, DID_RESET << 16, &done);
+	}
 	if (unit->power.cmd && (!cmd || unit->power.cmd == cmd)) {
+		if (!cmd && answers)
+			end(unit->power.cmd, DID_RESET << 16, &done);
 		unit->power.cmd = NULL;
 		unit->count.aborted++;
 	}

@@ -10,6 +10,7 @@ import mmap
 import os
 import struct
 import threading
+import time
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -38,7 +39,7 @@ SYS_IOCTL = 16
 SG_SCSI_RESET, SG_SCSI_RESET_DEVICE = 0x2284, 1
 INQUIRY = bytes([0x12, 0, 0, 0, 96, 0])
 START, STOP = bytes([0x1B, 0, 0, 0, 1, 0]), bytes([0x1B, 0, 0, 0, 0, 0])
-NOT_READY, UNIT_ATTENTION = 2, 6
+UNIT_ATTENTION = 6
 libc = ctypes.CDLL(None, use_errno=True)
 libc.mmap.restype = ctypes.c_void_p
 libc.mmap.argtypes = [
@@ -133,6 +134,36 @@ def test_what_the_kernel_has_given_up_is_forgotten(drives: Drives) -> None:
         eventually(lambda: drives.drive(disk.drive).outstanding == 0, "commands stay")
 
 
+def reset_device(fd: int, address: int) -> int:
+    """SG_SCSI_RESET; what is to be reset is at @address."""
+    return int(libc.ioctl(fd, ctypes.c_ulong(SG_SCSI_RESET), ctypes.c_void_p(address)))
+
+
+def test_commands_end_with_the_reset_of_the_drive(drives: Drives) -> None:
+    """They were not failed by the kernel, which would wait for them until their time is over."""
+    slow = 1 << 18
+    ends: list[str] = []
+
+    def be_reset(node: str) -> None:
+        try:
+            send(node, read_ten(slow), length=4096, timeout_ms=200_000)
+        except OSError as error:
+            ends.append(str(error))
+
+    with modelled(drives) as disk, Socket(spek_drive) as nl, opened(disk.node) as fd:
+        fault = {"kind": int(Fault.MEDIUM_ERROR), "lba": slow, "delay_ns": 100 * SECOND}
+        nl.ask(Cmd.DRIVE_SET, id=disk.drive, fault=[fault])
+        threads = [threading.Thread(target=be_reset, args=(disk.node,)) for _ in range(3)]
+        before = time.monotonic()
+        with running(*threads):
+            eventually(lambda: drives.drive(disk.drive).outstanding == 3, "nothing is sent")
+            what = ctypes.c_int(SG_SCSI_RESET_DEVICE)
+            assert reset_device(fd, ctypes.addressof(what)) == 0
+        assert ends == ["host byte 0x8"] * 3  # DID_RESET
+        assert time.monotonic() - before < 60
+        assert send(disk.node, bytes(6)).code == (UNIT_ATTENTION, 0x29, 3)
+
+
 def test_a_reset_is_too_late_for_a_drive_that_is_gone(drives: Drives) -> None:
     """SG_SCSI_RESET comes without a command, so that the removal does not wait for it."""
     disk = disk_of(drives, drives.new(SMALL, Making()))
@@ -140,10 +171,8 @@ def test_a_reset_is_too_late_for_a_drive_that_is_gone(drives: Drives) -> None:
     results: list[int] = []
     content = struct.pack("=i", SG_SCSI_RESET_DEVICE)
     with opened(disk.node) as fd, absent(memory, content) as come:
-        address = ctypes.c_void_p(address_of(memory))
-        reset = threading.Thread(
-            target=lambda: results.append(libc.ioctl(fd, ctypes.c_ulong(SG_SCSI_RESET), address))
-        )
+        address = address_of(memory)
+        reset = threading.Thread(target=lambda: results.append(reset_device(fd, address)))
         with running(reset):
             call = Path(f"/proc/self/task/{reset.native_id}/syscall")
             eventually(
