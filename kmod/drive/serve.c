@@ -195,7 +195,7 @@ static u64 standby_ns(const struct spek_unit *unit)
 {
 	const struct spek_scsi_mode *mode = &unit->scsi.mode;
 
-	if (!mode->standby_timer || unit->held || unit->power.pending ||
+	if (!mode->standby_timer || unit->held || unit->power.pending || unit->drive.is_gone ||
 	    unit->drive.condition != SPEK_DRIVE_ACTIVE)
 		return SPEK_DRIVE_NEVER;
 	return unit->last_use_ns + mode->standby_ticks * TICK_NS;
@@ -227,8 +227,8 @@ static void catch_up(struct spek_unit *unit, u64 now_ns, struct list_head *done)
 			/* It may have expired while a request was held. */
 			at_ns = max(at_ns, drive->accounted_ns);
 			if (spek_drive_command(drive, at_ns, SPEK_DRIVE_SLEEP)) {
-				/* The arms work for the drive itself. */
-				unit->last_use_ns = now_ns + 1;
+				/* The drive's own work lasts until its next event at least. */
+				unit->last_use_ns = min(next_ns, now_ns + TICK_NS);
 				continue;
 			}
 			unit->by_timer = true;

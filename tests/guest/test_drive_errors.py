@@ -8,10 +8,12 @@ import contextlib
 import ctypes
 import mmap
 import os
+import re
 import struct
 import threading
 import time
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -25,8 +27,10 @@ from lib.guest.modelled import (
     send,
 )
 from lib.guest.netlink_raw import Socket
+from lib.guest.trace import trace_instance
 from lib.waiting import eventually
 
+from spekctl.drive.model import Cache
 from spekctl.kernel.drives import Drives, Making
 from spekctl.kernel.gen import spek_drive
 from spekctl.kernel.gen.spek_drive import Cmd, Fault
@@ -183,3 +187,42 @@ def test_a_reset_is_too_late_for_a_drive_that_is_gone(drives: Drives) -> None:
             assert drives.wait_gone(disk.drive, 60)
             come()
     assert results == [-1]
+
+
+# Accesses of the cache end long before those that write it to the media.
+WRITE_BACK = replace(
+    SMALL,
+    cache=Cache(write_sectors=8192, hit_ns=50_000, sector_ps=10**6),
+    watts=replace(SMALL.watts, starting_ns=MS, stopping_ns=MS),
+)
+
+
+def test_a_standby_timer_of_0_waits_for_the_drives_own_work(drives: Drives) -> None:
+    """And does not ask every nanosecond whether it is done."""
+    page = bytes([0x1A, 38, 0, 1, *[0] * 36])
+    select = bytes([0x15, 0x10, 0, 0, 4 + len(page), 0])
+    instance = trace_instance("spek-timer")
+    trigger = instance / "events/timer/hrtimer_expire_entry/trigger"
+    try:
+        with modelled(drives, WRITE_BACK) as disk:
+            assert send(disk.node, select, data=bytes(4) + page).status == 0
+            trigger.write_text("hist:keys=function.sym:size=1024")
+            for write in range(40):
+                cdb = write_ten(write * 7919 % 65536 * 8)
+                assert send(disk.node, cdb, data=b"w" * 4096).status == 0
+            eventually(
+                lambda: drives.drive(disk.drive).condition.value == "standby",
+                "the drive does not stop",
+            )
+            stats = drives.stats(disk.drive)
+            hist = (trigger.parent / "hist").read_text()
+    finally:
+        trigger.write_text("!hist:keys=function.sym:size=1024")
+        instance.rmdir()
+
+    (line,) = [one for one in hist.splitlines() if "[spek_drive]" in one]
+    (expired,) = re.findall(r"hitcount: +(\d+)", line)
+    assert stats.accepted >= 40
+    assert stats.destages >= 30
+    # A start, an end and a stop of the spindle for each of them, at most.
+    assert int(expired) < 4 * (stats.accepted + stats.destages + 10)
