@@ -554,12 +554,23 @@ static u32 prepare_bytes(struct scsi_cmnd *cmd, const struct spek_scsi_request *
 }
 
 /*
+ * Whether the drive refuses media accesses. Without the lock it may have changed its mind when the
+ * command gets there.
+ */
+static bool refuses_media(const struct spek_unit *unit)
+{
+	return READ_ONCE(unit->attention) || READ_ONCE(unit->drive.is_gone) ||
+	       spek_drive_conditions[READ_ONCE(unit->drive.condition)].refuses;
+}
+
+/*
  * Data moves when the command comes, in the context of its sender: not in the timer's interrupt.
- * Commands that are outstanding together have no order, so this is as good as any other.
+ * Commands that are outstanding together have no order, so this is as good as any other. None moves
+ * for one that is going to be @refused.
  * Return: 0, or -ENOMEM for a write that has to come again.
  */
 static int move_data(struct spek_unit *unit, struct scsi_cmnd *cmd,
-		     struct spek_scsi_request *request)
+		     struct spek_scsi_request *request, bool refused)
 {
 	u32 bytes;
 	int err;
@@ -567,8 +578,7 @@ static int move_data(struct spek_unit *unit, struct scsi_cmnd *cmd,
 	if (request->action != SPEK_SCSI_READ && request->action != SPEK_SCSI_WRITE)
 		return 0;
 	bytes = prepare_bytes(cmd, request);
-	/* Whether the drive takes the command is decided under the lock; most often this is it. */
-	if (!bytes || spek_drive_conditions[READ_ONCE(unit->drive.condition)].refuses)
+	if (!bytes || refused)
 		return 0;
 	if (request->action == SPEK_SCSI_READ) {
 		spek_store_read(&unit->store, request->lba, scsi_sglist(cmd), scsi_sg_count(cmd),
@@ -587,7 +597,7 @@ static int move_data(struct spek_unit *unit, struct scsi_cmnd *cmd,
 
 /* The data that an UNMAP forgets goes when the command comes, as written data comes. */
 static void unmap_data(struct spek_unit *unit, struct scsi_cmnd *cmd,
-		       struct spek_scsi_request *request)
+		       struct spek_scsi_request *request, bool refused)
 {
 	u8 data[SPEK_SCSI_UNMAP_BYTES];
 	u32 given = min(request->length, scsi_bufflen(cmd));
@@ -596,11 +606,21 @@ static void unmap_data(struct spek_unit *unit, struct scsi_cmnd *cmd,
 	if (bytes)
 		bytes = scsi_sg_copy_to_buffer(cmd, data, bytes);
 	scsi_set_resid(cmd, scsi_bufflen(cmd) - given);
-	if (spek_scsi_unmap(&unit->scsi, request, data, bytes))
-		return;
-	if (!spek_drive_conditions[READ_ONCE(unit->drive.condition)].refuses)
+	if (!spek_scsi_unmap(&unit->scsi, request, data, bytes) && !refused)
 		spek_store_unmap(&unit->store, request->lba,
 				 (u64)request->sectors << SECTOR_SHIFT);
+}
+
+static bool needs_media(const struct spek_scsi_request *request)
+{
+	switch (request->action) {
+	case SPEK_SCSI_READ:
+	case SPEK_SCSI_WRITE:
+	case SPEK_SCSI_UNMAP:
+		return request->sectors;
+	default:
+		return false;
+	}
 }
 
 /**
@@ -613,6 +633,7 @@ static void unmap_data(struct spek_unit *unit, struct scsi_cmnd *cmd,
  */
 int spek_unit_serve(struct spek_unit *unit, struct scsi_cmnd *cmd)
 {
+	bool refused = refuses_media(unit);
 	struct spek_scsi_request request;
 	unsigned long flags;
 	LIST_HEAD(done);
@@ -622,11 +643,15 @@ int spek_unit_serve(struct spek_unit *unit, struct scsi_cmnd *cmd)
 	command_of(cmd)->cmd = cmd;
 	spek_scsi_decode(&unit->scsi, cmd->cmnd, cmd->cmd_len, &request);
 	if (request.action == SPEK_SCSI_UNMAP)
-		unmap_data(unit, cmd, &request);
-	else if (move_data(unit, cmd, &request))
+		unmap_data(unit, cmd, &request, refused);
+	else if (move_data(unit, cmd, &request, refused))
 		return SCSI_MLQUEUE_DEVICE_BUSY;
 	now_ns = spek_unit_lock_now(unit, &done, &flags);
-	status = serve(unit, cmd, &request, now_ns, &done);
+	/* The drive takes it by now, but its data has not moved: it comes again. */
+	if (refused && needs_media(&request) && !refuses_media(unit))
+		status = SCSI_MLQUEUE_DEVICE_BUSY;
+	else
+		status = serve(unit, cmd, &request, now_ns, &done);
 	spek_unit_unlock(unit, &done, flags);
 	return status;
 }

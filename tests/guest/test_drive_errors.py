@@ -19,6 +19,9 @@ from pathlib import Path
 import pytest
 from lib.guest.absent import absent, address_of
 from lib.guest.modelled import (
+    FLASH,
+    FROM_DEVICE,
+    NONE,
     SMALL,
     TO_DEVICE,
     disk_of,
@@ -226,3 +229,47 @@ def test_a_standby_timer_of_0_waits_for_the_drives_own_work(drives: Drives) -> N
     assert stats.destages >= 30
     # A start, an end and a stop of the spindle for each of them, at most.
     assert int(expired) < 4 * (stats.accepted + stats.destages + 10)
+
+
+assert FLASH.flash
+# Starts and stops at once, so that a command may find it in any condition.
+FICKLE = replace(
+    FLASH,
+    flash=replace(FLASH.flash, read_ns=1, program_ns=1, erase_ns=1, sector_ps=0),
+    cache=Cache(hit_ns=1000),
+    watts=replace(FLASH.watts, starting_ns=0, stopping_ns=0),
+)
+FICKLE_S = 15.0
+
+
+def test_a_write_that_succeeds_has_moved_its_data(drives: Drives) -> None:
+    """While another host stops and starts the drive all the time."""
+    stop = threading.Event()
+    buffer = ctypes.create_string_buffer(512)
+    address = ctypes.addressof(buffer)
+
+    with modelled(drives, FICKLE) as disk, opened(disk.node) as fd:
+
+        def turn() -> None:
+            with opened(disk.node) as own:
+                while not stop.is_set():
+                    exchange(own, STOP, NONE, 0, 0)
+                    exchange(own, START, NONE, 0, 0)
+
+        done = refused = 0
+        with running(threading.Thread(target=turn)):
+            try:
+                end = time.monotonic() + FICKLE_S
+                while time.monotonic() < end:
+                    number = done + refused
+                    struct.pack_into("=Q", buffer, 0, number)
+                    if exchange(fd, write_ten(0, 1), TO_DEVICE, address, 512).status:
+                        refused += 1
+                        continue
+                    while exchange(fd, read_ten(0, 1), FROM_DEVICE, address, 512).status:
+                        pass
+                    assert struct.unpack_from("=Q", buffer) == (number,)
+                    done += 1
+            finally:
+                stop.set()
+    assert min(done, refused) > 20
