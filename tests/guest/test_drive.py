@@ -363,6 +363,7 @@ def test_unmap_lists_and_attributes_of_flash_are_checked(drives: Drives) -> None
             ({**good, "zones": plain["zones"]}, errno.EINVAL, "zones"),
             ({**plain, "page_sectors": 8}, errno.EINVAL, "page_sectors"),
             ({**good, "sectors": 2**32, "blocks": 2**24}, errno.ENOMEM, ""),
+            ({**good, "erase_uw": 2**31}, errno.ERANGE, "erase_uw"),
         ):
             with pytest.raises(Refusal) as caught:
                 nl.ask(Cmd.DRIVE_NEW, **values)
