@@ -670,6 +670,21 @@ int spek_drive_fault(struct spek_drive *drive, u64 now_ns, const struct spek_dri
 	return 0;
 }
 
+/* What should have ended while the drive was gone ends now: its owner's time must not go back. */
+static void come_back(struct spek_drive *drive, u64 now_ns)
+{
+	u32 arm;
+
+	drive->is_gone = false;
+	for (arm = 0; arm <= SPEK_DRIVE_MAX_ARMS; arm++)
+		if (drive->service[arm].end_ns < now_ns)
+			drive->service[arm].end_ns = now_ns;
+	if (drive->ahead.end_ns < now_ns)
+		drive->ahead.end_ns = now_ns;
+	if (drive->flash)
+		spek_drive_flash_delay(drive->flash, now_ns);
+}
+
 /**
  * spek_drive_clear_faults() - mend a drive
  * @drive: drive; its arms are where they stopped
@@ -686,7 +701,8 @@ void spek_drive_clear_faults(struct spek_drive *drive, u64 now_ns)
 		queue->slots[index].held = queue->slots[index].request.flush;
 	drive->faults.length = 0;
 	drive->arms.failed = 0;
-	drive->is_gone = false;
+	if (drive->is_gone)
+		come_back(drive, now_ns);
 }
 
 /**

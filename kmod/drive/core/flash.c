@@ -424,6 +424,20 @@ void spek_drive_flash_end(struct spek_drive_flash *flash, const struct spek_driv
 }
 
 /**
+ * spek_drive_flash_delay() - let no flight end before a time
+ * @flash: flash
+ * @now_ns: the time
+ */
+void spek_drive_flash_delay(struct spek_drive_flash *flash, u64 now_ns)
+{
+	u32 i;
+
+	for (i = 0; i < flash->nr_flights; i++)
+		if (flash->flights[i].end_ns < now_ns)
+			flash->flights[i].end_ns = now_ns;
+}
+
+/**
  * spek_drive_flash_idle_ns() - find out when flash becomes idle
  * @flash: flash
  *

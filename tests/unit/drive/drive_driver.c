@@ -155,15 +155,20 @@ static void break_something(uint64_t now_ns)
 	struct spek_drive_fault fault = { 0 };
 	struct spek_refusal refusal = { 0 };
 
-	fault.kind = (u32)(draw() % (SPEK_DRIVE_FAULT_KIND_NR - 1));
+	fault.kind = (u32)(draw() % SPEK_DRIVE_FAULT_KIND_NR);
 	fault.lba = upto(model.mechanics.geometry.sectors);
 	fault.sectors = draw() % 3 ? draw() % 10000 : upto(model.mechanics.geometry.sectors);
 	fault.number = (u32)(draw() % (SPEK_DRIVE_MAX_ARMS + 1));
 	fault.delay_ns = draw() % 100000000;
 	if (spek_drive_fault(&drive, now_ns, &fault, &refusal) && !refusal.text)
 		abort();
-	if (draw() % 4 == 0)
+	if (draw() % 4 == 0) {
+		bool was_gone = drive.is_gone;
+
 		spek_drive_clear_faults(&drive, now_ns);
+		if (was_gone && spek_drive_next_ns(&drive) < now_ns)
+			abort();
+	}
 }
 
 static uint64_t waiting;
@@ -191,6 +196,8 @@ static uint64_t drain(uint64_t now_ns)
 	uint64_t sum = 0;
 	int i;
 
+	if (drive.is_gone)
+		spek_drive_clear_faults(&drive, now_ns);
 	while (spek_drive_command(&drive, now_ns, SPEK_DRIVE_START))
 		now_ns = spek_drive_next_ns(&drive);
 	for (i = 0; i < 1000000; i++) {

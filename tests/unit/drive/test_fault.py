@@ -229,7 +229,35 @@ def test_a_drive_that_is_gone_does_not_answer(core: Core) -> None:
     # what waits can be taken back, what is in service can't
     assert [drive.abort(S, tag) for tag in (8, 16, 16)] == [False, True, False]
     drive.clear_faults(S)
-    assert drive.finish(S) == service
+    # the owner's time does not go back
+    assert drive.next_ns() == S
+    assert drive.finish(S) == replace(service, end_ns=S)
+
+
+FLASH = {
+    **{"flash.channels": 1, "flash.page_sectors": 8, "flash.block_pages": 1, "flash.blocks": 300},
+    **{"flash.low_blocks": 2, "flash.sectors": 8 * 256},
+    **{"flash.read_ns": MS, "flash.program_ns": MS, "flash.erase_ns": MS},
+}
+
+
+def test_flash_that_was_gone_plans_nothing_for_the_past(core: Core) -> None:
+    """Its plan would be full of it for ever, and the next event never come."""
+    drive = Drive(core, SMALL, fields=FLASH)
+    for page in range(256):
+        assert drive.submit(0, 8 * page, write=True, tag=page) == 0
+    drain(drive, 0)
+    for tag in range(200):
+        assert drive.submit(S, 8 * (tag * 7 % 256), 1, write=True, tag=tag) == 0
+        if tag < 10:
+            assert drive.start(S) is not None
+    drive.fault(S, GONE)
+    drive.account(10 * S)
+    drive.clear_faults(11 * S)
+    assert drive.next_ns() == 11 * S
+    ended = drain(drive, 11 * S)
+    assert sorted(one.tag for one in ended) == list(range(200))
+    assert all(one.start_ns >= 11 * S for one in ended[10:])
 
 
 # ---- properties ----
