@@ -97,8 +97,8 @@ def test_no_answer_is_put_into_memory_that_is_to_be_sent(drives: Drives, tmp_pat
     with modelled(drives) as disk, opened(disk.node) as fd, path.open("rb") as file:
         address = libc.mmap(None, mmap.PAGESIZE, mmap.PROT_READ, mmap.MAP_SHARED, file.fileno(), 0)
         answer = exchange(fd, INQUIRY, TO_DEVICE, address, 512)
-        assert (answer.status, answer.residue) == (0, 512)
         assert path.read_bytes() == b"k" * mmap.PAGESIZE
+        assert (answer.status, answer.residue) == (0, 512)
         assert send(disk.node, INQUIRY, length=512).residue == 512 - 96
 
 
@@ -123,7 +123,6 @@ def test_what_the_kernel_has_given_up_is_forgotten(drives: Drives) -> None:
         state = disk.device / "state"
         assert len(lost) == 1
         assert state.read_text() == "offline\n"
-        assert drives.stats(disk.drive).aborted == 1
 
         nl.ask(Cmd.DRIVE_SET, id=disk.drive, clear_faults=1)
         assert drives.drive(disk.drive).outstanding == 1, "the arm has ended meanwhile"
@@ -139,6 +138,7 @@ def test_what_the_kernel_has_given_up_is_forgotten(drives: Drives) -> None:
             pass
         assert found == [0] * len(readers)
         eventually(lambda: drives.drive(disk.drive).outstanding == 0, "commands stay")
+        assert drives.stats(disk.drive).aborted == 1
 
 
 def reset_device(fd: int, address: int) -> int:
