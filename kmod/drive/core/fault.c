@@ -26,6 +26,8 @@ int spek_drive_faults_add(struct spek_drive_faults *faults,
 {
 	u32 limit = fault->kind == SPEK_DRIVE_FAULT_ARM ? mechanics->nr_arms :
 							  mechanics->geometry.heads;
+	bool is_numbered = fault->kind == SPEK_DRIVE_FAULT_ARM ||
+			   fault->kind == SPEK_DRIVE_FAULT_SLOW_HEAD;
 	struct spek_drive_fault *added;
 	int err;
 
@@ -35,8 +37,7 @@ int spek_drive_faults_add(struct spek_drive_faults *faults,
 	if (fault->delay_ns > SPEK_DRIVE_MAX_FAULT_NS)
 		return spek_refuse(refusal, SPEK_DRIVE_PART_WHOLE, 0, -ERANGE,
 				   "A fault delays by up to 10 minutes.");
-	if ((fault->kind == SPEK_DRIVE_FAULT_ARM || fault->kind == SPEK_DRIVE_FAULT_SLOW_HEAD) &&
-	    fault->number >= limit)
+	if (is_numbered && fault->number >= limit)
 		return spek_refuse(refusal, SPEK_DRIVE_PART_WHOLE, 0, -ERANGE,
 				   "The drive has no arm or head of this number.");
 	if (fault->kind == SPEK_DRIVE_FAULT_MEDIUM || fault->kind == SPEK_DRIVE_FAULT_WRITE) {
@@ -51,6 +52,8 @@ int spek_drive_faults_add(struct spek_drive_faults *faults,
 	*added = *fault;
 	if (!added->sectors)
 		added->sectors = 1;
+	if (!is_numbered)
+		added->number = 0;
 	return 0;
 }
 

@@ -206,9 +206,11 @@ def test_written_data_that_no_arm_reaches_is_lost(core: Core) -> None:
 # ---- spindle and drive ----
 
 
-def test_a_slow_start_takes_longer(core: Core) -> None:
+@pytest.mark.parametrize("number", [0, 3])
+def test_a_slow_start_takes_longer(core: Core, number: int) -> None:
+    """Whatever its number, which is that of a head or arm."""
     drive = Drive(core, ES)
-    drive.fault(0, SLOW_START, delay_ns=7 * S)
+    drive.fault(0, SLOW_START, number=number, delay_ns=7 * S)
     assert drive.command(0, SLEEP) == 0
     drive.account(60 * S)
     assert drive.command(60 * S, START) == 0
