@@ -803,6 +803,9 @@ int spek_unit_set_faults(struct spek_unit *unit, bool clear,
 		for (i = 0; i < added->length; i++)
 			spek_drive_fault(&unit->drive, now_ns, &added->entries[i], refusal);
 		start_all(unit, now_ns);
+		/* What a stop waited for may have been taken back while the drive was gone. */
+		if (!unit->drive.is_gone)
+			drive_power(unit, now_ns, &done);
 	}
 	spek_unit_unlock(unit, &done, flags);
 	return err;

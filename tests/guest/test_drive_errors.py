@@ -24,6 +24,7 @@ from lib.guest.modelled import (
     NONE,
     SMALL,
     TO_DEVICE,
+    Disk,
     disk_of,
     exchange,
     modelled,
@@ -46,6 +47,7 @@ SYS_IOCTL = 16
 SG_SCSI_RESET, SG_SCSI_RESET_DEVICE = 0x2284, 1
 INQUIRY = bytes([0x12, 0, 0, 0, 96, 0])
 START, STOP = bytes([0x1B, 0, 0, 0, 1, 0]), bytes([0x1B, 0, 0, 0, 0, 0])
+STANDBY, STOP_AT_ONCE = bytes([0x1B, 0, 0, 0, 0x30, 0]), bytes([0x1B, 1, 0, 0, 0, 0])
 UNIT_ATTENTION = 6
 libc = ctypes.CDLL(None, use_errno=True)
 libc.mmap.restype = ctypes.c_void_p
@@ -86,6 +88,13 @@ def running(*threads: threading.Thread) -> Iterator[None]:
     finally:
         for thread in threads:
             thread.join()
+
+
+def await_condition(drives: Drives, disk: Disk, condition: str) -> None:
+    eventually(
+        lambda: drives.drive(disk.drive).condition.value == condition,
+        f"the drive does not become {condition}",
+    )
 
 
 def test_no_answer_is_put_into_memory_that_is_to_be_sent(drives: Drives, tmp_path: Path) -> None:
@@ -139,6 +148,27 @@ def test_what_the_kernel_has_given_up_is_forgotten(drives: Drives) -> None:
         assert found == [0] * len(readers)
         eventually(lambda: drives.drive(disk.drive).outstanding == 0, "commands stay")
         assert drives.stats(disk.drive).aborted == 1
+
+
+def test_a_stop_is_done_when_the_drive_is_back(drives: Drives) -> None:
+    """Also if the request that it waited for was taken back while the drive was gone."""
+
+    def lose(node: str) -> None:
+        with contextlib.suppress(OSError):
+            send(node, read_ten(0), length=4096, timeout_ms=1000)
+
+    slow = replace(SMALL, watts=replace(SMALL.watts, starting_ns=8 * SECOND))
+    with modelled(drives, slow) as disk, Socket(spek_drive) as nl:
+        assert send(disk.node, STANDBY).status == 0
+        with running(threading.Thread(target=lose, args=(disk.node,))):
+            eventually(lambda: drives.drive(disk.drive).outstanding == 1, "nothing is sent")
+            assert send(disk.node, STOP_AT_ONCE).status == 0
+            nl.ask(Cmd.DRIVE_SET, id=disk.drive, fault=[{"kind": int(Fault.GONE)}])
+        assert drives.drive(disk.drive).outstanding == 0
+        await_condition(drives, disk, "active")
+        nl.ask(Cmd.DRIVE_SET, id=disk.drive, clear_faults=1)
+        await_condition(drives, disk, "stopped")
+        (disk.device / "state").write_text("running\n")
 
 
 def reset_device(fd: int, address: int) -> int:
@@ -213,10 +243,7 @@ def test_a_standby_timer_of_0_waits_for_the_drives_own_work(drives: Drives) -> N
             for write in range(40):
                 cdb = write_ten(write * 7919 % 65536 * 8)
                 assert send(disk.node, cdb, data=b"w" * 4096).status == 0
-            eventually(
-                lambda: drives.drive(disk.drive).condition.value == "standby",
-                "the drive does not stop",
-            )
+            await_condition(drives, disk, "standby")
             stats = drives.stats(disk.drive)
             hist = (trigger.parent / "hist").read_text()
     finally:
