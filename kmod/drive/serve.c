@@ -393,6 +393,24 @@ static void mode_select(struct spek_unit *unit, struct scsi_cmnd *cmd,
 	end(cmd, SAM_STAT_GOOD, done);
 }
 
+/* With the ATA registers if the host wants to see them; @count: the sector count. */
+static void end_good(struct spek_unit *unit, struct scsi_cmnd *cmd,
+		     const struct spek_scsi_request *request, u8 count, struct list_head *done)
+{
+	struct spek_scsi_sense sense = {
+		.key = SPEK_SCSI_RECOVERED_ERROR,
+		.code = SPEK_SCSI_ATA_INFORMATION,
+		.has_ata = true,
+		.ata_count = count,
+		.ata_status = 0x50,
+	};
+
+	if (request->check)
+		end_with_sense(unit, cmd, &sense, done);
+	else
+		end(cmd, SAM_STAT_GOOD, done);
+}
+
 static int power(struct spek_unit *unit, struct scsi_cmnd *cmd,
 		 const struct spek_scsi_request *request, u64 now_ns, struct list_head *done)
 {
@@ -417,7 +435,7 @@ static int power(struct spek_unit *unit, struct scsi_cmnd *cmd,
 	drive_power(unit, now_ns, done);
 	start_all(unit, now_ns);
 	if (request->immediate)
-		end(cmd, SAM_STAT_GOOD, done);
+		end_good(unit, cmd, request, 0, done);
 	return 0;
 }
 
@@ -484,9 +502,6 @@ static bool check_ready(struct spek_unit *unit, struct scsi_cmnd *cmd, struct li
 static int serve(struct spek_unit *unit, struct scsi_cmnd *cmd, struct spek_scsi_request *request,
 		 u64 now_ns, struct list_head *done)
 {
-	struct spek_scsi_sense sense = { .key = SPEK_SCSI_RECOVERED_ERROR,
-					 .code = SPEK_SCSI_ATA_INFORMATION };
-
 	if (unit->is_dead || unit->drive.is_gone) {
 		end(cmd, DID_NO_CONNECT << 16, done);
 		return 0;
@@ -525,14 +540,7 @@ static int serve(struct spek_unit *unit, struct scsi_cmnd *cmd, struct spek_scsi
 	case SPEK_SCSI_POWER:
 		return power(unit, cmd, request, now_ns, done);
 	case SPEK_SCSI_CHECK_POWER:
-		if (!request->check) {
-			end(cmd, SAM_STAT_GOOD, done);
-			return 0;
-		}
-		sense.has_ata = true;
-		sense.ata_count = ata_count(unit);
-		sense.ata_status = 0x50;
-		end_with_sense(unit, cmd, &sense, done);
+		end_good(unit, cmd, request, ata_count(unit), done);
 		return 0;
 	default:
 		answer(unit, cmd, request, done);

@@ -386,6 +386,17 @@ def test_a_stopped_drive_is_not_ready_until_it_is_started(drives: Drives) -> Non
         assert drives.stats(disk.drive).starts == 1
 
 
+@pytest.mark.parametrize("command", [0xE0, 0xE1], ids=["standby", "idle"])
+def test_ata_power_commands_return_their_registers(drives: Drives, command: int) -> None:
+    """If the host asks for them (CK_COND), as hdparm does."""
+    with modelled(drives) as disk:
+        for wanted in (0x20, 0):
+            ata = bytes([0x85, 0x06, wanted, *[0] * 11, command, 0])
+            answer = send(disk.node, ata)
+            assert answer.code == ((1, 0, 0x1D) if wanted else (0, 0, 0))
+            assert answer.sense[8:10] + answer.sense[21:22] == (b"\x09\x0c\x50" if wanted else b"")
+
+
 def test_an_access_ends_standby(drives: Drives) -> None:
     with modelled(drives) as disk:
         assert send(disk.node, STANDBY).status == 0
