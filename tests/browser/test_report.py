@@ -5,6 +5,8 @@ complained of, every plot is drawn, and all of it can be reached with the keyboa
 from __future__ import annotations
 
 from collections.abc import Sequence
+from itertools import combinations
+from math import dist
 from pathlib import Path
 from typing import Any
 
@@ -20,6 +22,10 @@ from spekctl.report import page, read
 pytestmark = needs_browser
 # Milliseconds from the start of loading until all plots are drawn.
 MOST_MS = 2000
+# Of the colours of two lines: far above what the eye just notices (2), as lines are thin.
+LEAST_DIFFERENCE = 30
+# What red, green and blue contribute to it.
+LUMINANCE = (0.2126, 0.7152, 0.0722)
 # Outlines that are not of a single document; test_web.py has that of the live page.
 OTHERS = ("several", "live")
 
@@ -166,21 +172,44 @@ def test_colours_can_be_told_from_their_background(browser: Browser, run: Path) 
         assert contrast(colours["soft"], colours["fill"]) >= 4.5
         for name in ("limit", *(f"s{one}" for one in range(8))):
             assert contrast(colours[name], colours["paper"]) >= 3, name
+        for one, other in combinations((f"s{number}" for number in range(8)), 2):
+            assert difference(colours[one], colours[other]) >= LEAST_DIFFERENCE, (one, other)
     assert len(set(papers)) == 2
+
+
+def product(row: Sequence[float], other: Sequence[float]) -> float:
+    return sum(a * b for a, b in zip(row, other, strict=True))
+
+
+def linear(colour: str) -> list[float]:
+    """Red, green and blue of sRGB in proportion to their light."""
+    parts = [int(colour.strip()[at : at + 2], 16) / 255 for at in (1, 3, 5)]
+    return [part / 12.92 if part <= 0.04045 else ((part + 0.055) / 1.055) ** 2.4 for part in parts]
 
 
 def contrast(one: str, other: str) -> float:
     """Contrast of two colours as WCAG defines it, 1 to 21."""
-
-    def luminance(colour: str) -> float:
-        parts = [int(colour.strip()[at : at + 2], 16) / 255 for at in (1, 3, 5)]
-        red, green, blue = (
-            part / 12.92 if part <= 0.04045 else ((part + 0.055) / 1.055) ** 2.4 for part in parts
-        )
-        return 0.2126 * red + 0.7152 * green + 0.0722 * blue
-
-    low, high = sorted((luminance(one), luminance(other)))
+    low, high = sorted(product(LUMINANCE, linear(colour)) for colour in (one, other))
     return (high + 0.05) / (low + 0.05)
+
+
+def difference(one: str, other: str) -> float:
+    """Distance of two colours in CIELAB (1976), 0 to about 250."""
+    # To XYZ, each in relation to that of white (D65).
+    rows = (
+        (0.4124 / 0.9505, 0.3576 / 0.9505, 0.1805 / 0.9505),
+        LUMINANCE,
+        (0.0193 / 1.089, 0.1192 / 1.089, 0.9505 / 1.089),
+    )
+
+    def lab(colour: str) -> tuple[float, float, float]:
+        ratios = (product(row, linear(colour)) for row in rows)
+        x, y, z = (
+            ratio ** (1 / 3) if ratio > 0.008856 else 7.787 * ratio + 16 / 116 for ratio in ratios
+        )
+        return 116 * y - 16, 500 * (x - y), 200 * (y - z)
+
+    return dist(lab(one), lab(other))
 
 
 def test_hostile_names_do_nothing(browser: Browser, folder: Path) -> None:

@@ -5,12 +5,22 @@ of a screen without hiding the lowest or the highest value."""
 from __future__ import annotations
 
 from bisect import bisect_right
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
-from itertools import pairwise
+from itertools import count, pairwise
 from math import floor, isfinite, log10, sqrt
 
-from spekctl.report.sheet import Axis, Grid, Look, Plot, Quantity, Sheet, Strand, plain_grid
+from spekctl.report.sheet import (
+    Axis,
+    Grid,
+    Line,
+    Look,
+    Plot,
+    Quantity,
+    Sheet,
+    Strand,
+    plain_grid,
+)
 
 # Columns that a series is thinned to: of the interactive plot, and of the static one.
 COLUMNS = 600
@@ -42,6 +52,7 @@ class Series:
 
     name: str
     look: Look
+    colour: int
     xs: list[float]
     ys: Values
 
@@ -61,7 +72,7 @@ class Drawing:
 
     @property
     def series(self) -> list[Series]:
-        """All of them, in the order of their colours."""
+        """All of them, in the order of the key."""
         return [one for group in self.groups for one in group]
 
 
@@ -70,49 +81,52 @@ class Drawing:
 
 def overlaid(sheets: Sequence[Sheet]) -> list[Plot]:
     """The plots of all sheets; those with the same key as one."""
-    found: dict[str, list[tuple[str, Plot]]] = {}
-    for sheet in sheets:
+    found: dict[str, list[tuple[int, str, Plot]]] = {}
+    for number, sheet in enumerate(sheets):
         for plot in sheet.plots:
-            found.setdefault(plot.key, []).append((sheet.label, plot))
-    several = len(sheets) > 1
-    return [_over(some) if several else some[0][1] for some in found.values()]
+            found.setdefault(plot.key, []).append((number, sheet.label, plot))
+    if len(sheets) > 1:
+        return [_over(some) for some in found.values()]
+    return [plot for ((_, _, plot),) in found.values()]
 
 
-def _over(some: Sequence[tuple[str, Plot]]) -> Plot:
-    """One plot of several; of each only its main lines, and a limit that they share only once."""
+def _over(some: Sequence[tuple[int, str, Plot]]) -> Plot:
+    """One plot of several, which are given with number and label of their sheets; of each only its
+    main lines, and a limit that they share only once. A sheet has its own colour in all plots,
+    unless it has several lines."""
     strands: list[Strand] = []
     limits: set[tuple[str, tuple[float | None, ...]]] = set()
-    for label, plot in some:
+    for number, label, plot in some:
         everything = [line for strand in plot.strands for line in strand.lines]
         chosen = [line for line in everything if line.main] or everything
         for strand in plot.strands:
             lines = []
             for line in strand.lines:
                 same = (line.name, tuple(dict.fromkeys(line.ys)))
-                if line in chosen and (len(some) == 1 or len(chosen) > 1):
-                    lines.append(replace(line, name=f"{label}: {line.name}"))
-                elif line in chosen:
-                    lines.append(replace(line, name=label))
+                if line in chosen:
+                    alone = len(chosen) == 1
+                    name = label if alone and len(some) > 1 else f"{label}: {line.name}"
+                    lines.append(replace(line, name=name, colour=number if alone else None))
                 elif line.look == "limit" and same not in limits:
                     known = any(name == line.name for name, _ in limits)
                     lines.append(replace(line, name=f"{label}: {line.name}") if known else line)
                     limits.add(same)
             if lines:
                 strands.append(Strand(strand.xs, lines))
-    first = some[0][1]
-    same_marks = all(plot.marks == first.marks for _, plot in some)
+    _, _, first = some[0]
+    same_marks = all(plot.marks == first.marks for _, _, plot in some)
     return replace(
         first,
         strands=strands,
         marks=first.marks if same_marks else (),
-        note=first.note if all(plot.note == first.note for _, plot in some) else "",
+        note=first.note if all(plot.note == first.note for _, _, plot in some) else "",
         numbers=_side_by_side(some),
     )
 
 
-def _side_by_side(some: Sequence[tuple[str, Plot]]) -> Grid | None:
+def _side_by_side(some: Sequence[tuple[int, str, Plot]]) -> Grid | None:
     """The tables of plots that have one, with the same rows."""
-    grids = [(label, plot.numbers) for label, plot in some if plot.numbers is not None]
+    grids = [(label, plot.numbers) for _, label, plot in some if plot.numbers is not None]
     if len(grids) < len(some):
         return None
     first = grids[0][1]
@@ -139,6 +153,7 @@ def drawn(plot: Plot) -> Drawing | None:
     x_unit, x_size = _unit(plot.x, xs)
     y_unit, y_size = _unit(plot.y, ys)
     x_log, y_log = _is_log(plot.x, xs), _is_log(plot.y, ys)
+    colours = _colours([line for strand in plot.strands for line in strand.lines])
     groups: list[list[Series]] = []
     tables = [plot.numbers] if plot.numbers is not None else []
     thinned = False
@@ -149,6 +164,7 @@ def drawn(plot: Plot) -> Drawing | None:
             Series(
                 line.name,
                 line.look,
+                next(colours),
                 [float(strand.xs[index]) / x_size for index in keep],
                 [_shown(_scaled(line.ys[index], y_size), y_log) for index in keep],
             )
@@ -178,6 +194,17 @@ def drawn(plot: Plot) -> Drawing | None:
     )
 
 
+def _colours(lines: Sequence[Line]) -> Iterator[int]:
+    """The number of the colour of each line; limits have a colour of their own and no number."""
+    taken = {line.colour for line in lines}
+    free = (number for number in count() if number not in taken)
+    for line in lines:
+        if line.look == "limit":
+            yield 0
+        else:
+            yield next(free) if line.colour is None else line.colour
+
+
 def thin(group: Sequence[Series], columns: int) -> list[Series]:
     """Series over the same xs with at most two values per column: its lowest and its highest, in
     the order in which they occur. Series that turn back are left whole."""
@@ -200,7 +227,7 @@ def thin(group: Sequence[Series], columns: int) -> list[Series]:
         values: Values = []
         for start, end in spans:
             values += _extremes(one.ys[start:end])
-        made.append(Series(one.name, one.look, places, values))
+        made.append(Series(one.name, one.look, one.colour, places, values))
     return made
 
 
@@ -320,7 +347,7 @@ def ticks(scale: Scale, most: int = 8) -> list[tuple[float, str]]:
 
 def _table(plot: Plot, group: Sequence[Series], x_unit: str, y_unit: str) -> Grid:
     """The numbers of a strand; of a long one the lowest and the highest value in equal parts."""
-    count = len(group[0].xs) if group else 0
+    length = len(group[0].xs) if group else 0
     nines = plot.x.quantity is Quantity.NINES
     columns = [f"{plot.x.label} ({x_unit})" if x_unit else plot.x.label]
     columns += [f"{one.name} ({y_unit})" if y_unit else one.name for one in group]
@@ -329,19 +356,19 @@ def _table(plot: Plot, group: Sequence[Series], x_unit: str, y_unit: str) -> Gri
     def place(value: float) -> str:
         return percent_of_nines(value) if nines else number(value)
 
-    if count <= TABLE_ROWS:
+    if length <= TABLE_ROWS:
         rows = [
-            [place(group[0].xs[at]), *(_value(one.ys[at]) for one in group)] for at in range(count)
+            [place(group[0].xs[at]), *(_value(one.ys[at]) for one in group)] for at in range(length)
         ]
         return plain_grid(title, columns, rows)
-    bounds = [count * part // TABLE_ROWS for part in range(TABLE_ROWS + 1)]
+    bounds = [length * part // TABLE_ROWS for part in range(TABLE_ROWS + 1)]
     rows = []
     for start, end in pairwise(bounds):
         xs = group[0].xs[start:end]
         rows.append(
             [f"{place(xs[0])} – {place(xs[-1])}", *(_span(one.ys[start:end]) for one in group)]
         )
-    title = f"{plot.title}: {count:,} values in {TABLE_ROWS} rows, each from lowest to highest"
+    title = f"{plot.title}: {length:,} values in {TABLE_ROWS} rows, each from lowest to highest"
     return plain_grid(title, columns, rows)
 
 

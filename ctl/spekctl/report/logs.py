@@ -10,7 +10,17 @@ from spekctl import units
 from spekctl.documents import histogram
 from spekctl.plots import cdf, source, timeline
 from spekctl.report import runs
-from spekctl.report.sheet import Axis, HeatMap, Line, Plot, Quantity, Sheet, Strand
+from spekctl.report.sheet import (
+    COLOUR_OF,
+    COLOURS,
+    Axis,
+    HeatMap,
+    Line,
+    Plot,
+    Quantity,
+    Sheet,
+    Strand,
+)
 
 if TYPE_CHECKING:
     import numpy as np
@@ -67,14 +77,15 @@ def _course(found: timeline.Timeline) -> list[Plot]:
     marks = [(one.start_s, one.name) for one in found.phases if one.start_s > 0]
     directions = found.directions.values()
     total = sum(one.ios for one in directions) / lengths
-    rates = [Line("all", _known(total), main=True)]
+    rates = [Line("all", _known(total), main=True, colour=COLOUR_OF["all"])]
     times = []
     for name, one in found.directions.items():
         if one.ios.any():
-            rates.append(Line(name, _known(one.ios / lengths)))
+            colour = COLOUR_OF[name]
+            rates.append(Line(name, _known(one.ios / lengths), colour=colour))
             times += [
-                Line(f"{name} mean", _known(one.mean_ns), main=True),
-                Line(f"{name} p99", _known(one.p99_ns)),
+                Line(f"{name} mean", _known(one.mean_ns), main=True, colour=colour),
+                Line(f"{name} p99", _known(one.p99_ns), colour=colour + COLOURS),
             ]
     return [
         Plot("course-iops", "I/Os per second", runs.TIME_AXIS, Axis("I/Os per second", "1/s"),

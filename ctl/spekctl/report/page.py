@@ -45,7 +45,7 @@ class Shown:
     id: str
     title: str
     picture: Markup
-    key: Sequence[tuple[str, str, int]]  # name, look, number of the colour
+    key: Sequence[tuple[str, str, int]]  # name, look, number of the colour as in sheet.Line
     note: str
     tables: list[Grid]
     live: bool  # scripts draw it again
@@ -129,7 +129,7 @@ def _plot(number: int, found: Drawing) -> Shown:
     from spekctl.report import svg
 
     name = f"plot-{number}"
-    key = [(one.name, one.look, svg.colour_of(at)) for at, one in enumerate(found.series)]
+    key = [(one.name, one.look, one.colour) for one in found.series]
     return Shown(
         name, found.title, svg.plot(found, f"{name}-title"), key, found.note, found.tables, True
     )
@@ -191,7 +191,7 @@ def _bars(name: str, head: str, found: Bars) -> Shown:
 
     rows = [[label, *(number(value) for value in values)] for label, values in found.rows]
     grid = plain_grid(found.title, ["", *(f"{one} ({found.unit})" for one in found.parts)], rows)
-    key = [(one, "bar", svg.colour_of(at)) for at, one in enumerate(found.parts)]
+    key = [(one, "bar", at) for at, one in enumerate(found.parts)]
     picture = svg.bars(found, f"{name}-title")
     return Shown(
         name, f"{head}{found.title}", picture, key if len(key) > 1 else [], "", [grid], False
@@ -223,7 +223,10 @@ def _data(found: Drawing) -> dict[str, Any]:
         "x": _axis(found.x),
         "y": _axis(found.y),
         "tables": tables,
-        "series": [{"name": clean(one.name), "look": one.look} for one in found.series],
+        "series": [
+            {"name": clean(one.name), "look": one.look, "colour": one.colour}
+            for one in found.series
+        ],
         "marks": [[_short(at), clean(name)] for at, name in found.marks],
         "group": found.group,
     }

@@ -13,6 +13,8 @@ from spekctl.documents.result import Environment, Interval, Result, Slice, histo
 from spekctl.kernel.records import Histogram, IntervalCell, tells_rate
 from spekctl.render import result as render
 from spekctl.report.sheet import (
+    COLOUR_OF,
+    COLOURS,
     Axis,
     Grid,
     HeatMap,
@@ -200,7 +202,7 @@ def distribution(times: dict[str, Histogram]) -> Plot:
         ]
         values = [float(value) for value in histogram.at_ranks(one, ranks)]
         rest = [None] * (len(nines) - len(values))
-        lines.append(Line(name, [*values, *rest], main=name == "all"))
+        lines.append(Line(name, [*values, *rest], name == "all", colour=COLOUR_OF[name]))
     if len(times) == 2:  # one direction, and the same again as all
         lines = lines[1:]
     return Plot(
@@ -247,14 +249,14 @@ def _course(result: Result, rows: Sequence[Interval]) -> list[Plot]:
             (amount(row.read) + amount(row.write)) / scale / length if length else None
             for row, length in zip(rows, seconds, strict=True)
         ]
-        made = [Line("all", both, main=True)]
+        made = [Line("all", both, main=True, colour=COLOUR_OF["all"])]
         if len(used) > 1:
             for name, of in used.items():
                 each = [
                     amount(of(row)) / scale / length if length else None
                     for row, length in zip(rows, seconds, strict=True)
                 ]
-                made.append(Line(name, each))
+                made.append(Line(name, each, colour=COLOUR_OF[name]))
         return made
 
     iops = rates(lambda cell: cell.ios, 1)
@@ -331,20 +333,21 @@ def _times(
         means.append(total / ios if ios else None)
         most = max(row.read.response_max_ns, row.write.response_max_ns)
         longest.append(float(most) if ios else None)
-    made = [Line("mean", means, main=True)]
+    made = [Line("mean", means, main=True, colour=COLOUR_OF["all"])]
     for name, of in used.items():
         cells = [of(row) for row in rows]
-        for label, values in (
-            ("p99", [cell.response_p99_ns for cell in cells]),
-            ("p99.9", [cell.response_p999_ns for cell in cells]),
+        for label, turn, values in (
+            ("p99", 0, [cell.response_p99_ns for cell in cells]),
+            ("p99.9", 1, [cell.response_p999_ns for cell in cells]),
         ):
             if any(values):
                 ys = [
                     float(value) if cell.ios else None
                     for value, cell in zip(values, cells, strict=True)
                 ]
-                made.append(Line(f"{name} {label}" if len(used) > 1 else label, ys))
-    made.append(Line("max", longest))
+                title = f"{name} {label}" if len(used) > 1 else label
+                made.append(Line(title, ys, colour=COLOUR_OF[name] + turn * COLOURS))
+    made.append(Line("max", longest, colour=COLOUR_OF["all"] + COLOURS))
     return made
 
 

@@ -16,6 +16,10 @@ if TYPE_CHECKING:
     from rich.table import Table
 
 Look = Literal["line", "points", "limit"]
+# A line whose colour has a number beyond these has the same colour again, dashed.
+COLOURS = 8
+# A direction has the same colour in every plot.
+COLOUR_OF = {"all": 0, "read": 1, "write": 2}
 
 
 class Quantity(Enum):
@@ -41,12 +45,14 @@ class Axis:
 @dataclass(frozen=True, slots=True)
 class Line:
     """Values over the xs of its strand, None where a value is missing. @main: kept when several
-    documents are laid over each other."""
+    documents are laid over each other. @colour: the number of its colour; None: the lowest that no
+    other line of the plot has."""
 
     name: str
     ys: Sequence[float | None]
     main: bool = False
     look: Look = "line"
+    colour: int | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -13,12 +13,11 @@ from math import log10
 from markupsafe import Markup, escape
 
 from spekctl.report.drawing import STATIC_COLUMNS, Drawing, Scale, Series, number, thin, ticks
-from spekctl.report.sheet import Bars, HeatMap
+from spekctl.report.sheet import COLOURS, Bars, HeatMap
 from spekctl.report.words import clean
 
 WIDTH, HEIGHT = 760, 260
 LEFT, RIGHT, TOP, BOTTOM = 64, 12, 10, 40
-COLOURS = 8
 # Points of a short series are marked, so that a single one can be seen.
 _MARKED = 60
 _BAR = 22
@@ -26,11 +25,6 @@ _BAR = 22
 PIXELS, PIXELS_PER_OCTAVE = 720, 16
 # Colours of counts, few to many: both backgrounds leave all of them visible.
 _RAMP = ((49, 104, 142), (33, 145, 140), (53, 183, 121), (170, 204, 60), (253, 210, 37))
-
-
-def colour_of(index: int) -> int:
-    """Number of the colour of a series."""
-    return index % COLOURS
 
 
 def plot(drawing: Drawing, title_id: str) -> Markup:
@@ -44,11 +38,8 @@ def plot(drawing: Drawing, title_id: str) -> Markup:
             f'<line class="mark" x1="{x:.1f}" x2="{x:.1f}" y1="{TOP}" y2="{HEIGHT - BOTTOM}"/>'
             f'<text {place} y="{TOP + 9}">{_text(name)}</text>'
         )
-    index = 0
     for group in drawing.groups:
-        for series in thin(group, STATIC_COLUMNS):
-            out.append(_line(drawing, series, index))
-            index += 1
+        out += [_line(drawing, series) for series in thin(group, STATIC_COLUMNS)]
     return Markup("".join([*out, "</svg>"]))
 
 
@@ -79,7 +70,7 @@ def bars(found: Bars, title_id: str) -> Markup:
             width = inner * max(0.0, value) / scale.high
             label = f"{name}, {found.parts[index]}: {number(value)} {found.unit}"
             out.append(
-                f'<rect class="f{colour_of(index)}" x="{x:.1f}" y="{y + 3}" width="{width:.1f}"'
+                f'<rect class="f{index % COLOURS}" x="{x:.1f}" y="{y + 3}" width="{width:.1f}"'
                 f' height="{_BAR - 6}"><title>{_text(label)}</title></rect>'
             )
             x += width
@@ -138,13 +129,14 @@ def _frame(x: Scale, y: Scale) -> str:
     return "".join(out)
 
 
-def _line(drawing: Drawing, series: Series, index: int) -> str:
+def _line(drawing: Drawing, series: Series) -> str:
     """A path with a gap where a value is missing."""
     path: list[str] = []
     dots: list[str] = []
     pen = "M"
-    name = f"s{colour_of(index)}" if series.look != "limit" else "limit"
-    dash = f" d{index // COLOURS % 3}" if series.look == "line" else ""
+    turn, colour = divmod(series.colour, COLOURS)
+    name = f"s{colour}" if series.look != "limit" else "limit"
+    dash = f" d{turn % 3}" if series.look == "line" else ""
     for x, y in zip(series.xs, series.ys, strict=True):
         if y is None:
             pen = "M"
@@ -154,7 +146,7 @@ def _line(drawing: Drawing, series: Series, index: int) -> str:
         pen = "L"
         if series.look == "points" or (len(series.xs) <= _MARKED and series.look == "line"):
             cx, cy = place.split()
-            dots.append(f'<circle class="f{colour_of(index)}" cx="{cx}" cy="{cy}" r="2.5"/>')
+            dots.append(f'<circle class="f{colour}" cx="{cx}" cy="{cy}" r="2.5"/>')
     line = f'<path class="{name}{dash}" d="{"".join(path)}"/>' if series.look != "points" else ""
     return line + "".join(dots)
 

@@ -102,13 +102,14 @@ def _values(figure: Figure) -> Plot:
     sides = {"A": (figure.a, figure.median_a), "B": (figure.b, figure.median_b)}
     most = float(max(len(values) for values, _ in sides.values()))
     medians = [
-        Line(f"median of {side}", [median / size] * 2)
-        for side, (_, median) in sides.items()
+        Line(f"median of {side}", [median / size] * 2, colour=number)
+        for number, (side, (_, median)) in enumerate(sides.items())
         if median is not None
     ]
     strands = [Strand([1.0, most], medians)] if most > 1 else []
-    for side, (values, _) in sides.items():
-        line = Line(f"runs of {side}", [one / size for one in values], look="points")
+    for number, (side, (values, _)) in enumerate(sides.items()):
+        ys = [one / size for one in values]
+        line = Line(f"runs of {side}", ys, look="points", colour=number)
         strands.append(Strand([float(one) for one in range(1, len(values) + 1)], [line]))
     return Plot(
         f"compare-{figure.metric}",

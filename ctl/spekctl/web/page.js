@@ -164,13 +164,14 @@
 
 	const per = ns => ns ? ns / 1e3 : null;
 	const both = (one, pick) => pick(one.read) + pick(one.write);
+	/* As in reports, a direction has the same colour in every plot; from 8 on it is dashed. */
 	const PLOTS = [
 		{ title: "I/Os per second", y: "I/Os per second", lines: [
 			["all", one => both(one, side => side.iops)], ["read", one => one.read.iops], ["write", one => one.write.iops]] },
 		{ title: "Response time", y: "response time (µs)", log: true, lines: [
-			["read p50", one => per(one.read.p50_ns)], ["read p99", one => per(one.read.p99_ns)],
-			["write p50", one => per(one.write.p50_ns)], ["write p99", one => per(one.write.p99_ns)],
-			["max", one => per(Math.max(one.read.max_ns, one.write.max_ns))]] },
+			["read p50", one => per(one.read.p50_ns), 1], ["read p99", one => per(one.read.p99_ns), 9],
+			["write p50", one => per(one.write.p50_ns), 2], ["write p99", one => per(one.write.p99_ns), 10],
+			["max", one => per(Math.max(one.read.max_ns, one.write.max_ns)), 0]] },
 		{ title: "Data rate", y: "MiB/s", lines: [
 			["all", one => both(one, side => side.mib_per_s)], ["read", one => one.read.mib_per_s], ["write", one => one.write.mib_per_s]] },
 		{ title: "I/Os waiting or in the device", y: "I/Os", lines: [
@@ -194,12 +195,12 @@
 		plot.dirty = true;
 	};
 	const SVG = "http://www.w3.org/2000/svg";
-	const icon = at => {
+	const icon = colour => {
 		const svg = document.createElementNS(SVG, "svg");
 		const path = document.createElementNS(SVG, "path");
 		svg.setAttribute("viewBox", "0 0 24 10");
 		svg.setAttribute("aria-hidden", "true");
-		path.setAttribute("class", "s" + at % 8 + ["", " d1", " d2"][Math.floor(at / 8) % 3]);
+		path.setAttribute("class", "s" + colour % 8 + ["", " d1", " d2"][Math.floor(colour / 8) % 3]);
 		path.setAttribute("d", "M0 5L24 5");
 		svg.append(path);
 		return svg;
@@ -208,9 +209,9 @@
 		if (plot.shown) { plot.shown.update(plot.columns.slice()); return; }
 		const { kind } = plot;
 		const picture = make("div", { class: "picture" });
-		const key = make("ul", { class: "key" }, ...kind.lines.map(([name], at) =>
+		const key = make("ul", { class: "key" }, ...kind.lines.map(([name, , colour], at) =>
 			make("li", {}, make("button", { type: "button", "aria-pressed": "true", disabled: true, "data-series": at },
-				icon(at), document.createTextNode(clean(name))))));
+				icon(colour ?? at), document.createTextNode(clean(name))))));
 		const figure = make("figure", { id: "live-" + plot.number }, make("figcaption", { text: kind.title }), key, picture,
 			make("output", { class: "readout" }));
 		const next = run.plots.find(one => one.number > plot.number && one.shown);
@@ -221,7 +222,7 @@
 			x: { label: "time since the start (s)", log: false, nines: false, low: 0, high: 1 },
 			y: { label: kind.y, log: Boolean(kind.log), nines: false, low: kind.log ? 1 : 0, high: kind.log ? 1000 : 1 },
 			tables: [{ x: plot.columns[0], y: plot.columns.slice(1), path: kind.lines.map(() => null) }],
-			series: kind.lines.map(([name]) => ({ name: clean(name), look: "line" })),
+			series: kind.lines.map(([name, , colour], at) => ({ name: clean(name), look: "line", colour: colour ?? at })),
 		});
 	};
 	/* One plot per frame, and none that would take more than a fifth of the time. */

@@ -16,7 +16,7 @@ from spekctl.report.sheet import Axis, HeatMap, Line, Plot, Quantity, Sheet, Str
 
 
 def series(values: list[float | None], name: str = "a") -> Series:
-    return Series(name, "line", [float(at) for at in range(len(values))], values)
+    return Series(name, "line", 0, [float(at) for at in range(len(values))], values)
 
 
 def test_no_extreme_is_hidden() -> None:
@@ -50,7 +50,7 @@ def test_few_values_are_left_alone() -> None:
 
 
 def test_equal_xs_are_thinned_as_well() -> None:
-    made = Series("a", "line", [5.0] * 3000, [float(at) for at in range(3000)])
+    made = Series("a", "line", 0, [5.0] * 3000, [float(at) for at in range(3000)])
     (found,) = thin([made], 100)
     assert found.ys == [0.0, 2999.0]
 
@@ -169,3 +169,37 @@ def test_cells_of_a_heat_map_are_as_wide_as_their_time() -> None:
 def test_nothing_lies_between_two_whole_numbers() -> None:
     whole = Scale("round", False, False, 1.0, 3.0, True)
     assert ticks(whole) == [(1.0, "1"), (2.0, "2"), (3.0, "3")]
+
+
+def coloured(*lines: Line) -> list[tuple[str, int]]:
+    plot = Plot("key", "title", Axis("x"), Axis("y"), [Strand([1, 2], lines)])
+    found = drawing.drawn(plot)
+    assert found is not None
+    return [(one.name, one.colour) for one in found.series if one.look != "limit"]
+
+
+def test_a_limit_takes_no_colour_from_lines() -> None:
+    limit = Line("limit", [3, 3], look="limit")
+    assert coloured(limit, Line("a", [1, 2]), limit, Line("b", [1, 2])) == [("a", 0), ("b", 1)]
+
+
+def test_colours_that_are_given_are_not_given_again() -> None:
+    lines = [Line("a", [1, 2]), Line("write", [1, 2], colour=0), Line("b", [1, 2])]
+    assert coloured(*lines) == [("a", 1), ("write", 0), ("b", 2)]
+
+
+def test_a_document_has_the_same_colour_in_every_plot() -> None:
+    """Even where others have no such plot, or a limit beside their line."""
+
+    def one(key: str, *lines: Line) -> Plot:
+        return Plot(key, key, Axis("x"), Axis("y"), [Strand([1, 2], lines)])
+
+    main, limit = Line("all", [1, 2], main=True, colour=0), Line("offered", [3, 3], look="limit")
+    first = Sheet("1", "k", "t", label="before", plots=[one("rates", main, limit)])
+    second = Sheet("2", "k", "t", label="after", plots=[one("power", main), one("rates", main)])
+    colours = {}
+    for plot in drawing.overlaid([first, second]):
+        found = drawing.drawn(plot)
+        assert found is not None
+        colours[plot.key] = {line.name: line.colour for line in found.series if line.look == "line"}
+    assert colours == {"rates": {"before": 0, "after": 1}, "power": {"after: all": 1}}

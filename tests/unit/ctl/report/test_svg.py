@@ -130,9 +130,8 @@ def test_a_heat_map_of_nothing_is_transparent() -> None:
     assert {value for row in rows for value in row} == {0}
 
 
-def test_colours_begin_again() -> None:
-    assert [svg.colour_of(index) for index in (0, svg.COLOURS - 1, svg.COLOURS)] == [
-        0,
-        svg.COLOURS - 1,
-        0,
-    ]
+def test_colours_begin_again_and_lines_are_dashed_then() -> None:
+    lines = [Line(str(number), [1, 2], colour=number) for number in (7, 8, 9)]
+    found = drawing.drawn(Plot("k", "t", Axis("x"), Axis("y"), [Strand([1, 2], lines)]))
+    assert found is not None
+    assert re.findall(r'<path class="(.*?)"', svg.plot(found, "t")) == ["s7 d0", "s0 d1", "s1 d1"]
