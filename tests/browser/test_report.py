@@ -26,6 +26,7 @@ MOST_MS = 2000
 LEAST_DIFFERENCE = 30
 # What red, green and blue contribute to it.
 LUMINANCE = (0.2126, 0.7152, 0.0722)
+SMALLEST_TEXT_PX = 8
 # Outlines that are not of a single document; test_web.py has that of the live page.
 OTHERS = ("several", "live")
 
@@ -251,6 +252,15 @@ def test_a_small_screen_is_wide_enough(browser: Browser, run: Path) -> None:
         browser.open(run)
         assert browser.ask("return document.documentElement.scrollWidth") <= 360
         assert browser.blank_canvases() == 0
+        sizes = browser.ask(
+            """
+            const scale = ({ a, b }) => Math.hypot(a, b);
+            return [...document.querySelectorAll("svg.static text")]
+                .filter(one => one.checkVisibility())
+                .map(one => parseFloat(getComputedStyle(one).fontSize) * scale(one.getScreenCTM()));
+            """
+        )
+        assert sizes and min(sizes) >= SMALLEST_TEXT_PX
     finally:
         browser.tell("Emulation.clearDeviceMetricsOverride")
 
