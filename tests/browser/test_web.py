@@ -145,6 +145,27 @@ def test_a_run_is_configured_watched_and_compared(
     clean(browser, web)
 
 
+def test_on_paper_a_run_has_its_plots_in_colours_for_paper(
+    browser: Browser, serve: Callable[..., Web]
+) -> None:
+    web = serve(rows=20)
+    opened(browser, web, DARK)
+    start(browser)
+    ended(browser)
+    until(browser, "return document.documentElement.dataset.rows === '20'")
+    until(browser, "return document.querySelectorAll('canvas').length === 6")
+    browser.look(DARK, "print")
+    deadline = time.monotonic() + SOON_S
+    while canvases_without_a_line(browser):
+        assert time.monotonic() < deadline
+        time.sleep(0.2)
+    shown = "return [...document.querySelectorAll(arguments[0])].filter(o => o.checkVisibility())"
+    assert browser.ask(f"{shown}.length", "canvas") == 6
+    assert browser.ask(f"{shown}.length", "#form, #stop, #documents") == 0
+    assert browser.ask("return document.documentElement.scrollWidth <= innerWidth")
+    clean(browser, web)
+
+
 def test_the_page_is_used_with_the_keyboard_alone(
     browser: Browser, serve: Callable[..., Web]
 ) -> None:

@@ -208,9 +208,10 @@ const spekPlot = (() => {
 		width = document.documentElement.clientWidth;
 		for (const { u, host } of plots) u.setSize({ width: Math.max(280, host.clientWidth), height: 300 });
 	});
-	matchMedia("(prefers-color-scheme: dark)").addEventListener("change", () => {
-		for (const { u } of plots) u.redraw(false);
-	});
+	for (const media of ["(prefers-color-scheme: dark)", "print"])
+		matchMedia(media).addEventListener("change", () => {
+			for (const { u } of plots) u.redraw(false);
+		});
 	const forget = () => { for (const { u } of plots.splice(0)) u.destroy(); };
 	return { draw, forget, number };
 })();
