@@ -1,6 +1,26 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""python -m spekctl"""
+"""The program spekctl, also as python -m spekctl."""
 
-from spekctl.cli import main
+from __future__ import annotations
 
-main()
+import signal
+from typing import NoReturn
+
+
+def main() -> NoReturn:
+    """Run spekctl and exit.
+
+    Libraries are imported before anything can say that it was interrupted, for seconds on an
+    emulated machine. Until then Ctrl-C ends the process at once, unless it is ignored.
+    """
+    usual = signal.getsignal(signal.SIGINT)
+    if usual is signal.default_int_handler:
+        signal.signal(signal.SIGINT, signal.SIG_DFL)
+    from spekctl import cli
+
+    signal.signal(signal.SIGINT, usual)
+    cli.main()
+
+
+if __name__ == "__main__":
+    main()

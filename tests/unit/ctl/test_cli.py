@@ -3,6 +3,9 @@
 
 from __future__ import annotations
 
+import os
+import signal
+import subprocess
 import sys
 from pathlib import Path
 
@@ -42,10 +45,33 @@ def test_verbose_shows_where_it_arose(spekctl: Spekctl) -> None:
     assert "Traceback" in outcome.err
 
 
+@pytest.mark.parametrize("ignored", [False, True])
+def test_ctrl_c_while_libraries_are_imported_ends_without_a_traceback(
+    tmp_path: Path, ignored: bool
+) -> None:
+    (tmp_path / "click.py").write_text(
+        "import sys, time\nprint('importing', flush=True)\nsys.stdin.readline()\nsys.exit(9)"
+    )
+    usual = signal.signal(signal.SIGINT, signal.SIG_IGN if ignored else signal.SIG_DFL)
+    try:
+        process = subprocess.Popen(
+            [sys.executable, "-m", "spekctl", "workloads"],
+            env={**os.environ, "PYTHONPATH": os.pathsep.join([str(tmp_path), *sys.path])},
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            text=True,
+        )
+    finally:
+        signal.signal(signal.SIGINT, usual)
+    assert process.stdout is not None and process.stdout.readline() == "importing\n"
+    process.send_signal(signal.SIGINT)
+    _, complaint = process.communicate("\n", timeout=60)
+    assert (process.returncode, complaint) == (9 if ignored else -signal.SIGINT, "")
+
+
 @pytest.mark.parametrize("command", ["workloads", "show spc1 --json", "devices", "--help"])
 def test_output_that_can_not_be_written_gets_one_sentence(command: str) -> None:
-    import subprocess
-
     with open("/dev/full", "w") as full:
         done = subprocess.run(
             [sys.executable, "-m", "spekctl", *command.split()],
@@ -59,8 +85,6 @@ def test_output_that_can_not_be_written_gets_one_sentence(command: str) -> None:
 
 
 def test_a_reader_that_leaves_is_no_failure() -> None:
-    import subprocess
-
     spekctl = f"{sys.executable} -m spekctl"
     line = f"set -o pipefail; {spekctl} show spc1 | true && {spekctl} show spc1 --json | head -n 1"
     done = subprocess.run(["bash", "-c", line], capture_output=True, text=True, check=False)
@@ -68,8 +92,6 @@ def test_a_reader_that_leaves_is_no_failure() -> None:
 
 
 def test_output_that_is_closed_gets_a_sentence() -> None:
-    import subprocess
-
     line = f"{sys.executable} -m spekctl workloads >&-"
     done = subprocess.run(["sh", "-c", line], capture_output=True, text=True, check=False)
     assert done.stderr.endswith("spekctl: cannot write standard output: it is closed\n")
