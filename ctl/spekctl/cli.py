@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import errno
 import importlib
+import re
 import sys
 import textwrap
 from typing import TYPE_CHECKING, NamedTuple, NoReturn
@@ -70,6 +71,13 @@ EPILOG = "\b\nExit codes:\n" + "\n".join(
 )
 
 
+# What click says of a value that is no number, in words.
+_TYPES = {
+    "integer": "is not a whole number",
+    "float": "is not a number; write for example 2000 or 0.5",
+}
+
+
 class Group(click.Group):
     """A group of commands, which suggests one for a misspelt name."""
 
@@ -81,6 +89,8 @@ class Group(click.Group):
         names = self.list_commands(ctx)
         if args and not args[0].startswith("-") and args[0] not in names:
             hint = did_you_mean(args[0], names) or f"; the commands are {', '.join(names)}"
+            if args[0] == "help":
+                hint = f"; write {ctx.command_path} COMMAND --help"
             ctx.fail(f"there is no command '{args[0]}'{hint}")
         return super().resolve_command(ctx, args)
 
@@ -181,6 +191,12 @@ def run(arguments: list[str]) -> int:
 def _sentence(error: click.ClickException) -> str:
     """click's message as one sentence that names the help page."""
     text = error.format_message().rstrip(".")
-    text = text[:1].lower() + text[1:].replace(". Did you mean", "; did you mean")
+    if isinstance(error, click.NoSuchOption):
+        from spekctl.suggest import did_you_mean
+
+        wrong = error.option_name
+        text = f"no such option '{wrong}'{did_you_mean(wrong, error.possibilities or ())}"
+    text = text[:1].lower() + text[1:]
+    text = re.sub("is not a valid (integer|float)( range)?$", lambda one: _TYPES[one[1]], text)
     context = getattr(error, "ctx", None)
     return f"{text} (see {context.command_path} --help)" if context is not None else text

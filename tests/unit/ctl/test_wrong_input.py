@@ -24,14 +24,41 @@ from spekctl.kernel import client
 
 WRONG: dict[str, tuple[str, str]] = {
     "unknown command": ("rnu", "there is no command 'rnu'; did you mean 'run'?"),
-    "unknown option": ("run spc1 --device /dev/fake0 --dept 3", "no such option"),
+    "help as a command": (
+        "help run",
+        "there is no command 'help'; write spekctl COMMAND --help (see spekctl --help)",
+    ),
+    "unknown option": (
+        "run spc1 --device /dev/fake0 --dept 3",
+        "no such option '--dept'; did you mean '--depth'? (see spekctl run --help)",
+    ),
+    "unknown option near several": (
+        "run spc1 --bsu 1 --devce /dev/fake0",
+        "no such option '--devce'; did you mean '--device'? (see spekctl run --help)",
+    ),
+    "unknown option near none": (
+        "run spc1 --device /dev/fake0 --quux",
+        "no such option '--quux' (see spekctl run --help)",
+    ),
+    "unknown short option": (
+        "run spc1 --device /dev/fake0 -t 5",
+        "no such option '-t' (see spekctl run --help)",
+    ),
+    "rate with a unit": (
+        "run random-read-4k --device /dev/fake0 --rate 2k",
+        "'2k' is not a number; write for example 2000 or 0.5",
+    ),
+    "number of a range in words": (
+        "spc1 --device /dev/fake0 --write --max-bsu all",
+        "'all' is not a whole number",
+    ),
     "no device": ("run spc1 --bsu 1", "missing option '--device'"),
     "unknown workload": ("run spc2 --device /dev/fake0", "did you mean 'spc1'?"),
     "missing file": ("run ./no.toml --device /dev/fake0", "there is no workload file ./no.toml"),
     "negative depth": ("run random-read-4k --device /dev/fake0 --depth -3", "not -3"),
     "depth in words": (
         "run random-read-4k --device /dev/fake0 --depth many",
-        "'many' is not a valid integer",
+        "'many' is not a whole number",
     ),
     "bsu 0": ("run spc1 --device /dev/fake0 --bsu 0", "--bsu must be 1 to"),
     "bsu of a plain workload": (
@@ -207,7 +234,7 @@ WRONG: dict[str, tuple[str, str]] = {
         "--slow and --fast are both /dev/fake0",
     ),
     "no number": ("energy dcse --iops nan", "--iops: 'nan': it must be 0 or between"),
-    "run of no number": ("watch 1e3", "'1e3' is not a valid integer"),
+    "run of no number": ("watch 1e3", "'1e3' is not a whole number"),
     "waiting a negative time": ("stop --wait -3", "'-3' is not a duration"),
     "doctor of a directory": ("doctor --device /tmp", "/tmp is a directory"),
     "unknown disk": ("vm --disk floppy -- status", "there is no disk type 'floppy'"),
