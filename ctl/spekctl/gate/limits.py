@@ -211,7 +211,7 @@ def _verdict(runs: Sequence[Judged], checks: Sequence[Check]) -> tuple[GateVerdi
     if missed:
         parts.append(f"{missed} of {len(limited)} limit{'s' * (len(limited) != 1)} missed")
     if missing:
-        parts.append(f"{missing} figure{'s' * (missing != 1)} with a limit missing")
+        parts.append(f"{missing} limit{'s' * (missing != 1)} without a figure")
     if failed or missed:
         return GateVerdict.FAILED, "failed: " + ", ".join(parts)
     if missing:

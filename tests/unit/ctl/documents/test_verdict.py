@@ -24,7 +24,7 @@ def test_a_gate_has_its_schema_and_reads_back(spekctl: Spekctl, tmp_path: Path) 
     )
     words = ("gate", "limits.toml", "good.json", "slow.json", "--format", "json")
     found = spekctl(*words, "-o", "gate.json")
-    assert "failed: 1 of 4 limits missed, 2 figures with a limit missing" in found.out
+    assert "failed: 1 of 4 limits missed, 2 limits without a figure" in found.out
     written = json.loads((tmp_path / "gate.json").read_text())
     validator(verdict.SCHEMA_FILE).validate(written)
     report = document.read(tmp_path / "gate.json", verdict.GateReport)
