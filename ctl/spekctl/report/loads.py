@@ -25,7 +25,7 @@ from spekctl.report.sheet import (
 )
 
 IOPS = Axis("I/Os per second", "1/s")
-STREAMS = Axis("streams", quantity=Quantity.WHOLE)
+STREAMS = Axis("streams", quantity=Quantity.WHOLE, log=None)
 
 
 def curve_sheet(file: str, found: Curve) -> Sheet:
@@ -50,11 +50,12 @@ def curve_sheet(file: str, found: Curve) -> Sheet:
         ]
         if best.response is not None:
             made.figures.append(("mean response there", units.format_ns(best.response.mean)))
+    ramp = f" after a ramp-up of {found.ramp_ns / 1e9:g} s" if found.ramp_ns else ""
     made.conditions = [
         *runs.machine(found.environment),
         *runs.targets(found.targets),
         ("workers", f"CPU {units.format_cpu_list(found.cpus)}"),
-        ("length", f"{found.time_ns / 1e9:g} s each after a ramp-up of {found.ramp_ns / 1e9:g} s"),
+        ("length", f"{found.time_ns / 1e9:g} s each{ramp}"),
         ("seed", str(found.seed)),
     ]
     add_printed(made, render_curve.parts(found))

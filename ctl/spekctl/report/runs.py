@@ -12,6 +12,7 @@ from spekctl.documents.device import TargetFacts
 from spekctl.documents.result import Environment, Interval, Result, Slice, histogram_of
 from spekctl.kernel.records import Histogram, IntervalCell, tells_rate
 from spekctl.render import result as render
+from spekctl.report import taint
 from spekctl.report.sheet import (
     COLOUR_OF,
     COLOURS,
@@ -85,7 +86,7 @@ def machine(environment: Environment | None) -> list[tuple[str, str]]:
         ("CPU", f"{environment.cpu_model}, online: {environment.cpus_online}"),
         ("governor", governors),
         ("clock", environment.clocksource),
-        ("kernel taint", str(environment.taint)),
+        ("kernel taint", taint.words(environment.taint)),
         ("spek", f"module {environment.module_version}, spekctl {environment.spekctl_version}"),
     ]
     return [(what, text) for what, text in found if text.strip(" ,")]
@@ -137,11 +138,14 @@ def _figures(result: Result) -> list[tuple[str, str]]:
 def _instrument(result: Result) -> list[tuple[str, str]]:
     config = result.config
     length = f"{config.time_ns / 1e9:g} s" if config.time_ns else f"{config.count:,} I/Os"
-    ramp = f"{config.ramp_ns / 1e9:g} s" if config.ramp_ns else f"{config.ramp_count:,} I/Os"
+    if config.ramp_ns:
+        length += f" after a ramp-up of {config.ramp_ns / 1e9:g} s"
+    elif config.ramp_count:
+        length += f" after a ramp-up of {config.ramp_count:,} I/Os"
     backends = dict.fromkeys(f"{one.backend} ({one.backend_reason})" for one in result.targets)
     return [
         ("workers", f"CPU {units.format_cpu_list(config.cpus)}"),
-        ("length", f"{length} after a ramp-up of {ramp}"),
+        ("length", length),
         ("back end", ", ".join(backends)),
         ("seed", str(config.seed)),
     ]

@@ -111,3 +111,20 @@ def test_what_a_device_does_not_say_is_left_out() -> None:
     assert text.endswith("not rotational")
     assert ", ," not in text
     assert runs.machine(None) == []
+
+
+@pytest.mark.parametrize(
+    ("ramp", "text"),
+    [
+        ({}, "60 s"),
+        ({"ramp_ns": 5 * 10**9}, "60 s after a ramp-up of 5 s"),
+        ({"ramp_count": 2000}, "60 s after a ramp-up of 2,000 I/Os"),
+    ],
+)
+def test_a_ramp_up_is_told_where_there_is_one(
+    tmp_path: Path, ramp: dict[str, int], text: str
+) -> None:
+    found = result.load_result(write_result(tmp_path / "r.json", intervals()))
+    config = msgspec.structs.replace(found.config, **ramp)
+    sheet = runs.sheet_of("r.json", msgspec.structs.replace(found, config=config))
+    assert dict(sheet.conditions)["length"] == text
