@@ -8,8 +8,9 @@ from bisect import bisect_right
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import count, pairwise
-from math import floor, isfinite, log10, sqrt
+from math import ceil, floor, isfinite, log2, log10, sqrt
 
+from spekctl import units
 from spekctl.report.sheet import (
     Axis,
     Grid,
@@ -44,6 +45,7 @@ class Scale:
     low: float
     high: float
     whole: bool = False  # nothing lies between two whole numbers
+    size: bool = False  # bytes, on an axis of powers of two
 
 
 @dataclass(frozen=True, slots=True)
@@ -288,7 +290,8 @@ def _scale(axis: Axis, unit: str, log: bool, values: Sequence[float]) -> Scale:
     if high <= low:
         high = low + 1.0
     label = f"{axis.label} ({unit})" if unit else axis.label
-    return Scale(label, log, nines, low, high, axis.quantity is Quantity.WHOLE)
+    whole, size = axis.quantity is Quantity.WHOLE, axis.quantity is Quantity.SIZE
+    return Scale(label, log, nines, low, high, whole, size)
 
 
 # --- numbers -------------------------------------------------------------------------------------
@@ -325,6 +328,10 @@ def ticks(scale: Scale, most: int = 8) -> list[tuple[float, str]]:
     """Positions and texts of an axis."""
     if scale.nines:
         return [(float(one), percent_of_nines(one)) for one in range(floor(scale.high) + 1)]
+    if scale.size:
+        powers = range(ceil(log2(scale.low)), floor(log2(scale.high)) + 1)
+        every = ceil(len(powers) / most)
+        return [(2.0**one, units.format_bytes(2**one)) for one in powers[::every]]
     if scale.log:
         first, last = floor(log10(scale.low)), floor(log10(scale.high)) + 1
         steps = (1,) if last - first > 4 else (1, 2, 5)
@@ -354,6 +361,8 @@ def _table(plot: Plot, group: Sequence[Series], x_unit: str, y_unit: str) -> Gri
     title = plot.title
 
     def place(value: float) -> str:
+        if plot.x.quantity is Quantity.SIZE:
+            return units.format_bytes(round(value))
         return percent_of_nines(value) if nines else number(value)
 
     if length <= TABLE_ROWS:

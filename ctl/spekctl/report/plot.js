@@ -23,7 +23,12 @@ const spekPlot = (() => {
 			if (Math.abs(value) >= Math.max(size, 1e5)) return Number((value / size).toPrecision(4)) + unit;
 		return number(value);
 	};
-	const shown = (axis, value) => axis.nines ? percent(value) : number(value);
+	const bytes = value => {
+		for (const [size, unit] of [[2 ** 30, "GiB"], [2 ** 20, "MiB"], [2 ** 10, "KiB"]])
+			if (value >= size) return number(value / size) + " " + unit;
+		return number(value) + " B";
+	};
+	const shown = (axis, value) => axis.nines ? percent(value) : axis.size ? bytes(value) : number(value);
 
 	/* A line in its own order, which turns back where a device is overloaded. */
 	const turning = path => (u, index) => {
@@ -49,7 +54,7 @@ const spekPlot = (() => {
 
 	const axisOf = (axis, side) => ({
 		stroke: () => css("--soft"),
-		grid: { stroke: () => css("--line"), width: 1, ...(axis.log ? { filter: decades } : {}) },
+		grid: { stroke: () => css("--line"), width: 1, ...(axis.log && !axis.size ? { filter: decades } : {}) },
 		ticks: { stroke: () => css("--line"), width: 1 },
 		font: "11px system-ui, sans-serif",
 		labelFont: "12px system-ui, sans-serif",
@@ -57,13 +62,19 @@ const spekPlot = (() => {
 		labelSize: 20,
 		size: side === 3 ? 64 : 34,
 		side,
-		values: (u, splits) => splits.map(one => one === null ? "" : axis.nines ? percent(one) : tick(one)),
+		values: (u, splits) => splits.map(one => one === null ? "" : axis.nines ? percent(one) : axis.size ? bytes(one) : tick(one)),
 		...(axis.nines ? { splits: (u, i, low, high) => {
 			const found = [];
 			for (let one = Math.ceil(low); one <= high; one++) found.push(one);
 			return found.length > 1 ? found : [low, (low + high) / 2, high];
 		} } : {}),
-		...(axis.whole ? { incrs: STEPS } : {}),
+		...(axis.size ? { splits: (u, i, low, high) => {
+			const first = Math.ceil(Math.log2(low)), every = Math.ceil((Math.log2(high) - first + 1) / (u.width / 90));
+			const found = [];
+			for (let one = first; one <= Math.log2(high); one += every) found.push(2 ** one);
+			return found;
+		} } : {}),
+		...(axis.whole && !axis.log ? { incrs: STEPS } : {}),
 	});
 
 	const draw = (host, spec) => {
@@ -123,7 +134,7 @@ const spekPlot = (() => {
 			legend: { show: false },
 			cursor: { drag: { x: true, y: false }, ...(spec.group ? { sync: { key: spec.group } } : {}) },
 			scales: {
-				x: { time: false, distr: spec.x.log ? 3 : 1 },
+				x: { time: false, distr: spec.x.log ? 3 : 1, ...(spec.x.size ? { log: 2 } : {}) },
 				y: { distr: spec.y.log ? 3 : 1, range: range(spec.y) },
 			},
 			axes: [axisOf(spec.x, 2), axisOf(spec.y, 3)],

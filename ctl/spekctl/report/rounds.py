@@ -104,9 +104,9 @@ def _matrix(test: Measured) -> Plot:
     return Plot(
         f"matrix-{test.name}",
         f"{test.name}: mean of the last rounds by block size",
-        Axis("block size", "KiB", log=True),
+        Axis("block size", quantity=Quantity.SIZE, log=True),
         axis,
-        [Strand([one / 1024 for one in sizes], lines)],
+        [Strand([float(one) for one in sizes], lines)],
     )
 
 

@@ -28,6 +28,7 @@ class Quantity(Enum):
     TIME = "time"  # ns, a unit that suits the values
     CLOCK = "clock"  # s since the start of the run, in s, min or h
     NINES = "nines"  # -log10(1 - share): 90 %, 99 % and 99.9 % are equally spaced
+    SIZE = "size"  # bytes; powers of two are equally spaced
     WHOLE = "whole"  # numbers of things, which have no parts and no unit
     PLAIN = "plain"  # in the unit of the label
 

@@ -203,3 +203,15 @@ def test_a_document_has_the_same_colour_in_every_plot() -> None:
         assert found is not None
         colours[plot.key] = {line.name: line.colour for line in found.series if line.look == "line"}
     assert colours == {"rates": {"before": 0, "after": 1}, "power": {"after: all": 1}}
+
+
+def test_an_axis_of_sizes_has_powers_of_two() -> None:
+    sizes = [512.0, 4096.0, float(1 << 20)]
+    axis = Axis("block size", quantity=Quantity.SIZE, log=True)
+    found = drawing.drawn(plot(sizes, [1, 2, 3], axis, Axis("y")))
+    assert found is not None
+    assert found.x.label == "block size"
+    texts = [text for _, text in ticks(found.x)]
+    assert texts == ["512 B", "2 KiB", "8 KiB", "32 KiB", "128 KiB", "512 KiB"]
+    (table,) = found.tables
+    assert [row[0] for row in table.rows] == ["512 B", "4 KiB", "1 MiB"]

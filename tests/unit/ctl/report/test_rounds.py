@@ -44,13 +44,13 @@ def test_rates_of_data_are_in_the_unit_of_their_axis(whole: pts.Report) -> None:
 def test_the_matrix_has_a_line_for_each_share_of_reads(whole: pts.Report) -> None:
     (test,) = (one for one in whole.tests if one.name == "iops")
     (strand,) = plots(whole)["matrix-iops"].strands
-    assert list(strand.xs) == [size / 1024 for size in sorted(test.sizes)]
+    assert list(strand.xs) == sorted(test.sizes)
     assert {one.name for one in strand.lines} == {
         f"{cell.read_percent} % reads" for cell in test.cells
     }
     for cell in test.cells:
         (line,) = (one for one in strand.lines if one.name == f"{cell.read_percent} % reads")
-        assert line.ys[list(strand.xs).index(cell.bytes / 1024)] == pts.metric_of(cell, "iops")
+        assert line.ys[list(strand.xs).index(cell.bytes)] == pts.metric_of(cell, "iops")
 
 
 def test_a_test_without_a_window_has_neither_figure_nor_fit(whole: pts.Report) -> None:
