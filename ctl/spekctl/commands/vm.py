@@ -276,7 +276,8 @@ def command(
     with tempfile.TemporaryDirectory(prefix="profile-", dir=cache_dir("vm")) as scratch:
         parts = Path(scratch) if profile is not None else None
         guest = guest_of(chosen, modules, command, parts)
-        click.echo(f"spekctl: booting {chosen.release} ({guest.accel})", err=True)
+        slow = ": without KVM this takes up to a minute" if guest.accel == "tcg" else ""
+        click.echo(f"spekctl: booting {chosen.release} ({guest.accel}{slow})", err=True)
         outcome = run_guest(guest)
         if profile is not None and outcome.exit_status == ExitCode.OK:
             _keep_profile(Path(scratch), profile)

@@ -10,6 +10,8 @@ import pytest
 
 from spekctl import cli
 from spekctl.errors import ExitCode
+from spekctl.vm.kernels import Kernel
+from spekctl.vm.runner import Outcome
 
 
 @pytest.fixture(autouse=True)
@@ -65,6 +67,30 @@ def test_a_guest_that_cannot_be_set_up_has_its_own_exit_code(
     assert cli.run(["vm", "--", "devices"]) == ExitCode.GUEST_FAILED
     printed = capsys.readouterr().err
     assert printed.startswith("spekctl: a guest needs ") and printed.count("\n") == 1
+
+
+@pytest.mark.parametrize(
+    ("accel", "how"), [("tcg", "tcg: without KVM this takes up to a minute"), ("kvm", "kvm")]
+)
+def test_a_slow_boot_is_announced(
+    accel: str,
+    how: str,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    kernel = Kernel("6.1.0", tmp_path, tmp_path, None, "here")
+    for name, value in {
+        "runner.check_tools": None,
+        "bytecode.compile_ahead": None,
+        "kernels.find_kernel": kernel,
+        "modules.build_modules": [tmp_path / "spek.ko"],
+        "accel.choose_accel": accel,
+        "runner.run_guest": Outcome(7),
+    }.items():
+        monkeypatch.setattr(f"spekctl.vm.{name}", lambda *_, answer=value: answer)
+    assert cli.run(["vm", "--", "devices"]) == 7
+    assert capsys.readouterr().err == f"spekctl: booting 6.1.0 ({how})\n"
 
 
 def test_results_of_the_readme_need_no_folder_that_a_clean_clone_lacks() -> None:
