@@ -81,7 +81,8 @@ def machine(environment: Environment | None) -> list[tuple[str, str]]:
         return []
     governors = ", ".join(f"{one} (CPU {cpus})" for one, cpus in environment.governors.items())
     found = [
-        ("host", environment.hostname),
+        # What Linux calls a machine that was given no name, as guests are.
+        ("host", environment.hostname.replace("(none)", "")),
         ("kernel", f"{environment.kernel} {environment.machine}"),
         ("CPU", f"{environment.cpu_model}, online: {environment.cpus_online}"),
         ("governor", governors),

@@ -128,3 +128,11 @@ def test_a_ramp_up_is_told_where_there_is_one(
     config = msgspec.structs.replace(found.config, **ramp)
     sheet = runs.sheet_of("r.json", msgspec.structs.replace(found, config=config))
     assert dict(sheet.conditions)["length"] == text
+
+
+@pytest.mark.parametrize(("name", "shown"), [("(none)", None), ("vm", "vm")])
+def test_a_machine_without_a_name_has_none(tmp_path: Path, name: str, shown: str | None) -> None:
+    environment = result.load_result(write_result(tmp_path / "r.json", intervals())).environment
+    assert environment is not None
+    found = dict(runs.machine(msgspec.structs.replace(environment, hostname=name)))
+    assert found.get("host") == shown
