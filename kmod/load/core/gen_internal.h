@@ -1,0 +1,74 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/* The inside of a generator, for gen.c and gen_setup.c alone. */
+#ifndef SPEK_CORE_GEN_INTERNAL_H
+#define SPEK_CORE_GEN_INTERNAL_H
+
+#include "arrival.h"
+#include "gen.h"
+#include "replay.h"
+#include "../../core/rng.h"
+
+struct spek_alias;
+struct spek_choice;
+
+/**
+ * struct spek_process - this worker's part of an arrival process
+ * @times: open: time sequence; closed: only next_ns, the oldest ready time
+ * @clock: constants of @times
+ * @made: open: arrivals made so far
+ * @draws_choice: more than one choice or replica
+ * @nr_choices: number of choices
+ * @next_replica: replica of the next operation, already drawn
+ * @next_choice: choice of the next operation, already drawn
+ * @choice: choices of stream, size and direction
+ * @alias: alias table of the choices
+ * @rng: random sequence of the operations
+ * @ready: closed: ring of ready times
+ * @head: closed: sequence number of the oldest ready time
+ * @tail: closed: sequence number of the next ready time to be added
+ * @mask: closed: size of the ring, a power of two, minus 1
+ * @depth: closed: this worker's part of the depth; 0 if open
+ * @think_ns: closed: see struct spek_arrival
+ * @is_held: it replays a trace or has a limit, so that a completion alone does not make an I/O due
+ * @bucket: closed with a limit: its tokens
+ * @replays: it replays a trace
+ * @has_record: trace: there is a next record; its choice is @next_choice
+ * @due_ns: trace: time of the next record; in a closed loop: its think time
+ * @start_ns: trace: time 0
+ * @supply: trace: where records come from, or NULL
+ * @choice_of: trace: index of the choice by asu and enum spek_trace_op
+ */
+struct spek_process {
+	struct spek_times times;
+	struct spek_clock clock;
+	u64 made;
+
+	bool draws_choice;
+	u32 nr_choices;
+	u32 next_replica;
+	const struct spek_choice *next_choice;
+	struct spek_choice *choice;
+	struct spek_alias *alias;
+	struct spek_rng rng;
+
+	u64 *ready;
+	u32 head;
+	u32 tail;
+	u32 mask;
+	u32 depth;
+	u64 think_ns;
+
+	bool is_held;
+	struct spek_bucket bucket;
+
+	bool replays;
+	bool has_record;
+	u64 due_ns;
+	u64 start_ns;
+	struct spek_supply *supply;
+	u8 choice_of[SPEK_MAX_ASUS][SPEK_NR_TRACE_OPS];
+};
+
+void spek_gen_begin(struct spek_gen *gen);
+
+#endif

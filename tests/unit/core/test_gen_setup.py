@@ -1,0 +1,118 @@
+"""A generator's set-up: sharing among workers, memory."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from lib.core.spekcore import (
+    NEVER,
+    Arrival,
+    Asu,
+    Generator,
+    Ops,
+    Stream,
+    Workload,
+    library,
+    spc1,
+)
+
+_, LIB = library()
+ASU = Asu(1 << 30)
+
+
+def one(stream: Stream, arrival: Arrival) -> Workload:
+    return Workload([ASU], [arrival], [stream])
+
+
+def all_workers(workload: Workload, nr_workers: int, count: int) -> list[Ops]:
+    return [Generator(workload, 1, w, nr_workers).ops(count) for w in range(nr_workers)]
+
+
+# ---- sharing ----
+
+
+@pytest.mark.parametrize("nr_workers", [1, 2, 3, 4, 9])
+@pytest.mark.parametrize("depth", [1, 2, 5, 8])
+def test_depth_is_shared_out_completely(depth: int, nr_workers: int) -> None:
+    workload = one(Stream(), Arrival(depth=depth))
+    shares = []
+    for worker in range(nr_workers):
+        generator = Generator(workload, 1, worker, nr_workers)
+        shares.append(0)
+        while generator.next_ns != NEVER:
+            generator.next()
+            shares[-1] += 1
+    assert sum(shares) == depth
+    assert shares == sorted(shares, reverse=True)
+    assert max(shares) - min(shares) <= 1
+
+
+@pytest.mark.parametrize("nr_workers", [1, 2, 3, 5, 20])
+@pytest.mark.parametrize("bsus", [1, 2, 7])
+def test_every_replica_lives_on_one_worker_at_its_own_rate(bsus: int, nr_workers: int) -> None:
+    total = np.zeros((8, bsus))
+    owners: dict[tuple[int, int], set[int]] = {}
+    for worker in range(nr_workers):
+        generator = Generator(spc1(bsus), 1, worker, nr_workers)
+        ops = generator.ops(20_000 * bsus)
+        ops = ops[ops["at_ns"] < 300 * 10**9]
+        np.add.at(total, (ops["stream"], ops["replica"]), 1)
+        for key in set(zip(ops["stream"].tolist(), ops["replica"].tolist(), strict=True)):
+            owners.setdefault(key, set()).add(worker)
+    expected = 300 * 50 * np.array([35, 281, 70, 210, 18, 70, 35, 281]) / 1000
+    deviation = (total - expected[:, None]) / np.sqrt(expected)[:, None]
+    assert np.abs(deviation).max() < 5
+    for (stream, _), workers in owners.items():
+        if stream not in (0, 4):  # uniform streams have no history and go anywhere
+            assert len(workers) == 1
+
+
+def test_runs_and_walks_leave_workers_beyond_their_replicas_idle() -> None:
+    walk = Stream("walk", replicas=2)
+    for law in (Arrival(depth=8), Arrival("constant", rate=100), Arrival("poisson", rate=100)):
+        lengths = [len(ops) for ops in all_workers(one(walk, law), 4, 10)]
+        assert lengths == [10, 10, 0, 0]
+
+
+def test_other_patterns_are_copied_to_every_worker() -> None:
+    for stream in (Stream("uniform"), Stream("sequential")):
+        for ops in all_workers(one(stream, Arrival("poisson", rate=1000)), 4, 2000):
+            assert ops["at_ns"][-1] == pytest.approx(2000 / 250 * 1e9, rel=0.1)
+
+
+def test_a_process_without_work_here_does_not_disturb_another() -> None:
+    walk = replace(Stream("walk"), arrival=1)
+    loops = [Arrival("poisson", rate=100), Arrival("poisson", rate=100)]
+    workload = Workload([ASU], loops, [Stream(), walk])
+    first, second = all_workers(workload, 2, 3000)
+    assert set(first["stream"]) == {0, 1}
+    assert set(second["stream"]) == {0}
+
+
+def test_streams_without_a_replica_here_leave_their_rate_to_others() -> None:
+    # 100/s of a walk that lives on worker 0 only, and 100/s of a uniform stream for both
+    both = [Stream("walk"), Stream()]
+    first, second = all_workers(Workload([ASU], [Arrival("poisson", rate=200)], both), 2, 9000)
+    assert 9000e9 / first["at_ns"][-1] == pytest.approx(150, rel=0.06)
+    assert 9000e9 / second["at_ns"][-1] == pytest.approx(50, rel=0.06)
+    assert (first["stream"] == 0).mean() == pytest.approx(2 / 3, abs=0.03)
+
+
+# ---- memory ----
+
+
+def test_a_bsu_takes_96_bytes() -> None:
+    assert LIB.shim_replica_bytes(spc1(1).c) == 96
+    few, many = (Generator(spc1(n), 1).bytes for n in (10_000, 20_000))
+    assert many - few == 96 * 10_000
+
+
+def test_leaf_states_are_shared_by_all_replicas() -> None:
+    small = Generator(spc1(1), 1).bytes
+    assert 3 * 73728 < small < 3 * 73728 + 8192
+
+
+def test_size_follows_the_worker() -> None:
+    workload = spc1(3)
+    sizes = [LIB.spek_gen_size(workload.c, w, 4) for w in range(4)]
+    assert sizes[0] == sizes[1] == sizes[2] > sizes[3]
