@@ -13,6 +13,9 @@
 extern struct spek_genl spek_drive_netlink;
 
 /* netlink.c */
+int spek_drive_nl_act(struct sk_buff *skb, struct genl_info *info, u32 attr,
+		      int (*act)(struct spek_unit *unit, struct genl_info *info));
+int spek_drive_nl_reply(struct sk_buff *msg, struct genl_info *info);
 void spek_drive_nl_notify(struct spek_unit *unit);
 
 /* netlink_parse.c */
