@@ -5,6 +5,7 @@
 #include "core/grain.h"
 #include "netlink.h"
 #include "verify.h"
+#include "verify_map.h"
 
 /* Upper bound of a map-get message without its states. */
 #define MAP_HEAD_BYTES	128

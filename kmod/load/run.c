@@ -37,6 +37,7 @@
 #include "run_setup.h"
 #include "validate.h"
 #include "verify.h"
+#include "verify_map.h"
 
 /* Same as the default timeout of the freezer. */
 #define SUSPEND_WAIT_MS	20000
@@ -332,7 +333,7 @@ static void finish_work(struct work_struct *work)
 	if (!run->started.real_ns)
 		run->started.mono_ns = 0;	/* it was ARMED and never RUNNING */
 	if (was_started && run->verify)
-		spek_verify_finished(run->verify);
+		spek_map_finished(run->verify->map);
 	run->ended = ended;
 	run->reason = atomic_read(&run->outcome.reason) ?: SPEK_REASON_COMPLETED;
 	mutex_unlock(&run->lock);
@@ -577,7 +578,7 @@ int spek_run_start(struct spek_run *run, u64 start_ns, struct spek_refusal *refu
 	set_state(run, start_ns ? SPEK_EVENT_ARM : SPEK_EVENT_START);
 	atomic_inc(&nr_started);
 	if (run->verify)
-		spek_verify_started(run->verify);
+		spek_map_started(run->verify->map);
 	atomic_set(&run->live_workers, run->config->nr_workers);
 	kref_get(&run->ref);	/* finish_work */
 	share_counts(run);

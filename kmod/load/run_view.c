@@ -11,6 +11,7 @@
 #include <linux/timekeeping.h>
 #include "run.h"
 #include "verify.h"
+#include "verify_map.h"
 
 /**
  * spek_run_is_set_up() - check whether a run has its targets, logs and workers

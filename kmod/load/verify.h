@@ -1,57 +1,20 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* Verification: what was written where, and whether it is read back. See verify.c. */
+/* Verification: whether what was written is read back. See verify.c. */
 #ifndef SPEK_VERIFY_H
 #define SPEK_VERIFY_H
 
-#include <linux/atomic.h>
-#include <linux/kref.h>
 #include <linux/spinlock.h>
 #include <linux/types.h>
 #include "core/stamp.h"
-#include "core/workload.h"
 #include "uapi/spek.h"
 
+struct spek_asu_map;
+struct spek_map;
 struct spek_op;
 struct spek_refusal;
 struct spek_run_config;
 struct spek_slot;
 struct spek_target;
-
-/**
- * struct spek_map_target - what is known of a target
- * @dev: device number
- * @start: first byte, a multiple of the grain
- * @nr: grains from there; 0 if the run leaves the target alone
- * @grain: state of each, core/grain.h
- */
-struct spek_map_target {
-	dev_t dev;
-	u64 start;
-	u64 nr;
-	atomic64_t *grain;
-};
-
-/**
- * struct spek_map - what was written to the targets of one run and of those that continue it
- * @ref: one for each run
- * @writers: runs that have started and are not DONE
- * @starts: runs that have started
- * @seed: in the stamps
- * @id: in the stamps
- * @shift: log2 of the grain size
- * @nr_targets: entries of @target
- * @target: in the order of the run's
- */
-struct spek_map {
-	struct kref ref;
-	atomic_t writers;
-	atomic64_t starts;
-	u64 seed;
-	u64 id;
-	u32 shift;
-	u32 nr_targets;
-	struct spek_map_target target[SPEK_MAX_TARGETS];
-};
 
 /**
  * struct spek_mismatch_record - a block that is not what it should be
@@ -114,8 +77,6 @@ struct spek_verify {
 int spek_verify_create(struct spek_verify **verify, const struct spek_run_config *config,
 		       const struct spek_target *targets, u32 chunk_bytes, struct spek_map *from,
 		       struct spek_refusal *refusal);
-void spek_verify_started(struct spek_verify *verify);
-void spek_verify_finished(struct spek_verify *verify);
 void spek_verify_destroy(struct spek_verify *verify);
 
 bool spek_verify_acquire(struct spek_verify *verify, const struct spek_op *op,
@@ -132,10 +93,5 @@ void spek_verify_count_wait(struct spek_verify *verify);
 
 void spek_verify_counts(struct spek_verify *verify, struct spek_verify_counts *counts);
 bool spek_verify_kept(struct spek_verify *verify, u32 index, struct spek_mismatch_record *record);
-
-bool spek_map_is_idle(const struct spek_map *map, u64 *starts);
-
-u32 spek_map_save(const struct spek_map *map, u32 target, u64 *first, u64 *states, u32 max);
-int spek_map_restore(struct spek_map *map, u32 target, u64 first, const u64 *states, u32 nr);
 
 #endif
