@@ -38,6 +38,7 @@
 #include "validate.h"
 #include "verify.h"
 #include "verify_map.h"
+#include "worker_phase.h"
 
 /* Same as the default timeout of the freezer. */
 #define SUSPEND_WAIT_MS	20000

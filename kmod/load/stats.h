@@ -3,7 +3,7 @@
  * Counting: sets owned by workers, totals and interval rows owned by the run.
  *
  * A worker counts into its active set and nobody else looks at it. At an interval
- * boundary it seals the set (pass_set() in worker.c): ownership passes to the collector,
+ * boundary it seals the set (worker_phase.c): ownership passes to the collector,
  * which adds it to the totals and to the row of that interval, empties it and gives
  * it back. So the hot path has no lock, no shared line, and every I/O is in exactly
  * one set.

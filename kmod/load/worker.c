@@ -5,8 +5,8 @@
  * The thread owns its generator, its free slots and its active set, and takes no lock. Completions
  * run anywhere: they add the slot to the lock-free list inflight.done and wake the thread if it has
  * declared itself idle. The thread does everything else, in the order of its loop: account
- * completions (reap), seal the set at the end of a row or phase, issue what is due
- * (worker_issue.c), wait.
+ * completions (reap), issue what is due (worker_issue.c), seal the set at the end of a row or phase
+ * (worker_phase.c), wait.
  *
  * With stamped data an operation may have to wait for another one on the same blocks (verify.c).
  * It becomes worker->stalled, like an operation for which the driver has no room: none of it was
@@ -33,10 +33,8 @@
 #include <linux/build_bug.h>
 #include <linux/cache.h>
 #include <linux/hrtimer.h>
-#include <linux/ioprio.h>
 #include <linux/kthread.h>
 #include <linux/ktime.h>
-#include <linux/overflow.h>
 #include <linux/sched.h>
 #include <linux/sched/task.h>
 #include <linux/slab.h>
@@ -51,11 +49,10 @@
 #include "verify.h"
 #include "worker.h"
 #include "worker_issue.h"
+#include "worker_phase.h"
 #include "zone.h"
 
 #define RETRY_SPIN_NS	(16 * NSEC_PER_USEC)	/* not worth going to sleep for */
-#define TOTALS_NS	NSEC_PER_SEC		/* between seals when no rows are kept */
-#define PIECE_NS	(10 * NSEC_PER_SEC)	/* between seals within a long row */
 
 /* What others write begins a cache line, and what is the worker's does not share one with it. */
 static_assert(offsetof(struct spek_worker, inflight) % SMP_CACHE_BYTES == 0);
@@ -71,201 +68,9 @@ static_assert(sizeof(struct spek_set) + 2 * sizeof(struct spek_cell *) > 96);
 static_assert(sizeof(struct spek_poller) > 96);
 static_assert(sizeof(struct spek_target) > 96);
 
-/* ---- seals: the end of a row or a phase ---- */
-
 static bool has_ended(const struct spek_worker *w)
 {
 	return spek_outcome_has_ended(w->inflight.outcome);
-}
-
-static u64 interval_ns(const struct spek_worker *w)
-{
-	return w->config->interval_ns ?: TOTALS_NS;
-}
-
-/* A set has 32-bit counters, so a long row is sealed in pieces. @now_ns: start of a piece */
-static void set_boundary(struct spek_worker *w, u64 now_ns)
-{
-	/* It can change at any time. Bios with no priority set would look it up one by one. */
-	w->ioprio = get_current_ioprio();
-	w->row_end_ns = min(w->row_start_ns + interval_ns(w), w->phase_end_ns);
-	w->boundary_ns = w->row_end_ns;
-	/* Merge a short last piece into the one before: the collector needs time for each. */
-	if (w->row_end_ns > now_ns + 2 * PIECE_NS)
-		w->boundary_ns = now_ns + PIECE_NS;
-}
-
-/* Outstanding operations, except one for which the driver has no room yet. */
-static u32 held_by_devices(const struct spek_worker *w)
-{
-	const struct spek_slot *stalled = READ_ONCE(w->stalled);
-	u32 outstanding = READ_ONCE(w->inflight.outstanding);
-
-	/* A reader in another thread may see values of different times. */
-	return outstanding - (outstanding && stalled && !READ_ONCE(stalled->busy));
-}
-
-/*
- * Record the ages of all I/Os that are in flight at the end of the measure phase, and that the
- * drain will complete: also an operation for which the driver has no room yet. Once per run.
- */
-static void note_ages(struct spek_worker *w, struct spek_set *set, u64 end_ns)
-{
-	u32 i;
-
-	set->age = w->age;
-	set->nr_ages = 0;
-	for (i = 0; i < w->nr_slots; i++) {
-		const struct spek_slot *slot = &w->slots[i];
-		struct spek_age *age = &w->age[set->nr_ages];
-
-		if (!slot->busy && slot != w->stalled)
-			continue;
-		age->response_ns = end_ns - min(end_ns, slot->op.at_ns);
-		age->service_ns = slot->busy ? end_ns - min(end_ns, slot->issue_ns) : 0;
-		age->cell = slot->op.stream * 2 + slot->op.write;
-		set->nr_ages++;
-	}
-}
-
-static void stamp_set(struct spek_worker *w, struct spek_set *set, u64 end_ns)
-{
-	u64 cpu_ns = READ_ONCE(current->se.sum_exec_runtime);
-	u64 switches = current->nvcsw + current->nivcsw;
-
-	set->row = w->row;
-	set->phase = w->phase;
-	set->start_ns = w->row_start_ns;
-	set->end_ns = end_ns;
-	set->outstanding = held_by_devices(w);
-	/* The collector counts the backlog: that may take a million draws. */
-	spek_gen_mark(w->gen, set->mark);
-	set->trace_backlog = w->replay ? spek_replay_backlog(w->replay, w->gen, end_ns) : 0;
-	set->cpu_ns = cpu_ns - w->seen_cpu_ns;
-	set->switches = switches - w->seen_switches;
-	w->seen_cpu_ns = cpu_ns;
-	w->seen_switches = switches;
-}
-
-/* Seal the active set; the collector must have returned the other one. */
-static void pass_set(struct spek_worker *w, u64 next_row, u64 end_ns)
-{
-	struct spek_set *set = w->active;
-
-	stamp_set(w, set, end_ns);
-	set->next_row = next_row;
-	w->active = w->set[set == w->set[0]];
-	/* The collector sees all counters: pairs with spek_worker_take_sealed(). */
-	smp_store_release(&w->sealed, set);
-	w->ops->collect(w->owner);
-}
-
-static bool has_given_back(struct spek_worker *w)
-{
-	/* The set was emptied: pairs with spek_worker_give_back(). */
-	return !smp_load_acquire(&w->sealed);
-}
-
-static void wait_for_collector(struct spek_worker *w)
-{
-	while (!has_given_back(w))
-		schedule_timeout_uninterruptible(1);
-}
-
-static void set_phase(struct spek_worker *w, u32 phase, u64 now_ns)
-{
-	const struct spek_run_config *config = w->config;
-	u64 ramp = w->ramp_count, count = w->measure_count;
-
-	/* A worker whose share of the transactions is 0 has nothing to measure. */
-	if (phase == SPEK_PHASE_RAMP && !config->ramp_ns && !ramp)
-		phase = SPEK_PHASE_MEASURE;
-	if (phase == SPEK_PHASE_MEASURE && !config->time_ns && !count && !w->replay)
-		phase = SPEK_PHASE_DRAIN;
-
-	w->phase = phase;
-	w->row = spek_row_first(phase);
-	w->row_start_ns = now_ns;
-	w->phase_end_ns = SPEK_NEVER;
-	w->phase_left = SPEK_NEVER;
-	switch (phase) {
-	case SPEK_PHASE_RAMP:
-		if (ramp)
-			w->phase_left = ramp;
-		else
-			w->phase_end_ns = now_ns + config->ramp_ns;
-		w->issue_left = SPEK_NEVER;
-		if (ramp && config->count && check_add_overflow(ramp, count, &w->issue_left))
-			w->issue_left = SPEK_NEVER;
-		break;
-	case SPEK_PHASE_MEASURE:
-		if (config->time_ns) {
-			w->phase_end_ns = now_ns + config->time_ns;
-			w->issue_left = SPEK_NEVER;
-		} else if (w->replay) {
-			/* It ends with the trace. */
-			w->issue_left = SPEK_NEVER;
-		} else {
-			w->phase_left = count;
-			/* I/Os that were issued in the ramp-up complete in this phase and count. */
-			w->issue_left = count - min_t(u64, count, w->inflight.outstanding);
-		}
-		break;
-	default:
-		w->issue_left = 0;
-	}
-	set_boundary(w, now_ns);
-}
-
-static void enter_phase(struct spek_worker *w, u32 phase, u64 now_ns)
-{
-	/* A completion may be added late, or the clock of its CPU may lag. */
-	now_ns = max(now_ns, w->row_start_ns);
-	/*
-	 * Issue the arrivals before the end even if the worker is late. Those that find no free
-	 * slot are the backlog.
-	 */
-	if (phase == SPEK_PHASE_DRAIN && !has_ended(w))
-		while (spek_worker_issue(w, ktime_get_ns()))
-			;
-	wait_for_collector(w);
-	if (w->phase == SPEK_PHASE_MEASURE)
-		note_ages(w, w->active, now_ns);
-	pass_set(w, spek_row_first(phase), now_ns);
-	set_phase(w, phase, now_ns);
-}
-
-/* @now_ns has reached boundary_ns. */
-static void pass_boundary(struct spek_worker *w, u64 now_ns)
-{
-	while (now_ns >= w->boundary_ns) {
-		u64 next;
-
-		if (w->boundary_ns == w->phase_end_ns) {
-			enter_phase(w, w->phase + 1, w->phase_end_ns);
-			continue;
-		}
-		if (w->boundary_ns < w->row_end_ns) {
-			if (has_given_back(w))
-				pass_set(w, w->row, w->boundary_ns);
-			set_boundary(w, now_ns);
-			continue;
-		}
-		/*
-		 * Rows follow a schedule, so that all workers agree on them. A worker that
-		 * was blocked counts what it missed in the row in which it continues. If the
-		 * collector is late, the set is not sealed and continues as well.
-		 */
-		next = w->row + div64_u64(now_ns - w->row_start_ns, interval_ns(w));
-		if (w->phase_end_ns <= now_ns)
-			next = w->row + div64_u64(w->phase_end_ns - 1 - w->row_start_ns,
-						  interval_ns(w));
-		if (has_given_back(w))
-			pass_set(w, next, w->row_end_ns);
-		w->row_start_ns += (next - w->row) * interval_ns(w);
-		w->row = next;
-		set_boundary(w, w->row_start_ns);
-	}
 }
 
 /* ---- accounting ---- */
@@ -273,7 +78,7 @@ static void pass_boundary(struct spek_worker *w, u64 now_ns)
 static void end_phase_by_count(struct spek_worker *w, u64 now_ns)
 {
 	if (w->phase != SPEK_PHASE_DRAIN)
-		enter_phase(w, w->phase + 1, now_ns);
+		spek_worker_enter_phase(w, w->phase + 1, now_ns);
 }
 
 static void record(const struct spek_worker *w, struct spek_iolog *log,
@@ -321,7 +126,7 @@ static void account(struct spek_worker *w, struct spek_slot *slot)
 	u8 error = 0;
 
 	if (unlikely(done_ns >= w->boundary_ns))
-		pass_boundary(w, done_ns);
+		spek_worker_pass_boundary(w, done_ns);
 	cell = w->active->cell[2u * op->stream + op->write];
 	cell->requests += slot->nr_parts;
 	if (likely(!slot->status)) {
@@ -411,20 +216,11 @@ static void wait(struct spek_worker *w, u64 now_ns)
 
 /* ---- the thread ---- */
 
-static void begin(struct spek_worker *w)
-{
-	w->seen_cpu_ns = READ_ONCE(current->se.sum_exec_runtime);
-	w->seen_switches = current->nvcsw + current->nivcsw;
-	w->active = w->set[0];
-	w->batch_hint = 1;
-	set_phase(w, SPEK_PHASE_RAMP, w->start_ns);
-}
-
 /* The run has ended: seal the last sets and wait for outstanding I/O only. */
 static noinline void wind_up(struct spek_worker *w, u64 now_ns)
 {
 	if (w->phase != SPEK_PHASE_DRAIN)
-		enter_phase(w, SPEK_PHASE_DRAIN, now_ns);
+		spek_worker_enter_phase(w, SPEK_PHASE_DRAIN, now_ns);
 	if (w->stalled && !w->stalled->busy)
 		spek_worker_drop_stalled(w);
 }
@@ -443,7 +239,8 @@ static bool has_finished(const struct spek_worker *w)
 
 static void run_loop(struct spek_worker *w)
 {
-	begin(w);
+	w->batch_hint = 1;
+	spek_worker_begin_phases(w);
 	for (;;) {
 		bool busy = reap(w);
 		u64 now_ns = ktime_get_ns();
@@ -454,7 +251,7 @@ static void run_loop(struct spek_worker *w)
 			wind_up(w, now_ns);
 		busy |= spek_worker_issue(w, now_ns);
 		if (now_ns >= w->boundary_ns)
-			pass_boundary(w, now_ns);
+			spek_worker_pass_boundary(w, now_ns);
 		if (has_finished(w))
 			break;
 		if (w->inflight.outstanding && w->polls)
@@ -466,9 +263,7 @@ static void run_loop(struct spek_worker *w)
 		/* Report an RCU-tasks quiescent state: this loop may never schedule voluntarily. */
 		cond_resched_tasks_rcu_qs();
 	}
-	wait_for_collector(w);
-	/* A run may end before its start time. */
-	pass_set(w, SPEK_NEVER, max(ktime_get_ns(), w->row_start_ns));
+	spek_worker_end_phases(w);
 	if (w->log)
 		spek_iolog_wake(w->log);
 }
@@ -557,39 +352,6 @@ void spek_worker_join(struct spek_worker *w)
 }
 
 /**
- * spek_worker_take_sealed() - take the sealed set and complete it with the backlog
- * @w: worker
- *
- * Context: process; the caller is the only collector.
- * Return: the set, the caller's until it is given back, or NULL.
- */
-struct spek_set *spek_worker_take_sealed(struct spek_worker *w)
-{
-	/* Counters of the worker: pairs with pass_set(). */
-	struct spek_set *set = smp_load_acquire(&w->sealed);
-
-	if (!set)
-		return NULL;
-	/* An arrival due exactly at the end belongs to the next interval. */
-	set->backlog = set->phase == SPEK_PHASE_DRAIN ? 0 :
-			spek_backlog_count(&w->backlog, set->mark, set->end_ns - 1) +
-			set->trace_backlog;
-	return set;
-}
-
-/**
- * spek_worker_give_back() - return the set of spek_worker_take_sealed(), emptied, to its worker
- * @w: worker
- *
- * Context: process; the caller holds the run's lock.
- */
-void spek_worker_give_back(struct spek_worker *w)
-{
-	/* The set was emptied: pairs with has_given_back(). */
-	smp_store_release(&w->sealed, NULL);
-}
-
-/**
  * spek_worker_info() - read what netlink reports of a worker
  * @w: worker
  * @info: filled in
@@ -599,7 +361,7 @@ void spek_worker_give_back(struct spek_worker *w)
 void spek_worker_info(const struct spek_worker *w, struct spek_worker_info *info)
 {
 	info->cpu = w->cpu;
-	info->outstanding = held_by_devices(w);
+	info->outstanding = spek_worker_held(w);
 	info->pid = w->task->pid;
 	info->cpu_ns = READ_ONCE(w->task->se.sum_exec_runtime);
 	info->voluntary = READ_ONCE(w->task->nvcsw);

@@ -236,6 +236,22 @@ struct spek_worker {
 	u64 start_ns;
 };
 
+/**
+ * spek_worker_held() - number of operations that devices hold for a worker
+ * @w: worker
+ *
+ * Context: any, while the worker exists.
+ * Return: outstanding operations, except one for which the driver has no room yet.
+ */
+static inline u32 spek_worker_held(const struct spek_worker *w)
+{
+	const struct spek_slot *stalled = READ_ONCE(w->stalled);
+	u32 outstanding = READ_ONCE(w->inflight.outstanding);
+
+	/* A reader in another thread may see values of different times. */
+	return outstanding - (outstanding && stalled && !READ_ONCE(stalled->busy));
+}
+
 struct spek_worker *spek_worker_create(const struct spek_worker_setup *setup, u32 index,
 				       struct spek_iolog *log);
 void spek_worker_join(struct spek_worker *w);
@@ -250,8 +266,5 @@ void spek_worker_info(const struct spek_worker *w, struct spek_worker_info *info
 void spek_worker_add_counts(const struct spek_worker *w, u32 target,
 			    struct spek_target_count *count);
 u64 spek_worker_oldest_ns(const struct spek_worker *w, u64 now_ns);
-
-struct spek_set *spek_worker_take_sealed(struct spek_worker *w);
-void spek_worker_give_back(struct spek_worker *w);
 
 #endif
