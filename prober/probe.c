@@ -21,7 +21,8 @@
  * work is drained.
  *
  * Lock order: start_lock > probe_lock; start_lock > CPU hotplug lock, rtnl_lock, feeds_lock
- * (feed.c), the block class's lock > locks of the sources.
+ * (feed.c), the block class's lock > locks of the sources; genl->rwsem (kmod/genl/family.c) >
+ * probe_lock.
  *  - start_lock serializes starts. A start registers CPU callbacks and may wait for CPU
  *    hotplug operations; requests about the current probe must not wait for that.
  *  - probe_lock protects current_probe, last_probe_id and the fields of struct spek_probe

@@ -21,7 +21,9 @@
  * A drive belongs to no socket: what made it may end. Unloading the module, which an open disk
  * prevents, removes all drives.
  *
- * Lock order: table_lock > unit->lock. Neither is held while the SCSI layer is called.
+ * Locks: table_lock and unit->lock are never held together, and neither is held across scsi_done()
+ * or a call that adds or removes a host. Both are taken inside genl->rwsem (genl/family.c), as a
+ * message about a drive is built.
  */
 #include <linux/ktime.h>
 #include <linux/mm.h>

@@ -3,9 +3,11 @@
  * A module's generic-netlink family: registration, owners, notifications.
  *
  * Objects end and notify while the family is registered and unregistered, so both hold
- * genl->rwsem: readers notify, writers register. It is taken inside the module's own locks;
- * nothing is locked inside it but the network stack's locks. It is never held across
- * genl_register_family() or genl_unregister_family(), which wait for handlers.
+ * genl->rwsem: readers notify, writers register. It is never held across genl_register_family() or
+ * genl_unregister_family(), which wait for handlers.
+ *
+ * Lock order: locks that a module holds while it notifies > genl->rwsem > locks that it takes to
+ * build the message, and the network stack's. Writers hold no other lock.
  *
  * The netlink core calls the notifier at every close of every netlink socket of the machine.
  * A table of counters filters out sockets that own nothing, without a lock: a socket whose

@@ -11,15 +11,17 @@
  * open and close devices.
  *
  * References to a run: one for the table, from run-new until delete_work ends; one for each of
- * open_work, start_work, finish_work and delete_work, from being queued to its end; one for each
- * pointer returned by spek_run_get(). The last one frees the run. The run pins the module until
- * delete_work has released the devices. The remainder of a work item is waited for in
- * spek_run_deinit(), and netlink callers pin the module themselves.
+ * open_work, start_work, finish_work and delete_work, from being queued to its end, and for
+ * finish_work of a started run from the start; one for each pointer returned by spek_run_get() or
+ * spek_run_get_next(). The last one frees the run. collect_work needs none: it is cancelled once
+ * the threads that queue it have ended. The run pins the module until delete_work has released the
+ * devices. The remainder of a work item is waited for in spek_run_deinit(), and netlink callers pin
+ * the module themselves.
  *
  * run_setup.c allocates and releases the contents of a run; run_view.c reads it for netlink.
  *
- * Lock order: run->notify_lock > spek_table_lock > run->lock > verify->lock or replay->lock, and
- * run->release_lock > run->lock.
+ * Lock order: run->notify_lock > spek_table_lock > run->lock > verify->lock or replay->lock,
+ * run->release_lock > run->lock, and run->notify_lock > genl->rwsem (genl/family.c) > run->lock.
  *  - notify_lock is held from a change of the state until the change is reported, so that every
  *    change is reported, in order;
  *  - release_lock is held while devices are released;

@@ -3,10 +3,11 @@
  * Setting up what a run consists of, and releasing it: claims, verification, logs, workers.
  *
  * Workers and targets exist from spek_run_setup() to spek_run_release_devices(). They are released
- * in two phases. Make dead: run->workers and outcome.tasks are unpublished under run->lock, so
- * that netlink and the collector no longer find them. Then wait for the threads to end and for a
- * grace period, after which nothing uses them: not completions (all I/O has completed, and the
- * last end_io has returned), not spek_outcome_end() (an RCU reader). Then release.
+ * in two phases, under run->release_lock. Make dead: run->workers is unpublished under run->lock,
+ * so that netlink and the collector no longer find them, then outcome.tasks. Then wait for the
+ * threads to end and for a grace period, after which nothing uses them: not completions (all I/O
+ * has completed, and the last end_io has returned), not spek_outcome_end() or spek_outcome_wake()
+ * (RCU readers). Then release.
  *
  * A run that continues another one takes the lock of that run only, with no other lock held.
  */

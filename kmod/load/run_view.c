@@ -3,8 +3,8 @@
  * Reading a run: what netlink reports of it, copied under its lock.
  *
  * A run that is OPENING has its configuration and empty statistics; the remainder exists once
- * spek_run_is_set_up() returns true. Workers can be released at any time: run.c first copies their
- * counts into the run.
+ * spek_run_is_set_up() returns true. Workers can be released at any time: their counts are first
+ * copied into the run (spek_run_unhook_workers()).
  */
 #include <linux/mm.h>
 #include <linux/slab.h>

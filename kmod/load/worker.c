@@ -2,15 +2,16 @@
 /*
  * The worker: a thread that generates, issues and accounts the I/Os of one CPU.
  *
- * The thread owns its generator, its free slots and its active set, and takes no lock. Completions
- * run anywhere: they add the slot to the lock-free list inflight.done and wake the thread if it has
- * declared itself idle. The thread does everything else, in the order of its loop: account
- * completions (reap), issue what is due (worker_issue.c), seal the set at the end of a row or phase
- * (worker_phase.c), wait.
+ * The thread owns its generator, its free slots and its active set, and takes no lock of this
+ * module but verify->lock, with stamped data. Completions run anywhere: they add the slot to the
+ * lock-free list inflight.done and wake the thread if it has declared itself idle. The thread does
+ * everything else, in the order of its loop: account completions (reap), issue what is due
+ * (worker_issue.c), seal the set at the end of a row or phase (worker_phase.c), wait.
  *
- * With stamped data an operation may have to wait for another one on the same blocks (verify.c).
- * It becomes worker->stalled, like an operation for which the driver has no room: none of it was
- * sent, and later operations wait behind it.
+ * An operation may have to wait for another one: with stamped data on its blocks (verify.c), or on
+ * its zone (zone.c). It becomes worker->stalled, with none of its parts sent. So does an operation
+ * for which the driver has no room; its first parts may have been sent. Later operations wait
+ * behind it.
  *
  * Lost wakeups are excluded by a full barrier on both sides:
  *   thread:     idle = true;       read done;  sleep if it is empty
