@@ -23,7 +23,7 @@ ROOT = Path(spekctl.__file__).parent
 # line do not know each other. A module beside the rooms is a room of its own.
 ORDER = (
     ("__init__", "errors", "ranges", "recorded", "suggest"),
-    ("toml", "units"),
+    ("fields", "toml", "units"),
     ("condition",),
     ("files",),
     ("workload", "vm"),

@@ -118,7 +118,7 @@ def test_what_describes_no_workload_is_refused(
         ("stream.main.read=70", "'70' is not a percentage"),
         ("stream.main.pattern=randm", "unknown value 'randm'; it is one of"),
         ("run.time=5", "'5' has no unit"),
-        ("run.batch=many", "expected a whole number, got a string"),
+        ("run.batch=many", "expected a whole number, got the string"),
         ("arrival.default.depth=0", "depth must be 1 to 65536, not 0"),
         ("arrival.main2.depth=3", "there is no arrival 'main2'; did you mean 'main'?"),
         ("workload.name=", "the key 'name' is missing"),
