@@ -177,6 +177,8 @@ static void drive_power(struct spek_unit *unit, u64 at_ns, struct list_head *don
 		if (!err && power->event != SPEK_DRIVE_START)
 			unit->was_stopped = power->event == SPEK_DRIVE_STOP;
 	}
+	/* A transition may take no time. */
+	spek_drive_account(&unit->drive, at_ns);
 	if (!err && spek_drive_conditions[unit->drive.condition].is_transition)
 		return;
 	power->pending = false;

@@ -1,0 +1,419 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Units of random models with random commands, aborts, resets and faults: driver SEED UNITS.
+ *
+ * Every command ends once, with its data if it succeeds; as long as anything is to happen there
+ * is a timer; and the timer does not fire again and again at the same time.
+ */
+#include <inttypes.h>
+#include <unistd.h>
+
+#include "serve_kernel.h"
+#include "../../../kmod/drive/serve.h"
+
+/* Of these at a time no event follows another. */
+#define MOST_FIRINGS	2000
+
+static u64 state, now_ns, ended, refused;
+static struct spek_drive_model model;
+static struct spek_drive_zone zone;
+static struct spek_drive_seek_point point;
+static struct spek_unit *unit;
+static struct scsi_cmnd commands[SPEK_DRIVE_MAX_QUEUE], *current;
+static u32 firings;
+static bool has_rivals;
+
+static u64 draw(u64 below)
+{
+	u64 z = state += 0x9e3779b97f4a7c15;
+
+	z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9;
+	z = (z ^ (z >> 27)) * 0x94d049bb133111eb;
+	return (z ^ (z >> 31)) % below;
+}
+
+/* ---- what serve.c calls ---- */
+
+u64 ktime_get_ns(void)
+{
+	return now_ns;
+}
+
+void scsi_done(struct scsi_cmnd *cmd)
+{
+	REQUIRE(!unit->lock.is_held);
+	REQUIRE(cmd->is_sent);
+	if (cmd->result == SAM_STAT_GOOD)
+		REQUIRE(cmd->has_moved || !cmd->wants_data);
+	else if (cmd->result == SAM_STAT_CHECK_CONDITION)
+		REQUIRE((cmd->sense_buffer[0] & 0x7d) == 0x70);
+	cmd->is_sent = false;
+	ended++;
+}
+
+int spek_store_write(struct spek_store *store, u64 lba, struct scatterlist *list, u32 entries,
+		     u64 bytes)
+{
+	u64 kind = draw(50);
+
+	current->has_moved = true;
+	return kind == 0 ? -ENOSPC : kind == 1 ? -ENOMEM : 0;
+}
+
+void spek_store_unmap(struct spek_store *store, u64 lba, u64 bytes)
+{
+	REQUIRE(lba + bytes / SPEK_SCSI_SECTOR_BYTES <= unit->scsi.sectors);
+	current->has_moved = true;
+}
+
+void spek_store_read(struct spek_store *store, u64 lba, struct scatterlist *list, u32 entries,
+		     u64 bytes)
+{
+	current->has_moved = true;
+}
+
+/* ---- models ---- */
+
+static void describe_flash(void)
+{
+	model.flash = (struct spek_drive_flash_rule) {
+		.channels = (u32)(1 + draw(4)),
+		.page_sectors = (u32)(1 + draw(16)),
+		.block_pages = (u32)(1 + draw(32)),
+		.low_blocks = 2,
+		.sectors = 4000,
+		.read_ns = 1 + draw(100000),
+		.program_ns = 1 + draw(1000000),
+		.erase_ns = 1 + draw(5000000),
+	};
+	model.flash.blocks = 4000 / model.flash.block_pages + 5;
+}
+
+static void describe_disk(void)
+{
+	struct spek_drive_mechanics *mechanics = &model.mechanics;
+	u32 arm;
+
+	zone = (struct spek_drive_zone) { .cylinders = 100, .spt = 500 };
+	point = (struct spek_drive_seek_point) { .distance = 1, .ns = 1 + draw(2000000) };
+	mechanics->geometry.heads = 2;
+	mechanics->geometry.nr_zones = 1;
+	mechanics->geometry.zones = &zone;
+	mechanics->seek.nr_points = 1;
+	mechanics->seek.points = &point;
+	mechanics->rotation.period_ps = 4000000000 + draw(8000000000);
+	mechanics->seek_scale = SPEK_DRIVE_SCALE;
+	mechanics->rotation_scale = SPEK_DRIVE_SCALE;
+	mechanics->nr_arms = (u32)(1 + draw(3));
+	mechanics->channels = (u32)(1 + draw(mechanics->nr_arms));
+	mechanics->split = draw(3) == 0;
+	for (arm = 0; arm < mechanics->nr_arms; arm++)
+		mechanics->arm_angle[arm] = (~0ULL / mechanics->nr_arms) * arm;
+	if (draw(2)) {
+		model.cache.segments = (u32)draw(5);
+		model.cache.segment_sectors = 500;
+		model.cache.ahead_sectors = model.cache.segments ? (u32)draw(500) : 0;
+		model.cache.hit_ns = draw(100000);
+	}
+}
+
+static void describe(void)
+{
+	struct spek_refusal refusal = { 0 };
+
+	memset(&model, 0, sizeof(model));
+	if (draw(4))
+		describe_disk();
+	else
+		describe_flash();
+	model.cache.write_sectors = draw(2) * draw(10000);
+	model.rule.policy = (u32)draw(SPEK_DRIVE_POLICY_NR);
+	model.rule.window = (u32)(1 + draw(40));
+	model.queue_depth = (u32)(1 + draw(40));
+	/* Often none at all, as it is if a model says nothing of them. */
+	model.watts.starting_ns = draw(3) ? draw(20000000) : 0;
+	model.watts.stopping_ns = draw(3) ? draw(20000000) : 0;
+	REQUIRE(!spek_drive_model_init(&model, &refusal));
+}
+
+/* ---- the host ---- */
+
+static void put(u8 *at, u64 value, u32 bytes)
+{
+	while (bytes--) {
+		at[bytes] = (u8)value;
+		value >>= 8;
+	}
+}
+
+static void make_mode_select(struct scsi_cmnd *cmd)
+{
+	static const u8 ticks[] = { 0, 0, 1, 5 };
+
+	memcpy(cmd->cmnd, (u8[]) { 0x15, 0x10, 0, 0, 44 }, 5);
+	memcpy(cmd->data + 4, (u8[]) { 0x1a, 38, 0, draw(3) ? 1 : 0 }, 4);
+	cmd->data[15] = ticks[draw(sizeof(ticks))];
+	cmd->sc_data_direction = DMA_TO_DEVICE;
+}
+
+static void make_unmap(struct scsi_cmnd *cmd, u64 lba, u32 sectors)
+{
+	memcpy(cmd->cmnd, (u8[]) { 0x42, 0, 0, 0, 0, 0, 0, 0, 24 }, 9);
+	put(cmd->data, 22, 2);
+	put(cmd->data + 2, 16, 2);
+	put(cmd->data + 8, lba, 8);
+	put(cmd->data + 16, sectors, 4);
+	cmd->sc_data_direction = DMA_TO_DEVICE;
+	cmd->wants_data = sectors;
+}
+
+static void make_access(struct scsi_cmnd *cmd, u64 lba, u32 sectors)
+{
+	bool write = draw(2);
+
+	cmd->cmnd[0] = write ? 0x8a : 0x88;
+	cmd->cmnd[1] = draw(6) ? 0 : 0x08;
+	put(cmd->cmnd + 2, lba, 8);
+	put(cmd->cmnd + 10, sectors, 4);
+	cmd->length = sectors * SPEK_SCSI_SECTOR_BYTES;
+	cmd->sc_data_direction = write ? DMA_TO_DEVICE : DMA_FROM_DEVICE;
+	cmd->wants_data = sectors;
+}
+
+static void make_command(struct scsi_cmnd *cmd)
+{
+	static const u8 conditions[] = { 0, 0, 1, 1, 0x10, 0x20, 0x30, 0x30 };
+	static const u8 ata[] = { 0xe5, 0xe0, 0xe1, 0xec };
+	u64 lba = draw(unit->scsi.sectors + 1), left = unit->scsi.sectors - lba;
+	u32 sectors = (u32)draw(draw(10) ? 64 : 3000);
+
+	if (sectors > left && draw(8))
+		sectors = (u32)left;
+	cmd->cmd_len = 16;
+	cmd->length = sizeof(cmd->data);
+	cmd->sc_data_direction = draw(8) ? DMA_FROM_DEVICE : DMA_TO_DEVICE;
+	switch (draw(16)) {
+	case 0:
+		memcpy(cmd->cmnd, (u8[]) { 0x1b, (u8)draw(2), 0, 0, conditions[draw(8)] }, 5);
+		break;
+	case 1:
+		memcpy(cmd->cmnd, (u8[]) { 0x35, draw(3) ? 0 : 2 }, 2);
+		break;
+	case 2:
+		make_mode_select(cmd);
+		break;
+	case 3:
+		memcpy(cmd->cmnd, (u8[]) { draw(2) ? 0x03 : 0x12, 0, 0, 0, 96 }, 5);
+		break;
+	case 4:
+		make_unmap(cmd, lba, sectors);
+		break;
+	case 5:
+		memcpy(cmd->cmnd, (u8[]) { 0x85, 0x06, draw(2) ? 0x20 : 0 }, 3);
+		cmd->cmnd[14] = ata[draw(4)];
+		break;
+	case 6:		/* TEST UNIT READY */
+		break;
+	default:
+		make_access(cmd, lba, sectors);
+	}
+}
+
+static void send(void)
+{
+	u32 tag = (u32)draw(model.queue_depth);
+	struct scsi_cmnd *cmd = &commands[tag], *outer = current;
+
+	if (cmd->is_sent)
+		return;
+	memset(cmd, 0, sizeof(*cmd));
+	cmd->request.tag = (int)tag;
+	cmd->sense_buffer = cmd->sense;
+	make_command(cmd);
+	cmd->is_sent = true;
+	current = cmd;
+	if (spek_unit_serve(unit, cmd)) {
+		REQUIRE(cmd->is_sent);
+		cmd->is_sent = false;
+		refused++;
+	}
+	current = outer;
+}
+
+static void fire(u64 late_ns)
+{
+	if (!unit->timer.is_armed)
+		return;
+	firings = unit->timer.at_ns + late_ns <= now_ns + 1 ? firings + 1 : 0;
+	REQUIRE(firings < MOST_FIRINGS);
+	now_ns = max(now_ns, unit->timer.at_ns + late_ns);
+	unit->timer.is_armed = false;
+	unit->timer.function(&unit->timer);
+}
+
+static void wait_until(u64 at_ns)
+{
+	while (unit->timer.is_armed && unit->timer.at_ns <= at_ns)
+		fire(0);
+	now_ns = max(now_ns, at_ns);
+}
+
+static void set_faults(bool clear, u32 number)
+{
+	struct spek_drive_faults added = { .length = number }, scratch;
+	struct spek_refusal refusal = { 0 };
+	u32 i;
+
+	for (i = 0; i < number; i++)
+		added.entries[i] = (struct spek_drive_fault) {
+			.kind = (u32)draw(SPEK_DRIVE_FAULT_KIND_NR),
+			.lba = draw(unit->scsi.sectors),
+			.sectors = draw(1000),
+			.number = (u32)draw(4),
+			.delay_ns = draw(100000000),
+		};
+	spek_unit_set_faults(unit, clear, &added, &scratch, &refusal);
+}
+
+/* Takes back one command, or all. What the drive does not take back the kernel ends by itself. */
+static void take_back(struct scsi_cmnd *cmd)
+{
+	bool answers = spek_unit_abort(unit, cmd);
+	u32 i;
+
+	for (i = 0; i < model.queue_depth; i++) {
+		if (cmd && cmd != &commands[i])
+			continue;
+		REQUIRE(cmd || !answers || !commands[i].is_sent);
+		commands[i].is_sent = false;
+	}
+}
+
+static void look(void)
+{
+	unsigned long flags;
+	LIST_HEAD(done);
+
+	spek_unit_lock_now(unit, &done, &flags);
+	spek_drive_power_uw(&unit->drive, SPEK_DRIVE_12V, now_ns);
+	spek_unit_unlock(unit, &done, flags);
+}
+
+void rival(void)
+{
+	if (!has_rivals || draw(3))
+		return;
+	has_rivals = false;
+	if (draw(3))
+		send();
+	else if (draw(2) && unit->timer.at_ns <= now_ns)
+		fire(0);
+	else
+		set_faults(true, 0);
+	has_rivals = true;
+}
+
+/* ---- */
+
+static void check(void)
+{
+	bool is_waiting = unit->power.pending;
+	u32 i;
+
+	for (i = 0; i < model.queue_depth; i++)
+		is_waiting |= commands[i].is_sent;
+	REQUIRE(!is_waiting || unit->timer.is_armed || unit->drive.is_gone);
+}
+
+static void step(void)
+{
+	switch (draw(20)) {
+	case 0:
+		set_faults(draw(2), (u32)draw(3));
+		break;
+	case 1:
+		take_back(draw(3) ? &commands[draw(model.queue_depth)] : NULL);
+		break;
+	case 2:
+		look();
+		break;
+	case 3:
+		wait_until(now_ns + draw(50000000));
+		break;
+	case 4 ... 10:
+		fire(draw(5) ? draw(20000) : draw(2000000000));
+		break;
+	default:
+		send();
+	}
+	check();
+}
+
+/* Mended, the unit does all that it has, and nothing more. */
+static void drain(void)
+{
+	u32 i;
+
+	set_faults(true, 0);
+	for (check(); unit->timer.is_armed; check())
+		fire(0);
+	for (i = 0; i < model.queue_depth; i++)
+		REQUIRE(!commands[i].is_sent);
+	REQUIRE(!unit->held && !unit->power.pending && !unit->drive.queue.length);
+}
+
+static void kill(void)
+{
+	u32 i;
+
+	spek_unit_kill(unit);
+	for (i = 0; i < model.queue_depth; i++)
+		REQUIRE(!commands[i].is_sent);
+	send();
+	look();
+	REQUIRE(!unit->timer.is_armed);
+}
+
+static void run(void)
+{
+	struct spek_unit_config config = { .model = model, .fixed_ata_sense = draw(2) };
+	u32 i;
+
+	unit = calloc(1, sizeof(*unit));
+	REQUIRE(unit);
+	unit->config = &config;
+	unit->created_ns = now_ns;
+	if (model.flash.channels)
+		unit->flash = malloc(spek_drive_flash_bytes(&model.flash));
+	spek_unit_serve_init(unit);
+	unit->scsi.sectors = model.mechanics.geometry.sectors;
+	unit->scsi.unmap_sectors = model.flash.page_sectors;
+	memset(commands, 0, sizeof(commands));
+	firings = 0;
+	has_rivals = true;
+	for (i = 0; i < 400; i++)
+		step();
+	has_rivals = false;
+	if (draw(4))
+		drain();
+	else
+		kill();
+	free(unit->flash);
+	free(unit);
+}
+
+int main(int argc, char **argv)
+{
+	u64 units = argc > 2 ? strtoull(argv[2], NULL, 0) : 100;
+
+	state = argc > 1 ? strtoull(argv[1], NULL, 0) : 1;
+	while (units--) {
+		/* A loop over events that does not end ends the program. */
+		alarm(20);
+		now_ns = 1 + draw(1ULL << 50);
+		describe();
+		run();
+	}
+	printf("%" PRIu64 " ended, %" PRIu64 " busy\n", ended, refused);
+	return 0;
+}

@@ -1,0 +1,53 @@
+# SPDX-License-Identifier: GPL-2.0
+"""A unit at work (serve.c), in userspace, with a clock and other processors that chance plays."""
+
+from __future__ import annotations
+
+import re
+import subprocess
+from pathlib import Path
+
+from lib.core.drivecore import CODE, SANITIZERS, SHARED
+from lib.core.spekcore import ROOT
+
+DRIVE = ROOT / "kmod/drive"
+HERE = Path(__file__).parent
+CALLED = (*CODE, *sorted((DRIVE / "scsi").glob("*.c")), SHARED / "hist.c")
+HEADERS = (*DRIVE.glob("*.h"), ROOT / "kmod/compat/drive.h")
+KERNEL = re.compile(r"^#include <((?:linux|scsi|trace)/\S+)>", re.M)
+
+
+def stand_ins(folder: Path) -> Path:
+    """A folder with every header of the kernel that serve.c includes; all of them are
+    serve_kernel.h."""
+    names = {
+        name for one in (DRIVE / "serve.c", *HEADERS) for name in KERNEL.findall(one.read_text())
+    }
+    for name in (*names, "spek_have.h"):
+        header = folder / name
+        header.parent.mkdir(parents=True, exist_ok=True)
+        header.write_text(f'#include "{HERE / "serve_kernel.h"}"\n')
+    return folder
+
+
+def test_every_command_ends_once_whatever_happens(tmp_path: Path) -> None:
+    binary = tmp_path / "serve"
+    folders = (stand_ins(tmp_path / "include"), ROOT, DRIVE)
+    command = [
+        "gcc",
+        "-std=gnu11",
+        "-g",
+        "-Wall",
+        "-Wextra",
+        "-Wno-unused-parameter",
+        "-Werror",
+        *SANITIZERS,
+    ]
+    command += [f"-I{folder}" for folder in folders]
+    command += ["-o", str(binary), str(HERE / "serve_driver.c"), str(DRIVE / "serve.c")]
+    subprocess.run([*command, *map(str, CALLED)], check=True)
+    done = subprocess.run([binary, "1", "400"], capture_output=True, text=True, timeout=200)
+    assert done.returncode == 0, done.stderr
+    ended, busy = map(int, re.findall(r"\d+", done.stdout))
+    assert ended > 20_000
+    assert busy > 500
