@@ -46,8 +46,13 @@ class Ranges:
             return
         first = np.concatenate([part[0] for part in self._parts])
         end = np.concatenate([part[1] for part in self._parts])
+        # Of millions of ranges each copy counts.
+        self._parts = []
         order = np.argsort(first, kind="stable")
-        first, end = first[order], np.maximum.accumulate(end[order])
+        first = first[order]
+        end = end[order]
+        del order
+        np.maximum.accumulate(end, out=end)
         begins = np.flatnonzero(np.concatenate([[True], first[1:] > end[:-1]]))
         lasts = np.concatenate([begins[1:], [len(end)]]) - 1
         self._parts = [(first[begins], end[lasts])]
