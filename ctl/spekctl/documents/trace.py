@@ -78,7 +78,10 @@ class TracePlaces(Part, frozen=True):
     written_footprint_bytes: int
     granularity_bytes: Annotated[
         int,
-        Meta(description="1: footprints are exact; else they count whole units of this size."),
+        Meta(
+            description="1: footprints are exact; else they are estimates from a sample of the"
+            " address space, in pieces of this size."
+        ),
     ]
     sequential: Annotated[
         float,

@@ -108,11 +108,7 @@ def _head(info: TraceInfo) -> list[str]:
     if not info.requests:
         return lines
     places = info.places
-    exact = (
-        ""
-        if places.granularity_bytes == 1
-        else f" (in units of {units.format_bytes(places.granularity_bytes)})"
-    )
+    exact = "" if places.granularity_bytes == 1 else " (estimated from a sample)"
     lines += [
         f"  rate: {units.format_rate(info.iops)} requests/s,"
         f" {units.format_bytes(round(info.bytes_per_s))}/s",

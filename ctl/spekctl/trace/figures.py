@@ -132,19 +132,21 @@ class Sizes:
 
 
 class Footprint:
-    """Distinct bytes by device. Exact up to MOST ranges; beyond these it counts in larger and
-    larger units, so that memory stays bounded."""
+    """Distinct bytes by device. Exact up to MOST ranges; beyond these it counts in a smaller and
+    smaller sample of the address space's pieces, so that memory stays bounded."""
 
-    MOST = 1 << 23
+    MOST = 1 << 21
+    PIECE = 1 << 22
 
     def __init__(self) -> None:
-        self.granularity = 1
+        # One in so many pieces, a power of two, is in the sample; 1: all.
+        self.sampled = 1
         self._devices: dict[int, Ranges] = {}
 
     def add(self, device: int, first: Array, end: Array) -> None:
         """Bytes @first to @end of @device, without @end."""
-        if self.granularity > 1:
-            first, end = self._whole(first, end)
+        if self.sampled > 1:
+            first, end = self._in_sample(first, end)
         self._devices.setdefault(device, Ranges()).add(first, end)
 
     def bound(self) -> None:
@@ -152,25 +154,47 @@ class Footprint:
         while sum(one.held for one in self._devices.values()) > 2 * self.MOST:
             if sum(len(one) for one in self._devices.values()) <= self.MOST:
                 break
-            self.granularity = max(_PAGE, 8 * self.granularity)
+            self.sampled *= 2
             for number, old in self._devices.items():
-                coarse = Ranges()
-                coarse.add(*self._whole(*old.ranges()))
-                self._devices[number] = coarse
+                fewer = Ranges()
+                fewer.add(*self._in_sample(*old.ranges()))
+                self._devices[number] = fewer
 
-    def _whole(self, first: Array, end: Array) -> tuple[Array, Array]:
-        unit = np.uint64(self.granularity)
-        return first // unit * unit, (end + (unit - np.uint64(1))) // unit * unit
+    def _in_sample(self, first: Array, end: Array) -> tuple[Array, Array]:
+        """The parts of the ranges that lie in pieces of the sample."""
+        some = end > first
+        first, end = first[some], end[some]
+        unit = np.uint64(self.PIECE)
+        begin = first // unit
+        counts = ((end - np.uint64(1)) // unit - begin + np.uint64(1)).astype(np.int64)
+        before = np.cumsum(counts) - counts
+        piece = np.repeat(begin - before.astype(np.uint64), counts)
+        piece += np.arange(len(piece), dtype=np.uint64)
+        kept = np.flatnonzero(_mixed(piece) % np.uint64(self.sampled) == 0)
+        piece, owner = piece[kept], np.repeat(np.arange(len(counts)), counts)[kept]
+        return np.maximum(first[owner], piece * unit), np.minimum(
+            end[owner], (piece + np.uint64(1)) * unit
+        )
 
     def of(self, device: int) -> int:
         """Bytes of one device."""
         found = self._devices.get(device)
-        return found.total if found is not None else 0
+        return found.total * self.sampled if found is not None else 0
 
     @property
     def bytes(self) -> int:
         """Bytes of all devices."""
-        return sum(one.total for one in self._devices.values())
+        return sum(self.of(device) for device in self._devices)
+
+
+def _mixed(numbers: Array) -> Array:
+    """A hash of each number: the last step of splitmix64."""
+    found = numbers.copy()
+    for shift, factor in ((30, 0xBF58476D1CE4E5B9), (27, 0x94D049BB133111EB)):
+        found ^= found >> np.uint64(shift)
+        found *= np.uint64(factor)
+    found ^= found >> np.uint64(31)
+    return found
 
 
 @dataclass(slots=True)
@@ -400,7 +424,7 @@ def _places(figures: Figures) -> TracePlaces:
         footprint_bytes=figures.all.bytes,
         read_footprint_bytes=figures.read.bytes,
         written_footprint_bytes=figures.written.bytes,
-        granularity_bytes=max(one.granularity for one in footprints),
+        granularity_bytes=Footprint.PIECE if any(one.sampled > 1 for one in footprints) else 1,
         sequential=figures.sequential / placed,
         sequential_of_32=figures.sequential_of_many / placed,
         aligned_4k=figures.aligned / placed,

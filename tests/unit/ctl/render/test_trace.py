@@ -72,12 +72,12 @@ def test_of_many_devices_the_busiest_are_shown(
     assert "\nd16 " not in text
 
 
-def test_a_coarse_footprint_says_its_grain(
+def test_an_estimated_footprint_says_so(
     info: TraceInfo, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    assert "in units of" not in text_of(info, capsys)
+    assert "from a sample" not in text_of(info, capsys)
     places = replace(info.places, granularity_bytes=4096)
-    assert "(in units of 4 KiB)" in text_of(replace(info, places=places), capsys)
+    assert "(estimated from a sample)" in text_of(replace(info, places=places), capsys)
 
 
 def test_nothing_has_no_rates(info: TraceInfo, capsys: pytest.CaptureFixture[str]) -> None:

@@ -14,6 +14,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from lib.ctl.traces import batch, read_text
 
+from spekctl.ranges import Ranges
 from spekctl.trace import figures
 from spekctl.trace.columns import Batch, Op
 from spekctl.trace.figures import Buckets, Figures, Footprint, Windows
@@ -94,18 +95,26 @@ def test_buckets_are_exact_to_one_in_128(values: list[int], share: float) -> Non
     assert found.most == max(values)
 
 
-def test_a_footprint_of_too_many_ranges_gets_coarser_and_says_so(
+def test_a_footprint_of_too_many_ranges_is_estimated_and_says_so(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(Footprint, "MOST", 100)
-    found = Footprint()
-    offsets = np.arange(1000, dtype=np.uint64) * np.uint64(8192)
-    for part in np.split(offsets, 20):
-        found.add(0, part, part + np.uint64(512))
+    monkeypatch.setattr(Footprint, "MOST", 4000)
+    rng = np.random.default_rng(1)
+    found, exact = Footprint(), Ranges()
+    for _ in range(40):
+        # Anywhere in a TiB, some of it across pieces, and again and again the same GiB.
+        first = rng.integers(0, 1 << 40, 1000, np.uint64)
+        end = first + rng.choice([512, 65536, 1 << 20], 1000).astype(np.uint64)
+        found.add(0, first, end)
+        exact.add(first, end)
+        found.add(1, np.array([5 << 30], np.uint64), np.array([6 << 30], np.uint64))
         found.bound()
-    assert found.granularity == 32768
-    assert found.bytes == 8192 * 1000
-    assert found.of(1) == 0
+        assert sum(one.held for one in found._devices.values()) <= 2 * Footprint.MOST
+    assert found.sampled >= 8
+    assert found.of(0) == pytest.approx(exact.total, rel=0.05)
+    assert found.of(1) == pytest.approx(1 << 30, rel=0.4)
+    assert found.of(2) == 0
+    assert found.bytes == found.of(0) + found.of(1)
 
 
 def test_poisson_arrivals_have_an_index_of_one_and_bursts_more() -> None:
