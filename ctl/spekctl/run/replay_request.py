@@ -50,6 +50,7 @@ from spekctl.workload.values import (
     IO_BYTES_MAX,
     NAME_LEN_MAX,
     STREAMS_MAX,
+    Map,
     Operation,
 )
 
@@ -75,19 +76,24 @@ class Look:
 def look_at(trace: Trace, ranges: bool) -> Look:
     """Read a trace once; UsageError if it has nothing to replay."""
     ops = np.zeros(len(Op), np.int64)
-    largest = 0
+    largest = empty = 0
 
     def counted() -> Iterator[Batch]:
-        nonlocal ops, largest
+        nonlocal ops, largest, empty
         for batch in trace.batches():
             ops += np.bincount(batch.op, minlength=len(Op))
+            empty += int(np.count_nonzero(mapping.is_empty(batch)))
             moves = batch.bytes[batch.op <= Op.WRITE]
             largest = max(largest, int(moves.max()) if len(moves) else 0)
             yield batch
 
     survey = mapping.survey(counted(), ranges)
     if not survey.records:
-        raise UsageError(f"{trace.name} has no records to replay")
+        first = trace.faults.first
+        why = f": {trace.faults.bad:,} are unreadable, the first {first.text}" if first else ""
+        raise UsageError(f"{trace.name} has no records to replay{why}")
+    if empty == survey.records:
+        raise UsageError(f"{trace.name} has no records to replay: all are of no bytes")
     if largest > IO_BYTES_MAX:
         raise UsageError(
             f"{trace.name} has a request of {units.format_bytes(largest)}; at most"
@@ -226,7 +232,10 @@ def build(
         write_allowed=options.write,
         destroy=destroy,
         command=recorded.command(),
-        remarks=_remarks(look, without, config, options),
+        remarks=[
+            *_remarks(look, without, config, options),
+            *_overlaid(len(look.survey.ends), len(devices), source.map),
+        ],
         replay=found,
         until=options.until,
         stop_when=options.stop_when or (),
@@ -254,6 +263,15 @@ def _remarks(look: Look, without: dict[Op, str], config: RunConfig, options: Opt
         who = "the trace" if len(config.arrivals) == 1 else config.name
         found.append(f"{who} only reads, so the devices are opened read-only")
     return found
+
+
+def _overlaid(volumes: int, devices: int, map_: Map) -> Iterator[str]:
+    """Says it where devices of the trace get the same addresses."""
+    if volumes > devices and map_ in ("as-is", "wrap", "scale"):
+        yield (
+            f"the trace has {volumes} devices, which overlap on {devices} of the replay;"
+            " --map concatenate keeps them apart"
+        )
 
 
 def _config(

@@ -301,3 +301,28 @@ def test_the_time_of_records_that_are_left_out_is_thought_away(
     lines = [f"{n},{n * 512},512,{'read' if n % 3 else 'discard'}" for n in range(1, 7)]
     fed_by(build(*lines, closed=2, think=True))
     assert [one.at_ns for one in feed.records()] == [0, 1000, 2000, 1000]
+
+
+@pytest.mark.parametrize(
+    ("lines", "text"),
+    [
+        (["1,2,3", "4"], "to replay: 2 are unreadable, the first .*csv: line 2: expected 4 fields"),
+        (["0,0,0,read", "1,512,0,write"], "no records to replay: all are of no bytes"),
+    ],
+)
+def test_a_trace_with_nothing_to_replay_says_why(build: Build, lines: list[str], text: str) -> None:
+    with pytest.raises(UsageError, match=text):
+        build(*lines, write=True)
+
+
+@pytest.mark.parametrize("map", ["as-is", "concatenate"])
+def test_devices_that_overlap_on_a_target_are_mentioned(
+    build: Build, map: Map, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setitem(globals(), "HEAD", "device," + HEAD)
+    lines = [f"{name},{n},0,4096,read" for n, name in enumerate("abc")]
+    remark = "the trace has 3 devices, which overlap on 2 of the replay"
+    for devices, told in ((2, map == "as-is"), (3, False)):
+        names = tuple(f"/dev/fake{n}" for n in range(devices))
+        remarks = build(*lines, map=map, devices=names).remarks
+        assert any(remark in one for one in remarks) == told
