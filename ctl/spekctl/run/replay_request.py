@@ -104,7 +104,9 @@ def look_at(trace: Trace, ranges: bool) -> Look:
 
 def mapper_of(trace: Trace, look: Look, devices: Sequence[Device], name: str) -> Mapper:
     """How the trace's devices lie on the targets; UsageError if they do not fit."""
-    targets = [mapping.Target(one.bytes, one.logical_block) for one in devices]
+    # Records become whole blocks of the coarsest device, also at the ends of the others.
+    block = max(one.logical_block for one in devices)
+    targets = [mapping.Target(one.bytes // block * block, block) for one in devices]
     sizes = look.survey.sizes()
     target_of = mapping.targets_in_turn(len(sizes), len(targets))
     if name == "wrap":

@@ -326,3 +326,22 @@ def test_devices_that_overlap_on_a_target_are_mentioned(
         names = tuple(f"/dev/fake{n}" for n in range(devices))
         remarks = build(*lines, map=map, devices=names).remarks
         assert any(remark in one for one in remarks) == told
+
+
+@pytest.mark.parametrize("map", ["as-is", "wrap"])
+def test_records_stay_within_a_device_of_finer_blocks(map: Map, tmp_path: Path) -> None:
+    path = tmp_path / "t.csv"
+    path.write_text("device," + HEAD + f"a,0,{1 << 30},512,read\nb,0,0,512,read\n")
+    devices = [disk(bytes=(1 << 30) + 512), disk("/dev/fake1", logical_block=4096)]
+    source = TraceSource([str(path)], map=map)
+    workload = replay_request.workload_of(source)
+    if map == "as-is":
+        with pytest.raises(UsageError, match="1 of 2 requests lie beyond the end"):
+            replay_request.build(workload, devices, Options())
+    else:
+        request = replay_request.build(workload, devices, Options())
+        assert request.replay is not None
+        (block,) = request.replay.schedule.blocks(9)
+        for target, stream in enumerate(request.config.streams):
+            ends = (block.offset_bytes + block.bytes)[block.target == target]
+            assert ends.max() <= stream.range_bytes
