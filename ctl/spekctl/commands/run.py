@@ -71,6 +71,12 @@ Examples:
     help="With --trace: replay F times as fast as recorded, with its bursts.  [default: 1]",
 )
 @click.option(
+    "--bursts",
+    is_flag=True,
+    help="With --trace and --rate: R requests per second on average, with the bursts of the trace"
+    " instead of equal gaps.",
+)
+@click.option(
     "--closed",
     type=int,
     metavar="N",
@@ -138,17 +144,21 @@ def _trace_of(given: dict[str, Any]) -> TraceSource | None:
 
     files, speed = given.pop("traces"), given.pop("speed")
     closed, think, map_ = given.pop("closed"), given.pop("think"), given.pop("map_")
-    share = given.pop("share")
+    share, bursts = given.pop("share"), given.pop("bursts")
     if files:
         paces = [one for one in (speed, given["rate"], closed) if one is not None]
         if len(paces) > 1:
             raise UsageError("--speed, --rate and --closed exclude each other")
+        if bursts and given["rate"] is None:
+            raise UsageError("--bursts needs --rate as well")
         if think and closed is None:
             raise UsageError("--think needs --closed as well")
         paths = [str(one) for one in files]
         return TraceSource(
             paths,
             speed=speed,
+            rate=given["rate"],
+            bursts=bursts,
             closed=closed,
             think=think,
             map=map_ or "as-is",
@@ -156,6 +166,7 @@ def _trace_of(given: dict[str, Any]) -> TraceSource | None:
         )
     for option, value in (
         ("--speed", speed),
+        ("--bursts", bursts or None),
         ("--closed", closed),
         ("--map", map_),
         ("--think", think or None),

@@ -272,6 +272,7 @@ def _trace_words(trace: TraceSource) -> str:
         pace += " with think times" if trace.think else ""
     elif trace.rate is not None:
         pace = f"at {trace.rate} per second"
+        pace += " on average, with its bursts" if trace.bursts else ""
     elif trace.speed is not None:
         pace = f"at {trace.speed} times its speed"
     else:

@@ -66,6 +66,7 @@ class Look:
 
     survey: Survey
     ops: list[int]
+    full: list[int]  # of these, those that are not of no bytes
     largest: int = 0  # of reads and writes
 
     def writes(self) -> int:
@@ -76,13 +77,14 @@ class Look:
 def look_at(trace: Trace, ranges: bool) -> Look:
     """Read a trace once; UsageError if it has nothing to replay."""
     ops = np.zeros(len(Op), np.int64)
-    largest = empty = 0
+    full = np.zeros(len(Op), np.int64)
+    largest = 0
 
     def counted() -> Iterator[Batch]:
-        nonlocal ops, largest, empty
+        nonlocal ops, full, largest
         for batch in trace.batches():
             ops += np.bincount(batch.op, minlength=len(Op))
-            empty += int(np.count_nonzero(mapping.is_empty(batch)))
+            full += np.bincount(batch.op[~mapping.is_empty(batch)], minlength=len(Op))
             moves = batch.bytes[batch.op <= Op.WRITE]
             largest = max(largest, int(moves.max()) if len(moves) else 0)
             yield batch
@@ -92,14 +94,14 @@ def look_at(trace: Trace, ranges: bool) -> Look:
         first = trace.faults.first
         why = f": {trace.faults.bad:,} are unreadable, the first {first.text}" if first else ""
         raise UsageError(f"{trace.name} has no records to replay{why}")
-    if empty == survey.records:
+    if not full.any():
         raise UsageError(f"{trace.name} has no records to replay: all are of no bytes")
     if largest > IO_BYTES_MAX:
         raise UsageError(
             f"{trace.name} has a request of {units.format_bytes(largest)}; at most"
             f" {units.format_bytes(IO_BYTES_MAX)} can be replayed"
         )
-    return Look(survey, ops.tolist(), largest)
+    return Look(survey, ops.tolist(), full.tolist(), largest)
 
 
 def mapper_of(trace: Trace, look: Look, devices: Sequence[Device], name: str) -> Mapper:
@@ -199,6 +201,9 @@ def build(
     if not all(discards(one) for one in devices):
         without[Op.DISCARD] = "the device has no discards"
     _check_left(trace, look, without)
+    if source.bursts:
+        records = sum(count for op, count in zip(Op, look.full, strict=True) if op not in without)
+        timing = timing.with_bursts(records, look.survey.span_ns)
     company = None
     if others:
         remainder = msgspec.structs.replace(workload, stream=others)

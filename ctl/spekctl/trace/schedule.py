@@ -66,15 +66,14 @@ class Timing:
         """``200``: so many requests per second, at equal gaps."""
         return Timing(Pace.RATE, rate=_number(text, "rate", _RATE))
 
-    @staticmethod
-    def with_bursts(text: str, records: int, span_ns: int) -> Timing:
-        """``200``: so many requests per second on average; the gaps keep their proportions."""
-        rate = _number(text, "rate", _RATE)
+    def with_bursts(self, records: int, span_ns: int) -> Timing:
+        """So many requests per second on average, of @records that span @span_ns; the gaps keep
+        their proportions."""
         if records < 2 or not span_ns:
             raise UsageError(
                 "the requests of the trace have no times; a rate with bursts needs some"
             )
-        speed = rate * span_ns / ((records - 1) * 10**9)
+        speed = self.rate * span_ns / ((records - 1) * 10**9)
         # As exact as times of days in nanoseconds need it, and small enough to compute with.
         return Timing(
             Pace.ORIGINAL, speed=_rounded(_within(speed, "speed", _SPEED, f"{float(speed):g}"))

@@ -325,6 +325,13 @@ class TraceSource(Table, frozen=True):
             {"type": "number", "exclusiveMinimum": 0},
         ),
     ] = None
+    bursts: Annotated[
+        bool,
+        _doc(
+            "rate: so many per second on average: gaps keep their proportions, as with a speed of"
+            " the ratio of the rates."
+        ),
+    ] = False
     closed: Annotated[
         int | None,
         _doc(

@@ -324,6 +324,8 @@ def _check_trace(stream: Stream) -> None:
     paces = [key for key in ("speed", "rate", "closed") if getattr(trace, key) is not None]
     if len(paces) > 1:
         raise UsageError(f"'{paces[0]}' and '{paces[1]}' of a trace exclude each other")
+    if trace.bursts and trace.rate is None:
+        raise UsageError("'bursts' of a trace needs 'rate': 'speed' keeps its bursts anyway")
     if trace.think and trace.closed is None:
         raise UsageError("'think' of a trace needs 'closed': other times are due times")
     if trace.closed is not None and not 1 <= trace.closed <= DEPTH_MAX:

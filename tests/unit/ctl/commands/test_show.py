@@ -80,6 +80,7 @@ pattern = "sequential"
         ("", "at its recorded times"),
         ("speed = 2.5, ", "at 2.5 times its speed"),
         ("rate = 200, ", "at 200 per second"),
+        ("rate = 200, bursts = true, ", "at 200 per second on average, with its bursts"),
         ("closed = 4, ", "in a closed loop of depth 4"),
         ("closed = 4, think = true, ", "in a closed loop of depth 4 with think times"),
     ],

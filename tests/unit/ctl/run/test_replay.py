@@ -8,6 +8,7 @@ import os
 import threading
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
@@ -91,6 +92,7 @@ def build(kernel: FakeKernel, tmp_path: Path) -> Build:
         speed: str | None = None,
         closed: int | None = None,
         think: bool = False,
+        bursts: bool = False,
         map: Map = "as-is",
         share: Share = "address",
         devices: tuple[str, ...] = ("/dev/fake0",),
@@ -99,7 +101,14 @@ def build(kernel: FakeKernel, tmp_path: Path) -> Build:
         path = tmp_path / "some trace.csv"
         path.write_text(HEAD + "".join(f"{one}\n" for one in lines))
         source = TraceSource(
-            [str(path)], speed=speed, closed=closed, think=think, map=map, share=share
+            [str(path)],
+            speed=speed,
+            rate=options.get("rate"),
+            bursts=bursts,
+            closed=closed,
+            think=think,
+            map=map,
+            share=share,
         )
         subject = run_request.on(replay_request.workload_of(source), devices)
         return run_request.build(subject, Options(**options))
@@ -345,3 +354,14 @@ def test_records_stay_within_a_device_of_finer_blocks(map: Map, tmp_path: Path) 
         for target, stream in enumerate(request.config.streams):
             ends = (block.offset_bytes + block.bytes)[block.target == target]
             assert ends.max() <= stream.range_bytes
+
+
+def test_a_rate_may_keep_the_bursts(build: Build, feed: FakeFeed) -> None:
+    # Of 6, 5 are replayed: 4 gaps in 4 ms, which are to be 4 s.
+    lines = [f"{us},{us},{size},read" for us, size in ((0, 512), (10, 512), (20, 0), (30, 512))]
+    lines += ["3000,0,512,read", "4000,0,512,read", "4000,0,512,write-zeroes"]
+    request = build(*lines, rate=1.0, bursts=True)
+    fed_by(request)
+    assert [one.at_ns for one in feed.records()] == [n * 1_000_000 for n in (0, 10, 30, 3000, 4000)]
+    assert request.replay is not None
+    assert request.replay.schedule.timing.speed == Fraction(1, 1000)

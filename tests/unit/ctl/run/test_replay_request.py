@@ -112,9 +112,10 @@ def test_a_replay_that_ends_early_fails(
 def test_dry_run_shows_the_streams_and_sends_nothing(
     spekctl: Spekctl, kernel: FakeKernel, feed: Feed, trace: Path
 ) -> None:
-    outcome = replay(spekctl, trace, "--dry-run")
+    outcome = replay(spekctl, trace, "--rate", "5", "--bursts", "--dry-run")
     assert outcome.code == ExitCode.OK
     assert "io.csv" in outcome.out
+    assert "rate = 5.0\nbursts = true\n" in outcome.out
     assert (kernel.calls, feed.fed) == ([], 0)
 
 
@@ -144,6 +145,8 @@ def test_a_trace_that_writes_needs_permission(
         (["--speed", "fast"], "'fast' is not a speed"),
         (["--think"], "--think needs --closed as well"),
         (["--speed", "2", "--think"], "--think needs --closed as well"),
+        (["--bursts"], "--bursts needs --rate as well"),
+        (["--speed", "2", "--bursts"], "--bursts needs --rate as well"),
         (["--closed", "0"], "depth of at least 1"),
     ],
 )
@@ -157,7 +160,14 @@ def test_what_does_not_go_with_a_trace_is_refused(
 
 @pytest.mark.parametrize(
     "arguments",
-    [["--speed", "2"], ["--closed", "4"], ["--map", "wrap"], ["--think"], ["--share-by", "time"]],
+    [
+        ["--speed", "2"],
+        ["--closed", "4"],
+        ["--map", "wrap"],
+        ["--think"],
+        ["--bursts"],
+        ["--share-by", "time"],
+    ],
 )
 def test_options_of_traces_need_one(
     spekctl: Spekctl, kernel: FakeKernel, arguments: list[str]
@@ -280,6 +290,7 @@ def test_a_replay_cannot_be_detached(spekctl: Spekctl, kernel: FakeKernel, trace
         (f'{FILES}\nasu = "all"', "", "'asu' does not go with a trace"),
         ('trace = { files = ["a"], speed = 2, rate = 3 }', "", "'speed' and 'rate' of a trace"),
         ('trace = { files = ["a"], think = true }', "", "'think' of a trace needs 'closed'"),
+        ('trace = { files = ["a"], bursts = true }', "", "'bursts' of a trace needs 'rate'"),
         ('trace = { files = ["a"], closed = 0 }', "", "closed must be 1 to 65536, not 0"),
         ('trace = { files = ["a"], map = "mirror" }', "", "'mirror'"),
         (FILES, f'[[stream]]\nname = "b"\npattern = "trace"\n{FILES}\n', "remove [[stream]] 'b'"),

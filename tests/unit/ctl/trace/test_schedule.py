@@ -59,9 +59,9 @@ def test_a_rate_of_a_long_replay_is_still_exact() -> None:
 
 def test_bursts_keep_their_proportions_at_a_rate() -> None:
     trace = batch([(at, 0, 0, 512, Op.READ) for at in (0, 10, 20, 10**9)])
-    blocks, _ = scheduled([trace], Timing.with_bursts("300", 4, 10**9))
+    blocks, _ = scheduled([trace], Timing.at_rate("300").with_bursts(4, 10**9))
     assert column(blocks, "at_ns") == [0, 0, 0, 10**7]
-    blocks, _ = scheduled([trace], Timing.with_bursts("0.3", 4, 10**9))
+    blocks, _ = scheduled([trace], Timing.at_rate("0.3").with_bursts(4, 10**9))
     assert column(blocks, "at_ns") == [0, 100, 200, 10**10]
 
 
@@ -125,7 +125,7 @@ def test_what_is_changed_or_left_out_is_counted() -> None:
         (lambda: Timing.at_rate("1e400"), "'1e400' is not a rate"),
         (lambda: Timing.at_rate("9" * 99), "a rate must be 0.001 to 1e+09"),
         (lambda: Timing.closed(0), "a depth of at least 1, not 0"),
-        (lambda: Timing.with_bursts("5", 1, 0), "have no times"),
+        (lambda: Timing.at_rate("5").with_bursts(1, 0), "have no times"),
         (lambda: Timing.at_speed("0.000001").due_ns(np.array([2**63], np.uint64), 0), "584 years"),
     ],
 )

@@ -164,6 +164,7 @@ VALUES: dict[str, tuple[st.SearchStrategy[Any], tuple[str, ...]]] = {
     "stream.main.trace.files": (st.just([str(SEEDS / "csv")]), TRACED[:3]),
     "stream.main.trace.speed": (st.one_of(st.integers(1, 9), st.floats(0.01, 100)), TRACED),
     "stream.main.trace.rate": (st.one_of(st.integers(1, 10**6), st.floats(0.5, 1e6)), TRACED),
+    "stream.main.trace.bursts": (st.booleans(), (*TRACED, "stream.main.trace.rate=2")),
     "stream.main.trace.closed": (st.integers(1, 256), TRACED),
     "stream.main.trace.think": (st.booleans(), (*TRACED, "stream.main.trace.closed=2")),
     "stream.main.trace.share": (st.just("time"), TRACED),
