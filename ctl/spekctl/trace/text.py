@@ -141,7 +141,40 @@ def _fast(data: bytes, layout: Layout) -> Rows:
         extra = start.count(layout.delimiter.encode()) + 1 - len(names)
         names += [f"more {index}" for index in range(max(extra, 0))]
     types = {name: _arrow_type(kind) for name, kind in layout.columns if kind != "skip"}
-    table = csv.read_csv(
+    try:
+        table = _parsed(data, layout, names, types)
+    except pa.ArrowInvalid as error:
+        if _TOO_EXACT not in str(error):
+            raise
+        times = {name: kind for name, kind in layout.columns if kind in _DIGITS}
+        texts = _parsed(data, layout, names, {**types, **dict.fromkeys(times, pa.string())})
+        table = _cut(texts, times)
+    return {
+        name: _column(table.column(name).combine_chunks(), kind)
+        for name, kind in layout.columns
+        if kind != "skip"
+    }
+
+
+# What pyarrow says of digits beyond the last one of a type.
+_TOO_EXACT = "Rescaling Decimal value would cause data loss"
+
+
+def _cut(table: Any, times: dict[str, Kind]) -> Any:
+    """The table with these columns of text as times, without digits beyond the nanosecond."""
+    import pyarrow.compute as pc
+
+    for name, kind in times.items():
+        pattern = rf"^([+-]?[0-9]*\.[0-9]{{{_DIGITS[kind]}}})[0-9]+$"
+        plain = pc.ascii_trim(table.column(name), _BLANK)
+        plain = pc.replace_substring_regex(plain, pattern, r"\1")
+        place = table.schema.get_field_index(name)
+        table = table.set_column(place, name, pc.cast(plain, _arrow_type(kind)))
+    return table
+
+
+def _parsed(data: bytes, layout: Layout, names: list[str], types: dict[str, Any]) -> Any:
+    return csv.read_csv(
         pa.BufferReader(data),
         read_options=csv.ReadOptions(column_names=names),
         parse_options=csv.ParseOptions(
@@ -154,11 +187,6 @@ def _fast(data: bytes, layout: Layout) -> Rows:
             strings_can_be_null=False,
         ),
     )
-    return {
-        name: _column(table.column(name).combine_chunks(), kind)
-        for name, kind in layout.columns
-        if kind != "skip"
-    }
 
 
 def _arrow_type(kind: Kind) -> Any:

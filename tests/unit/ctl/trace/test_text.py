@@ -43,6 +43,7 @@ def parsed(path: Path, data: bytes) -> tuple[list[tuple[int, int, str]], Faults]
 FIELD = st.one_of(
     st.integers(-5, 2**64 + 5).map(str),
     st.decimals(-(10**10), 10**10, places=9).map(str),
+    st.decimals(-(10**10), 10**10, places=14).map(str),
     st.text(st.sampled_from("0123456789.eE+-xX _\t\"'#NAN\r\0é"), max_size=6),
     st.sampled_from(["", "NULL", "NaN", "nan", "null", "n/a", "1e3", "0x1f", "007", " 5 ", "inf"]),
 )
@@ -147,3 +148,14 @@ def test_blank_lines_may_precede_the_header(name: str, tmp_path: Path) -> None:
     assert (found, trace.faults.bad) == (plain, 1)
     assert trace.faults.first is not None
     assert trace.faults.first.number == 6
+
+
+def test_digits_beyond_the_nanosecond_do_not_make_parsing_slow(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(text, "_slow", None)
+    times = ("0.1234567899", " -1.0000000019\t", "2", "+.5000000000000000", "3.25")
+    data = "".join(f"{number},{time},w,x\n" for number, time in enumerate(times))
+    found, faults = parsed(Path(__file__), data.encode())
+    assert [at for at, _, _ in found] == [123456789, -1000000001, 2 * 10**9, 5 * 10**8, 325 * 10**7]
+    assert faults.bad == 0
