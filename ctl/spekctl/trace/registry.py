@@ -67,7 +67,7 @@ def recognized(head: Head) -> Format:
             found = document.description(head.path)
             raise UsageError(f"{head.path} is {found}; expected a trace")
         raise UsageError(
-            f"{head.path} is not a trace of a known format; --format names the format of a file"
-            " with an unusual beginning, and --column the columns of CSV"
+            f"{head.path} is not a trace of a known format; --format of `spekctl trace` names the"
+            " format of a file with an unusual beginning, and --column the columns of CSV"
         )
     return best
