@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from spekctl.documents.benchmark import EnergyReport, Report
 from spekctl.report import runs
 from spekctl.report.sheet import Sheet, add_printed
+from spekctl.report.words import few
 
 if TYPE_CHECKING:
     from rich.console import RenderableType
@@ -30,7 +31,7 @@ def powered(file: str, kind: str, report: EnergyReport, printed: Iterable[Render
 
 
 def _names_of(report: Report) -> str:
-    return ", ".join(one.path for one in report.targets)
+    return few([one.path for one in report.targets])
 
 
 def _framed(

@@ -23,6 +23,7 @@ from spekctl.report.sheet import (
     Verdict,
     add_printed,
 )
+from spekctl.report.words import few
 
 IOPS = Axis("I/Os per second", "1/s")
 STREAMS = Axis("streams", quantity=Quantity.WHOLE, log=None)
@@ -30,7 +31,7 @@ STREAMS = Axis("streams", quantity=Quantity.WHOLE, log=None)
 
 def curve_sheet(file: str, found: Curve) -> Sheet:
     """A workload at a list of loads."""
-    devices = ", ".join(one.path for one in found.targets) or "no device"
+    devices = few([one.path for one in found.targets]) or "no device"
     label = f"{found.workload} (SPC-1-like)" if found.workload == "spc1" else found.workload
     failed = [one for one in found.points if not one.ok]
     good = found.complete and not failed

@@ -21,6 +21,7 @@ from spekctl.report.sheet import (
     Sheet,
     Strand,
 )
+from spekctl.report.words import few
 
 if TYPE_CHECKING:
     import numpy as np
@@ -37,7 +38,7 @@ def sheet_of(path: Path) -> Sheet:
     """Everything about a log."""
     log = source.open_log(path)
     header = log.header
-    devices = ", ".join(one.path for one in header.targets)
+    devices = few([one.path for one in header.targets])
     made = Sheet(
         str(path),
         "per-I/O log",

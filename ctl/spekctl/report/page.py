@@ -112,7 +112,9 @@ def plotting() -> str:
 def _title(sheets: Sequence[Sheet]) -> str:
     if len(sheets) == 1:
         return sheets[0].title
-    return f"{len(sheets)} results compared: {', '.join(sheet.label for sheet in sheets)}"
+    from spekctl.report.words import few
+
+    return f"{len(sheets)} results compared: {few([sheet.label for sheet in sheets])}"
 
 
 def _comparison(sheets: Sequence[Sheet]) -> Grid:

@@ -27,6 +27,7 @@ from spekctl.report.sheet import (
     add_printed,
     plain_grid,
 )
+from spekctl.report.words import few
 
 MIB = 1 << 20
 TIME_AXIS = Axis("time since the start", quantity=Quantity.CLOCK)
@@ -47,7 +48,7 @@ def sheet_of(file: str, result: Result) -> Sheet:
     """Everything about a run."""
     name = result.workload.workload.name
     label = f"{name} (SPC-1-like, unaudited)" if name == "spc1" else name
-    devices = ", ".join(one.facts.path for one in result.targets)
+    devices = few([one.facts.path for one in result.targets])
     made = Sheet(
         file,
         "result of a run",

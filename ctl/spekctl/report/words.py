@@ -1,12 +1,15 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Escaping of text from devices, workloads and file names."""
+"""Texts from devices, workloads and file names: escaped, and short where they are many."""
 
 from __future__ import annotations
 
 import json
 import unicodedata
+from collections.abc import Sequence
 
 _KEPT = "\n\t"
+# Names that a heading has room for.
+_FEW = 3
 # Unassigned and private characters stay: they are only shown as boxes.
 _ACTIVE = {"Cc", "Cf", "Cs", "Zl", "Zp"}
 
@@ -20,6 +23,13 @@ def clean(text: str) -> str:
         else f"\\u{ord(one):04x}"
         for one in text
     )  # fmt: skip
+
+
+def few(names: Sequence[str]) -> str:
+    """Names for a heading: all of them, or the first and how many others there are."""
+    if len(names) <= _FEW:
+        return ", ".join(names)
+    return f"{names[0]} and {len(names) - 1} more"
 
 
 def data_text(value: object) -> str:

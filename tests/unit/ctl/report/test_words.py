@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from spekctl.report.words import clean, data_text
+from spekctl.report.words import clean, data_text, few
 
 ANY = st.text(st.characters(exclude_categories=()), max_size=30)
 
@@ -64,3 +64,17 @@ def test_data_comes_back_and_ends_no_element(value: object) -> None:
 def test_what_scripts_cannot_read_is_no_data(value: object) -> None:
     with pytest.raises(ValueError, match="JSON compliant"):
         data_text(value)
+
+
+@pytest.mark.parametrize(
+    ("names", "text"),
+    [
+        ([], ""),
+        (["a"], "a"),
+        (["a", "b", "c"], "a, b, c"),
+        (["a", "b", "c", "d"], "a and 3 more"),
+        (["a"] * 64, "a and 63 more"),
+    ],
+)
+def test_a_heading_has_few_names(names: list[str], text: str) -> None:
+    assert few(names) == text
