@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from rich.table import Table
 
 WIDTH = 115
-_PARTS = {
+PARTS = {
     "lfp": "large file processing",
     "ldq": "large database query",
     "vod": "video on demand",
@@ -62,7 +62,7 @@ def composites_table(rows: Sequence[Composite]) -> Table:
     made = table(*names, right=names[1:])
     for row in rows:
         made.add_row(
-            _PARTS[row.name],
+            PARTS[row.name],
             f"{row.streams:,}" if row.streams is not None else "-",
             grouped(row.mb_s),
             *((grouped(row.watts), grouped(row.mb_s_per_watt)) if powered else ()),

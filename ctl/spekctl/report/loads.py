@@ -188,7 +188,12 @@ def spc2_sheet(file: str, report: spc2.Report) -> Sheet:
     made = benchmark.tested(file, "SPC-2-like test", report, render_spc2.parts(report))
     if report.mbps is not None:
         made.figures.append(("SPC-2-like MBPS", report.mbps.text))
-    made.figures += [(f"{one.name} MB/s", one.mb_s.text) for one in report.composites]
+    # The composite of all parts is the figure above.
+    made.figures += [
+        (f"{render_spc2.PARTS[one.name]}, MB/s", one.mb_s.text)
+        for one in report.composites
+        if one.streams is not None
+    ]
     if report.vod_streams is not None:
         made.figures.append(("video streams", f"{report.vod_streams:,}"))
     made.verdicts = [

@@ -91,3 +91,18 @@ def test_tests_by_streams_have_their_searches_as_points(tmp_path: Path) -> None:
             (line,) = strand.lines
             assert line.look == ("points" if line.name.endswith(", search") else "line")
             assert list(strand.xs) == sorted(strand.xs)
+
+
+def test_parts_of_a_test_have_their_names_and_the_whole_is_told_once(tmp_path: Path) -> None:
+    def part(name: str, streams: int | None, value: int) -> spc2.Composite:
+        return spc2.Composite(name, streams, report_files.figure(value), None, None)
+
+    whole = spc2.load_report(write_streams(tmp_path / "s.json"))
+    composites = [part("lfp", 8, 160), part("vod", 120, 94), part("spc2", None, 127)]
+    made = msgspec.structs.replace(whole, composites=composites, mbps=report_files.figure(127))
+    assert loads.spc2_sheet("s", made).figures == [
+        ("SPC-2-like MBPS", "127.00"),
+        ("large file processing, MB/s", "160.00"),
+        ("video on demand, MB/s", "94.00"),
+        ("video streams", "120"),
+    ]
