@@ -136,6 +136,25 @@ def test_on_paper_pictures_are_static_and_the_paper_is_white(browser: Browser, r
     )
 
 
+def test_on_paper_no_table_is_cut_off(browser: Browser, folder: Path) -> None:
+    path = report_files.make(folder, "run")
+    labels = [f"a-rather-long-name-of-the-result-{number}" for number in range(10)]
+    place = written(folder, "wide", [path] * 10, labels=labels)
+    a4 = {"width": 720, "height": 1040, "deviceScaleFactor": 1, "mobile": False}
+    browser.tell("Emulation.setDeviceMetricsOverride", **a4)
+    try:
+        browser.open(place, LIGHT, "print")
+        ends = browser.ask(
+            """
+            return [...document.querySelectorAll("table")].filter(one => one.checkVisibility())
+                .map(one => one.getBoundingClientRect().right);
+            """
+        )
+        assert ends and max(ends) <= browser.ask("return document.documentElement.clientWidth")
+    finally:
+        browser.tell("Emulation.clearDeviceMetricsOverride")
+
+
 def test_without_scripts_all_of_it_can_be_read(browser: Browser, run: Path) -> None:
     browser.tell("Emulation.setScriptExecutionDisabled", value=True)
     try:
