@@ -10,6 +10,7 @@ import click
 from spekctl.commands import options
 from spekctl.commands.options import output
 from spekctl.errors import UsageError
+from spekctl.extras import install
 
 EPILOG = """\b
 Examples:
@@ -69,7 +70,7 @@ def command(
     try:
         from spekctl.campaigns.paper003 import loads, study
     except ImportError as error:
-        raise UsageError("the study needs numpy: pip install 'spekctl[log]'") from error
+        raise UsageError(f"the study needs numpy: {install('log')}") from error
 
     def tell(what: str) -> None:
         click.echo(f"spekctl: simulating {what}", err=True)

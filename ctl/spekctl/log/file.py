@@ -27,6 +27,7 @@ from spekctl import units
 from spekctl.documents import document
 from spekctl.documents.document import Document, Kind, Part
 from spekctl.errors import SpekError, UsageError
+from spekctl.extras import install
 from spekctl.kernel.gen.spek_records import LOG_RECORD
 from spekctl.log.place import FilePlace, Place
 from spekctl.workload.config import ResolvedAsu
@@ -110,7 +111,7 @@ def require() -> None:
         importlib.import_module("numpy")
         importlib.import_module("pyarrow.parquet")
     except ImportError as error:
-        raise UsageError("a per-I/O log needs pyarrow: pip install 'spekctl[log]'") from error
+        raise UsageError(f"a per-I/O log needs pyarrow: {install('log')}") from error
 
 
 def record_type() -> np.dtype[Any]:

@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any
 
 from spekctl import files
 from spekctl.errors import UsageError
+from spekctl.extras import install
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -75,7 +76,7 @@ def require() -> None:
     try:
         import matplotlib.style  # noqa: F401
     except ImportError as error:
-        raise UsageError("drawing needs matplotlib: pip install 'spekctl[plot]'") from error
+        raise UsageError(f"drawing needs matplotlib: {install('plot')}") from error
 
 
 @contextlib.contextmanager

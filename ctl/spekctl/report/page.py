@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, Any
 from spekctl import __version__
 from spekctl.documents.document import timestamp
 from spekctl.errors import UsageError
+from spekctl.extras import install
 from spekctl.report.sheet import Bars, Grid, HeatMap, Sheet, plain_grid
 
 if TYPE_CHECKING:
@@ -25,7 +26,7 @@ if TYPE_CHECKING:
 
     from spekctl.report.drawing import Drawing, Scale
 
-_INSTALL = "pip install 'spekctl[report]'"
+_EXTRA = "report"
 # The files of uPlot 1.6.31 as the package ships them, unchanged from its release.
 _PACKAGE = "youplot"
 _SCRIPT = ("vendor/uplot.iife.min.js",
@@ -55,7 +56,7 @@ def require() -> None:
     """UsageError if a library that reports need is missing."""
     for name in ("jinja2", _PACKAGE):
         if importlib.util.find_spec(name) is None:
-            raise UsageError(f"a report needs {name}: {_INSTALL}")
+            raise UsageError(f"a report needs {name}: {install(_EXTRA)}")
 
 
 def html(sheets: Sequence[Sheet], title: str = "") -> bytes:
@@ -258,14 +259,16 @@ def _vendored(place: str, wanted: str) -> str:
     spec = importlib.util.find_spec(_PACKAGE)
     folders = spec.submodule_search_locations if spec is not None else None
     if not folders:
-        raise UsageError(f"a report needs {_PACKAGE}: {_INSTALL}")
+        raise UsageError(f"a report needs {_PACKAGE}: {install(_EXTRA)}")
     path = Path(folders[0]) / place
     try:
         data = path.read_bytes()
     except OSError as error:
-        raise UsageError(f"cannot read {path}: {error.strerror}; {_INSTALL}") from error
+        raise UsageError(f"cannot read {path}: {error.strerror}; {install(_EXTRA)}") from error
     if hashlib.sha256(data).hexdigest() != wanted:
-        raise UsageError(f"{path} is not the file of uPlot that reports are made with; {_INSTALL}")
+        raise UsageError(
+            f"{path} is not the file of uPlot that reports are made with; {install(_EXTRA)}"
+        )
     return data.decode("utf-8")
 
 

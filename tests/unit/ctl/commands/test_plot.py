@@ -25,6 +25,7 @@ from lib.ctl.plot_files import (
 )
 from lib.ctl.plot_seen import our_style
 
+from spekctl import extras
 from spekctl.commands import plot
 from spekctl.plots import style
 
@@ -197,7 +198,7 @@ def test_without_matplotlib_it_says_what_to_install(
     monkeypatch.setitem(sys.modules, "matplotlib.style", None)
     outcome = spekctl("cdf", "r.json")
     assert outcome.code == 2
-    assert outcome.err == "spekctl: drawing needs matplotlib: pip install 'spekctl[plot]'\n"
+    assert outcome.err == f"spekctl: drawing needs matplotlib: {extras.install('plot')}\n"
 
 
 def test_matplotlib_is_imported_only_to_draw() -> None:

@@ -11,6 +11,7 @@ import pytest
 from lib.ctl.command_line import Outcome, Spekctl, caller
 from lib.ctl.plot_files import OPEN, write_curve
 
+from spekctl import extras
 from spekctl.report import page
 
 
@@ -105,7 +106,7 @@ def test_without_a_library_it_says_what_to_install(
     )
     outcome = spekctl("c.json", "-o", "x.html")
     assert outcome.code == 2
-    assert outcome.sentence == f"a report needs {name}: pip install 'spekctl[report]'"
+    assert outcome.sentence == f"a report needs {name}: {extras.install('report')}"
     assert not (inputs / "x.html").exists()
 
 

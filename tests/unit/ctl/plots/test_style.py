@@ -124,5 +124,5 @@ def test_the_settings_of_the_user_do_not_matter() -> None:
 
 def test_a_missing_library_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "matplotlib.style", None)
-    with pytest.raises(UsageError, match="pip install 'spekctl\\[plot\\]'"):
+    with pytest.raises(UsageError, match="-m pip install 'spekctl\\[plot\\]'"):
         style.require()
