@@ -172,12 +172,12 @@
 			["read p50", one => per(one.read.p50_ns), 1], ["read p99", one => per(one.read.p99_ns), 9],
 			["write p50", one => per(one.write.p50_ns), 2], ["write p99", one => per(one.write.p99_ns), 10],
 			["max", one => per(Math.max(one.read.max_ns, one.write.max_ns)), 0]] },
-		{ title: "Data rate", y: "MiB/s", lines: [
+		{ title: "Data rate", y: "data rate (MiB/s)", lines: [
 			["all", one => both(one, side => side.mib_per_s)], ["read", one => one.read.mib_per_s], ["write", one => one.write.mib_per_s]] },
 		{ title: "I/Os waiting or in the device", y: "I/Os", lines: [
 			["outstanding", one => one.outstanding], ["backlog", one => one.backlog]] },
 		{ title: "CPU time of the workers", y: "busy share of a CPU (%)", lines: [["workers", one => 100 * one.worker_cpu]] },
-		{ title: "Power", y: "W", some: one => one.watts !== null, lines: [["all rails", one => one.watts]] },
+		{ title: "Power", y: "power (W)", some: one => one.watts !== null, lines: [["all rails", one => one.watts]] },
 	];
 	const streamPlot = () => ({ title: "I/Os per second of each stream", y: "I/Os per second",
 		lines: run.streams.map((name, at) => [name, one => one.streams[at] ?? null]) });
