@@ -130,7 +130,7 @@ static size_t put_energy(struct daq_rail *rail, uint32_t number, uint64_t at_ns,
 			 struct spek_prober_power_sample *sample)
 {
 	uint64_t from_ns = rail->last_ns;
-	__int128 power_uw;
+	__int128 energy_fj, power_uw;
 	size_t made;
 
 	/* A counter that decreased has been reset. */
@@ -139,16 +139,19 @@ static size_t put_energy(struct daq_rail *rail, uint32_t number, uint64_t at_ns,
 	if (!rail->has_energy) {
 		rail->has_energy = true;
 		rail->last_nj = nj;
+		rail->rest_fj = 0;
 		rail->last_ns = at_ns;
 		return 0;
 	}
 	if (at_ns == from_ns)
 		return 0;
-	/* nJ / ns is W. */
-	power_uw = ((__int128)nj - rail->last_nj) * 1000000 / (int64_t)(at_ns - from_ns);
+	/* fJ / ns is uW. The remainder goes to the next samples: dropped each time, it adds up. */
+	energy_fj = ((__int128)nj - rail->last_nj) * 1000000 + rail->rest_fj;
+	power_uw = energy_fj / (int64_t)(at_ns - from_ns);
 	rail->last_nj = nj;
 	if (!is_plausible(rail, power_uw))
 		return 0;
+	rail->rest_fj = (uint64_t)(energy_fj % (int64_t)(at_ns - from_ns));
 	made = put(rail, number, from_ns, (int64_t)power_uw, sample);
 	return made + put(rail, number, at_ns, (int64_t)power_uw, sample + made);
 }

@@ -34,6 +34,8 @@
  * @has_energy: @last_nj is valid
  * @last_ns: time of the last sample; the next one must not precede it
  * @last_nj: reading of the energy counter at @last_ns
+ * @rest_fj: energy up to @last_nj that is in no sample yet, as a sample has whole microwatts; less
+ *	than 1 uW for the time between the last two readings
  * @samples: number of samples made
  * @gaps: number of samples flagged as following a gap
  * @implausible: number of values beyond SPEK_PROBER_MAX_POWER_UW
@@ -48,6 +50,7 @@ struct daq_rail {
 	bool has_energy;
 	uint64_t last_ns;
 	int64_t last_nj;
+	uint64_t rest_fj;
 	uint64_t samples;
 	uint64_t gaps;
 	uint64_t implausible;
