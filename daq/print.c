@@ -58,7 +58,21 @@ static void print_rails(const struct daq_print *print, uint64_t at_ns,
 	printf("\n");
 }
 
-/* Readers take a line of empty fields for a gap. */
+/*
+ * Return: whether scans were lost, so that no line has the gap. A rail that alone follows a gap was
+ * absent from the last scan, whose line has an empty field for it.
+ */
+static bool all_follow_gap(const struct spek_prober_power_sample *sample, size_t nr_samples)
+{
+	size_t i;
+
+	for (i = 0; i < nr_samples; i++)
+		if (!(sample[i].flags & SPEK_PROBER_POWER_GAP))
+			return false;
+	return nr_samples > 0;
+}
+
+/* Readers take a line of empty fields for a gap of all rails. */
 static void print_gap(const struct daq_print *print, uint64_t at_ns)
 {
 	size_t nr = print->raw ? print->nr_channels : print->meter->nr_rails;
@@ -81,15 +95,11 @@ int daq_print_scan(void *context, uint64_t at_ns, const int64_t *value,
 		   struct daq_error *err)
 {
 	struct daq_print *print = context;
-	bool has_gap = false;
-	size_t i;
 
 	if (!print->has_names)
 		print_names(print);
 	print->has_names = true;
-	for (i = 0; i < nr_samples; i++)
-		has_gap = has_gap || sample[i].flags & SPEK_PROBER_POWER_GAP;
-	if (has_gap)
+	if (all_follow_gap(sample, nr_samples))
 		print_gap(print, at_ns);
 	if (print->raw)
 		print_raw(print, at_ns, value);

@@ -148,8 +148,24 @@ def test_a_file_is_replayed_as_it_is(
     assert [(at - start, values) for at, values in rows] == [
         (0, [1_500_000, 100_000]),
         (100 * MS, [2_500_000, None]),
-        (250 * MS, [None, None]),  # the gap of 5V
         (250 * MS, [500_000, 300_000]),
+    ]
+
+
+def test_a_gap_of_one_rail_leaves_the_others_whole(
+    daq: Callable[..., subprocess.CompletedProcess[str]], tmp_path: Path
+) -> None:
+    path = tmp_path / "watts.csv"
+    path.write_text("time_s,12V.W,5V.W,cpu.J\n0,1,1,0\n0.1,1,,1\n0.2,1,1,2\n0.3,1,1,\n0.4,1,1,3\n")
+    again = tmp_path / "printed.csv"
+    again.write_text(daq(*replay(path)).stdout)
+    rows = table(daq(*replay(again)).stdout)[1]
+    assert [values for _, values in rows] == [
+        [1_000_000, 1_000_000, None],
+        [1_000_000, None, 10_000_000],
+        [1_000_000, 1_000_000, 10_000_000],
+        [1_000_000, 1_000_000, None],
+        [1_000_000, 1_000_000, None],
     ]
 
 
