@@ -42,7 +42,7 @@ static void trim(struct field *field)
 		field->text++;
 		field->length--;
 	}
-	while (field->length && strchr(" \t\r", field->text[field->length - 1]))
+	while (field->length && memchr(" \t\r", field->text[field->length - 1], 3))
 		field->length--;
 }
 
@@ -220,7 +220,9 @@ int daq_csv_parse(const char *text, size_t length, struct daq_csv *csv, struct d
 		const char *stop = memchr(text, '\n', (size_t)(end - text));
 		size_t bytes = (size_t)((stop ? stop : end) - text);
 
-		if (has_header) {
+		if (memchr(text, '\0', bytes)) {
+			error = daq_fail(&inner, EINVAL, "it has a NUL byte: the file is damaged");
+		} else if (has_header) {
 			error = parse_row(text, bytes, csv, &room, &inner);
 		} else if (bytes && text[0] != '#' && text[0] != '\r') {
 			error = daq_csv_header(text, bytes, &csv->layout, &inner);

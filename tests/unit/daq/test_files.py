@@ -97,6 +97,9 @@ def test_any_bytes_are_a_file_or_a_sentence(data: bytes) -> None:
         ("time_s,a.W\nx,2\n", "line 2: the time 'x' is not a valid number"),
         ("time_s,a.W\n2,2\n1,2\n", "line 3: time goes backwards"),
         ("time_s,a.W\n1,99999999999999999999\n", "line 2: the value '99999999999999999999'"),
+        # What a crash leaves at the end of a file.
+        ("time_s,a.W\n1,2\0\0\n", "line 2: it has a NUL byte: the file is damaged"),
+        ("time_s,a.W\n1,2\n\0\0\0", "line 3: it has a NUL byte: the file is damaged"),
     ],
 )
 def test_a_broken_line_is_named(text: str, sentence: str) -> None:
