@@ -16,6 +16,7 @@
 #include "sources/iio_interval.h"
 #include "sources/iio_scale.h"
 #include "sources/source.h"
+#include "uapi/spek_prober.h"
 
 #define DEFAULT_INTERVAL_NS 10000000
 #define BLOCK_NS 20000000
@@ -296,6 +297,18 @@ static bool has_lost_before(const struct iio *iio, uint64_t at_ns)
 	return iio->last_ns && iio->interval_ns && at_ns > iio->last_ns + 2 * iio->interval_ns;
 }
 
+/* The prober refuses such a time, and no later sample of the rail may precede it. */
+static bool has_wrong_time(const struct iio *iio, size_t nr_scans)
+{
+	uint64_t latest_ns = daq_now_ns() + SPEK_PROBER_MAX_AHEAD_NS;
+	size_t scan;
+
+	for (scan = 0; scan < nr_scans; scan++)
+		if ((uint64_t)raw_value(iio->timestamp, scan_of(iio, iio->timestamp, scan)) > latest_ns)
+			return true;
+	return false;
+}
+
 static void learn_interval(struct iio *iio, uint64_t at_ns)
 {
 	if (!iio->interval_ns && iio->last_ns && at_ns > iio->last_ns)
@@ -337,6 +350,7 @@ static int read_buffer(struct daq_source *source, int timeout_ms, struct daq_blo
 		       struct daq_error *err)
 {
 	struct iio *iio = source->private;
+	size_t nr_scans;
 	ssize_t got;
 
 	if (iio_context_set_timeout(iio->context, (unsigned int)timeout_ms))
@@ -346,8 +360,13 @@ static int read_buffer(struct daq_source *source, int timeout_ms, struct daq_blo
 		return 0;
 	if (got < 0)
 		return daq_fail(err, ENODEV, "cannot read the IIO device: %s", strerror((int)-got));
+	nr_scans = (size_t)(got / iio_buffer_step(iio->buffer));
+	if (has_wrong_time(iio, nr_scans))
+		return daq_fail(err, EIO,
+				"IIO device '%s' sent a timestamp that is negative or more than 1 s in the future",
+				iio_device_get_id(iio->device));
 	block->kind = DAQ_BLOCK_SCANS;
-	block->nr_scans = copy_scans(source, (size_t)(got / iio_buffer_step(iio->buffer)));
+	block->nr_scans = copy_scans(source, nr_scans);
 	return 0;
 }
 

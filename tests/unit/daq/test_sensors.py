@@ -377,6 +377,39 @@ def test_scans_that_a_buffer_lost_are_a_gap(
     assert int(buffered.read("buffer/length")) >= (8 if frequency else 64)
 
 
+@pytest.mark.parametrize("wrong_ns", [2**62, -1])
+def test_one_wrong_timestamp_does_not_hold_back_those_after_it(
+    buffered: Buffered, tmp_path: Path, wrong_ns: int
+) -> None:
+    buffered.put("in_sampling_frequency", 100)
+    buffered.check()
+    with (
+        running(tmp_path, *buffered.command("-p")) as daq,
+        (buffered.devices.root / "fifo").open("r+b", buffering=0) as fifo,
+    ):
+
+        def write(*times: int) -> None:
+            fifo.write(b"".join(struct.pack("<qq", 5, at) for at in times))
+
+        start = time.monotonic_ns()
+        write(*(start + i * 10 * MS for i in range(8)))
+        daq.until(lambda: len(daq.rows) == 8, "no samples come")
+        write(wrong_ns, wrong_ns, wrong_ns, wrong_ns)
+        waits = "waiting for the device"
+        daq.until(lambda: waits in daq.errors or daq.has_rows(9), "the scans don't come")
+        later = [time.monotonic_ns() + i * 10 * MS for i in range(8)]
+        write(*later)
+        daq.until(lambda: daq.has_rows(12), "nothing comes any more")
+        rows = daq.finish()[1]
+        errors = daq.errors
+    why = "sent a timestamp that is negative or more than 1 s in the future; waiting for the device"
+    assert errors.count(f"spek-daq: IIO device 'iio:device0' {why}\n") == 1
+    assert errors.count("the device is back") == 1
+    times = [at for at, values in rows if values != [None]][8:]
+    assert times
+    assert times == later[-len(times) :]
+
+
 def on_iio(program: Path, *arguments: object) -> list[object]:
     """The command that runs it where there is an ina226."""
     return [*in_own_mounts(), "sh", "-c", IIO, "sh", program, "-s", "iio", *arguments]
