@@ -24,6 +24,22 @@ static void print_names(const struct daq_print *print)
 	printf("\n");
 }
 
+int daq_print_check(const struct daq_print *print, struct daq_error *err)
+{
+	size_t nr = print->raw ? print->nr_channels : print->meter->nr_rails, i;
+
+	for (i = 0; i < nr; i++) {
+		const char *name = print->raw ? print->meter->channel[i].name :
+						print->meter->rail[i].name;
+
+		if (strpbrk(name, ",\r\n"))
+			return daq_fail(err, EINVAL,
+					"'%s' can't be the name of a CSV column: it has a comma or a line break",
+					name);
+	}
+	return 0;
+}
+
 static void print_raw(const struct daq_print *print, uint64_t at_ns, const int64_t *value)
 {
 	size_t i;

@@ -21,6 +21,9 @@ struct daq_print {
 	bool has_names;
 };
 
+/** daq_print_check() - check the names of the columns. Return: 0, or -EINVAL and a sentence. */
+int daq_print_check(const struct daq_print *print, struct daq_error *err);
+
 /** daq_print_scan() - print one scan; a daq_sink.scan whose context is the struct daq_print. */
 int daq_print_scan(void *print, uint64_t at_ns, const int64_t *value,
 		   const struct spek_prober_power_sample *sample, size_t nr_samples,

@@ -55,11 +55,11 @@ static int enqueue(void *context, uint64_t at_ns, const int64_t *value,
 	return 0;
 }
 
-static void set_sink(struct session *session)
+static int set_sink(struct session *session, struct daq_error *err)
 {
 	if (session->options->print == DAQ_PRINT_NOT) {
 		session->bridge.sink = (struct daq_sink){ enqueue, session };
-		return;
+		return 0;
 	}
 	session->print = (struct daq_print){
 		.meter = &session->meter,
@@ -67,6 +67,7 @@ static void set_sink(struct session *session)
 		.raw = session->options->print == DAQ_PRINT_RAW,
 	};
 	session->bridge.sink = (struct daq_sink){ daq_print_scan, &session->print };
+	return daq_print_check(&session->print, err);
 }
 
 /* Waiting does not fix invalid input or missing permissions. */
@@ -89,7 +90,9 @@ static int open_device(struct session *session, struct daq_error *err)
 	session->bridge.nr_channels = (size_t)nr;
 	session->bridge.meter = &session->meter;
 	pthread_mutex_init(&session->bridge.lock, NULL);
-	set_sink(session);
+	error = set_sink(session, err);
+	if (error)
+		return error;
 	error = daq_bridge_open(&session->bridge, err);
 	if (error && options->do_wait && !options->do_check && is_worth_waiting(error)) {
 		daq_say("%s; waiting for the device", err->text);

@@ -338,6 +338,23 @@ def test_an_unknown_column_is_named(
     assert "the file has no column 'b'" in done.stderr
 
 
+@pytest.mark.parametrize(("name", "what"), [("a,b", "--print"), ("c", "--print=raw")])
+def test_a_name_that_csv_cannot_have_is_refused(
+    daq: Callable[..., subprocess.CompletedProcess[str]],
+    sysfs: Sysfs,
+    tmp_path: Path,
+    name: str,
+    what: str,
+) -> None:
+    sysfs.put("class/hwmon/hwmon3/name", "x,y")
+    sysfs.put("class/hwmon/hwmon3/power1_input", 1)
+    rails = rails_file(tmp_path, f'[[rail]]\nname = "{name}"\nchannel = "x,y/power1"\n')
+    done = daq("-s", "hwmon", "-r", rails, "--sysfs", sysfs.root, "-t", "1s", what)
+    column = name if what == "--print" else "x,y/power1"
+    sentence = f"'{column}' can't be the name of a CSV column: it has a comma or a line break"
+    assert (done.returncode, done.stdout, done.stderr) == (2, "", f"spek-daq: {sentence}\n")
+
+
 @pytest.mark.parametrize("what", ["--print", "--print=raw", "--list"])
 def test_what_cannot_be_written_ends_it(program: Path, what: str) -> None:
     with Path("/dev/full").open("w") as full:
