@@ -162,6 +162,22 @@ static void cut_ahead(struct spek_drive *drive, u64 now_ns)
 	drive->is_reading_ahead = false;
 }
 
+/* Of heads that transfer together, of which @first is the first, the slowest one counts. */
+static u64 head_delay_ns(const struct spek_drive *drive, u32 first)
+{
+	u32 end = first + drive->model->mechanics.geometry.surfaces, head;
+	u64 slowest_ns = 0;
+
+	for (head = first; head < end; head++) {
+		u64 ns = spek_drive_faults_delay_ns(&drive->faults, SPEK_DRIVE_FAULT_SLOW_HEAD,
+						    head);
+
+		if (ns > slowest_ns)
+			slowest_ns = ns;
+	}
+	return slowest_ns;
+}
+
 /* Times of an access, of the part of it that is not cached, up to a bad sector. */
 static void time_access(struct spek_drive *drive, struct spek_drive_service *service)
 {
@@ -192,8 +208,7 @@ static void time_access(struct spek_drive *drive, struct spek_drive_service *ser
 			part.sectors = (u32)(service->error_lba - part.lba) + 1;
 		}
 		spek_drive_locate(&mechanics->geometry, part.lba, &place);
-		slow_ns = spek_drive_faults_delay_ns(&drive->faults, SPEK_DRIVE_FAULT_SLOW_HEAD,
-						     place.head);
+		slow_ns = head_delay_ns(drive, place.head);
 	}
 	spek_drive_access(mechanics, service->arm, &drive->arms.position[service->arm], &part,
 			  service->start_ns + slow_ns, &service->access);

@@ -147,6 +147,14 @@ def test_accesses_of_a_slow_head_start_later(core: Core) -> None:
     assert slow.end_ns == plain.end_ns
 
 
+def test_the_slowest_head_of_those_that_transfer_together_counts(core: Core) -> None:
+    fields = {"mechanics.geometry.surfaces": 2}
+    drive = Drive(core, SMALL, fields=fields)
+    drive.fault(0, SLOW_HEAD, number=0, delay_ns=MS)
+    drive.fault(0, SLOW_HEAD, number=1, delay_ns=3 * MS)
+    assert drive.serve(0, 500).overhead_ns == 3 * MS
+
+
 # ---- arms ----
 
 
