@@ -31,6 +31,7 @@ from spekctl.extras import install
 from spekctl.kernel.gen.spek_records import LOG_RECORD
 from spekctl.log.place import FilePlace, Place
 from spekctl.workload.config import ResolvedAsu
+from spekctl.workload.values import Operation
 
 if TYPE_CHECKING:
     import numpy as np
@@ -89,6 +90,16 @@ class LogHeader(Document, frozen=True, kw_only=True, tag=Kind.LOG.value):
     version: document.Version[Literal[2]] = 2
     workload: str
     streams: Annotated[list[str], Meta(description="Names, by the number in the rows.")]
+    operations: Annotated[
+        list[Operation],
+        Meta(
+            description="What the streams do: all but transfers have rows of writes. Of older logs"
+            " there is nothing."
+        ),
+    ] = msgspec.field(default_factory=list)
+    fua: Annotated[
+        list[bool], Meta(description="Streams whose writes have forced unit access.")
+    ] = msgspec.field(default_factory=list)
     asus: Annotated[list[ResolvedAsu], Meta(description="As in the configuration of the run.")]
     targets: list[LogTarget]
     seed: int

@@ -182,6 +182,8 @@ class IoLog:
         return LogHeader(
             workload=plan.workload.workload.name,
             streams=[stream.name for stream in plan.config.streams],
+            operations=[stream.operation for stream in plan.config.streams],
+            fua=[bool(stream.fua) for stream in plan.config.streams],
             asus=plan.config.asus,
             targets=[LogTarget(target.path, target.bytes) for target in plan.targets],
             seed=plan.config.seed,

@@ -1,23 +1,28 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """spek's per-I/O logs (`spekctl run --log`), so that a measured run can be replayed.
 
-A record is an arrival: the intended time of the I/O, also if it failed. Addresses are those on
-the devices. `spekctl log --csv` gives CSV with named columns, whose addresses are within
-the asu.
+A record is an arrival: the intended time of the I/O, also if it failed. What it did is its
+stream's operation, and a transfer's direction. Addresses are those on the devices.
+`spekctl log --csv` gives CSV with named columns, whose addresses are within the asu.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from spekctl.documents.document import Kind, parquet_kind
-from spekctl.trace.columns import Batch, Op, batch_of
+from spekctl.errors import UsageError
+from spekctl.trace.columns import OP_BY_TEXT, Array, Batch, Flag, Op, batch_of
 from spekctl.trace.formats.format import Format, Reading
 from spekctl.trace.source import Head
 
-_COLUMNS = ("arrival_ns", "asu", "address", "bytes", "op")
+if TYPE_CHECKING:
+    from spekctl.log.file import LogHeader
+
+_COLUMNS = ("arrival_ns", "asu", "address", "bytes", "op", "stream")
 
 
 def _likeness(head: Head) -> float:
@@ -34,15 +39,30 @@ def _read(reading: Reading) -> Iterator[Batch]:
     devices = np.array(
         [reading.devices.number(target.path) for target in header.targets], np.uint32
     )
-    for arrival, asu, address, size, op in log.columns(*_COLUMNS):
+    if {len(header.operations), len(header.fua)} - {0, len(header.streams)}:
+        raise UsageError(f"{reading.source.path} is damaged: not all streams have an operation")
+    written, fua = _writes(header)
+    for arrival, asu, address, size, direction, stream in log.columns(*_COLUMNS):
         target, offset = log.device_address(asu, address)
+        op = np.where(direction == 0, np.uint8(Op.READ), written[stream])
+        addressed = op != Op.FLUSH
         yield batch_of(
             arrival,
             devices[target] if len(devices) else 0,
-            offset,
-            size,
-            np.where(op == 0, np.uint8(Op.READ), np.uint8(Op.WRITE)),
+            np.where(addressed, offset, np.uint64(0)),
+            np.where(addressed, size, np.uint64(0)),
+            op,
+            np.where(op == Op.WRITE, fua[stream], np.uint8(0)),
         )
+
+
+def _writes(header: LogHeader) -> tuple[Array, Array]:
+    """By stream: the operation of rows that are writes, and the flags of writes."""
+    count = len(header.streams)
+    operations = header.operations or ["transfer"] * count
+    ops = [Op.WRITE if one == "transfer" else OP_BY_TEXT[one] for one in operations]
+    flags = [Flag.FUA if one else 0 for one in header.fua or [False] * count]
+    return np.array(ops, np.uint8), np.array(flags, np.uint8)
 
 
 FORMAT = Format("spek-log", "per-I/O log of spek", _likeness, _read)

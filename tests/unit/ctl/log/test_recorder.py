@@ -162,6 +162,8 @@ def test_a_run_with_a_log(spekctl: Spekctl, kernel: LoggingKernel, tmp_path: Pat
         created=log.header.created,
         workload="random-read-4k",
         streams=["main"],
+        operations=["transfer"],
+        fua=[False],
         asus=[ResolvedAsu("all", GIB, 0, [Extent(0, 0)])],
         targets=[LogTarget("/dev/fake0", GIB)],
         seed=1,

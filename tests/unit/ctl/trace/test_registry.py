@@ -51,9 +51,7 @@ def test_a_weak_likeness_is_none(
     path.write_bytes(b"0,1,512,r,0.5\n")
     weak = [replace(one, likeness=lambda head: known) for one in FORMATS]
     monkeypatch.setattr(registry, "FORMATS", weak)
-    with pytest.raises(
-        UsageError, match="x is not a trace of a known format; --format of `spekctl"
-    ):
+    with pytest.raises(UsageError, match="is not a trace of a known format; --format of `spekctl"):
         recognized(Head(path, b"0,1,512,r,0.5\n", True))
 
 

@@ -6,12 +6,16 @@ from __future__ import annotations
 from pathlib import Path
 
 import numpy as np
+import pytest
 from lib.ctl.command_line import Spekctl
 from lib.ctl.log_files import GIB, records, written
 from lib.ctl.traces import read, whole
 
+from spekctl.errors import UsageError
+from spekctl.trace.columns import OP_BY_TEXT, Op
 from spekctl.trace.trace import open_trace
 from spekctl.workload.config import Extent, ResolvedAsu
+from spekctl.workload.values import Operation
 
 
 def test_a_log_is_the_sequence_of_its_arrivals(tmp_path: Path) -> None:
@@ -53,3 +57,32 @@ def test_its_csv_is_one_too(spekctl: Spekctl, tmp_path: Path) -> None:
     by_arrival = rows[np.argsort(rows["at_ns"], kind="stable")]
     assert [one[0] for one in found] == (by_arrival["at_ns"] - by_arrival["at_ns"][0]).tolist()
     assert [one[1] for one in found] == ["ab"[asu] for asu in by_arrival["asu"]]
+
+
+def test_operations_are_those_of_the_streams(tmp_path: Path) -> None:
+    rows = records(600, streams=6)
+    rows["asu"] = 0
+    kinds: list[Operation] = ["transfer", "transfer", "flush", "discard", "write-zeroes"]
+    kinds.append("zone-append")
+    rows["write"][rows["stream"] > 1] = 1
+    names = [f"s{number}" for number in range(6)]
+    path = tmp_path / "log"
+    found = whole(
+        open_trace(
+            [written(path, rows, streams=names, operations=kinds, fua=[False, True, *[False] * 4])]
+        )
+    )
+    by_arrival = rows[np.argsort(rows["at_ns"], kind="stable")]
+    stream, write = by_arrival["stream"], by_arrival["write"] == 1
+    codes = np.array([OP_BY_TEXT.get(one, Op.WRITE) for one in kinds])
+    assert np.array_equal(found.op, np.where(write, codes[stream], Op.READ))
+    assert np.array_equal(found.flags, (stream == 1) & write)
+    is_flush = stream == 2
+    assert not found.bytes[is_flush].any() and not found.offset_bytes[is_flush].any()
+    assert np.array_equal(found.bytes[~is_flush], by_arrival["bytes"][~is_flush])
+
+
+def test_a_log_with_too_few_operations_is_damaged(tmp_path: Path) -> None:
+    path = written(tmp_path / "log", records(3), operations=["discard"])
+    with pytest.raises(UsageError, match="log is damaged: not all streams have an operation"):
+        read(path)
