@@ -68,6 +68,7 @@ def command(file: Path, form: str, stream: str | None, phase: str | None, limit:
 
 
 def _write_csv(log: LogFile, selection: Selection) -> None:
+    import numpy as np
     import pyarrow as pa
     import pyarrow.csv as csv
 
@@ -76,11 +77,14 @@ def _write_csv(log: LogFile, selection: Selection) -> None:
 
     words = Names(log.header.streams, [asu.name for asu in log.header.asus]).words()
     del words["error"]  # a number in CSV: 0 is none
+    words["op"] = ["read", *log.header.of_writes()]
     out = sys.stdout.buffer
     out.write(",".join(COLUMNS).encode() + b"\n")
     # Names of streams and asus are words, so nothing needs quotes.
     plain = csv.WriteOptions(include_header=False, quoting_style="none")
     for rows in selection.rows(log, COLUMNS):
+        # A write of a stream is what the stream does.
+        rows["op"] = np.where(rows["op"] == 0, 0, rows["stream"].astype(np.int64) + 1)
         values = {name: pa.array(rows[name]) for name in COLUMNS}
         values |= {
             name: pa.array(names, pa.string()).take(values[name]) for name, names in words.items()

@@ -115,6 +115,11 @@ class LogHeader(Document, frozen=True, kw_only=True, tag=Kind.LOG.value):
     lost: Annotated[int, Meta(description="I/Os of the run that have no row.")]
     complete: Annotated[bool, Meta(description="The run ended and every I/O has its row.")]
 
+    def of_writes(self) -> list[str]:
+        """What rows that are writes did, by stream: write, discard, flush ..."""
+        found = ["write" if one == "transfer" else one for one in self.operations]
+        return found or ["write"] * len(self.streams)
+
 
 def require() -> None:
     """UsageError if the libraries that logs need are missing."""

@@ -43,6 +43,8 @@ def _read(reading: Reading) -> Iterator[Batch]:
         raise UsageError(f"{reading.source.path} is damaged: not all streams have an operation")
     written, fua = _writes(header)
     for arrival, asu, address, size, direction, stream in log.columns(*_COLUMNS):
+        if len(stream) and int(stream.max()) >= len(header.streams):
+            raise UsageError(f"{reading.source.path} is damaged: a wrong name in column stream")
         target, offset = log.device_address(asu, address)
         op = np.where(direction == 0, np.uint8(Op.READ), written[stream])
         addressed = op != Op.FLUSH
@@ -58,10 +60,8 @@ def _read(reading: Reading) -> Iterator[Batch]:
 
 def _writes(header: LogHeader) -> tuple[Array, Array]:
     """By stream: the operation of rows that are writes, and the flags of writes."""
-    count = len(header.streams)
-    operations = header.operations or ["transfer"] * count
-    ops = [Op.WRITE if one == "transfer" else OP_BY_TEXT[one] for one in operations]
-    flags = [Flag.FUA if one else 0 for one in header.fua or [False] * count]
+    ops = [OP_BY_TEXT[one] for one in header.of_writes()]
+    flags = [Flag.FUA if one else 0 for one in header.fua or [False] * len(ops)]
     return np.array(ops, np.uint8), np.array(flags, np.uint8)
 
 

@@ -8,6 +8,7 @@ import subprocess
 import sys
 from pathlib import Path
 
+import numpy as np
 import pytest
 from lib.ctl.command_line import Spekctl
 from lib.ctl.log_files import records, written
@@ -126,3 +127,14 @@ def test_a_summary_of_nothing_says_so(spekctl: Spekctl, tmp_path: Path) -> None:
         "below: 10 I/Os of all phases"
         in spekctl("log", str(tmp_path / "log"), "--phase", "all").out
     )
+
+
+def test_csv_says_what_streams_do_that_do_not_transfer(spekctl: Spekctl, tmp_path: Path) -> None:
+    rows = records(200)
+    rows["write"] |= rows["stream"] == 1
+    path = written(tmp_path / "log", rows, operations=["transfer", "discard"])
+    lines = spekctl("log", path, "--csv").out.splitlines()
+    place = lines[0].split(",").index("op")
+    found = [line.split(",")[place] for line in lines[1:]]
+    words = np.array(["read", "write", "discard"])
+    assert found == words[np.where(rows["write"], rows["stream"] + 1, 0)].tolist()

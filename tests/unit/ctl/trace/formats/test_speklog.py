@@ -86,3 +86,9 @@ def test_a_log_with_too_few_operations_is_damaged(tmp_path: Path) -> None:
     path = written(tmp_path / "log", records(3), operations=["discard"])
     with pytest.raises(UsageError, match="log is damaged: not all streams have an operation"):
         read(path)
+
+
+def test_a_log_of_an_unknown_stream_is_damaged(tmp_path: Path) -> None:
+    path = written(tmp_path / "log", records(30), streams=["first"])
+    with pytest.raises(UsageError, match="log is damaged: a wrong name in column stream"):
+        read(path)
