@@ -145,11 +145,17 @@ def _chosen(names: list[str], options: tuple[str, ...]) -> dict[Field, _Column]:
 def _read(reading: Reading) -> Iterator[Batch]:
     head = reading.source.head()
     names, delimiter = _header(head)
-    if len(set(names)) != len(names):
-        raise UsageError(f"{reading.source.path}: two columns have the same name")
     found = _chosen(names, reading.options.columns)
     kinds = {one.name: _kind(one) for one in found.values()}
-    layout = Layout(tuple((name, kinds.get(name, "skip")) for name in names), delimiter)
+    for name in kinds:
+        if names.count(name) > 1:
+            raise UsageError(f"{reading.source.path}: two columns have the name '{name}'")
+    # Others may have equal names, or none, as behind commas at the end. No name has a newline.
+    columns: list[tuple[str, Kind]] = [
+        (name, kinds[name]) if name in kinds else (f"skipped\n{place}", "skip")
+        for place, name in enumerate(names)
+    ]
+    layout = Layout(tuple(columns), delimiter)
     if len(kinds) != len(found):
         raise UsageError("--column: a column is used for two fields")
 

@@ -87,3 +87,11 @@ def test_fields_may_be_in_quotes(tmp_path: Path) -> None:
     assert found == [*wanted, (2000, '"sdb', 8, 512, "write"), (4000, "sda", 0, 1, "read")]
     assert trace.faults.first is not None
     assert (trace.faults.bad, trace.faults.first.number) == (1, 5)
+
+
+def test_columns_that_are_not_read_may_have_equal_names(tmp_path: Path) -> None:
+    text = "at_us,x,offset_bytes,bytes,op,x,,\n5,a,8,512,r,b,,\n"
+    found, trace = read_text(tmp_path, text)
+    assert (found, trace.faults.bad) == ([(0, "0", 8, 512, "read")], 0)
+    with pytest.raises(UsageError, match="two columns have the name 'bytes'"):
+        read_text(tmp_path, "at_us,bytes,offset_bytes,bytes,op\n5,1,8,512,r\n")
