@@ -188,8 +188,8 @@ class Footprint:
 
 
 def _mixed(numbers: Array) -> Array:
-    """A hash of each number: the last step of splitmix64."""
-    found = numbers.copy()
+    """A hash of each number: a step of splitmix64."""
+    found = numbers + np.uint64(0x9E3779B97F4A7C15)
     for shift, factor in ((30, 0xBF58476D1CE4E5B9), (27, 0x94D049BB133111EB)):
         found ^= found >> np.uint64(shift)
         found *= np.uint64(factor)
