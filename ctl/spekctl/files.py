@@ -18,6 +18,9 @@ import msgspec
 from spekctl import recorded
 from spekctl.errors import SpekError, UsageError
 
+# Names that are compared with one that is not there: that many take up to 0.1 s.
+_SUGGESTED_OF = 1000
+
 T = TypeVar("T")
 
 # Bytes of a file's name.
@@ -53,11 +56,25 @@ def read_text(path: Path) -> str:
     try:
         return path.read_text(encoding="utf-8")
     except FileNotFoundError as error:
-        raise UsageError(f"there is no file {name}") from error
+        raise missing(path) from error
     except UnicodeDecodeError as error:
         raise UsageError(f"cannot read {name}: it is not UTF-8 text") from error
     except OSError as error:
         raise UsageError(f"cannot read {name}: {error.strerror}") from error
+
+
+def missing(path: Path) -> UsageError:
+    """The error that there is no such file, with the nearest name in its folder."""
+    from spekctl.suggest import nearest
+
+    try:
+        names = os.listdir(path.parent)
+    except OSError:
+        names = []
+    # The suffix alone makes names alike.
+    near = nearest(path.name, names[:_SUGGESTED_OF], likeness=0.8)
+    hint = f"; did you mean '{path.parent / near}'?" if near is not None else ""
+    return UsageError(recorded.text(f"there is no file {path}{hint}"))
 
 
 def exists(path: Path) -> bool:

@@ -287,7 +287,7 @@ def _contents(path: Path) -> bytes:
             start = file.read(len(_PARQUET))
             return start if start == _PARQUET else start + file.read()
     except FileNotFoundError as error:
-        raise UsageError(f"there is no file {path}") from error
+        raise files.missing(path) from error
     except OSError as error:
         raise UsageError(f"cannot read {path}: {error.strerror}") from error
 

@@ -23,7 +23,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 import msgspec
 from msgspec import Meta
 
-from spekctl import units
+from spekctl import files, units
 from spekctl.documents import document
 from spekctl.documents.document import Document, Kind, Part
 from spekctl.errors import SpekError, UsageError
@@ -283,7 +283,7 @@ def open_log(path: Path) -> LogFile:
         file = pq.ParquetFile(str(path))
         columns = file.schema_arrow
     except FileNotFoundError as error:
-        raise UsageError(f"there is no file {path}") from error
+        raise files.missing(path) from error
     except (pa.ArrowException, ValueError) as error:
         if path.suffix == ".part":
             raise UsageError(

@@ -17,6 +17,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import IO, Any, cast
 
+from spekctl import files
 from spekctl.errors import SpekError, UsageError
 
 # Bytes, and lines of text, that tell the format.
@@ -129,7 +130,7 @@ class Source:
         try:
             mode = os.stat(path).st_mode
         except FileNotFoundError as error:
-            raise UsageError(f"there is no file {path}") from error
+            raise files.missing(path) from error
         except (OSError, ValueError) as error:
             raise UsageError(f"cannot read {path}: {getattr(error, 'strerror', error)}") from error
         if stat.S_ISFIFO(mode):

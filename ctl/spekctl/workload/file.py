@@ -61,6 +61,8 @@ def find(name: str) -> Path:
             use = f"fio:{name}" if name.endswith(".fio") else f"./{name}"
             raise UsageError(f"there is no workload '{name}'; to use the file, write {use}")
         hint = did_you_mean(name, names)
+        if not hint and "." in name:
+            raise files.missing(Path(name))
         if not hint:
             hint = "; the names are " + ", ".join(names) + ", or give the path of a .toml file"
         raise UsageError(f"there is no workload '{name}'{hint}")

@@ -316,3 +316,23 @@ def test_files_that_can_not_be_read_are_told(tmp_path: Path) -> None:
         files.read_text(path)
     with pytest.raises(UsageError, match=r"Is a directory$"):
         files.read_text(tmp_path)
+
+
+@pytest.mark.parametrize(
+    ("name", "sentence"),
+    [
+        ("reslt.json", "there is no file {}/reslt.json; did you mean '{}/result.json'?"),
+        ("b.json", "there is no file {}/b.json"),
+        ("trace.csv", "there is no file {}/trace.csv"),
+        ("folder/result.json", "there is no file {}/folder/result.json"),
+        (
+            "r\udc80esult.json",
+            "there is no file {}/r\ufffdesult.json; did you mean '{}/result.json'?",
+        ),
+    ],
+)
+def test_of_a_missing_file_the_nearest_is_named(tmp_path: Path, name: str, sentence: str) -> None:
+    (tmp_path / "result.json").touch()
+    with pytest.raises(UsageError) as caught:
+        files.read_text(tmp_path / name)
+    assert caught.value.message == sentence.replace("{}", str(tmp_path))

@@ -54,6 +54,7 @@ def test_a_complaint_names_the_file(tmp_path: Path) -> None:
         ("spc2", "there is no workload 'spc2'; did you mean 'spc1'?"),
         ("zzzz", "the names are burst"),
         ("./nothing.toml", "there is no workload file ./nothing.toml"),
+        ("zzzz.jsn", "there is no file zzzz.jsn"),
         ("/tmp/", "is a directory"),
     ],
 )
