@@ -46,7 +46,8 @@ def plot(drawing: Drawing, title_id: str) -> Markup:
 def bars(found: Bars, title_id: str) -> Markup:
     """Stacked bars from 0."""
     height = TOP + _BAR * len(found.rows) + BOTTOM
-    left = 190
+    # Room for the longest name.
+    left = min(190, 16 + 7 * max((len(name) for name, _ in found.rows), default=0))
     # A part below 0, as an idle rail may be, has no width.
     totals = [sum(max(0.0, value) for value in values) for _, values in found.rows]
     most = max(totals, default=0.0) or 1.0

@@ -86,8 +86,8 @@ def test_bars_are_as_wide_as_their_values(rows: list[list[float]]) -> None:
 
 
 def widths_total() -> float:
-    """Width of the longest bar."""
-    (rect,) = picture(svg.bars(Bars("t", "W", ["a"], [("x", [1.0])]), "t")).iter("rect")
+    """Width of the longest bar beside names of that length."""
+    (rect,) = picture(svg.bars(Bars("t", "W", ["a"], [("row 0", [1.0])]), "t")).iter("rect")
     return float(rect.get("width") or 0)
 
 
@@ -135,3 +135,9 @@ def test_colours_begin_again_and_lines_are_dashed_then() -> None:
     found = drawing.drawn(Plot("k", "t", Axis("x"), Axis("y"), [Strand([1, 2], lines)]))
     assert found is not None
     assert re.findall(r'<path class="(.*?)"', svg.plot(found, "t")) == ["s7 d0", "s0 d1", "s1 d1"]
+
+
+@pytest.mark.parametrize(("name", "left"), [("idle", 44), ("a" * 12, 100), ("a" * 40, 190)])
+def test_bars_begin_beside_the_longest_name(name: str, left: int) -> None:
+    picture = svg.bars(Bars("t", "W", ["a"], [("x", [1.0]), (name, [1.0])]), "t")
+    assert set(re.findall(r'<rect class="f0" x="([\d.]+)"', picture)) == {f"{left}.0"}
