@@ -125,13 +125,19 @@ static int replay_start(struct daq_source *source, struct daq_error *err)
 static void copy_row(struct daq_source *source, uint32_t scan)
 {
 	struct replay *replay = source->private;
-	const int64_t *row = replay->csv.value + replay->next * replay->csv.layout.nr_columns;
+	const struct daq_csv *csv = &replay->csv;
+	const int64_t *row = csv->value + replay->next * csv->layout.nr_columns;
 	size_t i;
 
-	replay->at_ns[scan] = replay->csv.at_ns[replay->next] + replay->shift_ns;
+	replay->at_ns[scan] = csv->at_ns[replay->next] + replay->shift_ns;
 	for (i = 0; i < source->nr_channels; i++)
 		replay->value[scan * source->nr_channels + i] = row[replay->column[i]];
 	replay->next++;
+	if (replay->next == csv->nr_rows && replay->has_loop) {
+		/* The last line coincides with the first of the next round. */
+		replay->shift_ns += csv->at_ns[csv->nr_rows - 1] - csv->at_ns[0];
+		replay->next = 0;
+	}
 }
 
 static int replay_read(struct daq_source *source, int timeout_ms, struct daq_block *block,
@@ -139,25 +145,21 @@ static int replay_read(struct daq_source *source, int timeout_ms, struct daq_blo
 {
 	struct replay *replay = source->private;
 	const struct daq_csv *csv = &replay->csv;
-	uint64_t now_ns;
+	uint64_t due_ns, now_ns;
 	uint32_t nr = 0;
 
 	(void)err;
 	*block = (struct daq_block){ .kind = DAQ_BLOCK_NONE };
-	if (replay->next == csv->nr_rows && replay->has_loop) {
-		/* The last line coincides with the first of the next round. */
-		replay->shift_ns += csv->at_ns[csv->nr_rows - 1] - csv->at_ns[0];
-		replay->next = 0;
-	}
 	if (replay->next == csv->nr_rows) {
 		block->kind = DAQ_BLOCK_END;
 		return 0;
 	}
-	if (!daq_sleep_until(csv->at_ns[replay->next] + replay->shift_ns, timeout_ms))
+	due_ns = csv->at_ns[replay->next] + replay->shift_ns;
+	if (!daq_sleep_until(due_ns, timeout_ms))
 		return 0;
-	/* Deliver the lines of about 1 ms together. */
+	/* Deliver the lines of about 1 ms together, but without a pause if they are late. */
 	if (!replay->is_absolute)
-		daq_sleep_until(daq_now_ns() + MAX_SLEEP_NS, 1);
+		daq_sleep_until(due_ns + MAX_SLEEP_NS, 1);
 	now_ns = daq_now_ns();
 	while (nr < BLOCK_SCANS && replay->next < csv->nr_rows &&
 	       csv->at_ns[replay->next] + replay->shift_ns <= now_ns)

@@ -190,6 +190,16 @@ def test_a_loop_goes_round_without_a_seam(program: Path, tmp_path: Path) -> None
     assert at[:7] == [0, 50 * MS, 100 * MS, 100 * MS, 150 * MS, 200 * MS, 200 * MS]
 
 
+def test_a_short_loop_keeps_up_with_time(
+    daq: Callable[..., subprocess.CompletedProcess[str]], tmp_path: Path
+) -> None:
+    path = tmp_path / "watts.csv"
+    path.write_text("time_us,a.W\n0,1\n100,2\n")
+    rows = table(daq(*replay(path, "-o", "loop=true", "-t", "2s")).stdout)[1]
+    assert rows[-1][0] - rows[0][0] > SECOND
+    assert {b - a for (a, _), (b, _) in itertools.pairwise(rows)} == {0, 100_000}
+
+
 def test_energy_in_a_file_becomes_mean_power(
     daq: Callable[..., subprocess.CompletedProcess[str]], tmp_path: Path
 ) -> None:
