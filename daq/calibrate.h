@@ -54,7 +54,7 @@ void daq_calibration_default(struct daq_calibration *cal);
  * @rail: name of the rail, for the sentence
  * @has_voltage_channel: the rail's voltage is measured
  * Return: 0, or -EINVAL and a sentence: zero not between 0.4 V and 4.6 V, sensitivity not
- * between 1 mV/A and 100 V/A, turns not 1 to 3 ..., voltage neither given nor measured, or both.
+ * between 1 mV/A and 10 V/A, turns not 1 to 3 ..., voltage neither given nor measured, or both.
  */
 int daq_calibration_check(const struct daq_calibration *cal, const char *rail,
 			  bool has_voltage_channel, struct daq_error *err);
