@@ -17,7 +17,7 @@ enum { OPTION_SYSFS = 256, OPTION_HISTORY, OPTION_QUEUE, OPTION_MAX_STEP, OPTION
 
 static const struct argp_option known[] = {
 	{ "source", 's', "NAME", 0, "Source to read (see below); default: the one named in the rails file", 1 },
-	{ "rails", 'r', "FILE", 0, "TOML file with the name, channel, voltage and calibration of each rail; default: one rail for each channel that measures power", 1 },
+	{ "rails", 'r', "FILE", 0, "TOML file with the name, channel, voltage and calibration of each rail; default: one rail for each channel that measures power, except a powerN with an energyN beside it", 1 },
 	{ "interval", 'i', "TIME", 0, "Sampling interval, e.g. 1ms", 1 },
 	{ "set", 'o', "KEY=VALUE", 0, "Setting of the source (see below); overrides the rails file", 1 },
 	{ "name", 'n', "NAME", 0, "Name of the feed; default: the one in the rails file, or the name of the source", 2 },
@@ -240,7 +240,27 @@ static int choose_source(struct parse *parse)
 	return daq_fail(parse->err, EINVAL, "unknown source '%s'; known sources: %s", name, list);
 }
 
-/* Without a rails file, each channel that measures power becomes a rail. */
+/*
+ * Return: whether another channel's rail has this one's energy: a device's powerN and energyN measure
+ * the same, and a counter misses nothing between two readings.
+ */
+static bool has_counter(const struct daq_channel *channel, const struct daq_channel *found, int nr)
+{
+	const char *slash = strrchr(channel->name, '/');
+	char counter[DAQ_NAME_MAX + 1];
+	int i;
+
+	if (!slash || strncmp(slash, "/power", strlen("/power")))
+		return false;
+	snprintf(counter, sizeof(counter), "%.*s/energy%s", (int)(slash - channel->name),
+		 channel->name, slash + strlen("/power"));
+	for (i = 0; i < nr; i++)
+		if (found[i].unit == DAQ_UNIT_NJ && !strcmp(found[i].name, counter))
+			return daq_name_is_good(counter);
+	return false;
+}
+
+/* Without a rails file, each channel that measures power becomes a rail, but none twice. */
 static int make_rails(struct daq_options *options, struct daq_error *err)
 {
 	struct daq_channel found[DAQ_MAX_CHANNELS];
@@ -257,7 +277,7 @@ static int make_rails(struct daq_options *options, struct daq_error *err)
 		struct daq_rail_spec *rail = &rails->rail[rails->nr_rails];
 
 		if ((found[i].unit != DAQ_UNIT_NW && found[i].unit != DAQ_UNIT_NJ) ||
-		    !daq_name_is_good(found[i].name))
+		    !daq_name_is_good(found[i].name) || has_counter(&found[i], found, nr))
 			continue;
 		strcpy(rail->name, found[i].name);
 		strcpy(rail->channel, found[i].name);
