@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Sections and options of a job file: HOWTO.rst, section "Job file format".
 
-[global] sections hold defaults of the jobs after them. Lines that begin with ; or # are comments,
-`include FILE` reads another file in place, ${NAME} is a variable of the environment, and $ncpus,
-$pagesize and $mb_memory are numbers of the machine.
+Sections whose names begin with "global" hold defaults of the jobs after them. What follows a ; or #
+is a comment, even within a value, `include FILE` reads options of another file in place, ${NAME} is
+a variable of the environment, and $ncpus, $pagesize and $mb_memory are numbers of the machine.
 """
 
 from __future__ import annotations
@@ -22,6 +22,8 @@ from spekctl.fio.options import ALIASES
 _DEEPEST = 16
 _VARIABLE = re.compile(r"\$\{([^}]*)\}")
 _OF_MACHINE = re.compile(r"\$(pagesize|mb_memory|ncpus)\b")
+# Given again, they add to the files that are there already.
+_ADDED = frozenset(("filename",))
 
 
 @dataclass(slots=True)
@@ -44,7 +46,7 @@ def read(path: Path) -> list[Job]:
         try:
             if line.startswith("["):
                 name = _section(line)
-                if name == "global":
+                if name.startswith("global"):
                     current = defaults
                 else:
                     found.append(Job(name, dict(defaults)))
@@ -57,8 +59,11 @@ def read(path: Path) -> list[Job]:
             if not re.fullmatch(r"[a-z0-9_-]+", key):
                 raise UsageError(f"'{line[:40]}' is not an option; write NAME=VALUE")
             key = ALIASES.get(key, key)
-            current.pop(key, None)
-            current[key] = _value(value.strip()) if equals else None
+            before = current.pop(key, None)
+            found_value = _value(value.strip()) if equals else None
+            if before and found_value and key in _ADDED:
+                found_value = f"{before}:{found_value}"
+            current[key] = found_value
         except UsageError as error:
             raise UsageError(f"{place}: {error.message}") from error
     if not found:
@@ -72,14 +77,18 @@ def _lines(path: Path, depth: int) -> Iterator[tuple[str, str]]:
     if depth > _DEEPEST:
         raise UsageError(f"{name} is included more than {_DEEPEST} deep")
     for number, line in enumerate(files.read_text(path).splitlines(), start=1):
-        stripped = line.strip()
-        if not stripped or stripped[0] in ";#":
+        stripped = re.split("[;#]", line, maxsplit=1)[0].strip()
+        if not stripped:
             continue
+        place = f"{name}:{number}"
         include = re.fullmatch(r"include\s+(\S.*)", stripped)
         if include:
-            yield from _lines(path.parent / include[1], depth + 1)
+            other = Path(include[1])
+            yield from _lines(other if other.exists() else path.parent / other, depth + 1)
+        elif stripped.startswith("[") and depth:
+            raise UsageError(f"{place}: a section in an included file: fio takes options only")
         else:
-            yield f"{name}:{number}", stripped
+            yield place, stripped
 
 
 def _section(line: str) -> str:

@@ -79,13 +79,13 @@ def test_a_file_that_is_none_is_refused(
 
 def test_variables_includes_and_defaults(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("BLOCK", "8k")
-    (tmp_path / "more.fio").write_text("[k]\nrw=write\n")
-    text = "# c\n[global]\ndirect=1\nBLOCKSIZE=${BLOCK}\n[j]\ninclude more.fio\n[global]\nbs=1m\n"
+    (tmp_path / "more.fio").write_text("rw=write\n")
+    text = "# c\n[global]\ndirect=1\nBLOCKSIZE=${BLOCK}\n[j]\ninclude more.fio\n[k]\nrw=read\n"
     path = tmp_path / "job.fio"
     path.write_text(text)
     first, second = jobfile.read(path)
-    assert (first.name, first.options) == ("j", {"direct": "1", "bs": "8k"})
-    assert (second.name, second.options["rw"], second.options["bs"]) == ("k", "write", "8k")
+    assert (first.name, first.options) == ("j", {"direct": "1", "bs": "8k", "rw": "write"})
+    assert (second.name, second.options["rw"], second.options["bs"]) == ("k", "read", "8k")
 
 
 def job(tmp_path: Path, text: str) -> dict[str, str | None]:
@@ -133,14 +133,56 @@ def test_defaults_are_those_of_the_jobs_after_them(tmp_path: Path) -> None:
     assert [one.options for one in jobfile.read(path)] == [{}, {"bs": "4k"}, {"bs": "8k"}]
 
 
-def test_comments_are_whole_lines(tmp_path: Path) -> None:
-    assert job(tmp_path, "; a\n# b\n[j] ; c\n\n  ; d\nname=x;y # z\n") == {"name": "x;y # z"}
+@pytest.mark.parametrize("line", ["bs=8k # c", "bs=8k ; c", "bs=8k;c # d", "bs=8k\t#", "bs=8k#;"])
+def test_a_comment_ends_a_value_as_in_fio(tmp_path: Path, line: str) -> None:
+    text = f"; a\n# b\n[j] ; c\n\n  ; d\n{line}\n"
+    assert job(tmp_path, text) == {"bs": "8k"}
+    assert shown(fio("--showcmd", tmp_path / "job.fio").stdout) == [("j", {"bs": "8k"})]
+
+
+def test_files_add_up_and_other_options_do_not(tmp_path: Path) -> None:
+    """fio writes to as many files as the job has here."""
+    names = [str(tmp_path / name) for name in ("a", "b", "c")]
+    text = "[global]\nfilename={}\nbs=4k\n[j]\nfilename={}\nfilename={}\nbs=1k\n".format(*names)
+    assert job(tmp_path, text) == {"filename": ":".join(names), "bs": "1k"}
+    (tmp_path / "job.fio").write_text(text + "rw=write\nsize=12k\n")
+    assert fio(tmp_path / "job.fio").returncode == 0
+    assert [Path(name).stat().st_size for name in names] == [4096] * 3
+
+
+def test_a_section_is_global_by_the_start_of_its_name(tmp_path: Path) -> None:
+    text = "[global-defaults]\nbs=4k\n[j]\nrw=read\n"
+    assert job(tmp_path, text) == {"bs": "4k", "rw": "read"}
+    assert shown(fio("--showcmd", tmp_path / "job.fio").stdout) == [
+        ("j", {"bs": "4k", "rw": "read"})
+    ]
+
+
+def test_an_included_file_has_no_sections(tmp_path: Path) -> None:
+    (tmp_path / "more.fio").write_text("bs=4k\n[k]\n")
+    (tmp_path / "job.fio").write_text("[j]\ninclude more.fio\n")
+    with pytest.raises(UsageError, match=r"more\.fio:2: a section in an included file"):
+        jobfile.read(tmp_path / "job.fio")
+    assert "No new sections in included files" in fio("--parse-only", tmp_path / "job.fio").stderr
+
+
+def test_an_include_of_the_working_folder_comes_first(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "in").mkdir()
+    (tmp_path / "in/job.fio").write_text("[j]\ninclude more.fio\n")
+    (tmp_path / "in/more.fio").write_text("bs=4k\n")
+    monkeypatch.chdir(tmp_path)
+    assert jobfile.read(Path("in/job.fio"))[0].options == {"bs": "4k"}
+    (tmp_path / "more.fio").write_text("bs=8k\n")
+    assert jobfile.read(Path("in/job.fio"))[0].options == {"bs": "8k"}
+    assert "--bs=8k" in fio("--showcmd", "in/job.fio").stdout
 
 
 def test_an_include_is_relative_to_its_file_and_names_its_own_lines(tmp_path: Path) -> None:
     (tmp_path / "in").mkdir()
     (tmp_path / "in/more.fio").write_text("include last.fio\n")
-    (tmp_path / "in/last.fio").write_text("[k]\n???\n")
+    (tmp_path / "in/last.fio").write_text("bs=4k\n???\n")
     (tmp_path / "job.fio").write_text("[j]\ninclude in/more.fio\n")
     with pytest.raises(UsageError, match=r"in/last\.fio:2: '\?\?\?' is not an option"):
         jobfile.read(tmp_path / "job.fio")
