@@ -47,8 +47,8 @@ def numbered(path: N, number: int, count: int) -> N:
 
 
 def deliver_imported(steps: Sequence[Imported], output: Path | None) -> None:
-    """Workloads of another program's file, which run one after the other, to a file each or to
-    standard output; the report on standard error."""
+    """Workloads of another program's file, which run one after the other or beside the one before,
+    to a file each or to standard output; the report on standard error."""
     from spekctl.render.imported import report_lines
     from spekctl.workload import override
 
@@ -57,6 +57,8 @@ def deliver_imported(steps: Sequence[Imported], output: Path | None) -> None:
         files.check_writable(path)
     for number, (step, path) in enumerate(zip(steps, paths, strict=True), start=1):
         title = f"step {number} of {len(steps)}: {step.workload.workload.name}"
+        if step.beside:
+            title += f", which starts together with step {number - 1}"
         text = override.to_toml(step.workload)
         if path is not None:
             files.put(path, text.encode())

@@ -501,6 +501,12 @@ def _load(name: str, changes: Sequence[str], several: bool) -> list[WorkloadFile
     if program == "fio":
         load = fio.load_steps if several else lambda *given: [fio.load(*given)]
         found = load(Path(before), [part] if part else [])
+        if any(one.beside for one in found):
+            raise UsageError(
+                f"jobs of {before} start together on devices of their own, and a run has the same"
+                " devices for all: import them (spekctl fio -o FILE) and start each with the same"
+                " --start-at, or name a job (fio:FILE#JOB)"
+            )
     else:
         found = [vdbench.load(Path(before), part or None)]
     for step in found:

@@ -4,7 +4,9 @@
 jobfile.py    sections and options of a job file, as fio reads them
 values.py     fio's notation of numbers, sizes and times
 options.py    options by what becomes of them: not needed here, or refused; all others are mapped
-job.py        one job as streams and an arrival process
+plan.py       what a job becomes, and its options while they are taken one by one
+job.py        one job as streams and arrival processes
+ends.py       when a job begins and ends
 export.py     a workload as a job file
 convert.py    all jobs of a file as one workload, with a report of where each option went
 

@@ -12,19 +12,28 @@ from spekctl import recorded, units
 from spekctl.errors import UsageError
 from spekctl.fio import job as fio_job
 from spekctl.fio import jobfile, values
-from spekctl.fio.job import Plan
+from spekctl.fio.plan import Plan
 from spekctl.suggest import did_you_mean
 from spekctl.workload import file as workloads
 from spekctl.workload.imported import Imported, word
-from spekctl.workload.values import ARRIVALS_MAX, STREAMS_MAX
+from spekctl.workload.values import ARRIVALS_MAX, DATA_KEYS, STREAMS_MAX
+
+SUM = (
+    "the run ends after as many I/Os as all its jobs have together; fio ends each job after its own"
+)
+
+
+@dataclass(frozen=True, slots=True)
+class _Job:
+    name: str
+    plan: Plan
 
 
 @dataclass(slots=True)
 class _Step:
     """Jobs that start together."""
 
-    names: list[str] = field(default_factory=list)
-    plans: list[Plan] = field(default_factory=list)
+    jobs: list[_Job] = field(default_factory=list)
 
 
 def load(path: Path, sections: Sequence[str] = (), accept_direct: bool = False) -> Imported:
@@ -32,10 +41,13 @@ def load(path: Path, sections: Sequence[str] = (), accept_direct: bool = False) 
     names all options that are refused."""
     steps = load_steps(path, sections, accept_direct)
     if len(steps) > 1:
+        how = (
+            "on devices of their own" if any(one.beside for one in steps) else "one after the other"
+        )
         raise UsageError(
-            f"the jobs of {recorded.text(str(path))} run in {len(steps)} steps, one after the"
-            " other: import each as a workload of its own (spekctl fio -o FILE), or name the job"
-            " (--section, fio:FILE#JOB)"
+            f"the jobs of {recorded.text(str(path))} run in {len(steps)} steps, {how}: import each"
+            " as a workload of its own (spekctl fio -o FILE), or name the job (--section,"
+            " fio:FILE#JOB)"
         )
     return steps[0]
 
@@ -44,7 +56,8 @@ def load_steps(
     path: Path, sections: Sequence[str] = (), accept_direct: bool = False
 ) -> list[Imported]:
     """A workload for each group of jobs that start together, in the order in which fio runs
-    them."""
+    them; one for the jobs of each device, where jobs that start together have devices of their
+    own."""
     jobs = jobfile.read(path)
     names = [one.name for one in jobs]
     for section in sections:
@@ -67,18 +80,32 @@ def load_steps(
             raise UsageError(
                 f"{recorded.text(str(path))} is not imported: [{one.name}] {error.message}"
             ) from error
-        steps[-1].names.append(one.name)
-        steps[-1].plans.append(plan)
+        steps[-1].jobs.append(_Job(one.name, plan))
+    parts = [
+        (part, place > 0) for step in steps for place, part in enumerate(_by_device(step.jobs))
+    ]
     made = []
-    for number, step in enumerate(steps, start=1):
-        title = path.stem if len(steps) == 1 else f"{path.stem}.{number}"
+    for number, (part, beside) in enumerate(parts, start=1):
+        title = path.stem if len(parts) == 1 else f"{path.stem}.{number}"
         try:
-            made.append(_together(title, path.name, step))
+            made.append(_together(title, path.name, part))
         except UsageError as error:
             raise UsageError(
                 f"{recorded.text(str(path))} is not imported: {error.message}"
             ) from error
+        made[-1].beside = beside
     return made
+
+
+def _by_device(jobs: Sequence[_Job]) -> list[list[_Job]]:
+    """Jobs that start together, those of the same devices in one list; all in one if some devices
+    are those of jobs with others as well."""
+    found: dict[tuple[str, ...], list[_Job]] = {}
+    for one in jobs:
+        found.setdefault(tuple(one.plan.files), []).append(one)
+    devices = [device for files in found for device in files]
+    apart = all(found) and len(set(devices)) == len(devices)
+    return list(found.values()) if apart else [list(jobs)]
 
 
 def _waits(job: jobfile.Job, steps: Sequence[_Step], names: Sequence[str]) -> bool:
@@ -87,13 +114,17 @@ def _waits(job: jobfile.Job, steps: Sequence[_Step], names: Sequence[str]) -> bo
     if awaited is not None and awaited not in names[: names.index(job.name)]:
         raise UsageError(f"wait_for: there is no job '{awaited}' before it")
     after_all = "stonewall" in job.options and values.flag(job.options["stonewall"])
-    return bool(steps[-1].names) and (after_all or awaited in steps[-1].names)
+    before = [one.name for one in steps[-1].jobs]
+    return bool(before) and (after_all or awaited in before)
 
 
-def _together(title: str, file: str, step: _Step) -> Imported:
-    names, plans = step.names, step.plans
-    if len(plans) > ARRIVALS_MAX:
-        raise UsageError(f"it has {len(plans)} jobs; at most {ARRIVALS_MAX} are allowed")
+def _together(title: str, file: str, jobs: Sequence[_Job]) -> Imported:
+    plans = [one.plan for one in jobs]
+    processes = sum(len(one.arrivals) for one in plans)
+    if processes > ARRIVALS_MAX:
+        raise UsageError(
+            f"its jobs need {processes} arrival processes; at most {ARRIVALS_MAX} are allowed"
+        )
     count = sum(len(one.streams) for one in plans)
     if count > STREAMS_MAX:
         raise UsageError(f"its jobs need {count} streams; at most {STREAMS_MAX} are allowed")
@@ -122,11 +153,16 @@ def _together(title: str, file: str, step: _Step) -> Imported:
     }
     arrivals: set[str] = set()
     streams: set[str] = set()
-    for name, plan in zip(names, plans, strict=True):
-        arrival = word(name, arrivals)
-        data["arrival"].append({"name": arrival, **plan.arrival})
+    for job in jobs:
+        plan = job.plan
+        called = [word(job.name, arrivals) for _ in plan.arrivals]
+        data["arrival"] += [
+            {"name": one, **arrival} for one, arrival in zip(called, plan.arrivals, strict=True)
+        ]
         for stream in plan.streams:
-            data["stream"].append({"name": word(name, streams), "arrival": arrival, **stream})
+            made = {"name": word(job.name, streams), **stream}
+            made["arrival"] = called[stream.get("arrival", 0)]
+            data["stream"].append(made)
     found = Imported(workloads.check(data), "fio")
     found.command_line = [f"--device {one}" for one in devices]
     for delay in delays - {0}:
@@ -141,6 +177,7 @@ def _together(title: str, file: str, step: _Step) -> Imported:
 
 def _run(plans: Sequence[Plan]) -> dict[str, Any]:
     """The [run] table, which all jobs share."""
+    _agree_on_data(plans)
     found: dict[str, Any] = {}
     for key in ("time", "ramp", "batch", "data"):
         given = list(dict.fromkeys(str(one.run.get(key, "none")) for one in plans))
@@ -151,12 +188,25 @@ def _run(plans: Sequence[Plan]) -> dict[str, Any]:
             )
         if key in plans[0].run:
             found[key] = plans[0].run[key]
-    amounts = [one.amount for one in plans]
+    amounts = [one.amount or 0 for one in plans]
     if "time" not in found and all(amounts):
+        found["count"] = sum(amounts)
         if len(plans) > 1:
-            raise UsageError("several jobs that end by their size need a runtime")
-        found["count"] = amounts[0]
+            plans[0].differs(SUM)
     return found
+
+
+def _agree_on_data(plans: Sequence[Plan]) -> None:
+    """Where some jobs write zeroes and others do not, streams say so."""
+    data = {one.run["data"] for one in plans if one.writes}
+    for plan in plans:
+        if len(data) == 1:
+            (plan.run["data"],) = data
+        elif data and plan.run["data"] == "zero":
+            plan.run["data"] = "random"
+            for stream in plan.streams:
+                if stream.get("read", "100%") != "100%" and not stream.keys() & set(DATA_KEYS):
+                    stream["compressible"] = "100%"
 
 
 def _one_line(text: str) -> str:

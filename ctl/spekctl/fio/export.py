@@ -32,8 +32,6 @@ _KEYS_NOT_IN_FIO = {
     "restart": "fio's runs start anywhere",
     "run_align": "fio's runs start anywhere",
     "fixed": "fio has no --hrrw",
-    "priority": "it is not exported; give the job fio's prio and prioclass",
-    "write_hint": "it is not exported; give the job fio's write_hint",
 }
 _ARRIVALS_NOT_IN_FIO = {
     "limit": "it is not exported; give the job fio's rate_iops",
@@ -41,6 +39,10 @@ _ARRIVALS_NOT_IN_FIO = {
     "shape": "fio's rates do not change over time",
     "on": "fio's rates have no periods without I/O",
 }
+
+
+# fio's numbers of priority classes.
+_CLASSES = {"rt": 1, "be": 2, "idle": 3}
 
 
 class _Reasons:
@@ -143,6 +145,12 @@ def _stream(workload: WorkloadFile, stream: Stream) -> list[str]:
         found.append(f"blockalign={units.parse_size(stream.align)}")
     if stream.fua:
         found.append("sync=dsync")
+    if stream.priority is not None:
+        name, level = file.priority_of(stream)
+        found.append(f"prioclass={_CLASSES[name]}")
+        found += [f"prio={level}"] if name != "idle" else []
+    if stream.write_hint is not None:
+        found.append(f"write_hint={stream.write_hint}")
     return found + _contents(stream) + _pattern(stream) + _region(workload, stream)
 
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""One job of fio as streams and an arrival process of a workload.
+"""One job of fio as streams and arrival processes of a workload.
 
 What a table of a workload cannot say goes into Plan: options of `spekctl run`, the length of the
 run, and differences that change numbers.
@@ -7,20 +7,22 @@ run, and differences that change numbers.
 
 from __future__ import annotations
 
+import functools
 import math
 import re
-from collections.abc import Collection
-from dataclasses import dataclass, field
 from fractions import Fraction
-from typing import Any
+from pathlib import Path
+from typing import Any, get_args
 
 from spekctl import units
 from spekctl.errors import UsageError
-from spekctl.fio import values
+from spekctl.fio import ends, values
 from spekctl.fio.jobfile import Job
 from spekctl.fio.options import ASYNCHRONOUS, MAPPED, NOT_NEEDED, REFUSED, SYNCHRONOUS
+from spekctl.fio.plan import Mix, Plan, Reader
 from spekctl.suggest import did_you_mean
-from spekctl.workload.values import FILL_PATTERN, SIZES_MAX, STREAMS_MAX
+from spekctl.workload.model import LIMITS
+from spekctl.workload.values import FILL_PATTERN, SIZES_MAX, STREAMS_MAX, WriteHint
 
 RANDOM = ("randread", "randwrite", "randrw", "randtrim")
 SEQUENTIAL = ("read", "write", "rw", "readwrite", "trim")
@@ -43,8 +45,6 @@ FLUSHES = (
     "flushes are drawn with that share of the writes and count as I/Os; fio sends one after every N"
     " writes"
 )
-ENDS = "ends by time only; fio also ends when it has covered its size"
-MEAN = "the number of I/Os is that of the mean block size; fio ends exactly at its size"
 UNCHECKED = (
     "blocks that this run has not written are not checked; fio checks what an earlier one wrote"
 )
@@ -52,77 +52,29 @@ CACHE = "there is no page cache in between; fio without direct=1 uses it"
 DEVICES = "devices are striped over in units of 64 KiB; fio takes them in turn, for an I/O each"
 
 
-@dataclass(slots=True)
-class Plan:
-    """A job as parts of a workload."""
+PAUSES = (
+    "fio waits for all outstanding I/Os before each pause, which is after every I/O: the depth is 1"
+    " for each clone"
+)
+RANGE = f"of the block sizes of a range, {SIZES_MAX} stand for all"
+MAPS = "reads and writes each have an order of their own; fio's random map is of both"
+ONE_MAP = "clones share one order, as each would need a stream of its own; fio has a map for each"
+PASSTHROUGH = (
+    "I/Os go through the block layer to the namespace's block device; fio sends NVMe commands to"
+    " its character device"
+)
+BATCH_MAX = LIMITS["batch"][1]
+NODES = Path("/sys/devices/system/node")
 
-    streams: list[dict[str, Any]] = field(default_factory=list)
-    arrival: dict[str, Any] = field(default_factory=dict)
-    run: dict[str, Any] = field(default_factory=dict)
-    command_line: list[str] = field(default_factory=list)
-    files: list[str] = field(default_factory=list)
-    delay_ns: int = 0
-    amount: int | None = None  # I/Os after which fio ends the job
-    mapped: dict[str, str] = field(default_factory=dict)
-    not_needed: dict[str, str] = field(default_factory=dict)
-    differences: list[str] = field(default_factory=list)
-
-    def differs(self, text: str) -> None:
-        """Note a difference, once."""
-        if text not in self.differences:
-            self.differences.append(text)
-
-
-class Reader:
-    """The options of a job, taken one by one; a complaint names the option."""
-
-    def __init__(self, job: Job, plan: Plan) -> None:
-        self._options = job.options
-        self._plan = plan
-
-    def text(self, name: str) -> str | None:
-        """The value of an option; None if it is not given."""
-        if name not in self._options:
-            return None
-        value = self._options[name]
-        if value is None or value == "":
-            raise UsageError(f"{name} has no value")
-        return value
-
-    def flag(self, name: str, default: bool = False) -> bool:
-        """A boolean."""
-        if name not in self._options:
-            return default
-        return bool(self._named(name, lambda: values.flag(self._options[name])))
-
-    def value(self, name: str, parse: Any, *more: Any) -> Any:
-        """The value of an option, parsed; None if it is not given."""
-        text = self.text(name)
-        return None if text is None else self._named(name, lambda: parse(text, *more))
-
-    def last(self, names: Collection[str]) -> str | None:
-        """The option of @names that was given last and counts; None without any."""
-        return next((one for one in reversed(self._options) if one in names), None)
-
-    def went(self, name: str, where: str) -> None:
-        """Note where an option went, if it was given."""
-        if name in self._options:
-            self._plan.mapped[name] = where
-
-    @staticmethod
-    def _named(name: str, parse: Any) -> Any:
-        try:
-            return parse()
-        except UsageError as error:
-            raise UsageError(f"{name}: {error.message}") from error
-
-
-# Options of which spek has the usual value.
+# Options of which spek has one value, and why it has no other.
 _ONE_VALUE = {
-    "rw_sequencer": "sequential",
-    "bs_unaligned": "0",
-    "trim_percentage": "0",
-    "verify_only": "0",
+    "rw_sequencer": ("sequential", "each I/O has a place of its own"),
+    "bs_unaligned": ("0", "sizes are multiples of 512 bytes"),
+    "trim_percentage": ("0", "discards do not follow writes; make two jobs of it"),
+    "verify_only": ("0", "check what an earlier run wrote with `spekctl verify`"),
+    "cmd_type": ("nvme", "spek loads block devices"),
+    "num_range": ("1", "a discard has one range"),
+    "thinktime_iotime": ("0", "pauses are after each I/O"),
 }
 
 
@@ -146,17 +98,18 @@ def refusals(job: Job, accept_direct: bool) -> list[str]:
             f"{cached[0]}: it asks for the page cache, which spek does not have; `spekctl fio"
             " --accept direct` imports the job without it"
         )
-    for name, usual in _ONE_VALUE.items():
+    for name, (usual, why) in _ONE_VALUE.items():
         if options.get(name, usual) != usual:
-            found.append(f"{name}: spek has {usual} only")
-    engine = (options.get("ioengine") or "psync").partition(",")[0]
+            found.append(f"{name}: {why}")
+    engine = _engine(options.get("ioengine"))
     if engine not in SYNCHRONOUS | ASYNCHRONOUS:
         found.append(f"ioengine: {engine} does not load a block device as spek does")
     if options.get("zonemode", "none") != "none":
         found.append(
             "zonemode: zones are not imported; pattern write-pointer writes those of a device"
         )
-    if options.get("nrfiles", "1") != "1":
+    # Of files with names there are as many as names.
+    if options.get("nrfiles", "1") != "1" and not options.get("filename"):
         found.append("nrfiles: spek loads block devices, not files")
     kind = (options.get("rw") or "read").partition(":")[0]
     if kind in TRIM_AND_WRITE:
@@ -164,6 +117,12 @@ def refusals(job: Job, accept_direct: bool) -> list[str]:
     elif kind not in (*RANDOM, *SEQUENTIAL):
         found.append(f"rw: '{kind}' is not a kind of I/O")
     return found
+
+
+def _engine(text: str | None) -> str:
+    """The name of an engine, without its arguments; fio takes all that begin so for libaio."""
+    name = (text or "psync").partition(",")[0]
+    return "libaio" if name.startswith(("aio", "linuxaio")) else name
 
 
 def plan_of(job: Job) -> Plan:
@@ -174,10 +133,11 @@ def plan_of(job: Job) -> Plan:
         if name in NOT_NEEDED:
             plan.not_needed[name] = NOT_NEEDED[name]
     clones = options.value("numjobs", values.positive) or 1
-    _arrival(options, plan, clones, _streams(options, plan, clones))
-    _length(options, plan, clones)
+    _arrivals(options, plan, clones, _streams(options, plan, clones))
+    ends.set_length(options, plan, clones)
     _flushes(options, plan)
     _command_line(options, plan)
+    ends.set_limits(options, plan, clones)
     for name in job.options:
         if name not in plan.mapped and name not in plan.not_needed:
             plan.not_needed[name] = "no effect on a job of this kind, as in fio"
@@ -187,8 +147,8 @@ def plan_of(job: Job) -> Plan:
 # --- what is done, and where ---------------------------------------------------------------------
 
 
-def _streams(options: Reader, plan: Plan, clones: int) -> list[tuple[int, int]]:
-    """Fill in the streams, without names; return the mean sizes of an I/O by share."""
+def _streams(options: Reader, plan: Plan, clones: int) -> tuple[Mix, Mix]:
+    """Fill in the streams, without names; return the block sizes of reads and of the others."""
     base = options.value("kb_base", values.whole) or 1024
     if base not in (1000, 1024):
         raise UsageError(f"kb_base: it is 1000 or 1024, not {base}")
@@ -196,7 +156,7 @@ def _streams(options: Reader, plan: Plan, clones: int) -> list[tuple[int, int]]:
     kind, _, suffix = (options.text("rw") or "read").partition(":")
     options.went("rw", "stream.pattern, stream.read")
     share = _read_share(options, plan, kind)
-    sizes = _sizes(options, base, kind)
+    sizes = _sizes(options, plan, base, kind)
     where = _region(options, base)
     devices = max(1, len(_files(options)))
     if devices > 1:
@@ -209,15 +169,21 @@ def _streams(options: Reader, plan: Plan, clones: int) -> list[tuple[int, int]]:
     forced = (options.text("sync") or "0") not in ("0", "none")
     options.went("sync", "stream.fua")
     contents = _contents(options, plan)
+    hint, priority = _write_hint(options), _priority(options)
     parts: list[dict[str, Any]] = []
-    # Both directions of a sequential job have a place of their own, and sizes may differ.
-    split = 0 < share < 100 and (kind not in RANDOM or sizes[0] != sizes[1])
+    # Both directions of a sequential job have a place of their own; others differ as well where
+    # options do.
+    split = 0 < share < 100 and (
+        kind not in RANDOM or sizes[0] != sizes[1] or _differ_by_direction(options)
+    )
     for reads, weight, mix in (
         (((100, share, sizes[0]), (0, 100 - share, sizes[1])))
         if split
         else ((share, 100, sizes[0] if share else sizes[1]),)
     ):
         one: dict[str, Any] = {"share": weight}
+        if priority is not None:
+            one["priority"] = priority
         if kind in TRIM:
             one["operation"] = "discard"
         else:
@@ -226,17 +192,27 @@ def _streams(options: Reader, plan: Plan, clones: int) -> list[tuple[int, int]]:
             one["fua"] = True
         if one.get("read", "100%") != "100%":
             one |= contents
+            if hint is not None:
+                one["write_hint"] = hint
         if len(mix) == 1:
             one["size"] = mix[0][0]
         else:
             one["sizes"] = [{"size": size, "share": often} for size, often in mix]
-        one |= _pattern(options, plan, kind, suffix, [size for size, _ in mix], base)
+        direction = 2 if kind in TRIM else int(not reads)
+        one |= _pattern(options, plan, kind, suffix, [size for size, _ in mix], base, direction)
         parts.append(one)
+    if split and any(one["pattern"] == "once" for one in parts):
+        plan.differs(MAPS)
     align = options.value("blockalign", values.size, base)
     options.went("blockalign", "stream.align")
-    increment = (options.value("offset_increment", values.size, base) or 0) * devices
+    increment, in_per_cent = _increment(options, base)
+    if not in_per_cent:
+        increment *= devices
     options.went("offset_increment", "stream.start of each clone")
     alike = all(one["pattern"] not in ("sequential", "strided", "once") for one in parts)
+    if not alike and not increment and clones * len(parts) > STREAMS_MAX and kind in RANDOM:
+        alike = True
+        plan.differs(ONE_MAP)
     count = 1 if alike and not increment else clones
     if count * len(parts) > STREAMS_MAX:
         raise UsageError(
@@ -249,14 +225,74 @@ def _streams(options: Reader, plan: Plan, clones: int) -> list[tuple[int, int]]:
             stream = {**part, **where}
             if align:
                 stream["align"] = align
-            if increment and clone:
+            if increment and clone and in_per_cent:
+                start = values.percent(str(stream.get("start", "0%"))) + clone * increment
+                if start >= 100:
+                    raise UsageError(f"offset_increment: clone {clone + 1} is beyond the device")
+                stream["start"] = f"{start}%"
+            elif increment and clone:
                 stream["start"] = stream.get("start", 0) + clone * increment
             plan.streams.append(stream)
     if count > 1:
         plan.differs(CLONES)
-    if 0 < share < 100:
+    if 0 < share < 100 and not _has_rate(options):
         plan.differs(MIX)
-    return sizes[0] if share else sizes[1]
+    return sizes
+
+
+def _differ_by_direction(options: Reader) -> bool:
+    """True if reads and writes of a random job cannot be drawn together."""
+    listed = ("percentage_random", "random_distribution")
+    return _has_rate(options) or any("," in (options.text(name) or "") for name in listed)
+
+
+def _has_rate(options: Reader) -> bool:
+    return any(options.nonzero(name) for name in ("rate", "rate_iops"))
+
+
+def _increment(options: Reader, base: int) -> tuple[int, bool]:
+    """From clone to clone, in bytes or in per cent."""
+    text = options.text("offset_increment")
+    if text is None:
+        return 0, False
+    if text.endswith("%"):
+        if not (options.text("offset") or "0%").endswith("%"):
+            raise UsageError("offset_increment: it is in per cent, and the offset is in bytes")
+        return int(options.value("offset_increment", values.percent)), True
+    found = int(options.value("offset_increment", values.size, base))
+    if found and (options.text("offset") or "").endswith("%"):
+        raise UsageError("offset_increment: the offset is in per cent; write it in bytes")
+    return found, False
+
+
+def _write_hint(options: Reader) -> str | None:
+    hint = options.text("write_hint")
+    options.went("write_hint", "stream.write_hint")
+    if hint is not None and hint not in get_args(WriteHint)[1:]:
+        raise UsageError(f"write_hint: '{hint}' is not a hint")
+    return hint
+
+
+_CLASSES = {1: "rt", 2: "be", 3: "idle"}
+
+
+def _priority(options: Reader) -> str | None:
+    """The I/O priority; fio's level of a class is 0 unless it is given."""
+    level = options.value("prio", values.whole)
+    number = options.value("prioclass", values.whole)
+    for name in ("prio", "prioclass"):
+        options.went(name, "stream.priority")
+    if level is not None and level > 7:
+        raise UsageError(f"prio: {level} is not a level from 0 to 7")
+    if number is not None and number > len(_CLASSES):
+        raise UsageError(f"prioclass: {number} is not a class from 0 to 3")
+    # Without a class the kernel knows level 0 only, which is no priority.
+    if not number:
+        if level:
+            raise UsageError("prio: Linux refuses a level without a prioclass")
+        return None
+    name = _CLASSES[number]
+    return name if name == "idle" else f"{name}:{level or 0}"
 
 
 def _read_share(options: Reader, plan: Plan, kind: str) -> int:
@@ -274,19 +310,26 @@ def _read_share(options: Reader, plan: Plan, kind: str) -> int:
     return int(shares[last] if last == "rwmixread" else 100 - shares[last])
 
 
-Mix = list[tuple[int, int]]
-
-
-def _sizes(options: Reader, base: int, kind: str) -> tuple[Mix, Mix]:
+def _sizes(options: Reader, plan: Plan, base: int, kind: str) -> tuple[Mix, Mix]:
     """Block sizes with weights, of reads and of writes or, of a job that discards, of discards."""
     second = 2 if kind in TRIM else 1
-    for name in ("bs", "bsrange", "bssplit"):
+    for name in ("bs", "bsrange", "bssplit", "bs_is_seq_rand"):
         options.went(name, "stream.size, stream.sizes")
+    found = _given_sizes(options, base, second)
+    if options.given("bsrange") and any(often > 1 for mix in found for _, often in mix):
+        plan.differs(RANGE)
+    if options.flag("bs_is_seq_rand"):
+        return (found[1],) * 2 if kind in RANDOM else (found[0],) * 2
+    return found
+
+
+def _given_sizes(options: Reader, base: int, second: int) -> tuple[Mix, Mix]:
+    """The first block sizes given, and those of place @second."""
     for name, parse in (("bssplit", _split_mix), ("bsrange", _range_mix)):
         text = options.text(name)
         if text is not None:
             found = [
-                options._named(name, lambda t=one, p=parse: p(t, base)) for one in text.split(",")
+                options.named(name, functools.partial(parse, one, base)) for one in text.split(",")
             ]
             return found[0], found[min(second, len(found) - 1)]
     given = options.value(
@@ -300,17 +343,18 @@ def _sizes(options: Reader, base: int, kind: str) -> tuple[Mix, Mix]:
 
 
 def _range_mix(text: str, base: int) -> Mix:
-    """``4k-64k``: all multiples of the first size, with equal shares."""
-    low, dash, high = text.partition("-")
+    """``4k-64k`` or ``4k:64k``: all multiples of the first size, with equal shares."""
+    low, dash, high = text.partition("-" if "-" in text else ":")
     if not dash:
         raise UsageError(f"'{text}' is not a range")
     first, last = values.size(low, base), values.size(high, base)
     if not first or first > last or first % 512:
         raise UsageError(f"'{text}' is not a range of multiples of 512")
     count = last // first
-    if count > SIZES_MAX:
-        raise UsageError(f"'{text}' has {count} sizes; at most {SIZES_MAX} are allowed")
-    return [(first * number, 1) for number in range(1, count + 1)]
+    # Each size stands for as many as need be, and is the middle of these.
+    step = -(-count // SIZES_MAX)
+    groups = [range(number, min(number + step, count + 1)) for number in range(1, count + 1, step)]
+    return [(first * ((one[0] + one[-1]) // 2), len(one)) for one in groups]
 
 
 def _split_mix(text: str, base: int) -> Mix:
@@ -343,8 +387,6 @@ def _region(options: Reader, base: int) -> dict[str, Any]:
         else:
             found[key] = options.value(name, values.size, base)
         options.went(name, f"stream.{key}")
-    if isinstance(found.get("start"), str) and "offset_increment" in options._options:
-        raise UsageError("offset_increment: the offset is in per cent; write it in bytes")
     filesize = options.value("filesize", values.size, base)
     options.went("filesize", "stream.range")
     if filesize is not None:
@@ -387,17 +429,24 @@ def _contents(options: Reader, plan: Plan) -> dict[str, str]:
 
 
 def _pattern(
-    options: Reader, plan: Plan, kind: str, suffix: str, sizes: list[int], base: int
+    options: Reader,
+    plan: Plan,
+    kind: str,
+    suffix: str,
+    sizes: list[int],
+    base: int,
+    direction: int,
 ) -> dict[str, Any]:
+    """Where I/Os go, those of @direction: 0 are reads, 1 writes or both, 2 discards."""
     if kind not in RANDOM:
         if not suffix:
             return {"pattern": "sequential"}
-        gap = options._named("rw", lambda: values.size(suffix, base))
+        gap = options.named("rw", lambda: values.size(suffix, base))
         if len(sizes) > 1:
             raise UsageError("rw: a gap needs one block size")
         return {"pattern": "strided", "stride": sizes[0] + int(gap)}
     if suffix:
-        count = options._named("rw", lambda: values.whole(suffix))
+        count = options.named("rw", lambda: values.whole(suffix))
         if len(sizes) > 1:
             raise UsageError("rw: runs need one block size")
         for name, usual in (("random_distribution", "random"), ("percentage_random", "100")):
@@ -406,9 +455,11 @@ def _pattern(
         if count > 1:
             plan.differs("runs start anywhere; fio starts them where its random map has not been")
             return {"pattern": "runs", "run_length": int(count) * sizes[0]}
-    random = options.value("percentage_random", values.percent)
+    random = options.value(
+        "percentage_random", lambda text: values.percent(values.by_direction(text)[direction])
+    )
     options.went("percentage_random", "stream.sequential")
-    law = _law(options.text("random_distribution") or "random", base)
+    law = _law(options.text("random_distribution") or "random", base, direction)
     options.went("random_distribution", "stream.pattern")
     if law is not None:
         if random not in (None, 100):
@@ -429,16 +480,14 @@ def _pattern(
     return {"pattern": "once"}
 
 
-def _law(text: str, base: int) -> dict[str, Any] | None:
-    """A distribution; None for the uniform one."""
-    if "," in text:
-        raise UsageError("random_distribution: one for each direction is not supported")
+def _law(text: str, base: int, direction: int) -> dict[str, Any] | None:
+    """A distribution; None for the uniform one. Zones may be those of each direction."""
     name, _, rest = text.partition(":")
     if name == "random":
         return None
     if name in ("zoned", "zoned_abs"):
         zones = []
-        for one in rest.split(":"):
+        for one in values.by_direction(rest)[direction].split(":"):
             share, slash, size = one.partition("/")
             if not slash:
                 raise UsageError(f"random_distribution: '{one}' is not a zone; write SHARE/SIZE")
@@ -470,121 +519,96 @@ def _decimal(text: str) -> float:
 # --- when ----------------------------------------------------------------------------------------
 
 
-def _arrival(options: Reader, plan: Plan, clones: int, mix: Mix) -> None:
-    engine = (options.text("ioengine") or "psync").partition(",")[0]
+def _arrivals(options: Reader, plan: Plan, clones: int, sizes: tuple[Mix, Mix]) -> None:
+    """The arrival process of all streams, or one for each direction that has a rate of its own."""
+    engine = _engine(options.text("ioengine"))
     options.went("ioengine", "nothing: the load is in the kernel")
+    if engine == "io_uring_cmd":
+        plan.differs(PASSTHROUGH)
     depth = options.value("iodepth", values.positive) or 1
     options.went("iodepth", "arrival.depth")
     if engine in SYNCHRONOUS and depth > 1:
         plan.differs(f"ioengine {engine} ignores iodepth: one I/O at a time for each clone")
         depth = 1
-    rate = _rate(options, plan, mix)
-    think = options.value("thinktime", values.duration_ns, "us") or 0
-    options.went("thinktime", "arrival.think")
+    think = _think(options)
     if think and depth > 1:
-        raise UsageError("thinktime: fio with a depth of more than 1 pauses between batches")
-    blocks = options.value("thinktime_blocks", values.whole) or 1
-    if think and blocks != 1:
-        raise UsageError("thinktime_blocks: pauses are after each I/O")
-    options.went("thinktime_blocks", "arrival.think")
+        plan.differs(PAUSES)
+        depth = 1
     process = options.text("rate_process") or "linear"
     options.went("rate_process", "arrival.law")
     if process not in ("linear", "poisson"):
         raise UsageError(f"rate_process: '{process}' is neither linear nor poisson")
-    if rate is not None:
+    law = "poisson" if process == "poisson" else "constant"
+    rates = _rates(options, plan, sizes)
+    directions = sorted({_direction(one) for one in plan.streams})
+    if not any(rates[one] for one in directions):
+        plan.arrivals = [{"law": "closed", "depth": depth * clones}]
         if think:
-            raise UsageError("thinktime: it excludes a rate")
-        plan.differs(OPEN)
-        law = "poisson" if process == "poisson" else "constant"
-        value = rate * clones
-        plan.arrival = {"law": law, "rate": int(value) if value.denominator == 1 else float(value)}
+            plan.arrivals[0]["think"] = units.format_duration(think)
         return
-    plan.arrival = {"law": "closed", "depth": depth * clones}
     if think:
-        plan.arrival["think"] = units.format_duration(think)
+        raise UsageError("thinktime: it excludes a rate")
+    plan.differs(OPEN)
+    for place, direction in enumerate(directions):
+        for one in plan.streams:
+            if place and _direction(one) == direction:
+                one["arrival"] = place
+        rate = rates[direction] * clones
+        exact = int(rate) if rate.denominator == 1 else float(rate)
+        plan.arrivals.append(
+            {"law": law, "rate": exact} if rate else {"law": "closed", "depth": depth * clones}
+        )
 
 
-def _rate(options: Reader, plan: Plan, mix: Mix) -> Fraction | None:
-    """I/Os per second of one clone; None without a rate."""
-    given = [name for name in ("rate", "rate_iops") if options.text(name) is not None]
+def _direction(stream: dict[str, Any]) -> int:
+    """0 for reads and for both, 1 for writes and discards."""
+    return int(stream.get("read", "0%") == "0%")
+
+
+def _think(options: Reader) -> int:
+    """The pause after each I/O in ns."""
+    think = options.value("thinktime", values.duration_ns, "us") or 0
+    for name in ("thinktime", "thinktime_blocks", "thinktime_blocks_type"):
+        options.went(name, "arrival.think")
+    blocks = options.value("thinktime_blocks", values.whole) or 1
+    if think and blocks != 1:
+        raise UsageError("thinktime_blocks: pauses are after each I/O")
+    return int(think)
+
+
+def _rates(options: Reader, plan: Plan, sizes: tuple[Mix, Mix]) -> list[Fraction]:
+    """I/Os per second of one clone: of reads, and of writes or discards; 0 without a rate."""
+    given = [name for name in ("rate", "rate_iops") if options.nonzero(name)]
+    for name in ("rate", "rate_iops"):
+        options.went(name, "arrival.rate")
     if not given:
-        return None
-    name = given[0]
-    if len(given) > 1:
+        return [Fraction(0)] * 2
+    (name, *others) = given
+    if others:
         raise UsageError("rate: it excludes rate_iops")
-    reads = {one.get("read", "0%") for one in plan.streams}
-    if reads not in ({"100%"}, {"0%"}):
-        raise UsageError(f"{name}: fio has a rate for each direction; make two jobs of this one")
-    parts = str(options.text(name)).split(",")
-    part = parts[min(len(parts) - 1, 0 if reads == {"100%"} else 1)] or parts[0]
     base = options.value("kb_base", values.whole) or 1024
-    value = options._named(name, lambda: values.size(part, base))
-    options.went(name, "arrival.rate")
-    if not value:
-        raise UsageError(f"{name}: a rate of 0 is none")
-    mean = Fraction(sum(size * weight for size, weight in mix), sum(weight for _, weight in mix))
-    return Fraction(value) if name == "rate_iops" else Fraction(value) / mean
+    discards = any(one.get("operation") == "discard" for one in plan.streams)
+    parts = values.by_direction(str(options.text(name)))
+    found = []
+    for part, mix in zip((parts[0], parts[2 if discards else 1]), sizes, strict=True):
+        value = options.named(name, functools.partial(values.size, part or "0", base))
+        total = sum(size * weight for size, weight in mix)
+        mean = Fraction(total, sum(weight for _, weight in mix))
+        found.append(Fraction(value) if name == "rate_iops" else Fraction(value) / mean)
+    return found
 
 
-def _length(options: Reader, plan: Plan, clones: int) -> None:
-    """Time, ramp-up, and the number of I/Os after which fio ends."""
-    runtime = options.value("runtime", values.duration_ns, "s") or 0
-    by_time = options.flag("time_based")
-    for name in ("runtime", "time_based"):
-        options.went(name, "run.time")
-    ramp = options.value("ramp_time", values.duration_ns, "s") or 0
-    options.went("ramp_time", "run.ramp")
-    if ramp:
-        plan.run["ramp"] = units.format_duration(ramp)
-    loops = options.value("loops", values.whole) or 1
-    options.went("loops", "run.count")
-    plan.delay_ns = options.value("startdelay", values.duration_ns, "s") or 0
-    options.went("startdelay", "--start-at")
-    base = options.value("kb_base", values.whole) or 1024
-    amount = None
-    for name in ("io_size", "size"):
-        text = options.text(name)
-        if text is not None and not text.endswith("%"):
-            amount = options.value(name, values.size, base)
-            break
-    options.went("io_size", "run.count")
-    number = options.value("number_ios", values.whole)
-    options.went("number_ios", "run.count")
-    if runtime:
-        plan.run["time"] = units.format_duration(runtime)
-        if not by_time:
-            plan.differs(ENDS)
-        return
-    if by_time:
-        raise UsageError("time_based: there is no runtime")
-    counts = [int(number) * clones] if number else []
-    if amount:
-        weights = [
-            (size, weight * Fraction(one["share"], sum(often for _, often in mix)))
-            for one in plan.streams
-            for mix in [mix_of(one)]
-            for size, weight in mix
-        ]
-        total = sum(weight for _, weight in weights)
-        mean = sum(size * weight for size, weight in weights) / total
-        counts.append(max(1, int(amount / mean)) * clones * loops)
-        if counts[-1] == min(counts) and len({size for size, _ in weights}) > 1:
-            plan.differs(MEAN)
-    # fio ends by whatever comes first.
-    plan.amount = min(counts, default=None)
-
-
-def mix_of(stream: dict[str, Any]) -> Mix:
-    """The block sizes of a stream in bytes, with weights."""
-    if "size" in stream:
-        return [(int(stream["size"]), 1)]
-    return [(int(one["size"]), int(one["share"])) for one in stream["sizes"]]
+# The character device of an NVMe namespace.
+_GENERIC = re.compile(r"/dev/ng(\d+)(n\d+)")
 
 
 def _files(options: Reader) -> list[str]:
     """The devices of a job."""
     files = (options.text("filename") or "").replace("\\:", "\0").split(":")
-    return [one.replace("\0", ":") for one in files if one]
+    found = [one.replace("\0", ":") for one in files if one]
+    if _engine(options.text("ioengine")) == "io_uring_cmd":
+        return [_GENERIC.sub(r"/dev/nvme\1\2", one) for one in found]
+    return found
 
 
 def _flushes(options: Reader, plan: Plan) -> None:
@@ -601,6 +625,8 @@ def _flushes(options: Reader, plan: Plan) -> None:
     )
     if not every or not writes:
         return
+    if len(plan.arrivals) > 1:
+        raise UsageError("fsync: reads and writes have rates of their own; make two jobs of it")
     data = sum(int(one["share"]) for one in plan.streams) * 100 * every
     divisor = math.gcd(writes, *(int(one["share"]) * 100 * every for one in plan.streams))
     for one in plan.streams:
@@ -611,9 +637,21 @@ def _flushes(options: Reader, plan: Plan) -> None:
     plan.differs(FLUSHES)
 
 
+def _cpus_of_nodes(options: Reader) -> list[int]:
+    """The CPUs that the nodes have on this machine."""
+    found: set[int] = set()
+    for node in options.value("numa_cpu_nodes", units.parse_cpu_list):
+        try:
+            text = (NODES / f"node{node}/cpulist").read_text()
+        except OSError as error:
+            raise UsageError(f"numa_cpu_nodes: this machine has no node {node}") from error
+        found |= set(units.parse_cpu_list(text.strip()))
+    return sorted(found)
+
+
 def _command_line(options: Reader, plan: Plan) -> None:
     """What belongs to `spekctl run`."""
-    writes = any(one.get("read") != "100%" for one in plan.streams)
+    writes = plan.writes
     plan.files = _files(options)
     options.went("filename", "--device")
     plan.command_line += ["--write"] if writes else []
@@ -633,13 +671,17 @@ def _command_line(options: Reader, plan: Plan) -> None:
     if mask:
         listed = [cpu for cpu in range(int(mask).bit_length()) if mask >> cpu & 1]
         plan.command_line.append(f"--cpus {units.format_cpu_list(listed)}")
+    elif options.text("numa_cpu_nodes") is not None:
+        plan.command_line.append(f"--cpus {units.format_cpu_list(_cpus_of_nodes(options))}")
     if cpus is not None:
         listed = options.value("cpus_allowed", units.parse_cpu_list)
         plan.command_line.append(f"--cpus {units.format_cpu_list(listed)}")
     batch = options.value("iodepth_batch", values.whole)
     options.went("iodepth_batch", "run.batch")
     if batch:
-        plan.run["batch"] = int(batch)
+        plan.run["batch"] = min(int(batch), BATCH_MAX)
+        if batch > BATCH_MAX:
+            plan.differs(f"batches are of {BATCH_MAX} I/Os at most")
     if options.flag("hipri"):
         plan.command_line.append("--polled")
     options.went("hipri", "--polled")
@@ -661,9 +703,11 @@ def _command_line(options: Reader, plan: Plan) -> None:
         options.went(name, "run.data")
     for name in ("direct", "buffered", "nrfiles", "zonemode"):
         options.went(name, "nothing: there is neither a page cache nor a file")
-    for name in ("rw_sequencer", "bs_unaligned", "trim_percentage"):
+    for name in ("rw_sequencer", "bs_unaligned", "trim_percentage", "num_range"):
         options.went(name, "nothing: it has the value that spek has")
-    for name in ("rate_ignore_thinktime", "io_submit_mode"):
+    for name in ("rate_ignore_thinktime", "io_submit_mode", "thinktime_iotime"):
         options.went(name, "nothing: arrivals wait for nothing")
+    for name in ("cmd_type", "numa_cpu_nodes"):
+        options.went(name, "--device" if name == "cmd_type" else "--cpus")
     for name in ("stonewall", "wait_for"):
         options.went(name, "a step of its own")

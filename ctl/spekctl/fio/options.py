@@ -9,7 +9,6 @@ from __future__ import annotations
 ALIASES = {
     "readwrite": "rw",
     "io_limit": "io_size",
-    "start_delay": "startdelay",
     "ss": "steadystate",
     "ss_dur": "steadystate_duration",
     "ss_ramp": "steadystate_ramp_time",
@@ -22,6 +21,12 @@ ALIASES = {
     "iodepth_batch_submit": "iodepth_batch",
     "allow_file_create": "create_on_open",
     "iodepth_batch_complete": "iodepth_batch_complete_min",
+    "fill_fs": "fill_device",
+    "blocksize_unaligned": "bs_unaligned",
+    "nr_files": "nrfiles",
+    "ratemin": "rate_min",
+    "ratecycle": "rate_cycle",
+    "disable_bw": "disable_bw_measurement",
 }
 
 MAPPED = frozenset(
@@ -37,6 +42,11 @@ MAPPED = frozenset(
         *("wait_for", "do_verify", "verify_only", "rw_sequencer", "bs_unaligned", "cpumask"),
         *("buffer_compress_percentage", "dedupe_percentage", "buffer_pattern"),
         *("trim_percentage", "rate_ignore_thinktime", "io_submit_mode", "experimental_verify"),
+        *("bs_is_seq_rand", "write_hint", "prio", "prioclass", "numa_cpu_nodes", "cmd_type"),
+        *("max_latency", "rate_min", "rate_iops_min", "rate_cycle", "num_range"),
+        *("steadystate", "steadystate_duration", "steadystate_ramp_time", "thinktime_blocks_type"),
+        *("latency_target", "latency_window", "latency_percentile", "latency_run"),
+        *("thinktime_iotime",),
     )
 )
 
@@ -51,10 +61,11 @@ _RING = "there are no system calls to save"
 _VERIFY = "with --verify, blocks are stamped and checked wherever they are read, and at the end"
 _ZONES = "zones of fio are not known"
 _PROCESS = "the load is in the kernel, not in a process"
-_LATENCY = "search for the load with `spekctl sweep --within`"
-_STEADY = "give it as `spekctl run --until steady`"
 _REPLAY = "convert the trace and replay it: spekctl run --trace"
 _DUPLICATES = "duplicates are 64 blocks of each stream"
+_PRIORITY = "a priority is that of a whole stream: make two jobs of it with prio and prioclass"
+_PLACEMENT = "data placement is not imported; write_hint is"
+_SG = "spek reads and writes; it sends no other SCSI commands"
 _FILES_ONLY = "spek loads block devices, not files"
 
 NOT_NEEDED: dict[str, str] = {
@@ -90,9 +101,20 @@ NOT_NEEDED: dict[str, str] = {
         ("gtod_reduce", "gtod_cpu", "clocksource", "disable_lat", "disable_clat"), _TIME
     ),
     **dict.fromkeys(("disable_slat", "disable_bw_measurement", "disk_util"), _TIME),
-    **dict.fromkeys(("thread", "nice", "prio", "prioclass", "cpus_allowed_policy"), _THREAD),
+    **dict.fromkeys(("thread", "nice", "cpus_allowed_policy", "comm"), _THREAD),
     **dict.fromkeys(("registerfiles", "fixedbufs", "sqthread_poll", "nonvectored"), _RING),
     **dict.fromkeys(("sqthread_poll_cpu", "uncached", "userspace_reap", "nowait"), _RING),
+    "force_async": _RING,
+    "hipri_percentage": "with hipri, all I/Os are polled",
+    "write_iolog": "`spekctl run --log` records every I/O, for `spekctl trace convert`",
+    "thinktime_spin": "a pause takes no CPU",
+    "threads": "fio takes it only with a profile",
+    **dict.fromkeys(("rwmixcycle", "percentage_sequential"), "fio ignores it as well"),
+    **dict.fromkeys(("verifysort", "verifysort_nr"), "fio ignores it as well"),
+    **dict.fromkeys(("filetype", "end_syncfs"), _FILES),
+    **dict.fromkeys(("log_issue_time", "log_window_value", "job_start_clock_id"), _LOG),
+    **dict.fromkeys(("verify_header_seed", "verify_write_sequence"), _VERIFY),
+    "verify_pattern_interval": _VERIFY,
     "exitall": "all jobs end together",
     "random_generator": "the random numbers are of spek's own generator",
     "offset_align": "a place in per cent is rounded down to the block size",
@@ -107,7 +129,6 @@ NOT_NEEDED: dict[str, str] = {
     "dedupe_mode": _DUPLICATES,
     "dedupe_working_set_percentage": _DUPLICATES,
     "buffer_compress_chunk": "the share is that of each 4 KiB",
-    "rate_cycle": "a rate is kept I/O by I/O",
     "flow_sleep": "there is no flow",
     "iodepth_low": "the depth is kept: completions are not waited for in batches",
     "iodepth_batch_complete_min": "completions are taken as they come",
@@ -123,9 +144,6 @@ REFUSED: dict[str, str] = {
     **dict.fromkeys(("replay_align", "replay_time_scale", "replay_skip"), _REPLAY),
     **dict.fromkeys(("read_iolog_chunked", "merge_blktrace_file"), _REPLAY),
     **dict.fromkeys(("merge_blktrace_scalars", "merge_blktrace_iters"), _REPLAY),
-    **dict.fromkeys(("latency_target", "latency_window", "latency_percentile"), _LATENCY),
-    **dict.fromkeys(("latency_run",), _LATENCY),
-    **dict.fromkeys(("steadystate", "steadystate_duration", "steadystate_ramp_time"), _STEADY),
     **dict.fromkeys(("zonesize", "zonerange", "zoneskip", "zonecapacity"), _ZONES),
     **dict.fromkeys(("read_beyond_wp", "max_open_zones", "job_max_open_zones"), _ZONES),
     **dict.fromkeys(("ignore_zone_limits", "zone_reset_threshold"), _ZONES),
@@ -133,19 +151,19 @@ REFUSED: dict[str, str] = {
     **dict.fromkeys(("exec_prerun", "exec_postrun", "profile", "uid", "gid"), _PROCESS),
     **dict.fromkeys(("cgroup", "cgroup_nodelete", "cgroup_weight"), _PROCESS),
     "fill_device": "there is no end of a run by place; give a count",
-    "write_iolog": "log with `spekctl run --log`, and convert with `spekctl trace convert`",
-    "rate_min": "give it as a limit of `spekctl gate`",
-    "rate_iops_min": "give it as a limit of `spekctl gate`",
-    "max_latency": "give it as `spekctl run --stop-when 'max > TIME'`",
-    "cmdprio_percentage": "a priority is that of a whole stream: give two streams a 'priority'",
-    "write_hint": "give it as `write_hint` of the streams",
-    "thinktime_spin": "a pause does not spin",
-    "thinktime_iotime": "pauses are after each I/O",
-    "thinktime_blocks_type": "pauses are after each I/O",
+    **dict.fromkeys(("cmdprio_percentage", "cmdprio_bssplit", "cmdprio_class"), _PRIORITY),
+    "cmdprio": _PRIORITY,
+    **dict.fromkeys(("dataplacement", "dp_scheme", "plids", "plid_select", "fdp"), _PLACEMENT),
+    "priohint": "a priority has a class and a level only",
+    **dict.fromkeys(("readfua", "writefua", "sg_write_mode", "stream_id"), _SG),
+    "steadystate_check_interval": "give it as `spekctl run --interval`",
+    "ramp_size": "give the ramp-up as ramp_time",
+    "flow_watermark": "jobs are not coupled",
+    "thinkcycles": "a pause does not spin",
+    "random_sequence_stride": "the order of blocks is spek's own",
     "flow": "jobs are not coupled",
     "flow_id": "jobs are not coupled",
     "ioscheduler": "spek leaves the device as it is; set queue/scheduler of it in sysfs",
-    "numa_cpu_nodes": "name the CPUs: cpus_allowed",
     "verify_state_load": "check the state of an earlier run with `spekctl verify`",
     "sync_file_range": "there is no page cache to write back",
     "write_barrier": "give fsync=N for flushes",
@@ -155,4 +173,6 @@ REFUSED: dict[str, str] = {
 
 # The engines for which iodepth has no effect: one I/O at a time.
 SYNCHRONOUS = frozenset(("sync", "psync", "vsync", "pvsync", "pvsync2"))
-ASYNCHRONOUS = frozenset(("libaio", "posixaio", "io_uring", "windowsaio", "solarisaio", "sg"))
+ASYNCHRONOUS = frozenset(
+    ("libaio", "posixaio", "io_uring", "io_uring_cmd", "windowsaio", "solarisaio", "sg")
+)

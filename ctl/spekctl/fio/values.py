@@ -206,3 +206,17 @@ def flag(text: str | None) -> bool:
     if text not in ("0", "1"):
         raise UsageError(f"'{text}' is not 0 or 1")
     return text == "1"
+
+
+def by_direction(text: str) -> list[str]:
+    """The values of reads, writes and discards: ``4k`` is that of all, ``4k,8k`` those of reads and
+    of the others, and an empty one is none."""
+    parts = [one.strip() for one in text.split(",")]
+    return (parts if len(parts) > 2 else [parts[0], parts[-1], parts[-1]])[:3]
+
+
+def decimal(text: str) -> Fraction:
+    """A number from 0 with decimal places."""
+    if len(text) > LONGEST_NUMBER or not re.fullmatch(r"[0-9]+(\.[0-9]*)?|\.[0-9]+", text):
+        raise UsageError(f"'{text[:40]}' is not a number")
+    return Fraction(text)

@@ -20,6 +20,7 @@ class Imported:
     mapped: dict[str, str] = field(default_factory=dict)
     not_needed: dict[str, str] = field(default_factory=dict)
     differences: list[str] = field(default_factory=list)
+    beside: bool = False  # it starts with the workload before it, on other devices
 
 
 def word(text: str, taken: set[str]) -> str:

@@ -11,7 +11,9 @@ from typing import Any
 import msgspec
 import pytest
 
-from spekctl.fio import convert
+from spekctl.fio import convert, job
+from spekctl.fio.jobfile import Job
+from spekctl.fio.plan import Plan
 from spekctl.workload.imported import Imported
 
 JOBS = Path(__file__).parents[2] / "unit/ctl/fio/jobs"
@@ -43,3 +45,9 @@ def tables(found: Imported) -> dict[str, Any]:
 def stream(found: Imported) -> dict[str, Any]:
     (only,) = tables(found)["stream"]
     return {key: value for key, value in only.items() if key not in ("name", "arrival", "share")}
+
+
+def plan(**options: Any) -> Plan:
+    """What becomes of a job with these options."""
+    made = {name: None if value is None else str(value) for name, value in options.items()}
+    return job.plan_of(Job("j", {"ioengine": "libaio", "direct": "1", **made}))

@@ -68,6 +68,12 @@ def streams(draw: st.DrawFn, name: str) -> dict[str, Any]:
         one["fua"] = True
     if one.get("read", "100%") != "100%":
         one |= draw(CONTENTS)
+        if one.get("operation") is None and draw(st.booleans()):
+            one["write_hint"] = draw(
+                st.sampled_from(["none", "short", "medium", "long", "extreme"])
+            )
+    if draw(st.booleans()):
+        one["priority"] = draw(st.sampled_from(["rt:0", "rt:7", "be:3", "idle"]))
     if draw(st.booleans()):
         one["align"] = draw(st.sampled_from([4096, 65536]))
     size = one.get("size", 4096)
@@ -289,8 +295,6 @@ BASE = '[workload]\nname="w"\nsummary="s"\n[[stream]]\nname="m"\nsize=4096\n'
             '[[arrival]]\nname="b"\nlaw="poisson"\nrate=500\non="1s"\noff="9s"\n',
             "on: fio's rates have no periods without I/O",
         ),
-        ('priority="rt:1"\n', "priority: it is not exported; give the job fio's prio"),
-        ('write_hint="short"\nread="0%"\n', "write_hint: it is not exported; give the job fio's"),
         ('operation="write-zeroes"\n', "fio has no stream of operation write-zeroes"),
         (
             'pattern="write-pointer"\noperation="zone-append"\n',

@@ -13,12 +13,13 @@ from typing import Any
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from lib.ctl.fio_jobs import HEAD, fio, imported, stream, tables
+from lib.ctl.fio_jobs import HEAD, fio, imported, plan, stream, tables
 
 from spekctl.errors import UsageError
 from spekctl.fio import job as fio_job
 from spekctl.fio.jobfile import Job
 from spekctl.fio.options import REFUSED
+from spekctl.fio.plan import Plan
 from spekctl.workload.values import DATA_KEYS, SIZES_MAX, STREAMS_MAX
 
 
@@ -67,7 +68,7 @@ def test_numbers_of_the_machine(tmp_path: Path) -> None:
 
 
 def test_several_devices_have_a_part_of_the_size_each(tmp_path: Path) -> None:
-    text = HEAD + "filename=/dev/a:/dev/b\nrw=randread\nsize=1g\noffset=4k\n"
+    text = HEAD.replace("/dev/sdx", "/dev/a:/dev/b") + "rw=randread\nsize=1g\noffset=4k\n"
     found = imported(tmp_path, text)
     assert found.command_line == ["--device /dev/a", "--device /dev/b"]
     assert (stream(found)["start"], stream(found)["range"]) == (8192, 1 << 30)
@@ -186,12 +187,7 @@ def test_a_file_size_is_the_region_and_the_size_an_amount(tmp_path: Path) -> Non
 # --- the plan of a job ---------------------------------------------------------------------------
 
 
-def plan(**options: Any) -> fio_job.Plan:
-    made = {name: None if value is None else str(value) for name, value in options.items()}
-    return fio_job.plan_of(Job("j", {"ioengine": "libaio", "direct": "1", **made}))
-
-
-def shares_of(made: fio_job.Plan) -> dict[int, int]:
+def shares_of(made: Plan) -> dict[int, int]:
     return {one["size"]: one["share"] for one in made.streams[0]["sizes"]}
 
 
@@ -214,8 +210,17 @@ def test_sizes_without_a_share_have_equal_parts_of_the_rest() -> None:
 def test_a_range_has_as_many_sizes_as_a_stream_can_have() -> None:
     made = plan(rw="randread", bsrange=f"512-{512 * SIZES_MAX}")
     assert len(made.streams[0]["sizes"]) == SIZES_MAX
-    with pytest.raises(UsageError, match=rf"bsrange: .* at most {SIZES_MAX} are allowed"):
-        plan(rw="randread", bsrange=f"512-{512 * (SIZES_MAX + 1)}")
+    assert fio_job.RANGE not in made.differences
+
+
+@given(st.integers(SIZES_MAX + 1, 20 * SIZES_MAX), st.sampled_from("-:"))
+def test_a_size_of_a_long_range_stands_for_its_neighbours(count: int, between: str) -> None:
+    made = plan(rw="randread", bsrange=f"512{between}{512 * count}")
+    found = shares_of(made)
+    assert len(found) <= SIZES_MAX and sum(found.values()) == count
+    mean = Fraction(sum(size * often for size, often in found.items()), count)
+    assert abs(mean - Fraction(512 * (1 + count), 2)) <= 256
+    assert fio_job.RANGE in made.differences
 
 
 @pytest.mark.parametrize(
@@ -246,45 +251,200 @@ def test_a_rate_in_bytes_is_one_of_the_mean_size(rate: int, share: int, clones: 
     split = f"4k/{share}:64k/{100 - share}"
     made = plan(rw="randread", norandommap=None, bssplit=split, rate=rate, numjobs=clones)
     mean = Fraction(4096 * share + 65536 * (100 - share), 100)
-    assert made.arrival["law"] == "constant"
-    assert made.arrival["rate"] == pytest.approx(float(clones * rate / mean))
-
-
-def test_a_rate_of_each_direction() -> None:
-    assert plan(rw="write", rate_iops="500,200").arrival["rate"] == 200
-    assert plan(rw="read", rate_iops="500,200").arrival["rate"] == 500
-    assert plan(rw="write", rate_iops=500).arrival["rate"] == 500
-    with pytest.raises(UsageError, match="rate_iops: a rate of 0 is none"):
-        plan(rw="read", rate_iops=0)
+    (arrival,) = made.arrivals
+    assert arrival["law"] == "constant"
+    assert arrival["rate"] == pytest.approx(float(clones * rate / mean))
 
 
 @pytest.mark.parametrize(
-    ("options", "amount"),
+    ("rw", "rate", "found"),
     [
-        ({"size": "1m"}, 256),
-        ({"size": "1m", "loops": 3, "numjobs": 2}, 1536),
-        ({"size": "1m", "io_size": "4m"}, 1024),
-        ({"size": "50%"}, None),
-        ({"size": "1m", "number_ios": 10, "numjobs": 2}, 20),
-        ({"size": 1024}, 1),
-        ({"size": "1m", "runtime": 5}, None),
+        ("write", "500,200", 200),
+        ("read", "500,200", 500),
+        ("write", "500", 500),
+        ("trim", "500,200,100", 100),
+        ("trim", ",,100", 100),
+        ("read", "0", None),
+        ("read", ",500", None),
+        ("write", "500,", None),
+    ],
+)
+def test_a_rate_of_a_direction(rw: str, rate: str, found: int | None) -> None:
+    (arrival,) = plan(rw=rw, rate_iops=rate, iodepth=8).arrivals
+    closed = {"law": "closed", "depth": 8}
+    assert arrival == ({"law": "constant", "rate": found} if found else closed)
+
+
+@pytest.mark.parametrize(
+    ("rate", "reads", "writes"), [("300", 300, 300), ("400,100", 400, 100), ("300,", 300, None)]
+)
+def test_reads_and_writes_keep_a_rate_each_as_in_fio(
+    tmp_path: Path, rate: str, reads: int, writes: int | None
+) -> None:
+    """Whatever rwmixread is; a direction without a rate has none."""
+    made = plan(rw="randrw", rwmixread=75, rate_iops=rate, iodepth=4, numjobs=2)
+    of_writes = {"law": "constant", "rate": 2 * writes} if writes else {"law": "closed", "depth": 8}
+    assert made.arrivals == [{"law": "constant", "rate": 2 * reads}, of_writes]
+    assert {one["read"]: one.get("arrival", 0) for one in made.streams} == {"100%": 0, "0%": 1}
+    assert fio_job.MIX not in made.differences
+    words = ("--rw=randrw", "--rwmixread=75", f"--rate_iops={rate}", "--size=64m", "--runtime=1")
+    done = fio("--name=a", "--ioengine=null", "--time_based", *words, "--output-format=json")
+    (told,) = json.loads(done.stdout)["jobs"]
+    assert told["read"]["iops"] == pytest.approx(reads, rel=0.15)
+    if writes:
+        assert told["write"]["iops"] == pytest.approx(writes, rel=0.15)
+    else:
+        assert told["write"]["iops"] > 10 * reads
+
+
+def test_streams_of_two_rates_have_a_process_each(tmp_path: Path) -> None:
+    text = HEAD + "rw=randrw\nrate_iops=400,100\nrate_process=poisson\nruntime=5\n"
+    made = tables(imported(tmp_path, text))
+    assert [(one["name"], one["law"], one["rate"]) for one in made["arrival"]] == [
+        ("j", "poisson", 400),
+        ("j.2", "poisson", 100),
+    ]
+    assert [(one["read"], one["arrival"]) for one in made["stream"]] == [
+        ("100%", "j"),
+        ("0%", "j.2"),
+    ]
+    with pytest.raises(UsageError, match="fsync: reads and writes have rates of their own"):
+        imported(tmp_path, text + "fsync=8\n")
+
+
+def test_a_pause_after_every_io_leaves_a_depth_of_one() -> None:
+    made = plan(rw="randread", iodepth=16, thinktime=1000, thinktime_spin=10, numjobs=2)
+    assert made.arrivals == [{"law": "closed", "depth": 2, "think": "1ms"}]
+    assert fio_job.PAUSES in made.differences
+    words = ("--rw=randread", "--iodepth=16", "--thinktime=1000", "--size=64m", "--runtime=1")
+    done = fio("--name=a", "--ioengine=null", *words, "--time_based", "--output-format=json")
+    (told,) = json.loads(done.stdout)["jobs"]
+    assert told["iodepth_level"]["1"] == pytest.approx(100, abs=1)
+
+
+@pytest.mark.parametrize(
+    ("options", "reads", "writes"),
+    [
+        ({"percentage_random": "100,50"}, {"pattern": "once"}, {"sequential": "50%"}),
+        ({"percentage_random": "30,100"}, {"sequential": "70%"}, {"pattern": "once"}),
+        (
+            {"random_distribution": "zoned:60/10:40/90,30/20:70/80"},
+            {"zones": [{"share": "60%", "size": "10%"}, {"share": "40%", "size": "90%"}]},
+            {"zones": [{"share": "30%", "size": "20%"}, {"share": "70%", "size": "80%"}]},
+        ),
+    ],
+)
+def test_directions_differ_in_their_places(
+    options: dict[str, str], reads: dict[str, Any], writes: dict[str, Any]
+) -> None:
+    found = plan(rw="randrw", rwmixread=75, **options).streams
+    assert [(one["read"], one["share"]) for one in found] == [("100%", 75), ("0%", 25)]
+    for one, expected in zip(found, (reads, writes), strict=True):
+        assert expected.items() <= one.items()
+
+
+@pytest.mark.parametrize(
+    ("options", "sizes"),
+    [
+        ({"rw": "randrw"}, [8192]),
+        ({"rw": "rw"}, [4096, 4096]),
+        ({"rw": "rw", "bs_is_seq_rand": 0}, [4096, 8192]),
+    ],
+)
+def test_block_sizes_of_orders_instead_of_directions(
+    options: dict[str, Any], sizes: list[int]
+) -> None:
+    made = plan(**{"bs": "4k,8k", "bs_is_seq_rand": 1, **options})
+    assert [one["size"] for one in made.streams] == sizes
+
+
+@pytest.mark.parametrize(
+    ("options", "priority"),
+    [
+        ({"prioclass": 1, "prio": 3}, "rt:3"),
+        ({"prioclass": 2}, "be:0"),
+        ({"prioclass": 3, "prio": 7}, "idle"),
+        ({"prioclass": 0, "prio": 0}, None),
         ({}, None),
     ],
 )
-def test_a_job_ends_after_its_amount_unless_after_its_time(
-    options: dict[str, Any], amount: int | None
+def test_a_priority_is_that_of_the_streams(options: dict[str, int], priority: str | None) -> None:
+    for rw in ("randrw", "rw", "trim"):
+        assert {one.get("priority") for one in plan(rw=rw, **options).streams} == {priority}
+
+
+def test_a_write_hint_is_that_of_writes() -> None:
+    hints = [one.get("write_hint") for one in plan(rw="rw", write_hint="short").streams]
+    assert hints == [None, "short"]
+    assert "write_hint" not in plan(rw="trim", write_hint="long").streams[0]
+
+
+def test_a_namespace_has_a_block_device_as_well(tmp_path: Path) -> None:
+    text = HEAD.replace("/dev/sdx", "/dev/ng0n1").replace("libaio", "io_uring_cmd")
+    found = imported(tmp_path, text + "cmd_type=nvme\nrw=randread\nruntime=5\n")
+    assert found.command_line == ["--device /dev/nvme0n1"]
+    assert fio_job.PASSTHROUGH in found.differences and "cmd_type" in found.mapped
+    with pytest.raises(UsageError, match="cmd_type: spek loads block devices"):
+        imported(tmp_path, text + "cmd_type=bsg\n")
+
+
+def test_cpus_of_a_node_are_those_of_this_machine(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    made = plan(rw="read", **options)
-    assert (made.amount, made.run.get("time")) == (amount, "5s" if "runtime" in options else None)
-    assert (fio_job.ENDS in made.differences) == ("runtime" in options)
+    (tmp_path / "node1").mkdir()
+    (tmp_path / "node1/cpulist").write_text("4-7,12\n")
+    monkeypatch.setattr(fio_job, "NODES", tmp_path)
+    assert "--cpus 4-7,12" in plan(numa_cpu_nodes=1).command_line
+    with pytest.raises(UsageError, match="numa_cpu_nodes: this machine has no node 2"):
+        plan(numa_cpu_nodes="1-2")
+
+
+def test_files_with_names_are_as_many_as_names(tmp_path: Path) -> None:
+    """fio writes one file, and all of it."""
+    assert fio_job.refusals(Job("j", {"filename": "/dev/sdx", "nrfiles": "4"}), False) == []
+    assert fio_job.refusals(Job("j", {"nrfiles": "4"}), False) != []
+    words = (f"--filename={tmp_path}/f", "--nrfiles=4", "--size=64k", "--rw=write")
+    assert fio("--name=a", *words).returncode == 0
+    assert [one.stat().st_size for one in tmp_path.glob("f*")] == [65536]
+
+
+def test_batches_are_as_large_as_they_can_be() -> None:
+    assert plan(iodepth_batch=8).run["batch"] == 8
+    made = plan(iodepth=4096, iodepth_batch=4096)
+    assert made.run["batch"] == fio_job.BATCH_MAX
+    assert any("batches are of" in one for one in made.differences)
 
 
 def test_clones_that_are_alike_are_one_stream() -> None:
     made = plan(rw="randread", norandommap=None, iodepth=8, numjobs=1000)
-    assert (len(made.streams), made.arrival["depth"]) == (1, 8000)
+    assert (len(made.streams), made.arrivals[0]["depth"]) == (1, 8000)
     assert len(plan(rw="write", numjobs=STREAMS_MAX).streams) == STREAMS_MAX
     with pytest.raises(UsageError, match=f"numjobs: its clones need {STREAMS_MAX + 1} streams"):
         plan(rw="write", numjobs=STREAMS_MAX + 1)
+
+
+def test_more_clones_than_streams_share_an_order() -> None:
+    made = plan(rw="randread", iodepth=2, numjobs=STREAMS_MAX + 1)
+    assert [one["pattern"] for one in made.streams] == ["once"]
+    assert made.arrivals[0]["depth"] == 2 * (STREAMS_MAX + 1)
+    assert fio_job.ONE_MAP in made.differences
+    assert fio_job.ONE_MAP not in plan(rw="randread", numjobs=STREAMS_MAX).differences
+
+
+def test_clones_start_per_cent_after_one_another(tmp_path: Path) -> None:
+    """fio, on a file of 100 blocks, starts where the streams say."""
+    options = {"rw": "write", "offset_increment": "10%", "numjobs": 3}
+    for offset, starts in (({}, [0, 10, 20]), ({"offset": "5%"}, [5, 15, 25])):
+        made = [one.get("start", "0%") for one in plan(**options, **offset).streams]
+        assert made == [f"{one}%" for one in starts]
+        (tmp_path / "f").write_bytes(bytes(400 << 10))
+        log = tmp_path / "log"
+        words = [f"--{name}={value}" for name, value in {**options, **offset}.items()]
+        words += [f"--filename={tmp_path}/f", "--bs=4k", "--number_ios=1", f"--write_iolog={log}"]
+        log.unlink(missing_ok=True)
+        assert fio("--name=a", "--thread", *words).returncode == 0
+        lines = [line.split() for line in log.read_text().splitlines()]
+        assert sorted(int(one[3]) // 4096 for one in lines if one[2:3] == ["write"]) == starts
 
 
 @pytest.mark.parametrize(
@@ -312,12 +472,22 @@ def test_clones_that_are_alike_are_one_stream() -> None:
         ),
         (
             {"rw": "randread", "random_distribution": "zipf:1.1,random"},
-            "one for each direction is not supported",
+            "random_distribution: '1.1,random' is not a number",
         ),
         ({"rate_process": "pareto", "rate": 5}, "'pareto' is neither linear nor poisson"),
         ({"thinktime": 5, "rate_iops": 5}, "thinktime: it excludes a rate"),
         ({"thinktime": 5, "thinktime_blocks": 2}, "thinktime_blocks: pauses are after each I/O"),
         ({"offset": "10%", "offset_increment": "1m"}, "offset_increment: the offset is in per"),
+        ({"offset": "1m", "offset_increment": "10%"}, "offset_increment: it is in per cent, and"),
+        (
+            {"rw": "read", "offset": "50%", "offset_increment": "30%", "numjobs": 3},
+            "offset_increment: clone 3 is beyond the device",
+        ),
+        ({"rate": 5, "rate_iops": 5}, "rate: it excludes rate_iops"),
+        ({"write_hint": "forever"}, "write_hint: 'forever' is not a hint"),
+        ({"prio": 5}, "prio: Linux refuses a level without a prioclass"),
+        ({"prioclass": 2, "prio": 8}, "prio: 8 is not a level from 0 to 7"),
+        ({"prioclass": 4}, "prioclass: 4 is not a class from 0 to 3"),
         ({"cpus_allowed": "3-1"}, "cpus_allowed: "),
     ],
 )

@@ -6,6 +6,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Callable
+from fractions import Fraction
 
 import pytest
 from hypothesis import given
@@ -155,3 +156,27 @@ def test_a_time_that_is_none(text: str) -> None:
 def test_per_cents_and_flags() -> None:
     assert [values.percent(one) for one in ("0", "100%", " 37% ", "(10*3)")] == [0, 100, 37, 30]
     assert [values.flag(one) for one in (None, "1", "0")] == [True, True, False]
+
+
+@pytest.mark.parametrize(
+    ("text", "found"),
+    [
+        ("4k", ["4k", "4k", "4k"]),
+        ("4k,8k", ["4k", "8k", "8k"]),
+        ("4k, 8k ,16k", ["4k", "8k", "16k"]),
+        (",8k", ["", "8k", "8k"]),
+        ("4k,", ["4k", "", ""]),
+        (",,16k", ["", "", "16k"]),
+    ],
+)
+def test_a_value_of_each_direction(text: str, found: list[str]) -> None:
+    assert values.by_direction(text) == found
+
+
+def test_a_decimal_number_is_exact() -> None:
+    assert [values.decimal(one) for one in ("99.9", "5", ".5", "1.")] == [
+        *(Fraction(999, 10), Fraction(5), Fraction(1, 2), Fraction(1)),
+    ]
+    for wrong in ("", ".", "-1", "1e3", "nan", "1" * (LONGEST_NUMBER + 1)):
+        with pytest.raises(UsageError, match="is not a number"):
+            values.decimal(wrong)

@@ -1,0 +1,160 @@
+# SPDX-License-Identifier: GPL-2.0
+"""When a job ends. The options of `spekctl run` that say so are parsed by what parses them."""
+
+from __future__ import annotations
+
+import itertools
+import re
+import shlex
+from fractions import Fraction
+from typing import Any
+
+import pytest
+from lib.ctl.fio_jobs import plan
+
+from spekctl import units
+from spekctl.errors import UsageError
+from spekctl.fio import ends
+from spekctl.fio.plan import Plan
+from spekctl.workload import endings
+
+
+def given(made: Plan, option: str) -> list[str]:
+    """The values of an option of the command line."""
+    words = shlex.split(" ".join(made.command_line))
+    return [value for name, value in itertools.pairwise(words) if name == option]
+
+
+@pytest.mark.parametrize(
+    ("options", "amount"),
+    [
+        ({"size": "1m"}, 256),
+        ({"size": "1m", "loops": 3, "numjobs": 2}, 1536),
+        ({"size": "1m", "io_size": "4m"}, 1024),
+        ({"size": "50%"}, None),
+        ({"size": "1m", "io_size": "50%"}, None),
+        ({"size": "1m", "number_ios": 10, "numjobs": 2}, 20),
+        ({"size": 1024}, 1),
+        ({"size": "1m", "runtime": 5}, None),
+        ({}, None),
+    ],
+)
+def test_a_job_ends_after_its_amount_unless_after_its_time(
+    options: dict[str, Any], amount: int | None
+) -> None:
+    made = plan(rw="read", **options)
+    assert (made.amount, made.run.get("time")) == (amount, "5s" if "runtime" in options else None)
+    assert (ends.ENDS in made.differences) == ("runtime" in options)
+
+
+def test_a_job_by_time_without_a_time_ends_by_its_amount() -> None:
+    """As fio, which says that it takes no notice."""
+    made = plan(rw="read", size="1m", time_based=None)
+    assert made.amount == 256 and "time" not in made.run
+    assert made.not_needed["time_based"] == "no effect without a runtime, as in fio"
+    assert "time_based" not in made.mapped
+    assert "time_based" in plan(rw="read", runtime=5, time_based=None).mapped
+
+
+def test_a_latency_that_is_too_high_ends_the_run() -> None:
+    made = plan(max_latency="50ms")
+    (threshold,) = map(endings.parse_threshold, given(made, "--stop-when"))
+    (part,) = threshold.parts
+    assert (str(part.metric), part.operator) == ("max", ">")
+    assert part.bound.value == 50_000_000
+    assert given(plan(max_latency=200), "--stop-when") == ["max > 200us"]
+    assert not given(plan(max_latency=0), "--stop-when")
+
+
+@pytest.mark.parametrize(
+    ("options", "limits"),
+    [
+        ({"rw": "randread", "rate_iops_min": 100}, ["read.iops < 100"]),
+        ({"rw": "write", "rate_iops_min": "100,50", "numjobs": 2}, ["write.iops < 100"]),
+        ({"rw": "randrw", "rate_iops_min": "100,50"}, ["read.iops < 100", "write.iops < 50"]),
+        ({"rw": "read", "rate_min": "1m"}, ["read.bandwidth < 1048576B/s"]),
+        ({"rw": "read", "rate_min": ",1m"}, []),
+        ({"rw": "trim", "rate_min": "1m"}, []),
+    ],
+)
+def test_a_rate_that_is_too_low_ends_the_run(options: dict[str, Any], limits: list[str]) -> None:
+    made = plan(rate_cycle=500, **options)
+    assert given(made, "--stop-when") == limits
+    for one in limits:
+        assert endings.parse_threshold(one).parts
+    assert given(made, "--interval") == (["500ms"] if limits else [])
+    assert (ends.CYCLES in made.differences) == bool(limits)
+    assert {"rate_iops_min", "rate_min"} & set(options) <= made.mapped.keys()
+
+
+@pytest.mark.parametrize(
+    ("options", "metric", "interval", "window", "range_", "slope"),
+    [
+        # Over 60 samples the mean moves by 59 times what it does in a second.
+        ({"steadystate": "iops_slope:0.1%"}, "iops", 1, 60, 1, Fraction(59, 1000)),
+        ({"steadystate": "bw:5%"}, "bandwidth", 1, 60, Fraction(10, 100), 1),
+        (
+            {"steadystate": "bw_slope:0.01%", "steadystate_duration": "30m"},
+            *("bandwidth", 2, 900, 1, Fraction(1798, 10000)),
+        ),
+        ({"steadystate": "iops:80%", "steadystate_duration": 1}, "iops", 1, 2, 1, 1),
+    ],
+)
+def test_steady_state_ends_the_run(
+    options: dict[str, Any],
+    metric: str,
+    interval: int,
+    window: int,
+    range_: Fraction,
+    slope: Fraction,
+) -> None:
+    made = plan(**{"steadystate_duration": 60, "steadystate_ramp_time": 10, **options})
+    (until,) = map(endings.parse_until, given(made, "--until"))
+    assert [str(one) for one in until.watched] == [metric]
+    assert (until.window, until.range, until.slope) == (window, range_, slope)
+    assert given(made, "--interval") == [f"{interval}s"]
+    assert {one for one in made.mapped if one.startswith("steady")} == {
+        *("steadystate", "steadystate_duration", "steadystate_ramp_time"),
+    }
+    assert ends.STEADY in made.differences
+
+
+def test_steady_state_over_no_time_is_none_as_in_fio() -> None:
+    made = plan(steadystate="iops:5%")
+    assert not given(made, "--until")
+    assert made.not_needed["steadystate"] == "no effect on a job of this kind, as in fio"
+
+
+@pytest.mark.parametrize(
+    ("percentile", "metric"),
+    [("99.9", "p99.9"), ("99.0", "p99"), ("95", "p99"), ("50", "p50"), ("100", "max")],
+)
+def test_a_latency_target_is_looked_for_by_a_sweep(percentile: str, metric: str) -> None:
+    options = {"latency_window": "5s", "latency_percentile": percentile}
+    made = plan(rw="randread", iodepth=128, latency_target="50ms", **options)
+    (told,) = [one for one in made.differences if "latency target" in one]
+    command = re.search(r"`spekctl sweep WORKLOAD --depth (\S+) --within '([^']+)'`", told)
+    assert command is not None and command[1] == "1,128"
+    (part,) = endings.parse_threshold(command[2]).parts
+    assert (str(part.metric), part.operator) == (metric, "<")
+    assert part.bound.value == units.parse_duration_ns("50ms")
+    assert made.mapped.keys() >= {"latency_target", *options}
+    assert not any("sweep" in one for one in plan(latency_target=0).differences)
+
+
+@pytest.mark.parametrize(
+    ("options", "sentence"),
+    [
+        ({"steadystate": "iops"}, "steadystate: 'iops' is not iops, iops_slope, bw or bw_slope"),
+        ({"steadystate": "lat:5%"}, "steadystate: 'lat:5%' is not iops, iops_slope, bw or bw_sl"),
+        ({"steadystate": "iops:500"}, "steadystate: the limit '500' is not one in per cent"),
+        ({"steadystate": "iops:x%"}, "steadystate: 'x' is not a number"),
+        ({"max_latency": "5x"}, "max_latency: "),
+        ({"rate_min": "5x"}, "rate_min: "),
+        ({"latency_target": 50, "latency_percentile": "p9"}, "latency_percentile: 'p9' is not a"),
+        ({"latency_target": 50, "rate_iops": 100}, "latency_target: it excludes a rate"),
+    ],
+)
+def test_a_limit_that_cannot_be_mapped_is_refused(options: dict[str, Any], sentence: str) -> None:
+    with pytest.raises(UsageError, match=re.escape(sentence)):
+        plan(**{"steadystate_duration": 60, **options})
