@@ -6,6 +6,7 @@ values.py     fio's notation of numbers, sizes and times
 options.py    options by what becomes of them: not needed here, or refused; all others are mapped
 plan.py       what a job becomes, and its options while they are taken one by one
 job.py        one job as streams and arrival processes
+zones.py      zonemode: zoned devices, and gaps between zones
 ends.py       when a job begins and ends
 export.py     a workload as a job file
 convert.py    all jobs of a file as one workload, with a report of where each option went

@@ -163,6 +163,7 @@ def _together(title: str, file: str, jobs: Sequence[_Job]) -> Imported:
             made = {"name": word(job.name, streams), **stream}
             made["arrival"] = called[stream.get("arrival", 0)]
             data["stream"].append(made)
+    _name_asus(data)
     found = Imported(workloads.check(data), "fio")
     found.command_line = [f"--device {one}" for one in devices]
     for delay in delays - {0}:
@@ -173,6 +174,24 @@ def _together(title: str, file: str, jobs: Sequence[_Job]) -> Imported:
         found.not_needed |= plan.not_needed
         found.differences += [one for one in plan.differences if one not in found.differences]
     return found
+
+
+def _name_asus(data: dict[str, Any]) -> None:
+    """Make a table of the range of zones, if there is one, and one of all for other streams."""
+    pointers = [one for one in data["stream"] if one.get("pattern") == "write-pointer"]
+    ranges = {tuple(one.get("asu", {}).values()) for one in pointers}
+    if len(ranges) > 1:
+        raise UsageError(
+            "zonemode: its jobs have different ranges of zones, and each zone has one write"
+            " pointer; import jobs one by one with --section"
+        )
+    if not pointers or () in ranges:
+        return
+    data["asu"] = [{"name": "zones", **pointers[0]["asu"]}, {"name": "all", "start": 0}]
+    for one in data["stream"]:
+        one["asu"] = "zones" if one in pointers else "all"
+    if len(pointers) == len(data["stream"]):
+        del data["asu"][1]
 
 
 def _run(plans: Sequence[Plan]) -> dict[str, Any]:

@@ -18,14 +18,13 @@ from spekctl.workload.model import Arrival, Stream, WorkloadFile
 
 # I/Os that an open loop of fio may have outstanding.
 _OPEN_DEPTH = 256
-_RANDOM = ("uniform", "once", "runs", "zipf", "pareto", "normal", "zoned")
+_RANDOM = ("uniform", "once", "runs", "zipf", "pareto", "normal", "zoned", "write-pointer")
 _NOT_IN_FIO = {
     "walk": "fio has no hierarchical random walk",
     "hotband": "fio has no hot band",
     "backward": "fio has no order from the end to the start",
     "trace": "traces are not exported; fio replays an iolog (read_iolog), which `spekctl trace"
     " convert` writes",
-    "write-pointer": "writes at write pointers are not exported; fio has them with zonemode=zbd",
 }
 _KEYS_NOT_IN_FIO = {
     "jitter": "fio's gaps are all alike",
@@ -116,7 +115,7 @@ def _stream(workload: WorkloadFile, stream: Stream) -> list[str]:
     for key, why in _KEYS_NOT_IN_FIO.items():
         if getattr(stream, key) is not None:
             raise UsageError(f"{key}: {why}")
-    if stream.operation in ("flush", "write-zeroes"):
+    if stream.operation not in ("transfer", "discard"):
         raise UsageError(f"fio has no stream of operation {stream.operation}")
     sizes = meaning.size_weights(stream)
     random = stream.pattern in _RANDOM
@@ -209,6 +208,9 @@ def _pattern(stream: Stream) -> list[str]:
         return [f"random_distribution=normal:{deviation}{center}"]
     if stream.pattern == "zoned":
         return [_zones(stream)]
+    if stream.pattern == "write-pointer":
+        limit = [] if stream.open_zones is None else [f"max_open_zones={stream.open_zones}"]
+        return ["zonemode=zbd", *limit]
     return []
 
 

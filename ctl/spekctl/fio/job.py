@@ -16,7 +16,7 @@ from typing import Any, get_args
 
 from spekctl import units
 from spekctl.errors import UsageError
-from spekctl.fio import ends, values
+from spekctl.fio import ends, values, zones
 from spekctl.fio.jobfile import Job
 from spekctl.fio.options import ASYNCHRONOUS, MAPPED, NOT_NEEDED, REFUSED, SYNCHRONOUS
 from spekctl.fio.plan import Mix, Plan, Reader
@@ -104,10 +104,6 @@ def refusals(job: Job, accept_direct: bool) -> list[str]:
     engine = _engine(options.get("ioengine"))
     if engine not in SYNCHRONOUS | ASYNCHRONOUS:
         found.append(f"ioengine: {engine} does not load a block device as spek does")
-    if options.get("zonemode", "none") != "none":
-        found.append(
-            "zonemode: zones are not imported; pattern write-pointer writes those of a device"
-        )
     # Of files with names there are as many as names.
     if options.get("nrfiles", "1") != "1" and not options.get("filename"):
         found.append("nrfiles: spek loads block devices, not files")
@@ -138,6 +134,7 @@ def plan_of(job: Job) -> Plan:
     _flushes(options, plan)
     _command_line(options, plan)
     ends.set_limits(options, plan, clones)
+    zones.move_to_asus(plan)
     for name in job.options:
         if name not in plan.mapped and name not in plan.not_needed:
             plan.not_needed[name] = "no effect on a job of this kind, as in fio"
@@ -169,7 +166,7 @@ def _streams(options: Reader, plan: Plan, clones: int) -> tuple[Mix, Mix]:
     forced = (options.text("sync") or "0") not in ("0", "none")
     options.went("sync", "stream.fua")
     contents = _contents(options, plan)
-    hint, priority = _write_hint(options), _priority(options)
+    hint, priority, mode = _write_hint(options), _priority(options), zones.mode_of(options)
     parts: list[dict[str, Any]] = []
     # Both directions of a sequential job have a place of their own; others differ as well where
     # options do.
@@ -198,8 +195,18 @@ def _streams(options: Reader, plan: Plan, clones: int) -> tuple[Mix, Mix]:
             one["size"] = mix[0][0]
         else:
             one["sizes"] = [{"size": size, "share": often} for size, often in mix]
-        direction = 2 if kind in TRIM else int(not reads)
-        one |= _pattern(options, plan, kind, suffix, [size for size, _ in mix], base, direction)
+        direction = 2 if kind in TRIM else int(reads < 100)
+        bytes_of = [size for size, _ in mix]
+        if mode == "none":
+            one |= _pattern(options, plan, kind, suffix, bytes_of, base, direction)
+        elif suffix:
+            raise UsageError("rw: what follows the colon excludes zones")
+        elif mode == "zbd":
+            one |= zones.pointer_pattern(options, plan, kind in RANDOM, direction, clones)
+        elif kind in RANDOM:
+            raise UsageError("zonemode: strided zones are those of sequential jobs only")
+        else:
+            one |= zones.gap_pattern(options, bytes_of, base)
         parts.append(one)
     if split and any(one["pattern"] == "once" for one in parts):
         plan.differs(MAPS)
@@ -701,10 +708,11 @@ def _command_line(options: Reader, plan: Plan) -> None:
     plan.run["data"] = "zero" if options.flag("zero_buffers") else "random"
     for name in ("zero_buffers", "scramble_buffers", "refill_buffers"):
         options.went(name, "run.data")
-    for name in ("direct", "buffered", "nrfiles", "zonemode"):
+    for name in ("direct", "buffered", "nrfiles"):
         options.went(name, "nothing: there is neither a page cache nor a file")
-    for name in ("rw_sequencer", "bs_unaligned", "trim_percentage", "num_range"):
-        options.went(name, "nothing: it has the value that spek has")
+    for name in ("rw_sequencer", "bs_unaligned", "trim_percentage", "num_range", "zonemode"):
+        if name not in plan.mapped:
+            options.went(name, "nothing: it has the value that spek has")
     for name in ("rate_ignore_thinktime", "io_submit_mode", "thinktime_iotime"):
         options.went(name, "nothing: arrivals wait for nothing")
     for name in ("cmd_type", "numa_cpu_nodes"):

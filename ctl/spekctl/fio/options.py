@@ -46,7 +46,8 @@ MAPPED = frozenset(
         *("max_latency", "rate_min", "rate_iops_min", "rate_cycle", "num_range"),
         *("steadystate", "steadystate_duration", "steadystate_ramp_time", "thinktime_blocks_type"),
         *("latency_target", "latency_window", "latency_percentile", "latency_run"),
-        *("thinktime_iotime",),
+        *("thinktime_iotime", "zonesize", "zonecapacity", "zonerange", "zoneskip"),
+        *("max_open_zones", "job_max_open_zones", "read_beyond_wp"),
     )
 )
 
@@ -59,7 +60,7 @@ _TIME = "every I/O is timed"
 _THREAD = "the load is one kernel thread per CPU"
 _RING = "there are no system calls to save"
 _VERIFY = "with --verify, blocks are stamped and checked wherever they are read, and at the end"
-_ZONES = "zones of fio are not known"
+_ZONES = "full zones are reset when they are written again, and limits are the device's"
 _PROCESS = "the load is in the kernel, not in a process"
 _REPLAY = "convert the trace and replay it: spekctl run --trace"
 _DUPLICATES = "duplicates are 64 blocks of each stream"
@@ -144,8 +145,6 @@ REFUSED: dict[str, str] = {
     **dict.fromkeys(("replay_align", "replay_time_scale", "replay_skip"), _REPLAY),
     **dict.fromkeys(("read_iolog_chunked", "merge_blktrace_file"), _REPLAY),
     **dict.fromkeys(("merge_blktrace_scalars", "merge_blktrace_iters"), _REPLAY),
-    **dict.fromkeys(("zonesize", "zonerange", "zoneskip", "zonecapacity"), _ZONES),
-    **dict.fromkeys(("read_beyond_wp", "max_open_zones", "job_max_open_zones"), _ZONES),
     **dict.fromkeys(("ignore_zone_limits", "zone_reset_threshold"), _ZONES),
     **dict.fromkeys(("zone_reset_frequency",), _ZONES),
     **dict.fromkeys(("exec_prerun", "exec_postrun", "profile", "uid", "gid"), _PROCESS),

@@ -47,6 +47,26 @@ def stream(found: Imported) -> dict[str, Any]:
     return {key: value for key, value in only.items() if key not in ("name", "arrival", "share")}
 
 
+def places(tmp_path: Path, text: str) -> list[list[tuple[str, int]]]:
+    """(direction, first byte) of each I/O of fio itself, for each clone, in the order of the first
+    ones; nothing is touched."""
+    path, log = tmp_path / "job.fio", tmp_path / "log"
+    options = {"filename=/dev/sdx": "thread=0", "ioengine=libaio": "ioengine=null"}
+    options["direct=1"] = f"write_iolog={log}"
+    path.write_text("\n".join(options.get(one, one) for one in text.splitlines()) + "\n")
+    log.unlink(missing_ok=True)
+    done = fio(path)
+    assert done.returncode == 0, done.stderr
+    found: list[list[tuple[str, int]]] = []
+    for line in log.read_text().splitlines():
+        words = line.split()
+        if words[-1] == "open":
+            found.append([])
+        elif words[2:3] in (["read"], ["write"]):
+            found[-1].append((words[2], int(words[3])))
+    return sorted(found, key=lambda clone: clone[0][1])
+
+
 def plan(**options: Any) -> Plan:
     """What becomes of a job with these options."""
     made = {name: None if value is None else str(value) for name, value in options.items()}

@@ -24,7 +24,7 @@ from spekctl.workload import file
         (HEAD + "fsync=often\nrw=write\n", "[j] fsync: 'often' is not a whole number"),
         (HEAD + "buffer_pattern='abcd'\n", "[j] buffer_pattern: ''abcd'' is not taken; write 0x"),
         (HEAD + "rw=sideways\n", "rw: 'sideways' is not a kind of I/O"),
-        (HEAD + "zonemode=zbd\n", "zonemode: zones are not imported"),
+        (HEAD + "zonemode=zbd\nrw=trim\n", "[j] rw: a trim of a zone is its reset"),
         (HEAD + "flow=8\n", "[j] flow: jobs are not coupled"),
         (HEAD + "buffered=1\n", "buffered: it asks for the page cache"),
         ("[j]\ndirect=0\n", "direct: it asks for the page cache, which spek does not have"),
@@ -77,10 +77,10 @@ def test_what_would_be_lost_is_refused_by_name(
 
 
 def test_all_refusals_are_told_at_once(spekctl: Spekctl, tmp_path: Path) -> None:
-    text = "[j]\ndirectory=/x\nzonemode=zbd\nflow=1\ndirect=0\n"
+    text = "[j]\ndirectory=/x\nuid=5\nflow=1\ndirect=0\n"
     (tmp_path / "job.fio").write_text(text)
     sentence = spekctl("fio", "job.fio").sentence
-    assert all(f"[j] {one}: " in sentence for one in ("directory", "zonemode", "flow", "direct"))
+    assert all(f"[j] {one}: " in sentence for one in ("directory", "uid", "flow", "direct"))
 
 
 def test_buffered_jobs_are_accepted_on_request(spekctl: Spekctl, tmp_path: Path) -> None:

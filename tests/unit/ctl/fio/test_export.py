@@ -13,6 +13,7 @@ from typing import Any
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from lib.ctl.fio_jobs import fio
 
 from spekctl.errors import UsageError
 from spekctl.fio import convert
@@ -298,7 +299,7 @@ BASE = '[workload]\nname="w"\nsummary="s"\n[[stream]]\nname="m"\nsize=4096\n'
         ('operation="write-zeroes"\n', "fio has no stream of operation write-zeroes"),
         (
             'pattern="write-pointer"\noperation="zone-append"\n',
-            "writes at write pointers are not exported",
+            "fio has no stream of operation zone-append",
         ),
         ("[run]\nramp_count=5\n", "run: fio's ramp-up is a time"),
         ('start=4096\n[[asu]]\nname="a"\nstart="10%"\nsize="50%"\n', "in per cent and in bytes"),
@@ -309,3 +310,36 @@ def test_what_fio_cannot_say_is_refused(more: str, sentence: str) -> None:
         export(file.parse(BASE + more))
     assert found.value.message.startswith("w is not exported: ")
     assert sentence in found.value.message
+
+
+@pytest.mark.parametrize(
+    ("keys", "asu", "lines"),
+    [
+        ({"read": "0%", "open_zones": 8}, None, ["rw=randwrite", "max_open_zones=8"]),
+        ({"read": "100%"}, None, ["rw=randread"]),
+        (
+            {"read": "30%"},
+            {"start": 1 << 30, "size": 2 << 30},
+            ["rw=randrw", "rwmixread=30", "offset=1073741824", "size=2147483648"],
+        ),
+    ],
+)
+def test_writes_at_pointers_are_those_of_zonemode_zbd(
+    tmp_path: Path, keys: dict[str, Any], asu: dict[str, Any] | None, lines: list[str]
+) -> None:
+    stream = {"name": "a", "arrival": "a", "share": 100, "size": 65536, **keys}
+    made: dict[str, Any] = {
+        "workload": {"name": "made", "summary": "Imported from fio's made.fio"},
+        "run": {"time": "5s", "data": "random"},
+        "arrival": [{"name": "a", "depth": 4}],
+        "stream": [{**stream, "pattern": "write-pointer"}],
+    }
+    if asu is not None:
+        made["asu"] = [{"name": "zones", **asu}]
+        made["stream"][0]["asu"] = "zones"
+    workload = file.check(made)
+    text = export(workload).splitlines()
+    assert {"zonemode=zbd", *lines} <= set(text)
+    (tmp_path / "made.fio").write_text("\n".join(text) + "\n")
+    assert fio("--parse-only", tmp_path / "made.fio").returncode == 0
+    assert again(workload, tmp_path) == workload

@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from lib.ctl.fio_jobs import HEAD, fio, imported, plan, stream, tables
+from lib.ctl.fio_jobs import HEAD, fio, imported, places, plan, stream, tables
 
 from spekctl.errors import UsageError
 from spekctl.fio import job as fio_job
@@ -108,26 +108,6 @@ def test_a_job_without_direct_is_imported_and_told(tmp_path: Path) -> None:
 
 
 # --- fio goes where the workload says ------------------------------------------------------------
-
-
-def places(tmp_path: Path, text: str) -> list[list[tuple[str, int]]]:
-    """(direction, first byte) of each I/O of fio itself, for each clone, in the order of the first
-    ones; nothing is touched."""
-    path, log = tmp_path / "job.fio", tmp_path / "log"
-    options = {"filename=/dev/sdx": "thread=0", "ioengine=libaio": "ioengine=null"}
-    options["direct=1"] = f"write_iolog={log}"
-    path.write_text("\n".join(options.get(one, one) for one in text.splitlines()) + "\n")
-    log.unlink(missing_ok=True)
-    done = fio(path)
-    assert done.returncode == 0, done.stderr
-    found: list[list[tuple[str, int]]] = []
-    for line in log.read_text().splitlines():
-        words = line.split()
-        if words[-1] == "open":
-            found.append([])
-        elif words[2:3] in (["read"], ["write"]):
-            found[-1].append((words[2], int(words[3])))
-    return sorted(found, key=lambda clone: clone[0][1])
 
 
 def test_fio_leaves_the_gap_that_the_stride_has(tmp_path: Path) -> None:

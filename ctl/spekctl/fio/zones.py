@@ -1,0 +1,91 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Jobs on zoned devices (zonemode=zbd), and jobs that leave gaps between zones (strided)."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from spekctl.errors import UsageError
+from spekctl.fio import values
+from spekctl.fio.plan import Plan, Reader
+
+TURNS = (
+    "zones are written in turn, as many as max_open_zones or, without it, as there are workers; fio"
+    " takes zones at random or, in a sequential job, one after the other"
+)
+PAST = "sequential reads take the zones to their ends; fio stops at their write pointers"
+BELOW = "random reads are below the write pointers of all zones"
+_STRIDED = ("zonesize", "zonerange", "zoneskip")
+_ZBD = ("zonesize", "zonecapacity", "max_open_zones", "job_max_open_zones", "read_beyond_wp")
+
+
+def mode_of(options: Reader) -> str:
+    """none, strided or zbd."""
+    mode = options.text("zonemode") or "none"
+    if mode not in ("none", "strided", "zbd"):
+        raise UsageError(f"zonemode: '{mode}' is not none, strided or zbd")
+    if mode == "none" and options.value("zonesize", values.size):
+        raise UsageError("zonesize: as in fio, it needs zonemode=strided or zbd")
+    return mode
+
+
+def gap_pattern(options: Reader, sizes: list[int], base: int) -> dict[str, Any]:
+    """The pattern of a sequential job with zonemode=strided."""
+    found = {name: options.value(name, values.size, base) for name in _STRIDED}
+    for name in ("zonemode", *_STRIDED):
+        options.went(name, "stream.stride")
+    zone = found["zonesize"]
+    if not zone:
+        raise UsageError("zonesize: zonemode=strided needs it")
+    stride = (found["zonerange"] or zone) + (found["zoneskip"] or 0)
+    if stride == zone:
+        return {"pattern": "sequential"}
+    if sizes != [zone]:
+        raise UsageError("zonesize: spek leaves a gap after each I/O; zones of one I/O have that")
+    return {"pattern": "strided", "stride": stride}
+
+
+def pointer_pattern(
+    options: Reader, plan: Plan, random: bool, direction: int, clones: int
+) -> dict[str, Any]:
+    """The pattern of a job with zonemode=zbd; @direction: 0 are reads, 1 writes or both, 2
+    discards."""
+    options.went("zonemode", "stream.pattern")
+    for name in _ZBD:
+        options.went(name, "nothing: the device says what its zones are")
+    for name, usual in (("random_distribution", "random"), ("percentage_random", "100")):
+        if random and options.text(name) not in (None, usual):
+            raise UsageError(f"{name}: I/Os are at the write pointers of zones, or below them")
+    if direction == 2:
+        raise UsageError("rw: a trim of a zone is its reset; spek has operation zone-reset for it")
+    if options.text("offset_increment") is not None:
+        raise UsageError("offset_increment: clones that write zones share them")
+    if not direction:
+        if random:
+            plan.differs(BELOW)
+            return {"pattern": "write-pointer"}
+        if not options.flag("read_beyond_wp"):
+            plan.differs(PAST)
+        return {"pattern": "sequential"}
+    plan.differs(TURNS)
+    most = options.value("max_open_zones", values.whole)
+    of_each = options.value("job_max_open_zones", values.whole)
+    found = most or (of_each or 0) * clones
+    for name in ("max_open_zones", "job_max_open_zones"):
+        options.went(name, "stream.open_zones")
+    return {"pattern": "write-pointer", **({"open_zones": int(found)} if found else {})}
+
+
+def move_to_asus(plan: Plan) -> None:
+    """Turn the ranges of streams at write pointers into asus: they have all zones of one."""
+    for stream in plan.streams:
+        if stream.get("pattern") != "write-pointer":
+            continue
+        start, size = stream.pop("start", 0), stream.pop("range", None)
+        if start in (0, "0%") and size is None:
+            continue
+        if size is None:
+            if not isinstance(start, str):
+                raise UsageError("offset: a job that writes zones needs a size beside it")
+            size = f"{100 - values.percent(start)}%"
+        stream["asu"] = {"start": start, "size": size}

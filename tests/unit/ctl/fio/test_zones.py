@@ -1,0 +1,139 @@
+# SPDX-License-Identifier: GPL-2.0
+"""Jobs on zoned devices, and jobs that leave gaps between zones. fio goes where these say."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+from typing import Any
+
+import pytest
+from lib.ctl.fio_jobs import HEAD, imported, places, plan, stream, tables
+
+from spekctl.errors import UsageError
+from spekctl.fio import zones
+from spekctl.workload.layout import Target
+from spekctl.workload.options import Options
+from spekctl.workload.resolve import resolve
+
+ZONED = Target("/dev/sdx", 8, 0, 64 << 30, 4096, zone_bytes=256 << 20, open_zones_max=16)
+ZBD = HEAD + "zonemode=zbd\nruntime=5\n"
+
+
+@pytest.mark.parametrize("rw", ["randwrite", "write", "randrw"])
+def test_writes_are_at_the_pointers_of_zones(tmp_path: Path, rw: str) -> None:
+    text = ZBD + f"rw={rw}\nbs=64k\nmax_open_zones=8\nzonesize=256m\nnumjobs=2\niodepth=4\n"
+    found = imported(tmp_path, text)
+    only = stream(found)
+    assert (only["pattern"], only["open_zones"]) == ("write-pointer", 8)
+    assert tables(found)["arrival"][0]["depth"] == 8
+    assert zones.TURNS in found.differences
+    assert {"zonemode", "max_open_zones", "zonesize"} <= found.mapped.keys()
+    config = resolve(found.workload, Options(write=True, available_cpus=[0, 1]), [ZONED])
+    assert config.streams
+
+
+def test_clones_have_as_many_zones_as_all_of_them() -> None:
+    made = plan(rw="write", zonemode="zbd", job_max_open_zones=2, numjobs=3)
+    assert [one["open_zones"] for one in made.streams] == [6]
+    assert "open_zones" not in plan(rw="write", zonemode="zbd").streams[0]
+
+
+def test_random_reads_are_below_the_pointers_and_sequential_ones_are_not() -> None:
+    below = plan(rw="randread", zonemode="zbd")
+    assert below.streams[0]["pattern"] == "write-pointer" and zones.BELOW in below.differences
+    past = plan(rw="read", zonemode="zbd")
+    assert past.streams[0]["pattern"] == "sequential" and zones.PAST in past.differences
+    assert zones.PAST not in plan(rw="read", zonemode="zbd", read_beyond_wp=1).differences
+    reads, writes = plan(rw="rw", zonemode="zbd").streams
+    assert (reads["pattern"], writes["pattern"]) == ("sequential", "write-pointer")
+
+
+@pytest.mark.parametrize(
+    ("options", "asu"),
+    [
+        ("", None),
+        ("offset=0\nsize=100%\n", None),
+        ("size=1g\n", {"name": "zones", "start": 0, "size": 1 << 30}),
+        ("offset=1g\nsize=2g\n", {"name": "zones", "start": 1 << 30, "size": 2 << 30}),
+        ("offset=30%\n", {"name": "zones", "start": "30%", "size": "70%"}),
+    ],
+)
+def test_a_range_of_zones_is_an_asu(
+    tmp_path: Path, options: str, asu: dict[str, Any] | None
+) -> None:
+    found = imported(tmp_path, ZBD + "rw=randwrite\nbs=64k\n" + options)
+    only = tables(found).get("asu", [])
+    assert [{"start": 0, **one} for one in only] == ([] if asu is None else [asu])
+    assert {"start", "range"}.isdisjoint(stream(found))
+    assert resolve(found.workload, Options(write=True, available_cpus=[0]), [ZONED]).streams
+
+
+def test_other_jobs_have_all_of_the_device(tmp_path: Path) -> None:
+    text = ZBD + "rw=randwrite\nsize=1g\n[k]\ndirect=1\nruntime=5\nrw=read\nsize=2g\n"
+    made = tables(imported(tmp_path, text))
+    assert [(one["name"], one["asu"], one.get("range")) for one in made["stream"]] == [
+        ("j", "zones", None),
+        ("k", "all", 2 << 30),
+    ]
+    other = ZBD + "rw=randwrite\nsize=1g\n[k]\nzonemode=zbd\nruntime=5\nrw=write\nsize=2g\n"
+    with pytest.raises(UsageError, match="zonemode: its jobs have different ranges of zones"):
+        imported(tmp_path, other)
+
+
+@pytest.mark.parametrize(
+    "options",
+    [
+        "zonemode=strided\nzonesize=4k\nzonerange=64k\nzoneskip=1m\n",
+        "zonemode=strided\nzonesize=4k\nzoneskip=60k\n",
+        "zonemode=strided\nzonesize=64k\n",
+    ],
+)
+def test_fio_leaves_the_gaps_between_zones_that_the_stride_has(
+    tmp_path: Path, options: str
+) -> None:
+    text = HEAD + "rw=read\nbs=4k\nsize=100m\nnumber_ios=40\n" + options
+    found = imported(tmp_path, text)
+    stride = stream(found).get("stride", 4096)
+    (seen,) = places(tmp_path, text)
+    assert [place for _, place in seen] == [index * stride for index in range(40)]
+    assert "zonesize" in found.mapped
+
+
+def test_zones_of_no_mode_have_no_effect() -> None:
+    made = plan(rw="read", zonemode="none")
+    assert made.streams[0]["pattern"] == "sequential" and "zonemode" in made.mapped
+
+
+@pytest.mark.parametrize(
+    ("options", "sentence"),
+    [
+        ({"zonemode": "sometimes"}, "zonemode: 'sometimes' is not none, strided or zbd"),
+        ({"zonemode": "strided"}, "zonesize: zonemode=strided needs it"),
+        ({"zonesize": "4k"}, "zonesize: as in fio, it needs zonemode=strided or zbd"),
+        (
+            {"zonemode": "strided", "zonesize": "1m", "zoneskip": "1m"},
+            "zonesize: spek leaves a gap after each I/O",
+        ),
+        (
+            {"zonemode": "strided", "zonesize": "4k", "rw": "randread"},
+            "zonemode: strided zones are those of sequential",
+        ),
+        ({"zonemode": "zbd", "rw": "write:4k"}, "rw: what follows the colon excludes zones"),
+        ({"zonemode": "zbd", "rw": "trim"}, "rw: a trim of a zone is its reset"),
+        ({"zonemode": "zbd", "offset_increment": "1g"}, "offset_increment: clones that write zo"),
+        (
+            {"zonemode": "zbd", "rw": "randwrite", "random_distribution": "zipf"},
+            "random_distribution: I/Os are at the write pointers",
+        ),
+        (
+            {"zonemode": "zbd", "rw": "randread", "percentage_random": "50"},
+            "percentage_random: I/Os are at the write pointers",
+        ),
+        ({"zonemode": "zbd", "rw": "write", "offset": "1g"}, "offset: a job that writes zones"),
+        ({"zonemode": "zbd", "size": "3z"}, "size: '3z' is not a size"),
+    ],
+)
+def test_what_zones_do_not_have_is_refused(options: dict[str, Any], sentence: str) -> None:
+    with pytest.raises(UsageError, match=re.escape(sentence)):
+        plan(**options)
