@@ -8,6 +8,7 @@ plan.py       what a job becomes, and its options while they are taken one by on
 job.py        one job as streams and arrival processes
 zones.py      zonemode: zoned devices, and gaps between zones
 ends.py       when a job begins and ends
+phases.py     jobs that start or end at different times
 export.py     a workload as a job file
 convert.py    all jobs of a file as one workload, with a report of where each option went
 

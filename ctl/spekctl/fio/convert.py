@@ -12,6 +12,7 @@ from spekctl import recorded, units
 from spekctl.errors import UsageError
 from spekctl.fio import job as fio_job
 from spekctl.fio import jobfile, values
+from spekctl.fio.phases import in_phases
 from spekctl.fio.plan import Plan
 from spekctl.suggest import did_you_mean
 from spekctl.workload import file as workloads
@@ -55,9 +56,8 @@ def load(path: Path, sections: Sequence[str] = (), accept_direct: bool = False) 
 def load_steps(
     path: Path, sections: Sequence[str] = (), accept_direct: bool = False
 ) -> list[Imported]:
-    """A workload for each group of jobs that start together, in the order in which fio runs
-    them; one for the jobs of each device, where jobs that start together have devices of their
-    own."""
+    """A workload for each group of jobs that run together, in the order in which fio runs them;
+    one for the jobs of each device, where jobs that start together have devices of their own."""
     jobs = jobfile.read(path)
     names = [one.name for one in jobs]
     for section in sections:
@@ -81,9 +81,22 @@ def load_steps(
                 f"{recorded.text(str(path))} is not imported: [{one.name}] {error.message}"
             ) from error
         steps[-1].jobs.append(_Job(one.name, plan))
-    parts = [
-        (part, place > 0) for step in steps for place, part in enumerate(_by_device(step.jobs))
-    ]
+    parts: list[tuple[Sequence[_Job], bool]] = []
+    for step in steps:
+        groups = _by_device(step.jobs)
+        if len(groups) > 1:
+            parts += [(group, place > 0) for place, group in enumerate(groups)]
+            continue
+        try:
+            phases = in_phases([one.plan for one in step.jobs])
+        except UsageError as error:
+            raise UsageError(
+                f"{recorded.text(str(path))} is not imported: {error.message}"
+            ) from error
+        parts += [
+            ([_Job(step.jobs[place].name, plan) for place, plan in phase], False)
+            for phase in phases
+        ]
     made = []
     for number, (part, beside) in enumerate(parts, start=1):
         title = path.stem if len(parts) == 1 else f"{path.stem}.{number}"

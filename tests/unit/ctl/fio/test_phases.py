@@ -1,0 +1,96 @@
+# SPDX-License-Identifier: GPL-2.0
+"""Jobs of different times as phases."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from lib.ctl.fio_jobs import HEAD
+
+from spekctl import units
+from spekctl.errors import UsageError
+from spekctl.fio import convert
+from spekctl.fio.phases import PHASES, in_phases
+from spekctl.fio.plan import Plan
+
+SECOND = 10**9
+
+
+def job(start: int, length: int | None, ramp: int = 0, **not_needed: str) -> Plan:
+    run = {} if length is None else {"time": f"{length}s"}
+    run |= {"ramp": f"{ramp}s"} if ramp else {}
+    return Plan(run=dict(run), delay_ns=start * SECOND, not_needed=not_needed)
+
+
+def seconds(text: str | None) -> int:
+    return units.parse_duration_ns(text) // SECOND if text else 0
+
+
+def shown(plans: list[Plan]) -> list[tuple[list[int], int, int, int]]:
+    """Jobs, pause before them, ramp-up and time of each phase, in seconds."""
+    found = []
+    for phase in in_phases(plans):
+        (values,) = {(one.delay_ns, one.run.get("ramp"), one.run["time"]) for _, one in phase}
+        places = [place for place, _ in phase]
+        found.append((places, values[0] // SECOND, seconds(values[1]), seconds(values[2])))
+    return found
+
+
+@pytest.mark.parametrize(
+    ("plans", "phases"),
+    [
+        ([job(0, 5), job(0, 5)], [([0, 1], 0, 0, 5)]),
+        ([job(3, 5, 1), job(3, 5, 1)], [([0, 1], 3, 1, 5)]),
+        ([job(0, 5), job(0, 8)], [([0, 1], 0, 0, 5), ([1], 0, 0, 3)]),
+        ([job(0, 10), job(4, 2)], [([0], 0, 0, 4), ([0, 1], 0, 0, 2), ([0], 0, 0, 4)]),
+        ([job(1, 5), job(6, 5)], [([0], 1, 0, 5), ([1], 0, 0, 5)]),
+        ([job(0, 5), job(8, 5)], [([0], 0, 0, 5), ([1], 3, 0, 5)]),
+        # fio adds the ramp-up to the runtime, and jobs that go on have theirs behind them.
+        ([job(0, 5, 2), job(0, 8, 2)], [([0, 1], 0, 2, 5), ([1], 0, 0, 3)]),
+        ([job(0, 5, exitall=""), job(0, 8, exitall="")], [([0, 1], 0, 0, 5)]),
+    ],
+)
+def test_a_phase_has_the_jobs_that_run_in_it(
+    plans: list[Plan], phases: list[tuple[list[int], int, int, int]]
+) -> None:
+    assert shown(plans) == phases
+
+
+@given(st.lists(st.tuples(st.integers(0, 9), st.integers(1, 9)), min_size=1, max_size=5))
+def test_each_job_runs_as_long_as_it_should_and_when(spans: list[tuple[int, int]]) -> None:
+    clock = 0
+    seen: dict[int, set[int]] = {}
+    for places, pause, ramp, length in shown([job(*span) for span in spans]):
+        clock += pause
+        for place in places:
+            seen.setdefault(place, set()).update(range(clock, clock + length))
+        assert not ramp
+        clock += length
+    assert seen == {
+        place: set(range(start, start + length)) for place, (start, length) in enumerate(spans)
+    }
+
+
+def test_jobs_that_do_not_all_end_by_time_are_left_as_they_are() -> None:
+    for plans in ([job(0, 5), job(0, None)], [job(0, 5, 1), job(0, 6)]):
+        (phase,) = in_phases(plans)
+        assert [one for _, one in phase] == plans
+        assert all(PHASES not in one.differences for _, one in phase)
+
+
+def test_a_ramp_over_the_start_of_another_job_is_refused() -> None:
+    with pytest.raises(UsageError, match="ramp_time: it ends when another job has started"):
+        in_phases([job(0, 9, 5), job(3, 9, 5)])
+
+
+def test_phases_are_steps(tmp_path: Path) -> None:
+    text = HEAD + "rw=randread\nruntime=5\n[k]\ndirect=1\nruntime=9\nstartdelay=2\n"
+    (tmp_path / "job.fio").write_text(text)
+    steps = convert.load_steps(tmp_path / "job.fio")
+    assert [
+        ([stream.name for stream in one.workload.stream], one.workload.run.time) for one in steps
+    ] == [(["j"], "2s"), (["j", "k"], "3s"), (["k"], "6s")]
+    assert all(PHASES in one.differences and not one.beside for one in steps)
