@@ -233,8 +233,6 @@ def check(words: Sequence[str], devices: Mapping[str, Target], cpus: Sequence[in
     @devices: those of that machine whose properties are known, by the names that --device has
     @cpus: of that machine
     """
-    from spekctl.block.safety import without_write
-    from spekctl.run import request as run_request
     from spekctl.trace.trace import open_trace
     from spekctl.workload import meaning
 
@@ -253,6 +251,30 @@ def check(words: Sequence[str], devices: Mapping[str, Target], cpus: Sequence[in
             if stream.trace is not None:
                 open_trace([Path(one) for one in stream.trace.files])
         return
+    _check_load(workload, asked, devices, cpus)
+
+
+def foresee(words: Sequence[str], devices: Mapping[str, Target], cpus: Sequence[int]) -> None:
+    """As check(), but of a run that may leave any number of results, and without opening traces."""
+    from spekctl.workload import file
+
+    with command.make_context("spekctl run", list(words)) as context:
+        steps, asked = _taken(context.params)
+    for workload in steps:
+        if not file.replays(workload):
+            _check_load(workload, asked, devices, cpus)
+
+
+def _check_load(
+    workload: WorkloadFile,
+    asked: RunOptions,
+    devices: Mapping[str, Target],
+    cpus: Sequence[int],
+) -> None:
+    """Refuse a load that does not fit the devices, if all of them are known."""
+    from spekctl.block.safety import without_write
+    from spekctl.run import request as run_request
+
     targets = [devices[one] for one in asked.devices if one in devices]
     if len(targets) < len(asked.devices):
         return

@@ -189,6 +189,11 @@ def command(
 
         # An instruction-counting guest has one CPU.
         run.check(command[1:], targets_of(parsed), cpus=[0])
+    elif not plain and command[0] == "run":
+        from spekctl.commands import run
+
+        # Before a boot that may take a minute.
+        run.foresee(command[1:], targets_of(parsed), cpus=range(1 if icount else cpus))
     if not re.fullmatch(r"[1-9][0-9]*[MG]", memory):
         raise UsageError(f"memory '{memory}' is not a size; write for example 512M or 2G")
     limit_s = parse_duration_ns(timeout, bare_seconds=True) / 1e9 if timeout is not None else 0.0

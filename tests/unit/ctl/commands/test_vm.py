@@ -38,6 +38,19 @@ def cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
         (["--timeout", "0", "--", "devices"], "a time limit of 0 leaves no time to boot"),
         (["--timeout", "soon", "--", "devices"], "'soon' is not a duration"),
         (["--kernel", "./nowhere", "--", "devices"], "there is no kernel tree"),
+        (["--disk", "nvme", "--", "run", "spc1", "--bsu", "1"], "missing option '--device'"),
+        (
+            ["--disk", "nvme", "--", "run", "random-read-4k", "--device", "{disk1}", "--dept", "4"],
+            "no such option '--dept'; did you mean '--depth'?",
+        ),
+        (
+            ["--disk", "nvme", "--", "run", "nothing", "--device", "{disk1}"],
+            "there is no workload 'nothing'",
+        ),
+        (
+            ["--disk", "nvme", "--", "run", "random-read-4k", "--device", "{disk1}", "--cpus", "7"],
+            "CPU 7 is not online; there is 0-1",
+        ),
     ],
 )
 def test_wrong_use_is_one_sentence(
@@ -98,3 +111,14 @@ def test_results_of_the_readme_need_no_folder_that_a_clean_clone_lacks() -> None
     written = re.findall(r"^    .* (?:-o|--output|--log|--verify-state) (\S+)", readme, re.M)
     assert "nvme.json" in written
     assert {str(Path(path).parent) for path in written} == {"."}
+
+
+def test_the_help_of_a_run_needs_no_guest(capsys: pytest.CaptureFixture[str]) -> None:
+    assert cli.run(["vm", "--", "run", "--help"]) == 0
+    assert capsys.readouterr().out.startswith("Usage: spekctl run ")
+
+
+def test_a_write_that_is_not_allowed_needs_no_guest(capsys: pytest.CaptureFixture[str]) -> None:
+    words = ["vm", "--disk", "nvme", "--", "run", "random-write-4k", "--device", "{disk1}"]
+    assert cli.run(words) == ExitCode.REFUSED
+    assert "this workload writes; give --write" in capsys.readouterr().err
