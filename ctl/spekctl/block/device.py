@@ -108,7 +108,7 @@ def targets(paths: Sequence[str]) -> list[Device]:
 
 
 def _hint(path: str, roots: Roots) -> str:
-    """Suggest a device: one with that kernel name, else one with a similar name.
+    """Suggest a device: one with that kernel name, else one with a similar name, else to look.
 
     The directory does not count: all names share it.
     """
@@ -117,7 +117,7 @@ def _hint(path: str, roots: Roots) -> str:
     if not folder and name in names:
         return f"; did you mean '{roots.dev / name}'?"
     near = did_you_mean(name, names)
-    return near.replace("'", f"'{roots.dev}/", 1) if near else ""
+    return near.replace("'", f"'{roots.dev}/", 1) or "; spekctl devices lists those that exist"
 
 
 def by_number(

@@ -25,8 +25,8 @@ def roots(tmp_path: Path) -> Roots:
         ("vdb", "; did you mean '/dev/vdb'?"),
         ("/dev/nvme0", "; did you mean '/dev/nvme0n1'?"),
         ("nvme0n", "; did you mean '/dev/nvme0n1'?"),
-        ("/dev/nope", ""),
-        ("/dev/disk/by-id/mine", ""),
+        ("/dev/nope", "; spekctl devices lists those that exist"),
+        ("/dev/disk/by-id/mine", "; spekctl devices lists those that exist"),
     ],
 )
 def test_a_device_that_is_not_there_gets_a_hint(given: str, hint: str, roots: Roots) -> None:
