@@ -19,6 +19,7 @@ from spekctl.workload import file as workloads
 from spekctl.workload.imported import Imported, word
 from spekctl.workload.values import ARRIVALS_MAX, DATA_KEYS, STREAMS_MAX
 
+BATCHES = "batches are as large as the smallest of its jobs; fio has a size for each"
 SUM = (
     "the run ends after as many I/Os as all its jobs have together; fio ends each job after its own"
 )
@@ -211,7 +212,12 @@ def _run(plans: Sequence[Plan]) -> dict[str, Any]:
     """The [run] table, which all jobs share."""
     _agree_on_data(plans)
     found: dict[str, Any] = {}
-    for key in ("time", "ramp", "batch", "data"):
+    if any("batch" in one.run for one in plans):
+        batches = {one.run.get("batch", 1) for one in plans}
+        found["batch"] = min(batches)
+        if len(batches) > 1:
+            plans[0].differs(BATCHES)
+    for key in ("time", "ramp", "data"):
         given = list(dict.fromkeys(str(one.run.get(key, "none")) for one in plans))
         if len(given) > 1:
             raise UsageError(

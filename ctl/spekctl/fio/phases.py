@@ -16,24 +16,39 @@ PHASES = (
     "its jobs start or end at different times: for each time within which the same ones run there"
     " is a step, with a result of its own, in which patterns begin again"
 )
+TIMED = "jobs that end by their size run as long as those beside them that end by time"
+RAMPS = "the ramp-up is the longest of its jobs; fio measures each job after its own"
+
+WITHIN = "a step that is all ramp-up is measured; fio measures nothing until it is over"
 
 
 def in_phases(plans: Sequence[Plan]) -> list[list[tuple[int, Plan]]]:
     """For each phase, the jobs that run by their places in @plans, and what they do in it. One
-    phase if they start and end together, or do not end by time."""
+    phase if they start and end together, or none ends by time."""
     spans = {(one.delay_ns, one.run.get("time"), one.run.get("ramp")) for one in plans}
-    ramps = {ramp for _, _, ramp in spans}
-    if len(spans) == 1 or len(ramps) > 1 or not all(time for _, time, _ in spans):
+    if len(spans) == 1:
         return [list(enumerate(plans))]
-    (text,) = ramps
-    ramp = units.parse_duration_ns(text) if text else 0
-    starts = [one.delay_ns for one in plans]
-    ends = [
-        start + ramp + units.parse_duration_ns(one.run["time"])
-        for start, one in zip(starts, plans, strict=True)
-    ]
+    parts = [copy.deepcopy(one) for one in plans]
+    ramps, times = [_ns(one, "ramp") for one in parts], [_ns(one, "time") for one in parts]
+    for one, time in zip(parts, times, strict=True):
+        if len(set(ramps)) > 1:
+            one.differs(RAMPS)
+        if any(times) and not time:
+            one.differs(TIMED)
+    if not any(times):
+        for one in parts:
+            _set(one, "ramp", max(ramps))
+        return [list(enumerate(parts))]
+    starts = [one.delay_ns for one in parts]
+    spent = [start + ramp + time for start, ramp, time in zip(starts, ramps, times, strict=True)]
+    latest = max(end for end, time in zip(spent, times, strict=True) if time)
+    ends = [end if time else latest for end, time in zip(spent, times, strict=True)]
+    if any(start >= end for start, end in zip(starts, ends, strict=True)):
+        raise UsageError(
+            "startdelay: a job that ends by its size starts when all others have ended"
+        )
     # With exitall the first job that ends ends all others.
-    last = min(ends) if any("exitall" in one.not_needed for one in plans) else max(ends)
+    last = min(ends) if any("exitall" in one.not_needed for one in parts) else latest
     marks = sorted(one for one in {*starts, *ends} if one <= last)
     found = []
     pause = marks[0]
@@ -44,20 +59,37 @@ def in_phases(plans: Sequence[Plan]) -> list[list[tuple[int, Plan]]]:
         if not running:
             pause += end - begin
             continue
-        lead = ramp if any(starts[place] == begin for place in running) else 0
+        lead = max(0, *(starts[place] + ramps[place] - begin for place in running))
         if lead >= end - begin:
-            raise UsageError("ramp_time: it ends when another job has started or ended already")
-        found.append([(place, _part(plans[place], pause, lead, end - begin)) for place in running])
+            lead = 0
+            for place in running:
+                parts[place].differs(WITHIN)
+        found.append(
+            [(place, _part(parts[place], pause, lead, end - begin - lead)) for place in running]
+        )
         pause = 0
+    if len(found) > 1:
+        for phase in found:
+            for _, one in phase:
+                one.differs(PHASES)
     return found
 
 
-def _part(plan: Plan, pause: int, ramp: int, length: int) -> Plan:
-    """What a job does in a phase of @length ns, which begins @pause ns after the one before."""
+def _part(plan: Plan, pause: int, ramp: int, time: int) -> Plan:
+    """What a job does in a phase, which begins @pause ns after the one before."""
     part = copy.deepcopy(plan)
     part.delay_ns = pause
-    part.run["time"] = units.format_duration(length - ramp)
-    if not ramp:
-        part.run.pop("ramp", None)
-    part.differs(PHASES)
+    _set(part, "ramp", ramp)
+    _set(part, "time", time)
     return part
+
+
+def _ns(plan: Plan, key: str) -> int:
+    """A time of the run; 0 without it."""
+    return units.parse_duration_ns(plan.run[key]) if key in plan.run else 0
+
+
+def _set(plan: Plan, key: str, ns: int) -> None:
+    plan.run.pop(key, None)
+    if ns:
+        plan.run[key] = units.format_duration(ns)

@@ -47,10 +47,6 @@ from spekctl.workload import file
         (HEAD + "time_based=x\n", "[j] time_based: 'x' is not 0 or 1"),
         (HEAD + "runtime=3 parsecs\n", "[j] runtime: '3 parsecs' is not a time"),
         (HEAD + "[k]\nstartdelay=3\n", "startdelay: its jobs start at different times"),
-        (
-            HEAD + "runtime=5\nramp_time=9\n[k]\nruntime=6\nramp_time=9\nstartdelay=1\n",
-            "ramp_time: it",
-        ),
         (HEAD + "thinktime=1\nthinktime_blocks=2\n", "[j] thinktime_blocks: pauses are after each"),
         (HEAD + "rate=1m\nrate_iops=5\n", "[j] rate: it excludes rate_iops"),
         (HEAD + "rw=randread\nrandom_distribution=zipf:x\n", "random_distribution: 'x' is not a n"),
@@ -66,7 +62,7 @@ from spekctl.workload import file
             HEAD + HEAD.replace("sdx", "sdx:/dev/sdy").replace("j", "k"),
             "its jobs have different devices",
         ),
-        (HEAD + "runtime=5\n[k]\ndirect=1\nsize=6m\n", "different values for time of the run"),
+        (HEAD + "runtime=5\n[k]\nstartdelay=6\n", "startdelay: a job that ends by its size starts"),
         (HEAD + "rw=rw\nrate=1m\nfsync=2\n", "[j] fsync: reads and writes have rates of their own"),
     ],
 )

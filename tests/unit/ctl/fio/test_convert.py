@@ -196,6 +196,16 @@ def test_jobs_that_end_by_their_size_are_counted_together(tmp_path: Path) -> Non
     assert "count" not in tables(open_end)["run"] and convert.SUM not in open_end.differences
 
 
+def test_a_run_has_the_smallest_batches_of_its_jobs(tmp_path: Path) -> None:
+    text = HEAD + "iodepth_batch={}\n[k]\ndirect=1\niodepth_batch={}\n"
+    for one, other, batch in ((4, 8, 4), (8, 8, 8), (8, 1, 1), (1, 1, 1)):
+        found = imported(tmp_path, text.format(one, other))
+        assert tables(found)["run"].get("batch") == batch
+        assert (convert.BATCHES in found.differences) == (one != other)
+    alone = imported(tmp_path, HEAD + "iodepth_batch=4\n[k]\ndirect=1\n")
+    assert tables(alone)["run"]["batch"] == 1 and convert.BATCHES in alone.differences
+
+
 def test_jobs_write_zeroes_beside_others_that_do_not(tmp_path: Path) -> None:
     text = HEAD + "rw=write\nzero_buffers\nruntime=5\n[k]\ndirect=1\nrw=write\nruntime=5\n"
     made = tables(imported(tmp_path, text))

@@ -13,7 +13,7 @@ from lib.ctl.fio_jobs import HEAD
 from spekctl import units
 from spekctl.errors import UsageError
 from spekctl.fio import convert
-from spekctl.fio.phases import PHASES, in_phases
+from spekctl.fio.phases import PHASES, RAMPS, TIMED, WITHIN, in_phases
 from spekctl.fio.plan import Plan
 
 SECOND = 10**9
@@ -74,16 +74,39 @@ def test_each_job_runs_as_long_as_it_should_and_when(spans: list[tuple[int, int]
     }
 
 
-def test_jobs_that_do_not_all_end_by_time_are_left_as_they_are() -> None:
-    for plans in ([job(0, 5), job(0, None)], [job(0, 5, 1), job(0, 6)]):
-        (phase,) = in_phases(plans)
-        assert [one for _, one in phase] == plans
-        assert all(PHASES not in one.differences for _, one in phase)
+def test_jobs_that_end_by_their_size_end_with_the_last_of_the_others() -> None:
+    (phase,) = in_phases([job(0, 5), job(0, None)])
+    assert [(one.run["time"], TIMED in one.differences) for _, one in phase] == [
+        *(("5s", False), ("5s", True)),
+    ]
+    assert all(PHASES not in one.differences for _, one in phase)
+    assert shown([job(0, 5), job(2, None)]) == [([0], 0, 0, 2), ([0, 1], 0, 0, 3)]
+    with pytest.raises(UsageError, match="startdelay: a job that ends by its size starts when all"):
+        in_phases([job(0, 5), job(5, None)])
 
 
-def test_a_ramp_over_the_start_of_another_job_is_refused() -> None:
-    with pytest.raises(UsageError, match="ramp_time: it ends when another job has started"):
-        in_phases([job(0, 9, 5), job(3, 9, 5)])
+def test_the_longest_ramp_is_that_of_all() -> None:
+    assert shown([job(0, 5, 1), job(0, 6)]) == [([0, 1], 0, 1, 5)]
+    (phase,) = in_phases([job(0, None, 1), job(0, None)])
+    assert [one.run for _, one in phase] == [{"ramp": "1s"}] * 2
+    assert all(RAMPS in one.differences for _, one in phase)
+
+
+def test_jobs_that_end_by_their_size_are_left_as_they_are() -> None:
+    plans = [job(0, None), job(3, None)]
+    (phase,) = in_phases(plans)
+    assert [one for _, one in phase] == plans
+
+
+def test_a_ramp_goes_on_when_another_job_starts() -> None:
+    plans = [job(0, 9, 5), job(3, 9, 5)]
+    assert shown(plans) == [([0], 0, 0, 3), ([0, 1], 0, 5, 6), ([1], 0, 0, 3)]
+    first, *others = in_phases(plans)
+    assert WITHIN in first[0][1].differences
+    # A job says so in its later phases as well: its result has steps of both kinds.
+    assert [WITHIN in one.differences for _, one in others[0]] == [True, False]
+    longer = [job(0, 9, 5), job(3, 9, 1)]
+    assert shown(longer) == [([0], 0, 0, 3), ([0, 1], 0, 2, 8), ([0], 0, 0, 1)]
 
 
 def test_phases_are_steps(tmp_path: Path) -> None:
