@@ -268,18 +268,13 @@ static int set_states(struct genl_info *info, struct spek_run *run)
 				   nla_get_u64(attrs[SPEK_A_MAP_FIRST]), copy,
 				   nla_len(states) / sizeof(u64), &refusal);
 	kvfree(copy);
-	switch (err) {
-	case 0:
+	if (!err)
 		return 0;
-	case -EBUSY:
-		return spek_genl_refuse(info->extack, attrs[SPEK_A_MAP_RUN], err, refusal.text);
-	case -ERANGE:
-		return spek_genl_refuse(info->extack, attrs[SPEK_A_MAP_FIRST], err,
-					"The states belong to blocks that the run does not address.");
-	default:
-		return spek_genl_refuse(info->extack, states, err,
-					"A state is invalid: pass on what map-get returned.");
-	}
+	if (err == -EBUSY)
+		states = attrs[SPEK_A_MAP_RUN];
+	else if (refusal.kind == SPEK_REFUSAL_TARGET)
+		states = attrs[SPEK_A_MAP_FIRST];
+	return spek_genl_refuse(info->extack, states, err, refusal.text);
 }
 
 int spek_nl_map_set_doit(struct sk_buff *skb, struct genl_info *info)

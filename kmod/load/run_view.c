@@ -230,7 +230,7 @@ int spek_run_restore_map(struct spek_run *run, u32 target, u64 first, const u64 
 		err = spek_refuse(refusal, SPEK_REFUSAL_RUN, 0, -EBUSY,
 				  "The run continues another one, which has the record of what was written.");
 	else
-		err = spek_map_restore(run->verify->map, target, first, states, nr);
+		err = spek_map_restore(run->verify->map, target, first, states, nr, refusal);
 	mutex_unlock(&run->lock);
 	return err;
 }

@@ -264,24 +264,33 @@ u32 spek_map_save(const struct spek_map *map, u32 target, u64 *first, u64 *state
  * @first: first grain
  * @states: as spek_map_save() filled them in
  * @nr: entries of @states
+ * @refusal: filled in on failure; its kind is a target if the grains don't exist
  *
  * Context: process, may sleep.
  * Return: 0, or -ERANGE or -EINVAL with nothing changed.
  */
-int spek_map_restore(struct spek_map *map, u32 target, u64 first, const u64 *states, u32 nr)
+int spek_map_restore(struct spek_map *map, u32 target, u64 first, const u64 *states, u32 nr,
+		     struct spek_refusal *refusal)
 {
+	u64 known = target < map->nr_targets ? map->target[target].nr : 0;
 	struct spek_map_target *t;
 	u64 state;
 	u32 i;
 
-	if (target >= map->nr_targets)
-		return -ERANGE;
+	if (first > known || nr > known - first)
+		return spek_refuse(refusal, SPEK_REFUSAL_TARGET, target, -ERANGE,
+				   "The states belong to blocks that the run does not address.");
+	for (i = 0; i < nr; i++) {
+		switch (spek_grain_restore(states[i], &state)) {
+		case -EINVAL:
+			return spek_refuse(refusal, SPEK_REFUSAL_RUN, 0, -EINVAL,
+					   "A state is invalid: pass on what map-get returned.");
+		case -ERANGE:
+			return spek_refuse(refusal, SPEK_REFUSAL_RUN, 0, -ERANGE,
+					   "A block was written too often to count on: at most 2^41 times; start with an empty record.");
+		}
+	}
 	t = &map->target[target];
-	if (first > t->nr || nr > t->nr - first)
-		return -ERANGE;
-	for (i = 0; i < nr; i++)
-		if (!spek_grain_restore(states[i], &state))
-			return -EINVAL;
 	for (i = 0; i < nr; i++) {
 		spek_grain_restore(states[i], &state);
 		atomic64_set(&t->grain[first + i], state);

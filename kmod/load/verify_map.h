@@ -59,6 +59,7 @@ void spek_map_finished(struct spek_map *map);
 bool spek_map_is_idle(const struct spek_map *map, u64 *starts);
 
 u32 spek_map_save(const struct spek_map *map, u32 target, u64 *first, u64 *states, u32 max);
-int spek_map_restore(struct spek_map *map, u32 target, u64 first, const u64 *states, u32 nr);
+int spek_map_restore(struct spek_map *map, u32 target, u64 first, const u64 *states, u32 nr,
+		     struct spek_refusal *refusal);
 
 #endif

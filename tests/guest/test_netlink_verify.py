@@ -118,7 +118,7 @@ def test_a_map_is_what_it_was(nl: Socket, disks: list[str]) -> None:
     assert (target["map_start"], target["map_bytes"]) == (0, DISK_MIB * MIB)
 
     last = GRAINS - 1
-    for first, values in ((3, (2, 0, 5)), (last, (1 << 46,))):
+    for first, values in ((3, (2, 0, 5)), (last, (1 << 43,))):
         nl.ask(Cmd.MAP_SET, run=run, target=0, first=first, states=states(*values))
     found = {}
     for part in nl.dump(Cmd.MAP_GET, run=run).values:
@@ -126,17 +126,20 @@ def test_a_map_is_what_it_was(nl: Socket, disks: list[str]) -> None:
         for index, (value,) in enumerate(struct.iter_unpack("=Q", data)):
             if value:
                 found[part["first"] + index] = value
-    assert found == {3: 2, 5: 5, last: 1 << 46}
+    assert found == {3: 2, 5: 5, last: 1 << 43}
 
     for first, data, code in (
         (GRAINS, states(2), errno.ERANGE),
         (last, states(2, 2), errno.ERANGE),
         (2**64 - 1, states(2), errno.ERANGE),
         (0, states(1 << 47), errno.EINVAL),
+        (0, states(2, (1 << 43) + 4), errno.ERANGE),  # it would wrap within a long run
         (0, bytes(12), errno.EINVAL),
     ):
         no = refused(partial(nl.ask, Cmd.MAP_SET, run=run, target=0, first=first, states=data))
         assert no.errno == code, (first, data)
+    no = refused(lambda: nl.ask(Cmd.MAP_SET, run=run, target=0, first=0, states=states(4 << 44)))
+    assert "at most 2^41 times" in str(no)
     no = refused(lambda: nl.ask(Cmd.MAP_SET, run=run, target=1, first=0, states=states(2)))
     assert no.errno == errno.ERANGE
     assert refused(lambda: nl.ask(Cmd.MAP_SET, run=run)).errno == errno.EINVAL

@@ -178,12 +178,15 @@ u64 spek_grain_save(u64 state)
  * @saved: value from spek_grain_save(), or from anywhere
  * @state: set on success
  *
- * Return: false if @saved is not a valid state.
+ * Return: 0, -EINVAL if @saved is not a valid state, or -ERANGE if its generation exceeds
+ * SPEK_GRAIN_MAX_RESTORED.
  */
-bool spek_grain_restore(u64 saved, u64 *state)
+int spek_grain_restore(u64 saved, u64 *state)
 {
 	if (saved >> (64 - CONTENT_SHIFT))
-		return false;
+		return -EINVAL;
+	if (spek_grain_generation(saved << CONTENT_SHIFT) > SPEK_GRAIN_MAX_RESTORED)
+		return -ERANGE;
 	*state = saved << CONTENT_SHIFT;
-	return true;
+	return 0;
 }

@@ -14,7 +14,8 @@
  *	bits 17..18	enum spek_content: what the last operation has left
  *	bits 19..63	generation: number of writes, including failed ones, whose data may be there
  *
- * A million writes per second to one grain exhaust it in 13 months; a run lasts 12 at most.
+ * A million writes per second to one grain exhaust it in 13 months; a run lasts 12 at most. A
+ * stored state is restored only if that much is left.
  *
  * All functions are pure; the caller makes them atomic (compare and exchange).
  */
@@ -28,6 +29,8 @@
 #define SPEK_GRAIN_MAX		(1u << 20)
 /* Limit of the outstanding I/Os of a run: all may hold the same grain. */
 #define SPEK_GRAIN_MAX_READERS	65534u
+/* Limit of a restored generation: 25 days of a million writes per second. */
+#define SPEK_GRAIN_MAX_RESTORED	(1ull << 41)
 
 u32 spek_grain_bytes(const struct spek_workload *wl);
 bool spek_grain_acquire(u64 *state, bool write);
@@ -38,6 +41,6 @@ u64 spek_grain_written(u64 state, enum spek_content left, bool failed);
 u64 spek_grain_generation(u64 state);
 enum spek_content spek_grain_content(u64 state);
 u64 spek_grain_save(u64 state);
-bool spek_grain_restore(u64 saved, u64 *state);
+int spek_grain_restore(u64 saved, u64 *state);
 
 #endif

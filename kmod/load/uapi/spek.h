@@ -594,9 +594,9 @@ enum spek_a_trace {
  * @SPEK_A_MAP_FIRST: (u64) Number of the first grain in states, counted from map-start of
  *   the target.
  * @SPEK_A_MAP_STATES: (binary, at least 8 bytes, at most 32000 bytes) u64 each - 4 *
- *   generation, plus what the last operation has left: 0 - its data, or nothing was
- *   written yet; 1 - it failed, so it is uncertain; 2 - zeroes; 3 - anything, after a
- *   discard or a reset of the zone.
+ *   generation (map-set: at most 2^41), plus what the last operation has left: 0 - its
+ *   data, or nothing was written yet; 1 - it failed, so it is uncertain; 2 - zeroes; 3 -
+ *   anything, after a discard or a reset of the zone.
  * @__SPEK_A_MAP_MAX: private
  * @SPEK_A_MAP_MAX: highest id
  */

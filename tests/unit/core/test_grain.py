@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import errno
 from typing import Any
 
 import pytest
@@ -139,19 +140,25 @@ def test_readers_are_counted_as_far_as_there_can_be_any() -> None:
     assert not acquire(state, False)[0]
 
 
-@given(st.integers(0, 2**45 - 1), st.integers(STAMPED, DISCARDED))
+@given(st.integers(0, 2**41), st.integers(STAMPED, DISCARDED))
 def test_saved_and_restored(generation: int, content: int) -> None:
     state = generation << 19 | content << 17
     saved = LIB.spek_grain_save(state)
     assert saved == 4 * generation + content
     cell = FFI.new("u64 *")
-    assert LIB.spek_grain_restore(saved, cell)
+    assert LIB.spek_grain_restore(saved, cell) == 0
     assert cell[0] == state
 
 
 @pytest.mark.parametrize("saved", [1 << 47, 2**64 - 1])
 def test_what_is_no_state_is_not_restored(saved: int) -> None:
-    assert not LIB.spek_grain_restore(saved, FFI.new("u64 *"))
+    assert LIB.spek_grain_restore(saved, FFI.new("u64 *")) == -errno.EINVAL
+
+
+@given(st.integers(2**41 + 1, 2**45 - 1), st.integers(STAMPED, DISCARDED))
+def test_a_generation_that_could_wrap_is_not_restored(generation: int, content: int) -> None:
+    saved = 4 * generation + content
+    assert LIB.spek_grain_restore(saved, FFI.new("u64 *")) == -errno.ERANGE
 
 
 def one(stream: Stream, **asu: Any) -> Workload:
