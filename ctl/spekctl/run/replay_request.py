@@ -62,12 +62,17 @@ _NOT_OF_TRACES_ALONE = ("hrrw", "stripe_bytes")
 
 @dataclass(slots=True)
 class Look:
-    """What a first reading of a trace found."""
+    """What a first reading of a trace found.
+
+    @ops: records of each operation, without those of no bytes
+    @empty: records of no bytes, which are left out
+    @largest: bytes of the largest read or write
+    """
 
     survey: Survey
     ops: list[int]
-    full: list[int]  # of these, those that are not of no bytes
-    largest: int = 0  # of reads and writes
+    empty: int = 0
+    largest: int = 0
 
     def writes(self) -> int:
         """Records that change the device, flushes included."""
@@ -77,14 +82,14 @@ class Look:
 def look_at(trace: Trace, ranges: bool) -> Look:
     """Read a trace once; UsageError if it has nothing to replay."""
     ops = np.zeros(len(Op), np.int64)
-    full = np.zeros(len(Op), np.int64)
-    largest = 0
+    empty = largest = 0
 
     def counted() -> Iterator[Batch]:
-        nonlocal ops, full, largest
+        nonlocal ops, empty, largest
         for batch in trace.batches():
-            ops += np.bincount(batch.op, minlength=len(Op))
-            full += np.bincount(batch.op[~mapping.is_empty(batch)], minlength=len(Op))
+            without = mapping.is_empty(batch)
+            ops += np.bincount(batch.op[~without], minlength=len(Op))
+            empty += int(without.sum())
             moves = batch.bytes[batch.op <= Op.WRITE]
             largest = max(largest, int(moves.max()) if len(moves) else 0)
             yield batch
@@ -94,14 +99,14 @@ def look_at(trace: Trace, ranges: bool) -> Look:
         first = trace.faults.first
         why = f": {trace.faults.bad:,} are unreadable, the first {first.text}" if first else ""
         raise UsageError(f"{trace.name} has no records to replay{why}")
-    if not full.any():
+    if not ops.any():
         raise UsageError(f"{trace.name} has no records to replay: all are of no bytes")
     if largest > IO_BYTES_MAX:
         raise UsageError(
             f"{trace.name} has a request of {units.format_bytes(largest)}; at most"
             f" {units.format_bytes(IO_BYTES_MAX)} can be replayed"
         )
-    return Look(survey, ops.tolist(), full.tolist(), largest)
+    return Look(survey, ops.tolist(), empty, largest)
 
 
 def mapper_of(trace: Trace, look: Look, devices: Sequence[Device], name: str) -> Mapper:
@@ -202,7 +207,7 @@ def build(
         without[Op.DISCARD] = "the device has no discards"
     _check_left(trace, look, without)
     if source.bursts:
-        records = sum(count for op, count in zip(Op, look.full, strict=True) if op not in without)
+        records = sum(count for op, count in zip(Op, look.ops, strict=True) if op not in without)
         timing = timing.with_bursts(records, look.survey.span_ns)
     company = None
     if others:
@@ -250,12 +255,14 @@ def build(
 
 
 def _check_left(trace: Trace, look: Look, without: dict[Op, str]) -> None:
-    """UsageError if all operations of the trace are among those left out."""
+    """UsageError if all records of the trace are left out."""
     has = [op for op in Op if look.ops[op]]
     if all(op in without for op in has):
+        reasons = [without[op] for op in has]
+        if look.empty:
+            reasons.append("requests of no bytes are left out")
         raise UsageError(
-            f"{trace.name} has no requests that can be replayed:"
-            f" {', '.join(without[op] for op in has)};"
+            f"{trace.name} has no requests that can be replayed: {', '.join(reasons)};"
             f" allowed are {', '.join(op.text for op in Op if op not in without)}"
         )
 
@@ -266,6 +273,8 @@ def _remarks(look: Look, without: dict[Op, str], config: RunConfig, options: Opt
         for op, why in without.items()
         if look.ops[op]
     ]
+    if look.empty:
+        found.append(f"{look.empty:,} records are left out: they have no bytes")
     if options.write and not config.writes:
         who = "the trace" if len(config.arrivals) == 1 else config.name
         found.append(f"{who} only reads, so the devices are opened read-only")

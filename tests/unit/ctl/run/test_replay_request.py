@@ -263,6 +263,43 @@ def test_a_trace_without_a_request_for_the_device_is_refused(
     )
 
 
+def test_a_trace_says_all_that_it_leaves_out(
+    spekctl: Spekctl, kernel: FakeKernel, feed: Feed, trace: Path
+) -> None:
+    trace.write_text(HEAD + "0,0,0,read\n1,0,4096,discard\n")
+    outcome = replay(spekctl, trace, "--write")
+    assert (outcome.code, kernel.calls) == (ExitCode.USAGE, [])
+    assert outcome.sentence == (
+        f"{trace} has no requests that can be replayed: the device has no discards, requests of no"
+        " bytes are left out; allowed are read, write, flush"
+    )
+
+
+def test_flushes_need_no_bytes(
+    spekctl: Spekctl, kernel: FakeKernel, feed: Feed, trace: Path
+) -> None:
+    trace.write_text(HEAD + "0,0,0,flush\n1000,0,0,flush\n")
+    kernel.replay = ReplayInfo(fed=2, issued=2, ended=1)
+    outcome = replay(spekctl, trace, "--write", "--json")
+    assert (outcome.code, feed.fed) == (ExitCode.OK, 2)
+    found = json.loads(outcome.out)
+    assert [one["operation"] for one in found["config"]["streams"]] == ["flush"]
+    assert found["replay"]["skipped"] == {}
+
+
+def test_writes_of_no_bytes_are_left_out_and_need_no_permission(
+    spekctl: Spekctl, kernel: FakeKernel, feed: Feed, trace: Path
+) -> None:
+    trace.write_text(HEAD + "0,0,4096,read\n1000,0,0,write\n2000,0,0,write\n")
+    kernel.replay = ReplayInfo(fed=1, issued=1, ended=1)
+    outcome = replay(spekctl, trace, "--json")
+    assert (outcome.code, feed.fed) == (ExitCode.OK, 1)
+    found = json.loads(outcome.out)
+    assert found["config"]["write"] is False
+    assert found["replay"]["skipped"] == {"of no bytes": 2}
+    assert "2 records are left out: they have no bytes" in found["remarks"]
+
+
 @pytest.mark.parametrize("option", ["--depth=4", "--count=4", "--polled", "--bsu=2"])
 def test_options_without_a_meaning_for_a_trace_are_refused(
     spekctl: Spekctl, kernel: FakeKernel, trace: Path, option: str
