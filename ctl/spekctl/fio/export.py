@@ -145,7 +145,7 @@ def _stream(workload: WorkloadFile, stream: Stream) -> list[str]:
     if stream.fua:
         found.append("sync=dsync")
     if stream.priority is not None:
-        name, level = file.priority_of(stream)
+        name, level = meaning.priority_of(stream)
         found.append(f"prioclass={_CLASSES[name]}")
         found += [f"prio={level}"] if name != "idle" else []
     if stream.write_hint is not None:
