@@ -256,12 +256,12 @@ def check(words: Sequence[str], devices: Mapping[str, Target], cpus: Sequence[in
 
 def foresee(words: Sequence[str], devices: Mapping[str, Target], cpus: Sequence[int]) -> None:
     """As check(), but of a run that may leave any number of results, and without opening traces."""
-    from spekctl.workload import file
+    from spekctl.workload import meaning
 
     with command.make_context("spekctl run", list(words)) as context:
         steps, asked = _taken(context.params)
     for workload in steps:
-        if not file.replays(workload):
+        if not meaning.replays(workload):
             _check_load(workload, asked, devices, cpus)
 
 

@@ -104,7 +104,7 @@ def test_of_power_and_energy_of_one_sensor_only_the_counter_is_a_rail(
 ) -> None:
     for file in ("power1", "energy1", "power2", "energy10"):
         sysfs.put(f"class/hwmon/hwmon3/{file}_input", 1)
-    command = [program, "-s", "hwmon", "--sysfs", sysfs.root]
+    command = [str(program), "-s", "hwmon", "--sysfs", str(sysfs.root)]
     names = some_rows(tmp_path, 1, *command, "-p")[0]
     assert sorted(name for name in names if "hwmon3" in name) == [
         "hwmon3/energy1.uW",
