@@ -241,8 +241,8 @@ static int choose_source(struct parse *parse)
 }
 
 /*
- * Return: whether another channel's rail has this one's energy: a device's powerN and energyN measure
- * the same, and a counter misses nothing between two readings.
+ * Return: whether another channel's rail has this one's energy: a device's powerN and energyN
+ * measure the same, and a counter misses nothing between two readings.
  */
 static bool has_counter(const struct daq_channel *channel, const struct daq_channel *found, int nr)
 {

@@ -4,9 +4,9 @@
  *
  * A worker counts into its active set. At the end of a row or phase its thread seals the set: it
  * stamps it, publishes it as worker->sealed and continues with the other one. The collector takes
- * the sealed set, empties it and gives it back. With two sets, one can only be sealed once the other
- * is back. The thread waits for that at the end of a phase. At the end of a row it does not wait:
- * the set is not sealed and continues into the next row.
+ * the sealed set, empties it and gives it back. With two sets, one can only be sealed once the
+ * other is back. The thread waits for that at the end of a phase. At the end of a row it does not
+ * wait: the set is not sealed and continues into the next row.
  */
 #include <linux/ioprio.h>
 #include <linux/ktime.h>
