@@ -81,13 +81,16 @@ _ONE_VALUE = {
 def refusals(job: Job, accept_direct: bool) -> list[str]:
     """A sentence for each option that spek does not have."""
     found = []
-    for name in job.options:
+    options = job.options
+    engine = _engine(options.get("ioengine"))
+    loads = engine in SYNCHRONOUS | ASYNCHRONOUS
+    for name in options:
         if name in REFUSED:
             found.append(f"{name}: {REFUSED[name]}")
-        elif name not in MAPPED and name not in NOT_NEEDED:
+        # Another engine has options of its own.
+        elif loads and name not in MAPPED and name not in NOT_NEEDED:
             known = (*MAPPED, *NOT_NEEDED, *REFUSED)
             found.append(f"{name}: not an option that spek knows{did_you_mean(name, known)}")
-    options = job.options
     cached = [
         name
         for name, value in (("direct", "0"), ("buffered", "1"))
@@ -101,8 +104,7 @@ def refusals(job: Job, accept_direct: bool) -> list[str]:
     for name, (usual, why) in _ONE_VALUE.items():
         if options.get(name, usual) != usual:
             found.append(f"{name}: {why}")
-    engine = _engine(options.get("ioengine"))
-    if engine not in SYNCHRONOUS | ASYNCHRONOUS:
+    if not loads:
         found.append(f"ioengine: {engine} does not load a block device as spek does")
     # Of files with names there are as many as names.
     if options.get("nrfiles", "1") != "1" and not options.get("filename"):

@@ -483,6 +483,11 @@ def test_every_refused_option_is_refused_by_its_name() -> None:
             assert fio_job.refusals(one, accept) == [f"{name}: {why}"]
 
 
+def test_an_engine_is_refused_and_its_options_are_not() -> None:
+    made = fio_job.refusals(Job("j", {"ioengine": "rbd", "pool": "x", "directory": "/x"}), False)
+    assert [one.partition(":")[0] for one in made] == ["directory", "ioengine"]
+
+
 def test_an_option_is_mapped_not_needed_or_of_no_effect() -> None:
     made = plan(rw="read", runtime=5, norandommap=None, group_reporting=None)
     assert made.mapped.keys() >= {"rw", "runtime", "ioengine", "direct"}
