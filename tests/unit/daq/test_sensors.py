@@ -100,19 +100,21 @@ def test_sensors_of_power_need_no_rails_file(program: Path, sysfs: Sysfs, tmp_pa
 
 
 def test_of_power_and_energy_of_one_sensor_only_the_counter_is_a_rail(
-    program: Path, sysfs: Sysfs, tmp_path: Path
+    daq: Callable[..., subprocess.CompletedProcess[str]],
+    program: Path,
+    sysfs: Sysfs,
+    tmp_path: Path,
 ) -> None:
     for file in ("power1", "energy1", "power2", "energy10"):
         sysfs.put(f"class/hwmon/hwmon3/{file}_input", 1)
-    command = [str(program), "-s", "hwmon", "--sysfs", str(sysfs.root)]
-    names = some_rows(tmp_path, 1, *command, "-p")[0]
+    arguments = ["-s", "hwmon", "--sysfs", sysfs.root]
+    names = some_rows(tmp_path, 1, program, *arguments, "-p")[0]
     assert sorted(name for name in names if "hwmon3" in name) == [
         "hwmon3/energy1.uW",
         "hwmon3/energy10.uW",
         "hwmon3/power2.uW",
     ]
-    listed = subprocess.run([*command, "--list"], capture_output=True, text=True, check=True).stdout
-    assert listed.count("hwmon3") == 4
+    assert daq(*arguments, "--list").stdout.count("hwmon3") == 4
 
 
 @pytest.mark.parametrize(
