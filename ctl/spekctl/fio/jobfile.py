@@ -15,7 +15,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from spekctl import files, recorded
-from spekctl.errors import UsageError
+from spekctl.errors import UsageError, at
 from spekctl.fio.options import ALIASES
 
 # As deep as fio follows them.
@@ -43,7 +43,7 @@ def read(path: Path) -> list[Job]:
     defaults: dict[str, str | None] = {}
     current: dict[str, str | None] | None = None
     for place, line in _lines(path, 0):
-        try:
+        with at(place):
             if line.startswith("["):
                 name = _section(line)
                 if name.startswith("global"):
@@ -64,8 +64,6 @@ def read(path: Path) -> list[Job]:
             if before and found_value and key in _ADDED:
                 found_value = f"{before}:{found_value}"
             current[key] = found_value
-        except UsageError as error:
-            raise UsageError(f"{place}: {error.message}") from error
     if not found:
         raise UsageError(f"{recorded.text(str(path))}: there is no job: no section but [global]")
     return found

@@ -7,7 +7,7 @@ from collections.abc import Callable, Collection
 from dataclasses import dataclass, field
 from typing import Any, TypeVar
 
-from spekctl.errors import UsageError
+from spekctl.errors import UsageError, at
 from spekctl.fio import values
 from spekctl.fio.jobfile import Job
 
@@ -89,7 +89,5 @@ class Reader:
     @staticmethod
     def named(name: str, parse: Callable[[], T]) -> T:
         """What @parse returns; its complaint names the option."""
-        try:
+        with at(name):
             return parse()
-        except UsageError as error:
-            raise UsageError(f"{name}: {error.message}") from error
