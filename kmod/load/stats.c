@@ -57,18 +57,18 @@ static void empty_cell(struct spek_cell *cell)
 	memset(cell, 0, offsetof(struct spek_cell, metric));
 }
 
-/* A run that needs too much memory is refused: no OOM kill and no warning for it. */
-#define CELL_GFP	(GFP_KERNEL | __GFP_RETRY_MAYFAIL | __GFP_NOWARN)
+/* What needs too much memory, a run or a snapshot, is refused: no OOM kill and no warning. */
+#define STATS_GFP	(GFP_KERNEL | __GFP_RETRY_MAYFAIL | __GFP_NOWARN)
 
 struct spek_set *spek_set_create(const struct spek_workload *wl, int node)
 {
 	u32 i, nr = wl->nr_streams * 2;
-	struct spek_set *set = kzalloc_node(struct_size(set, cell, nr), GFP_KERNEL, node);
+	struct spek_set *set = kzalloc_node(struct_size(set, cell, nr), STATS_GFP, node);
 
 	if (!set)
 		return NULL;
 	set->nr_cells = nr;
-	set->mark = kcalloc_node(wl->nr_arrivals, sizeof(*set->mark), GFP_KERNEL, node);
+	set->mark = kcalloc_node(wl->nr_arrivals, sizeof(*set->mark), STATS_GFP, node);
 	if (!set->mark) {
 		spek_set_destroy(set);
 		return NULL;
@@ -76,7 +76,7 @@ struct spek_set *spek_set_create(const struct spek_workload *wl, int node)
 	for (i = 0; i < nr; i++) {
 		if (!cell_is_used(wl, i))
 			continue;
-		set->cell[i] = kvzalloc_node(sizeof(*set->cell[i]), CELL_GFP, node);
+		set->cell[i] = kvzalloc_node(sizeof(*set->cell[i]), STATS_GFP, node);
 		if (!set->cell[i]) {
 			spek_set_destroy(set);
 			return NULL;
@@ -109,7 +109,7 @@ static int create_totals(struct spek_stats *stats, const struct spek_workload *w
 	u32 phase, i, m;
 
 	for (phase = 0; phase < SPEK_NR_PHASES; phase++) {
-		struct spek_total *total = kvcalloc(stats->nr_cells, sizeof(*total), GFP_KERNEL);
+		struct spek_total *total = kvcalloc(stats->nr_cells, sizeof(*total), STATS_GFP);
 
 		stats->total[phase] = total;
 		if (!total)
@@ -121,7 +121,7 @@ static int create_totals(struct spek_stats *stats, const struct spek_workload *w
 				continue;
 			for (m = 0; m < nr_hists[phase]; m++) {
 				total[i].hist[m] = kvcalloc(SPEK_HIST_BUCKETS, sizeof(u64),
-							    GFP_KERNEL);
+							    STATS_GFP);
 				if (!total[i].hist[m])
 					return -ENOMEM;
 			}
@@ -135,12 +135,12 @@ static int create_rows(struct spek_stats *stats)
 	u32 i;
 
 	stats->row_bytes = struct_size((struct spek_row *)NULL, stream, stats->nr_streams);
-	stats->rows = kvcalloc(SPEK_ROWS, stats->row_bytes, GFP_KERNEL);
-	stats->open = kvcalloc(SPEK_OPEN_ROWS, sizeof(*stats->open), GFP_KERNEL);
+	stats->rows = kvcalloc(SPEK_ROWS, stats->row_bytes, STATS_GFP);
+	stats->open = kvcalloc(SPEK_OPEN_ROWS, sizeof(*stats->open), STATS_GFP);
 	if (!stats->rows || !stats->open)
 		return -ENOMEM;
 	for (i = 0; i < SPEK_OPEN_ROWS; i++) {
-		stats->open[i].row = kzalloc(stats->row_bytes, GFP_KERNEL);
+		stats->open[i].row = kzalloc(stats->row_bytes, STATS_GFP);
 		if (!stats->open[i].row)
 			return -ENOMEM;
 	}
@@ -157,7 +157,7 @@ static int create_rows(struct spek_stats *stats)
  */
 struct spek_stats *spek_stats_create(const struct spek_workload *wl, u32 nr_workers, bool keep_rows)
 {
-	struct spek_stats *stats = kzalloc(sizeof(*stats), GFP_KERNEL);
+	struct spek_stats *stats = kzalloc(sizeof(*stats), STATS_GFP);
 
 	if (!stats)
 		return NULL;
@@ -165,8 +165,8 @@ struct spek_stats *spek_stats_create(const struct spek_workload *wl, u32 nr_work
 	stats->nr_cells = wl->nr_streams * 2;
 	stats->nr_workers = nr_workers;
 	stats->keep_rows = keep_rows;
-	stats->next_row = kcalloc(nr_workers, sizeof(u64), GFP_KERNEL);
-	stats->backlog = kcalloc(nr_workers, sizeof(u64), GFP_KERNEL);
+	stats->next_row = kcalloc(nr_workers, sizeof(u64), STATS_GFP);
+	stats->backlog = kcalloc(nr_workers, sizeof(u64), STATS_GFP);
 	if (!stats->next_row || !stats->backlog || create_totals(stats, wl) ||
 	    (keep_rows && create_rows(stats))) {
 		spek_stats_destroy(stats);
@@ -539,9 +539,6 @@ u64 spek_stats_backlog(const struct spek_stats *stats)
 
 /* ---- copies for readers ---- */
 
-/* A snapshot may be large: refuse it rather than have a process killed. */
-#define SNAPSHOT_GFP	(GFP_KERNEL | __GFP_RETRY_MAYFAIL | __GFP_NOWARN)
-
 /**
  * spek_snapshot_alloc() - allocate an empty snapshot
  * @nr_streams: streams of the run
@@ -557,7 +554,7 @@ struct spek_snapshot *spek_snapshot_alloc(u32 nr_streams)
 	snapshot = kvzalloc(struct_size(snapshot, item, SPEK_NR_PHASES * nr_cells) +
 			    (SPEK_NR_TOTAL_METRICS + SPEK_NR_METRICS) * nr_cells *
 				    SPEK_HIST_BUCKETS * sizeof(u64),
-			    SNAPSHOT_GFP);
+			    STATS_GFP);
 	if (snapshot)
 		snapshot->hist = (u64 *)&snapshot->item[SPEK_NR_PHASES * nr_cells];
 	return snapshot;
