@@ -114,10 +114,11 @@ kernel-of-guest = $(if $(filter debug,$(KERNEL)),\
 	"$$(PYTHONPATH=tests $(PYTHON) -m lib.build.debug_kernel kasan)",$(lastword $(subst =, ,$(KERNEL))))
 MESSAGES ?= 1000000
 SEED ?= 1
-fuzz-netlink: deps ## send MESSAGES=1000000 wrong and right requests to the modules in a guest of KERNEL=6.1
+FEED ?= 0
+fuzz-netlink: deps ## send MESSAGES=1000000 wrong and right requests to the modules in a guest of KERNEL=6.1; FEED=95: per cent of them to feed traces
 	@PYTHONPATH=tests $(PYTHON) -c 'from fuzz import netlink_build; netlink_build.program()'
 	@.venv/bin/spekctl vm --kernel $(kernel-of-guest) --memory 2G --no-load --exec -- \
-		env PYTHONPATH=tests $(PYTHON) -m fuzz.netlink_campaign $(MESSAGES) $(SEED)
+		env PYTHONPATH=tests $(PYTHON) -m fuzz.netlink_campaign $(MESSAGES) $(SEED) $(FEED)
 
 # Long versions of what make test does once.
 TIMES ?= 100

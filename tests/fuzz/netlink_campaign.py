@@ -4,7 +4,7 @@
 Disks: one that runs may write to, one that none may (netlink/socket.c sees to that) and
 one that is held by somebody else. What is on the last two must not change.
 
-    python -m fuzz.netlink_campaign MESSAGES [SEED [THREADS]]
+    python -m fuzz.netlink_campaign MESSAGES [SEED [FEED [THREADS]]]
 
 loads the modules, runs a campaign and unloads them; make fuzz-netlink does that in a guest.
 """
@@ -19,6 +19,7 @@ import sys
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
+from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -40,7 +41,7 @@ from spekctl.kernel.gen.spek_prober import Cmd as ProberCmd
 from spekctl.kernel.gen.spek_prober import ProbeState
 
 DISK_MIB = 16
-ROUND = 50_000  # messages that the program sends at once; who waits for more is told of each round
+ROUND = 20_000  # messages that the program sends at once; who waits for more is told of each round
 MODULES = ("spek", "spek_prober", "spek_drive")
 LEAKS = Path("/sys/kernel/debug/kmemleak")
 
@@ -188,9 +189,23 @@ def stream() -> dict[str, Any]:
     }
 
 
-def send(made: Disks, messages: int, seed: int, nr_threads: int) -> dict[str, Any]:
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """What a campaign sends.
+
+    @feed: per cent of the messages that are to feed traces, beside the usual ones
+    """
+
+    messages: int
+    seed: int = 1
+    feed: int = 0
+    threads: int = 4
+
+
+def send(made: Disks, plan: Plan) -> dict[str, Any]:
     """Run the program once. Return: its counts."""
-    command = [str(netlink_build.program()), str(messages), str(seed), str(nr_threads)]
+    numbers = (plan.messages, plan.seed, plan.threads, plan.feed)
+    command = [str(netlink_build.program()), *map(str, numbers)]
     # Messages start many runs with busy workers, which must not starve the threads that start and
     # stop kernel threads for the modules: while the only probe is stopping, none can start.
     command = ["nice", "-n", "-5", *command, *made.numbers()]
@@ -243,32 +258,35 @@ def loaded() -> Iterator[None]:
         _require(not threads(module.replace("_", "-")), f"{module} leaves threads behind")
 
 
-def campaign(messages: int, seed: int, nr_threads: int = 4) -> dict[str, Any]:
+def campaign(plan: Plan) -> dict[str, Any]:
     """Load, send, check, unload, check. Return: counts; raises Broken."""
     with disks() as made:
         orphaned = orphaned_vmalloc_bytes()
         with loaded():
-            counts = send_and_check(made, messages, seed, nr_threads)
+            counts = send_and_check(made, plan)
         _require(orphaned_vmalloc_bytes() == orphaned, "vmalloc memory has no owner any more")
         grown = counts["slab growth"]
-        _require(not excess(grown, messages), f"slab caches have grown: {grown}")
+        _require(not excess(grown, plan.messages), f"slab caches have grown: {grown}")
         _require(not (found := leaks()), f"leaks:\n{found}")
     return counts
 
 
-def send_and_check(made: Disks, messages: int, seed: int, nr_threads: int) -> dict[str, Any]:
+def send_and_check(made: Disks, plan: Plan) -> dict[str, Any]:
     """The part with the modules in the kernel. Return: counts."""
+    messages = plan.messages
     # What is made once, and stays, is made here.
-    send(made, messages // 20 + 100, seed + 1, nr_threads)
+    send(made, replace(plan, messages=min(messages, ROUND) // 20 + 100, seed=plan.seed + 1))
     clean_up()
     before = slab_objects()
     started = time.monotonic()
     counts: dict[str, Any] = {}
     for sent in range(0, messages, ROUND):
-        add(counts, send(made, min(ROUND, messages - sent), seed + sent, nr_threads))
+        part = replace(plan, messages=min(ROUND, messages - sent), seed=plan.seed + sent)
+        add(counts, send(made, part))
         if messages > ROUND:
             seconds = time.monotonic() - started
-            print(f"{counts['sent']} of {messages} messages, {seconds:.0f} s", flush=True)
+            done = f"{counts['sent']} of {messages} messages, {counts['fed']} records fed"
+            print(f"{done}, {seconds:.0f} s", flush=True)
     counts["seconds"] = round(time.monotonic() - started, 1)
     clean_up()
     check_it_works(made.free)
@@ -306,10 +324,10 @@ def main(words: list[str]) -> int:
 
     kernel = Messages()
     kernel.mark("netlink fuzz")
-    numbers = [int(word, 0) for word in words]
+    plan = Plan(*(int(word, 0) for word in words))
     failure = ""
     try:
-        print(json.dumps(campaign(*numbers), indent=1), flush=True)
+        print(json.dumps(campaign(plan), indent=1), flush=True)
     except Broken as broken:
         failure = str(broken)
     reports = [line for line in kernel.read() if TROUBLE.search(line)]

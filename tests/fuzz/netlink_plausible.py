@@ -125,9 +125,9 @@ def _replay(write: int, *streams: Variant) -> Variant:
         Field("detached", (1,), SOMETIMES),
         Field("write", (write,)),
         Field("asu", variants=((Field("bytes", (8 * MIB, DISK_BYTES)), Field("extent")),)),
-        Field("trace-records", (1024, 4096, 65536)),
+        Field("trace-records", (1024, 1024, 4096, 65536)),
         # Always: in a closed loop records have think times of up to a second each.
-        Field("time-ns", (20 * MS, SECOND, 4 * SECOND)),
+        Field("time-ns", (20 * MS, SECOND, 4 * SECOND, 60 * SECOND)),
         Field(
             "arrival",
             variants=((Field("law", (4,)),), (Field("law", (0,)), Field("depth", (4, 32)))),
@@ -193,7 +193,7 @@ VARIANTS: dict[str, dict[str, list[Variant]]] = {
         ],
         "run-get": [(Field("id", ("@run",)),)],
         "run-start": [
-            (Field("id", ("@run",)),),
+            (Field("id", ("@run", "@replay")),),
             # late, or armed for a while
             (Field("id", ("@run",)), Field("start-ns", ("@near-now",))),
         ],
@@ -222,8 +222,8 @@ VARIANTS: dict[str, dict[str, list[Variant]]] = {
         ],
         "trace-feed": [
             (
-                Field("run", ("@replay", "@replay", "@replay", "@run")),
-                Field("worker", (0, 0, 0, 1)),
+                Field("run", (*("@replay",) * 7, "@run")),
+                Field("worker", (*(0,) * 7, 1)),
                 Field("records", ("@records",)),
             ),
         ],
@@ -399,10 +399,12 @@ VARIANTS["spek_drive"] = {
     ],
 }
 
-# How often an operation is asked for, in relation to the others; what is not here: 4.
+# How often an operation of a family is asked for, in relation to the others; what is not here: 4.
+# Few drives are made: udev works for seconds on each in a guest of the debug kernel.
 WEIGHTS = {
     "run-new": 20, "run-get": 10, "run-start": 14, "run-stop": 6, "run-del": 8, "stats-get": 6,
     "interval-get": 6, "op-get": 6, "trace-feed": 14, "trace-end": 6, "run-ntf": 1,
     "probe-ntf": 1, "probe-start": 10, "probe-stop": 8, "probe-del": 8, "feed-open": 6,
-    "feed-push": 14, "drive-new": 3, "drive-del": 4, "drive-ntf": 1,
+    "feed-push": 14, "drive-new": 2, "drive-get": 30, "drive-del": 4, "drive-stats": 30,
+    "drive-set": 60, "drive-ntf": 2,
 }  # fmt: skip

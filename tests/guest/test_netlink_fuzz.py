@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import pytest
 from fuzz import netlink_build
-from fuzz.netlink_campaign import campaign
+from fuzz.netlink_campaign import Plan, campaign
 
 MESSAGES = 20_000
 # Collected on the host, this compiles; in the guest it is there.
@@ -16,7 +16,7 @@ USUAL = r"netlink: .*(invalid length|leftover after parsing)|callbacks suppresse
 
 @pytest.mark.allow_kernel_messages(USUAL)
 def test_no_message_breaks_the_families() -> None:
-    counts = campaign(MESSAGES, seed=1)
+    counts = campaign(Plan(MESSAGES))
 
     assert counts["sent"] >= MESSAGES
     # What lies behind the checks was reached, and not only the checks. How often depends on how
@@ -29,3 +29,14 @@ def test_no_message_breaks_the_families() -> None:
     for family in ("spek", "spek_prober", "spek_drive"):
         assert counts[f"{family} errno"]["0"] > MESSAGES / 1000
     assert counts["abandoned"] > 10
+
+
+@pytest.mark.allow_kernel_messages(USUAL)
+def test_no_message_breaks_the_feed() -> None:
+    counts = campaign(Plan(MESSAGES, feed=90))
+
+    assert counts["asked"]["trace-feed"] > MESSAGES / 2
+    # Some were for a run that could be fed, and found room in a ring. How many depends on how long
+    # runs take to get their devices.
+    assert counts["replies"]["trace-feed"] > 20
+    assert counts["fed"] > MESSAGES / 20

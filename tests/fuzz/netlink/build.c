@@ -108,7 +108,8 @@ static uint32_t known(struct fuzz_state *state, enum fuzz_kind kind)
 
 static uint32_t replay(struct fuzz_state *state)
 {
-	if (!state->feeding.run)
+	/* A socket that reads no answers never hears that its run has ended. */
+	if (!state->feeding.run || fuzz_chance(state, 1))
 		state->feeding = (struct fuzz_feeding){ .run = known(state, KIND_REPLAY) };
 	return fuzz_chance(state, 240) ? state->feeding.run : known(state, KIND_REPLAY);
 }
@@ -227,15 +228,14 @@ static struct node *seek_points(struct fuzz_state *state, uint16_t type)
 	return fuzz_node(state, type, some, nr * (uint32_t)sizeof(some[0]));
 }
 
-/* Records of a trace, due within a second or so of its start; rarely one that none can be. */
+/* Records of a trace in order of time, mostly; rarely one that none can be. */
 static struct node *records(struct fuzz_state *state, uint16_t type)
 {
-	static const uint32_t nr_of_messages[] = { 1, 64, 64, 1024 };
-	struct spek_trace_record some[1024];
-	uint32_t nr = nr_of_messages[fuzz_below(state, 4)], i;
-	/* It grows from message to message, mostly. */
-	uint64_t at_ns = now_ns() & ((1ull << 30) - 1);
-	bool only_reads = fuzz_chance(state, 160);
+	static const uint32_t nr_of_messages[] = { 1, 16, 64, 64, 64, 64, 256, SPEK_TRACE_BATCH };
+	struct spek_trace_record some[SPEK_TRACE_BATCH];
+	uint32_t nr = nr_of_messages[fuzz_below(state, 8)], i;
+	uint64_t at_ns = state->feeding.at_ns;
+	bool only_reads = fuzz_chance(state, 200);
 
 	for (i = 0; i < nr; i++) {
 		at_ns += fuzz_below(state, 1000);
@@ -245,8 +245,11 @@ static struct node *records(struct fuzz_state *state, uint16_t type)
 			.bytes = 4096,
 			.op = !only_reads && fuzz_below(state, 2),
 		};
-		if (fuzz_chance(state, 1))
-			some[i].op = fuzz_below(state, 5);
+	}
+	state->feeding.at_ns = at_ns;
+	if (fuzz_chance(state, 64)) {
+		i = fuzz_below(state, nr);
+		some[i].op = fuzz_below(state, 5);
 		if (some[i].op == SPEK_TRACE_OP_FLUSH)
 			some[i].addr = some[i].bytes = 0;
 	}
@@ -364,6 +367,13 @@ static struct node *build_variant(struct fuzz_state *state, const struct fuzz_fa
 			end = &(*end)->next;
 		}
 	}
+	return list;
+}
+
+bool fuzz_has(const struct node *list, uint16_t id)
+{
+	while (list && list->type != id)
+		list = list->next;
 	return list;
 }
 

@@ -123,17 +123,26 @@ static const uint8_t *find_value(int family, const struct fuzz_op *op, const cha
 	return NULL;
 }
 
-/* A run may be fed from when it has its devices, which is soon, until it ends. */
-static bool may_be_fed(int family, const struct fuzz_op *op, const uint8_t *bytes, size_t length)
+/* A run may be fed from when it has its devices until it ends. */
+static bool may_be_fed(uint32_t state)
 {
-	const uint8_t *found = find_value(family, op, "state", bytes, length);
-	uint32_t state;
+	return state == SPEK_STATE_READY || state == SPEK_STATE_ARMED ||
+	       state == SPEK_STATE_RUNNING;
+}
 
-	if (!found || !find_value(family, op, "replay", bytes, length))
-		return false;
-	memcpy(&state, found, 4);
-	return state == SPEK_STATE_OPENING || state == SPEK_STATE_READY ||
-	       state == SPEK_STATE_ARMED || state == SPEK_STATE_RUNNING;
+static void remember_run(struct fuzz_state *state, const struct fuzz_op *op, uint32_t run,
+			 const uint8_t *bytes, size_t length)
+{
+	const uint8_t *found = find_value(0, op, "state", bytes, length);
+
+	if (op->id == SPEK_CMD_RUN_NEW && state->makes_replay)
+		state->feeding = (struct fuzz_feeding){ .run = run };
+	if (!found)
+		return;
+	state->told_run = run;
+	memcpy(&state->told_state, found, 4);
+	if (may_be_fed(state->told_state) && find_value(0, op, "replay", bytes, length))
+		fuzz_remember(state->shared, KIND_REPLAY, run);
 }
 
 /* Whatever tells of a run, probe, feed or drive: the answer to who made it may never have been read. */
@@ -150,14 +159,16 @@ static void remember(struct fuzz_state *state, int family, const struct fuzz_op 
 			return;
 		memcpy(&number, found, 4);
 		fuzz_remember(state->shared, kind, number);
-		if (kind == KIND_RUN && may_be_fed(family, op, bytes, length))
-			fuzz_remember(state->shared, KIND_REPLAY, number);
+		if (kind == KIND_RUN)
+			remember_run(state, op, number, bytes, length);
 	} else if (family == 0 && op->id == SPEK_CMD_TRACE_FEED) {
 		found = find_value(family, op, "accepted", bytes, length);
 		if (!found)
 			return;
 		memcpy(&number, found, 4);
 		state->feeding.accepted += number;
+		state->feeding.refused = 0;
+		state->counts.fed += number;
 	}
 }
 
@@ -258,9 +269,9 @@ static const char *check_error(struct fuzz_state *state, const struct nlmsghdr *
 		return NULL;
 	if (!number)
 		return NULL;
-	/* The run is gone, has ended or has another feeder. */
-	if ((number == EBUSY || number == ENOENT) &&
-	    state->last_family == 0 && state->last_op == SPEK_CMD_TRACE_FEED)
+	/* The run is gone, has ended or has another feeder, or takes no records for another reason. */
+	if (state->last_family == 0 && state->last_op == SPEK_CMD_TRACE_FEED &&
+	    (number == EBUSY || number == ENOENT || ++state->feeding.refused > 32))
 		state->feeding.run = 0;
 	/* Netlink itself, of a dump on a socket whose buffer is full. */
 	if (number == ENOBUFS && (error.msg.nlmsg_flags & NLM_F_DUMP) == NLM_F_DUMP)

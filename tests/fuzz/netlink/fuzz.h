@@ -161,6 +161,7 @@ struct fuzz_shared {
 	uint32_t minor[MAX_DISKS];
 	size_t nr_disks;
 	uint32_t protected_minor;	/* no run may write to this one */
+	uint32_t feed_percent;	/* of the messages that are to be about the feed of traces */
 	/* numbers that the kernel has told, of enum fuzz_kind */
 	_Atomic uint32_t known[FUZZ_KINDS][MAX_KNOWN];
 	atomic_uint nr_known[FUZZ_KINDS];
@@ -169,6 +170,7 @@ struct fuzz_shared {
 
 struct fuzz_counts {
 	uint64_t sent, dumps, batches, sockets, abandoned, overruns, checked;
+	uint64_t fed;	/* records that were accepted */
 	uint64_t replies[FUZZ_FAMILIES][32];
 	uint64_t errors[FUZZ_FAMILIES + 1][ERRNOS];
 	uint64_t asked[FUZZ_FAMILIES][32];
@@ -176,10 +178,18 @@ struct fuzz_counts {
 	uint64_t notes;
 };
 
-/** struct fuzz_feeding - the run whose trace a socket feeds, 0 for none; no other socket may */
+/**
+ * struct fuzz_feeding - what a socket feeds
+ * @run: whose trace it feeds, 0 for none; no other socket may
+ * @accepted: records that the run has taken
+ * @at_ns: when the last record that was sent is due
+ * @refused: refusals since records were accepted
+ */
 struct fuzz_feeding {
 	uint32_t run;
 	uint64_t accepted;
+	uint64_t at_ns;
+	uint32_t refused;
 };
 
 struct fuzz_state {
@@ -192,6 +202,8 @@ struct fuzz_state {
 	uint8_t out[2 * MAX_BYTES];
 	struct fuzz_counts counts;
 	struct fuzz_feeding feeding;	/* of the socket that is being used */
+	bool makes_replay;	/* a request of this exchange makes a run that replays a trace */
+	uint32_t told_run, told_state;	/* of the last run of which an answer told the state */
 	int last_family;
 	uint8_t last_op;
 };
@@ -210,6 +222,9 @@ const struct fuzz_attr *fuzz_find(const struct fuzz_family *family, int set, uin
 
 /** fuzz_op() - Return: the command with this number, NULL if there is none. */
 const struct fuzz_op *fuzz_op(const struct fuzz_family *family, uint8_t cmd);
+
+/** fuzz_has() - whether an attribute is in a list */
+bool fuzz_has(const struct node *list, uint16_t id);
 
 /** fuzz_build() - Return: the plausible attributes of a request, a list. */
 struct node *fuzz_build(struct fuzz_state *state, int family, const struct fuzz_op *op);

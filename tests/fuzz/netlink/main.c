@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * netlink-fuzz MESSAGES SEED THREADS MAJOR PROTECTED_MINOR MINOR...
+ * netlink-fuzz MESSAGES SEED THREADS FEED MAJOR PROTECTED_MINOR MINOR...
  *
- * Sends so many messages to all families from so many threads; runs are on the block devices
- * MAJOR:MINOR, and none writes to MAJOR:PROTECTED_MINOR. Prints what was sent and answered as
- * JSON. Exit code 1: an answer was wrong, and which on stderr.
+ * Sends so many messages to all families from so many threads, FEED per cent of them to feed
+ * traces, beside the usual ones; runs are on the block devices MAJOR:MINOR, and none writes to
+ * MAJOR:PROTECTED_MINOR. Prints what was sent and answered as JSON. Exit code 1: an answer was
+ * wrong, and which on stderr.
  */
 #include <inttypes.h>
 #include <pthread.h>
@@ -54,8 +55,8 @@ static void print_counts(struct fuzz_counts *sum)
 
 	printf("{\"sent\": %" PRIu64 ", \"dumps\": %" PRIu64 ", \"batches\": %" PRIu64
 	       ", \"sockets\": %" PRIu64 ", \"abandoned\": %" PRIu64 ", \"overruns\": %" PRIu64
-	       ", \"checked\": %" PRIu64, sum->sent, sum->dumps, sum->batches, sum->sockets,
-	       sum->abandoned, sum->overruns, sum->checked);
+	       ", \"checked\": %" PRIu64 ", \"fed\": %" PRIu64, sum->sent, sum->dumps, sum->batches,
+	       sum->sockets, sum->abandoned, sum->overruns, sum->checked, sum->fed);
 	print_named("asked", sum->asked);
 	print_named("replies", sum->replies);
 	print_named("us", sum->asked_us);
@@ -84,17 +85,19 @@ int main(int argc, char **argv)
 	pthread_t *threads;
 	unsigned int nr, i;
 
-	if (argc < 7 || argc > 6 + MAX_DISKS) {
-		fprintf(stderr, "usage: %s MESSAGES SEED THREADS MAJOR PROTECTED MINOR...\n", argv[0]);
+	if (argc < 8 || argc > 7 + MAX_DISKS) {
+		fprintf(stderr, "usage: %s MESSAGES SEED THREADS FEED MAJOR PROTECTED MINOR...\n",
+			argv[0]);
 		return 2;
 	}
 	nr = (unsigned int)number(argv[3]);
 	messages_each = (number(argv[1]) + nr - 1) / nr;
-	shared.major = (uint32_t)number(argv[4]);
-	shared.protected_minor = (uint32_t)number(argv[5]);
-	shared.nr_disks = (size_t)argc - 6;
+	shared.feed_percent = (uint32_t)number(argv[4]);
+	shared.major = (uint32_t)number(argv[5]);
+	shared.protected_minor = (uint32_t)number(argv[6]);
+	shared.nr_disks = (size_t)argc - 7;
 	for (i = 0; i < shared.nr_disks; i++)
-		shared.minor[i] = (uint32_t)number(argv[6 + i]);
+		shared.minor[i] = (uint32_t)number(argv[7 + i]);
 	states = calloc(nr, sizeof(*states));
 	threads = calloc(nr, sizeof(*threads));
 	if (!states || !threads || !fuzz_resolve(&shared))

@@ -140,7 +140,6 @@ static void protect(struct fuzz_state *state, uint8_t *bytes, size_t length)
 	}
 }
 
-/* Few for drives: each one that is made is a SCSI host, which udev looks at. */
 static int choose_family(struct fuzz_state *state)
 {
 	return fuzz_chance(state, 24) ? 2 : fuzz_chance(state, 144) ? 0 : 1;
@@ -161,6 +160,28 @@ static const struct fuzz_op *choose_op(struct fuzz_state *state, int family)
 	for (i = 0; at >= known->ops[i].weight; i++)
 		at -= known->ops[i].weight;
 	return &known->ops[i];
+}
+
+/*
+ * About the feed of traces: a socket that has a run to feed does that, and sometimes starts it or
+ * ends its trace; one that has none makes one, or tries that of another. One that reads no answers
+ * would make one after the other.
+ */
+static const struct fuzz_op *choose_for_feed(struct fuzz_state *state, enum habit habit)
+{
+	uint32_t at = fuzz_below(state, 1024);
+	uint8_t command = SPEK_CMD_TRACE_FEED;
+
+	if (!state->feeding.run)
+		command = habit == READS_ALL && at < 768 ? SPEK_CMD_RUN_NEW : command;
+	else if (at < 8)
+		command = at ? SPEK_CMD_RUN_START : SPEK_CMD_TRACE_END;
+	return fuzz_op(&fuzz_families[0], command);
+}
+
+static bool is_of_feed(const struct fuzz_op *op)
+{
+	return op->id == SPEK_CMD_TRACE_FEED || op->id == SPEK_CMD_TRACE_END;
 }
 
 static void wrong_header(struct fuzz_state *state, struct nlmsghdr *head, struct genlmsghdr *genl)
@@ -187,14 +208,23 @@ static void wrong_header(struct fuzz_state *state, struct nlmsghdr *head, struct
 /* One message. Return: its length, padded. */
 static size_t write_request(struct fuzz_state *state, struct one *socket, uint8_t *to, size_t room)
 {
-	int family = choose_family(state);
-	const struct fuzz_op *op = choose_op(state, family);
+	bool about_feed = fuzz_below(state, 100) < state->shared->feed_percent;
+	int family = about_feed ? 0 : choose_family(state);
+	const struct fuzz_op *op = about_feed ? choose_for_feed(state, socket->habit) :
+						choose_op(state, family);
 	struct nlmsghdr head = { .nlmsg_type = state->shared->family_id[family] };
 	struct genlmsghdr genl = { .cmd = op->id, .version = 1 };
-	struct node *list = fuzz_build(state, family, op);
 	size_t length = NLMSG_HDRLEN + GENL_HDRLEN;
+	bool makes_run = family == 0 && op->id == SPEK_CMD_RUN_NEW, makes_replay;
+	struct node *list;
 
-	if (fuzz_chance(state, 96))
+	do {
+		list = fuzz_build(state, family, op);
+		makes_replay = makes_run && fuzz_has(list, SPEK_A_RUN_TRACE_RECORDS);
+	} while (about_feed && makes_run && !makes_replay);
+	state->makes_replay |= makes_replay;
+	/* What is made in order to be fed is made right. */
+	if ((!about_feed || is_of_feed(op)) && fuzz_chance(state, 96))
 		list = fuzz_mutate(state, family, op, list);
 	length += fuzz_write(list, to + length, room - length);
 	if (fuzz_chance(state, 8))
@@ -227,6 +257,43 @@ static uint64_t now_us(void)
 	return (uint64_t)now.tv_sec * 1000000 + (uint64_t)now.tv_nsec / 1000;
 }
 
+/*
+ * Runs get their devices in another thread, and no record is looked at before. Waits until the run
+ * that the socket has made has them, and forgets it if it has failed. Return: false when an answer
+ * was wrong.
+ */
+static bool await_devices(struct fuzz_state *state, struct one *socket)
+{
+	struct {
+		struct nlmsghdr head;
+		struct genlmsghdr genl;
+		struct nlattr attr;
+		uint32_t run;
+	} request = {
+		{ sizeof(request), state->shared->family_id[0], NLM_F_REQUEST, 0, 0 },
+		{ SPEK_CMD_RUN_GET, 1, 0 },
+		{ NLA_HDRLEN + 4, SPEK_A_RUN_ID },
+		state->feeding.run,
+	};
+	uint64_t refused = state->counts.errors[0][ENOENT];
+	int tries = 1000;
+
+	memcpy(state->out, &request, sizeof(request));
+	state->told_run = 0;
+	while (tries-- && state->counts.errors[0][ENOENT] == refused &&
+	       (state->told_run != request.run || state->told_state == SPEK_STATE_OPENING)) {
+		usleep(10000);
+		request.head.nlmsg_seq = socket->seq++;
+		if (send(socket->fd, &request, sizeof(request), MSG_DONTWAIT) < 0)
+			state->counts.notes++;
+		if (!read_answers(state, socket->fd, UINT32_MAX, sizeof(request)))
+			return false;
+	}
+	if (state->told_run == request.run && state->told_state == SPEK_STATE_FAILED)
+		state->feeding.run = 0;
+	return true;
+}
+
 /* Return: how many messages were sent, 0 when an answer was wrong. */
 static uint64_t exchange(struct fuzz_state *state, struct one *socket)
 {
@@ -237,9 +304,12 @@ static uint64_t exchange(struct fuzz_state *state, struct one *socket)
 	bool good;
 
 	state->feeding = socket->feeding;
+	state->makes_replay = false;
+	/* A refusal is taken for that of a batch's last command, so a start comes last. */
 	do {
 		length += write_request(state, socket, state->out + length, MAX_BYTES);
-	} while (fuzz_chance(state, 10) && length < MAX_BYTES);
+	} while (state->last_op != SPEK_CMD_RUN_START && fuzz_chance(state, 96) &&
+		 length < MAX_BYTES);
 	state->counts.batches += state->counts.sent - before > 1;
 	protect(state, state->out, length);
 	/* ENOBUFS and such are the kernel's way to say that this socket has had enough */
@@ -252,6 +322,9 @@ static uint64_t exchange(struct fuzz_state *state, struct one *socket)
 		state->counts.abandoned++;
 	}
 	good = read_answers(state, socket->fd, most, length);
+	if (good && most && state->shared->feed_percent && state->makes_replay &&
+	    state->feeding.run)
+		good = await_devices(state, socket);
 	socket->feeding = state->feeding;
 	state->counts.asked_us[state->last_family][state->last_op] += now_us() - started_us;
 	return good ? state->counts.sent - before : 0;
