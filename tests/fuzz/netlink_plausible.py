@@ -136,6 +136,26 @@ def _replay(write: int, *streams: Variant) -> Variant:
     )
 
 
+def _mixed(write: int, trace: Variant, share: Field) -> Variant:
+    """A replay beside one or two generated streams, which have an arrival process of their own."""
+    kept = ("name", "weight", "align-bytes", "size")
+    beside = Field(
+        "stream",
+        variants=(
+            (
+                *(field for field in _STREAM if field.name in kept),
+                Field("asu", (0,)),
+                Field("arrival", (1,)),
+                Field("range-bytes", (MIB, 8 * MIB)),
+                Field("pattern", (0, 1, 6)),
+                share,
+            ),
+        ),
+        at_most=2,
+    )
+    return (*_replay(write, trace), Field("arrival"), beside)
+
+
 def _pattern(number: int, *more: Field) -> Variant:
     return (*_STREAM, Field("pattern", (number,)), *more)
 
@@ -190,6 +210,8 @@ VARIANTS: dict[str, dict[str, list[Variant]]] = {
             _replay(1, (_BOTH,)),
             _replay(1, (_BOTH,), (_NONE, Field("operation", (1,)))),
             _replay(1, (_NONE,), (_NONE, Field("operation", (2,)))),
+            *(_mixed(0, (_READS,), _READS),) * 2,
+            _mixed(1, (_BOTH,), Field("read-ppm", (1_000_000, 500_000, 0))),
         ],
         "run-get": [(Field("id", ("@run",)),)],
         "run-start": [
