@@ -41,7 +41,7 @@ from spekctl.kernel.gen.spek_prober import Cmd as ProberCmd
 from spekctl.kernel.gen.spek_prober import ProbeState
 
 DISK_MIB = 16
-ROUND = 20_000  # messages that the program sends at once; who waits for more is told of each round
+ROUND = 10_000  # messages that the program sends at once; who waits for more is told of each round
 MODULES = ("spek", "spek_prober", "spek_drive")
 LEAKS = Path("/sys/kernel/debug/kmemleak")
 
@@ -283,12 +283,13 @@ def send_and_check(made: Disks, plan: Plan) -> dict[str, Any]:
     for sent in range(0, messages, ROUND):
         part = replace(plan, messages=min(ROUND, messages - sent), seed=plan.seed + sent)
         add(counts, send(made, part))
+        # Not at the end only: detached runs of a million messages would not fit in memory.
+        clean_up()
         if messages > ROUND:
             seconds = time.monotonic() - started
             done = f"{counts['sent']} of {messages} messages, {counts['fed']} records fed"
             print(f"{done}, {seconds:.0f} s", flush=True)
     counts["seconds"] = round(time.monotonic() - started, 1)
-    clean_up()
     check_it_works(made.free)
     _require(made.checksums() == made.sums, "a disk has changed that nobody may write to")
     counts["slab growth"] = growth(before, messages)

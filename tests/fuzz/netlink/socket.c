@@ -325,6 +325,10 @@ static uint64_t exchange(struct fuzz_state *state, struct one *socket)
 	if (good && most && state->shared->feed_percent && state->makes_replay &&
 	    state->feeding.run)
 		good = await_devices(state, socket);
+	/* Its run is fed no more, and goes with it: the runs of all would not fit in memory. */
+	if (state->shared->feed_percent && (socket->feeding.run || state->makes_replay) &&
+	    !state->feeding.run)
+		socket->left = 0;
 	socket->feeding = state->feeding;
 	state->counts.asked_us[state->last_family][state->last_op] += now_us() - started_us;
 	return good ? state->counts.sent - before : 0;
