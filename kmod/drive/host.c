@@ -5,6 +5,7 @@
  */
 #include <linux/async.h>
 #include <linux/module.h>
+#include <linux/mutex.h>
 #include <linux/platform_device.h>
 #include <scsi/scsi.h>
 #include <scsi/scsi_cmnd.h>
@@ -15,13 +16,13 @@
 #include "serve.h"
 
 /**
- * struct host_data - what a host knows of its drive; the host may outlive it, as open disks keep it
- * @unit: for commands, which the removal of the host waits for
- * @id: number of the unit, for what comes without a command
+ * struct host_data - what a host knows of its drive, which it outlives while its disk is open
+ * @lock: held during a reset, which the removal of the host does not wait for
+ * @unit: the drive; NULL once the host is removed
  */
 struct host_data {
+	struct mutex lock;
 	struct spek_unit *unit;
-	u32 id;
 };
 
 static struct host_data *data_of(struct Scsi_Host *host)
@@ -42,13 +43,12 @@ static int abort_command(struct scsi_cmnd *cmd)
 /* Also for SG_SCSI_RESET, whose command is none that the removal of the host knows of. */
 static int reset_device(struct scsi_cmnd *cmd)
 {
-	struct spek_unit *unit = spek_unit_get(data_of(cmd->device->host)->id);
+	struct host_data *data = data_of(cmd->device->host);
 	bool done;
 
-	if (!unit)
-		return FAILED;
-	done = spek_unit_abort(unit, NULL);
-	spek_unit_put(unit);
+	mutex_lock(&data->lock);
+	done = data->unit && spek_unit_abort(data->unit, NULL);
+	mutex_unlock(&data->lock);
 	return done ? SUCCESS : FAILED;
 }
 
@@ -67,6 +67,15 @@ static struct scsi_host_template template = {
 	.skip_settle_delay = 1,
 };
 
+/* Remove a host. No command and no reset reaches the drive any more when it returns. */
+static void remove_host(struct Scsi_Host *host)
+{
+	scsi_remove_host(host);
+	mutex_lock(&data_of(host)->lock);
+	data_of(host)->unit = NULL;
+	mutex_unlock(&data_of(host)->lock);
+}
+
 /**
  * spek_host_add() - make the host of a drive and find its disk
  * @unit: the drive
@@ -83,8 +92,8 @@ int spek_host_add(struct spek_unit *unit)
 
 	if (!host)
 		return -ENOMEM;
+	mutex_init(&data_of(host)->lock);
 	data_of(host)->unit = unit;
-	data_of(host)->id = unit->id;
 	host->can_queue = unit->config->model.queue_depth;
 	host->cmd_per_lun = unit->config->model.queue_depth;
 	host->max_id = 1;
@@ -102,7 +111,7 @@ int spek_host_add(struct spek_unit *unit)
 
 err_remove_host:
 	unit->host = NULL;
-	scsi_remove_host(host);
+	remove_host(host);
 err_put_host:
 	scsi_host_put(host);
 	return err;
@@ -118,7 +127,7 @@ void spek_host_remove(struct spek_unit *unit)
 {
 	if (!unit->host)
 		return;
-	scsi_remove_host(unit->host);
+	remove_host(unit->host);
 	scsi_host_put(unit->host);
 	unit->host = NULL;
 }

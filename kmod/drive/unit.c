@@ -15,15 +15,15 @@
  *
  * Removal. Make dead: spek_unit_kill() fails the commands that the drive holds and all that come,
  * and stops the timer. Wait: scsi_remove_host() returns when no command is in the host and none
- * will come. Open disks keep a reference to the module and to the host, not to the unit: the block
- * layer's queue does not reach it any more, and the host's reset looks for it in the table.
+ * will come, and spek_host_remove() waits for a reset as well. Open disks keep a reference to the
+ * module and to the host, not to the unit, of which the host knows nothing any more.
  *
  * A drive belongs to no socket: what made it may end. Unloading the module, which an open disk
  * prevents, removes all drives.
  *
  * Locks: table_lock and unit->lock are never held together, and neither is held across scsi_done()
  * or a call that adds or removes a host. Both are taken inside genl->rwsem (genl/family.c), as a
- * message about a drive is built.
+ * message about a drive is built. A host's lock (host.c) is taken outside of unit->lock.
  */
 #include <linux/ktime.h>
 #include <linux/mm.h>
