@@ -41,7 +41,7 @@ from spekctl.kernel.gen.spek_prober import Cmd as ProberCmd
 from spekctl.kernel.gen.spek_prober import ProbeState
 
 DISK_MIB = 16
-ROUND = 10_000  # messages that the program sends at once; who waits for more is told of each round
+ROUND = 10_000  # messages per run of the program; longer campaigns print progress after each
 MODULES = ("spek", "spek_prober", "spek_drive")
 LEAKS = Path("/sys/kernel/debug/kmemleak")
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0
-"""Replay by a worker that does not get its processor: what is late is told by the feed alone."""
+"""Replay with a starved worker: only a late feed counts as an underrun."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0
-"""Memory whose content comes when a test says so; until then whoever reads it waits."""
+"""Memory that blocks its readers until the test supplies the contents."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0
-"""The command that a user is told installs a library, which is one that this Python has."""
+"""The suggested install command: for this Python, and for an extra that exists."""
 
 from __future__ import annotations
 
