@@ -27,6 +27,7 @@
 #include <scsi/scsi_eh.h>
 #include <scsi/scsi_host.h>
 #include "../compat/drive.h"
+#include "data.h"
 #include "serve.h"
 #include "trace.h"
 
@@ -550,19 +551,6 @@ static int serve(struct spek_unit *unit, struct scsi_cmnd *cmd, struct spek_scsi
 	}
 }
 
-/* Bytes that a read or write moves; the host's buffer may be smaller or of another direction. */
-static u32 prepare_bytes(struct scsi_cmnd *cmd, const struct spek_scsi_request *request)
-{
-	enum dma_data_direction wanted = request->action == SPEK_SCSI_WRITE ? DMA_TO_DEVICE :
-									      DMA_FROM_DEVICE;
-	u32 bytes = min(request->sectors * SPEK_SCSI_SECTOR_BYTES, scsi_bufflen(cmd));
-
-	if (cmd->sc_data_direction != wanted)
-		bytes = 0;
-	scsi_set_resid(cmd, scsi_bufflen(cmd) - bytes);
-	return bytes;
-}
-
 /*
  * Whether the drive refuses media accesses. Without the lock it may have changed its mind when the
  * command gets there.
@@ -571,54 +559,6 @@ static bool refuses_media(const struct spek_unit *unit)
 {
 	return READ_ONCE(unit->attention) || READ_ONCE(unit->drive.is_gone) ||
 	       spek_drive_conditions[READ_ONCE(unit->drive.condition)].refuses;
-}
-
-/*
- * Data moves when the command comes, in the context of its sender: not in the timer's interrupt.
- * Commands that are outstanding together have no order, so this is as good as any other. None moves
- * for one that is going to be @refused.
- * Return: 0, or -ENOMEM for a write that has to come again.
- */
-static int move_data(struct spek_unit *unit, struct scsi_cmnd *cmd,
-		     struct spek_scsi_request *request, bool refused)
-{
-	u32 bytes;
-	int err;
-
-	if (request->action != SPEK_SCSI_READ && request->action != SPEK_SCSI_WRITE)
-		return 0;
-	bytes = prepare_bytes(cmd, request);
-	if (!bytes || refused)
-		return 0;
-	if (request->action == SPEK_SCSI_READ) {
-		spek_store_read(&unit->store, request->lba, scsi_sglist(cmd), scsi_sg_count(cmd),
-				bytes);
-		return 0;
-	}
-	err = spek_store_write(&unit->store, request->lba, scsi_sglist(cmd), scsi_sg_count(cmd),
-			       bytes);
-	/* What a thinly provisioned disk says: the block layer makes ENOSPC of it. */
-	if (err == -ENOSPC) {
-		spek_scsi_refuse(request, SPEK_SCSI_DATA_PROTECT, SPEK_SCSI_ALLOCATION_FAILED);
-		return 0;
-	}
-	return err;
-}
-
-/* The data that an UNMAP forgets goes when the command comes, as written data comes. */
-static void unmap_data(struct spek_unit *unit, struct scsi_cmnd *cmd,
-		       struct spek_scsi_request *request, bool refused)
-{
-	u8 data[SPEK_SCSI_UNMAP_BYTES];
-	u32 given = min(request->length, scsi_bufflen(cmd));
-	u32 bytes = min_t(u32, given, sizeof(data));
-
-	if (bytes)
-		bytes = scsi_sg_copy_to_buffer(cmd, data, bytes);
-	scsi_set_resid(cmd, scsi_bufflen(cmd) - given);
-	if (!spek_scsi_unmap(&unit->scsi, request, data, bytes) && !refused)
-		spek_store_unmap(&unit->store, request->lba,
-				 (u64)request->sectors << SECTOR_SHIFT);
 }
 
 static bool needs_media(const struct spek_scsi_request *request)
@@ -652,9 +592,7 @@ int spek_unit_serve(struct spek_unit *unit, struct scsi_cmnd *cmd)
 
 	command_of(cmd)->cmd = cmd;
 	spek_scsi_decode(&unit->scsi, cmd->cmnd, cmd->cmd_len, &request);
-	if (request.action == SPEK_SCSI_UNMAP)
-		unmap_data(unit, cmd, &request, refused);
-	else if (move_data(unit, cmd, &request, refused))
+	if (spek_data_move(unit, cmd, &request, refused))
 		return SCSI_MLQUEUE_DEVICE_BUSY;
 	now_ns = spek_unit_lock_now(unit, &done, &flags);
 	/* The drive takes it by now, but its data has not moved: it comes again. */

@@ -13,6 +13,7 @@ from lib.core.spekcore import ROOT
 DRIVE = ROOT / "kmod/drive"
 HERE = Path(__file__).parent
 CALLED = (*CODE, *sorted((DRIVE / "scsi").glob("*.c")), SHARED / "hist.c")
+UNIT = (DRIVE / "serve.c", DRIVE / "data.c")
 HEADERS = (*DRIVE.glob("*.h"), ROOT / "kmod/compat/drive.h")
 KERNEL = re.compile(r"^#include <((?:linux|scsi|trace)/\S+)>", re.M)
 
@@ -20,9 +21,7 @@ KERNEL = re.compile(r"^#include <((?:linux|scsi|trace)/\S+)>", re.M)
 def stand_ins(folder: Path) -> Path:
     """A folder with every header of the kernel that serve.c includes; all of them are
     serve_kernel.h."""
-    names = {
-        name for one in (DRIVE / "serve.c", *HEADERS) for name in KERNEL.findall(one.read_text())
-    }
+    names = {name for one in (*UNIT, *HEADERS) for name in KERNEL.findall(one.read_text())}
     for name in (*names, "spek_have.h"):
         header = folder / name
         header.parent.mkdir(parents=True, exist_ok=True)
@@ -44,7 +43,7 @@ def test_every_command_ends_once_whatever_happens(tmp_path: Path) -> None:
         *SANITIZERS,
     ]
     command += [f"-I{folder}" for folder in folders]
-    command += ["-o", str(binary), str(HERE / "serve_driver.c"), str(DRIVE / "serve.c")]
+    command += ["-o", str(binary), str(HERE / "serve_driver.c"), *map(str, UNIT)]
     subprocess.run([*command, *map(str, CALLED)], check=True)
     done = subprocess.run([binary, "1", "400"], capture_output=True, text=True, timeout=200)
     assert done.returncode == 0, done.stderr
