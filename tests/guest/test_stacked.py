@@ -23,7 +23,7 @@ from pathlib import Path
 import pytest
 from lib.guest import device_mapper
 from lib.guest.agree import Comparison, assert_streams_agree, run_and_compare, target_sums, watch
-from lib.guest.disks import emulated, mapped_disk, null_disk, settle
+from lib.guest.disks import array_disk, emulated, mapped_disk, null_disk
 from lib.guest.drive import (
     Controller,
     Edges,
@@ -36,7 +36,6 @@ from lib.guest.drive import (
 )
 from lib.guest.netlink_raw import Refusal
 from lib.guest.trace import RequestCounts, sums
-from lib.waiting import eventually
 
 pytestmark = pytest.mark.debug_kernel
 
@@ -72,12 +71,6 @@ class Stack:
         return found
 
 
-def run(*command: str) -> str:
-    done = subprocess.run(command, capture_output=True, text=True, check=False)
-    assert done.returncode == 0, f"{' '.join(command)}: {done.stderr}"
-    return done.stdout.strip()
-
-
 def mapped(stack: ExitStack, name: str, table: str) -> str:
     return stack.enter_context(mapped_disk(name, table))
 
@@ -97,14 +90,7 @@ def striped(stack: ExitStack, one: str, other: str) -> Stack:
 
 
 def raid0(stack: ExitStack, one: str, other: str) -> Stack:
-    node = "/dev/md77"
-    # Without superblocks: null_blk keeps nothing.
-    run("mdadm", "--build", node, "--level=0", f"--chunk={CHUNK // KIB}", "--raid-devices=2",
-        one, other)  # fmt: skip
-    stack.callback(run, "mdadm", "--stop", node)
-    stack.callback(settle)
-    eventually(lambda: Path(node).exists(), f"{node} did not appear")
-    settle()
+    node = stack.enter_context(array_disk(0, CHUNK, one, other))
     return Stack("raid0", node, (one, other), CHUNK, lambda at: at // CHUNK % 2)
 
 

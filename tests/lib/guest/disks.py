@@ -109,6 +109,23 @@ def mapped_disk(name: str, table: str) -> Iterator[str]:
 
 
 @contextlib.contextmanager
+def array_disk(level: int, chunk_bytes: int, *nodes: str) -> Iterator[str]:
+    """An md array without superblocks, whose disks are taken to agree; gives its device node."""
+    node = Path("/dev/md77")
+    words = ["mdadm", "--build", str(node), f"--level={level}", f"--raid-devices={len(nodes)}"]
+    words += [f"--chunk={chunk_bytes >> 10}"] if level == 0 else ["--assume-clean"]
+    done = subprocess.run([*words, *nodes], capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    try:
+        eventually(node.exists, f"{node} did not appear")
+        settle()
+        yield str(node)
+    finally:
+        settle()
+        subprocess.run(["mdadm", "--stop", str(node)], check=True, capture_output=True)
+
+
+@contextlib.contextmanager
 def held_disk(below: str) -> Iterator[tuple[str, Callable[[], None]]]:
     """A disk on @below that answers nothing until the function is called; gives its device node and
     the function."""
