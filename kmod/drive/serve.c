@@ -651,8 +651,10 @@ bool spek_unit_abort(struct spek_unit *unit, const struct scsi_cmnd *cmd)
 		unit->count.aborted++;
 	}
 	if (answers) {
-		if (!cmd)
+		if (!cmd) {
 			unit->attention = SPEK_SCSI_DEVICE_RESET;
+			unit->scsi.mode = (struct spek_scsi_mode){};
+		}
 		/* A stop may have waited for what was taken back. */
 		drive_power(unit, now_ns, &done);
 	}

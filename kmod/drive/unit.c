@@ -241,6 +241,7 @@ static void work(struct work_struct *ptr)
 {
 	struct spek_unit *unit = container_of(ptr, struct spek_unit, work);
 	const char *why = NULL;
+	bool created = false;
 	u32 state;
 	int err;
 
@@ -254,10 +255,14 @@ static void work(struct work_struct *ptr)
 			unit->failure = why;
 			unit->failure_err = err;
 			set_state(unit, err ? SPEK_DRIVE_STATE_FAILED : SPEK_DRIVE_STATE_READY);
+			created = true;
 		}
 		mutex_unlock(&table_lock);
-		notify_unit(unit);
+		if (created)
+			notify_unit(unit);
 	} else if (state == SPEK_DRIVE_STATE_DELETING) {
+		/* Told here: spek_unit_delete() might do it after GONE. */
+		notify_unit(unit);
 		remove(unit);
 	}
 	spek_unit_put(unit);
@@ -378,8 +383,6 @@ int spek_unit_delete(struct spek_unit *unit, struct spek_refusal *refusal)
 		queue_unit(unit);
 	}
 	mutex_unlock(&table_lock);
-	if (!err)
-		notify_unit(unit);
 	return err;
 }
 

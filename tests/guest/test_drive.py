@@ -17,6 +17,7 @@ import struct
 import subprocess
 import threading
 import time
+from collections import defaultdict
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 from pathlib import Path
@@ -37,7 +38,7 @@ from spekctl.drive.model import Cache, Model, Zone
 from spekctl.errors import ExitCode
 from spekctl.kernel.drives import Drives, Making, values_of
 from spekctl.kernel.gen import spek_drive
-from spekctl.kernel.gen.spek_drive import Cmd, Fault
+from spekctl.kernel.gen.spek_drive import Cmd, DriveState, Fault
 
 pytestmark = pytest.mark.usefixtures("drive_module")
 
@@ -520,7 +521,22 @@ def test_commands_that_time_out_are_taken_back_under_load(drives: Drives) -> Non
 @pytest.mark.debug_kernel
 def test_drives_come_and_go(drives: Drives) -> None:
     # Each of them leaves udev 40 events, seconds of work under emulation.
-    for cycle in range(max(8, TIMES)):
+    cycles = max(8, TIMES)
+    with Socket(spek_drive) as listener:
+        listener.join(spek_drive.GROUP_DRIVES)
+        come_and_go(drives, cycles)
+        told: dict[int, list[DriveState]] = defaultdict(list)
+        while sum(states[-1] is DriveState.GONE for states in told.values()) < cycles:
+            values = listener.notification().values
+            told[values["id"]].append(DriveState(values["state"]))
+    # A message tells the state in which the drive is when it is made.
+    assert all(states == sorted(states) for states in told.values()), told
+    assert all(DriveState.DELETING in states for states in told.values()), told
+
+
+def come_and_go(drives: Drives, cycles: int) -> None:
+    """Make drives and delete them: at once, under load, and at rest."""
+    for cycle in range(cycles):
         number = drives.new(SMALL, Making())
         if cycle % 4 == 0:  # it is deleted while it is created
             drives.delete(number)

@@ -46,6 +46,7 @@ QUEUE_DEPTH = 32
 SYS_IOCTL = 16
 SG_SCSI_RESET, SG_SCSI_RESET_DEVICE = 0x2284, 1
 INQUIRY = bytes([0x12, 0, 0, 0, 96, 0])
+MODE_SENSE = bytes([0x1A, 8, 0x1A, 0, 44, 0])  # of the power condition page, as it is now
 START, STOP = bytes([0x1B, 0, 0, 0, 1, 0]), bytes([0x1B, 0, 0, 0, 0, 0])
 STANDBY, STOP_AT_ONCE = bytes([0x1B, 0, 0, 0, 0x30, 0]), bytes([0x1B, 1, 0, 0, 0, 0])
 UNIT_ATTENTION = 6
@@ -88,6 +89,13 @@ def running(*threads: threading.Thread) -> Iterator[None]:
     finally:
         for thread in threads:
             thread.join()
+
+
+def set_standby_timer(node: str, ticks: int) -> None:
+    """By MODE SELECT. @ticks: of 100 ms"""
+    page = struct.pack(">BBBBII28x", 0x1A, 38, 0, 1, 0, ticks)
+    select = bytes([0x15, 0x10, 0, 0, 4 + len(page), 0])
+    assert send(node, select, data=bytes(4) + page).status == 0
 
 
 def await_condition(drives: Drives, disk: Disk, condition: str) -> None:
@@ -190,6 +198,9 @@ def test_commands_end_with_the_reset_of_the_drive(drives: Drives) -> None:
     with modelled(drives) as disk, Socket(spek_drive) as nl, opened(disk.node) as fd:
         fault = {"kind": int(Fault.MEDIUM_ERROR), "lba": slow, "delay_ns": 100 * SECOND}
         nl.ask(Cmd.DRIVE_SET, id=disk.drive, fault=[fault])
+        default = send(disk.node, MODE_SENSE, length=44).data
+        set_standby_timer(disk.node, 6000)
+        assert send(disk.node, MODE_SENSE, length=44).data != default
         threads = [threading.Thread(target=be_reset, args=(disk.node,)) for _ in range(3)]
         before = time.monotonic()
         with running(*threads):
@@ -199,6 +210,7 @@ def test_commands_end_with_the_reset_of_the_drive(drives: Drives) -> None:
         assert ends == ["host byte 0x8"] * 3  # DID_RESET
         assert time.monotonic() - before < 60
         assert send(disk.node, bytes(6)).code == (UNIT_ATTENTION, 0x29, 3)
+        assert send(disk.node, MODE_SENSE, length=44).data == default
 
 
 def test_a_reset_is_too_late_for_a_drive_that_is_gone(drives: Drives) -> None:
@@ -232,13 +244,11 @@ WRITE_BACK = replace(
 
 def test_a_standby_timer_of_0_waits_for_the_drives_own_work(drives: Drives) -> None:
     """And does not ask every nanosecond whether it is done."""
-    page = bytes([0x1A, 38, 0, 1, *[0] * 36])
-    select = bytes([0x15, 0x10, 0, 0, 4 + len(page), 0])
     instance = trace_instance("spek-timer")
     trigger = instance / "events/timer/hrtimer_expire_entry/trigger"
     try:
         with modelled(drives, WRITE_BACK) as disk:
-            assert send(disk.node, select, data=bytes(4) + page).status == 0
+            set_standby_timer(disk.node, 0)
             trigger.write_text("hist:keys=function.sym:size=1024")
             for write in range(40):
                 cdb = write_ten(write * 7919 % 65536 * 8)
