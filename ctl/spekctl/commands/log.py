@@ -78,18 +78,20 @@ def _write_csv(log: LogFile, selection: Selection) -> None:
     words = Names(log.header.streams, [asu.name for asu in log.header.asus]).words()
     del words["error"]  # a number in CSV: 0 is none
     words["op"] = ["read", *log.header.of_writes()]
+    forced = np.array(log.header.fua or [False] * len(log.header.streams), np.uint8)
     out = sys.stdout.buffer
-    out.write(",".join(COLUMNS).encode() + b"\n")
+    out.write(",".join((*COLUMNS, "fua")).encode() + b"\n")
     # Names of streams and asus are words, so nothing needs quotes.
     plain = csv.WriteOptions(include_header=False, quoting_style="none")
     for rows in selection.rows(log, COLUMNS):
+        fua = np.where(rows["op"] == 0, np.uint8(0), forced[rows["stream"]])
         # A write of a stream is what the stream does.
         rows["op"] = np.where(rows["op"] == 0, 0, rows["stream"].astype(np.int64) + 1)
         values = {name: pa.array(rows[name]) for name in COLUMNS}
         values |= {
             name: pa.array(names, pa.string()).take(values[name]) for name, names in words.items()
         }
-        csv.write_csv(pa.table(values), out, plain)
+        csv.write_csv(pa.table(values | {"fua": fua}), out, plain)
         if reader_left():
             return
     out.flush()

@@ -25,7 +25,7 @@ def test_csv_has_every_row_in_words(spekctl: Spekctl, tmp_path: Path) -> None:
     outcome = spekctl("log", str(written(tmp_path / "log", rows)), "--csv")
     assert (outcome.code, outcome.err) == (ExitCode.OK, "")
     lines = outcome.out.splitlines()
-    assert lines[0] == ",".join(file.COLUMNS)
+    assert lines[0] == ",".join((*file.COLUMNS, "fua"))
     expected = [
         ",".join(
             map(
@@ -39,6 +39,7 @@ def test_csv_has_every_row_in_words(spekctl: Spekctl, tmp_path: Path) -> None:
                     ("read", "write")[row["write"]],
                     ("ramp", "measure", "drain")[row["phase"]],
                     row["error"],
+                    0,
                 ),
             )
         )
@@ -138,3 +139,13 @@ def test_csv_says_what_streams_do_that_do_not_transfer(spekctl: Spekctl, tmp_pat
     found = [line.split(",")[place] for line in lines[1:]]
     words = np.array(["read", "write", "discard"])
     assert found == words[np.where(rows["write"], rows["stream"] + 1, 0)].tolist()
+
+
+def test_csv_says_which_writes_are_forced(spekctl: Spekctl, tmp_path: Path) -> None:
+    rows = records(200)
+    path = written(tmp_path / "log", rows, fua=[False, True])
+    lines = spekctl("log", path, "--csv").out.splitlines()
+    place = lines[0].split(",").index("fua")
+    found = [int(line.split(",")[place]) for line in lines[1:]]
+    assert found == (rows["write"] & (rows["stream"] == 1)).tolist()
+    assert 0 < sum(found) < rows["write"].sum()

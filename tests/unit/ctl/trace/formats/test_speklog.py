@@ -51,12 +51,15 @@ def test_lost_records_are_mentioned(tmp_path: Path) -> None:
 def test_its_csv_is_one_too(spekctl: Spekctl, tmp_path: Path) -> None:
     rows = records(3000)
     path = tmp_path / "log.csv"
-    path.write_text(spekctl("log", str(written(tmp_path / "log", rows)), "--csv").out)
+    log = written(tmp_path / "log", rows, fua=[False, True])
+    path.write_text(spekctl("log", str(log), "--csv").out)
     found, trace = read(path)
     assert trace.parts[0].format.name == "csv"
     by_arrival = rows[np.argsort(rows["at_ns"], kind="stable")]
     assert [one[0] for one in found] == (by_arrival["at_ns"] - by_arrival["at_ns"][0]).tolist()
     assert [one[1] for one in found] == ["ab"[asu] for asu in by_arrival["asu"]]
+    forced = by_arrival["write"] & (by_arrival["stream"] == 1)
+    assert whole(trace).flags.tolist() == forced.tolist()
 
 
 def test_operations_are_those_of_the_streams(tmp_path: Path) -> None:
