@@ -1,5 +1,9 @@
 # SPDX-License-Identifier: GPL-2.0
-"""Random SCSI commands for a disk: known ones with random fields, and such as no disk knows."""
+"""Random SCSI commands for a disk: known ones with random fields, and such as no disk knows.
+
+Several threads send them, so that commands meet in the drive: a stop and a read, a start
+and a write.
+"""
 
 from __future__ import annotations
 
@@ -8,6 +12,7 @@ import errno
 import fcntl
 import os
 import random
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 
 from lib.guest.modelled import FROM_DEVICE, NONE, SG_HEADER, SG_IO, TO_DEVICE
@@ -22,6 +27,7 @@ START = bytes([0x1B, 0, 0, 0, 1, 0])
 MOST_DATA = 64 << 10
 SENSE = 64
 TIMEOUT_MS = 60_000
+SENDERS = 4
 
 
 @dataclass
@@ -31,6 +37,11 @@ class Sent:
     good: int = 0
     refused: int = 0  # with sense data
     not_sent: int = 0  # by the kernel: a length that no command has
+
+    def __add__(self, other: Sent) -> Sent:
+        return Sent(
+            self.good + other.good, self.refused + other.refused, self.not_sent + other.not_sent
+        )
 
     def __str__(self) -> str:
         return f"{self.good} good, {self.refused} refused, {self.not_sent} not sent"
@@ -57,7 +68,17 @@ def command_of(source: random.Random) -> bytes:
 
 
 def send_random(node: str, count: int, seed: int) -> Sent:
-    """Send @count commands, one by one. OSError for a disk that answers no more."""
+    """Send @count commands. OSError for a disk that answers no more."""
+    with ThreadPoolExecutor(SENDERS) as threads:
+        each = [
+            threads.submit(_send, node, len(range(one, count, SENDERS)), f"{seed} {one}")
+            for one in range(SENDERS)
+        ]
+        return sum((one.result() for one in each), Sent())
+
+
+def _send(node: str, count: int, seed: str) -> Sent:
+    """One by one."""
     source = random.Random(seed)
     sent = Sent()
     data = ctypes.create_string_buffer(MOST_DATA)
