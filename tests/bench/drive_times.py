@@ -78,12 +78,15 @@ def report(title: str, unit: str, times: Times, window: int) -> bool:
     excess = responses(requests, times.spek_trace)
     near = sum(abs(one) <= NEAR for one in excess) / len(excess)
     lateness = [share([float(ns) for ns in late], part) for part in (0.5, 0.99, 1)]
+    times_ns = [one.end_ns - one.arrival_ns for one in requests]
+    on_time = sum(ns <= NEAR * whole for ns, whole in zip(late, times_ns, strict=True)) / len(late)
     print(f"{title}: {len(requests)} requests, {', '.join(LOADS)}")
     print(f"  all times of module and core in userspace equal to the ns: {equal}")
     print(
         "  completion after the model's end, p50 p99 max: "
         f"{lateness[0]:,.0f} {lateness[1]:,.0f} {lateness[2]:,.0f} {unit}"
     )
+    print(f"  requests whose time, as the drive completed them, is within 2 %: {on_time:.2%}")
     print(
         f"  requests whose time, as spek saw it, is within 2 % of the core's: {near:.2%}"
         f" of {len(excess)} (p50 {share(excess, 0.5):+.3%}, p99 {share(excess, 0.99):+.3%})"
