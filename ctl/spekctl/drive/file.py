@@ -12,7 +12,7 @@ from __future__ import annotations
 import csv
 import math
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Annotated, Any
@@ -20,7 +20,7 @@ from typing import Annotated, Any
 import msgspec
 from msgspec import Meta
 
-from spekctl import fields, files, toml
+from spekctl import fields, files, settings, toml
 from spekctl.drive import flash, steps
 from spekctl.drive.model import (
     CONDITIONS,
@@ -265,33 +265,27 @@ def find(name: str) -> Path:
     return MODELS / f"{name}.toml"
 
 
-def load(name: str, settings: Sequence[str] = (), force: bool = False) -> Model:
-    """The model that @name means, with fields set as --set does."""
+def load(name: str, given: Sequence[str] = (), force: bool = False) -> Model:
+    """The model that @name means, with the fields that --set gives."""
     path = find(name)
     text = files.read_text(path)
     with at(path.name):
-        return parse(text, path.stem, settings, force, path.parent)
+        return parse(text, path.stem, given, force, path.parent)
 
 
 def parse(
     text: str,
     name: str = "",
-    settings: Sequence[str] = (),
+    given: Sequence[str] = (),
     force: bool = False,
     folder: Path = Path(),
 ) -> Model:
     """The model that a TOML text describes."""
     data = toml.parse(text)
     if "flash" in data:
-        return _flash(data, name, settings)
+        return _flash(data, name, given)
     before = _checked(data)
-    rpm = None
-    for setting in settings:
-        key, value = _setting(setting)
-        if key == ["rpm"]:
-            rpm = value
-        else:
-            _set(data, key, value, setting)
+    rpm = _set(data, given)
     file = _checked(data)
     model = _model(file, folder)
     scale = _size_of(file) / _size_of(before)
@@ -318,12 +312,12 @@ def parse(
     )
 
 
-def _flash(data: dict[str, Any], name: str, settings: Sequence[str]) -> Model:
-    for setting in settings:
-        key, value = _setting(setting)
-        if key[0] in ("rpm", "arms"):
-            raise UsageError(f"{'.'.join(key)}: a flash drive has neither platters nor arms")
-        _set(data, key, value, setting)
+def _flash(data: dict[str, Any], name: str, given: Sequence[str]) -> Model:
+    for setting in given:
+        field, _ = settings.split(setting, _FLASH)
+        if field.partition(".")[0] in ("rpm", "arms"):
+            raise UsageError(f"{field}: a flash drive has neither platters nor arms")
+    settings.apply(data, _FLASH, given)
     fields.check(data, flash.FlashFile)
     file = msgspec.convert(data, flash.FlashFile)
     return replace(flash.model_of(file), name=name, sources=tuple(file.sources))
@@ -337,33 +331,27 @@ def _size_of(file: DriveFile) -> float:
 
 # --- what the user sets ---------------------------------------------------------------------------
 
-
-def _setting(text: str) -> tuple[list[str], Any]:
-    field, sign, value = text.partition("=")
-    if not sign or not field.strip() or not value.strip():
-        raise UsageError(f"--set {text}: write FIELD=VALUE, for example settle_ms=0.2")
-    try:
-        parsed = toml.parse(f"value = {value}")["value"]
-    except UsageError:
-        parsed = value.strip()
-    return field.strip().split("."), parsed
+_EXAMPLE = "settle_ms=0.2"
+_DISK = settings.Target(DriveFile, _EXAMPLE)
+_FLASH = settings.Target(flash.FlashFile, _EXAMPLE)
+# Of each group a model has one: what is set replaces what the file has.
+_EXCLUSIVE = (("zones", "zones_table"), SEEKS, ("period_ps", "rpm"))
 
 
-def _set(data: dict[str, Any], key: list[str], value: Any, setting: str) -> None:
-    node = data
-    for one in key[:-1]:
-        node = node.setdefault(one, {})
-        if not isinstance(node, dict):
-            raise UsageError(f"--set {setting}: '{one}' is not a section")
-    if key[-1] in ("zones", "zones_table"):
-        for other in ("zones", "zones_table"):
-            data.pop(other, None)
-    if key[-1] in SEEKS:
-        for other in SEEKS:
-            data.pop(other, None)
-    if key == ["period_ps"]:
-        data.pop("rpm", None)
-    node[key[-1]] = value
+def _set(data: dict[str, Any], given: Iterable[str]) -> Any:
+    """Change a file of a disk. Return: rpm as it was set, which is another speed of the same disk;
+    None if it was not."""
+    speed: dict[str, Any] = {}
+    for setting in given:
+        name, value = settings.split(setting, _DISK)
+        if name == "rpm" and value:
+            settings.apply(speed, _DISK, [setting])
+            continue
+        for group in _EXCLUSIVE:
+            for other in group if value and name in group else ():
+                data.pop(other, None)
+        settings.apply(data, _DISK, [setting])
+    return speed.get("rpm")
 
 
 # --- checks ---------------------------------------------------------------------------------------

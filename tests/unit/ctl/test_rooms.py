@@ -24,7 +24,7 @@ ROOT = Path(spekctl.__file__).parent
 ORDER = (
     ("__init__", "errors", "extras", "ranges", "recorded", "suggest"),
     ("fields", "toml", "units"),
-    ("condition",),
+    ("condition", "settings"),
     ("files",),
     ("workload", "vm"),
     ("drive", "fio", "vdbench"),

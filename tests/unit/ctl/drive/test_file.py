@@ -71,9 +71,9 @@ def test_models_follow_the_schema(name: str) -> None:
         ),
         ("layout=banded", "band_cylinders: required by layout banded"),
         ("band_cylinders=3", "band_cylinders: required by layout banded, 1 to 4194304, and for no"),
-        ("head=3", "unknown key 'head'; did you mean 'heads'?"),
-        ("arms.angle=[0]", "arms: unknown key 'angle'; did you mean 'angles'?"),
-        ("arms=3", "arms: expected a table, got 3"),
+        ("head=3", "--set head=3: there is no field 'head'; did you mean 'heads'?"),
+        ("arms.angle=[0]", "--set arms.angle=[0]: there is no field 'arms.angle'; did you mean"),
+        ("arms=3", "--set arms=3: 'arms' is a section; say which field of it: count, "),
         ("arms.count=2.5", "arms.count: expected a whole number, got 2.5"),
         ("arms.angles=[0, 0.5]", "arms.angles: 2 given for 1 arms; give one for each arm"),
         ("arms.channels=2", "arms.channels: 2 is out of range; allowed are 1 to 1"),
@@ -112,8 +112,9 @@ def test_models_follow_the_schema(name: str) -> None:
         ("cache.bus_mb_s=0", "cache.bus_mb_s: 0 is out of range; allowed are 0.6 to 10000"),
         ("rpm", "--set rpm: write FIELD=VALUE, for example settle_ms=0.2"),
         ("=3", "--set =3: write FIELD=VALUE"),
-        ("heads=", "--set heads=: write FIELD=VALUE"),
-        ("heads.x=3", "--set heads.x=3: 'heads' is not a section"),
+        ("heads=", "the key 'heads' is missing"),
+        ("power.one=3", "--set power.one=3: 'power' has sections; write power.NAME.FIELD"),
+        ("heads.x=3", "--set heads.x=3: 'heads' has no fields"),
     ],
 )
 def test_a_field_that_cannot_be_is_refused(
@@ -121,7 +122,7 @@ def test_a_field_that_cannot_be_is_refused(
 ) -> None:
     monkeypatch.chdir(tmp_path)
     with pytest.raises(UsageError, match=re.escape(sentence)) as refused:
-        file.parse(SMALL + POWER, settings=[setting])
+        file.parse(SMALL + POWER, given=[setting])
     assert refused.value.message.startswith(sentence)
 
 
@@ -145,18 +146,18 @@ def test_fields_that_exclude_each_other_are_refused_in_a_file_and_replaced_by_se
         file.parse(SMALL + "seek_ms = [1, 5, 9]\n")
     with pytest.raises(UsageError, match="period_ps: give rpm or period_ps, not both"):
         file.parse(SMALL + "period_ps = 10000000000\n")
-    assert isinstance(file.parse(SMALL, settings=["seek_ms=[1, 5, 9]"]).seek, Lee)
-    assert file.parse(SMALL, settings=["period_ps=20000000000"]).rpm == 3000
-    assert file.parse(SMALL, settings=["zones=[[0, 5, 9]]"]).cylinders == 5
+    assert isinstance(file.parse(SMALL, given=["seek_ms=[1, 5, 9]"]).seek, Lee)
+    assert file.parse(SMALL, given=["period_ps=20000000000"]).rpm == 3000
+    assert file.parse(SMALL, given=["zones=[[0, 5, 9]]"]).cylinders == 5
 
 
 def test_what_is_set_scales_the_power_of_the_spindle() -> None:
     before = file.parse(SMALL + POWER).watts.base
-    twice = file.parse(SMALL + POWER, settings=["platters=2"]).watts.base
+    twice = file.parse(SMALL + POWER, given=["platters=2"]).watts.base
     assert twice[0] == (before[0][0], 2 * before[0][1]) and twice[1:] == before[1:]
-    wide = file.parse(SMALL + POWER + "", settings=["diameter_in=2.0"]).watts.base
+    wide = file.parse(SMALL + POWER + "", given=["diameter_in=2.0"]).watts.base
     assert wide[0][1] == round(before[0][1] * 2**4.6)
-    slow = file.parse(SMALL + POWER, settings=["rpm=3000"]).watts.base
+    slow = file.parse(SMALL + POWER, given=["rpm=3000"]).watts.base
     assert slow[0][1] == round(before[0][1] / 2**2.8)
 
 
@@ -203,7 +204,7 @@ def test_tables_are_read_beside_the_file(tmp_path: Path, table: str) -> None:
 def test_a_table_that_is_wrong_says_its_columns(tmp_path: Path, name: str, table: str) -> None:
     (tmp_path / "x.csv").write_text(table)
     with pytest.raises(UsageError, match=rf"^{name}_table: .*x\.csv is wrong .*the columns are"):
-        file.parse(SMALL, settings=[f"{name}_table='x.csv'"], folder=tmp_path)
+        file.parse(SMALL, given=[f"{name}_table='x.csv'"], folder=tmp_path)
 
 
 def test_a_file_is_named_in_its_complaint(tmp_path: Path) -> None:

@@ -51,7 +51,7 @@ def test_rates_follow_from_channels_and_bus() -> None:
     facts = flash.facts_of(file.parse(SMALL))
     assert facts.write_rate == pytest.approx(2 * 4096 / 220.48e-6)
     assert facts.read_rate == pytest.approx(2 * 4096 / 70.48e-6)
-    assert flash.facts_of(file.parse(SMALL, settings=["cache.bus_mb_s=50"])).read_rate == (
+    assert flash.facts_of(file.parse(SMALL, given=["cache.bus_mb_s=50"])).read_rate == (
         pytest.approx(50e6, rel=1e-6)
     )
     assert facts.raw_bytes == 2 * 70 * 32 * 4096
@@ -65,7 +65,7 @@ def test_rates_follow_from_channels_and_bus() -> None:
         ("flash.blocks=67", "flash.blocks: 67 blocks of a channel; allowed are 68"),
         ("flash.channels=33", "flash.channels: 33 is out of range; allowed are 1 to 32"),
         ("flash.read_ms=0", "flash.read_ms: 0 is out of range; allowed are more than 0"),
-        ("flash.pages=3", "flash: unknown key 'pages'"),
+        ("flash.pages=3", "--set flash.pages=3: there is no field 'flash.pages'"),
         ("arms.count=2", "arms.count: a flash drive has neither platters nor arms"),
         ("rpm=7200", "rpm: a flash drive has neither platters nor arms"),
         ("profile='two'", "profile: there is no profile 'two'"),
