@@ -11,14 +11,21 @@
 from __future__ import annotations
 
 import json
+import mmap
+import os
+import random
 import subprocess
 import sys
 import tempfile
+import time
 from pathlib import Path
 from typing import Any
 
 WORKLOAD = Path(__file__).with_name("paper003.toml")
 SECONDS = 80
+RAMP_S = 10
+READS = 8  # of each part, so that the chance of a turn does not leave an arm behind
+UNDER_WAY = 100  # I/Os that a disk has completed when the load has begun for sure
 STRIPE = "64KiB"
 # Drives and arms: the paper's break-even at 8 ms between arrivals.
 SYSTEMS = ((4, 1), (2, 2), (1, 4))
@@ -48,18 +55,54 @@ def as_plain_drive(disk: str) -> None:
     (queue / "nr_requests").write_text("256")
 
 
-def measure(disks: list[str]) -> dict[str, float]:
+def sent(disk: str) -> int:
+    """I/Os that a disk has completed."""
+    fields = Path("/sys/block", Path(disk).name, "stat").read_text().split()
+    return int(fields[0]) + int(fields[4])
+
+
+def gather_arms(disk: str) -> None:
+    """Bring arms that are far outside of the data to it.
+
+    An arm stays where its last request was. The arms of the simulation begin at the data; here some
+    are at the last sectors, which udev and spekctl look at, and would stay there, since another one
+    is always nearer to the data. Reads at the end of a shrinking part of the drive are nearest to
+    such arms.
+    """
+    source = random.Random(1)
+    buffer = mmap.mmap(-1, 4096)
+    fd = os.open(disk, os.O_RDONLY | os.O_DIRECT)
+    try:
+        part = os.lseek(fd, 0, os.SEEK_END)
+        data = part * FOOTPRINT
+        while part > data:
+            for _ in range(READS):
+                os.preadv(fd, [buffer], int(source.uniform(0.9 * part, part - 4096)) // 4096 * 4096)
+            part = int(part * 0.95)
+    finally:
+        os.close(fd)
+
+
+def measure(disks: list[str], arms: int) -> dict[str, float]:
     """Run the load on an array; its 90th percentile and watts."""
     for disk in disks:
         as_plain_drive(disk)
     devices = [word for disk in disks for word in ("--device", disk)]
     before = [account(disk) for disk in disks]
+    sent_before = [sent(disk) for disk in disks]
     with tempfile.TemporaryDirectory() as folder:
         out = Path(folder, "result.json")
         words = ["run", str(WORKLOAD), *devices, "--stripe", STRIPE, "--write", "--seed", "1"]
-        words += ["--time", f"{SECONDS}s", "--max-outstanding", "1024", "--progress", "none"]
-        command = [sys.executable, "-m", "spekctl", *words, "-o", str(out)]
-        subprocess.run(command, check=True, stdout=subprocess.DEVNULL)
+        words += ["--ramp", f"{RAMP_S}s", "--time", f"{SECONDS}s", "--max-outstanding", "1024"]
+        command = [sys.executable, "-m", "spekctl", *words, "--progress", "none", "-o", str(out)]
+        with subprocess.Popen(command, stdout=subprocess.DEVNULL) as run:
+            for disk, old in zip(disks, sent_before, strict=True):
+                while run.poll() is None and sent(disk) < old + UNDER_WAY:
+                    time.sleep(0.05)
+                if arms > 1:
+                    gather_arms(disk)
+        if run.returncode:
+            raise SystemExit(f"paper003: the run ended with status {run.returncode}")
         result = json.loads(out.read_text())
     after = [account(disk) for disk in disks]
     phase = next(one for one in result["phases"] if one["phase"] == "measure")
@@ -80,7 +123,7 @@ def live(out: Path, disks: list[str]) -> None:
     found = []
     for drives, arms in SYSTEMS:
         mine, disks = disks[:drives], disks[drives:]
-        found.append({"drives": drives, "arms": arms, **measure(mine)})
+        found.append({"drives": drives, "arms": arms, **measure(mine, arms)})
         print(f"paper003: {drives} x SA({arms}): {found[-1]}", file=sys.stderr)
     out.write_text(json.dumps(found, indent=1) + "\n")
 
