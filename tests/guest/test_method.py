@@ -31,6 +31,8 @@ from lib.waiting import LONG_S, eventually
 from spekctl.documents import curve, result, spc1
 from spekctl.errors import ExitCode
 
+pytestmark = pytest.mark.any_kernel
+
 MS = 1_000_000
 SERVICE_NS = 20 * MS
 SLOTS = 8
@@ -196,7 +198,6 @@ def checked_against_results(folder: Path, report: spc1.Report) -> None:
         assert phase.point.ios / phase.step.time_ns * 1e9 == pytest.approx(phase.point.iops)
 
 
-@pytest.mark.any_kernel
 def test_a_whole_method_finds_the_level_that_the_disk_has(
     call: Spekctl, wide_disk: str, tmp_path: Path
 ) -> None:
@@ -241,7 +242,6 @@ def results_in(folder: Path) -> int:
     return sum(path.name[0].isdigit() for path in folder.glob("*.json"))
 
 
-@pytest.mark.any_kernel
 def test_an_interrupted_method_is_resumed(call: Spekctl, wide_disk: str, tmp_path: Path) -> None:
     folder = tmp_path / "t"
     line: tuple[str, ...] = ("spc1", "--device", wide_disk, "--out", str(folder), *SHORT)
@@ -282,7 +282,6 @@ def test_an_interrupted_method_is_resumed(call: Spekctl, wide_disk: str, tmp_pat
     checked_against_results(folder, report)
 
 
-@pytest.mark.any_kernel
 @pytest.mark.parametrize(
     ("arguments", "code", "sentence"),
     [
