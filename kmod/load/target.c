@@ -106,6 +106,17 @@ static bool has_own_read_queues(struct request_queue *q)
 	       set->map[HCTX_TYPE_READ].nr_queues;
 }
 
+static u32 count_pools(struct request_queue *q, bool polled)
+{
+	const struct blk_mq_tag_set *set = q->tag_set;
+
+	if (!queue_is_mq(q))
+		return U32_MAX;
+	if (set->flags & BLK_MQ_F_TAG_HCTX_SHARED)
+		return 1;
+	return set->map[polled ? HCTX_TYPE_POLL : HCTX_TYPE_DEFAULT].nr_queues;
+}
+
 /**
  * spek_target_may_open() - check that the device cgroup of the current process allows a device
  * @dev: device number
@@ -184,6 +195,7 @@ int spek_target_open(struct spek_target *target, const struct spek_target_reques
 			      refusal);
 	if (err)
 		goto err_put_queue;
+	target->pools = count_pools(q, target->polled);
 	percpu_ref_put(&q->q_usage_counter);
 	return 0;
 

@@ -42,6 +42,8 @@ struct spek_seen_limits {
  * @seen: limits of the queue from which the four above were derived
  * @own_read_queues: reads have hardware queues of their own
  * @polled: poll for completions
+ * @pools: hardware queues for the target's I/O that have requests of their own; U32_MAX: it is not
+ *	request-based
  * @backend: how I/O reaches it
  * @backend_reason: why this one, a sentence
  *
@@ -62,6 +64,7 @@ struct spek_target {
 	struct spek_seen_limits seen;
 	bool own_read_queues;
 	bool polled;
+	u32 pools;
 	const struct spek_backend_ops *backend;
 	const char *backend_reason;
 };

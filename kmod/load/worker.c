@@ -169,6 +169,8 @@ static bool reap(struct spek_worker *w)
 	/* A completion makes room, though the request is freed some time after its bio ends. */
 	w->retry_ns = 0;
 	w->retry_at_ns = 0;
+	if (unlikely(w->stalled_part))
+		spek_worker_give_way(w);
 	return true;
 }
 

@@ -146,6 +146,7 @@ struct spek_worker_info {
  * @recuts: @stalled is too large for the limits as they are now
  * @retry_ns: delay before the next try to send @stalled; 0 if a completion came since the last one
  * @retry_at_ns: time of that try
+ * @gave_way_ns: when it last left requests to other workers
  * @targets: copies of the run's, with the limits as last seen
  * @next_checked: target whose limits are looked at next
  * @lane: how operations on each asu become parts
@@ -206,6 +207,7 @@ struct spek_worker {
 	bool recuts;
 	u64 retry_ns;
 	u64 retry_at_ns;
+	u64 gave_way_ns;
 	u32 next_checked;
 	struct spek_target *targets;
 	struct spek_lane lane[SPEK_MAX_ASUS];

@@ -311,6 +311,32 @@ static void back_off(struct spek_worker *w, u64 most_ns)
 	w->retry_at_ns = ktime_get_ns() + w->retry_ns;
 }
 
+/*
+ * A worker takes the requests that it frees before others have looked for one. Where workers share
+ * requests, each gives way from time to time, for as long as it takes the others to look: 2.5 % of
+ * the time, so that a fast device loses little.
+ */
+#define GIVE_WAY_NS	(2 * RETRY_MAX_NS)
+#define KEEP_NS		(8 * NSEC_PER_MSEC)
+
+/**
+ * spek_worker_give_way() - let other workers have the next request, if it is their turn
+ * @w: worker with a stalled part
+ *
+ * Context: the worker's thread.
+ */
+void spek_worker_give_way(struct spek_worker *w)
+{
+	u64 now_ns;
+
+	if (w->recuts || w->config->nr_workers <= w->stalled_part->target->pools)
+		return;
+	now_ns = ktime_get_ns();
+	if (now_ns - w->gave_way_ns >= KEEP_NS)
+		w->gave_way_ns = now_ns;
+	w->retry_at_ns = w->gave_way_ns + GIVE_WAY_NS;
+}
+
 /* A part was not accepted: the slot waits with it. */
 static noinline void stall(struct spek_worker *w, struct spek_slot *slot, struct spek_part *part,
 			   int err)

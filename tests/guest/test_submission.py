@@ -198,10 +198,9 @@ def test_workers_share_the_requests_of_a_disk(controller: Controller, backend: s
             order = [row["worker"] for row in fields_of(seen.text(), "spek_io_complete")]
         assert len(order) == outcome.ios()
         shares = Counter(order)
-        fewer = min(shares[worker] for worker in ("0", "1"))
-        turns = sum(one != other for one, other in pairwise(order))
-        # A worker whose CPU gets little of the host's processors has fewer, but not in one piece.
-        assert fewer >= len(order) / 4 or turns >= fewer / 2, (shares, turns)
+        assert min(shares[worker] for worker in ("0", "1")) >= len(order) / 4, shares
+        # Not by turns of a hundred each, either.
+        assert sum(one != other for one, other in pairwise(order)) > len(order) / 10, order
 
 
 def switches_per_io(outcome: Outcome) -> float:
