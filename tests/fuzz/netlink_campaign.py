@@ -42,6 +42,7 @@ from spekctl.kernel.gen.spek_prober import ProbeState
 
 DISK_MIB = 16
 ROUND = 10_000  # messages per run of the program; longer campaigns print progress after each
+MOST = 5
 MODULES = ("spek", "spek_prober", "spek_drive")
 LEAKS = Path("/sys/kernel/debug/kmemleak")
 
@@ -194,12 +195,15 @@ class Plan:
     """What a campaign sends.
 
     @feed: per cent of the messages that are to feed traces, beside the usual ones
+    @accepted: so many of those have to find a run that takes them, which depends on how the threads
+        of the program meet; up to MOST times as many messages are sent for it
     """
 
     messages: int
     seed: int = 1
     feed: int = 0
     threads: int = 4
+    accepted: int = 0
 
 
 def send(made: Disks, plan: Plan) -> dict[str, Any]:
@@ -280,9 +284,13 @@ def send_and_check(made: Disks, plan: Plan) -> dict[str, Any]:
     before = slab_objects()
     started = time.monotonic()
     counts: dict[str, Any] = {}
-    for sent in range(0, messages, ROUND):
-        part = replace(plan, messages=min(ROUND, messages - sent), seed=plan.seed + sent)
-        add(counts, send(made, part))
+    sent = 0
+    while sent < messages or (
+        counts["replies"]["trace-feed"] < plan.accepted and sent < MOST * messages
+    ):
+        size = min(ROUND, messages - sent) if sent < messages else ROUND
+        add(counts, send(made, replace(plan, messages=size, seed=plan.seed + sent)))
+        sent += size
         # Not at the end only: detached runs of a million messages would not fit in memory.
         clean_up()
         if messages > ROUND:

@@ -8,6 +8,7 @@ from fuzz import netlink_build
 from fuzz.netlink_campaign import Plan, campaign
 
 MESSAGES = 20_000
+ACCEPTED = 20
 # Collected on the host, this compiles; in the guest it is there.
 PROGRAM = netlink_build.program()
 # Netlink itself says so, of every message that is not as its policy wants it.
@@ -33,10 +34,9 @@ def test_no_message_breaks_the_families() -> None:
 
 @pytest.mark.allow_kernel_messages(USUAL)
 def test_no_message_breaks_the_feed() -> None:
-    counts = campaign(Plan(MESSAGES, feed=90))
+    counts = campaign(Plan(MESSAGES, feed=90, accepted=ACCEPTED))
 
     assert counts["asked"]["trace-feed"] > MESSAGES / 2
-    # Some were for a run that could be fed, and found room in a ring. How many depends on how long
-    # runs take to get their devices.
-    assert counts["replies"]["trace-feed"] > 20
-    assert counts["fed"] > MESSAGES / 20
+    # Some were for a run that could be fed, and found room in a ring.
+    assert counts["replies"]["trace-feed"] >= ACCEPTED
+    assert counts["fed"] >= counts["replies"]["trace-feed"]
