@@ -65,13 +65,13 @@ class _Setting:
         if key not in fields:
             hint = did_you_mean(key, fields) or "; known are " + ", ".join(fields)
             raise UsageError(f"there is no field '{above}{key}'{hint}")
-        inner = _plain(fields[key].type)
+        inner = plain(fields[key].type)
         place = f"{above}{key}"
         if isinstance(inner, inspect.ListType) and _named(inner):
             for element, tail, name in self._chosen(node, key, rest):
                 if not tail:
                     raise UsageError(f"'{place}.{name}' is a section; say which field of it")
-                self.set(element, _plain(inner.item_type), tail, f"{place}.{name}.")
+                self.set(element, plain(inner.item_type), tail, f"{place}.{name}.")
         elif isinstance(inner, inspect.StructType):
             if not rest:
                 names = ", ".join(one.encode_name for one in inner.fields)
@@ -82,7 +82,7 @@ class _Setting:
             if not tail:
                 raise UsageError(f"'{place}' has sections; write {place}.NAME.FIELD")
             element = _section(_section(node, key, place), name, f"{place}.{name}")
-            self.set(element, _plain(inner.value_type), tail, f"{place}.{name}.")
+            self.set(element, plain(inner.value_type), tail, f"{place}.{name}.")
         elif rest:
             raise UsageError(f"'{place}' has no fields")
         elif not self.value:
@@ -146,19 +146,19 @@ def _kinds(info: inspect.Type) -> set[type[inspect.Type]]:
     return {type(info)}
 
 
-def _plain(info: inspect.Type) -> inspect.Type:
+def plain(info: inspect.Type) -> inspect.Type:
     """A type without its description and without "or nothing"."""
     if isinstance(info, inspect.Metadata):
-        return _plain(info.type)
+        return plain(info.type)
     if isinstance(info, inspect.UnionType):
         some = [one for one in info.types if not isinstance(one, inspect.NoneType)]
-        return _plain(some[0]) if len(some) == 1 else info
+        return plain(some[0]) if len(some) == 1 else info
     return info
 
 
 def _named(info: inspect.ListType) -> bool:
     """True for lists of sections that have names."""
-    item = _plain(info.item_type)
+    item = plain(info.item_type)
     return isinstance(item, inspect.StructType) and any(
         one.encode_name == "name" for one in item.fields
     )

@@ -19,6 +19,7 @@ from lib.ctl.command_line import Spekctl
 from lib.fakes.kernel import FakeKernel
 from msgspec import inspect
 
+from spekctl.settings import plain
 from spekctl.workload import options
 from spekctl.workload.model import RunDefaults, WorkloadFile
 
@@ -172,16 +173,6 @@ VALUES: dict[str, tuple[st.SearchStrategy[Any], tuple[str, ...]]] = {
     "stream.main.fixed.align": (st.sampled_from([4096, "8KiB"]), ()),
     "stream.main.fixed.run_align": (st.sampled_from([4096, "8KiB"]), RUNS),
 }
-
-
-def plain(info: inspect.Type) -> inspect.Type:
-    """Without its description and without null."""
-    if isinstance(info, inspect.Metadata):
-        return plain(info.type)
-    if isinstance(info, inspect.UnionType):
-        some = [one for one in info.types if not isinstance(one, inspect.NoneType)]
-        return plain(some[0]) if len(some) == 1 else info
-    return info
 
 
 def fields_of(info: inspect.Type, above: str = "") -> Iterator[tuple[str, inspect.Field]]:
