@@ -197,6 +197,7 @@ class Plan:
     @feed: per cent of the messages that are to feed traces, beside the usual ones
     @accepted: so many of those have to find a run that takes them, which depends on how the threads
         of the program meet; up to MOST times as many messages are sent for it
+    @fed: likewise, records that they bring
     """
 
     messages: int
@@ -204,6 +205,12 @@ class Plan:
     feed: int = 0
     threads: int = 4
     accepted: int = 0
+    fed: int = 0
+
+    def is_met(self, counts: dict[str, Any]) -> bool:
+        """Whether enough was reached."""
+        accepted, fed = counts["replies"]["trace-feed"], counts["fed"]
+        return bool(accepted >= self.accepted and fed >= self.fed)
 
 
 def send(made: Disks, plan: Plan) -> dict[str, Any]:
@@ -285,9 +292,7 @@ def send_and_check(made: Disks, plan: Plan) -> dict[str, Any]:
     started = time.monotonic()
     counts: dict[str, Any] = {}
     sent = 0
-    while sent < messages or (
-        counts["replies"]["trace-feed"] < plan.accepted and sent < MOST * messages
-    ):
+    while sent < messages or (sent < MOST * messages and not plan.is_met(counts)):
         size = min(ROUND, messages - sent) if sent < messages else ROUND
         add(counts, send(made, replace(plan, messages=size, seed=plan.seed + sent)))
         sent += size

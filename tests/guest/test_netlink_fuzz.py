@@ -8,7 +8,7 @@ from fuzz import netlink_build
 from fuzz.netlink_campaign import Plan, campaign
 
 MESSAGES = 20_000
-ACCEPTED = 20
+ACCEPTED, FED = 21, MESSAGES // 20 + 1
 # Collected on the host, this compiles; in the guest it is there.
 PROGRAM = netlink_build.program()
 # Netlink itself says so, of every message that is not as its policy wants it.
@@ -34,9 +34,9 @@ def test_no_message_breaks_the_families() -> None:
 
 @pytest.mark.allow_kernel_messages(USUAL)
 def test_no_message_breaks_the_feed() -> None:
-    counts = campaign(Plan(MESSAGES, feed=90, accepted=ACCEPTED))
+    counts = campaign(Plan(MESSAGES, feed=90, accepted=ACCEPTED, fed=FED))
 
     assert counts["asked"]["trace-feed"] > MESSAGES / 2
     # Some were for a run that could be fed, and found room in a ring.
     assert counts["replies"]["trace-feed"] >= ACCEPTED
-    assert counts["fed"] >= counts["replies"]["trace-feed"]
+    assert counts["fed"] >= FED
