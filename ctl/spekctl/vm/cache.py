@@ -29,6 +29,18 @@ def locked(name: str) -> Iterator[None]:
         yield
 
 
+def claimed(name: str) -> int | None:
+    """The lock @name of the cache, as a descriptor that holds it until it is closed; None if
+    another process holds it."""
+    lock = os.open(cache_dir() / f".{name}.lock", os.O_RDWR | os.O_CREAT, 0o666)
+    try:
+        fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        os.close(lock)
+        return None
+    return lock
+
+
 def digest_of(root: Path, files: Iterable[Path], *words: str) -> str:
     """A name for what is made of @files, by their places below @root and their contents, and of
     @words."""

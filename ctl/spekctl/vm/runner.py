@@ -40,6 +40,7 @@ from spekctl.vm.bytecode import PACKAGE
 from spekctl.vm.cache import cache_dir
 from spekctl.vm.disks import Disk
 from spekctl.vm.kernels import Kernel
+from spekctl.vm.processor import Processor
 
 GRACE_S = 15.0  # from a signal to the guest until it is killed
 DRAIN_S = 5.0  # from the end of the command until QEMU is killed
@@ -48,9 +49,6 @@ CONSOLE_TAIL = 25
 MODULES = Path("/lib/modules")
 GUESTS_OWN = Path("/tmp")  # a guest does not see the host's
 HOST_TAG = "spek.host"
-# Of each serial device of virtme-ng: 0, which is a console's, and 1. Every port has two eventfds,
-# all of which QEMU polls whenever a timer of the guest changes, and by default there are 31 ports.
-OTHERS_PORTS = 2
 X86_FEATURE_CX16 = 4 * 32 + 13  # arch/x86/include/asm/cpufeatures.h
 
 # Timers, blocked tasks, what each CPU executes: printed by the guest's kernel if it still can. Then
@@ -235,16 +233,25 @@ def kernel_options(guest: Guest) -> list[str]:
 
 
 def emulation(guest: Guest) -> list[str]:
-    """How QEMU emulates the guest's CPUs, as arguments; none where it does not, or as always.
+    """How QEMU emulates the guest, as arguments; none where it does not.
+
+    Of virtio devices, KVM signals an eventfd for each queue that the guest kicks. QEMU itself would
+    do so too, and poll all of these, two for each of the 31 ports of a serial device, whenever a
+    timer of the guest changes.
 
     CPUs of more than one thread are for as many processors: one that waits for a lock spins while
     the thread of its holder waits for a processor. With less of them, CPUs take turns in one.
     """
+    if guest.accel == "kvm":
+        return []
+    arguments = []
+    for device in ("virtio-serial-pci", "virtio-9p-pci"):
+        arguments += ["-global", f"{device}.ioeventfd=off"]
     if guest.icount:
-        return ["-icount", "shift=0,sleep=off"]
-    if guest.accel != "kvm" and guest.cpus > len(os.sched_getaffinity(0)):
-        return ["-accel", "tcg,thread=single"]
-    return []
+        arguments += ["-icount", "shift=0,sleep=off"]
+    elif guest.cpus > len(os.sched_getaffinity(0)):
+        arguments += ["-accel", "tcg,thread=single"]
+    return arguments
 
 
 class _Run:
@@ -266,6 +273,7 @@ class _Run:
         self.monitor = _Channel(self.sockets, "spek.mon", None)
         self.ports = [self.out, self.err, self.term, self.done, self.orders]
         self.channels = [*self.ports, self.monitor]
+        self.processor = Processor() if guest.icount else None
         self.process: subprocess.Popen[bytes] | None = None
         self.pending_signals: list[int] = []
         self.interrupts = 0
@@ -279,6 +287,8 @@ class _Run:
     def close(self) -> None:
         for channel in self.channels:
             channel.close()
+        if self.processor:
+            self.processor.close()
         shutil.rmtree(self.sockets, ignore_errors=True)
         shutil.rmtree(self.folder, ignore_errors=True)
 
@@ -319,7 +329,7 @@ class _Run:
         for option in kernel_options(guest):
             command += ["--kopt", option]
         command += ["--script-sh", f"exec {sys.executable} -I -S {script} {self.folder}"]
-        command += ["--qemu-opts", "-global", f"virtio-serial-pci.max_ports={OTHERS_PORTS}"]
+        command += ["--qemu-opts", *emulation(guest)]
         command += ["-device", f"virtio-serial-pci,id=spek,max_ports={len(self.ports) + 1}"]
         host = f"local,id={HOST_TAG},path=/,security_model=none,readonly=on,multidevs=remap"
         command += ["-fsdev", host]
@@ -331,13 +341,15 @@ class _Run:
             device = f"{kind},bus=spek.0,nr={number},chardev={identity},name={channel.name}"
             command += ["-device", device]
         command += [*self.monitor.chardev(), "-mon", "chardev=spek_mon,mode=readline"]
-        command += emulation(guest)
         for number, disk in enumerate(guest.disks, start=1):
             command += disk.qemu_arguments(number, self.sockets)
         return command + guest.qemu
 
     def start(self) -> None:
         (self.folder / "plan.json").write_text(json.dumps(self._plan()))
+        command = ["sh", "-c", WATCHED, "sh", *self._command()]
+        if self.processor:
+            command = self.processor.command() + command
         watch_read, self.watch_write = os.pipe()
         # virtme-ng wants to reopen its output for reading and writing: regular files.
         with (
@@ -345,7 +357,7 @@ class _Run:
             open(self.folder / "console.log", "ab") as console,
         ):
             self.process = subprocess.Popen(
-                ["sh", "-c", WATCHED, "sh", *self._command()],
+                command,
                 stdin=watch_read,
                 stdout=log,
                 stderr=console,

@@ -10,7 +10,7 @@ from threading import Barrier
 
 import pytest
 
-from spekctl.vm.cache import cached, digest_of
+from spekctl.vm.cache import cached, claimed, digest_of
 
 
 def test_a_file_is_made_once(tmp_path: Path) -> None:
@@ -75,3 +75,15 @@ def test_a_name_follows_from_contents_places_and_words(tmp_path: Path) -> None:
     files[1].write_text("int y;\n")
     names.add(digest_of(tmp_path, files, "-O2"))
     assert len(names) == 5
+
+
+def test_a_claim_is_refused_until_it_is_given_up() -> None:
+    first = claimed("place")
+    assert first is not None
+    assert claimed("place") is None
+    other = claimed("another place")
+    os.close(first)
+    again = claimed("place")
+    for lock in (other, again):
+        assert lock is not None
+        os.close(lock)

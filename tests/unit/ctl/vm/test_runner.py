@@ -7,6 +7,8 @@ import os
 import re
 import signal
 import subprocess
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -29,6 +31,9 @@ from spekctl.vm.runner import (
     mounted_folders,
 )
 
+# Kicks of virtio queues are taken as they come: an eventfd for each would be polled all the time.
+QUEUES = ("-global", "virtio-serial-pci.ioeventfd=off", "-global", "virtio-9p-pci.ioeventfd=off")
+
 
 def test_a_share_inside_another_is_not_mounted_again() -> None:
     own, inner, outer = Path("/cache/1"), Path("/clone/out"), Path("/clone")
@@ -44,11 +49,11 @@ def test_a_guest_that_may_write_to_tmp_sees_the_hosts() -> None:
 @pytest.mark.parametrize(
     ("choice", "processors", "arguments"),
     [
-        ({"cpus": 2}, 2, []),
-        ({"cpus": 2}, 1, ["-accel", "tcg,thread=single"]),
-        ({"cpus": 8}, 4, ["-accel", "tcg,thread=single"]),
+        ({"cpus": 2}, 2, [*QUEUES]),
+        ({"cpus": 2}, 1, [*QUEUES, "-accel", "tcg,thread=single"]),
+        ({"cpus": 8}, 4, [*QUEUES, "-accel", "tcg,thread=single"]),
         ({"cpus": 8, "accel": "kvm"}, 4, []),
-        ({"icount": True}, 1, ["-icount", "shift=0,sleep=off"]),
+        ({"icount": True}, 1, [*QUEUES, "-icount", "shift=0,sleep=off"]),
     ],
 )
 def test_emulated_cpus_take_turns_where_processors_are_few(
@@ -138,16 +143,36 @@ def test_a_guest_that_counts_instructions_says_so_to_its_results(
     assert environment("0.1.0", tmp_path).counts_instructions == icount
 
 
-def test_serial_devices_have_room_for_the_ports_that_are_used() -> None:
-    """QEMU's main loop polls two eventfds of each port, used or not."""
-    run = runner._Run(Guest(some_kernel(), ["true"]), quiet=True, out_fd=None, err_fd=None)
+@contextmanager
+def composed(guest: Guest) -> Iterator[runner._Run]:
+    """A guest that is not started."""
+    run = runner._Run(guest, quiet=True, out_fd=None, err_fd=None)
     try:
-        command = run._command()
+        yield run
     finally:
         run.close()
-    assert "virtio-serial-pci.max_ports=2" in command[command.index("-global") + 1]
+
+
+def test_our_serial_device_has_as_many_ports_as_are_used() -> None:
+    with composed(Guest(some_kernel(), ["true"])) as run:
+        command = run._command()
     numbers = [
         int(number) for word in command for number in re.findall(r"bus=spek\.0,nr=(\d+)", word)
     ]
     assert sorted(numbers) == list(range(1, len(run.ports) + 1))
     assert f"virtio-serial-pci,id=spek,max_ports={max(numbers) + 1}" in command
+
+
+def test_a_guest_that_counts_instructions_has_a_processor_of_its_own() -> None:
+    """Others stay where the scheduler puts them: their CPUs are threads."""
+    with composed(Guest(some_kernel(), ["true"])) as ordinary:
+        assert ordinary.processor is None
+    with composed(Guest(some_kernel(), ["true"], icount=True)) as counting:
+        assert counting.processor
+        first = counting.processor.number
+        with composed(Guest(some_kernel(), ["true"], icount=True)) as another:
+            assert another.processor
+            assert another.processor.number != first
+    with composed(Guest(some_kernel(), ["true"], icount=True)) as later:
+        assert later.processor
+        assert later.processor.number == first
