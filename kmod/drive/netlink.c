@@ -284,6 +284,7 @@ static int put_whole_unit(struct sk_buff *skb, struct spek_unit *unit, bool whol
 	    SPEK_PUT_U64(skb, SPEK_DRIVE_A_DRIVE, MAX_WAIT_NS, model->rule.max_wait_ns) ||
 	    put_cache(skb, &model->cache) || put_faults(skb, unit) ||
 	    nla_put_u32(skb, SPEK_DRIVE_A_DRIVE_QUEUE_DEPTH, model->queue_depth) ||
+	    nla_put_u32(skb, SPEK_DRIVE_A_DRIVE_SPIN_NS, config->spin_ns) ||
 	    nla_put_u32(skb, SPEK_DRIVE_A_DRIVE_STORE, config->store) ||
 	    nla_put_u32(skb, SPEK_DRIVE_A_DRIVE_FIXED_ATA_SENSE, config->fixed_ata_sense) ||
 	    SPEK_PUT_U64(skb, SPEK_DRIVE_A_DRIVE, STORE_BYTES, config->store_bytes) ||

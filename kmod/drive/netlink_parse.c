@@ -397,6 +397,7 @@ int spek_drive_nl_parse(struct genl_info *info, struct spek_unit_config *config)
 	config->store = get_u32(info, SPEK_DRIVE_A_DRIVE_STORE, SPEK_DRIVE_STORE_MEMORY);
 	config->store_bytes = get_u64(info, SPEK_DRIVE_A_DRIVE_STORE_BYTES, 0);
 	config->fixed_ata_sense = get_u32(info, SPEK_DRIVE_A_DRIVE_FIXED_ATA_SENSE, 0);
+	config->spin_ns = get_u32(info, SPEK_DRIVE_A_DRIVE_SPIN_NS, 0);
 	err = parse_texts(info, config);
 	if (!err)
 		err = parse_kind(info, model);

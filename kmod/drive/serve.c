@@ -5,7 +5,8 @@
  * Everything happens between spek_unit_lock_now() and spek_unit_unlock(). The first brings the
  * drive up to the time: each event is served at its own time, however late it is noticed, so
  * lateness never adds up. Commands that ended are collected. The second arms the timer for the
- * next event, unlocks, and only then calls scsi_done(), which may call queuecommand again.
+ * next event, unlocks, and only then calls scsi_done(), which may call queuecommand again. Where
+ * timers are late, as in emulated guests, a drive can have it fire early and wait for the event.
  *
  * A command belongs to the unit from spek_unit_serve() until it is collected. Who takes a command
  * out of its slot ends it, and nobody else does: the event of its end, abort and reset, or
@@ -249,7 +250,8 @@ static void arm(struct spek_unit *unit)
 
 	if (unit->is_dead || next_ns == SPEK_DRIVE_NEVER || next_ns == unit->armed_ns)
 		return;
-	unit->armed_ns = next_ns;
+	WRITE_ONCE(unit->armed_ns, next_ns);
+	next_ns -= min_t(u64, next_ns, unit->config->spin_ns);
 	hrtimer_start(&unit->timer, ns_to_ktime(next_ns), HRTIMER_MODE_ABS);
 }
 
@@ -294,14 +296,33 @@ void spek_unit_unlock(struct spek_unit *unit, struct list_head *done, unsigned l
 	rcu_read_unlock();
 }
 
+/*
+ * A timer may have been set to fire early. Without the lock, so that commands come in meanwhile;
+ * they may bring an earlier event, or take this one back.
+ */
+static void await_event(const struct spek_unit *unit)
+{
+	u64 now_ns, at_ns;
+
+	for (;;) {
+		now_ns = ktime_get_ns();
+		at_ns = READ_ONCE(unit->armed_ns);
+		if (at_ns <= now_ns || at_ns - now_ns > unit->config->spin_ns)
+			return;
+		cpu_relax();
+	}
+}
+
 static enum hrtimer_restart expired(struct hrtimer *timer)
 {
 	struct spek_unit *unit = container_of(timer, struct spek_unit, timer);
 	unsigned long flags;
 	LIST_HEAD(done);
 
+	if (unit->config->spin_ns)
+		await_event(unit);
 	spek_unit_lock_now(unit, &done, &flags);
-	unit->armed_ns = SPEK_DRIVE_NEVER;
+	WRITE_ONCE(unit->armed_ns, SPEK_DRIVE_NEVER);
 	spek_unit_unlock(unit, &done, flags);
 	return HRTIMER_NORESTART;
 }

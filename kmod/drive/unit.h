@@ -30,6 +30,7 @@ struct scsi_cmnd;
  * @store: enum spek_drive_store
  * @store_bytes: limit of the data; 0: only the shared one
  * @fixed_ata_sense: ATA registers come in fixed format sense data
+ * @spin_ns: the timer is set so long before an event, at most SPEK_DRIVE_MAX_SPIN_NS
  */
 struct spek_unit_config {
 	struct spek_drive_model model;
@@ -41,6 +42,7 @@ struct spek_unit_config {
 	u32 store;
 	u64 store_bytes;
 	bool fixed_ata_sense;
+	u32 spin_ns;
 };
 
 /**
@@ -121,13 +123,13 @@ struct spek_unit_count {
  * @held: requests in @drive
  * @power: see there
  * @last_use_ns: since then the drive has had nothing to do
- * @armed_ns: time for which @timer is armed; SPEK_DRIVE_NEVER: it is not
+ * @armed_ns: event for which @timer is armed; SPEK_DRIVE_NEVER: it is not
  * @is_idle: the host asked for the idle condition
  * @by_timer: standby came by the timer
  * @was_stopped: the host stopped the spindle, and it has not been active since
  * @is_dead: it answers nothing any more
  * @count: statistics
- * @timer: fires at the drive's next event
+ * @timer: fires at the drive's next event, or @config->spin_ns before
  */
 struct spek_unit {
 	u32 id;

@@ -1,10 +1,11 @@
 # SPDX-License-Identifier: GPL-2.0
-"""What the times of a modelled drive are worth: `make drive-times`. Boots two guests.
+"""What the times of a modelled drive are worth: `make drive-times`. Boots three guests.
 
-One counts instructions, so that its clock has no noise; the other is an ordinary one. In both a
-drive serves random requests, and each is looked at three times: as the module's model served it
-(tracepoint spek_drive_complete), as the core in userspace serves the same arrivals, and as spek saw
-it complete. Then the first guest serves an hour of requests, which is timed on the host.
+One counts instructions, so that its clock has no noise; the others are ordinary ones, in the second
+of which the drive's timer fires early. In each a drive serves random requests, and each is looked
+at three times: as the module's model served it (tracepoint spek_drive_complete), as the core in
+userspace serves the same arrivals, and as spek saw it complete. Then the first guest serves an hour
+of requests, which is timed on the host.
 """
 
 from __future__ import annotations
@@ -27,19 +28,23 @@ from spekctl.vm.kernels import Kernel, find_kernel
 
 LIMIT_S = 1200.0
 NEAR = 0.02
+SPIN_NS = 150_000
 # What the measurement of a drive may be off at most.
 OFF_PERIOD, OFF_SEEK = 0.001, 0.03
 
 
-def boot(kernel: Kernel, icount: bool, requests: int, seconds: int, out: Path) -> Times:
+def boot(
+    kernel: Kernel, icount: bool, requests: int, seconds: int, spin_ns: int, out: Path
+) -> Times:
     """Serve requests in a guest; what it found.
 
     @requests: of each load
     @seconds: length of the long run; 0: none
+    @spin_ns: of the drive
     """
     out.mkdir(parents=True, exist_ok=True)
     words = ["bench.drive_times_guest", "--out", str(out)]
-    words += ["--requests", str(requests), "--seconds", str(seconds)]
+    words += ["--requests", str(requests), "--seconds", str(seconds), "--spin-ns", str(spin_ns)]
     if icount:
         # On an ordinary guest this would measure its noise.
         words.append("--characterise")
@@ -123,14 +128,15 @@ def main() -> int:
     try:
         kernel = find_kernel(arguments.kernel, installed=False)
         good = True
-        for name, title, unit in (
-            ("icount", "counting instructions", "instructions"),
-            ("clock", "ordinary guest", "ns"),
+        for name, title, unit, spin_ns in (
+            ("icount", "counting instructions", "instructions", 0),
+            ("clock", "ordinary guest", "ns", 0),
+            ("early", f"ordinary guest, timer {SPIN_NS // 1000} us early", "ns", SPIN_NS),
         ):
             out = (arguments.out / f"{kernel.label}-{name}").resolve()
             icount = name == "icount"
             seconds = arguments.seconds if icount else 0
-            times = boot(kernel, icount, arguments.requests, seconds, out)
+            times = boot(kernel, icount, arguments.requests, seconds, spin_ns, out)
             good = report(title, unit, times, times.window) and good
             if seconds:
                 begin, end = (os.stat(mark).st_ctime for mark in long_marks(out))

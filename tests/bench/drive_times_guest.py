@@ -114,7 +114,7 @@ def characterise(drives: Drives) -> dict[str, Deviation]:
     return found
 
 
-def measure(out: Path, requests: int, seconds: int, also_drives: bool) -> Times:
+def measure(out: Path, requests: int, seconds: int, spin_ns: int, also_drives: bool) -> Times:
     """Everything, in order."""
     calm_down()
     subprocess.run(["modprobe", "sd_mod"], check=True)
@@ -122,7 +122,7 @@ def measure(out: Path, requests: int, seconds: int, also_drives: bool) -> Times:
         modules.load(Path(os.environ["SPEK_MODULES"], f"{name}.ko"))
     with Drives() as drives, Controller() as controller:
         with events("spek_drive") as model_seen, events("spek") as spek_seen:
-            making = Making(store=Store.NONE, queue_depth=WINDOW)
+            making = Making(store=Store.NONE, queue_depth=WINDOW, spin_ns=spin_ns)
             disk = disk_of(drives, drives.new(file.load(MODEL), making))
             for open_loop in (False, True):
                 controller.complete(config(disk.node, requests, open_loop))
@@ -139,9 +139,16 @@ def main() -> int:
     parser.add_argument("--out", type=Path, required=True)
     parser.add_argument("--requests", type=int, required=True)
     parser.add_argument("--seconds", type=int, default=0)
+    parser.add_argument("--spin-ns", type=int, default=0)
     parser.add_argument("--characterise", action="store_true")
     arguments = parser.parse_args()
-    times = measure(arguments.out, arguments.requests, arguments.seconds, arguments.characterise)
+    times = measure(
+        arguments.out,
+        arguments.requests,
+        arguments.seconds,
+        arguments.spin_ns,
+        arguments.characterise,
+    )
     times.write(arguments.out)
     return 0
 

@@ -183,6 +183,7 @@ _DRIVE = (
     Field("window", (1, 4, 2**32 - 1), SOMETIMES),
     Field("max-wait-ns", (0, MS, SECOND), SOMETIMES),
     Field("queue-depth", (1, 32, 256), SOMETIMES),
+    Field("spin-ns", (0, 20_000, 200_000), SOMETIMES),
     Field("condition-power", (), SOMETIMES, at_most=3),
     Field("hold-uw", (0, 2_000_000), SOMETIMES),
     Field("seek-uw", (0, 4_675_000), SOMETIMES),

@@ -181,18 +181,20 @@ CACHED = replace(
 
 
 @pytest.mark.parametrize(
-    "model",
+    ("model", "spin_ns"),
     [
-        pytest.param(SMALL, id="one arm"),
-        pytest.param(replace(SMALL.with_arms(3), channels=1, moving=2), id="three arms"),
-        pytest.param(CACHED, id="read cache"),
+        pytest.param(SMALL, 0, id="one arm"),
+        pytest.param(SMALL, 100_000, id="early timer"),
+        pytest.param(replace(SMALL.with_arms(3), channels=1, moving=2), 0, id="three arms"),
+        pytest.param(CACHED, 0, id="read cache"),
     ],
 )
 def test_the_core_in_userspace_serves_the_same_requests_at_the_same_times(
-    drives: Drives, model: Model
+    drives: Drives, model: Model, spin_ns: int
 ) -> None:
     """To the nanosecond, from the first sector that the disk driver read."""
-    with events("spek_drive") as seen, modelled(drives, model) as disk:
+    with events("spek_drive") as seen, modelled(drives, model, spin_ns=spin_ns) as disk:
+        assert drives.drive(disk.drive).spin_ns == spin_ns
         with load(disk, jobs=4) as errors:
             eventually(lambda: drives.stats(disk.drive).served > 120, "no load")
             if model is CACHED:

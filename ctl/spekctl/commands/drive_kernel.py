@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from spekctl import units
 from spekctl.commands import drive_model, options
 from spekctl.errors import NotFoundError, SpekError, UsageError
 
@@ -40,6 +41,15 @@ _NUMBER = click.argument("drive", metavar="DRIVE")
     help="Queue depth of the drive.",
 )
 @drive_model.max_wait
+@click.option(
+    "--spin",
+    "spin_ns",
+    type=options.DURATION_WITH_UNIT,
+    default="0",
+    show_default=True,
+    help="Set the timer this long before an event and wait for it with interrupts off, at most"
+    " 200us: for hosts whose timers are late, such as emulated guests.",
+)
 @click.option("--name", "label", metavar="NAME", help="Name of the drive.  [default: the model's]")
 @click.option("--serial", metavar="TEXT", help="Serial number, at most 20 characters.")
 @click.option(
@@ -71,7 +81,7 @@ def new(name: str, label: str | None, as_json: bool, **given: Any) -> int:
     the module is unloaded.
     """
     from spekctl.kernel.drives import MOST_SERIAL, Drives, Making
-    from spekctl.kernel.gen.spek_drive import MAX_NAME
+    from spekctl.kernel.gen.spek_drive import MAX_NAME, MAX_SPIN_NS
     from spekctl.kernel.gen.spek_drive_records import Policy, Store
 
     serial = given.pop("serial") or ""
@@ -81,9 +91,14 @@ def new(name: str, label: str | None, as_json: bool, **given: Any) -> int:
     ):
         if len(text.encode()) > most:
             raise UsageError(f"{option} has {len(text.encode())} characters; allowed are {most}")
+    if given["spin_ns"] > MAX_SPIN_NS:
+        raise UsageError(
+            f"--spin is {units.format_ns(given['spin_ns'])};"
+            f" allowed are 0 to {units.format_ns(MAX_SPIN_NS)}"
+        )
     seed = given.pop("seed")
     policy, store = Policy(given.pop("schedule")), Store(given.pop("store"))
-    rest = {key: given.pop(key) for key in ("queue_depth", "max_wait_ns", "store_bytes")}
+    rest = {key: given.pop(key) for key in ("queue_depth", "max_wait_ns", "store_bytes", "spin_ns")}
     model = drive_model.take(name, given)
     with Drives() as link:
         phase = _phase(len(link.drives()) if seed is None else seed)
@@ -146,7 +161,6 @@ def list_drives(as_json: bool) -> int:
     if as_json:
         click.echo(json.dumps([_as_dict(one, node_of(one)) for one in found], indent=1))
         return 0
-    from spekctl import units
     from spekctl.render import tables
 
     numbers = ("drive", "capacity", "rpm", "arms", "outstanding", "data")

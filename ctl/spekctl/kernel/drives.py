@@ -40,6 +40,7 @@ class Making:
     serial: str = ""
     store: Store = Store.MEMORY
     store_bytes: int = 0
+    spin_ns: int = 0
 
 
 class Drives(Connection):
@@ -178,6 +179,7 @@ def _given(making: Making) -> dict[str, Any]:
     given = {
         "window": making.window,
         "queue_depth": making.queue_depth,
+        "spin_ns": making.spin_ns or None,
         "serial": making.serial or None,
     }
     return {name: value for name, value in given.items() if value is not None}

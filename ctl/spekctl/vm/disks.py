@@ -40,7 +40,7 @@ _QEMU = frozenset({"queues"})
 _DRIVE = frozenset(
     {
         *("model", "arms", "channels", "rpm", "profile", "schedule", "queue_depth", "max_wait"),
-        *("serial", "store", "store_size", "seed"),
+        *("serial", "store", "store_size", "seed", "spin"),
     }
 )
 _SET = "set."

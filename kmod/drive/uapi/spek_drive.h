@@ -22,6 +22,8 @@
 #define SPEK_DRIVE_MAX_HEAD_ANGLES_BYTES 32
 /* Bytes of the name of a drive. */
 #define SPEK_DRIVE_MAX_NAME 31
+/* Longest wait for an event with interrupts off. */
+#define SPEK_DRIVE_MAX_SPIN_NS 200000
 /* Faults that a drive has at a time. */
 #define SPEK_DRIVE_MAX_FAULTS 64
 
@@ -303,6 +305,8 @@ struct spek_drive_seek_record {
  *   controller in ps.
  * @SPEK_DRIVE_A_DRIVE_ERASE_UW: (u32) Power that a channel of flash adds that erases, 5
  *   V.
+ * @SPEK_DRIVE_A_DRIVE_SPIN_NS: (u32, at most 200000) How long before an event the timer
+ *   of the drive is set, to wait for the event with interrupts off; 0 if not given.
  * @__SPEK_DRIVE_A_DRIVE_MAX: private
  * @SPEK_DRIVE_A_DRIVE_MAX: highest id
  */
@@ -382,6 +386,7 @@ enum spek_drive_a_drive {
 	SPEK_DRIVE_A_DRIVE_BLOCK_ERASE_NS,
 	SPEK_DRIVE_A_DRIVE_CHANNEL_SECTOR_PS,
 	SPEK_DRIVE_A_DRIVE_ERASE_UW,
+	SPEK_DRIVE_A_DRIVE_SPIN_NS,
 
 	__SPEK_DRIVE_A_DRIVE_MAX,
 	SPEK_DRIVE_A_DRIVE_MAX = (__SPEK_DRIVE_A_DRIVE_MAX - 1)

@@ -13,6 +13,7 @@
 
 /* Of these at a time no event follows another. */
 #define MOST_FIRINGS	2000
+#define MOST_RELAX_NS	10000
 
 static u64 state, now_ns, ended, refused;
 static struct spek_drive_model model;
@@ -37,6 +38,14 @@ static u64 draw(u64 below)
 u64 ktime_get_ns(void)
 {
 	return now_ns;
+}
+
+/* Time passes, and other processors work. */
+void cpu_relax(void)
+{
+	REQUIRE(!unit->lock.is_held);
+	now_ns += 1 + draw(MOST_RELAX_NS);
+	rival();
 }
 
 void scsi_done(struct scsi_cmnd *cmd)
@@ -251,6 +260,16 @@ static void fire(u64 late_ns)
 	unit->timer.function(&unit->timer);
 }
 
+/* However early the timer is, nothing happens before the event; and then at once. */
+static void fire_in_time(void)
+{
+	u64 event_ns = unit->armed_ns, latest_ns = max(now_ns, event_ns) + MOST_RELAX_NS;
+
+	REQUIRE(unit->timer.at_ns == event_ns - unit->config->spin_ns);
+	fire(0);
+	REQUIRE(event_ns <= now_ns && now_ns <= latest_ns);
+}
+
 static void wait_until(u64 at_ns)
 {
 	while (unit->timer.is_armed && unit->timer.at_ns <= at_ns)
@@ -356,7 +375,7 @@ static void drain(void)
 
 	set_faults(true, 0);
 	for (check(); unit->timer.is_armed; check())
-		fire(0);
+		fire_in_time();
 	for (i = 0; i < model.queue_depth; i++)
 		REQUIRE(!commands[i].is_sent);
 	REQUIRE(!unit->held && !unit->power.pending && !unit->drive.queue.length);
@@ -376,7 +395,8 @@ static void kill(void)
 
 static void run(void)
 {
-	struct spek_unit_config config = { .model = model, .fixed_ata_sense = draw(2) };
+	struct spek_unit_config config = { .model = model, .fixed_ata_sense = draw(2),
+		.spin_ns = (u32)(draw(2) * draw(SPEK_DRIVE_MAX_SPIN_NS)) };
 	u32 i;
 
 	unit = calloc(1, sizeof(*unit));

@@ -26,6 +26,7 @@
 #define lockdep_assert_held(lock)	REQUIRE((lock)->is_held)
 #define WARN_ON_ONCE(condition)		({ REQUIRE(!(condition)); false; })
 #define READ_ONCE(variable)		(variable)
+#define WRITE_ONCE(x, value)	((void)((x) = (value)))
 #define GENMASK(high, low)		((~0ULL << (low)) & (~0ULL >> (63 - (high))))
 #define min(a, b)			((a) < (b) ? (a) : (b))
 #define max(a, b)			((a) > (b) ? (a) : (b))
@@ -108,6 +109,7 @@ static inline void hrtimer_start(struct hrtimer *timer, u64 at_ns, int mode)
 }
 
 u64 ktime_get_ns(void);
+void cpu_relax(void);
 
 /* Only held by the structures that serve.c uses. */
 struct kref { int unused; };

@@ -19,6 +19,7 @@ MAX_SEEK_BYTES = 32768
 MAX_ANGLES_BYTES = 64
 MAX_HEAD_ANGLES_BYTES = 32
 MAX_NAME = 31
+MAX_SPIN_NS = 200000
 MAX_FAULTS = 64
 
 
@@ -297,6 +298,7 @@ class DriveMsg(genlmsg):
         (73, "SPEK_DRIVE_A_DRIVE_BLOCK_ERASE_NS", "uint64", 0),
         (74, "SPEK_DRIVE_A_DRIVE_CHANNEL_SECTOR_PS", "uint64", 0),
         (75, "SPEK_DRIVE_A_DRIVE_ERASE_UW", "uint32", 0),
+        (76, "SPEK_DRIVE_A_DRIVE_SPIN_NS", "uint32", 0),
     )
     keys: ClassVar[dict[str, str]] = {
         "id": "SPEK_DRIVE_A_DRIVE_ID",
@@ -373,6 +375,7 @@ class DriveMsg(genlmsg):
         "block_erase_ns": "SPEK_DRIVE_A_DRIVE_BLOCK_ERASE_NS",
         "channel_sector_ps": "SPEK_DRIVE_A_DRIVE_CHANNEL_SECTOR_PS",
         "erase_uw": "SPEK_DRIVE_A_DRIVE_ERASE_UW",
+        "spin_ns": "SPEK_DRIVE_A_DRIVE_SPIN_NS",
     }
     multi: ClassVar[dict[str, str]] = {
         "condition_power": "condition_powers",

@@ -222,6 +222,7 @@ class DriveInfo:
     block_erase_ns: int = 0
     channel_sector_ps: int = 0
     erase_uw: int = 0
+    spin_ns: int = 0
 
 
 @dataclass(frozen=True, slots=True)

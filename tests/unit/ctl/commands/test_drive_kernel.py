@@ -105,6 +105,8 @@ def test_a_drive_without_a_disk_is_deleted_again(
         (("new", "nosuch"), "there is no model 'nosuch'"),
         (("new", "mach2", "--serial", "x" * 21), "--serial has 21 characters; allowed are 20"),
         (("new", "mach2", "--name", "x" * 32), "--name has 32 characters; allowed are 31"),
+        (("new", "mach2", "--spin", "201us"), "--spin is 201 us; allowed are 0 to 200 us"),
+        (("new", "mach2", "--spin", "100"), "--spin"),
         (("stats", "7"), "there is no drive 7; the numbers are: none"),
         (("delete",), "name drives to delete, or give --all"),
         (("delete", "1", "--all"), "name drives to delete, or give --all"),

@@ -81,13 +81,14 @@ def test_every_model_fits_into_a_message(name: str) -> None:
 
 def test_arms_watts_and_options() -> None:
     model = file.load("mach2")
-    making = Making(Policy.CLOOK, 8, 16, 500_000_000, 2**63, "name", "S1", Store.NONE, 4096)
+    making = Making(Policy.CLOOK, 8, 16, 500_000_000, 2**63, "name", "S1", Store.NONE, 4096, 50_000)
     got = sent(uapi.Cmd.DRIVE_NEW, values_of(model, making))
     assert (got["arms"], got["channels"], got["split"], got["band_cylinders"]) == (2, 2, 1, 128)
     assert struct.unpack("=2Q", got["arm_angles"]) == (0, 2**63)
     assert (got["policy"], got["window"], got["queue_depth"]) == (Policy.CLOOK, 8, 16)
     assert (got["max_wait_ns"], got["phase"], got["name"]) == (500_000_000, 2**63, "name")
     assert (got["serial"], got["store"], got["store_bytes"]) == ("S1", Store.NONE, 4096)
+    assert got["spin_ns"] == 50_000
     power = {one["condition"]: (one["uw_v5"], one["uw_v12"]) for one in got["condition_powers"]}
     assert power == dict(zip(Condition, model.watts.base, strict=True))
     assert (got["hold_uw"], got["seek_uw"]) == (1_000_000, 3_000_000)

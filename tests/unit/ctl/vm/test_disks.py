@@ -66,10 +66,10 @@ def test_wrong_disk_is_refused(text: str, sentence: str) -> None:
 
 
 def test_a_modelled_drive_is_made_with_the_options_of_drive_new() -> None:
-    text = "drive,model=mach2,queue_depth=8,max_wait=500ms,set.settle_ms=0.2,set.heads=8"
+    text = "drive,model=mach2,queue_depth=8,max_wait=500ms,spin=50us,set.settle_ms=0.2,set.heads=8"
     (plan,) = (disk.plan(1) for disk in parse_disks([text]))
     assert plan["words"] == [
-        *("mach2", "--queue-depth", "8", "--max-wait", "500ms"),
+        *("mach2", "--queue-depth", "8", "--max-wait", "500ms", "--spin", "50us"),
         *("--set", "settle_ms=0.2", "--set", "heads=8"),
     ]
     options = {option for one in drive_kernel.new.params for option in one.opts}
