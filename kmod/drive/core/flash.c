@@ -2,9 +2,6 @@
 /* Channels of flash and the translation layer. */
 #include "flash.h"
 
-/* A block that is free has no number of valid pages. */
-#define FREE	0xffffU
-
 static u64 logical_pages(const struct spek_drive_flash_rule *rule)
 {
 	return spek_div64(rule->sectors + rule->page_sectors - 1, rule->page_sectors);
@@ -67,7 +64,8 @@ u64 spek_drive_flash_bytes(const struct spek_drive_flash_rule *rule)
 	u64 blocks = (u64)rule->blocks * rule->channels;
 
 	return sizeof(struct spek_drive_flash) + logical_pages(rule) * sizeof(u32) +
-	       blocks * rule->block_pages * sizeof(u32) + blocks * (sizeof(u32) + sizeof(u16));
+	       blocks * rule->block_pages * sizeof(u32) + blocks * sizeof(u32) +
+	       rule->channels * spek_drive_least_entries(rule->blocks) * sizeof(u16);
 }
 
 /**
@@ -84,8 +82,10 @@ struct spek_drive_flash *spek_drive_flash_init(void *memory,
 {
 	u64 blocks = (u64)rule->blocks * rule->channels;
 	u64 pages = blocks * rule->block_pages, logical = logical_pages(rule);
+	u64 entries = spek_drive_least_entries(rule->blocks);
 	struct spek_drive_flash *flash = memory;
 	u32 channel, i;
+	u16 *closed;
 
 	spek_memset(flash, 0, sizeof(*flash));
 	flash->rule = rule;
@@ -93,10 +93,10 @@ struct spek_drive_flash *spek_drive_flash_init(void *memory,
 	flash->map = (u32 *)(flash + 1);
 	flash->owner = flash->map + logical;
 	flash->free = flash->owner + pages;
-	flash->valid = (u16 *)(flash->free + blocks);
+	closed = (u16 *)(flash->free + blocks);
 	/* No page, no owner, and no block that is in use. */
 	spek_memset(flash->map, 0xff, (size_t)(logical + pages) * sizeof(u32));
-	spek_memset(flash->valid, 0xff, (size_t)blocks * sizeof(u16));
+	spek_memset(closed, 0xff, (size_t)(rule->channels * entries) * sizeof(u16));
 	for (channel = 0; channel < rule->channels; channel++) {
 		struct spek_drive_channel *one = &flash->channels[channel];
 		u32 *stack = &flash->free[(size_t)channel * rule->blocks];
@@ -106,7 +106,7 @@ struct spek_drive_flash *spek_drive_flash_init(void *memory,
 			stack[i] = rule->blocks - 1 - i;
 		one->nr_free = rule->blocks - 1;
 		one->open_block = 0;
-		flash->valid[(size_t)channel * rule->blocks] = 0;
+		spek_drive_least_init(&one->closed, closed + channel * entries, rule->blocks);
 	}
 	return flash;
 }
@@ -138,14 +138,18 @@ static u64 first_owner(const struct spek_drive_flash *flash, u32 channel)
 
 static void invalidate(struct spek_drive_flash *flash, u32 page, u32 channel)
 {
-	const struct spek_drive_flash_rule *rule = flash->rule;
-	u32 old = flash->map[page];
+	struct spek_drive_channel *one = &flash->channels[channel];
+	u32 old = flash->map[page], block;
 
 	if (old == SPEK_DRIVE_NO_PAGE)
 		return;
 	flash->map[page] = SPEK_DRIVE_NO_PAGE;
 	flash->owner[first_owner(flash, channel) + old] = SPEK_DRIVE_NO_PAGE;
-	flash->valid[(u64)channel * rule->blocks + old / rule->block_pages]--;
+	block = old / flash->rule->block_pages;
+	if (block == one->open_block)
+		one->open_valid--;
+	else
+		spek_drive_least_set(&one->closed, block, one->closed.level[0][block] - 1);
 }
 
 /* Give a logical page the next page of the open block, or the first one of a free block. */
@@ -156,15 +160,16 @@ static void place_page(struct spek_drive_flash *flash, u32 page, u32 channel)
 	u32 new;
 
 	if (one->open_page == rule->block_pages) {
+		spek_drive_least_set(&one->closed, one->open_block, (u16)one->open_valid);
 		one->open_block = flash->free[(u64)channel * rule->blocks + --one->nr_free];
 		one->open_page = 0;
-		flash->valid[(u64)channel * rule->blocks + one->open_block] = 0;
+		one->open_valid = 0;
 	}
 	invalidate(flash, page, channel);
 	new = one->open_block * rule->block_pages + one->open_page++;
 	flash->map[page] = new;
 	flash->owner[first_owner(flash, channel) + new] = page;
-	flash->valid[(u64)channel * rule->blocks + one->open_block]++;
+	one->open_valid++;
 }
 
 /* Move the valid pages of the block with least of them, and erase it. */
@@ -172,17 +177,11 @@ static void collect(struct spek_drive_flash *flash, u32 channel, u64 from_ns)
 {
 	const struct spek_drive_flash_rule *rule = flash->rule;
 	struct spek_drive_channel *one = &flash->channels[channel];
-	u16 *valid = &flash->valid[(u64)channel * rule->blocks];
-	u32 victim = one->open_block, least = FREE, moved, i;
+	u32 victim = spek_drive_least_first(&one->closed), i;
+	u32 moved = one->closed.level[0][victim];
 	const u32 *owner;
 
-	for (i = 0; i < rule->blocks; i++)
-		if (i != one->open_block && valid[i] < least) {
-			least = valid[i];
-			victim = i;
-		}
 	owner = &flash->owner[first_owner(flash, channel) + (u64)victim * rule->block_pages];
-	moved = valid[victim];
 	for (i = 0; i < rule->block_pages; i++)
 		if (owner[i] != SPEK_DRIVE_NO_PAGE)
 			place_page(flash, owner[i], channel);
@@ -191,7 +190,7 @@ static void collect(struct spek_drive_flash *flash, u32 channel, u64 from_ns)
 		occupy(one, SPEK_DRIVE_WRITE, from_ns, moved * rule->program_ns);
 	}
 	occupy(one, SPEK_DRIVE_ERASE, from_ns, rule->erase_ns);
-	valid[victim] = FREE;
+	spek_drive_least_set(&one->closed, victim, SPEK_DRIVE_LEAST_NONE);
 	flash->free[(u64)channel * rule->blocks + one->nr_free++] = victim;
 	flash->moved += moved;
 	flash->erased++;

@@ -24,6 +24,7 @@
 #define SPEK_DRIVE_FLASH_H
 
 #include "cache.h"
+#include "least.h"
 #include "power.h"
 #include "schedule.h"
 
@@ -82,7 +83,9 @@ struct spek_drive_span {
  * @length: number of them
  * @open_block: block that is being filled
  * @open_page: next page of it
+ * @open_valid: valid pages of it
  * @nr_free: number of free blocks
+ * @closed: valid pages of each block that is neither free nor open
  */
 struct spek_drive_channel {
 	u64 free_ns;
@@ -91,7 +94,9 @@ struct spek_drive_channel {
 	u32 length;
 	u32 open_block;
 	u32 open_page;
+	u32 open_valid;
 	u32 nr_free;
+	struct spek_drive_least closed;
 };
 
 /**
@@ -139,7 +144,6 @@ struct spek_drive_buffer {
  * @map: page of its channel that holds a logical page, or SPEK_DRIVE_NO_PAGE
  * @owner: logical page that a page holds, or SPEK_DRIVE_NO_PAGE; by channel
  * @free: free blocks, a stack for each channel
- * @valid: valid pages of a block; by channel
  * @programmed: pages programmed for the host
  * @moved: pages moved by collections
  * @erased: blocks erased
@@ -158,7 +162,6 @@ struct spek_drive_flash {
 	u32 *map;
 	u32 *owner;
 	u32 *free;
-	u16 *valid;
 	u64 programmed;
 	u64 moved;
 	u64 erased;

@@ -164,12 +164,14 @@ def check_map(drive: Drive, written: set[int] | None = None) -> None:
         held = [0] * rule.blocks
         for place in places:
             held[place // rule.block_pages] += 1
-        nr_free = c.channels[channel].nr_free
+        state = c.channels[channel]
+        nr_free = state.nr_free
         free = {c.free[channel * rule.blocks + i] for i in range(nr_free)}
         assert len(free) == nr_free >= 1
+        assert state.open_valid == held[state.open_block]
         for block in range(rule.blocks):
-            valid = c.valid[channel * rule.blocks + block]
-            assert valid == (0xFFFF if block in free else held[block])
+            is_closed = block not in free and block != state.open_block
+            assert state.closed.level[0][block] == (held[block] if is_closed else 0xFFFF)
 
 
 @given(
