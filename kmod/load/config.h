@@ -3,7 +3,6 @@
 #ifndef SPEK_CONFIG_H
 #define SPEK_CONFIG_H
 
-#include <linux/math64.h>
 #include <linux/types.h>
 #include "core/workload.h"
 #include "uapi/spek.h"
@@ -73,23 +72,5 @@ struct spek_run_config {
 	char stream_name[SPEK_MAX_STREAMS][SPEK_NAME_LEN];
 	struct spek_workload workload;
 };
-
-/**
- * spek_share() - share of one worker in a number
- * @total: number to divide
- * @index: number of the worker
- * @nr: number of workers
- *
- * The remainder goes to the first workers.
- *
- * Return: the share of worker @index.
- */
-static inline u64 spek_share(u64 total, u32 index, u32 nr)
-{
-	u32 remainder;
-	u64 each = div_u64_rem(total, nr, &remainder);
-
-	return each + (index < remainder);
-}
 
 #endif

@@ -34,6 +34,7 @@
 #include <linux/slab.h>
 #include <linux/timekeeping.h>
 #include <linux/wait.h>
+#include "core/share.h"
 #include "replay.h"
 #include "run.h"
 #include "run_setup.h"
@@ -502,21 +503,27 @@ int spek_run_new(struct spek_run_config *config, u32 *id, struct spek_refusal *r
 	return 0;
 }
 
-/* Workers without work get no share of the counts: they would never use it up. */
+/*
+ * Share the counts out by load, so that workers reach their parts at about the same time: one that
+ * has reached its part issues no more. Workers without work get none: they would never use it up.
+ */
 static void share_counts(struct spek_run *run)
 {
 	const struct spek_run_config *config = run->config;
-	u32 i, nr = 0, index = 0;
+	u64 ramp_count = config->ramp_count, count = config->count, all = 0, load;
+	u32 i, nr = config->nr_workers;
 
-	for (i = 0; i < config->nr_workers; i++)
-		nr += spek_worker_prepare(run->workers[i], run->started.mono_ns);
-	for (i = 0; i < config->nr_workers; i++) {
+	for (i = 0; i < nr; i++)
+		if (spek_worker_prepare(run->workers[i], run->started.mono_ns))
+			all += spek_share_load(&config->workload, i, nr);
+	for (i = 0; i < nr; i++) {
 		if (!spek_worker_has_work(run->workers[i]))
 			continue;
+		load = spek_share_load(&config->workload, i, nr);
 		spek_worker_set_counts(run->workers[i],
-				       spek_share(config->ramp_count, index, nr),
-				       spek_share(config->count, index, nr));
-		index++;
+				       spek_share_part(&ramp_count, load, all),
+				       spek_share_part(&count, load, all));
+		all -= load;
 	}
 }
 

@@ -13,6 +13,7 @@
  */
 #include <linux/slab.h>
 #include "config.h"
+#include "core/share.h"
 #include "iolog.h"
 #include "replay.h"
 #include "run.h"
@@ -197,6 +198,7 @@ static int create_workers(struct spek_run *run, const struct spek_worker_ops *op
 		.ops = ops,
 		.owner = run,
 	};
+	u64 left = config->max_outstanding, all = 0;
 	struct spek_worker **workers;
 	struct spek_tasks *tasks;
 	u32 i;
@@ -208,10 +210,20 @@ static int create_workers(struct spek_run *run, const struct spek_worker_ops *op
 		kfree(tasks);
 		return -ENOMEM;
 	}
+	/* A slot for each worker that may have I/O, and its part of the others by its load. */
 	for (i = 0; i < config->nr_workers; i++) {
+		u64 load = spek_share_load(&config->workload, i, config->nr_workers);
+
+		all += load;
+		left -= !!load;
+	}
+	for (i = 0; i < config->nr_workers; i++) {
+		u64 load = spek_share_load(&config->workload, i, config->nr_workers);
+		u32 nr_slots = !!load + spek_share_part(&left, load, all);
 		struct spek_worker *worker;
 
-		worker = spek_worker_create(&setup, i, run->log ? run->log[i] : NULL);
+		all -= load;
+		worker = spek_worker_create(&setup, i, nr_slots, run->log ? run->log[i] : NULL);
 		if (IS_ERR(worker)) {
 			destroy_workers(run, workers);
 			kfree(tasks);

@@ -306,17 +306,6 @@ bool spek_worker_prepare(struct spek_worker *w, u64 start_ns)
 }
 
 /**
- * spek_worker_has_work() - check whether a worker has anything to generate
- * @w: prepared worker, before its start
- *
- * Return: as spek_worker_prepare().
- */
-bool spek_worker_has_work(const struct spek_worker *w)
-{
-	return spek_gen_next_ns(w->gen) != SPEK_NEVER;
-}
-
-/**
  * spek_worker_set_counts() - set the worker's share of phases that end by count
  * @w: prepared worker
  * @ramp_count: completions that end its ramp-up, or 0
@@ -463,13 +452,14 @@ static int create_memory(struct spek_worker *w, const struct spek_zone_map *zone
  * spek_worker_create() - make a worker and its thread, which waits for the start
  * @setup: what it works on
  * @index: number of the worker within the run
+ * @nr_slots: I/Os that it may have outstanding; 0 only for one that never has any
  * @log: where it records its I/Os, or NULL
  *
  * Context: process, may sleep.
  * Return: the worker or an ERR_PTR.
  */
 struct spek_worker *spek_worker_create(const struct spek_worker_setup *setup, u32 index,
-				       struct spek_iolog *log)
+				       u32 nr_slots, struct spek_iolog *log)
 {
 	const struct spek_run_config *config = setup->config;
 	u32 cpu = config->cpu[index];
@@ -492,7 +482,7 @@ struct spek_worker *spek_worker_create(const struct spek_worker_setup *setup, u3
 	w->verify = setup->verify;
 	w->replay = setup->replay ? setup->replay->ring[index] : NULL;
 	w->watched = w->log || w->verify || w->replay || setup->zones;
-	w->nr_slots = spek_share(config->max_outstanding, index, config->nr_workers);
+	w->nr_slots = nr_slots;
 	w->inflight.outcome = setup->outcome;
 	w->inflight.shape = setup->shape;
 	w->inflight.worker = index;

@@ -254,13 +254,23 @@ static inline u32 spek_worker_held(const struct spek_worker *w)
 	return outstanding - (outstanding && stalled && !READ_ONCE(stalled->busy));
 }
 
+/**
+ * spek_worker_has_work() - check whether a worker has anything to generate
+ * @w: prepared worker that has made nothing yet
+ *
+ * Return: as spek_worker_prepare().
+ */
+static inline bool spek_worker_has_work(const struct spek_worker *w)
+{
+	return spek_gen_next_ns(w->gen) != SPEK_NEVER;
+}
+
 struct spek_worker *spek_worker_create(const struct spek_worker_setup *setup, u32 index,
-				       struct spek_iolog *log);
+				       u32 nr_slots, struct spek_iolog *log);
 void spek_worker_join(struct spek_worker *w);
 void spek_worker_destroy(struct spek_worker *w);
 
 bool spek_worker_prepare(struct spek_worker *w, u64 start_ns);
-bool spek_worker_has_work(const struct spek_worker *w);
 void spek_worker_set_counts(struct spek_worker *w, u64 ramp_count, u64 measure_count);
 void spek_worker_start(struct spek_worker *w, u64 start_ns);
 

@@ -112,6 +112,9 @@ static void set_phase(struct spek_worker *w, u32 phase, u64 now_ns)
 	const struct spek_run_config *config = w->config;
 	u64 ramp = w->ramp_count, count = w->measure_count;
 
+	/* A worker that never has I/O doesn't know when the others have made their counts. */
+	if (phase == SPEK_PHASE_RAMP && config->ramp_count && !spek_worker_has_work(w))
+		phase = SPEK_PHASE_DRAIN;
 	/* A worker whose share of the transactions is 0 has nothing to measure. */
 	if (phase == SPEK_PHASE_RAMP && !config->ramp_ns && !ramp)
 		phase = SPEK_PHASE_MEASURE;

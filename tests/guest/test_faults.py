@@ -198,6 +198,73 @@ def test_a_count_is_shared_by_the_workers_that_have_work(
     assert totals(nl, run)[Phase.MEASURE, Direction.READ] == (101, 0)
 
 
+def test_a_count_is_shared_by_load(nl: Socket, null_blk: Callable[..., str]) -> None:
+    """A walk lives on one worker: the other one has 5 % of the load, half of the uniform stream.
+
+    Were each to make half of the count, the run would take ten times as long and consist of uniform
+    I/Os for the most part.
+    """
+    node = null_blk(size_mb=64)
+    size = bytes_of(node)
+    values = config(
+        node,
+        time_ns=None,
+        ramp_count=100,
+        count=1000,
+        worker=TWO_WORKERS,
+        max_outstanding=64,
+        arrival=[{"law": int(Law.POISSON), "rate_milli": 1_000_000}],
+        stream=[stream(size, pattern=int(Pattern.WALK), weight=9), stream(size, weight=1)],
+    )
+
+    run = start(nl, values)
+
+    assert comes_true(lambda: is_done(nl, run)), get(nl, run)
+    made = [0, 0]
+    for answer in nl.dump(Cmd.STATS_GET, run=run).values:
+        if "ios" in answer and answer["phase"] == Phase.MEASURE:
+            made[answer["stream"]] += answer["ios"]
+    assert sum(made) == 1000
+    assert 50 < made[1] < 150
+    found = get(nl, run)
+    assert found["drain_ns"] - found["measure_ns"] < 3 * SECOND
+
+
+def test_a_worker_without_work_does_not_begin_to_measure(
+    nl: Socket, null_blk: Callable[..., str]
+) -> None:
+    """After a ramp-up by count, of which it has no share, it knows no time to begin at."""
+    one_deep = [{"law": int(Law.CLOSED), "depth": 1, "think_ns": 10 * MS}]
+    node = null_blk(size_mb=64)
+    values = config(node, ramp_count=50, time_ns=SECOND // 2, worker=TWO_WORKERS, arrival=one_deep)
+
+    run = start(nl, values)
+
+    assert comes_true(lambda: is_done(nl, run)), get(nl, run)
+    found = get(nl, run)
+    assert found["measure_ns"] - found["started_ns"] >= 49 * 10 * MS
+    assert found["drain_ns"] - found["measure_ns"] == SECOND // 2
+
+
+def test_outstanding_ios_go_where_the_depth_is(nl: Socket, null_blk: Callable[..., str]) -> None:
+    two_loops = [{"law": int(Law.CLOSED), "depth": 1}] * 2
+    node = null_blk(size_mb=64, irqmode=2, completion_nsec=SECOND)
+    size = bytes_of(node)
+    values = config(
+        node,
+        time_ns=2 * SECOND,
+        max_outstanding=2,
+        worker=TWO_WORKERS,
+        arrival=two_loops,
+        stream=[stream(size, arrival=0), stream(size, arrival=1)],
+    )
+
+    run = start(nl, values)
+
+    assert comes_true(lambda: get(nl, run)["outstanding"] == 2, 10), get(nl, run)
+    end(nl, run)
+
+
 def test_the_largest_counts_do_not_overflow(nl: Socket, null_blk: Callable[..., str]) -> None:
     most = (1 << 64) - 1
     run = start(nl, config(null_blk(size_mb=64), time_ns=None, count=most, ramp_count=most))

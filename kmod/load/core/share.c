@@ -140,3 +140,109 @@ u64 spek_share_weights(u64 *weight, const struct spek_workload *wl, u32 arrival,
 	}
 	return mine;
 }
+
+/* Relative load: I/Os per 1000 s, in units small enough for a worker's part of the lowest rate. */
+#define LOAD_BITS	12
+
+/* Mean rate of a curve over its points, I/Os per 1000 s; of one without length the last rate. */
+static u64 mean_of_curve(const struct spek_point *point, u32 nr)
+{
+	u64 length_ns = point[nr - 1].at_ns, mean = 0;
+	u32 i;
+
+	if (!length_ns)
+		return point[nr - 1].rate_milli;
+	for (i = 0; i + 1 < nr; i++)
+		mean += spek_muldiv64(point[i].rate_milli + point[i + 1].rate_milli,
+				      point[i + 1].at_ns - point[i].at_ns, 2 * length_ns, NULL);
+	return mean;
+}
+
+/* Mean rate of an open loop over all workers, I/Os per 1000 s. */
+static u64 mean_rate(const struct spek_workload *wl, const struct spek_arrival *process)
+{
+	u64 rate = process->rate_milli;
+
+	if (process->nr_points)
+		rate = mean_of_curve(&wl->point[process->first_point], process->nr_points);
+	if (process->law == SPEK_LAW_BURST)
+		rate = process->burst_length >= process->burst_interval_ns ? SPEK_MAX_RATE_MILLI :
+		       spek_muldiv64(SPEK_MAX_RATE_MILLI, process->burst_length,
+				     process->burst_interval_ns, NULL);
+	if (process->on_ns)
+		rate = spek_muldiv64(rate, process->on_ns, process->on_ns + process->off_ns, NULL);
+	return rate;
+}
+
+/* A worker's load by one arrival process; 0 without a share. */
+static u64 load_of(const struct spek_workload *wl, u32 arrival, u32 worker, u32 nr_workers)
+{
+	const struct spek_arrival *process = &wl->arrival[arrival];
+	u32 workers = spek_share_participants(wl, arrival, nr_workers), first;
+	u64 mine = 1, all = workers;
+
+	if (worker >= workers)
+		return 0;
+	switch (process->law) {
+	case SPEK_LAW_CLOSED:
+		return spek_share_even(process->depth, worker, workers, &first);
+	case SPEK_LAW_POISSON:
+		mine = spek_share_weights(NULL, wl, arrival, worker, nr_workers, &all);
+		break;
+	case SPEK_LAW_BURST:
+		mine = spek_share_even(process->burst_length, worker, workers, &first);
+		all = process->burst_length;
+		break;
+	}
+	/* However little it is, it is not nothing. */
+	return spek_muldiv64(mean_rate(wl, process) << LOAD_BITS, mine, all, NULL) + !!mine;
+}
+
+/**
+ * spek_share_load() - estimate how much of a run's I/O a worker makes, relative to other workers
+ * @wl: checked workload
+ * @worker: number of the worker
+ * @nr_workers: workers of the run
+ *
+ * Of open loops that is the rate, of closed loops the depth. Where a run has both, or the feeder of
+ * a trace decides, all workers that may have I/O count the same.
+ *
+ * Return: load; 0 for a worker that never has any I/O.
+ */
+u64 spek_share_load(const struct spek_workload *wl, u32 worker, u32 nr_workers)
+{
+	bool has_closed = false, has_open = false;
+	u64 load = 0;
+	u32 i;
+
+	if (spek_workload_replays(wl))
+		return 1;
+	for (i = 0; i < wl->nr_arrivals; i++) {
+		bool is_closed = wl->arrival[i].law == SPEK_LAW_CLOSED;
+
+		has_closed |= is_closed;
+		has_open |= !is_closed;
+		load += load_of(wl, i, worker, nr_workers);
+	}
+	return has_closed && has_open ? load > 0 : load;
+}
+
+/**
+ * spek_share_part() - take a worker's part of a number that is shared out by load
+ * @left: what earlier workers have left of the number; reduced by the part
+ * @load: of the worker
+ * @all: loads of this worker and of those after it, together
+ *
+ * Each worker in turn takes its part, rounded up: the last one leaves nothing.
+ *
+ * Return: the part.
+ */
+u64 spek_share_part(u64 *left, u64 load, u64 all)
+{
+	u64 rest = 0, part = *left;
+
+	if (load < all)
+		part = spek_muldiv64(*left, load, all, &rest) + !!rest;
+	*left -= part;
+	return part;
+}

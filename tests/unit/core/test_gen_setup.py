@@ -16,7 +16,7 @@ from lib.core.spekcore import (
     spc1,
 )
 
-_, LIB = library()
+FFI, LIB = library()
 ASU = Asu(1 << 30)
 
 
@@ -96,6 +96,90 @@ def test_streams_without_a_replica_here_leave_their_rate_to_others() -> None:
     assert 9000e9 / first["at_ns"][-1] == pytest.approx(150, rel=0.06)
     assert 9000e9 / second["at_ns"][-1] == pytest.approx(50, rel=0.06)
     assert (first["stream"] == 0).mean() == pytest.approx(2 / 3, abs=0.03)
+
+
+def loads(workload: Workload, nr_workers: int) -> list[int]:
+    workload.check(nr_workers)
+    return [LIB.spek_share_load(workload.c, w, nr_workers) for w in range(nr_workers)]
+
+
+def parts_of(total: int, shares: list[int]) -> list[int]:
+    """@total shared out by @shares, as runs do with numbers of I/Os."""
+    left, found = FFI.new("u64 *", total), []
+    for at, load in enumerate(shares):
+        found.append(LIB.spek_share_part(left, load, sum(shares[at:])))
+    assert left[0] == 0
+    return found
+
+
+@pytest.mark.parametrize("nr_workers", [1, 2, 3, 5])
+@pytest.mark.parametrize("bsus", [1, 2, 7])
+def test_the_load_of_a_worker_is_its_rate(bsus: int, nr_workers: int) -> None:
+    found = loads(spc1(bsus), nr_workers)
+    for worker, load in enumerate(found):
+        ops = Generator(spc1(bsus), 1, worker, nr_workers).ops(20_000)
+        rate = 20_000e9 / int(ops["at_ns"][-1])
+        assert load / sum(found) == pytest.approx(rate / (50 * bsus), rel=0.05)
+
+
+@pytest.mark.parametrize(
+    ("arrivals", "expected"),
+    [
+        ([Arrival(depth=1)], [1, 0, 0]),
+        ([Arrival(depth=4)], [2, 1, 1]),
+        ([Arrival(depth=4), Arrival(depth=1)], [3, 1, 1]),
+        ([Arrival("constant", rate=90)], [1, 1, 1]),
+        ([Arrival("burst", burst_length=4, burst_interval_ns=10**6)], [2, 1, 1]),
+        ([Arrival("burst", burst_length=2**32 - 1, burst_interval_ns=1)], [1, 1, 1]),
+        # 80 I/Os per second on the first worker, and 90 on all
+        (
+            [
+                Arrival("burst", burst_length=1, burst_interval_ns=12_500_000),
+                Arrival("constant", rate=90),
+            ],
+            [11, 3, 3],
+        ),
+        # the same with a curve and periods
+        (
+            [
+                Arrival("burst", burst_length=1, burst_interval_ns=12_500_000),
+                Arrival("constant", curve=[(0, 0), (1, 180), (1, 90), (3, 90)]),
+            ],
+            [11, 3, 3],
+        ),
+        (
+            [
+                Arrival("burst", burst_length=1, burst_interval_ns=12_500_000),
+                Arrival("constant", rate=360, on_ns=10**9, off_ns=3 * 10**9),
+            ],
+            [11, 3, 3],
+        ),
+        # what a closed loop makes beside an open one nobody knows
+        ([Arrival(depth=1), Arrival("constant", rate=90)], [1, 1, 1]),
+    ],
+)
+def test_the_loads_of_all_laws(arrivals: list[Arrival], expected: list[int]) -> None:
+    streams = [Stream(arrival=i) for i in range(len(arrivals))]
+    found = loads(Workload([ASU], arrivals, streams), 3)
+    assert found == pytest.approx([one * sum(found) / sum(expected) for one in expected], rel=1e-3)
+
+
+def test_a_worker_with_the_least_rate_has_a_load() -> None:
+    walk = Stream("walk", weight=2**32 - 1)
+    few = Arrival("poisson", rate=0.001)
+    first, second = loads(Workload([ASU], [few], [walk, Stream()]), 2)
+    assert first > second > 0
+
+
+def test_equal_loads_get_equal_parts_and_the_first_ones_the_remainder() -> None:
+    assert parts_of(10, [7, 7, 7, 7]) == [3, 3, 2, 2]
+    assert parts_of(2**64 - 1, [1, 1]) == [2**63, 2**63 - 1]
+
+
+def test_parts_follow_the_loads_and_leave_nothing() -> None:
+    assert parts_of(101, [2**56, 0, 2**54]) == [81, 0, 20]
+    assert parts_of(2**64 - 1, [2**60, 2**60, 0]) == [2**63, 2**63 - 1, 0]
+    assert parts_of(1, [1, 10**6]) == [1, 0]
 
 
 # ---- memory ----
