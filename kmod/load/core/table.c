@@ -100,7 +100,9 @@ static void init(struct spek_source *source, const struct spek_stream *stream,
 	table->slots = spek_stream_slots(stream);
 	/* One more than rounded down: with @slots = 1 no multiple of 0 can be too large. */
 	table->factor = fraction_of(choose_factor(table->slots), table->slots) + 1;
-	table->offset = fraction_of(spek_mulhi64(share->key, table->slots), table->slots) + 1;
+	/* Of a power of two it is exact. 2^32 such errors and another one would be too much. */
+	table->offset = fraction_of(spek_mulhi64(share->key, table->slots), table->slots) +
+			!spek_is_power_of_two(table->slots);
 }
 
 static enum spek_kind kind(const struct spek_stream *stream, bool write)

@@ -356,6 +356,19 @@ def test_spreading_is_exact_up_to_its_limit(slots: int) -> None:
     while math.gcd(factor, slots) > 1:
         factor -= 1
     assert all(there == here * factor % slots for here, there in step.items())
+    # The errors of the last address add up to the most.
+    first, last = (
+        spread_place(slots, parts)
+        for parts in ([(1, 2**40), (slots - 1, 0)], [(slots - 1, 0), (1, 2**40)])
+    )
+    assert last == (first + (slots - 1) * factor) % slots
+
+
+def spread_place(slots: int, parts: list[tuple[int, int]]) -> int:
+    """Where the only address that is ever chosen comes to lie."""
+    stream = Stream("table", 512, range_bytes=slots * 512, align_bytes=512, parts=parts, spread=1)
+    (place,) = Generator(one(stream, Arrival(depth=1), Asu(2**42)), 9).ops(1)["addr"] // 512
+    return int(place)
 
 
 def test_replicas_of_a_sequential_stream_have_parts_of_their_own() -> None:
