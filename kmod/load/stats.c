@@ -296,12 +296,15 @@ static void add_to_row(struct spek_stats *stats, struct open_row *open, const st
 	struct spek_row *row = open->row;
 	u32 i, b;
 
-	row->start_ns = min(row->start_ns, set->start_ns);
-	row->end_ns = max(row->end_ns, set->end_ns);
-	/* Values at the end of the row, which only its last piece has. */
-	if (set->next_row != set->row) {
-		row->outstanding += set->outstanding;
-		row->backlog += set->backlog;
+	/* The worker adds to this row once more if the set is of an earlier one: see find_row(). */
+	if (row->seq == set->row) {
+		row->start_ns = min(row->start_ns, set->start_ns);
+		row->end_ns = max(row->end_ns, set->end_ns);
+		/* Values at the end of the row, which only its last piece has. */
+		if (set->next_row != set->row) {
+			row->outstanding += set->outstanding;
+			row->backlog += set->backlog;
+		}
 	}
 	row->cpu_ns += set->cpu_ns;
 	row->switches += set->switches;

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import contextlib
 import errno
+import itertools
 import os
 import random
 import signal
@@ -346,6 +347,42 @@ def test_a_long_interval_does_not_hide_the_totals(nl: Socket, null_blk: Callable
     (row,) = [row for row in nl.dump(Cmd.INTERVAL_GET, run=run).values if row["phase"] == 1]
     assert row["cell"][0]["ios"] == totals(nl, run)[Phase.MEASURE, Direction.READ][0]
     assert row["outstanding"] <= 8
+
+
+def hold_cpu(cpu: int, seconds: float) -> None:
+    """Let nothing else run on a CPU."""
+    os.sched_setaffinity(0, {cpu})
+    os.sched_setscheduler(0, os.SCHED_FIFO, os.sched_param(50))
+    until = time.monotonic() + seconds
+    while time.monotonic() < until:
+        pass
+
+
+def test_a_worker_that_was_held_up_does_not_spoil_the_row_that_counts_its_ios(
+    nl: Socket, null_blk: Callable[..., str]
+) -> None:
+    """More rows end meanwhile than are kept open: its I/Os are counted in the row after these."""
+    node = null_blk(size_mb=64, irqmode=2, completion_nsec=10 * MS)
+    values = config(node, time_ns=2 * SECOND, interval_ns=20 * MS, worker=TWO_WORKERS)
+    run = start(nl, values)
+
+    for _ in range(3):
+        time.sleep(0.2)
+        child = os.fork()
+        if not child:
+            hold_cpu(1, 0.3)
+            os._exit(0)
+        os.waitpid(child, 0)
+
+    assert comes_true(lambda: is_done(nl, run)), get(nl, run)
+    rows = nl.dump(Cmd.INTERVAL_GET, run=run).values
+    measured = [row for row in rows if row["phase"] == Phase.MEASURE]
+    assert min(row["outstanding"] for row in measured) < 8  # of one worker: the other was held up
+    assert max(row["outstanding"] for row in measured) <= 8
+    for before, after in itertools.pairwise(measured):
+        assert before["end_ns"] <= after["start_ns"], (before, after)
+    counted = sum(row["cell"][0]["ios"] for row in measured)
+    assert counted == totals(nl, run)[Phase.MEASURE, Direction.READ][0]
 
 
 # What is written --------------------------------------------------------------------
