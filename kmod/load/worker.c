@@ -235,6 +235,16 @@ static noinline void replay(struct spek_worker *w)
 		spek_replay_refill(w->replay, w->gen);
 }
 
+/*
+ * Return: true if a phase that ends by count never would: all rate curves have ended with rate 0.
+ * Closed loops have an I/O that is ready if none is outstanding. A trace may get more records.
+ */
+static bool has_run_dry(const struct spek_worker *w)
+{
+	return w->phase != SPEK_PHASE_DRAIN && w->phase_end_ns == SPEK_NEVER && !w->replay &&
+	       !w->inflight.outstanding && spek_gen_next_ns(w->gen) == SPEK_NEVER;
+}
+
 static bool has_finished(const struct spek_worker *w)
 {
 	return !w->inflight.outstanding && w->phase == SPEK_PHASE_DRAIN;
@@ -261,6 +271,8 @@ static void run_loop(struct spek_worker *w)
 			spek_poll_targets(w);
 		else if (busy)
 			w->spin_end_ns = now_ns + w->config->spin_ns;
+		else if (unlikely(has_run_dry(w)))
+			end_phase_by_count(w, now_ns);
 		else
 			wait(w, now_ns);
 		/* Report an RCU-tasks quiescent state: this loop may never schedule voluntarily. */

@@ -15,6 +15,7 @@ import itertools
 import os
 import random
 import signal
+import struct
 import threading
 import time
 from collections.abc import Callable, Iterator
@@ -229,6 +230,22 @@ def test_a_count_is_shared_by_load(nl: Socket, null_blk: Callable[..., str]) -> 
     assert 50 < made[1] < 150
     found = get(nl, run)
     assert found["drain_ns"] - found["measure_ns"] < 3 * SECOND
+
+
+@pytest.mark.parametrize("counts", [{"count": 10_000}, {"ramp_count": 10_000, "count": 10}])
+def test_a_count_beyond_the_end_of_a_rate_curve_ends_with_the_curve(
+    nl: Socket, null_blk: Callable[..., str], counts: dict[str, int]
+) -> None:
+    curve = [(0, 1_000_000), (SECOND // 5, 1_000_000), (SECOND // 5, 0)]  # 200 I/Os
+    points = b"".join(struct.pack("=2Q", *point) for point in curve)
+    constant = [{"law": int(Law.CONSTANT), "point": points}]
+    values = config(null_blk(size_mb=64), time_ns=None, worker=TWO_WORKERS, arrival=constant)
+
+    run = start(nl, values | counts)
+
+    assert comes_true(lambda: is_done(nl, run)), get(nl, run)
+    assert get(nl, run)["reason"] == Reason.COMPLETED
+    assert io_counts_of_run(nl, run) == 200
 
 
 def test_a_worker_without_work_does_not_begin_to_measure(
