@@ -339,7 +339,9 @@ static void finish_work(struct work_struct *work)
 	if (was_started && run->verify)
 		spek_map_finished(run->verify->map);
 	run->ended = ended;
-	run->reason = atomic_read(&run->outcome.reason) ?: SPEK_REASON_COMPLETED;
+	/* A trace takes no more records, also if time has ended the run. */
+	spek_outcome_end(&run->outcome, SPEK_REASON_COMPLETED);
+	run->reason = atomic_read(&run->outcome.reason);
 	mutex_unlock(&run->lock);
 	listener->state_changed(run);
 	mutex_lock(&run->lock);

@@ -260,6 +260,8 @@ def test_time_may_end_a_replay(nl: Socket, disk: str) -> None:
     assert found["reason"] == Reason.COMPLETED
     assert 0 < found["replay"]["issued"] <= 50
     assert found["replay"]["ended"] == 0
+    more = refused(lambda: feed(nl, run, records(1, at_ns=SECOND)))
+    assert (more.errno, "The run has ended" in more.text) == (errno.EBUSY, True)
 
 
 # ---- refusals ----
