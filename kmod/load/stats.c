@@ -407,6 +407,8 @@ static void add_ages(struct spek_stats *stats, struct spek_set *set)
  */
 void spek_stats_collect(struct spek_stats *stats, u32 worker, struct spek_set *set)
 {
+	/* A worker without work in a run by count: to it, the drain began with the run. */
+	bool is_idle = set->phase == SPEK_PHASE_DRAIN && !stats->next_row[worker];
 	u32 i;
 
 	if (set->phase == SPEK_PHASE_MEASURE) {
@@ -418,7 +420,8 @@ void spek_stats_collect(struct spek_stats *stats, u32 worker, struct spek_set *s
 		stats->backlog[worker] = set->backlog;
 	stats->next_row[worker] = set->next_row;
 	if (stats->keep_rows) {
-		add_to_row(stats, find_row(stats, set), set);
+		if (!is_idle)
+			add_to_row(stats, find_row(stats, set), set);
 		close_finished_rows(stats);
 	}
 	add_ages(stats, set);

@@ -254,7 +254,7 @@ def test_a_worker_without_work_does_not_begin_to_measure(
     """After a ramp-up by count, of which it has no share, it knows no time to begin at."""
     one_deep = [{"law": int(Law.CLOSED), "depth": 1, "think_ns": 10 * MS}]
     node = null_blk(size_mb=64)
-    values = config(node, ramp_count=50, time_ns=SECOND // 2, worker=TWO_WORKERS, arrival=one_deep)
+    values = config(node, ramp_count=50, worker=TWO_WORKERS, arrival=one_deep, interval_ns=50 * MS)
 
     run = start(nl, values)
 
@@ -262,6 +262,10 @@ def test_a_worker_without_work_does_not_begin_to_measure(
     found = get(nl, run)
     assert found["measure_ns"] - found["started_ns"] >= 49 * 10 * MS
     assert found["drain_ns"] - found["measure_ns"] == SECOND // 2
+    rows = nl.dump(Cmd.INTERVAL_GET, run=run).values
+    for before, after in itertools.pairwise(rows):
+        assert before["phase"] <= after["phase"]
+        assert before["end_ns"] <= after["start_ns"], (before, after)
 
 
 def test_outstanding_ios_go_where_the_depth_is(nl: Socket, null_blk: Callable[..., str]) -> None:
