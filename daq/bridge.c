@@ -52,6 +52,7 @@ static int open_source(struct daq_bridge *bridge, struct daq_error *err)
 		.ops = bridge->ops,
 		.channel = bridge->channel,
 		.nr_channels = bridge->nr_channels,
+		.is_reopened = bridge->was_open,
 	};
 	error = source->ops->open(source, bridge->setup, err);
 	if (error)

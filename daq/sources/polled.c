@@ -1,16 +1,17 @@
 // SPDX-License-Identifier: GPL-2.0
 /* Polling of sysfs. */
 #include <errno.h>
-#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
+#include "say.h"
 #include "sources/polled.h"
 #include "sources/sysfs.h"
 
 #define MIN_INTERVAL_NS 100000
+#define RETRY_NS 500000000
 
 static int create(struct daq_source *source, const struct daq_setup *setup, struct daq_error *err)
 {
@@ -31,21 +32,59 @@ static int create(struct daq_source *source, const struct daq_setup *setup, stru
 	return 0;
 }
 
-int daq_polled_open(struct daq_source *source, const struct daq_setup *setup, const char *class,
-		    int (*attach)(struct daq_source *source, size_t index, const char *root,
-				  struct daq_error *err),
-		    struct daq_error *err)
+static void report_missing(struct daq_polled *polled, size_t i, const struct daq_error *why)
 {
-	char root[PATH_MAX];
-	size_t i;
+	if (strcmp(why->text, polled->said[i].text))
+		daq_say("%s; waiting for it, the other channels continue", why->text);
+	polled->said[i] = *why;
+}
+
+/*
+ * At first, all channels must be there: the user may have misspelt one. When the source is
+ * reopened, those that are back do not wait for the others.
+ */
+static int attach_all(struct daq_source *source, struct daq_error *err)
+{
+	struct daq_polled *polled = source->private;
+	struct daq_error why[DAQ_MAX_CHANNELS];
+	size_t nr_missing = 0, i;
+	int error = 0;
+
+	for (i = 0; i < source->nr_channels; i++) {
+		int failed = polled->attach(source, i, polled->root, &why[i]);
+
+		if (!failed)
+			continue;
+		if (!nr_missing++) {
+			*err = why[i];
+			error = failed;
+		}
+		if (!source->is_reopened)
+			return error;
+	}
+	if (nr_missing == source->nr_channels)
+		return error;
+	for (i = 0; i < source->nr_channels; i++)
+		if (polled->fd[i] < 0)
+			report_missing(polled, i, &why[i]);
+	return 0;
+}
+
+int daq_polled_open(struct daq_source *source, const struct daq_setup *setup, const char *class,
+		    daq_polled_attach_fn *attach, struct daq_error *err)
+{
+	struct daq_polled *polled;
 	int error = create(source, setup, err);
 
-	snprintf(root, sizeof(root), "%s/class/%s", setup->sysfs, class);
-	for (i = 0; !error && i < source->nr_channels; i++) {
-		error = attach(source, i, root, err);
-		if (error)
-			daq_polled_close(source);
-	}
+	if (error)
+		return error;
+	polled = source->private;
+	polled->attach = attach;
+	snprintf(polled->root, sizeof(polled->root), "%s/class/%s", setup->sysfs, class);
+	polled->tried_ns = daq_now_ns();
+	error = attach_all(source, err);
+	if (error)
+		daq_polled_close(source);
 	return error;
 }
 
@@ -106,25 +145,103 @@ static int read_channel(struct daq_source *source, size_t i, int64_t *value)
 	return 0;
 }
 
+static void find_missing(struct daq_source *source)
+{
+	struct daq_polled *polled = source->private;
+	size_t i;
+
+	if (daq_now_ns() < polled->tried_ns + RETRY_NS)
+		return;
+	polled->tried_ns = daq_now_ns();
+	for (i = 0; i < source->nr_channels; i++) {
+		struct daq_error why;
+
+		if (polled->fd[i] < 0 && polled->attach(source, i, polled->root, &why))
+			report_missing(polled, i, &why);
+	}
+}
+
+static void set_cause(struct daq_error *err, const struct daq_source *source, size_t i, int error)
+{
+	daq_error_set(err, "cannot read channel '%s': %s", source->channel[i].name,
+		      strerror(-error));
+}
+
+static void lose_channel(struct daq_source *source, size_t i, int error)
+{
+	struct daq_polled *polled = source->private;
+	struct daq_error why;
+
+	set_cause(&why, source, i, error);
+	report_missing(polled, i, &why);
+	close(polled->fd[i]);
+	polled->fd[i] = -1;
+	polled->counter[i].has_begun = false;
+}
+
+static void note_return(struct daq_source *source, size_t i)
+{
+	struct daq_polled *polled = source->private;
+
+	if (polled->said[i].text[0])
+		daq_say("channel '%s' is back", source->channel[i].name);
+	polled->said[i].text[0] = '\0';
+}
+
+/* Return: number of channels that were read; the others are absent, with their errors, if new. */
+static size_t read_channels(struct daq_source *source, int error[DAQ_MAX_CHANNELS])
+{
+	struct daq_polled *polled = source->private;
+	size_t nr_read = 0, i;
+
+	for (i = 0; i < source->nr_channels; i++) {
+		polled->value[i] = DAQ_ABSENT;
+		error[i] = 0;
+		if (polled->fd[i] < 0)
+			continue;
+		error[i] = read_channel(source, i, &polled->value[i]);
+		nr_read += !error[i];
+	}
+	return nr_read;
+}
+
+/* Return: 0, or -ENODEV and a sentence about the first channel, if none was read. */
+static int take_errors(struct daq_source *source, const int error[DAQ_MAX_CHANNELS],
+		       size_t nr_read, struct daq_error *err)
+{
+	struct daq_polled *polled = source->private;
+	size_t i;
+
+	for (i = 0; i < source->nr_channels; i++) {
+		if (error[i] && !nr_read) {
+			set_cause(err, source, i, error[i]);
+			return -ENODEV;
+		}
+		if (error[i])
+			lose_channel(source, i, error[i]);
+		else if (polled->fd[i] >= 0)
+			note_return(source, i);
+	}
+	return 0;
+}
+
 int daq_polled_read(struct daq_source *source, int timeout_ms, struct daq_block *block,
 		    struct daq_error *err)
 {
 	struct daq_polled *polled = source->private;
+	int error[DAQ_MAX_CHANNELS];
 	uint64_t from_ns, length_ns;
-	size_t i;
+	size_t nr_read;
 
 	*block = (struct daq_block){ .kind = DAQ_BLOCK_NONE };
 	if (!daq_pace_wait(&polled->pace, timeout_ms))
 		return 0;
+	find_missing(source);
 	from_ns = daq_now_ns();
-	for (i = 0; i < source->nr_channels; i++) {
-		int error = read_channel(source, i, &polled->value[i]);
-
-		if (error)
-			return daq_fail(err, ENODEV, "cannot read channel '%s': %s",
-					source->channel[i].name, strerror(-error));
-	}
+	nr_read = read_channels(source, error);
 	length_ns = daq_now_ns() - from_ns;
+	if (take_errors(source, error, nr_read, err))
+		return -ENODEV;
 	polled->at_ns = from_ns + length_ns / 2;
 	if (length_ns / 2 > source->uncertainty_ns)
 		source->uncertainty_ns = length_ns / 2;

@@ -4,9 +4,14 @@
  *
  * Each scan reads all channels one after the other; its timestamp is the middle of that read, with
  * half the duration as uncertainty.
+ *
+ * Channels may belong to different devices. One that cannot be read has no value and is looked up
+ * again from time to time, while the others continue; only without any channel is the device gone.
  */
 #ifndef SPEK_DAQ_SOURCES_POLLED_H
 #define SPEK_DAQ_SOURCES_POLLED_H
+
+#include <limits.h>
 
 #include "pace.h"
 #include "sources/energy_counter.h"
@@ -15,10 +20,22 @@
 #define DAQ_POLLED_INTERVAL_NS 10000000
 
 /**
+ * typedef daq_polled_attach_fn - find the file of channel @index below @root and pass it to
+ *	daq_polled_attach()
+ * Return: 0, or -errno and a sentence.
+ */
+typedef int daq_polled_attach_fn(struct daq_source *source, size_t index, const char *root,
+				 struct daq_error *err);
+
+/**
  * struct daq_polled - state of a polled source
  * @pace: schedule of the scans
  * @interval_ns: scan interval
- * @fd: file descriptor per channel, -1 if not open
+ * @root: directory of the class in sysfs
+ * @attach: finds the files
+ * @tried_ns: last attempt to find the missing channels
+ * @fd: file descriptor per channel, -1 if it is missing
+ * @said: last reported reason why the channel is missing, "" if it is not
  * @scale: factor from the number in the file to the value; not used for DAQ_UNIT_NJ
  * @counter: counters of the channels in DAQ_UNIT_NJ, which are read in uJ
  * @at_ns: time of the last scan
@@ -27,7 +44,11 @@
 struct daq_polled {
 	struct daq_pace pace;
 	uint64_t interval_ns;
+	char root[PATH_MAX];
+	daq_polled_attach_fn *attach;
+	uint64_t tried_ns;
 	int fd[DAQ_MAX_CHANNELS];
+	struct daq_error said[DAQ_MAX_CHANNELS];
 	int64_t scale[DAQ_MAX_CHANNELS];
 	struct daq_energy_counter counter[DAQ_MAX_CHANNELS];
 	uint64_t at_ns;
@@ -37,13 +58,10 @@ struct daq_polled {
 /**
  * daq_polled_open() - open a source whose channels are files under one class of sysfs
  * @class: directory below /sys/class
- * @attach: finds the file of channel @index below @root and passes it to daq_polled_attach()
  * Return: 0, or -errno and a sentence.
  */
 int daq_polled_open(struct daq_source *source, const struct daq_setup *setup, const char *class,
-		    int (*attach)(struct daq_source *source, size_t index, const char *root,
-				  struct daq_error *err),
-		    struct daq_error *err);
+		    daq_polled_attach_fn *attach, struct daq_error *err);
 
 /** daq_polled_attach() - read channel @index from @path. Return: as daq_polled_open(). */
 int daq_polled_attach(struct daq_source *source, size_t index, const char *path,

@@ -74,6 +74,7 @@ struct daq_block {
  * @ops: operations
  * @channel: requested channels; the caller's array, which outlives the source
  * @nr_channels: length of @channel
+ * @is_reopened: the source has been open before with these channels and settings
  * @clock: set by open
  * @period_num: DAQ_CLOCK_DEVICE, set by start: numerator of the exact scan interval in ns
  * @period_den: its denominator. (48 MHz clock, interval 48,000: 48,000 * 10^9 / 48,000,000)
@@ -87,6 +88,7 @@ struct daq_source {
 	const struct daq_source_ops *ops;
 	struct daq_channel *channel;
 	size_t nr_channels;
+	bool is_reopened;
 	enum daq_clock_kind clock;
 	uint64_t period_num;
 	uint64_t period_den;

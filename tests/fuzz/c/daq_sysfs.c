@@ -14,6 +14,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "say.h"
 #include "sources/source.h"
 #include "target.h"
 
@@ -49,6 +50,12 @@ int fuzz_clock_gettime(clockid_t clock, struct timespec *now)
 	now->tv_sec = (time_t)(now_ns / 1000000000);
 	now->tv_nsec = (long)(now_ns % 1000000000);
 	return 0;
+}
+
+/* What is missing is told to people. */
+void daq_say(const char *format, ...)
+{
+	(void)format;
 }
 
 static void make_directories(const char *path)
@@ -104,9 +111,10 @@ static void fill(struct fuzz_input *in)
 }
 
 static void read_source(const struct daq_source_ops *ops, const struct daq_setup *setup,
-			struct daq_channel *channel, size_t nr)
+			struct daq_channel *channel, size_t nr, bool is_reopened)
 {
-	struct daq_source source = { .ops = ops, .channel = channel, .nr_channels = nr };
+	struct daq_source source = { .ops = ops, .channel = channel, .nr_channels = nr,
+				     .is_reopened = is_reopened };
 	struct daq_error err = { "" };
 	struct daq_block block;
 	int error = ops->open(&source, setup, &err), i;
@@ -146,10 +154,12 @@ void fuzz_daq_sysfs(const uint8_t *data, size_t size)
 
 		FUZZ_REQUIRE(nr <= 3, "no more than there is room for");
 		if (nr > 0)
-			read_source(sources[i], &setup, found, (size_t)nr);
+			read_source(sources[i], &setup, found, (size_t)nr, false);
+		/* with one that is missing, as a rule */
 		memset(found, 0, sizeof(found[0]));
 		strcpy(found[0].name, name);
-		read_source(sources[i], &setup, found, 1);
+		read_source(sources[i], &setup, found, 1, false);
+		read_source(sources[i], &setup, found, nr > 0 ? (size_t)nr : 1, true);
 	}
 	free(name);
 }

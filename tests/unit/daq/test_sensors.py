@@ -18,6 +18,7 @@ from lib.daq.program import (
     MS,
     SECOND,
     Rows,
+    Running,
     Sysfs,
     check_sanitizers,
     cpu_s,
@@ -180,13 +181,17 @@ def test_a_counter_of_energy_wraps_without_a_jump(
     assert max(powers) < 10**9
 
 
+def alone(folder: Path) -> Path:
+    """A rails file with nothing but the sensor of one chip."""
+    return rails_file(folder, '[[rail]]\nname = "a"\nchannel = "hwmon1/power1"\n')
+
+
 def test_a_device_that_goes_and_comes_back_is_waited_for(
     program: Path, sysfs: Sysfs, tmp_path: Path
 ) -> None:
     chip = sysfs.root / "class/hwmon/hwmon1"
-    before, after = [5_250_000, 80_000_000], [7_000_000, 80_000_000]
-    command = [program, "-s", "hwmon", "--sysfs", sysfs.root, "-i", "10ms", "-p"]
-    with running(tmp_path, *command) as daq:
+    command = [program, "-s", "hwmon", "--sysfs", sysfs.root, "-r", alone(tmp_path), "-i", "10ms"]
+    with running(tmp_path, *command, "-p") as daq:
         daq.until(lambda: len(daq.rows) > 10, "no samples come")
         away = chip.with_name("away")
         chip.rename(away)
@@ -196,16 +201,77 @@ def test_a_device_that_goes_and_comes_back_is_waited_for(
         time.sleep(1.2)
         (away / "power1_input").write_text("7000000\n")
         away.rename(chip)
-        daq.until(lambda: daq.rows[-1][1] == after, "nothing comes any more")
+        daq.until(lambda: daq.rows[-1][1] == [7_000_000], "nothing comes any more")
         rows = daq.finish()[1]
         errors = daq.errors
     assert "cannot read channel 'hwmon1/power1': No such device; waiting for the device" in errors
     assert "hwmon chip 'hwmon1' not found; retrying" in errors
     assert "the device is back" in errors
-    hole = next(i for i, (_, values) in enumerate(rows) if values == [None, None])
-    assert rows[hole - 1][1] == before
-    assert rows[hole + 1][1] == after
+    hole = next(i for i, (_, values) in enumerate(rows) if values == [None])
+    assert rows[hole - 1][1] == [5_250_000]
+    assert rows[hole + 1][1] == [7_000_000]
     assert rows[hole + 1][0] - rows[hole - 1][0] > SECOND
+
+
+def test_a_sensor_that_goes_does_not_silence_the_others(
+    program: Path, sysfs: Sysfs, tmp_path: Path
+) -> None:
+    chip = sysfs.root / "class/hwmon/hwmon1"
+    command = [program, "-s", "hwmon", "--sysfs", sysfs.root, "-i", "10ms", "-p"]
+    with running(tmp_path, *command) as daq:
+        daq.until(lambda: len(daq.rows) > 10, "no samples come")
+        away = chip.with_name("away")
+        chip.rename(away)
+        (away / "power1_input").write_text("")
+        daq.until(lambda: "'hwmon1' not found" in daq.errors, "it isn't looked for")
+        daq.until(lambda: daq.rows[-1][1] == [None, 80_000_000], "the other one is silent")
+        (away / "power1_input").write_text("7000000\n")
+        away.rename(chip)
+        daq.until(lambda: daq.rows[-1][1] == [7_000_000, 80_000_000], "it doesn't come back")
+        rows = daq.finish()[1]
+        errors = daq.errors.splitlines()
+    assert {values[1] for _, values in rows} == {80_000_000}
+    assert [key for key, _ in itertools.groupby(values[0] for _, values in rows)] == [
+        5_250_000,
+        None,
+        7_000_000,
+    ]
+    continues = "waiting for it, the other channels continue"
+    assert errors[:3] == [
+        f"spek-daq: cannot read channel 'hwmon1/power1': No such device; {continues}",
+        f"spek-daq: hwmon chip 'hwmon1' not found; {continues}",
+        "spek-daq: channel 'hwmon1/power1' is back",
+    ]
+
+
+def test_of_sensors_that_go_the_first_to_come_back_is_measured(
+    program: Path, sysfs: Sysfs, tmp_path: Path
+) -> None:
+    sensors = [
+        sysfs.root / "class/hwmon" / name
+        for name in ("hwmon1/power1_input", "hwmon2/power1_average")
+    ]
+    command = [program, "-s", "hwmon", "--sysfs", sysfs.root, "-i", "10ms", "-p"]
+    with running(tmp_path, *command) as daq:
+        daq.until(lambda: len(daq.rows) > 10, "no samples come")
+        for sensor in sensors:
+            moved = sensor.parent.rename(f"{sensor.parent}-away")
+            (moved / sensor.name).write_text("")
+        daq.until(lambda: "; retrying" in daq.errors, "nothing is tried")
+        for sensor, value in zip(reversed(sensors), (8_000_000, 7_000_000), strict=True):
+            moved = Path(f"{sensor.parent}-away")
+            (moved / sensor.name).write_text(f"{value}\n")
+            moved.rename(sensor.parent)
+            daq.until(partial(has_in_last, daq, value), "it isn't measured")
+        errors = daq.errors
+        daq.finish()
+    assert "hwmon chip 'hwmon1' not found; waiting for it, the other channels" in errors
+    assert "the device is back" in errors
+    assert "channel 'hwmon1/power1' is back" in errors
+
+
+def has_in_last(daq: Running, value: int) -> bool:
+    return value in daq.rows[-1][1]
 
 
 def test_the_units_of_a_device_that_was_waited_for_are_right(
@@ -254,7 +320,8 @@ def test_a_device_that_opens_but_cannot_be_read_is_tried_now_and_then(
     program: Path, sysfs: Sysfs, tmp_path: Path
 ) -> None:
     sensor = sysfs.root / "class/hwmon/hwmon1/power1_input"
-    with running(tmp_path, program, "-s", "hwmon", "--sysfs", sysfs.root, "-p") as daq:
+    command = [program, "-s", "hwmon", "--sysfs", sysfs.root, "-r", alone(tmp_path), "-p"]
+    with running(tmp_path, *command) as daq:
         daq.until(lambda: len(daq.rows) > 10, "no samples come")
         sensor.write_text("no number\n")
         daq.until(lambda: "waiting for the device" in daq.errors, "it isn't missed")
@@ -270,7 +337,7 @@ def test_a_device_that_opens_but_cannot_be_read_is_tried_now_and_then(
     why = "cannot read channel 'hwmon1/power1': Input/output error; waiting for the device"
     assert said == f"spek-daq: {why}\n"
     assert errors.count("the device is back") == 1
-    assert sum(1 for _, values in rows if values == [None, None]) == 1
+    assert sum(1 for _, values in rows if values == [None]) == 1
 
 
 # ---- iio, whose place in sysfs libiio knows by heart ----
