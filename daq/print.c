@@ -2,10 +2,14 @@
 /* CSV output. */
 #include <errno.h>
 #include <inttypes.h>
+#include <poll.h>
 #include <stdio.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "print.h"
+
+#define ROOM_MS 100
 
 static void print_names(const struct daq_print *print)
 {
@@ -106,12 +110,31 @@ int daq_print_flush(struct daq_error *err)
 	return daq_fail(err, EIO, "cannot write to standard output: %s", strerror(errno));
 }
 
+/*
+ * A pipe that nobody reads fills up, and writing to it would wait for ever, also for SIGTERM. A
+ * scan is shorter than PIPE_BUF: if there is any room, there is enough.
+ *
+ * Return: 0, or -EAGAIN and a sentence if there was no room when the end was requested.
+ */
+static int wait_for_room(const struct daq_print *print, struct daq_error *err)
+{
+	struct pollfd output = { .fd = STDOUT_FILENO, .events = POLLOUT };
+
+	while (poll(&output, 1, ROOM_MS) <= 0)
+		if (atomic_load(print->stop))
+			return daq_fail(err, EAGAIN, "cannot write to standard output: nobody reads it");
+	return 0;
+}
+
 int daq_print_scan(void *context, uint64_t at_ns, const int64_t *value,
 		   const struct spek_prober_power_sample *sample, size_t nr_samples,
 		   struct daq_error *err)
 {
 	struct daq_print *print = context;
+	int error = wait_for_room(print, err);
 
+	if (error)
+		return error;
 	if (!print->has_names)
 		print_names(print);
 	print->has_names = true;

@@ -3,6 +3,7 @@
 #ifndef SPEK_DAQ_PRINT_H
 #define SPEK_DAQ_PRINT_H
 
+#include <stdatomic.h>
 #include <stdbool.h>
 
 #include "bridge.h"
@@ -12,12 +13,14 @@
  * @meter: the rails
  * @nr_channels: number of values in a scan
  * @raw: print channels as the source delivers them, not rails in uW
+ * @stop: request to end, after which it does not wait for a reader of standard output
  * @has_names: the header is written; it waits for the first scan, when the units are known
  */
 struct daq_print {
 	const struct daq_meter *meter;
 	size_t nr_channels;
 	bool raw;
+	const atomic_bool *stop;
 	bool has_names;
 };
 

@@ -65,6 +65,7 @@ static int set_sink(struct session *session, struct daq_error *err)
 		.meter = &session->meter,
 		.nr_channels = session->bridge.nr_channels,
 		.raw = session->options->print == DAQ_PRINT_RAW,
+		.stop = &session->bridge.stop,
 	};
 	session->bridge.sink = (struct daq_sink){ daq_print_scan, &session->print };
 	return daq_print_check(&session->print, err);

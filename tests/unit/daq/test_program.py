@@ -3,12 +3,15 @@
 
 from __future__ import annotations
 
+import fcntl
 import itertools
 import os
 import re
 import shutil
+import struct
 import subprocess
 import tempfile
+import termios
 import time
 from collections.abc import Callable
 from contextlib import ExitStack
@@ -32,6 +35,7 @@ from lib.daq.program import (
     some_rows,
     table,
 )
+from lib.waiting import eventually
 
 # ---- sim ----
 
@@ -380,6 +384,35 @@ def test_what_cannot_be_written_ends_it(program: Path, what: str) -> None:
     assert done.returncode == 1, done.stderr
     sentence = "cannot write to standard output: No space left on device"
     assert done.stderr.splitlines()[-1] == f"spek-daq: {sentence}"
+
+
+def test_it_ends_although_nobody_reads_what_it_prints(program: Path) -> None:
+    command = [str(program), "-s", "sim", "-o", "clock=host", "-i", "100us", "-p"]
+    pipe = subprocess.PIPE
+    with subprocess.Popen(command, stdout=pipe, stderr=pipe, text=True) as daq:
+        try:
+            assert daq.stdout
+            wait_until_full(daq.stdout.fileno())
+            daq.terminate()
+            daq.wait(30)
+        finally:
+            daq.kill()
+        errors = daq.stderr.read() if daq.stderr else ""
+    check_sanitizers(errors)
+    assert daq.returncode == 1, errors
+    assert "cannot write to standard output: nobody reads it" in errors.splitlines()[-1]
+
+
+def wait_until_full(pipe: int) -> None:
+    """Until no more comes into a pipe that has something."""
+    seen = [-1]
+
+    def has_stopped() -> bool:
+        time.sleep(0.5)
+        seen.append(struct.unpack("i", fcntl.ioctl(pipe, termios.FIONREAD, bytes(4)))[0])
+        return seen[-1] == seen[-2] > 0
+
+    eventually(has_stopped, "the pipe never gets full", HANG_S)
 
 
 def test_without_permission_it_says_so(program: Path) -> None:
