@@ -238,6 +238,25 @@ static int run(struct session *session, struct daq_error *err)
 	return session->bridge.error;
 }
 
+/*
+ * Privileges are dropped before a device is opened, because threads that libraries create inherit
+ * capabilities. A file is read first: root needs them if it belongs to somebody else.
+ */
+static int drop_and_open(struct session *session, struct daq_error *err)
+{
+	bool is_file = session->options->ops->can_wait;
+	bool feeds = session->options->print == DAQ_PRINT_NOT;
+	int error = 0;
+
+	if (is_file)
+		error = open_device(session, err);
+	if (!error)
+		error = daq_drop_privileges(feeds, err);
+	if (!error && !is_file)
+		error = open_device(session, err);
+	return error;
+}
+
 int daq_session_run(const struct daq_options *options, struct daq_error *err)
 {
 	struct session *session = calloc(1, sizeof(*session));
@@ -246,12 +265,10 @@ int daq_session_run(const struct daq_options *options, struct daq_error *err)
 	if (!session)
 		return daq_fail(err, ENOMEM, "out of memory");
 	session->options = options;
-	/* First, because threads that libraries create inherit signal mask and capabilities. */
+	/* First, because threads that libraries create inherit the signal mask. */
 	error = block_signals(session, err);
 	if (!error)
-		error = daq_drop_privileges(options->print == DAQ_PRINT_NOT, err);
-	if (!error)
-		error = open_device(session, err);
+		error = drop_and_open(session, err);
 	if (!error && options->do_check)
 		report_check(session);
 	if (!error && !options->do_check && options->print == DAQ_PRINT_NOT)

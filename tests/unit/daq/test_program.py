@@ -156,6 +156,22 @@ def test_a_file_is_replayed_as_it_is(
     ]
 
 
+@pytest.mark.skipif(os.geteuid() != 0, reason="needs root, who may read the files of others")
+def test_root_replays_a_private_file_of_somebody_else(
+    daq: Callable[..., subprocess.CompletedProcess[str]], tmp_path: Path
+) -> None:
+    home = tmp_path / "home"
+    home.mkdir()
+    path = home / "watts.csv"
+    path.write_text("time_ms,a.W\n0,1\n5,2\n")
+    for entry, mode in ((path, 0o600), (home, 0o700)):
+        os.chown(entry, 65534, 65534)
+        entry.chmod(mode)
+    done = daq(*replay(path))
+    assert done.returncode == 0, done.stderr
+    assert [values for _, values in table(done.stdout)[1]] == [[1_000_000], [2_000_000]]
+
+
 def test_a_gap_of_one_rail_leaves_the_others_whole(
     daq: Callable[..., subprocess.CompletedProcess[str]], tmp_path: Path
 ) -> None:
