@@ -4,8 +4,16 @@
  *
  * Levels are those of /proc/meminfo, from the same counters. The kernel keeps these with an
  * error of some pages per CPU, so a level near 0 may read as 0.
+ *
+ * Paging is counted for each CPU. When a CPU goes offline, the kernel adds its counts to those of
+ * another one and then clears them: a sum taken meanwhile may have them twice or not at all.
+ * While a CPU comes or goes, the counters therefore keep their values, and the next row catches
+ * up.
  */
+#include <linux/cpu.h>
 #include <linux/mm.h>
+#include <linux/slab.h>
+#include <linux/string.h>
 #include <linux/swap.h>
 #include <linux/vmstat.h>
 
@@ -37,18 +45,44 @@ static const struct spek_probe_column columns[NR_COLUMNS] = {
 	COUNTER(SWAPPED_OUT_BYTES, "swapped-out-bytes"),
 };
 
+/* the counters, which follow the levels */
+enum {
+	FIRST_EVENT	= SPEK_PROBER_MEMORY_COLUMN_PAGED_IN_BYTES,
+	PAGED_IN	= 0,
+	PAGED_OUT	= SPEK_PROBER_MEMORY_COLUMN_PAGED_OUT_BYTES - FIRST_EVENT,
+	SWAPPED_IN	= SPEK_PROBER_MEMORY_COLUMN_SWAPPED_IN_BYTES - FIRST_EVENT,
+	SWAPPED_OUT	= SPEK_PROBER_MEMORY_COLUMN_SWAPPED_OUT_BYTES - FIRST_EVENT,
+	NR_EVENTS	= NR_COLUMNS - FIRST_EVENT,
+};
+
+/**
+ * struct memory - state of the source
+ * @has_events: @events was read; written before sampling begins
+ * @events: last values of the counters; sampler-owned once sampling has begun
+ */
+struct memory {
+	bool has_events;
+	u64 events[NR_EVENTS];
+};
+
 static int memory_start(struct spek_probe_source *source, const struct spek_probe_config *config)
 {
 	int err = spek_probe_source_set_entities(source, 1);
+	struct memory *memory;
 
-	if (!err)
-		source->entities[0] = SPEK_PROBER_TOTAL;
+	if (err)
+		return err;
+	source->entities[0] = SPEK_PROBER_TOTAL;
+	memory = kzalloc(sizeof(*memory), GFP_KERNEL);
+	source->private = memory;
 
-	return err;
+	return memory ? 0 : -ENOMEM;
 }
 
 static void memory_stop(struct spek_probe_source *source)
 {
+	kfree(source->private);
+	source->private = NULL;
 }
 
 static u64 pages(long count)
@@ -81,7 +115,7 @@ static void sample_levels(u64 *cells)
 }
 
 #ifdef CONFIG_VM_EVENT_COUNTERS
-/* all_vm_events() takes the CPU hotplug lock; the counts of offline CPUs were folded into others */
+/* The counts of offline CPUs are in those of others. Needs the CPU hotplug lock. */
 static u64 sum_events(enum vm_event_item item)
 {
 	unsigned int cpu;
@@ -102,27 +136,42 @@ static u64 swap_events(bool out)
 #endif
 }
 
-static void sample_events(u64 *cells)
+static void read_events(u64 events[NR_EVENTS])
 {
-	cells[SPEK_PROBER_MEMORY_COLUMN_PAGED_IN_BYTES] = sum_events(PGPGIN) * SECTOR_BYTES;
-	cells[SPEK_PROBER_MEMORY_COLUMN_PAGED_OUT_BYTES] = sum_events(PGPGOUT) * SECTOR_BYTES;
-	cells[SPEK_PROBER_MEMORY_COLUMN_SWAPPED_IN_BYTES] = swap_events(false);
-	cells[SPEK_PROBER_MEMORY_COLUMN_SWAPPED_OUT_BYTES] = swap_events(true);
+	events[PAGED_IN] = sum_events(PGPGIN) * SECTOR_BYTES;
+	events[PAGED_OUT] = sum_events(PGPGOUT) * SECTOR_BYTES;
+	events[SWAPPED_IN] = swap_events(false);
+	events[SWAPPED_OUT] = swap_events(true);
 }
 #else
-static void sample_events(u64 *cells)
+static void read_events(u64 events[NR_EVENTS])
 {
-	cells[SPEK_PROBER_MEMORY_COLUMN_PAGED_IN_BYTES] = SPEK_ABSENT;
-	cells[SPEK_PROBER_MEMORY_COLUMN_PAGED_OUT_BYTES] = SPEK_ABSENT;
-	cells[SPEK_PROBER_MEMORY_COLUMN_SWAPPED_IN_BYTES] = SPEK_ABSENT;
-	cells[SPEK_PROBER_MEMORY_COLUMN_SWAPPED_OUT_BYTES] = SPEK_ABSENT;
+	memset64(events, SPEK_ABSENT, NR_EVENTS);
 }
 #endif
 
+/* The kernel calls this first for the CPUs that are online, while none of them can go. */
+static void memory_cpu_up(struct spek_probe_source *source, unsigned int cpu)
+{
+	struct memory *memory = source->private;
+
+	if (memory->has_events)
+		return;
+	read_events(memory->events);
+	memory->has_events = true;
+}
+
 static void memory_sample(struct spek_probe_source *source, u64 *cells)
 {
+	struct memory *memory = source->private;
+
 	sample_levels(cells);
-	sample_events(cells);
+	/* waiting for the lock would make the row late */
+	if (cpus_read_trylock()) {
+		read_events(memory->events);
+		cpus_read_unlock();
+	}
+	memcpy(cells + FIRST_EVENT, memory->events, sizeof(memory->events));
 }
 
 const struct spek_probe_source_ops spek_probe_source_memory = {
@@ -133,4 +182,5 @@ const struct spek_probe_source_ops spek_probe_source_memory = {
 	.start		= memory_start,
 	.stop		= memory_stop,
 	.sample		= memory_sample,
+	.cpu_up		= memory_cpu_up,
 };

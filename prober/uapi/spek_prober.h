@@ -217,7 +217,7 @@ enum spek_prober_task_column {
 
 /**
  * enum spek_prober_memory_column - Columns of table memory, in order; levels up to
- *   swap-free-bytes.
+ *   swap-free-bytes. The others stand still while a CPU goes on- or offline.
  * @SPEK_PROBER_MEMORY_COLUMN_TOTAL_BYTES: All memory that the kernel manages.
  * @SPEK_PROBER_MEMORY_COLUMN_FREE_BYTES: Not used for anything.
  * @SPEK_PROBER_MEMORY_COLUMN_AVAILABLE_BYTES: Available without swapping, as in

@@ -555,6 +555,45 @@ def check_monotonic(rows: list[Row]) -> None:
                 assert now is None or before is None or before <= now, (cpu, name)
 
 
+PAGED = ("paged_in_bytes", "paged_out_bytes")
+
+
+def proc_paged() -> list[int]:
+    """Bytes paged in and out, of which /proc/vmstat has KiB."""
+    words = dict(line.split() for line in Path("/proc/vmstat").read_text().splitlines())
+    return [int(words[name]) << 10 for name in ("pgpgin", "pgpgout")]
+
+
+def paged(row: Row) -> list[int]:
+    cells = row.others["memory"]["total"]
+    return [value for name in PAGED if (value := cells[name]) is not None]
+
+
+@pytest.mark.debug_kernel
+@two_cpus
+def test_paging_grows_while_its_cpu_comes_and_goes(
+    prober: Prober, null_blk: Callable[..., str]
+) -> None:
+    """The kernel moves the counts of a CPU that goes to another one."""
+    read = ["dd", f"if={null_blk(size_mb=64)}", "of=/dev/null", "bs=1M", "iflag=direct"]
+    with cpu1_restored():
+        probe = prober.start(MS)
+        for _ in range(10):
+            subprocess.run(["taskset", "-c", "1", *read], check=True, capture_output=True)
+            CPU1.write_text("0")
+            CPU1.write_text("1")
+        before = proc_paged()
+        wait_rows(prober, prober.info().rows + 2)
+        prober.stop(probe)
+        after = proc_paged()
+    values = [paged(row) for row in prober.rows(probe)[0]]
+    for first, second in pairwise(values):
+        assert all(a <= b for a, b in zip(first, second, strict=True))
+    assert values[-1][0] - values[0][0] >= 9 * 64 << 20
+    for low, value, high in zip(before, values[-1], after, strict=True):
+        assert low <= value < high + 1024
+
+
 @two_cpus
 def test_cpu_off_at_the_start(prober: Prober) -> None:
     with cpu1_restored():

@@ -150,7 +150,9 @@ class TaskColumn(IntEnum):
 
 
 class MemoryColumn(IntEnum):
-    """Columns of table memory, in order; levels up to swap-free-bytes."""
+    """Columns of table memory, in order; levels up to swap-free-bytes. The others stand still
+    while a CPU goes on- or offline.
+    """
 
     TOTAL_BYTES = 0
     FREE_BYTES = 1

@@ -146,7 +146,9 @@ class TaskCounters:
 
 @dataclass(frozen=True, slots=True)
 class MemoryCounters:
-    """Columns of table memory, in order; levels up to swap-free-bytes."""
+    """Columns of table memory, in order; levels up to swap-free-bytes. The others stand still
+    while a CPU goes on- or offline.
+    """
 
     total_bytes: int | None
     free_bytes: int | None
