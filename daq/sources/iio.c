@@ -15,6 +15,7 @@
 #include "pace.h"
 #include "sources/iio_interval.h"
 #include "sources/iio_scale.h"
+#include "sources/outage.h"
 #include "sources/source.h"
 #include "uapi/spek_prober.h"
 
@@ -37,6 +38,7 @@ struct iio {
 	struct daq_iio_interval seen;
 	uint64_t last_ns;
 	struct daq_pace pace;
+	struct daq_outages outages;	/* of polled channels */
 	/* An empty scan precedes each scan after a loss. */
 	uint64_t at_ns[2 * MAX_BLOCK_SCANS];
 	int64_t value[2 * MAX_BLOCK_SCANS * DAQ_MAX_CHANNELS];
@@ -370,27 +372,34 @@ static int read_buffer(struct daq_source *source, int timeout_ms, struct daq_blo
 	return 0;
 }
 
+/* Return: 0, also if a busy converter has no value at the moment; or -errno. */
+static int read_attribute(struct iio *iio, size_t i)
+{
+	const char *attribute = iio->has_raw[i] ? "raw" : "input";
+	double number;
+	int error = iio_channel_attr_read_double(iio->channel[i], attribute, &number);
+
+	iio->value[i] = error ? DAQ_ABSENT : daq_iio_value(&iio->scale[i], number);
+	return error == -EBUSY || error == -EAGAIN ? 0 : error;
+}
+
+/* libiio opens attributes by path each time: those of a device that returns are read again. */
 static int poll_attributes(struct daq_source *source, int timeout_ms, struct daq_block *block,
 			   struct daq_error *err)
 {
 	struct iio *iio = source->private;
+	int error[DAQ_MAX_CHANNELS];
 	uint64_t from_ns, length_ns;
 	size_t i;
 
 	if (!daq_pace_wait(&iio->pace, timeout_ms))
 		return 0;
 	from_ns = daq_now_ns();
-	for (i = 0; i < source->nr_channels; i++) {
-		double number;
-		int error = iio_channel_attr_read_double(iio->channel[i],
-							 iio->has_raw[i] ? "raw" : "input", &number);
-
-		if (error && error != -EBUSY && error != -EAGAIN)
-			return daq_fail(err, ENODEV, "cannot read channel '%s': %s",
-					source->channel[i].name, strerror(-error));
-		iio->value[i] = error ? DAQ_ABSENT : daq_iio_value(&iio->scale[i], number);
-	}
+	for (i = 0; i < source->nr_channels; i++)
+		error[i] = read_attribute(iio, i);
 	length_ns = daq_now_ns() - from_ns;
+	if (daq_outages_scan(&iio->outages, source, error, err))
+		return -ENODEV;
 	iio->at_ns[0] = from_ns + length_ns / 2;
 	if (length_ns / 2 > source->uncertainty_ns)
 		source->uncertainty_ns = length_ns / 2;

@@ -6,7 +6,6 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "say.h"
 #include "sources/polled.h"
 #include "sources/sysfs.h"
 
@@ -30,13 +29,6 @@ static int create(struct daq_source *source, const struct daq_setup *setup, stru
 	source->interval_ns = polled->interval_ns;
 	source->private = polled;
 	return 0;
-}
-
-static void report_missing(struct daq_polled *polled, size_t i, const struct daq_error *why)
-{
-	if (strcmp(why->text, polled->said[i].text))
-		daq_say("%s; waiting for it, the other channels continue", why->text);
-	polled->said[i] = *why;
 }
 
 /*
@@ -66,7 +58,7 @@ static int attach_all(struct daq_source *source, struct daq_error *err)
 		return error;
 	for (i = 0; i < source->nr_channels; i++)
 		if (polled->fd[i] < 0)
-			report_missing(polled, i, &why[i]);
+			daq_outage_note(&polled->outages, i, &why[i]);
 	return 0;
 }
 
@@ -157,72 +149,36 @@ static void find_missing(struct daq_source *source)
 		struct daq_error why;
 
 		if (polled->fd[i] < 0 && polled->attach(source, i, polled->root, &why))
-			report_missing(polled, i, &why);
+			daq_outage_note(&polled->outages, i, &why);
 	}
 }
 
-static void set_cause(struct daq_error *err, const struct daq_source *source, size_t i, int error)
-{
-	daq_error_set(err, "cannot read channel '%s': %s", source->channel[i].name,
-		      strerror(-error));
-}
-
-static void lose_channel(struct daq_source *source, size_t i, int error)
-{
-	struct daq_polled *polled = source->private;
-	struct daq_error why;
-
-	set_cause(&why, source, i, error);
-	report_missing(polled, i, &why);
-	close(polled->fd[i]);
-	polled->fd[i] = -1;
-	polled->counter[i].has_begun = false;
-}
-
-static void note_return(struct daq_source *source, size_t i)
-{
-	struct daq_polled *polled = source->private;
-
-	if (polled->said[i].text[0])
-		daq_say("channel '%s' is back", source->channel[i].name);
-	polled->said[i].text[0] = '\0';
-}
-
-/* Return: number of channels that were read; the others are absent, with their errors, if new. */
-static size_t read_channels(struct daq_source *source, int error[DAQ_MAX_CHANNELS])
-{
-	struct daq_polled *polled = source->private;
-	size_t nr_read = 0, i;
-
-	for (i = 0; i < source->nr_channels; i++) {
-		polled->value[i] = DAQ_ABSENT;
-		error[i] = 0;
-		if (polled->fd[i] < 0)
-			continue;
-		error[i] = read_channel(source, i, &polled->value[i]);
-		nr_read += !error[i];
-	}
-	return nr_read;
-}
-
-/* Return: 0, or -ENODEV and a sentence about the first channel, if none was read. */
-static int take_errors(struct daq_source *source, const int error[DAQ_MAX_CHANNELS],
-		       size_t nr_read, struct daq_error *err)
+static void read_channels(struct daq_source *source, int error[DAQ_MAX_CHANNELS])
 {
 	struct daq_polled *polled = source->private;
 	size_t i;
 
 	for (i = 0; i < source->nr_channels; i++) {
-		if (error[i] && !nr_read) {
-			set_cause(err, source, i, error[i]);
-			return -ENODEV;
-		}
+		error[i] = DAQ_STILL_MISSING;
+		if (polled->fd[i] >= 0)
+			error[i] = read_channel(source, i, &polled->value[i]);
 		if (error[i])
-			lose_channel(source, i, error[i]);
-		else if (polled->fd[i] >= 0)
-			note_return(source, i);
+			polled->value[i] = DAQ_ABSENT;
 	}
-	return 0;
+}
+
+static void lose_channels(struct daq_source *source, const int error[DAQ_MAX_CHANNELS])
+{
+	struct daq_polled *polled = source->private;
+	size_t i;
+
+	for (i = 0; i < source->nr_channels; i++) {
+		if (error[i] >= 0)
+			continue;
+		close(polled->fd[i]);
+		polled->fd[i] = -1;
+		polled->counter[i].has_begun = false;
+	}
 }
 
 int daq_polled_read(struct daq_source *source, int timeout_ms, struct daq_block *block,
@@ -231,17 +187,17 @@ int daq_polled_read(struct daq_source *source, int timeout_ms, struct daq_block 
 	struct daq_polled *polled = source->private;
 	int error[DAQ_MAX_CHANNELS];
 	uint64_t from_ns, length_ns;
-	size_t nr_read;
 
 	*block = (struct daq_block){ .kind = DAQ_BLOCK_NONE };
 	if (!daq_pace_wait(&polled->pace, timeout_ms))
 		return 0;
 	find_missing(source);
 	from_ns = daq_now_ns();
-	nr_read = read_channels(source, error);
+	read_channels(source, error);
 	length_ns = daq_now_ns() - from_ns;
-	if (take_errors(source, error, nr_read, err))
+	if (daq_outages_scan(&polled->outages, source, error, err))
 		return -ENODEV;
+	lose_channels(source, error);
 	polled->at_ns = from_ns + length_ns / 2;
 	if (length_ns / 2 > source->uncertainty_ns)
 		source->uncertainty_ns = length_ns / 2;

@@ -15,6 +15,7 @@
 
 #include "pace.h"
 #include "sources/energy_counter.h"
+#include "sources/outage.h"
 #include "sources/source.h"
 
 #define DAQ_POLLED_INTERVAL_NS 10000000
@@ -35,7 +36,7 @@ typedef int daq_polled_attach_fn(struct daq_source *source, size_t index, const 
  * @attach: finds the files
  * @tried_ns: last attempt to find the missing channels
  * @fd: file descriptor per channel, -1 if it is missing
- * @said: last reported reason why the channel is missing, "" if it is not
+ * @outages: outages of the channels
  * @scale: factor from the number in the file to the value; not used for DAQ_UNIT_NJ
  * @counter: counters of the channels in DAQ_UNIT_NJ, which are read in uJ
  * @at_ns: time of the last scan
@@ -48,7 +49,7 @@ struct daq_polled {
 	daq_polled_attach_fn *attach;
 	uint64_t tried_ns;
 	int fd[DAQ_MAX_CHANNELS];
-	struct daq_error said[DAQ_MAX_CHANNELS];
+	struct daq_outages outages;
 	int64_t scale[DAQ_MAX_CHANNELS];
 	struct daq_energy_counter counter[DAQ_MAX_CHANNELS];
 	uint64_t at_ns;

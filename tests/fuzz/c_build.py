@@ -24,7 +24,7 @@ DAQ = ROOT / "daq"
 DAQ_SOURCES = (
     "calibrate", "clock", "config/rails", "error", "file", "meter", "number", "pace", "push",
     "sources/csv", "sources/energy_counter", "sources/hwmon", "sources/iio_scale",
-    "sources/polled", "sources/powercap", "sources/settings", "sources/sysfs",
+    "sources/outage", "sources/polled", "sources/powercap", "sources/settings", "sources/sysfs",
     "sources/waveform", "u6/calibration", "u6/packet", "u6/stream",
 )  # fmt: skip
 SANITIZE = (

@@ -438,6 +438,28 @@ def test_without_a_rate_an_interval_is_refused(buffered: Buffered) -> None:
     assert refusal in sentence
 
 
+def test_a_polled_device_that_goes_does_not_silence_the_others(
+    buffered: Buffered, tmp_path: Path
+) -> None:
+    buffered.put("name", "second", "iio:device1")
+    buffered.put("in_power0_raw", 7000, "iio:device1")
+    buffered.put("in_power0_scale", 1, "iio:device1")
+    gone = buffered.devices.root / "gone"
+    file = buffered.devices.root / "iio:device1/in_power0_raw"
+    with running(tmp_path, *buffered.command("-p", "-i", "10ms")) as daq:
+        daq.until(lambda: len(daq.rows) > 10, "no samples come")
+        file.rename(gone)
+        daq.until(lambda: daq.rows[-1][1] == [0, None], "it isn't missed")
+        gone.rename(file)
+        daq.until(lambda: daq.rows[-1][1] == [0, 7_000_000], "it doesn't come back")
+        rows = daq.finish()[1]
+        errors = daq.errors.splitlines()
+    assert {values[0] for _, values in rows} == {0}
+    lost = "spek-daq: cannot read channel 'iio:device1/power0': No such file or directory; "
+    assert errors[0] == lost + "waiting for it, the other channels continue"
+    assert errors[1] == "spek-daq: channel 'iio:device1/power0' is back"
+
+
 @pytest.mark.parametrize("frequency", [None, "100"])
 def test_scans_that_a_buffer_lost_are_a_gap(
     buffered: Buffered, tmp_path: Path, frequency: str | None
