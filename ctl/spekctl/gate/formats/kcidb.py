@@ -15,7 +15,8 @@ from spekctl.gate.formats.plain import one_line
 VERSION = {"major": 5, "minor": 3}
 # KCIDB scales these units by the prefixes of this system.
 _PREFIXES = {"B/s": "binary", "IOPS": "metric"}
-_BUILD = re.compile(r"([a-z0-9_]+):[^\0\s]+", re.ASCII)
+# Surrogates stand for bytes of a command line that are not text.
+_BUILD = re.compile(r"([a-z0-9_]+):[^\0\s\ud800-\udfff]+", re.ASCII)
 
 
 def origin_of(build: str) -> str:

@@ -76,7 +76,9 @@ def test_an_origin_is_what_precedes_the_first_colon(build: str) -> None:
     assert kcidb.origin_of(build) == build.split(":")[0]
 
 
-@pytest.mark.parametrize("build", ["", "x", ":1", "x:", "Acme:1", "a-b:1", "a:1 2", "a:1\n", "é:1"])
+@pytest.mark.parametrize(
+    "build", ["", "x", ":1", "x:", "Acme:1", "a-b:1", "a:1 2", "a:1\n", "é:1", "a:\udcff"]
+)
 def test_what_is_no_id_of_a_build_is_refused(build: str) -> None:
     with pytest.raises(UsageError, match="is not the id of a build in KCIDB; write ORIGIN:ID"):
         kcidb.origin_of(build)
