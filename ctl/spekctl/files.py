@@ -158,6 +158,16 @@ def check_writable(output: Path | None, streams: bool = True) -> None:
         raise UsageError(f"cannot write {output}: no permission to create a file in its directory")
 
 
+def check_apart(output: Path | None, inputs: Iterable[Path], option: str = "--output") -> None:
+    """Refuse to write over a file that is read; @option names @output."""
+    if output is None or not output.is_file():
+        return
+    for one in inputs:
+        with contextlib.suppress(OSError):
+            if output.samefile(one):
+                raise UsageError(f"{option} {output} would overwrite the input {one}")
+
+
 def deliver(data: bytes | Iterable[bytes], output: Path) -> None:
     """Write a result to its output file; @data: all of it, or its parts, read again for each try.
 

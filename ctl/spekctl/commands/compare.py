@@ -146,8 +146,11 @@ def command(
     undecided. Instruction counts (`spekctl vm --icount`) are compared by a fixed bound: the
     tolerance, or three times the spread within a side if that is more; two runs per side suffice.
     """
+    from spekctl import files
+
     out = verdict.Output(form, output, build)
     a, b = _sides(results)
+    files.check_apart(output, [*a, *b, *(profiles or ())])
     return judge(a, b, out, primary, others, tolerance, alpha, vary, profiles or ())
 
 

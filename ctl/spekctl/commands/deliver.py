@@ -46,15 +46,16 @@ def numbered(path: N, number: int, count: int) -> N:
     return path if path is None or count == 1 else path.with_suffix(f".{number}{path.suffix}")
 
 
-def deliver_imported(steps: Sequence[Imported], output: Path | None) -> None:
-    """Workloads of another program's file, which run one after the other or beside the one before,
-    to a file each or to standard output; the report on standard error."""
+def deliver_imported(source: Path, steps: Sequence[Imported], output: Path | None) -> None:
+    """Workloads of @source, a file of another program, which run one after the other or beside the
+    one before, to a file each or to standard output; the report on standard error."""
     from spekctl.render.imported import report_lines
     from spekctl.workload import override
 
     paths = [numbered(output, number, len(steps)) for number in range(1, len(steps) + 1)]
     for path in paths:
         files.check_writable(path)
+        files.check_apart(path, [source])
     for number, (step, path) in enumerate(zip(steps, paths, strict=True), start=1):
         title = f"step {number} of {len(steps)}: {step.workload.workload.name}"
         if step.beside:

@@ -101,8 +101,10 @@ def command(
     CSV has one line per request, in order of completion: start, overhead, seek, rotation, transfer
     and end in ns, and the arm. Files of any length are streamed.
     """
+    from spekctl import files
     from spekctl.drive.core import SCALE, Rule, Simulation
 
+    files.check_apart(output, [source])
     if as_csv and (as_json or output is not None):
         other = "--json" if as_json else "-o"
         raise UsageError(f"--csv and {other} exclude each other")

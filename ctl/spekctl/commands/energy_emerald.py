@@ -159,6 +159,7 @@ def _compute(source: Path, output: Path | None, as_json: bool) -> int:
     from spekctl.render.document import print_contents
 
     files.check_writable(output)
+    files.check_apart(output, [source])
     found, gigabytes = inputs.emerald_inputs(source)
     deliver(of_numbers(found, gigabytes, str(source)), print_contents, as_json, output)
     return int(ExitCode.OK)

@@ -135,6 +135,7 @@ def perform(test: EnergyTest[LoadT], given: dict[str, Any]) -> int:
     watts = check_sources(source, given["devices"], output, given.pop("idle_watts"))
     if source is not None:
         files.check_writable(output)
+        files.check_apart(output, [source])
         deliver(test.computed(source, watts, terms), print_contents, given["as_json"], output)
         return int(ExitCode.OK)
     asked, shape = CampaignOptions.split(given)

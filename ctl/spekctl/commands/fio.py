@@ -83,7 +83,7 @@ def command(
     from spekctl.commands.deliver import deliver_imported
     from spekctl.fio import convert
 
-    deliver_imported(convert.load_steps(job, sections, "direct" in accept), output)
+    deliver_imported(job, convert.load_steps(job, sections, "direct" in accept), output)
     return 0
 
 

@@ -71,12 +71,14 @@ def command(
     so, 1 if a run failed, 7 if a limit was missed, and 8 if a result lacks a figure that has a
     limit.
     """
+    from spekctl import files
     from spekctl.documents.verdict import GateVerdict
     from spekctl.errors import ExitCode
     from spekctl.gate import judged, limits
     from spekctl.render.verdict import gate_parts
 
     out = verdict.Output(form, output, build)
+    files.check_apart(output, [limits_file, *results])
     report = limits.judge(limits.load(limits_file), judged.load(results))
     out.deliver(report, gate_parts(report))
     if not all(one.ok for one in report.runs):

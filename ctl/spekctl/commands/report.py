@@ -9,7 +9,6 @@ import click
 
 from spekctl.commands.options import FilePath, check_labels
 from spekctl.commands.options import title as title_option
-from spekctl.errors import UsageError
 
 EPILOG = """\b
 Examples:
@@ -53,9 +52,7 @@ def command(
 
     check_labels(labels, inputs)
     place = output or Path(f"{inputs[0].stem}-report.html")
-    for one in inputs:
-        if one.exists() and place.exists() and one.samefile(place):
-            raise UsageError(f"--output {place} would overwrite the input {one}")
+    files.check_apart(place, inputs)
     page.require()
     files.check_writable(place)
     from spekctl.report import read

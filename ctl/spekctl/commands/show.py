@@ -123,13 +123,11 @@ def command(
 def _write_fio_json(paths: Sequence[Path], output: Path) -> None:
     from spekctl import files
     from spekctl.documents.result import load_result
-    from spekctl.errors import UsageError
     from spekctl.exports import fio_json
 
     results = [load_result(one) for one in paths]
     files.check_writable(output)
-    if output.exists() and any(output.samefile(one) for one in paths):
-        raise UsageError(f"--fio-json {output} is one of the results to be read; name another file")
+    files.check_apart(output, paths, "--fio-json")
     if len(results) == 1:
         files.deliver(fio_json.encode(*results), output)
     else:

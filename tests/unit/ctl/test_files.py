@@ -194,6 +194,18 @@ def test_nothing_but_a_file_is_replaced(
 # --- checked beforehand --------------------------------------------------------------------------
 
 
+def test_a_file_that_is_read_is_not_overwritten(tmp_path: Path) -> None:
+    (tmp_path / "in").write_text("in")
+    (tmp_path / "again").hardlink_to(tmp_path / "in")
+    inputs = [tmp_path / "none", tmp_path / "in"]
+    with pytest.raises(UsageError, match=r"^--to \S*/again would overwrite the input \S*/in$"):
+        files.check_apart(tmp_path / "again", inputs, "--to")
+    files.check_apart(tmp_path / "out", inputs)
+    files.check_apart(None, inputs)
+    # Of a terminal there is nothing to lose.
+    files.check_apart(Path("/dev/null"), [Path("/dev/null")])
+
+
 @pytest.mark.parametrize(("option", "hint"), [("-o", "-o' / '--output"), ("--log", "--log")])
 def test_an_empty_name_is_refused_before_the_run(
     option: str, hint: str, spekctl: Spekctl, kernel: FakeKernel

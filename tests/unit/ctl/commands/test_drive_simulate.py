@@ -82,3 +82,12 @@ def test_what_excludes_each_other_is_refused(spekctl: Spekctl) -> None:
     assert spekctl(*words, "--json").sentence == "--csv and --json exclude each other"
     assert spekctl(*words, "-o", "x").sentence == "--csv and -o exclude each other"
     assert "there is no file in.csv" in spekctl(*words).sentence
+
+
+def test_the_requests_are_not_overwritten(spekctl: Spekctl) -> None:
+    write_requests(10)
+    before = Path("in.csv").read_text()
+    words = ("drive", "simulate", "barracuda-es", "--requests", "in.csv")
+    done = spekctl(*words, "-o", "in.csv")
+    assert done.sentence == "--output in.csv would overwrite the input in.csv"
+    assert (done.code, done.out, Path("in.csv").read_text()) == (2, "", before)

@@ -44,6 +44,11 @@ def test_published_dcse_figures(spekctl: Spekctl) -> None:
             ("--iops", "1", "--load-watts", "3", "--idle-watts", "4"),
             "idle power, 4 W, is above that under load, 3 W",
         ),
+        (("--from", "b.toml", "-o", "b.toml"), "--output b.toml would overwrite the input b.toml"),
+        (
+            ("--iops", "1", "--load-watts", "3", "--against", "b.toml", "-o", "b.toml"),
+            "--output b.toml would overwrite the input b.toml",
+        ),
         (("--from", "b.toml", "--against", "w.toml"), "w.toml: unknown key 'gigabyte'; did you"),
     ],
 )

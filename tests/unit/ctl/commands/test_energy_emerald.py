@@ -52,6 +52,14 @@ def test_published_metrics_come_out_of_a_file(spekctl: Spekctl) -> None:
     assert energy.load_emerald(Path("p.json")).raw_gigabytes == "7300"
 
 
+def test_the_numbers_are_not_overwritten(spekctl: Spekctl) -> None:
+    Path("p.toml").write_text(NUMBERS)
+    outcome = spekctl("energy", "emerald", "--from", "p.toml", "-o", "p.toml")
+    assert (outcome.code, outcome.out) == (ExitCode.USAGE, "")
+    assert outcome.sentence == "--output p.toml would overwrite the input p.toml"
+    assert Path("p.toml").read_text() == NUMBERS
+
+
 @pytest.mark.parametrize(
     ("text", "sentence"),
     [

@@ -84,6 +84,14 @@ def test_a_report_is_read_again_without_losing_a_digit(spekctl: Spekctl) -> None
         assert again[key] == first[key]
 
 
+def test_the_numbers_are_not_overwritten(spekctl: Spekctl) -> None:
+    Path("levels.toml").write_text(LEVELS)
+    outcome = spekctl("energy", "spc1e", "--from", "levels.toml", "-o", "levels.toml")
+    assert (outcome.code, outcome.out) == (ExitCode.USAGE, "")
+    assert outcome.sentence == "--output levels.toml would overwrite the input levels.toml"
+    assert Path("levels.toml").read_text() == LEVELS
+
+
 def test_a_report_is_told_by_what_is_in_it(spekctl: Spekctl) -> None:
     Path("levels.json").write_text(LEVELS)
     assert spekctl("energy", "spc1e", "--from", "levels.json", "-o", "report").code == 0

@@ -116,6 +116,7 @@ def test_a_workload_is_exported(spekctl: Spekctl, tmp_path: Path) -> None:
         (["job.fio", "--export", "oltp"], "--export reads no job file"),
         (["--export", "oltp", "--accept", "direct"], "it reads no job file"),
         (["none.fio"], "there is no file none.fio"),
+        (["job.fio", "-o", "job.fio"], "--output job.fio would overwrite the input job.fio"),
         (["job.fio", "-o", "no/x.toml"], "cannot write no/x.toml: there is no directory no"),
         (["--export", "oltp", "-o", "no/x.fio"], "cannot write no/x.fio: there is no directory no"),
         (["--export", "none"], "there is no workload 'none'"),

@@ -209,7 +209,7 @@ def test_results_of_hosts_are_clients_of_fio(spekctl: Spekctl, tmp_path: Path) -
     ("words", "sentence"),
     [
         (["r.json", "r.json"], "show takes one workload or file, not 2; several results need"),
-        (["r.json", "--fio-json", "r.json"], "r.json is one of the results to be read"),
+        (["r.json", "--fio-json", "r.json"], "--fio-json r.json would overwrite the input r.json"),
         (["r.json", "--fio-json", "none/x"], "there is no directory none"),
         (["spc1", "--fio-json", "x"], "there is no file spc1"),
         (["r.json", "--json", "--fio-json", "x"], "--fio-json and --json exclude each other"),

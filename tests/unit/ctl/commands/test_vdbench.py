@@ -39,6 +39,16 @@ def test_one_run_is_one_file(spekctl: Spekctl, tmp_path: Path) -> None:
     assert written.err == printed.err and "step" not in written.err
 
 
+def test_the_input_is_not_overwritten(spekctl: Spekctl, tmp_path: Path) -> None:
+    for name, text, output in (("one", SD + WD + RD, "one"), ("run.2.t", OLTP, "run.t")):
+        (tmp_path / name).write_text(text)
+        found = spekctl("vdbench", name, "-o", output)
+        assert (found.code, found.out) == (ExitCode.USAGE, "")
+        assert found.sentence == f"--output {name} would overwrite the input {name}"
+        assert (tmp_path / name).read_text() == text
+    assert not (tmp_path / "run.1.t").exists()
+
+
 @pytest.mark.parametrize("words", [["one.parm", "-o", "no/x.toml"], ["loops.parm", "-o", "no/x.t"]])
 def test_a_file_that_cannot_be_written_is_refused(
     spekctl: Spekctl, tmp_path: Path, words: list[str]

@@ -56,6 +56,18 @@ def test_an_output_that_cannot_be_is_refused(
     assert sentence in found.sentence
 
 
+def test_no_input_is_overwritten(spekctl: Spekctl, tmp_path: Path, words: list[str]) -> None:
+    for name in [one for one in words[1:] if one != "--"]:
+        before = (tmp_path / name).read_bytes()
+        (tmp_path / "link").unlink(missing_ok=True)
+        (tmp_path / "link").symlink_to(name)
+        for output in (name, "link"):
+            found = spekctl(*words, "--format", "json", "-o", output)
+            assert (found.code, found.out) == (ExitCode.USAGE, "")
+            assert found.sentence == f"--output {output} would overwrite the input {name}"
+            assert (tmp_path / name).read_bytes() == before
+
+
 def test_it_is_refused_before_anything_is_read(spekctl: Spekctl, tmp_path: Path) -> None:
     (tmp_path / "bad.json").write_text("{")
     for words in (["gate", "bad.json", "bad.json"], ["compare", "bad.json", "--", "bad.json"]):
