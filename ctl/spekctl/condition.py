@@ -94,11 +94,13 @@ class Condition(Generic[MetricT]):
 
     def holds(self, value: float) -> bool:
         """Whether it is true of a value of the metric, in the unit of the bound."""
+        # A measured 0.1 is not a tenth, but the nearest float to it.
+        bound = float(self.bound.value) if isinstance(value, float) else self.bound.value
         if self.operator == ">":
-            return value > self.bound.value
+            return value > bound
         if self.operator == ">=":
-            return value >= self.bound.value
-        return value < self.bound.value if self.operator == "<" else value <= self.bound.value
+            return value >= bound
+        return value < bound if self.operator == "<" else value <= bound
 
 
 def parse(text: str, find: Callable[[str], MetricT]) -> tuple[Condition[MetricT], ...]:

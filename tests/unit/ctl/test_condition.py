@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from fractions import Fraction
 
@@ -11,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from spekctl import condition
-from spekctl.condition import Quantity, Unit, parse_quantity, quantity_of
+from spekctl.condition import OPERATORS, Quantity, Unit, parse_quantity, quantity_of
 from spekctl.errors import UsageError
 
 
@@ -48,6 +49,15 @@ def find(name: str) -> Metric:
 def test_each_operator_means_what_it_says(operator: str, true_of: list[int]) -> None:
     (one,) = condition.parse(f"iops {operator} 10", find)
     assert [value for value in (9, 10, 11) if one.holds(value)] == true_of
+
+
+@pytest.mark.parametrize("bound", ["0.1", "0.2", "0.3", "123.4"])
+def test_a_measured_decimal_equals_its_bound(bound: str) -> None:
+    holds = {text: condition.parse(f"errors {text} {bound}", find)[0].holds for text in OPERATORS}
+    equal = {text: found(float(bound)) for text, found in holds.items()}
+    assert equal == {">=": True, "<=": True, ">": False, "<": False}
+    above = {text: found(math.nextafter(float(bound), math.inf)) for text, found in holds.items()}
+    assert above == {">=": True, "<=": False, ">": True, "<": False}
 
 
 def test_conditions_are_joined_and_read_back() -> None:
