@@ -133,19 +133,28 @@ def command(
 
 @contextmanager
 def _lines(source: Path) -> Iterator[Iterable[str]]:
+    from spekctl import files
+
     if str(source) == "-":
-        yield sys.stdin
+        yield _read(sys.stdin, source)
         return
     try:
-        with open(source, encoding="ascii") as file:
-            yield file
+        file = open(source, encoding="ascii")  # noqa: SIM115 - closed below
+    except FileNotFoundError as error:
+        raise files.missing(source) from error
+    except OSError as error:
+        raise UsageError(f"cannot read {source}: {error.strerror}") from error
+    with file:
+        yield _read(file, source)
+
+
+def _read(file: Iterable[str], source: Path) -> Iterator[str]:
+    """The lines of @file. UsageError if it cannot be read to its end."""
+    try:
+        yield from file
     except UnicodeDecodeError as error:
         raise UsageError(f"cannot read {source}: it is not text") from error
     except OSError as error:
-        if error.filename != str(source):
-            raise
-        if isinstance(error, FileNotFoundError):
-            raise UsageError(f"there is no file {source}") from error
         raise UsageError(f"cannot read {source}: {error.strerror}") from error
 
 
@@ -198,8 +207,17 @@ def _into(
     with files.putting(output) as file:
         out = io.TextIOWrapper(file, encoding="ascii")
         _stream(drive, lines, name, out, cliff)
+        _check_served(drive.account())
         # Flushes, and leaves the file open for its owner.
         out.detach()
+
+
+def _check_served(account: Account) -> int:
+    """How many requests were served. UsageError if there were none."""
+    served = sum(account.arm_served)
+    if not served:
+        raise UsageError("the list of requests is empty")
+    return served
 
 
 def summary(
@@ -211,9 +229,7 @@ def summary(
     from spekctl.drive.energy import modes_of
 
     account = drive.account()
-    served = sum(account.arm_served)
-    if not served:
-        raise UsageError("the list of requests is empty")
+    served = _check_served(account)
 
     def times(metric: str) -> Times:
         index = METRICS.index(metric)

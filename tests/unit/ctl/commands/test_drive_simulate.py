@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import csv
+import io
 import json
 import random
 from pathlib import Path
@@ -82,6 +83,35 @@ def test_what_excludes_each_other_is_refused(spekctl: Spekctl) -> None:
     assert spekctl(*words, "--json").sentence == "--csv and --json exclude each other"
     assert spekctl(*words, "-o", "x").sentence == "--csv and -o exclude each other"
     assert "there is no file in.csv" in spekctl(*words).sentence
+
+
+def test_requests_that_cannot_be_read_to_the_end_get_a_sentence(spekctl: Spekctl) -> None:
+    Path("out.csv").write_text("old")
+    words = ("drive", "simulate", "barracuda-es", "-o", "out.csv", "--requests")
+    done = spekctl(*words, "/proc/self/mem")  # its first bytes are no memory of the process
+    assert done.sentence == "cannot read /proc/self/mem: Input/output error"
+    assert done.code == 2
+    Path("in.csv").write_bytes(b"0,0,8,R\n\xff\n")
+    assert spekctl(*words, "in.csv").sentence == "cannot read in.csv: it is not text"
+    assert spekctl(*words, "im.csv").sentence == "there is no file im.csv; did you mean 'in.csv'?"
+    assert Path("out.csv").read_text() == "old"
+
+
+def test_standard_input_that_is_not_text_gets_a_sentence(
+    spekctl: Spekctl, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    given = io.TextIOWrapper(io.BytesIO(b"0,0,8,R\n\xff\n"), encoding="utf-8")
+    monkeypatch.setattr("sys.stdin", given)
+    done = spekctl("drive", "simulate", "barracuda-es", "--requests", "-")
+    assert (done.code, done.sentence) == (2, "cannot read -: it is not text")
+
+
+def test_of_an_empty_list_nothing_is_written(spekctl: Spekctl) -> None:
+    Path("out.csv").write_text("old")
+    Path("in.csv").write_text("arrival_ns,lba,sectors,op\n")
+    done = spekctl("drive", "simulate", "barracuda-es", "--requests", "in.csv", "-o", "out.csv")
+    assert (done.code, done.sentence) == (2, "the list of requests is empty")
+    assert Path("out.csv").read_text() == "old"
 
 
 def test_the_requests_are_not_overwritten(spekctl: Spekctl) -> None:
