@@ -231,6 +231,12 @@ def parquet_kind(path: Path) -> Kind:
     return Kind.TRACE if found else Kind.LOG
 
 
+def damaged(path: Path, error: Exception) -> UsageError:
+    """The error that a library cannot decode @path, in its words, which may have several lines."""
+    words = "".join(filter(str.isprintable, " ".join(str(error).split())))
+    return UsageError(f"{path} is damaged: {words.rstrip(': ')}")
+
+
 def read(path: Path, model: type[D]) -> D:
     """Read a file of this kind; UsageError says what any other file is."""
     identify(path, [kind_of(model)])

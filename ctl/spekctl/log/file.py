@@ -293,6 +293,8 @@ def open_log(path: Path) -> LogFile:
         document.identify(path, [Kind.LOG])
         raise UsageError(f"{path} is damaged: it is not a complete Parquet file") from error
     except OSError as error:
+        if error.errno is None:
+            raise document.damaged(path, error) from error
         raise UsageError(f"cannot read {path}: {reason_of(error)}") from error
     metadata: Mapping[bytes, bytes] = file.metadata.metadata or {}
     header = _header(path, metadata)
@@ -329,7 +331,7 @@ class LogFile:
             if isinstance(error, OSError) and error.errno:
                 raise SpekError(f"cannot read {self.path}: {reason_of(error)}") from error
             # pyarrow's own, without a number: a page that can't be unpacked
-            raise UsageError(f"{self.path} is damaged: {error}") from error
+            raise document.damaged(self.path, error) from error
 
     def columns(self, *names: str) -> Iterator[tuple[NDArray[Any], ...]]:
         """The same as numpy arrays, in the order of @names; what has a name as its number."""

@@ -150,7 +150,7 @@ class StoredTrace:
         except (OSError, pa.ArrowException, ValueError) as error:
             if isinstance(error, OSError) and error.errno:
                 raise SpekError(f"cannot read {self.path}: {_reason(error)}") from error
-            raise UsageError(f"{self.path} is damaged: {error}") from error
+            raise document.damaged(self.path, error) from error
 
     def _batch(self, rows: Any) -> Batch:
         def numbers(name: str) -> Array:
@@ -204,7 +204,7 @@ def open_stored(path: Path) -> StoredTrace:
         raise UsageError(f"{path} is damaged: it is not a complete Parquet file") from error
     except OSError as error:
         if error.errno is None:
-            raise UsageError(f"{path} is damaged: {error}") from error
+            raise document.damaged(path, error) from error
         raise UsageError(f"cannot read {path}: {_reason(error)}") from error
     data = (file.metadata.metadata or {}).get(KEY)
     if data is None:

@@ -242,6 +242,24 @@ def test_logs_with_bare_numbers_are_still_read(tmp_path: Path) -> None:
     assert (column(path, "stream") == rows["stream"]).all()
 
 
+@pytest.mark.parametrize("part", ["footer", "pages"])
+@pytest.mark.parametrize("byte", [0, 14, 255])
+def test_overwritten_bytes_are_damage_in_one_line(tmp_path: Path, byte: int, part: str) -> None:
+    path = tmp_path / "log"
+    writer = LogWriter(path)
+    writer.add(records(100))
+    writer.finish(header(records=100))
+    data = bytearray(path.read_bytes())
+    end = len(data) - 8
+    footer = end - int.from_bytes(data[end : end + 4], "little")
+    start, stop = (footer, end) if part == "footer" else (4, footer)
+    data[start:stop] = bytes([byte]) * (stop - start)
+    path.write_bytes(data)
+    with pytest.raises(UsageError, match=r"/log is damaged: \w") as found:
+        column(path, "address")
+    assert found.value.message.isprintable()
+
+
 def test_a_name_that_the_header_lacks_is_damage(tmp_path: Path) -> None:
     path = tmp_path / "log"
     writer = LogWriter(path, file.Names(["first", "other"], ["a", "b"]))

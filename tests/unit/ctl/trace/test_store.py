@@ -86,6 +86,20 @@ def test_half_a_file_is_damaged(keep: int, tmp_path: Path) -> None:
         records(open_trace([path]))
 
 
+@pytest.mark.parametrize("byte", [0, 14, 255])
+def test_overwritten_bytes_are_damage_in_one_line(tmp_path: Path, byte: int) -> None:
+    path = stored(tmp_path / "t")
+    whole = path.read_bytes()
+    footer = len(whole) - 8 - int.from_bytes(whole[-8:-4], "little")
+    pages = whole[:4] + bytes([byte]) * (footer - 4) + whole[footer:]
+    none = whole[:footer] + bytes([byte]) * (len(whole) - 8 - footer) + whole[-8:]
+    for data in (pages, none):
+        path.write_bytes(data)
+        with pytest.raises(UsageError, match=r"/t is damaged: \w") as found:
+            list(store.open_stored(path).batches())
+        assert found.value.message.isprintable()
+
+
 @pytest.mark.parametrize(
     ("column", "value", "sentence"),
     [
