@@ -38,8 +38,8 @@ def points_of(arrival: Arrival) -> list[tuple[int, int]]:
         assert arrival.rate is not None
         points = _diurnal(
             _milli(arrival.rate),
-            units.parse_percent(arrival.swing or SWING),
-            units.parse_duration_ns(arrival.period or DAY),
+            units.parse_percent(SWING if arrival.swing is None else arrival.swing),
+            units.parse_duration_ns(DAY if arrival.period is None else arrival.period),
         )
     else:
         points = [(units.parse_duration_ns(one.at), _milli(one.rate)) for one in arrival.curve]

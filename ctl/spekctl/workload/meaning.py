@@ -108,7 +108,7 @@ def read_ppm(stream: Stream) -> int:
     """Share of reads in millionths."""
     if stream.operation != "transfer":
         return 0
-    share = stream.read or "100%"
+    share = "100%" if stream.read is None else stream.read
     return units.share_to_ppm(units.parse_percent(share), share)
 
 
@@ -148,9 +148,11 @@ def data_of(stream: Stream) -> OwnData | None:
                 " digits, as 0xdeadbeef"
             )
         fill = bytes.fromhex(stream.fill[2:])
-    share = stream.compressible or ("0%" if stream.fill is None else "100%")
+    share = "0%" if stream.fill is None else "100%"
+    if stream.compressible is not None:
+        share = stream.compressible
     compressible = units.share_to_ppm(units.parse_percent(share), share)
-    share = stream.duplicate or "0%"
+    share = "0%" if stream.duplicate is None else stream.duplicate
     duplicate = units.share_to_ppm(units.parse_percent(share), share)
     if fill and not compressible:
         raise UsageError("without compressible data there is no fill: remove 'fill'")

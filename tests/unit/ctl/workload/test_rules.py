@@ -32,6 +32,17 @@ WRONG: dict[str, tuple[str, str]] = {
         " quotes and without a unit, for example rate = 2000",
     ),
     "wrong type": (HEAD + STREAM + "read = 70\n", "read: expected a string"),
+    "no read share": (HEAD + STREAM + 'read = ""\n', "'' is not a percentage"),
+    "no compressible share": (HEAD + WRITES + 'compressible = ""\n', "'' is not a percentage"),
+    "no duplicate share": (HEAD + WRITES + 'duplicate = ""\n', "'' is not a percentage"),
+    "no swing": (
+        HEAD + CURVE + 'shape = "diurnal"\nrate = 9\nswing = ""\n' + STREAM,
+        "'' is not a percentage",
+    ),
+    "no period": (
+        HEAD + CURVE + 'shape = "diurnal"\nrate = 9\nperiod = ""\n' + STREAM,
+        "'' is not a duration",
+    ),
     "section as a value": (HEAD.replace("[workload]", "workload = 1\n[x]"), "workload"),
     "bad name": (HEAD.replace('"w"', '"w w"') + STREAM, "is not a name"),
     "long name": (HEAD.replace('"w"', f'"{"w" * 32}"') + STREAM, "is not a name"),
