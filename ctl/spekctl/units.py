@@ -75,7 +75,7 @@ def parse_size(value: int | str) -> int:
     if isinstance(value, int):
         if value < 0:
             raise UsageError(f"{value} is not a size: it is negative")
-        return value
+        return _within_u64(value, value)
     _check_length(value, "a size")
     match = _NUMBER.match(value.strip())
     if not match:
@@ -92,9 +92,13 @@ def parse_size(value: int | str) -> int:
     size = Fraction(match.group(1)) * BYTES_PER[unit]
     if size.denominator != 1:
         raise UsageError(f"'{value}' is not a whole number of bytes")
+    return _within_u64(int(size), value)
+
+
+def _within_u64(size: int, value: int | str) -> int:
     if size > U64_MAX:
         raise UsageError(f"'{value}' is more than 16 EiB")
-    return int(size)
+    return size
 
 
 def parse_percent(text: str) -> Fraction:

@@ -73,7 +73,9 @@ def test_sizes_are_also_whole_numbers() -> None:
     assert units.parse_size("1.5GiB") == 3 << 29
 
 
-@pytest.mark.parametrize("value", ["", "4x", "-4k", "4 k b", "0.3", "1.0001k", -1, "99999999P"])
+@pytest.mark.parametrize(
+    "value", ["", "4x", "-4k", "4 k b", "0.3", "1.0001k", -1, 2**64, "99999999P"]
+)
 def test_what_is_no_size_is_refused(value: int | str) -> None:
     with pytest.raises(UsageError):
         units.parse_size(value)

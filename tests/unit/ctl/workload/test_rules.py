@@ -43,6 +43,10 @@ WRONG: dict[str, tuple[str, str]] = {
         HEAD + CURVE + 'shape = "diurnal"\nrate = 9\nperiod = ""\n' + STREAM,
         "'' is not a duration",
     ),
+    "stride of 2^64": (
+        HEAD + STREAM + 'pattern = "strided"\nstride = 18446744073709551616\n',
+        "'18446744073709551616' is more than 16 EiB",
+    ),
     "section as a value": (HEAD.replace("[workload]", "workload = 1\n[x]"), "workload"),
     "bad name": (HEAD.replace('"w"', '"w w"') + STREAM, "is not a name"),
     "long name": (HEAD.replace('"w"', f'"{"w" * 32}"') + STREAM, "is not a name"),
