@@ -6,8 +6,10 @@ from __future__ import annotations
 import contextlib
 import hashlib
 import os
+import signal
 import stat
 import sys
+import threading
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import IO, TypeVar
@@ -25,6 +27,8 @@ T = TypeVar("T")
 
 # Bytes of a file's name.
 NAME_MAX = 255
+
+_ENDING = (signal.SIGTERM, signal.SIGHUP)
 
 # What a result may be written to instead of a file.
 STREAMS = ("pipe", "character device")
@@ -91,13 +95,14 @@ def write(path: Path, data: bytes) -> None:
 @contextlib.contextmanager
 def replacing(path: Path) -> Iterator[IO[bytes]]:
     """A file that takes the place of @path at the end of the block, if that does not raise: a
-    crash leaves the old file or the new one. Owner and permissions stay."""
+    crash leaves the old file or the new one, and so does a signal that ends the process, which
+    raises SystemExit. Owner and permissions stay."""
     # Replace the target of a link, not the link.
     place = Path(os.path.realpath(path))
     # Short, so that it is valid beside a file name of any length.
     temporary = place.with_name(f".spekctl.{os.getpid()}")
     try:
-        with open(temporary, "wb") as file:
+        with _raising_signals(), open(temporary, "wb") as file:
             _adopt(file.fileno(), place)
             yield file
             file.flush()
@@ -108,6 +113,26 @@ def replacing(path: Path) -> Iterator[IO[bytes]]:
     finally:
         with contextlib.suppress(OSError):
             temporary.unlink(missing_ok=True)
+
+
+@contextlib.contextmanager
+def _raising_signals() -> Iterator[None]:
+    """Signals that would end the process at once raise SystemExit, so that it can clean up."""
+
+    def end(signum: int, _frame: object) -> None:
+        raise SystemExit(128 + signum)
+
+    ours = []
+    # Only the main thread can handle signals.
+    if threading.current_thread() is threading.main_thread():
+        ours = [one for one in _ENDING if signal.getsignal(one) is signal.SIG_DFL]
+    for signum in ours:
+        signal.signal(signum, end)
+    try:
+        yield
+    finally:
+        for signum in ours:
+            signal.signal(signum, signal.SIG_DFL)
 
 
 def put(output: Path, data: bytes) -> None:

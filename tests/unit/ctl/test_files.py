@@ -6,6 +6,7 @@ from __future__ import annotations
 import errno
 import os
 import resource
+import signal
 import stat
 import threading
 from collections.abc import Callable
@@ -53,6 +54,46 @@ def test_a_file_that_grows_too_large_leaves_the_old_one(
     assert path.read_bytes() == b"old"
     assert os.listdir(tmp_path) == ["out.json"]
     assert "n" * 4000 in capfd.readouterr().out
+
+
+@pytest.mark.parametrize("signum", [signal.SIGTERM, signal.SIGHUP])
+def test_a_signal_that_ends_the_process_leaves_the_old_one(
+    tmp_path: Path, signum: signal.Signals
+) -> None:
+    path = tmp_path / "out.json"
+    path.write_bytes(b"old")
+    with pytest.raises(SystemExit) as end, files.replacing(path) as file:
+        file.write(b"new")
+        signal.raise_signal(signum)
+    assert end.value.code == 128 + signum
+    assert path.read_bytes() == b"old"
+    assert os.listdir(tmp_path) == ["out.json"]
+    assert signal.getsignal(signum) is signal.SIG_DFL
+
+
+def test_a_signal_that_is_handled_or_ignored_ends_nothing(tmp_path: Path) -> None:
+    seen: list[int] = []
+    path = tmp_path / "out.json"
+    usual = [
+        signal.signal(signal.SIGTERM, lambda signum, _: seen.append(signum)),
+        signal.signal(signal.SIGHUP, signal.SIG_IGN),
+    ]
+    try:
+        with files.replacing(path) as file:
+            signal.raise_signal(signal.SIGTERM)
+            signal.raise_signal(signal.SIGHUP)
+            file.write(b"new")
+    finally:
+        signal.signal(signal.SIGTERM, usual[0])
+        signal.signal(signal.SIGHUP, usual[1])
+    assert (path.read_bytes(), seen) == (b"new", [signal.SIGTERM])
+
+
+def test_a_thread_writes_a_file(tmp_path: Path) -> None:
+    thread = threading.Thread(target=files.write, args=(tmp_path / "out.json", b"new"))
+    thread.start()
+    thread.join()
+    assert (tmp_path / "out.json").read_bytes() == b"new"
 
 
 def test_a_link_stays_and_its_file_is_written(tmp_path: Path) -> None:
