@@ -16,14 +16,18 @@ from msgspec import Meta
 from spekctl.documents.document import Part
 
 Number = int | Decimal | Fraction
-Given = Annotated[str, Meta(description="A decimal as it was given or measured.")]
+# Short enough for a float, and for Python's limit on the digits of a whole number.
+_DECIMAL = Meta(pattern=r"^-?[0-9]+(\.[0-9]+)?$", max_length=300)
+_FRACTION = Meta(pattern=r"^-?[0-9]+(/[1-9][0-9]*)?$", max_length=4000)
+
+Given = Annotated[str, Meta(description="A decimal as it was given or measured."), _DECIMAL]
 
 
 class Figure(Part, frozen=True):
     """A derived number."""
 
-    text: Annotated[str, Meta(description="Rounded half up, as it is printed.")]
-    exact: Annotated[str, Meta(description="The same unrounded, a whole number or a/b.")]
+    text: Annotated[str, Meta(description="Rounded half up, as it is printed."), _DECIMAL]
+    exact: Annotated[str, Meta(description="The same unrounded, a whole number or a/b."), _FRACTION]
 
     @property
     def fraction(self) -> Fraction:

@@ -6,11 +6,12 @@ from __future__ import annotations
 from decimal import ROUND_HALF_UP, Decimal
 from fractions import Fraction
 
+import msgspec
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from spekctl.documents.exact import decimal_text, figure, of_float, rounded
+from spekctl.documents.exact import Figure, Given, decimal_text, figure, of_float, rounded
 
 numbers = st.fractions(min_value=-(10**9), max_value=10**9, max_denominator=10**9)
 
@@ -46,6 +47,28 @@ def test_rounding_is_that_of_decimals(value: Fraction, decimals: int) -> None:
 @given(numbers)
 def test_a_figure_keeps_what_it_rounds(value: Fraction) -> None:
     assert figure(value, 2).fraction == value
+
+
+@given(numbers | st.fractions(-(10**200), 10**200), st.integers(0, 6))
+def test_what_is_written_is_read(value: Fraction, decimals: int) -> None:
+    made = figure(value, decimals)
+    assert msgspec.convert(msgspec.to_builtins(made), Figure) == made
+    assert msgspec.convert(decimal_text(value), Given) == decimal_text(value)
+
+
+@pytest.mark.parametrize("text", ["", "x", "1e9", "nan", "inf", "1_0", "٣", ".5", "1.", "9" * 301])
+def test_no_other_text_is_read_as_a_number(text: str) -> None:
+    with pytest.raises(msgspec.ValidationError):
+        msgspec.convert(text, Given)
+    for one in ({"text": text, "exact": "1"}, {"text": "1", "exact": text * 20}):
+        with pytest.raises(msgspec.ValidationError):
+            msgspec.convert(one, Figure)
+
+
+@pytest.mark.parametrize("text", ["1/0", "1/-2", "0.5", "1/2/3", "/2"])
+def test_an_exact_number_is_whole_or_a_fraction(text: str) -> None:
+    with pytest.raises(msgspec.ValidationError):
+        msgspec.convert({"text": "1", "exact": text}, Figure)
 
 
 @given(st.floats(min_value=1e-9, max_value=1e12))
