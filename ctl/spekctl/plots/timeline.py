@@ -270,12 +270,7 @@ class _Span:
         whole = float(self.seconds.max())
         # In a sliver (the end of a phase) all values are noise; they are left out.
         self.too_short = self.seconds < SLIVER * whole
-        self.rated = np.array(
-            [
-                tells_rate(phase, length, whole)
-                for phase, length in zip(_phases_of(timeline), self.seconds, strict=True)
-            ]
-        )
+        self.rated_s = rated_seconds(timeline)
         gap = np.append(timeline.start_s[1:] - timeline.end_s[:-1] > self.seconds.max() / 2, True)
         self.gap = gap
         x = np.column_stack([timeline.start_s, timeline.end_s, timeline.end_s])
@@ -290,7 +285,15 @@ class _Span:
 
     def rate(self, counts: Floats) -> Floats:
         """Per second."""
-        return counts / np.where(self.rated, self.seconds, np.nan)
+        return counts / self.rated_s
+
+
+def rated_seconds(timeline: Timeline) -> Floats:
+    """The length of each interval; nan where counts divided by it are no rate of the device."""
+    seconds = timeline.end_s - timeline.start_s
+    whole = float(seconds.max())
+    lengths = zip(_phases_of(timeline), seconds, strict=True)
+    return np.array([one if tells_rate(phase, one, whole) else np.nan for phase, one in lengths])
 
 
 def _phases_of(timeline: Timeline) -> list[str]:

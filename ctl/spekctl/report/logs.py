@@ -74,7 +74,7 @@ def sheet_of(path: Path) -> Sheet:
 def _course(found: timeline.Timeline) -> list[Plot]:
     """Rates and times by interval."""
     xs = [float(one) for one in (found.start_s + found.end_s) / 2]
-    lengths = found.end_s - found.start_s
+    lengths = timeline.rated_seconds(found)
     marks = [(one.start_s, one.name) for one in found.phases if one.start_s > 0]
     directions = found.directions.values()
     total = sum(one.ios for one in directions) / lengths
@@ -108,7 +108,9 @@ def _heat_map(log: LogFile) -> HeatMap:
 
     header = log.header
     start = header.started_ns
-    width = max(1, -(-(max(header.ended_ns, start + 1) - start) // _COLUMNS))
+    # Of a log that was closed first, the end of the run is not known.
+    end = header.ended_ns or header.drain_ns
+    width = max(1, -(-(max(end, start + 1) - start) // _COLUMNS))
     counts = np.zeros((_COLUMNS, _PER_OCTAVE * 64), dtype=np.int64)
     for arrival, completion, error in log.columns("arrival_ns", "completion_ns", "error"):
         fine = error == 0

@@ -7,7 +7,8 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from lib.ctl.plot_files import records, write_log
+from lib.ctl.plot_files import DRAIN_NS, records, write_log
+from lib.fakes.kernel import START_NS
 
 from spekctl.report import logs
 from spekctl.report.sheet import HeatMap
@@ -29,6 +30,26 @@ def test_each_io_is_in_the_cell_of_its_time(tmp_path: Path) -> None:
     assert counts.sum(axis=0).tolist() == expected.tolist()
     # No row of the edge is empty.
     assert counts[:, 0].any() and counts[:, -1].any()
+
+
+def test_a_log_that_was_closed_before_the_end_of_its_run_has_a_heat_map(tmp_path: Path) -> None:
+    rows = records(5000)
+    whole = heat_map(write_log(tmp_path / "whole.parquet", rows, ended_ns=DRAIN_NS))
+    closed = heat_map(write_log(tmp_path / "closed.parquet", rows, ended_ns=0))
+    assert closed == whole
+    assert np.count_nonzero(np.sum(closed.counts, axis=1)) > 100
+
+
+def test_rates_leave_out_the_drain(tmp_path: Path) -> None:
+    path = write_log(tmp_path / "t.parquet", records(5000))
+    plots = {one.key: one for one in logs.sheet_of(path).plots}
+    (strand,) = plots["course-iops"].strands
+    drain_s = (DRAIN_NS - START_NS) / 1e9
+    for line in strand.lines:
+        for at, rate in zip(strand.xs, line.ys, strict=True):
+            assert (rate is None) == (at > drain_s), (line.name, at)
+    (times,) = plots["course-response"].strands
+    assert times.xs == strand.xs and times.lines[0].ys[-1] is not None
 
 
 def test_failed_ios_have_no_time(tmp_path: Path) -> None:
