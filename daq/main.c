@@ -15,15 +15,19 @@ static int list_channels(const struct daq_options *options, struct daq_error *er
 		[DAQ_UNIT_UV] = "voltage", [DAQ_UNIT_UA] = "current", [DAQ_UNIT_NW] = "power",
 		[DAQ_UNIT_NJ] = "energy", [DAQ_UNIT_BITS] = "digital",
 	};
-	struct daq_channel found[DAQ_MAX_CHANNELS];
+	struct daq_channel *found;
 	int nr, i;
 
 	if (!options->ops->discover)
 		return daq_fail(err, EINVAL, "source %s can't list its channels; they are: %s",
 				options->ops->name, options->ops->help);
-	nr = options->ops->discover(&options->setup, found, DAQ_MAX_CHANNELS, err);
+	found = calloc(DAQ_MAX_FOUND, sizeof(*found));
+	if (!found)
+		return daq_fail(err, ENOMEM, "out of memory");
+	nr = options->ops->discover(&options->setup, found, DAQ_MAX_FOUND, err);
 	for (i = 0; i < nr; i++)
 		printf("%s\t%s\n", found[i].name, what[found[i].unit]);
+	free(found);
 	return nr < 0 ? nr : daq_print_flush(err);
 }
 

@@ -9,6 +9,7 @@
 #include "../../kmod/version.h"
 #include "config/options.h"
 #include "number.h"
+#include "say.h"
 
 #define DEFAULT_QUEUE (1 << 18)
 #define MAX_QUEUE (1 << 26)
@@ -260,35 +261,62 @@ static bool has_counter(const struct daq_channel *channel, const struct daq_chan
 	return false;
 }
 
+/* Return: 0, or -EINVAL and a sentence. */
+static int add_rail(struct daq_rails *rails, const char *channel, const char *source,
+		    struct daq_error *err)
+{
+	struct daq_rail_spec *rail = &rails->rail[rails->nr_rails];
+
+	if (!daq_name_is_good(channel)) {
+		daq_say("channel '%s' is not measured: a rail can't have this name; a rails file can give it another",
+			channel);
+		return 0;
+	}
+	if (rails->nr_rails == SPEK_PROBER_MAX_RAILS)
+		return daq_fail(err, EINVAL,
+				"source %s has more than %d channels that measure power; choose from them in a rails file",
+				source, SPEK_PROBER_MAX_RAILS);
+	strcpy(rail->name, channel);
+	strcpy(rail->channel, channel);
+	daq_calibration_default(&rail->cal);
+	rails->nr_rails++;
+	return 0;
+}
+
+static int add_rails(struct daq_options *options, struct daq_channel *found,
+		     struct daq_error *err)
+{
+	const char *source = options->ops->name;
+	int nr = options->ops->discover(&options->setup, found, DAQ_MAX_FOUND, err);
+	int error = nr < 0 ? nr : 0;
+	int i;
+
+	for (i = 0; i < nr && !error; i++)
+		if ((found[i].unit == DAQ_UNIT_NW || found[i].unit == DAQ_UNIT_NJ) &&
+		    !has_counter(&found[i], found, nr))
+			error = add_rail(&options->rails, found[i].name, source, err);
+	if (error || options->rails.nr_rails)
+		return error;
+	return daq_fail(err, ENODEV,
+			"source %s has no channel that measures power directly; a rails file can name other channels, or combine current and voltage",
+			source);
+}
+
 /* Without a rails file, each channel that measures power becomes a rail, but none twice. */
 static int make_rails(struct daq_options *options, struct daq_error *err)
 {
-	struct daq_channel found[DAQ_MAX_CHANNELS];
-	struct daq_rails *rails = &options->rails;
-	int nr, i;
+	struct daq_channel *found;
+	int error;
 
 	if (!options->ops->discover)
 		return daq_fail(err, EINVAL, "source %s needs a rails file: --rails FILE",
 				options->ops->name);
-	nr = options->ops->discover(&options->setup, found, DAQ_MAX_CHANNELS, err);
-	if (nr < 0)
-		return nr;
-	for (i = 0; i < nr && rails->nr_rails < SPEK_PROBER_MAX_RAILS; i++) {
-		struct daq_rail_spec *rail = &rails->rail[rails->nr_rails];
-
-		if ((found[i].unit != DAQ_UNIT_NW && found[i].unit != DAQ_UNIT_NJ) ||
-		    !daq_name_is_good(found[i].name) || has_counter(&found[i], found, nr))
-			continue;
-		strcpy(rail->name, found[i].name);
-		strcpy(rail->channel, found[i].name);
-		daq_calibration_default(&rail->cal);
-		rails->nr_rails++;
-	}
-	if (!rails->nr_rails)
-		return daq_fail(err, ENODEV,
-				"source %s has no channel that measures power directly; a rails file can name other channels, or combine current and voltage",
-				options->ops->name);
-	return 0;
+	found = calloc(DAQ_MAX_FOUND, sizeof(*found));
+	if (!found)
+		return daq_fail(err, ENOMEM, "out of memory");
+	error = add_rails(options, found, err);
+	free(found);
+	return error;
 }
 
 static int complete(struct parse *parse)

@@ -21,6 +21,9 @@
 #include "channel.h"
 #include "error.h"
 
+/* room for the channels that discover finds: a large server has some hundred sensors */
+#define DAQ_MAX_FOUND 4096
+
 /**
  * enum daq_clock_kind - origin of the scans' times
  * @DAQ_CLOCK_DEVICE: scan k was taken at k * period by the device's own clock, which the bridge

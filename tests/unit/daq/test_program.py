@@ -368,6 +368,18 @@ def test_an_unknown_column_is_named(
     assert "the file has no column 'b'" in done.stderr
 
 
+def test_a_column_that_cannot_be_a_rail_is_said(
+    daq: Callable[..., subprocess.CompletedProcess[str]], tmp_path: Path
+) -> None:
+    path = tmp_path / "watts.csv"
+    path.write_text("time_ms,cpu.W,whole machine.W\n0,1,9\n5,1,9\n")
+    done = daq(*replay(path))
+    assert done.returncode == 0, done.stderr
+    assert table(done.stdout)[0] == ["time_ns", "cpu.uW"]
+    why = "a rail can't have this name; a rails file can give it another"
+    assert f"spek-daq: channel 'whole machine' is not measured: {why}\n" in done.stderr
+
+
 @pytest.mark.parametrize(("name", "what"), [("a,b", "--print"), ("c", "--print=raw")])
 def test_a_name_that_csv_cannot_have_is_refused(
     daq: Callable[..., subprocess.CompletedProcess[str]],

@@ -100,6 +100,28 @@ def test_sensors_of_power_need_no_rails_file(program: Path, sysfs: Sysfs, tmp_pa
     assert min(steps) > 0
 
 
+def test_many_other_sensors_do_not_hide_one_of_power(
+    daq: Callable[..., subprocess.CompletedProcess[str]], sysfs: Sysfs
+) -> None:
+    for number in range(100):
+        sysfs.put(f"class/hwmon/hwmon0/in{number}_input", 1)
+    done = daq("-s", "hwmon", "--sysfs", sysfs.root, "--check")
+    assert "spek-daq: 2 rails on 2 channels of source hwmon: ok" in done.stderr, done.stderr
+    listed = daq("-s", "hwmon", "--sysfs", sysfs.root, "--list").stdout.splitlines()
+    assert len(listed) == 104
+
+
+def test_more_sensors_of_power_than_rails_are_refused(
+    daq: Callable[..., subprocess.CompletedProcess[str]], sysfs: Sysfs
+) -> None:
+    for number in range(1, 64):
+        sysfs.put(f"class/hwmon/hwmon3/power{number}_input", 1)
+    done = daq("-s", "hwmon", "--sysfs", sysfs.root, "--check")
+    assert done.returncode == 2
+    more = "source hwmon has more than 64 channels that measure power"
+    assert done.stderr == f"spek-daq: {more}; choose from them in a rails file\n"
+
+
 def test_of_power_and_energy_of_one_sensor_only_the_counter_is_a_rail(
     daq: Callable[..., subprocess.CompletedProcess[str]],
     program: Path,
