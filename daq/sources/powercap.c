@@ -13,6 +13,7 @@
 #include "sources/sysfs.h"
 
 #define RAPL_ZONES "intel-rapl:" /* AMD uses the same name */
+#define MAX_ZONE_W 1000
 
 static int find_zone(const char *root, const char *zone, char found[NAME_MAX + 1],
 		     struct daq_error *err)
@@ -44,6 +45,20 @@ static int read_range(const char *path, uint64_t *range, struct daq_error *err)
 	return 0;
 }
 
+/* Two readings don't tell how often the counter has wrapped between them. */
+static int check_interval(uint64_t interval_ns, uint64_t range_uj, const char *zone,
+			  struct daq_error *err)
+{
+	uint64_t limit_ns = range_uj / MAX_ZONE_W * 1000;
+
+	if (interval_ns <= limit_ns)
+		return 0;
+	return daq_fail(err, EINVAL,
+			"the counter of powercap zone '%s' wraps after %llu J, for which %d W take %llu ms; the interval must not be longer",
+			zone, (unsigned long long)(range_uj / 1000000), MAX_ZONE_W,
+			(unsigned long long)(limit_ns / 1000000));
+}
+
 static int attach(struct daq_source *source, size_t index, const char *root,
 		  struct daq_error *err)
 {
@@ -55,6 +70,9 @@ static int attach(struct daq_source *source, size_t index, const char *root,
 		return error;
 	snprintf(path, sizeof(path), "%s/%s/max_energy_range_uj", root, zone);
 	error = read_range(path, &polled->counter[index].range_uj, err);
+	if (!error)
+		error = check_interval(polled->interval_ns, polled->counter[index].range_uj, zone,
+				       err);
 	if (error)
 		return error;
 	snprintf(path, sizeof(path), "%s/%s/energy_uj", root, zone);

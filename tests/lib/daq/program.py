@@ -141,10 +141,13 @@ class Sysfs:
             stream.flush()
 
 
+ZONE_RANGE_UJ = 65_532_610_987
+
+
 def put_zones(tree: Sysfs, zones: dict[str, str]) -> None:
     """Zones of powercap and their names."""
     tree.put("class/powercap/intel-rapl/enabled", 1)
     for zone, name in zones.items():
         tree.put(f"class/powercap/{zone}/name", name)
         tree.put(f"class/powercap/{zone}/energy_uj", 1_000)
-        tree.put(f"class/powercap/{zone}/max_energy_range_uj", 1_000_000)
+        tree.put(f"class/powercap/{zone}/max_energy_range_uj", ZONE_RANGE_UJ)

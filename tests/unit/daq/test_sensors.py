@@ -17,6 +17,7 @@ from lib.daq.program import (
     HANG_S,
     MS,
     SECOND,
+    ZONE_RANGE_UJ,
     Rows,
     Running,
     Sysfs,
@@ -175,7 +176,7 @@ def test_a_counter_of_energy_wraps_without_a_jump(
     program: Path, sysfs: Sysfs, tmp_path: Path
 ) -> None:
     counter = "class/powercap/intel-rapl:0/energy_uj"
-    energy, step, steps = 990_000, 2_000, 20
+    energy, step, steps = ZONE_RANGE_UJ - 10_000, 2_000, 20
     sysfs.put(counter, energy)
     command = [program, "-s", "powercap", "--sysfs", sysfs.root, "-i", "20ms", "-p"]
 
@@ -190,7 +191,7 @@ def test_a_counter_of_energy_wraps_without_a_jump(
         daq.until(lambda: len(daq.rows) > 1, "no second sample comes")
         for done in range(1, steps + 1):
             energy += step
-            sysfs.put(counter, energy % 1_000_000)
+            sysfs.put(counter, energy % ZONE_RANGE_UJ)
             daq.until(partial(has_seen, done), "a step isn't seen")
         names, rows = daq.finish()
     assert names == ["time_ns", "intel-rapl:0.uW"]
@@ -206,6 +207,19 @@ def test_a_counter_of_energy_wraps_without_a_jump(
 def alone(folder: Path) -> Path:
     """A rails file with nothing but the sensor of one chip."""
     return rails_file(folder, '[[rail]]\nname = "a"\nchannel = "hwmon1/power1"\n')
+
+
+def test_an_interval_in_which_a_counter_may_wrap_twice_is_refused(
+    daq: Callable[..., subprocess.CompletedProcess[str]], sysfs: Sysfs
+) -> None:
+    arguments = ["-s", "powercap", "--sysfs", sysfs.root, "--check"]
+    assert daq(*arguments, "-i", "65s").returncode == 0
+    done = daq(*arguments, "-i", "66s")
+    assert done.returncode == 2
+    assert done.stderr == (
+        "spek-daq: the counter of powercap zone 'intel-rapl:0' wraps after 65532 J, for which"
+        " 1000 W take 65532 ms; the interval must not be longer\n"
+    )
 
 
 def test_a_device_that_goes_and_comes_back_is_waited_for(
