@@ -42,7 +42,7 @@ _RANDOM = ("uniform", "walk", "hotband", "once", "table", "runs", "trace")
 
 def encode(*results: Result) -> bytes:
     """The file of a run, or of several that were steps of one file, in their order."""
-    ended = max(one.end.realtime_ns for one in results)
+    ended = max(map(_ended_ns, results))
     return _encoded(
         {
             "fio version": _version(results),
@@ -58,7 +58,7 @@ def encode(*results: Result) -> bytes:
 
 def encode_clients(results: Sequence[Result]) -> bytes:
     """The file of runs of several hosts, in their order."""
-    ended = max(one.end.realtime_ns for one in results)
+    ended = max(map(_ended_ns, results))
     name = "All clients"
     whole = {"jobname": name, "groupid": 0, "error": max(map(_error, results))}
     return _encoded(
@@ -151,7 +151,14 @@ def _cells(results: Sequence[Result], way: Way) -> list[Cell]:
 
 
 def _elapsed_ns(result: Result) -> int:
-    return result.end.monotonic_ns - result.start.monotonic_ns
+    """Length of the run; up to the last that is known of it, if it had not ended."""
+    last = max((one.end_ns for one in result.phases), default=result.start.monotonic_ns)
+    return (result.end.monotonic_ns or last) - result.start.monotonic_ns
+
+
+def _ended_ns(result: Result) -> int:
+    """CLOCK_REALTIME at that time."""
+    return result.end.realtime_ns or result.start.realtime_ns + _elapsed_ns(result)
 
 
 def _runtime_ms(result: Result) -> int:

@@ -16,7 +16,7 @@ from lib.ctl.command_line import Spekctl
 from lib.fakes.kernel import SECOND, FakeKernel
 from msgspec.structs import replace
 
-from spekctl.documents.result import Result
+from spekctl.documents.result import Clocks, Result
 from spekctl.errors import ExitCode
 from spekctl.exports import fio_json
 from spekctl.kernel.records import Direction, Phase
@@ -76,6 +76,23 @@ def test_the_figures_are_those_of_the_result(ours: Result) -> None:
     options = job["job options"]
     assert (options["rw"], options["bs"], options["iodepth"]) == ("randrw", "8k", "16")
     assert (options["numjobs"], options["rwmixread"]) == ("1", "70")
+
+
+def test_a_run_that_had_not_ended_lasted_up_to_its_last_phase(ours: Result) -> None:
+    start = replace(ours.start, realtime_ns=1_700_000_000 * 10**9)
+    last = ours.phases[-1].end_ns - ours.start.monotonic_ns
+    ended = replace(
+        ours,
+        start=start,
+        end=replace(ours.end, monotonic_ns=ours.phases[-1].end_ns,
+                    realtime_ns=start.realtime_ns + last),
+    )  # fmt: skip
+    hung = replace(ended, end=Clocks(0, 0, 0))
+    for encode in (fio_json.encode, lambda one: fio_json.encode_clients([one])):
+        assert encode(hung) == encode(ended)
+    made = json.loads(fio_json.encode(hung))
+    assert made["timestamp"] == 1_700_000_005 and made["time"].endswith("2023")
+    assert made["jobs"][0]["elapsed"] == 6
 
 
 def test_an_empty_result_has_zeros() -> None:
