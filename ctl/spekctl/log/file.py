@@ -300,6 +300,8 @@ def open_log(path: Path) -> LogFile:
     header = _header(path, metadata)
     if not any(columns.equals(_schema(named)) for named in (True, False)):
         raise UsageError(f"{path} is damaged: its columns are not those of a log")
+    if {len(header.operations), len(header.fua)} - {0, len(header.streams)}:
+        raise UsageError(f"{path} is damaged: not all streams have an operation")
     return LogFile(path, file, header)
 
 

@@ -39,8 +39,6 @@ def _read(reading: Reading) -> Iterator[Batch]:
     devices = np.array(
         [reading.devices.number(target.path) for target in header.targets], np.uint32
     )
-    if {len(header.operations), len(header.fua)} - {0, len(header.streams)}:
-        raise UsageError(f"{reading.source.path} is damaged: not all streams have an operation")
     written, fua = _writes(header)
     for arrival, asu, address, size, direction, stream in log.columns(*_COLUMNS):
         if len(stream) and int(stream.max()) >= len(header.streams):

@@ -10,6 +10,7 @@ import subprocess
 import sys
 from pathlib import Path
 from types import SimpleNamespace
+from typing import Any
 
 import msgspec
 import numpy as np
@@ -258,6 +259,15 @@ def test_overwritten_bytes_are_damage_in_one_line(tmp_path: Path, byte: int, par
     with pytest.raises(UsageError, match=r"/log is damaged: \w") as found:
         column(path, "address")
     assert found.value.message.isprintable()
+
+
+@pytest.mark.parametrize("change", [{"operations": ["transfer"]}, {"fua": [True]}])
+def test_a_header_that_does_not_say_what_all_streams_do_is_damage(
+    tmp_path: Path, change: dict[str, Any]
+) -> None:
+    path = written(tmp_path / "log", records(10), **change)
+    with pytest.raises(UsageError, match="log is damaged: not all streams have an operation"):
+        open_log(path)
 
 
 def test_a_name_that_the_header_lacks_is_damage(tmp_path: Path) -> None:
