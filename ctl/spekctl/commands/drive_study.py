@@ -76,6 +76,11 @@ def command(
         click.echo(f"spekctl: simulating {what}", err=True)
 
     traces = _traces(given, loads.TRACES)
+    inputs = [path for some in traces.values() for path in some]
+    for path in inputs:
+        if not files.exists(path):
+            raise files.missing(path)
+    files.check_apart(output, inputs)
     deliver(study.study(requests, seed, tell, traces), print_study, as_json, output, "study")
     return 0
 

@@ -142,6 +142,7 @@ def info(
     from spekctl.commands.deliver import deliver
 
     files.check_writable(output)
+    files.check_apart(output, inputs)
     trace = _open(inputs, given, once=not timing)
     from spekctl.render import trace as render
     from spekctl.trace import figures

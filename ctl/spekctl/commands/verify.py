@@ -60,6 +60,7 @@ def command(
     found = [device.find(path) for path in devices]
     verify_state.check_devices(state_file, state, found)
     files.check_writable(output)
+    files.check_apart(output, [state_file])
     kernel = client.connect()
     try:
         with job.Interrupts() as interrupts:

@@ -25,6 +25,18 @@ def test_the_study_takes_traces(tmp_path: Path, capfd: pytest.CaptureFixture[str
     assert text["loads"][0]["known"].startswith("the first 300 reads and writes of")
 
 
+def test_what_is_wrong_with_files_is_said_before_anything_is_simulated(
+    tmp_path: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
+    path = spc_file(tmp_path, [(0, 8, 4096, "R", 0.0)])
+    before, spekctl = path.read_bytes(), caller(capfd)
+    done = spekctl("drive", "study", "--trace", f"tpc-h={path}", "--trace", "tpc-h=/nowhere.spc")
+    assert (done.code, done.sentence) == (2, "there is no file /nowhere.spc")
+    done = spekctl("drive", "study", "--trace", f"tpc-h={path}", "-o", path)
+    assert (done.code, done.sentence) == (2, f"--output {path} would overwrite the input {path}")
+    assert path.read_bytes() == before
+
+
 @pytest.mark.parametrize(
     ("given", "sentence"),
     [

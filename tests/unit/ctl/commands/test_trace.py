@@ -76,6 +76,7 @@ def test_bad_lines_are_told_or_refused(spekctl: Spekctl, path: Path, tmp_path: P
         ("info none.csv", "there is no file none.csv"),
         ("info in.csv --format spk", "there is no format 'spk'; did you mean 'spc'?"),
         ("info in.csv --block-size 0", "--block-size must be 1 byte to 1 MiB, not 0"),
+        ("info in.csv -o in.csv", "--output in.csv would overwrite the input in.csv"),
         ("convert in.csv -o in.csv", "in.csv is the trace that is read; choose another output"),
         ("convert in.csv -o nowhere/t", "there is no directory nowhere"),
         ("cut in.csv -o t --volume sdc", "the trace has no device 'sdc'; it has sda, sdb"),

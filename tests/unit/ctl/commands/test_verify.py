@@ -47,6 +47,7 @@ def test_json_on_standard_output_is_the_report(spekctl: Spekctl, kernel: FakeKer
     [
         (("--device", "/dev/fake1"), "state is about 1 devices, 2 were given"),
         (("-o", "missing/report.json"), "missing"),
+        (("-o", "state"), "--output state would overwrite the input state"),
         (("--from", "other"), "there is no file other"),
     ],
 )
