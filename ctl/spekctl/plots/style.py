@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import contextlib
 import io
+import os
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -210,6 +211,9 @@ def outputs(wanted: Sequence[Path], default_stem: str) -> list[Path]:
         elif suffix and path.suffix[1:].isalpha():
             raise UsageError(f"'{path}' ends in neither .png nor .svg, which are the formats")
         else:
+            if os.path.exists(path) and not (os.path.isfile(path) or os.path.isdir(path)):
+                # Not /dev/stdout.png, which would be a file in /dev.
+                files.check_writable(path, streams=False)
             paths += [path.with_name(f"{path.name}.{name}") for name in FORMATS]
     for path in paths:
         files.check_writable(path, streams=False)

@@ -99,8 +99,10 @@ def test_a_default_stem_keeps_its_dots(tmp_path: Path, monkeypatch: pytest.Monke
     ("name", "sentence"),
     [
         ("a.pdf", "'a.pdf' ends in neither .png nor .svg"),
+        ("/dev/null", "cannot write /dev/null: it is a character device, not a file"),
         ("..", "'..' is a directory; --output takes the name of a file"),
         ("no/a.png", "there is no directory"),
+        ("a" * 300, "File name too long"),
     ],
 )
 def test_what_is_no_picture_is_refused(
