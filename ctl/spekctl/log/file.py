@@ -284,6 +284,8 @@ def open_log(path: Path) -> LogFile:
         columns = file.schema_arrow
     except FileNotFoundError as error:
         raise files.missing(path) from error
+    except UnicodeEncodeError as error:
+        raise UsageError(f"cannot read {path}: the name of a log must be UTF-8") from error
     except (pa.ArrowException, ValueError) as error:
         if path.suffix == ".part":
             raise UsageError(

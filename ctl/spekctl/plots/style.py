@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from spekctl import files
+from spekctl import files, recorded
 from spekctl.errors import UsageError
 from spekctl.extras import install
 
@@ -222,10 +222,22 @@ def outputs(wanted: Sequence[Path], default_stem: str) -> list[Path]:
 
 def save(figure: Figure, paths: Sequence[Path], dpi: int = DPI) -> None:
     """Write the figure into all files; a file is there completely or not at all."""
+    _make_readable(figure)
     settle(figure)
     pictures = {path: _render(figure, path.suffix.lower()[1:], dpi) for path in paths}
     for path, data in pictures.items():
         files.write(path, data)
+
+
+def _make_readable(figure: Figure) -> None:
+    """Names of files may have bytes that are not text, which cannot be drawn."""
+    from matplotlib.text import Text
+
+    for one in figure.findobj(Text):
+        assert isinstance(one, Text)
+        text = recorded.text(one.get_text())
+        if text != one.get_text():
+            one.set_text(text)
 
 
 def settle(figure: Figure) -> None:

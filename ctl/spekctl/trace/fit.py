@@ -19,7 +19,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from spekctl import units
+from spekctl import recorded, units
 from spekctl.documents.trace import TraceFit, TraceProperty
 from spekctl.errors import UsageError
 from spekctl.trace.arrivals import Bursts, Constant, Process
@@ -388,7 +388,7 @@ def _workload(
         for number, stream in enumerate(streams)
     ]
     names = ", ".join(trace.devices.names[device] for device in devices[:8])
-    doc = f"Made from {trace.name}; devices: {names}."
+    doc = recorded.text(f"Made from {trace.name}; devices: {names}.")
     doc += " Each device is an asu, and each band of addresses with its direction a stream."
     seconds = max(1, span_ns // 10**9)
     return WorkloadFile(

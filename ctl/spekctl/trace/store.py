@@ -28,6 +28,7 @@ from spekctl.trace.columns import BATCH, END_MAX, OP_BY_TEXT, Array, Batch, Flag
 KEY = b"spek"
 ROW_GROUP = 1 << 20
 _KNOWN_FLAGS = int(Flag.FUA | Flag.PREFLUSH)
+_UTF_8 = "the name of a stored trace must be UTF-8"  # pyarrow opens no other
 
 
 class TraceHeader(Document, frozen=True, kw_only=True, tag=Kind.TRACE.value):
@@ -93,6 +94,8 @@ class StoredWriter:
             )
         except OSError as error:
             raise SpekError(f"cannot write {path}: {_reason(error)}") from error
+        except UnicodeEncodeError as error:
+            raise UsageError(f"cannot write {path}: {_UTF_8}") from error
 
     def add(self, batch: Batch) -> None:
         """Records to the end."""
@@ -200,6 +203,8 @@ def open_stored(path: Path) -> StoredTrace:
     try:
         file = pq.ParquetFile(str(path))
         columns = file.schema_arrow
+    except UnicodeEncodeError as error:
+        raise UsageError(f"cannot read {path}: {_UTF_8}") from error
     except (pa.ArrowException, ValueError) as error:
         raise UsageError(f"{path} is damaged: it is not a complete Parquet file") from error
     except OSError as error:

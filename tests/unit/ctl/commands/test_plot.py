@@ -106,6 +106,16 @@ def test_words_of_the_user_are_no_formulas(spekctl: Spekctl, inputs: Path, text:
     assert f"<!-- {text} -->" in drawn and "<!-- $r$^{.json: " in drawn
 
 
+def test_names_of_any_bytes_are_drawn(spekctl: Spekctl, inputs: Path) -> None:
+    (inputs / "r.json").rename(inputs / "\udcff.json")
+    line = ("cdf", "\udcff.json", "\udcff.json", "--label", "\udcfe", "--label", "b")
+    outcome = spekctl(*line, "--title", "\udcfd", "-o", "x.svg", "-o", "x.png")
+    assert outcome == Outcome(0, "x.svg\nx.png\n", "")
+    assert "<!-- \ufffd.json: " in (inputs / "x.svg").read_text(encoding="utf-8")
+    timeline = spekctl("timeline", "\udcff.json", "-o", "\udcff.png")
+    assert (timeline.code, timeline.err) == (0, "") and (inputs / "\udcff.png").exists()
+
+
 def test_no_name_is_no_output(spekctl: Spekctl, inputs: Path) -> None:
     outcome = spekctl("cdf", "r.json", "-o", "")
     assert outcome.code == 2

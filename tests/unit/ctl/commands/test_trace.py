@@ -16,6 +16,7 @@ from lib.ctl.traces import MIXED, mixed, read
 
 from spekctl.documents import trace as document
 from spekctl.errors import ExitCode
+from spekctl.workload.file import load
 
 
 @pytest.fixture
@@ -113,6 +114,19 @@ def test_a_twin_is_a_workload_file(spekctl: Spekctl, tmp_path: Path) -> None:
     found = json.loads(outcome.out)
     validator(document.SCHEMA_FILE).validate(found)
     assert (found["kind"], found["workload"]) == ("spek-trace-fit", "my-twin")
+
+
+def test_a_trace_of_any_name_has_a_twin(
+    spekctl: Spekctl, path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(path.parent)
+    path.rename("\udcff.csv")
+    outcome = spekctl("trace", "fit", "\udcff.csv", "-o", "twin.toml")
+    assert outcome.code == ExitCode.OK, outcome.err
+    assert load("./twin.toml").workload.doc.startswith("Made from \ufffd.csv; devices: ")
+    refused = spekctl("trace", "convert", "\udcff.csv", "-o", "\udcff.parquet")
+    assert refused.code == ExitCode.USAGE
+    assert refused.sentence.endswith(".parquet: the name of a stored trace must be UTF-8")
 
 
 def test_a_twin_is_called_toml(spekctl: Spekctl, path: Path, tmp_path: Path) -> None:

@@ -270,6 +270,12 @@ def test_a_header_that_does_not_say_what_all_streams_do_is_damage(
         open_log(path)
 
 
+def test_a_name_that_is_not_text_is_refused(tmp_path: Path) -> None:
+    path = written(tmp_path / "log", records(10)).rename(tmp_path / "\udcff")
+    with pytest.raises(UsageError, match=r"^cannot read .*: the name of a log must be UTF-8$"):
+        open_log(path)
+
+
 def test_a_name_that_the_header_lacks_is_damage(tmp_path: Path) -> None:
     path = tmp_path / "log"
     writer = LogWriter(path, file.Names(["first", "other"], ["a", "b"]))

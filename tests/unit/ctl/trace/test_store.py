@@ -86,6 +86,16 @@ def test_half_a_file_is_damaged(keep: int, tmp_path: Path) -> None:
         records(open_trace([path]))
 
 
+def test_a_name_that_is_not_text_is_refused(tmp_path: Path) -> None:
+    path = stored(tmp_path / "t").rename(tmp_path / "\udcff")
+    sentence = "the name of a stored trace must be UTF-8$"
+    with pytest.raises(UsageError, match=f"^cannot read .*: {sentence}"):
+        store.open_stored(path)
+    with pytest.raises(UsageError, match=f"^cannot write .*: {sentence}"):
+        store.StoredWriter(path)
+    assert [one.name for one in tmp_path.iterdir()] == [path.name]
+
+
 @pytest.mark.parametrize("byte", [0, 14, 255])
 def test_overwritten_bytes_are_damage_in_one_line(tmp_path: Path, byte: int) -> None:
     path = stored(tmp_path / "t")
