@@ -224,6 +224,7 @@ def summary(
     model: Model, rule: Rule, drive: Simulation, cliff: Cliff | None = None
 ) -> DriveSimulation:
     """The results of a simulation as a document."""
+    from spekctl import recorded
     from spekctl.documents.drive import DriveSimulation, Mode, Times
     from spekctl.drive.core import METRICS
     from spekctl.drive.energy import modes_of
@@ -239,7 +240,7 @@ def summary(
     five, twelve = (nj / 1e9 for nj in account.energy_nj)
     seconds = account.now_ns / 1e9
     return DriveSimulation(
-        model=model.name,
+        model=recorded.text(model.name),
         title=model.title,
         profile=model.profile,
         arms=len(model.arm_angles),

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from spekctl import recorded
 from spekctl.drive.core import MOST_SECTORS, REQUEST
 from spekctl.drive.model import SECTOR
 from spekctl.errors import UsageError
@@ -119,7 +120,7 @@ def from_files(
     stated = replace(
         load,
         name=load.name.replace("-like", " trace"),
-        known=f"the first {taken:,} reads and writes of {trace.name}",
+        known=recorded.text(f"the first {taken:,} reads and writes of {trace.name}"),
         assumed=f"{spaces} address spaces{shared}; {folded / taken:.1%} of the addresses are beyond"
         " a disk and folded into it",
     )

@@ -14,6 +14,7 @@ import pytest
 from lib.ctl.command_line import Spekctl, caller_in_tmp_path
 
 from spekctl.documents import drive
+from spekctl.drive import file
 
 
 @pytest.fixture
@@ -104,6 +105,13 @@ def test_standard_input_that_is_not_text_gets_a_sentence(
     monkeypatch.setattr("sys.stdin", given)
     done = spekctl("drive", "simulate", "barracuda-es", "--requests", "-")
     assert (done.code, done.sentence) == (2, "cannot read -: it is not text")
+
+
+def test_a_model_of_any_name_has_a_summary(spekctl: Spekctl) -> None:
+    write_requests(10)
+    Path("\udcff.toml").write_text(file.find("barracuda-es").read_text())
+    done = spekctl("drive", "simulate", "./\udcff.toml", "--requests", "in.csv", "--json")
+    assert (done.code, json.loads(done.out)["model"]) == (0, "\ufffd")
 
 
 def test_of_an_empty_list_nothing_is_written(spekctl: Spekctl) -> None:

@@ -13,7 +13,9 @@ from lib.ctl.traces import spc_file
 
 def test_the_study_takes_traces(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
     rows = [(n % 3, 5000 * n % 90_001, 4096, "RW"[n % 2], n * 0.01) for n in range(300)]
-    path, out = spc_file(tmp_path, rows), tmp_path / "study.json"
+    # Of whatever name.
+    path = spc_file(tmp_path, rows).rename(tmp_path / "\udcff.spc")
+    out = tmp_path / "study.json"
     spekctl = caller(capfd)
     words = ("drive", "study", "--count", 1000, "-o", out)
     done = spekctl(*words, "--trace", f"financial={path}")
