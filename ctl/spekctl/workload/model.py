@@ -222,7 +222,7 @@ class Arrival(Table, frozen=True):
     ] = None
     to: Annotated[
         int | float | None,
-        _either("ramp: I/Os per second at its end.", {"type": "number", "exclusiveMinimum": 0}),
+        _either("ramp: I/Os per second at its end.", {"type": "number", "minimum": 0}),
     ] = None
     period: Annotated[
         str | None,

@@ -95,6 +95,18 @@ def test_notations_of_a_field_are_those_that_are_read(size: str, valid: bool) ->
         file.parse(text)
 
 
+@pytest.mark.parametrize(("to", "valid"), [("9", True), ("0", True), ("0.0", True), ("-1", False)])
+def test_ends_of_a_ramp_are_those_that_are_read(to: str, valid: bool) -> None:
+    ramp = f'[[arrival]]\nname = "a"\nlaw = "poisson"\nshape = "ramp"\nrate = 5\nto = {to}\n'
+    text = HEAD + ramp + 'period = "1m"\n[[stream]]\nname = "s"\nsize = 512\n'
+    assert validator(SCHEMA_FILE).is_valid(tomllib.loads(text)) == valid
+    if valid:
+        assert file.parse(text).arrival[0].to == float(to)
+        return
+    with pytest.raises(UsageError):
+        file.parse(text)
+
+
 @pytest.mark.parametrize(
     ("name", "valid"),
     [("a", True), ("a" * 31, True), ("a" * 32, False), ("", False), ("-a", False), ("a b", False),
