@@ -31,6 +31,7 @@
 #include <linux/idr.h>
 #include <linux/mm.h>
 #include <linux/module.h>
+#include <linux/sched.h>
 #include <linux/slab.h>
 #include <linux/timekeeping.h>
 #include <linux/wait.h>
@@ -248,6 +249,8 @@ static void collect(struct spek_run *run)
 			continue;
 		spek_stats_collect(run->stats, i, set);
 		spek_worker_give_back(run->workers[i]);
+		/* Each set may have taken a million draws for each arrival process. */
+		cond_resched();
 	}
 }
 
