@@ -122,6 +122,7 @@ def command(
     with _lines(source) as lines:
         if as_csv:
             _stream(drive, lines, str(source), sys.stdout, cliff)
+            _check_served(drive.account())
             return 0
         if output is not None:
             _into(output, drive, lines, str(source), cliff)

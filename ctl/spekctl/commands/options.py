@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import click
 from click.core import ParameterSource
 
-from spekctl import units
+from spekctl import files, units
 from spekctl.errors import UsageError
 from spekctl.workload import endings
 from spekctl.workload.options import (
@@ -546,6 +546,7 @@ def _take_workloads(given: dict[str, Any], several: bool) -> list[WorkloadFile]:
             + "".join(f" --set {one}" for one in changes)
         )
     if name is not None:
+        files.check_apart(given.get("output"), [Path(name)])
         return _load(name, changes, several)
     if not described:
         raise UsageError(

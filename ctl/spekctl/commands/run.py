@@ -245,7 +245,7 @@ def check(words: Sequence[str], devices: Mapping[str, Target], cpus: Sequence[in
             if given:
                 raise UsageError(f"a run with {option} leaves no result")
         _power_of(asked.measuring)
-        _check_files(asked)
+        _check_files(workload, asked)
     if meaning.replays(workload):
         for stream in workload.stream:
             if stream.trace is not None:
@@ -293,7 +293,7 @@ def _run(steps: Sequence[WorkloadFile], asked: RunOptions) -> int:
     planned = []
     for number, step in enumerate(steps, start=1):
         own = _of_step(asked, number, len(steps))
-        _check_files(own, number, len(steps))
+        _check_files(step, own, number, len(steps))
         planned.append((_prepared(step, own), own))
     if asked.dry_run:
         for wanted, _own in planned:
@@ -427,15 +427,20 @@ def _check_detached(asked: RunOptions) -> None:
             )
 
 
-def _check_files(asked: RunOptions, step: int = 1, steps: int = 1) -> None:
+def _check_files(workload: WorkloadFile, asked: RunOptions, step: int = 1, steps: int = 1) -> None:
     """No file may be written over another of the same run, and those of exports can be written."""
+    from spekctl import files
+
     asked.exports.check(step, steps)
+    traces = [one.trace.files for one in workload.stream if one.trace is not None]
     named = (
         ("--log", asked.measuring.log),
         ("--output", asked.output),
         ("--verify-state", asked.verify_state),
         *asked.exports.files(step, steps),
     )
+    for option, output in named:
+        files.check_apart(output, map(Path, itertools.chain(*traces)), option)
     real = [(option, os.path.realpath(path)) for option, path in named if path is not None]
     for (one, path), (other, another) in itertools.combinations(real, 2):
         if path == another:

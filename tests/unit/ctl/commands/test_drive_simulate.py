@@ -120,6 +120,8 @@ def test_of_an_empty_list_nothing_is_written(spekctl: Spekctl) -> None:
     done = spekctl("drive", "simulate", "barracuda-es", "--requests", "in.csv", "-o", "out.csv")
     assert (done.code, done.sentence) == (2, "the list of requests is empty")
     assert Path("out.csv").read_text() == "old"
+    done = spekctl("drive", "simulate", "barracuda-es", "--requests", "in.csv", "--csv")
+    assert (done.code, done.sentence) == (2, "the list of requests is empty")
 
 
 def test_the_requests_are_not_overwritten(spekctl: Spekctl) -> None:

@@ -28,6 +28,7 @@ from spekctl.exports import fio_logs
 from spekctl.kernel.records import Reason, RunState
 from spekctl.render import output
 from spekctl.run import observe
+from spekctl.workload import file
 
 # --- what is right -------------------------------------------------------------------------------
 
@@ -369,3 +370,25 @@ def test_a_dry_run_prints_every_step(
 ) -> None:
     done = spekctl(*steps, "--dry-run")
     assert (done.code, done.out.count("[workload]")) == (ExitCode.OK, 2)
+
+
+# --- what would be lost --------------------------------------------------------------------------
+
+
+def test_the_workload_is_not_overwritten(spekctl: Spekctl, kernel: FakeKernel) -> None:
+    path = Path("own.toml")
+    path.write_text(file.find("random-read-4k").read_text())
+    before = path.read_text()
+    outcome = spekctl("run", "./own.toml", "-d", "/dev/vda", "--time", "3s", "-o", "own.toml")
+    assert outcome.sentence == "--output own.toml would overwrite the input own.toml"
+    assert (outcome.code, path.read_text(), kernel.calls) == (ExitCode.USAGE, before, [])
+
+
+@pytest.mark.parametrize("option", ["--output", "--log", "--fio-json"])
+def test_a_trace_is_not_overwritten(spekctl: Spekctl, kernel: FakeKernel, option: str) -> None:
+    path = Path("trace.csv")
+    path.write_text("at_ns,device,op,byte,size\n0,0,R,0,4096\n")
+    before = path.read_text()
+    outcome = spekctl("run", "--trace", "trace.csv", "-d", "/dev/vda", option, "trace.csv")
+    assert outcome.sentence == f"{option} trace.csv would overwrite the input trace.csv"
+    assert (outcome.code, path.read_text(), kernel.calls) == (ExitCode.USAGE, before, [])
