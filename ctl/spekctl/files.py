@@ -185,7 +185,7 @@ def check_writable(output: Path | None, streams: bool = True) -> None:
 
 def check_apart(output: Path | None, inputs: Iterable[Path], option: str = "--output") -> None:
     """Refuse to write over a file that is read; @option names @output."""
-    if output is None or not output.is_file():
+    if output is None or not os.path.isfile(output):
         return
     for one in inputs:
         with contextlib.suppress(OSError):
