@@ -576,6 +576,7 @@ def test_paging_grows_while_its_cpu_comes_and_goes(
 ) -> None:
     """The kernel moves the counts of a CPU that goes to another one."""
     read = ["dd", f"if={null_blk(size_mb=64)}", "of=/dev/null", "bs=1M", "iflag=direct"]
+    begin = proc_paged()
     with cpu1_restored():
         probe = prober.start(MS)
         for _ in range(10):
@@ -589,7 +590,8 @@ def test_paging_grows_while_its_cpu_comes_and_goes(
     values = [paged(row) for row in prober.rows(probe)[0]]
     for first, second in pairwise(values):
         assert all(a <= b for a, b in zip(first, second, strict=True))
-    assert values[-1][0] - values[0][0] >= 9 * 64 << 20
+    # The first rows may be gone.
+    assert values[-1][0] - begin[0] >= 10 * 64 << 20
     for low, value, high in zip(before, values[-1], after, strict=True):
         assert low <= value < high + 1024
 
