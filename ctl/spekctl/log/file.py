@@ -29,7 +29,7 @@ from spekctl.documents.document import Document, Kind, Part
 from spekctl.errors import SpekError, UsageError
 from spekctl.extras import install
 from spekctl.kernel.gen.spek_records import LOG_RECORD
-from spekctl.log.place import FilePlace, Place
+from spekctl.log.place import FilePlace, Nowhere, Place
 from spekctl.workload.config import ResolvedAsu
 from spekctl.workload.values import Operation
 
@@ -266,6 +266,17 @@ class LogWriter:
         with contextlib.suppress(Exception):
             self._writer.close()
         self._place.discard()
+
+
+def warm_up() -> None:
+    """Write a record to nowhere. The first write loads much of a library, which may take longer
+    than the kernel's buffer lasts: so it must not be that of a run."""
+    import numpy as np
+
+    writer = LogWriter(Nowhere())
+    writer.add(np.zeros(1, record_type()))
+    writer.flush()
+    writer.discard()
 
 
 def reason_of(error: OSError) -> str:

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import io
 import os
 from pathlib import Path
 from typing import Protocol
@@ -56,3 +57,21 @@ class FilePlace:
 
     def discard(self) -> None:
         self.part.unlink(missing_ok=True)
+
+
+class Nowhere:
+    """A log that is only written, in memory."""
+
+    name = "memory"
+
+    def sink(self) -> object:
+        return io.BytesIO()
+
+    def free_bytes(self) -> int:
+        return UNKNOWN_BYTES
+
+    def keep(self) -> int:
+        return 0
+
+    def discard(self) -> None:
+        """Nothing is left of it."""

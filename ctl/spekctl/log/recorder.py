@@ -100,6 +100,8 @@ class IoLog:
             raise SpekError(
                 "the kernel module has no log of this run; is spek.ko older than spekctl?"
             )
+        with self._noting_failure():
+            log_file.warm_up()
         for index in range(len(info.workers)):
             self._files.append(_open(self._mount / info.log_dir / f"worker{index}"))
         self._writer = LogWriter(self._place, self._names)

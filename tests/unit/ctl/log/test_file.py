@@ -61,6 +61,12 @@ def test_a_header_comes_back(tmp_path: Path) -> None:
     )
 
 
+def test_warming_up_leaves_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    file.warm_up()
+    assert list(tmp_path.iterdir()) == []
+
+
 def test_long_logs_are_written_and_read_in_pieces(tmp_path: Path) -> None:
     path = tmp_path / "log"
     writer = LogWriter(path)

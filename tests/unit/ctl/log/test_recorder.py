@@ -267,9 +267,22 @@ def test_whatever_is_missing_is_counted_and_said(
     assert (open_log(path).header.lost, open_log(path).header.complete) == (30, False)
 
 
+def warm(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Let the first write be one of the run's."""
+    monkeypatch.setattr(log_file, "warm_up", lambda: None)
+
+
+@pytest.mark.parametrize("is_warm", [True, False])
 def test_a_writer_that_fails_ends_the_log_and_not_the_run(
-    spekctl: Spekctl, kernel: LoggingKernel, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+    spekctl: Spekctl,
+    kernel: LoggingKernel,
+    monkeypatch: pytest.MonkeyPatch,
+    tmp_path: Path,
+    is_warm: bool,
 ) -> None:
+    if is_warm:
+        warm(monkeypatch)
+
     def broken(self: LogWriter, block: Any) -> None:
         raise OSError(errno.ENOSPC, "No space left on device")
 
@@ -306,6 +319,7 @@ def test_a_log_that_fails_at_the_end_is_said(
     def broken(self: LogWriter) -> None:
         raise error
 
+    warm(monkeypatch)
     monkeypatch.setattr(LogWriter, "flush", broken)
     outcome, found = logged(spekctl, tmp_path / "log")
     assert outcome.code == ExitCode.OK
@@ -548,6 +562,7 @@ def test_a_slow_writer_makes_the_reader_wait_and_not_forget(
         waiting.append(log._blocks.qsize())
         add(self, block)
 
+    warm(monkeypatch)
     monkeypatch.setattr(LogWriter, "add", slow)
     expected = records(5_050)
     (tmp_path / "spek/1/worker0").write_bytes(expected.tobytes())
@@ -557,6 +572,30 @@ def test_a_slow_writer_makes_the_reader_wait_and_not_forget(
     assert found.complete, found.text
     # It was ahead all the time, but for the last ones.
     assert waiting[:40] == [3] * 40
+    assert np.array_equal(column(tmp_path / "log", "address"), expected["addr"])
+
+
+def test_the_first_write_is_none_of_the_runs(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It loads a library, while the buffer of a run would fill up."""
+    (tmp_path / "spek/1").mkdir(parents=True)
+    expected = records(10)
+    (tmp_path / "spek/1/worker0").write_bytes(expected.tobytes())
+    monkeypatch.setattr(recorder, "debugfs", lambda: tmp_path)
+    written: list[tuple[int, bool]] = []
+    add = LogWriter.add
+
+    def watched(self: LogWriter, block: Any) -> None:
+        written.append((len(block), "log-reader" in log_threads()))
+        add(self, block)
+
+    monkeypatch.setattr(LogWriter, "add", watched)
+    log = IoLog(tmp_path / "log", 1024)
+    log.start(info_of(1, [0]))
+    assert written[0] == (1, False)
+    found = log.finish(plan(), info_of(1, [10]), 10)
+    assert (found.complete, found.records) == (True, 10), found.text
     assert np.array_equal(column(tmp_path / "log", "address"), expected["addr"])
 
 
