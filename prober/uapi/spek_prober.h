@@ -216,8 +216,9 @@ enum spek_prober_task_column {
 };
 
 /**
- * enum spek_prober_memory_column - Columns of table memory, in order; levels up to
- *   swap-free-bytes. The others stand still while a CPU goes on- or offline.
+ * enum spek_prober_memory_column - Columns of table memory, in order. Those up to
+ *   swap-free-bytes are levels, the others counters, which keep their values while a CPU
+ *   is brought online or taken offline.
  * @SPEK_PROBER_MEMORY_COLUMN_TOTAL_BYTES: All memory that the kernel manages.
  * @SPEK_PROBER_MEMORY_COLUMN_FREE_BYTES: Not used for anything.
  * @SPEK_PROBER_MEMORY_COLUMN_AVAILABLE_BYTES: Available without swapping, as in

@@ -150,8 +150,8 @@ class TaskColumn(IntEnum):
 
 
 class MemoryColumn(IntEnum):
-    """Columns of table memory, in order; levels up to swap-free-bytes. The others stand still
-    while a CPU goes on- or offline.
+    """Columns of table memory, in order. Those up to swap-free-bytes are levels, the others
+    counters, which keep their values while a CPU is brought online or taken offline.
     """
 
     TOTAL_BYTES = 0
