@@ -21,7 +21,7 @@ class Processor:
     def __init__(self) -> None:
         self.number: int | None = None
         self._claim: int | None = None
-        # Many a host serves its interrupts on the first ones.
+        # Interrupts of the host are often served on the first ones.
         for number in sorted(os.sched_getaffinity(0), reverse=True):
             self._claim = claimed(f"processor-{number}")
             if self._claim is not None:
@@ -29,11 +29,11 @@ class Processor:
                 break
 
     def command(self) -> list[str]:
-        """What starts a command on it; nothing if it is none, since others have them all."""
+        """The words that start a command on it; none if other guests have all processors."""
         if self.number is None:
             return []
         command = ["taskset", "-c", str(self.number)]
-        # Of other policies we may not be allowed to leave.
+        # An ordinary user may not leave some of the other policies.
         if os.sched_getscheduler(0) == os.SCHED_OTHER:
             command += ["chrt", "--batch", "0"]
         return command

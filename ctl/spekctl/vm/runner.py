@@ -525,6 +525,8 @@ def check_tools() -> None:
         "depmod": "kmod",
         "make": "make",
         "udevadm": "udev",
+        "taskset": "util-linux",
+        "chrt": "util-linux",
     }
     missing = {package for tool, package in needed.items() if not shutil.which(tool, path=path)}
     if missing:
