@@ -123,7 +123,8 @@ struct spek_unit_count {
  * @held: requests in @drive
  * @power: see there
  * @last_use_ns: since then the drive has had nothing to do
- * @armed_ns: event for which @timer is armed; SPEK_DRIVE_NEVER: it is not
+ * @armed_ns: event for which @timer is armed; SPEK_DRIVE_NEVER: it is not. The timer also reads it
+ *	without the lock
  * @is_idle: the host asked for the idle condition
  * @by_timer: standby came by the timer
  * @was_stopped: the host stopped the spindle, and it has not been active since
