@@ -194,7 +194,7 @@ static u64 load_of(const struct spek_workload *wl, u32 arrival, u32 worker, u32 
 		all = process->burst_length;
 		break;
 	}
-	/* However little it is, it is not nothing. */
+	/* Not 0, which would mean that the worker has no work. */
 	return spek_muldiv64(mean_rate(wl, process) << LOAD_BITS, mine, all, NULL) + !!mine;
 }
 
