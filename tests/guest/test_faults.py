@@ -228,8 +228,6 @@ def test_a_count_is_shared_by_load(nl: Socket, null_blk: Callable[..., str]) -> 
             made[answer["stream"]] += answer["ios"]
     assert sum(made) == 1000
     assert 50 < made[1] < 150
-    found = get(nl, run)
-    assert found["drain_ns"] - found["measure_ns"] < 3 * SECOND
 
 
 @pytest.mark.parametrize("counts", [{"count": 10_000}, {"ramp_count": 10_000, "count": 10}])
