@@ -52,7 +52,7 @@ int fuzz_clock_gettime(clockid_t clock, struct timespec *now)
 	return 0;
 }
 
-/* What is missing is told to people. */
+/* Messages about missing channels would only fill the output of the fuzzer. */
 void daq_say(const char *format, ...)
 {
 	(void)format;
