@@ -12,6 +12,7 @@
 #include <scsi/scsi_device.h>
 #include <scsi/scsi_host.h>
 #include "../compat/drive.h"
+#include "events.h"
 #include "host.h"
 #include "serve.h"
 

@@ -8,8 +8,8 @@
  */
 #include <linux/hwmon.h>
 #include <linux/platform_device.h>
+#include "events.h"
 #include "hwmon.h"
-#include "serve.h"
 
 static const char *const labels[SPEK_DRIVE_RAIL_NR] = {
 	[SPEK_DRIVE_5V] = "5V",

@@ -9,8 +9,8 @@
 #include <linux/module.h>
 #include "../compat/compat.h"
 #include "../genl/put.h"
+#include "faults.h"
 #include "netlink.h"
-#include "serve.h"
 
 static void owner_gone(u32 portid)
 {

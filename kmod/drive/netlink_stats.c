@@ -2,8 +2,8 @@
 /* drive-stats: times, energies and counters of a drive over netlink. */
 #include <linux/mm.h>
 #include "../genl/put.h"
+#include "events.h"
 #include "netlink.h"
-#include "serve.h"
 
 /* What drive-stats says, all of one moment. */
 struct snapshot {

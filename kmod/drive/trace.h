@@ -14,7 +14,7 @@
 #define SPEK_DRIVE_TRACE_H
 
 #include <linux/tracepoint.h>
-#include "serve.h"
+#include "events.h"
 
 /* Tools that read the binary buffer know no enum: their values go into the events' formats. */
 TRACE_DEFINE_ENUM(SPEK_DRIVE_GOOD);

@@ -32,6 +32,7 @@
 #include <linux/platform_device.h>
 #include <linux/vmalloc.h>
 #include <scsi/scsi_host.h>
+#include "events.h"
 #include "host.h"
 #include "hwmon.h"
 #include "serve.h"
@@ -345,7 +346,7 @@ int spek_unit_new(struct spek_unit_config *config, u32 *id, struct spek_refusal 
 	spin_lock_init(&unit->lock);
 	unit->created_ns = ktime_get_ns();
 	unit->state = SPEK_DRIVE_STATE_CREATING;
-	spek_unit_serve_init(unit);
+	spek_unit_events_init(unit);
 	spek_store_init(&unit->store, config->store == SPEK_DRIVE_STORE_NONE,
 			config->store_bytes);
 	mutex_lock(&table_lock);

@@ -9,6 +9,8 @@
 #include <unistd.h>
 
 #include "serve_kernel.h"
+#include "../../../kmod/drive/events.h"
+#include "../../../kmod/drive/faults.h"
 #include "../../../kmod/drive/serve.h"
 
 /* Of these at a time no event follows another. */
@@ -33,7 +35,7 @@ static u64 draw(u64 below)
 	return (z ^ (z >> 31)) % below;
 }
 
-/* ---- what serve.c calls ---- */
+/* ---- what a unit calls ---- */
 
 u64 ktime_get_ns(void)
 {
@@ -405,7 +407,7 @@ static void run(void)
 	unit->created_ns = now_ns;
 	if (model.flash.channels)
 		unit->flash = malloc(spek_drive_flash_bytes(&model.flash));
-	spek_unit_serve_init(unit);
+	spek_unit_events_init(unit);
 	unit->scsi.sectors = model.mechanics.geometry.sectors;
 	unit->scsi.unmap_sectors = model.flash.page_sectors;
 	memset(commands, 0, sizeof(commands));

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * What serve.c needs of the kernel, for a process with one thread and a clock of its own.
+ * What a unit needs of the kernel, for a process with one thread and a clock of its own.
  *
  * Other processors are what rival() does: it is called where another one may take the lock first.
  */
@@ -111,7 +111,7 @@ static inline void hrtimer_start(struct hrtimer *timer, u64 at_ns, int mode)
 u64 ktime_get_ns(void);
 void cpu_relax(void);
 
-/* Only held by the structures that serve.c uses. */
+/* Only held by the structures that a unit uses. */
 struct kref { int unused; };
 struct work_struct { int unused; };
 struct xarray { int unused; };

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0
-"""A unit at work (serve.c), in userspace, with a clock and other processors that chance plays."""
+"""A unit at work (events.c, serve.c, faults.c), in userspace, with a clock and other processors
+that chance plays."""
 
 from __future__ import annotations
 
@@ -13,13 +14,13 @@ from lib.core.spekcore import ROOT
 DRIVE = ROOT / "kmod/drive"
 HERE = Path(__file__).parent
 CALLED = (*CODE, *sorted((DRIVE / "scsi").glob("*.c")), SHARED / "hist.c")
-UNIT = (DRIVE / "serve.c", DRIVE / "data.c")
+UNIT = tuple(DRIVE / name for name in ("data.c", "events.c", "faults.c", "serve.c"))
 HEADERS = (*DRIVE.glob("*.h"), ROOT / "kmod/compat/drive.h")
 KERNEL = re.compile(r"^#include <((?:linux|scsi|trace)/\S+)>", re.M)
 
 
 def stand_ins(folder: Path) -> Path:
-    """A folder with every header of the kernel that serve.c includes; all of them are
+    """A folder with every header of the kernel that these include; all of them are
     serve_kernel.h."""
     names = {name for one in (*UNIT, *HEADERS) for name in KERNEL.findall(one.read_text())}
     for name in (*names, "spek_have.h"):
