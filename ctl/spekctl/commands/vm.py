@@ -7,7 +7,7 @@ import os
 import re
 import sys
 import tempfile
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -171,8 +171,11 @@ def command(
     from spekctl.vm.modules import DRIVE, build_modules
     from spekctl.vm.runner import Guest, check_tools, run_guest
 
+    folders = [Path(folder) for folder in share]
+    if Path.cwd() != Path("/"):
+        folders.append(Path.cwd())
     if not plain:
-        check_words(command)
+        check_words(command, folders)
     if ab is not None:
         _check_ab(kernel, plain, load, console, profile, command)
     elif repetitions is not None or out is not None or functions or resume:
@@ -204,9 +207,6 @@ def command(
     check_tools()
     if profile is not None or functions:
         profiler.plugin()
-    folders = [Path(folder) for folder in share]
-    if Path.cwd() != Path("/"):
-        folders.append(Path.cwd())
     compile_ahead()
 
     def prepared(name: str | None) -> tuple[Kernel, list[Path]]:
@@ -353,13 +353,16 @@ def _keep_console(text: str, path: Path) -> None:
         click.echo(f"spekctl: {error.message}", err=True)
 
 
-def check_words(words: Sequence[str]) -> None:
-    """Refuse options and arguments that a command does not take before a guest is booted for it."""
+def check_words(words: Sequence[str], share: list[Path]) -> None:
+    """Refuse options and arguments that a command does not take before a guest is booted for it,
+    and files that only the host has, or only the guest would have: it may write to @share."""
     if not words[0].startswith("-") and words[0] not in COMMANDS:
         hint = did_you_mean(words[0], COMMANDS)
         raise UsageError(f"there is no command '{words[0]}' to run in the guest{hint}")
     if words[0] == "vm":
         raise UsageError("a guest cannot start guests: leave out the second 'vm'")
+    from spekctl.vm.runner import in_own_tmp
+
     found: click.Command = cli
     context = None
     name: str | None = "spekctl"
@@ -372,8 +375,26 @@ def check_words(words: Sequence[str]) -> None:
         name, inner, rest = found.resolve_command(context, rest)
         assert inner is not None
         found = inner
-    with found.make_context(name, rest, parent=context):
-        pass
+    with found.make_context(name, rest, parent=context) as context:
+        for path in _files(context.params.values()):
+            if in_own_tmp(path, share):
+                raise UsageError(
+                    f"{path} would be in the guest's own /tmp, which is empty at first and lost at "
+                    f"the end: add --share {os.path.dirname(os.path.abspath(path))}, or name a "
+                    "file elsewhere"
+                )
+
+
+def _files(values: Iterable[object]) -> Iterator[Path]:
+    """Files among the values of parameters. Where a text may also name something else, those that
+    exist."""
+    for value in values:
+        if isinstance(value, Path):
+            yield value
+        elif isinstance(value, str) and os.path.isfile(value):
+            yield Path(value)
+        elif isinstance(value, (tuple, list)):
+            yield from _files(value)
 
 
 def check_placeholders(words: tuple[str, ...], disks: int) -> None:

@@ -215,6 +215,14 @@ def has_own_tmp(mounted: list[Path]) -> bool:
     return not any(one == GUESTS_OWN or one in GUESTS_OWN.parents for one in mounted)
 
 
+def in_own_tmp(path: Path, share: list[Path]) -> bool:
+    """Whether a guest that may write to @share has another file at @path than the host, or none:
+    it would be in the guest's /tmp."""
+    place = Path(os.path.realpath(path))
+    folders = {place, *place.parents}
+    return GUESTS_OWN in folders and folders.isdisjoint(share)
+
+
 def kernel_options(guest: Guest) -> list[str]:
     """Parameters on the command line of the guest's kernel, in addition to those of virtme-ng.
 

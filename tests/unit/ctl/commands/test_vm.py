@@ -10,6 +10,7 @@ import pytest
 
 from spekctl import cli
 from spekctl.errors import ExitCode
+from spekctl.vm import runner
 from spekctl.vm.kernels import Kernel
 from spekctl.vm.runner import Outcome
 
@@ -62,6 +63,42 @@ def test_wrong_use_is_one_sentence(
     assert printed.out == ""
     assert printed.err.startswith(f"spekctl: {sentence}")
     assert printed.err.count("\n") == 1
+
+
+@pytest.mark.parametrize("option", ["-o", "--log", "--verify-state"])
+def test_a_file_that_only_the_guest_would_have_is_refused(
+    option: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir("/")
+    words = ["run", "random-read-4k", "-d", "{disk1}", option, "/tmp/lost.json"]
+    assert cli.run(["vm", "--disk", "nvme", "--", *words]) == ExitCode.USAGE
+    told = capsys.readouterr().err
+    assert told.startswith("spekctl: /tmp/lost.json would be in the guest's own /tmp")
+    assert "add --share /tmp," in told
+
+
+def test_a_file_that_only_the_host_has_is_refused(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir("/")
+    monkeypatch.setattr(runner, "GUESTS_OWN", tmp_path)
+    workload = tmp_path / "w.toml"
+    workload.write_text("")
+    assert cli.run(["vm", "--", "show", str(workload)]) == ExitCode.USAGE
+    assert f"{workload} would be in the guest's own" in capsys.readouterr().err
+
+
+def test_files_in_tmp_that_are_shared_are_left_to_the_guest(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(runner, "GUESTS_OWN", tmp_path.parent)
+    monkeypatch.setenv("PATH", "/nonexistent")
+    monkeypatch.chdir("/")
+    words = ["--", "show", "spc1", "--fio-json", str(tmp_path / "r.json")]
+    assert cli.run(["vm", "--share", str(tmp_path), *words]) == ExitCode.GUEST_FAILED
+    monkeypatch.chdir(tmp_path)
+    assert cli.run(["vm", *words]) == ExitCode.GUEST_FAILED
+    assert capsys.readouterr().err.count("a guest needs") == 2
 
 
 @pytest.mark.parametrize("arguments", [["--", "--version"], ["--exec", "--", "rum", "--arrival"]])

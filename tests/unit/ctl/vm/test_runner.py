@@ -25,6 +25,7 @@ from spekctl.vm.runner import (
     Guest,
     emulation,
     has_own_tmp,
+    in_own_tmp,
     kept_folders,
     kernel_options,
     make_mount_point,
@@ -44,6 +45,14 @@ def test_a_guest_that_may_write_to_tmp_sees_the_hosts() -> None:
     assert has_own_tmp([Path("/cache/1"), Path("/tmp/results")])
     assert not has_own_tmp([Path("/cache/1"), Path("/tmp")])
     assert not has_own_tmp([Path("/")])
+
+
+def test_a_file_in_the_tmp_of_the_guest_is_not_the_hosts() -> None:
+    assert in_own_tmp(Path("/tmp/r.json"), [Path("/clone"), Path("/tmp/results")])
+    assert in_own_tmp(Path("/clone/../tmp/r.json"), [Path("/clone")])
+    assert not in_own_tmp(Path("/tmp/results/r.json"), [Path("/clone"), Path("/tmp/results")])
+    assert not in_own_tmp(Path("/tmp/r.json"), [Path("/tmp")])
+    assert not in_own_tmp(Path("/elsewhere/r.json"), [Path("/clone")])
 
 
 @pytest.mark.parametrize(
