@@ -163,19 +163,19 @@ def list_drives(as_json: bool) -> int:
         return 0
     from spekctl.render import tables
 
-    numbers = ("drive", "capacity", "rpm", "arms", "outstanding", "data")
+    numbers = ("drive", "capacity", "rpm", "arms")
+    # As wide as a terminal of 80 columns: what else is known of a drive, stats prints.
     table = tables.table(
-        *("drive", "disk", "name", "serial", "state", "condition", "capacity", "rpm", "arms"),
-        *("outstanding", "data", "hwmon"),
+        *("drive", "disk", "name", "state", "capacity", "rpm", "arms", "hwmon"),
         right=numbers,
+        fold=("disk", "name", "hwmon"),
     )
     for one in found:
         table.add_row(
-            *(str(one.id), node_of(one) or "-", one.name, one.serial, one.state, one.condition),
+            *(str(one.id), node_of(one) or "-", one.name, _state_of(one)),
             f"{one.sectors * 512 / 1e9:,.1f} GB",
             f"{60e12 / one.period_ps:,.0f}" if one.period_ps else "flash",
-            *(str(one.arms or "-"), str(one.outstanding), units.format_bytes(one.stored_bytes)),
-            one.hwmon or "-",
+            *(str(one.arms or "-"), one.hwmon or "-"),
         )
     if found:
         tables.show(table)
@@ -263,12 +263,20 @@ def _lateness(found: StatsInfo) -> dict[str, float] | None:
     }
 
 
+def _state_of(info: DriveInfo) -> str:
+    """What a drive does: its condition, once it is ready."""
+    return info.condition if info.state == "ready" else info.state
+
+
 def _print_stats(info: DriveInfo, found: StatsInfo) -> None:
-    from spekctl import units
     from spekctl.render import tables
 
     seconds = (found.now_ns - found.created_ns) / 1e9
-    click.echo(f"drive {info.id}: {info.name}, {node_of(info) or 'no disk'}, {info.condition}")
+    click.echo(f"drive {info.id}: {info.name}, {node_of(info) or 'no disk'}, {_state_of(info)}")
+    click.echo(
+        f"  serial {info.serial}, {info.hwmon or 'no sensors'}, outstanding {info.outstanding},"
+        f" data {units.format_bytes(info.stored_bytes)}"
+    )
     moved = "" if info.flash_channels else f", {found.moved:,} of them with a seek"
     click.echo(f"  {seconds:.1f} s, {found.served:,} accesses{moved}")
     click.echo(

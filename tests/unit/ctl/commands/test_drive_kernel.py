@@ -57,16 +57,27 @@ def test_drives_are_listed(spekctl: Spekctl) -> None:
     assert spekctl("drive", "list").sentence == "no drives; `spekctl drive new` creates one"
     spekctl("drive", "new", "barracuda-es")
     (line,) = spekctl("drive", "list").out.splitlines()[1:]
-    assert line.split()[:5] == ["1", "/dev/sdb", "barracuda-es", "SPEK1", "ready"]
-    assert "750.2 GB" in line and "7,200" in line
+    assert line.split() == [
+        *("1", "/dev/sdb", "barracuda-es", "active", "750.2", "GB", "7,200", "1", "hwmon1"),
+    ]
     (one,) = json.loads(spekctl("drive", "list", "--json").out)
     assert (one["disk"], one["state"], one["sectors"]) == ("/dev/sdb", "ready", 1465149168)
+
+
+def test_nothing_of_a_list_is_cut_in_a_narrow_terminal(
+    spekctl: Spekctl, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("COLUMNS", "80")
+    monkeypatch.setenv("FORCE_COLOR", "1")
+    spekctl("drive", "new", "mach2", "--name", "x" * 31)
+    assert "\N{HORIZONTAL ELLIPSIS}" not in spekctl("drive", "list").out
 
 
 def test_statistics_by_number_and_by_disk(spekctl: Spekctl) -> None:
     spekctl("drive", "new", "barracuda-es")
     text = spekctl("drive", "stats", "/dev/sdb").out
     assert "drive 1: barracuda-es, /dev/sdb, active" in text
+    assert "serial SPEK1, hwmon1, outstanding 0, data 0 B" in text
     assert "10.0 s, 100 accesses, 90 of them with a seek" in text
     assert text == spekctl("drive", "stats", 1).out
     found = json.loads(spekctl("drive", "stats", 1, "--json").out)
