@@ -35,8 +35,7 @@ def command(everything: bool, as_json: bool) -> int:
     from spekctl.render import tables
 
     names = ("device", "size", "block", "model", "id", "may be tested")
-    # Names and identities are typed in, so they are never cut.
-    table = tables.table(*names, right=("size", "block"), fold=("device", "id"))
+    table = tables.table(*names, right=("size", "block"), whole=("device",))
     for row in rows:
         indent = " " if row.partition_of else ""
         table.add_row(

@@ -59,15 +59,14 @@ def models(as_json: bool) -> int:
         return 0
     from spekctl.render import tables
 
-    numbers = ("capacity", "rpm", "arms", "mean seek", "rate", "idle")
-    table = tables.table("model", "drive", *numbers, right=numbers)
+    numbers = ("capacity", "rpm", "mean seek", "rate", "idle")
+    table = tables.table("model", "drive", *numbers, right=numbers, whole=("model",))
     for one in found:
         if one.flash is not None:
-            mechanics = ("-", "-", "-", f"{flash.facts_of(one).read_rate / 1e6:.1f} MB/s")
+            mechanics = ("-", "-", f"{flash.facts_of(one).read_rate / 1e6:.1f} MB/s")
         else:
             mechanics = (
                 f"{one.rpm:,.0f}",
-                str(len(one.arm_angles)),
                 f"{one.mean_seek_ns() / 1e6:.2f} ms",
                 f"{one.sustained_rate(one.zones[0]) / 1e6:.1f} MB/s",
             )

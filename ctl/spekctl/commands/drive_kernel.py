@@ -168,7 +168,7 @@ def list_drives(as_json: bool) -> int:
     table = tables.table(
         *("drive", "disk", "name", "state", "capacity", "rpm", "arms", "hwmon"),
         right=numbers,
-        fold=("disk", "name", "hwmon"),
+        whole=("disk", "hwmon"),
     )
     for one in found:
         table.add_row(

@@ -116,7 +116,7 @@ def study_parts(study: DriveStudy) -> Iterator[RenderableType]:
     for load in study.loads:
         yield f"  {load.name}: {load.known}; assumed: {load.assumed}"
     yield ""
-    table = tables.table("place", "what", "paper", "here", "holds", fold=("what", "paper", "here"))
+    table = tables.table("place", "what", "paper", "here", "holds")
     for claim in study.claims:
         holds = {True: "yes", False: "no", None: "-"}[claim.holds]
         table.add_row(claim.place, claim.what, claim.paper, claim.found, holds)

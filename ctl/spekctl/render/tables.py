@@ -13,16 +13,20 @@ if TYPE_CHECKING:
 WIDTH = 160
 
 
-def table(*names: str, right: Collection[str] = (), fold: Collection[str] = ()) -> Table:
-    """A table with these columns; @right has numbers, @fold is wrapped rather than cut."""
+def table(*names: str, right: Collection[str] = (), whole: Collection[str] = ()) -> Table:
+    """A table with these columns; @right has numbers. In a narrow terminal texts are wrapped, but
+    neither numbers nor those of @whole, which are names to type in: only where all the others
+    have no width left are these cut, and end in an ellipsis."""
     from rich.table import Table as RichTable
 
     made = RichTable(box=None, padding=(0, 1), pad_edge=False)
     for name in names:
+        kept = name in right or name in whole
         made.add_column(
             name,
             justify="right" if name in right else "left",
-            overflow="fold" if name in fold else "ellipsis",
+            overflow="ellipsis" if kept else "fold",
+            no_wrap=kept,
         )
     return made
 
