@@ -218,7 +218,7 @@ def delete(drives: tuple[str, ...], every: bool) -> int:
     from spekctl.kernel.drives import Drives
 
     if every == bool(drives):
-        raise UsageError("name drives to delete, or give --all")
+        raise UsageError("name the drives to delete, or give --all instead")
     with Drives() as link:
         numbers = [one.id for one in link.drives()] if every else []
         numbers += [_find(link, one).id for one in drives]

@@ -119,8 +119,8 @@ def test_a_drive_without_a_disk_is_deleted_again(
         (("new", "mach2", "--spin", "201us"), "--spin is 201 us; allowed are 0 to 200 us"),
         (("new", "mach2", "--spin", "100"), "--spin"),
         (("stats", "7"), "there is no drive 7; the numbers are: none"),
-        (("delete",), "name drives to delete, or give --all"),
-        (("delete", "1", "--all"), "name drives to delete, or give --all"),
+        (("delete",), "name the drives to delete, or give --all instead"),
+        (("delete", "1", "--all"), "name the drives to delete, or give --all instead"),
         (("delete", "/dev/sdx"), "there is no drive /dev/sdx"),
     ],
 )
