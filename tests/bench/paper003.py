@@ -123,8 +123,10 @@ def live(out: Path, disks: list[str]) -> None:
     found = []
     for drives, arms in SYSTEMS:
         mine, disks = disks[:drives], disks[drives:]
-        found.append({"drives": drives, "arms": arms, **measure(mine, arms)})
-        print(f"paper003: {drives} x SA({arms}): {found[-1]}", file=sys.stderr)
+        measured = measure(mine, arms)
+        found.append({"drives": drives, "arms": arms, **measured})
+        text = "p90 {p90_ms:.2f} ms, {watts:.1f} W, {requests:,} requests".format(**measured)
+        print(f"paper003: {drives} x SA({arms}): {text}", file=sys.stderr)
     out.write_text(json.dumps(found, indent=1) + "\n")
 
 
