@@ -59,7 +59,8 @@ static int start_preview(struct netlink_callback *cb, struct spek_genl_dump *dum
 					"There is not enough memory for a generator.");
 	preview->gen = (struct spek_gen *)PTR_ALIGN((char *)(preview + 1), GEN_ALIGN);
 	spek_gen_init(preview->gen, &config->workload, config->seed, nla_get_u32(worker),
-		      config->nr_workers, 0);
+		      config->nr_workers);
+	spek_gen_start(preview->gen, 0);
 	dump->memory = preview;
 	dump->end = nla_get_u64(count);
 	dump->worker = nla_get_u32(worker);

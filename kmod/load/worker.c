@@ -299,20 +299,19 @@ static int worker_thread(void *data)
 }
 
 /**
- * spek_worker_prepare() - first step of a start: set up the generator
+ * spek_worker_prepare() - first step of a start: set the generator's time 0
  * @w: worker
  * @start_ns: time 0 of the run
+ *
+ * No step of a start takes longer with more replicas or zones: what is due at time 0 waits for it.
  *
  * Return: true if the worker will ever have work.
  */
 bool spek_worker_prepare(struct spek_worker *w, u64 start_ns)
 {
-	spek_gen_init(w->gen, &w->config->workload, w->config->seed, w->index,
-		      w->config->nr_workers, start_ns);
+	spek_gen_start(w->gen, start_ns);
 	if (w->replay)
 		spek_replay_attach(w->replay, w->gen, start_ns);
-	if (w->zone_gate)
-		spek_zone_gate_load(w->zone_gate, w->gen);
 	spek_backlog_init(&w->backlog, &w->config->workload, w->gen);
 	return spek_worker_has_work(w);
 }
@@ -457,6 +456,9 @@ static int create_memory(struct spek_worker *w, const struct spek_zone_map *zone
 	for (i = 0; i < config->nr_targets; i++)
 		w->poller[i].bio.bi_cookie = BLK_QC_T_NONE;
 	spek_worker_init_lanes(w);
+	spek_gen_init(w->gen, &config->workload, config->seed, w->index, config->nr_workers);
+	if (w->zone_gate)
+		spek_zone_gate_load(w->zone_gate, w->gen);
 	return 0;
 }
 

@@ -404,7 +404,7 @@ void spek_zone_gate_destroy(struct spek_zone_gate *gate)
 /**
  * spek_zone_gate_load() - take over the zones as they were before the start
  * @gate: of the worker
- * @gen: its prepared generator
+ * @gen: its generator, laid out
  */
 void spek_zone_gate_load(struct spek_zone_gate *gate, struct spek_gen *gen)
 {

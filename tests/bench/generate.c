@@ -55,7 +55,8 @@ static struct spek_gen *make(const char *path, struct spek_workload *wl)
 	if (got != 1 || spek_workload_check(wl, 1, &refusal) ||
 	    posix_memalign((void **)&gen, 64, spek_gen_size(wl, 0, 1)))
 		return NULL;
-	spek_gen_init(gen, wl, 1, 0, 1, 0);
+	spek_gen_init(gen, wl, 1, 0, 1);
+	spek_gen_start(gen, 0);
 	return gen;
 }
 

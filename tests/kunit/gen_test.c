@@ -85,7 +85,8 @@ static void sequence_is_the_recorded_one(struct kunit *test)
 	KUNIT_ASSERT_NE(test, bytes, (size_t)SIZE_MAX);
 	gen = vzalloc(bytes);
 	KUNIT_ASSERT_NOT_NULL(test, gen);
-	spek_gen_init(gen, wl, 42, vector->worker, vector->nr_workers, 0);
+	spek_gen_init(gen, wl, 42, vector->worker, vector->nr_workers);
+	spek_gen_start(gen, 0);
 	make_sequence(test, vector, gen);
 	vfree(gen);
 }

@@ -48,7 +48,7 @@ enum spek_kind_of_op {
 
 /**
  * struct spek_op - one operation
- * @at_ns: intended arrival, same clock as start_ns of spek_gen_init()
+ * @at_ns: intended arrival, same clock as start_ns of spek_gen_start()
  * @addr: first byte in the asu
  * @bytes: length
  * @replica: replica of the stream (SPC-1: BSU), counted over all workers
@@ -100,6 +100,10 @@ struct spek_zones;
  * @trace: the one that replays a trace, or NULL
  * @has_closed: one of them is a closed loop
  * @zones: this worker's zones of each asu, or NULL
+ * @wl: workload
+ * @seed: seed of the run
+ * @worker: number of the worker
+ * @nr_workers: workers of the run
  */
 struct spek_gen {
 	u64 next_ns;
@@ -109,11 +113,16 @@ struct spek_gen {
 	u32 nr_processes;
 	bool has_closed;
 	struct spek_zones *zones[SPEK_MAX_ASUS];
+	const struct spek_workload *wl;
+	u64 seed;
+	u32 worker;
+	u32 nr_workers;
 };
 
 size_t spek_gen_size(const struct spek_workload *wl, u32 worker, u32 nr_workers);
 void spek_gen_init(struct spek_gen *gen, const struct spek_workload *wl, u64 seed, u32 worker,
-		   u32 nr_workers, u64 start_ns);
+		   u32 nr_workers);
+void spek_gen_start(struct spek_gen *gen, u64 start_ns);
 
 /**
  * spek_gen_next_ns() - time of the next operation

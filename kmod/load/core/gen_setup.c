@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Setting up a generator: the worker's shares of streams and arrival processes, laid out in memory.
- * Then gen.c draws the first choices (spek_gen_begin()).
+ * Setting up a generator, in two steps: spek_gen_init() lays out the worker's shares of streams and
+ * arrival processes, in a time that grows with replicas and zones; spek_gen_start() sets time 0, in
+ * a time that does not. Then gen.c draws the first choices (spek_gen_begin()).
  *
  * Memory, one block of the caller's:
  *
@@ -192,13 +193,12 @@ size_t spek_gen_size(const struct spek_workload *wl, u32 worker, u32 nr_workers)
 }
 
 /**
- * spek_gen_init() - prepare a generator in the caller's memory
+ * spek_gen_init() - lay out a generator in the caller's memory
  * @gen: spek_gen_size() bytes, 64-byte aligned
  * @wl: checked workload; must outlive @gen
  * @seed: seed of the run
  * @worker: number of this worker
  * @nr_workers: workers of the run
- * @start_ns: time 0 of the arrival processes
  *
  * Closed loop depths, bursts and replicas are shared evenly among the workers, the remainder going
  * to the first ones. A constant rate is interleaved, so that all workers together keep equal gaps.
@@ -209,12 +209,16 @@ size_t spek_gen_size(const struct spek_workload *wl, u32 worker, u32 nr_workers)
  * each worker a copy (see share.h).
  */
 void spek_gen_init(struct spek_gen *gen, const struct spek_workload *wl, u64 seed, u32 worker,
-		   u32 nr_workers, u64 start_ns)
+		   u32 nr_workers)
 {
 	struct arena arena = { .base = (u8 *)gen, .used = 0 };
-	u32 i, j;
+	u32 i;
 
 	take(&arena, sizeof(*gen), GEN_ALIGN);
+	gen->wl = wl;
+	gen->seed = seed;
+	gen->worker = worker;
+	gen->nr_workers = nr_workers;
 	gen->nr_processes = wl->nr_arrivals;
 	gen->has_closed = false;
 	gen->trace = NULL;
@@ -226,22 +230,38 @@ void spek_gen_init(struct spek_gen *gen, const struct spek_workload *wl, u64 see
 
 		spek_memset(process, 0, sizeof(*process));
 		lay_out_process(&arena, process, wl, i, seed, worker, nr_workers, gen->zones);
-		spek_clock_init(&process->clock, &process->times, wl, i, seed, worker, nr_workers,
-				start_ns);
+		if (process->replays)
+			gen->trace = process;
+		if (process->depth)
+			gen->has_closed = true;
+	}
+}
+
+/**
+ * spek_gen_start() - set time 0 of a generator, and draw its first operation; once
+ * @gen: laid out by spek_gen_init()
+ * @start_ns: time 0 of the arrival processes
+ */
+void spek_gen_start(struct spek_gen *gen, u64 start_ns)
+{
+	u32 i, j;
+
+	for (i = 0; i < gen->nr_processes; i++) {
+		struct spek_process *process = &gen->process[i];
+
+		spek_clock_init(&process->clock, &process->times, gen->wl, i, gen->seed,
+				gen->worker, gen->nr_workers, start_ns);
 		for (j = 0; j < process->depth; j++)
 			process->ready[j] = start_ns;
 		process->tail = process->depth;
 		process->start_ns = start_ns;
-		if (process->replays)
-			gen->trace = process;
-		if (process->depth) {
-			process->times.next_ns = start_ns;
-			if (process->clock.pace == SPEK_PACE_LIMITED) {
-				spek_bucket_init(&process->bucket, wl, i, worker, nr_workers,
-						 start_ns);
-				process->is_held = true;
-			}
-			gen->has_closed = true;
+		if (!process->depth)
+			continue;
+		process->times.next_ns = start_ns;
+		if (process->clock.pace == SPEK_PACE_LIMITED) {
+			spek_bucket_init(&process->bucket, gen->wl, i, gen->worker,
+					 gen->nr_workers, start_ns);
+			process->is_held = true;
 		}
 	}
 	spek_gen_begin(gen);

@@ -228,7 +228,8 @@ void fuzz_core_workload(const uint8_t *data, size_t size)
 	FUZZ_REQUIRE(spek_workload_max_bytes(wl) <= SPEK_MAX_IO_BYTES, "no I/O is too large");
 	bytes = spek_gen_size(wl, worker, nr_workers);
 	if (bytes <= MAX_GEN_BYTES && !posix_memalign((void **)&gen, 64, bytes)) {
-		spek_gen_init(gen, wl, seed, worker, nr_workers, 1000000000);
+		spek_gen_init(gen, wl, seed, worker, nr_workers);
+		spek_gen_start(gen, 1000000000);
 		drive(wl, gen);
 		free(gen);
 	}

@@ -355,7 +355,8 @@ class Generator:
         self._memory = ffi.new("char[]", self.bytes + 64)
         address = int(ffi.cast("uintptr_t", self._memory))
         self._gen = ffi.cast("struct spek_gen *", address + -address % 64)
-        self._lib.spek_gen_init(self._gen, workload.c, seed, worker, nr_workers, start_ns)
+        self._lib.spek_gen_init(self._gen, workload.c, seed, worker, nr_workers)
+        self._lib.spek_gen_start(self._gen, start_ns)
         self._backlog = ffi.new("struct spek_backlog *")
         self._lib.spek_backlog_init(self._backlog, workload.c, self._gen)
 

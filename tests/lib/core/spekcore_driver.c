@@ -106,7 +106,8 @@ int main(int argc, char **argv)
 	/* Exactly as much as was asked for: a sanitizer sees the first byte too many. */
 	if (posix_memalign((void **)&gen, 64, bytes))
 		return 2;
-	spek_gen_init(gen, wl, strtoull(argv[2], NULL, 0), worker, nr_workers, 1000000000);
+	spek_gen_init(gen, wl, strtoull(argv[2], NULL, 0), worker, nr_workers);
+	spek_gen_start(gen, 1000000000);
 	spek_backlog_init(&backlog, wl, gen);
 	for (i = 0; i < wl->nr_streams; i++)
 		spek_contents_init(&contents[i], &wl->stream[i], i, strtoull(argv[2], NULL, 0),
