@@ -218,6 +218,12 @@ WRONG = [
         "A block size is not a multiple of 512 bytes.",
     ),
     ({"arrival": [{"law": 0}]}, errno.ERANGE, "arrival[0]", "The depth of a closed loop"),
+    (
+        {"arrival": [{"law": 1, "rate_milli": 1000, "think_ns": 1}]},
+        errno.EINVAL,
+        "arrival[0]",
+        "A think time is given for an arrival process whose law is not closed.",
+    ),
     # too many
     ({"worker": [{"cpu": 0}] * 257}, errno.ERANGE, "worker[256]", "A run has at most 256 workers."),
     (

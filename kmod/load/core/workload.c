@@ -91,6 +91,29 @@ static int check_curve(const struct spek_workload *wl, const struct spek_arrival
 				arrival->repeats, refusal);
 }
 
+/* Parameters of other laws would have no effect, so they must be 0. */
+static int check_other_laws(const struct spek_arrival *arrival, struct spek_refusal *refusal)
+{
+	u32 law = arrival->law;
+
+	if (arrival->depth && law != SPEK_LAW_CLOSED)
+		return spek_refuse_part(refusal, -EINVAL,
+					"A depth is given for an arrival process whose law is not closed.");
+	if (arrival->think_ns && law != SPEK_LAW_CLOSED)
+		return spek_refuse_part(refusal, -EINVAL,
+					"A think time is given for an arrival process whose law is not closed.");
+	if (arrival->rate_milli && (law == SPEK_LAW_BURST || law == SPEK_LAW_TRACE))
+		return spek_refuse_part(refusal, -EINVAL,
+					"A rate is given for an arrival process whose law is burst or trace.");
+	if (arrival->burst_length && law != SPEK_LAW_BURST && law != SPEK_LAW_CLOSED)
+		return spek_refuse_part(refusal, -EINVAL,
+					"A burst is given for an arrival process whose law is neither burst nor closed.");
+	if (arrival->burst_interval_ns && law != SPEK_LAW_BURST)
+		return spek_refuse_part(refusal, -EINVAL,
+					"An interval between bursts is given for an arrival process whose law is not burst.");
+	return 0;
+}
+
 static int check_arrival(const struct spek_workload *wl, u32 index, struct spek_refusal *refusal)
 {
 	const struct spek_arrival *arrival = &wl->arrival[index];
@@ -135,7 +158,9 @@ static int check_arrival(const struct spek_workload *wl, u32 index, struct spek_
 	default:
 		return spek_refuse_part(refusal, -EINVAL, "An arrival process has an unknown law.");
 	}
-	err = check_curve(wl, arrival, refusal);
+	err = check_other_laws(arrival, refusal);
+	if (!err)
+		err = check_curve(wl, arrival, refusal);
 	if (!err)
 		err = spek_onoff_check(arrival, refusal);
 	if (err)

@@ -154,7 +154,7 @@ def test_workloads_that_are_refused(case: tuple[Workload, int, int, str, int, st
 
 
 def test_a_second_trace_is_refused() -> None:
-    workload = mixed([Arrival("closed", depth=1)], [Stream()], EVERYTHING)
+    workload = mixed([Arrival()], [Stream()], EVERYTHING)
     workload.c.arrival[0].law = TRACE_LAW
     with pytest.raises(WorkloadError, match="for which a run has one arrival process") as refusal:
         workload.check()
@@ -168,9 +168,11 @@ def test_the_law_needs_the_pattern() -> None:
         workload.check()
 
 
-@pytest.mark.parametrize("law", [TRACE_LAW, -1])
-def test_workloads_that_are_accepted(law: int) -> None:
-    traced(EVERYTHING, [Arrival("closed", depth=2)], law).check(2)
+@pytest.mark.parametrize(
+    ("arrival", "law"), [(Arrival(), TRACE_LAW), (Arrival("closed", depth=2), -1)]
+)
+def test_workloads_that_are_accepted(arrival: Arrival, law: int) -> None:
+    traced(EVERYTHING, [arrival], law).check(2)
 
 
 @pytest.mark.parametrize("closed", [None, Arrival("closed", depth=2)])

@@ -4,7 +4,7 @@ import errno
 import re
 from collections.abc import Callable
 from dataclasses import replace
-from typing import Any
+from typing import Any, get_args
 
 import numpy as np
 import pytest
@@ -16,6 +16,7 @@ from lib.core.spekcore import (
     Arrival,
     Asu,
     Generator,
+    Law,
     Pattern,
     Stream,
     Workload,
@@ -66,11 +67,37 @@ def set_to(path: str, value: int) -> Callable[[Any], None]:
     return change
 
 
-def raw(path: str, value: int, stream: Stream | None = None) -> Workload:
-    return changed(one(stream or Stream()), set_to(path, value))
+def raw(path: str, value: int, stream: Stream | None = None, arrival: Arrival = CLOSED) -> Workload:
+    return changed(one(stream or Stream(), arrival=arrival), set_to(path, value))
 
 
 INVALID, RANGE = errno.EINVAL, errno.ERANGE
+TRACE_LAW = get_args(Law).index("trace")
+POISSON, CONSTANT = Arrival("poisson", rate=1), Arrival("constant", rate=1)
+BURST = Arrival("burst", burst_length=1, burst_interval_ns=1)
+# Member of an arrival process: laws, beside trace, that it is not for; how the refusal begins
+OF_OTHER_LAWS = {
+    "depth": (
+        [POISSON, CONSTANT, BURST],
+        "A depth is given for an arrival process whose law is not closed.",
+    ),
+    "think_ns": (
+        [POISSON, CONSTANT, BURST],
+        "A think time is given for an arrival process whose law is not closed.",
+    ),
+    "rate_milli": (
+        [BURST],
+        "A rate is given for an arrival process whose law is burst or trace.",
+    ),
+    "burst_length": (
+        [POISSON, CONSTANT],
+        "A burst is given for an arrival process whose law is neither burst nor closed.",
+    ),
+    "burst_interval_ns": (
+        [CLOSED, POISSON, CONSTANT],
+        "An interval between bursts is given for an arrival process whose law is not burst.",
+    ),
+}
 
 KINDS = {"w": "run", "a": "asu", "r": "arrival", "s": "stream"}
 
@@ -161,6 +188,23 @@ CASES: list[tuple[Workload, int, int, str, int, str]] = [
     (
         one(Stream(), arrival=Arrival("burst", burst_length=1)),
         *(1, RANGE, "r", 0, "The interval between bursts must be 1 to 10^15 ns;"),
+    ),
+    *(
+        (
+            changed(one(Stream(), arrival=arrival), set_to(f"arrival.0.{name}", 1)),
+            *(1, INVALID, "r", 0, sentence),
+        )
+        for name, (arrivals, sentence) in OF_OTHER_LAWS.items()
+        for arrival in arrivals
+    ),
+    *(
+        (
+            changed(
+                raw("arrival.0.law", TRACE_LAW, arrival=Arrival()), set_to(f"arrival.0.{name}", 1)
+            ),
+            *(1, INVALID, "r", 0, sentence),
+        )
+        for name, (_arrivals, sentence) in OF_OTHER_LAWS.items()
     ),
     (raw("arrival.0.law", 5), 1, INVALID, "r", 0, "An arrival process has an unknown law."),
     (
