@@ -194,7 +194,10 @@ static void queue_run_work(struct spek_run *run, struct workqueue_struct *wq,
 		kref_put(&run->ref, release_run);
 }
 
-/* Make an armed run RUNNING if its time has come. Several work items check for it. */
+/*
+ * Make an armed run RUNNING if its time has come. Several work items check for it, but once the
+ * workers have ended only finish_work(), with the time of their end: that may be before the start.
+ */
 static bool begins_to_run(struct spek_run *run, const struct spek_clocks *now)
 {
 	u64 late_ns = now->mono_ns - run->started.mono_ns;
@@ -226,7 +229,7 @@ static void start_work(struct work_struct *work)
 	mutex_lock(&run->notify_lock);
 	mutex_lock(&run->lock);
 	read_clocks(&now);
-	begins = begins_to_run(run, &now);
+	begins = atomic_read(&run->live_workers) && begins_to_run(run, &now);
 	/* Jiffies may run ahead of the clock. finish_work() may be cancelling this work. */
 	again = run->state == SPEK_STATE_ARMED && queue_start_work(run);
 	mutex_unlock(&run->lock);
@@ -276,7 +279,7 @@ static void collect_work(struct work_struct *work)
 	mutex_lock(&run->lock);
 	collect(run);
 	read_clocks(&now);
-	changes = begins_to_run(run, &now);
+	changes = atomic_read(&run->live_workers) && begins_to_run(run, &now);
 	changes |= begins_to_drain(run);
 	mutex_unlock(&run->lock);
 	if (changes)

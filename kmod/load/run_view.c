@@ -50,6 +50,19 @@ struct spek_replay *spek_run_replay(const struct spek_run *run)
 	return spek_run_is_set_up(run) ? run->replay : NULL;
 }
 
+static u32 phase_of(const struct spek_run *run)
+{
+	const struct spek_run_config *config = run->config;
+	u32 phase = spek_stats_phase(run->stats);
+
+	lockdep_assert_held(&run->lock);
+	/* Without a ramp-up, no worker seals anything until its first interval ends. */
+	if (phase == SPEK_PHASE_RAMP && run->started.real_ns && !config->ramp_ns &&
+	    !config->ramp_count)
+		return SPEK_PHASE_MEASURE;
+	return phase;
+}
+
 /**
  * spek_run_view() - read what netlink reports of a run
  * @run: run
@@ -67,7 +80,7 @@ void spek_run_view(struct spek_run *run, struct spek_run_view *view)
 	view->state = run->state;
 	view->is_set_up = run->is_set_up;
 	view->failure = run->failure;
-	view->phase = spek_stats_phase(run->stats);
+	view->phase = phase_of(run);
 	view->reason = spek_states[run->state].has_ended ? run->reason :
 							  atomic_read(&run->outcome.reason);
 	view->started = run->started;

@@ -165,6 +165,11 @@ static void set_phase(struct spek_worker *w, u32 phase, u64 now_ns)
  */
 void spek_worker_enter_phase(struct spek_worker *w, u32 phase, u64 now_ns)
 {
+	/* The run has ended before its start time: no phase began, so there is none to seal. */
+	if (now_ns < w->start_ns) {
+		set_phase(w, phase, now_ns);
+		return;
+	}
 	/* A completion may be added late, or the clock of its CPU may lag. */
 	now_ns = max(now_ns, w->row_start_ns);
 	/*
@@ -243,7 +248,7 @@ void spek_worker_begin_phases(struct spek_worker *w)
 void spek_worker_end_phases(struct spek_worker *w)
 {
 	wait_for_collector(w);
-	/* A run may end before its start time. */
+	/* The clock of this CPU may lag behind the one that ended the phase before. */
 	pass_set(w, SPEK_NEVER, max(ktime_get_ns(), w->row_start_ns));
 }
 

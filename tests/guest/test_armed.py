@@ -26,7 +26,7 @@ from lib.waiting import comes_true
 
 from spekctl.errors import ExitCode
 from spekctl.kernel.gen import spek
-from spekctl.kernel.gen.spek import Cmd, Reason, RunState
+from spekctl.kernel.gen.spek import Cmd, Phase, Reason, RunState
 
 pytestmark = pytest.mark.debug_kernel
 
@@ -51,9 +51,8 @@ def assert_never_began(nl: Socket, run: int, reason: Reason) -> None:
     info = info_of(nl, run)
     assert (info["state"], info["reason"]) == (RunState.DONE, reason)
     assert (info["started_ns"], info["start_real_ns"]) == (0, 0)
-    assert all(
-        row["start_ns"] <= row["end_ns"] for row in nl.dump(Cmd.INTERVAL_GET, run=run).values
-    )
+    assert (info["measure_ns"], info["drain_ns"]) == (0, 0)
+    assert not nl.dump(Cmd.INTERVAL_GET, run=run).values
     counts = [one["ios"] for one in nl.dump(Cmd.STATS_GET, run=run).values if "ios" in one]
     assert not any(counts)
 
@@ -139,6 +138,8 @@ def test_news_of_an_armed_run(nl: Socket, disks: list[str]) -> None:
             told.append(listener.notification().values)
     assert [one["state"] for one in told] == [RunState.READY, RunState.ARMED, RunState.RUNNING]
     assert [one["started_ns"] for one in told] == [0, start_ns, start_ns]
+    # It has no ramp-up: this is known before the first interval ends.
+    assert [one["phase"] for one in told] == [Phase.RAMP, Phase.RAMP, Phase.MEASURE]
     assert told[-1]["now_ns"] >= start_ns
 
 
