@@ -240,21 +240,16 @@ static void start_work(struct work_struct *work)
 		spek_run_put(run);
 }
 
-static void collect(struct spek_run *run)
+static void collect(struct spek_run *run, u32 worker)
 {
-	u32 i;
+	struct spek_set *set;
 
 	lockdep_assert_held(&run->lock);
-	for (i = 0; run->workers && i < run->config->nr_workers; i++) {
-		struct spek_set *set = spek_worker_take_sealed(run->workers[i]);
-
-		if (!set)
-			continue;
-		spek_stats_collect(run->stats, i, set);
-		spek_worker_give_back(run->workers[i]);
-		/* Each set may have taken a million draws for each arrival process. */
-		cond_resched();
-	}
+	set = run->workers ? spek_worker_take_sealed(run->workers[worker]) : NULL;
+	if (!set)
+		return;
+	spek_stats_collect(run->stats, worker, set);
+	spek_worker_give_back(run->workers[worker]);
 }
 
 /* Return: true if the run has begun to drain. */
@@ -274,10 +269,20 @@ static void collect_work(struct work_struct *work)
 	struct spek_run *run = container_of(work, struct spek_run, collect_work);
 	struct spek_clocks now;
 	bool changes;
+	u32 i;
 
 	mutex_lock(&run->notify_lock);
+	/*
+	 * Each set may take a million draws for each arrival process: whoever wants the lock, such
+	 * as spek_run_stop(), waits for those of one worker at most.
+	 */
+	for (i = 0; i < run->config->nr_workers; i++) {
+		mutex_lock(&run->lock);
+		collect(run, i);
+		mutex_unlock(&run->lock);
+		cond_resched();
+	}
 	mutex_lock(&run->lock);
-	collect(run);
 	read_clocks(&now);
 	changes = atomic_read(&run->live_workers) && begins_to_run(run, &now);
 	changes |= begins_to_drain(run);
@@ -291,10 +296,12 @@ static void collect_work(struct work_struct *work)
 static void release_devices(struct spek_run *run)
 {
 	struct spek_worker **workers;
+	u32 i;
 
 	mutex_lock(&run->release_lock);
 	mutex_lock(&run->lock);
-	collect(run);
+	for (i = 0; i < run->config->nr_workers; i++)
+		collect(run, i);
 	workers = spek_run_unhook_workers(run);
 	mutex_unlock(&run->lock);
 	spek_run_release_devices(run, workers);
