@@ -222,10 +222,11 @@ static void wait(struct spek_worker *w, u64 now_ns)
 /* The run has ended: seal the last sets and wait for outstanding I/O only. */
 static noinline void wind_up(struct spek_worker *w, u64 now_ns)
 {
-	if (w->phase != SPEK_PHASE_DRAIN)
-		spek_worker_enter_phase(w, SPEK_PHASE_DRAIN, now_ns);
+	/* First: the ages that the phase ends with are of what the drain completes. */
 	if (w->stalled && !w->stalled->busy)
 		spek_worker_drop_stalled(w);
+	if (w->phase != SPEK_PHASE_DRAIN)
+		spek_worker_enter_phase(w, SPEK_PHASE_DRAIN, now_ns);
 }
 
 /* Take in records that came while the ring was empty; end the run once all were replayed. */

@@ -20,6 +20,7 @@ from lib.guest.core import arrivals_before, generators
 from lib.guest.disks import null_disk
 from lib.guest.drive import Controller, Outcome, assert_completed, one_stream, shipped
 from lib.guest.trace import Traced, request_log
+from lib.waiting import comes_true
 
 from spekctl.documents.histogram import count_of, percentile
 from spekctl.kernel.records import IntervalRow, Metric, Phase
@@ -91,6 +92,19 @@ def test_ios_in_flight_at_the_end_have_ages(controller: Controller, backend: str
     assert count_of(drained) == outcome.ios(phase=Phase.DRAIN) == depth
     assert drained.min_ns >= latency_ns
     assert drained.sum_ns >= response.sum_ns
+
+
+def test_a_stopped_run_has_ages_of_what_it_drains(controller: Controller) -> None:
+    """The device takes four of eight: the fifth waits for a request and is dropped by the stop."""
+    with null_disk(irqmode=2, completion_nsec=2 * SECOND, hw_queue_depth=4) as node:
+        config = one_stream(node, depth=8, backend="mq", time_ns=600 * SECOND, batch=1)
+        with controller.ready(config) as run:
+            controller.run_start(run)
+            assert comes_true(lambda: controller.run_get(run).targets[0].tag_waits > 0)
+            controller.run_stop(run)
+            outcome = Outcome(controller.wait_done(run), controller.stats(run))
+
+    assert outcome.in_flight() == outcome.ios(phase=Phase.DRAIN) == 4
 
 
 # ---- more than the device can do ----
