@@ -454,8 +454,11 @@ static void fail_unsent(struct spek_worker *w)
 	w->recuts = false;
 	w->stalled_part = NULL;
 	WRITE_ONCE(w->stalled, NULL);
-	while (left--)
-		bio_io_error(&part++->bio);
+	for (; left--; part++) {
+		/* What is there is of an earlier operation: the device never saw this part. */
+		memset(&part->sense, 0, sizeof(part->sense));
+		bio_io_error(&part->bio);
+	}
 }
 
 /*
