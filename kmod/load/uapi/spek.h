@@ -167,7 +167,9 @@ struct spek_trace_record {
  *   arrival and at the start of a wait for a completion; at most 10 ms.
  * @SPEK_A_RUN_INTERVAL_NS: (u64) Report interval, at least 1 ms; 0 - totals only.
  * @SPEK_A_RUN_RAMP_NS: (u64) Ramp-up by time.
- * @SPEK_A_RUN_RAMP_COUNT: (u64) Ramp-up by I/Os completed; not with ramp-ns.
+ * @SPEK_A_RUN_RAMP_COUNT: (u64) Ramp-up by I/Os completed, shared out over the workers by
+ *   load. Each worker measures as soon as it has made its share: with fewer I/Os than
+ *   workers, some measure from the start. Not with ramp-ns.
  * @SPEK_A_RUN_TIME_NS: (u64) Length of the measure phase, at most 366 days; exactly one
  *   of time-ns and count.
  * @SPEK_A_RUN_COUNT: (u64) Length of the measure phase in I/Os.
