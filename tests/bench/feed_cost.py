@@ -29,7 +29,7 @@ from spekctl.kernel.traces import TraceLink
 from spekctl.run import replay_request
 from spekctl.run.replay import RING_RECORDS, Feeder
 from spekctl.trace.columns import Batch
-from spekctl.trace.store import StoredWriter, TraceHeader
+from spekctl.trace.store import TraceHeader, writing
 from spekctl.workload.model import TraceSource
 from spekctl.workload.options import Options
 
@@ -66,17 +66,17 @@ def write_csv(path: Path, batch: Batch) -> None:
 
 def write_stored(path: Path, batch: Batch) -> None:
     """The batch in the stored form."""
-    writer = StoredWriter(path)
-    writer.add(batch)
-    header = TraceHeader(
-        origins=[],
-        devices=["disk"],
-        records=writer.records,
-        span_ns=writer.span_ns,
-        bad=0,
-        unordered=0,
-    )
-    writer.finish(header)
+    with writing(path) as writer:
+        writer.add(batch)
+        header = TraceHeader(
+            origins=[],
+            devices=["disk"],
+            records=writer.records,
+            span_ns=writer.span_ns,
+            bad=0,
+            unordered=0,
+        )
+        writer.finish(header)
 
 
 class SinkSocket(NetlinkSocket):

@@ -16,11 +16,12 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.csv as csv
 
-from spekctl.errors import SpekError, UsageError
+from spekctl import files
+from spekctl.errors import UsageError
 from spekctl.trace.columns import SECTOR_BYTES, Batch, Flag, Op
 from spekctl.trace.figures import origins
 from spekctl.trace.order import signed
-from spekctl.trace.store import StoredWriter, TraceHeader
+from spekctl.trace.store import TraceHeader, writing
 from spekctl.trace.trace import Trace
 
 CSV_COLUMNS = ("at_ns", "device", "offset_bytes", "bytes", "op", "fua", "preflush")
@@ -84,17 +85,8 @@ def convert(trace: Trace, batches: Iterable[Batch], output: Path, form: str) -> 
     if form == "spek-trace":
         return _store(trace, batches, output)
     written = Written()
-    part = output.with_name(output.name + ".part")
-    try:
-        with open(part, "wb") as out:
-            write_text(trace, batches, out, form, written)
-        os.replace(part, output)
-    except OSError as error:
-        part.unlink(missing_ok=True)
-        raise SpekError(f"cannot write {output}: {error.strerror}") from error
-    except BaseException:
-        part.unlink(missing_ok=True)
-        raise
+    with files.replacing(output) as out:
+        write_text(trace, batches, out, form, written)
     return written
 
 
@@ -117,8 +109,7 @@ def _writer(form: str, trace: Trace, written: Written) -> _Text:
 
 
 def _store(trace: Trace, batches: Iterable[Batch], output: Path) -> Written:
-    writer = StoredWriter(output)
-    try:
+    with writing(output) as writer:
         for batch in batches:
             writer.add(batch)
         faults = trace.faults
@@ -132,9 +123,6 @@ def _store(trace: Trace, batches: Iterable[Batch], output: Path) -> Written:
                 unordered=faults.unordered,
             )
         )
-    except BaseException:
-        writer.discard()
-        raise
     return Written(writer.records)
 
 

@@ -11,7 +11,7 @@ import contextlib
 import os
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Annotated, Any
+from typing import IO, Annotated, Any
 
 import msgspec
 import numpy as np
@@ -19,6 +19,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 from msgspec import Meta
 
+from spekctl import files
 from spekctl.documents import document
 from spekctl.documents.document import Document, Kind
 from spekctl.documents.trace import TraceOrigin
@@ -73,29 +74,39 @@ def to_arrow(batch: Batch) -> Any:
     )
 
 
-class StoredWriter:
-    """A stored trace being written. It gets its name only when it is whole."""
+@contextlib.contextmanager
+def writing(path: Path) -> Iterator[StoredWriter]:
+    """A stored trace that takes the place of @path as files.replacing() says."""
+    try:
+        str(path).encode()
+    except UnicodeEncodeError as error:
+        raise UsageError(f"cannot write {path}: {_UTF_8}") from error
+    with files.replacing(path) as out:
+        writer = StoredWriter(path, out)
+        try:
+            yield writer
+        except BaseException:
+            writer.discard()
+            raise
 
-    def __init__(self, path: Path) -> None:
+
+class StoredWriter:
+    """A stored trace being written into an open file; @path names it in messages."""
+
+    def __init__(self, path: Path, out: IO[bytes]) -> None:
         self.path = path
-        self.part = path.with_name(path.name + ".part")
         self.records = 0
         self.span_ns = 0
         self._pending: list[Any] = []
         self._rows = 0
-        try:
-            self._writer = pq.ParquetWriter(
-                str(self.part),
-                SCHEMA,
-                compression="zstd",
-                compression_level=1,
-                use_dictionary=["device", "bytes", "op", "flags"],
-                column_encoding={"at_ns": "DELTA_BINARY_PACKED"},
-            )
-        except OSError as error:
-            raise SpekError(f"cannot write {path}: {_reason(error)}") from error
-        except UnicodeEncodeError as error:
-            raise UsageError(f"cannot write {path}: {_UTF_8}") from error
+        self._writer = pq.ParquetWriter(
+            out,
+            SCHEMA,
+            compression="zstd",
+            compression_level=1,
+            use_dictionary=["device", "bytes", "op", "flags"],
+            column_encoding={"at_ns": "DELTA_BINARY_PACKED"},
+        )
 
     def add(self, batch: Batch) -> None:
         """Records to the end."""
@@ -119,20 +130,18 @@ class StoredWriter:
         self._pending, self._rows = [], 0
 
     def finish(self, header: TraceHeader) -> None:
-        """Write the remaining records and the header, and rename the file to its final name."""
+        """Write the remaining records and the header."""
         self._flush()
         try:
             self._writer.add_key_value_metadata({KEY: msgspec.json.encode(header)})
             self._writer.close()
-            os.replace(self.part, self.path)
         except OSError as error:
             raise SpekError(f"cannot write {self.path}: {_reason(error)}") from error
 
     def discard(self) -> None:
-        """Abandon the file and delete it."""
+        """Abandon the file: a writer that is not closed would write to it when it is deleted."""
         with contextlib.suppress(Exception):
             self._writer.close()
-        self.part.unlink(missing_ok=True)
 
 
 class StoredTrace:

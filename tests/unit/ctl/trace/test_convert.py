@@ -3,6 +3,8 @@
 
 from __future__ import annotations
 
+import resource
+import signal
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -154,12 +156,47 @@ def test_a_trace_that_breaks_off_leaves_nothing(form: str, path: Path, tmp_path:
     assert out.read_text() == "older"
 
 
-def test_a_full_disk_is_one_sentence(path: Path, tmp_path: Path) -> None:
+@pytest.mark.parametrize("form", FORMS)
+def test_a_full_disk_is_one_sentence(form: str, path: Path, tmp_path: Path) -> None:
     trace = open_trace([path])
-    (tmp_path / "t.csv.part").symlink_to("/dev/full")
-    with pytest.raises(SpekError, match=r"cannot write .*t\.csv: No space left on device"):
-        convert(trace, trace.batches(), tmp_path / "t.csv", "csv")
+    limits = resource.getrlimit(resource.RLIMIT_FSIZE)
+    usual = signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (16, limits[1]))
+    try:
+        with pytest.raises(SpekError, match=r"cannot write .*out: File too large"):
+            convert(trace, trace.batches(), tmp_path / "out", form)
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, limits)
+        signal.signal(signal.SIGXFSZ, usual)
     assert [one.name for one in tmp_path.iterdir()] == ["in.csv"]
+
+
+@pytest.mark.parametrize("form", FORMS)
+def test_a_link_stays_and_its_file_is_written(form: str, path: Path, tmp_path: Path) -> None:
+    trace = open_trace([path])
+    (tmp_path / "real").write_text("older")
+    link = tmp_path / "out"
+    link.symlink_to("real")
+    convert(trace, trace.batches(), link, form)
+    assert link.is_symlink()
+    assert (tmp_path / "real").read_bytes() != b"older"
+
+
+@pytest.mark.parametrize("form", FORMS)
+def test_a_signal_leaves_the_old_file_alone(form: str, path: Path, tmp_path: Path) -> None:
+    trace = open_trace([path])
+    out = tmp_path / "out"
+    out.write_text("older")
+
+    def ended() -> Iterator[Batch]:
+        yield from trace.batches()
+        signal.raise_signal(signal.SIGTERM)
+
+    with pytest.raises(SystemExit) as end:
+        convert(trace, ended(), out, form)
+    assert end.value.code == 128 + signal.SIGTERM
+    assert sorted(one.name for one in tmp_path.iterdir()) == ["in.csv", "out"]
+    assert out.read_text() == "older"
 
 
 def test_a_trace_is_not_its_own_output_by_another_name(path: Path, tmp_path: Path) -> None:

@@ -26,18 +26,18 @@ ROWS = [(0, 0, 4096, 512, Op.READ), (7, 1, 0, 0, Op.FLUSH), (7, 0, 2**62, 4096, 
 
 
 def stored(path: Path, **changes: Any) -> Path:
-    writer = store.StoredWriter(path)
-    writer.add(batch(ROWS))
-    writer.add(batch([(9, 1, 8192, 4096, Op.WRITE)], flags=Flag.FUA))
-    values: dict[str, Any] = {
-        "origins": [TraceOrigin("x.spc", "spc")],
-        "devices": ["a", "b"],
-        "records": writer.records,
-        "span_ns": writer.span_ns,
-        "bad": 0,
-        "unordered": 0,
-    }
-    writer.finish(store.TraceHeader(**{**values, **changes}))
+    with store.writing(path) as writer:
+        writer.add(batch(ROWS))
+        writer.add(batch([(9, 1, 8192, 4096, Op.WRITE)], flags=Flag.FUA))
+        values: dict[str, Any] = {
+            "origins": [TraceOrigin("x.spc", "spc")],
+            "devices": ["a", "b"],
+            "records": writer.records,
+            "span_ns": writer.span_ns,
+            "bad": 0,
+            "unordered": 0,
+        }
+        writer.finish(store.TraceHeader(**{**values, **changes}))
     return path
 
 
@@ -71,10 +71,10 @@ def test_a_trace_and_a_log_are_told_apart(tmp_path: Path) -> None:
 
 
 def test_what_is_written_has_its_name_only_when_it_is_whole(tmp_path: Path) -> None:
-    writer = store.StoredWriter(tmp_path / "t")
-    writer.add(batch(ROWS))
-    assert [path.name for path in tmp_path.iterdir()] == ["t.part"]
-    writer.discard()
+    with pytest.raises(KeyError), store.writing(tmp_path / "t") as writer:
+        writer.add(batch(ROWS))
+        assert not (tmp_path / "t").exists()
+        raise KeyError
     assert not list(tmp_path.iterdir())
 
 
@@ -91,8 +91,8 @@ def test_a_name_that_is_not_text_is_refused(tmp_path: Path) -> None:
     sentence = "the name of a stored trace must be UTF-8$"
     with pytest.raises(UsageError, match=f"^cannot read .*: {sentence}"):
         store.open_stored(path)
-    with pytest.raises(UsageError, match=f"^cannot write .*: {sentence}"):
-        store.StoredWriter(path)
+    with pytest.raises(UsageError, match=f"^cannot write .*: {sentence}"), store.writing(path):
+        pass
     assert [one.name for one in tmp_path.iterdir()] == [path.name]
 
 
