@@ -66,7 +66,7 @@ class DriveSimulation(Document, frozen=True, kw_only=True, tag=Kind.DRIVE_SIMULA
     window: Annotated[int, Meta(description="Maximum number of requests that it chose among.")]
     max_wait_ns: Annotated[int, Meta(description="Age from which a request goes first; 0: none.")]
     closed: Annotated[int, Meta(description="Requests kept outstanding; 0: open loop.")]
-    requests: int
+    requests: Annotated[int, Meta(ge=1)]
     elapsed_ns: Annotated[int, Meta(description="From time 0 to the end of the last request.")]
     iops: float
     response: Annotated[Times, Meta(description="End minus arrival.")]
@@ -162,13 +162,22 @@ class DriveStudy(Document, frozen=True, kw_only=True, tag=Kind.DRIVE_STUDY.value
     requests: Annotated[int, Meta(description="Requests per load.")]
     seed: int
     profiles: Annotated[
-        list[str], Meta(description="Power profiles; the first one is the default.")
+        list[str], Meta(min_length=1, description="Power profiles; the first one is the default.")
     ]
     edges_ms: list[float]
     rotation_edges_ms: list[float]
     loads: list[StudyLoad]
     arrays: list[StudyArrays]
     claims: list[Claim]
+
+    def __post_init__(self) -> None:
+        for load in self.loads:
+            for system in (load.array, *load.single, *load.scaled, *load.slower):
+                if len(system.cdf) != len(self.edges_ms):
+                    raise ValueError(
+                        f"cdf of {system.name} under {load.name} has {len(system.cdf)} values for"
+                        f" {len(self.edges_ms)} edges_ms"
+                    )
 
 
 def json_schema() -> dict[str, Any]:

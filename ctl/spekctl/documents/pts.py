@@ -134,6 +134,20 @@ class Measured(Part, frozen=True):
     cells: list[Cell]
     text: Verdict
 
+    def __post_init__(self) -> None:
+        if self.window is not None and not self.window.values:
+            raise ValueError("window has no values")
+        there = {(one.bytes, one.read_percent) for one in self.cells}
+        for percent in {one.read_percent for one in self.cells}:
+            for size in self.sizes:
+                if (size, percent) not in there:
+                    raise ValueError(f"cells has none of {size} bytes and {percent} % reads")
+        for number, one in enumerate(self.rounds):
+            if len(one.values) != len(self.sizes):
+                raise ValueError(
+                    f"rounds[{number}] has {len(one.values)} values for {len(self.sizes)} sizes"
+                )
+
 
 class Sample(Part, frozen=True):
     """An interval of write saturation."""

@@ -16,6 +16,7 @@ from msgspec import Meta
 from spekctl.documents import document
 from spekctl.documents.device import DiskCounters, TargetFacts
 from spekctl.documents.document import Document, Kind, Part
+from spekctl.documents.histogram import HIST_MAX_BITS
 from spekctl.documents.steady import Criteria, Window
 from spekctl.kernel.records import (
     Backend,
@@ -51,6 +52,15 @@ class Buckets(Part, frozen=True):
     first: Annotated[int, Meta(description="Index of the bucket that counts[0] counts.")]
     counts: list[int]
 
+    def __post_init__(self) -> None:
+        if not 0 <= self.bits <= self.max_bits <= HIST_MAX_BITS:
+            raise ValueError(f"bits and max_bits have to be 0 to {HIST_MAX_BITS}, bits the smaller")
+        room = ((self.max_bits - self.bits + 1) << self.bits) - len(self.counts)
+        if not 0 <= self.first <= room:
+            raise ValueError("first and counts name buckets that a histogram of bits does not have")
+        if min(self.counts, default=0) < 0:
+            raise ValueError("counts have to be 0 or more")
+
 
 class Distribution(Part, frozen=True):
     """Distribution of one kind of time."""
@@ -66,6 +76,11 @@ class Distribution(Part, frozen=True):
     histogram: Annotated[
         Buckets | None, Meta(description="Missing in sums; add up those of the cells.")
     ] = None
+
+    def __post_init__(self) -> None:
+        missing = [name for name in PERCENTILES if name not in self.percentiles_ns]
+        if missing:
+            raise ValueError(f"percentiles_ns has no {', '.join(missing)}")
 
 
 def histogram_of(times: Distribution | None) -> Histogram | None:
@@ -667,6 +682,19 @@ def _from_version_1(fields: dict[str, Any]) -> None:
     del fields["schema_version"]
 
 
+def _check_indices(config: RunConfig) -> None:
+    """Streams refer to address ranges and arrival processes that are there; else ValueError."""
+    for number, stream in enumerate(config.streams):
+        for name, index, there in (
+            ("asu", stream.asu, len(config.asus)),
+            ("arrival", stream.arrival, len(config.arrivals)),
+        ):
+            if not 0 <= index < there:
+                raise ValueError(
+                    f"config.streams[{number}].{name} is {index}; config has {there} {name}s"
+                )
+
+
 class Result(Document, frozen=True, kw_only=True, tag=Kind.RESULT.value):
     """Result of one run of spek."""
 
@@ -709,6 +737,15 @@ class Result(Document, frozen=True, kw_only=True, tag=Kind.RESULT.value):
         ),
     ] = None
 
+    def __post_init__(self) -> None:
+        _check_indices(self.config)
+        streams = len(self.config.streams)
+        for number, cell in enumerate(self.cells):
+            if not 0 <= cell.stream < streams:
+                raise ValueError(
+                    f"cells[{number}].stream is {cell.stream}; config has {streams} streams"
+                )
+
     @property
     def at_an_end(self) -> bool:
         """The run came to one of the ends that it was given."""
@@ -732,6 +769,9 @@ class Plan(Document, frozen=True, kw_only=True, tag=Kind.PLAN.value):
     config: RunConfig
     targets: list[TargetFacts]
     remarks: list[str]
+
+    def __post_init__(self) -> None:
+        _check_indices(self.config)
 
 
 def json_schema() -> dict[str, Any]:

@@ -109,7 +109,7 @@ class TraceDevice(Part, frozen=True):
 class TraceInfo(Document, frozen=True, kw_only=True, tag=Kind.TRACE_INFO.value):
     """Figures of a trace."""
 
-    origins: list[TraceOrigin]
+    origins: Annotated[list[TraceOrigin], Meta(min_length=1)]
     requests: int
     bytes: int
     span_ns: int
@@ -151,7 +151,7 @@ class TraceProperty(Part, frozen=True):
 class TraceFit(Document, frozen=True, kw_only=True, tag=Kind.TRACE_FIT.value):
     """How far a workload is off the trace that it was made from."""
 
-    origins: list[TraceOrigin]
+    origins: Annotated[list[TraceOrigin], Meta(min_length=1)]
     workload: str
     requests: Annotated[int, Meta(description="Reads and writes of the trace.")]
     twin_requests: Annotated[int, Meta(description="Requests of the workload in the same time.")]

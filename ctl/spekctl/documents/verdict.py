@@ -82,6 +82,13 @@ class GateReport(Document, frozen=True, kw_only=True, tag=Kind.GATE.value):
     ]
     text: Annotated[str, Meta(description="The same as a sentence.")]
 
+    def __post_init__(self) -> None:
+        for number, check in enumerate(self.checks):
+            if not 0 <= check.run < len(self.runs):
+                raise ValueError(
+                    f"checks[{number}].run is {check.run}; there are {len(self.runs)} runs"
+                )
+
 
 class Change(StrEnum):
     """What B is, against A."""
@@ -172,8 +179,8 @@ class Comparison(Document, frozen=True, kw_only=True, tag=Kind.COMPARISON.value)
     alpha: Annotated[
         float | None, Meta(description="Probability of error that was accepted; counts: null.")
     ]
-    a: list[Judged]
-    b: list[Judged]
+    a: Annotated[list[Judged], Meta(min_length=1)]
+    b: Annotated[list[Judged], Meta(min_length=1)]
     differences: list[Difference]
     figures: Annotated[list[Figure], Meta(description="The primary one first.")]
     remarks: Annotated[list[str], Meta(description="What a reader should know.")]

@@ -11,7 +11,7 @@ from typing import Any
 from msgspec.structs import replace
 
 from spekctl import files
-from spekctl.documents.result import Distribution, Result, load_result
+from spekctl.documents.result import PERCENTILES, Distribution, Result, load_result
 from spekctl.gate.judged import Run
 from spekctl.vm import clock
 
@@ -43,7 +43,9 @@ def measured(
     """The result of a run, the @number-th that started; each is of its own boot. Its workers are
     always busy."""
     base = real()
-    times = Distribution(1000, 10**9, 500_000.0, 1000, 2 * p99_ns, {"p99": p99_ns})
+    times = Distribution(
+        1000, 10**9, 500_000.0, 1000, 2 * p99_ns, dict.fromkeys(PERCENTILES, p99_ns)
+    )
     whole = replace(base.totals.all, iops=iops, bytes_per_s=iops * 4096)
     whole = replace(whole, times=replace(whole.times, response=times))
     duration = 3 * 10**9

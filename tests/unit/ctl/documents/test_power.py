@@ -3,18 +3,17 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import msgspec
+from lib.ctl import results
 from lib.fakes.feeds import use
+from msgspec.structs import replace
 
 from spekctl.documents.power import Amount, figures_of, interval_power, power_of
 from spekctl.documents.result import PowerResult, Result
 
 
 def result_with(found: PowerResult | None) -> Result:
-    values: dict[str, Any] = dict.fromkeys(Result.__struct_fields__)
-    return Result(**{**values, "power": found})
+    return replace(results.build(), power=found)
 
 
 def test_a_result_has_the_power_of_its_measure_phase() -> None:

@@ -12,7 +12,7 @@ from lib.ctl.command_line import Spekctl
 from lib.fakes.kernel import FakeKernel
 from msgspec.structs import replace
 
-from spekctl.documents.result import Distribution, ProberResult, Result, Times
+from spekctl.documents.result import PERCENTILES, Distribution, ProberResult, Result, Times
 from spekctl.run.remarks import judge
 
 US = 1000
@@ -20,7 +20,8 @@ MS = 1000 * US
 
 
 def distribution(p50: int, p99: int) -> Distribution:
-    return Distribution(1000, p50 * 1000, float(p50), p50, p99, {"p50": p50, "p99": p99})
+    percentiles = {**dict.fromkeys(PERCENTILES, p99), "p50": p50}
+    return Distribution(1000, p50 * 1000, float(p50), p50, p99, percentiles)
 
 
 @pytest.fixture
