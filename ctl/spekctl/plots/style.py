@@ -10,10 +10,14 @@ from __future__ import annotations
 import contextlib
 import io
 import os
+import re
+import warnings
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
+
+import click
 
 from spekctl import files, recorded
 from spekctl.errors import UsageError
@@ -55,6 +59,7 @@ _STYLE: dict[str, Any] = {
 _NS_UNITS: tuple[tuple[str, float], ...] = (("s", 1e9), ("ms", 1e6), ("µs", 1e3), ("ns", 1.0))
 _BYTE_UNITS = ("B", "KiB", "MiB", "GiB", "TiB", "PiB")
 _FOOT_LINES = 6
+_GLYPH = re.compile(r"Glyph \d+ .*missing from")
 
 
 @dataclass(frozen=True, slots=True)
@@ -223,10 +228,27 @@ def outputs(wanted: Sequence[Path], default_stem: str) -> list[Path]:
 def save(figure: Figure, paths: Sequence[Path], dpi: int = DPI) -> None:
     """Write the figure into all files; a file is there completely or not at all."""
     _make_readable(figure)
-    settle(figure)
-    pictures = {path: _render(figure, path.suffix.lower()[1:], dpi) for path in paths}
+    with _noting_missing_glyphs():
+        settle(figure)
+        pictures = {path: _render(figure, path.suffix.lower()[1:], dpi) for path in paths}
     for path, data in pictures.items():
         files.write(path, data)
+
+
+@contextlib.contextmanager
+def _noting_missing_glyphs() -> Iterator[None]:
+    """One note on all characters that the font lacks; matplotlib warns of each, at each drawing."""
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        yield
+    missing = False
+    for one in caught:
+        if _GLYPH.match(str(one.message)):
+            missing = True
+        else:
+            warnings.warn_explicit(one.message, one.category, one.filename, one.lineno)
+    if missing:
+        click.echo("spekctl: the font of plots lacks some characters; boxes replace them", err=True)
 
 
 def _make_readable(figure: Figure) -> None:

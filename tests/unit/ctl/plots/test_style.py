@@ -128,3 +128,18 @@ def test_a_missing_library_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "matplotlib.style", None)
     with pytest.raises(UsageError, match="-m pip install 'spekctl\\[plot\\]'"):
         style.require()
+
+
+@pytest.mark.filterwarnings("error")
+def test_characters_that_the_font_lacks_are_one_note(
+    tmp_path: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
+    from matplotlib.figure import Figure
+
+    for title, notes in (("\U000f0000\U000f0001", 1), ("plain", 0)):
+        figure = Figure()
+        figure.suptitle(title)
+        style.save(figure, [tmp_path / "a.png", tmp_path / "a.svg"])
+        error = capfd.readouterr().err
+        assert len(error.splitlines()) == notes
+        assert ("font of plots lacks some characters" in error) == bool(notes)
