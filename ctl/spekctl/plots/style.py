@@ -208,7 +208,7 @@ def outputs(wanted: Sequence[Path], default_stem: str) -> list[Path]:
     """The files to write: as named; both formats for a name without suffix."""
     paths: list[Path] = []
     for path in wanted or [Path(default_stem)]:
-        if path.name in ("", ".."):
+        if path.name in ("", "..") or (wanted and os.path.isdir(path)):
             raise UsageError(f"'{path}' is a directory; --output takes the name of a file")
         suffix = path.suffix.lower().removeprefix(".") if wanted else ""
         if suffix in FORMATS:
@@ -216,7 +216,7 @@ def outputs(wanted: Sequence[Path], default_stem: str) -> list[Path]:
         elif suffix and path.suffix[1:].isalpha():
             raise UsageError(f"'{path}' ends in neither .png nor .svg, which are the formats")
         else:
-            if os.path.exists(path) and not (os.path.isfile(path) or os.path.isdir(path)):
+            if wanted and os.path.exists(path) and not os.path.isfile(path):
                 # Not /dev/stdout.png, which would be a file in /dev.
                 files.check_writable(path, streams=False)
             paths += [path.with_name(f"{path.name}.{name}") for name in FORMATS]

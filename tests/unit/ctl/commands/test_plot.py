@@ -165,7 +165,7 @@ WRONG = {
     "other format": ("cdf r.json -o x.pdf", "ends in neither .png nor .svg"),
     "no directory": ("cdf r.json -o no/x.png", "there is no directory no"),
     "one of two is wrong": ("cdf r.json -o x.png -o no/x.svg", "there is no directory no"),
-    "output is a directory": ("cdf r.json -o dir.png", "it is a directory"),
+    "output is a directory": ("cdf r.json -o dir.png", "'dir.png' is a directory; --output"),
     "output is this directory": ("cdf r.json -o .", "'.' is a directory; --output takes the name"),
     "output is the one above": ("cdf r.json -o ..", "'..' is a directory; --output takes the"),
     "several without a picture": ("r.json quiet.json", "several results or logs are compared by"),

@@ -101,6 +101,7 @@ def test_a_default_stem_keeps_its_dots(tmp_path: Path, monkeypatch: pytest.Monke
         ("a.pdf", "'a.pdf' ends in neither .png nor .svg"),
         ("/dev/null", "cannot write /dev/null: it is a character device, not a file"),
         ("..", "'..' is a directory; --output takes the name of a file"),
+        ("/tmp", "'/tmp' is a directory; --output takes the name of a file"),
         ("no/a.png", "there is no directory"),
         ("a" * 300, "File name too long"),
     ],
