@@ -3,7 +3,8 @@
 
 A line holds a histogram of the measure phase; its tag names the time and the direction, for example
 response.read. Values are nanoseconds. The buckets of 3 significant digits are finer than those of
-spek, so none are merged: the count of a bucket goes to its middle.
+spek, so none are merged: the count of a bucket goes to its middle. StartTime and BaseTime are both
+the start of the measure phase in seconds since the epoch, and every line starts there, at 0.000.
 """
 
 from __future__ import annotations
