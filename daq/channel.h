@@ -11,6 +11,7 @@
 
 #define DAQ_MAX_CHANNELS 64
 #define DAQ_NAME_MAX 64
+#define DAQ_DEVICE_MAX 512
 
 /* value of a channel that has none in this scan */
 #define DAQ_ABSENT INT64_MIN
@@ -37,12 +38,15 @@ enum daq_unit {
  * @unit: set by open
  * @delay_ns: set by open or start: time from the start of a scan to the sampling of this channel
  * @lsb: set by open or start: resolution of its values, in @unit; 0: unknown
+ * @device: set by the first open and valid for all later ones: the device that the number in @name
+ *	stood for (identity.h); "" if @name has no such number
  */
 struct daq_channel {
 	char name[DAQ_NAME_MAX];
 	enum daq_unit unit;
 	uint32_t delay_ns;
 	uint32_t lsb;
+	char device[DAQ_DEVICE_MAX];
 };
 
 /**

@@ -81,7 +81,12 @@ static int attach(struct daq_source *source, size_t index, const char *root,
 	/* Some chips have only a mean. */
 	if (sensors[kind].unit != DAQ_UNIT_NW || access(path, F_OK) || !access(input, F_OK))
 		memcpy(path, input, sizeof(path));
-	return daq_polled_attach(source, index, path, sensors[kind].unit, sensors[kind].scale, err);
+	error = daq_polled_attach(source, index, path, sensors[kind].unit, sensors[kind].scale,
+				  err);
+	if (!error && strlen(chip) == (size_t)(slash - name) &&
+	    !strncmp(chip, name, strlen(chip)))
+		error = daq_polled_pin(source, index, chip, err);
+	return error;
 }
 
 static int hwmon_open(struct daq_source *source, const struct daq_setup *setup,

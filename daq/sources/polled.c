@@ -6,6 +6,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "sources/identity.h"
 #include "sources/polled.h"
 #include "sources/sysfs.h"
 
@@ -43,8 +44,11 @@ static int attach_all(struct daq_source *source, struct daq_error *err)
 	int error = 0;
 
 	for (i = 0; i < source->nr_channels; i++) {
-		int failed = polled->attach(source, i, polled->root, &why[i]);
+		int failed;
 
+		if (!source->is_reopened)
+			source->channel[i].device[0] = '\0';
+		failed = polled->attach(source, i, polled->root, &why[i]);
 		if (!failed)
 			continue;
 		if (!nr_missing++) {
@@ -95,6 +99,23 @@ int daq_polled_attach(struct daq_source *source, size_t index, const char *path,
 	source->channel[index].unit = unit;
 	source->channel[index].lsb = (uint32_t)scale;
 	return 0;
+}
+
+/* After the file is open: if the device goes, the open file cannot be read any more. */
+int daq_polled_pin(struct daq_source *source, size_t index, const char *entry,
+		   struct daq_error *err)
+{
+	struct daq_polled *polled = source->private;
+	char path[PATH_MAX];
+	int error;
+
+	snprintf(path, sizeof(path), "%s/%s", polled->root, entry);
+	error = daq_identity_pin(&source->channel[index], path, err);
+	if (error) {
+		close(polled->fd[index]);
+		polled->fd[index] = -1;
+	}
+	return error;
 }
 
 int daq_polled_start(struct daq_source *source, struct daq_error *err)

@@ -68,6 +68,14 @@ int daq_polled_open(struct daq_source *source, const struct daq_setup *setup, co
 int daq_polled_attach(struct daq_source *source, size_t index, const char *path,
 		      enum daq_unit unit, int64_t scale, struct daq_error *err);
 
+/**
+ * daq_polled_pin() - after daq_polled_attach(): refuse channel @index if its device is another one
+ *	than at first; for channels that name the device by @entry, its number in sysfs
+ * Return: as daq_identity_pin().
+ */
+int daq_polled_pin(struct daq_source *source, size_t index, const char *entry,
+		   struct daq_error *err);
+
 /* operations for struct daq_source_ops */
 int daq_polled_start(struct daq_source *source, struct daq_error *err);
 int daq_polled_read(struct daq_source *source, int timeout_ms, struct daq_block *block,

@@ -76,7 +76,10 @@ static int attach(struct daq_source *source, size_t index, const char *root,
 	if (error)
 		return error;
 	snprintf(path, sizeof(path), "%s/%s/energy_uj", root, zone);
-	return daq_polled_attach(source, index, path, DAQ_UNIT_NJ, 1000, err);
+	error = daq_polled_attach(source, index, path, DAQ_UNIT_NJ, 1000, err);
+	if (!error && !strcmp(zone, source->channel[index].name))
+		error = daq_polled_pin(source, index, zone, err);
+	return error;
 }
 
 static int powercap_open(struct daq_source *source, const struct daq_setup *setup,

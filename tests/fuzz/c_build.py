@@ -23,9 +23,10 @@ SCSI = ROOT / "kmod/drive/scsi"
 DAQ = ROOT / "daq"
 DAQ_SOURCES = (
     "calibrate", "clock", "config/rails", "error", "file", "meter", "number", "pace", "push",
-    "sources/csv", "sources/energy_counter", "sources/hwmon", "sources/iio_scale",
-    "sources/outage", "sources/polled", "sources/powercap", "sources/settings", "sources/sysfs",
-    "sources/waveform", "u6/calibration", "u6/packet", "u6/stream",
+    "sources/csv", "sources/energy_counter", "sources/hwmon", "sources/identity",
+    "sources/iio_scale", "sources/outage", "sources/polled", "sources/powercap",
+    "sources/settings", "sources/sysfs", "sources/waveform", "u6/calibration", "u6/packet",
+    "u6/stream",
 )  # fmt: skip
 SANITIZE = (
     "-g", "-O1", "-fno-omit-frame-pointer", "-fsanitize=fuzzer-no-link,address,undefined",

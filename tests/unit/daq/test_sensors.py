@@ -306,6 +306,87 @@ def test_of_sensors_that_go_the_first_to_come_back_is_measured(
     assert "channel 'hwmon1/power1' is back" in errors
 
 
+@pytest.mark.parametrize(
+    ("source", "entry", "file", "channel", "other"),
+    [
+        ("hwmon", "hwmon1", "power1_input", "hwmon1/power1", {"name": "k10temp"}),
+        ("powercap", "intel-rapl:0", "energy_uj", "intel-rapl:0", {"name": "package-1"}),
+        # The same kind of zone, of another package.
+        ("powercap", "intel-rapl:0:0", "energy_uj", "intel-rapl:0:0", {"../name": "package-1"}),
+        # The same chip, on another bus.
+        ("hwmon", "hwmon1", "power1_input", "hwmon1/power1", {}),
+    ],
+)
+def test_another_device_that_takes_the_number_is_not_measured(
+    program: Path,
+    sysfs: Sysfs,
+    tmp_path: Path,
+    source: str,
+    entry: str,
+    file: str,
+    channel: str,
+    other: dict[str, str],
+) -> None:
+    in_class = sysfs.root / "class" / source / entry
+
+    def plug(place: str, names: dict[str, str]) -> Path:
+        device = sysfs.root / "devices" / place / "parent" / entry
+        put = {"name": "ina226", "../name": "package-0", **names}
+        for name, value in put.items():
+            sysfs.put(f"{device.relative_to(sysfs.root)}/{name}", value)
+        for name in (file, "max_energy_range_uj"):
+            sysfs.put(f"{device.relative_to(sysfs.root)}/{name}", 70_000_000)
+        in_class.symlink_to(device)
+        return device
+
+    def unplug(device: Path) -> None:
+        in_class.unlink()
+        # Empty: what an attribute of a removed device reads as.
+        os.truncate(device / file, 0)
+
+    if in_class.is_dir():
+        in_class.rename(sysfs.root / "unused")
+    text = f'[[rail]]\nname = "a"\nchannel = "{channel}"\n'
+    command = [program, "-s", source, "--sysfs", sysfs.root, "-r", rails_file(tmp_path, text)]
+    first = plug("first", {})
+    with running(tmp_path, *command, "-i", "10ms", "-p") as daq:
+        daq.until(lambda: len(daq.rows) > 10, "no samples come")
+        unplug(first)
+        daq.until(lambda: "waiting for the device" in daq.errors, "it isn't missed")
+        before = len(daq.rows)
+        second = plug("first" if other else "second", other)
+        said = f"channel '{channel}' is another device now: {other.get('name', 'ina226')} of "
+        daq.until(lambda: said in daq.errors or daq.has_rows(before + 1), "it isn't noticed")
+        assert daq.rows[before:] == []
+        unplug(second)
+        plug("first", {})
+        daq.until(lambda: daq.has_rows(before + 10), "the first one isn't measured again")
+        daq.finish()
+        errors = daq.errors
+    assert errors.count("the device is back") == 1
+
+
+def test_a_hid_device_that_is_plugged_in_again_is_measured_again(
+    program: Path, sysfs: Sysfs, tmp_path: Path
+) -> None:
+    devices = [f"devices/usb1/0003:1B1C:1C05.{number}/hwmon/hwmon9" for number in ("0005", "000A")]
+    link = sysfs.root / "class/hwmon/hwmon9"
+    rails = rails_file(tmp_path, '[[rail]]\nname = "a"\nchannel = "hwmon9/power1"\n')
+    for device, value in zip(devices, (5_000_000, 7_000_000), strict=True):
+        sysfs.put(f"{device}/name", "corsairpsu")
+        sysfs.put(f"{device}/power1_input", value)
+    link.symlink_to(sysfs.root / devices[0])
+    command = [program, "-s", "hwmon", "--sysfs", sysfs.root, "-r", rails, "-i", "10ms", "-p"]
+    with running(tmp_path, *command) as daq:
+        daq.until(lambda: len(daq.rows) > 10, "no samples come")
+        link.unlink()
+        os.truncate(sysfs.root / devices[0] / "power1_input", 0)
+        daq.until(lambda: "; retrying" in daq.errors, "nothing is tried")
+        link.symlink_to(sysfs.root / devices[1])
+        daq.until(lambda: has_in_last(daq, 7_000_000), "nothing comes any more")
+        daq.finish()
+
+
 def has_in_last(daq: Running, value: int) -> bool:
     return value in daq.rows[-1][1]
 
