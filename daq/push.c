@@ -19,6 +19,7 @@
 struct answer {
 	struct daq_push *push;
 	struct daq_error *err;
+	uint32_t sequence;
 	bool is_complete;
 	int error;
 };
@@ -87,6 +88,14 @@ static int on_reply(struct nl_msg *msg, void *context)
 	return NL_OK;
 }
 
+/* Also skips the answer to an earlier request that was given up for lack of memory. */
+static int is_answer(struct nl_msg *msg, void *context)
+{
+	const struct answer *answer = context;
+
+	return nlmsg_hdr(msg)->nlmsg_seq == answer->sequence ? NL_OK : NL_SKIP;
+}
+
 static int errno_of(int nl_error)
 {
 	switch (nl_error < 0 ? -nl_error : nl_error) {
@@ -109,6 +118,7 @@ static int receive(struct daq_push *push, struct answer *answer)
 
 	if (!cb)
 		return daq_fail(answer->err, EAGAIN, "out of memory for the prober's answer");
+	nl_cb_set(cb, NL_CB_SEQ_CHECK, NL_CB_CUSTOM, is_answer, answer);
 	nl_cb_set(cb, NL_CB_ACK, NL_CB_CUSTOM, on_ack, answer);
 	nl_cb_set(cb, NL_CB_VALID, NL_CB_CUSTOM, on_reply, answer);
 	nl_cb_err(cb, NL_CB_CUSTOM, on_error, answer);
@@ -127,6 +137,7 @@ static int request(struct daq_push *push, struct nl_msg *msg, struct daq_error *
 	struct answer answer = { .push = push, .err = err };
 	int sent = nl_send_auto(push->socket, msg);
 
+	answer.sequence = nlmsg_hdr(msg)->nlmsg_seq;
 	nlmsg_free(msg);
 	/* Not sent for lack of buffers: the prober has not seen it, so it can be sent again. */
 	if (sent < 0)

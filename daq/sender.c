@@ -46,6 +46,12 @@ static void connect_again(struct daq_sender *sender)
 	sender->last = err;
 }
 
+/* Here or in the prober, memory is short: the connection is fine. */
+static bool is_passing(int error)
+{
+	return error == -EAGAIN || error == -ENOMEM || error == -ENOBUFS;
+}
+
 /* A refused batch becomes a gap for each of its rails, flagged in the next accepted sample. */
 static void refuse_batch(struct daq_sender *sender, size_t nr, const struct daq_error *err)
 {
@@ -83,8 +89,8 @@ static int deliver_batch(struct daq_sender *sender)
 		return 0;
 	flag_gaps(sender, nr);
 	error = daq_push_samples(&sender->push, sender->batch, nr, &err);
-	if (error == -EAGAIN)
-		return error;
+	if (is_passing(error))
+		return -EAGAIN;
 	if (error == -EINVAL || error == -ERANGE) {
 		refuse_batch(sender, nr, &err);
 		return 1;
@@ -112,7 +118,7 @@ static void mark(struct daq_sender *sender, struct daq_status *status)
 	status->lost += daq_queue_lost(sender->queue);
 	sender->next_mark_ns = daq_now_ns() + MARK_NS;
 	error = daq_push_mark(&sender->push, status, &err);
-	if (error && error != -EAGAIN && error != -EINVAL && error != -ERANGE)
+	if (error && !is_passing(error) && error != -EINVAL && error != -ERANGE)
 		lose_connection(sender, &err);
 	else if (!error && is_news)
 		sender->marked_until_ns = status->silent_until_ns;
