@@ -255,7 +255,9 @@ enum spek_prober_memory_column {
 };
 
 /**
- * enum spek_prober_net_column - Columns of table net, in order.
+ * enum spek_prober_net_column - Columns of table net, in order. Where a driver has
+ *   cleared a counter since the last row, the counter has no value in this row and
+ *   continues from its last one.
  * @SPEK_PROBER_NET_COLUMN_RX_PACKETS: Rx packets.
  * @SPEK_PROBER_NET_COLUMN_TX_PACKETS: Tx packets.
  * @SPEK_PROBER_NET_COLUMN_RX_BYTES: Rx bytes.

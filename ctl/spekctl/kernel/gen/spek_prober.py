@@ -171,7 +171,9 @@ class MemoryColumn(IntEnum):
 
 
 class NetColumn(IntEnum):
-    """Columns of table net, in order."""
+    """Columns of table net, in order. Where a driver has cleared a counter since the last row,
+    the counter has no value in this row and continues from its last one.
+    """
 
     RX_PACKETS = 0
     TX_PACKETS = 1

@@ -168,7 +168,9 @@ class MemoryCounters:
 
 @dataclass(frozen=True, slots=True)
 class NetCounters:
-    """Columns of table net, in order."""
+    """Columns of table net, in order. Where a driver has cleared a counter since the last row,
+    the counter has no value in this row and continues from its last one.
+    """
 
     rx_packets: int | None
     tx_packets: int | None
