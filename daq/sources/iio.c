@@ -11,24 +11,30 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "pace.h"
+#include "sources/identity.h"
 #include "sources/iio_interval.h"
 #include "sources/iio_scale.h"
 #include "sources/outage.h"
 #include "sources/source.h"
+#include "sources/sysfs.h"
 #include "uapi/spek_prober.h"
 
 #define DEFAULT_INTERVAL_NS 10000000
 #define BLOCK_NS 20000000
 #define MAX_BLOCK_SCANS 1024
+#define RETRY_NS 500000000
+#define DEVICES "/sys/bus/iio/devices" /* as in libiio */
 /* kernel buffers of one scan each: scans kept while this process is not scheduled */
 #define UNPACED_BLOCKS 64
 
 struct iio {
 	struct iio_context *context;
-	struct iio_device *device;	/* of the first channel */
-	struct iio_channel *channel[DAQ_MAX_CHANNELS];
+	struct iio_device *device;	/* of the first channel found */
+	struct iio_channel *channel[DAQ_MAX_CHANNELS];	/* NULL: missing */
+	int name_fd[DAQ_MAX_CHANNELS];	/* "name" of the device; cannot be read once it is gone */
 	struct daq_iio_scale scale[DAQ_MAX_CHANNELS];
 	bool has_raw[DAQ_MAX_CHANNELS];
 	struct iio_channel *timestamp;
@@ -38,6 +44,7 @@ struct iio {
 	struct daq_iio_interval seen;
 	uint64_t last_ns;
 	struct daq_pace pace;
+	uint64_t tried_ns;	/* last search for polled channels */
 	struct daq_outages outages;	/* of polled channels */
 	/* An empty scan precedes each scan after a loss. */
 	uint64_t at_ns[2 * MAX_BLOCK_SCANS];
@@ -50,6 +57,32 @@ static int make_context(struct iio *iio, struct daq_error *err)
 	if (!iio->context || !iio_context_get_devices_count(iio->context))
 		return daq_fail(err, ENODEV, "this machine has no IIO devices");
 	return 0;
+}
+
+static void lose_channel(struct iio *iio, size_t i)
+{
+	if (iio->name_fd[i] >= 0)
+		close(iio->name_fd[i]);
+	iio->name_fd[i] = -1;
+	iio->channel[i] = NULL;
+}
+
+/*
+ * Its name is opened before the device is compared: if it can be read after a value, the value is
+ * of the same device.
+ */
+static int pin_device(struct daq_source *source, size_t i, const struct iio_device *device,
+		      bool is_number, struct daq_error *err)
+{
+	struct iio *iio = source->private;
+	char path[PATH_MAX];
+
+	snprintf(path, sizeof(path), DEVICES "/%s/name", iio_device_get_id(device));
+	iio->name_fd[i] = daq_sysfs_open(path);
+	if (!is_number)
+		return 0;
+	*strrchr(path, '/') = '\0';
+	return daq_identity_pin(&source->channel[i], path, err);
 }
 
 static void read_scale(struct iio *iio, size_t i)
@@ -74,6 +107,8 @@ static int find_channel(struct daq_source *source, size_t i, struct daq_error *e
 	const char *slash = strrchr(channel->name, '/');
 	char device_name[DAQ_NAME_MAX];
 	struct iio_device *device;
+	struct iio_channel *found;
+	int error;
 
 	if (!slash || slash == channel->name)
 		return daq_fail(err, EINVAL, "'%s' is not an IIO channel; use DEVICE/CHANNEL",
@@ -83,19 +118,61 @@ static int find_channel(struct daq_source *source, size_t i, struct daq_error *e
 	device = iio_context_find_device(iio->context, device_name);
 	if (!device)
 		return daq_fail(err, ENODEV, "IIO device '%s' not found", device_name);
-	iio->channel[i] = iio_device_find_channel(device, slash + 1, false);
-	if (!iio->channel[i])
+	found = iio_device_find_channel(device, slash + 1, false);
+	if (!found)
 		return daq_fail(err, EINVAL, "IIO device '%s' has no input '%s'", device_name,
 				slash + 1);
-	if (!daq_iio_unit(iio_channel_get_id(iio->channel[i]), &channel->unit,
-			  &iio->scale[i].factor))
+	if (!daq_iio_unit(iio_channel_get_id(found), &channel->unit, &iio->scale[i].factor))
 		return daq_fail(err, EINVAL,
 				"'%s' does not measure voltage, current, power or energy",
 				channel->name);
-	if (!i)
+	lose_channel(iio, i);
+	error = pin_device(source, i, device, !strcmp(device_name, iio_device_get_id(device)), err);
+	if (error) {
+		lose_channel(iio, i);
+		return error;
+	}
+	iio->channel[i] = found;
+	if (!iio->device)
 		iio->device = device;
-	if (device != iio->device || !iio_channel_is_scan_element(iio->channel[i]))
+	if (device != iio->device || !iio_channel_is_scan_element(found))
 		iio->is_buffered = false;
+	return 0;
+}
+
+/*
+ * At first, all channels must be there: the user may have misspelt one. Later, those of devices
+ * that are back do not wait for the others.
+ */
+static int find_channels(struct daq_source *source, struct daq_error *err)
+{
+	struct iio *iio = source->private;
+	struct daq_error why[DAQ_MAX_CHANNELS];
+	size_t nr_missing = 0, i;
+	int error = 0;
+
+	for (i = 0; i < source->nr_channels; i++) {
+		int failed;
+
+		if (!source->is_reopened)
+			source->channel[i].device[0] = '\0';
+		failed = find_channel(source, i, &why[i]);
+		if (!failed)
+			continue;
+		if (!nr_missing++) {
+			*err = why[i];
+			error = failed;
+		}
+		if (!source->is_reopened)
+			return error;
+	}
+	if (nr_missing == source->nr_channels)
+		return error;
+	for (i = 0; nr_missing && i < source->nr_channels; i++)
+		if (!iio->channel[i])
+			daq_outage_note(&iio->outages, i, &why[i]);
+	/* Channels of one device would all be missing. */
+	iio->is_buffered = iio->is_buffered && !nr_missing;
 	return 0;
 }
 
@@ -175,16 +252,32 @@ static int set_trigger(struct iio *iio, const struct daq_setup *setup, struct da
 	return 0;
 }
 
+static void read_scales(struct daq_source *source)
+{
+	struct iio *iio = source->private;
+	size_t i;
+
+	for (i = 0; i < source->nr_channels; i++) {
+		double lsb;
+
+		if (!iio->channel[i])
+			continue;
+		read_scale(iio, i);
+		lsb = iio->scale[i].scale * iio->scale[i].factor;
+		source->channel[i].lsb = lsb > 0 && lsb < UINT32_MAX ? (uint32_t)lsb : 0;
+	}
+}
+
 static int prepare(struct daq_source *source, const struct daq_setup *setup,
 		   struct daq_error *err)
 {
 	struct iio *iio = source->private;
-	size_t i;
 	int error = make_context(iio, err);
 
 	iio->is_buffered = true;
-	for (i = 0; !error && i < source->nr_channels; i++)
-		error = find_channel(source, i, err);
+	iio->tried_ns = daq_now_ns();
+	if (!error)
+		error = find_channels(source, err);
 	if (!error)
 		error = choose_mode(iio, setup, err);
 	if (!error && iio->is_buffered)
@@ -193,13 +286,7 @@ static int prepare(struct daq_source *source, const struct daq_setup *setup,
 		error = set_rate(iio, setup, err);
 	if (error)
 		return error;
-	for (i = 0; i < source->nr_channels; i++) {
-		double lsb;
-
-		read_scale(iio, i);
-		lsb = iio->scale[i].scale * iio->scale[i].factor;
-		source->channel[i].lsb = lsb > 0 && lsb < UINT32_MAX ? (uint32_t)lsb : 0;
-	}
+	read_scales(source);
 	if (!iio->is_buffered)
 		iio->interval_ns = setup->interval_ns ? setup->interval_ns : DEFAULT_INTERVAL_NS;
 	source->interval_ns = iio->interval_ns;
@@ -210,7 +297,10 @@ static int prepare(struct daq_source *source, const struct daq_setup *setup,
 static void iio_close(struct daq_source *source)
 {
 	struct iio *iio = source->private;
+	size_t i;
 
+	for (i = 0; i < DAQ_MAX_CHANNELS; i++)
+		lose_channel(iio, i);
 	if (iio->context)
 		iio_context_destroy(iio->context);
 	free(iio);
@@ -219,11 +309,15 @@ static void iio_close(struct daq_source *source)
 static int iio_open(struct daq_source *source, const struct daq_setup *setup,
 		    struct daq_error *err)
 {
+	struct iio *iio = calloc(1, sizeof(*iio));
+	size_t i;
 	int error;
 
-	source->private = calloc(1, sizeof(struct iio));
-	if (!source->private)
+	if (!iio)
 		return daq_fail(err, ENOMEM, "out of memory");
+	for (i = 0; i < DAQ_MAX_CHANNELS; i++)
+		iio->name_fd[i] = -1;
+	source->private = iio;
 	error = prepare(source, setup, err);
 	if (error)
 		iio_close(source);
@@ -379,27 +473,69 @@ static int read_attribute(struct iio *iio, size_t i)
 	double number;
 	int error = iio_channel_attr_read_double(iio->channel[i], attribute, &number);
 
-	iio->value[i] = error ? DAQ_ABSENT : daq_iio_value(&iio->scale[i], number);
-	return error == -EBUSY || error == -EAGAIN ? 0 : error;
+	if (error == -EBUSY || error == -EAGAIN)
+		error = 0;
+	else if (!error)
+		iio->value[i] = daq_iio_value(&iio->scale[i], number);
+	/* libiio opens attributes by path each time, perhaps those of the device's successor. */
+	if (!error && iio->name_fd[i] >= 0 && !daq_sysfs_is_there(iio->name_fd[i]))
+		error = -ENODEV;
+	if (error)
+		iio->value[i] = DAQ_ABSENT;
+	return error;
 }
 
-/* libiio opens attributes by path each time: those of a device that returns are read again. */
+/* A context knows the devices of the time it was made at. */
+static void find_missing(struct daq_source *source)
+{
+	struct iio *iio = source->private;
+	struct iio_context *old = iio->context;
+	size_t nr_missing = 0, i;
+	struct daq_error why;
+
+	for (i = 0; i < source->nr_channels; i++)
+		nr_missing += !iio->channel[i];
+	if (!nr_missing || daq_now_ns() < iio->tried_ns + RETRY_NS)
+		return;
+	iio->tried_ns = daq_now_ns();
+	if (make_context(iio, &why)) {
+		if (iio->context)
+			iio_context_destroy(iio->context);
+		iio->context = old;
+		return;
+	}
+	iio->device = NULL;
+	for (i = 0; i < source->nr_channels; i++)
+		if (find_channel(source, i, &why)) {
+			lose_channel(iio, i);
+			daq_outage_note(&iio->outages, i, &why);
+		}
+	read_scales(source);
+	iio_context_destroy(old);
+}
+
 static int poll_attributes(struct daq_source *source, int timeout_ms, struct daq_block *block,
 			   struct daq_error *err)
 {
 	struct iio *iio = source->private;
-	int error[DAQ_MAX_CHANNELS];
+	int error[DAQ_MAX_CHANNELS] = { 0 };
 	uint64_t from_ns, length_ns;
 	size_t i;
 
 	if (!daq_pace_wait(&iio->pace, timeout_ms))
 		return 0;
+	find_missing(source);
 	from_ns = daq_now_ns();
-	for (i = 0; i < source->nr_channels; i++)
-		error[i] = read_attribute(iio, i);
+	for (i = 0; i < source->nr_channels; i++) {
+		iio->value[i] = DAQ_ABSENT;
+		error[i] = iio->channel[i] ? read_attribute(iio, i) : DAQ_STILL_MISSING;
+	}
 	length_ns = daq_now_ns() - from_ns;
 	if (daq_outages_scan(&iio->outages, source, error, err))
 		return -ENODEV;
+	for (i = 0; i < source->nr_channels; i++)
+		if (error[i] < 0)
+			lose_channel(iio, i);
 	iio->at_ns[0] = from_ns + length_ns / 2;
 	if (length_ns / 2 > source->uncertainty_ns)
 		source->uncertainty_ns = length_ns / 2;

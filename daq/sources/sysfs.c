@@ -3,7 +3,6 @@
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
-#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -41,6 +40,13 @@ int daq_sysfs_read(int fd, int64_t *value)
 	if (!text[0])
 		return -ENODEV;
 	return daq_parse_fixed(text, strlen(text), 0, value) ? -EIO : 0;
+}
+
+bool daq_sysfs_is_there(int fd)
+{
+	char text[2];
+
+	return !read_line(fd, text, sizeof(text)) && text[0];
 }
 
 int daq_sysfs_text(const char *path, char *text, size_t room)

@@ -4,6 +4,7 @@
 #define SPEK_DAQ_SOURCES_SYSFS_H
 
 #include <limits.h>
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -17,6 +18,9 @@ int daq_sysfs_open(const char *path);
  * Return: 0; -ENODEV: the device is gone; -EIO: not a whole number; else -errno.
  */
 int daq_sysfs_read(int fd, int64_t *value);
+
+/** daq_sysfs_is_there() - Return: false if the device of an open attribute is gone. */
+bool daq_sysfs_is_there(int fd);
 
 /** daq_sysfs_text() - read the first line of an attribute. Return: 0 or -errno. */
 int daq_sysfs_text(const char *path, char *text, size_t room);

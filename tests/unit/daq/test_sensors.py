@@ -476,7 +476,7 @@ exec "$@"
 IIO_BUFFER = """
 mount -t tmpfs none /sys/bus && mount -t tmpfs none /dev || exit
 mkdir -p /sys/bus/iio/devices
-for name in "$DEVICES"/*; do ln -s $name /sys/bus/iio/devices/; done
+mount --bind "$DEVICES" /sys/bus/iio/devices || exit
 ln -s "$DEVICES"/fifo /dev/iio:device0
 exec "$@"
 """
@@ -509,6 +509,16 @@ class Buffered:
         file = self.devices.root / device / attribute
         file.parent.mkdir(parents=True, exist_ok=True)
         file.write_text(f"{value}\n")
+
+    def unplug(self, device: str) -> Path:
+        """Empty: what an attribute of a removed device reads as."""
+        os.truncate(self.devices.root / device / "name", 0)
+        return (self.devices.root / device).rename(self.devices.root.parent / f"{device}-away")
+
+    def plug(self, device: str, name: str) -> None:
+        away = self.devices.root.parent / f"{device}-away"
+        (away / "name").write_text(f"{name}\n")
+        away.rename(self.devices.root / device)
 
     def read(self, attribute: str, device: str = "iio:device0") -> str:
         text = (self.devices.root / device / attribute).read_text()
@@ -555,26 +565,75 @@ def test_without_a_rate_an_interval_is_refused(buffered: Buffered) -> None:
     assert refusal in sentence
 
 
+def put_second(buffered: Buffered, device: str = "iio:device1", name: str = "second") -> None:
+    buffered.put("name", name, device)
+    buffered.put("in_power0_raw", 7000, device)
+    buffered.put("in_power0_scale", 1, device)
+
+
 def test_a_polled_device_that_goes_does_not_silence_the_others(
     buffered: Buffered, tmp_path: Path
 ) -> None:
-    buffered.put("name", "second", "iio:device1")
-    buffered.put("in_power0_raw", 7000, "iio:device1")
-    buffered.put("in_power0_scale", 1, "iio:device1")
-    gone = buffered.devices.root / "gone"
-    file = buffered.devices.root / "iio:device1/in_power0_raw"
+    put_second(buffered)
     with running(tmp_path, *buffered.command("-p", "-i", "10ms")) as daq:
         daq.until(lambda: len(daq.rows) > 10, "no samples come")
-        file.rename(gone)
+        buffered.unplug("iio:device1")
+        daq.until(lambda: "'iio:device1' not found" in daq.errors, "it isn't looked for")
         daq.until(lambda: daq.rows[-1][1] == [0, None], "it isn't missed")
-        gone.rename(file)
+        buffered.plug("iio:device1", "second")
         daq.until(lambda: daq.rows[-1][1] == [0, 7_000_000], "it doesn't come back")
         rows = daq.finish()[1]
         errors = daq.errors.splitlines()
     assert {values[0] for _, values in rows} == {0}
-    lost = "spek-daq: cannot read channel 'iio:device1/power0': No such file or directory; "
-    assert errors[0] == lost + "waiting for it, the other channels continue"
-    assert errors[1] == "spek-daq: channel 'iio:device1/power0' is back"
+    continues = "waiting for it, the other channels continue"
+    assert errors[1] == f"spek-daq: IIO device 'iio:device1' not found; {continues}"
+    assert errors[2] == "spek-daq: channel 'iio:device1/power0' is back"
+
+
+def test_of_polled_devices_that_go_the_first_to_come_back_is_measured(
+    buffered: Buffered, tmp_path: Path
+) -> None:
+    put_second(buffered)
+    with running(tmp_path, *buffered.command("-p", "-i", "10ms")) as daq:
+        daq.until(lambda: len(daq.rows) > 10, "no samples come")
+        for device in ("iio:device0", "iio:device1"):
+            buffered.unplug(device)
+        daq.until(lambda: "; retrying" in daq.errors, "nothing is tried")
+        buffered.plug("iio:device1", "second")
+        daq.until(lambda: daq.rows[-1][1] == [None, 7_000_000], "it isn't measured")
+        buffered.plug("iio:device0", "meter")
+        daq.until(lambda: daq.rows[-1][1] == [0, 7_000_000], "the other one isn't measured")
+        daq.finish()
+        errors = daq.errors
+    assert "the device is back" in errors
+    assert "channel 'iio:device0/power0' is back" in errors
+
+
+@pytest.mark.parametrize("is_alone", [True, False])
+def test_another_converter_that_takes_the_number_is_not_measured(
+    buffered: Buffered, tmp_path: Path, is_alone: bool
+) -> None:
+    put_second(buffered)
+    put_second(buffered, "iio:device2", "third")
+    (buffered.devices.root / "iio:device2").rename(tmp_path / "third")
+    alone = '[[rail]]\nname = "a"\nchannel = "iio:device1/power0"\n'
+    both = '[[rail]]\nname = "b"\nchannel = "meter/power0"\n'
+    rails = rails_file(tmp_path, alone if is_alone else alone + both)
+    mode = ["-o", "mode=sysfs"]
+    with running(tmp_path, *buffered.command("-r", rails, "-p", "-i", "10ms", *mode)) as daq:
+        daq.until(lambda: len(daq.rows) > 10, "no samples come")
+        gone = buffered.unplug("iio:device1")
+        before = len(daq.rows)
+        third = (tmp_path / "third").rename(buffered.devices.root / "iio:device1")
+        said = "channel 'iio:device1/power0' is another device now: third at "
+        buffered.put("in_power0_raw", 8000, "iio:device1")
+        daq.until(lambda: said in daq.errors, "it isn't noticed")
+        third.rename(tmp_path / "third")
+        buffered.plug("iio:device1", "second")
+        daq.until(lambda: daq.rows[before + 1 :] and daq.rows[-1][1][0], "it doesn't come back")
+        rows = daq.finish()[1]
+    assert not gone.exists()
+    assert {values[0] for _, values in rows} == {None, 7_000_000}
 
 
 @pytest.mark.parametrize("frequency", [None, "100"])
