@@ -62,13 +62,18 @@ def test_a_signal_that_ends_the_process_leaves_the_old_one(
 ) -> None:
     path = tmp_path / "out.json"
     path.write_bytes(b"old")
-    with pytest.raises(SystemExit) as end, files.replacing(path) as file:
-        file.write(b"new")
-        signal.raise_signal(signum)
+    # nohup has SIGHUP ignored.
+    usual = signal.signal(signum, signal.SIG_DFL)
+    try:
+        with pytest.raises(SystemExit) as end, files.replacing(path) as file:
+            file.write(b"new")
+            signal.raise_signal(signum)
+        assert signal.getsignal(signum) is signal.SIG_DFL
+    finally:
+        signal.signal(signum, usual)
     assert end.value.code == 128 + signum
     assert path.read_bytes() == b"old"
     assert os.listdir(tmp_path) == ["out.json"]
-    assert signal.getsignal(signum) is signal.SIG_DFL
 
 
 def test_a_signal_that_is_handled_or_ignored_ends_nothing(tmp_path: Path) -> None:
