@@ -68,6 +68,9 @@ def measure(path: Path, time_ns: int, more: Sequence[str] = ()) -> dict[str, Rea
     if done.returncode:
         sentence = done.stderr.strip().splitlines()[-1:] or ["it said nothing"]
         raise _failure(done.returncode, sentence[0])
+    # Names of channels come with the first reading.
+    if not done.stdout:
+        raise DeviceError("no reading arrived; increase --time")
     return parse(done.stdout)
 
 
@@ -92,6 +95,8 @@ def parse(text: str) -> dict[str, Reading]:
             found[channel] = Reading(
                 _nearest(sum(values), len(values)), round(pstdev(values)), len(values)
             )
+        elif unit == "uV":
+            found[channel] = Reading(0, 0, 0)
     return found
 
 
@@ -110,14 +115,14 @@ def _reading(rail: Rail, readings: dict[str, Reading]) -> Reading:
             f"rail '{rail.name}': channel '{rail.channel}' is not a transducer's output; there is"
             " nothing to calibrate"
         )
+    if reading.readings < MIN_READINGS:
+        raise DeviceError(
+            f"rail '{rail.name}': only {reading.readings} readings arrived; increase --time"
+        )
     if reading.mean_uv < UNPLUGGED_UV:
         raise DeviceError(
             f"rail '{rail.name}': the transducer on {rail.channel} is unplugged or has no supply:"
             f" its output is {reading.mean_uv / 1e6:.3f} V, below 0.4 V"
-        )
-    if reading.readings < MIN_READINGS:
-        raise DeviceError(
-            f"rail '{rail.name}': only {reading.readings} readings arrived; increase --time"
         )
     return reading
 

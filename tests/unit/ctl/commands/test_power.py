@@ -17,7 +17,7 @@ rails = pytest.fixture(rails_file)
 
 
 def test_a_dry_run_leaves_the_file_alone(rails: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    assert run("calibrate", rails, "--zero", "--rail", "12V", "--time", "200ms", "--dry-run") == 0
+    assert run("calibrate", rails, "--zero", "--rail", "12V", "--time", "1s", "--dry-run") == 0
     assert "zero_uv" in capsys.readouterr().out
     assert rails.read_text() == RAILS
 
@@ -41,7 +41,7 @@ def test_a_dry_run_leaves_the_file_alone(rails: Path, capsys: pytest.CaptureFixt
 def test_what_can_not_be_calibrated_is_refused_and_the_file_stays(
     rails: Path, capsys: pytest.CaptureFixture[str], words: list[str], code: int, sentence: str
 ) -> None:
-    assert run("calibrate", rails, *words, "--time", "200ms") == code
+    assert run("calibrate", rails, *words, "--time", "1s") == code
     error = capsys.readouterr().err
     assert error.startswith("spekctl: ")
     assert sentence in error
@@ -56,7 +56,7 @@ def test_the_file_keeps_its_mode_owner_and_place(
     monkeypatch.setattr(os, "fchown", lambda fd, uid, gid: given.append((uid, gid)))
     link = rails.with_name("link.toml")
     link.symlink_to(rails)
-    assert run("calibrate", link, "--zero", "--rail", "12V", "--time", "200ms") == 0
+    assert run("calibrate", link, "--zero", "--rail", "12V", "--time", "1s") == 0
     assert stat.S_IMODE(rails.stat().st_mode) == 0o640
     assert given == [(rails.stat().st_uid, rails.stat().st_gid)]
     assert link.is_symlink()

@@ -20,7 +20,7 @@ rails = pytest.fixture(rails_file)
 
 
 def test_the_zero_is_measured_and_nothing_else_is_touched(rails: Path) -> None:
-    assert run("calibrate", rails, "--zero", "--rail", "12V", "--time", "300ms") == 0
+    assert run("calibrate", rails, "--zero", "--rail", "12V", "--time", "1s") == 0
     found = RailsFile(rails)
     # Half a step of the simulated converter.
     assert found.rail("12V").zero_uv == pytest.approx(2_512_345, abs=316)
@@ -32,7 +32,7 @@ def test_the_zero_is_measured_and_nothing_else_is_touched(rails: Path) -> None:
 def test_the_gain_is_measured_at_a_known_load(
     rails: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    words = ["--rail", "5V", "--current", "2A", "--time", "300ms", "--json"]
+    words = ["--rail", "5V", "--current", "2A", "--time", "1s", "--json"]
     assert run("calibrate", rails, *words) == 0
     (change,) = json.loads(capsys.readouterr().out)
     assert change["constant"] == "sens_uv_per_a"
@@ -59,6 +59,8 @@ def test_gain_is_the_one_that_was(zero: int, sens: int, turns: int, load_ua: int
 def test_readings_are_averaged_and_gaps_left_out() -> None:
     text = "time_ns,AIN0.uV,p.nW\n1,2500000,5\n2,,\n3,2500003,6\n"
     assert calibrate.parse(text) == {"AIN0": Reading(2_500_002, 2, 2)}
+    text = "time_ns,AIN0.uV\n1,\n2,\n"
+    assert calibrate.parse(text) == {"AIN0": Reading(0, 0, 0)}
     assert calibrate.parse("") == {}
 
 
@@ -69,3 +71,14 @@ def test_a_channel_that_puts_out_nothing_is_named() -> None:
         calibrate.zero(RAIL, {"AIN0": Reading(100_000, 0, 100)})
     with pytest.raises(SpekError, match="only 3 readings arrived; increase --time"):
         calibrate.zero(RAIL, {"AIN0": Reading(2_500_000, 0, 3)})
+    with pytest.raises(SpekError, match="only 0 readings arrived; increase --time"):
+        calibrate.zero(RAIL, {"AIN0": Reading(0, 0, 0)})
+
+
+def test_a_time_without_a_reading_is_too_short(
+    rails: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("SPEK_DAQ", "/bin/true")
+    assert run("calibrate", rails, "--zero") == 1
+    assert capsys.readouterr().err == "spekctl: no reading arrived; increase --time\n"
+    assert rails.read_text() == RAILS
