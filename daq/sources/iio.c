@@ -140,42 +140,6 @@ static int find_channel(struct daq_source *source, size_t i, struct daq_error *e
 	return 0;
 }
 
-/*
- * At first, all channels must be there: the user may have misspelt one. Later, those of devices
- * that are back do not wait for the others.
- */
-static int find_channels(struct daq_source *source, struct daq_error *err)
-{
-	struct iio *iio = source->private;
-	struct daq_error why[DAQ_MAX_CHANNELS];
-	size_t nr_missing = 0, i;
-	int error = 0;
-
-	for (i = 0; i < source->nr_channels; i++) {
-		int failed;
-
-		if (!source->is_reopened)
-			source->channel[i].device[0] = '\0';
-		failed = find_channel(source, i, &why[i]);
-		if (!failed)
-			continue;
-		if (!nr_missing++) {
-			*err = why[i];
-			error = failed;
-		}
-		if (!source->is_reopened)
-			return error;
-	}
-	if (nr_missing == source->nr_channels)
-		return error;
-	for (i = 0; nr_missing && i < source->nr_channels; i++)
-		if (!iio->channel[i])
-			daq_outage_note(&iio->outages, i, &why[i]);
-	/* Channels of one device would all be missing. */
-	iio->is_buffered = iio->is_buffered && !nr_missing;
-	return 0;
-}
-
 static int choose_mode(struct iio *iio, const struct daq_setup *setup, struct daq_error *err)
 {
 	const char *mode = daq_setting_text(setup, "mode");
@@ -277,7 +241,12 @@ static int prepare(struct daq_source *source, const struct daq_setup *setup,
 	iio->is_buffered = true;
 	iio->tried_ns = daq_now_ns();
 	if (!error)
-		error = find_channels(source, err);
+		error = daq_outages_find(&iio->outages, source, find_channel, err);
+	if (error > 0) {
+		/* Of several devices: channels of one would all be missing. */
+		iio->is_buffered = false;
+		error = 0;
+	}
 	if (!error)
 		error = choose_mode(iio, setup, err);
 	if (!error && iio->is_buffered)

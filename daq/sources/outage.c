@@ -13,6 +13,38 @@ void daq_outage_note(struct daq_outages *outages, size_t index, const struct daq
 	outages->said[index] = *why;
 }
 
+int daq_outages_find(struct daq_outages *outages, struct daq_source *source, daq_find_fn *find,
+		     struct daq_error *err)
+{
+	struct daq_error why[DAQ_MAX_CHANNELS];
+	bool is_missing[DAQ_MAX_CHANNELS] = { false };
+	size_t nr_missing = 0, i;
+	int error = 0;
+
+	for (i = 0; i < source->nr_channels; i++) {
+		int failed;
+
+		if (!source->is_reopened)
+			source->channel[i].device[0] = '\0';
+		failed = find(source, i, &why[i]);
+		if (!failed)
+			continue;
+		is_missing[i] = true;
+		if (!nr_missing++) {
+			*err = why[i];
+			error = failed;
+		}
+		if (!source->is_reopened)
+			return error;
+	}
+	if (nr_missing == source->nr_channels)
+		return error;
+	for (i = 0; i < source->nr_channels; i++)
+		if (is_missing[i])
+			daq_outage_note(outages, i, &why[i]);
+	return (int)nr_missing;
+}
+
 static void end_outage(struct daq_outages *outages, size_t index, const char *channel)
 {
 	if (outages->said[index].text[0])

@@ -32,38 +32,11 @@ static int create(struct daq_source *source, const struct daq_setup *setup, stru
 	return 0;
 }
 
-/*
- * At first, all channels must be there: the user may have misspelt one. When the source is
- * reopened, those that are back do not wait for the others.
- */
-static int attach_all(struct daq_source *source, struct daq_error *err)
+static int attach_channel(struct daq_source *source, size_t index, struct daq_error *err)
 {
 	struct daq_polled *polled = source->private;
-	struct daq_error why[DAQ_MAX_CHANNELS];
-	size_t nr_missing = 0, i;
-	int error = 0;
 
-	for (i = 0; i < source->nr_channels; i++) {
-		int failed;
-
-		if (!source->is_reopened)
-			source->channel[i].device[0] = '\0';
-		failed = polled->attach(source, i, polled->root, &why[i]);
-		if (!failed)
-			continue;
-		if (!nr_missing++) {
-			*err = why[i];
-			error = failed;
-		}
-		if (!source->is_reopened)
-			return error;
-	}
-	if (nr_missing == source->nr_channels)
-		return error;
-	for (i = 0; i < source->nr_channels; i++)
-		if (polled->fd[i] < 0)
-			daq_outage_note(&polled->outages, i, &why[i]);
-	return 0;
+	return polled->attach(source, index, polled->root, err);
 }
 
 int daq_polled_open(struct daq_source *source, const struct daq_setup *setup, const char *class,
@@ -78,9 +51,10 @@ int daq_polled_open(struct daq_source *source, const struct daq_setup *setup, co
 	polled->attach = attach;
 	snprintf(polled->root, sizeof(polled->root), "%s/class/%s", setup->sysfs, class);
 	polled->tried_ns = daq_now_ns();
-	error = attach_all(source, err);
-	if (error)
-		daq_polled_close(source);
+	error = daq_outages_find(&polled->outages, source, attach_channel, err);
+	if (error >= 0)
+		return 0;
+	daq_polled_close(source);
 	return error;
 }
 
@@ -169,7 +143,7 @@ static void find_missing(struct daq_source *source)
 	for (i = 0; i < source->nr_channels; i++) {
 		struct daq_error why;
 
-		if (polled->fd[i] < 0 && polled->attach(source, i, polled->root, &why))
+		if (polled->fd[i] < 0 && attach_channel(source, i, &why))
 			daq_outage_note(&polled->outages, i, &why);
 	}
 }
