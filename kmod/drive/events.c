@@ -46,7 +46,7 @@ void spek_unit_end(struct scsi_cmnd *cmd, int result, struct list_head *done)
  * spek_unit_end_with_sense() - end a command with CHECK CONDITION
  * @unit: the unit
  * @cmd: command that no slot has any more
- * @sense: what it is told
+ * @sense: sense data
  * @done: gets it
  *
  * Context: any, with the unit's lock.

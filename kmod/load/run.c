@@ -273,8 +273,8 @@ static void collect_work(struct work_struct *work)
 
 	mutex_lock(&run->notify_lock);
 	/*
-	 * Each set may take a million draws for each arrival process: whoever wants the lock, such
-	 * as spek_run_stop(), waits for those of one worker at most.
+	 * A set may cost a million draws per arrival process. Dropping the lock between workers
+	 * keeps spek_run_stop() from waiting for more than one of them.
 	 */
 	for (i = 0; i < run->config->nr_workers; i++) {
 		mutex_lock(&run->lock);
