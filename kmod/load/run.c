@@ -18,7 +18,8 @@
  * devices. The remainder of a work item is waited for in spek_run_deinit(), and netlink callers pin
  * the module themselves.
  *
- * run_setup.c allocates and releases the contents of a run; run_view.c reads it for netlink.
+ * run_table.c finds runs by their numbers; run_setup.c allocates and releases the contents of a
+ * run; run_view.c reads it for netlink.
  *
  * Lock order: run->notify_lock > spek_table_lock > run->lock > verify->lock or replay->lock,
  * run->release_lock > run->lock, and run->notify_lock > genl->rwsem (genl/family.c) > run->lock.
@@ -28,7 +29,6 @@
  *  - the lock of a run that another run continues is taken with no other run's lock held.
  * Workers, completions and spek_outcome_end() take none of these except verify->lock.
  */
-#include <linux/idr.h>
 #include <linux/mm.h>
 #include <linux/module.h>
 #include <linux/sched.h>
@@ -39,6 +39,7 @@
 #include "replay.h"
 #include "run.h"
 #include "run_setup.h"
+#include "run_table.h"
 #include "validate.h"
 #include "verify.h"
 #include "verify_map.h"
@@ -49,10 +50,7 @@
 /* Limit of start-ns: sums of it and the lengths of phases don't overflow. */
 #define MAX_WAIT_NS	(366ull * 86400 * NSEC_PER_SEC)
 
-static DEFINE_MUTEX(spek_table_lock);	/* protects next 3 */
-static DEFINE_IDR(spek_table);
-static u32 table_generation = 1;
-static bool is_suspending;
+static bool is_suspending;		/* protected by spek_table_lock */
 
 static atomic_t nr_started;		/* runs that are started and not ended */
 static DECLARE_WAIT_QUEUE_HEAD(all_ended);
@@ -65,7 +63,7 @@ static struct workqueue_struct *spek_wq;
 static struct workqueue_struct *device_wq;	/* open_work and delete_work */
 static const struct spek_run_listener *listener;
 
-/* ---- references and lookup ---- */
+/* ---- references ---- */
 
 static void release_run(struct kref *ref)
 {
@@ -88,80 +86,18 @@ void spek_run_put(struct spek_run *run)
 	kref_put(&run->ref, release_run);
 }
 
-/**
- * spek_run_get() - find a run
- * @id: its number
- *
- * Context: process.
- * Return: the run, for spek_run_put(), or NULL.
- */
-struct spek_run *spek_run_get(u32 id)
-{
-	struct spek_run *run;
-
-	mutex_lock(&spek_table_lock);
-	run = idr_find(&spek_table, id);
-	if (run)
-		kref_get(&run->ref);
-	mutex_unlock(&spek_table_lock);
-	return run;
-}
-
-/**
- * spek_run_get_next() - find the next run
- * @id: lowest number wanted
- *
- * Context: process.
- * Return: the run, for spek_run_put(), or NULL if there is none with @id or above.
- */
-struct spek_run *spek_run_get_next(u32 id)
-{
-	struct spek_run *run;
-	int next = id;
-
-	mutex_lock(&spek_table_lock);
-	run = idr_get_next(&spek_table, &next);
-	if (run)
-		kref_get(&run->ref);
-	mutex_unlock(&spek_table_lock);
-	return run;
-}
-
-/**
- * spek_run_generation() - read the generation of the set of runs
- *
- * Context: any.
- * Return: number that changes with the set; never 0.
- */
-u32 spek_run_generation(void)
-{
-	return READ_ONCE(table_generation);
-}
-
 /* Publish a run. Return: its number, or a negative errno */
 static int insert_run(struct spek_run *run)
 {
 	int id;
 
 	mutex_lock(&spek_table_lock);
-	id = idr_alloc_cyclic(&spek_table, run, 1, 0, GFP_KERNEL);
-	if (id > 0) {
-		run->id = id;
-		spek_stats_set_run_id(run->stats, id);
-		table_generation += 2;	/* odd, so never 0 */
-		/* Queued before the run can be found and deleted: delete_work flushes open_work. */
+	id = spek_table_add(run);
+	/* Queued before the run can be found and deleted: delete_work flushes open_work. */
+	if (id > 0)
 		queue_work(device_wq, &run->open_work);
-	}
 	mutex_unlock(&spek_table_lock);
 	return id;
-}
-
-static void remove_run(struct spek_run *run)
-{
-	mutex_lock(&spek_table_lock);
-	idr_remove(&spek_table, run->id);
-	table_generation += 2;
-	mutex_unlock(&spek_table_lock);
 }
 
 /* ---- states ---- */
@@ -385,7 +321,7 @@ static void delete_work(struct work_struct *work)
 	mutex_lock(&run->lock);
 	set_state(run, SPEK_EVENT_GONE);
 	mutex_unlock(&run->lock);
-	remove_run(run);
+	spek_table_remove(run);
 	listener->state_changed(run);
 	mutex_unlock(&run->notify_lock);
 	listener->removed(run);
@@ -739,11 +675,11 @@ void spek_run_owner_gone(u32 portid)
 int spek_run_suspend_all(void)
 {
 	struct spek_run *run;
-	int id;
+	u32 id;
 
 	mutex_lock(&spek_table_lock);
 	is_suspending = true;
-	idr_for_each_entry(&spek_table, run, id) {
+	for (id = 0; (run = spek_table_next(id)); id = run->id + 1) {
 		mutex_lock(&run->lock);
 		if (!spek_states[run->state].accepts_delete)
 			spek_outcome_end(&run->outcome, SPEK_REASON_SUSPENDED);
@@ -801,5 +737,5 @@ void spek_run_deinit(void)
 	/* In this order: work on device_wq queues work on spek_wq, not vice versa. */
 	destroy_workqueue(device_wq);
 	destroy_workqueue(spek_wq);
-	idr_destroy(&spek_table);
+	spek_table_deinit();
 }
