@@ -6,7 +6,7 @@
 #include <linux/bio.h>
 #include <linux/blk-mq.h>
 #include "poll.h"
-#include "worker.h"
+#include "worker_state.h"
 
 /* Poll the hardware queue that @bio went to. */
 static void poll_for(struct spek_worker *w, u32 target, const struct bio *bio)

@@ -44,6 +44,7 @@
 #include "verify.h"
 #include "verify_map.h"
 #include "worker_phase.h"
+#include "worker_state.h"
 
 /* Same as the default timeout of the freezer. */
 #define SUSPEND_WAIT_MS	20000

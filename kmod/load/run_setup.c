@@ -21,6 +21,7 @@
 #include "submit.h"
 #include "validate.h"
 #include "verify.h"
+#include "worker_state.h"
 #include "zone.h"
 
 static const char no_memory[] =

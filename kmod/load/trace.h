@@ -19,7 +19,7 @@
 #include <linux/tracepoint.h>
 #include "stats.h"
 #include "uapi/spek.h"
-#include "worker.h"
+#include "worker_state.h"
 
 /* Tools that read the binary buffer know no enum: their values go into the events' formats. */
 TRACE_DEFINE_ENUM(SPEK_PHASE_RAMP);
@@ -129,7 +129,7 @@ TRACE_EVENT(spek_io_complete,
 		__entry->stream		= slot->op.stream;
 		__entry->asu		= slot->op.asu;
 		__entry->op		= slot->op.write;
-		__entry->phase		= w->phase;
+		__entry->phase		= w->phases.phase;
 		__entry->error		= -blk_status_to_errno(slot->status);
 	),
 

@@ -28,7 +28,7 @@
  * a line; of what the run owns it reads the configuration, which is const, and the reason
  * for the end, which is written once. The lines of a worker that other CPUs write are the
  * completion list with spek_inflight.idle, if its device interrupts another CPU, and the one of
- * @sealed, which the worker looks at when an interval ends.
+ * phases.sealed, which the worker looks at when an interval ends.
  */
 #include <linux/blk-mq.h>
 #include <linux/build_bug.h>
@@ -51,6 +51,7 @@
 #include "worker.h"
 #include "worker_issue.h"
 #include "worker_phase.h"
+#include "worker_state.h"
 #include "zone.h"
 
 #define RETRY_SPIN_NS	(16 * NSEC_PER_USEC)	/* not worth going to sleep for */
@@ -60,8 +61,10 @@ static_assert(offsetof(struct spek_worker, inflight) % SMP_CACHE_BYTES == 0);
 static_assert(offsetof(struct spek_inflight, done) % SMP_CACHE_BYTES == 0);
 static_assert(offsetof(struct spek_inflight, done) >=
 	      offsetofend(struct spek_inflight, nowait_bio));
-static_assert(offsetof(struct spek_worker, sealed) % SMP_CACHE_BYTES == 0);
-static_assert(offsetof(struct spek_worker, sealed) >= offsetofend(struct spek_worker, inflight));
+static_assert(offsetof(struct spek_worker, phases) % SMP_CACHE_BYTES == 0);
+static_assert(offsetof(struct spek_phases, sealed) % SMP_CACHE_BYTES == 0);
+static_assert(offsetof(struct spek_phases, sealed) >=
+	      offsetofend(struct spek_phases, measure_count));
 /* kmalloc() aligns objects of more than 96 bytes to cache lines. */
 static_assert(sizeof(struct spek_slot) > 96);
 static_assert(sizeof(struct spek_part) > 96);
@@ -78,8 +81,8 @@ static bool has_ended(const struct spek_worker *w)
 
 static void end_phase_by_count(struct spek_worker *w, u64 now_ns)
 {
-	if (w->phase != SPEK_PHASE_DRAIN)
-		spek_worker_enter_phase(w, w->phase + 1, now_ns);
+	if (w->phases.phase != SPEK_PHASE_DRAIN)
+		spek_worker_enter_phase(w, w->phases.phase + 1, now_ns);
 }
 
 static void record(const struct spek_worker *w, struct spek_iolog *log,
@@ -101,7 +104,7 @@ static void record(const struct spek_worker *w, struct spek_iolog *log,
 	record->worker = w->index;
 	record->asu = op.asu;
 	record->write = op.write;
-	record->phase = w->phase;
+	record->phase = w->phases.phase;
 	record->error = error;
 	spek_iolog_commit(log, record);
 }
@@ -126,9 +129,9 @@ static void account(struct spek_worker *w, struct spek_slot *slot)
 	struct spek_cell *cell;
 	u8 error = 0;
 
-	if (unlikely(done_ns >= w->boundary_ns))
+	if (unlikely(done_ns >= w->phases.boundary_ns))
 		spek_worker_pass_boundary(w, done_ns);
-	cell = w->active->cell[2u * op->stream + op->write];
+	cell = w->phases.active->cell[2u * op->stream + op->write];
 	cell->requests += slot->nr_parts;
 	if (likely(!slot->status)) {
 		cell->ios++;
@@ -151,7 +154,7 @@ static void account(struct spek_worker *w, struct spek_slot *slot)
 	slot->next_free = w->free;
 	w->free = slot;
 	WRITE_ONCE(w->inflight.outstanding, w->inflight.outstanding - 1);
-	if (unlikely(!--w->phase_left))
+	if (unlikely(!--w->phases.phase_left))
 		end_phase_by_count(w, done_ns);
 }
 
@@ -179,12 +182,12 @@ static bool reap(struct spek_worker *w)
 /* Next time at which the thread has to act even without a completion. */
 static u64 next_event_ns(const struct spek_worker *w, u64 now_ns)
 {
-	u64 at_ns = w->boundary_ns, next_ns;
+	u64 at_ns = w->phases.boundary_ns, next_ns;
 
 	if (w->stalled)
 		return min(at_ns, w->retry_at_ns);
 	next_ns = spek_gen_next_ns(w->gen);
-	if (w->free && w->issue_left && next_ns < w->phase_end_ns)
+	if (w->free && w->phases.issue_left && next_ns < w->phases.phase_end_ns)
 		at_ns = min(at_ns, next_ns - min(next_ns, w->config->spin_ns));
 	return at_ns;
 }
@@ -192,7 +195,7 @@ static u64 next_event_ns(const struct spek_worker *w, u64 now_ns)
 /* Return: true if something that wakes the thread, other than a completion, happened already */
 static bool has_news(const struct spek_worker *w)
 {
-	if (w->phase == SPEK_PHASE_DRAIN)
+	if (w->phases.phase == SPEK_PHASE_DRAIN)
 		return false;
 	return has_ended(w) || (w->replay && spek_replay_has_news(w->replay, w->gen));
 }
@@ -225,14 +228,14 @@ static noinline void wind_up(struct spek_worker *w, u64 now_ns)
 	/* First: the ages that the phase ends with are of what the drain completes. */
 	if (w->stalled && !w->stalled->busy)
 		spek_worker_drop_stalled(w);
-	if (w->phase != SPEK_PHASE_DRAIN)
+	if (w->phases.phase != SPEK_PHASE_DRAIN)
 		spek_worker_enter_phase(w, SPEK_PHASE_DRAIN, now_ns);
 }
 
 /* Take in records that came while the ring was empty; end the run once all were replayed. */
 static noinline void replay(struct spek_worker *w)
 {
-	if (!spek_gen_has_record(w->gen) && w->phase != SPEK_PHASE_DRAIN && !has_ended(w))
+	if (!spek_gen_has_record(w->gen) && w->phases.phase != SPEK_PHASE_DRAIN && !has_ended(w))
 		spek_replay_refill(w->replay, w->gen);
 }
 
@@ -242,13 +245,13 @@ static noinline void replay(struct spek_worker *w)
  */
 static bool has_run_dry(const struct spek_worker *w)
 {
-	return w->phase != SPEK_PHASE_DRAIN && w->phase_end_ns == SPEK_NEVER && !w->replay &&
-	       !w->inflight.outstanding && spek_gen_next_ns(w->gen) == SPEK_NEVER;
+	return w->phases.phase != SPEK_PHASE_DRAIN && w->phases.phase_end_ns == SPEK_NEVER &&
+	       !w->replay && !w->inflight.outstanding && spek_gen_next_ns(w->gen) == SPEK_NEVER;
 }
 
 static bool has_finished(const struct spek_worker *w)
 {
-	return !w->inflight.outstanding && w->phase == SPEK_PHASE_DRAIN;
+	return !w->inflight.outstanding && w->phases.phase == SPEK_PHASE_DRAIN;
 }
 
 static void run_loop(struct spek_worker *w)
@@ -264,7 +267,7 @@ static void run_loop(struct spek_worker *w)
 		if (unlikely(has_ended(w)))
 			wind_up(w, now_ns);
 		busy |= spek_worker_issue(w, now_ns);
-		if (now_ns >= w->boundary_ns)
+		if (now_ns >= w->phases.boundary_ns)
 			spek_worker_pass_boundary(w, now_ns);
 		if (has_finished(w))
 			break;
@@ -313,7 +316,7 @@ bool spek_worker_prepare(struct spek_worker *w, u64 start_ns)
 	spek_gen_start(w->gen, start_ns);
 	if (w->replay)
 		spek_replay_attach(w->replay, w->gen, start_ns);
-	spek_backlog_init(&w->backlog, &w->config->workload, w->gen);
+	spek_backlog_init(&w->phases.backlog, &w->config->workload, w->gen);
 	return spek_worker_has_work(w);
 }
 
@@ -325,8 +328,8 @@ bool spek_worker_prepare(struct spek_worker *w, u64 start_ns)
  */
 void spek_worker_set_counts(struct spek_worker *w, u64 ramp_count, u64 measure_count)
 {
-	w->ramp_count = ramp_count;
-	w->measure_count = measure_count;
+	w->phases.ramp_count = ramp_count;
+	w->phases.measure_count = measure_count;
 }
 
 /**
@@ -438,17 +441,18 @@ static int create_memory(struct spek_worker *w, const struct spek_zone_map *zone
 	if (size == SIZE_MAX)
 		return -ENOMEM;
 	w->gen = __vmalloc(size, GFP_KERNEL | __GFP_ZERO | __GFP_RETRY_MAYFAIL | __GFP_NOWARN);
-	w->set[0] = spek_set_create(&config->workload, node);
-	w->set[1] = spek_set_create(&config->workload, node);
-	w->age = kvcalloc(w->nr_slots, sizeof(*w->age), GFP_KERNEL | __GFP_RETRY_MAYFAIL);
+	w->phases.set[0] = spek_set_create(&config->workload, node);
+	w->phases.set[1] = spek_set_create(&config->workload, node);
+	w->phases.age = kvcalloc(w->nr_slots, sizeof(*w->phases.age),
+				 GFP_KERNEL | __GFP_RETRY_MAYFAIL);
 	w->slots = spek_slots_create(&w->inflight, w->nr_slots, node);
 	w->poller = kcalloc_node(config->nr_targets, sizeof(*w->poller), GFP_KERNEL, node);
 	if (zones)
 		w->zone_gate = spek_zone_gate_create(zones, w->count, w->verify, node);
 	if (spek_workload_has_own_data(&config->workload) && !create_contents(w, node))
 		return -ENOMEM;
-	if (!w->targets || !w->gen || !w->set[0] || !w->set[1] || !w->age || !w->slots ||
-	    !w->poller || (zones && !w->zone_gate))
+	if (!w->targets || !w->gen || !w->phases.set[0] || !w->phases.set[1] || !w->phases.age ||
+	    !w->slots || !w->poller || (zones && !w->zone_gate))
 		return -ENOMEM;
 	for (i = 0; i < w->nr_slots; i++) {
 		w->slots[i].next_free = w->free;
@@ -535,9 +539,9 @@ void spek_worker_destroy(struct spek_worker *w)
 	if (w->task)
 		put_task_struct(w->task);
 	spek_slots_destroy(w->slots, w->nr_slots, w->inflight.shape);
-	spek_set_destroy(w->set[0]);
-	spek_set_destroy(w->set[1]);
-	kvfree(w->age);
+	spek_set_destroy(w->phases.set[0]);
+	spek_set_destroy(w->phases.set[1]);
+	kvfree(w->phases.age);
 	vfree(w->gen);
 	spek_zone_gate_destroy(w->zone_gate);
 	kfree(w->contents);

@@ -22,8 +22,8 @@
 #include "submit.h"
 #include "trace.h"
 #include "verify.h"
-#include "worker.h"
 #include "worker_issue.h"
+#include "worker_state.h"
 #include "zone.h"
 
 /* ---- limits ---- */
@@ -365,7 +365,7 @@ static noinline void count_cuts(struct spek_worker *w, const struct spek_slot *s
 	const u32 write = slot->op.write;
 
 	WRITE_ONCE(count->ios[write], count->ios[write] + cuts);
-	w->active->cell[slot->op.stream * 2 + write]->requests += cuts;
+	w->phases.active->cell[slot->op.stream * 2 + write]->requests += cuts;
 	read_limits(w);
 }
 
@@ -544,14 +544,14 @@ static noinline bool send_stalled(struct spek_worker *w)
 /* Return: true if an operation could be issued, were one due */
 static bool can_issue(const struct spek_worker *w)
 {
-	return w->free && w->issue_left;
+	return w->free && w->phases.issue_left;
 }
 
 static bool is_due(const struct spek_worker *w, u64 now_ns)
 {
 	u64 at_ns = spek_gen_next_ns(w->gen);
 
-	return at_ns <= now_ns && at_ns < w->phase_end_ns;
+	return at_ns <= now_ns && at_ns < w->phases.phase_end_ns;
 }
 
 /* Issue the operation that is due. Return: false if the driver has no room for it now. */
@@ -566,7 +566,7 @@ static bool issue_one(struct spek_worker *w, u64 now_ns)
 	spek_compat_plug_set_time(now_ns);
 	armed = arm(w, slot);
 	WRITE_ONCE(w->inflight.outstanding, w->inflight.outstanding + 1);
-	w->issue_left--;
+	w->phases.issue_left--;
 	if (unlikely(!armed)) {
 		w->stalled_part = NULL;
 		WRITE_ONCE(w->stalled, slot);
