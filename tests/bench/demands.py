@@ -93,6 +93,24 @@ def _auto(prefix: str) -> Callable[[Bench], float | None]:
     return value
 
 
+SLOW_ROWS = ("slow-spek-mq", "slow-spek-bio")
+SLOW_FIO = ("slow-fio-uring", "slow-fio-psync")
+
+
+def _worst_to_fio(attribute: str) -> Callable[[Bench], float | None]:
+    """On the disk that interrupts: the dearest of spek's rows that sleep to the best of fio's."""
+
+    def value(bench: Bench) -> float | None:
+        ours = [figure(bench, row, SINGLE) for row in SLOW_ROWS]
+        theirs = [figure(bench, row, SINGLE) for row in SLOW_FIO]
+        if not all(ours) or not all(theirs):
+            return None
+        best = min(float(getattr(one, attribute)) for one in theirs)
+        return max(float(getattr(one, attribute)) for one in ours) / best if best else None
+
+    return value
+
+
 def _sharing(bench: Bench) -> float | None:
     return of_spek(bench.sharing) if bench.sharing else None
 
@@ -130,6 +148,9 @@ RULES = (
     Rule("auto to the cheaper of mq and bio, on SCSI", 1.03, _auto("scsi-")),
     Rule("auto to the cheaper of mq and bio, on NVMe", 1.03, _auto("nvme-")),
     Rule("auto to the cheaper of mq and bio, on virtio", 1.03, _auto("virtio-")),
+    Rule("depth 1, interrupts: instructions to fio", 1.0, _worst_to_fio("instructions")),
+    Rule("depth 1, interrupts: context switches to fio", 1.0, _worst_to_fio("switches")),
+    Rule("depth 1, interrupts: response time to fio", 1.0, _worst_to_fio("response_ns")),
     Rule("notifications per I/O, mq", 1 / 12, _kicks("spek-mq")),
     Rule("notifications per I/O, bio", 1 / 12, _kicks("spek-bio")),
     Rule("notifications per I/O, auto", 1 / 12, _kicks("spek-auto")),

@@ -9,14 +9,16 @@ import subprocess
 import time
 from collections.abc import Callable
 from pathlib import Path
+from typing import NamedTuple
 
 import msgspec
 import numpy as np
-from bench.cases import Point, Runner
+from bench.cases import SLOW, Point, Runner
 from lib.guest.drive import Controller, assert_completed, one_stream, shipped
 from lib.guest.drive import Outcome as Finished
 
-from spekctl.kernel.records import RunInfo
+from spekctl.documents.histogram import mean
+from spekctl.kernel.records import Metric, RunInfo
 from spekctl.kernel.traces import BATCH, TraceLink
 from spekctl.run.replay import RECORD
 from spekctl.workload.config import RunConfig
@@ -29,6 +31,23 @@ SPIN_NS = 100_000  # longer than any disk here takes
 SECOND_NS = 1_000_000_000
 # Twenty thousand BSUs offer a million I/Os per second: more than any guest can serve.
 SPC1_BSUS = 20_000
+
+
+class Times(NamedTuple):
+    """Times of a run in ns: what counts, what passed, and the mean response time that the load
+    generator reports; 0 for what is not known."""
+
+    ns: int
+    elapsed_ns: int
+    response_ns: float
+
+
+class Run(NamedTuple):
+    """What a runner reports of a run: the time that passed and the mean response time, in ns; 0
+    for what it does not know."""
+
+    elapsed_ns: int
+    response_ns: float = 0.0
 
 
 class BrokenRunError(Exception):
@@ -104,7 +123,7 @@ class Drivers:
         self.fio = fio
         self.nodes = nodes
         self.controller: Controller | None = None
-        self._run: dict[Runner, Callable[[Point, int], int]] = {
+        self._run: dict[Runner, Callable[[Point, int], Run]] = {
             "floor": self._floor,
             "spek": self._spek,
             "uring": self._uring,
@@ -117,23 +136,24 @@ class Drivers:
             self.controller = Controller()
         return self.controller
 
-    def time(self, point: Point, count: int) -> tuple[int, int]:
-        """ns of a run of @count I/Os: those that count, and those that passed, 0 if not known."""
+    def time(self, point: Point, count: int) -> Times:
+        """Times of a run of @count I/Os."""
         set_iostats(self.nodes[point.row.disk], point.conditions.iostats)
         # What the last run has left to be done later is done now.
         time.sleep(CALM_S)
         if not point.row.counts_busy_time:
-            ns = self._run[point.row.runner](point, count)
-            return ns, ns
+            run = self._run[point.row.runner](point, count)
+            return Times(run.elapsed_ns, run.elapsed_ns, run.response_ns)
         start_ns, start_idle_ns = time.monotonic_ns(), idle_ns()
-        elapsed_ns = self._run[point.row.runner](point, count)
+        run = self._run[point.row.runner](point, count)
         end_idle_ns, end_ns = idle_ns(), time.monotonic_ns()
-        return end_ns - start_ns - (end_idle_ns - start_idle_ns), elapsed_ns
+        busy_ns = end_ns - start_ns - (end_idle_ns - start_idle_ns)
+        return Times(busy_ns, run.elapsed_ns, run.response_ns)
 
-    def _floor(self, point: Point, count: int) -> int:
+    def _floor(self, point: Point, count: int) -> Run:
         path, *rest = point.row.arguments
         conditions = point.conditions
-        return run_floor(
+        elapsed_ns = run_floor(
             self.tools / "spek_floor.ko",
             self.nodes[point.row.disk],
             path,
@@ -142,14 +162,15 @@ class Drivers:
             count,
             *rest,
         )
+        return Run(elapsed_ns)
 
-    def _uring(self, point: Point, count: int) -> int:
+    def _uring(self, point: Point, count: int) -> Run:
         conditions = point.conditions
         words = [str(number) for number in (count, conditions.depth, conditions.batch)]
         command = [str(self.tools / "uring"), self.nodes[point.row.disk], *words]
-        return int(run_program([*command, *point.row.arguments]))
+        return Run(int(run_program([*command, *point.row.arguments])))
 
-    def _fio(self, point: Point, count: int) -> int:
+    def _fio(self, point: Point, count: int) -> Run:
         conditions = point.conditions
         command = [*self.fio, "--name=bench"]
         command += [f"--filename={self.nodes[point.row.disk]}"]
@@ -159,18 +180,23 @@ class Drivers:
             word.format(batch=conditions.batch, depth=conditions.depth)
             for word in point.row.arguments
         ]
-        run_program([*command, "--output-format=terse"])
-        return 0  # its start is in any time that it could be given
+        (job,) = msgspec.json.decode(run_program([*command, "--output-format=json"]))["jobs"]
+        # Without its elapsed time, of which its start is a part.
+        return Run(0, job["read"]["lat_ns"]["mean"])
 
-    def _spek(self, point: Point, count: int) -> int:
+    def _spek(self, point: Point, count: int) -> Run:
         config = spek_config(point, self.nodes[point.row.disk], count)
+        response_ns = 0.0
         if "replay" in point.row.arguments:
             info = self.replay(config, count)
         else:
-            info = self.finish(config)
+            outcome = self.finish_with_times(config, times=point.row.disk in SLOW)
+            info = outcome.info
+            if outcome.cells:
+                response_ns = mean(outcome.times(Metric.RESPONSE))
         if "log" in point.row.arguments:
             check_log(info, RAMP + count)
-        return info.drain_ns - info.measure_ns
+        return Run(info.drain_ns - info.measure_ns, response_ns)
 
     def finish(self, config: RunConfig) -> RunInfo:
         """Carry out a run that must complete by itself."""

@@ -61,6 +61,13 @@ def _passes(times: Iterable[raw.Time | raw.Idle], what: str) -> list[float]:
     return found
 
 
+def _response_ns(times: Sequence[raw.Time]) -> float:
+    """Mean of the long runs, in which the first I/Os weigh least; 0 if one has none."""
+    longest = max(line.count for line in times)
+    responses = [line.response_ns for line in times if line.count == longest]
+    return mean(responses) if all(responses) else 0.0
+
+
 def _figure(point: Point, lines: Sequence[raw.AnyLine]) -> Figure:
     times = [one for one in lines if isinstance(one, raw.Time) and one.point == point.key]
     counts = [one for one in lines if isinstance(one, raw.Counts) and one.point == point.key]
@@ -84,6 +91,7 @@ def _figure(point: Point, lines: Sequence[raw.AnyLine]) -> Figure:
                 for number in sorted({one.number for one in times})
             ]
         ),
+        response_ns=_response_ns(times),
     )
 
 

@@ -32,6 +32,7 @@ class Time(Line, frozen=True, tag="time"):
     """One run: @ns of guest time, that is instructions, for @count I/Os.
 
     @elapsed_ns: the time that passed, idle or not; 0 if not known
+    @response_ns: mean response time by the load generator's own account; 0 if not known
     """
 
     point: str
@@ -39,6 +40,7 @@ class Time(Line, frozen=True, tag="time"):
     count: int
     ns: int
     elapsed_ns: int
+    response_ns: float = 0.0
 
 
 class Counts(Line, frozen=True, tag="counts"):

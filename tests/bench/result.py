@@ -10,7 +10,7 @@ from bench import raw
 from bench.cases import DEEP, Conditions
 from msgspec import Meta
 
-VERSION = 2
+VERSION = 3
 
 
 class Part(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
@@ -34,6 +34,10 @@ class Figure(Part, frozen=True):
     elapsed_ns: Annotated[
         float,
         Meta(description="Time per I/O, idle time included; mean of the passes; 0: not known."),
+    ]
+    response_ns: Annotated[
+        float,
+        Meta(description="Mean response time that the load generator reports; 0: not known."),
     ]
     ratios: Annotated[
         dict[str, float], Meta(description="To other rows under the same conditions.")

@@ -134,7 +134,7 @@ def _main(bench: Bench, rows: list[Row]) -> Table:
 def _slow(bench: Bench, rows: list[Row]) -> Table:
     table = _table(
         "A disk that takes 10 us and interrupts, depth 1 or as stated: instructions but for idle",
-        *("", "instructions", "switches", "syscalls", "us per I/O"),
+        *("", "instructions", "switches", "syscalls", "us per I/O", "response, us"),
     )
     for row in rows:
         one = _first_of(bench, row)
@@ -144,7 +144,10 @@ def _slow(bench: Bench, rows: list[Row]) -> Table:
                 row.title,
                 instructions(one),
                 *counts,
-                f"{one.elapsed_ns / 1000:.2f}" if one.elapsed_ns else NOTHING,
+                *(
+                    f"{ns / 1000:.2f}" if ns else NOTHING
+                    for ns in (one.elapsed_ns, one.response_ns)
+                ),
             )
     return table
 

@@ -117,6 +117,46 @@ def test_figures_come_in_the_order_of_the_table() -> None:
     ]
 
 
+def slow_runs(row: str, cost: float, switches: int, *responses: float) -> list[raw.AnyLine]:
+    """Lines of a point on the disk that interrupts: a pass for each mean response time."""
+    key = f"{row}/d1"
+    lines: list[raw.AnyLine] = [
+        raw.Time(key, number, count, round(cost * count), 0, response_ns / (44_000 // count))
+        for number, response_ns in enumerate(responses, start=1)
+        for count in (4_000, 44_000)
+    ]
+    return lines + [
+        raw.Counts(key, count, switches=switches * count, syscalls=0) for count in (1_600, 8_000)
+    ]
+
+
+def test_response_is_that_of_the_long_runs_and_unknown_if_a_pass_has_none() -> None:
+    known, unknown = (
+        bench(slow_runs("slow-fio-psync", 9000.0, 2, 18_000.0, second)).figures[0].response_ns
+        for second in (20_000.0, 0.0)
+    )
+
+    assert (known, unknown) == (19_000.0, 0.0)
+
+
+@pytest.mark.parametrize(
+    ("spek_ns", "met"), [(17_000.0, True), (18_000.0, True), (18_001.0, False)]
+)
+def test_spek_is_held_against_the_best_of_fio_on_a_disk_that_interrupts(
+    spek_ns: float, met: bool
+) -> None:
+    lines = slow_runs("slow-spek-mq", 8000.0, 2, 16_000.0)
+    lines += slow_runs("slow-spek-bio", 8900.0, 2, spek_ns)
+    lines += slow_runs("slow-fio-uring", 9000.0, 2, 20_000.0)
+    lines += slow_runs("slow-fio-psync", 9100.0, 4, 18_000.0)
+    result = bench(lines)
+
+    response = demand(result, "response time to fio")
+    assert (response.value, response.met) == (spek_ns / 18_000.0, met)
+    assert demand(result, "instructions to fio").value == pytest.approx(8900 / 9000)
+    assert demand(result, "switches to fio").value == 1.0
+
+
 # ---- measurements that are none ----
 
 
