@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import contextlib
+import errno
 import hashlib
 import os
 import signal
@@ -18,6 +19,7 @@ import click
 import msgspec
 
 from spekctl import recorded
+from spekctl.entry import Entry
 from spekctl.errors import SpekError, UsageError
 
 # Names that are compared with one that is not there: that many take up to 0.1 s.
@@ -96,23 +98,26 @@ def write(path: Path, data: bytes) -> None:
 def replacing(path: Path) -> Iterator[IO[bytes]]:
     """A file that takes the place of @path at the end of the block, if that does not raise: a
     crash leaves the old file or the new one, and so does a signal that ends the process, which
-    raises SystemExit. Owner and permissions stay."""
-    # Replace the target of a link, not the link.
-    place = Path(os.path.realpath(path))
-    # Short, so that it is valid beside a file name of any length.
-    temporary = place.with_name(f".spekctl.{os.getpid()}")
+    raises SystemExit. Owner and permissions stay. Others may write to its directory: see entry.py.
+    """
     try:
-        with _raising_signals(), open(temporary, "wb") as file:
-            _adopt(file.fileno(), place)
-            yield file
-            file.flush()
-            os.fsync(file.fileno())
-        temporary.replace(place)
+        # Replace the target of a link, not the link.
+        with Entry.of(path) as place, _raising_signals():
+            temporary = place.temporary()
+            try:
+                old = _file_at(place)
+                with os.fdopen(temporary.create(0o666 if old is None else 0o600), "wb") as file:
+                    if old is not None:
+                        _adopt(file.fileno(), old)
+                    yield file
+                    file.flush()
+                    os.fsync(file.fileno())
+                    temporary.take_place_of(place, file.fileno())
+            finally:
+                with contextlib.suppress(OSError):
+                    temporary.remove()
     except OSError as error:
         raise SpekError(f"cannot write {path}: {error.strerror}") from error
-    finally:
-        with contextlib.suppress(OSError):
-            temporary.unlink(missing_ok=True)
 
 
 @contextlib.contextmanager
@@ -151,9 +156,7 @@ def putting(output: Path) -> Iterator[IO[bytes]]:
         return
     try:
         sys.stdout.flush()
-        with open(output if ours is None else os.dup(ours), "wb") as file:
-            if stat.S_ISBLK(os.fstat(file.fileno()).st_mode):
-                raise SpekError(f"cannot write {output}: it is a block device")
+        with os.fdopen(_open_stream(output) if ours is None else os.dup(ours), "wb") as file:
             yield file
     except OSError as error:
         raise SpekError(f"cannot write {output}: {error.strerror}") from error
@@ -176,10 +179,14 @@ def check_writable(output: Path | None, streams: bool = True) -> None:
             raise UsageError(f"cannot write {output}: permission denied")
         if kind != "file":
             return
-    directory = Path(os.path.realpath(output)).parent
-    if not os.path.isdir(directory):
-        raise UsageError(f"cannot write {output}: there is no directory {output.parent}")
-    if not os.access(directory, os.W_OK | os.X_OK):
+    try:
+        with Entry.of(output) as place:
+            writable = os.access(".", os.W_OK | os.X_OK, dir_fd=place.directory)
+    except (FileNotFoundError, NotADirectoryError) as error:
+        raise UsageError(f"cannot write {output}: there is no directory {output.parent}") from error
+    except OSError as error:
+        raise UsageError(f"cannot write {output}: {error.strerror}") from error
+    if not writable:
         raise UsageError(f"cannot write {output}: no permission to create a file in its directory")
 
 
@@ -277,14 +284,30 @@ def _open_already(path: Path) -> int | None:
     return None
 
 
-def _adopt(fd: int, old: Path) -> None:
-    """Give the new file the owner and mode of the old one."""
-    try:
-        status = os.stat(old)
-    except FileNotFoundError:
-        return
+def _file_at(place: Entry) -> os.stat_result | None:
+    """Status of the file that is about to be replaced; None if there is none."""
+    status = place.status()
+    if status is not None and not stat.S_ISREG(status.st_mode):
+        raise OSError(errno.EINVAL, f"it is a {_kind_of_node(status.st_mode)}, not a file")
+    return status
+
+
+def _adopt(fd: int, old: os.stat_result) -> None:
+    """Give the new file the owner and permissions of the old one."""
     # Only root can change owners, and some file systems have neither owner nor mode.
     with contextlib.suppress(OSError):
-        os.fchown(fd, status.st_uid, status.st_gid)
+        os.fchown(fd, old.st_uid, old.st_gid)
     with contextlib.suppress(OSError):
-        os.fchmod(fd, stat.S_IMODE(status.st_mode))
+        # Data runs as nobody: without set-user-ID and the like.
+        os.fchmod(fd, old.st_mode & 0o777)
+
+
+def _open_stream(output: Path) -> int:
+    """A descriptor of a pipe or character device: not of a file that was put in its place since
+    the look, which is neither created nor emptied."""
+    fd = os.open(output, os.O_WRONLY | os.O_CLOEXEC | os.O_NOCTTY)
+    kind = _kind_of_node(os.fstat(fd).st_mode)
+    if kind not in STREAMS:
+        os.close(fd)
+        raise SpekError(f"cannot write {output}: it is a {kind}")
+    return fd

@@ -3,10 +3,14 @@
 
 from __future__ import annotations
 
+import contextlib
+import errno
 import io
 import os
 from pathlib import Path
-from typing import Protocol
+from typing import BinaryIO, Protocol
+
+from spekctl.entry import Entry
 
 # What a file system that does not tell is taken to have left.
 UNKNOWN_BYTES = 1 << 62
@@ -33,18 +37,29 @@ class Place(Protocol):
 
 
 class FilePlace:
-    """A file, which is FILE.part while it is written."""
+    """A file, which is FILE.part while it is written. Others may write to its directory: see
+    entry.py."""
 
     def __init__(self, path: Path) -> None:
         self.path = path
-        self.part = path.with_name(path.name + ".part")
+        self._entry: Entry | None = None
+        self._file: BinaryIO | None = None
 
     @property
     def name(self) -> str:
         return str(self.path)
 
     def sink(self) -> object:
-        return str(self.part)
+        return self.open()
+
+    def open(self) -> BinaryIO:
+        """The file, empty; what an earlier process left of it is removed. OSError if it cannot be
+        created, UnicodeEncodeError if results could not name it."""
+        str(self.path).encode()
+        self._close()
+        self._entry = Entry.of(self.path)
+        self._file = os.fdopen(self._part(self._entry).create_anew(), "wb")
+        return self._file
 
     def free_bytes(self) -> int:
         room = os.statvfs(self.path.parent)
@@ -52,11 +67,30 @@ class FilePlace:
         return room.f_bavail * room.f_frsize if room.f_blocks else UNKNOWN_BYTES
 
     def keep(self) -> int:
-        os.replace(self.part, self.path)
-        return self.path.stat().st_size
+        if self._entry is None or self._file is None:
+            raise FileNotFoundError(errno.ENOENT, os.strerror(errno.ENOENT))
+        self._file.flush()
+        size = os.fstat(self._file.fileno()).st_size
+        self._part(self._entry).take_place_of(self._entry, self._file.fileno())
+        self._close()
+        return size
 
     def discard(self) -> None:
-        self.part.unlink(missing_ok=True)
+        if self._entry is not None:
+            self._part(self._entry).remove()
+        self._close()
+
+    def _part(self, entry: Entry) -> Entry:
+        return entry.beside(entry.name + ".part")
+
+    def _close(self) -> None:
+        """Close file and directory; what the file still holds back is lost."""
+        with contextlib.suppress(OSError):
+            if self._file is not None:
+                self._file.close()
+        if self._entry is not None:
+            os.close(self._entry.directory)
+        self._file, self._entry = None, None
 
 
 class Nowhere:

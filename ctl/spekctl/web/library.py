@@ -117,7 +117,7 @@ class LogPart:
         self._place = FilePlace(path)
         self.trouble = ""  # why it is not kept
         try:
-            self._file = self._place.part.open("wb")
+            self._file = self._place.open()
         except OSError as error:
             raise SpekError(f"cannot log to {path}: {error.strerror}") from error
 
@@ -135,7 +135,6 @@ class LogPart:
         if self.trouble:
             return ""
         try:
-            self._file.close()
             self._place.keep()
         except OSError as error:
             self._fail(error)
@@ -144,8 +143,6 @@ class LogPart:
 
     def discard(self) -> None:
         """It never became a log."""
-        with contextlib.suppress(OSError):
-            self._file.close()
         with contextlib.suppress(OSError):
             self._place.discard()
 

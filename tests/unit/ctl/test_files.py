@@ -16,7 +16,7 @@ import pytest
 from lib.ctl.command_line import Spekctl
 from lib.fakes.kernel import FakeKernel
 
-from spekctl import files
+from spekctl import entry, files
 from spekctl.errors import ExitCode, NoKernelSideError, SpekError, UsageError
 from spekctl.kernel import client
 
@@ -142,6 +142,112 @@ def test_a_name_as_long_as_can_be(tmp_path: Path) -> None:
     files.check_writable(path)
     files.deliver(b"all", path)
     assert path.read_bytes() == b"all"
+
+
+# --- directories that others may write to --------------------------------------------------------
+
+
+@pytest.fixture
+def theirs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A directory whose links belong to another user."""
+    monkeypatch.setattr(entry, "trusted_users", lambda: {os.getuid() + 1})
+    (tmp_path / "shared").mkdir()
+    return tmp_path / "shared"
+
+
+def test_the_name_of_the_new_file_is_not_foreseeable(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = tmp_path / "out.json"
+    names = set()
+    for _ in range(2):
+        with files.replacing(path):
+            names |= set(os.listdir(tmp_path)) - {"out.json"}
+    assert len(names) == 2 and not any(str(os.getpid()) in one for one in names)
+
+
+def test_a_link_in_place_of_the_new_file_is_not_followed(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    victim = tmp_path / "victim"
+    victim.write_bytes(b"of root")
+    victim.chmod(0o600)
+    monkeypatch.setattr("secrets.token_hex", lambda _: "known")
+    (tmp_path / ".spekctl.known").symlink_to(victim)
+    path = tmp_path / "out.json"
+    path.write_bytes(b"old")
+    path.chmod(0o666)
+    with pytest.raises(SpekError, match="File exists"):
+        files.write(path, b"new")
+    assert (victim.read_bytes(), stat.S_IMODE(victim.stat().st_mode)) == (b"of root", 0o600)
+
+
+def test_a_link_of_another_user_is_refused_before_the_run_and_after_it(theirs: Path) -> None:
+    victim = theirs.parent / "victim"
+    victim.write_bytes(b"of root")
+    link = theirs / "out.json"
+    link.symlink_to(victim)
+    told = r"cannot write .*out\.json: out\.json is a symbolic link that belongs to another user"
+    with pytest.raises(UsageError, match=told):
+        files.check_writable(link)
+    with pytest.raises(SpekError, match=told):
+        files.write(link, b"new")
+    assert victim.read_bytes() == b"of root"
+
+
+def test_a_new_file_that_somebody_replaced_does_not_get_the_name(tmp_path: Path) -> None:
+    path = tmp_path / "out.json"
+    path.write_bytes(b"old")
+    with (
+        pytest.raises(SpekError, match="somebody has replaced the file"),
+        files.replacing(path) as file,
+    ):
+        file.write(b"new")
+        (new,) = tmp_path.glob(".spekctl.*")
+        new.unlink()
+        new.write_bytes(b"forged")
+    assert path.read_bytes() == b"old"
+
+
+def test_a_directory_that_is_exchanged_meanwhile_gets_nothing(tmp_path: Path) -> None:
+    folder = tmp_path / "folder"
+    folder.mkdir()
+    (tmp_path / "elsewhere").mkdir()
+    with files.replacing(folder / "out.json") as file:
+        file.write(b"new")
+        folder.rename(tmp_path / "moved")
+        folder.symlink_to("elsewhere")
+    assert os.listdir(tmp_path / "elsewhere") == []
+    assert (tmp_path / "moved/out.json").read_bytes() == b"new"
+
+
+def test_a_new_file_is_private_until_it_has_the_permissions_of_the_old_one(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = tmp_path / "out.json"
+    path.write_bytes(b"old")
+    path.chmod(0o4640)
+    seen = []
+    adopt = files._adopt
+
+    def see(fd: int, old: os.stat_result) -> None:
+        seen.append(stat.S_IMODE(os.fstat(fd).st_mode))
+        adopt(fd, old)
+
+    monkeypatch.setattr(files, "_adopt", see)
+    files.write(path, b"new")
+    assert (seen, stat.S_IMODE(path.stat().st_mode)) == ([0o600], 0o640)
+
+
+def test_a_file_in_place_of_a_pipe_is_neither_written_nor_emptied(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = tmp_path / "pipe"
+    path.write_bytes(b"of root")
+    monkeypatch.setattr(os.path, "isfile", lambda _: False)  # it was a pipe at the look
+    with pytest.raises(SpekError, match=r"cannot write .*pipe: it is a file"):
+        files.put(path, b"new")
+    assert path.read_bytes() == b"of root"
 
 
 # --- outputs that are not files ------------------------------------------------------------------

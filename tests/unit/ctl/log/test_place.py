@@ -16,9 +16,10 @@ def test_a_log_has_another_name_until_it_is_kept(tmp_path: Path) -> None:
     path = tmp_path / "io.parquet"
     path.write_bytes(b"an older log")
     place = FilePlace(path)
-    assert (place.name, place.sink()) == (str(path), f"{path}.part")
-    Path(str(place.sink())).write_bytes(b"new")
+    assert place.name == str(path)
+    place.open().write(b"new")
     assert path.read_bytes() == b"an older log"
+    assert {one.name for one in tmp_path.iterdir()} == {"io.parquet", "io.parquet.part"}
     assert place.keep() == 3
     assert path.read_bytes() == b"new"
     assert list(tmp_path.iterdir()) == [path]
@@ -29,7 +30,8 @@ def test_a_log_of_no_use_leaves_the_older_one(tmp_path: Path) -> None:
     path.write_bytes(b"an older log")
     place = FilePlace(path)
     place.discard()  # nothing was written yet
-    Path(str(place.sink())).write_bytes(b"half")
+    place.open().write(b"half")
+    place.discard()
     place.discard()
     assert [(one, one.read_bytes()) for one in tmp_path.iterdir()] == [(path, b"an older log")]
 
@@ -37,6 +39,50 @@ def test_a_log_of_no_use_leaves_the_older_one(tmp_path: Path) -> None:
 def test_what_was_never_written_cannot_be_kept(tmp_path: Path) -> None:
     with pytest.raises(FileNotFoundError):
         FilePlace(tmp_path / "io.parquet").keep()
+
+
+def test_what_an_earlier_process_left_is_replaced(tmp_path: Path) -> None:
+    path = tmp_path / "io.parquet"
+    path.with_name("io.parquet.part").write_bytes(b"left behind, and longer")
+    place = FilePlace(path)
+    place.open().write(b"new")
+    assert place.keep() == 3
+    assert [(one, one.read_bytes()) for one in tmp_path.iterdir()] == [(path, b"new")]
+
+
+def test_a_link_in_place_of_the_part_is_not_followed(tmp_path: Path) -> None:
+    victim = tmp_path / "victim"
+    victim.write_bytes(b"of root")
+    path = tmp_path / "io.parquet"
+    path.with_name("io.parquet.part").symlink_to(victim)
+    place = FilePlace(path)
+    place.open().write(b"new")
+    place.keep()
+    assert victim.read_bytes() == b"of root"
+    assert path.read_bytes() == b"new" and not path.is_symlink()
+
+
+def test_a_part_that_somebody_replaced_is_not_kept(tmp_path: Path) -> None:
+    path = tmp_path / "io.parquet"
+    place = FilePlace(path)
+    place.open().write(b"new")
+    part = path.with_name("io.parquet.part")
+    part.unlink()
+    part.write_bytes(b"forged")
+    with pytest.raises(OSError, match="somebody has replaced the file"):
+        place.keep()
+    place.discard()
+    assert not path.exists()
+
+
+def test_a_place_leaves_no_descriptor_open(tmp_path: Path) -> None:
+    before = os.listdir("/proc/self/fd")
+    for end in (FilePlace.keep, FilePlace.discard):
+        place = FilePlace(tmp_path / "io.parquet")
+        place.open()
+        place.open()
+        end(place)
+    assert os.listdir("/proc/self/fd") == before
 
 
 @pytest.mark.parametrize(

@@ -1,0 +1,118 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Entries of directories that others may write to: what they put there is neither followed nor
+opened.
+
+A path is resolved once. From then on its directory is a descriptor, so that exchanging a part of
+the path leads nowhere else; files are created exclusively, never opened by a name that somebody
+else could have led to another file.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import errno
+import os
+import secrets
+import stat
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Self
+
+# As the kernel has it.
+_MAX_LINKS = 40
+_CREATE = os.O_RDWR | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """@name in the directory that is open as @directory. It need not exist. A context manager,
+    which closes @directory."""
+
+    directory: int
+    name: str
+
+    @classmethod
+    def of(cls, path: Path) -> Self:
+        """The entry that @path means. Symbolic links are followed if they belong to somebody who
+        is trusted with what this process may write; OSError if they do not."""
+        folder, name = os.path.split(path)
+        directory = _open_directory(folder or ".", None)
+        try:
+            for _ in range(_MAX_LINKS):
+                if name in ("", ".", ".."):
+                    raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR))
+                status = _look(directory, name)
+                if status is None or not stat.S_ISLNK(status.st_mode):
+                    return cls(directory, name)
+                if status.st_uid not in trusted_users():
+                    raise PermissionError(
+                        errno.EPERM, f"{name} is a symbolic link that belongs to another user"
+                    )
+                folder, name = os.path.split(os.readlink(name, dir_fd=directory))
+                above = directory
+                directory = _open_directory(folder or ".", above)
+                os.close(above)
+            raise OSError(errno.ELOOP, os.strerror(errno.ELOOP))
+        except BaseException:
+            os.close(directory)
+            raise
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        os.close(self.directory)
+
+    def status(self) -> os.stat_result | None:
+        """Status of the entry itself, no link followed; None if there is none."""
+        return _look(self.directory, self.name)
+
+    def beside(self, name: str) -> Entry:
+        """Another entry of the same directory; this one closes it."""
+        return Entry(self.directory, name)
+
+    def temporary(self) -> Entry:
+        """An entry beside this one with a name that nobody can foresee."""
+        # Short, so that it is valid beside a name of any length.
+        return self.beside(f".spekctl.{secrets.token_hex(8)}")
+
+    def create(self, mode: int = 0o666) -> int:
+        """A descriptor of a new file. FileExistsError if there is an entry, a link included."""
+        return os.open(self.name, _CREATE, mode, dir_fd=self.directory)
+
+    def create_anew(self, mode: int = 0o666) -> int:
+        """As create(), after removing what is there."""
+        self.remove()
+        return self.create(mode)
+
+    def remove(self) -> None:
+        """Remove the entry, if there is one: a link, not what it leads to."""
+        with contextlib.suppress(FileNotFoundError):
+            os.unlink(self.name, dir_fd=self.directory)
+
+    def take_place_of(self, other: Entry, fd: int) -> None:
+        """Rename the entry, which is the file open as @fd, to @other of the same directory.
+        OSError if somebody has put another file in its place."""
+        status = self.status()
+        if status is None or not os.path.samestat(status, os.fstat(fd)):
+            raise OSError(errno.ESTALE, "somebody has replaced the file while it was written")
+        os.replace(self.name, other.name, src_dir_fd=self.directory, dst_dir_fd=other.directory)
+
+
+def trusted_users() -> set[int]:
+    """Users whose links are followed: root, our own, and the one who gave us root's rights."""
+    users = {0, os.geteuid()}
+    if os.geteuid() == 0 and os.environ.get("SUDO_UID", "").isdecimal():
+        users.add(int(os.environ["SUDO_UID"]))
+    return users
+
+
+def _open_directory(path: str, above: int | None) -> int:
+    return os.open(path, os.O_PATH | os.O_DIRECTORY | os.O_CLOEXEC, dir_fd=above)
+
+
+def _look(directory: int, name: str) -> os.stat_result | None:
+    try:
+        return os.stat(name, dir_fd=directory, follow_symlinks=False)
+    except FileNotFoundError:
+        return None
