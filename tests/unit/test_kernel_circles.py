@@ -40,7 +40,7 @@ def sources(folders: tuple[str, ...]) -> dict[Path, str]:
     return {
         path: path.read_text()
         for path in found
-        if "probes" not in path.parts and path.name not in ("wing.c", "spek_have.h")
+        if "probes" not in path.parts and path.name not in ("shared.c", "spek_have.h")
     }
 
 
