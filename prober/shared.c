@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* Shared sources, compiled again for this module: kbuild links an object into one module only. */
+/* Shared sources, compiled again for this module. See Kbuild. */
 #include "../kmod/core/muldiv.c"
 #include "../kmod/genl/dump.c"
 #include "../kmod/genl/family.c"
