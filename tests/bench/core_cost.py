@@ -20,16 +20,15 @@ from pathlib import Path
 from typing import Any
 
 from bench.table import core_table
+from lib.core.build import GENERATOR, KERNEL_LIKE
 from lib.core.spekcore import (
     BLOCK,
     DRIVER,
-    KERNEL_LIKE,
     SMIX,
     Arrival,
     Asu,
     Stream,
     Workload,
-    build,
     spc1,
 )
 from rich.console import Console
@@ -139,7 +138,7 @@ def measure() -> tuple[dict[str, float], dict[str, float]]:
     """Instructions per operation by name, and of the laws misses of a cache for data."""
     if shutil.which("valgrind") is None:
         raise SpekError("counting the core's instructions needs valgrind; make bench installs it")
-    driver = build("driver-kernel-like", KERNEL_LIKE, [DRIVER])
+    driver = GENERATOR.build("driver-kernel-like", KERNEL_LIKE, [DRIVER])
     core, misses = {}, {}
     with tempfile.TemporaryDirectory(prefix="spek-bench-") as scratch:
         for name, workload in workloads().items():

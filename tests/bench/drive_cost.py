@@ -11,11 +11,10 @@ from __future__ import annotations
 import re
 import shutil
 import subprocess
-import tempfile
 from pathlib import Path
 
-from lib.core.drivecore import SHIM, compile_drive
-from lib.core.spekcore import KERNEL_LIKE
+from lib.core.build import DRIVE, KERNEL_LIKE
+from lib.core.drivecore import SHIM
 
 from spekctl.errors import SpekError
 
@@ -28,11 +27,15 @@ LOOPS = {
 }
 
 
-def build(scratch: Path) -> Path:
+def build() -> Path:
     """The program, compiled as the kernel compiles the core."""
     # Its time is a double, so that it may use what the kernel does not.
     flags = [flag for flag in KERNEL_LIKE if flag != "-mgeneral-regs-only"]
-    return compile_drive(scratch / "drive-cost", [*flags, "-I", str(SHIM.parent)], [SHIM, PROGRAM])
+    return DRIVE.build(
+        "drive-cost",
+        [*flags, "-I", str(SHIM.parent)],
+        [SHIM, SHIM.with_suffix(".h"), PROGRAM],
+    )
 
 
 def instructions(program: Path, arms: int, depth: int, requests: int = 10_000) -> float:
@@ -58,17 +61,15 @@ def measure() -> dict[str, float]:
     """Instructions per request, by name."""
     if shutil.which("valgrind") is None:
         raise SpekError("counting the core's instructions needs valgrind; make bench installs it")
-    with tempfile.TemporaryDirectory(prefix="spek-bench-") as scratch:
-        program = build(Path(scratch))
-        return {name: instructions(program, *loop) for name, loop in LOOPS.items()}
+    program = build()
+    return {name: instructions(program, *loop) for name, loop in LOOPS.items()}
 
 
 if __name__ == "__main__":
-    with tempfile.TemporaryDirectory(prefix="spek-bench-") as folder:
-        made = build(Path(folder))
-        for title, (arms, depth) in LOOPS.items():
-            rate = per_second(made, arms, depth) / 1e6
-            print(
-                f"{title}: {instructions(made, arms, depth):.0f} instructions per request, "
-                f"{rate:.2f} million requests/s"
-            )
+    program = build()
+    for title, (arms, depth) in LOOPS.items():
+        rate = per_second(program, arms, depth) / 1e6
+        print(
+            f"{title}: {instructions(program, arms, depth):.0f} instructions per request, "
+            f"{rate:.2f} million requests/s"
+        )

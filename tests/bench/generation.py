@@ -13,7 +13,8 @@ import tempfile
 from pathlib import Path
 
 from bench.result import Generation
-from lib.core.spekcore import KERNEL_LIKE, build, spc1
+from lib.core.build import GENERATOR, KERNEL_LIKE
+from lib.core.spekcore import spc1
 
 PROGRAM = Path(__file__).with_name("generate.c")
 BSUS = (1, 50, 60_000)
@@ -23,7 +24,7 @@ UNCOUNTED, SLICE, SLICES = 8_000_000, 20_000, 1_000
 
 def measure() -> list[Generation]:
     """One for each number of BSUs."""
-    program = build("generate", KERNEL_LIKE, [PROGRAM])
+    program = GENERATOR.build("generate", KERNEL_LIKE, [PROGRAM])
     with tempfile.TemporaryDirectory(prefix="spek-bench-") as scratch:
         return [_measure(program, bsus, Path(scratch)) for bsus in BSUS]
 

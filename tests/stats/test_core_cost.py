@@ -12,16 +12,15 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from lib.core.build import GENERATOR, KERNEL_LIKE
 from lib.core.spekcore import (
     BLOCK,
     DRIVER,
-    KERNEL_LIKE,
     SMIX,
     Arrival,
     Asu,
     Stream,
     Workload,
-    build,
     spc1,
 )
 
@@ -46,7 +45,7 @@ def one(stream: Stream, arrival: Arrival) -> Workload:
 
 def collected(workload: Workload, scratch: Path, *options: str, count: int, uncounted: int) -> int:
     """Instructions that callgrind collects with these options while the driver runs."""
-    driver = build("driver-kernel-like", KERNEL_LIKE, [DRIVER])
+    driver = GENERATOR.build("driver-kernel-like", KERNEL_LIKE, [DRIVER])
     dump = workload.dump(scratch / "workload")
     command = ["valgrind", "--tool=callgrind", "--callgrind-out-file=/dev/null", *options]
     command += [str(driver), str(dump), "1", "0", "1", str(count), str(uncounted)]
@@ -138,7 +137,7 @@ def test_a_start_does_not_depend_on_the_number_of_bsus(tmp_path: Path) -> None:
 @pytest.mark.parametrize("bsus", [20_000, 60_000])
 def test_a_million_ios_per_second_are_far_from_the_limit(bsus: int, tmp_path: Path) -> None:
     """Of the core alone on one CPU, by the CPU's time, so others on the machine don't count."""
-    driver = build("driver-kernel-like", KERNEL_LIKE, [DRIVER])
+    driver = GENERATOR.build("driver-kernel-like", KERNEL_LIKE, [DRIVER])
     dump = spc1(bsus).dump(tmp_path / "workload")
 
     def seconds(count: int) -> float:

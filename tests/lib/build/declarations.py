@@ -5,7 +5,6 @@ from __future__ import annotations
 
 import os
 import re
-import subprocess
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
@@ -26,18 +25,13 @@ def declarations_in(text: str, wanted: Callable[[Path], bool]) -> str:
     return "\n".join(without_bodies("\n".join(kept)))
 
 
-def preprocessed(header: Path, *flags: str) -> str:
-    """A header with all that it includes."""
-    command = ["gcc", "-std=gnu11", "-E", *flags, str(header)]
-    return subprocess.run(command, check=True, capture_output=True, text=True).stdout
-
-
 def opened(text: str, path: Path) -> tuple[Any, Any]:
     """A shared object with these declarations: (ffi, lib)."""
     ffi = cffi.FFI()
     ffi.cdef(
         "typedef uint8_t u8; typedef int8_t s8; typedef uint16_t u16; typedef uint32_t u32;"
         "typedef uint64_t u64; typedef int32_t s32; typedef int64_t s64;"
+        "typedef u8 __u8; typedef u32 __u32; typedef u64 __u64; typedef s64 __s64;"
     )
     ffi.cdef(text)
     return ffi, ffi.dlopen(str(path))

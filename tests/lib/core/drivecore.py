@@ -1,32 +1,24 @@
 """The core of the modelled drive, compiled for userspace: the real sources, bound by cffi.
 
-    drive = Drive(load("barracuda-es").with_arms(2), policy="sptf", window=8)
-    drive.submit(0, lba=4096, sectors=8)
-    service = drive.start(0)
-
-The C declarations are read from the core's own headers.
+drive = Drive(load("barracuda-es").with_arms(2), policy="sptf", window=8)
+drive.submit(0, lba=4096, sectors=8)
+service = drive.start(0)
 """
 
 from __future__ import annotations
 
 import functools
-import os
-import subprocess
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from lib.build.declarations import declarations_in, opened, preprocessed
-from lib.core.spekcore import ROOT, WARNINGS
+from lib.build.declarations import opened
+from lib.core.build import DRIVE
 
 from spekctl.drive.model import LAYOUTS, Lee, Model
 
-CORE = ROOT / "kmod" / "drive" / "core"
-SHARED = ROOT / "kmod" / "core"
-HERE = Path(__file__).parent
-SHIM = HERE / "drive_shim.c"
-CODE = (*sorted(CORE.glob("*.c")), SHARED / "muldiv.c")
+SHIM = Path(__file__).with_name("drive_shim.c")
 POLICIES = ("fcfs", "sstf", "sptf", "clook")
 START, SLEEP, STOP, MEDIA, REACHED = range(5)
 ACTIVE, STANDBY, STOPPED, STARTING, TO_STANDBY, TO_STOPPED = range(6)
@@ -35,34 +27,16 @@ NONE = 0xFFFF
 BUS = 8  # in place of an arm
 MEDIUM_FAULT, WRITE_FAULT, SLOW_HEAD, ARM_FAULT, SLOW_START, GONE = range(6)
 GOOD, MEDIUM_ERROR, WRITE_ERROR, NO_ARM = range(4)
-SANITIZERS = ("-O1", "-fsanitize=address,undefined", "-fno-sanitize-recover=all")
 
 
 class Refused(Exception):
     """The core does not take a description: errno and sentence."""
 
 
-def compile_drive(out: Path, flags: Sequence[str], extra: Sequence[Path] = ()) -> Path:
-    """Compile the core, with more sources, by the flags that are given."""
-    command = [os.environ.get("CC", "gcc"), "-std=gnu11", "-g", *WARNINGS, *flags]
-    command += ["-I", str(CORE), "-o", str(out), *map(str, [*CODE, *extra])]
-    subprocess.run(command, check=True)
-    return out
-
-
-def declarations() -> str:
-    """The declarations of the core's headers, as cffi takes them."""
-    return declarations_in(
-        preprocessed(SHIM.with_suffix(".h"), "-I", str(CORE)),
-        lambda path: path.parent in (CORE, HERE) or path == SHARED / "refusal.h",
-    )
-
-
 @functools.cache
-def library(scratch: Path) -> tuple[Any, Any]:
+def library() -> tuple[Any, Any]:
     """The compiled core: (ffi, lib)."""
-    path = compile_drive(scratch / "libdrive.so", ["-O2", "-shared", "-fPIC"], [SHIM])
-    return opened(declarations(), path)
+    return opened(*DRIVE.compiled(SHIM.with_suffix(".h")))
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,40 +6,25 @@ The C declarations are read from its own header, so that a binding cannot drift 
 from __future__ import annotations
 
 import functools
-import subprocess
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from fractions import Fraction
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
-from lib.build.declarations import declarations_in, opened, preprocessed
-from lib.core.spekcore import ROOT, WARNINGS
+from lib.build.declarations import opened
+from lib.core.build import PROBER
 
-CORE = ROOT / "prober" / "core"
-SHARED = ROOT / "kmod" / "core"
-CODE = (CORE / "rail.c", SHARED / "muldiv.c")
-SOURCES = (*CODE, CORE / "rail.h", SHARED / "muldiv.h", SHARED / "spek_host.h")
+SHIM = Path(__file__).with_name("prober_shim.h")
 # Halves of a femtojoule: microwatt times nanosecond is a femtojoule, a trapezoid half of that.
 UNIT = 2_000_000_000
-SANITIZERS = ("-O1", "-fsanitize=address,undefined", "-fno-sanitize-recover=all")
-
-
-def compile_rail(out: Path, flags: Sequence[str], extra: Sequence[Path] = ()) -> Path:
-    """Compile the integrator, with more sources, by the flags that are given."""
-    command = ["gcc", "-std=gnu11", "-g", *WARNINGS, *flags]
-    command += ["-I", str(CORE), "-o", str(out), *map(str, [*CODE, *extra])]
-    subprocess.run(command, check=True)
-    return out
 
 
 @functools.cache
-def library(scratch: Path, *flags: str) -> tuple[Any, Any]:
-    """The compiled integrator: (ffi, lib)."""
-    header = CORE / "rail.h"
-    path = compile_rail(scratch / "librail.so", ["-O2", "-shared", "-fPIC", *flags])
-    return opened(declarations_in(preprocessed(header), lambda one: one == header), path)
+def library(*flags: str) -> tuple[Any, Any]:
+    """The compiled core of the prober: (ffi, lib)."""
+    return opened(*PROBER.compiled(SHIM, *flags))
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,43 +1,24 @@
 """The core of the kernel module, compiled for userspace: the real sources, bound by cffi.
 
-    wl = Workload([Asu(1 << 30)], [Arrival("poisson", rate=1000)], [Stream("uniform", 4096)])
-    ops = Generator(wl, seed=1).ops(100_000)      # numpy array of OP_DTYPE
-
-The C declarations are read from the core's own headers, so that a binding cannot
-drift from the code it binds.
+wl = Workload([Asu(1 << 30)], [Arrival("poisson", rate=1000)], [Stream("uniform", 4096)])
+ops = Generator(wl, seed=1).ops(100_000)      # numpy array of OP_DTYPE
 """
 
 from __future__ import annotations
 
 import functools
-import os
-import subprocess
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Literal, get_args
 
 import numpy as np
 import numpy.typing as npt
-from lib.build.declarations import declarations_in, opened
+from lib.build.declarations import opened
+from lib.core.build import GENERATOR
 
-from spekctl.vm.cache import cache_dir, cached, digest_of
-
-ROOT = Path(__file__).resolve().parents[3]
-# What every module may use, and the generator of spek.ko.
-CORES = (ROOT / "kmod" / "core", ROOT / "kmod" / "load" / "core")
-# Generated from the netlink spec, with nothing of the kernel in it.
-ENUMS = ROOT / "kmod" / "load" / "uapi" / "spek_enums.h"
-INCLUDES = tuple(word for core in CORES for word in ("-I", str(core)))
 SHIM = Path(__file__).with_name("spekcore_shim.c")
 DRIVER = Path(__file__).with_name("spekcore_driver.c")
-# As the kernel does, not of parameters: operations in a table all have the same ones.
-WARNINGS = ("-Wall", "-Wextra", "-Werror", "-Wno-unused-parameter")
-# As the kernel compiles it: what it costs there is what tests should see.
-KERNEL_LIKE = (
-    *("-O2", "-mgeneral-regs-only", "-fno-jump-tables", "-fno-strict-aliasing"),
-    *("-fno-pie", "-no-pie"),
-)
 
 NEVER = 2**64 - 1
 BLOCK = 4096
@@ -80,52 +61,9 @@ OP_DTYPE = np.dtype(
 Ops = npt.NDArray[np.void]
 
 
-def sources() -> list[Path]:
-    """Every file of the core, in a fixed order."""
-    return [path for core in CORES for path in sorted(core.glob("*.c"))]
-
-
-def build(name: str, flags: Sequence[str], extra: Sequence[Path]) -> Path:
-    """Compile the core with the files of extra; the result is kept as long as nothing changes."""
-
-    def compile_to(scratch: Path) -> None:
-        command = [os.environ.get("CC", "gcc"), "-std=gnu11", "-g", *WARNINGS, *flags]
-        command += [*INCLUDES, "-o", str(scratch)]
-        command += [str(path) for path in [*sources(), *extra] if path.suffix == ".c"]
-        subprocess.run(command, check=True)
-
-    return _kept(name, flags, extra, compile_to)
-
-
-def _kept(
-    name: str, flags: Sequence[str], extra: Sequence[Path], make: Callable[[Path], None]
-) -> Path:
-    """The file that @make has made of the core, of @extra and with @flags; made once."""
-    inputs = [*(path for core in CORES for path in sorted(core.glob("*.[ch]"))), ENUMS, *extra]
-    # By their places, too: markers of the preprocessor name them.
-    digest = digest_of(ROOT, inputs, *flags)
-    return cached(cache_dir("core") / f"{name}-{digest}", make)
-
-
-def declarations() -> str:
-    """The declarations of the core's headers and of the shim, as cffi takes them."""
-    # With the place, which is in what comes out.
-    flags = ("-std=gnu11", "-E", "-D__attribute__(x)=", *INCLUDES)
-
-    def preprocess_to(scratch: Path) -> None:
-        command = ["gcc", *flags, "-o", str(scratch), str(SHIM)]
-        subprocess.run(command, check=True)
-
-    text = _kept("spekcore.i", flags, [SHIM], preprocess_to).read_text()
-    return declarations_in(
-        text,
-        lambda path: path in (SHIM, ENUMS) or (path.parent in CORES and path.name != "spek_host.h"),
-    )
-
-
 def compiled() -> tuple[str, Path]:
     """What library() loads: declarations and shared object; made where they are missing."""
-    return declarations(), build("libspekcore.so", ("-O2", "-shared", "-fPIC"), [SHIM])
+    return GENERATOR.compiled(SHIM)
 
 
 @functools.cache

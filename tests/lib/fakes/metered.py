@@ -8,7 +8,6 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-import pytest
 from lib.core.railcore import Rail, library
 from lib.fakes.kernel import SECOND, START_NS, interval_cell
 
@@ -94,9 +93,9 @@ def _use(rail: Rail, from_ns: int, to_ns: int, state: FeedState) -> Use:
     )  # fmt: skip
 
 
-def rails(tmp_path_factory: pytest.TempPathFactory) -> Callable[..., Rail]:
+def rails() -> Callable[..., Rail]:
     """For a fixture: makes rails of the module's own integrator."""
-    lib = library(tmp_path_factory.getbasetemp())
+    lib = library()
 
     def make(watts: float = 5.0, first_s: float = -1, last_s: float = 10, **options: int) -> Rail:
         made = Rail(lib, **{"capacity": 1024, **options})

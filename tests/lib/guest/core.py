@@ -11,6 +11,7 @@ import os
 from collections.abc import Callable
 
 from lib.core import spekcore
+from lib.core.build import ROOT
 
 from spekctl.workload.config import RunConfig
 
@@ -20,7 +21,7 @@ _CACHE = "XDG_CACHE_HOME"
 def _in_shared_cache(act: Callable[[], object]) -> None:
     """@act, with a cache that host and guest have in common."""
     usual = os.environ.get(_CACHE)
-    os.environ[_CACHE] = str(spekcore.ROOT / "out" / "cache")
+    os.environ[_CACHE] = str(ROOT / "out" / "cache")
     try:
         act()
     finally:

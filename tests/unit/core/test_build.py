@@ -1,82 +1,30 @@
-"""The core compiles everywhere, needs nothing, and is clean under sanitizers."""
+"""The generator is clean under sanitizers, and the same however it is compiled."""
 
-import os
 import re
-import shutil
 import subprocess
 from pathlib import Path
 from typing import Any
 
 import pytest
+from lib.core.build import GENERATOR, KERNEL_LIKE, SANITIZERS
 from lib.core.spekcore import (
     BLOCK,
-    CORES,
     DRIVER,
-    ENUMS,
-    KERNEL_LIKE,
-    SHIM,
     SMIX,
-    WARNINGS,
     Arrival,
     Asu,
     Generator,
     Stream,
     Workload,
-    build,
-    sources,
     spc1,
 )
 
-FILES = [path for core in CORES for path in sorted(core.glob("*.[ch]"))]
-CODE = [p for p in FILES if p.suffix == ".c"]
 G = 1 << 30
-
-
-def without_comments(path: Path) -> str:
-    return re.sub(r"/\*.*?\*/|//[^\n]*", "", path.read_text(), flags=re.S)
-
-
-@pytest.mark.parametrize("path", FILES, ids=lambda p: p.name)
-def test_only_spek_host_includes_foreign_headers(path: Path) -> None:
-    included = re.findall(r"^\s*#\s*include\s*(\S+)", path.read_text(), re.M)
-    if path.name == "spek_host.h":
-        assert all(name.startswith("<") for name in included)
-    else:
-        files = [(path.parent / name.strip('"')).resolve() for name in included]
-        assert all(file == ENUMS or file.parent in CORES for file in files)
-
-
-@pytest.mark.parametrize("path", FILES, ids=lambda p: p.name)
-def test_nothing_that_the_core_must_not_know(path: Path) -> None:
-    words = (
-        r"\b(float|double|malloc|kmalloc|printk|pr_\w+|ktime_\w+|jiffies|spin_lock|EXPORT_\w+)\b"
-    )
-    assert re.findall(words, without_comments(path)) == []
-
-
-@pytest.mark.parametrize("path", CODE, ids=lambda p: p.name)
-def test_no_state_of_its_own(path: Path, tmp_path: Path) -> None:
-    out = tmp_path / "x.o"
-    subprocess.run(["gcc", "-std=gnu11", "-O2", "-fno-pie", "-c", path, "-o", out], check=True)
-    symbols = subprocess.run(["nm", out], check=True, capture_output=True, text=True).stdout
-    # neither initialised nor zeroed nor common data
-    assert re.findall(r" [dDbBC] (\w+)$", symbols, re.M) == []
-
-
-@pytest.mark.parametrize("path", CODE, ids=lambda p: p.name)
-@pytest.mark.parametrize("compiler", ["gcc", "clang"])
-def test_compiles_without_floating_point_registers(compiler: str, path: Path) -> None:
-    if not shutil.which(compiler):
-        pytest.skip(f"{compiler} is not installed")
-    flags = [*WARNINGS, "-Wmissing-prototypes", "-Wvla", "-Wframe-larger-than=1024"]
-    flags += ["-Wdeclaration-after-statement", "-mgeneral-regs-only", "-std=gnu11", "-O2"]
-    subprocess.run([compiler, *flags, "-fsyntax-only", path], check=True)
-    subprocess.run([compiler, *flags, "-c", path, "-o", os.devnull], check=True)
 
 
 def test_hot_path_does_not_divide_by_a_variable() -> None:
     """No div instruction in the functions that run for each I/O."""
-    binary = build("driver-kernel-like", KERNEL_LIKE, [DRIVER])
+    binary = GENERATOR.build("driver-kernel-like", KERNEL_LIKE, [DRIVER])
     code = subprocess.run(
         ["objdump", "-d", "--no-show-raw-insn", binary], check=True, capture_output=True, text=True
     ).stdout
@@ -159,8 +107,7 @@ WORKLOADS = {
 @pytest.mark.parametrize(("worker", "nr_workers"), [(0, 1), (1, 3), (255, 256)])
 def test_clean_under_sanitizers(name: str, worker: int, nr_workers: int, tmp_path: Path) -> None:
     workload = WORKLOADS[name]
-    sanitizers = ("-O1", "-fsanitize=address,undefined", "-fno-sanitize-recover=all")
-    binary = build("driver-sanitized", sanitizers, [DRIVER])
+    binary = GENERATOR.build("driver-sanitized", SANITIZERS, [DRIVER])
     dump = workload.dump(tmp_path / "workload")
     command = [str(binary), str(dump), "7", str(worker), str(nr_workers), "20000"]
     result = subprocess.run(command, capture_output=True, text=True)
@@ -175,12 +122,12 @@ def test_the_kernel_flavour_makes_the_same_operations(tmp_path: Path) -> None:
     dump = SOUP.dump(tmp_path / "workload")
     flavours = {
         "driver-kernel-like": KERNEL_LIKE,
-        "driver-sanitized": ("-O1", "-fsanitize=address,undefined", "-fno-sanitize-recover=all"),
+        "driver-sanitized": SANITIZERS,
         "driver-no-int128": ("-O2", "-U__SIZEOF_INT128__"),
     }
     printed = {
         subprocess.run(
-            [build(name, flags, [DRIVER]), dump, "7", "0", "1", "50000"],
+            [GENERATOR.build(name, flags, [DRIVER]), dump, "7", "0", "1", "50000"],
             check=True,
             capture_output=True,
             text=True,
@@ -188,11 +135,3 @@ def test_the_kernel_flavour_makes_the_same_operations(tmp_path: Path) -> None:
         for name, flags in flavours.items()
     }
     assert len(printed) == 1
-
-
-def test_library_is_made_of_every_source() -> None:
-    assert {p.name for p in sources()} == {p.name for p in CODE}
-    kbuild = (CORES[0].parents[1] / "Kbuild").read_text()
-    for path in CODE:
-        assert re.search(rf"\b{path.stem}\.o\b", kbuild), f"{path.name} is not linked into spek.ko"
-    assert SHIM.exists()

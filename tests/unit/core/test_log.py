@@ -5,7 +5,8 @@ from decimal import Decimal, getcontext
 
 import numpy as np
 import pytest
-from lib.core.spekcore import CORES, library
+from lib.core.build import SHARED
+from lib.core.spekcore import library
 
 FFI, LIB = library()
 getcontext().prec = 50
@@ -59,7 +60,7 @@ def test_logarithm_never_rises() -> None:
 
 def layers() -> tuple[list[int], list[int], list[int]]:
     table = LIB.spek_expo_layer
-    text = (CORES[0] / "expo.c").read_text()
+    text = (SHARED / "expo.c").read_text()
     heights = text[text.index("height_q63[") :]
     heights = heights[heights.index("{") + 1 : heights.index("}")]
     return (

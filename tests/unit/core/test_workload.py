@@ -8,9 +8,9 @@ from typing import Any, get_args
 
 import numpy as np
 import pytest
+from lib.core.build import GENERATOR
 from lib.core.spekcore import (
     BLOCK,
-    CORES,
     PATTERN_CODES,
     SMIX,
     Arrival,
@@ -476,7 +476,7 @@ def test_refusal(case: tuple[Workload, int, int, str, int, str]) -> None:
 
 
 def sentences() -> set[str]:
-    source = (CORES[1] / "workload.c").read_text()
+    source = (GENERATOR.folder / "workload.c").read_text()
     return set(re.findall(r'spek_refuse_part\(refusal, -E\w+,\s*"([^"]*)"\)', source))
 
 
@@ -486,7 +486,7 @@ def test_every_sentence_has_a_case() -> None:
 
 
 def test_every_refusal_is_one_whole_sentence() -> None:
-    source = (CORES[1] / "workload.c").read_text()
+    source = (GENERATOR.folder / "workload.c").read_text()
     assert len(re.findall(r"return spek_refuse_part\(", source)) >= len(sentences()) > 40
     for sentence in sentences():
         assert re.fullmatch(r"[A-Z].*[^.]\.", sentence), sentence

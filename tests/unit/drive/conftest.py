@@ -9,5 +9,5 @@ from lib.core.drivecore import library
 
 
 @pytest.fixture(scope="session")
-def core(tmp_path_factory: pytest.TempPathFactory) -> tuple[Any, Any]:
-    return library(tmp_path_factory.mktemp("drive"))
+def core() -> tuple[Any, Any]:
+    return library()

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import shutil
-from pathlib import Path
 
 import pytest
 from bench.drive_cost import LOOPS, build, instructions
@@ -19,8 +18,8 @@ BUDGET = {
 @pytest.mark.skipif(
     shutil.which("valgrind") is None, reason="valgrind is not installed: apt-get install valgrind"
 )
-def test_cost_of_a_request(tmp_path: Path) -> None:
-    program = build(tmp_path)
+def test_cost_of_a_request() -> None:
+    program = build()
     costs = {name: instructions(program, *loop, 5000) for name, loop in LOOPS.items()}
     assert BUDGET.keys() == costs.keys()
     assert {name: cost for name, cost in costs.items() if cost > BUDGET[name]} == {}

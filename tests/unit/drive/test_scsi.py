@@ -3,34 +3,20 @@
 
 from __future__ import annotations
 
-import os
 import struct
-import subprocess
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any
 
 import pytest
-from lib.build.declarations import declarations_in, opened, preprocessed
-from lib.core.spekcore import ROOT, WARNINGS
+from lib.build.declarations import opened
+from lib.core.build import SCSI
 
-SCSI = ROOT / "kmod" / "drive" / "scsi"
-CODE = sorted(SCSI.glob("*.c"))
 ANSWER_BYTES, SENSE_BYTES = 512, 24
 
 ILLEGAL, ABORTED = 5, 0xB
 OPCODE, RANGE, FIELD, PARAMETER, LENGTH = 0x2000, 0x2100, 0x2400, 0x2600, 0x1A00
 SECTORS = 1_000_000
 Core = tuple[Any, Any]
-
-
-def compiled(scratch: Path) -> Core:
-    """The commands, compiled for userspace: (ffi, lib)."""
-    path = scratch / "libscsi.so"
-    command = [os.environ.get("CC", "gcc"), "-std=gnu11", "-g", *WARNINGS, "-O2", "-shared"]
-    subprocess.run([*command, "-fPIC", "-o", str(path), *map(str, CODE)], check=True)
-    header = preprocessed(SCSI / "scsi.h")
-    return opened(declarations_in(header, lambda one: one.parent == SCSI), path)
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,8 +69,8 @@ class Unit:
 
 
 @pytest.fixture(scope="module")
-def core(tmp_path_factory: pytest.TempPathFactory) -> Core:
-    return compiled(tmp_path_factory.mktemp("scsi"))
+def core() -> Core:
+    return opened(*SCSI.compiled(SCSI.folder / "scsi.h"))
 
 
 @pytest.fixture

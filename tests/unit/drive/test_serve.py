@@ -8,12 +8,12 @@ import re
 import subprocess
 from pathlib import Path
 
-from lib.core.drivecore import CODE, SANITIZERS, SHARED
-from lib.core.spekcore import ROOT
+from lib.core.build import DRIVE as CORE
+from lib.core.build import ROOT, SANITIZERS, SCSI, WARNINGS
 
 DRIVE = ROOT / "kmod/drive"
 HERE = Path(__file__).parent
-CALLED = (*CODE, *sorted((DRIVE / "scsi").glob("*.c")), SHARED / "hist.c")
+CALLED = sorted({*CORE.sources, *SCSI.sources})
 UNIT = tuple(DRIVE / name for name in ("data.c", "events.c", "faults.c", "serve.c"))
 HEADERS = (*DRIVE.glob("*.h"), ROOT / "kmod/compat/drive.h")
 KERNEL = re.compile(r"^#include <((?:linux|scsi|trace)/\S+)>", re.M)
@@ -33,16 +33,7 @@ def stand_ins(folder: Path) -> Path:
 def test_every_command_ends_once_whatever_happens(tmp_path: Path) -> None:
     binary = tmp_path / "serve"
     folders = (stand_ins(tmp_path / "include"), ROOT, DRIVE)
-    command = [
-        "gcc",
-        "-std=gnu11",
-        "-g",
-        "-Wall",
-        "-Wextra",
-        "-Wno-unused-parameter",
-        "-Werror",
-        *SANITIZERS,
-    ]
+    command = ["gcc", "-std=gnu11", "-g", *WARNINGS, *SANITIZERS]
     command += [f"-I{folder}" for folder in folders]
     command += ["-o", str(binary), str(HERE / "serve_driver.c"), *map(str, UNIT)]
     subprocess.run([*command, *map(str, CALLED)], check=True)

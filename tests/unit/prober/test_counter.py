@@ -3,34 +3,20 @@
 
 from __future__ import annotations
 
-import subprocess
 from collections.abc import Iterable
 from typing import Any
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from lib.build.declarations import declarations_in, opened, preprocessed
-from lib.core.railcore import CORE
-from lib.core.spekcore import WARNINGS
+from lib.core.railcore import library
 
 ABSENT = 2**64 - 1
 
 
 @pytest.fixture(scope="module")
-def counter(tmp_path_factory: pytest.TempPathFactory) -> Any:
-    header, out = CORE / "counter.h", tmp_path_factory.mktemp("counter") / "libcounter.so"
-    options = [
-        "-std=gnu11",
-        "-shared",
-        "-fPIC",
-        "-O1",
-        "-fsanitize=undefined",
-        "-fno-sanitize-recover=all",
-    ]
-    source = header.with_suffix(".c")
-    subprocess.run(["gcc", *options, *WARNINGS, "-o", out, source], check=True)
-    return opened(declarations_in(preprocessed(header), lambda one: one == header), out)
+def counter() -> Any:
+    return library("-fsanitize=undefined", "-fno-sanitize-recover=all")
 
 
 def values(counter: Any, readings: Iterable[int]) -> list[int | None]:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 import random
-import re
 import subprocess
 from fractions import Fraction
 from itertools import pairwise
@@ -14,7 +13,8 @@ from typing import Any
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from lib.core.railcore import CORE, SANITIZERS, Point, Rail, Reference, compile_rail, feed, library
+from lib.core.build import PROBER, SANITIZERS
+from lib.core.railcore import Point, Rail, Reference, feed, library
 
 # One rounding, of the last quotient within a segment, at each end of an interval.
 ROUNDING = Fraction(2, 2 * 10**15)
@@ -24,8 +24,8 @@ DRIVER = Path(__file__).with_name("rail_driver.c")
 
 
 @pytest.fixture(scope="module", params=["-DNOTHING", "-U__SIZEOF_INT128__"])
-def lib(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Any:
-    return library(tmp_path_factory.mktemp("rail"), request.param)
+def lib(request: pytest.FixtureRequest) -> Any:
+    return library(request.param)
 
 
 # ---- any samples, any intervals ----
@@ -202,30 +202,9 @@ def test_a_century_at_a_kilowatt_does_not_overflow(lib: Any) -> None:
 # ---- how it is compiled ----
 
 
-@pytest.mark.parametrize("name", ["rail.c", "rail.h"])
-def test_knows_nothing_of_the_kernel(name: str) -> None:
-    text = re.sub(r"/\*.*?\*/", "", (CORE / name).read_text(), flags=re.S)
-    included = re.findall(r"^\s*#\s*include\s*(\S+)", text, re.M)
-    assert set(included) <= {
-        f'"{path}"'
-        for path in ("rail.h", "../../kmod/core/muldiv.h", "../../kmod/core/spek_host.h")
-    }
-    assert not re.findall(r"\b(float|double|\w*alloc|printk|ktime_\w+|mutex\w*)\b", text)
-
-
-def test_compiles_without_floating_point_registers(tmp_path: Path) -> None:
-    flags = ["-r", "-nostdlib", "-O2", "-mgeneral-regs-only", "-Wmissing-prototypes", "-Wvla"]
-    flags += ["-Wdeclaration-after-statement", "-Wframe-larger-than=1024"]
-    out = compile_rail(tmp_path / "rail.o", flags)
-    symbols = subprocess.run(["nm", out], check=True, capture_output=True, text=True).stdout
-    assert re.findall(r" [dDbBC] (\w+)$", symbols, re.M) == []
-    # nor a division that the kernel has no function for
-    assert re.findall(r" U (\w+)$", symbols, re.M) in ([], ["_GLOBAL_OFFSET_TABLE_"])
-
-
-def test_clean_under_sanitizers_for_any_input(tmp_path: Path) -> None:
+def test_clean_under_sanitizers_for_any_input() -> None:
     """Noise as commands: samples within the contract's limits, questions within none."""
-    binary = compile_rail(tmp_path / "driver", SANITIZERS, [DRIVER])
+    binary = PROBER.build("rail-driver", SANITIZERS, [DRIVER])
     draw = random.Random(11)
     for size in (0, 100, 20_000, 300_000):
         result = subprocess.run(

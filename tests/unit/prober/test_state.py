@@ -4,18 +4,13 @@
 from __future__ import annotations
 
 import errno
-import re
-import subprocess
 from typing import Any
 
-import cffi
 import pytest
-from lib.core.spekcore import ROOT, WARNINGS
+from lib.core.railcore import library
 
 from spekctl.kernel.gen.spek_prober import FeedState, ProbeState
 
-CORE = ROOT / "prober/core"
-CONTRACT = ROOT / "prober/uapi/spek_prober.h"
 BUSY = -errno.EBUSY
 IDLE, RUNNING, STOPPING, DONE = ProbeState
 START, STOP, ENDED, RELEASE = range(4)
@@ -51,22 +46,8 @@ FEED = {
 
 
 @pytest.fixture(scope="module")
-def core(tmp_path_factory: pytest.TempPathFactory) -> tuple[Any, Any]:
-    """The real source, compiled for userspace, with the declarations of its own header."""
-    out = tmp_path_factory.mktemp("state") / "libstate.so"
-    flags = ["-std=gnu11", "-O2", "-shared", "-fPIC", *WARNINGS]
-    subprocess.run(["gcc", *flags, "-o", out, CORE / "state.c"], check=True)
-    contract = re.sub(r"/\*.*?\*/", "", CONTRACT.read_text(), flags=re.S)
-    header = re.sub(r"/\*.*?\*/", "", (CORE / "state.h").read_text(), flags=re.S)
-    ffi = cffi.FFI()
-    for name in ("probe_state", "feed_state"):
-        found = re.search(rf"enum spek_prober_{name} {{.*?}};", contract, re.S)
-        assert found
-        ffi.cdef(found.group())
-    header = header.replace("SPEK_PROBE_NR_STATES]", f"{len(ProbeState)}]")
-    header = header.replace("SPEK_FEED_NR_STATES]", f"{len(FeedState)}]")
-    ffi.cdef("\n".join(line for line in header.splitlines() if not line.startswith("#")))
-    return ffi, ffi.dlopen(str(out))
+def core() -> tuple[Any, Any]:
+    return library()
 
 
 def test_tables_cover_every_state_and_event(core: tuple[Any, Any]) -> None:
@@ -118,12 +99,3 @@ def test_names_are_the_contracts(core: tuple[Any, Any]) -> None:
         assert ffi.string(lib.spek_probe_states[state].name).decode() == state.name
     for feed_state in FeedState:
         assert ffi.string(lib.spek_feed_states[feed_state].name).decode() == feed_state.name
-
-
-def test_knows_nothing_of_the_kernel() -> None:
-    for name in ("state.c", "state.h"):
-        text = re.sub(r"/\*.*?\*/", "", (CORE / name).read_text(), flags=re.S)
-        included = set(re.findall(r"^\s*#\s*include\s*(\S+)", text, re.M))
-        assert included <= {
-            '"state.h"', '"../../kmod/core/spek_host.h"', '"../uapi/spek_prober.h"',
-        }  # fmt: skip
