@@ -4,6 +4,10 @@
 It opens no file on behalf of its peer but the devices to test, and writes none: a workload comes as
 its text or as the name of one that is installed, a result goes back as a message. When its input
 ends, its run ends, too.
+
+Three threads: the main one reads requests and stops runs, and does nothing that can take time; the
+desk answers all other requests in their order, of which some look at disks and so may hang with
+them; and a run has its own.
 """
 
 from __future__ import annotations
@@ -12,9 +16,11 @@ import contextlib
 import dataclasses
 import io
 import os
+import queue
 import signal
 import sys
 import threading
+import traceback
 from collections.abc import Callable
 from typing import BinaryIO
 
@@ -47,6 +53,7 @@ from spekctl.host.protocol import (
 )
 from spekctl.kernel import client
 from spekctl.kernel.client import Kernel
+from spekctl.kernel.gen.spek import MAX_TARGETS
 from spekctl.log.place import UNKNOWN_BYTES
 from spekctl.power.meter import PowerOptions
 from spekctl.run import candidates, execute, job, measuring, request
@@ -57,12 +64,15 @@ from spekctl.workload.options import Measuring
 
 # For a run to end after the input has; then the kernel ends it, as its socket closes.
 FAREWELL_S = 30.0
+_FAILED = "the host failed; its standard error says how"
+# Requests that may wait for the one that is being answered.
+WAITING_MAX = 64
 
 
 class Output:
     """Lines to the peer, from several threads. @gone is called when nobody reads them."""
 
-    def __init__(self, stream: BinaryIO, gone: Callable[[], None]) -> None:
+    def __init__(self, stream: BinaryIO, gone: Callable[[], object]) -> None:
         self._stream = stream
         self._gone = gone
         self._lock = threading.Lock()
@@ -140,85 +150,129 @@ class Host:
     def __init__(self, stream: BinaryIO, connect: Callable[[], Kernel] = client.connect) -> None:
         self._connect = connect
         self._output = Output(stream, self.interrupt)
+        self._requests: queue.Queue[AnyRequest] = queue.Queue(WAITING_MAX)
+        self._lock = threading.Lock()
+        # Protected by @_lock: the run that is under way, and the starts that wait or are checked.
         self._interrupts = job.Interrupts()
         self._run: threading.Thread | None = None
         # Cleared before Ended is sent: a peer may start its next run as soon as it has read that.
         self._under_way = False
+        self._starts_ahead: set[int] = set()
+        self._is_closing = False
 
     def serve(self, lines: BinaryIO) -> None:
         """Answer until the input ends, then end the run."""
+        threading.Thread(target=self._keep_desk, name="desk", daemon=True).start()
         self._output.send(Hello(protocol.PROTOCOL, __version__, protocol.VERBS))
         while line := lines.readline(protocol.REQUEST_MAX + 1):
             if len(line) > protocol.REQUEST_MAX:
                 self._refuse(0, UsageError(f"a request has at most {protocol.REQUEST_MAX} bytes"))
                 break
-            self._answer(line)
+            self._receive(line)
         self.finish()
 
     def finish(self) -> None:
-        """End the run, and wait for that: at once where its devices answer."""
+        """End the run, and wait for that: at once where its devices answer. What the desk does is
+        not waited for."""
+        with self._lock:
+            self._is_closing = True
         self.interrupt()
-        if self._run is not None and self._run.is_alive():
-            self._run.join(FAREWELL_S)
+        run = self._run
+        if run is not None and run.is_alive():
+            run.join(FAREWELL_S)
 
-    def interrupt(self) -> None:
-        """End the run as Ctrl-C does."""
-        if self.running:
-            self._interrupts.interrupt(signal.SIGINT)
+    def interrupt(self) -> bool:
+        """End the run as Ctrl-C does, and start none that was asked for before. Return: whether
+        there was any."""
+        with self._lock:
+            had_any = self._under_way or bool(self._starts_ahead)
+            self._starts_ahead.clear()
+            if self._under_way:
+                self._interrupts.interrupt(signal.SIGINT)
+            return had_any
 
     @property
     def running(self) -> bool:
         """A run is under way."""
         return self._under_way
 
-    def _answer(self, line: bytes) -> None:
-        number = 0
+    def _receive(self, line: bytes) -> None:
+        """In the thread that reads: answer a stop, and put everything else on the desk."""
+        number = _number_of(line)
         try:
-            number = _number_of(line)
-            found = msgspec.json.decode(line, type=AnyRequest)
-            answer = self._do(found)
+            asked = msgspec.json.decode(line, type=AnyRequest)
         except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
             self._refuse(number, UsageError(f"not a request: {error}"))
-        except SpekError as error:
-            self._refuse(number, error)
-        else:
-            self._output.send(Answer(number, msgspec.Raw(msgspec.json.encode(answer))))
-            if isinstance(found, Start):
-                assert self._run is not None
-                self._under_way = True
-                self._run.start()
+            return
+        if isinstance(asked, Stop):
+            if self.interrupt():
+                self._output.send(Answer(number, msgspec.Raw(b"null")))
+            else:
+                self._refuse(number, UsageError("there is no run to stop"))
+            return
+        if isinstance(asked, Start):
+            with self._lock:
+                self._starts_ahead.add(id(asked))
+        try:
+            self._requests.put_nowait(asked)
+        except queue.Full:
+            with self._lock:
+                self._starts_ahead.discard(id(asked))
+            self._refuse(
+                number, RefusedError(f"{WAITING_MAX} requests are waiting; wait for an answer")
+            )
+
+    def _keep_desk(self) -> None:
+        """In a thread: answer requests, one after the other."""
+        while True:
+            asked = self._requests.get()
+            try:
+                if isinstance(asked, Start):
+                    self._start(asked)
+                else:
+                    self._output.send(_answer_to(asked, self._do(asked)))
+            except SpekError as error:
+                self._refuse(asked.id, error)
+            except Exception:
+                traceback.print_exc()
+                self._refuse(asked.id, SpekError(_FAILED))
+            finally:
+                with self._lock:
+                    self._starts_ahead.discard(id(asked))
+
+    def _start(self, asked: Start) -> None:
+        """Check a run and start it, unless it is stopped meanwhile."""
+        if self.running:
+            raise RefusedError("a run is under way; stop it first")
+        made, wish, power = self._wanted(asked.job)
+        request.check_write(made)
+        run = threading.Thread(
+            target=self._carry_out, args=(asked, made, wish, power), name="run", daemon=True
+        )
+        with self._lock:
+            if id(asked) not in self._starts_ahead or self._is_closing:
+                raise RefusedError("the run was stopped before it started")
+            self._interrupts = job.Interrupts()
+            self._under_way = True
+            self._run = run
+            run.start()
 
     def _refuse(self, number: int, error: SpekError) -> None:
         self._output.send(Answer(number, error=Fault(int(error.exit_code), error.message)))
 
     def _do(self, asked: AnyRequest) -> object:
+        """The answer to anything but a start or a stop."""
         match asked:
             case ListDevices():
                 return candidates.every()
             case DryRun():
                 return plan_of(self._wanted(asked.job)[0])
-            case Start():
-                return self._prepare(asked.job)
-            case Stop():
-                if not self.running:
-                    raise UsageError("there is no run to stop")
-                self.interrupt()
-                return None
             case Status():
                 return self._status()
             case Metrics():
                 return self._metrics(asked.openmetrics)
-
-    def _prepare(self, asked: Job) -> Plan:
-        if self.running:
-            raise RefusedError("a run is under way; stop it first")
-        made, wish, power = self._wanted(asked)
-        request.check_write(made)
-        self._interrupts = job.Interrupts()
-        self._run = threading.Thread(
-            target=self._carry_out, args=(made, wish, power), name="run", daemon=True
-        )
-        return plan_of(made)
+            case Start() | Stop():
+                raise AssertionError(f"{asked} is not for the desk")
 
     def _wanted(self, asked: Job) -> tuple[job.Request, Measuring, PowerOptions]:
         """The request that a job means, and what is measured beside it."""
@@ -237,13 +291,17 @@ class Host:
         made = measuring.with_log(made, place, wish.log_buffer)
         return measuring.with_slices(made, wish.heat_map), wish, power
 
-    def _carry_out(self, made: job.Request, wish: Measuring, power: PowerOptions) -> None:
+    def _carry_out(
+        self, asked: Start, made: job.Request, wish: Measuring, power: PowerOptions
+    ) -> None:
         """In a thread: the run from its claim to its result."""
+        # Here and not at the desk: it comes before Started, and no lock waits for a slow peer.
+        self._output.send(_answer_to(asked, plan_of(made)))
         title = request.Subject(made.workload, made.devices).title
         streams = [one.name for one in made.config.streams]
         name = made.workload.workload.name
         self._output.send(Started(title, name, streams, list(made.command)))
-        ended = Ended(int(ExitCode.RUN_FAILED), "the host failed; its standard error says how")
+        ended = Ended(int(ExitCode.RUN_FAILED), _FAILED)
         try:
             ended = self._measure(made, wish, power)
         except SpekError as error:
@@ -293,6 +351,9 @@ def wanted(asked: Job, load: options.Options) -> job.Request:
         raise UsageError("workload and toml exclude each other")
     if not asked.devices:
         raise UsageError("name a device")
+    # Before the first look at any: each takes milliseconds.
+    if len(asked.devices) > MAX_TARGETS:
+        raise UsageError(f"{len(asked.devices)} devices; a run has at most {MAX_TARGETS}")
     for path in asked.devices:
         # Another path could tell whether a file exists.
         if not os.path.normpath(path).startswith("/dev/"):
@@ -348,6 +409,10 @@ def plan_of(made: job.Request) -> Plan:
         command=list(made.command),
         remarks=list(made.remarks),
     )
+
+
+def _answer_to(asked: AnyRequest, answer: object) -> Answer:
+    return Answer(asked.id, msgspec.Raw(msgspec.json.encode(answer)))
 
 
 class _NumberOnly(msgspec.Struct):

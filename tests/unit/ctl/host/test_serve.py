@@ -18,10 +18,10 @@ from spekctl.block import device as block_device
 from spekctl.block import safety
 from spekctl.documents.result import Result
 from spekctl.errors import ExitCode, NoKernelSideError
-from spekctl.host import protocol
+from spekctl.host import protocol, serve
 from spekctl.kernel import client
 from spekctl.power.meter import PowerOptions
-from spekctl.run import observe
+from spekctl.run import candidates, observe, request
 
 JOB: dict[str, Any] = {"workload": "random-read-4k", "devices": ["/dev/fake0"]}
 TRACE = """
@@ -130,6 +130,112 @@ def test_a_run_ends_with_the_input(peer: Peer, kernel: FakeKernel) -> None:
     assert peer.until("ended")["code"] == ExitCode.INTERRUPTED
     peer.thread.join(SOON_S)
     assert not peer.thread.is_alive() and kernel.deleted and "run-stop" in kernel.calls
+
+
+class Hung:
+    """A step that stands still, as one that reads a hung disk."""
+
+    def __init__(self) -> None:
+        self.reached = threading.Event()
+        self.free = threading.Event()
+
+    def __call__(self, *_: object, **__: object) -> Any:
+        self.reached.set()
+        self.free.wait(SOON_S)
+        return []
+
+
+def test_a_stop_is_answered_while_a_list_of_devices_hangs(
+    peer: Peer, kernel: FakeKernel, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    hung = Hung()
+    monkeypatch.setattr(candidates, "every", hung)
+    free = held(kernel)
+    assert peer.ask("start", job=JOB)["answer"]
+    peer.until("rows")
+    peer.say(b'{"do": "devices", "id": 50}\n')
+    assert hung.reached.wait(SOON_S)
+    assert peer.ask("stop") == {"id": peer.number, "answer": None}
+    free()
+    assert peer.until("ended")["code"] == ExitCode.INTERRUPTED
+    hung.free.set()
+    assert peer.answer() == {"id": 50, "answer": []}
+
+
+def test_a_run_ends_with_the_input_while_a_list_of_devices_hangs(
+    peer: Peer, kernel: FakeKernel, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    hung = Hung()
+    monkeypatch.setattr(candidates, "every", hung)
+    free = held(kernel)
+    assert peer.ask("start", job=JOB)["answer"]
+    peer.until("rows")
+    peer.say(b'{"do": "devices", "id": 50}\n')
+    assert hung.reached.wait(SOON_S)
+    peer.hang_up()
+    while not peer.host._interrupts.count:
+        time.sleep(0.01)
+    free()
+    peer.thread.join(SOON_S)
+    assert not peer.thread.is_alive() and kernel.deleted and "run-stop" in kernel.calls
+    assert not hung.free.is_set()
+
+
+@pytest.mark.parametrize("by_hanging_up", [False, True])
+def test_a_start_that_hangs_is_stopped_before_it_claims_anything(
+    peer: Peer, kernel: FakeKernel, monkeypatch: pytest.MonkeyPatch, by_hanging_up: bool
+) -> None:
+    hung = Hung()
+    monkeypatch.setattr(request, "check_write", hung)
+    peer.say(b'{"do": "start", "id": 50, "job": {"devices": ["/dev/fake0"]}}\n')
+    assert hung.reached.wait(SOON_S)
+    if by_hanging_up:
+        peer.hang_up()
+        peer.thread.join(SOON_S)
+    else:
+        assert peer.ask("stop") == {"id": peer.number, "answer": None}
+    hung.free.set()
+    if not by_hanging_up:
+        refusal = {"code": ExitCode.REFUSED, "text": "the run was stopped before it started"}
+        assert peer.answer() == {"id": 50, "error": refusal}
+        assert not peer.ask("status")["answer"]["running"]
+    assert "run-new" not in kernel.calls
+
+
+def test_requests_that_wait_are_limited(peer: Peer, monkeypatch: pytest.MonkeyPatch) -> None:
+    hung = Hung()
+    monkeypatch.setattr(candidates, "every", hung)
+    peer.say(b'{"do": "devices", "id": 1}\n')
+    assert hung.reached.wait(SOON_S)
+    for number in range(serve.WAITING_MAX + 1):
+        peer.say(f'{{"do": "devices", "id": {number + 2}}}\n'.encode())
+    assert peer.answer() == {
+        "id": serve.WAITING_MAX + 2,
+        "error": {"code": ExitCode.REFUSED, "text": "64 requests are waiting; wait for an answer"},
+    }
+    hung.free.set()
+    assert [peer.answer()["id"] for _ in range(65)] == list(range(1, 66))
+
+
+def test_a_failure_at_the_desk_is_told_and_ends_nothing(
+    peer: Peer, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def broken() -> None:
+        raise ZeroDivisionError("planted")
+
+    monkeypatch.setattr(candidates, "every", broken)
+    assert peer.ask("devices")["error"]["text"].startswith("the host failed")
+    assert "planted" in capsys.readouterr().err
+    assert peer.ask("status")["answer"]["running"] is False
+
+
+def test_too_many_devices_are_counted_before_any_is_looked_at(
+    peer: Peer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(request, "on", lambda *_: pytest.fail("a device was looked at"))
+    job = {"devices": [f"/dev/sd{number}" for number in range(2000)]}
+    refusal = peer.ask("dry-run", job=job)["error"]["text"]
+    assert refusal == "2000 devices; a run has at most 16"
 
 
 def test_a_run_ends_when_nobody_reads(kernel: FakeKernel) -> None:
