@@ -356,10 +356,14 @@ static const void *scan_of(const struct iio *iio, const struct iio_channel *chan
 	       (ptrdiff_t)scan * iio_buffer_step(iio->buffer);
 }
 
-/* The kernel drops scans silently when its buffer is full; only their times show it. */
+/*
+ * The kernel drops scans silently when its buffer is full; only their times show it. One lost scan
+ * makes a step of two intervals, a late one a step of less than one and a half.
+ */
 static bool has_lost_before(const struct iio *iio, uint64_t at_ns)
 {
-	return iio->last_ns && iio->interval_ns && at_ns > iio->last_ns + 2 * iio->interval_ns;
+	return iio->last_ns && iio->interval_ns &&
+	       at_ns > iio->last_ns + iio->interval_ns + iio->interval_ns / 2;
 }
 
 /* The prober refuses such a time, and no later sample of the rail may precede it. */

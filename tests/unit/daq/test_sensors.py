@@ -636,15 +636,18 @@ def test_another_converter_that_takes_the_number_is_not_measured(
     assert {values[0] for _, values in rows} == {None, 7_000_000}
 
 
+@pytest.mark.parametrize("lost", [1, 4])
 @pytest.mark.parametrize("frequency", [None, "100"])
 def test_scans_that_a_buffer_lost_are_a_gap(
-    buffered: Buffered, tmp_path: Path, frequency: str | None
+    buffered: Buffered, tmp_path: Path, frequency: str | None, lost: int
 ) -> None:
+    """One is enough; a scan that comes 4 ms late is not."""
     if frequency:
         buffered.put("in_sampling_frequency", frequency)
     buffered.check()
     start = time.monotonic_ns()
-    times = [start + i * 10 * MS for i in range(60) if i // 4 != 10]
+    scheduled = [i for i in range(56 + lost) if not 40 <= i < 40 + lost]
+    times = [start + i * 10 * MS + (4 * MS if i == 50 else 0) for i in scheduled]
     scans = b"".join(struct.pack("<qq", 5, at) for at in times)
     with (
         running(tmp_path, *buffered.command("-p")) as daq,
@@ -655,7 +658,7 @@ def test_scans_that_a_buffer_lost_are_a_gap(
         rows = daq.finish()[1]
         errors = daq.errors
     assert [at for at, values in rows if values != [None]] == times
-    assert {at for at, values in rows if values == [None]} == {start + 440 * MS}
+    assert {at for at, values in rows if values == [None]} == {start + (40 + lost) * 10 * MS}
     assert "1 overflows" in errors
     assert int(buffered.read("buffer/length")) >= (8 if frequency else 64)
 
