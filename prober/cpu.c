@@ -9,17 +9,18 @@
  * interval.
  *
  * Idle time may go backwards. The kernel splits it into idle and iowait by whether a task
- * waits *now*: when that task stops waiting, the whole current idle period moves from one to
- * the other, and the raw value falls. The cell then keeps its value until the raw value has
- * caught up. After a CPU was offline, its raw idle time may have restarted at 0 or may have
- * been counted further: the cell continues from its value at the offlining, and no column
- * has the time offline. Before v6.3 the tick code let readers race with the end of an idle
- * period; a value that was read too high is treated in the same way.
+ * waits *now*: when that changes, the whole current idle period moves from one to the other,
+ * and one raw value falls. The cells then share the time that has passed (core/idle.h). After a
+ * CPU was offline, its raw idle time may have restarted at 0 or may have been counted further:
+ * the cell continues from its value at the offlining, and no column has the time offline. Before
+ * v6.3 the tick code let readers race with the end of an idle period; after a value that was
+ * read too high the cells wait until the raw values have caught up.
  */
 #include <linux/cpumask.h>
 #include <linux/interrupt.h>
 #include <linux/jiffies.h>
 #include <linux/kernel_stat.h>
+#include <linux/ktime.h>
 #include <linux/minmax.h>
 #include <linux/mm.h>
 #include <linux/overflow.h>
@@ -28,6 +29,7 @@
 #include <linux/tick.h>
 
 #include "../kmod/compat/irq.h"
+#include "core/idle.h"
 #include "source.h"
 #include "uapi/spek_prober.h"
 
@@ -88,8 +90,6 @@ static const struct spek_probe_column columns[NR_COLUMNS] = {
 /* the softirq columns are the kernel's vectors, in the kernel's order */
 static_assert(NR_COLUMNS - COL_SOFTIRQ == NR_SOFTIRQS);
 static_assert(SPEK_PROBER_CPU_COLUMN_SOFTIRQ_BLOCK - COL_SOFTIRQ == BLOCK_SOFTIRQ);
-/* the two idle columns are adjacent */
-static_assert(COL_IDLE + IOWAIT == COL_IOWAIT);
 static_assert(SPEK_PROBER_CPU_COLUMN_SOFTIRQ_RCU - COL_SOFTIRQ == RCU_SOFTIRQ);
 
 /**
@@ -122,12 +122,35 @@ struct cpu_states {
 	struct cpu_state cpus[];
 };
 
+/* how often to read the two idle times if the CPU's state changes between them */
+#define IDLE_READS 3
+
+/*
+ * Read both times in one state of the CPU: if a task starts or stops waiting in between, both
+ * or neither include the current idle period. Then a second reading of the idle time differs
+ * from the first one by more than the time between them.
+ */
+static void read_tick_times(unsigned int cpu, u64 *idle_us, u64 *iowait_us)
+{
+	unsigned int reads = 0;
+	u64 before_us, again_us, passed_us;
+
+	do {
+		before_us = ktime_to_us(ktime_get());
+		*idle_us = get_cpu_idle_time_us(cpu, NULL);
+		*iowait_us = get_cpu_iowait_time_us(cpu, NULL);
+		again_us = get_cpu_idle_time_us(cpu, NULL);
+		/* rounding of the clock and of the idle time */
+		passed_us = ktime_to_us(ktime_get()) - before_us + 2;
+	} while (again_us - *idle_us > passed_us && ++reads < IDLE_READS);
+}
+
 /* If the tick never stops, the tick code has no idle times, but those of kcpustat are complete. */
 static void read_idle(unsigned int cpu, u64 idle_ns[NR_IDLES])
 {
-	u64 idle_us = get_cpu_idle_time_us(cpu, NULL);
-	u64 iowait_us = get_cpu_iowait_time_us(cpu, NULL);
+	u64 idle_us, iowait_us;
 
+	read_tick_times(cpu, &idle_us, &iowait_us);
 	idle_ns[IDLE] = idle_us != U64_MAX ? idle_us * NSEC_PER_USEC :
 		READ_ONCE(kcpustat_cpu(cpu).cpustat[CPUTIME_IDLE]);
 	idle_ns[IOWAIT] = iowait_us != U64_MAX ? iowait_us * NSEC_PER_USEC :
@@ -149,14 +172,9 @@ static void update_times(struct cpu_state *state, unsigned int cpu, bool is_on)
 		return;
 
 	read_idle(cpu, idle_ns);
-	for (i = 0; i < NR_IDLES; i++) {
-		u64 *cell = &state->cells[COL_IDLE + i];
-		u64 now_ns = idle_ns[i] + state->idle_base[i];
-
-		/* signed, because a base may be below zero */
-		if ((s64)(now_ns - *cell) > 0)
-			*cell = now_ns;
-	}
+	spek_idle_read(&state->cells[COL_IDLE], &state->cells[COL_IOWAIT],
+		       idle_ns[IDLE] + state->idle_base[IDLE],
+		       idle_ns[IOWAIT] + state->idle_base[IOWAIT]);
 }
 
 static void update_counts(struct cpu_state *state, unsigned int cpu)
