@@ -9,14 +9,18 @@
  * lock held when a disk is added, for each existing disk when the interface is registered,
  * and before a disk is removed. Sampling takes disks->lock only.
  */
+#include <linux/atomic.h>
 #include <linux/blkdev.h>
+#include <linux/cpumask.h>
 #include <linux/device/class.h>
 #include <linux/jiffies.h>
 #include <linux/list.h>
 #include <linux/mm.h>
 #include <linux/part_stat.h>
+#include <linux/rcupdate.h>
 #include <linux/slab.h>
 #include <linux/spinlock.h>
+#include <linux/xarray.h>
 
 #include "../kmod/compat/compat.h"
 #include "source.h"
@@ -203,8 +207,48 @@ static void disks_stop(struct spek_probe_source *source)
 	source->private = NULL;
 }
 
+/* Requests and bios of a partition count as in flight there only, not on the whole disk. */
+static bool has_io_in_flight(const struct block_device *whole)
+{
+	struct block_device *part;
+	unsigned long index;
+	long in_flight = 0;
+	int cpu;
+
+	rcu_read_lock();
+	xa_for_each(&whole->bd_disk->part_tbl, index, part)
+		for_each_possible_cpu(cpu)
+			in_flight += part_stat_local_read_cpu(part, in_flight[0], cpu) +
+				     part_stat_local_read_cpu(part, in_flight[1], cpu);
+	rcu_read_unlock();
+
+	return in_flight > 0;
+}
+
+/*
+ * The kernel adds to the busy time when an I/O starts or ends, so a disk that hangs would look
+ * idle until its I/O ends. Account the time up to now, as a reader of .../stat does. Kernels
+ * before v6.10 (v6.1.93) don't count requests as in flight; there only disks without requests,
+ * like those of device-mapper, advance meanwhile.
+ */
+static void update_busy_time(struct block_device *bdev)
+{
+	unsigned long now = jiffies;
+	unsigned long stamp = READ_ONCE(bdev->bd_stamp);
+
+	if (!time_after(now, stamp) || !has_io_in_flight(bdev))
+		return;
+	/* an I/O that starts, ends or is counted by another reader meanwhile changes the stamp */
+	part_stat_lock();
+	if (try_cmpxchg(&bdev->bd_stamp, &stamp, now))
+		__part_stat_add(bdev, io_ticks, now - stamp);
+	part_stat_unlock();
+}
+
 static void sample_one(struct block_device *bdev, u64 *cells)
 {
+	update_busy_time(bdev);
+
 	cells[SPEK_PROBER_DISK_COLUMN_READS] = part_stat_read(bdev, ios[STAT_READ]);
 	cells[SPEK_PROBER_DISK_COLUMN_READ_BYTES] =
 		(u64)part_stat_read(bdev, sectors[STAT_READ]) << SECTOR_SHIFT;

@@ -280,8 +280,9 @@ enum spek_prober_net_column {
 
 /**
  * enum spek_prober_disk_column - Columns of table disk, in order; they stand still where
- *   the queue's iostats are off. Times are summed over I/Os that have completed;
- *   busy-time-ns advances in steps of the tick.
+ *   the queue's iostats are off. Times of reads and writes are summed over I/Os that have
+ *   completed. busy-time-ns advances in steps of the tick; while an I/O hangs as well,
+ *   except on kernels before 6.10 (6.1.93), where requests don't count as in flight.
  * @SPEK_PROBER_DISK_COLUMN_READS: Reads.
  * @SPEK_PROBER_DISK_COLUMN_READ_BYTES: Read bytes.
  * @SPEK_PROBER_DISK_COLUMN_READ_TIME_NS: Read time ns.

@@ -3,6 +3,8 @@
 
 from __future__ import annotations
 
+import os
+import re
 import socket
 import subprocess
 import time
@@ -11,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from lib.guest.disks import settle
+from lib.guest.disks import add_partition, settle
 from lib.guest.modules import unload_soon
 from lib.guest.power import MS, SECOND
 from lib.guest.prober import fresh_module
@@ -135,6 +137,50 @@ def test_disk_is_what_sysfs_says(null_blk: Callable[..., str]) -> None:
         assert after["read_time_ns"] // MS == stat[3]
         assert after["writes"] - before["writes"] == 30
         assert after["write_bytes"] - before["write_bytes"] == 30 * 4096
+
+
+def require_counted_requests(node: str) -> None:
+    """Skip where the block layer does not count requests as in flight."""
+    release = os.uname().release
+    version = tuple(int(word) for word in re.findall(r"\d+", release)[:2])
+    if version < (6, 10) and version != (6, 1):
+        pytest.skip(f"{release} does not count the requests of {node} as in flight")
+
+
+@pytest.mark.parametrize("partition", [False, True])
+def test_a_disk_that_hangs_is_busy_while_it_does(
+    null_blk: Callable[..., str], partition: bool
+) -> None:
+    """Not all at once afterwards; a reader of sysfs would hide the fault, so there is none."""
+    hang_ns = 4 * SECOND
+    node = null_blk(size_mb=64, irqmode=2, completion_nsec=hang_ns, queue_mode=2)
+    name = Path(node).name
+    require_counted_requests(node)
+    if partition:
+        add_partition(node, 1, 2048, 4096)
+    settle()
+    with Prober() as prober:
+        probe = prober.start(50 * MS)
+        entity_row_soon(prober, probe, "disk")
+        with open(f"{node}p1" if partition else node, "rb", buffering=0) as file:
+            os.posix_fadvise(file.fileno(), 0, 0, os.POSIX_FADV_RANDOM)
+            began_ns = time.monotonic_ns()
+            file.read(512)
+            ended_ns = time.monotonic_ns()
+        prober.stop(probe)
+        rows = [row for row in prober.rows(probe)[0] if began_ns <= row.start_ns]
+    assert ended_ns - began_ns >= hang_ns
+    busy = [(row.start_ns, row.others["disk"][name]["busy_time_ns"] or 0) for row in rows]
+    inside = [(at, value) for at, value in busy if at <= began_ns + hang_ns]
+    assert len(inside) > 2
+    tick_ns = round(time.clock_getres(CLOCK_MONOTONIC_COARSE) * SECOND)
+    # What opening a file takes on a slow machine lies before the I/O.
+    started = next(at for at, value in inside if value > inside[0][1] + tick_ns)
+    first = dict(inside)[started]
+    for at, value in inside:
+        if at > started:
+            assert abs((value - first) - (at - started)) <= 2 * tick_ns
+    assert inside[-1][1] - first > hang_ns / 2
 
 
 def test_disk_that_goes_is_absent_and_its_driver_is_not_held() -> None:

@@ -187,7 +187,9 @@ class NetColumn(IntEnum):
 
 class DiskColumn(IntEnum):
     """Columns of table disk, in order; they stand still where the queue's iostats are off. Times
-    are summed over I/Os that have completed; busy-time-ns advances in steps of the tick.
+    of reads and writes are summed over I/Os that have completed. busy-time-ns advances in
+    steps of the tick; while an I/O hangs as well, except on kernels before 6.10 (6.1.93),
+    where requests don't count as in flight.
     """
 
     READS = 0

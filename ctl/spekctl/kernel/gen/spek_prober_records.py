@@ -185,7 +185,9 @@ class NetCounters:
 @dataclass(frozen=True, slots=True)
 class DiskCounters:
     """Columns of table disk, in order; they stand still where the queue's iostats are off. Times
-    are summed over I/Os that have completed; busy-time-ns advances in steps of the tick.
+    of reads and writes are summed over I/Os that have completed. busy-time-ns advances in
+    steps of the tick; while an I/O hangs as well, except on kernels before 6.10 (6.1.93),
+    where requests don't count as in flight.
     """
 
     reads: int | None
