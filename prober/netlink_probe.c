@@ -7,6 +7,8 @@
 #include <linux/mm.h>
 #include <linux/module.h>
 #include <linux/pid.h>
+#include <linux/pid_namespace.h>
+#include <linux/rcupdate.h>
 #include <linux/sched/task.h>
 #include <linux/slab.h>
 #include <linux/timekeeping.h>
@@ -66,7 +68,6 @@ static int find_task(const struct nlattr *attr, struct spek_probe_config *config
 {
 	struct spek_watched *watched = &config->tasks[config->nr_tasks];
 	struct nlattr *tb[SPEK_PROBER_A_TASK_MAX + 1];
-	struct pid *pid;
 	u32 i;
 	int err;
 
@@ -83,12 +84,13 @@ static int find_task(const struct nlattr *attr, struct spek_probe_config *config
 			return spek_genl_refuse(extack, tb[SPEK_PROBER_A_TASK_PID], -EINVAL,
 						"The same task is to be watched twice: name each once.");
 
-	pid = find_get_pid(watched->pid);
-	watched->task = get_pid_task(pid, PIDTYPE_PID);
-	put_pid(pid);
+	/* thread ids of spek.ko's workers, which are in no other namespace */
+	rcu_read_lock();
+	watched->task = get_pid_task(find_pid_ns(watched->pid, &init_pid_ns), PIDTYPE_PID);
+	rcu_read_unlock();
 	if (!watched->task)
 		return spek_genl_refuse(extack, tb[SPEK_PROBER_A_TASK_PID], -ESRCH,
-					"There is no task with this thread id.");
+					"There is no task with this thread id in the initial pid namespace.");
 	config->nr_tasks++;
 
 	return 0;

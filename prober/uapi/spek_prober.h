@@ -448,8 +448,8 @@ enum spek_prober_a_probe {
 
 /**
  * enum spek_prober_a_task - attributes of the set task
- * @SPEK_PROBER_A_TASK_PID: (u32) Thread id in the pid namespace of the process that
- *   starts the probe.
+ * @SPEK_PROBER_A_TASK_PID: (u32) Thread id in the initial pid namespace, as spek gives
+ *   those of its workers.
  * @__SPEK_PROBER_A_TASK_MAX: private
  * @SPEK_PROBER_A_TASK_MAX: highest id
  */

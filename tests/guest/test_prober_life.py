@@ -8,6 +8,8 @@ import os
 import signal
 import socket
 import struct
+import subprocess
+import sys
 import time
 from collections.abc import Callable
 from pathlib import Path
@@ -297,6 +299,32 @@ def test_wrong_start_is_refused_with_a_sentence(
         assert link.ask(uapi.Cmd.PROBE_GET)["state"] == ProbeState.IDLE
     finally:
         link.close()
+
+
+IN_PID_NAMESPACE = """
+import os
+from spekctl.kernel.prober import Prober
+assert os.getpid() == 1
+with Prober() as prober:
+    probe = prober.start(10_000_000, tasks=[THREAD])
+    while prober.info().rows < 2:
+        pass
+    prober.stop(probe)
+    print(sorted(prober.rows(probe)[0][-1].tasks))
+"""
+
+
+def test_tasks_are_found_from_another_pid_namespace() -> None:
+    """Kernel threads, which spek's workers are, have a number in the initial namespace only."""
+    (thread,) = [
+        int(path.parent.name)
+        for path in Path("/proc").glob("[0-9]*/comm")
+        if path.read_text().strip() == "kthreadd"
+    ]
+    program = IN_PID_NAMESPACE.replace("THREAD", str(thread))
+    command = ["unshare", "--pid", "--fork", "--mount-proc", sys.executable, "-c", program]
+    done = subprocess.run(command, capture_output=True, text=True)
+    assert (done.returncode, done.stdout) == (0, f"[{thread}]\n"), done.stderr
 
 
 def test_wrong_numbers_are_refused_with_a_sentence(prober: Prober) -> None:
