@@ -244,6 +244,7 @@ static size_t probe_bytes(const struct spek_probe *probe)
 		/* nests of a short string and two numbers; entities; a nest for each task */
 		bytes += source->ops->nr_columns * nla_total_size(3 * nla_total_size(32));
 		bytes += nla_total_size(nr * sizeof(u32)) + 2 * nla_total_size(32);
+		bytes += nla_total_size(sizeof(u32));
 		if (source->names)
 			bytes += nr * nla_total_size(SPEK_ENTITY_NAME);
 		bytes += nr * nla_total_size(nla_total_size(sizeof(u32)));
@@ -318,7 +319,9 @@ static int put_tables(struct sk_buff *skb, const struct spek_probe *probe)
 		    put_columns(skb, source->ops) ||
 		    nla_put(skb, SPEK_PROBER_A_TABLE_ENTITIES,
 			    source->nr_entities * sizeof(u32), source->entities) ||
-		    put_names(skb, source))
+		    put_names(skb, source) ||
+		    (source->left_out &&
+		     nla_put_u32(skb, SPEK_PROBER_A_TABLE_LEFT_OUT, source->left_out)))
 			return -EMSGSIZE;
 		nla_nest_end(skb, nest);
 	}

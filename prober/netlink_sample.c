@@ -114,7 +114,7 @@ static bool complete_row(struct sample_dump *dump)
 	for (i = 0; i < SPEK_NR_SOURCES; i++) {
 		const struct spek_probe_source *source = &dump->probe->sources[i];
 
-		if (!source->ops->fill)
+		if (!source->ops->fill || source->left_out)
 			continue;
 		if (dump->hold && source->ops->ready_ns(source) < at_ns) {
 			if (waits)

@@ -84,7 +84,7 @@ static int online_cpu(unsigned int cpu)
 
 	for (source = hotplug_probe->sources; source < hotplug_probe->sources + SPEK_NR_SOURCES;
 	     source++)
-		if (source->ops->cpu_up)
+		if (source->ops->cpu_up && !source->left_out)
 			source->ops->cpu_up(source, cpu);
 
 	/* a CPU that can't be sampled is absent from the rows, but must not be kept offline */
@@ -97,7 +97,7 @@ static int offline_cpu(unsigned int cpu)
 
 	for (source = hotplug_probe->sources; source < hotplug_probe->sources + SPEK_NR_SOURCES;
 	     source++)
-		if (source->ops->cpu_down)
+		if (source->ops->cpu_down && !source->left_out)
 			source->ops->cpu_down(source, cpu);
 
 	return 0;
@@ -138,7 +138,7 @@ static void release_probe(struct kref *ref)
 	for (i = 0; i < SPEK_NR_SOURCES; i++) {
 		struct spek_probe_source *source = &probe->sources[i];
 
-		if (source->ops && source->ops->release)
+		if (source->ops && source->ops->release && !source->left_out)
 			source->ops->release(source);
 		kvfree(source->entities);
 		kvfree(source->names);
@@ -225,8 +225,20 @@ static void stop_sources(struct spek_probe *probe)
 	int i;
 
 	for (i = SPEK_NR_SOURCES - 1; i >= 0; i--)
-		if (probe->sources[i].ops)
+		if (probe->sources[i].ops && !probe->sources[i].left_out)
 			probe->sources[i].ops->stop(&probe->sources[i]);
+}
+
+/* Thousands of disks or interfaces take only their own table out of the rows. */
+static void leave_out_if_too_long(struct spek_probe_source *source)
+{
+	if (listener->can_describe(source))
+		return;
+	source->ops->stop(source);
+	if (source->ops->release)
+		source->ops->release(source);
+	source->left_out = source->nr_entities;
+	source->nr_entities = 0;
 }
 
 static int start_sources(struct spek_probe *probe, const struct spek_probe_config *config)
@@ -244,6 +256,7 @@ static int start_sources(struct spek_probe *probe, const struct spek_probe_confi
 			stop_sources(probe);
 			return err;
 		}
+		leave_out_if_too_long(source);
 		source->first_cell = cells;
 		cells += source->nr_entities * source->ops->nr_columns;
 	}
@@ -305,21 +318,6 @@ static int make_ring(struct spek_probe *probe, u32 rows, struct spek_refusal *re
 	return 0;
 }
 
-static int check_tables(const struct spek_probe *probe, struct spek_refusal *refusal)
-{
-	unsigned int i;
-
-	for (i = 0; i < SPEK_NR_SOURCES; i++) {
-		const struct spek_probe_source *source = &probe->sources[i];
-
-		if (!listener->can_describe(source))
-			return spek_refuse(refusal, SPEK_PROBE_PART_REQUEST, 0, -ERANGE,
-					   "A table has more entities than 65535 bytes can describe.");
-	}
-
-	return 0;
-}
-
 static struct spek_probe *create_probe(const struct spek_probe_config *config,
 				       struct spek_refusal *refusal)
 {
@@ -346,9 +344,7 @@ static struct spek_probe *create_probe(const struct spek_probe_config *config,
 			    "There is not enough memory for the tables.");
 		goto err_put;
 	}
-	err = check_tables(probe, refusal);
-	if (!err)
-		err = make_ring(probe, config->ring_rows, refusal);
+	err = make_ring(probe, config->ring_rows, refusal);
 	if (err)
 		goto err_stop_sources;
 
@@ -377,7 +373,7 @@ static int run_probe(struct spek_probe *probe, struct spek_refusal *refusal)
 				   "The kernel could not register the CPU hotplug callbacks.");
 	}
 	for (i = 0; i < SPEK_NR_SOURCES; i++)
-		if (probe->sources[i].ops->ready)
+		if (probe->sources[i].ops->ready && !probe->sources[i].left_out)
 			probe->sources[i].ops->ready(&probe->sources[i]);
 
 	probe->thread_pid = task_pid_nr(probe->sampler.thread);

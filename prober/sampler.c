@@ -61,7 +61,8 @@ static u64 take_row(struct spek_sampler *sampler, u64 tick, u64 start_ns, bool f
 	for (i = 0; i < SPEK_NR_SOURCES; i++) {
 		struct spek_probe_source *source = &sampler->sources[i];
 
-		source->ops->sample(source, row->cells + source->first_cell);
+		if (!source->left_out)
+			source->ops->sample(source, row->cells + source->first_cell);
 	}
 	end_ns = time_from(start_ns);
 	cost_ns = end_ns - start_ns;

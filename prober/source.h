@@ -79,6 +79,9 @@ struct spek_probe_source_ops {
  * @entities: numbers of the entities; const after start, freed with the probe
  * @names: names of the entities, SPEK_ENTITY_NAME bytes each, or NULL; as @entities
  * @nr_entities: number of entities
+ * @left_out: number of entities without rows, because a description of their table does not fit
+ *	into an answer; @nr_entities is 0 then, the source is stopped and released, and none of its
+ *	operations is called; const after start
  * @first_cell: index of its first cell in a row
  * @private: state of the source, from start to stop, or to release if there is one
  */
@@ -87,6 +90,7 @@ struct spek_probe_source {
 	u32 *entities;
 	char *names;
 	u32 nr_entities;
+	u32 left_out;
 	u32 first_cell;
 	void *private;
 };

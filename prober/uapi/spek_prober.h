@@ -469,6 +469,9 @@ enum spek_prober_a_task {
  * @SPEK_PROBER_A_TABLE_ENTITIES: (binary) u32 numbers of all entities that can appear.
  * @SPEK_PROBER_A_TABLE_ENTITY_NAME: (nest of None, repeated) Names of the entities, in
  *   order, in tables whose entities have names.
+ * @SPEK_PROBER_A_TABLE_LEFT_OUT: (u32) Entities without rows, because their description
+ *   would take more than 65535 bytes; only sent for such a table, which then has no
+ *   entities.
  * @__SPEK_PROBER_A_TABLE_MAX: private
  * @SPEK_PROBER_A_TABLE_MAX: highest id
  */
@@ -478,6 +481,7 @@ enum spek_prober_a_table {
 	SPEK_PROBER_A_TABLE_COLUMN,
 	SPEK_PROBER_A_TABLE_ENTITIES,
 	SPEK_PROBER_A_TABLE_ENTITY_NAME,
+	SPEK_PROBER_A_TABLE_LEFT_OUT,
 
 	__SPEK_PROBER_A_TABLE_MAX,
 	SPEK_PROBER_A_TABLE_MAX = (__SPEK_PROBER_A_TABLE_MAX - 1)

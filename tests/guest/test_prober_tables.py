@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import re
 import socket
@@ -19,6 +20,7 @@ from lib.guest.power import MS, SECOND
 from lib.guest.prober import fresh_module
 from lib.waiting import eventually
 
+from spekctl.kernel.feeds import PowerLink
 from spekctl.kernel.prober import Cells, Prober
 
 CLOCK_MONOTONIC_COARSE = 6  # has no name in Python
@@ -181,6 +183,35 @@ def test_a_disk_that_hangs_is_busy_while_it_does(
         if at > started:
             assert abs((value - first) - (at - started)) <= 2 * tick_ns
     assert inside[-1][1] - first > hang_ns / 2
+
+
+def test_table_too_long_to_be_described_is_left_out() -> None:
+    """The others have rows; names of 63 bytes make 1024 rails more than 65535 bytes."""
+    with contextlib.ExitStack() as stack:
+        for number in range(16):
+            link = stack.enter_context(PowerLink())
+            rails = [f"{rail:031d}" for rail in range(64)]
+            link.open_feed(f"{number:031d}", "test", rails, history=64)
+        prober = stack.enter_context(Prober())
+        probe = prober.start(20 * MS)
+        eventually(lambda: prober.info().rows > 3, "no rows")
+        info = prober.stop(probe)
+        rows, _ = prober.rows(probe, hold=True)
+        tables = {table.name: table for table in info.described()}
+        assert tables["power"].left_out == 1024
+        assert tables["power"].entities == ()
+        assert all(not table.left_out for name, table in tables.items() if name != "power")
+        assert len(rows) == info.rows
+        assert all(row.power == {} and row.total.idle_ns and row.others["memory"] for row in rows)
+        prober.delete(probe)
+        # Without these feeds the next probe describes its rails.
+        stack.close()
+    with PowerLink() as link, Prober() as prober:
+        link.open_feed("short", "test", ["rail"], history=64)
+        prober.start(20 * MS)
+        tables = {table.name: table for table in prober.info().described()}
+        assert tables["power"].names == ("short/rail",)
+        assert not tables["power"].left_out
 
 
 def test_disk_that_goes_is_absent_and_its_driver_is_not_held() -> None:

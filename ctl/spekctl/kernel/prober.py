@@ -100,7 +100,8 @@ class Table:
     """A table of the rows: its columns, and the entities that can appear.
 
     names: of the entities, where they have any; levels: columns that are no counters;
-    steps: of columns whose times the kernel counts in steps of its tick, that tick in ns.
+    steps: of columns whose times the kernel counts in steps of its tick, that tick in ns;
+    left_out: entities that it has too many of to describe them, so that it has no rows.
     """
 
     id: int
@@ -110,6 +111,7 @@ class Table:
     names: tuple[str, ...] = ()
     levels: frozenset[str] = frozenset()
     steps: Mapping[str, int] = field(default_factory=dict)
+    left_out: int = 0
 
     def name_of(self, entity: int) -> str:
         """What an entity is called."""
@@ -296,6 +298,7 @@ def _table(info: TableInfo) -> Table:
         names=info.entity_names,
         levels=frozenset(name for name, one in columns.items() if one.level),
         steps={name: one.step_ns for name, one in columns.items() if one.step_ns},
+        left_out=info.left_out,
     )
 
 

@@ -56,7 +56,7 @@ class ProberObserver:
         return self._trouble
 
     def start(self, pids: Sequence[int]) -> str:
-        """Start sampling; without the prober if another program uses it."""
+        """Start sampling, without the prober if another program uses it; what is missing."""
         if self._meter is not None:
             self._meter.start()
         try:
@@ -65,7 +65,11 @@ class ProberObserver:
             return f"no prober ({error.message}): CPU columns of the machine missing"
         except UsageError as error:
             raise UsageError(f"--prober-interval: {error.message}") from error
-        return ""
+        return "; ".join(
+            f"the prober left table {table.name} out: it cannot describe {table.left_out} entities"
+            for table in self._prober.info().described()
+            if table.left_out
+        )
 
     def machine(self, row: IntervalRow) -> MachineFigures | None:
         """The machine during an interval, from the samples whose middle lies in it."""

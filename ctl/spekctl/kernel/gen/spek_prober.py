@@ -253,6 +253,7 @@ class TableNla(nla):
         (3, "SPEK_PROBER_A_TABLE_COLUMN", "nest_column", NLA_F_NESTED),
         (4, "SPEK_PROBER_A_TABLE_ENTITIES", "cdata", 0),
         (5, "SPEK_PROBER_A_TABLE_ENTITY_NAME", "asciiz", 0),
+        (6, "SPEK_PROBER_A_TABLE_LEFT_OUT", "uint32", 0),
     )
     keys: ClassVar[dict[str, str]] = {
         "id": "SPEK_PROBER_A_TABLE_ID",
@@ -260,6 +261,7 @@ class TableNla(nla):
         "column": "SPEK_PROBER_A_TABLE_COLUMN",
         "entities": "SPEK_PROBER_A_TABLE_ENTITIES",
         "entity_name": "SPEK_PROBER_A_TABLE_ENTITY_NAME",
+        "left_out": "SPEK_PROBER_A_TABLE_LEFT_OUT",
     }
     multi: ClassVar[dict[str, str]] = {
         "column": "columns",

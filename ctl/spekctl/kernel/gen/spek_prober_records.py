@@ -236,6 +236,7 @@ class TableInfo:
     columns: tuple[ColumnInfo, ...] = ()
     entities: Binary = b""
     entity_names: tuple[str, ...] = ()
+    left_out: int = 0
 
 
 @dataclass(frozen=True, slots=True)

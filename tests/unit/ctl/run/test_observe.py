@@ -14,7 +14,7 @@ from lib.fakes.kernel import SECOND, START_NS, FakeKernel, interval_cell
 
 from spekctl.errors import RefusedError, UsageError
 from spekctl.kernel import prober
-from spekctl.kernel.gen.spek_prober_records import ProbeState, TaskCounters
+from spekctl.kernel.gen.spek_prober_records import ProbeState, TableInfo, TaskCounters
 from spekctl.kernel.records import (
     IntervalRow,
     Phase,
@@ -43,6 +43,7 @@ class FakeProber:
 
     busy: bool = False
     lacks: str = ""
+    left_out: int = 0
     calls: list[str] = field(default_factory=list)
 
     def start(self, interval_ns: int, tasks: Sequence[int]) -> int:
@@ -50,6 +51,10 @@ class FakeProber:
         if self.busy:
             raise RefusedError("A probe runs already.")
         return 4
+
+    def info(self) -> prober.Probe:
+        tables = (TableInfo(1, "cpu"), TableInfo(5, "net", left_out=self.left_out))
+        return prober.Probe(id=4, tables=tables)
 
     def samples(self, probe: int, after: prober.Row | None) -> prober.Batch:
         first = 0 if after is None else after.seq + 1
@@ -103,6 +108,11 @@ def test_samples_are_cut_to_the_measure_phase() -> None:
     text = printed(made)
     assert "machine: user 10.0%, system 30.0%, idle 60.0%" in text
     assert "0.400 context switches per I/O" in text
+
+
+def test_a_table_that_the_prober_left_out_is_named() -> None:
+    seen, _ = observer(left_out=3000)
+    assert seen.start([]) == ("the prober left table net out: it cannot describe 3000 entities")
 
 
 def test_a_counter_that_the_kernel_lacks_is_left_out_not_zero() -> None:
