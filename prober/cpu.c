@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * cpu.c - CPU time, interrupts and softirqs of each CPU and in total
+ * CPU time, interrupts and softirqs of each CPU and in total.
  *
  * The values are those of /proc/stat, from the same sources. Idle and iowait come from the
  * tick code, which is exact between ticks as well; all other times come from kcpustat,
@@ -44,10 +44,10 @@ enum {
 	NR_COLUMNS	= SPEK_PROBER_CPU_COLUMN_SOFTIRQ_RCU + 1,
 };
 
-/* idle and iowait, which are read differently from the other times */
+/* Idle and iowait, which are read differently from the other times. */
 enum { IDLE, IOWAIT, NR_IDLES };
 
-/* where the kernel keeps the times, in the order of our columns */
+/* Where the kernel keeps the times, in the order of our columns. */
 static const enum cpu_usage_stat time_index[NR_TIMES] = {
 	[SPEK_PROBER_CPU_COLUMN_USER_NS]	= CPUTIME_USER,
 	[SPEK_PROBER_CPU_COLUMN_NICE_NS]	= CPUTIME_NICE,
@@ -87,7 +87,7 @@ static const struct spek_probe_column columns[NR_COLUMNS] = {
 	[SPEK_PROBER_CPU_COLUMN_SOFTIRQ_RCU]		= { "softirq-rcu" },
 };
 
-/* the softirq columns are the kernel's vectors, in the kernel's order */
+/* The softirq columns are the kernel's vectors, in the kernel's order. */
 static_assert(NR_COLUMNS - COL_SOFTIRQ == NR_SOFTIRQS);
 static_assert(SPEK_PROBER_CPU_COLUMN_SOFTIRQ_BLOCK - COL_SOFTIRQ == BLOCK_SOFTIRQ);
 static_assert(SPEK_PROBER_CPU_COLUMN_SOFTIRQ_RCU - COL_SOFTIRQ == RCU_SOFTIRQ);
@@ -122,7 +122,7 @@ struct cpu_states {
 	struct cpu_state cpus[];
 };
 
-/* how often to read the two idle times if the CPU's state changes between them */
+/* How often to read the two idle times if the CPU's state changes between them. */
 #define IDLE_READS 3
 
 /*
@@ -140,7 +140,7 @@ static void read_tick_times(unsigned int cpu, u64 *idle_us, u64 *iowait_us)
 		*idle_us = get_cpu_idle_time_us(cpu, NULL);
 		*iowait_us = get_cpu_iowait_time_us(cpu, NULL);
 		again_us = get_cpu_idle_time_us(cpu, NULL);
-		/* rounding of the clock and of the idle time */
+		/* Rounding of the clock and of the idle time. */
 		passed_us = ktime_to_us(ktime_get()) - before_us + 2;
 	} while (again_us - *idle_us > passed_us && ++reads < IDLE_READS);
 }
@@ -203,11 +203,10 @@ static u32 cpu_step_ns(u32 column)
 {
 	if (column >= NR_TIMES || IS_ENABLED(CONFIG_VIRT_CPU_ACCOUNTING_NATIVE))
 		return 0;
-	/* the tick code keeps exact idle times, unless the tick never stops */
+	/* The tick code keeps exact idle times, unless the tick never stops. */
 	if ((column == COL_IDLE || column == COL_IOWAIT) &&
 	    get_cpu_idle_time_us(raw_smp_processor_id(), NULL) != U64_MAX)
 		return 0;
-
 	return TICK_NSEC;
 }
 
@@ -222,7 +221,6 @@ static int cpu_start(struct spek_probe_source *source, const struct spek_probe_c
 
 	states = kvzalloc(struct_size(states, cpus, source->nr_entities - 1), GFP_KERNEL);
 	source->private = states;
-
 	return states ? 0 : -ENOMEM;
 }
 
@@ -252,7 +250,7 @@ static void cpu_up(struct spek_probe_source *source, unsigned int cpu)
 		for (i = 0; i < NR_IDLES; i++)
 			state->idle_base[i] += state->idle_left[i] - idle_ns[i];
 	}
-	/* the base is valid before the sampler reads it; pairs with cpu_sample() */
+	/* The base is valid before the sampler reads it; pairs with cpu_sample(). */
 	smp_store_release(&state->is_on, true);
 }
 
@@ -277,7 +275,7 @@ static void cpu_sample(struct spek_probe_source *source, u64 *cells)
 	for (i = 0; i < nr_cpus; i++, cells += NR_COLUMNS) {
 		unsigned int cpu = source->entities[i];
 		struct cpu_state *state = &states->cpus[i];
-		/* pairs with cpu_up() */
+		/* Pairs with cpu_up(). */
 		bool is_on = smp_load_acquire(&state->is_on);
 
 		update_times(state, cpu, is_on);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * disk.c - I/Os and bytes of the disks, as /sys/block/.../stat counts them
+ * I/Os and bytes of the disks, as /sys/block/.../stat counts them.
  *
  * The source keeps no reference to a disk, which would pin its driver's memory or module:
  * a class interface is called before the memory of a removed disk is freed.
@@ -106,7 +106,6 @@ static SPEK_COMPAT_CLASS_ADD(disk_added, dev)
 	}
 	spin_unlock(&disks->lock);
 	kfree(disk);
-
 	return 0;
 }
 
@@ -142,7 +141,6 @@ static int watch_disks(struct disks *disks)
 	spin_lock(&disks->lock);
 	WRITE_ONCE(disks->is_listed, true);
 	spin_unlock(&disks->lock);
-
 	return err;
 }
 
@@ -160,7 +158,6 @@ static int name_entities(struct spek_probe_source *source, const struct disks *d
 		strscpy(spek_probe_source_name(source, index), disk->name, SPEK_ENTITY_NAME);
 		index++;
 	}
-
 	return 0;
 }
 
@@ -185,7 +182,6 @@ static int disks_start(struct spek_probe_source *source, const struct spek_probe
 		err = disks->err;
 	if (!err)
 		err = name_entities(source, disks);
-
 	return err;
 }
 
@@ -221,7 +217,6 @@ static bool has_io_in_flight(const struct block_device *whole)
 			in_flight += part_stat_local_read_cpu(part, in_flight[0], cpu) +
 				     part_stat_local_read_cpu(part, in_flight[1], cpu);
 	rcu_read_unlock();
-
 	return in_flight > 0;
 }
 
@@ -238,7 +233,7 @@ static void update_busy_time(struct block_device *bdev)
 
 	if (!time_after(now, stamp) || !has_io_in_flight(bdev))
 		return;
-	/* an I/O that starts, ends or is counted by another reader meanwhile changes the stamp */
+	/* An I/O that starts, ends or is counted by another reader meanwhile changes the stamp. */
 	part_stat_lock();
 	if (try_cmpxchg(&bdev->bd_stamp, &stamp, now))
 		__part_stat_add(bdev, io_ticks, now - stamp);
@@ -272,7 +267,7 @@ static void disks_sample(struct spek_probe_source *source, u64 *cells)
 
 	spek_probe_source_set_absent(source, cells);
 	list_for_each_entry(disk, &disks->list, node) {
-		/* locked per disk, so that a removal waits for one disk only */
+		/* Locked per disk, so that a removal waits for one disk only. */
 		spin_lock(&disks->lock);
 		if (disk->bdev)
 			sample_one(disk->bdev, cells);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * feed.c - feeds of power samples
+ * Feeds of power samples.
  *
  * States and transitions: core/state.c. A feed that has ended is released when one of the
  * same name is opened, when the list is full and it was the first to end, or when the
@@ -81,9 +81,8 @@ static int create_rail(struct spek_feed_rail *rail, const struct spek_rail_confi
 	rail->config = *config;
 	samples = kvcalloc(feed->history, sizeof(*samples), gfp);
 	extremes = kvcalloc(feed->history / SPEK_RAIL_BLOCK, sizeof(*extremes), gfp);
-	/* release_feed() frees both, even if one allocation failed */
+	/* release_feed() frees both, even if one allocation failed. */
 	spek_rail_init(&rail->rail, samples, extremes, feed->history, feed->max_step_ns);
-
 	return samples && extremes ? 0 : -ENOMEM;
 }
 
@@ -116,7 +115,6 @@ static struct spek_feed *create_feed(const struct spek_feed_config *config)
 			return ERR_PTR(err);
 		}
 	}
-
 	return feed;
 }
 
@@ -154,7 +152,6 @@ static int make_room(const char *name, struct spek_refusal *refusal)
 	}
 	if (same)
 		remove_feed(same);
-
 	return 0;
 }
 
@@ -189,7 +186,6 @@ int spek_feed_open(const struct spek_feed_config *config, u32 *id, struct spek_r
 	mutex_unlock(&feeds_lock);
 	if (err)
 		spek_feed_put(feed);
-
 	return err;
 }
 
@@ -219,7 +215,6 @@ static struct spek_feed *feed_from(u32 id)
 	list_for_each_entry(feed, &feeds, node)
 		if (feed->id >= id)
 			return feed;
-
 	return NULL;
 }
 
@@ -230,7 +225,6 @@ static struct spek_feed *find_feed(u32 id, struct spek_refusal *refusal)
 
 	if (feed && feed->id == id)
 		return feed;
-
 	return ERR_PTR(spek_refuse(refusal, SPEK_FEED_PART_ID, 0, -ENOENT,
 				   "There is no feed with this number."));
 }
@@ -242,14 +236,13 @@ static struct spek_feed *find_own_feed(u32 id, u32 portid, struct spek_refusal *
 
 	if (IS_ERR(feed))
 		return feed;
-	/* before the owner: the number of a socket may be reused once its feed has ended */
+	/* Before the owner: the number of a socket may be reused once its feed has ended. */
 	if (spek_feed_has_ended(feed))
 		return ERR_PTR(spek_refuse(refusal, SPEK_FEED_PART_ID, 0, -EBUSY,
 					   "The feed has ended."));
 	if (feed->portid != portid)
 		return ERR_PTR(spek_refuse(refusal, SPEK_FEED_PART_ID, 0, -EPERM,
 					   "Only the socket that opened a feed may write to it."));
-
 	return feed;
 }
 
@@ -268,7 +261,6 @@ int spek_feed_check(u32 id, struct spek_refusal *refusal)
 	mutex_lock(&feeds_lock);
 	feed = find_feed(id, refusal);
 	mutex_unlock(&feeds_lock);
-
 	return PTR_ERR_OR_ZERO(feed);
 }
 
@@ -296,7 +288,6 @@ struct spek_feed **spek_feeds_get_open(u32 *nr)
 		open[(*nr)++] = feed;
 	}
 	mutex_unlock(&feeds_lock);
-
 	return open;
 }
 
@@ -309,7 +300,6 @@ static u64 watermark_of(const struct spek_feed *feed)
 
 	for (i = 0; i < feed->nr_rails; i++)
 		watermark_ns = min(watermark_ns, feed->rails[i].rail.horizon_ns);
-
 	return watermark_ns;
 }
 
@@ -350,7 +340,6 @@ int spek_feeds_walk(struct spek_feed_cursor *cursor, spek_feed_visit *visit, voi
 			*cursor = (struct spek_feed_cursor){ cursor->only, feed->id + 1 };
 	}
 	mutex_unlock(&feeds_lock);
-
 	return err;
 }
 
@@ -373,7 +362,6 @@ int spek_feed_close(u32 id, struct spek_refusal *refusal)
 	if (!IS_ERR(feed))
 		end_feed(feed, SPEK_FEED_EVENT_CLOSE);
 	mutex_unlock(&feeds_lock);
-
 	return PTR_ERR_OR_ZERO(feed);
 }
 
@@ -437,7 +425,6 @@ static int check_sample(const struct spek_feed *feed, const struct spek_prober_p
 	if (sample->at_ns > now_ns && sample->at_ns - now_ns > SPEK_PROBER_MAX_AHEAD_NS)
 		return spek_refuse_part(refusal, -ERANGE,
 					"A sample lies more than 1 s in the future.");
-
 	return 0;
 }
 
@@ -542,7 +529,6 @@ int spek_feed_read_total(const struct spek_feed *feed, u32 rail, u64 at_ns,
 	mutex_lock(&feeds_lock);
 	err = spek_rail_total(&feed->rails[rail].rail, at_ns, spek_feed_has_ended(feed), total);
 	mutex_unlock(&feeds_lock);
-
 	return err;
 }
 
@@ -561,7 +547,6 @@ u64 spek_feed_ready_ns(const struct spek_feed *feed)
 	mutex_lock(&feeds_lock);
 	ready_ns = spek_feed_has_ended(feed) ? U64_MAX : watermark_of(feed);
 	mutex_unlock(&feeds_lock);
-
 	return ready_ns;
 }
 

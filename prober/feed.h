@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * feed.h - feeds of power samples
+ * Feeds of power samples.
  *
  * Lifetime, states and locks: see the head of feed.c.
  */
@@ -17,7 +17,7 @@
 #include "core/state.h"
 #include "uapi/spek_prober.h"
 
-/* entity of table power: feed * 256 + rail */
+/* Entity of table power: feed * 256 + rail. */
 #define SPEK_POWER_ENTITY_RAILS 256
 
 /**

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * main.c - spek_prober.ko: sample the machine while it is under load
+ * spek_prober.ko: sample the machine while it is under load.
  *
  * Needs no other module. While it is not sampling it is only a netlink family, without
  * threads, timers or enabled events.
@@ -22,11 +22,10 @@ static int __init spek_prober_init(void)
 	if (err)
 		return err;
 
-	/* last, so that no request meets a half-built module */
+	/* Last, so that no request meets a half-built module. */
 	err = spek_genl_register(&spek_prober_genl);
 	if (err)
 		goto err_exit_probe;
-
 	return 0;
 
 err_exit_probe:

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * memory.c - memory usage and paging
+ * Memory usage and paging.
  *
  * Levels are those of /proc/meminfo, from the same counters. The kernel keeps these with an
  * error of some pages per CPU, so a level near 0 may read as 0.
@@ -22,7 +22,7 @@
 
 enum { NR_COLUMNS = SPEK_PROBER_MEMORY_COLUMN_SWAPPED_OUT_BYTES + 1 };
 
-/* unit in which the kernel counts paging by bios */
+/* Unit in which the kernel counts paging by bios. */
 #define SECTOR_BYTES 512
 
 #define LEVEL(column, name) [SPEK_PROBER_MEMORY_COLUMN_##column] = { name, true }
@@ -45,7 +45,7 @@ static const struct spek_probe_column columns[NR_COLUMNS] = {
 	COUNTER(SWAPPED_OUT_BYTES, "swapped-out-bytes"),
 };
 
-/* the counters, which follow the levels */
+/* The counters, which follow the levels. */
 enum {
 	FIRST_EVENT	= SPEK_PROBER_MEMORY_COLUMN_PAGED_IN_BYTES,
 	PAGED_IN	= 0,
@@ -75,7 +75,6 @@ static int memory_start(struct spek_probe_source *source, const struct spek_prob
 	source->entities[0] = SPEK_PROBER_TOTAL;
 	memory = kzalloc(sizeof(*memory), GFP_KERNEL);
 	source->private = memory;
-
 	return memory ? 0 : -ENOMEM;
 }
 
@@ -96,7 +95,7 @@ static void sample_levels(u64 *cells)
 	long cached;
 
 	si_meminfo(&info);
-	/* includes the swap cache, which is small while nothing is swapped */
+	/* Includes the swap cache, which is small while nothing is swapped. */
 	cached = global_node_page_state(NR_FILE_PAGES) - info.bufferram;
 
 	cells[SPEK_PROBER_MEMORY_COLUMN_TOTAL_BYTES] = pages(info.totalram);
@@ -123,7 +122,6 @@ static u64 sum_events(enum vm_event_item item)
 
 	for_each_possible_cpu(cpu)
 		sum += READ_ONCE(per_cpu(vm_event_states, cpu).event[item]);
-
 	return sum;
 }
 
@@ -166,7 +164,7 @@ static void memory_sample(struct spek_probe_source *source, u64 *cells)
 	struct memory *memory = source->private;
 
 	sample_levels(cells);
-	/* waiting for the lock would make the row late */
+	/* Waiting for the lock would make the row late. */
 	if (cpus_read_trylock()) {
 		read_events(memory->events);
 		cpus_read_unlock();

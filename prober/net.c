@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * net.c - packets and bytes of the network interfaces
+ * Packets and bytes of the network interfaces.
  *
  * The source keeps no reference to an interface, which would delay its removal: each row looks
  * interfaces up by index. One that was removed or moved to another namespace is absent.
@@ -39,7 +39,7 @@ static int net_start(struct spek_probe_source *source, const struct spek_probe_c
 	u32 nr = 0;
 	int err;
 
-	/* the only lock that protects the list and allows sleeping */
+	/* The only lock that protects the list and allows sleeping. */
 	rtnl_lock();
 	for_each_netdev(&init_net, dev)
 		nr++;
@@ -47,7 +47,7 @@ static int net_start(struct spek_probe_source *source, const struct spek_probe_c
 	if (err)
 		goto out_unlock;
 
-	/* one more, so that 0 interfaces get memory as well */
+	/* One more, so that 0 interfaces get memory as well. */
 	source->private = kvcalloc(array_size(nr + 1, NR_COLUMNS), sizeof(struct spek_counter),
 				   GFP_KERNEL);
 	if (!source->private) {
@@ -102,7 +102,7 @@ static void net_sample(struct spek_probe_source *source, u64 *cells)
 
 	spek_probe_source_set_absent(source, cells);
 	for (i = 0; i < source->nr_entities; i++, counters += NR_COLUMNS, cells += NR_COLUMNS) {
-		/* one at a time, as /proc/net/dev does, to keep RCU read sections short */
+		/* One at a time, as /proc/net/dev does, to keep RCU read sections short. */
 		rcu_read_lock();
 		dev = dev_get_by_index_rcu(&init_net, source->entities[i]);
 		if (dev)

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * netlink.c - the spek_prober family
+ * The spek_prober family.
  *
  * A handler checks rights and attributes, makes one call down and answers. Handlers are
  * in netlink_probe.c, netlink_sample.c, netlink_feed.c and netlink_energy.c. The family is
@@ -22,6 +22,6 @@ static void put_probe(void *probe)
 	spek_probe_put(probe);
 }
 
-/* the family with its callbacks; main.c registers it */
+/* The family with its callbacks; main.c registers it. */
 struct spek_genl spek_prober_genl = SPEK_GENL_INIT(spek_prober_genl, &spek_prober_nl_family,
 						   owner_gone, put_probe);

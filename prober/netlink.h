@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* netlink.h - the spek_prober family and what its files share */
+/* The spek_prober family and what its files share. */
 #ifndef SPEK_PROBER_NETLINK_H
 #define SPEK_PROBER_NETLINK_H
 

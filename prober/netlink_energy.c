@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * netlink_energy.c - energy-get: energy of each rail in any intervals
+ * energy-get: energy of each rail in any intervals.
  *
  * The dump keeps a cursor of numbers and no reference, so a feed may be released during the
  * dump; cb->seq then tells the reader that the list has changed.
@@ -17,7 +17,7 @@
 
 #define PUT_ENERGY(skb, name, value) SPEK_PUT_U64(skb, SPEK_PROBER_A_ENERGY, name, value)
 
-/* an attribute's length is u16; this leaves room for the attributes around it */
+/* An attribute's length is u16; this leaves room for the attributes around it. */
 #define MAX_RESULTS_BYTES 61440
 
 /**
@@ -61,7 +61,6 @@ static int check_intervals(const struct nlattr *attr, const struct energy_dump *
 		return spek_genl_refuse(extack, attr, -EINVAL,
 					"An interval does not end after its start.");
 	}
-
 	return 0;
 }
 
@@ -94,7 +93,6 @@ static struct energy_dump *begin_dump(struct netlink_callback *cb)
 		kvfree(dump);
 		return ERR_PTR(err);
 	}
-
 	return dump;
 }
 
@@ -110,7 +108,6 @@ static struct spek_prober_power_energy result_of(const struct spek_feed *feed, u
 
 	spek_rail_use(&feed->rails[rail].rail, interval->from_ns, interval->to_ns,
 		      spek_feed_has_ended(feed), &use);
-
 	return (struct spek_prober_power_energy){
 		.energy_uj = use.energy.uj,
 		.remainder_fj = use.energy.remainder / 2,
@@ -138,7 +135,6 @@ static int put_energy_head(struct sk_buff *skb, const struct energy_dump *dump,
 	    PUT_ENERGY(skb, LSB_NW, rail->lsb_nw) ||
 	    nla_put_u32(skb, SPEK_PROBER_A_ENERGY_FIRST, dump->next))
 		return -EMSGSIZE;
-
 	return 0;
 }
 
@@ -166,13 +162,12 @@ static int put_results(struct sk_buff *skb, struct netlink_callback *cb, struct 
 		goto err_cancel;
 	for (i = 0; i < room; i++) {
 		result = result_of(feed, dump->rail, &dump->intervals[dump->next++]);
-		/* the data of an attribute are only 4-byte aligned */
+		/* The data of an attribute are only 4-byte aligned. */
 		memcpy(nla_data(results) + i * sizeof(result), &result, sizeof(result));
-		/* each interval may cover a long history */
+		/* Each interval may cover a long history. */
 		cond_resched();
 	}
 	genlmsg_end(skb, header);
-
 	return 0;
 
 err_cancel:
@@ -186,7 +181,7 @@ static int put_rail(const struct spek_feed *feed, u32 rail, u64 watermark_ns, vo
 	struct energy_dump *dump = message->dump;
 	int err;
 
-	/* first message of a rail, or a feed was released before all its results were sent */
+	/* First message of a rail, or a feed was released before all its results were sent. */
 	if (dump->feed != feed->id || dump->rail != rail) {
 		dump->feed = feed->id;
 		dump->rail = rail;
@@ -197,7 +192,6 @@ static int put_rail(const struct spek_feed *feed, u32 rail, u64 watermark_ns, vo
 		if (err)
 			return err;
 	}
-
 	return 0;
 }
 
@@ -218,6 +212,5 @@ int spek_prober_nl_energy_get_dumpit(struct sk_buff *skb, struct netlink_callbac
 	dump = position->memory;
 	message.dump = dump;
 	err = spek_feeds_walk(&dump->cursor, put_rail, &message, &cb->seq);
-
 	return spek_genl_dump_end(skb, cb, err);
 }

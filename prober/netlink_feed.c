@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * netlink_feed.c - feed-open, feed-push, feed-mark, feed-close and feed-get
+ * feed-open, feed-push, feed-mark, feed-close and feed-get: power feeds over netlink.
  *
  * Reading the energy of feeds: netlink_energy.c.
  */
@@ -39,7 +39,6 @@ static int refuse_below(struct genl_info *info, int err, const struct spek_refus
 
 	if (refusal->kind != SPEK_FEED_PART_REQUEST)
 		attr = info->attrs[attrs[refusal->kind]];
-
 	return spek_genl_refuse_below(info->extack, attr, err, refusal);
 }
 
@@ -54,7 +53,6 @@ static bool take_name(const struct nlattr *attr, char *name)
 	for (c = name; *c; c++)
 		if (!isascii(*c) || !isgraph(*c))
 			return false;
-
 	return c != name;
 }
 
@@ -71,7 +69,6 @@ static int check_names(struct genl_info *info, struct spek_feed_config *config)
 	if (!take_name(source, config->source))
 		return refuse(info, source, -EINVAL,
 			      "The source of a feed must be printable, without spaces.");
-
 	return 0;
 }
 
@@ -92,7 +89,6 @@ static int check_limits(struct genl_info *info, struct spek_feed_config *config)
 	if (!config->max_step_ns || config->max_step_ns > SPEK_PROBER_MAX_STEP_LIMIT_NS)
 		return refuse(info, step, -ERANGE, "The largest step must be from 1 ns to 1 h.");
 	config->uncertainty_ns = uncertainty ? nla_get_u64(uncertainty) : 0;
-
 	return 0;
 }
 
@@ -105,7 +101,7 @@ static int take_rail(struct genl_info *info, const struct nlattr *attr,
 	u32 i;
 	int err;
 
-	/* the family's policy has checked it */
+	/* The family's policy has checked it. */
 	err = nla_parse_nested(tb, SPEK_PROBER_A_RAIL_MAX, attr, NULL, info->extack);
 	if (err)
 		return err;
@@ -122,7 +118,6 @@ static int take_rail(struct genl_info *info, const struct nlattr *attr,
 				      "Two rails of the feed have the same name.");
 	rail->lsb_nw = lsb ? nla_get_u64(lsb) : 0;
 	config->nr_rails++;
-
 	return 0;
 }
 
@@ -150,7 +145,6 @@ static int take_rails(struct genl_info *info, struct spek_feed_config *config)
 		if (err)
 			return err;
 	}
-
 	return 0;
 }
 
@@ -160,7 +154,6 @@ static int check_memory(struct genl_info *info, const struct spek_feed_config *c
 
 	if (bytes <= SPEK_PROBER_MAX_HISTORY_BYTES)
 		return 0;
-
 	return refuse(info, info->attrs[SPEK_PROBER_A_FEED_HISTORY], -ERANGE,
 		      "The rails' samples need more than the 256 MiB allowed: keep fewer.");
 }
@@ -176,7 +169,6 @@ static struct sk_buff *begin_answer(struct genl_info *info, u8 command, void **h
 		nlmsg_free(answer);
 		return NULL;
 	}
-
 	return answer;
 }
 
@@ -188,7 +180,7 @@ static int open_and_answer(struct genl_info *info, const struct spek_feed_config
 	u32 id;
 	int err;
 
-	/* everything that can fail comes first: the owner must learn the feed's number */
+	/* Everything that can fail comes first: the owner must learn the feed's number. */
 	answer = begin_answer(info, SPEK_PROBER_CMD_FEED_OPEN, &header);
 	if (!answer)
 		return refuse(info, NULL, -ENOMEM, "There is not enough memory for the answer.");
@@ -200,7 +192,7 @@ static int open_and_answer(struct genl_info *info, const struct spek_feed_config
 		return refuse_below(info, err, &refusal);
 	}
 
-	/* a message has room for one number */
+	/* A message has room for one number. */
 	WARN_ON_ONCE(nla_put_u32(answer, SPEK_PROBER_A_FEED_ID, id));
 	genlmsg_end(answer, header);
 	err = genlmsg_reply(answer, info);
@@ -241,7 +233,6 @@ int spek_prober_nl_feed_open_doit(struct sk_buff *skb, struct genl_info *info)
 	if (!err)
 		err = open_and_answer(info, &config);
 	kfree(config.rails);
-
 	return err;
 }
 
@@ -255,7 +246,6 @@ static int check_id(struct sk_buff *skb, struct genl_info *info)
 		return err;
 	if (!info->attrs[SPEK_PROBER_A_FEED_ID])
 		return refuse(info, NULL, -EINVAL, "The request needs the number of a feed.");
-
 	return 0;
 }
 
@@ -280,7 +270,6 @@ static struct spek_prober_power_sample *copy_samples(struct genl_info *info, u32
 		return ERR_PTR(refuse(info, NULL, -ENOMEM,
 				      "There is not enough memory for the samples."));
 	memcpy(samples, nla_data(attr), nla_len(attr));
-
 	return samples;
 }
 
@@ -300,7 +289,7 @@ int spek_prober_nl_feed_push_doit(struct sk_buff *skb, struct genl_info *info)
 	if (IS_ERR(samples))
 		return PTR_ERR(samples);
 
-	/* before the push: samples must not be stored if the answer says they were refused */
+	/* Before the push: samples must not be stored if the answer says they were refused. */
 	answer = begin_answer(info, SPEK_PROBER_CMD_FEED_PUSH, &header);
 	if (!answer) {
 		err = refuse(info, NULL, -ENOMEM, "There is not enough memory for the answer.");
@@ -322,7 +311,7 @@ out_free_samples:
 	return err;
 }
 
-/* attributes of feed-mark, by field */
+/* Attributes of feed-mark, by field. */
 static const u32 mark_attrs[SPEK_FEED_MARK_NR_FIELDS] = {
 	[SPEK_FEED_MARK_UNTIL_NS]	= SPEK_PROBER_A_FEED_UNTIL_NS,
 	[SPEK_FEED_MARK_UNCERTAINTY_NS]	= SPEK_PROBER_A_FEED_UNCERTAINTY_NS,
@@ -356,7 +345,6 @@ int spek_prober_nl_feed_mark_doit(struct sk_buff *skb, struct genl_info *info)
 	err = spek_feed_mark(feed_id(info), info->snd_portid, &mark, given, &refusal);
 	if (err)
 		return refuse_below(info, err, &refusal);
-
 	return 0;
 }
 
@@ -371,7 +359,6 @@ int spek_prober_nl_feed_close_doit(struct sk_buff *skb, struct genl_info *info)
 	err = spek_feed_close(feed_id(info), &refusal);
 	if (err)
 		return refuse_below(info, err, &refusal);
-
 	return 0;
 }
 
@@ -402,7 +389,6 @@ static int put_feed(struct sk_buff *skb, const struct spek_feed *feed, u64 water
 	    PUT_FEED(skb, REFUSED, feed->refused) ||
 	    PUT_FEED(skb, LEFT_BEHIND, feed->left_behind))
 		return -EMSGSIZE;
-
 	return 0;
 }
 
@@ -417,7 +403,6 @@ static int put_samples(struct sk_buff *skb, const struct spek_rail *rail,
 	    PUT_RAIL(skb, LAST_NS, last->at_ns) ||
 	    SPEK_PUT_S64(skb, SPEK_PROBER_A_RAIL, POWER_UW, last->power_uw))
 		return -EMSGSIZE;
-
 	return 0;
 }
 
@@ -437,7 +422,6 @@ static int put_rail(struct sk_buff *skb, const struct spek_feed *feed, u32 numbe
 	    (last && put_samples(skb, &rail->rail, last)))
 		return -EMSGSIZE;
 	nla_nest_end(skb, nest);
-
 	return 0;
 }
 
@@ -465,7 +449,6 @@ static int describe_rail(const struct spek_feed *feed, u32 rail, u64 watermark_n
 		return -EMSGSIZE;
 	}
 	genlmsg_end(skb, header);
-
 	return 0;
 }
 
@@ -493,7 +476,6 @@ int spek_prober_netlink_begin_walk(struct netlink_callback *cb, const struct nla
 			return spek_genl_refuse_below(cb->extack, attr, err, &refusal);
 	}
 	*cursor = (struct spek_feed_cursor){ .only = only, .feed = only };
-
 	return 0;
 }
 
@@ -517,6 +499,5 @@ int spek_prober_nl_feed_get_dumpit(struct sk_buff *skb, struct netlink_callback 
 		dump->has_begun = 1;
 	}
 	err = spek_feeds_walk(&dump->next, describe_rail, &message, &cb->seq);
-
 	return spek_genl_dump_end(skb, cb, err);
 }

@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/*
- * netlink_probe.c - probe-start, probe-stop, probe-del, probe-get and probe-ntf
- */
+/* probe-start, probe-stop, probe-del, probe-get and probe-ntf: the probe over netlink. */
 #include <linux/err.h>
 #include <linux/kernel.h>
 #include <linux/mm.h>
@@ -59,7 +57,6 @@ static int check_limits(struct genl_info *info, struct spek_probe_config *config
 						"The ring must keep from 2 to 1048576 rows.");
 	}
 	config->detached = detached && nla_get_u32(detached);
-
 	return 0;
 }
 
@@ -71,7 +68,7 @@ static int find_task(const struct nlattr *attr, struct spek_probe_config *config
 	u32 i;
 	int err;
 
-	/* the family's policy has checked it */
+	/* The family's policy has checked it. */
 	err = nla_parse_nested(tb, SPEK_PROBER_A_TASK_MAX, attr, NULL, extack);
 	if (err)
 		return err;
@@ -84,7 +81,7 @@ static int find_task(const struct nlattr *attr, struct spek_probe_config *config
 			return spek_genl_refuse(extack, tb[SPEK_PROBER_A_TASK_PID], -EINVAL,
 						"The same task is to be watched twice: name each once.");
 
-	/* thread ids of spek.ko's workers, which are in no other namespace */
+	/* Thread ids of spek.ko's workers, which are in no other namespace. */
 	rcu_read_lock();
 	watched->task = get_pid_task(find_pid_ns(watched->pid, &init_pid_ns), PIDTYPE_PID);
 	rcu_read_unlock();
@@ -92,7 +89,6 @@ static int find_task(const struct nlattr *attr, struct spek_probe_config *config
 		return spek_genl_refuse(extack, tb[SPEK_PROBER_A_TASK_PID], -ESRCH,
 					"There is no task with this thread id in the initial pid namespace.");
 	config->nr_tasks++;
-
 	return 0;
 }
 
@@ -122,7 +118,6 @@ static int find_tasks(struct genl_info *info, struct spek_probe_config *config)
 		if (err)
 			return err;
 	}
-
 	return 0;
 }
 
@@ -143,7 +138,7 @@ static int start_and_answer(struct genl_info *info, const struct spek_probe_conf
 	u32 id;
 	int err;
 
-	/* everything that can fail comes first: the owner must learn the probe's number */
+	/* Everything that can fail comes first: the owner must learn the probe's number. */
 	answer = genlmsg_new(nla_total_size(sizeof(u32)), GFP_KERNEL);
 	if (!answer)
 		return spek_genl_refuse(info->extack, NULL, -ENOMEM,
@@ -170,7 +165,6 @@ static int start_and_answer(struct genl_info *info, const struct spek_probe_conf
 	err = genlmsg_reply(answer, info);
 	if (err)
 		goto err_stop;
-
 	return 0;
 
 err_stop:
@@ -193,7 +187,6 @@ int spek_prober_nl_probe_start_doit(struct sk_buff *skb, struct genl_info *info)
 	if (!err)
 		err = start_and_answer(info, &config);
 	drop_tasks(&config);
-
 	return err;
 }
 
@@ -216,7 +209,6 @@ static int call_by_id(struct sk_buff *skb, struct genl_info *info,
 	err = call(nla_get_u32(id), &refusal);
 	if (err)
 		return spek_genl_refuse_below(info->extack, blame(info, &refusal), err, &refusal);
-
 	return 0;
 }
 
@@ -241,7 +233,7 @@ static size_t probe_bytes(const struct spek_probe *probe)
 		const struct spek_probe_source *source = &probe->sources[i];
 		u32 nr = source->nr_entities;
 
-		/* nests of a short string and two numbers; entities; a nest for each task */
+		/* Nests of a short string and two numbers; entities; a nest for each task. */
 		bytes += source->ops->nr_columns * nla_total_size(3 * nla_total_size(32));
 		bytes += nla_total_size(nr * sizeof(u32)) + 2 * nla_total_size(32);
 		bytes += nla_total_size(sizeof(u32));
@@ -249,7 +241,6 @@ static size_t probe_bytes(const struct spek_probe *probe)
 			bytes += nr * nla_total_size(SPEK_ENTITY_NAME);
 		bytes += nr * nla_total_size(nla_total_size(sizeof(u32)));
 	}
-
 	return bytes;
 }
 
@@ -267,7 +258,6 @@ static bool can_describe(const struct spek_probe_source *source)
 	bytes += nla_total_size(source->nr_entities * sizeof(u32));
 	for (i = 0; source->names && i < source->nr_entities; i++)
 		bytes += nla_total_size(strlen(spek_probe_source_name(source, i)) + 1);
-
 	return bytes <= U16_MAX;
 }
 
@@ -286,7 +276,6 @@ static int put_columns(struct sk_buff *skb, const struct spek_probe_source_ops *
 			return -EMSGSIZE;
 		nla_nest_end(skb, nest);
 	}
-
 	return 0;
 }
 
@@ -300,7 +289,6 @@ static int put_names(struct sk_buff *skb, const struct spek_probe_source *source
 		if (nla_put_string(skb, SPEK_PROBER_A_TABLE_ENTITY_NAME,
 				   spek_probe_source_name(source, i)))
 			return -EMSGSIZE;
-
 	return 0;
 }
 
@@ -325,7 +313,6 @@ static int put_tables(struct sk_buff *skb, const struct spek_probe *probe)
 			return -EMSGSIZE;
 		nla_nest_end(skb, nest);
 	}
-
 	return 0;
 }
 
@@ -343,7 +330,6 @@ static int put_tasks(struct sk_buff *skb, const struct spek_probe *probe)
 			return -EMSGSIZE;
 		nla_nest_end(skb, nest);
 	}
-
 	return 0;
 }
 
@@ -358,7 +344,6 @@ static int put_progress(struct sk_buff *skb, const struct spek_probe *probe)
 	    PUT_PROBE(skb, COST_SUM_NS, READ_ONCE(probe->sampler.cost_sum_ns)) ||
 	    PUT_PROBE(skb, COST_MAX_NS, READ_ONCE(probe->sampler.cost_max_ns)))
 		return -EMSGSIZE;
-
 	return 0;
 }
 
@@ -388,7 +373,6 @@ static int put_probe(struct sk_buff *skb, struct spek_probe *probe)
 	     PUT_PROBE(skb, END_RAW_NS, status.ended.raw_ns) ||
 	     PUT_PROBE(skb, END_REAL_NS, status.ended.real_ns)))
 		return -EMSGSIZE;
-
 	return 0;
 }
 
@@ -414,7 +398,6 @@ static struct sk_buff *describe_probe(struct spek_probe *probe, u32 portid, u32 
 		return ERR_PTR(err);
 	}
 	genlmsg_end(skb, header);
-
 	return skb;
 }
 
@@ -435,7 +418,6 @@ int spek_prober_nl_probe_get_doit(struct sk_buff *skb, struct genl_info *info)
 	if (IS_ERR(answer))
 		return spek_genl_refuse(info->extack, NULL, PTR_ERR(answer),
 					"There is not enough memory for the answer.");
-
 	return genlmsg_reply(answer, info);
 }
 
@@ -457,7 +439,7 @@ static void disown(const struct spek_probe *probe)
 		spek_genl_disown(&spek_prober_genl, probe->portid);
 }
 
-/* callbacks of probes, for spek_probe_init() */
+/* Callbacks of probes, for spek_probe_init(). */
 const struct spek_probe_listener spek_prober_netlink_listener = {
 	.changed	= notify,
 	.released	= disown,

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * netlink_sample.c - sample-get: rows from a given number on
+ * sample-get: rows from a given number on.
  *
  * The dump keeps a copy of the row that it is sending, so that a row that takes several
  * messages is sent whole or not at all, even if the sampler overwrites it meanwhile. It ends
@@ -23,7 +23,7 @@
 
 #define PUT_SAMPLE(skb, name, value) SPEK_PUT_U64(skb, SPEK_PROBER_A_SAMPLE, name, value)
 
-/* an attribute's length is u16; this leaves room for the attributes around it */
+/* An attribute's length is u16; this leaves room for the attributes around it. */
 #define MAX_CELLS_BYTES 61440
 
 /**
@@ -59,7 +59,6 @@ static int check_probe(const struct spek_probe *probe, const struct nlattr *id,
 	if (id && nla_get_u32(id) != probe->id)
 		return spek_genl_refuse(extack, id, -ENOENT,
 					"There is no probe with this number.");
-
 	return 0;
 }
 
@@ -84,7 +83,7 @@ static int begin_dump(struct netlink_callback *cb, struct spek_genl_dump *positi
 	}
 	position->object = probe;
 
-	/* the head of the row is counted twice, in sizeof(*dump) and in row_words */
+	/* The head of the row is counted twice, in sizeof(*dump) and in row_words. */
 	dump = kvzalloc(sizeof(*dump) + probe->row_words * sizeof(u64), GFP_KERNEL);
 	if (!dump)
 		return spek_genl_refuse(cb->extack, NULL, -ENOMEM,
@@ -95,7 +94,6 @@ static int begin_dump(struct netlink_callback *cb, struct spek_genl_dump *positi
 	dump->next = since ? nla_get_u64(since) : 0;
 	dump->hold = hold && nla_get_u32(hold);
 	position->started = true;
-
 	return 0;
 }
 
@@ -123,7 +121,6 @@ static bool complete_row(struct sample_dump *dump)
 		}
 		source->ops->fill(source, at_ns, dump->row.cells + source->first_cell);
 	}
-
 	return true;
 }
 
@@ -144,12 +141,11 @@ static bool next_row(struct sample_dump *dump)
 			dump->entity = 0;
 			return true;
 		}
-		/* overwritten, as all rows before the oldest; the oldest may be the next */
+		/* Overwritten, as all rows before the oldest; the oldest may be the next. */
 		oldest = clamp(spek_ring_oldest(ring), dump->next + 1, dump->end);
 		dump->dropped += oldest - dump->next;
 		dump->next = oldest;
 	}
-
 	return false;
 }
 
@@ -160,7 +156,6 @@ static bool is_absent(const u64 *cells, u32 nr_columns)
 	for (i = 0; i < nr_columns; i++)
 		if (cells[i] != SPEK_ABSENT)
 			return false;
-
 	return true;
 }
 
@@ -192,7 +187,7 @@ static bool put_block(struct sk_buff *skb, struct sample_dump *dump)
 	if (!count)
 		return i == source->nr_entities;
 
-	/* room_for() has reserved the room */
+	/* room_for() has reserved the room. */
 	nest = nla_nest_start(skb, SPEK_PROBER_A_SAMPLE_BLOCK);
 	nla_put_u32(skb, SPEK_PROBER_A_BLOCK_TABLE, source->ops->table);
 	entities = nla_reserve(skb, SPEK_PROBER_A_BLOCK_ENTITIES, count * sizeof(u32));
@@ -210,7 +205,6 @@ static bool put_block(struct sk_buff *skb, struct sample_dump *dump)
 		value += nr_columns;
 	}
 	nla_nest_end(skb, nest);
-
 	return dump->entity == source->nr_entities;
 }
 
@@ -225,7 +219,6 @@ static int put_head(struct sk_buff *skb, const struct sample_dump *dump)
 	    PUT_SAMPLE(skb, END_NS, dump->row.end_ns) ||
 	    nla_put_u32(skb, SPEK_PROBER_A_SAMPLE_FINAL, dump->row.final))
 		return -EMSGSIZE;
-
 	return 0;
 }
 
@@ -255,7 +248,6 @@ static int put_message(struct sk_buff *skb, struct netlink_callback *cb, struct 
 	dump->has_row = dump->source < SPEK_NR_SOURCES;
 	*(u32 *)nla_data(more) = dump->has_row;
 	genlmsg_end(skb, header);
-
 	return 0;
 
 err_cancel:
@@ -284,6 +276,5 @@ int spek_prober_nl_sample_get_dumpit(struct sk_buff *skb, struct netlink_callbac
 		if (!dump->has_row)
 			dump->next++;
 	}
-
 	return spek_genl_dump_end(skb, cb, err);
 }

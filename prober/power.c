@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * power.c - table power of the rows: the rails of the feeds open at the start
+ * Table power of the rows: the rails of the feeds open at the start.
  *
  * Power samples arrive some time after their row, so the sampler leaves the cells empty and
  * the reader of a row fills them in its copy. A reference keeps each feed until the rows are
@@ -20,7 +20,7 @@ static const struct spek_probe_column columns[NR_COLUMNS] = {
 	[SPEK_PROBER_POWER_COLUMN_GAP_NS]	= { "gap-ns" },
 };
 
-/* first value of energy: far from SPEK_ABSENT, even if energy decreases */
+/* First value of energy: far from SPEK_ABSENT, even if energy decreases. */
 #define FIRST_NJ (1ULL << 62)
 
 /**
@@ -54,7 +54,6 @@ static int name_entities(struct spek_probe_source *source, const struct rows *ro
 				 feed->name, feed->rails[k].config.name);
 		}
 	}
-
 	return 0;
 }
 
@@ -66,7 +65,6 @@ static int rows_start(struct spek_probe_source *source, const struct spek_probe_
 		return -ENOMEM;
 	source->private = rows;
 	rows->feeds = spek_feeds_get_open(&rows->nr_feeds);
-
 	return rows->feeds ? name_entities(source, rows) : -ENOMEM;
 }
 
@@ -123,7 +121,6 @@ static u64 rows_ready_ns(const struct spek_probe_source *source)
 
 	for (i = 0; i < rows->nr_feeds; i++)
 		ready_ns = min(ready_ns, spek_feed_ready_ns(rows->feeds[i]));
-
 	return ready_ns;
 }
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * probe.c - life of a probe: start, stop, end, release
+ * Life of a probe: start, stop, end, release.
  *
  * States and transitions: core/state.c. There is at most one probe, the current one.
  * It is released when it is deleted, replaced by the next start, when its owner's
@@ -87,7 +87,7 @@ static int online_cpu(unsigned int cpu)
 		if (source->ops->cpu_up && !source->left_out)
 			source->ops->cpu_up(source, cpu);
 
-	/* a CPU that can't be sampled is absent from the rows, but must not be kept offline */
+	/* A CPU that can't be sampled is absent from the rows, but must not be kept offline. */
 	return 0;
 }
 
@@ -99,7 +99,6 @@ static int offline_cpu(unsigned int cpu)
 	     source++)
 		if (source->ops->cpu_down && !source->left_out)
 			source->ops->cpu_down(source, cpu);
-
 	return 0;
 }
 
@@ -116,13 +115,12 @@ static int watch_cpus(struct spek_probe *probe)
 		return state;
 	}
 	hotplug_state = state;
-
 	return 0;
 }
 
 static void unwatch_cpus(void)
 {
-	/* without calls to offline_cpu(): the CPUs stay online, and the sources are stopped */
+	/* Without calls to offline_cpu(): the CPUs stay online, and the sources are stopped. */
 	cpuhp_remove_state_nocalls(hotplug_state);
 	hotplug_probe = NULL;
 }
@@ -176,7 +174,6 @@ struct spek_probe *spek_probe_get_current(void)
 	if (probe)
 		kref_get(&probe->ref);
 	mutex_unlock(&probe_lock);
-
 	return probe;
 }
 
@@ -205,7 +202,6 @@ static int change_state(struct spek_probe *probe, enum spek_probe_event event)
 	if (next < 0)
 		return next;
 	probe->state = next;
-
 	return 0;
 }
 
@@ -216,7 +212,6 @@ static struct spek_probe *take_current(void)
 
 	lockdep_assert_held(&probe_lock);
 	current_probe = NULL;
-
 	return probe;
 }
 
@@ -261,7 +256,6 @@ static int start_sources(struct spek_probe *probe, const struct spek_probe_confi
 		cells += source->nr_entities * source->ops->nr_columns;
 	}
 	probe->row_words = sizeof(struct spek_probe_row) / sizeof(u64) + cells;
-
 	return 0;
 }
 
@@ -314,7 +308,6 @@ static int make_ring(struct spek_probe *probe, u32 rows, struct spek_refusal *re
 	if (err)
 		return spek_refuse(refusal, SPEK_PROBE_PART_RING_ROWS, 0, err,
 				   "There is not enough memory for the rows: keep fewer.");
-
 	return 0;
 }
 
@@ -347,7 +340,6 @@ static struct spek_probe *create_probe(const struct spek_probe_config *config,
 	err = make_ring(probe, config->ring_rows, refusal);
 	if (err)
 		goto err_stop_sources;
-
 	return probe;
 
 err_stop_sources:
@@ -379,7 +371,6 @@ static int run_probe(struct spek_probe *probe, struct spek_refusal *refusal)
 	probe->thread_pid = task_pid_nr(probe->sampler.thread);
 	read_clocks(&probe->started);
 	spek_sampler_start(&probe->sampler, probe->started.mono_ns);
-
 	return 0;
 }
 
@@ -395,7 +386,6 @@ static int check_room(struct spek_refusal *refusal)
 		err = spek_refuse(refusal, SPEK_PROBE_PART_REQUEST, 0, -EBUSY,
 				  "The prober is already sampling: stop its probe and wait for the end.");
 	mutex_unlock(&probe_lock);
-
 	return err;
 }
 
@@ -415,7 +405,6 @@ static struct spek_probe *publish_probe(struct spek_probe *probe)
 	current_probe = probe;
 	kref_get(&probe->ref);
 	mutex_unlock(&probe_lock);
-
 	return old;
 }
 
@@ -457,7 +446,6 @@ int spek_probe_start(const struct spek_probe_config *config, u32 *id,
 	listener->changed(probe);
 	spek_probe_put(probe);
 	spek_probe_put(old);
-
 	return 0;
 
 out_unlock:
@@ -476,7 +464,6 @@ static int check_id(u32 id, struct spek_refusal *refusal)
 	if (current_probe->id != id)
 		return spek_refuse(refusal, SPEK_PROBE_PART_ID, 0, -ENOENT,
 				   "There is no probe with this number.");
-
 	return 0;
 }
 
@@ -497,7 +484,6 @@ int spek_probe_stop(u32 id, struct spek_refusal *refusal)
 	if (!err)
 		request_stop(current_probe, SPEK_PROBER_REASON_STOPPED);
 	mutex_unlock(&probe_lock);
-
 	return err;
 }
 
@@ -565,9 +551,8 @@ void spek_probe_owner_gone(u32 portid)
 int spek_probe_init(const struct spek_probe_listener *probe_listener)
 {
 	listener = probe_listener;
-	/* a queue of its own can be drained at unload; it has no thread while idle */
+	/* A queue of its own can be drained at unload; it has no thread while idle. */
 	stop_queue = alloc_workqueue("spek_prober", WQ_UNBOUND, 1);
-
 	return stop_queue ? 0 : -ENOMEM;
 }
 

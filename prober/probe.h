@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * probe.h - the probe: rows of all tables, taken by a schedule and kept in a ring
+ * The probe: rows of all tables, taken by a schedule and kept in a ring.
  *
  * Lifetime, states and locks: see the head of probe.c.
  */

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * ring.c - rows of u64 words between one writer and any number of readers
+ * Rows of u64 words between one writer and any number of readers.
  *
  * Stamps: a slot that holds row n is stamped n + 1; 0 means empty or being
  * written, as in fresh memory.
@@ -17,7 +17,7 @@
 
 #include "ring.h"
 
-/* stamps and counts are read while they are written */
+/* Stamps and counts are read while they are written. */
 static_assert(BITS_PER_LONG == 64);
 
 static u64 *slot_at(const struct spek_ring *ring, u32 slot)
@@ -39,7 +39,6 @@ int spek_ring_init(struct spek_ring *ring, u32 rows, u32 row_words)
 	*ring = (struct spek_ring){ .rows = rows, .row_words = row_words };
 	ring->words = kvcalloc(rows, array_size(row_words + 1, sizeof(u64)),
 			       GFP_KERNEL | __GFP_RETRY_MAYFAIL | __GFP_NOWARN);
-
 	return ring->words ? 0 : -ENOMEM;
 }
 
@@ -65,9 +64,8 @@ u64 *spek_ring_begin(struct spek_ring *ring)
 	u64 *slot = slot_at(ring, ring->slot);
 
 	WRITE_ONCE(slot[0], 0);
-	/* no new word is seen under the old stamp; pairs with smp_rmb() in spek_ring_read() */
+	/* No new word is seen under the old stamp; pairs with smp_rmb() in spek_ring_read(). */
 	smp_wmb();
-
 	return slot + 1;
 }
 
@@ -79,9 +77,9 @@ u64 *spek_ring_begin(struct spek_ring *ring)
  */
 void spek_ring_commit(struct spek_ring *ring)
 {
-	/* the words are there before their stamp says so; pairs with spek_ring_read() */
+	/* The words are there before their stamp says so; pairs with spek_ring_read(). */
 	smp_store_release(slot_at(ring, ring->slot), ring->next + 1);
-	/* and the stamp before the count; pairs with spek_ring_made() */
+	/* And the stamp before the count; pairs with spek_ring_made(). */
 	smp_store_release(&ring->next, ring->next + 1);
 
 	ring->slot = ring->slot + 1 == ring->rows ? 0 : ring->slot + 1;
@@ -96,7 +94,7 @@ void spek_ring_commit(struct spek_ring *ring)
  */
 u64 spek_ring_made(const struct spek_ring *ring)
 {
-	/* rows before the count are readable; pairs with spek_ring_commit() */
+	/* Rows before the count are readable; pairs with spek_ring_commit(). */
 	return smp_load_acquire(&ring->next);
 }
 
@@ -132,13 +130,12 @@ int spek_ring_read(const struct spek_ring *ring, u64 seq, u64 *words)
 
 	div_u64_rem(seq, ring->rows, &index);
 	slot = slot_at(ring, index);
-	/* words are read after the first look at the stamp; pairs with spek_ring_commit() */
+	/* Words are read after the first look at the stamp; pairs with spek_ring_commit(). */
 	if (smp_load_acquire(slot) != seq + 1)
 		return -ESTALE;
 
 	memcpy(words, slot + 1, ring->row_words * sizeof(u64));
-	/* words are read before the second look; pairs with smp_wmb() in spek_ring_begin() */
+	/* Words are read before the second look; pairs with smp_wmb() in spek_ring_begin(). */
 	smp_rmb();
-
 	return READ_ONCE(slot[0]) == seq + 1 ? 0 : -ESTALE;
 }

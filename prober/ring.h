@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * ring.h - rows of u64 words between one writer and any number of readers
+ * Rows of u64 words between one writer and any number of readers.
  *
  * The writer never waits: it takes no lock and does not know its readers. Each slot has
  * a stamp. The writer invalidates the stamp, writes the words and then sets the stamp to

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * sampler.c - the thread that takes the rows of a probe by a schedule
+ * The thread that takes the rows of a probe by a schedule.
  *
  * Tick n is due at started_ns + n * interval_ns. The thread sleeps until the next tick, reads
  * every source into the next slot of the ring and commits the row. It takes only locks of the
@@ -36,7 +36,6 @@ static bool sleep_until(u64 due_ns)
 		}
 		expired = !schedule_hrtimeout_range(&due, 0, HRTIMER_MODE_ABS);
 	}
-
 	return true;
 }
 
@@ -79,7 +78,6 @@ static u64 take_row(struct spek_sampler *sampler, u64 tick, u64 start_ns, bool f
 	WRITE_ONCE(sampler->late_max_ns, max(sampler->late_max_ns, late_ns));
 	WRITE_ONCE(sampler->cost_sum_ns, sampler->cost_sum_ns + cost_ns);
 	WRITE_ONCE(sampler->cost_max_ns, max(sampler->cost_max_ns, cost_ns));
-
 	return end_ns;
 }
 
@@ -124,7 +122,6 @@ static int sample_until_stopped(void *data)
 	reached = tick_at(sampler, start_ns);
 	take_row(sampler, reached, start_ns, true);
 	WRITE_ONCE(sampler->missed, sampler->missed + (reached + 1 - done));
-
 	return 0;
 }
 
@@ -147,10 +144,9 @@ int spek_sampler_create(struct spek_sampler *sampler)
 	if (IS_ERR(thread))
 		return PTR_ERR(thread);
 
-	/* the load being watched must not delay the schedule */
+	/* The load being watched must not delay the schedule. */
 	sched_set_fifo_low(thread);
 	sampler->thread = get_task_struct(thread);
-
 	return 0;
 }
 
@@ -176,7 +172,7 @@ void spek_sampler_start(struct spek_sampler *sampler, u64 started_ns)
  */
 void spek_sampler_stop(struct spek_sampler *sampler)
 {
-	/* kthread_stop() ends a thread that has not run yet without calling its function */
+	/* kthread_stop() ends a thread that has not run yet without calling its function. */
 	if (sampler->is_started)
 		wait_for_completion(&sampler->entered);
 	kthread_stop(sampler->thread);

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/*
- * sampler.h - the thread that takes the rows of a probe by a schedule
- */
+/* The thread that takes the rows of a probe by a schedule. */
 #ifndef SPEK_PROBER_SAMPLER_H
 #define SPEK_PROBER_SAMPLER_H
 

@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/*
- * source.c - what the sources of a probe's tables share: entities, names, absent cells
- */
+/* What the sources of a probe's tables share: entities, names, absent cells. */
 #include <linux/cpumask.h>
 #include <linux/errno.h>
 #include <linux/mm.h>
@@ -21,9 +19,8 @@
 int spek_probe_source_set_entities(struct spek_probe_source *source, u32 nr)
 {
 	source->nr_entities = nr;
-	/* one more, so that 0 entities get memory as well */
+	/* One more, so that 0 entities get memory as well. */
 	source->entities = kvcalloc(nr + 1, sizeof(*source->entities), GFP_KERNEL);
-
 	return source->entities ? 0 : -ENOMEM;
 }
 
@@ -37,7 +34,6 @@ int spek_probe_source_set_entities(struct spek_probe_source *source, u32 nr)
 int spek_probe_source_set_named(struct spek_probe_source *source, u32 nr)
 {
 	source->names = kvcalloc(nr + 1, SPEK_ENTITY_NAME, GFP_KERNEL);
-
 	return source->names ? spek_probe_source_set_entities(source, nr) : -ENOMEM;
 }
 
@@ -70,7 +66,6 @@ int spek_probe_source_set_cpus(struct spek_probe_source *source)
 	for_each_possible_cpu(cpu)
 		source->entities[index++] = cpu;
 	source->entities[index] = SPEK_PROBER_TOTAL;
-
 	return 0;
 }
 
@@ -93,6 +88,5 @@ u32 spek_probe_source_cpu_index(const struct spek_probe_source *source, unsigned
 		else
 			high = middle;
 	}
-
 	return low;
 }

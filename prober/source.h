@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * source.h - sources, each of which contributes a table to the rows
+ * Sources, each of which contributes a table to the rows.
  *
  * A source is one file with one struct spek_probe_source_ops, listed in probe.c. It lists
  * its entities (CPUs, tasks, disks...) when a probe starts and writes one cell for each
@@ -15,7 +15,7 @@
 struct spek_probe_config;
 struct spek_probe_source;
 
-/* cell without a value; an entity that has no other cells is left out of the row */
+/* Cell without a value; an entity that has no other cells is left out of the row. */
 #define SPEK_ABSENT U64_MAX
 
 /**
@@ -95,7 +95,7 @@ struct spek_probe_source {
 	void *private;
 };
 
-/* room for "feed/rail" */
+/* Room for "feed/rail". */
 #define SPEK_ENTITY_NAME 64
 
 #define SPEK_NR_SOURCES 7

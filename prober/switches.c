@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * switches.c - context switches of each CPU and in total
+ * Context switches of each CPU and in total.
  *
  * Modules can't read the scheduler's own counts, so this source counts at the tracepoint
  * sched_switch while a probe runs: one addition to a per-CPU counter per switch. CPU hotplug
@@ -71,7 +71,6 @@ static int watch_switches(struct switches *switches)
 	err = tracepoint_probe_register(tracepoint, count_switch, switches);
 	if (!err)
 		switches->tracepoint = tracepoint;
-
 	return err;
 }
 
@@ -93,7 +92,7 @@ static int switches_start(struct spek_probe_source *source, const struct spek_pr
 		return -ENOMEM;
 	err = watch_switches(switches);
 
-	/* without the tracepoint only the cells of this source are absent */
+	/* Without the tracepoint only the cells of this source are absent. */
 	return err == -ENOENT ? 0 : err;
 }
 
@@ -106,7 +105,7 @@ static void switches_stop(struct spek_probe_source *source)
 
 	if (switches->tracepoint) {
 		tracepoint_probe_unregister(switches->tracepoint, count_switch, switches);
-		/* wait for CPUs inside count_switch() */
+		/* Wait for CPUs inside count_switch(). */
 		tracepoint_synchronize_unregister();
 	}
 	free_percpu(switches->counts);

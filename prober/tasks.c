@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * tasks.c - CPU time and context switches of watched tasks
+ * CPU time and context switches of watched tasks.
  *
  * A reference keeps the task_struct from start to stop, so a reused thread id is not mistaken
  * for the task, and its counts can be read after its end. The reference keeps neither the task
@@ -28,7 +28,7 @@ static const struct spek_probe_column columns[NR_COLUMNS] = {
 	[SPEK_PROBER_TASK_COLUMN_ENDED]		= { "ended" },
 };
 
-/* the scheduler updates a running task's time at its ticks */
+/* The scheduler updates a running task's time at its ticks. */
 static u32 tasks_step_ns(u32 column)
 {
 	return column <= SPEK_PROBER_TASK_COLUMN_SYSTEM_NS ? TICK_NSEC : 0;
@@ -53,7 +53,6 @@ static int tasks_start(struct spek_probe_source *source, const struct spek_probe
 		tasks[i] = get_task_struct(config->tasks[i].task);
 	}
 	source->private = tasks;
-
 	return 0;
 }
 
@@ -80,7 +79,7 @@ static void tasks_sample(struct spek_probe_source *source, u64 *cells)
 		struct task_struct *task = tasks[i];
 		u64 user_ns, system_ns;
 
-		/* splits the runtime by ticks, so that both always add up to it */
+		/* Splits the runtime by ticks, so that both always add up to it. */
 		task_cputime_adjusted(task, &user_ns, &system_ns);
 
 		cells[SPEK_PROBER_TASK_COLUMN_RUNTIME_NS] = user_ns + system_ns;

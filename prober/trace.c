@@ -1,6 +1,4 @@
 // SPDX-License-Identifier: GPL-2.0
-/*
- * trace.c - the one copy of the tracepoint of trace.h
- */
+/* The one copy of the tracepoint of trace.h. */
 #define CREATE_TRACE_POINTS
 #include "trace.h"

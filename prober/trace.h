@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/*
- * trace.h - tracepoint of spek_prober.ko, group "spek_prober"
- */
+/* Tracepoint of spek_prober.ko, group "spek_prober". */
 #undef TRACE_SYSTEM
 #define TRACE_SYSTEM spek_prober
 

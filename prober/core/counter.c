@@ -11,6 +11,5 @@ bool spek_counter_read(struct spek_counter *counter, u64 raw, u64 *value)
 	else
 		*value = counter->base + raw;
 	counter->raw = raw;
-
 	return !has_fallen;
 }

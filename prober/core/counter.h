@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * counter.h - counters of drivers, which may fall, as counters that only grow
+ * Counters of drivers, which may fall, as counters that only grow.
  *
  * A driver may clear its counters, and a sum over its queues may fall for a moment. What was
  * counted since the last reading is unknown then; the counter continues from its last value.

@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/*
- * rail.c - one measured power line: samples in, energy out; see rail.h
- */
+/* One measured power line: samples in, energy out; see rail.h. */
 #include "../../kmod/core/muldiv.h"
 #include "rail.h"
 
@@ -26,7 +24,7 @@ static void add_product(struct spek_energy *energy, bool negative, u64 a, u64 b)
 		energy->remainder -= (u32)remainder;
 	} else {
 		energy->uj += (s64)uj;
-		/* both are below the unit, their sum is below 2^32 */
+		/* Both are below the unit, their sum is below 2^32. */
 		energy->remainder += (u32)remainder;
 		if (energy->remainder >= SPEK_ENERGY_UNIT) {
 			energy->uj++;
@@ -62,7 +60,7 @@ static void add_part(struct spek_energy *energy, const struct spek_rail_sample *
 	u64 slope, left;
 
 	add_product(energy, a->power_uw < 0, 2 * magnitude(a->power_uw), x);
-	/* change * x^2 / span; the first quotient and its remainder are exact */
+	/* change * x^2 / span; the first quotient and its remainder are exact. */
 	slope = spek_muldiv64(magnitude(change), x, span, &left);
 	add_product(energy, change < 0, slope, x);
 	add_product(energy, change < 0, spek_muldiv64(left, x, span, NULL), 1);
@@ -172,9 +170,9 @@ static void extend(struct spek_rail *rail, const struct spek_rail_sample *last,
 	u64 span_ns = sample->at_ns - last->at_ns;
 	s64 sum_uw = last->power_uw + sample->power_uw;
 
-	/* a mark lies between the two, or they are too far apart */
+	/* A mark lies between the two, or they are too far apart. */
 	gap |= rail->horizon_ns > last->at_ns || span_ns > rail->max_step_ns;
-	/* a segment without length is never a gap */
+	/* A segment without length is never a gap. */
 	gap &= span_ns > 0;
 
 	sample->is_gap = gap;
@@ -214,7 +212,6 @@ bool spek_rail_push(struct spek_rail *rail, u64 at_ns, s64 power_uw, bool gap)
 	rail->slot = rail->slot + 1 == rail->capacity ? 0 : rail->slot + 1;
 	rail->stored++;
 	rail->horizon_ns = at_ns;
-
 	return true;
 }
 
@@ -245,7 +242,6 @@ static u32 count_before(const struct spek_rail *rail, u64 at_ns, bool or_at)
 		else
 			high = middle;
 	}
-
 	return low;
 }
 
@@ -264,7 +260,6 @@ static struct spek_rail_total total_within(const struct spek_rail *rail, u64 at_
 			add_part(&total.energy, a, b, at_ns);
 	}
 	total.known_ns = at_ns - rail->first_ns - total.gap_ns;
-
 	return total;
 }
 
@@ -295,7 +290,6 @@ int spek_rail_total(const struct spek_rail *rail, u64 at_ns, bool ended,
 	*total = total_within(rail, at_ns < last->at_ns ? at_ns : last->at_ns);
 	if (at_ns > last->at_ns)
 		total->gap_ns += at_ns - last->at_ns;
-
 	return 0;
 }
 

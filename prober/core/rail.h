@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * rail.h - one measured power line: samples in, energy out
+ * One measured power line: samples in, energy out.
  *
  * Between two samples power changes linearly, so energy is a sum of trapezoids.
  * A segment between two samples is either known or a gap, which only adds to the
@@ -28,14 +28,14 @@
 
 #include "../../kmod/core/spek_host.h"
 
-/* samples that share one pair of extremes; the capacity of a rail is a multiple of it */
+/* Samples that share one pair of extremes; the capacity of a rail is a multiple of it. */
 #define SPEK_RAIL_BLOCK 64
 
-/* limits of the arguments; products stay below 2^127 and quotients below 2^63 */
+/* Limits of the arguments; products stay below 2^127 and quotients below 2^63. */
 #define SPEK_RAIL_MAX_UW 1000000000000LL
 #define SPEK_RAIL_MAX_STEP_NS 3600000000000ULL
 
-/* halves of a femtojoule in a microjoule */
+/* Halves of a femtojoule in a microjoule. */
 #define SPEK_ENERGY_UNIT 2000000000U
 
 /**

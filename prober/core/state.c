@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * state.c - states of the probe and of feeds
+ * States of the probe and of feeds.
  *
  * A probe, of which there is at most one:
  *
@@ -111,7 +111,6 @@ int spek_probe_next_state(enum spek_prober_probe_state state, enum spek_probe_ev
 {
 	if ((u32)state >= SPEK_PROBE_NR_STATES || (u32)event >= SPEK_PROBE_NR_EVENTS)
 		return -EINVAL;
-
 	return probe_transitions[state][event] < 0 ? -EBUSY : probe_transitions[state][event];
 }
 
@@ -127,6 +126,5 @@ int spek_feed_next_state(enum spek_prober_feed_state state, enum spek_feed_event
 {
 	if ((u32)state >= SPEK_FEED_NR_STATES || (u32)event >= SPEK_FEED_NR_EVENTS)
 		return -EINVAL;
-
 	return feed_transitions[state][event];
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * state.h - states of the probe and of feeds as data: check a property, not the state
+ * States of the probe and of feeds as data: check a property, not the state.
  *
  * Pure C, as all of core/. The netlink contract defines the states.
  */
