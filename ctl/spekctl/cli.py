@@ -61,6 +61,7 @@ COMMANDS: dict[str, Slot] = {
     "compare": Slot("spekctl.commands.compare", "Compare results: same, better or worse."),
     "gate": Slot("spekctl.commands.gate", "Check results against a file of limits."),
     "power": Slot("spekctl.commands.power", "Monitor power rails, and calibrate them."),
+    "prober": Slot("spekctl.commands.prober", "Sample a machine without a run: CPU to power."),
     "drive": Slot("spekctl.commands.drive", "Describe, simulate and create modelled disk drives."),
     "vm": Slot("spekctl.commands.vm", "Run any spekctl command in a throw-away virtual machine."),
 }

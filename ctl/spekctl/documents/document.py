@@ -53,6 +53,7 @@ class Kind(StrEnum):
     DRIVE_STUDY = "spek-drive-study", "a study of `spekctl drive study`"
     GATE = "spek-gate", "a verdict of `spekctl gate`"
     COMPARISON = "spek-comparison", "a verdict of `spekctl compare`"
+    PROBER = "spek-prober", "samples of `spekctl prober`"
     PROFILE = "spek-profile", "a profile of `spekctl vm --function-profile`"
 
     text: str

@@ -69,7 +69,7 @@ class Row:
 class Sample:
     """What happened between two rows; CPUs and entities are those that are in both.
 
-    others: as of Row; what is a level is that of the second row.
+    others: as of Row; what is a level is that of the second row. Energy may go back.
     """
 
     row: Row
@@ -79,6 +79,7 @@ class Sample:
     cpus: Mapping[int, CpuAndSwitches]
     tasks: Mapping[int, TaskCounters]
     others: Mapping[str, Mapping[str, Cells]] = field(default_factory=dict)
+    power: Mapping[int, PowerCounters] = field(default_factory=dict)
 
     @property
     def duration_ns(self) -> int:
@@ -224,13 +225,13 @@ class Prober(Connection):
                 self._tables, self._tables_of = {one.id: one for one in info.described()}, probe
         return self._tables if self._tables_of == probe else {}
 
-    def samples(self, probe: int, after: Row | None = None) -> Batch:
+    def samples(self, probe: int, after: Row | None = None, *, hold: bool = False) -> Batch:
         """What happened from row to row since row @after (default: since the oldest row).
 
         A lost row makes a sample longer; what it would have said is in that sample. `dropped`
-        counts the rows that were lost after @after.
+        counts the rows that were lost after @after. @hold: as of rows().
         """
-        rows, dropped = self.rows(probe, 0 if after is None else after.seq + 1)
+        rows, dropped = self.rows(probe, 0 if after is None else after.seq + 1, hold=hold)
         known = rows if after is None else [after, *rows]
         levels = {table.name: table.levels for table in self._tables.values()}
         return Batch(
@@ -240,7 +241,7 @@ class Prober(Connection):
         )
 
 
-Counters = TypeVar("Counters", CpuAndSwitches, TaskCounters)
+Counters = TypeVar("Counters", CpuAndSwitches, TaskCounters, PowerCounters)
 
 
 def difference(
@@ -266,7 +267,21 @@ def difference(
             }
             for table, entities in second.others.items()
         },
+        power={
+            rail: _energy_minus(counters, first.power[rail])
+            for rail, counters in second.power.items()
+            if rail in first.power
+        },
     )
+
+
+def _energy_minus(now: PowerCounters, before: PowerCounters) -> PowerCounters:
+    """Energy is modulo 2^64, and goes back where power is negative."""
+    passed = _minus(now, before)
+    energy_nj = passed.energy_nj
+    if energy_nj is not None:
+        energy_nj = (energy_nj + (1 << 63)) % (1 << 64) - (1 << 63)
+    return PowerCounters(energy_nj, passed.known_ns, passed.gap_ns)
 
 
 def _cells_minus(now: Cells, before: Cells, levels: Collection[str]) -> Cells:

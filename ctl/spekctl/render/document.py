@@ -12,6 +12,7 @@ from spekctl.documents import (
     curve,
     drive,
     energy,
+    prober,
     profile,
     pts,
     result,
@@ -25,6 +26,7 @@ from spekctl.documents.document import Document, Kind, Origin, kind_of
 from spekctl.render import curve as curves
 from spekctl.render import drive as drives
 from spekctl.render import energy as energies
+from spekctl.render import prober as probers
 from spekctl.render import profile as profiles
 from spekctl.render import pts as rounds
 from spekctl.render import result as results
@@ -57,6 +59,7 @@ _SHOWN: dict[type[Any], tuple[Callable[[Any], Iterable[RenderableType]], int]] =
     trace.TraceFit: (traces.fit_parts, tables.WIDTH),
     verdict.GateReport: (verdicts.gate_parts, tables.WIDTH),
     verdict.Comparison: (verdicts.comparison_parts, tables.WIDTH),
+    prober.ProberReport: (probers.parts, tables.WIDTH),
     profile.Profile: (profiles.profile_parts, tables.WIDTH),
 }
 MODELS: dict[Kind, type[Document]] = {kind_of(model): model for model in _SHOWN}

@@ -11,7 +11,7 @@ from typing import Any
 from spekctl.documents import document
 from spekctl.documents.document import Kind
 from spekctl.render.document import MODELS
-from spekctl.report import drives, loads, profiles, rounds, runs, traces, verdicts
+from spekctl.report import drives, loads, probers, profiles, rounds, runs, traces, verdicts
 from spekctl.report import energy as energies
 from spekctl.report.sheet import Sheet
 
@@ -33,12 +33,13 @@ _SHEETS: dict[Kind, Callable[[str, Any], Sheet]] = {
     Kind.DRIVE_STUDY: drives.study_sheet,
     Kind.TRACE_INFO: traces.info_sheet,
     Kind.TRACE_FIT: traces.fit_sheet,
+    Kind.PROBER: probers.prober_sheet,
     Kind.PROFILE: profiles.profile_sheet,
 }
 KINDS = (*_SHEETS, Kind.LOG, Kind.TRACE)
 _WORDS = (
-    "results, load curves, reports, verdicts, profiles, studies, per-I/O logs and traces that"
-    " spekctl has written"
+    "results, load curves, reports, verdicts, profiles, samples, studies, per-I/O logs and traces"
+    " that spekctl has written"
 )
 
 

@@ -437,6 +437,15 @@ def environment(module_version: str, root: Path = Path("/")) -> Environment:
     )
 
 
+def swap_bytes(root: Path = Path("/")) -> int | None:
+    """Size of all swap; the kernel does not tell it to modules."""
+    for line in _line(root / "proc/meminfo", whole=True).splitlines():
+        name, _, value = line.partition(":")
+        if name == "SwapTotal":
+            return int(value.split()[0]) << 10
+    return None
+
+
 def _line(path: Path, whole: bool = False) -> str:
     try:
         text = path.read_text(encoding="utf-8", errors="replace").strip()

@@ -223,6 +223,19 @@ def test_only_intervals_that_were_never_read_are_missing() -> None:
     assert "4 intervals were overwritten before being read" in printed(made)
 
 
+@pytest.mark.parametrize(
+    ("text", "size"),
+    [
+        ("MemTotal: 9 kB\nSwapTotal:  2048 kB\nSwapFree: 0 kB\n", 2 << 20),
+        ("MemTotal: 9 kB\n", None),
+    ],
+)
+def test_the_size_of_swap_is_read(tmp_path: Path, text: str, size: int | None) -> None:
+    (tmp_path / "proc").mkdir()
+    (tmp_path / "proc/meminfo").write_text(text)
+    assert run_build.swap_bytes(tmp_path) == size
+
+
 def test_the_environment_is_read(tmp_path: Path) -> None:
     for path, text in {
         "proc/cpuinfo": "processor\t: 0\nmodel name\t: Fast CPU\n",

@@ -1,0 +1,162 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Samples of the prober as text: figures over the whole time, and the course of the main ones."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import TYPE_CHECKING
+
+from spekctl import units
+from spekctl.documents.prober import ProberReport
+from spekctl.documents.samples import Chart, Sampled, Unit, Values, charts
+
+if TYPE_CHECKING:
+    from rich.console import RenderableType
+    from rich.table import Table
+
+MOST_ROWS = 20  # of the course over time
+# Columns of the course: the charts that add up to one, by what their keys begin with, and the
+# series that counts; empty: all of them.
+_COURSE = (
+    ("CPU busy", "machine-cpu", "busy"),
+    ("iowait", "machine-cpu", "iowait"),
+    ("switches", "machine-switches", ""),
+    ("interrupts", "machine-interrupts", "interrupts"),
+    ("memory free", "memory", "available"),
+    ("swap used", "swap", "used"),
+    ("network", "net-", ""),
+    ("disks", "disk-", ""),
+    ("power", "power-", ""),
+)
+
+
+def parts(report: ProberReport) -> list[RenderableType]:
+    """The document as texts and tables."""
+    made: list[RenderableType] = [*_head(report)]
+    if report.start_ns:
+        known = charts(report)
+        made += [figures(report, known), "", "over time", course(report, known)]
+    return made
+
+
+def _head(report: ProberReport) -> list[str]:
+    probe = report.probe
+    count = len(report.start_ns)
+    name = report.environment.hostname.replace("(none)", "") or "this machine"
+    state = f"ended ({probe.reason})" if probe.ended else "runs"
+    length = units.format_clock((report.end_ns[-1] - report.start_ns[0]) / 1e9) if count else "0:00"
+    lines = [
+        f"probe {probe.number} on {name}: {count:,} samples of"
+        f" {units.format_duration(probe.interval_ns)}, {length} long; it {state}"
+    ]
+    if not count:
+        lines.append("  no sample: one takes two rows")
+    lines.append(
+        f"  {probe.missed:,} ticks missed, {report.dropped:,} rows lost; rows are at most"
+        f" {units.format_ns(probe.late_max_ns)} late and take {units.format_ns(probe.cost_mean_ns)}"
+    )
+    lines += [
+        f"  table {table} is left out: the prober cannot describe {nr:,} entities"
+        for table, nr in report.left_out.items()
+    ]
+    return lines
+
+
+def figures(samples: Sampled, known: Iterable[Chart] | None = None) -> Table:
+    """Every figure over the whole time: its mean by time, and its range."""
+    from spekctl.render import tables
+
+    numbers = ("mean", "least", "most")
+    made = tables.table("prober", "", *numbers, right=numbers)
+    lengths = _lengths(samples)
+    for chart in charts(samples) if known is None else known:
+        title = chart.title
+        for series in chart.series:
+            inside = [value for value in series.values if value is not None]
+            values = (_mean(series.values, lengths), min(inside), max(inside))
+            made.add_row(title, series.name, *(text_of(value, chart.unit) for value in values))
+            title = ""
+    return made
+
+
+def course(samples: Sampled, known: Sequence[Chart]) -> Table:
+    """The main figures in up to MOST_ROWS spans of as many samples each."""
+    from spekctl.render import tables
+
+    columns = _columns(known)
+    titles = [title for title, _, _ in columns]
+    made = tables.table("from", *titles, right=["from", *titles])
+    lengths = _lengths(samples)
+    step = -(-len(lengths) // MOST_ROWS)
+    for first in range(0, len(lengths), step):
+        span = slice(first, first + step)
+        cells = [text_of(_mean(values[span], lengths[span]), unit) for _, unit, values in columns]
+        at = (samples.start_ns[first] - samples.start_ns[0]) / 1e9
+        made.add_row(units.format_clock(at), *cells)
+    return made
+
+
+def lines(samples: Sampled, zero: int, heading: bool) -> list[str]:
+    """A line for each sample, with the seconds since @zero; @heading: and one above them."""
+    columns = _columns(charts(samples))
+    made = [_line("s", [title for title, _, _ in columns])] if heading and columns else []
+    for number, end_ns in enumerate(samples.end_ns):
+        cells = [text_of(values[number], unit) for _, unit, values in columns]
+        made.append(_line(f"{(end_ns - zero) / 1e9:.3f}", cells))
+    return made
+
+
+def _line(at: str, cells: Sequence[str]) -> str:
+    return f"{at:>12}" + "".join(f" {cell:>13}" for cell in cells)
+
+
+def _columns(known: Sequence[Chart]) -> list[tuple[str, Unit, Values]]:
+    columns: list[tuple[str, Unit, Values]] = []
+    for title, key, name in _COURSE:
+        found = [
+            (chart, series)
+            for chart in known
+            for series in chart.series
+            if (chart.key == key or (key.endswith("-") and chart.key.startswith(key)))
+            and name in ("", series.name)
+        ]
+        # A disk has charts of other units as well.
+        found = [pair for pair in found if pair[0].unit == found[0][0].unit]
+        if found:
+            columns.append((title, found[0][0].unit, _sums([one.values for _, one in found])))
+    return columns
+
+
+def text_of(value: float | None, unit: Unit) -> str:
+    """A figure with its unit."""
+    if value is None:
+        return "-"
+    if unit == "%":
+        return f"{value:.1f} %"
+    if unit == "B":
+        return units.format_bytes(round(value))
+    if unit == "B/s":
+        return f"{value / (1 << 20):,.2f} MiB/s"
+    return units.format_watts(value) if unit == "W" else f"{units.format_rate(value)}/s"
+
+
+def _lengths(samples: Sampled) -> list[int]:
+    return [end - start for start, end in zip(samples.start_ns, samples.end_ns, strict=True)]
+
+
+def _sums(series: Sequence[Values]) -> Values:
+    """Of the series that are known; None where none is."""
+    made: Values = []
+    for values in zip(*series, strict=True):
+        known = [value for value in values if value is not None]
+        made.append(sum(known) if known else None)
+    return made
+
+
+def _mean(values: Values, lengths: Sequence[int]) -> float | None:
+    """By time, over what is known."""
+    known = [
+        (value, length) for value, length in zip(values, lengths, strict=True) if value is not None
+    ]
+    whole = sum(length for _, length in known)
+    return sum(value * length for value, length in known) / whole if whole else None

@@ -1,0 +1,29 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Sheet of the samples of a prober without a run."""
+
+from __future__ import annotations
+
+from spekctl import units
+from spekctl.documents.prober import ProberReport
+from spekctl.render import prober as render
+from spekctl.report import machines, runs
+from spekctl.report.sheet import Sheet, add_printed
+
+
+def prober_sheet(file: str, report: ProberReport) -> Sheet:
+    """Everything that the prober knew, without a run."""
+    probe = report.probe
+    name = report.environment.hostname.replace("(none)", "") or "a machine"
+    made = Sheet(file, "samples of the prober", f"{name}, without a load of spek's")
+    count = len(report.start_ns)
+    length = (report.end_ns[-1] - report.start_ns[0]) / 1e9 if count else 0.0
+    made.figures = [
+        ("length", units.format_clock(length)),
+        ("samples", f"{count:,}"),
+        ("interval", units.format_duration(probe.interval_ns)),
+    ]
+    made.conditions = runs.machine(report.environment)
+    add_printed(made, render.parts(report))
+    if count:
+        made.plots = machines.plots(report, report.start_ns[0], runs.TIME_AXIS)
+    return made
