@@ -413,6 +413,9 @@ class ProberResult(Part, frozen=True):
             " a difference may be off by this much either way. 0: exact."
         ),
     ] = 0
+    swap_bytes: Annotated[int | None, Meta(description="Size of all swap; null: not recorded.")] = (
+        None
+    )
 
 
 class FeedResult(Part, frozen=True):

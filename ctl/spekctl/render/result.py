@@ -19,6 +19,7 @@ from spekctl.documents.result import (
     histogram_of,
 )
 from spekctl.documents.steady import Criteria, Window
+from spekctl.render import prober as probers
 from spekctl.render.console import print_parts
 from spekctl.workload.endings import parse_metric
 
@@ -44,6 +45,8 @@ def parts(result: Result) -> list[RenderableType]:
     if len(result.config.streams) > 1:
         made.append(_streams_table(result))
     made += [f"  {line}" for line in _footer(result)]
+    if result.prober is not None and result.prober.start_ns:
+        made += ["the machine, from start to end of the sampling", probers.figures(result.prober)]
     return made
 
 

@@ -12,7 +12,7 @@ from spekctl.documents.device import TargetFacts
 from spekctl.documents.result import Environment, Interval, Result, Slice, histogram_of
 from spekctl.kernel.records import Histogram, IntervalCell, tells_rate
 from spekctl.render import result as render
-from spekctl.report import taint
+from spekctl.report import machines, taint
 from spekctl.report.sheet import (
     COLOUR_OF,
     COLOURS,
@@ -71,6 +71,9 @@ def sheet_of(file: str, result: Result) -> Sheet:
         made.plots.append(distribution(times))
     if rows and result.phases:
         made.plots += _course(result, rows)
+    if result.prober is not None and result.prober.start_ns and result.phases:
+        zero = result.phases[0].start_ns
+        made.plots += machines.plots(result.prober, zero, TIME_AXIS, _marks(result))
     if result.slices and result.phases:
         made.heat_maps.append(_heat_map(result.slices, result.phases[0].start_ns))
     return made
@@ -226,14 +229,20 @@ def distribution(times: dict[str, Histogram]) -> Plot:
 # --- course over time ----------------------------------------------------------------------------
 
 
+def _marks(result: Result) -> list[tuple[float, str]]:
+    """Where a phase begins, in seconds since the start of the run."""
+    zero = result.phases[0].start_ns
+    return [
+        ((phase.start_ns - zero) / 1e9, str(phase.phase))
+        for phase in result.phases
+        if phase.end_ns > phase.start_ns and phase.start_ns > zero
+    ]
+
+
 def _course(result: Result, rows: Sequence[Interval]) -> list[Plot]:
     """Rates, power, times and queues, interval by interval."""
     zero = result.phases[0].start_ns
-    marks = [
-        ((one.start_ns - zero) / 1e9, str(one.phase))
-        for one in result.phases
-        if one.end_ns > one.start_ns and one.start_ns > zero
-    ]
+    marks = _marks(result)
     xs = [((row.start_ns + row.end_ns) / 2 - zero) / 1e9 for row in rows]
     lengths = [max(1, row.end_ns - row.start_ns) for row in rows]
     # None: a quotient that says nothing about the device.

@@ -15,6 +15,7 @@ from spekctl.kernel.gen.spek_prober_records import TaskCounters
 from spekctl.kernel.prober import CpuAndSwitches, Prober, Row, Sample
 from spekctl.kernel.records import IntervalRow, RunInfo
 from spekctl.power.meter import Meter, PowerOptions
+from spekctl.run import build
 from spekctl.run.progress import MachineFigures
 
 CPU_COLUMNS = tuple(field.name for field in fields(CpuAndSwitches))
@@ -144,6 +145,7 @@ class ProberObserver:
             cost_mean_ns=probe.cost_sum_ns / probe.rows if probe.rows else 0.0,
             cost_max_ns=probe.cost_max_ns,
             cpu_time_step_ns=probe.cpu_time_step_ns(),
+            swap_bytes=build.swap_bytes(),
             start_ns=[sample.start_ns for sample in self._samples],
             end_ns=[sample.end_ns for sample in self._samples],
             tables=[

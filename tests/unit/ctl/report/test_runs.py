@@ -8,7 +8,7 @@ from pathlib import Path
 
 import msgspec
 import pytest
-from lib.ctl import report_files
+from lib.ctl import probes, report_files
 from lib.ctl.plot_files import facts, intervals, write_result
 from lib.ctl.report_page import data_of, report
 
@@ -42,6 +42,25 @@ def test_a_missing_value_is_a_gap(tmp_path: Path) -> None:
     (table,) = power["tables"]
     assert [values[4] for values in table["y"]] == [None] * 3
     assert table["y"][0][3] == pytest.approx(8.3)
+
+
+def test_the_machine_is_plotted_from_the_start_of_the_run(tmp_path: Path) -> None:
+    """Memory, swap and the network too, with the phases of the run as marks."""
+    found = result.load_result(write_result(tmp_path / "r.json", intervals()))
+    zero = found.phases[0].start_ns
+    samples = probes.report()
+    shifted = [zero + number * 10**9 for number in range(4)]
+    prober = result.ProberResult(
+        "0.1.0", 10**9, 3, 0, 0, 0, 0.0, 0, shifted[:-1], shifted[1:], samples.tables, 0, {}, {},
+        swap_bytes=samples.swap_bytes,
+    )  # fmt: skip
+    sheet = runs.sheet_of("r.json", msgspec.structs.replace(found, prober=prober))
+    plots = {plot.key: plot for plot in sheet.plots}
+    assert {"prober-machine-cpu", "prober-memory", "prober-swap", "prober-net-eth0"} <= plots.keys()
+    assert plots["prober-memory"].strands[0].xs == [0.5, 1.5, 2.5]
+    assert plots["prober-memory"].marks == plots["course-iops"].marks
+    titles = [grid.title for grid in sheet.grids]
+    assert "the machine, from start to end of the sampling" in titles
 
 
 @pytest.mark.parametrize(("ms", "rate"), [(500, 200.0), (50, None)])

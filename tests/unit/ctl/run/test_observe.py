@@ -107,6 +107,9 @@ def test_samples_are_cut_to_the_measure_phase() -> None:
     as_json(made)
     text = printed(made)
     assert "machine: user 10.0%, system 30.0%, idle 60.0%" in text
+    # Of each sample half a second.
+    assert "CPU time of all CPUs" in text and "40.0 %" in text
+    assert "Interrupts" in text and "14.0/s" in text
     assert "0.400 context switches per I/O" in text
 
 
