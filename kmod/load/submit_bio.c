@@ -64,6 +64,15 @@ static noinline int count_cuts(struct spek_part *part)
 
 static int send(struct spek_part *part)
 {
+	/*
+	 * The block layer only looks at GD_DEAD while it waits for a frozen queue. That of a SCSI
+	 * disk thaws after the disk is gone, and an open partition stays, with its size. A disk
+	 * that goes between this check and submit_bio() is the block layer's business.
+	 */
+	if (unlikely(spek_compat_bdev_is_gone(&part->target->handle))) {
+		bio_io_error(&part->bio);
+		return 0;
+	}
 	submit_bio(&part->bio);
 	if (unlikely(part->bytes >> SECTOR_SHIFT >
 		     queue_max_sectors(bdev_get_queue(part->target->handle.bdev))))

@@ -193,6 +193,12 @@ int spek_mq_submit(struct spek_part *part)
 		bio_io_error(bio);
 		return 0;
 	}
+	/* A partition keeps its size when its disk goes. */
+	if (unlikely(spek_request_is_late(part))) {
+		blk_mq_free_request(rq);
+		bio_io_error(bio);
+		return 0;
+	}
 	/* The driver divides by the current block size of the device. */
 	if (unlikely(q->limits.logical_block_size != part->target->logical_block)) {
 		blk_mq_free_request(rq);

@@ -5,11 +5,27 @@
 
 #include <linux/blk_types.h>
 #include <linux/types.h>
+#include "slot.h"
+#include "target.h"
 
 struct request;
-struct spek_part;
 
 bool spek_request_should_retry(struct spek_part *part, int err);
 bool spek_request_undo(struct request *rq, blk_status_t status);
+
+/**
+ * spek_request_is_late() - check, with a request at hand, whether the disk of a part is gone
+ * @part: a request of its target's queue has been allocated for it
+ *
+ * The queue of a SCSI disk accepts requests again once the disk is gone, for other drivers of the
+ * device. An open partition stays, with its size.
+ *
+ * Return: true if nothing may be sent. If false, the disk stays until the request has ended:
+ * del_gendisk() sets GD_DEAD before it waits for q_usage_counter, which the request holds.
+ */
+static inline bool spek_request_is_late(const struct spek_part *part)
+{
+	return spek_compat_bdev_is_gone(&part->target->handle);
+}
 
 #endif

@@ -170,6 +170,11 @@ static int submit(struct spek_part *part)
 		fail(part, BLK_STS_IOERR);
 		return 0;
 	}
+	if (unlikely(spek_request_is_late(part))) {
+		blk_mq_free_request(rq);
+		fail(part, BLK_STS_IOERR);
+		return 0;
+	}
 	/* Addresses are in blocks. Changing their size freezes the queue: not while @rq exists. */
 	if (unlikely(queue_logical_block_size(q) != part->target->logical_block)) {
 		blk_mq_free_request(rq);

@@ -17,6 +17,7 @@ from guest.faults.world import (
     WAIT_S,
     NullDisk,
     World,
+    can_be_opened,
     endless,
     queue,
     requests,
@@ -42,6 +43,7 @@ from spekctl.workload.config import ResolvedArrival
 
 BACKENDS = ("bio", "mq")
 SCSI_BACKENDS = ("bio", "mq", "scsi")
+SD = Path("/sys/bus/scsi/drivers/sd")
 SCSI_PARAMETERS = Path("/sys/module/scsi_debug/parameters")
 ENOUGH = 30  # errors
 RESETS = 3
@@ -255,6 +257,57 @@ def scsi_disk_deleted(world: World, backend: str) -> str:
     ):
         pass
     return world.scsi()
+
+
+# Of the partition of a disk whose driver goes.
+FIRST, SECTORS = 2048, 65536
+SLOW = ResolvedArrival("main", "constant", rate_milli=500)
+
+
+def driver_lets_go(node: str) -> None:
+    """sd gives up a disk that stays on its bus: the partition that a run has open stays, too."""
+    address = (sysfs(node) / "device").resolve().name
+    (SD / "unbind").write_text(address)
+
+
+@scenario(*(f"{backend}-{when}" for backend in SCSI_BACKENDS for when in ("ready", "slow")))
+def partition_outlives_its_disk(world: World, case: str) -> str:
+    """The disk goes while no I/O is outstanding: before the start, or between two I/Os.
+
+    The queue accepts requests again after that, for other drivers, and the partition keeps its
+    size. Nothing may be sent: without sd the SCSI layer calls a driver that is not there, and with
+    another disk on the same device the claim no longer holds.
+    """
+    backend, when = case.split("-")
+    node = world.scsi()
+    address = (sysfs(node) / "device").resolve().name
+    add_partition(node, 1, FIRST, SECTORS)
+    eventually(lambda: can_be_opened(f"{node}1"), f"{node}1 did not appear", WAIT_S)
+    settle()
+    arrival = SLOW if when == "slow" else None
+    config = endless(f"{node}1", backend, arrival=arrival)
+    run = world.controller.run_new(config)
+    try:
+        with scsi.command_log(node) as log:
+            if when == "slow":
+                world.controller.run_start(run)
+                world.wait(run, "nothing is sent", lambda one: requests(one) > 0)
+            driver_lets_go(node)
+            before = log.read()
+            assert bool(reads_and_writes(before)) == (when == "slow")
+            if when == "ready":
+                world.controller.run_start(run)
+            info = world.done(run, Reason.DEVICE_GONE)
+            assert log.read() == before, info
+    finally:
+        world.controller.run_delete(run)
+        (SD / "bind").write_text(address)
+    return world.scsi()
+
+
+def reads_and_writes(commands: list[scsi.Command]) -> list[scsi.Command]:
+    """Commands that transfer data, as sd or back end scsi make them."""
+    return [one for one in commands if one.cdb[0] & 0x1F in (0x08, 0x0A)]
 
 
 def pci_device(node: str) -> Path:
