@@ -129,17 +129,75 @@ static inline bool is_one_segment(const struct spek_part *part, const struct que
 	       lim->seg_boundary_mask >= SPEK_SLOT_CHUNK_MAX - 1;
 }
 
-/* The part is no longer one request by the current limits: let the block layer split it. */
-static noinline int submit_as_bio(struct spek_part *part)
+/*
+ * All checks of a part on its way to the driver. They need its request: as long as that exists,
+ * limits, block size, integrity and the disk don't change, since changing any of them freezes the
+ * queue first (for the disk see spek_request_is_late()).
+ *
+ * submit_bio(), submit_bio_noacct() and blk_mq_submit_bio() of Linux 6.1 to 7.3 also look at the
+ * following, in this order:
+ * - the task's I/O accounting and priority: kernel threads have none, and the bio has the stream's;
+ * - REQ_NOWAIT on a queue that cannot: the allocation does not wait in any queue;
+ * - fail_make_request: injects errors into bios only;
+ * - a disk that has become read-only: they only warn, the claim was for writing;
+ * - the end of the partition, and its start: here;
+ * - flushes, FUA, discards, zone commands, atomic writes: only plain reads and writes come here,
+ *   see spek_workload_is_plain();
+ * - REQ_POLLED on a queue that has lost its poll queues: the allocation then takes one that
+ *   interrupts, and spek_poll_targets() does not poll that;
+ * - cgroups and rq_qos (throttling, iocost, write-back throttling): deliberately not for spek, whose
+ *   load is the test;
+ * - a queue that is frozen or suspended: the allocation fails, see spek_request_should_retry();
+ * - a dead disk: here;
+ * - bounce buffers: buffers have no highmem pages;
+ * - a start or length that is no multiple of the logical block: here, by the block size, which
+ *   addresses and sizes were checked against when the target was opened;
+ * - limits: here;
+ * - integrity: refused when the target is opened; here if it came later, with a format;
+ * - merges: REQ_NOMERGE;
+ * - inline encryption: bios have no key;
+ * - zone write plugging: zoned disks are refused.
+ *
+ * Return: segments of the data; 0 if the block layer has to cut or complete it, -EIO if nothing may
+ * be sent
+ */
+static __always_inline int check(const struct spek_part *part, const struct request_queue *q,
+				 sector_t sector)
+{
+	const struct bio *bio = &part->bio;
+
+	if (unlikely(spek_request_is_late(part)) ||
+	    unlikely(bio_end_sector(bio) > bdev_nr_sectors(bio->bi_bdev)) ||
+	    unlikely(q->limits.logical_block_size != part->target->logical_block))
+		return -EIO;
+	if (unlikely(blk_get_integrity(bio->bi_bdev->bd_disk)))
+		return 0;
+	if (likely(is_one_segment(part, &q->limits)))
+		return 1;
+	return count_segments(bio, &q->limits, sector);
+}
+
+/*
+ * The part is no longer one request by the current limits: the worker cuts it again, or, where its
+ * limits are those already, the block layer does.
+ */
+static noinline int resubmit(struct spek_part *part)
 {
 	const struct spek_backend_ops *ops = spek_backend_bio_of(part->target);
 
+	if (spek_target_limits_changed(part->target))
+		return -E2BIG;
 	bio_associate_blkg(&part->bio);
 	part->bio.bi_end_io = ops->end_io;
 	part->was_submitted = true;
 	return ops->submit(part);
 }
 
+static noinline int fail(struct spek_part *part)
+{
+	bio_io_error(&part->bio);
+	return 0;
+}
 
 /* There is no plug around a single operation. */
 static noinline int submit_alone(struct spek_part *part)
@@ -170,21 +228,15 @@ int spek_mq_submit(struct spek_part *part)
 {
 	struct blk_plug *plug = current->plug;
 	struct bio *bio = &part->bio;
-	struct block_device *bdev = bio->bi_bdev;
 	blk_opf_t opf = bio->bi_opf;
-	struct request_queue *q = bdev_get_queue(bdev);
-	u32 nr_segments = 1;
+	struct request_queue *q = bdev_get_queue(bio->bi_bdev);
 	struct request *rq;
+	int nr_segments;
 
 	if (unlikely(!plug))
 		return submit_alone(part);
 	if (unlikely(spek_compat_plug_is_full(plug)))
 		flush(plug);
-	/* submit_bio() would notice that a partition or disk has shrunk; requests don't. */
-	if (unlikely(bio_end_sector(bio) > bdev_nr_sectors(bdev))) {
-		bio_io_error(bio);
-		return 0;
-	}
 	rq = blk_mq_alloc_request(q, gets_cached_rqs(q, part->target) ? opf | REQ_OP_WRITE : opf,
 				  BLK_MQ_REQ_NOWAIT);
 	if (IS_ERR(rq)) {
@@ -193,26 +245,11 @@ int spek_mq_submit(struct spek_part *part)
 		bio_io_error(bio);
 		return 0;
 	}
-	/* A partition keeps its size when its disk goes. */
-	if (unlikely(spek_request_is_late(part))) {
-		blk_mq_free_request(rq);
-		bio_io_error(bio);
-		return 0;
-	}
-	/* The driver divides by the current block size of the device. */
-	if (unlikely(q->limits.logical_block_size != part->target->logical_block)) {
-		blk_mq_free_request(rq);
-		bio_io_error(bio);
-		return 0;
-	}
 	rq->__sector = bio->bi_iter.bi_sector + part->target->start_sector;
-	if (unlikely(!is_one_segment(part, &q->limits))) {
-		nr_segments = count_segments(bio, &q->limits, rq->__sector);
-		if (unlikely(!nr_segments)) {
-			blk_mq_free_request(rq);
-			return spek_target_limits_changed(part->target) ? -E2BIG :
-									  submit_as_bio(part);
-		}
+	nr_segments = check(part, q, rq->__sector);
+	if (unlikely(nr_segments <= 0)) {
+		blk_mq_free_request(rq);
+		return nr_segments ? fail(part) : resubmit(part);
 	}
 	rq->cmd_flags = bio->bi_opf;
 	rq->__data_len = bio->bi_iter.bi_size;
