@@ -3,11 +3,12 @@
 #include <linux/file.h>
 #include <linux/fs.h>
 #include <linux/sched.h>
-#include <linux/version.h>
 
 #include "compat.h"
+#include "series.h"
 
 #ifdef SPEK_HAVE_HOLDER_OPS
+#if SPEK_COMPAT_KNOWS_MARK_DEAD
 /*
  * Called with bdev->bd_holder_lock held. Ending a claim takes that lock too, so
  * the handle stays valid until it is dropped here.
@@ -27,18 +28,19 @@ static void mark_dead(struct block_device *bdev)
 #endif
 {
 	report_gone(bdev);
-	/*
-	 * fd1464105cb3 ("fs: Avoid grabbing sb->s_umount under bdev->bd_holder_lock"), v6.7:
-	 * since then the callee drops the lock. The signature did not change.
-	 */
-#if LINUX_VERSION_CODE >= KERNEL_VERSION(6, 7, 0)
-	mutex_unlock(&bdev->bd_holder_lock);
-#endif
+	if (SPEK_COMPAT_MARK_DEAD_UNLOCKS)
+		mutex_unlock(&bdev->bd_holder_lock);
 }
 
-static const struct blk_holder_ops holder_ops = {
+static const struct blk_holder_ops mark_dead_ops = {
 	.mark_dead = mark_dead,
 };
+
+static const struct blk_holder_ops *const holder_ops = &mark_dead_ops;
+#else
+/* Who drops the lock is not known. Without the call, a removal is noticed as before v6.5. */
+static const struct blk_holder_ops *const holder_ops;
+#endif
 #endif
 
 /* Opens dev->bdev with @dev itself as the holder. */
@@ -46,19 +48,19 @@ static int open_claimed(struct spek_compat_bdev *dev, dev_t devt)
 {
 #if defined(SPEK_HAVE_BDEV_FILE)
 	dev->file = bdev_file_open_by_dev(devt, BLK_OPEN_READ | (dev->write ? BLK_OPEN_WRITE : 0),
-					  dev, &holder_ops);
+					  dev, holder_ops);
 	if (IS_ERR(dev->file))
 		return PTR_ERR(dev->file);
 	dev->bdev = file_bdev(dev->file);
 #elif defined(SPEK_HAVE_BDEV_HANDLE)
 	dev->handle = bdev_open_by_dev(devt, BLK_OPEN_READ | (dev->write ? BLK_OPEN_WRITE : 0),
-				       dev, &holder_ops);
+				       dev, holder_ops);
 	if (IS_ERR(dev->handle))
 		return PTR_ERR(dev->handle);
 	dev->bdev = dev->handle->bdev;
 #elif defined(SPEK_HAVE_HOLDER_OPS)
 	dev->bdev = blkdev_get_by_dev(devt, BLK_OPEN_READ | (dev->write ? BLK_OPEN_WRITE : 0),
-				      dev, &holder_ops);
+				      dev, holder_ops);
 	if (IS_ERR(dev->bdev))
 		return PTR_ERR(dev->bdev);
 #else

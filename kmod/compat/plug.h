@@ -13,8 +13,8 @@
 #include <linux/jiffies.h>
 #include <linux/part_stat.h>
 #include <linux/sched.h>
-#include <linux/version.h>
 
+#include "series.h"
 #include "spek_have.h"
 
 /* Limit of requests on a plug, as in block/blk.h, where several queues may have twice as many. */
@@ -160,15 +160,7 @@ static inline void spek_compat_disk_count_start(struct block_device *bdev, struc
 /*
  * On these kernels bdev_start_io_acct() would count the I/O a second time: the end of a request
  * counts it.
- *
- * Linux 6.1.93 has 99dc422335d8 ("block: support to account io_ticks precisely"): requests count
- * as in flight, and time without one is not busy time. Earlier kernels don't decrement that count
- * for requests, and the start of a request adds a tick of busy time.
  */
-#define SPEK_COMPAT_COUNTS_IN_FLIGHT \
-	(LINUX_VERSION_CODE >= KERNEL_VERSION(6, 1, 93) && \
-	 LINUX_VERSION_CODE < KERNEL_VERSION(6, 2, 0))
-
 static inline unsigned long spek_compat_busy_ticks(struct block_device *part, unsigned long ticks)
 {
 	long in_flight = 0;

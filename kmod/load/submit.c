@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /* Choosing the back end of a target, with the reason. */
 #include <linux/blk-mq.h>
+#include <linux/module.h>
+#include "../compat/series.h"
 #include "../core/refusal.h"
 #include "core/workload.h"
 #include "submit.h"
@@ -11,14 +13,28 @@ static const struct spek_backend_ops *const backends[] = {
 	[SPEK_BACKEND_SCSI] = &spek_backend_scsi,
 };
 
+/* For spekctl doctor, which also looks at modules that are not loaded; empty: auto may choose mq. */
+MODULE_INFO(mq_caveat, SPEK_COMPAT_MQ_CAVEAT);
+
+static const char *why_not_mq(const struct spek_target *target, bool plain)
+{
+	const char *why;
+
+	if (!plain)
+		return "The run has operations that only back end bio has.";
+	why = spek_backend_mq.why_unsupported(target);
+	if (!why && *SPEK_COMPAT_MQ_CAVEAT)
+		why = SPEK_COMPAT_MQ_CAVEAT;
+	return why;
+}
+
 /*
  * Never scsi: it tries every command once, where others retry what can be cured, and the disk's
  * statistics don't know of it. Who wants to see the bare device asks for it.
  */
 static void choose_auto(struct spek_target *target, bool plain)
 {
-	const char *why = plain ? spek_backend_mq.why_unsupported(target) :
-				  "The run has operations that only back end bio has.";
+	const char *why = why_not_mq(target, plain);
 
 	if (why) {
 		target->backend = spek_backend_bio_of(target);
@@ -59,6 +75,8 @@ int spek_backend_choose(struct spek_target *target, u32 wanted, bool polled, boo
 	target->backend = wanted == SPEK_BACKEND_BIO ? spek_backend_bio_of(target) :
 						       backends[wanted];
 	target->backend_reason = "The configuration selects it.";
+	if (wanted == SPEK_BACKEND_MQ && *SPEK_COMPAT_MQ_CAVEAT)
+		target->backend_reason = "The configuration selects it. " SPEK_COMPAT_MQ_CAVEAT;
 	why = target->backend->why_unsupported(target);
 	return why ? spek_refuse_part(refusal, -EOPNOTSUPP, why) : 0;
 }

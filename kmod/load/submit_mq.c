@@ -19,6 +19,7 @@
 #include <linux/blk-mq.h>
 #include <linux/sizes.h>
 #include "../compat/plug.h"
+#include "../compat/series.h"
 #include "slot.h"
 #include "submit.h"
 #include "submit_request.h"
@@ -30,6 +31,8 @@ static const char *why_unsupported(const struct spek_target *target)
 
 	if (!queue_is_mq(q))
 		return "The device is bio-based, not request-based (blk-mq).";
+	if (!SPEK_COMPAT_KNOWS_ACCOUNTING)
+		return SPEK_COMPAT_MQ_CAVEAT;
 	if (bdev_is_zoned(target->handle.bdev))
 		return "The device is zoned: writes are ordered above the request path.";
 	if (blk_get_integrity(target->handle.bdev->bd_disk))
@@ -149,7 +152,7 @@ static inline bool is_one_segment(const struct spek_part *part, const struct que
  *   load is the test;
  * - a queue that is frozen or suspended: the allocation fails, see spek_request_should_retry();
  * - a dead disk: here;
- * - bounce buffers: buffers have no highmem pages;
+ * - bounce buffers: buffers have no highmem pages, and nothing is built for 32 bits;
  * - a start or length that is no multiple of the logical block: here, by the block size, which
  *   addresses and sizes were checked against when the target was opened;
  * - limits: here;

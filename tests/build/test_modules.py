@@ -81,6 +81,30 @@ def test_modules_are_for_the_kernel_asked_for(built: Build, each_kernel: Kernel)
         assert (code, magic.split()[0]) == (0, each_kernel.release)
 
 
+def test_auto_may_choose_mq_on_the_kernels_of_the_tests(built: Build) -> None:
+    """With a newer series of the newest kernel this fails: run the guest tests on it with back end
+    mq, then enter it into kmod/compat/series.h."""
+    module = built[0] / "spek.ko"
+    assert run("/sbin/modinfo", "-F", "mq_caveat", str(module)) == (0, "\n")
+    assert b"The device is request-based (blk-mq)." in module.read_bytes()
+    assert b"The configuration selects it. " not in module.read_bytes()
+
+
+def test_auto_never_chooses_mq_on_a_vendor_kernel(tmp_path: Path) -> None:
+    """The compiler then finds nobody who could say that the device is request-based."""
+    tree = copy_sources(tmp_path / "tree")
+    kernel = find_kernel(STOCK_KERNELS[1])
+
+    code, output = run(*make_command(kernel, tree, "KCFLAGS=-DRHEL_RELEASE_CODE=2561"))
+
+    assert code == 0, output
+    module = tree / "spek.ko"
+    caveat = run("/sbin/modinfo", "-F", "mq_caveat", str(module))[1].strip()
+    assert "untested on vendor kernels" in caveat
+    assert f"The configuration selects it. {caveat}\0".encode() in module.read_bytes()
+    assert b"The device is request-based (blk-mq)." not in module.read_bytes()
+
+
 def test_modules_need_no_other_module(built: Build) -> None:
     """They load where there is no SCSI layer, for one; but drives are SCSI disks."""
     for name in MODULES:

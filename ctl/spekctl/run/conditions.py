@@ -23,6 +23,7 @@ from spekctl.block import device as block_device
 from spekctl.block import safety
 from spekctl.block.device import Device, Roots
 from spekctl.errors import ExitCode, UsageError
+from spekctl.kernel.gen.series import MQ_SERIES
 from spekctl.run import secure_boot
 from spekctl.suggest import did_you_mean
 
@@ -179,7 +180,7 @@ def _versions(machine: Machine, module: str) -> Iterator[Finding]:
 
 
 def _modinfo(path: Path) -> dict[str, str]:
-    """srcversion and version of a module's file; empty if it cannot be unpacked."""
+    """srcversion, version and mq_caveat of a module's file; empty if it cannot be unpacked."""
     if path.suffix == ".zst":
         return _told_by_modinfo(path)
     openers = {".ko": open, ".xz": lzma.open, ".gz": gzip.open}
@@ -191,7 +192,7 @@ def _modinfo(path: Path) -> dict[str, str]:
             data = file.read()
     except (OSError, EOFError, lzma.LZMAError):
         return {}
-    found = re.findall(rb"(?:^|\0)(srcversion|version)=([^\0]*)(?=\0)", data)
+    found = re.findall(rb"(?:^|\0)(srcversion|version|mq_caveat)=([^\0]*)(?=\0)", data)
     return {key.decode(): value.decode(errors="replace") for key, value in found}
 
 
@@ -208,7 +209,7 @@ def _told_by_modinfo(path: Path) -> dict[str, str]:
     except (OSError, subprocess.SubprocessError):
         return {}
     lines = (line.partition(":") for line in done.stdout.decode(errors="replace").splitlines())
-    wanted = ("srcversion", "version", "sig_id", "signer", "sig_key")
+    wanted = ("srcversion", "version", "mq_caveat", "sig_id", "signer", "sig_key")
     return {key: value.strip() for key, _, value in lines if key in wanted}
 
 
@@ -323,8 +324,28 @@ def _debugfs(machine: Machine) -> Iterator[Finding]:
         )  # fmt: skip
 
 
+def _back_end(machine: Machine) -> Iterator[Finding]:
+    """What auto chooses: the module says it of the kernel that it was built for."""
+    tested = ", ".join(f"{major}.{minor}" for major, minor in MQ_SERIES)
+    about = f"back end mq was tested on Linux {tested}; this is {machine.release}"
+    path = machine.installed("spek")
+    caveat = _modinfo(path).get("mq_caveat") if path is not None else None
+    if caveat is None:
+        match = re.match(r"(\d+)\.(\d+)", machine.release)
+        series = (int(match[1]), int(match[2])) if match else None
+        caveat = "" if series in MQ_SERIES else "It is untested here."
+    if caveat:
+        text = f"auto chooses back end bio: {about}. {caveat}"
+        remedy = "--backend mq, where it is not refused; the result repeats the remark"
+        yield Finding("machine", "back end", "note", text, remedy)
+    else:
+        text = f"auto chooses back end mq where the device allows it: {about}"
+        yield Finding("machine", "back end", "ok", text)
+
+
 CHECKS: tuple[Callable[[Machine], Iterator[Finding]], ...] = (
     _rights, _loaded, _headers_missing, _secure_boot, _governor, _turbo, _clock, _debugfs,
+    _back_end,
 )  # fmt: skip
 
 

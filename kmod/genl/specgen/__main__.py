@@ -4,7 +4,8 @@
 From each YAML spec (the kernel's genetlink dialect) come the uapi header, the
 kernel's policies, ops table and family, Python enums, records and pyroute2 classes, and
 a table of attributes. The ops are emitted as `struct genl_ops` with a policy for
-each operation, because Linux 6.1 has no `struct genl_split_ops`.
+each operation, because Linux 6.1 has no `struct genl_split_ops`. The list of tested
+kernel series is copied to Python as well.
 
     python3 -m specgen            write all files
     python3 -m specgen --check    write nothing, fail if a file differs from its spec
@@ -15,11 +16,13 @@ from __future__ import annotations
 import argparse
 import difflib
 import sys
+from collections.abc import Iterator
 from pathlib import Path
 
 from specgen.kernel import kernel_header, kernel_source
 from specgen.python import python_module
 from specgen.records import records_module
+from specgen.series import OUTPUT, series_module
 from specgen.spec import Outputs, SpecError, load
 from specgen.table import markdown
 from specgen.uapi import enum_header, uapi_header
@@ -82,6 +85,16 @@ def generate(root: Path, outputs: Outputs) -> dict[str, str]:
     )
 
 
+def everything(root: Path) -> Iterator[tuple[str, str]]:
+    """Path and text of every file."""
+    for outputs in FAMILIES:
+        try:
+            yield from generate(root, outputs).items()
+        except (SpecError, OSError) as error:
+            raise SpecError(f"{outputs.spec}: {error}") from error
+    yield OUTPUT, series_module(root)
+
+
 def main(argv: list[str] | None = None) -> int:
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawTextHelpFormatter
@@ -90,27 +103,26 @@ def main(argv: list[str] | None = None) -> int:
     parser.add_argument("--root", type=Path, default=ROOT, help="root of the tree")
     args = parser.parse_args(argv)
     stale = 0
-    for outputs in FAMILIES:
-        try:
-            files = generate(args.root, outputs)
-        except (SpecError, OSError) as error:
-            print(f"{outputs.spec}: {error}", file=sys.stderr)
-            return 2
-        for name, text in files.items():
-            # a file is written only if it changes: nothing is rebuilt for nothing
-            path = args.root / name
-            old = path.read_text(encoding="utf-8") if path.exists() else ""
-            if old == text:
-                continue
-            if args.check:
-                stale += 1
-                diff = difflib.unified_diff(
-                    old.splitlines(True), text.splitlines(True), name, f"{name} (generated now)"
-                )
-                sys.stdout.writelines(diff)
-            else:
-                path.parent.mkdir(parents=True, exist_ok=True)
-                path.write_text(text, encoding="utf-8")
+    try:
+        files = dict(everything(args.root))
+    except (SpecError, OSError) as error:
+        print(error, file=sys.stderr)
+        return 2
+    for name, text in files.items():
+        # a file is written only if it changes: nothing is rebuilt for nothing
+        path = args.root / name
+        old = path.read_text(encoding="utf-8") if path.exists() else ""
+        if old == text:
+            continue
+        if args.check:
+            stale += 1
+            diff = difflib.unified_diff(
+                old.splitlines(True), text.splitlines(True), name, f"{name} (generated now)"
+            )
+            sys.stdout.writelines(diff)
+        else:
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.write_text(text, encoding="utf-8")
     if stale:
         print(f"{stale} generated files are out of date; run `make gen`", file=sys.stderr)
     return 1 if stale else 0

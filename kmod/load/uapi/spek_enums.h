@@ -89,8 +89,8 @@ enum spek_reason {
 
 /**
  * enum spek_backend - How I/O reaches the device.
- * @SPEK_BACKEND_AUTO: mq where the device allows it, otherwise bio; backend-reason says
- *   why.
+ * @SPEK_BACKEND_AUTO: mq where the device allows it and on series of kernels on which it
+ *   was tested, otherwise bio; backend-reason says why.
  * @SPEK_BACKEND_BIO: Preallocated bios through submit_bio(). Works on every block device.
  * @SPEK_BACKEND_MQ: Requests from the device's own tag set, given to the driver a batch
  *   at a time, through the I/O scheduler if the device has one.

@@ -23,6 +23,7 @@ GENERATOR = ROOT / "kmod" / "genl"
 sys.path.insert(0, str(GENERATOR))
 
 import specgen.__main__ as gen  # noqa: E402
+from specgen import series  # noqa: E402
 from specgen.spec import Outputs, SpecError  # noqa: E402
 
 SPEC: dict[str, Any] = {
@@ -143,11 +144,16 @@ def test_committed_files_follow_from_the_specs() -> None:
     assert done.returncode == 0, done.stdout + done.stderr
 
 
-def test_check_reports_drift_and_writes_nothing(tmp_path: Path) -> None:
-    for family in gen.FAMILIES:
-        target = tmp_path / family.spec
+def copy_sources(root: Path) -> None:
+    """Everything that files are generated from."""
+    for name in (*(family.spec for family in gen.FAMILIES), series.SOURCE):
+        target = root / name
         target.parent.mkdir(parents=True, exist_ok=True)
-        target.write_bytes((ROOT / family.spec).read_bytes())
+        target.write_bytes((ROOT / name).read_bytes())
+
+
+def test_check_reports_drift_and_writes_nothing(tmp_path: Path) -> None:
+    copy_sources(tmp_path)
     assert gen.main(["--root", str(tmp_path)]) == 0
     assert gen.main(["--root", str(tmp_path), "--check"]) == 0
     header = tmp_path / gen.FAMILIES[0].uapi
@@ -158,10 +164,7 @@ def test_check_reports_drift_and_writes_nothing(tmp_path: Path) -> None:
 
 
 def test_a_file_that_did_not_change_is_not_touched(tmp_path: Path) -> None:
-    for family in gen.FAMILIES:
-        target = tmp_path / family.spec
-        target.parent.mkdir(parents=True, exist_ok=True)
-        target.write_bytes((ROOT / family.spec).read_bytes())
+    copy_sources(tmp_path)
     gen.main(["--root", str(tmp_path)])
     header = tmp_path / gen.FAMILIES[0].uapi
     before = header.stat().st_mtime_ns

@@ -14,6 +14,9 @@ from lib.fakes.rig import CLOCK, CPU, QUEUE, RELEASE, UPDATES, Rig, doctor
 from spekctl import __version__
 from spekctl.block import safety
 from spekctl.errors import ExitCode
+from spekctl.kernel.gen.series import MQ_SERIES
+
+SERIES = ", ".join(f"{major}.{minor}" for major, minor in MQ_SERIES)
 
 
 @pytest.fixture
@@ -84,6 +87,13 @@ CASES: dict[str, tuple[dict[str, str], str, str, str, str]] = {
         {f"{CPU}/cpu{cpu}/cpufreq/scaling_governor": "schedutil" for cpu in (0, 1, 2, 5)},
         "governor", "spoils", "CPU 0-2,5: governor schedutil", "cpupower",
     ),
+    "kernel of a vendor": (
+        {f"{UPDATES}/spek.ko": "\0srcversion=AAAA\0mq_caveat=Not on vendor kernels.\0"},
+        "back end", "note",
+        f"auto chooses back end bio: back end mq was tested on Linux {SERIES}; this is {RELEASE}."
+        " Not on vendor kernels.",
+        "--backend mq",
+    ),
     "polling": ({f"{QUEUE}/io_poll": "0"}, "polling", "note", "--polled is refused", ""),
 }  # fmt: skip
 
@@ -100,6 +110,21 @@ def test_what_spoils_a_measurement_is_found_with_its_remedy(
     assert list(found) == [check]
     assert found[check][0] == level
     assert text in found[check][1] and remedy in found[check][2]
+
+
+def test_the_series_on_which_auto_may_choose_mq_are_printed(spekctl: Spekctl, rig: Rig) -> None:
+    said = spekctl("doctor", "--root", rig.root).out
+    assert f"back end mq was tested on Linux {SERIES}; this is {RELEASE}" in said
+    rig.put(f"{UPDATES}/spek.ko", "\0srcversion=AAAA\0mq_caveat=\0")
+    assert doctor(spekctl, rig) == (0, {})
+
+
+@pytest.mark.parametrize("release", ["6.6.30", "6.120.1-test", "16.12.1", "unknown"])
+def test_without_an_installed_module_the_series_decides(
+    release: str, spekctl: Spekctl, rig: Rig
+) -> None:
+    rig.put("proc/sys/kernel/osrelease", release)
+    assert doctor(spekctl, rig)[1]["back end"][0] == "note"
 
 
 def test_the_same_source_is_found_in_a_packed_module(spekctl: Spekctl, rig: Rig) -> None:
