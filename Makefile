@@ -12,6 +12,7 @@ prefix ?= /usr/local
 # ---- modules ----
 
 release = $(file <$(KDIR)/include/config/kernel.release)
+config = $(KDIR)/include/config/auto.conf
 cache = $(or $(XDG_CACHE_HOME),$(HOME)/.cache)/spek/kernels
 
 kbuild = $(MAKE) -C $(KDIR) M=$(CURDIR) $(kbuild-options)
@@ -41,6 +42,9 @@ check-headers:
 		echo "  or name another kernel: make KDIR=/path/to/headers/or/built/tree"; \
 		echo "  Kernels here:           $(or $(wildcard $(addsuffix \
 			/lib/modules/*/build,/ $(cache)/*)),none)" | sed 's://*:/:g'; \
+		exit 2; \
+	elif grep -qs '^CONFIG_MODULES=y' $(config) && ! grep -qs '^CONFIG_64BIT=y' $(config); then \
+		echo "spek: the kernel in $(KDIR) is a 32-bit one, and spek needs CONFIG_64BIT."; \
 		exit 2; \
 	fi >&2
 

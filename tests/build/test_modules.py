@@ -260,6 +260,32 @@ def test_modules_build_without_stacking(tmp_path: Path) -> None:
     assert STACKING.encode() in strings  # why mq and scsi refuse
 
 
+def test_nothing_is_built_for_a_32_bit_kernel(tmp_path: Path) -> None:
+    tree = copy_sources(tmp_path / "tree")
+
+    _, output = run(*make_command(find_kernel(STOCK_KERNELS[1]), tree, "CONFIG_64BIT="))
+
+    assert "spek: this kernel is a 32-bit one, and spek needs CONFIG_64BIT: nothing is built." in (
+        re.sub(r"^[^ ]*Kbuild:\d+: ", "", line) for line in output.splitlines()
+    )
+    assert [path.name for path in tree.rglob("*.o")] == []
+    assert [path.name for path in tree.glob("*.ko")] == []
+
+
+def test_make_refuses_a_32_bit_kernel(tmp_path: Path) -> None:
+    """What dkms runs where it does not know BUILD_EXCLUSIVE_CONFIG."""
+    tree = copy_sources(tmp_path / "tree")
+    headers = tmp_path / "headers"
+    (headers / "include/config").mkdir(parents=True)
+    (headers / "Makefile").touch()
+    (headers / "include/config/auto.conf").write_text("CONFIG_MODULES=y\nCONFIG_X86_32=y\n")
+
+    code, output = run("make", f"KDIR={headers}", "modules", cwd=tree)
+
+    assert code != 0
+    assert f"the kernel in {headers} is a 32-bit one, and spek needs CONFIG_64BIT." in output
+
+
 @pytest.mark.parametrize(
     ("control", "other", "complaint"),
     [
