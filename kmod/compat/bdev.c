@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0
 /* Opening and claiming a block device, with the interface of each kernel version. */
+#include <linux/blkdev.h>
 #include <linux/file.h>
 #include <linux/fs.h>
+#include <linux/mm.h>
 #include <linux/sched.h>
 
 #include "compat.h"
@@ -73,6 +75,26 @@ static int open_claimed(struct spek_compat_bdev *dev, dev_t devt)
 }
 
 /*
+ * Drop what the page cache holds of a device, mapped pages too: the cache of another path to the
+ * same data does not tell it of writes, and spek's own writes pass it by. Dirty pages stay; this
+ * waits for no I/O, so a device that hangs delays neither a claim nor its end.
+ */
+static void drop_cache(const struct spek_compat_bdev *dev)
+{
+#ifdef SPEK_HAVE_BDEV_FILE
+	struct address_space *mapping = dev->file->f_mapping;
+#else
+	struct address_space *mapping = dev->bdev->bd_inode->i_mapping;
+#endif
+
+	unmap_mapping_range(mapping, 0, 0, 0);
+	invalidate_bdev(dev->bdev);
+	/* The pages of the disk that a partition is on are others. */
+	if (bdev_is_partition(dev->bdev))
+		invalidate_bdev(bdev_whole(dev->bdev));
+}
+
+/*
  * Opening the number of a device that does not exist makes the kernel load a module for it and
  * wait for modprobe: a wrong number would load a driver, and the run could be neither used nor
  * deleted until then, as deleting it waits for its devices to be opened.
@@ -109,9 +131,13 @@ int spek_compat_bdev_open(struct spek_compat_bdev *dev, dev_t devt, bool write, 
 	dev->ops = ops;
 	dev->write = write;
 	err = bdev_exists(devt) ? open_claimed(dev, devt) : -ENXIO;
-	if (err)
+	if (err) {
 		dev->bdev = NULL;
-	return err;
+		return err;
+	}
+	/* Whoever judges the device by its data under this claim must see what is on it. */
+	drop_cache(dev);
+	return 0;
 }
 
 /**
@@ -127,6 +153,8 @@ void spek_compat_bdev_close(struct spek_compat_bdev *dev)
 {
 	if (!dev->bdev)
 		return;
+	/* What was cached before the run is not what is on the device now. */
+	drop_cache(dev);
 #if defined(SPEK_HAVE_BDEV_FILE)
 #ifdef SPEK_HAVE_BDEV_FPUT
 	bdev_fput(dev->file);

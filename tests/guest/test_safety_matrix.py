@@ -15,10 +15,11 @@ import os
 import threading
 from collections.abc import Callable, Iterator
 from pathlib import Path
+from typing import IO
 
 import msgspec
 import pytest
-from guest.holders import HOLDERS, WITHOUT_CLAIM, mounted, opened, tool
+from guest.holders import HOLDERS, WITHOUT_CLAIM, mapped, mounted, opened, tool
 from lib.guest import disk_images
 from lib.guest.disks import (
     add_partition,
@@ -79,6 +80,12 @@ def digest(node: str) -> str:
     finally:
         os.close(fd)
     return found.hexdigest()
+
+
+def digest_of(reader: IO[bytes]) -> str:
+    """Of the whole device, as an open file sees it."""
+    reader.seek(0)
+    return hashlib.blake2b(reader.read(SIZE_MB * MIB)).hexdigest()
 
 
 def spekctl(capfd: pytest.CaptureFixture[str], *arguments: str) -> tuple[int, str]:
@@ -219,6 +226,35 @@ def test_what_is_on_a_disk_stays_on_it(
     )
     assert digest(empty) == before
     assert no_run_is_left(controller)
+
+
+@pytest.mark.parametrize("how", ["read", "mapped"])
+def test_a_stale_page_cache_hides_no_data(
+    how: str, empty: str, controller: Controller, capfd: pytest.CaptureFixture[str]
+) -> None:
+    """A reader keeps the device open, and with it the pages that were blank; a file system is
+    then made by another path, which the cache of this one does not learn of."""
+    with open(empty, "rb", buffering=0) as reader:
+        with mmap.mmap(reader.fileno(), MIB, prot=mmap.PROT_READ) as pages:
+            blank = pages[:] if how == "mapped" else reader.read(MIB)
+            assert not any(blank)
+            table = f"0 {SIZE_MB * MIB >> 9} linear {empty} 0"
+            with mapped("other-path", table) as name:
+                file_system(f"/dev/{name}")
+            before = digest(empty)
+            code, sentence = spekctl(capfd, *WRITE, "--write", "--device", empty)
+        assert code == ExitCode.REFUSED
+        assert "holds data: file system ext4 'precious'" in sentence
+        assert digest(empty) == before
+
+
+def test_a_run_leaves_no_stale_pages(empty: str, controller: Controller) -> None:
+    """What a run has written is what a reader sees that had the device open all the while."""
+    with open(empty, "rb", buffering=0) as reader:
+        blank = digest_of(reader)
+        config = one_stream(empty, pattern="sequential", read_ppm=0, count=SIZE_MB * MIB >> 12)
+        controller.complete(msgspec.structs.replace(config, data="random"))
+        assert digest_of(reader) == digest(empty) != blank
 
 
 def test_a_serial_of_another_disk_does_not_help(

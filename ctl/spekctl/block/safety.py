@@ -24,6 +24,7 @@ from spekctl.errors import NotPermittedError, RefusedError, SpekError
 from spekctl.kernel.records import RunInfo, RunState
 
 _BLKGETDISKSEQ = 0x80081280
+_BLKFLSBUF = 0x1261
 
 # How a device can be open. A reader risks only stale data; udev and
 # others read devices all the time.
@@ -75,7 +76,9 @@ def explain_busy(device: Device, runs: Iterable[RunInfo] = (), roots: Roots = RO
 
 
 def signatures_on(device: Device, diskseq: int) -> list[blkid.Signature]:
-    """Signatures on the claimed device, read through a descriptor checked to be that device."""
+    """Signatures on the claimed device, read through a descriptor checked to be that device, and
+    from the device itself: what others have read before it was written by another path is in the
+    page cache for as long as they have it open."""
     try:
         fd = os.open(device.path, os.O_RDONLY | os.O_CLOEXEC | os.O_NONBLOCK)
     except PermissionError as error:
@@ -87,9 +90,22 @@ def signatures_on(device: Device, diskseq: int) -> list[blkid.Signature]:
         seq = _diskseq(fd)
         if not same or (diskseq and seq and seq != diskseq):
             raise RefusedError(f"{device.path} has just been replaced by another device")
+        _drop_cache(device, fd)
         return blkid.signatures(fd)
     finally:
         os.close(fd)
+
+
+def _drop_cache(device: Device, fd: int) -> None:
+    try:
+        fcntl.ioctl(fd, _BLKFLSBUF)
+    except PermissionError as error:
+        raise NotPermittedError(f"not permitted to drop the page cache of {device.path}") from error
+    except OSError as error:
+        raise RefusedError(
+            f"cannot probe {device.path} for data: its page cache cannot be dropped"
+            f" ({error.strerror})"
+        ) from error
 
 
 def refuse_without_write(some: Sequence[Device], roots: Roots = ROOTS) -> NoReturn:

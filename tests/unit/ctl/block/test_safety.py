@@ -3,6 +3,8 @@
 
 from __future__ import annotations
 
+import errno
+import os
 from collections.abc import Callable
 from pathlib import Path
 
@@ -13,7 +15,7 @@ from lib.fakes.kernel import other_run
 from spekctl.block import blkid, device, safety
 from spekctl.block.device import Device, Roots
 from spekctl.documents.device import DiskCounters
-from spekctl.errors import RefusedError, UsageError
+from spekctl.errors import NotPermittedError, RefusedError, UsageError
 
 NUMBERS = {"sda": "8:0", "sda1": "8:1", "sda2": "8:2", "sdb": "8:16", "dm-0": "253:0", "md0": "9:0"}
 
@@ -413,4 +415,37 @@ def test_a_device_that_was_replaced_is_refused(
     with pytest.raises(RefusedError, match="been replaced"):
         safety.signatures_on(found, 42)
     monkeypatch.setattr(safety, "_diskseq", lambda fd: 42)
+    dropped = []
+    monkeypatch.setattr(safety, "_drop_cache", lambda device, fd: dropped.append(device))
     assert safety.signatures_on(found, 42) == []
+    assert dropped == [found]
+
+
+@pytest.mark.parametrize(
+    ("number", "error", "text"),
+    [
+        (errno.EACCES, NotPermittedError, "not permitted to drop the page cache of"),
+        (errno.EIO, RefusedError, r"its page cache cannot be dropped \(Input/output error\)"),
+    ],
+)
+def test_a_device_whose_cache_stays_is_not_judged(
+    machine: Machine,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    number: int,
+    error: type[Exception],
+    text: str,
+) -> None:
+    def refuse(fd: int, request: int) -> None:
+        assert request == 0x1261
+        raise OSError(number, os.strerror(number))
+
+    path = tmp_path / "image"
+    path.write_bytes(bytes(4096))
+    found = msgspec.structs.replace(machine.get("sdb"), path=str(path))
+    monkeypatch.setattr(safety, "_device_number", lambda fd: (8, 16))
+    monkeypatch.setattr(safety, "_diskseq", lambda fd: 42)
+    monkeypatch.setattr("fcntl.ioctl", refuse)
+    monkeypatch.setattr(safety.blkid, "signatures", lambda fd: pytest.fail("it was judged"))
+    with pytest.raises(error, match=text):
+        safety.signatures_on(found, 42)
