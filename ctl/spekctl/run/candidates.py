@@ -28,7 +28,7 @@ class Candidate:
     read_only: bool
     in_use: str  # why it cannot be tested; empty if it can
     open_for_writing: list[str]
-    data: list[str] | None  # signatures; None: it cannot be read
+    data: list[str] | None  # signatures; None: it is in use, or it cannot be read
     state: str  # permitted use, as a sentence
 
 
@@ -40,7 +40,8 @@ def every(everything: bool = False) -> list[Candidate]:
     for one in device.every(everything=everything):
         in_use = safety.verdict(one, runs=runs)
         writers = safety.writers(one, opened)
-        data = safety.data_on(one)
+        # Never read a disk that a run measures, or that somebody uses: it would be in their way.
+        data = None if in_use else safety.data_on(one)
         found.append(
             Candidate(
                 path=one.node,

@@ -79,6 +79,23 @@ def test_the_strongest_reason_decides(
     assert candidates._state(in_use, unwritable, writers, found) == state
 
 
+def test_a_disk_in_use_is_not_read(kernel: FakeKernel, monkeypatch: pytest.MonkeyPatch) -> None:
+    read: list[str] = []
+
+    def look(one: block_device.Device) -> list[blkid.Signature]:
+        read.append(one.path)
+        return [XFS]
+
+    disks = [disk("/dev/fake0"), disk("/dev/fake1"), disk("/dev/fake2")]
+    in_use = {"/dev/fake0": "run 3 uses it", "/dev/fake1": "", "/dev/fake2": "mounted on /"}
+    monkeypatch.setattr(block_device, "every", lambda everything: disks)
+    monkeypatch.setattr(safety, "opened_devices", lambda: [])
+    monkeypatch.setattr(safety, "verdict", lambda one, runs: in_use[one.path])
+    monkeypatch.setattr(safety, "data_on", look)
+    assert [one.data for one in candidates.every()] == [None, [str(XFS)], None]
+    assert read == ["/dev/fake1"]
+
+
 def refuse_to_connect(error: Exception) -> Callable[[], FakeKernel]:
     def connect() -> FakeKernel:
         raise error
