@@ -22,7 +22,7 @@ BLKRRPART = 0x125F
 Holder = Callable[[str], contextlib.AbstractContextManager[str]]
 HOLDERS: dict[str, Holder] = {}
 # They don't claim the device: the kernel alone can't know of them.
-WITHOUT_CLAIM = {"loop", "open for writing"}
+WITHOUT_CLAIM = {"loop", "nvmet", "open for writing"}
 
 
 def holder(name: str) -> Callable[[Callable[[str], Iterator[str]]], None]:
@@ -175,6 +175,23 @@ def _loop(node: str) -> Iterator[str]:
         tool("losetup", "--detach", loop)
         backing = Path("/sys/class/block", Path(loop).name, "loop")
         eventually(lambda: not backing.exists(), f"{loop} does not let go")
+
+
+@holder("nvmet")
+def _nvmet(node: str) -> Iterator[str]:
+    tool("modprobe", "nvmet")
+    subsystem = Path("/sys/kernel/config/nvmet/subsystems/nqn.2026-01.example:spek")
+    namespace = subsystem / "namespaces/7"
+    subsystem.mkdir()
+    namespace.mkdir()
+    try:
+        (namespace / "device_path").write_text(node)
+        (namespace / "enable").write_text("1")
+        yield f"{{name}} is exported by nvmet as namespace 7 of {subsystem.name}"
+        (namespace / "enable").write_text("0")
+    finally:
+        namespace.rmdir()
+        subsystem.rmdir()
 
 
 @contextlib.contextmanager

@@ -47,6 +47,8 @@ class Device(DeviceFacts, frozen=True, kw_only=True):
     # Serial or WWN, if another disk has the same: namespaces of one controller share a serial, as
     # may the units of one SCSI target; paths to one unit share a WWN.
     shared: frozenset[str] = frozenset()
+    # Kernel names of other disks that are paths to the same unit, or to the one with the partition.
+    other_paths: tuple[str, ...] = ()
 
     def facts(self, diskseq: int = 0, before: DiskCounters | None = None) -> TargetFacts:
         """The device as documents describe it; @before: what it had counted before the run."""
@@ -169,6 +171,8 @@ def by_number(
         **_zone_facts(queue),
         sysfs=sysfs,
         shared=frozenset(one for one in (serial, wwn) if owners.get(one, set()) - {disk.name}),
+        # Not by the serial: units of one target and namespaces of one controller share that.
+        other_paths=tuple(sorted(owners.get(wwn, set()) - {disk.name})) if wwn else (),
     )
 
 
@@ -234,15 +238,30 @@ def read_stat(device: Device) -> DiskCounters | None:
 
 def related_names(device: Device, roots: Roots = ROOTS) -> list[str]:
     """Kernel names of the device itself and, for a disk, of its partitions."""
-    names = [device.name]
-    if not device.partition:
-        with contextlib.suppress(OSError):
-            names += sorted(
-                entry.name.replace("!", "/")
-                for entry in device.sysfs.iterdir()
-                if (entry / "partition").is_file()
-            )
+    partitions = [] if device.partition else _partitions(device.sysfs)
+    return [device.name, *(name for name, _ in partitions)]
+
+
+def names_on_other_paths(device: Device, roots: Roots = ROOTS) -> list[str]:
+    """Kernel names of what other paths call the same bytes: of a disk, the disk and its
+    partitions; of a partition, the disk and the partition of the same number."""
+    names: list[str] = []
+    for disk in device.other_paths:
+        partitions = _partitions(roots.sys / "class" / "block" / disk)
+        wanted = [name for name, number in partitions if device.partition in (0, number)]
+        names += [disk.replace("!", "/"), *wanted]
     return names
+
+
+def _partitions(disk: Path) -> list[tuple[str, int]]:
+    """Kernel names and numbers of the partitions of the disk whose folder in sysfs is @disk."""
+    with contextlib.suppress(OSError):
+        return sorted(
+            (entry.name.replace("!", "/"), number)
+            for entry in disk.iterdir()
+            if (number := _number(entry / "partition"))
+        )
+    return []
 
 
 def _is_uninteresting(name: str, directory: Path) -> bool:

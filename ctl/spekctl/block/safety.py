@@ -19,7 +19,7 @@ from pathlib import Path
 from typing import NoReturn
 
 from spekctl.block import blkid
-from spekctl.block.device import ROOTS, Device, Roots, related_names
+from spekctl.block.device import ROOTS, Device, Roots, names_on_other_paths, related_names
 from spekctl.errors import NotPermittedError, RefusedError, SpekError
 from spekctl.kernel.records import RunInfo, RunState
 
@@ -58,6 +58,7 @@ def holders(device: Device, roots: Roots = ROOTS) -> list[Holder]:
     found += _stacked(device, roots)
     found += _multi_device_filesystems(device, roots)
     found += _loops(numbers, roots)
+    found += _exports(numbers, roots)
     unique: dict[str, Holder] = {}
     for holder in found:
         unique.setdefault(holder.text, holder)
@@ -201,19 +202,28 @@ def data_on(device: Device) -> list[blkid.Signature] | None:
 # --- who uses a device ---------------------------------------------------------------------------
 
 
+def _names(device: Device, roots: Roots) -> dict[str, str]:
+    """Kernel name -> as messages call it, of the device and of what lies on the same bytes, by
+    whatever path."""
+    names = {name: name for name in related_names(device, roots)}
+    for name in names_on_other_paths(device, roots):
+        names[name] = f"{name} (another path to {device.disk})"
+    return names
+
+
 def _numbers(device: Device, roots: Roots) -> dict[str, str]:
-    """MAJ:MIN -> kernel name, of the device and of what lies on the same bytes.
+    """MAJ:MIN -> as messages call it, of the device and of what lies on the same bytes.
 
     A disk is in use if one of its partitions is; a partition if the whole disk is.
     """
-    names = related_names(device, roots)
+    names = _names(device, roots)
     if device.partition:
-        names.append(device.disk)
+        names[device.disk] = device.disk
     numbers: dict[str, str] = {}
-    for name in names:
+    for name, text in names.items():
         number = _read(roots.sys / "class" / "block" / name.replace("/", "!") / "dev")
         if number:
-            numbers[number] = name
+            numbers[number] = text
     numbers.setdefault(f"{device.major}:{device.minor}", device.name)
     return numbers
 
@@ -249,12 +259,12 @@ def _swap(numbers: dict[str, str], roots: Roots) -> list[Holder]:
 def _stacked(device: Device, roots: Roots) -> list[Holder]:
     """Device mapper (LVM, LUKS, multipath), md, bcache and others that register themselves."""
     found = []
-    for name in related_names(device, roots):
+    for name, text in _names(device, roots).items():
         directory = roots.sys / "class" / "block" / name.replace("/", "!")
         for holder in _list(directory / "holders"):
-            found.append(Holder(f"{name} is used by {_stack_name(holder, roots)}"))
+            found.append(Holder(f"{text} is used by {_stack_name(holder, roots)}"))
         if (directory / "bcache").exists():
-            found.append(Holder(f"{name} belongs to bcache"))
+            found.append(Holder(f"{text} belongs to bcache"))
     return found
 
 
@@ -276,11 +286,11 @@ def _stack_name(name: str, roots: Roots) -> str:
 def _multi_device_filesystems(device: Device, roots: Roots) -> list[Holder]:
     """btrfs mounts one device and uses many."""
     found = []
-    names = set(related_names(device, roots))
+    names = _names(device, roots)
     for uuid in _list(roots.sys / "fs" / "btrfs"):
         for member in _list(roots.sys / "fs" / "btrfs" / uuid / "devices"):
             if member in names:
-                found.append(Holder(f"{member} belongs to the mounted btrfs {uuid}"))
+                found.append(Holder(f"{names[member]} belongs to the mounted btrfs {uuid}"))
     return found
 
 
@@ -293,6 +303,32 @@ def _loops(numbers: dict[str, str], roots: Roots) -> list[Holder]:
         backing = _read(roots.sys / "class" / "block" / name / "loop" / "backing_file")
         if backing and (number := _number_of(backing)) in numbers:
             found.append(Holder(f"{name} is a loop device on {numbers[number]}"))
+    return found
+
+
+def _exports(numbers: dict[str, str], roots: Roots) -> list[Holder]:
+    """Targets of other hosts: nvmet opens what it exports without a claim, and so does LIO for
+    files."""
+    config = roots.sys / "kernel" / "config"
+    found = []
+    for nqn in _list(config / "nvmet" / "subsystems"):
+        namespaces = config / "nvmet" / "subsystems" / nqn / "namespaces"
+        for number in _list(namespaces):
+            if _read(namespaces / number / "enable") != "1":
+                continue
+            device = _number_of(_read(namespaces / number / "device_path"))
+            if device in numbers:
+                text = f"{numbers[device]} is exported by nvmet as namespace {number} of {nqn}"
+                found.append(Holder(text))
+    for kind in _list(config / "target" / "core"):
+        for name in _list(config / "target" / "core" / kind):
+            store = config / "target" / "core" / kind / name
+            if _read(store / "enable") != "1":
+                continue
+            device = _number_of(_read(store / "udev_path"))
+            if device in numbers:
+                text = f"{numbers[device]} is exported by the SCSI target as {kind}/{name}"
+                found.append(Holder(text))
     return found
 
 

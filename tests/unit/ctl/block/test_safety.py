@@ -17,7 +17,16 @@ from spekctl.block.device import Device, Roots
 from spekctl.documents.device import DiskCounters
 from spekctl.errors import NotPermittedError, RefusedError, UsageError
 
-NUMBERS = {"sda": "8:0", "sda1": "8:1", "sda2": "8:2", "sdb": "8:16", "dm-0": "253:0", "md0": "9:0"}
+NUMBERS = {
+    "sda": "8:0",
+    "sda1": "8:1",
+    "sda2": "8:2",
+    "sdb": "8:16",
+    "sdc": "8:32",
+    "sdc1": "8:33",
+    "dm-0": "253:0",
+    "md0": "9:0",
+}
 
 
 class Machine:
@@ -31,6 +40,13 @@ class Machine:
             self.disk(name)
         self.partition("sda", 1)
         self.partition("sda", 2)
+
+    def second_path(self, wwn: str = "naa.5000c500a1b2c3d4") -> None:
+        """sdc, with a partition, is another path to the disk sda."""
+        self.disk("sdc")
+        self.partition("sdc", 1)
+        for name in ("sda", "sdc"):
+            self.write(self.roots.sys / "devices" / name / "wwid", wwn + "\n")
 
     def write(self, path: Path, text: str | bytes) -> None:
         path.parent.mkdir(parents=True, exist_ok=True)
@@ -92,6 +108,47 @@ def machine(tmp_path: Path) -> Machine:
 def test_a_device_that_nobody_uses_has_no_holders(machine: Machine) -> None:
     assert machine.holders("sda") == []
     assert safety.verdict(machine.get("sda"), machine.roots) == ""
+
+
+def test_a_disk_is_all_its_paths(machine: Machine, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Without multipath a unit with two paths is two disks, one of which nobody holds."""
+    machine.second_path()
+    other = "(another path to sda)"
+
+    machine.mount("8:33", "/srv", "/dev/sdc1")
+    assert machine.holders("sda") == [f"sdc1 {other} is mounted on /srv"]
+    assert machine.holders("sda1") == [f"sdc1 {other} is mounted on /srv"]
+    assert machine.holders("sda2") == []
+    assert machine.holders("sdb") == []
+
+    machine.mount("8:32", "/disk", "/dev/sdc")
+    machine.hold("sdc", "md0")
+    assert machine.holders("sda2") == [
+        f"sdc {other} is mounted on /disk",
+        f"sdc {other} is used by md0",
+    ]
+
+
+def test_who_writes_by_another_path_is_in_the_way(
+    machine: Machine, holds: Callable[..., None], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    machine.second_path()
+    opened = [safety.Opened("8:32", "7", os.O_RDWR)]
+    monkeypatch.setattr(safety, "opened_devices", lambda roots: opened)
+    with pytest.raises(RefusedError, match=r"in use: process 7 \(\?\) has it open for writing"):
+        check(machine, machine.get("sda"))
+
+
+def test_a_run_on_another_path_is_named(machine: Machine) -> None:
+    machine.second_path()
+    told = safety.verdict(machine.get("sda"), machine.roots, [other_run(3, 8, 32)])
+    assert "sdc (another path to sda)" in told
+
+
+def test_disks_without_a_wwn_are_not_taken_for_one(machine: Machine) -> None:
+    machine.second_path(wwn="")
+    machine.mount("8:32", "/disk", "/dev/sdc")
+    assert machine.holders("sda") == []
 
 
 def test_a_mounted_disk_names_its_mount_point(machine: Machine) -> None:
@@ -389,6 +446,42 @@ def test_a_loop_device_on_it_is_in_the_way(
         check(machine, machine.get("sdb"))
 
 
+@pytest.mark.parametrize(
+    ("place", "path", "told"),
+    [
+        (
+            "nvmet/subsystems/nqn.2026-01.example:a/namespaces/7",
+            "device_path",
+            "sdb is exported by nvmet as namespace 7 of nqn.2026-01.example:a",
+        ),
+        (
+            "target/core/fileio_2/backup",
+            "udev_path",
+            "sdb is exported by the SCSI target as fileio_2/backup",
+        ),
+    ],
+)
+def test_what_is_exported_to_other_hosts_is_in_use(
+    machine: Machine,
+    holds: Callable[..., None],
+    monkeypatch: pytest.MonkeyPatch,
+    place: str,
+    path: str,
+    told: str,
+) -> None:
+    """Some targets don't claim what they export: the kernel would let us write."""
+    folder = machine.roots.sys / "kernel/config" / place
+    machine.write(folder / path, "/dev/sdb\n")
+    machine.write(folder / "enable", "0\n")
+    monkeypatch.setattr(safety, "_number_of", {"/dev/sdb": "8:16"}.get)
+    assert machine.holders("sdb") == []
+    machine.write(folder / "enable", "1\n")
+    assert machine.holders("sdb") == [told]
+    assert machine.holders("sda") == []
+    with pytest.raises(RefusedError, match=f"in use: {told}"):
+        check(machine, machine.get("sdb"), ("S1",), True)
+
+
 def test_naming_another_device_does_not_help(machine: Machine, holds: Callable[..., None]) -> None:
     holds(EXT4)
     with pytest.raises(RefusedError, match="--destroy S9 names another device"):
@@ -446,6 +539,6 @@ def test_a_device_whose_cache_stays_is_not_judged(
     monkeypatch.setattr(safety, "_device_number", lambda fd: (8, 16))
     monkeypatch.setattr(safety, "_diskseq", lambda fd: 42)
     monkeypatch.setattr("fcntl.ioctl", refuse)
-    monkeypatch.setattr(safety.blkid, "signatures", lambda fd: pytest.fail("it was judged"))
+    monkeypatch.setattr(blkid, "signatures", lambda fd: pytest.fail("it was judged"))
     with pytest.raises(error, match=text):
         safety.signatures_on(found, 42)
