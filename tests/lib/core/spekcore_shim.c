@@ -11,6 +11,7 @@
 #include "expo.h"
 #include "backlog.h"
 #include "contents.h"
+#include "course.h"
 #include "curve.h"
 #include "gen.h"
 #include "grain.h"
@@ -23,6 +24,7 @@
 #include "pattern.h"
 #include "replay.h"
 #include "rng.h"
+#include "rows.h"
 #include "sense.h"
 #include "share.h"
 #include "stamp.h"
@@ -45,6 +47,11 @@ size_t shim_curve_times(const struct spek_curve *curve, const struct spek_area *
 			break;
 	}
 	return i;
+}
+
+bool shim_course_may_seal(const struct spek_course *course, u32 nr_free)
+{
+	return spek_course_may_seal(course, nr_free);
 }
 
 void shim_rng_fill(struct spek_rng *rng, u64 *out, size_t n)
