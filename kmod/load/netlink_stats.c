@@ -1,10 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0
 /* stats-get and interval-get: totals and interval rows over netlink. */
+#include <linux/jiffies.h>
 #include <linux/mm.h>
 #include "../genl/put.h"
 #include "netlink.h"
 
 #define BUCKETS_PER_MESSAGE	256
+/* The scheduler accounts for a running thread at ticks: shorter intervals get no CPU time. */
+#define CPU_TIME_TICKS		10
 
 /* ---- stats-get ---- */
 
@@ -193,7 +196,6 @@ static int put_row(struct sk_buff *skb, const struct spek_run *run, const struct
 		{ SPEK_A_INTERVAL_START_NS, row->start_ns },
 		{ SPEK_A_INTERVAL_END_NS, row->end_ns },
 		{ SPEK_A_INTERVAL_BACKLOG, row->backlog },
-		{ SPEK_A_INTERVAL_CPU_NS, row->cpu_ns },
 		{ SPEK_A_INTERVAL_SWITCHES, row->switches },
 	};
 	u32 nr_streams = run->config->workload.nr_streams;
@@ -201,7 +203,11 @@ static int put_row(struct sk_buff *skb, const struct spek_run *run, const struct
 	if (nla_put_u32(skb, SPEK_A_INTERVAL_RUN, run->id) ||
 	    nla_put_u32(skb, SPEK_A_INTERVAL_PHASE, row->phase) ||
 	    nla_put_u32(skb, SPEK_A_INTERVAL_OUTSTANDING, row->outstanding) ||
+	    nla_put_u32(skb, SPEK_A_INTERVAL_COVERAGE_PPM, row->coverage_ppm) ||
 	    spek_genl_put_u64s(skb, SPEK_A_INTERVAL_PAD, values, ARRAY_SIZE(values)))
+		return -EMSGSIZE;
+	if (row->end_ns - row->start_ns >= CPU_TIME_TICKS * TICK_NSEC &&
+	    SPEK_PUT_U64(skb, SPEK_A_INTERVAL, CPU_NS, row->cpu_ns))
 		return -EMSGSIZE;
 	if (put_cell(skb, &row->cell[0], SPEK_DIRECTION_READ) ||
 	    put_cell(skb, &row->cell[1], SPEK_DIRECTION_WRITE))

@@ -7,6 +7,7 @@
  * are read under RCU: the unpublisher waits for a grace period before putting them.
  */
 #include <linux/kernel.h>
+#include <linux/ktime.h>
 #include <linux/rcupdate.h>
 #include <linux/sched.h>
 #include <linux/string.h>
@@ -26,6 +27,9 @@ void spek_outcome_end(struct spek_outcome *outcome, u32 reason)
 	const struct spek_tasks *tasks;
 	u32 i;
 
+	/* Of the first caller, whose reason may come second. */
+	atomic64_cmpxchg(&outcome->ended_ns, 0, ktime_get_ns());
+	/* A full barrier: pairs with spek_outcome_ended_ns(). */
 	if (atomic_cmpxchg(&outcome->reason, SPEK_REASON_NONE, reason) != SPEK_REASON_NONE)
 		return;
 	rcu_read_lock();

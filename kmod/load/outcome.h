@@ -29,6 +29,7 @@ struct spek_tasks {
  * struct spek_outcome - how a run ends
  * @max_errors: failed I/Os after which the run ends; 0: never; const
  * @tasks: threads to wake; NULL before they exist and once they are gone
+ * @ended_ns: CLOCK_MONOTONIC of the end, set once before @reason
  * @reason: enum spek_reason; set once by the first to end the run, read by workers
  * @errors: failed I/Os of all workers
  * @first_error_state: 0 none, 1 being written, 2 readable
@@ -39,6 +40,7 @@ struct spek_tasks {
 struct spek_outcome {
 	u64 max_errors;
 	struct spek_tasks __rcu *tasks;
+	atomic64_t ended_ns;
 	atomic_t reason;
 	atomic64_t errors;
 	atomic_t first_error_state;
@@ -65,6 +67,20 @@ bool spek_outcome_first_error(const struct spek_outcome *outcome, char *text,
 static inline bool spek_outcome_has_ended(const struct spek_outcome *outcome)
 {
 	return atomic_read(&outcome->reason) != SPEK_REASON_NONE;
+}
+
+/**
+ * spek_outcome_ended_ns() - time at which a run ended
+ * @outcome: of a run that has ended
+ *
+ * Context: any.
+ * Return: CLOCK_MONOTONIC, ns.
+ */
+static inline u64 spek_outcome_ended_ns(const struct spek_outcome *outcome)
+{
+	/* The reason was read before: pairs with spek_outcome_end(). */
+	smp_rmb();
+	return atomic64_read(&outcome->ended_ns);
 }
 
 #endif

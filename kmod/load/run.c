@@ -22,10 +22,13 @@
  * run; run_view.c reads it for netlink.
  *
  * Lock order: run->notify_lock > spek_table_lock > run->lock > verify->lock or replay->lock,
- * run->release_lock > run->lock, and run->notify_lock > genl->rwsem (genl/family.c) > run->lock.
+ * run->release_lock > run->collect_lock > run->lock, and
+ * run->notify_lock > genl->rwsem (genl/family.c) > run->lock.
  *  - notify_lock is held from a change of the state until the change is reported, so that every
  *    change is reported, in order;
  *  - release_lock is held while devices are released;
+ *  - collect_lock makes its holder the only collector and keeps the workers: counting a backlog may
+ *    take seconds, for which no request waits;
  *  - the lock of a run that another run continues is taken with no other run's lock held.
  * Workers, completions and spek_outcome_end() take none of these except verify->lock.
  */
@@ -177,16 +180,41 @@ static void start_work(struct work_struct *work)
 		spek_run_put(run);
 }
 
-static void collect(struct spek_run *run, u32 worker)
+/* Take the oldest sealed set of a worker. Return: false if there is none. */
+static bool collect_set(struct spek_run *run, struct spek_worker *worker, u32 index)
 {
-	struct spek_set *set;
+	struct spek_set *set = spek_worker_next_sealed(worker);
 
-	lockdep_assert_held(&run->lock);
-	set = run->workers ? spek_worker_take_sealed(run->workers[worker]) : NULL;
 	if (!set)
-		return;
-	spek_stats_collect(run->stats, worker, set);
-	spek_worker_give_back(run->workers[worker]);
+		return false;
+	spek_worker_count_backlog(worker, set);
+	mutex_lock(&run->lock);
+	spek_stats_collect(run->stats, index, set);
+	mutex_unlock(&run->lock);
+	spek_worker_give_back(worker);
+	return true;
+}
+
+/*
+ * Take sets of all workers in turn, so that rows are complete early. Return: true if there may be
+ * more. Workers seal while others are waited for, so that the number of turns is limited.
+ */
+static bool collect_sets(struct spek_run *run)
+{
+	u32 i, turn;
+
+	lockdep_assert_held(&run->collect_lock);
+	for (turn = 0; turn < SPEK_NR_SETS; turn++) {
+		bool any = false;
+
+		for (i = 0; run->workers && i < run->config->nr_workers; i++) {
+			any |= collect_set(run, run->workers[i], i);
+			cond_resched();
+		}
+		if (!any)
+			return false;
+	}
+	return true;
 }
 
 /* Return: true if the run has begun to drain. */
@@ -205,20 +233,14 @@ static void collect_work(struct work_struct *work)
 {
 	struct spek_run *run = container_of(work, struct spek_run, collect_work);
 	struct spek_clocks now;
-	bool changes;
-	u32 i;
+	bool changes, again;
 
+	mutex_lock(&run->collect_lock);
+	again = collect_sets(run);
+	mutex_unlock(&run->collect_lock);
+	if (again)
+		queue_work(spek_wq, work);
 	mutex_lock(&run->notify_lock);
-	/*
-	 * A set may cost a million draws per arrival process. Dropping the lock between workers
-	 * keeps spek_run_stop() from waiting for more than one of them.
-	 */
-	for (i = 0; i < run->config->nr_workers; i++) {
-		mutex_lock(&run->lock);
-		collect(run, i);
-		mutex_unlock(&run->lock);
-		cond_resched();
-	}
 	mutex_lock(&run->lock);
 	read_clocks(&now);
 	changes = atomic_read(&run->live_workers) && begins_to_run(run, &now);
@@ -233,14 +255,15 @@ static void collect_work(struct work_struct *work)
 static void release_devices(struct spek_run *run)
 {
 	struct spek_worker **workers;
-	u32 i;
 
 	mutex_lock(&run->release_lock);
+	mutex_lock(&run->collect_lock);
+	while (collect_sets(run))
+		;
 	mutex_lock(&run->lock);
-	for (i = 0; i < run->config->nr_workers; i++)
-		collect(run, i);
 	workers = spek_run_unhook_workers(run);
 	mutex_unlock(&run->lock);
+	mutex_unlock(&run->collect_lock);
 	spek_run_release_devices(run, workers);
 	mutex_unlock(&run->release_lock);
 }
@@ -543,6 +566,7 @@ int spek_run_start(struct spek_run *run, u64 start_ns, struct spek_refusal *refu
 		spek_map_started(run->verify->map);
 	atomic_set(&run->live_workers, run->config->nr_workers);
 	kref_get(&run->ref);	/* finish_work */
+	spek_phase_ends_init(run->phase_end, run->config->nr_workers);
 	share_counts(run);
 	for (i = 0; i < run->config->nr_workers; i++)
 		spek_worker_start(run->workers[i], run->started.mono_ns);

@@ -15,6 +15,7 @@
 #include "stats.h"
 #include "target.h"
 #include "worker.h"
+#include "worker_phase.h"
 
 struct dentry;
 struct spek_iolog;
@@ -56,6 +57,7 @@ struct spek_run_listener {
  * @config: const
  * @notify_lock: serializes state changes with their notifications, outside of @lock
  * @release_lock: held while workers are ended and devices given back, outside of @lock
+ * @collect_lock: held by the collector, outside of @lock; @workers stay while it is held
  * @lock: protects the fields from @state to @workers; never taken by workers
  * @state: enum spek_state
  * @reason: enum spek_reason
@@ -88,6 +90,7 @@ struct spek_run_listener {
  * @delete_work: release everything and leave the table; has a reference
  * @live_workers: workers that have not ended; the last one queues @finish_work
  * @outcome: how it ends
+ * @phase_end: ends of the ramp-up and of the measure phase by count
  */
 struct spek_run {
 	struct kref ref;
@@ -96,6 +99,7 @@ struct spek_run {
 
 	struct mutex notify_lock;	/* see above */
 	struct mutex release_lock;	/* see above */
+	struct mutex collect_lock;	/* see above */
 	struct mutex lock;	/* see above */
 	enum spek_state state;
 	u32 reason;
@@ -127,6 +131,7 @@ struct spek_run {
 	struct work_struct delete_work;
 	atomic_t live_workers;
 	struct spek_outcome outcome;
+	struct spek_phase_end phase_end[SPEK_PHASE_DRAIN];
 };
 
 /**

@@ -196,6 +196,7 @@ static int create_workers(struct spek_run *run, const struct spek_worker_ops *op
 		.replay = run->replay,
 		.zones = run->zones,
 		.outcome = &run->outcome,
+		.phase_ends = run->phase_end,
 		.ops = ops,
 		.owner = run,
 	};
@@ -319,6 +320,7 @@ struct spek_run *spek_run_alloc(struct spek_run_config *config)
 	mutex_init(&run->lock);
 	mutex_init(&run->notify_lock);
 	mutex_init(&run->release_lock);
+	mutex_init(&run->collect_lock);
 	run->config = config;
 	run->state = SPEK_STATE_OPENING;
 	run->outcome.max_errors = config->max_errors;

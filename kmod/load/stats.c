@@ -3,9 +3,8 @@
  * Totals and interval rows. A run owns them, and its lock protects them. Sets belong to the
  * caller.
  *
- * A row is open while a worker may still add to it. Rows close in order, each once every worker
- * has passed its end. A blocked worker delays at most SPEK_OPEN_ROWS of them: then the oldest
- * closes without that worker, whose counts are added to the row in which they are collected.
+ * core/rows.c decides which set goes to which row and when a row closes; this file keeps the counts
+ * of the rows that are open.
  */
 #include <linux/minmax.h>
 #include <linux/mm.h>
@@ -16,9 +15,8 @@
 static const u32 response_ppm[] = { 500000, 900000, 990000, 999000 };
 static const u32 service_ppm[] = { 500000, 990000 };
 
-/* An open row, with histograms of response and service times for both directions. */
+/* Counts of an open row, with histograms of response and service times for both directions. */
 struct open_row {
-	bool used;
 	u64 hist[2][2][SPEK_HIST_BUCKETS];
 	struct spek_row *row;
 };
@@ -32,12 +30,13 @@ struct spek_stats {
 	u64 nr_rows;
 	u64 measure_start_ns;
 	u64 measure_end_ns;
-	u64 *next_row;			/* of each worker */
 	u64 *backlog;			/* of each worker */
+	struct spek_rows time;		/* times of the open rows */
+	struct spek_passed *passed;	/* of each worker */
 	struct spek_total *total[SPEK_NR_PHASES];
 	size_t row_bytes;
 	void *rows;			/* ring of SPEK_ROWS closed rows */
-	struct open_row *open;		/* SPEK_OPEN_ROWS open rows, by row->seq */
+	struct open_row *open;		/* SPEK_ROW_SLOTS, as in time.slot */
 };
 
 /* Return: true if the stream of a cell has I/Os in its direction */
@@ -136,10 +135,10 @@ static int create_rows(struct spek_stats *stats)
 
 	stats->row_bytes = struct_size((struct spek_row *)NULL, stream, stats->nr_streams);
 	stats->rows = kvcalloc(SPEK_ROWS, stats->row_bytes, STATS_GFP);
-	stats->open = kvcalloc(SPEK_OPEN_ROWS, sizeof(*stats->open), STATS_GFP);
+	stats->open = kvcalloc(SPEK_ROW_SLOTS, sizeof(*stats->open), STATS_GFP);
 	if (!stats->rows || !stats->open)
 		return -ENOMEM;
-	for (i = 0; i < SPEK_OPEN_ROWS; i++) {
+	for (i = 0; i < SPEK_ROW_SLOTS; i++) {
 		stats->open[i].row = kzalloc(stats->row_bytes, STATS_GFP);
 		if (!stats->open[i].row)
 			return -ENOMEM;
@@ -165,13 +164,14 @@ struct spek_stats *spek_stats_create(const struct spek_workload *wl, u32 nr_work
 	stats->nr_cells = wl->nr_streams * 2;
 	stats->nr_workers = nr_workers;
 	stats->keep_rows = keep_rows;
-	stats->next_row = kcalloc(nr_workers, sizeof(u64), STATS_GFP);
+	stats->passed = kcalloc(nr_workers, sizeof(*stats->passed), STATS_GFP);
 	stats->backlog = kcalloc(nr_workers, sizeof(u64), STATS_GFP);
-	if (!stats->next_row || !stats->backlog || create_totals(stats, wl) ||
+	if (!stats->passed || !stats->backlog || create_totals(stats, wl) ||
 	    (keep_rows && create_rows(stats))) {
 		spek_stats_destroy(stats);
 		return NULL;
 	}
+	spek_rows_init(&stats->time, stats->passed, nr_workers);
 	return stats;
 }
 
@@ -203,11 +203,11 @@ void spek_stats_destroy(struct spek_stats *stats)
 				kvfree(stats->total[phase][i].hist[m]);
 		kvfree(stats->total[phase]);
 	}
-	for (i = 0; stats->open && i < SPEK_OPEN_ROWS; i++)
+	for (i = 0; stats->open && i < SPEK_ROW_SLOTS; i++)
 		kfree(stats->open[i].row);
 	kvfree(stats->open);
 	kvfree(stats->rows);
-	kfree(stats->next_row);
+	kfree(stats->passed);
 	kfree(stats->backlog);
 	kfree(stats);
 }
@@ -219,11 +219,35 @@ static struct spek_row *closed_row(const struct spek_stats *stats, u64 seq)
 	return stats->rows + (seq % SPEK_ROWS) * stats->row_bytes;
 }
 
-static void close_row(struct spek_stats *stats, struct open_row *open)
+static void empty_row(const struct spek_stats *stats, struct open_row *open)
 {
+	memset(open->row, 0, stats->row_bytes);
+	memset(open->hist, 0, sizeof(open->hist));
+}
+
+static bool counted_nothing(const struct spek_row *row)
+{
+	return !(row->cell[0].ios | row->cell[0].errors | row->cell[1].ios | row->cell[1].errors);
+}
+
+static void close_row(struct spek_stats *stats, u32 slot)
+{
+	const struct spek_open_row *time = &stats->time.slot[slot];
+	struct open_row *open = &stats->open[slot];
 	struct spek_row *row = open->row;
 	u32 dir, i;
 
+	/* A worker learned that the phase had ended just after it had begun a row. */
+	if (time->start_ns == time->end_ns && counted_nothing(row)) {
+		empty_row(stats, open);
+		return;
+	}
+	row->phase = time->phase;
+	row->start_ns = time->start_ns;
+	row->end_ns = time->end_ns;
+	row->coverage_ppm = time->coverage_ppm;
+	row->outstanding = time->levels.outstanding;
+	row->backlog = time->levels.backlog;
 	for (dir = 0; dir < 2; dir++) {
 		struct spek_row_cell *cell = &row->cell[dir];
 
@@ -239,73 +263,14 @@ static void close_row(struct spek_stats *stats, struct open_row *open)
 	row->seq = stats->nr_rows++;
 	memcpy(closed_row(stats, row->seq), row, stats->row_bytes);
 	trace_spek_interval_close(stats->run_id, row);
-	memset(row, 0, stats->row_bytes);
-	memset(open->hist, 0, sizeof(open->hist));
-	open->used = false;
+	empty_row(stats, open);
 }
 
-static struct open_row *oldest_open(struct spek_stats *stats)
-{
-	struct open_row *oldest = NULL;
-	u32 i;
-
-	for (i = 0; i < SPEK_OPEN_ROWS; i++)
-		if (stats->open[i].used &&
-		    (!oldest || stats->open[i].row->seq < oldest->row->seq))
-			oldest = &stats->open[i];
-	return oldest;
-}
-
-/*
- * Find the open row for a set. If its own row was closed without it, use the newest row of its
- * phase. If that was closed as well, open one: what a phase counts must be in rows of that phase.
- */
-static struct open_row *find_row(struct spek_stats *stats, const struct spek_set *set)
-{
-	struct open_row *free = NULL, *newest = NULL;
-	u32 i;
-
-	for (i = 0; i < SPEK_OPEN_ROWS; i++) {
-		struct open_row *open = &stats->open[i];
-
-		if (!open->used) {
-			free = open;
-			continue;
-		}
-		if (open->row->seq == set->row)
-			return open;
-		if (open->row->phase == set->phase &&
-		    (!newest || open->row->seq > newest->row->seq))
-			newest = open;
-	}
-	if (newest && newest->row->seq > set->row)
-		return newest;
-	if (!free) {
-		free = oldest_open(stats);
-		close_row(stats, free);
-	}
-	free->used = true;
-	free->row->seq = set->row;
-	free->row->phase = set->phase;
-	free->row->start_ns = set->start_ns;
-	return free;
-}
-
-static void add_to_row(struct spek_stats *stats, struct open_row *open, const struct spek_set *set)
+static void add_to_row(struct open_row *open, const struct spek_set *set)
 {
 	struct spek_row *row = open->row;
 	u32 i, b;
 
-	/* The worker adds to this row once more if the set is of an earlier one: see find_row(). */
-	if (row->seq == set->row) {
-		row->start_ns = min(row->start_ns, set->start_ns);
-		row->end_ns = max(row->end_ns, set->end_ns);
-		/* Values at the end of the row, which only its last piece has. */
-		if (set->next_row != set->row) {
-			row->outstanding += set->outstanding;
-			row->backlog += set->backlog;
-		}
-	}
 	row->cpu_ns += set->cpu_ns;
 	row->switches += set->switches;
 	for (i = 0; i < set->nr_cells; i++) {
@@ -336,16 +301,57 @@ static void add_to_row(struct spek_stats *stats, struct open_row *open, const st
 	}
 }
 
-static void close_finished_rows(struct spek_stats *stats)
+static void add_cell(struct spek_row_cell *sum, const struct spek_row_cell *cell)
 {
-	struct open_row *open;
-	u64 next_row = U64_MAX;
-	u32 i;
+	sum->ios += cell->ios;
+	sum->bytes += cell->bytes;
+	sum->errors += cell->errors;
+	sum->response_sum_ns += cell->response_sum_ns;
+	sum->response_max_ns = max(sum->response_max_ns, cell->response_max_ns);
+	sum->service_sum_ns += cell->service_sum_ns;
+	sum->service_max_ns = max(sum->service_max_ns, cell->service_max_ns);
+}
 
-	for (i = 0; i < stats->nr_workers; i++)
-		next_row = min(next_row, stats->next_row[i]);
-	while ((open = oldest_open(stats)) && open->row->seq < next_row)
-		close_row(stats, open);
+/* Add the counts of an open row to those of another one, and empty it. */
+static void join_rows(struct spek_stats *stats, struct open_row *open, struct open_row *from)
+{
+	struct spek_row *row = open->row;
+	u32 dir, i;
+
+	row->cpu_ns += from->row->cpu_ns;
+	row->switches += from->row->switches;
+	for (dir = 0; dir < 2; dir++) {
+		add_cell(&row->cell[dir], &from->row->cell[dir]);
+		for (i = 0; i < SPEK_HIST_BUCKETS; i++) {
+			open->hist[dir][0][i] += from->hist[dir][0][i];
+			open->hist[dir][1][i] += from->hist[dir][1][i];
+		}
+	}
+	for (i = 0; i < stats->nr_streams; i++) {
+		row->stream[i].reads += from->row->stream[i].reads;
+		row->stream[i].read_bytes += from->row->stream[i].read_bytes;
+		row->stream[i].writes += from->row->stream[i].writes;
+		row->stream[i].write_bytes += from->row->stream[i].write_bytes;
+	}
+	empty_row(stats, from);
+}
+
+static void add_set(struct spek_stats *stats, const struct spek_set *set)
+{
+	u32 slot = spek_rows_place(&stats->time, &set->span);
+	int from;
+
+	while ((from = spek_rows_join(&stats->time, slot)) >= 0)
+		join_rows(stats, &stats->open[slot], &stats->open[from]);
+	add_to_row(&stats->open[slot], set);
+}
+
+static void close_rows(struct spek_stats *stats, u32 max_open)
+{
+	int slot;
+
+	while ((slot = spek_rows_close(&stats->time, max_open)) >= 0)
+		close_row(stats, slot);
 }
 
 /* ---- totals ---- */
@@ -407,29 +413,27 @@ static void add_ages(struct spek_stats *stats, struct spek_set *set)
  */
 void spek_stats_collect(struct spek_stats *stats, u32 worker, struct spek_set *set)
 {
-	/* A worker without work in a run by count: to it, the drain began with the run. */
-	bool is_idle = set->phase == SPEK_PHASE_DRAIN && !stats->next_row[worker];
+	const struct spek_levels levels = { set->outstanding, set->backlog };
+	const struct spek_span *span = &set->span;
 	u32 i;
 
-	if (set->phase == SPEK_PHASE_MEASURE) {
-		if (!stats->measure_start_ns || set->start_ns < stats->measure_start_ns)
-			stats->measure_start_ns = set->start_ns;
-		stats->measure_end_ns = max(stats->measure_end_ns, set->end_ns);
+	if (span->phase == SPEK_PHASE_MEASURE) {
+		if (!stats->measure_start_ns || span->start_ns < stats->measure_start_ns)
+			stats->measure_start_ns = span->start_ns;
+		stats->measure_end_ns = max(stats->measure_end_ns, span->end_ns);
 	}
-	if (set->phase != SPEK_PHASE_DRAIN)
+	if (span->phase != SPEK_PHASE_DRAIN)
 		stats->backlog[worker] = set->backlog;
-	stats->next_row[worker] = set->next_row;
-	if (stats->keep_rows) {
-		if (!is_idle)
-			add_to_row(stats, find_row(stats, set), set);
-		close_finished_rows(stats);
-	}
+	if (stats->keep_rows)
+		add_set(stats, set);
+	spek_rows_pass(&stats->time, worker, span, &levels);
+	close_rows(stats, SPEK_OPEN_ROWS);
 	add_ages(stats, set);
 	for (i = 0; i < set->nr_cells; i++) {
 		if (!set->cell[i])
 			continue;
 		if (set->cell[i]->requests)
-			add_to_total(&stats->total[set->phase][i], set->cell[i]);
+			add_to_total(&stats->total[span->phase][i], set->cell[i]);
 		empty_cell(set->cell[i]);
 	}
 }
@@ -442,10 +446,7 @@ void spek_stats_collect(struct spek_stats *stats, u32 worker, struct spek_set *s
  */
 void spek_stats_flush(struct spek_stats *stats)
 {
-	struct open_row *open;
-
-	while (stats->keep_rows && (open = oldest_open(stats)))
-		close_row(stats, open);
+	close_rows(stats, 0);
 }
 
 /**
@@ -507,12 +508,7 @@ const struct spek_row *spek_stats_row(const struct spek_stats *stats, u64 seq)
  */
 u32 spek_stats_phase(const struct spek_stats *stats)
 {
-	u64 next_row = U64_MAX;
-	u32 i;
-
-	for (i = 0; i < stats->nr_workers; i++)
-		next_row = min(next_row, stats->next_row[i]);
-	return min_t(u64, next_row >> 48, SPEK_PHASE_DRAIN);
+	return spek_rows_phase(&stats->time);
 }
 
 /**

@@ -4,9 +4,9 @@
  *
  * A worker counts into its active set and nobody else looks at it. At an interval
  * boundary it seals the set (worker_phase.c): ownership passes to the collector,
- * which adds it to the totals and to the row of that interval, empties it and gives
+ * which adds it to the totals and to the row of its time, empties it and gives
  * it back. So the hot path has no lock, no shared line, and every I/O is in exactly
- * one set.
+ * one set and one row.
  */
 #ifndef SPEK_STATS_H
 #define SPEK_STATS_H
@@ -16,15 +16,14 @@
 #include "core/gen.h"
 #include "../core/hist.h"
 #include "core/metric.h"
+#include "core/rows.h"
 #include "core/workload.h"
 #include "uapi/spek.h"
 
 #define SPEK_NR_METRICS		3	/* of a completed I/O */
 #define SPEK_NR_TOTAL_METRICS	5	/* with the ages of those in flight */
-#define SPEK_NR_PHASES		3
 #define SPEK_NR_STATUS		24	/* blk_status_t values told apart; the last: "others" */
 #define SPEK_ROWS		4096	/* closed intervals kept for reading */
-#define SPEK_OPEN_ROWS		4	/* rows that may wait for a slow worker */
 
 /**
  * struct spek_cell - one stream and direction in one set
@@ -58,16 +57,12 @@ struct spek_age {
 
 /**
  * struct spek_set - what one worker counts between two boundaries
- * @row: number of the interval it belongs to; grows with time, the same for all workers
- * @phase: enum spek_phase
- * @start_ns: start of the interval
- * @end_ns: its end
+ * @span: time in which it counted
  * @backlog: of this worker at the end; from @mark, when the collector has the set
  * @trace_backlog: trace: the same, counted by the worker
  * @outstanding: of this worker at the end
  * @cpu_ns: CPU time of the worker since the set before
  * @switches: context switches of the worker since the set before
- * @next_row: the worker has nothing more for rows before this one; @row if more of it follows
  * @mark: where the generator was at the end
  * @age: I/Os in flight, if the set ends the measure phase; the worker's memory
  * @nr_ages: entries of @age
@@ -75,16 +70,12 @@ struct spek_age {
  * @cell: stream * 2 + write; NULL for directions the stream can't have
  */
 struct spek_set {
-	u64 row;
-	u32 phase;
-	u64 start_ns;
-	u64 end_ns;
+	struct spek_span span;
 	u64 backlog;
 	u64 trace_backlog;
 	u32 outstanding;
 	u64 cpu_ns;
 	u64 switches;
-	u64 next_row;
 	struct spek_gen_mark *mark;
 	const struct spek_age *age;
 	u32 nr_ages;
@@ -143,7 +134,8 @@ struct spek_row_cell {
 
 /**
  * struct spek_row - a closed interval
- * @seq: number of the interval, from 0
+ * @seq: number of the interval, from 0, in the order of closing
+ * @coverage_ppm: share of the workers' time between @start_ns and @end_ns whose I/Os it counts
  * @phase: enum spek_phase
  * @outstanding: I/Os outstanding at its end
  * @start_ns: start, CLOCK_MONOTONIC
@@ -156,6 +148,7 @@ struct spek_row_cell {
  */
 struct spek_row {
 	u64 seq;
+	u32 coverage_ppm;
 	u32 phase;
 	u32 outstanding;
 	u64 start_ns;
@@ -185,19 +178,6 @@ struct spek_snapshot {
 };
 
 struct spek_stats;
-
-/**
- * spek_row_first() - number of the first row of a phase
- * @phase: enum spek_phase
- *
- * Rows are numbered within their phase.
- *
- * Return: the number.
- */
-static inline u64 spek_row_first(u32 phase)
-{
-	return (u64)phase << 48;
-}
 
 struct spek_stats *spek_stats_create(const struct spek_workload *wl, u32 nr_workers,
 				     bool keep_rows);

@@ -129,7 +129,7 @@ TRACE_EVENT(spek_io_complete,
 		__entry->stream		= slot->op.stream;
 		__entry->asu		= slot->op.asu;
 		__entry->op		= slot->op.write;
-		__entry->phase		= w->phases.phase;
+		__entry->phase		= w->phases.course.phase;
 		__entry->error		= -blk_status_to_errno(slot->status);
 	),
 
@@ -164,6 +164,7 @@ TRACE_EVENT(spek_interval_close,
 		__field(u32,	run)
 		__field(u32,	phase)
 		__field(u32,	outstanding)
+		__field(u32,	coverage_ppm)
 	),
 
 	TP_fast_assign(
@@ -184,14 +185,15 @@ TRACE_EVENT(spek_interval_close,
 		__entry->run			= run;
 		__entry->phase			= row->phase;
 		__entry->outstanding		= row->outstanding;
+		__entry->coverage_ppm		= row->coverage_ppm;
 	),
 
-	TP_printk("run=%u seq=%llu phase=%s start_ns=%llu end_ns=%llu read_ios=%llu read_bytes=%llu read_response_max_ns=%llu write_ios=%llu write_bytes=%llu write_response_max_ns=%llu errors=%llu outstanding=%u backlog=%llu",
+	TP_printk("run=%u seq=%llu phase=%s start_ns=%llu end_ns=%llu read_ios=%llu read_bytes=%llu read_response_max_ns=%llu write_ios=%llu write_bytes=%llu write_response_max_ns=%llu errors=%llu outstanding=%u backlog=%llu coverage_ppm=%u",
 		  __entry->run, __entry->seq, spek_show_phase(__entry->phase), __entry->start_ns,
 		  __entry->end_ns, __entry->read_ios, __entry->read_bytes,
 		  __entry->read_response_max_ns, __entry->write_ios, __entry->write_bytes,
 		  __entry->write_response_max_ns, __entry->errors, __entry->outstanding,
-		  __entry->backlog)
+		  __entry->backlog, __entry->coverage_ppm)
 );
 
 #endif

@@ -28,7 +28,8 @@
  * a line; of what the run owns it reads the configuration, which is const, and the reason
  * for the end, which is written once. The lines of a worker that other CPUs write are the
  * completion list with spek_inflight.idle, if its device interrupts another CPU, and the one of
- * phases.sealed, which the worker looks at when an interval ends.
+ * phases.sealed, which the worker looks at when an interval ends. A worker whose share of a count
+ * is complete also reads the common end of the phase, which is written once.
  */
 #include <linux/blk-mq.h>
 #include <linux/build_bug.h>
@@ -79,10 +80,12 @@ static bool has_ended(const struct spek_worker *w)
 
 /* ---- accounting ---- */
 
-static void end_phase_by_count(struct spek_worker *w, u64 now_ns)
+static noinline void complete_share(struct spek_worker *w, u64 now_ns)
 {
-	if (w->phases.phase != SPEK_PHASE_DRAIN)
-		spek_worker_enter_phase(w, w->phases.phase + 1, now_ns);
+	spek_worker_complete_share(w, now_ns);
+	/* It was the last share: the phase ends here. */
+	if (now_ns >= w->phases.course.common_end_ns)
+		spek_worker_pass_boundary(w, w->phases.course.phase_end_ns);
 }
 
 static void record(const struct spek_worker *w, struct spek_iolog *log,
@@ -104,7 +107,7 @@ static void record(const struct spek_worker *w, struct spek_iolog *log,
 	record->worker = w->index;
 	record->asu = op.asu;
 	record->write = op.write;
-	record->phase = w->phases.phase;
+	record->phase = w->phases.course.phase;
 	record->error = error;
 	spek_iolog_commit(log, record);
 }
@@ -129,7 +132,7 @@ static void account(struct spek_worker *w, struct spek_slot *slot)
 	struct spek_cell *cell;
 	u8 error = 0;
 
-	if (unlikely(done_ns >= w->phases.boundary_ns))
+	if (unlikely(done_ns >= w->phases.course.boundary_ns))
 		spek_worker_pass_boundary(w, done_ns);
 	cell = w->phases.active->cell[2u * op->stream + op->write];
 	cell->requests += slot->nr_parts;
@@ -144,6 +147,8 @@ static void account(struct spek_worker *w, struct spek_slot *slot)
 		cell->errors++;
 		cell->error[min_t(u32, (__force u8)slot->status, SPEK_NR_STATUS - 1)]++;
 		spek_outcome_count_failed(w->inflight.outcome);
+		if (has_ended(w))
+			w->phases.issue_left = 0;
 	}
 	trace_spek_io_complete(w, slot, done_ns);
 	if (w->watched)
@@ -155,7 +160,7 @@ static void account(struct spek_worker *w, struct spek_slot *slot)
 	w->free = slot;
 	WRITE_ONCE(w->inflight.outstanding, w->inflight.outstanding - 1);
 	if (unlikely(!--w->phases.phase_left))
-		end_phase_by_count(w, done_ns);
+		complete_share(w, done_ns);
 }
 
 /* Account completions. Return: true if there were any */
@@ -182,12 +187,12 @@ static bool reap(struct spek_worker *w)
 /* Next time at which the thread has to act even without a completion. */
 static u64 next_event_ns(const struct spek_worker *w, u64 now_ns)
 {
-	u64 at_ns = w->phases.boundary_ns, next_ns;
+	u64 at_ns = w->phases.course.boundary_ns, next_ns;
 
 	if (w->stalled)
 		return min(at_ns, w->retry_at_ns);
 	next_ns = spek_gen_next_ns(w->gen);
-	if (w->free && w->phases.issue_left && next_ns < w->phases.phase_end_ns)
+	if (w->free && w->phases.issue_left && next_ns < w->phases.course.phase_end_ns)
 		at_ns = min(at_ns, next_ns - min(next_ns, w->config->spin_ns));
 	return at_ns;
 }
@@ -195,9 +200,10 @@ static u64 next_event_ns(const struct spek_worker *w, u64 now_ns)
 /* Return: true if something that wakes the thread, other than a completion, happened already */
 static bool has_news(const struct spek_worker *w)
 {
-	if (w->phases.phase == SPEK_PHASE_DRAIN)
+	if (w->phases.course.phase == SPEK_PHASE_DRAIN)
 		return false;
-	return has_ended(w) || (w->replay && spek_replay_has_news(w->replay, w->gen));
+	return has_ended(w) || spek_worker_may_learn_end(&w->phases) ||
+	       (w->replay && spek_replay_has_news(w->replay, w->gen));
 }
 
 static void wait(struct spek_worker *w, u64 now_ns)
@@ -222,20 +228,21 @@ static void wait(struct spek_worker *w, u64 now_ns)
 
 /* ---- the thread ---- */
 
-/* The run has ended: seal the last sets and wait for outstanding I/O only. */
-static noinline void wind_up(struct spek_worker *w, u64 now_ns)
+/* The run has ended: issue nothing more, and count what completed until then in its phase. */
+static noinline void wind_up(struct spek_worker *w, u64 counted_ns)
 {
 	/* First: the ages that the phase ends with are of what the drain completes. */
 	if (w->stalled && !w->stalled->busy)
 		spek_worker_drop_stalled(w);
-	if (w->phases.phase != SPEK_PHASE_DRAIN)
-		spek_worker_enter_phase(w, SPEK_PHASE_DRAIN, now_ns);
+	if (w->phases.course.phase != SPEK_PHASE_DRAIN)
+		spek_worker_end_early(w, counted_ns);
 }
 
 /* Take in records that came while the ring was empty; end the run once all were replayed. */
 static noinline void replay(struct spek_worker *w)
 {
-	if (!spek_gen_has_record(w->gen) && w->phases.phase != SPEK_PHASE_DRAIN && !has_ended(w))
+	if (!spek_gen_has_record(w->gen) && w->phases.course.phase != SPEK_PHASE_DRAIN &&
+	    !has_ended(w))
 		spek_replay_refill(w->replay, w->gen);
 }
 
@@ -245,29 +252,36 @@ static noinline void replay(struct spek_worker *w)
  */
 static bool has_run_dry(const struct spek_worker *w)
 {
-	return w->phases.phase != SPEK_PHASE_DRAIN && w->phases.phase_end_ns == SPEK_NEVER &&
-	       !w->replay && !w->inflight.outstanding && spek_gen_next_ns(w->gen) == SPEK_NEVER;
+	return w->phases.course.phase != SPEK_PHASE_DRAIN && !w->phases.waits &&
+	       w->phases.course.phase_end_ns == SPEK_NEVER && !w->replay &&
+	       !w->inflight.outstanding && spek_gen_next_ns(w->gen) == SPEK_NEVER;
 }
 
 static bool has_finished(const struct spek_worker *w)
 {
-	return !w->inflight.outstanding && w->phases.phase == SPEK_PHASE_DRAIN;
+	return !w->inflight.outstanding && w->phases.course.phase == SPEK_PHASE_DRAIN;
 }
 
 static void run_loop(struct spek_worker *w)
 {
+	u64 now_ns = w->start_ns;	/* completions before that are accounted */
+
 	w->batch_hint = 1;
 	spek_worker_begin_phases(w);
 	for (;;) {
-		bool busy = reap(w);
-		u64 now_ns = ktime_get_ns();
+		bool busy;
 
-		if (unlikely(w->replay))
-			replay(w);
+		/* Before completions are accounted: an end that has passed decides their phase. */
 		if (unlikely(has_ended(w)))
 			wind_up(w, now_ns);
+		else if (unlikely(w->phases.waits))
+			spek_worker_learn_end(w, now_ns);
+		busy = reap(w);
+		now_ns = ktime_get_ns();
+		if (unlikely(w->replay))
+			replay(w);
 		busy |= spek_worker_issue(w, now_ns);
-		if (now_ns >= w->phases.boundary_ns)
+		if (now_ns >= w->phases.course.boundary_ns)
 			spek_worker_pass_boundary(w, now_ns);
 		if (has_finished(w))
 			break;
@@ -276,7 +290,7 @@ static void run_loop(struct spek_worker *w)
 		else if (busy)
 			w->spin_end_ns = now_ns + w->config->spin_ns;
 		else if (unlikely(has_run_dry(w)))
-			end_phase_by_count(w, now_ns);
+			complete_share(w, now_ns);
 		else
 			wait(w, now_ns);
 		/* Report an RCU-tasks quiescent state: this loop may never schedule voluntarily. */
@@ -431,6 +445,22 @@ static bool create_contents(struct spek_worker *w, int node)
 	return true;
 }
 
+static bool create_sets(struct spek_worker *w, int node)
+{
+	const struct spek_run_config *config = w->config;
+	struct spek_phases *phases = &w->phases;
+	u32 i;
+
+	phases->nr_sets = config->interval_ns && config->interval_ns < NSEC_PER_SEC ?
+		SPEK_NR_SETS : SPEK_NR_SETS_LONG;
+	for (i = 0; i < phases->nr_sets; i++) {
+		phases->set[i] = spek_set_create(&config->workload, node);
+		if (!phases->set[i])
+			return false;
+	}
+	return true;
+}
+
 static int create_memory(struct spek_worker *w, const struct spek_zone_map *zones)
 {
 	const struct spek_run_config *config = w->config;
@@ -441,8 +471,6 @@ static int create_memory(struct spek_worker *w, const struct spek_zone_map *zone
 	if (size == SIZE_MAX)
 		return -ENOMEM;
 	w->gen = __vmalloc(size, GFP_KERNEL | __GFP_ZERO | __GFP_RETRY_MAYFAIL | __GFP_NOWARN);
-	w->phases.set[0] = spek_set_create(&config->workload, node);
-	w->phases.set[1] = spek_set_create(&config->workload, node);
 	w->phases.age = kvcalloc(w->nr_slots, sizeof(*w->phases.age),
 				 GFP_KERNEL | __GFP_RETRY_MAYFAIL);
 	w->slots = spek_slots_create(&w->inflight, w->nr_slots, node);
@@ -451,8 +479,8 @@ static int create_memory(struct spek_worker *w, const struct spek_zone_map *zone
 		w->zone_gate = spek_zone_gate_create(zones, w->count, w->verify, node);
 	if (spek_workload_has_own_data(&config->workload) && !create_contents(w, node))
 		return -ENOMEM;
-	if (!w->targets || !w->gen || !w->phases.set[0] || !w->phases.set[1] || !w->phases.age ||
-	    !w->slots || !w->poller || (zones && !w->zone_gate))
+	if (!w->targets || !w->gen || !create_sets(w, node) || !w->phases.age || !w->slots ||
+	    !w->poller || (zones && !w->zone_gate))
 		return -ENOMEM;
 	for (i = 0; i < w->nr_slots; i++) {
 		w->slots[i].next_free = w->free;
@@ -502,6 +530,7 @@ struct spek_worker *spek_worker_create(const struct spek_worker_setup *setup, u3
 	w->replay = setup->replay ? setup->replay->ring[index] : NULL;
 	w->watched = w->log || w->verify || w->replay || setup->zones;
 	w->nr_slots = nr_slots;
+	w->phases.ends = setup->phase_ends;
 	w->inflight.outcome = setup->outcome;
 	w->inflight.shape = setup->shape;
 	w->inflight.worker = index;
@@ -536,11 +565,13 @@ err_destroy:
  */
 void spek_worker_destroy(struct spek_worker *w)
 {
+	u32 i;
+
 	if (w->task)
 		put_task_struct(w->task);
 	spek_slots_destroy(w->slots, w->nr_slots, w->inflight.shape);
-	spek_set_destroy(w->phases.set[0]);
-	spek_set_destroy(w->phases.set[1]);
+	for (i = 0; i < SPEK_NR_SETS; i++)
+		spek_set_destroy(w->phases.set[i]);
 	kvfree(w->phases.age);
 	vfree(w->gen);
 	spek_zone_gate_destroy(w->zone_gate);

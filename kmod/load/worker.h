@@ -10,6 +10,7 @@
 
 struct spek_iolog;
 struct spek_outcome;
+struct spek_phase_end;
 struct spek_replay;
 struct spek_run_config;
 struct spek_slot_shape;
@@ -42,6 +43,7 @@ struct spek_worker_ops {
  * @replay: with a trace, else NULL
  * @zones: with streams at write pointers, else NULL
  * @outcome: of the run
+ * @phase_ends: of the run
  * @ops: calls upwards
  * @owner: argument of @ops
  */
@@ -55,6 +57,7 @@ struct spek_worker_setup {
 	struct spek_replay *replay;
 	const struct spek_zone_map *zones;
 	struct spek_outcome *outcome;
+	struct spek_phase_end *phase_ends;
 	const struct spek_worker_ops *ops;
 	void *owner;
 };

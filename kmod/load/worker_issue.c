@@ -551,7 +551,7 @@ static bool is_due(const struct spek_worker *w, u64 now_ns)
 {
 	u64 at_ns = spek_gen_next_ns(w->gen);
 
-	return at_ns <= now_ns && at_ns < w->phases.phase_end_ns;
+	return at_ns <= now_ns && at_ns < w->phases.course.phase_end_ns;
 }
 
 /* Issue the operation that is due. Return: false if the driver has no room for it now. */

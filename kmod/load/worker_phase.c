@@ -3,15 +3,20 @@
  * Phases and interval rows of a worker: when each ends, and the sets that pass to the collector.
  *
  * A worker counts into its active set. At the end of a row or phase its thread seals the set: it
- * stamps it, publishes it as phases.sealed and continues with the other one. The collector takes
- * the sealed set, empties it and gives it back. With two sets, one can only be sealed once the
- * other is back. The thread waits for that at the end of a phase. At the end of a row it does not
- * wait: the set is not sealed and continues into the next row.
+ * stamps it with the span of time that it counts, publishes it and continues with the next one of
+ * a ring. The collector takes sealed sets in order, empties them and gives them back. The thread
+ * never waits for it. If the collector is late and too few sets are free, the set is not sealed at
+ * the end of a row: its span continues. Each phase to come keeps a set in reserve, so that a phase
+ * always ends at its time (spek_course_may_seal()).
+ *
+ * Phases end for all workers at one time. An end by time is known from the start. An end by count
+ * is published by the worker that is the last to complete its share; until then the others continue
+ * in the phase, and in the ramp-up with their load. If the run ends early, the time is that of
+ * spek_outcome_end(). Both wake the workers.
  */
 #include <linux/ioprio.h>
 #include <linux/ktime.h>
-#include <linux/math64.h>
-#include <linux/overflow.h>
+#include <linux/minmax.h>
 #include <linux/sched.h>
 #include "config.h"
 #include "outcome.h"
@@ -23,24 +28,9 @@
 #include "worker_state.h"
 
 #define TOTALS_NS	NSEC_PER_SEC		/* between seals when no rows are kept */
-#define PIECE_NS	(10 * NSEC_PER_SEC)	/* between seals within a long row */
-
-static u64 interval_ns(const struct spek_worker *w)
-{
-	return w->config->interval_ns ?: TOTALS_NS;
-}
-
-/* A set has 32-bit counters, so a long row is sealed in pieces. @now_ns: start of a piece */
-static void set_boundary(struct spek_worker *w, u64 now_ns)
-{
-	/* It can change at any time. Bios with no priority set would look it up one by one. */
-	w->ioprio = get_current_ioprio();
-	w->phases.row_end_ns = min(w->phases.row_start_ns + interval_ns(w), w->phases.phase_end_ns);
-	w->phases.boundary_ns = w->phases.row_end_ns;
-	/* Merge a short last piece into the one before: the collector needs time for each. */
-	if (w->phases.row_end_ns > now_ns + 2 * PIECE_NS)
-		w->phases.boundary_ns = now_ns + PIECE_NS;
-}
+/* A ramp-up by count ends that much after its count, so that all workers know before it ends. */
+#define RAMP_LEAD_NS	(100 * NSEC_PER_USEC)
+#define DRAWS_PER_STEP	(1u << 14)		/* of the backlog, between two resched points */
 
 /*
  * Record the ages of all I/Os that are in flight at the end of the measure phase, and that the
@@ -65,169 +55,239 @@ static void note_ages(struct spek_worker *w, struct spek_set *set, u64 end_ns)
 	}
 }
 
-static void stamp_set(struct spek_worker *w, struct spek_set *set, u64 end_ns)
+/* ---- sets ---- */
+
+static bool may_seal(const struct spek_phases *phases)
 {
+	/* The sets were emptied: pairs with spek_worker_give_back(). */
+	u32 sealed = phases->sealed - smp_load_acquire(&phases->taken);
+
+	return spek_course_may_seal(&phases->course, phases->nr_sets - sealed);
+}
+
+/* Seal the active set, whose span is filled in. The next set is free, unless this is the last. */
+static void seal(struct spek_worker *w)
+{
+	struct spek_phases *phases = &w->phases;
+	struct spek_set *set = phases->active;
 	u64 cpu_ns = READ_ONCE(current->se.sum_exec_runtime);
 	u64 switches = current->nvcsw + current->nivcsw;
 
-	set->row = w->phases.row;
-	set->phase = w->phases.phase;
-	set->start_ns = w->phases.row_start_ns;
-	set->end_ns = end_ns;
 	set->outstanding = spek_worker_held(w);
 	/* The collector counts the backlog: that may take a million draws. */
 	spek_gen_mark(w->gen, set->mark);
-	set->trace_backlog = w->replay ? spek_replay_backlog(w->replay, w->gen, end_ns) : 0;
-	set->cpu_ns = cpu_ns - w->phases.seen_cpu_ns;
-	set->switches = switches - w->phases.seen_switches;
-	w->phases.seen_cpu_ns = cpu_ns;
-	w->phases.seen_switches = switches;
-}
-
-/* Seal the active set; the collector must have returned the other one. */
-static void pass_set(struct spek_worker *w, u64 next_row, u64 end_ns)
-{
-	struct spek_set *set = w->phases.active;
-
-	stamp_set(w, set, end_ns);
-	set->next_row = next_row;
-	w->phases.active = w->phases.set[set == w->phases.set[0]];
-	/* The collector sees all counters: pairs with spek_worker_take_sealed(). */
-	smp_store_release(&w->phases.sealed, set);
+	set->trace_backlog = w->replay ?
+		spek_replay_backlog(w->replay, w->gen, set->span.end_ns) : 0;
+	set->cpu_ns = cpu_ns - phases->seen_cpu_ns;
+	set->switches = switches - phases->seen_switches;
+	phases->seen_cpu_ns = cpu_ns;
+	phases->seen_switches = switches;
+	phases->active = phases->set[(phases->sealed + 1) & (phases->nr_sets - 1)];
+	/* The collector sees all counters: pairs with spek_worker_next_sealed(). */
+	smp_store_release(&phases->sealed, phases->sealed + 1);
 	w->ops->collect(w->owner);
 }
 
-static bool has_given_back(struct spek_worker *w)
+/* ---- ends of phases ---- */
+
+/**
+ * spek_phase_ends_init() - prepare for phases that end by count
+ * @ends: for the ramp-up and the measure phase
+ * @nr_workers: workers of the run
+ */
+void spek_phase_ends_init(struct spek_phase_end *ends, u32 nr_workers)
 {
-	/* The set was emptied: pairs with spek_worker_give_back(). */
-	return !smp_load_acquire(&w->phases.sealed);
-}
+	u32 phase;
 
-static void wait_for_collector(struct spek_worker *w)
-{
-	while (!has_given_back(w))
-		schedule_timeout_uninterruptible(1);
-}
-
-static void set_phase(struct spek_worker *w, u32 phase, u64 now_ns)
-{
-	const struct spek_run_config *config = w->config;
-	struct spek_phases *phases = &w->phases;
-	u64 ramp = phases->ramp_count, count = phases->measure_count;
-
-	/* A worker that never has I/O doesn't know when the others have made their counts. */
-	if (phase == SPEK_PHASE_RAMP && config->ramp_count && !spek_worker_has_work(w))
-		phase = SPEK_PHASE_DRAIN;
-	/* A worker whose share of the transactions is 0 has nothing to measure. */
-	if (phase == SPEK_PHASE_RAMP && !config->ramp_ns && !ramp)
-		phase = SPEK_PHASE_MEASURE;
-	if (phase == SPEK_PHASE_MEASURE && !config->time_ns && !count && !w->replay)
-		phase = SPEK_PHASE_DRAIN;
-
-	phases->phase = phase;
-	phases->row = spek_row_first(phase);
-	phases->row_start_ns = now_ns;
-	phases->phase_end_ns = SPEK_NEVER;
-	phases->phase_left = SPEK_NEVER;
-	switch (phase) {
-	case SPEK_PHASE_RAMP:
-		if (ramp)
-			phases->phase_left = ramp;
-		else
-			phases->phase_end_ns = now_ns + config->ramp_ns;
-		phases->issue_left = SPEK_NEVER;
-		if (ramp && config->count && check_add_overflow(ramp, count, &phases->issue_left))
-			phases->issue_left = SPEK_NEVER;
-		break;
-	case SPEK_PHASE_MEASURE:
-		if (config->time_ns) {
-			phases->phase_end_ns = now_ns + config->time_ns;
-			phases->issue_left = SPEK_NEVER;
-		} else if (w->replay) {
-			/* It ends with the trace. */
-			phases->issue_left = SPEK_NEVER;
-		} else {
-			phases->phase_left = count;
-			/* I/Os that were issued in the ramp-up complete in this phase and count. */
-			phases->issue_left = count - min_t(u64, count, w->inflight.outstanding);
-		}
-		break;
-	default:
-		phases->issue_left = 0;
+	for (phase = SPEK_PHASE_RAMP; phase <= SPEK_PHASE_MEASURE; phase++) {
+		atomic_set(&ends[phase].left, nr_workers);
+		atomic64_set(&ends[phase].latest_ns, 0);
+		ends[phase].end_ns = 0;
 	}
-	set_boundary(w, now_ns);
+}
+
+static void note_latest(struct spek_phase_end *end, u64 now_ns)
+{
+	s64 latest_ns = atomic64_read(&end->latest_ns);
+
+	while (latest_ns < (s64)now_ns &&
+	       !atomic64_try_cmpxchg(&end->latest_ns, &latest_ns, now_ns))
+		;
 }
 
 /**
- * spek_worker_enter_phase() - seal the set, and begin a phase
- * @w: worker
- * @phase: enum spek_phase
- * @now_ns: end of the phase before
+ * spek_worker_complete_share() - note that the worker's share of the phase is complete
+ * @w: worker in a phase that ends by count
+ * @now_ns: time of the completion that was the last of the share
  *
- * Context: the worker's thread, may sleep.
+ * The last worker publishes the end of the phase and wakes the others.
+ *
+ * Context: the worker's thread.
  */
-void spek_worker_enter_phase(struct spek_worker *w, u32 phase, u64 now_ns)
+void spek_worker_complete_share(struct spek_worker *w, u64 now_ns)
 {
-	/* The run has ended before its start time: no phase began, so there is none to seal. */
-	if (now_ns < w->start_ns) {
-		set_phase(w, phase, now_ns);
+	struct spek_phases *phases = &w->phases;
+	struct spek_phase_end *end = &phases->ends[phases->course.phase];
+	u32 i, nr = w->config->nr_workers;
+	u64 end_ns;
+
+	phases->phase_left = SPEK_NEVER;
+	phases->waits = true;
+	note_latest(end, now_ns);
+	/* A full barrier: the last worker sees the times of all. */
+	if (!atomic_dec_and_test(&end->left))
+		return;
+	end_ns = atomic64_read(&end->latest_ns);
+	if (phases->course.phase == SPEK_PHASE_RAMP && nr > 1)
+		end_ns = max_t(u64, end_ns, ktime_get_ns()) + RAMP_LEAD_NS;
+	/* Before the wake-ups: pairs with the check before a worker sleeps. */
+	smp_store_release(&end->end_ns, end_ns);
+	for (i = 0; i < nr; i++)
+		if (i != w->index)
+			spek_outcome_wake(w->inflight.outcome, i);
+	spek_worker_learn_end(w, now_ns);
+}
+
+/**
+ * spek_worker_learn_end() - learn the end of a phase by count, if it is known
+ * @w: worker that waits for it
+ * @counted_ns: the worker has counted everything before this time
+ *
+ * Context: the worker's thread.
+ */
+void spek_worker_learn_end(struct spek_worker *w, u64 counted_ns)
+{
+	struct spek_phases *phases = &w->phases;
+	u64 end_ns = READ_ONCE(phases->ends[phases->course.phase].end_ns);
+
+	if (!end_ns)
+		return;
+	phases->waits = false;
+	spek_course_set_end(&phases->course, end_ns, counted_ns);
+}
+
+static void begin_phase(struct spek_worker *w, u32 phase, u64 start_ns, u64 now_ns);
+
+/**
+ * spek_worker_end_early() - end the phase where the run ended, and drain
+ * @w: worker of a run that has ended, not in the drain
+ * @counted_ns: the worker has counted everything before this time
+ *
+ * Context: the worker's thread.
+ */
+void spek_worker_end_early(struct spek_worker *w, u64 counted_ns)
+{
+	struct spek_phases *phases = &w->phases;
+	u64 ended_ns = spek_outcome_ended_ns(w->inflight.outcome);
+
+	phases->issue_left = 0;
+	/* The phase ended before the run: begin_phase() comes here again. */
+	if (phases->course.phase_end_ns <= ended_ns)
+		return;
+	/* No phase began, so there is none to seal. */
+	if (ended_ns < w->start_ns) {
+		begin_phase(w, SPEK_PHASE_DRAIN, ended_ns, ended_ns);
 		return;
 	}
-	/* A completion may be added late, or the clock of its CPU may lag. */
-	now_ns = max(now_ns, w->phases.row_start_ns);
-	/*
-	 * Issue the arrivals before the end even if the worker is late. Those that find no free
-	 * slot are the backlog.
-	 */
-	if (phase == SPEK_PHASE_DRAIN && !spek_outcome_has_ended(w->inflight.outcome))
-		while (spek_worker_issue(w, ktime_get_ns()))
-			;
-	wait_for_collector(w);
-	if (w->phases.phase == SPEK_PHASE_MEASURE)
-		note_ages(w, w->phases.active, now_ns);
-	pass_set(w, spek_row_first(phase), now_ns);
-	set_phase(w, phase, now_ns);
+	phases->phase_left = SPEK_NEVER;
+	phases->waits = false;
+	phases->next_phase = SPEK_PHASE_DRAIN;
+	spek_course_set_end(&phases->course, ended_ns, counted_ns);
+}
+
+/* ---- phases ---- */
+
+/* A phase ends by its share, @count completions, of which some are in flight. */
+static void begin_count(struct spek_worker *w, u64 count, u64 now_ns)
+{
+	if (count)
+		w->phases.phase_left = count;
+	else
+		spek_worker_complete_share(w, now_ns);
+}
+
+static void begin_phase(struct spek_worker *w, u32 phase, u64 start_ns, u64 now_ns)
+{
+	const struct spek_run_config *config = w->config;
+	struct spek_phases *phases = &w->phases;
+	u64 count = phases->measure_count;
+
+	if (phase == SPEK_PHASE_RAMP && !config->ramp_ns && !config->ramp_count)
+		phase = SPEK_PHASE_MEASURE;
+	spek_course_begin(&phases->course, phase, start_ns, now_ns);
+	phases->next_phase = phase + 1;
+	phases->phase_left = SPEK_NEVER;
+	phases->issue_left = SPEK_NEVER;
+	phases->waits = false;
+	switch (phase) {
+	case SPEK_PHASE_RAMP:
+		if (config->ramp_count)
+			begin_count(w, phases->ramp_count, now_ns);
+		else
+			spek_course_set_end(&phases->course, start_ns + config->ramp_ns, now_ns);
+		break;
+	case SPEK_PHASE_MEASURE:
+		if (config->time_ns) {
+			spek_course_set_end(&phases->course, start_ns + config->time_ns, now_ns);
+		} else if (!w->replay) {
+			/* I/Os that were issued in the ramp-up complete in this phase and count. */
+			phases->issue_left = count - min_t(u64, count, w->inflight.outstanding);
+			begin_count(w, count, now_ns);
+		}
+		/* A replay ends with its trace, and with it the run. */
+		break;
+	default:
+		phases->issue_left = 0;
+		return;
+	}
+	if (spek_outcome_has_ended(w->inflight.outcome))
+		spek_worker_end_early(w, now_ns);
+}
+
+/*
+ * Issue the arrivals before the end even if the worker is late. Those that find no free slot are
+ * the backlog.
+ */
+static void issue_overdue(struct spek_worker *w)
+{
+	while (!spek_outcome_has_ended(w->inflight.outcome) && spek_worker_issue(w, ktime_get_ns()))
+		cond_resched();
+}
+
+static void change_phase(struct spek_worker *w)
+{
+	struct spek_phases *phases = &w->phases;
+	struct spek_course *course = &phases->course;
+	struct spek_span *span = &phases->active->span;
+
+	if (phases->next_phase == SPEK_PHASE_DRAIN)
+		issue_overdue(w);
+	if (course->phase == SPEK_PHASE_MEASURE)
+		note_ages(w, phases->active, course->phase_end_ns);
+	spek_course_end_phase(course, phases->next_phase, span);
+	seal(w);
+	begin_phase(w, phases->next_phase, course->common_end_ns, course->phase_end_ns);
 }
 
 /**
  * spek_worker_pass_boundary() - seal what ends, at the end of a piece, of a row or of a phase
  * @w: worker
- * @now_ns: time of an event, which has reached its boundary_ns
+ * @now_ns: time of an event, which has reached the boundary
  *
  * Context: the worker's thread, may sleep.
  */
 void spek_worker_pass_boundary(struct spek_worker *w, u64 now_ns)
 {
 	struct spek_phases *phases = &w->phases;
+	struct spek_course *course = &phases->course;
 
-	while (now_ns >= phases->boundary_ns) {
-		u64 next;
-
-		if (phases->boundary_ns == phases->phase_end_ns) {
-			spek_worker_enter_phase(w, phases->phase + 1, phases->phase_end_ns);
-			continue;
-		}
-		if (phases->boundary_ns < phases->row_end_ns) {
-			if (has_given_back(w))
-				pass_set(w, phases->row, phases->boundary_ns);
-			set_boundary(w, now_ns);
-			continue;
-		}
-		/*
-		 * Rows follow a schedule, so that all workers agree on them. A worker that
-		 * was blocked counts what it missed in the row in which it continues. If the
-		 * collector is late, the set is not sealed and continues as well.
-		 */
-		next = phases->row + div64_u64(now_ns - phases->row_start_ns, interval_ns(w));
-		if (phases->phase_end_ns <= now_ns)
-			next = phases->row +
-			       div64_u64(phases->phase_end_ns - 1 - phases->row_start_ns,
-					 interval_ns(w));
-		if (has_given_back(w))
-			pass_set(w, next, phases->row_end_ns);
-		phases->row_start_ns += (next - phases->row) * interval_ns(w);
-		phases->row = next;
-		set_boundary(w, phases->row_start_ns);
+	while (now_ns >= course->boundary_ns) {
+		/* It can change at any time; bios without a priority would look it up each. */
+		w->ioprio = get_current_ioprio();
+		if (course->boundary_ns == course->phase_end_ns)
+			change_phase(w);
+		else if (spek_course_pass(course, now_ns, may_seal(phases), &phases->active->span))
+			seal(w);
 	}
 }
 
@@ -239,54 +299,85 @@ void spek_worker_pass_boundary(struct spek_worker *w, u64 now_ns)
  */
 void spek_worker_begin_phases(struct spek_worker *w)
 {
-	w->phases.seen_cpu_ns = READ_ONCE(current->se.sum_exec_runtime);
-	w->phases.seen_switches = current->nvcsw + current->nivcsw;
-	w->phases.active = w->phases.set[0];
-	set_phase(w, SPEK_PHASE_RAMP, w->start_ns);
+	struct spek_phases *phases = &w->phases;
+
+	w->ioprio = get_current_ioprio();
+	phases->seen_cpu_ns = READ_ONCE(current->se.sum_exec_runtime);
+	phases->seen_switches = current->nvcsw + current->nivcsw;
+	phases->active = phases->set[0];
+	phases->course.interval_ns = w->config->interval_ns ?: TOTALS_NS;
+	begin_phase(w, SPEK_PHASE_RAMP, w->start_ns, w->start_ns);
 }
 
 /**
  * spek_worker_end_phases() - seal the last set
  * @w: worker that has drained
  *
- * Context: the worker's thread, may sleep.
+ * Context: the worker's thread.
  */
 void spek_worker_end_phases(struct spek_worker *w)
 {
-	wait_for_collector(w);
+	struct spek_phases *phases = &w->phases;
+	u64 now_ns = ktime_get_ns();
+
 	/* The clock of this CPU may lag behind the one that ended the phase before. */
-	pass_set(w, SPEK_NEVER, max(ktime_get_ns(), w->phases.row_start_ns));
+	spek_course_set_end(&phases->course, now_ns, now_ns);
+	spek_course_end_phase(&phases->course, SPEK_NR_PHASES, &phases->active->span);
+	seal(w);
 }
 
+/* ---- the collector's side ---- */
+
 /**
- * spek_worker_take_sealed() - take the sealed set and complete it with the backlog
+ * spek_worker_next_sealed() - find the oldest sealed set
  * @w: worker
  *
  * Context: process; the caller is the only collector.
  * Return: the set, the caller's until it is given back, or NULL.
  */
-struct spek_set *spek_worker_take_sealed(struct spek_worker *w)
+struct spek_set *spek_worker_next_sealed(struct spek_worker *w)
 {
-	/* Counters of the worker: pairs with pass_set(). */
-	struct spek_set *set = smp_load_acquire(&w->phases.sealed);
+	struct spek_phases *phases = &w->phases;
 
-	if (!set)
+	/* Counters of the worker: pairs with seal(). */
+	if (smp_load_acquire(&phases->sealed) == phases->taken)
 		return NULL;
-	/* An arrival due exactly at the end belongs to the next interval. */
-	set->backlog = set->phase == SPEK_PHASE_DRAIN ? 0 :
-			spek_backlog_count(&w->phases.backlog, set->mark, set->end_ns - 1) +
-			set->trace_backlog;
-	return set;
+	return phases->set[phases->taken & (phases->nr_sets - 1)];
 }
 
 /**
- * spek_worker_give_back() - return the set of spek_worker_take_sealed(), emptied, to its worker
+ * spek_worker_count_backlog() - complete a sealed set with the backlog
+ * @w: worker
+ * @set: from spek_worker_next_sealed()
+ *
+ * May take seconds at rates far beyond the device.
+ *
+ * Context: process, may sleep; the caller is the only collector and holds no lock that a request
+ * waits for.
+ */
+void spek_worker_count_backlog(struct spek_worker *w, struct spek_set *set)
+{
+	struct spek_backlog_count count = { 0 };
+
+	if (set->span.phase == SPEK_PHASE_DRAIN) {
+		set->backlog = 0;
+		return;
+	}
+	/* An arrival due exactly at the end belongs to the next interval. */
+	while (spek_backlog_step(&w->phases.backlog, &count, set->mark, set->span.end_ns - 1,
+				 DRAWS_PER_STEP))
+		cond_resched();
+	set->backlog = count.sum + set->trace_backlog;
+}
+
+/**
+ * spek_worker_give_back() - return the set of spek_worker_next_sealed(), emptied, to its worker
  * @w: worker
  *
- * Context: process; the caller holds the run's lock.
+ * Context: process; the caller is the only collector.
  */
 void spek_worker_give_back(struct spek_worker *w)
 {
-	/* The set was emptied: pairs with has_given_back(). */
-	smp_store_release(&w->phases.sealed, NULL);
+	/* The set was emptied: pairs with may_seal(). */
+	smp_store_release(&w->phases.taken, w->phases.taken + 1);
 }

@@ -3,32 +3,50 @@
 #ifndef SPEK_WORKER_PHASE_H
 #define SPEK_WORKER_PHASE_H
 
+#include <linux/atomic.h>
 #include <linux/cache.h>
 #include <linux/types.h>
 #include "core/backlog.h"
+#include "core/course.h"
 
 struct spek_age;
 struct spek_set;
 struct spek_worker;
 
+/* Sets of a worker, powers of two: with rows shorter than a second, and else */
+#define SPEK_NR_SETS	8
+#define SPEK_NR_SETS_LONG	4
+
+/**
+ * struct spek_phase_end - end of a phase that ends by count, common to the workers of a run
+ * @left: workers that have not completed their shares
+ * @latest_ns: when the latest of the shares was completed
+ * @end_ns: end of the phase; 0 until the last share is completed
+ */
+struct spek_phase_end {
+	atomic_t left;
+	atomic64_t latest_ns;
+	u64 end_ns;
+};
+
 /**
  * struct spek_phases - phases and rows of a worker, and its sets
  * @active: set it counts into
- * @boundary_ns: end of the piece of a row, of the row or of the phase
- * @phase_end_ns: end of the phase; SPEK_NEVER while it ends by count or is not known
- * @phase_left: completions until the phase ends by count
+ * @course: place in phases and rows
+ * @phase_left: completions until its share of a phase by count is complete
  * @issue_left: operations that may still be issued
- * @phase: enum spek_phase
- * @row: number of the row
- * @row_start_ns: start of the row
- * @row_end_ns: end of the row
+ * @next_phase: phase that follows
+ * @waits: its share of a phase by count is complete, and the end of the phase is not known
  * @seen_cpu_ns: CPU time at the last seal
  * @seen_switches: context switches at the last seal
- * @set: the two sets it counts into
+ * @set: the sets it counts into, in turn; NULL from @nr_sets on
+ * @nr_sets: number of sets, a power of two
  * @age: I/Os in flight at the end of the measure phase, room for @nr_slots
+ * @ends: ends of the ramp-up and of the measure phase by count, the run's
  * @ramp_count: its share of the ramp-up by count, const after start
  * @measure_count: its share of the measurement by count, const after start
- * @sealed: a set while it is the collector's, else NULL
+ * @sealed: sets that it has sealed; written by the worker
+ * @taken: sets that the collector has emptied; written by the collector
  * @backlog: counts the backlog at the seals; the collector's once the run starts
  *
  * Fields of the first group are the thread's own; others read them with READ_ONCE.
@@ -36,34 +54,50 @@ struct spek_worker;
 struct spek_phases {
 	/* worker-owned; the first line is read or written for each I/O */
 	struct spek_set *active;
-	u64 boundary_ns;
-	u64 phase_end_ns;
+	struct spek_course course;
 	u64 phase_left;
 	u64 issue_left;
-	u32 phase;
-	u64 row;
-	u64 row_start_ns;
-	u64 row_end_ns;
+	u32 next_phase;
+	bool waits;
 	u64 seen_cpu_ns;
 	u64 seen_switches;
 
 	/* const after start */
-	struct spek_set *set[2];
+	struct spek_set *set[SPEK_NR_SETS];
+	u32 nr_sets;
 	struct spek_age *age;
+	struct spek_phase_end *ends;
 	u64 ramp_count;
 	u64 measure_count;
 
 	/* shared with the collector */
-	struct spek_set *sealed ____cacheline_aligned;
+	u32 sealed ____cacheline_aligned;
+	u32 taken;
 	struct spek_backlog backlog;
 };
 
+void spek_phase_ends_init(struct spek_phase_end *ends, u32 nr_workers);
+
 void spek_worker_begin_phases(struct spek_worker *w);
 void spek_worker_end_phases(struct spek_worker *w);
-void spek_worker_enter_phase(struct spek_worker *w, u32 phase, u64 now_ns);
 void spek_worker_pass_boundary(struct spek_worker *w, u64 now_ns);
+void spek_worker_complete_share(struct spek_worker *w, u64 now_ns);
+void spek_worker_learn_end(struct spek_worker *w, u64 counted_ns);
+void spek_worker_end_early(struct spek_worker *w, u64 counted_ns);
 
-struct spek_set *spek_worker_take_sealed(struct spek_worker *w);
+/**
+ * spek_worker_may_learn_end() - check whether the end of a phase by count became known
+ * @phases: of a worker
+ *
+ * Return: true if the worker waits for it and can learn it.
+ */
+static inline bool spek_worker_may_learn_end(const struct spek_phases *phases)
+{
+	return phases->waits && READ_ONCE(phases->ends[phases->course.phase].end_ns);
+}
+
+struct spek_set *spek_worker_next_sealed(struct spek_worker *w);
+void spek_worker_count_backlog(struct spek_worker *w, struct spek_set *set);
 void spek_worker_give_back(struct spek_worker *w);
 
 #endif

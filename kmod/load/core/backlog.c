@@ -20,31 +20,28 @@ void spek_backlog_init(struct spek_backlog *backlog, const struct spek_workload 
 	}
 }
 
-static u64 count_process(struct spek_ahead *ahead, const struct spek_gen_mark *mark, u64 now_ns)
+static bool is_open_loop(const struct spek_ahead *ahead, const struct spek_gen_mark *mark)
 {
-	u32 draws = SPEK_BACKLOG_DRAWS;
+	return ahead->clock.pace < SPEK_PACE_CLOSED && mark->times.next_ns != SPEK_NEVER;
+}
 
-	/* The first mark, or the copy was overtaken: continue from where the generator was. */
-	if (!ahead->has_begun || ahead->seen < mark->made) {
-		ahead->times = mark->times;
-		ahead->seen = mark->made;
-		ahead->has_begun = true;
-	}
-	while (ahead->times.next_ns <= now_ns) {
-		if (!draws--)
-			return ahead->seen - mark->made +
-			       spek_times_estimate(&ahead->times, &ahead->clock, now_ns);
-		spek_times_advance(&ahead->times, &ahead->clock);
-		ahead->seen++;
-	}
-	return ahead->seen - mark->made;
+/* The first mark, or the copy was overtaken: continue from where the generator was. */
+static void catch_up(struct spek_ahead *ahead, const struct spek_gen_mark *mark)
+{
+	if (ahead->has_begun && ahead->seen >= mark->made)
+		return;
+	ahead->times = mark->times;
+	ahead->seen = mark->made;
+	ahead->has_begun = true;
 }
 
 /**
- * spek_backlog_count() - count the arrivals that were due but not made
+ * spek_backlog_step() - a step of counting the arrivals that were due but not made
  * @backlog: counter, updated
- * @mark: mark of the generator, not older than that of the previous call
- * @now_ns: arrivals at or before this time are due; must not decrease from call to call
+ * @count: progress of this count; all zeroes before the first step
+ * @mark: mark of the generator, not older than that of the previous count
+ * @now_ns: arrivals at or before this time are due; must not decrease from count to count
+ * @draws: limit of the draws of this step
  *
  * Exact: the times are drawn ahead. Amortised cost: one draw for each arrival that was ever in
  * the backlog. A rate far beyond any device must not keep the caller here forever, though: the
@@ -52,18 +49,30 @@ static u64 count_process(struct spek_ahead *ahead, const struct spek_gen_mark *m
  * too, except for Poisson, where its standard deviation is less than a thousandth of the backlog,
  * and if it spans more than 4096 on and off periods (spek_onoff_between()).
  *
- * Return: arrivals that spek_gen_next() had not made at @mark, over all open loops.
+ * Return: true if another step is needed; false once @count->sum is the number of arrivals that
+ * spek_gen_next() had not made at @mark, over all open loops.
  */
-u64 spek_backlog_count(struct spek_backlog *backlog, const struct spek_gen_mark *mark, u64 now_ns)
+bool spek_backlog_step(struct spek_backlog *backlog, struct spek_backlog_count *count,
+		       const struct spek_gen_mark *mark, u64 now_ns, u32 draws)
 {
-	u64 sum = 0;
-	u32 i;
+	for (; count->process < backlog->nr; count->process++, count->draws = 0) {
+		struct spek_ahead *ahead = &backlog->process[count->process];
+		const struct spek_gen_mark *at = &mark[count->process];
 
-	for (i = 0; i < backlog->nr; i++) {
-		struct spek_ahead *ahead = &backlog->process[i];
-
-		if (ahead->clock.pace < SPEK_PACE_CLOSED && mark[i].times.next_ns != SPEK_NEVER)
-			sum += count_process(ahead, &mark[i], now_ns);
+		if (!is_open_loop(ahead, at))
+			continue;
+		catch_up(ahead, at);
+		for (; ahead->times.next_ns <= now_ns; count->draws++, ahead->seen++) {
+			if (count->draws == SPEK_BACKLOG_DRAWS) {
+				count->sum += spek_times_estimate(&ahead->times, &ahead->clock,
+								  now_ns);
+				break;
+			}
+			if (!draws--)
+				return true;
+			spek_times_advance(&ahead->times, &ahead->clock);
+		}
+		count->sum += ahead->seen - at->made;
 	}
-	return sum;
+	return false;
 }

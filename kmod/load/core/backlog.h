@@ -13,7 +13,7 @@
 #include "gen.h"
 #include "workload.h"
 
-/* Limit of the arrivals that one call of spek_backlog_count() draws per process */
+/* Limit of the arrivals that one count draws per process */
 #define SPEK_BACKLOG_DRAWS	(1u << 20)
 
 /**
@@ -32,8 +32,21 @@ struct spek_backlog {
 	} process[SPEK_MAX_ARRIVALS];
 };
 
+/**
+ * struct spek_backlog_count - progress of a count
+ * @process: arrival process whose arrivals are drawn
+ * @draws: draws of this process so far
+ * @sum: backlog of the processes before it
+ */
+struct spek_backlog_count {
+	u32 process;
+	u32 draws;
+	u64 sum;
+};
+
 void spek_backlog_init(struct spek_backlog *backlog, const struct spek_workload *wl,
 		       const struct spek_gen *gen);
-u64 spek_backlog_count(struct spek_backlog *backlog, const struct spek_gen_mark *mark, u64 now_ns);
+bool spek_backlog_step(struct spek_backlog *backlog, struct spek_backlog_count *count,
+		       const struct spek_gen_mark *mark, u64 now_ns, u32 draws);
 
 #endif

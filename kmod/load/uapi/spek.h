@@ -168,11 +168,14 @@ struct spek_trace_record {
  * @SPEK_A_RUN_INTERVAL_NS: (u64) Report interval, at least 1 ms; 0 - totals only.
  * @SPEK_A_RUN_RAMP_NS: (u64) Ramp-up by time.
  * @SPEK_A_RUN_RAMP_COUNT: (u64) Ramp-up by I/Os completed, shared out over the workers by
- *   load. Each worker measures as soon as it has made its share: with fewer I/Os than
- *   workers, some measure from the start. Not with ramp-ns.
+ *   load. It ends for all workers at one time, 100 us after the last of several workers
+ *   has completed its share; until then the others continue. Not with ramp-ns.
  * @SPEK_A_RUN_TIME_NS: (u64) Length of the measure phase, at most 366 days; exactly one
  *   of time-ns and count.
- * @SPEK_A_RUN_COUNT: (u64) Length of the measure phase in I/Os.
+ * @SPEK_A_RUN_COUNT: (u64) Length of the measure phase in I/Os, shared out over the
+ *   workers by load. It ends for all workers at one time, when the last worker has
+ *   completed its share. A worker with more I/Os in flight from the ramp-up than its
+ *   share measures all of them, unless it is the only worker.
  * @SPEK_A_RUN_MAX_ERRORS: (u64) Failed I/Os that end the run; 0 - never.
  * @SPEK_A_RUN_WORKER: (nest of worker, repeated) One for each worker.
  * @SPEK_A_RUN_TARGET: (nest of target, repeated) One for each target, in order.
@@ -881,19 +884,32 @@ enum spek_a_stats {
  * @SPEK_A_INTERVAL_PAD: alignment of 64-bit attributes
  * @SPEK_A_INTERVAL_RUN: (u32)
  * @SPEK_A_INTERVAL_SINCE: (u64) Request - first interval wanted.
- * @SPEK_A_INTERVAL_SEQ: (u64) Number of the interval, from 0.
+ * @SPEK_A_INTERVAL_SEQ: (u64) Number of the interval in the order of closing, from 0. An
+ *   interval that is made of what came too late for others follows later ones.
  * @SPEK_A_INTERVAL_DROPPED: (u64) Intervals that were overwritten so far, whether they
  *   had been read or not.
  * @SPEK_A_INTERVAL_PHASE: (u32, enum phase)
- * @SPEK_A_INTERVAL_START_NS: (u64)
- * @SPEK_A_INTERVAL_END_NS: (u64)
- * @SPEK_A_INTERVAL_OUTSTANDING: (u32) At the end of the interval.
- * @SPEK_A_INTERVAL_BACKLOG: (u64) At the end of the interval.
- * @SPEK_A_INTERVAL_CPU_NS: (u64) CPU time of the workers.
+ * @SPEK_A_INTERVAL_START_NS: (u64) CLOCK_MONOTONIC. Intervals follow a schedule from the
+ *   start of their phase. In one during which no worker ran, nothing completed, and it is
+ *   left out.
+ * @SPEK_A_INTERVAL_END_NS: (u64) CLOCK_MONOTONIC. At the end of a phase an interval may
+ *   be shorter than interval-ns. It is a multiple as long if it could not be closed in
+ *   between: rates are those of its own length.
+ * @SPEK_A_INTERVAL_OUTSTANDING: (u32) At the end of the interval; of a worker that was
+ *   blocked then, as last known.
+ * @SPEK_A_INTERVAL_BACKLOG: (u64) At the end of the interval; of a worker that was
+ *   blocked then, as last known.
+ * @SPEK_A_INTERVAL_CPU_NS: (u64) CPU time of the workers, as the scheduler accounted it:
+ *   up to a tick late for a thread that is running, and up to 1 s on a CPU without ticks
+ *   (nohz_full). Not given for an interval shorter than 10 ticks.
  * @SPEK_A_INTERVAL_SWITCHES: (u64) Context switches of the workers.
  * @SPEK_A_INTERVAL_CELL: (nest of cell, repeated) One for each direction.
  * @SPEK_A_INTERVAL_STREAMS: (array of struct spek_interval_stream) One for each stream,
  *   in their order.
+ * @SPEK_A_INTERVAL_COVERAGE_PPM: (u32) Share of the workers' time from start-ns to end-ns
+ *   whose I/Os are in the interval, in millionths, rounded down. Less than 1000000: a
+ *   worker was blocked for more than 8 intervals and is missing. What it counted makes
+ *   another interval with these times.
  * @__SPEK_A_INTERVAL_MAX: private
  * @SPEK_A_INTERVAL_MAX: highest id
  */
@@ -912,6 +928,7 @@ enum spek_a_interval {
 	SPEK_A_INTERVAL_SWITCHES,
 	SPEK_A_INTERVAL_CELL,
 	SPEK_A_INTERVAL_STREAMS,
+	SPEK_A_INTERVAL_COVERAGE_PPM,
 
 	__SPEK_A_INTERVAL_MAX,
 	SPEK_A_INTERVAL_MAX = (__SPEK_A_INTERVAL_MAX - 1)
@@ -1005,7 +1022,8 @@ enum spek_a_op {
  *   and direction with I/Os; for the measure phase and the drain then the histograms, cut
  *   into messages of at most 256 buckets. I/Os in flight at the end of the measure phase
  *   are counted in the drain, and their ages come with the measure phase.
- * @SPEK_CMD_INTERVAL_GET: Closed intervals of a run, from number since on, oldest first.
+ * @SPEK_CMD_INTERVAL_GET: Closed intervals of a run, from number since on, in the order
+ *   of closing.
  * @SPEK_CMD_OP_GET: The first operations that a worker of this run generates, generated
  *   again from the configuration and the seed; nothing is sent to a device. In a closed
  *   loop each operation completes at once.

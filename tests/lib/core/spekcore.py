@@ -332,9 +332,13 @@ class Generator:
         self._lib.spek_gen_mark(self._gen, mark)
         return mark
 
-    def backlog_at(self, mark: Any, now_ns: int) -> int:
-        """The backlog as it was at a mark; as in the kernel, where another thread counts it."""
-        return int(self._lib.spek_backlog_count(self._backlog, mark, now_ns))
+    def backlog_at(self, mark: Any, now_ns: int, draws: int = 1 << 14) -> int:
+        """The backlog as it was at a mark; as in the kernel, where another thread counts it in
+        steps of @draws."""
+        count = self._ffi.new("struct spek_backlog_count *")
+        while self._lib.spek_backlog_step(self._backlog, count, mark, now_ns, draws):
+            pass
+        return int(count.sum)
 
     def footprints(self, count: int) -> tuple[list[Footprint], int]:
         """Generate @count operations; returns those of each stream, and the time of the last."""

@@ -68,7 +68,11 @@ static u64 backlog_at(const struct spek_gen *gen, struct spek_backlog *backlog, 
 	struct spek_gen_mark mark[SPEK_MAX_ARRIVALS];
 
 	spek_gen_mark(gen, mark);
-	return spek_backlog_count(backlog, mark, now_ns);
+	struct spek_backlog_count count = { 0 };
+
+	while (spek_backlog_step(backlog, &count, mark, now_ns, ~0u))
+		;
+	return count.sum;
 }
 
 static int read_workload(const char *path, struct spek_workload *wl)

@@ -595,6 +595,17 @@ def test_backlog_of_a_rate_beyond_any_device_takes_a_bounded_time(loop: Arrival)
         generator.next()
 
 
+@pytest.mark.parametrize("draws", [1, 7, 2**32 - 1])
+def test_backlog_is_the_same_in_steps_of_any_size(draws: int) -> None:
+    loops = [*LOOPS, Arrival(depth=3)]
+    many = [Stream(arrival=i) for i in range(len(loops))]
+    counted, whole = (Generator(Workload([Asu(1 << 30)], loops, many), 3) for _ in range(2))
+    for now in (10**5, 10**6, 10**6, 3 * 10**6):
+        assert counted.backlog_at(counted.mark(), now, draws) == whole.backlog(now)
+        for generator in (counted, whole):
+            generator.ops(100)
+
+
 def test_backlog_adds_up_over_processes_and_leaves_out_closed_loops() -> None:
     loops = [*LOOPS, Arrival(depth=3)]
     many = [Stream(arrival=i) for i in range(len(loops))]

@@ -966,6 +966,7 @@ class IntervalMsg(genlmsg):
         (12, "SPEK_A_INTERVAL_SWITCHES", "uint64", 0),
         (13, "SPEK_A_INTERVAL_CELL", "nest_cell", NLA_F_NESTED),
         (14, "SPEK_A_INTERVAL_STREAMS", "cdata", 0),
+        (15, "SPEK_A_INTERVAL_COVERAGE_PPM", "uint32", 0),
     )
     keys: ClassVar[dict[str, str]] = {
         "run": "SPEK_A_INTERVAL_RUN",
@@ -981,6 +982,7 @@ class IntervalMsg(genlmsg):
         "switches": "SPEK_A_INTERVAL_SWITCHES",
         "cell": "SPEK_A_INTERVAL_CELL",
         "streams": "SPEK_A_INTERVAL_STREAMS",
+        "coverage_ppm": "SPEK_A_INTERVAL_COVERAGE_PPM",
     }
     multi: ClassVar[dict[str, str]] = {
         "cell": "cells",

@@ -519,6 +519,7 @@ class IntervalInfo:
     switches: int = 0
     cells: tuple[CellInfo, ...] = ()
     streams: Binary = b""
+    coverage_ppm: int = 0
 
 
 @dataclass(frozen=True, slots=True)
