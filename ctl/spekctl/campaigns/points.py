@@ -158,9 +158,10 @@ def _cost(result: Result) -> _Cost:
             of="machine",
         )
     rows = measured_intervals(result)
-    span_ns = sum(row.end_ns - row.start_ns for row in rows) * max(1, len(result.workers))
+    timed = [(row, row.worker_cpu_ns) for row in rows if row.worker_cpu_ns is not None]
+    span_ns = sum(row.end_ns - row.start_ns for row, _ in timed) * max(1, len(result.workers))
     return _Cost(
-        cpu=sum(row.worker_cpu_ns for row in rows) / span_ns if span_ns else None,
+        cpu=sum(cpu_ns for _, cpu_ns in timed) / span_ns if span_ns else None,
         switches_per_io=sum(row.worker_switches for row in rows) / ios if rows and ios else None,
         of="workers",
     )

@@ -60,7 +60,7 @@ def _bytes_of(result: Result, way: Way) -> int:
 
 def _of_log(result: Result) -> _Found:
     """From the per-I/O log: by report interval. Empty: it is not there, or lacks I/Os."""
-    ends = [one.end_ns for one in result.intervals if one.phase is Phase.MEASURE]
+    ends = sorted({one.end_ns for one in result.intervals if one.phase is Phase.MEASURE})
     if result.log is None or not result.log.complete or not ends:
         return {}
     import numpy as np

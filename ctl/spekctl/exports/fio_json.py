@@ -25,7 +25,7 @@ from spekctl.documents.device import DiskCounters
 from spekctl.documents.result import Cell, Result
 from spekctl.exports import measured
 from spekctl.exports.measured import TIMES, WAYS, Way
-from spekctl.kernel.records import Histogram, Phase
+from spekctl.kernel.records import Histogram, Phase, is_covered
 
 # In hundredths of a per cent.
 _PERCENTILES = (
@@ -369,7 +369,8 @@ def _steady(result: Result) -> dict[str, Any]:
     if ending is None or ending.steady is None or not ending.windows:
         return {}
     window, criteria = ending.windows[0], ending.criteria
-    rows = [one for one in result.intervals if one.phase is Phase.MEASURE][-len(window.values) :]
+    rows = [one for one in result.intervals if one.phase is Phase.MEASURE and is_covered(one)]
+    rows = rows[-len(window.values) :]
 
     def series(value: Callable[[Any], float]) -> list[int]:
         return [

@@ -8,7 +8,7 @@ from enum import Enum
 
 from spekctl.documents import histogram
 from spekctl.documents.result import Cell, Result, histogram_of
-from spekctl.kernel.records import Direction, Histogram, Phase
+from spekctl.kernel.records import Direction, Histogram, Phase, is_covered
 
 
 class Way(Enum):
@@ -76,11 +76,11 @@ def span_ns(result: Result) -> tuple[int, int]:
 
 
 def samples(result: Result, way: Way) -> list[Sample]:
-    """What was done in each report interval of the measure phase."""
+    """What was done in each report interval of the measure phase that has all workers' I/Os."""
     zero, _ = span_ns(result)
     found = []
     for row in result.intervals:
-        if row.phase is not Phase.MEASURE or row.end_ns <= row.start_ns:
+        if row.phase is not Phase.MEASURE or row.end_ns <= row.start_ns or not is_covered(row):
             continue
         ios = count = 0
         for stream, (reads, read_bytes, writes, write_bytes) in enumerate(row.streams):

@@ -190,9 +190,9 @@ class Client(Connection):
         ]
 
     def intervals(self, run: int, since: int) -> list[IntervalRow]:
-        """Closed intervals from number @since on, oldest first."""
-        rows = self._all(self._spek.Cmd.INTERVAL_GET, IntervalInfo, run=run, since=since)
-        return [_interval(one) for one in rows]
+        """Closed intervals from number @since on, in the order of closing."""
+        rows = self._link.dump(self._spek.Cmd.INTERVAL_GET, run=run, since=since)
+        return [_interval(msgspec.convert(row, IntervalInfo), "cpu_ns" in row) for row in rows]
 
     def operations(self, run: int, worker: int, count: int) -> list[OpRecord]:
         """The first operations that a worker of this run would generate; no I/O is sent."""
@@ -245,7 +245,7 @@ def _by_code(item: tuple[Key, StatsInfo]) -> tuple[int, int, int]:
     return phase.code, stream, direction.code
 
 
-def _interval(one: IntervalInfo) -> IntervalRow:
+def _interval(one: IntervalInfo, has_cpu_time: bool) -> IntervalRow:
     cells = {cell.direction: cell for cell in one.cells}
 
     def cell(direction: Direction) -> IntervalCell:
@@ -259,11 +259,12 @@ def _interval(one: IntervalInfo) -> IntervalRow:
         end_ns=one.end_ns,
         outstanding=one.outstanding,
         backlog=one.backlog,
-        worker_cpu_ns=one.cpu_ns,
+        worker_cpu_ns=one.cpu_ns if has_cpu_time else None,
         worker_switches=one.switches,
         read=cell(Direction.READ),
         write=cell(Direction.WRITE),
         streams=list(IntervalStream.unpack(one.streams)),
+        coverage_ppm=one.coverage_ppm,
     )
 
 

@@ -6,6 +6,7 @@ Most follow from the contract as they are; those below are put together from sev
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Annotated
 
@@ -106,6 +107,10 @@ class IntervalCell(Resolved, frozen=True):
     service_p99_ns: int
 
 
+# Coverage of an interval that has everything that the workers did in its time.
+COVERS_ALL = 1_000_000
+
+
 class IntervalRow(Resolved, frozen=True):
     """A report interval that has ended; results add its power."""
 
@@ -115,7 +120,13 @@ class IntervalRow(Resolved, frozen=True):
     end_ns: int
     outstanding: Annotated[int, Meta(description="At its end.")]
     backlog: Annotated[int, Meta(description="Arrivals due and not issued, at its end.")]
-    worker_cpu_ns: Annotated[int, Meta(description="CPU time of the workers.")]
+    worker_cpu_ns: Annotated[
+        int | None,
+        Meta(
+            description="CPU time of the workers; null: the interval is shorter than 10 ticks of"
+            " the kernel, which accounts for it at ticks."
+        ),
+    ]
     worker_switches: Annotated[int, Meta(description="Context switches of the workers.")]
     read: IntervalCell
     write: IntervalCell
@@ -123,10 +134,36 @@ class IntervalRow(Resolved, frozen=True):
         list[tuple[int, int, int, int]],
         Meta(description="Per stream: reads, bytes read, writes, bytes written."),
     ]
+    coverage_ppm: Annotated[
+        int,
+        Meta(
+            description="Share of the workers' time whose I/Os are in the interval, in millionths."
+            " Below 1000000, a worker was blocked for long; what it counted makes another interval"
+            " with these times."
+        ),
+    ] = COVERS_ALL
 
 
 # Share of the report interval below which the rate of a remainder is noise.
 SLIVER = 0.1
+# Share of the workers' time below which the rate of an interval is not that of all workers.
+_COVERED_PPM = 990_000
+
+
+def is_covered(row: IntervalRow) -> bool:
+    """Whether an interval has the I/Os of all workers."""
+    return row.coverage_ppm >= _COVERED_PPM
+
+
+def whole_ns(rows: Sequence[IntervalRow], interval_ns: int) -> int:
+    """Length of a whole interval of a run, which may be shorter than its report interval."""
+    longest = max((row.end_ns - row.start_ns for row in rows), default=1)
+    return max(1, min(longest, interval_ns or longest))
+
+
+def row_tells_rate(row: IntervalRow, whole_ns: float) -> bool:
+    """As tells_rate(), of an interval that has the I/Os of all workers."""
+    return is_covered(row) and tells_rate(row.phase, row.end_ns - row.start_ns, whole_ns)
 
 
 def tells_rate(phase: str, length_ns: float, whole_ns: float) -> bool:

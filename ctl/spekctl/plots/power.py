@@ -12,7 +12,7 @@ import numpy as np
 
 from spekctl.documents.result import load_result
 from spekctl.errors import UsageError
-from spekctl.kernel.records import tells_rate
+from spekctl.kernel.records import row_tells_rate, whole_ns
 from spekctl.plots import curves as load_curves
 from spekctl.plots import source, style
 from spekctl.plots.style import Origin
@@ -66,21 +66,20 @@ def of_result(path: Path) -> PowerLine:
         np.array([(row.start_ns - zero) / 1e9 for row in rows] + [(rows[-1].end_ns - zero) / 1e9]),
         {name: _course([_rail(row, name) for row in rows]) for name in names},
         _course([row.power.total if row.power is not None else None for row in rows]),
-        _iops(rows),
+        _iops(rows, whole_ns(rows, result.config.interval_ns)),
         ((measure.start_ns - zero) / 1e9, (measure.end_ns - zero) / 1e9) if measure else None,
         result.power.baseline_w,
     )
 
 
-def _iops(rows: Sequence[Interval]) -> Floats:
+def _iops(rows: Sequence[Interval], whole_ns: int) -> Floats:
     """Of each interval; nan where the quotient would say nothing about the device."""
-    lengths = [max(1, row.end_ns - row.start_ns) for row in rows]
     return np.array(
         [
-            (row.read.ios + row.write.ios) / (length / 1e9)
-            if tells_rate(row.phase, length, max(lengths))
+            (row.read.ios + row.write.ios) / ((row.end_ns - row.start_ns) / 1e9)
+            if row_tells_rate(row, whole_ns)
             else np.nan
-            for row, length in zip(rows, lengths, strict=True)
+            for row in rows
         ]
     )
 

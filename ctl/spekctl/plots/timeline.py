@@ -14,7 +14,7 @@ from spekctl import units
 from spekctl.documents import histogram
 from spekctl.documents.result import load_result
 from spekctl.errors import UsageError
-from spekctl.kernel.records import SLIVER, tells_rate
+from spekctl.kernel.records import SLIVER, is_covered, tells_rate, whole_ns
 from spekctl.plots import buckets, source, style
 from spekctl.plots.style import Origin
 
@@ -69,6 +69,8 @@ class Timeline:
     directions: dict[str, Direction]
     phases: list[PhaseSpan]
     offered_iops: float | None = None
+    whole_s: float = 0.0  # length of a whole interval; 0: the longest
+    covered: Floats | None = None  # 1: with the I/Os of all workers, else nan; None: all have them
 
 
 def of_result(path: Path) -> Timeline:
@@ -96,6 +98,8 @@ def of_result(path: Path) -> Timeline:
             if one.end_ns > one.start_ns
         ],
         result.outcome.offered_iops,
+        whole_ns(rows, result.config.interval_ns) / 1e9,
+        np.array([1.0 if is_covered(row) else np.nan for row in rows]),
     )
 
 
@@ -267,7 +271,7 @@ class _Span:
 
     def __init__(self, timeline: Timeline, unit_s: float) -> None:
         self.seconds = timeline.end_s - timeline.start_s
-        whole = float(self.seconds.max())
+        whole = timeline.whole_s or float(self.seconds.max())
         # In a sliver (the end of a phase) all values are noise; they are left out.
         self.too_short = self.seconds < SLIVER * whole
         self.rated_s = rated_seconds(timeline)
@@ -291,9 +295,10 @@ class _Span:
 def rated_seconds(timeline: Timeline) -> Floats:
     """The length of each interval; nan where counts divided by it are no rate of the device."""
     seconds = timeline.end_s - timeline.start_s
-    whole = float(seconds.max())
+    whole = timeline.whole_s or float(seconds.max())
     lengths = zip(_phases_of(timeline), seconds, strict=True)
-    return np.array([one if tells_rate(phase, one, whole) else np.nan for phase, one in lengths])
+    rated = np.array([one if tells_rate(phase, one, whole) else np.nan for phase, one in lengths])
+    return rated if timeline.covered is None else rated * timeline.covered
 
 
 def _phases_of(timeline: Timeline) -> list[str]:

@@ -29,6 +29,11 @@ def phase_word(clock: Clock) -> str:
     return {"ramp": "ramp-up", "measure": "measure", "drain": "drain"}[clock.phase]
 
 
+def _share(share: float | None) -> str:
+    """A share of CPU time; a dash: the interval is too short to know it."""
+    return f"{share:.0%}" if share is not None else "-"
+
+
 def format_line(figures: Figures) -> str:
     """One interval as one line."""
     phase = {"ramp": "ramp-up", "measure": "measure", "drain": "drain"}[figures.phase]
@@ -52,7 +57,7 @@ def format_line(figures: Figures) -> str:
         if figures.machine.switches_per_io is not None:
             parts.append(f"{figures.machine.switches_per_io:.2f} switches/IO")
     else:
-        parts.append(f"worker CPU {figures.worker_cpu:.0%}")
+        parts.append(f"worker CPU {_share(figures.worker_cpu)}")
         if figures.worker_switches_per_io is not None:
             parts.append(f"{figures.worker_switches_per_io:.2f} switches/IO")
     if figures.watts is not None:
@@ -185,7 +190,7 @@ class LiveProgress:
         from rich.text import Text
 
         text = Text(f"queue {figures.outstanding}   backlog {figures.backlog:,}")
-        workers = f"workers: CPU {figures.worker_cpu:.0%}"
+        workers = f"workers: CPU {_share(figures.worker_cpu)}"
         if figures.worker_switches_per_io is not None:
             workers += f", {figures.worker_switches_per_io:.2f} switches/IO"
         text.append(f"\n{workers}")

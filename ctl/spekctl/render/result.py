@@ -19,6 +19,7 @@ from spekctl.documents.result import (
     histogram_of,
 )
 from spekctl.documents.steady import Criteria, Window
+from spekctl.kernel.records import is_covered
 from spekctl.render import prober as probers
 from spekctl.render.console import print_parts
 from spekctl.workload.endings import parse_metric
@@ -301,6 +302,11 @@ def _footer(result: Result) -> list[str]:
         lines.append(_log_line(result.log))
     if result.intervals_dropped:
         lines.append(f"{result.intervals_dropped:,} intervals were overwritten before being read")
+    partial = sum(not is_covered(row) for row in result.intervals)
+    if partial:
+        lines.append(
+            f"{partial:,} intervals lack the I/Os of workers that were blocked, or have those alone"
+        )
     lines += result.remarks
     return lines
 

@@ -10,7 +10,7 @@ from spekctl import units
 from spekctl.documents import histogram
 from spekctl.documents.device import TargetFacts
 from spekctl.documents.result import Environment, Interval, Result, Slice, histogram_of
-from spekctl.kernel.records import Histogram, IntervalCell, tells_rate
+from spekctl.kernel.records import Histogram, IntervalCell, row_tells_rate, whole_ns
 from spekctl.render import result as render
 from spekctl.report import machines, taint
 from spekctl.report.sheet import (
@@ -245,9 +245,10 @@ def _course(result: Result, rows: Sequence[Interval]) -> list[Plot]:
     marks = _marks(result)
     xs = [((row.start_ns + row.end_ns) / 2 - zero) / 1e9 for row in rows]
     lengths = [max(1, row.end_ns - row.start_ns) for row in rows]
+    whole = whole_ns(rows, result.config.interval_ns)
     # None: a quotient that says nothing about the device.
     seconds = [
-        length / 1e9 if tells_rate(row.phase, length, max(lengths)) else None
+        length / 1e9 if row_tells_rate(row, whole) else None
         for row, length in zip(rows, lengths, strict=True)
     ]
     directions: dict[str, Callable[[Interval], IntervalCell]] = {
@@ -299,7 +300,7 @@ def _course(result: Result, rows: Sequence[Interval]) -> list[Plot]:
     )
     workers = max(1, len(result.workers) or len(result.config.cpus))
     busy = [
-        100 * row.worker_cpu_ns / length / workers
+        100 * row.worker_cpu_ns / length / workers if row.worker_cpu_ns is not None else None
         for row, length in zip(rows, lengths, strict=True)
     ]
     if any(busy):

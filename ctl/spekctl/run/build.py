@@ -55,6 +55,7 @@ from spekctl.kernel.records import (
     SenseInfo,
     StatsCell,
     TargetInfo,
+    is_covered,
 )
 from spekctl.run import disk_times, remarks
 from spekctl.units import format_cpu_list
@@ -106,7 +107,7 @@ def build(
         ],
         phases=_phases(info, cells),
         cells=[_cell(cell, plan.config) for cell in cells],
-        intervals=[_interval(row, metered) for row in rows],
+        intervals=[_interval(row, metered) for row in sorted(rows, key=_by_time)],
         intervals_dropped=rows[-1].seq + 1 - len(rows) if rows else 0,
         prober=prober,
         remarks=plan.remarks,
@@ -317,9 +318,14 @@ def _phases(info: RunInfo, cells: Sequence[StatsCell]) -> list[PhaseResult]:
     return found
 
 
+def _by_time(row: IntervalRow) -> tuple[int, int]:
+    # Those that came too late for others are closed after later ones.
+    return row.start_ns, row.end_ns
+
+
 def _interval(row: IntervalRow, metered: Metered) -> Interval:
     power = metered.intervals.get(row.seq)
-    if power is not None and metered.result is not None:
+    if power is not None and metered.result is not None and is_covered(row):
         seconds = max(row.end_ns - row.start_ns, 1) / 1e9
         power = figures(
             power,

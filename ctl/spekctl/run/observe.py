@@ -13,7 +13,7 @@ from spekctl.errors import NoKernelSideError, RefusedError, SpekError, UsageErro
 from spekctl.kernel.feeds import PowerLink
 from spekctl.kernel.gen.spek_prober_records import TaskCounters
 from spekctl.kernel.prober import CpuAndSwitches, Prober, Row, Sample
-from spekctl.kernel.records import IntervalRow, RunInfo
+from spekctl.kernel.records import IntervalRow, RunInfo, is_covered
 from spekctl.power.meter import Meter, PowerOptions
 from spekctl.run import build
 from spekctl.run.progress import MachineFigures
@@ -86,7 +86,8 @@ class ProberObserver:
         if not busy_ns:
             return None
         seconds = sum(sample.duration_ns for sample in inside) / 1e9
-        iops = (row.read.ios + row.write.ios) / ((row.end_ns - row.start_ns) / 1e9)
+        ios = row.read.ios + row.write.ios if is_covered(row) else 0
+        iops = ios / (max(row.end_ns - row.start_ns, 1) / 1e9)
 
         def per_io(column: str) -> float | None:
             return sums[column] / seconds / iops if iops and column in sums else None

@@ -12,7 +12,7 @@ from spekctl.kernel.records import (
     Phase,
     RunInfo,
     RunState,
-    tells_rate,
+    row_tells_rate,
 )
 
 
@@ -51,7 +51,7 @@ class Figures:
     outstanding: int
     backlog: int
     errors: int
-    worker_cpu: float
+    worker_cpu: float | None
     worker_switches_per_io: float | None
     machine: MachineFigures | None
     watts: float | None = None
@@ -100,12 +100,14 @@ def figures_of(
         outstanding=row.outstanding,
         backlog=row.backlog,
         errors=row.read.errors + row.write.errors,
-        worker_cpu=row.worker_cpu_ns / 1e9 / seconds / max(workers, 1),
+        worker_cpu=row.worker_cpu_ns / 1e9 / seconds / max(workers, 1)
+        if row.worker_cpu_ns is not None
+        else None,
         worker_switches_per_io=row.worker_switches / ios if ios else None,
         machine=machine,
         watts=watts,
         streams=tuple((reads + writes) / seconds for reads, _, writes, _ in row.streams),
-        rated=tells_rate(row.phase, row.end_ns - row.start_ns, interval_ns),
+        rated=row_tells_rate(row, interval_ns),
     )
 
 

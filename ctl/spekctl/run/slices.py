@@ -51,7 +51,8 @@ class Slices:
                 done = self._ios + row.read.ios + row.write.ios
                 if done > ios:
                     break
-                self._ios, end_ns = done, row.end_ns
+                # An interval that came too late for others ends before later ones.
+                self._ios, end_ns = done, max(end_ns, row.end_ns)
                 self._start_ns = self._start_ns or row.start_ns
             self._next_row += 1
         if not end_ns:
@@ -78,6 +79,9 @@ class Slices:
         return {(of, at): count for of, counts in times for at, count in counts.items()}
 
     def _add(self, end_ns: int, counts: _Counts) -> None:
+        if self._slices and end_ns <= self._start_ns:
+            self._slices[-1] = _joined(self._slices[-1], (0, self._slices[-1][1], counts))
+            return
         if self._slices and self._looks < self._each:
             self._slices[-1] = _joined(self._slices[-1], (self._start_ns, end_ns, counts))
             self._looks += 1

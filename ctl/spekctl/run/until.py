@@ -2,7 +2,8 @@
 """Ends a run at steady state or at a threshold, by its report intervals as they come in.
 
 A round of steady state is one interval of the measure phase, so --interval sets its length. An
-interval cut short by the end of the run is not a round, and its rates are not compared.
+interval cut short by the end of the run, or one without the I/Os of a worker that was blocked, is
+not a round, and its rates are not compared.
 """
 
 from __future__ import annotations
@@ -14,7 +15,7 @@ from spekctl.condition import Unit
 from spekctl.documents.result import EndingResult
 from spekctl.documents.steady import Criteria, Window, judge
 from spekctl.errors import UsageError
-from spekctl.kernel.records import IntervalCell, IntervalRow, Phase
+from spekctl.kernel.records import IntervalCell, IntervalRow, Phase, is_covered
 from spekctl.workload.config import RunConfig
 from spekctl.workload.endings import Metric, Steady, Threshold
 
@@ -138,7 +139,7 @@ class Watch:
                 self._judge(row)
 
     def _judge(self, row: IntervalRow) -> None:
-        whole = row.end_ns - row.start_ns >= WHOLE * self._interval_ns
+        whole = is_covered(row) and row.end_ns - row.start_ns >= WHOLE * self._interval_ns
         for one in self._stop_when:
             if self._exceeded(one, row, whole):
                 return

@@ -176,7 +176,7 @@
 			["all", one => both(one, side => side.mib_per_s)], ["read", one => one.read.mib_per_s], ["write", one => one.write.mib_per_s]] },
 		{ title: "I/Os waiting or in the device", y: "I/Os", lines: [
 			["outstanding", one => one.outstanding], ["backlog", one => one.backlog]] },
-		{ title: "CPU time of the workers", y: "busy share of a CPU (%)", lines: [["workers", one => 100 * one.worker_cpu]] },
+		{ title: "CPU time of the workers", y: "busy share of a CPU (%)", lines: [["workers", one => one.worker_cpu === null ? null : 100 * one.worker_cpu]] },
 		{ title: "Power", y: "power (W)", some: one => one.watts !== null, lines: [["all rails", one => one.watts]] },
 	];
 	const streamPlot = () => ({ title: "I/Os per second of each stream", y: "I/Os per second",

@@ -23,6 +23,7 @@ from spekctl.documents.pts import (
     metric_of,
 )
 from spekctl.documents.result import Environment, Result
+from spekctl.kernel.records import is_covered
 from spekctl.run.until import value_of
 from spekctl.workload.endings import Metric
 
@@ -55,6 +56,8 @@ def samples_of(result: Result) -> list[Sample]:
     found, written = [], 0
     for row in rows:
         written += row.write.bytes
+        if not is_covered(row):
+            continue
         longest = value_of(row, Metric("max"))
         found.append(
             Sample(

@@ -130,6 +130,7 @@ def test_an_interval_becomes_a_row() -> None:
         "backlog": 9,
         "cpu_ns": 5,
         "switches": 1,
+        "coverage_ppm": 750_000,
         "cell": [{"direction": 1, "ios": 7, "response_p99_ns": 99}],
         "streams": struct.pack("=8Q", *range(8)),
     }
@@ -137,6 +138,10 @@ def test_an_interval_becomes_a_row() -> None:
     assert (row.write.ios, row.write.response_p99_ns, row.read.ios) == (7, 99, 0)
     assert row.streams == [(0, 1, 2, 3), (4, 5, 6, 7)]
     assert (row.seq, row.phase) == (4, records.Phase.MEASURE)
+    assert (row.worker_cpu_ns, row.coverage_ppm) == (5, 750_000)
+    del values["cpu_ns"]
+    (short,) = client_of(values).intervals(1, 4)
+    assert short.worker_cpu_ns is None
 
 
 def test_operations_are_put_in_order() -> None:

@@ -43,6 +43,19 @@ def test_an_interval_that_says_nothing_of_the_device_is_marked() -> None:
     assert rated(Phase.MEASURE, 1, interval_ns=0)
 
 
+def test_an_interval_without_a_worker_says_nothing_of_the_rate() -> None:
+    partial = msgspec.structs.replace(ROW, coverage_ppm=500_000)
+    assert not figures_of(partial, START_NS, 2, interval_ns=SECOND).rated
+    nearly = msgspec.structs.replace(ROW, coverage_ppm=999_000)
+    assert figures_of(nearly, START_NS, 2, interval_ns=SECOND).rated
+
+
+def test_an_interval_too_short_for_cpu_time_has_none() -> None:
+    assert (
+        figures_of(msgspec.structs.replace(ROW, worker_cpu_ns=None), START_NS, 2).worker_cpu is None
+    )
+
+
 def test_rates_of_streams_are_per_second_as_well() -> None:
     row = msgspec.structs.replace(ROW, streams=[(10, 1, 4, 1), (0, 0, 3, 1)])
     assert figures_of(row, START_NS, 1).streams == (7, 1.5)

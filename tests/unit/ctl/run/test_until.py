@@ -78,6 +78,22 @@ def test_each_metric_is_that_of_the_interval(metric: str, value: float) -> None:
     assert value_of(row(0, 100, 50), parse_metric(metric)) == pytest.approx(value)
 
 
+def test_an_interval_without_a_worker_is_no_round_and_has_no_rate() -> None:
+    partial = row(1, 10, coverage_ppm=500_000)
+    assert not stop_when("iops<50", [row(0), partial]).over
+    assert stop_when("errors>1", [partial]).over
+    watch = until("steady:window=2,range=20%,slope=20%", [row(0), partial, row(2)])
+    assert not watch.over and watch.result().rounds == 2
+    watch.take([row(3)])
+    assert watch.over
+
+
+def test_an_interval_that_is_longer_is_a_round_of_its_own_rate() -> None:
+    long = row(1, 300, end_ns=START_NS + 4 * SECOND)
+    assert value_of(long, parse_metric("iops")) == 100
+    assert until("steady:window=2,range=1%,slope=1%", [row(0), long]).over
+
+
 def test_times_of_nothing_are_no_times() -> None:
     for metric in ("latency", "p99", "max", "write.latency", "write.p99"):
         assert value_of(row(0, 0, 0), parse_metric(metric)) is None
