@@ -3,11 +3,10 @@
 #ifndef SPEK_CONFIG_H
 #define SPEK_CONFIG_H
 
+#include <linux/kdev_t.h>
 #include <linux/types.h>
 #include "core/workload.h"
 #include "uapi/spek.h"
-
-#define SPEK_RUN_NAME_LEN	64
 
 /**
  * struct spek_run_config - everything a run is made of; const after spek_run_new()
@@ -34,15 +33,13 @@
  * @grain_bytes: stamped: largest grain, a power of two, or 0
  * @trace_records: trace: capacity of each worker's ring in records, a power of two; else 0
  * @nr_workers: number of workers
- * @cpu: CPU of each worker
+ * @worker: CPU of each worker
  * @nr_targets: number of targets
- * @dev: device number of each target
- * @diskseq: sequence number that its disk must have; 0: any
- * @stream_name: name of each stream
+ * @target: device of each target, and the sequence number that its disk must have; 0: any
  * @workload: asus, arrival processes, streams
  */
 struct spek_run_config {
-	char name[SPEK_RUN_NAME_LEN];
+	char name[SPEK_MAX_RUN_NAME + 1];
 	u64 seed;
 	u32 owner_portid;
 	bool detached;
@@ -65,12 +62,15 @@ struct spek_run_config {
 	u32 grain_bytes;
 	u32 trace_records;
 	u32 nr_workers;
-	u32 cpu[SPEK_MAX_WORKERS];
+	struct spek_run_worker worker[SPEK_MAX_WORKERS];
 	u32 nr_targets;
-	dev_t dev[SPEK_MAX_TARGETS];
-	u64 diskseq[SPEK_MAX_TARGETS];
-	char stream_name[SPEK_MAX_STREAMS][SPEK_NAME_LEN];
+	struct spek_run_target target[SPEK_MAX_TARGETS];
 	struct spek_workload workload;
 };
+
+static inline dev_t spek_config_dev(const struct spek_run_config *config, u32 target)
+{
+	return MKDEV(config->target[target].major, config->target[target].minor);
+}
 
 #endif

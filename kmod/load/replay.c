@@ -466,7 +466,7 @@ static struct spek_replay_ring *create_ring(struct spek_replay *replay,
 					    const struct spek_run_config *config, u32 worker)
 {
 	const struct spek_workload *wl = &config->workload;
-	int node = cpu_to_node(config->cpu[worker]);
+	int node = cpu_to_node(config->worker[worker].cpu);
 	struct spek_replay_ring *ring = kzalloc_node(sizeof(*ring), GFP_KERNEL, node);
 
 	if (!ring)

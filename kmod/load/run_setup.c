@@ -69,11 +69,11 @@ static int open_targets(struct spek_run *run, struct spek_refusal *refusal)
 
 		refusal->kind = SPEK_REFUSAL_TARGET;
 		refusal->index = i;
-		request.dev = config->dev[i];
+		request.dev = spek_config_dev(config, i);
 		err = spek_target_open(target, &request, refusal);
 		if (err)
 			return err;
-		if (config->diskseq[i] && config->diskseq[i] != target->diskseq)
+		if (config->target[i].diskseq && config->target[i].diskseq != target->diskseq)
 			return spek_refuse_part(refusal, -ENODEV,
 						"The disk was replaced after it was checked: check it again.");
 		run->polls |= target->polled;

@@ -33,10 +33,13 @@ int spek_validate_config(const struct spek_run_config *config, struct spek_refus
 	if (config->max_outstanding < config->nr_workers)
 		return spek_refuse(refusal, SPEK_REFUSAL_RUN, 0, -EINVAL,
 				   "The run has fewer outstanding I/Os than workers: each worker needs at least one.");
-	for (i = 0; i < config->nr_workers; i++)
-		if (config->cpu[i] >= nr_cpu_ids || !cpu_online(config->cpu[i]))
+	for (i = 0; i < config->nr_workers; i++) {
+		u32 cpu = config->worker[i].cpu;
+
+		if (cpu >= nr_cpu_ids || !cpu_online(cpu))
 			return spek_refuse(refusal, SPEK_REFUSAL_WORKER, i, -ERANGE,
 					   "The CPU of a worker is not online.");
+	}
 	return 0;
 }
 

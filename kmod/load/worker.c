@@ -509,7 +509,7 @@ struct spek_worker *spek_worker_create(const struct spek_worker_setup *setup, u3
 				       u32 nr_slots, struct spek_iolog *log)
 {
 	const struct spek_run_config *config = setup->config;
-	u32 cpu = config->cpu[index];
+	u32 cpu = config->worker[index].cpu;
 	struct spek_worker *w;
 	struct task_struct *task;
 	int err;

@@ -27,7 +27,8 @@ static struct spek_run_config *new_config(struct kunit *test)
 	config->time_ns = 3600 * (u64)NSEC_PER_SEC;
 	config->nr_workers = 1;
 	config->nr_targets = 1;
-	config->dev[0] = spek_kunit_device();
+	config->target[0].major = MAJOR(spek_kunit_device());
+	config->target[0].minor = MINOR(spek_kunit_device());
 	wl = &config->workload;
 	wl->nr_asus = 1;
 	wl->asu[0].bytes = ASU_BYTES;

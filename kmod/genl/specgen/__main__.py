@@ -22,6 +22,7 @@ from pathlib import Path
 from specgen.kernel import kernel_header, kernel_source
 from specgen.python import python_module
 from specgen.records import records_module
+from specgen.request import request_header, request_source, struct_header
 from specgen.series import OUTPUT, series_module
 from specgen.spec import Outputs, SpecError, load
 from specgen.table import markdown
@@ -37,6 +38,9 @@ FAMILIES = (
         kernel="kmod/load/gen/netlink_gen",
         python="ctl/spekctl/kernel/gen/spek.py",
         records="ctl/spekctl/kernel/gen/spek_records.py",
+        structs="kmod/load/core/workload_gen.h",
+        include_structs="../core/workload.h",
+        requests="kmod/load/gen/request_gen",
         table="kmod/load/uapi/spek.md",
         include_uapi="../uapi/spek.h",
         include_compat="../../compat/compat.h",
@@ -72,9 +76,20 @@ def generate(root: Path, outputs: Outputs) -> dict[str, str]:
     spec = load(root / outputs.spec, outputs.spec)
     enums = {outputs.enums: enum_header(spec)} if outputs.enums else {}
     records = {outputs.records: records_module(spec)} if outputs.records else {}
+    structs = {outputs.structs: struct_header(spec, outputs)} if outputs.structs else {}
+    tables = (
+        {
+            outputs.requests + ".h": request_header(spec, outputs),
+            outputs.requests + ".c": request_source(spec, outputs),
+        }
+        if outputs.requests
+        else {}
+    )
     return (
         enums
         | records
+        | structs
+        | tables
         | {
             outputs.uapi: uapi_header(spec, outputs),
             outputs.kernel + ".h": kernel_header(spec, outputs),

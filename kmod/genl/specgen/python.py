@@ -17,6 +17,7 @@ from specgen.spec import (
     Spec,
     Struct,
     one_line,
+    plural,
     snake,
     upper,
 )
@@ -94,13 +95,6 @@ def import_of_records(outputs: Outputs) -> list[str]:
     package = ".".join(parts[:-1])
     module = f"{parts[-1]} as records"
     return [f"from {package} import {module}" if package else f"import {module}", ""]
-
-
-def plural(attr_set: AttrSet, attr: Attr) -> str:
-    """What a record calls all values of an attribute that an answer repeats."""
-    single = snake(attr.name)
-    name = f"{single[:-1]}ies" if single.endswith("y") else f"{single}s"
-    return snake(attr.name) if any(snake(one.name) == name for one in attr_set.attrs) else name
 
 
 def called(outputs: Outputs, attr_set: AttrSet, attr: Attr) -> str:

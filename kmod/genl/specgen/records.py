@@ -3,8 +3,8 @@
 
 from __future__ import annotations
 
-from specgen.python import camel, layout, pack_format, plural, py_doc
-from specgen.spec import Attr, AttrSet, Enum, Spec, Struct, snake, upper
+from specgen.python import camel, layout, pack_format, py_doc
+from specgen.spec import Attr, AttrSet, Enum, Spec, Struct, plural, snake, upper
 
 # Enums that are called so number the columns of a table.
 COLUMN = "-column"

@@ -13,6 +13,8 @@ WIDTH = 100
 UAPI_LICENSE = "((GPL-2.0 WITH Linux-syscall-note) OR BSD-3-Clause)"
 INTEGERS = {"u32": (32, False), "u64": (64, False), "s32": (32, True), "s64": (64, True)}
 MEMBER_BYTES = {"u8": 1, "u16": 2, "u32": 4, "u64": 8, "s32": 4, "s64": 8}
+# Attributes of a record: as many as bits of u64.
+MAX_FIELDS = 64
 TYPES = ("pad", *INTEGERS, "string", "binary", "flag", "nest")
 
 
@@ -39,6 +41,14 @@ class Outputs:
     enums: str = ""
     # records of answers for Python; "": answers stay dicts and numbers
     records: str = ""
+    # structures that requests are parsed into, for code that includes nothing of the kernel, and
+    # how kernel sources include this header; "": requests are parsed by hand
+    structs: str = ""
+    include_structs: str = ""
+    # without .c: tables that map the attributes of requests to these structures
+    requests: str = ""
+    # records of requests for Python; "": requests are dicts
+    python_requests: str = ""
 
 
 @dataclass
@@ -77,6 +87,31 @@ class Struct:
 
 
 @dataclass
+class Field:
+    """What a request does with an attribute.
+
+    @needed: sentence that refuses a request without it; "": it may be left out
+    @default: its value then
+    @member: where it goes, if not into the member of its name
+    @ignored: it goes nowhere: it is for readers of requests
+    @at_most: of a repeated attribute or of a pool: entries that there is room for, a number or the
+        name of a constant
+    @too_many: sentence that refuses more
+    @pool: array, shared by all records, that takes the entries of a binary attribute
+    @torn: sentence that refuses a part of an entry
+    """
+
+    needed: str = ""
+    default: int = 0
+    member: str = ""
+    ignored: bool = False
+    at_most: int | str = 0
+    too_many: str = ""
+    pool: str = ""
+    torn: str = ""
+
+
+@dataclass
 class Attr:
     name: str
     type: str
@@ -88,6 +123,21 @@ class Attr:
     multi: bool = False
     # of a binary attribute: the records that it is an array of
     struct: Struct | None = None
+    field: Field = field(default_factory=Field)
+
+
+@dataclass
+class Record:
+    """The structure that a set of a request is parsed into.
+
+    @name: of the structure
+    @attrs: attributes that a request may have
+    @include: header with the structure, if it is written by hand
+    """
+
+    name: str
+    attrs: list[Attr]
+    include: str = ""
 
 
 @dataclass
@@ -95,6 +145,7 @@ class AttrSet:
     name: str
     doc: str
     attrs: list[Attr]
+    record: Record | None = None
 
     def find(self, name: str) -> Attr:
         for attr in self.attrs:
@@ -158,6 +209,24 @@ class Spec:
         return found
 
 
+def record_sets(spec: Spec) -> list[tuple[AttrSet, Record]]:
+    """Sets that requests are parsed from, nested ones before their users."""
+    found: list[tuple[AttrSet, Record]] = []
+
+    def visit(attr_set: AttrSet) -> None:
+        record = attr_set.record
+        if record is None or any(attr_set is one for one, _ in found):
+            return
+        for attr in record.attrs:
+            if attr.nested:
+                visit(spec.by_set[attr.nested])
+        found.append((attr_set, record))
+
+    for attr_set in spec.sets:
+        visit(attr_set)
+    return found
+
+
 def snake(name: str) -> str:
     return name.replace("-", "_")
 
@@ -213,7 +282,7 @@ def load(path: Path, source: str) -> Spec:
         source=source,
     )
     for node in tree.get("attribute-sets", []):
-        known_keys(node["name"], node, "name", "doc", "attributes")
+        known_keys(node["name"], node, "name", "doc", "attributes", "request")
         attrs = [
             load_attr(node["name"], number, attr, enums, structs, values)
             for number, attr in enumerate(node["attributes"], 1)
@@ -225,6 +294,11 @@ def load(path: Path, source: str) -> Spec:
         check_set(spec, attr_set)
     for number, node in enumerate(tree["operations"]["list"], 1):
         spec.ops.append(load_op(spec, number, node))
+    for node in tree.get("attribute-sets", []):
+        if "request" in node:
+            attr_set = spec.by_set[node["name"]]
+            attr_set.record = load_record(spec, attr_set, node["request"])
+    check_records(spec)
     for node in tree.get("mcast-groups", {}).get("list", []):
         known_keys(node["name"], node, "name", "doc")
         spec.groups.append(Entry(node["name"], one_line(node.get("doc", ""))))
@@ -289,7 +363,7 @@ def load_attr(
     name = f"{where}.{node['name']}"
     known_keys(
         name, node, "name", "type", "doc", "enum", "struct", "checks", "nested-attributes",
-        "multi-attr",
+        "multi-attr", "request",
     )  # fmt: skip
     if node["type"] not in TYPES:
         raise SpecError(f"{name}: type {node['type']} isn't supported")
@@ -307,6 +381,7 @@ def load_attr(
         checks=checks,
         nested=node.get("nested-attributes"),
         multi=bool(node.get("multi-attr", False)),
+        field=load_field(name, node.get("request", {}), consts),
     )
     if "struct" in node:
         attr.struct = next((one for one in structs if one.name == node["struct"]), None)
@@ -325,6 +400,53 @@ def load_attr(
         if attr.checks.setdefault("max", last) > last:
             raise SpecError(f"{name}: {attr.enum.name} has no value above {last}")
     return attr
+
+
+def load_field(name: str, node: dict[str, Any], consts: dict[str, int]) -> Field:
+    known_keys(
+        f"{name}: request", node, "needed", "default", "member", "ignored", "at-most", "too-many",
+        "pool", "torn",
+    )  # fmt: skip
+    values = {snake(key): value for key, value in node.items()}
+    if isinstance(values.get("at_most"), str) and values["at_most"] not in consts:
+        raise SpecError(f"{name}: there is no constant {values['at_most']}")
+    return Field(**values)
+
+
+def load_record(spec: Spec, attr_set: AttrSet, node: dict[str, Any]) -> Record:
+    """@node: what a set says of requests. Attributes are listed, or those of an operation; without
+    either all of them are a request's."""
+    what = f"{attr_set.name}: request"
+    known_keys(what, node, "record", "attributes", "operation", "include")
+    attrs = [attr for attr in attr_set.attrs if attr.type != "pad"]
+    if "attributes" in node:
+        attrs = [attr_set.find(name) for name in node["attributes"]]
+    elif "operation" in node:
+        op = next((one for one in spec.ops if one.name == node["operation"]), None)
+        if op is None or op.attrs is not attr_set:
+            raise SpecError(f"{what}: no operation {node['operation']}")
+        attrs = op.request_attrs()
+    name = snake(node.get("record", attr_set.name))
+    return Record(f"{spec.c}_{name}", attrs, node.get("include", ""))
+
+
+def check_records(spec: Spec) -> None:
+    """What the tables of requests cannot hold is refused here."""
+    for attr_set, record in record_sets(spec):
+        if len(record.attrs) > MAX_FIELDS:
+            raise SpecError(f"{attr_set.name}: a request has at most {MAX_FIELDS} attributes")
+        for attr in record.attrs:
+            name, entry = f"{attr_set.name}.{attr.name}", attr.field
+            if attr.nested and not (attr.multi and spec.by_set[attr.nested].record):
+                raise SpecError(f"{name}: a nest of a request is repeated, and its set a record")
+            if (attr.nested or entry.pool) and not (entry.at_most and entry.too_many):
+                raise SpecError(f"{name}: at-most and too-many are missing")
+            if bool(entry.pool) != bool(entry.torn) or (entry.pool and not attr.struct):
+                raise SpecError(f"{name}: a pool has a struct and the sentence torn")
+            if attr.type == "binary" and not entry.pool and "max-len" not in attr.checks:
+                raise SpecError(f"{name}: its length has no limit")
+            if attr.type in ("flag", "s32", "s64"):
+                raise SpecError(f"{name}: a request has no {attr.type}")
 
 
 def check_set(spec: Spec, attr_set: AttrSet) -> None:
@@ -368,6 +490,13 @@ def load_op(spec: Spec, number: int, node: dict[str, Any]) -> Op:
             for name in (body or {}).get(part, {}).get("attributes", []):
                 op.attrs.find(name)
     return op
+
+
+def plural(attr_set: AttrSet, attr: Attr) -> str:
+    """What a record calls all values of a repeated attribute."""
+    single = snake(attr.name)
+    name = f"{single[:-1]}ies" if single.endswith("y") else f"{single}s"
+    return snake(attr.name) if any(snake(one.name) == name for one in attr_set.attrs) else name
 
 
 def limits_text(attr: Attr) -> str:

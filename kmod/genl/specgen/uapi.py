@@ -45,11 +45,22 @@ def kernel_doc(kind: str, doc: str, members: list[tuple[str, str]]) -> list[str]
 
 
 def enum_header(spec: Spec) -> str:
-    """The enums alone: a header that includes nothing."""
+    """Constants and enums alone: a header that includes nothing."""
     guard = f"_UAPI_{upper(spec.name)}_ENUMS_H"
     out = [*c_head(spec, UAPI_LICENSE, header=True), f"#ifndef {guard}", f"#define {guard}"]
+    out += ["", *constants(spec)] if spec.consts else []
     out += [*enums(spec), "", f"#endif /* {guard} */"]
     return "\n".join(out) + "\n"
+
+
+def constants(spec: Spec) -> list[str]:
+    out: list[str] = []
+    for name, value, doc in spec.consts:
+        if doc:
+            out += [f"/* {doc} */"]
+        suffix = "ULL" if value >> 32 else "U" if value >> 31 else ""
+        out.append(f"#define {upper(spec.name)}_{upper(name)} {value}{suffix}")
+    return out
 
 
 def enums(spec: Spec) -> list[str]:
@@ -79,14 +90,8 @@ def uapi_header(spec: Spec, outputs: Outputs) -> str:
     out += [f'#define {fam}_FAMILY_NAME "{spec.name}"']
     out += [f"#define {fam}_FAMILY_VERSION {spec.version}"]
     out += [f'#define {fam}_MCGRP_{upper(group.name)} "{group.name}"' for group in spec.groups]
-    out.append("")
-    for name, value, doc in spec.consts:
-        if doc:
-            out += [f"/* {doc} */"]
-        suffix = "ULL" if value >> 32 else "U" if value >> 31 else ""
-        out.append(f"#define {fam}_{upper(name)} {value}{suffix}")
     if not outputs.enums:
-        out += enums(spec)
+        out += ["", *constants(spec), *enums(spec)]
     for struct in spec.structs:
         out += ["", *c_struct(spec, struct)]
     for attr_set in spec.sets:

@@ -12,25 +12,6 @@
 #define SPEK_FAMILY_VERSION 1
 #define SPEK_MCGRP_RUNS "runs"
 
-#define SPEK_MAX_STREAMS 64
-#define SPEK_MAX_SIZES 64
-#define SPEK_MAX_ARRIVALS 16
-#define SPEK_MAX_ASUS 16
-#define SPEK_MAX_TARGETS 16
-#define SPEK_MAX_WORKERS 256
-/* Causes of failures that a run counts separately. */
-#define SPEK_MAX_SENSES 16
-/* Mismatches that a run records in full; all are counted. */
-#define SPEK_MAX_MISMATCHES 64
-/* States of grains that a message of map-get or map-set holds at most. */
-#define SPEK_MAP_STATES 4000
-/* Records that a message of trace-feed holds at most. */
-#define SPEK_TRACE_BATCH 2000
-/* Flag of a record of a trace - a write that ends when its data are on stable storage. */
-#define SPEK_TRACE_FUA 1
-/* Flag of a record of a trace - a write before which the device's write cache is flushed. */
-#define SPEK_TRACE_PREFLUSH 2
-
 /**
  * struct spek_log_record - One I/O in the log of a run, in the machine's byte order. 48
  *   bytes, no padding.
@@ -296,7 +277,7 @@ enum spek_a_run {
 };
 
 /**
- * enum spek_a_worker - attributes of the set worker
+ * enum spek_a_worker - Worker of a run.
  * @SPEK_A_WORKER_PAD: alignment of 64-bit attributes
  * @SPEK_A_WORKER_INDEX: (u32)
  * @SPEK_A_WORKER_CPU: (u32) CPU the worker is bound to.
@@ -328,7 +309,7 @@ enum spek_a_worker {
 };
 
 /**
- * enum spek_a_target - attributes of the set target
+ * enum spek_a_target - Target of a run.
  * @SPEK_A_TARGET_PAD: alignment of 64-bit attributes
  * @SPEK_A_TARGET_MAJOR: (u32) Device number.
  * @SPEK_A_TARGET_MINOR: (u32) Device number.
@@ -617,7 +598,7 @@ enum spek_a_map {
 };
 
 /**
- * enum spek_a_extent - attributes of the set extent
+ * enum spek_a_extent - Part of an address range on one target.
  * @SPEK_A_EXTENT_PAD: alignment of 64-bit attributes
  * @SPEK_A_EXTENT_TARGET: (u32) Index of the target.
  * @SPEK_A_EXTENT_START: (u64) First byte on it.
@@ -634,7 +615,7 @@ enum spek_a_extent {
 };
 
 /**
- * enum spek_a_asu - attributes of the set asu
+ * enum spek_a_asu - Address range (asu) on one target, or striped over several.
  * @SPEK_A_ASU_PAD: alignment of 64-bit attributes
  * @SPEK_A_ASU_NAME: (string, at most 31 bytes) Name for readers of requests; the kernel
  *   ignores it.
@@ -662,7 +643,7 @@ enum spek_a_asu {
 };
 
 /**
- * enum spek_a_arrival - attributes of the set arrival
+ * enum spek_a_arrival - Arrival process; all values are totals over the workers.
  * @SPEK_A_ARRIVAL_PAD: alignment of 64-bit attributes
  * @SPEK_A_ARRIVAL_LAW: (u32, enum law)
  * @SPEK_A_ARRIVAL_DEPTH: (u32, 1..65536) closed - I/Os outstanding over all workers.
@@ -709,9 +690,9 @@ enum spek_a_arrival {
 };
 
 /**
- * enum spek_a_size - attributes of the set size
- * @SPEK_A_SIZE_BYTES: (u32)
- * @SPEK_A_SIZE_WEIGHT: (u32)
+ * enum spek_a_size - Block size and its weight.
+ * @SPEK_A_SIZE_BYTES: (u32) Length of an I/O.
+ * @SPEK_A_SIZE_WEIGHT: (u32) Share among the sizes of the stream.
  * @__SPEK_A_SIZE_MAX: private
  * @SPEK_A_SIZE_MAX: highest id
  */
@@ -724,7 +705,7 @@ enum spek_a_size {
 };
 
 /**
- * enum spek_a_stream - attributes of the set stream
+ * enum spek_a_stream - Stream of I/Os.
  * @SPEK_A_STREAM_PAD: alignment of 64-bit attributes
  * @SPEK_A_STREAM_NAME: (string, at most 31 bytes)
  * @SPEK_A_STREAM_ASU: (u32) Index of its address range.
@@ -736,7 +717,7 @@ enum spek_a_size {
  * @SPEK_A_STREAM_READ_PPM: (u32, at most 1000000) Share of reads.
  * @SPEK_A_STREAM_PATTERN: (u32, enum pattern)
  * @SPEK_A_STREAM_RANGE_START: (u64) First byte of the range, from the start of the asu.
- * @SPEK_A_STREAM_RANGE_BYTES: (u64)
+ * @SPEK_A_STREAM_RANGE_BYTES: (u64) Size of the range.
  * @SPEK_A_STREAM_ALIGN_BYTES: (u32) Addresses are multiples of this from the start of the
  *   asu.
  * @SPEK_A_STREAM_SEQ_PPM: (u32, at most 1000000) uniform - share of I/Os that continue

@@ -4,6 +4,52 @@
 #ifndef _UAPI_SPEK_ENUMS_H
 #define _UAPI_SPEK_ENUMS_H
 
+#define SPEK_MAX_STREAMS 64
+#define SPEK_MAX_SIZES 64
+#define SPEK_MAX_ARRIVALS 16
+#define SPEK_MAX_ASUS 16
+#define SPEK_MAX_TARGETS 16
+#define SPEK_MAX_WORKERS 256
+/* Unit of addresses and lengths, bytes. */
+#define SPEK_SECTOR 512
+/* Bytes of the name of an asu or a stream. */
+#define SPEK_MAX_NAME 31
+/* Bytes of the name of a run. */
+#define SPEK_MAX_RUN_NAME 63
+/* I/Os outstanding. */
+#define SPEK_MAX_DEPTH 65536
+#define SPEK_MAX_BATCH 256
+#define SPEK_MAX_IO_BYTES 16777216
+/* Parts of the table of a stream. */
+#define SPEK_MAX_PARTS 256
+/* Parts of all tables of a run. */
+#define SPEK_MAX_PARTS_IN_ALL 4096
+/* Sum of the weights of a table. */
+#define SPEK_TABLE_WEIGHT 1099511627776ULL
+/* Points of a rate curve. */
+#define SPEK_MAX_POINTS 256
+/* Points of all rate curves of a run. */
+#define SPEK_MAX_POINTS_IN_ALL 1024
+/* One I/O per ns. */
+#define SPEK_MAX_RATE_MILLI 1000000000000ULL
+/* 11 days, so that sums cannot overflow. */
+#define SPEK_MAX_WAIT_NS 1000000000000000ULL
+#define SPEK_MAX_TAIL_MILLI 16000
+/* Bytes of the fill of a stream's data. */
+#define SPEK_MAX_FILL 64
+/* Causes of failures that a run counts separately. */
+#define SPEK_MAX_SENSES 16
+/* Mismatches that a run records in full; all are counted. */
+#define SPEK_MAX_MISMATCHES 64
+/* States of grains that a message of map-get or map-set holds at most. */
+#define SPEK_MAP_STATES 4000
+/* Records that a message of trace-feed holds at most. */
+#define SPEK_TRACE_BATCH 2000
+/* Flag of a record of a trace - a write that ends when its data are on stable storage. */
+#define SPEK_TRACE_FUA 1
+/* Flag of a record of a trace - a write before which the device's write cache is flushed. */
+#define SPEK_TRACE_PREFLUSH 2
+
 /**
  * enum spek_state - State of a run.
  * @SPEK_STATE_READY: Configured, targets claimed, not started.

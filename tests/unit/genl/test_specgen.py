@@ -419,6 +419,118 @@ def test_an_unquoted_comma_in_a_flow_mapping_is_found(tmp_path: Path) -> None:
         gen.generate(tmp_path, outputs())
 
 
+# requests ----
+
+
+def parse_requests(tree: dict[str, Any]) -> None:
+    """Make box-new a request that is parsed into structures."""
+    members = [{"name": "at", "type": "u64"}]
+    tree["definitions"].append(
+        {"name": "chip", "type": "struct", "doc": "A chip.", "members": members}
+    )
+    toy, box = tree["attribute-sets"]
+    toy["request"] = {}
+    toy["attributes"][1]["request"] = {"needed": "A toy needs a weight."}
+    toy["attributes"][2]["request"] = {"ignored": True}
+    box["request"] = {"record": "box-config", "operation": "box-new"}
+    attrs = {attr["name"]: attr for attr in box["attributes"]}
+    attrs["size"]["request"] = {"default": 4}
+    attrs["depth"]["type"] = "u64"
+    attrs["depth"]["checks"] = {"min": 1}
+    attrs["toy"]["request"] = {"at-most": "max-toys", "too-many": "At most 7 toys."}
+    box["attributes"] += [
+        {"name": "pad", "type": "pad"},
+        {
+            "name": "chip",
+            "type": "binary",
+            "struct": "chip",
+            "request": {"pool": "chips", "at-most": 9, "too-many": "Many.", "torn": "Torn."},
+        },
+    ]
+    tree["operations"]["list"][0]["do"]["request"]["attributes"].append("chip")
+
+
+def with_requests(tmp_path: Path, change: Any = None) -> dict[str, str]:
+    def changed(tree: dict[str, Any]) -> None:
+        parse_requests(tree)
+        if change is not None:
+            change(tree)
+
+    where = replace(
+        outputs(), structs="toy_gen.h", requests="request_gen", include_structs="../toy_gen.h"
+    )
+    return generate(tmp_path, changed, where)
+
+
+def test_structures_of_requests_have_no_padding_between_numbers(tmp_path: Path) -> None:
+    header = with_requests(tmp_path)["toy_gen.h"]
+    (tmp_path / "toy_gen.h").write_text(header)
+    (tmp_path / "toy.c").write_text(
+        "#include <stddef.h>\n#include <stdint.h>\ntypedef uint8_t u8;\ntypedef uint32_t u32;\n"
+        "typedef uint64_t u64;\n#define TOY_BOX_MAX_TOYS 7\n"
+        '#include "toy_gen.h"\n'
+        '_Static_assert(sizeof(struct toy_box_toy) == 8, "the name is ignored");\n'
+        '_Static_assert(offsetof(struct toy_box_box_config, depth) == 0, "first");\n'
+        '_Static_assert(offsetof(struct toy_box_box_config, colour) == 8, "then");\n'
+        "int nr(struct toy_box_box_config *box) { return box->nr_toies + box->blob_bytes; }\n"
+        "u64 last(struct toy_box_box_config *box) { return box->toy[6].weight + box->blob[63]; }\n"
+        "u32 chip(struct toy_box_box_config *box) { return box->first_chip + box->nr_chips; }\n"
+    )
+    subprocess.run(["gcc", "-Werror", "-fsyntax-only", tmp_path / "toy.c"], check=True)
+
+
+@pytest.mark.parametrize(
+    "expected",
+    [
+        "SPEK_GENL_MEMBER(U64, TOY_BOX_A_TOY_WEIGHT, struct toy_box_toy, weight), "
+        '.missing = "A toy needs a weight.", },',
+        "{ .attr = TOY_BOX_A_TOY_NAME, },",
+        "SPEK_GENL_MEMBER(U32, TOY_BOX_A_BOX_SIZE, struct toy_box_box_config, size), .usual = 4,",
+        "struct toy_box_box_config, toy, nr_toies), .record = &toy_box_toy_request, "
+        '.at_most = TOY_BOX_MAX_TOYS, .too_many = "At most 7 toys.", },',
+        ".kind = SPEK_GENL_POOL, .offset = offsetof(struct toy_box_box_config, first_chip), "
+        ".bytes = sizeof(struct toy_box_chip), "
+        ".count = offsetof(struct toy_box_box_config, nr_chips), .pool = &box_chip_pool, "
+        '.at_most = 9, .too_many = "Many.", },',
+        "static_assert(sizeof_field(struct toy_box_box_config, chips[0]) == "
+        "sizeof(struct toy_box_chip));",
+        # only the whole request is known outside
+        "static const struct spek_genl_record toy_box_toy_request = {",
+        "}; const struct spek_genl_record toy_box_box_request = {",
+    ],
+)
+def test_table_of_a_request_has(tmp_path: Path, expected: str) -> None:
+    assert expected in squeeze(with_requests(tmp_path)["request_gen.c"])
+
+
+def test_table_of_a_request_has_nothing_that_only_answers_carry(tmp_path: Path) -> None:
+    source = with_requests(tmp_path)["request_gen.c"]
+    assert "ANSWER_ONLY" not in source and "TOY_BOX_A_BOX_ID" not in source
+
+
+def change_request(name: str, /, **keys: Any) -> Callable[[dict[str, Any]], None]:
+    return change_attr(name, request=keys)
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        (change_request("size", usual=4), "box.size: request: unknown key 'usual'"),
+        (change_request("toy", **{"at-most": "max-balls"}), "there is no constant max-balls"),
+        (change_request("toy", **{"at-most": 3}), "at-most and too-many are missing"),
+        (change_request("chip", **{"pool": "c", "at-most": 3, "too-many": "x"}), "sentence torn"),
+        (change_attr("blob", checks={}), "its length has no limit"),
+        (change_attr("toy", **{"multi-attr": False}), "a nest of a request is repeated"),
+        (change_attr("depth", type="s64"), "a request has no s64"),
+    ],
+)
+def test_a_request_that_no_table_holds_is_refused(
+    tmp_path: Path, change: Callable[[dict[str, Any]], None], message: str
+) -> None:
+    with pytest.raises(SpecError, match=re.escape(message)):
+        with_requests(tmp_path, change)
+
+
 # pyroute2 ---------------------------------------------------------------------
 
 

@@ -260,7 +260,7 @@ class TraceRecord(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class WorkerInfo:
-    """Attributes of the set worker in an answer."""
+    """Worker of a run."""
 
     index: int = 0
     cpu: int = 0
@@ -275,7 +275,7 @@ class WorkerInfo:
 
 @dataclass(frozen=True, slots=True)
 class TargetInfo:
-    """Attributes of the set target in an answer."""
+    """Target of a run."""
 
     major: int = 0
     minor: int = 0

@@ -1,0 +1,220 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Parsing a request into structures, by tables that are generated from the spec.
+ *
+ * The policy of the family has checked types, lengths and limits of all attributes, in nests too.
+ * This adds which ones a request must have and how often the others may be repeated; values are
+ * checked against each other by the caller. Nests recurse as deeply as the spec nests sets.
+ */
+#include <linux/bits.h>
+#include <net/genetlink.h>
+#include "refuse.h"
+#include "request.h"
+
+/**
+ * struct attributes - attributes of one message or nest
+ * @head: the first one
+ * @len: bytes of all of them
+ * @nest: the nest, which is blamed for what is missing; NULL: the message
+ */
+struct attributes {
+	const struct nlattr *head;
+	int len;
+	const struct nlattr *nest;
+};
+
+/**
+ * struct parser - one request
+ * @root: structure of the whole request, which has the pools
+ * @extack: of the request
+ */
+struct parser {
+	void *root;
+	struct netlink_ext_ack *extack;
+};
+
+static int parse_record(const struct parser *parser, const struct spek_genl_record *record,
+			void *dst, const struct attributes *attributes);
+
+static u32 *count_of(const struct spek_genl_field *field, void *dst)
+{
+	return dst + field->count;
+}
+
+static void set_number(const struct spek_genl_field *field, void *dst, u64 value)
+{
+	void *member = dst + field->offset;
+
+	switch (field->bytes) {
+	case sizeof(bool):
+		*(bool *)member = value;
+		break;
+	case sizeof(u32):
+		*(u32 *)member = value;
+		break;
+	case sizeof(u64):
+		*(u64 *)member = value;
+		break;
+	}
+}
+
+static void set_default(const struct spek_genl_field *field, void *dst)
+{
+	if (field->usual)
+		set_number(field, dst, field->usual);
+}
+
+/* Copy an attribute that fits its member by the policy. */
+static void set_member(const struct spek_genl_field *field, void *dst, const struct nlattr *attr)
+{
+	switch (field->kind) {
+	case SPEK_GENL_U32:
+		set_number(field, dst, nla_get_u32(attr));
+		break;
+	case SPEK_GENL_U64:
+		set_number(field, dst, nla_get_u64(attr));
+		break;
+	case SPEK_GENL_TEXT:
+		nla_strscpy(dst + field->offset, attr, field->bytes);
+		break;
+	case SPEK_GENL_BYTES:
+		*count_of(field, dst) = nla_memcpy(dst + field->offset, attr, field->at_most);
+		break;
+	}
+}
+
+static int add_record(const struct parser *parser, const struct spek_genl_field *field, void *dst,
+		      const struct nlattr *attr)
+{
+	const struct attributes inner = { nla_data(attr), nla_len(attr), attr };
+	u32 *count = count_of(field, dst);
+	int err;
+
+	if (*count == field->at_most)
+		return spek_genl_refuse(parser->extack, attr, -ERANGE, field->too_many);
+	err = parse_record(parser, field->record, dst + field->offset + *count * field->bytes,
+			   &inner);
+	if (err)
+		return err;
+	++*count;
+	return 0;
+}
+
+static int add_to_pool(const struct parser *parser, const struct spek_genl_field *field, void *dst,
+		       const struct nlattr *attr)
+{
+	u32 *used = parser->root + field->pool->count, *first = dst + field->offset;
+	u32 nr = nla_len(attr) / field->bytes;
+
+	if (nla_len(attr) % field->bytes)
+		return spek_genl_refuse(parser->extack, attr, -EINVAL, field->pool->torn);
+	if (nr > field->at_most - *used)
+		return spek_genl_refuse(parser->extack, attr, -ERANGE, field->too_many);
+	*first = *used;
+	*count_of(field, dst) = nr;
+	nla_memcpy(parser->root + field->pool->offset + *used * field->bytes, attr, nla_len(attr));
+	*used += nr;
+	return 0;
+}
+
+static const struct spek_genl_field *field_of(const struct spek_genl_record *record, int type)
+{
+	u32 i;
+
+	for (i = 0; i < record->nr; i++)
+		if (record->field[i].attr == type)
+			return &record->field[i];
+	return NULL;
+}
+
+/* Set the members that need no other attribute; refuse attributes that only answers carry. */
+static int parse_members(const struct parser *parser, const struct spek_genl_record *record,
+			 void *dst, const struct attributes *attributes, u64 *given)
+{
+	const struct nlattr *attr;
+	int rem;
+
+	nla_for_each_attr(attr, attributes->head, attributes->len, rem) {
+		const struct spek_genl_field *field = field_of(record, nla_type(attr));
+
+		if (!field)
+			return spek_genl_refuse(parser->extack, attr, -EINVAL,
+						"This attribute is for answers: a request can't set it.");
+		set_member(field, dst, attr);
+		*given |= BIT_ULL(field - record->field);
+	}
+	return 0;
+}
+
+static int refuse_missing(const struct parser *parser, const struct spek_genl_record *record,
+			  const struct attributes *attributes, u64 given)
+{
+	u32 i;
+
+	for (i = 0; i < record->nr; i++) {
+		const struct spek_genl_field *field = &record->field[i];
+
+		if (!field->missing || given & BIT_ULL(i))
+			continue;
+		NL_SET_ERR_ATTR_MISS(parser->extack, attributes->nest, field->attr);
+		return spek_genl_refuse(parser->extack, attributes->nest, -EINVAL, field->missing);
+	}
+	return 0;
+}
+
+static int parse_arrays(const struct parser *parser, const struct spek_genl_record *record,
+			void *dst, const struct attributes *attributes)
+{
+	const struct nlattr *attr;
+	int rem, err = 0;
+
+	nla_for_each_attr(attr, attributes->head, attributes->len, rem) {
+		const struct spek_genl_field *field = field_of(record, nla_type(attr));
+
+		if (field->kind == SPEK_GENL_RECORD)
+			err = add_record(parser, field, dst, attr);
+		else if (field->kind == SPEK_GENL_POOL)
+			err = add_to_pool(parser, field, dst, attr);
+		if (err)
+			break;
+	}
+	return err;
+}
+
+static int parse_record(const struct parser *parser, const struct spek_genl_record *record,
+			void *dst, const struct attributes *attributes)
+{
+	u64 given = 0;
+	int err;
+	u32 i;
+
+	for (i = 0; i < record->nr; i++)
+		set_default(&record->field[i], dst);
+	err = parse_members(parser, record, dst, attributes, &given);
+	if (!err)
+		err = refuse_missing(parser, record, attributes, given);
+	if (!err)
+		err = parse_arrays(parser, record, dst, attributes);
+	return err;
+}
+
+/**
+ * spek_genl_parse() - parse the attributes of a request
+ * @info: request, validated by its policy
+ * @record: attributes that it may have
+ * @dst: structure that takes them, all zero
+ *
+ * Context: any.
+ * Return: 0; -EINVAL if an attribute is missing or only for answers, -ERANGE if there are more than
+ *	the structure has room for. The extended ack has the sentence and the attribute.
+ */
+int spek_genl_parse(const struct genl_info *info, const struct spek_genl_record *record, void *dst)
+{
+	const struct parser parser = { .root = dst, .extack = info->extack };
+	const struct attributes attributes = {
+		.head = nlmsg_attrdata(info->nlhdr, GENL_HDRLEN),
+		.len = nlmsg_attrlen(info->nlhdr, GENL_HDRLEN),
+	};
+
+	return parse_record(&parser, record, dst, &attributes);
+}
