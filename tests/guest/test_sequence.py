@@ -79,8 +79,8 @@ def everything(node: str) -> RunConfig:
         cpus=[0],
         targets=[device_number(node)],
         asus=[
-            ResolvedAsu("low", 512 * MIB, 0, [Extent(0, 0)]),
-            ResolvedAsu("high", 448 * MIB, 0, [Extent(0, 512 * MIB)]),
+            ResolvedAsu("low", 512 * MIB, [Extent(0, 0)]),
+            ResolvedAsu("high", 448 * MIB, [Extent(0, 512 * MIB)]),
         ],
         arrivals=[
             # A loop without a pause would keep all others from their turn: see op-get.

@@ -16,25 +16,17 @@ from typing import Any, Protocol, TypeVar
 import msgspec
 
 from spekctl.errors import NotFoundError, SpekError
-from spekctl.kernel.coded import Coded
 from spekctl.kernel.gen.spek_records import (
     CellInfo,
     IntervalInfo,
     IntervalStream,
-    Law,
-    Operation,
     OpInfo,
-    Pattern,
-    Priority,
     StatsInfo,
-    WalkStyle,
-    WriteHint,
 )
+from spekctl.kernel.gen.spek_requests import run_attributes
 from spekctl.kernel.link import Connection, Link, _refusal, not_loaded
 from spekctl.kernel.records import (
-    Backend,
     ConfigPart,
-    Data,
     Direction,
     Histogram,
     IntervalCell,
@@ -49,7 +41,6 @@ from spekctl.kernel.records import (
     StatsCell,
 )
 from spekctl.workload.config import RunConfig
-from spekctl.workload.options import OPTIONS, Option
 
 T = TypeVar("T")
 
@@ -277,108 +268,13 @@ def _add_histogram(found: dict[Metric, Histogram], one: StatsInfo) -> None:
     found[one.metric] = Histogram(one.hist_bits, counts, one.sum_ns, one.min_ns, one.max_ns)
 
 
-# Options whose values are words.
-_CHOICES: dict[str, type[Coded]] = {"backend": Backend, "data": Data}
-
-
 def _run_attributes(config: RunConfig) -> dict[str, Any]:
-    """A RunConfig as the attributes of run-new, without those that have the kernel's default and
-    those that the law or pattern does not use."""
-
-    def value(option: Option, given: Any) -> int:
-        kind = _CHOICES.get(option.attribute)
-        return kind(given).code if kind is not None else int(given)
-
-    values: dict[str, Any] = {
-        "name": config.name,
-        "detached": int(config.detached),
-        **{
-            option.attribute: value(option, getattr(config, name))
-            for name, option in OPTIONS.items()
-            if option.attribute
-        },
-        "log_records": config.log_records,
-        "stamp_id": config.stamp_id,
-        "verify_from": config.verify_from,
-        "grain_bytes": config.grain_bytes,
-        "trace_records": config.trace_records,
+    """A RunConfig as the attributes of run-new, without those that have the kernel's default."""
+    return {
+        **run_attributes(config),
+        "worker": [{"cpu": cpu} for cpu in config.cpus],
+        "target": [one.attributes() for one in config.targets],
+        "asu": [one.attributes() for one in config.asus],
+        "arrival": [one.attributes() for one in config.arrivals],
+        "stream": [one.attributes() for one in config.streams],
     }
-    keep = {"seed", "interval_ns", "backend", "data", "max_outstanding"}
-    values = {key: value for key, value in values.items() if value or key in keep}
-    values["worker"] = [{"cpu": cpu} for cpu in config.cpus]
-    values["target"] = [
-        _used(major=one.major, minor=one.minor, optional={"diskseq": one.diskseq})
-        for one in config.targets
-    ]
-    values["asu"] = [
-        _used(
-            name=asu.name,
-            bytes=asu.bytes,
-            extent=[{"target": one.target, "start": one.start} for one in asu.extents],
-            optional={
-                "stripe_bytes": asu.stripe_bytes,
-                "zone_bytes": asu.zone_bytes,
-                "open_zones": asu.open_zones,
-            },
-        )
-        for asu in config.asus
-    ]
-    values["arrival"] = [
-        _used(
-            law=Law(arrival.law).code,
-            optional={
-                "depth": arrival.depth,
-                "think_ns": arrival.think_ns,
-                "rate_milli": arrival.rate_milli,
-                "burst_length": arrival.burst_length,
-                "burst_interval_ns": arrival.burst_interval_ns,
-                "point": b"".join(struct.pack("=2Q", *point) for point in arrival.points),
-                "repeats": arrival.repeats,
-                "on_ns": arrival.on_ns,
-                "off_ns": arrival.off_ns,
-                "tail_milli": arrival.tail_milli,
-            },
-        )
-        for arrival in config.arrivals
-    ]
-    values["stream"] = [
-        _used(
-            name=stream.name,
-            asu=stream.asu,
-            arrival=stream.arrival,
-            weight=stream.weight,
-            replicas=stream.replicas,
-            read_ppm=stream.read_ppm,
-            pattern=Pattern(stream.pattern).code,
-            range_start=stream.range_start,
-            range_bytes=stream.range_bytes,
-            align_bytes=stream.align_bytes,
-            size=[{"bytes": size.bytes, "weight": size.weight} for size in stream.sizes],
-            optional={
-                "seq_ppm": stream.seq_ppm,
-                "stride_bytes": stream.stride_bytes,
-                "jitter_bytes": stream.jitter_bytes,
-                "run_bytes": stream.run_bytes,
-                "restart_bytes": stream.restart_bytes,
-                "run_align_bytes": stream.run_align_bytes,
-                "walk_style": WalkStyle(stream.walk_style).code,
-                "part": b"".join(struct.pack("=2Q", *part) for part in stream.parts),
-                "spread": stream.spread,
-                "operation": Operation(stream.operation).code,
-                "fua": stream.fua,
-                "priority": Priority(stream.priority).code,
-                "priority_level": stream.priority_level,
-                "write_hint": WriteHint(stream.write_hint).code,
-                "own_data": stream.own_data,
-                "compressible_ppm": stream.compressible_ppm,
-                "duplicate_ppm": stream.duplicate_ppm,
-                "fill": bytes.fromhex(stream.fill),
-            },
-        )
-        for stream in config.streams
-    ]
-    return values
-
-
-def _used(optional: dict[str, int | bytes], **always: Any) -> dict[str, Any]:
-    return {**always, **{key: value for key, value in optional.items() if value}}

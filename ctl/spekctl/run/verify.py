@@ -171,7 +171,7 @@ def pass_config(base: RunConfig, spans: Sequence[Span], grain: int) -> RunConfig
         max_errors=0,
         cpus=base.cpus[:1],
         asus=[
-            ResolvedAsu(f"target{span.target}", span.bytes, 0, [Extent(span.target, span.start)])
+            ResolvedAsu(f"target{span.target}", span.bytes, [Extent(span.target, span.start)])
             for span in spans
         ],
         arrivals=[ResolvedArrival("main", "closed", depth=PASS_DEPTH)],

@@ -2,92 +2,43 @@
 """A run as numbers: what ``resolve.py`` makes, ``client.py`` sends and the result repeats.
 
 All values are whole numbers in the units of their names and go to the kernel unchanged;
-shares are weights or parts per million.
+shares are weights or parts per million. What a run consists of follows from the contract
+(kmod/load/uapi/spek.yaml); here are the run itself, whose values are those of options.py, and what
+people ask about it.
 """
 
 from __future__ import annotations
 
 from fractions import Fraction
-from typing import Annotated, Literal
+from typing import Annotated
 
 import msgspec
 from msgspec import Meta
 
-from spekctl.workload.options import OPTIONS
-from spekctl.workload.values import (
-    CorePattern,
+from spekctl.kernel.gen.spek_requests import (
+    ArrivalRequest,
+    AsuRequest,
     Data,
-    Law,
-    Operation,
-    Priority,
-    WalkStyle,
-    WriteHint,
+    StreamRequest,
 )
+from spekctl.kernel.gen.spek_requests import ExtentRequest as Extent
+from spekctl.kernel.gen.spek_requests import SizeRequest as ResolvedSize
+from spekctl.kernel.gen.spek_requests import TargetRequest as DeviceNumber
+from spekctl.workload.options import OPTIONS
+
+__all__ = ["DeviceNumber", "Extent", "ResolvedSize"]
 
 
 class Resolved(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """Base of the resolved tables."""
 
 
-class Extent(Resolved, frozen=True):
-    """Part of an asu on one target."""
-
-    target: Annotated[int, Meta(description="Index of the target.")]
-    start: Annotated[int, Meta(description="First byte on it.")]
-
-
-class ResolvedAsu(Resolved, frozen=True):
+class ResolvedAsu(AsuRequest, frozen=True):
     """A range of addresses."""
 
-    name: str
-    bytes: Annotated[int, Meta(description="Size over all its extents.")]
-    stripe_bytes: Annotated[int, Meta(description="Stripe unit; 0 with one extent.")]
-    extents: list[Extent]
-    zone_bytes: Annotated[
-        int, Meta(description="write-pointer: from zone to zone of the device; else 0.")
-    ] = 0
-    open_zones: Annotated[
-        int, Meta(description="write-pointer: zones written in turn over all workers; else 0.")
-    ] = 0
 
-
-class ResolvedArrival(Resolved, frozen=True):
+class ResolvedArrival(ArrivalRequest, frozen=True):
     """An arrival process; totals over all workers."""
-
-    name: str
-    law: Law
-    depth: Annotated[int, Meta(description="closed: I/Os outstanding, else 0.")] = 0
-    think_ns: Annotated[int, Meta(description="closed: pause after a completion.")] = 0
-    rate_milli: Annotated[
-        int,
-        Meta(
-            description="poisson, constant: I/Os per 1000 s; closed: at most so many, 0: no limit."
-        ),
-    ] = 0
-    burst_length: Annotated[
-        int,
-        Meta(
-            description="burst: I/Os of a burst; closed with a limit: I/Os that may follow a pause"
-            " at once, 0: 1."
-        ),
-    ] = 0
-    burst_interval_ns: Annotated[int, Meta(description="burst: from start to start.")] = 0
-    points: Annotated[
-        list[tuple[int, int]],
-        Meta(description="Rate curve instead of rate_milli: times in ns and I/Os per 1000 s."),
-    ] = []
-    repeats: Annotated[int, Meta(description="1: the curve begins again after its end.")] = 0
-    on_ns: Annotated[
-        int, Meta(description="Mean of on periods, in which rate_milli applies; 0: all the time.")
-    ] = 0
-    off_ns: Annotated[int, Meta(description="Mean of off periods.")] = 0
-    tail_milli: Annotated[
-        int,
-        Meta(
-            description="Shape of Pareto lengths of on and off periods in thousandths; 0:"
-            " exponential."
-        ),
-    ] = 0
 
     @property
     def on_share(self) -> Fraction:
@@ -95,72 +46,8 @@ class ResolvedArrival(Resolved, frozen=True):
         return Fraction(self.on_ns, self.on_ns + self.off_ns) if self.on_ns else Fraction(1)
 
 
-class ResolvedSize(Resolved, frozen=True):
-    """A block size with its weight."""
-
-    bytes: int
-    weight: int
-
-
-class ResolvedStream(Resolved, frozen=True):
-    """A stream; fields that its pattern does not use are 0."""
-
-    name: str
-    asu: Annotated[int, Meta(description="Index of its asu.")]
-    arrival: Annotated[int, Meta(description="Index of its arrival process.")]
-    weight: Annotated[int, Meta(description="Share among the streams of that process.")]
-    replicas: Annotated[int, Meta(description="Independent copies; SPC-1: BSUs.")]
-    read_ppm: Annotated[int, Meta(description="Share of reads.")]
-    pattern: CorePattern
-    range_start: Annotated[int, Meta(description="First byte within the asu.")]
-    range_bytes: int
-    align_bytes: int
-    sizes: list[ResolvedSize]
-    seq_ppm: int = 0
-    stride_bytes: int = 0
-    run_bytes: int = 0
-    restart_bytes: int = 0
-    run_align_bytes: int = 0
-    walk_style: WalkStyle = "classic"
-    jitter_bytes: int = 0
-    parts: Annotated[
-        list[tuple[int, int]],
-        Meta(description="table: number of addresses of each part and its share of 2^40 I/Os."),
-    ] = []
-    spread: Annotated[
-        int, Meta(description="table: 1: neighbouring addresses are spread over the range.")
-    ] = 0
-    operation: Annotated[Operation, Meta(description="What it does.")] = "transfer"
-    fua: Annotated[int, Meta(description="1: its writes have forced unit access.")] = 0
-    priority: Annotated[
-        Priority, Meta(description="Class of its I/O priority; none: that of the worker's thread.")
-    ] = "none"
-    priority_level: Annotated[int, Meta(description="rt, be: 0 (highest) to 7.")] = 0
-    write_hint: Annotated[
-        WriteHint, Meta(description="Expected lifetime of the data it writes.")
-    ] = "not-set"
-    own_data: Annotated[
-        int, Meta(description="1: it writes data of its own, 0: those of the run.")
-    ] = 0
-    compressible_ppm: Annotated[
-        int, Meta(description="own_data: share of fill in each 4 KiB; the rest is random.")
-    ] = 0
-    duplicate_ppm: Annotated[
-        int, Meta(description="own_data: share of 4 KiB blocks that are one of 64.")
-    ] = 0
-    fill: Annotated[
-        str, Meta(description="own_data: bytes of the fill, hexadecimal; empty: zeroes.")
-    ] = ""
-
-
-class DeviceNumber(Resolved, frozen=True):
-    """Which device a target is."""
-
-    major: int
-    minor: int
-    diskseq: Annotated[
-        int, Meta(description="Sequence number of the disk that was looked at; 0: not known.")
-    ] = 0
+class ResolvedStream(StreamRequest, frozen=True):
+    """A stream; fields that its pattern does not use have their defaults."""
 
 
 class RunConfig(Resolved, frozen=True):
@@ -171,7 +58,7 @@ class RunConfig(Resolved, frozen=True):
     write: bool
     backend: str
     polled: bool
-    data: Data | Literal["stamped"]
+    data: Data
     max_outstanding: int
     spin_ns: int
     interval_ns: int

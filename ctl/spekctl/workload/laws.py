@@ -23,10 +23,11 @@ from collections.abc import Callable, Iterable, Sequence
 from fractions import Fraction
 
 from spekctl.errors import UsageError
+from spekctl.kernel.gen.spek_requests import TABLE_WEIGHT
+from spekctl.workload.values import PARTS_IN_ALL as PARTS_IN_ALL
+from spekctl.workload.values import PARTS_MAX as PARTS_MAX
 
-WEIGHT = 1 << 40  # what the weights of a table sum to
-PARTS_MAX = 256
-PARTS_IN_ALL = 4096
+WEIGHT = TABLE_WEIGHT  # what the weights of a table sum to
 SLOTS_MAX = 1 << 40
 SPREAD_SLOTS_MAX = 1 << 32
 

@@ -28,6 +28,7 @@ from spekctl import units
 from spekctl.errors import UsageError, at
 from spekctl.workload.endings import METRICS, Steady, Threshold, parse_threshold, parse_until
 from spekctl.workload.values import (
+    BATCH_MAX,
     DEPTH_MAX,
     U32_MAX,
     WORKERS_MAX,
@@ -241,7 +242,7 @@ class Options:
         Kind.WHOLE,
         "I/Os submitted per batch.",
         metavar="N",
-        limits=(1, 256),
+        limits=(1, BATCH_MAX),
         shown="chosen by the module",
         key="batch",
         attribute="batch",

@@ -21,6 +21,7 @@ from pathlib import Path
 
 from specgen.kernel import kernel_header, kernel_source
 from specgen.python import python_module
+from specgen.python_requests import requests_module
 from specgen.records import records_module
 from specgen.request import request_header, request_source, struct_header
 from specgen.series import OUTPUT, series_module
@@ -41,6 +42,7 @@ FAMILIES = (
         structs="kmod/load/core/workload_gen.h",
         include_structs="../core/workload.h",
         requests="kmod/load/gen/request_gen",
+        python_requests="ctl/spekctl/kernel/gen/spek_requests.py",
         table="kmod/load/uapi/spek.md",
         include_uapi="../uapi/spek.h",
         include_compat="../../compat/compat.h",
@@ -77,6 +79,7 @@ def generate(root: Path, outputs: Outputs) -> dict[str, str]:
     enums = {outputs.enums: enum_header(spec)} if outputs.enums else {}
     records = {outputs.records: records_module(spec)} if outputs.records else {}
     structs = {outputs.structs: struct_header(spec, outputs)} if outputs.structs else {}
+    python = {outputs.python_requests: requests_module(spec)} if outputs.python_requests else {}
     tables = (
         {
             outputs.requests + ".h": request_header(spec, outputs),
@@ -90,6 +93,7 @@ def generate(root: Path, outputs: Outputs) -> dict[str, str]:
         | records
         | structs
         | tables
+        | python
         | {
             outputs.uapi: uapi_header(spec, outputs),
             outputs.kernel + ".h": kernel_header(spec, outputs),

@@ -140,6 +140,9 @@ static const struct spek_genl_field arrival_fields[] = {
 	{
 		SPEK_GENL_MEMBER(U32, SPEK_A_ARRIVAL_TAIL_MILLI, struct spek_arrival, tail_milli),
 	},
+	{
+		.attr = SPEK_A_ARRIVAL_NAME,
+	},
 };
 
 static const struct spek_genl_record spek_arrival_request = {

@@ -668,6 +668,8 @@ enum spek_a_asu {
  * @SPEK_A_ARRIVAL_TAIL_MILLI: (u32, at most 16000) Shape of Pareto lengths of on and off
  *   periods in thousandths, 1001 to 16000; below 2000 they have heavy tails. 0:
  *   exponential lengths.
+ * @SPEK_A_ARRIVAL_NAME: (string, at most 31 bytes) Name for readers of requests; the
+ *   kernel ignores it.
  * @__SPEK_A_ARRIVAL_MAX: private
  * @SPEK_A_ARRIVAL_MAX: highest id
  */
@@ -684,6 +686,7 @@ enum spek_a_arrival {
 	SPEK_A_ARRIVAL_ON_NS,
 	SPEK_A_ARRIVAL_OFF_NS,
 	SPEK_A_ARRIVAL_TAIL_MILLI,
+	SPEK_A_ARRIVAL_NAME,
 
 	__SPEK_A_ARRIVAL_MAX,
 	SPEK_A_ARRIVAL_MAX = (__SPEK_A_ARRIVAL_MAX - 1)
@@ -707,7 +710,8 @@ enum spek_a_size {
 /**
  * enum spek_a_stream - Stream of I/Os.
  * @SPEK_A_STREAM_PAD: alignment of 64-bit attributes
- * @SPEK_A_STREAM_NAME: (string, at most 31 bytes)
+ * @SPEK_A_STREAM_NAME: (string, at most 31 bytes) Name for readers of requests; the
+ *   kernel ignores it.
  * @SPEK_A_STREAM_ASU: (u32) Index of its address range.
  * @SPEK_A_STREAM_ARRIVAL: (u32) Index of its arrival process.
  * @SPEK_A_STREAM_WEIGHT: (u32) Share among the streams of the same arrival process; 1 if

@@ -46,8 +46,8 @@ def header(**changes: Any) -> LogHeader:
         "workload": "mine",
         "streams": ["first", "second"],
         "asus": [
-            ResolvedAsu("a", GIB, 0, [Extent(0, 0)]),
-            ResolvedAsu("b", GIB, 0, [Extent(1, 0)]),
+            ResolvedAsu("a", GIB, [Extent(0, 0)]),
+            ResolvedAsu("b", GIB, [Extent(1, 0)]),
         ],
         "targets": [LogTarget("/dev/x", GIB), LogTarget("/dev/y", GIB)],
         "seed": 1,

@@ -42,8 +42,8 @@ DRAIN_NS = START_NS + 12 * SECOND
 ENDED_NS = DRAIN_NS + SECOND // 4
 
 ASUS = (
-    ResolvedAsu("data", 64 * MIB, 0, [Extent(0, 4 * MIB)]),
-    ResolvedAsu("wide", 16 * MIB, 65536, [Extent(0, 68 * MIB), Extent(1, 68 * MIB)]),
+    ResolvedAsu("data", 64 * MIB, [Extent(0, 4 * MIB)]),
+    ResolvedAsu("wide", 16 * MIB, [Extent(0, 68 * MIB), Extent(1, 68 * MIB)], 65536),
 )
 STREAMS = ("first", "second", "third")
 

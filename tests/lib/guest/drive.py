@@ -330,7 +330,7 @@ def one_stream(
         cpus=list(range(workers)),
         targets=[device_number(node) for node in nodes],
         asus=[
-            ResolvedAsu("all", size, stripe_bytes, [Extent(i, 0) for i in range(len(nodes))]),
+            ResolvedAsu("all", size, [Extent(i, 0) for i in range(len(nodes))], stripe_bytes),
         ],
         arrivals=[arrival],
         streams=[stream],

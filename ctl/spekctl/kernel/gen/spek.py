@@ -392,6 +392,7 @@ class ArrivalNla(nla):
         (10, "SPEK_A_ARRIVAL_ON_NS", "uint64", 0),
         (11, "SPEK_A_ARRIVAL_OFF_NS", "uint64", 0),
         (12, "SPEK_A_ARRIVAL_TAIL_MILLI", "uint32", 0),
+        (13, "SPEK_A_ARRIVAL_NAME", "asciiz", 0),
     )
     keys: ClassVar[dict[str, str]] = {
         "law": "SPEK_A_ARRIVAL_LAW",
@@ -405,6 +406,7 @@ class ArrivalNla(nla):
         "on_ns": "SPEK_A_ARRIVAL_ON_NS",
         "off_ns": "SPEK_A_ARRIVAL_OFF_NS",
         "tail_milli": "SPEK_A_ARRIVAL_TAIL_MILLI",
+        "name": "SPEK_A_ARRIVAL_NAME",
     }
     multi: ClassVar[dict[str, str]] = {}
     enums: ClassVar[dict[str, Any]] = {

@@ -191,7 +191,7 @@ def test_places_on_devices_are_those_of_the_core(data: st.DataObject) -> None:
         size = nr * stripe * data.draw(st.integers(1, 1000)) or 1 << 40
         targets = data.draw(st.permutations(range(nr)))
         extents = [Extent(one, 512 * data.draw(st.integers(0, 2**40))) for one in targets]
-        asus.append(ResolvedAsu("a", size, stripe, extents))
+        asus.append(ResolvedAsu("a", size, extents, stripe))
     rows = [
         (asu, data.draw(st.integers(0, asus[asu].bytes - 1)))
         for asu in data.draw(st.lists(st.integers(0, len(asus) - 1), min_size=1, max_size=20))

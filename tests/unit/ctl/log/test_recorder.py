@@ -164,7 +164,7 @@ def test_a_run_with_a_log(spekctl: Spekctl, kernel: LoggingKernel, tmp_path: Pat
         streams=["main"],
         operations=["transfer"],
         fua=[False],
-        asus=[ResolvedAsu("all", GIB, 0, [Extent(0, 0)])],
+        asus=[ResolvedAsu("all", GIB, [Extent(0, 0)])],
         targets=[LogTarget("/dev/fake0", GIB)],
         seed=1,
         workers=1,

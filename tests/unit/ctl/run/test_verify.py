@@ -76,8 +76,8 @@ def test_memory_of_a_stripe_and_of_a_range_in_the_middle() -> None:
     two = [DISK, Target("/dev/fake1", 250, 1, GIB, 512, 6)]
     config = config_of("random-write-4k", *two)
     assert verify.map_bytes_of(config, 4096) == 2 * GIB // 4096 * 8
-    asus = [ResolvedAsu("a", 8 * MIB, 0, [Extent(0, 100 * MIB)])]
-    asus.append(ResolvedAsu("b", 8 * MIB, 0, [Extent(0, 200 * MIB)]))
+    asus = [ResolvedAsu("a", 8 * MIB, [Extent(0, 100 * MIB)])]
+    asus.append(ResolvedAsu("b", 8 * MIB, [Extent(0, 200 * MIB)]))
     config = msgspec.structs.replace(config_of("random-write-4k"), asus=asus)
     assert verify.map_bytes_of(config, 4096) == 108 * MIB // 4096 * 8
 

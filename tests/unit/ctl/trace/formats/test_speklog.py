@@ -37,7 +37,7 @@ def test_a_log_is_the_sequence_of_its_arrivals(tmp_path: Path) -> None:
 def test_addresses_are_those_on_the_devices(tmp_path: Path) -> None:
     rows = records(100, streams=1)
     rows["addr"] = np.arange(100) * 4096
-    asu = ResolvedAsu("a", GIB, 8192, [Extent(0, 1 << 20), Extent(1, 0)])
+    asu = ResolvedAsu("a", GIB, [Extent(0, 1 << 20), Extent(1, 0)], 8192)
     found, _ = read(written(tmp_path / "log", rows, asus=[asu, asu]))
     places = {(device, offset) for _, device, offset, _, _ in found}
     assert {("/dev/x", 1 << 20), ("/dev/x", (1 << 20) + 4096), ("/dev/y", 0)} <= places

@@ -1,0 +1,155 @@
+# SPDX-License-Identifier: GPL-2.0
+"""Limits, words and records of requests for Python, which need no pyroute2."""
+
+from __future__ import annotations
+
+import textwrap
+
+from specgen.python import camel, pack_format, py_doc
+from specgen.spec import WIDTH, Attr, AttrSet, Record, Spec, plural, record_sets, snake, upper
+
+
+def requests_module(spec: Spec) -> str:
+    """Limits, words and records of requests."""
+    sets = record_sets(spec)
+    used = {attr.enum.name for _, record in sets for attr in record.attrs if attr.enum}
+    enums = [enum for enum in spec.enums if enum.name in used]
+    packs = any(attr.struct for _, record in sets for attr in record.attrs)
+    out = [
+        "# SPDX-License-Identifier: GPL-2.0-or-later",
+        f"# generated from {spec.source}, run `make gen`",
+        f'"""Netlink family {spec.name}: limits, words and records of requests."""',
+        "",
+        *(["from struct import pack"] if packs else []),
+        f"from typing import Annotated, Any{', Literal' if enums else ''}",
+        "",
+        "import msgspec",
+        "from msgspec import Meta",
+        "",
+        f"from spekctl.kernel.request import {'code, ' if enums else ''}given",
+        "",
+    ]
+    out += [f"{upper(name)} = {value}" for name, value, _ in spec.consts]
+    for enum in enums:
+        words = ", ".join(f'"{entry.name}"' for entry in enum.entries)
+        out += ["", f"# {enum.doc}"] if enum.doc else [""]
+        line = f"{camel(enum.name)} = Literal[{words}]"
+        if len(line) > WIDTH:
+            line = "\n".join(
+                [
+                    f"{camel(enum.name)} = Literal[",
+                    *[f'    "{entry.name}",' for entry in enum.entries],
+                    "]",
+                ]
+            )
+        out.append(line)
+    for attr_set, record in sets:
+        out += function(attr_set, record) if record.include else structure(spec, attr_set, record)
+    return "\n".join(out) + "\n"
+
+
+def structure(spec: Spec, attr_set: AttrSet, record: Record) -> list[str]:
+    """One class: what a request must have, then the rest."""
+    doc = attr_set.doc or f"Attributes of the set {attr_set.name} in a request."
+    base = "msgspec.Struct, frozen=True, forbid_unknown_fields=True"
+    out = ["", "", f"class {camel(attr_set.name)}Request({base}):", *py_doc(doc), ""]
+    for attr in sorted(record.attrs, key=place):
+        name, kind, default = called(attr_set, attr), kind_of(attr), usual(attr)
+        equals = f" = {default}" if default is not None else ""
+        out += annotated(name, kind, attr.doc, equals)
+    head = "def attributes(self) -> dict[str, Any]:"
+    return [*out, "", *method(attr_set, record, head, "self", 4)]
+
+
+def place(attr: Attr) -> int:
+    """Names come first, and what may be left out last."""
+    return 0 if attr.type == "string" else 1 if usual(attr) is None else 2
+
+
+def function(attr_set: AttrSet, record: Record) -> list[str]:
+    """What a record that is written by hand, too, has of numbers and words."""
+    name = f"{snake(attr_set.name)}_attributes"
+    lines = method(attr_set, record, f"def {name}(config: Any) -> dict[str, Any]:", "config", 0)
+    return ["", "", *lines]
+
+
+def method(attr_set: AttrSet, record: Record, head: str, source: str, indent: int) -> list[str]:
+    lines = [head, '    """The attributes, without those that have their default."""']
+    lines += ["    return given("]
+    for attr in record.attrs:
+        if attr.nested and record.include:
+            continue
+        value, unsent = wire(attr, f"{source}.{called(attr_set, attr)}"), not_sent(attr)
+        lines.append(f'        ("{snake(attr.name)}", {value}, {unsent}),')
+    return [f"{' ' * indent}{line}" for line in [*lines, "    )"]]
+
+
+def annotated(name: str, kind: str, doc: str, equals: str) -> list[str]:
+    if not doc:
+        return [f"    {name}: {kind}{equals}"]
+    quoted = doc.replace("\\", "\\\\").replace('"', '\\"')
+    line = f'    {name}: Annotated[{kind}, Meta(description="{quoted}")]{equals}'
+    if len(line) <= WIDTH:
+        return [line]
+    meta = f'        Meta(description="{quoted}"),'
+    alone = f'            description="{quoted}"'
+    if len(meta) <= WIDTH:
+        lines = [meta]
+    elif len(alone) <= WIDTH:
+        lines = ["        Meta(", alone, "        ),"]
+    else:
+        parts = textwrap.wrap(quoted, WIDTH - 18, break_on_hyphens=False, drop_whitespace=False)
+        lines = ["        Meta(", "            description=("]
+        lines += [*[f'                "{part}"' for part in parts], "            )", "        ),"]
+    return [f"    {name}: Annotated[", f"        {kind},", *lines, f"    ]{equals}"]
+
+
+def called(attr_set: AttrSet, attr: Attr) -> str:
+    return plural(attr_set, attr) if attr.multi or attr.struct else snake(attr.name)
+
+
+def kind_of(attr: Attr) -> str:
+    """Type of a field: bytes are text in hexadecimal, so that JSON can hold them."""
+    if attr.nested:
+        return f"list[{camel(attr.nested)}Request]"
+    if attr.enum:
+        return camel(attr.enum.name)
+    if attr.struct:
+        return f"list[tuple[{', '.join('int' for _ in attr.struct.members)}]]"
+    return "str" if attr.type in ("string", "binary") else "int"
+
+
+def usual(attr: Attr) -> str | None:
+    """Default of a field; None: it has none. A name is for readers: all records have one."""
+    if attr.field.needed or attr.type == "string":
+        return None
+    if attr.nested or attr.struct:
+        return "[]"
+    if attr.enum:
+        return f'"{attr.enum.entries[0].name}"'
+    return '""' if attr.type == "binary" else str(attr.field.default)
+
+
+def wire(attr: Attr, value: str) -> str:
+    """A field as it is sent."""
+    if attr.nested:
+        return f"[one.attributes() for one in {value}]"
+    if attr.enum:
+        return f"code({camel(attr.enum.name)}, {value})"
+    if attr.struct:
+        return f'b"".join(pack("{pack_format(attr.struct)}", *one) for one in {value})'
+    if attr.type == "binary":
+        return f"bytes.fromhex({value})"
+    return value if attr.type == "string" else f"int({value})"
+
+
+def not_sent(attr: Attr) -> str:
+    """Values that mean the same as no attribute, as a tuple."""
+    if attr.field.needed:
+        return "()"
+    if attr.nested or attr.type in ("string", "binary"):
+        return {"string": '("",)', "binary": '(b"",)'}.get(attr.type, "([],)")
+    values = {attr.field.default}
+    if attr.checks.get("min", 0) > 0:
+        values.add(0)
+    return f"({', '.join(map(str, sorted(values)))}{',' if len(values) == 1 else ''})"
