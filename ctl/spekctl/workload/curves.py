@@ -15,6 +15,7 @@ from fractions import Fraction
 from spekctl import units
 from spekctl.errors import UsageError
 from spekctl.workload.model import Arrival
+from spekctl.workload.once import once
 from spekctl.workload.values import POINTS_MAX, RATE_MILLI_MAX
 
 Points = Sequence[tuple[int, int]]
@@ -26,6 +27,7 @@ SWING = "50%"
 DIURNAL_POINTS = 97  # a quarter of an hour of a day apart
 
 
+@once
 def points_of(arrival: Arrival) -> list[tuple[int, int]]:
     """The points of a process with a curve; [] without one. UsageError with a sentence."""
     if arrival.shape == "ramp":

@@ -76,10 +76,15 @@ def load(name: str, settings: Sequence[str] = ()) -> WorkloadFile:
     with at(str(path)):
         if not settings:
             return _located(parse(text), path.parent)
-        # An error without the settings is the file's, not theirs.
         data = _toml(text)
-        check(data)
-    return _located(with_settings(data, settings), path.parent)
+    try:
+        workload = with_settings(data, settings)
+    except UsageError:
+        # An error without the settings is the file's, not theirs.
+        with at(str(path)):
+            parse(text)
+        raise
+    return _located(workload, path.parent)
 
 
 def _located(workload: WorkloadFile, folder: Path) -> WorkloadFile:

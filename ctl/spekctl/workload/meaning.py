@@ -11,12 +11,13 @@ import re
 from collections.abc import Iterable
 from fractions import Fraction
 from functools import reduce
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from spekctl import units
 from spekctl.errors import UsageError
 from spekctl.workload import rates
-from spekctl.workload.model import Arrival, Asu, Stream, WorkloadFile
+from spekctl.workload.model import KEYS, Arrival, Asu, Stream, WorkloadFile, ppm
+from spekctl.workload.once import once
 from spekctl.workload.values import (
     DATA_KEYS,
     FILL_PATTERN,
@@ -28,6 +29,17 @@ from spekctl.workload.values import (
     WEIGHT_MAX,
     Priority,
 )
+
+
+@once
+def members_of(stream: Stream) -> dict[str, Any]:
+    """Members of the kernel's stream that follow from one key each, of the keys that are given."""
+    values = {name: getattr(stream, name) for name, key in KEYS.items() if key.member}
+    return {
+        KEYS[name].member: KEYS[name].parse(value)
+        for name, value in values.items()
+        if value is not None
+    }
 
 
 def replays(workload: WorkloadFile) -> bool:
@@ -104,14 +116,15 @@ def weights_of(shares: Iterable[tuple[str, int | str]], what: str) -> list[int]:
     return weights
 
 
+@once
 def read_ppm(stream: Stream) -> int:
     """Share of reads in millionths."""
     if stream.operation != "transfer":
         return 0
-    share = "100%" if stream.read is None else stream.read
-    return units.share_to_ppm(units.parse_percent(share), share)
+    return ppm("100%" if stream.read is None else stream.read)
 
 
+@once
 def priority_of(stream: Stream) -> tuple[Priority, int]:
     """Class and level of the I/O priority."""
     text = stream.priority
@@ -136,6 +149,7 @@ class OwnData(NamedTuple):
     fill: bytes
 
 
+@once
 def data_of(stream: Stream) -> OwnData | None:
     """The data that a stream writes; None: those of the run."""
     if all(getattr(stream, key) is None for key in DATA_KEYS):
@@ -151,9 +165,8 @@ def data_of(stream: Stream) -> OwnData | None:
     share = "0%" if stream.fill is None else "100%"
     if stream.compressible is not None:
         share = stream.compressible
-    compressible = units.share_to_ppm(units.parse_percent(share), share)
-    share = "0%" if stream.duplicate is None else stream.duplicate
-    duplicate = units.share_to_ppm(units.parse_percent(share), share)
+    compressible = ppm(share)
+    duplicate = ppm("0%" if stream.duplicate is None else stream.duplicate)
     if fill and not compressible:
         raise UsageError("without compressible data there is no fill: remove 'fill'")
     if duplicate and compressible == 1_000_000:
@@ -164,6 +177,7 @@ def data_of(stream: Stream) -> OwnData | None:
     return OwnData(compressible, duplicate, fill)
 
 
+@once
 def size_weights(stream: Stream) -> list[tuple[int, int]]:
     """The mix of block sizes: (bytes, weight)."""
     if stream.size is not None:

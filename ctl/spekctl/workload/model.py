@@ -2,17 +2,23 @@
 """The workload file as it is written: one struct for each TOML table.
 
 These structs are the single source of ``workloads/schema.json``; what a field means is said here,
-or in ``options.py`` if it is an option as well. What the structs can't say (sums, combinations) is
-checked in ``file.py``; how percentages become bytes is in ``resolve.py``.
+or in ``options.py`` if it is an option as well: for people, and of a stream's key also which
+patterns have it and which member of the kernel's stream it becomes (Key). What the structs can't
+say (sums, combinations) is checked in ``rules.py``; what needs the devices, such as how percentages
+become bytes, is in ``resolve.py``.
 """
 
 from __future__ import annotations
 
-from typing import Annotated, Any, Literal
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Annotated, Any, Literal, get_type_hints
 
 import msgspec
 from msgspec import Meta
 
+from spekctl import units
+from spekctl.errors import UsageError
 from spekctl.units import DURATION_PATTERN, PERCENT_PATTERN, SIZE_PATTERN
 from spekctl.workload.options import OPTIONS, Kind
 from spekctl.workload.values import (
@@ -24,6 +30,7 @@ from spekctl.workload.values import (
     OPEN_ZONES_MAX,
     POINTS_MAX,
     PRIORITY_PATTERN,
+    SECTOR,
     STREAMS_MAX,
     TAIL_MAX,
     TAIL_MIN,
@@ -49,11 +56,46 @@ LIMITS: dict[str, tuple[int, int]] = {
 _NOTATIONS = "x-notations"
 
 
-def _doc(description: str, pattern: str | None = None, **more: object) -> Meta:
+@dataclass(frozen=True, slots=True)
+class Key:
+    """What a key of a stream means beside its text.
+
+    @patterns: those that have it; (): all
+    @writes: only streams that write have it
+    @member: of the kernel's stream, where it follows from this key alone
+    @parse: the member's value from the key's
+    """
+
+    patterns: tuple[str, ...] = ()
+    writes: bool = False
+    member: str = ""
+    parse: Callable[[Any], int | str] = int
+
+
+def whole_blocks(value: int | str) -> int:
+    """A size above 0 in whole sectors, as bytes."""
+    size = units.parse_size(value)
+    if size % SECTOR or not size:
+        raise UsageError(f"'{value}' is not a multiple of 512 bytes")
+    return size
+
+
+def ppm(share: str) -> int:
+    """A percentage in millionths."""
+    return units.share_to_ppm(units.parse_percent(share), share)
+
+
+def _doc(
+    description: str, pattern: str | None = None, key: Key | None = None, **more: object
+) -> Meta:
     extra: dict[str, object] = dict(more)
     if pattern is not None:
         extra["pattern"] = pattern
-    return Meta(description=description, extra_json_schema=extra or None)
+    return Meta(description=description, extra_json_schema=extra or None, extra=_extra(key))
+
+
+def _extra(key: Key | None) -> dict[str, Key] | None:
+    return None if key is None else {"key": key}
 
 
 def _number(description: str, name: str) -> Meta:
@@ -70,9 +112,10 @@ def _option(name: str) -> Meta:
     return _doc(option.help, DURATION_PATTERN if option.kind is Kind.DURATION else None)
 
 
-def _either(description: str, *branches: dict[str, object]) -> Meta:
+def _either(description: str, *branches: dict[str, object], key: Key | None = None) -> Meta:
     """A field that takes several notations, each with its own pattern; see _tidy()."""
-    return Meta(description=description, extra_json_schema={_NOTATIONS: list(branches)})
+    schema = {_NOTATIONS: list(branches)}
+    return Meta(description=description, extra_json_schema=schema, extra=_extra(key))
 
 
 _SIZE: tuple[dict[str, object], ...] = (
@@ -92,8 +135,11 @@ Name = Annotated[
 ]
 
 
-class Table(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
-    """Base of everything that is read from a workload file."""
+class Table(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True, dict=True):
+    """Base of everything that is read from a workload file.
+
+    A table does not change, so what follows from its fields is remembered with it (once.py).
+    """
 
 
 class Header(Table, frozen=True):
@@ -415,7 +461,13 @@ class Stream(Table, frozen=True):
             " pattern write-pointer; all but transfer need --write and back end bio."
         ),
     ] = "transfer"
-    fua: Annotated[bool, _doc("Writes have forced unit access (FUA): back end bio.")] = False
+    fua: Annotated[
+        bool,
+        _doc(
+            "Writes have forced unit access (FUA): back end bio.",
+            key=Key(writes=True, member="fua"),
+        ),
+    ] = False
     priority: Annotated[
         str | None,
         _doc(
@@ -428,7 +480,8 @@ class Stream(Table, frozen=True):
         Literal["none", "short", "medium", "long", "extreme"] | None,
         _doc(
             "Expected lifetime of the data written, a hint for the device: back ends bio and mq,"
-            " Linux 6.9 and later."
+            " Linux 6.9 and later.",
+            key=Key(writes=True, member="write_hint", parse=str),
         ),
     ] = None
     compressible: Annotated[
@@ -438,6 +491,7 @@ class Stream(Table, frozen=True):
             " 100% with fill, 0% with duplicate; without the three the stream writes data of the"
             " run.",
             PERCENT_PATTERN,
+            key=Key(writes=True),
         ),
     ] = None
     duplicate: Annotated[
@@ -445,6 +499,7 @@ class Stream(Table, frozen=True):
         _doc(
             "Share of the 4 KiB blocks written that are one of 64 blocks; the others are unique.",
             PERCENT_PATTERN,
+            key=Key(writes=True),
         ),
     ] = None
     fill: Annotated[
@@ -453,6 +508,7 @@ class Stream(Table, frozen=True):
             "1 to 64 bytes in hexadecimal, 0xdeadbeef, that compressible data repeat; by default"
             " zeroes.",
             FILL_PATTERN,
+            key=Key(writes=True),
         ),
     ] = None
     size: Annotated[int | str | None, _either("The block size, if there is one.", *_SIZE)] = None
@@ -474,7 +530,9 @@ class Stream(Table, frozen=True):
             " trace: as recorded in 'trace', on whole devices; the run ends with the trace."
         ),
     ] = "uniform"
-    trace: Annotated[TraceSource | None, _doc("trace: what is replayed, and how.")] = None
+    trace: Annotated[
+        TraceSource | None, _doc("trace: what is replayed, and how.", key=Key(("trace",)))
+    ] = None
     start: Annotated[
         int | str,
         _either("First byte of its range within the asu, in bytes or per cent.", *_SIZE, _PERCENT),
@@ -497,16 +555,26 @@ class Stream(Table, frozen=True):
     ] = None
     sequential: Annotated[
         str | None,
-        _doc("uniform: share of I/Os that continue the one before.", PERCENT_PATTERN),
+        _doc(
+            "uniform: share of I/Os that continue the one before.",
+            PERCENT_PATTERN,
+            key=Key(("uniform",), member="seq_ppm", parse=ppm),
+        ),
     ] = None
     stride: Annotated[
-        int | str | None, _either("strided: from start to start of the I/Os.", *_SIZE)
+        int | str | None,
+        _either(
+            "strided: from start to start of the I/Os.",
+            *_SIZE,
+            key=Key(("strided",), member="stride_bytes", parse=whole_blocks),
+        ),
     ] = None
     jitter: Annotated[
         int | str | None,
         _either(
             "strided: an I/O starts up to this far after its place, anywhere with equal chance.",
             *_SIZE,
+            key=Key(("strided",), member="jitter_bytes", parse=whole_blocks),
         ),
     ] = None
     theta: Annotated[
@@ -514,6 +582,7 @@ class Stream(Table, frozen=True):
         _either(
             "zipf: the k-th most frequent address has probability proportional to k^-theta.",
             {"type": "number", "exclusiveMinimum": 0, "maximum": THETA_MAX},
+            key=Key(("zipf",)),
         ),
     ] = None
     h: Annotated[
@@ -521,10 +590,12 @@ class Stream(Table, frozen=True):
         _either(
             "pareto: a share h of the addresses has a share 1 - h of the I/Os, and so on in it.",
             {"type": "number", "exclusiveMinimum": 0, "exclusiveMaximum": 1},
+            key=Key(("pareto",)),
         ),
     ] = None
     deviation: Annotated[
-        str | None, _doc("normal: standard deviation, of the range.", PERCENT_PATTERN)
+        str | None,
+        _doc("normal: standard deviation, of the range.", PERCENT_PATTERN, key=Key(("normal",))),
     ] = None
     center: Annotated[
         str | None,
@@ -532,17 +603,24 @@ class Stream(Table, frozen=True):
             "Place in the range: normal: of the mean, default 50%; zipf, pareto: of the most"
             " frequent address, from which the others follow, the end wrapping around.",
             PERCENT_PATTERN,
+            key=Key(("zipf", "pareto", "normal")),
         ),
     ] = None
     spread: Annotated[
         bool | None,
         _doc(
             "zipf, pareto: frequent addresses are spread over the range; true unless there is a"
-            " center."
+            " center.",
+            key=Key(("zipf", "pareto")),
         ),
     ] = None
     zones: Annotated[
-        list[Zone], _doc("zoned: the zones from the start of the range on.", maxItems=ZONES_MAX)
+        list[Zone],
+        _doc(
+            "zoned: the zones from the start of the range on.",
+            maxItems=ZONES_MAX,
+            key=Key(("zoned",)),
+        ),
     ] = []
     open_zones: Annotated[
         int | None,
@@ -551,11 +629,17 @@ class Stream(Table, frozen=True):
             " default one per worker.",
             minimum=1,
             maximum=OPEN_ZONES_MAX,
+            key=Key(("write-pointer",)),
         ),
     ] = None
     run_length: Annotated[
         int | str | None,
-        _either("runs: length of a run, in bytes or per cent of the asu.", *_SIZE, _PERCENT),
+        _either(
+            "runs: length of a run, in bytes or per cent of the asu.",
+            *_SIZE,
+            _PERCENT,
+            key=Key(("runs",)),
+        ),
     ] = None
     restart: Annotated[
         int | str | None,
@@ -564,17 +648,32 @@ class Stream(Table, frozen=True):
             " by default wherever a whole run fits.",
             *_SIZE,
             _PERCENT,
+            key=Key(("runs",)),
         ),
     ] = None
     run_align: Annotated[
         int | str | None,
-        _either("runs: start and end of a run are rounded down to this.", *_SIZE),
+        _either(
+            "runs: start and end of a run are rounded down to this.", *_SIZE, key=Key(("runs",))
+        ),
     ] = None
     walk: Annotated[
         WalkStyle | None,
-        _doc("walk: variant of the walk, unless --hrrw is given; default classic."),
+        _doc(
+            "walk: variant of the walk, unless --hrrw is given; default classic.",
+            key=Key(("walk",)),
+        ),
     ] = None
     fixed: Annotated[FixedStream | None, _doc("What is different under --hrrw fixed.")] = None
+
+
+# Keys of a stream that mean more than their text.
+KEYS: dict[str, Key] = {
+    name: meta.extra["key"]
+    for name, hint in get_type_hints(Stream, include_extras=True).items()
+    for meta in getattr(hint, "__metadata__", ())
+    if isinstance(meta, Meta) and meta.extra and "key" in meta.extra
+}
 
 
 class WorkloadFile(Table, frozen=True):

@@ -10,6 +10,7 @@ from typing import NamedTuple
 from spekctl import units
 from spekctl.errors import UsageError
 from spekctl.workload.model import Arrival
+from spekctl.workload.once import once
 from spekctl.workload.values import RATE_MILLI_MAX, TAIL_MAX, TAIL_MIN
 
 MEAN_NS_MIN = 10**4
@@ -28,6 +29,7 @@ class Periods(NamedTuple):
     tail_milli: int = 0
 
 
+@once
 def periods_of(arrival: Arrival) -> Periods:
     """The periods of a process. UsageError with a sentence."""
     if arrival.on is None and arrival.off is None:

@@ -10,12 +10,13 @@ from __future__ import annotations
 import msgspec
 
 from spekctl.errors import UsageError, at
-from spekctl.workload.model import Arrival, Stream, WorkloadFile
-from spekctl.workload.values import DATA_KEYS
+from spekctl.workload.model import KEYS, Arrival, Stream, WorkloadFile
+from spekctl.workload.once import once
 
 DEFAULT = Arrival(name="default", law="closed", depth=1)
 
 
+@once
 def expanded(workload: WorkloadFile) -> WorkloadFile:
     """The same workload with all arrivals as sections. UsageError with a sentence."""
     arrivals = list(workload.arrival)
@@ -61,7 +62,8 @@ def _parts(stream: Stream) -> list[tuple[Stream, int | float | None]]:
         raise UsageError(f"operation {stream.operation} has no reads: give it a 'rate'")
     if stream.read is not None:
         raise UsageError("'read' follows from read_rate and write_rate: remove it")
-    of_writes = {"fua": False, **dict.fromkeys(("write_hint", *DATA_KEYS))}
+    plain = Stream(name=stream.name)
+    of_writes = {name: getattr(plain, name) for name, key in KEYS.items() if key.writes}
     reads = msgspec.structs.replace(
         stream, name=f"{stream.name}-read", read="100%", **(own | of_writes)
     )

@@ -28,6 +28,7 @@ from spekctl.workload.meaning import (
     arrivals_of,
     data_of,
     fraction_or_bytes,
+    members_of,
     priority_of,
     rate_milli,
     read_ppm,
@@ -371,8 +372,8 @@ def _stream(
         sizes = size_weights(stream)
     over = stream.fixed if style == "fixed" else None
     align_text = over.align if over and over.align is not None else stream.align
-    stride_bytes = units.parse_size(stream.stride) if stream.stride is not None else 0
-    jitter_bytes = units.parse_size(stream.jitter) if stream.jitter is not None else 0
+    members = members_of(stream)
+    stride_bytes, jitter_bytes = members.get("stride_bytes", 0), members.get("jitter_bytes", 0)
     align = (
         units.parse_size(align_text)
         if align_text is not None
@@ -451,12 +452,6 @@ def _stream(
         range_bytes=span,
         align_bytes=align,
         sizes=[ResolvedSize(bytes=size, weight=share) for size, share in sizes],
-        seq_ppm=(
-            units.share_to_ppm(units.parse_percent(stream.sequential), stream.sequential)
-            if stream.sequential
-            else 0
-        ),
-        stride_bytes=stride_bytes,
         run_bytes=run_bytes,
         restart_bytes=restart_bytes,
         run_align_bytes=(
@@ -467,18 +462,16 @@ def _stream(
             else align
         ),
         walk_style=style if stream.pattern == "walk" else "classic",
-        jitter_bytes=jitter_bytes,
         parts=parts,
         spread=int(_is_spread(stream)),
         operation=stream.operation,
-        fua=int(stream.fua),
         priority=priority,
         priority_level=level,
-        write_hint=stream.write_hint or "not-set",
         own_data=int(data is not None),
         compressible_ppm=data.compressible_ppm if data else 0,
         duplicate_ppm=data.duplicate_ppm if data else 0,
         fill=data.fill.hex() if data else "",
+        **members,
     )
 
 

@@ -21,6 +21,7 @@ from spekctl.workload.meaning import (
     data_of,
     fraction_or_bytes,
     is_percent,
+    members_of,
     percent_text,
     priority_of,
     rate_milli,
@@ -29,12 +30,11 @@ from spekctl.workload.meaning import (
     size_weights,
     weights_of,
 )
-from spekctl.workload.model import LIMITS, Arrival, Asu, Stream, WorkloadFile
+from spekctl.workload.model import KEYS, LIMITS, Arrival, Asu, Stream, WorkloadFile, whole_blocks
 from spekctl.workload.options import OPTIONS
 from spekctl.workload.values import (
     ARRIVALS_MAX,
     ASUS_MAX,
-    DATA_KEYS,
     DEPTH_MAX,
     OPEN_ZONES_MAX,
     SECTOR,
@@ -47,24 +47,7 @@ from spekctl.workload.values import (
 
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,30}", re.ASCII)
 
-# Keys that only one pattern or some laws have, and those that these need.
-_PATTERN_KEYS: dict[str, tuple[str, ...]] = {
-    "sequential": ("uniform",),
-    "trace": ("trace",),
-    "stride": ("strided",),
-    "jitter": ("strided",),
-    "run_length": ("runs",),
-    "restart": ("runs",),
-    "run_align": ("runs",),
-    "walk": ("walk",),
-    "theta": ("zipf",),
-    "h": ("pareto",),
-    "deviation": ("normal",),
-    "center": ("zipf", "pareto", "normal"),
-    "spread": ("zipf", "pareto"),
-    "zones": ("zoned",),
-    "open_zones": ("write-pointer",),
-}
+# Keys that patterns need; which pattern has which key is in model.py.
 _PATTERN_NEEDS: dict[str, str] = {
     "strided": "stride",
     "runs": "run_length",
@@ -73,6 +56,7 @@ _PATTERN_NEEDS: dict[str, str] = {
     "normal": "deviation",
     "zoned": "zones",
 }
+# Keys that only some laws have, and those that these need.
 _LAW_KEYS: dict[str, tuple[str, ...]] = {
     "depth": ("closed",),
     "think": ("closed",),
@@ -254,11 +238,12 @@ def _check_stream(stream: Stream) -> None:
     if stream.pattern == "trace":
         _check_trace(stream)
         return
-    for key, patterns in _PATTERN_KEYS.items():
-        if getattr(stream, key) not in (None, []) and stream.pattern not in patterns:
-            raise UsageError(
-                f"'{key}' belongs to pattern {' or '.join(patterns)}, not to {stream.pattern}"
-            )
+    for name, key in KEYS.items():
+        if getattr(stream, name) in (None, []) or not key.patterns:
+            continue
+        if stream.pattern not in key.patterns:
+            patterns = " or ".join(key.patterns)
+            raise UsageError(f"'{name}' belongs to pattern {patterns}, not to {stream.pattern}")
     _check_operation(stream)
     _check_pointers(stream)
     priority_of(stream)
@@ -278,8 +263,6 @@ def _check_stream(stream: Stream) -> None:
         raise UsageError(f"it has {len(stream.sizes)} sizes; at most {SIZES_MAX} are allowed")
     size_weights(stream)
     read_ppm(stream)
-    if stream.sequential is not None:
-        units.share_to_ppm(units.parse_percent(stream.sequential), stream.sequential)
     if stream.pattern == "walk":
         align = units.parse_size(stream.align) if stream.align is not None else 0
         sizes = size_weights(stream)
@@ -292,16 +275,15 @@ def _check_stream(stream: Stream) -> None:
         if value is not None:
             fraction_or_bytes(value)
     fixed = stream.fixed
+    members_of(stream)
     for value in (
         stream.align,
-        stream.stride,
-        stream.jitter,
         stream.run_align,
         fixed.align if fixed else None,
         fixed.run_align if fixed else None,
     ):
-        if value is not None and (units.parse_size(value) % SECTOR or not units.parse_size(value)):
-            raise UsageError(f"'{value}' is not a multiple of 512 bytes")
+        if value is not None:
+            whole_blocks(value)
 
 
 # What a flush does not have.
@@ -356,10 +338,10 @@ def _check_operation(stream: Stream) -> None:
             raise UsageError(f"operation {stream.operation} has no reads: remove 'read'")
         if stream.fua:
             raise UsageError(f"operation {stream.operation} has no FUA: remove 'fua'")
-        for key in ("write_hint", *DATA_KEYS):
-            if getattr(stream, key) is not None and stream.operation != "zone-append":
+        for key in (name for name, key in KEYS.items() if key.writes):
+            if getattr(stream, key) and stream.operation != "zone-append":
                 raise UsageError(f"operation {stream.operation} has no data: remove '{key}'")
-    for key in ("fua", "write_hint", *DATA_KEYS):
+    for key in (name for name, key in KEYS.items() if key.writes):
         if getattr(stream, key) and read_ppm(stream) == 1_000_000:
             raise UsageError(f"it only reads, and '{key}' is for writes: set 'read' below 100%")
     if stream.operation == "flush":

@@ -6,12 +6,15 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Any
 
+import msgspec
 import pytest
 from lib.core.config import core_of
 from lib.ctl.resolved import DISK, GIB, HEAD, MIB, STREAM, run_config
 
+from spekctl import units
 from spekctl.errors import UsageError
-from spekctl.workload import file
+from spekctl.workload import file, model
+from spekctl.workload.config import ResolvedStream
 
 
 @pytest.mark.parametrize("workers", [1, 3])
@@ -294,3 +297,26 @@ def test_only_the_writes_of_a_divided_stream_have_its_data() -> None:
     lines = 'read_rate = 10\nwrite_rate = 10\ncompressible = "50%"\n'
     streams = run_config(HEAD + STREAM + lines).streams
     assert [(one.name, one.own_data) for one in streams] == [("s-read", 0), ("s-write", 1)]
+
+
+def test_a_value_is_parsed_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    """When the file is read; a run is made of what was found then."""
+    parsed: list[str] = []
+    for name in ("parse_percent", "parse_size"):
+        real = getattr(units, name)
+
+        def counted(text: Any, real: Any = real) -> Any:
+            parsed.append(text)
+            return real(text)
+
+        monkeypatch.setattr(units, name, counted)
+    text = HEAD + STREAM + 'read = "12.5%"\nsequential = "25%"\ncompressible = "37.5%"\n'
+    run_config(text + '[[stream]]\nname = "t"\nsize = 512\npattern = "strided"\nstride = "24KiB"\n')
+    assert [parsed.count(one) for one in ("12.5%", "25%", "37.5%", "24KiB")] == [1, 1, 1, 1]
+
+
+def test_a_key_becomes_the_member_that_it_names() -> None:
+    """One line in the model is all that a stream's key needs where no device matters."""
+    members = {one.name for one in msgspec.structs.fields(ResolvedStream)}
+    named = {key.member for key in model.KEYS.values() if key.member}
+    assert {"fua", "seq_ppm", "stride_bytes"} <= named <= members
