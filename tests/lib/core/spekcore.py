@@ -8,14 +8,17 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
 from pathlib import Path
-from typing import Any, Literal, get_args
+from typing import Any, get_args
 
 import numpy as np
 import numpy.typing as npt
 from lib.build.declarations import opened
 from lib.core.build import GENERATOR
+
+from spekctl.kernel.gen.spek_requests import Law, Pattern
+from spekctl.kernel.gen.spek_requests import WalkStyle as Style
 
 SHIM = Path(__file__).with_name("spekcore_shim.c")
 DRIVER = Path(__file__).with_name("spekcore_driver.c")
@@ -24,21 +27,6 @@ NEVER = 2**64 - 1
 BLOCK = 4096
 
 # Those of a trace, which are in no workload file, are set in the C object: see test_replay.py.
-Law = Literal["closed", "poisson", "constant", "burst", "trace"]
-Pattern = Literal[
-    "uniform",
-    "sequential",
-    "strided",
-    "runs",
-    "walk",
-    "hotband",
-    "once",
-    "backward",
-    "table",
-    "trace",
-    "write-pointer",
-]
-Style = Literal["classic", "fixed"]
 LAWS: tuple[Law, ...] = ("closed", "poisson", "constant", "burst")
 PATTERN_CODES: tuple[Pattern, ...] = get_args(Pattern)
 # Those of any device, without a trace.
@@ -151,30 +139,16 @@ class WorkloadError(Exception):
         self.errno, self.kind, self.index, self.text = errno, kind, index, text
 
 
-_STREAM_NUMBERS = [
-    "asu",
-    "arrival",
-    "weight",
-    "replicas",
-    "read_ppm",
-    "range_start",
-    "align_bytes",
-    "seq_ppm",
-    "stride_bytes",
-    "jitter_bytes",
-    "run_bytes",
-    "restart_bytes",
-    "run_align_bytes",
-    "spread",
-    "operation",
-    "fua",
-    "priority",
-    "priority_level",
-    "write_hint",
-    "own_data",
-    "compressible_ppm",
-    "duplicate_ppm",
-]
+# Members of the C structures that are set as they are.
+_NUMBERS = {
+    kind: [one.name for one in fields(kind) if one.type == "int" and one.name != "range_bytes"]
+    for kind in (Asu, Arrival, Stream)
+}
+
+
+def _fill_numbers(part: Asu | Arrival | Stream, c: Any) -> None:
+    for name in _NUMBERS[type(part)]:
+        setattr(c, name, getattr(part, name))
 
 
 @dataclass(frozen=True)
@@ -193,19 +167,15 @@ class Workload:
         wl.nr_asus, wl.nr_arrivals = len(self.asus), len(self.arrivals)
         wl.nr_streams = len(self.streams)
         for asu, c in zip(self.asus, wl.asu, strict=False):
-            c.bytes, c.stripe_bytes = asu.bytes, asu.stripe_bytes
-            c.zone_bytes, c.open_zones = asu.zone_bytes, asu.open_zones
+            _fill_numbers(asu, c)
             c.nr_extents = len(asu.extents)
             for (target, start), extent in zip(asu.extents, c.extent, strict=False):
                 extent.target, extent.start = target, start
         for arrival, c in zip(self.arrivals, wl.arrival, strict=False):
-            c.law, c.depth, c.think_ns = LAWS.index(arrival.law), arrival.depth, arrival.think_ns
+            _fill_numbers(arrival, c)
+            c.law = LAWS.index(arrival.law)
             c.rate_milli = round(arrival.rate * 1000)
-            c.burst_length = arrival.burst_length
-            c.burst_interval_ns = arrival.burst_interval_ns
             c.first_point, c.nr_points = wl.nr_points, len(arrival.curve)
-            c.repeats = arrival.repeats
-            c.on_ns, c.off_ns, c.tail_milli = arrival.on_ns, arrival.off_ns, arrival.tail_milli
             for at_s, rate in arrival.curve:
                 wl.point[wl.nr_points] = (round(at_s * 1e9), round(rate * 1000))
                 wl.nr_points += 1
@@ -213,8 +183,7 @@ class Workload:
             self._fill_stream(stream, c)
 
     def _fill_stream(self, stream: Stream, c: Any) -> None:
-        for name in _STREAM_NUMBERS:
-            setattr(c, name, getattr(stream, name))
+        _fill_numbers(stream, c)
         c.fill_bytes, c.fill[0 : len(stream.fill)] = len(stream.fill), stream.fill
         c.pattern = PATTERN_CODES.index(stream.pattern)
         c.walk_style = STYLES.index(stream.walk_style)
