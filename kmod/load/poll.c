@@ -11,9 +11,9 @@
 /* Poll the hardware queue that @bio went to. */
 static void poll_for(struct spek_worker *w, u32 target, const struct bio *bio)
 {
-	struct block_device *bdev = w->targets[target].handle.bdev;
+	struct block_device *bdev = w->issue.targets[target].handle.bdev;
 	struct request_queue *q = bdev_get_queue(bdev);
-	struct spek_poller *poller = &w->poller[target];
+	struct spek_poller *poller = &w->issue.poller[target];
 	DEFINE_IO_COMP_BATCH(iob);
 	blk_qc_t cookie;
 
@@ -69,6 +69,6 @@ void spek_poll_targets(struct spek_worker *w)
 		return;
 	}
 	for (i = 0; i < nr; i++)
-		if (w->poller[i].last)
-			poll_for(w, i, w->poller[i].last);
+		if (w->issue.poller[i].last)
+			poll_for(w, i, w->issue.poller[i].last);
 }

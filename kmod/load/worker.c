@@ -9,7 +9,7 @@
  * (worker_issue.c), seal the set at the end of a row or phase (worker_phase.c), wait.
  *
  * An operation may have to wait for another one: with stamped data on its blocks (verify.c), or on
- * its zone (zone.c). It becomes worker->stalled, with none of its parts sent. So does an operation
+ * its zone (zone.c). It becomes issue.stalled, with none of its parts sent. So does an operation
  * for which the driver has no room; its first parts may have been sent. Later operations wait
  * behind it.
  *
@@ -119,7 +119,7 @@ static void watch(struct spek_worker *w, struct spek_slot *slot, u64 done_ns, u8
 	if (w->log)
 		record(w, w->log, slot, done_ns, error);
 	if (w->verify)
-		spek_verify_end(w->verify, slot, &w->lane[slot->op.asu].map);
+		spek_verify_end(w->verify, slot, &w->issue.lane[slot->op.asu].map);
 	if (w->zone_gate)
 		spek_zone_end(w->zone_gate, slot);
 }
@@ -156,8 +156,8 @@ static void account(struct spek_worker *w, struct spek_slot *slot)
 	if (spek_gen_has_closed(w->gen))
 		spek_gen_complete(w->gen, op->arrival, done_ns);
 	WRITE_ONCE(slot->busy, false);
-	slot->next_free = w->free;
-	w->free = slot;
+	slot->next_free = w->issue.free;
+	w->issue.free = slot;
 	WRITE_ONCE(w->inflight.outstanding, w->inflight.outstanding - 1);
 	if (unlikely(!--w->phases.phase_left))
 		complete_share(w, done_ns);
@@ -175,9 +175,9 @@ static bool reap(struct spek_worker *w)
 	llist_for_each_entry_safe(slot, next, list, done)
 		account(w, slot);
 	/* A completion makes room, though the request is freed some time after its bio ends. */
-	w->retry_ns = 0;
-	w->retry_at_ns = 0;
-	if (unlikely(w->stalled_part))
+	w->issue.retry_ns = 0;
+	w->issue.retry_at_ns = 0;
+	if (unlikely(w->issue.stalled_part))
 		spek_worker_give_way(w);
 	return true;
 }
@@ -189,10 +189,10 @@ static u64 next_event_ns(const struct spek_worker *w, u64 now_ns)
 {
 	u64 at_ns = w->phases.course.boundary_ns, next_ns;
 
-	if (w->stalled)
-		return min(at_ns, w->retry_at_ns);
+	if (w->issue.stalled)
+		return min(at_ns, w->issue.retry_at_ns);
 	next_ns = spek_gen_next_ns(w->gen);
-	if (w->free && w->phases.issue_left && next_ns < w->phases.course.phase_end_ns)
+	if (w->issue.free && w->phases.issue_left && next_ns < w->phases.course.phase_end_ns)
 		at_ns = min(at_ns, next_ns - min(next_ns, w->config->spin_ns));
 	return at_ns;
 }
@@ -212,7 +212,7 @@ static void wait(struct spek_worker *w, u64 now_ns)
 	ktime_t expires;
 
 	if (until_ns <= now_ns || (w->inflight.outstanding && now_ns < w->spin_end_ns) ||
-	    (w->stalled && until_ns <= now_ns + RETRY_SPIN_NS)) {
+	    (w->issue.stalled && until_ns <= now_ns + RETRY_SPIN_NS)) {
 		cpu_relax();
 		return;
 	}
@@ -232,7 +232,7 @@ static void wait(struct spek_worker *w, u64 now_ns)
 static noinline void wind_up(struct spek_worker *w, u64 counted_ns)
 {
 	/* First: the ages that the phase ends with are of what the drain completes. */
-	if (w->stalled && !w->stalled->busy)
+	if (w->issue.stalled && !w->issue.stalled->busy)
 		spek_worker_drop_stalled(w);
 	if (w->phases.course.phase != SPEK_PHASE_DRAIN)
 		spek_worker_end_early(w, counted_ns);
@@ -266,7 +266,7 @@ static void run_loop(struct spek_worker *w)
 {
 	u64 now_ns = w->start_ns;	/* completions before that are accounted */
 
-	w->batch_hint = 1;
+	w->issue.batch_hint = 1;
 	spek_worker_begin_phases(w);
 	for (;;) {
 		bool busy;
@@ -403,11 +403,11 @@ void spek_worker_add_counts(const struct spek_worker *w, u32 target,
 	u32 i;
 
 	for (i = 0; i < SPEK_COUNT_NR; i++) {
-		count->ios[i] += READ_ONCE(w->count[target].ios[i]);
-		count->bytes[i] += READ_ONCE(w->count[target].bytes[i]);
+		count->ios[i] += READ_ONCE(w->issue.count[target].ios[i]);
+		count->bytes[i] += READ_ONCE(w->issue.count[target].bytes[i]);
 	}
-	count->refused += READ_ONCE(w->count[target].refused);
-	count->tag_waits += READ_ONCE(w->count[target].tag_waits);
+	count->refused += READ_ONCE(w->issue.count[target].refused);
+	count->tag_waits += READ_ONCE(w->issue.count[target].tag_waits);
 }
 
 /**
@@ -474,20 +474,21 @@ static int create_memory(struct spek_worker *w, const struct spek_zone_map *zone
 	w->phases.age = kvcalloc(w->nr_slots, sizeof(*w->phases.age),
 				 GFP_KERNEL | __GFP_RETRY_MAYFAIL);
 	w->slots = spek_slots_create(&w->inflight, w->nr_slots, node);
-	w->poller = kcalloc_node(config->nr_targets, sizeof(*w->poller), GFP_KERNEL, node);
+	w->issue.poller = kcalloc_node(config->nr_targets, sizeof(*w->issue.poller), GFP_KERNEL,
+				       node);
 	if (zones)
-		w->zone_gate = spek_zone_gate_create(zones, w->count, w->verify, node);
+		w->zone_gate = spek_zone_gate_create(zones, w->issue.count, w->verify, node);
 	if (spek_workload_has_own_data(&config->workload) && !create_contents(w, node))
 		return -ENOMEM;
-	if (!w->targets || !w->gen || !create_sets(w, node) || !w->phases.age || !w->slots ||
-	    !w->poller || (zones && !w->zone_gate))
+	if (!w->issue.targets || !w->gen || !create_sets(w, node) || !w->phases.age || !w->slots ||
+	    !w->issue.poller || (zones && !w->zone_gate))
 		return -ENOMEM;
 	for (i = 0; i < w->nr_slots; i++) {
-		w->slots[i].next_free = w->free;
-		w->free = &w->slots[i];
+		w->slots[i].next_free = w->issue.free;
+		w->issue.free = &w->slots[i];
 	}
 	for (i = 0; i < config->nr_targets; i++)
-		w->poller[i].bio.bi_cookie = BLK_QC_T_NONE;
+		w->issue.poller[i].bio.bi_cookie = BLK_QC_T_NONE;
 	spek_worker_init_lanes(w);
 	spek_gen_init(w->gen, &config->workload, config->seed, w->index, config->nr_workers);
 	if (w->zone_gate)
@@ -518,7 +519,8 @@ struct spek_worker *spek_worker_create(const struct spek_worker_setup *setup, u3
 	if (!w)
 		return ERR_PTR(-ENOMEM);
 	w->config = config;
-	w->targets = kmemdup(setup->targets, config->nr_targets * sizeof(*w->targets), GFP_KERNEL);
+	w->issue.targets = kmemdup(setup->targets,
+				   config->nr_targets * sizeof(*w->issue.targets), GFP_KERNEL);
 	w->ops = setup->ops;
 	w->owner = setup->owner;
 	w->polls = setup->polls;
@@ -576,7 +578,7 @@ void spek_worker_destroy(struct spek_worker *w)
 	vfree(w->gen);
 	spek_zone_gate_destroy(w->zone_gate);
 	kfree(w->contents);
-	kfree(w->poller);
-	kfree(w->targets);
+	kfree(w->issue.poller);
+	kfree(w->issue.targets);
 	kfree(w);
 }

@@ -4,7 +4,7 @@
  * per call.
  *
  * Everything here runs in the worker's thread. If the driver has no room for an operation, or with
- * stamped data another operation holds its blocks, or its zone is busy, it becomes worker->stalled,
+ * stamped data another operation holds its blocks, or its zone is busy, it becomes issue.stalled,
  * and the operations that are due after it wait behind it.
  *
  * Limits may shrink during a run. The worker compares them once per batch, and back ends refuse
@@ -35,7 +35,7 @@ static void init_lane(struct spek_lane *lane, const struct spek_worker *w,
 
 	spek_asu_map_init(&lane->map, asu);
 	lane->target_index = asu->extent[0].target;
-	lane->target = &w->targets[lane->target_index];
+	lane->target = &w->issue.targets[lane->target_index];
 	lane->start = asu->extent[0].start;
 	for (dir = 0; dir < 2; dir++)
 		lane->opf[dir] = spek_target_opf(lane->target, dir);
@@ -61,7 +61,7 @@ void spek_worker_init_lanes(struct spek_worker *w)
 
 	w->hints = spek_workload_has_hints(&w->config->workload);
 	for (i = 0; i < w->config->workload.nr_asus; i++)
-		init_lane(&w->lane[i], w, &w->config->workload.asu[i]);
+		init_lane(&w->issue.lane[i], w, &w->config->workload.asu[i]);
 }
 
 static noinline void read_limits(struct spek_worker *w)
@@ -69,7 +69,7 @@ static noinline void read_limits(struct spek_worker *w)
 	u32 i;
 
 	for (i = 0; i < w->config->nr_targets; i++)
-		spek_target_read_limits(&w->targets[i], w->inflight.shape->chunk_bytes);
+		spek_target_read_limits(&w->issue.targets[i], w->inflight.shape->chunk_bytes);
 	spek_worker_init_lanes(w);
 }
 
@@ -79,10 +79,10 @@ static noinline void read_limits(struct spek_worker *w)
  */
 static void check_limits(struct spek_worker *w)
 {
-	if (unlikely(spek_target_limits_changed(&w->targets[w->next_checked])))
+	if (unlikely(spek_target_limits_changed(&w->issue.targets[w->issue.next_checked])))
 		read_limits(w);
-	if (++w->next_checked == w->config->nr_targets)
-		w->next_checked = 0;
+	if (++w->issue.next_checked == w->config->nr_targets)
+		w->issue.next_checked = 0;
 }
 
 /* ---- parts ---- */
@@ -112,7 +112,7 @@ static noinline void set_hints(const struct spek_worker *w, const struct spek_op
 static u32 cut(struct spek_worker *w, struct spek_slot *slot, struct spek_part *part, u32 done)
 {
 	const struct spek_op *op = &slot->op;
-	const struct spek_lane *lane = &w->lane[op->asu];
+	const struct spek_lane *lane = &w->issue.lane[op->asu];
 	blk_opf_t more = (op->kind & SPEK_OP_FUA ? REQ_FUA : 0) |
 			 (op->kind & SPEK_OP_PREFLUSH ? REQ_PREFLUSH : 0);
 	u32 nr = part - slot->part;
@@ -123,10 +123,10 @@ static u32 cut(struct spek_worker *w, struct spek_slot *slot, struct spek_part *
 
 		bytes = spek_asu_map(&lane->map, op->addr + done, op->bytes - done, &target_index,
 				     &offset);
-		bytes = spek_target_part(&w->targets[target_index], offset, bytes, done);
+		bytes = spek_target_part(&w->issue.targets[target_index], offset, bytes, done);
 		if (likely(nr < slot->max_parts)) {
 			part->target_index = target_index;
-			part->target = &w->targets[target_index];
+			part->target = &w->issue.targets[target_index];
 			part->offset = offset;
 			part->bytes = bytes;
 			spek_part_arm(part, done, w->inflight.shape->chunk_bytes,
@@ -151,7 +151,7 @@ static noinline bool grow(struct spek_worker *w, struct spek_slot *slot, u32 nr_
 
 	/* Save the cookie of a poller whose bio is about to be freed. */
 	for (i = 0; i < w->config->nr_targets; i++) {
-		struct spek_poller *poller = &w->poller[i];
+		struct spek_poller *poller = &w->issue.poller[i];
 		const struct bio *last = poller->last;
 
 		if (!last || (void *)last < (void *)slot->part || (void *)last >= (void *)end)
@@ -228,12 +228,12 @@ static noinline void write_data(struct spek_worker *w, struct spek_slot *slot)
  */
 static bool begin(struct spek_worker *w, struct spek_slot *slot)
 {
-	const struct spek_asu_map *asu = &w->lane[slot->op.asu].map;
+	const struct spek_asu_map *asu = &w->issue.lane[slot->op.asu].map;
 
 	if (w->zone_gate && !spek_zone_prepare(w->zone_gate, slot, asu))
 		return false;
 	if (w->verify && !spek_verify_begin(w->verify, slot, asu)) {
-		if (slot != w->stalled)
+		if (slot != w->issue.stalled)
 			spek_verify_count_wait(w->verify);
 		return false;
 	}
@@ -277,7 +277,7 @@ static noinline bool arm_parts(struct spek_worker *w, struct spek_slot *slot,
 static __always_inline bool arm(struct spek_worker *w, struct spek_slot *slot)
 {
 	const struct spek_op *op = &slot->op;
-	const struct spek_lane *lane = &w->lane[op->asu];
+	const struct spek_lane *lane = &w->issue.lane[op->asu];
 	struct spek_part *part = slot->part;
 
 	slot->status = BLK_STS_OK;
@@ -307,8 +307,8 @@ static __always_inline bool arm(struct spek_worker *w, struct spek_slot *slot)
 
 static void back_off(struct spek_worker *w, u64 most_ns)
 {
-	w->retry_ns = clamp_t(u64, 2 * w->retry_ns, RETRY_MIN_NS, most_ns);
-	w->retry_at_ns = ktime_get_ns() + w->retry_ns;
+	w->issue.retry_ns = clamp_t(u64, 2 * w->issue.retry_ns, RETRY_MIN_NS, most_ns);
+	w->issue.retry_at_ns = ktime_get_ns() + w->issue.retry_ns;
 }
 
 /*
@@ -329,31 +329,31 @@ void spek_worker_give_way(struct spek_worker *w)
 {
 	u64 now_ns;
 
-	if (w->recuts || w->config->nr_workers <= w->stalled_part->target->pools)
+	if (w->issue.recuts || w->config->nr_workers <= w->issue.stalled_part->target->pools)
 		return;
 	now_ns = ktime_get_ns();
-	if (now_ns - w->gave_way_ns >= KEEP_NS)
-		w->gave_way_ns = now_ns;
-	w->retry_at_ns = w->gave_way_ns + GIVE_WAY_NS;
+	if (now_ns - w->issue.gave_way_ns >= KEEP_NS)
+		w->issue.gave_way_ns = now_ns;
+	w->issue.retry_at_ns = w->issue.gave_way_ns + GIVE_WAY_NS;
 }
 
 /* A part was not accepted: the slot waits with it. */
 static noinline void stall(struct spek_worker *w, struct spek_slot *slot, struct spek_part *part,
 			   int err)
 {
-	struct spek_target_count *count = &w->count[part->target_index];
+	struct spek_target_count *count = &w->issue.count[part->target_index];
 
-	w->recuts = err == -E2BIG;
+	w->issue.recuts = err == -E2BIG;
 	if (err == -EBUSY)
 		WRITE_ONCE(count->refused, count->refused + 1);
-	else if (err == -EAGAIN && part != w->stalled_part)
+	else if (err == -EAGAIN && part != w->issue.stalled_part)
 		WRITE_ONCE(count->tag_waits, count->tag_waits + 1);
 	if (part == slot->part)
 		WRITE_ONCE(slot->busy, false);
-	w->stalled_part = part;
-	WRITE_ONCE(w->stalled, slot);
-	if (w->recuts)
-		w->retry_at_ns = 0;
+	w->issue.stalled_part = part;
+	WRITE_ONCE(w->issue.stalled, slot);
+	if (w->issue.recuts)
+		w->issue.retry_at_ns = 0;
 	else
 		back_off(w, err == -EBUSY ? RETRY_BUSY_NS : RETRY_MAX_NS);
 }
@@ -388,7 +388,7 @@ static u32 count_of_zone_op(u8 kind)
 /* What was sent and counted as a write is none in the disk's own statistics. */
 static noinline void count_bare(struct spek_worker *w, const struct spek_slot *slot)
 {
-	struct spek_target_count *count = &w->count[slot->part->target_index];
+	struct spek_target_count *count = &w->issue.count[slot->part->target_index];
 	u32 bytes = slot->part->bytes, kind;
 
 	switch (slot->op.kind) {
@@ -422,7 +422,7 @@ static __always_inline bool send(struct spek_worker *w, struct spek_slot *slot,
 
 	WRITE_ONCE(slot->busy, true);
 	for (;;) {
-		struct spek_target_count *count = &w->count[part->target_index];
+		struct spek_target_count *count = &w->issue.count[part->target_index];
 		int err = spek_backend_submit(part->target->backend, part);
 
 		if (unlikely(err < 0)) {
@@ -432,7 +432,7 @@ static __always_inline bool send(struct spek_worker *w, struct spek_slot *slot,
 		if (unlikely(err))
 			count_cuts(w, slot, count, err);
 		if (unlikely(w->polls) && part->target->polled)
-			w->poller[part->target_index].last = &part->bio;
+			w->issue.poller[part->target_index].last = &part->bio;
 		WRITE_ONCE(count->ios[write], count->ios[write] + 1);
 		WRITE_ONCE(count->bytes[write], count->bytes[write] + part->bytes);
 		if (likely(slot->nr_parts == 1) || ++part == slot->part + slot->nr_parts)
@@ -447,13 +447,13 @@ static __always_inline bool send(struct spek_worker *w, struct spek_slot *slot,
 /* Some parts of the stalled operation were sent and the others can't be: fail these. */
 static void fail_unsent(struct spek_worker *w)
 {
-	struct spek_slot *slot = w->stalled;
-	struct spek_part *part = w->stalled_part;
+	struct spek_slot *slot = w->issue.stalled;
+	struct spek_part *part = w->issue.stalled_part;
 	u32 left = slot->nr_parts - (part - slot->part);
 
-	w->recuts = false;
-	w->stalled_part = NULL;
-	WRITE_ONCE(w->stalled, NULL);
+	w->issue.recuts = false;
+	w->issue.stalled_part = NULL;
+	WRITE_ONCE(w->issue.stalled, NULL);
 	for (; left--; part++) {
 		/* What is there is of an earlier operation: the device never saw this part. */
 		memset(&part->sense, 0, sizeof(part->sense));
@@ -467,16 +467,16 @@ static void fail_unsent(struct spek_worker *w)
  */
 static noinline bool recut(struct spek_worker *w)
 {
-	struct spek_slot *slot = w->stalled;
-	u32 sent = w->stalled_part - slot->part;
+	struct spek_slot *slot = w->issue.stalled;
+	u32 sent = w->issue.stalled_part - slot->part;
 	u32 unsent = slot->nr_parts - sent;
 	const struct spek_part *part;
 	u32 done = 0, nr;
 
 	read_limits(w);
-	for (part = slot->part; part < w->stalled_part; part++)
+	for (part = slot->part; part < w->issue.stalled_part; part++)
 		done += part->bytes;
-	nr = cut(w, slot, w->stalled_part, done);
+	nr = cut(w, slot, w->issue.stalled_part, done);
 	if (nr > slot->max_parts) {
 		if (sent && atomic_read(&slot->parts_left) > unsent)
 			return false;
@@ -485,8 +485,8 @@ static noinline bool recut(struct spek_worker *w)
 				fail_unsent(w);
 			return false;
 		}
-		w->stalled_part = slot->part + sent;
-		nr = cut(w, slot, w->stalled_part, done);
+		w->issue.stalled_part = slot->part + sent;
+		nr = cut(w, slot, w->issue.stalled_part, done);
 	}
 	if (!sent)
 		atomic_set(&slot->parts_left, nr);
@@ -494,14 +494,14 @@ static noinline bool recut(struct spek_worker *w)
 		atomic_add(nr - slot->nr_parts, &slot->parts_left);
 	/* Completions of other parts may read it: it stays above 1. */
 	WRITE_ONCE(slot->nr_parts, nr);
-	w->recuts = false;
+	w->issue.recuts = false;
 	return true;
 }
 
 /* Return: false if the stalled operation, which was not tried yet, must keep waiting */
 static bool begin_stalled(struct spek_worker *w)
 {
-	struct spek_slot *slot = w->stalled;
+	struct spek_slot *slot = w->issue.stalled;
 
 	if (slot->nr_parts)
 		return begin(w, slot);
@@ -511,17 +511,17 @@ static bool begin_stalled(struct spek_worker *w)
 
 static noinline bool send_stalled(struct spek_worker *w)
 {
-	struct spek_slot *slot = w->stalled;
-	struct spek_part *part = w->stalled_part;
+	struct spek_slot *slot = w->issue.stalled;
+	struct spek_part *part = w->issue.stalled_part;
 
-	if (unlikely(w->recuts)) {
+	if (unlikely(w->issue.recuts)) {
 		if (!recut(w)) {
 			back_off(w, RETRY_MAX_NS);
 			return false;
 		}
-		part = w->stalled_part;
+		part = w->issue.stalled_part;
 		/* The next part has not waited yet. */
-		w->stalled_part = NULL;
+		w->issue.stalled_part = NULL;
 	}
 	if (!part) {
 		if (!begin_stalled(w)) {
@@ -532,19 +532,19 @@ static noinline bool send_stalled(struct spek_worker *w)
 		WRITE_ONCE(slot->issue_ns, ktime_get_ns());
 		part = slot->part;
 	}
-	WRITE_ONCE(w->stalled, NULL);
+	WRITE_ONCE(w->issue.stalled, NULL);
 	spek_compat_plug_set_time(ktime_get_ns());
 	if (!send(w, slot, part))
 		return false;
-	w->stalled_part = NULL;
-	w->retry_ns = 0;
+	w->issue.stalled_part = NULL;
+	w->issue.retry_ns = 0;
 	return true;
 }
 
 /* Return: true if an operation could be issued, were one due */
 static bool can_issue(const struct spek_worker *w)
 {
-	return w->free && w->phases.issue_left;
+	return w->issue.free && w->phases.issue_left;
 }
 
 static bool is_due(const struct spek_worker *w, u64 now_ns)
@@ -557,10 +557,10 @@ static bool is_due(const struct spek_worker *w, u64 now_ns)
 /* Issue the operation that is due. Return: false if the driver has no room for it now. */
 static bool issue_one(struct spek_worker *w, u64 now_ns)
 {
-	struct spek_slot *slot = w->free;
+	struct spek_slot *slot = w->issue.free;
 	bool armed;
 
-	w->free = slot->next_free;
+	w->issue.free = slot->next_free;
 	spek_gen_next(w->gen, &slot->op);
 	WRITE_ONCE(slot->issue_ns, now_ns);
 	spek_compat_plug_set_time(now_ns);
@@ -568,8 +568,8 @@ static bool issue_one(struct spek_worker *w, u64 now_ns)
 	WRITE_ONCE(w->inflight.outstanding, w->inflight.outstanding + 1);
 	w->phases.issue_left--;
 	if (unlikely(!armed)) {
-		w->stalled_part = NULL;
-		WRITE_ONCE(w->stalled, slot);
+		w->issue.stalled_part = NULL;
+		WRITE_ONCE(w->issue.stalled, slot);
 		back_off(w, RETRY_MAX_NS);
 		return false;
 	}
@@ -582,7 +582,7 @@ static u32 issue_batch(struct spek_worker *w, u64 now_ns)
 	/* A plug holds no more; the remainder goes under the next one. */
 	u32 n = 0, batch = min(w->config->batch, SPEK_COMPAT_PLUG_MAX);
 
-	if (w->stalled) {
+	if (w->issue.stalled) {
 		if (!send_stalled(w))
 			return 0;
 		n = 1;
@@ -601,7 +601,7 @@ static u32 issue_batch(struct spek_worker *w, u64 now_ns)
 /* Return: true if all back ends use the requests that a plug allocates ahead */
 static bool plug_serves_all(const struct spek_worker *w)
 {
-	const struct spek_target *target = w->targets;
+	const struct spek_target *target = w->issue.targets;
 	const struct spek_target *end = target + w->config->nr_targets;
 
 	for (; target < end; target++)
@@ -617,7 +617,7 @@ static noinline u32 issue_plugged(struct spek_worker *w, u64 now_ns)
 
 	blk_start_plug(&plug);
 	if (plug_serves_all(w))
-		plug.nr_ios = w->batch_hint;
+		plug.nr_ios = w->issue.batch_hint;
 	n = issue_batch(w, now_ns);
 	blk_finish_plug(&plug);
 	return n;
@@ -635,16 +635,16 @@ bool spek_worker_issue(struct spek_worker *w, u64 now_ns)
 {
 	u32 n;
 
-	if (unlikely(w->stalled)) {
-		if (now_ns < w->retry_at_ns)
+	if (unlikely(w->issue.stalled)) {
+		if (now_ns < w->issue.retry_at_ns)
 			return false;
 	} else if (!(can_issue(w) && is_due(w, now_ns))) {
 		return false;
 	}
 	check_limits(w);
 	/* A plug around a single I/O is pure overhead. */
-	n = w->batch_hint > 1 ? issue_plugged(w, now_ns) : issue_batch(w, now_ns);
-	w->batch_hint = max(n, 1u);
+	n = w->issue.batch_hint > 1 ? issue_plugged(w, now_ns) : issue_batch(w, now_ns);
+	w->issue.batch_hint = max(n, 1u);
 	return n;
 }
 
@@ -656,18 +656,18 @@ bool spek_worker_issue(struct spek_worker *w, u64 now_ns)
  */
 void spek_worker_drop_stalled(struct spek_worker *w)
 {
-	struct spek_slot *slot = w->stalled;
-	const struct spek_asu_map *asu = &w->lane[slot->op.asu].map;
+	struct spek_slot *slot = w->issue.stalled;
+	const struct spek_asu_map *asu = &w->issue.lane[slot->op.asu].map;
 
 	/* Without parts (out of memory) it has not requested its blocks. */
 	if (w->zone_gate)
 		spek_zone_drop(w->zone_gate, asu);
 	if (w->verify && slot->nr_parts)
-		spek_verify_drop(w->verify, &slot->op, asu, w->stalled_part);
-	WRITE_ONCE(w->stalled, NULL);
-	w->stalled_part = NULL;
-	w->recuts = false;
-	slot->next_free = w->free;
-	w->free = slot;
+		spek_verify_drop(w->verify, &slot->op, asu, w->issue.stalled_part);
+	WRITE_ONCE(w->issue.stalled, NULL);
+	w->issue.stalled_part = NULL;
+	w->issue.recuts = false;
+	slot->next_free = w->issue.free;
+	w->issue.free = slot;
 	WRITE_ONCE(w->inflight.outstanding, w->inflight.outstanding - 1);
 }

@@ -46,7 +46,7 @@ static void note_ages(struct spek_worker *w, struct spek_set *set, u64 end_ns)
 		const struct spek_slot *slot = &w->slots[i];
 		struct spek_age *age = &w->phases.age[set->nr_ages];
 
-		if (!slot->busy && slot != w->stalled)
+		if (!slot->busy && slot != w->issue.stalled)
 			continue;
 		age->response_ns = end_ns - min(end_ns, slot->op.at_ns);
 		age->service_ns = slot->busy ? end_ns - min(end_ns, slot->issue_ns) : 0;

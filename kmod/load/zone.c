@@ -7,7 +7,7 @@
  * During the run each worker has a gate. It keeps one write or command per zone in flight, which
  * keeps them in order on every kernel: before v6.10 the order of several bios for one zone is that
  * of their arrival at the elevator, and there may be none. An operation that has to wait becomes
- * worker->stalled, like one for which the driver has no room. If its zone has old data, the gate
+ * issue.stalled, like one for which the driver has no room. If its zone has old data, the gate
  * resets the zone meanwhile: at most one such command of a worker is in flight. With stamped data
  * that reset is a writer of all blocks of the zone (verify.c).
  *
