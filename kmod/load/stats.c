@@ -415,6 +415,8 @@ void spek_stats_collect(struct spek_stats *stats, u32 worker, struct spek_set *s
 {
 	const struct spek_levels levels = { set->outstanding, set->backlog };
 	const struct spek_span *span = &set->span;
+	/* The run may have ended before its start time: then the drain is all, and has no rows. */
+	bool has_begun = span->phase != SPEK_PHASE_DRAIN || stats->passed[worker].end_ns;
 	u32 i;
 
 	if (span->phase == SPEK_PHASE_MEASURE) {
@@ -424,7 +426,7 @@ void spek_stats_collect(struct spek_stats *stats, u32 worker, struct spek_set *s
 	}
 	if (span->phase != SPEK_PHASE_DRAIN)
 		stats->backlog[worker] = set->backlog;
-	if (stats->keep_rows)
+	if (stats->keep_rows && has_begun)
 		add_set(stats, set);
 	spek_rows_pass(&stats->time, worker, span, &levels);
 	close_rows(stats, SPEK_OPEN_ROWS);
