@@ -520,6 +520,27 @@ def test_a_ramp_up_by_count_ends_for_all_workers_at_one_time(
     assert ramp > 1000
 
 
+def test_a_polling_worker_never_sleeps_for_its_rows(
+    nl: Socket, null_blk: Callable[..., str]
+) -> None:
+    """It polls from the first I/O to the last, whatever the collector does."""
+    node = null_blk(size_mb=64, submit_queues=2, poll_queues=1)
+    values = config(node, polled=1, ramp_ns=SECOND // 2, time_ns=FOREVER, interval_ns=MS)
+    run = start(nl, values)
+    assert comes_true(lambda: get(nl, run)["intervals"] > 0)
+    before = get(nl, run)
+    assert before["phase"] == Phase.RAMP
+    assert before["target"][0]["polled"]
+
+    assert comes_true(lambda: get(nl, run)["phase"] == Phase.MEASURE)
+    assert comes_true(lambda: get(nl, run)["intervals"] > before["intervals"] + 50)
+    after = get(nl, run)
+
+    assert after["state"] == RunState.RUNNING
+    assert after["worker"][0]["voluntary"] == before["worker"][0]["voluntary"]
+    end(nl, run)
+
+
 # What is written --------------------------------------------------------------------
 
 
