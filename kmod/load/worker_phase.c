@@ -17,6 +17,7 @@
 #include <linux/ioprio.h>
 #include <linux/ktime.h>
 #include <linux/minmax.h>
+#include <linux/overflow.h>
 #include <linux/sched.h>
 #include "config.h"
 #include "outcome.h"
@@ -221,6 +222,10 @@ static void begin_phase(struct spek_worker *w, u32 phase, u64 start_ns, u64 now_
 	phases->waits = false;
 	switch (phase) {
 	case SPEK_PHASE_RAMP:
+		/* A single worker ends the phase itself, so it needs no I/O beyond both counts. */
+		if (config->nr_workers == 1 && config->ramp_count && config->count &&
+		    check_add_overflow(phases->ramp_count, count, &phases->issue_left))
+			phases->issue_left = SPEK_NEVER;
 		if (config->ramp_count)
 			begin_count(w, phases->ramp_count, now_ns);
 		else

@@ -142,10 +142,10 @@ def test_shipped_workload(
         with pytest.raises(UsageError, match=f"not a multiple of the logical block of {disk.node}"):
             shipped(name, disk.node, count=512, workers=2, **options)
         return
-    config = shipped(name, disk.node, count=512, workers=2, **options)
+    config = shipped(name, disk.node, count=512, ramp_count=0, workers=2, **options)
 
     comparison = run_and_compare(controller, counts, config, disk.node)
 
     flat = [operation for operations in comparison.operations for operation in operations]
-    assert len(flat) == 512 + config.ramp_count
+    assert len(flat) == 512
     assert {operation.stream for operation in flat} == set(range(len(config.streams)))

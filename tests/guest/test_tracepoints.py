@@ -143,7 +143,10 @@ def test_events_agree_with_the_log_and_all_counts(
 
     assert_completed(run.outcome)
     assert_events_are_the_log(run)
-    assert len(run.completed) == len(run.issued) == 1800
+    assert len(run.completed) == len(run.issued) == run.outcome.ios()
+    # The ramp-up ends for both workers at one time, when both have made their shares of 300.
+    assert run.outcome.ios(phase=Phase.RAMP) >= 300
+    assert run.outcome.ios(phase=Phase.MEASURE) == 1500
     assert {row["worker"] for row in run.completed} == {"0", "1"}
     assert {row["phase"] for row in run.completed} >= {"ramp", "measure"}
     for way in Direction:
@@ -259,6 +262,7 @@ def closed_fields(row: IntervalRow) -> Fields:
         "errors": row.read.errors + row.write.errors,
         "outstanding": row.outstanding,
         "backlog": row.backlog,
+        "coverage_ppm": row.coverage_ppm,
     }
     return {"phase": str(row.phase), **{name: str(n) for name, n in values.items()}}
 

@@ -361,12 +361,14 @@ def share(total: int, worker: int, workers: int) -> int:
 def operations_of(controller: Controller, run: int, config: RunConfig) -> list[list[OpRecord]]:
     """Every operation of a run by count, for each worker in its order.
 
-    The counts are dealt out to the workers that have any work.
+    The counts are dealt out to the workers that have any work. How many I/Os a ramp-up by count
+    has is known beforehand only with one of them: it ends when the last has made its share.
     """
     found: list[list[OpRecord]] = [
         controller.operations(run, worker, 1) for worker in range(len(config.cpus))
     ]
     busy = [worker for worker, first in enumerate(found) if first]
+    assert not config.ramp_count or len(busy) == 1
     for index, worker in enumerate(busy):
         count = share(config.ramp_count, index, len(busy)) + share(config.count, index, len(busy))
         found[worker] = controller.operations(run, worker, count)
