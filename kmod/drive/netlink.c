@@ -367,15 +367,6 @@ int spek_drive_nl_drive_get_doit(struct sk_buff *skb, struct genl_info *info)
 	return spek_drive_nl_act(skb, info, SPEK_DRIVE_A_DRIVE_ID, reply_unit);
 }
 
-static void *next_unit(u32 *id)
-{
-	struct spek_unit *unit = spek_unit_get_next(*id);
-
-	if (unit)
-		*id = unit->id;
-	return unit;
-}
-
 static size_t summary_bytes(const void *unit)
 {
 	return unit_bytes(unit, false);
@@ -391,8 +382,7 @@ static const struct spek_genl_objects units = {
 	.cmd = SPEK_DRIVE_CMD_DRIVE_GET,
 	.id_attr = SPEK_DRIVE_A_DRIVE_ID,
 	.id_refusal = "A dump returns all drives: leave out the number.",
-	.get_next = next_unit,
-	.generation = spek_unit_generation,
+	.table = &spek_units,
 	.size = summary_bytes,
 	.put = put_summary,
 };

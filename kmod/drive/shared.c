@@ -4,3 +4,4 @@
 #include "../genl/dump.c"
 #include "../genl/family.c"
 #include "../genl/refuse.c"
+#include "../genl/table.c"

@@ -32,16 +32,14 @@
 #include <linux/platform_device.h>
 #include <linux/vmalloc.h>
 #include <scsi/scsi_host.h>
+#include "../genl/table.h"
 #include "events.h"
 #include "host.h"
 #include "hwmon.h"
 #include "serve.h"
 
 static DEFINE_MUTEX(table_lock);
-static DEFINE_XARRAY_ALLOC1(table);	/* protected by table_lock, as the next 2 */
-static u32 next_id;
-static u32 nr_units;
-static u32 generation = 1;	/* odd, so never 0 */
+struct spek_genl_table spek_units = SPEK_GENL_TABLE(spek_units, &table_lock, struct spek_unit, ref);
 static struct workqueue_struct *workqueue;
 static void (*notify_unit)(struct spek_unit *unit);
 
@@ -90,45 +88,7 @@ void spek_unit_put(struct spek_unit *unit)
  */
 struct spek_unit *spek_unit_get(u32 id)
 {
-	struct spek_unit *unit;
-
-	mutex_lock(&table_lock);
-	unit = xa_load(&table, id);
-	if (unit)
-		kref_get(&unit->ref);
-	mutex_unlock(&table_lock);
-	return unit;
-}
-
-/**
- * spek_unit_get_next() - find the next unit
- * @id: lowest number wanted
- *
- * Context: process.
- * Return: the unit, for spek_unit_put(), or NULL if there is none with @id or above.
- */
-struct spek_unit *spek_unit_get_next(u32 id)
-{
-	unsigned long index = id;
-	struct spek_unit *unit;
-
-	mutex_lock(&table_lock);
-	unit = xa_find(&table, &index, ULONG_MAX, XA_PRESENT);
-	if (unit)
-		kref_get(&unit->ref);
-	mutex_unlock(&table_lock);
-	return unit;
-}
-
-/**
- * spek_unit_generation() - read the generation of the set of units
- *
- * Context: any.
- * Return: number that changes with the set; never 0.
- */
-u32 spek_unit_generation(void)
-{
-	return READ_ONCE(generation);
+	return spek_genl_table_get(&spek_units, id);
 }
 
 static void queue_unit(struct spek_unit *unit)
@@ -196,7 +156,7 @@ static void set_state(struct spek_unit *unit, u32 state)
 {
 	lockdep_assert_held(&table_lock);
 	unit->state = state;
-	WRITE_ONCE(generation, generation + 2);
+	spek_genl_table_changed(&spek_units);
 }
 
 static int create(struct spek_unit *unit, const char **why)
@@ -229,8 +189,7 @@ static void remove(struct spek_unit *unit)
 	platform_device_unregister(unit->device);
 	unit->device = NULL;
 	mutex_lock(&table_lock);
-	xa_erase(&table, unit->id);
-	nr_units--;
+	spek_genl_table_remove(&spek_units, unit->id);
 	set_state(unit, SPEK_DRIVE_STATE_GONE);
 	mutex_unlock(&table_lock);
 	notify_unit(unit);
@@ -272,26 +231,24 @@ static void work(struct work_struct *ptr)
 static int insert(struct spek_unit *unit, struct spek_refusal *refusal)
 {
 	struct spek_unit *other;
-	unsigned long index;
+	u32 id = 0;
 	int err;
 
 	lockdep_assert_held(&table_lock);
-	if (nr_units == SPEK_DRIVE_MAX_DRIVES)
+	if (spek_units.nr == SPEK_DRIVE_MAX_DRIVES)
 		return spek_refuse(refusal, 0, 0, -ENOSPC, "There are already 256 drives.");
-	/* xa_alloc_cyclic() says 1 when numbers start again. */
-	err = xa_alloc_cyclic(&table, &unit->id, unit, xa_limit_31b, &next_id, GFP_KERNEL);
-	if (err < 0)
+	err = spek_genl_table_add(&spek_units, unit, &unit->id);
+	if (err)
 		return err;
 	if (!*unit->config->serial)
 		snprintf(unit->config->serial, sizeof(unit->config->serial), "SPEK%08u", unit->id);
-	xa_for_each(&table, index, other) {
+	for (; (other = spek_genl_table_next(&spek_units, &id)); id++) {
 		if (other == unit || strcmp(other->config->serial, unit->config->serial))
 			continue;
-		xa_erase(&table, unit->id);
+		spek_genl_table_remove(&spek_units, unit->id);
 		return spek_refuse(refusal, 0, 0, -EEXIST,
 				   "Another drive has this serial number: choose one that is free.");
 	}
-	nr_units++;
 	return 0;
 }
 
@@ -359,7 +316,6 @@ int spek_unit_new(struct spek_unit_config *config, u32 *id, struct spek_refusal 
 	}
 	identify(unit);
 	*id = unit->id;
-	WRITE_ONCE(generation, generation + 2);
 	queue_unit(unit);
 	mutex_unlock(&table_lock);
 	return 0;
@@ -443,14 +399,13 @@ void spek_unit_deinit(void)
 	struct spek_unit *unit;
 	u32 id = 0;
 
-	while ((unit = spek_unit_get_next(id))) {
+	for (; (unit = spek_genl_table_get_next(&spek_units, &id)); id++) {
 		struct spek_refusal refusal = {};
 
-		id = unit->id + 1;
 		spek_unit_delete(unit, &refusal);
 		spek_unit_put(unit);
 	}
 	destroy_workqueue(workqueue);
-	xa_destroy(&table);
+	spek_genl_table_deinit(&spek_units);
 	spek_store_exit();
 }

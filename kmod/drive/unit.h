@@ -18,6 +18,7 @@ struct Scsi_Host;
 struct device;
 struct platform_device;
 struct scsi_cmnd;
+struct spek_genl_table;
 
 /**
  * struct spek_unit_config - what drive-new asked for; constant once the unit exists
@@ -165,14 +166,14 @@ struct spek_unit {
 };
 
 /* unit.c */
+extern struct spek_genl_table spek_units;
+
 int spek_unit_init(void (*notify)(struct spek_unit *unit));
 void spek_unit_deinit(void);
 int spek_unit_new(struct spek_unit_config *config, u32 *id, struct spek_refusal *refusal);
 int spek_unit_delete(struct spek_unit *unit, struct spek_refusal *refusal);
 struct spek_unit *spek_unit_get(u32 id);
-struct spek_unit *spek_unit_get_next(u32 id);
 void spek_unit_put(struct spek_unit *unit);
-u32 spek_unit_generation(void);
 void spek_unit_config_free(struct spek_unit_config *config);
 
 /**

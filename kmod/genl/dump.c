@@ -14,6 +14,7 @@
 #include "dump.h"
 #include "family.h"
 #include "refuse.h"
+#include "table.h"
 
 /**
  * spek_genl_dump_of() - get the position of a dump
@@ -103,7 +104,7 @@ int spek_genl_dump_all_start(const struct spek_genl_objects *objects, struct net
 
 	if (spek_genl_check_rights(cb->skb, NULL))
 		return 0;	/* the first call of dumpit refuses, with a sentence */
-	while ((object = objects->get_next(&id))) {
+	while ((object = spek_genl_table_get_next(objects->table, &id))) {
 		size_t bytes = nlmsg_total_size(GENL_HDRLEN + objects->size(object));
 
 		cb->min_dump_alloc = max_t(size_t, cb->min_dump_alloc, bytes);
@@ -156,10 +157,10 @@ int spek_genl_dump_all(const struct spek_genl_objects *objects, struct sk_buff *
 			return spek_genl_refuse(cb->extack, attr, -EINVAL, objects->id_refusal);
 		dump->started = true;
 	}
-	cb->seq = objects->generation();
+	cb->seq = spek_genl_table_generation(objects->table);
 	while (!err && dump->next <= U32_MAX) {
 		u32 id = dump->next;
-		void *object = objects->get_next(&id);
+		void *object = spek_genl_table_get_next(objects->table, &id);
 
 		if (!object)
 			break;

@@ -8,6 +8,7 @@
 struct netlink_callback;
 struct sk_buff;
 struct spek_genl;
+struct spek_genl_table;
 
 /**
  * struct spek_genl_dump - position of a dump, kept in cb->ctx
@@ -39,13 +40,11 @@ int spek_genl_dump_done(const struct spek_genl *genl, struct netlink_callback *c
 
 /**
  * struct spek_genl_objects - a set of numbered objects, for dumps of all of them
- * @genl: family, whose @put drops the references that @get_next takes
+ * @genl: family, whose @put drops a reference to an object
  * @cmd: command of the messages, one for each object
  * @id_attr: attribute that names one object; dumps refuse it
  * @id_refusal: the sentence for that
- * @get_next: find the object with the lowest number from @id on, and set @id to its number.
- *	Returns the object with a reference, or NULL.
- * @generation: read a number that changes with the set; never 0
+ * @table: table of the objects
  * @size: upper bound of the bytes that @put needs
  * @put: put the attributes of an object. Returns 0 or -EMSGSIZE.
  *
@@ -56,8 +55,7 @@ struct spek_genl_objects {
 	u8 cmd;
 	u32 id_attr;
 	const char *id_refusal;
-	void *(*get_next)(u32 *id);
-	u32 (*generation)(void);
+	struct spek_genl_table *table;
 	size_t (*size)(const void *object);
 	int (*put)(struct sk_buff *skb, void *object);
 };

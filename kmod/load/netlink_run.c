@@ -10,6 +10,7 @@
 #include "../genl/put.h"
 #include "netlink.h"
 #include "replay.h"
+#include "run_table.h"
 #include "submit.h"
 #include "verify.h"
 
@@ -287,22 +288,12 @@ int spek_nl_run_get_doit(struct sk_buff *skb, struct genl_info *info)
 	return genlmsg_reply(msg, info);
 }
 
-static void *next_run(u32 *id)
-{
-	struct spek_run *run = spek_run_get_next(*id);
-
-	if (run)
-		*id = run->id;
-	return run;
-}
-
 static const struct spek_genl_objects runs = {
 	.genl = &spek_netlink,
 	.cmd = SPEK_CMD_RUN_GET,
 	.id_attr = SPEK_A_RUN_ID,
 	.id_refusal = "A dump returns all runs: leave out the number.",
-	.get_next = next_run,
-	.generation = spek_run_generation,
+	.table = &spek_runs,
 	.size = run_bytes,
 	.put = put_whole_run,
 };

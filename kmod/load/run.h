@@ -183,7 +183,6 @@ int spek_run_new(struct spek_run_config *config, u32 *id, struct spek_refusal *r
 struct spek_run *spek_run_get(u32 id);
 struct spek_run *spek_run_get_next(u32 id);
 void spek_run_put(struct spek_run *run);
-u32 spek_run_generation(void);
 
 int spek_run_start(struct spek_run *run, u64 start_ns, struct spek_refusal *refusal);
 int spek_run_stop(struct spek_run *run, struct spek_refusal *refusal);

@@ -8,28 +8,13 @@
  * spek_table_lock protects the table and, in run.c, whether runs may start. Its place in the lock
  * order is at the head of run.c.
  */
-#include <linux/idr.h>
+#include "../genl/table.h"
 #include "run.h"
 #include "run_table.h"
 
 DEFINE_MUTEX(spek_table_lock);
-static DEFINE_IDR(spek_table);
-static u32 table_generation = 1;
-
-/**
- * spek_table_next() - find the next run, without a reference
- * @id: lowest number wanted
- *
- * Context: process, with spek_table_lock.
- * Return: the run, valid as long as the lock is held, or NULL if there is none.
- */
-struct spek_run *spek_table_next(u32 id)
-{
-	int next = id;
-
-	lockdep_assert_held(&spek_table_lock);
-	return idr_get_next(&spek_table, &next);
-}
+struct spek_genl_table spek_runs = SPEK_GENL_TABLE(spek_runs, &spek_table_lock, struct spek_run,
+						   ref);
 
 /**
  * spek_run_get() - find a run
@@ -40,14 +25,7 @@ struct spek_run *spek_table_next(u32 id)
  */
 struct spek_run *spek_run_get(u32 id)
 {
-	struct spek_run *run;
-
-	mutex_lock(&spek_table_lock);
-	run = idr_find(&spek_table, id);
-	if (run)
-		kref_get(&run->ref);
-	mutex_unlock(&spek_table_lock);
-	return run;
+	return spek_genl_table_get(&spek_runs, id);
 }
 
 /**
@@ -59,25 +37,19 @@ struct spek_run *spek_run_get(u32 id)
  */
 struct spek_run *spek_run_get_next(u32 id)
 {
-	struct spek_run *run;
-
-	mutex_lock(&spek_table_lock);
-	run = spek_table_next(id);
-	if (run)
-		kref_get(&run->ref);
-	mutex_unlock(&spek_table_lock);
-	return run;
+	return spek_genl_table_get_next(&spek_runs, &id);
 }
 
 /**
- * spek_run_generation() - read the generation of the set of runs
+ * spek_table_next() - find the next run, without a reference
+ * @id: lowest number wanted
  *
- * Context: any.
- * Return: number that changes with the set; never 0.
+ * Context: process, with spek_table_lock.
+ * Return: the run, valid as long as the lock is held, or NULL if there is none.
  */
-u32 spek_run_generation(void)
+struct spek_run *spek_table_next(u32 id)
 {
-	return READ_ONCE(table_generation);
+	return spek_genl_table_next(&spek_runs, &id);
 }
 
 /**
@@ -89,16 +61,12 @@ u32 spek_run_generation(void)
  */
 int spek_table_add(struct spek_run *run)
 {
-	int id;
+	int err = spek_genl_table_add(&spek_runs, run, &run->id);
 
-	lockdep_assert_held(&spek_table_lock);
-	id = idr_alloc_cyclic(&spek_table, run, 1, 0, GFP_KERNEL);
-	if (id > 0) {
-		run->id = id;
-		spek_stats_set_run_id(run->stats, id);
-		table_generation += 2;	/* odd, so never 0 */
-	}
-	return id;
+	if (err)
+		return err;
+	spek_stats_set_run_id(run->stats, run->id);
+	return run->id;
 }
 
 /**
@@ -110,8 +78,7 @@ int spek_table_add(struct spek_run *run)
 void spek_table_remove(struct spek_run *run)
 {
 	mutex_lock(&spek_table_lock);
-	idr_remove(&spek_table, run->id);
-	table_generation += 2;
+	spek_genl_table_remove(&spek_runs, run->id);
 	mutex_unlock(&spek_table_lock);
 }
 
@@ -122,5 +89,5 @@ void spek_table_remove(struct spek_run *run)
  */
 void spek_table_deinit(void)
 {
-	idr_destroy(&spek_table);
+	spek_genl_table_deinit(&spek_runs);
 }

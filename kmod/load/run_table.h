@@ -6,9 +6,11 @@
 #include <linux/mutex.h>
 #include <linux/types.h>
 
+struct spek_genl_table;
 struct spek_run;
 
 extern struct mutex spek_table_lock;
+extern struct spek_genl_table spek_runs;
 
 struct spek_run *spek_table_next(u32 id);
 int spek_table_add(struct spek_run *run);
