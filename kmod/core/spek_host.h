@@ -3,7 +3,8 @@
  * Everything that the core needs from its environment:
  * u8..u64, s8, s32, s64, bool, size_t, NULL, SIZE_MAX, errno values, spek_div64(),
  * spek_is_multiple(), spek_is_power_of_two(), spek_mulhi64(), spek_muladd128(), spek_memset(),
- * spek_likely(), spek_unlikely(), spek_prefetch(), spek_hide(), spek_noinline, spek_cold.
+ * spek_likely(), spek_unlikely(), spek_prefetch(), spek_hide(), spek_noinline, spek_cold,
+ * spek_yield().
  *
  * This is the only file of the core that includes headers from outside, so the other files
  * compile unchanged in the kernel and in userspace.
@@ -17,12 +18,14 @@
 #include <linux/errno.h>
 #include <linux/limits.h>
 #include <linux/math64.h>
+#include <linux/sched.h>
 #include <linux/stddef.h>
 #include <linux/string.h>
 #include <linux/types.h>
 
 #define spek_noinline	noinline
 #define spek_cold	__cold
+#define spek_yield()	cond_resched()
 
 /**
  * spek_div64() - divide; for set-up only, never per I/O
@@ -53,6 +56,10 @@ static inline void spek_memset(void *p, int value, size_t bytes)
 #define spek_noinline		spek_attribute(noinline)
 #define spek_cold		spek_attribute(cold)
 
+#ifndef spek_yield
+#define spek_yield()		((void)0)
+#endif
+
 typedef int8_t s8;
 typedef uint8_t u8;
 typedef uint16_t u16;
@@ -78,6 +85,21 @@ static inline void spek_memset(void *p, int value, size_t bytes)
 #define spek_prefetch(address)		__builtin_prefetch(address)
 /* From here on the compiler knows nothing about @variable, which stays as it is. */
 #define spek_hide(variable)		__asm__("" : "+r" (variable))
+
+/* Steps of a long set-up between two chances for others to run; a power of two. */
+#define SPEK_YIELD_STEPS	(1u << 16)
+
+/**
+ * spek_yield_at() - give up the CPU now and then during a long set-up
+ * @step: number of the step
+ *
+ * Context: may sleep.
+ */
+static inline void spek_yield_at(u64 step)
+{
+	if (!(step & (SPEK_YIELD_STEPS - 1)))
+		spek_yield();
+}
 
 /**
  * spek_is_multiple() - check divisibility; for set-up only

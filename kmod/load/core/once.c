@@ -51,6 +51,7 @@ static void init(struct spek_source *source, const struct spek_stream *stream,
 		u64 start = spek_muldiv64(blocks, part, share->parts, NULL);
 		u64 end = spek_muldiv64(blocks, part + 1, share->parts, NULL);
 
+		spek_yield_at(i);
 		spek_memset(&once[i], 0, sizeof(once[i]));
 		once[i].start = start * first.unit;
 		once[i].next = once[i].start;

@@ -38,13 +38,18 @@ static void memory(struct spek_source_memory *memory, const struct spek_stream *
 static void init(struct spek_source *source, const struct spek_stream *stream,
 		 const struct spek_share *share, struct spek_rng *rng, void *states, void *shared)
 {
+	struct spek_seq_run *run = states;
 	u32 align = stream->align_bytes;
+	u32 i;
 
 	source->runs.first_block = spek_div64(stream->range_start, align);
 	source->runs.restart_blocks = spek_div64(stream->restart_bytes, align);
 	source->runs.run_blocks = spek_div64(stream->run_bytes, align);
 	source->runs.mask = ~((u64)(stream->run_align_bytes / align) - 1);
-	spek_memset(states, 0, sizeof(struct spek_seq_run) * share->count);
+	for (i = 0; i < share->count; i++) {
+		spek_yield_at(i);
+		spek_memset(&run[i], 0, sizeof(run[i]));
+	}
 }
 
 static enum spek_kind kind(const struct spek_stream *stream, bool write)

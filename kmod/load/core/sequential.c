@@ -85,6 +85,7 @@ static void init(struct spek_source *source, const struct spek_stream *stream,
 	for (i = 0; i < share->count; i++) {
 		u64 part = share->first_part + i;
 
+		spek_yield_at(i);
 		cursor[i].start = part_start(stream, part, share->parts);
 		cursor[i].end = part_start(stream, part + 1, share->parts);
 		cursor[i].next = stream->pattern == SPEK_PATTERN_BACKWARD ? cursor[i].end :

@@ -31,8 +31,10 @@ static void init(struct spek_source *source, const struct spek_stream *stream,
 		return;
 	source->mixed.threshold = spek_ppm_threshold(stream->seq_ppm);
 	/* The first I/O has no predecessor: no size fits at this address. */
-	for (i = 0; i < share->count; i++)
+	for (i = 0; i < share->count; i++) {
+		spek_yield_at(i);
 		next[i] = ~0ull;
+	}
 }
 
 static enum spek_kind kind(const struct spek_stream *stream, bool write)

@@ -80,8 +80,10 @@ static void init(struct spek_source *source, const struct spek_stream *stream,
 	source->walk.levels = levels;
 	source->walk.leaf_state = shared;
 	spek_memset(shared, 0, nr_leaves);
-	for (i = 0; i < share->count; i++)
+	for (i = 0; i < share->count; i++) {
+		spek_yield_at(i);
 		place(&walk[i], source, SPEK_LEAF_BLOCKS * (nr_leaves - (1ull << levels)), rng);
+	}
 }
 
 static enum spek_kind kind(const struct spek_stream *stream, bool write)

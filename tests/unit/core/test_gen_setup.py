@@ -1,11 +1,16 @@
 """A generator's set-up: sharing among workers, memory."""
 
 from dataclasses import replace
+from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
+from lib.build.declarations import opened
+from lib.core.build import GENERATOR, LIBRARY
 from lib.core.spekcore import (
     NEVER,
+    SHIM,
     Arrival,
     Asu,
     Generator,
@@ -200,3 +205,44 @@ def test_size_follows_the_worker() -> None:
     workload = spc1(3)
     sizes = [LIB.spek_gen_size(workload.c, w, 4) for w in range(4)]
     assert sizes[0] == sizes[1] == sizes[2] > sizes[3]
+
+
+# ---- time ----
+
+YIELDS = Path(__file__).with_name("yields.h")
+YIELD_STEPS = 1 << 16
+
+
+@pytest.fixture(scope="module")
+def counting() -> tuple[Any, Any]:
+    """A core that counts how often its set-up gives up the CPU."""
+    flags = [*LIBRARY, "-include", str(YIELDS)]
+    library = GENERATOR.build("libyields.so", flags, [SHIM, YIELDS])
+    return opened(GENERATOR.declarations(SHIM) + "\nextern unsigned long yields;", library)
+
+
+@pytest.mark.parametrize(
+    "stream",
+    [
+        Stream("sequential"),
+        Stream("backward"),
+        Stream("strided", stride_bytes=8192),
+        Stream("walk", read_ppm=300_000),
+        Stream("runs", restart_bytes=1 << 29, run_bytes=1 << 20, run_align_bytes=1 << 16),
+        Stream("once"),
+        Stream(seq_ppm=500_000),
+    ],
+    ids=lambda stream: stream.pattern,
+)
+def test_a_long_set_up_lets_others_run(counting: tuple[Any, Any], stream: Stream) -> None:
+    ffi, lib = counting
+    replicas = 3 * YIELD_STEPS + 1
+    workload = one(replace(stream, replicas=replicas), Arrival("poisson", rate=1000))
+    known = ffi.cast("struct spek_workload *", int(FFI.cast("uintptr_t", workload.c)))
+    memory = ffi.new("char[]", lib.spek_gen_size(known, 0, 1) + 64)
+    address = int(ffi.cast("uintptr_t", memory))
+    lib.yields = 0
+
+    lib.spek_gen_init(ffi.cast("struct spek_gen *", address + -address % 64), known, 1, 0, 1)
+
+    assert lib.yields >= replicas // YIELD_STEPS
