@@ -29,11 +29,10 @@
 #include <linux/poll.h>
 #include <linux/slab.h>
 #include <linux/uaccess.h>
-#include <linux/vmalloc.h>
 #include "iolog.h"
+#include "memory.h"
 
 /* A log that is too large is refused: no OOM kill and no warning for it. */
-#define LOG_GFP	(GFP_KERNEL | __GFP_RETRY_MAYFAIL | __GFP_NOWARN)
 
 static struct dentry *spek_debugfs;
 
@@ -41,7 +40,7 @@ static void release_log(struct kref *ref)
 {
 	struct spek_iolog *log = container_of(ref, struct spek_iolog, ref);
 
-	vfree(log->record);
+	kvfree(log->record);
 	kfree(log);
 }
 
@@ -205,13 +204,14 @@ void spek_iolog_rmdir(struct dentry *dir)
  * @dir: from spek_iolog_mkdir()
  * @worker: number of the worker
  * @records: from spek_iolog_records()
+ * @node: NUMA node of the worker
  *
  * Context: process, may sleep.
  * Return: the log or an ERR_PTR().
  */
-struct spek_iolog *spek_iolog_create(struct dentry *dir, u32 worker, u32 records)
+struct spek_iolog *spek_iolog_create(struct dentry *dir, u32 worker, u32 records, int node)
 {
-	struct spek_iolog *log = kzalloc(sizeof(*log), GFP_KERNEL);
+	struct spek_iolog *log = kzalloc_node(sizeof(*log), GFP_KERNEL, node);
 	size_t bytes = array_size(records, sizeof(*log->record));
 	struct dentry *file;
 	char name[16];
@@ -224,7 +224,7 @@ struct spek_iolog *spek_iolog_create(struct dentry *dir, u32 worker, u32 records
 	log->mask = records - 1;
 	log->wake_mask = log->mask >> 3;
 	/* Zeroed: all pages are populated before the first I/O, and expose no old data. */
-	log->record = __vmalloc(bytes, LOG_GFP | __GFP_ZERO);
+	log->record = spek_zalloc_node(bytes, node);
 	if (!log->record) {
 		kfree(log);
 		return ERR_PTR(-ENOMEM);

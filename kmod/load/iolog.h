@@ -54,7 +54,7 @@ u32 spek_iolog_records(u32 records);
 struct dentry *spek_iolog_mkdir(u32 id, char *name, size_t size);
 void spek_iolog_rmdir(struct dentry *dir);
 
-struct spek_iolog *spek_iolog_create(struct dentry *dir, u32 worker, u32 records);
+struct spek_iolog *spek_iolog_create(struct dentry *dir, u32 worker, u32 records, int node);
 void spek_iolog_close(struct spek_iolog *log);
 
 bool spek_iolog_find_room(struct spek_iolog *log);

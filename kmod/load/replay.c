@@ -33,15 +33,14 @@
 #include <linux/log2.h>
 #include <linux/overflow.h>
 #include <linux/slab.h>
-#include <linux/vmalloc.h>
 #include "config.h"
+#include "memory.h"
 #include "outcome.h"
 #include "replay.h"
 #include "submit.h"
 #include "target.h"
 
 /* A ring that is too large is refused: no OOM kill and no warning for it. */
-#define RING_GFP	(GFP_KERNEL | __GFP_RETRY_MAYFAIL | __GFP_NOWARN | __GFP_ZERO)
 
 static_assert(SPEK_OP_FUA == SPEK_TRACE_FUA);
 static_assert(SPEK_OP_PREFLUSH == SPEK_TRACE_PREFLUSH);
@@ -476,8 +475,8 @@ static struct spek_replay_ring *create_ring(struct spek_replay *replay,
 	ring->mask = config->trace_records - 1;
 	ring->arrival = wl->stream[spek_workload_trace(wl)].arrival;
 	ring->is_timed = wl->arrival[ring->arrival].law == SPEK_LAW_TRACE;
-	ring->record = __vmalloc(array_size(config->trace_records, sizeof(*ring->record)),
-				 RING_GFP);
+	ring->record = spek_zalloc_node(array_size(config->trace_records, sizeof(*ring->record)),
+					node);
 	if (!ring->record) {
 		kfree(ring);
 		return NULL;
@@ -537,7 +536,7 @@ void spek_replay_destroy(struct spek_replay *replay)
 	for (i = 0; i < replay->nr; i++) {
 		if (!replay->ring[i])
 			continue;
-		vfree(replay->ring[i]->record);
+		kvfree(replay->ring[i]->record);
 		kfree(replay->ring[i]);
 	}
 	kfree(replay);

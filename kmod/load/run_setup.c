@@ -154,7 +154,8 @@ static int create_logs(struct spek_run *run, struct spek_refusal *refusal)
 		return spek_refuse(refusal, SPEK_REFUSAL_RUN, 0, -EOPNOTSUPP, no_files);
 	}
 	for (i = 0; i < config->nr_workers; i++) {
-		struct spek_iolog *log = spek_iolog_create(run->log_dentry, i, config->log_records);
+		struct spek_iolog *log = spek_iolog_create(run->log_dentry, i, config->log_records,
+							   cpu_to_node(config->worker[i].cpu));
 
 		if (IS_ERR(log) && PTR_ERR(log) != -ENOMEM)
 			return spek_refuse(refusal, SPEK_REFUSAL_RUN, 0, -EOPNOTSUPP, no_files);

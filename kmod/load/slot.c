@@ -8,6 +8,7 @@
 #include <linux/slab.h>
 #include "../compat/compat.h"
 #include "../core/rng.h"
+#include "memory.h"
 #include "outcome.h"
 #include "slot.h"
 
@@ -148,7 +149,7 @@ struct spek_slot *spek_slots_create(struct spek_inflight *inflight, u32 nr, int 
 	struct spek_rng rng;
 	u32 i;
 
-	slots = kvcalloc(nr, sizeof(*slots), SLOT_GFP);
+	slots = spek_zalloc_node(array_size(nr, sizeof(*slots)), node);
 	if (!slots)
 		return NULL;
 	spek_rng_seed(&rng, shape->seed + inflight->worker);

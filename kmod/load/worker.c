@@ -41,9 +41,9 @@
 #include <linux/sched/task.h>
 #include <linux/slab.h>
 #include <linux/stddef.h>
-#include <linux/vmalloc.h>
 #include "config.h"
 #include "iolog.h"
+#include "memory.h"
 #include "outcome.h"
 #include "poll.h"
 #include "replay.h"
@@ -461,18 +461,20 @@ static bool create_sets(struct spek_worker *w, int node)
 	return true;
 }
 
-static int create_memory(struct spek_worker *w, const struct spek_zone_map *zones)
+static int create_memory(struct spek_worker *w, const struct spek_worker_setup *setup)
 {
+	const struct spek_zone_map *zones = setup->zones;
 	const struct spek_run_config *config = w->config;
+	size_t targets_bytes = array_size(config->nr_targets, sizeof(*w->issue.targets));
 	int node = cpu_to_node(w->cpu);
 	size_t size = spek_gen_size(&config->workload, w->index, config->nr_workers);
 	u32 i;
 
-	if (size == SIZE_MAX)
-		return -ENOMEM;
-	w->gen = __vmalloc(size, GFP_KERNEL | __GFP_ZERO | __GFP_RETRY_MAYFAIL | __GFP_NOWARN);
-	w->phases.age = kvcalloc(w->nr_slots, sizeof(*w->phases.age),
-				 GFP_KERNEL | __GFP_RETRY_MAYFAIL);
+	w->issue.targets = kmalloc_node(targets_bytes, GFP_KERNEL, node);
+	if (w->issue.targets)
+		memcpy(w->issue.targets, setup->targets, targets_bytes);
+	w->gen = spek_zalloc_node(size, node);
+	w->phases.age = spek_zalloc_node(array_size(w->nr_slots, sizeof(*w->phases.age)), node);
 	w->slots = spek_slots_create(&w->inflight, w->nr_slots, node);
 	w->issue.poller = kcalloc_node(config->nr_targets, sizeof(*w->issue.poller), GFP_KERNEL,
 				       node);
@@ -519,8 +521,6 @@ struct spek_worker *spek_worker_create(const struct spek_worker_setup *setup, u3
 	if (!w)
 		return ERR_PTR(-ENOMEM);
 	w->config = config;
-	w->issue.targets = kmemdup(setup->targets,
-				   config->nr_targets * sizeof(*w->issue.targets), GFP_KERNEL);
 	w->ops = setup->ops;
 	w->owner = setup->owner;
 	w->polls = setup->polls;
@@ -538,7 +538,7 @@ struct spek_worker *spek_worker_create(const struct spek_worker_setup *setup, u3
 	w->inflight.worker = index;
 	init_llist_head(&w->inflight.done);
 	init_waitqueue_head(&w->start);
-	err = create_memory(w, setup->zones);
+	err = create_memory(w, setup);
 	if (err)
 		goto err_destroy;
 	task = kthread_create_on_node(worker_thread, w, cpu_to_node(cpu), "spek/%u/%u",
@@ -575,7 +575,7 @@ void spek_worker_destroy(struct spek_worker *w)
 	for (i = 0; i < SPEK_NR_SETS; i++)
 		spek_set_destroy(w->phases.set[i]);
 	kvfree(w->phases.age);
-	vfree(w->gen);
+	kvfree(w->gen);
 	spek_zone_gate_destroy(w->zone_gate);
 	kfree(w->contents);
 	kfree(w->issue.poller);

@@ -20,7 +20,7 @@ static int make_log(struct kunit *test)
 	test->priv = fixture;
 	fixture->dir = spek_iolog_mkdir(4711, fixture->name, sizeof(fixture->name));
 	KUNIT_ASSERT_NOT_ERR_OR_NULL(test, fixture->dir);
-	fixture->log = spek_iolog_create(fixture->dir, 0, RECORDS);
+	fixture->log = spek_iolog_create(fixture->dir, 0, RECORDS, NUMA_NO_NODE);
 	KUNIT_ASSERT_NOT_ERR_OR_NULL(test, fixture->log);
 	return 0;
 }
