@@ -149,7 +149,7 @@ struct spek_run {
  * @now_ns: time of the view
  * @outstanding: I/Os that devices hold
  * @backlog: arrivals that were due and not issued, at the last boundary
- * @oldest_ns: age of the oldest outstanding I/O
+ * @oldest_ns: age of the oldest outstanding I/O; 0 before the run begins to end
  * @intervals: closed intervals
  * @errors: failed I/Os
  * @first_error: the first failure in words; empty without one

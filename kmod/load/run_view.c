@@ -98,8 +98,10 @@ void spek_run_view(struct spek_run *run, struct spek_run_view *view)
 
 		spek_worker_info(run->workers[i], &info);
 		view->outstanding += info.outstanding;
-		view->oldest_ns = max(view->oldest_ns,
-				      spek_worker_oldest_ns(run->workers[i], view->now_ns));
+		/* It reads every slot, and so takes cache lines from a worker at full speed. */
+		if (view->reason != SPEK_REASON_NONE)
+			view->oldest_ns = max(view->oldest_ns,
+					      spek_worker_oldest_ns(run->workers[i], view->now_ns));
 	}
 	mutex_unlock(&run->lock);
 }

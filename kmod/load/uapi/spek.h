@@ -176,7 +176,8 @@ struct spek_trace_record {
  * @SPEK_A_RUN_OUTSTANDING: (u32) I/Os that the devices hold now.
  * @SPEK_A_RUN_BACKLOG: (u64) Arrivals that were due and not issued, at the last interval
  *   boundary or at the end.
- * @SPEK_A_RUN_OLDEST_NS: (u64) Age of the oldest outstanding I/O.
+ * @SPEK_A_RUN_OLDEST_NS: (u64) Age of the oldest outstanding I/O, from when the run
+ *   begins to end; 0 before.
  * @SPEK_A_RUN_INTERVALS: (u64) Intervals closed so far.
  * @SPEK_A_RUN_ERRORS: (u64) Failed I/Os so far.
  * @SPEK_A_RUN_FIRST_ERROR: (string, at most 127 bytes) The first failure in words.
