@@ -2,6 +2,7 @@
 /* spek: a load generator for block devices. Loading and unloading. */
 #include <linux/module.h>
 #include "../version.h"
+#include "hotplug.h"
 #include "iolog.h"
 #include "netlink.h"
 #include "run.h"
@@ -20,12 +21,17 @@ static int __init spek_init(void)
 	err = spek_suspend_init();
 	if (err)
 		goto err_run_deinit;
+	err = spek_hotplug_init();
+	if (err)
+		goto err_suspend_deinit;
 	/* Last: no request may meet a half-built module. */
 	err = spek_genl_register(&spek_netlink);
 	if (err)
-		goto err_suspend_deinit;
+		goto err_hotplug_deinit;
 	return 0;
 
+err_hotplug_deinit:
+	spek_hotplug_deinit();
 err_suspend_deinit:
 	spek_suspend_deinit();
 err_run_deinit:
@@ -38,6 +44,7 @@ err_iolog_deinit:
 static void __exit spek_exit(void)
 {
 	spek_genl_unregister(&spek_netlink);
+	spek_hotplug_deinit();
 	spek_suspend_deinit();
 	spek_run_deinit();
 	spek_iolog_deinit();

@@ -515,12 +515,16 @@ static int check_start(struct spek_run *run, u64 start_ns, struct spek_refusal *
 	    spek_states[run->state].accepts_start)
 		return spek_refuse(refusal, SPEK_REFUSAL_RUN, 0, -EBUSY,
 				   "The socket that fed the trace of the run was closed.");
+	if (atomic_read(&run->outcome.reason) == SPEK_REASON_CPU_OFFLINE &&
+	    spek_states[run->state].accepts_start)
+		return spek_refuse(refusal, SPEK_REFUSAL_RUN, 0, -ENODEV,
+				   "The CPU of a worker was taken offline: make the run again.");
 	if (!spek_states[run->state].accepts_start || spek_outcome_has_ended(&run->outcome))
 		return spek_refuse(refusal, SPEK_REFUSAL_RUN, 0, -EBUSY,
 				   "Only a run that is READY can be started.");
 	if (is_suspending)
 		return spek_refuse(refusal, SPEK_REFUSAL_RUN, 0, -EBUSY,
-				   "The system is about to suspend: start the run after it has resumed.");
+				   "The system is about to suspend or to go down: start the run after it has resumed.");
 	if (run->replay && !spek_replay_may_start(run->replay))
 		return spek_refuse(refusal, SPEK_REFUSAL_RUN, 0, -EBUSY,
 				   "No ring of the trace is half full: feed more records, or end the trace.");
@@ -686,7 +690,26 @@ void spek_run_owner_gone(u32 portid)
 	}
 }
 
-/* ---- suspend ---- */
+/* ---- the system suspends or goes down, CPUs go offline ---- */
+
+/* End every run that has started, and prevent starts. Return: true if no I/O is left in time */
+static bool end_all(enum spek_reason reason)
+{
+	struct spek_run *run;
+	u32 id;
+
+	mutex_lock(&spek_table_lock);
+	is_suspending = true;
+	for (id = 0; (run = spek_table_next(id)); id = run->id + 1) {
+		mutex_lock(&run->lock);
+		if (!spek_states[run->state].accepts_delete)
+			spek_outcome_end(&run->outcome, reason);
+		mutex_unlock(&run->lock);
+	}
+	mutex_unlock(&spek_table_lock);
+	return wait_event_timeout(all_ended, !atomic_read(&nr_started),
+				  msecs_to_jiffies(SUSPEND_WAIT_MS));
+}
 
 /**
  * spek_run_suspend_all() - end every run before the system suspends
@@ -699,23 +722,56 @@ void spek_run_owner_gone(u32 portid)
  */
 int spek_run_suspend_all(void)
 {
+	if (end_all(SPEK_REASON_SUSPENDED))
+		return 0;
+	spek_run_resume_all();
+	return -EBUSY;
+}
+
+/**
+ * spek_run_shutdown_all() - end every run before the system goes down
+ *
+ * Waits up to SUSPEND_WAIT_MS for I/O: a device that does not answer must not keep the system up.
+ * No run starts any more.
+ *
+ * Context: process, may sleep.
+ */
+void spek_run_shutdown_all(void)
+{
+	end_all(SPEK_REASON_SHUTDOWN);
+}
+
+static bool has_worker_on(const struct spek_run_config *config, u32 cpu)
+{
+	u32 i;
+
+	for (i = 0; i < config->nr_workers; i++)
+		if (config->worker[i].cpu == cpu)
+			return true;
+	return false;
+}
+
+/**
+ * spek_run_cpu_offline() - end every run with a worker on a CPU
+ * @cpu: CPU that goes offline
+ *
+ * A run that is READY can't start any more: the thread has lost its CPU.
+ *
+ * Context: process, with the CPU hotplug lock. Doesn't wait for the ends.
+ */
+void spek_run_cpu_offline(u32 cpu)
+{
 	struct spek_run *run;
 	u32 id;
 
 	mutex_lock(&spek_table_lock);
-	is_suspending = true;
 	for (id = 0; (run = spek_table_next(id)); id = run->id + 1) {
 		mutex_lock(&run->lock);
-		if (!spek_states[run->state].accepts_delete)
-			spek_outcome_end(&run->outcome, SPEK_REASON_SUSPENDED);
+		if (!spek_states[run->state].has_ended && has_worker_on(run->config, cpu))
+			spek_outcome_end(&run->outcome, SPEK_REASON_CPU_OFFLINE);
 		mutex_unlock(&run->lock);
 	}
 	mutex_unlock(&spek_table_lock);
-	if (wait_event_timeout(all_ended, !atomic_read(&nr_started),
-			       msecs_to_jiffies(SUSPEND_WAIT_MS)))
-		return 0;
-	spek_run_resume_all();
-	return -EBUSY;
 }
 
 /**

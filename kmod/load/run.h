@@ -191,6 +191,8 @@ void spek_run_owner_gone(u32 portid);
 
 int spek_run_suspend_all(void);
 void spek_run_resume_all(void);
+void spek_run_shutdown_all(void);
+void spek_run_cpu_offline(u32 cpu);
 
 bool spek_run_is_set_up(const struct spek_run *run);
 struct spek_verify *spek_run_verify(const struct spek_run *run);

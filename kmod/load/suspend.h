@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* Ending runs before the system suspends or hibernates. */
+/* Ending runs before the system suspends, hibernates or goes down. */
 #ifndef SPEK_SUSPEND_H
 #define SPEK_SUSPEND_H
 

@@ -130,7 +130,7 @@ def test_a_device_that_holds_io_keeps_the_system_awake(nl: Socket, disks: list[s
         no = refused(lambda: nl.ask(Cmd.RUN_START, id=ready))
         assert (no.errno, no.text) == (
             errno.EBUSY,
-            "The system is about to suspend: start the run after it has resumed.",
+            "The system is about to suspend or to go down: start the run after it has resumed.",
         )
         with pytest.raises(OSError) as caught:
             sleeping.result()

@@ -145,6 +145,8 @@ _REASON_TEXT: dict[Reason, str] = {
     Reason.DEVICE_GONE: "a device was removed during the run",
     Reason.ERRORS: "the run ended after too many I/O errors",
     Reason.SUSPENDED: "the run ended because the system was suspending",
+    Reason.SHUTDOWN: "the run ended because the system was going down",
+    Reason.CPU_OFFLINE: "the run ended because the CPU of a worker was taken offline",
     Reason.FEEDER_GONE: "the feeder of the trace exited before the end of the trace",
     Reason.LIMITS: "a device's limits shrank during the run, and memory to adapt was not available",
 }

@@ -120,6 +120,8 @@ enum spek_refusal_kind {
  *   into smaller requests.
  * @SPEK_REASON_FEEDER_GONE: The socket that fed the trace was closed before the end of
  *   the trace.
+ * @SPEK_REASON_SHUTDOWN: The system was going down.
+ * @SPEK_REASON_CPU_OFFLINE: The CPU of a worker was taken offline.
  */
 enum spek_reason {
 	SPEK_REASON_NONE,
@@ -131,6 +133,8 @@ enum spek_reason {
 	SPEK_REASON_SUSPENDED,
 	SPEK_REASON_LIMITS,
 	SPEK_REASON_FEEDER_GONE,
+	SPEK_REASON_SHUTDOWN,
+	SPEK_REASON_CPU_OFFLINE,
 };
 
 /**

@@ -24,28 +24,45 @@ from lib.waiting import eventually
 from spekctl.errors import SpekError
 from spekctl.kernel.feeds import PowerLink, PowerSample
 from spekctl.kernel.prober import Prober
-from spekctl.kernel.records import Reason, RunState
+from spekctl.kernel.records import Reason, RunInfo, RunState
 
 CPU1 = Path("/sys/devices/system/cpu/cpu1/online")
 W = 1_000_000  # in microwatts
 
 
-def off_and_on_again(world: World, run: int) -> None:
-    """CPU 1, with I/Os coming back all the time."""
+@contextlib.contextmanager
+def cpu_offline() -> Iterator[None]:
+    """CPU 1 is offline meanwhile."""
     try:
-        for value in "01":
-            CPU1.write_text(value)
-            world.moves(run, 100)
+        CPU1.write_text("0")
+        yield
     finally:
         CPU1.write_text("1")
 
 
+def end_by_cpu(world: World, run: int) -> RunInfo:
+    """The end of a run with a worker on CPU 1, which goes offline."""
+    with cpu_offline():
+        return world.done(run, Reason.CPU_OFFLINE)
+
+
 @scenario("bio", "mq")
 def cpu_goes_and_comes(world: World, backend: str) -> str:
-    """The worker of an offline CPU continues on another one."""
+    """A run with a worker on the CPU ends, on another CPU; a READY one does not start any more."""
     node = world.null().node
     with world.running(endless(node, backend)) as run:
-        off_and_on_again(world, run)
+        assert end_by_cpu(world, run).errors == 0
+    ready = world.controller.run_new(endless(node, backend))
+    try:
+        with cpu_offline():
+            pass
+        with pytest.raises(Refusal, match="The CPU of a worker was taken offline") as caught:
+            world.controller.run_start(ready)
+        assert caught.value.errno == errno.ENODEV
+    finally:
+        world.controller.run_delete(ready)
+    # on the CPU that is back
+    with world.running(endless(node, backend)) as run:
         assert world.stop(run).errors == 0
     return node
 
@@ -58,8 +75,7 @@ def cpu_goes_while_it_polls(world: World, backend: str) -> str:
     timeout_ns = int(queue(node, "io_timeout").read_text()) * MS
     config = endless(node, backend, depth=32, batch=4, workers=1, polled=True)
     with world.running(msgspec.structs.replace(config, cpus=[1])) as run:
-        off_and_on_again(world, run)
-        assert world.stop(run).errors == 0
+        assert end_by_cpu(world, run).errors == 0
         rows = world.controller.intervals(run, 0)
     longest_ns = max(max(row.read.response_max_ns, row.write.response_max_ns) for row in rows)
     assert longest_ns < timeout_ns
@@ -248,7 +264,9 @@ def everything_at_once(world: World) -> str:
     """A CPU goes and the clock is set while the disk is switched off and the module is asked to
     leave: the run's result names the disk."""
     disk = world.null()
-    with world.running(endless(disk.node, "mq")) as run, clock_steps(1) as step:
+    # Without a worker on the CPU, which would end the run first.
+    config = endless(disk.node, "mq", workers=1)
+    with world.running(config) as run, clock_steps(1) as step:
         remover = threading.Thread(target=disk.power, args=(False,))
         try:
             CPU1.write_text("0")

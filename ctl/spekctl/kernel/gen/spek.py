@@ -106,6 +106,8 @@ class Reason(IntEnum):
     SUSPENDED = 6
     LIMITS = 7
     FEEDER_GONE = 8
+    SHUTDOWN = 9
+    CPU_OFFLINE = 10
 
 
 class Backend(IntEnum):

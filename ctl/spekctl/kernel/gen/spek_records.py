@@ -58,6 +58,8 @@ class Reason(Coded):
     SUSPENDED = "suspended"
     LIMITS = "limits"
     FEEDER_GONE = "feeder-gone"
+    SHUTDOWN = "shutdown"
+    CPU_OFFLINE = "cpu-offline"
 
 
 class Backend(Coded):
