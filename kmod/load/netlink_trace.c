@@ -4,8 +4,8 @@
 #include "replay.h"
 
 /* Find the replay of a run, and make the socket its feeder. Return: 0 or a negative errno */
-static int claim(const struct genl_info *info, const struct spek_run *run,
-		 struct spek_replay **replay)
+static int claim_replay(const struct genl_info *info, const struct spek_run *run,
+			struct spek_replay **replay)
 {
 	struct spek_refusal refusal = {};
 	int new;
@@ -24,7 +24,7 @@ static int claim(const struct genl_info *info, const struct spek_run *run,
 	return 0;
 }
 
-static int answer(struct genl_info *info, u32 accepted, u32 room)
+static int send_answer(struct genl_info *info, u32 accepted, u32 room)
 {
 	struct sk_buff *msg = genlmsg_new(nla_total_size(sizeof(u32)) * 2, GFP_KERNEL);
 	void *head;
@@ -39,7 +39,7 @@ static int answer(struct genl_info *info, u32 accepted, u32 room)
 	return genlmsg_reply(msg, info);
 }
 
-static int feed(struct genl_info *info, const struct spek_run *run)
+static int feed_records(struct genl_info *info, const struct spek_run *run)
 {
 	const struct nlattr *records = info->attrs[SPEK_A_TRACE_RECORDS];
 	const struct nlattr *worker = info->attrs[SPEK_A_TRACE_WORKER];
@@ -56,7 +56,7 @@ static int feed(struct genl_info *info, const struct spek_run *run)
 	if (nla_get_u32(worker) >= run->config->nr_workers)
 		return spek_genl_refuse(info->extack, worker, -ERANGE,
 					"The run has no worker with this number.");
-	err = claim(info, run, &replay);
+	err = claim_replay(info, run, &replay);
 	if (err)
 		return err;
 	err = spek_replay_feed(replay, nla_get_u32(worker), nla_data(records), nr, &accepted,
@@ -64,17 +64,17 @@ static int feed(struct genl_info *info, const struct spek_run *run)
 	if (err)
 		return spek_genl_refuse(info->extack, err == -EBUSY ?
 					info->attrs[SPEK_A_TRACE_RUN] : records, err, refusal.text);
-	return answer(info, accepted, room);
+	return send_answer(info, accepted, room);
 }
 
-static int end(struct genl_info *info, const struct spek_run *run)
+static int end_trace(struct genl_info *info, const struct spek_run *run)
 {
 	const struct nlattr *count = info->attrs[SPEK_A_TRACE_COUNT];
 	struct spek_refusal refusal = {};
 	struct spek_replay *replay;
 	int err;
 
-	err = claim(info, run, &replay);
+	err = claim_replay(info, run, &replay);
 	if (err)
 		return err;
 	err = spek_replay_end(replay, nla_get_u64(count), &refusal);
@@ -85,8 +85,9 @@ static int end(struct genl_info *info, const struct spek_run *run)
 }
 
 /* Serve a request about the trace of a run. */
-static int serve(struct sk_buff *skb, struct genl_info *info, bool has_all, const char *needs,
-		 int (*act)(struct genl_info *info, const struct spek_run *run))
+static int serve_request(struct sk_buff *skb, struct genl_info *info, bool has_all,
+			 const char *needs,
+			 int (*act)(struct genl_info *info, const struct spek_run *run))
 {
 	struct spek_run *run;
 	int err;
@@ -108,11 +109,12 @@ int spek_nl_trace_feed_doit(struct sk_buff *skb, struct genl_info *info)
 {
 	bool has_all = info->attrs[SPEK_A_TRACE_WORKER] && info->attrs[SPEK_A_TRACE_RECORDS];
 
-	return serve(skb, info, has_all, "The request needs a worker and records.", feed);
+	return serve_request(skb, info, has_all, "The request needs a worker and records.",
+			     feed_records);
 }
 
 int spek_nl_trace_end_doit(struct sk_buff *skb, struct genl_info *info)
 {
-	return serve(skb, info, info->attrs[SPEK_A_TRACE_COUNT],
-		     "The request needs the number of all records.", end);
+	return serve_request(skb, info, info->attrs[SPEK_A_TRACE_COUNT],
+			     "The request needs the number of all records.", end_trace);
 }

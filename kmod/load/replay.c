@@ -61,14 +61,14 @@ u32 spek_replay_records(u32 records)
 /* ---- the worker's side ---- */
 
 /* Take the next record: spek_supply.next */
-static bool take(struct spek_supply *supply, struct spek_recorded *record)
+static bool take_record(struct spek_supply *supply, struct spek_recorded *record)
 {
 	struct spek_replay_ring *ring = container_of(supply, struct spek_replay_ring, supply);
 
 	/* The one before was issued. */
 	WRITE_ONCE(ring->issued, ring->taken);
 	if (ring->taken == ring->seen_written) {
-		/* The contents of the records: pairs with publish(). */
+		/* The contents of the records: pairs with publish_records(). */
 		ring->seen_written = smp_load_acquire(&ring->written);
 		if (ring->taken == ring->seen_written) {
 			/* Here: a batch of other I/Os may follow before the worker asks again. */
@@ -100,7 +100,10 @@ void spek_replay_attach(struct spek_replay_ring *ring, struct spek_gen *gen, u64
 /* A record has come that is due at @due_ns; the ring was empty. */
 static void end_dry(struct spek_replay_ring *ring, u64 due_ns)
 {
-	/* Not now: the worker may have been busy with other I/Os since. Pairs with publish(). */
+	/*
+	 * Not now: the worker may have been busy with other I/Os since. Pairs with
+	 * publish_records().
+	 */
 	u64 dry_ns = max(ring->dry_since_ns, due_ns), filled_ns = READ_ONCE(ring->filled_ns);
 
 	if (dry_ns < filled_ns) {
@@ -188,7 +191,7 @@ u64 spek_replay_backlog(const struct spek_replay_ring *ring, const struct spek_g
 
 	if (!ring->is_timed || (held && spek_gen_record_ns(gen) >= end_ns))
 		return 0;
-	/* The contents of the records: pairs with publish(). */
+	/* The contents of the records: pairs with publish_records(). */
 	high = smp_load_acquire(&ring->written);
 	while (low < high) {
 		u64 middle = low + (high - low) / 2;
@@ -268,7 +271,7 @@ bool spek_replay_is_fed_by(const struct spek_replay *replay, u32 portid)
 /* Return: records for which a ring has room */
 static u32 room_in(const struct spek_replay_ring *ring)
 {
-	/* The worker has copied what it took: pairs with take(). */
+	/* The worker has copied what it took: pairs with take_record(). */
 	return ring->mask + 1 - (ring->written - smp_load_acquire(&ring->taken));
 }
 
@@ -311,7 +314,7 @@ static int check_records(const struct spek_replay *replay, const struct spek_rep
 	return 0;
 }
 
-static void wake(const struct spek_replay *replay, u32 worker)
+static void wake_worker(const struct spek_replay *replay, u32 worker)
 {
 	/* Between adding records, or the end, and reading: see the top of this file. */
 	smp_mb();
@@ -319,7 +322,7 @@ static void wake(const struct spek_replay *replay, u32 worker)
 		spek_outcome_wake(replay->outcome, worker);
 }
 
-static void publish(struct spek_replay_ring *ring, const void *records, u32 nr)
+static void publish_records(struct spek_replay_ring *ring, const void *records, u32 nr)
 {
 	u32 i;
 
@@ -332,7 +335,7 @@ static void publish(struct spek_replay_ring *ring, const void *records, u32 nr)
 	}
 	if (room_in(ring) == ring->mask + 1)
 		WRITE_ONCE(ring->filled_ns, ktime_get_ns());
-	/* Publish whole records, and @filled_ns: pairs with take(). */
+	/* Publish whole records, and @filled_ns: pairs with take_record(). */
 	smp_store_release(&ring->written, ring->written + nr);
 }
 
@@ -364,9 +367,9 @@ int spek_replay_feed(struct spek_replay *replay, u32 worker, const void *records
 		err = check_records(replay, ring, records, nr, refusal);
 	if (!err) {
 		*accepted = min(nr, room_in(ring));
-		publish(ring, records, *accepted);
+		publish_records(ring, records, *accepted);
 		*room = room_in(ring);
-		wake(replay, worker);
+		wake_worker(replay, worker);
 	}
 	mutex_unlock(&replay->lock);
 	return err;
@@ -399,7 +402,7 @@ int spek_replay_end(struct spek_replay *replay, u64 count, struct spek_refusal *
 		/* Nothing is written after it: pairs with spek_replay_refill(). */
 		smp_store_release(&replay->has_ended, true);
 		for (i = 0; i < replay->nr; i++)
-			wake(replay, i);
+			wake_worker(replay, i);
 	}
 	mutex_unlock(&replay->lock);
 	return err;
@@ -470,7 +473,7 @@ static struct spek_replay_ring *create_ring(struct spek_replay *replay,
 
 	if (!ring)
 		return NULL;
-	ring->supply.next = take;
+	ring->supply.next = take_record;
 	ring->replay = replay;
 	ring->mask = config->trace_records - 1;
 	ring->arrival = wl->stream[spek_workload_trace(wl)].arrival;

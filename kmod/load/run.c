@@ -137,8 +137,10 @@ static void queue_run_work(struct spek_run *run, struct workqueue_struct *wq,
 /*
  * Make an armed run RUNNING if its time has come. Several work items check for it, but once the
  * workers have ended only finish_work(), with the time of their end: that may be before the start.
+ *
+ * Return: true if the run has just become RUNNING.
  */
-static bool begins_to_run(struct spek_run *run, const struct spek_clocks *now)
+static bool start_if_due(struct spek_run *run, const struct spek_clocks *now)
 {
 	u64 late_ns = now->mono_ns - run->started.mono_ns;
 
@@ -169,7 +171,7 @@ static void start_work(struct work_struct *work)
 	mutex_lock(&run->notify_lock);
 	mutex_lock(&run->lock);
 	read_clocks(&now);
-	begins = atomic_read(&run->live_workers) && begins_to_run(run, &now);
+	begins = atomic_read(&run->live_workers) && start_if_due(run, &now);
 	/* Jiffies may run ahead of the clock. finish_work() may be cancelling this work. */
 	again = run->state == SPEK_STATE_ARMED && queue_start_work(run);
 	mutex_unlock(&run->lock);
@@ -217,8 +219,8 @@ static bool collect_sets(struct spek_run *run)
 	return true;
 }
 
-/* Return: true if the run has begun to drain. */
-static bool begins_to_drain(struct spek_run *run)
+/* Make a run DRAINING at the end of its measurement. Return: true if it has just become so */
+static bool drain_if_due(struct spek_run *run)
 {
 	if (run->state != SPEK_STATE_RUNNING)
 		return false;
@@ -243,8 +245,8 @@ static void collect_work(struct work_struct *work)
 	mutex_lock(&run->notify_lock);
 	mutex_lock(&run->lock);
 	read_clocks(&now);
-	changes = atomic_read(&run->live_workers) && begins_to_run(run, &now);
-	changes |= begins_to_drain(run);
+	changes = atomic_read(&run->live_workers) && start_if_due(run, &now);
+	changes |= drain_if_due(run);
 	mutex_unlock(&run->lock);
 	if (changes)
 		listener->state_changed(run);
@@ -299,7 +301,7 @@ static void finish_work(struct work_struct *work)
 	if (spek_states[run->state].has_ended)
 		goto unlock;
 	spek_stats_flush(run->stats);
-	begins_to_run(run, &ended);
+	start_if_due(run, &ended);
 	was_started = run->state != SPEK_STATE_READY;
 	if (run->state == SPEK_STATE_RUNNING)
 		set_state(run, SPEK_EVENT_END);

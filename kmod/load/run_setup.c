@@ -291,7 +291,7 @@ void spek_run_release_devices(struct spek_run *run, struct spek_worker **workers
 
 /* ---- the whole ---- */
 
-static bool reads(const struct spek_workload *wl)
+static bool needs_read_buffers(const struct spek_workload *wl)
 {
 	u32 i;
 
@@ -327,7 +327,7 @@ struct spek_run *spek_run_alloc(struct spek_run_config *config)
 	run->outcome.max_errors = config->max_errors;
 	run->shape.buffer_bytes = spek_workload_max_bytes(wl);
 	run->shape.chunk_bytes = spek_slot_chunk_bytes(run->shape.buffer_bytes);
-	run->shape.reads = reads(wl);
+	run->shape.reads = needs_read_buffers(wl);
 	run->shape.writes = spek_workload_writes(wl);
 	run->shape.random = config->data == SPEK_DATA_RANDOM;
 	run->shape.seed = config->seed;

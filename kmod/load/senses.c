@@ -3,12 +3,12 @@
 #include "senses.h"
 
 /* Never 0, which marks an empty entry. */
-static int pack(const struct spek_sense *sense)
+static int pack_sense(const struct spek_sense *sense)
 {
 	return 1 << 28 | sense->deferred << 24 | sense->key << 16 | sense->asc << 8 | sense->ascq;
 }
 
-static void unpack(int packed, struct spek_sense *sense)
+static void unpack_sense(int packed, struct spek_sense *sense)
 {
 	sense->present = true;
 	sense->deferred = packed >> 24 & 1;
@@ -26,7 +26,7 @@ static void unpack(int packed, struct spek_sense *sense)
  */
 void spek_senses_add(struct spek_senses *senses, const struct spek_sense *sense)
 {
-	int packed = pack(sense);
+	int packed = pack_sense(sense);
 	u32 i;
 
 	for (i = 0; i < SPEK_MAX_SENSES; i++) {
@@ -57,7 +57,7 @@ u64 spek_senses_get(const struct spek_senses *senses, u32 index, struct spek_sen
 
 	if (!packed)
 		return 0;
-	unpack(packed, sense);
+	unpack_sense(packed, sense);
 	/* The entry is set before its first request is counted. */
 	return max_t(u64, atomic64_read(&senses->cause[index].count), 1);
 }

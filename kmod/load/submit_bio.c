@@ -62,7 +62,7 @@ static noinline int count_cuts(struct spek_part *part)
 				    part->slot->inflight->shape->chunk_bytes) - 1;
 }
 
-static int send(struct spek_part *part)
+static int send_bio(struct spek_part *part)
 {
 	/*
 	 * The block layer only looks at GD_DEAD while it waits for a frozen queue. That of a SCSI
@@ -89,7 +89,7 @@ static int send(struct spek_part *part)
  */
 int spek_bio_submit(struct spek_part *part)
 {
-	return send(part);
+	return send_bio(part);
 }
 
 static bool others_are_out(const struct spek_part *part)
@@ -134,10 +134,10 @@ static int submit_polled(struct spek_part *part)
 	int cuts;
 
 	if (!others_are_out(part))
-		return send(part);
+		return send_bio(part);
 	bio->bi_opf |= REQ_NOWAIT;
 	inflight->nowait_bio = bio;
-	cuts = send(part);
+	cuts = send_bio(part);
 	if (inflight->nowait_bio) {
 		inflight->nowait_bio = NULL;
 		return cuts;

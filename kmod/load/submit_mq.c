@@ -164,8 +164,8 @@ static inline bool is_one_segment(const struct spek_part *part, const struct que
  * Return: segments of the data; 0 if the block layer has to cut or complete it, -EIO if nothing may
  * be sent
  */
-static __always_inline int check(const struct spek_part *part, const struct request_queue *q,
-				 sector_t sector)
+static __always_inline int check_request(const struct spek_part *part,
+					 const struct request_queue *q, sector_t sector)
 {
 	const struct bio *bio = &part->bio;
 
@@ -184,7 +184,7 @@ static __always_inline int check(const struct spek_part *part, const struct requ
  * The part is no longer one request by the current limits: the worker cuts it again, or, where its
  * limits are those already, the block layer does.
  */
-static noinline int resubmit(struct spek_part *part)
+static noinline int resubmit_part(struct spek_part *part)
 {
 	const struct spek_backend_ops *ops = spek_backend_bio_of(part->target);
 
@@ -196,7 +196,7 @@ static noinline int resubmit(struct spek_part *part)
 	return ops->submit(part);
 }
 
-static noinline int fail(struct spek_part *part)
+static noinline int fail_part(struct spek_part *part)
 {
 	bio_io_error(&part->bio);
 	return 0;
@@ -215,7 +215,7 @@ static noinline int submit_alone(struct spek_part *part)
 }
 
 /* As the block layer does, so that the first of many requests is not delayed. */
-static noinline void flush(struct blk_plug *plug)
+static noinline void flush_list(struct blk_plug *plug)
 {
 	blk_finish_plug(plug);
 	blk_start_plug(plug);
@@ -239,7 +239,7 @@ int spek_mq_submit(struct spek_part *part)
 	if (unlikely(!plug))
 		return submit_alone(part);
 	if (unlikely(spek_compat_plug_is_full(plug)))
-		flush(plug);
+		flush_list(plug);
 	rq = blk_mq_alloc_request(q, gets_cached_rqs(q, part->target) ? opf | REQ_OP_WRITE : opf,
 				  BLK_MQ_REQ_NOWAIT);
 	if (IS_ERR(rq)) {
@@ -249,10 +249,10 @@ int spek_mq_submit(struct spek_part *part)
 		return 0;
 	}
 	rq->__sector = bio->bi_iter.bi_sector + part->target->start_sector;
-	nr_segments = check(part, q, rq->__sector);
+	nr_segments = check_request(part, q, rq->__sector);
 	if (unlikely(nr_segments <= 0)) {
 		blk_mq_free_request(rq);
-		return nr_segments ? fail(part) : resubmit(part);
+		return nr_segments ? fail_part(part) : resubmit_part(part);
 	}
 	rq->cmd_flags = bio->bi_opf;
 	rq->__data_len = bio->bi_iter.bi_size;

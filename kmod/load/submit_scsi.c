@@ -90,7 +90,7 @@ static const char *why_unsupported(const struct spek_target *target)
 }
 
 /* Fail a part that was not sent or did not reach the device. */
-static void fail(struct spek_part *part, blk_status_t status)
+static void fail_part(struct spek_part *part, blk_status_t status)
 {
 	memset(&part->sense, 0, sizeof(part->sense));
 	part->bio.bi_status = status;
@@ -148,7 +148,7 @@ static bool uses_cached_rqs(const struct spek_target *target)
 	return true;
 }
 
-static int submit(struct spek_part *part)
+static int submit_command(struct spek_part *part)
 {
 	struct bio *bio = &part->bio;
 	struct request_queue *q = bdev_get_queue(bio->bi_bdev);
@@ -157,7 +157,7 @@ static int submit(struct spek_part *part)
 
 	/* submit_bio() would notice that a partition or disk has shrunk; commands don't. */
 	if (unlikely(bio_end_sector(bio) > bdev_nr_sectors(bio->bi_bdev))) {
-		fail(part, BLK_STS_IOERR);
+		fail_part(part, BLK_STS_IOERR);
 		return 0;
 	}
 	bio->bi_opf &= ~(__force blk_opf_t)REQ_OP_MASK;
@@ -167,18 +167,18 @@ static int submit(struct spek_part *part)
 	if (IS_ERR(rq)) {
 		if (spek_request_should_retry(part, PTR_ERR(rq)))
 			return -EAGAIN;
-		fail(part, BLK_STS_IOERR);
+		fail_part(part, BLK_STS_IOERR);
 		return 0;
 	}
 	if (unlikely(spek_request_is_late(part))) {
 		blk_mq_free_request(rq);
-		fail(part, BLK_STS_IOERR);
+		fail_part(part, BLK_STS_IOERR);
 		return 0;
 	}
 	/* Addresses are in blocks. Changing their size freezes the queue: not while @rq exists. */
 	if (unlikely(queue_logical_block_size(q) != part->target->logical_block)) {
 		blk_mq_free_request(rq);
-		fail(part, BLK_STS_IOERR);
+		fail_part(part, BLK_STS_IOERR);
 		return 0;
 	}
 	if (unlikely(bio_sectors(bio) > queue_max_sectors(q))) {
@@ -205,7 +205,7 @@ static int submit(struct spek_part *part)
 	((struct scsi_cmnd *)blk_mq_rq_to_pdu(rq))->flags = 0;
 	if (spek_request_undo(rq, status))
 		return -EBUSY;
-	fail(part, status);
+	fail_part(part, status);
 	return 0;
 }
 
@@ -214,6 +214,6 @@ const struct spek_backend_ops spek_backend_scsi = {
 	.cgroup = false,
 	.why_unsupported = why_unsupported,
 	.uses_cached_rqs = uses_cached_rqs,
-	.submit = submit,
+	.submit = submit_command,
 	.end_io = spek_part_end_io,
 };

@@ -117,7 +117,7 @@ struct piece {
 };
 
 /* Bytes that an operation reads or changes; commands have no length of their own. */
-static u64 covered(const struct spek_op *op, const struct spek_asu_map *asu)
+static u64 covered_bytes(const struct spek_op *op, const struct spek_asu_map *asu)
 {
 	return op->kind == SPEK_OP_ZONE_RESET ? asu->asu->zone_bytes : op->bytes;
 }
@@ -134,7 +134,7 @@ static void find_piece(struct piece *piece, const struct spek_map *map, const st
 	piece->nr = piece->bytes >> map->shift;
 }
 
-static bool acquire(atomic64_t *grain, bool write)
+static bool hold_grain(atomic64_t *grain, bool write)
 {
 	s64 old = atomic64_read(grain);
 	u64 state;
@@ -192,8 +192,8 @@ static u64 left_state(u64 state, const struct spek_op *op, enum leave how)
 }
 
 /* Leave the grains of the first @bytes of an operation. */
-static void leave(const struct spek_map *map, const struct spek_op *op,
-		  const struct spek_asu_map *asu, u64 bytes, enum leave how)
+static void leave_grains(const struct spek_map *map, const struct spek_op *op,
+			 const struct spek_asu_map *asu, u64 bytes, enum leave how)
 {
 	struct piece piece;
 	u64 done;
@@ -225,16 +225,16 @@ bool spek_verify_acquire(struct spek_verify *verify, const struct spek_op *op,
 			 const struct spek_asu_map *asu)
 {
 	const struct spek_map *map = verify->map;
-	u64 done, bytes = covered(op, asu);
+	u64 done, bytes = covered_bytes(op, asu);
 	struct piece piece;
 	u32 i;
 
 	for (done = 0; done < bytes; done += piece.bytes) {
 		find_piece(&piece, map, op, asu, done, bytes);
 		for (i = 0; i < piece.nr; i++) {
-			if (acquire(&map->target[piece.target].grain[piece.first + i], op->write))
+			if (hold_grain(&map->target[piece.target].grain[piece.first + i], op->write))
 				continue;
-			leave(map, op, asu, done + ((u64)i << map->shift), LEAVE_AGAIN);
+			leave_grains(map, op, asu, done + ((u64)i << map->shift), LEAVE_AGAIN);
 			return false;
 		}
 		cond_resched();
@@ -268,7 +268,7 @@ static void stamp_piece(const struct spek_verify *verify, struct spek_slot *slot
 }
 
 /* Data of an earlier read must not pass for the data of this one. */
-static void wipe(struct spek_slot *slot, u32 chunk)
+static void wipe_chunk(struct spek_slot *slot, u32 chunk)
 {
 	u32 done;
 
@@ -298,7 +298,7 @@ bool spek_verify_begin(struct spek_verify *verify, struct spek_slot *slot,
 	if (!spek_op_has_data(op))
 		return true;
 	if (!op->write)
-		wipe(slot, verify->chunk_bytes);
+		wipe_chunk(slot, verify->chunk_bytes);
 	for (done = 0; op->write && done < op->bytes; done += piece.bytes) {
 		find_piece(&piece, map, op, asu, done, op->bytes);
 		stamp_piece(verify, slot, &piece);
@@ -320,7 +320,7 @@ void spek_verify_count_wait(struct spek_verify *verify)
 	spin_unlock(&verify->lock);
 }
 
-static void note(struct spek_verify *verify, const struct spek_mismatch_record *record)
+static void note_mismatch(struct spek_verify *verify, const struct spek_mismatch_record *record)
 {
 	spin_lock(&verify->lock);
 	verify->counts.kind[record->finding.verdict]++;
@@ -381,7 +381,7 @@ static void check_piece(struct spek_verify *verify, struct spek_slot *slot,
 		record.expected = expect.generation;
 		record.zeroed = expect.content == SPEK_CONTENT_ZEROES;
 		record.offset = piece->offset + at;
-		note(verify, &record);
+		note_mismatch(verify, &record);
 	}
 }
 
@@ -397,7 +397,8 @@ static void check_piece(struct spek_verify *verify, struct spek_slot *slot,
 void spek_verify_release(struct spek_verify *verify, const struct spek_op *op,
 			 const struct spek_asu_map *asu, bool failed)
 {
-	leave(verify->map, op, asu, covered(op, asu), failed ? LEAVE_FAILED : LEAVE_DONE);
+	leave_grains(verify->map, op, asu, covered_bytes(op, asu),
+		     failed ? LEAVE_FAILED : LEAVE_DONE);
 }
 
 /**
@@ -446,7 +447,8 @@ void spek_verify_end(struct spek_verify *verify, struct spek_slot *slot,
 void spek_verify_drop(struct spek_verify *verify, const struct spek_op *op,
 		      const struct spek_asu_map *asu, bool begun)
 {
-	leave(verify->map, op, asu, covered(op, asu), begun ? LEAVE_HELD : LEAVE_WAITED);
+	leave_grains(verify->map, op, asu, covered_bytes(op, asu),
+		     begun ? LEAVE_HELD : LEAVE_WAITED);
 }
 
 /* ---- results ---- */

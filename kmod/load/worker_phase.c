@@ -67,7 +67,7 @@ static bool may_seal(const struct spek_phases *phases)
 }
 
 /* Seal the active set, whose span is filled in. The next set is free, unless this is the last. */
-static void seal(struct spek_worker *w)
+static void seal_set(struct spek_worker *w)
 {
 	struct spek_phases *phases = &w->phases;
 	struct spek_set *set = phases->active;
@@ -270,7 +270,7 @@ static void change_phase(struct spek_worker *w)
 	if (course->phase == SPEK_PHASE_MEASURE)
 		note_ages(w, phases->active, course->phase_end_ns);
 	spek_course_end_phase(course, phases->next_phase, span);
-	seal(w);
+	seal_set(w);
 	begin_phase(w, phases->next_phase, course->common_end_ns, course->phase_end_ns);
 }
 
@@ -292,7 +292,7 @@ void spek_worker_pass_boundary(struct spek_worker *w, u64 now_ns)
 		if (course->boundary_ns == course->phase_end_ns)
 			change_phase(w);
 		else if (spek_course_pass(course, now_ns, may_seal(phases), &phases->active->span))
-			seal(w);
+			seal_set(w);
 	}
 }
 
@@ -328,7 +328,7 @@ void spek_worker_end_phases(struct spek_worker *w)
 	/* The clock of this CPU may lag behind the one that ended the phase before. */
 	spek_course_set_end(&phases->course, now_ns, now_ns);
 	spek_course_end_phase(&phases->course, SPEK_NR_PHASES, &phases->active->span);
-	seal(w);
+	seal_set(w);
 }
 
 /* ---- the collector's side ---- */
@@ -344,7 +344,7 @@ struct spek_set *spek_worker_next_sealed(struct spek_worker *w)
 {
 	struct spek_phases *phases = &w->phases;
 
-	/* Counters of the worker: pairs with seal(). */
+	/* Counters of the worker: pairs with seal_set(). */
 	if (smp_load_acquire(&phases->sealed) == phases->taken)
 		return NULL;
 	return phases->set[phases->taken & (phases->nr_sets - 1)];

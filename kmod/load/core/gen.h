@@ -17,7 +17,7 @@
 #define SPEK_NEVER	(~(u64)0)
 
 /**
- * enum spek_kind_of_op - what an operation is beside a read or a write, as bits
+ * enum spek_op_flags - flags of an operation beyond read or write
  * @SPEK_OP_PLAIN: no more than that
  * @SPEK_OP_FUA: a write with forced unit access
  * @SPEK_OP_PREFLUSH: a write before which the device's cache is flushed
@@ -32,7 +32,7 @@
  *
  * The last five exclude each other and all others: the last four are numbers.
  */
-enum spek_kind_of_op {
+enum spek_op_flags {
 	SPEK_OP_PLAIN = 0,
 	SPEK_OP_FUA = 1 << 0,
 	SPEK_OP_PREFLUSH = 1 << 1,
@@ -55,7 +55,7 @@ enum spek_kind_of_op {
  * @stream: index of the stream
  * @asu: index of the asu
  * @arrival: index of the arrival process
- * @kind: bits of enum spek_kind_of_op
+ * @kind: bits of enum spek_op_flags
  * @write: 1 for a write
  * @tag: the five fields above as one number, to copy them at once
  */

@@ -132,7 +132,7 @@ u64 spek_grain_written(u64 state, enum spek_content left, bool failed)
 {
 	if (left == SPEK_CONTENT_STAMPED)
 		state += 1ull << GRAIN_SHIFT;
-	/* What may be anything stays that until something else is known to be there. */
+	/* Discarded content stays unknown until a write succeeds. */
 	if (failed && left != SPEK_CONTENT_DISCARDED)
 		left = spek_grain_content(state) == SPEK_CONTENT_DISCARDED ?
 		       SPEK_CONTENT_DISCARDED : SPEK_CONTENT_UNCERTAIN;

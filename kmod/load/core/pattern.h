@@ -117,7 +117,7 @@ struct spek_walk {
  * @replay: trace: the next record, if it belongs to this stream
  * @replay.addr: first byte in the asu
  * @replay.bytes: length
- * @replay.kind: bits of enum spek_kind_of_op
+ * @replay.kind: bits of enum spek_op_flags
  */
 struct spek_source {
 	u32 align_bytes;

@@ -83,7 +83,7 @@ u32 spek_replay_op(u32 operation, u64 tag)
  * spek_replay_kind() - what a record is beside a read or a write
  * @record: checked record
  *
- * Return: bits of enum spek_kind_of_op.
+ * Return: bits of enum spek_op_flags.
  */
 u8 spek_replay_kind(const struct spek_recorded *record)
 {

@@ -556,7 +556,7 @@ def test_largest_block_and_writing() -> None:
     assert not LIB.spek_workload_writes(one(read).c)
 
 
-# enum spek_kind_of_op
+# enum spek_op_flags
 FUA, FLUSH, DISCARD, WRITE_ZEROES = 1, 4, 8, 16
 
 
