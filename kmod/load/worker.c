@@ -120,8 +120,8 @@ static void watch(struct spek_worker *w, struct spek_slot *slot, u64 done_ns, u8
 		record(w, w->log, slot, done_ns, error);
 	if (w->verify)
 		spek_verify_end(w->verify, slot, &w->issue.lane[slot->op.asu].map);
-	if (w->zone_gate)
-		spek_zone_end(w->zone_gate, slot);
+	if (w->zone_gate && spek_zone_end(w->zone_gate, slot))
+		spek_worker_leave_zone(w, slot);
 }
 
 static void account(struct spek_worker *w, struct spek_slot *slot)

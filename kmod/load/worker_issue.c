@@ -246,13 +246,15 @@ static bool begin(struct spek_worker *w, struct spek_slot *slot)
 }
 
 /*
- * Cut an operation into parts and arm their bios.
+ * Cut an operation that has its place into parts, and arm their bios.
  * Return: false if it has to wait for another operation on its blocks, or the run ends.
  */
-static noinline bool arm_parts(struct spek_worker *w, struct spek_slot *slot,
-			       const struct spek_lane *lane)
+static bool arm_placed(struct spek_worker *w, struct spek_slot *slot,
+		       const struct spek_lane *lane)
 {
 	u32 nr;
+
+	slot->status = BLK_STS_OK;
 
 	if (!spek_op_has_data(&slot->op)) {
 		arm_bare(w, slot, lane);
@@ -273,16 +275,24 @@ static noinline bool arm_parts(struct spek_worker *w, struct spek_slot *slot,
 	return begin(w, slot);
 }
 
-/* Inline: with two callers the compiler would call it for each I/O. Return: see arm_parts(). */
-static __always_inline bool arm(struct spek_worker *w, struct spek_slot *slot)
+static noinline bool arm_parts(struct spek_worker *w, struct spek_slot *slot,
+			       const struct spek_lane *lane)
+{
+	if (w->zone_gate)
+		spek_gen_place(w->gen, &slot->op);
+	return arm_placed(w, slot, lane);
+}
+
+/* Return: see arm_placed(). */
+static inline bool arm(struct spek_worker *w, struct spek_slot *slot)
 {
 	const struct spek_op *op = &slot->op;
 	const struct spek_lane *lane = &w->issue.lane[op->asu];
 	struct spek_part *part = slot->part;
 
-	slot->status = BLK_STS_OK;
 	if (unlikely(op->bytes >= lane->whole_end))
 		return arm_parts(w, slot, lane);
+	slot->status = BLK_STS_OK;
 	slot->nr_parts = 1;
 	part->target_index = lane->target_index;
 	part->target = lane->target;
@@ -505,8 +515,9 @@ static bool begin_stalled(struct spek_worker *w)
 
 	if (slot->nr_parts)
 		return begin(w, slot);
-	/* There was no memory for its parts. */
-	return !spek_outcome_has_ended(w->inflight.outcome) && arm(w, slot);
+	/* There was no memory for its parts, or it has another place. */
+	return !spek_outcome_has_ended(w->inflight.outcome) &&
+	       arm_placed(w, slot, &w->issue.lane[slot->op.asu]);
 }
 
 static noinline bool send_stalled(struct spek_worker *w)
@@ -646,6 +657,27 @@ bool spek_worker_issue(struct spek_worker *w, u64 now_ns)
 	n = w->issue.batch_hint > 1 ? issue_plugged(w, now_ns) : issue_batch(w, now_ns);
 	w->issue.batch_hint = max(n, 1u);
 	return n;
+}
+
+/**
+ * spek_worker_leave_zone() - place what waits for a zone elsewhere
+ * @w: worker
+ * @failed: operation for whose failure the zone was lost
+ *
+ * Context: the worker's thread.
+ */
+void spek_worker_leave_zone(struct spek_worker *w, const struct spek_slot *failed)
+{
+	struct spek_slot *slot = w->issue.stalled;
+
+	/* With a part to send it has its zone, which no other operation can have lost. */
+	if (!slot || w->issue.stalled_part ||
+	    !spek_zone_is_waited_for(w->zone_gate, slot, failed))
+		return;
+	if (w->verify && slot->nr_parts)
+		spek_verify_drop(w->verify, &slot->op, &w->issue.lane[slot->op.asu].map, false);
+	spek_gen_place(w->gen, &slot->op);
+	slot->nr_parts = 0;
 }
 
 /**

@@ -79,6 +79,7 @@ struct spek_issue {
 void spek_worker_init_lanes(struct spek_worker *w);
 bool spek_worker_issue(struct spek_worker *w, u64 now_ns);
 void spek_worker_give_way(struct spek_worker *w);
+void spek_worker_leave_zone(struct spek_worker *w, const struct spek_slot *failed);
 void spek_worker_drop_stalled(struct spek_worker *w);
 
 #endif

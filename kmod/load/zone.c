@@ -11,7 +11,8 @@
  * resets the zone meanwhile: at most one such command of a worker is in flight. With stamped data
  * that reset is a writer of all blocks of the zone (verify.c).
  *
- * A failed reset is not reported by itself: the write that waited for it fails, too.
+ * A zone with a failed operation is left, and reset before the zone that takes its place is
+ * written. A failed reset is not reported by itself: the next write to the zone fails, too.
  */
 #include <linux/bio.h>
 #include <linux/blkdev.h>
@@ -353,6 +354,7 @@ void spek_zone_map_destroy(struct spek_zone_map *map)
  * @done: @bio has come back
  * @is_out: @bio was sent, and its end not seen yet
  * @waits: @reset waits for its blocks
+ * @recovers: @bio resets a lost zone, for an operation on another one
  * @reset: with stamped data, the last reset that @bio was for, or that waits
  */
 struct spek_zone_gate {
@@ -364,6 +366,7 @@ struct spek_zone_gate {
 	struct completion done;
 	bool is_out;
 	bool waits;
+	bool recovers;
 	struct spek_op reset;
 };
 
@@ -437,19 +440,23 @@ static void end_preparation(struct bio *bio)
 	preempt_enable();
 }
 
-/* With stamped data. Return: true if the zone of an operation can be reset now */
-static bool acquire_zone(struct spek_zone_gate *gate, const struct spek_op *op,
+/* With stamped data. Return: true if the zone at @addr, for which @op waits, can be reset now */
+static bool acquire_zone(struct spek_zone_gate *gate, const struct spek_op *op, u64 addr,
 			 const struct spek_asu_map *asu)
 {
+	/* Another zone was lost meanwhile. */
+	if (gate->waits && gate->reset.addr != addr)
+		spek_verify_drop(gate->verify, &gate->reset, asu, false);
 	gate->reset = *op;
 	gate->reset.kind = SPEK_OP_ZONE_RESET;
-	gate->reset.addr = round_down(op->addr, 1ull << gate->gen->zones[op->asu]->shift);
+	gate->reset.addr = addr;
 	gate->waits = !spek_verify_acquire(gate->verify, &gate->reset, asu);
 	return !gate->waits;
 }
 
 /* The block layer counts commands on zones as writes of no bytes. */
-static void send(struct spek_zone_gate *gate, const struct spek_part *part, bool reset)
+static void send(struct spek_zone_gate *gate, const struct spek_part *part, u64 sector,
+		 bool reset)
 {
 	struct spek_target_count *count = &gate->count[part->target_index];
 	struct block_device *bdev = part->target->handle.bdev;
@@ -460,8 +467,7 @@ static void send(struct spek_zone_gate *gate, const struct spek_part *part, bool
 	count_one(count, reset ? SPEK_COUNT_ZONE_RESET : SPEK_COUNT_ZONE_OPEN);
 	bio_init(&gate->bio, bdev, NULL, 0,
 		 (reset ? REQ_OP_ZONE_RESET : REQ_OP_ZONE_OPEN) | REQ_SYNC);
-	gate->bio.bi_iter.bi_sector = round_down(part->offset >> SECTOR_SHIFT,
-						 bdev_zone_sectors(bdev));
+	gate->bio.bi_iter.bi_sector = sector;
 	gate->bio.bi_end_io = end_preparation;
 	submit_bio(&gate->bio);
 }
@@ -472,6 +478,23 @@ static void end_wait(struct spek_zone_gate *gate, const struct spek_asu_map *asu
 	if (gate->verify && bio_op(&gate->bio) == REQ_OP_ZONE_RESET)
 		spek_verify_release(gate->verify, &gate->reset, asu, gate->bio.bi_status);
 	bio_uninit(&gate->bio);
+}
+
+/* Send the reset or opening that @answer asks for, if its blocks can be acquired. */
+static void prepare(struct spek_zone_gate *gate, const struct spek_slot *slot,
+		    const struct spek_asu_map *asu, enum spek_zone_answer answer)
+{
+	struct spek_zones *zones = zones_of(gate, &slot->op);
+	u64 addr = round_down(slot->op.addr, 1ull << zones->shift);
+
+	if (answer == SPEK_ZONE_RECOVER)
+		addr = spek_zones_lost_addr(zones);
+	if (gate->verify && answer != SPEK_ZONE_OPEN && !acquire_zone(gate, &slot->op, addr, asu))
+		return;
+	spek_zones_begin(zones, &slot->op);
+	gate->recovers = answer == SPEK_ZONE_RECOVER;
+	send(gate, slot->part, (asu->asu->extent[0].start + addr) >> SECTOR_SHIFT,
+	     answer != SPEK_ZONE_OPEN);
 }
 
 /**
@@ -497,16 +520,15 @@ bool spek_zone_prepare(struct spek_zone_gate *gate, const struct spek_slot *slot
 		if (!try_wait_for_completion(&gate->done))
 			return false;
 		end_wait(gate, asu);
-		spek_zones_prepared(zones, &slot->op);
+		if (gate->recovers)
+			spek_zones_recovered(zones, &slot->op);
+		else
+			spek_zones_prepared(zones, &slot->op);
 	}
 	answer = spek_zones_ask(zones, &slot->op);
-	if (answer != SPEK_ZONE_RESET && answer != SPEK_ZONE_OPEN)
-		return answer == SPEK_ZONE_READY;
-	if (gate->verify && answer == SPEK_ZONE_RESET && !acquire_zone(gate, &slot->op, asu))
-		return false;
-	spek_zones_begin(zones, &slot->op);
-	send(gate, slot->part, answer == SPEK_ZONE_RESET);
-	return false;
+	if (answer != SPEK_ZONE_READY && answer != SPEK_ZONE_WAIT)
+		prepare(gate, slot, asu, answer);
+	return answer == SPEK_ZONE_READY;
 }
 
 /**
@@ -530,18 +552,38 @@ void spek_zone_begin(struct spek_zone_gate *gate, const struct spek_slot *slot)
  * @slot: of the operation
  *
  * Context: the worker's thread.
+ * Return: true if its zone was lost: see spek_zones_end().
  */
-void spek_zone_end(struct spek_zone_gate *gate, const struct spek_slot *slot)
+bool spek_zone_end(struct spek_zone_gate *gate, const struct spek_slot *slot)
 {
 	struct spek_zones *zones = zones_of(gate, &slot->op);
 	const struct spek_part *part = slot->part;
 
 	if (!zones)
-		return;
-	spek_zones_end(zones, &slot->op);
+		return false;
 	if (slot->op.kind == SPEK_OP_ZONE_APPEND && !slot->status &&
 	    part->bio.bi_iter.bi_sector != part->offset >> SECTOR_SHIFT)
 		count_one(&gate->count[part->target_index], SPEK_COUNT_ZONE_MISPLACED);
+	return spek_zones_end(zones, &slot->op, slot->status);
+}
+
+/**
+ * spek_zone_is_waited_for() - check whether an operation has its place in the zone of another one
+ * @gate: of the worker
+ * @slot: of the operation, armed
+ * @failed: of the other one, for which spek_zone_end() has returned true
+ *
+ * Context: the worker's thread.
+ * Return: true if it has to be placed again, unless it only reads or empties the zone.
+ */
+bool spek_zone_is_waited_for(const struct spek_zone_gate *gate, const struct spek_slot *slot,
+			     const struct spek_slot *failed)
+{
+	const struct spek_zones *zones = zones_of(gate, &slot->op);
+
+	return zones && zones == zones_of(gate, &failed->op) && slot->op.write &&
+	       slot->op.kind != SPEK_OP_ZONE_RESET &&
+	       spek_zones_share_zone(zones, &slot->op, &failed->op);
 }
 
 /**

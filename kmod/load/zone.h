@@ -41,7 +41,9 @@ void spek_zone_gate_load(struct spek_zone_gate *gate, struct spek_gen *gen);
 bool spek_zone_prepare(struct spek_zone_gate *gate, const struct spek_slot *slot,
 		       const struct spek_asu_map *asu);
 void spek_zone_begin(struct spek_zone_gate *gate, const struct spek_slot *slot);
-void spek_zone_end(struct spek_zone_gate *gate, const struct spek_slot *slot);
+bool spek_zone_end(struct spek_zone_gate *gate, const struct spek_slot *slot);
+bool spek_zone_is_waited_for(const struct spek_zone_gate *gate, const struct spek_slot *slot,
+			     const struct spek_slot *failed);
 void spek_zone_drop(struct spek_zone_gate *gate, const struct spek_asu_map *asu);
 
 void spek_zone_arm_append(struct spek_part *part);

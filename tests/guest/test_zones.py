@@ -18,7 +18,7 @@ import msgspec
 import numpy as np
 import pytest
 from lib.ctl.verified import contents_of
-from lib.guest.disks import make_disk, null_disk, settle
+from lib.guest.disks import make_disk, make_null, null_disk, remove_null, settle
 from lib.guest.drive import queue_of
 from lib.guest.modules import unload_soon
 from lib.guest.netlink import MIB, asu, delete, finished, new, remove, state, stream
@@ -326,6 +326,38 @@ def test_acquiring_the_blocks_of_a_zone_is_not_service_time(nl: Socket, spek_mod
     assert len(log) == 50
     waited = np.median(log["issue_ns"] - log["at_ns"])
     assert np.median(log["done_ns"] - log["issue_ns"]) < waited / 4
+
+
+@pytest.mark.parametrize("data", [Data.ZERO, Data.STAMPED])
+@pytest.mark.parametrize("operation", DATA)
+def test_a_bad_block_fails_one_write_and_its_zone_is_left(
+    nl: Socket, spek_module: Path, operation: Operation, data: Data
+) -> None:
+    """Later writes of a zone are at its pointer only if the earlier ones have succeeded."""
+    options = {"zoned": 1, "zone_size": ZONE_MIB, "memory_backed": 1, **KINDS["null"]}
+    node, item = make_null(64, 4096, **options)
+    bad = 4 * SIZE + SIZE // 2
+    (item / "badblocks").write_text(f"+{bad // 512}-{bad // 512 + 7}")
+    try:
+        run = zoned(nl, node, stream=[at_pointers(operation)], count=500, data=int(data))
+        nl.ask(Cmd.RUN_START, id=run)
+        assert comes_true(lambda: state(nl, run) is RunState.DONE)
+        info = nl.ask(Cmd.RUN_GET, id=run).values[0]
+        records = log_of(run, 1)
+        remove(nl, run)
+        zones = zones_of(node)
+    finally:
+        settle()
+        remove_null(item)
+
+    assert info["errors"] == 1, info
+    (failed,) = records[records["error"] != 0]
+    assert int(failed["addr"]) == bad - 2 * SIZE
+    inside = (records["addr"] // SIZE == 2) & (records["issue_ns"] > failed["issue_ns"])
+    assert inside.sum() == 0
+    assert zones[4].pointer == 0
+    assert sum(zone.cond in ACTIVE for zone in zones) <= 3
+    assert info["target"][0]["zone_resets"] == 1
 
 
 ZONES = """

@@ -386,6 +386,9 @@ static inline void next_elsewhere(struct spek_gen *gen, struct spek_process *pro
  * spek_gen_next() - make the next operation
  * @gen: generator; spek_gen_next_ns() is not SPEK_NEVER
  * @op: filled in; @op->at_ns is what spek_gen_next_ns() returned
+ *
+ * spek_gen_place() has to follow, in the order of the operations on each asu: those of streams at
+ * write pointers have no address before.
  */
 void spek_gen_next(struct spek_gen *gen, struct spek_op *op)
 {
@@ -545,6 +548,7 @@ u32 spek_gen_preview(struct spek_gen *gen, struct spek_op *ops, u32 count)
 
 	for (i = 0; i < count && spek_gen_next_ns(gen) != SPEK_NEVER; i++) {
 		spek_gen_next(gen, &ops[i]);
+		spek_gen_place(gen, &ops[i]);
 		spek_gen_complete(gen, ops[i].arrival, ops[i].at_ns);
 	}
 	return i;

@@ -148,6 +148,7 @@ static inline bool spek_gen_has_closed(const struct spek_gen *gen)
 }
 
 void spek_gen_next(struct spek_gen *gen, struct spek_op *op);
+void spek_gen_place(struct spek_gen *gen, struct spek_op *op);
 void spek_gen_complete(struct spek_gen *gen, u32 arrival, u64 done_ns);
 
 void spek_gen_set_supply(struct spek_gen *gen, struct spek_supply *supply);

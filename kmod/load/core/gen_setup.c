@@ -78,7 +78,7 @@ static void note_choices(struct spek_process *process, const struct spek_stream 
  */
 static void lay_out_process(struct arena *arena, struct spek_process *process,
 			    const struct spek_workload *wl, u32 arrival, u64 seed, u32 worker,
-			    u32 nr_workers, struct spek_zones *const *zones)
+			    u32 nr_workers)
 {
 	u32 depth = closed_depth(wl, arrival, worker, nr_workers);
 	struct spek_source_memory memory;
@@ -134,7 +134,6 @@ static void lay_out_process(struct arena *arena, struct spek_process *process,
 		if (!process)
 			continue;
 		share.key = stream_key(seed, i);
-		share.zones = zones[wl->stream[i].asu];
 		spek_source_init(source, &wl->stream[i], &share, &process->rng, states, shared);
 		spek_choices_init(&choice[nr_choices], &choice_weight[nr_choices], weight[i],
 				  source, wl, i, &share);
@@ -188,7 +187,7 @@ size_t spek_gen_size(const struct spek_workload *wl, u32 worker, u32 nr_workers)
 	lay_out_zones(&arena, NULL, wl, worker, nr_workers);
 	take(&arena, sizeof(struct spek_process) * wl->nr_arrivals, GEN_ALIGN);
 	for (i = 0; i < wl->nr_arrivals; i++)
-		lay_out_process(&arena, NULL, wl, i, 0, worker, nr_workers, NULL);
+		lay_out_process(&arena, NULL, wl, i, 0, worker, nr_workers);
 	return arena.used > SIZE_MAX ? SIZE_MAX : (size_t)arena.used;
 }
 
@@ -229,7 +228,7 @@ void spek_gen_init(struct spek_gen *gen, const struct spek_workload *wl, u64 see
 		struct spek_process *process = &gen->process[i];
 
 		spek_memset(process, 0, sizeof(*process));
-		lay_out_process(&arena, process, wl, i, seed, worker, nr_workers, gen->zones);
+		lay_out_process(&arena, process, wl, i, seed, worker, nr_workers);
 		if (process->replays)
 			gen->trace = process;
 		if (process->depth)

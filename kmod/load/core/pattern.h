@@ -111,9 +111,6 @@ struct spek_walk {
  * @hotband.write_shift: 1 % of @slots
  * @hotband.per_slots: 2^64 - 1 divided by @slots
  * @hotband.per_align: 2^64 - 1 divided by @align_bytes
- * @pointer: write-pointer
- * @pointer.zones: the worker's zones of the asu
- * @pointer.align_shift: log2 of @align_bytes
  * @replay: trace: the next record, if it belongs to this stream
  * @replay.addr: first byte in the asu
  * @replay.bytes: length
@@ -156,10 +153,6 @@ struct spek_source {
 			u64 per_slots;
 			u64 per_align;
 		} hotband;
-		struct {
-			struct spek_zones *zones;
-			u32 align_shift;
-		} pointer;
 		struct {
 			u64 addr;
 			u32 bytes;

@@ -17,11 +17,10 @@ static int check(const struct spek_stream *stream, u64 parts, struct spek_refusa
 	return 0;
 }
 
+/* The zones are laid out with the generator. */
 static void init(struct spek_source *source, const struct spek_stream *stream,
 		 const struct spek_share *share, struct spek_rng *rng, void *states, void *shared)
 {
-	source->pointer.zones = share->zones;
-	source->pointer.align_shift = (u32)__builtin_ctz(stream->align_bytes);
 }
 
 static enum spek_kind kind(const struct spek_stream *stream, bool write)
@@ -36,16 +35,27 @@ const struct spek_pattern_ops spek_pattern_pointer = {
 };
 
 /**
- * spek_pointer_next() - place of the next operation of a stream at write pointers
+ * spek_pointer_next() - draw what the next operation of a stream at write pointers depends on
  * @choice: stream, size and direction
  * @replica: index among the source's replicas, 0
  * @rng: operations sequence of the arrival process
- * @op: tag and bytes are set; addr is set, bytes may shrink
+ * @op: tag and bytes are set; spek_gen_place() has to follow
  */
 void spek_pointer_next(const struct spek_choice *choice, u32 replica, struct spek_rng *rng,
 		       struct spek_op *op)
 {
-	const struct spek_source *source = choice->source;
+	spek_zones_draw(rng, op);
+}
 
-	spek_zones_next(source->pointer.zones, source->pointer.align_shift, rng, op);
+/**
+ * spek_gen_place() - give an operation of a stream at write pointers its place
+ * @gen: generator that has made it
+ * @op: the next one of its asu, see spek_zones_place(); unchanged if it is of another stream
+ */
+void spek_gen_place(struct spek_gen *gen, struct spek_op *op)
+{
+	const struct spek_stream *stream = &gen->wl->stream[op->stream];
+
+	if (stream->pattern == SPEK_PATTERN_WRITE_POINTER)
+		spek_zones_place(gen->zones[op->asu], (u32)__builtin_ctz(stream->align_bytes), op);
 }

@@ -78,7 +78,6 @@ void spek_share_stream(struct spek_share *share, const struct spek_workload *wl,
 	share->count = 0;
 	share->first_part = 0;
 	share->key = 0;
-	share->zones = NULL;
 	share->part = wl->part + s->first_part;
 	share->parts = copied ? (u64)s->replicas * workers : s->replicas;
 	share->numerator = 0;

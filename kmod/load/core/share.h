@@ -16,8 +16,6 @@
 #include "../../core/spek_host.h"
 #include "workload.h"
 
-struct spek_zones;
-
 /**
  * struct spek_share - a worker's share of a stream
  * @first: number of its first replica
@@ -27,8 +25,7 @@ struct spek_zones;
  * @numerator: share of the stream's I/O, over @denominator
  * @denominator: number > 0 that @numerator is divided by
  * @part: table: parts of the range
- * @key: random number of the stream, the same on all workers; set by the generator, as is @zones
- * @zones: the worker's zones of the stream's asu, or NULL
+ * @key: random number of the stream, the same on all workers; set by the generator
  */
 struct spek_share {
 	u32 first;
@@ -39,7 +36,6 @@ struct spek_share {
 	u32 denominator;
 	const struct spek_section *part;
 	u64 key;
-	struct spek_zones *zones;
 };
 
 u32 spek_share_even(u32 total, u32 worker, u32 workers, u32 *first);

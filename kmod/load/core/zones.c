@@ -91,7 +91,8 @@ void spek_zones_load(struct spek_zones *zones, const struct spek_zone_report *re
 			zones->last = i;
 		if (spek_zone_can_continue(seen) && open < zones->nr_open) {
 			/* Nothing written yet: it was opened by command. */
-			zone->flags = SPEK_ZONE_CHOSEN | (zone->next ? 0 : SPEK_ZONE_OPENED);
+			zone->flags = SPEK_ZONE_CHOSEN | open << SPEK_ZONE_PLACE_SHIFT |
+				      (zone->next ? 0 : SPEK_ZONE_OPENED);
 			zones->place[open++].zone = i;
 		} else if (zone->capacity && !zone->next && !found) {
 			zones->next_chosen = i;
@@ -165,11 +166,10 @@ static u32 next_write(struct spek_zones *zones, struct spek_op *op)
 }
 
 /* Below the pointer of any zone, each equally likely; of the last written one if it is empty. */
-static u32 next_read(struct spek_zones *zones, u32 align_shift, struct spek_rng *rng,
-		     struct spek_op *op)
+static u32 next_read(struct spek_zones *zones, u32 align_shift, struct spek_op *op)
 {
 	u32 sectors = op->bytes >> SECTOR_SHIFT;
-	u64 bits = spek_rng_next(rng);
+	u64 bits = op->addr;
 	u32 i = spek_rng_scale32((u32)(bits >> 32), zones->nr), room;
 
 	if (zones->zone[i].settled < sectors)
@@ -222,14 +222,23 @@ static u32 next_close(struct spek_zones *zones)
 }
 
 /**
- * spek_zones_next() - choose the zone of the next operation and its place there
+ * spek_zones_draw() - draw what the place of an operation depends on
+ * @rng: operations sequence of the arrival process; only reads draw
+ * @op: tag and bytes are set; addr is set to what was drawn, for spek_zones_place()
+ */
+void spek_zones_draw(struct spek_rng *rng, struct spek_op *op)
+{
+	op->addr = op->write ? 0 : spek_rng_next(rng);
+}
+
+/**
+ * spek_zones_place() - choose the zone of the next operation and its place there
  * @zones: of the worker
  * @align_shift: log2 of the alignment of reads
- * @rng: operations sequence of the arrival process; only reads draw
- * @op: tag and bytes are set; addr is filled in, bytes cut to what is left of the zone
+ * @op: from spek_zones_draw(), or one that is not a read and was placed in a zone that was lost
+ *	before it was sent; addr is set, bytes cut to what is left of the zone
  */
-void spek_zones_next(struct spek_zones *zones, u32 align_shift, struct spek_rng *rng,
-		     struct spek_op *op)
+void spek_zones_place(struct spek_zones *zones, u32 align_shift, struct spek_op *op)
 {
 	u32 i;
 
@@ -252,7 +261,7 @@ void spek_zones_next(struct spek_zones *zones, u32 align_shift, struct spek_rng 
 		i = next_close(zones);
 		break;
 	default:
-		i = op->write ? next_write(zones, op) : next_read(zones, align_shift, rng, op);
+		i = op->write ? next_write(zones, op) : next_read(zones, align_shift, op);
 	}
 	op->addr += zones->start + ((u64)i << zones->shift);
 }
@@ -264,29 +273,46 @@ static struct spek_zone *zone_of(const struct spek_zones *zones, const struct sp
 
 static bool follows_busy(const struct spek_zones *zones, const struct spek_zone *zone)
 {
-	u32 before;
+	u32 before = zones->place[zone->flags >> SPEK_ZONE_PLACE_SHIFT].before;
 
-	if (!(zone->flags & SPEK_ZONE_FOLLOWS))
-		return false;
-	before = zones->place[zone->flags >> SPEK_ZONE_PLACE_SHIFT].before;
 	return before != SPEK_NO_ZONE && zones->zone[before].flags & SPEK_ZONE_BUSY;
+}
+
+/* The first of the zones that are lost; there is one. Only failures lead here. */
+static struct spek_zone *first_lost(const struct spek_zones *zones)
+{
+	struct spek_zone *zone = zones->zone;
+
+	while (!(zone->flags & SPEK_ZONE_LOST))
+		zone++;
+	return zone;
+}
+
+static void forget_lost(struct spek_zones *zones, struct spek_zone *zone)
+{
+	zones->nr_lost -= !!(zone->flags & SPEK_ZONE_LOST);
+	zone->flags &= ~(u32)(SPEK_ZONE_LOST | SPEK_ZONE_NEEDS_RESET);
 }
 
 /**
  * spek_zones_ask() - ask whether an operation may be sent
  * @zones: of the worker
- * @op: made by spek_zones_next(); operations are asked for in the order in which they were made
+ * @op: placed; operations are asked for in the order in which they were placed
  *
  * Return: SPEK_ZONE_READY, or what it has to wait for.
  */
 enum spek_zone_answer spek_zones_ask(const struct spek_zones *zones, const struct spek_op *op)
 {
 	const struct spek_zone *zone = zone_of(zones, op);
+	bool follows = zone->flags & SPEK_ZONE_FOLLOWS;
 
 	if (!op->write)
 		return SPEK_ZONE_READY;
-	if (zone->flags & SPEK_ZONE_BUSY || follows_busy(zones, zone))
+	if (zone->flags & SPEK_ZONE_BUSY || (follows && follows_busy(zones, zone)))
 		return SPEK_ZONE_WAIT;
+	if (follows && zones->nr_lost)
+		return first_lost(zones)->flags & SPEK_ZONE_BUSY ? SPEK_ZONE_WAIT :
+								   SPEK_ZONE_RECOVER;
 	if (zone->flags & SPEK_ZONE_NEEDS_RESET)
 		return SPEK_ZONE_RESET;
 	return zone->flags & SPEK_ZONE_NEEDS_OPEN ? SPEK_ZONE_OPEN : SPEK_ZONE_READY;
@@ -295,7 +321,8 @@ enum spek_zone_answer spek_zones_ask(const struct spek_zones *zones, const struc
 /**
  * spek_zones_begin() - an operation is about to be sent, or the reset or opening that it needs
  * @zones: of the worker
- * @op: what spek_zones_ask() did not let wait; spek_zones_end(), or spek_zones_prepared(), is due
+ * @op: what spek_zones_ask() did not let wait; spek_zones_end(), spek_zones_prepared() or
+ *	spek_zones_recovered() is due
  */
 void spek_zones_begin(struct spek_zones *zones, const struct spek_op *op)
 {
@@ -303,7 +330,8 @@ void spek_zones_begin(struct spek_zones *zones, const struct spek_op *op)
 
 	if (!op->write)
 		return;
-	zone->flags &= ~(u32)SPEK_ZONE_FOLLOWS;
+	if (spek_zones_ask(zones, op) != SPEK_ZONE_RECOVER)
+		zone->flags &= ~(u32)SPEK_ZONE_FOLLOWS;
 	zone->flags |= SPEK_ZONE_BUSY;
 }
 
@@ -316,19 +344,87 @@ void spek_zones_prepared(struct spek_zones *zones, const struct spek_op *op)
 {
 	struct spek_zone *zone = zone_of(zones, op);
 
+	zone->flags &= ~(u32)SPEK_ZONE_BUSY;
 	if (zone->flags & SPEK_ZONE_NEEDS_RESET)
-		zone->flags &= ~(u32)(SPEK_ZONE_BUSY | SPEK_ZONE_NEEDS_RESET);
+		forget_lost(zones, zone);
 	else
-		zone->flags &= ~(u32)(SPEK_ZONE_BUSY | SPEK_ZONE_NEEDS_OPEN);
+		zone->flags &= ~(u32)SPEK_ZONE_NEEDS_OPEN;
+}
+
+/**
+ * spek_zones_lost_addr() - find the zone that spek_zones_ask() wants reset by SPEK_ZONE_RECOVER
+ * @zones: of the worker
+ *
+ * Return: its first byte in the asu.
+ */
+u64 spek_zones_lost_addr(const struct spek_zones *zones)
+{
+	return zones->start + ((u64)(first_lost(zones) - zones->zone) << zones->shift);
+}
+
+/**
+ * spek_zones_recovered() - the reset for SPEK_ZONE_RECOVER has ended
+ * @zones: of the worker
+ * @op: the operation that waits for it, to be asked for once more
+ *
+ * Whether the reset failed doesn't matter: the next write to the zone will tell.
+ */
+void spek_zones_recovered(struct spek_zones *zones, const struct spek_op *op)
+{
+	zone_of(zones, op)->flags &= ~(u32)SPEK_ZONE_BUSY;
+	forget_lost(zones, first_lost(zones));
+}
+
+/* Nobody knows what the device has in the zone: it needs a reset, and loses its place. */
+static void lose(struct spek_zones *zones, u32 i)
+{
+	struct spek_zone *zone = &zones->zone[i];
+	struct spek_zone_place *place = &zones->place[zone->flags >> SPEK_ZONE_PLACE_SHIFT];
+
+	if (zone->flags & SPEK_ZONE_CHOSEN) {
+		place->zone = SPEK_NO_ZONE;
+		place->left = i;
+	}
+	zone->next = 0;
+	zone->settled = 0;
+	zone->flags &= ~(u32)(SPEK_ZONE_CHOSEN | SPEK_ZONE_OPENED | SPEK_ZONE_NEEDS_OPEN);
+	zones->nr_lost += !(zone->flags & SPEK_ZONE_LOST);
+	zone->flags |= SPEK_ZONE_NEEDS_RESET | SPEK_ZONE_LOST;
 }
 
 /**
  * spek_zones_end() - an operation has completed
  * @zones: of the worker
  * @op: the operation
+ * @failed: it failed
+ *
+ * Return: true if its zone was lost for that: an operation that was placed there and not sent has
+ * to be placed again.
  */
-void spek_zones_end(struct spek_zones *zones, const struct spek_op *op)
+bool spek_zones_end(struct spek_zones *zones, const struct spek_op *op, bool failed)
 {
-	if (op->write)
-		zone_of(zones, op)->flags &= ~(u32)SPEK_ZONE_BUSY;
+	struct spek_zone *zone = zone_of(zones, op);
+
+	if (!op->write)
+		return false;
+	zone->flags &= ~(u32)SPEK_ZONE_BUSY;
+	if (failed)
+		lose(zones, (u32)(zone - zones->zone));
+	else if (op->kind == SPEK_OP_ZONE_RESET)
+		forget_lost(zones, zone);
+	return failed;
+}
+
+/**
+ * spek_zones_share_zone() - check whether two operations are on one zone
+ * @zones: of the worker
+ * @op: placed
+ * @with: placed
+ *
+ * Return: true if they are.
+ */
+bool spek_zones_share_zone(const struct spek_zones *zones, const struct spek_op *op,
+			   const struct spek_op *with)
+{
+	return zone_of(zones, op) == zone_of(zones, with);
 }

@@ -11,9 +11,17 @@
  *
  * A zone has one write or command in flight: spek_zones_ask() makes the next one wait. It also
  * makes the first one on a zone wait for the last one on the zone whose place it took: until that
- * has ended, the device counts both as open. Pointers are moved as operations are made, before they
- * are sent. A read goes below the pointer as it was before the last write, which is the only one
- * that can still be in flight.
+ * has ended, the device counts both as open. Pointers are moved as operations are placed, before
+ * they are sent. A read goes below the pointer as it was before the last write, which is the only
+ * one that can still be in flight.
+ *
+ * An operation is placed once all earlier ones on the zones have been sent, so at most one is
+ * placed and not sent. What is drawn at random is drawn when the operation is made: how long it
+ * waits changes no sequence.
+ *
+ * After a failed write or command nobody knows what the device has. The zone is lost: it leaves its
+ * place, and is reset before the first operation on any zone that takes a place, because until then
+ * the device may count the lost one as open.
  *
  * Memory: 16 bytes per zone, 12 per open zone.
  */
@@ -49,6 +57,7 @@ struct spek_zone {
  * @SPEK_ZONE_NEEDS_OPEN: it has to be opened before the next operation
  * @SPEK_ZONE_BUSY: an operation on it is in flight
  * @SPEK_ZONE_FOLLOWS: nothing was sent to it since it took the place of another one
+ * @SPEK_ZONE_LOST: an operation on it has failed, and it was not reset since
  */
 enum spek_zone_flag {
 	SPEK_ZONE_CHOSEN = 1 << 0,
@@ -57,6 +66,7 @@ enum spek_zone_flag {
 	SPEK_ZONE_NEEDS_OPEN = 1 << 3,
 	SPEK_ZONE_BUSY = 1 << 4,
 	SPEK_ZONE_FOLLOWS = 1 << 5,
+	SPEK_ZONE_LOST = 1 << 6,
 };
 
 /**
@@ -65,12 +75,15 @@ enum spek_zone_flag {
  * @SPEK_ZONE_WAIT: another operation, on the zone or on the one that it follows
  * @SPEK_ZONE_RESET: a reset, which the caller sends; spek_zones_prepared() ends it
  * @SPEK_ZONE_OPEN: an opening, which the caller sends; spek_zones_prepared() ends it
+ * @SPEK_ZONE_RECOVER: a reset of the zone at spek_zones_lost_addr(), which the caller sends;
+ *	spek_zones_recovered() ends it
  */
 enum spek_zone_answer {
 	SPEK_ZONE_READY,
 	SPEK_ZONE_WAIT,
 	SPEK_ZONE_RESET,
 	SPEK_ZONE_OPEN,
+	SPEK_ZONE_RECOVER,
 };
 
 /**
@@ -131,6 +144,7 @@ struct spek_zone_place {
  * @next_chosen: zone to be looked at when the next one is chosen
  * @next_reset: zone to be looked at for the next reset
  * @last: zone that was written last
+ * @nr_lost: zones with SPEK_ZONE_LOST
  * @zone: the zones
  * @place: zones that are written in turn
  */
@@ -144,6 +158,7 @@ struct spek_zones {
 	u32 next_chosen;
 	u32 next_reset;
 	u32 last;
+	u32 nr_lost;
 	struct spek_zone *zone;
 	struct spek_zone_place *place;
 };
@@ -155,12 +170,17 @@ void spek_zones_init(struct spek_zones *zones, const struct spek_zone_part *part
 bool spek_zone_report_set(struct spek_zone_report *report, u64 next, u64 capacity, u64 sectors);
 void spek_zones_load(struct spek_zones *zones, const struct spek_zone_report *report);
 
-void spek_zones_next(struct spek_zones *zones, u32 align_shift, struct spek_rng *rng,
-		     struct spek_op *op);
+void spek_zones_draw(struct spek_rng *rng, struct spek_op *op);
+void spek_zones_place(struct spek_zones *zones, u32 align_shift, struct spek_op *op);
 
 enum spek_zone_answer spek_zones_ask(const struct spek_zones *zones, const struct spek_op *op);
 void spek_zones_begin(struct spek_zones *zones, const struct spek_op *op);
 void spek_zones_prepared(struct spek_zones *zones, const struct spek_op *op);
-void spek_zones_end(struct spek_zones *zones, const struct spek_op *op);
+void spek_zones_recovered(struct spek_zones *zones, const struct spek_op *op);
+bool spek_zones_end(struct spek_zones *zones, const struct spek_op *op, bool failed);
+
+u64 spek_zones_lost_addr(const struct spek_zones *zones);
+bool spek_zones_share_zone(const struct spek_zones *zones, const struct spek_op *op,
+			   const struct spek_op *with);
 
 #endif

@@ -196,6 +196,7 @@ static void drive(const struct spek_workload *wl, struct spek_gen *gen)
 	spek_backlog_init(&backlog, wl, gen);
 	for (i = 0; i < OPS && spek_gen_next_ns(gen) != SPEK_NEVER; i++) {
 		spek_gen_next(gen, &op);
+		spek_gen_place(gen, &op);
 		check_op(wl, &op, before_ns);
 		before_ns = op.at_ns;
 		spek_gen_complete(gen, op.arrival, op.at_ns);

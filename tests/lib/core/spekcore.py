@@ -287,6 +287,7 @@ class Generator:
         """The next operation as struct spek_op; nothing completes."""
         op = self._ffi.new("struct spek_op *")
         self._lib.spek_gen_next(self._gen, op)
+        self._lib.spek_gen_place(self._gen, op)
         return op
 
     def complete(self, arrival: int, done_ns: int) -> None:

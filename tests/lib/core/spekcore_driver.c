@@ -52,6 +52,7 @@ static u64 drive(struct spek_gen *gen, const struct spek_workload *wl, u64 count
 
 	for (*made = 0; *made < count && spek_gen_next_ns(gen) != SPEK_NEVER; (*made)++) {
 		spek_gen_next(gen, &op);
+		spek_gen_place(gen, &op);
 		write_data(wl, &op);
 		spek_gen_complete(gen, op.arrival, op.at_ns);
 		sum = mix(sum, op.at_ns);

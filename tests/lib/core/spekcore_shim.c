@@ -253,6 +253,7 @@ u64 shim_footprints(struct spek_gen *gen, u64 n, u8 **owner, struct shim_footpri
 		struct shim_footprint *print;
 
 		spek_gen_next(gen, &op);
+		spek_gen_place(gen, &op);
 		spek_gen_complete(gen, op.arrival, op.at_ns);
 		print = &prints[op.stream];
 		if (!print->ios++ || op.addr < print->low)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import errno
 import hashlib
 from dataclasses import dataclass, field, replace
+from random import Random
 from typing import Any
 
 import numpy as np
@@ -18,7 +19,7 @@ KIB, MIB = 1 << 10, 1 << 20
 SECTOR = 512
 TRANSFER, APPEND, RESET, FINISH, OPEN, CLOSE = 0, 4, 5, 6, 7, 8
 KINDS = {"append": 1 << 5, "reset": 64, "finish": 65, "open": 66, "close": 67}
-READY, WAIT, NEEDS_RESET, NEEDS_OPEN = range(4)
+READY, WAIT, NEEDS_RESET, NEEDS_OPEN, RECOVER = range(5)
 
 
 def begin(zones: Any, op: Any) -> int:
@@ -96,7 +97,7 @@ class Disk:
             getattr(zone, name)()
             self.count(name)
         assert sum(one.active for one in self.zones) <= self.limit
-        LIB.spek_zones_end(zones, op)
+        LIB.spek_zones_end(zones, op, False)
 
 
 def at_pointers(read_ppm: int = 0, **changes: Any) -> Stream:
@@ -248,9 +249,9 @@ def test_a_zone_has_one_write_in_flight() -> None:
     first, second, third = generator.next(), generator.next(), generator.next()
     assert [begin(zones, one) for one in (first, second)] == [READY, READY]
     assert begin(zones, third) == WAIT  # in the zone of the first
-    LIB.spek_zones_end(zones, second)
+    LIB.spek_zones_end(zones, second, False)
     assert begin(zones, third) == WAIT
-    LIB.spek_zones_end(zones, first)
+    LIB.spek_zones_end(zones, first, False)
     assert begin(zones, third) == READY
 
 
@@ -260,13 +261,13 @@ def test_a_zone_waits_for_the_one_whose_place_it_takes() -> None:
     zones = generator.zones
     for op in ops[:30]:
         assert begin(zones, op) == READY
-        LIB.spek_zones_end(zones, op)
+        LIB.spek_zones_end(zones, op, False)
     last, other, first = ops[30:]  # the last ones of the first zones, the first of the third
     assert [begin(zones, one) for one in (last, other)] == [READY, READY]
     assert begin(zones, first) == WAIT
-    LIB.spek_zones_end(zones, other)
+    LIB.spek_zones_end(zones, other, False)
     assert begin(zones, first) == WAIT
-    LIB.spek_zones_end(zones, last)
+    LIB.spek_zones_end(zones, last, False)
     assert begin(zones, first) == READY
 
 
@@ -285,7 +286,7 @@ def test_the_limit_holds_with_many_in_flight(open_zones: int, depth: int, random
         op = flying.pop(random.randrange(len(flying)))
         zone = disk.zones[int(op.addr) // size]
         zone.active = zone.pointer < zone.capacity
-        LIB.spek_zones_end(zones, op)
+        LIB.spek_zones_end(zones, op, False)
         LIB.spek_gen_complete(generator._gen, op.arrival, op.at_ns)
 
     for _ in range(500):
@@ -303,6 +304,112 @@ def test_the_limit_holds_with_many_in_flight(open_zones: int, depth: int, random
         zone.active = True
         assert sum(one.active for one in disk.zones) <= open_zones
         flying.append(op)
+
+
+class Failures:
+    """A worker and a device on which writes and commands fail: what the device then has is open."""
+
+    def __init__(self, nr: int, open_zones: int, depth: int, streams: list[Stream]) -> None:
+        self.size = 32 * KIB
+        workload = on_zones(nr, self.size, open_zones, *streams)
+        self.generator = Generator(replace(workload, arrivals=[Arrival(depth=depth)]), 3)
+        self.zones = self.generator.zones
+        self.disk = [Zone(self.size) for _ in range(nr)]
+        self.limit, self.depth = open_zones, depth
+        self.flying: list[tuple[Any, bool]] = []
+        self.errors: list[int] = []  # zones whose operations the device refused
+
+    def zone(self, addr: int) -> Zone:
+        return self.disk[addr // self.size]
+
+    def carry_out(self, op: Any, fails: bool, amount: int) -> bool:
+        """Return: whether it failed."""
+        zone = self.zone(int(op.addr))
+        try:
+            if op.kind == KINDS["finish"]:
+                zone.finish()
+            elif op.kind == KINDS["reset"]:
+                zone.reset()
+            else:
+                zone.write(int(op.addr) % self.size, op.bytes)
+        except AssertionError:
+            self.errors.append(int(op.addr) // self.size)
+            return True
+        if fails and op.kind not in (KINDS["finish"], KINDS["reset"]):
+            zone.pointer -= amount * SECTOR  # a part of it may have been written
+            zone.active = True
+        return fails
+
+    def complete(self, random: Random, waiting: Any = None) -> None:
+        op, failed = self.flying.pop(random.randrange(len(self.flying)))
+        lost = LIB.spek_zones_end(self.zones, op, failed)
+        assert lost == failed
+        if (
+            lost
+            and waiting is not None
+            and waiting.kind != KINDS["reset"]
+            and LIB.spek_zones_share_zone(self.zones, waiting, op)
+        ):
+            LIB.spek_gen_place(self.generator._gen, waiting)
+        LIB.spek_gen_complete(self.generator._gen, op.arrival, op.at_ns)
+
+    def send(self, random: Random, fails: bool) -> None:
+        while len(self.flying) >= self.depth:
+            self.complete(random)
+        op = self.generator.next()
+        while (answer := begin(self.zones, op)) != READY:
+            if answer == NEEDS_RESET:
+                self.zone(int(op.addr)).reset()
+                LIB.spek_zones_prepared(self.zones, op)
+            elif answer == RECOVER:
+                self.zone(int(LIB.spek_zones_lost_addr(self.zones))).reset()
+                LIB.spek_zones_recovered(self.zones, op)
+            else:
+                self.complete(random, op)
+        amount = random.randrange(op.bytes // SECTOR + 1)
+        self.flying.append((op, self.carry_out(op, fails, amount)))
+        assert sum(zone.active for zone in self.disk) <= self.limit
+
+
+@settings(deadline=None, max_examples=100)
+@given(
+    st.integers(1, 4),
+    st.integers(0, 3),
+    st.integers(1, 8),
+    st.sampled_from([[], [FINISH], [RESET], [FINISH, RESET]]),
+    st.integers(0, 2**32),
+)
+def test_a_failed_operation_fails_no_later_one(
+    open_zones: int, spare: int, depth: int, commands: list[int], seed: int
+) -> None:
+    random = Random(seed)
+    streams = [at_pointers(weight=6), *(at_pointers(operation=kind) for kind in commands)]
+    worker = Failures(open_zones + spare, open_zones, depth, streams)
+    for _ in range(500):
+        worker.send(random, random.random() < 0.05)
+    assert not worker.errors
+
+
+def test_a_zone_with_a_failed_write_is_left_and_reset_before_it_is_used() -> None:
+    generator = Generator(on_zones(3, 64 * KIB, 1), 1)
+    zones, index = generator.zones, 64 * KIB
+    failed, second, third = generator.next(), generator.next(), None
+    assert begin(zones, failed) == READY
+    assert begin(zones, second) == WAIT
+    assert LIB.spek_zones_end(zones, failed, True)
+    assert LIB.spek_zones_share_zone(zones, second, failed)
+    LIB.spek_gen_place(generator._gen, second)
+    assert int(second.addr) == index
+    assert begin(zones, second) == RECOVER
+    assert int(LIB.spek_zones_lost_addr(zones)) == 0
+    assert begin(zones, second) == WAIT
+    LIB.spek_zones_recovered(zones, second)
+    assert begin(zones, second) == READY
+    LIB.spek_zones_end(zones, second, False)
+    # It is empty when its turn comes again.
+    third = [generator.next() for _ in range(2 * 16)][-1]
+    assert int(third.addr) == 0
+    assert begin(zones, third) == READY
 
 
 def test_sequence_is_the_recorded_one() -> None:
