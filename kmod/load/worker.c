@@ -200,6 +200,8 @@ static u64 next_event_ns(const struct spek_worker *w, u64 now_ns)
 /* Return: true if something that wakes the thread, other than a completion, happened already */
 static bool has_news(const struct spek_worker *w)
 {
+	if (w->zone_gate && spek_zone_has_news(w->zone_gate))
+		return true;
 	if (w->phases.course.phase == SPEK_PHASE_DRAIN)
 		return false;
 	return has_ended(w) || spek_worker_may_learn_end(&w->phases) ||
@@ -479,7 +481,8 @@ static int create_memory(struct spek_worker *w, const struct spek_worker_setup *
 	w->issue.poller = kcalloc_node(config->nr_targets, sizeof(*w->issue.poller), GFP_KERNEL,
 				       node);
 	if (zones)
-		w->zone_gate = spek_zone_gate_create(zones, w->issue.count, w->verify, node);
+		w->zone_gate = spek_zone_gate_create(zones, w->issue.count, w->verify,
+						     &w->inflight, node);
 	if (spek_workload_has_own_data(&config->workload) && !create_contents(w, node))
 		return -ENOMEM;
 	if (!w->issue.targets || !w->gen || !create_sets(w, node) || !w->phases.age || !w->slots ||

@@ -321,6 +321,15 @@ static void back_off(struct spek_worker *w, u64 most_ns)
 	w->issue.retry_at_ns = ktime_get_ns() + w->issue.retry_ns;
 }
 
+/* An operation could not begin. */
+static void hold(struct spek_worker *w)
+{
+	if (w->zone_gate && spek_zone_is_woken(w->zone_gate))
+		w->issue.retry_at_ns = SPEK_NEVER;
+	else
+		back_off(w, RETRY_MAX_NS);
+}
+
 /*
  * A worker takes the requests that it frees before others have looked for one. Where workers share
  * requests, each gives way from time to time, for as long as it takes the others to look: 2.5 % of
@@ -536,7 +545,7 @@ static noinline bool send_stalled(struct spek_worker *w)
 	}
 	if (!part) {
 		if (!begin_stalled(w)) {
-			back_off(w, RETRY_MAX_NS);
+			hold(w);
 			return false;
 		}
 		/* It was not offered to the driver yet, unlike one that waits for a request. */
@@ -581,7 +590,7 @@ static bool issue_one(struct spek_worker *w, u64 now_ns)
 	if (unlikely(!armed)) {
 		w->issue.stalled_part = NULL;
 		WRITE_ONCE(w->issue.stalled, slot);
-		back_off(w, RETRY_MAX_NS);
+		hold(w);
 		return false;
 	}
 	return send(w, slot, slot->part);
@@ -647,7 +656,8 @@ bool spek_worker_issue(struct spek_worker *w, u64 now_ns)
 	u32 n;
 
 	if (unlikely(w->issue.stalled)) {
-		if (now_ns < w->issue.retry_at_ns)
+		if (now_ns < w->issue.retry_at_ns &&
+		    !(w->zone_gate && spek_zone_has_news(w->zone_gate)))
 			return false;
 	} else if (!(can_issue(w) && is_due(w, now_ns))) {
 		return false;

@@ -350,9 +350,11 @@ void spek_zone_map_destroy(struct spek_zone_map *map)
  * @gen: of the worker, which has the pointers
  * @count: requests sent to each target, of the worker
  * @verify: with stamped data, else NULL
+ * @inflight: of the worker, for waking it
  * @bio: command that prepares a zone
  * @done: @bio has come back
  * @is_out: @bio was sent, and its end not seen yet
+ * @is_woken: what the last operation asked for waits for will come back to the worker
  * @waits: @reset waits for its blocks
  * @recovers: @bio resets a lost zone, for an operation on another one
  * @reset: with stamped data, the last reset that @bio was for, or that waits
@@ -362,9 +364,11 @@ struct spek_zone_gate {
 	struct spek_gen *gen;
 	struct spek_target_count *count;
 	struct spek_verify *verify;
+	const struct spek_inflight *inflight;
 	struct bio bio;
 	struct completion done;
 	bool is_out;
+	bool is_woken;
 	bool waits;
 	bool recovers;
 	struct spek_op reset;
@@ -375,6 +379,7 @@ struct spek_zone_gate {
  * @map: of the run
  * @count: requests sent to each target, of the worker
  * @verify: of the run with stamped data, else NULL
+ * @inflight: of the worker
  * @node: NUMA node of the worker
  *
  * Context: process, may sleep.
@@ -382,7 +387,8 @@ struct spek_zone_gate {
  */
 struct spek_zone_gate *spek_zone_gate_create(const struct spek_zone_map *map,
 					     struct spek_target_count *count,
-					     struct spek_verify *verify, int node)
+					     struct spek_verify *verify,
+					     const struct spek_inflight *inflight, int node)
 {
 	struct spek_zone_gate *gate = kzalloc_node(sizeof(*gate), GFP_KERNEL, node);
 
@@ -391,6 +397,7 @@ struct spek_zone_gate *spek_zone_gate_create(const struct spek_zone_map *map,
 	gate->map = map;
 	gate->count = count;
 	gate->verify = verify;
+	gate->inflight = inflight;
 	init_completion(&gate->done);
 	return gate;
 }
@@ -437,7 +444,22 @@ static void end_preparation(struct bio *bio)
 	/* An RCU read section, as in spek_part_end_io(): the worker may end. */
 	preempt_disable();
 	complete(&gate->done);
+	smp_mb();	/* pairs with the one of wait() in worker.c: see there for lost wakeups */
+	if (READ_ONCE(gate->inflight->idle))
+		wake_up_process(gate->inflight->task);
 	preempt_enable();
+}
+
+/**
+ * spek_zone_has_news() - check whether a command that an operation waits for has come back
+ * @gate: of the worker
+ *
+ * Context: the worker's thread.
+ * Return: true if spek_zone_prepare() is to be asked again.
+ */
+bool spek_zone_has_news(struct spek_zone_gate *gate)
+{
+	return gate->is_out && completion_done(&gate->done);
 }
 
 /* With stamped data. Return: true if the zone at @addr, for which @op waits, can be reset now */
@@ -514,9 +536,11 @@ bool spek_zone_prepare(struct spek_zone_gate *gate, const struct spek_slot *slot
 	struct spek_zones *zones = zones_of(gate, &slot->op);
 	enum spek_zone_answer answer;
 
+	gate->is_woken = false;
 	if (!zones)
 		return true;
 	if (gate->is_out) {
+		gate->is_woken = true;
 		if (!try_wait_for_completion(&gate->done))
 			return false;
 		end_wait(gate, asu);
@@ -528,7 +552,21 @@ bool spek_zone_prepare(struct spek_zone_gate *gate, const struct spek_slot *slot
 	answer = spek_zones_ask(zones, &slot->op);
 	if (answer != SPEK_ZONE_READY && answer != SPEK_ZONE_WAIT)
 		prepare(gate, slot, asu, answer);
+	gate->is_woken = answer == SPEK_ZONE_WAIT || gate->is_out;
 	return answer == SPEK_ZONE_READY;
+}
+
+/**
+ * spek_zone_is_woken() - check whether the worker is woken for what an operation waits for
+ * @gate: of the worker
+ *
+ * Context: the worker's thread, after an operation was asked for.
+ * Return: true if it waits for an operation of the worker or for a command of the gate; false if it
+ * waits for blocks that other workers may hold, or for nothing.
+ */
+bool spek_zone_is_woken(const struct spek_zone_gate *gate)
+{
+	return gate->is_woken;
 }
 
 /**

@@ -8,6 +8,7 @@
 
 struct spek_asu_map;
 struct spek_gen;
+struct spek_inflight;
 struct spek_part;
 struct spek_refusal;
 struct spek_run_config;
@@ -34,10 +35,13 @@ void spek_zone_map_destroy(struct spek_zone_map *map);
 
 struct spek_zone_gate *spek_zone_gate_create(const struct spek_zone_map *map,
 					     struct spek_target_count *count,
-					     struct spek_verify *verify, int node);
+					     struct spek_verify *verify,
+					     const struct spek_inflight *inflight, int node);
 void spek_zone_gate_destroy(struct spek_zone_gate *gate);
 void spek_zone_gate_load(struct spek_zone_gate *gate, struct spek_gen *gen);
 
+bool spek_zone_is_woken(const struct spek_zone_gate *gate);
+bool spek_zone_has_news(struct spek_zone_gate *gate);
 bool spek_zone_prepare(struct spek_zone_gate *gate, const struct spek_slot *slot,
 		       const struct spek_asu_map *asu);
 void spek_zone_begin(struct spek_zone_gate *gate, const struct spek_slot *slot);

@@ -360,6 +360,20 @@ def test_a_bad_block_fails_one_write_and_its_zone_is_left(
     assert info["target"][0]["zone_resets"] == 1
 
 
+def test_the_end_of_a_reset_wakes_the_worker(nl: Socket, spek_module: Path) -> None:
+    """It does not look for it again and again: a reset takes as long as 200 of such looks."""
+    streams = [at_pointers(Operation.ZONE_FINISH), at_pointers(Operation.ZONE_APPEND)]
+    loop = [{"law": int(Law.CLOSED), "depth": 1}]
+    with zoned_null(irqmode=2, completion_nsec=20_000_000, **KINDS["null"]) as node:
+        finished(nl, first := zoned(nl, node, stream=streams, arrival=loop, count=40))
+        remove(nl, first)
+        run = zoned(nl, node, stream=streams, arrival=loop, count=40)
+        info = finished(nl, run)
+        remove(nl, run)
+    assert info["target"][0]["zone_resets"] > 10
+    assert info["worker"][0]["voluntary"] < 200, info["worker"]
+
+
 ZONES = """
 [workload]
 name = "zones"
