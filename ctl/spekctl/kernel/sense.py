@@ -192,8 +192,10 @@ def sentence(said: SenseInfo) -> str:
     return f"{text} ({meaning})" if meaning else text
 
 
-def first_error(info: RunInfo) -> str:
-    """The first failure of a run in words, with what the device said of it."""
+def first_error(info: RunInfo, failure: str = "") -> str:
+    """The first failure of a run in words, with what the device said of it; @failure: the kernel's
+    words, if more is known."""
+    failure = failure or info.first_error
     if info.first_sense is None:
-        return info.first_error
-    return f"{info.first_error}: {sentence(info.first_sense)}"
+        return failure
+    return f"{failure}: {sentence(info.first_sense)}"

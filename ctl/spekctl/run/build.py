@@ -11,6 +11,7 @@ from pathlib import Path
 import msgspec
 
 from spekctl import __version__
+from spekctl.block import zones
 from spekctl.documents.device import DiskCounters, TargetFacts
 from spekctl.documents.histogram import HIST_MAX_BITS, count_of, dense, mean, merge, percentiles
 from spekctl.documents.power import Metered, figures
@@ -89,7 +90,7 @@ def build(
     made = Result(
         run=info.id,
         command=plan.command,
-        outcome=_outcome(plan.config, info, cells, rows, verified, ending),
+        outcome=_outcome(plan, info, cells, rows, verified, ending),
         totals=Totals(
             read=_total(reads, seconds),
             write=_total(writes, seconds),
@@ -155,7 +156,7 @@ _REACHED = (Reason.COMPLETED, Reason.STOPPED)
 
 
 def _outcome(
-    config: RunConfig,
+    plan: Plan,
     info: RunInfo,
     cells: Iterable[StatsCell],
     rows: Iterable[IntervalRow],
@@ -167,6 +168,7 @@ def _outcome(
         for errno, count in cell.errors_by_errno.items():
             name = cause(errno)
             causes[name] = causes.get(name, 0) + count
+    failure = zones.explained(info.first_error, [one.path for one in plan.targets])
     done = info.state is RunState.DONE
     # A run that ended by itself while it was being stopped has reached its end as well.
     ended = ending is not None and ending.ended and info.reason in _REACHED
@@ -174,7 +176,7 @@ def _outcome(
     if ending is not None and ending.text:
         text = ending.text if ended else f"{text}; {ending.text}"
     if info.errors:
-        text += f"; {info.errors} I/Os failed, the first: {sense.first_error(info)}"
+        text += f"; {info.errors} I/Os failed, the first: {sense.first_error(info, failure)}"
     if info.outstanding:
         text += (
             f"; {info.outstanding} I/Os were still outstanding, the oldest for"
@@ -193,7 +195,7 @@ def _outcome(
         and not info.errors
         and sound,
         errors=info.errors,
-        first_error=info.first_error,
+        first_error=failure,
         errors_by_cause=causes,
         first_sense=_sense(info.first_sense) if info.first_sense is not None else None,
         senses=[SenseCount(_sense(one), one.count) for one in info.senses],
@@ -202,7 +204,7 @@ def _outcome(
         oldest_ns=info.oldest_ns,
         backlog=info.backlog,
         backlog_max=max((row.backlog for row in rows), default=info.backlog),
-        offered_iops=config.offered_rate,
+        offered_iops=plan.config.offered_rate,
     )
 
 

@@ -40,6 +40,11 @@ def check(
     ]
     if not spans:
         raise UsageError(f"{path} covers no writable block")
+    spans, skipped = verify.without_offline(
+        spans, [device.path for device in devices], grain, lambda: parts
+    )
+    if not spans:
+        raise UsageError(f"{path} covers nothing that can be read: its zones are offline")
     base = structs.replace(
         state.config,
         seed=state.seed,
@@ -59,7 +64,9 @@ def check(
         ]
         for part in parts:
             kernel.map_set(handle, part)
-        blocks = sum(span.bytes // state.devices[span.target].facts.logical_block for span in spans)
+        blocks = sum(
+            span.readable // state.devices[span.target].facts.logical_block for span in spans
+        )
         passed = verify.final_pass(kernel, runs, facts, blocks, progress, interrupts, handle)
         if kernel.run_get(handle).state is RunState.DONE:
             kernel.run_delete(handle)
@@ -69,7 +76,7 @@ def check(
     return VerifyReport(
         written=state.created,
         ok=passed.complete and not passed.info.mismatches,
-        text=verify.sentence(passed.info.mismatches, passed.complete, passed.trouble),
+        text=verify.sentence(passed.info.mismatches, passed.complete, passed.trouble, skipped),
         stamp_id=state.stamp_id,
         grain_bytes=grain,
         targets=facts,

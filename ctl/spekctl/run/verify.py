@@ -9,19 +9,20 @@ written. `spekctl verify` is the same pass, with the write states from a file.
 from __future__ import annotations
 
 import secrets
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Literal
 
 from msgspec import structs
 
 from spekctl import recorded, units
+from spekctl.block import zones
 from spekctl.documents.device import TargetFacts
 from spekctl.documents.result import VerifyCounts, VerifyResult, WrongBlock
 from spekctl.errors import UsageError
 from spekctl.kernel.client import Kernel
-from spekctl.kernel.records import MismatchInfo, Reason, RunInfo, RunState, VerifyInfo
+from spekctl.kernel.records import MapInfo, MismatchInfo, Reason, RunInfo, RunState, VerifyInfo
 from spekctl.run.job import Interrupts, Request
 from spekctl.run.progress import Progress, clock_of
 from spekctl.workload.config import (
@@ -120,11 +121,25 @@ def memory_available(path: Path = Path("/proc/meminfo")) -> int:
 
 @dataclass(frozen=True, slots=True)
 class Span:
-    """The part of a target to read."""
+    """The part of a target to read, and what of it can't be: start and bytes, by address."""
 
     target: int
     start: int
     bytes: int
+    holes: tuple[tuple[int, int], ...] = ()
+
+    @property
+    def readable(self) -> int:
+        """Bytes to be read."""
+        return self.bytes - sum(length for _, length in self.holes)
+
+    def pieces(self) -> Iterator[tuple[int, int]]:
+        """Start, counted from that of the span, and length of what is between the holes."""
+        at = 0
+        for hole, length in (*self.holes, (self.start + self.bytes, 0)):
+            if hole - self.start > at:
+                yield at, hole - self.start - at
+            at = hole - self.start + length
 
 
 @dataclass(frozen=True, slots=True)
@@ -153,6 +168,51 @@ def spans_of(info: RunInfo) -> list[Span]:
         if span > 0:
             found.append(Span(index, target.map_start, span))
     return found
+
+
+def without_offline(
+    spans: Sequence[Span],
+    paths: Sequence[str],
+    grain: int,
+    written: Callable[[], Sequence[MapInfo]],
+    offline: Callable[[str], Sequence[zones.Zone]] = zones.offline,
+) -> tuple[list[Span], int]:
+    """The spans without zones that are offline and have nothing to be read: and how many those are.
+
+    @written: the states of what was written. A zone in which something was written must be read,
+    and if it has gone offline meanwhile that is a failure.
+    """
+    lost = [offline(paths[span.target]) for span in spans]
+    if not any(lost):
+        return list(spans), 0
+    taken = _written_in(written(), grain)
+    found, number = [], 0
+    for span, gone in zip(spans, lost, strict=True):
+        holes = []
+        for zone in gone:
+            first = max(span.start, -(-(zone.start - span.start) // grain) * grain + span.start)
+            last = min(span.start + span.bytes, zone.start + zone.bytes)
+            last = (last - span.start) // grain * grain + span.start
+            if first < last and not taken(span, first, last):
+                holes.append((first, last - first))
+        number += len(holes)
+        found.append(replace(span, holes=tuple(holes)))
+    return [span for span in found if span.readable], number
+
+
+def _written_in(parts: Sequence[MapInfo], grain: int) -> Callable[[Span, int, int], bool]:
+    def taken(span: Span, first: int, last: int) -> bool:
+        """Something was written from byte @first to @last."""
+        low, high = (first - span.start) // grain, (last - span.start) // grain
+        for part in parts:
+            if part.target != span.target:
+                continue
+            begin = max(low - part.first, 0) * STATE_BYTES
+            if any(part.states[begin : max(high - part.first, 0) * STATE_BYTES]):
+                return True
+        return False
+
+    return taken
 
 
 def pass_config(base: RunConfig, spans: Sequence[Span], grain: int) -> RunConfig:
@@ -185,30 +245,33 @@ def pass_config(base: RunConfig, spans: Sequence[Span], grain: int) -> RunConfig
 
 
 def reads_of(config: RunConfig, spans: Sequence[Span], grain: int) -> list[RunConfig]:
-    """One run for the whole megabytes of each target, and one for the remainder."""
+    """One run for the whole megabytes of each piece of a target, and one for the remainder."""
     found = []
-    for asu, span in enumerate(spans):
-        whole = span.bytes // PASS_BYTES * PASS_BYTES
+    steps = [
+        (asu, start, size, count)
+        for asu, span in enumerate(spans)
+        for at, length in span.pieces()
         for start, size, count in (
-            (0, PASS_BYTES, whole // PASS_BYTES),
-            (whole, span.bytes - whole, 1 if span.bytes > whole else 0),
-        ):
-            if not count:
-                continue
-            stream = ResolvedStream(
-                name="verify",
-                asu=asu,
-                arrival=0,
-                weight=1,
-                replicas=1,
-                read_ppm=1_000_000,
-                pattern="sequential",
-                range_start=start,
-                range_bytes=size * count,
-                align_bytes=grain,
-                sizes=[ResolvedSize(size, 1)],
-            )
-            found.append(structs.replace(config, streams=[stream], count=count))
+            (at, PASS_BYTES, length // PASS_BYTES),
+            (at + length // PASS_BYTES * PASS_BYTES, length % PASS_BYTES, 1),
+        )
+        if size * count
+    ]
+    for asu, start, size, count in steps:
+        stream = ResolvedStream(
+            name="verify",
+            asu=asu,
+            arrival=0,
+            weight=1,
+            replicas=1,
+            read_ppm=1_000_000,
+            pattern="sequential",
+            range_start=start,
+            range_bytes=size * count,
+            align_bytes=grain,
+            sizes=[ResolvedSize(size, 1)],
+        )
+        found.append(structs.replace(config, streams=[stream], count=count))
     return found
 
 
@@ -240,7 +303,7 @@ def final_pass(
                 if kernel.run_get(mine).state is RunState.DONE:
                     kernel.run_delete(mine)
                 mine = 0
-            trouble = _trouble(info, interrupts)
+            trouble = _trouble(info, [one.path for one in facts], interrupts)
             if trouble:
                 return Passed(total, wrong, expected, trouble)
     except BaseException:
@@ -268,13 +331,14 @@ def _wait(kernel: Kernel, run: int, progress: Progress, interrupts: Interrupts) 
         kernel.wait(POLL_S)
 
 
-def _trouble(info: RunInfo, interrupts: Interrupts) -> str:
+def _trouble(info: RunInfo, paths: Sequence[str], interrupts: Interrupts) -> str:
     if interrupts.count:
         return "it was interrupted"
     if info.state is not RunState.DONE:
         return "the device did not answer"
     if info.errors:
-        return f"{info.errors} reads failed, the first: {info.first_error}"
+        first = zones.explained(info.first_error, paths)
+        return f"{info.errors} reads failed, the first: {first}"
     if info.reason is not Reason.COMPLETED:
         return "the device was removed" if info.reason is Reason.DEVICE_GONE else "it ended early"
     return ""
@@ -367,8 +431,7 @@ def conclude(
     """After the load: read everything back, save the state, and summarize."""
     load = info.verify or VerifyInfo()
     wrong = [block_of(one, "load", facts, request.config) for one in kernel.mismatches(info.id)]
-    passed, trouble, state_file = None, "", ""
-    spans = spans_of(info)
+    passed, trouble, state_file, skipped = None, "", "", 0
     if info.state is not RunState.DONE:
         trouble = "the device did not answer"
     else:
@@ -383,6 +446,12 @@ def conclude(
             trouble = "the device was removed"
     if not trouble:
         progress.note("reading everything back")
+        spans, skipped = without_offline(
+            spans_of(info),
+            [one.path for one in facts],
+            info.grain_bytes,
+            lambda: kernel.map_get(info.id),
+        )
         config = pass_config(request.config, spans, info.grain_bytes)
         runs = reads_of(config, spans, info.grain_bytes)
         passed = final_pass(
@@ -395,7 +464,7 @@ def conclude(
     return VerifyResult(
         mismatches=total,
         complete=complete,
-        text=sentence(total, complete, trouble),
+        text=sentence(total, complete, trouble, skipped),
         stamp_id=info.stamp_id,
         grain_bytes=info.grain_bytes,
         map_bytes=sum(target.map_bytes for target in info.targets)
@@ -410,17 +479,21 @@ def conclude(
 
 
 def blocks_of(spans: Sequence[Span], info: RunInfo) -> int:
-    """Logical blocks in spans."""
-    return sum(span.bytes // info.targets[span.target].logical_block for span in spans)
+    """Logical blocks to be read in spans."""
+    return sum(span.readable // info.targets[span.target].logical_block for span in spans)
 
 
-def sentence(mismatches: int, complete: bool, trouble: str) -> str:
-    """The outcome in a sentence."""
+def sentence(mismatches: int, complete: bool, trouble: str, skipped: int = 0) -> str:
+    """The outcome in a sentence; @skipped: zones that were not read."""
     text = f"{mismatches:,} blocks are wrong" if mismatches else "all data correct"
     if mismatches == 1:
         text = "1 block is wrong"
     if complete:
-        return f"{text}; read-back complete"
+        text += "; read-back complete"
+        if skipped:
+            zones_are = "zone that is" if skipped == 1 else "zones that are"
+            text += f" except for {skipped:,} {zones_are} offline, where nothing was written"
+        return text
     if not mismatches:
         text = "no wrong data found"
     return f"{text}, but the read-back is incomplete: {trouble or 'blocks are missing'}"

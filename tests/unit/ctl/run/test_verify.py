@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import msgspec
+import numpy as np
 import pytest
 from lib.core import spekcore
 from lib.core.config import core_of
@@ -16,9 +17,11 @@ from lib.fakes.kernel import FakeKernel
 from lib.fakes.machine import disk, use_fakes
 
 from spekctl.block import device
+from spekctl.block.zones import Zone
 from spekctl.documents.device import DiskCounters
 from spekctl.errors import UsageError
 from spekctl.kernel.records import (
+    MapInfo,
     MismatchInfo,
     RunInfo,
     VerifyInfo,
@@ -118,6 +121,58 @@ def test_every_block_is_read_once() -> None:
         (2, 0, 4096),
     ]
     assert verify.blocks_of(spans, info) == (5 * MIB + 12288 + 4096) // 512
+
+
+def states(*written: int) -> bytes:
+    """The states of 4096 grains, of which these were written."""
+    numbers = np.zeros(4096, dtype="<u8")
+    numbers[list(written)] = 4
+    return numbers.tobytes()
+
+
+def test_zones_that_are_offline_and_were_not_written_are_not_read() -> None:
+    spans = [verify.Span(0, MIB, 15 * MIB), verify.Span(1, 0, 8 * MIB)]
+    gone = {"a": [Zone(0, 4 * MIB, 15), Zone(8 * MIB, 4 * MIB, 15), Zone(12 * MIB, 4 * MIB, 15)]}
+    # Byte 9 MiB of the first disk was written: that zone has to be read, and will fail.
+    parts = [
+        MapInfo(target=0, first=0, states=states(2 * 1024)),
+        MapInfo(target=1, first=2048, states=states(0)),
+    ]
+    found, skipped = verify.without_offline(
+        spans, ["a", "b"], 4096, lambda: parts, lambda path: gone.get(path, [])
+    )
+    assert skipped == 2
+    assert found == [
+        verify.Span(0, MIB, 15 * MIB, ((MIB, 3 * MIB), (12 * MIB, 4 * MIB))),
+        verify.Span(1, 0, 8 * MIB),
+    ]
+    base = verify.pass_config(config_of("random-write-4k"), found, 4096)
+    reads = []
+    for config in verify.reads_of(base, found, 4096):
+        (stream,) = config.streams
+        start = config.asus[stream.asu].extents[0].start + stream.range_start
+        reads.append((start, stream.range_bytes))
+    assert reads == [(4 * MIB, 8 * MIB), (0, 8 * MIB)]
+    assert [span.readable for span in found] == [8 * MIB, 8 * MIB]
+    whole = [Zone(0, 64 * MIB, 15)]
+    assert verify.without_offline(spans[1:], ["a", "b"], 4096, list, lambda path: whole) == ([], 1)
+
+
+def test_the_states_are_only_asked_for_where_a_zone_is_offline() -> None:
+    def never() -> list[MapInfo]:
+        raise AssertionError("the states of a whole disk")
+
+    spans = [verify.Span(0, 0, MIB)]
+    assert verify.without_offline(spans, ["a"], 4096, never, lambda path: []) == (spans, 0)
+
+
+def test_the_sentence_says_what_was_not_read() -> None:
+    said = "all data correct; read-back complete"
+    assert verify.sentence(0, True, "") == said
+    assert verify.sentence(0, True, "", 1) == (
+        f"{said} except for 1 zone that is offline, where nothing was written"
+    )
+    assert "2 zones that are offline" in verify.sentence(0, True, "", 2)
 
 
 def test_the_core_makes_exactly_these_reads() -> None:

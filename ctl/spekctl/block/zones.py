@@ -1,0 +1,90 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""The zones of a zoned disk, as the disk reports them now."""
+
+from __future__ import annotations
+
+import fcntl
+import os
+import re
+import struct
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+# linux/blkzoned.h
+_BLKREPORTZONE = 0xC0101282
+_HEADER = struct.Struct("=QII")
+_ZONE = struct.Struct("=QQQ4B4xQ24x")
+_AT_ONCE = 1024
+_OFFLINE, _READ_ONLY = 15, 13
+_FAILURE = re.compile(r"^(?:read|write|zone \w+|discard) of .* at byte (\d+) of (\S+) failed: ")
+
+
+@dataclass(frozen=True, slots=True)
+class Zone:
+    """A zone; bytes."""
+
+    start: int
+    bytes: int
+    condition: int
+
+    @property
+    def is_offline(self) -> bool:
+        """It can be neither read nor written."""
+        return self.condition == _OFFLINE
+
+
+def report(path: str, start: int = 0, count: int | None = None) -> list[Zone]:
+    """At most @count zones of a disk from the one with byte @start on.
+
+    None of a partition, of a disk without zones, or of one that is gone.
+    """
+    name = Path(os.path.realpath(path)).name
+    if Path("/sys/class/block", name, "partition").exists():
+        return []
+    try:
+        with open(path, "rb", buffering=0) as disk:
+            return _report(disk.fileno(), start // 512, count)
+    except OSError:
+        return []
+
+
+def _report(disk: int, sector: int, count: int | None) -> list[Zone]:
+    zones: list[Zone] = []
+    while count is None or len(zones) < count:
+        wanted = _AT_ONCE if count is None else min(_AT_ONCE, count - len(zones))
+        buffer = bytearray(_HEADER.pack(sector, wanted, 0) + bytes(_ZONE.size * wanted))
+        fcntl.ioctl(disk, _BLKREPORTZONE, buffer)
+        number = _HEADER.unpack_from(buffer)[1]
+        reported = buffer[_HEADER.size : _HEADER.size + number * _ZONE.size]
+        for first, length, _pointer, _kind, condition, *_ in _ZONE.iter_unpack(reported):
+            zones.append(Zone(first * 512, length * 512, condition))
+            sector = first + length
+        if number < wanted:
+            break
+    return zones
+
+
+def offline(path: str) -> list[Zone]:
+    """Zones of a disk that are offline."""
+    return [zone for zone in report(path) if zone.is_offline]
+
+
+def explained(
+    failure: str,
+    paths: Sequence[str],
+    report_zones: Callable[[str, int, int], list[Zone]] = report,
+) -> str:
+    """A failure in the kernel's words, and what the zone that it was in has to do with it."""
+    seen = _FAILURE.match(failure)
+    if not seen:
+        return failure
+    for path in paths:
+        if Path(os.path.realpath(path)).name != seen[2]:
+            continue
+        for zone in report_zones(path, int(seen[1]), 1):
+            if zone.is_offline:
+                return f"{failure}: its zone is offline"
+            if zone.condition == _READ_ONLY and not failure.startswith("read"):
+                return f"{failure}: its zone can only be read"
+    return failure

@@ -1,0 +1,82 @@
+# SPDX-License-Identifier: GPL-2.0
+"""Zones as a disk reports them, and what a failure has to do with them."""
+
+from __future__ import annotations
+
+import struct
+from pathlib import Path
+
+import pytest
+
+from spekctl.block import zones
+from spekctl.block.zones import Zone
+
+MIB = 1 << 20
+OFFLINE, READ_ONLY, EMPTY = 15, 13, 1
+
+
+class FakeIoctl:
+    """BLKREPORTZONE of a disk whose zones of 4 MiB have these conditions."""
+
+    def __init__(self, conditions: list[int]) -> None:
+        self.conditions = conditions
+        self.calls = 0
+
+    def __call__(self, _fd: int, request: int, buffer: bytearray) -> None:
+        assert request == 0xC0101282
+        sector, wanted, _flags = struct.unpack_from("=QII", buffer)
+        first = sector // 8192
+        found = self.conditions[first : first + wanted]
+        struct.pack_into("=QII", buffer, 0, sector, len(found), 0)
+        for index, condition in enumerate(found):
+            start = (first + index) * 8192
+            struct.pack_into(
+                "=QQQ4B4xQ", buffer, 16 + 64 * index, start, 8192, start, 2, condition, 0, 0, 8192
+            )
+        self.calls += 1
+
+
+def disk_of(monkeypatch: pytest.MonkeyPatch, folder: Path, conditions: list[int]) -> str:
+    monkeypatch.setattr("fcntl.ioctl", FakeIoctl(conditions))
+    path = folder / "zoned0"
+    path.touch()
+    return str(path)
+
+
+def test_all_zones_are_reported(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    conditions = [EMPTY] * 2500
+    conditions[2400] = OFFLINE
+    disk = disk_of(monkeypatch, tmp_path, conditions)
+    found = zones.report(disk)
+    assert [zone.start for zone in found] == [4 * MIB * index for index in range(2500)]
+    assert zones.offline(disk) == [Zone(2400 * 4 * MIB, 4 * MIB, OFFLINE)]
+    assert zones.report(disk, 8 * MIB, 1) == [Zone(8 * MIB, 4 * MIB, EMPTY)]
+
+
+def test_a_disk_without_zones_has_none(tmp_path: Path) -> None:
+    (tmp_path / "plain").touch()
+    assert zones.report(str(tmp_path / "plain")) == []
+    assert zones.report(str(tmp_path / "missing")) == []
+
+
+@pytest.mark.parametrize(
+    ("failure", "addition"),
+    [
+        ("read of 4096 bytes at byte 4194304 of zoned0 failed: errno 5", ": its zone is offline"),
+        ("read of 4096 bytes at byte 8388608 of zoned0 failed: errno 5", ""),
+        (
+            "write of 4096 bytes at byte 8388608 of zoned0 failed: errno 5",
+            ": its zone can only be read",
+        ),
+        ("zone append of 4096 bytes at byte 0 of zoned0 failed: errno 5", ""),
+        ("read of 4096 bytes at byte 4194304 of other0 failed: errno 5", ""),
+        ("", ""),
+    ],
+)
+def test_a_failure_says_what_its_zone_has_to_do_with_it(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, failure: str, addition: str
+) -> None:
+    disk = disk_of(monkeypatch, tmp_path, [EMPTY, OFFLINE, READ_ONLY])
+    link = tmp_path / "by-id"
+    link.symlink_to(disk)
+    assert zones.explained(failure, ["/dev/missing", str(link)]) == failure + addition
