@@ -187,6 +187,12 @@ def _zone_facts(queue: Path) -> dict[str, int]:
     }
 
 
+def queue_attribute(device: Device, name: str) -> str:
+    """An attribute of the queue of a device or its disk, as text; empty without it."""
+    disk = device.sysfs.parent if device.partition else device.sysfs
+    return _text(disk / "queue" / name)
+
+
 def serial_owners(roots: Roots = ROOTS) -> dict[str, set[str]]:
     """Serials and WWNs of this machine's disks, and which disks have them."""
     found: dict[str, set[str]] = {}

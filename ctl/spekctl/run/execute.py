@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import contextlib
 import errno as errno_names
+import re
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
@@ -183,10 +184,8 @@ def claim(
             text = _busy_text(kernel, on, error)
             raise RefusedError(text, errno=error.errno, operation="run-new") from error
         name = _blamed_name(config, on, error)
-        if not name:
-            raise
-        text = f"{name}: {error.message}"
-        error.say(text)
+        text = error.message + _limits_text(config, on, error)
+        error.say(f"{name}: {text}" if name else text)
         raise
 
 
@@ -222,6 +221,29 @@ def _blamed_name(config: RunConfig, on: Sequence[Device], error: SpekError) -> s
     }
     found = names.get(kind, [])
     return found[index] if index < len(found) else ""
+
+
+def _limits_text(config: RunConfig, on: Sequence[Device], error: SpekError) -> str:
+    """The values of the limits that a refusal names in parentheses, as (max_sectors_kb)."""
+    asus = config.asus
+    devices_at_fault = set(range(len(on)))
+    if error.blamed is not None:
+        kind, index = error.blamed
+        if kind == "target":
+            devices_at_fault = {index}
+        elif kind == "stream" and index < len(config.streams):
+            asus = [asus[config.streams[index].asu]]
+        elif kind == "asu" and index < len(asus):
+            asus = [asus[index]]
+        if kind in ("stream", "asu"):
+            devices_at_fault = {extent.target for asu in asus for extent in asu.extents}
+    texts = []
+    for name in re.findall(r"\((\w+_\w+)\)", error.message):
+        for index, device in enumerate(on):
+            value = devices.queue_attribute(device, name)
+            if index in devices_at_fault and value:
+                texts.append(f" {name} of {device.path} is {value}.")
+    return "".join(texts)
 
 
 def prepare(kernel: Kernel, run: int, request: Request) -> tuple[list[TargetFacts], list[str]]:
