@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import os
 import subprocess
 import sys
 from functools import partial
@@ -189,12 +190,12 @@ def test_what_is_wrong_is_said_in_one_sentence(spekctl: Spekctl, inputs: Path, c
 def test_a_failing_write_leaves_nothing_behind(
     spekctl: Spekctl, inputs: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    def fail(self: Path, target: Path) -> Path:
+    def fail(fd: int) -> None:
         raise OSError(28, "No space left on device")
 
     (inputs / "x.png").write_bytes(b"before")
     before = sorted(inputs.iterdir())
-    monkeypatch.setattr(Path, "replace", fail)
+    monkeypatch.setattr(os, "fsync", fail)
     outcome = spekctl("cdf", "r.json", "-o", "x.png")
     assert outcome.code == 1
     assert outcome.err == "spekctl: cannot write x.png: No space left on device\n"
