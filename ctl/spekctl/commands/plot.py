@@ -80,7 +80,7 @@ def command() -> None:
 
     `spekctl plot FILE...` chooses the plot by the kind of the first file: addresses of a log,
     timeline of a result, curve of a load curve or a report of SPC-1, streams of a report of SPC-2,
-    rounds of a report of PTS, trace of a stored trace.
+    rounds of a report of PTS, trace of a stored trace, machine of samples of the prober.
     The names of the files written go to standard output.
     """
 
@@ -114,6 +114,7 @@ def guess(
         Kind.SPC1: curve,
         Kind.SPC2: streams,
         Kind.PTS: rounds,
+        Kind.PROBER: machine,
     }
     kind = identify(first, list(usual), "plots are drawn from")
     picture = usual[kind]
@@ -334,6 +335,21 @@ def power(
         return picture.draw_curves([source.load_points(path) for path in inputs], title, labels)
 
     return _deliver(draw, outputs, f"{inputs[0].stem}-power", dpi)
+
+
+@command.command("machine")
+@_one_file
+@_common
+def machine(file: Path, outputs: tuple[Path, ...], title: str, dpi: int) -> int:
+    """CPUs, memory, network, disks and power over time, of a RESULT or of SAMPLES of the prober."""
+    from spekctl.plots import style
+
+    style.require()
+    from spekctl.plots import machine as picture
+
+    return _deliver(
+        lambda: picture.draw(picture.of_file(file), title), outputs, f"{file.stem}-machine", dpi
+    )
 
 
 @command.command("cdf")

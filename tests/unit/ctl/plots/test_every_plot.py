@@ -10,6 +10,7 @@ from typing import Any
 
 import msgspec
 import pytest
+from lib.ctl import probes
 from lib.ctl.plot_files import (
     CLOSED,
     OPEN,
@@ -23,12 +24,24 @@ from lib.ctl.plot_files import (
     write_streams,
 )
 from lib.ctl.plot_seen import foot, our_style
+from lib.ctl.report_files import written
 from matplotlib.axes import Axes
 from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.figure import Figure
 
 from spekctl.documents import curve
-from spekctl.plots import addresses, cdf, curves, rounds, source, streams, style, timeline, trace
+from spekctl.plots import (
+    addresses,
+    cdf,
+    curves,
+    machine,
+    rounds,
+    source,
+    streams,
+    style,
+    timeline,
+    trace,
+)
 from spekctl.trace.trace import open_trace
 
 drawing = pytest.fixture(autouse=True)(our_style)
@@ -73,6 +86,10 @@ def make_streams(path: Path) -> Figure:
     return streams.draw(streams.of_report(write_streams(path / "s.json")))
 
 
+def make_machine(path: Path) -> Figure:
+    return machine.draw(machine.of_file(written(path / "m.json", probes.report(50))))
+
+
 def make_trace(path: Path) -> Figure:
     file = path / "t.csv"
     rows = [
@@ -87,6 +104,7 @@ def make_trace(path: Path) -> Figure:
 MAKERS = [
     make_rounds,
     make_streams,
+    make_machine,
     make_trace,
     make_addresses,
     make_timeline,
