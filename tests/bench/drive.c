@@ -12,7 +12,7 @@
 #include "drive_shim.h"
 
 static struct spek_drive_zone zones[16];
-static struct spek_drive_seek_point points[SPEK_DRIVE_FORMULA_POINTS];
+static struct spek_drive_seek_point points[SHIM_FORMULA_POINTS];
 static struct spek_drive_model model;
 static struct spek_drive drive;
 
@@ -20,7 +20,7 @@ static int describe(u32 arms, u32 depth)
 {
 	struct spek_drive_mechanics *mechanics = &model.mechanics;
 	struct spek_refusal refusal = { 0 };
-	struct spek_drive_lee lee;
+	struct shim_lee lee;
 	u32 i;
 
 	for (i = 0; i < 16; i++) {
@@ -33,10 +33,10 @@ static int describe(u32 arms, u32 depth)
 	mechanics->geometry.heads = 8;
 	mechanics->geometry.nr_zones = 16;
 	mechanics->geometry.zones = zones;
-	if (spek_drive_lee_init(&lee, 800000, 8500000, 17000000, 164992, &refusal))
+	if (shim_lee_init(&lee, 800000, 8500000, 17000000, 164992, &refusal))
 		return -1;
 	mechanics->seek.points = points;
-	mechanics->seek.nr_points = spek_drive_lee_points(&lee, 164992, points);
+	mechanics->seek.nr_points = shim_lee_points(&lee, 164992, points);
 	mechanics->rotation.period_ps = 8333333333;
 	mechanics->seek_scale = SPEK_DRIVE_SCALE;
 	mechanics->rotation_scale = SPEK_DRIVE_SCALE;

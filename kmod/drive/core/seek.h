@@ -5,18 +5,10 @@
  *
  * Measured curves come as tables. They are never monotone: 5 to 34 of some 100 steps of real drives
  * fall, so a fall is refused only if it is deeper than the caller allows (40 % unless forced:
- * no healthy point of a real drive falls so deep). Formulas are turned into tables at set-up:
- *
- * Lee, three parameters:	min at 1 cylinder, max over all, avg over uniformly random pairs;
- *				t = a sqrt(x - 1) + b (x - 1) + min
- * HPL, six parameters:		t(1) = single; below the border base + root sqrt(x), above it
- *				far + line x
+ * no healthy point of a real drive falls so deep). Formulas are turned into tables by the owner.
  *
  * An index by distance, in steps of at most 1/8 of it, finds the line without a search through
  * the table, and bounds all longer moves from below, so that a scheduler times few of them.
- *
- * A table of SPEK_DRIVE_FORMULA_POINTS points is exact up to 64 cylinders and off by less than
- * 0.1 % beyond.
  */
 #ifndef SPEK_DRIVE_SEEK_H
 #define SPEK_DRIVE_SEEK_H
@@ -26,7 +18,6 @@
 
 #define SPEK_DRIVE_MAX_SEEK_POINTS	4096
 #define SPEK_DRIVE_MAX_SEEK_NS		1000000000ULL
-#define SPEK_DRIVE_FORMULA_POINTS	512
 #define SPEK_DRIVE_MAX_FALL_PPM		400000
 /* For distances up to SPEK_DRIVE_MAX_CYLINDERS; each group of 8 doubles the width. */
 #define SPEK_DRIVE_SEEK_STEPS		168
@@ -72,51 +63,9 @@ static inline u32 spek_drive_seek_step(u32 distance)
 	return (shift << 3) + (distance >> shift);
 }
 
-/**
- * struct spek_drive_lee - the three-parameter curve
- * @min_ns: time for one cylinder
- * @max_ns: time for all cylinders
- * @root: ns per square root of a cylinder in units of 2^-16
- * @line: ns per cylinder in units of 2^-16
- */
-struct spek_drive_lee {
-	u64 min_ns;
-	u64 max_ns;
-	u64 root;
-	u64 line;
-};
-
-/**
- * struct spek_drive_hpl - the six-parameter curve
- * @border: first distance of the straight part in cylinders
- * @single_ns: time for one cylinder
- * @base_ns: constant of the curved part
- * @root: ns per square root of a cylinder in units of 2^-16
- * @far_ns: constant of the straight part
- * @line: ns per cylinder in units of 2^-16
- */
-struct spek_drive_hpl {
-	u32 border;
-	u64 single_ns;
-	u64 base_ns;
-	u64 root;
-	u64 far_ns;
-	u64 line;
-};
-
-u32 spek_drive_sqrt64(u64 x);
 int spek_drive_seek_init(struct spek_drive_seek *seek, u32 cylinders, u32 max_fall_ppm,
 			 struct spek_refusal *refusal);
 u32 spek_drive_seek_fall_ppm(const struct spek_drive_seek *seek);
 u64 spek_drive_seek_ns(const struct spek_drive_seek *seek, u32 distance);
-
-int spek_drive_lee_init(struct spek_drive_lee *lee, u64 min_ns, u64 avg_ns, u64 max_ns,
-			u32 cylinders, struct spek_refusal *refusal);
-u64 spek_drive_lee_ns(const struct spek_drive_lee *lee, u32 distance);
-u32 spek_drive_lee_points(const struct spek_drive_lee *lee, u32 cylinders,
-			  struct spek_drive_seek_point *points);
-u64 spek_drive_hpl_ns(const struct spek_drive_hpl *hpl, u32 distance);
-u32 spek_drive_hpl_points(const struct spek_drive_hpl *hpl, u32 cylinders,
-			  struct spek_drive_seek_point *points);
 
 #endif

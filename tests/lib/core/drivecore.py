@@ -191,15 +191,15 @@ class Drive:
         if isinstance(model.seek, Lee):
             last = model.zones[-1]
             cylinders = last.first_cylinder + last.cylinders
-            self.lee = self.ffi.new("struct spek_drive_lee *")
+            self.lee = self.ffi.new("struct shim_lee *")
             lee = model.seek
             self._accept(
-                self.lib.spek_drive_lee_init(
+                self.lib.shim_lee_init(
                     self.lee, lee.min_ns, lee.avg_ns, lee.max_ns, cylinders, self._refusal
                 )
             )
             self.points = self.ffi.new("struct spek_drive_seek_point[]", 512)
-            seek.nr_points = self.lib.spek_drive_lee_points(self.lee, cylinders, self.points)
+            seek.nr_points = self.lib.shim_lee_points(self.lee, cylinders, self.points)
         else:
             self.points = self.ffi.new("struct spek_drive_seek_point[]", max(1, len(model.seek)))
             for point, (distance, ns) in zip(self.points, model.seek, strict=False):

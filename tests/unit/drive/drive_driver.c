@@ -7,7 +7,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "drive.h"
+#include "drive_shim.h"
 
 static uint64_t state;
 
@@ -64,7 +64,7 @@ static void describe(void)
 {
 	struct spek_drive_mechanics *mechanics = &model.mechanics;
 	struct spek_refusal refusal = { 0 };
-	struct spek_drive_lee lee;
+	struct shim_lee lee;
 	uint32_t i, cylinder = 0;
 
 	spek_memset(&model, 0, sizeof(model));
@@ -86,11 +86,11 @@ static void describe(void)
 		u64 min = 1 + draw() % 2000000, avg = min + draw() % 20000000;
 		uint32_t cylinders = cylinder;
 
-		if (spek_drive_lee_init(&lee, min, avg, 2 * avg, cylinders, &refusal)) {
+		if (shim_lee_init(&lee, min, avg, 2 * avg, cylinders, &refusal)) {
 			cylinders = 165000;
-			spek_drive_lee_init(&lee, 800000, 8500000, 17000000, cylinders, &refusal);
+			shim_lee_init(&lee, 800000, 8500000, 17000000, cylinders, &refusal);
 		}
-		mechanics->seek.nr_points = spek_drive_lee_points(&lee, cylinders, points);
+		mechanics->seek.nr_points = shim_lee_points(&lee, cylinders, points);
 	} else {
 		u32 distance = 0;
 

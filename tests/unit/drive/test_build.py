@@ -6,6 +6,7 @@ import subprocess
 from pathlib import Path
 
 from lib.core.build import DRIVE, KERNEL_LIKE, SANITIZERS
+from lib.core.drivecore import SHIM
 
 DRIVER = Path(__file__).with_name("drive_driver.c")
 
@@ -18,7 +19,8 @@ def test_any_description_and_any_call_under_sanitizers() -> None:
         "kernel-like": KERNEL_LIKE,
         "no-int128": ("-O2", "-U__SIZEOF_INT128__"),
     }.items():
-        binary = DRIVE.build(name, flags, [DRIVER])
+        flags = (*flags, "-I", str(SHIM.parent))
+        binary = DRIVE.build(name, flags, [SHIM, SHIM.with_suffix(".h"), DRIVER])
         done = subprocess.run([binary, "1", "2000"], capture_output=True, text=True, timeout=200)
         assert done.returncode == 0, done.stderr
         printed.add(done.stdout)

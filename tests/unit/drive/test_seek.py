@@ -36,14 +36,14 @@ def test_formula_of_the_barracuda_es(core: Core) -> None:
         **{10_000: 3_915_781, 55_000: 9_006_105, 82_500: 11_281_649, 164_999: 16_999_872},
     }
     for distance, ns in golden.items():
-        assert drive.lib.spek_drive_lee_ns(drive.lee, distance) == pytest.approx(ns, abs=1)
+        assert drive.lib.shim_lee_ns(drive.lee, distance) == pytest.approx(ns, abs=1)
         assert drive.seek_ns(distance) == pytest.approx(ns, rel=1e-3)
 
 
 def test_table_is_close_to_the_formula(core: Core) -> None:
     drive = Drive(core, load("barracuda-es"))
     for distance in [*range(1, 2000), *range(2000, 165_000, 37), 164_999]:
-        exact = drive.lib.spek_drive_lee_ns(drive.lee, distance)
+        exact = drive.lib.shim_lee_ns(drive.lee, distance)
         tolerance = 0 if distance <= 64 else 1e-3 * exact
         assert abs(drive.seek_ns(distance) - exact) <= tolerance
 
@@ -89,18 +89,18 @@ def test_formula_is_monotone_or_refused(
 
 def test_six_parameters(core: Core) -> None:
     ffi, lib = core
-    hpl = ffi.new("struct spek_drive_hpl *")
+    hpl = ffi.new("struct shim_hpl *")
     hpl.border, hpl.single_ns, hpl.base_ns = 1500, 1_062_000, 2_697_000
     hpl.root, hpl.far_ns, hpl.line = 71_600 * 65536, 4_350_000, 747 * 65536
     for distance, ms in {0: 0, 1: 1.062, 175: 3.64, 600: 4.45, 4100: 7.41, 9000: 11.07}.items():
-        assert lib.spek_drive_hpl_ns(hpl, distance) == pytest.approx(ms * MS, abs=0.01 * MS)
+        assert lib.shim_hpl_ns(hpl, distance) == pytest.approx(ms * MS, abs=0.01 * MS)
     points = ffi.new("struct spek_drive_seek_point[]", 512)
-    count = lib.spek_drive_hpl_points(hpl, 11_474, points)
+    count = lib.shim_hpl_points(hpl, 11_474, points)
     table = [(points[i].distance, points[i].ns) for i in range(count)]
     assert {1499, 1500, 11_473} <= {distance for distance, _ in table}
     drive = Drive(core, curve(table, 11_474))
     for distance in range(11_474):
-        exact = lib.spek_drive_hpl_ns(hpl, distance)
+        exact = lib.shim_hpl_ns(hpl, distance)
         assert drive.seek_ns(distance) == pytest.approx(exact, rel=1e-3)
 
 
@@ -161,7 +161,7 @@ def test_refuses_a_table(core: Core, points: list[tuple[int, int]], sentence: st
 
 @given(st.integers(0, 2**64 - 1))
 def test_square_root(core: Core, x: int) -> None:
-    assert core[1].spek_drive_sqrt64(x) == math.isqrt(x)
+    assert core[1].shim_sqrt64(x) == math.isqrt(x)
 
 
 # ---- the index ----
