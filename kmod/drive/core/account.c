@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /* What a drive has used: residencies and energies, integrated where something changes. */
-#include "drive.h"
+#include "account.h"
 
 /* End of a phase of an access, from its start. Overhead is no phase of the arm: it is idle then. */
 static u64 phase_end_ns(const struct spek_drive_service *service, u32 step)
@@ -41,7 +41,7 @@ static void account_phase(struct spek_drive *drive, enum spek_drive_phase phase,
 /* What an arm did in [from_ns, to_ns). */
 static void account_arm(struct spek_drive *drive, u32 arm, u64 from_ns, u64 to_ns)
 {
-	const struct spek_drive_service *service = spek_drive_works(drive, arm);
+	const struct spek_drive_service *service = spek_drive_arm_access(drive, arm);
 	u32 step;
 
 	if (service) {
@@ -61,7 +61,7 @@ static void account_arm(struct spek_drive *drive, u32 arm, u64 from_ns, u64 to_n
 		account_phase(drive, SPEK_DRIVE_IDLE, to_ns - from_ns);
 }
 
-/* What a channel of flash did in [from_ns, to_ns); what has ended leaves its plan. */
+/* Account a flash channel over [from_ns, to_ns); drop finished spans. */
 static void account_channel(struct spek_drive *drive, struct spek_drive_channel *channel,
 			    u64 from_ns, u64 to_ns)
 {
@@ -91,7 +91,7 @@ static u64 base_uw(const struct spek_drive *drive, enum spek_drive_rail rail)
 
 	if (drive->condition == SPEK_DRIVE_ACTIVE && rail == SPEK_DRIVE_12V)
 		uw += (u64)model->watts.hold *
-		      (model->mechanics.nr_arms - spek_drive_count(drive->arms.failed));
+		      (model->mechanics.nr_arms - spek_drive_count_arms(drive->arms.failed));
 	return uw;
 }
 
@@ -111,11 +111,11 @@ static void account_until(struct spek_drive *drive, u64 now_ns)
 }
 
 /**
- * spek_drive_enter() - change the power condition
+ * spek_drive_set_condition() - change the power condition
  * @drive: drive; the change is at the time of its accounts
  * @condition: new condition
  */
-void spek_drive_enter(struct spek_drive *drive, enum spek_drive_condition condition)
+void spek_drive_set_condition(struct spek_drive *drive, enum spek_drive_condition condition)
 {
 	const struct spek_drive_watts *watts = &drive->model->watts;
 
@@ -145,7 +145,7 @@ void spek_drive_account(struct spek_drive *drive, u64 now_ns)
 		if (drive->condition_end_ns > drive->accounted_ns)
 			account_until(drive, drive->condition_end_ns);
 		next = spek_drive_condition_next(drive->condition, SPEK_DRIVE_REACHED);
-		spek_drive_enter(drive, next);
+		spek_drive_set_condition(drive, next);
 	}
 	if (now_ns > drive->accounted_ns)
 		account_until(drive, now_ns);
@@ -184,7 +184,7 @@ u64 spek_drive_power_uw(const struct spek_drive *drive, enum spek_drive_rail rai
 		uw += channel_uw(drive, &drive->flash->channels[i], now_ns);
 
 	for (arm = 0; arm < drive->model->mechanics.nr_arms; arm++) {
-		const struct spek_drive_service *service = spek_drive_works(drive, arm);
+		const struct spek_drive_service *service = spek_drive_arm_access(drive, arm);
 
 		if (!service)
 			continue;

@@ -37,6 +37,25 @@ bool spek_drive_is_extended(const struct spek_drive *drive, u32 segment)
 	       drive->cache.segments[segment].end == drive->ahead.request.lba;
 }
 
+/**
+ * spek_drive_cut_ahead() - end the read-ahead
+ * @drive: drive
+ * @now_ns: time; sectors that passed the head before are kept
+ */
+void spek_drive_cut_ahead(struct spek_drive *drive, u64 now_ns)
+{
+	u32 done;
+
+	if (!drive->is_reading_ahead)
+		return;
+	done = spek_drive_ahead_done(drive, now_ns);
+	if (spek_drive_is_extended(drive, drive->ahead_segment))
+		spek_drive_cache_grow(&drive->cache, &drive->model->cache, drive->ahead_segment,
+				      done);
+	drive->account.ahead_sectors += done;
+	drive->is_reading_ahead = false;
+}
+
 /* The segment that holds all of a read by now; SPEK_DRIVE_NONE if there is none. */
 static u32 segment_of(const struct spek_drive *drive, const struct spek_drive_request *request,
 		      u64 now_ns)

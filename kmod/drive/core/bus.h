@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* Inside of the drive: what its two halves, arms and bus, ask each other. */
+/* Accesses without an arm, and what arms and bus have in common. */
 #ifndef SPEK_DRIVE_BUS_H
 #define SPEK_DRIVE_BUS_H
 
-#include "drive.h"
+#include "drive_state.h"
 
 u32 spek_drive_ahead_done(const struct spek_drive *drive, u64 now_ns);
 bool spek_drive_is_extended(const struct spek_drive *drive, u32 segment);
+void spek_drive_cut_ahead(struct spek_drive *drive, u64 now_ns);
 bool spek_drive_is_reached(const struct spek_drive *drive, u64 lba);
 void spek_drive_sort(struct spek_drive *drive, u64 now_ns, u32 *for_bus, u32 *stream);
 struct spek_drive_service *spek_drive_take(struct spek_drive *drive,

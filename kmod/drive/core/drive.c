@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0
 /* A modelled drive: its events. */
+#include "arm.h"
+#include "background.h"
 #include "bus.h"
+#include "drive.h"
 
 /**
  * spek_drive_model_init() - check a description and compute what a drive needs
@@ -110,149 +113,12 @@ int spek_drive_submit(struct spek_drive *drive, const struct spek_drive_request 
 	return 0;
 }
 
-/* Number of other arms that transfer at a time in [@begin_ns, @end_ns), and the first to end. */
-static u32 transfers_during(const struct spek_drive *drive, u64 begin_ns, u64 end_ns,
-			    u64 *first_end_ns)
-{
-	u32 arm, n = 0;
-
-	*first_end_ns = SPEK_DRIVE_NEVER;
-	for (arm = 0; arm < drive->model->mechanics.nr_arms; arm++) {
-		const struct spek_drive_service *other = &drive->service[arm];
-
-		if (!(drive->arms.busy >> arm & 1) || other->end_ns <= begin_ns ||
-		    other->end_ns - other->access.transfer_ns >= end_ns)
-			continue;
-		if (other->end_ns < *first_end_ns)
-			*first_end_ns = other->end_ns;
-		n++;
-	}
-	return n;
-}
-
-/* Postpone the transfer until a channel is free for all of it; what was chosen stays chosen. */
-static void wait_for_channel(const struct spek_drive *drive, struct spek_drive_service *service,
-			     const struct spek_drive_request *request)
-{
-	const struct spek_drive_mechanics *mechanics = &drive->model->mechanics;
-	struct spek_drive_access *access = &service->access;
-	u64 arrival_ns = service->start_ns + access->overhead_ns + access->seek_ns, free_ns;
-
-	/* As many turns as there are other transfers, at most. */
-	while (transfers_during(drive, service->end_ns - access->transfer_ns, service->end_ns,
-				&free_ns) >= mechanics->channels) {
-		service->end_ns = spek_drive_transfer(mechanics, service->arm, request, free_ns,
-						      access);
-		access->rotate_ns += free_ns - arrival_ns;
-	}
-}
-
-/* Take a read-ahead back: what it has delivered is kept. */
-static void cut_ahead(struct spek_drive *drive, u64 now_ns)
-{
-	u32 done;
-
-	if (!drive->is_reading_ahead)
-		return;
-	done = spek_drive_ahead_done(drive, now_ns);
-	if (spek_drive_is_extended(drive, drive->ahead_segment))
-		spek_drive_cache_grow(&drive->cache, &drive->model->cache, drive->ahead_segment,
-				      done);
-	drive->account.ahead_sectors += done;
-	drive->is_reading_ahead = false;
-}
-
-/* Of heads that transfer together, of which @first is the first, the slowest one counts. */
-static u64 head_delay_ns(const struct spek_drive *drive, u32 first)
-{
-	u32 end = first + drive->model->mechanics.geometry.surfaces, head;
-	u64 slowest_ns = 0;
-
-	for (head = first; head < end; head++) {
-		u64 ns = spek_drive_faults_delay_ns(&drive->faults, SPEK_DRIVE_FAULT_SLOW_HEAD,
-						    head);
-
-		if (ns > slowest_ns)
-			slowest_ns = ns;
-	}
-	return slowest_ns;
-}
-
-/* Times of an access, of the part of it that is not cached, up to a bad sector. */
-static void time_access(struct spek_drive *drive, struct spek_drive_service *service)
-{
-	const struct spek_drive_mechanics *mechanics = &drive->model->mechanics;
-	struct spek_drive_request part = service->request;
-	const struct spek_drive_fault *fault = NULL;
-	u64 slow_ns = 0;
-	u32 segment;
-
-	if (!part.write && !part.fua && drive->model->cache.segments) {
-		segment = spek_drive_cache_find(&drive->cache, &drive->model->cache, part.lba);
-		if (segment != SPEK_DRIVE_NONE &&
-		    drive->cache.segments[segment].end < part.lba + part.sectors) {
-			part.sectors -= (u32)(drive->cache.segments[segment].end - part.lba);
-			part.lba = drive->cache.segments[segment].end;
-		}
-	}
-	if (spek_unlikely(drive->faults.length)) {
-		struct spek_drive_place place;
-
-		fault = spek_drive_faults_first(&drive->faults,
-						part.write ? SPEK_DRIVE_FAULT_WRITE :
-							     SPEK_DRIVE_FAULT_MEDIUM,
-						part.lba, part.sectors, &service->error_lba);
-		if (fault) {
-			service->error = part.write ? SPEK_DRIVE_WRITE_ERROR :
-						      SPEK_DRIVE_MEDIUM_ERROR;
-			part.sectors = (u32)(service->error_lba - part.lba) + 1;
-		}
-		spek_drive_locate(&mechanics->geometry, part.lba, &place);
-		slow_ns = head_delay_ns(drive, place.head);
-	}
-	spek_drive_access(mechanics, service->arm, &drive->arms.position[service->arm], &part,
-			  service->start_ns + slow_ns, &service->access);
-	service->access.overhead_ns += slow_ns;
-	service->end_ns = service->start_ns + spek_drive_access_ns(&service->access);
-	if (mechanics->moving > mechanics->channels)
-		wait_for_channel(drive, service, &part);
-	if (fault) {
-		service->access.transfer_ns += fault->delay_ns;
-		service->end_ns += fault->delay_ns;
-	}
-}
-
-/* Let an arm serve a request of the queue of hosts or of that of extents. */
-static struct spek_drive_service *start_arm(struct spek_drive *drive,
-					    struct spek_drive_queue *queue,
-					    const struct spek_drive_rule *rule, u64 now_ns,
-					    bool *moved)
-{
-	const struct spek_drive_mechanics *mechanics = &drive->model->mechanics;
-	struct spek_drive_service *service;
-	struct spek_drive_choice choice;
-
-	if (spek_drive_count(drive->arms.busy) >= mechanics->moving ||
-	    !spek_drive_choose(mechanics, rule, queue, &drive->arms, now_ns, &choice))
-		return NULL;
-	cut_ahead(drive, now_ns);
-	*moved = drive->arms.position[choice.arm].cylinder !=
-		 queue->slots[choice.slot].place.cylinder;
-	service = spek_drive_take(drive, queue, choice.slot, choice.arm, now_ns);
-	time_access(drive, service);
-	drive->arms.position[choice.arm] = service->access.end;
-	drive->arms.last_lba = service->request.lba;
-	drive->arms.busy |= 1U << choice.arm;
-	drive->ahead_arm = SPEK_DRIVE_NONE;
-	return service;
-}
-
 static bool start_host(struct spek_drive *drive, u64 now_ns, struct spek_drive_service *started)
 {
 	const struct spek_drive_service *service;
 	bool moved;
 
-	service = start_arm(drive, &drive->queue, &drive->model->rule, now_ns, &moved);
+	service = spek_drive_start_arm(drive, &drive->queue, &drive->model->rule, now_ns, &moved);
 	if (!service)
 		return false;
 	drive->account.served++;
@@ -274,7 +140,7 @@ static void start_stream(struct spek_drive *drive, u64 now_ns, u32 index,
 	struct spek_drive_service *service;
 	struct spek_drive_access *access;
 
-	cut_ahead(drive, now_ns);
+	spek_drive_cut_ahead(drive, now_ns);
 	service = spek_drive_take(drive, &drive->queue, index, ahead.arm, now_ns);
 	access = &service->access;
 	whole.sectors = (u32)(service->request.lba + service->request.sectors - whole.lba);
@@ -294,115 +160,11 @@ static void start_stream(struct spek_drive *drive, u64 now_ns, u32 index,
 	*started = *service;
 }
 
-/* Extents that no arm reaches any more are lost. */
-static void lose_extents(struct spek_drive *drive)
-{
-	struct spek_drive_queue *dirty = &drive->cache.dirty;
-	u32 index = dirty->oldest;
-
-	while (index != SPEK_DRIVE_NONE) {
-		const struct spek_drive_slot *slot = &dirty->slots[index];
-		u32 next = slot->next;
-
-		if (!spek_drive_is_reached(drive, slot->request.lba)) {
-			drive->cache.dirty_sectors -= slot->request.sectors;
-			spek_drive_queue_remove(dirty, index);
-			drive->account.lost++;
-			drive->has_lost = true;
-		}
-		index = next;
-	}
-}
-
-static bool start_destage(struct spek_drive *drive, u64 now_ns)
-{
-	/* All extents are compared, and none is ever too old: a flush waits for all of them. */
-	const struct spek_drive_rule rule = {
-		.policy = drive->model->rule.policy,
-		.window = SPEK_DRIVE_MAX_QUEUE,
-	};
-	const struct spek_drive_service *service;
-	bool moved;
-
-	service = start_arm(drive, &drive->cache.dirty, &rule, now_ns, &moved);
-	if (!service)
-		return false;
-	drive->destaging |= 1U << service->arm;
-	drive->account.destages++;
-	drive->destaged_last = true;
-	return true;
-}
-
-static void start_ahead(struct spek_drive *drive, u64 now_ns)
-{
-	const struct spek_drive_mechanics *mechanics = &drive->model->mechanics;
-	const struct spek_drive_cache_rule *rule = &drive->model->cache;
-	struct spek_drive_service *ahead = &drive->ahead;
-	const struct spek_drive_segment *segment;
-	u32 arm = drive->ahead_arm, index, left;
-	struct spek_drive_place place;
-	u64 sectors, bad;
-
-	if (!rule->ahead_sectors || arm == SPEK_DRIVE_NONE || drive->is_reading_ahead ||
-	    drive->arms.busy || (drive->arms.failed >> arm & 1))
-		return;
-	index = spek_drive_cache_newest(&drive->cache, rule);
-	if (index == SPEK_DRIVE_NONE)
-		return;
-	segment = &drive->cache.segments[index];
-	if (segment->end >= segment->wanted + rule->ahead_sectors ||
-	    segment->end >= mechanics->geometry.sectors ||
-	    !spek_drive_reaches(mechanics, arm, segment->end))
-		return;
-	sectors = segment->wanted + rule->ahead_sectors - segment->end;
-	if (sectors > mechanics->geometry.sectors - segment->end)
-		sectors = mechanics->geometry.sectors - segment->end;
-	spek_drive_locate(&mechanics->geometry, segment->end, &place);
-	left = mechanics->geometry.zones[place.zone].track_sectors - place.sector;
-	if (sectors > left)
-		sectors = left;
-	if (spek_drive_faults_first(&drive->faults, SPEK_DRIVE_FAULT_MEDIUM, segment->end,
-				    (u32)sectors, &bad))
-		sectors = bad - segment->end;
-	if (!sectors)
-		return;
-	spek_memset(ahead, 0, sizeof(*ahead));
-	ahead->request.lba = segment->end;
-	ahead->request.sectors = (u32)sectors;
-	ahead->request.own = true;
-	ahead->arm = arm;
-	ahead->start_ns = now_ns;
-	spek_drive_access(mechanics, arm, &drive->arms.position[arm], &ahead->request, now_ns,
-			  &ahead->access);
-	ahead->end_ns = now_ns + spek_drive_access_ns(&ahead->access);
-	drive->arms.position[arm] = ahead->access.end;
-	drive->ahead_segment = index;
-	drive->is_reading_ahead = true;
-}
-
-/* What the drive does by itself when no request waits for it. */
-static void start_own(struct spek_drive *drive, u64 now_ns)
-{
-	while (start_destage(drive, now_ns))
-		;
-	start_ahead(drive, now_ns);
-}
-
 static bool is_caching(const struct spek_drive *drive)
 {
 	const struct spek_drive_cache_rule *rule = &drive->model->cache;
 
 	return rule->segments || rule->write_sectors;
-}
-
-/* Whether extents go to the media in turn with reads. */
-static bool is_destage_due(const struct spek_drive *drive)
-{
-	const struct spek_drive_cache *cache = &drive->cache;
-
-	return drive->flushes || drive->is_room_wanted ||
-	       cache->dirty.length > SPEK_DRIVE_MAX_QUEUE / 4 * 3 ||
-	       cache->dirty_sectors * 4 > drive->model->cache.write_sectors * 3;
 }
 
 static bool start_sorted(struct spek_drive *drive, u64 now_ns, struct spek_drive_service *started)
@@ -412,7 +174,7 @@ static bool start_sorted(struct spek_drive *drive, u64 now_ns, struct spek_drive
 	u32 for_bus, stream;
 
 	if (drive->arms.failed)
-		lose_extents(drive);
+		spek_drive_lose_extents(drive);
 	spek_drive_sort(drive, now_ns, &for_bus, &stream);
 	if (for_bus != SPEK_DRIVE_NONE && !drive->is_bus_busy) {
 		spek_drive_start_bus(drive, now_ns, for_bus, started);
@@ -425,11 +187,11 @@ static bool start_sorted(struct spek_drive *drive, u64 now_ns, struct spek_drive
 		start_stream(drive, now_ns, stream, started);
 		return true;
 	}
-	if (is_destage_due(drive) && !drive->destaged_last)
-		start_destage(drive, now_ns);
+	if (spek_drive_is_destage_due(drive) && !drive->destaged_last)
+		spek_drive_start_destage(drive, now_ns);
 	if (start_host(drive, now_ns, started))
 		return true;
-	start_own(drive, now_ns);
+	spek_drive_start_background(drive, now_ns);
 	return false;
 }
 
@@ -505,7 +267,7 @@ bool spek_drive_start(struct spek_drive *drive, u64 now_ns, struct spek_drive_se
 	if (drive->queue.length > drive->flushes) {
 		condition = spek_drive_condition_next(drive->condition, SPEK_DRIVE_MEDIA);
 		if (condition >= 0)
-			spek_drive_enter(drive, condition);
+			spek_drive_set_condition(drive, condition);
 	}
 	if (spek_likely(spek_drive_conditions[drive->condition].serves)) {
 		if (drive->flash)
@@ -599,14 +361,14 @@ bool spek_drive_finish(struct spek_drive *drive, u64 now_ns, struct spek_drive_s
 		/* Not further: what starts at the end of this access is still to come. */
 		spek_drive_account(drive, end_ns);
 		if (first == &drive->ahead) {
-			cut_ahead(drive, end_ns);
+			spek_drive_cut_ahead(drive, end_ns);
 		} else {
 			*ended = *first;
 			if (end_service(drive, ended))
 				return true;
 		}
 		if (drive->queue.length == drive->flushes)
-			start_own(drive, end_ns);
+			spek_drive_start_background(drive, end_ns);
 	}
 	return false;
 }
@@ -677,7 +439,7 @@ int spek_drive_fault(struct spek_drive *drive, u64 now_ns, const struct spek_dri
 		return err;
 	if (fault->kind == SPEK_DRIVE_FAULT_ARM) {
 		if (drive->is_reading_ahead && drive->ahead.arm == fault->number)
-			cut_ahead(drive, now_ns);
+			spek_drive_cut_ahead(drive, now_ns);
 		drive->arms.failed |= 1U << fault->number;
 	}
 	if (fault->kind == SPEK_DRIVE_FAULT_GONE)
@@ -685,7 +447,7 @@ int spek_drive_fault(struct spek_drive *drive, u64 now_ns, const struct spek_dri
 	return 0;
 }
 
-/* What should have ended while the drive was gone ends now: its owner's time must not go back. */
+/* Complete overdue accesses now, so time stays monotonic. */
 static void come_back(struct spek_drive *drive, u64 now_ns)
 {
 	u32 arm;
@@ -745,8 +507,8 @@ int spek_drive_command(struct spek_drive *drive, u64 now_ns, enum spek_drive_eve
 		if (drive->flash && (drive->flash->nr_flights || drive->flash->is_planning ||
 				     spek_drive_flash_idle_ns(drive->flash) > now_ns))
 			return -EBUSY;
-		cut_ahead(drive, now_ns);
+		spek_drive_cut_ahead(drive, now_ns);
 	}
-	spek_drive_enter(drive, condition);
+	spek_drive_set_condition(drive, condition);
 	return 0;
 }

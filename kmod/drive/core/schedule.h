@@ -103,6 +103,22 @@ struct spek_drive_arms {
 };
 
 /**
+ * spek_drive_count_arms() - count arms
+ * @arms: set of arms, a bit each
+ *
+ * Return: number of bits set in @arms.
+ */
+static inline u32 spek_drive_count_arms(u32 arms)
+{
+	u32 n;
+
+	/* Not the compiler's count of bits: it calls a function that the kernel does not have. */
+	for (n = 0; arms; n++)
+		arms &= arms - 1;
+	return n;
+}
+
+/**
  * struct spek_drive_choice - the request to serve next
  * @slot: slot of the request
  * @arm: index of the arm
