@@ -483,7 +483,7 @@ def test_cpu_time_is_left_out_of_rows_that_are_too_short_for_it(
     for interval_ns, is_known in ((20 * MS, False), (200 * MS, True)):
         run = start(nl, config(null_blk(size_mb=64), interval_ns=interval_ns))
 
-        assert comes_true(lambda run=run: is_done(nl, run)), get(nl, run)
+        assert comes_true(partial(is_done, nl, run)), get(nl, run)
 
         rows = rows_of(nl, run)
         full = [row for row in rows if row["end_ns"] - row["start_ns"] == interval_ns]

@@ -10,15 +10,18 @@ import functools
 from collections.abc import Sequence
 from dataclasses import dataclass, field, fields
 from pathlib import Path
-from typing import Any, get_args
+from typing import Any, TypeAlias, get_args
 
 import numpy as np
 import numpy.typing as npt
 from lib.build.declarations import opened
 from lib.core.build import GENERATOR
 
-from spekctl.kernel.gen.spek_requests import Law, Pattern
-from spekctl.kernel.gen.spek_requests import WalkStyle as Style
+from spekctl.kernel.gen import spek_requests
+
+Law: TypeAlias = spek_requests.Law
+Pattern: TypeAlias = spek_requests.Pattern
+Style: TypeAlias = spek_requests.WalkStyle
 
 SHIM = Path(__file__).with_name("spekcore_shim.c")
 DRIVER = Path(__file__).with_name("spekcore_driver.c")

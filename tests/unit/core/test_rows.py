@@ -147,9 +147,10 @@ def test_a_phase_entered_late_is_entered_in_the_row_of_the_clock() -> None:
 def test_a_long_row_is_counted_in_pieces() -> None:
     piece, row = 10**10, 6 * 10**10
     worker = course(row=row)
-    starts = []
+    starts: list[int] = []
     while not starts or starts[-1] < row:
         span = passed(worker, worker.boundary_ns + 7)
+        assert span is not None
         assert schedule(span) == (row * (span.start_ns // row), row * (span.start_ns // row + 1))
         starts.append(span.end_ns)
     assert starts[0] == piece
