@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import msgspec
-from lib.ctl import verdicts
+from lib.ctl import probes, verdicts
 from lib.ctl.plot_files import (
     OPEN,
     facts,
@@ -355,6 +355,12 @@ def profile_of_functions(path: Path) -> Path:
 
 
 # Of each kind: how it is written, and its suffix.
+def machine_samples(path: Path) -> Path:
+    """Samples of a prober without a run."""
+    path.write_bytes(files.encode(probes.report()))
+    return path
+
+
 MAKERS: dict[str, tuple[Callable[[Path], Any], str]] = {
     "run": (powered_result, "json"),
     "curve": (lambda path: write_curve(path, OPEN), "json"),
@@ -373,6 +379,7 @@ MAKERS: dict[str, tuple[Callable[[Path], Any], str]] = {
     "fit": (trace_fit, "json"),
     "verify": (verification, "json"),
     "profile": (profile_of_functions, "json"),
+    "machine": (machine_samples, "json"),
     "log": (lambda path: write_log(path, records(5000)), "parquet"),
     "stored": (stored_trace, "parquet"),
 }

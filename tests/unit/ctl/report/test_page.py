@@ -54,6 +54,10 @@ EXPECTED: dict[str, tuple[set[str], list[str]]] = {
     "info": ({"Most frequent request sizes", "Burstiness by length of the window"}, ["footprint"]),
     "fit": (set(), ["a note on the fit", "line 3: no number"]),
     "verify": (set(), ["2 of 100 blocks are wrong", "torn"]),
+    "machine": (
+        {"CPU time of all CPUs", "Memory", "Swap", "Power of rail psu/5V"},
+        ["target, without a load of spek's", "1022 MiB", "12.0 W"],
+    ),
     "log": ({"Response time by percentile", "I/Os per second", "Response times over time"},
             ["every I/O has its record"]),
     "stored": ({"Most frequent request sizes"}, ["footprint"]),
