@@ -8,7 +8,7 @@ from typing import Annotated, Any, Literal
 import msgspec
 from msgspec import Meta
 
-from spekctl.kernel.request import code, given
+from spekctl.contract.wire import code, given
 
 MAX_STREAMS = 64
 MAX_SIZES = 64

@@ -15,6 +15,7 @@ from typing import Any, Protocol, TypeVar
 
 import msgspec
 
+from spekctl.contract.requests import run_attributes
 from spekctl.errors import NotFoundError, SpekError
 from spekctl.kernel.gen.spek_records import (
     CellInfo,
@@ -23,7 +24,6 @@ from spekctl.kernel.gen.spek_records import (
     OpInfo,
     StatsInfo,
 )
-from spekctl.kernel.gen.spek_requests import run_attributes
 from spekctl.kernel.link import Connection, Link, _refusal, not_loaded
 from spekctl.kernel.records import (
     ConfigPart,

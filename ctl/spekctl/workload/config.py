@@ -15,15 +15,15 @@ from typing import Annotated
 import msgspec
 from msgspec import Meta
 
-from spekctl.kernel.gen.spek_requests import (
+from spekctl.contract.requests import (
     ArrivalRequest,
     AsuRequest,
     Data,
     StreamRequest,
 )
-from spekctl.kernel.gen.spek_requests import ExtentRequest as Extent
-from spekctl.kernel.gen.spek_requests import SizeRequest as ResolvedSize
-from spekctl.kernel.gen.spek_requests import TargetRequest as DeviceNumber
+from spekctl.contract.requests import ExtentRequest as Extent
+from spekctl.contract.requests import SizeRequest as ResolvedSize
+from spekctl.contract.requests import TargetRequest as DeviceNumber
 from spekctl.workload.options import OPTIONS
 
 __all__ = ["DeviceNumber", "Extent", "ResolvedSize"]

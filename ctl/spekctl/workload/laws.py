@@ -22,8 +22,8 @@ import math
 from collections.abc import Callable, Iterable, Sequence
 from fractions import Fraction
 
+from spekctl.contract.requests import TABLE_WEIGHT
 from spekctl.errors import UsageError
-from spekctl.kernel.gen.spek_requests import TABLE_WEIGHT
 from spekctl.workload.values import PARTS_IN_ALL as PARTS_IN_ALL
 from spekctl.workload.values import PARTS_MAX as PARTS_MAX
 

@@ -8,13 +8,13 @@ from __future__ import annotations
 
 from typing import Literal, get_args
 
-from spekctl.kernel.gen import spek_requests as limits
-from spekctl.kernel.gen.spek_requests import Backend as Backend
-from spekctl.kernel.gen.spek_requests import Law as Law
-from spekctl.kernel.gen.spek_requests import Operation as Operation
-from spekctl.kernel.gen.spek_requests import Priority as Priority
-from spekctl.kernel.gen.spek_requests import WalkStyle as WalkStyle
-from spekctl.kernel.gen.spek_requests import WriteHint as WriteHint
+from spekctl.contract import requests as limits
+from spekctl.contract.requests import Backend as Backend
+from spekctl.contract.requests import Law as Law
+from spekctl.contract.requests import Operation as Operation
+from spekctl.contract.requests import Priority as Priority
+from spekctl.contract.requests import WalkStyle as WalkStyle
+from spekctl.contract.requests import WriteHint as WriteHint
 
 SECTOR = limits.SECTOR
 NAME_LEN_MAX = limits.MAX_NAME

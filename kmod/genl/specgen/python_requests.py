@@ -26,7 +26,7 @@ def requests_module(spec: Spec) -> str:
         "import msgspec",
         "from msgspec import Meta",
         "",
-        f"from spekctl.kernel.request import {'code, ' if enums else ''}given",
+        f"from spekctl.contract.wire import {'code, ' if enums else ''}given",
         "",
     ]
     out += [f"{upper(name)} = {value}" for name, value, _ in spec.consts]

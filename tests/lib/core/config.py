@@ -8,8 +8,8 @@ from typing import Any
 
 from lib.core import spekcore
 
-from spekctl.kernel.gen.spek_requests import Operation, Priority, WriteHint
-from spekctl.kernel.request import code
+from spekctl.contract.requests import Operation, Priority, WriteHint
+from spekctl.contract.wire import code
 from spekctl.workload.config import ResolvedArrival, ResolvedAsu, ResolvedStream, RunConfig
 
 # Words that the core's streams have as numbers.

@@ -17,11 +17,11 @@ import numpy.typing as npt
 from lib.build.declarations import opened
 from lib.core.build import GENERATOR
 
-from spekctl.kernel.gen import spek_requests
+from spekctl.contract import requests
 
-Law: TypeAlias = spek_requests.Law
-Pattern: TypeAlias = spek_requests.Pattern
-Style: TypeAlias = spek_requests.WalkStyle
+Law: TypeAlias = requests.Law
+Pattern: TypeAlias = requests.Pattern
+Style: TypeAlias = requests.WalkStyle
 
 SHIM = Path(__file__).with_name("spekcore_shim.c")
 DRIVER = Path(__file__).with_name("spekcore_driver.c")
