@@ -10,7 +10,7 @@ from msgspec import Meta
 
 from spekctl.documents import document
 from spekctl.documents.document import Document, Kind, Part
-from spekctl.documents.result import Clocks, Environment, ProberTable
+from spekctl.documents.result import Clocks, Environment, ProberTable, check_samples
 
 SCHEMA_FILE = Path(__file__).with_name("prober.schema.json")
 
@@ -61,6 +61,9 @@ class ProberReport(Document, frozen=True, kw_only=True, tag=Kind.PROBER.value):
             " that of known_ns only."
         ),
     ]
+
+    def __post_init__(self) -> None:
+        check_samples(self.start_ns, self.end_ns, self.tables)
 
 
 def json_schema() -> dict[str, Any]:

@@ -7,6 +7,7 @@ added for convenience and can be recomputed.
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
@@ -380,6 +381,22 @@ class ProberTable(Part, frozen=True):
         Meta(description="One list for each entry of start_ns and end_ns; null: not available."),
     ]
 
+    def __post_init__(self) -> None:
+        if any(len(row) != len(self.columns) for row in self.rows):
+            raise ValueError(f"a row of table {self.name} has not {len(self.columns)} cells")
+
+
+def check_samples(
+    start_ns: Sequence[int], end_ns: Sequence[int], tables: Iterable[ProberTable]
+) -> None:
+    """ValueError if samples have not one start, one end and one row of each table."""
+    count = len(start_ns)
+    if len(end_ns) != count:
+        raise ValueError(f"start_ns has {count} entries and end_ns {len(end_ns)}")
+    for table in tables:
+        if len(table.rows) != count:
+            raise ValueError(f"table {table.name} has {len(table.rows)} rows for {count} samples")
+
 
 class ProberResult(Part, frozen=True):
     """The samples of spek_prober during the run."""
@@ -416,6 +433,9 @@ class ProberResult(Part, frozen=True):
     swap_bytes: Annotated[int | None, Meta(description="Size of all swap; null: not recorded.")] = (
         None
     )
+
+    def __post_init__(self) -> None:
+        check_samples(self.start_ns, self.end_ns, self.tables)
 
 
 class FeedResult(Part, frozen=True):
