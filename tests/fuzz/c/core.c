@@ -19,6 +19,7 @@
 
 #define MAX_GEN_BYTES (4u << 20)
 #define OPS 64
+#define BACKLOG_DRAWS	1000	/* in one step of a count */
 
 /* ---- workloads ---- */
 
@@ -188,6 +189,7 @@ static void check_op(const struct spek_workload *wl, const struct spek_op *op, u
 static void drive(const struct spek_workload *wl, struct spek_gen *gen)
 {
 	struct spek_gen_mark mark[SPEK_MAX_ARRIVALS];
+	struct spek_backlog_count count = {};
 	struct spek_backlog backlog;
 	struct spek_op op;
 	u64 before_ns = 0;
@@ -204,7 +206,8 @@ static void drive(const struct spek_workload *wl, struct spek_gen *gen)
 	/* what is due next, and no more: so many draws would take their time */
 	if (i == OPS) {
 		spek_gen_mark(gen, mark);
-		spek_backlog_count(&backlog, mark, before_ns);
+		while (spek_backlog_step(&backlog, &count, mark, before_ns, BACKLOG_DRAWS))
+			;
 	}
 }
 
