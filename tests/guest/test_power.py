@@ -203,24 +203,6 @@ def test_steps_and_negative_power(link: PowerLink) -> None:
 # ---- rows ----
 
 
-def test_tables_that_no_answer_can_hold_are_refused(link: PowerLink) -> None:
-    """An attribute's length has 16 bits; a thousand long names are more."""
-    rails = [f"{number:02}{'r' * (uapi.MAX_NAME - 2)}" for number in range(uapi.MAX_RAILS)]
-    feeds = [
-        link.open_feed(f"{number:02}{'f' * (uapi.MAX_NAME - 2)}", "sim", rails, history=64)
-        for number in range(uapi.MAX_FEEDS)
-    ]
-    with Prober() as prober:
-        with pytest.raises(SpekError, match="more entities than 65535 bytes") as no:
-            prober.start(SECOND)
-        assert no.value.errno == errno.ERANGE
-        for feed in feeds[3:]:
-            link.close_feed(feed)
-        prober.stop(prober.start(SECOND))
-        (table,) = [one for one in prober.info().described() if one.name == "power"]
-        assert len(table.names) == 3 * uapi.MAX_RAILS
-
-
 def assert_kept_back(prober: Prober, probe: int) -> None:
     """Nothing comes but what has waited long enough, however slow the machine is."""
     rows, _ = prober.rows(probe, hold=True)
