@@ -3,7 +3,7 @@
  * The SCSI host of a drive: one for each, so that queue depth and removal are the drive's own.
  * The drive is channel 0, target 0, LUN 0.
  */
-#include <linux/async.h>
+#include <linux/device.h>
 #include <linux/module.h>
 #include <linux/mutex.h>
 #include <linux/platform_device.h>
@@ -81,7 +81,7 @@ static void remove_host(struct Scsi_Host *host)
  * spek_host_add() - make the host of a drive and find its disk
  * @unit: the drive
  *
- * Waits for the disk driver, which probes asynchronously.
+ * Waits for the disk driver, which probes asynchronously, and for no other one's probes.
  *
  * Context: process.
  * Return: 0 or a negative errno.
@@ -89,6 +89,7 @@ static void remove_host(struct Scsi_Host *host)
 int spek_host_add(struct spek_unit *unit)
 {
 	struct Scsi_Host *host = scsi_host_alloc(&template, sizeof(struct host_data));
+	struct scsi_device *sdev;
 	int err;
 
 	if (!host)
@@ -104,10 +105,16 @@ int spek_host_add(struct spek_unit *unit)
 	if (err)
 		goto err_put_host;
 	unit->host = host;
-	err = scsi_add_device(host, 0, 0, 0);
-	if (err)
+	sdev = __scsi_add_device(host, 0, 0, 0, NULL);
+	if (IS_ERR(sdev)) {
+		err = PTR_ERR(sdev);
 		goto err_remove_host;
-	async_synchronize_full();
+	}
+	/* Takes the lock under which the driver probes, or probes here if it has not begun. */
+	err = device_attach(&sdev->sdev_gendev);
+	scsi_device_put(sdev);
+	if (err < 0)
+		goto err_remove_host;
 	return 0;
 
 err_remove_host:

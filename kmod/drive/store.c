@@ -12,9 +12,9 @@
 static unsigned int store_limit_mib;
 module_param(store_limit_mib, uint, 0644);
 MODULE_PARM_DESC(store_limit_mib,
-		 "Memory for the data of all drives in MiB; 0: a quarter of the machine's");
+		 "Memory for the data of all drives and the tables of their flash in MiB; 0: a quarter of the machine's");
 
-/* Pages of all drives. */
+/* Pages of all drives, those of tables included. */
 static atomic_long_t pages_in_use = ATOMIC_LONG_INIT(0);
 
 static long shared_limit(void)
@@ -56,6 +56,34 @@ void spek_store_deinit(struct spek_store *store)
 	}
 	xa_destroy(&store->pages);
 	atomic_long_sub(atomic_long_read(&store->nr_pages), &pages_in_use);
+}
+
+/**
+ * spek_store_reserve() - charge memory that is not data to the limit that all drives share
+ * @bytes: size of the memory, rounded up to pages
+ *
+ * Context: any.
+ * Return: true if it fits, until spek_store_unreserve(); false if the limit does not allow it.
+ */
+bool spek_store_reserve(u64 bytes)
+{
+	long pages = DIV_ROUND_UP_ULL(bytes, PAGE_SIZE);
+
+	if (atomic_long_add_return(pages, &pages_in_use) <= shared_limit())
+		return true;
+	atomic_long_sub(pages, &pages_in_use);
+	return false;
+}
+
+/**
+ * spek_store_unreserve() - undo spek_store_reserve()
+ * @bytes: as before
+ *
+ * Context: any.
+ */
+void spek_store_unreserve(u64 bytes)
+{
+	atomic_long_sub(DIV_ROUND_UP_ULL(bytes, PAGE_SIZE), &pages_in_use);
 }
 
 /* Count a page; Return: false if a limit is reached. */

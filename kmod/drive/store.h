@@ -29,6 +29,8 @@ struct spek_store {
 void spek_store_init(struct spek_store *store, bool discards, u64 max_bytes);
 void spek_store_deinit(struct spek_store *store);
 void spek_store_exit(void);
+bool spek_store_reserve(u64 bytes);
+void spek_store_unreserve(u64 bytes);
 int spek_store_write(struct spek_store *store, u64 lba, struct scatterlist *list, u32 entries,
 		     u64 bytes);
 void spek_store_unmap(struct spek_store *store, u64 lba, u64 bytes);

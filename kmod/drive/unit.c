@@ -25,6 +25,7 @@
  * or a call that adds or removes a host. Both are taken inside genl->rwsem (genl/family.c), as a
  * message about a drive is built. A host's lock (host.c) is taken outside of unit->lock.
  */
+#include <linux/dma-mapping.h>
 #include <linux/ktime.h>
 #include <linux/mm.h>
 #include <linux/module.h>
@@ -58,13 +59,19 @@ void spek_unit_config_free(struct spek_unit_config *config)
 	kvfree(config);
 }
 
+static void free_flash(struct spek_unit *unit)
+{
+	kvfree(unit->flash);
+	spek_store_unreserve(unit->flash_bytes);
+}
+
 static void release(struct kref *ref)
 {
 	struct spek_unit *unit = container_of(ref, struct spek_unit, ref);
 
 	spek_store_deinit(&unit->store);
 	spek_unit_config_free(unit->config);
-	kvfree(unit->flash);
+	free_flash(unit);
 	kvfree(unit);
 }
 
@@ -161,9 +168,15 @@ static void set_state(struct spek_unit *unit, u32 state)
 
 static int create(struct spek_unit *unit, const char **why)
 {
+	/* It has no DMA of its own, so no limit of one either: requests are as large as it takes. */
+	const struct platform_device_info info = {
+		.name = "spek_drive",
+		.id = unit->id,
+		.dma_mask = DMA_BIT_MASK(64),
+	};
 	int err;
 
-	unit->device = platform_device_register_simple("spek_drive", unit->id, NULL, 0);
+	unit->device = platform_device_register_full(&info);
 	if (IS_ERR(unit->device)) {
 		err = PTR_ERR(unit->device);
 		unit->device = NULL;
@@ -252,10 +265,7 @@ static int insert(struct spek_unit *unit, struct spek_refusal *refusal)
 	return 0;
 }
 
-/*
- * Memory for the tables of flash. As much as written data may use, so that one drive doesn't take
- * the machine's.
- */
+/* Memory for the tables of flash, charged to what all drives may use, written data included. */
 static int alloc_flash(struct spek_unit *unit, struct spek_refusal *refusal)
 {
 	const struct spek_drive_flash_rule *rule = &unit->config->model.flash;
@@ -264,14 +274,16 @@ static int alloc_flash(struct spek_unit *unit, struct spek_refusal *refusal)
 	if (!rule->channels)
 		return 0;
 	bytes = spek_drive_flash_bytes(rule);
-	if (bytes >> PAGE_SHIFT > totalram_pages() / 4)
+	if (!spek_store_reserve(bytes))
 		return spek_refuse(refusal, SPEK_DRIVE_PART_WHOLE, 0, -ENOMEM,
-				   "The tables of the flash need more than a quarter of the memory: make the pages larger or the drive smaller.");
+				   "The tables of the flash do not fit into the memory that all drives share (module parameter store_limit_mib, by default a quarter of the machine's): make the pages larger or the drive smaller, delete other drives, or raise the limit.");
+	unit->flash_bytes = bytes;
 	unit->flash = __vmalloc(bytes, GFP_KERNEL | __GFP_NOWARN | __GFP_RETRY_MAYFAIL);
-	if (!unit->flash)
-		return spek_refuse(refusal, SPEK_DRIVE_PART_WHOLE, 0, -ENOMEM,
+	if (unit->flash)
+		return 0;
+	spek_store_unreserve(bytes);
+	return spek_refuse(refusal, SPEK_DRIVE_PART_WHOLE, 0, -ENOMEM,
 				   "There is not enough memory for the tables of the flash.");
-	return 0;
 }
 
 /**
@@ -310,7 +322,7 @@ int spek_unit_new(struct spek_unit_config *config, u32 *id, struct spek_refusal 
 	err = insert(unit, refusal);
 	if (err) {
 		mutex_unlock(&table_lock);
-		kvfree(unit->flash);
+		free_flash(unit);
 		kvfree(unit);
 		return err;
 	}

@@ -115,6 +115,7 @@ struct spek_unit_count {
  * @created_ns: time of its making
  * @store: data
  * @flash: memory for the drive's flash; NULL for a disk
+ * @flash_bytes: size of @flash, charged to the limit that all drives share
  * @lock: protects what follows; taken from interrupts, innermost
  * @drive: the model
  * @scsi: what commands read and MODE SELECT changes
@@ -147,6 +148,7 @@ struct spek_unit {
 	u64 created_ns;
 	struct spek_store store;
 	void *flash;
+	u64 flash_bytes;
 	spinlock_t lock;
 	struct spek_drive drive;
 	struct spek_scsi_unit scsi;

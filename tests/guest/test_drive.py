@@ -27,7 +27,17 @@ from guest.daq import running
 from guest.faults.times import TIMES
 from guest.scsi_commands import send_random
 from lib.guest.disks import settle
-from lib.guest.modelled import FLASH, SMALL, Disk, disk_of, modelled, send, served, simulated
+from lib.guest.modelled import (
+    FLASH,
+    SMALL,
+    Disk,
+    disk_of,
+    make,
+    modelled,
+    send,
+    served,
+    simulated,
+)
 from lib.guest.netlink_raw import Refusal, Socket
 from lib.guest.trace import events
 from lib.waiting import eventually
@@ -35,7 +45,7 @@ from lib.waiting import eventually
 from spekctl import cli
 from spekctl.drive import core
 from spekctl.drive.model import Cache, Model, Zone
-from spekctl.errors import ExitCode
+from spekctl.errors import ExitCode, SpekError
 from spekctl.kernel.drives import Drives, Making, values_of
 from spekctl.kernel.gen import spek_drive
 from spekctl.kernel.gen.spek_drive import Cmd, DriveState, Fault
@@ -345,6 +355,44 @@ def test_flash_collects_until_it_is_discarded(drives: Drives) -> None:
         assert full.pages_moved > 1000
         assert full.blocks_erased > 0
         assert empty.pages_moved == full.pages_moved
+
+
+def test_tables_of_flash_share_the_memory_of_all_drives(drives: Drives) -> None:
+    """Nearly a quarter of the limit each: the fifth drive does not fit, until another one goes."""
+    limit = Path("/sys/module/spek_drive/parameters/store_limit_mib")
+    before = limit.read_text()
+    # A table has 4 bytes for each page of the flash and for each that the disk shows.
+    pages = (16 << 20) * 22 // 100 // 8
+    flash = FLASH.flash
+    assert flash is not None
+    blocks = pages * 21 // 20 // flash.block_pages // flash.channels
+    model = replace(FLASH, sectors=pages * flash.page_sectors, flash=replace(flash, blocks=blocks))
+    made: list[int] = []
+    limit.write_text("16")
+    try:
+        for _ in range(4):
+            made.append(make(drives, model).drive)
+        with pytest.raises(SpekError, match="memory that all drives share"):
+            make(drives, model)
+        drives.delete(made[0])
+        assert drives.wait_gone(made.pop(0), 60)
+        made.append(make(drives, model).drive)
+    finally:
+        limit.write_text(before)
+        for drive in made:
+            drives.delete(drive)
+            assert drives.wait_gone(drive, 60)
+
+
+def test_a_drive_waits_for_no_other_drivers_probe(drives: Drives) -> None:
+    module = Path(os.environ["SPEK_DISKS"], "spek_probing.ko")
+    # With async_probe insmod itself does not wait.
+    subprocess.run(["insmod", module, "async_probe"], check=True)
+    try:
+        with modelled(drives) as disk:
+            assert Path(disk.node).exists()
+    finally:
+        subprocess.run(["rmmod", "spek_probing"], check=True)
 
 
 def test_unmap_lists_and_attributes_of_flash_are_checked(drives: Drives) -> None:
