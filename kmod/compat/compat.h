@@ -9,6 +9,7 @@
 
 #include <linux/blk-mq.h>
 #include <linux/blkdev.h>
+#include <linux/llist.h>
 #include <linux/pm_runtime.h>
 #include <net/genetlink.h>
 
@@ -61,6 +62,22 @@ void spek_compat_bdev_close(struct spek_compat_bdev *dev);
 static inline bool spek_compat_bdev_is_gone(const struct spek_compat_bdev *dev)
 {
 	return test_bit(GD_DEAD, &dev->bdev->bd_disk->state);
+}
+
+/**
+ * spek_compat_llist_add() - add to a lock-free list, without a call
+ * @node: entry
+ * @list: list
+ *
+ * llist_add() is a function of its own on most kernels.
+ */
+static inline void spek_compat_llist_add(struct llist_node *node, struct llist_head *list)
+{
+	struct llist_node *first = READ_ONCE(list->first);
+
+	do {
+		node->next = first;
+	} while (!try_cmpxchg(&list->first, &first, node));
 }
 
 /**

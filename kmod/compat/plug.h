@@ -56,10 +56,10 @@ static inline void spek_compat_plug_set_time(u64 now_ns)
  * The time as blk_time_get_ns() returns it, but without caching it. A completion in this thread
  * may take its time from the plug, so the start of a request must not be later than that.
  */
-static inline u64 spek_compat_plug_time(void)
+static inline u64 spek_compat_plug_time(const struct blk_plug *plug)
 {
 #ifdef SPEK_HAVE_PLUG_TIME
-	u64 now_ns = current->plug ? READ_ONCE(current->plug->cur_ktime) : 0;
+	u64 now_ns = READ_ONCE(plug->cur_ktime);
 
 	if (now_ns)
 		return now_ns;
@@ -199,21 +199,22 @@ static inline void spek_compat_disk_count_start(struct block_device *bdev, struc
 /**
  * spek_compat_request_count_start() - account the start of a request to its disk
  * @rq: to be sent
+ * @plug: that of the current task
  * @bdev: disk or partition to account it to
  * @issue_ns: time of its issue
  *
  * The block layer counts the request and its time at its end. The tracepoint block_io_done then
  * has no preceding block_io_start.
  */
-static inline void spek_compat_request_count_start(struct request *rq, struct block_device *bdev,
-						   u64 issue_ns)
+static inline void spek_compat_request_count_start(struct request *rq, const struct blk_plug *plug,
+						   struct block_device *bdev, u64 issue_ns)
 {
 	if (!(rq->rq_flags & RQF_IO_STAT)) {
 		if (!blk_queue_io_stat(rq->q))
 			return;
 		/* Set here from v6.14 on, before with the allocation. */
 		rq->rq_flags |= RQF_IO_STAT;
-		rq->start_time_ns = spek_compat_plug_time();
+		rq->start_time_ns = spek_compat_plug_time(plug);
 	}
 #ifndef SPEK_HAVE_PLUG_TIME
 	/* A tag that was fetched ahead may have waited. */

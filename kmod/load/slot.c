@@ -275,7 +275,7 @@ void spek_part_end_io(struct bio *bio)
 	slot->done_ns = ktime_get_ns();
 	/* The cheapest RCU read section: the worker may free all of this once it has the slot. */
 	preempt_disable();
-	llist_add(&slot->done, &inflight->done);
+	spek_compat_llist_add(&slot->done, &inflight->done);
 	if (READ_ONCE(inflight->idle))
 		wake_up_process(inflight->task);
 	preempt_enable();

@@ -161,23 +161,22 @@ static inline bool is_one_segment(const struct spek_part *part, const struct que
  * - inline encryption: bios have no key;
  * - zone write plugging: zoned disks are refused.
  *
- * Return: segments of the data; 0 if the block layer has to cut or complete it, -EIO if nothing may
- * be sent
+ * Return: segments of the data; 0 if they have to be counted, -EAGAIN if the block layer has to
+ * complete the part, -EIO if nothing may be sent
  */
-static __always_inline int check_request(const struct spek_part *part,
-					 const struct request_queue *q, sector_t sector)
+static __always_inline int check_request(const struct spek_part *part, const struct request *rq)
 {
 	const struct bio *bio = &part->bio;
+	const struct block_device *bdev = bio->bi_bdev;
+	struct request_queue *q = rq->q;
 
-	if (unlikely(spek_request_is_late(part)) ||
-	    unlikely(bio_end_sector(bio) > bdev_nr_sectors(bio->bi_bdev)) ||
+	if (unlikely(spek_request_is_late(bdev)) ||
+	    unlikely(bio_end_sector(bio) > bdev->bd_nr_sectors) ||
 	    unlikely(q->limits.logical_block_size != part->target->logical_block))
 		return -EIO;
-	if (unlikely(blk_get_integrity(bio->bi_bdev->bd_disk)))
-		return 0;
-	if (likely(is_one_segment(part, &q->limits)))
-		return 1;
-	return count_segments(bio, &q->limits, sector);
+	if (unlikely(blk_integrity_queue_supports_integrity(q)))
+		return -EAGAIN;
+	return likely(is_one_segment(part, &q->limits));
 }
 
 /*
@@ -221,6 +220,56 @@ static noinline void flush_list(struct blk_plug *plug)
 	blk_start_plug(plug);
 }
 
+static __always_inline struct request *alloc_request(const struct spek_part *part)
+{
+	struct request_queue *q = bdev_get_queue(part->bio.bi_bdev);
+	blk_opf_t opf = part->bio.bi_opf;
+
+	if (gets_cached_rqs(q, part->target))
+		opf |= REQ_OP_WRITE;
+	return blk_mq_alloc_request(q, opf, BLK_MQ_REQ_NOWAIT);
+}
+
+static __always_inline void add_to_plug(struct spek_part *part, struct request *rq,
+					struct blk_plug *plug, u32 nr_segments)
+{
+	struct bio *bio = &part->bio;
+
+	rq->__sector = bio->bi_iter.bi_sector + part->target->start_sector;
+	rq->cmd_flags = bio->bi_opf;
+	rq->__data_len = bio->bi_iter.bi_size;
+	rq->nr_phys_segments = nr_segments;
+	rq->bio = bio;
+	rq->biotail = bio;
+	spek_compat_request_init_hints(rq, bio);
+	spek_compat_request_count_start(rq, plug, bio->bi_bdev, part->slot->issue_ns);
+	spek_compat_plug_add(plug, rq);
+}
+
+/* Apart, and called last: what is common then needs few registers. */
+static noinline int submit_checked(struct spek_part *part, struct request *rq,
+				   struct blk_plug *plug, int verdict)
+{
+	u32 nr_segments;
+
+	if (!verdict) {
+		nr_segments = count_segments(&part->bio, &rq->q->limits,
+					     part->bio.bi_iter.bi_sector +
+					     part->target->start_sector);
+		if (nr_segments) {
+			add_to_plug(part, rq, plug, nr_segments);
+			return 0;
+		}
+	}
+	blk_mq_free_request(rq);
+	return verdict == -EIO ? fail_part(part) : resubmit_part(part);
+}
+
+static noinline int submit_nothing(struct spek_part *part, int err)
+{
+	return spek_request_should_retry(part, err) ? -EAGAIN : fail_part(part);
+}
+
 /**
  * spek_mq_submit() - the submit function of back end mq, for calls without a pointer
  * @part: armed
@@ -230,38 +279,20 @@ static noinline void flush_list(struct blk_plug *plug)
 int spek_mq_submit(struct spek_part *part)
 {
 	struct blk_plug *plug = current->plug;
-	struct bio *bio = &part->bio;
-	blk_opf_t opf = bio->bi_opf;
-	struct request_queue *q = bdev_get_queue(bio->bi_bdev);
 	struct request *rq;
-	int nr_segments;
+	int verdict;
 
 	if (unlikely(!plug))
 		return submit_alone(part);
 	if (unlikely(spek_compat_plug_is_full(plug)))
 		flush_list(plug);
-	rq = blk_mq_alloc_request(q, gets_cached_rqs(q, part->target) ? opf | REQ_OP_WRITE : opf,
-				  BLK_MQ_REQ_NOWAIT);
-	if (IS_ERR(rq)) {
-		if (spek_request_should_retry(part, PTR_ERR(rq)))
-			return -EAGAIN;
-		bio_io_error(bio);
-		return 0;
-	}
-	rq->__sector = bio->bi_iter.bi_sector + part->target->start_sector;
-	nr_segments = check_request(part, q, rq->__sector);
-	if (unlikely(nr_segments <= 0)) {
-		blk_mq_free_request(rq);
-		return nr_segments ? fail_part(part) : resubmit_part(part);
-	}
-	rq->cmd_flags = bio->bi_opf;
-	rq->__data_len = bio->bi_iter.bi_size;
-	rq->nr_phys_segments = nr_segments;
-	rq->bio = bio;
-	rq->biotail = bio;
-	spek_compat_request_init_hints(rq, bio);
-	spek_compat_request_count_start(rq, bio->bi_bdev, part->slot->issue_ns);
-	spek_compat_plug_add(current->plug, rq);
+	rq = alloc_request(part);
+	if (IS_ERR(rq))
+		return submit_nothing(part, PTR_ERR(rq));
+	verdict = check_request(part, rq);
+	if (unlikely(verdict <= 0))
+		return submit_checked(part, rq, plug, verdict);
+	add_to_plug(part, rq, plug, 1);
 	return 0;
 }
 

@@ -14,8 +14,8 @@ bool spek_request_should_retry(struct spek_part *part, int err);
 bool spek_request_undo(struct request *rq, blk_status_t status);
 
 /**
- * spek_request_is_late() - check, with a request at hand, whether the disk of a part is gone
- * @part: a request of its target's queue has been allocated for it
+ * spek_request_is_late() - check, with a request at hand, whether its disk is gone
+ * @bdev: disk or partition, of whose queue a request has been allocated
  *
  * The queue of a SCSI disk accepts requests again once the disk is gone, for other drivers of the
  * device. An open partition stays, with its size.
@@ -23,9 +23,9 @@ bool spek_request_undo(struct request *rq, blk_status_t status);
  * Return: true if nothing may be sent. If false, the disk stays until the request has ended:
  * del_gendisk() sets GD_DEAD before it waits for q_usage_counter, which the request holds.
  */
-static inline bool spek_request_is_late(const struct spek_part *part)
+static inline bool spek_request_is_late(const struct block_device *bdev)
 {
-	return spek_compat_bdev_is_gone(&part->target->handle);
+	return test_bit(GD_DEAD, &bdev->bd_disk->state);
 }
 
 #endif

@@ -170,7 +170,7 @@ static int submit_command(struct spek_part *part)
 		fail_part(part, BLK_STS_IOERR);
 		return 0;
 	}
-	if (unlikely(spek_request_is_late(part))) {
+	if (unlikely(spek_request_is_late(bio->bi_bdev))) {
 		blk_mq_free_request(rq);
 		fail_part(part, BLK_STS_IOERR);
 		return 0;

@@ -69,6 +69,8 @@ void spek_gen_begin(struct spek_gen *gen)
 	for (; process < end; process++) {
 		if (process->draws_choice)
 			draw_choice(process);
+		process->is_simple = gen->nr_processes == 1 && !process->draws_choice &&
+				     process->clock.pace == SPEK_PACE_CLOSED;
 		if (process->depth && process->is_held)
 			process->times.next_ns = held_until(process, process->times.next_ns);
 	}
@@ -405,6 +407,11 @@ void spek_gen_next(struct spek_gen *gen, struct spek_op *op)
 		return;
 	}
 	op->addr = spek_uniform_next(choice, &process->rng);
+	if (spek_likely(process->is_simple)) {
+		advance_closed(process);
+		gen->next_ns = process->times.next_ns;
+		return;
+	}
 	finish(gen, process);
 }
 

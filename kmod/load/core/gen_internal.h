@@ -17,6 +17,7 @@ struct spek_choice;
  * @clock: constants of @times
  * @made: open: arrivals made so far
  * @draws_choice: more than one choice or replica
+ * @is_simple: the only process, a closed loop without limits, whose operations take no choice
  * @nr_choices: number of choices
  * @next_replica: replica of the next operation, already drawn
  * @next_choice: choice of the next operation, already drawn
@@ -44,6 +45,7 @@ struct spek_process {
 	u64 made;
 
 	bool draws_choice;
+	bool is_simple;
 	u32 nr_choices;
 	u32 next_replica;
 	const struct spek_choice *next_choice;
