@@ -341,7 +341,7 @@ def power(
 @_one_file
 @_common
 def machine(file: Path, outputs: tuple[Path, ...], title: str, dpi: int) -> int:
-    """CPUs, memory, network, disks and power over time, of a RESULT or of SAMPLES of the prober."""
+    """CPUs, memory, network, disks and power over time, of a RESULT or SAMPLES."""
     from spekctl.plots import style
 
     style.require()
