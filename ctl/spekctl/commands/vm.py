@@ -97,8 +97,8 @@ Exit codes of --ab:
     type=FilePath(exists=True, file_okay=False, resolve_path=True),
     help="Directory that the guest may write to, beside the current one (unless that is /); "
     "repeatable. The guest sees all other files of the host read-only, except /tmp, which is its "
-    "own unless it may write to the host's, and does not see changes to programs, libraries and "
-    "spekctl made while it runs.",
+    "own unless it may write to the host's, and does not see changes made to them, or to programs, "
+    "libraries and spekctl in any directory, while it runs.",
 )
 @click.option(
     "--console",
