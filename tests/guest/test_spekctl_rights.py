@@ -23,6 +23,8 @@ from spekctl.drive import file as drive_file
 from spekctl.errors import ExitCode
 from spekctl.workload import file
 
+pytestmark = pytest.mark.any_kernel
+
 DEVICE = "{disk}"
 NEEDS_ROOT: dict[str, tuple[str, ...]] = {
     "run": ("random-read-4k", "--device", DEVICE, "--no-prober", "--progress", "none"),
@@ -51,6 +53,10 @@ NEEDS_ROOT: dict[str, tuple[str, ...]] = {
     "drive list": (),
     "drive stats": ("1",),
     "drive delete": ("1",),
+    "prober start": ("--for", "1s"),
+    "prober watch": (),
+    "prober read": (),
+    "prober stop": (),
     "power rails": (),
     "power monitor": ("--count", "1"),
 }
@@ -63,12 +69,14 @@ NEEDS_NOTHING |= {"host", "web"}
 NEEDS_NOTHING |= {"power calibrate", "doctor", "energy tiered map", "energy tiered compare"}
 NEEDS_NOTHING |= {f"drive {one}" for one in ("models", "show", "simulate", "study", "characterise")}
 
+GROUPS = ("drive", "energy", "tiered", "power", "prober")
+
 
 def leaves(group: click.Group, context: click.Context, prefix: str = "") -> Iterator[str]:
     """Names of all commands; groups that plot or vm are made of count as one."""
     for name in group.list_commands(context):
         command = group.get_command(context, name)
-        if isinstance(command, click.Group) and name in ("drive", "energy", "tiered", "power"):
+        if isinstance(command, click.Group) and name in GROUPS:
             yield from leaves(command, context, f"{prefix}{name} ")
         else:
             yield prefix + name
