@@ -108,6 +108,11 @@ deps-kernel:
 	@.ci/packages kernel python
 	@.ci/venv test,vm
 
+# make test runs what is marked any_kernel on one of them.
+.PHONY: test-kernels
+test-kernels: deps ## run all guest tests on every kernel; ARGS="--kernels 6.1,6.12"
+	@$(PYTHON) -m pytest --every-kernel tests/guest $(ARGS)
+
 .PHONY: fuzz fuzz-netlink
 fuzz: deps ## look for inputs that break decoders and parsers; ARGS="--time 3600 daq_csv", --list
 	@PYTHONPATH=tests $(PYTHON) -m fuzz $(ARGS)

@@ -28,7 +28,7 @@ from spekctl.errors import ExitCode
 from spekctl.kernel.gen import spek
 from spekctl.kernel.gen.spek import Cmd, Phase, Reason, RunState
 
-pytestmark = pytest.mark.debug_kernel
+pytestmark = [pytest.mark.any_kernel, pytest.mark.debug_kernel]
 
 PASSED = "The start time has passed: it must lie in the future of CLOCK_MONOTONIC."
 MS = 10**6

@@ -19,6 +19,8 @@ from lib.guest.netlink_raw import Refusal, Socket
 
 from spekctl.kernel.gen.spek import Backend, Data, Law, Pattern
 
+pytestmark = pytest.mark.any_kernel
+
 SIZE_MIB = 16
 BYTES = SIZE_MIB * MIB
 BLOCK = 4096

@@ -124,6 +124,7 @@ def smallest_block(file: WorkloadFile) -> int:
 
 
 # Drivers differ in limits, and all of those are above. Here it is workloads that differ.
+@pytest.mark.any_kernel
 @pytest.mark.parametrize("name", workload_file.shipped_names())
 @pytest.mark.parametrize(
     "disk",

@@ -45,6 +45,8 @@ from spekctl.log import file as log_file
 from spekctl.log import recorder
 from spekctl.workload.config import RunConfig
 
+pytestmark = pytest.mark.any_kernel
+
 TYPE = log_file.record_type()
 MIB = 1 << 20
 DIRECTIONS = {"read": 0, "write": 1}

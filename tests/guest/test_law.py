@@ -26,6 +26,8 @@ from spekctl.documents.histogram import count_of, percentile
 from spekctl.kernel.records import IntervalRow, Metric, Phase
 from spekctl.workload.config import ResolvedArrival, RunConfig
 
+pytestmark = pytest.mark.any_kernel
+
 MS, SECOND = 1_000_000, 1_000_000_000
 QUARTER = 250_000  # ppm
 BACKENDS = ("bio", "mq")

@@ -7,6 +7,8 @@ import pytest
 from fuzz import netlink_build
 from fuzz.netlink_campaign import Plan, campaign
 
+pytestmark = pytest.mark.any_kernel
+
 MESSAGES = 20_000
 ACCEPTED, FED = 21, MESSAGES // 20 + 1
 # Collected on the host, this compiles; in the guest it is there.

@@ -6,12 +6,15 @@ from __future__ import annotations
 
 import socket
 
+import pytest
 from lib.guest.calls import stacks_of
 from lib.guest.netlink import is_gone, new
 from lib.guest.netlink_raw import Socket
 from lib.waiting import comes_true
 
 from spekctl.kernel.gen import spek
+
+pytestmark = pytest.mark.any_kernel
 
 NETLINK_GENERIC = 16
 UNRELATED = 100

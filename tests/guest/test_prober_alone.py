@@ -18,6 +18,8 @@ from spekctl.documents.prober import ProberReport
 from spekctl.errors import ExitCode
 from spekctl.kernel.prober import Prober
 
+pytestmark = pytest.mark.any_kernel
+
 fresh = pytest.fixture(autouse=True)(fresh_module)
 
 

@@ -70,7 +70,7 @@ from spekctl.kernel.gen.spek import (
 )
 from spekctl.log import file as log_file
 
-pytestmark = pytest.mark.debug_kernel
+pytestmark = [pytest.mark.any_kernel, pytest.mark.debug_kernel]
 
 
 @pytest.fixture(scope="module")

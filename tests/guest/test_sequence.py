@@ -26,6 +26,8 @@ from spekctl.workload.config import (
     RunConfig,
 )
 
+pytestmark = pytest.mark.any_kernel
+
 KIB, MIB, GIB = 1 << 10, 1 << 20, 1 << 30
 MANY = 100_000
 BACKENDS = ("bio", "mq")
@@ -138,7 +140,6 @@ def config_of(name: str, node: str, workers: int) -> RunConfig:
     return shipped(name, node, workers=workers, seed=20261121, **options)
 
 
-@pytest.mark.any_kernel
 @pytest.mark.parametrize("workers", [1, 2])
 @pytest.mark.parametrize("name", [*file.shipped_names(), "everything"])
 def test_kernel_and_userspace_generate_the_same(

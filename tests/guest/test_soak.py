@@ -28,6 +28,8 @@ from lib.waiting import comes_true
 
 from spekctl.kernel.prober import Prober
 
+pytestmark = pytest.mark.any_kernel
+
 IOS = int(os.environ.get("SPEK_SOAK_IOS", "500000"))
 ROUNDS = 6
 # What an emulated guest's own processes come and go with; a lost record per I/O would be more.

@@ -28,6 +28,8 @@ from lib.guest.modules import unload_soon
 
 from spekctl import cli
 
+pytestmark = pytest.mark.any_kernel
+
 KIB, MIB = 1 << 10, 1 << 20
 HEADER = struct.Struct("=QQQQQIHHQ")
 MAGIC = 0x3130504D54534B50

@@ -226,6 +226,11 @@ def pytest_addoption(parser: pytest.Parser) -> None:
         f"where {guest_kernels.NEWEST} is skipped if it can't be fetched)",
     )
     parser.addoption(
+        "--every-kernel",
+        action="store_true",
+        help="run tests marked any_kernel on each of the kernels, not only on one",
+    )
+    parser.addoption(
         "--guest-limit",
         type=int,
         default=INNER_LIMIT_S,
@@ -241,7 +246,8 @@ def wanted_kernels(config: pytest.Config) -> dict[str, str]:
 
 
 def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
-    guest_kernels.parametrize(metafunc, list(wanted_kernels(metafunc.config)))
+    every_kernel: bool = metafunc.config.getoption("--every-kernel")
+    guest_kernels.parametrize(metafunc, list(wanted_kernels(metafunc.config)), every_kernel)
 
 
 def pytest_configure(config: pytest.Config) -> None:

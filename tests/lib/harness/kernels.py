@@ -43,32 +43,39 @@ def are_named(config: pytest.Config) -> bool:
     return bool(config.getoption("--kernels"))
 
 
-def runs_on(kernel: str, kernels: list[str], definition: pytest.Function) -> bool:
+def runs_on(
+    kernel: str, kernels: list[str], definition: pytest.Function, every_kernel: bool = False
+) -> bool:
     """True if a test is meant for @kernel, one of @kernels.
 
-    A test marked any_kernel runs on the first: what it tests does not depend on the kernel.
-    Debug kernels are five times as slow, so they run what is marked debug_kernel; a test marked
-    debug_kernel_only("debug") needs that one. What they run need not run on the kernel of the
-    same version that checks nothing, too. NEWEST runs NEWEST_FILES only.
+    What a test marked any_kernel tests depends on the kernel only in what others test on each: it
+    runs on one of them, the debug kernel if it is marked debug_kernel, otherwise the first;
+    @every_kernel: on all of them. Debug kernels are five times as slow, so they run what is marked
+    debug_kernel; a test marked debug_kernel_only("debug") needs that one. What they run need not
+    run on the kernel of the same version that checks nothing, too. NEWEST runs NEWEST_FILES only.
     """
     if kernel == NEWEST and definition.path.name not in NEWEST_FILES:
         return False
     only = definition.get_closest_marker("debug_kernel_only")
     if only:
         return kernel in only.args
-    if kernel != kernels[0] and definition.get_closest_marker("any_kernel"):
-        return False
     checked = definition.get_closest_marker("debug_kernel") is not None
     if kernel in DEBUG_KERNELS:
         return checked
     has_debug_kernel = any(one in DEBUG_KERNELS for one in kernels)
+    if definition.get_closest_marker("any_kernel") and not every_kernel:
+        return kernel == kernels[0] and not (checked and has_debug_kernel)
     return not (checked and has_debug_kernel and kernel == DEBUG_VERSION)
 
 
-def parametrize(metafunc: pytest.Metafunc, kernels: list[str]) -> None:
+def parametrize(metafunc: pytest.Metafunc, kernels: list[str], every_kernel: bool = False) -> None:
     """Give each guest test the kernel as its first parameter, here and there alike."""
     if is_guest_test(metafunc.definition.path):
-        mine = [kernel for kernel in kernels if runs_on(kernel, kernels, metafunc.definition)]
+        mine = [
+            kernel
+            for kernel in kernels
+            if runs_on(kernel, kernels, metafunc.definition, every_kernel)
+        ]
         metafunc.parametrize(FIXTURE, mine, indirect=True, scope="session")
 
 

@@ -95,6 +95,9 @@ class Marked:
         ((), "6.1 6.12 debug", "6.1 6.12"),
         (("any_kernel",), "6.1 6.12 debug", "6.1"),
         (("debug_kernel",), "6.1 6.12 debug", "6.12 debug"),
+        (("any_kernel", "debug_kernel"), "6.1 6.12 debug", "debug"),
+        (("any_kernel", "debug_kernel"), "6.1 6.12", "6.1"),
+        (("any_kernel", "debug_kernel"), "6.12 6.1 debug kcsan", "debug kcsan"),
         (("debug_kernel",), "6.1 6.12", "6.1 6.12"),
         (("debug_kernel",), "6.1", "6.1"),
         (("debug_kernel",), "6.1 kcsan", "kcsan"),
@@ -108,6 +111,15 @@ def test_which_kernels_a_test_runs_on(marks: tuple[str, ...], kernels: str, want
     found = [kernel for kernel in given if guest_kernels.runs_on(kernel, given, test)]
 
     assert found == wanted.split()
+
+
+def test_every_kernel_is_for_all_that_debug_kernels_do_not_run_in_its_place() -> None:
+    given = ["6.1", "6.12", "debug"]
+    plain: Any = Marked("any_kernel")
+    checked: Any = Marked("any_kernel", "debug_kernel")
+
+    assert [one for one in given if guest_kernels.runs_on(one, given, plain, True)] == given[:2]
+    assert [one for one in given if guest_kernels.runs_on(one, given, checked, True)] == given[1:]
 
 
 @pytest.mark.parametrize(
