@@ -101,6 +101,14 @@ Exit codes of --ab:
     "libraries and spekctl in any directory, while it runs.",
 )
 @click.option(
+    "--keep",
+    multiple=True,
+    metavar="DIR",
+    type=FilePath(exists=True, file_okay=False, resolve_path=True),
+    help="Directory, in one that the guest may write to, whose files it only reads, keeps in "
+    "memory and does not see changed, as a program's; repeatable.",
+)
+@click.option(
     "--console",
     metavar="FILE",
     type=FilePath(dir_okay=False, path_type=Path),
@@ -146,6 +154,7 @@ def command(
     profile: Path | None,
     timeout: str | None,
     share: tuple[str, ...],
+    keep: tuple[str, ...],
     console: Path | None,
     load: bool,
     ab: tuple[str, str] | None,
@@ -174,6 +183,11 @@ def command(
     folders = [Path(folder) for folder in share]
     if Path.cwd() != Path("/"):
         folders.append(Path.cwd())
+    kept = [Path(folder) for folder in keep]
+    for path in kept:
+        for inner in folders:
+            if inner.is_relative_to(path):
+                raise UsageError(f"--keep {path}: the guest may write to {inner} in it")
     if not plain:
         check_words(command, folders)
     if ab is not None:
@@ -233,6 +247,7 @@ def command(
             disks=parsed,
             modules=modules if load else [],
             share=folders if parts is None else [*folders, parts],
+            keep=kept,
             environment={**environment(), **told},
             cwd=Path.cwd(),
             cpus=cpus,

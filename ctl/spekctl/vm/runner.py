@@ -30,6 +30,7 @@ import sys
 import sysconfig
 import tempfile
 import time
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -74,6 +75,7 @@ class Guest:
     @command: argv in the guest; {disk1} stands for the first disk's device node
     @modules: kernel modules loaded first, in order
     @share: directories that are writable in the guest; all else is read-only
+    @keep: directories that are not, where a shared directory is around them
     @icount: deterministic: one CPU, guest time is the number of instructions
     @qemu: further arguments of QEMU
     @limit_s: the guest is killed after this time; 0 - never
@@ -85,6 +87,7 @@ class Guest:
     disks: list[Disk] = field(default_factory=list)
     modules: list[Path] = field(default_factory=list)
     share: list[Path] = field(default_factory=list)
+    keep: list[Path] = field(default_factory=list)
     environment: dict[str, str] = field(default_factory=dict)
     cwd: Path = Path("/")
     cpus: int = 2
@@ -183,9 +186,9 @@ def _own_folder(parent: Path) -> Path:
     return Path(tempfile.mkdtemp(prefix=f"{prefix}{os.getpid()}-", dir=parent))
 
 
-def kept_folders(share: list[Path]) -> list[Path]:
-    """Programs, libraries, Python and spekctl: what a guest keeps in memory once it has read it,
-    also where a directory around them is mounted writable.
+def kept_folders(share: list[Path], keep: Sequence[Path] = ()) -> list[Path]:
+    """Programs, libraries, Python, spekctl and @keep: what a guest keeps in memory once it has read
+    it, also where a directory around them is mounted writable.
 
     Of other files in such a directory it asks the host at each access. A directory that has to be
     writable is in none of these.
@@ -193,7 +196,7 @@ def kept_folders(share: list[Path]) -> list[Path]:
     paths = sysconfig.get_paths()
     multiarch = sysconfig.get_config_var("MULTIARCH")
     names = ["/usr/bin", "/usr/sbin", paths["stdlib"], paths["purelib"], paths["platlib"]]
-    names += [str(PACKAGE), *([f"/usr/lib/{multiarch}"] if multiarch else [])]
+    names += [*map(str, keep), str(PACKAGE), *([f"/usr/lib/{multiarch}"] if multiarch else [])]
     cache = cache_dir().resolve()
     if GUESTS_OWN in cache.parents:
         # What stays of /tmp is what is mounted there; the guest's own folder is, and lies in vm.
@@ -315,7 +318,7 @@ class _Run:
             "command": guest.command,
             "modules": [str(path) for path in guest.modules],
             "host_tag": HOST_TAG,
-            "kept": [str(path) for path in kept_folders(guest.share)],
+            "kept": [str(path) for path in kept_folders(guest.share, guest.keep)],
             "disks": [disk.plan(number) for number, disk in enumerate(guest.disks, start=1)],
             "own_tmp": has_own_tmp(mounted_folders(self.folder, guest.share)),
             "cwd": str(guest.cwd),

@@ -101,6 +101,17 @@ def test_files_in_tmp_that_are_shared_are_left_to_the_guest(
     assert capsys.readouterr().err.count("a guest needs") == 2
 
 
+def test_what_a_guest_keeps_is_not_around_what_it_may_write(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir("/")
+    inner = tmp_path / "share"
+    inner.mkdir()
+    shared = ["--share", str(inner), "--keep", str(tmp_path)]
+    assert cli.run(["vm", *shared, "--", "devices"]) == ExitCode.USAGE
+    assert f"--keep {tmp_path}: the guest may write to {inner} in it" in capsys.readouterr().err
+
+
 @pytest.mark.parametrize("arguments", [["--", "--version"], ["--exec", "--", "rum", "--arrival"]])
 def test_other_words_are_left_to_the_guest(
     arguments: list[str], monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]

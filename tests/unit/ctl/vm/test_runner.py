@@ -104,6 +104,13 @@ def test_a_guest_keeps_programs_and_python() -> None:
     assert all(folder.is_dir() for folder in kept)
 
 
+def test_a_guest_keeps_what_it_is_told_to_but_not_around_what_it_may_write(tmp_path: Path) -> None:
+    inner = tmp_path / "tests"
+    inner.mkdir()
+    assert inner in kept_folders([tmp_path], [inner])
+    assert tmp_path not in kept_folders([inner], [tmp_path])
+
+
 def test_a_cache_below_tmp_is_kept_but_for_the_guests_own_folders(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
