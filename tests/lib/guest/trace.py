@@ -266,6 +266,40 @@ def request_log(node: str) -> Iterator[RequestLog]:
         log.close()
 
 
+class TimeInDevice:
+    """Time from the issue of each request of a disk to its completion, by the block layer's
+    tracepoints: what the machine takes from the guest is in these as it is in other stamps."""
+
+    def __init__(self, node: str) -> None:
+        self._filter = f"dev == {kernel_dev(node)}"
+        self.requests = 0
+        self.total_ns = 0
+
+    def __enter__(self) -> TimeInDevice:
+        self._instance = trace_instance("time-in-device")
+        (self._instance / "trace_clock").write_text("mono")
+        (self._instance / "buffer_size_kb").write_text("4096")
+        for name in EVENTS:
+            event = self._instance / "events/block" / name
+            (event / "filter").write_text(self._filter)
+            (event / "enable").write_text("1")
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        for name in EVENTS:
+            (self._instance / "events/block" / name / "enable").write_text("0")
+        assert_nothing_lost(self._instance)
+        stamps: dict[str, list[int]] = {name: [] for name in EVENTS}
+        for match in TRACE_LINE.finditer((self._instance / "trace").read_text()):
+            at_us = int(match["seconds"]) * 1_000_000 + int(match["us"])
+            stamps[match["event"]].append(at_us)
+        issues, completions = (stamps[name] for name in EVENTS)
+        assert len(issues) == len(completions)
+        self.requests = len(issues)
+        self.total_ns = (sum(completions) - sum(issues)) * 1000
+        self._instance.rmdir()
+
+
 EVENT_LINE = re.compile(r"^.*?-\d+ +\[\d+\] \S+ +\d+\.\d+: (?P<event>\w+): (?P<fields>.*)$")
 
 
