@@ -92,10 +92,11 @@ demo: deps-demo ## boot a guest and run SPC-1-like load on virtual disks; result
 test: deps ## run all tests
 	@$(PYTHON) -m pytest $(ARGS)
 
-# Which tests: those marked debug_kernel and debug_kernel_only.
+# Which tests: those marked debug_kernel, debug_kernel_at_length and debug_kernel_only.
 .PHONY: test-debug
 test-debug: deps debug-kernel ## run guest tests on a debug kernel (VARIANT=kasan or kcsan)
-	@$(PYTHON) -m pytest --kernels $(if $(filter kcsan,$(VARIANT)),kcsan,debug) tests/guest $(ARGS)
+	@$(PYTHON) -m pytest --every-kernel --kernels $(if $(filter kcsan,$(VARIANT)),kcsan,debug) \
+		tests/guest $(ARGS)
 
 # VARIANT=kcsan looks for data races.
 VARIANT ?= kasan

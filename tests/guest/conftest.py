@@ -7,6 +7,7 @@ a device that stays claimed fails the test that used it.
 
 from __future__ import annotations
 
+import contextlib
 import os
 import subprocess
 import sys
@@ -14,12 +15,13 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
-from lib.guest.disks import emulated, make_disk, settle
+from lib.guest.disks import emulated, make_disk, settle, udev_at_rest
 from lib.guest.drive import Controller
 from lib.guest.modules import is_loaded, references, unload_soon
 from lib.guest.netlink import DISK_MIB, MIB, remove
 from lib.guest.netlink_raw import Socket
 from lib.guest.trace import RequestCounts
+from lib.harness.kernels import DEBUG_KERNELS
 from lib.waiting import eventually
 
 from spekctl.kernel.drives import Drives
@@ -49,6 +51,14 @@ def _module(name: str) -> Iterator[Path]:
         unload_soon(name)
     # One that was stopped has said its last word before it is gone from the list.
     eventually(lambda: not threads_named(name), f"{name} left threads behind")
+
+
+@pytest.fixture(scope="session", autouse=True)
+def udev_of_debug_kernels(guest_kernel: str) -> Iterator[None]:
+    """On a debug kernel udev's programs take ten times as long as most of the tests, and none of
+    those needs them."""
+    with udev_at_rest() if guest_kernel in DEBUG_KERNELS else contextlib.nullcontext():
+        yield
 
 
 @pytest.fixture(scope="module")

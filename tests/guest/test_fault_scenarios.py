@@ -38,7 +38,6 @@ ENOUGH_FOR_LEAKS = 50  # rounds: what others keep meanwhile comes and goes, a le
 @pytest.fixture(scope="module")
 def world() -> Iterator[World]:
     many = TIMES >= ENOUGH_FOR_LEAKS
-    # On a debug kernel udev's programs take ten times as long as most of the scenarios.
     with udev_at_rest() if many else contextlib.nullcontext():
         made = World(Path(os.environ["SPEK_MODULES"]))
         yield made

@@ -41,7 +41,7 @@ from spekctl.kernel.gen import spek
 from spekctl.kernel.gen.spek import Cmd, Pattern, RunState
 from spekctl.kernel.netlink import HEADER, NLM_F_ACK, NLM_F_REQUEST, NLMSG_ERROR
 
-pytestmark = [pytest.mark.any_kernel, pytest.mark.debug_kernel]
+pytestmark = [pytest.mark.any_kernel, pytest.mark.debug_kernel_at_length]
 
 MISSING = [
     # changes, attribute that is missing, sentence

@@ -27,7 +27,7 @@ from spekctl.kernel.gen import spek, spek_prober
 from spekctl.kernel.gen.spek import Cmd
 from spekctl.kernel.netlink import NLM_F_ACK, NLM_F_DUMP, NLM_F_REQUEST
 
-pytestmark = [pytest.mark.any_kernel, pytest.mark.debug_kernel]
+pytestmark = [pytest.mark.any_kernel, pytest.mark.debug_kernel_at_length]
 
 ROOT = Path(__file__).resolve().parents[2]
 SPECS: dict[str, tuple[Path, ModuleType]] = {

@@ -30,7 +30,7 @@ from spekctl.kernel.gen.spek import MAP_STATES, Backend, Cmd, Data, Law, Pattern
 
 STAMPED = {"data": int(Data.STAMPED)}
 WRITES: dict[str, Any] = {**STAMPED, "write": 1, "stream": [stream(read_ppm=500_000)]}
-pytestmark = [pytest.mark.any_kernel, pytest.mark.debug_kernel]
+pytestmark = [pytest.mark.any_kernel, pytest.mark.debug_kernel_at_length]
 GRAINS = DISK_MIB * MIB // 4096
 
 

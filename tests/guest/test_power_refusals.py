@@ -17,7 +17,7 @@ from spekctl.kernel.feeds import PowerLink, PowerSample
 from spekctl.kernel.gen import spek_prober as uapi
 from spekctl.kernel.link import Link, not_loaded
 
-pytestmark = [pytest.mark.any_kernel, pytest.mark.debug_kernel]
+pytestmark = [pytest.mark.any_kernel, pytest.mark.debug_kernel_at_length]
 
 fresh = pytest.fixture(autouse=True)(fresh_module)
 link = pytest.fixture(connected)

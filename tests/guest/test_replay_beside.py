@@ -48,7 +48,7 @@ from spekctl.kernel.gen.spek import (
     Reason,
 )
 
-pytestmark = [pytest.mark.any_kernel, pytest.mark.debug_kernel]
+pytestmark = [pytest.mark.any_kernel, pytest.mark.debug_kernel_at_length]
 
 PACED = {"law": int(Law.CONSTANT), "rate_milli": 2_000_000}
 PACED_NS = SECOND // 2000

@@ -30,7 +30,7 @@ from lib.waiting import comes_true
 
 from spekctl.kernel.gen.spek import Cmd, Reason
 
-pytestmark = [pytest.mark.any_kernel, pytest.mark.debug_kernel]
+pytestmark = [pytest.mark.any_kernel, pytest.mark.debug_kernel_at_length]
 
 CPU = 1
 FIRST = RING // 2 + 1  # records that a run needs to start

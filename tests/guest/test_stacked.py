@@ -37,7 +37,7 @@ from lib.guest.drive import (
 from lib.guest.netlink_raw import Refusal
 from lib.guest.trace import RequestCounts, sums
 
-pytestmark = pytest.mark.debug_kernel
+pytestmark = pytest.mark.debug_kernel_at_length
 
 KIB, MIB = 1 << 10, 1 << 20
 CHUNK = 64 * KIB

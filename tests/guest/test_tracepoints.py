@@ -32,7 +32,7 @@ from spekctl.log import recorder
 from spekctl.vm.guest_side import TRACEFS
 from spekctl.workload.config import RunConfig
 
-pytestmark = pytest.mark.debug_kernel
+pytestmark = pytest.mark.debug_kernel_at_length
 
 MS = 1_000_000
 Fields = dict[str, str]

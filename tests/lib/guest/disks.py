@@ -78,6 +78,9 @@ def udev_at_rest() -> Iterator[None]:
     """Nothing is looked at and no module is loaded because a device has come or gone, and settle()
     has nothing to wait for."""
     global _udev_rests
+    if _udev_rests:
+        yield
+        return
     settle()
     subprocess.run(["udevadm", "control", "--stop-exec-queue"], check=True)
     _udev_rests = True

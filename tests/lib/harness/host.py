@@ -228,7 +228,8 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption(
         "--every-kernel",
         action="store_true",
-        help="run tests marked any_kernel on each of the kernels, not only on one",
+        help="run tests marked any_kernel on each of the kernels, not only on one, and those "
+        "marked debug_kernel_at_length on debug kernels",
     )
     parser.addoption(
         "--guest-limit",

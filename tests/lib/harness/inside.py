@@ -179,7 +179,8 @@ class Reporter:
 
 
 def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
-    kernels.parametrize(metafunc, [os.environ["SPEK_GUEST_KERNEL"]])
+    # The host has chosen among all that this kernel can run.
+    kernels.parametrize(metafunc, [os.environ["SPEK_GUEST_KERNEL"]], every_kernel=True)
 
 
 def pytest_configure(config: pytest.Config) -> None:

@@ -50,16 +50,18 @@ def runs_on(
 
     What a test marked any_kernel tests depends on the kernel only in what others test on each: it
     runs on one of them, the debug kernel if it is marked debug_kernel, otherwise the first;
-    @every_kernel: on all of them. Debug kernels are five times as slow, so they run what is marked
-    debug_kernel; a test marked debug_kernel_only("debug") needs that one. What they run need not
-    run on the kernel of the same version that checks nothing, too. NEWEST runs NEWEST_FILES only.
+    @every_kernel: on all of them. Debug kernels are ten times as slow, so they run what is marked
+    debug_kernel, and with @every_kernel debug_kernel_at_length; a test marked
+    debug_kernel_only("debug") needs that one. What they run need not run on the kernel of the same
+    version that checks nothing, too. NEWEST runs NEWEST_FILES only.
     """
     if kernel == NEWEST and definition.path.name not in NEWEST_FILES:
         return False
     only = definition.get_closest_marker("debug_kernel_only")
     if only:
         return kernel in only.args
-    checked = definition.get_closest_marker("debug_kernel") is not None
+    marks = ("debug_kernel", "debug_kernel_at_length") if every_kernel else ("debug_kernel",)
+    checked = any(definition.get_closest_marker(mark) for mark in marks)
     if kernel in DEBUG_KERNELS:
         return checked
     has_debug_kernel = any(one in DEBUG_KERNELS for one in kernels)

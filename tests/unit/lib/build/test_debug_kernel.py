@@ -117,7 +117,10 @@ def test_every_kernel_is_for_all_that_debug_kernels_do_not_run_in_its_place() ->
     given = ["6.1", "6.12", "debug"]
     plain: Any = Marked("any_kernel")
     checked: Any = Marked("any_kernel", "debug_kernel")
+    at_length: Any = Marked("any_kernel", "debug_kernel_at_length")
 
+    assert [one for one in given if guest_kernels.runs_on(one, given, at_length)] == given[:1]
+    assert [one for one in given if guest_kernels.runs_on(one, given, at_length, True)] == given[1:]
     assert [one for one in given if guest_kernels.runs_on(one, given, plain, True)] == given[:2]
     assert [one for one in given if guest_kernels.runs_on(one, given, checked, True)] == given[1:]
 
