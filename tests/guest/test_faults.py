@@ -498,8 +498,10 @@ def test_a_ramp_up_by_count_ends_for_all_workers_at_one_time(
     """One of them is held up for seconds: the other one continues in the ramp-up."""
     node = null_blk(size_mb=64, irqmode=2, completion_nsec=5 * MS)
     values = config(node, ramp_count=400, interval_ns=100 * MS, time_ns=SECOND, worker=TWO_WORKERS)
-    run = start(nl, values)
-    with held({1}, 5):
+    run = new(nl, values)
+    # From before the start, however long that takes to come about here.
+    nl.ask(Cmd.RUN_START, id=run, start_ns=time.monotonic_ns() + 5 * SECOND)
+    with held({1}, 10):
         pass
     assert comes_true(lambda: is_done(nl, run)), get(nl, run)
 
