@@ -28,7 +28,7 @@ from spekctl.errors import ExitCode
 from spekctl.kernel.gen import spek
 from spekctl.kernel.gen.spek import Cmd, Phase, Reason, RunState
 
-pytestmark = [pytest.mark.any_kernel, pytest.mark.debug_kernel]
+pytestmark = [pytest.mark.any_kernel, pytest.mark.debug_kernel_at_length]
 
 PASSED = "The start time has passed: it must lie in the future of CLOCK_MONOTONIC."
 MS = 10**6
@@ -143,6 +143,7 @@ def test_news_of_an_armed_run(nl: Socket, disks: list[str]) -> None:
     assert told[-1]["now_ns"] >= start_ns
 
 
+@pytest.mark.debug_kernel
 def test_an_armed_run_is_stopped(nl: Socket, disks: list[str]) -> None:
     run = new(nl, disks[0], worker=[{"cpu": 0}, {"cpu": 1}], interval_ns=SECOND)
     arm(nl, run, FAR_NS)
@@ -179,6 +180,7 @@ def test_a_stop_at_the_start_time_ends_the_run_once(nl: Socket, disks: list[str]
         assert comes_true(partial(is_gone, nl, run))
 
 
+@pytest.mark.debug_kernel
 @pytest.mark.parametrize("detached", [0, 1])
 def test_an_armed_run_and_the_end_of_its_owner(nl: Socket, disks: list[str], detached: int) -> None:
     reader, writer = os.pipe()
@@ -206,6 +208,7 @@ def test_an_armed_run_and_the_end_of_its_owner(nl: Socket, disks: list[str], det
     assert comes_true(lambda: state(nl, run) == RunState.DONE)
 
 
+@pytest.mark.debug_kernel
 def test_a_device_that_goes_ends_an_armed_run(spek_module: Path) -> None:
     """At once where the kernel tells of it, else with the first I/O."""
     node, item = make_null()

@@ -145,7 +145,7 @@ def test_arms_with_lbas_of_their_own_are_access_ranges(drives: Drives) -> None:
         assert found == [(0, SECTORS // 2), (SECTORS // 2, SECTORS // 2)]
 
 
-@pytest.mark.debug_kernel
+@pytest.mark.debug_kernel_at_length
 def test_what_is_written_is_read(drives: Drives) -> None:
     data = os.urandom(256 << 10)
     with modelled(drives) as disk:
@@ -307,7 +307,7 @@ def test_a_run_has_the_joules_of_the_model(
         assert measure["total"]["joules"] > idle_w * measured_s + 2 * slack_j
 
 
-@pytest.mark.debug_kernel
+@pytest.mark.debug_kernel_at_length
 def test_flash_forgets_what_is_discarded(drives: Drives) -> None:
     """blkdiscard by UNMAP: pages are invalid, data and its memory are gone."""
     with modelled(drives, FLASH) as disk:
@@ -461,7 +461,7 @@ def test_an_access_ends_standby(drives: Drives) -> None:
         assert time.monotonic_ns() - before >= 300 * MS
 
 
-@pytest.mark.debug_kernel
+@pytest.mark.debug_kernel_at_length
 def test_start_stop_unit_under_load(drives: Drives) -> None:
     with modelled(drives) as disk, load(disk) as errors:
         for command in (STANDBY, START) * 3:

@@ -39,7 +39,7 @@ from spekctl.kernel.drives import Drives, Making
 from spekctl.kernel.gen import spek_drive
 from spekctl.kernel.gen.spek_drive import Cmd, Fault
 
-pytestmark = [pytest.mark.usefixtures("drive_module"), pytest.mark.debug_kernel]
+pytestmark = [pytest.mark.usefixtures("drive_module"), pytest.mark.debug_kernel_at_length]
 
 MS, SECOND = 10**6, 10**9
 QUEUE_DEPTH = 32
@@ -105,6 +105,7 @@ def await_condition(drives: Drives, disk: Disk, condition: str) -> None:
     )
 
 
+@pytest.mark.debug_kernel
 def test_no_answer_is_put_into_memory_that_is_to_be_sent(drives: Drives, tmp_path: Path) -> None:
     """Of a transfer to the device the kernel maps the sender's pages for reading: here those of a
     file that the sender can't write."""
@@ -119,6 +120,7 @@ def test_no_answer_is_put_into_memory_that_is_to_be_sent(drives: Drives, tmp_pat
         assert send(disk.node, INQUIRY, length=512).residue == 512 - 96
 
 
+@pytest.mark.debug_kernel
 def test_what_the_kernel_has_given_up_is_forgotten(drives: Drives) -> None:
     """A drive that does not answer refuses abort and reset, and the kernel takes its commands
     back by itself: their numbers belong to other commands when the drive answers again."""
@@ -184,6 +186,7 @@ def reset_device(fd: int, address: int) -> int:
     return int(libc.ioctl(fd, ctypes.c_ulong(SG_SCSI_RESET), ctypes.c_void_p(address)))
 
 
+@pytest.mark.debug_kernel
 def test_commands_end_with_the_reset_of_the_drive(drives: Drives) -> None:
     """They were not failed by the kernel, which would wait for them until their time is over."""
     slow = 1 << 18
@@ -213,6 +216,7 @@ def test_commands_end_with_the_reset_of_the_drive(drives: Drives) -> None:
         assert send(disk.node, MODE_SENSE, length=44).data == default
 
 
+@pytest.mark.debug_kernel
 def test_a_reset_is_too_late_for_a_drive_that_is_gone(drives: Drives) -> None:
     """SG_SCSI_RESET comes without a command, so that the removal does not wait for it."""
     disk = disk_of(drives, drives.new(SMALL, Making()))

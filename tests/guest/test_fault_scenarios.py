@@ -13,7 +13,7 @@ import gc
 import os
 from collections import Counter
 from collections.abc import Callable, Iterator
-from itertools import pairwise
+from itertools import groupby, pairwise
 from pathlib import Path
 
 import pytest
@@ -32,6 +32,7 @@ assert all(
 )  # they enter their scenarios
 
 BATCHES = 5
+LONG_ON_DEBUG_KERNELS = {"memory_runs_out", "everything_at_once"}
 ENOUGH_FOR_LEAKS = 50  # rounds: what others keep meanwhile comes and goes, a leak comes each time
 
 
@@ -44,9 +45,30 @@ def world() -> Iterator[World]:
         made.close()
 
 
+def variants() -> tuple[list[str], list[str]]:
+    """Scenarios that a debug kernel plays at once, one of those that differ in a back end or the
+    like, and the others, with those that take minutes there."""
+    names = [name for name in SCENARIOS if name not in NOT_WITH_LOCKDEP]
+    groups = [list(group) for _, group in groupby(names, lambda name: name.partition("-")[0])]
+    chosen = {group[number % len(group)] for number, group in enumerate(groups)}
+    chosen -= LONG_ON_DEBUG_KERNELS
+    return [name for name in names if name in chosen], [one for one in names if one not in chosen]
+
+
+AT_ONCE, AT_LENGTH = variants()
+
+
 @pytest.mark.debug_kernel
-@pytest.mark.parametrize("name", [name for name in SCENARIOS if name not in NOT_WITH_LOCKDEP])
+@pytest.mark.parametrize("name", AT_ONCE)
 def test_fault(name: str, world: World, record_property: Callable[[str, object], None]) -> None:
+    play_it(name, world, record_property)
+
+
+@pytest.mark.debug_kernel_at_length
+@pytest.mark.parametrize("name", AT_LENGTH)
+def test_fault_at_length(
+    name: str, world: World, record_property: Callable[[str, object], None]
+) -> None:
     play_it(name, world, record_property)
 
 

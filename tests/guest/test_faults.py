@@ -33,7 +33,7 @@ from spekctl.kernel.gen import spek
 from spekctl.kernel.gen.spek import Cmd, Data, Direction, Law, Pattern, Phase, Reason, RunState
 from spekctl.vm import guest_side
 
-pytestmark = pytest.mark.debug_kernel
+pytestmark = pytest.mark.debug_kernel_at_length
 
 MIB = 1 << 20
 MS = 10**6
@@ -164,6 +164,7 @@ def test_polling_through_device_mapper_is_refused(
     end(nl, start(nl, config(top)))
 
 
+@pytest.mark.debug_kernel
 def test_errors_are_counted_and_can_end_the_run(
     nl: Socket, mapped: Callable[[str, str], str]
 ) -> None:
@@ -200,6 +201,7 @@ def test_a_count_is_shared_by_the_workers_that_have_work(
     assert totals(nl, run)[Phase.MEASURE, Direction.READ] == (101, 0)
 
 
+@pytest.mark.debug_kernel
 def test_a_count_is_shared_by_load(nl: Socket, null_blk: Callable[..., str]) -> None:
     """A walk lives on one worker: the other one has 5 % of the load, half of the uniform stream.
 
@@ -421,6 +423,7 @@ def rows_of(nl: Socket, run: int) -> list[dict[str, Any]]:
     return rows
 
 
+@pytest.mark.debug_kernel
 def test_a_worker_that_was_held_up_does_not_spoil_the_rows_of_others(
     nl: Socket, null_blk: Callable[..., str]
 ) -> None:
@@ -522,6 +525,7 @@ def test_a_ramp_up_by_count_ends_for_all_workers_at_one_time(
     assert ramp > 1000
 
 
+@pytest.mark.debug_kernel
 def test_a_polling_worker_never_sleeps_for_its_rows(
     nl: Socket, null_blk: Callable[..., str]
 ) -> None:
@@ -586,6 +590,7 @@ def test_workers_are_named_after_their_run(nl: Socket, null_blk: Callable[..., s
     assert names == {f"spek/{run}/0\n", f"spek/{run}/1\n"}
 
 
+@pytest.mark.debug_kernel
 def test_owners_that_are_killed_leave_nothing_behind(
     nl: Socket, null_blk: Callable[..., str]
 ) -> None:

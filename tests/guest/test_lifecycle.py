@@ -144,6 +144,8 @@ def busy(node: str, backend: str = "auto", **fields: object) -> RunConfig:
 # ---- load, run, unload ----
 
 
+@pytest.mark.any_kernel
+@pytest.mark.debug_kernel_at_length
 def test_load_run_unload(spek_path: Path, spek_gone: None) -> None:
     """A hundred times, leaving the run in another state each time."""
     with null_disk(irqmode=2, completion_nsec=MS) as node:

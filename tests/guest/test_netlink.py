@@ -198,6 +198,7 @@ def test_intervals_are_read_from_a_number_on(nl: Socket, disks: list[str]) -> No
     assert beyond == []
 
 
+@pytest.mark.debug_kernel_at_length
 def test_intervals_end_where_they_were_at_the_first_call(nl: Socket, disks: list[str]) -> None:
     """A reader slower than the run must not read for ever."""
     # Short for a reader that takes its time, and long enough for none to be overwritten.
@@ -452,6 +453,7 @@ def is_asleep(tid: int) -> bool:
     return stat.rpartition(")")[2].split()[0] == "D"
 
 
+@pytest.mark.debug_kernel_at_length
 def test_nobody_waits_for_a_run_that_is_being_made(nl: Socket, disks: list[str]) -> None:
     """A frozen queue delays the opening for a second, but no request."""
     other = new(nl, disks[0])
@@ -489,6 +491,7 @@ SEQUENCES = [
 ]
 
 
+@pytest.mark.debug_kernel_at_length
 def test_news_of_runs_that_end_at_once_come_in_order(nl: Socket, disks: list[str]) -> None:
     """The end comes while the start is being told."""
     with Socket(spek) as listener:

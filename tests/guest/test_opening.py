@@ -104,6 +104,7 @@ def families() -> set[int]:
                 found.add(hash(frame.data[HEADER.size :]))
 
 
+@pytest.mark.debug_kernel_at_length
 def test_others_work_while_a_device_is_opened(
     nl: Socket, disks: list[str], disk: RecoveringDisk
 ) -> None:
@@ -132,6 +133,7 @@ def test_others_work_while_a_device_is_opened(
     nl.ask(Cmd.RUN_START, id=run)
 
 
+@pytest.mark.debug_kernel_at_length
 def test_a_run_that_is_stopped_while_it_opens_is_done_when_it_is_open(
     nl: Socket, disk: RecoveringDisk
 ) -> None:
@@ -188,6 +190,7 @@ def test_a_controller_that_is_killed_while_a_device_is_opened_leaves_nothing(
     assert is_free(disk.node)
 
 
+@pytest.mark.debug_kernel_at_length
 def test_a_second_target_that_is_opened_late_fails_the_run_with_its_reason(
     nl: Socket, disks: list[str], disk: RecoveringDisk
 ) -> None:
@@ -212,6 +215,7 @@ def test_a_second_target_that_is_opened_late_fails_the_run_with_its_reason(
     assert is_free(disk.node)
 
 
+@pytest.mark.debug_kernel_at_length
 def test_ctrl_c_while_a_device_is_opened(nl: Socket, disk: RecoveringDisk) -> None:
     command = [sys.executable, "-m", "spekctl", "run", "random-read-4k", "--device", disk.node]
     with disk.recovers() as end:

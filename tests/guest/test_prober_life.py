@@ -257,7 +257,7 @@ def assert_refused(call: Callable[[], Any], code: int, beginning: str) -> None:
     assert refusal.value.message.endswith(".")
 
 
-@pytest.mark.debug_kernel
+@pytest.mark.debug_kernel_at_length
 @pytest.mark.parametrize(
     ("values", "code", "beginning"),
     [

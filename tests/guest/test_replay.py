@@ -70,7 +70,7 @@ from spekctl.kernel.gen.spek import (
 )
 from spekctl.log import file as log_file
 
-pytestmark = [pytest.mark.any_kernel, pytest.mark.debug_kernel]
+pytestmark = [pytest.mark.any_kernel, pytest.mark.debug_kernel_at_length]
 
 
 @pytest.fixture(scope="module")
@@ -196,6 +196,7 @@ def test_a_record_of_a_closed_loop_waits_for_its_think_time(nl: Socket, disk: st
 # ---- the schedule, and what feeds it ----
 
 
+@pytest.mark.debug_kernel
 def test_an_underrun_is_counted_and_dated_and_the_schedule_kept(nl: Socket, disk: str) -> None:
     first = records(RING, at_ns=np.arange(RING) * 10_000)
     late = records(100, at_ns=np.arange(100) * 10_000 + 20 * MS)
@@ -378,6 +379,7 @@ def test_a_device_without_discards_is_refused(nl: Socket, disks: Sequence[str]) 
 # ---- whoever feeds, owns or carries it goes away ----
 
 
+@pytest.mark.debug_kernel
 def test_a_killed_feeder_ends_the_run(nl: Socket, disk: str, tmp_path: Path) -> None:
     run = replay(nl, disk)
 
@@ -397,6 +399,7 @@ def test_a_feeder_may_go_once_the_trace_is_complete(nl: Socket, disk: str) -> No
     completed(nl, run)
 
 
+@pytest.mark.debug_kernel
 def test_a_feeder_that_goes_before_the_start_calls_it_off(nl: Socket, disk: str) -> None:
     run = replay(nl, disk)
     with Socket(spek) as other:
@@ -407,6 +410,7 @@ def test_a_feeder_that_goes_before_the_start_calls_it_off(nl: Socket, disk: str)
     assert (no.errno, "was closed" in no.text) == (errno.EBUSY, True)
 
 
+@pytest.mark.debug_kernel
 def test_a_killed_controller_ends_the_run_and_frees_the_disk(nl: Socket, disk: str) -> None:
     owner = Socket(spek)
     run = replay(owner, disk)
@@ -421,6 +425,7 @@ def test_a_killed_controller_ends_the_run_and_frees_the_disk(nl: Socket, disk: s
         feed(nl, run, records(1))
 
 
+@pytest.mark.debug_kernel
 def test_removal_of_the_device_ends_the_run(nl: Socket) -> None:
     node, item = make_null(DISK_MIB)
     run = replay(nl, node, stream=streams()[:1])
@@ -449,6 +454,7 @@ ODD: dict[str, list[int]] = {
 }
 
 
+@pytest.mark.debug_kernel
 def test_random_records_are_refused_or_replayed(nl: Socket, disk: str) -> None:
     """Random bytes, and records with one field wrong or right by chance, while the run lasts."""
     draw = np.random.default_rng(2026)

@@ -22,7 +22,7 @@ from lib.guest.scsi import faults
 from spekctl.kernel.records import Reason
 from spekctl.workload.config import RunConfig
 
-pytestmark = pytest.mark.debug_kernel
+pytestmark = pytest.mark.debug_kernel_at_length
 
 KIB = 1 << 10
 MEDIUM_ERROR = (3, 0x11, 0)

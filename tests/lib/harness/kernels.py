@@ -22,6 +22,7 @@ NEWEST_FILES = (
     "test_safety_matrix.py",
     "test_drive.py",
 )
+CHECKED = ("debug_kernel", "debug_kernel_at_length")  # marks
 KERNELS = (*STOCK_KERNELS, "debug", NEWEST)  # unless --kernels says otherwise
 GUEST_TESTS = Path(__file__).resolve().parents[2] / "guest"
 FIXTURE = "guest_kernel"
@@ -60,8 +61,10 @@ def runs_on(
     only = definition.get_closest_marker("debug_kernel_only")
     if only:
         return kernel in only.args
-    marks = ("debug_kernel", "debug_kernel_at_length") if every_kernel else ("debug_kernel",)
-    checked = any(definition.get_closest_marker(mark) for mark in marks)
+    # The closest of these marks counts.
+    names = (mark.name for mark in definition.iter_markers())
+    closest = next((name for name in names if name in CHECKED), None)
+    checked = closest == "debug_kernel" or (every_kernel and closest is not None)
     if kernel in DEBUG_KERNELS:
         return checked
     has_debug_kernel = any(one in DEBUG_KERNELS for one in kernels)

@@ -5,6 +5,7 @@ import json
 import os
 import re
 import time
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -83,6 +84,9 @@ class Marked:
     def __init__(self, *names: str, file: str = "test_limits.py") -> None:
         self.names = names
         self.path = guest_kernels.GUEST_TESTS / file
+
+    def iter_markers(self) -> Iterator[pytest.Mark]:
+        return (getattr(pytest.mark, name).mark for name in self.names)
 
     def get_closest_marker(self, name: str) -> pytest.MarkDecorator | None:
         found: pytest.MarkDecorator = getattr(pytest.mark, name)("debug")
