@@ -10,6 +10,8 @@ from __future__ import annotations
 import ctypes
 from dataclasses import dataclass
 
+from spekctl import distribution
+from spekctl.distribution import Missing
 from spekctl.errors import RefusedError
 
 _LIBRARY = "libblkid.so.1"
@@ -55,8 +57,8 @@ def signatures(fd: int) -> list[Signature]:
         library = ctypes.CDLL(_LIBRARY, use_errno=True)
     except OSError as error:
         raise RefusedError(
-            f"cannot probe the device for data: {_LIBRARY} is missing (package libblkid1 or"
-            " util-linux)"
+            f"cannot probe the device for data: {_LIBRARY} is missing:"
+            f" {distribution.install([Missing.LIBBLKID])}"
         ) from error
     library.blkid_new_probe.restype = ctypes.c_void_p
     probe = ctypes.c_void_p(library.blkid_new_probe())

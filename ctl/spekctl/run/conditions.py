@@ -18,10 +18,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
 
-from spekctl import __version__, units
+from spekctl import __version__, distribution, units
 from spekctl.block import device as block_device
 from spekctl.block import safety
 from spekctl.block.device import Device, Roots
+from spekctl.distribution import Missing
 from spekctl.errors import ExitCode, UsageError
 from spekctl.kernel.gen.series import MQ_SERIES
 from spekctl.run import secure_boot
@@ -85,6 +86,17 @@ class Machine:
             for path in sorted((self.modules / folder).glob(f"{module}.ko*")):
                 return path
         return None
+
+    def install(self, *missing: Missing) -> str:
+        """How to install what is missing."""
+        return distribution.install(missing, self.root, self.release)
+
+    def with_program(self, program: Missing, command: str) -> str:
+        """@command, after the program that it needs if that is not installed."""
+        folders = ("usr/sbin", "usr/bin", "sbin", "bin", "usr/local/sbin", "usr/local/bin")
+        if any((self.root / folder / program.value).exists() for folder in folders):
+            return command
+        return f"{self.install(program)}; {command}"
 
     def find(self, name: str) -> Device:
         """The block device that the user means; in a directory by its name alone."""
@@ -152,7 +164,7 @@ def _how_to_load(machine: Machine, module: str) -> str:
     build = f"make && insmod {module}.ko, or make install && modprobe {module}"
     if _headers(machine):
         return build
-    return f"apt-get install linux-headers-{machine.release}; {build}"
+    return f"{machine.install(Missing.HEADERS)}; {build}"
 
 
 def _headers(machine: Machine) -> bool:
@@ -218,7 +230,7 @@ def _headers_missing(machine: Machine) -> Iterator[Finding]:
         yield Finding(
             "machine", "headers", "note",
             f"the headers of kernel {machine.release} are missing: modules can't be built for it",
-            f"apt-get install linux-headers-{machine.release}",
+            machine.install(Missing.HEADERS),
         )  # fmt: skip
 
 
@@ -235,7 +247,9 @@ def _secure_boot(machine: Machine) -> Iterator[Finding]:
         yield Finding(subject, check, "ok", text)
         return
     sign = f"dkms add . && dkms install spek/{__version__}"
+    sign = machine.with_program(Missing.DKMS, sign)
     enrol = f"mokutil --import /{secure_boot.CERTIFICATES[0]}"
+    enrol = machine.with_program(Missing.MOKUTIL, enrol)
     path = machine.installed("spek")
     told = _told_by_modinfo(path) if path is not None else {}
     if path is None or not told:
@@ -248,11 +262,12 @@ def _secure_boot(machine: Machine) -> Iterator[Finding]:
             f"{sign} signs it; then {enrol}", ExitCode.NO_KERNEL_SIDE,
         )  # fmt: skip
     else:
-        yield _signed(root, path, told)
+        yield _signed(machine, path, told)
 
 
-def _signed(root: Path, path: Path, told: dict[str, str]) -> Finding:
+def _signed(machine: Machine, path: Path, told: dict[str, str]) -> Finding:
     """Whether the firmware knows the key that signed the module @path."""
+    root = machine.root
     signer, key = told.get("signer") or "unknown", told.get("sig_key", "")
     by = f"{path} is signed with a key ({signer}, {key or 'without a number'})"
     try:
@@ -266,10 +281,9 @@ def _signed(root: Path, path: Path, told: dict[str, str]) -> Finding:
         remedy = "its enrolment is requested: restart and choose 'Enroll MOK' on the blue screen"
     else:
         certificate = secure_boot.certificate_of(root, serial) if serial else ""
-        remedy = (
-            f"mokutil --import {certificate or 'the certificate of that key'}, restart and choose"
-            " 'Enroll MOK' on the blue screen"
-        )
+        enrol = f"mokutil --import {certificate or 'the certificate of that key'}"
+        enrol = machine.with_program(Missing.MOKUTIL, enrol)
+        remedy = f"{enrol}, restart and choose 'Enroll MOK' on the blue screen"
     text = f"Secure Boot is on, {by} that the firmware does not know: the kernel refuses it"
     # A kernel that was built here may have the key inside, so this alone stops no run.
     return Finding("machine", "secure boot", "note", text, remedy)
@@ -286,7 +300,7 @@ def _governor(machine: Machine) -> Iterator[Finding]:
         yield Finding(
             "machine", "governor", "spoils",
             f"CPU {units.format_cpu_list(cpus)}: governor {name}; their frequency follows the load",
-            "cpupower frequency-set -g performance",
+            machine.with_program(Missing.CPUPOWER, "cpupower frequency-set -g performance"),
         )  # fmt: skip
 
 

@@ -10,6 +10,8 @@ import subprocess
 from collections.abc import Sequence
 from pathlib import Path
 
+from spekctl import distribution
+from spekctl.distribution import Missing
 from spekctl.errors import SpekError
 
 FLAGS = ("-std=gnu11", "-O2", "-shared", "-fPIC")
@@ -36,8 +38,8 @@ def compile_library(
     command = words()
     if shutil.which(command[0]) is None:
         raise SpekError(
-            f"{name} needs a C compiler, but {command[0]} is not installed; install"
-            " one (apt-get install gcc libc6-dev), or name it in the variable CC"
+            f"{name} needs a C compiler, but {command[0]} is not installed:"
+            f" {distribution.install([Missing.COMPILER])}, or name it in the variable CC"
         )
     includes = [word for one in folders for word in ("-I", str(one))]
     command += [*FLAGS, *options, *includes, "-o", str(path), *map(str, code)]

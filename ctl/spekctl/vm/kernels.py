@@ -18,7 +18,8 @@ import tempfile
 from dataclasses import dataclass
 from pathlib import Path
 
-from spekctl import files
+from spekctl import distribution, files
+from spekctl.distribution import Missing
 from spekctl.errors import GuestError, UsageError
 from spekctl.vm import toolchain
 from spekctl.vm.apt import Apt, architecture, other_suites, run
@@ -291,5 +292,5 @@ def _make_relocatable(tree: Path, release: str) -> None:
                 link.symlink_to(destination)
     depmod = shutil.which("depmod", path=os.environ.get("PATH", "") + ":/sbin:/usr/sbin")
     if not depmod:
-        raise GuestError("depmod is missing (package kmod); install it with make deps")
+        raise GuestError(f"depmod is missing: {distribution.install([Missing.KMOD])}")
     run([depmod, "-b", str(tree), release], cwd=tree, what="depmod")

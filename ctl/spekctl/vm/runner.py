@@ -35,6 +35,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from spekctl import distribution
+from spekctl.distribution import Missing
 from spekctl.errors import GuestError
 from spekctl.vm import clock
 from spekctl.vm.bytecode import PACKAGE
@@ -536,19 +538,20 @@ def check_tools() -> None:
     """Refuse early, naming the package, if a program that a guest needs is missing."""
     path = os.environ.get("PATH", "") + ":/sbin:/usr/sbin"
     needed = {
-        "qemu-system-x86_64": "qemu-system-x86",
-        "busybox": "busybox-static",
-        "file": "file",
-        "modprobe": "kmod",
-        "depmod": "kmod",
-        "make": "make",
-        "udevadm": "udev",
-        "taskset": "util-linux",
-        "chrt": "util-linux",
+        "busybox": Missing.BUSYBOX,
+        "chrt": Missing.UTIL_LINUX,
+        "depmod": Missing.KMOD,
+        "file": Missing.FILE,
+        "make": Missing.MAKE,
+        "modprobe": Missing.KMOD,
+        "qemu-system-x86_64": Missing.QEMU,
+        "taskset": Missing.UTIL_LINUX,
+        "udevadm": Missing.UDEV,
     }
-    missing = {package for tool, package in needed.items() if not shutil.which(tool, path=path)}
+    missing = [tool for tool in needed if not shutil.which(tool, path=path)]
     if missing:
-        raise GuestError(f"a guest needs {', '.join(sorted(missing))}; install it with make deps")
+        remedy = distribution.install(needed[tool] for tool in missing)
+        raise GuestError(f"a guest needs {', '.join(missing)}: {remedy}")
     try:
         import virtme.commands.run  # noqa: F401
     except ImportError:

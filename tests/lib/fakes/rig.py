@@ -24,6 +24,10 @@ class Rig:
     def __init__(self, root: Path) -> None:
         self.root = root
         for path, text in {
+            "etc/os-release": "ID=debian",
+            "usr/bin/cpupower": "",
+            "usr/bin/mokutil": "",
+            "usr/sbin/dkms": "",
             "proc/sys/kernel/osrelease": RELEASE,
             "proc/self/status": "Name:\tx\nCapEff:\t000001ffffffffff\n",
             "proc/self/mounts": "none /sys/kernel/debug debugfs rw 0 0\n",

@@ -22,7 +22,17 @@ ROOT = Path(spekctl.__file__).parent
 # Rooms from the bottom to the top: each may use those of the lines before its own, and those of a
 # line do not know each other. A module beside the rooms is a room of its own.
 ORDER = (
-    ("__init__", "contract", "entry", "errors", "extras", "ranges", "recorded", "suggest"),
+    (
+        "__init__",
+        "contract",
+        "distribution",
+        "entry",
+        "errors",
+        "extras",
+        "ranges",
+        "recorded",
+        "suggest",
+    ),
     ("fields", "toml", "units"),
     ("condition", "settings"),
     ("files",),

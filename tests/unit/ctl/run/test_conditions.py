@@ -175,6 +175,33 @@ def test_without_the_module_a_run_would_end_with_5_and_the_way_to_it_is_said(
     assert doctor(spekctl, rig)[1]["module"][2] == "modprobe spek"
 
 
+@pytest.mark.parametrize(
+    ("os_release", "headers", "cpupower"),
+    [
+        ("ID=fedora", f"dnf install kernel-devel-{RELEASE}", "dnf install kernel-tools"),
+        ("ID=arch", "linux-test-headers", "pacman -S cpupower"),
+        (
+            'ID="opensuse-leap"',
+            "zypper install kernel-test-devel=6.12.1",
+            "zypper install cpupower",
+        ),
+        ("ID=unknown", f"install the headers of kernel {RELEASE}", "install cpupower"),
+    ],
+)
+def test_remedies_are_commands_of_the_distribution(
+    os_release: str, headers: str, cpupower: str, spekctl: Spekctl, rig: Rig
+) -> None:
+    rig.put("etc/os-release", os_release)
+    rig.remove("sys/module/spek")
+    rig.remove(f"lib/modules/{RELEASE}")
+    rig.remove("usr/bin")
+    rig.put(f"{CPU}/cpu1/cpufreq/scaling_governor", "powersave")
+    found = doctor(spekctl, rig)[1]
+    assert headers in found["headers"][2]
+    assert headers in found["module"][2]
+    assert found["governor"][2] == f"{cpupower}; cpupower frequency-set -g performance"
+
+
 def test_without_the_prober_a_run_would_start(spekctl: Spekctl, rig: Rig) -> None:
     rig.remove("sys/module/spek_prober")
     code, found = doctor(spekctl, rig)

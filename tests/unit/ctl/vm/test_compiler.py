@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from spekctl import distribution
 from spekctl.errors import SpekError
 from spekctl.vm import compiler
 
@@ -33,3 +34,16 @@ def test_the_compiler_may_have_arguments(monkeypatch: pytest.MonkeyPatch) -> Non
     assert compiler.words() == ["ccache", "gcc", "-m64"]
     monkeypatch.setenv("CC", "")
     assert compiler.words() == ["cc"]
+
+
+def test_without_a_compiler_the_command_that_installs_it_is_named(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("CC", "absent-cc")
+    monkeypatch.setattr(distribution, "family", lambda root: "fedora")
+    with pytest.raises(SpekError) as refusal:
+        compiler.compile_library(tmp_path / "x.so", [], [], "the answer")
+    assert refusal.value.message == (
+        "the answer needs a C compiler, but absent-cc is not installed:"
+        " dnf install gcc glibc-devel, or name it in the variable CC"
+    )
