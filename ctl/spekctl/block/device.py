@@ -11,7 +11,7 @@ from collections.abc import Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass
 from pathlib import Path
 
-from spekctl import recorded
+from spekctl import namespaces, recorded
 from spekctl.documents.device import DeviceFacts, DiskCounters, TargetFacts
 from spekctl.errors import UsageError
 from spekctl.suggest import did_you_mean
@@ -80,13 +80,14 @@ class Device(DeviceFacts, frozen=True, kw_only=True):
         return f"-part{self.partition}" if self.partition else ""
 
 
-def find(path: str, roots: Roots = ROOTS) -> Device:
-    """The block device that @path means; symlinks such as /dev/disk/by-id/... are followed."""
+def find(path: str, roots: Roots = ROOTS, root: Path = Path("/")) -> Device:
+    """The block device that @path means; symlinks such as /dev/disk/by-id/... are followed. @root:
+    of the machine, to see whether this is a container."""
     try:
         status = os.stat(path)
     except FileNotFoundError:
         name = path or "''"
-        raise UsageError(f"there is no device {name}{_hint(path, roots)}") from None
+        raise UsageError(f"there is no device {name}{_hint(path, roots, root)}") from None
     except OSError as error:
         raise UsageError(f"cannot access {path}: {error.strerror}") from error
     if not stat.S_ISBLK(status.st_mode):
@@ -109,13 +110,18 @@ def targets(paths: Sequence[str]) -> list[Device]:
     return found
 
 
-def _hint(path: str, roots: Roots) -> str:
+def _hint(path: str, roots: Roots, root: Path) -> str:
     """Suggest a device: one with that kernel name, else one with a similar name, else to look.
 
     The directory does not count: all names share it.
     """
     folder, name = os.path.split(path)
     names = _names(roots)
+    if name in names and path == str(roots.dev / name):
+        text = f": the kernel has the disk {name}, but this {roots.dev} has no node of it"
+        if namespaces.around(root).container:
+            text += f"; {namespaces.device_remedy(path)}"
+        return text
     if not folder and name in names:
         return f"; did you mean '{roots.dev / name}'?"
     near = did_you_mean(name, names)

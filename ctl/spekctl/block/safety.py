@@ -9,6 +9,7 @@ claimed, before anything is sent to it.
 from __future__ import annotations
 
 import contextlib
+import errno
 import fcntl
 import os
 import re
@@ -18,6 +19,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import NoReturn
 
+from spekctl import namespaces
 from spekctl.block import blkid
 from spekctl.block.device import ROOTS, Device, Roots, names_on_other_paths, related_names
 from spekctl.errors import NotPermittedError, RefusedError, SpekError
@@ -83,7 +85,11 @@ def signatures_on(device: Device, diskseq: int) -> list[blkid.Signature]:
     try:
         fd = os.open(device.path, os.O_RDONLY | os.O_CLOEXEC | os.O_NONBLOCK)
     except PermissionError as error:
-        raise NotPermittedError(f"not permitted to read {device.path}") from error
+        text = f"not permitted to read {device.path}"
+        # The nodes are there in a container, but its devices are a list of cgroups.
+        if error.errno == errno.EPERM and namespaces.around().container:
+            text += f"; {namespaces.device_remedy(device.path)}"
+        raise NotPermittedError(text) from error
     except OSError as error:
         raise RefusedError(f"cannot probe {device.path} for data: {error.strerror}") from error
     try:

@@ -33,7 +33,8 @@ def command(devices: tuple[str, ...], as_json: bool, root: Path) -> int:
     --device examines devices as well. No device is opened, and nothing is changed.
 
     The exit code is 0 if a run would start, otherwise the code the run would end with: 3 without
-    root, 4 if the device is in use, 5 if the module is not loaded.
+    root, 4 if the device is in use, 5 if the module is not loaded or this is another network
+    namespace than the initial one.
     """
     import dataclasses
 

@@ -14,9 +14,11 @@ import select
 import sys
 from collections.abc import Iterator, Sequence
 from enum import IntEnum
+from pathlib import Path
 from types import TracebackType
 from typing import Any, Self
 
+from spekctl import namespaces
 from spekctl.errors import (
     NoKernelSideError,
     NotPermittedError,
@@ -37,12 +39,25 @@ DUMP_TRIES = 20
 _HEADERS_LEN = 20  # struct nlmsghdr, struct genlmsghdr
 
 
-def not_loaded(module: str) -> str:
-    """What is wrong, and what to do, if there is no family of @module."""
-    return (
+def not_loaded(module: str, root: Path = Path("/")) -> str:
+    """What is wrong, and what to do, if there is no family of @module: a module's family is in the
+    initial network namespace alone."""
+    is_elsewhere = namespaces.around(root).network
+    if is_elsewhere and (root / "sys/module" / module).is_dir():
+        return (
+            f"the kernel module {module} is loaded, but answers in the initial network namespace"
+            f" only, and this process is in another; {namespaces.NETWORK_REMEDY}"
+        )
+    text = (
         f"the kernel module {module} is not loaded; "
         f"as root: modprobe {module} (or insmod {module}.ko)"
     )
+    if is_elsewhere:
+        text += (
+            "; and this process is in another network namespace than the initial one, which alone"
+            f" has it: {namespaces.NETWORK_REMEDY}"
+        )
+    return text
 
 
 class Link:
@@ -172,14 +187,15 @@ class Link:
             self._socket.drain()
 
 
-def _refusal(code: int, text: str, operation: str) -> SpekError:
+def _refusal(code: int, text: str, operation: str, root: Path = Path("/")) -> SpekError:
     """The error for a refusal: the kernel's own sentence, or one for its errno if it sent none."""
     if code == errno_names.EPERM and text == os.strerror(code):
-        return NotPermittedError(
-            "not permitted: spek needs root (CAP_SYS_ADMIN in the initial user namespace)",
-            errno=code,
-            operation=operation,
-        )
+        text = "not permitted: spek needs root (CAP_SYS_ADMIN in the initial user namespace)"
+    if code == errno_names.EPERM and "CAP_SYS_ADMIN" in text:
+        where = namespaces.around(root)
+        if where.container:
+            text += f"; {namespaces.USER_REMEDY if where.user else namespaces.RIGHTS_REMEDY}"
+        return NotPermittedError(text, errno=code, operation=operation)
     if text == os.strerror(code):
         name = errno_names.errorcode.get(code, f"errno {code}")
         text = f"the kernel module refused {operation}: {text} ({name})"

@@ -20,6 +20,7 @@ from io import FileIO
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from spekctl import namespaces
 from spekctl.documents.result import LogResult, Plan
 from spekctl.errors import NotPermittedError, SpekError, UsageError
 from spekctl.kernel.gen.spek_records import LOG_RECORD_BYTES
@@ -66,9 +67,10 @@ def debugfs() -> Path:
                 # /proc writes blanks and the like as \040.
                 octal = re.compile(r"\\([0-7]{3})")
                 return Path(octal.sub(lambda found: chr(int(found[1], 8)), fields[1]))
-    raise UsageError(
-        "a per-I/O log needs debugfs, which is not mounted: mount -t debugfs none /sys/kernel/debug"
-    )
+    remedy = "mount -t debugfs none /sys/kernel/debug"
+    if namespaces.around().container:
+        remedy = namespaces.DEBUGFS_REMEDY
+    raise UsageError(f"a per-I/O log needs debugfs, which is not mounted: {remedy}")
 
 
 class IoLog:

@@ -18,13 +18,14 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
 
-from spekctl import __version__, distribution, units
+from spekctl import __version__, distribution, namespaces, units
 from spekctl.block import device as block_device
 from spekctl.block import safety
 from spekctl.block.device import Device, Roots
 from spekctl.distribution import Missing
 from spekctl.errors import ExitCode, UsageError
 from spekctl.kernel.gen.series import MQ_SERIES
+from spekctl.namespaces import Namespaces
 from spekctl.run import secure_boot
 from spekctl.suggest import did_you_mean
 
@@ -87,6 +88,11 @@ class Machine:
                 return path
         return None
 
+    @property
+    def where(self) -> Namespaces:
+        """Where this process is."""
+        return namespaces.around(self.root)
+
     def install(self, *missing: Missing) -> str:
         """How to install what is missing."""
         return distribution.install(missing, self.root, self.release)
@@ -134,11 +140,36 @@ def exit_code(findings: Sequence[Finding]) -> ExitCode:
 
 def _rights(machine: Machine) -> Iterator[Finding]:
     match = re.search(r"^CapEff:\s*([0-9a-f]+)$", machine.read("proc/self/status"), re.MULTILINE)
-    if match and int(match[1], 16) >> CAP_SYS_ADMIN & 1:
+    where = machine.where
+    text = "spek needs root: CAP_SYS_ADMIN in the initial user namespace"
+    if where.user:
+        text += ", and this process is in another"
+        remedy = namespaces.USER_REMEDY
+    elif match and int(match[1], 16) >> CAP_SYS_ADMIN & 1:
         yield Finding("machine", "rights", "ok", "root, with CAP_SYS_ADMIN")
+        return
     else:
-        text = "spek needs root: CAP_SYS_ADMIN in the initial user namespace"
-        yield Finding("machine", "rights", "stops", text, "sudo spekctl ...", ExitCode.PERMISSION)
+        remedy = namespaces.RIGHTS_REMEDY if where.container else "sudo spekctl ..."
+    yield Finding("machine", "rights", "stops", text, remedy, ExitCode.PERMISSION)
+
+
+def _elsewhere(machine: Machine) -> Iterator[Finding]:
+    """Namespaces that hide something of the machine."""
+    where = machine.where
+    if where.network:
+        yield Finding(
+            "machine", "network namespace", "stops",
+            "the modules answer in the initial network namespace only, and this process is in"
+            " another",
+            namespaces.NETWORK_REMEDY, ExitCode.NO_KERNEL_SIDE,
+        )  # fmt: skip
+    if where.pid:
+        yield Finding(
+            "machine", "PID namespace", "note",
+            "this process is in another PID namespace than the initial one: programs outside of it"
+            " that have a disk open or mounted are not seen here",
+            namespaces.PID_REMEDY,
+        )  # fmt: skip
 
 
 def _loaded(machine: Machine) -> Iterator[Finding]:
@@ -334,7 +365,9 @@ def _debugfs(machine: Machine) -> Iterator[Finding]:
     if not any(line.split(" ")[2:3] == ["debugfs"] for line in mounts):
         yield Finding(
             "machine", "debugfs", "note", "debugfs is not mounted: --log is not available",
-            "mount -t debugfs none /sys/kernel/debug",
+            namespaces.DEBUGFS_REMEDY
+            if machine.where.container
+            else "mount -t debugfs none /sys/kernel/debug",
         )  # fmt: skip
 
 
@@ -358,8 +391,8 @@ def _back_end(machine: Machine) -> Iterator[Finding]:
 
 
 CHECKS: tuple[Callable[[Machine], Iterator[Finding]], ...] = (
-    _rights, _loaded, _headers_missing, _secure_boot, _governor, _turbo, _clock, _debugfs,
-    _back_end,
+    _rights, _elsewhere, _loaded, _headers_missing, _secure_boot, _governor, _turbo, _clock,
+    _debugfs, _back_end,
 )  # fmt: skip
 
 

@@ -29,6 +29,7 @@ ORDER = (
         "entry",
         "errors",
         "extras",
+        "namespaces",
         "ranges",
         "recorded",
         "suggest",

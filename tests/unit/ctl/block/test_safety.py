@@ -12,10 +12,12 @@ import msgspec
 import pytest
 from lib.fakes.kernel import other_run
 
+from spekctl import namespaces
 from spekctl.block import blkid, device, safety
 from spekctl.block.device import Device, Roots
 from spekctl.documents.device import DiskCounters
 from spekctl.errors import NotPermittedError, RefusedError, UsageError
+from spekctl.namespaces import Namespaces
 
 NUMBERS = {
     "sda": "8:0",
@@ -492,6 +494,27 @@ def test_read_only_devices_are_not_written(machine: Machine, holds: Callable[...
     found = machine.get("sdb")
     with pytest.raises(RefusedError, match="read-only"):
         check(machine, msgspec.structs.replace(found, read_only=True), (), True)
+
+
+@pytest.mark.parametrize(
+    ("code", "hint"),
+    [(errno.EPERM, "; start the container with --device /dev/sdb"), (errno.EACCES, "")],
+)
+def test_a_device_that_a_container_may_not_open_names_the_option(
+    code: int, hint: str, machine: Machine, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """EPERM is of its list of devices; of the node's mode it would be EACCES."""
+
+    def refuse(path: str, flags: int) -> int:
+        raise PermissionError(code, os.strerror(code))
+
+    monkeypatch.setattr(namespaces, "around", lambda: Namespaces(False, True, False, True))
+    monkeypatch.setattr(os, "open", refuse)
+    with pytest.raises(NotPermittedError) as refusal:
+        safety.signatures_on(machine.get("sdb"), 42)
+    text = "not permitted to read /dev/sdb"
+    assert refusal.value.message.startswith(text + hint)
+    assert hint or refusal.value.message == text
 
 
 def test_a_device_that_was_replaced_is_refused(

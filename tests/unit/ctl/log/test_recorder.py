@@ -27,6 +27,7 @@ from lib.fakes.kernel import SECOND, START_NS, FakeKernel
 from lib.fakes.machine import use_fakes
 from lib.waiting import eventually
 
+from spekctl import namespaces
 from spekctl.documents import result
 from spekctl.errors import ExitCode, SpekError
 from spekctl.host import protocol
@@ -35,6 +36,7 @@ from spekctl.log import file as log_file
 from spekctl.log import recorder
 from spekctl.log.file import LogHeader, LogTarget, LogWriter, open_log
 from spekctl.log.recorder import IoLog
+from spekctl.namespaces import Namespaces
 from spekctl.workload.config import Extent, ResolvedAsu
 
 MIB = 1 << 20
@@ -397,13 +399,27 @@ def test_a_name_that_is_not_utf_8_is_refused_before_the_start(
     assert "run-start" not in kernel.calls and kernel.deleted
 
 
-def test_without_debugfs_the_sentence_says_how_to_mount_it(
-    spekctl: Spekctl, kernel: LoggingKernel, tmp_path: Path
+@pytest.mark.parametrize(
+    ("is_inside", "remedy"),
+    [
+        (False, "mount -t debugfs none /sys/kernel/debug"),
+        (True, "-v /sys/kernel/debug:/sys/kernel/debug (docker, podman)"),
+    ],
+)
+def test_without_debugfs_the_sentence_says_how_to_get_it(
+    is_inside: bool,
+    remedy: str,
+    spekctl: Spekctl,
+    kernel: LoggingKernel,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
+    where = Namespaces(False, is_inside, False, is_inside)
+    monkeypatch.setattr(namespaces, "around", lambda: where)
     recorder.MOUNTS.write_text("proc /proc proc rw 0 0\n")
     outcome = spekctl(*run_line(tmp_path))
     assert outcome.code == ExitCode.USAGE
-    assert "mount -t debugfs none /sys/kernel/debug" in outcome.sentence
+    assert remedy in outcome.sentence
     assert kernel.calls == []
 
 

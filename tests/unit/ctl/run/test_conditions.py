@@ -202,6 +202,27 @@ def test_remedies_are_commands_of_the_distribution(
     assert found["governor"][2] == f"{cpupower}; cpupower frequency-set -g performance"
 
 
+def test_in_a_container_the_namespaces_and_their_options_are_named(
+    spekctl: Spekctl, rig: Rig
+) -> None:
+    rig.put("proc/sys/net/core/somaxconn", "4096")
+    rig.put("proc/self/mounts", "none /tmp tmpfs rw 0 0")
+    (rig.root / "proc/self/ns").mkdir()
+    (rig.root / "proc/self/ns/pid").symlink_to("pid:[4026532246]")
+    code, found = doctor(spekctl, rig)
+    assert code == ExitCode.NO_KERNEL_SIDE
+    assert found["network namespace"][0] == "stops"
+    assert "--network host (docker, podman)" in found["network namespace"][2]
+    assert found["PID namespace"][0] == "note"
+    assert "--pid host (docker, podman)" in found["PID namespace"][2]
+    assert "-v /sys/kernel/debug:/sys/kernel/debug" in found["debugfs"][2]
+    # Root of a rootless container has all capabilities, in its own user namespace.
+    (rig.root / "proc/self/ns/user").symlink_to("user:[4026532178]")
+    code, found = doctor(spekctl, rig)
+    assert code == ExitCode.PERMISSION
+    assert "start the container as root" in found["rights"][2]
+
+
 def test_without_the_prober_a_run_would_start(spekctl: Spekctl, rig: Rig) -> None:
     rig.remove("sys/module/spek_prober")
     code, found = doctor(spekctl, rig)
