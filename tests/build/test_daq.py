@@ -4,7 +4,9 @@
 from __future__ import annotations
 
 import os
+import re
 import shlex
+import shutil
 import subprocess
 from collections.abc import Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
@@ -70,13 +72,64 @@ def test_it_is_installed_with_its_unit(tmp_path: Path) -> None:
     assert (tmp_path / "root/opt/spek/sbin/spek-daq").stat().st_mode & 0o777 == 0o755
     unit = (tmp_path / "root/opt/spek/lib/systemd/system/spek-daq.service").read_text()
     assert "ExecStart=/opt/spek/sbin/spek-daq --wait" in unit
-    assert "@" not in unit
+    assert "@prefix@" not in unit
     # Some systemd make a list of allowed devices of these, without those that are measured.
     assert "ProtectClock=" not in unit
     assert "PrivateDevices=" not in unit
     assert "DeviceAllow=" not in unit
     assert make("daq-uninstall", *words).returncode == 0
     assert not [path for path in (tmp_path / "root").rglob("*") if path.is_file()]
+
+
+@pytest.fixture
+def unit(tmp_path: Path) -> Path:
+    """The unit as systemd reads it, with a program that exists."""
+    path = tmp_path / "spek-daq.service"
+    text = (DAQ / "spek-daq.service").read_text()
+    path.write_text(re.sub(r"(?m)^ExecStart=\S+", f"ExecStart={shutil.which('true')}", text))
+    return path
+
+
+NEEDS_ANALYZE = pytest.mark.skipif(
+    shutil.which("systemd-analyze") is None, reason="systemd is missing; make deps installs it"
+)
+
+
+@NEEDS_ANALYZE
+def test_the_unit_is_hardened(unit: Path) -> None:
+    command = ["systemd-analyze", "security", "--offline=true", "--no-pager", str(unit)]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    exposure = re.search(r"Overall exposure level for spek-daq.service: ([\d.]+)", done.stdout)
+    assert exposure, done.stdout + done.stderr
+    assert float(exposure[1]) <= 2.0, done.stdout
+
+
+@NEEDS_ANALYZE
+def test_systemd_knows_every_line_of_the_unit(unit: Path) -> None:
+    command = ["systemd-analyze", "verify", "--man=no", str(unit)]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert "spek-daq.service" not in done.stdout + done.stderr
+
+
+@pytest.mark.skipif(
+    shutil.which("systemd-sysusers") is None, reason="systemd is missing; make deps installs it"
+)
+def test_its_user_has_a_group_of_that_name(tmp_path: Path) -> None:
+    unit = (DAQ / "spek-daq.service").read_text()
+    assert "\nUser=spek-daq\nGroup=spek-daq\n" in unit
+    (tmp_path / "etc").mkdir()
+    # As the package of a version that had the group only left it.
+    (tmp_path / "etc/group").write_text("root:x:0:\nspek-daq:x:990:\n")
+    command = ["systemd-sysusers", f"--root={tmp_path}", str(DAQ / "spek-daq.sysusers")]
+    subprocess.run(command, capture_output=True, check=True)
+    assert re.search(r"(?m)^spek-daq:x:990:$", (tmp_path / "etc/group").read_text())
+    (user,) = re.findall(
+        r"(?m)^spek-daq:x:\d+:(\d+):.*:(.*)$", (tmp_path / "etc/passwd").read_text()
+    )
+    assert user == ("990", "/usr/sbin/nologin")
+    # Each rule that gives access gives it to that group.
+    given = re.findall(r'GROUP="([^"]+)"|chgrp (?:-R )?(\S+)', (DAQ / "spek-daq.rules").read_text())
+    assert {name for pair in given for name in pair if name} == {"spek-daq"}
 
 
 def test_what_was_not_built_is_not_installed(tmp_path: Path) -> None:
