@@ -20,6 +20,10 @@ from spekctl.suggest import did_you_mean
 _UNINTERESTING = re.compile(r"(ram|zram|fd|sr)\d+$|loop\d+$|nbd\d+$")
 
 
+# Links and directories on the way to a device; the kernel follows 40 links.
+_MAX_STEPS = 100
+
+
 @dataclass(frozen=True, slots=True)
 class Roots:
     """Mount points of the kernel's file systems; tests provide their own."""
@@ -99,6 +103,44 @@ def find(path: str, roots: Roots = ROOTS, root: Path = Path("/")) -> Device:
     if device is None:
         raise UsageError(f"{path} is a device node without a device")
     return device
+
+
+def stays_in(path: str, dev: Path = ROOTS.dev) -> bool:
+    """True if @path, an absolute one, leads to an entry of @dev through directories of @dev that
+    only the owner of @dev may write. The entry need not be there."""
+    owner = os.lstat(dev).st_uid
+    here = list(dev.parts)
+    parts = list(reversed(Path(os.path.normpath(path)).parts))
+    for _ in range(_MAX_STEPS):
+        if not parts:
+            return True
+        part = parts.pop()
+        if part == "/":
+            # The path or the target of a link begins anew, and has to lead here.
+            if list(reversed(parts))[: len(dev.parts) - 1] != list(dev.parts[1:]):
+                return False
+            del parts[len(parts) - (len(dev.parts) - 1) :]
+            here = list(dev.parts)
+            continue
+        if part == "..":
+            here.pop()
+            if len(here) < len(dev.parts):
+                return False
+            continue
+        folder, entry = Path(*here), Path(*here, part)
+        try:
+            status = os.lstat(folder)
+            if status.st_uid != owner or status.st_mode & (stat.S_IWGRP | stat.S_IWOTH):
+                return False
+            if stat.S_ISLNK(os.lstat(entry).st_mode):
+                parts += reversed(Path(os.readlink(entry)).parts)
+                continue
+        except FileNotFoundError:
+            return True
+        except OSError:
+            return False
+        here.append(part)
+    return False
 
 
 def targets(paths: Sequence[str]) -> list[Device]:

@@ -13,6 +13,7 @@ import errno
 import fcntl
 import os
 import re
+import stat
 import struct
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
@@ -83,7 +84,7 @@ def signatures_on(device: Device, diskseq: int) -> list[blkid.Signature]:
     from the device itself: what others have read before it was written by another path is in the
     page cache for as long as they have it open."""
     try:
-        fd = os.open(device.path, os.O_RDONLY | os.O_CLOEXEC | os.O_NONBLOCK)
+        fd = _open_checked(device)
     except PermissionError as error:
         text = f"not permitted to read {device.path}"
         # The nodes are there in a container, but its devices are a list of cgroups.
@@ -93,14 +94,29 @@ def signatures_on(device: Device, diskseq: int) -> list[blkid.Signature]:
     except OSError as error:
         raise RefusedError(f"cannot probe {device.path} for data: {error.strerror}") from error
     try:
-        same = _device_number(fd) == (device.major, device.minor)
         seq = _diskseq(fd)
-        if not same or (diskseq and seq and seq != diskseq):
-            raise RefusedError(f"{device.path} has just been replaced by another device")
+        if diskseq and seq and seq != diskseq:
+            raise _replaced(device)
         _drop_cache(device, fd)
         return blkid.signatures(fd)
     finally:
         os.close(fd)
+
+
+def _open_checked(device: Device) -> int:
+    """Open the device that the path names, if it is this one: to open another may have effects, as
+    that of a tape rewinds it, and a directory on the way may be a user's who changes the link."""
+    place = os.open(device.path, os.O_PATH | os.O_CLOEXEC)
+    try:
+        if _device_number(place) != (device.major, device.minor):
+            raise _replaced(device)
+        return os.open(f"/proc/self/fd/{place}", os.O_RDONLY | os.O_CLOEXEC | os.O_NONBLOCK)
+    finally:
+        os.close(place)
+
+
+def _replaced(device: Device) -> RefusedError:
+    return RefusedError(f"{device.path} has just been replaced by another device")
 
 
 def _drop_cache(device: Device, fd: int) -> None:
@@ -404,8 +420,12 @@ def _number_of(path: str) -> str:
 
 
 def _device_number(fd: int) -> tuple[int, int]:
-    number = os.fstat(fd).st_rdev
-    return os.major(number), os.minor(number)
+    """Of the block device open at @fd; a character device may have the same number, so that of
+    anything else is (-1, -1)."""
+    status = os.fstat(fd)
+    if not stat.S_ISBLK(status.st_mode):
+        return -1, -1
+    return os.major(status.st_rdev), os.minor(status.st_rdev)
 
 
 def _diskseq(fd: int) -> int:

@@ -28,6 +28,7 @@ import click
 import msgspec
 
 from spekctl import __version__
+from spekctl.block import device as block_device
 from spekctl.campaigns import points
 from spekctl.errors import ExitCode, RefusedError, SpekError, UsageError
 from spekctl.host import protocol
@@ -358,6 +359,11 @@ def wanted(asked: Job, load: options.Options) -> job.Request:
         # Another path could tell whether a file exists.
         if not os.path.normpath(path).startswith("/dev/"):
             raise UsageError(f"{path} is not below /dev")
+        # So could a link that the peer makes, as below /dev/shm, or may change until it is opened.
+        if not block_device.stays_in(path):
+            raise UsageError(
+                f"{path} leads out of /dev, or through a directory that others than root may write"
+            )
     workload = _workload_of(asked)
     if meaning.replays(workload):
         raise UsageError(f"{workload.workload.name} replays a trace; this program reads no files")

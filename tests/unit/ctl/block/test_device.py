@@ -33,3 +33,60 @@ def test_a_device_that_is_not_there_gets_a_hint(given: str, hint: str, roots: Ro
     with pytest.raises(UsageError) as caught:
         device.find(given, roots)
     assert caught.value.message == f"there is no device {given}{hint}"
+
+
+LINKS = {
+    "disk/by-id/ata-X": "../../sda",
+    "mapper/absolute": "{dev}/sda",
+    "chain": "mapper/absolute",
+    "fd": "/proc/self/fd",
+    "core": "/proc/kcore",
+    "up": "../secret",
+    "around": "disk/../../dev/sda",
+    "loop": "loop",
+    "shm/x": "{dev}/../secret",
+    "shm/device": "../sda",
+    "by-shm": "shm/device",
+}
+
+
+@pytest.mark.parametrize(
+    ("name", "stays"),
+    [
+        ("sda", True),
+        ("absent", True),
+        ("absent/too", True),
+        ("disk/by-id/ata-X", True),
+        ("disk/by-id/absent", True),
+        ("chain", True),
+        ("fd/0", False),
+        ("core", False),
+        ("up", False),
+        ("around", False),
+        ("loop", False),
+        # Others may write the directory: whether there is anything is not told.
+        ("shm/x", False),
+        ("shm/absent", False),
+        ("shm/device", False),
+        ("by-shm", False),
+    ],
+)
+def test_a_path_stays_in_dev_where_only_its_owner_may_write(
+    name: str, stays: bool, tmp_path: Path
+) -> None:
+    dev = tmp_path / "dev"
+    for folder in ("disk/by-id", "mapper", "shm"):
+        (dev / folder).mkdir(parents=True)
+    (dev / "shm").chmod(0o1777)
+    for file in (dev / "sda", tmp_path / "secret"):
+        file.touch()
+    for link, target in LINKS.items():
+        (dev / link).symlink_to(target.format(dev=dev))
+    assert device.stays_in(str(dev / name), dev) is stays
+
+
+def test_every_link_of_this_machine_to_a_disk_stays_in_dev() -> None:
+    disks = Path("/dev/disk")
+    for link in (one for one in disks.rglob("*") if one.is_symlink()):
+        assert device.stays_in(str(link)), link
+    assert not device.stays_in("/etc/shadow")
