@@ -96,7 +96,7 @@ class Guest:
                 start_new_session=True,
                 preexec_fn=functools.partial(child_of, os.getpid(), processors),
             )
-        self.deadline = time.monotonic() + BOOT_LIMIT_S * (2 if self.kernel in DEBUG_KERNELS else 1)
+        self.deadline = time.monotonic() + BOOT_LIMIT_S * (3 if self.kernel in DEBUG_KERNELS else 1)
 
     def command(self) -> list[str]:
         """argv of the virtual machine."""
