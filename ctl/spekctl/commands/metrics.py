@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""spekctl metrics: the runs in the kernel for Prometheus."""
+"""spekctl metrics: the runs and the probe in the kernel for Prometheus."""
 
 from __future__ import annotations
 
@@ -24,10 +24,13 @@ Examples:
     help="As OpenMetrics instead of the text format that the textfile collector reads.",
 )
 def command(output: Path | None, openmetrics: bool) -> int:
-    """Print counters and histograms of all runs in the kernel for Prometheus.
+    """Print counters and histograms of all runs in the kernel, and the counters of the probe, for
+    Prometheus.
 
-    Bucket bounds of histograms are powers of two; the counts are exact. Streams are numbered in
-    the order of the workload. Use this for monitoring; the result of a run has all its figures.
+    It works with either module alone: where only the prober is, `spekctl prober start --detach`
+    keeps CPUs, memory, network, disks and energy at hand. Bucket bounds of histograms are powers of
+    two; the counts are exact. Streams are numbered in the order of the workload. Use this for
+    monitoring; the result of a run has all its figures.
     """
     from spekctl import files
     from spekctl.kernel import client
@@ -35,11 +38,8 @@ def command(output: Path | None, openmetrics: bool) -> int:
     from spekctl.run import scrape
 
     files.check_writable(output)
-    kernel = client.connect()
-    try:
-        text = prometheus.text(scrape.runs(kernel), openmetrics)
-    finally:
-        kernel.close()
+    scraped = scrape.everything(client.connect)
+    text = prometheus.text(scraped.runs, scraped.probe, openmetrics=openmetrics)
     if output is None:
         click.echo(text, nl=False)
     else:

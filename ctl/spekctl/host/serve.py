@@ -339,11 +339,8 @@ class Host:
         from spekctl.render import prometheus
         from spekctl.run import scrape
 
-        kernel = self._connect()
-        try:
-            return prometheus.text(scrape.runs(kernel), openmetrics)
-        finally:
-            kernel.close()
+        scraped = scrape.everything(self._connect)
+        return prometheus.text(scraped.runs, scraped.probe, openmetrics=openmetrics)
 
 
 def wanted(asked: Job, load: options.Options) -> job.Request:

@@ -6,13 +6,13 @@ Most follow from the contract as they are; those below are put together from sev
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Annotated
 
 from msgspec import Meta
 
-from spekctl.kernel.gen.spek_prober_records import FeedState
+from spekctl.kernel.gen.spek_prober_records import FeedState, ProbeState
 from spekctl.kernel.gen.spek_records import (
     Backend,
     ConfigPart,
@@ -37,6 +37,7 @@ from spekctl.workload.config import Resolved
 
 __all__ = [
     "Backend",
+    "Cells",
     "ConfigPart",
     "Data",
     "Direction",
@@ -50,6 +51,8 @@ __all__ = [
     "MismatchInfo",
     "OpRecord",
     "Phase",
+    "ProbeCounters",
+    "ProbeState",
     "Reason",
     "ReplayInfo",
     "RunInfo",
@@ -189,3 +192,25 @@ class Use:
     samples: int
     min_uw: int
     max_uw: int
+
+
+Cells = Mapping[str, int | None]
+
+
+@dataclass(frozen=True, slots=True)
+class ProbeCounters:
+    """The probe and its latest row.
+
+    @tables: counters and levels by table (cpu, task, memory, net, disk, power), entity (CPU, thread
+    id, total, interface, disk, FEED/RAIL) and column; times in ns, energy in nJ modulo 2^64; None:
+    not available. Without a row there is no table.
+    @levels: by table the columns that are no counters
+    """
+
+    probe: int
+    owner: str
+    state: ProbeState
+    rows: int
+    missed: int
+    tables: Mapping[str, Mapping[str, Cells]] = field(default_factory=dict)
+    levels: Mapping[str, frozenset[str]] = field(default_factory=dict)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Runs for Prometheus, in the text format of its exporters or as OpenMetrics.
+"""Runs and the probe for Prometheus, in the text format of its exporters or as OpenMetrics.
 
 A classic histogram needs few bounds, so those at powers of two are taken. The module's buckets end
 there, so every cumulative count is exact. Times are whole nanoseconds: the bound of the values
@@ -8,12 +8,19 @@ below 2^k ns is 2^k - 1 ns.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
-from typing import Literal
+from collections.abc import Iterator, Sequence
 
 from spekctl.documents.histogram import HIST_MAX_BITS, bucket_index, count_of
-from spekctl.kernel.records import Histogram, Metric, RunInfo, RunState, StatsCell
+from spekctl.kernel.records import (
+    Histogram,
+    Metric,
+    ProbeCounters,
+    RunInfo,
+    RunState,
+    StatsCell,
+)
+from spekctl.render import prometheus_probe
+from spekctl.render.metric_families import Family, Labels, Sample, lines, seconds
 
 TEXT_TYPE = "text/plain; version=0.0.4; charset=utf-8"
 OPENMETRICS_TYPE = "application/openmetrics-text; version=1.0.0; charset=utf-8"
@@ -21,31 +28,21 @@ OPENMETRICS_TYPE = "application/openmetrics-text; version=1.0.0; charset=utf-8"
 _FIRST, _LAST = 10, HIST_MAX_BITS - 1
 _ACTIVE = (RunState.ARMED, RunState.RUNNING, RunState.DRAINING)
 
-Scraped = Sequence[tuple[RunInfo, Sequence[StatsCell]]]
-Labels = dict[str, str]
-Kind = Literal["gauge", "counter", "histogram", "info"]
+Runs = Sequence[tuple[RunInfo, Sequence[StatsCell]]]
 
 
-@dataclass(frozen=True, slots=True)
-class Family:
-    """A metric: its samples are (suffix, labels, value)."""
-
-    name: str
-    kind: Kind
-    help: str
-    samples: Sequence[tuple[str, Labels, str]]
-    unit: str = ""
-
-
-def text(found: Scraped, openmetrics: bool = False) -> str:
+def text(runs: Runs, probe: ProbeCounters | None = None, *, openmetrics: bool = False) -> str:
     """All of it, ready to be served or written to a file."""
-    lines = [line for family in _families(found) for line in _lines(family, openmetrics)]
+    families = [*_families(runs)]
+    if probe is not None:
+        families += prometheus_probe.families(probe)
+    written = [line for family in families for line in lines(family, openmetrics)]
     if openmetrics:
-        lines.append("# EOF")
-    return "".join(f"{line}\n" for line in lines)
+        written.append("# EOF")
+    return "".join(f"{line}\n" for line in written)
 
 
-def _families(found: Scraped) -> Iterator[Family]:
+def _families(found: Runs) -> Iterator[Family]:
     yield Family(
         "spek_run",
         "info",
@@ -114,7 +111,7 @@ def _labels(info: RunInfo, cell: StatsCell) -> Labels:
     }
 
 
-def _buckets(labels: Labels, histogram: Histogram) -> Iterator[tuple[str, Labels, str]]:
+def _buckets(labels: Labels, histogram: Histogram) -> Iterator[Sample]:
     order = sorted(histogram.counts.items())
     reached, at = 0, 0
     for exponent in range(_FIRST, _LAST + 1):
@@ -122,34 +119,8 @@ def _buckets(labels: Labels, histogram: Histogram) -> Iterator[tuple[str, Labels
         while at < len(order) and order[at][0] < end:
             reached += order[at][1]
             at += 1
-        yield "_bucket", {**labels, "le": _seconds((1 << exponent) - 1)}, str(reached)
+        yield "_bucket", {**labels, "le": seconds((1 << exponent) - 1)}, str(reached)
     total = count_of(histogram)
     yield "_bucket", {**labels, "le": "+Inf"}, str(total)
-    yield "_sum", labels, _seconds(histogram.sum_ns)
+    yield "_sum", labels, seconds(histogram.sum_ns)
     yield "_count", labels, str(total)
-
-
-def _seconds(ns: int) -> str:
-    """Exact."""
-    return f"{ns // 10**9}.{ns % 10**9:09d}"
-
-
-def _lines(family: Family, openmetrics: bool) -> Iterable[str]:
-    if not family.samples:
-        return
-    name, kind = family.name, str(family.kind)
-    if not openmetrics:
-        # There a family has the name of its samples, and there is no info.
-        name += {"counter": "_total", "info": "_info"}.get(kind, "")
-        kind = "gauge" if kind == "info" else kind
-    yield f"# HELP {name} {_escaped(family.help)}"
-    yield f"# TYPE {name} {kind}"
-    if openmetrics and family.unit:
-        yield f"# UNIT {name} {family.unit}"
-    for suffix, labels, value in family.samples:
-        inside = ",".join(f'{key}="{_escaped(one)}"' for key, one in labels.items())
-        yield f"{family.name}{suffix}{{{inside}}} {value}"
-
-
-def _escaped(value: str) -> str:
-    return value.replace("\\", "\\\\").replace("\n", "\\n").replace('"', '\\"')

@@ -98,6 +98,7 @@ class FakeProber:
     busy: bool = False
     left_out: dict[str, int] = field(default_factory=dict)
     calls: list[str] = field(default_factory=list)
+    asked: list[int] = field(default_factory=list)  # first rows that were asked for
 
     def __enter__(self) -> FakeProber:
         return self
@@ -129,6 +130,11 @@ class FakeProber:
             struct.pack("=2I", uapi.TOTAL - 1, uapi.TOTAL - 2),
             RAILS,
         )
+        memory = TableInfo(
+            uapi.Table.MEMORY,
+            "memory",
+            tuple(ColumnInfo(name.replace("_", "-"), 1) for name in sorted(LEVELS["memory"])),
+        )
         others = (TableInfo(9, name, left_out=nr) for name, nr in self.left_out.items())
         return Probe(
             id=self.probe,
@@ -143,8 +149,13 @@ class FakeProber:
             rows=self.seq + 1,
             cost_sum_ns=1000 * (self.seq + 1),
             module_version="0.1.0",
-            tables=(power, *others),
+            tables=(power, memory, *others),
         )
+
+    def rows(self, probe: int, since: int = 0, *, hold: bool = False) -> tuple[list[Row], int]:
+        assert hold and probe == self.probe
+        self.asked.append(since)
+        return [row_of(seq) for seq in range(max(since, self.oldest), self.seq + 1)], 0
 
     def samples(self, probe: int, after: Row | None = None, *, hold: bool = False) -> Batch:
         assert hold and probe == self.probe

@@ -54,7 +54,9 @@ def read(text: str, openmetrics: bool) -> dict[str, Any]:
 @pytest.mark.parametrize("openmetrics", READERS)
 def test_the_parsers_read_it(openmetrics: bool) -> None:
     other = dataclasses.replace(INFO, id=8, state=RunState.DONE)
-    found = read(prometheus.text([(INFO, [CELL]), (other, [])], openmetrics), openmetrics)
+    found = read(
+        prometheus.text([(INFO, [CELL]), (other, [])], openmetrics=openmetrics), openmetrics
+    )
     assert {name: one.type for name, one in found.items()} == {
         ("spek_run" if openmetrics else "spek_run_info"): "info" if openmetrics else "gauge",
         "spek_run_active": "gauge",
@@ -75,7 +77,7 @@ def test_the_parsers_read_it(openmetrics: bool) -> None:
 
 @pytest.mark.parametrize("openmetrics", READERS)
 def test_cumulative_counts_are_exact(openmetrics: bool) -> None:
-    found = read(prometheus.text([(INFO, [CELL])], openmetrics), openmetrics)
+    found = read(prometheus.text([(INFO, [CELL])], openmetrics=openmetrics), openmetrics)
     samples = found["spek_response_seconds"].samples
     buckets = {one.labels["le"]: one.value for one in samples if one.name.endswith("_bucket")}
     assert len(buckets) == 31
@@ -89,6 +91,6 @@ def test_cumulative_counts_are_exact(openmetrics: bool) -> None:
 
 @pytest.mark.parametrize("openmetrics", READERS)
 def test_nothing_is_a_text_as_well(openmetrics: bool) -> None:
-    text = prometheus.text([], openmetrics)
+    text = prometheus.text([], openmetrics=openmetrics)
     assert text == ("# EOF\n" if openmetrics else "")
     assert read(text, openmetrics) == {}
