@@ -158,15 +158,15 @@ static struct nl_msg *message(const struct daq_push *push, uint8_t command, size
 	return msg;
 }
 
-static int put_rails(struct nl_msg *msg, const struct daq_meter *meter)
+static int put_rails(struct nl_msg *msg, const struct daq_feed_config *config)
 {
 	size_t i;
 
-	for (i = 0; i < meter->nr_rails; i++) {
+	for (i = 0; i < config->nr_rails; i++) {
 		struct nlattr *rail = nla_nest_start(msg, SPEK_PROBER_A_FEED_RAIL);
 
-		if (!rail || nla_put_string(msg, SPEK_PROBER_A_RAIL_NAME, meter->rail[i].name) ||
-		    nla_put_u64(msg, SPEK_PROBER_A_RAIL_LSB_NW, daq_meter_lsb_nw(meter, i)))
+		if (!rail || nla_put_string(msg, SPEK_PROBER_A_RAIL_NAME, config->rail[i].name) ||
+		    nla_put_u64(msg, SPEK_PROBER_A_RAIL_LSB_NW, config->rail[i].lsb_nw))
 			return -ENOMEM;
 		nla_nest_end(msg, rail);
 	}
@@ -174,19 +174,19 @@ static int put_rails(struct nl_msg *msg, const struct daq_meter *meter)
 }
 
 static int open_feed(struct daq_push *push, const struct daq_feed_config *config,
-		     uint64_t uncertainty_ns, struct daq_error *err)
+		     struct daq_error *err)
 {
 	struct nl_msg *msg = message(push, SPEK_PROBER_CMD_FEED_OPEN, 16384);
 	int error;
 
 	if (!msg || nla_put_string(msg, SPEK_PROBER_A_FEED_NAME, config->name) ||
 	    nla_put_string(msg, SPEK_PROBER_A_FEED_SOURCE, config->source) ||
-	    nla_put_u64(msg, SPEK_PROBER_A_FEED_UNCERTAINTY_NS, uncertainty_ns) ||
+	    nla_put_u64(msg, SPEK_PROBER_A_FEED_UNCERTAINTY_NS, config->uncertainty_ns) ||
 	    (config->history &&
 	     nla_put_u32(msg, SPEK_PROBER_A_FEED_HISTORY, config->history)) ||
 	    (config->max_step_ns &&
 	     nla_put_u64(msg, SPEK_PROBER_A_FEED_MAX_STEP_NS, config->max_step_ns)) ||
-	    put_rails(msg, config->meter)) {
+	    put_rails(msg, config)) {
 		nlmsg_free(msg);
 		return daq_fail(err, ENOMEM, "out of memory for the feed");
 	}
@@ -235,14 +235,14 @@ static int connect_socket(struct daq_push *push, struct daq_error *err)
 }
 
 int daq_push_open(struct daq_push *push, const struct daq_feed_config *config,
-		  uint64_t uncertainty_ns, struct daq_error *err)
+		  struct daq_error *err)
 {
 	int error = connect_socket(push, err);
 
 	if (!error)
 		error = find_family(push, err);
 	if (!error)
-		error = open_feed(push, config, uncertainty_ns, err);
+		error = open_feed(push, config, err);
 	if (error)
 		daq_push_abandon(push);
 	return error;

@@ -20,19 +20,33 @@
 struct nl_sock;
 
 /**
- * struct daq_feed_config - attributes of feed-open
+ * struct daq_feed_rail - a rail of a feed
+ * @name: its name
+ * @lsb_nw: resolution of its power, nW; 0: unknown
+ */
+struct daq_feed_rail {
+	char name[DAQ_RAIL_NAME_MAX];
+	uint64_t lsb_nw;
+};
+
+/**
+ * struct daq_feed_config - attributes of feed-open; without pointers, for feeder.h
  * @name: name of the feed
  * @source: name of the source
  * @history: samples kept per rail; 0: the prober's default
+ * @nr_rails: length of @rail
  * @max_step_ns: longest step between samples without a gap; 0: the prober's default
- * @meter: the rails
+ * @uncertainty_ns: uncertainty of the timestamps
+ * @rail: the rails
  */
 struct daq_feed_config {
-	const char *name;
-	const char *source;
+	char name[SPEK_PROBER_MAX_NAME + 1];
+	char source[SPEK_PROBER_MAX_NAME + 1];
 	uint32_t history;
+	uint32_t nr_rails;
 	uint64_t max_step_ns;
-	const struct daq_meter *meter;
+	uint64_t uncertainty_ns;
+	struct daq_feed_rail rail[SPEK_PROBER_MAX_RAILS];
 };
 
 /**
@@ -56,7 +70,7 @@ struct daq_push {
  * -errno; each with a sentence.
  */
 int daq_push_open(struct daq_push *push, const struct daq_feed_config *config,
-		  uint64_t uncertainty_ns, struct daq_error *err);
+		  struct daq_error *err);
 
 /**
  * daq_push_samples() - deliver a batch of at most SPEK_PROBER_MAX_BATCH

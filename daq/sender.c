@@ -10,11 +10,24 @@
 #define RETRY_NS 500000000
 #define MARK_NS 1000000000
 
+static void describe_rails(struct daq_feed_config *config, const struct daq_meter *meter)
+{
+	size_t i;
+
+	config->nr_rails = (uint32_t)meter->nr_rails;
+	for (i = 0; i < meter->nr_rails; i++) {
+		memcpy(config->rail[i].name, meter->rail[i].name, sizeof(config->rail[i].name));
+		config->rail[i].lsb_nw = daq_meter_lsb_nw(meter, i);
+	}
+}
+
 int daq_sender_open(struct daq_sender *sender, struct daq_error *err)
 {
-	struct daq_status status = daq_bridge_status(sender->bridge);
-	int error = daq_push_open(&sender->push, &sender->config, status.uncertainty_ns, err);
+	int error;
 
+	sender->config.uncertainty_ns = daq_bridge_status(sender->bridge).uncertainty_ns;
+	describe_rails(&sender->config, sender->meter);
+	error = daq_feeder_open(&sender->feeder, &sender->config, err);
 	sender->is_connected = !error;
 	sender->next_mark_ns = 0;
 	sender->marked_until_ns = 0;
@@ -24,7 +37,7 @@ int daq_sender_open(struct daq_sender *sender, struct daq_error *err)
 static void lose_connection(struct daq_sender *sender, const struct daq_error *err)
 {
 	daq_say("%s; queueing samples until the prober is back", err->text);
-	daq_push_abandon(&sender->push);
+	daq_feeder_abandon(&sender->feeder);
 	sender->is_connected = false;
 	sender->last = *err;
 	sender->next_try_ns = daq_now_ns() + RETRY_NS;
@@ -88,7 +101,7 @@ static int deliver_batch(struct daq_sender *sender)
 	if (!nr)
 		return 0;
 	flag_gaps(sender, nr);
-	error = daq_push_samples(&sender->push, sender->batch, nr, &err);
+	error = daq_feeder_samples(&sender->feeder, sender->batch, nr, &err);
 	if (is_passing(error))
 		return -EAGAIN;
 	if (error == -EINVAL || error == -ERANGE) {
@@ -117,7 +130,7 @@ static void mark(struct daq_sender *sender, struct daq_status *status)
 		status->silent_until_ns = 0;
 	status->lost += daq_queue_lost(sender->queue);
 	sender->next_mark_ns = daq_now_ns() + MARK_NS;
-	error = daq_push_mark(&sender->push, status, &err);
+	error = daq_feeder_mark(&sender->feeder, status, &err);
 	if (error && !is_passing(error) && error != -EINVAL && error != -ERANGE)
 		lose_connection(sender, &err);
 	else if (!error && is_news)
@@ -146,6 +159,6 @@ void daq_sender_close(struct daq_sender *sender)
 	sender->next_mark_ns = 0;
 	if (sender->is_connected)
 		daq_sender_work(sender);
-	daq_push_close(&sender->push);
+	daq_feeder_close(&sender->feeder);
 	sender->is_connected = false;
 }

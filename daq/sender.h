@@ -9,21 +9,24 @@
 #define SPEK_DAQ_SENDER_H
 
 #include "bridge.h"
-#include "push.h"
+#include "feeder.h"
 #include "queue.h"
 
 /**
- * struct daq_sender - set the first three fields, then use daq_sender_*()
+ * struct daq_sender - set the first fields, then use daq_sender_*()
  * @bridge: source of the status to report
  * @queue: samples to deliver
- * @config: attributes of the feed
+ * @meter: the rails
+ * @config: attributes of the feed but @uncertainty_ns and the rails
+ * @feeder: where the samples go; started by the caller
  * @refused: number of batches the prober has refused; each becomes a gap
  */
 struct daq_sender {
 	struct daq_bridge *bridge;
 	struct daq_queue *queue;
+	const struct daq_meter *meter;
 	struct daq_feed_config config;
-	struct daq_push push;
+	struct daq_feeder feeder;
 	bool is_connected;
 	bool gap[SPEK_PROBER_MAX_RAILS];
 	uint64_t refused;
@@ -34,7 +37,7 @@ struct daq_sender {
 	struct spek_prober_power_sample batch[SPEK_PROBER_MAX_BATCH];
 };
 
-/** daq_sender_open() - Return: as daq_push_open(). */
+/** daq_sender_open() - Return: as daq_feeder_open(). */
 int daq_sender_open(struct daq_sender *sender, struct daq_error *err);
 
 /** daq_sender_work() - deliver queued samples and send a mark if one is due; call periodically. */

@@ -2,14 +2,16 @@
 /*
  * One session: a source is opened and read until it ends, and its samples are printed or delivered.
  *
- * Two threads. The reader (bridge.c) waits for nothing but its device, whose buffer holds only some
- * tens of ms; it has no capabilities. The main thread delivers samples (sender.c) and watches
- * signals and time; it keeps CAP_SYS_ADMIN if it feeds a prober. A queue connects them.
+ * Two threads without capabilities. The reader (bridge.c) waits for nothing but its device, whose
+ * buffer holds only some tens of ms. The main thread delivers samples (sender.c) and watches signals
+ * and time. A queue connects them. CAP_SYS_ADMIN, which the prober requires, is in another process
+ * (feeder.c), created first.
  */
 #include <errno.h>
 #include <poll.h>
 #include <pthread.h>
 #include <signal.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/signalfd.h>
@@ -125,13 +127,13 @@ static int open_prober(struct session *session, struct daq_error *err)
 		return daq_fail(err, ENOMEM, "out of memory for the queue");
 	session->sender.bridge = &session->bridge;
 	session->sender.queue = &session->queue;
-	session->sender.config = (struct daq_feed_config){
-		.name = options->name,
-		.source = options->ops->name,
-		.history = (uint32_t)options->history,
-		.max_step_ns = max_step_ns(session),
-		.meter = &session->meter,
-	};
+	session->sender.meter = &session->meter;
+	session->sender.config.history = (uint32_t)options->history;
+	session->sender.config.max_step_ns = max_step_ns(session);
+	snprintf(session->sender.config.name, sizeof(session->sender.config.name), "%s",
+		 options->name);
+	snprintf(session->sender.config.source, sizeof(session->sender.config.source), "%s",
+		 options->ops->name);
 	error = daq_sender_open(&session->sender, err);
 	if (!error || !options->do_wait || !is_worth_waiting(error))
 		return error;
@@ -155,6 +157,8 @@ static void work(struct session *session)
 			return;
 		if (feeds)
 			daq_sender_work(&session->sender);
+		if (session->sender.feeder.has_ended)
+			return;
 	}
 }
 
@@ -176,8 +180,8 @@ static void report(struct session *session)
 		(long long)status.drift_ppb, (unsigned long long)status.uncertainty_ns);
 	if (session->options->print == DAQ_PRINT_NOT)
 		daq_say("the prober accepted %llu samples, %llu were late, %llu batches were refused",
-			(unsigned long long)session->sender.push.accepted,
-			(unsigned long long)session->sender.push.late,
+			(unsigned long long)session->sender.feeder.accepted,
+			(unsigned long long)session->sender.feeder.late,
 			(unsigned long long)session->sender.refused);
 }
 
@@ -204,23 +208,13 @@ static int block_signals(struct session *session, struct daq_error *err)
 	return 0;
 }
 
-/* Capabilities are per thread; this one needs none. */
-static void *read_unprivileged(void *context)
-{
-	struct daq_error err;
-
-	if (daq_drop_privileges(false, &err))
-		daq_say("%s", err.text);
-	return daq_bridge_run(context);
-}
-
 /* Read and deliver until the end; everything is open. */
 static int run(struct session *session, struct daq_error *err)
 {
 	bool feeds = session->options->print == DAQ_PRINT_NOT;
 	int error;
 
-	error = pthread_create(&session->reader, NULL, read_unprivileged, &session->bridge);
+	error = pthread_create(&session->reader, NULL, daq_bridge_run, &session->bridge);
 	if (error)
 		return daq_fail(err, error, "cannot create a thread: %s", strerror(error));
 	daq_notify("READY=1");
@@ -232,6 +226,8 @@ static int run(struct session *session, struct daq_error *err)
 		daq_sender_close(&session->sender);
 	report(session);
 	*err = session->bridge.err;
+	if (session->sender.feeder.has_ended)
+		return daq_fail(err, EPIPE, "the process that feeds the prober has ended");
 	if (!session->bridge.error && session->queue.length)
 		return daq_fail(err, ENOPROTOOPT, "%zu samples were not delivered to the prober",
 				session->queue.length);
@@ -245,13 +241,13 @@ static int run(struct session *session, struct daq_error *err)
 static int drop_and_open(struct session *session, struct daq_error *err)
 {
 	bool is_file = session->options->ops->can_wait;
-	bool feeds = session->options->print == DAQ_PRINT_NOT;
-	int error = 0;
+	bool feeds = session->options->print == DAQ_PRINT_NOT && !session->options->do_check;
+	int error = feeds ? daq_feeder_start(&session->sender.feeder, err) : 0;
 
-	if (is_file)
+	if (!error && is_file)
 		error = open_device(session, err);
 	if (!error)
-		error = daq_drop_privileges(feeds, err);
+		error = daq_drop_privileges(false, err);
 	if (!error && !is_file)
 		error = open_device(session, err);
 	return error;
@@ -275,7 +271,7 @@ int daq_session_run(const struct daq_options *options, struct daq_error *err)
 		error = open_prober(session, err);
 	if (!error && !options->do_check)
 		error = run(session, err);
-	daq_push_abandon(&session->sender.push);
+	daq_feeder_stop(&session->sender.feeder);
 	daq_bridge_close(&session->bridge);
 	daq_queue_deinit(&session->queue);
 	free(session);

@@ -19,6 +19,7 @@ from guest.daq import (
     triangle_joules,
 )
 from lib.guest import prober as guest_prober
+from lib.processes import children
 from lib.waiting import eventually
 
 from spekctl.kernel.feeds import Feed, PowerLink, RailUse
@@ -230,20 +231,26 @@ def test_a_silent_rail_does_not_hold_up_the_others(link: PowerLink, tmp_path: Pa
         daq.end()
 
 
-def test_its_threads_have_no_more_rights_than_they_need(tmp_path: Path) -> None:
+def test_only_the_process_that_reads_no_device_has_rights(tmp_path: Path) -> None:
     with running(tmp_path, *SIM) as daq:
-        daq.feed("sim")
+        feed = daq.feed("sim")
         tasks = Path(f"/proc/{daq.process.pid}/task")
-        rights = {}
-        for task in tasks.iterdir():
-            lines = (task / "status").read_text().splitlines()
-            status = dict(line.split(":\t", 1) for line in lines if ":\t" in line)
-            rights[int(task.name)] = [int(status[f"Cap{one}"], 16) for one in ("Eff", "Prm")]
-            assert status["NoNewPrivs"] == "1"
-        main = rights.pop(daq.process.pid)
-        assert main == [CAP_SYS_ADMIN, CAP_SYS_ADMIN]
-        assert list(rights.values()) == [[0, 0]]
+        assert rights(tasks) == [[0, 0], [0, 0]]
+        (feeder,) = children(daq.process.pid)
+        assert rights(Path(f"/proc/{feeder}/task")) == [[CAP_SYS_ADMIN, CAP_SYS_ADMIN]]
+        assert feed.owner_pid == feeder
         daq.end()
+
+
+def rights(tasks: Path) -> list[list[int]]:
+    """Effective and permitted capabilities of each thread, all of which can gain no more."""
+    found = []
+    for task in tasks.iterdir():
+        lines = (task / "status").read_text().splitlines()
+        status = dict(line.split(":\t", 1) for line in lines if ":\t" in line)
+        found.append([int(status[f"Cap{one}"], 16) for one in ("Eff", "Prm")])
+        assert status["NoNewPrivs"] == "1"
+    return found
 
 
 def test_refusals_are_the_probers_own_sentences(link: PowerLink, tmp_path: Path) -> None:

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * sender.c, push.c and libnl, with a prober whose sendmsg() and recvmsg() are here.
+ * sender.c, feeder.c, push.c and libnl, with a prober whose sendmsg() and recvmsg() are here.
  * usage: sender_driver FAULT... - one fault or "ok" per request, then none. Prints the requests.
+ *        sender_driver serve FD - the feeder alone, for requests to the socket FD
  */
 #include <errno.h>
 #include <linux/netlink.h>
@@ -11,6 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
+#include <unistd.h>
 
 #include "sender.h"
 
@@ -90,27 +92,44 @@ ssize_t recvmsg(int fd, struct msghdr *msg, int flags)
 	return (ssize_t)length;
 }
 
+/* A feeder whose feed is open. */
+static int serve(int fd)
+{
+	struct daq_push push = { .family = 30, .is_open = true, .socket = nl_socket_alloc() };
+	int error = !push.socket || genl_connect(push.socket) ? -ENOMEM : daq_feeder_serve(fd, &push);
+
+	return error ? 1 : 0;
+}
+
 int main(int argc, char **argv)
 {
 	static struct daq_queue queue;
 	static struct daq_sender sender = { .queue = &queue, .is_connected = true };
 	const struct spek_prober_power_sample sample = { .at_ns = 1 };
 	int rounds = 3;
+	int ends[2];
 
-	(void)argc;
+	setvbuf(stdout, NULL, _IONBF, 0);
+	fault = argv + argc;
+	if (argc == 3 && !strcmp(argv[1], "serve"))
+		return serve(atoi(argv[2]));
 	fault = argv + 1;
-	sender.push.family = 30;
-	sender.push.is_open = true;
 	sender.next_mark_ns = UINT64_MAX;
-	sender.push.socket = nl_socket_alloc();
-	if (!sender.push.socket || genl_connect(sender.push.socket) || daq_queue_init(&queue, 16))
+	if (socketpair(AF_UNIX, SOCK_SEQPACKET, 0, ends) || daq_queue_init(&queue, 16))
 		return 1;
+	sender.feeder.pid = fork();
+	if (!sender.feeder.pid) {
+		close(ends[0]);
+		return serve(ends[1]);
+	}
+	close(ends[1]);
+	sender.feeder.fd = ends[0];
 	daq_queue_put(&queue, &sample, 1);
 	while (rounds-- && sender.is_connected)
 		daq_sender_work(&sender);
 	printf("%s, %zu queued, %s\n", sender.is_connected ? "connected" : "lost", queue.length,
 	       sender.gap[0] ? "gap" : "no gap");
-	daq_push_abandon(&sender.push);
+	daq_feeder_stop(&sender.feeder);
 	daq_queue_deinit(&queue);
 	return 0;
 }

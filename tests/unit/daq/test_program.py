@@ -8,6 +8,7 @@ import itertools
 import os
 import re
 import shutil
+import signal
 import struct
 import subprocess
 import tempfile
@@ -35,6 +36,7 @@ from lib.daq.program import (
     some_rows,
     table,
 )
+from lib.processes import children
 from lib.waiting import eventually
 
 # ---- sim ----
@@ -477,6 +479,49 @@ def test_a_file_that_did_not_reach_the_prober_is_no_success(
     assert done.returncode == 5, done.stderr
     said = "spek-daq: 3 samples were not delivered to the prober"
     assert done.stderr.splitlines()[-1] == said
+
+
+CAP_SYS_ADMIN = 1 << 21
+
+
+def capabilities(process: int) -> list[list[int]]:
+    """Effective and permitted ones of each thread."""
+    return [
+        [int(text, 16) for text in re.findall(r"(?m)^Cap(?:Prm|Eff):\t(\S+)$", status.read_text())]
+        for status in Path(f"/proc/{process}/task").glob("*/status")
+    ]
+
+
+def feeder_of(process: int) -> int:
+    (feeder,) = children(process)
+    return feeder
+
+
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGKILL])
+def test_what_reads_a_device_has_no_capability(
+    number: signal.Signals, program: Path, tmp_path: Path
+) -> None:
+    """The process that feeds the prober has the one that the prober asks for, and ends with it."""
+    mine = capabilities(os.getpid())[0][0]
+    with running(tmp_path, program, "-s", "sim", "--wait") as daq:
+        daq.until(lambda: "waiting for the prober" in daq.errors, "it does not wait")
+        daq.until(lambda: len(capabilities(daq.process.pid)) == 2, "there is no reader")
+        assert capabilities(daq.process.pid) == [[0, 0], [0, 0]]
+        feeder = feeder_of(daq.process.pid)
+        kept = mine & CAP_SYS_ADMIN
+        assert capabilities(feeder) == [[kept, kept]]
+        daq.process.send_signal(number)
+        daq.process.wait(HANG_S)
+        eventually(lambda: not Path(f"/proc/{feeder}/stat").exists(), "the feeder stays", HANG_S)
+
+
+def test_without_its_feeder_it_ends(program: Path, tmp_path: Path) -> None:
+    with running(tmp_path, program, "-s", "sim", "--wait") as daq:
+        daq.until(lambda: "waiting for the prober" in daq.errors, "it does not wait")
+        os.kill(feeder_of(daq.process.pid), signal.SIGKILL)
+        assert daq.process.wait(HANG_S) == 1
+        said = "spek-daq: the process that feeds the prober has ended"
+        assert daq.errors.splitlines()[-1] == said
 
 
 @pytest.mark.skipif(Path("/sys/module/spek_prober").exists(), reason="the prober is loaded here")

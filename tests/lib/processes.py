@@ -1,0 +1,18 @@
+# SPDX-License-Identifier: GPL-2.0
+"""Processes of this machine."""
+
+from __future__ import annotations
+
+import contextlib
+import re
+from pathlib import Path
+
+
+def children(process: int) -> list[int]:
+    """Of a process. Not from its `children` in /proc, which not every kernel has."""
+    found = []
+    for status in Path("/proc").glob("[0-9]*/status"):
+        with contextlib.suppress(FileNotFoundError, ProcessLookupError):
+            if re.search(rf"(?m)^PPid:\t{process}$", status.read_text(errors="replace")):
+                found.append(int(status.parent.name))
+    return found
