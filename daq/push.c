@@ -9,6 +9,7 @@
 #include <string.h>
 #include <sys/socket.h>
 #include <sys/time.h>
+#include <unistd.h>
 
 #include "push.h"
 
@@ -195,6 +196,16 @@ static int open_feed(struct daq_push *push, const struct daq_feed_config *config
 	return error;
 }
 
+/*
+ * Whether this is another network namespace than the initial one, which alone has the family, and
+ * which alone shows this setting of the whole machine.
+ */
+static bool is_elsewhere(void)
+{
+	return !access("/proc/sys/net/core", F_OK) &&
+	       access("/proc/sys/net/core/netdev_max_backlog", F_OK);
+}
+
 /* Searches the list: a request by name would make the kernel load the family's module. */
 static int find_family(struct daq_push *push, struct daq_error *err)
 {
@@ -209,6 +220,8 @@ static int find_family(struct daq_push *push, struct daq_error *err)
 	if (family)
 		genl_family_put(family);
 	nl_cache_free(families);
+	if (push->family < 0 && is_elsewhere())
+		return daq_fail(err, ENOPROTOOPT, "the prober answers in the initial network namespace only, and this process is in another; start the container with --network host (docker, podman)");
 	if (push->family < 0)
 		return daq_fail(err, ENOPROTOOPT, "the prober is not loaded; load spek_prober.ko");
 	return 0;

@@ -533,6 +533,17 @@ def test_without_the_prober_it_says_so(
     assert done.stderr == "spek-daq: the prober is not loaded; load spek_prober.ko\n"
 
 
+def test_in_another_network_namespace_that_is_why_the_prober_is_not_there(program: Path) -> None:
+    unshare = ["unshare", "--user", "--map-root-user", "--net"]
+    if subprocess.run([*unshare, "true"], capture_output=True, check=False).returncode:
+        pytest.skip("this machine lets nobody make namespaces")
+    command = [*unshare, program, "-s", "sim"]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert done.returncode == 5
+    assert "in the initial network namespace only" in done.stderr
+    assert "--network host" in done.stderr
+
+
 def test_help_names_every_source_and_exit_code(
     daq: Callable[..., subprocess.CompletedProcess[str]],
 ) -> None:
