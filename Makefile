@@ -34,11 +34,18 @@ modules: check-headers
 	fi
 	@$(kbuild) -j$(JOBS) modules
 
+# The command of the distribution below $(machine). Any Python will do that knows its syntax.
+machine ?= /
+install-headers = PYTHONPATH=ctl PYTHONDONTWRITEBYTECODE=1 python3 -c 'import pathlib, sys; \
+	from spekctl.distribution import Missing, install; \
+	print(install([Missing.HEADERS], pathlib.Path(sys.argv[1]), sys.argv[2]))' \
+	$(machine) $(KVER) 2>/dev/null
+
 .PHONY: check-headers
 check-headers:
 	@if [ ! -e $(KDIR)/Makefile ]; then \
 		echo "spek: there are no headers of kernel $(KVER) ($(KDIR) is missing)."; \
-		echo "  Install them:           apt-get install linux-headers-$(KVER)"; \
+		echo "  Install them:           $$($(install-headers) || echo 'they are a package of the distribution')"; \
 		echo "  or name another kernel: make KDIR=/path/to/headers/or/built/tree"; \
 		echo "  Kernels here:           $(or $(wildcard $(addsuffix \
 			/lib/modules/*/build,/ $(cache)/*)),none)" | sed 's://*:/:g'; \

@@ -344,12 +344,35 @@ def test_clean_leaves_the_sources_only(rebuilt: Path, tmp_path: Path) -> None:
     assert files_in(rebuilt) == files_in(copy_sources(tmp_path / "tree")) | {FOREIGN}
 
 
-def test_missing_headers_are_named(tmp_path: Path) -> None:
-    code, output = run("make", "KDIR=/nonexistent/build", "KVER=6.99.9-test", cwd=ROOT)
+@pytest.mark.parametrize(
+    ("name", "command"),
+    [
+        ("debian", "apt-get install linux-headers-6.99.9-test"),
+        ("fedora", "dnf install kernel-devel-6.99.9-test"),
+        ("unknown", "install the headers of kernel 6.99.9-test"),
+    ],
+)
+def test_missing_headers_are_named(name: str, command: str, tmp_path: Path) -> None:
+    (tmp_path / "etc").mkdir()
+    (tmp_path / "etc/os-release").write_text(f"ID={name}\n")
+    words = ["KDIR=/nonexistent/build", "KVER=6.99.9-test", f"machine={tmp_path}"]
+    code, output = run("make", *words, cwd=ROOT)
 
     assert code == 2
     assert "there are no headers of kernel 6.99.9-test" in output
-    assert "apt-get install linux-headers-6.99.9-test" in output
+    assert f"  Install them:           {command}\n" in output
+
+
+def test_without_python_missing_headers_are_named_all_the_same(tmp_path: Path) -> None:
+    for tool in ("make", "sh", "nproc", "uname", "sed", "cat", "tr"):
+        path = shutil.which(tool)
+        assert path
+        (tmp_path / tool).symlink_to(path)
+    words = ["KDIR=/nonexistent/build", "KVER=6.99.9-test", f"PATH={tmp_path}"]
+    code, output = run("make", *words, cwd=ROOT)
+
+    assert code == 2
+    assert "  Install them:           they are a package of the distribution\n" in output
 
 
 def test_modules_contain_every_source(built: Build) -> None:
