@@ -3,7 +3,6 @@
 
 from __future__ import annotations
 
-import json
 import os
 import signal
 import time
@@ -34,6 +33,8 @@ def serve(tmp_path: Path) -> Iterator[Callable[..., Web]]:
 
 
 def opened(browser: Browser, web: Web, scheme: str = LIGHT) -> None:
+    # From nowhere: an address that differs in its fragment only is the same page.
+    browser.open_url("about:blank", scheme)
     browser.open_url(web.server.url, scheme)
     until(browser, "return document.documentElement.dataset.ready !== undefined")
     until(browser, "return document.getElementById('state').textContent !== 'Connecting…'")
@@ -128,7 +129,7 @@ def test_a_run_is_configured_watched_and_compared(
     assert browser.ask("return document.querySelectorAll('#live-6 .key button').length") == 3
     until(browser, "return document.querySelectorAll('#entries tr').length === 2")
     click(browser, "#entries input[value^=FAKE]")
-    address = str(browser.ask("return document.getElementById('compare').href"))
+    address = str(until(browser, "return document.getElementById('compare').href"))
     clean(browser, web)
     # Chromium remarks that this reads a canvas again. A slow machine draws the last rows late.
     deadline = time.monotonic() + SOON_S
@@ -313,7 +314,7 @@ def test_a_server_that_ends_is_told(browser: Browser, tmp_path: Path) -> None:
     assert browser.ask("return document.getElementById('stop').disabled")
     # The browser itself says that it cannot connect; no script of ours fails.
     assert [one for one in browser.complaints() if "ERR_" not in one and "401" not in one] == []
-    # Another server at the same place does not know this page's token.
+    # Another server at the same place does not accept this page's token.
     with serving(tmp_path, port=web.server.port):
         until(
             browser, "return document.getElementById('state').textContent.includes('new address')"
@@ -334,11 +335,37 @@ def test_a_page_that_comes_later_sees_the_whole_run(
     clean(browser, web)
 
 
+def test_the_token_stays_in_the_memory_of_the_page(
+    browser: Browser, serve: Callable[..., Web]
+) -> None:
+    web = serve()
+    opened(browser, web)
+    assert browser.ask("return location.href") == f"{web.origin}/"
+    stored = "return [document.cookie, localStorage.length, sessionStorage.length, window.name]"
+    assert browser.ask(stored) == ["", 0, 0, ""]
+    assert browser.tell("Storage.getCookies")["cookies"] == []
+    assert web.server.guard.token not in " ".join(browser.requests())
+    # A page that is loaded again lacks it, until the printed address is opened there.
+    browser.ask("location.reload()")
+    until(browser, "return document.getElementById('state').textContent.includes('token')")
+    assert browser.ask("return document.getElementById('start').disabled")
+    browser.ask("location.href = arguments[0]", web.server.url)
+    until(browser, "return document.getElementById('state').textContent.startsWith('No run')")
+    browser.complaints()
+
+
 def test_a_wrong_token_shows_nothing(browser: Browser, serve: Callable[..., Web]) -> None:
     web = serve()
-    browser.open_url(f"{web.origin}/?token=wrong")
-    body = json.loads(browser.ask("return document.body.textContent"))
-    assert "token" in body["error"] and not web.helpers
+    browser.open_url("about:blank")
+    browser.open_url(f"{web.origin}/#token=wrong")
+    until(browser, "return document.getElementById('state').textContent.includes('token')")
+    until(browser, "return document.documentElement.dataset.ready !== undefined")
+    assert "token" in text(browser, "trouble") and "token" in text(browser, "list-trouble")
+    assert (
+        browser.ask("return document.querySelectorAll('#devices input, #entries tr').length") == 0
+    )
+    assert not web.helpers
+    browser.complaints()
 
 
 def test_another_site_cannot_use_the_session(

@@ -60,8 +60,9 @@ def command(listen: str, directory: Path, become: str) -> int:
     """Serve a page to configure a run, start and stop it, watch it, and compare results.
 
     The address of the page goes to standard output. It contains a token: with it, everyone who can
-    reach the address can load, and overwrite, the unused disks of this machine. Writing follows the
-    rules of `spekctl run`: a device that holds data needs its serial number typed.
+    reach the address can load, and overwrite, the unused disks of this machine. The page keeps the
+    token in its memory only: to load the page again, open the printed address again. Writing
+    follows the rules of `spekctl run`: a device that holds data needs its serial number typed.
 
     The server does not run as root. It starts `spekctl host --stdio` with --become; started by
     root, it becomes the user who called sudo, or nobody. Ctrl-C ends the server and its run.

@@ -2,8 +2,11 @@
 """Who may talk to the server: the token, the name it is called by, and where a request comes from.
 
 Any page that the user has open can send requests to a port of this machine. Such a page does not
-know the token (cookies of another site are not sent, SameSite=Strict), cannot pass for us by a name
-that it lets point here (DNS rebinding), and cannot send JSON with our origin.
+know the token, cannot pass for us by a name that it resolves to this machine (DNS rebinding), and
+cannot send JSON with our origin.
+
+The token is not in a cookie: browsers send the cookies of a host to all its ports, and SameSite
+takes all ports for one site, so that a server of another user on this machine would receive it.
 """
 
 from __future__ import annotations
@@ -11,9 +14,8 @@ from __future__ import annotations
 import hmac
 import ipaddress
 import secrets
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from email.message import Message
-from http.cookies import CookieError, SimpleCookie
 from typing import TypeAlias
 
 # Of every response. Scripts and styles are files of ours; a plot sets styles through the DOM.
@@ -38,29 +40,23 @@ class Guard:
 
     def __init__(self, address: str, port: int, token: str = "") -> None:
         self.token = token or secrets.token_urlsafe(32)
-        # Cookies are shared by all ports of a host.
-        self.cookie = f"spek-{port}"
         self._port = port
         self._names = {"localhost", address.lower()}
 
-    def set_cookie(self) -> str:
-        """The header that lets a browser remember the token for as long as it is open."""
-        return f"{self.cookie}={self.token}; Path=/; HttpOnly; SameSite=Strict"
-
-    def knows(self, text: str) -> bool:
-        """@text is the token."""
-        return hmac.compare_digest(text.encode("utf-8", "replace"), self.token.encode())
-
     def admits(self, headers: Headers) -> bool:
-        """The request has the token, as a header or a cookie."""
+        """The request carries the token."""
         scheme, _, given = headers.get("Authorization", "").partition(" ")
-        if scheme.lower() == "bearer":
-            return self.knows(given.strip())
-        try:
-            cookie = SimpleCookie(headers.get("Cookie", "")).get(self.cookie)
-        except CookieError:
-            return False
-        return cookie is not None and self.knows(cookie.value)
+        return scheme.lower() == "bearer" and _equal(given.strip(), self.token)
+
+    def key(self, place: str, files: Sequence[str]) -> str:
+        """Key of a link that a browser follows by itself, and so without the token. It opens these
+        documents at @place and nothing else, for as long as the token is valid."""
+        text = "\0".join((place, *files)).encode("utf-8", "surrogateescape")
+        return hmac.new(self.token.encode(), text, "sha256").hexdigest()
+
+    def opens(self, key: str, place: str, files: Sequence[str]) -> bool:
+        """@key is the key() of these documents."""
+        return _equal(key, self.key(place, files))
 
     def is_our_name(self, host: str) -> bool:
         """The Host header is one that only this server has: its own name, or an address, which no
@@ -82,6 +78,10 @@ class Guard:
         if origin is not None and origin != f"http://{headers.get('Host', '')}":
             return False
         return headers.get("Sec-Fetch-Site", "none") in ("same-origin", "none")
+
+
+def _equal(given: str, secret: str) -> bool:
+    return hmac.compare_digest(given.encode("utf-8", "replace"), secret.encode())
 
 
 def _split(host: str) -> tuple[str, int]:

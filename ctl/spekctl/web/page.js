@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
  * The live page: a form for a run, its course, and the documents of a directory. Texts of devices,
- * workloads and files become text nodes only. */
+ * workloads and files become text nodes only.
+ * The token comes in the fragment of the address and is kept in this script's memory only, so that
+ * the browser sends it to no other server of this host and writes it to no disk. */
 (() => {
 	"use strict";
 	const $ = id => document.getElementById(id);
@@ -20,12 +22,20 @@
 	};
 	const lines = text => text.split("\n").map(one => one.trim()).filter(one => one);
 
+	const tokenOf = () => new URLSearchParams(location.hash.slice(1)).get("token");
+	const token = tokenOf() || "";
+	if (token) history.replaceState(null, "", location.pathname);
+	/* The address was opened again where the page is already. */
+	addEventListener("hashchange", () => { if (tokenOf()) location.reload(); });
+	const request = (place, headers, fields) => fetch(place, {
+		...fields, headers: { ...headers, Authorization: "Bearer " + token }, credentials: "omit",
+	});
+
 	const ask = async (place, body) => {
 		let answer;
 		try {
-			answer = await fetch(place, body === undefined ? {} : {
-				method: "POST", headers: { "Content-Type": "application/json" }, body: JSON.stringify(body),
-			});
+			answer = await (body === undefined ? request(place) : request(place,
+				{ "Content-Type": "application/json" }, { method: "POST", body: JSON.stringify(body) }));
 		} catch {
 			throw new Error("the server does not answer");
 		}
@@ -325,48 +335,92 @@
 		update();
 	};
 
-	const listen = () => {
-		const source = new EventSource("/events");
-		const on = (name, take) => source.addEventListener(name, event => take(JSON.parse(event.data)));
-		on("hello", () => { linked = true; if (host) state(running ? "A run is under way." : "No run is under way."); update(); });
-		on("started", began);
-		on("rows", took);
-		on("note", event => $("notes").append(make("li", { text: event.text })));
-		on("ended", over);
-		on("host", hosted);
-		source.onerror = () => {
+	const TAKE = {
+		hello: () => { linked = true; if (host) state(running ? "A run is under way." : "No run is under way."); update(); },
+		started: began,
+		rows: took,
+		note: event => $("notes").append(make("li", { text: event.text })),
+		ended: over,
+		host: hosted,
+	};
+	const RETRY_MS = 1000;
+	let last = "";
+	/* One event: lines of FIELD: VALUE. A comment has no field. */
+	const take = text => {
+		const fields = new Map(text.split("\n").map(line => {
+			const at = line.indexOf(": ");
+			return [line.slice(0, at), line.slice(at + 2)];
+		}));
+		if (fields.get("id")) last = fields.get("id");
+		const name = fields.get("event");
+		if (!Object.hasOwn(TAKE, name)) return;
+		try {
+			TAKE[name](JSON.parse(fields.get("data")));
+		} catch (error) {
+			reportError(error);
+		}
+	};
+	/* An EventSource cannot send the token. Returns false if the server does not accept it. */
+	const follow = async () => {
+		const answer = await request("/events", last ? { "Last-Event-ID": last } : {});
+		if (answer.status === 401) return false;
+		if (!answer.ok) throw new Error((await answer.json()).error);
+		const reader = answer.body.pipeThrough(new TextDecoderStream()).getReader();
+		let rest = "";
+		for (;;) {
+			const { done, value } = await reader.read();
+			if (done) return true;
+			const parts = (rest + value).split("\n\n");
+			rest = parts.pop();
+			parts.forEach(take);
+		}
+	};
+	const listen = async () => {
+		for (;;) {
+			let admitted = true;
+			try {
+				admitted = await follow();
+			} catch {
+				/* The connection was refused or broke off: tried again below. */
+			}
 			linked = false;
-			state(source.readyState === EventSource.CLOSED
-				? "The server has ended; start spekctl web again and open its new address."
-				: "The server does not answer; trying again.", true);
+			state(admitted ? "The server does not answer; trying again."
+				: "The server does not accept the token of this page; open the address that spekctl web printed. If the server was started again, it printed a new address.", true);
 			update();
-		};
+			if (!admitted) return;
+			await new Promise(resolve => setTimeout(resolve, RETRY_MS));
+		}
 	};
 
 	/* ---- documents ---- */
 
-	const compared = () => {
-		const names = [...document.querySelectorAll("#entries input:checked")].map(one => one.value);
+	const chosen = () => [...document.querySelectorAll("#entries input:checked")].map(box => box.value);
+	const compared = async () => {
+		const names = chosen();
 		const link = $("compare");
-		link.setAttribute("aria-disabled", String(!names.length));
-		if (names.length) link.href = "/report?" + new URLSearchParams(names.map(one => ["file", one]));
-		else link.removeAttribute("href");
+		link.removeAttribute("href");
+		link.setAttribute("aria-disabled", "true");
+		if (!names.length) return;
+		const { report } = await ask("/api/compare?" + new URLSearchParams(names.map(name => ["file", name])));
+		/* An answer to an earlier choice may come later than that to the last one. */
+		if (chosen().join("\n") !== names.join("\n")) return;
+		link.href = report;
+		link.setAttribute("aria-disabled", "false");
 	};
 	const list = async () => {
 		const found = await ask("/api/results");
 		say($("folder"), "Documents of " + found.folder);
 		$("entries").replaceChildren(...found.entries.map(one => {
-			const query = new URLSearchParams({ file: one.name });
 			const box = make("input", { type: "checkbox", value: one.name, "aria-label": "Compare " + clean(one.name) });
-			box.addEventListener("change", compared);
+			box.addEventListener("change", guarded(null, $("list-trouble"), compared));
 			const time = new Date(one.changed_s * 1000);
 			return make("tr", {}, make("td", {}, box),
-				make("th", { scope: "row" }, make("a", { href: "/report?" + query, target: "_blank", rel: "noopener", text: one.name })),
+				make("th", { scope: "row" }, make("a", { href: one.report, target: "_blank", rel: "noopener", text: one.name })),
 				make("td", { text: one.kind }), make("td", { class: "n", text: one.bytes.toLocaleString("en-US") }),
 				make("td", { text: time.toISOString().slice(0, 19).replace("T", " ") + " UTC" }),
-				make("td", {}, make("a", { href: "/api/result?" + query, text: "download" })));
+				make("td", {}, make("a", { href: one.download, text: "download" })));
 		}));
-		compared();
+		await compared();
 	};
 
 	const start = async () => {

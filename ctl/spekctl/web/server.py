@@ -32,6 +32,8 @@ KEEP_ALIVE_S = 10.0
 # Of a connection without a request.
 IDLE_S = 30.0
 CONNECTIONS_MAX = 64
+# Addresses of documents that browsers open by themselves, with a key.
+LINKS = ("/report", "/api/result")
 _JSON = "application/json"
 # A report is a page of its own: without our origin it cannot ask us for anything. Its own policy,
 # with the hashes of its script and its style, applies as well.
@@ -69,7 +71,8 @@ class Server(ThreadingHTTPServer):
         """Address of the page, with the token."""
         host = str(self.server_address[0])
         name = f"[{host}]" if ":" in host else host
-        return f"http://{name}:{self.port}/?token={self.guard.token}"
+        # Browsers send no fragment to any server.
+        return f"http://{name}:{self.port}/#token={self.guard.token}"
 
     def process_request(self, request: Any, client_address: Any) -> None:
         if not self._room.acquire(blocking=False):
@@ -161,9 +164,6 @@ class Handler(BaseHTTPRequestHandler):
         if not guard.is_from_us(self.headers) and self._path not in ("/", "/report"):
             self._refuse(HTTPStatus.FORBIDDEN, "this request comes from another site")
             return
-        if self._path == "/" and "token" in self._query:
-            self._welcome()
-            return
         serve = table.get(self._path)
         if serve is None:
             self._refuse(HTTPStatus.NOT_FOUND, "there is no such page")
@@ -175,19 +175,14 @@ class Handler(BaseHTTPRequestHandler):
             self._refuse(status, error.message)
 
     def _is_admitted(self) -> bool:
-        """By the token. In an address it only opens the page, and is scraped."""
-        if self._path in ("/", "/metrics") and (given := self._query.get("token")):
-            return self._server.guard.knows(given[0])
+        """By the token, or by the key of a link to documents. The page's own files are public: a
+        browser requests them by itself, and they are the same for everybody."""
+        if self.command in ("GET", "HEAD"):
+            if self._path in self._server.files:
+                return True
+            if self._path in LINKS and len(keys := self._query.get("key", [])) == 1:
+                return self._server.guard.opens(keys[0], self._path, self._query.get("file", []))
         return self._server.guard.admits(self.headers)
-
-    def _welcome(self) -> None:
-        """Move the token from the address, which others may see, to a cookie."""
-        self.send_response(HTTPStatus.SEE_OTHER)
-        self.send_header("Set-Cookie", self._server.guard.set_cookie())
-        self.send_header("Location", "/")
-        self.send_header("Content-Length", "0")
-        self._common_headers()
-        self.end_headers()
 
     # --- answers ---------------------------------------------------------------------------------
 
@@ -237,7 +232,24 @@ class Handler(BaseHTTPRequestHandler):
 
     def _results(self) -> None:
         library = self._session.library
-        self._answer({"folder": str(library.folder), "entries": library.entries()})
+        entries = [
+            msgspec.structs.asdict(entry)
+            | {"report": self._link("/report", entry.name)}
+            | {"download": self._link("/api/result", entry.name)}
+            for entry in library.entries()
+        ]
+        self._answer({"folder": str(library.folder), "entries": entries})
+
+    def _compare(self) -> None:
+        self._answer({"report": self._link("/report", *self._query.get("file", []))})
+
+    def _link(self, place: str, *files: str) -> str:
+        """An address of documents that a browser can open by itself."""
+        fields = [
+            *(("file", name) for name in files),
+            ("key", self._server.guard.key(place, files)),
+        ]
+        return f"{place}?{urllib.parse.urlencode(fields)}"
 
     def _report(self) -> None:
         data = self._session.library.report(self._query.get("file", []))
@@ -333,6 +345,7 @@ Handler.GETS = {
     "/api/workload": Handler._workload,
     "/api/results": Handler._results,
     "/api/result": Handler._result,
+    "/api/compare": Handler._compare,
     "/events": Handler._events,
     "/report": Handler._report,
     "/metrics": Handler._metrics,

@@ -102,9 +102,9 @@ def test_a_server_from_start_to_end(address: str, signum: int, code: ExitCode) -
         status = Path(f"/proc/{process.pid}/status").read_text()
         uids = next(line for line in status.splitlines() if line.startswith("Uid:")).split()[1:]
         assert "0" not in uids
-        port = url.partition("?")[0].rpartition(":")[2].rstrip("/")
+        port = url.partition("#")[0].rpartition(":")[2].rstrip("/")
         with pytest.raises(urllib.error.HTTPError, match="401"):
-            urllib.request.urlopen(f"http://127.0.0.1:{port}/", timeout=20)
+            urllib.request.urlopen(f"http://127.0.0.1:{port}/api/results", timeout=20)
         process.send_signal(signum)
         _, err = process.communicate(timeout=60)
     finally:

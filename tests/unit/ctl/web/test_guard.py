@@ -53,14 +53,31 @@ def test_origins() -> None:
 def test_tokens() -> None:
     guard = Guard("127.0.0.1", 8080, "secret")
     assert guard.admits({"Authorization": "bearer secret"})
-    assert guard.admits({"Cookie": "a=b; spek-8080=secret"})
     for headers in (
         {},
         {"Authorization": "secret"},
         {"Authorization": "Bearer secre"},
         {"Authorization": "Bearer sécret"},
         {"Authorization": "Bearer wrong", "Cookie": "spek-8080=secret"},
-        {"Cookie": "spek-8081=secret"},
-        {"Cookie": "spek-8080="},
+        {"Cookie": "spek-8080=secret"},
+        {"Cookie": "secret"},
     ):
         assert not guard.admits(headers)
+
+
+def test_the_key_of_a_link_opens_its_documents_only() -> None:
+    guard = Guard("127.0.0.1", 8080, "secret")
+    key = guard.key("/report", ["a", "b"])
+    assert guard.opens(key, "/report", ["a", "b"])
+    for place, files in (
+        ("/api/result", ["a", "b"]),
+        ("/report", ["a"]),
+        ("/report", ["b", "a"]),
+        ("/report", ["a", "b", "c"]),
+        ("/report", ["ab"]),
+        ("/report", []),
+    ):
+        assert not guard.opens(key, place, files)
+    assert not Guard("127.0.0.1", 8080, "another").opens(key, "/report", ["a", "b"])
+    for wrong in ("", "secret", key[:-1], f"{key}0", "é"):
+        assert not guard.opens(wrong, "/report", ["a", "b"])

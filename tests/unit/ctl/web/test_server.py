@@ -24,9 +24,10 @@ from spekctl.web.library import Library, LogPart
 from spekctl.web.server import CONNECTIONS_MAX
 
 Serve = Callable[..., Web]
+PAGE = ("/", "/page.js", "/plot.js", "/page.css", "/icon.svg")
 READS = (
-    *("/", "/page.js", "/plot.js", "/page.css", "/icon.svg", "/events", "/metrics"),
-    *("/api/form", "/api/devices", "/api/results", "/api/workload?name=spc1"),
+    *("/events", "/metrics", "/api/form", "/api/devices", "/api/results"),
+    *("/api/workload?name=spc1", "/api/compare?file=x.json"),
     *("/report?file=x.json", "/api/result?file=x.json"),
 )
 CHANGES = ("/api/start", "/api/dry-run", "/api/stop")
@@ -67,14 +68,20 @@ def run_to_end(web: Web, **job: Any) -> list[tuple[str, str, Any]]:
         {"Authorization": "Basic x"},
         {"Authorization": None, "Cookie": "spek-1=x; spek=y"},
         {"Authorization": None, "Cookie": "\x01=;;;"},
+        {"Authorization": None, "Cookie": "spek-{port}={token}; token={token}"},
     ],
 )
 def test_without_the_token_there_is_nothing(
     web: Web, place: str, headers: dict[str, str | None]
 ) -> None:
-    status, found, data = web.ask("GET", place, headers=headers)
+    known = {"port": web.server.port, "token": web.server.guard.token}
+    sent = {name: text and text.format(**known) for name, text in headers.items()}
+    status, found, data = web.ask("GET", place, headers=sent)
     assert status == 401 and "token" in json.loads(data)["error"]
     assert "Set-Cookie" not in found and not web.helpers
+    # Nor in the address, where histories and logs keep it.
+    link = f"{place}{'&' if '?' in place else '?'}token={known['token']}&key={known['token']}"
+    assert web.ask("GET", link, headers=sent)[0] == 401
 
 
 @pytest.mark.parametrize("place", CHANGES)
@@ -113,12 +120,11 @@ def test_its_own_names_are_served(web: Web, host: str) -> None:
     ],
 )
 @pytest.mark.parametrize("place", CHANGES)
-def test_another_site_changes_nothing_even_with_the_cookie(
+def test_another_site_changes_nothing_even_with_the_token(
     web: Web, place: str, headers: dict[str, str]
 ) -> None:
-    cookie = web.server.guard.set_cookie().partition(";")[0]
     sent = {name: value.format(port=web.server.port) for name, value in headers.items()}
-    status, _, data = web.ask("POST", place, JOB, {"Authorization": None, "Cookie": cookie, **sent})
+    status, _, data = web.ask("POST", place, JOB, {**sent})
     assert status == 403 and "another site" in json.loads(data)["error"] and not web.helpers
 
 
@@ -128,19 +134,42 @@ def test_a_form_of_another_site_has_the_wrong_type(web: Web) -> None:
         assert status == 400 and "application/json" in json.loads(data)["error"]
 
 
-def test_the_token_moves_from_the_address_to_a_cookie(web: Web) -> None:
-    place = web.server.url.partition(web.origin)[2]
-    status, found, _ = web.ask("GET", place, headers={"Authorization": None})
-    assert (status, found["Location"]) == (303, "/")
-    cookie, *attributes = found["Set-Cookie"].split("; ")
-    assert {"HttpOnly", "SameSite=Strict", "Path=/"} == set(attributes)
-    again = {"Authorization": None, "Cookie": f"other=1; {cookie}"}
-    assert web.ask("GET", "/", headers=again)[0] == 200
-    assert web.ask("GET", "/?token=wrong", headers=again)[0] == 401
-    # Prometheus has no cookies; nothing else takes it in the address.
-    token = f"?token={web.server.guard.token}"
-    assert web.ask("GET", f"/metrics{token}", headers={"Authorization": None})[0] == 200
-    assert web.ask("GET", f"/api/devices{token}", headers={"Authorization": None})[0] == 401
+def test_the_token_is_in_the_fragment_which_no_server_receives(web: Web) -> None:
+    assert web.server.url == f"{web.origin}/#token={web.server.guard.token}"
+
+
+@pytest.mark.parametrize("place", PAGE)
+def test_the_page_itself_needs_no_token_and_has_none(web: Web, place: str) -> None:
+    for method in ("GET", "HEAD"):
+        status, found, data = web.ask(method, place, headers={"Authorization": None})
+        assert status == 200 and "Set-Cookie" not in found
+        assert web.server.guard.token.encode() not in data
+    assert web.ask("POST", place, {}, {"Authorization": None})[0] == 401
+    assert not web.helpers
+
+
+def test_links_to_documents_open_them_and_nothing_else(web: Web, tmp_path: Path) -> None:
+    bare: dict[str, str | None] = {"Authorization": None}
+    for name in ("x.json", "y.json"):
+        report_files.make(tmp_path, "run").rename(tmp_path / name)
+    links = {entry["name"]: entry for entry in web.json("GET", "/api/results")["entries"]}
+    both = web.json("GET", "/api/compare?file=x.json&file=y.json")["report"]
+    assert b"2 results compared" in web.ask("GET", both, headers=bare)[2]
+    swapped = {"/report": "/api/result?", "/api/result": "/report?"}
+    for place in (links["x.json"]["report"], links["x.json"]["download"]):
+        assert web.ask("GET", place, headers=bare)[0] == 200
+        assert web.ask("HEAD", place, headers=bare)[0] == 200
+        for wrong in (
+            place.replace("x.json", "y.json"),
+            f"{place}&file=y.json",
+            f"{place}&key=0",
+            place[:-1],
+            swapped[place.partition("?")[0]] + place.partition("?")[2],
+            "/api/devices?" + place.partition("?")[2],
+        ):
+            assert web.ask("GET", wrong, headers=bare)[0] == 401, wrong
+        assert web.ask("POST", place, {}, bare)[0] == 401
+    assert not web.helpers
 
 
 def test_a_token_is_long_and_new(serve: Serve) -> None:
@@ -149,7 +178,7 @@ def test_a_token_is_long_and_new(serve: Serve) -> None:
     assert len(one.server.guard.token) >= 43
 
 
-@pytest.mark.parametrize("place", READS)
+@pytest.mark.parametrize("place", [*PAGE, *READS])
 def test_every_answer_has_its_headers(web: Web, place: str, tmp_path: Path) -> None:
     report_files.make(tmp_path, "run").rename(tmp_path / "x.json")
     status, found, _ = web.ask("HEAD", place)
