@@ -101,7 +101,7 @@ Exit codes of --ab:
     "libraries and spekctl in any directory, while it runs.",
 )
 @click.option(
-    "--keep",
+    "--cached",
     multiple=True,
     metavar="DIR",
     type=FilePath(exists=True, file_okay=False, resolve_path=True),
@@ -154,7 +154,7 @@ def command(
     profile: Path | None,
     timeout: str | None,
     share: tuple[str, ...],
-    keep: tuple[str, ...],
+    cached: tuple[str, ...],
     console: Path | None,
     load: bool,
     ab: tuple[str, str] | None,
@@ -183,11 +183,11 @@ def command(
     folders = [Path(folder) for folder in share]
     if Path.cwd() != Path("/"):
         folders.append(Path.cwd())
-    kept = [Path(folder) for folder in keep]
+    kept = [Path(folder) for folder in cached]
     for path in kept:
         for inner in folders:
             if inner.is_relative_to(path):
-                raise UsageError(f"--keep {path}: the guest may write to {inner} in it")
+                raise UsageError(f"--cached {path}: the guest may write to {inner} in it")
     if not plain:
         check_words(command, folders)
     if ab is not None:

@@ -102,7 +102,7 @@ class Guest:
         """argv of the virtual machine."""
         disks = [word for disk in DISKS for word in ("--disk", disk)]
         command = [sys.executable, "-m", "spekctl", "vm", "--kernel", self.prepared.source, *disks]
-        command += ["--keep", str(ROOT / "tests")]
+        command += ["--cached", str(ROOT / "tests")]
         return [*command, "--memory", "2G", "--no-load", "--exec", "--console", str(self.console)]
 
     def command_inside(self, wanted: Path) -> list[str]:

@@ -107,9 +107,9 @@ def test_what_a_guest_keeps_is_not_around_what_it_may_write(
     monkeypatch.chdir("/")
     inner = tmp_path / "share"
     inner.mkdir()
-    shared = ["--share", str(inner), "--keep", str(tmp_path)]
+    shared = ["--share", str(inner), "--cached", str(tmp_path)]
     assert cli.run(["vm", *shared, "--", "devices"]) == ExitCode.USAGE
-    assert f"--keep {tmp_path}: the guest may write to {inner} in it" in capsys.readouterr().err
+    assert f"--cached {tmp_path}: the guest may write to {inner} in it" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize("arguments", [["--", "--version"], ["--exec", "--", "rum", "--arrival"]])
