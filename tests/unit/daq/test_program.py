@@ -14,7 +14,7 @@ import subprocess
 import tempfile
 import termios
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from contextlib import ExitStack
 from functools import partial
 from pathlib import Path
@@ -445,7 +445,15 @@ def wait_until_full(pipe: int) -> None:
     eventually(has_stopped, "the pipe never gets full", HANG_S)
 
 
-def test_without_permission_it_says_so(program: Path) -> None:
+@pytest.fixture
+def others_may_read() -> Iterator[None]:
+    """What is made is not root's alone, whatever the caller's umask."""
+    before = os.umask(0o022)
+    yield
+    os.umask(before)
+
+
+def test_without_permission_it_says_so(program: Path, others_may_read: None) -> None:
     """As an ordinary user: root becomes one for it."""
     is_root = os.geteuid() == 0
     ordinary: dict[str, Any] = {"user": 65534, "group": 65534, "extra_groups": []}
