@@ -13,6 +13,7 @@ from __future__ import annotations
 
 import hmac
 import ipaddress
+import re
 import secrets
 from collections.abc import Mapping, Sequence
 from email.message import Message
@@ -31,6 +32,8 @@ HEADERS = {
     "Cache-Control": "no-store",
 }
 
+_BEARER = re.compile(rb"^authorization:[ \t]*bearer[ \t]+([^\s]+)", re.IGNORECASE | re.MULTILINE)
+
 # Of a request, as http.server has them, or of a test.
 Headers: TypeAlias = Mapping[str, str] | Message
 
@@ -47,6 +50,12 @@ class Guard:
         """The request carries the token."""
         scheme, _, given = headers.get("Authorization", "").partition(" ")
         return scheme.lower() == "bearer" and _equal(given.strip(), self.token)
+
+    def is_in(self, head: bytes) -> bool:
+        """The token is in the head of a request, as admits() takes it from a parsed one."""
+        return any(
+            _equal(found[1].decode("latin-1"), self.token) for found in _BEARER.finditer(head)
+        )
 
     def key(self, place: str, files: Sequence[str]) -> str:
         """Key of a link that a browser follows by itself, and so without the token. It opens these

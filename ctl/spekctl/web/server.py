@@ -7,13 +7,15 @@ README.md says why it is the one of Python's library.
 from __future__ import annotations
 
 import contextlib
+import io
 import socket
+import socketserver
 import sys
 import threading
 import urllib.parse
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 from http import HTTPStatus
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from http.server import BaseHTTPRequestHandler
 from importlib import resources
 from typing import Any, ClassVar, cast
 
@@ -24,14 +26,18 @@ from spekctl.host.protocol import REQUEST_MAX, Job
 from spekctl.render import prometheus
 from spekctl.report import page
 from spekctl.web import form
+from spekctl.web.door import Arrival, Door
 from spekctl.web.guard import CONTENT_POLICY, HEADERS, Guard
 from spekctl.web.session import Session
 
 # A comment keeps an idle stream of events open, and finds out that nobody reads it.
 KEEP_ALIVE_S = 10.0
-# Of a connection without a request.
+# Of a connection with the token, without a request.
 IDLE_S = 30.0
 CONNECTIONS_MAX = 64
+# To take an answer without the token, and how many may be doing so.
+STRANGER_S = 10.0
+STRANGERS_MAX = 8
 # Addresses of documents that browsers open by themselves, with a key.
 LINKS = ("/report", "/api/result")
 _JSON = "application/json"
@@ -45,10 +51,13 @@ _STATUS = {
 }
 
 
-class Server(ThreadingHTTPServer):
-    """Serves one session to the browsers of one user."""
+class Server(socketserver.TCPServer):
+    """Serves one session to the browsers of one user.
 
-    daemon_threads = True
+    A connection gets a thread when the head of its first request is there. Those with the token
+    have places of their own, which nobody without it can take.
+    """
+
     request_queue_size = CONNECTIONS_MAX
 
     def __init__(self, address: str, port: int, session: Session) -> None:
@@ -56,9 +65,16 @@ class Server(ThreadingHTTPServer):
         self.address_family = socket.AF_INET6 if ":" in address else socket.AF_INET
         self._room = threading.BoundedSemaphore(CONNECTIONS_MAX)
         self.files = _files()
-        super().__init__((address, port), Handler)
+        # _attend() makes a Handler, which takes more than the class named here.
+        super().__init__((address, port), BaseHTTPRequestHandler)
         self.port = int(self.server_address[1])
         self.guard = Guard(address, self.port)
+        self._door = Door(self.socket)
+        self._lock = threading.Lock()
+        self._strangers: list[socket.socket] = []  # protected by @_lock; the oldest first
+        self._is_ending = False
+        self._ended = threading.Event()
+        self._ended.set()
 
     def server_bind(self) -> None:
         # The inherited one asks a name server for our name, which may take long.
@@ -74,17 +90,71 @@ class Server(ThreadingHTTPServer):
         # Browsers send no fragment to any server.
         return f"http://{name}:{self.port}/#token={self.guard.token}"
 
-    def process_request(self, request: Any, client_address: Any) -> None:
-        if not self._room.acquire(blocking=False):
-            self.shutdown_request(request)
-            return
-        super().process_request(request, client_address)
-
-    def process_request_thread(self, request: Any, client_address: Any) -> None:
+    def serve_forever(self, poll_interval: float = 0.5) -> None:
+        """Serve until shutdown()."""
+        self._ended.clear()
         try:
-            super().process_request_thread(request, client_address)
+            while not self._is_ending:
+                for arrival in self._door.arrivals(poll_interval):
+                    self._place(arrival)
         finally:
-            self._room.release()
+            self._ended.set()
+
+    def shutdown(self) -> None:
+        """End serve_forever(), from another thread."""
+        self._is_ending = True
+        self._ended.wait()
+
+    def server_close(self) -> None:
+        super().server_close()
+        # Without it if the address could not be bound.
+        if hasattr(self, "_door"):
+            self._door.close()
+
+    def opens(self, path: str, query: Mapping[str, Sequence[str]]) -> bool:
+        """The address has the key of the documents that it names."""
+        keys = query.get("key", ())
+        return (
+            path in LINKS
+            and len(keys) == 1
+            and self.guard.opens(keys[0], path, query.get("file", ()))
+        )
+
+    def _place(self, arrival: Arrival) -> None:
+        """Serve a connection in a thread, if there is a place."""
+        is_known = self._is_known(arrival.data)
+        if is_known:
+            if not self._room.acquire(blocking=False):
+                self.shutdown_request(arrival.connection)
+                return
+        else:
+            with self._lock:
+                if len(self._strangers) >= STRANGERS_MAX:
+                    with contextlib.suppress(OSError):
+                        self._strangers.pop(0).shutdown(socket.SHUT_RDWR)
+                self._strangers.append(arrival.connection)
+        threading.Thread(target=self._attend, args=(arrival, is_known), daemon=True).start()
+
+    def _is_known(self, head: bytes) -> bool:
+        """The first request of a connection has the token, or the key of a link."""
+        if self.guard.is_in(head):
+            return True
+        words = head.partition(b"\n")[0].decode("latin-1").split()
+        path, _, query = words[1].partition("?") if len(words) > 1 else ("", "", "")
+        return path in LINKS and self.opens(path, urllib.parse.parse_qs(query))
+
+    def _attend(self, arrival: Arrival, is_known: bool) -> None:
+        try:
+            Handler(arrival, self, is_known)
+        except Exception:
+            self.handle_error(arrival.connection, arrival.address)
+        finally:
+            self.shutdown_request(arrival.connection)
+            if is_known:
+                self._room.release()
+            else:
+                with self._lock, contextlib.suppress(ValueError):
+                    self._strangers.remove(arrival.connection)
 
     def handle_error(self, request: Any, client_address: Any) -> None:
         # A browser that goes away is none.
@@ -110,16 +180,48 @@ def _files() -> dict[str, tuple[str, bytes]]:
     }
 
 
+class _Resumed(io.RawIOBase):
+    """What comes over a connection of which @data has been read already."""
+
+    def __init__(self, data: bytes, connection: socket.socket) -> None:
+        super().__init__()
+        self._data = data
+        self._connection = connection
+
+    def readable(self) -> bool:
+        return True
+
+    def readinto(self, buffer: Any) -> int:
+        """The next bytes; 0 at the end."""
+        if not self._data:
+            return self._connection.recv_into(buffer)
+        part = self._data[: len(buffer)]
+        self._data = self._data[len(part) :]
+        buffer[: len(part)] = part
+        return len(part)
+
+
 class Handler(BaseHTTPRequestHandler):
-    """One connection."""
+    """One connection. @is_known: its first request has the token or a key; it may send more."""
 
     protocol_version = "HTTP/1.1"
     server_version = "spekctl"
     sys_version = ""
-    timeout = IDLE_S
 
     GETS: ClassVar[dict[str, Callable[[Handler], None]]]
     POSTS: ClassVar[dict[str, Callable[[Handler], None]]]
+
+    def __init__(self, arrival: Arrival, server: Server, is_known: bool) -> None:
+        self._head = arrival.data
+        self._is_known = is_known
+        super().__init__(arrival.connection, arrival.address, server)
+
+    def setup(self) -> None:
+        super().setup()
+        # An answer has to be taken whole in this time.
+        self.connection.settimeout(IDLE_S if self._is_known else STRANGER_S)
+        self.rfile.close()
+        self.rfile = io.BufferedReader(_Resumed(self._head, self.connection))
 
     @property
     def _server(self) -> Server:
@@ -148,6 +250,7 @@ class Handler(BaseHTTPRequestHandler):
 
     def _serve(self, table: dict[str, Callable[[Handler], None]]) -> None:
         guard = self._server.guard
+        self.close_connection |= not self._is_known
         self._path, _, query = self.path.partition("?")
         self._query = urllib.parse.parse_qs(query, keep_blank_values=True)
         if len(self.headers.get_all("Host", [])) != 1 or not guard.is_our_name(
@@ -180,8 +283,8 @@ class Handler(BaseHTTPRequestHandler):
         if self.command in ("GET", "HEAD"):
             if self._path in self._server.files:
                 return True
-            if self._path in LINKS and len(keys := self._query.get("key", [])) == 1:
-                return self._server.guard.opens(keys[0], self._path, self._query.get("file", []))
+            if self._server.opens(self._path, self._query):
+                return True
         return self._server.guard.admits(self.headers)
 
     # --- answers ---------------------------------------------------------------------------------
@@ -202,6 +305,8 @@ class Handler(BaseHTTPRequestHandler):
         self.send_response(status)
         self.send_header("Content-Type", kind)
         self.send_header("Content-Length", str(len(data)))
+        if self.close_connection:
+            self.send_header("Connection", "close")
         for name, value in more.items():
             self.send_header(name.replace("_", "-"), value)
         self._common_headers(policy)
@@ -215,7 +320,7 @@ class Handler(BaseHTTPRequestHandler):
     def _refuse(self, status: HTTPStatus, text: str) -> None:
         # What is left of the request would be taken for the next one.
         self.close_connection = True
-        self._send(msgspec.json.encode({"error": text}), _JSON, status, Connection="close")
+        self._send(msgspec.json.encode({"error": text}), _JSON, status)
 
     def _file(self) -> None:
         kind, data = self._server.files[self._path]

@@ -9,7 +9,7 @@ import signal
 import socket
 import time
 from collections.abc import Callable, Iterator
-from contextlib import ExitStack
+from contextlib import ExitStack, suppress
 from itertools import takewhile
 from pathlib import Path
 from typing import Any
@@ -19,9 +19,10 @@ from lib.ctl import report_files
 from lib.ctl.web_server import JOB, SOON_S, Web, serving
 
 from spekctl.documents import result
+from spekctl.web.door import PLACES
 from spekctl.web.guard import CONTENT_POLICY
 from spekctl.web.library import Library, LogPart
-from spekctl.web.server import CONNECTIONS_MAX
+from spekctl.web.server import CONNECTIONS_MAX, STRANGERS_MAX
 
 Serve = Callable[..., Web]
 PAGE = ("/", "/page.js", "/plot.js", "/page.css", "/icon.svg")
@@ -438,22 +439,58 @@ def test_the_end_of_the_server_ends_the_run(tmp_path: Path) -> None:
     assert "ended" not in [name for _, name, _ in stream]
 
 
-def test_too_many_connections_are_closed(web: Web) -> None:
-    held = [
-        socket.create_connection(("127.0.0.1", web.server.port), timeout=SOON_S)
-        for _ in range(CONNECTIONS_MAX + 3)
-    ]
+def connected(web: Web, data: bytes = b"") -> socket.socket:
+    """A connection that has sent @data and does not read."""
+    connection = socket.create_connection(("127.0.0.1", web.server.port), timeout=SOON_S)
+    connection.sendall(data)
+    return connection
+
+
+def test_connections_without_the_token_do_not_keep_others_out(web: Web) -> None:
+    """More of them than there are places of any kind, which all go on holding theirs."""
+    web.json("GET", "/api/results")
+    host = f"Host: 127.0.0.1:{web.server.port}\r\n".encode()
+    parts = (
+        b"",
+        b"P",
+        b"POST /api/stop HTTP/1.1\r\n" + host,
+        b"GET /api/results HTTP/1.1\r\nAuthorization: Bearer x\r\n" + host,
+    )
+    # A whole request, whose answer is not read.
+    plots = b"GET /plot.js HTTP/1.1\r\n" + host + b"\r\n"
+    with ExitStack() as stack:
+        for number in range(2 * CONNECTIONS_MAX):
+            for data in (parts[number % len(parts)], plots if number % 4 == 0 else b"G"):
+                with suppress(ConnectionError):
+                    stack.enter_context(connected(web, data))
+            if number % 16 == 15:
+                status, _, data = web.ask("POST", "/api/stop", {})
+                assert status == 409 and "no run to stop" in json.loads(data)["error"]
+                assert web.ask("GET", "/page.js", headers={"Authorization": None})[0] == 200
+        assert len(web.server._door._waiting) <= PLACES
+        assert len(web.server._strangers) <= STRANGERS_MAX
+
+
+def test_too_many_connections_with_the_token_are_closed(web: Web) -> None:
+    head = f"GET /events HTTP/1.1\r\nHost: 127.0.0.1:{web.server.port}\r\n"
+    request = f"{head}Authorization: Bearer {web.server.guard.token}\r\n\r\n".encode()
+    held = []
     try:
-        held[-1].settimeout(SOON_S)
-        assert held[-1].recv(1) == b""
+        for _ in range(CONNECTIONS_MAX):
+            held.append(connected(web, request))
+            assert held[-1].recv(1) == b"H"
+        held.append(connected(web, request))
+        with suppress(ConnectionError):
+            assert held[-1].recv(1) == b""
+        # Those without it have their own.
+        assert web.ask("GET", "/page.css", headers={"Authorization": None})[0] == 200
     finally:
         for one in held:
             one.close()
-    deadline = time.monotonic() + SOON_S
-    while time.monotonic() < deadline:
-        try:
-            if web.ask("GET", "/page.css")[0] == 200:
-                return
-        except OSError:
-            time.sleep(0.05)
-    raise AssertionError("the connections were not given back")
+
+
+def test_a_connection_without_the_token_has_one_answer(web: Web) -> None:
+    for place in ("/page.css", "/api/results"):
+        _, found, _ = web.ask("GET", place, headers={"Authorization": None})
+        assert found["Connection"] == "close"
+    assert "Connection" not in web.ask("GET", "/api/results")[1]
