@@ -29,18 +29,11 @@ from spekctl.host.protocol import (
     Started,
     State,
 )
+from spekctl.web.course import Course, Frame
 from spekctl.web.library import Library, LogPart
 
 # Starts a helper with its two callbacks.
 Starter = Callable[[Callable[[AnyEvent], None], Callable[[str], None]], Helper]
-
-
-class Frame(msgspec.Struct, frozen=True):
-    """An event as pages get it."""
-
-    number: int
-    name: str
-    data: bytes
 
 
 class _LogOf(msgspec.Struct):
@@ -71,7 +64,7 @@ class Session:
         self._trouble = ""  # why there is no helper
         self._starting = threading.Lock()
         self._news = threading.Condition()
-        self._frames: list[Frame] = []  # of the current run
+        self._course = Course()  # of the current run
         self._number = 0
         self._run_name = "run"
         self._starts = threading.Lock()
@@ -165,16 +158,11 @@ class Session:
         any, None at the end of the session."""
 
         def some() -> bool:
-            return not self._open or bool(self._frames and self._frames[-1].number > number)
+            return not self._open or self._course.last > number
 
         with self._news:
             self._news.wait_for(some, timeout_s)
-            if not self._open:
-                return None
-            if not self._frames:
-                return []
-            # Their numbers are consecutive.
-            return self._frames[max(0, number + 1 - self._frames[0].number) :]
+            return self._course.after(number) if self._open else None
 
     def _take(self, event: AnyEvent) -> None:
         """An event of the host, in its thread."""
@@ -185,10 +173,10 @@ class Session:
                 self._run_name = event.name
                 self._log, self._next_log = self._next_log, None
                 with self._news:
-                    self._frames.clear()
+                    self._course.clear()
                 self._tell("started", event)
             case Rows():
-                self._tell("rows", event)
+                self._tell("rows", event, len(event.rows))
             case Note():
                 self._tell("note", event)
             case Log():
@@ -229,9 +217,9 @@ class Session:
         if self._open:
             self._tell("host", {"alive": False, "text": reason})
 
-    def _tell(self, name: str, value: Any) -> None:
+    def _tell(self, name: str, value: Any, rows: int = 0) -> None:
         data = msgspec.json.encode(value)
         with self._news:
             self._number += 1
-            self._frames.append(Frame(self._number, name, data))
+            self._course.add(Frame(self._number, name, data), rows)
             self._news.notify_all()

@@ -14,11 +14,19 @@ import pytest
 
 from spekctl.errors import RefusedError, SpekError
 from spekctl.host.client import HostError
-from spekctl.host.protocol import AnyEvent, Ended, Hello, Note, Started
+from spekctl.host.protocol import AnyEvent, Ended, Hello, Note, Rows, Started
+from spekctl.kernel.gen.spek import Phase, RunState
+from spekctl.run.progress import Clock, DirectionFigures, Figures
 from spekctl.web.library import Library
 from spekctl.web.session import Session
 
 STARTED = Started("oltp on /dev/x", "oltp", ["main"], ["run", "oltp"])
+
+
+def figures(at_s: int) -> Figures:
+    """A row."""
+    none = DirectionFigures(0, 0.0, 0.0, 0, 0, 0)
+    return Figures(float(at_s), Phase.MEASURE, none, none, 0, 0, 0, None, None, None)
 
 
 class FakeHelper:
@@ -179,4 +187,27 @@ def test_a_host_that_is_lost_at_the_end_is_not_news(session: Session, hosts: Hos
     session.close()
     before.die("the host ended (status -15)")
     assert session.after(0, 0) is None
-    assert len(session._frames) == 1
+    assert session._course.last == 1
+
+
+def test_a_long_run_is_told_in_few_events(session: Session, hosts: Hosts) -> None:
+    """More rows than are kept; a page that has followed the run lacks none."""
+    session.connect()
+    host = hosts.made[0]
+    host.on_event(STARTED)
+    clock = Clock(Phase.MEASURE, RunState.RUNNING, 1.0, None, None)
+    seen, last = 0, told(session)[-1][0]
+    for at in range(6000):
+        host.on_event(Rows(clock, [figures(at)]))
+        ((last, name, data),) = told(session, last)
+        assert name == "rows" and data["rows"][0]["at_s"] == at
+        seen += 1
+    host.on_event(Ended(0, "the run completed", msgspec.Raw(b"null")))
+    assert seen == 6000
+    first, *rows, end = told(session)
+    assert (first[1], end[1]) == ("started", "ended")
+    assert {name for _, name, _ in rows} == {"rows"}
+    shown = [row["at_s"] for _, _, data in rows for row in data["rows"]]
+    assert shown[0] == 0 and shown[-1024:] == list(range(4976, 6000))
+    assert len(shown) <= 1024 + 4096 and shown == sorted(shown)
+    assert rows[0][2].keys() == rows[-1][2].keys()
