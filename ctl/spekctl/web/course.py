@@ -40,9 +40,9 @@ class _Rows(msgspec.Struct):
 
 
 class _Old(NamedTuple):
-    """An older row. @index: in the run, from 0; @number: of its event, of which @clock is."""
+    """An older row. @position: in the run, from 0; @number: of its event, of which @clock is."""
 
-    index: int
+    position: int
     number: int
     clock: bytes
     row: bytes
@@ -107,7 +107,7 @@ class Course:
             self._old_bytes += _size(self._old[-1])
         while len(self._old) > 1 and (len(self._old) > OLD_ROWS or self._old_bytes > OLD_BYTES):
             self._step *= 2
-            self._old = [old for old in self._old if old.index % self._step == 0]
+            self._old = [old for old in self._old if old.position % self._step == 0]
             self._old_bytes = sum(map(_size, self._old))
 
     def _old_frame(self, number: int) -> list[Frame]:
