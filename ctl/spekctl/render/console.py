@@ -1,11 +1,15 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Standard output for tables and texts. Names in them are data: no markup, no emoji codes."""
+"""Standard output for tables and texts. Names in them are data: no markup, no emoji codes, and
+control characters as escapes."""
 
 from __future__ import annotations
 
+import functools
 import sys
 from collections.abc import Iterable
-from typing import IO, TYPE_CHECKING
+from typing import IO, TYPE_CHECKING, Any
+
+from spekctl.render.output import escaped, unescaped
 
 if TYPE_CHECKING:
     from rich.console import Console, RenderableType
@@ -40,6 +44,28 @@ def print_parts(
 
 
 def _console(width: int | None = None, file: IO[str] | None = None) -> Console:
-    from rich.console import Console
+    file = unescaped(file or sys.stdout)
+    console: Console = _kind()(highlight=False, markup=False, emoji=False, width=width, file=file)
+    return console
 
-    return Console(highlight=False, markup=False, emoji=False, width=width, file=file)
+
+@functools.cache
+def _kind() -> Any:
+    """rich's console with the escapes; rich is imported when it is used."""
+    from rich.console import Console, ConsoleOptions
+    from rich.segment import Segment
+    from rich.text import Text
+
+    class Escaping(Console):
+        def render_str(self, text: str, **style: Any) -> Text:
+            # Before it is measured, so that columns are wide enough.
+            return super().render_str(escaped(text), **style)
+
+        def render(
+            self, renderable: RenderableType, options: ConsoleOptions | None = None
+        ) -> Iterable[Segment]:
+            # What did not come as a string. Control segments are rich's own.
+            for segment in super().render(renderable, options):
+                yield segment if segment.control else Segment(escaped(segment.text), segment.style)
+
+    return Escaping

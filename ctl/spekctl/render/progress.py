@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, TextIO
 
 from spekctl import units
 from spekctl.kernel.records import Phase, RunState
+from spekctl.render.console import errors
 from spekctl.run.progress import Clock, Figures
 
 if TYPE_CHECKING:
@@ -109,10 +110,9 @@ class LiveProgress:
     """For terminals: a panel that is redrawn; its title may change."""
 
     def __init__(self, title: str, console: Console | None = None) -> None:
-        from rich.console import Console as RichConsole
         from rich.live import Live as RichLive
 
-        self._console = console or RichConsole(stderr=True)
+        self._console = console or errors()
         self.title = title
         self._figures: Figures | None = None
         self._clock = Clock(Phase.RAMP, RunState.READY, 0.0, None, None)
