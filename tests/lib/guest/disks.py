@@ -15,7 +15,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
-from lib.guest import device_mapper
+from lib.guest import device_mapper, udev
 from lib.guest.modules import NETLINK_KOBJECT_UEVENT, unload_soon
 from lib.waiting import comes_true, eventually
 
@@ -24,15 +24,12 @@ from spekctl.vm.disks import serial
 
 FROM_UDEV = 2
 TRIGGER = Path("/sys/devices/virtual/mem/null/uevent")
-UDEV_QUEUE = Path("/run/udev/queue")
 UDEV_S = 300.0  # udev gives an event up after 180 s, and may be silent until then
-_udev_rests = False
 
 
 def do_without_udev() -> None:
     """settle() returns at once from now on: the caller waits for udev, or ends it, by itself."""
-    global _udev_rests
-    _udev_rests = True
+    udev.State.rests = True
 
 
 def settle() -> None:
@@ -41,7 +38,7 @@ def settle() -> None:
     As `udevadm settle`, whose start alone takes half a second under emulation. udev takes events in
     their order: when it has told of one that was made now, it knows of all that came before.
     """
-    if _udev_rests:
+    if udev.State.rests:
         return
     mark = str(uuid.uuid4())
     kind = socket.SOCK_RAW | socket.SOCK_CLOEXEC
@@ -55,7 +52,7 @@ def settle() -> None:
                 pass
         except TimeoutError:
             raise AssertionError(f"udev is silent:\n{udev_processes()}") from None
-    if not comes_true(lambda: not UDEV_QUEUE.exists(), UDEV_S):
+    if not comes_true(udev.has_handled_all, UDEV_S):
         raise AssertionError(f"udev does not come to rest:\n{udev_processes()}")
 
 
@@ -77,17 +74,16 @@ def udev_processes() -> str:
 def udev_at_rest() -> Iterator[None]:
     """Nothing is looked at and no module is loaded because a device has come or gone, and settle()
     has nothing to wait for."""
-    global _udev_rests
-    if _udev_rests:
+    if udev.State.rests:
         yield
         return
     settle()
     subprocess.run(["udevadm", "control", "--stop-exec-queue"], check=True)
-    _udev_rests = True
+    udev.State.rests = True
     try:
         yield
     finally:
-        _udev_rests = False
+        udev.State.rests = False
         subprocess.run(["udevadm", "control", "--start-exec-queue"], check=True)
 
 

@@ -14,6 +14,7 @@ import os
 import re
 from pathlib import Path
 
+from lib.guest import udev
 from lib.waiting import LONG_S, eventually
 
 SYS_DELETE_MODULE, SYS_FINIT_MODULE = 176, 313  # x86-64, as the guests are
@@ -129,9 +130,6 @@ def page_lists_bytes() -> int:
     return sum(int(count) for count in pagesets) * mmap.PAGESIZE
 
 
-UDEV_QUEUE = Path("/run/udev/queue")  # there as long as udev has events to handle
-
-
 def unread_uevents() -> int:
     """Bytes of memory that the kernel's events hold in sockets of programs which have not read
     them yet, as udev's. A module that comes and one that goes are an event each."""
@@ -150,7 +148,7 @@ def slab_objects() -> dict[str, int]:
     kmalloc-512.
     """
     eventually(lambda: unread_uevents() == 0, "udev does not read the kernel's events")
-    eventually(lambda: not UDEV_QUEUE.exists(), "udev does not handle the kernel's events")
+    eventually(udev.has_handled_all, "udev does not handle the kernel's events")
     found = {}
     for path in Path("/sys/kernel/slab").glob("kmalloc-*"):
         (path / "shrink").write_text("1")
