@@ -6,7 +6,7 @@ from __future__ import annotations
 import ipaddress
 import os
 import pwd
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -66,8 +66,12 @@ def command(listen: str, directory: Path, become: str) -> int:
 
     The server does not run as root. It starts `spekctl host --stdio` with --become; started by
     root, it becomes the user who called sudo, or nobody. Ctrl-C ends the server and its run.
+
+    If that user cannot read DIR, or the Python and packages that run the server (which are in
+    root's home, for example), the server does not start, says what it is, and ends with code 2.
     """
     from spekctl.report import page
+    from spekctl.web import privilege
     from spekctl.web.library import Library
     from spekctl.web.server import Server
     from spekctl.web.session import Session
@@ -77,6 +81,7 @@ def command(listen: str, directory: Path, become: str) -> int:
     if not directory.is_dir():
         raise UsageError(f"there is no directory {directory}")
     root = os.geteuid() == 0
+    libraries = privilege.libraries()
     library = Library(directory.resolve())
     session = Session(_starter([] if root else _BECOME[become]), library, again=not root)
     try:
@@ -87,7 +92,7 @@ def command(listen: str, directory: Path, become: str) -> int:
         _connect(session)
         if root:
             _drop_root()
-        _check(directory)
+        _check(directory, libraries)
         return _serve(server)
     finally:
         server.server_close()
@@ -135,15 +140,16 @@ def _drop_root() -> None:
     click.echo(f"spekctl: the server runs as {user.pw_name}, its helper as root", err=True)
 
 
-def _check(directory: Path) -> None:
+def _check(directory: Path, libraries: Sequence[Path]) -> None:
     """As the user that the server runs as by now."""
-    package = Path(__file__).parent
-    for needed in (package, directory):
-        if not os.access(needed, os.R_OK | os.X_OK):
-            raise UsageError(
-                f"{pwd.getpwuid(os.geteuid()).pw_name}, as whom the server runs, cannot read"
-                f" {needed}; move it to where that user can, or start the server as another one"
-            )
+    from spekctl.web import privilege
+
+    needed = privilege.unreadable([*libraries, directory])
+    if needed is not None:
+        raise UsageError(
+            f"{pwd.getpwuid(os.geteuid()).pw_name}, as whom the server runs, cannot read"
+            f" {needed}; move it to where that user can, or start the server as another one"
+        )
     if not os.access(directory, os.W_OK):
         click.echo(f"spekctl: cannot write into {directory}: results will not be kept", err=True)
 

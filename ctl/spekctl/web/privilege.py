@@ -3,13 +3,18 @@
 
 from __future__ import annotations
 
+import importlib.util
 import os
 import pwd
-from collections.abc import Mapping
+import sysconfig
+from collections.abc import Iterable, Mapping
+from pathlib import Path
 
 from spekctl.errors import SpekError
 
 NOBODY = "nobody"
+# Imported by the first request that needs them.
+_LATER = ("spekctl", "msgspec", "jinja2", "markupsafe", "youplot", "numpy", "pyarrow")
 
 
 def user_to_be(environment: Mapping[str, str] = os.environ) -> pwd.struct_passwd:
@@ -40,3 +45,27 @@ def drop(user: pwd.struct_passwd) -> None:
         raise SpekError(f"cannot become {user.pw_name}: {error.strerror}") from error
     if 0 in (*os.getresuid(), *os.getresgid(), *os.getgroups()):
         raise SpekError(f"{user.pw_name} has rights of root; start the server as another user")
+
+
+def libraries() -> list[Path]:
+    """What requests import: Python's own library, and the packages that are installed. To be asked
+    as root, since others may not even see that they are there."""
+    paths = sysconfig.get_paths()
+    found = [Path(paths[name]) for name in ("stdlib", "platstdlib")]
+    for name in _LATER:
+        spec = importlib.util.find_spec(name)
+        if spec is None:
+            continue
+        found += map(Path, spec.submodule_search_locations or ())
+        if spec.origin is not None:
+            found.append(Path(spec.origin))
+    return [place for place in dict.fromkeys(found) if place.exists()]
+
+
+def unreadable(places: Iterable[Path]) -> Path | None:
+    """The first of these that this process, as whom it runs by now, cannot read."""
+    for place in places:
+        # Nobody but root can tell a file from a directory where the way to it is closed.
+        if not os.access(place, os.R_OK) or (place.is_dir() and not os.access(place, os.X_OK)):
+            return place
+    return None

@@ -5,11 +5,17 @@ from __future__ import annotations
 
 import os
 import pwd
+import shutil
 import subprocess
 import sys
+import tempfile
+from collections.abc import Callable
+from pathlib import Path
 
+import jinja2
 import pytest
 
+import spekctl
 from spekctl.web import privilege
 
 
@@ -55,3 +61,50 @@ def test_others_cannot_become_anybody() -> None:
 
     with pytest.raises(SpekError, match="cannot become daemon"):
         privilege.drop(pwd.getpwnam("daemon"))
+
+
+def test_what_requests_import_is_looked_for() -> None:
+    found = privilege.libraries()
+    for needed in (os.__file__, spekctl.__file__, jinja2.__file__):
+        assert Path(str(needed)).parent in found
+    assert all(one.exists() for one in found)
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="only root can ask as another user")
+def test_what_another_user_cannot_read_is_named() -> None:
+    """A package below a directory that is closed to others, as those in root's home are."""
+    base = Path(tempfile.mkdtemp(dir="/tmp"))
+    try:
+        base.chmod(0o755)
+        (base / "open").mkdir()
+        (base / "open" / "module.py").write_text("")
+        (base / "home" / "package").mkdir(parents=True)
+        for one in (base / "open", base / "home" / "package"):
+            one.chmod(0o755)
+        (base / "open" / "module.py").chmod(0o644)
+        (base / "home").chmod(0o700)
+        places = [base / "open", base / "open" / "module.py"]
+        closed = base / "home" / "package"
+        assert as_nobody(lambda: privilege.unreadable(places)) is None
+        assert as_nobody(lambda: privilege.unreadable([*places, closed])) == str(closed)
+        (base / "open" / "module.py").chmod(0o600)
+        assert as_nobody(lambda: privilege.unreadable(places)) == str(places[1])
+    finally:
+        shutil.rmtree(base)
+
+
+def as_nobody(ask: Callable[[], Path | None]) -> str | None:
+    """The answer of a child that has given up root."""
+    reader, writer = os.pipe()
+    child = os.fork()
+    if child == 0:
+        try:
+            privilege.drop(pwd.getpwnam(privilege.NOBODY))
+            os.write(writer, str(ask() or "").encode())
+        finally:
+            os._exit(0)
+    os.close(writer)
+    with open(reader) as answer:
+        text = answer.read()
+    os.waitpid(child, 0)
+    return text or None
