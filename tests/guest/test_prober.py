@@ -484,7 +484,7 @@ def test_since_beyond_the_end_is_empty(prober: Prober) -> None:
     assert prober.rows(probe, 10**18) == ([], 0)
 
 
-@pytest.mark.debug_kernel
+@pytest.mark.debug_kernel_at_length
 def test_row_of_many_tasks_spans_messages(prober: Prober) -> None:
     end = threading.Event()
     threads = [threading.Thread(target=end.wait) for _ in range(uapi.MAX_TASKS)]
@@ -569,7 +569,7 @@ def paged(row: Row) -> list[int]:
     return [value for name in PAGED if (value := cells[name]) is not None]
 
 
-@pytest.mark.debug_kernel
+@pytest.mark.debug_kernel_at_length
 @two_cpus
 def test_paging_grows_while_its_cpu_comes_and_goes(
     prober: Prober, null_blk: Callable[..., str]
