@@ -20,6 +20,7 @@ ROOT = Path(spekctl.__file__).parent
 OF_MANY = {
     "gate/test_recipes.py",
     "plots/test_every_plot.py",
+    "test_control_characters.py",
     "test_damaged_results.py",
     "test_hostile.py",
     "test_licence.py",

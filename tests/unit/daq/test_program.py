@@ -545,7 +545,7 @@ def test_in_another_network_namespace_that_is_why_the_prober_is_not_there(progra
     unshare = ["unshare", "--user", "--map-root-user", "--net"]
     if subprocess.run([*unshare, "true"], capture_output=True, check=False).returncode:
         pytest.skip("this machine lets nobody make namespaces")
-    command = [*unshare, program, "-s", "sim"]
+    command = [*unshare, str(program), "-s", "sim"]
     done = subprocess.run(command, capture_output=True, text=True, check=False)
     assert done.returncode == 5
     assert "in the initial network namespace only" in done.stderr

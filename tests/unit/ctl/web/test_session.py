@@ -15,7 +15,7 @@ import pytest
 from spekctl.errors import RefusedError, SpekError
 from spekctl.host.client import HostError
 from spekctl.host.protocol import AnyEvent, Ended, Hello, Note, Rows, Started
-from spekctl.kernel.gen.spek import Phase, RunState
+from spekctl.kernel.records import Phase, RunState
 from spekctl.run.progress import Clock, DirectionFigures, Figures
 from spekctl.web.library import Library
 from spekctl.web.session import Session
