@@ -578,7 +578,7 @@ def test_paging_grows_while_its_cpu_comes_and_goes(
     read = ["dd", f"if={null_blk(size_mb=64)}", "of=/dev/null", "bs=1M", "iflag=direct"]
     begin = proc_paged()
     with cpu1_restored():
-        probe = prober.start(MS)
+        probe = prober.start(MS, ring_rows=256)
         for _ in range(10):
             subprocess.run(["taskset", "-c", "1", *read], check=True, capture_output=True)
             CPU1.write_text("0")
