@@ -92,20 +92,20 @@ ssize_t recvmsg(int fd, struct msghdr *msg, int flags)
 
 void fuzz_daq_push(const uint8_t *data, size_t size)
 {
-	static struct daq_meter meter = { .nr_rails = 1, .rail = { { .name = "r0" } } };
-	struct daq_feed_config config = { .name = "fuzz", .source = "fuzz", .meter = &meter };
+	static const struct daq_feed_config config = {
+		.name = "fuzz",
+		.source = "fuzz",
+		.nr_rails = 1,
+		.rail = { { .name = "r0", .lsb_nw = 1 } },
+	};
 	struct spek_prober_power_sample sample = { .at_ns = 1 };
 	struct daq_status status = { .uncertainty_ns = 1 };
 	struct daq_push push = { .family = 30 };
 	struct daq_error err = { "" };
-	struct daq_channel channel = { .name = "c" };
 	int error;
 
 	answers = (struct fuzz_input){ data, size };
-	meter.channel = &channel;
-	daq_calibration_default(&meter.rail[0].cal);
-	meter.rail[0].cal.voltage_uv = 12000000;
-	error = daq_push_open(&push, &config, 0, &err);
+	error = daq_push_open(&push, &config, &err);
 	FUZZ_REQUIRE(!error || (error < 0 ? err.text[0] : 1), "a failure has a sentence");
 	if (error) {
 		/* the rest as if the feed were open */
