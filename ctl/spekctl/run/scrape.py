@@ -43,7 +43,7 @@ def _runs(kernel: Kernel) -> list[tuple[RunInfo, list[StatsCell]]]:
     return found
 
 
-# Rows are held back until their power has come: so far back the latest complete one is looked for.
+# How far back to look for a row whose power has arrived.
 _BACK_NS, _BACK_ROWS = 10**9, 256
 
 
@@ -65,12 +65,15 @@ def everything(connect: Callable[[], Kernel]) -> Scraped:
 
 def _probe() -> ProbeCounters | None:
     """The probe and its latest row, if it has one; None without a probe or prober."""
-    with contextlib.suppress(NoKernelSideError), prober.Prober() as source:
+    # NotFoundError: the probe was deleted meanwhile.
+    with contextlib.suppress(NoKernelSideError, NotFoundError), prober.Prober() as source:
         info = source.info()
         if info.state is ProbeState.IDLE:
             return None
         back = min(_BACK_ROWS, _BACK_NS // info.interval_ns + 1)
-        rows, _ = source.rows(info.id, max(0, info.rows - 1 - back), hold=True)
+        since = max(0, info.rows - 1 - back)
+        # Where power takes longer to arrive, the other tables are worth telling without it.
+        rows = source.rows(info.id, since, hold=True)[0] or source.rows(info.id, since)[0]
         return ProbeCounters(
             *(info.id, info.owner_name, info.state, info.rows, info.missed),
             _tables(info, rows[-1]) if rows else {},

@@ -96,6 +96,8 @@ class FakeProber:
     oldest: int = 0
     most: int = 1000
     busy: bool = False
+    gone: bool = False
+    power_is_late: bool = False
     left_out: dict[str, int] = field(default_factory=dict)
     calls: list[str] = field(default_factory=list)
     asked: list[int] = field(default_factory=list)  # first rows that were asked for
@@ -153,8 +155,12 @@ class FakeProber:
         )
 
     def rows(self, probe: int, since: int = 0, *, hold: bool = False) -> tuple[list[Row], int]:
-        assert hold and probe == self.probe
+        assert probe == self.probe
+        if self.gone:
+            raise error_from_errno(2, "There is no such probe.", "sample-get")
         self.asked.append(since)
+        if hold and self.power_is_late:
+            return [], 0
         return [row_of(seq) for seq in range(max(since, self.oldest), self.seq + 1)], 0
 
     def samples(self, probe: int, after: Row | None = None, *, hold: bool = False) -> Batch:

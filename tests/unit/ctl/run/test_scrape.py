@@ -51,6 +51,21 @@ def test_a_probe_without_a_row_has_none_yet(kernel: FakeKernel, fake: FakeProber
     assert found.probe is not None and found.probe.tables == {}
 
 
+def test_late_power_does_not_hide_the_other_tables(kernel: FakeKernel, fake: FakeProber) -> None:
+    fake.start(SECOND)
+    fake.seq, fake.power_is_late = 5, True
+    probe = scrape.everything(lambda: kernel).probe
+    assert probe is not None and probe.tables["cpu"]["0"]["switches"] == 2500
+
+
+def test_a_probe_that_is_deleted_meanwhile_is_left_out(
+    kernel: FakeKernel, fake: FakeProber
+) -> None:
+    fake.start(SECOND)
+    fake.gone = True
+    assert scrape.everything(lambda: kernel).probe is None
+
+
 def test_each_module_is_enough(fake: FakeProber, monkeypatch: pytest.MonkeyPatch) -> None:
     with pytest.raises(NoKernelSideError, match="spek is not loaded"):
         scrape.everything(missing)
