@@ -116,7 +116,7 @@ def stays_in(path: str, dev: Path = ROOTS.dev) -> bool:
             return True
         part = parts.pop()
         if part == "/":
-            # The path or the target of a link begins anew, and has to lead here.
+            # An absolute path, the first one or a link's target: it must begin with @dev.
             if list(reversed(parts))[: len(dev.parts) - 1] != list(dev.parts[1:]):
                 return False
             del parts[len(parts) - (len(dev.parts) - 1) :]

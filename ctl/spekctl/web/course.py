@@ -76,7 +76,7 @@ class Course:
                 del self._others[1 if self._others[0].name == "started" else 0]
             return
         self._recent.append((frame, rows))
-        # An event without rows has a clock only; it counts as one, since they come for ever.
+        # An event without rows, only a clock, counts as one row: a long run has many of them.
         self._recent_rows += max(rows, 1)
         self._recent_bytes += len(frame.data)
         while len(self._recent) > 1 and (

@@ -3,9 +3,8 @@
 
 Anybody on this machine can connect, send a byte now and then, and hold the connection. Here such a
 connection costs a descriptor and a buffer, not a thread. It has to send its whole head within
-HEAD_S, and only PLACES of them wait: a newer one takes the place of the oldest. A head that has
-arrived by the time its connection is accepted never waits, so that whoever sends one at once is
-served whatever the others do.
+HEAD_S, and at most PLACES of them wait: a newer one displaces the oldest. A client whose whole
+head is there when its connection is accepted is served at once, whatever the others do.
 """
 
 from __future__ import annotations
@@ -63,9 +62,9 @@ class Door:
         """Connections whose head is complete, after waiting at most @timeout_s for any."""
         ready = [key.data for key, _ in self._selector.select(timeout_s)]
         # Those that wait come first: what they have sent counts before they lose their place.
-        complete = [one for one in ready if one is not None and self._read(one)]
+        complete = [arrival for arrival in ready if arrival is not None and self._read(arrival)]
         now = self._clock()
-        for arrival in [one for one in self._waiting if one.until <= now]:
+        for arrival in [waiting for waiting in self._waiting if waiting.until <= now]:
             self._turn_away(arrival)
         if None in ready:
             # One a turn, so that those before it are read again before the next one comes.

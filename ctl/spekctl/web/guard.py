@@ -5,8 +5,8 @@ Any page that the user has open can send requests to a port of this machine. Suc
 know the token, cannot pass for us by a name that it resolves to this machine (DNS rebinding), and
 cannot send JSON with our origin.
 
-The token is not in a cookie: browsers send the cookies of a host to all its ports, and SameSite
-takes all ports for one site, so that a server of another user on this machine would receive it.
+The token is not in a cookie: browsers send a host's cookies to all of its ports, and SameSite does
+not tell ports apart, so another user's server on this machine would receive it.
 """
 
 from __future__ import annotations
@@ -54,7 +54,7 @@ class Guard:
     def is_in(self, head: bytes) -> bool:
         """The token is in the head of a request, as admits() takes it from a parsed one."""
         return any(
-            _equal(found[1].decode("latin-1"), self.token) for found in _BEARER.finditer(head)
+            _equal(header[1].decode("latin-1"), self.token) for header in _BEARER.finditer(head)
         )
 
     def key(self, place: str, files: Sequence[str]) -> str:

@@ -51,15 +51,15 @@ def libraries() -> list[Path]:
     """What requests import: Python's own library, and the packages that are installed. To be asked
     as root, since others may not even see that they are there."""
     paths = sysconfig.get_paths()
-    found = [Path(paths[name]) for name in ("stdlib", "platstdlib")]
+    places = [Path(paths[name]) for name in ("stdlib", "platstdlib")]
     for name in _LATER:
         spec = importlib.util.find_spec(name)
         if spec is None:
             continue
-        found += map(Path, spec.submodule_search_locations or ())
+        places += map(Path, spec.submodule_search_locations or ())
         if spec.origin is not None:
-            found.append(Path(spec.origin))
-    return [place for place in dict.fromkeys(found) if place.exists()]
+            places.append(Path(spec.origin))
+    return [place for place in dict.fromkeys(places) if place.exists()]
 
 
 def unreadable(places: Iterable[Path]) -> Path | None:

@@ -31,7 +31,7 @@ def fake(monkeypatch: pytest.MonkeyPatch) -> FakeProber:
 
 
 def text_of(fake: FakeProber, seq: int, openmetrics: bool = False) -> str:
-    """What is told of a probe whose latest row is @seq; -1: it has none."""
+    """Metrics of a probe whose latest row is number @seq; -1: there is no row yet."""
     fake.seq = seq
     return prometheus.text([], scrape.everything(FakeKernel).probe, openmetrics=openmetrics)
 
