@@ -7,9 +7,9 @@ import os
 import re
 import sys
 import tempfile
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
@@ -26,6 +26,8 @@ if TYPE_CHECKING:
     from spekctl.vm.runner import Outcome
     from spekctl.workload.layout import Target
 
+F = TypeVar("F", bound=Callable[..., Any])
+
 # Options of disks that change their size, or divide them into zones.
 _PROPERTIES = frozenset({"virtual_gb", "zoned", "zbc"})
 
@@ -41,6 +43,17 @@ Examples:
 Exit codes of --ab:
   0  same, or better    7  worse    8  undecided    1  a run failed    125  a guest failed
 """
+
+
+def _directories(name: str, help: str) -> Callable[[F], F]:
+    """A repeatable option for directories that exist."""
+    return click.option(
+        name,
+        multiple=True,
+        metavar="DIR",
+        type=FilePath(exists=True, file_okay=False, resolve_path=True),
+        help=help,
+    )
 
 
 @click.command(
@@ -90,22 +103,16 @@ Exit codes of --ab:
     help="Kill the guest after this time (90s, 10m). Its console then ends with the backtraces of "
     "its CPUs, as it does after SIGQUIT.  [default: none]",
 )
-@click.option(
+@_directories(
     "--share",
-    multiple=True,
-    metavar="DIR",
-    type=FilePath(exists=True, file_okay=False, resolve_path=True),
-    help="Directory that the guest may write to, beside the current one (unless that is /); "
+    "Directory that the guest may write to, beside the current one (unless that is /); "
     "repeatable. The guest sees all other files of the host read-only, except /tmp, which is its "
     "own unless it may write to the host's, and does not see changes made to them, or to programs, "
     "libraries and spekctl in any directory, while it runs.",
 )
-@click.option(
+@_directories(
     "--cached",
-    multiple=True,
-    metavar="DIR",
-    type=FilePath(exists=True, file_okay=False, resolve_path=True),
-    help="Directory, in one that the guest may write to, whose files it only reads, keeps in "
+    "Directory, in one that the guest may write to, whose files it only reads, keeps in "
     "memory and does not see changed, as a program's; repeatable.",
 )
 @click.option(
