@@ -17,6 +17,7 @@ from typing import Any
 
 import pytest
 from lib.guest.modules import threads_end
+from lib.guest.netlink_raw import Socket
 from lib.guest.prober import (
     HOTPLUG_STATES,
     MS,
@@ -198,11 +199,8 @@ def dump_request(family: int, command: int) -> bytes:
 
 
 def family_number() -> int:
-    from pyroute2 import GenericNetlinkSocket
-
-    with GenericNetlinkSocket() as sock:
-        sock.bind(uapi.FAMILY, uapi.message)
-        return int(sock.prid)
+    with Socket(uapi) as sock:
+        return sock.family
 
 
 def open_dump() -> socket.socket:

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Generic netlink for the clients of a family: requests, dumps, refusals, notifications.
 
-Messages are pyroute2's, which encodes and decodes them; kernel.netlink carries them.
+Requests are pyroute2's messages; kernel.netlink carries them, kernel.answers reads the answers.
 """
 
 from __future__ import annotations
@@ -25,6 +25,7 @@ from spekctl.errors import (
     SpekError,
     error_from_errno,
 )
+from spekctl.kernel.answers import HEADERS_LEN, answer
 from spekctl.kernel.netlink import (
     ATTR,
     NLM_F_ACK,
@@ -36,7 +37,6 @@ from spekctl.kernel.netlink import (
 )
 
 DUMP_TRIES = 20
-_HEADERS_LEN = 20  # struct nlmsghdr, struct genlmsghdr
 
 
 def not_loaded(module: str, root: Path = Path("/")) -> str:
@@ -145,12 +145,7 @@ class Link:
             request = length.to_bytes(4, sys.byteorder) + request[4:]
         with self._translated(_name(command), cls, [request, *more]):
             frames, interrupted = self._socket.exchange(request, more)
-        answers = []
-        for frame in frames:
-            answer = self._gen.message(frame.data)
-            answer.decode()
-            answers.append(named(type(answer), _decode(answer)))
-        return answers, interrupted
+            return [answer(self._gen, frame.data) for frame in frames], interrupted
 
     def ask(self, command: IntEnum, **values: Any) -> dict[str, Any]:
         """A request that is answered with one message.
@@ -206,7 +201,7 @@ def _blamed(cls: Any, data: bytes, offset: int) -> tuple[str, int] | None:
     """Which top-level attribute of a request holds the byte at @offset, and which of its kind."""
     keys = {row[0]: key for key, attr in cls.keys.items() for row in cls.nla_map if row[1] == attr}
     counts: dict[int, int] = {}
-    for position, kind, payload in attributes(data, _HEADERS_LEN):
+    for position, kind, payload in attributes(data, HEADERS_LEN):
         if position <= offset < position + ATTR.size + len(payload):
             return (keys[kind], counts.get(kind, 0)) if kind in keys else None
         counts[kind] = counts.get(kind, 0) + 1
@@ -240,49 +235,6 @@ def _bulk_attributes(cls: Any, values: dict[str, memoryview]) -> Iterator[memory
         yield ATTR.pack(ATTR.size + len(value), numbers[cls.keys[key]])
         yield value
         yield bytes(-len(value) % 4)
-
-
-def _decode(message: Any) -> dict[str, Any]:
-    """A message or nest -> values by name; what it does not carry is not there."""
-    cls = type(message)
-    names = {attr: key for key, attr in cls.keys.items()}
-    kinds = {row[1]: row[2] for row in cls.nla_map}
-    values: dict[str, Any] = {}
-    for attr, value in message["attrs"]:
-        key = names.get(attr)
-        if key is None:
-            continue
-        if hasattr(value, "nla_map"):
-            value = _decode(value)
-        elif kinds[attr] == "asciiz" and isinstance(value, bytes):
-            # A name is any bytes; pyroute2 leaves those that are no UTF-8 as they are.
-            value = value.decode(errors="backslashreplace")
-        if key in cls.multi:
-            values.setdefault(key, []).append(value)
-        else:
-            values[key] = value
-    return values
-
-
-def named(cls: Any, values: dict[str, Any]) -> dict[str, Any]:
-    """An answer as records have it: words for numbers that have some, plural names for lists."""
-    kinds = {row[1]: row[2] for row in cls.nla_map}
-    found: dict[str, Any] = {}
-    for key, value in values.items():
-        kind = kinds[cls.keys[key]]
-        inner = getattr(cls, kind) if kind.startswith("nest_") else None
-        word = cls.enums.get(key)
-
-        def one(value: Any, inner: Any = inner, word: Any = word) -> Any:
-            if inner is not None:
-                return named(inner, value)
-            return word.of(value) if word is not None else value
-
-        if key in cls.multi:
-            found[cls.multi[key]] = [one(each) for each in value]
-        else:
-            found[key] = one(value)
-    return found
 
 
 class Connection(abc.ABC):

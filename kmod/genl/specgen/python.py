@@ -73,17 +73,7 @@ def python_module(spec: Spec, outputs: Outputs) -> str:
         out += python_set(spec, outputs, attr_set, "genlmsg")
     out += ["", "", "MESSAGES: dict[int, Any] = {"]
     out += [f"    Cmd.{upper(op.name)}: {camel(op.attrs.name)}Msg," for op in spec.ops]
-    out += ["}", "", ""]
-    out += [
-        "def message(data: Any, offset: int = 0) -> Any:",
-        '    """Make the message object for the bytes at offset; pyroute2 takes it for a class.',
-        "",
-        "    pyroute2 knows one class for each family, but the attributes depend on the command,",
-        "    which is the first byte after the 16 bytes of struct nlmsghdr.",
-        '    """',
-        "    cls = MESSAGES.get(data[offset + 16], genlmsg)",
-        "    return cls(data, offset=offset)",
-    ]
+    out += ["}"]
     return "\n".join(out) + "\n"
 
 

@@ -9,24 +9,13 @@ from enum import IntEnum
 from pathlib import Path
 from typing import Any
 
+from lib.fakes.link import read_back
+
 from spekctl.errors import error_from_errno
-from spekctl.kernel import link
 from spekctl.kernel.gen import spek_drive as uapi
 from spekctl.kernel.gen.spek_drive_records import Condition, DriveState, Phase, Rail
 
 SECOND = 10**9
-
-
-def sent(command: IntEnum, values: dict[str, Any]) -> dict[str, Any]:
-    """@values after a round trip through a message of @command."""
-    cls = uapi.MESSAGES[command]
-    message = cls()
-    message["cmd"], message["version"] = int(command), uapi.VERSION
-    message["attrs"] = link._encode(cls, values)
-    message.encode()
-    again = cls(bytes(message.data))
-    again.decode()
-    return link.named(cls, link._decode(again))
 
 
 @dataclass
@@ -58,7 +47,7 @@ class FakeDrives:
 
     def ask(self, command: IntEnum, **values: Any) -> dict[str, Any]:
         self.asked.append(command.name)
-        values = sent(command, values)
+        values = read_back(uapi, command, values)
         if command == uapi.Cmd.DRIVE_NEW:
             return {"id": self._make(values)}
         drive = self._one(values["id"])
@@ -92,7 +81,7 @@ class FakeDrives:
     def tell(self, command: IntEnum, **values: Any) -> None:
         self.asked.append(command.name)
         assert command == uapi.Cmd.DRIVE_DEL
-        drive = self._one(sent(command, values)["id"])
+        drive = self._one(read_back(uapi, command, values)["id"])
         if self.stays:
             drive["state"] = DriveState.DELETING
         else:

@@ -7,8 +7,19 @@ from enum import IntEnum
 from types import ModuleType
 from typing import Any
 
+from spekctl.kernel import answers
 from spekctl.kernel import link as kernel_link
 from spekctl.kernel.gen import spek
+
+
+def read_back(contract: Any, command: IntEnum, values: dict[str, Any]) -> dict[str, Any]:
+    """@values after a round trip through a message of @command."""
+    cls = contract.MESSAGES[command]
+    message = cls()
+    message["cmd"], message["version"] = int(command), contract.VERSION
+    message["attrs"] = kernel_link._encode(cls, values)
+    message.encode()
+    return answers.answer(contract, bytes(message.data))
 
 
 class FakeLink:
@@ -21,11 +32,11 @@ class FakeLink:
 
     def dump(self, command: IntEnum, **values: Any) -> list[dict[str, Any]]:
         self.asked.append((command.name, values))
-        return [kernel_link.named(self._contract.MESSAGES[command], one) for one in self.answers]
+        return [read_back(self._contract, command, one) for one in self.answers]
 
     def ask(self, command: IntEnum, **values: Any) -> dict[str, Any]:
         self.asked.append((command.name, values))
-        return kernel_link.named(self._contract.MESSAGES[command], self.answers[0])
+        return read_back(self._contract, command, self.answers[0])
 
     def tell(self, command: IntEnum, **values: Any) -> None:
         self.asked.append((command.name, values))

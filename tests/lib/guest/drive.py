@@ -21,13 +21,14 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from lib.guest.netlink_raw import Refusal, Socket
+from lib.guest.netlink_raw import Answer, Refusal, Socket
 
 from spekctl.documents.histogram import count_of, merge
 from spekctl.errors import SpekError
+from spekctl.kernel.answers import answer
 from spekctl.kernel.client import Client, Patience, _run_attributes, endless
 from spekctl.kernel.gen import spek
-from spekctl.kernel.link import Link, named
+from spekctl.kernel.link import Link
 from spekctl.kernel.records import (
     Direction,
     Histogram,
@@ -70,7 +71,7 @@ class PlainLink(Link):
 
     def ask(self, command: Any, **values: Any) -> dict[str, Any]:
         """A request that is answered with one message."""
-        return self._named(command, self._plain.ask(command, **values).values)[0]
+        return self._named(self._plain.ask(command, **values))[0]
 
     def tell(self, command: Any, **values: Any) -> None:
         """A request that is only acknowledged."""
@@ -79,13 +80,12 @@ class PlainLink(Link):
     def dump(self, command: Any, **values: Any) -> list[dict[str, Any]]:
         """All messages of a dump that was not interrupted."""
         while True:
-            answer = self._plain.dump(command, **values)
-            if not answer.interrupted:
-                return self._named(command, answer.values)
+            found = self._plain.dump(command, **values)
+            if not found.interrupted:
+                return self._named(found)
 
-    def _named(self, command: Any, answers: list[dict[str, Any]]) -> list[dict[str, Any]]:
-        cls = self._plain.class_of(command)
-        return [named(cls, one) for one in answers]
+    def _named(self, found: Answer) -> list[dict[str, Any]]:
+        return [answer(spek, message.data) for message in found.messages]
 
 
 def make_ready(link: PlainLink, config: RunConfig) -> int:

@@ -70,12 +70,13 @@ class Refusal(Exception):
 
 @dataclass
 class Message:
-    """A message of the family, taken apart."""
+    """A message of the family, as it came and taken apart."""
 
     cmd: int
     flags: int
     seq: int
     values: dict[str, Any]
+    data: bytes
 
 
 @dataclass
@@ -304,7 +305,8 @@ class Socket:
     def message(self, frame: Frame) -> Message:
         payload = frame.data[HEADER.size :]
         cls = self.spec.MESSAGES[payload[0]]
-        return Message(payload[0], frame.flags, frame.sequence, decode(cls, payload[GENL.size :]))
+        values = decode(cls, payload[GENL.size :])
+        return Message(payload[0], frame.flags, frame.sequence, values, frame.data)
 
     def notification(self, timeout_s: float = 30.0) -> Message:
         """The next message of a multicast group."""

@@ -648,18 +648,6 @@ def test_nests_carry_the_nested_flag() -> None:
     assert kind == worker | 0x8000
 
 
-def test_message_finds_the_class_by_command() -> None:
-    from spekctl.kernel.gen import spek
-
-    data = bytearray(encode(spek.StatsMsg, run=5, ios=10))
-    data[16] = int(spek.Cmd.STATS_GET)
-    message = spek.message(b"\0" * 8 + bytes(data), offset=8)
-    assert isinstance(message, spek.StatsMsg)
-    message.decode()
-    assert to_dict(message) == {"run": 5, "ios": 10}
-    assert spek.message(bytes(16) + b"\xff\x01\0\0").__class__.__name__ == "genlmsg"
-
-
 def test_padding_of_64_bit_attributes_is_skipped() -> None:
     """nla_put_u64_64bit() may put an empty attribute before an unaligned one."""
     from spekctl.kernel.gen import spek

@@ -1050,13 +1050,3 @@ MESSAGES: dict[int, Any] = {
     Cmd.TRACE_FEED: TraceMsg,
     Cmd.TRACE_END: TraceMsg,
 }
-
-
-def message(data: Any, offset: int = 0) -> Any:
-    """Make the message object for the bytes at offset; pyroute2 takes it for a class.
-
-    pyroute2 knows one class for each family, but the attributes depend on the command,
-    which is the first byte after the 16 bytes of struct nlmsghdr.
-    """
-    cls = MESSAGES.get(data[offset + 16], genlmsg)
-    return cls(data, offset=offset)

@@ -8,7 +8,8 @@ import struct
 from pathlib import Path
 
 import pytest
-from lib.fakes.drives import FakeDrives, sent
+from lib.fakes.drives import FakeDrives
+from lib.fakes.link import read_back
 
 from spekctl.drive import file
 from spekctl.errors import SpekError
@@ -39,7 +40,7 @@ FLASH = ("mtron-msd", "vertex2")
 @pytest.mark.parametrize("name", FLASH)
 def test_flash_fits_into_a_message(name: str) -> None:
     model = file.load(name)
-    got = sent(uapi.Cmd.DRIVE_NEW, values_of(model, Making(serial="S1", queue_depth=8)))
+    got = read_back(uapi, uapi.Cmd.DRIVE_NEW, values_of(model, Making(serial="S1", queue_depth=8)))
     assert model.flash is not None
     assert (got["flash_channels"], got["sectors"]) == (model.flash.channels, model.capacity)
     assert (got["page_sectors"], got["block_pages"]) == (
@@ -63,7 +64,7 @@ def test_flash_fits_into_a_message(name: str) -> None:
 @pytest.mark.parametrize("name", [name for name in file.names() if name not in FLASH])
 def test_every_model_fits_into_a_message(name: str) -> None:
     model = file.load(name)
-    got = sent(uapi.Cmd.DRIVE_NEW, values_of(model, Making()))
+    got = read_back(uapi, uapi.Cmd.DRIVE_NEW, values_of(model, Making()))
     assert (got["heads"], got["sectors"]) == (model.heads, model.capacity)
     assert (got["layout"], got["policy"]) == (Layout(model.layout), Policy.SPTF)
     assert got["period_ps"] == model.period_ps
@@ -82,7 +83,7 @@ def test_every_model_fits_into_a_message(name: str) -> None:
 def test_arms_watts_and_options() -> None:
     model = file.load("mach2")
     making = Making(Policy.CLOOK, 8, 16, 500_000_000, 2**63, "name", "S1", Store.NONE, 4096, 50_000)
-    got = sent(uapi.Cmd.DRIVE_NEW, values_of(model, making))
+    got = read_back(uapi, uapi.Cmd.DRIVE_NEW, values_of(model, making))
     assert (got["arms"], got["channels"], got["split"], got["band_cylinders"]) == (2, 2, 1, 128)
     assert struct.unpack("=2Q", got["arm_angles"]) == (0, 2**63)
     assert (got["policy"], got["window"], got["queue_depth"]) == (Policy.CLOOK, 8, 16)
@@ -99,7 +100,9 @@ def test_parts_that_work_together_and_a_cache() -> None:
     settings += ["arms.count=4", "arms.channels=2", "arms.moving=4", "cache.segments=16"]
     settings += ["cache.segment_kib=512", "cache.ahead_kib=256", "cache.write_kib=1024"]
     settings += ["cache.hit_ms=0.1", "cache.bus_mb_s=300"]
-    got = sent(uapi.Cmd.DRIVE_NEW, values_of(file.load("barracuda-es", settings), Making()))
+    got = read_back(
+        uapi, uapi.Cmd.DRIVE_NEW, values_of(file.load("barracuda-es", settings), Making())
+    )
     assert (got["surfaces"], got["stacks"], got["moving"], got["channels"]) == (2, 2, 4, 2)
     assert (got["zero_latency"], got["heads_per_surface"]) == (1, 2)
     assert struct.unpack("=2Q", got["head_angles"]) == (0, 2**63)
