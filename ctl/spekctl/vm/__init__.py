@@ -7,6 +7,7 @@ disks.py       what a guest gets to test: null_blk, scsi_debug, nvme, virtio
 bytecode.py    Python's bytecode, made before a guest needs it
 clock.py       how a guest tells that its clock counts instructions
 accel.py       KVM or TCG: found out by booting, remembered
+virtme_run.py  virtme-run, with a root file system that guests cache
 runner.py      starts QEMU through virtme-ng, carries output, signals and the exit status
 guest_side.py  the same, seen from inside
 """

@@ -333,7 +333,8 @@ class _Run:
     def _command(self) -> list[str]:
         guest = self.guest
         script = Path(__file__).with_name("guest_side.py")
-        command = [sys.executable, "-m", "virtme.commands.run"]
+        # -P: modules of this directory do not stand in for others of their names.
+        command = [sys.executable, "-P", str(Path(__file__).with_name("virtme_run.py"))]
         if guest.kernel.build_tree:
             command += ["--kdir", str(guest.kernel.headers), "--mods", "auto"]
         else:
