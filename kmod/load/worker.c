@@ -50,6 +50,7 @@
 #include "trace.h"
 #include "verify.h"
 #include "worker.h"
+#include "worker_arm.h"
 #include "worker_issue.h"
 #include "worker_phase.h"
 #include "worker_state.h"

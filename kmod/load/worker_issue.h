@@ -76,7 +76,6 @@ struct spek_issue {
 	struct spek_poller *poller;
 };
 
-void spek_worker_init_lanes(struct spek_worker *w);
 bool spek_worker_issue(struct spek_worker *w, u64 now_ns);
 void spek_worker_give_way(struct spek_worker *w);
 void spek_worker_leave_zone(struct spek_worker *w, const struct spek_slot *failed);
