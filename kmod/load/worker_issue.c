@@ -454,7 +454,7 @@ void spek_worker_drop_stalled(struct spek_worker *w)
 
 	/* Without parts (out of memory) it has not requested its blocks. */
 	if (w->zone_gate)
-		spek_zone_drop(w->zone_gate, asu);
+		spek_zone_drop(w->zone_gate, slot, asu);
 	if (w->verify && slot->nr_parts)
 		spek_verify_drop(w->verify, &slot->op, asu, w->issue.stalled_part);
 	WRITE_ONCE(w->issue.stalled, NULL);

@@ -8,8 +8,8 @@
  * keeps them in order on every kernel: before v6.10 the order of several bios for one zone is that
  * of their arrival at the elevator, and there may be none. An operation that has to wait becomes
  * issue.stalled, like one for which the driver has no room. If its zone has old data, the gate
- * resets the zone meanwhile: at most one such command of a worker is in flight. With stamped data
- * that reset is a writer of all blocks of the zone (verify.c).
+ * resets the zone meanwhile: at most one such command of a worker is in flight for each address
+ * range. With stamped data that reset is a writer of all blocks of the zone (verify.c).
  *
  * A zone with a failed operation is left, and reset before the zone that takes its place is
  * written. A failed reset is not reported by itself: the next write to the zone fails, too.
@@ -345,19 +345,37 @@ void spek_zone_map_destroy(struct spek_zone_map *map)
 /* ---- during the run ---- */
 
 /**
+ * struct spek_zone_prep - the command that an operation on the zones of an asu waits for
+ * @gate: of the worker
+ * @bio: the command
+ * @done: @bio has come back
+ * @is_out: @bio was sent, and its end not seen yet
+ * @waits: @reset waits for its blocks
+ * @recovers: @bio resets a lost zone, for an operation on another one
+ * @reset: with stamped data, the last reset that @bio was for, or that waits
+ *
+ * Operations on one asu are asked for in their order, so one waits at a time.
+ */
+struct spek_zone_prep {
+	struct spek_zone_gate *gate;
+	struct bio bio;
+	struct completion done;
+	bool is_out;
+	bool waits;
+	bool recovers;
+	struct spek_op reset;
+};
+
+/**
  * struct spek_zone_gate - what a worker's operations on zones wait for; the worker's own
  * @map: of the run
  * @gen: of the worker, which has the pointers
  * @count: requests sent to each target, of the worker
  * @verify: with stamped data, else NULL
  * @inflight: of the worker, for waking it
- * @bio: command that prepares a zone
- * @done: @bio has come back
- * @is_out: @bio was sent, and its end not seen yet
+ * @nr_out: entries of @prep that are with their devices
  * @is_woken: what the last operation asked for waits for will come back to the worker
- * @waits: @reset waits for its blocks
- * @recovers: @bio resets a lost zone, for an operation on another one
- * @reset: with stamped data, the last reset that @bio was for, or that waits
+ * @prep: by asu
  */
 struct spek_zone_gate {
 	const struct spek_zone_map *map;
@@ -365,13 +383,9 @@ struct spek_zone_gate {
 	struct spek_target_count *count;
 	struct spek_verify *verify;
 	const struct spek_inflight *inflight;
-	struct bio bio;
-	struct completion done;
-	bool is_out;
+	u32 nr_out;
 	bool is_woken;
-	bool waits;
-	bool recovers;
-	struct spek_op reset;
+	struct spek_zone_prep prep[SPEK_MAX_ASUS];
 };
 
 /**
@@ -391,6 +405,7 @@ struct spek_zone_gate *spek_zone_gate_create(const struct spek_zone_map *map,
 					     const struct spek_inflight *inflight, int node)
 {
 	struct spek_zone_gate *gate = kzalloc_node(sizeof(*gate), GFP_KERNEL, node);
+	u32 i;
 
 	if (!gate)
 		return NULL;
@@ -398,7 +413,10 @@ struct spek_zone_gate *spek_zone_gate_create(const struct spek_zone_map *map,
 	gate->count = count;
 	gate->verify = verify;
 	gate->inflight = inflight;
-	init_completion(&gate->done);
+	for (i = 0; i < SPEK_MAX_ASUS; i++) {
+		gate->prep[i].gate = gate;
+		init_completion(&gate->prep[i].done);
+	}
 	return gate;
 }
 
@@ -439,14 +457,15 @@ static void count_one(struct spek_target_count *count, u32 kind)
 
 static void end_preparation(struct bio *bio)
 {
-	struct spek_zone_gate *gate = container_of(bio, struct spek_zone_gate, bio);
+	struct spek_zone_prep *prep = container_of(bio, struct spek_zone_prep, bio);
+	const struct spek_inflight *inflight = prep->gate->inflight;
 
 	/* An RCU read section, as in spek_part_end_io(): the worker may end. */
 	preempt_disable();
-	complete(&gate->done);
+	complete(&prep->done);
 	smp_mb();	/* pairs with the one of wait() in worker.c: see there for lost wakeups */
-	if (READ_ONCE(gate->inflight->idle))
-		wake_up_process(gate->inflight->task);
+	if (READ_ONCE(inflight->idle))
+		wake_up_process(inflight->task);
 	preempt_enable();
 }
 
@@ -459,47 +478,62 @@ static void end_preparation(struct bio *bio)
  */
 bool spek_zone_has_news(struct spek_zone_gate *gate)
 {
-	return gate->is_out && completion_done(&gate->done);
+	u32 left = gate->nr_out, i;
+
+	for (i = 0; left && i < SPEK_MAX_ASUS; i++) {
+		if (!gate->prep[i].is_out)
+			continue;
+		if (completion_done(&gate->prep[i].done))
+			return true;
+		left--;
+	}
+	return false;
 }
 
 /* With stamped data. Return: true if the zone at @addr, for which @op waits, can be reset now */
 static bool acquire_zone(struct spek_zone_gate *gate, const struct spek_op *op, u64 addr,
 			 const struct spek_asu_map *asu)
 {
+	struct spek_zone_prep *prep = &gate->prep[op->asu];
+
 	/* Another zone was lost meanwhile. */
-	if (gate->waits && gate->reset.addr != addr)
-		spek_verify_drop(gate->verify, &gate->reset, asu, false);
-	gate->reset = *op;
-	gate->reset.kind = SPEK_OP_ZONE_RESET;
-	gate->reset.addr = addr;
-	gate->waits = !spek_verify_acquire(gate->verify, &gate->reset, asu);
-	return !gate->waits;
+	if (prep->waits && prep->reset.addr != addr)
+		spek_verify_drop(gate->verify, &prep->reset, asu, false);
+	prep->reset = *op;
+	prep->reset.kind = SPEK_OP_ZONE_RESET;
+	prep->reset.addr = addr;
+	prep->waits = !spek_verify_acquire(gate->verify, &prep->reset, asu);
+	return !prep->waits;
 }
 
 /* The block layer counts commands on zones as writes of no bytes. */
-static void send(struct spek_zone_gate *gate, const struct spek_part *part, u64 sector,
+static void send(struct spek_zone_prep *prep, const struct spek_part *part, u64 sector,
 		 bool reset)
 {
-	struct spek_target_count *count = &gate->count[part->target_index];
+	struct spek_target_count *count = &prep->gate->count[part->target_index];
 	struct block_device *bdev = part->target->handle.bdev;
 
-	reinit_completion(&gate->done);
-	gate->is_out = true;
+	reinit_completion(&prep->done);
+	prep->is_out = true;
+	prep->gate->nr_out++;
 	count_one(count, SPEK_COUNT_WRITE);
 	count_one(count, reset ? SPEK_COUNT_ZONE_RESET : SPEK_COUNT_ZONE_OPEN);
-	bio_init(&gate->bio, bdev, NULL, 0,
+	bio_init(&prep->bio, bdev, NULL, 0,
 		 (reset ? REQ_OP_ZONE_RESET : REQ_OP_ZONE_OPEN) | REQ_SYNC);
-	gate->bio.bi_iter.bi_sector = sector;
-	gate->bio.bi_end_io = end_preparation;
-	submit_bio(&gate->bio);
+	prep->bio.bi_iter.bi_sector = sector;
+	prep->bio.bi_end_io = end_preparation;
+	submit_bio(&prep->bio);
 }
 
-static void end_wait(struct spek_zone_gate *gate, const struct spek_asu_map *asu)
+static void end_wait(struct spek_zone_prep *prep, const struct spek_asu_map *asu)
 {
-	gate->is_out = false;
-	if (gate->verify && bio_op(&gate->bio) == REQ_OP_ZONE_RESET)
-		spek_verify_release(gate->verify, &gate->reset, asu, gate->bio.bi_status);
-	bio_uninit(&gate->bio);
+	struct spek_verify *verify = prep->gate->verify;
+
+	prep->is_out = false;
+	prep->gate->nr_out--;
+	if (verify && bio_op(&prep->bio) == REQ_OP_ZONE_RESET)
+		spek_verify_release(verify, &prep->reset, asu, prep->bio.bi_status);
+	bio_uninit(&prep->bio);
 }
 
 /* Send the reset or opening that @answer asks for, if its blocks can be acquired. */
@@ -514,9 +548,9 @@ static void prepare(struct spek_zone_gate *gate, const struct spek_slot *slot,
 	if (gate->verify && answer != SPEK_ZONE_OPEN && !acquire_zone(gate, &slot->op, addr, asu))
 		return;
 	spek_zones_begin(zones, &slot->op);
-	gate->recovers = answer == SPEK_ZONE_RECOVER;
-	send(gate, slot->part, (asu->asu->extent[0].start + addr) >> SECTOR_SHIFT,
-	     answer != SPEK_ZONE_OPEN);
+	gate->prep[slot->op.asu].recovers = answer == SPEK_ZONE_RECOVER;
+	send(&gate->prep[slot->op.asu], slot->part,
+	     (asu->asu->extent[0].start + addr) >> SECTOR_SHIFT, answer != SPEK_ZONE_OPEN);
 }
 
 /**
@@ -534,17 +568,19 @@ bool spek_zone_prepare(struct spek_zone_gate *gate, const struct spek_slot *slot
 		       const struct spek_asu_map *asu)
 {
 	struct spek_zones *zones = zones_of(gate, &slot->op);
+	struct spek_zone_prep *prep = &gate->prep[slot->op.asu];
 	enum spek_zone_answer answer;
 
 	gate->is_woken = false;
 	if (!zones)
 		return true;
-	if (gate->is_out) {
+	if (prep->is_out && !try_wait_for_completion(&prep->done)) {
 		gate->is_woken = true;
-		if (!try_wait_for_completion(&gate->done))
-			return false;
-		end_wait(gate, asu);
-		if (gate->recovers)
+		return false;
+	}
+	if (prep->is_out) {
+		end_wait(prep, asu);
+		if (prep->recovers)
 			spek_zones_recovered(zones, &slot->op);
 		else
 			spek_zones_prepared(zones, &slot->op);
@@ -552,7 +588,7 @@ bool spek_zone_prepare(struct spek_zone_gate *gate, const struct spek_slot *slot
 	answer = spek_zones_ask(zones, &slot->op);
 	if (answer != SPEK_ZONE_READY && answer != SPEK_ZONE_WAIT)
 		prepare(gate, slot, asu, answer);
-	gate->is_woken = answer == SPEK_ZONE_WAIT || gate->is_out;
+	gate->is_woken = answer == SPEK_ZONE_WAIT || prep->is_out;
 	return answer == SPEK_ZONE_READY;
 }
 
@@ -560,7 +596,7 @@ bool spek_zone_prepare(struct spek_zone_gate *gate, const struct spek_slot *slot
  * spek_zone_is_woken() - check whether the worker is woken for what an operation waits for
  * @gate: of the worker
  *
- * Context: the worker's thread, after an operation was asked for.
+ * Context: the worker's thread, after spek_zone_prepare() for the operation.
  * Return: true if it waits for an operation of the worker or for a command of the gate; false if it
  * waits for blocks that other workers may hold, or for nothing.
  */
@@ -625,21 +661,27 @@ bool spek_zone_is_waited_for(const struct spek_zone_gate *gate, const struct spe
 }
 
 /**
- * spek_zone_drop() - the operation that waits is given up
+ * spek_zone_drop() - an operation that waits is given up
  * @gate: of the worker
+ * @slot: of the operation
  * @asu: maps the operation to its target
  *
  * Context: the worker's thread; waits for a command that is with the device.
  */
-void spek_zone_drop(struct spek_zone_gate *gate, const struct spek_asu_map *asu)
+void spek_zone_drop(struct spek_zone_gate *gate, const struct spek_slot *slot,
+		    const struct spek_asu_map *asu)
 {
-	if (gate->waits)
-		spek_verify_drop(gate->verify, &gate->reset, asu, false);
-	gate->waits = false;
-	if (!gate->is_out)
+	struct spek_zone_prep *prep = &gate->prep[slot->op.asu];
+
+	if (!zones_of(gate, &slot->op))
 		return;
-	wait_for_completion_state(&gate->done, TASK_IDLE);
-	end_wait(gate, asu);
+	if (prep->waits)
+		spek_verify_drop(gate->verify, &prep->reset, asu, false);
+	prep->waits = false;
+	if (!prep->is_out)
+		return;
+	wait_for_completion_state(&prep->done, TASK_IDLE);
+	end_wait(prep, asu);
 }
 
 /**

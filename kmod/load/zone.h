@@ -48,7 +48,8 @@ void spek_zone_begin(struct spek_zone_gate *gate, const struct spek_slot *slot);
 bool spek_zone_end(struct spek_zone_gate *gate, const struct spek_slot *slot);
 bool spek_zone_is_waited_for(const struct spek_zone_gate *gate, const struct spek_slot *slot,
 			     const struct spek_slot *failed);
-void spek_zone_drop(struct spek_zone_gate *gate, const struct spek_asu_map *asu);
+void spek_zone_drop(struct spek_zone_gate *gate, const struct spek_slot *slot,
+		    const struct spek_asu_map *asu);
 
 void spek_zone_arm_append(struct spek_part *part);
 
