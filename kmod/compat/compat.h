@@ -285,6 +285,15 @@ static inline struct nlattr **spek_compat_dump_attrs(struct netlink_callback *cb
 #endif
 }
 
+static inline struct blk_mq_hw_ctx *spek_compat_queue_hctx(struct request_queue *q, u32 index)
+{
+#ifdef SPEK_HAVE_QUEUE_HCTX
+	return queue_hctx(q, index);
+#else
+	return xa_load(&q->hctx_table, index);
+#endif
+}
+
 /**
  * spek_compat_cookie_polls() - check whether a cookie names a queue that can be polled
  * @q: queue; the caller holds its usage counter, so hardware queues don't change
@@ -304,12 +313,36 @@ static inline bool spek_compat_cookie_polls(struct request_queue *q, blk_qc_t co
 #endif
 	if (cookie >= q->nr_hw_queues)
 		return false;
-#ifdef SPEK_HAVE_QUEUE_HCTX
-	hctx = queue_hctx(q, cookie);
-#else
-	hctx = xa_load(&q->hctx_table, cookie);
-#endif
+	hctx = spek_compat_queue_hctx(q, cookie);
 	return hctx && hctx->type == HCTX_TYPE_POLL;
+}
+
+/**
+ * spek_compat_queue_tags() - find the tags that a request is allocated from on this CPU
+ * @q: request-based queue; the caller holds its usage counter, so its tags stay
+ * @opf: operation and flags of the request
+ *
+ * Return: tags, or NULL while there are none.
+ */
+static inline struct sbitmap_queue *spek_compat_queue_tags(struct request_queue *q, blk_opf_t opf)
+{
+	const struct blk_mq_tag_set *set = q->tag_set;
+	enum hctx_type type = HCTX_TYPE_DEFAULT;
+	const struct blk_mq_hw_ctx *hctx;
+	struct blk_mq_tags *tags;
+
+	/* As blk_mq_get_hctx_type() and blk_mq_map_queue_type(), which are not exported. */
+	if (opf & REQ_POLLED)
+		type = HCTX_TYPE_POLL;
+	else if ((opf & REQ_OP_MASK) == REQ_OP_READ)
+		type = HCTX_TYPE_READ;
+	if (type >= set->nr_maps || !set->map[type].nr_queues)
+		type = HCTX_TYPE_DEFAULT;
+	hctx = spek_compat_queue_hctx(q, set->map[type].mq_map[raw_smp_processor_id()]);
+	if (!hctx)
+		return NULL;
+	tags = q->elevator ? hctx->sched_tags : hctx->tags;
+	return tags ? &tags->bitmap_tags : NULL;
 }
 
 /**

@@ -160,6 +160,19 @@ void spek_replay_complete(struct spek_replay_ring *ring, const struct spek_op *o
 }
 
 /**
+ * spek_replay_drop() - note that an operation is given up, of which nothing was sent
+ * @ring: of the worker
+ * @op: any operation of the worker
+ *
+ * Context: the worker's thread, after it has taken its last record.
+ */
+void spek_replay_drop(struct spek_replay_ring *ring, const struct spek_op *op)
+{
+	if (op->arrival == ring->arrival)
+		WRITE_ONCE(ring->issued, ring->issued - 1);
+}
+
+/**
  * spek_replay_has_news() - check whether spek_replay_refill() would change anything
  * @ring: of the worker
  * @gen: its generator

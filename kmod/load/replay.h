@@ -140,6 +140,7 @@ void spek_replay_view(const struct spek_replay *replay, u64 now_ns,
 void spek_replay_attach(struct spek_replay_ring *ring, struct spek_gen *gen, u64 start_ns);
 void spek_replay_refill(struct spek_replay_ring *ring, struct spek_gen *gen);
 void spek_replay_complete(struct spek_replay_ring *ring, const struct spek_op *op);
+void spek_replay_drop(struct spek_replay_ring *ring, const struct spek_op *op);
 bool spek_replay_has_news(const struct spek_replay_ring *ring, const struct spek_gen *gen);
 u64 spek_replay_backlog(const struct spek_replay_ring *ring, const struct spek_gen *gen,
 			u64 end_ns);

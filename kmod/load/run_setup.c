@@ -58,6 +58,7 @@ static int open_targets(struct spek_run *run, struct spek_refusal *refusal)
 		.ops = &holder_ops,
 		.backend = config->backend,
 		.polled = config->polled,
+		.shared = config->nr_targets > 1,
 		.plain = spek_workload_is_plain(&config->workload),
 		.choose = spek_backend_choose,
 	};

@@ -22,6 +22,7 @@
 #define SPEK_SLOT_CHUNK_MAX	(64u << 10)
 
 struct spek_outcome;
+struct spek_room;
 struct spek_slot;
 struct task_struct;
 
@@ -32,6 +33,8 @@ struct task_struct;
  * @worker: number of the worker, const
  * @shape: of the slots, const
  * @outstanding: operations issued and not accounted; worker-owned, read elsewhere with READ_ONCE
+ * @unsent: those of them of which nothing was sent yet; likewise
+ * @rooms: those whose queues the worker holds, linked by next_held; worker-owned
  * @nowait_bio: in submit_bio() with REQ_NOWAIT; cleared on BLK_STS_AGAIN; worker-owned
  * @done: slots that completed; completions add, the worker takes
  * @idle: the worker sleeps or is about to: an addition to @done wakes it
@@ -41,7 +44,9 @@ struct spek_inflight {
 	struct task_struct *task;
 	u32 worker;
 	u32 outstanding;
+	u32 unsent;
 	const struct spek_slot_shape *shape;
+	struct spek_room *rooms;
 	const struct bio *nowait_bio;
 
 	struct llist_head done ____cacheline_aligned;
@@ -83,7 +88,11 @@ struct spek_part {
  * @busy: outstanding; worker-owned, read elsewhere with READ_ONCE
  * @op: the operation
  * @inflight: its worker's, const
- * @next_free: link in the worker's list of free slots
+ * @next_free: link in the worker's list of free slots, or in a line (worker_line.h)
+ * @next_part: in a line: first part to send; NULL if all of it waits for blocks (verify.c), for its
+ *	zone (zone.c) or for memory
+ * @stalled: in a line, or taken out of one to be sent; worker-owned, as are the two around it
+ * @recuts: in a line: the part is too large for the limits as they are now
  * @vec: buffers for reads and for writes, one entry for each chunk, const; NULL if the run has
  *	none. What was read must not become what is written: the run says what that is.
  * @max_parts: entries of @part
@@ -100,6 +109,9 @@ struct spek_slot {
 	struct spek_op op;
 	struct spek_inflight *inflight;
 	struct spek_slot *next_free;
+	struct spek_part *next_part;
+	bool stalled;
+	bool recuts;
 	struct bio_vec *vec[2];
 	u32 max_parts;
 	struct spek_part *part;

@@ -59,7 +59,8 @@ struct spek_age {
  * struct spek_set - what one worker counts between two boundaries
  * @span: time in which it counted
  * @backlog: of this worker at the end; from @mark, when the collector has the set
- * @trace_backlog: trace: the same, counted by the worker
+ * @made_backlog: arrivals that were made and wait for their target without a slot, and records of a
+ *	trace that are due
  * @outstanding: of this worker at the end
  * @cpu_ns: CPU time of the worker since the set before
  * @switches: context switches of the worker since the set before
@@ -72,7 +73,7 @@ struct spek_age {
 struct spek_set {
 	struct spek_span span;
 	u64 backlog;
-	u64 trace_backlog;
+	u64 made_backlog;
 	u32 outstanding;
 	u64 cpu_ns;
 	u64 switches;

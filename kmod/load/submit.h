@@ -38,7 +38,7 @@ struct spek_backend_ops {
 };
 
 extern const struct spek_backend_ops spek_backend_bio;
-extern const struct spek_backend_ops spek_backend_bio_polled;
+extern const struct spek_backend_ops spek_backend_bio_nowait;
 extern const struct spek_backend_ops spek_backend_mq;
 extern const struct spek_backend_ops spek_backend_scsi;
 

@@ -2,10 +2,16 @@
 /*
  * Back end bio: submit_bio(), as file systems do. Works on every block device.
  *
- * submit_bio() may wait for a request, or for a frozen queue to thaw. A worker that polls must not
- * wait while any I/O of its own is outstanding: nobody else polls for that I/O, and it may be what
- * the wait is for. With nothing outstanding it does wait, so that a bio that has to be split,
- * which can't be submitted with REQ_NOWAIT, gets through.
+ * submit_bio() may wait for a request, or for a frozen queue to thaw. Two kinds of workers must not
+ * wait:
+ * - One that polls, while any I/O of its own is outstanding: nobody else polls for that I/O, and it
+ *   may be what the wait is for. With nothing outstanding it does wait, so that a bio that has to
+ *   be split, which can't be submitted with REQ_NOWAIT, gets through.
+ * - One that has several targets: the others would wait, too. Its bios have REQ_NOWAIT where the
+ *   block layer takes that. If limits have shrunk, the worker cuts them again. Commands without
+ *   data may have to be split, and wait. So do all bios on bio-based devices, of which some can't
+ *   tell a bio that would have waited from one that has failed, and on zoned ones, where the block
+ *   layer would take the zone for broken.
  */
 #include <linux/bio.h>
 #include "slot.h"
@@ -33,6 +39,13 @@ static u32 buffer_offset(const struct spek_part *part)
 	return bytes;
 }
 
+/* Requests that the block layer makes of a part with data. */
+static u32 nr_requests(const struct spek_part *part)
+{
+	return spek_target_requests(part->target, part->offset, part->bytes, buffer_offset(part),
+				    part->slot->inflight->shape->chunk_bytes);
+}
+
 /*
  * Return: true if a bio was split after its submission. It may have completed by now: a whole bio
  * has a count of 1; the last piece of a split one takes the count to 0 and clears the flag only
@@ -58,8 +71,7 @@ static noinline int count_cuts(struct spek_part *part)
 	if (bio_op(&part->bio) == REQ_OP_DISCARD || bio_op(&part->bio) == REQ_OP_WRITE_ZEROES ||
 	    !was_split(&part->bio))
 		return 0;
-	return spek_target_requests(part->target, part->offset, part->bytes, buffer_offset(part),
-				    part->slot->inflight->shape->chunk_bytes) - 1;
+	return nr_requests(part) - 1;
 }
 
 static int send_bio(struct spek_part *part)
@@ -81,7 +93,7 @@ static int send_bio(struct spek_part *part)
 }
 
 /**
- * spek_bio_submit() - the submit function of back end bio without polling, for calls without a
+ * spek_bio_submit() - the submit function of back end bio where it may wait, for calls without a
  * pointer
  * @part: armed
  *
@@ -97,23 +109,31 @@ static bool others_are_out(const struct spek_part *part)
 	const struct spek_slot *slot = part->slot;
 	u32 unsent = slot->nr_parts - (part - slot->part);
 
-	return slot->inflight->outstanding > 1 ||
+	/* Those that were not sent wait in lines (worker_line.c): nobody has to poll for them. */
+	return slot->inflight->outstanding - slot->inflight->unsent > 1 ||
 	       (slot->nr_parts > 1 && atomic_read(&slot->parts_left) > unsent);
 }
 
-/* Arm the part again, since the block layer has changed its bio. */
-static void arm_again(struct spek_part *part, u16 ioprio)
+/* Only plain reads and writes are polled for. */
+static bool may_wait(const struct spek_part *part)
+{
+	if (part->target->nowait)
+		return !spek_op_has_data(&part->slot->op);
+	return !others_are_out(part);
+}
+
+/* Arm a part with data again, since the block layer has changed its bio. */
+static void arm_again(struct spek_part *part, blk_opf_t opf, u16 ioprio)
 {
 	u32 hint = spek_compat_bio_write_hint(&part->bio);
 	const struct spek_slot *slot = part->slot;
 
-	spek_part_arm(part, buffer_offset(part), slot->inflight->shape->chunk_bytes,
-		      spek_target_opf(part->target, slot->op.write));
+	spek_part_arm(part, buffer_offset(part), slot->inflight->shape->chunk_bytes, opf);
 	part->bio.bi_ioprio = ioprio;
 	spek_compat_bio_set_write_hint(&part->bio, hint);
 }
 
-static void end_io_polled(struct bio *bio)
+static void end_io_nowait(struct bio *bio)
 {
 	struct spek_inflight *inflight = container_of(bio, struct spek_part, bio)->slot->inflight;
 
@@ -126,14 +146,15 @@ static void end_io_polled(struct bio *bio)
 	spek_part_end_io(bio);
 }
 
-static int submit_polled(struct spek_part *part)
+static int submit_nowait(struct spek_part *part)
 {
 	struct spek_inflight *inflight = part->slot->inflight;
 	struct bio *bio = &part->bio;
+	blk_opf_t opf = bio->bi_opf;
 	u16 ioprio = bio->bi_ioprio;
 	int cuts;
 
-	if (!others_are_out(part))
+	if (may_wait(part))
 		return send_bio(part);
 	bio->bi_opf |= REQ_NOWAIT;
 	inflight->nowait_bio = bio;
@@ -142,7 +163,11 @@ static int submit_polled(struct spek_part *part)
 		inflight->nowait_bio = NULL;
 		return cuts;
 	}
-	arm_again(part, ioprio);
+	arm_again(part, opf, ioprio);
+	/* It may have been refused because it would have to be split; here it never waits. */
+	if (part->target->nowait &&
+	    (spek_target_limits_changed(part->target) || nr_requests(part) > 1))
+		return -E2BIG;
 	return -EAGAIN;
 }
 
@@ -155,22 +180,22 @@ const struct spek_backend_ops spek_backend_bio = {
 	.end_io = spek_part_end_io,
 };
 
-const struct spek_backend_ops spek_backend_bio_polled = {
+const struct spek_backend_ops spek_backend_bio_nowait = {
 	.id = SPEK_BACKEND_BIO,
 	.cgroup = true,
 	.why_unsupported = why_unsupported,
 	.uses_cached_rqs = uses_cached_rqs,
-	.submit = submit_polled,
-	.end_io = end_io_polled,
+	.submit = submit_nowait,
+	.end_io = end_io_nowait,
 };
 
 /**
  * spek_backend_bio_of() - find the back end that sends bios to a target
- * @target: open; its @polled is set
+ * @target: open; its @polled and @nowait are set
  *
- * Return: the polling or the interrupt-driven bio back end.
+ * Return: the bio back end that waits for requests, or the one that does not.
  */
 const struct spek_backend_ops *spek_backend_bio_of(const struct spek_target *target)
 {
-	return target->polled ? &spek_backend_bio_polled : &spek_backend_bio;
+	return target->polled || target->nowait ? &spek_backend_bio_nowait : &spek_backend_bio;
 }

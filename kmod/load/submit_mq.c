@@ -20,6 +20,7 @@
 #include <linux/sizes.h>
 #include "../compat/plug.h"
 #include "../compat/series.h"
+#include "room.h"
 #include "slot.h"
 #include "submit.h"
 #include "submit_request.h"
@@ -189,6 +190,8 @@ static noinline int resubmit_part(struct spek_part *part)
 
 	if (spek_target_limits_changed(part->target))
 		return -E2BIG;
+	/* Its bio may wait. */
+	spek_rooms_release(part->slot->inflight);
 	bio_associate_blkg(&part->bio);
 	part->bio.bi_end_io = ops->end_io;
 	part->was_submitted = true;

@@ -191,6 +191,8 @@ int spek_target_open(struct spek_target *target, const struct spek_target_reques
 		goto err_put_queue;
 	}
 	spek_target_read_limits(target, request->chunk_bytes);
+	target->nowait = request->shared && queue_is_mq(q) && bdev_nowait(bdev) &&
+			 !bdev_is_zoned(bdev);
 	err = request->choose(target, request->backend, request->polled, request->plain,
 			      refusal);
 	if (err)

@@ -42,6 +42,7 @@ struct spek_seen_limits {
  * @seen: limits of the queue from which the four above were derived
  * @own_read_queues: reads have hardware queues of their own
  * @polled: poll for completions
+ * @nowait: bios with data must not wait for requests: the worker has other targets
  * @pools: hardware queues for the target's I/O that have requests of their own; U32_MAX: it is not
  *	request-based
  * @backend: how I/O reaches it
@@ -64,6 +65,7 @@ struct spek_target {
 	struct spek_seen_limits seen;
 	bool own_read_queues;
 	bool polled;
+	bool nowait;
 	u32 pools;
 	const struct spek_backend_ops *backend;
 	const char *backend_reason;
@@ -132,6 +134,7 @@ struct spek_target_view {
  * @ops: called when the device is removed
  * @backend: enum spek_backend wanted
  * @polled: completions will be polled for
+ * @shared: the run has other targets
  * @plain: the run only reads and writes
  * @choose: choose the back end of an open target; arguments as of spek_backend_choose()
  */
@@ -143,6 +146,7 @@ struct spek_target_request {
 	const struct spek_compat_holder_ops *ops;
 	u32 backend;
 	bool polled;
+	bool shared;
 	bool plain;
 	int (*choose)(struct spek_target *target, u32 backend, bool polled, bool plain,
 		      struct spek_refusal *refusal);

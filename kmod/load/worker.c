@@ -9,13 +9,13 @@
  * (worker_issue.c), seal the set at the end of a row or phase (worker_phase.c), wait.
  *
  * An operation may have to wait for another one: with stamped data on its blocks (verify.c), or on
- * its zone (zone.c). It becomes issue.stalled, with none of its parts sent. So does an operation
- * for which the driver has no room; its first parts may have been sent. Later operations wait
- * behind it.
+ * its zone (zone.c); or the driver has no room for it. It waits in the line of its target
+ * (worker_line.c), as do later ones for this target; the worker goes on with the others.
  *
  * Lost wakeups are excluded by a full barrier on both sides:
  *   thread:     idle = true;       read done;  sleep if it is empty
  *   completion: add slot to done;  read idle;  wake the thread if it is true
+ * The same holds for whatever else wakes it: it is noted before idle is read (zone.c, room.c).
  *
  * Lifetime: the thread ends once its run has ended (or its count is reached) and no I/O is
  * outstanding. Others may then still use the worker:
@@ -52,6 +52,7 @@
 #include "worker.h"
 #include "worker_arm.h"
 #include "worker_issue.h"
+#include "worker_line.h"
 #include "worker_phase.h"
 #include "worker_state.h"
 #include "zone.h"
@@ -173,35 +174,27 @@ static bool reap(struct spek_worker *w)
 	if (llist_empty(&w->inflight.done))
 		return false;
 	list = llist_reverse_order(llist_del_all(&w->inflight.done));
+	if (unlikely(w->issue.lines))
+		spek_worker_note_room(w, list);
 	llist_for_each_entry_safe(slot, next, list, done)
 		account(w, slot);
-	/* A completion makes room, though the request is freed some time after its bio ends. */
-	w->issue.retry_ns = 0;
-	w->issue.retry_at_ns = 0;
-	if (unlikely(w->issue.stalled_part))
-		spek_worker_give_way(w);
 	return true;
 }
 
 /* ---- waiting ---- */
 
 /* Next time at which the thread has to act even without a completion. */
-static u64 next_event_ns(const struct spek_worker *w, u64 now_ns)
+static u64 next_event_ns(struct spek_worker *w)
 {
-	u64 at_ns = w->phases.course.boundary_ns, next_ns;
-
-	if (w->issue.stalled)
-		return min(at_ns, w->issue.retry_at_ns);
-	next_ns = spek_gen_next_ns(w->gen);
-	if (w->issue.free && w->phases.issue_left && next_ns < w->phases.course.phase_end_ns)
-		at_ns = min(at_ns, next_ns - min(next_ns, w->config->spin_ns));
-	return at_ns;
+	return min(w->phases.course.boundary_ns, spek_worker_next_issue_ns(w));
 }
 
 /* Return: true if something that wakes the thread, other than a completion, happened already */
 static bool has_news(const struct spek_worker *w)
 {
 	if (w->zone_gate && spek_zone_has_news(w->zone_gate))
+		return true;
+	if (w->issue.lines && spek_worker_has_room(w))
 		return true;
 	if (w->phases.course.phase == SPEK_PHASE_DRAIN)
 		return false;
@@ -211,11 +204,11 @@ static bool has_news(const struct spek_worker *w)
 
 static void wait(struct spek_worker *w, u64 now_ns)
 {
-	u64 until_ns = next_event_ns(w, now_ns);
+	u64 until_ns = next_event_ns(w);
 	ktime_t expires;
 
 	if (until_ns <= now_ns || (w->inflight.outstanding && now_ns < w->spin_end_ns) ||
-	    (w->issue.stalled && until_ns <= now_ns + RETRY_SPIN_NS)) {
+	    (w->issue.lines && until_ns <= now_ns + RETRY_SPIN_NS)) {
 		cpu_relax();
 		return;
 	}
@@ -235,8 +228,8 @@ static void wait(struct spek_worker *w, u64 now_ns)
 static noinline void wind_up(struct spek_worker *w, u64 counted_ns)
 {
 	/* First: the ages that the phase ends with are of what the drain completes. */
-	if (w->issue.stalled && !w->issue.stalled->busy)
-		spek_worker_drop_stalled(w);
+	if (w->inflight.unsent)
+		spek_worker_drop_unsent(w);
 	if (w->phases.course.phase != SPEK_PHASE_DRAIN)
 		spek_worker_end_early(w, counted_ns);
 }
@@ -257,7 +250,8 @@ static bool has_run_dry(const struct spek_worker *w)
 {
 	return w->phases.course.phase != SPEK_PHASE_DRAIN && !w->phases.waits &&
 	       w->phases.course.phase_end_ns == SPEK_NEVER && !w->replay &&
-	       !w->inflight.outstanding && spek_gen_next_ns(w->gen) == SPEK_NEVER;
+	       !w->inflight.outstanding && !w->issue.op_room.waiting &&
+	       spek_gen_next_ns(w->gen) == SPEK_NEVER;
 }
 
 static bool has_finished(const struct spek_worker *w)
@@ -496,6 +490,7 @@ static int create_memory(struct spek_worker *w, const struct spek_worker_setup *
 	for (i = 0; i < config->nr_targets; i++)
 		w->issue.poller[i].bio.bi_cookie = BLK_QC_T_NONE;
 	spek_worker_init_lanes(w);
+	spek_worker_init_lines(w);
 	spek_gen_init(w->gen, &config->workload, config->seed, w->index, config->nr_workers);
 	if (w->zone_gate)
 		spek_zone_gate_load(w->zone_gate, w->gen);
@@ -582,6 +577,7 @@ void spek_worker_destroy(struct spek_worker *w)
 	kvfree(w->gen);
 	spek_zone_gate_destroy(w->zone_gate);
 	kfree(w->contents);
+	spek_worker_free_lines(w);
 	kfree(w->issue.poller);
 	kfree(w->issue.targets);
 	kfree(w);

@@ -4,7 +4,7 @@
  *
  * Limits may shrink during a run. The worker compares them once per batch, and back ends refuse
  * parts that exceed them: the operation stalls and is cut again, if need be into more parts than
- * its slot has room for. That is the only allocation during a run.
+ * its slot has room for. That is the only allocation of slots during a run.
  *
  * Everything here runs in the worker's thread.
  */
@@ -16,6 +16,7 @@
 #include "../compat/compat.h"
 #include "config.h"
 #include "outcome.h"
+#include "room.h"
 #include "verify.h"
 #include "worker_arm.h"
 #include "worker_issue.h"
@@ -24,10 +25,16 @@
 
 /* ---- limits ---- */
 
+/* Return: true if the submission of reads and writes may sleep, see submit_bio.c */
+static bool bios_may_wait(const struct spek_target *target)
+{
+	return target->backend->id == SPEK_BACKEND_BIO && !target->nowait;
+}
+
 static void init_lane(struct spek_lane *lane, const struct spek_worker *w,
 		      const struct spek_asu *asu)
 {
-	u32 dir;
+	u32 dir, i;
 
 	spek_asu_map_init(&lane->map, asu);
 	lane->target_index = asu->extent[0].target;
@@ -35,6 +42,9 @@ static void init_lane(struct spek_lane *lane, const struct spek_worker *w,
 	lane->start = asu->extent[0].start;
 	for (dir = 0; dir < 2; dir++)
 		lane->opf[dir] = spek_target_opf(lane->target, dir);
+	lane->may_sleep = false;
+	for (i = 0; i < asu->nr_extents; i++)
+		lane->may_sleep |= bios_may_wait(&w->issue.targets[asu->extent[i].target]);
 	lane->whole_end = 0;
 	/* What is stamped, may be more than plain data, as in a trace, or has hints or own data. */
 	if (w->verify || w->replay || w->hints || w->contents ||
@@ -153,6 +163,8 @@ bool spek_worker_grow(struct spek_worker *w, struct spek_slot *slot, u32 nr_part
 	const struct spek_part *end = slot->part + slot->max_parts;
 	u32 i;
 
+	/* Allocations may sleep. */
+	spek_rooms_release(&w->inflight);
 	/* Save the cookie of a poller whose bio is about to be freed. */
 	for (i = 0; i < w->config->nr_targets; i++) {
 		struct spek_poller *poller = &w->issue.poller[i];
@@ -242,7 +254,7 @@ bool spek_worker_begin(struct spek_worker *w, struct spek_slot *slot)
 	if (w->zone_gate && !spek_zone_prepare(w->zone_gate, slot, asu))
 		return false;
 	if (w->verify && !spek_verify_begin(w->verify, slot, asu)) {
-		if (slot != w->issue.stalled)
+		if (!slot->stalled)
 			spek_verify_count_wait(w->verify);
 		return false;
 	}

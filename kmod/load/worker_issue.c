@@ -3,9 +3,14 @@
  * Issuing: turns operations that are due into parts and submits these through back ends, one batch
  * per call.
  *
- * Everything here runs in the worker's thread. If the driver has no room for an operation, or with
- * stamped data another operation holds its blocks, or its zone is busy, it becomes issue.stalled,
- * and the operations that are due after it wait behind it.
+ * Everything here runs in the worker's thread. An operation that can't be sent now waits in the
+ * line of its target (worker_line.c), and so do operations for this target that are due after it.
+ * Those for other targets are issued meanwhile. Operations that wait behind the first one take no
+ * slot, so they can't keep other targets from getting one. With a single target they are not even
+ * made.
+ *
+ * An operation that is striped over several targets waits where a part of it is refused, or where
+ * others wait already.
  *
  * Cutting operations into parts is in worker_arm.c.
  */
@@ -16,17 +21,17 @@
 #include "outcome.h"
 #include "submit.h"
 #include "trace.h"
-#include "verify.h"
 #include "worker_arm.h"
 #include "worker_issue.h"
+#include "worker_line.h"
 #include "worker_state.h"
-#include "zone.h"
 
 /*
  * Check one target per batch, in turn. Until its turn, back ends notice a lower number of sectors,
  * which sysfs can change at any time. Other limits are changed by drivers only.
+ * Inline, as is what follows: with two callers the compiler would call it for each I/O.
  */
-static void check_limits(struct spek_worker *w)
+static __always_inline void check_limits(struct spek_worker *w)
 {
 	if (unlikely(spek_target_limits_changed(&w->issue.targets[w->issue.next_checked])))
 		spek_worker_read_limits(w);
@@ -35,7 +40,7 @@ static void check_limits(struct spek_worker *w)
 }
 
 /* Return: see spek_worker_arm_placed() */
-static inline bool arm(struct spek_worker *w, struct spek_slot *slot)
+static __always_inline bool arm(struct spek_worker *w, struct spek_slot *slot)
 {
 	const struct spek_op *op = &slot->op;
 	const struct spek_lane *lane = &w->issue.lane[op->asu];
@@ -55,78 +60,6 @@ static inline bool arm(struct spek_worker *w, struct spek_slot *slot)
 }
 
 /* ---- sending ---- */
-
-/*
- * Delays before a stalled operation is tried again, doubled each time until one of the worker's
- * own completes. The request of that one is free a little after its bio has ended, which is waited
- * for no longer than it takes; a driver that others keep busy is left alone for as long as the
- * block layer does (BLK_MQ_RESOURCE_DELAY).
- */
-#define RETRY_MIN_NS	(2 * NSEC_PER_USEC)
-#define RETRY_MAX_NS	(100 * NSEC_PER_USEC)
-#define RETRY_BUSY_NS	(3 * NSEC_PER_MSEC)
-
-static void back_off(struct spek_worker *w, u64 most_ns)
-{
-	w->issue.retry_ns = clamp_t(u64, 2 * w->issue.retry_ns, RETRY_MIN_NS, most_ns);
-	w->issue.retry_at_ns = ktime_get_ns() + w->issue.retry_ns;
-}
-
-/* An operation could not begin. */
-static void hold(struct spek_worker *w)
-{
-	if (w->zone_gate && spek_zone_is_woken(w->zone_gate))
-		w->issue.retry_at_ns = SPEK_NEVER;
-	else
-		back_off(w, RETRY_MAX_NS);
-}
-
-/*
- * A worker takes the requests that it frees before others have looked for one. Where workers share
- * requests, each gives way from time to time, for as long as it takes the others to look: 2.5 % of
- * the time, so that a fast device loses little.
- */
-#define GIVE_WAY_NS	(2 * RETRY_MAX_NS)
-#define KEEP_NS		(8 * NSEC_PER_MSEC)
-
-/**
- * spek_worker_give_way() - let other workers have the next request, if it is their turn
- * @w: worker with a stalled part
- *
- * Context: the worker's thread.
- */
-void spek_worker_give_way(struct spek_worker *w)
-{
-	u64 now_ns;
-
-	if (w->issue.recuts || w->config->nr_workers <= w->issue.stalled_part->target->pools)
-		return;
-	now_ns = ktime_get_ns();
-	if (now_ns - w->issue.gave_way_ns >= KEEP_NS)
-		w->issue.gave_way_ns = now_ns;
-	w->issue.retry_at_ns = w->issue.gave_way_ns + GIVE_WAY_NS;
-}
-
-/* A part was not accepted: the slot waits with it. */
-static noinline void stall(struct spek_worker *w, struct spek_slot *slot, struct spek_part *part,
-			   int err)
-{
-	struct spek_target_count *count = &w->issue.count[part->target_index];
-
-	w->issue.recuts = err == -E2BIG;
-	if (err == -EBUSY)
-		WRITE_ONCE(count->refused, count->refused + 1);
-	else if (err == -EAGAIN && part != w->issue.stalled_part)
-		WRITE_ONCE(count->tag_waits, count->tag_waits + 1);
-	if (part == slot->part)
-		WRITE_ONCE(slot->busy, false);
-	w->issue.stalled_part = part;
-	WRITE_ONCE(w->issue.stalled, slot);
-	if (w->issue.recuts)
-		w->issue.retry_at_ns = 0;
-	else
-		back_off(w, err == -EBUSY ? RETRY_BUSY_NS : RETRY_MAX_NS);
-}
 
 /* The block layer has cut a part, counted as one request, into several. */
 static noinline void count_cuts(struct spek_worker *w, const struct spek_slot *slot,
@@ -196,7 +129,7 @@ static __always_inline bool send(struct spek_worker *w, struct spek_slot *slot,
 		int err = spek_backend_submit(part->target->backend, part);
 
 		if (unlikely(err < 0)) {
-			stall(w, slot, part, err);
+			spek_line_stall(w, slot, part, err);
 			return false;
 		}
 		if (unlikely(err))
@@ -214,16 +147,15 @@ static __always_inline bool send(struct spek_worker *w, struct spek_slot *slot,
 	return true;
 }
 
-/* Some parts of the stalled operation were sent and the others can't be: fail these. */
-static void fail_unsent(struct spek_worker *w)
+/* Some parts of an operation were sent and the others can't be: fail these. */
+static void fail_unsent(struct spek_slot *slot)
 {
-	struct spek_slot *slot = w->issue.stalled;
-	struct spek_part *part = w->issue.stalled_part;
+	struct spek_part *part = slot->next_part;
 	u32 left = slot->nr_parts - (part - slot->part);
 
-	w->issue.recuts = false;
-	w->issue.stalled_part = NULL;
-	WRITE_ONCE(w->issue.stalled, NULL);
+	slot->next_part = NULL;
+	slot->recuts = false;
+	slot->stalled = false;
 	for (; left--; part++) {
 		/* What is there is of an earlier operation: the device never saw this part. */
 		memset(&part->sense, 0, sizeof(part->sense));
@@ -232,31 +164,32 @@ static void fail_unsent(struct spek_worker *w)
 }
 
 /*
- * Cut the unsent part of the stalled operation by the current limits.
- * Return: false if that must wait for parts that are with devices, or the run ends
+ * Cut the unsent part of an operation by the current limits.
+ * Return: 1; 0 if that must wait for parts that are with devices, or the run ends; negative if the
+ * run ends and the operation has failed
  */
-static noinline bool recut(struct spek_worker *w)
+static noinline int recut(struct spek_worker *w, struct spek_slot *slot)
 {
-	struct spek_slot *slot = w->issue.stalled;
-	u32 sent = w->issue.stalled_part - slot->part;
+	u32 sent = slot->next_part - slot->part;
 	u32 unsent = slot->nr_parts - sent;
 	const struct spek_part *part;
 	u32 done = 0, nr;
 
 	spek_worker_read_limits(w);
-	for (part = slot->part; part < w->issue.stalled_part; part++)
+	for (part = slot->part; part < slot->next_part; part++)
 		done += part->bytes;
-	nr = spek_worker_cut(w, slot, w->issue.stalled_part, done);
+	nr = spek_worker_cut(w, slot, slot->next_part, done);
 	if (nr > slot->max_parts) {
 		if (sent && atomic_read(&slot->parts_left) > unsent)
-			return false;
+			return 0;
 		if (!spek_worker_grow(w, slot, nr)) {
-			if (sent)
-				fail_unsent(w);
-			return false;
+			if (!sent)
+				return 0;
+			fail_unsent(slot);
+			return -ENOMEM;
 		}
-		w->issue.stalled_part = slot->part + sent;
-		nr = spek_worker_cut(w, slot, w->issue.stalled_part, done);
+		slot->next_part = slot->part + sent;
+		nr = spek_worker_cut(w, slot, slot->next_part, done);
 	}
 	if (!sent)
 		atomic_set(&slot->parts_left, nr);
@@ -264,15 +197,13 @@ static noinline bool recut(struct spek_worker *w)
 		atomic_add(nr - slot->nr_parts, &slot->parts_left);
 	/* Completions of other parts may read it: it stays above 1. */
 	WRITE_ONCE(slot->nr_parts, nr);
-	w->issue.recuts = false;
-	return true;
+	slot->recuts = false;
+	return 1;
 }
 
-/* Return: false if the stalled operation, which was not tried yet, must keep waiting */
-static bool begin_stalled(struct spek_worker *w)
+/* Return: false if an operation, which was not tried yet, must keep waiting */
+static bool begin_again(struct spek_worker *w, struct spek_slot *slot)
 {
-	struct spek_slot *slot = w->issue.stalled;
-
 	if (slot->nr_parts)
 		return spek_worker_begin(w, slot);
 	/* There was no memory for its parts, or it has another place. */
@@ -280,35 +211,46 @@ static bool begin_stalled(struct spek_worker *w)
 	       spek_worker_arm_placed(w, slot, &w->issue.lane[slot->op.asu]);
 }
 
-static noinline bool send_stalled(struct spek_worker *w)
+/* Before an operation is sent beside others that wait: see room.c. */
+static void release_rooms(struct spek_worker *w, const struct spek_op *op)
 {
-	struct spek_slot *slot = w->issue.stalled;
-	struct spek_part *part = w->issue.stalled_part;
+	if (w->inflight.rooms && spek_worker_may_sleep(w, op))
+		spek_rooms_release(&w->inflight);
+}
 
-	if (unlikely(w->issue.recuts)) {
-		if (!recut(w)) {
-			back_off(w, RETRY_MAX_NS);
+/* Send an operation that was taken from its line. Return: false if it is in a line again. */
+static bool send_again(struct spek_worker *w, struct spek_slot *slot)
+{
+	struct spek_part *part = slot->next_part;
+
+	release_rooms(w, &slot->op);
+	if (unlikely(slot->recuts)) {
+		int done = recut(w, slot);
+
+		if (done < 0)
+			return true;
+		if (!done) {
+			spek_line_wait_again(w, slot);
 			return false;
 		}
-		part = w->issue.stalled_part;
+		part = slot->next_part;
 		/* The next part has not waited yet. */
-		w->issue.stalled_part = NULL;
+		slot->next_part = NULL;
 	}
 	if (!part) {
-		if (!begin_stalled(w)) {
-			hold(w);
+		if (!begin_again(w, slot)) {
+			spek_line_hold(w, slot);
 			return false;
 		}
 		/* It was not offered to the driver yet, unlike one that waits for a request. */
 		WRITE_ONCE(slot->issue_ns, ktime_get_ns());
 		part = slot->part;
 	}
-	WRITE_ONCE(w->issue.stalled, NULL);
 	spek_compat_plug_set_time(ktime_get_ns());
 	if (!send(w, slot, part))
 		return false;
-	w->issue.stalled_part = NULL;
-	w->issue.retry_ns = 0;
+	slot->stalled = false;
+	slot->next_part = NULL;
 	return true;
 }
 
@@ -325,40 +267,167 @@ static bool is_due(const struct spek_worker *w, u64 now_ns)
 	return at_ns <= now_ns && at_ns < w->phases.course.phase_end_ns;
 }
 
-/* Issue the operation that is due. Return: false if the driver has no room for it now. */
-static bool issue_one(struct spek_worker *w, u64 now_ns)
+/* A plug holds no more; the remainder goes under the next one. */
+static u32 max_batch(const struct spek_worker *w)
 {
-	struct spek_slot *slot = w->issue.free;
+	return min(w->config->batch, SPEK_COMPAT_PLUG_MAX);
+}
+
+/* Issue the operation that is in a slot just taken. Return: false if it is in a line now. */
+static __always_inline bool issue_made(struct spek_worker *w, struct spek_slot *slot, u64 now_ns)
+{
 	bool armed;
 
-	w->issue.free = slot->next_free;
-	spek_gen_next(w->gen, &slot->op);
 	WRITE_ONCE(slot->issue_ns, now_ns);
 	spek_compat_plug_set_time(now_ns);
 	armed = arm(w, slot);
 	WRITE_ONCE(w->inflight.outstanding, w->inflight.outstanding + 1);
-	w->phases.issue_left--;
 	if (unlikely(!armed)) {
-		w->issue.stalled_part = NULL;
-		WRITE_ONCE(w->issue.stalled, slot);
-		hold(w);
+		spek_line_hold(w, slot);
 		return false;
 	}
 	return send(w, slot, slot->part);
 }
 
-/* Return: operations issued, at most a batch. */
+static noinline bool issue_beside(struct spek_worker *w, struct spek_slot *slot)
+{
+	release_rooms(w, &slot->op);
+	return issue_made(w, slot, ktime_get_ns());
+}
+
+/* Issue the operation that is due. Return: false if it is in a line now. */
+static bool issue_one(struct spek_worker *w, u64 now_ns)
+{
+	struct spek_slot *slot = w->issue.free;
+
+	w->issue.free = slot->next_free;
+	spek_gen_next(w->gen, &slot->op);
+	w->phases.issue_left--;
+	return issue_made(w, slot, now_ns);
+}
+
+/* ---- lines ---- */
+
+/* Return: true if an operation may be made although others wait. */
+static bool can_make(struct spek_worker *w)
+{
+	return w->config->nr_targets > 1 && can_issue(w) && spek_op_room_find(&w->issue.op_room);
+}
+
+/*
+ * Return: the line that an operation has to wait in: that of the first of its targets that has one;
+ * NULL if there is none
+ */
+static struct spek_line *line_before(struct spek_worker *w, const struct spek_op *op)
+{
+	const struct spek_asu_map *map = &w->issue.lane[op->asu].map;
+	u32 done, bytes, target = w->issue.lane[op->asu].target_index;
+	u64 offset;
+
+	if (map->nr == 1 || !spek_op_has_data(op))
+		return w->issue.lines & 1u << target ? &w->issue.line[target] : NULL;
+	for (done = 0; done < op->bytes; done += bytes) {
+		bytes = spek_asu_map(map, op->addr + done, op->bytes - done, &target, &offset);
+		if (w->issue.lines & 1u << target)
+			return &w->issue.line[target];
+	}
+	return NULL;
+}
+
+/* Make the operation that is due: issue it, or let it wait. Return: true if it was issued. */
+static bool issue_or_wait(struct spek_worker *w)
+{
+	struct spek_slot *slot = w->issue.free;
+	struct spek_line *line;
+	struct spek_op op;
+
+	spek_gen_next(w->gen, &op);
+	w->phases.issue_left--;
+	w->issue.has_made = true;
+	line = line_before(w, &op);
+	if (line) {
+		spek_op_fifo_push(&line->fifo, &w->issue.op_room, &op);
+		return false;
+	}
+	w->issue.free = slot->next_free;
+	slot->op = op;
+	return issue_beside(w, slot);
+}
+
+/* Return: a slot with the operation of a line whose turn it is, or NULL */
+static struct spek_slot *take_turn(struct spek_worker *w, struct spek_line *line, bool *is_new)
+{
+	struct spek_slot *slot = w->issue.free;
+
+	*is_new = !spek_line_has_turn(line);
+	if (!*is_new)
+		return spek_line_take(w, line);
+	if (!line->fifo.nr || !slot || spek_outcome_has_ended(w->inflight.outcome))
+		return NULL;
+	w->issue.free = slot->next_free;
+	spek_op_fifo_pop(&line->fifo, &w->issue.op_room, &slot->op);
+	return slot;
+}
+
+/* Issue the operations of a line, at most @max. Return: those that were issued */
+static u32 serve_line(struct spek_worker *w, struct spek_line *line, u32 max)
+{
+	struct spek_slot *slot;
+	bool is_new;
+	u32 n = 0;
+
+	w->issue.served = line;
+	while (n < max && (slot = take_turn(w, line, &is_new))) {
+		bool sent = is_new ? issue_beside(w, slot) : send_again(w, slot);
+
+		if (!sent && (line->first == slot || line->held == slot))
+			break;
+		/* It has left the line, if only for that of another target. */
+		spek_room_leave(&line->room);
+		line->retry_ns = 0;
+		n++;
+	}
+	w->issue.served = NULL;
+	spek_line_leave_if_empty(w, line);
+	return n;
+}
+
+/* Return: operations issued, at most @max of each line */
+static u32 serve_lines(struct spek_worker *w, u64 now_ns, u32 max)
+{
+	unsigned long lines = w->issue.lines;
+	u32 n = 0, i;
+
+	for_each_set_bit(i, &lines, SPEK_MAX_TARGETS)
+		if (spek_line_may_have_room(w, &w->issue.line[i], now_ns))
+			n += serve_line(w, &w->issue.line[i], max);
+	return n;
+}
+
+/*
+ * While operations wait: none may take the turn of the others, which a target would that makes room
+ * as fast as it is filled.
+ * Return: operations issued, about a batch at most
+ */
+static u32 issue_batch_beside_lines(struct spek_worker *w, u64 now_ns)
+{
+	u32 batch = max_batch(w), n, made;
+	u32 share = max(batch / (hweight32(w->issue.lines) + 1), 1u);
+
+	n = serve_lines(w, now_ns, share);
+	for (made = n < batch ? batch - n : 1; made; made--) {
+		if (!is_due(w, ktime_get_ns()) || !(w->issue.lines ? can_make(w) : can_issue(w)))
+			break;
+		n += issue_or_wait(w);
+	}
+	return n;
+}
+
+/* While no operation waits. Return: operations issued, at most a batch. */
 static u32 issue_batch(struct spek_worker *w, u64 now_ns)
 {
-	/* A plug holds no more; the remainder goes under the next one. */
-	u32 n = 0, batch = min(w->config->batch, SPEK_COMPAT_PLUG_MAX);
+	u32 n = 0, batch = max_batch(w);
 
-	if (w->issue.stalled) {
-		if (!send_stalled(w))
-			return 0;
-		n = 1;
-		now_ns = ktime_get_ns();
-	}
 	while (can_issue(w) && is_due(w, now_ns)) {
 		if (!issue_one(w, now_ns))
 			return n + 1;
@@ -381,7 +450,8 @@ static bool plug_serves_all(const struct spek_worker *w)
 	return true;
 }
 
-static noinline u32 issue_plugged(struct spek_worker *w, u64 now_ns)
+static __always_inline u32 issue_under_plug(struct spek_worker *w, u64 now_ns,
+					    u32 (*issue)(struct spek_worker *w, u64 now_ns))
 {
 	struct blk_plug plug;
 	u32 n;
@@ -389,9 +459,41 @@ static noinline u32 issue_plugged(struct spek_worker *w, u64 now_ns)
 	blk_start_plug(&plug);
 	if (plug_serves_all(w))
 		plug.nr_ios = w->issue.batch_hint;
-	n = issue_batch(w, now_ns);
+	n = issue(w, now_ns);
 	blk_finish_plug(&plug);
 	return n;
+}
+
+static noinline u32 issue_plugged(struct spek_worker *w, u64 now_ns)
+{
+	return issue_under_plug(w, now_ns, issue_batch);
+}
+
+/* While operations wait. Return: true if one of them, or another one, may be issued now */
+static bool may_issue_beside_lines(struct spek_worker *w, u64 now_ns)
+{
+	unsigned long lines = w->issue.lines;
+	u32 i;
+
+	w->issue.has_made = false;
+	for_each_set_bit(i, &lines, SPEK_MAX_TARGETS)
+		if (spek_line_may_have_room(w, &w->issue.line[i], now_ns))
+			return true;
+	return is_due(w, now_ns) && can_make(w);
+}
+
+/* While operations wait: see spek_worker_issue(). */
+static noinline bool issue_beside_lines(struct spek_worker *w, u64 now_ns)
+{
+	u32 n;
+
+	if (!may_issue_beside_lines(w, now_ns))
+		return false;
+	check_limits(w);
+	n = w->issue.batch_hint > 1 ? issue_under_plug(w, now_ns, issue_batch_beside_lines) :
+				      issue_batch_beside_lines(w, now_ns);
+	w->issue.batch_hint = max(n, 1u);
+	return n || w->issue.has_made;
 }
 
 /**
@@ -400,19 +502,16 @@ static noinline u32 issue_plugged(struct spek_worker *w, u64 now_ns)
  * @now_ns: current time
  *
  * Context: the worker's thread.
- * Return: true if anything was issued.
+ * Return: true if anything was issued, or made and waits.
  */
 bool spek_worker_issue(struct spek_worker *w, u64 now_ns)
 {
 	u32 n;
 
-	if (unlikely(w->issue.stalled)) {
-		if (now_ns < w->issue.retry_at_ns &&
-		    !(w->zone_gate && spek_zone_has_news(w->zone_gate)))
-			return false;
-	} else if (!(can_issue(w) && is_due(w, now_ns))) {
+	if (unlikely(w->issue.lines))
+		return issue_beside_lines(w, now_ns);
+	if (!(can_issue(w) && is_due(w, now_ns)))
 		return false;
-	}
 	check_limits(w);
 	/* A plug around a single I/O is pure overhead. */
 	n = w->issue.batch_hint > 1 ? issue_plugged(w, now_ns) : issue_batch(w, now_ns);
@@ -421,46 +520,22 @@ bool spek_worker_issue(struct spek_worker *w, u64 now_ns)
 }
 
 /**
- * spek_worker_leave_zone() - place what waits for a zone elsewhere
+ * spek_worker_next_issue_ns() - find when there may be something to issue, without a completion
  * @w: worker
- * @failed: operation for whose failure the zone was lost
  *
  * Context: the worker's thread.
+ * Return: time; SPEK_NEVER if only a completion, or the end of the run, matters.
  */
-void spek_worker_leave_zone(struct spek_worker *w, const struct spek_slot *failed)
+u64 spek_worker_next_issue_ns(struct spek_worker *w)
 {
-	struct spek_slot *slot = w->issue.stalled;
+	u64 at_ns = SPEK_NEVER, next_ns = spek_gen_next_ns(w->gen);
+	unsigned long lines = w->issue.lines;
+	u32 i;
 
-	/* With a part to send it has its zone, which no other operation can have lost. */
-	if (!slot || w->issue.stalled_part ||
-	    !spek_zone_is_waited_for(w->zone_gate, slot, failed))
-		return;
-	if (w->verify && slot->nr_parts)
-		spek_verify_drop(w->verify, &slot->op, &w->issue.lane[slot->op.asu].map, false);
-	spek_gen_place(w->gen, &slot->op);
-	slot->nr_parts = 0;
-}
-
-/**
- * spek_worker_drop_stalled() - give up the stalled operation, of which nothing was sent
- * @w: worker with a stalled operation
- *
- * Context: the worker's thread.
- */
-void spek_worker_drop_stalled(struct spek_worker *w)
-{
-	struct spek_slot *slot = w->issue.stalled;
-	const struct spek_asu_map *asu = &w->issue.lane[slot->op.asu].map;
-
-	/* Without parts (out of memory) it has not requested its blocks. */
-	if (w->zone_gate)
-		spek_zone_drop(w->zone_gate, slot, asu);
-	if (w->verify && slot->nr_parts)
-		spek_verify_drop(w->verify, &slot->op, asu, w->issue.stalled_part);
-	WRITE_ONCE(w->issue.stalled, NULL);
-	w->issue.stalled_part = NULL;
-	w->issue.recuts = false;
-	slot->next_free = w->issue.free;
-	w->issue.free = slot;
-	WRITE_ONCE(w->inflight.outstanding, w->inflight.outstanding - 1);
+	for_each_set_bit(i, &lines, SPEK_MAX_TARGETS)
+		if (spek_line_has_turn(&w->issue.line[i]))
+			at_ns = min(at_ns, w->issue.line[i].retry_at_ns);
+	if (next_ns < w->phases.course.phase_end_ns && (lines ? can_make(w) : can_issue(w)))
+		at_ns = min(at_ns, next_ns - min(next_ns, w->config->spin_ns));
+	return at_ns;
 }

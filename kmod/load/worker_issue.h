@@ -6,7 +6,9 @@
 #include <linux/bio.h>
 #include <linux/types.h>
 #include "core/gen.h"
+#include "op_fifo.h"
 #include "target.h"
+#include "worker_line.h"
 
 struct spek_part;
 struct spek_slot;
@@ -29,6 +31,7 @@ struct spek_poller {
  * @target_index: number of @target
  * @whole_end: reads and writes of fewer bytes are one part in one chunk of the buffer; 0: it
  *	depends, for any operation
+ * @may_sleep: sending a read or a write may sleep in the block layer
  * @start: first byte of the asu on @target
  * @opf: operation and flags of a read and of a write
  */
@@ -37,6 +40,7 @@ struct spek_lane {
 	const struct spek_target *target;
 	u32 target_index;
 	u32 whole_end;
+	bool may_sleep;
 	u64 start;
 	blk_opf_t opf[2];
 };
@@ -44,13 +48,11 @@ struct spek_lane {
 /**
  * struct spek_issue - what a worker issues, and what waits to be issued; the thread's own
  * @free: free slots
- * @stalled: operation that waits for room, or NULL
- * @stalled_part: first part of @stalled to send; NULL if all of it waits for blocks (verify.c), for
- *	its zone (zone.c) or for memory
- * @recuts: @stalled is too large for the limits as they are now
- * @retry_ns: delay before the next try to send @stalled; 0 if a completion came since the last one
- * @retry_at_ns: time of that try
- * @gave_way_ns: when it last left requests to other workers
+ * @lines: bits of the targets with operations in @line
+ * @served: line whose operations are being sent, or NULL
+ * @has_made: operations were made beside lines
+ * @line: of each target
+ * @op_room: memory of their FIFOs
  * @targets: copies of the run's, with the limits as last seen
  * @next_checked: target whose limits are looked at next
  * @lane: how operations on each asu become parts
@@ -62,12 +64,11 @@ struct spek_lane {
  */
 struct spek_issue {
 	struct spek_slot *free;
-	struct spek_slot *stalled;
-	struct spek_part *stalled_part;
-	bool recuts;
-	u64 retry_ns;
-	u64 retry_at_ns;
-	u64 gave_way_ns;
+	u32 lines;
+	struct spek_line *served;
+	bool has_made;
+	struct spek_line line[SPEK_MAX_TARGETS];
+	struct spek_op_room op_room;
 	u32 next_checked;
 	struct spek_target *targets;
 	struct spek_lane lane[SPEK_MAX_ASUS];
@@ -77,8 +78,6 @@ struct spek_issue {
 };
 
 bool spek_worker_issue(struct spek_worker *w, u64 now_ns);
-void spek_worker_give_way(struct spek_worker *w);
-void spek_worker_leave_zone(struct spek_worker *w, const struct spek_slot *failed);
-void spek_worker_drop_stalled(struct spek_worker *w);
+u64 spek_worker_next_issue_ns(struct spek_worker *w);
 
 #endif

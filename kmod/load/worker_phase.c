@@ -25,6 +25,7 @@
 #include "slot.h"
 #include "stats.h"
 #include "worker_issue.h"
+#include "worker_line.h"
 #include "worker_phase.h"
 #include "worker_state.h"
 
@@ -47,7 +48,7 @@ static void note_ages(struct spek_worker *w, struct spek_set *set, u64 end_ns)
 		const struct spek_slot *slot = &w->slots[i];
 		struct spek_age *age = &w->phases.age[set->nr_ages];
 
-		if (!slot->busy && slot != w->issue.stalled)
+		if (!slot->busy && !slot->stalled)
 			continue;
 		age->response_ns = end_ns - min(end_ns, slot->op.at_ns);
 		age->service_ns = slot->busy ? end_ns - min(end_ns, slot->issue_ns) : 0;
@@ -77,8 +78,9 @@ static void seal_set(struct spek_worker *w)
 	set->outstanding = spek_worker_held(w);
 	/* The collector counts the backlog: that may take a million draws. */
 	spek_gen_mark(w->gen, set->mark);
-	set->trace_backlog = w->replay ?
-		spek_replay_backlog(w->replay, w->gen, set->span.end_ns) : 0;
+	set->made_backlog = spek_worker_waiting(w, set->span.end_ns);
+	if (w->replay)
+		set->made_backlog += spek_replay_backlog(w->replay, w->gen, set->span.end_ns);
 	set->cpu_ns = cpu_ns - phases->seen_cpu_ns;
 	set->switches = switches - phases->seen_switches;
 	phases->seen_cpu_ns = cpu_ns;
@@ -235,14 +237,18 @@ static void begin_phase(struct spek_worker *w, u32 phase, u64 start_ns, u64 now_
 		if (config->time_ns) {
 			spek_course_set_end(&phases->course, start_ns + config->time_ns, now_ns);
 		} else if (!w->replay) {
-			/* I/Os that were issued in the ramp-up complete in this phase and count. */
-			phases->issue_left = count - min_t(u64, count, w->inflight.outstanding);
+			/* I/Os that were made in the ramp-up complete in this phase and count. */
+			phases->issue_left = count - min_t(u64, count, w->inflight.outstanding +
+									w->issue.op_room.waiting);
 			begin_count(w, count, now_ns);
 		}
 		/* A replay ends with its trace, and with it the run. */
 		break;
 	default:
 		phases->issue_left = 0;
+		/* The set that was sealed has them in its backlog. */
+		if (w->issue.op_room.waiting)
+			spek_worker_drop_waiting(w);
 		return;
 	}
 	if (spek_outcome_has_ended(w->inflight.outcome))
@@ -372,7 +378,7 @@ void spek_worker_count_backlog(struct spek_worker *w, struct spek_set *set)
 	while (spek_backlog_step(&w->phases.backlog, &count, set->mark, set->span.end_ns - 1,
 				 DRAWS_PER_STEP))
 		cond_resched();
-	set->backlog = count.sum + set->trace_backlog;
+	set->backlog = count.sum + set->made_backlog;
 }
 
 /**

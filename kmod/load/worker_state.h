@@ -91,15 +91,14 @@ struct spek_worker {
  * @w: worker
  *
  * Context: any, while the worker exists.
- * Return: outstanding operations, except one for which the driver has no room yet.
+ * Return: outstanding operations, except those of which nothing was sent yet.
  */
 static inline u32 spek_worker_held(const struct spek_worker *w)
 {
-	const struct spek_slot *stalled = READ_ONCE(w->issue.stalled);
 	u32 outstanding = READ_ONCE(w->inflight.outstanding);
 
 	/* A reader in another thread may see values of different times. */
-	return outstanding - (outstanding && stalled && !READ_ONCE(stalled->busy));
+	return outstanding - min(outstanding, READ_ONCE(w->inflight.unsent));
 }
 
 /**

@@ -6,10 +6,11 @@
  *
  * During the run each worker has a gate. It keeps one write or command per zone in flight, which
  * keeps them in order on every kernel: before v6.10 the order of several bios for one zone is that
- * of their arrival at the elevator, and there may be none. An operation that has to wait becomes
- * issue.stalled, like one for which the driver has no room. If its zone has old data, the gate
- * resets the zone meanwhile: at most one such command of a worker is in flight for each address
- * range. With stamped data that reset is a writer of all blocks of the zone (verify.c).
+ * of their arrival at the elevator, and there may be none. An operation that has to wait does so in
+ * the line of its target, like one for which the driver has no room (worker_line.c). If its zone
+ * has old data, the gate resets the zone meanwhile: at most one such command of a worker is in
+ * flight for each address range. With stamped data that reset is a writer of all blocks of the zone
+ * (verify.c).
  *
  * A zone with a failed operation is left, and reset before the zone that takes its place is
  * written. A failed reset is not reported by itself: the next write to the zone fails, too.

@@ -18,6 +18,7 @@ MODULE_PARM_DESC(device, "path of a block device that runs may read and write");
 
 static struct kunit_suite *suites[] = {
 	&spek_core_suite,
+	&spek_fifo_suite,
 	&spek_gen_suite,
 	&spek_log_suite,
 	&spek_run_suite,

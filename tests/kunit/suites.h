@@ -6,6 +6,7 @@
 #include <kunit/test.h>
 
 extern struct kunit_suite spek_core_suite;
+extern struct kunit_suite spek_fifo_suite;
 extern struct kunit_suite spek_gen_suite;
 extern struct kunit_suite spek_log_suite;
 extern struct kunit_suite spek_run_suite;

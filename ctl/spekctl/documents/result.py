@@ -303,7 +303,8 @@ class TargetResult(Part, frozen=True):
         int,
         Meta(
             description="Requests that waited because all those of the device were in use: with mq"
-            " and scsi, and with bio where it polls; else bio does not tell."
+            " and scsi, and with bio where it polls or the run has several targets; else bio does"
+            " not tell."
         ),
     ] = 0
     discards: int = 0

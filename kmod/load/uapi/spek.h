@@ -142,7 +142,8 @@ struct spek_trace_record {
  *   has no poll queues.
  * @SPEK_A_RUN_DATA: (u32, enum data)
  * @SPEK_A_RUN_MAX_OUTSTANDING: (u32, 1..65536) Limit of I/Os outstanding over all
- *   workers.
+ *   workers. With several targets, arrivals for one that has no room wait without
+ *   counting, up to 1048576 for each worker, and do not hold up the others.
  * @SPEK_A_RUN_BATCH: (u32, 1..256) I/Os issued under one plug; 16 if not given.
  * @SPEK_A_RUN_SPIN_NS: (u64) Time that a worker spins instead of sleeping, before an
  *   arrival and at the start of a wait for a completion; at most 10 ms.
@@ -334,9 +335,9 @@ enum spek_a_worker {
  *   were sent again.
  * @SPEK_A_TARGET_MAP_START: (u64) stamped - first byte that the record of writes covers.
  * @SPEK_A_TARGET_MAP_BYTES: (u64) stamped - bytes that it covers.
- * @SPEK_A_TARGET_TAG_WAITS: (u64) mq and scsi, and bio where it polls - parts that found
- *   all requests of the device in use and waited; their service time includes the wait,
- *   as it does with bio.
+ * @SPEK_A_TARGET_TAG_WAITS: (u64) mq and scsi, and bio where it polls or the run has
+ *   several targets - parts that found all requests of the device in use and waited;
+ *   their service time includes the wait, as it does with bio.
  * @SPEK_A_TARGET_DISCARDS: (u64) Discards sent; the block layer may send several requests
  *   for one.
  * @SPEK_A_TARGET_DISCARD_BYTES: (u64)

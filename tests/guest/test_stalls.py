@@ -1,0 +1,431 @@
+# SPDX-License-Identifier: GPL-2.0
+"""Targets that have no room: what waits for them, what does not, and what ends the wait."""
+
+from __future__ import annotations
+
+import contextlib
+import mmap
+import os
+import threading
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import msgspec
+import numpy as np
+import pytest
+from lib.guest.agree import run_and_compare
+from lib.guest.core import arrivals_before
+from lib.guest.disks import make_null, null_disk, remove_null
+from lib.guest.drive import (
+    Controller,
+    Outcome,
+    assert_completed,
+    capacity,
+    device_number,
+    one_stream,
+    queue_of,
+)
+from lib.guest.trace import RequestCounts, disk_stat
+from lib.waiting import eventually
+
+from spekctl.documents.histogram import merge, percentile
+from spekctl.kernel.records import Direction, Histogram, Metric, Phase, Reason, RunState
+from spekctl.log import file as log_file
+from spekctl.log import recorder
+from spekctl.workload.config import Extent, ResolvedArrival, ResolvedAsu, RunConfig
+
+KIB, MIB = 1 << 10, 1 << 20
+MS, SECOND = 1_000_000, 10**9
+BACKENDS = ("bio", "mq")
+SLOW, FAST = 0, 1  # targets, and the streams on them
+
+
+@pytest.fixture
+def slow_disk() -> Iterator[str]:
+    """A single request, which takes 100 ms."""
+    options = {"irqmode": 2, "completion_nsec": 100 * MS}
+    with null_disk(hw_queue_depth=1, submit_queues=1, **options) as node:
+        (queue_of(node) / "scheduler").write_text("none")
+        yield node
+
+
+@pytest.fixture(scope="module")
+def fast_disk(spek_module: Path) -> Iterator[str]:
+    """Completes a request while it is being submitted."""
+    with null_disk(irqmode=0) as node:
+        yield node
+
+
+def constant(name: str, rate: int) -> ResolvedArrival:
+    return ResolvedArrival(name, "constant", rate_milli=rate * 1000)
+
+
+def two_disks(slow: str, fast: str, slow_rate: int, backend: str, time_ns: int) -> RunConfig:
+    """A stream of @slow_rate on one disk, and one of 1,000 I/Os per second on the other."""
+    base = one_stream(fast, arrival=constant("fast", 1000), backend=backend, time_ns=time_ns)
+    disks = (slow, fast)
+    streams = [
+        msgspec.structs.replace(
+            base.streams[0],
+            name=f"on-{index}",
+            asu=index,
+            arrival=index,
+            range_bytes=capacity(disk),
+        )
+        for index, disk in enumerate(disks)
+    ]
+    return msgspec.structs.replace(
+        base,
+        max_outstanding=8,
+        targets=[device_number(disk) for disk in disks],
+        asus=[
+            ResolvedAsu(f"asu-{index}", capacity(disk), [Extent(index, 0)])
+            for index, disk in enumerate(disks)
+        ],
+        arrivals=[constant("slow", slow_rate), constant("fast", 1000)],
+        streams=streams,
+    )
+
+
+def slip_ns(outcome: Outcome, stream: int, ppm: int = 990_000) -> float:
+    """A percentile of the slip of a stream."""
+    return percentile(times(outcome, stream, Metric.SLIP), ppm)
+
+
+def times(outcome: Outcome, stream: int, metric: Metric) -> Histogram:
+    cells = [
+        cell for cell in outcome.cells if cell.stream == stream and cell.phase is Phase.MEASURE
+    ]
+    merged = merge(cell.histograms[metric] for cell in cells if metric in cell.histograms)
+    assert merged is not None
+    return merged
+
+
+def ios_of(outcome: Outcome, stream: int) -> int:
+    return sum(cell.ios for cell in outcome.cells if cell.stream == stream)
+
+
+# ---- what waits, and what does not ----
+
+
+@pytest.mark.parametrize("backend", BACKENDS)
+def test_a_disk_without_room_does_not_hold_up_another(
+    controller: Controller,
+    slow_disk: str,
+    fast_disk: str,
+    backend: str,
+    record_property: Callable[[str, object], None],
+) -> None:
+    """The slow disk gets five times what it can do, and soon more I/Os wait for it than may be
+    outstanding. If the fast one waited with them, a fifth of its I/Os would be issued.
+
+    Its slip is said and not judged, because this guest does not have its CPUs to itself: of
+    several runs the least.
+    """
+    alone = one_stream(
+        fast_disk, arrival=constant("fast", 1000), backend=backend, time_ns=SECOND,
+        max_outstanding=8,
+    )  # fmt: skip
+    beside = two_disks(slow_disk, fast_disk, 50, backend, SECOND)
+    least, most = [float("inf"), float("inf")], [0, 0]
+    for _ in range(6):
+        for index, (config, stream) in enumerate(((alone, 0), (beside, FAST))):
+            outcome = controller.complete(config)
+            least[index] = min(least[index], slip_ns(outcome, stream))
+            most[index] = max(most[index], ios_of(outcome, stream))
+        if least[1] <= 1.1 * least[0]:
+            break
+    record_property(
+        "count",
+        f"{backend}: p99 of the slip of a disk beside one without room "
+        f"{least[1] / least[0]:.2f} of that of the disk alone",
+    )
+    assert most[1] > 0.5 * most[0]
+
+
+@pytest.mark.debug_kernel_at_length
+@pytest.mark.parametrize("backend", BACKENDS)
+def test_every_disk_gets_its_ios_in_order_and_in_time(
+    controller: Controller, slow_disk: str, fast_disk: str, backend: str
+) -> None:
+    """Of the slow disk more wait than there are slots. What is issued is the sequence of the seed,
+    for each disk in its order; what arrived and was not issued is the backlog."""
+    config = two_disks(slow_disk, fast_disk, 200, backend, SECOND)
+    config = msgspec.structs.replace(config, log_records=4096, interval_ns=250 * MS)
+    with controller.ready(config) as run:
+        expected = controller.operations(run, 0, 1300)
+        outcome = controller.finish(run)
+        rows = controller.intervals(run, 0)
+        log = read_log(run)
+    assert_completed(outcome)
+    log = log[np.argsort(log["issue_ns"], kind="stable")]
+    for stream in (SLOW, FAST):
+        mine = log[log["stream"] == stream]
+        made = [(op.at_ns, op.addr) for op in expected if op.stream == stream]
+        began_ns = outcome.info.started_ns
+        issued = [(int(row["at_ns"]) - began_ns, int(row["addr"])) for row in mine]
+        assert issued == made[: len(mine)]
+    info = outcome.info
+    arrived = arrivals_before(config, info.started_ns, info.drain_ns)
+    assert outcome.ios() + info.backlog == arrived
+    # The slow disk does ten in a second.
+    assert ios_of(outcome, SLOW) < 20
+    assert info.backlog > 150
+    backlogs = [row.backlog for row in rows if row.phase is Phase.MEASURE]
+    assert backlogs == sorted(backlogs) and backlogs[-1] > 2 * backlogs[0] > 0
+    assert {row.outstanding for row in rows} <= set(range(9))
+
+
+def read_log(run: int) -> np.ndarray:
+    records = b""
+    with Path(recorder.debugfs(), f"spek/{run}/worker0").open("rb", buffering=0) as file:
+        while piece := file.read(1 << 20):
+            records += piece
+    return np.frombuffer(records, log_file.record_type())
+
+
+@pytest.mark.debug_kernel
+@pytest.mark.parametrize("backend", BACKENDS)
+def test_a_striped_operation_waits_for_the_disk_that_refuses_it(
+    controller: Controller, counts: RequestCounts, fast_disk: str, backend: str
+) -> None:
+    """Each has parts on both disks, and one takes two at a time: nothing is lost or doubled."""
+    options = {"irqmode": 2, "completion_nsec": 2 * MS, "hw_queue_depth": 2, "submit_queues": 1}
+    with null_disk(**options) as slow:
+        (queue_of(slow) / "scheduler").write_text("none")
+        config = one_stream(
+            fast_disk,
+            slow,
+            sizes=[(4 * KIB, 1), (64 * KIB, 2)],
+            align_bytes=4 * KIB,
+            stripe_bytes=16 * KIB,
+            read_ppm=500_000,
+            backend=backend,
+            depth=24,
+            batch=16,
+            count=600,
+        )
+        run_and_compare(controller, counts, config, fast_disk, slow)
+
+
+def frozen_again_and_again(node: str, stop: threading.Event) -> threading.Thread:
+    """Changes of the elevator freeze the queue until its requests are back."""
+
+    def freeze() -> None:
+        while not stop.is_set():
+            for name in ("mq-deadline", "none"):
+                (queue_of(node) / "scheduler").write_text(name)
+
+    thread = threading.Thread(target=freeze)
+    thread.start()
+    return thread
+
+
+@pytest.mark.debug_kernel
+@pytest.mark.parametrize("backend", BACKENDS)
+def test_a_frozen_queue_does_not_hold_up_another_disk(
+    controller: Controller, fast_disk: str, backend: str
+) -> None:
+    """A freeze waits for requests of 500 ms. Each one in time finds the queue open again."""
+    with null_disk(irqmode=2, completion_nsec=500 * MS, submit_queues=1) as slow:
+        config = two_disks(slow, fast_disk, 20, backend, 4 * SECOND)
+        config = msgspec.structs.replace(config, max_outstanding=64)
+        stop = threading.Event()
+        with controller.ready(config) as run:
+            thread = frozen_again_and_again(slow, stop)
+            try:
+                outcome = controller.finish(run)
+            finally:
+                stop.set()
+                thread.join()
+    assert_completed(outcome)
+    assert slip_ns(outcome, FAST) < 100 * MS
+    # The test can tell: those of the frozen disk do wait.
+    service_ns = percentile(times(outcome, SLOW, Metric.SERVICE), 990_000)
+    assert slip_ns(outcome, SLOW) + service_ns > 600 * MS
+    assert ios_of(outcome, SLOW) > 4
+
+
+@pytest.mark.debug_kernel_at_length
+def test_a_busy_zone_does_not_hold_up_another_disk(controller: Controller, fast_disk: str) -> None:
+    """A zone takes one write of 100 ms at a time, and 50 arrive in a second."""
+    zone = 4 * MIB
+    options = {"zoned": 1, "zone_size": 4, "irqmode": 2, "completion_nsec": 100 * MS}
+    with null_disk(64, 4096, **options) as slow:
+        config = two_disks(slow, fast_disk, 50, "bio", 2 * SECOND)
+        writes = msgspec.structs.replace(
+            config.streams[SLOW], pattern="write-pointer", read_ppm=0, range_bytes=64 * MIB
+        )
+        zones = ResolvedAsu("zones", 64 * MIB, [Extent(SLOW, 0)], zone_bytes=zone, open_zones=1)
+        config = msgspec.structs.replace(
+            config,
+            write=True,
+            asus=[zones, config.asus[FAST]],
+            streams=[writes, config.streams[FAST]],
+        )
+        outcome = controller.complete(config)
+    assert slip_ns(outcome, FAST) < 50 * MS
+    assert 10 < ios_of(outcome, SLOW) < 40
+    assert outcome.ios() + outcome.info.backlog == 2 * (50 + 1000)
+
+
+# ---- what ends the wait ----
+
+
+@contextlib.contextmanager
+def readers(node: str, number: int) -> Iterator[list[float]]:
+    """Threads that have a request each, or wait for one, all the time; gives the times at which
+    they have read a block."""
+    stop = threading.Event()
+    ends: list[float] = []
+
+    def read() -> None:
+        fd = os.open(node, os.O_RDONLY | os.O_DIRECT)
+        try:
+            while not stop.is_set():
+                os.preadv(fd, [mmap.mmap(-1, mmap.PAGESIZE)], 0)
+                ends.append(time.monotonic())
+        finally:
+            os.close(fd)
+
+    threads = [threading.Thread(target=read) for _ in range(number)]
+    for thread in threads:
+        thread.start()
+    try:
+        yield ends
+    finally:
+        stop.set()
+        for thread in threads:
+            thread.join()
+
+
+def test_a_worker_sleeps_until_others_free_a_request(
+    controller: Controller, slow_disk: str
+) -> None:
+    """It is woken for it: looking for one every 100 us were a thousand times for each I/O. Of those
+    that wait in turn it gets every second request."""
+    config = one_stream(
+        slow_disk, arrival=constant("rare", 4), backend="mq", max_outstanding=4, time_ns=3 * SECOND
+    )
+    config = msgspec.structs.replace(config, log_records=64)
+    with readers(slow_disk, 1) as ends_s, controller.ready(config) as run:
+        outcome = controller.finish(run)
+        log = read_log(run)
+    (worker,) = outcome.info.workers
+    assert outcome.target.tag_waits >= 8
+    assert worker.voluntary < 20 * outcome.ios(), worker
+    ends_ns = np.sort(np.array(ends_s) * SECOND)
+    spans = log["issue_ns"], log["done_ns"]
+    served = np.subtract(*(np.searchsorted(ends_ns, span) for span in reversed(spans)))
+    assert len(served) == outcome.ios()
+    assert served.mean() < 2.5, served
+
+
+SCSI_DELAY = Path("/sys/bus/pseudo/drivers/scsi_debug/delay")
+HELD_S, TICKS = 15, 250  # those of a second, in Debian's kernels
+
+
+@pytest.fixture
+def hung_disk(scsi_debug: Callable[..., str]) -> str:
+    """It has a single request, and keeps it for 15 s."""
+    node = scsi_debug(max_queue=1)
+    (queue_of(node) / "scheduler").write_text("none")
+    SCSI_DELAY.write_text(str(HELD_S * TICKS))
+    return node
+
+
+@pytest.mark.debug_kernel
+@pytest.mark.parametrize(("backend", "targets"), [("mq", 1), ("mq", 2), ("scsi", 1), ("bio", 2)])
+def test_a_run_can_be_stopped_while_others_have_all_requests(
+    controller: Controller, hung_disk: str, fast_disk: str, backend: str, targets: int
+) -> None:
+    """Whoever has the only request keeps it; the run ends long before it is back."""
+    if targets == 2:
+        config = two_disks(hung_disk, fast_disk, 1000, backend, 3600 * SECOND)
+    else:
+        config = one_stream(hung_disk, backend=backend, depth=4, time_ns=3600 * SECOND)
+    with controller.ready(config) as run, readers(hung_disk, 1) as ends:
+        eventually(lambda: requests_in_flight(hung_disk) == 1, "the reader has no request")
+        controller.run_start(run)
+        eventually(lambda: controller.run_get(run).targets[0].tag_waits > 0, "nothing waits")
+        controller.run_stop(run)
+        info = controller.wait_done(run)
+        assert not ends, "the run ended when a request was free again"
+    assert (info.state, info.reason) == (RunState.DONE, Reason.STOPPED)
+
+
+def requests_in_flight(node: str) -> int:
+    return sum(map(int, (queue_of(node).parent / "inflight").read_text().split()))
+
+
+@pytest.mark.debug_kernel
+@pytest.mark.parametrize(("backend", "targets"), [("mq", 1), ("bio", 2)])
+def test_an_elevator_can_be_switched_while_a_worker_waits(
+    controller: Controller, fast_disk: str, backend: str, targets: int
+) -> None:
+    """Others have all requests, so the worker waits for a tag of the elevator, or of the driver.
+    Each switch frees the tags of the elevator before: none may be freed under the worker, and none
+    may wait for it."""
+    options = {"irqmode": 2, "completion_nsec": 5 * MS, "hw_queue_depth": 1, "submit_queues": 1}
+    with null_disk(**options) as slow:
+        if targets == 2:
+            config = two_disks(slow, fast_disk, 200, backend, 3600 * SECOND)
+        else:
+            config = one_stream(slow, backend=backend, depth=4, time_ns=3600 * SECOND)
+        with controller.ready(config) as run, readers(slow, 8):
+            controller.run_start(run)
+            for switch in range(40):
+                name = ("mq-deadline", "none")[switch % 2]
+                (queue_of(slow) / "scheduler").write_text(name)
+                if name != "none":
+                    # So that the elevator has too few tags, too.
+                    (queue_of(slow) / "nr_requests").write_text("4")
+            controller.run_stop(run)
+            info = controller.wait_done(run)
+    assert (info.state, info.reason) == (RunState.DONE, Reason.STOPPED)
+    assert info.targets[0].tag_waits > 0
+
+
+@pytest.mark.debug_kernel
+def test_a_queue_can_be_frozen_while_the_worker_sleeps_for_another(
+    controller: Controller,
+) -> None:
+    """Back end bio sleeps for a zoned disk, which takes one long I/O at a time. Meanwhile it holds
+    nothing of the disk whose requests others have: the elevators of that are switched."""
+    options = {"irqmode": 2, "hw_queue_depth": 1, "submit_queues": 1}
+    zoned = {**options, "completion_nsec": 3 * SECOND, "zoned": 1, "zone_size": 4}
+    with (
+        null_disk(64, 4096, **zoned) as sleepy,
+        null_disk(completion_nsec=5 * MS, **options) as busy,
+    ):
+        config = two_disks(busy, sleepy, 200, "bio", 3600 * SECOND)
+        ended = []
+        with controller.ready(config) as run, readers(busy, 8):
+            controller.run_start(run)
+            eventually(lambda: disk_stat(sleepy)[Direction.READ].ios, "nothing completes")
+            for switch in range(8):
+                before = disk_stat(sleepy)[Direction.READ].ios
+                (queue_of(busy) / "scheduler").write_text(("mq-deadline", "none")[switch % 2])
+                ended.append(disk_stat(sleepy)[Direction.READ].ios - before)
+            controller.run_stop(run)
+            controller.wait_done(run)
+    # A switch that waits for what the worker holds ends when an I/O of the other disk does.
+    assert 0 in ended, ended
+
+
+@pytest.mark.debug_kernel
+def test_removal_ends_a_run_that_waits_for_a_request(
+    controller: Controller, spek_module: Path, fast_disk: str
+) -> None:
+    """All requests of the disk are with it, and it goes away."""
+    options = {"irqmode": 2, "completion_nsec": 1 * SECOND}
+    slow, item = make_null(hw_queue_depth=1, submit_queues=1, **options)
+    config = two_disks(slow, fast_disk, 100, "mq", 3600 * SECOND)
+    with controller.ready(config) as run:
+        controller.run_start(run)
+        eventually(lambda: controller.run_get(run).targets[0].tag_waits > 0, "nothing waits")
+        (item / "power").write_text("0")
+        info = controller.wait_done(run)
+    remove_null(item)
+    assert info.reason is Reason.DEVICE_GONE
