@@ -8,6 +8,11 @@
  * next event, unlocks, and only then calls scsi_done(), which may call queuecommand again. Where
  * timers are late, as in emulated guests, a drive can have it fire early and wait for the event.
  *
+ * Planning of flash may take milliseconds. Interrupts are off, so a drive gets PLAN_STEPS each time;
+ * one that is behind goes on PLAN_PAUSE_NS later, at its own time. Meanwhile commands are taken,
+ * with the time at which they came, and what needs the drive at the present time waits for it
+ * (spek_unit_lock_settled()).
+ *
  * A power command that stops the spindle waits until the drive holds no request; commands
  * for the media are given back to the SCSI layer as busy meanwhile.
  */
@@ -20,6 +25,9 @@
 #include "trace.h"
 
 #define TICK_NS		(100 * NSEC_PER_MSEC)
+/* 10 to 50 us, and as long again for everybody else. */
+#define PLAN_STEPS	4096
+#define PLAN_PAUSE_NS	(50 * NSEC_PER_USEC)
 
 static_assert(SPEK_SCSI_SENSE_BYTES <= SCSI_SENSE_BUFFERSIZE);
 
@@ -163,7 +171,7 @@ static void retire(struct spek_unit *unit, const struct spek_drive_service *serv
 
 /**
  * spek_unit_start_all() - start the requests for which the drive has an arm free
- * @unit: the unit
+ * @unit: the unit; a drive that is behind starts them later
  * @at_ns: the time
  *
  * Context: any, with the unit's lock.
@@ -172,7 +180,8 @@ void spek_unit_start_all(struct spek_unit *unit, u64 at_ns)
 {
 	struct spek_drive_service started;
 
-	while (spek_drive_start(&unit->drive, at_ns, &started))
+	while (!spek_drive_is_short(&unit->drive) &&
+	       spek_drive_start(&unit->drive, at_ns, &started))
 		;
 }
 
@@ -190,7 +199,7 @@ void spek_unit_drive_power(struct spek_unit *unit, u64 at_ns, struct list_head *
 	struct scsi_cmnd *cmd = power->cmd;
 	int err = 0;
 
-	if (!power->pending)
+	if (!power->pending || spek_drive_is_short(&unit->drive))
 		return;
 	if (!power->issued) {
 		if (power->event != SPEK_DRIVE_START && unit->held)
@@ -231,16 +240,19 @@ static u64 standby_ns(const struct spek_unit *unit)
 	return unit->last_use_ns + mode->standby_ticks * TICK_NS;
 }
 
-/* Serve all events up to @now_ns, each at its own time. */
+/* Serve all events up to @now_ns, each at its own time, or as many as the drive has steps for. */
 static void catch_up(struct spek_unit *unit, u64 now_ns, struct list_head *done)
 {
 	struct spek_drive *drive = &unit->drive;
 	struct spek_drive_service ended;
 
+	spek_drive_allow(drive, PLAN_STEPS);
 	for (;;) {
 		u64 next_ns = spek_drive_next_ns(drive), timer_ns = standby_ns(unit);
 		u64 at_ns = min(next_ns, timer_ns);
 
+		if (spek_drive_is_short(drive))
+			return;
 		if (at_ns > now_ns)
 			break;
 		if (next_ns <= timer_ns) {
@@ -273,11 +285,15 @@ static void catch_up(struct spek_unit *unit, u64 now_ns, struct list_head *done)
 static void arm(struct spek_unit *unit)
 {
 	u64 next_ns = min(spek_drive_next_ns(&unit->drive), standby_ns(unit));
+	bool is_behind = spek_drive_is_short(&unit->drive);
 
+	if (is_behind)
+		next_ns = ktime_get_ns() + PLAN_PAUSE_NS;
 	if (unit->is_dead || next_ns == SPEK_DRIVE_NEVER || next_ns == unit->armed_ns)
 		return;
 	WRITE_ONCE(unit->armed_ns, next_ns);
-	next_ns -= min_t(u64, next_ns, unit->config->spin_ns);
+	if (!is_behind)
+		next_ns -= min_t(u64, next_ns, unit->config->spin_ns);
 	hrtimer_start(&unit->timer, ns_to_ktime(next_ns), HRTIMER_MODE_ABS);
 }
 
@@ -286,6 +302,8 @@ static void arm(struct spek_unit *unit)
  * @unit: the unit
  * @done: gets commands that ended
  * @flags: for spek_unit_unlock()
+ *
+ * Its drive may be behind: then it may be given commands, and nothing else.
  *
  * Context: any.
  * Return: the time.
@@ -320,6 +338,29 @@ void spek_unit_unlock(struct spek_unit *unit, struct list_head *done, unsigned l
 	list_for_each_entry_safe(command, next, done, entry)
 		scsi_done(command->cmd);
 	rcu_read_unlock();
+}
+
+/**
+ * spek_unit_lock_settled() - lock a unit whose drive is not behind
+ * @unit: the unit
+ * @done: empty; gets commands that ended
+ * @flags: for spek_unit_unlock()
+ *
+ * Context: process.
+ * Return: the time.
+ */
+u64 spek_unit_lock_settled(struct spek_unit *unit, struct list_head *done, unsigned long *flags)
+	__acquires(&unit->lock)
+{
+	for (;;) {
+		u64 now_ns = spek_unit_lock_now(unit, done, flags);
+
+		if (!spek_drive_is_short(&unit->drive))
+			return now_ns;
+		spek_unit_unlock(unit, done, *flags);
+		INIT_LIST_HEAD(done);
+		cond_resched();
+	}
 }
 
 /*

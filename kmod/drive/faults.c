@@ -18,7 +18,7 @@ bool spek_unit_fault(struct spek_unit *unit, u32 index, struct spek_drive_fault 
 	LIST_HEAD(done);
 	bool found;
 
-	spek_unit_lock_now(unit, &done, &flags);
+	spek_unit_lock_settled(unit, &done, &flags);
 	found = index < unit->drive.faults.length;
 	if (found)
 		*fault = unit->drive.faults.entries[index];
@@ -48,7 +48,7 @@ int spek_unit_set_faults(struct spek_unit *unit, bool clear,
 	int err = 0;
 	u32 i;
 
-	now_ns = spek_unit_lock_now(unit, &done, &flags);
+	now_ns = spek_unit_lock_settled(unit, &done, &flags);
 	*scratch = unit->drive.faults;
 	if (clear)
 		scratch->length = 0;

@@ -347,7 +347,7 @@ bool spek_unit_abort(struct spek_unit *unit, const struct scsi_cmnd *cmd)
 	u64 now_ns;
 	u32 i;
 
-	now_ns = spek_unit_lock_now(unit, &done, &flags);
+	now_ns = spek_unit_lock_settled(unit, &done, &flags);
 	answers = unit->is_dead || !unit->drive.is_gone;
 	for (i = 0; i < SPEK_DRIVE_MAX_QUEUE; i++) {
 		struct scsi_cmnd *held = unit->slots[i].cmd;
@@ -392,7 +392,7 @@ void spek_unit_kill(struct spek_unit *unit)
 	u64 now_ns;
 	u32 i;
 
-	now_ns = spek_unit_lock_now(unit, &done, &flags);
+	now_ns = spek_unit_lock_settled(unit, &done, &flags);
 	unit->is_dead = true;
 	for (i = 0; i < SPEK_DRIVE_MAX_QUEUE; i++) {
 		struct scsi_cmnd *cmd = unit->slots[i].cmd;

@@ -215,14 +215,15 @@ static void fill_flight(const struct spek_drive *drive, const struct spek_drive_
 						  SPEK_DRIVE_MEDIUM_ERROR;
 }
 
-/* In the order of arrival: channels are the queues of flash. */
+/* In the order of arrival: channels are the queues of flash. The drive may be behind its host. */
 static bool start_flash(struct spek_drive *drive, u64 now_ns, struct spek_drive_service *started)
 {
 	struct spek_drive_flash *flash = drive->flash;
 	u32 index = drive->queue.oldest;
 
 	if (!flash->is_planning) {
-		if (index == SPEK_DRIVE_NONE || flash->nr_flights == SPEK_DRIVE_MAX_QUEUE)
+		if (index == SPEK_DRIVE_NONE || flash->nr_flights == SPEK_DRIVE_MAX_QUEUE ||
+		    drive->queue.slots[index].request.arrival_ns > now_ns)
 			return false;
 		spek_drive_flash_begin(flash, &drive->queue.slots[index].request, now_ns);
 		spek_drive_queue_remove(&drive->queue, index);
@@ -398,6 +399,49 @@ bool spek_drive_abort(struct spek_drive *drive, u64 now_ns, u64 tag)
 	return false;
 }
 
+/* A request waits if it came later than the drive is, or when the drive was short of steps. */
+static u64 next_of_flash(const struct spek_drive *drive)
+{
+	const struct spek_drive_flash *flash = drive->flash;
+	u64 ns = spek_drive_flash_next_ns(flash, drive->accounted_ns), begin_ns;
+	u32 oldest = drive->queue.oldest;
+
+	if (oldest == SPEK_DRIVE_NONE || flash->is_planning ||
+	    flash->nr_flights == SPEK_DRIVE_MAX_QUEUE ||
+	    !spek_drive_conditions[drive->condition].serves)
+		return ns;
+	begin_ns = drive->queue.slots[oldest].request.arrival_ns;
+	if (begin_ns < drive->accounted_ns)
+		begin_ns = drive->accounted_ns;
+	return begin_ns < ns ? begin_ns : ns;
+}
+
+/**
+ * spek_drive_allow() - allow a drive of flash some steps of planning
+ * @drive: drive
+ * @steps: a few ns each; a page takes up to SPEK_DRIVE_PLACE_STEPS
+ *
+ * Without a call there is no limit. A drive that is short of steps is behind: spek_drive_next_ns()
+ * is the time at which it goes on once it has got more. Until then it may be given requests whose
+ * arrival is later than that, and nothing else.
+ */
+void spek_drive_allow(struct spek_drive *drive, u64 steps)
+{
+	if (drive->flash)
+		drive->flash->allowed = steps;
+}
+
+/**
+ * spek_drive_is_short() - ask whether a drive has used up its steps
+ * @drive: drive
+ *
+ * Return: true if it can go on after spek_drive_allow() only.
+ */
+bool spek_drive_is_short(const struct spek_drive *drive)
+{
+	return drive->flash && !drive->flash->allowed;
+}
+
 /**
  * spek_drive_next_ns() - find the next event of a drive
  * @drive: drive
@@ -411,7 +455,7 @@ u64 spek_drive_next_ns(const struct spek_drive *drive)
 	if (drive->is_gone)
 		return SPEK_DRIVE_NEVER;
 	if (drive->flash) {
-		u64 ns = spek_drive_flash_next_ns(drive->flash, drive->accounted_ns);
+		u64 ns = next_of_flash(drive);
 
 		return ns < drive->condition_end_ns ? ns : drive->condition_end_ns;
 	}

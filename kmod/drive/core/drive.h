@@ -50,6 +50,8 @@ int spek_drive_submit(struct spek_drive *drive, const struct spek_drive_request 
 bool spek_drive_start(struct spek_drive *drive, u64 now_ns, struct spek_drive_service *started);
 bool spek_drive_finish(struct spek_drive *drive, u64 now_ns, struct spek_drive_service *ended);
 bool spek_drive_abort(struct spek_drive *drive, u64 now_ns, u64 tag);
+void spek_drive_allow(struct spek_drive *drive, u64 steps);
+bool spek_drive_is_short(const struct spek_drive *drive);
 u64 spek_drive_next_ns(const struct spek_drive *drive);
 int spek_drive_command(struct spek_drive *drive, u64 now_ns, enum spek_drive_event event);
 int spek_drive_fault(struct spek_drive *drive, u64 now_ns, const struct spek_drive_fault *fault,

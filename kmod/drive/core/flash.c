@@ -90,6 +90,7 @@ struct spek_drive_flash *spek_drive_flash_init(void *memory,
 	spek_memset(flash, 0, sizeof(*flash));
 	flash->rule = rule;
 	flash->cache = cache;
+	flash->allowed = ~0ULL;
 	flash->map = (u32 *)(flash + 1);
 	flash->owner = flash->map + logical;
 	flash->free = flash->owner + pages;
@@ -172,28 +173,67 @@ static void place_page(struct spek_drive_flash *flash, u32 page, u32 channel)
 	one->open_valid++;
 }
 
-/* Move the valid pages of the block with least of them, and erase it. */
-static void collect(struct spek_drive_flash *flash, u32 channel, u64 from_ns)
+/* Return: false if no steps are left. */
+static bool spend(struct spek_drive_flash *flash, u32 steps)
+{
+	if (!flash->allowed) {
+		flash->is_short = true;
+		return false;
+	}
+	flash->allowed -= steps < flash->allowed ? steps : flash->allowed;
+	return true;
+}
+
+/* Move the valid pages of the victim. Return: false if steps ran out. */
+static bool move_pages(struct spek_drive_flash *flash, u32 channel)
+{
+	const struct spek_drive_flash_rule *rule = flash->rule;
+	const u32 *owner = &flash->owner[first_owner(flash, channel) +
+					 (u64)flash->victim * rule->block_pages];
+
+	while (flash->victim_page < rule->block_pages) {
+		u32 page = owner[flash->victim_page];
+
+		if (!spend(flash, page == SPEK_DRIVE_NO_PAGE ? SPEK_DRIVE_LOOK_STEPS :
+							       SPEK_DRIVE_PLACE_STEPS))
+			return false;
+		flash->victim_page++;
+		if (page != SPEK_DRIVE_NO_PAGE)
+			place_page(flash, page, channel);
+	}
+	return true;
+}
+
+/*
+ * Move the valid pages of the block with least of them, and erase it. Return: false if steps ran
+ * out: to be called again, before anything else is planned.
+ */
+static bool collect(struct spek_drive_flash *flash, u32 channel, u64 from_ns)
 {
 	const struct spek_drive_flash_rule *rule = flash->rule;
 	struct spek_drive_channel *one = &flash->channels[channel];
-	u32 victim = spek_drive_least_first(&one->closed), i;
-	u32 moved = one->closed.level[0][victim];
-	const u32 *owner;
+	u32 moved;
 
-	owner = &flash->owner[first_owner(flash, channel) + (u64)victim * rule->block_pages];
-	for (i = 0; i < rule->block_pages; i++)
-		if (owner[i] != SPEK_DRIVE_NO_PAGE)
-			place_page(flash, owner[i], channel);
+	if (!flash->is_collecting) {
+		flash->is_collecting = true;
+		flash->victim = spek_drive_least_first(&one->closed);
+		flash->victim_valid = one->closed.level[0][flash->victim];
+		flash->victim_page = 0;
+	}
+	if (!move_pages(flash, channel))
+		return false;
+	flash->is_collecting = false;
+	moved = flash->victim_valid;
 	if (moved) {
 		occupy(one, SPEK_DRIVE_READ, from_ns, moved * rule->read_ns);
 		occupy(one, SPEK_DRIVE_WRITE, from_ns, moved * rule->program_ns);
 	}
 	occupy(one, SPEK_DRIVE_ERASE, from_ns, rule->erase_ns);
-	spek_drive_least_set(&one->closed, victim, SPEK_DRIVE_LEAST_NONE);
-	flash->free[(u64)channel * rule->blocks + one->nr_free++] = victim;
+	spek_drive_least_set(&one->closed, flash->victim, SPEK_DRIVE_LEAST_NONE);
+	flash->free[(u64)channel * rule->blocks + one->nr_free++] = flash->victim;
 	flash->moved += moved;
 	flash->erased++;
+	return true;
 }
 
 /* What of a logical page a request covers, in sectors. */
@@ -221,6 +261,11 @@ static bool is_whole(const struct spek_drive_flash *flash,
 	       (left < flash->rule->page_sectors ? left : flash->rule->page_sectors);
 }
 
+static bool is_mapped(const struct spek_drive_flash *flash, u32 page)
+{
+	return flash->map[page] != SPEK_DRIVE_NO_PAGE;
+}
+
 static void plan_page(struct spek_drive_flash *flash, u32 page, u32 channel)
 {
 	const struct spek_drive_flash_rule *rule = flash->rule;
@@ -228,16 +273,15 @@ static void plan_page(struct spek_drive_flash *flash, u32 page, u32 channel)
 	const struct spek_drive_request *request = &flight->request;
 	struct spek_drive_channel *one = &flash->channels[channel];
 	u64 bus_ns = covered(flash, request, page) * rule->sector_ps / 1000, end_ns;
-	bool is_mapped = flash->map[page] != SPEK_DRIVE_NO_PAGE;
 
 	if (request->write) {
-		if (is_mapped && !is_whole(flash, request, page))
+		if (is_mapped(flash, page) && !is_whole(flash, request, page))
 			occupy(one, SPEK_DRIVE_READ, flight->from_ns, rule->read_ns);
 		end_ns = occupy(one, SPEK_DRIVE_WRITE, flight->from_ns,
 				bus_ns + rule->program_ns);
 		place_page(flash, page, channel);
 		flash->programmed++;
-	} else if (is_mapped) {
+	} else if (is_mapped(flash, page)) {
 		end_ns = occupy(one, SPEK_DRIVE_READ, flight->from_ns, rule->read_ns + bus_ns);
 	} else {
 		return;
@@ -299,17 +343,25 @@ void spek_drive_flash_begin(struct spek_drive_flash *flash,
 	flash->is_planning = true;
 }
 
-/* Unlike an overwrite a trim leaves alone what it covers in part. */
-static void trim(struct spek_drive_flash *flash, u32 last_page)
+/*
+ * Unlike an overwrite a trim leaves alone what it covers in part. Return: false if steps ran out.
+ */
+static bool trim(struct spek_drive_flash *flash, u32 last_page)
 {
-	u32 page;
+	while (flash->next_page <= last_page) {
+		u32 page = flash->next_page;
 
-	for (page = flash->next_page; page <= last_page; page++)
+		if (!spend(flash, is_mapped(flash, page) ? SPEK_DRIVE_PLACE_STEPS :
+							   SPEK_DRIVE_LOOK_STEPS))
+			return false;
 		if (is_whole(flash, &flash->flight.request, page))
 			invalidate(flash, page, page % flash->rule->channels);
+		flash->next_page++;
+	}
+	return true;
 }
 
-/* Plan pages until a channel's plan is full. Return: true if all are planned. */
+/* Plan pages until a channel's plan is full or steps run out. Return: true if all are planned. */
 static bool plan_pages(struct spek_drive_flash *flash, u32 last_page)
 {
 	const struct spek_drive_flash_rule *rule = flash->rule;
@@ -322,11 +374,16 @@ static bool plan_pages(struct spek_drive_flash *flash, u32 last_page)
 			flash->blocked = channel;
 			return false;
 		}
-		if (flash->flight.request.write && one->open_page == rule->block_pages &&
-		    one->nr_free < rule->low_blocks) {
-			collect(flash, channel, flash->flight.from_ns);
+		if (flash->is_collecting ||
+		    (flash->flight.request.write && one->open_page == rule->block_pages &&
+		     one->nr_free < rule->low_blocks)) {
+			if (!collect(flash, channel, flash->flight.from_ns))
+				return false;
 			continue;
 		}
+		if (!spend(flash, flash->flight.request.write || is_mapped(flash, page) ?
+				  SPEK_DRIVE_PLACE_STEPS : SPEK_DRIVE_LOOK_STEPS))
+			return false;
 		plan_page(flash, page, channel);
 		flash->next_page++;
 	}
@@ -359,7 +416,8 @@ static void buffer_write(struct spek_drive_flash *flash)
  * @flash: planning
  * @now_ns: time; nothing is planned for the past
  *
- * Return: true if the request is planned and in flight; false if a channel's plan is full.
+ * Return: true if the request is planned and in flight; false if a channel's plan is full, or if
+ * steps ran out: then to be called with the same time.
  */
 bool spek_drive_flash_plan(struct spek_drive_flash *flash, u64 now_ns)
 {
@@ -367,6 +425,7 @@ bool spek_drive_flash_plan(struct spek_drive_flash *flash, u64 now_ns)
 	const struct spek_drive_request *request = &flight->request;
 	u32 last_page;
 
+	flash->is_short = false;
 	if (flight->from_ns < now_ns)
 		flight->from_ns = now_ns;
 	if (flight->end_ns < flight->from_ns)
@@ -377,9 +436,7 @@ bool spek_drive_flash_plan(struct spek_drive_flash *flash, u64 now_ns)
 	} else {
 		last_page = (u32)spek_div64(request->lba + request->sectors - 1,
 					    flash->rule->page_sectors);
-		if (request->trim)
-			trim(flash, last_page);
-		else if (!plan_pages(flash, last_page))
+		if (!(request->trim ? trim(flash, last_page) : plan_pages(flash, last_page)))
 			return false;
 		if (is_buffered(flash, request))
 			buffer_write(flash);
@@ -417,6 +474,8 @@ void spek_drive_flash_end(struct spek_drive_flash *flash, const struct spek_driv
 {
 	u32 i;
 
+	flash->allowed -= flash->allowed < SPEK_DRIVE_END_STEPS ? flash->allowed :
+								  SPEK_DRIVE_END_STEPS;
 	flash->nr_flights--;
 	for (i = (u32)(flight - flash->flights); i < flash->nr_flights; i++)
 		flash->flights[i] = flash->flights[i + 1];
@@ -470,7 +529,7 @@ u64 spek_drive_flash_next_ns(const struct spek_drive_flash *flash, u64 now_ns)
 	if (flash->is_planning) {
 		const struct spek_drive_channel *one = &flash->channels[flash->blocked];
 
-		if (!one->length)
+		if (flash->is_short || !one->length)
 			ns = now_ns;
 		else if (one->plan[one->first].end_ns < ns)
 			ns = one->plan[one->first].end_ns;

@@ -15,6 +15,11 @@
  * plan of a channel holds so many of them; what does not fit in is planned once time has
  * passed.
  *
+ * Planning takes the caller's time: a page 40 to 500 ns, and a request with the collections before
+ * it may have a hundred thousand of them. Who can't spend that at once allows some steps and then
+ * some more (spek_drive_allow()). A request whose planning is interrupted like that goes on at the
+ * time of the drive at which it was, so all times are those that they are without interruption.
+ *
  * Of the cache's rule (cache.h) flash has the write buffer and the bus: a write that is not FUA
  * ends at bus time once the buffer has room for it, and room comes back when its pages are
  * programmed. A flush ends when all of them are. Reads go to the pages, and pages that were never
@@ -36,6 +41,10 @@
 /* The channels' planning of a step, a collection or a page, adds up to so many spans. */
 #define SPEK_DRIVE_STEP_SPANS		4
 #define SPEK_DRIVE_NO_PAGE		(~0U)
+/* Steps of a page that is placed, of one that is only looked at, and of the end of a request. */
+#define SPEK_DRIVE_PLACE_STEPS		16
+#define SPEK_DRIVE_LOOK_STEPS		1
+#define SPEK_DRIVE_END_STEPS		32
 
 /**
  * struct spek_drive_flash_rule - size and speed of flash; all 0: the drive is a disk
@@ -136,10 +145,16 @@ struct spek_drive_buffer {
  * @channels: see there
  * @flights: requests that have been planned
  * @nr_flights: number of them
- * @is_planning: @current is planned in part
+ * @is_planning: @flight is planned in part
  * @flight: request whose pages are being planned
  * @next_page: first logical page of it that is not planned
  * @blocked: channel whose plan was full then
+ * @allowed: steps that planning may still take
+ * @is_short: planning stopped for want of them
+ * @is_collecting: a channel is collecting for @next_page
+ * @victim: block whose pages it moves
+ * @victim_valid: valid pages that it had
+ * @victim_page: next page of it
  * @buffer: see there
  * @map: page of its channel that holds a logical page, or SPEK_DRIVE_NO_PAGE
  * @owner: logical page that a page holds, or SPEK_DRIVE_NO_PAGE; by channel
@@ -158,6 +173,12 @@ struct spek_drive_flash {
 	struct spek_drive_flight flight;
 	u32 next_page;
 	u32 blocked;
+	u64 allowed;
+	bool is_short;
+	bool is_collecting;
+	u32 victim;
+	u32 victim_valid;
+	u32 victim_page;
 	struct spek_drive_buffer buffer;
 	u32 *map;
 	u32 *owner;

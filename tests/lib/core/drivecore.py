@@ -256,6 +256,15 @@ class Drive:
     def finish(self, now_ns: int) -> Service | None:
         return self._taken(self.lib.spek_drive_finish(self.c, now_ns, self._service))
 
+    def allow(self, steps: int) -> None:
+        """Steps that flash may take from now on."""
+        self.lib.spek_drive_allow(self.c, steps)
+
+    @property
+    def is_short(self) -> bool:
+        """It has used them up."""
+        return bool(self.lib.spek_drive_is_short(self.c))
+
     def next_ns(self) -> int:
         return int(self.lib.spek_drive_next_ns(self.c))
 

@@ -34,6 +34,7 @@
 #define container_of(member_of, type, member) \
 	((type *)((char *)(member_of) - offsetof(type, member)))
 
+#define NSEC_PER_USEC			1000L
 #define NSEC_PER_MSEC			1000000L
 #define SECTOR_SHIFT			9
 #define CLOCK_MONOTONIC			1
@@ -59,6 +60,12 @@ struct list_head {
 	     &entry->member != (head);						\
 	     entry = after, after = container_of(after->member.next, typeof(*after), member))
 
+static inline void INIT_LIST_HEAD(struct list_head *head)
+{
+	head->next = head;
+	head->prev = head;
+}
+
 static inline void list_add_tail(struct list_head *entry, struct list_head *head)
 {
 	entry->prev = head->prev;
@@ -72,6 +79,11 @@ typedef struct {
 } spinlock_t;
 
 void rival(void);
+
+static inline void cond_resched(void)
+{
+	rival();
+}
 
 #define spin_lock_irqsave(lock, flags) do {	\
 		rival();			\

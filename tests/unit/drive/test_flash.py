@@ -143,6 +143,115 @@ def test_a_request_larger_than_the_plan_is_planned_in_steps(core: Core) -> None:
     check_map(drive)
 
 
+# ---- planning in steps ----
+
+UNLIMITED = 2**64 - 1
+
+
+def start_all(drive: Drive, now_ns: int) -> None:
+    while not drive.is_short and drive.start(now_ns) is not None:
+        pass
+
+
+def bring_up(drive: Drive, now_ns: int, steps: int, ended: list[Service]) -> None:
+    """As the module does it: serve the events up to a time, each at its own, with so many steps."""
+    drive.allow(steps)
+    while not drive.is_short:
+        at_ns = drive.next_ns()
+        if at_ns > now_ns:
+            drive.account(now_ns)
+            return
+        if (service := drive.finish(at_ns)) is not None:
+            ended.append(service)
+        else:
+            drive.account(at_ns)
+        start_all(drive, at_ns)
+
+
+@given(
+    requests=st.lists(
+        st.tuples(
+            st.sampled_from([0, 3 * US, 80 * US, MS, 20 * MS]),
+            st.sampled_from(["write", "write", "write", "trim", "read", "flush"]),
+            st.integers(0, 8191), st.integers(1, 3000), st.booleans(),
+        ),
+        max_size=30,
+    ),
+    steps=st.integers(1, 400), looks=st.integers(0, 3), buffer=st.booleans(),
+)  # fmt: skip
+def test_who_plans_in_steps_gets_the_same_times(
+    core: Core,
+    requests: list[tuple[int, str, int, int, bool]],
+    steps: int,
+    looks: int,
+    buffer: bool,
+) -> None:
+    """However far the drive is behind when a request comes, and however often it goes on."""
+    drives = [flash(core, **(BUFFER if buffer else {})) for _ in range(2)]
+    seen: list[list[Service]] = [[], []]
+    for drive, allowed, ended in zip(drives, (UNLIMITED, steps), seen, strict=True):
+        fill(drive)
+        now_ns = 10**10
+        for tag, (gap_ns, kind, lba, sectors, fua) in enumerate(requests):
+            for look in range(looks):
+                bring_up(drive, now_ns + gap_ns * (look + 1) // (looks + 1), allowed, ended)
+            now_ns += gap_ns
+            bring_up(drive, now_ns, allowed, ended)
+            if kind == "flush":
+                lba = sectors = 0
+            assert drive.submit(
+                now_ns, lba, min(sectors, 8192 - lba), kind == "write", tag,
+                fua=fua and kind == "write", flush=kind == "flush", trim=kind == "trim",
+            ) == 0  # fmt: skip
+            start_all(drive, now_ns)
+        now_ns += 10**12
+        while not ended or drive.is_short or drive.next_ns() != NEVER:
+            bring_up(drive, now_ns, allowed, ended)
+            if not requests:
+                break
+        check_map(drive)
+    assert seen[0] == seen[1]
+    assert sorted(one.tag for one in seen[0]) == list(range(len(requests)))
+    assert drives[0].account(now_ns) == drives[1].account(now_ns)
+
+
+def test_a_call_takes_no_more_than_its_steps(core: Core) -> None:
+    """A page that is placed takes 16, one that is only looked at takes 1: one page more at most."""
+    block, steps = 4096, 160
+    drive = flash(
+        core,
+        **{
+            "flash.channels": 1, "flash.block_pages": block, "flash.blocks": 7,
+            "flash.sectors": 8 * 2 * block, "flash.page_sectors": 8,
+        },
+    )  # fmt: skip
+    c, now_ns = drive.c.flash, 10**12
+    source = random.Random(7)
+    for _ in range(600):
+        lba = 8 * source.randrange(2 * block - 64)
+        assert drive.submit(now_ns, lba, 8 * 64, write=True) == 0
+        drain(drive, now_ns)
+        now_ns += 10**12
+    assert c.moved and c.erased
+    placed, looked, erased, calls = 0, 0, c.erased, 0
+    assert drive.submit(now_ns, 0, 8 * 2 * block, write=True) == 0
+    drive.allow(steps)
+    start_all(drive, now_ns)
+    while drive.is_short:
+        before, page = c.programmed + c.moved, c.victim_page if c.is_collecting else 0
+        drive.allow(steps)
+        start_all(drive, now_ns)
+        placed = max(placed, c.programmed + c.moved - before)
+        if c.is_collecting and page:
+            looked = max(looked, c.victim_page - page)
+        calls += 1
+    assert c.erased > erased
+    assert calls > 2 * block * 16 / steps
+    assert 0 < placed <= steps // 16 + block * (c.erased - erased)
+    assert 0 < looked <= steps
+    check_map(drive)
+
+
 # ---- the translation layer ----
 
 
