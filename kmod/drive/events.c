@@ -212,6 +212,7 @@ void spek_unit_drive_power(struct spek_unit *unit, u64 at_ns, struct list_head *
 		unit->by_timer = false;
 		if (!err && power->event != SPEK_DRIVE_START)
 			unit->was_stopped = power->event == SPEK_DRIVE_STOP;
+		unit->is_asleep = !err && power->sleeps;
 	}
 	/* A transition may take no time. */
 	spek_drive_account(&unit->drive, at_ns);

@@ -9,6 +9,8 @@
  * RCU read-side critical section that begins under the lock: a grace period waits for those that
  * had begun, and for none that begin later, however busy the drive is.
  *
+ * A drive that sleeps holds commands that its slots have and the model has not.
+ *
  * An aborted access that an arm is serving is finished by the arm and reported to nobody; its
  * slot may have the next command by then, which the tag tells apart.
  */
@@ -138,6 +140,7 @@ static int power(struct spek_unit *unit, struct scsi_cmnd *cmd,
 		[SPEK_SCSI_POWER_IDLE] = SPEK_DRIVE_START,
 		[SPEK_SCSI_POWER_STANDBY] = SPEK_DRIVE_SLEEP,
 		[SPEK_SCSI_POWER_STOP] = SPEK_DRIVE_STOP,
+		[SPEK_SCSI_POWER_SLEEP] = SPEK_DRIVE_SLEEP,
 	};
 
 	if (request->power == SPEK_SCSI_POWER_NONE) {
@@ -146,9 +149,14 @@ static int power(struct spek_unit *unit, struct scsi_cmnd *cmd,
 	}
 	if (unit->power.pending)
 		return SCSI_MLQUEUE_DEVICE_BUSY;
+	if (request->sets_timer) {
+		unit->scsi.mode.standby_timer = request->standby_ticks;
+		unit->scsi.mode.standby_ticks = request->standby_ticks;
+	}
 	unit->is_idle = request->power == SPEK_SCSI_POWER_IDLE;
 	unit->power.pending = true;
 	unit->power.issued = false;
+	unit->power.sleeps = request->power == SPEK_SCSI_POWER_SLEEP;
 	unit->power.event = events[request->power];
 	unit->power.cmd = request->immediate ? NULL : cmd;
 	spek_unit_drive_power(unit, now_ns, done);
@@ -158,10 +166,40 @@ static int power(struct spek_unit *unit, struct scsi_cmnd *cmd,
 	return 0;
 }
 
+/* The slot for a command, with a tag that no other has; NULL if there is none: the command ended. */
+static struct spek_unit_slot *slot_for(struct spek_unit *unit, struct scsi_cmnd *cmd, u64 *tag,
+				       struct list_head *done)
+{
+	u32 index = scsi_cmd_to_rq(cmd)->tag;
+
+	if (WARN_ON_ONCE(index >= SPEK_DRIVE_MAX_QUEUE || unit->slots[index].cmd)) {
+		spek_unit_end(cmd, DID_ERROR << 16, done);
+		return NULL;
+	}
+	*tag = unit->next_tag++ << SPEK_UNIT_SLOT_BITS | index;
+	return &unit->slots[index];
+}
+
+static void hold(struct spek_unit_slot *slot, struct scsi_cmnd *cmd, u64 tag)
+{
+	slot->cmd = cmd;
+	slot->tag = tag;
+}
+
+/* A drive that sleeps answers nothing: the SCSI layer takes the command back, and resets it. */
+static void hear_nothing(struct spek_unit *unit, struct scsi_cmnd *cmd, struct list_head *done)
+{
+	struct spek_unit_slot *slot;
+	u64 tag;
+
+	slot = slot_for(unit, cmd, &tag, done);
+	if (slot)
+		hold(slot, cmd, tag);
+}
+
 static int transfer(struct spek_unit *unit, struct scsi_cmnd *cmd,
 		    const struct spek_scsi_request *request, u64 now_ns, struct list_head *done)
 {
-	u32 index = scsi_cmd_to_rq(cmd)->tag;
 	struct spek_drive_request access = {
 		.lba = request->lba,
 		.sectors = request->sectors,
@@ -176,11 +214,9 @@ static int transfer(struct spek_unit *unit, struct scsi_cmnd *cmd,
 
 	if (unit->power.pending)
 		return SCSI_MLQUEUE_DEVICE_BUSY;
-	if (WARN_ON_ONCE(index >= SPEK_DRIVE_MAX_QUEUE || unit->slots[index].cmd)) {
-		spek_unit_end(cmd, DID_ERROR << 16, done);
+	slot = slot_for(unit, cmd, &access.tag, done);
+	if (!slot)
 		return 0;
-	}
-	access.tag = unit->next_tag++ << SPEK_UNIT_SLOT_BITS | index;
 	err = spek_drive_submit(&unit->drive, &access);
 	if (err == -EBUSY)	/* what was aborted is still there */
 		return SCSI_MLQUEUE_DEVICE_BUSY;
@@ -193,13 +229,10 @@ static int transfer(struct spek_unit *unit, struct scsi_cmnd *cmd,
 		return 0;
 	}
 	unit->held++;
-	if (request->immediate) {
+	if (request->immediate)
 		spek_unit_end(cmd, SAM_STAT_GOOD, done);
-	} else {
-		slot = &unit->slots[index];
-		slot->cmd = cmd;
-		slot->tag = access.tag;
-	}
+	else
+		hold(slot, cmd, access.tag);
 	if (!access.flush)
 		unit->is_idle = false;
 	spek_unit_start_all(unit, now_ns);
@@ -223,6 +256,10 @@ static int serve(struct spek_unit *unit, struct scsi_cmnd *cmd, struct spek_scsi
 {
 	if (unit->is_dead || unit->drive.is_gone) {
 		spek_unit_end(cmd, DID_NO_CONNECT << 16, done);
+		return 0;
+	}
+	if (unit->is_asleep) {
+		hear_nothing(unit, cmd, done);
 		return 0;
 	}
 	if (unit->attention && request->action != SPEK_SCSI_INQUIRY &&
@@ -369,6 +406,8 @@ bool spek_unit_abort(struct spek_unit *unit, const struct scsi_cmnd *cmd)
 		if (!cmd) {
 			unit->attention = SPEK_SCSI_DEVICE_RESET;
 			unit->scsi.mode = (struct spek_scsi_mode){};
+			unit->is_asleep = false;
+			unit->power.sleeps = false;
 		}
 		/* A stop may have waited for what was taken back. */
 		spek_unit_drive_power(unit, now_ns, &done);

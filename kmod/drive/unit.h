@@ -61,12 +61,14 @@ struct spek_unit_slot {
  * @pending: there is one
  * @issued: the drive has got it; it ends with the transition
  * @event: what it asks of the drive
+ * @sleeps: then nothing is answered until a reset
  * @cmd: its SCSI command; NULL if that did not wait, or was aborted
  */
 struct spek_unit_power {
 	bool pending;
 	bool issued;
 	enum spek_drive_event event;
+	bool sleeps;
 	struct scsi_cmnd *cmd;
 };
 
@@ -128,6 +130,7 @@ struct spek_unit_count {
  * @armed_ns: event for which @timer is armed; SPEK_DRIVE_NEVER: it is not. The timer also reads it
  *	without the lock
  * @is_idle: the host asked for the idle condition
+ * @is_asleep: the host put the drive to sleep, and has not reset it since
  * @by_timer: standby came by the timer
  * @was_stopped: the host stopped the spindle, and it has not been active since
  * @is_dead: it answers nothing any more
@@ -160,6 +163,7 @@ struct spek_unit {
 	u64 last_use_ns;
 	u64 armed_ns;
 	bool is_idle;
+	bool is_asleep;
 	bool by_timer;
 	bool was_stopped;
 	bool is_dead;

@@ -689,6 +689,33 @@ def test_tools_see_the_power_condition_and_do_not_change_it(drives: Drives) -> N
         assert "active/idle" in output("hdparm", "-C", node)
 
 
+@pytest.mark.parametrize("form", [(), ("--prefer-ata12",)], ids=["16", "12"])
+def test_hdparm_sets_the_timer_and_the_condition(drives: Drives, form: tuple[str, ...]) -> None:
+    """By ATA PASS-THROUGH of either length."""
+
+    def timer() -> int:
+        """Of STANDBY_Z, in units of 100 ms."""
+        sense = bytes([0x1A, 8, 0x1A, 0, 44, 0])
+        page = send(node, sense, length=44).data[4:]
+        return int.from_bytes(page[8:12]) if page[3] & 1 else 0
+
+    with modelled(drives) as disk:
+        (found,) = Path("/sys/block", disk.name, "device/scsi_generic").iterdir()
+        node = f"/dev/{found.name}"
+        output("hdparm", *form, "-S", "242", node)
+        assert timer() == 2 * 30 * 600
+        output("hdparm", *form, "-S", "1", node)
+        assert timer() == 50
+        assert "state is:  idle" in output("hdparm", *form, "-C", node)
+        eventually(lambda: drives.drive(disk.drive).condition.value == "standby", "no standby")
+        assert "standby" in output("hdparm", *form, "-C", node)
+        output("hdparm", *form, "-S", "0", node)
+        assert timer() == 0
+        output("hdparm", *form, "-y", node)
+        assert "standby" in output("hdparm", *form, "-C", node)
+        output("hdparm", *form, "-Y", node)
+
+
 def test_sensors_show_the_watts_of_the_model(drives: Drives) -> None:
     with modelled(drives) as disk:
         # Not as JSON: the sensors of a rail have one label, which would be a key there.

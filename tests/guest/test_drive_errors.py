@@ -216,6 +216,58 @@ def test_commands_end_with_the_reset_of_the_drive(drives: Drives) -> None:
         assert send(disk.node, MODE_SENSE, length=44).data == default
 
 
+def commands_out(disk: Disk) -> int:
+    """Commands that the drive was given and has not ended."""
+    given, ended = (
+        int((disk.device / f"io{name}_cnt").read_text(), 16) for name in ("request", "done")
+    )
+    return given - ended
+
+
+INQUIRY = bytes([0x12, 0, 0, 0, 96, 0])
+SLEEP = bytes([0x85, 0x06, *[0] * 12, 0xE6, 0])  # by ATA PASS-THROUGH (16)
+
+
+@pytest.mark.debug_kernel
+def test_a_drive_that_sleeps_answers_after_a_reset(drives: Drives) -> None:
+    """Nothing before, not even what it is; a reset leaves it in standby."""
+    ends: list[str] = []
+
+    def ask(node: str) -> None:
+        try:
+            ends.append(str(send(node, INQUIRY, length=96, timeout_ms=200_000)))
+        except OSError as error:
+            ends.append(str(error))
+
+    with modelled(drives) as disk, opened(disk.node) as fd:
+        assert send(disk.node, SLEEP).status == 0
+        await_condition(drives, disk, "standby")
+        before = commands_out(disk)
+        asks = threading.Thread(target=ask, args=(disk.node,))
+        with running(asks):
+            eventually(lambda: commands_out(disk) > before, "the question is not asked")
+            what = ctypes.c_int(SG_SCSI_RESET_DEVICE)
+            assert ends == []
+            assert reset_device(fd, ctypes.addressof(what)) == 0
+        assert ends == ["host byte 0x8"]  # DID_RESET
+        assert send(disk.node, bytes(6)).code == (UNIT_ATTENTION, 0x29, 3)
+        assert drives.drive(disk.drive).condition.value == "standby"
+        assert send(disk.node, read_ten(0), length=4096).status == 0
+        assert drives.stats(disk.drive).starts == 1
+
+
+def test_the_kernel_wakes_a_drive_that_sleeps(drives: Drives) -> None:
+    """By its error handling, after the time of a command; what it does then is only late."""
+    with modelled(drives) as disk:
+        (disk.device / "eh_timeout").write_text("2")
+        (disk.device / "timeout").write_text("2")
+        assert send(disk.node, SLEEP).status == 0
+        await_condition(drives, disk, "standby")
+        with opened(disk.node) as fd:
+            assert os.pread(fd, 512, 0) == bytes(512)
+        assert drives.stats(disk.drive).aborted > 0
+
+
 @pytest.mark.debug_kernel
 def test_a_reset_is_too_late_for_a_drive_that_is_gone(drives: Drives) -> None:
     """SG_SCSI_RESET comes without a command, so that the removal does not wait for it."""

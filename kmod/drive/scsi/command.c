@@ -4,9 +4,12 @@
 
 #define SERVICE_MASK		0x1f
 #define ATA_NON_DATA		3
-#define ATA_CHECK_POWER		0xe5
 #define ATA_STANDBY_IMMEDIATE	0xe0
 #define ATA_IDLE_IMMEDIATE	0xe1
+#define ATA_STANDBY		0xe2
+#define ATA_IDLE		0xe3
+#define ATA_CHECK_POWER		0xe5
+#define ATA_SLEEP		0xe6
 #define ATA_ABORTED		0x04
 #define ATA_ERROR_STATUS	0x51
 
@@ -55,6 +58,8 @@ const struct spek_scsi_command spek_scsi_commands[SPEK_SCSI_NR_COMMANDS] = {
 	    0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0x01, 0 } },
 	{ 0xa0, -1, SPEK_SCSI_REPORT_LUNS, TWELVE,
 	  { 0xff, 0, 0xff, 0, 0, 0, 0xff, 0xff, 0xff, 0xff, 0, 0 } },
+	{ 0xa1, -1, SPEK_SCSI_CHECK_POWER, TWELVE,
+	  { 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0, 0 } },
 	{ 0xa3, 0x0c, SPEK_SCSI_REPORT_OPCODES, TWELVE,
 	  { 0xff, 0x1f, 0x87, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0, 0 } },
 	{ 0xa8, -1, SPEK_SCSI_READ, TWELVE,
@@ -196,30 +201,61 @@ static int decode_power(const u8 *cdb, struct spek_scsi_request *request)
 	return spek_scsi_refuse_field(request, SPEK_SCSI_INVALID_FIELD, 3, 3);
 }
 
-/* ATA PASS-THROUGH (16): power commands only. */
-static int decode_ata(const u8 *cdb, struct spek_scsi_request *request)
+/* Time of the standby timer by the sector count of STANDBY and IDLE, in units of 100 ms. */
+static u32 standby_ticks(u8 count)
 {
+	const u32 second = 10, minute = 60 * second, hour = 60 * minute;
+
+	if (count <= 240)
+		return count * 5 * second;
+	if (count <= 251)
+		return (count - 240) * 30 * minute;
+	switch (count) {
+	case 252:
+		return 21 * minute;
+	case 255:
+		return 21 * minute + 15 * second;
+	default:	/* 253: 8 to 12 hours, as the vendor likes; 254 is reserved */
+		return 8 * hour;
+	}
+}
+
+/* ATA PASS-THROUGH (12) and (16): power commands only. */
+static int decode_ata(const u8 *cdb, u32 bytes, struct spek_scsi_request *request)
+{
+	u8 count = cdb[bytes == TWELVE ? 4 : 6], command = cdb[bytes == TWELVE ? 9 : 14];
+
 	if ((cdb[1] >> 1 & 0x0f) != ATA_NON_DATA)
 		return spek_scsi_refuse_field(request, SPEK_SCSI_INVALID_FIELD, 1, 4);
 	request->check = cdb[2] & 0x20;
 	request->immediate = true;
-	switch (cdb[14]) {
-	case ATA_CHECK_POWER:
+	if (command == ATA_CHECK_POWER)
 		return 0;
+	request->action = SPEK_SCSI_POWER;
+	switch (command) {
+	case ATA_STANDBY:
 	case ATA_STANDBY_IMMEDIATE:
-		request->action = SPEK_SCSI_POWER;
 		request->power = SPEK_SCSI_POWER_STANDBY;
-		return 0;
+		break;
+	case ATA_IDLE:
 	case ATA_IDLE_IMMEDIATE:
-		request->action = SPEK_SCSI_POWER;
 		request->power = SPEK_SCSI_POWER_IDLE;
-		return 0;
+		break;
+	case ATA_SLEEP:
+		request->power = SPEK_SCSI_POWER_SLEEP;
+		break;
+	default:
+		spek_scsi_refuse(request, SPEK_SCSI_ABORTED_COMMAND, SPEK_SCSI_NO_ADDITIONAL);
+		request->sense.has_ata = true;
+		request->sense.ata_status = ATA_ERROR_STATUS;
+		request->sense.ata_error = ATA_ABORTED;
+		return -EIO;
 	}
-	spek_scsi_refuse(request, SPEK_SCSI_ABORTED_COMMAND, SPEK_SCSI_NO_ADDITIONAL);
-	request->sense.has_ata = true;
-	request->sense.ata_status = ATA_ERROR_STATUS;
-	request->sense.ata_error = ATA_ABORTED;
-	return -EIO;
+	if (command == ATA_STANDBY || command == ATA_IDLE) {
+		request->sets_timer = true;
+		request->standby_ticks = standby_ticks(count);
+	}
+	return 0;
 }
 
 static int decode_opcodes(const u8 *cdb, struct spek_scsi_request *request)
@@ -306,7 +342,7 @@ static int decode_fields(const struct spek_scsi_unit *unit, const u8 *cdb, u32 b
 	case SPEK_SCSI_POWER:
 		return decode_power(cdb, request);
 	case SPEK_SCSI_CHECK_POWER:
-		return decode_ata(cdb, request);
+		return decode_ata(cdb, bytes, request);
 	default:
 		return 0;
 	}

@@ -23,7 +23,7 @@
 #define SPEK_SCSI_MAX_SECTORS		65536
 #define SPEK_SCSI_SECTOR_BYTES		512
 #define SPEK_SCSI_MAX_RANGES		8
-#define SPEK_SCSI_NR_COMMANDS		25
+#define SPEK_SCSI_NR_COMMANDS		26
 /* Header and the one descriptor that UNMAP may have. */
 #define SPEK_SCSI_UNMAP_BYTES		24
 
@@ -185,7 +185,7 @@ struct spek_scsi_status {
  * @SPEK_SCSI_SYNC_CACHE: SYNCHRONIZE CACHE
  * @SPEK_SCSI_UNMAP: UNMAP
  * @SPEK_SCSI_POWER: a change of the power condition
- * @SPEK_SCSI_CHECK_POWER: CHECK POWER MODE through ATA PASS-THROUGH
+ * @SPEK_SCSI_CHECK_POWER: CHECK POWER MODE through ATA PASS-THROUGH(12) or (16)
  */
 enum spek_scsi_action {
 	SPEK_SCSI_REFUSE,
@@ -213,6 +213,7 @@ enum spek_scsi_action {
  * @SPEK_SCSI_POWER_IDLE: idle
  * @SPEK_SCSI_POWER_STANDBY: standby
  * @SPEK_SCSI_POWER_STOP: stopped
+ * @SPEK_SCSI_POWER_SLEEP: standby, and no answer to any command until a reset
  * @SPEK_SCSI_POWER_NONE: no change
  */
 enum spek_scsi_power {
@@ -220,6 +221,7 @@ enum spek_scsi_power {
 	SPEK_SCSI_POWER_IDLE,
 	SPEK_SCSI_POWER_STANDBY,
 	SPEK_SCSI_POWER_STOP,
+	SPEK_SCSI_POWER_SLEEP,
 	SPEK_SCSI_POWER_NONE,
 };
 
@@ -240,6 +242,8 @@ enum spek_scsi_power {
  * @immediate: the status does not wait for the end
  * @check: CK_COND: ATA registers are wanted
  * @power: of SPEK_SCSI_POWER
+ * @sets_timer: it sets the standby timer, too
+ * @standby_ticks: time of that in units of 100 ms; 0: the timer does not run
  * @opcode: requested operation code of REPORT SUPPORTED OPERATION CODES
  * @service: requested service action
  * @option: reporting option
@@ -260,6 +264,8 @@ struct spek_scsi_request {
 	bool immediate;
 	bool check;
 	enum spek_scsi_power power;
+	bool sets_timer;
+	u32 standby_ticks;
 	u8 opcode;
 	u16 service;
 	u8 option;

@@ -194,7 +194,7 @@ static void make_access(struct scsi_cmnd *cmd, u64 lba, u32 sectors)
 static void make_command(struct scsi_cmnd *cmd)
 {
 	static const u8 conditions[] = { 0, 0, 1, 1, 0x10, 0x20, 0x30, 0x30 };
-	static const u8 ata[] = { 0xe5, 0xe0, 0xe1, 0xec };
+	static const u8 ata[] = { 0xe5, 0xe0, 0xe1, 0xe2, 0xe3, 0xe6, 0xec };
 	u64 lba = draw(unit->scsi.sectors + 1), left = unit->scsi.sectors - lba;
 	u32 sectors = (u32)draw(draw(10) ? 64 : 3000);
 
@@ -221,7 +221,8 @@ static void make_command(struct scsi_cmnd *cmd)
 		break;
 	case 5:
 		memcpy(cmd->cmnd, (u8[]) { 0x85, 0x06, draw(2) ? 0x20 : 0 }, 3);
-		cmd->cmnd[14] = ata[draw(4)];
+		cmd->cmnd[6] = (u8)draw(2);
+		cmd->cmnd[14] = ata[draw(sizeof(ata))];
 		break;
 	case 6:		/* TEST UNIT READY */
 		break;
@@ -267,7 +268,8 @@ static void fire_in_time(void)
 {
 	u64 event_ns = unit->armed_ns, latest_ns = max(now_ns, event_ns) + MOST_RELAX_NS;
 
-	REQUIRE(unit->timer.at_ns == event_ns - unit->config->spin_ns);
+	REQUIRE(unit->timer.at_ns == event_ns - unit->config->spin_ns ||
+		spek_drive_is_short(&unit->drive));
 	fire(0);
 	REQUIRE(event_ns <= now_ns && now_ns <= latest_ns);
 }
@@ -343,7 +345,7 @@ static void check(void)
 
 	for (i = 0; i < model.queue_depth; i++)
 		is_waiting |= commands[i].is_sent;
-	REQUIRE(!is_waiting || unit->timer.is_armed || unit->drive.is_gone);
+	REQUIRE(!is_waiting || unit->timer.is_armed || unit->drive.is_gone || unit->is_asleep);
 }
 
 static void step(void)
@@ -370,12 +372,14 @@ static void step(void)
 	check();
 }
 
-/* Mended, the unit does all that it has, and nothing more. */
+/* Mended and awake, the unit does all that it has, and nothing more. */
 static void drain(void)
 {
 	u32 i;
 
 	set_faults(true, 0);
+	if (unit->power.sleeps || unit->is_asleep)
+		take_back(NULL);
 	for (check(); unit->timer.is_armed; check())
 		fire_in_time();
 	for (i = 0; i < model.queue_depth; i++)

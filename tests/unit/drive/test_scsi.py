@@ -278,12 +278,48 @@ def test_check_power_mode_comes_in_both_formats(unit: Unit) -> None:
         (bytes([0x1B, 0, 0, 0, 0x70, 0]), "NONE"),
         (bytes([0x1B, 0, 0, 0, 0xB0, 0]), "STANDBY"),
         (bytes([0x85, 0x06, 0x00, *[0] * 11, 0xE0, 0]), "STANDBY"),
+        (bytes([0xA1, 0x06, 0x00, *[0] * 6, 0xE0, 0, 0]), "STANDBY"),
+        (bytes([0xA1, 0x06, 0x00, *[0] * 6, 0xE1, 0, 0]), "IDLE"),
+        (bytes([0x85, 0x06, 0x00, *[0] * 11, 0xE6, 0]), "SLEEP"),
+        (bytes([0xA1, 0x06, 0x00, *[0] * 6, 0xE6, 0, 0]), "SLEEP"),
     ],
 )
 def test_power_commands(unit: Unit, cdb: bytes, power: str) -> None:
     answer = unit.command(cdb)
     assert answer.action == unit.lib.SPEK_SCSI_POWER
     assert answer.request.power == getattr(unit.lib, f"SPEK_SCSI_POWER_{power}")
+
+
+SECOND, MINUTE, HOUR = 10, 600, 36_000  # in units of 100 ms
+
+
+@pytest.mark.parametrize(
+    ("count", "ticks"),
+    [
+        (0, 0),
+        (1, 5 * SECOND),
+        (240, 20 * MINUTE),
+        (241, 30 * MINUTE),
+        (251, 11 * 30 * MINUTE),
+        (252, 21 * MINUTE),
+        (253, 8 * HOUR),
+        (255, 21 * MINUTE + 15 * SECOND),
+    ],
+)
+@pytest.mark.parametrize(("command", "power"), [(0xE2, "STANDBY"), (0xE3, "IDLE")])
+def test_ata_commands_that_set_the_timer(
+    unit: Unit, command: int, power: str, count: int, ticks: int
+) -> None:
+    """Counts as in ATA/ATAPI Command Set, table of the standby timer."""
+    for cdb in (
+        bytes([0x85, 0x06, 0, 0, 0, 0, count, *[0] * 7, command, 0]),
+        bytes([0xA1, 0x06, 0, 0, count, 0, 0, 0, 0, command, 0, 0]),
+    ):
+        request = unit.command(cdb).request
+        assert request.power == getattr(unit.lib, f"SPEK_SCSI_POWER_{power}")
+        assert (request.sets_timer, request.standby_ticks) == (True, ticks)
+    immediate = bytes([0x85, 0x06, 0, 0, 0, 0, count, *[0] * 7, command - 2, 0])
+    assert not unit.command(immediate).request.sets_timer
 
 
 def test_request_sense_tells_the_condition(unit: Unit) -> None:
