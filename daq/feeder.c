@@ -31,7 +31,7 @@ static size_t length_of(const struct daq_feeder_request *request)
 
 static bool ends_within(const char *text, size_t room)
 {
-	return memchr(text, '\0', room) != NULL;
+	return memchr(text, '\0', room);
 }
 
 static bool is_config_good(const struct daq_feed_config *config)

@@ -3,9 +3,9 @@
  * One session: a source is opened and read until it ends, and its samples are printed or delivered.
  *
  * Two threads without capabilities. The reader (bridge.c) waits for nothing but its device, whose
- * buffer holds only some tens of ms. The main thread delivers samples (sender.c) and watches signals
- * and time. A queue connects them. CAP_SYS_ADMIN, which the prober requires, is in another process
- * (feeder.c), created first.
+ * buffer holds only some tens of ms. The main thread delivers samples (sender.c) and watches
+ * signals and time. A queue connects them. CAP_SYS_ADMIN, which the prober requires, is in another
+ * process (feeder.c), created first.
  */
 #include <errno.h>
 #include <poll.h>

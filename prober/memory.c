@@ -84,7 +84,7 @@ static void memory_stop(struct spek_probe_source *source)
 	source->private = NULL;
 }
 
-static u64 pages(long count)
+static u64 page_bytes(long count)
 {
 	return count > 0 ? (u64)count << PAGE_SHIFT : 0;
 }
@@ -98,19 +98,20 @@ static void sample_levels(u64 *cells)
 	/* Includes the swap cache, which is small while nothing is swapped. */
 	cached = global_node_page_state(NR_FILE_PAGES) - info.bufferram;
 
-	cells[SPEK_PROBER_MEMORY_COLUMN_TOTAL_BYTES] = pages(info.totalram);
-	cells[SPEK_PROBER_MEMORY_COLUMN_FREE_BYTES] = pages(info.freeram);
-	cells[SPEK_PROBER_MEMORY_COLUMN_AVAILABLE_BYTES] = pages(si_mem_available());
-	cells[SPEK_PROBER_MEMORY_COLUMN_SHARED_BYTES] = pages(info.sharedram);
-	cells[SPEK_PROBER_MEMORY_COLUMN_BUFFERS_BYTES] = pages(info.bufferram);
-	cells[SPEK_PROBER_MEMORY_COLUMN_CACHED_BYTES] = pages(cached);
-	cells[SPEK_PROBER_MEMORY_COLUMN_DIRTY_BYTES] = pages(global_node_page_state(NR_FILE_DIRTY));
+	cells[SPEK_PROBER_MEMORY_COLUMN_TOTAL_BYTES] = page_bytes(info.totalram);
+	cells[SPEK_PROBER_MEMORY_COLUMN_FREE_BYTES] = page_bytes(info.freeram);
+	cells[SPEK_PROBER_MEMORY_COLUMN_AVAILABLE_BYTES] = page_bytes(si_mem_available());
+	cells[SPEK_PROBER_MEMORY_COLUMN_SHARED_BYTES] = page_bytes(info.sharedram);
+	cells[SPEK_PROBER_MEMORY_COLUMN_BUFFERS_BYTES] = page_bytes(info.bufferram);
+	cells[SPEK_PROBER_MEMORY_COLUMN_CACHED_BYTES] = page_bytes(cached);
+	cells[SPEK_PROBER_MEMORY_COLUMN_DIRTY_BYTES] =
+		page_bytes(global_node_page_state(NR_FILE_DIRTY));
 	cells[SPEK_PROBER_MEMORY_COLUMN_WRITEBACK_BYTES] =
-		pages(global_node_page_state(NR_WRITEBACK));
+		page_bytes(global_node_page_state(NR_WRITEBACK));
 	cells[SPEK_PROBER_MEMORY_COLUMN_SLAB_BYTES] =
-		pages(global_node_page_state_pages(NR_SLAB_RECLAIMABLE_B) +
-		      global_node_page_state_pages(NR_SLAB_UNRECLAIMABLE_B));
-	cells[SPEK_PROBER_MEMORY_COLUMN_SWAP_FREE_BYTES] = pages(get_nr_swap_pages());
+		page_bytes(global_node_page_state_pages(NR_SLAB_RECLAIMABLE_B) +
+			   global_node_page_state_pages(NR_SLAB_UNRECLAIMABLE_B));
+	cells[SPEK_PROBER_MEMORY_COLUMN_SWAP_FREE_BYTES] = page_bytes(get_nr_swap_pages());
 }
 
 #ifdef CONFIG_VM_EVENT_COUNTERS

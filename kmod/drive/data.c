@@ -47,8 +47,8 @@ static int read_or_write(struct spek_unit *unit, struct scsi_cmnd *cmd,
 	return err;
 }
 
-static void unmap(struct spek_unit *unit, struct scsi_cmnd *cmd,
-		  struct spek_scsi_request *request, bool refused)
+static void unmap_sectors(struct spek_unit *unit, struct scsi_cmnd *cmd,
+			  struct spek_scsi_request *request, bool refused)
 {
 	u8 data[SPEK_SCSI_UNMAP_BYTES];
 	u32 given = min(request->length, scsi_bufflen(cmd));
@@ -80,7 +80,7 @@ int spek_data_move(struct spek_unit *unit, struct scsi_cmnd *cmd,
 	case SPEK_SCSI_WRITE:
 		return read_or_write(unit, cmd, request, refused);
 	case SPEK_SCSI_UNMAP:
-		unmap(unit, cmd, request, refused);
+		unmap_sectors(unit, cmd, request, refused);
 		return 0;
 	default:
 		return 0;

@@ -8,10 +8,10 @@
  * next event, unlocks, and only then calls scsi_done(), which may call queuecommand again. Where
  * timers are late, as in emulated guests, a drive can have it fire early and wait for the event.
  *
- * Planning of flash may take milliseconds. Interrupts are off, so a drive gets PLAN_STEPS each time;
- * one that is behind goes on PLAN_PAUSE_NS later, at its own time. Meanwhile commands are taken,
- * with the time at which they came, and what needs the drive at the present time waits for it
- * (spek_unit_lock_settled()).
+ * Planning of flash may take milliseconds. Interrupts are off, so a drive gets PLAN_STEPS each
+ * time; one that is behind goes on PLAN_PAUSE_NS later, at its own time. Meanwhile commands are
+ * taken, with the time at which they came, and what needs the drive at the present time waits for
+ * it (spek_unit_lock_settled()).
  *
  * A power command that stops the spindle waits until the drive holds no request; commands
  * for the media are given back to the SCSI layer as busy meanwhile.
@@ -140,7 +140,7 @@ static void count_late(struct spek_unit *unit, u64 late_ns)
 }
 
 /* Take a command out of its slot; NULL if it was aborted. */
-static struct scsi_cmnd *take(struct spek_unit *unit, u64 tag)
+static struct scsi_cmnd *take_command(struct spek_unit *unit, u64 tag)
 {
 	struct spek_unit_slot *slot = &unit->slots[tag & GENMASK(SPEK_UNIT_SLOT_BITS - 1, 0)];
 	struct scsi_cmnd *cmd = slot->tag == tag ? slot->cmd : NULL;
@@ -150,10 +150,10 @@ static struct scsi_cmnd *take(struct spek_unit *unit, u64 tag)
 	return cmd;
 }
 
-static void retire(struct spek_unit *unit, const struct spek_drive_service *service, u64 now_ns,
-		   struct list_head *done)
+static void retire_access(struct spek_unit *unit, const struct spek_drive_service *service,
+			  u64 now_ns, struct list_head *done)
 {
-	struct scsi_cmnd *cmd = take(unit, service->request.tag);
+	struct scsi_cmnd *cmd = take_command(unit, service->request.tag);
 
 	unit->held--;
 	unit->last_use_ns = service->end_ns;
@@ -258,7 +258,7 @@ static void catch_up(struct spek_unit *unit, u64 now_ns, struct list_head *done)
 			break;
 		if (next_ns <= timer_ns) {
 			if (spek_drive_finish(drive, at_ns, &ended))
-				retire(unit, &ended, now_ns, done);
+				retire_access(unit, &ended, now_ns, done);
 			else
 				spek_drive_account(drive, at_ns);
 			if (drive->condition == SPEK_DRIVE_ACTIVE) {
@@ -283,7 +283,7 @@ static void catch_up(struct spek_unit *unit, u64 now_ns, struct list_head *done)
 	spek_drive_account(drive, now_ns);
 }
 
-static void arm(struct spek_unit *unit)
+static void arm_timer(struct spek_unit *unit)
 {
 	u64 next_ns = min(spek_drive_next_ns(&unit->drive), standby_ns(unit));
 	bool is_behind = spek_drive_is_short(&unit->drive);
@@ -333,7 +333,7 @@ void spek_unit_unlock(struct spek_unit *unit, struct list_head *done, unsigned l
 {
 	struct spek_unit_command *command, *next;
 
-	arm(unit);
+	arm_timer(unit);
 	rcu_read_lock();
 	spin_unlock_irqrestore(&unit->lock, flags);
 	list_for_each_entry_safe(command, next, done, entry)
@@ -381,7 +381,7 @@ static void await_event(const struct spek_unit *unit)
 	}
 }
 
-static enum hrtimer_restart expired(struct hrtimer *timer)
+static enum hrtimer_restart timer_expired(struct hrtimer *timer)
 {
 	struct spek_unit *unit = container_of(timer, struct spek_unit, timer);
 	unsigned long flags;
@@ -403,7 +403,7 @@ static enum hrtimer_restart expired(struct hrtimer *timer)
  */
 void spek_unit_events_init(struct spek_unit *unit)
 {
-	spek_compat_hrtimer_setup(&unit->timer, expired);
+	spek_compat_hrtimer_setup(&unit->timer, timer_expired);
 	spek_drive_init(&unit->drive, &unit->config->model, unit->created_ns);
 	if (unit->flash)
 		spek_drive_init_flash(&unit->drive, unit->flash);

@@ -66,8 +66,8 @@ static u8 ata_count(const struct spek_unit *unit)
 	}
 }
 
-static void answer(struct spek_unit *unit, struct scsi_cmnd *cmd,
-		   struct spek_scsi_request *request, struct list_head *done)
+static void answer_query(struct spek_unit *unit, struct scsi_cmnd *cmd,
+			 struct spek_scsi_request *request, struct list_head *done)
 {
 	struct spek_scsi_status status = { .starts = unit->drive.account.starts };
 	u8 data[SPEK_SCSI_ANSWER_BYTES];
@@ -132,8 +132,9 @@ static void end_good(struct spek_unit *unit, struct scsi_cmnd *cmd,
 		spek_unit_end(cmd, SAM_STAT_GOOD, done);
 }
 
-static int power(struct spek_unit *unit, struct scsi_cmnd *cmd,
-		 const struct spek_scsi_request *request, u64 now_ns, struct list_head *done)
+static int change_power(struct spek_unit *unit, struct scsi_cmnd *cmd,
+			const struct spek_scsi_request *request, u64 now_ns,
+			struct list_head *done)
 {
 	static const enum spek_drive_event events[] = {
 		[SPEK_SCSI_POWER_START] = SPEK_DRIVE_START,
@@ -166,7 +167,7 @@ static int power(struct spek_unit *unit, struct scsi_cmnd *cmd,
 	return 0;
 }
 
-/* The slot for a command, with a tag that no other has; NULL if there is none: the command ended. */
+/* The slot for a command, with a tag that no other has; NULL: there is none, the command ended. */
 static struct spek_unit_slot *slot_for(struct spek_unit *unit, struct scsi_cmnd *cmd, u64 *tag,
 				       struct list_head *done)
 {
@@ -180,7 +181,7 @@ static struct spek_unit_slot *slot_for(struct spek_unit *unit, struct scsi_cmnd 
 	return &unit->slots[index];
 }
 
-static void hold(struct spek_unit_slot *slot, struct scsi_cmnd *cmd, u64 tag)
+static void hold_command(struct spek_unit_slot *slot, struct scsi_cmnd *cmd, u64 tag)
 {
 	slot->cmd = cmd;
 	slot->tag = tag;
@@ -194,11 +195,12 @@ static void hear_nothing(struct spek_unit *unit, struct scsi_cmnd *cmd, struct l
 
 	slot = slot_for(unit, cmd, &tag, done);
 	if (slot)
-		hold(slot, cmd, tag);
+		hold_command(slot, cmd, tag);
 }
 
-static int transfer(struct spek_unit *unit, struct scsi_cmnd *cmd,
-		    const struct spek_scsi_request *request, u64 now_ns, struct list_head *done)
+static int submit_access(struct spek_unit *unit, struct scsi_cmnd *cmd,
+			 const struct spek_scsi_request *request, u64 now_ns,
+			 struct list_head *done)
 {
 	struct spek_drive_request access = {
 		.lba = request->lba,
@@ -232,7 +234,7 @@ static int transfer(struct spek_unit *unit, struct scsi_cmnd *cmd,
 	if (request->immediate)
 		spek_unit_end(cmd, SAM_STAT_GOOD, done);
 	else
-		hold(slot, cmd, access.tag);
+		hold_command(slot, cmd, access.tag);
 	if (!access.flush)
 		unit->is_idle = false;
 	spek_unit_start_all(unit, now_ns);
@@ -251,8 +253,8 @@ static bool check_ready(struct spek_unit *unit, struct scsi_cmnd *cmd, struct li
 	return false;
 }
 
-static int serve(struct spek_unit *unit, struct scsi_cmnd *cmd, struct spek_scsi_request *request,
-		 u64 now_ns, struct list_head *done)
+static int serve_command(struct spek_unit *unit, struct scsi_cmnd *cmd,
+			 struct spek_scsi_request *request, u64 now_ns, struct list_head *done)
 {
 	if (unit->is_dead || unit->drive.is_gone) {
 		spek_unit_end(cmd, DID_NO_CONNECT << 16, done);
@@ -279,12 +281,12 @@ static int serve(struct spek_unit *unit, struct scsi_cmnd *cmd, struct spek_scsi
 		/* All of the cache, whatever the range: the drive keeps no order of its parts. */
 		request->lba = 0;
 		request->sectors = 0;
-		return transfer(unit, cmd, request, now_ns, done);
+		return submit_access(unit, cmd, request, now_ns, done);
 	case SPEK_SCSI_READ:
 	case SPEK_SCSI_WRITE:
 	case SPEK_SCSI_UNMAP:
 		if (request->sectors)
-			return transfer(unit, cmd, request, now_ns, done);
+			return submit_access(unit, cmd, request, now_ns, done);
 		fallthrough;
 	case SPEK_SCSI_TEST_READY:
 		if (check_ready(unit, cmd, done))
@@ -294,12 +296,12 @@ static int serve(struct spek_unit *unit, struct scsi_cmnd *cmd, struct spek_scsi
 		mode_select(unit, cmd, request, now_ns, done);
 		return 0;
 	case SPEK_SCSI_POWER:
-		return power(unit, cmd, request, now_ns, done);
+		return change_power(unit, cmd, request, now_ns, done);
 	case SPEK_SCSI_CHECK_POWER:
 		end_good(unit, cmd, request, ata_count(unit), done);
 		return 0;
 	default:
-		answer(unit, cmd, request, done);
+		answer_query(unit, cmd, request, done);
 		return 0;
 	}
 }
@@ -351,14 +353,14 @@ int spek_unit_serve(struct spek_unit *unit, struct scsi_cmnd *cmd)
 	if (refused && needs_media(&request) && !refuses_media(unit))
 		status = SCSI_MLQUEUE_DEVICE_BUSY;
 	else
-		status = serve(unit, cmd, &request, now_ns, &done);
+		status = serve_command(unit, cmd, &request, now_ns, &done);
 	spek_unit_unlock(unit, &done, flags);
 	return status;
 }
 
 /* ---- taking commands back ---- */
 
-static void forget(struct spek_unit *unit, struct spek_unit_slot *slot, u64 now_ns)
+static void forget_command(struct spek_unit *unit, struct spek_unit_slot *slot, u64 now_ns)
 {
 	slot->cmd = NULL;
 	if (spek_drive_abort(&unit->drive, now_ns, slot->tag))
@@ -391,7 +393,7 @@ bool spek_unit_abort(struct spek_unit *unit, const struct scsi_cmnd *cmd)
 
 		if (!held || (cmd && held != cmd))
 			continue;
-		forget(unit, &unit->slots[i], now_ns);
+		forget_command(unit, &unit->slots[i], now_ns);
 		/* Ignored if the error handler has the command; SG_SCSI_RESET comes without it. */
 		if (!cmd && answers)
 			spek_unit_end(held, DID_RESET << 16, &done);
@@ -438,7 +440,7 @@ void spek_unit_kill(struct spek_unit *unit)
 
 		if (!cmd)
 			continue;
-		forget(unit, &unit->slots[i], now_ns);
+		forget_command(unit, &unit->slots[i], now_ns);
 		spek_unit_end(cmd, DID_NO_CONNECT << 16, &done);
 	}
 	if (unit->power.cmd)

@@ -65,7 +65,7 @@ static void free_flash(struct spek_unit *unit)
 	spek_store_unreserve(unit->flash_bytes);
 }
 
-static void release(struct kref *ref)
+static void free_unit(struct kref *ref)
 {
 	struct spek_unit *unit = container_of(ref, struct spek_unit, ref);
 
@@ -83,7 +83,7 @@ static void release(struct kref *ref)
  */
 void spek_unit_put(struct spek_unit *unit)
 {
-	kref_put(&unit->ref, release);
+	kref_put(&unit->ref, free_unit);
 }
 
 /**
@@ -107,7 +107,7 @@ static void queue_unit(struct spek_unit *unit)
 
 /* ---- identity ---- */
 
-static void pad(char *to, size_t bytes, const char *text, const char *otherwise)
+static void pad_field(char *to, size_t bytes, const char *text, const char *otherwise)
 {
 	size_t length;
 
@@ -128,16 +128,16 @@ static u64 naa_of(const char *serial)
 	return (hash & (~0ULL >> 4)) | 3ULL << 60;
 }
 
-static void identify(struct spek_unit *unit)
+static void fill_identity(struct spek_unit *unit)
 {
 	const struct spek_drive_mechanics *mechanics = &unit->config->model.mechanics;
 	const struct spek_unit_config *config = unit->config;
 	struct spek_scsi_unit *scsi = &unit->scsi;
 	u32 i;
 
-	pad(scsi->vendor, sizeof(scsi->vendor), config->vendor, "SPEK");
-	pad(scsi->product, sizeof(scsi->product), config->product, "MODELLED DRIVE");
-	pad(scsi->revision, sizeof(scsi->revision), config->revision, "0001");
+	pad_field(scsi->vendor, sizeof(scsi->vendor), config->vendor, "SPEK");
+	pad_field(scsi->product, sizeof(scsi->product), config->product, "MODELLED DRIVE");
+	pad_field(scsi->revision, sizeof(scsi->revision), config->revision, "0001");
 	strscpy(scsi->serial, config->serial, sizeof(scsi->serial));
 	scsi->naa = naa_of(config->serial);
 	scsi->sectors = mechanics->geometry.sectors;
@@ -166,9 +166,9 @@ static void set_state(struct spek_unit *unit, u32 state)
 	spek_genl_table_changed(&spek_units);
 }
 
-static int create(struct spek_unit *unit, const char **why)
+static int create_devices(struct spek_unit *unit, const char **why)
 {
-	/* It has no DMA of its own, so no limit of one either: requests are as large as it takes. */
+	/* It has no DMA of its own, so no limit of one: requests are as large as it takes. */
 	const struct platform_device_info info = {
 		.name = "spek_drive",
 		.id = unit->id,
@@ -194,7 +194,7 @@ static int create(struct spek_unit *unit, const char **why)
 	return 0;
 }
 
-static void remove(struct spek_unit *unit)
+static void remove_devices(struct spek_unit *unit)
 {
 	spek_unit_kill(unit);
 	spek_hwmon_remove(unit);
@@ -210,7 +210,7 @@ static void remove(struct spek_unit *unit)
 }
 
 /* One run of a unit's work at a time: the workqueue sees to that. */
-static void work(struct work_struct *ptr)
+static void run_unit_work(struct work_struct *ptr)
 {
 	struct spek_unit *unit = container_of(ptr, struct spek_unit, work);
 	const char *why = NULL;
@@ -222,7 +222,7 @@ static void work(struct work_struct *ptr)
 	state = unit->state;
 	mutex_unlock(&table_lock);
 	if (state == SPEK_DRIVE_STATE_CREATING) {
-		err = create(unit, &why);
+		err = create_devices(unit, &why);
 		mutex_lock(&table_lock);
 		if (unit->state == SPEK_DRIVE_STATE_CREATING) {
 			unit->failure = why;
@@ -236,12 +236,12 @@ static void work(struct work_struct *ptr)
 	} else if (state == SPEK_DRIVE_STATE_DELETING) {
 		/* Told here: spek_unit_delete() might do it after GONE. */
 		notify_unit(unit);
-		remove(unit);
+		remove_devices(unit);
 	}
 	spek_unit_put(unit);
 }
 
-static int insert(struct spek_unit *unit, struct spek_refusal *refusal)
+static int insert_unit(struct spek_unit *unit, struct spek_refusal *refusal)
 {
 	struct spek_unit *other;
 	u32 id = 0;
@@ -311,7 +311,7 @@ int spek_unit_new(struct spek_unit_config *config, u32 *id, struct spek_refusal 
 		return err;
 	}
 	kref_init(&unit->ref);
-	INIT_WORK(&unit->work, work);
+	INIT_WORK(&unit->work, run_unit_work);
 	spin_lock_init(&unit->lock);
 	unit->created_ns = ktime_get_ns();
 	unit->state = SPEK_DRIVE_STATE_CREATING;
@@ -319,14 +319,14 @@ int spek_unit_new(struct spek_unit_config *config, u32 *id, struct spek_refusal 
 	spek_store_init(&unit->store, config->store == SPEK_DRIVE_STORE_NONE,
 			config->store_bytes);
 	mutex_lock(&table_lock);
-	err = insert(unit, refusal);
+	err = insert_unit(unit, refusal);
 	if (err) {
 		mutex_unlock(&table_lock);
 		free_flash(unit);
 		kvfree(unit);
 		return err;
 	}
-	identify(unit);
+	fill_identity(unit);
 	*id = unit->id;
 	queue_unit(unit);
 	mutex_unlock(&table_lock);

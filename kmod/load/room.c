@@ -35,7 +35,7 @@
 static void wake_worker(struct spek_room *room)
 {
 	WRITE_ONCE(room->has_news, 1);
-	smp_mb();	/* pairs with the one of wait() in worker.c: see there for lost wakeups */
+	smp_mb();	/* pairs with wait_for_event() in worker.c: see there for lost wakeups */
 	if (READ_ONCE(room->inflight->idle))
 		wake_up_process(room->inflight->task);
 }

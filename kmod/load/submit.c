@@ -13,7 +13,7 @@ static const struct spek_backend_ops *const backends[] = {
 	[SPEK_BACKEND_SCSI] = &spek_backend_scsi,
 };
 
-/* For spekctl doctor, which also looks at modules that are not loaded; empty: auto may choose mq. */
+/* For spekctl doctor, which also looks at modules not loaded; empty: auto may choose mq. */
 MODULE_INFO(mq_caveat, SPEK_COMPAT_MQ_CAVEAT);
 
 static const char *why_not_mq(const struct spek_target *target, bool plain)

@@ -149,8 +149,8 @@ static inline bool is_one_segment(const struct spek_part *part, const struct que
  *   see spek_workload_is_plain();
  * - REQ_POLLED on a queue that has lost its poll queues: the allocation then takes one that
  *   interrupts, and spek_poll_targets() does not poll that;
- * - cgroups and rq_qos (throttling, iocost, write-back throttling): deliberately not for spek, whose
- *   load is the test;
+ * - cgroups and rq_qos (throttling, iocost, write-back throttling): deliberately not for spek,
+ *   whose load is the test;
  * - a queue that is frozen or suspended: the allocation fails, see spek_request_should_retry();
  * - a dead disk: here;
  * - bounce buffers: buffers have no highmem pages, and nothing is built for 32 bits;

@@ -232,7 +232,9 @@ bool spek_verify_acquire(struct spek_verify *verify, const struct spek_op *op,
 	for (done = 0; done < bytes; done += piece.bytes) {
 		find_piece(&piece, map, op, asu, done, bytes);
 		for (i = 0; i < piece.nr; i++) {
-			if (hold_grain(&map->target[piece.target].grain[piece.first + i], op->write))
+			atomic64_t *grain = &map->target[piece.target].grain[piece.first + i];
+
+			if (hold_grain(grain, op->write))
 				continue;
 			leave_grains(map, op, asu, done + ((u64)i << map->shift), LEAVE_AGAIN);
 			return false;

@@ -90,8 +90,8 @@ static noinline void complete_share(struct spek_worker *w, u64 now_ns)
 		spek_worker_pass_boundary(w, w->phases.course.phase_end_ns);
 }
 
-static void record(const struct spek_worker *w, struct spek_iolog *log,
-		   const struct spek_slot *slot, u64 done_ns, u8 error)
+static void log_slot(const struct spek_worker *w, struct spek_iolog *log,
+		     const struct spek_slot *slot, u64 done_ns, u8 error)
 {
 	const struct spek_op op = slot->op;	/* a copy: stores to the record can't change it */
 	struct spek_log_record *record;
@@ -114,19 +114,19 @@ static void record(const struct spek_worker *w, struct spek_iolog *log,
 	spek_iolog_commit(log, record);
 }
 
-static void watch(struct spek_worker *w, struct spek_slot *slot, u64 done_ns, u8 error)
+static void report_end(struct spek_worker *w, struct spek_slot *slot, u64 done_ns, u8 error)
 {
 	if (w->replay)
 		spek_replay_complete(w->replay, &slot->op);
 	if (w->log)
-		record(w, w->log, slot, done_ns, error);
+		log_slot(w, w->log, slot, done_ns, error);
 	if (w->verify)
 		spek_verify_end(w->verify, slot, &w->issue.lane[slot->op.asu].map);
 	if (w->zone_gate && spek_zone_end(w->zone_gate, slot))
 		spek_worker_leave_zone(w, slot);
 }
 
-static void account(struct spek_worker *w, struct spek_slot *slot)
+static void account_slot(struct spek_worker *w, struct spek_slot *slot)
 {
 	const struct spek_op *op = &slot->op;
 	/* Clocks of CPUs may differ slightly: an I/O must not end before it began. */
@@ -154,7 +154,7 @@ static void account(struct spek_worker *w, struct spek_slot *slot)
 	}
 	trace_spek_io_complete(w, slot, done_ns);
 	if (w->watched)
-		watch(w, slot, done_ns, error);
+		report_end(w, slot, done_ns, error);
 	if (spek_gen_has_closed(w->gen))
 		spek_gen_complete(w->gen, op->arrival, done_ns);
 	WRITE_ONCE(slot->busy, false);
@@ -166,7 +166,7 @@ static void account(struct spek_worker *w, struct spek_slot *slot)
 }
 
 /* Account completions. Return: true if there were any */
-static bool reap(struct spek_worker *w)
+static bool reap_completions(struct spek_worker *w)
 {
 	struct llist_node *list;
 	struct spek_slot *slot, *next;
@@ -177,7 +177,7 @@ static bool reap(struct spek_worker *w)
 	if (unlikely(w->issue.lines))
 		spek_worker_note_room(w, list);
 	llist_for_each_entry_safe(slot, next, list, done)
-		account(w, slot);
+		account_slot(w, slot);
 	return true;
 }
 
@@ -202,7 +202,7 @@ static bool has_news(const struct spek_worker *w)
 	       (w->replay && spek_replay_has_news(w->replay, w->gen));
 }
 
-static void wait(struct spek_worker *w, u64 now_ns)
+static void wait_for_event(struct spek_worker *w, u64 now_ns)
 {
 	u64 until_ns = next_event_ns(w);
 	ktime_t expires;
@@ -235,7 +235,7 @@ static noinline void wind_up(struct spek_worker *w, u64 counted_ns)
 }
 
 /* Take in records that came while the ring was empty; end the run once all were replayed. */
-static noinline void replay(struct spek_worker *w)
+static noinline void refill_replay(struct spek_worker *w)
 {
 	if (!spek_gen_has_record(w->gen) && w->phases.course.phase != SPEK_PHASE_DRAIN &&
 	    !has_ended(w))
@@ -273,10 +273,10 @@ static void run_loop(struct spek_worker *w)
 			wind_up(w, now_ns);
 		else if (unlikely(w->phases.waits))
 			spek_worker_learn_end(w, now_ns);
-		busy = reap(w);
+		busy = reap_completions(w);
 		now_ns = ktime_get_ns();
 		if (unlikely(w->replay))
-			replay(w);
+			refill_replay(w);
 		busy |= spek_worker_issue(w, now_ns);
 		if (now_ns >= w->phases.course.boundary_ns)
 			spek_worker_pass_boundary(w, now_ns);
@@ -289,7 +289,7 @@ static void run_loop(struct spek_worker *w)
 		else if (unlikely(has_run_dry(w)))
 			complete_share(w, now_ns);
 		else
-			wait(w, now_ns);
+			wait_for_event(w, now_ns);
 		/* Report an RCU-tasks quiescent state: this loop may never schedule voluntarily. */
 		cond_resched_tasks_rcu_qs();
 	}

@@ -40,7 +40,7 @@ static __always_inline void check_limits(struct spek_worker *w)
 }
 
 /* Return: see spek_worker_arm_placed() */
-static __always_inline bool arm(struct spek_worker *w, struct spek_slot *slot)
+static __always_inline bool arm_slot(struct spek_worker *w, struct spek_slot *slot)
 {
 	const struct spek_op *op = &slot->op;
 	const struct spek_lane *lane = &w->issue.lane[op->asu];
@@ -118,8 +118,8 @@ static noinline void count_bare(struct spek_worker *w, const struct spek_slot *s
  * Send the parts of a slot from @part on. They may be back on the completion list at once,
  * but the slot stays as it is until this thread accounts it.
  */
-static __always_inline bool send(struct spek_worker *w, struct spek_slot *slot,
-				 struct spek_part *part)
+static __always_inline bool send_parts(struct spek_worker *w, struct spek_slot *slot,
+				       struct spek_part *part)
 {
 	const u32 write = slot->op.write;
 
@@ -168,7 +168,7 @@ static void fail_unsent(struct spek_slot *slot)
  * Return: 1; 0 if that must wait for parts that are with devices, or the run ends; negative if the
  * run ends and the operation has failed
  */
-static noinline int recut(struct spek_worker *w, struct spek_slot *slot)
+static noinline int cut_unsent(struct spek_worker *w, struct spek_slot *slot)
 {
 	u32 sent = slot->next_part - slot->part;
 	u32 unsent = slot->nr_parts - sent;
@@ -225,7 +225,7 @@ static bool send_again(struct spek_worker *w, struct spek_slot *slot)
 
 	release_rooms(w, &slot->op);
 	if (unlikely(slot->recuts)) {
-		int done = recut(w, slot);
+		int done = cut_unsent(w, slot);
 
 		if (done < 0)
 			return true;
@@ -247,7 +247,7 @@ static bool send_again(struct spek_worker *w, struct spek_slot *slot)
 		part = slot->part;
 	}
 	spek_compat_plug_set_time(ktime_get_ns());
-	if (!send(w, slot, part))
+	if (!send_parts(w, slot, part))
 		return false;
 	slot->stalled = false;
 	slot->next_part = NULL;
@@ -280,13 +280,13 @@ static __always_inline bool issue_made(struct spek_worker *w, struct spek_slot *
 
 	WRITE_ONCE(slot->issue_ns, now_ns);
 	spek_compat_plug_set_time(now_ns);
-	armed = arm(w, slot);
+	armed = arm_slot(w, slot);
 	WRITE_ONCE(w->inflight.outstanding, w->inflight.outstanding + 1);
 	if (unlikely(!armed)) {
 		spek_line_hold(w, slot);
 		return false;
 	}
-	return send(w, slot, slot->part);
+	return send_parts(w, slot, slot->part);
 }
 
 static noinline bool issue_beside(struct spek_worker *w, struct spek_slot *slot)

@@ -464,7 +464,7 @@ static void end_preparation(struct bio *bio)
 	/* An RCU read section, as in spek_part_end_io(): the worker may end. */
 	preempt_disable();
 	complete(&prep->done);
-	smp_mb();	/* pairs with the one of wait() in worker.c: see there for lost wakeups */
+	smp_mb();	/* pairs with wait_for_event() in worker.c: see there for lost wakeups */
 	if (READ_ONCE(inflight->idle))
 		wake_up_process(inflight->task);
 	preempt_enable();
@@ -508,8 +508,8 @@ static bool acquire_zone(struct spek_zone_gate *gate, const struct spek_op *op, 
 }
 
 /* The block layer counts commands on zones as writes of no bytes. */
-static void send(struct spek_zone_prep *prep, const struct spek_part *part, u64 sector,
-		 bool reset)
+static void submit_zone_command(struct spek_zone_prep *prep, const struct spek_part *part,
+				u64 sector, bool reset)
 {
 	struct spek_target_count *count = &prep->gate->count[part->target_index];
 	struct block_device *bdev = part->target->handle.bdev;
@@ -538,8 +538,8 @@ static void end_wait(struct spek_zone_prep *prep, const struct spek_asu_map *asu
 }
 
 /* Send the reset or opening that @answer asks for, if its blocks can be acquired. */
-static void prepare(struct spek_zone_gate *gate, const struct spek_slot *slot,
-		    const struct spek_asu_map *asu, enum spek_zone_answer answer)
+static void request_preparation(struct spek_zone_gate *gate, const struct spek_slot *slot,
+				const struct spek_asu_map *asu, enum spek_zone_answer answer)
 {
 	struct spek_zones *zones = zones_of(gate, &slot->op);
 	u64 addr = round_down(slot->op.addr, 1ull << zones->shift);
@@ -550,8 +550,9 @@ static void prepare(struct spek_zone_gate *gate, const struct spek_slot *slot,
 		return;
 	spek_zones_begin(zones, &slot->op);
 	gate->prep[slot->op.asu].recovers = answer == SPEK_ZONE_RECOVER;
-	send(&gate->prep[slot->op.asu], slot->part,
-	     (asu->asu->extent[0].start + addr) >> SECTOR_SHIFT, answer != SPEK_ZONE_OPEN);
+	submit_zone_command(&gate->prep[slot->op.asu], slot->part,
+			    (asu->asu->extent[0].start + addr) >> SECTOR_SHIFT,
+			    answer != SPEK_ZONE_OPEN);
 }
 
 /**
@@ -588,7 +589,7 @@ bool spek_zone_prepare(struct spek_zone_gate *gate, const struct spek_slot *slot
 	}
 	answer = spek_zones_ask(zones, &slot->op);
 	if (answer != SPEK_ZONE_READY && answer != SPEK_ZONE_WAIT)
-		prepare(gate, slot, asu, answer);
+		request_preparation(gate, slot, asu, answer);
 	gate->is_woken = answer == SPEK_ZONE_WAIT || prep->is_out;
 	return answer == SPEK_ZONE_READY;
 }
