@@ -94,6 +94,9 @@ class GuestRunner:
         left_out = [item for item in items if not isinstance(kernel_of(item), str | None)]
         config.hook.pytest_deselected(items=left_out)
         items[:] = [item for item in items if isinstance(kernel_of(item), str | None)]
+        if not config.getoption("--every-kernel"):
+            elsewhere = guest_kernels.on_the_other_kernel(item for item in items if kernel_of(item))
+            items[:] = [item for item in items if item.nodeid not in elsewhere]
         # Those of this process first, then in the order in which guests start.
         order = [None, *wanted_kernels(config)]
         items.sort(key=lambda item: order.index(kernel_of(item)))
@@ -228,8 +231,8 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption(
         "--every-kernel",
         action="store_true",
-        help="run tests marked any_kernel on each of the kernels, not only on one, and those "
-        "marked debug_kernel_at_length on debug kernels",
+        help="run tests marked any_kernel and variants of tests with many of them on each of the "
+        "kernels, not only on one, and those marked debug_kernel_at_length on debug kernels",
     )
     parser.addoption(
         "--guest-limit",

@@ -3,6 +3,9 @@
 
 from __future__ import annotations
 
+import zlib
+from collections import defaultdict
+from collections.abc import Iterable
 from pathlib import Path
 
 import pytest
@@ -82,6 +85,38 @@ def parametrize(metafunc: pytest.Metafunc, kernels: list[str], every_kernel: boo
             if runs_on(kernel, kernels, metafunc.definition, every_kernel)
         ]
         metafunc.parametrize(FIXTURE, mine, indirect=True, scope="session")
+
+
+# Variants of a test from which on each runs on one of the stock kernels.
+MANY_VARIANTS = 4
+
+
+def on_the_other_kernel(items: Iterable[pytest.Item]) -> set[str]:
+    """Node ids to leave out of @items, each of which has a kernel: of a test with many variants
+    that all run on both stock kernels, each runs on one of them, half of them on either.
+
+    Which ones is drawn from their ids, so that no kernel has all variants of one parameter.
+    """
+    variants: defaultdict[str, defaultdict[str, dict[str, str]]] = defaultdict(
+        lambda: defaultdict(dict)
+    )
+    for item in items:
+        test, _, identity = item.nodeid.rstrip("]").partition("[")
+        words = identity.split("-")
+        kernel = next((word for word in words if word in STOCK_KERNELS), "")
+        if kernel:
+            words.remove(kernel)
+            variants[test]["-".join(words)][kernel] = item.nodeid
+    left_out = set()
+    for nodeids in variants.values():
+        both = {name: of for name, of in nodeids.items() if len(of) == len(STOCK_KERNELS)}
+        if len(both) < MANY_VARIANTS:
+            continue
+        drawn = sorted(both, key=lambda name: (zlib.crc32(name.encode()), name))
+        for place, name in enumerate(drawn):
+            kept = STOCK_KERNELS[place % len(STOCK_KERNELS)]
+            left_out |= {nodeid for kernel, nodeid in both[name].items() if kernel != kept}
+    return left_out
 
 
 @pytest.fixture(scope="session", autouse=True)

@@ -15,6 +15,7 @@ import pytest
 from lib.harness import process
 from lib.harness.ahead import Missing, Prepared, answers
 from lib.harness.host import GuestRunner, places_of
+from lib.harness.kernels import STOCK_KERNELS, on_the_other_kernel
 from lib.harness.process import Guest
 
 PREPARED = Prepared("6.77", Path("/disks"), None)
@@ -279,3 +280,33 @@ def test_what_is_skipped_says_why() -> None:
         isinstance(one, tuple) and one[2] == "Skipped: the mirror is silent" for one in reasons
     )
     assert not guest.pending
+
+
+def left_out(*nodeids: str) -> set[str]:
+    return on_the_other_kernel(SimpleNamespace(nodeid=nodeid) for nodeid in nodeids)  # type: ignore[misc]
+
+
+def test_variants_are_shared_out_among_the_stock_kernels() -> None:
+    """Each runs once, half of them on either kernel, and neither has all of one parameter."""
+    variants = [f"{one}-{two}" for one in ("bio", "mq") for two in range(10)]
+    items = {f"t.py::a[{kernel}-{name}]" for name in variants for kernel in STOCK_KERNELS}
+    kept = sorted(items - left_out(*items))
+    assert sorted(one.partition("-")[2].rstrip("]") for one in kept) == sorted(variants)
+    for kernel in STOCK_KERNELS:
+        mine = [one for one in kept if f"[{kernel}-" in one]
+        assert len(mine) == len(variants) // 2
+        assert {"bio", "mq"} == {one.split("-")[1] for one in mine}
+
+
+@pytest.mark.parametrize(
+    "items",
+    [
+        [f"t.py::few[{kernel}-{name}]" for name in "abc" for kernel in STOCK_KERNELS],
+        [f"t.py::alone[{kernel}]" for kernel in STOCK_KERNELS],
+        [f"t.py::asked[6.12-{name}]" for name in "abcdef"],
+        [f"t.py::newest[{kernel}-{name}]" for name in "abcdef" for kernel in ("debug", "newest")],
+        ["t.py::none", "t.py::none[a]", "t.py::odd[6.1-6.12]"],
+    ],
+)
+def test_other_tests_run_where_they_are_for(items: list[str]) -> None:
+    assert left_out(*items) == set()
