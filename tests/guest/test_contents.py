@@ -73,6 +73,7 @@ def write(
     delete(nl, run)
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("backend", BACKENDS, ids=lambda one: one.name)
 # Of one block, of several, and larger than a chunk of a buffer.
 @pytest.mark.parametrize("size", [BLOCK, 32 << 10, 256 << 10])

@@ -49,6 +49,7 @@ def disk(request: pytest.FixtureRequest) -> Iterator[Disk]:
 # ---- the matrix ----
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("workers", [1, 2])
 @pytest.mark.parametrize("depth", [1, 2, 32, 256])
 @pytest.mark.parametrize("backend", BACKENDS)
@@ -123,6 +124,7 @@ def smallest_block(file: WorkloadFile) -> int:
     return min(size for stream in file.stream for size, _share in meaning.size_weights(stream))
 
 
+@pytest.mark.sampled
 # Drivers differ in limits, and all of those are above. Here it is workloads that differ.
 @pytest.mark.any_kernel
 @pytest.mark.parametrize("name", workload_file.shipped_names())

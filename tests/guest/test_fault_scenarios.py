@@ -64,6 +64,7 @@ def test_fault(name: str, world: World, record_property: Callable[[str, object],
     play_it(name, world, record_property)
 
 
+@pytest.mark.sampled
 @pytest.mark.debug_kernel_at_length
 @pytest.mark.parametrize("name", AT_LENGTH)
 def test_fault_at_length(

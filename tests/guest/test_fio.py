@@ -187,6 +187,7 @@ def assert_shares(counts: Counter[int], wanted: dict[int, float], total: int) ->
         assert abs(counts[one] - total * share) <= allowed, (one, counts[one], total * share)
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("name", KINDS)
 def test_the_disk_gets_the_same_from_both(
     name: str, disk: str, spekctl: Spekctl, tmp_path: Path

@@ -202,6 +202,7 @@ RATES = {100: 3.0, 1_000: 2.0, 5_000: 2.0, 20_000: 1.0, 50_000: 1.0}
 FOLLOWED = (100, 1_000, 5_000)
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("rate", RATES)
 @pytest.mark.parametrize("law", ["poisson", "constant", "burst"])
 def test_open_loop_keeps_its_rate(

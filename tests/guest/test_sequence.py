@@ -140,6 +140,7 @@ def config_of(name: str, node: str, workers: int) -> RunConfig:
     return shipped(name, node, workers=workers, seed=20261121, **options)
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("workers", [1, 2])
 @pytest.mark.parametrize("name", [*file.shipped_names(), "everything"])
 def test_kernel_and_userspace_generate_the_same(

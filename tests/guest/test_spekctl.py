@@ -125,6 +125,7 @@ def writing(name: str) -> tuple[str, ...]:
 # --- the device agrees ---------------------------------------------------------------------------
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("name", file.shipped_names())
 def test_the_disk_counts_what_the_result_says(
     name: str, call: Call, null_blk: Callable[..., str], at_claim: Callable[[str], dict[str, Any]]

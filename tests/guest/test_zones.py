@@ -210,6 +210,7 @@ MIXES = {
 }
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("mix", MIXES)
 def test_the_device_has_the_pointers_that_the_log_tells(nl: Socket, disk: str, mix: str) -> None:
     operations, workers = MIXES[mix]

@@ -95,8 +95,8 @@ class GuestRunner:
         config.hook.pytest_deselected(items=left_out)
         items[:] = [item for item in items if isinstance(kernel_of(item), str | None)]
         if not config.getoption("--every-kernel"):
-            elsewhere = guest_kernels.on_the_other_kernel(item for item in items if kernel_of(item))
-            items[:] = [item for item in items if item.nodeid not in elsewhere]
+            left = guest_kernels.left_to_test_kernels(item for item in items if kernel_of(item))
+            items[:] = [item for item in items if item.nodeid not in left]
         # Those of this process first, then in the order in which guests start.
         order = [None, *wanted_kernels(config)]
         items.sort(key=lambda item: order.index(kernel_of(item)))
@@ -231,8 +231,8 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption(
         "--every-kernel",
         action="store_true",
-        help="run tests marked any_kernel and variants of tests with many of them on each of the "
-        "kernels, not only on one, and those marked debug_kernel_at_length on debug kernels",
+        help="run all variants of every test, on each kernel that it is for, and those marked "
+        "debug_kernel_at_length on debug kernels",
     )
     parser.addoption(
         "--guest-limit",

@@ -25,6 +25,9 @@ NEWEST_FILES = (
     "test_safety_matrix.py",
     "test_drive.py",
 )
+# Those whose tests are about what differs from kernel to kernel.
+KERNEL_FILES = (*NEWEST_FILES, "test_prober.py", "test_stalls.py", "test_tracepoints.py")
+MANY_VARIANTS = 4
 CHECKED = ("debug_kernel", "debug_kernel_at_length")  # marks
 KERNELS = (*STOCK_KERNELS, "debug", NEWEST)  # unless --kernels says otherwise
 GUEST_TESTS = Path(__file__).resolve().parents[2] / "guest"
@@ -87,36 +90,50 @@ def parametrize(metafunc: pytest.Metafunc, kernels: list[str], every_kernel: boo
         metafunc.parametrize(FIXTURE, mine, indirect=True, scope="session")
 
 
-# Variants of a test from which on each runs on one of the stock kernels.
-MANY_VARIANTS = 4
+def drawn(names: Iterable[str]) -> list[str]:
+    """@names in an order that has nothing to do with what they mean, and is always the same."""
+    return sorted(names, key=lambda name: (zlib.crc32(name.encode()), name))
 
 
-def on_the_other_kernel(items: Iterable[pytest.Item]) -> set[str]:
-    """Node ids to leave out of @items, each of which has a kernel: of a test with many variants
-    that all run on both stock kernels, each runs on one of them, half of them on either.
+def left_to_test_kernels(items: Iterable[pytest.Item]) -> set[str]:
+    """Node ids of @items, each of which has a kernel, that `make test` leaves to `make
+    test-kernels`.
 
-    Which ones is drawn from their ids, so that no kernel has all variants of one parameter.
+    Of a test marked sampled every second variant. Of what then would run on both stock kernels, one
+    of the two: half of the variants of a test run on either, and so do half of the tests without
+    variants; in KERNEL_FILES only tests with MANY_VARIANTS are shared out like that.
     """
-    variants: defaultdict[str, defaultdict[str, dict[str, str]]] = defaultdict(
+    tests: defaultdict[str, defaultdict[str, dict[str, str]]] = defaultdict(
         lambda: defaultdict(dict)
     )
+    sampled = set()
     for item in items:
         test, _, identity = item.nodeid.rstrip("]").partition("[")
         words = identity.split("-")
         kernel = next((word for word in words if word in STOCK_KERNELS), "")
         if kernel:
             words.remove(kernel)
-            variants[test]["-".join(words)][kernel] = item.nodeid
+            tests[test]["-".join(words)][kernel] = item.nodeid
+            if item.get_closest_marker("sampled"):
+                sampled.add(test)
     left_out = set()
-    for nodeids in variants.values():
-        both = {name: of for name, of in nodeids.items() if len(of) == len(STOCK_KERNELS)}
-        if len(both) < MANY_VARIANTS:
+    for turn, test in enumerate(drawn(tests)):
+        variants = drawn(tests[test])
+        if test in sampled:
+            left_out |= {nodeid for name in variants[1::2] for nodeid in tests[test][name].values()}
+            variants = variants[::2]
+        both = [name for name in variants if len(tests[test][name]) == len(STOCK_KERNELS)]
+        if is_of_the_kernel(test) and len(both) < MANY_VARIANTS:
             continue
-        drawn = sorted(both, key=lambda name: (zlib.crc32(name.encode()), name))
-        for place, name in enumerate(drawn):
+        for place, name in enumerate(both, start=turn):
             kept = STOCK_KERNELS[place % len(STOCK_KERNELS)]
-            left_out |= {nodeid for kernel, nodeid in both[name].items() if kernel != kept}
+            left_out |= {one for kernel, one in tests[test][name].items() if kernel != kept}
     return left_out
+
+
+def is_of_the_kernel(test: str) -> bool:
+    """Whether a test is in one of KERNEL_FILES."""
+    return test.partition("::")[0].rpartition("/")[2] in KERNEL_FILES
 
 
 @pytest.fixture(scope="session", autouse=True)

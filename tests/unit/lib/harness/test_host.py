@@ -15,7 +15,7 @@ import pytest
 from lib.harness import process
 from lib.harness.ahead import Missing, Prepared, answers
 from lib.harness.host import GuestRunner, places_of
-from lib.harness.kernels import STOCK_KERNELS, on_the_other_kernel
+from lib.harness.kernels import STOCK_KERNELS, left_to_test_kernels
 from lib.harness.process import Guest
 
 PREPARED = Prepared("6.77", Path("/disks"), None)
@@ -282,14 +282,19 @@ def test_what_is_skipped_says_why() -> None:
     assert not guest.pending
 
 
-def left_out(*nodeids: str) -> set[str]:
-    return on_the_other_kernel(SimpleNamespace(nodeid=nodeid) for nodeid in nodeids)  # type: ignore[misc]
+def left_out(*nodeids: str, sampled: bool = False) -> set[str]:
+    items: Any = [
+        SimpleNamespace(nodeid=nodeid, get_closest_marker=lambda name: sampled or None)
+        for nodeid in nodeids
+    ]
+    return left_to_test_kernels(items)
 
 
-def test_variants_are_shared_out_among_the_stock_kernels() -> None:
+@pytest.mark.parametrize("file", ["test_any.py", "test_submission.py"])
+def test_variants_are_shared_out_among_the_stock_kernels(file: str) -> None:
     """Each runs once, half of them on either kernel, and neither has all of one parameter."""
     variants = [f"{one}-{two}" for one in ("bio", "mq") for two in range(10)]
-    items = {f"t.py::a[{kernel}-{name}]" for name in variants for kernel in STOCK_KERNELS}
+    items = {f"{file}::a[{kernel}-{name}]" for name in variants for kernel in STOCK_KERNELS}
     kept = sorted(items - left_out(*items))
     assert sorted(one.partition("-")[2].rstrip("]") for one in kept) == sorted(variants)
     for kernel in STOCK_KERNELS:
@@ -298,11 +303,32 @@ def test_variants_are_shared_out_among_the_stock_kernels() -> None:
         assert {"bio", "mq"} == {one.split("-")[1] for one in mine}
 
 
+def test_tests_are_shared_out_but_for_those_of_the_kernel() -> None:
+    items = [
+        f"{file}::test_{number}[{kernel}]"
+        for file in ("test_any.py", "test_submission.py")
+        for number in range(20)
+        for kernel in STOCK_KERNELS
+    ]
+    gone = left_out(*items)
+    assert not any("test_submission" in one for one in gone)
+    for kernel in STOCK_KERNELS:
+        assert sum(f"[{kernel}]" in one for one in gone) == 10
+    assert len({one.partition("[")[0] for one in gone}) == 20
+
+
+@pytest.mark.parametrize("kernels", [STOCK_KERNELS, STOCK_KERNELS[:1]])
+def test_of_what_is_sampled_half_of_the_variants_run(kernels: tuple[str, ...]) -> None:
+    items = [f"t.py::a[{kernel}-{name}]" for name in range(9) for kernel in kernels]
+    kept = set(items) - left_out(*items, sampled=True)
+    assert len(kept) == 5
+    assert len({one.partition("-")[2] for one in kept}) == 5
+
+
 @pytest.mark.parametrize(
     "items",
     [
-        [f"t.py::few[{kernel}-{name}]" for name in "abc" for kernel in STOCK_KERNELS],
-        [f"t.py::alone[{kernel}]" for kernel in STOCK_KERNELS],
+        [f"test_drive.py::few[{kernel}-{name}]" for name in "abc" for kernel in STOCK_KERNELS],
         [f"t.py::asked[6.12-{name}]" for name in "abcdef"],
         [f"t.py::newest[{kernel}-{name}]" for name in "abcdef" for kernel in ("debug", "newest")],
         ["t.py::none", "t.py::none[a]", "t.py::odd[6.1-6.12]"],
