@@ -45,6 +45,7 @@ from spekctl.workload.config import ResolvedArrival
 BACKENDS = ("bio", "mq")
 SCSI_BACKENDS = ("bio", "mq", "scsi")
 SD = Path("/sys/bus/scsi/drivers/sd")
+SCSI_DEVICES = Path("/sys/bus/scsi/devices")
 SCSI_PARAMETERS = Path("/sys/module/scsi_debug/parameters")
 ENOUGH = 30  # errors
 RESETS = 3
@@ -165,8 +166,8 @@ def disk_that_sleeps(world: World, backend: str) -> str:
     (power / "autosuspend_delay_ms").write_text("10")
     (power / "control").write_text("auto")
     try:
-        run = world.controller.run_new(endless(node, backend, time_ns=0, count=50))
         status = power / "runtime_status"
+        run = world.controller.run_new(endless(node, backend, time_ns=0, count=50))
         eventually(lambda: status.read_text() == "suspended\n", "the disk does not sleep", WAIT_S)
         world.controller.run_start(run)
         info = world.done(run, Reason.COMPLETED)
@@ -300,7 +301,8 @@ def partition_outlives_its_disk(world: World, case: str) -> str:
             assert log.read() == before
     finally:
         world.controller.run_delete(run)
-        (SD / "bind").write_text(address)
+        # A disk of its own for who comes next: sd has left this one in use, so it never sleeps.
+        (SCSI_DEVICES / address / "delete").write_text("1")
     return world.scsi()
 
 

@@ -32,6 +32,7 @@ from lib.guest.disks import (
     settle,
 )
 from lib.guest.drive import Controller, Outcome, capacity, one_stream, sysfs
+from lib.guest.netlink_raw import Refusal
 from lib.waiting import eventually
 
 from spekctl.kernel.records import Reason, RunInfo, RunState
@@ -279,6 +280,20 @@ class World:
 
     # ---- afterwards ----
 
+    def give_up_runs(self) -> None:
+        """After a fault that was not met as it should be: the next one does not wait for its
+        runs."""
+        for run in self.controller.runs():
+            with contextlib.suppress(Refusal):
+                self.controller.run_stop(run.id)
+            with contextlib.suppress(Refusal, AssertionError):
+                self.wait(
+                    run.id,
+                    "it does not end",
+                    lambda one: one.state in (RunState.READY, RunState.DONE),
+                )
+                self.controller.run_delete(run.id)
+
     def nothing_left(self, node: str) -> None:
         """What holds after any fault."""
         eventually(lambda: not self.controller.runs(), "a run is left", WAIT_S)
@@ -312,6 +327,10 @@ def with_size(config: RunConfig, size: int) -> RunConfig:
 def play(world: World, name: str) -> Counter[str]:
     """One round of a scenario; what the runs in it reported."""
     world.results = Counter()
-    node = SCENARIOS[name](world)
+    try:
+        node = SCENARIOS[name](world)
+    except BaseException:
+        world.give_up_runs()
+        raise
     world.nothing_left(node)
     return world.results
