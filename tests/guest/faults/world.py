@@ -133,7 +133,6 @@ class World:
         self.results: Counter[str] = Counter()
         self._null: dict[tuple[tuple[str, int], ...], NullDisk] = {}
         self._has_scsi = False
-        self._has_polled = False
         self._kept = contextlib.ExitStack()
         guest_modules.load(modules / "spek.ko")
         self.controller = Controller(hears=False)
@@ -199,10 +198,9 @@ class World:
         return emulated("nvme", 512)
 
     def polled_nvme(self) -> str:
-        """The same disk; its driver has poll queues from now on."""
-        if not self._has_polled:
+        """The same disk; its driver has poll queues until it is unloaded."""
+        if queue(self.nvme(), "io_poll").read_text() != "1\n":
             self._kept.enter_context(nvme_with_poll_queues(2))
-            self._has_polled = True
         return self.nvme()
 
     @contextlib.contextmanager
