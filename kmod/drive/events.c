@@ -8,10 +8,10 @@
  * next event, unlocks, and only then calls scsi_done(), which may call queuecommand again. Where
  * timers are late, as in emulated guests, a drive can have it fire early and wait for the event.
  *
- * Planning of flash may take milliseconds. Interrupts are off, so a drive gets PLAN_STEPS each
- * time; one that is behind goes on PLAN_PAUSE_NS later, at its own time. Meanwhile commands are
- * taken, with the time at which they came, and what needs the drive at the present time waits for
- * it (spek_unit_lock_settled()).
+ * Planning flash may take milliseconds. Interrupts are off, so a drive gets PLAN_STEPS each time; a
+ * drive that is behind resumes PLAN_PAUSE_NS later, at its own time. Meanwhile the unit accepts
+ * commands, with their arrival times, and callers that need the drive at the present time wait
+ * (spek_unit_lock_settled()).
  *
  * A power command that stops the spindle waits until the drive holds no request; commands
  * for the media are given back to the SCSI layer as busy meanwhile.

@@ -10,7 +10,7 @@
  *
  * An operation may have to wait for another one: with stamped data on its blocks (verify.c), or on
  * its zone (zone.c); or the driver has no room for it. It waits in the line of its target
- * (worker_line.c), as do later ones for this target; the worker goes on with the others.
+ * (worker_line.c), as do later ones for this target; the worker serves the others.
  *
  * Lost wakeups are excluded by a full barrier on both sides:
  *   thread:     idle = true;       read done;  sleep if it is empty

@@ -421,9 +421,9 @@ static u64 next_of_flash(const struct spek_drive *drive)
  * @drive: drive
  * @steps: a few ns each; a page takes up to SPEK_DRIVE_PLACE_STEPS
  *
- * Without a call there is no limit. A drive that is short of steps is behind: spek_drive_next_ns()
- * is the time at which it goes on once it has got more. Until then it may be given requests whose
- * arrival is later than that, and nothing else.
+ * Without a call there is no limit. A drive without steps is behind: it continues at
+ * spek_drive_next_ns() after the next call. Until then the caller may only submit requests, which
+ * must not arrive before that time.
  */
 void spek_drive_allow(struct spek_drive *drive, u64 steps)
 {

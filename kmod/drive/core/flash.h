@@ -15,10 +15,10 @@
  * plan of a channel holds so many of them; what does not fit in is planned once time has
  * passed.
  *
- * Planning takes the caller's time: a page 40 to 500 ns, and a request with the collections before
- * it may have a hundred thousand of them. Who can't spend that at once allows some steps and then
- * some more (spek_drive_allow()). A request whose planning is interrupted like that goes on at the
- * time of the drive at which it was, so all times are those that they are without interruption.
+ * Planning a page takes 40 to 500 ns of CPU time, and a request with the collections before it may
+ * cover a hundred thousand pages. A caller that must not be busy for so long limits the steps of
+ * each call (spek_drive_allow()). Planning then resumes at the drive time at which it stopped, so
+ * the limit changes no time of the model.
  *
  * Of the cache's rule (cache.h) flash has the write buffer and the bus: a write that is not FUA
  * ends at bus time once the buffer has room for it, and room comes back when its pages are

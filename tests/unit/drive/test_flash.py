@@ -186,7 +186,7 @@ def test_who_plans_in_steps_gets_the_same_times(
     looks: int,
     buffer: bool,
 ) -> None:
-    """However far the drive is behind when a request comes, and however often it goes on."""
+    """Neither the lag of the drive at an arrival nor the number of its pauses changes a time."""
     drives = [flash(core, **(BUFFER if buffer else {})) for _ in range(2)]
     seen: list[list[Service]] = [[], []]
     for drive, allowed, ended in zip(drives, (UNLIMITED, steps), seen, strict=True):
