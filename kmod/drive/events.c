@@ -281,6 +281,8 @@ static void catch_up(struct spek_unit *unit, u64 now_ns, struct list_head *done)
 		spek_unit_drive_power(unit, at_ns, done);
 	}
 	spek_drive_account(drive, now_ns);
+	/* It may have come while the drive was behind, and no event may follow. */
+	spek_unit_drive_power(unit, now_ns, done);
 }
 
 static void arm_timer(struct spek_unit *unit)
