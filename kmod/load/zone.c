@@ -386,7 +386,7 @@ struct spek_zone_gate {
 	const struct spek_inflight *inflight;
 	u32 nr_out;
 	bool is_woken;
-	struct spek_zone_prep prep[SPEK_MAX_ASUS];
+	struct spek_zone_prep *prep;
 };
 
 /**
@@ -410,6 +410,12 @@ struct spek_zone_gate *spek_zone_gate_create(const struct spek_zone_map *map,
 
 	if (!gate)
 		return NULL;
+	/* Not within the gate: a bio ends in an array of no fixed length. */
+	gate->prep = kcalloc_node(SPEK_MAX_ASUS, sizeof(*gate->prep), GFP_KERNEL, node);
+	if (!gate->prep) {
+		kfree(gate);
+		return NULL;
+	}
 	gate->map = map;
 	gate->count = count;
 	gate->verify = verify;
@@ -427,6 +433,9 @@ struct spek_zone_gate *spek_zone_gate_create(const struct spek_zone_map *map,
  */
 void spek_zone_gate_destroy(struct spek_zone_gate *gate)
 {
+	if (!gate)
+		return;
+	kfree(gate->prep);
 	kfree(gate);
 }
 
