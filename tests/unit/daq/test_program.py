@@ -465,7 +465,8 @@ def test_without_permission_it_says_so(program: Path, others_may_read: None) -> 
         folder.chmod(0o755)
         (tree.root / "class/powercap/intel-rapl:0/energy_uj").chmod(0o400 if is_root else 0)
         copy = folder / "spek-daq"
-        shutil.copy2(program, copy)
+        shutil.copy(program, copy)
+        copy.chmod(0o755)
         done = subprocess.run(
             [copy, "-s", "powercap", "--sysfs", tree.root, "-p"],
             capture_output=True,
