@@ -23,7 +23,8 @@ from spekctl.documents.benchmark import Notice, Remarks, Verdict
 from spekctl.documents.curve import Curve, Point, TimeFigures
 from spekctl.documents.device import TargetFacts
 from spekctl.documents.document import Document, Kind, Part
-from spekctl.documents.result import Environment, VerifyCounts
+from spekctl.documents.result import Environment
+from spekctl.documents.verification import VerifyCounts
 
 SCHEMA_FILE = Path(__file__).with_name("spc1.schema.json")
 NOTICE = "SPC-1-like, unaudited"

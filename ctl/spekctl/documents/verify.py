@@ -11,7 +11,7 @@ from msgspec import Meta
 from spekctl.documents import document
 from spekctl.documents.device import TargetFacts
 from spekctl.documents.document import Document, Kind
-from spekctl.documents.result import VerifyCounts, WrongBlock
+from spekctl.documents.verification import VerifyCounts, WrongBlock
 
 SCHEMA_FILE = Path(__file__).with_name("verify.schema.json")
 

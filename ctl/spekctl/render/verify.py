@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from spekctl.documents.result import VerifyCounts, VerifyResult, WrongBlock
+from spekctl.documents.verification import VerifyCounts, VerifyResult, WrongBlock
 from spekctl.documents.verify import VerifyReport
 
 SHOWN = 10

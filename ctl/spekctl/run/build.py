@@ -40,9 +40,9 @@ from spekctl.documents.result import (
     Times,
     Total,
     Totals,
-    VerifyResult,
     WorkerResult,
 )
+from spekctl.documents.verification import VerifyResult
 from spekctl.kernel import sense
 from spekctl.kernel.records import (
     Direction,

@@ -18,7 +18,8 @@ from spekctl.block import device as devices
 from spekctl.block import safety
 from spekctl.block.device import Device
 from spekctl.documents.device import DiskCounters, TargetFacts
-from spekctl.documents.result import EndingResult, Plan, ReplayResult, Result, VerifyResult
+from spekctl.documents.result import EndingResult, Plan, ReplayResult, Result
+from spekctl.documents.verification import VerifyResult
 from spekctl.errors import CalledOffError, ExitCode, RefusedError, SpekError, UsageError
 from spekctl.kernel.client import Kernel
 from spekctl.kernel.records import IntervalRow, Phase, RunInfo, RunState

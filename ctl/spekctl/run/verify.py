@@ -19,7 +19,7 @@ from msgspec import structs
 from spekctl import recorded, units
 from spekctl.block import zones
 from spekctl.documents.device import TargetFacts
-from spekctl.documents.result import VerifyCounts, VerifyResult, WrongBlock
+from spekctl.documents.verification import VerifyCounts, VerifyResult, WrongBlock
 from spekctl.errors import UsageError
 from spekctl.kernel.client import Kernel
 from spekctl.kernel.records import MapInfo, MismatchInfo, Reason, RunInfo, RunState, VerifyInfo

@@ -30,6 +30,7 @@ from spekctl import files
 from spekctl.documents import curve, drive, energy, exact, power, result, spc1, spc2, trace, verify
 from spekctl.documents.document import Document
 from spekctl.documents.profile import FunctionCost, Profile
+from spekctl.documents.verification import VerifyCounts
 from spekctl.gate import compare, judged, limits, metrics
 from spekctl.kernel.records import Phase
 from spekctl.trace import convert, figures
@@ -302,7 +303,7 @@ def verification(path: Path) -> Path:
             stamp_id=1,
             grain_bytes=512,
             targets=[facts()],
-            counts=result.VerifyCounts(100, 3, 0, 2, {"torn": 2}),
+            counts=VerifyCounts(100, 3, 0, 2, {"torn": 2}),
             complete=True,
             first=[],
         ),

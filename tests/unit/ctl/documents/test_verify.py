@@ -11,7 +11,7 @@ from lib.ctl.documents import read_back, refuse
 from msgspec.structs import replace
 
 from spekctl.documents import document, verify
-from spekctl.documents.result import WrongBlock
+from spekctl.documents.verification import WrongBlock
 from spekctl.documents.verify import VerifyReport
 from spekctl.errors import UsageError
 from spekctl.kernel.records import Mismatch

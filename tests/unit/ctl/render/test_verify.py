@@ -7,7 +7,7 @@ import msgspec
 import pytest
 from lib.ctl.plot_files import facts
 
-from spekctl.documents.result import VerifyCounts, VerifyResult, WrongBlock
+from spekctl.documents.verification import VerifyCounts, VerifyResult, WrongBlock
 from spekctl.documents.verify import VerifyReport
 from spekctl.kernel.records import Mismatch
 from spekctl.render.verify import SHOWN, report_lines, result_lines

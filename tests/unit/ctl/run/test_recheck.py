@@ -10,7 +10,7 @@ from lib.ctl.verified import STATES, saved
 from lib.fakes.kernel import FakeKernel
 from lib.fakes.machine import disk
 
-from spekctl.documents.result import VerifyCounts
+from spekctl.documents.verification import VerifyCounts
 from spekctl.documents.verify import VerifyReport
 from spekctl.errors import ExitCode, SpekError, UsageError
 from spekctl.render.progress import LineProgress

@@ -20,7 +20,6 @@ from spekctl.block import device
 from spekctl.campaigns.spc1 import persistence as spc1_persistence
 from spekctl.campaigns.spc1 import plan
 from spekctl.campaigns.spc1.report import build
-from spekctl.documents.result import VerifyCounts
 from spekctl.documents.spc1 import (
     QUICK,
     AsuFigures,
@@ -31,6 +30,7 @@ from spekctl.documents.spc1 import (
     Report,
     Shape,
 )
+from spekctl.documents.verification import VerifyCounts
 from spekctl.errors import SpekError, UsageError
 from spekctl.run import job, verify_state
 
