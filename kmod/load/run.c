@@ -18,7 +18,8 @@
  * devices. The remainder of a work item is waited for in spek_run_deinit(), and netlink callers pin
  * the module themselves.
  *
- * run_table.c finds runs by their numbers; run_setup.c allocates and releases the contents of a
+ * run_table.c finds runs by their numbers; run_system.c ends all of them when the system suspends,
+ * goes down or loses a CPU; run_setup.c allocates and releases the contents of a
  * run; run_view.c reads it for netlink.
  *
  * Lock order: run->notify_lock > spek_table_lock > run->lock > verify->lock or replay->lock,
@@ -37,11 +38,11 @@
 #include <linux/sched.h>
 #include <linux/slab.h>
 #include <linux/timekeeping.h>
-#include <linux/wait.h>
 #include "core/share.h"
 #include "replay.h"
 #include "run.h"
 #include "run_setup.h"
+#include "run_system.h"
 #include "run_table.h"
 #include "validate.h"
 #include "verify.h"
@@ -49,15 +50,8 @@
 #include "worker_phase.h"
 #include "worker_state.h"
 
-/* Same as the default timeout of the freezer. */
-#define SUSPEND_WAIT_MS	20000
 /* Limit of start-ns: sums of it and the lengths of phases don't overflow. */
 #define MAX_WAIT_NS	(366ull * 86400 * NSEC_PER_SEC)
-
-static bool is_suspending;		/* protected by spek_table_lock */
-
-static atomic_t nr_started;		/* runs that are started and not ended */
-static DECLARE_WAIT_QUEUE_HEAD(all_ended);
 
 /*
  * Work on device_wq may wait for a device for arbitrarily long. It has a queue of its own, so that
@@ -278,12 +272,6 @@ static void begin_delete(struct spek_run *run)
 	queue_run_work(run, device_wq, &run->delete_work);
 }
 
-static void count_ended(void)
-{
-	if (atomic_dec_and_test(&nr_started))
-		wake_up_all(&all_ended);
-}
-
 static void finish_work(struct work_struct *work)
 {
 	struct spek_run *run = container_of(work, struct spek_run, finish_work);
@@ -329,7 +317,7 @@ unlock:
 		listener->state_changed(run);
 	mutex_unlock(&run->notify_lock);
 	if (was_started)
-		count_ended();
+		spek_run_count_ended();
 	spek_run_put(run);
 }
 
@@ -524,7 +512,7 @@ static int check_start(struct spek_run *run, u64 start_ns, struct spek_refusal *
 	if (!spek_states[run->state].accepts_start || spek_outcome_has_ended(&run->outcome))
 		return spek_refuse(refusal, SPEK_REFUSAL_RUN, 0, -EBUSY,
 				   "Only a run that is READY can be started.");
-	if (is_suspending)
+	if (spek_run_starts_are_blocked())
 		return spek_refuse(refusal, SPEK_REFUSAL_RUN, 0, -EBUSY,
 				   "The system is about to suspend or to go down: start the run after it has resumed.");
 	if (run->replay && !spek_replay_may_start(run->replay))
@@ -567,7 +555,7 @@ int spek_run_start(struct spek_run *run, u64 start_ns, struct spek_refusal *refu
 		queue_start_work(run);
 	}
 	set_state(run, start_ns ? SPEK_EVENT_ARM : SPEK_EVENT_START);
-	atomic_inc(&nr_started);
+	spek_run_count_started();
 	if (run->verify)
 		spek_map_started(run->verify->map);
 	atomic_set(&run->live_workers, run->config->nr_workers);
@@ -690,102 +678,6 @@ void spek_run_owner_gone(u32 portid)
 			end_unfed(run, portid);
 		spek_run_put(run);
 	}
-}
-
-/* ---- the system suspends or goes down, CPUs go offline ---- */
-
-/* End every run that has started, and prevent starts. Return: true if no I/O is left in time */
-static bool end_all(enum spek_reason reason)
-{
-	struct spek_run *run;
-	u32 id;
-
-	mutex_lock(&spek_table_lock);
-	is_suspending = true;
-	for (id = 0; (run = spek_table_next(id)); id = run->id + 1) {
-		mutex_lock(&run->lock);
-		if (!spek_states[run->state].accepts_delete)
-			spek_outcome_end(&run->outcome, reason);
-		mutex_unlock(&run->lock);
-	}
-	mutex_unlock(&spek_table_lock);
-	return wait_event_timeout(all_ended, !atomic_read(&nr_started),
-				  msecs_to_jiffies(SUSPEND_WAIT_MS));
-}
-
-/**
- * spek_run_suspend_all() - end every run before the system suspends
- *
- * No run starts until spek_run_resume_all().
- *
- * Context: process, may sleep.
- * Return: 0, or -EBUSY if a device still holds I/O after SUSPEND_WAIT_MS; then runs may start
- * again.
- */
-int spek_run_suspend_all(void)
-{
-	if (end_all(SPEK_REASON_SUSPENDED))
-		return 0;
-	spek_run_resume_all();
-	return -EBUSY;
-}
-
-/**
- * spek_run_shutdown_all() - end every run before the system goes down
- *
- * Waits up to SUSPEND_WAIT_MS for I/O: a device that does not answer must not keep the system up.
- * No run starts any more.
- *
- * Context: process, may sleep.
- */
-void spek_run_shutdown_all(void)
-{
-	end_all(SPEK_REASON_SHUTDOWN);
-}
-
-static bool has_worker_on(const struct spek_run_config *config, u32 cpu)
-{
-	u32 i;
-
-	for (i = 0; i < config->nr_workers; i++)
-		if (config->worker[i].cpu == cpu)
-			return true;
-	return false;
-}
-
-/**
- * spek_run_cpu_offline() - end every run with a worker on a CPU
- * @cpu: CPU that goes offline
- *
- * A run that is READY can't start any more: the thread has lost its CPU.
- *
- * Context: process, with the CPU hotplug lock. Doesn't wait for the ends.
- */
-void spek_run_cpu_offline(u32 cpu)
-{
-	struct spek_run *run;
-	u32 id;
-
-	mutex_lock(&spek_table_lock);
-	for (id = 0; (run = spek_table_next(id)); id = run->id + 1) {
-		mutex_lock(&run->lock);
-		if (!spek_states[run->state].has_ended && has_worker_on(run->config, cpu))
-			spek_outcome_end(&run->outcome, SPEK_REASON_CPU_OFFLINE);
-		mutex_unlock(&run->lock);
-	}
-	mutex_unlock(&spek_table_lock);
-}
-
-/**
- * spek_run_resume_all() - allow runs to start again
- *
- * Context: process.
- */
-void spek_run_resume_all(void)
-{
-	mutex_lock(&spek_table_lock);
-	is_suspending = false;
-	mutex_unlock(&spek_table_lock);
 }
 
 /* ---- module ---- */

@@ -5,8 +5,8 @@
  * A run is in the table from spek_run_new() until its delete_work has released everything. The
  * table has a reference to it, which delete_work drops.
  *
- * spek_table_lock protects the table and, in run.c, whether runs may start. Its place in the lock
- * order is at the head of run.c.
+ * spek_table_lock protects the table and, in run_system.c, whether runs may start. Its place in the
+ * lock order is at the head of run.c.
  */
 #include "../genl/table.h"
 #include "run.h"
