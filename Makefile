@@ -214,13 +214,16 @@ pins: deps-packages ## choose the newest libraries for the package of spekctl
 
 # ---- generated and checked ----
 
-.PHONY: gen check scan
+.PHONY: gen quick check scan
 gen: ## regenerate what follows from the netlink specs, the schemas of files, and copies of the version
 	PYTHONPATH=kmod/genl $(PYTHON) -m specgen
 	$(PYTHON) -m spekctl.documents.schemas
 	.ci/version --write
 
-check: deps ## quick static checks: W=1, sparse, ruff, mypy, shellcheck
+quick: deps ## what a change can break at once: ruff, mypy, unit tests of what differs from main (SINCE=COMMIT)
+	@.ci/quick $(SINCE)
+
+check: deps ## static checks: W=1, sparse, ruff, mypy, shellcheck
 	@.ci/check
 
 scan: deps ## all static checks: those, gcc -fanalyzer and checkpatch, which it fetches
