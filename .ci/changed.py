@@ -90,8 +90,9 @@ def main(words: list[str]) -> int:
     try:
         since = words[0] if words else git("merge-base", "HEAD", "main")[0]
         changed = changed_since(since)
-    except subprocess.CalledProcessError as error:
-        print(f"quick: {error.stderr.strip()}; name a commit: SINCE=HEAD~3", file=sys.stderr)
+    except subprocess.CalledProcessError:
+        missing = words[0] if words else "main"
+        print(f"quick: git knows no commit {missing}; name one: SINCE=HEAD~3", file=sys.stderr)
         return 2
     tests = [path.relative_to(ROOT) for path in sorted((ROOT / UNIT).rglob("test_*.py"))]
     chosen, crowded = chosen_tests(changed, tests, lambda path: (ROOT / path).read_text())
