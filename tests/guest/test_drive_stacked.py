@@ -76,6 +76,7 @@ def write_and_check(node: str, state: Path) -> None:
     assert spekctl("verify", "--from", str(state), "--device", node) == ExitCode.OK
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("model", [FAST, FLASH], ids=["disk", "flash"])
 def test_stacks_keep_data_and_drives_share_the_work(
     drives: Drives, model: Model, tmp_path: Path

@@ -163,6 +163,7 @@ def check_figures(found: Spc1eReport) -> None:
     assert found.annual_kwh is not None and found.annual_kwh.fraction == whole.annual_kwh
 
 
+@pytest.mark.at_length
 def test_a_whole_test_has_the_power_of_its_loads(
     call: Spekctl, disk: str, board: Board, tmp_path: Path
 ) -> None:
@@ -201,6 +202,7 @@ def emerald(call: Spekctl, disk: str, folder: Path, *more: str) -> EmeraldReport
     return found
 
 
+@pytest.mark.at_length
 def test_phases_have_their_work_per_watt(
     call: Spekctl, disk: str, board: Board, tmp_path: Path
 ) -> None:

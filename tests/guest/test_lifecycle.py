@@ -39,6 +39,7 @@ from lib.guest.modules import (
     vmalloc_bytes,
 )
 from lib.guest.owner import controller_process
+from lib.harness.kernels import repeated
 from lib.waiting import eventually
 
 from spekctl.kernel.records import Reason, RunState
@@ -48,9 +49,10 @@ pytestmark = pytest.mark.debug_kernel
 
 KIB, MIB = 1 << 10, 1 << 20
 MS, SECOND = 1_000_000, 1_000_000_000
-CYCLES = 100
-KILLED = 40
+CYCLES = repeated(60, 100)
+KILLED = repeated(20, 40)
 BATCHES = 5
+UNREAD = 20
 ENDINGS = 4
 BACKENDS = ("bio", "mq")
 LONG_NS = 600 * SECOND
@@ -147,7 +149,7 @@ def busy(node: str, backend: str = "auto", **fields: object) -> RunConfig:
 @pytest.mark.any_kernel
 @pytest.mark.debug_kernel_at_length
 def test_load_run_unload(spek_path: Path, spek_gone: None) -> None:
-    """A hundred times, leaving the run in another state each time."""
+    """Again and again, leaving the run in another state each time."""
     with null_disk(irqmode=2, completion_nsec=MS) as node:
         short = msgspec.structs.replace(busy(node), time_ns=0, count=200)
         endings = (complete_and_delete, complete_only, leave_running, leave_ready)
@@ -180,7 +182,7 @@ def test_unread_events_are_no_leak(spek_path: Path, spek_gone: None) -> None:
     before = slab_objects()
     with socket.socket(socket.AF_NETLINK, socket.SOCK_RAW, NETLINK_KOBJECT_UEVENT) as events:
         events.bind((0, FROM_KERNEL))
-        for _ in range(CYCLES // BATCHES):
+        for _ in range(UNREAD):
             load(spek_path)
             unload_soon("spek")
         assert unread_uevents() > 0
@@ -189,7 +191,7 @@ def test_unread_events_are_no_leak(spek_path: Path, spek_gone: None) -> None:
         after = slab_objects()
         late.join()
     growth = {name: after[name] - before[name] for name in ("kmalloc-512", "kmalloc-1k")}
-    assert max(growth.values()) < CYCLES // BATCHES, growth
+    assert max(growth.values()) < UNREAD, growth
 
 
 Ending = Callable[[Controller, RunConfig], None]

@@ -198,6 +198,7 @@ def checked_against_results(folder: Path, report: spc1.Report) -> None:
         assert phase.point.ios / phase.step.time_ns * 1e9 == pytest.approx(phase.point.iops)
 
 
+@pytest.mark.at_length
 def test_a_whole_method_finds_the_level_that_the_disk_has(
     call: Spekctl, wide_disk: str, tmp_path: Path
 ) -> None:

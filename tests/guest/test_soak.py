@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0
 """Soak: mixed load with log and prober on; counters are exact at the end, and memory is flat.
 
-Half a million I/Os here; `make soak IOS=100000000` does as many as wanted, and says how far it has
-come in out/tests/guest-6.1/output-1.log.
+150,000 I/Os in `make test` and half a million in `make test-kernels`; `make soak IOS=100000000`
+does as many as wanted, and says how far it has come in out/tests/guest-6.1/output-1.log.
 """
 
 from __future__ import annotations
@@ -24,13 +24,14 @@ from lib.guest.modules import (
     slab_objects,
     vmalloc_bytes,
 )
+from lib.harness.kernels import repeated
 from lib.waiting import comes_true
 
 from spekctl.kernel.prober import Prober
 
 pytestmark = pytest.mark.any_kernel
 
-IOS = int(os.environ.get("SPEK_SOAK_IOS", "500000"))
+IOS = int(os.environ.get("SPEK_SOAK_IOS", repeated(150_000, 500_000)))
 ROUNDS = 6
 # What an emulated guest's own processes come and go with; a lost record per I/O would be more.
 FLAT_KIB = 24 << 10

@@ -61,6 +61,7 @@ def assert_outstanding(run: spc2.Run) -> None:
     )
 
 
+@pytest.mark.at_length
 def test_a_whole_test(call: Spekctl, disk: str, tmp_path: Path) -> None:
     folder = tmp_path / "t"
     outcome = call(

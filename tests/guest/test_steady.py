@@ -142,6 +142,7 @@ def discarded_bytes(node: str) -> int:
     return 512 * int((sysfs(node) / "stat").read_text().split()[13])
 
 
+@pytest.mark.at_length
 def test_a_whole_test_of_solid_state_storage(call: Spekctl, flash: str, tmp_path: Path) -> None:
     folder, before = tmp_path / "t", discarded_bytes(flash)
     outcome = call(

@@ -96,6 +96,7 @@ class GuestRunner:
         items[:] = [item for item in items if isinstance(kernel_of(item), str | None)]
         if not config.getoption("--every-kernel"):
             left = guest_kernels.left_to_test_kernels(item for item in items if kernel_of(item))
+            config.hook.pytest_deselected(items=[item for item in items if item.nodeid in left])
             items[:] = [item for item in items if item.nodeid not in left]
         # Those of this process first, then in the order in which guests start.
         order = [None, *wanted_kernels(config)]

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import os
 import zlib
 from collections import defaultdict
 from collections.abc import Iterable
@@ -32,6 +33,7 @@ CHECKED = ("debug_kernel", "debug_kernel_at_length")  # marks
 KERNELS = (*STOCK_KERNELS, "debug", NEWEST)  # unless --kernels says otherwise
 GUEST_TESTS = Path(__file__).resolve().parents[2] / "guest"
 FIXTURE = "guest_kernel"
+AT_LENGTH = "SPEK_AT_LENGTH"  # in a guest's environment, with --every-kernel
 
 
 def is_guest_test(path: Path) -> bool:
@@ -90,6 +92,11 @@ def parametrize(metafunc: pytest.Metafunc, kernels: list[str], every_kernel: boo
         metafunc.parametrize(FIXTURE, mine, indirect=True, scope="session")
 
 
+def repeated(times: int, at_length: int) -> int:
+    """How often a guest test does what it does again and again: @at_length with --every-kernel."""
+    return at_length if os.environ.get(AT_LENGTH) else times
+
+
 def drawn(names: Iterable[str]) -> list[str]:
     """@names in an order that has nothing to do with what they mean, and is always the same."""
     return sorted(names, key=lambda name: (zlib.crc32(name.encode()), name))
@@ -99,15 +106,20 @@ def left_to_test_kernels(items: Iterable[pytest.Item]) -> set[str]:
     """Node ids of @items, each of which has a kernel, that `make test` leaves to `make
     test-kernels`.
 
-    Of a test marked sampled every second variant. Of what then would run on both stock kernels, one
-    of the two: half of the variants of a test run on either, and so do half of the tests without
-    variants; in KERNEL_FILES only tests with MANY_VARIANTS are shared out like that.
+    A test marked at_length, and of a test marked sampled every second variant. Of what then would
+    run on both stock kernels, one of the two: half of the variants of a test run on either, and so
+    do half of the tests without variants; in KERNEL_FILES only tests with MANY_VARIANTS are shared
+    out like that.
     """
     tests: defaultdict[str, defaultdict[str, dict[str, str]]] = defaultdict(
         lambda: defaultdict(dict)
     )
     sampled = set()
+    left_out = set()
     for item in items:
+        if item.get_closest_marker("at_length"):
+            left_out.add(item.nodeid)
+            continue
         test, _, identity = item.nodeid.rstrip("]").partition("[")
         words = identity.split("-")
         kernel = next((word for word in words if word in STOCK_KERNELS), "")
@@ -116,7 +128,6 @@ def left_to_test_kernels(items: Iterable[pytest.Item]) -> set[str]:
             tests[test]["-".join(words)][kernel] = item.nodeid
             if item.get_closest_marker("sampled"):
                 sampled.add(test)
-    left_out = set()
     for turn, test in enumerate(drawn(tests)):
         variants = drawn(tests[test])
         if test in sampled:

@@ -23,7 +23,7 @@ from typing import Any, Literal
 
 import pytest
 from lib.harness.ahead import Prepared
-from lib.harness.kernels import DEBUG_KERNELS
+from lib.harness.kernels import AT_LENGTH, DEBUG_KERNELS
 
 from spekctl.vm.bytecode import compile_ahead
 
@@ -60,6 +60,7 @@ class Guest:
         self.ready: dict[str, list[pytest.TestReport]] = {}
         self.config = config
         self.limit_s: int = config.getoption("--guest-limit")
+        self.at_length = bool(config.getoption("--every-kernel"))
         self.folder = ROOT / "out" / "tests" / f"guest-{kernel}"
         self.process: subprocess.Popen[bytes] | None = None
         self.boots = 0
@@ -116,6 +117,8 @@ class Guest:
             "PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1",
             **{name: os.environ[name] for name in PASSED_ON if name in os.environ},
         }
+        if self.at_length:
+            environment[AT_LENGTH] = "1"
         if self.prepared.test_modules:
             environment["SPEK_TEST_MODULES"] = str(self.prepared.test_modules)
         inside = ["env", *(f"{name}={value}" for name, value in environment.items())]

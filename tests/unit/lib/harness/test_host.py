@@ -9,13 +9,13 @@ import sys
 import time
 from pathlib import Path
 from types import SimpleNamespace
-from typing import Any
+from typing import Any, cast
 
 import pytest
 from lib.harness import process
 from lib.harness.ahead import Missing, Prepared, answers
 from lib.harness.host import GuestRunner, places_of
-from lib.harness.kernels import STOCK_KERNELS, left_to_test_kernels
+from lib.harness.kernels import AT_LENGTH, STOCK_KERNELS, left_to_test_kernels, repeated
 from lib.harness.process import Guest
 
 PREPARED = Prepared("6.77", Path("/disks"), None)
@@ -48,11 +48,12 @@ class Item:
 class Config:
     """As much of a pytest.Config as a guest takes."""
 
-    def __init__(self) -> None:
+    def __init__(self, at_length: bool = False) -> None:
         self.hook = self
+        self.options = {"--guest-limit": 600, "--every-kernel": at_length}
 
-    def getoption(self, name: str) -> int:
-        return 600
+    def getoption(self, name: str) -> int | bool:
+        return self.options[name]
 
     def pytest_report_from_serializable(self, config: Config, data: Any) -> pytest.TestReport:
         return pytest.TestReport(data["nodeid"], ("", 0, ""), {}, "passed", None, "call")
@@ -282,9 +283,9 @@ def test_what_is_skipped_says_why() -> None:
     assert not guest.pending
 
 
-def left_out(*nodeids: str, sampled: bool = False) -> set[str]:
+def left_out(*nodeids: str, mark: str = "") -> set[str]:
     items: Any = [
-        SimpleNamespace(nodeid=nodeid, get_closest_marker=lambda name: sampled or None)
+        SimpleNamespace(nodeid=nodeid, get_closest_marker=lambda name: name == mark or None)
         for nodeid in nodeids
     ]
     return left_to_test_kernels(items)
@@ -320,7 +321,7 @@ def test_tests_are_shared_out_but_for_those_of_the_kernel() -> None:
 @pytest.mark.parametrize("kernels", [STOCK_KERNELS, STOCK_KERNELS[:1]])
 def test_of_what_is_sampled_half_of_the_variants_run(kernels: tuple[str, ...]) -> None:
     items = [f"t.py::a[{kernel}-{name}]" for name in range(9) for kernel in kernels]
-    kept = set(items) - left_out(*items, sampled=True)
+    kept = set(items) - left_out(*items, mark="sampled")
     assert len(kept) == 5
     assert len({one.partition("-")[2] for one in kept}) == 5
 
@@ -336,3 +337,20 @@ def test_of_what_is_sampled_half_of_the_variants_run(kernels: tuple[str, ...]) -
 )
 def test_other_tests_run_where_they_are_for(items: list[str]) -> None:
     assert left_out(*items) == set()
+
+
+def test_what_is_long_is_left_out_whole() -> None:
+    items = {f"t.py::a[{kernel}]" for kernel in (*STOCK_KERNELS, "debug")}
+    assert left_out(*items, mark="at_length") == items
+
+
+def test_a_guest_is_told_to_repeat_things_at_length(monkeypatch: pytest.MonkeyPatch) -> None:
+    for at_length in (False, True):
+        guest = Guest("6.77", [], cast(Any, Config(at_length)))
+        guest.prepared, guest.results = PREPARED, Path("/results")
+        told = f"{AT_LENGTH}=1" in guest.command_inside(Path("/wanted"))
+        assert told is at_length
+    monkeypatch.delenv(AT_LENGTH, raising=False)
+    assert repeated(2, 100) == 2
+    monkeypatch.setenv(AT_LENGTH, "1")
+    assert repeated(2, 100) == 100
