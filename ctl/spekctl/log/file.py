@@ -318,6 +318,16 @@ def open_log(path: Path) -> LogFile:
     return LogFile(path, file, header)
 
 
+def open_measured(path: Path) -> LogFile:
+    """A log that has a measure phase and records in it."""
+    log = open_log(path)
+    if not log.header.records:
+        raise UsageError(f"{path} holds no I/Os")
+    if not log.header.measure_ns:
+        raise UsageError(f"{path} has no measure phase: its run ended before")
+    return log
+
+
 def _header(path: Path, metadata: Mapping[bytes, bytes]) -> LogHeader:
     data = metadata.get(KEY)
     if data is None:

@@ -13,6 +13,7 @@ import numpy as np
 
 from spekctl import units
 from spekctl.errors import UsageError
+from spekctl.log import file
 from spekctl.plots import source, style
 from spekctl.plots.style import Origin
 
@@ -70,7 +71,7 @@ class Window:
 
 def read(path: Path, by_device: bool = False, window: Window | None = None) -> Scatter:
     """The I/Os of a log that were to be issued in the measure phase, whenever they completed."""
-    log = source.open_log(path)
+    log = file.open_measured(path)
     header = log.header
     window = window or Window()
     columns = _collect(log, every := -(-header.records // MOST_POINTS))

@@ -14,9 +14,12 @@ import numpy as np
 from spekctl.documents import histogram
 from spekctl.documents.result import load_result
 from spekctl.errors import UsageError
-from spekctl.kernel.records import Histogram, Phase
-from spekctl.plots import buckets, source, style
+from spekctl.kernel.records import Histogram
+from spekctl.log import times as log_times
+from spekctl.log.file import open_measured
+from spekctl.plots import source, style
 from spekctl.plots.style import Origin
+from spekctl.report import runs
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -25,11 +28,6 @@ if TYPE_CHECKING:
 
 METRICS = ("response", "service", "slip")
 DIRECTIONS = ("read", "write", "all")
-_FROM_TO = {
-    "response": ("arrival_ns", "completion_ns"),
-    "service": ("issue_ns", "completion_ns"),
-    "slip": ("arrival_ns", "issue_ns"),
-}
 _AXIS = {
     "response": "response time",
     "service": "service time",
@@ -50,52 +48,22 @@ class Distributions:
 def of_result(path: Path, metric: str) -> Distributions:
     """The buckets of a result, added up over streams."""
     result = load_result(path)
-    parts: dict[str, list[Histogram]] = {"read": [], "write": []}
-    for cell in result.cells:
-        times = getattr(cell.times, metric)
-        if cell.phase != "measure" or times is None or times.histogram is None:
-            continue
-        numbered = enumerate(times.histogram.counts, start=times.histogram.first)
-        counts = {index: count for index, count in numbered if count}
-        parts[cell.direction].append(
-            Histogram(times.histogram.bits, counts, times.sum_ns, times.min_ns, times.max_ns)
-        )
-    return _distributions(path, source.result_origin(path, result), metric, parts)
+    times = runs.response_times(result, metric)
+    if not times:
+        raise UsageError(f"{path} has no {metric} times of a measure phase")
+    return Distributions(source.result_origin(path, result), metric, times)
 
 
 def of_log(path: Path, metric: str) -> Distributions:
-    """The measure phase of a log, in the buckets of the module; failed I/Os have no time."""
-    log = source.open_log(path)
-    first, then = _FROM_TO[metric]
-    parts: dict[str, list[Histogram]] = {"read": [], "write": []}
-    for start, end, op, phase, error in log.columns(first, then, "op", "phase", "error"):
-        counted = (phase == Phase.MEASURE.code) & (error == 0)
-        for write, found in enumerate(parts.values()):
-            mine = counted & (op == write)
-            made = buckets.histogram(end[mine] - start[mine])
-            # Merged at once, so that memory does not grow with the log.
-            found[:] = [
-                one for one in [histogram.merge([*found, *([made] if made else [])])] if one
-            ]
-    return _distributions(path, source.log_origin(path, log), metric, parts)
-
-
-def _distributions(
-    path: Path, origin: Origin, metric: str, parts: dict[str, list[Histogram]]
-) -> Distributions:
-    times = {}
-    for name, found in (*parts.items(), ("all", [*parts["read"], *parts["write"]])):
-        merged = histogram.merge(found)
-        if merged is not None:
-            times[name] = merged
-    if not times:
-        raise UsageError(f"{path} has no {metric} times of a measure phase")
-    return Distributions(origin, metric, times)
+    """The measure phase of a log."""
+    log = open_measured(path)
+    found = runs.merged_times(log_times.of_log(log, metric))
+    return Distributions(source.log_origin(path, log), metric, found)
 
 
 def steps(times: Histogram) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
     """(times in ns, share of I/Os at or below each): the level holds up to the next time."""
-    used = sorted(times.counts)
+    used = sorted(index for index, count in times.counts.items() if count)
     counts = np.array([times.counts[index] for index in used], dtype=np.float64)
     ns = [min(histogram.bucket_value(index, times.bits), times.max_ns) for index in used]
     if used[-1] == histogram.last_bucket(times.bits):

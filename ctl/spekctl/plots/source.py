@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING
 from spekctl import units
 from spekctl.documents import document
 from spekctl.documents.document import Kind
-from spekctl.errors import UsageError
 from spekctl.plots.style import Origin
 
 if TYPE_CHECKING:
@@ -20,18 +19,6 @@ if TYPE_CHECKING:
     from spekctl.documents.result import Environment, Result
     from spekctl.log.file import LogFile
     from spekctl.plots.curves import Curve
-
-
-def open_log(path: Path) -> LogFile:
-    """A log that has a measure phase and records in it."""
-    from spekctl.log import file
-
-    log = file.open_log(path)
-    if not log.header.records:
-        raise UsageError(f"{path} holds no I/Os")
-    if not log.header.measure_ns:
-        raise UsageError(f"{path} has no measure phase: its run ended before")
-    return log
 
 
 def log_origin(path: Path, log: LogFile) -> Origin:

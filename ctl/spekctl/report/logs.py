@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING
 
 from spekctl import units
 from spekctl.documents import histogram
-from spekctl.plots import cdf, source, timeline
+from spekctl.log import course, file
+from spekctl.log import times as log_times
 from spekctl.report import runs
 from spekctl.report.sheet import (
     COLOUR_OF,
@@ -36,7 +37,7 @@ _PER_OCTAVE = 4
 
 def sheet_of(path: Path) -> Sheet:
     """Everything about a log."""
-    log = source.open_log(path)
+    log = file.open_measured(path)
     header = log.header
     devices = few([one.path for one in header.targets])
     made = Sheet(
@@ -58,7 +59,7 @@ def sheet_of(path: Path) -> Sheet:
         ("spek", f"module {header.module_version}"),
     ]  # fmt: skip
     made.figures = [("I/Os logged", f"{header.records:,}")]
-    times = cdf.of_log(path, "response").times
+    times = runs.merged_times(log_times.of_log(log, "response"))
     everything = times["all"]
     for name in ("p50", "p99", "p99.9", "p99.999"):
         value = histogram.percentile(everything, runs.PERCENTILES[name])
@@ -66,15 +67,15 @@ def sheet_of(path: Path) -> Sheet:
     made.figures.append(("max", units.format_ns(everything.max_ns)))
     made.grids.append(runs.percentile_grid("response time, percentiles", times))
     made.plots.append(runs.distribution(times))
-    made.plots += _course(timeline.of_log(path))
+    made.plots += _course(course.of_log(log))
     made.heat_maps.append(_heat_map(log))
     return made
 
 
-def _course(found: timeline.Timeline) -> list[Plot]:
+def _course(found: course.Course) -> list[Plot]:
     """Rates and times by interval."""
     xs = [float(one) for one in (found.start_s + found.end_s) / 2]
-    lengths = timeline.rated_seconds(found)
+    lengths = course.rated_seconds(found)
     marks = [(one.start_s, one.name) for one in found.phases if one.start_s > 0]
     directions = found.directions.values()
     total = sum(one.ios for one in directions) / lengths

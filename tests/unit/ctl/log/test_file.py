@@ -20,6 +20,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from lib.core.spekcore import Arrival, Asu, Stream, Workload, library
+from lib.ctl import plot_files
 from lib.ctl.log_files import TYPE, column, free_bytes, header, records, written
 
 from spekctl.errors import UsageError
@@ -289,3 +290,19 @@ def test_a_name_that_the_header_lacks_is_damage(tmp_path: Path) -> None:
     writer.finish(header(records=100))
     with pytest.raises(UsageError, match="is damaged: a wrong name in column stream"):
         column(path, "stream")
+
+
+@pytest.mark.parametrize(
+    ("count", "changes", "sentence"),
+    [
+        (0, {}, "holds no I/Os"),
+        (10, {"measure_ns": 0}, "has no measure phase: its run ended before"),
+    ],
+)
+def test_a_log_without_measured_ios_is_refused(
+    count: int, changes: dict[str, int], sentence: str, tmp_path: Path
+) -> None:
+    rows = plot_files.records(10)[:count]
+    path = plot_files.write_log(tmp_path / "a.parquet", rows, **changes)
+    with pytest.raises(UsageError, match=sentence):
+        file.open_measured(path)

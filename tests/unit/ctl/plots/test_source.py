@@ -45,21 +45,6 @@ def test_lost_records_and_early_ends_are_told(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("count", "changes", "sentence"),
-    [
-        (0, {}, "holds no I/Os"),
-        (10, {"measure_ns": 0}, "has no measure phase: its run ended before"),
-    ],
-)
-def test_a_log_of_nothing_is_not_drawn(
-    count: int, changes: dict[str, int], sentence: str, tmp_path: Path
-) -> None:
-    path = write_log(tmp_path / "a.parquet", records(10)[:count], **changes)
-    with pytest.raises(UsageError, match=sentence):
-        source.open_log(path)
-
-
-@pytest.mark.parametrize(
     ("model", "text"), [("", "/dev/x (10 GiB)"), ("Disk  ", "/dev/x (Disk, 10 GiB)")]
 )
 def test_a_device_has_its_model_if_it_says_one(model: str, text: str) -> None:

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from spekctl.documents import histogram
-from spekctl.plots import buckets
+from spekctl.log import buckets
 
 
 def test_arrays_fall_into_the_same_buckets_as_single_times() -> None:
