@@ -10,6 +10,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
+import msgspec
 from msgspec import Meta
 
 from spekctl.documents import document
@@ -89,6 +90,21 @@ class Spc1eReport(Document, frozen=True, kw_only=True, tag=Kind.SPC1E.value):
     remarks: list[str]
 
 
+class DcseSpan(Part, frozen=True):
+    """A part of normal operation."""
+
+    start_real_ns: Annotated[int, Meta(description="CLOCK_REALTIME.", ge=0, le=(1 << 63) - 1)]
+    length_s: float
+    known_share: Annotated[
+        float, Meta(description="Share of its time in which the power of all rails is known.")
+    ]
+    watts: Annotated[Given | None, Meta(description="Mean power of the rails.")]
+    iops: Given | None
+    megabytes_per_s: Given | None
+    iops_per_watt: Figure | None
+    mb_per_s_per_watt: Figure | None
+
+
 class DcseReport(Document, frozen=True, kw_only=True, tag=Kind.DCSE.value):
     """DCsE figures of a system."""
 
@@ -105,6 +121,15 @@ class DcseReport(Document, frozen=True, kw_only=True, tag=Kind.DCSE.value):
         dict[str, Figure], Meta(description="Change against --against in per cent, by metric.")
     ]
     remarks: list[str]
+    disks: Annotated[list[str], Meta(description="Whose samples these are; empty: typed in.")] = (
+        msgspec.field(default_factory=list)
+    )
+    rails: Annotated[list[str], Meta(description="FEED/RAIL, whose sum is the power.")] = (
+        msgspec.field(default_factory=list)
+    )
+    over_time: Annotated[
+        list[DcseSpan], Meta(description="Of samples: the figures of one span after the other.")
+    ] = msgspec.field(default_factory=list)
 
 
 class Trial(Part, frozen=True):

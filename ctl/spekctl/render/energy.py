@@ -3,9 +3,11 @@
 
 from __future__ import annotations
 
+import datetime
 from collections.abc import Callable, Iterator, Sequence
 from typing import TYPE_CHECKING
 
+from spekctl import units
 from spekctl.documents.energy import (
     DcseReport,
     EmeraldPhase,
@@ -173,8 +175,34 @@ def dcse_parts(report: DcseReport) -> Parts:
         change = report.against.get(name)
         table.add_row(name, grouped(value), unit, f"{change.text} %" if change else "-")
     yield table
+    if report.over_time:
+        yield from _operation(report)
     for remark in report.remarks:
         yield f"  {remark}"
+
+
+def _operation(report: DcseReport) -> Parts:
+    """Normal operation, one span after the other."""
+    yield f"  disks {', '.join(report.disks)}; power of {', '.join(report.rails)}"
+    table = figures_table("from", "length", "known", "W", "IOPS", "MB/s", "IOPS/W", "MB/s/W")
+    for span in report.over_time:
+        table.add_row(
+            _utc(span.start_real_ns),
+            units.format_clock(span.length_s),
+            f"{100 * span.known_share:.0f}%",
+            *(_measured(value) for value in (span.watts, span.iops, span.megabytes_per_s)),
+            grouped(span.iops_per_watt),
+            grouped(span.mb_per_s_per_watt),
+        )
+    yield table
+
+
+def _utc(real_ns: int) -> str:
+    return f"{datetime.datetime.fromtimestamp(real_ns / 1e9, datetime.UTC):%Y-%m-%d %H:%M:%SZ}"
+
+
+def _measured(text: str | None) -> str:
+    return "-" if text is None else f"{float(text):,.2f}"
 
 
 # --- one system beside another -------------------------------------------------------------------

@@ -11,7 +11,7 @@ from spekctl.documents.benchmark import AnnualReport
 from spekctl.documents.exact import Figure
 from spekctl.render import energy as render
 from spekctl.render import spc2 as render_spc2
-from spekctl.report import benchmark
+from spekctl.report import benchmark, runs
 from spekctl.report.sheet import Axis, Bars, Line, Plot, Sheet, Strand, Verdict, add_printed
 
 if TYPE_CHECKING:
@@ -91,7 +91,37 @@ def dcse_sheet(file: str, report: energy.DcseReport) -> Sheet:
     )
     made.conditions = [(name.replace("_", " "), text) for name, text in report.given.items()]
     add_printed(made, render.dcse_parts(report))
+    if report.over_time:
+        made.plots = _operation_plots(report.over_time)
     return made
+
+
+def _operation_plots(spans: Sequence[energy.DcseSpan]) -> list[Plot]:
+    """Efficiency, power and load of normal operation; each span at its start."""
+    first = spans[0].start_real_ns
+    times = [(span.start_real_ns - first) / 1e9 for span in spans]
+
+    def plot(key: str, title: str, unit: str, values: Sequence[float | None]) -> Plot:
+        strand = Strand(times, [Line(title, values, main=True)])
+        return Plot(f"dcse-{key}", title, runs.TIME_AXIS, Axis(title, unit), [strand])
+
+    return [
+        plot("workload", "DCsE workload", "IOPS/W", _exact(one.iops_per_watt for one in spans)),
+        plot(
+            *("throughput", "DCsE throughput", "MB/s/W"),
+            _exact(one.mb_per_s_per_watt for one in spans),
+        ),
+        plot("power", "power", "W", _given(one.watts for one in spans)),
+        plot("iops", "I/Os per second", "1/s", _given(one.iops for one in spans)),
+    ]
+
+
+def _exact(values: Iterable[Figure | None]) -> list[float | None]:
+    return [None if value is None else float(value.fraction) for value in values]
+
+
+def _given(values: Iterable[str | None]) -> list[float | None]:
+    return [None if value is None else float(value) for value in values]
 
 
 def _known(*figures: tuple[str, Figure | None]) -> list[tuple[str, str]]:

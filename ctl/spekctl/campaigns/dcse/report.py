@@ -3,17 +3,27 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import fields
 from fractions import Fraction
 
 from spekctl import recorded
 from spekctl.campaigns.dcse import figures as dcse
-from spekctl.documents.energy import DCSE_NOTICE, DcseReport
+from spekctl.campaigns.dcse.operation import Operation
+from spekctl.documents.energy import DCSE_NOTICE, DcseReport, DcseSpan
 from spekctl.documents.exact import Figure, decimal_text, figure
 
 
-def build(known: dcse.Inputs, other: dcse.Inputs | None, source: str) -> DcseReport:
-    """The figures of @known, and their comparison with @other."""
+def build(
+    known: dcse.Inputs,
+    other: dcse.Inputs | None,
+    source: str,
+    operation: Operation | None = None,
+    over_time: Sequence[DcseSpan] = (),
+    remarks: Sequence[str] = (),
+) -> DcseReport:
+    """The figures of @known, and their comparison with @other. @operation: whose numbers they
+    are, if they are of samples."""
     found = dcse.metrics(known)
     return DcseReport(
         notice=DCSE_NOTICE,
@@ -23,7 +33,10 @@ def build(known: dcse.Inputs, other: dcse.Inputs | None, source: str) -> DcseRep
         iops_per_watt=_figure(found.iops_per_watt),
         mb_per_s_per_watt=_figure(found.mb_per_s_per_watt),
         against=_changes(found, dcse.metrics(other)) if other is not None else {},
-        remarks=[],
+        remarks=list(remarks),
+        disks=[recorded.text(name) for name in operation.disks] if operation else [],
+        rails=[recorded.text(name) for name in operation.rails] if operation else [],
+        over_time=list(over_time),
     )
 
 

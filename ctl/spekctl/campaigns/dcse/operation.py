@@ -1,0 +1,229 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""DCsE in normal operation: what disks did and what they took, from samples of the prober.
+
+A sample counts where the power of every rail is known. Power is the mean over its known time, as
+the prober integrates it. Workload and throughput relate all I/Os and bytes of a span to its mean
+power, times without I/O included; the idle power is that of the samples in which none of the disks
+had any.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+
+from spekctl import units
+from spekctl.campaigns.dcse.figures import DECIMALS, Inputs
+from spekctl.documents.energy import DcseSpan
+from spekctl.documents.exact import decimal_text, figure, measured_number
+from spekctl.documents.prober import ProberReport
+from spekctl.documents.result import ProberTable
+from spekctl.errors import UsageError
+from spekctl.suggest import did_you_mean
+
+SECOND = 10**9
+MINUTE, HOUR = 60 * SECOND, 3600 * SECOND
+# Lengths of a span; the shortest of them that gives at most SPANS, else days.
+LENGTHS = (MINUTE, 5 * MINUTE, 15 * MINUTE, HOUR, 6 * HOUR)
+DAY = 24 * HOUR
+SPANS = 48
+SPANS_MAX = 10_000
+
+
+@dataclass(frozen=True, slots=True)
+class Sample:
+    """The disks together, and each rail, between two rows of the prober."""
+
+    start_ns: int
+    end_ns: int
+    ios: int
+    bytes: int
+    energy_nj: tuple[int, ...]
+    known_ns: tuple[int, ...]
+
+    @property
+    def is_known(self) -> bool:
+        """Whether the power of every rail is."""
+        return all(self.known_ns)
+
+
+@dataclass(frozen=True, slots=True)
+class Operation:
+    """What was chosen of a document, as samples."""
+
+    disks: tuple[str, ...]
+    rails: tuple[str, ...]
+    samples: Sequence[Sample]
+
+
+def operation_of(report: ProberReport, disks: Sequence[str], rails: Sequence[str]) -> Operation:
+    """The samples of @disks and @rails; empty: the only disk that had I/O, and all rails.
+
+    Raises UsageError for names that the document has not, and where the choice is the user's.
+    """
+    tables = {table.name: table for table in report.tables}
+    known_disks = _entities(tables, "disk")
+    known_rails = _entities(tables, "power")
+    _check(disks, known_disks, "--disk", "disk")
+    _check(rails, known_rails, "--rail", "rail")
+    if not rails and not known_rails:
+        raise UsageError(
+            "the samples have no power: start spek-daq before the prober, whose table is 'power'"
+        )
+    mine = tuple(disks) or (_only_busy(tables, known_disks),)
+    metered = tuple(rails) or tuple(known_rails)
+    counts = [_columns(tables[f"disk {name}"], _IOS) for name in mine]
+    amounts = [_columns(tables[f"disk {name}"], _BYTES) for name in mine]
+    energies = [_columns(tables[f"power {name}"], ("energy_nj",)) for name in metered]
+    times = [_columns(tables[f"power {name}"], ("known_ns",)) for name in metered]
+    samples = [
+        Sample(
+            start_ns,
+            end_ns,
+            sum(column[place] for column in counts),
+            sum(column[place] for column in amounts),
+            tuple(column[place] for column in energies),
+            tuple(column[place] for column in times),
+        )
+        for place, (start_ns, end_ns) in enumerate(zip(report.start_ns, report.end_ns, strict=True))
+    ]
+    return Operation(mine, metered, samples)
+
+
+_IOS = ("reads", "writes")
+_BYTES = ("read_bytes", "write_bytes")
+
+
+def _entities(tables: Mapping[str, ProberTable], kind: str) -> list[str]:
+    return [name.partition(" ")[2] for name in tables if name.startswith(f"{kind} ")]
+
+
+def _check(names: Iterable[str], known: Sequence[str], option: str, what: str) -> None:
+    for name in names:
+        if name not in known:
+            listed = f"they are {', '.join(known)}" if known else "there is none"
+            hint = did_you_mean(name, known) or f"; {listed}"
+            raise UsageError(f"{option}: the samples have no {what} '{name}'{hint}")
+
+
+def _only_busy(tables: Mapping[str, ProberTable], disks: Sequence[str]) -> str:
+    """The disk that had I/O; with several, which are metered is not known, and disks of md or dm
+    count again what their members do."""
+    busy = [name for name in disks if any(_columns(tables[f"disk {name}"], _IOS))]
+    if len(busy) == 1:
+        return busy[0]
+    if not busy:
+        raise UsageError("the samples have no disk that had any I/O")
+    raise UsageError(
+        f"{len(busy)} disks had I/O, {', '.join(busy)}: name those whose power the rails measure,"
+        " with --disk for each"
+    )
+
+
+def _columns(table: ProberTable, names: Sequence[str]) -> list[int]:
+    """The sum of these columns in each sample; a disk that is absent does nothing."""
+    for name in names:
+        if name not in table.columns:
+            raise UsageError(f"the samples of {table.name} have no column '{name}'")
+    places = [table.columns.index(name) for name in names]
+    return [sum(row[place] or 0 for place in places) for row in table.rows]
+
+
+# --- figures -------------------------------------------------------------------------------------
+
+
+def inputs_of(operation: Operation, gigabytes: Fraction | None) -> tuple[Inputs, list[str]]:
+    """All samples as the numbers of DCsE, and remarks on what they leave out."""
+    known = [sample for sample in operation.samples if sample.is_known]
+    if not known:
+        raise UsageError("the power of the rails is not known in any sample")
+    remarks = []
+    if unknown := len(operation.samples) - len(known):
+        remarks.append(
+            f"{unknown:,} of {len(operation.samples):,} samples are left out: the power of a rail"
+            " is not known in them"
+        )
+    idle = [sample for sample in known if not sample.ios]
+    if gigabytes is not None and not idle:
+        remarks.append("no sample is without I/O, so that the idle power is not known")
+    return (
+        Inputs(
+            gigabytes=gigabytes,
+            idle_watts=_watts(idle),
+            load_watts=_watts(known),
+            iops=_rate(known, lambda sample: sample.ios),
+            megabytes_per_s=_rate(known, lambda sample: sample.bytes, 10**6),
+        ),
+        remarks,
+    )
+
+
+def _watts(samples: Sequence[Sample]) -> Fraction | None:
+    """The mean power of all rails together."""
+    if not samples:
+        return None
+    energies = map(sum, zip(*(sample.energy_nj for sample in samples), strict=True))
+    times = map(sum, zip(*(sample.known_ns for sample in samples), strict=True))
+    return _measured(sum(Fraction(*pair) for pair in zip(energies, times, strict=True)))
+
+
+def _rate(
+    samples: Sequence[Sample], amount: Callable[[Sample], int], scale: int = 1
+) -> Fraction | None:
+    length_ns = sum(sample.end_ns - sample.start_ns for sample in samples)
+    total = sum(map(amount, samples))
+    return _measured(Fraction(total * SECOND, length_ns * scale)) if length_ns else None
+
+
+def _measured(value: Fraction | int) -> Fraction:
+    """A measured number as reports write it."""
+    return measured_number(float(value))
+
+
+# --- over time -----------------------------------------------------------------------------------
+
+
+def length_of_spans(operation: Operation, wanted_ns: int | None) -> int:
+    """How long each span is; UsageError if that makes too many."""
+    first, last = operation.samples[0].start_ns, operation.samples[-1].end_ns
+    if wanted_ns is not None:
+        if (last - first) // wanted_ns > SPANS_MAX:
+            raise UsageError(
+                f"--every {units.format_duration(wanted_ns)} makes more than {SPANS_MAX:,} spans"
+            )
+        return wanted_ns
+    return next((length for length in LENGTHS if last - first <= SPANS * length), DAY)
+
+
+def over_time(operation: Operation, length_ns: int, real_offset_ns: int) -> list[DcseSpan]:
+    """Figures of each span from the first sample on; a sample is in the span where it starts.
+
+    @real_offset_ns: CLOCK_REALTIME less CLOCK_MONOTONIC
+    """
+    first = operation.samples[0].start_ns
+    parts: dict[int, list[Sample]] = {}
+    for sample in operation.samples:
+        parts.setdefault((sample.start_ns - first) // length_ns, []).append(sample)
+    return [_span(samples, real_offset_ns) for _, samples in sorted(parts.items())]
+
+
+def _span(samples: Sequence[Sample], real_offset_ns: int) -> DcseSpan:
+    known = [sample for sample in samples if sample.is_known]
+    whole_ns = sum(sample.end_ns - sample.start_ns for sample in samples)
+    known_ns = sum(sample.end_ns - sample.start_ns for sample in known)
+    watts = _watts(known)
+    iops = _rate(known, lambda sample: sample.ios)
+    megabytes = _rate(known, lambda sample: sample.bytes, 10**6)
+    return DcseSpan(
+        start_real_ns=samples[0].start_ns + real_offset_ns,
+        length_s=(samples[-1].end_ns - samples[0].start_ns) / 1e9,
+        known_share=known_ns / whole_ns if whole_ns else 0.0,
+        watts=decimal_text(watts) if watts is not None else None,
+        iops=decimal_text(iops) if iops is not None else None,
+        megabytes_per_s=decimal_text(megabytes) if megabytes is not None else None,
+        iops_per_watt=figure(iops / watts, DECIMALS) if watts and iops is not None else None,
+        mb_per_s_per_watt=(
+            figure(megabytes / watts, DECIMALS) if watts and megabytes is not None else None
+        ),
+    )
