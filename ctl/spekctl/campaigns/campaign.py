@@ -20,7 +20,7 @@ from typing import Any, ClassVar, Generic, Protocol, TypeVar
 from spekctl import files, units
 from spekctl.block.device import Device
 from spekctl.campaigns import folder as campaign_folder
-from spekctl.campaigns import idle, points
+from spekctl.campaigns import idle
 from spekctl.campaigns.idle import Idle
 from spekctl.documents import document
 from spekctl.documents.device import TargetFacts
@@ -30,6 +30,7 @@ from spekctl.kernel.client import Kernel
 from spekctl.power.meter import PowerOptions
 from spekctl.power.span import SpanMeter
 from spekctl.run.job import Interrupts, Request
+from spekctl.run.measure import measure
 from spekctl.run.progress import Progress
 
 MS = 10**6
@@ -280,7 +281,7 @@ class Campaign(ABC, Generic[StepT, DoneT]):
     ) -> Result | None:
         """The result of a run; None if it did not complete."""
         tools.view.begin(task.title, task.length_ns / 1e9, after_ns / 1e9)
-        result = points.measure(
+        result = measure(
             tools.kernel, request, tools.view, tools.interrupts, self.prober_ns, self.power
         )
         if not self.targets:

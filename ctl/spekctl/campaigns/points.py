@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Measures one point: a run with the prober, and its figures at that load."""
+"""The figures of a run at its load: a point of a curve."""
 
 from __future__ import annotations
 
@@ -11,32 +11,9 @@ from spekctl.documents.curve import Load, Point, Power, TimeFigures
 from spekctl.documents.histogram import mean, merge, percentiles
 from spekctl.documents.power import PowerFigures
 from spekctl.documents.result import Cell, Interval, Result, histogram_of
-from spekctl.kernel.client import Kernel
-from spekctl.power.meter import PowerOptions
-from spekctl.run import execute, job, observe
-from spekctl.run.progress import Progress
 
 _FIGURES = {"p50": 500_000, "p90": 900_000, "p99": 990_000, "p999": 999_000}
 _CPU_TIMES = ("user", "nice", "system", "irq", "softirq", "steal", "iowait", "idle")
-
-
-def measure(
-    kernel: Kernel,
-    request: job.Request,
-    view: Progress,
-    interrupts: job.Interrupts,
-    prober_ns: int | None,
-    power: PowerOptions | None = None,
-) -> Result:
-    """Carry out a run; @prober_ns is the interval of the prober's samples, None to do without."""
-    observer, remark = observe.connect(prober_ns, power) if prober_ns is not None else (None, "")
-    try:
-        if remark:
-            view.note(remark)
-        return execute.execute(kernel, request, view, interrupts, observer)
-    finally:
-        if observer is not None:
-            observer.close()
 
 
 def point_of(result: Result, load: Load, result_file: str | None = None) -> Point:

@@ -346,12 +346,12 @@ def _run_all(
     power: PowerOptions,
 ) -> int:
     """Run the steps; the exit code of the last that was run."""
-    from spekctl.campaigns import points
     from spekctl.commands.deliver import deliver_alone
     from spekctl.errors import ExitCode
     from spekctl.render import progress as render_progress
     from spekctl.run import execute, job
     from spekctl.run import request as run_request
+    from spekctl.run.measure import measure
 
     results: list[Result] = []
     code = ExitCode.OK
@@ -363,7 +363,7 @@ def _run_all(
             view = render_progress.choose(asked.progress, subject.title)
             try:
                 sampling_ns = asked.measuring.sampling_ns
-                result = points.measure(kernel, wanted, view, interrupts, sampling_ns, power)
+                result = measure(kernel, wanted, view, interrupts, sampling_ns, power)
             finally:
                 view.close()
             results.append(result)

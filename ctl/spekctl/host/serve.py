@@ -29,7 +29,6 @@ import msgspec
 
 from spekctl import __version__
 from spekctl.block import device as block_device
-from spekctl.campaigns import points
 from spekctl.errors import ExitCode, RefusedError, SpekError, UsageError
 from spekctl.host import protocol
 from spekctl.host.protocol import (
@@ -58,6 +57,7 @@ from spekctl.kernel.gen.spek import MAX_TARGETS
 from spekctl.log.place import UNKNOWN_BYTES
 from spekctl.power.meter import PowerOptions
 from spekctl.run import candidates, execute, job, measuring, request
+from spekctl.run.measure import measure
 from spekctl.run.progress import Clock, Figures
 from spekctl.workload import file, meaning, options, override
 from spekctl.workload.model import WorkloadFile
@@ -315,7 +315,7 @@ class Host:
         kernel = self._connect()
         try:
             view = Events(self._output)
-            result = points.measure(kernel, made, view, self._interrupts, wish.sampling_ns, power)
+            result = measure(kernel, made, view, self._interrupts, wish.sampling_ns, power)
         finally:
             kernel.close()
         code = execute.exit_code_of(result, self._interrupts)

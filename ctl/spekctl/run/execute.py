@@ -7,32 +7,28 @@ data; run-start comes last. Every failure on the way releases the devices.
 
 from __future__ import annotations
 
-import contextlib
-import errno as errno_names
-import re
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from spekctl import recorded
 from spekctl.block import device as devices
 from spekctl.block import safety
-from spekctl.block.device import Device
 from spekctl.documents.device import DiskCounters, TargetFacts
 from spekctl.documents.result import EndingResult, Plan, ReplayResult, Result
 from spekctl.documents.verification import VerifyResult
-from spekctl.errors import CalledOffError, ExitCode, RefusedError, SpekError, UsageError
+from spekctl.errors import CalledOffError, ExitCode, RefusedError, UsageError
 from spekctl.kernel.client import Kernel
 from spekctl.kernel.records import IntervalRow, Phase, RunInfo, RunState
 from spekctl.log.file import Names
 from spekctl.log.recorder import IoLog
 from spekctl.run import detached, profiled
 from spekctl.run.build import build
+from spekctl.run.claim import claim
 from spekctl.run.ending import POLL_S, abandon, release
 from spekctl.run.job import Interrupts, Observer, Request
 from spekctl.run.progress import Figures, Progress, clock_of, figures_of
 from spekctl.run.slices import Slices
 from spekctl.run.until import Watch
-from spekctl.workload.config import RunConfig
 
 if TYPE_CHECKING:
     from spekctl.run.replay import Feeder, Replay
@@ -161,90 +157,6 @@ def launch(kernel: Kernel, request: Request, progress: Progress) -> Plan:
     except BaseException:
         abandon(kernel, run)
         raise
-
-
-def claim(
-    kernel: Kernel,
-    config: RunConfig,
-    on: Sequence[Device],
-    interrupts: Interrupts | None = None,
-) -> int:
-    """run-new; a refusal names the holder of the device, or the option at fault."""
-
-    def patience() -> None:
-        if interrupts is not None and interrupts.count:
-            raise CalledOffError(
-                "interrupted while a device was being opened; nothing was sent to it",
-                interrupts.exit_code,
-            )
-
-    try:
-        return kernel.run_new(config, patience)
-    except SpekError as error:
-        if error.errno == errno_names.EBUSY:
-            text = _busy_text(kernel, on, error)
-            raise RefusedError(text, errno=error.errno, operation="run-new") from error
-        name = _blamed_name(config, on, error)
-        text = error.message + _limits_text(config, on, error)
-        error.say(f"{name}: {text}" if name else text)
-        raise
-
-
-def _busy_text(kernel: Kernel, on: Sequence[Device], error: SpekError) -> str:
-    """The holder of a device that the kernel could not claim."""
-    runs = _runs(kernel)
-    suspects = list(on)
-    if error.blamed is not None and error.blamed[0] == "target":
-        suspects = [suspects[error.blamed[1]]]
-    texts = []
-    for device in suspects:
-        known = safety.holders(device) or any(
-            (one.major, one.minor) == (device.major, device.minor)
-            for run in runs
-            for one in run.targets
-        )
-        if known or len(suspects) == 1:
-            texts.append(f"{device.path} is in use: {safety.explain_busy(device, runs)}")
-    return ". ".join(texts) or error.message
-
-
-def _blamed_name(config: RunConfig, on: Sequence[Device], error: SpekError) -> str:
-    """The user's name for the part of the request that the kernel blames."""
-    if error.blamed is None:
-        return ""
-    kind, index = error.blamed
-    names: dict[str, list[str]] = {
-        "target": [device.path for device in on],
-        "worker": [f"worker on CPU {cpu}" for cpu in config.cpus],
-        "stream": [f"stream '{one.name}'" for one in config.streams],
-        "asu": [f"asu '{one.name}'" for one in config.asus],
-        "arrival": [f"arrival '{one.name}'" for one in config.arrivals],
-    }
-    found = names.get(kind, [])
-    return found[index] if index < len(found) else ""
-
-
-def _limits_text(config: RunConfig, on: Sequence[Device], error: SpekError) -> str:
-    """The values of the limits that a refusal names in parentheses, as (max_sectors_kb)."""
-    asus = config.asus
-    devices_at_fault = set(range(len(on)))
-    if error.blamed is not None:
-        kind, index = error.blamed
-        if kind == "target":
-            devices_at_fault = {index}
-        elif kind == "stream" and index < len(config.streams):
-            asus = [asus[config.streams[index].asu]]
-        elif kind == "asu" and index < len(asus):
-            asus = [asus[index]]
-        if kind in ("stream", "asu"):
-            devices_at_fault = {extent.target for asu in asus for extent in asu.extents}
-    texts = []
-    for name in re.findall(r"\((\w+_\w+)\)", error.message):
-        for index, device in enumerate(on):
-            value = devices.queue_attribute(device, name)
-            if index in devices_at_fault and value:
-                texts.append(f" {name} of {device.path} is {value}.")
-    return "".join(texts)
 
 
 def prepare(kernel: Kernel, run: int, request: Request) -> tuple[list[TargetFacts], list[str]]:
@@ -430,9 +342,3 @@ def exit_code_of(result: Result, interrupts: Interrupts) -> ExitCode:
     if result.limit_missed:
         return ExitCode.LIMIT_MISSED
     return ExitCode.OK if result.outcome.ok else ExitCode.RUN_FAILED
-
-
-def _runs(kernel: Kernel) -> list[RunInfo]:
-    with contextlib.suppress(SpekError):
-        return kernel.runs()
-    return []

@@ -13,7 +13,8 @@ from spekctl.documents.verify import VerifyReport
 from spekctl.errors import ExitCode, UsageError
 from spekctl.kernel.client import Kernel
 from spekctl.kernel.records import RunState
-from spekctl.run import ending, execute, job, verify, verify_state
+from spekctl.run import ending, job, verify, verify_state
+from spekctl.run.claim import claim
 from spekctl.run.progress import Progress
 from spekctl.run.verify_state import SavedState
 from spekctl.workload.config import DeviceNumber
@@ -55,7 +56,7 @@ def check(
     )
     runs = verify.reads_of(verify.pass_config(base, spans, grain), spans, grain)
     first = structs.replace(runs[0], stamp_id=state.stamp_id)
-    handle = execute.claim(kernel, first, devices)
+    handle = claim(kernel, first, devices)
     try:
         info = kernel.run_get(handle)
         facts = [

@@ -19,7 +19,6 @@ from msgspec import structs
 from spekctl import files
 from spekctl.block import device
 from spekctl.block.device import Device
-from spekctl.campaigns import points
 from spekctl.campaigns.campaign import View
 from spekctl.campaigns.spc1.plan import position_of
 from spekctl.campaigns.spc1.test import Spc1Test
@@ -28,6 +27,7 @@ from spekctl.documents.verify import VerifyReport
 from spekctl.errors import SpekError, UsageError
 from spekctl.kernel.client import Kernel
 from spekctl.run import job, recheck, verify_state
+from spekctl.run.measure import measure
 
 PERCENT = 25
 STANDARD_NS = 10 * MINUTE
@@ -82,7 +82,7 @@ def _write(
     )
     kernel = connect()
     try:
-        result = points.measure(kernel, request, view, interrupts, None)
+        result = measure(kernel, request, view, interrupts, None)
     finally:
         kernel.close()
     files.write(work.folder / WRITTEN_FILE, files.encode(result))

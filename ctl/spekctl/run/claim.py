@@ -1,0 +1,108 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Claims devices for a run; a refusal names the holder of a device, or the option at fault."""
+
+from __future__ import annotations
+
+import contextlib
+import errno as errno_names
+import re
+from collections.abc import Sequence
+
+from spekctl.block import device as devices
+from spekctl.block import safety
+from spekctl.block.device import Device
+from spekctl.errors import CalledOffError, RefusedError, SpekError
+from spekctl.kernel.client import Kernel
+from spekctl.kernel.records import RunInfo
+from spekctl.run.job import Interrupts
+from spekctl.workload.config import RunConfig
+
+
+def claim(
+    kernel: Kernel,
+    config: RunConfig,
+    on: Sequence[Device],
+    interrupts: Interrupts | None = None,
+) -> int:
+    """run-new; a refusal names the holder of the device, or the option at fault."""
+
+    def patience() -> None:
+        if interrupts is not None and interrupts.count:
+            raise CalledOffError(
+                "interrupted while a device was being opened; nothing was sent to it",
+                interrupts.exit_code,
+            )
+
+    try:
+        return kernel.run_new(config, patience)
+    except SpekError as error:
+        if error.errno == errno_names.EBUSY:
+            text = _busy_text(kernel, on, error)
+            raise RefusedError(text, errno=error.errno, operation="run-new") from error
+        name = _blamed_name(config, on, error)
+        text = error.message + _limits_text(config, on, error)
+        error.say(f"{name}: {text}" if name else text)
+        raise
+
+
+def _busy_text(kernel: Kernel, on: Sequence[Device], error: SpekError) -> str:
+    """The holder of a device that the kernel could not claim."""
+    runs = _runs(kernel)
+    suspects = list(on)
+    if error.blamed is not None and error.blamed[0] == "target":
+        suspects = [suspects[error.blamed[1]]]
+    texts = []
+    for device in suspects:
+        known = safety.holders(device) or any(
+            (target.major, target.minor) == (device.major, device.minor)
+            for run in runs
+            for target in run.targets
+        )
+        if known or len(suspects) == 1:
+            texts.append(f"{device.path} is in use: {safety.explain_busy(device, runs)}")
+    return ". ".join(texts) or error.message
+
+
+def _blamed_name(config: RunConfig, on: Sequence[Device], error: SpekError) -> str:
+    """The user's name for the part of the request that the kernel blames."""
+    if error.blamed is None:
+        return ""
+    kind, index = error.blamed
+    names: dict[str, list[str]] = {
+        "target": [device.path for device in on],
+        "worker": [f"worker on CPU {cpu}" for cpu in config.cpus],
+        "stream": [f"stream '{stream.name}'" for stream in config.streams],
+        "asu": [f"asu '{asu.name}'" for asu in config.asus],
+        "arrival": [f"arrival '{arrival.name}'" for arrival in config.arrivals],
+    }
+    of_kind = names.get(kind, [])
+    return of_kind[index] if index < len(of_kind) else ""
+
+
+def _limits_text(config: RunConfig, on: Sequence[Device], error: SpekError) -> str:
+    """The values of the limits that a refusal names in parentheses, as (max_sectors_kb)."""
+    asus = config.asus
+    devices_at_fault = set(range(len(on)))
+    if error.blamed is not None:
+        kind, index = error.blamed
+        if kind == "target":
+            devices_at_fault = {index}
+        elif kind == "stream" and index < len(config.streams):
+            asus = [asus[config.streams[index].asu]]
+        elif kind == "asu" and index < len(asus):
+            asus = [asus[index]]
+        if kind in ("stream", "asu"):
+            devices_at_fault = {extent.target for asu in asus for extent in asu.extents}
+    texts = []
+    for name in re.findall(r"\((\w+_\w+)\)", error.message):
+        for index, device in enumerate(on):
+            value = devices.queue_attribute(device, name)
+            if index in devices_at_fault and value:
+                texts.append(f" {name} of {device.path} is {value}.")
+    return "".join(texts)
+
+
+def _runs(kernel: Kernel) -> list[RunInfo]:
+    with contextlib.suppress(SpekError):
+        return kernel.runs()
+    return []
