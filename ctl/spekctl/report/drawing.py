@@ -12,6 +12,7 @@ from math import ceil, floor, isfinite, log2, log10, sqrt
 
 from spekctl import units
 from spekctl.report.sheet import (
+    COLOURS,
     Axis,
     Grid,
     Line,
@@ -81,26 +82,30 @@ class Drawing:
 # --- laying plots over each other ----------------------------------------------------------------
 
 
-def overlaid(sheets: Sequence[Sheet]) -> list[Plot]:
-    """The plots of all sheets; those with the same key as one."""
+def overlaid(sheets: Sequence[Sheet], *, whole: bool = False) -> list[Plot]:
+    """The plots of all sheets; those with the same key as one. @whole: with all of their lines,
+    not only the main ones."""
     found: dict[str, list[tuple[int, str, Plot]]] = {}
     for number, sheet in enumerate(sheets):
         for plot in sheet.plots:
             found.setdefault(plot.key, []).append((number, sheet.label, plot))
     if len(sheets) > 1:
-        return [_over(some) for some in found.values()]
+        return [_over(some, whole) for some in found.values()]
     return [plot for ((_, _, plot),) in found.values()]
 
 
-def _over(some: Sequence[tuple[int, str, Plot]]) -> Plot:
+def _over(some: Sequence[tuple[int, str, Plot]], whole: bool = False) -> Plot:
     """One plot of several, which are given with number and label of their sheets; of each only its
-    main lines, and a limit that they share only once. A sheet has its own colour in all plots,
-    unless it has several lines."""
+    main lines unless @whole, and a limit that they share only once. A sheet has its own colour in
+    all plots, unless it has several main lines or there are more sheets than colours."""
+    few = some[-1][0] < COLOURS
     strands: list[Strand] = []
     limits: set[tuple[str, tuple[float | None, ...]]] = set()
     for number, label, plot in some:
         everything = [line for strand in plot.strands for line in strand.lines]
         chosen = [line for line in everything if line.main] or everything
+        if whole:
+            chosen = [line for line in everything if line.look != "limit"]
         for strand in plot.strands:
             lines = []
             for line in strand.lines:
@@ -108,7 +113,10 @@ def _over(some: Sequence[tuple[int, str, Plot]]) -> Plot:
                 if line in chosen:
                     alone = len(chosen) == 1
                     name = label if alone and len(some) > 1 else f"{label}: {line.name}"
-                    lines.append(replace(line, name=name, colour=number if alone else None))
+                    colour = number if alone else None
+                    if whole and few:
+                        colour = number + COLOURS * chosen.index(line)
+                    lines.append(replace(line, name=name, colour=colour))
                 elif line.look == "limit" and same not in limits:
                     known = any(name == line.name for name, _ in limits)
                     lines.append(replace(line, name=f"{label}: {line.name}") if known else line)

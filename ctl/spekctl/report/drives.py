@@ -3,8 +3,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from itertools import pairwise
+
 from spekctl import units
-from spekctl.documents.drive import DriveSimulation, DriveStudy, StudySystem
+from spekctl.documents.drive import DriveSimulation, DriveStudy, StudyArrays, StudySystem
 from spekctl.render import drive as render
 from spekctl.report.sheet import (
     Axis,
@@ -18,6 +21,20 @@ from spekctl.report.sheet import (
     Verdict,
     add_printed,
 )
+
+# Figures of paper 003 that a study draws again.
+FIGURES = {
+    2: "response time of the array (MD) and of one large drive (HC-SD)",
+    3: "watts of MD and HC-SD",
+    4: "HC-SD with shorter seeks and shorter waits for rotation",
+    5: "drives with several arms",
+    6: "watts of drives with several arms, by speed",
+    7: "several arms at lower speeds",
+    8: "arrays: 90th percentile and watts",
+}
+_LONGEST_WAIT_MS = 10.0
+# Arms of all drives of an array, by the time between arrivals in ms, whose power figure 8 compares.
+_MOST_ARMS = {8.0: 4, 4.0: 8, 1.0: 16}
 
 
 def simulation_sheet(file: str, found: DriveSimulation) -> Sheet:
@@ -88,39 +105,135 @@ def study_sheet(file: str, study: DriveStudy) -> Sheet:
         for one in study.claims
     ]
     add_printed(made, render.study_parts(study))
+    profile = study.profiles[0]
     for load in study.loads:
         systems = [load.array, *load.single]
-        lines = [Line(one.name, [100 * share for share in one.cdf]) for one in systems]
-        made.plots.append(
-            Plot(
-                f"study-cdf-{load.name}",
-                f"Response times, {load.name}",
-                Axis("response time", "ms", log=True),
-                Axis("requests up to this time", "%"),
-                [Strand(study.edges_ms, lines)],
-            )
-        )
-        made.bars.append(_watts(f"Power by state, {load.name}", study.profiles[0], systems))
-    for number, profile in enumerate(study.arrays):
+        made.plots.append(_cdf(study, load.name, "", systems))
+        made.bars.append(_watts(f"Power by state, {load.name}", profile, _named(systems)))
+    for number, arrays in enumerate(study.arrays):
         made.bars.append(
             _watts(
-                f"Power by state, arrays at {profile.interarrival_ms:g} ms between requests"
+                f"Power by state, arrays at {arrays.interarrival_ms:g} ms between requests"
                 f" (case {number + 1})",
-                study.profiles[0],
-                profile.systems,
+                profile,
+                _named(arrays.systems),
             )
         )
     return made
 
 
-def _watts(title: str, profile: str, systems: list[StudySystem]) -> Bars:
-    """A bar for each system, of the mean power in each state."""
-    modes = list(dict.fromkeys(mode for one in systems for mode in one.watts.get(profile, {})))
-    rows = [
-        (
-            f"{one.name}, saturated" if one.saturated else one.name,
-            [one.watts.get(profile, {}).get(mode, 0.0) for mode in modes],
-        )
-        for one in systems
+# --- figures of the paper ------------------------------------------------------------------------
+
+
+def figure_parts(study: DriveStudy, figure: int) -> Sequence[Plot | Bars]:
+    """The plots and bars of one of FIGURES."""
+    profile = study.profiles[0]
+    if figure == 3:
+        systems = [
+            (f"{load.name}, {what}", system)
+            for load in study.loads
+            for what, system in (("MD", load.array), ("HC-SD", load.single[0]))
+        ]
+        return [_watts("Power by state", profile, systems)]
+    if figure == 6:
+        return [
+            _watts(
+                f"Power by state, {load.name}",
+                profile,
+                _named([load.single[0], load.single[1], load.single[3], *load.slower]),
+            )
+            for load in study.loads
+        ]
+    if figure == 8:
+        return [*(_percentiles(arrays) for arrays in _small(study)), *_array_bars(study)]
+    plots = []
+    for load in study.loads:
+        base = [load.array, load.single[0]]
+        if figure == 2:
+            plots.append(_cdf(study, load.name, "", base))
+        elif figure == 4:
+            plots.append(_cdf(study, load.name, ", seek", [*base, *load.scaled[:3]]))
+            plots.append(_cdf(study, load.name, ", rotation", [*base, *load.scaled[3:]]))
+        elif figure == 5:
+            plots.append(_cdf(study, load.name, "", [load.array, *load.single]))
+            plots.append(_rotation(study, load.name, load.single))
+        else:
+            plots.append(_cdf(study, load.name, "", [*base, *load.slower]))
+    return plots
+
+
+def _array_bars(study: DriveStudy) -> list[Bars]:
+    """The power in figure 8: of arrays with as many arms in all, by power profile."""
+    systems = [
+        (f"{arrays.interarrival_ms:g} ms, {system.name}", system)
+        for arrays in _small(study)
+        for system in arrays.systems
+        if system.drives * system.arms == _MOST_ARMS.get(arrays.interarrival_ms)
     ]
+    return [_watts(f"Power by state, {profile}", profile, systems) for profile in study.profiles]
+
+
+def _small(study: DriveStudy) -> list[StudyArrays]:
+    """The arrays whose requests go to the smallest part of each drive."""
+    least = min(arrays.footprint for arrays in study.arrays)
+    return [arrays for arrays in study.arrays if arrays.footprint == least]
+
+
+def _cdf(study: DriveStudy, load: str, what: str, systems: Sequence[StudySystem]) -> Plot:
+    lines = [Line(name, [100 * share for share in system.cdf]) for name, system in _named(systems)]
+    return Plot(
+        f"study-cdf-{load}{what}",
+        f"Response times, {load}{what}",
+        Axis("response time", "ms", log=True),
+        Axis("requests up to this time", "%"),
+        [Strand(study.edges_ms, lines)],
+    )
+
+
+def _rotation(study: DriveStudy, load: str, systems: Sequence[StudySystem]) -> Plot:
+    edges = study.rotation_edges_ms
+    xs = [(low + high) / 2 for low, high in pairwise(edges) if high <= _LONGEST_WAIT_MS]
+    lines = [
+        Line(system.name, [100 * share for share in system.rotation_pdf[: len(xs)]])
+        for system in systems
+    ]
+    return Plot(
+        f"study-rotation-{load}",
+        f"Waits for rotation, {load}",
+        Axis("wait, in steps of 0.5 ms", "ms"),
+        Axis("accesses", "%"),
+        [Strand(xs, lines)],
+    )
+
+
+def _percentiles(arrays: StudyArrays) -> Plot:
+    """The 90th percentile over the drives, a line for each number of arms."""
+    strands = []
+    for arms in sorted({system.arms for system in arrays.systems}):
+        kept = [system for system in arrays.systems if system.arms == arms and not system.saturated]
+        name = "HC-SD" if arms == 1 else f"SA({arms})"
+        xs = [float(system.drives) for system in kept]
+        strands.append(Strand(xs, [Line(name, [system.p90_ms for system in kept])]))
+    return Plot(
+        f"study-arrays-{arrays.interarrival_ms:g}",
+        f"Response time of arrays, {arrays.interarrival_ms:g} ms between arrivals,"
+        f" {arrays.footprint:.0%} of each drive; saturated arrays are left out",
+        Axis("drives", quantity=Quantity.WHOLE, log=True),
+        Axis("90th percentile", "ms"),
+        strands,
+    )
+
+
+def _named(systems: Sequence[StudySystem]) -> list[tuple[str, StudySystem]]:
+    return [
+        (f"{system.name}, saturated" if system.saturated else system.name, system)
+        for system in systems
+    ]
+
+
+def _watts(title: str, profile: str, systems: Sequence[tuple[str, StudySystem]]) -> Bars:
+    """A bar for each system, of the mean power in each state."""
+    watts = [(name, system.watts.get(profile, {})) for name, system in systems]
+    modes = list(dict.fromkeys(mode for _, of_modes in watts for mode in of_modes))
+    rows = [(name, [of_modes.get(mode, 0.0) for mode in modes]) for name, of_modes in watts]
     return Bars(title, "W", modes, rows)

@@ -13,6 +13,8 @@ from spekctl.render import spc1 as render_spc1
 from spekctl.render import spc2 as render_spc2
 from spekctl.report import benchmark, runs
 from spekctl.report.sheet import (
+    COLOUR_OF,
+    COLOURS,
     Axis,
     Line,
     Look,
@@ -26,7 +28,13 @@ from spekctl.report.sheet import (
 from spekctl.report.words import few
 
 IOPS = Axis("I/Os per second", "1/s")
+COST = Axis("power per I/O rate", "mW/IOPS", log=None)
 STREAMS = Axis("streams", quantity=Quantity.WHOLE, log=None)
+# What points beside a line say of its values.
+BEHIND = "fell behind the offered load"
+BEYOND = "more streams than were served in time"
+FAILED = "run failed or had I/O errors"
+_COLOUR_OF_FLAG = {BEHIND: 4, BEYOND: 4, FAILED: 6}
 
 
 def curve_sheet(file: str, found: Curve) -> Sheet:
@@ -74,14 +82,18 @@ def _curve_verdict(found: Curve, failed: int) -> str:
 def point_plots(
     points: Sequence[Point], limit_ns: int | None = None, search: Sequence[Point] = ()
 ) -> list[Plot]:
-    """Response, achieved share and power against the load that was served."""
+    """Response, achieved rate and power against the load that was served."""
     made = []
     done = _ordered(points)
     strands = []
     if done:
         means = [_response(one, "mean") for one in done]
         tails = [_response(one, "p99") for one in done]
-        lines = [Line("mean", means, main=True), Line("p99", tails)]
+        lines = [
+            Line("mean", means, main=True, colour=COLOUR_OF["all"]),
+            Line("p99", tails, colour=COLOUR_OF["all"] + COLOURS),
+            *_flagged(done, means),
+        ]
         if limit_ns is not None:
             lines.append(Line("limit of the mean", [float(limit_ns)] * len(done), look="limit"))
         strands.append(Strand([one.iops for one in done], lines))
@@ -94,48 +106,75 @@ def point_plots(
     if strands:
         response = Axis("response time", quantity=Quantity.TIME, log=None)
         made.append(Plot("curve-response", "Response time over load", IOPS, response, strands))
-    offered = [(one.offered_iops, one.iops) for one in done if one.offered_iops]
+    made += _achieved(done, beside)
+    powered = sorted(
+        (point for point in done if point.power is not None), key=lambda point: point.iops
+    )
+    if powered:
+        watts = [point.power.watts if point.power is not None else None for point in powered]
+        costs = [point.efficiency for point in powered]
+        each = [cost.iops_per_w if cost is not None else None for cost in costs]
+        per_io = [cost.mw_per_iops if cost is not None else None for cost in costs]
+        made += [
+            _over_iops("curve-power", "Power over load", Axis("power", "W"), powered,
+                       "power", watts),
+            _over_iops("curve-efficiency", "Efficiency over load",
+                       Axis("I/Os per second and watt", "1/s/W"), powered, "efficiency", each),
+            _over_iops("curve-cost", "Power per I/O rate, less the baseline", COST, powered,
+                       "power per I/O rate", per_io),
+        ]  # fmt: skip
+    return made
+
+
+def _achieved(done: Sequence[Point], search: Sequence[Point]) -> list[Plot]:
+    """The rate that was served over the offered one; of a closed loop over its depth."""
+    plots = []
+    offered = [(point.offered_iops, point) for point in done if point.offered_iops]
     if offered:
-        offered.sort()
-        xs = [each[0] for each in offered]
+        offered.sort(key=lambda pair: pair[0])
+        xs = [asked for asked, _ in offered]
+        rates = [point.iops for _, point in offered]
         lines = [
-            Line("achieved", [each[1] for each in offered], main=True),
+            Line("achieved", rates, main=True),
+            *_flagged([point for _, point in offered], rates),
             Line("offered", xs, look="limit"),
         ]
-        made.append(
-            Plot(
-                "curve-achieved",
-                "Achieved over offered load",
-                Axis("offered I/Os per second", "1/s"),
-                IOPS,
-                [Strand(xs, lines)],
-            )
-        )
-    powered = sorted((one for one in done if one.power is not None), key=lambda one: one.iops)
-    if powered:
-        xs = [one.iops for one in powered]
-        watts = [one.power.watts if one.power is not None else None for one in powered]
-        made.append(
-            Plot(
-                "curve-power",
-                "Power over load",
-                IOPS,
-                Axis("power", "W"),
-                [Strand(xs, [Line("power", watts, main=True)])],
-            )
-        )
-        costs = [one.efficiency for one in powered]
-        each = [one.iops_per_w if one is not None else None for one in costs]
-        made.append(
-            Plot(
-                "curve-efficiency",
-                "Efficiency over load",
-                IOPS,
-                Axis("I/Os per second and watt", "1/s/W"),
-                [Strand(xs, [Line("efficiency", each, main=True)])],
-            )
-        )
-    return made
+        strands = [Strand(xs, lines)]
+        beside = sorted((point.offered_iops, point.iops) for point in search if point.offered_iops)
+        if beside:
+            line = Line("search", [rate for _, rate in beside], look="points")
+            strands.append(Strand([asked for asked, _ in beside], [line]))
+        x = Axis("offered I/Os per second", "1/s")
+        plots.append(Plot("curve-achieved", "Achieved over offered load", x, IOPS, strands))
+    closed = [point for point in done if point.offered_iops is None]
+    if closed:
+        rates = [point.iops for point in closed]
+        lines = [Line("achieved", rates, main=True), *_flagged(closed, rates)]
+        strands = [Strand([point.load.value for point in closed], lines)]
+        x = Axis("I/Os outstanding", quantity=Quantity.WHOLE)
+        plots.append(Plot("curve-depth", "Achieved over depth", x, IOPS, strands))
+    return plots
+
+
+def _over_iops(
+    key: str, title: str, y: Axis, points: Sequence[Point], name: str, ys: Sequence[float | None]
+) -> Plot:
+    lines = [Line(name, ys, main=True), *_flagged(points, ys)]
+    return Plot(key, title, IOPS, y, [Strand([point.iops for point in points], lines)])
+
+
+def _flagged(points: Sequence[Point], ys: Sequence[float | None]) -> list[Line]:
+    """The points that did not keep up and those that failed again, as far as there are any."""
+    flags = {
+        BEHIND: [not point.kept_up for point in points],
+        FAILED: [not point.ok for point in points],
+    }
+    return [
+        Line(name, [y if flag else None for y, flag in zip(ys, flagged, strict=True)],
+             look="points", colour=_COLOUR_OF_FLAG[name])
+        for name, flagged in flags.items()
+        if any(flagged)
+    ]  # fmt: skip
 
 
 def _ordered(points: Sequence[Point]) -> list[Point]:
@@ -201,16 +240,22 @@ def spc2_sheet(file: str, report: spc2.Report) -> Sheet:
         for one in report.runs
         if one.step.kind == "run"
     ]
-    made.plots += _stream_plots(report.runs)
+    made.plots += _stream_plots([run for run in report.runs if run.response is not None])
     return made
 
 
 def _stream_plots(found: Sequence[spc2.Run]) -> list[Plot]:
-    """Data rate, response time and power over the number of streams, a line for each test."""
+    """Data rate, response time and power over the number of streams, a line for each test, and
+    once more the runs that missed their condition or failed."""
     tests: dict[str, list[spc2.Run]] = {}
     for run in found:
         name = f"{run.step.test}, search" if run.step.kind == "search" else run.step.test
         tests.setdefault(name, []).append(run)
+    by_streams = sorted(found, key=lambda run: run.step.streams)
+    flags = {
+        BEYOND: [run for run in by_streams if run.beyond and run.step.kind != "search"],
+        FAILED: [run for run in by_streams if not run.ok],
+    }
 
     def plot(
         key: str, title: str, y: Axis, value: Callable[[spc2.Run], float | None]
@@ -223,6 +268,14 @@ def _stream_plots(found: Sequence[spc2.Run]) -> list[Plot]:
             if any(one is not None for one in ys):
                 xs = [float(one.step.streams) for one in ordered]
                 strands.append(Strand(xs, [Line(name, ys, look=look)]))
+        for name, flagged in flags.items():
+            places = [(run.step.streams, value(run)) for run in flagged]
+            known = [(float(at), y) for at, y in places if y is not None]
+            if known:
+                line = Line(
+                    name, [y for _, y in known], look="points", colour=_COLOUR_OF_FLAG[name]
+                )
+                strands.append(Strand([at for at, _ in known], [line]))
         return Plot(key, title, STREAMS, y, strands) if strands else None
 
     made = [

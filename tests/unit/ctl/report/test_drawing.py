@@ -205,6 +205,22 @@ def test_a_document_has_the_same_colour_in_every_plot() -> None:
     assert colours == {"rates": {"before": 0, "after": 1}, "power": {"after: all": 1}}
 
 
+def test_whole_plots_keep_all_lines_and_a_document_its_colour() -> None:
+    limit = Line("limit", [3, 3], look="limit")
+    lines = [Line("mean", [1, 2], main=True, colour=0), Line("p99", [2, 4]), limit]
+    sheets = [
+        Sheet(label, "k", "t", label=label,
+              plots=[Plot("key", "t", Axis("x"), Axis("y"), [Strand([1, 2], lines)])])
+        for label in ("before", "after")
+    ]  # fmt: skip
+    (plot,) = drawing.overlaid(sheets, whole=True)
+    found = [(line.name, line.colour) for strand in plot.strands for line in strand.lines]
+    assert found == [
+        ("before: mean", 0), ("before: p99", 8), ("limit", None),
+        ("after: mean", 1), ("after: p99", 9),
+    ]  # fmt: skip
+
+
 def test_an_axis_of_sizes_has_powers_of_two() -> None:
     sizes = [512.0, 4096.0, float(1 << 20)]
     axis = Axis("block size", quantity=Quantity.SIZE, log=True)

@@ -5,9 +5,11 @@ from __future__ import annotations
 
 import msgspec
 import pytest
+from lib.ctl.study import short_study
 
 from spekctl.documents.drive import DriveSimulation, DriveStudy
 from spekctl.report import drives
+from spekctl.report.sheet import Bars, Plot
 
 
 def test_states_have_shares_of_the_time_and_of_the_energy(simulation: DriveSimulation) -> None:
@@ -51,3 +53,44 @@ def test_a_state_that_a_system_does_not_have_takes_no_power(study: DriveStudy) -
         ("MD, saturated", [3, 1, 0]),
         ("HC-SD", [4, 0, 2]),
     ]
+
+
+def test_saturated_systems_are_named_so_or_left_out() -> None:
+    made = short_study()
+    load = made.loads[0]
+    array = msgspec.structs.replace(load.array, saturated=True)
+    full = msgspec.structs.replace(made, loads=[msgspec.structs.replace(load, array=array)])
+    for plot in (drives.figure_parts(full, 2)[0], drives.study_sheet("s", full).plots[0]):
+        assert isinstance(plot, Plot)
+        assert plot.strands[0].lines[0].name == f"{load.array.name}, saturated"
+    arrays = [
+        msgspec.structs.replace(
+            one, systems=[msgspec.structs.replace(each, saturated=True) for each in one.systems]
+        )
+        for one in made.arrays
+    ]
+    parts = drives.figure_parts(msgspec.structs.replace(made, arrays=arrays), 8)
+    plots = [part for part in parts if isinstance(part, Plot)]
+    assert len(plots) == 3
+    assert all(list(strand.xs) == [] for plot in plots for strand in plot.strands)
+
+
+def test_bars_of_a_figure_are_the_mean_power_by_state() -> None:
+    made = short_study()
+    (bars,) = drives.figure_parts(made, 3)
+    assert isinstance(bars, Bars)
+    load, profile = made.loads[0], made.profiles[0]
+    for (name, watts), system in zip(bars.rows, (load.array, load.single[0]), strict=False):
+        assert name.startswith(load.name)
+        assert sum(watts) == pytest.approx(sum(system.watts[profile].values()))
+
+
+def test_shares_are_percent() -> None:
+    made = short_study()
+    cdf, rotation = drives.figure_parts(made, 5)[:2]
+    assert isinstance(cdf, Plot) and isinstance(rotation, Plot)
+    load = made.loads[0]
+    assert list(cdf.strands[0].lines[0].ys) == [100 * share for share in load.array.cdf]
+    (strand,) = rotation.strands
+    assert strand.xs[-1] < 10 and len(strand.xs) == len(strand.lines[0].ys)
+    assert strand.lines[0].ys[0] == 100 * load.single[0].rotation_pdf[0]

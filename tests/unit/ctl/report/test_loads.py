@@ -13,7 +13,7 @@ from lib.ctl.report_page import data_of, report
 
 from spekctl import files
 from spekctl.documents import curve, spc1, spc2
-from spekctl.report import loads
+from spekctl.report import drawing, loads
 
 
 def test_a_curve_that_turns_back_keeps_its_order(tmp_path: Path) -> None:
@@ -41,9 +41,55 @@ def test_points_at_which_nothing_completed_are_in_no_plot() -> None:
     assert loads.point_plots([silent]) == []
 
 
-def test_a_closed_loop_offers_nothing() -> None:
-    assert [one.key for one in loads.point_plots(CLOSED)] == ["curve-response"]
-    assert [one.key for one in loads.point_plots(OPEN)] == ["curve-response", "curve-achieved"]
+def test_a_closed_loop_is_drawn_over_its_depth() -> None:
+    plots = {plot.key: plot for plot in loads.point_plots(CLOSED)}
+    assert list(plots) == ["curve-response", "curve-depth"]
+    (strand,) = plots["curve-depth"].strands
+    assert list(strand.xs) == [1, 2, 8]
+    assert [list(line.ys) for line in strand.lines] == [[900, 1700, 2600]]
+    assert [plot.key for plot in loads.point_plots(OPEN)] == ["curve-response", "curve-achieved"]
+
+
+def test_points_that_fell_behind_or_failed_are_there_once_more() -> None:
+    failed = msgspec.structs.replace(OPEN[1], ok=False)
+    for plot in loads.point_plots([OPEN[0], failed, OPEN[2]]):
+        lines = {line.name: line for line in plot.strands[0].lines}
+        first, *_ = lines.values()
+        for name, place in ((loads.BEHIND, 2), (loads.FAILED, 1)):
+            flagged = lines[name]
+            expected = [y if at == place else None for at, y in enumerate(first.ys)]
+            assert (flagged.look, list(flagged.ys)) == ("points", expected)
+    names = [line.name for line in loads.point_plots(CLOSED)[0].strands[0].lines]
+    assert names == ["mean", "p99"]
+
+
+def test_the_search_lies_beside_what_was_achieved() -> None:
+    plots = {plot.key: plot for plot in loads.point_plots(OPEN[:2], None, OPEN[2:])}
+    beside = plots["curve-achieved"].strands[1]
+    assert (list(beside.xs), list(beside.lines[0].ys)) == ([1400, 3000], [1400, 1500])
+
+
+def test_power_per_io_rate_leaves_out_the_baseline() -> None:
+    power = curve.Power(7.5, {"12V": 7.5}, baseline_w=2.5)
+    point = msgspec.structs.replace(OPEN[1], power=power)
+    plots = {plot.key: plot for plot in loads.point_plots([point])}
+    for key, expected in (("power", 7.5), ("cost", 5.0), ("efficiency", 200.0)):
+        (value,) = plots[f"curve-{key}"].strands[0].lines[0].ys
+        assert value == pytest.approx(expected)
+    assert plots["curve-cost"].y.unit == "mW/IOPS"
+
+
+@pytest.mark.parametrize(("watts", "log"), [((1.0, 2.0), False), ((1.0, 90.0), True)])
+def test_costs_that_differ_widely_are_on_a_logarithmic_axis(
+    watts: tuple[float, float], log: bool
+) -> None:
+    points = [
+        msgspec.structs.replace(point, power=curve.Power(w * point.iops / 1000, {}))
+        for point, w in zip(OPEN, watts, strict=False)
+    ]
+    (cost,) = (plot for plot in loads.point_plots(points) if plot.key == "curve-cost")
+    drawn = drawing.drawn(cost)
+    assert drawn is not None and drawn.y.log is log
 
 
 def test_power_is_of_the_points_that_have_it() -> None:
@@ -89,8 +135,32 @@ def test_tests_by_streams_have_their_searches_as_points(tmp_path: Path) -> None:
     for plot in loads.spc2_sheet("s", whole).plots:
         for strand in plot.strands:
             (line,) = strand.lines
-            assert line.look == ("points" if line.name.endswith(", search") else "line")
+            beside = line.name.endswith(", search") or line.name in (loads.BEYOND, loads.FAILED)
+            assert line.look == ("points" if beside else "line")
             assert list(strand.xs) == sorted(strand.xs)
+
+
+def test_runs_that_missed_their_condition_or_failed_are_there_once_more(tmp_path: Path) -> None:
+    whole = spc2.load_report(write_streams(tmp_path / "s.json"))
+    plots = {plot.key: plot for plot in loads.spc2_sheet("s", whole).plots}
+    flagged = {
+        key: {
+            line.name: list(zip(strand.xs, line.ys, strict=True))
+            for strand in plot.strands
+            for line in strand.lines
+            if line.name in (loads.BEYOND, loads.FAILED)
+        }
+        for key, plot in plots.items()
+    }
+    assert flagged["streams-rate"] == {loads.BEYOND: [(140, 100.1)], loads.FAILED: [(8, 160)]}
+    # The run with too many streams has no power.
+    assert flagged["streams-power"] == {loads.FAILED: [(8, 6.6)]}
+
+
+def test_runs_in_which_nothing_completed_are_in_no_plot(tmp_path: Path) -> None:
+    whole = spc2.load_report(write_streams(tmp_path / "s.json"))
+    runs = [msgspec.structs.replace(run, response=None) for run in whole.runs]
+    assert loads.spc2_sheet("s", msgspec.structs.replace(whole, runs=runs)).plots == []
 
 
 def test_parts_of_a_test_have_their_names_and_the_whole_is_told_once(tmp_path: Path) -> None:

@@ -233,7 +233,7 @@ def test_several_results_are_laid_over_each_other(tmp_path: Path) -> None:
     first = write_curve(tmp_path / "first.json", OPEN)
     second = write_curve(tmp_path / "second.json", CLOSED)
     found = report(first, second)
-    response, _ = data_of(found)
+    response, _, _ = data_of(found)
     assert [one["name"] for one in response["series"]] == ["first", "second"]
     assert [table["x"] for table in response["tables"]] == [
         [500, 1000, 1400, 1500], [900, 1700, 2600]
