@@ -241,19 +241,17 @@ def curve(
     Panels below show the achieved share of the offered load, and power if it was measured.
     """
     from spekctl.documents.document import Kind, identify
-    from spekctl.plots import source, style
+    from spekctl.plots import style
 
     check_labels(labels, inputs)
     kinds = [Kind.CURVE, Kind.SPC1]
     for path in inputs:
         identify(path, kinds, "a curve is drawn from")
     style.require()
-    from spekctl.plots import curves as picture
+    from spekctl.plots import documents
 
     return _deliver(
-        lambda: picture.draw(
-            [source.load_points(path) for path in inputs], title, labels, log_scale
-        ),
+        lambda: documents.draw(documents.CURVE, inputs, title, labels, log_scale),
         outputs,
         f"{inputs[0].stem}-curve",
         dpi,
@@ -273,10 +271,10 @@ def streams(
 
     identify(file, [Kind.SPC2], "streams are drawn from")
     style.require()
-    from spekctl.plots import streams as picture
+    from spekctl.plots import documents
 
     return _deliver(
-        lambda: picture.draw(picture.of_report(file), title, log_scale),
+        lambda: documents.draw(documents.STREAMS, [file], title, log_scale=log_scale),
         outputs,
         f"{file.stem}-streams",
         dpi,
@@ -293,10 +291,10 @@ def rounds(file: Path, outputs: tuple[Path, ...], title: str, dpi: int) -> int:
 
     identify(file, [Kind.PTS], "rounds are drawn from")
     style.require()
-    from spekctl.plots import rounds as picture
+    from spekctl.plots import documents
 
     return _deliver(
-        lambda: picture.draw(*picture.of_report(file), title),
+        lambda: documents.draw(documents.ROUNDS, [file], title),
         outputs,
         f"{file.stem}-rounds",
         dpi,
@@ -319,7 +317,7 @@ def power(
     A panel below curves shows mW/IOPS, with the power baseline of their runs subtracted.
     """
     from spekctl.documents.document import Kind, identify
-    from spekctl.plots import source, style
+    from spekctl.plots import style
 
     check_labels(labels, inputs)
     kinds = [Kind.CURVE, Kind.SPC1]
@@ -327,12 +325,13 @@ def power(
         kinds.append(Kind.RESULT)
     found = [identify(path, kinds, "power is drawn from") for path in inputs]
     style.require()
+    from spekctl.plots import documents
     from spekctl.plots import power as picture
 
     def draw() -> Figure:
         if found[0] is Kind.RESULT:
-            return picture.draw_line(picture.of_result(inputs[0]), title)
-        return picture.draw_curves([source.load_points(path) for path in inputs], title, labels)
+            return picture.draw(picture.of_result(inputs[0]), title)
+        return documents.draw(documents.POWER, inputs, title, labels)
 
     return _deliver(draw, outputs, f"{inputs[0].stem}-power", dpi)
 
@@ -347,9 +346,7 @@ def machine(file: Path, outputs: tuple[Path, ...], title: str, dpi: int) -> int:
     style.require()
     from spekctl.plots import machine as picture
 
-    return _deliver(
-        lambda: picture.draw(picture.of_file(file), title), outputs, f"{file.stem}-machine", dpi
-    )
+    return _deliver(lambda: picture.draw(file, title), outputs, f"{file.stem}-machine", dpi)
 
 
 @command.command("cdf")
@@ -440,10 +437,10 @@ def study(file: Path, outputs: tuple[Path, ...], title: str, dpi: int, figure: i
 
     found = document.read(file, DriveStudy)
     style.require()
-    from spekctl.plots import study as picture
+    from spekctl.plots import documents
 
     return _deliver(
-        lambda: picture.draw(found, figure, str(file), title),
+        lambda: documents.draw_figure(found, figure, str(file), title),
         outputs,
         f"{file.stem}-fig{figure}",
         dpi,

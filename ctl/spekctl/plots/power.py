@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Power against the load, with power per I/O rate, and over the time of one run."""
+"""Power over the time of one run: each rail with its range, and the throughput it was used for."""
 
 from __future__ import annotations
 
@@ -13,7 +13,6 @@ import numpy as np
 from spekctl.documents.result import load_result
 from spekctl.errors import UsageError
 from spekctl.kernel.records import row_tells_rate, whole_ns
-from spekctl.plots import curves as load_curves
 from spekctl.plots import source, style
 from spekctl.plots.style import Origin
 
@@ -97,7 +96,7 @@ def _course(rails: Sequence[RailPower | None]) -> Course:
     return Course(column("mean_w"), column("min_w"), column("max_w"))
 
 
-def draw_line(found: PowerLine, title: str = "") -> Figure:
+def draw(found: PowerLine, title: str = "") -> Figure:
     """Watts of each rail over time, and below the throughput that they were used for."""
     figure, axes = style.new_figure(
         [3.2, 1.6], title or f"Power: {found.origin.what}", [found.origin]
@@ -142,34 +141,3 @@ def _draw_rails(axes: Axes, found: PowerLine) -> None:
 
 def _empty(course: Course) -> bool:
     return bool(np.isnan(course.min_w).all())
-
-
-def draw_curves(
-    curves: Sequence[load_curves.Curve], title: str = "", labels: Sequence[str] = ()
-) -> Figure:
-    """Power against throughput, and below it power per I/O rate."""
-    for curve in curves:
-        if not any(point.power is not None for point in curve.points):
-            raise UsageError(f"{curve.origin.file} has no power data")
-    figure, axes = style.new_figure(
-        [3.0, 3.0],
-        title or load_curves.title_of(curves, "Power"),
-        [curve.origin for curve in curves],
-        share_x=False,
-    )
-    names = list(labels) or [curve.origin.file for curve in curves]
-    load_curves.draw_power(axes[0], axes[1], curves, names)
-    costs = [
-        point.efficiency.mw_per_iops
-        for curve in curves
-        for point in curve.points
-        if point.efficiency is not None
-    ]
-    if costs and max(costs) > 20 * min(costs):
-        axes[1].set_ylim(auto=True)
-        axes[1].set_yscale("log")
-        style.log_ticks(axes[1], "y")
-    for axis in axes:
-        style.plain_numbers(axis.xaxis)
-        axis.legend(loc="center left", bbox_to_anchor=(1.0, 0.5))
-    return figure

@@ -18,7 +18,6 @@ if TYPE_CHECKING:
     from spekctl.documents.device import TargetFacts
     from spekctl.documents.result import Environment, Result
     from spekctl.log.file import LogFile
-    from spekctl.plots.curves import Curve
 
 
 def log_origin(path: Path, log: LogFile) -> Origin:
@@ -58,19 +57,21 @@ def machine(environment: Environment) -> str:
     return f"{text} on {name}" if name not in ("", "none") else text
 
 
-def load_points(path: Path) -> Curve:
-    """The load curve of a curve or a report."""
-    from spekctl.documents import curve, spc1
-    from spekctl.plots.curves import of_points
+def document_origin(path: Path) -> Origin:
+    """The foot of pictures from a load curve or from the report of a test."""
+    from spekctl.documents import curve, pts, spc1, spc2
 
-    if document.identify(path, [Kind.CURVE, Kind.SPC1], "a curve is drawn from") is Kind.CURVE:
+    kinds = [Kind.CURVE, Kind.SPC1, Kind.SPC2, Kind.PTS]
+    kind = document.identify(path, kinds, "a curve is drawn from")
+    if kind is Kind.CURVE:
         found = curve.load_curve(path)
-        origin = _curve_origin(path, found, found.targets, found.environment)
-        return of_points(str(path), origin, found.points)
-    report = spc1.load_report(path)
-    origin = _curve_origin(path, report.curve, report.targets, report.environment)
-    limit_ns = report.parameters.limits.response_ns
-    return of_points(str(path), origin, report.curve.points, limit_ns, report.search.points)
+        return _curve_origin(path, found, found.targets, found.environment)
+    if kind is Kind.SPC1:
+        report = spc1.load_report(path)
+        return _curve_origin(path, report.curve, report.targets, report.environment)
+    return report_origin(
+        path, spc2.load_report(path) if kind is Kind.SPC2 else pts.load_report(path)
+    )
 
 
 def report_origin(path: Path, report: Report) -> Origin:

@@ -41,7 +41,7 @@ def _plan(path: Path) -> object:
 
 def read_all(path: Path) -> None:
     """As the document that it is, as the plan of a run, and to be drawn."""
-    _each(path, [_document, source.load_points, _plan])
+    _each(path, [_document, source.document_origin, _plan])
 
 
 def read_energy(path: Path) -> None:

@@ -12,6 +12,8 @@ from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 
 from spekctl.plots import style
+from spekctl.report import drawing
+from spekctl.report.sheet import Plot
 
 
 def our_style() -> Iterator[None]:
@@ -48,3 +50,29 @@ def rounded(x: Any, y: Any) -> list[tuple[float, float]]:
 def foot(figure: Figure) -> str:
     (text,) = figure.texts[-1:]
     return text.get_text()
+
+
+def unbroken(line: Line2D) -> str:
+    """The name of a line as it was before it was broken to fit beside the panel."""
+    return str(line.get_label()).replace("\n", " ")
+
+
+def shows(axes: Axes, plot: Plot) -> None:
+    """Assert that a panel has title, axes, names and values of a plot that report/ describes."""
+    drawn = drawing.drawn(plot)
+    assert drawn is not None
+    assert axes.get_title(loc="left") == drawn.title
+    assert axes.get_ylabel() == drawn.y.label
+    assert axes.get_xlabel() in (drawn.x.label, "")
+    assert (axes.get_xscale() == "log", axes.get_yscale() == "log") == (drawn.x.log, drawn.y.log)
+    assert axes.get_xlim() == (drawn.x.low, drawn.x.high)
+    assert axes.get_ylim() == (drawn.y.low, drawn.y.high)
+    named = [line for line in axes.lines if str(line.get_label())[0] != "_"]
+    assert [unbroken(line) for line in named] == [series.name for series in drawn.series]
+    for line, series in zip(named, drawn.series, strict=True):
+        assert xs(line) == series.xs
+        np.testing.assert_array_equal(ys(line), np.array(series.ys, dtype=float))
+    legend = axes.get_legend()
+    assert legend is not None
+    texts = [text.get_text().replace("\n", " ") for text in legend.get_texts()]
+    assert texts == [series.name for series in drawn.series]

@@ -25,23 +25,13 @@ from lib.ctl.plot_files import (
 )
 from lib.ctl.plot_seen import foot, our_style
 from lib.ctl.report_files import written
+from lib.ctl.study import short_study
 from matplotlib.axes import Axes
 from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.figure import Figure
 
 from spekctl.documents import curve
-from spekctl.plots import (
-    addresses,
-    cdf,
-    curves,
-    machine,
-    rounds,
-    source,
-    streams,
-    style,
-    timeline,
-    trace,
-)
+from spekctl.plots import addresses, cdf, documents, machine, style, timeline, trace
 from spekctl.trace.trace import open_trace
 
 drawing = pytest.fixture(autouse=True)(our_style)
@@ -66,28 +56,32 @@ def make_cdf(path: Path) -> Figure:
 
 def make_curve(path: Path) -> Figure:
     power = curve.Power(5.0, {})
-    powered = [msgspec.structs.replace(one, power=power) for one in OPEN]
-    found = [
-        source.load_points(write_curve(path / f"{name}.json", made))
-        for name, made in (("with a rather long name", powered), ("b", CLOSED), ("c", OPEN))
+    powered = [msgspec.structs.replace(point, power=power) for point in OPEN]
+    paths = [
+        write_curve(path / f"{name}.json", points)
+        for name, points in (("with a rather long name", powered), ("b", CLOSED), ("c", OPEN))
     ]
-    return curves.draw(found)
+    return documents.draw(documents.CURVE, paths)
 
 
 def make_report(path: Path) -> Figure:
-    return curves.draw([source.load_points(write_report(path / "r.json", OPEN[:2], OPEN))])
+    return documents.draw(documents.CURVE, [write_report(path / "r.json", OPEN[:2], OPEN)])
 
 
 def make_rounds(path: Path) -> Figure:
-    return rounds.draw(*rounds.of_report(write_rounds(path / "p.json")))
+    return documents.draw(documents.ROUNDS, [write_rounds(path / "p.json")])
 
 
 def make_streams(path: Path) -> Figure:
-    return streams.draw(streams.of_report(write_streams(path / "s.json")))
+    return documents.draw(documents.STREAMS, [write_streams(path / "s.json")])
 
 
 def make_machine(path: Path) -> Figure:
-    return machine.draw(machine.of_file(written(path / "m.json", probes.report(50))))
+    return machine.draw(written(path / "m.json", probes.report(50)))
+
+
+def make_study(path: Path) -> Figure:
+    return documents.draw_figure(short_study(), 8, "study.json")
 
 
 def make_trace(path: Path) -> Figure:
@@ -103,6 +97,7 @@ def make_trace(path: Path) -> Figure:
 
 MAKERS = [
     make_rounds,
+    make_study,
     make_streams,
     make_machine,
     make_trace,
@@ -113,6 +108,8 @@ MAKERS = [
     make_curve,
     make_report,
 ]
+# Numbers of things and sizes with their unit at each tick have none in their label.
+COUNTS = ("round", "streams", "I/Os outstanding", "block size", "drives")
 all_pictures = pytest.mark.parametrize("make", MAKERS)
 
 
@@ -120,10 +117,11 @@ all_pictures = pytest.mark.parametrize("make", MAKERS)
 def test_every_axis_has_a_unit(make: Callable[[Path], Figure], tmp_path: Path) -> None:
     figure = make(tmp_path)
     for axes in figure.axes:
-        assert axes.get_ylabel().endswith(")")
-        shown = any(one.get_visible() for one in axes.get_xticklabels())
+        bars = axes.get_xlabel() == "(W)"
+        assert axes.get_ylabel().endswith(")") or bars
+        shown = any(text.get_visible() for text in axes.get_xticklabels())
         if axes is figure.axes[-1] or axes.get_xlabel():
-            assert "(" in axes.get_xlabel()
+            assert "(" in axes.get_xlabel() or axes.get_xlabel() in COUNTS
             assert shown
 
 

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from pathlib import Path
 
 import msgspec
@@ -16,6 +17,8 @@ from lib.ctl.plot_files import (
     write_log,
     write_report,
     write_result,
+    write_rounds,
+    write_streams,
 )
 from lib.ctl.plot_seen import foot, our_style
 from lib.fakes.machine import disk
@@ -51,26 +54,33 @@ def test_a_device_has_its_model_if_it_says_one(model: str, text: str) -> None:
     assert source.device(facts(model)) == text
 
 
-def test_a_report_has_the_limit_and_the_search_of_its_curve(tmp_path: Path) -> None:
-    plain = source.load_points(write_curve(tmp_path / "c.json", OPEN))
-    report = source.load_points(write_report(tmp_path / "r.json", OPEN[:2], OPEN))
-    assert [one.iops for one in report.points] == sorted(one.iops for one in OPEN[:2])
-    assert (plain.limit_ns, list(plain.search)) == (None, [])
-    assert report.limit_ns and len(report.search) == len(OPEN)
-    assert report.origin.file == "r.json"
+def test_a_report_has_the_foot_of_its_curve(tmp_path: Path) -> None:
+    plain = source.document_origin(write_curve(tmp_path / "c.json", OPEN))
+    report = source.document_origin(write_report(tmp_path / "r.json", OPEN[:2], OPEN))
+    assert (plain.file, report.file) == ("c.json", "r.json")
+    assert (plain.workload, plain.details) == (report.workload, report.details)
 
 
 def test_a_curve_that_was_broken_off_says_so(tmp_path: Path) -> None:
     path = write_curve(tmp_path / "c.json", OPEN)
-    assert "not complete" not in source.load_points(path).origin.details
+    assert "not complete" not in source.document_origin(path).details
     broken = msgspec.structs.replace(load_curve(path), complete=False)
     path.write_bytes(files.encode(broken))
-    assert ", not complete" in source.load_points(path).origin.details
+    assert ", not complete" in source.document_origin(path).details
+
+
+@pytest.mark.parametrize(
+    ("write", "notice"), [(write_streams, "SPC-2-like"), (write_rounds, "PTS-like")]
+)
+def test_a_test_has_its_notice_in_the_foot(
+    write: Callable[[Path], Path], notice: str, tmp_path: Path
+) -> None:
+    assert source.document_origin(write(tmp_path / "t.json")).workload == f"{notice}, unaudited"
 
 
 def test_a_result_has_no_load_curve(tmp_path: Path) -> None:
     with pytest.raises(UsageError, match="a curve is drawn from"):
-        source.load_points(write_result(tmp_path / "r.json", []))
+        source.document_origin(write_result(tmp_path / "r.json", []))
 
 
 def test_a_benchmark_has_its_verdict_devices_and_notice_in_the_foot() -> None:
