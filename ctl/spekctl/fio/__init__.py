@@ -4,6 +4,8 @@
 jobfile.py    sections and options of a job file, as fio reads them
 values.py     fio's notation of numbers, sizes and times
 options.py    options by what becomes of them: not needed here, or refused; all others are mapped
+defaults.py   options that are given without effect
+normal.py     a job in fewer notations: zones, ranges of delays, large blocks
 plan.py       what a job becomes, and its options while they are taken one by one
 job.py        one job as streams and arrival processes
 zones.py      zonemode: zoned devices, and gaps between zones

@@ -4,12 +4,12 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
 from spekctl import recorded, units
-from spekctl.errors import UsageError
+from spekctl.errors import UsageError, at
 from spekctl.fio import job as fio_job
 from spekctl.fio import jobfile, values
 from spekctl.fio.phases import in_phases
@@ -17,7 +17,7 @@ from spekctl.fio.plan import Plan
 from spekctl.suggest import did_you_mean
 from spekctl.workload import file as workloads
 from spekctl.workload.imported import Imported, word
-from spekctl.workload.values import ARRIVALS_MAX, DATA_KEYS, STREAMS_MAX
+from spekctl.workload.values import ARRIVALS_MAX, DATA_KEYS, DEPTH_MAX, STREAMS_MAX
 
 BATCHES = "batches are as large as the smallest of its jobs; fio has a size for each"
 SUM = (
@@ -29,6 +29,7 @@ SUM = (
 class _Job:
     name: str
     plan: Plan
+    source: jobfile.Job
 
 
 @dataclass(slots=True)
@@ -81,7 +82,9 @@ def load_steps(
             raise UsageError(
                 f"{recorded.text(str(path))} is not imported: [{one.name}] {error.message}"
             ) from error
-        steps[-1].jobs.append(_Job(one.name, plan))
+        steps[-1].jobs.append(_Job(one.name, plan, one))
+    for step in steps:
+        _share_streams(step)
     parts: list[tuple[Sequence[_Job], bool]] = []
     for step in steps:
         groups = _by_device(step.jobs)
@@ -95,7 +98,7 @@ def load_steps(
                 f"{recorded.text(str(path))} is not imported: {error.message}"
             ) from error
         parts += [
-            ([_Job(step.jobs[place].name, plan) for place, plan in phase], False)
+            ([replace(step.jobs[place], plan=plan) for place, plan in phase], False)
             for phase in phases
         ]
     made = []
@@ -109,6 +112,19 @@ def load_steps(
             ) from error
         made[-1].beside = beside
     return made
+
+
+def _share_streams(step: _Step) -> None:
+    """Give each of the jobs that start together its part of the streams, if they need more than
+    there can be."""
+    needs = [len(one.plan.streams) for one in step.jobs]
+    while sum(needs) > STREAMS_MAX and max(needs) > 1:
+        # The largest first: jobs that have few clones keep them.
+        place = needs.index(max(needs))
+        needs[place] -= max(1, min(needs[place] // 2, sum(needs) - STREAMS_MAX))
+    for place, (job, most) in enumerate(zip(step.jobs, needs, strict=True)):
+        if most < len(job.plan.streams):
+            step.jobs[place] = replace(job, plan=fio_job.plan_of(job.source, most))
 
 
 def _by_device(jobs: Sequence[_Job]) -> list[list[_Job]]:
@@ -127,7 +143,8 @@ def _waits(job: jobfile.Job, steps: Sequence[_Step], names: Sequence[str]) -> bo
     awaited = job.options.get("wait_for")
     if awaited is not None and awaited not in names[: names.index(job.name)]:
         raise UsageError(f"wait_for: there is no job '{awaited}' before it")
-    after_all = "stonewall" in job.options and values.flag(job.options["stonewall"])
+    with at("stonewall"):
+        after_all = "stonewall" in job.options and values.flag(job.options["stonewall"])
     before = [one.name for one in steps[-1].jobs]
     return bool(before) and (after_all or awaited in before)
 
@@ -137,18 +154,28 @@ def _together(title: str, file: str, jobs: Sequence[_Job]) -> Imported:
     processes = sum(len(one.arrivals) for one in plans)
     if processes > ARRIVALS_MAX:
         raise UsageError(
-            f"its jobs need {processes} arrival processes; at most {ARRIVALS_MAX} are allowed"
+            f"its jobs need {processes} arrival processes, one for each job and for each direction"
+            f" with a rate; at most {ARRIVALS_MAX} are allowed: import them with --section"
         )
     count = sum(len(one.streams) for one in plans)
     if count > STREAMS_MAX:
-        raise UsageError(f"its jobs need {count} streams; at most {STREAMS_MAX} are allowed")
+        raise UsageError(
+            f"its jobs need {count} streams; at most {STREAMS_MAX} are allowed: import them with"
+            " --section"
+        )
+    depth = sum(arrival.get("depth", 0) for one in plans for arrival in one.arrivals)
+    if depth > DEPTH_MAX:
+        raise UsageError(
+            f"iodepth, numjobs: its jobs have {depth} I/Os outstanding; at most {DEPTH_MAX} are"
+            " allowed"
+        )
     # A job that names none is for whatever devices the run is given.
     devices = next((one.files for one in plans if one.files), [])
     if any(one.files not in ([], devices) for one in plans):
         listed = dict.fromkeys(file for one in plans for file in one.files)
         raise UsageError(
-            f"its jobs have different devices ({', '.join(listed)}), and streams of one run share"
-            " theirs; import jobs one by one with --section"
+            f"filename: its jobs have different devices ({', '.join(listed)}), and streams of"
+            " one run share theirs; import jobs one by one with --section"
         )
     delays = {one.delay_ns for one in plans}
     if len(delays) > 1:
@@ -217,12 +244,12 @@ def _run(plans: Sequence[Plan]) -> dict[str, Any]:
         found["batch"] = min(batches)
         if len(batches) > 1:
             plans[0].differs(BATCHES)
-    for key in ("time", "ramp", "data"):
+    for key, option in (("time", "runtime"), ("ramp", "ramp_time"), ("data", "zero_buffers")):
         given = list(dict.fromkeys(str(one.run.get(key, "none")) for one in plans))
         if len(given) > 1:
             raise UsageError(
-                f"its jobs have different values for {key} of the run ({', '.join(given)}); import"
-                " them one by one with --section"
+                f"{option}: its jobs have different values for {key} of the run"
+                f" ({', '.join(given)}); import them one by one with --section"
             )
         if key in plans[0].run:
             found[key] = plans[0].run[key]

@@ -11,18 +11,26 @@ import functools
 import math
 import re
 from fractions import Fraction
+from itertools import pairwise
 from pathlib import Path
 from typing import Any, get_args
 
 from spekctl import units
-from spekctl.errors import UsageError
-from spekctl.fio import ends, values, zones
+from spekctl.errors import UsageError, at
+from spekctl.fio import defaults, ends, normal, values, zones
 from spekctl.fio.jobfile import Job
 from spekctl.fio.options import ASYNCHRONOUS, MAPPED, NOT_NEEDED, REFUSED, SYNCHRONOUS
 from spekctl.fio.plan import Mix, Plan, Reader
 from spekctl.suggest import did_you_mean
 from spekctl.workload.model import LIMITS
-from spekctl.workload.values import FILL_PATTERN, SIZES_MAX, STREAMS_MAX, WriteHint
+from spekctl.workload.values import (
+    FILL_PATTERN,
+    IO_BYTES_MAX,
+    SECTOR,
+    SIZES_MAX,
+    STREAMS_MAX,
+    WriteHint,
+)
 
 RANDOM = ("randread", "randwrite", "randrw", "randtrim")
 SEQUENTIAL = ("read", "write", "rw", "readwrite", "trim")
@@ -66,22 +74,22 @@ PASSTHROUGH = (
 BATCH_MAX = LIMITS["batch"][1]
 NODES = Path("/sys/devices/system/node")
 
-# Options of which spek has one value, and why it has no other.
+# Options of which spek has fio's default only, and why it has no other value.
 _ONE_VALUE = {
-    "rw_sequencer": ("sequential", "each I/O has a place of its own"),
-    "bs_unaligned": ("0", "sizes are multiples of 512 bytes"),
-    "trim_percentage": ("0", "discards do not follow writes; make two jobs of it"),
-    "verify_only": ("0", "check what an earlier run wrote with `spekctl verify`"),
-    "cmd_type": ("nvme", "spek loads block devices"),
-    "num_range": ("1", "a discard has one range"),
-    "thinktime_iotime": ("0", "pauses are after each I/O"),
+    "rw_sequencer": "each I/O has a place of its own",
+    "bs_unaligned": "sizes are multiples of 512 bytes",
+    "trim_percentage": "discards do not follow writes; make two jobs of it",
+    "verify_only": "check what an earlier run wrote with `spekctl verify`",
+    "cmd_type": "spek loads block devices",
+    "num_range": "a discard has one range",
+    "thinktime_iotime": "pauses are after each I/O",
 }
 
 
 def refusals(job: Job, accept_direct: bool) -> list[str]:
     """A sentence for each option that spek does not have."""
     found = []
-    options = job.options
+    options = defaults.effective(job)[0].options
     engine = _engine(options.get("ioengine"))
     loads = engine in SYNCHRONOUS | ASYNCHRONOUS
     for name in options:
@@ -101,9 +109,7 @@ def refusals(job: Job, accept_direct: bool) -> list[str]:
             f"{cached[0]}: it asks for the page cache, which spek does not have; `spekctl fio"
             " --accept direct` imports the job without it"
         )
-    for name, (usual, why) in _ONE_VALUE.items():
-        if options.get(name, usual) != usual:
-            found.append(f"{name}: {why}")
+    found += [f"{name}: {why}" for name, why in _ONE_VALUE.items() if name in options]
     if not loads:
         found.append(f"ioengine: {engine} does not load a block device as spek does")
     # Of files with names there are as many as names.
@@ -123,15 +129,18 @@ def _engine(text: str | None) -> str:
     return "libaio" if name.startswith(("aio", "linuxaio")) else name
 
 
-def plan_of(job: Job) -> Plan:
-    """A job whose options are all known. UsageError for a value that cannot be mapped."""
-    plan = Plan()
+def plan_of(job: Job, streams_max: int = STREAMS_MAX) -> Plan:
+    """A job whose options are all known, as at most @streams_max streams where its clones allow
+    for it. UsageError for a value that cannot be mapped."""
+    simple = normal.of(job)
+    job, without_effect = defaults.effective(simple.job)
+    plan = Plan(mapped=without_effect, differences=simple.differences)
     options = Reader(job, plan)
     for name in job.options:
         if name in NOT_NEEDED:
             plan.not_needed[name] = NOT_NEEDED[name]
     clones = options.value("numjobs", values.positive) or 1
-    _arrivals(options, plan, clones, _streams(options, plan, clones))
+    _arrivals(options, plan, clones, _streams(options, plan, clones, streams_max))
     ends.set_length(options, plan, clones)
     _flushes(options, plan)
     _command_line(options, plan)
@@ -146,7 +155,7 @@ def plan_of(job: Job) -> Plan:
 # --- what is done, and where ---------------------------------------------------------------------
 
 
-def _streams(options: Reader, plan: Plan, clones: int) -> tuple[Mix, Mix]:
+def _streams(options: Reader, plan: Plan, clones: int, most: int) -> tuple[Mix, Mix]:
     """Fill in the streams, without names; return the block sizes of reads and of the others."""
     base = options.value("kb_base", values.whole) or 1024
     if base not in (1000, 1024):
@@ -219,34 +228,102 @@ def _streams(options: Reader, plan: Plan, clones: int) -> tuple[Mix, Mix]:
         increment *= devices
     options.went("offset_increment", "stream.start of each clone")
     alike = all(one["pattern"] not in ("sequential", "strided", "once") for one in parts)
-    if not alike and not increment and clones * len(parts) > STREAMS_MAX and kind in RANDOM:
+    if not alike and not increment and clones * len(parts) > most and kind in RANDOM:
         alike = True
         plan.differs(ONE_MAP)
     count = 1 if alike and not increment else clones
-    if count * len(parts) > STREAMS_MAX:
-        raise UsageError(
-            f"numjobs: its clones need {count * len(parts)} streams; at most {STREAMS_MAX} are"
-            " allowed"
-        )
     options.went("numjobs", "arrival.depth" if count == 1 else "a stream for each clone")
-    for clone in range(count):
+    for first, members in _groups(plan, count, most // len(parts)):
         for part in parts:
             stream = {**part, **where}
+            if members > 1:
+                stream["share"] *= members
             if align:
                 stream["align"] = align
-            if increment and clone and in_per_cent:
-                start = values.percent(str(stream.get("start", "0%"))) + clone * increment
-                if start >= 100:
-                    raise UsageError(f"offset_increment: clone {clone + 1} is beyond the device")
-                stream["start"] = f"{start}%"
-            elif increment and clone:
-                stream["start"] = stream.get("start", 0) + clone * increment
+            if increment and first + members > 1:
+                _place(stream, first, members, increment, in_per_cent)
+            _in_blocks(stream, plan, "size" if options.text("filesize") is None else "filesize")
             plan.streams.append(stream)
     if count > 1:
         plan.differs(CLONES)
     if 0 < share < 100 and not _has_rate(options):
         plan.differs(MIX)
     return sizes
+
+
+def _groups(plan: Plan, clones: int, most: int) -> list[tuple[int, int]]:
+    """The first clone of each stream, and how many it stands for: one, unless more are needed than
+    there can be streams."""
+    if clones > most:
+        plan.differs(
+            f"numjobs: {most} streams stand for {clones} clones; a stream covers all that its"
+            " clones do, with the I/Os and the depth of all"
+        )
+    count = min(clones, most)
+    marks = [place * clones // count for place in range(count + 1)]
+    return [(start, end - start) for start, end in pairwise(marks)]
+
+
+def _place(
+    stream: dict[str, Any], first: int, members: int, increment: int, in_per_cent: bool
+) -> None:
+    """Move a stream to the region of clones, from number @first on."""
+    size = stream.get("range")
+    if in_per_cent:
+        start = values.percent(str(stream.get("start", "0%"))) + first * increment
+        if start + (members - 1) * increment >= 100:
+            raise UsageError(f"offset_increment: clone {first + members} is beyond the device")
+        stream["start"] = f"{start}%"
+        if members > 1 and isinstance(size, str):
+            end = min(100, start + (members - 1) * increment + values.percent(size))
+            stream["range"] = f"{end - start}%"
+    else:
+        stream["start"] = stream.get("start", 0) + first * increment
+        if members > 1 and isinstance(size, int):
+            stream["range"] = size + (members - 1) * increment
+    if members > 1 and size is not None and isinstance(size, str) != in_per_cent:
+        raise UsageError(
+            "offset_increment: more clones than there can be streams need a size in the same unit,"
+            " bytes or per cent"
+        )
+
+
+def _in_blocks(stream: dict[str, Any], plan: Plan, amount: str) -> None:
+    """Round a place and a size in bytes down to whole blocks; @amount: the option of the size."""
+    if stream["pattern"] == "write-pointer":
+        return
+    sizes = [size for size, _ in ends.mix_of(stream)]
+    unit = stream.get("align") or math.gcd(*sizes, stream.get("stride", 0))
+    block = units.format_bytes(unit)
+    size = stream.get("range")
+    if isinstance(size, int):
+        if size < max(sizes):
+            raise UsageError(
+                f"{amount}: {size} bytes have no room for a block of"
+                f" {units.format_bytes(max(sizes))}"
+            )
+        if size % unit:
+            stream["range"] = size // unit * unit
+            plan.differs(
+                f"{amount}: {size} bytes are not a multiple of {block}; {stream['range']} are used,"
+                " as by fio's random jobs. Its sequential ones end a block later if the device does"
+                " not end before"
+            )
+    start = stream.get("start", 0)
+    if isinstance(start, int) and start % unit:
+        # A sequential job goes from block to block wherever it starts.
+        if stream["pattern"] == "sequential" and start % SECTOR == 0 and "align" not in stream:
+            stream["align"] = math.gcd(unit, start)
+        else:
+            stream["start"] = start // unit * unit
+            plan.differs(
+                f"offset: byte {start} is not a multiple of {block}, and I/Os start at byte"
+                f" {stream['start']}; those of fio are not aligned to their size"
+            )
+    for zone in stream.get("zones", []):
+        if isinstance(zone["size"], int) and zone["size"] % unit:
+            plan.differs(f"random_distribution: sizes of zones are rounded down to {block}")
+            zone["size"] = zone["size"] // unit * unit
 
 
 def _differ_by_direction(options: Reader) -> bool:
@@ -337,18 +414,36 @@ def _given_sizes(options: Reader, base: int, second: int) -> tuple[Mix, Mix]:
     for name, parse in (("bssplit", _split_mix), ("bsrange", _range_mix)):
         text = options.text(name)
         if text is not None:
+            # An empty direction keeps the block size, whatever it is.
             found = [
-                options.named(name, functools.partial(parse, one, base)) for one in text.split(",")
+                options.named(name, functools.partial(parse, one, base)) if one.strip() else plain
+                for one, plain in zip(values.by_direction(text), _plain(options, base), strict=True)
             ]
-            return found[0], found[min(second, len(found) - 1)]
-    given = options.value(
-        "bs", lambda text: [values.size(one or "4k", base) for one in text.split(",")]
+            return found[0], found[second]
+    plain = _plain(options, base)
+    return plain[0], plain[second]
+
+
+def _plain(options: Reader, base: int) -> list[Mix]:
+    """The sizes of bs, for each direction."""
+    text = options.text("bs") or "4k"
+    sizes = options.named(
+        "bs", lambda: [values.size(one or "4k", base) for one in values.by_direction(text)]
     )
-    sizes = given or [4096]
-    for one in sizes:
-        if one == 0 or one % 512:
-            raise UsageError(f"bs: {one} bytes are not a multiple of 512")
-    return [(sizes[0], 1)], [(sizes[min(second, len(sizes) - 1)], 1)]
+    with at("bs"):
+        return [[(_checked(one), 1)] for one in sizes]
+
+
+def _checked(size: int) -> int:
+    """A block size that an I/O can have."""
+    if size == 0 or size % SECTOR:
+        raise UsageError(f"{size} bytes are not a multiple of {SECTOR}")
+    if size > IO_BYTES_MAX:
+        raise UsageError(
+            f"{units.format_bytes(size)} is more than an I/O of spek can have,"
+            f" {units.format_bytes(IO_BYTES_MAX)}"
+        )
+    return size
 
 
 def _range_mix(text: str, base: int) -> Mix:
@@ -359,6 +454,7 @@ def _range_mix(text: str, base: int) -> Mix:
     first, last = values.size(low, base), values.size(high, base)
     if not first or first > last or first % 512:
         raise UsageError(f"'{text}' is not a range of multiples of 512")
+    _checked(last // first * first)
     count = last // first
     # Each size stands for as many as need be, and is the middle of these.
     step = -(-count // SIZES_MAX)
@@ -367,18 +463,28 @@ def _range_mix(text: str, base: int) -> Mix:
 
 
 def _split_mix(text: str, base: int) -> Mix:
-    """``4k/60:64k/40``; entries without a share have equal parts of what is left."""
-    entries = [one.partition("/") for one in text.split(":")]
-    given = [values.percent(share) for _, _, share in entries if share]
-    left, without = 100 - sum(given), len(entries) - len(given)
-    if left < 0 or (left and not without):
-        raise UsageError(f"the shares of '{text}' sum to {sum(given)}, not to 100")
-    scale = max(1, without)
-    found = [
-        (values.size(size, base), values.percent(share) * scale if share else left)
-        for size, _, share in entries
+    """``4k/60:64k/40``; entries without a share, or with 0, have equal parts of what is left. Where
+    none is without, fio adds the shares up from the smallest to 100, and the last takes the rest.
+    """
+    entries = [
+        (values.size(size, base), values.percent(share or "0"))
+        for size, _, share in (one.partition("/") for one in text.split(":"))
     ]
-    found = [(size, weight) for size, weight in found if weight]
+    left = 100 - sum(share for _, share in entries)
+    without = sum(not share for _, share in entries)
+    if left < 0 and without:
+        raise UsageError(f"the shares of '{text}' sum to {100 - left}, and sizes have none left")
+    found: Mix = []
+    if without:
+        found = [(size, share * without or left) for size, share in entries]
+    else:
+        room = 100
+        for place, (size, share) in enumerate(sorted(entries, key=lambda one: one[1]), start=1):
+            found.append((size, room if place == len(entries) else min(share, room)))
+            room -= found[-1][1]
+        order = [size for size, _ in entries]
+        found.sort(key=lambda one: order.index(one[0]))
+    found = [(_checked(size), weight) for size, weight in found if weight]
     divisor = math.gcd(*(weight for _, weight in found))
     return [(size, weight // divisor) for size, weight in found]
 
@@ -646,16 +752,20 @@ def _flushes(options: Reader, plan: Plan) -> None:
     plan.differs(FLUSHES)
 
 
-def _cpus_of_nodes(options: Reader) -> list[int]:
-    """The CPUs that the nodes have on this machine."""
+def _cpus_of_nodes(options: Reader) -> str | None:
+    """The CPUs of NUMA nodes, as a list; of nodes that this machine does not have, as the shell of
+    another one finds them. None: all."""
+    if options.text("numa_cpu_nodes") == "all":
+        return None
+    nodes = options.value("numa_cpu_nodes", units.parse_cpu_list)
     found: set[int] = set()
-    for node in options.value("numa_cpu_nodes", units.parse_cpu_list):
-        try:
-            text = (NODES / f"node{node}/cpulist").read_text()
-        except OSError as error:
-            raise UsageError(f"numa_cpu_nodes: this machine has no node {node}") from error
-        found |= set(units.parse_cpu_list(text.strip()))
-    return sorted(found)
+    try:
+        for node in nodes:
+            found |= set(units.parse_cpu_list((NODES / f"node{node}/cpulist").read_text().strip()))
+    except OSError:
+        listed = " ".join(f"{NODES}/node{one}/cpulist" for one in nodes)
+        return f"$(cat {listed} | paste -sd,)"
+    return units.format_cpu_list(sorted(found))
 
 
 def _command_line(options: Reader, plan: Plan) -> None:
@@ -681,7 +791,8 @@ def _command_line(options: Reader, plan: Plan) -> None:
         listed = [cpu for cpu in range(int(mask).bit_length()) if mask >> cpu & 1]
         plan.command_line.append(f"--cpus {units.format_cpu_list(listed)}")
     elif options.text("numa_cpu_nodes") is not None:
-        plan.command_line.append(f"--cpus {units.format_cpu_list(_cpus_of_nodes(options))}")
+        of_nodes = _cpus_of_nodes(options)
+        plan.command_line += [f"--cpus {of_nodes}"] if of_nodes is not None else []
     if cpus is not None:
         listed = options.value("cpus_allowed", units.parse_cpu_list)
         plan.command_line.append(f"--cpus {units.format_cpu_list(listed)}")
@@ -703,7 +814,7 @@ def _command_line(options: Reader, plan: Plan) -> None:
         one.get("read", "0%") != "0%" for one in plan.streams
     ):
         plan.differs(UNCHECKED)
-    for name in ("do_verify", "verify_only", "experimental_verify"):
+    for name in ("do_verify", "experimental_verify"):
         options.went(name, "--verify")
     if not options.flag("direct"):
         plan.differs(CACHE)
@@ -712,12 +823,10 @@ def _command_line(options: Reader, plan: Plan) -> None:
         options.went(name, "run.data")
     for name in ("direct", "buffered", "nrfiles"):
         options.went(name, "nothing: there is neither a page cache nor a file")
-    for name in ("rw_sequencer", "bs_unaligned", "trim_percentage", "num_range", "zonemode"):
-        if name not in plan.mapped:
-            options.went(name, "nothing: it has the value that spek has")
-    for name in ("rate_ignore_thinktime", "io_submit_mode", "thinktime_iotime"):
+    if "zonemode" not in plan.mapped:
+        options.went("zonemode", "nothing: it has the value that spek has")
+    for name in ("rate_ignore_thinktime", "io_submit_mode"):
         options.went(name, "nothing: arrivals wait for nothing")
-    for name in ("cmd_type", "numa_cpu_nodes"):
-        options.went(name, "--device" if name == "cmd_type" else "--cpus")
+    options.went("numa_cpu_nodes", "--cpus")
     for name in ("stonewall", "wait_for"):
         options.went(name, "a step of its own")

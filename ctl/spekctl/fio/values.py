@@ -167,10 +167,6 @@ def size(text: str, kb_base: int = 1024) -> int:
     if calculated is not None:
         return calculated
     value, unit = _split(text, "size")
-    if unit == "z":
-        if value:
-            raise UsageError(f"'{text}' is a number of zones; write their size in bytes")
-        return 0
     value *= factor(unit)
     if value > U64_MAX:
         raise UsageError(f"'{text}' is more than 16 EiB")

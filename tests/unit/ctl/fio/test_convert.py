@@ -16,6 +16,7 @@ from spekctl.workload import file
 from spekctl.workload.layout import Target
 from spekctl.workload.options import Options
 from spekctl.workload.resolve import resolve
+from spekctl.workload.values import STREAMS_MAX
 
 
 @pytest.mark.parametrize("name", NAMES)
@@ -194,6 +195,16 @@ def test_jobs_that_end_by_their_size_are_counted_together(tmp_path: Path) -> Non
     assert convert.SUM in found.differences
     open_end = imported(tmp_path, HEAD + "size=1m\n[k]\ndirect=1\n")
     assert "count" not in tables(open_end)["run"] and convert.SUM not in open_end.differences
+
+
+def test_jobs_share_the_streams_that_there_can_be(tmp_path: Path) -> None:
+    text = HEAD + "rw=read\nnumjobs=40\nruntime=5\n[k]\ndirect=1\nrw=write\nnumjobs=60\n"
+    made = imported(tmp_path, text + "runtime=5\n[l]\ndirect=1\nrw=read\nruntime=5\n")
+    names = [one.arrival for one in made.workload.stream]
+    assert len(names) == STREAMS_MAX and names.count("l") == 1
+    assert min(names.count("j"), names.count("k")) > 16
+    assert [one.depth for one in made.workload.arrival] == [40, 60, 1]
+    assert sum("stand for" in one for one in made.differences) == 2
 
 
 def test_a_run_has_the_smallest_batches_of_its_jobs(tmp_path: Path) -> None:

@@ -34,7 +34,7 @@ def given(made: Plan, option: str) -> list[str]:
         ({"size": "50%"}, None),
         ({"size": "1m", "io_size": "50%"}, None),
         ({"size": "1m", "number_ios": 10, "numjobs": 2}, 20),
-        ({"size": 1024}, 1),
+        ({"size": 5120}, 1),
         ({"size": "1m", "runtime": 5}, None),
         ({}, None),
     ],

@@ -22,7 +22,8 @@ from spekctl.workload import file
 from spekctl.workload.model import WorkloadFile
 
 PER_CENT = st.integers(1, 99)
-BYTES = st.integers(1, 1 << 20).map(lambda n: n * 4096)
+# Whole blocks of all SIZES, as of all that can run.
+BYTES = st.integers(1, 1 << 12).map(lambda n: n << 20)
 SIZES = st.sampled_from([512, 4096, 8192, 65536, 1 << 20])
 
 

@@ -6,6 +6,8 @@ from __future__ import annotations
 import json
 import os
 import re
+import subprocess
+from collections import Counter
 from fractions import Fraction
 from pathlib import Path
 from typing import Any
@@ -16,10 +18,15 @@ from hypothesis import strategies as st
 from lib.ctl.fio_jobs import HEAD, fio, imported, places, plan, stream, tables
 
 from spekctl.errors import UsageError
+from spekctl.fio import ends, values
 from spekctl.fio import job as fio_job
+from spekctl.fio.defaults import NEEDS
 from spekctl.fio.jobfile import Job
 from spekctl.fio.options import REFUSED
 from spekctl.fio.plan import Plan
+from spekctl.workload.layout import Target
+from spekctl.workload.options import Options
+from spekctl.workload.resolve import resolve
 from spekctl.workload.values import DATA_KEYS, SIZES_MAX, STREAMS_MAX
 
 
@@ -184,7 +191,109 @@ def test_weights_of_sizes_are_in_proportion(parts: list[int]) -> None:
 
 def test_sizes_without_a_share_have_equal_parts_of_the_rest() -> None:
     made = plan(rw="randread", bssplit="4k/50:8k:16k/:32k/0")
-    assert shares_of(made) == {4096: 2, 8192: 1, 16384: 1}
+    assert shares_of(made) == {4096: 3, 8192: 1, 16384: 1, 32768: 1}
+
+
+@pytest.mark.parametrize(
+    "split",
+    [
+        "4k/49:8k/50",
+        "4k/49:8k/30:16k/10",
+        "4k/60:8k/60",
+        "4k/60:8k/50:16k/40",
+        "4k/50:8k:16k/:32k/0",
+        "4k/0:8k/0",
+        "4k/10",
+    ],
+)
+def test_shares_that_do_not_sum_to_100_are_those_of_fio(tmp_path: Path, split: str) -> None:
+    made = plan(rw="randread", bssplit=split).streams[0]
+    listed = made.get("sizes") or [{"size": made["size"], "share": 1}]
+    total, log = sum(one["share"] for one in listed), tmp_path / "log"
+    words = ("--rw=randread", "--norandommap", "--size=400m", "--number_ios=4000", "--thread")
+    fio("--name=a", "--ioengine=null", *words, f"--bssplit={split}", f"--write_iolog={log}")
+    seen = Counter(int(one.split()[4]) for one in log.read_text().splitlines() if " read " in one)
+    assert set(seen) == {one["size"] for one in listed}
+    for one in listed:
+        assert seen[one["size"]] / 4000 == pytest.approx(one["share"] / total, abs=0.04)
+
+
+@pytest.mark.parametrize(
+    ("options", "reads", "writes"),
+    [
+        ({"bssplit": "8k/90:16k/10,,"}, {8192, 16384}, {4096}),
+        ({"bssplit": ",8k/100"}, {4096}, {8192}),
+        ({"bssplit": "8k/100,", "bs": "64k"}, {8192}, {65536}),
+        ({"bsrange": "8k-8k,"}, {8192}, {4096}),
+        ({"bsrange": ",8k-16k"}, {4096}, {8192, 16384}),
+        ({"bs": "8k,"}, {8192}, {4096}),
+        ({"bs": ",8k"}, {4096}, {8192}),
+    ],
+)
+def test_an_empty_direction_has_the_sizes_of_fio(
+    tmp_path: Path, options: dict[str, str], reads: set[int], writes: set[int]
+) -> None:
+    made = plan(rw="randrw", **options)
+    for part, expected in zip(made.streams, (reads, writes), strict=True):
+        assert {size for size, _ in ends.mix_of(part)} == expected
+    log = tmp_path / "log"
+    words = [f"--{name}={value}" for name, value in options.items()]
+    words += ["--size=8m", "--rw=randrw", "--thread", f"--write_iolog={log}"]
+    fio("--name=a", "--ioengine=null", *words)
+    lines = [one.split() for one in log.read_text().splitlines()]
+    for kind, expected in (("read", reads), ("write", writes)):
+        assert {int(one[4]) for one in lines if one[2:3] == [kind]} >= expected
+
+
+@pytest.mark.parametrize(
+    ("options", "start", "size"),
+    [
+        ("rw=randread\nsize=10000\n", 0, 8192),
+        ("rw=randread\nsize=100000\noffset=8k\n", 8192, 98304),
+        ("rw=randread\nsize=16k\noffset=1000\n", 0, 16384),
+        ("rw=read\nsize=10000\noffset=1000\n", 0, 8192),
+        ("rw=read\nfilesize=20000\noffset=4k\n", 4096, 12288),
+    ],
+)
+def test_places_that_are_no_whole_blocks_are_rounded_down(
+    tmp_path: Path, options: str, start: int, size: int
+) -> None:
+    made = imported(tmp_path, HEAD + "bs=4k\nruntime=5\n" + options)
+    found = stream(made)
+    assert (found.get("start", 0), found["range"], found.get("align")) == (start, size, None)
+    told = "\n".join(made.differences)
+    assert ("size: " in told) == (str(size) not in ("16384",))
+    assert ("offset: byte 1000 is not a multiple of 4 KiB" in told) == ("offset=1000" in options)
+    resolve(made.workload, Options(available_cpus=[0]), [Target("/dev/sdx", 8, 0, 1 << 30, 512)])
+
+
+def test_fio_rounds_the_size_of_a_random_job_down(tmp_path: Path) -> None:
+    (tmp_path / "f").write_bytes(bytes(1 << 20))
+    log = tmp_path / "log"
+    words = (f"--filename={tmp_path}/f", "--bs=4k", "--size=10000", f"--write_iolog={log}")
+    for rw, blocks in (("randread", 2), ("read", 3)):
+        log.unlink(missing_ok=True)
+        assert fio("--name=a", "--thread", *words, f"--rw={rw}").returncode == 0
+        assert log.read_text().count(" read ") == blocks
+
+
+def test_sequential_blocks_begin_where_fio_begins(tmp_path: Path) -> None:
+    """A start of whole sectors is kept: I/Os that are not aligned are what is measured."""
+    text = HEAD + "rw=read\nbs=4k\noffset=512\nsize=16k\n"
+    made = imported(tmp_path, text)
+    assert stream(made) == {
+        **{"read": "100%", "pattern": "sequential", "size": 4096},
+        **{"start": 512, "range": 16384, "align": 512},
+    }
+    (seen,) = places(tmp_path, text)
+    assert [place for _, place in seen] == [512 + 4096 * index for index in range(4)]
+    assert not any("offset" in one for one in made.differences)
+
+
+def test_zones_of_a_distribution_are_whole_blocks() -> None:
+    made = plan(rw="randread", random_distribution="zoned_abs:60/10000:40/1m", size="4m")
+    assert [one["size"] for one in made.streams[0]["zones"]] == [8192, 1 << 20]
+    assert any("sizes of zones are rounded down" in one for one in made.differences)
 
 
 def test_a_range_has_as_many_sizes_as_a_stream_can_have() -> None:
@@ -375,8 +484,15 @@ def test_cpus_of_a_node_are_those_of_this_machine(
     (tmp_path / "node1/cpulist").write_text("4-7,12\n")
     monkeypatch.setattr(fio_job, "NODES", tmp_path)
     assert "--cpus 4-7,12" in plan(numa_cpu_nodes=1).command_line
-    with pytest.raises(UsageError, match="numa_cpu_nodes: this machine has no node 2"):
-        plan(numa_cpu_nodes="1-2")
+    (other,) = plan(numa_cpu_nodes="1-2").command_line
+    assert other == f"--cpus $(cat {tmp_path}/node1/cpulist {tmp_path}/node2/cpulist | paste -sd,)"
+    (tmp_path / "node2").mkdir()
+    (tmp_path / "node2/cpulist").write_text("9\n")
+    done = subprocess.run(
+        ["bash", "-c", f"echo {other}"], capture_output=True, text=True, check=True
+    )
+    assert done.stdout == "--cpus 4-7,12,9\n"
+    assert plan(numa_cpu_nodes="all").command_line == []
 
 
 def test_files_with_names_are_as_many_as_names(tmp_path: Path) -> None:
@@ -399,8 +515,34 @@ def test_clones_that_are_alike_are_one_stream() -> None:
     made = plan(rw="randread", norandommap=None, iodepth=8, numjobs=1000)
     assert (len(made.streams), made.arrivals[0]["depth"]) == (1, 8000)
     assert len(plan(rw="write", numjobs=STREAMS_MAX).streams) == STREAMS_MAX
-    with pytest.raises(UsageError, match=f"numjobs: its clones need {STREAMS_MAX + 1} streams"):
-        plan(rw="write", numjobs=STREAMS_MAX + 1)
+    many = plan(rw="write", numjobs=100, iodepth=4)
+    assert (len(many.streams), many.arrivals[0]["depth"]) == (STREAMS_MAX, 400)
+    assert sum(one["share"] for one in many.streams) == 100 * 100
+    assert any("64 streams stand for 100 clones" in one for one in many.differences)
+    assert len(plan(rw="rw", numjobs=100).streams) == STREAMS_MAX
+
+
+@pytest.mark.parametrize(
+    ("offset", "increment", "size", "first", "last"),
+    [
+        ("4k", "1m", "1m", 4096, 4096 + (100 << 20)),
+        ("0", "2m", "512k", 0, (198 << 20) + (512 << 10)),
+    ],
+)
+def test_streams_for_several_clones_cover_what_those_do(
+    offset: str, increment: str, size: str, first: int, last: int
+) -> None:
+    made = plan(rw="write", numjobs=100, offset=offset, offset_increment=increment, size=size)
+    ends_of = [one["start"] + one["range"] for one in made.streams if one.get("start")]
+    assert len(made.streams) == STREAMS_MAX
+    assert made.streams[0].get("start", 0) == first and max(ends_of) == last
+    alone = [one["range"] for one in made.streams if one["share"] == 100]
+    assert len(alone) == 2 * STREAMS_MAX - 100 and set(alone) == {values.size(size)}
+    in_per_cent = plan(rw="write", numjobs=99, offset_increment="1%", size="1%").streams
+    spans = [int(one["range"][:-1]) for one in in_per_cent]
+    assert sum(spans) == 99 and in_per_cent[-1]["start"] == f"{99 - spans[-1]}%"
+    with pytest.raises(UsageError, match="more clones than there can be streams need a size"):
+        plan(rw="write", numjobs=100, offset_increment="1m", size="50%")
 
 
 def test_more_clones_than_streams_share_an_order() -> None:
@@ -433,7 +575,7 @@ def test_clones_start_per_cent_after_one_another(tmp_path: Path) -> None:
         ({"numjobs": 0}, "numjobs: '0' is not a whole number from 1"),
         ({"iodepth": 0}, "iodepth: '0' is not a whole number from 1"),
         ({"kb_base": 512}, "kb_base: it is 1000 or 1024, not 512"),
-        ({"rw": "randread", "bssplit": "4k/40:8k/50"}, "sum to 90, not to 100"),
+        ({"rw": "randread", "bssplit": "4k/60:8k/50:1m"}, "sum to 110, and sizes have none left"),
         ({"bsrange": "8k-4k"}, "bsrange: '8k-4k' is not a range of multiples of 512"),
         ({"bsrange": "4k"}, "bsrange: '4k' is not a range"),
         ({"bs": "4k,0"}, "bs: 0 bytes are not a multiple of 512"),
@@ -479,8 +621,10 @@ def test_a_value_that_cannot_be_mapped_is_refused(options: dict[str, Any], sente
 def test_every_refused_option_is_refused_by_its_name() -> None:
     for name, why in REFUSED.items():
         for accept in (False, True):
-            one = Job("j", {"ioengine": "libaio", name: "1"})
-            assert fio_job.refusals(one, accept) == [f"{name}: {why}"]
+            needed = NEEDS.get(name, ())[:1]
+            needed += NEEDS.get("".join(needed), ())[:1]
+            one = Job("j", {"ioengine": "libaio", name: "7", **dict.fromkeys(needed, "7")})
+            assert f"{name}: {why}" in fio_job.refusals(one, accept)
 
 
 def test_an_engine_is_refused_and_its_options_are_not() -> None:

@@ -131,7 +131,10 @@ def test_zones_of_no_mode_have_no_effect() -> None:
             "percentage_random: I/Os are at the write pointers",
         ),
         ({"zonemode": "zbd", "rw": "write", "offset": "1g"}, "offset: a job that writes zones"),
-        ({"zonemode": "zbd", "size": "3z"}, "size: '3z' is a number of zones; write their size"),
+        (
+            {"zonemode": "zbd", "size": "3z"},
+            "size: '3z' is a number of zones, and neither zonesize",
+        ),
     ],
 )
 def test_what_zones_do_not_have_is_refused(options: dict[str, Any], sentence: str) -> None:

@@ -1,0 +1,96 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Options that a job gives without effect: off, at fio's default, or without the option that they
+refine. Only those matter here whose other values are refused."""
+
+from __future__ import annotations
+
+from spekctl.errors import UsageError
+from spekctl.fio import values
+from spekctl.fio.jobfile import Job
+
+# What fio does without the option, by its own list; 0 is off for a number without a default.
+DEFAULTS = {
+    **dict.fromkeys(("file_append", "fill_device", "replay_no_stall", "read_iolog_chunked"), "0"),
+    **dict.fromkeys(("ignore_zone_limits", "cgroup_nodelete", "readfua", "writefua"), "0"),
+    **dict.fromkeys(("flow", "flow_id", "write_barrier", "stream_id", "uid", "gid"), "0"),
+    **dict.fromkeys(("cmdprio_percentage", "cmdprio", "verify_state_load", "replay_align"), "0"),
+    **dict.fromkeys(("trim_backlog", "trim_backlog_batch", "sync_file_range", "ramp_size"), "0"),
+    **dict.fromkeys(
+        ("zone_reset_threshold", "zone_reset_frequency", "random_sequence_stride"), "0"
+    ),
+    **dict.fromkeys(("flow_watermark", "thinkcycles", "fdp", "priohint"), "0"),
+    **dict.fromkeys(("thinktime_iotime", "trim_percentage", "bs_unaligned", "verify_only"), "0"),
+    "replay_scale": "1",
+    "replay_time_scale": "100",
+    "num_range": "1",
+    "sg_write_mode": "write",
+    "dataplacement": "none",
+    "filename_format": "$jobname.$jobnum.$filenum",
+    "rw_sequencer": "sequential",
+    "cmd_type": "nvme",
+}
+
+_REPLAYED = ("read_iolog",)
+_PLACED = ("fdp", "dataplacement")
+_PRIORITIES = ("cmdprio_percentage", "cmdprio_bssplit")
+# Option -> those of which the job has to have one, not off, for the option to have an effect.
+NEEDS: dict[str, tuple[str, ...]] = {
+    **dict.fromkeys(("replay_no_stall", "replay_redirect", "replay_scale"), _REPLAYED),
+    **dict.fromkeys(("replay_align", "replay_time_scale", "replay_skip"), _REPLAYED),
+    **dict.fromkeys(("read_iolog_chunked", "merge_blktrace_file"), _REPLAYED),
+    **dict.fromkeys(("merge_blktrace_scalars", "merge_blktrace_iters"), ("merge_blktrace_file",)),
+    **dict.fromkeys(("plids", "plid_select", "dp_scheme"), _PLACED),
+    **dict.fromkeys(("cmdprio", "cmdprio_class"), _PRIORITIES),
+    **dict.fromkeys(("cgroup_nodelete", "cgroup_weight"), ("cgroup",)),
+    **dict.fromkeys(("flow_id", "flow_watermark"), ("flow",)),
+    **dict.fromkeys(("trim_backlog", "trim_backlog_batch"), ("trim_percentage",)),
+    "zone_reset_threshold": ("zone_reset_frequency",),
+    "zone_reset_frequency": ("zone_reset_threshold",),
+    "steadystate_check_interval": ("steadystate",),
+    "thinkcycles": ("thinktime",),
+    "verify_state_load": ("verify",),
+}
+# An amount of 0 is one that is not given.
+_AMOUNTS = ("size", "io_size", "filesize")
+
+OFF = "nothing: it has fio's default, or is off"
+ALL = "nothing: 0 is the whole device, as in fio"
+
+
+def effective(job: Job) -> tuple[Job, dict[str, str]]:
+    """The job without options that have no effect, and why each has none."""
+    kept = dict(job.options)
+    # Where it is given, jobs that start with this end with it.
+    known = DEFAULTS | {"exitall": "0"}
+    notes: dict[str, str] = {}
+    for name, text in job.options.items():
+        if name in _AMOUNTS and _is(text, "0"):
+            notes[name] = ALL
+        elif name in known and _is("1" if text is None else text, known[name]):
+            notes[name] = OFF
+    for name in notes:
+        del kept[name]
+    # An option that is needed may need another one itself.
+    while useless := [
+        name
+        for name in kept
+        if name in NEEDS and not any(one in kept and not _is(kept[one], "0") for one in NEEDS[name])
+    ]:
+        for name in useless:
+            del kept[name]
+            notes[name] = "no effect without " + " or ".join(NEEDS[name]) + ", as in fio"
+    return Job(job.name, kept), notes
+
+
+def _is(text: str | None, usual: str) -> bool:
+    """True for the value @usual in any of fio's notations."""
+    if text is None:
+        return False
+    if not usual.isdecimal():
+        return text == usual
+    if text.endswith("%"):
+        return False
+    try:
+        return all(values.size(one or "0") == int(usual) for one in text.split(":"))
+    except UsageError:
+        return False

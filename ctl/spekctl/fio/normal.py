@@ -1,0 +1,160 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""A job in fewer notations, by options of fio that mean the same: sizes in zones as bytes, a range
+of delays as one delay, blocks larger than an I/O of spek as several I/Os."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from spekctl import units
+from spekctl.errors import UsageError
+from spekctl.fio import values
+from spekctl.fio.jobfile import Job
+from spekctl.fio.options import SYNCHRONOUS
+from spekctl.workload.values import IO_BYTES_MAX, SECTOR
+
+BLOCKS = Path("/sys/class/block")
+_IN_ZONES = ("size", "io_size", "offset", "offset_increment", "zoneskip")
+_LARGE = ("read", "write", "rw", "readwrite", "trim", "randread", "randwrite", "randrw", "randtrim")
+NO_ZONES = "a number of zones is 0 bytes in fio without zonemode"
+
+
+@dataclass(slots=True)
+class Normal:
+    """A job in fewer notations, and what the change of notation does not keep."""
+
+    job: Job
+    differences: list[str] = field(default_factory=list)
+
+
+def of(job: Job) -> Normal:
+    """@job in fewer notations; its options keep their order. UsageError names the option."""
+    found = Normal(Job(job.name, dict(job.options)))
+    _zones(found)
+    _delay(found)
+    _pieces(found)
+    return found
+
+
+def _zones(found: Normal) -> None:
+    """4z as bytes."""
+    options = found.job.options
+    for name in _IN_ZONES:
+        number = re.fullmatch(r"([0-9]+)z", (options.get(name) or "").strip().lower())
+        if number is None:
+            continue
+        count = int(number[1])
+        if (options.get("zonemode") or "none") == "none":
+            if count:
+                found.differences.append(f"{name}: {NO_ZONES}")
+            options[name] = "0"
+            continue
+        zone = _zone_bytes(options) if count else 1
+        if not zone:
+            raise UsageError(
+                f"{name}: '{options[name]}' is a number of zones, and neither zonesize nor the"
+                " device, if it is one of this machine, says how large they are; give zonesize"
+            )
+        options[name] = str(count * zone)
+
+
+def _zone_bytes(options: dict[str, str | None]) -> int:
+    """The size of a zone; 0 if it is not known."""
+    given = options.get("zonesize")
+    if given:
+        return values.size(given, values.whole(options.get("kb_base") or "1024"))
+    name = Path((options.get("filename") or "").partition(":")[0]).name
+    queue = BLOCKS / name / "queue"
+    try:
+        if not name or (queue / "zoned").read_text().strip() == "none":
+            return 0
+        return int((queue / "chunk_sectors").read_text()) * SECTOR
+    except (OSError, ValueError):
+        return 0
+
+
+def _delay(found: Normal) -> None:
+    """startdelay=5-10: fio draws the delay of each job and clone from the range."""
+    options = found.job.options
+    text = options.get("startdelay") or ""
+    low, dash, high = text.partition("-")
+    if not dash or not low:
+        return
+    try:
+        first, last = (values.duration_ns(one.strip(), "s") for one in (low, high))
+    except UsageError as error:
+        raise UsageError(f"startdelay: {error.message}") from error
+    if first > last:
+        raise UsageError(f"startdelay: '{text}' is not a range of times")
+    middle_us = (first + last) // 2000
+    options["startdelay"] = f"{middle_us}us"
+    if first != last:
+        found.differences.append(
+            f"it starts after {units.format_duration(middle_us * 1000)}, the middle of startdelay;"
+            " fio draws the delay of each job"
+        )
+
+
+def _pieces(found: Normal) -> None:
+    """Blocks that are larger than an I/O can be, as several I/Os in sequence."""
+    options = found.job.options
+    text = options.get("bs")
+    if text is None or any(options.get(one) for one in ("bssplit", "bsrange")):
+        return
+    base = values.whole(options.get("kb_base") or "1024")
+    if base not in (1000, 1024):
+        return
+    try:
+        sizes = {values.size(one, base) for one in text.split(",") if one.strip()}
+    except UsageError:
+        return
+    if not sizes or max(sizes) <= IO_BYTES_MAX:
+        return
+    kind, _, suffix = (options.get("rw") or "read").partition(":")
+    (size, *others) = sizes
+    count = next(
+        (one for one in range(2, 4096) if size % one == 0 and size // one <= IO_BYTES_MAX), 0
+    )
+    random = kind.startswith("rand")
+    reason = (
+        "its directions have different sizes"
+        if others or "," in text
+        else "it is no multiple of a size that an I/O can have"
+        if not count or size // count % SECTOR
+        else "the gap between them"
+        if suffix and not random
+        else "zones"
+        if (options.get("zonemode") or "none") != "none"
+        else "the pauses between them"
+        if (options.get("thinktime") or "0").strip("0") != ""
+        else ""
+        if kind in _LARGE
+        else f"rw={kind}"
+    )
+    if reason:
+        raise UsageError(
+            f"bs: an I/O of spek has at most {units.format_bytes(IO_BYTES_MAX)}, and it does not"
+            f" divide blocks of {units.format_bytes(max(sizes))} here: {reason}"
+        )
+    options["bs"] = str(size // count)
+    engine = (options.get("ioengine") or "psync").partition(",")[0]
+    depth = values.positive(options.get("iodepth") or "1")
+    if engine in SYNCHRONOUS:
+        options["ioengine"], depth = "libaio", 1
+    options["iodepth"] = str(depth * count)
+    if random:
+        options["rw"] = f"{kind}:{count * values.positive(suffix or '1')}"
+    for name in ("rate_iops", "rate_iops_min", "number_ios", "fsync", "fdatasync"):
+        given = options.get(name)
+        if given:
+            parts = given.split(",")
+            options[name] = ",".join(
+                str(count * values.size(one, base)) if one.strip() else "" for one in parts
+            )
+    found.differences.append(
+        f"bs: blocks of {units.format_bytes(size)} are sent as {count} I/Os of"
+        f" {units.format_bytes(size // count)} each, at {count} times the depth; figures are those"
+        " of these I/Os"
+    )

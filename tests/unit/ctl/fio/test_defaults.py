@@ -1,0 +1,99 @@
+# SPDX-License-Identifier: GPL-2.0
+"""Options that are given and change nothing, by fio's own defaults."""
+
+from __future__ import annotations
+
+import pytest
+from lib.ctl.fio_jobs import fio, plan
+
+from spekctl.fio import defaults
+from spekctl.fio import job as fio_job
+from spekctl.fio.jobfile import Job
+from spekctl.fio.options import REFUSED
+
+ENGINES = ("libaio", "io_uring", "io_uring_cmd", "sg")
+# Of a fio later than Debian's, which does not tell their defaults.
+LATER = frozenset(
+    (
+        *("dataplacement", "dp_scheme", "fdp", "plids", "plid_select", "priohint", "num_range"),
+        *("flow_watermark", "thinkcycles", "random_sequence_stride", "steadystate_check_interval"),
+    )
+)
+# Those whose value is a text, or has no value that is off.
+NO_DEFAULT = frozenset(
+    (
+        *("directory", "read_iolog", "replay_redirect", "replay_skip", "merge_blktrace_file"),
+        *("merge_blktrace_scalars", "merge_blktrace_iters", "exec_prerun", "exec_postrun"),
+        *("profile", "cgroup", "cgroup_weight", "cmdprio_bssplit", "cmdprio_class"),
+        *("ioscheduler",),
+    )
+)
+
+
+def told(option: str) -> dict[str, str]:
+    """What fio says about an option: its type, default and range."""
+    for words in (f"--cmdhelp={option}", *(f"--enghelp={one},{option}" for one in ENGINES)):
+        lines = [line.partition(":") for line in fio(words).stdout.splitlines()]
+        found = {key.strip(): value.strip() for key, colon, value in lines if colon}
+        if "type" in found:
+            return found
+    return {}
+
+
+def test_defaults_are_those_of_fio() -> None:
+    options = {*REFUSED, *fio_job._ONE_VALUE}
+    assert set(defaults.DEFAULTS) <= options
+    unknown = {one for one in options if not told(one)}
+    assert unknown == LATER
+    for name in options - LATER:
+        usual = told(name)["default"]
+        if usual != "no default":
+            assert defaults.DEFAULTS[name] == usual, name
+        elif name not in NO_DEFAULT:
+            # Without a default a number that may be 0 is off with it, and so is a boolean.
+            assert defaults.DEFAULTS[name] == "0", name
+            assert told(name).get("range", "min=0").startswith("min=0"), name
+        else:
+            assert name not in defaults.DEFAULTS
+
+
+@pytest.mark.parametrize("name", defaults.DEFAULTS)
+def test_an_option_at_its_default_is_not_refused(name: str) -> None:
+    value = defaults.DEFAULTS[name]
+    assert fio_job.refusals(Job("j", {"ioengine": "libaio", name: value}), False) == []
+    made = plan(rw="randwrite", **{name: value})
+    assert made.mapped[name] == defaults.OFF
+    if value == "0":
+        assert plan(rw="randwrite", **{name: "0x0"}).mapped[name] == defaults.OFF
+
+
+@pytest.mark.parametrize("name", defaults.NEEDS)
+def test_an_option_without_the_one_that_it_refines_is_not_refused(name: str) -> None:
+    (needed, *_) = defaults.NEEDS[name]
+    for off in ({}, {needed: defaults.DEFAULTS.get(needed, "0")}):
+        one = Job("j", {"ioengine": "libaio", name: "7", **off})
+        assert not any(text.startswith(f"{name}: ") for text in fio_job.refusals(one, False)), off
+    assert "no effect without" in plan(rw="randwrite", **{name: 7}).mapped[name]
+
+
+def test_an_option_that_does_something_stays() -> None:
+    for options in (
+        {"flow": "8"},
+        {"fill_device": None},
+        {"cmdprio_percentage": "20", "cmdprio_class": "1"},
+        {"trim_percentage": "5", "trim_backlog": "64"},
+        {"readfua": None},
+        {"num_range": "2"},
+        {"sync_file_range": "wait_before:8"},
+        {"replay_scale": "2", "read_iolog": "x"},
+    ):
+        kept, notes = defaults.effective(Job("j", dict(options)))
+        assert (kept.options, notes) == (options, {})
+
+
+def test_an_amount_of_0_is_not_given() -> None:
+    for name in ("size", "io_size", "filesize"):
+        made = plan(rw="read", runtime=5, **{name: 0})
+        assert made.mapped[name] == defaults.ALL and "range" not in made.streams[0]
+    assert "exitall" not in plan(rw="read", exitall=0).not_needed
+    assert "exitall" in plan(rw="read", exitall=None).not_needed

@@ -1,0 +1,126 @@
+# SPDX-License-Identifier: GPL-2.0
+"""Notations that are the same as others of fio's."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+from lib.ctl.fio_jobs import fio, imported, plan, tables
+
+from spekctl.errors import UsageError
+from spekctl.fio import normal
+from spekctl.fio.jobfile import Job
+
+
+def test_a_number_of_zones_is_as_many_times_their_size() -> None:
+    made = plan(rw="write", zonemode="zbd", zonesize="64m", size="4z", offset="2Z")
+    assert made.streams[0]["asu"] == {"start": 128 << 20, "size": 256 << 20}
+    assert plan(rw="write", zonemode="zbd", size="0z").streams[0].get("asu") is None
+
+
+def test_zones_are_those_of_the_device(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    queue = tmp_path / "nullb0/queue"
+    queue.mkdir(parents=True)
+    (queue / "chunk_sectors").write_text("8192\n")
+    (queue / "zoned").write_text("host-managed\n")
+    monkeypatch.setattr(normal, "BLOCKS", tmp_path)
+    options = {"rw": "write", "zonemode": "zbd", "size": "4z", "filename": "/dev/nullb0"}
+    assert plan(**options).streams[0]["asu"] == {"start": 0, "size": 16 << 20}
+    (queue / "zoned").write_text("none\n")
+    with pytest.raises(UsageError, match="size: '4z' is a number of zones, and neither zonesize"):
+        plan(**options)
+
+
+@pytest.mark.parametrize(
+    ("options", "ios"),
+    [
+        ({"zonemode": "strided", "zonesize": "4k", "zoneskip": "4k", "size": "8z"}, 8),
+        # fio knows no zones then, and does all of the file.
+        ({"size": "4z"}, 64),
+    ],
+)
+def test_fio_has_as_many_zones(options: dict[str, Any], ios: int, tmp_path: Path) -> None:
+    (tmp_path / "f").write_bytes(bytes(256 << 10))
+    log = tmp_path / "log"
+    words = [f"--{name}={value}" for name, value in options.items()]
+    words += [f"--filename={tmp_path}/f", f"--write_iolog={log}", "--rw=read", "--bs=4k"]
+    assert fio("--name=a", "--thread", *words).returncode == 0
+    assert sum(" read " in line for line in log.read_text().splitlines()) == ios
+    made = plan(rw="read", **options)
+    assert (made.amount or 64) == ios
+    assert (normal.NO_ZONES in "".join(made.differences)) == ("zonemode" not in options)
+
+
+def test_a_range_of_delays_is_the_middle_of_it() -> None:
+    made = plan(startdelay="5-10")
+    assert made.delay_ns == 7_500_000_000
+    assert any("starts after 7500ms, the middle" in one for one in made.differences)
+    assert plan(startdelay="5ms-9").delay_ns == 4_502_500_000
+    alike = plan(startdelay="5s-5s")
+    assert alike.delay_ns == 5_000_000_000
+    assert not any("startdelay" in one for one in alike.differences)
+    done = fio("--name=a", "--ioengine=null", "--size=4k", "--startdelay=5ms-10ms")
+    assert done.returncode == 0
+
+
+def test_a_large_block_is_several_ios(tmp_path: Path) -> None:
+    text = "[j]\ndirect=1\nioengine=libaio\nrw=read\nbs=32m\niodepth=3\nsize=1g\n"
+    made = imported(tmp_path, text)
+    (stream,) = tables(made)["stream"]
+    assert (stream["pattern"], stream["size"]) == ("sequential", 16 << 20)
+    assert tables(made)["arrival"][0]["depth"] == 6
+    assert any("32 MiB are sent as 2 I/Os of 16 MiB each" in one for one in made.differences)
+
+
+@pytest.mark.parametrize(
+    ("options", "stream", "arrival"),
+    [
+        (
+            {"rw": "randwrite", "bs": "48m"},
+            {"pattern": "runs", "size": 16 << 20, "run_length": 48 << 20},
+            {"depth": 3},
+        ),
+        (
+            {"rw": "randread:2", "bs": "32m", "ioengine": "psync", "iodepth": 9},
+            {"pattern": "runs", "size": 16 << 20, "run_length": 64 << 20},
+            {"depth": 2},
+        ),
+        (
+            {"rw": "write", "bs": "17m", "rate_iops": 10, "number_ios": 7},
+            {"pattern": "sequential", "size": 17 << 19},
+            {"rate": 20},
+        ),
+    ],
+)
+def test_a_large_block_has_its_place_and_rate(
+    options: dict[str, Any], stream: dict[str, Any], arrival: dict[str, Any]
+) -> None:
+    made = plan(**options)
+    assert stream.items() <= made.streams[0].items()
+    assert arrival.items() <= made.arrivals[0].items()
+    if "number_ios" in options:
+        assert made.amount == 14
+
+
+@pytest.mark.parametrize(
+    ("options", "why"),
+    [
+        ({"rw": "read", "bs": "32m,64m"}, "its directions have different sizes"),
+        ({"rw": "read", "bs": 33554432 + 1}, "it is no multiple of a size that an I/O can have"),
+        ({"rw": "read:4k", "bs": "32m"}, "the gap between them"),
+        ({"rw": "write", "bs": "32m", "zonemode": "zbd"}, "zones"),
+        ({"rw": "write", "bs": "32m", "thinktime": 100}, "the pauses between them"),
+        ({"rw": "randtrimwrite", "bs": "32m"}, "rw=randtrimwrite"),
+    ],
+)
+def test_large_blocks_that_cannot_be_divided(options: dict[str, Any], why: str) -> None:
+    with pytest.raises(UsageError, match="bs: an I/O of spek has at most 16 MiB.*: " + why):
+        plan(**options)
+
+
+def test_a_job_without_such_notations_stays() -> None:
+    options = {"rw": "randread", "bs": "16m", "startdelay": "5", "size": "1g", "iodepth": "4"}
+    made = normal.of(Job("j", dict(options)))
+    assert (list(made.job.options.items()), made.differences) == (list(options.items()), [])
