@@ -86,7 +86,6 @@ Defaults:             standard   --quick
     help="Length of the hot band load that then conditions the device.",
 )
 @click.option("--ramp", "warmup_ns", type=options.DURATION, help="Ramp-up before each measurement.")
-@options.renamed("--warm-up", "--ramp", "the load before a measurement is so called everywhere")
 @click.option("--time", "measure_ns", type=options.DURATION, help="Length of each active phase.")
 @click.option("--idle-time", "idle_ns", type=options.DURATION, help="Length of ready idle.")
 @click.option(

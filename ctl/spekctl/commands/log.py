@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from spekctl.commands.options import FilePath, renamed
+from spekctl.commands.options import FilePath
 
 if TYPE_CHECKING:
     from rich.table import Table
@@ -41,7 +41,6 @@ Response time is completion minus arrival, service time is completion minus issu
     type=click.Choice(["measure", "all"]),
     help="Only I/Os of the measure phase, or all I/Os.  [default: --summary: measure, --csv: all]",
 )
-@renamed("--limit", "--first", "elsewhere --limit is a limit of a test")
 @click.option("--first", "limit", type=int, metavar="N", help="Only the first N selected I/Os.")
 def command(file: Path, form: str, stream: str | None, phase: str | None, limit: int | None) -> int:
     """Summarize the per-I/O log FILE, written by `spekctl run --log`, or convert it to CSV.

@@ -181,21 +181,6 @@ def refuse_others(option: str, allowed: Collection[str], why: str) -> None:
             raise UsageError(f"{option} and {max(one.opts, key=len)} exclude each other: {why}")
 
 
-def renamed(old: str, new: str, why: str) -> Callable[[F], F]:
-    """An option that has another name now: not in the help, and refused with its new name."""
-
-    def refuse(context: click.Context, parameter: click.Parameter, value: object) -> None:
-        if value is not None:
-            raise UsageError(f"{old} is called {new} here: {why}")
-
-    return click.option(
-        *(old, f"old_{old.strip('-').replace('-', '_')}"),
-        hidden=True,
-        expose_value=False,
-        callback=refuse,
-    )
-
-
 class _OldNames(click.Option):
     """An option whose other names are understood, but not shown: -o and --out look alike."""
 

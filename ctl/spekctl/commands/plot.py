@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
-from spekctl.commands.options import DURATION, FilePath, check_labels, renamed
+from spekctl.commands.options import DURATION, FilePath, check_labels
 from spekctl.commands.options import title as title_option
 from spekctl.errors import UsageError
 
@@ -145,8 +145,6 @@ def guess(
 @click.option(
     "--end", "end_ns", type=DURATION, help="End of the plotted time.  [default: end of the log]"
 )
-@renamed("--from", "--start", "elsewhere --from names a file")
-@renamed("--to", "--end", "it goes with --start")
 @click.option("--only", type=click.Choice(["read", "write"]), help="Plot one direction only.")
 @_common
 def addresses(

@@ -14,7 +14,7 @@ import click
 
 from spekctl.cli import Group
 from spekctl.commands import options
-from spekctl.commands.options import DURATION, FilePath, renamed
+from spekctl.commands.options import DURATION, FilePath
 from spekctl.errors import UsageError
 
 if TYPE_CHECKING:
@@ -219,7 +219,6 @@ def _view_table(views: list[RailView]) -> Table:
 @click.option(
     "--zero", is_flag=True, help="Measure the zero offset; no current may flow in the rail."
 )
-@renamed("--load", "--current", "it is in ampere")
 @click.option(
     "--current", metavar="AMPERE", help="Measure the gain at this known current, e.g. 2.5."
 )

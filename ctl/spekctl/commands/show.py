@@ -33,7 +33,6 @@ if TYPE_CHECKING:
     "--capacity", type=options.SIZE, help="Compute for a device of this capacity instead."
 )
 @options.settings
-@options.renamed("--size", "--capacity", "it is the block size of `spekctl run`")
 @options.load_options("bsu", "rate", "depth", "hrrw")
 @click.option(
     "--fio-json",

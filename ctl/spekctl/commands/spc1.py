@@ -104,7 +104,6 @@ method_options = options.together(
         type=options.DURATION,
         help="Length of each run at 95 % to 10 %.",
     ),
-    options.renamed("--ramp-time", "--phase-time", "--ramp is the ramp-up before each of them"),
     campaign.ramp,
     campaign.search_time,
     click.option(

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import click
 
 from spekctl.cli import COMMANDS, cli
-from spekctl.commands.options import FilePath, folder, renamed
+from spekctl.commands.options import FilePath, folder
 from spekctl.errors import ExitCode, GuestError, SpekError, UsageError
 from spekctl.suggest import did_you_mean
 from spekctl.units import parse_duration_ns
@@ -70,7 +70,6 @@ def _directories(name: str, help: str) -> Callable[[F], F]:
     "installed one]",
 )
 @click.option("--disk", "disks", multiple=True, metavar="TYPE[,OPTION=VALUE]...", help=DISK_HELP)
-@renamed("--cpus", "--vcpus", "elsewhere --cpus lists the CPUs of the workers")
 @click.option(
     "--vcpus",
     "cpus",

@@ -182,11 +182,6 @@ WRONG: dict[str, tuple[str, str]] = {
         "run random-write-4k --device /dev/fake0 --write --verify --verify-state x --log x",
         "--log and --verify-state are the same file",
     ),
-    "ramp-up by its old name": ("energy emerald --warm-up 3s", "--warm-up is called --ramp here"),
-    "old name of a phase's length": (
-        "spc1 -d x --ramp-time 3s",
-        "--ramp-time is called --phase-time",
-    ),
     "size of no digits": ("run --size= --device /dev/fake0", "--size: '' is not a size"),
     "share in words": ("run --read most --device /dev/fake0", "--read: 'most' is not a percentage"),
     "infinite rate": (
@@ -243,9 +238,6 @@ WRONG: dict[str, tuple[str, str]] = {
         "vm --disk null_blk -- run spc1 --device {disk7}",
         "'{disk7}' names a disk that does not exist",
     ),
-    "CPUs of a guest by an old name": ("vm --cpus 2 -- status", "--cpus is called --vcpus here"),
-    "first I/Os by an old name": ("log x --limit 3", "--limit is called --first here"),
-    "window by an old name": ("plot addresses x --from 3s", "--from is called --start here"),
     "no model": ("drive show floppy", "there is no model 'floppy'"),
     "speed of no number": ("drive show barracuda-es --rpm nan", "'nan' is not a number"),
     "requests that are missing": (

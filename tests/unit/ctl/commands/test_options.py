@@ -56,11 +56,6 @@ def test_old_names_of_an_option_are_understood() -> None:
         assert given(folder, name, "t")["out"] == Path("t")
 
 
-def test_a_renamed_option_says_its_new_name() -> None:
-    with pytest.raises(UsageError, match="--warm-up is called --ramp here: it is so everywhere"):
-        given(options.renamed("--warm-up", "--ramp", "it is so everywhere"), "--warm-up", "1s")
-
-
 @pytest.mark.parametrize("text", ["nan", "inf"])
 def test_a_number_in_a_range_is_finite(text: str) -> None:
     decorator = click.option("--share", type=options.FiniteRange(0))
