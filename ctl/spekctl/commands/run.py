@@ -43,7 +43,7 @@ Examples:
 @click.command(epilog=EPILOG, no_args_is_help=True)
 @options.workload
 @options.devices
-@options.load_range("bsu", "count")
+@options.load_range("bsu", "passes")
 @options.start_at
 @options.load_range("ramp_ns", "write")
 @options.destroy
@@ -181,7 +181,8 @@ def _trace_of(given: dict[str, Any]) -> TraceSource | None:
 _OF_WORKLOADS = frozenset(
     {
         *("workload", "read", "size", "pattern", "settings", "bsu", "iops_per_bsu", "depth"),
-        *("count", "ramp_count", "polled", "verify", "verify_state", "hrrw", "stripe_bytes"),
+        *("count", "passes", "ramp_count", "polled", "verify", "verify_state"),
+        *("hrrw", "stripe_bytes"),
         "detach",
     }
 )

@@ -55,7 +55,7 @@ Examples:
     " --bsu, --rate or --depth then has two loads: where the search starts, and the highest.",
 )
 @campaign.resolution("1 BSU, I/O per second or I/O outstanding", default="5")
-@options.load_options("time_ns", "ramp_ns", "workers", "cpus", "seed", "write")
+@options.load_options("time_ns", "passes", "ramp_ns", "workers", "cpus", "seed", "write")
 @options.destroy
 @options.load_range("backend", "stripe_bytes")
 @options.metering

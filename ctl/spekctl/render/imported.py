@@ -16,19 +16,14 @@ def report_lines(found: Imported) -> Iterator[str]:
         yield f"{', '.join(names)}: not needed: {why}"
     for text in found.differences:
         yield f"different from {found.program}: {text}"
-    if "time" not in _run(found) and "count" not in _run(found):
+    run = found.workload.run
+    if run.time is None and run.count is None and run.passes is None:
         yield (
             f"different from {found.program}: the file does not say when it ends; --time does, by"
             " default 60s"
         )
     if found.command_line:
         yield f"give to `spekctl run`: {' '.join(found.command_line)}"
-
-
-def _run(found: Imported) -> dict[str, object]:
-    run = found.workload.run
-    given = {"time": run.time, "count": run.count}
-    return {name: value for name, value in given.items() if value is not None}
 
 
 def _by_text(entries: Mapping[str, str]) -> dict[str, list[str]]:

@@ -55,7 +55,9 @@ from spekctl.workload.values import (
 )
 
 REPLAYED = (Op.READ, Op.WRITE, Op.FLUSH, Op.DISCARD)
-_NOT_OF_TRACES = (*("bsu", "iops_per_bsu", "depth", "count", "ramp_count", "polled", "verify"),)
+_NOT_OF_TRACES = (
+    *("bsu", "iops_per_bsu", "depth", "count", "passes", "ramp_count", "polled", "verify"),
+)
 # These have a meaning for streams beside it.
 _NOT_OF_TRACES_ALONE = ("hrrw", "stripe_bytes")
 

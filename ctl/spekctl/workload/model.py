@@ -165,6 +165,10 @@ class RunDefaults(Table, frozen=True):
 
     time: Annotated[str | None, _option("time_ns")] = None
     count: Annotated[int | None, _option("count")] = None
+    passes: Annotated[
+        int | float | None,
+        _either(OPTIONS["passes"].help, {"type": "number", "exclusiveMinimum": 0}),
+    ] = None
     ramp: Annotated[str | None, _option("ramp_ns")] = None
     ramp_count: Annotated[int | None, _option("ramp_count")] = None
     interval: Annotated[str | None, _option("interval_ns")] = None

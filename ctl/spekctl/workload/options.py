@@ -167,6 +167,15 @@ class Options:
         key="count",
         attribute="count",
     )
+    passes: float | None = _declare(
+        Kind.NUMBER,
+        "Measure until the ranges of the streams have been passed N times, instead of a time: as"
+        " many I/Os as have that many bytes. 0.5 is half a pass.",
+        more="Sequential and strided streams and pattern once then have done every block of a pass"
+        " once. With several streams or block sizes it is the I/Os of all together, on average.",
+        metavar="N",
+        key="passes",
+    )
     ramp_ns: int | None = _declare(
         Kind.DURATION,
         "Length of the ramp-up before the measure phase.",

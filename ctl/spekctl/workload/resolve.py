@@ -13,7 +13,7 @@ import msgspec
 
 from spekctl import units
 from spekctl.errors import UsageError, at
-from spekctl.workload import curves, onoff, rates
+from spekctl.workload import curves, onoff, passes, rates
 from spekctl.workload.config import (
     DeviceNumber,
     ResolvedArrival,
@@ -54,6 +54,8 @@ from spekctl.workload.values import (
 # An open loop needs room for what piles up; this bounds its number and its memory.
 OPEN_LOOP_OUTSTANDING = 1024
 OPEN_LOOP_BUFFER_BYTES = 256 << 20
+# What ends the measure phase, each instead of the others.
+ENDS = ("time_ns", "count", "passes")
 
 
 def resolve(workload: WorkloadFile, options: Options, targets: Sequence[Target]) -> RunConfig:
@@ -71,7 +73,7 @@ def resolve(workload: WorkloadFile, options: Options, targets: Sequence[Target])
     asus = place_asus(workload, options.stripe_bytes, targets, style_fixed, len(cpus))
     arrivals, replicas = _arrivals(workload, options)
     streams = _streams(workload, asus, replicas, targets, options)
-    time_ns, count = _length(workload, options)
+    time_ns, count = _length(workload, options, arrivals, streams, len(cpus))
     ramp_ns, ramp_count = _ramp(workload, options)
     run = workload.run
     writes = any(stream.read_ppm < 1_000_000 for stream in streams)
@@ -127,8 +129,12 @@ def _check_options(workload: WorkloadFile, options: Options) -> None:
             rate_milli(options.rate)
     if options.time_ns == 0:
         raise UsageError("--time must be more than 0")
-    if options.time_ns is not None and options.count is not None:
-        raise UsageError("--time and --count exclude each other")
+    ends = [name for name in ENDS if getattr(options, name) is not None]
+    if len(ends) > 1:
+        raise UsageError(f"{' and '.join(flag_of(name) for name in ends)} exclude each other")
+    if options.passes is not None:
+        with at("--passes"):
+            passes.exact(options.passes)
     if options.ramp_ns is not None and options.ramp_count is not None:
         raise UsageError("--ramp and --ramp-count exclude each other")
     if options.verify and options.data is not None:
@@ -568,9 +574,24 @@ def _zones(stream: Stream, slots: int, span: int, align: int) -> list[tuple[Frac
 # --- the rest ------------------------------------------------------------------------------------
 
 
-def _length(workload: WorkloadFile, options: Options) -> tuple[int, int]:
-    """(time_ns, count), exactly one of them not 0."""
-    return _either(workload, options, "time_ns", "count")
+def _length(
+    workload: WorkloadFile,
+    options: Options,
+    arrivals: Sequence[ResolvedArrival],
+    streams: Sequence[ResolvedStream],
+    workers: int,
+) -> tuple[int, int]:
+    """(time_ns, count), exactly one of them not 0; the count of what is given in passes."""
+    given = any(getattr(options, name) is not None for name in ENDS)
+    number = setting("passes", options, RunDefaults() if given else workload.run)
+    if number is None:
+        return _either(workload, options, "time_ns", "count")
+    if workload.workload.scale == "bsu":
+        raise UsageError(
+            f"{workload.workload.name} scales by BSU, each with streams of its own over the same"
+            " ranges, so passes has no meaning for it; use count or time"
+        )
+    return 0, passes.count_of(number, arrivals, streams, workers)
 
 
 def _ramp(workload: WorkloadFile, options: Options) -> tuple[int, int]:

@@ -12,7 +12,7 @@ from fractions import Fraction
 from spekctl import units
 from spekctl.errors import UsageError, at
 from spekctl.suggest import did_you_mean
-from spekctl.workload import onoff, rates
+from spekctl.workload import onoff, passes, rates
 from spekctl.workload.curves import points_of
 from spekctl.workload.meaning import (
     arrivals_of,
@@ -156,8 +156,12 @@ def _check_run(workload: WorkloadFile) -> None:
         text = getattr(run, key)
         if text is not None and units.parse_duration_ns(text) == 0 and key == "time":
             raise UsageError("time must be more than 0")
-    if run.time is not None and run.count is not None:
-        raise UsageError("time and count exclude each other")
+    ends = [key for key in ("time", "count", "passes") if getattr(run, key) is not None]
+    if len(ends) > 1:
+        raise UsageError(f"{' and '.join(ends)} exclude each other")
+    if run.passes is not None:
+        with at("passes"):
+            passes.exact(run.passes)
     if run.ramp is not None and run.ramp_count is not None:
         raise UsageError("ramp and ramp_count exclude each other")
     for name, option in OPTIONS.items():
@@ -325,7 +329,7 @@ def _check_replay(workload: WorkloadFile, others: list[Stream]) -> None:
                 f"[[{kind}]] '{tables[0].name}' is unused: the trace has its own addresses and"
                 " times, and there is no other stream; remove it"
             )
-    for key in ("count", "ramp_count"):
+    for key in ("count", "passes", "ramp_count"):
         if getattr(workload.run, key) is not None:
             raise UsageError(f"run.{key}: a replay ends with its trace or by time, not by count")
     if workload.workload.scale == "bsu":

@@ -64,6 +64,7 @@ VALUES: dict[str, tuple[st.SearchStrategy[Any], tuple[str, ...]]] = {
     "workload.iops_per_bsu": (st.integers(1, 1000), ()),
     "run.time": (lengths, ()),
     "run.count": (st.integers(1, 10**9), ()),
+    "run.passes": (st.one_of(st.integers(1, 100), st.floats(0.01, 100)), ()),
     "run.ramp": (lengths, ()),
     "run.ramp_count": (st.integers(1, 10**6), ("run.count=1000",)),
     "run.interval": (st.integers(1, 50).map(lambda n: f"{n}s"), ()),

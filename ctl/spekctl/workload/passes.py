@@ -1,0 +1,122 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""An end by place: after how many I/Os the range of a run has been passed so many times.
+
+The kernel ends a phase by a number of I/Os. It follows from the ranges, which are known when the
+devices are. Of each arrival process
+
+    I/Os of a pass = bytes of its ranges / bytes that an I/O takes of them, on average
+
+where a range that several streams share counts once. Streams in an order take whole blocks, as the
+kernel does where it begins again: a rest at the end of the range that is smaller is left out. An
+I/O of a strided stream takes a stride. Flushes take nothing, so they add to the I/Os. The run ends
+after the I/Os of all its processes together.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from fractions import Fraction
+
+from spekctl import units
+from spekctl.errors import UsageError, at
+from spekctl.workload.config import ResolvedArrival, ResolvedStream
+from spekctl.workload.values import ZONE_COMMANDS
+
+# Their next address follows from the one before, up to the end of the range.
+_IN_ORDER = ("sequential", "backward", "once", "strided")
+
+
+def exact(passes: float) -> Fraction:
+    """The number as it was written: 0.1 is a tenth."""
+    if not math.isfinite(passes) or passes <= 0:
+        raise UsageError(f"it is a number above 0, not {passes:g}")
+    return Fraction(str(passes))
+
+
+def count_of(
+    passes: float,
+    arrivals: Sequence[ResolvedArrival],
+    streams: Sequence[ResolvedStream],
+    workers: int,
+) -> int:
+    """The number of I/Os after which the ranges of @streams have been passed @passes times."""
+    with at("passes"):
+        number = exact(passes)
+        total = Fraction(0)
+        for place in range(len(arrivals)):
+            members = [one for one in streams if one.arrival == place and one.weight]
+            total += _of_process(members)
+        # The last I/O may be of the pass in part only.
+        count = -(-(number * total).numerator // (number * total).denominator)
+        _check_workers(arrivals, streams, workers, count)
+        if count > units.U64_MAX:
+            raise UsageError(f"{count} I/Os are too many; at most {units.U64_MAX} are allowed")
+    return count
+
+
+def _of_process(members: Sequence[ResolvedStream]) -> Fraction:
+    """I/Os of a pass through the ranges of an arrival process."""
+    for one in members:
+        if one.operation in ZONE_COMMANDS:
+            raise UsageError(f"stream '{one.name}' has zone commands, which pass no range")
+        if one.pattern == "write-pointer":
+            raise UsageError(
+                f"stream '{one.name}' is at write pointers, and how much of a zone they pass is"
+                " known to the device only; use count"
+            )
+    data = [one for one in members if one.operation != "flush"]
+    if members and not data:
+        raise UsageError(f"stream '{members[0].name}' only flushes, which passes no range")
+    ranges: dict[tuple[int, int, int], set[int]] = {}
+    for one in data:
+        ranges.setdefault((one.asu, one.range_start, one.range_bytes), set()).add(_passed(one))
+    # Streams that round one range differently pass all of it.
+    size = sum(min(found) if len(found) == 1 else key[2] for key, found in ranges.items())
+    taken = sum(one.weight * _step(one) for one in data)
+    weight = sum(one.weight for one in members)
+    return size * weight / taken if taken else Fraction(0)
+
+
+def _step(stream: ResolvedStream) -> Fraction:
+    """Bytes of the range that an I/O takes on average."""
+    if stream.pattern == "strided":
+        return Fraction(stream.stride_bytes)
+    total = sum(one.bytes * one.weight for one in stream.sizes)
+    return Fraction(total, sum(one.weight for one in stream.sizes))
+
+
+def _passed(stream: ResolvedStream) -> int:
+    """Bytes of the range that its I/Os can take in one pass."""
+    if stream.pattern not in _IN_ORDER or len(stream.sizes) > 1:
+        return stream.range_bytes
+    return _blocks(stream, stream.range_bytes) * int(_step(stream))
+
+
+def _blocks(stream: ResolvedStream, span: int) -> int:
+    """I/Os from the start of a range of @span bytes to its end, of a stream in an order."""
+    size = max(one.bytes for one in stream.sizes)
+    if stream.pattern == "strided":
+        return (span - size - stream.jitter_bytes) // stream.stride_bytes + 1
+    return span // size
+
+
+def _check_workers(
+    arrivals: Sequence[ResolvedArrival], streams: Sequence[ResolvedStream], workers: int, count: int
+) -> None:
+    """Workers have parts of a range: these end together only where parts and counts are equal."""
+    if workers == 1 or len(streams) > 1 or streams[0].pattern not in _IN_ORDER:
+        return
+    (stream,), (arrival,) = streams, arrivals
+    load = {"closed": arrival.depth, "burst": arrival.burst_length}.get(arrival.law, workers)
+    # Fewer than there are workers: each has one, and the other workers nothing.
+    active = min(load, workers)
+    part, rest = divmod(stream.range_bytes, active)
+    uneven = len(stream.sizes) > 1 or rest or part % stream.align_bytes or load % active
+    blocks = _blocks(stream, stream.range_bytes)
+    if uneven or count % active or _blocks(stream, part) * active != blocks:
+        raise UsageError(
+            f"each of {active} workers has a part of the range, and they come to the ends of these"
+            f" together only if the depth and the number of blocks are multiples of {active}; use"
+            " one worker"
+        )

@@ -1,0 +1,172 @@
+# SPDX-License-Identifier: GPL-2.0
+"""An end by place: the count that follows, and the places that the core's generator has then been
+at."""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import replace
+from fractions import Fraction
+from typing import Any
+
+import pytest
+from lib.core.config import core_of
+from lib.core.spekcore import Generator
+from lib.ctl.command_line import Spekctl
+from lib.ctl.resolved import DISK, GIB, HEAD, MIB, STREAM, run_config
+from lib.fakes.kernel import FakeKernel
+
+from spekctl.errors import UsageError
+from spekctl.workload import passes
+
+SMALL = replace(DISK, bytes=MIB)
+BLOCKS = MIB // 4096
+RUN = "[run]\npasses = 2\n"
+LOOP = '[[arrival]]\nname = "a"\ndepth = 4\n'
+
+
+def stream(text: str, name: str = "t") -> str:
+    return f'[[stream]]\nname = "{name}"\nsize = "4KiB"\n{text}\n'
+
+
+def places(text: str, workers: int = 1, **options: Any) -> Counter[int]:
+    """How often the I/Os of a run go to each block, as the kernel shares them out."""
+    config = run_config(HEAD + text, SMALL, workers=workers, **options)
+    assert config.count % workers == 0 and not config.time_ns
+    seen: Counter[int] = Counter()
+    for worker in range(workers):
+        generator = Generator(core_of(config), 1, worker, workers)
+        for op in generator.ops(config.count // workers):
+            seen[int(op["addr"]) // 4096] += 1
+    return seen
+
+
+@pytest.mark.parametrize("workers", [1, 2, 4])
+@pytest.mark.parametrize("pattern", ["sequential", "backward", "once"])
+def test_every_block_is_passed_as_often_as_was_asked(pattern: str, workers: int) -> None:
+    text = LOOP + stream(f'pattern = "{pattern}"')
+    assert places(text, workers, passes=3) == dict.fromkeys(range(BLOCKS), 3)
+    # A pass may begin anywhere in the range; two of them are two everywhere.
+    assert places(RUN + text, workers) == dict.fromkeys(range(BLOCKS), 2)
+
+
+def test_half_a_pass_is_half_of_the_blocks() -> None:
+    assert places(stream('pattern = "sequential"'), passes=0.5) == dict.fromkeys(range(128), 1)
+    assert len(places(stream('pattern = "once"'), passes=0.5)) == 128
+
+
+def test_a_stride_takes_its_place_at_a_time() -> None:
+    text = stream('pattern = "strided"\nstride = "64KiB"')
+    assert places(text, passes=2) == dict.fromkeys(range(0, BLOCKS, 16), 2)
+
+
+@pytest.mark.parametrize(
+    ("text", "number", "count"),
+    [
+        # What fio's io_size is for random I/Os: bytes.
+        (stream('pattern = "uniform"'), 2, 512),
+        (stream('pattern = "uniform"\nrange = "50%"'), 2, 256),
+        (stream('pattern = "zipf"\ntheta = 1.1'), 1.5, 384),
+        # A rest at the end that holds no block is left out by streams in an order only.
+        (stream('pattern = "sequential"').replace("4KiB", "12KiB"), 1, 85),
+        (stream('pattern = "uniform"\nalign = 4096').replace("4KiB", "12KiB"), 1, 86),
+        # Streams share their range, or each has its own.
+        (stream('pattern = "sequential"\nread = "100%"', "a") + stream('read = "0%"', "b"), 1, 256),
+        (
+            stream('range = "25%"', "a") + stream('start = "50%"\nrange = "50%"', "b"),
+            *(1, 192),
+        ),
+        # 3 of 4 I/Os transfer.
+        (stream("share = 3", "a") + stream("", "f").replace(
+            'size = "4KiB"', 'operation = "flush"\nshare = 1'), 3, 1024),
+        # Processes: the sum.
+        (
+            LOOP
+            + '[[arrival]]\nname = "b"\n'
+            + stream('arrival = "a"', "a")
+            + stream('arrival = "b"', "c").replace("4KiB", "8KiB"),
+            *(1, 256 + 128),
+        ),
+        # 16 KiB on average.
+        (
+            '[[stream]]\nname = "m"\n'
+            'sizes = [{size = "4KiB", share = 1}, {size = "28KiB", share = 1}]\n',
+            *(1, 64),
+        ),
+    ],
+)  # fmt: skip
+def test_a_pass_is_as_many_ios_as_have_its_bytes(text: str, number: float, count: int) -> None:
+    assert run_config(HEAD + text, SMALL, passes=number).count == count
+
+
+def test_an_end_of_the_command_line_replaces_that_of_the_file() -> None:
+    text = HEAD + RUN + STREAM
+    assert run_config(text, SMALL).count == 512
+    assert run_config(text, SMALL, passes=1).count == 256
+    assert run_config(text, SMALL, count=5).count == 5
+    assert run_config(text, SMALL, time_ns=7).time_ns == 7
+    timed = HEAD + '[run]\ntime = "5s"\n' + STREAM
+    config = run_config(timed, SMALL, passes=0.1)
+    assert (config.time_ns, config.count) == (0, 26)
+
+
+def test_a_decimal_is_what_was_written() -> None:
+    assert passes.exact(0.1) == Fraction(1, 10)
+    big = replace(DISK, bytes=10**15 // 4096 * 4096)
+    assert run_config(HEAD + STREAM, big, passes=0.1).count == -(-(10**15 // 4096) // 10)
+
+
+@pytest.mark.parametrize(
+    ("text", "options", "sentence"),
+    [
+        (STREAM, {"passes": 0}, "--passes: it is a number above 0, not 0"),
+        (STREAM, {"passes": -1}, "--passes: it is a number above 0, not -1"),
+        (STREAM, {"passes": 1, "count": 5}, "--count and --passes exclude each other"),
+        (STREAM, {"passes": 1, "time_ns": 5}, "--time and --passes exclude each other"),
+        (STREAM, {"passes": 1e30}, "I/Os are too many"),
+        (RUN + 'time = "5s"\n' + STREAM, {}, "time and passes exclude each other"),
+        (RUN + "count = 5\n" + STREAM, {}, "count and passes exclude each other"),
+        ("[run]\npasses = 0\n" + STREAM, {}, "it is a number above 0, not 0"),
+        ("[run]\npasses = inf\n" + STREAM, {}, "it is a number above 0, not inf"),
+        (stream('operation = "flush"').replace('size = "4KiB"', ""), {"passes": 1}, "only flushes"),
+        (LOOP + stream('pattern = "sequential"'), {"passes": 1, "workers": 3}, "use one worker"),
+        (
+            LOOP.replace("4", "3") + stream('pattern = "once"'),
+            *({"passes": 1, "workers": 2}, "use one worker"),
+        ),
+    ],
+)
+def test_what_has_no_such_end_is_refused(text: str, options: dict[str, Any], sentence: str) -> None:
+    with pytest.raises(UsageError) as refusal:
+        run_config(HEAD + text, SMALL, **options)
+    assert sentence in refusal.value.message
+
+
+def test_the_command_line_has_it(spekctl: Spekctl, kernel: FakeKernel) -> None:
+    run = ("run", "random-read-4k", "--device", "/dev/fake0")
+    assert spekctl(*run, "--passes", "0.25").code == 0
+    assert kernel.config is not None
+    assert (kernel.config.time_ns, kernel.config.count) == (0, GIB // 4096 // 4)
+    assert spekctl(*run, "--set", "run.passes=2").code == 0
+    assert kernel.config.count == GIB // 4096 * 2
+    sweep = ("sweep", *run[1:], "--depth", "1,2", "--passes", "3")
+    assert spekctl(*sweep).code == 0
+    assert (kernel.config.time_ns, kernel.config.count) == (0, GIB // 4096 * 3)
+
+
+def test_streams_that_scale_by_bsu_have_no_passes() -> None:
+    with pytest.raises(UsageError, match="scales by BSU"):
+        run_config("spc1", bsu=1, passes=1)
+
+
+def test_zoned_streams_have_no_passes() -> None:
+    zoned = replace(DISK, zone_bytes=256 * MIB, open_zones_max=8)
+    for text, why in (
+        ('pattern = "write-pointer"\nread = "0%"', "is at write pointers"),
+        ('pattern = "write-pointer"\noperation = "zone-reset"', "has zone commands"),
+    ):
+        table = stream(text)
+        if "operation" in text:
+            table = table.replace('size = "4KiB"\n', "")
+        with pytest.raises(UsageError, match=why):
+            run_config(HEAD + table, zoned, passes=1)
