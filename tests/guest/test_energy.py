@@ -168,7 +168,7 @@ def test_a_whole_test_has_the_power_of_its_loads(
     call: Spekctl, disk: str, board: Board, tmp_path: Path
 ) -> None:
     folder = tmp_path / "t"
-    outcome = call("energy", "spc1e", "--device", disk, "--out", str(folder), *SPC1E)
+    outcome = call("energy", "spc1e", "--device", disk, "--folder", str(folder), *SPC1E)
 
     found = energy.load_spc1e(folder / "energy.json")
     assert found.complete, outcome.err + outcome.out
@@ -196,7 +196,7 @@ EMERALD = (
 
 
 def emerald(call: Spekctl, disk: str, folder: Path, *more: str) -> EmeraldReport:
-    outcome = call("energy", "emerald", "--device", disk, "--out", str(folder), *EMERALD, *more)
+    outcome = call("energy", "emerald", "--device", disk, "--folder", str(folder), *EMERALD, *more)
     found = energy.load_emerald(folder / "energy.json")
     assert found.passed and outcome.code == ExitCode.OK, outcome.err + outcome.out
     return found

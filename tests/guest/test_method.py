@@ -143,7 +143,7 @@ def test_a_closed_loop_sweep_follows_littles_law(call: Spekctl, disk: str, tmp_p
     seconds, output, folder = 5, tmp_path / "curve.json", tmp_path / "kept"
     found = swept(
         *(call, disk, SLOTS, "--depth", "1,2,4", "--time", f"{seconds}s", "-o", str(output)),
-        *("--keep", str(folder)),
+        *("--folder", str(folder)),
     )
     for point in found.points:
         depth = point.load.value
@@ -204,7 +204,7 @@ def test_a_whole_method_finds_the_level_that_the_disk_has(
 ) -> None:
     folder = tmp_path / "t"
     outcome = call(
-        *("spc1", "--device", wide_disk, "--out", str(folder), *SHORT),
+        *("spc1", "--device", wide_disk, "--folder", str(folder), *SHORT),
         *("--start-bsu", "30", "--max-bsu", "80", "--resolution", "50"),
     )
 
@@ -245,7 +245,7 @@ def results_in(folder: Path) -> int:
 
 def test_an_interrupted_method_is_resumed(call: Spekctl, wide_disk: str, tmp_path: Path) -> None:
     folder = tmp_path / "t"
-    line: tuple[str, ...] = ("spc1", "--device", wide_disk, "--out", str(folder), *SHORT)
+    line: tuple[str, ...] = ("spc1", "--device", wide_disk, "--folder", str(folder), *SHORT)
     line += ("--start-bsu", "8", "--max-bsu", "8")
     process = subprocess.Popen(
         [sys.executable, "-m", "spekctl", *line],
@@ -293,7 +293,7 @@ def test_an_interrupted_method_is_resumed(call: Spekctl, wide_disk: str, tmp_pat
         (("spc1",), ExitCode.REFUSED, "give --write"),
         (("spc1", "--write", "--destroy", "nobody"), ExitCode.REFUSED, "names none of"),
         (("spc1", "--write", "--max-response", "0s"), ExitCode.USAGE, "more than 0"),
-        (("spc1", "--write", "--resume", "--out", "none"), ExitCode.USAGE, "no test to resume"),
+        (("spc1", "--write", "--resume", "--folder", "none"), ExitCode.USAGE, "no test to resume"),
     ],
 )
 def test_wrong_input_gets_one_sentence(
@@ -321,7 +321,7 @@ def test_data_is_not_overwritten_by_a_method(
         subprocess.run(["mkfs.ext4", "-q", "-L", "precious", node], check=True)
         settle()
         head = head_of(node)
-        line: tuple[str, ...] = ("spc1", "--device", node, "--out", str(tmp_path / "t"), *SHORT)
+        line: tuple[str, ...] = ("spc1", "--device", node, "--folder", str(tmp_path / "t"), *SHORT)
         line += ("--start-bsu", "2", "--max-bsu", "2")
         refused = call(*line)
         assert refused.code == ExitCode.REFUSED

@@ -65,7 +65,7 @@ def assert_outstanding(run: spc2.Run) -> None:
 def test_a_whole_test(call: Spekctl, disk: str, tmp_path: Path) -> None:
     folder = tmp_path / "t"
     outcome = call(
-        *("spc2", "--device", disk, "--write", "--out", folder, "--system-price", "1000"),
+        *("spc2", "--device", disk, "--write", "--folder", folder, "--system-price", "1000"),
         *("--max-late", "1", *SHORT),
     )
     assert outcome.code == ExitCode.OK, outcome.out + outcome.err
@@ -92,6 +92,6 @@ def test_a_whole_test(call: Spekctl, disk: str, tmp_path: Path) -> None:
 
 
 def test_without_write_nothing_is_sent(call: Spekctl, disk: str, tmp_path: Path) -> None:
-    outcome = call("spc2", "--device", disk, "--out", tmp_path / "t", *SHORT)
+    outcome = call("spc2", "--device", disk, "--folder", tmp_path / "t", *SHORT)
     assert outcome.code == ExitCode.REFUSED and "give --write" in outcome.sentence
     assert not (tmp_path / "t").exists()

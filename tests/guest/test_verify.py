@@ -564,7 +564,7 @@ def test_spc1_persistence_over_a_detached_disk(
     """scsi_debug keeps its data while the disk is deleted and found again."""
     folder = tmp_path / "spc1"
     with scsi_disk(size_mb=256, delay=0) as node:
-        common = ("spc1", "--device", node, "--write", "--max-bsu", "1", "--out", str(folder))
+        common = ("spc1", "--device", node, "--write", "--max-bsu", "1", "--folder", str(folder))
         lengths: tuple[str, ...] = ("--sustain", "3s", "--iops-time", "3s", "--search-time", "3s")
         # How quick an emulated disk is does not matter here.
         lengths += ("--phase-time", "1s", "--ramp", "0", "--max-response", "60s")

@@ -181,17 +181,6 @@ def refuse_others(option: str, allowed: Collection[str], why: str) -> None:
             raise UsageError(f"{option} and {max(one.opts, key=len)} exclude each other: {why}")
 
 
-class _OldNames(click.Option):
-    """An option whose other names are understood, but not shown: -o and --out look alike."""
-
-    def get_error_hint(self, ctx: click.Context | None) -> str:
-        return f"'{self.opts[0]}'"
-
-    def get_help_record(self, ctx: click.Context) -> tuple[str, str] | None:
-        record = super().get_help_record(ctx)
-        return record and (f"{self.opts[0]} {self.metavar}", record[1])
-
-
 def output(help: str, **attributes: Any) -> Callable[[F], F]:
     """The file that a command writes, parameter ``output``."""
     return click.option(
@@ -252,11 +241,10 @@ def take_exports(given: dict[str, Any]) -> Exports:
     return Exports(**{name: given.pop(name) for name in ("fio_json", "fio_logs", "hdr_log")})
 
 
-def folder(help: str, *old: str) -> Callable[[F], F]:
+def folder(help: str) -> Callable[[F], F]:
     """The folder of a campaign, parameter ``out``; a single file is -o, --output."""
     return click.option(
-        *("--folder", "--out", *old, "out"),
-        cls=_OldNames,
+        *("--folder", "out"),
         type=FilePath(file_okay=False, path_type=Path),
         metavar="DIR",
         help=help,

@@ -63,7 +63,6 @@ Examples:
 @options.folder(
     "Keep the curve, the result of each point and the state of the sweep in DIR, so that the sweep"
     " can be resumed; DIR is created if missing.  [default: none]",
-    "--keep",
 )
 @click.option("--resume", is_flag=True, help="Continue the sweep in --folder.")
 @options.as_json("Load curve")

@@ -395,9 +395,9 @@ def test_what_can_not_be_written(
         (*RUN, "--power-baseline", LONG),
         ("plot", LONG),
         ("plot", "timeline", LONG),
-        ("spc1", "--device", "/dev/fake0", "--write", "--out", LONG),
-        ("energy", "spc1e", "--device", "/dev/fake0", "--write", "--out", LONG),
-        ("energy", "emerald", "--device", "/dev/fake0", "--write", "--out", LONG),
+        ("spc1", "--device", "/dev/fake0", "--write", "--folder", LONG),
+        ("energy", "spc1e", "--device", "/dev/fake0", "--write", "--folder", LONG),
+        ("energy", "emerald", "--device", "/dev/fake0", "--write", "--folder", LONG),
     ],
     ids=lambda words: " ".join(words).replace(LONG, "LONG"),
 )
@@ -433,10 +433,10 @@ def test_the_folder_of_many_devices_has_a_name_that_may_be() -> None:
 @pytest.mark.parametrize(
     "command",
     [
-        ("spc1", "--write", "--out", "t"),
-        ("energy", "spc1e", "--write", "--out", "t"),
-        ("energy", "emerald", "--write", "--out", "t"),
-        ("sweep", "random-read-4k", "--depth", "1", "--keep", "t"),
+        ("spc1", "--write", "--folder", "t"),
+        ("energy", "spc1e", "--write", "--folder", "t"),
+        ("energy", "emerald", "--write", "--folder", "t"),
+        ("sweep", "random-read-4k", "--depth", "1", "--folder", "t"),
     ],
     ids=lambda words: " ".join(words[:2]),
 )

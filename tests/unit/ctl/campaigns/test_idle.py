@@ -30,7 +30,7 @@ def test_somebody_else_in_the_idle_test_is_noticed(
 ) -> None:
     counts = iter([DiskCounters(5, 40, 1, 8), DiskCounters(12, 99, 1, 8)])
     monkeypatch.setattr(device, "read_stat", lambda one: next(counts, None))
-    spekctl(*RUN, "--out", "t")
+    spekctl(*RUN, "--folder", "t")
     said = "the devices were not idle during the idle test: other users did 7 I/Os"
     assert said in of_file(Path("t/energy.json"))["remarks"]
 
@@ -39,7 +39,7 @@ def test_an_interrupt_of_the_idle_test_leaves_nothing(
     spekctl: Spekctl, kernel: QueueKernel, power: FakePower, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(idle, "measure", lambda *given: os.kill(os.getpid(), signal.SIGINT))
-    outcome = spekctl(*RUN, "--out", "t")
+    outcome = spekctl(*RUN, "--folder", "t")
     assert outcome.code == ExitCode.INTERRUPTED and outcome.out == ""
     assert "no phase was completed" in outcome.err and "run-new" not in kernel.calls
     assert list(Path("t").iterdir()) == []
@@ -49,9 +49,9 @@ def test_a_damaged_idle_test_is_refused(
     spekctl: Spekctl, kernel: QueueKernel, power: FakePower
 ) -> None:
     interrupt_in_run(3, kernel)
-    spekctl(*RUN, "--out", "t")
+    spekctl(*RUN, "--folder", "t")
     Path("t/idle.json").write_text("{}")
-    outcome = spekctl(*RUN, "--out", "t", "--resume")
+    outcome = spekctl(*RUN, "--folder", "t", "--resume")
     assert outcome.code == ExitCode.USAGE
     assert "idle.json is not a spek file; expected an idle test" in outcome.sentence
     with pytest.raises(

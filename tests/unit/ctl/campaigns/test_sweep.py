@@ -179,7 +179,7 @@ def test_whole_results_are_kept_when_asked(
     spekctl: Spekctl, kernel: QueueKernel, tmp_path: Path
 ) -> None:
     path, folder = tmp_path / "curve.json", tmp_path / "results"
-    spekctl("sweep", *READ, "--rate", "500,1500.5", "-o", str(path), "--keep", str(folder))
+    spekctl("sweep", *READ, "--rate", "500,1500.5", "-o", str(path), "--folder", str(folder))
     found = curve.load_curve(path)
     assert sorted(os.listdir(folder)) == [
         *("1-rate-500.json", "2-rate-1500.5.json", "curve.json", "state.json"),
@@ -384,10 +384,10 @@ def figures(path: Path) -> list[tuple[float, float | None, str | None]]:
 def test_an_interrupted_sweep_goes_on_after_its_last_point(
     spekctl: Spekctl, kernel: QueueKernel
 ) -> None:
-    assert spekctl("sweep", *READ, *RATES, "--out", "whole").code == ExitCode.OK
+    assert spekctl("sweep", *READ, *RATES, "--folder", "whole").code == ExitCode.OK
     kernel.runs_seen.clear()
     stop_in_run(kernel, 3)
-    first = spekctl("sweep", *READ, *RATES, "--out", "t")
+    first = spekctl("sweep", *READ, *RATES, "--folder", "t")
     assert first.code == ExitCode.INTERRUPTED
     assert first.err.splitlines()[-1] == (
         "spekctl: interrupted; 2 points are kept in t, --resume continues after 200 I/Os per second"
@@ -395,7 +395,7 @@ def test_an_interrupted_sweep_goes_on_after_its_last_point(
     partly = curve.load_curve(Path("t/curve.json"))
     assert "interrupted at 300 I/Os per second: that point is missing" in partly.remarks
     kernel.on_wait = lambda second: None
-    assert spekctl("sweep", *READ, *RATES, "--out", "t", "--resume").code == ExitCode.OK
+    assert spekctl("sweep", *READ, *RATES, "--folder", "t", "--resume").code == ExitCode.OK
     assert [config.offered_rate for config in kernel.runs_seen] == [100, 200, 300, 300, 400, 500]
     assert figures(Path("t/curve.json")) == figures(Path("whole/curve.json"))
     assert not any("missing" in one for one in curve.load_curve(Path("t/curve.json")).remarks)
@@ -409,12 +409,12 @@ def test_a_point_whose_device_went_away_is_measured_again(
             kernel.end_reason = Reason.DEVICE_GONE
 
     kernel.before_run = gone
-    assert spekctl("sweep", *READ, *RATES, "--out", "t").code == ExitCode.RUN_FAILED
+    assert spekctl("sweep", *READ, *RATES, "--folder", "t").code == ExitCode.RUN_FAILED
     found = curve.load_curve(Path("t/curve.json"))
     assert [one.ok for one in found.points] == [True, False]
     assert found.points[1].result_file == "2-rate-200.json" and Path("t/2-rate-200.json").exists()
     kernel.before_run = lambda config: None
-    assert spekctl("sweep", *READ, *RATES, "--out", "t", "--resume").code == ExitCode.OK
+    assert spekctl("sweep", *READ, *RATES, "--folder", "t", "--resume").code == ExitCode.OK
     assert [one.ok for one in curve.load_curve(Path("t/curve.json")).points] == [True] * 5
 
 
@@ -431,9 +431,9 @@ def test_another_sweep_is_not_resumed(
     line: tuple[str, ...], sentence: str, spekctl: Spekctl, kernel: QueueKernel
 ) -> None:
     stop_in_run(kernel, 2)
-    spekctl("sweep", *READ, *RATES, "--out", "t")
+    spekctl("sweep", *READ, *RATES, "--folder", "t")
     runs = len(kernel.runs_seen)
-    outcome = spekctl("sweep", *line, *READ[1:], "--out", "t")
+    outcome = spekctl("sweep", *line, *READ[1:], "--folder", "t")
     assert outcome.code == ExitCode.USAGE
     assert sentence in outcome.sentence and len(kernel.runs_seen) == runs
 
@@ -444,7 +444,7 @@ def test_what_is_resumed_has_a_folder(spekctl: Spekctl, kernel: QueueKernel) -> 
         ExitCode.USAGE,
         "--resume continues the sweep of a folder: name it with --folder",
     )
-    nothing = spekctl("sweep", *READ, *RATES, "--out", "t", "--resume")
+    nothing = spekctl("sweep", *READ, *RATES, "--folder", "t", "--resume")
     assert nothing.sentence == ("t holds no test to resume; leave out --resume to start one")
 
 

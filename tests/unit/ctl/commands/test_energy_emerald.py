@@ -86,7 +86,7 @@ WRONG: dict[str, tuple[tuple[str, ...], int, str]] = {
     "neither": (("--quick",), ExitCode.USAGE, "give a device to test (--device), or numbers"),
     "both": (("-d", "/dev/fake0", "--from", "p.toml"), ExitCode.USAGE, "exclude each other"),
     "folder of no test": (
-        ("--from", "p.toml", "--out", "t"),
+        ("--from", "p.toml", "--folder", "t"),
         ExitCode.USAGE,
         "--from and --folder exclude each other: measured, or computed",
     ),
@@ -165,7 +165,7 @@ def test_reads_alone_need_no_permission_to_write(
 ) -> None:
     line = [one for one in RUN if one != "--write"]
     outcome = spekctl(
-        *(*line, "--out", "t", "--phases", "random-read,ready-idle"),
+        *(*line, "--folder", "t", "--phases", "random-read,ready-idle"),
         *("--prefill", "0", "--conditioning", "0"),
     )
     assert outcome.code == ExitCode.OK, outcome.err
@@ -177,7 +177,7 @@ def test_quick_is_a_preset_that_options_change(
 ) -> None:
     line = ("energy", "emerald", "-d", "/dev/fake0", "--write", "--quick", "--progress", "none")
     outcome = spekctl(
-        *(*line, "--out", "t", "--phases", "random-read", "--depths", "2", "--time", "7s"),
+        *(*line, "--folder", "t", "--phases", "random-read", "--depths", "2", "--time", "7s"),
     )
     assert outcome.code == ExitCode.OK, outcome.err
     found = of_file(Path("t/energy.json"))

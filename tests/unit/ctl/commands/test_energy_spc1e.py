@@ -161,7 +161,7 @@ WRONG_OPTIONS = {
     "negative price": (("--from", "l.toml", "--price", "-1"), "--price must be 0 or more, not -1"),
     "both": (("--from", "l.toml", "--device", "/dev/fake0"), "exclude each other"),
     "folder of no test": (
-        ("--from", "l.toml", "--out", "t"),
+        ("--from", "l.toml", "--folder", "t"),
         "--from and --folder exclude each other",
     ),
     "resumed numbers": (("--from", "l.toml", "--resume"), "--from and --resume exclude each other"),

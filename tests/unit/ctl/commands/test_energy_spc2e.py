@@ -25,7 +25,7 @@ power = pytest.fixture(streams_power)
 def test_a_report_is_read_again_with_another_price(
     spekctl: Spekctl, kernel: QueueKernel, power: FakePower
 ) -> None:
-    spekctl(*RUN, "--out", "t", "--price", "0.5", "--hours", "low=0/1/23")
+    spekctl(*RUN, "--folder", "t", "--price", "0.5", "--hours", "low=0/1/23")
     first = report_of("t")
     again = json.loads(spekctl("energy", "spc2e", "--from", "t/energy.json", "--json").out)
     for key in ("verdict", "levels", "profiles", "composite", "annual_cost", "remarks", "passed"):
@@ -48,7 +48,7 @@ def test_a_report_is_read_again_with_another_price(
 def test_what_energy_cannot_be_computed_from_is_told(spekctl: Spekctl, kernel: QueueKernel) -> None:
     load = list(RUN[2:])
     del load[load.index("--idle-time") : load.index("--idle-time") + 2]
-    assert spekctl("spc2", *load, "--out", "t").code == ExitCode.OK
+    assert spekctl("spc2", *load, "--folder", "t").code == ExitCode.OK
     refused = spekctl("energy", "spc2e", "--from", "t/report.json")
     assert refused.code == ExitCode.USAGE
     assert "the runs of the moderate load are missing; `spekctl energy spc2e` measures" in (
@@ -65,7 +65,7 @@ def test_the_two_tests_do_not_take_up_each_other(
     spekctl: Spekctl, kernel: QueueKernel, power: FakePower
 ) -> None:
     interrupt_in_run(6, kernel)
-    spekctl(*RUN, "--out", "t")
+    spekctl(*RUN, "--folder", "t")
     line = [one for one in RUN[2:] if one not in ("--idle-time", "300ms")]
-    outcome = spekctl("spc2", *line, "--out", "t", "--resume")
+    outcome = spekctl("spc2", *line, "--folder", "t", "--resume")
     assert outcome.code == ExitCode.USAGE and "another command" in outcome.sentence

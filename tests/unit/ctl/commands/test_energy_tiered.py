@@ -43,10 +43,10 @@ def power(kernel: QueueKernel, monkeypatch: pytest.MonkeyPatch) -> FakePower:
 
 def test_two_tests_are_compared(spekctl: Spekctl, kernel: QueueKernel, power: FakePower) -> None:
     run = ("energy", "spc1e", "--device", "/dev/fake0", "--write", *SHORT)
-    assert spekctl(*run, "--out", "single").code == ExitCode.OK
+    assert spekctl(*run, "--folder", "single").code == ExitCode.OK
     kernel.capacity *= 2
     power.watts_per_iops /= 4
-    assert spekctl(*run, "--out", "tiered").code == ExitCode.OK
+    assert spekctl(*run, "--folder", "tiered").code == ExitCode.OK
     outcome = spekctl("energy", "tiered", "compare", "single", "tiered")
     assert outcome.code == ExitCode.OK, outcome.err
     title, head, *lines = outcome.out.splitlines()
@@ -72,7 +72,7 @@ def test_a_test_without_its_iops_phase_is_refused(
 ) -> None:
     kernel.capacity = 1.0
     run = ("energy", "spc1e", "--device", "/dev/fake0", "--write", *SHORT)
-    spekctl(*run, "--out", "single")
+    spekctl(*run, "--folder", "single")
     outcome = spekctl("energy", "tiered", "compare", "single", "single")
     assert outcome.code == ExitCode.USAGE
     assert (

@@ -50,10 +50,8 @@ def test_parameters_are_called_by_their_longest_name() -> None:
     assert (flags["devices"], flags["stripe_bytes"]) == ("--device", "--stripe")
 
 
-def test_old_names_of_an_option_are_understood() -> None:
-    folder = options.folder("A folder.", "--keep")
-    for name in ("--folder", "--out", "--keep"):
-        assert given(folder, name, "t")["out"] == Path("t")
+def test_a_folder_is_the_parameter_out() -> None:
+    assert given(options.folder("A folder."), "--folder", "t")["out"] == Path("t")
 
 
 @pytest.mark.parametrize("text", ["nan", "inf"])

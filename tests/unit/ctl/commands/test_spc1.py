@@ -94,7 +94,7 @@ WRONG: dict[str, tuple[tuple[str, ...], ExitCode, str]] = {
         "not in the range",
     ),
     "folder": (
-        ("-d", "/dev/fake0", "--write", "--out", "no/such"),
+        ("-d", "/dev/fake0", "--write", "--folder", "no/such"),
         ExitCode.USAGE,
         "there is no directory no",
     ),
@@ -122,7 +122,7 @@ def test_a_device_that_is_too_small_is_refused(
     spekctl: Spekctl, kernel: QueueKernel, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(device, "find", lambda path: disk(path, bytes=100 << 20))
-    outcome = spekctl(*WRITE, "--out", "t")
+    outcome = spekctl(*WRITE, "--folder", "t")
     assert outcome.code == ExitCode.USAGE
     assert "at least 178 MiB" in outcome.sentence
     assert not Path("t").exists()
@@ -133,10 +133,10 @@ def test_data_on_the_device_is_refused_before_the_first_phase(
 ) -> None:
     found = [blkid.Signature("xfs", "filesystem", 0)]
     monkeypatch.setattr(safety, "signatures_on", lambda device, diskseq: found)
-    outcome = spekctl(*WRITE, "--out", "t")
+    outcome = spekctl(*WRITE, "--folder", "t")
     assert outcome.code == ExitCode.REFUSED
     assert outcome.sentence.endswith("to overwrite it, give --destroy S123")
     assert "run-start" not in kernel.calls and not Path("t/report.json").exists()
-    named = spekctl(*WRITE, "--out", "t", "--destroy", "S123", "--max-bsu", "2")
+    named = spekctl(*WRITE, "--folder", "t", "--destroy", "S123", "--max-bsu", "2")
     assert named.code == ExitCode.OK
     assert named.err.count("will be overwritten") == 1

@@ -26,7 +26,7 @@ WRONG: dict[str, tuple[str, ExitCode, str]] = {
     "late": ("--parts vod --max-late 2", ExitCode.USAGE, "'--max-late'"),
     "range": ("--parts vod --vod-start 9 --vod-most 3", ExitCode.USAGE, "is more than --vod-most"),
     "price": ("--parts vod --system-price 0", ExitCode.USAGE, "--system-price must be more than"),
-    "resume": ("--parts vod --resume --out no", ExitCode.USAGE, "no holds no test to resume"),
+    "resume": ("--parts vod --resume --folder no", ExitCode.USAGE, "no holds no test to resume"),
 }
 
 
@@ -42,5 +42,5 @@ def test_wrong_input_gets_one_sentence_before_anything_runs(
 
 
 def test_json_goes_to_standard_output(spekctl: Spekctl, kernel: QueueKernel) -> None:
-    outcome = spekctl(*READ, "--out", "t", "--json")
+    outcome = spekctl(*READ, "--folder", "t", "--json")
     assert json.loads(outcome.out) == json.loads(Path("t/report.json").read_text())

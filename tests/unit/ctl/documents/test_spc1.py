@@ -19,7 +19,7 @@ kernel = pytest.fixture(queue_kernel)
 
 
 def test_a_report_is_no_curve_and_a_curve_no_report(spekctl: Spekctl, kernel: QueueKernel) -> None:
-    spekctl(*WRITE, "--out", "t", "--max-bsu", "2")
+    spekctl(*WRITE, "--folder", "t", "--max-bsu", "2")
     with pytest.raises(UsageError, match="is a report of `spekctl spc1`; expected a load curve"):
         curve.load_curve(Path("t/report.json"))
     with pytest.raises(

@@ -27,7 +27,7 @@ power = pytest.fixture(loop_power)
 def test_runs_are_what_their_phases_are_called(
     spekctl: Spekctl, kernel: LoopKernel, power: FakePower
 ) -> None:
-    spekctl(*RUN, "--out", "t", "--depths", "4")
+    spekctl(*RUN, "--folder", "t", "--depths", "4")
     names = [name for name, _ in loads_of(kernel)]
     assert names == [
         *("emerald-prefill", "emerald-hot-band", "emerald-hot-band", "emerald-random-read"),
@@ -49,5 +49,5 @@ def test_devices_with_large_blocks_get_their_own_hot_band(
     spekctl: Spekctl, kernel: LoopKernel, power: FakePower, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(device, "find", lambda path: disk(path, logical_block=4096))
-    assert spekctl(*RUN, "--phases", "hot-band", "--out", "t").code == ExitCode.OK
+    assert spekctl(*RUN, "--phases", "hot-band", "--folder", "t").code == ExitCode.OK
     assert "emerald-hot-band-4k" in {name for name, _ in loads_of(kernel)}

@@ -29,7 +29,7 @@ power = pytest.fixture(loop_power)
 def test_a_test_does_all_phases_with_their_metrics(
     spekctl: Spekctl, kernel: LoopKernel, power: FakePower
 ) -> None:
-    outcome = spekctl(*RUN, "--out", "t", "--raw-gigabytes", "10")
+    outcome = spekctl(*RUN, "--folder", "t", "--raw-gigabytes", "10")
     assert outcome.code == ExitCode.OK, outcome.err
     found = of_file(Path("t/energy.json"))
     assert (found["complete"], found["passed"], found["verdict"]) == (True, True, "complete")
@@ -56,7 +56,7 @@ def test_a_phase_that_is_too_slow_fails(
     spekctl: Spekctl, kernel: LoopKernel, power: FakePower
 ) -> None:
     kernel.slow_s = lambda config: 0.1 if config.name == "emerald-random-write" else 0.0
-    outcome = spekctl(*RUN, "--out", "t")
+    outcome = spekctl(*RUN, "--folder", "t")
     assert outcome.code == ExitCode.LIMIT_MISSED
     found = of_file(Path("t/energy.json"))
     by_name = {one["name"]: one for one in found["phases"]}
@@ -69,13 +69,13 @@ def test_sequential_phases_have_no_response_limit(
     spekctl: Spekctl, kernel: LoopKernel, power: FakePower
 ) -> None:
     kernel.slow_s = lambda config: 0.1 if "sequential" in config.name else 0.0
-    assert spekctl(*RUN, "--out", "t").code == ExitCode.OK
+    assert spekctl(*RUN, "--folder", "t").code == ExitCode.OK
 
 
 def test_a_system_that_rests_at_more_than_it_works_is_noticed(
     spekctl: Spekctl, kernel: LoopKernel, power: FakePower
 ) -> None:
     power.idle_w = 50.0
-    assert spekctl(*RUN, "--out", "t").code == ExitCode.OK
+    assert spekctl(*RUN, "--folder", "t").code == ExitCode.OK
     remarks = of_file(Path("t/energy.json"))["remarks"]
     assert any("idle power, 50 W, is above that of random-read" in one for one in remarks)

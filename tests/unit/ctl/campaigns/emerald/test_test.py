@@ -37,7 +37,7 @@ SECOND = 10**9
 
 
 def test_without_power_there_is_performance(spekctl: Spekctl, kernel: LoopKernel) -> None:
-    outcome = spekctl(*RUN, "--out", "t")
+    outcome = spekctl(*RUN, "--folder", "t")
     assert outcome.code == ExitCode.OK, outcome.err
     found = of_file(Path("t/energy.json"))
     assert (found["complete"], found["passed"]) == (False, True)
@@ -54,7 +54,7 @@ def test_without_power_there_is_performance(spekctl: Spekctl, kernel: LoopKernel
 def test_ready_idle_is_made_up_for_when_power_comes(
     spekctl: Spekctl, kernel: LoopKernel, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    line = (*RUN, "--out", "t", "--phases", "random-read,ready-idle")
+    line = (*RUN, "--folder", "t", "--phases", "random-read,ready-idle")
     spekctl(*line)
     runs = len(kernel.runs_seen)
     with_power(FakePower(idle_w=4.0), monkeypatch)
@@ -67,11 +67,11 @@ def test_an_interrupted_test_is_resumed(
     spekctl: Spekctl, kernel: LoopKernel, power: FakePower
 ) -> None:
     interrupt_in_run(5, kernel)
-    first = spekctl(*RUN, "--out", "t")
+    first = spekctl(*RUN, "--folder", "t")
     assert first.code == ExitCode.INTERRUPTED
     assert "5 steps are kept in t, --resume continues after hot-band-search-1x16" in first.err
     assert of_file(Path("t/energy.json"))["verdict"].startswith("not complete: hot-band, ")
-    refused = spekctl(*RUN, "--out", "t")
+    refused = spekctl(*RUN, "--folder", "t")
     assert refused.code == ExitCode.USAGE and "t already holds a test" in refused.sentence
     for option, was, now in (
         ("--time", "2s", "3s"),
@@ -80,12 +80,12 @@ def test_an_interrupted_test_is_resumed(
         ("--max-response", "20ms", "25ms"),
         ("--depths", "1,4,16", "1,2"),
     ):
-        other = spekctl(*RUN, "--out", "t", "--resume", option, now)
+        other = spekctl(*RUN, "--folder", "t", "--resume", option, now)
         assert f"another {option}: {was} then, {now} now" in other.sentence
 
     kernel.before_run = lambda config: None
     kernel.runs_seen.clear()
-    resumed = spekctl(*RUN, "--out", "t", "--resume")
+    resumed = spekctl(*RUN, "--folder", "t", "--resume")
     assert resumed.code == ExitCode.OK, resumed.err
     assert of_file(Path("t/energy.json"))["complete"]
     assert "emerald-prefill" not in {name for name, _ in loads_of(kernel)}
@@ -95,12 +95,12 @@ def test_another_device_is_not_resumed(
     spekctl: Spekctl, kernel: LoopKernel, power: FakePower, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     interrupt_in_run(2, kernel)
-    spekctl(*RUN, "--out", "t")
+    spekctl(*RUN, "--folder", "t")
     monkeypatch.setattr(device, "find", lambda path: disk(path, serial="OTHER"))
-    outcome = spekctl(*RUN, "--out", "t", "--resume")
+    outcome = spekctl(*RUN, "--folder", "t", "--resume")
     assert "another serial number: S123 then, OTHER now" in outcome.sentence
     Path("t/state.json").write_text("{}")
-    damaged = spekctl(*RUN, "--out", "t", "--resume")
+    damaged = spekctl(*RUN, "--folder", "t", "--resume")
     assert "state.json is not a spek file; expected the state of a test" in damaged.sentence
 
 
@@ -108,7 +108,7 @@ def test_an_interrupt_when_idle_keeps_the_rest(
     spekctl: Spekctl, kernel: LoopKernel, power: FakePower, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(idle, "measure", lambda *given: os.kill(os.getpid(), signal.SIGINT))
-    outcome = spekctl(*RUN, "--out", "t", "--phases", "random-read,ready-idle")
+    outcome = spekctl(*RUN, "--folder", "t", "--phases", "random-read,ready-idle")
     assert outcome.code == ExitCode.INTERRUPTED
     assert "continues after random-read" in outcome.err
 
@@ -117,7 +117,7 @@ def test_a_failure_says_what_is_kept(
     spekctl: Spekctl, kernel: LoopKernel, power: FakePower
 ) -> None:
     fail_in_run(3, kernel)
-    outcome = spekctl(*RUN, "--out", "t")
+    outcome = spekctl(*RUN, "--folder", "t")
     assert outcome.code == ExitCode.RUN_FAILED
     assert "the device is gone; 3 steps are kept in t" in outcome.err
     assert power.closed == 1 and kernel.closed

@@ -17,7 +17,7 @@ kernel = pytest.fixture(queue_kernel)
 
 
 def test_a_whole_test_has_its_report(spekctl: Spekctl, kernel: QueueKernel, tmp_path: Path) -> None:
-    outcome = spekctl(*WRITE, "--out", "t")
+    outcome = spekctl(*WRITE, "--folder", "t")
     assert outcome.code == ExitCode.OK, outcome.out
     found = report_of(tmp_path / "t")
     assert found["notice"] == "SPC-1-like, unaudited"
@@ -50,7 +50,7 @@ def test_a_device_that_tires_has_its_level_lowered_and_that_is_said(
     kernel.disturb = lambda config, mean_s: (
         0.050 if config.time_ns == 4 * SECOND and config.streams[0].replicas > 20 else mean_s
     )
-    outcome = spekctl(*WRITE, "--out", "t")
+    outcome = spekctl(*WRITE, "--folder", "t")
     assert outcome.code == ExitCode.OK
     found = report_of(Path("t"))
     assert (found["level_bsu"], found["passed"]) == (20, True)
@@ -64,7 +64,7 @@ def test_a_device_that_tires_has_its_level_lowered_and_that_is_said(
 
 def test_a_device_that_cannot_even_1_bsu(spekctl: Spekctl, kernel: QueueKernel) -> None:
     kernel.capacity = 40
-    outcome = spekctl(*WRITE, "--out", "t")
+    outcome = spekctl(*WRITE, "--folder", "t")
     assert outcome.code == ExitCode.LIMIT_MISSED
     assert "failed: the device cannot sustain even 1 BSU" in outcome.out
     found = report_of(Path("t"))
@@ -72,6 +72,6 @@ def test_a_device_that_cannot_even_1_bsu(spekctl: Spekctl, kernel: QueueKernel) 
 
 
 def test_a_device_faster_than_allowed_is_remarked(spekctl: Spekctl, kernel: QueueKernel) -> None:
-    outcome = spekctl(*WRITE, "--out", "t", "--max-bsu", "10")
+    outcome = spekctl(*WRITE, "--folder", "t", "--max-bsu", "10")
     assert outcome.code == ExitCode.OK
     assert "the device sustains --max-bsu 10 within the limit; its level is higher" in outcome.out

@@ -24,7 +24,7 @@ kernel = pytest.fixture(queue_kernel)
 def test_every_phase_leaves_its_result(
     spekctl: Spekctl, kernel: QueueKernel, tmp_path: Path
 ) -> None:
-    spekctl(*WRITE, "--out", "t", "--start-bsu", "16", "--max-bsu", "16")
+    spekctl(*WRITE, "--folder", "t", "--start-bsu", "16", "--max-bsu", "16")
     names = sorted(os.listdir(tmp_path / "t"))
     assert names == [
         *("01-search-16.json", "02-sustain.json", "03-iops.json", "04-ramp-95.json"),
@@ -40,7 +40,7 @@ def test_every_phase_leaves_its_result(
 
 
 def test_the_text_says_what_it_is_and_what_came_out(spekctl: Spekctl, kernel: QueueKernel) -> None:
-    outcome = spekctl(*WRITE, "--out", "t")
+    outcome = spekctl(*WRITE, "--folder", "t")
     lines = outcome.out.splitlines()
     assert lines[0] == "SPC-1-like, unaudited: test of /dev/fake0"
     assert lines[1] == "  passed: all limits are met"
@@ -54,13 +54,13 @@ def test_the_text_says_what_it_is_and_what_came_out(spekctl: Spekctl, kernel: Qu
 
 
 def test_json_goes_to_standard_output(spekctl: Spekctl, kernel: QueueKernel) -> None:
-    outcome = spekctl(*WRITE, "--out", "t", "--json")
+    outcome = spekctl(*WRITE, "--folder", "t", "--json")
     assert json.loads(outcome.out) == json.loads(Path("t/report.json").read_text())
 
 
 def test_progress_tells_phase_load_and_time_left(spekctl: Spekctl, kernel: QueueKernel) -> None:
     line = [one if one != "none" else "lines" for one in WRITE]
-    outcome = spekctl(*line, "--out", "t", "--start-bsu", "20", "--max-bsu", "20")
+    outcome = spekctl(*line, "--folder", "t", "--start-bsu", "20", "--max-bsu", "20")
     heads = [text for text in outcome.err.splitlines() if "left in all" in text]
     assert [text.partition("fake0: ")[2] for text in heads[:4]] == [
         "search, 20 BSU, 0:56 left in all",
@@ -81,7 +81,7 @@ def test_the_folder_has_the_name_of_the_devices(spekctl: Spekctl, kernel: QueueK
 
 def test_options_reach_every_run(spekctl: Spekctl, kernel: QueueKernel) -> None:
     outcome = spekctl(
-        *(*WRITE, "--out", "t", "--max-bsu", "4", "--seed", "7", "--hrrw", "fixed"),
+        *(*WRITE, "--folder", "t", "--max-bsu", "4", "--seed", "7", "--hrrw", "fixed"),
         *("--iops-per-bsu", "5", "--data", "random", "--max-outstanding", "99"),
     )
     assert outcome.code == ExitCode.OK
@@ -94,7 +94,7 @@ def test_options_reach_every_run(spekctl: Spekctl, kernel: QueueKernel) -> None:
 
 def test_the_standards_lengths_are_the_default(spekctl: Spekctl, kernel: QueueKernel) -> None:
     interrupt_in_run(2, kernel)
-    spekctl("spc1", "--device", "/dev/fake0", "--write", "--out", "t", "--progress", "none")
+    spekctl("spc1", "--device", "/dev/fake0", "--write", "--folder", "t", "--progress", "none")
     assert [config.ramp_ns // SECOND for config in kernel.runs_seen] == [180, 180, 180]
     state = json.loads(Path("t/state.json").read_text())
     assert state["parameters"]["durations"]["sustain_ns"] == 8 * 3600 * SECOND
@@ -102,7 +102,7 @@ def test_the_standards_lengths_are_the_default(spekctl: Spekctl, kernel: QueueKe
 
 
 def test_limits_are_parameters(spekctl: Spekctl, kernel: QueueKernel, tmp_path: Path) -> None:
-    line = (*WRITE, "--out", "t", "--max-bsu", "4")
+    line = (*WRITE, "--folder", "t", "--max-bsu", "4")
     outcome = spekctl(*line, "--limit", "intensity=0", "--limit", "chance_sigmas=0")
     assert outcome.code == ExitCode.LIMIT_MISSED
     found = report_of(tmp_path / "t")
@@ -113,7 +113,7 @@ def test_limits_are_parameters(spekctl: Spekctl, kernel: QueueKernel, tmp_path: 
 
 def test_quick_is_a_preset_that_options_change(spekctl: Spekctl, kernel: QueueKernel) -> None:
     line = ("spc1", "--device", "/dev/fake0", "--write", "--quick", "--progress", "none")
-    spekctl(*line, "--out", "t", "--max-bsu", "1", "--sustain", "3s")
+    spekctl(*line, "--folder", "t", "--max-bsu", "1", "--sustain", "3s")
     lengths = json.loads(Path("t/state.json").read_text())["parameters"]["durations"]
     assert lengths == msgspec.to_builtins(msgspec.structs.replace(QUICK, sustain_ns=3 * SECOND))
 
@@ -127,7 +127,7 @@ def failed_checks(folder: Path) -> set[tuple[str, str]]:
 
 def test_a_stream_with_another_share_fails(spekctl: Spekctl, kernel: QueueKernel) -> None:
     kernel.skew = {7: 1.3}
-    outcome = spekctl(*WRITE, "--out", "t")
+    outcome = spekctl(*WRITE, "--folder", "t")
     assert outcome.code == ExitCode.LIMIT_MISSED
     kinds = {kind for kind, _ in failed_checks(Path("t"))}
     assert kinds == {"intensity"}
@@ -137,7 +137,7 @@ def test_a_stream_with_another_share_fails(spekctl: Spekctl, kernel: QueueKernel
 
 def test_a_stream_that_comes_and_goes_fails(spekctl: Spekctl, kernel: QueueKernel) -> None:
     kernel.wobble = 5.0
-    assert spekctl(*WRITE, "--out", "t").code == ExitCode.LIMIT_MISSED
+    assert spekctl(*WRITE, "--folder", "t").code == ExitCode.LIMIT_MISSED
     assert {kind for kind, _ in failed_checks(Path("t"))} == {"intensity-cov"}
 
 
@@ -145,7 +145,7 @@ def test_a_repetition_that_is_slower_fails(spekctl: Spekctl, kernel: QueueKernel
     kernel.disturb = lambda config, mean_s: (
         mean_s + 0.002 * (bsus(kernel).count(2) == 4 and bsus(kernel)[-1] == 2)
     )
-    assert spekctl(*WRITE, "--out", "t").code == ExitCode.LIMIT_MISSED
+    assert spekctl(*WRITE, "--folder", "t").code == ExitCode.LIMIT_MISSED
     assert failed_checks(Path("t")) == {("repeat-lrt", "repeat-2-10")}
 
 
@@ -155,14 +155,14 @@ def test_a_ramp_step_that_misses_the_limit_ends_it_with_code_7(
     kernel.disturb = lambda config, mean_s: (
         0.050 if config.time_ns == 2 * SECOND and bsus(kernel)[-2:] == [22, 20] else mean_s
     )
-    outcome = spekctl(*WRITE, "--out", "t")
+    outcome = spekctl(*WRITE, "--folder", "t")
     assert outcome.code == ExitCode.LIMIT_MISSED
     found = report_of(Path("t"))
     assert found["phases"][-1]["step"]["name"] == "ramp-95"
     assert found["verdict"].startswith("failed: ramp-95: mean response time 50.0 ms is above")
     assert (found["complete"], found["level_bsu"], found["lrt_ns"]) == (False, 22, None)
 
-    resumed = spekctl(*WRITE, "--out", "t", "--resume", "--keep-going")
+    resumed = spekctl(*WRITE, "--folder", "t", "--resume", "--keep-going")
     assert resumed.code == ExitCode.LIMIT_MISSED
     found = report_of(Path("t"))
     assert found["complete"] and failed_checks(Path("t")) == {
@@ -176,9 +176,9 @@ def test_io_errors_fail_the_test(spekctl: Spekctl, kernel: QueueKernel) -> None:
         kernel.errors = 2 if config.time_ns == 4 * SECOND else 0
 
     kernel.before_run = fail
-    outcome = spekctl(*WRITE, "--out", "t")
+    outcome = spekctl(*WRITE, "--folder", "t")
     assert outcome.code == ExitCode.RUN_FAILED
     assert "failed: sustain failed: the run completed; 2 I/Os failed" in outcome.out
-    assert spekctl(*WRITE, "--out", "t", "--resume", "--keep-going").code == ExitCode.RUN_FAILED
+    assert spekctl(*WRITE, "--folder", "t", "--resume", "--keep-going").code == ExitCode.RUN_FAILED
     assert report_of(Path("t"))["complete"]
     assert failed_checks(Path("t")) == {("errors", "sustain")}

@@ -45,7 +45,7 @@ def test_an_interrupted_test_goes_on_after_its_last_phase(
     run: int, signum: int, spekctl: Spekctl, kernel: QueueKernel, whole: dict[str, Any]
 ) -> None:
     if not whole:
-        assert spekctl(*WRITE, "--out", "whole").code == ExitCode.OK
+        assert spekctl(*WRITE, "--folder", "whole").code == ExitCode.OK
         whole.update(runs=bsus(kernel), phases=phases_of("whole"))
         kernel.runs_seen.clear()
     runs = whole["runs"]
@@ -56,7 +56,7 @@ def test_an_interrupted_test_goes_on_after_its_last_phase(
             os.kill(os.getpid(), signum)
 
     kernel.on_wait = at
-    outcome = spekctl(*WRITE, "--out", "t")
+    outcome = spekctl(*WRITE, "--folder", "t")
     assert outcome.code == (130 if signum == signal.SIGINT else 143)
     assert bsus(kernel) == runs[:run] and kernel.deleted
     last = outcome.err.splitlines()[-1]
@@ -67,16 +67,16 @@ def test_an_interrupted_test_goes_on_after_its_last_phase(
     assert f"interrupted; {run - 1} phase" in last and "--resume continues after" in last
     assert report_of(Path("t"))["verdict"] == "not complete: phases are missing"
     kernel.on_wait = lambda second: None
-    resumed = spekctl(*WRITE, "--out", "t", "--resume")
+    resumed = spekctl(*WRITE, "--folder", "t", "--resume")
     assert resumed.code == ExitCode.OK
     assert bsus(kernel) == [*runs[:run], *runs[run - 1 :]]
     assert phases_of("t") == whole["phases"]
 
 
 def test_a_test_that_is_over_is_only_reported_again(spekctl: Spekctl, kernel: QueueKernel) -> None:
-    first = spekctl(*WRITE, "--out", "t")
+    first = spekctl(*WRITE, "--folder", "t")
     count = len(kernel.runs_seen)
-    again = spekctl(*WRITE, "--out", "t", "--resume")
+    again = spekctl(*WRITE, "--folder", "t", "--resume")
     assert (again.code, again.out, len(kernel.runs_seen)) == (ExitCode.OK, first.out, count)
 
 
@@ -86,12 +86,12 @@ def test_a_device_that_goes_away_can_come_back(spekctl: Spekctl, kernel: QueueKe
             kernel.end_reason = Reason.DEVICE_GONE
 
     kernel.before_run = gone
-    outcome = spekctl(*WRITE, "--out", "t")
+    outcome = spekctl(*WRITE, "--folder", "t")
     assert outcome.code == ExitCode.RUN_FAILED
     sentence = outcome.err.splitlines()[-1]
     assert "sustain: a device was removed during the run; 10 phases are kept in t" in sentence
     kernel.before_run = lambda config: None
-    assert spekctl(*WRITE, "--out", "t", "--resume").code == ExitCode.OK
+    assert spekctl(*WRITE, "--folder", "t", "--resume").code == ExitCode.OK
 
 
 RESUMED: dict[str, tuple[tuple[str, ...], str]] = {
@@ -111,7 +111,7 @@ def begin(spekctl: Spekctl, kernel: QueueKernel) -> None:
     kernel.on_wait = lambda second: (
         os.kill(os.getpid(), signal.SIGINT) if len(kernel.runs_seen) == 3 else None
     )
-    assert spekctl(*WRITE, "--out", "t").code == ExitCode.INTERRUPTED
+    assert spekctl(*WRITE, "--folder", "t").code == ExitCode.INTERRUPTED
     kernel.on_wait = lambda second: None
 
 
@@ -120,7 +120,7 @@ def test_another_test_is_not_resumed(case: str, spekctl: Spekctl, kernel: QueueK
     begin(spekctl, kernel)
     state = Path("t/state.json").read_bytes()
     more, sentence = RESUMED[case]
-    outcome = spekctl(*WRITE, "--out", "t", "--resume", *more)
+    outcome = spekctl(*WRITE, "--folder", "t", "--resume", *more)
     assert outcome.code == ExitCode.USAGE
     assert f"the test in t was started with {sentence}" in outcome.sentence
     assert len(kernel.runs_seen) == 3
@@ -146,7 +146,7 @@ def test_another_device_is_not_taken_for_the_first(
 ) -> None:
     begin(spekctl, kernel)
     monkeypatch.setattr(device, "find", lambda path: msgspec.structs.replace(disk(path), **changes))
-    outcome = spekctl(*WRITE, "--out", "t", "--resume")
+    outcome = spekctl(*WRITE, "--folder", "t", "--resume")
     assert outcome.code == ExitCode.USAGE
     assert sentence in outcome.sentence
     assert len(kernel.runs_seen) == 3
@@ -170,7 +170,7 @@ def test_a_crash_while_the_state_is_written_leaves_the_one_before(
 
 def test_a_test_is_not_overwritten_by_another(spekctl: Spekctl, kernel: QueueKernel) -> None:
     begin(spekctl, kernel)
-    outcome = spekctl(*WRITE, "--out", "t")
+    outcome = spekctl(*WRITE, "--folder", "t")
     assert outcome.code == ExitCode.USAGE
     assert "t already holds a test: --resume continues it" in outcome.sentence
 
@@ -180,6 +180,6 @@ def test_a_damaged_state_is_refused(spekctl: Spekctl, kernel: QueueKernel) -> No
     whole = Path("t/state.json").read_text()
     for text in ("", whole[: len(whole) // 2], whole.replace('"done"', '"dune"')):
         Path("t/state.json").write_text(text)
-        outcome = spekctl(*WRITE, "--out", "t", "--resume")
+        outcome = spekctl(*WRITE, "--folder", "t", "--resume")
         assert outcome.code == ExitCode.USAGE
         assert "state.json is" in outcome.sentence

@@ -29,7 +29,7 @@ power = pytest.fixture(queue_power)
 def test_a_test_measures_idle_and_load(
     spekctl: Spekctl, kernel: QueueKernel, power: FakePower
 ) -> None:
-    outcome = spekctl(*RUN, "--out", "t")
+    outcome = spekctl(*RUN, "--folder", "t")
     assert outcome.code == ExitCode.OK, outcome.err
     found = of_file(Path("t/energy.json"))
     level = spc1.load_report(Path("t/report.json")).level_bsu
@@ -54,7 +54,7 @@ def test_a_test_measures_idle_and_load(
 def test_the_kept_results_are_what_the_levels_come_from(
     spekctl: Spekctl, kernel: QueueKernel, power: FakePower
 ) -> None:
-    spekctl(*RUN, "--out", "t", "--start-bsu", "20", "--max-bsu", "20")
+    spekctl(*RUN, "--folder", "t", "--start-bsu", "20", "--max-bsu", "20")
     for level, bsu in zip(of_file(Path("t/energy.json"))["levels"][:2], (16, 10), strict=True):
         kept = json.loads(Path("t", level["result_file"]).read_text())
         assert kept["config"]["streams"][0]["replicas"] == bsu == level["bsu"]
@@ -65,19 +65,19 @@ def test_an_interrupted_test_is_resumed(
     spekctl: Spekctl, kernel: QueueKernel, power: FakePower
 ) -> None:
     interrupt_in_run(6, kernel)
-    first = spekctl(*RUN, "--out", "t")
+    first = spekctl(*RUN, "--folder", "t")
     assert first.code == ExitCode.INTERRUPTED
     assert "--resume continues after" in first.err
     partly = of_file(Path("t/energy.json"))
     assert not partly["complete"] and partly["profiles"] == []
     assert [level["name"] for level in partly["levels"]] == ["idle"]
-    refused = spekctl(*RUN, "--out", "t")
+    refused = spekctl(*RUN, "--folder", "t")
     assert refused.code == ExitCode.USAGE and "t already holds a test" in refused.sentence
-    other = spekctl(*RUN, "--out", "t", "--resume", "--idle-time", "1s")
+    other = spekctl(*RUN, "--folder", "t", "--resume", "--idle-time", "1s")
     assert "another --idle-time: 300ms then, 1s now" in other.sentence
 
     kernel.before_run = lambda config: None
-    resumed = spekctl(*RUN, "--out", "t", "--resume")
+    resumed = spekctl(*RUN, "--folder", "t", "--resume")
     assert resumed.code == ExitCode.OK, resumed.err
     assert of_file(Path("t/energy.json"))["complete"]
     assert len(power.asked) == 1  # the idle test was not done twice
@@ -87,21 +87,21 @@ def test_an_interrupt_of_the_first_run_keeps_the_idle_test(
     spekctl: Spekctl, kernel: QueueKernel, power: FakePower
 ) -> None:
     kernel.before_run = lambda config: os.kill(os.getpid(), signal.SIGINT)
-    outcome = spekctl(*RUN, "--out", "t")
+    outcome = spekctl(*RUN, "--folder", "t")
     assert outcome.code == ExitCode.INTERRUPTED
     assert "the idle test is kept in t, --resume continues after it" in outcome.err
     kernel.before_run = lambda config: None
-    assert spekctl(*RUN, "--out", "t", "--resume").code == ExitCode.OK
+    assert spekctl(*RUN, "--folder", "t", "--resume").code == ExitCode.OK
     assert len(power.asked) == 1
 
 
 def test_power_that_came_late_has_the_idle_test_done_again(
     spekctl: Spekctl, kernel: QueueKernel, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    spekctl(*RUN, "--out", "t", "--max-bsu", "2")
+    spekctl(*RUN, "--folder", "t", "--max-bsu", "2")
     fake = with_power(FakePower(), monkeypatch)
     monkeypatch.setattr(levels, "power_of", fake.of_result)
-    spekctl(*RUN, "--out", "t", "--max-bsu", "2", "--resume")
+    spekctl(*RUN, "--folder", "t", "--max-bsu", "2", "--resume")
     assert len(fake.asked) == 1 and of_file(Path("t/energy.json"))["complete"]
 
 
@@ -109,7 +109,7 @@ def test_a_failure_says_what_is_kept(
     spekctl: Spekctl, kernel: QueueKernel, power: FakePower
 ) -> None:
     fail_in_run(3, kernel)
-    outcome = spekctl(*RUN, "--out", "t")
+    outcome = spekctl(*RUN, "--folder", "t")
     assert outcome.code == ExitCode.RUN_FAILED
     assert "the device is gone; 3 phases are kept in t" in outcome.err
     assert power.closed == 1 and kernel.closed
@@ -119,13 +119,13 @@ def test_a_method_that_fails_fails_the_test(
     spekctl: Spekctl, kernel: QueueKernel, power: FakePower
 ) -> None:
     kernel.skew = {7: 1.3}
-    outcome = spekctl(*RUN, "--out", "t")
+    outcome = spekctl(*RUN, "--folder", "t")
     assert outcome.code == ExitCode.LIMIT_MISSED
     found = of_file(Path("t/energy.json"))
     assert (found["complete"], found["passed"]) == (True, False)
     kernel.skew = {}
     kernel.capacity = 1.0
-    outcome = spekctl(*RUN, "--out", "u")
+    outcome = spekctl(*RUN, "--folder", "u")
     assert outcome.code == ExitCode.LIMIT_MISSED
     assert "the device cannot sustain even 1 BSU" in of_file(Path("u/energy.json"))["verdict"]
 
@@ -137,7 +137,7 @@ def test_what_was_said_of_a_test_is_still_said_of_its_report(
     monkeypatch.setattr(device, "read_stat", lambda one: next(counts, None))
     power.baseline_w = 2.0
     interrupt_in_run(8, kernel)
-    spekctl(*RUN, "--out", "t", "--start-bsu", "20", "--max-bsu", "20")
+    spekctl(*RUN, "--folder", "t", "--start-bsu", "20", "--max-bsu", "20")
     first = of_file(Path("t/energy.json"))
     assert first["verdict"] == "not complete: phases are missing" and len(first["remarks"]) == 2
     again = of_output(
@@ -152,7 +152,7 @@ def test_a_missing_idle_test_does_not_stay_missing(
 ) -> None:
     fake = FakePower()
     monkeypatch.setattr(levels, "power_of", fake.of_result)
-    spekctl(*RUN, "--out", "t", "--max-bsu", "2")
+    spekctl(*RUN, "--folder", "t", "--max-bsu", "2")
     assert of_file(Path("t/energy.json"))["verdict"].startswith("performance only")
     line = ("energy", "spc1e", "--from", "t/energy.json", "--idle-watts", "5.5", "--json")
     again = of_output(spekctl(*line))
@@ -163,7 +163,7 @@ def test_a_finished_method_gives_levels(
     spekctl: Spekctl, kernel: QueueKernel, power: FakePower
 ) -> None:
     line = [one for one in RUN[2:] if one not in ("--idle-time", "300ms")]
-    assert spekctl("spc1", *line, "--out", "t").code == ExitCode.OK
+    assert spekctl("spc1", *line, "--folder", "t").code == ExitCode.OK
     missing = spekctl("energy", "spc1e", "--from", "t/report.json")
     assert missing.code == ExitCode.USAGE
     assert "has no idle test beside it; give its power with --idle-watts" in missing.sentence
@@ -183,7 +183,7 @@ def test_a_method_without_the_phases_gives_none(
 ) -> None:
     interrupt_in_run(6, kernel)
     line = [one for one in RUN[2:] if one not in ("--idle-time", "300ms")]
-    spekctl("spc1", *line, "--out", "t")
+    spekctl("spc1", *line, "--folder", "t")
     outcome = spekctl("energy", "spc1e", "--from", "t/report.json", "--idle-watts", "5")
     assert outcome.code == ExitCode.USAGE
     assert "the phases at 80 % and 50 % of the level are missing" in outcome.sentence

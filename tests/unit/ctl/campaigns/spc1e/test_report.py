@@ -27,7 +27,7 @@ power = pytest.fixture(queue_power)
 
 
 def test_without_power_there_is_performance(spekctl: Spekctl, kernel: QueueKernel) -> None:
-    outcome = spekctl(*RUN, "--out", "t")
+    outcome = spekctl(*RUN, "--folder", "t")
     assert outcome.code == ExitCode.OK, outcome.err
     found = of_file(Path("t/energy.json"))
     assert (found["complete"], found["passed"]) == (False, True)
@@ -45,12 +45,12 @@ def test_gaps_in_the_power_are_told(
     spekctl: Spekctl, kernel: QueueKernel, power: FakePower
 ) -> None:
     power.gap_s = 0.5
-    spekctl(*RUN, "--out", "t")
+    spekctl(*RUN, "--folder", "t")
     found = of_file(Path("t/energy.json"))
     assert found["complete"]
     assert "heavy: power is unknown for 0.5 s of 2 s" in found["remarks"]
     power.gap_s = 1e9
-    spekctl(*RUN, "--out", "u")
+    spekctl(*RUN, "--folder", "u")
     nothing = of_file(Path("u/energy.json"))
     assert not nothing["complete"]
     assert "heavy: power is not known: 2 s without samples" in nothing["remarks"]
@@ -60,14 +60,14 @@ def test_a_baseline_is_taken_off_every_level(
     spekctl: Spekctl, kernel: QueueKernel, power: FakePower
 ) -> None:
     power.baseline_w = 2.0
-    spekctl(*RUN, "--out", "t")
+    spekctl(*RUN, "--folder", "t")
     found = of_file(Path("t/energy.json"))
     assert [level["watts"] for level in found["levels"]][2] == "4"
     heavy = found["levels"][0]
     assert float(heavy["watts"]) == pytest.approx(4 + 0.004 * float(heavy["iops"]))
     assert "a baseline of 2 W was subtracted from the power" in found["remarks"]
     power.baseline_w = 100.0
-    spekctl(*RUN, "--out", "u")
+    spekctl(*RUN, "--folder", "u")
     nothing = of_file(Path("u/energy.json"))
     assert not nothing["complete"] and nothing["verdict"].startswith("performance only: the power")
 
@@ -76,7 +76,7 @@ def test_a_system_that_rests_at_more_than_it_works_is_noticed(
     spekctl: Spekctl, kernel: QueueKernel, power: FakePower
 ) -> None:
     power.watts_per_iops = -0.001
-    outcome = spekctl(*RUN, "--out", "t")
+    outcome = spekctl(*RUN, "--folder", "t")
     assert outcome.code == ExitCode.OK
     found = of_file(Path("t/energy.json"))
     assert found["complete"]

@@ -18,7 +18,7 @@ kernel = pytest.fixture(streams_kernel)
 
 
 def test_runs_are_what_their_tests_are_called(spekctl: Spekctl, kernel: QueueKernel) -> None:
-    spekctl(*WRITE, "--out", "t", "--vod-streams", "40", "--seed", "7")
+    spekctl(*WRITE, "--folder", "t", "--vod-streams", "40", "--seed", "7")
     runs = {(one.name, sum(s.replicas for s in one.streams)): one for one in kernel.runs_seen}
     writes = runs["spc2-lfp-write-1024k", 4]
     assert {stream.read_ppm for stream in writes.streams} == {0} and writes.write

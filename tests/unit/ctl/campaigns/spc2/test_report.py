@@ -18,7 +18,7 @@ kernel = pytest.fixture(streams_kernel)
 
 
 def test_a_whole_test_has_its_report(spekctl: Spekctl, kernel: QueueKernel) -> None:
-    outcome = spekctl(*WRITE, "--out", "t", "--system-price", "12000")
+    outcome = spekctl(*WRITE, "--folder", "t", "--system-price", "12000")
     assert outcome.code == ExitCode.OK, outcome.out + outcome.err
     found = report_of("t")
     assert found["notice"] == "SPC-2-like, unaudited"
@@ -36,13 +36,13 @@ def test_a_whole_test_has_its_report(spekctl: Spekctl, kernel: QueueKernel) -> N
 
 
 def test_a_stream_that_underruns_is_missed(spekctl: Spekctl, kernel: QueueKernel) -> None:
-    outcome = spekctl(*READ, "--out", "t", "--parts", "vod", "--vod-streams", "100")
+    outcome = spekctl(*READ, "--folder", "t", "--parts", "vod", "--vod-streams", "100")
     assert outcome.code == ExitCode.LIMIT_MISSED
     found = report_of("t")
     assert "took longer than 333 ms: their streams underrun" in found["verdict"]
     assert found["vod_streams"] is None and found["runs"][0]["late"] > 0
     patient = spekctl(
-        *(*READ, "--out", "u", "--parts", "vod", "--vod-streams", "30"),
+        *(*READ, "--folder", "u", "--parts", "vod", "--vod-streams", "30"),
         *("--max-response", "1us", "--max-late", "1"),
     )
     assert patient.code == ExitCode.OK
@@ -55,7 +55,7 @@ def test_io_errors_fail_the_test(spekctl: Spekctl, kernel: QueueKernel) -> None:
         kernel.errors = 5 if config.name == "spc2-ldq-64k-4" else 0
 
     kernel.before_run = fails
-    outcome = spekctl(*READ, "--out", "t")
+    outcome = spekctl(*READ, "--folder", "t")
     assert outcome.code == ExitCode.RUN_FAILED
     assert report_of("t")["verdict"].startswith("failed: ldq-64k-4-4: ")
     assert "ERRORS" in outcome.out

@@ -22,7 +22,7 @@ kernel = pytest.fixture(streams_kernel)
 
 
 def test_every_run_leaves_its_result(spekctl: Spekctl, kernel: QueueKernel) -> None:
-    spekctl(*WRITE, "--out", "t", "--vod-streams", "6")
+    spekctl(*WRITE, "--folder", "t", "--vod-streams", "6")
     names = sorted(os.listdir("t"))
     assert names[0] == "001-lfp-write-1024k-4.json" and names[-2:] == ["report.json", "state.json"]
     runs = report_of("t")["runs"]
@@ -38,7 +38,7 @@ def test_every_run_leaves_its_result(spekctl: Spekctl, kernel: QueueKernel) -> N
 
 
 def test_the_text_says_what_it_is_and_what_came_out(spekctl: Spekctl, kernel: QueueKernel) -> None:
-    outcome = spekctl(*WRITE, "--out", "t", "--system-price", "12000")
+    outcome = spekctl(*WRITE, "--folder", "t", "--system-price", "12000")
     lines = outcome.out.splitlines()
     assert lines[0] == "SPC-2-like, unaudited: test of /dev/fake0"
     assert lines[1].startswith("  passed: all runs were measured")
@@ -54,23 +54,23 @@ def test_the_text_says_what_it_is_and_what_came_out(spekctl: Spekctl, kernel: Qu
 
 def test_progress_tells_test_streams_and_time_left(spekctl: Spekctl, kernel: QueueKernel) -> None:
     line = [one if one != "none" else "lines" for one in READ]
-    outcome = spekctl(*line, "--parts", "ldq", "--out", "t")
+    outcome = spekctl(*line, "--parts", "ldq", "--folder", "t")
     heads = [text for text in outcome.err.splitlines() if "left in all" in text]
     assert heads[0].endswith("/dev/fake0: ldq-1024k-4, 4 streams, 0:36 left in all")
     assert heads[-1].endswith("/dev/fake0: ldq-64k-1, 1 stream, 0:03 left in all")
 
 
 def test_an_interrupted_test_is_resumed(spekctl: Spekctl, kernel: QueueKernel) -> None:
-    assert spekctl(*WRITE, "--out", "whole").code == ExitCode.OK
+    assert spekctl(*WRITE, "--folder", "whole").code == ExitCode.OK
     whole = [one.name for one in kernel.runs_seen]
     kernel.runs_seen.clear()
 
     interrupt_in_run(32, kernel)
-    first = spekctl(*WRITE, "--out", "t")
+    first = spekctl(*WRITE, "--folder", "t")
     assert first.code == ExitCode.INTERRUPTED
     assert "32 runs are kept in t, --resume continues after vod-search-2" in first.err
     assert report_of("t")["verdict"] == "not complete: runs are missing"
-    refused = spekctl(*WRITE, "--out", "t")
+    refused = spekctl(*WRITE, "--folder", "t")
     assert refused.code == ExitCode.USAGE and "t already holds a test" in refused.sentence
     for option, was, now in (
         ("--time", "2s", "3s"),
@@ -79,10 +79,10 @@ def test_an_interrupted_test_is_resumed(spekctl: Spekctl, kernel: QueueKernel) -
         ("--seed", "1", "5"),
         ("--max-late", "0", "0.5"),
     ):
-        other = spekctl(*WRITE, "--out", "t", "--resume", option, now)
+        other = spekctl(*WRITE, "--folder", "t", "--resume", option, now)
         assert f"another {option}: {was} then, {now} now" in other.sentence
     kernel.before_run = lambda config: None
-    assert spekctl(*WRITE, "--out", "t", "--resume").code == ExitCode.OK
+    assert spekctl(*WRITE, "--folder", "t", "--resume").code == ExitCode.OK
     done = [one.name for one in kernel.runs_seen]
     assert done[:32] + done[-(len(whole) - 32) :] == whole
     same = ("mbps", "composites", "vod_streams", "passed")
@@ -97,8 +97,8 @@ def test_a_device_that_goes_away_can_come_back(spekctl: Spekctl, kernel: QueueKe
             kernel.end_reason = Reason.DEVICE_GONE
 
     kernel.before_run = gone
-    outcome = spekctl(*READ, "--out", "t")
+    outcome = spekctl(*READ, "--folder", "t")
     assert outcome.code == ExitCode.RUN_FAILED
     assert "ldq-64k-1-4: a device was removed during the run; 9 runs are kept" in outcome.err
     kernel.before_run = lambda config: None
-    assert spekctl(*READ, "--out", "t", "--resume").code == ExitCode.OK
+    assert spekctl(*READ, "--folder", "t", "--resume").code == ExitCode.OK

@@ -28,7 +28,7 @@ power = pytest.fixture(streams_power)
 def test_a_test_measures_idle_and_load(
     spekctl: Spekctl, kernel: QueueKernel, power: FakePower
 ) -> None:
-    outcome = spekctl(*RUN, "--out", "t", "--price", "0.5")
+    outcome = spekctl(*RUN, "--folder", "t", "--price", "0.5")
     assert outcome.code == ExitCode.OK, outcome.err + outcome.out
     found = report_of("t")
     assert found["notice"] == "SPC-2/E-like, unaudited"
@@ -65,7 +65,7 @@ def test_a_test_measures_idle_and_load(
 
 
 def test_without_power_there_is_performance(spekctl: Spekctl, kernel: QueueKernel) -> None:
-    outcome = spekctl(*RUN, "--out", "t")
+    outcome = spekctl(*RUN, "--folder", "t")
     assert outcome.code == ExitCode.OK, outcome.err
     found = report_of("t")
     assert (found["complete"], found["passed"]) == (False, True)
@@ -78,7 +78,7 @@ def test_a_baseline_is_taken_off_every_level(
     spekctl: Spekctl, kernel: QueueKernel, power: FakePower
 ) -> None:
     power.baseline_w = 2.0
-    spekctl(*RUN, "--out", "t")
+    spekctl(*RUN, "--folder", "t")
     found = report_of("t")
     assert found["levels"][2]["watts"] == "4"
     assert float(found["levels"][0]["watts"]) == pytest.approx(31 / 3 - 2)
@@ -89,7 +89,7 @@ def test_a_system_that_rests_at_more_than_it_works_is_noticed(
     spekctl: Spekctl, kernel: QueueKernel, power: FakePower
 ) -> None:
     power.idle_w, power.watts_per_iops = 60.0, -0.1
-    spekctl(*RUN, "--out", "t")
+    spekctl(*RUN, "--folder", "t")
     assert any("idle power, 60 W, is above that of" in one for one in report_of("t")["remarks"])
 
 
@@ -97,16 +97,16 @@ def test_an_interrupted_test_is_resumed(
     spekctl: Spekctl, kernel: QueueKernel, power: FakePower
 ) -> None:
     interrupt_in_run(6, kernel)
-    first = spekctl(*RUN, "--out", "t")
+    first = spekctl(*RUN, "--folder", "t")
     assert first.code == ExitCode.INTERRUPTED
     partly = report_of("t")
     assert not partly["complete"] and [one["name"] for one in partly["levels"]] == ["idle"]
-    refused = spekctl(*RUN, "--out", "t")
+    refused = spekctl(*RUN, "--folder", "t")
     assert "t already holds a test" in refused.sentence
-    other = spekctl(*RUN, "--out", "t", "--resume", "--idle-time", "1s")
+    other = spekctl(*RUN, "--folder", "t", "--resume", "--idle-time", "1s")
     assert "another --idle-time: 300ms then, 1s now" in other.sentence
     kernel.before_run = lambda config: None
-    assert spekctl(*RUN, "--out", "t", "--resume").code == ExitCode.OK
+    assert spekctl(*RUN, "--folder", "t", "--resume").code == ExitCode.OK
     assert report_of("t")["complete"] and len(power.asked) == 1
 
 
@@ -114,12 +114,12 @@ def test_an_interrupt_of_the_first_run_keeps_the_idle_test(
     spekctl: Spekctl, kernel: QueueKernel, power: FakePower
 ) -> None:
     kernel.before_run = lambda config: os.kill(os.getpid(), signal.SIGINT)
-    outcome = spekctl(*RUN, "--out", "t")
+    outcome = spekctl(*RUN, "--folder", "t")
     assert outcome.code == ExitCode.INTERRUPTED
     assert "the idle test is kept in t, --resume continues after it" in outcome.err
     found = spc2.load_energy(Path("t/energy.json"))
     assert [(one.name, one.watts) for one in found.levels] == [("idle", "6")]
     assert found.verdict == "incomplete: the test under load has not started"
     kernel.before_run = lambda config: None
-    assert spekctl(*RUN, "--out", "t", "--resume").code == ExitCode.OK
+    assert spekctl(*RUN, "--folder", "t", "--resume").code == ExitCode.OK
     assert len(power.asked) == 1
