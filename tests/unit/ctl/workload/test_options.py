@@ -96,6 +96,9 @@ OTHERWISE = {
     ("plot cdf", "--only"): "[read|write|all]",
     # Which of the study's traces it is.
     ("drive study", "--trace"): "NAME=FILE",
+    # Which of those in the samples count, not disks to make or rails of a file.
+    ("energy dcse", "--disk"): "NAME",
+    ("energy dcse", "--rail"): "FEED/RAIL",
     # The format of a verdict, not that of a trace.
     **{(one, "--format"): f"[{'|'.join(formats.NAMES)}]" for one in ("compare", "gate")},
     # Several files: a picture is PNG and SVG unless the name says which.
