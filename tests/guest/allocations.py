@@ -13,6 +13,7 @@ left out.
 
 from __future__ import annotations
 
+import itertools
 import os
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
@@ -24,6 +25,7 @@ from typing import Protocol
 from guest.faults.times import TIMES
 from lib.guest import modules
 from lib.harness.inside import Messages
+from lib.harness.kernels import repeated
 
 DEBUG = Path("/sys/kernel/debug")
 CAUSES = ("failslab", "fail_page_alloc")
@@ -31,6 +33,8 @@ SITES = DEBUG / "spek_sites"
 CONSOLE_LEVEL = Path("/proc/sys/kernel/printk")
 # A call that allocates has some hundred sites; so has loading a module.
 NEVER_SO_MANY = 1_000_000
+FIRST = 20  # allocations of which each fails in each round
+STRIDE = repeated(3, 1)  # of the others, all of which are tried in as many rounds
 TRIES = 10  # to come by a site that was come by before
 
 
@@ -195,8 +199,8 @@ def fail_each(
     numbers: Callable[[int], Sequence[int]] | None = None,
     task: str = "thread-self",
 ) -> Outcomes:
-    """Call @attempt(failing, n) with n = 1, 2..., until there are no more allocations to fail; then
-    twice for each site of @module, if one is named. All of it TIMES.
+    """Call @attempt(failing, n) with the numbers of by_turns(), until there are no more allocations
+    to fail; then twice for each site of @module, if one is named. All of it TIMES.
 
     @attempt arms, makes its call, disarms, and returns an errno or 0; it checks itself that all
     is in order afterwards. @numbers: of a round, counted from 0, other numbers to try; all are
@@ -218,7 +222,7 @@ def fail_by_number(
     """The first half of fail_each()."""
     with closing(FailNth(task)) as nth, closing(Messages()) as messages:
         for turn in range(TIMES):
-            for n in numbers(turn) if numbers else range(1, NEVER_SO_MANY):
+            for n in numbers(turn) if numbers else by_turns(turn):
                 messages.mark(f"allocation {n} fails")
                 before = nth.hits
                 code = attempt(nth, n)
@@ -227,6 +231,13 @@ def fail_by_number(
                     break
                 outcomes.note(code)
         outcomes.failed += nth.hits
+
+
+def by_turns(turn: int) -> Iterator[int]:
+    """The first FIRST numbers, and of those after them every STRIDEth, others in each round."""
+    return itertools.chain(
+        range(1, FIRST + 1), range(FIRST + 1 + turn % STRIDE, NEVER_SO_MANY, STRIDE)
+    )
 
 
 def fail_by_site(attempt: Attempt, outcomes: Outcomes, module: str, whose: str = "") -> None:

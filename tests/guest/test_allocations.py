@@ -2,10 +2,10 @@
 """Every allocation in turn fails: the call says so or does without, and leaves nothing behind.
 
 Each test calls something with its first allocation failing, then with its second, and so on until
-there are no more; then twice for each place in our modules that asks for memory: its first
-allocation fails, then each. `make faults KERNEL=debug` does that a hundred times. After each try
-the device is free and there are no runs; the last try, with nothing left to fail, is the next run
-that works.
+there are no more; `make test` skips two of three after the 20th. Then twice for each place in our
+modules that asks for memory: its first allocation fails, then each. `make faults KERNEL=debug` does
+all of it a hundred times. After each try the device is free and there are no runs; the last try,
+with nothing left to fail, is the next run that works.
 What is leaked is found by kmemleak after the last test of this file.
 """
 
