@@ -27,6 +27,7 @@ import pytest
 from lib.guest.disks import mapped_disk
 from lib.guest.netlink import delete, make
 from lib.guest.netlink_raw import Refusal, Socket
+from lib.harness.kernels import repeated
 from lib.waiting import comes_true
 
 from spekctl.kernel.gen import spek
@@ -602,7 +603,7 @@ def test_owners_that_are_killed_leave_nothing_behind(
 ) -> None:
     nodes = [null_blk(size_mb=64, irqmode=mode, completion_nsec=MS) for mode in (0, 1, 2)]
     chance = random.Random(1)
-    for _ in range(30):
+    for _ in range(repeated(12, 30)):
         child = os.fork()
         if child == 0:
             with contextlib.suppress(BaseException), Socket(spek) as mine:
