@@ -23,9 +23,11 @@ Examples:
 @options.workload_files("runs")
 def command(file: Path, output: Path | None) -> int:
     """Import the parameter file FILE as workloads, one for each run: an RD with several rates or
-    forXXX loops has several.
+    forXXX loops has several, and one whose WDs have devices of their own has several that start
+    together.
 
-    Raw I/O only (HD, SD, WD, RD). A report on standard error says what became of each parameter,
+    Raw I/O only (HD, SD, WD, RD), on this host. Of iorate=curve the run at the highest rate is
+    imported. A report on standard error says what became of each parameter,
     which parameters are not needed, and which differences may change the results. A file with
     parameters that cannot be converted is refused, and the message names all of them.
     """

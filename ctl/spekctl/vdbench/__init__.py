@@ -1,8 +1,10 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """vdbench's parameter files as workloads: raw I/O (HD, SD, WD, RD).
 
+keywords.py   names of parameters, and what becomes of each
 parmfile.py   definitions of a file with their parameters
-convert.py    each run definition, with its loops, as a workload of its own
+stream.py     a workload definition as streams
+convert.py    each run definition, with its loops, as workloads of its own
 
 Nothing here runs anything.
 """

@@ -3,10 +3,10 @@
 
 from __future__ import annotations
 
-import fnmatch
 import itertools
 import math
-from collections.abc import Callable, Iterator, Mapping, Sequence
+import re
+from collections.abc import Iterator, Mapping, Sequence
 from fractions import Fraction
 from pathlib import Path
 from typing import Any
@@ -15,7 +15,9 @@ from spekctl import recorded, units
 from spekctl.errors import UsageError, at
 from spekctl.suggest import did_you_mean
 from spekctl.vdbench import parmfile
-from spekctl.vdbench.parmfile import Definition
+from spekctl.vdbench.keywords import DIFFERENT, LOOPS, MAPPED, NOT_NEEDED, REFUSED
+from spekctl.vdbench.parmfile import DEFAULT, Definition, number
+from spekctl.vdbench.stream import EOF, Load, load_of, only, percent, shares, size
 from spekctl.workload import file as workloads
 from spekctl.workload.imported import Imported, word
 
@@ -23,185 +25,324 @@ OPEN = (
     "arrivals keep their schedule whatever is outstanding, and response time counts from them;"
     " vdbench stops at its threads"
 )
-STRIPED = "devices are striped over in units of 64 KiB; vdbench draws one for each I/O"
-# Outstanding I/Os for each SD, unless threads says otherwise.
-_THREADS = 8
+# Outstanding I/Os for each SD, seconds of a run, seconds of an interval, unless the file says.
+_THREADS, _ELAPSED, _INTERVAL = 8, "30", "1"
+_CURVE = ("10", "50", "70", "80", "90", "100")
+_STRIPE = 64 << 10
 _RUNS_MAX = 1000
+_SDS_MAX = 10000
+_LOCAL = ("localhost", "127.0.0.1", "::1")
+_COUNTED = re.compile("%0?[0-9]?d", re.ASCII)
 
-# Where the parameters of each kind go.
-_MAPPED: dict[str, dict[str, str]] = {
-    "hd": {"system": "nothing: this host"},
-    "sd": {
-        **{"lun": "--device", "size": "stream.range", "offset": "stream.start"},
-        **{"range": "stream.start, stream.range", "align": "stream.align"},
-        "threads": "arrival.depth",
-    },
-    "wd": {
-        **{"sd": "--device", "xfersize": "stream.size, stream.sizes", "rdpct": "stream.read"},
-        **{"seekpct": "stream.pattern, stream.sequential", "skew": "stream.share"},
-        **{"range": "stream.start, stream.range", "hotband": "stream.pattern"},
-        **{"rhpct": "nothing: it is 0", "whpct": "nothing: it is 0"},
-        "threads": "arrival.depth",
-    },
-    "rd": {
-        **{"wd": "streams", "sd": "--device", "iorate": "arrival.rate", "elapsed": "run.time"},
-        **{"warmup": "run.ramp", "interval": "run.interval", "threads": "arrival.depth"},
-        **{"distribution": "arrival.law", "xfersize": "stream.size, stream.sizes"},
-        **{"rdpct": "stream.read", "seekpct": "stream.pattern, stream.sequential"},
-        **{f"for{name}": "steps" for name in ("xfersize", "rdpct", "seekpct", "threads")},
-    },
-    "": {"validate": "--verify"},
-}
-_NOT_NEEDED = {
-    "openflags": "there is no page cache in between",
-    "hitarea": "there are no cache hits to make",
-    "pause": "steps are started one by one",
-    "messagescan": "a result says what went wrong",
-    "report": "a result has all of it",
-    "histogram": "a result has all of it",
-    "monitor": "a run is stopped with `spekctl stop`",
-    "data_errors": "errors are counted; `--max-errors N` ends a run",
-    "shell": "there are no remote hosts",
-    "user": "there are no remote hosts",
-    "jvms": "the load is one kernel thread per CPU",
-    "concatenatesds": "devices are striped over",
-}
-_REFUSED = {
-    "stride": "addresses are drawn, or follow each other",
-    "streams": "write a WD for each stream",
-    "iorate": "the rate is that of the run definition",
-    "priority": "the rate is that of the run definition",
-    "compratio": "written data are zeros or random",
-    "dedupratio": "written data are zeros or random",
-    "dedupunit": "written data are zeros or random",
-    "journal": "save the state with --verify-state",
-    "startcmd": "spek runs no commands",
-    "endcmd": "spek runs no commands",
-    "maxdata": "give a count: `spekctl run --count`",
-    "seekcount": "give a count: `spekctl run --count`",
-    "replay": "convert the trace and replay it: spekctl run --trace",
-    "curve": "measure load curves with `spekctl sweep`",
-    "operations": "these are operations of files",
-    "format": "spek loads block devices, not files",
-    "fwd": "spek loads block devices, not files",
-    "foroperations": "these are operations of files",
-}
+Kinds = Mapping[str, Mapping[str, Definition]]
 
 
 def load(path: Path, run: str | None = None) -> Imported:
     """Import the run of this name, or the only one."""
     steps = load_steps(path)
-    chosen = [one for one in steps if run in (None, one.workload.workload.name)]
+    name = recorded.text(str(path))
+    chosen = [place for place, one in enumerate(steps) if run in (None, one.workload.workload.name)]
     if len(chosen) == 1:
-        return chosen[0]
+        if any(one.beside for one in steps[chosen[0] : chosen[0] + 2][bool(run is None) :]) or (
+            steps[chosen[0]].beside
+        ):
+            raise UsageError(
+                f"{steps[chosen[0]].workload.workload.name} of {name} is a part of a run on several"
+                " devices, whose parts start together: import them (spekctl vdbench -o FILE) and"
+                " start each with the same --start-at"
+            )
+        return steps[chosen[0]]
     names = [one.workload.workload.name for one in steps]
+    order = "some of them together" if any(one.beside for one in steps) else "one after the other"
     raise UsageError(
-        f"{recorded.text(str(path))} has {len(steps)} runs, one after the other: name one"
-        f" (vdbench:FILE#RUN): {', '.join(names)}"
+        f"{name} has {len(steps)} runs, {order}: name one (vdbench:FILE#RUN): {', '.join(names)}"
     )
 
 
 def load_steps(path: Path) -> list[Imported]:
-    """A workload for each run of the run definitions, in their order. UsageError names what is
-    refused."""
+    """A workload for each run of the run definitions, in their order; several that start together
+    where workload definitions have devices of their own. UsageError names what is refused."""
     definitions = parmfile.read(path)
     name = recorded.text(str(path))
-    refused = list(dict.fromkeys(text for one in definitions for text in _refusals(one)))
-    by_kind = {
-        kind: {one.name: one for one in definitions if one.kind == kind} for kind in parmfile.KINDS
+    whole = definitions[0]
+    defaults = {one.kind: one for one in definitions if one.name == DEFAULT and one.kind}
+    by_kind: dict[str, dict[str, Definition]] = {
+        kind: {one.name: one for one in definitions if one.kind == kind and one.name != DEFAULT}
+        for kind in parmfile.KINDS
     }
+    refused = list(
+        dict.fromkeys(
+            text for one in definitions for text in _refusals(one, defaults.get(one.kind))
+        )
+    )
+    refused += _hosts(by_kind)
     if not refused:
-        refused = [f"there is no {kind}" for kind in ("sd", "wd", "rd") if not by_kind[kind]]
+        refused = [f"there is no {kind}" for kind in ("sd", "rd") if not by_kind[kind]]
     if refused:
         raise UsageError(f"{name} is not imported: " + "; ".join(refused))
-    verify = any(
-        one.kind == "" and one.given.get("validate", ["no"])[0] != "no" for one in definitions
-    )
     found, titles = [], set[str]()
+    try:
+        by_kind["sd"] = _counted(by_kind["sd"])
+    except UsageError as error:
+        raise UsageError(f"{name} is not imported: {error.message}") from error
     for run in by_kind["rd"].values():
-        for values in _loops(run):
-            try:
-                step = _step(path, run, values, by_kind, word(run.name, titles))
-            except UsageError as error:
-                raise UsageError(
-                    f"{name} is not imported: rd={run.name}: {error.message}"
-                ) from error
-            if verify and "--write" in step.command_line:
-                step.command_line.append("--verify")
-            for one in definitions:
-                for key in one.given:
-                    if key in _MAPPED[one.kind]:
-                        step.mapped[key] = _MAPPED[one.kind][key]
-                    else:
-                        step.not_needed[key] = _NOT_NEEDED[key]
-            found.append(step)
+        try:
+            for values in _loops(run):
+                steps = _steps(whole, run, values, by_kind, defaults, titles)
+                for one, step in itertools.product(definitions, steps):
+                    for key, given in one.given.items():
+                        _report(step, one.kind, key, given)
+                found += steps
+        except UsageError as error:
+            raise UsageError(f"{name} is not imported: rd={run.name}: {error.message}") from error
     return found
 
 
-def _refusals(one: Definition) -> Iterator[str]:
+def _report(step: Imported, kind: str, key: str, given: Sequence[str]) -> None:
+    """Say in @step what became of a parameter."""
+    mapped = MAPPED[kind].get(key)
+    streams = step.workload.stream
+    if key == "openflags" and not any(one.fua for one in streams):
+        step.not_needed[key] = "there is no page cache in between"
+    elif key in ("rhpct", "whpct", "hitarea") and not any(
+        one.name.endswith(("-hit", "-miss")) for one in streams
+    ):
+        step.not_needed[key] = "there are no hits"
+    elif mapped in ("stream.compressible", "stream.duplicate") and not any(
+        getattr(one, mapped.removeprefix("stream.")) for one in streams
+    ):
+        step.not_needed[key] = "no data of this ratio are written"
+    elif key in ("validate", "concatenatesds") and list(given) == ["no"]:
+        step.not_needed[key] = "it is off"
+    elif mapped is not None:
+        step.mapped[key] = mapped
+    elif key not in DIFFERENT:
+        step.not_needed[key] = NOT_NEEDED[key]
+
+
+def _refusals(one: Definition, default: Definition | None) -> Iterator[str]:
     if one.kind in ("fsd", "fwd"):
         yield f"{one.kind}={one.name}: spek loads block devices, not files"
         return
-    mapped = _MAPPED[one.kind]
-    if one.kind == "sd" and "lun" not in one.given:
+    if one.kind == "rg":
+        yield f"rg={one.name}: {REFUSED['replay']}"
+        return
+    if one.kind == "sd" and one.name != DEFAULT and "lun" not in one.given:
         yield f"sd={one.name}: it has no lun"
+    mapped = MAPPED[one.kind]
     for key, values in one.given.items():
+        if default not in (None, one) and default.given.get(key) == values:
+            continue
         place = f"{one.kind}={one.name}: {key}" if one.kind else key
-        if key in mapped:
-            if key in ("rhpct", "whpct") and values != ["0"]:
-                yield f"{place}: there are no cache hits to make"
-            if key == "system" and values != ["localhost"]:
-                yield f"{place}: the workload is for one host, localhost"
-        elif key in _REFUSED:
-            yield f"{place}: {_REFUSED[key]}"
-        elif key not in _NOT_NEEDED:
-            hint = did_you_mean(key, (*mapped, *_NOT_NEEDED, *_REFUSED))
+        if key == "lun":
+            if len(values) != 1:
+                yield f"{place}: there are {len(values)}, each for another host"
+            elif values[0].startswith("$"):
+                yield f"{place}: '{values[0]}' is a variable, which the file does not set"
+        elif key == "formatsds" and values[0].lower().startswith("n"):
+            continue
+        elif key == "user" and one.kind == "wd":
+            yield f"{place}: {REFUSED[key]}"
+        elif key in mapped or (one.kind == "rd" and key in DIFFERENT):
+            if key == "validate" and values not in (["yes"], ["no"]):
+                yield f"{place}: '{','.join(values)}' is neither yes nor no"
+        elif key in REFUSED and not (one.kind == "hd" and key == "user"):
+            yield f"{place}: {REFUSED[key]}"
+        elif key not in NOT_NEEDED:
+            hint = did_you_mean(key, (*mapped, *NOT_NEEDED, *REFUSED))
             yield f"{place}: not a parameter that spek knows{hint}"
 
 
+def _hosts(by_kind: Kinds) -> Iterator[str]:
+    hosts = by_kind["hd"]
+    for one in hosts.values():
+        system = one.given.get("system", [one.name])[0]
+        if system not in _LOCAL:
+            yield f"hd={one.name}: {system} is a remote host; spek loads devices of this host"
+    names = hosts or {"localhost": Definition("hd", "localhost")}
+    for kind in ("sd", "wd"):
+        for one in by_kind[kind].values():
+            for host in one.given.get("host", []):
+                if not any(_matches(host, name) for name in names):
+                    yield f"{kind}={one.name}: host: there is no hd={host}"
+    if len(hosts) > 1:
+        for one in by_kind["sd"].values():
+            if len(one.given.get("host", [])) != 1 or one.given["host"][0] not in hosts:
+                yield (
+                    f"sd={one.name}: host: each of {len(hosts)} hosts would load it; name one of"
+                    " them"
+                )
+
+
+def _matches(pattern: str, name: str) -> bool:
+    """vdbench knows a * at the end only."""
+    if pattern.endswith("*"):
+        return name.startswith(pattern[:-1])
+    return name == pattern
+
+
+def _counted(sds: Mapping[str, Definition]) -> dict[str, Definition]:
+    """The SDs, with count=(start,count) as so many of them."""
+    found: dict[str, Definition] = {}
+    for one in sds.values():
+        numbers = [""]
+        if "count" in one.given:
+            with at(f"sd={one.name}"):
+                values = [int(number("count", text)[0]) for text in one.given["count"]]
+                if len(values) != 2 or not 0 < values[1] <= _SDS_MAX:
+                    raise UsageError("count: it is (start,count), with a count above 0")
+            numbers = [str(values[0] + place) for place in range(values[1])]
+        for text in numbers:
+            name = _numbered(one.name, text)
+            if name in found:
+                raise UsageError(f"there are two definitions sd={name}")
+            lun = _numbered(one.given["lun"][0], text)
+            found[name] = Definition("sd", name, {**one.given, "lun": [lun]})
+    return found
+
+
+def _numbered(name: str, text: str) -> str:
+    if not text:
+        return name
+    if _COUNTED.search(name):
+        return _COUNTED.sub(lambda match: match.group() % int(text), name)
+    return name.replace("*", text) if "*" in name else name + text
+
+
 def _loops(run: Definition) -> Iterator[dict[str, list[str]]]:
-    """The parameters of each run: the forXXX loops and several rates."""
-    loops = [
-        [(key.removeprefix("for"), [value]) for value in values]
-        for key, values in run.given.items()
-        if key.startswith("for")
-    ]
-    rates = [("iorate", [value]) for value in run.given.get("iorate", ["max"])]
-    fixed = {key: values for key, values in run.given.items() if not key.startswith("for")}
-    count = math.prod(len(one) for one in (*loops, rates))
+    """The parameters of each run: the loops in their order, several rates as the innermost."""
+    keys = [key for key in run.given if key in (*LOOPS, "compression")]
+    if "iorate" not in run.given:
+        raise UsageError("iorate: it is missing")
+    keys.append("iorate")
+    count = math.prod(len(run.given[key]) for key in keys)
     if count > _RUNS_MAX:
-        raise UsageError(f"rd={run.name} has {count} runs; at most {_RUNS_MAX} are imported")
-    for chosen in itertools.product(*loops, rates):
-        yield {**fixed, **dict(chosen)}
+        raise UsageError(f"it has {count} runs; at most {_RUNS_MAX} are imported")
+    for chosen in itertools.product(*(run.given[key] for key in keys)):
+        yield {key: [value] for key, value in zip(keys, chosen, strict=True)}
+
+
+def _steps(
+    whole: Definition,
+    run: Definition,
+    values: Mapping[str, list[str]],
+    by_kind: Kinds,
+    defaults: Mapping[str, Definition],
+    titles: set[str],
+) -> list[Imported]:
+    """The run with these values of its loops, as a workload for each set of devices."""
+    loads = _loads(run, by_kind, defaults)
+    groups: list[tuple[list[Definition], list[tuple[Definition, Fraction]]]] = []
+    for load_, share in zip(loads, _skews(loads), strict=True):
+        wanted = run.given.get("sd", load_.given.get("sd"))
+        if wanted is None:
+            raise UsageError(f"wd={load_.name}: it names no sd")
+        if wanted == ["single"]:
+            raise UsageError("sd: 'single' is a run for each SD; name them one by one")
+        devices = _named(wanted, by_kind["sd"], "sd")
+        names = {one.name for one in devices}
+        for known, members in groups:
+            if {one.name for one in known} == names:
+                members.append((load_, share))
+                break
+            if names & {one.name for one in known}:
+                raise UsageError(
+                    f"sd: wd={members[0][0].name} and wd={load_.name} have some devices in common,"
+                    " not all: streams of a run share theirs, and a device has one run at a time"
+                )
+        else:
+            groups.append((devices, [(load_, share)]))
+    if len(groups) > 1 and values["iorate"][0].lower() in ("max", "curve"):
+        for one in loads:
+            if "skew" in one.given:
+                raise UsageError(
+                    f"skew: wd={one.name} has a share of what others on other devices reach; give a"
+                    " rate"
+                )
+    found: list[Imported] = []
+    for devices, members in groups:
+        alone = len(groups) == 1
+        step = _step(whole, run, values, devices, members, word(run.name, titles), alone)
+        step.beside = bool(found)
+        found.append(step)
+    return found
+
+
+def _loads(run: Definition, by_kind: Kinds, defaults: Mapping[str, Definition]) -> list[Definition]:
+    if "wd" in run.given:
+        return _named(run.given["wd"], by_kind["wd"], "wd")
+    if "sd" not in run.given:
+        raise UsageError("wd: it names no workload")
+    # A run with devices of its own needs no workload: it has the defaults.
+    default = defaults.get("wd", Definition("wd", DEFAULT))
+    return [Definition("wd", run.name, dict(default.given))]
+
+
+def _named(patterns: Sequence[str], among: Mapping[str, Definition], kind: str) -> list[Definition]:
+    """The definitions that names, or their beginnings with a *, mean."""
+    found: list[Definition] = []
+    for pattern in patterns:
+        names = [one for one in among if _matches(pattern, one)]
+        if not names:
+            raise UsageError(f"{kind}: there is no {kind}={pattern}")
+        found += [among[one] for one in names if among[one] not in found]
+    return found
+
+
+def _skews(loads: Sequence[Definition]) -> list[Fraction]:
+    """Skew in per cent; workloads without one, or with 0, share the rest."""
+    given = [percent(one.given, "skew", 0) for one in loads]
+    known = sum(given, Fraction(0))
+    without = given.count(Fraction(0))
+    if len(loads) == 1:
+        return [Fraction(1)]
+    if known > 1 or (known != 1 and not without) or (known == 1 and without):
+        raise UsageError(f"skew: the shares of its workloads sum to {float(100 * known):g} %")
+    return [one or (1 - known) / without for one in given]
 
 
 def _step(
-    path: Path,
+    whole: Definition,
     run: Definition,
-    given: Mapping[str, list[str]],
-    by_kind: Mapping[str, Mapping[str, Definition]],
+    values: Mapping[str, list[str]],
+    devices: Sequence[Definition],
+    members: Sequence[tuple[Definition, Fraction]],
     title: str,
+    alone: bool,
 ) -> Imported:
-    loads = _named(given.get("wd", ["*"]), by_kind["wd"], "wd")
-    chosen = [
-        _named(given.get("sd", one.given.get("sd", ["*"])), by_kind["sd"], "sd") for one in loads
+    over = {key: value for key, value in values.items() if key != "iorate"}
+    if "openflags" in run.given:
+        over["openflags"] = run.given["openflags"]
+    loads: list[tuple[Definition, Fraction, Load]] = []
+    for one, share in members:
+        given = dict(one.given)
+        if "rdpct" in over:
+            given.pop("wrpct", None)
+        with at(f"wd={one.name}"):
+            loads.append((one, share, load_of({**given, **over}, devices, whole.given)))
+    parts = [(one, share * part.share, part) for one, share, load_ in loads for part in load_.parts]
+    names = set[str]()
+    streams = [
+        {"name": word(one.name + part.suffix, names), "share": share, **part.table}
+        for (one, _, part), share in zip(parts, shares([part[1] for part in parts]), strict=True)
     ]
-    devices = chosen[0]
-    if any(one != devices for one in chosen):
-        raise UsageError(
-            "sd: its workloads have different devices, and streams of a run share theirs"
-        )
-    streams, names = [], set[str]()
-    shares = _shares(loads)
-    for load, share in zip(loads, shares, strict=True):
-        # What the run says counts more than what the workload says.
-        stream = _stream({**load.given, **given}, devices, load)
-        streams.append({"name": word(load.name, names), "share": share, **stream})
-    arrival, open_loop = _arrival(given, loads, devices)
+    notes = [note for _, _, load_ in loads for note in load_.notes]
+    rate = _rate(values["iorate"][0])
+    concatenated = whole.given.get("concatenatesds", ["no"])[0].lower().startswith("y")
     table: dict[str, Any] = {"data": "random"}
-    for key, target in (("elapsed", "time"), ("warmup", "ramp"), ("interval", "interval")):
-        if key in given:
-            table[target] = units.format_duration(_one(given, key, _duration_ns))
+    _length(run, table, loads, devices, len(streams), alone, notes)
+    if "maxdata" in run.given and not alone:
+        notes.append("ends by time only; vdbench also ends after maxdata of all parts together")
+    if rate is not None:
+        arrival: dict[str, Any] = {
+            "law": _law(run),
+            "rate": _whole(rate * sum(s for _, s in members)),
+        }
+        notes.insert(0, OPEN)
+    else:
+        arrival = {"law": "closed", "depth": _depth(over, members, devices, concatenated)}
+        if values["iorate"][0].lower() == "curve":
+            notes.append(_curve(run, title))
     data = {
         "workload": {"name": title, "summary": f"Imported from vdbench's {run.name}"},
         "run": table,
@@ -210,154 +351,162 @@ def _step(
     }
     found = Imported(workloads.check(data), "vdbench")
     found.command_line = [f"--device {one.given['lun'][0]}" for one in devices]
-    if any(one["read"] != "100%" for one in streams):
-        found.command_line.append("--write")
-    if open_loop:
-        found.differences.append(OPEN)
     if len(devices) > 1:
-        found.differences.append(STRIPED)
+        largest = max(load_.largest for _, _, load_ in loads)
+        stripe = max(_STRIPE, 1 << (largest - 1).bit_length())
+        if stripe > _STRIPE:
+            found.command_line.append(f"--stripe {stripe >> 10}KiB")
+        theirs = (
+            "puts one behind the other" if concatenated else "has random and sequential I/O on each"
+        )
+        notes.append(
+            f"devices are striped over in units of {units.format_bytes(stripe)}; vdbench {theirs}"
+        )
+    if any(load_.writes for _, _, load_ in loads):
+        found.command_line.append("--write")
+        if whole.given.get("validate", ["no"]) != ["no"]:
+            if any("compressible" in one or "duplicate" in one for one in streams):
+                raise UsageError("validate: data to be verified neither compress nor repeat")
+            found.command_line.append("--verify")
+    found.differences = list(dict.fromkeys(notes))
     return found
 
 
-def _named(patterns: Sequence[str], among: Mapping[str, Definition], kind: str) -> list[Definition]:
-    """The definitions that names with * and ? mean."""
+def _length(
+    run: Definition,
+    table: dict[str, Any],
+    loads: Sequence[tuple[Definition, Fraction, Load]],
+    devices: Sequence[Definition],
+    streams: int,
+    alone: bool,
+    notes: list[str],
+) -> None:
+    """Set how long the run is."""
+    given = {"elapsed": [_ELAPSED], "interval": [_INTERVAL], **run.given}
+    for key, target in (("elapsed", "time"), ("warmup", "ramp"), ("interval", "interval")):
+        if key in given:
+            with at(key):
+                length = units.parse_duration_ns(only(given, key), bare_seconds=True)
+            table[target] = units.format_duration(length)
+    ends = _place(run, loads, devices, streams, alone, notes)
+    if ends is not None:
+        for key in ("time", "ramp"):
+            table.pop(key, None)
+        table["count"] = ends
+        notes.append(
+            f"ends after {ends} I/Os; vdbench also ends after elapsed={given['elapsed'][0]}"
+        )
+
+
+def _place(
+    run: Definition,
+    loads: Sequence[tuple[Definition, Fraction, Load]],
+    devices: Sequence[Definition],
+    streams: int,
+    alone: bool,
+    notes: list[str],
+) -> int | None:
+    """The number of I/Os after which vdbench ends by place: at the end of the range, or after so
+    many times the size of the devices."""
+    passes = [load_.pass_ios for _, _, load_ in loads]
     found = []
-    for pattern in patterns:
-        names = fnmatch.filter(among, pattern)
-        if not names:
-            raise UsageError(f"{kind}: there is no {kind}={pattern}")
-        found += [among[one] for one in names if among[one] not in found]
-    return found
-
-
-def _one(given: Mapping[str, list[str]], key: str, parse: Callable[[str], Any]) -> Any:
-    """The only value of a parameter; a complaint names it."""
-    values = given[key]
-    if len(values) != 1:
-        raise UsageError(f"{key}: it has one value, not {len(values)}")
-    with at(key):
-        return parse(values[0])
-
-
-def _percent(text: str) -> Fraction:
-    return units.parse_percent(text if text.endswith("%") else f"{text}%")
-
-
-def _is_number(text: str) -> bool:
-    return text.isascii() and text.isdecimal() and len(text) <= units.LONGEST_NUMBER
-
-
-def _duration_ns(text: str) -> int:
-    """Seconds, unless there is a unit."""
-    return units.parse_duration_ns(f"{text}s" if _is_number(text) else text)
-
-
-def _text(share: Fraction) -> str:
-    return f"{float(100 * share):.10g}%"
-
-
-def _shares(loads: Sequence[Definition]) -> list[str | int]:
-    """Skew in per cent; workloads without one share the rest."""
-    if len(loads) == 1:
-        return [1]
-    given = [_one(one.given, "skew", _percent) if "skew" in one.given else None for one in loads]
-    known = sum((one for one in given if one is not None), Fraction(0))
-    without = given.count(None)
-    if known > 1 or (known != 1 and not without) or (known == 1 and without):
-        raise UsageError(f"skew: the shares of its workloads sum to {float(100 * known):g} %")
-    rest = (1 - known) / without if without else Fraction(0)
-    if without == len(loads):
-        return [1] * len(loads)
-    return [_text(rest if one is None else one) for one in given]
-
-
-def _stream(
-    given: Mapping[str, list[str]], devices: Sequence[Definition], load: Definition
-) -> dict[str, Any]:
-    reads = _one(given, "rdpct", _percent) if "rdpct" in given else Fraction(1)
-    found: dict[str, Any] = {"read": _text(reads)}
-    sizes = given.get("xfersize", ["4k"])
-    if len(sizes) == 1:
-        found["size"] = _one({"xfersize": sizes}, "xfersize", units.parse_size)
-    elif len(sizes) % 2:
-        raise UsageError("xfersize: a range of sizes is not known; list sizes with their shares")
+    if passes[0] and streams == 1:
+        found.append(passes[0])
+    elif any(passes):
+        notes.append(EOF)
+    if "maxdata" not in run.given or not alone:
+        return min(found, default=None)
+    amount = number("maxdata", only(run.given, "maxdata"))[0]
+    times = amount < 100
+    shown = (
+        f"{float(amount):g} times the size of its devices"
+        if times
+        else units.format_bytes(int(amount))
+    )
+    sizes = {load_.block for _, _, load_ in loads}
+    if times:
+        sized = all("size" in one.given for one in devices)
+        amount *= sum(size(one.given, "size") for one in devices) if sized else 0
+    block = sizes.pop() if len(sizes) == 1 else None
+    number_of = int(amount / block) if block else 0
+    if times and number_of:
+        found.append(number_of)
+    elif number_of:
+        notes.append(
+            f"ends by time only; vdbench also ends after {shown}, as --count {number_of} does"
+        )
     else:
-        found["sizes"] = [
-            {"size": units.parse_size(size), "share": f"{share.removesuffix('%')}%"}
-            for size, share in zip(sizes[::2], sizes[1::2], strict=True)
-        ]
-    found |= _where(given, devices, load)
-    seeks = given.get("seekpct", ["100"])
-    if "hotband" in given:
-        if seeks not in (["100"], ["random"], ["rand"]):
-            raise UsageError("hotband: its I/Os are random")
-        found["pattern"] = "hotband"
-    elif seeks in (["0"], ["seq"], ["sequential"]):
-        found["pattern"] = "sequential"
-    elif seeks not in (["100"], ["random"], ["rand"]):
-        share = 1 - _one(given, "seekpct", _percent)
-        found |= {"pattern": "uniform", "sequential": _text(share)}
+        notes.append(f"ends by time only; vdbench also ends after {shown}")
+    return min(found, default=None)
+
+
+def _law(run: Definition) -> str:
+    given = [one.lower() for one in run.given.get("distribution", ["exponential"])]
+    for law in given:
+        if law and "exponential".startswith(law):
+            return "poisson"
+        if law and "deterministic".startswith(law):
+            return "constant"
+    raise UsageError(f"distribution: '{','.join(given)}' is neither exponential nor deterministic")
+
+
+def _rate(text: str) -> Fraction | None:
+    """I/Os per second; None: as many as there can be."""
+    if text.lower() in ("max", "curve"):
+        return None
+    try:
+        rate, share = number("iorate", text)
+    except UsageError:
+        rate, share = Fraction(0), ""
+    if share:
+        raise UsageError(
+            f"iorate: '{text}' is a share of the rate of the run before; measure that and give a"
+            " number"
+        )
+    if not rate:
+        raise UsageError(f"iorate: '{text[:40]}' is neither a rate nor max")
+    return rate
+
+
+def _whole(rate: Fraction) -> int | float:
+    return int(rate) if rate.denominator == 1 else float(rate)
+
+
+def _curve(run: Definition, title: str) -> str:
+    points = ", ".join(f"{one.removesuffix('%')} %" for one in run.given.get("curve", _CURVE))
+    return (
+        f"{title} is the run at the highest rate only; vdbench then runs at {points} of the rate"
+        " that it measured: `spekctl sweep FILE --rate LIST` with these rates does"
+    )
+
+
+def _depth(
+    over: Mapping[str, list[str]],
+    members: Sequence[tuple[Definition, Fraction]],
+    devices: Sequence[Definition],
+    concatenated: bool,
+) -> int:
+    """I/Os outstanding in total: those of each SD, unless vdbench takes the SDs for one."""
+    own = [one for one, _ in members if "threads" in one.given]
+    if own and not concatenated:
+        raise UsageError(
+            f"threads: vdbench takes those of wd={own[0].name} only with concatenatesds=yes; give"
+            " them to the SD or the run"
+        )
+    if "threads" in over:
+        return _threads(over["threads"]) * (1 if concatenated else len(devices))
+    if own:
+        return sum(_threads(one.given["threads"]) for one in own)
+    return sum(_threads(one.given.get("threads", [str(_THREADS)])) for one in devices)
+
+
+def _threads(values: Sequence[str]) -> int:
+    """Threads, (32,4) as 32 divided by 4."""
+    try:
+        numbers = [int(number("threads", one)[0]) for one in values]
+        found = numbers[0] // (max(1, numbers[1]) if len(numbers) > 1 else 1)
+    except UsageError:
+        found = 0
+    if found < 1:
+        raise UsageError(f"threads: '{','.join(values)[:40]}' is not a number above 0")
     return found
-
-
-def _where(
-    given: Mapping[str, list[str]], devices: Sequence[Definition], load: Definition
-) -> dict[str, Any]:
-    """Start and range of a stream over all devices."""
-    for key in ("size", "offset", "align", "range"):
-        if any(one.given.get(key) != devices[0].given.get(key) for one in devices):
-            raise UsageError(f"{key}: it differs from device to device, and streams are striped")
-    device, count = devices[0].given, len(devices)
-    found: dict[str, Any] = {}
-    if "align" in device:
-        found["align"] = _one(device, "align", units.parse_size)
-    start = _one(device, "offset", units.parse_size) * count if "offset" in device else 0
-    size = _one(device, "size", units.parse_size) * count if "size" in device else None
-    key = "hotband" if "hotband" in given else "range"
-    bounds = load.given.get(key, device.get("range"))
-    if start:
-        found["start"] = start
-    if size is not None:
-        found["range"] = size
-    if bounds is None:
-        return found
-    if len(bounds) != 2:
-        raise UsageError(f"{key}: it has two values, where it begins and ends")
-    if all(
-        _is_number(one.removesuffix("%")) and int(one.removesuffix("%")) <= 200 for one in bounds
-    ):
-        low, high = (_percent(one) for one in bounds)
-        if not low < high <= 1:
-            raise UsageError(f"{key}: ({','.join(bounds)}) does not lie in 0 to 100 per cent")
-        if size is not None:
-            return found | {"start": start + int(low * size), "range": int((high - low) * size)}
-        if start:
-            raise UsageError(f"{key}: a share needs the size of the SD beside its offset")
-        return {**found, "start": _text(low), "range": _text(high - low)}
-    first, last = (units.parse_size(one) * count for one in bounds)
-    if first >= last:
-        raise UsageError(f"{key}: ({','.join(bounds)}) ends before it begins")
-    return found | {"start": start + first, "range": last - first}
-
-
-def _arrival(
-    given: Mapping[str, list[str]], loads: Sequence[Definition], devices: Sequence[Definition]
-) -> tuple[dict[str, Any], bool]:
-    """The arrival process, and whether it is an open loop."""
-    law = _one(given, "distribution", str) if "distribution" in given else "exponential"
-    laws = {"exponential": "poisson", "deterministic": "constant"}
-    if law[:1] not in [one[0] for one in laws]:
-        raise UsageError(f"distribution: '{law}' is neither exponential nor deterministic")
-    rate = given["iorate"][0]
-    if rate == "curve":
-        raise UsageError("iorate: measure load curves with `spekctl sweep`")
-    if rate != "max":
-        if not _is_number(rate) or not int(rate):
-            raise UsageError(f"iorate: '{rate}' is neither a rate nor max")
-        chosen = next(ours for theirs, ours in laws.items() if theirs[0] == law[0])
-        return {"law": chosen, "rate": int(rate)}, True
-    sources = [given, *(one.given for one in loads), *(one.given for one in devices)]
-    threads = next((one["threads"] for one in sources if "threads" in one), [str(_THREADS)])[0]
-    if not _is_number(threads) or not int(threads):
-        raise UsageError(f"threads: '{threads}' is not a number above 0")
-    return {"law": "closed", "depth": int(threads) * len(devices)}, False

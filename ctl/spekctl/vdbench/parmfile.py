@@ -1,19 +1,28 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Definitions of a parameter file: the guide of vdbench 5.04, chapters 1.12 to 1.17.
+"""Definitions of a parameter file, read as vdbench 5.04 reads them.
 
-A line holds parameters KEYWORD=VALUE with commas between them; the first one says what is defined.
-A line that ends with a comma goes on in the next one, as does one of which the next begins with a
-blank. Lines that begin with *, # or / are comments; what follows a blank is one, too.
+Parameters are KEYWORD=VALUE with commas between them. Those of the whole file come first, then
+hosts (HD), storage (SD), workloads (WD) and runs (RD), in this order: after the first WD, sd= is a
+parameter of a WD, and after the first RD, wd= and sd= are parameters of an RD. A parameter belongs
+to the definition before it, on the same line or not.
+
+A line ends at its first blank outside double quotes; one that then ends with a comma continues on
+the next one. Lines that begin with *, # or / are comments. A line that begins with eof ends the
+file. include=FILE stands for the lines of another file, which includes no further ones.
 """
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from dataclasses import dataclass, field
+from fractions import Fraction
 from pathlib import Path
 
 from spekctl import files, recorded
 from spekctl.errors import UsageError, at
+from spekctl.units import LONGEST_NUMBER
+from spekctl.vdbench.keywords import full_name
 
 
 @dataclass(slots=True)
@@ -27,66 +36,182 @@ class Definition:
 
 # What an SD, WD or RD named default is for: the definitions after it.
 DEFAULT = "default"
-KINDS = ("hd", "sd", "wd", "rd", "fsd", "fwd")
+KINDS = ("hd", "rg", "sd", "fsd", "wd", "fwd", "rd")
+# Kinds of which a definition begins inside one of another kind; the rest are its parameters.
+_BEGIN: dict[str, tuple[str, ...]] = {
+    "": KINDS,
+    "hd": KINDS,
+    "rg": KINDS,
+    "sd": ("sd", "wd", "fwd", "rd"),
+    "fsd": ("fsd", "wd", "fwd", "rd"),
+    "wd": ("wd", "fwd", "rd"),
+    "fwd": ("fwd", "rd"),
+    "rd": ("rd",),
+}
+# Commas, equals signs and dashes in double quotes are no marks; nor are blanks.
+_QUOTED = str.maketrans({" ": "\ue000", ",": "\ue001", "=": "\ue002", "-": "\ue003"})
+_UNQUOTED = {0xE000: " ", 0xE001: ",", 0xE002: "=", 0xE003: "-"}
+_NUMBER = re.compile(r"([0-9]+(?:\.[0-9]+)?)([kmgt]?)b?(%?)", re.ASCII | re.IGNORECASE)
+_NUMBERED = re.compile(r"(.*?)([0-9]+)", re.ASCII | re.DOTALL)
+_VALUES_MAX = 10000
+# Parameters in whose values a dash is a letter.
+_NO_RANGES = ("host", "hd", "lun", "system", "replay", "misc", "seekpct")
 
 
 def read(path: Path) -> list[Definition]:
-    """The definitions, defaults filled in; parameters of the whole file have the kind ''."""
+    """The definitions, defaults filled in; parameters of the whole file are of one definition of
+    kind ''. That of an SD, WD or RD named default is the last one with this name."""
     name = recorded.text(str(path))
-    found: list[Definition] = []
-    defaults: dict[str, dict[str, list[str]]] = {}
-    for number, line in _lines(files.read_text(path)):
-        with at(f"{name}:{number}"):
-            one = _definition(line)
-        if one.name == DEFAULT:
-            defaults[one.kind] = one.given
-        else:
-            one.given = {**defaults.get(one.kind, {}), **one.given}
-            found.append(one)
-    if not any(one.kind in KINDS for one in found):
+    whole = Definition("", "")
+    found, current = [whole], whole
+    defaults: dict[str, Definition] = {}
+    for place, text in _parameters(path):
+        with at(place):
+            key, values = _parameter(text)
+            kind = "hd" if key == "host" and current.kind in ("", "hd") else key
+            if kind in _BEGIN[current.kind]:
+                if len(values) != 1:
+                    raise UsageError(f"{key}: a definition has one name")
+                current = _begin(kind, values[0].translate(_UNQUOTED), defaults, found)
+                continue
+            key = full_name(current.kind, key)
+            if text.partition("=")[2].startswith("("):
+                values = _ranges(key, values)
+            values = [one.translate(_UNQUOTED) for one in values]
+            # A parameter given again replaces the former, and is the last loop of a run.
+            before = current.given.pop(key, [])
+            current.given[key] = [*before, *values] if key == "lun" else values
+    if len(found) == 1:
         raise UsageError(f"{name}: there is no definition: no line begins with sd=, wd= or rd=")
-    return found
+    return [*found, *defaults.values()]
 
 
-def _lines(text: str) -> Iterator[tuple[int, str]]:
-    """Numbers and texts of whole lines."""
-    whole, first = "", 0
-    for number, line in enumerate(text.splitlines(), start=1):
-        words = line.split()
-        if not words or words[0][0] in "*#/":
-            continue
-        if whole and not (whole.endswith(",") or line[0].isspace()):
-            yield first, whole.rstrip(",")
-            whole = ""
+def _begin(
+    kind: str, name: str, defaults: dict[str, Definition], found: list[Definition]
+) -> Definition:
+    default = defaults.get(kind, Definition(kind, DEFAULT))
+    if name == DEFAULT:
+        defaults[kind] = default
+        return default
+    if any(one.kind == kind and one.name == name for one in found):
+        raise UsageError(f"there are two definitions {kind}={name}")
+    found.append(Definition(kind, name, dict(default.given)))
+    return found[-1]
+
+
+def _parameters(path: Path) -> Iterator[tuple[str, str]]:
+    """Parameters, each with the place of its line for a complaint."""
+    whole, first = "", ""
+    for place, line in _lines(path, inside=False):
         if not whole:
-            first = number
-        elif not whole.endswith(","):
-            whole += ","
-        whole += words[0]
-    if whole:
-        yield first, whole.rstrip(",")
+            first = place
+        whole += line
+        if whole.endswith(","):
+            continue
+        yield from ((first, one) for one in _split(whole))
+        whole = ""
+    yield from ((first, one) for one in _split(whole))
 
 
-def _definition(line: str) -> Definition:
-    parameters = [_parameter(one) for one in _split(line)]
-    if not parameters:
-        raise UsageError(f"'{line[:40]}' is not a parameter; write NAME=VALUE")
-    key, values = parameters[0]
-    if key in KINDS:
-        if len(values) != 1:
-            raise UsageError(f"{key}: a definition has one name")
-        return Definition(key, values[0], dict(parameters[1:]))
-    return Definition("", key, dict(parameters))
+def _lines(path: Path, inside: bool) -> Iterator[tuple[str, str]]:
+    """Lines up to their first blanks, without comments."""
+    name = recorded.text(str(path))
+    for number, line in enumerate(files.read_text(path).splitlines(), start=1):
+        line, place = line.strip(), f"{name}:{number}"
+        if line.startswith("eof"):
+            return
+        if not line or line[0] in "*#/":
+            continue
+        if line.startswith("include="):
+            with at(place):
+                if inside:
+                    raise UsageError("an included file includes no further ones")
+                included = path.parent / line.split()[0].removeprefix("include=")
+                lines = list(_lines(included, inside=True))
+            yield from lines
+            continue
+        # Every second part is in quotes.
+        parts = line.split('"')
+        parts[1::2] = [one.translate(_QUOTED) for one in parts[1::2]]
+        words = "".join(parts).split(maxsplit=1)
+        if words:
+            yield place, words[0]
 
 
 def _parameter(text: str) -> tuple[str, list[str]]:
     key, equals, value = text.partition("=")
     if not equals or not key:
-        raise UsageError(f"'{text[:40]}' is not a parameter; write NAME=VALUE")
-    if value.startswith("(") != value.endswith(")"):
-        raise UsageError(f"'{text[:40]}' has a parenthesis that is not closed")
+        raise UsageError(f"'{text[:40].translate(_UNQUOTED)}' is not a parameter; write NAME=VALUE")
+    if value.startswith("(") != value.endswith(")") or value.count("(") != value.count(")"):
+        raise UsageError(f"'{text[:40].translate(_UNQUOTED)}' has a parenthesis that is not closed")
     values = value.removeprefix("(").removesuffix(")").split(",")
-    return key.lower(), [one.strip("\"'") for one in values]
+    return key.lower(), [one.strip("'") for one in values]
+
+
+def _ranges(key: str, values: list[str]) -> list[str]:
+    """The values of a list, with ranges written out: 1-8,d as 1,2,4,8; 1-7,3 as 1,4,7; sd1-sd3."""
+    if key in _NO_RANGES or not any("-" in one for one in values):
+        return values
+    found: list[str] = []
+    rest = iter(values)
+    for one in rest:
+        first, dash, last = one.partition("-")
+        if not dash or not first:
+            found.append(one)
+        elif _NUMBER.fullmatch(first):
+            found += _numbers(key, one, number(key, first), number(key, last), next(rest, ""))
+        else:
+            found += _names(key, one, first, last)
+        if len(found) > _VALUES_MAX:
+            raise UsageError(f"{key}: '{one}' has more than {_VALUES_MAX} values")
+    return found
+
+
+def _numbers(
+    key: str, text: str, first: tuple[Fraction, str], last: tuple[Fraction, str], step: str
+) -> Iterator[str]:
+    (low, unit), (high, other) = first, last
+    if not step or unit != other:
+        raise UsageError(f"{key}: '{text}' is a range without a step: write ({text},d) or (1-8,1)")
+    doubled = step.lower() == "d"
+    add = Fraction(0) if doubled else number(key, step)[0]
+    if (doubled and not low) or (not doubled and not add):
+        raise UsageError(f"{key}: the range '{text},{step}' does not end")
+    down = doubled and low > high
+    value = low
+    yield f"{float(low):.15g}{unit}" if low.denominator != 1 else f"{low}{unit}"
+    for _ in range(_VALUES_MAX + 1):
+        value = value / 2 if down else value * 2 if doubled else value + add
+        if (value < high) if down else (value > high):
+            return
+        yield f"{float(value):.15g}{unit}" if value.denominator != 1 else f"{value}{unit}"
+
+
+def number(key: str, text: str) -> tuple[Fraction, str]:
+    """A number, 4k as 4096, and its per cent sign if it has one."""
+    match = _NUMBER.fullmatch(text) if len(text) <= LONGEST_NUMBER else None
+    if match is None:
+        raise UsageError(f"{key}: '{text[:40]}' is not a number")
+    power = " kmgt".index(match.group(2).lower() or " ")
+    return Fraction(match.group(1)) * 1024**power, match.group(3)
+
+
+def _names(key: str, text: str, first: str, last: str) -> Iterator[str]:
+    """sd1-sd3 as sd1, sd2 and sd3. The numbers have no zeros before them, but the first may."""
+    begin, end = _NUMBERED.fullmatch(first), _NUMBERED.fullmatch(last)
+    numbers = [
+        int(one.group(2)) for one in (begin, end) if one and len(one.group(2)) <= LONGEST_NUMBER
+    ]
+    if begin is None or end is None or len(numbers) != 2 or begin.group(1) != end.group(1):
+        raise UsageError(
+            f"{key}: '{text}' is not a range of names; write for example (sd1-sd4), or quote a name"
+            " with a dash"
+        )
+    if not numbers[0] < numbers[1] <= numbers[0] + _VALUES_MAX:
+        raise UsageError(f"{key}: '{text}' is not a range of 2 to {_VALUES_MAX} names")
+    yield first
+    for number in range(numbers[0] + 1, numbers[1] + 1):
+        yield f"{begin.group(1)}{number}"
 
 
 def _split(line: str) -> list[str]:

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 from lib.ctl.command_line import Spekctl
-from lib.ctl.vdbench_files import OLTP, RD, SD, WD
+from lib.ctl.vdbench_files import CORPUS, OLTP, RD, SD, WD
 
 from spekctl.errors import ExitCode
 from spekctl.workload import file
@@ -58,3 +58,34 @@ def test_a_file_that_cannot_be_written_is_refused(
     found = spekctl("vdbench", *words)
     assert (found.code, found.out) == (ExitCode.USAGE, "")
     assert "there is no directory no" in found.sentence
+
+
+@pytest.mark.parametrize("name", CORPUS)
+def test_what_is_imported_can_be_run(
+    spekctl: Spekctl, kernel: object, tmp_path: Path, name: str
+) -> None:
+    text, titles = CORPUS[name]
+    (tmp_path / "some.parm").write_text(text)
+    made = spekctl("vdbench", "some.parm", "-o", "made.toml")
+    assert made.code == ExitCode.OK, made.err
+    for number in range(1, len(titles) + 1):
+        path = "./made.toml" if len(titles) == 1 else f"./made.{number}.toml"
+        words = ["run", path, "--device", "/dev/fake0", "--write", "--dry-run"]
+        found = spekctl(*words)
+        assert found.code == ExitCode.OK, found.err
+
+
+def test_parts_of_a_run_are_named(spekctl: Spekctl, tmp_path: Path) -> None:
+    (tmp_path / "some.parm").write_text(CORPUS["devices of their own"][0])
+    found = spekctl("vdbench", "some.parm", "-o", "made.toml")
+    assert "step 2 of 2: r.2, which starts together with step 1: made.2.toml" in found.err
+
+
+def test_a_count_of_the_report_is_taken_in_place_of_the_time(
+    spekctl: Spekctl, kernel: object, tmp_path: Path
+) -> None:
+    (tmp_path / "some.parm").write_text(CORPUS["an amount"][0])
+    words = ("run", "vdbench:some.parm", "--device", "/dev/fake0", "--write", "--dry-run")
+    found = spekctl(*words, "--count", "1638400")
+    assert found.code == ExitCode.OK, found.err
+    assert "vdbench also ends after 100 GiB, as --count 1638400 does" in found.err

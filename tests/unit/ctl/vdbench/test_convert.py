@@ -8,10 +8,12 @@ from typing import Any
 
 import msgspec
 import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
 from lib.ctl.command_line import Spekctl
-from lib.ctl.vdbench_files import OLTP, RD, SD, WD
+from lib.ctl.vdbench_files import CORPUS, OLTP, RD, SD, WD
 
-from spekctl.errors import ExitCode
+from spekctl.errors import ExitCode, UsageError
 from spekctl.vdbench import convert
 from spekctl.workload.imported import Imported
 
@@ -72,6 +74,169 @@ def test_the_others(tmp_path: Path) -> None:
     assert (made["stream"][0]["start"], made["stream"][0]["range"]) == (1 << 20, 2 << 20)
 
 
+@pytest.mark.parametrize("name", CORPUS)
+def test_each_kind_of_file_is_imported(tmp_path: Path, name: str) -> None:
+    text, titles = CORPUS[name]
+    found = steps(tmp_path, text)
+    assert [one.workload.workload.name for one in found] == titles
+    # vdbench has defaults for all of these, so no run is without an end.
+    assert all(one.workload.run.time or one.workload.run.count for one in found)
+
+
+def test_rates_and_depths_of_ranges(tmp_path: Path) -> None:
+    found = steps(tmp_path, CORPUS["a doubled range"][0])
+    assert [tables(one)["arrival"][0]["depth"] for one in found] == [1, 2, 4, 8, 16]
+    found = steps(tmp_path, CORPUS["a stepped range"][0])
+    assert [tables(one)["arrival"][0]["rate"] for one in found] == [100, 200, 300, 400]
+    (top,) = steps(tmp_path, CORPUS["max in any case"][0])
+    made = tables(top)
+    assert made["arrival"][0] == {"name": "top", "depth": 8}
+    assert made["run"] == {"time": "1h", "interval": "10s", "data": "random"}
+
+
+def test_a_run_without_times_has_those_of_vdbench(tmp_path: Path) -> None:
+    (only,) = steps(tmp_path, SD + WD + "rd=r,wd=wd1,iorate=max\n")
+    assert tables(only)["run"] == {"time": "30s", "interval": "1s", "data": "random"}
+
+
+def test_loops_are_in_order_with_rates_as_the_innermost(tmp_path: Path) -> None:
+    found = [tables(one) for one in steps(tmp_path, CORPUS["loops in loops"][0])]
+    assert [
+        (one["stream"][0]["size"], one["stream"][0]["read"], one["arrival"][0]["rate"])
+        for one in found
+    ] == [
+        *[(4096, "0%", 10), (4096, "0%", 20), (4096, "100%", 10), (4096, "100%", 20)],
+        *[(8192, "0%", 10), (8192, "0%", 20), (8192, "100%", 10), (8192, "100%", 20)],
+    ]
+    # A list of sizes of a run is a loop, as it is a mix of a workload only.
+    looped = steps(tmp_path, SD + WD + "rd=r,wd=*,iorate=max,xfersize=(4k,8k)\n")
+    assert [tables(one)["stream"][0]["size"] for one in looped] == [4096, 8192]
+
+
+def test_the_end_of_the_range_ends_a_run_where_its_size_is_known(tmp_path: Path) -> None:
+    (fill,) = steps(tmp_path, CORPUS["to the end"][0])
+    assert tables(fill)["run"] == {"count": 4096, "interval": "1s", "data": "random"}
+    assert "ends after 4096 I/Os; vdbench also ends after elapsed=100h" in fill.differences
+    text = CORPUS["to the end"][0].replace(",size=1g", "")
+    (fill,) = steps(tmp_path, text)
+    assert tables(fill)["run"]["time"] == "100h"
+    assert any("seekpct=eof" in one for one in fill.differences)
+
+
+def test_maxdata_is_a_number_of_ios(tmp_path: Path) -> None:
+    (amount,) = steps(tmp_path, CORPUS["an amount"][0])
+    assert tables(amount)["run"]["time"] == "10m"
+    assert amount.differences[-1] == (
+        "ends by time only; vdbench also ends after 100 GiB, as --count 1638400 does"
+    )
+    (times,) = steps(tmp_path, CORPUS["an amount in devices"][0])
+    made = tables(times)
+    assert made["run"] == {"count": 1024, "interval": "1s", "data": "random"}
+    assert made["stream"][0]["read"] == "0%" and made["arrival"][0]["depth"] == 16
+    assert times.command_line == [
+        *("--device /dev/sdb", "--device /dev/sdc", "--stripe 1024KiB", "--write"),
+    ]
+    assert any("striped over in units of 1 MiB" in one for one in times.differences)
+
+
+def test_a_curve_is_its_maximum_and_says_how_to_measure_the_rest(tmp_path: Path) -> None:
+    (curve,) = steps(tmp_path, CORPUS["a curve"][0])
+    made = tables(curve)
+    assert made["arrival"] == [{"name": "r", "depth": 8}]
+    assert curve.differences[-1] == (
+        "r is the run at the highest rate only; vdbench then runs at 25 %, 50 %, 75 % of the rate"
+        " that it measured: `spekctl sweep FILE --rate LIST` with these rates does"
+    )
+
+
+def test_counted_devices_are_striped_over(tmp_path: Path) -> None:
+    (four,) = steps(tmp_path, CORPUS["counted devices"][0])
+    assert four.command_line == [f"--device /dev/mapper/lun{number}" for number in range(1, 5)]
+    assert tables(four)["arrival"][0]["depth"] == 8
+    (two,) = steps(tmp_path, CORPUS["numbers in the middle"][0])
+    assert two.command_line == ["--device /dev/disk-8-part", "--device /dev/disk-9-part"]
+
+
+def test_workloads_on_devices_of_their_own_are_runs_that_start_together(tmp_path: Path) -> None:
+    data, log = steps(tmp_path, CORPUS["devices of their own"][0])
+    assert (data.beside, log.beside) == (False, True)
+    assert tables(data)["arrival"] == [{"name": "r", "law": "poisson", "rate": 1500}]
+    assert tables(log)["arrival"] == [{"name": "r.2", "law": "poisson", "rate": 500}]
+    assert data.command_line[:2] == ["--device /dev/sdb", "--device /dev/sdc"]
+    assert log.command_line == ["--device /dev/sdd", "--write"]
+    text = CORPUS["devices of their own"][0].replace("elapsed=60", "elapsed=60,maxdata=1g")
+    assert steps(tmp_path, text)[1].differences[-1].endswith("after maxdata of all parts together")
+    text = CORPUS["devices of their own"][0].replace(",skew=75", "").replace("2000", "max")
+    assert [tables(one)["arrival"][0]["depth"] for one in steps(tmp_path, text)] == [16, 8]
+
+
+def test_a_part_of_a_run_is_not_run_alone(tmp_path: Path) -> None:
+    path = tmp_path / "some.parm"
+    path.write_text(CORPUS["devices of their own"][0])
+    for run in ("r", "r.2"):
+        with pytest.raises(UsageError, match=f"{run} of .* is a part of a run on several devices"):
+            convert.load(path, run)
+    with pytest.raises(UsageError, match="has 2 runs, some of them together"):
+        convert.load(path)
+
+
+def test_compression_and_duplicates(tmp_path: Path) -> None:
+    (four,) = steps(tmp_path, CORPUS["compression"][0])
+    assert tables(four)["stream"][0]["compressible"] == "75%"
+    none, half = steps(tmp_path, CORPUS["compression in a loop"][0])
+    assert "compressible" not in tables(none)["stream"][0]
+    assert none.not_needed["compratio"] == "no data of this ratio are written"
+    assert tables(half)["stream"][0]["compressible"] == "50%"
+    (twice,) = steps(tmp_path, CORPUS["duplicates"][0])
+    assert tables(twice)["stream"][0]["duplicate"] == "50%"
+    assert {"dedupratio", "dedupunit", "dedupsets"} <= twice.mapped.keys()
+
+
+def test_hits_and_misses_share_the_ios_of_a_workload(tmp_path: Path) -> None:
+    (found,) = steps(tmp_path, CORPUS["hits"][0])
+    hit, miss = tables(found)["stream"]
+    assert (hit["name"], hit["share"], hit["range"]) == ("w-hit", "41%", 16 << 20)
+    assert (miss["name"], miss["share"], miss["start"]) == ("w-miss", "59%", 16 << 20)
+    assert found.mapped["rhpct"] == "stream.share"
+    (all_,) = steps(tmp_path, SD + "wd=w,sd=sd1,rhpct=100\n" + RD)
+    assert [one["name"] for one in tables(all_)["stream"]] == ["w-hit"]
+    assert all_.mapped["rhpct"] == "stream.share"
+    (none,) = steps(tmp_path, SD + "wd=w,sd=sd1,rhpct=0\n" + RD)
+    assert none.not_needed["rhpct"] == "there are no hits"
+
+
+def test_short_names_and_parameters_on_lines_of_their_own(tmp_path: Path) -> None:
+    (short,) = steps(tmp_path, CORPUS["short names"][0])
+    made = tables(short)
+    assert made["stream"] == [{"name": "w", "read": "30%", "size": 4096, "range": 1 << 29}]
+    assert made["arrival"] == [{"name": "r", "law": "constant", "rate": 500}]
+    assert made["run"] == {"time": "1m", "ramp": "5s", "interval": "1s", "data": "random"}
+    (lines,) = steps(tmp_path, CORPUS["many lines"][0])
+    made = tables(lines)
+    assert made["stream"] == [{"name": "w", "read": "60%", "size": 16384, "range": 512 << 20}]
+    assert made["arrival"][0]["depth"] == 8 and made["run"]["time"] == "20s"
+
+
+def test_threads_of_concatenated_devices_are_a_total(tmp_path: Path) -> None:
+    text = "concatenatesds=yes\n" + SD + "sd=sd2,lun=/dev/sdc\nwd=w,sd=*,threads=5\n"
+    (own,) = steps(tmp_path, text + "rd=r,wd=w,iorate=max\n")
+    assert tables(own)["arrival"][0]["depth"] == 5
+    assert own.differences[-1].endswith("; vdbench puts one behind the other")
+    (run,) = steps(tmp_path, text + "rd=r,wd=w,iorate=max,threads=7\n")
+    assert tables(run)["arrival"][0]["depth"] == 7
+    (each,) = steps(tmp_path, "sd=a,lun=x,threads=(32,4)\nsd=b,lun=y,threads=2\nrd=r,sd=*,io=max\n")
+    assert tables(each)["arrival"][0]["depth"] == 10
+
+
+def test_synchronous_writes_have_forced_unit_access(tmp_path: Path) -> None:
+    (found,) = steps(tmp_path, CORPUS["synchronous"][0])
+    assert tables(found)["stream"][0]["fua"] is True
+    assert found.mapped["openflags"] == "stream.fua"
+    text = CORPUS["synchronous"][0].replace("iorate=max", "iorate=max,openflags=directio")
+    (direct,) = steps(tmp_path, text)
+    assert "fua" not in tables(direct)["stream"][0]
+
+
 @pytest.mark.parametrize(
     ("text", "sentence"),
     [
@@ -80,21 +245,71 @@ def test_the_others(tmp_path: Path) -> None:
         (SD + WD, "there is no rd"),
         ("sd=sd1,size=1g\n" + WD + RD, "sd=sd1: it has no lun"),
         (SD + WD + RD.replace("100", "9" * 5000), "is neither a rate nor max"),
-        (SD + "wd=w,sd=sd1,rhpct=10\n" + RD, "wd=w: rhpct: there are no cache hits to make"),
-        (SD + "wd=w,sd=sd1,seekpc=10\n" + RD, "seekpc: not a parameter that spek knows; did you"),
-        (SD + "wd=w,sd=sd1,stride=4k\n" + RD, "wd=w: stride: addresses are drawn"),
+        (
+            SD + "wd=w,sd=sd1,seekpctt=10\n" + RD,
+            "seekpctt: not a parameter that spek knows; did you",
+        ),
+        (SD + "wd=w,sd=sd1,stride=4k\n" + RD, "rd=run1: wd=w: stride: strides have one length"),
+        (SD + "wd=w,sd=sd1,streams=4\n" + RD, "wd=w: streams: write a WD for each stream"),
+        (SD + "wd=w,sd=sd1,priority=1\n" + RD, "wd=w: priority: a workload waits for no other"),
+        (SD + "wd=w,sd=sd1,user=x.Y\n" + RD, "wd=w: user: spek loads no classes of Java"),
+        ("rg=group,devices=(1,2)\n" + SD + WD + RD, "rg=group: convert the trace and replay it"),
+        ("formatsds=yes\n" + SD + WD + RD, "formatsds: write the devices in a run before"),
+        ("loop=3\n" + SD + WD + RD, "loop: repeat the command"),
+        ("deduphotsets=(1,2)\n" + SD + WD + RD, "deduphotsets: all duplicates are equally likely"),
+        ("validate=(yes,time)\n" + SD + WD + RD, "validate: 'yes,time' is neither yes nor no"),
+        (
+            "pattern=/tmp/file\n" + SD + WD + RD,
+            "pattern: written data are zeros, random, or",
+        ),
+        ("sd=a,lun=/dev/x,lun=/dev/y\n" + WD + RD, "sd=a: lun: there are 2, each for another host"),
+        ("sd=a,lun=$disk\n" + WD + RD, "sd=a: lun: '$disk' is a variable"),
+        ("sd=a,lun=/dev/x,count=(1,0)\n" + WD + RD, "sd=a: count: it is (start,count)"),
+        ("sd=a,lun=/dev/x,count=3\n" + WD + RD, "sd=a: count: it is (start,count)"),
+        (
+            "sd=a,lun=/dev/x,count=(1,2)\nsd=a1,lun=/dev/y\n" + WD + RD,
+            "there are two definitions sd=a1",
+        ),
         (SD + "wd=w,sd=sd1,iorate=5\n" + RD, "wd=w: iorate: the rate is that of the run"),
-        ("hd=one,system=far\n" + SD + WD + RD, "hd=one: system: the workload is for one host"),
+        ("hd=one,system=far\n" + SD + WD + RD, "hd=one: far is a remote host; spek loads devices"),
         (SD + "wd=w,sd=sd2\n" + RD, "rd=run1: sd: there is no sd=sd2"),
-        (SD + WD + "rd=r,wd=x*,elapsed=5\n", "rd=r: wd: there is no wd=x*"),
-        (SD + WD + RD.replace("100", "curve"), "iorate: measure load curves with `spekctl sweep`"),
+        ("hd=far\n" + SD + WD + RD, "hd=far: far is a remote host"),
+        (
+            "hd=a,system=localhost\nhd=b,system=localhost\n" + SD + WD + RD,
+            "sd=sd1: host: each of 2 hosts would load it; name one of them",
+        ),
+        ("sd=sd1,host=far,lun=/dev/x\n" + WD + RD, "sd=sd1: host: there is no hd=far"),
+        (SD + "wd=w,sd=sd1,host=x*\n" + RD, "wd=w: host: there is no hd=x*"),
+        (SD + WD + "rd=r,wd=x*,elapsed=5,iorate=max\n", "rd=r: wd: there is no wd=x*"),
+        (SD + WD + "rd=r,iorate=max\n", "rd=r: wd: it names no workload"),
+        (SD + "wd=w\nrd=r,wd=w,iorate=max\n", "rd=r: wd=w: it names no sd"),
+        (SD + WD + "rd=r,wd=*,elapsed=5\n", "rd=r: iorate: it is missing"),
+        (SD + WD + RD.replace("100", "(10%)"), "iorate: '10%' is a share of the rate of the run"),
+        (SD + WD + RD + "sd=single\n", "sd: 'single' is a run for each SD"),
+        (SD + WD + RD + "maxdataread=1g\n", "rd=run1: maxdataread: give a count"),
+        (SD + WD + RD + "readpct=1\n", "rd=run1: readpct: not a parameter that spek knows"),
+        (SD + WD + RD + "depth=1\n", "rd=run1: depth: spek loads block devices, not files"),
+        (SD + "wd=w,sd=sd1,threads=4\nrd=r,wd=w,iorate=max\n", "threads: vdbench takes those of"),
+        (
+            "validate=yes\ncompratio=2\n" + SD + "wd=w,sd=sd1,rdpct=0\n" + RD,
+            "validate: data to be verified neither compress nor repeat",
+        ),
+        (
+            SD + "sd=sd2,lun=/dev/sdc\nwd=a,sd=sd1\nwd=b,sd=*\n" + RD,
+            "sd: wd=a and wd=b have some devices in common, not all",
+        ),
+        (
+            SD + "sd=sd2,lun=/dev/sdc\nwd=a,sd=sd1,skew=60\nwd=b,sd=sd2\nrd=r,wd=*,iorate=max\n",
+            "skew: wd=a has a share of what others on other devices reach; give a rate",
+        ),
         (SD + WD + RD.replace("100", "fast"), "iorate: 'fast' is neither a rate nor max"),
         (
-            SD + WD + f"rd=r,forthreads=({'1,' * 99}1),forrdpct=({'1,' * 99}1)\n",
-            "rd=r has 10000 runs; at most 1000 are imported",
+            SD + WD + f"rd=r,iorate=1,forthreads=({'1,' * 99}1),forrdpct=({'1,' * 99}1)\n",
+            "rd=r: it has 10000 runs; at most 1000 are imported",
         ),
         (SD + WD + RD.replace("60", "soon"), "elapsed: "),
-        (SD + "wd=w,sd=sd1,xfersize=(4k,8k,4k)\n" + RD, "xfersize: a range of sizes"),
+        (SD + "wd=w,sd=sd1,xfersize=0\n" + RD, "xfersize: '0' is not a multiple of 512 bytes"),
+        (SD + "wd=w,sd=sd1,xfersize=(4k,8k,3)\n" + RD, "xfersize: (min,max,align) is in"),
         (SD + "wd=w,sd=sd1,rdpct=120\n" + RD, "rdpct: "),
         (SD + "wd=a,sd=sd1,skew=70\nwd=b,sd=sd1,skew=40\n" + RD, "skew: the shares"),
         (SD + "wd=w,sd=sd1,range=(50,20)\n" + RD, "range: (50,20) does not lie in"),
@@ -109,3 +324,66 @@ def test_what_would_be_lost_is_refused_by_name(
     found = spekctl("vdbench", "some.parm")
     assert (found.code, found.out) == (ExitCode.USAGE, "")
     assert sentence in found.sentence
+
+
+WORDS = (
+    *(
+        "0",
+        "1",
+        "4k",
+        "1g",
+        "100",
+        "50%",
+        "eof",
+        "max",
+        "curve",
+        "(1-4,d)",
+        "(0,50)",
+        "seq",
+        "",
+        "-",
+    ),
+    *("(4k,50,8k,50)", "9" * 60, "sd*", "localhost", "(1,2)", "0.5", "yes", "o_sync", "\u0664"),
+)
+KEYS = (
+    *("xfersize", "rdpct", "wrpct", "seekpct", "range", "hotband", "stride", "rhpct", "skew"),
+    *("openflags", "sd", "threads", "host", "iorate"),
+)
+
+
+@given(
+    device=st.dictionaries(
+        st.sampled_from(("size", "offset", "range", "align", "hitarea", "threads", "count")),
+        st.sampled_from(WORDS),
+        max_size=3,
+    ),
+    load=st.dictionaries(st.sampled_from(KEYS), st.sampled_from(WORDS), max_size=3),
+    run=st.dictionaries(
+        st.sampled_from((*KEYS, "maxdata", "elapsed", "warmup", "curve", "forcompratio")),
+        st.sampled_from(WORDS),
+        max_size=4,
+    ),
+    whole=st.dictionaries(
+        st.sampled_from(("compratio", "compression", "dedupratio", "dedupunit", "concatenatesds")),
+        st.sampled_from(WORDS),
+        max_size=2,
+    ),
+)
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture], max_examples=100)
+def test_any_values_are_imported_or_named(
+    tmp_path: Path,
+    device: dict[str, str],
+    load: dict[str, str],
+    run: dict[str, str],
+    whole: dict[str, str],
+) -> None:
+    lines = [
+        *(f"{key}={value}" for key, value in whole.items()),
+        *("sd=sd1,lun=/dev/sdb", *(f"{key}={value}" for key, value in device.items())),
+        *("wd=w,sd=sd1", *(f"{key}={value}" for key, value in load.items())),
+        *("rd=r,wd=w,iorate=max", *(f"{key}={value}" for key, value in run.items())),
+    ]
+    try:
+        assert steps(tmp_path, "\n".join(lines))
+    except UsageError as error:
+        assert "some.parm" in error.message

@@ -21,8 +21,11 @@ def path(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def read(path: Path, text: str) -> list[Definition]:
+    """The definitions after that of the whole file."""
     path.write_text(text)
-    return parmfile.read(path)
+    whole, *found = parmfile.read(path)
+    assert (whole.kind, whole.name) == ("", "")
+    return found
 
 
 @pytest.mark.parametrize(
@@ -54,34 +57,95 @@ def test_comments_are_whole_lines(path: Path, mark: str) -> None:
     assert read(path, text) == [Definition("sd", "a", {})]
 
 
-def test_a_line_ends_where_the_next_does_not_go_on(path: Path) -> None:
-    found = read(path, "sd=a,x=1\nwd=b,\n  y=2\nrd=c\n")
-    assert [(one.kind, one.name, one.given) for one in found] == [
-        ("sd", "a", {"x": ["1"]}),
-        ("wd", "b", {"y": ["2"]}),
-        ("rd", "c", {}),
+def test_definitions_are_in_order_and_the_rest_are_parameters(path: Path) -> None:
+    text = "hd=h\nsd=a,x=1\ny=2\nsd=b\nwd=c,sd=a,\n  y=2\nsd=b\nrd=d,wd=c\nsd=a\n"
+    assert [(one.kind, one.name, one.given) for one in read(path, text)] == [
+        ("hd", "h", {}),
+        ("sd", "a", {"x": ["1"], "y": ["2"]}),
+        ("sd", "b", {}),
+        ("wd", "c", {"y": ["2"], "sd": ["b"]}),
+        ("rd", "d", {"wd": ["c"], "sd": ["a"]}),
     ]
 
 
-def test_defaults_are_those_of_the_definitions_after_them(path: Path) -> None:
-    text = "sd=a\nsd=default,x=1,y=2\nsd=b,y=3\nwd=c\nsd=default,x=4\nsd=d\n"
-    assert [one.given for one in read(path, text)] == [
-        {},
-        {"x": ["1"], "y": ["3"]},
-        {},
-        {"x": ["4"]},
+def test_defaults_add_up_and_are_those_of_the_definitions_after_them(path: Path) -> None:
+    text = "sd=a\nsd=default,x=1,y=2\nsd=b,y=3\nsd=default,x=4\nsd=d\n"
+    assert [(one.name, one.given) for one in read(path, text)] == [
+        ("a", {}),
+        ("b", {"x": ["1"], "y": ["3"]}),
+        ("d", {"x": ["4"], "y": ["2"]}),
+        ("default", {"y": ["2"], "x": ["4"]}),
     ]
 
 
 def test_parameters_of_the_whole_file_have_no_kind(path: Path) -> None:
-    found = read(path, "validate=yes\nsd=a\n")
-    assert (found[0].kind, found[0].name, found[0].given) == ("", "validate", {"validate": ["yes"]})
+    path.write_text("validate=yes\ncompratio=2\nsd=a\n")
+    whole = parmfile.read(path)[0]
+    assert (whole.kind, whole.given) == ("", {"validate": ["yes"], "compratio": ["2"]})
+
+
+def test_a_line_that_begins_with_eof_ends_the_file(path: Path) -> None:
+    assert read(path, "sd=a\n  eof and more\nsd=b\nnonsense\n") == [Definition("sd", "a", {})]
+
+
+def test_an_included_file_is_read_in_place(path: Path) -> None:
+    (path.parent / "disks").write_text("* of the lab\nsd=b,lun=/dev/x\neof\nsd=c\n")
+    assert [one.name for one in read(path, "sd=a\ninclude=disks\nwd=w\n")] == ["a", "b", "w"]
+    (path.parent / "disks").write_text("include=more\n")
+    with pytest.raises(UsageError, match="includes no further"):
+        read(path, "include=disks\n")
+    with pytest.raises(UsageError, match=r"some\.parm:1: there is no file"):
+        read(path, "include=none\n")
+
+
+@pytest.mark.parametrize(
+    ("values", "found"),
+    [
+        ("(1-64,d)", ["1", "2", "4", "8", "16", "32", "64"]),
+        ("(1-50,d)", ["1", "2", "4", "8", "16", "32"]),
+        ("(64k-16k,d)", ["65536", "32768", "16384"]),
+        ("(100-500,100)", ["100", "200", "300", "400", "500"]),
+        ("(1-10,4)", ["1", "5", "9"]),
+        ("(1,2,4-8,2,99)", ["1", "2", "4", "6", "8", "99"]),
+        ("(0.5-2,0.5)", ["0.5", "1", "1.5", "2"]),
+        ("(sd1-sd3,log)", ["sd1", "sd2", "sd3", "log"]),
+        ("(sd08-sd10)", ["sd08", "sd9", "sd10"]),
+        ('("a-b",c)', ["a-b", "c"]),
+        ("1-64", ["1-64"]),
+    ],
+)
+def test_ranges_are_written_out(path: Path, values: str, found: list[str]) -> None:
+    assert read(path, f"sd=a,x={values}\n")[0].given == {"x": found}
+
+
+@pytest.mark.parametrize(
+    ("values", "sentence"),
+    [
+        ("(1-64)", "x: '1-64' is a range without a step"),
+        ("(1-64,0)", "x: the range '1-64,0' does not end"),
+        ("(0-64,d)", "x: the range '0-64,d' does not end"),
+        ("(1-64,x)", "x: 'x' is not a number"),
+        ("(1-9999999,1)", "x: '1-9999999' has more than 10000 values"),
+        ("(a1-b3)", "x: 'a1-b3' is not a range of names"),
+        ("(a3-a1)", "x: 'a3-a1' is not a range of 2 to 10000 names"),
+        ("(a-b)", "x: 'a-b' is not a range of names"),
+    ],
+)
+def test_a_range_that_is_none_is_named(path: Path, values: str, sentence: str) -> None:
+    with pytest.raises(UsageError, match=re.escape(sentence)):
+        read(path, f"sd=a,x={values}\n")
+
+
+def test_quotes_protect_blanks_commas_and_dashes(path: Path) -> None:
+    found = read(path, 'sd=a,x="one, two=3",y=("b-1",c)\n')
+    assert found[0].given == {"x": ["one, two=3"], "y": ["b-1", "c"]}
 
 
 @pytest.mark.parametrize(
     ("text", "sentence"),
     [
-        (",\n", "some.parm:1: '' is not a parameter"),
+        (",\n", "some.parm: there is no definition"),
+        ("sd=a\nsd=a\n", "some.parm:2: there are two definitions sd=a"),
         ("", "some.parm: there is no definition"),
         ("sd=sd1,lun\n", "some.parm:1: 'lun' is not a parameter; write NAME=VALUE"),
         ("sd=sd1,range=(1,2\n", "some.parm:1: 'range=(1,2' has a parenthesis that is not closed"),
@@ -108,5 +172,5 @@ def test_any_text_has_definitions_or_a_sentence(path: Path, text: str) -> None:
     except UsageError as error:
         assert "some.parm" in error.message
     else:
-        assert any(one.kind in parmfile.KINDS for one in found)
+        assert all(one.kind in parmfile.KINDS for one in found)
         assert all(value for one in found for value in one.given.values())

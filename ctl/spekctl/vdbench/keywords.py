@@ -1,0 +1,147 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Names of parameters: the long ones for what a file abbreviates, and what becomes of each.
+
+vdbench compares a name of at least two letters with its own in a fixed order, and takes the first
+one that begins with it: se is seekpct, th threads, el elapsed. Some names are not abbreviated.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+# Loops of a run definition, each also without its "for".
+LOOPS = ("xfersize", "threads", "rdpct", "rhpct", "whpct", "seekpct", "hitarea", "compratio")
+_FILE_LOOPS = ("depth", "width", "files", "sizes", "totalsize", "wss", "workingsetsize")
+# In the order in which vdbench compares them.
+_ABBREVIATED: Mapping[str, tuple[str, ...]] = {
+    "": (
+        *("compratio", "compressionseed", "port", "pattern", "data_errors", "dataerrors"),
+        *("validate", "unix2windows", "formatxfersize", "create_anchors", "formatsds", "report"),
+        *("report_run_totals", "histogram", "psrset", "auxreport", "monitor", "concatenatesds"),
+        *("messagescan", "abort_failed_skew", "misc"),
+    ),
+    "hd": ("system", "vdbench", "shell", "user", "jvms", "clients", "mount"),
+    "sd": (
+        *("host", "lun", "count", "size", "threads", "hitarea", "offset", "align", "kstat"),
+        *("instance", "replay", "journal", "resetlun", "resetbus", "openflags", "range"),
+        "streams",
+    ),
+    "wd": (
+        *("skew", "xfersize", "readpct", "rdpct", "writepct", "wrpct", "range", "hotband"),
+        *("seekpct", "stride", "priority", "iorate", "rhpct", "whpct", "host", "openflags"),
+        *("threads", "streams"),
+    ),
+    "rd": (
+        *("iorate", "curve", "stopcurve", "elapsed", "interval", "warmup", "pause"),
+        *(f"for{name}" for name in (*LOOPS, "compression", *_FILE_LOOPS, "operations")),
+        *(*LOOPS, "compression", *_FILE_LOOPS),
+        *("distribution", "startcmd", "start_cmd", "endcmd", "end_cmd", "fwdrate", "operations"),
+        *("format", "openflags", "mount"),
+    ),
+}
+_ALIASES: Mapping[str, str] = {
+    **{"readpct": "rdpct", "writepct": "wrpct", "dataerrors": "data_errors"},
+    **{"start_cmd": "startcmd", "end_cmd": "endcmd"},
+    **{f"for{name}": name for name in (*LOOPS, "compression", *_FILE_LOOPS, "operations")},
+}
+
+# Where the parameters of each kind go.
+MAPPED: Mapping[str, Mapping[str, str]] = {
+    "": {
+        **{"validate": "--verify", "concatenatesds": "--device"},
+        **{"compratio": "stream.compressible", "compression": "stream.compressible"},
+        **{"dedupratio": "stream.duplicate", "dedupunit": "stream.duplicate"},
+        "dedupsets": "stream.duplicate",
+    },
+    "hd": {"system": "nothing: this host"},
+    "sd": {
+        **{"host": "nothing: this host", "lun": "--device", "count": "--device"},
+        **{"size": "stream.range", "offset": "stream.start", "align": "stream.align"},
+        **{"range": "stream.start, stream.range", "hitarea": "stream.start, stream.range"},
+        **{"threads": "arrival.depth", "openflags": "stream.fua"},
+        **{"dedupratio": "stream.duplicate", "dedupsets": "stream.duplicate"},
+    },
+    "wd": {
+        **{"sd": "--device", "xfersize": "stream.size, stream.sizes", "rdpct": "stream.read"},
+        **{"wrpct": "stream.read", "seekpct": "stream.pattern, stream.sequential"},
+        **{"skew": "stream.share", "range": "stream.start, stream.range"},
+        **{"hotband": "stream.pattern", "stride": "stream.stride", "host": "nothing: this host"},
+        **{"rhpct": "stream.share", "whpct": "stream.share"},
+        **{"threads": "arrival.depth", "openflags": "stream.fua"},
+    },
+    "rd": {
+        **{"wd": "streams", "sd": "--device", "iorate": "arrival.rate", "elapsed": "run.time"},
+        **{"warmup": "run.ramp", "interval": "run.interval", "threads": "arrival.depth"},
+        **{"distribution": "arrival.law", "xfersize": "stream.size", "rdpct": "stream.read"},
+        **{"seekpct": "stream.pattern, stream.sequential"},
+        **{"rhpct": "stream.share", "whpct": "stream.share"},
+        **{"hitarea": "stream.start, stream.range", "openflags": "stream.fua"},
+        **{"compratio": "stream.compressible", "compression": "stream.compressible"},
+    },
+}
+# What the report says of these is a difference.
+DIFFERENT = ("maxdata", "curve", "stopcurve")
+_FORMATTING = "it is for the formatting of files"
+_REPORTS = "a result has all of it"
+NOT_NEEDED: Mapping[str, str] = {
+    "pause": "steps are started one by one",
+    "messagescan": "a result says what went wrong",
+    **dict.fromkeys(("report", "report_run_totals", "histogram", "auxreport"), _REPORTS),
+    "monitor": "a run is stopped with `spekctl stop`",
+    "data_errors": "errors are counted; `--max-errors N` ends a run",
+    "abort_failed_skew": "shares are kept",
+    **dict.fromkeys(("shell", "user", "vdbench", "port"), "there are no remote hosts"),
+    "jvms": "the load is one kernel thread per CPU",
+    "kstat": "statistics of the disk are in a result",
+    "instance": "statistics of the disk are in a result",
+    "debug": "it is for finding faults of vdbench",
+    "showlba": "`--io-log` records each I/O",
+    "compressionseed": "--seed",
+    "pattern_buffer": "data are generated for each write",
+    **dict.fromkeys(("formatxfersize", "create_anchors", "unix2windows"), _FORMATTING),
+    "heartbeat_error": "there are no remote hosts",
+    "dedupmaxkey": "it is for the memory of vdbench",
+    "dedupacross": "duplicates are those of a stream, on all its devices",
+}
+_FILES = "spek loads block devices, not files"
+_COMMANDS = "spek runs no commands"
+_REPLAY = "convert the trace and replay it: spekctl run --trace"
+_RESET = "spek resets no device during a run"
+REFUSED: Mapping[str, str] = {
+    "streams": "write a WD for each stream, with a range of its own",
+    "iorate": "the rate is that of the run definition; single workloads have shares (skew)",
+    "priority": "a workload waits for no other; single workloads have shares (skew)",
+    "journal": "save the state with --verify-state",
+    **dict.fromkeys(("startcmd", "endcmd"), _COMMANDS),
+    **dict.fromkeys(("maxdataread", "maxdatawritten"), "give a count: `spekctl run --count`"),
+    **dict.fromkeys(("replay", "devices", "device", "folder"), _REPLAY),
+    "operations": "these are operations of files",
+    **dict.fromkeys(("format", "fwd", "fsd", "fwdrate", "mount", *_FILE_LOOPS), _FILES),
+    "pattern": "written data are zeros, random, or repeat at most 64 bytes",
+    "formatsds": "write the devices in a run before: spekctl run --pattern sequential --write",
+    "loop": "repeat the command: the runs of the file are steps, each once",
+    "misc": "it is for classes of a user's own",
+    "user": "spek loads no classes of Java",
+    "psrset": "choose CPUs with --cpus",
+    "clients": "the load is that of one client",
+    "deduphotsets": "all duplicates are equally likely",
+    "dedupflipflop": "a duplicate never becomes unique",
+    "dedup": "give dedupratio and dedupunit",
+    **dict.fromkeys(("resetlun", "resetbus"), _RESET),
+}
+
+
+def full_name(kind: str, name: str) -> str:
+    """The long name of parameter @name in a definition of @kind, or @name if there is none."""
+    name = name.lower()
+    if name == "hd":
+        return "host"
+    if kind == "rd" and name.startswith("maxdata"):
+        return name
+    if name in MAPPED.get(kind, ()) or name == "user":
+        return name
+    if len(name) > 1:
+        for full in _ABBREVIATED.get(kind, ()):
+            if full.startswith(name):
+                return _ALIASES.get(full, full)
+    return name

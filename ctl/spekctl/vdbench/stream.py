@@ -1,0 +1,354 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""The streams of a workload definition: sizes, addresses, hits and data."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from fractions import Fraction
+from typing import Any
+
+from spekctl import units
+from spekctl.errors import UsageError, at
+from spekctl.vdbench.parmfile import Definition, number
+from spekctl.workload.values import SECTOR, SIZES_MAX
+
+# Bytes of each SD that hits are in, unless the file says.
+_HITAREA = 1 << 20
+# Blocks of which some are duplicates.
+_DUPLICATE_UNIT = 4096
+EOF = (
+    "ends by time only, and begins again at the end of the range; vdbench also ends when it has"
+    " reached the end on each device (seekpct=eof)"
+)
+NONZERO = "begins at the start of the range; vdbench at a random block of it (seekpct=seqnz)"
+FIRST_BLOCK = "the first block of a device is used as well; vdbench leaves it out"
+COMPRESSED = (
+    "each 4 KiB of compressible data are random in part and zeroes in the rest; vdbench has"
+    " patterns of its own for a ratio"
+)
+DUPLICATES = (
+    "64 blocks have duplicates; vdbench has dedupsets of them, by default 5 % of all blocks"
+)
+
+Given = Mapping[str, list[str]]
+
+
+@dataclass(frozen=True, slots=True)
+class Part:
+    """A stream to be: a share of the I/Os of its workload definition, and the table."""
+
+    suffix: str
+    share: Fraction
+    table: dict[str, Any]
+
+
+@dataclass(slots=True)
+class Load:
+    """The streams of a workload definition on devices of equal layout."""
+
+    parts: list[Part]
+    notes: list[str] = field(default_factory=list)
+    pass_ios: int | None = None  # I/Os from one end of the range to the other, if vdbench ends then
+    largest: int = 0  # block in bytes
+    block: int | None = None  # the same, if it is the only one
+
+    @property
+    def writes(self) -> bool:
+        """Whether a stream has writes."""
+        return any(one.table["read"] != "100%" for one in self.parts)
+
+
+@dataclass(frozen=True, slots=True)
+class _Span:
+    """Bytes or shares of all devices; length None: to the end."""
+
+    start: int | Fraction
+    length: int | Fraction | None
+
+    def keys(self) -> dict[str, Any]:
+        """Keys of a stream."""
+        found: dict[str, Any] = {}
+        for key, value in (("start", self.start), ("range", self.length)):
+            if isinstance(value, Fraction):
+                found[key] = text_of(value)
+            elif value:
+                found[key] = value
+        return found
+
+
+def only(given: Given, key: str) -> str:
+    """The only value of a parameter."""
+    values = given[key]
+    if len(values) != 1:
+        raise UsageError(f"{key}: it has one value, not {len(values)}")
+    return values[0]
+
+
+def percent(given: Given, key: str, default: int) -> Fraction:
+    """A parameter that is a percentage, as a share."""
+    if key not in given:
+        return Fraction(default, 100)
+    text = only(given, key)
+    with at(key):
+        return units.parse_percent(text if text.endswith("%") else f"{text}%")
+
+
+def size(given: Given, key: str) -> int:
+    """A parameter in bytes; (100g,4) is 100g divided by 4."""
+    values = [number(key, one)[0] for one in given[key]]
+    if len(values) > 2 or not all(values[1:]):
+        raise UsageError(f"{key}: it has one value, or one and a divisor")
+    return int(values[0] / (values[1] if len(values) > 1 else 1))
+
+
+def text_of(share: Fraction) -> str:
+    """A share in per cent, to four decimals, as all that the kernel tells apart."""
+    return f"{float(round(share * 10**6)) / 10**4:.10g}%"
+
+
+def load_of(given: Given, devices: Sequence[Definition], data: Given) -> Load:
+    """@given: parameters of the WD, with those of the run in place of its own; @data: compression
+    and duplicates."""
+    sizes = _sizes(given)
+    found = Load([], largest=max(one for one, _ in sizes))
+    reads = percent(given, "rdpct", 100)
+    if "wrpct" in given:
+        reads = 1 - percent(given, "wrpct", 0)
+    table: dict[str, Any] = {"read": text_of(reads)}
+    if len(sizes) == 1:
+        found.block = found.largest
+        table["size"] = sizes[0][0]
+    else:
+        table["sizes"] = [{"size": one, "share": share} for one, share in sizes]
+    device = devices[0].given
+    if "align" in device:
+        table["align"] = size(device, "align")
+    span = _span(given, devices, found.largest)
+    if span.start == 0 and any(one.given["lun"][0].startswith("/dev") for one in devices):
+        found.notes.append(FIRST_BLOCK)
+    ends = _pattern(given, table, sizes, found.notes)
+    if _is_synchronous(given, devices) and reads != 1:
+        table["fua"] = True
+    if reads != 1:
+        table |= _data(given, data, devices, found.notes)
+    found.parts = _hits(given, devices, table, span, reads)
+    if ends:
+        length = span.length
+        if len(found.parts) == 1 and len(sizes) == 1 and isinstance(length, int):
+            found.pass_ios = length // found.largest
+        else:
+            found.notes.append(EOF)
+    return found
+
+
+def _sizes(given: Given) -> list[tuple[int, str | int]]:
+    """Block sizes with shares; (min,max,align): all multiples of align alike."""
+    values = given.get("xfersize", ["4k"])
+    if len(values) == 1:
+        return [(_block(values[0]), 1)]
+    if len(values) % 2 == 0:
+        return [
+            (_block(one), f"{share.removesuffix('%')}%")
+            for one, share in zip(values[::2], values[1::2], strict=True)
+        ]
+    if len(values) != 3:
+        raise UsageError("xfersize: list sizes with their shares, or give (min,max,align)")
+    low, high, align = (int(number("xfersize", one)[0]) for one in values)
+    if low >= high or align <= 0 or align % SECTOR or low % SECTOR or not low:
+        raise UsageError("xfersize: (min,max,align) is in ascending order, in units of 512 bytes")
+    if (high - low) // align >= SIZES_MAX:
+        raise UsageError(
+            f"xfersize: ({','.join(values)}) has {(high - low) // align + 1} sizes; a stream has at"
+            f" most {SIZES_MAX}"
+        )
+    return [(one, 1) for one in range(low, high + 1, align)]
+
+
+def _block(text: str) -> int:
+    value = int(number("xfersize", text)[0])
+    if not value or value % SECTOR:
+        raise UsageError(f"xfersize: '{text}' is not a multiple of 512 bytes")
+    return value
+
+
+def _span(given: Given, devices: Sequence[Definition], block: int) -> _Span:
+    for key in ("size", "offset", "align", "range", "hitarea"):
+        if any(one.given.get(key) != devices[0].given.get(key) for one in devices):
+            raise UsageError(f"{key}: it differs from device to device, and streams are striped")
+    device, count = devices[0].given, len(devices)
+    offset = size(device, "offset") if "offset" in device else 0
+    whole = size(device, "size") if "size" in device else None
+    key = "hotband" if "hotband" in given else "range"
+    bounds = given.get(key, device.get("range"))
+    if bounds is None:
+        if whole is None:
+            return _Span(offset * count, None)
+        return _Span(offset * count, (whole - whole % block) * count)
+    if len(bounds) != 2:
+        raise UsageError(f"{key}: it has two values, where it begins and ends")
+    (low, _), (high, _) = (number(key, one) for one in bounds)
+    shown = f"({','.join(bounds)})"
+    # A start of up to 100 and an end of up to 200 are per cent, more are bytes.
+    shares = [low <= 100, high <= 200]
+    if all(shares) and not low < high <= 100:
+        raise UsageError(f"{key}: {shown} does not lie in 0 to 100 per cent")
+    if whole is None and all(shares):
+        if offset:
+            raise UsageError(f"{key}: a share needs the size of the SD beside its offset")
+        return _Span(low / 100, (high - low) / 100) if low else _Span(0, high / 100)
+    if whole is None and shares[0] and low:
+        raise UsageError(f"{key}: {shown} begins at a share; give the size of the SD, or bytes")
+    of = Fraction(whole or 0, 100)
+    first, last = (
+        int(one * of if share else one) for one, share in zip((low, high), shares, strict=True)
+    )
+    if first >= last:
+        raise UsageError(f"{key}: {shown} ends before it begins")
+    if whole is not None and last > whole:
+        raise UsageError(f"{key}: {shown} ends beyond the size of the SD")
+    first, last = (one - one % block for one in (first, last))
+    return _Span((offset + first) * count, (last - first) * count)
+
+
+def _pattern(
+    given: Given, table: dict[str, Any], sizes: Sequence[tuple[int, object]], notes: list[str]
+) -> bool:
+    """Whether vdbench ends at the end of the range."""
+    words = [one.lower() for one in given.get("seekpct", ["100"])]
+    word = words[0] if len(words) == 1 else ""
+    seeks, ends = Fraction(1), False
+    if words[0] and "poisson".startswith(words[0]):
+        raise UsageError("seekpct: no pattern has a Poisson law of addresses")
+    if word in ("eof", "-1"):
+        seeks, ends = Fraction(0), True
+    elif word in ("seqnz", "sequentialnz"):
+        seeks = Fraction(0)
+        notes.append(NONZERO)
+    elif word and "sequential".startswith(word):
+        seeks = Fraction(0)
+    elif not (word and "random".startswith(word)):
+        seeks = percent(given, "seekpct", 100)
+    if "hotband" in given:
+        if seeks != 1:
+            raise UsageError("hotband: its I/Os are random")
+        table["pattern"] = "hotband"
+    elif "stride" in given:
+        strides = [int(number("stride", one)[0]) for one in given["stride"]]
+        if len(strides) != 2 or strides[0] != strides[1] or seeks != 1 or len(sizes) != 1:
+            raise UsageError(
+                "stride: strides have one length (stride=(N,N)), with one block size and"
+                " seekpct=100"
+            )
+        # vdbench's is from the end of an I/O to the start of the next.
+        table |= {"pattern": "strided", "stride": strides[0] + sizes[0][0]}
+    elif seeks == 0:
+        table["pattern"] = "sequential"
+    elif seeks != 1:
+        table |= {"pattern": "uniform", "sequential": text_of(1 - seeks)}
+    return ends
+
+
+def _is_synchronous(given: Given, devices: Sequence[Definition]) -> bool:
+    listed = [given.get("openflags", one.given.get("openflags", [])) for one in devices]
+    for flag in {flag.lower() for flags in listed for flag in flags}:
+        if flag not in (
+            *("o_direct", "directio", "fsync", "clear_cache", "clearcache", "o_rsync"),
+            *("o_sync", "o_dsync"),
+        ):
+            raise UsageError(f"openflags: '{flag}' has no meaning for a block device in spek")
+    found = [bool({"o_sync", "o_dsync"} & {flag.lower() for flag in flags}) for flags in listed]
+    if any(found) and not all(found):
+        raise UsageError("openflags: o_sync differs from device to device, and streams are striped")
+    return any(found)
+
+
+def _data(
+    given: Given, data: Given, devices: Sequence[Definition], notes: list[str]
+) -> dict[str, Any]:
+    """Compression and duplicates of what is written."""
+    found: dict[str, Any] = {}
+    saved = Fraction(0)
+    source = given if "compratio" in given or "compression" in given else data
+    for key in ("compratio", "compression"):
+        if key in source:
+            value = number(key, only(source, key))[0]
+            ratio = value if key == "compratio" else 100 / value if value else 0
+            if ratio < 1:
+                raise UsageError(f"{key}: data that grow when compressed are not generated")
+            saved = 1 - 1 / Fraction(ratio)
+    duplicate = _duplicate(data, devices)
+    if saved:
+        found["compressible"] = text_of(saved)
+        notes.append(COMPRESSED)
+    if duplicate:
+        found["duplicate"] = text_of(duplicate)
+        notes.append(DUPLICATES)
+    return found
+
+
+def _duplicate(data: Given, devices: Sequence[Definition]) -> Fraction:
+    listed = [one.given.get("dedupratio", data.get("dedupratio", ["1"])) for one in devices]
+    if any(one != listed[0] for one in listed):
+        raise UsageError("dedupratio: it differs from device to device, and streams are striped")
+    ratio = number("dedupratio", only({"dedupratio": listed[0]}, "dedupratio"))[0]
+    if ratio < 1:
+        raise UsageError("dedupratio: it is at least 1")
+    if ratio == 1:
+        return Fraction(0)
+    if "dedupunit" not in data or number("dedupunit", only(data, "dedupunit"))[0] != (
+        _DUPLICATE_UNIT
+    ):
+        raise UsageError("dedupunit: duplicates are of 4 KiB: dedupunit=4k")
+    if data.get("dedupacross", ["yes"])[0].lower().startswith("n") and len(devices) > 1:
+        raise UsageError("dedupacross: duplicates are those of a stream, on all its devices")
+    return 1 - 1 / ratio
+
+
+def _hits(
+    given: Given,
+    devices: Sequence[Definition],
+    table: dict[str, Any],
+    span: _Span,
+    reads: Fraction,
+) -> list[Part]:
+    """The streams: hits are in the hitarea at the start of the range, misses behind it."""
+    read_hits, write_hits = (percent(given, key, 0) for key in ("rhpct", "whpct"))
+    hits = reads * read_hits + (1 - reads) * write_hits
+    # As in vdbench, the hitarea is kept free for hits that could be.
+    if not read_hits and not write_hits:
+        return [Part("", Fraction(1), {**table, **span.keys()})]
+    source = given if "hitarea" in given else devices[0].given
+    area = (size(source, "hitarea") if "hitarea" in source else _HITAREA) * len(devices)
+    if isinstance(span.start, Fraction) or isinstance(span.length, Fraction):
+        raise UsageError("hitarea: beside a range in per cent, it needs the size of the SD")
+    if not area or (span.length is not None and area >= span.length):
+        raise UsageError("hitarea: it is a part of the range, and misses are in the rest")
+    rest = None if span.length is None else span.length - area
+    found = []
+    if hits:
+        own = {**table, "read": text_of(reads * read_hits / hits)}
+        if own.get("pattern") == "hotband":
+            del own["pattern"]
+        found.append(Part("-hit", hits, {**own, **_Span(span.start, area).keys()}))
+    if hits != 1:
+        own = {**table, "read": text_of(reads * (1 - read_hits) / (1 - hits))}
+        found.append(Part("-miss", 1 - hits, {**own, **_Span(span.start + area, rest).keys()}))
+    for one in found:
+        if one.table["read"] == "100%":
+            for key in ("fua", "compressible", "duplicate"):
+                one.table.pop(key, None)
+    return found
+
+
+def shares(parts: Sequence[Fraction]) -> list[str | int]:
+    """Shares of an arrival process: percentages where these are exact, else weights."""
+    total = sum(parts, Fraction(0))
+    parts = [one / total for one in parts]
+    if all(one == parts[0] for one in parts):
+        return [1] * len(parts)
+    if all((one * 10**6).denominator == 1 for one in parts):
+        return [text_of(one) for one in parts]
+    common = math.lcm(*(one.denominator for one in parts))
+    return [int(one * common) for one in parts]

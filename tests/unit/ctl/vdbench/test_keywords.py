@@ -1,0 +1,58 @@
+# SPDX-License-Identifier: GPL-2.0
+"""Long names of parameters."""
+
+from __future__ import annotations
+
+import pytest
+
+from spekctl.vdbench import keywords
+
+
+@pytest.mark.parametrize(
+    ("kind", "name", "full"),
+    [
+        ("sd", "th", "threads"),
+        ("sd", "THREAD", "threads"),
+        ("sd", "openflag", "openflags"),
+        ("sd", "in", "instance"),
+        ("sd", "hd", "host"),
+        ("sd", "re", "replay"),
+        ("wd", "re", "rdpct"),
+        ("wd", "readpct", "rdpct"),
+        ("wd", "writepct", "wrpct"),
+        ("wd", "st", "stride"),
+        ("wd", "stre", "streams"),
+        ("wd", "io", "iorate"),
+        ("wd", "se", "seekpct"),
+        ("rd", "in", "interval"),
+        ("rd", "io", "iorate"),
+        ("rd", "el", "elapsed"),
+        ("rd", "elapse", "elapsed"),
+        ("rd", "forx", "xfersize"),
+        ("rd", "forthreads", "threads"),
+        ("rd", "xf", "xfersize"),
+        ("rd", "forcomp", "compratio"),
+        ("rd", "compression", "compression"),
+        ("rd", "dist", "distribution"),
+        ("rd", "maxdataread", "maxdataread"),
+        ("", "data_error", "data_errors"),
+        ("", "compression", "compression"),
+        ("hd", "vdb", "vdbench"),
+        ("sd", "t", "t"),
+        ("rd", "readpct", "readpct"),
+        ("wd", "threadz", "threadz"),
+        ("rd", "wd", "wd"),
+        ("wd", "user", "user"),
+    ],
+)
+def test_a_name_means_the_first_that_begins_with_it(kind: str, name: str, full: str) -> None:
+    assert keywords.full_name(kind, name) == full
+
+
+def test_each_parameter_has_one_outcome() -> None:
+    for kind, mapped in keywords.MAPPED.items():
+        for key in mapped:
+            assert keywords.full_name(kind, key) == key
+            assert key not in keywords.DIFFERENT
+            # The rest of a file's iorate and user are of other kinds.
+            assert key not in keywords.REFUSED or (kind, key) == ("rd", "iorate")

@@ -1,0 +1,207 @@
+# SPDX-License-Identifier: GPL-2.0
+"""The streams of a workload definition."""
+
+from __future__ import annotations
+
+import re
+from fractions import Fraction
+from typing import Any
+
+import pytest
+
+from spekctl.errors import UsageError
+from spekctl.vdbench import stream
+from spekctl.vdbench.parmfile import Definition
+from spekctl.vdbench.stream import Load
+
+GIB = 1 << 30
+
+
+def load(
+    given: dict[str, str],
+    device: dict[str, str] | None = None,
+    count: int = 1,
+    data: dict[str, str] | None = None,
+) -> Load:
+    """The load of a WD; values are written as in a file."""
+    device = {"lun": "disk", **(device or {})}
+    devices = [Definition("sd", f"sd{nr}", _lists(device)) for nr in range(count)]
+    return stream.load_of(_lists(given), devices, _lists(data or {}))
+
+
+def _lists(given: dict[str, str]) -> dict[str, list[str]]:
+    return {key: value.split(",") for key, value in given.items()}
+
+
+def table(
+    given: dict[str, str],
+    device: dict[str, str] | None = None,
+    count: int = 1,
+    data: dict[str, str] | None = None,
+) -> dict[str, Any]:
+    """The keys of the only stream."""
+    (part,) = load(given, device, count, data).parts
+    assert (part.suffix, part.share) == ("", Fraction(1))
+    return part.table
+
+
+@pytest.mark.parametrize(
+    ("given", "found"),
+    [
+        ({}, {"read": "100%", "size": 4096}),
+        ({"wrpct": "30"}, {"read": "70%", "size": 4096}),
+        ({"seekpct": "seq"}, {"pattern": "sequential"}),
+        ({"seekpct": "SEQUENTIAL"}, {"pattern": "sequential"}),
+        ({"seekpct": "0"}, {"pattern": "sequential"}),
+        ({"seekpct": "seqnz"}, {"pattern": "sequential"}),
+        ({"seekpct": "eof"}, {"pattern": "sequential"}),
+        ({"seekpct": "-1"}, {"pattern": "sequential"}),
+        ({"seekpct": "rand"}, {"size": 4096}),
+        ({"seekpct": "60"}, {"pattern": "uniform", "sequential": "40%"}),
+        (
+            {"xfersize": "4k,16k,4k"},
+            {"sizes": [{"size": 4096 * one, "share": 1} for one in range(1, 5)]},
+        ),
+        (
+            {"xfersize": "4k,75,24k,25"},
+            {"sizes": [{"size": 4096, "share": "75%"}, {"size": 24576, "share": "25%"}]},
+        ),
+        # From the end of an I/O to the start of the next there are 60 KiB.
+        ({"stride": "60k,60k"}, {"pattern": "strided", "stride": 65536}),
+        ({"openflags": "o_sync", "rdpct": "50"}, {"fua": True}),
+        ({"range": "10,50"}, {"start": "10%", "range": "40%"}),
+        ({"range": "0,50"}, {"range": "50%"}),
+        ({"range": "1m,3m"}, {"start": 1 << 20, "range": 2 << 20}),
+        ({"hotband": "10,18"}, {"pattern": "hotband", "start": "10%", "range": "8%"}),
+    ],
+)
+def test_parameters_become_keys(given: dict[str, str], found: dict[str, Any]) -> None:
+    made = table(given)
+    assert {key: made[key] for key in found} == found
+    if "fua" not in found:
+        assert "fua" not in made
+
+
+def test_bounds_are_rounded_to_blocks_on_each_device() -> None:
+    made = table({"xfersize": "24k", "range": "10,50"}, {"size": "1g"}, 2)
+    low, high = GIB // 10, GIB // 2
+    first, last = low - low % 24576, high - high % 24576
+    assert (made["start"], made["range"]) == (2 * first, 2 * (last - first))
+    made = table({}, {"size": "100m,4", "offset": "8k"}, 3)
+    assert (made["start"], made["range"]) == (3 * 8192, 3 * (25 << 20))
+
+
+def test_the_end_of_a_range_is_a_number_of_ios_if_its_size_is_known() -> None:
+    known = load({"seekpct": "eof", "xfersize": "1m"}, {"size": "1g"}, 2)
+    assert (known.pass_ios, known.notes) == (2048, [])
+    for given in ({"seekpct": "eof"}, {"seekpct": "eof", "range": "0,50"}):
+        unknown = load(given)
+        assert (unknown.pass_ios, unknown.notes) == (None, [stream.EOF])
+    assert load({"seekpct": "seqnz"}).notes == [stream.NONZERO]
+
+
+def test_hits_are_a_stream_of_their_own() -> None:
+    hit, miss = load(
+        {"rdpct": "70", "rhpct": "50", "whpct": "20"}, {"hitarea": "16m", "size": "1g"}
+    ).parts
+    assert hit.share == Fraction(70, 100) * Fraction(1, 2) + Fraction(30, 100) * Fraction(1, 5)
+    assert hit.share + miss.share == 1
+    # 35 of 41 hits, and 35 of 59 misses, are reads.
+    assert (hit.table["read"], miss.table["read"]) == ("85.3659%", "59.322%")
+    assert ("start" in hit.table, hit.table["range"]) == (False, 16 << 20)
+    assert (miss.table["start"], miss.table["range"]) == (16 << 20, GIB - (16 << 20))
+
+
+def test_hits_of_one_direction_and_hits_alone() -> None:
+    hit, miss = load({"rdpct": "50", "rhpct": "40", "openflags": "o_sync"}).parts
+    assert (hit.table["read"], hit.table["range"], "fua" in hit.table) == ("100%", 1 << 20, False)
+    assert (miss.table["start"], "range" in miss.table, miss.table["fua"]) == (1 << 20, False, True)
+    (alone,) = load({"rhpct": "100"}, None, 2).parts
+    assert (alone.suffix, alone.table["range"]) == ("-hit", 2 << 20)
+    assert alone.share == Fraction(1)
+    assert "range" not in table({"rhpct": "0", "whpct": "0"})
+
+
+def test_a_hotband_is_that_of_misses() -> None:
+    hit, miss = load({"rhpct": "10", "hotband": "0,50"}, {"size": "1g"}).parts
+    assert ("pattern" in hit.table, miss.table["pattern"]) == (False, "hotband")
+
+
+def test_compression_and_duplicates_are_those_of_writes() -> None:
+    made = load({"rdpct": "0"}, None, 1, {"compratio": "4", "dedupratio": "2", "dedupunit": "4k"})
+    assert made.parts[0].table["compressible"] == "75%"
+    assert made.parts[0].table["duplicate"] == "50%"
+    assert made.notes == [stream.COMPRESSED, stream.DUPLICATES]
+    assert "compressible" not in table({}, None, 1, {"compratio": "4"})
+    assert table({"rdpct": "0"}, None, 1, {"compression": "40"})["compressible"] == "60%"
+    assert "compressible" not in table({"rdpct": "0"}, None, 1, {"compratio": "1"})
+    # The run's ratio is in place of the file's.
+    assert (
+        table({"rdpct": "0", "compratio": "2"}, None, 1, {"compratio": "4"})["compressible"]
+        == "50%"
+    )
+    own = table({"rdpct": "0"}, {"dedupratio": "4"}, 1, {"dedupratio": "2", "dedupunit": "4096"})
+    assert own["duplicate"] == "75%"
+    assert "duplicate" not in table(
+        {"rdpct": "0"}, None, 1, {"dedupratio": "1", "dedupunit": "128k"}
+    )
+
+
+def test_the_first_block_of_a_device_is_named() -> None:
+    assert load({}, {"lun": "/dev/sdb"}).notes == [stream.FIRST_BLOCK]
+    assert load({"range": "10,50"}, {"lun": "/dev/sdb"}).notes == []
+    assert load({}, {"lun": "disk.img"}).notes == []
+
+
+@pytest.mark.parametrize(
+    ("given", "device", "data", "sentence"),
+    [
+        ({"seekpct": "poisson"}, {}, {}, "seekpct: no pattern has a Poisson law of addresses"),
+        ({"seekpct": "sometimes"}, {}, {}, "seekpct: 'sometimes%' is not a percentage"),
+        ({"seekpct": "60", "hotband": "1,2"}, {}, {}, "hotband: its I/Os are random"),
+        ({"stride": "4k,8k"}, {}, {}, "stride: strides have one length"),
+        ({"stride": "4k"}, {}, {}, "stride: strides have one length"),
+        ({"stride": "4k,4k", "seekpct": "0"}, {}, {}, "stride: strides have one length"),
+        ({"xfersize": "4k,8k,3"}, {}, {}, "xfersize: (min,max,align) is in ascending order"),
+        ({"xfersize": "4k,1m,4k"}, {}, {}, "xfersize: (4k,1m,4k) has 256 sizes"),
+        ({"xfersize": "4k,1,8k,1,9k"}, {}, {}, "xfersize: list sizes with their shares"),
+        ({"xfersize": "big"}, {}, {}, "xfersize: 'big' is not a number"),
+        ({"range": "50,20"}, {}, {}, "range: (50,20) does not lie in 0 to 100 per cent"),
+        ({"range": "90,110"}, {}, {}, "range: (90,110) does not lie in 0 to 100 per cent"),
+        ({"range": "1"}, {}, {}, "range: it has two values"),
+        ({"range": "10,1g"}, {}, {}, "range: (10,1g) begins at a share"),
+        ({"range": "10,20"}, {"offset": "4k"}, {}, "range: a share needs the size of the SD"),
+        ({"range": "1g,2g"}, {"size": "1g"}, {}, "range: (1g,2g) ends beyond the size of the SD"),
+        ({"rhpct": "10", "range": "10,50"}, {}, {}, "hitarea: beside a range in per cent"),
+        ({"rhpct": "10"}, {"size": "1m"}, {}, "hitarea: it is a part of the range"),
+        ({"openflags": "o_append"}, {}, {}, "openflags: 'o_append' has no meaning"),
+        ({"rdpct": "0"}, {}, {"compratio": "0.5"}, "compratio: data that grow when compressed"),
+        ({"rdpct": "0"}, {}, {"dedupratio": "2"}, "dedupunit: duplicates are of 4 KiB"),
+        (
+            {"rdpct": "0"},
+            {},
+            {"dedupratio": "2", "dedupunit": "8k"},
+            "dedupunit: duplicates are of 4 KiB: dedupunit=4k",
+        ),
+        ({"rdpct": "0"}, {}, {"dedupratio": "0.5"}, "dedupratio: it is at least 1"),
+    ],
+)
+def test_what_a_stream_cannot_be_is_refused_by_name(
+    given: dict[str, str], device: dict[str, str], data: dict[str, str], sentence: str
+) -> None:
+    with pytest.raises(UsageError, match=re.escape(sentence)):
+        load(given, device, 1, data)
+
+
+@pytest.mark.parametrize(
+    ("parts", "found"),
+    [
+        ([1, 1, 1], [1, 1, 1]),
+        ([Fraction(1, 4), Fraction(3, 4)], ["25%", "75%"]),
+        ([3, 1], ["75%", "25%"]),
+        ([Fraction(1, 3), Fraction(2, 3)], [1, 2]),
+        ([Fraction(1, 2), Fraction(1, 3), Fraction(1, 6)], [3, 2, 1]),
+    ],
+)
+def test_shares_are_exact(parts: list[Fraction], found: list[str | int]) -> None:
+    assert stream.shares([Fraction(one) for one in parts]) == found
