@@ -17,7 +17,7 @@ from spekctl.suggest import did_you_mean
 from spekctl.vdbench import parmfile
 from spekctl.vdbench.keywords import DIFFERENT, LOOPS, MAPPED, NOT_NEEDED, REFUSED
 from spekctl.vdbench.parmfile import DEFAULT, Definition, number
-from spekctl.vdbench.stream import EOF, Load, load_of, only, percent, shares, size
+from spekctl.vdbench.stream import EOF, Load, load_of, only, percent, shares
 from spekctl.workload import file as workloads
 from spekctl.workload.imported import Imported, word
 
@@ -330,7 +330,7 @@ def _step(
     rate = _rate(values["iorate"][0])
     concatenated = whole.given.get("concatenatesds", ["no"])[0].lower().startswith("y")
     table: dict[str, Any] = {"data": "random"}
-    _length(run, table, loads, devices, len(streams), alone, notes)
+    _length(run, table, loads, len(streams), alone, notes)
     if "maxdata" in run.given and not alone:
         notes.append("ends by time only; vdbench also ends after maxdata of all parts together")
     if rate is not None:
@@ -376,7 +376,6 @@ def _length(
     run: Definition,
     table: dict[str, Any],
     loads: Sequence[tuple[Definition, Fraction, Load]],
-    devices: Sequence[Definition],
     streams: int,
     alone: bool,
     notes: list[str],
@@ -388,55 +387,48 @@ def _length(
             with at(key):
                 length = units.parse_duration_ns(only(given, key), bare_seconds=True)
             table[target] = units.format_duration(length)
-    ends = _place(run, loads, devices, streams, alone, notes)
-    if ends is not None:
+    passes = _passes(run, loads, streams, alone, notes)
+    if passes is not None:
         for key in ("time", "ramp"):
             table.pop(key, None)
-        table["count"] = ends
+        table["passes"] = _whole(passes)
         notes.append(
-            f"ends after {ends} I/Os; vdbench also ends after elapsed={given['elapsed'][0]}"
+            f"ends by place; vdbench also ends after elapsed={given['elapsed'][0]}, whichever comes"
+            " first"
         )
 
 
-def _place(
+def _passes(
     run: Definition,
     loads: Sequence[tuple[Definition, Fraction, Load]],
-    devices: Sequence[Definition],
     streams: int,
     alone: bool,
     notes: list[str],
-) -> int | None:
-    """The number of I/Os after which vdbench ends by place: at the end of the range, or after so
-    many times the size of the devices."""
-    passes = [load_.pass_ios for _, _, load_ in loads]
+) -> Fraction | None:
+    """How often the range is passed before vdbench ends; None: it ends by time."""
     found = []
-    if passes[0] and streams == 1:
-        found.append(passes[0])
-    elif any(passes):
-        notes.append(EOF)
+    if any(load_.ends for _, _, load_ in loads):
+        if streams == 1:
+            found.append(Fraction(1))
+        else:
+            notes.append(EOF)
     if "maxdata" not in run.given or not alone:
         return min(found, default=None)
     amount = number("maxdata", only(run.given, "maxdata"))[0]
-    times = amount < 100
-    shown = (
-        f"{float(amount):g} times the size of its devices"
-        if times
-        else units.format_bytes(int(amount))
-    )
-    sizes = {load_.block for _, _, load_ in loads}
-    if times:
-        sized = all("size" in one.given for one in devices)
-        amount *= sum(size(one.given, "size") for one in devices) if sized else 0
-    block = sizes.pop() if len(sizes) == 1 else None
-    number_of = int(amount / block) if block else 0
-    if times and number_of:
-        found.append(number_of)
-    elif number_of:
+    # Less is so many times the size of all devices.
+    if amount < 100:
+        if amount and all(load_.covers for _, _, load_ in loads):
+            return min([*found, amount])
         notes.append(
-            f"ends by time only; vdbench also ends after {shown}, as --count {number_of} does"
+            f"ends by time only; vdbench also ends after {float(amount):g} times the size of its"
+            " devices"
         )
-    else:
-        notes.append(f"ends by time only; vdbench also ends after {shown}")
+        return min(found, default=None)
+    shown = units.format_bytes(int(amount))
+    sizes = {load_.block for _, _, load_ in loads}
+    block = sizes.pop() if len(sizes) == 1 else None
+    how = f", as --count {int(amount / block)} does" if block else ""
+    notes.append(f"ends without regard to maxdata; vdbench also ends after {shown}{how}")
     return min(found, default=None)
 
 

@@ -50,7 +50,8 @@ class Load:
 
     parts: list[Part]
     notes: list[str] = field(default_factory=list)
-    pass_ios: int | None = None  # I/Os from one end of the range to the other, if vdbench ends then
+    ends: bool = False  # at the end of the range
+    covers: bool = False  # all of the devices
     largest: int = 0  # block in bytes
     block: int | None = None  # the same, if it is the only one
 
@@ -128,18 +129,13 @@ def load_of(given: Given, devices: Sequence[Definition], data: Given) -> Load:
     span = _span(given, devices, found.largest)
     if span.start == 0 and any(one.given["lun"][0].startswith("/dev") for one in devices):
         found.notes.append(FIRST_BLOCK)
-    ends = _pattern(given, table, sizes, found.notes)
+    found.ends = _pattern(given, table, sizes, found.notes)
     if _is_synchronous(given, devices) and reads != 1:
         table["fua"] = True
     if reads != 1:
         table |= _data(given, data, devices, found.notes)
     found.parts = _hits(given, devices, table, span, reads)
-    if ends:
-        length = span.length
-        if len(found.parts) == 1 and len(sizes) == 1 and isinstance(length, int):
-            found.pass_ios = length // found.largest
-        else:
-            found.notes.append(EOF)
+    found.covers = len(found.parts) == 1 and not {"range", "hotband"} & {*given, *device}
     return found
 
 

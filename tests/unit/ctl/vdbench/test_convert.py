@@ -80,7 +80,7 @@ def test_each_kind_of_file_is_imported(tmp_path: Path, name: str) -> None:
     found = steps(tmp_path, text)
     assert [one.workload.workload.name for one in found] == titles
     # vdbench has defaults for all of these, so no run is without an end.
-    assert all(one.workload.run.time or one.workload.run.count for one in found)
+    assert all(one.workload.run.time or one.workload.run.passes for one in found)
 
 
 def test_rates_and_depths_of_ranges(tmp_path: Path) -> None:
@@ -113,30 +113,41 @@ def test_loops_are_in_order_with_rates_as_the_innermost(tmp_path: Path) -> None:
     assert [tables(one)["stream"][0]["size"] for one in looped] == [4096, 8192]
 
 
-def test_the_end_of_the_range_ends_a_run_where_its_size_is_known(tmp_path: Path) -> None:
-    (fill,) = steps(tmp_path, CORPUS["to the end"][0])
-    assert tables(fill)["run"] == {"count": 4096, "interval": "1s", "data": "random"}
-    assert "ends after 4096 I/Os; vdbench also ends after elapsed=100h" in fill.differences
-    text = CORPUS["to the end"][0].replace(",size=1g", "")
-    (fill,) = steps(tmp_path, text)
-    assert tables(fill)["run"]["time"] == "100h"
-    assert any("seekpct=eof" in one for one in fill.differences)
+def test_the_end_of_the_range_ends_a_run(tmp_path: Path) -> None:
+    for text in (CORPUS["to the end"][0], CORPUS["to the end"][0].replace(",size=1g", "")):
+        (fill,) = steps(tmp_path, text)
+        assert tables(fill)["run"] == {"passes": 1, "interval": "1s", "data": "random"}
+        assert fill.differences[-1] == (
+            "ends by place; vdbench also ends after elapsed=100h, whichever comes first"
+        )
+    (both,) = steps(
+        tmp_path,
+        CORPUS["to the end"][0]
+        .replace("wd=fill,io", "wd=*,io")
+        .replace("rd=", "wd=more,sd=d\nrd=", 1),
+    )
+    assert tables(both)["run"]["time"] == "100h"
+    assert any("seekpct=eof" in one for one in both.differences)
 
 
-def test_maxdata_is_a_number_of_ios(tmp_path: Path) -> None:
+def test_maxdata_is_passes_or_a_number_of_ios(tmp_path: Path) -> None:
     (amount,) = steps(tmp_path, CORPUS["an amount"][0])
     assert tables(amount)["run"]["time"] == "10m"
     assert amount.differences[-1] == (
-        "ends by time only; vdbench also ends after 100 GiB, as --count 1638400 does"
+        "ends without regard to maxdata; vdbench also ends after 100 GiB, as --count 1638400 does"
     )
     (times,) = steps(tmp_path, CORPUS["an amount in devices"][0])
     made = tables(times)
-    assert made["run"] == {"count": 1024, "interval": "1s", "data": "random"}
+    assert made["run"] == {"passes": 2, "interval": "1s", "data": "random"}
     assert made["stream"][0]["read"] == "0%" and made["arrival"][0]["depth"] == 16
     assert times.command_line == [
         *("--device /dev/sdb", "--device /dev/sdc", "--stripe 1024KiB", "--write"),
     ]
     assert any("striped over in units of 1 MiB" in one for one in times.differences)
+    text = SD + "wd=w,sd=sd1,range=(0,50)\n" + RD + "maxdata=2\n"
+    (part,) = steps(tmp_path, text)
+    assert tables(part)["run"]["time"] == "1m"
+    assert any("after 2 times the size of its devices" in one for one in part.differences)
 
 
 def test_a_curve_is_its_maximum_and_says_how_to_measure_the_rest(tmp_path: Path) -> None:

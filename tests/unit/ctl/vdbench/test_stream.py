@@ -91,13 +91,18 @@ def test_bounds_are_rounded_to_blocks_on_each_device() -> None:
     assert (made["start"], made["range"]) == (3 * 8192, 3 * (25 << 20))
 
 
-def test_the_end_of_a_range_is_a_number_of_ios_if_its_size_is_known() -> None:
-    known = load({"seekpct": "eof", "xfersize": "1m"}, {"size": "1g"}, 2)
-    assert (known.pass_ios, known.notes) == (2048, [])
-    for given in ({"seekpct": "eof"}, {"seekpct": "eof", "range": "0,50"}):
-        unknown = load(given)
-        assert (unknown.pass_ios, unknown.notes) == (None, [stream.EOF])
+def test_the_end_of_a_range_ends_a_load() -> None:
+    for word, ends in (("eof", True), ("-1", True), ("seq", False), ("100", False)):
+        assert load({"seekpct": word}).ends == ends
     assert load({"seekpct": "seqnz"}).notes == [stream.NONZERO]
+
+
+def test_a_load_covers_its_devices_or_a_part() -> None:
+    assert load({}).covers and load({}, {"size": "1g"}, 2).covers
+    assert not load({"range": "0,50"}).covers
+    assert not load({"hotband": "0,50"}).covers
+    assert not load({}, {"range": "0,50"}).covers
+    assert not load({"rhpct": "50"}).covers
 
 
 def test_hits_are_a_stream_of_their_own() -> None:
