@@ -46,8 +46,10 @@ def numbered(path: N, number: int, count: int) -> N:
     return path if path is None or count == 1 else path.with_suffix(f".{number}{path.suffix}")
 
 
-def deliver_imported(source: Path, steps: Sequence[Imported], output: Path | None) -> None:
-    """Workloads of @source, a file of another program, which run one after the other or beside the
+def deliver_imported(
+    sources: Sequence[Path], steps: Sequence[Imported], output: Path | None
+) -> None:
+    """Workloads of @sources, files of another program, which run one after the other or beside the
     one before, to a file each or to standard output; the report on standard error."""
     from spekctl.render.imported import report_lines
     from spekctl.workload import override
@@ -55,7 +57,7 @@ def deliver_imported(source: Path, steps: Sequence[Imported], output: Path | Non
     paths = [numbered(output, number, len(steps)) for number in range(1, len(steps) + 1)]
     for path in paths:
         files.check_writable(path)
-        files.check_apart(path, [source])
+        files.check_apart(path, sources)
     for number, (step, path) in enumerate(zip(steps, paths, strict=True), start=1):
         title = f"step {number} of {len(steps)}: {step.workload.workload.name}"
         if step.beside:

@@ -15,6 +15,7 @@ EPILOG = """\b
 Examples:
   spekctl fio oltp.fio -o oltp.toml
   spekctl fio suite.fio --section randread-qd32 | less
+  spekctl fio -- --name=a --filename=/dev/sdX --direct=1 --rw=randread --bs=8k
   spekctl run fio:oltp.fio --device /dev/sdX --write
   spekctl fio --export random-read-4k --device /dev/sdX -o random-read.fio
 """
@@ -22,7 +23,10 @@ Examples:
 
 @click.command(epilog=EPILOG, no_args_is_help=True)
 @click.argument(
-    "job", metavar="[JOB.fio]", required=False, type=FilePath(dir_okay=False, path_type=Path)
+    "words",
+    metavar="[JOB.fio | -- ARGUMENTS]",
+    nargs=-1,
+    type=FilePath(dir_okay=False),
 )
 @click.option(
     "--section",
@@ -52,14 +56,15 @@ Examples:
 )
 @options.workload_files("steps")
 def command(
-    job: Path | None,
+    words: tuple[str, ...],
     sections: tuple[str, ...],
     accept: tuple[str, ...],
     export: str | None,
     devices: tuple[str, ...],
     output: Path | None,
 ) -> int:
-    """Import the job file JOB.fio as a workload, a TOML file.
+    """Import the job file JOB.fio as a workload, a TOML file, or the ARGUMENTS of fio, which are
+    those of its command line: --name=a --rw=randread ...
 
     A report on standard error says what became of each option, which options are not needed, and
     which differences may change the results. A file with options that cannot be converted is
@@ -72,18 +77,24 @@ def command(
     refused.
     """
     if export is not None:
-        if job is not None:
-            raise UsageError(f"--export reads no job file: leave out {job}, or --export")
+        if words:
+            raise UsageError(f"--export reads no job file: leave out {words[0]}, or --export")
         options.refuse_others("--export", {"export", "devices", "output"}, "it reads no job file")
         return _export(export, devices, output)
-    if job is None:
+    if not words:
         raise UsageError("name a job file, or a workload with --export")
     if devices:
         raise UsageError("--device needs --export as well")
     from spekctl.commands.deliver import deliver_imported
     from spekctl.fio import convert
 
-    deliver_imported(job, convert.load_steps(job, sections, "direct" in accept), output)
+    direct = "direct" in accept
+    if len(words) == 1 and not words[0].startswith("-"):
+        job = Path(words[0])
+        deliver_imported([job], convert.load_steps(job, sections, direct), output)
+    else:
+        given = [Path(one) for one in words if not one.startswith("-")]
+        deliver_imported(given, convert.command_line_steps(words, sections, direct), output)
     return 0
 
 

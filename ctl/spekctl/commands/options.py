@@ -37,6 +37,7 @@ if TYPE_CHECKING:
 
     from spekctl.commands.deliver import Exports
     from spekctl.run.start import StartAt
+    from spekctl.workload.imported import Imported
     from spekctl.workload.model import WorkloadFile
 
 
@@ -452,22 +453,37 @@ def load_workload(name: str, changes: Sequence[str] = ()) -> WorkloadFile:
     return found
 
 
-def _load(name: str, changes: Sequence[str], several: bool) -> list[WorkloadFile]:
+_BESIDE = (
+    "jobs of {} start together on devices of their own, and a run has the same devices for all:"
+    " import them (spekctl fio -o FILE) and start each with the same --start-at, or name a job"
+    " (fio:FILE#JOB)"
+)
+
+
+def _load(
+    name: str, changes: Sequence[str], several: bool, words: Sequence[str] = ()
+) -> list[WorkloadFile]:
     """As load_workload(). With @several, jobs that run one after the other are as many
-    workloads."""
+    workloads.
+
+    @words: fio's arguments, of fio: without a file
+    """
     from spekctl.workload import file
 
     if not name.startswith(IMPORTED):
         return [file.load(name, changes)]
-    import msgspec
-
     from spekctl.fio import convert as fio
-    from spekctl.render.imported import report_lines
     from spekctl.vdbench import convert as vdbench
 
     program, _, place = name.partition(":")
+    if words:
+        found = fio.command_line_steps(words)
+        if any(one.beside for one in found):
+            raise UsageError(_BESIDE.format("the command line"))
+        return _imported(found, changes)
     if not place:
-        raise UsageError(f"'{name}' names no file; write {name}FILE")
+        words_too = ", or fio: -- and the arguments of fio" if program == "fio" else ""
+        raise UsageError(f"'{name}' names no file; write {name}FILE{words_too}")
     before, mark, part = place.rpartition("#")
     if not mark or Path(place).exists():
         before, part = place, ""
@@ -475,13 +491,19 @@ def _load(name: str, changes: Sequence[str], several: bool) -> list[WorkloadFile
         load = fio.load_steps if several else lambda *given: [fio.load(*given)]
         found = load(Path(before), [part] if part else [])
         if any(one.beside for one in found):
-            raise UsageError(
-                f"jobs of {before} start together on devices of their own, and a run has the same"
-                " devices for all: import them (spekctl fio -o FILE) and start each with the same"
-                " --start-at, or name a job (fio:FILE#JOB)"
-            )
+            raise UsageError(_BESIDE.format(before))
     else:
         found = [vdbench.load(Path(before), part or None)]
+    return _imported(found, changes)
+
+
+def _imported(found: Sequence[Imported], changes: Sequence[str]) -> list[WorkloadFile]:
+    """The workloads, with their fields changed; their reports go to standard error."""
+    import msgspec
+
+    from spekctl.render.imported import report_lines
+    from spekctl.workload import file
+
     for step in found:
         for line in report_lines(step):
             click.echo(f"spekctl: {line}", err=True)
@@ -504,6 +526,12 @@ def _take_workloads(given: dict[str, Any], several: bool) -> list[WorkloadFile]:
     from spekctl.workload.notation import pattern_fields, settings_of
 
     name: str | None = given.pop("workload")
+    words: Sequence[str] = given.pop("words", ())
+    if words and name != "fio:":
+        raise UsageError(
+            f"unexpected extra argument ({words[0]}); arguments of fio are for `fio:`:"
+            " spekctl run fio: -- --name=a --rw=randread"
+        )
     fields: dict[str, object] = {key: given.pop(key) for key in ("read", "size", "pattern")}
     pattern = fields["pattern"]
     if isinstance(pattern, str):
@@ -520,7 +548,7 @@ def _take_workloads(given: dict[str, Any], several: bool) -> list[WorkloadFile]:
         )
     if name is not None:
         files.check_apart(given.get("output"), [Path(name)])
-        return _load(name, changes, several)
+        return _load(name, changes, several, words)
     if not described:
         raise UsageError(
             "name a workload (`spekctl workloads` lists them), or describe one:"

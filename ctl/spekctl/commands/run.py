@@ -36,12 +36,14 @@ Examples:
   spekctl run mixed-70-30-8k --rate 5000 --device /dev/sdb --device /dev/sdc --write
   spekctl run mixed-70-30-8k --device /dev/sdb --write --verify --verify-state sdb.state
   spekctl run random-read-4k --device /dev/sdb --start-at 2027-01-31T12:00:00Z
+  spekctl run fio: --device /dev/sdb -- --name=a --direct=1 --rw=randread --bs=8k --runtime=30
   spekctl run --trace hm_0.csv.gz --map wrap --device /dev/sdb --write
 """
 
 
 @click.command(epilog=EPILOG, no_args_is_help=True)
 @options.workload
+@click.argument("words", metavar="[-- ARGUMENTS]", nargs=-1)
 @options.devices
 @options.load_range("bsu", "passes")
 @options.start_at
@@ -124,6 +126,8 @@ Examples:
 )
 def command(**given: Any) -> int:
     """Run WORKLOAD, a name from `spekctl workloads` or the path of a .toml file.
+
+    fio:JOB.fio takes the jobs of a file of fio, and fio: those of ARGUMENTS, fio's command line.
 
     Without WORKLOAD, --read, --size and --pattern describe a single stream, named main. --set
     overrides any field, and --dry-run prints the resulting workload as TOML.
@@ -222,7 +226,7 @@ def _taken(given: dict[str, Any]) -> tuple[list[WorkloadFile], RunOptions]:
         from spekctl.run import replay_request
 
         _refuse_beside_trace()
-        for name in ("workload", "read", "size", "pattern", "settings"):
+        for name in ("workload", "words", "read", "size", "pattern", "settings"):
             given.pop(name)
         steps = [replay_request.workload_of(source)]
     return steps, RunOptions(load=options.take_load(given), **given)

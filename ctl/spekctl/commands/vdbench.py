@@ -34,5 +34,5 @@ def command(file: Path, output: Path | None) -> int:
     from spekctl.commands.deliver import deliver_imported
     from spekctl.vdbench import convert
 
-    deliver_imported(file, convert.load_steps(file), output)
+    deliver_imported([file], convert.load_steps(file), output)
     return 0

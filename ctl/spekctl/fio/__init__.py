@@ -2,6 +2,7 @@
 """fio's job files as workloads.
 
 jobfile.py    sections and options of a job file, as fio reads them
+commandline.py    the jobs of a command line
 values.py     fio's notation of numbers, sizes and times
 options.py    options by what becomes of them: not needed here, or refused; all others are mapped
 defaults.py   options that are given without effect

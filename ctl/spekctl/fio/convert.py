@@ -10,8 +10,8 @@ from typing import Any
 
 from spekctl import recorded, units
 from spekctl.errors import UsageError, at
+from spekctl.fio import commandline, jobfile, values
 from spekctl.fio import job as fio_job
-from spekctl.fio import jobfile, values
 from spekctl.fio.phases import in_phases
 from spekctl.fio.plan import Plan
 from spekctl.suggest import did_you_mean
@@ -60,18 +60,41 @@ def load_steps(
 ) -> list[Imported]:
     """A workload for each group of jobs that run together, in the order in which fio runs them;
     one for the jobs of each device, where jobs that start together have devices of their own."""
-    jobs = jobfile.read(path)
+    name = recorded.text(str(path))
+    return _steps(jobfile.read(path), (name, path.stem, path.name), sections, accept_direct)
+
+
+def command_line_steps(
+    words: Sequence[str], sections: Sequence[str] = (), accept_direct: bool = False
+) -> list[Imported]:
+    """As load_steps(), for the jobs of a command line of fio."""
+    given = commandline.read(words)
+    called = ("the command line", given.jobs[0].name, "command line")
+    found = _steps(given.jobs, called, [*sections, *given.sections], accept_direct)
+    for one in found:
+        one.not_needed |= given.not_needed
+    return found
+
+
+def _steps(
+    jobs: Sequence[jobfile.Job],
+    called: tuple[str, str, str],
+    sections: Sequence[str],
+    accept_direct: bool,
+) -> list[Imported]:
+    """@called: what the jobs are from, in a sentence, as a name and of fio."""
+    label, title_of_all, file = called
     names = [one.name for one in jobs]
     for section in sections:
         if section not in names:
             hint = did_you_mean(section, names) or "; the jobs are " + ", ".join(names)
-            raise UsageError(f"there is no job '{section}' in {path}{hint}")
+            raise UsageError(f"there is no job '{section}' in {label}{hint}")
     jobs = [one for one in jobs if not sections or one.name in sections]
     found = [
         f"[{one.name}] {text}" for one in jobs for text in fio_job.refusals(one, accept_direct)
     ]
     if found:
-        raise UsageError(f"{recorded.text(str(path))} is not imported: " + "; ".join(found))
+        raise UsageError(f"{label} is not imported: " + "; ".join(found))
     steps = [_Step()]
     for one in jobs:
         try:
@@ -79,9 +102,7 @@ def load_steps(
                 steps.append(_Step())
             plan = fio_job.plan_of(one)
         except UsageError as error:
-            raise UsageError(
-                f"{recorded.text(str(path))} is not imported: [{one.name}] {error.message}"
-            ) from error
+            raise UsageError(f"{label} is not imported: [{one.name}] {error.message}") from error
         steps[-1].jobs.append(_Job(one.name, plan, one))
     for step in steps:
         _share_streams(step)
@@ -94,22 +115,18 @@ def load_steps(
         try:
             phases = in_phases([one.plan for one in step.jobs])
         except UsageError as error:
-            raise UsageError(
-                f"{recorded.text(str(path))} is not imported: {error.message}"
-            ) from error
+            raise UsageError(f"{label} is not imported: {error.message}") from error
         parts += [
             ([replace(step.jobs[place], plan=plan) for place, plan in phase], False)
             for phase in phases
         ]
     made = []
     for number, (part, beside) in enumerate(parts, start=1):
-        title = path.stem if len(parts) == 1 else f"{path.stem}.{number}"
+        title = title_of_all if len(parts) == 1 else f"{title_of_all}.{number}"
         try:
-            made.append(_together(title, path.name, part))
+            made.append(_together(title, file, part))
         except UsageError as error:
-            raise UsageError(
-                f"{recorded.text(str(path))} is not imported: {error.message}"
-            ) from error
+            raise UsageError(f"{label} is not imported: {error.message}") from error
         made[-1].beside = beside
     return made
 

@@ -37,10 +37,11 @@ class Job:
     options: dict[str, str | None] = field(default_factory=dict)
 
 
-def read(path: Path) -> list[Job]:
-    """The jobs of a file. UsageError names the file, the line and what is wrong."""
+def read(path: Path, before: dict[str, str | None] | None = None) -> list[Job]:
+    """The jobs of a file; @before: defaults that it begins with. UsageError names the file, the
+    line and what is wrong."""
     found: list[Job] = []
-    defaults: dict[str, str | None] = {}
+    defaults = dict(before or {})
     current: dict[str, str | None] | None = None
     for place, line in _lines(path, 0):
         with at(place):
@@ -59,14 +60,18 @@ def read(path: Path) -> list[Job]:
             if not re.fullmatch(r"[a-z0-9_-]+", key):
                 raise UsageError(f"'{line[:40]}' is not an option; write NAME=VALUE")
             key = ALIASES.get(key, key)
-            before = current.pop(key, None)
-            found_value = _value(value.strip()) if equals else None
-            if before and found_value and key in _ADDED:
-                found_value = f"{before}:{found_value}"
-            current[key] = found_value
+            put(current, key, _value(value.strip()) if equals else None)
     if not found:
         raise UsageError(f"{recorded.text(str(path))}: there is no job: no section but [global]")
     return found
+
+
+def put(options: dict[str, str | None], key: str, value: str | None) -> None:
+    """Give an option, by its long name, behind those that are there."""
+    before = options.pop(key, None)
+    if before and value and key in _ADDED:
+        value = f"{before}:{value}"
+    options[key] = value
 
 
 def _lines(path: Path, depth: int) -> Iterator[tuple[str, str]]:

@@ -110,6 +110,37 @@ def test_the_workload_is_a_file_and_the_report_is_not(spekctl: Spekctl, tmp_path
     )
 
 
+def test_a_command_line_is_imported_as_a_file_is(spekctl: Spekctl, tmp_path: Path) -> None:
+    (tmp_path / "job.fio").write_text(HEAD + "rw=randread\niodepth=8\nruntime=5\n")
+    words = "--name=j --direct=1 --ioengine libaio --filename=/dev/sdx --rw=randread --iodepth=8"
+    from_file = spekctl("fio", "job.fio", "-o", "file.toml")
+    made = spekctl("fio", "-o", "made.toml", "--", *words.split(), "--runtime=5")
+    assert (made.code, made.out, made.err) == (ExitCode.OK, "", from_file.err)
+    expected = (tmp_path / "file.toml").read_text().replace('"job"', '"j"')
+    assert (tmp_path / "made.toml").read_text() == expected.replace("job.fio", "command line")
+    mixed = spekctl("fio", "--section", "j", "--", "fio", "--rw=write", "job.fio")
+    assert mixed.code == ExitCode.OK and 'pattern = "once"' in mixed.out
+    over = spekctl("fio", "-o", "job.fio", "--", "--name=a", "job.fio")
+    assert over.sentence == "--output job.fio would overwrite the input job.fio"
+
+
+def test_a_command_line_is_run(spekctl: Spekctl, kernel: object) -> None:
+    words = ("run", "fio:", "--device", "/dev/fake0", "--set", "stream.a.size=8KiB", "--dry-run")
+    found = spekctl(*words, "--", "--name=a", "--rw=randread", "--iodepth", "4", "--ioengine=sg")
+    assert found.code == ExitCode.OK, found.err
+    assert 'size = "8KiB"' in found.out and "closed loop of depth 4" in found.out
+    assert "spekctl: iodepth -> arrival.depth" in found.err
+    apart = spekctl(*words, "--", "--name=a", "--filename=/dev/a", "--name=b", "--filename=/dev/b")
+    assert "jobs of the command line start together on devices of their own" in apart.sentence
+    empty = spekctl(*words)
+    assert (
+        empty.sentence
+        == "'fio:' names no file; write fio:FILE, or fio: -- and the arguments of fio"
+    )
+    other = spekctl("run", "oltp", "--device", "/dev/fake0", "--", "--name=a")
+    assert other.code == ExitCode.USAGE and "arguments of fio are for `fio:`" in other.sentence
+
+
 def test_a_workload_is_exported(spekctl: Spekctl, tmp_path: Path) -> None:
     shown = spekctl("fio", "--export", "random-read-4k", "--device", "/dev/sdx")
     assert shown.code == ExitCode.OK and "filename=/dev/sdx\n" in shown.out

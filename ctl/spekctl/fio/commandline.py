@@ -1,0 +1,126 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Jobs of a command line of fio: HOWTO.rst, section "Command line options".
+
+Options before the first --name, and after --name=global, are defaults of the jobs that follow, as
+in a [global] section; each --name begins a job. Words that are no options are job files, whose jobs
+come after those of the command line. Unlike in a file, variables stay as they are: the shell has
+replaced its own.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from pathlib import Path, PurePath
+
+from spekctl.errors import UsageError
+from spekctl.fio import jobfile
+from spekctl.fio.jobfile import Job
+from spekctl.fio.options import ALIASES, MAPPED, NOT_NEEDED, REFUSED
+
+# Options of a job that take a value only behind a =.
+FLAGS = frozenset(
+    (
+        *("bs_unaligned", "norandommap", "time_based", "verify_only", "exitall", "stonewall"),
+        *("exitall_on_error", "new_group", "thread", "group_reporting", "zero_buffers"),
+        *("refill_buffers", "userspace_reap", "hipri", "fixedbufs", "registerfiles"),
+        "sqthread_poll",
+    )
+)
+_REPORTS = "`spekctl run` has options of its own for its report"
+_EVERY = "`spekctl run --progress` and --interval say how often it reports"
+_OWN = "spek has no processes, memory and files of fio's kind"
+# Options of fio itself: whether a value follows, and why it is not needed.
+PROGRAM: dict[str, tuple[bool, str]] = {
+    **dict.fromkeys(("output", "output-format", "terse-version"), (True, _REPORTS)),
+    **dict.fromkeys(("minimal", "append-terse", "bandwidth-log"), (False, _REPORTS)),
+    **dict.fromkeys(("eta", "eta-newline", "eta-interval", "status-interval"), (True, _EVERY)),
+    **dict.fromkeys(("alloc-size", "max-jobs", "aux-path", "debug", "idle-prof"), (True, _OWN)),
+    "warnings-fatal": (False, "a value that cannot be read is always refused"),
+    "readonly": (False, "without --write spek writes nothing"),
+}
+# Those that ask fio for something else than to run its jobs.
+OTHERWISE = frozenset(
+    (
+        *("parse-only", "merge-blktrace-only", "version", "help", "cpuclock-test", "crctest"),
+        *("cmdhelp", "enghelp", "showcmd", "server", "daemonize", "client", "remote-config"),
+        *("inflate-log", "trigger-file", "trigger-timeout", "trigger", "trigger-remote"),
+        "profile",
+    )
+)
+
+
+@dataclass(slots=True)
+class CommandLine:
+    """The jobs of a command line."""
+
+    jobs: list[Job] = field(default_factory=list)
+    sections: list[str] = field(default_factory=list)
+    not_needed: dict[str, str] = field(default_factory=dict)
+
+
+def read(words: Sequence[str]) -> CommandLine:
+    """The jobs of fio's arguments; the name of the program may stand before them. UsageError names
+    the argument."""
+    rest = list(words)
+    if rest and PurePath(rest[0]).name == "fio":
+        del rest[0]
+    found = CommandLine()
+    defaults: dict[str, str | None] = {}
+    current = defaults
+    paths: list[str] = []
+    while rest:
+        word = rest.pop(0)
+        if word == "--":
+            paths += rest
+            break
+        if not word.startswith("-") or word == "-":
+            paths.append(word)
+            continue
+        name, equals, text = word.lstrip("-").partition("=")
+        name = _long(name)
+        value: str | None = text if equals else None
+        if value is None and _takes_value(name):
+            if not rest:
+                raise UsageError(f"--{name} has no value")
+            value = rest.pop(0)
+        if name in OTHERWISE:
+            raise UsageError(f"--{name} does not run a job; spek takes the jobs of a command line")
+        if name == "section":
+            found.sections.append(value or "")
+        elif name in PROGRAM:
+            found.not_needed[f"--{name}"] = PROGRAM[name][1]
+        elif name == "name":
+            if (value or "").startswith("global"):
+                current = defaults
+                continue
+            if not value:
+                raise UsageError("--name has no value")
+            found.jobs.append(Job(value, dict(defaults)))
+            current = found.jobs[-1].options
+        else:
+            jobfile.put(current, ALIASES.get(name, name), value)
+    if not found.jobs and not paths:
+        raise UsageError("there is no job: no --name=NAME and no job file")
+    for number, path in enumerate(paths):
+        # fio forgets the defaults of the command line, and of a file, with the next file.
+        found.jobs += jobfile.read(Path(path), {} if number else defaults)
+    return found
+
+
+def _long(name: str) -> str:
+    """An option's name; as in fio, its first letters do if no other begins so."""
+    known = {*MAPPED, *NOT_NEEDED, *REFUSED, *ALIASES, *PROGRAM, *OTHERWISE, "section", "name"}
+    if name in known:
+        return name
+    begins = [one for one in known if one.startswith(name)]
+    return begins[0] if name and len(begins) == 1 else name
+
+
+def _takes_value(name: str) -> bool:
+    """True if the next word is the value of an option without a =."""
+    if name in PROGRAM:
+        return PROGRAM[name][0]
+    if name in OTHERWISE or ALIASES.get(name, name) in FLAGS:
+        return False
+    return name in (*MAPPED, *NOT_NEEDED, *REFUSED, *ALIASES, "section", "name")

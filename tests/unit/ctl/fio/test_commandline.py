@@ -1,0 +1,129 @@
+# SPDX-License-Identifier: GPL-2.0
+"""Command lines of fio have the jobs that fio finds in them."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+from lib.ctl.fio_jobs import fio
+
+from spekctl.errors import UsageError
+from spekctl.fio import commandline, convert
+from spekctl.fio.options import ALIASES, MAPPED, NOT_NEEDED, REFUSED
+
+NULL = ("--ioengine=null", "--size=64k")
+FILE = "[global]\nbs=2k\n[x]\nrw=randread\n[y]\nbs=1k\n"
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        "--name=a --rw=randread --bs=8k",
+        "--name a --rw randread --bs 8k --norandommap",
+        "-name=a -rw=randread -bs 8k -group_reporting=1",
+        "--bs=8k --name=a --rw=write --name=b --bs=4k",
+        "--name=a --bs=8k --name=global --bs=2k --name=b --name=c --bs=1k",
+        "--name=a --norandommap --rw=randread --name=b --time_based=0 --iodepth 4",
+        "--name=a --readwr=write",
+        "--name=a --blocksize=8k --readwrite=write",
+        "--rw=write {x}",
+        "{x} --rw=write --name=a --bs=8k",
+        "--name=a {x} --rw=write",
+        "--section=x --rw=write {x}",
+        "--section=y --section x {x}",
+        "--name=a -- {x}",
+        "--name=a --runtime=1 --name=b --runtime=2 --name=c",
+        "--name=a --bs=4k --bs=16k",
+    ],
+)
+def test_the_jobs_are_those_of_fio(tmp_path: Path, words: str) -> None:
+    path = tmp_path / "x.fio"
+    path.write_text(FILE)
+    given = words.format(x=path).split()
+    done = fio("--output-format=json", *NULL, *given)
+    assert done.returncode == 0, done.stderr
+    told = json.loads(done.stdout[done.stdout.index("{") :])
+    made = commandline.read([*NULL, *given])
+    taken = [one for one in made.jobs if not made.sections or one.name in made.sections]
+    assert [one.name for one in taken] == [one["jobname"] for one in told["jobs"]]
+    for mine, real in zip(taken, told["jobs"], strict=True):
+        theirs = told["global options"] | real["job options"]
+        # It lists the defaults of a file as those of the jobs before it.
+        names = (
+            "rw",
+            "iodepth",
+            "ioengine",
+            "size",
+            *(() if "{x}" in words else ("bs", "runtime")),
+        )
+        for name in names:
+            assert mine.options.get(name) == theirs.get(name), (mine.name, name)
+
+
+def test_a_second_file_has_no_defaults_of_the_command_line(tmp_path: Path) -> None:
+    path = tmp_path / "x.fio"
+    path.write_text(FILE)
+    jobs = commandline.read(["--size=64k", str(path), str(path)]).jobs
+    assert [one.options.get("size") for one in jobs] == ["64k", "64k", None, None]
+    done = fio("--ioengine=null", "--size=64k", path, path)
+    assert done.stderr.count("you need to specify size=") == 2
+
+
+def test_options_that_take_no_word_are_those_of_fio() -> None:
+    listed = [line.partition(":")[0].strip() for line in fio("--cmdhelp").stdout.splitlines()]
+    asked = {name: (f"--cmdhelp={name}",) for name in listed if name}
+    for engine in ("libaio", "io_uring", "pvsync2", "sg", "io_uring_cmd"):
+        text = fio(f"--enghelp={engine}").stdout
+        names = [line.partition(":")[0].strip() for line in text.splitlines()]
+        asked |= {name: (f"--enghelp={engine},{name}",) for name in names if name}
+    found = {name for name, words in asked.items() if "empty or boolean" in fio(*words).stdout}
+    assert found == commandline.FLAGS
+
+
+def test_options_of_the_program_are_those_of_fio() -> None:
+    text = fio("--help").stdout
+    listed = {
+        word.partition("=")[0][2:] for word in text.split() if word.startswith("--") and word[2:]
+    }
+    known = {*commandline.PROGRAM, *commandline.OTHERWISE, "section"}
+    assert listed <= known
+    assert not (known - {"profile"}) & {*MAPPED, *NOT_NEEDED, *REFUSED, *ALIASES} - {
+        *("eta", "status-interval"),
+    }
+
+
+def test_options_of_the_program_are_not_needed() -> None:
+    words = "fio --output=x.json --output-format json --minimal --name=a --eta never --debug=io"
+    (made,) = convert.command_line_steps(words.split())
+    expected = {"--output", "--output-format", "--minimal", "--eta", "--debug"}
+    assert made.not_needed.keys() == expected
+    assert made.workload.workload.name == "a"
+    assert made.workload.workload.summary == "Imported from fio's command line"
+
+
+def test_the_shell_has_replaced_variables() -> None:
+    (job,) = commandline.read(["--name=a", "--filename=/dev/${X}", "--filename=/dev/b;c"]).jobs
+    assert job.options["filename"] == "/dev/${X}:/dev/b;c"
+
+
+@pytest.mark.parametrize(
+    ("words", "sentence"),
+    [
+        ("--bs=4k", "there is no job: no --name=NAME and no job file"),
+        ("--name=a --bs", "--bs has no value"),
+        ("--name", "--name has no value"),
+        ("--name=", "--name has no value"),
+        ("--name=a --iodpeth=4", "iodpeth: not an option that spek knows; did you mean 'iodepth'"),
+        ("--name=a --client=host", "--client does not run a job"),
+        ("--name=a none.fio", "there is no file none.fio"),
+        ("--section=b --name=a", "there is no job 'b' in the command line"),
+        ("--name=a --directory=/x", "the command line is not imported: [a] directory: spek loads"),
+        ("--name=a --re=write", "[a] re: not an option that spek knows"),
+    ],
+)
+def test_arguments_that_are_none_are_refused(words: str, sentence: str) -> None:
+    with pytest.raises(UsageError) as found:
+        convert.command_line_steps(words.split())
+    assert sentence in found.value.message
