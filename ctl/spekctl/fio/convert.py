@@ -270,12 +270,25 @@ def _run(plans: Sequence[Plan]) -> dict[str, Any]:
             )
         if key in plans[0].run:
             found[key] = plans[0].run[key]
-    amounts = [one.amount or 0 for one in plans]
-    if "time" not in found and all(amounts):
-        found["count"] = sum(amounts)
+    if "time" not in found:
+        found |= _end(plans)
         if len(plans) > 1:
             plans[0].differs(SUM)
     return found
+
+
+def _end(plans: Sequence[Plan]) -> dict[str, Any]:
+    """The end of jobs that end by their sizes, as a count or as passes."""
+    if all(one.amount for one in plans):
+        return {"count": sum(one.amount or 0 for one in plans)}
+    passes = {one.passes for one in plans}
+    if len(passes) > 1:
+        raise UsageError(
+            "size: its jobs end after different parts of the device, and a run has one end; import"
+            " jobs one by one with --section"
+        )
+    (number,) = passes
+    return {} if number is None else {"passes": number}
 
 
 def _agree_on_data(plans: Sequence[Plan]) -> None:

@@ -16,6 +16,15 @@ from spekctl.workload.endings import WINDOW_MAX
 
 ENDS = "ends by time only; fio also ends when it has covered its size"
 MEAN = "the number of I/Os is that of the mean block size; fio ends exactly at its size"
+NUMBER = "number_ios ends it; fio also ends when it has covered its size, if that has fewer I/Os"
+GAPS = (
+    "it ends where its range does; fio begins again there and goes on, for the bytes of its size,"
+    " if that is also the end of the device"
+)
+TOGETHER = "the run ends after the I/Os of all clones together; fio ends each after its own"
+POINTERS = "its end is a time; fio ends when it has covered the size of the device"
+MORE = "io_size is a multiple of the size; fio 3.33 takes up to 100%"
+_AMOUNTS = ("loops", "io_size", "number_ios")
 CYCLES = "limits are checked over each report interval; fio checks over rate_cycle, 1 s by default"
 STEADY = (
     "steady state is judged over the last rounds of a report interval each, by their range and"
@@ -35,44 +44,169 @@ def set_length(options: Reader, plan: Plan, clones: int) -> None:
     options.went("ramp_time", "run.ramp")
     if ramp:
         plan.run["ramp"] = units.format_duration(ramp)
-    loops = options.value("loops", values.whole) or 1
-    options.went("loops", "run.count")
     plan.delay_ns = options.value("startdelay", values.duration_ns, "s") or 0
     options.went("startdelay", "--start-at")
-    base = options.value("kb_base", values.whole) or 1024
-    amount = None
-    for name in ("io_size", "size"):
-        text = options.text(name)
-        if text is not None:
-            in_bytes = not text.endswith("%")
-            amount = options.value(name, values.size, base) if in_bytes else None
-            break
-    options.went("io_size", "run.count")
     number = options.value("number_ios", values.whole)
-    options.went("number_ios", "run.count")
     if runtime:
         plan.run["time"] = units.format_duration(runtime)
+        for name in _AMOUNTS:
+            options.went(name, "nothing: the run ends by its time")
         if not by_time:
             plan.differs(ENDS)
         return
     if options.given("time_based"):
         plan.mapped.pop("time_based")
         plan.not_needed["time_based"] = "no effect without a runtime, as in fio"
-    counts = [int(number) * clones] if number else []
-    if amount:
-        weights = [
-            (size, weight * Fraction(one["share"], sum(often for _, often in mix)))
-            for one in plan.streams
-            for mix in [mix_of(one)]
-            for size, weight in mix
-        ]
-        total = sum(weight for _, weight in weights)
-        mean = sum(size * weight for size, weight in weights) / total
-        counts.append(max(1, int(amount / mean)) * clones * loops)
-        if counts[-1] == min(counts) and len({size for size, _ in weights}) > 1:
-            plan.differs(MEAN)
-    # fio ends by whatever comes first.
-    plan.amount = min(counts, default=None)
+    end = _end(options, plan)
+    if number:
+        most = number * (options.value("loops", values.whole) or 1)
+        if isinstance(end, Fraction) or end is None:
+            plan.differs(NUMBER)
+        end = most if isinstance(end, Fraction) or end is None else min(end, most)
+    if isinstance(end, Fraction):
+        plan.passes = _passes(end * clones, _parts(options, plan, clones))
+    else:
+        plan.amount = None if end is None else end * clones
+    for name in _AMOUNTS:
+        options.went(name, "run.passes" if plan.passes is not None else "run.count")
+    if clones > 1:
+        plan.differs(TOGETHER)
+    weights = _weights(plan)
+    if not number and len({size for size, _ in weights}) > 1:
+        plan.differs(MEAN)
+
+
+def _end(options: Reader, plan: Plan) -> int | Fraction | None:
+    """When one clone ends: after I/Os, or after passes of its range, as a Fraction, where its size
+    is that of the device; None: at write pointers, which know no passes."""
+    base = options.value("kb_base", values.whole) or 1024
+    loops = options.value("loops", values.whole) or 1
+    weights = _weights(plan)
+    shares = sum((weight for _, weight in weights), Fraction(0))
+    mean = sum((size * weight for size, weight in weights), Fraction(0)) / shares
+    first = plan.streams[0]
+    random = first["pattern"] not in ("sequential", "strided", "once", "write-pointer")
+    stride = Fraction(first["stride"]) if first["pattern"] == "strided" else None
+    # A stride of zones leaves the bytes as they are; one of rw=read:60k ends where the range does.
+    skips = stride is not None and options.text("zonemode") != "strided"
+    with_map = not (random and options.flag("norandommap"))
+    text = options.text("io_size")
+    in_bytes = text is not None and not text.endswith("%")
+    if in_bytes:
+        given = options.value("io_size", values.size, base)
+    else:
+        given = options.value("io_size", lambda share: values.whole(share.removesuffix("%")))
+    if given and not in_bytes and given > 100:
+        plan.differs(MORE)
+    size = _bytes(options, base)
+    if size is not None:
+        one = _whole(size, mean, random)
+        if skips and stride is not None:
+            one = max(0, size - int(mean)) // int(stride) + 1
+        amount = None
+        if given:
+            wanted = Fraction(given) if in_bytes else Fraction(size * given, 100)
+            amount = _whole(wanted, mean, random or first["pattern"] != "once")
+        if skips and amount is None:
+            plan.differs(GAPS)
+        return int(_looped(one, amount, loops, with_map))
+    if given and in_bytes:
+        if loops > 1 and with_map:
+            raise UsageError(
+                "loops: with an io_size in bytes it depends on the size of the device whether fio"
+                " does that once or more often; write size in bytes, or drop loops"
+            )
+        return _whole(Fraction(given), mean, True) * loops
+    if first["pattern"] == "write-pointer":
+        plan.differs(POINTERS)
+        return None
+    # A pass of a stride has fewer bytes than its range.
+    bytes_in_passes = stride / mean if stride is not None else Fraction(1)
+    ends_there = skips and any(
+        one.get("start", 0) not in (0, "0%") or "range" in one for one in plan.streams
+    )
+    if ends_there and not given:
+        plan.differs(GAPS)
+    share = Fraction(given, 100) * bytes_in_passes if given else None
+    loop = Fraction(1) if ends_there else bytes_in_passes
+    return Fraction(_looped(loop, share, loops, with_map))
+
+
+def _looped(
+    one: int | Fraction, amount: int | Fraction | None, loops: int, with_map: bool
+) -> int | Fraction:
+    """What fio does in all, if it does @one in one loop over its size and is to do @amount."""
+    if amount is None:
+        return one * loops
+    if amount <= one or not with_map:
+        return amount * loops
+    # It goes over its size again until the amount is done, which the loops count for.
+    return max(one * loops, amount)
+
+
+def _bytes(options: Reader, base: int) -> int | None:
+    """The bytes of a loop; None if these depend on the size of the device."""
+    text = options.text("size") or "100%"
+    by_share = text.endswith("%")
+    size = options.value("size", values.size, base) if not by_share else None
+    end = options.value("filesize", values.size, base)
+    if not end:
+        return int(size) if size else None
+    room = (end - (options.value("offset", values.size, base) or 0)) * max(
+        1, (options.text("filename") or "").replace("\\:", "").count(":") + 1
+    )
+    most = end * values.percent(text) // 100 if by_share else size or room
+    return int(min(room, most))
+
+
+def _whole(size: int | Fraction, mean: Fraction, up: bool) -> int:
+    """I/Os of so many bytes; a rest has one if they go @up."""
+    return max(1, math.ceil(size / mean) if up else int(size / mean))
+
+
+def _weights(plan: Plan) -> list[tuple[int, Fraction]]:
+    """The block sizes of all streams, with their shares of the I/Os."""
+    return [
+        (size, weight * Fraction(one["share"], sum(often for _, often in mix)))
+        for one in plan.streams
+        for mix in [mix_of(one)]
+        for size, weight in mix
+    ]
+
+
+def _ranges(plan: Plan) -> set[tuple[int, int | str, int | str]]:
+    """The ranges of the streams of each arrival process, with its place."""
+    return {
+        (one.get("arrival", 0), one.get("start", 0), one.get("range", "")) for one in plan.streams
+    }
+
+
+def _parts(options: Reader, plan: Plan, clones: int) -> Fraction:
+    """The ranges of the streams, as multiples of the range of a clone: one each, unless streams
+    stand for several clones with places of their own."""
+    ranges = _ranges(plan)
+    if not options.nonzero("offset_increment") or clones <= len(ranges):
+        return Fraction(len(ranges))
+    size, spans = options.text("size") or "", [str(one) for _, _, one in ranges]
+    increment = options.text("offset_increment") or ""
+    if not (size.endswith("%") and increment.endswith("%") and all(spans)):
+        raise UsageError(
+            "numjobs: more clones than there can be streams end after parts of the device of their"
+            " own; write size in bytes"
+        )
+    each, start = values.percent(size), values.percent(options.text("offset") or "0")
+    if start + (clones - 1) * values.percent(increment) + each > 100:
+        raise UsageError("offset_increment: the last of its clones goes on beyond the device")
+    return Fraction(sum(values.percent(one) for one in spans), each)
+
+
+def _passes(total: Fraction, parts: Fraction) -> int | float:
+    """The passes of a run, if its clones do @total together, in ranges of @parts of theirs."""
+    wanted = total / parts
+    passes = int(wanted) if wanted.denominator == 1 else float(wanted)
+    if Fraction(str(passes)) != wanted:
+        raise UsageError(f"size: {wanted} passes of the range are not a decimal number")
+    return passes
 
 
 def mix_of(stream: dict[str, Any]) -> Mix:

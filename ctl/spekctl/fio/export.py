@@ -98,6 +98,14 @@ def _run(workload: WorkloadFile, notes: list[str]) -> list[str]:
         # fio ends at the size of the region if that is less.
         largest = max(size for size, _ in meaning.size_weights(workload.stream[0]))
         found += [f"number_ios={run.count}", f"io_size={run.count * largest}"]
+    if run.passes is not None:
+        if len(workload.stream) > 1:
+            raise UsageError("fio counts the passes of each job: write time instead of passes")
+        if run.passes != int(run.passes):
+            raise UsageError("fio's loops are whole: write a whole number of passes")
+        if workload.stream[0].pattern == "strided":
+            raise UsageError("fio does not stop a stride at the end of a device: write count")
+        found.append(f"loops={int(run.passes)}")
     if run.ramp is not None:
         found.append(f"ramp_time={_duration(units.parse_duration_ns(run.ramp))}")
     if run.batch is not None:

@@ -242,6 +242,7 @@ def _streams(options: Reader, plan: Plan, clones: int, most: int) -> tuple[Mix, 
                 stream["align"] = align
             if increment and first + members > 1:
                 _place(stream, first, members, increment, in_per_cent)
+            _end_with_device(stream)
             _in_blocks(stream, plan, "size" if options.text("filesize") is None else "filesize")
             plan.streams.append(stream)
     if count > 1:
@@ -286,6 +287,13 @@ def _place(
             "offset_increment: more clones than there can be streams need a size in the same unit,"
             " bytes or per cent"
         )
+
+
+def _end_with_device(stream: dict[str, Any]) -> None:
+    """As fio, end what would go on beyond the device with it."""
+    start, size = stream.get("start"), stream.get("range")
+    if isinstance(start, str) and isinstance(size, str):
+        stream["range"] = f"{min(values.percent(size), 100 - values.percent(start))}%"
 
 
 def _in_blocks(stream: dict[str, Any], plan: Plan, amount: str) -> None:

@@ -26,7 +26,10 @@ class Plan:
     command_line: list[str] = field(default_factory=list)
     files: list[str] = field(default_factory=list)
     delay_ns: int = 0
+    # One of them, unless it ends by time.
     amount: int | None = None  # I/Os after which fio ends the job
+    passes: int | float | None = None  # of its range, where that depends on the device
+    verifies: bool = False  # what it reads, or has written
     mapped: dict[str, str] = field(default_factory=dict)
     not_needed: dict[str, str] = field(default_factory=dict)
     differences: list[str] = field(default_factory=list)

@@ -19,8 +19,8 @@ def report_lines(found: Imported) -> Iterator[str]:
     run = found.workload.run
     if run.time is None and run.count is None and run.passes is None:
         yield (
-            f"different from {found.program}: the file does not say when it ends; --time does, by"
-            " default 60s"
+            f"different from {found.program}: the workload does not say when it ends; --time does,"
+            " by default 60s"
         )
     if found.command_line:
         yield f"give to `spekctl run`: {' '.join(found.command_line)}"

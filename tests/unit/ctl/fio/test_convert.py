@@ -90,7 +90,7 @@ def test_engines_that_wait_have_a_depth_of_one() -> None:
     found = convert.load(JOBS / "strided.fio")
     assert tables(found)["arrival"][0]["depth"] == 1
     assert stream(found)["stride"] == 64 << 10
-    assert tables(found)["run"]["count"] == (1 << 30) // 4096
+    assert tables(found)["run"]["count"] == (1 << 30) // (64 << 10)
     assert any("psync ignores iodepth" in one for one in found.differences)
 
 
@@ -193,8 +193,11 @@ def test_jobs_that_end_by_their_size_are_counted_together(tmp_path: Path) -> Non
     found = imported(tmp_path, HEAD + "size=1m\nbs=4k\n[k]\ndirect=1\nsize=8k\nbs=512\nnumjobs=2\n")
     assert tables(found)["run"]["count"] == 256 + 2 * 16
     assert convert.SUM in found.differences
-    open_end = imported(tmp_path, HEAD + "size=1m\n[k]\ndirect=1\n")
-    assert "count" not in tables(open_end)["run"] and convert.SUM not in open_end.differences
+    whole = imported(tmp_path, HEAD + "loops=2\n[k]\ndirect=1\nnumjobs=2\n")
+    assert tables(whole)["run"]["passes"] == 2 and convert.SUM in whole.differences
+    for other in ("size=1m\n", "loops=2\n"):
+        with pytest.raises(UsageError, match="different parts of the device"):
+            imported(tmp_path, HEAD + other + "[k]\ndirect=1\n")
 
 
 def test_jobs_share_the_streams_that_there_can_be(tmp_path: Path) -> None:

@@ -4,19 +4,25 @@
 from __future__ import annotations
 
 import itertools
+import json
 import re
 import shlex
+from dataclasses import replace
 from fractions import Fraction
+from pathlib import Path
 from typing import Any
 
 import pytest
-from lib.ctl.fio_jobs import plan
+from lib.ctl.fio_jobs import HEAD, fio, imported, plan
+from lib.ctl.resolved import DISK
 
 from spekctl import units
 from spekctl.errors import UsageError
 from spekctl.fio import ends
 from spekctl.fio.plan import Plan
 from spekctl.workload import endings
+from spekctl.workload.options import Options
+from spekctl.workload.resolve import resolve
 
 
 def given(made: Plan, option: str) -> list[str]:
@@ -32,7 +38,7 @@ def given(made: Plan, option: str) -> list[str]:
         ({"size": "1m", "loops": 3, "numjobs": 2}, 1536),
         ({"size": "1m", "io_size": "4m"}, 1024),
         ({"size": "50%"}, None),
-        ({"size": "1m", "io_size": "50%"}, None),
+        ({"size": "1m", "io_size": "50%"}, 128),
         ({"size": "1m", "number_ios": 10, "numjobs": 2}, 20),
         ({"size": 5120}, 1),
         ({"size": "1m", "runtime": 5}, None),
@@ -45,6 +51,85 @@ def test_a_job_ends_after_its_amount_unless_after_its_time(
     made = plan(rw="read", **options)
     assert (made.amount, made.run.get("time")) == (amount, "5s" if "runtime" in options else None)
     assert (ends.ENDS in made.differences) == ("runtime" in options)
+
+
+# Options of a job on a device of 2 MiB, and whether that is in blocks of 4 KiB what fio does.
+AS_FIO = (
+    *("--rw=write", "--rw=write --loops=2", "--rw=randwrite --size=100% --loops=2"),
+    *("--rw=write --size=50%", "--rw=read --size=50% --offset=50%", "--rw=read --size=0"),
+    *("--rw=read --size=50% --offset=75%", "--rw=read --offset=25% --loops=2"),
+    *("--rw=read --io_size=50%", "--rw=read --offset=25% --io_size=50%"),
+    *("--rw=randread --size=50% --io_size=50% --loops=3", "--rw=read --size=1m --io_size=50%"),
+    *("--rw=randwrite --size=512k --io_size=2m", "--rw=write --size=1m --io_size=3m --loops=2"),
+    *("--rw=read --io_size=512k", "--rw=read --io_size=5m", "--rw=randrw --io_size=3m"),
+    *("--rw=randread --norandommap --size=1m --io_size=3m --loops=2", "--rw=randread --bs=12k"),
+    *("--rw=randread --norandommap --size=100%", "--rw=read --bs=12k --loops=2"),
+    *("--rw=read --filesize=1m", "--rw=read --filesize=1m --offset=512k"),
+    *("--rw=read --filesize=1m --size=256k", "--rw=read --filesize=1m --size=2m"),
+    *("--rw=read --filesize=1m --size=50%", "--rw=read --filesize=512k --io_size=2m"),
+    *("--rw=randread --number_ios=10", "--rw=randread --number_ios=10 --loops=3"),
+    *("--rw=read --size=1m --number_ios=200 --loops=2", "--rw=read --size=1m --number_ios=300"),
+    *("--rw=read:60k --size=1m", "--rw=read:60k --size=1m --loops=3", "--rw=read:60k"),
+    *("--rw=read:60k --size=50%", "--rw=read:60k --offset=512k", "--rw=read:60k --loops=2"),
+    *("--rw=read:60k --size=1m --io_size=256k", "--rw=read:60k --size=1m --io_size=40k"),
+    *("--rw=read:60k --size=1m --number_ios=5 --loops=2", "--rw=read:60k --size=1000k"),
+    *("--rw=randread:8", "--rw=rw", "--rw=randread --numjobs=3", "--rw=read --numjobs=3"),
+    *("--rw=read --numjobs=3 --offset_increment=512k", "--rw=write --numjobs=2 --size=1m"),
+    *("--rw=read --numjobs=3 --offset_increment=25%", "--rw=write --size=1m --time_based"),
+    "--rw=read --zonemode=strided --zonesize=4k --zoneskip=12k",
+    "--rw=read --zonemode=strided --zonesize=4k --zoneskip=12k --size=1m --io_size=2m",
+    "--rw=randrw --rate_iops=100k,100k",
+    "--rw=randread --numjobs=2 --rate_iops=100k",
+)
+
+
+@pytest.mark.parametrize("words", AS_FIO)
+def test_a_job_does_as_many_ios_as_that_of_fio(tmp_path: Path, words: str) -> None:
+    size, device = 2 << 20, tmp_path / "device"
+    device.write_bytes(bytes(size))
+    how = ("--name=a", "--thread", "--ioengine=psync", f"--filename={device}")
+    done = fio(*how, "--output-format=json", *words.split())
+    jobs = json.loads(done.stdout[done.stdout.index("{") :])["jobs"]
+    ios = sum(one[way]["total_ios"] for one in jobs for way in ("read", "write"))
+    options = "\n".join(one.removeprefix("--") for one in words.split())
+    found = imported(tmp_path, f"{HEAD}{options}\n")
+    writes = "--write" in found.command_line
+    target = replace(DISK, bytes=size)
+    config = resolve(found.workload, Options(available_cpus=(0,), write=writes), [target])
+    assert (config.time_ns, config.count) == (0, ios)
+
+
+def test_the_end_of_a_job_is_part_of_the_report() -> None:
+    relative = plan(rw="write", size="100%", loops=2, bs="4k")
+    assert (relative.passes, relative.amount) == (2, None)
+    assert relative.mapped["loops"] == "run.passes"
+    assert plan(rw="write", size="1m", loops=2).mapped["loops"] == "run.count"
+    timed = plan(rw="write", size="1m", loops=2, runtime=5, time_based=None)
+    assert (timed.passes, timed.amount) == (None, None)
+    assert timed.mapped["loops"] == "nothing: the run ends by its time"
+    assert plan(rw="read", io_size="200%").passes == 2
+    assert ends.MORE in plan(rw="read", io_size="200%").differences
+    assert ends.NUMBER in plan(rw="read", number_ios=5).differences
+    assert ends.GAPS in plan(rw="read:60k", size="1m").differences
+    assert ends.TOGETHER in plan(rw="read", numjobs=2).differences
+    mixed = plan(rw="read", bssplit="4k/50:8k/50")
+    assert mixed.passes == 1 and ends.MEAN in mixed.differences
+    assert plan(rw="write", numjobs=99, offset_increment="1%", size="1%", loops=2).passes == 2
+    zoned = plan(rw="write", zonemode="zbd")
+    assert zoned.passes is None and ends.POINTERS in zoned.differences
+
+
+@pytest.mark.parametrize(
+    ("options", "sentence"),
+    [
+        ({"io_size": "1m", "loops": 2}, "loops: with an io_size in bytes it depends on the size"),
+        ({"rw": "read:8k", "bs": "12k"}, "5/3 passes of the range are not a decimal number"),
+        ({"rw": "read", "numjobs": 70, "offset_increment": "1%"}, "write size in bytes"),
+    ],
+)
+def test_an_end_that_cannot_be_told_is_refused(options: dict[str, Any], sentence: str) -> None:
+    with pytest.raises(UsageError, match=re.escape(sentence)):
+        plan(**options)
 
 
 def test_a_job_by_time_without_a_time_ends_by_its_amount() -> None:

@@ -82,7 +82,10 @@ def streams(draw: st.DrawFn, name: str) -> dict[str, Any]:
     if draw(st.booleans()):
         one["start"] = draw(PER_CENT.map(lambda n: f"{n}%") | BYTES)
     if draw(st.booleans()):
-        one["range"] = draw(PER_CENT.map(lambda n: f"{n}%") | BYTES)
+        # As all that can run, it ends within the device.
+        start = str(one.get("start", "0%"))
+        left = 100 - int(start.removesuffix("%")) if start.endswith("%") else 100
+        one["range"] = draw(st.integers(1, min(left, 99)).map(lambda n: f"{n}%") | BYTES)
     match pattern:
         case "uniform" if draw(st.booleans()):
             one["sequential"] = f"{draw(PER_CENT)}%"
@@ -133,6 +136,27 @@ def workloads(draw: st.DrawFn) -> WorkloadFile:
         run["batch"] = draw(st.integers(1, 64))
     header = {"name": "made", "summary": "Imported from fio's made.fio"}
     return file.check({"workload": header, "run": run, "arrival": arrivals, "stream": made})
+
+
+def test_passes_are_loops() -> None:
+    text = """
+run = {passes = 3}
+[workload]
+name = "w"
+summary = "s"
+[[stream]]
+name = "a"
+size = "4KiB"
+"""
+    workload = file.parse(text)
+    assert "loops=3" in export(workload).splitlines()
+    for old, new, why in (
+        ("3}", "1.5}", "fio's loops are whole"),
+        ('"4KiB"', '"4KiB"\npattern = "strided"\nstride = "8KiB"', "fio does not stop a stride"),
+        ("[[stream]]", '[[stream]]\nname = "b"\nsize = "4KiB"\n[[stream]]', "of each job"),
+    ):
+        with pytest.raises(UsageError, match=why):
+            export(file.parse(text.replace(old, new)))
 
 
 def again(workload: WorkloadFile, folder: Path) -> WorkloadFile:

@@ -95,7 +95,7 @@ def test_an_amount_of_several_sizes_is_a_count_of_their_mean(tmp_path: Path) -> 
         ("size=8m\nnumber_ios=5000\n", 2048),
         ("size=8m\nio_size=1m\nnumber_ios=5000\n", 256),
         ("size=50%\nnumber_ios=5000\n", 5000),
-        ("size=8m\nloops=3\nnumber_ios=5000\n", 5000),
+        ("size=8m\nloops=3\nnumber_ios=5000\n", 6144),
         ("size=8m\nloops=2\nnumber_ios=5000\n", 4096),
         ("size=8m\nnumjobs=2\nnumber_ios=5000\n", 4096),
     ],

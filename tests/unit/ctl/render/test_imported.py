@@ -9,7 +9,7 @@ from spekctl.render.imported import report_lines
 from spekctl.workload import file
 from spekctl.workload.imported import Imported
 
-ENDS = "different from fio: the file does not say when it ends; --time does, by default 60s"
+ENDS = "different from fio: the workload does not say when it ends; --time does, by default 60s"
 
 
 def lines(*settings: str, **parts: object) -> list[str]:
