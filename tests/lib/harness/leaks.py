@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: GPL-2.0
 """Memory that was lost, as kmemleak sees it, and the test that lost it; at the end, as caches grow.
 
-A scan costs a quarter of a minute under emulation, and an object must be 5 s old to be reported. So
-scans come after files of tests, when their modules are gone, and not after each of them; when what
-is found was allocated says which test it is from.
+A scan costs a quarter of a minute and more under emulation, and an object must be 5 s old to be
+reported. So scans come after files of tests, when their modules are gone, and not after each of
+them; when what is found was allocated says which test it is from.
 """
 
 from __future__ import annotations
@@ -14,9 +14,12 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
+from lib.harness.kernels import repeated
+
 KMEMLEAK = Path("/sys/kernel/debug/kmemleak")
 TIMERS = Path("/proc/timer_list")
-PERIOD_S = 180.0  # of tests between two scans, at least
+# Of tests between two scans, at least: a scan takes minutes once the page cache is full.
+PERIOD_S = repeated(600, 180)
 MIN_AGE_S = 5.2  # MSECS_MIN_AGE of mm/kmemleak.c
 HEAD = re.compile(r"unreferenced object .*\(size (\d+)\):")
 MADE = re.compile(r'comm "(.*)", pid \d+, jiffies (\d+)\b')
