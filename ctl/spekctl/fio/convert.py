@@ -186,6 +186,7 @@ def _together(title: str, file: str, jobs: Sequence[_Job]) -> Imported:
             f"iodepth, numjobs: its jobs have {depth} I/Os outstanding; at most {DEPTH_MAX} are"
             " allowed"
         )
+    _check_run_options(plans)
     # A job that names none is for whatever devices the run is given.
     devices = next((one.files for one in plans if one.files), [])
     if any(one.files not in ([], devices) for one in plans):
@@ -232,6 +233,42 @@ def _together(title: str, file: str, jobs: Sequence[_Job]) -> Imported:
         found.not_needed |= plan.not_needed
         found.differences += [one for one in plan.differences if one not in found.differences]
     return found
+
+
+# What a job says and a run has once, and the options of fio that say it.
+_OF_RUN = {
+    "--cpus": ("cpus_allowed", "cpumask", "numa_cpu_nodes"),
+    "--polled": ("hipri",),
+    "--until": ("steadystate",),
+    "--stop-when": ("max_latency", "rate_min", "rate_iops_min"),
+    "--interval": ("rate_cycle", "steadystate"),
+}
+ONE_SEED = "randseed: a run has one seed, that of the first job that has one"
+
+
+def _check_run_options(plans: Sequence[Plan]) -> None:
+    """Refuse what one of several jobs says, and would be said of all of them. Of their seeds the
+    first is taken: whatever it is, each stream has numbers of its own."""
+    if len(plans) == 1:
+        return
+    for option, names in _OF_RUN.items():
+        given = [[one for one in plan.command_line if one.split()[0] == option] for plan in plans]
+        # A rate of all I/Os says nothing about those of one job.
+        of_sum = any("<" in one for some in given for one in some) and option == "--stop-when"
+        if of_sum or any(some != given[0] for some in given):
+            named = [one for one in names if any(one in plan.mapped for plan in plans)]
+            name = named[-1 if of_sum else 0]
+            raise UsageError(
+                f"{name}: it is of one job, and {option} is of the whole run; import the jobs one"
+                " by one with --section"
+            )
+    seeds = [[one for one in plan.command_line if one.startswith("--seed")] for plan in plans]
+    first = next((some for some in seeds if some), [])
+    if any(some != first for some in seeds):
+        plans[0].differs(ONE_SEED)
+    for plan in plans:
+        plan.command_line = [one for one in plan.command_line if not one.startswith("--seed")]
+    plans[0].command_line += first
 
 
 def _name_asus(data: dict[str, Any]) -> None:

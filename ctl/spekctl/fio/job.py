@@ -71,6 +71,10 @@ PASSTHROUGH = (
     "I/Os go through the block layer to the namespace's block device; fio sends NVMe commands to"
     " its character device"
 )
+CLONES_TOGETHER = (
+    "rate_min, rate_iops_min: held against the sum of all clones; fio ends when one of them is"
+    " below"
+)
 BATCH_MAX = LIMITS["batch"][1]
 NODES = Path("/sys/devices/system/node")
 
@@ -145,6 +149,8 @@ def plan_of(job: Job, streams_max: int = STREAMS_MAX) -> Plan:
     _flushes(options, plan)
     _command_line(options, plan)
     ends.set_limits(options, plan, clones)
+    if clones > 1 and any("--stop-when" in one and "<" in one for one in plan.command_line):
+        plan.differs(CLONES_TOGETHER)
     zones.move_to_asus(plan)
     for name in job.options:
         if name not in plan.mapped and name not in plan.not_needed:
@@ -776,6 +782,27 @@ def _cpus_of_nodes(options: Reader) -> str | None:
     return units.format_cpu_list(sorted(found))
 
 
+def _bursts(options: Reader, plan: Plan) -> None:
+    """I/Os that fio sends at once, after it has waited for as many."""
+    depth = options.value("iodepth", values.positive) or 1
+    waits = options.value("iodepth_batch_complete_min", values.whole)
+    low = options.value("iodepth_low", values.whole)
+    engine = _engine(options.text("ioengine"))
+    for name in ("iodepth_batch_complete_min", "iodepth_low"):
+        options.went(name, "arrival.depth")
+    if engine in SYNCHRONOUS or depth == 1:
+        return
+    if waits is not None and waits > 1:
+        plan.differs(
+            f"iodepth_batch_complete_min: the depth is kept; fio waits for {min(waits, depth)} I/Os"
+            " and then sends as many at once"
+        )
+    if low and low < depth:
+        plan.differs(
+            f"iodepth_low: the depth is kept; fio fills it up again when {low} I/Os are left"
+        )
+
+
 def _command_line(options: Reader, plan: Plan) -> None:
     """What belongs to `spekctl run`."""
     writes = plan.writes
@@ -810,6 +837,7 @@ def _command_line(options: Reader, plan: Plan) -> None:
         plan.run["batch"] = min(int(batch), BATCH_MAX)
         if batch > BATCH_MAX:
             plan.differs(f"batches are of {BATCH_MAX} I/Os at most")
+    _bursts(options, plan)
     if options.flag("hipri"):
         plan.command_line.append("--polled")
     options.went("hipri", "--polled")

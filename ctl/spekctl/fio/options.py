@@ -46,6 +46,7 @@ MAPPED = frozenset(
         *("max_latency", "rate_min", "rate_iops_min", "rate_cycle", "num_range"),
         *("steadystate", "steadystate_duration", "steadystate_ramp_time", "thinktime_blocks_type"),
         *("latency_target", "latency_window", "latency_percentile", "latency_run"),
+        *("iodepth_low", "iodepth_batch_complete_min"),
         *("thinktime_iotime", "zonesize", "zonecapacity", "zonerange", "zoneskip"),
         *("max_open_zones", "job_max_open_zones", "read_beyond_wp"),
     )
@@ -131,8 +132,6 @@ NOT_NEEDED: dict[str, str] = {
     "dedupe_working_set_percentage": _DUPLICATES,
     "buffer_compress_chunk": "the share is that of each 4 KiB",
     "flow_sleep": "there is no flow",
-    "iodepth_low": "the depth is kept: completions are not waited for in batches",
-    "iodepth_batch_complete_min": "completions are taken as they come",
     "iodepth_batch_complete_max": "completions are taken as they come",
     "allow_mounted_write": "spek refuses devices that are in use",
     "continue_on_error": "errors are counted; `--max-errors N` ends a run",

@@ -210,6 +210,54 @@ def test_jobs_share_the_streams_that_there_can_be(tmp_path: Path) -> None:
     assert sum("stand for" in one for one in made.differences) == 2
 
 
+TWO = HEAD + "rw=randread\nruntime=5\n{}[k]\ndirect=1\nioengine=libaio\nrw=randread\nruntime=5\n{}"
+
+
+@pytest.mark.parametrize(
+    ("one", "other", "name", "option"),
+    [
+        ("hipri\n", "", "hipri", "--polled"),
+        ("", "cpus_allowed=1\n", "cpus_allowed", "--cpus"),
+        ("cpus_allowed=0\n", "cpus_allowed=1\n", "cpus_allowed", "--cpus"),
+        ("cpumask=1\n", "cpumask=2\n", "cpumask", "--cpus"),
+        ("ss=iops:5%\nss_dur=30\n", "", "steadystate", "--until"),
+        ("max_latency=5ms\n", "max_latency=6ms\n", "max_latency", "--stop-when"),
+        ("rate_iops_min=100\n", "", "rate_iops_min", "--stop-when"),
+        ("rate_min=1m\n", "rate_min=1m\n", "rate_min", "--stop-when"),
+        ("max_latency=5\nrate_min=1m\n", "max_latency=5\n", "rate_min", "--stop-when"),
+    ],
+)
+def test_what_one_job_says_is_not_said_of_all(
+    tmp_path: Path, one: str, other: str, name: str, option: str
+) -> None:
+    with pytest.raises(UsageError) as found:
+        imported(tmp_path, TWO.format(one, other))
+    sentence = f"{name}: it is of one job, and {option} is of the whole run"
+    assert sentence in found.value.message
+    for section in "jk":
+        assert imported(tmp_path, TWO.format(one, other), sections=[section])
+
+
+def test_what_all_jobs_say_is_said_of_the_run(tmp_path: Path) -> None:
+    both = "hipri\ncpus_allowed=0-1\nss=iops:5%\nss_dur=30\nmax_latency=5ms\n"
+    made = imported(tmp_path, TWO.format(both, both))
+    options = [one.split()[0] for one in made.command_line]
+    for name in ("--polled", "--cpus", "--until", "--stop-when"):
+        assert options.count(name) == 1
+
+
+def test_a_run_has_the_seed_of_the_first_job(tmp_path: Path) -> None:
+    for one, other, seeds in (
+        ("randseed=5\n", "randseed=6\n", ["--seed 5"]),
+        ("", "randseed=6\n", ["--seed 6"]),
+        ("randseed=5\n", "randseed=5\n", ["--seed 5"]),
+        ("", "", []),
+    ):
+        made = imported(tmp_path, TWO.format(one, other))
+        assert [word for word in made.command_line if "--seed" in word] == seeds
+        assert (convert.ONE_SEED in made.differences) == (one != other)
+
+
 def test_a_run_has_the_smallest_batches_of_its_jobs(tmp_path: Path) -> None:
     text = HEAD + "iodepth_batch={}\n[k]\ndirect=1\niodepth_batch={}\n"
     for one, other, batch in ((4, 8, 4), (8, 8, 8), (8, 1, 1), (1, 1, 1)):

@@ -511,6 +511,33 @@ def test_batches_are_as_large_as_they_can_be() -> None:
     assert any("batches are of" in one for one in made.differences)
 
 
+@pytest.mark.parametrize(
+    ("options", "text"),
+    [
+        ({"iodepth_batch_complete_min": 32}, "fio waits for 32 I/Os and then sends as many"),
+        ({"iodepth_batch_complete": 200}, "fio waits for 64 I/Os and then sends as many"),
+        ({"iodepth_low": 8}, "fio fills it up again when 8 I/Os are left"),
+    ],
+)
+def test_bursts_are_not_lost_without_a_word(
+    tmp_path: Path, options: dict[str, int], text: str
+) -> None:
+    ((name, value),) = options.items()
+    head = HEAD + f"rw=randread\nruntime=5\n{name}={value}\n"
+    told = imported(tmp_path, head + "iodepth=64\n")
+    assert any(text in one for one in told.differences)
+    for quiet in (head, head.replace(f"={value}", "=1") + "iodepth_low=0\niodepth=64\n"):
+        if "iodepth_low=1" not in quiet:
+            assert not any(
+                "the depth is kept" in one for one in imported(tmp_path, quiet).differences
+            )
+
+
+def test_a_lowest_rate_of_clones_is_that_of_their_sum() -> None:
+    assert fio_job.CLONES_TOGETHER in plan(rw="read", rate_min="1m", numjobs=2).differences
+    assert fio_job.CLONES_TOGETHER not in plan(rw="read", rate_min="1m").differences
+
+
 def test_clones_that_are_alike_are_one_stream() -> None:
     made = plan(rw="randread", norandommap=None, iodepth=8, numjobs=1000)
     assert (len(made.streams), made.arrivals[0]["depth"]) == (1, 8000)
