@@ -37,6 +37,8 @@ class Faults:
     moved: int = 0
     # Records of a known kind that are no I/O: comments, completions, messages.
     ignored: int = 0
+    # Of these, events of block tracing by their letters.
+    events: dict[str, int] = field(default_factory=dict)
     notes: list[str] = field(default_factory=list)
 
     def add(self, path: Path, number: int, reason: str, unit: str = "line") -> None:
@@ -47,6 +49,10 @@ class Faults:
         self.bad += 1
         if self.first is None:
             self.first = fault
+
+    def add_events(self, letter: str, count: int) -> None:
+        """Events of block tracing that were left out."""
+        self.events[letter] = self.events.get(letter, 0) + count
 
     def note(self, text: str) -> None:
         """Something the user should know, once."""

@@ -12,7 +12,7 @@ from spekctl.trace import registry
 from spekctl.trace.columns import BATCH, Batch, Devices
 from spekctl.trace.faults import Faults
 from spekctl.trace.formats import speklog, stored, table
-from spekctl.trace.formats.format import Format, Reading, ReadOptions
+from spekctl.trace.formats.format import EVENTS, Format, Reading, ReadOptions
 from spekctl.trace.order import WINDOW, from_zero, in_order, merged, spread
 from spekctl.trace.source import Source
 
@@ -50,14 +50,32 @@ class Trace:
     def batches(self) -> Iterator[Batch]:
         """The records by time, which counts from the first one.
 
-        UsageError where a file is damaged, or has a bad record and reading is strict.
+        UsageError where a file is damaged, has a bad record and reading is strict, or has no events
+        of the kind that was asked for, but others.
         """
         self.devices = Devices()
         self.faults = Faults(self.options.strict)
         if self._empty:
             self.faults.note(f"empty files: {self._empty}")
         streams = [self._ordered(part) for part in self.parts]
-        yield from from_zero(merged(streams) if len(streams) > 1 else streams[0])
+        is_empty = True
+        for batch in from_zero(merged(streams) if len(streams) > 1 else streams[0]):
+            is_empty = is_empty and not len(batch)
+            yield batch
+        if is_empty:
+            self._check_events()
+
+    def _check_events(self) -> None:
+        """Refuse a trace whose events are others than those that were asked for."""
+        events, wanted = self.faults.events, self.options.event
+        if not events or EVENTS[wanted] in events:
+            return
+        listed = ", ".join(f"{count:,} {letter}" for letter, count in sorted(events.items()))
+        others = [name for name, letter in EVENTS.items() if letter in events]
+        raise UsageError(
+            f"{self.name} has no {wanted} events ({EVENTS[wanted]}), but {listed}"
+            + (f"; read it with --event {others[0]}" if others else "")
+        )
 
     def _ordered(self, part: Part) -> Iterator[Batch]:
         share = len(self.parts)

@@ -24,7 +24,7 @@ from spekctl.trace.columns import (
     batch_of,
     in_bytes,
 )
-from spekctl.trace.formats.format import Format, Reading
+from spekctl.trace.formats.format import EVENTS, Format, Reading
 from spekctl.trace.formats.rwbs import operations
 from spekctl.trace.source import Chunk, Head
 from spekctl.trace.text import Converted, Layout, Rows, likeness, parse
@@ -34,7 +34,6 @@ _EVENT = re.compile(r"\s*\d+,\d+\s+\d+\s+\d+\s+\d+\.\d+\s+\d+\s+[A-Z]+\s", re.AS
 _COMMAND = re.compile(rb"\s*(?:\S+\s+){6}[A-Z]+\s+\d+\s+[(\[]")
 _COMMAND_BLANKS = 7
 _SUMMARY = (b"CPU", b"Total (")
-_ACTIONS = {"queue": b"Q", "issue": b"D"}
 # An event with a place, and one without: a flush.
 _LAYOUT = Layout(
     (
@@ -60,15 +59,19 @@ def _likeness(head: Head) -> float:
 
 
 def _read(reading: Reading) -> Iterator[Batch]:
-    action = _ACTIONS[reading.options.event]
+    action = EVENTS[reading.options.event].encode()
     source, devices, faults = reading.source, reading.devices, reading.faults
     for chunk in source.chunks():
         data, is_last = chunk.data, False
         summary = _summary(data)
         if summary >= 0:
             data, is_last = data[:summary], True
-        for piece, ignored in _events(Chunk(data, chunk.line), action):
-            faults.ignored += ignored
+        for piece, letters in _events(Chunk(data, chunk.line), action):
+            faults.ignored += sum(letters.values())
+            for letter, count in letters.items():
+                # A small letter is a message.
+                if letter.isupper():
+                    faults.add_events(letter, count)
             yield from parse(piece, _LAYOUT, _convert, devices, faults, source)
         if is_last:
             return
@@ -82,9 +85,10 @@ def _summary(data: bytes) -> int:
     return min((place + 1 for place in places if place >= 0), default=-1)
 
 
-def _events(chunk: Chunk, action: bytes) -> Iterator[tuple[Chunk, int]]:
+def _events(chunk: Chunk, action: bytes) -> Iterator[tuple[Chunk, dict[str, int]]]:
     """The lines in a form that parse() takes: single spaces, no process, of the wanted action
-    only. Lines keep their numbers: unwanted ones become blank."""
+    only, and how many of each other action were left out. Lines keep their numbers: unwanted ones
+    become blank."""
     data = _squeezed(chunk.data)
     if not data:
         return
@@ -111,7 +115,9 @@ def _events(chunk: Chunk, action: bytes) -> Iterator[tuple[Chunk, int]]:
     keep = ~other
     kept = np.repeat(keep, ends - starts + 1)
     kept[ends] = True
-    yield Chunk(raw[kept].tobytes(), chunk.line), int(other.sum())
+    letters, counts = np.unique(raw[at[other]], return_counts=True)
+    left = {chr(one): count for one, count in zip(letters.tolist(), counts.tolist(), strict=True)}
+    yield Chunk(raw[kept].tobytes(), chunk.line), left
 
 
 def _squeezed(data: bytes) -> bytes:

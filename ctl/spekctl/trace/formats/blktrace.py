@@ -85,6 +85,8 @@ KINDS = _kinds()
 # Actions, the lower half of the member; 0x100 says that a cgroup's id is in the pdu.
 _ACTIONS = {"queue": 1, "issue": 7}
 _CGROUP = 0x100
+# blkparse's letters of the actions from 1 on.
+_LETTERS = "QMFGSRDCPUTIXBA"
 # Categories, above.
 _CATEGORY_SHIFT = 16
 _READ, _WRITE, _FLUSH = 1 << 0, 1 << 1, 1 << 2
@@ -207,6 +209,11 @@ def _events(
         number = position + places[place] + 1
         reading.faults.add(reading.source.path, number, "time or sector beyond all devices", "byte")
     reading.faults.ignored += int(len(rows) - wanted.sum())
+    left = action[~wanted & ((category & np.uint64(_NOTIFY)) == 0)] & np.uint64(0xFFFF & ~_CGROUP)
+    numbers, counts = np.unique(left, return_counts=True)
+    for number, count in zip(numbers.tolist(), counts.tolist(), strict=True):
+        if 1 <= number <= len(_LETTERS):
+            reading.faults.add_events(_LETTERS[number - 1], count)
     some = wanted & ~far
     rows, op, flags = rows[some], op[some], flags[some]
     if not len(rows):

@@ -14,6 +14,9 @@ from spekctl.trace.columns import Batch, Devices, Op
 from spekctl.trace.faults import Faults
 from spekctl.trace.source import Head, Source
 
+# Events of block tracing that can be an I/O's arrival, and their letters.
+EVENTS = {"queue": "Q", "issue": "D"}
+
 
 @dataclass(frozen=True, slots=True)
 class ReadOptions:

@@ -5,7 +5,10 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import pytest
 from lib.ctl.traces import read_text
+
+from spekctl.errors import UsageError
 
 TEXT = """\
   8,0    3        1     0.000000000   697  A   W 223490 + 8 <- (8,1) 223482
@@ -66,3 +69,20 @@ def test_commands_passed_through_are_left_out(tmp_path: Path) -> None:
     assert (trace.faults.bad, trace.faults.ignored) == (1, plain.faults.ignored + 4)
     assert trace.faults.first is not None
     assert trace.faults.first.number == 14
+
+
+def test_a_trace_without_the_events_asked_for_names_those_there_are(tmp_path: Path) -> None:
+    issued = TEXT.replace("  Q ", "  D ")
+    sentence = (
+        r"trace has no queue events \(Q\), but 1 A, 1 C, 5 D, 1 G, 1 P, 1 U; read it with"
+        r" --event issue$"
+    )
+    with pytest.raises(UsageError, match=sentence):
+        read_text(tmp_path, issued)
+    assert len(read_text(tmp_path, issued, event="issue")[0]) == 5
+    done = "".join(line for line in TEXT.splitlines(True) if "  C " in line)
+    with pytest.raises(UsageError, match=r"has no issue events \(D\), but 1 C$"):
+        read_text(tmp_path, done, event="issue")
+    # A command that is passed through is an event of this kind.
+    command = "  8,0    3        5     0.000009118   697  Q   R 36 (12 00 ..) [smartctl]\n"
+    assert read_text(tmp_path, command + done, format="blkparse")[0] == []

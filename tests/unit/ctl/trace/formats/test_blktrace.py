@@ -207,3 +207,18 @@ def test_the_first_record_may_be_damaged(version: int, order: str, tmp_path: Pat
 def test_a_magic_number_by_chance_is_no_trace(tmp_path: Path) -> None:
     with pytest.raises(UsageError, match="not a trace of a known format"):
         trace(tmp_path / "t", b"some bytes\x07tae and so on" * 20)
+
+
+def test_a_trace_without_the_events_asked_for_names_those_there_are(tmp_path: Path) -> None:
+    events = (
+        event(READ | ISSUE, 1000, 8, 4096, action=7),
+        event(READ | ISSUE, 2000, 16, 4096, action=7 | CGROUP, pdu=b"12345678"),
+        event(READ, 3000, 8, 4096, action=8),
+    )
+    sentence = r"t has no queue events \(Q\), but 1 C, 2 D; read it with --event issue$"
+    with pytest.raises(UsageError, match=sentence):
+        trace(tmp_path / "t", *events)
+    assert len(trace(tmp_path / "t", *events, event="issue")[0]) == 2
+    # A processor that only completes has a file of its own.
+    (tmp_path / "u").write_bytes(event(READ | QUEUE, 500, 8, 4096))
+    assert len(records(open_trace([tmp_path / "t", tmp_path / "u"]))) == 1
