@@ -99,7 +99,7 @@ def _open(inputs: tuple[Path, ...], given: dict[str, Any], once: bool = True) ->
     """The trace that the options mean. @once: the command reads it once"""
     from spekctl.log.file import require
 
-    require()
+    require("a trace")
     from spekctl.trace.formats.format import ReadOptions
     from spekctl.trace.trace import open_trace
 
@@ -177,16 +177,24 @@ def _time(trace: Trace) -> None:
     help="Print the first N requests.",
 )
 def head(inputs: tuple[Path, ...], count: int, **given: Any) -> int:
-    """Print the first requests of a trace as CSV."""
+    """Print the first requests of a trace as CSV.
+
+    What cannot be read up to there is counted on standard error.
+    """
     trace = _open(inputs, given)
     from spekctl.render.output import reader_left
+    from spekctl.render.trace import defects
     from spekctl.trace.convert import Written, write_text
+    from spekctl.trace.figures import defects as found
     from spekctl.trace.select import Cut
 
     sys.stdout.flush()
     batches = itertools.takewhile(lambda _: not reader_left(), Cut(count=count).of(trace))
     write_text(trace, batches, sys.stdout.buffer, "csv", Written())
     sys.stdout.buffer.flush()
+    if trace.faults.bad:
+        # The first of its sentences is that of records that cannot be read.
+        click.echo(f"spekctl: {defects(found(trace))[0]}", err=True)
     return 0
 
 
@@ -254,7 +262,7 @@ def cut(
     """
     from spekctl.log.file import require
 
-    require()
+    require("a trace")
     from spekctl.trace.select import Cut
 
     start_bytes, end_bytes = _range(place)

@@ -121,13 +121,13 @@ class LogHeader(Document, frozen=True, kw_only=True, tag=Kind.LOG.value):
         return found or ["write"] * len(self.streams)
 
 
-def require() -> None:
-    """UsageError if the libraries that logs need are missing."""
+def require(what: str = "a per-I/O log") -> None:
+    """UsageError if the libraries that logs and traces need are missing."""
     try:
         importlib.import_module("numpy")
         importlib.import_module("pyarrow.parquet")
     except ImportError as error:
-        raise UsageError(f"a per-I/O log needs pyarrow: {install('log')}") from error
+        raise UsageError(f"{what} needs pyarrow: {install('log')}") from error
 
 
 def record_type() -> np.dtype[Any]:

@@ -58,6 +58,37 @@ def test_head_prints_csv_that_can_be_read(spekctl: Spekctl, path: Path, tmp_path
     assert read(copy)[0] == read(path)[0][:3]
 
 
+def test_head_counts_what_cannot_be_read(spekctl: Spekctl, path: Path) -> None:
+    lines = MIXED.splitlines()
+    path.write_text("\n".join([lines[0], "nonsense", *lines[1:]]) + "\n")
+    outcome = spekctl("trace", "head", str(path))
+    assert (outcome.code, len(outcome.out.splitlines())) == (ExitCode.OK, 7)
+    assert f"spekctl: 1 unreadable record; the first: {path}: line 2" in outcome.err
+
+
+@pytest.mark.parametrize("words", [["info"], ["head"], ["cut", "-o", "x"], ["convert", "-o", "x"]])
+def test_without_pyarrow_the_sentence_says_what_to_install(
+    spekctl: Spekctl, path: Path, monkeypatch: pytest.MonkeyPatch, words: list[str]
+) -> None:
+    monkeypatch.setitem(sys.modules, "pyarrow.parquet", None)
+    outcome = spekctl("trace", words[0], str(path), *words[1:])
+    assert outcome.code == ExitCode.USAGE
+    assert outcome.sentence.startswith("a trace needs pyarrow: ")
+
+
+def test_issued_requests_alone_are_not_an_empty_trace(spekctl: Spekctl, tmp_path: Path) -> None:
+    text = "  8,0    3        5     0.000009118   697  D   W 223490 + 8 [kjournald]\n"
+    (tmp_path / "t.txt").write_text(text)
+    for words in (["info"], ["convert", "-o", "x.csv"]):
+        outcome = spekctl("trace", words[0], "t.txt", *words[1:])
+        assert outcome.code == ExitCode.USAGE
+        assert outcome.sentence == (
+            "t.txt has no queue events (Q), but 1 D; read it with --event issue"
+        )
+    assert not (tmp_path / "x.csv").exists()
+    assert "1 request" in spekctl("trace", "info", "t.txt", "--event", "issue").out
+
+
 def test_bad_lines_are_told_or_refused(spekctl: Spekctl, path: Path, tmp_path: Path) -> None:
     path.write_text(MIXED + "1,sda,x,512,read,0,0\n")
     out = tmp_path / "t.parquet"
