@@ -7,7 +7,7 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from hypothesis import given
+from hypothesis import assume, given
 from hypothesis import strategies as st
 from lib.ctl.traces import SAMPLES, sample
 
@@ -33,6 +33,8 @@ def test_a_wrong_name_gets_the_right_ones() -> None:
 @given(st.binary(max_size=300), st.booleans())
 def test_whatever_the_bytes_are_a_likeness_is_a_share(data: bytes, is_text: bool) -> None:
     data = data.hex(",").encode() if is_text else data
+    # Readers of Parquet open the file, which is not there.
+    assume(not data.startswith(b"PAR1"))
     head = Head(Path("of-no-file"), data, len(data) < 300)
     for one in FORMATS:
         assert 0 <= one.likeness(head) <= 1, one.name
