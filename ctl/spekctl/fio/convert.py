@@ -34,9 +34,10 @@ class _Job:
 
 @dataclass(slots=True)
 class _Step:
-    """Jobs that start together."""
+    """Jobs that start together; @awaited: the job whose end they start at, if it is that of one."""
 
     jobs: list[_Job] = field(default_factory=list)
+    awaited: str | None = None
 
 
 def load(path: Path, sections: Sequence[str] = (), accept_direct: bool = False) -> Imported:
@@ -99,13 +100,20 @@ def _steps(
     for one in jobs:
         try:
             if _waits(one, steps, names):
-                steps.append(_Step())
+                alone = "stonewall" not in one.options
+                steps.append(_Step(awaited=one.options.get("wait_for") if alone else None))
             plan = fio_job.plan_of(one)
         except UsageError as error:
             raise UsageError(f"{label} is not imported: [{one.name}] {error.message}") from error
         steps[-1].jobs.append(_Job(one.name, plan, one))
     for step in steps:
         _share_streams(step)
+    try:
+        _check_reads(steps)
+        for step in steps:
+            _check_exit([one.plan for one in step.jobs])
+    except UsageError as error:
+        raise UsageError(f"{label} is not imported: {error.message}") from error
     parts: list[tuple[Sequence[_Job], bool]] = []
     for step in steps:
         groups = _by_device(step.jobs)
@@ -163,7 +171,68 @@ def _waits(job: jobfile.Job, steps: Sequence[_Step], names: Sequence[str]) -> bo
     with at("stonewall"):
         after_all = "stonewall" in job.options and values.flag(job.options["stonewall"])
     before = [one.name for one in steps[-1].jobs]
-    return bool(before) and (after_all or awaited in before)
+    if not before or after_all:
+        return bool(before)
+    if awaited in before:
+        _check_wait(awaited, steps[-1])
+        return True
+    if steps[-1].awaited not in (None, awaited):
+        raise UsageError(
+            f"wait_for: it starts before [{before[0]}], which waits for"
+            f" [{steps[-1].awaited}], and runs beside that; import jobs one by one with --section"
+        )
+    return False
+
+
+def _check_wait(awaited: str, step: _Step) -> None:
+    """A step begins when all jobs of the one before have ended: refuse to wait for one of them,
+    unless all end at one time."""
+    ends = {
+        (one.plan.delay_ns, one.plan.run.get("time"), one.plan.run.get("ramp")) for one in step.jobs
+    }
+    by_time = all("time" in one.plan.run for one in step.jobs)
+    beside = [one.name for one in step.jobs if one.name != awaited]
+    if beside and not (len(ends) == 1 and by_time):
+        raise UsageError(
+            f"wait_for: it starts when [{awaited}] has ended, whatever [{beside[0]}] does, and a"
+            " step begins when all jobs of the one before have ended; import jobs one by one with"
+            " --section"
+        )
+
+
+def _check_reads(steps: Sequence[_Step]) -> None:
+    """Refuse to check what another step has written: a run knows only its own blocks."""
+    written: list[tuple[tuple[int, int], _Job]] = []
+    for number, step in enumerate(steps):
+        for one in sorted(step.jobs, key=lambda job: job.plan.delay_ns):
+            place = (number, one.plan.delay_ns)
+            if one.plan.verifies and one.plan.writes:
+                written.append((place, one))
+            elif one.plan.verifies:
+                for before, writer in written:
+                    apart = {*one.plan.files}.isdisjoint(writer.plan.files)
+                    alone = one.plan.files and writer.plan.files and apart
+                    if before < place and not alone:
+                        checked = "--verify" in writer.plan.command_line
+                        raise UsageError(
+                            f"[{one.name}] verify: it checks what [{writer.name}] wrote, and a run"
+                            f" checks what it has written itself: leave [{one.name}] out"
+                            + (", as" if checked else " and do_verify=0 as well, so that")
+                            + f" [{writer.name}] reads everything back at its end"
+                        )
+
+
+def _check_exit(plans: Sequence[Plan]) -> None:
+    """Refuse exitall where it is not known which of the jobs is the first to end."""
+    if not any("exitall" in one.not_needed for one in plans):
+        return
+    by_size = [one for one in plans if "time" not in one.run]
+    kinds = {repr((one.streams, one.arrivals, one.delay_ns)) for one in plans}
+    if by_size and len(kinds) > 1:
+        raise UsageError(
+            "exitall: the first of its jobs that has covered its size ends all others, and which"
+            " that is depends on the device; give all of them a runtime"
+        )
 
 
 def _together(title: str, file: str, jobs: Sequence[_Job]) -> Imported:

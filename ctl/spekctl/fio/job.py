@@ -56,6 +56,10 @@ FLUSHES = (
 UNCHECKED = (
     "blocks that this run has not written are not checked; fio checks what an earlier one wrote"
 )
+UNSTAMPED = (
+    "do_verify=0: nothing is checked, so blocks are not stamped either; fio stamps them for a job"
+    " that checks them"
+)
 CACHE = "there is no page cache in between; fio without direct=1 uses it"
 DEVICES = "devices are striped over in units of 64 KiB; fio takes them in turn, for an I/O each"
 
@@ -843,7 +847,10 @@ def _command_line(options: Reader, plan: Plan) -> None:
     options.went("hipri", "--polled")
     verify = options.text("verify")
     options.went("verify", "--verify")
-    if verify not in (None, "0", "null") and writes:
+    plan.verifies = verify not in (None, "0", "null")
+    if plan.verifies and writes and not options.flag("do_verify", True):
+        plan.differs(UNSTAMPED)
+    elif plan.verifies and writes:
         plan.command_line.append("--verify")
         plan.differs("written blocks are stamped and checked wherever they are read")
     if verify not in (None, "0", "null") and any(

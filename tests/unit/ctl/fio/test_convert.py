@@ -12,6 +12,7 @@ from lib.ctl.fio_jobs import HEAD, JOBS, NAMES, imported, stream, tables
 
 from spekctl.errors import ExitCode, UsageError
 from spekctl.fio import convert, jobfile
+from spekctl.fio import job as fio_job
 from spekctl.workload import file
 from spekctl.workload.layout import Target
 from spekctl.workload.options import Options
@@ -315,3 +316,61 @@ def test_names_of_any_kind_become_words(tmp_path: Path) -> None:
     assert [one.name for one in found.workload.stream] == ["a-b--", "a-b--.2"]
     long = imported(tmp_path, HEAD.replace("[j]", f"[{'x' * 80}]") + "numjobs=3\n")
     assert len({one.name for one in long.workload.stream}) == 3
+
+
+def steps_of(tmp_path: Path, text: str) -> list[list[str]]:
+    (tmp_path / "job.fio").write_text(f"[global]\nfilename=/dev/a\ndirect=1\nrw=write\n{text}")
+    made = convert.load_steps(tmp_path / "job.fio")
+    return [[one.name for one in step.workload.stream] for step in made]
+
+
+def test_a_job_that_waits_for_one_of_several_is_a_step_only_if_all_end_with_it(
+    tmp_path: Path,
+) -> None:
+    timed = "[a]\nruntime=5\n[b]\nruntime={}\n[c]\nruntime=5\nwait_for=a\n"
+    assert steps_of(tmp_path, timed.format(5)) == [["a", "b"], ["c"]]
+    assert steps_of(tmp_path, "size=1m\n[a]\n[c]\nwait_for=a\n[d]\nwait_for=a\n") == [
+        *(["a"], ["c", "d"]),
+    ]
+    assert steps_of(tmp_path, "size=1m\n[a]\n[c]\nwait_for=a\n[d]\nstonewall\n") == [
+        *(["a"], ["c"], ["d"]),
+    ]
+    for text in (timed.format(9), "size=1m\n[a]\n[b]\n[c]\nwait_for=a\n"):
+        with pytest.raises(UsageError, match=r"\[c\] wait_for: .* whatever \[b\] does"):
+            steps_of(tmp_path, text)
+    with pytest.raises(UsageError, match=r"\[d\] wait_for: it starts before \[c\]"):
+        steps_of(tmp_path, "size=1m\n[a]\n[c]\nwait_for=a\n[d]\n")
+
+
+def test_the_first_job_that_ends_all_has_to_be_known(tmp_path: Path) -> None:
+    assert steps_of(tmp_path, "exitall\nruntime=5\n[a]\n[b]\n") == [["a", "b"]]
+    assert steps_of(tmp_path, "exitall\nsize=1m\n[a]\nnumjobs=2\n") == [["a", "a.2"]]
+    assert steps_of(tmp_path, "exitall\nsize=1m\n[a]\n[b]\n") == [["a", "b"]]
+    assert steps_of(tmp_path, "exitall\n[a]\nsize=1m\n[b]\nstonewall\nsize=2m\n") == [["a"], ["b"]]
+    for text in ("[a]\nsize=1m\n[b]\nsize=2m\n", "[a]\nsize=1m\n[b]\nruntime=5\nbs=8k\n"):
+        with pytest.raises(
+            UsageError, match="exitall: the first of its jobs that has covered its size"
+        ):
+            steps_of(tmp_path, f"exitall\n{text}")
+
+
+def test_a_step_that_checks_what_another_wrote_is_refused(tmp_path: Path) -> None:
+    text = "verify=crc32c\nsize=1m\n[w]\n[r]\nstonewall\nrw=read\n"
+    why = r"\[r\] verify: it checks what \[w\] wrote, and a run .* leave \[r\] out"
+    with pytest.raises(UsageError, match=f"{why}, as"):
+        steps_of(tmp_path, text)
+    with pytest.raises(UsageError, match=f"{why} and do_verify=0 as well"):
+        steps_of(tmp_path, text.replace("[w]", "[w]\ndo_verify=0"))
+    for changed in (
+        text.replace("rw=read", "rw=read\nverify=0"),
+        text.replace("rw=read", "rw=randwrite"),
+        "verify=crc32c\nsize=1m\n[r]\nrw=read\n[w]\nstonewall\n",
+    ):
+        assert len(steps_of(tmp_path, changed)) == 2
+
+
+def test_what_is_not_to_be_checked_is_not_stamped(tmp_path: Path) -> None:
+    text = HEAD + "rw=write\nsize=1m\nverify=crc32c\n"
+    assert "--verify" in imported(tmp_path, text + "do_verify=1\n").command_line
+    found = imported(tmp_path, text + "do_verify=0\n")
+    assert "--verify" not in found.command_line and fio_job.UNSTAMPED in found.differences
