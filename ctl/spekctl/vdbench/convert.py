@@ -25,6 +25,7 @@ OPEN = (
     "arrivals keep their schedule whatever is outstanding, and response time counts from them;"
     " vdbench stops at its threads"
 )
+CURVE = "is the run at the highest rate only"
 # Outstanding I/Os for each SD, seconds of a run, seconds of an interval, unless the file says.
 _THREADS, _ELAPSED, _INTERVAL = 8, "30", "1"
 _CURVE = ("10", "50", "70", "80", "90", "100")
@@ -112,6 +113,8 @@ def _report(step: Imported, kind: str, key: str, given: Sequence[str]) -> None:
         getattr(one, mapped.removeprefix("stream.")) for one in streams
     ):
         step.not_needed[key] = "no data of this ratio are written"
+    elif key in ("curve", "stopcurve") and not any(CURVE in one for one in step.differences):
+        step.not_needed[key] = "it is for iorate=curve"
     elif key in ("validate", "concatenatesds") and list(given) == ["no"]:
         step.not_needed[key] = "it is off"
     elif mapped is not None:
@@ -465,10 +468,13 @@ def _whole(rate: Fraction) -> int | float:
 
 
 def _curve(run: Definition, title: str) -> str:
+    limit = ""
+    if "stopcurve" in run.given:
+        limit = f" (up to a response time of {only(run.given, 'stopcurve')} ms)"
     points = ", ".join(f"{one.removesuffix('%')} %" for one in run.given.get("curve", _CURVE))
     return (
-        f"{title} is the run at the highest rate only; vdbench then runs at {points} of the rate"
-        " that it measured: `spekctl sweep FILE --rate LIST` with these rates does"
+        f"{title} {CURVE}; vdbench then runs at {points} of the rate that it measured: `spekctl"
+        f" sweep FILE --rate LIST` with these rates does{limit}"
     )
 
 

@@ -160,6 +160,16 @@ def test_a_curve_is_its_maximum_and_says_how_to_measure_the_rest(tmp_path: Path)
     )
 
 
+def test_parameters_of_a_curve_are_told_with_it_and_not_needed_without(tmp_path: Path) -> None:
+    text = CORPUS["a curve"][0].replace("elapsed=60", "elapsed=60,stopcurve=5")
+    (curve,) = steps(tmp_path, text)
+    assert curve.differences[-1].endswith("does (up to a response time of 5 ms)")
+    assert "curve" not in curve.not_needed
+    (most,) = steps(tmp_path, text.replace("iorate=curve", "iorate=max"))
+    assert not any("highest rate" in one for one in most.differences)
+    assert most.not_needed["curve"] == most.not_needed["stopcurve"] == "it is for iorate=curve"
+
+
 def test_counted_devices_are_striped_over(tmp_path: Path) -> None:
     (four,) = steps(tmp_path, CORPUS["counted devices"][0])
     assert four.command_line == [f"--device /dev/mapper/lun{number}" for number in range(1, 5)]
