@@ -105,7 +105,7 @@ def _steps(
             plan = fio_job.plan_of(one)
         except UsageError as error:
             raise UsageError(f"{label} is not imported: [{one.name}] {error.message}") from error
-        steps[-1].jobs.append(_Job(one.name, plan, one))
+        steps[-1].jobs.append(_Job(one.options.get("name") or one.name, plan, one))
     for step in steps:
         _share_streams(step)
     try:
@@ -131,6 +131,9 @@ def _steps(
     made = []
     for number, (part, beside) in enumerate(parts, start=1):
         title = title_of_all if len(parts) == 1 else f"{title_of_all}.{number}"
+        # The name that is given is the one that readers of a result look for.
+        if len(part) == 1 and part[0].source.options.get("name"):
+            title = part[0].name
         try:
             made.append(_together(title, file, part))
         except UsageError as error:
@@ -312,6 +315,7 @@ _OF_RUN = {
     "--stop-when": ("max_latency", "rate_min", "rate_iops_min"),
     "--interval": ("rate_cycle", "steadystate"),
 }
+TOLERANT = "continue_on_error: errors are counted and end none of the jobs, as some have it"
 ONE_SEED = "randseed: a run has one seed, that of the first job that has one"
 
 
@@ -331,6 +335,10 @@ def _check_run_options(plans: Sequence[Plan]) -> None:
                 f"{name}: it is of one job, and {option} is of the whole run; import the jobs one"
                 " by one with --section"
             )
+    if len({"--max-errors 1" in plan.command_line for plan in plans}) > 1:
+        plans[0].differs(TOLERANT)
+        for plan in plans:
+            plan.command_line = [one for one in plan.command_line if one != "--max-errors 1"]
     seeds = [[one for one in plan.command_line if one.startswith("--seed")] for plan in plans]
     first = next((some for some in seeds if some), [])
     if any(some != first for some in seeds):

@@ -873,3 +873,10 @@ def _command_line(options: Reader, plan: Plan) -> None:
     options.went("numa_cpu_nodes", "--cpus")
     for name in ("stonewall", "wait_for"):
         options.went(name, "a step of its own")
+    options.went("name", "stream.name")
+    # fio ends a job at its first error.
+    tolerant = options.text("continue_on_error") not in (None, "none", "0")
+    if not tolerant and not options.given("ignore_error"):
+        plan.command_line.append("--max-errors 1")
+    for name in ("continue_on_error", "ignore_error"):
+        options.went(name, "--max-errors")

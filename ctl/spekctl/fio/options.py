@@ -46,7 +46,7 @@ MAPPED = frozenset(
         *("max_latency", "rate_min", "rate_iops_min", "rate_cycle", "num_range"),
         *("steadystate", "steadystate_duration", "steadystate_ramp_time", "thinktime_blocks_type"),
         *("latency_target", "latency_window", "latency_percentile", "latency_run"),
-        *("iodepth_low", "iodepth_batch_complete_min"),
+        *("iodepth_low", "iodepth_batch_complete_min", "continue_on_error", "ignore_error", "name"),
         *("thinktime_iotime", "zonesize", "zonecapacity", "zonerange", "zoneskip"),
         *("max_open_zones", "job_max_open_zones", "read_beyond_wp"),
     )
@@ -85,7 +85,7 @@ NOT_NEEDED: dict[str, str] = {
     **dict.fromkeys(("group_reporting", "new_group", "percentile_list", "stats", "eta"), _REPORT),
     **dict.fromkeys(("clat_percentiles", "lat_percentiles", "slat_percentiles"), _REPORT),
     **dict.fromkeys(("significant_figures", "unified_rw_reporting", "description"), _REPORT),
-    **dict.fromkeys(("status-interval", "name", "unit_base", "per_job_logs"), _REPORT),
+    **dict.fromkeys(("status-interval", "unit_base", "per_job_logs"), _REPORT),
     **dict.fromkeys(
         ("write_bw_log", "write_lat_log", "write_iops_log", "write_hist_log", "log_avg_msec"), _LOG
     ),
@@ -134,8 +134,6 @@ NOT_NEEDED: dict[str, str] = {
     "flow_sleep": "there is no flow",
     "iodepth_batch_complete_max": "completions are taken as they come",
     "allow_mounted_write": "spek refuses devices that are in use",
-    "continue_on_error": "errors are counted; `--max-errors N` ends a run",
-    "ignore_error": "errors are counted",
 }
 
 REFUSED: dict[str, str] = {

@@ -106,7 +106,7 @@ def test_the_workload_is_a_file_and_the_report_is_not(spekctl: Spekctl, tmp_path
     assert "iodepth -> arrival.depth\n" in found.err
     assert "different from fio: arrivals keep their schedule" in found.err
     assert found.err.splitlines()[-1] == (
-        "give to `spekctl run`: --device /dev/sdx --write --seed $RANDOM"
+        "give to `spekctl run`: --device /dev/sdx --write --max-errors 1 --seed $RANDOM"
     )
 
 

@@ -39,7 +39,7 @@ def test_random_reads(tmp_path: Path) -> None:
     assert made["run"] == {"time": "1m", "ramp": "5s", "data": "random"}
     assert made["arrival"] == [{"name": "randread", "depth": 64}]
     assert [(one["pattern"], one["size"]) for one in made["stream"]] == [("once", 4096)] * 2
-    assert found.command_line == ["--device /dev/sdx"]
+    assert found.command_line == ["--device /dev/sdx", "--max-errors 1"]
     assert found.not_needed.keys() == {"group_reporting"}
 
 
@@ -61,7 +61,9 @@ def test_oltp_with_a_log() -> None:
         {"name": "oltp", "depth": 16},
         {"name": "log", "law": "poisson", "rate": 500},
     ]
-    assert found.command_line == ["--device /dev/sdx", "--write", "--seed $RANDOM"]
+    assert found.command_line == [
+        *("--device /dev/sdx", "--write", "--max-errors 1", "--seed $RANDOM"),
+    ]
 
 
 def test_sequential_reads_and_writes_have_a_place_each() -> None:
@@ -173,7 +175,7 @@ def test_jobs_of_other_devices_are_workloads_that_start_together(
         (True, ["b"]),
         (False, ["after"]),
     ]
-    assert steps[1].command_line == ["--device /dev/b", "--device /dev/c"]
+    assert steps[1].command_line == ["--device /dev/b", "--device /dev/c", "--max-errors 1"]
     found = spekctl("fio", "job.fio", "-o", "made.toml")
     assert found.code == ExitCode.OK and (tmp_path / "made.3.toml").exists()
     assert "step 2 of 3: job.2, which starts together with step 1: made.2.toml" in found.err
@@ -245,6 +247,25 @@ def test_what_all_jobs_say_is_said_of_the_run(tmp_path: Path) -> None:
     options = [one.split()[0] for one in made.command_line]
     for name in ("--polled", "--cpus", "--until", "--stop-when"):
         assert options.count(name) == 1
+
+
+def test_a_run_ends_at_the_first_error_as_its_jobs_do(tmp_path: Path) -> None:
+    for one, other, ends in (
+        ("", "continue_on_error=none\n", True),
+        ("continue_on_error=io\n", "ignore_error=EIO\n", False),
+        ("", "continue_on_error=all\n", False),
+    ):
+        made = imported(tmp_path, TWO.format(one, other))
+        assert ("--max-errors 1" in made.command_line) == ends
+        assert (convert.TOLERANT in made.differences) == ("=all" in other)
+
+
+def test_a_job_keeps_the_name_that_it_is_given(tmp_path: Path) -> None:
+    made = imported(tmp_path, HEAD + "name=db load\nruntime=5\n").workload
+    assert (made.workload.name, made.stream[0].name) == ("db-load", "db-load")
+    assert made.arrival[0].name == "db-load"
+    both = imported(tmp_path, TWO.format("name=x\n", "name=y\n")).workload
+    assert (both.workload.name, [one.name for one in both.stream]) == ("job", ["x", "y"])
 
 
 def test_a_run_has_the_seed_of_the_first_job(tmp_path: Path) -> None:
