@@ -66,7 +66,7 @@ def encode_clients(results: Sequence[Result]) -> bytes:
             "fio version": _version(results),
             "timestamp": ended // 10**9,
             "time": time.ctime(ended // 10**9),
-            "global options": _ENGINE,
+            "global options": _ENGINE | _shared(results),
             "client_stats": [
                 *(_client(one) for one in results),
                 whole | _figures(results) | _host(name),
@@ -202,6 +202,16 @@ def _job_options(result: Result) -> dict[str, str]:
     if config.ramp_ns:
         found["ramp_time"] = str(math.ceil(config.ramp_ns / 1e9))
     return found
+
+
+def _shared(results: Sequence[Result]) -> dict[str, str]:
+    """The options that all clients have alike, in which readers look for what was measured."""
+    first, *others = [_job_options(one) for one in results]
+    return {
+        key: value
+        for key, value in first.items()
+        if key != "name" and all(one.get(key) == value for one in others)
+    }
 
 
 def _kind(result: Result) -> str:

@@ -131,6 +131,22 @@ def test_several_results_have_the_form_of_clients(ours: Result, their_clients: A
     assert found == []
 
 
+def test_options_of_all_clients_are_global(ours: Result) -> None:
+    """There programs that read the results of several hosts look for them."""
+    hosts = [on(ours, "alpha"), on(ours, "beta")]
+    options = json.loads(fio_json.encode_clients(hosts))["global options"]
+    expected = {"rw": "randrw", "bs": "8k", "iodepth": "16", "numjobs": "1", "ioengine": "spek"}
+    assert expected.items() <= options.items() and "name" not in options
+    deeper = replace(
+        ours,
+        config=replace(
+            ours.config, arrivals=[replace(one, depth=32) for one in ours.config.arrivals]
+        ),
+    )
+    options = json.loads(fio_json.encode_clients([ours, deeper]))["global options"]
+    assert options["rw"] == "randrw" and "iodepth" not in options
+
+
 def test_clients_have_the_name_of_their_host(clients: list[dict[str, Any]]) -> None:
     assert [(one["jobname"], one["hostname"], one["port"]) for one in clients] == [
         ("mixed-70-30-8k", "alpha", 0),
