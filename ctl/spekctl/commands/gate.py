@@ -14,6 +14,7 @@ EPILOG = """\b
 Examples:
   spekctl gate limits.toml a.json b.json
   spekctl gate limits.toml nvme.json --format junit -o gate.xml
+  spekctl run random-read-4k --device /dev/sdb --json | spekctl gate limits.toml -
 
 \b
 A file of limits:
@@ -68,19 +69,23 @@ def command(
     """Check each RESULT of `spekctl run` against the limits in the TOML file LIMITS.
 
     Every run has to have completed and every figure to be within its limits. The exit code is 0 if
-    so, 1 if a run failed, 7 if a limit was missed, and 8 if a result lacks a figure that has a
-    limit.
+    so, 1 if a run failed or measured nothing, 2 if a file holds no result of a run or one that the
+    limits are not for, 7 if a limit was missed, and 8 if a result lacks a figure that has a limit.
+    The verdict is written in every case, so that a consumer of it does not take a missing result
+    for a good one. A RESULT may be a pipe; - is standard input.
     """
     from spekctl import files
     from spekctl.documents.verdict import GateVerdict
-    from spekctl.errors import ExitCode
+    from spekctl.errors import ExitCode, UsageError
     from spekctl.gate import judged, limits
     from spekctl.render.verdict import gate_parts
 
     out = verdict.Output(form, output, build)
     files.check_apart(output, [limits_file, *results])
-    report = limits.judge(limits.load(limits_file), judged.load(results))
+    report = limits.judge(limits.load(limits_file), *judged.load_each(results))
     out.deliver(report, gate_parts(report))
+    if report.unjudged:
+        raise UsageError(report.unjudged[0].text)
     if not all(one.ok for one in report.runs):
         return ExitCode.RUN_FAILED
     return {

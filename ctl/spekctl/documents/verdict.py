@@ -7,11 +7,12 @@ from enum import StrEnum
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
+import msgspec
 from msgspec import Meta
 
 from spekctl.documents import document
 from spekctl.documents.document import Document, Kind, Part
-from spekctl.documents.result import RunEnd, RunOk
+from spekctl.documents.result import RunEnd
 
 SCHEMA_FILE = Path(__file__).with_name("verdict.schema.json")
 
@@ -30,8 +31,18 @@ class Judged(Part, frozen=True):
     devices: list[str]
     hostname: str
     kernel: str
-    ok: RunOk
+    ok: Annotated[
+        bool, Meta(description="The run completed without errors, and measured something.")
+    ]
     text: RunEnd
+
+
+class Unjudged(Part, frozen=True):
+    """A file that was to be judged and holds no result that can be."""
+
+    file: str
+    name: Annotated[str, Meta(description="The file's name as a word; differs from all others.")]
+    text: Annotated[str, Meta(description="Why, as a sentence.")]
 
 
 class CheckVerdict(StrEnum):
@@ -76,11 +87,18 @@ class GateReport(Document, frozen=True, kw_only=True, tag=Kind.GATE.value):
     verdict: Annotated[
         GateVerdict,
         Meta(
-            description="failed: a run failed, or a limit was missed. undecided: none was, and a"
-            " result lacks a figure that has a limit."
+            description="failed: a run failed or measured nothing, a file holds no result, or a"
+            " limit was missed. undecided: none of these, and a result lacks a figure that has a"
+            " limit."
         ),
     ]
     text: Annotated[str, Meta(description="The same as a sentence.")]
+    unjudged: Annotated[
+        list[Unjudged], Meta(description="Files that hold no result; all their limits are missed.")
+    ] = msgspec.field(default_factory=list)
+    limited: Annotated[
+        list[str], Meta(description="Metrics that have a limit; in older verdicts empty.")
+    ] = msgspec.field(default_factory=list)
 
     def __post_init__(self) -> None:
         for number, check in enumerate(self.checks):

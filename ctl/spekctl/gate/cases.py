@@ -70,9 +70,16 @@ def path_of(metric: str) -> str:
 
 def _gate(report: GateReport) -> Suite:
     cases = []
+    # One result needs no name, and its paths are those of all results.
+    several = len(report.runs) + len(report.unjudged) > 1
+    for file in report.unjudged:
+        prefix = f"{file.name}." if several else ""
+        cases.append(Case(f"{prefix}completed", Status.FAIL, file.text))
+        for metric in report.limited:
+            text = f"there is no {metric}: {file.text}"
+            cases.append(Case(f"{prefix}{path_of(metric)}", Status.MISS, text))
     for index, run in enumerate(report.runs):
-        # One result needs no name, and its paths are those of all results.
-        prefix = f"{run.name}." if len(report.runs) > 1 else ""
+        prefix = f"{run.name}." if several else ""
         status = Status.PASS if run.ok else Status.FAIL
         cases.append(Case(f"{prefix}completed", status, run.text, run=run))
         for check in report.checks:

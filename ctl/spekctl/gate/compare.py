@@ -77,6 +77,8 @@ def compare(
                 f"the run of {run.file} failed ({run.result.outcome.text}), so its figures are not"
                 " those of a whole run"
             )
+        if text := judged.measured_nothing(run.result):
+            raise RefusedError(f"there is nothing to compare: in the run of {run.file} {text}")
     differences = likeness.check(a, b, vary)
     method = method_of(a)
     chosen = [rules.primary, *rules.others]

@@ -4,14 +4,17 @@
 from __future__ import annotations
 
 import re
+import stat
+import sys
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 from spekctl import recorded
+from spekctl.documents import document
 from spekctl.documents.document import timestamp
 from spekctl.documents.result import Result, load_result
-from spekctl.documents.verdict import Judged
+from spekctl.documents.verdict import Judged, Unjudged
 from spekctl.errors import UsageError
 from spekctl.kernel.records import Phase
 
@@ -29,34 +32,105 @@ class Run:
         return recorded.text(str(self.path))
 
 
+# The name of standard input as a file, and what messages call it.
+_STDIN = Path("-")
+_STDIN_TOLD = Path("standard input")
+
+
 def load(paths: Sequence[Path]) -> list[Run]:
     """Results from files; UsageError if two are of the same run: it would count twice."""
-    runs = [Run(path, load_result(path)) for path in paths]
-    seen: dict[tuple[str, int, int], Run] = {}
-    for one in runs:
-        start = one.result.start
-        identity = (one.result.environment.boot_id, start.monotonic_ns, start.realtime_ns)
-        other = seen.setdefault(identity, one)
-        if other is not one:
-            raise UsageError(f"{other.file} and {one.file} are results of the same run")
+    runs, failures = load_each(paths)
+    if failures:
+        raise UsageError(failures[0].text)
     return runs
 
 
-def described(runs: Sequence[Run], prefix: str = "") -> list[Judged]:
-    """What a verdict says of these runs. Names are words of letters, digits, _ and -."""
+@dataclass(frozen=True, slots=True)
+class Failure:
+    """A file that holds no result, or one that cannot be judged, and why."""
+
+    path: Path
+    text: str
+
+
+def load_each(paths: Sequence[Path]) -> tuple[list[Run], list[Failure]]:
+    """The results that can be judged, and the files that hold none."""
+    runs: list[Run] = []
+    failures: list[Failure] = []
+    seen: dict[tuple[str, int, int], Run] = {}
+    for path in paths:
+        try:
+            run = _read(path)
+            start = run.result.start
+            identity = (run.result.environment.boot_id, start.monotonic_ns, start.realtime_ns)
+            other = seen.setdefault(identity, run)
+            if other is not run:
+                raise UsageError(f"{other.file} and {run.file} are results of the same run")
+        except UsageError as error:
+            told = _STDIN_TOLD if path == _STDIN else path
+            failures.append(Failure(told, recorded.text(error.message)))
+        else:
+            runs.append(run)
+    return runs, failures
+
+
+def _read(path: Path) -> Run:
+    """A result from a file, or from a pipe, which can be read only once."""
+    try:
+        if path == _STDIN:
+            return _decoded(_STDIN_TOLD, sys.stdin.buffer.read())
+        if not stat.S_ISFIFO(path.stat().st_mode):
+            return Run(path, load_result(path))
+        return _decoded(path, path.read_bytes())
+    except FileNotFoundError:
+        return Run(path, load_result(path))
+    except OSError as error:
+        raise UsageError(f"cannot read {path}: {error.strerror}") from error
+
+
+def _decoded(path: Path, data: bytes) -> Run:
+    if not data.strip():
+        raise UsageError(f"{path} is empty; expected a result of a run")
+    return Run(path, document.decode(path, data, Result))
+
+
+def names_of(paths: Sequence[Path], prefix: str = "") -> list[str]:
+    """The names of files as words of letters, digits, _ and -, each unlike all others."""
     names: dict[str, None] = {}
-    for run in runs:
-        word = prefix + (re.sub(r"[^a-zA-Z0-9_-]+", "_", run.path.stem).strip("_") or "run")
+    for path in paths:
+        word = prefix + (re.sub(r"[^a-zA-Z0-9_-]+", "_", path.stem).strip("_") or "run")
         name, count = word, 1
         while name in names:
             count += 1
             name = f"{word}-{count}"
         names[name] = None
+    return list(names)
+
+
+def described(runs: Sequence[Run], prefix: str = "") -> list[Judged]:
+    """What a verdict says of these runs."""
+    names = names_of([one.path for one in runs], prefix)
     return [_described(run, name) for run, name in zip(runs, names, strict=True)]
+
+
+def unjudged(failures: Sequence[Failure], runs: Sequence[Run]) -> list[Unjudged]:
+    """What a verdict says of files without a result, whose names are unlike those of @runs."""
+    paths = [*(one.path for one in runs), *(one.path for one in failures)]
+    names = names_of(paths)[len(runs) :]
+    return [
+        Unjudged(recorded.text(str(one.path)), name, one.text)
+        for one, name in zip(failures, names, strict=True)
+    ]
+
+
+def measured_nothing(result: Result) -> str:
+    """Why there is nothing to judge in the result of a run that ended well; empty if there is."""
+    return "" if result.totals.all.ios else "no I/O completed in the measure phase"
 
 
 def _described(run: Run, name: str) -> Judged:
     result = run.result
+    empty = measured_nothing(result)
     durations = [one.duration_ns for one in result.phases if one.phase == Phase.MEASURE]
     return Judged(
         file=run.file,
@@ -68,6 +142,6 @@ def _described(run: Run, name: str) -> Judged:
         devices=[one.facts.path for one in result.targets],
         hostname=result.environment.hostname,
         kernel=result.environment.kernel,
-        ok=result.outcome.ok,
-        text=result.outcome.text,
+        ok=result.outcome.ok and not empty,
+        text=f"{result.outcome.text}; {empty}" if empty else result.outcome.text,
     )

@@ -24,10 +24,17 @@ import msgspec
 from spekctl import condition, fields, files, recorded, toml
 from spekctl.condition import Condition, Unit, format_value
 from spekctl.documents import document
-from spekctl.documents.verdict import Check, CheckVerdict, GateReport, GateVerdict, Judged
+from spekctl.documents.verdict import (
+    Check,
+    CheckVerdict,
+    GateReport,
+    GateVerdict,
+    Judged,
+    Unjudged,
+)
 from spekctl.errors import UsageError, at
 from spekctl.gate import judged, metrics
-from spekctl.gate.judged import Run
+from spekctl.gate.judged import Failure, Run
 from spekctl.gate.metrics import Metric
 from spekctl.gate.values import format_apart
 
@@ -126,27 +133,41 @@ def _condition(
         return Condition(metric, operator, condition.quantity_of(value, metric.unit), str(value))
 
 
-def judge(limits: Limits, runs: Sequence[Run]) -> GateReport:
-    """Whether results keep the limits. UsageError if a limit cannot be one of a result."""
-    for run in runs:
-        name = run.result.config.name
-        if limits.workload is not None and name != limits.workload:
-            raise UsageError(
-                f"{run.file} is a result of the workload {name};"
-                f" the limits of {limits.path} are for {limits.workload}"
-            )
+def judge(limits: Limits, given: Sequence[Run], failures: Sequence[Failure] = ()) -> GateReport:
+    """Whether results keep the limits; a result that these limits are not for fails as a file that
+    holds none, as @failures do."""
+    failures = list(failures)
+    runs: list[Run] = []
+    checks: list[Check] = []
+    for run in given:
+        try:
+            _check_workload(limits, run)
+            checks += [_check(len(runs), run, limit) for limit in limits.limits]
+        except UsageError as error:
+            failures.append(Failure(run.path, error.message))
+        else:
+            runs.append(run)
     described = judged.described(runs)
-    checks = [
-        _check(index, run, limit) for index, run in enumerate(runs) for limit in limits.limits
-    ]
-    verdict, text = _verdict(described, checks)
+    unjudged = judged.unjudged(failures, runs)
+    verdict, text = _verdict(described, checks, unjudged)
     return GateReport(
         limits=recorded.text(str(limits.path)),
         runs=described,
         checks=checks,
         verdict=verdict,
         text=text,
+        unjudged=unjudged,
+        limited=[one.metric.name for one in limits.limits if one.least or one.most],
     )
+
+
+def _check_workload(limits: Limits, run: Run) -> None:
+    name = run.result.config.name
+    if limits.workload is not None and name != limits.workload:
+        raise UsageError(
+            f"{run.file} is a result of the workload {name};"
+            f" the limits of {limits.path} are for {limits.workload}"
+        )
 
 
 def _check(index: int, run: Run, limit: Limit) -> Check:
@@ -200,19 +221,24 @@ def _text(limit: Limit, value: float | None, unit: Unit) -> tuple[CheckVerdict, 
     return CheckVerdict.PASSED, f"{told}, {bounds} allowed"
 
 
-def _verdict(runs: Sequence[Judged], checks: Sequence[Check]) -> tuple[GateVerdict, str]:
+def _verdict(
+    runs: Sequence[Judged], checks: Sequence[Check], unjudged: Sequence[Unjudged]
+) -> tuple[GateVerdict, str]:
     failed = sum(not one.ok for one in runs)
     missed = sum(one.verdict is CheckVerdict.FAILED for one in checks)
     limited = [one for one in checks if one.least is not None or one.most is not None]
     missing = sum(one.verdict is CheckVerdict.MISSING for one in limited)
     parts = []
+    if unjudged:
+        files = len(runs) + len(unjudged)
+        parts.append(f"{len(unjudged)} of {files} file{'s' * (files != 1)} without a result")
     if failed:
         parts.append(f"{failed} of {len(runs)} run{'s' * (len(runs) != 1)} failed")
     if missed:
         parts.append(f"{missed} of {len(limited)} limit{'s' * (len(limited) != 1)} missed")
     if missing:
         parts.append(f"{missing} limit{'s' * (missing != 1)} without a figure")
-    if failed or missed:
+    if failed or missed or unjudged:
         return GateVerdict.FAILED, "failed: " + ", ".join(parts)
     if missing:
         return GateVerdict.UNDECIDED, "undecided: " + ", ".join(parts)

@@ -9,7 +9,8 @@ from dataclasses import dataclass
 from typing import Literal
 
 from spekctl.condition import Unit, unit_of
-from spekctl.documents.result import PERCENTILES, Result, Total
+from spekctl.documents import histogram
+from spekctl.documents.result import PERCENTILES, Result, Total, histogram_of
 from spekctl.errors import UsageError
 from spekctl.kernel.records import Phase
 from spekctl.suggest import did_you_mean
@@ -44,7 +45,9 @@ TIMES = {
     "service": "completion minus issue",
     "slip": "issue minus intended arrival",
 }
-STATISTICS = ("mean", *PERCENTILES, "max")
+# Beside those that a result has as such: by histogram, which tells as many digits.
+COMPUTED = {"p99.999": 999_990}
+STATISTICS = ("mean", *PERCENTILES, *COMPUTED, "max")
 
 
 def find(name: str) -> Metric:
@@ -81,7 +84,9 @@ def _times(direction: str) -> list[Metric]:
     return [
         Metric(
             f"{prefix}{kind}.{statistic}", Unit.TIME, "lower", f"{statistic} of {kind}: {words}",
-            _of(direction, _time(kind, statistic)),
+            _computed(direction, kind, COMPUTED[statistic])
+            if statistic in COMPUTED
+            else _of(direction, _time(kind, statistic)),
         )
         for kind, words in TIMES.items()
         for statistic in STATISTICS
@@ -109,6 +114,18 @@ def _time(kind: str, statistic: str) -> Callable[[Total], float | None]:
             return float(times.mean_ns)
         found = times.max_ns if statistic == "max" else times.percentiles_ns.get(statistic)
         return None if found is None else float(found)
+
+    return get
+
+
+def _computed(direction: str, kind: str, ppm: int) -> Callable[[Result], float | None]:
+    def get(result: Result) -> float | None:
+        cells = [one for one in result.cells if one.phase == Phase.MEASURE]
+        if direction != "all":
+            cells = [one for one in cells if one.direction.name.lower() == direction]
+        parts = [histogram_of(getattr(one.times, kind)) for one in cells]
+        merged = histogram.merge([one for one in parts if one is not None])
+        return None if merged is None else float(histogram.percentile(merged, ppm))
 
     return get
 

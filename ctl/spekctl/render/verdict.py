@@ -19,6 +19,8 @@ def gate_parts(report: GateReport) -> Iterator[RenderableType]:
     """A verdict of `spekctl gate`: every figure with its limits, and what was missed last."""
     yield checks_table(report)
     yield ""
+    for file in report.unjudged:
+        yield f"{file.name}: {file.text}"
     for run in report.runs:
         if not run.ok:
             yield f"{run.file}: {run.text}"

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""LAVA signals: lines of a console that LAVA's dispatcher looks for. What has no verdict is
-`unknown`, a result that LAVA counts on its own."""
+"""LAVA signals: lines of a console that LAVA's dispatcher looks for. A comparison without a verdict
+is `unknown`, a result that LAVA counts on its own; a limit without a figure fails."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ _RESULTS = {
     Status.FAIL: "fail",
     Status.SKIP: "skip",
     Status.ERROR: "unknown",
-    Status.MISS: "unknown",
+    Status.MISS: "fail",
 }
 
 

@@ -3,13 +3,23 @@
 
 from __future__ import annotations
 
+import json
+import os
+import re
+import subprocess
+import sys
+import threading
+from collections.abc import Callable
 from pathlib import Path
+from xml.etree import ElementTree
 
 import pytest
 from lib.ctl.command_line import Spekctl
-from lib.ctl.verdicts import IOPS_900, results_to_judge
+from lib.ctl.verdicts import IOPS_900, changed, measured, put, results_to_judge
+from msgspec.structs import replace
 
 from spekctl.errors import ExitCode
+from spekctl.gate import formats
 
 results = pytest.fixture(results_to_judge)
 
@@ -115,5 +125,137 @@ def test_time_is_no_limit_of_instructions(
     spekctl: Spekctl, tmp_path: Path, metric: str, bound: str, file: str
 ) -> None:
     code, out, err = gate(spekctl, tmp_path, f"[[limit]]\nmetric = '{metric}'\n{bound}", file)
-    assert (code, out) == (ExitCode.USAGE, "")
+    assert code == ExitCode.USAGE and "failed: 1 of 1 file without a result" in out
     assert f"the limit of {metric} is in" in err and f"{file} has it in" in err
+
+
+# --- nothing was measured ------------------------------------------------------------------------
+
+
+def junit_is_red(text: str) -> bool:
+    root = ElementTree.fromstring(text)
+    return int(root.attrib["failures"]) > 0
+
+
+def kcidb_is_red(text: str) -> bool:
+    return any(one["status"] == "FAIL" for one in json.loads(text)["tests"])
+
+
+# Whether a consumer of the format that looks at nothing else reports a failure.
+RED: dict[str, Callable[[str], bool]] = {
+    "text": lambda text: "failed: " in text,
+    "json": lambda text: json.loads(text)["verdict"] == "failed",
+    "ktap": lambda text: re.search("^not ok [0-9]+ completed$", text, re.MULTILINE) is not None,
+    "junit": junit_is_red,
+    "lava": lambda text: "TEST_CASE_ID=completed RESULT=fail" in text,
+    "kcidb": kcidb_is_red,
+    "keyval": lambda text: "completed.pass: 0\n" in text,
+}
+
+
+def nothing(folder: Path, kind: str) -> None:
+    """The file result.json, in which nothing was measured."""
+    path = folder / "result.json"
+    if kind == "empty":
+        path.write_text("")
+    elif kind == "cut short":
+        path.write_text('{"kind": "spek-result", "version"')
+    elif kind == "of another kind":
+        path.write_text(json.dumps({"kind": "spek-gate", "version": 1}))
+    elif kind == "no JSON":
+        path.write_text("spekctl: the module is not loaded\n")
+    elif kind == "without I/O":
+        base = measured(1, 1000.0)
+        whole = replace(base.totals.all, ios=0, iops=0.0)
+        put(path, changed(base, totals={"all": whole}))
+    else:
+        assert kind == "absent"
+
+
+KINDS = ["absent", "empty", "cut short", "of another kind", "no JSON", "without I/O"]
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("form", formats.NAMES)
+def test_every_format_is_red_when_nothing_was_measured(
+    spekctl: Spekctl, tmp_path: Path, form: str, kind: str
+) -> None:
+    nothing(tmp_path, kind)
+    (tmp_path / "limits.toml").write_text("[[limit]]\nmetric = 'errors'\nmax = 0\n")
+    build = ["--kcidb-build", "me:1"] if form == "kcidb" else []
+    words = ["gate", "limits.toml", "result.json", "--format", form, *build]
+    found = spekctl(*words)
+    assert found.code == (ExitCode.RUN_FAILED if kind == "without I/O" else ExitCode.USAGE)
+    assert RED[form](found.out), found.out
+    if form != "text":
+        (tmp_path / "out").write_text("the verdict of an earlier run")
+        assert spekctl(*words, "-o", "out").code == found.code
+        assert RED[form]((tmp_path / "out").read_text())
+    if form == "keyval" and kind != "without I/O":
+        assert "errors.pass: 0\n" in found.out
+
+
+def test_a_missing_file_does_not_hide_the_results_beside_it(
+    spekctl: Spekctl, tmp_path: Path
+) -> None:
+    put(tmp_path / "result.json", measured(1, 1000.0))
+    put(tmp_path / "x y.json", measured(2, 800.0))
+    words = ("result.json", "x y.json", "x_y.json", "none/result.json")
+    code, out, err = gate(spekctl, tmp_path, IOPS_900, *words, "--format", "lava")
+    assert code == ExitCode.USAGE and "there is no file x_y.json" in err
+    found = dict(re.findall("TEST_CASE_ID=(\\S+) RESULT=(\\S+?)[ >]", out))
+    assert found == {
+        **{"result.completed": "pass", "result.iops": "pass"},
+        **{"x_y.completed": "pass", "x_y.iops": "fail"},
+        **{"x_y-2.completed": "fail", "x_y-2.iops": "fail"},
+        **{"result-2.completed": "fail", "result-2.iops": "fail"},
+    }
+
+
+# --- pipes ---------------------------------------------------------------------------------------
+
+
+def from_stdin(folder: Path, data: bytes, *words: str) -> subprocess.CompletedProcess[bytes]:
+    (folder / "limits.toml").write_text(IOPS_900)
+    return subprocess.run(
+        [sys.executable, "-m", "spekctl", "gate", "limits.toml", *words],
+        input=data,
+        cwd=folder,
+        env={**os.environ, "PYTHONPATH": os.pathsep.join(one for one in sys.path if one)},
+        capture_output=True,
+        timeout=60,
+        check=False,
+    )
+
+
+@pytest.mark.parametrize("name", ["-", "/dev/stdin", "/dev/fd/0"])
+def test_a_result_may_come_from_standard_input(tmp_path: Path, name: str) -> None:
+    data = put(tmp_path / "slow.json", measured(1, 800.0)).read_bytes()
+    done = from_stdin(tmp_path, data, name)
+    assert (done.returncode, done.stderr) == (ExitCode.LIMIT_MISSED, b"")
+    assert b"iops is 800 IOPS, less than 900 IOPS" in done.stdout
+
+
+@pytest.mark.parametrize("name", ["-", "/dev/stdin"])
+def test_a_run_that_failed_before_the_pipe_is_red(tmp_path: Path, name: str) -> None:
+    done = from_stdin(tmp_path, b"", name, "--format", "junit")
+    assert done.returncode == ExitCode.USAGE
+    assert b"is empty; expected a result of a run" in done.stderr
+    assert junit_is_red(done.stdout.decode())
+
+
+def test_a_named_pipe_is_read_once(spekctl: Spekctl, tmp_path: Path) -> None:
+    data = put(tmp_path / "good.json", measured(1, 1000.0)).read_bytes()
+    os.mkfifo(tmp_path / "pipe.json")
+    writer = threading.Thread(target=(tmp_path / "pipe.json").write_bytes, args=(data,))
+    writer.start()
+    assert gate(spekctl, tmp_path, IOPS_900, "pipe.json")[0] == ExitCode.OK
+    writer.join()
+
+
+def test_p99_999_has_a_limit(spekctl: Spekctl, tmp_path: Path) -> None:
+    put(tmp_path / "good.json", measured(1, 1000.0))
+    text = "[[limit]]\nmetric = 'response.p99.999'\nmax = '1ns'\n"
+    code, out, _ = gate(spekctl, tmp_path, text, "good.json", "--format", "keyval")
+    assert code == ExitCode.LIMIT_MISSED
+    assert "response.p99_999.pass: 0\n" in out

@@ -12,9 +12,10 @@ from typing import Any
 import pytest
 from lib.ctl.command_line import Spekctl
 from lib.ctl.verdicts import A, changed, measured, put, runs, sides
+from msgspec.structs import replace
 
 from spekctl.documents.verdict import Change
-from spekctl.errors import ExitCode, UsageError
+from spekctl.errors import ExitCode, RefusedError, UsageError
 from spekctl.gate import compare
 from spekctl.gate.compare import Rules
 from spekctl.gate.judged import Run
@@ -241,3 +242,12 @@ def test_one_boot_for_each_side_is_remarked_upon() -> None:
 def test_a_condition_that_does_not_vary_is_remarked_upon() -> None:
     (text,) = remarks(runs(0, A), runs(1, A), ("kernel",))
     assert text == "--vary kernel: the sides do not differ in it"
+
+
+@pytest.mark.parametrize("counts", [True, False])
+def test_runs_without_io_are_not_the_same(counts: bool) -> None:
+    a, b = runs(0, A, counts=counts), runs(1, A, counts=counts)
+    nothing = replace(b[0].result.totals.all, ios=0, iops=0.0)
+    b = [Run(one.path, changed(one.result, totals={"all": nothing})) for one in b]
+    with pytest.raises(RefusedError, match=r"nothing to compare: .* no I/O completed"):
+        compare.compare(a, b, rules(primary=find("errors")))

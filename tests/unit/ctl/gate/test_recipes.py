@@ -245,7 +245,50 @@ def test_the_lkp_program_runs_and_its_figures_are_found(tmp_path: Path) -> None:
 
 def test_the_lkp_program_fails_with_its_run(tmp_path: Path) -> None:
     lkp = str(RECIPES / "lkp/run")
+    (tmp_path / "spek.json").write_text("the result of an earlier job")
     done, called = script(tmp_path, lkp, results={}, fail="run", device="/dev/x")
-    assert (done.returncode, len(called)) == (125, 1)
+    assert (done.returncode, len(called)) == (125, 2)
+    assert done.stdout == "completed.pass: 0\n"
+    done, _ = script(tmp_path, lkp, results={"spek.json": measured(1, ok=False)}, device="/dev/x")
+    assert done.returncode == ExitCode.RUN_FAILED and "completed.pass: 0\n" in done.stdout
     done, called = script(tmp_path, lkp, results={})
     assert done.returncode != 0 and not called
+
+
+# --- jobs whose run leaves no result -------------------------------------------------------------
+
+
+def job(folder: Path, lines: list[str], **variables: str) -> subprocess.CompletedProcess[str]:
+    """The commands of a job, whose run fails, as its runner executes them: in one shell, up to the
+    first that fails."""
+    (folder / "bin").mkdir(exist_ok=True)
+    (folder / "bin/spekctl").symlink_to(folder / "spekctl")
+    (folder / "bin/modprobe").write_text("#!/bin/sh\necho 'no such module' >&2\nexit 1\n")
+    (folder / "bin/modprobe").chmod(0o755)
+    path = f"{folder / 'bin'}{os.pathsep}{os.environ['PATH']}"
+    text = "set -e\n" + "\n".join(lines)
+    exported = [f"{name}={value}" for name, value in {**variables, "PATH": path}.items()]
+    words = ("env", *exported, "bash", "-c", text)
+    return script(folder, *words, results={}, fail="run")[0]
+
+
+def test_the_lava_test_fails_without_a_module(tmp_path: Path) -> None:
+    found = yaml.safe_load((RECIPES / "lava.yml").read_text())
+    params = {**found["params"], "LIMITS": str(RECIPES / "limits.toml")}
+    put(tmp_path / "spek.json", measured(1, 100_000.0))
+    done = job(tmp_path, found["run"]["steps"], **params)
+    assert "TEST_CASE_ID=completed RESULT=fail" in done.stdout
+    assert "RESULT=pass" not in done.stdout
+    assert done.returncode == ExitCode.USAGE
+
+
+def test_the_gitlab_job_of_a_device_fails_without_a_result(tmp_path: Path) -> None:
+    found = yaml.safe_load((RECIPES / "gitlab-ci.yml").read_text())["spek-device"]
+    lines = [one.replace("$SPEK/.venv/bin/spekctl", "spekctl") for one in found["script"]]
+    put(tmp_path / "device.json", measured(1, 100_000.0))
+    variables = {"SPEK": str(ROOT), "TEST_DEVICE": "/dev/x"}
+    done = job(tmp_path, lines, **variables)
+    assert done.returncode == ExitCode.USAGE
+    assert "<failure" in (tmp_path / "device.xml").read_text()
+    # Code 8 of gate: there is no figure for a limit.
+    assert "allow_failure" not in found

@@ -28,7 +28,7 @@ def parse(text: str) -> dict[str, float]:
 def test_lines_are_numbers(gate: Callable[..., str]) -> None:
     found = parse(gate("keyval"))
     assert (found["slow.iops"], found["slow.iops.pass"], found["good.iops.pass"]) == (800.5, 0, 1)
-    assert "good.power" not in found and "good.power.pass" not in found
+    assert "good.power" not in found and found["good.power.pass"] == 0
     assert "good.response.p99" in found and "good.response.p99.pass" not in found
 
 
@@ -51,7 +51,8 @@ def test_undecided_is_not_a_pass(undecided: Callable[..., str]) -> None:
 
 def test_no_text_breaks_it(odd_suite: Suite, status: Status) -> None:
     found = parse(keyval.render(odd_suite))
-    verdict = {Status.PASS: {"case0.pass": 1.0}, Status.FAIL: {"case0.pass": 0.0}}
+    bad = {"case0.pass": 0.0}
+    verdict = {Status.PASS: {"case0.pass": 1.0}, Status.FAIL: bad, Status.MISS: bad}
     assert found == {"case0": 5.5, **verdict.get(status, {})}
 
 

@@ -45,7 +45,7 @@ def test_its_signals_are_found(gate: Callable[..., str]) -> None:
         "units": "IOPS",
     }
     results = {name: one["result"] for name, one in found.items()}
-    assert results["good.power"] == "unknown" and results["good.iops_per_w"] == "skip"
+    assert results["good.power"] == "fail" and results["good.iops_per_w"] == "skip"
     assert results["good.response.p99"] == "pass"
     assert found["good.response.p99"]["measurement"] == "1000000"
 
