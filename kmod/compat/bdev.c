@@ -74,12 +74,17 @@ static int open_claimed(struct spek_compat_bdev *dev, dev_t devt)
 	return 0;
 }
 
-/*
- * Drop what the page cache holds of a device, mapped pages too: the cache of another path to the
- * same data does not tell it of writes, and spek's own writes pass it by. Dirty pages stay; this
- * waits for no I/O, so a device that hangs delays neither a claim nor its end.
+/**
+ * spek_compat_bdev_drop_cache() - drop what the page cache holds of a device, mapped pages too
+ * @dev: open
+ *
+ * The cache of another path to the same data does not tell it of writes, and spek's own writes pass
+ * it by. Dirty pages stay; this waits for no I/O, so a device that hangs delays neither a claim nor
+ * its end.
+ *
+ * Context: process, may sleep.
  */
-static void drop_cache(const struct spek_compat_bdev *dev)
+void spek_compat_bdev_drop_cache(const struct spek_compat_bdev *dev)
 {
 #ifdef SPEK_HAVE_BDEV_FILE
 	struct address_space *mapping = dev->file->f_mapping;
@@ -136,7 +141,7 @@ int spek_compat_bdev_open(struct spek_compat_bdev *dev, dev_t devt, bool write, 
 		return err;
 	}
 	/* Whoever judges the device by its data under this claim must see what is on it. */
-	drop_cache(dev);
+	spek_compat_bdev_drop_cache(dev);
 	return 0;
 }
 
@@ -154,7 +159,7 @@ void spek_compat_bdev_close(struct spek_compat_bdev *dev)
 	if (!dev->bdev)
 		return;
 	/* What was cached before the run is not what is on the device now. */
-	drop_cache(dev);
+	spek_compat_bdev_drop_cache(dev);
 #if defined(SPEK_HAVE_BDEV_FILE)
 #ifdef SPEK_HAVE_BDEV_FPUT
 	bdev_fput(dev->file);

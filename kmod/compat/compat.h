@@ -52,6 +52,7 @@ struct spek_compat_bdev {
 int spek_compat_bdev_open(struct spek_compat_bdev *dev, dev_t devt, bool write, void *holder,
 			  const struct spek_compat_holder_ops *ops);
 void spek_compat_bdev_close(struct spek_compat_bdev *dev);
+void spek_compat_bdev_drop_cache(const struct spek_compat_bdev *dev);
 
 /**
  * spek_compat_bdev_is_gone() - check whether the disk of a device was removed

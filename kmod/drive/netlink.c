@@ -383,6 +383,7 @@ static const struct spek_genl_objects units = {
 	.id_attr = SPEK_DRIVE_A_DRIVE_ID,
 	.id_refusal = "A dump returns all drives: leave out the number.",
 	.table = &spek_units,
+	.drop = put_unit,
 	.size = summary_bytes,
 	.put = put_summary,
 };

@@ -108,7 +108,7 @@ int spek_genl_dump_all_start(const struct spek_genl_objects *objects, struct net
 		size_t bytes = nlmsg_total_size(GENL_HDRLEN + objects->size(object));
 
 		cb->min_dump_alloc = max_t(size_t, cb->min_dump_alloc, bytes);
-		objects->genl->put(object);
+		objects->drop(object);
 		id++;
 	}
 	return 0;
@@ -167,7 +167,7 @@ int spek_genl_dump_all(const struct spek_genl_objects *objects, struct sk_buff *
 		err = put_object(objects, skb, cb, object);
 		if (!err)
 			dump->next = (u64)id + 1;
-		objects->genl->put(object);
+		objects->drop(object);
 	}
 	return spek_genl_dump_end(skb, cb, err);
 }

@@ -40,11 +40,12 @@ int spek_genl_dump_done(const struct spek_genl *genl, struct netlink_callback *c
 
 /**
  * struct spek_genl_objects - a set of numbered objects, for dumps of all of them
- * @genl: family, whose @put drops a reference to an object
+ * @genl: family
  * @cmd: command of the messages, one for each object
  * @id_attr: attribute that names one object; dumps refuse it
  * @id_refusal: the sentence for that
  * @table: table of the objects
+ * @drop: drop a reference to an object
  * @size: upper bound of the bytes that @put needs
  * @put: put the attributes of an object. Returns 0 or -EMSGSIZE.
  *
@@ -56,6 +57,7 @@ struct spek_genl_objects {
 	u32 id_attr;
 	const char *id_refusal;
 	struct spek_genl_table *table;
+	void (*drop)(void *object);
 	size_t (*size)(const void *object);
 	int (*put)(struct sk_buff *skb, void *object);
 };

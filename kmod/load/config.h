@@ -31,6 +31,7 @@
  * @stamp_id: stamped: id in the stamps; 0: draw one
  * @verify_from: stamped: number of the run to continue, or 0
  * @grain_bytes: stamped: largest grain, a power of two, or 0
+ * @claim: number of the claim that has the targets; 0: the run opens them
  * @trace_records: trace: capacity of each worker's ring in records, a power of two; else 0
  * @nr_workers: number of workers
  * @worker: CPU of each worker
@@ -60,6 +61,7 @@ struct spek_run_config {
 	u64 stamp_id;
 	u32 verify_from;
 	u32 grain_bytes;
+	u32 claim;
 	u32 trace_records;
 	u32 nr_workers;
 	struct spek_run_worker worker[SPEK_MAX_WORKERS];

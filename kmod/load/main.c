@@ -2,6 +2,7 @@
 /* spek: a load generator for block devices. Loading and unloading. */
 #include <linux/module.h>
 #include "../version.h"
+#include "claim.h"
 #include "hotplug.h"
 #include "iolog.h"
 #include "netlink.h"
@@ -15,9 +16,12 @@ static int __init spek_init(void)
 	err = spek_iolog_init();
 	if (err)
 		return err;
-	err = spek_run_init(&spek_nl_run_listener);
+	err = spek_claim_init(&spek_nl_claim_listener);
 	if (err)
 		goto err_iolog_deinit;
+	err = spek_run_init(&spek_nl_run_listener);
+	if (err)
+		goto err_claim_deinit;
 	err = spek_suspend_init();
 	if (err)
 		goto err_run_deinit;
@@ -36,6 +40,8 @@ err_suspend_deinit:
 	spek_suspend_deinit();
 err_run_deinit:
 	spek_run_deinit();
+err_claim_deinit:
+	spek_claim_deinit();
 err_iolog_deinit:
 	spek_iolog_deinit();
 	return err;
@@ -47,6 +53,7 @@ static void __exit spek_exit(void)
 	spek_hotplug_deinit();
 	spek_suspend_deinit();
 	spek_run_deinit();
+	spek_claim_deinit();
 	spek_iolog_deinit();
 	/* A completion may have been preempted in its last instructions in this module. */
 	synchronize_rcu_tasks();

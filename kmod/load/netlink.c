@@ -2,15 +2,27 @@
 /* The spek netlink family: its registration, and what its handlers share. */
 #include "../genl/dump.h"
 #include "../genl/refuse.h"
+#include "claim.h"
 #include "netlink.h"
 
-static void put_run(void *object)
+/**
+ * spek_nl_put_run() - drop the reference to a run that a dump holds
+ * @run: run
+ */
+void spek_nl_put_run(void *run)
 {
-	spek_run_put(object);
+	spek_run_put(run);
+}
+
+static void owner_gone(u32 portid)
+{
+	/* In this order: a claim goes when the last of its runs has given it back. */
+	spek_run_owner_gone(portid);
+	spek_claim_owner_gone(portid);
 }
 
 struct spek_genl spek_netlink =
-	SPEK_GENL_INIT(spek_netlink, &spek_nl_family, spek_run_owner_gone, put_run);
+	SPEK_GENL_INIT(spek_netlink, &spek_nl_family, owner_gone, spek_nl_put_run);
 
 /**
  * spek_nl_get_run() - find the run that an attribute names

@@ -16,23 +16,30 @@
 #define MAX_SPIN_NS		(10 * NSEC_PER_MSEC)
 #define MAX_TIME_NS		(366ull * 24 * 3600 * NSEC_PER_SEC)
 
-static int check_targets(struct genl_info *info, const struct spek_run_config *config)
+/**
+ * spek_nl_check_targets() - check that device numbers are possible, and each is there once
+ * @info: request
+ * @type: attribute that a target is
+ * @targets: the targets
+ * @nr: their number
+ *
+ * Return: 0, or a negative errno with the extack filled in.
+ */
+int spek_nl_check_targets(const struct genl_info *info, int type,
+			  const struct spek_run_target *targets, u32 nr)
 {
-	struct spek_refusal refusal = { .kind = SPEK_REFUSAL_TARGET };
 	u32 i, j;
 
-	for (i = 0; i < config->nr_targets; i++) {
-		dev_t dev = spek_config_dev(config, i);
+	for (i = 0; i < nr; i++) {
+		dev_t dev = MKDEV(targets[i].major, targets[i].minor);
 
-		refusal.index = i;
-		if (MAJOR(dev) != config->target[i].major || MINOR(dev) != config->target[i].minor)
-			return spek_genl_refuse(info->extack, spek_nl_blame(info, &refusal),
-						-ERANGE,
+		if (MAJOR(dev) != targets[i].major || MINOR(dev) != targets[i].minor)
+			return spek_genl_refuse(info->extack, spek_nl_nth(info, type, i), -ERANGE,
 						"Device numbers have 12 bits of major and 20 of minor.");
 		for (j = 0; j < i; j++)
-			if (spek_config_dev(config, j) == dev)
-				return spek_genl_refuse(info->extack,
-							spek_nl_blame(info, &refusal), -EINVAL,
+			if (MKDEV(targets[j].major, targets[j].minor) == dev)
+				return spek_genl_refuse(info->extack, spek_nl_nth(info, type, i),
+							-EINVAL,
 							"The same device is a target twice.");
 	}
 	return 0;
@@ -136,6 +143,9 @@ static int check_combinations(struct genl_info *info, const struct spek_run_conf
 	struct spek_refusal refusal;
 	u32 i, j;
 
+	if (config->claim && config->detached)
+		return spek_genl_refuse(info->extack, attrs[SPEK_A_RUN_DETACHED], -EINVAL,
+					"A claim ends with its socket, and a detached run doesn't: use only one of them.");
 	if (config->time_ns && config->count)
 		return spek_genl_refuse(info->extack, attrs[SPEK_A_RUN_COUNT], -EINVAL,
 					"A run ends by time or by count, not by both.");
@@ -170,7 +180,7 @@ int spek_nl_parse_run(struct genl_info *info, struct spek_run_config *config)
 		config->log_records = spek_iolog_records(config->log_records);
 	if (config->trace_records)
 		config->trace_records = spek_replay_records(config->trace_records);
-	err = check_targets(info, config);
+	err = spek_nl_check_targets(info, SPEK_A_RUN_TARGET, config->target, config->nr_targets);
 	if (err)
 		return err;
 	err = check_times(info, config);
@@ -188,14 +198,33 @@ int spek_nl_parse_run(struct genl_info *info, struct spek_run_config *config)
 	return check_combinations(info, config);
 }
 
+/**
+ * spek_nl_nth() - find a repeated attribute of a request
+ * @info: request
+ * @type: attribute
+ * @index: its number among those of this type
+ *
+ * Return: the attribute, or NULL.
+ */
+const struct nlattr *spek_nl_nth(const struct genl_info *info, int type, u32 index)
+{
+	const struct nlattr *attr;
+	int rem;
+
+	nlmsg_for_each_attr(attr, info->nlhdr, GENL_HDRLEN, rem)
+		if (nla_type(attr) == type && !index--)
+			return attr;
+	return NULL;
+}
+
 const struct nlattr *spek_nl_blame(const struct genl_info *info,
 				   const struct spek_refusal *refusal)
 {
-	const struct nlattr *attr;
-	u32 index = 0;
-	int type, rem;
+	int type;
 
 	switch (refusal->kind) {
+	case SPEK_REFUSAL_CLAIM:
+		return info->attrs[SPEK_A_RUN_CLAIM];
 	case SPEK_REFUSAL_TARGET:
 		type = SPEK_A_RUN_TARGET;
 		break;
@@ -214,8 +243,5 @@ const struct nlattr *spek_nl_blame(const struct genl_info *info,
 	default:
 		return NULL;
 	}
-	nlmsg_for_each_attr(attr, info->nlhdr, GENL_HDRLEN, rem)
-		if (nla_type(attr) == type && index++ == refusal->index)
-			return attr;
-	return NULL;
+	return spek_nl_nth(info, type, refusal->index);
 }

@@ -121,6 +121,8 @@ static int put_config(struct sk_buff *skb, const struct spek_run_config *config)
 	    SPEK_PUT_U64(skb, SPEK_A_RUN, COUNT, config->count) ||
 	    SPEK_PUT_U64(skb, SPEK_A_RUN, MAX_ERRORS, config->max_errors))
 		return -EMSGSIZE;
+	if (config->claim && nla_put_u32(skb, SPEK_A_RUN_CLAIM, config->claim))
+		return -EMSGSIZE;
 	return 0;
 }
 
@@ -294,6 +296,7 @@ static const struct spek_genl_objects runs = {
 	.id_attr = SPEK_A_RUN_ID,
 	.id_refusal = "A dump returns all runs: leave out the number.",
 	.table = &spek_runs,
+	.drop = spek_nl_put_run,
 	.size = run_bytes,
 	.put = put_whole_run,
 };

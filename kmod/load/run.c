@@ -18,9 +18,9 @@
  * devices. The remainder of a work item is waited for in spek_run_deinit(), and netlink callers pin
  * the module themselves.
  *
- * run_table.c finds runs by their numbers; run_system.c ends all of them when the system suspends,
- * goes down or loses a CPU; run_setup.c allocates and releases the contents of a
- * run; run_view.c reads it for netlink.
+ * claim.c holds devices between runs. run_table.c finds runs by their numbers; run_system.c ends all
+ * of them when the system suspends, goes down or loses a CPU; run_setup.c allocates and releases the
+ * contents of a run; run_view.c reads it for netlink.
  *
  * Lock order: run->notify_lock > spek_table_lock > run->lock > verify->lock or replay->lock,
  * run->release_lock > run->collect_lock > run->lock, and
@@ -30,6 +30,7 @@
  *  - release_lock is held while devices are released;
  *  - collect_lock makes its holder the only collector and keeps the workers: counting a backlog may
  *    take seconds, for which no request waits;
+ *  - claims_lock (claim.c) is taken inside release_lock, or with no lock of a run held;
  *  - the lock of a run that another run continues is taken with no other run's lock held.
  * Workers, completions and spek_outcome_end() take none of these except verify->lock.
  */
@@ -38,6 +39,7 @@
 #include <linux/sched.h>
 #include <linux/slab.h>
 #include <linux/timekeeping.h>
+#include "claim.h"
 #include "core/share.h"
 #include "replay.h"
 #include "run.h"
@@ -427,6 +429,7 @@ static const struct spek_worker_ops worker_ops = {
  */
 int spek_run_new(struct spek_run_config *config, u32 *id, struct spek_refusal *refusal)
 {
+	struct spek_claim *claim = NULL;
 	struct spek_run *run;
 	int err, new_id;
 	u32 i;
@@ -441,12 +444,20 @@ int spek_run_new(struct spek_run_config *config, u32 *id, struct spek_refusal *r
 			return spek_refuse(refusal, SPEK_REFUSAL_TARGET, i, err,
 					   "The device cgroup of this process doesn't allow the device.");
 	}
-	if (!try_module_get(THIS_MODULE))
-		return spek_refuse(refusal, SPEK_REFUSAL_RUN, 0, -ENODEV,
-				   "The module is being unloaded.");
+	if (config->claim) {
+		err = spek_claim_take(config, &claim, refusal);
+		if (err)
+			return err;
+	}
+	if (!try_module_get(THIS_MODULE)) {
+		err = spek_refuse(refusal, SPEK_REFUSAL_RUN, 0, -ENODEV,
+				  "The module is being unloaded.");
+		goto err_give_back;
+	}
 	run = spek_run_alloc(config);
 	err = run ? 0 : -ENOMEM;
 	if (!err) {
+		run->claim = claim;
 		INIT_WORK(&run->open_work, open_work);
 		INIT_DELAYED_WORK(&run->start_work, start_work);
 		INIT_WORK(&run->collect_work, collect_work);
@@ -460,12 +471,18 @@ int spek_run_new(struct spek_run_config *config, u32 *id, struct spek_refusal *r
 		if (run)
 			spek_run_free(run);
 		module_put(THIS_MODULE);
-		return spek_refuse(refusal, SPEK_REFUSAL_RUN, 0, err,
-				   "There is not enough memory: fewer outstanding I/Os, workers or replicas need less.");
+		spek_refuse(refusal, SPEK_REFUSAL_RUN, 0, err,
+			    "There is not enough memory: fewer outstanding I/Os, workers or replicas need less.");
+		goto err_give_back;
 	}
 	/* Not run->id: the run may be deleted already, by another socket. */
 	*id = new_id;
 	return 0;
+
+err_give_back:
+	if (claim)
+		spek_claim_give_back(claim, config);
+	return err;
 }
 
 /*

@@ -18,6 +18,7 @@
 #include "worker_phase.h"
 
 struct dentry;
+struct spek_claim;
 struct spek_iolog;
 struct spek_replay;
 struct spek_run;
@@ -69,6 +70,8 @@ struct spek_run_listener {
  * @failure: why it is FAILED
  * @stats: totals and intervals
  * @workers: config.nr_workers entries; NULL before they exist and once they are unhooked
+ * @claim: taken, until the targets are closed; NULL: the run opens them itself. Changed by
+ *	open_work, and with release_lock
  * @targets: config.nr_targets entries; const once @is_set_up, open until DONE
  * @shape: how slots are made; const once @is_set_up
  * @polls: a target is polled; const once @is_set_up
@@ -112,6 +115,7 @@ struct spek_run {
 	struct spek_stats *stats;
 	struct spek_worker **workers;
 
+	struct spek_claim *claim;
 	struct spek_target *targets;
 	struct spek_slot_shape shape;
 	bool polls;

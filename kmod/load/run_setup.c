@@ -12,6 +12,7 @@
  * A run that continues another one takes the lock of that run only, with no other lock held.
  */
 #include <linux/slab.h>
+#include "claim.h"
 #include "config.h"
 #include "core/share.h"
 #include "iolog.h"
@@ -46,6 +47,9 @@ static void close_targets(struct spek_run *run)
 
 	for (i = 0; i < run->config->nr_targets; i++)
 		spek_target_close(&run->targets[i]);
+	if (run->claim)
+		spek_claim_give_back(run->claim, run->config);
+	run->claim = NULL;
 }
 
 static int open_targets(struct spek_run *run, struct spek_refusal *refusal)
@@ -71,6 +75,11 @@ static int open_targets(struct spek_run *run, struct spek_refusal *refusal)
 		refusal->kind = SPEK_REFUSAL_TARGET;
 		refusal->index = i;
 		request.dev = spek_config_dev(config, i);
+		if (run->claim)
+			request.lent = spek_claim_lend(run->claim, request.dev, &run->outcome,
+						       refusal);
+		if (IS_ERR(request.lent))
+			return PTR_ERR(request.lent);
 		err = spek_target_open(target, &request, refusal);
 		if (err)
 			return err;

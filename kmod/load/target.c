@@ -132,23 +132,22 @@ int spek_target_may_open(dev_t dev, bool write)
 }
 
 /**
- * spek_target_open() - claim a device, read its limits and choose its back end
- * @target: zeroed
- * @request: how to open it
+ * spek_target_claim() - open a device exclusively
+ * @handle: filled in
+ * @dev: device number
+ * @write: for writing
+ * @holder: given to @ops
+ * @ops: called when the device is removed
  * @refusal: filled in on failure (kind and index are the caller's)
  *
  * Context: process, may sleep.
- * Return: 0 or a negative errno.
+ * Return: 0, or a negative errno with the device closed.
  */
-int spek_target_open(struct spek_target *target, const struct spek_target_request *request,
-		     struct spek_refusal *refusal)
+int spek_target_claim(struct spek_compat_bdev *handle, dev_t dev, bool write, void *holder,
+		      const struct spek_compat_holder_ops *ops, struct spek_refusal *refusal)
 {
-	struct block_device *bdev;
-	struct request_queue *q;
-	int err;
+	int err = spek_compat_bdev_open(handle, dev, write, holder, ops);
 
-	err = spek_compat_bdev_open(&target->handle, request->dev, request->write,
-				    request->holder, request->ops);
 	switch (err) {
 	case 0:
 		break;
@@ -167,6 +166,49 @@ int spek_target_open(struct spek_target *target, const struct spek_target_reques
 	default:
 		return spek_refuse_part(refusal, err, "The device can't be opened.");
 	}
+	if (!write || !bdev_read_only(handle->bdev))
+		return 0;
+	spek_compat_bdev_close(handle);
+	return spek_refuse_part(refusal, -EROFS, "The device is read-only, and the run may write.");
+}
+
+/* Open a target, or take the handle that is lent. */
+static int get_handle(struct spek_target *target, const struct spek_target_request *request,
+		      struct spek_refusal *refusal)
+{
+	if (!request->lent)
+		return spek_target_claim(&target->handle, request->dev, request->write,
+					 request->holder, request->ops, refusal);
+	/* It may have become so under the claim. */
+	if (request->write && bdev_read_only(request->lent->bdev))
+		return spek_refuse_part(refusal, -EROFS,
+					"The device is read-only, and the run may write.");
+	target->handle = *request->lent;
+	target->is_lent = true;
+	/* Since the claim began others may have written by another path. */
+	spek_compat_bdev_drop_cache(&target->handle);
+	return 0;
+}
+
+/**
+ * spek_target_open() - claim a device, read its limits and choose its back end
+ * @target: zeroed
+ * @request: how to open it
+ * @refusal: filled in on failure (kind and index are the caller's)
+ *
+ * Context: process, may sleep.
+ * Return: 0 or a negative errno.
+ */
+int spek_target_open(struct spek_target *target, const struct spek_target_request *request,
+		     struct spek_refusal *refusal)
+{
+	struct block_device *bdev;
+	struct request_queue *q;
+	int err;
+
+	err = get_handle(target, request, refusal);
+	if (err)
+		return err;
 	bdev = target->handle.bdev;
 	q = bdev_get_queue(bdev);
 	if (!hold_queue(q)) {
@@ -181,11 +223,6 @@ int spek_target_open(struct spek_target *target, const struct spek_target_reques
 	target->bytes = bdev_nr_bytes(bdev);
 	target->logical_block = bdev_logical_block_size(bdev);
 	target->own_read_queues = has_own_read_queues(q);
-	if (request->write && bdev_read_only(bdev)) {
-		err = spek_refuse_part(refusal, -EROFS,
-				       "The device is read-only, and the run may write.");
-		goto err_put_queue;
-	}
 	if (!target->bytes) {
 		err = spek_refuse_part(refusal, -ENOSPC, "The device has no capacity.");
 		goto err_put_queue;
@@ -209,14 +246,20 @@ err_close:
 }
 
 /**
- * spek_target_close() - give up the claim on a device
+ * spek_target_close() - give up the claim on a device; one that is lent stays with its owner
  * @target: open, or zeroed
  *
  * Context: process, may sleep.
  */
 void spek_target_close(struct spek_target *target)
 {
-	spek_compat_bdev_close(&target->handle);
+	if (target->is_lent) {
+		spek_compat_bdev_drop_cache(&target->handle);
+		target->handle.bdev = NULL;
+		target->is_lent = false;
+	} else {
+		spek_compat_bdev_close(&target->handle);
+	}
 }
 
 /**

@@ -27,7 +27,9 @@ struct spek_seen_limits {
 
 /**
  * struct spek_target - a claimed block device; const while workers run
- * @handle: open claim; closed when the run is done
+ * @handle: open claim; closed when the run is done. A copy where it is lent: the device's holder is
+ *	the original
+ * @is_lent: the handle is a claim's, which goes on after the run
  * @name: name that the kernel prints
  * @dev: device number
  * @diskseq: sequence number of the disk
@@ -52,6 +54,7 @@ struct spek_seen_limits {
  */
 struct spek_target {
 	struct spek_compat_bdev handle;
+	bool is_lent;
 	char name[BDEVNAME_SIZE];
 	dev_t dev;
 	u64 diskseq;
@@ -129,9 +132,10 @@ struct spek_target_view {
  * struct spek_target_request - how to open a target
  * @dev: device number
  * @write: for writing
+ * @lent: handle of a claim on the device, to be used instead of opening it; or NULL
  * @chunk_bytes: size of the contiguous pieces that buffers are made of
  * @holder: the run, for @ops
- * @ops: called when the device is removed
+ * @ops: called when the device is removed, unless it is lent
  * @backend: enum spek_backend wanted
  * @polled: completions will be polled for
  * @shared: the run has other targets
@@ -141,6 +145,7 @@ struct spek_target_view {
 struct spek_target_request {
 	dev_t dev;
 	bool write;
+	const struct spek_compat_bdev *lent;
 	u32 chunk_bytes;
 	void *holder;
 	const struct spek_compat_holder_ops *ops;
@@ -153,6 +158,8 @@ struct spek_target_request {
 };
 
 int spek_target_may_open(dev_t dev, bool write);
+int spek_target_claim(struct spek_compat_bdev *handle, dev_t dev, bool write, void *holder,
+		      const struct spek_compat_holder_ops *ops, struct spek_refusal *refusal);
 int spek_target_open(struct spek_target *target, const struct spek_target_request *request,
 		     struct spek_refusal *refusal);
 void spek_target_read_limits(struct spek_target *target, u32 buffer_chunk_bytes);

@@ -41,6 +41,8 @@ class Field:
 
 Variant = tuple[Field, ...]
 
+# Numbers of claims: those of the first 32.
+_CLAIMS = tuple(range(1, 33))
 _FIRST = (*(0,) * 15, 1)  # mostly there is no second one
 _RATES = (1000, 100_000, 10**6, 10**7) * 4
 _RUN = (
@@ -56,6 +58,7 @@ _RUN = (
     Field("arrival", often=RARELY),
     Field("stream", at_most=4),
     Field("detached", (0, 1), SOMETIMES),
+    Field("claim", _CLAIMS, RARELY),
     Field("write", (1, 1, 1, 1, 1, 1, 1, 0)),
     Field("backend", (0, 1, 2, 3), OFTEN),
     Field("polled", (0, 0, 0, 1), SOMETIMES),
@@ -196,6 +199,8 @@ _DRIVE = (
 )
 
 
+_PROTECTED = (Field("major", ("@major",)), Field("minor", ("@protected-minor",)))
+
 VARIANTS: dict[str, dict[str, list[Variant]]] = {
     "spek": {
         "run-new": [
@@ -251,6 +256,15 @@ VARIANTS: dict[str, dict[str, list[Variant]]] = {
             ),
         ],
         "trace-end": [(Field("run", ("@replay", "@run")), Field("count", ("@fed",)))],
+        # Claims of the disk that no run may write to, as those of the others would keep runs off.
+        "claim-new": [
+            (
+                Field("target", variants=(_PROTECTED,)),
+                Field("write", (0, 1), OFTEN),
+            )
+        ],
+        "claim-get": [(Field("id", _CLAIMS),)],
+        "claim-del": [(Field("id", _CLAIMS),)],
         "worker": [(Field("cpu", (0, 1)),)],
         "target": [
             (Field("major", ("@major",)), Field("minor", ("@minor",))),
@@ -427,6 +441,7 @@ VARIANTS["spek_drive"] = {
 WEIGHTS = {
     "run-new": 20, "run-get": 10, "run-start": 14, "run-stop": 6, "run-del": 8, "stats-get": 6,
     "interval-get": 6, "op-get": 6, "trace-feed": 14, "trace-end": 6, "run-ntf": 1,
+    "claim-new": 1, "claim-get": 4, "claim-del": 4, "claim-ntf": 1,
     "probe-ntf": 1, "probe-start": 10, "probe-stop": 8, "probe-del": 8, "feed-open": 6,
     "feed-push": 14, "drive-new": 2, "drive-get": 30, "drive-del": 4, "drive-stats": 30,
     "drive-set": 60, "drive-ntf": 2,

@@ -497,3 +497,25 @@ def run_attributes(config: Any) -> dict[str, Any]:
         ("grain_bytes", int(config.grain_bytes), (0,)),
         ("trace_records", int(config.trace_records), (0,)),
     )
+
+
+class ClaimRequest(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """Claim on devices for several runs."""
+
+    targets: Annotated[list[TargetRequest], Meta(description="One for each device, in order.")]
+    write: Annotated[
+        int,
+        Meta(
+            description=(
+                "1 - runs under the claim may write; without it the devices are opened read-only, "
+                "and runs that may write refused."
+            )
+        ),
+    ] = 0
+
+    def attributes(self) -> dict[str, Any]:
+        """The attributes, without those that have their default."""
+        return given(
+            ("write", int(self.write), (0,)),
+            ("target", [one.attributes() for one in self.targets], ()),
+        )

@@ -53,7 +53,7 @@ def structure(spec: Spec, attr_set: AttrSet, record: Record) -> list[str]:
     doc = attr_set.doc or f"Attributes of the set {attr_set.name} in a request."
     base = "msgspec.Struct, frozen=True, forbid_unknown_fields=True"
     out = ["", "", f"class {camel(attr_set.name)}Request({base}):", *py_doc(doc), ""]
-    for attr in sorted(record.attrs, key=place):
+    for attr in sorted((one for one in record.attrs if not one.field.apart), key=place):
         name, kind, default = called(attr_set, attr), kind_of(attr), usual(attr)
         equals = f" = {default}" if default is not None else ""
         out += annotated(name, kind, attr.doc, equals)
@@ -77,7 +77,7 @@ def method(attr_set: AttrSet, record: Record, head: str, source: str, indent: in
     lines = [head, '    """The attributes, without those that have their default."""']
     lines += ["    return given("]
     for attr in record.attrs:
-        if attr.nested and record.include:
+        if attr.field.apart or (attr.nested and record.include):
             continue
         value, unsent = wire(attr, f"{source}.{called(attr_set, attr)}"), not_sent(attr)
         lines.append(f'        ("{snake(attr.name)}", {value}, {unsent}),')

@@ -135,9 +135,16 @@ def record_name(spec: Spec, attr_set: AttrSet) -> str:
     return f"{spec.c}_{snake(attr_set.name)}_request"
 
 
-def owner(sets: list[tuple[AttrSet, Record]]) -> Record:
-    """The structure of a whole request, which has the pools: that of the last set."""
-    return sets[-1][1]
+def owner(sets: list[tuple[AttrSet, Record]], attr_set: AttrSet) -> Record:
+    """The structure of the whole request that @attr_set is nested in, which has the pools."""
+    around = next(
+        (outer for outer, record in sets if attr_set.name in {one.nested for one in record.attrs}),
+        None,
+    )
+    if around is not None:
+        return owner(sets, around)
+    assert attr_set.record is not None
+    return attr_set.record
 
 
 def pool(
@@ -145,7 +152,7 @@ def pool(
 ) -> list[str]:
     struct, entry, array = attr.struct, attr.field, attr.field.pool
     assert struct is not None
-    whole = f"struct {owner(sets).name}"
+    whole = f"struct {owner(sets, attr_set).name}"
     path, _, _ = array.rpartition(".")
     number = f"{path}.nr_{plural(attr_set, attr)}" if path else f"nr_{plural(attr_set, attr)}"
     return [

@@ -99,6 +99,7 @@ class Field:
     @too_many: sentence that refuses more
     @pool: array, shared by all records, that takes the entries of a binary attribute
     @torn: sentence that refuses a part of an entry
+    @apart: Python's records do without it: whoever sends the request adds it
     """
 
     needed: str = ""
@@ -109,6 +110,7 @@ class Field:
     too_many: str = ""
     pool: str = ""
     torn: str = ""
+    apart: bool = False
 
 
 @dataclass
@@ -405,7 +407,7 @@ def load_attr(
 def load_field(name: str, node: dict[str, Any], consts: dict[str, int]) -> Field:
     known_keys(
         f"{name}: request", node, "needed", "default", "member", "ignored", "at-most", "too-many",
-        "pool", "torn",
+        "pool", "torn", "apart",
     )  # fmt: skip
     values = {snake(key): value for key, value in node.items()}
     if isinstance(values.get("at_most"), str) and values["at_most"] not in consts:

@@ -187,4 +187,17 @@ struct spek_stream {
 	u8 fill[64];
 };
 
+/**
+ * struct spek_claim_config - Claim on devices for several runs.
+ * @write: 1 - runs under the claim may write; without it the devices are opened
+ *   read-only, and runs that may write refused.
+ * @nr_targets: number of @target, 1 to SPEK_MAX_TARGETS
+ * @target: One for each device, in order.
+ */
+struct spek_claim_config {
+	u32 write;
+	u32 nr_targets;
+	struct spek_run_target target[SPEK_MAX_TARGETS];
+};
+
 #endif /* _SPEK_WORKLOAD_GEN_H */

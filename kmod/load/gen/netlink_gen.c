@@ -158,7 +158,7 @@ static const struct nla_policy spek_stream_nl_policy[SPEK_A_STREAM_FILL + 1] = {
 };
 
 /* SPEK_CMD_RUN_NEW */
-static const struct nla_policy spek_run_new_nl_policy[SPEK_A_RUN_TRACE_RECORDS + 1] = {
+static const struct nla_policy spek_run_new_nl_policy[SPEK_A_RUN_CLAIM + 1] = {
 	[SPEK_A_RUN_NAME] = { .type = NLA_NUL_STRING, .len = 63 },
 	[SPEK_A_RUN_SEED] = { .type = NLA_U64 },
 	[SPEK_A_RUN_DETACHED] = NLA_POLICY_MAX(NLA_U32, 1),
@@ -186,6 +186,7 @@ static const struct nla_policy spek_run_new_nl_policy[SPEK_A_RUN_TRACE_RECORDS +
 	[SPEK_A_RUN_VERIFY_FROM] = { .type = NLA_U32 },
 	[SPEK_A_RUN_GRAIN_BYTES] = { .type = NLA_U32 },
 	[SPEK_A_RUN_TRACE_RECORDS] = NLA_POLICY_FULL_RANGE(NLA_U32, &spek_run_trace_records_range),
+	[SPEK_A_RUN_CLAIM] = { .type = NLA_U32 },
 };
 
 /* SPEK_CMD_RUN_GET */
@@ -258,12 +259,28 @@ static const struct nla_policy spek_trace_end_nl_policy[SPEK_A_TRACE_COUNT + 1] 
 	[SPEK_A_TRACE_COUNT] = { .type = NLA_U64 },
 };
 
+/* SPEK_CMD_CLAIM_NEW */
+static const struct nla_policy spek_claim_new_nl_policy[SPEK_A_CLAIM_TARGET + 1] = {
+	[SPEK_A_CLAIM_WRITE] = NLA_POLICY_MAX(NLA_U32, 1),
+	[SPEK_A_CLAIM_TARGET] = NLA_POLICY_NESTED(spek_target_nl_policy),
+};
+
+/* SPEK_CMD_CLAIM_GET */
+static const struct nla_policy spek_claim_get_nl_policy[SPEK_A_CLAIM_ID + 1] = {
+	[SPEK_A_CLAIM_ID] = { .type = NLA_U32 },
+};
+
+/* SPEK_CMD_CLAIM_DEL */
+static const struct nla_policy spek_claim_del_nl_policy[SPEK_A_CLAIM_ID + 1] = {
+	[SPEK_A_CLAIM_ID] = { .type = NLA_U32 },
+};
+
 static const struct genl_ops spek_nl_ops[] = {
 	{
 		.cmd		= SPEK_CMD_RUN_NEW,
 		.doit		= spek_nl_run_new_doit,
 		.policy		= spek_run_new_nl_policy,
-		.maxattr	= SPEK_A_RUN_TRACE_RECORDS,
+		.maxattr	= SPEK_A_RUN_CLAIM,
 	},
 	{
 		.cmd		= SPEK_CMD_RUN_GET,
@@ -344,6 +361,27 @@ static const struct genl_ops spek_nl_ops[] = {
 		.doit		= spek_nl_trace_end_doit,
 		.policy		= spek_trace_end_nl_policy,
 		.maxattr	= SPEK_A_TRACE_COUNT,
+	},
+	{
+		.cmd		= SPEK_CMD_CLAIM_NEW,
+		.doit		= spek_nl_claim_new_doit,
+		.policy		= spek_claim_new_nl_policy,
+		.maxattr	= SPEK_A_CLAIM_TARGET,
+	},
+	{
+		.cmd		= SPEK_CMD_CLAIM_GET,
+		.doit		= spek_nl_claim_get_doit,
+		.start		= spek_nl_claim_get_start,
+		.dumpit		= spek_nl_claim_get_dumpit,
+		.done		= spek_nl_dump_done,
+		.policy		= spek_claim_get_nl_policy,
+		.maxattr	= SPEK_A_CLAIM_ID,
+	},
+	{
+		.cmd		= SPEK_CMD_CLAIM_DEL,
+		.doit		= spek_nl_claim_del_doit,
+		.policy		= spek_claim_del_nl_policy,
+		.maxattr	= SPEK_A_CLAIM_ID,
 	},
 };
 

@@ -24,10 +24,15 @@ int spek_nl_map_get_dumpit(struct sk_buff *skb, struct netlink_callback *cb);
 int spek_nl_map_set_doit(struct sk_buff *skb, struct genl_info *info);
 int spek_nl_trace_feed_doit(struct sk_buff *skb, struct genl_info *info);
 int spek_nl_trace_end_doit(struct sk_buff *skb, struct genl_info *info);
+int spek_nl_claim_new_doit(struct sk_buff *skb, struct genl_info *info);
+int spek_nl_claim_get_doit(struct sk_buff *skb, struct genl_info *info);
+int spek_nl_claim_get_start(struct netlink_callback *cb);
+int spek_nl_claim_get_dumpit(struct sk_buff *skb, struct netlink_callback *cb);
+int spek_nl_claim_del_doit(struct sk_buff *skb, struct genl_info *info);
 
 /* Room for one of each attribute of a set, without nests. */
 #define SPEK_NL_RUN_BYTES ( \
-	19 * nla_total_size(4) + \
+	20 * nla_total_size(4) + \
 	2 * nla_total_size(64) + \
 	24 * nla_total_size_64bit(8) + \
 	nla_total_size(128) + \
@@ -67,6 +72,9 @@ int spek_nl_trace_end_doit(struct sk_buff *skb, struct genl_info *info);
 #define SPEK_NL_CELL_BYTES ( \
 	nla_total_size(4) + \
 	13 * nla_total_size_64bit(8))
+#define SPEK_NL_CLAIM_BYTES ( \
+	6 * nla_total_size(4) + \
+	nla_total_size(256))
 
 /* index of a multicast group of spek_nl_family */
 enum {

@@ -405,9 +405,31 @@ static const struct spek_genl_field run_fields[] = {
 		SPEK_GENL_MEMBER(U32, SPEK_A_RUN_TRACE_RECORDS,
 				 struct spek_run_config, trace_records),
 	},
+	{
+		SPEK_GENL_MEMBER(U32, SPEK_A_RUN_CLAIM, struct spek_run_config, claim),
+	},
 };
 
 const struct spek_genl_record spek_run_request = {
 	.field = run_fields,
 	.nr = ARRAY_SIZE(run_fields),
+};
+
+static const struct spek_genl_field claim_fields[] = {
+	{
+		SPEK_GENL_MEMBER(U32, SPEK_A_CLAIM_WRITE, struct spek_claim_config, write),
+	},
+	{
+		SPEK_GENL_ARRAY(RECORD, SPEK_A_CLAIM_TARGET,
+				struct spek_claim_config, target, nr_targets),
+		.record = &spek_target_request,
+		.at_most = SPEK_MAX_TARGETS,
+		.too_many = "A claim has at most 16 devices.",
+		.missing = "A claim needs at least one device.",
+	},
+};
+
+const struct spek_genl_record spek_claim_request = {
+	.field = claim_fields,
+	.nr = ARRAY_SIZE(claim_fields),
 };

@@ -7,5 +7,6 @@
 #include "../../genl/request.h"
 
 extern const struct spek_genl_record spek_run_request;
+extern const struct spek_genl_record spek_claim_request;
 
 #endif /* _SPEK_REQUEST_GEN_H */

@@ -211,6 +211,8 @@ struct spek_trace_record {
  * @SPEK_A_RUN_TRACE_RECORDS: (u32, 1024..4194304) trace - capacity of each worker's ring
  *   in records, rounded up to a power of two.
  * @SPEK_A_RUN_REPLAY: (nest of replay) trace - what was fed and issued so far.
+ * @SPEK_A_RUN_CLAIM: (u32) Number of a claim of the same socket that has all targets,
+ *   which the run borrows, open as they are. Not given - the run opens and claims them.
  * @__SPEK_A_RUN_MAX: private
  * @SPEK_A_RUN_MAX: highest id
  */
@@ -273,6 +275,7 @@ enum spek_a_run {
 	SPEK_A_RUN_FAILURE_INDEX,
 	SPEK_A_RUN_TRACE_RECORDS,
 	SPEK_A_RUN_REPLAY,
+	SPEK_A_RUN_CLAIM,
 
 	__SPEK_A_RUN_MAX,
 	SPEK_A_RUN_MAX = (__SPEK_A_RUN_MAX - 1)
@@ -986,6 +989,35 @@ enum spek_a_op {
 };
 
 /**
+ * enum spek_a_claim - Claim on devices for several runs.
+ * @SPEK_A_CLAIM_ID: (u32) Number of the claim.
+ * @SPEK_A_CLAIM_STATE: (u32, enum claim-state)
+ * @SPEK_A_CLAIM_WRITE: (u32, at most 1) 1 - runs under the claim may write; without it
+ *   the devices are opened read-only, and runs that may write refused.
+ * @SPEK_A_CLAIM_TARGET: (nest of target, repeated) One for each device, in order.
+ * @SPEK_A_CLAIM_RUNS: (u32) Runs that use the claim.
+ * @SPEK_A_CLAIM_FAILURE_ERRNO: (u32) failed - errno of the refusal.
+ * @SPEK_A_CLAIM_FAILURE: (string, at most 255 bytes) failed - what was wrong and what is
+ *   allowed.
+ * @SPEK_A_CLAIM_FAILURE_INDEX: (u32) failed - number of the device that was refused.
+ * @__SPEK_A_CLAIM_MAX: private
+ * @SPEK_A_CLAIM_MAX: highest id
+ */
+enum spek_a_claim {
+	SPEK_A_CLAIM_ID = 1,
+	SPEK_A_CLAIM_STATE,
+	SPEK_A_CLAIM_WRITE,
+	SPEK_A_CLAIM_TARGET,
+	SPEK_A_CLAIM_RUNS,
+	SPEK_A_CLAIM_FAILURE_ERRNO,
+	SPEK_A_CLAIM_FAILURE,
+	SPEK_A_CLAIM_FAILURE_INDEX,
+
+	__SPEK_A_CLAIM_MAX,
+	SPEK_A_CLAIM_MAX = (__SPEK_A_CLAIM_MAX - 1)
+};
+
+/**
  * enum spek_cmd - commands
  * @SPEK_CMD_RUN_NEW: Check a configuration and create a run, OPENING, which claims its
  *   targets and becomes READY or FAILED. Required are name, seed, max-outstanding,
@@ -1026,6 +1058,13 @@ enum spek_a_op {
  *   All records are checked before any is accepted.
  * @SPEK_CMD_TRACE_END: All records were fed; count is their number, and is refused if it
  *   differs from the number that the kernel has accepted.
+ * @SPEK_CMD_CLAIM_NEW: Make a claim, OPENING, which opens its devices and becomes READY
+ *   or FAILED. A device with a diskseq is refused if its disk has another one. The claim
+ *   belongs to the socket, and goes with it.
+ * @SPEK_CMD_CLAIM_GET: State and devices of one claim (do) or of all (dump).
+ * @SPEK_CMD_CLAIM_DEL: Close the devices of a claim that no run uses (EBUSY); the answer
+ *   means accepted, claim-ntf with state gone means done.
+ * @SPEK_CMD_CLAIM_NTF: A claim changed its state; content of claim-get.
  * @__SPEK_CMD_MAX: private
  * @SPEK_CMD_MAX: highest id
  */
@@ -1044,6 +1083,10 @@ enum spek_cmd {
 	SPEK_CMD_MAP_SET,
 	SPEK_CMD_TRACE_FEED,
 	SPEK_CMD_TRACE_END,
+	SPEK_CMD_CLAIM_NEW,
+	SPEK_CMD_CLAIM_GET,
+	SPEK_CMD_CLAIM_DEL,
+	SPEK_CMD_CLAIM_NTF,
 
 	__SPEK_CMD_MAX,
 	SPEK_CMD_MAX = (__SPEK_CMD_MAX - 1)

@@ -96,6 +96,7 @@ enum spek_phase {
  * @SPEK_REFUSAL_STREAM: A stream.
  * @SPEK_REFUSAL_ASU: An address range.
  * @SPEK_REFUSAL_ARRIVAL: An arrival process.
+ * @SPEK_REFUSAL_CLAIM: The claim that the run is to use.
  */
 enum spek_refusal_kind {
 	SPEK_REFUSAL_RUN,
@@ -104,6 +105,7 @@ enum spek_refusal_kind {
 	SPEK_REFUSAL_STREAM,
 	SPEK_REFUSAL_ASU,
 	SPEK_REFUSAL_ARRIVAL,
+	SPEK_REFUSAL_CLAIM,
 };
 
 /**
@@ -356,6 +358,24 @@ enum spek_nl_metric {
 	SPEK_METRIC_SLIP,
 	SPEK_METRIC_RESPONSE_AGE,
 	SPEK_METRIC_SERVICE_AGE,
+};
+
+/**
+ * enum spek_claim_state - State of a claim.
+ * @SPEK_CLAIM_STATE_READY: The devices are open and claimed.
+ * @SPEK_CLAIM_STATE_OPENING: Devices are being opened and claimed.
+ * @SPEK_CLAIM_STATE_FAILED: A device could not be opened; the failure attributes say why.
+ *   None is claimed.
+ * @SPEK_CLAIM_STATE_CLOSING: Being deleted; the devices are not free yet. Runs that use
+ *   it are ending.
+ * @SPEK_CLAIM_STATE_GONE: Deleted, devices free; seen in claim-ntf only.
+ */
+enum spek_claim_state {
+	SPEK_CLAIM_STATE_READY,
+	SPEK_CLAIM_STATE_OPENING,
+	SPEK_CLAIM_STATE_FAILED,
+	SPEK_CLAIM_STATE_CLOSING,
+	SPEK_CLAIM_STATE_GONE,
 };
 
 #endif /* _UAPI_SPEK_ENUMS_H */

@@ -59,6 +59,10 @@ class Cmd(IntEnum):
     MAP_SET = 12
     TRACE_FEED = 13
     TRACE_END = 14
+    CLAIM_NEW = 15
+    CLAIM_GET = 16
+    CLAIM_DEL = 17
+    CLAIM_NTF = 18
 
 
 class RunState(IntEnum):
@@ -92,6 +96,7 @@ class ConfigPart(IntEnum):
     STREAM = 3
     ASU = 4
     ARRIVAL = 5
+    CLAIM = 6
 
 
 class Reason(IntEnum):
@@ -230,6 +235,16 @@ class Metric(IntEnum):
     SLIP = 2
     RESPONSE_AGE = 3
     SERVICE_AGE = 4
+
+
+class ClaimState(IntEnum):
+    """State of a claim."""
+
+    READY = 0
+    OPENING = 1
+    FAILED = 2
+    CLOSING = 3
+    GONE = 4
 
 
 class WorkerNla(nla):
@@ -734,6 +749,7 @@ class RunMsg(genlmsg):
         (56, "SPEK_A_RUN_FAILURE_INDEX", "uint32", 0),
         (57, "SPEK_A_RUN_TRACE_RECORDS", "uint32", 0),
         (58, "SPEK_A_RUN_REPLAY", "nest_replay", NLA_F_NESTED),
+        (59, "SPEK_A_RUN_CLAIM", "uint32", 0),
     )
     keys: ClassVar[dict[str, str]] = {
         "id": "SPEK_A_RUN_ID",
@@ -793,6 +809,7 @@ class RunMsg(genlmsg):
         "failure_index": "SPEK_A_RUN_FAILURE_INDEX",
         "trace_records": "SPEK_A_RUN_TRACE_RECORDS",
         "replay": "SPEK_A_RUN_REPLAY",
+        "claim": "SPEK_A_RUN_CLAIM",
     }
     multi: ClassVar[dict[str, str]] = {
         "worker": "workers",
@@ -1034,6 +1051,39 @@ class OpMsg(genlmsg):
     enums: ClassVar[dict[str, Any]] = {}
 
 
+class ClaimMsg(genlmsg):
+    """Attributes of the set claim, as a message."""
+
+    nest_target = TargetNla
+    prefix = "SPEK_A_CLAIM_"
+    nla_map = (
+        (1, "SPEK_A_CLAIM_ID", "uint32", 0),
+        (2, "SPEK_A_CLAIM_STATE", "uint32", 0),
+        (3, "SPEK_A_CLAIM_WRITE", "uint32", 0),
+        (4, "SPEK_A_CLAIM_TARGET", "nest_target", NLA_F_NESTED),
+        (5, "SPEK_A_CLAIM_RUNS", "uint32", 0),
+        (6, "SPEK_A_CLAIM_FAILURE_ERRNO", "uint32", 0),
+        (7, "SPEK_A_CLAIM_FAILURE", "asciiz", 0),
+        (8, "SPEK_A_CLAIM_FAILURE_INDEX", "uint32", 0),
+    )
+    keys: ClassVar[dict[str, str]] = {
+        "id": "SPEK_A_CLAIM_ID",
+        "state": "SPEK_A_CLAIM_STATE",
+        "write": "SPEK_A_CLAIM_WRITE",
+        "target": "SPEK_A_CLAIM_TARGET",
+        "runs": "SPEK_A_CLAIM_RUNS",
+        "failure_errno": "SPEK_A_CLAIM_FAILURE_ERRNO",
+        "failure": "SPEK_A_CLAIM_FAILURE",
+        "failure_index": "SPEK_A_CLAIM_FAILURE_INDEX",
+    }
+    multi: ClassVar[dict[str, str]] = {
+        "target": "targets",
+    }
+    enums: ClassVar[dict[str, Any]] = {
+        "state": records.ClaimState,
+    }
+
+
 MESSAGES: dict[int, Any] = {
     Cmd.RUN_NEW: RunMsg,
     Cmd.RUN_GET: RunMsg,
@@ -1049,4 +1099,8 @@ MESSAGES: dict[int, Any] = {
     Cmd.MAP_SET: MapMsg,
     Cmd.TRACE_FEED: TraceMsg,
     Cmd.TRACE_END: TraceMsg,
+    Cmd.CLAIM_NEW: ClaimMsg,
+    Cmd.CLAIM_GET: ClaimMsg,
+    Cmd.CLAIM_DEL: ClaimMsg,
+    Cmd.CLAIM_NTF: ClaimMsg,
 }

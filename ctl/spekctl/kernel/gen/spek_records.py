@@ -44,6 +44,7 @@ class ConfigPart(Coded):
     STREAM = "stream"
     ASU = "asu"
     ARRIVAL = "arrival"
+    CLAIM = "claim"
 
 
 class Reason(Coded):
@@ -173,6 +174,16 @@ class Metric(Coded):
     SLIP = "slip"
     RESPONSE_AGE = "response-age"
     SERVICE_AGE = "service-age"
+
+
+class ClaimState(Coded):
+    """State of a claim."""
+
+    READY = "ready"
+    OPENING = "opening"
+    FAILED = "failed"
+    CLOSING = "closing"
+    GONE = "gone"
 
 
 # One I/O in the log of a run, in the machine's byte order.
@@ -409,6 +420,7 @@ class RunInfo:
     failure_index: int = 0
     trace_records: int = 0
     replay: ReplayInfo | None = None
+    claim: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -532,3 +544,17 @@ class OpInfo:
     worker: int = 0
     first: int = 0
     ops: Binary = b""
+
+
+@dataclass(frozen=True, slots=True)
+class ClaimInfo:
+    """Claim on devices for several runs."""
+
+    id: int = 0
+    state: ClaimState = ClaimState.READY
+    write: int = 0
+    targets: tuple[TargetInfo, ...] = ()
+    runs: int = 0
+    failure_errno: int = 0
+    failure: str = ""
+    failure_index: int = 0

@@ -1,0 +1,249 @@
+# SPDX-License-Identifier: GPL-2.0
+"""Claims: devices that stay with a controller between its runs."""
+
+from __future__ import annotations
+
+import errno
+import os
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from lib.guest.disks import make_null, remove_null
+from lib.guest.modules import is_loaded, references, unload_soon
+from lib.guest.netlink import (
+    asu,
+    config,
+    delete,
+    finished,
+    is_free,
+    is_gone,
+    make,
+    refused,
+    state,
+    stream,
+    target,
+)
+from lib.guest.netlink_raw import Refusal, Socket
+from lib.waiting import comes_true, eventually
+
+from spekctl.kernel.gen import spek
+from spekctl.kernel.gen.spek import ClaimState, Cmd, Reason, RunState
+
+pytestmark = [pytest.mark.any_kernel, pytest.mark.debug_kernel]
+
+BUSY = "The device, one of its partitions or the disk it is on is in use: it must be free."
+
+
+def get(nl: Socket, claim: int) -> dict[str, Any]:
+    return nl.ask(Cmd.CLAIM_GET, id=claim).values[0]
+
+
+def claim_of(nl: Socket, *nodes: str, write: int = 1) -> int:
+    """A READY claim."""
+    claim = int(nl.ask(Cmd.CLAIM_NEW, write=write, target=list(map(target, nodes))).values[0]["id"])
+    assert comes_true(lambda: get(nl, claim)["state"] == ClaimState.READY), get(nl, claim)
+    return claim
+
+
+def is_released(nl: Socket, claim: int) -> bool:
+    try:
+        get(nl, claim)
+    except Refusal as no:
+        assert no.errno == errno.ENOENT
+        return True
+    return False
+
+
+def release(nl: Socket, claim: int) -> None:
+    nl.ask(Cmd.CLAIM_DEL, id=claim)
+    assert comes_true(lambda: is_released(nl, claim))
+
+
+def run_under(nl: Socket, claim: int, node: str, **changes: Any) -> int:
+    return make(nl, config(node, claim=claim, **changes))
+
+
+def stopped(nl: Socket, run: int) -> None:
+    nl.ask(Cmd.RUN_STOP, id=run)
+    assert comes_true(lambda: state(nl, run) == RunState.DONE)
+
+
+def test_devices_stay_claimed_between_two_runs(nl: Socket, disks: list[str]) -> None:
+    claim = claim_of(nl, *disks)
+    for _ in range(2):
+        run = run_under(nl, claim, disks[0], count=100, time_ns=None)
+        assert nl.ask(Cmd.RUN_GET, id=run).values[0]["claim"] == claim
+        finished(nl, run)
+        assert get(nl, claim)["runs"] == 0
+        assert not is_free(disks[0])
+        no = refused(lambda: make(nl, config(disks[0])))
+        assert (no.errno, no.text) == (errno.EBUSY, BUSY)
+        delete(nl, run)
+        assert not is_free(disks[0])
+    info = get(nl, claim)
+    assert [one["name"] for one in info["target"]] == [Path(node).name for node in disks]
+    assert (info["write"], all(one["diskseq"] for one in info["target"])) == (1, True)
+    release(nl, claim)
+    assert all(map(is_free, disks))
+
+
+def test_a_claim_is_for_its_socket_its_devices_and_what_it_was_made_for(
+    nl: Socket, disks: list[str]
+) -> None:
+    claim = claim_of(nl, disks[0], write=0)
+    with Socket(spek) as stranger:
+        no = refused(lambda: run_under(stranger, claim, disks[0]))
+        assert (no.errno, no.attr) == (errno.EPERM, "claim")
+        assert no.text == "The claim belongs to another socket, whose runs alone may use it."
+    no = refused(lambda: run_under(nl, claim, disks[0], write=1))
+    assert (no.errno, no.text) == (
+        errno.EPERM,
+        "The run may write, and its claim is for reading only.",
+    )
+    no = refused(lambda: run_under(nl, claim, disks[1]))
+    assert (no.errno, no.attr) == (errno.EINVAL, "target[0]")
+    assert no.text == "The device is not among those of the claim."
+    no = refused(lambda: run_under(nl, claim, disks[0], detached=1))
+    assert (no.errno, no.attr) == (errno.EINVAL, "detached")
+    no = refused(lambda: run_under(nl, claim + 1000, disks[0]))
+    assert (no.errno, no.attr) == (errno.ENOENT, "claim")
+    assert get(nl, claim)["runs"] == 0
+    delete(nl, run_under(nl, claim, disks[0]))
+    release(nl, claim)
+
+
+def test_a_device_has_one_run_at_a_time(nl: Socket, disks: list[str]) -> None:
+    claim = claim_of(nl, *disks)
+    run = run_under(nl, claim, disks[0])
+    no = refused(
+        lambda: make(
+            nl,
+            config(
+                disks[1],
+                claim=claim,
+                target=[target(disks[1]), target(disks[0])],
+                asu=[asu()],
+                stream=[stream()],
+            ),
+        )
+    )
+    assert (no.errno, no.attr) == (errno.EBUSY, "target[1]")
+    assert no.text == "Another run under this claim uses the device: one at a time may."
+    second = run_under(nl, claim, disks[1])
+    nl.ask(Cmd.RUN_START, id=run)
+    nl.ask(Cmd.RUN_START, id=second)
+    assert get(nl, claim)["runs"] == 2
+    no = refused(lambda: nl.ask(Cmd.CLAIM_DEL, id=claim))
+    assert no.text == "A run uses the claim: delete it, or wait until it is DONE."
+    stopped(nl, run)
+    third = run_under(nl, claim, disks[0])
+    for number in (third, second):
+        stopped(nl, number)
+    for number in (run, second, third):
+        delete(nl, number)
+    release(nl, claim)
+
+
+def test_a_run_that_fails_under_a_claim_gives_it_back(nl: Socket, disks: list[str]) -> None:
+    claim = claim_of(nl, disks[0])
+    no = refused(lambda: run_under(nl, claim, disks[0], asu=[asu(bytes=1 << 40)]))
+    assert no.attr == "asu[0]"
+    wrong = {**target(disks[0]), "diskseq": get(nl, claim)["target"][0]["diskseq"] + 1}
+    no = refused(lambda: run_under(nl, claim, disks[0], target=[wrong]))
+    assert no.text == "The disk was replaced after it was checked: check it again."
+    assert get(nl, claim)["runs"] == 0
+    delete(nl, run_under(nl, claim, disks[0]))
+    release(nl, claim)
+
+
+def test_what_can_not_be_claimed_is_said_and_nothing_is_kept(nl: Socket, disks: list[str]) -> None:
+    def failed(*targets: dict[str, int]) -> tuple[int, str, int]:
+        claim = int(nl.ask(Cmd.CLAIM_NEW, target=list(targets)).values[0]["id"])
+        assert comes_true(lambda: get(nl, claim)["state"] == ClaimState.FAILED)
+        info = get(nl, claim)
+        no = refused(lambda: run_under(nl, claim, disks[0]))
+        assert no.text == "Only a claim that is READY can be used."
+        release(nl, claim)
+        assert is_free(disks[0])
+        return info["failure_errno"], info["failure"], info["failure_index"]
+
+    held = os.open(disks[1], os.O_RDONLY | os.O_EXCL | os.O_CLOEXEC)
+    try:
+        assert failed(target(disks[0]), target(disks[1])) == (errno.EBUSY, BUSY, 1)
+    finally:
+        os.close(held)
+    code, text, index = failed({**target(disks[0]), "diskseq": 2**40})
+    assert (code, index) == (errno.ENODEV, 0)
+    assert text == "The disk was replaced after it was checked: check it again."
+    no = refused(lambda: nl.ask(Cmd.CLAIM_NEW, target=[target(disks[0])] * 2))
+    assert (no.errno, no.attr) == (errno.EINVAL, "target[1]")
+    no = refused(lambda: nl.ask(Cmd.CLAIM_NEW, write=1))
+    assert no.text == "A claim needs at least one device."
+    assert nl.dump(Cmd.CLAIM_GET).values == []
+
+
+@pytest.mark.parametrize("runs", [False, True], ids=["idle", "with a run"])
+def test_the_end_of_the_owner_releases_the_devices(
+    nl: Socket, disks: list[str], runs: bool
+) -> None:
+    owner = Socket(spek)
+    claim = claim_of(owner, *disks)
+    run = run_under(owner, claim, disks[0])
+    if runs:
+        owner.ask(Cmd.RUN_START, id=run)
+    else:
+        delete(owner, run)
+    owner.close()
+    assert comes_true(lambda: is_gone(nl, run) and is_released(nl, claim))
+    assert all(map(is_free, disks))
+
+
+@pytest.fixture
+def null(spek_module: Path) -> Iterator[tuple[str, Callable[[], None]]]:
+    """A disk, and what takes it away."""
+    node, item = make_null(size_mb=64)
+    yield node, lambda: remove_null(item)
+    if item.exists():
+        remove_null(item)
+
+
+def test_a_device_that_is_removed_while_claimed_and_idle(
+    nl: Socket, null: tuple[str, Callable[[], None]]
+) -> None:
+    node, remove = null
+    claim = claim_of(nl, node)
+    values = config(node, claim=claim)
+    run = make(nl, values)
+    stopped(nl, run)
+    remove()
+    no = refused(lambda: make(nl, values))
+    assert no.errno == errno.ENODEV
+    assert no.text == "The device was removed while it was claimed."
+    delete(nl, run)
+    release(nl, claim)
+
+
+def test_a_device_that_is_removed_while_a_run_uses_it(
+    nl: Socket, null: tuple[str, Callable[[], None]]
+) -> None:
+    node, remove = null
+    claim = claim_of(nl, node)
+    run = run_under(nl, claim, node)
+    nl.ask(Cmd.RUN_START, id=run)
+    assert comes_true(lambda: state(nl, run) == RunState.RUNNING)
+    remove()
+    assert comes_true(lambda: state(nl, run) == RunState.DONE)
+    assert nl.ask(Cmd.RUN_GET, id=run).values[0]["reason"] == Reason.DEVICE_GONE
+    delete(nl, run)
+    release(nl, claim)
+
+
+def test_the_module_unloads_after_all(spek_module: Path, disks: list[str]) -> None:
+    with Socket(spek) as owner:
+        claim_of(owner, *disks)
+        assert references("spek") == 1
+    eventually(lambda: references("spek") == 0, "the module is held")
+    unload_soon("spek")
+    assert not is_loaded("spek")
