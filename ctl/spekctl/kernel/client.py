@@ -1,21 +1,22 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Client of spek.ko: records in, records out; a refusal is a SpekError.
 
-A Client is one socket, which owns the runs that it creates unless they are detached. When it is
-closed or this process dies, the kernel stops these runs and releases their devices.
+A Client is one socket, which owns its claims, and the runs that it creates unless they are
+detached. When it is closed or this process dies, the kernel stops these runs and releases the
+devices.
 """
 
 from __future__ import annotations
 
 import contextlib
 import struct
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from enum import IntEnum
 from typing import Any, Protocol, TypeVar
 
 import msgspec
 
-from spekctl.contract.requests import run_attributes
+from spekctl.contract.requests import ClaimRequest, run_attributes
 from spekctl.errors import NotFoundError, SpekError
 from spekctl.kernel.gen.spek_records import (
     CellInfo,
@@ -26,6 +27,8 @@ from spekctl.kernel.gen.spek_records import (
 )
 from spekctl.kernel.link import Connection, Link, _refusal, not_loaded
 from spekctl.kernel.records import (
+    ClaimInfo,
+    ClaimState,
     ConfigPart,
     Direction,
     Histogram,
@@ -40,7 +43,7 @@ from spekctl.kernel.records import (
     RunState,
     StatsCell,
 )
-from spekctl.workload.config import RunConfig
+from spekctl.workload.config import DeviceNumber, RunConfig
 
 T = TypeVar("T")
 
@@ -59,12 +62,19 @@ def endless() -> None:
 class Kernel(Protocol):
     """The kernel as the rest of spekctl sees it; unit tests provide their own."""
 
-    def run_new(self, config: RunConfig, patience: Patience = endless) -> int: ...
+    def run_new(
+        self, config: RunConfig, patience: Patience = endless, claim: int | None = None
+    ) -> int: ...
     def run_get(self, run: int) -> RunInfo: ...
     def runs(self) -> list[RunInfo]: ...
     def run_start(self, run: int, start_ns: int = 0) -> None: ...
     def run_stop(self, run: int) -> None: ...
     def run_delete(self, run: int, patience: Patience = endless) -> None: ...
+    def claim_new(
+        self, targets: Sequence[DeviceNumber], write: bool, patience: Patience = endless
+    ) -> int: ...
+    def claim_del(self, claim: int, patience: Patience = endless) -> None: ...
+    def claims(self) -> list[ClaimInfo]: ...
     def stats(self, run: int) -> list[StatsCell]: ...
     def intervals(self, run: int, since: int) -> list[IntervalRow]: ...
     def mismatches(self, run: int) -> list[MismatchInfo]: ...
@@ -99,14 +109,20 @@ class Client(Connection):
             self._listener.close()
         self._link.close()
 
-    def run_new(self, config: RunConfig, patience: Patience = endless) -> int:
+    def run_new(
+        self, config: RunConfig, patience: Patience = endless, claim: int | None = None
+    ) -> int:
         """Check a configuration and claim its devices; return the number of the READY run.
 
         Opening a device may take arbitrarily long. An exception from @patience ends the wait; the
-        run is deleted as soon as the open returns.
+        run is deleted as soon as the open returns. @claim: one of this connection that has the
+        devices; the run borrows them.
         """
         self._listen()
-        answer = self._link.ask(self._spek.Cmd.RUN_NEW, **_run_attributes(config))
+        values = _run_attributes(config)
+        if claim is not None:
+            values["claim"] = claim
+        answer = self._link.ask(self._spek.Cmd.RUN_NEW, **values)
         run = int(answer["id"])
         try:
             while (info := self.run_get(run)).state is RunState.OPENING:
@@ -154,6 +170,51 @@ class Client(Connection):
             while self.run_get(run):
                 patience()
                 self.wait(OPEN_POLL_S)
+
+    def claim_new(
+        self, targets: Sequence[DeviceNumber], write: bool, patience: Patience = endless
+    ) -> int:
+        """Claim devices for several runs of this connection; return the number of the READY claim.
+
+        @write: runs under the claim may write. Waits as run_new() does.
+        """
+        self._listen()
+        request = ClaimRequest(targets=list(targets), write=int(write))
+        answer = self._link.ask(self._spek.Cmd.CLAIM_NEW, **request.attributes())
+        claim = int(answer["id"])
+        try:
+            while (info := self._claim_get(claim)).state is ClaimState.OPENING:
+                patience()
+                self.wait(OPEN_POLL_S)
+        except BaseException:
+            with contextlib.suppress(SpekError):
+                self._link.tell(self._spek.Cmd.CLAIM_DEL, id=claim)
+            raise
+        if info.state is not ClaimState.FAILED:
+            return claim
+        self.claim_del(claim)
+        error = _refusal(info.failure_errno, info.failure, "claim-new")
+        error.blamed = ("target", info.failure_index)
+        raise error
+
+    def claim_del(self, claim: int, patience: Patience = endless) -> None:
+        """Delete a claim that no run uses, and wait until its devices are free.
+
+        An exception from @patience ends the wait, not the deletion.
+        """
+        self._listen()
+        self._link.tell(self._spek.Cmd.CLAIM_DEL, id=claim)
+        with contextlib.suppress(NotFoundError):
+            while self._claim_get(claim):
+                patience()
+                self.wait(OPEN_POLL_S)
+
+    def claims(self) -> list[ClaimInfo]:
+        """All claims that the kernel knows."""
+        return self._all(self._spek.Cmd.CLAIM_GET, ClaimInfo)
+
+    def _claim_get(self, claim: int) -> ClaimInfo:
+        return msgspec.convert(self._link.ask(self._spek.Cmd.CLAIM_GET, id=claim), ClaimInfo)
 
     def stats(self, run: int) -> list[StatsCell]:
         """Counters of all phases, histograms of the measure phase and the drain."""
@@ -212,7 +273,7 @@ class Client(Connection):
             )
 
     def wait(self, timeout_s: float) -> None:
-        """Wait until a run changes its state, at most @timeout_s."""
+        """Wait until a run or a claim changes its state, at most @timeout_s."""
         self._listen()
         assert self._listener is not None
         self._listener.wait(timeout_s)

@@ -15,6 +15,8 @@ from msgspec import Meta
 from spekctl.kernel.gen.spek_prober_records import FeedState, ProbeState
 from spekctl.kernel.gen.spek_records import (
     Backend,
+    ClaimInfo,
+    ClaimState,
     ConfigPart,
     Data,
     Direction,
@@ -38,6 +40,8 @@ from spekctl.workload.config import Resolved
 __all__ = [
     "Backend",
     "Cells",
+    "ClaimInfo",
+    "ClaimState",
     "ConfigPart",
     "Data",
     "Direction",

@@ -55,7 +55,9 @@ class Settling(QueueKernel):
     rounds: int = 0
     feed: Feed = field(default_factory=Feed)
 
-    def run_new(self, config: RunConfig, patience: Patience = endless) -> int:
+    def run_new(
+        self, config: RunConfig, patience: Patience = endless, claim: int | None = None
+    ) -> int:
         stream = config.streams[0]
         if config.count or stream.pattern == "trace":
             self.rounds = 0
@@ -64,7 +66,7 @@ class Settling(QueueKernel):
         self.rounds += tracked
         # In closed loop half of the capacity is used.
         self.capacity = 2.0 * level
-        return super().run_new(config, patience)
+        return super().run_new(config, patience, claim)
 
     def intervals(self, run: int, since: int) -> list[IntervalRow]:
         rows = super().intervals(run, since)

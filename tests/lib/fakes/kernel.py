@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 import errno
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 
 from spekctl.documents.histogram import bucket_index
@@ -12,6 +12,7 @@ from spekctl.errors import SpekError, error_from_errno
 from spekctl.kernel.client import Patience, endless
 from spekctl.kernel.records import (
     Backend,
+    ClaimInfo,
     Direction,
     Histogram,
     IntervalCell,
@@ -28,7 +29,7 @@ from spekctl.kernel.records import (
     TargetInfo,
     WorkerInfo,
 )
-from spekctl.workload.config import RunConfig
+from spekctl.workload.config import DeviceNumber, RunConfig
 
 SECOND = 10**9
 START_NS = 1000 * SECOND
@@ -72,6 +73,8 @@ class FakeKernel:
     wrong: list[MismatchInfo] = field(default_factory=list)
     written: list[MapInfo] = field(default_factory=list)
     replay: ReplayInfo | None = None
+    claimed: dict[int, ClaimInfo] = field(default_factory=dict)
+    claim: int | None = None  # of the latest run
     closed: bool = False
     deleted: bool = False
 
@@ -80,11 +83,50 @@ class FakeKernel:
         if name in self.refuse:
             raise self.refuse[name]
 
-    def run_new(self, config: RunConfig, patience: Patience = endless) -> int:
+    def run_new(
+        self, config: RunConfig, patience: Patience = endless, claim: int | None = None
+    ) -> int:
         self._called("run-new")
+        if claim is not None:
+            self._check_claim(config, claim)
+        self.claim = claim
         self.config = config
         self.deleted = False
         return 7
+
+    def _check_claim(self, config: RunConfig, claim: int) -> None:
+        """As the module refuses a run that its claim does not cover."""
+        info = self.claimed.get(claim)
+        if info is None:
+            raise error_from_errno(errno.ENOENT, "There is no claim with this number.", "run-new")
+        if config.write and not info.write:
+            text = "The run may write, and its claim is for reading only."
+            raise error_from_errno(errno.EPERM, text, "run-new")
+        devices = {(one.major, one.minor) for one in info.targets}
+        if any((one.major, one.minor) not in devices for one in config.targets):
+            text = "The device is not among those of the claim."
+            raise error_from_errno(errno.EINVAL, text, "run-new")
+
+    def claim_new(
+        self, targets: Sequence[DeviceNumber], write: bool, patience: Patience = endless
+    ) -> int:
+        self._called("claim-new")
+        claim = 1 + self.calls.count("claim-new")
+        devices = tuple(
+            TargetInfo(major=one.major, minor=one.minor, diskseq=one.diskseq) for one in targets
+        )
+        self.claimed[claim] = ClaimInfo(id=claim, write=int(write), targets=devices)
+        return claim
+
+    def claim_del(self, claim: int, patience: Patience = endless) -> None:
+        self._called("claim-del")
+        if claim not in self.claimed:
+            raise error_from_errno(errno.ENOENT, "There is no claim with this number.", "claim-del")
+        del self.claimed[claim]
+
+    def claims(self) -> list[ClaimInfo]:
+        self._called("claims")
+        return list(self.claimed.values())
 
     def run_get(self, run: int) -> RunInfo:
         self._called("run-get")
@@ -186,6 +228,7 @@ class FakeKernel:
             first_error="read of 4096 bytes at 0 on nullb0: EIO" if self.errors else "",
             module_version="0.1.0-test",
             trace_records=config.trace_records,
+            claim=self.claim or 0,
             replay=self.replay,
             workers=tuple(
                 WorkerInfo(cpu=cpu, pid=100 + cpu, cpu_ns=self.seconds * SECOND // 2, voluntary=9)

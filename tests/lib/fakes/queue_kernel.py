@@ -73,11 +73,13 @@ class QueueKernel(FakeKernel):
     # The first stream is up by this much in every other second.
     wobble: float = 0.0
 
-    def run_new(self, config: RunConfig, patience: Patience = endless) -> int:
+    def run_new(
+        self, config: RunConfig, patience: Patience = endless, claim: int | None = None
+    ) -> int:
         self.state, self.reason, self.seconds = RunState.READY, Reason.NONE, 0
         self.errors, self.end_reason = 0, Reason.COMPLETED
         self.before_run(config)
-        run = super().run_new(config)
+        run = super().run_new(config, patience, claim)
         self.runs_seen.append(config)
         return run
 

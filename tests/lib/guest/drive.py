@@ -166,10 +166,12 @@ class Controller(Client):
         """A moment: what was heard is for wait_done()."""
         time.sleep(min(timeout_s, WAIT_STEP_S))
 
-    def run_new(self, config: RunConfig, patience: Patience = endless) -> int:
+    def run_new(
+        self, config: RunConfig, patience: Patience = endless, claim: int | None = None
+    ) -> int:
         """A READY run. What becomes FAILED is refused like what run-new itself refuses."""
         try:
-            return super().run_new(config, patience)
+            return super().run_new(config, patience, claim)
         except SpekError as error:
             part, index = error.blamed or ("", 0)
             attr = f"{part}[{index}]" if part else ""

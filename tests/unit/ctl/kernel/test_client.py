@@ -5,11 +5,13 @@ from __future__ import annotations
 
 import errno
 import struct
+from enum import IntEnum
 from typing import Any
 
 import pytest
 from lib.fakes.link import FakeLink, read_back
 
+from spekctl.errors import SpekError
 from spekctl.kernel import client, records
 from spekctl.kernel.gen import spek
 from spekctl.workload import file
@@ -169,3 +171,75 @@ def test_what_follows_from_a_request_is_heard(name: str, monkeypatch: pytest.Mon
     getattr(made, name)(1)
     made.wait(1.0)
     assert done == ["listen", "tell", "wait"]
+
+
+class OneByOne(FakeLink):
+    """Each request has an answer of its own."""
+
+    def ask(self, command: IntEnum, **values: Any) -> dict[str, Any]:
+        answer = read_back(spek, command, self.answers.pop(0))
+        self.asked.append((command.name, values))
+        return answer
+
+
+def claiming(*answers: dict[str, Any]) -> tuple[client.Client, OneByOne]:
+    link = OneByOne(*answers)
+    asked = client_of()
+    asked._link = link  # type: ignore[assignment]
+    asked._listener = SilentListener()  # type: ignore[assignment]
+    return asked, link
+
+
+class SilentListener:
+    def wait(self, timeout_s: float) -> None:
+        assert timeout_s < 1
+
+
+OPENING, FAILED, READY = (
+    {"id": 4, "state": int(one)}
+    for one in (spek.ClaimState.OPENING, spek.ClaimState.FAILED, spek.ClaimState.READY)
+)
+
+
+def test_a_claim_is_waited_for_and_named_by_runs() -> None:
+    asked, link = claiming({"id": 4}, OPENING, READY, {"id": 9}, {"id": 9, "state": 0})
+    waits: list[None] = []
+    config = resolve(file.load("random-read-4k"), Options(available_cpus=(0,)), [DISK])
+    assert asked.claim_new(config.targets, True, lambda: waits.append(None)) == 4
+    assert len(waits) == 1
+    targets = [{"major": 8, "minor": 16, "diskseq": 5}]
+    assert link.asked[0] == ("CLAIM_NEW", {"write": 1, "target": targets})
+    assert asked.run_new(config, claim=4) == 9
+    name, values = next(one for one in link.asked if one[0] == "RUN_NEW")
+    assert read_back(spek, spek.Cmd[name], values)["claim"] == 4
+
+
+def test_a_claim_that_failed_is_deleted_and_its_device_named(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    failed = {**FAILED, "failure_errno": errno.EBUSY, "failure": "In use.", "failure_index": 1}
+    asked, _ = claiming({"id": 4}, failed)
+    gone: list[int] = []
+    monkeypatch.setattr(asked, "claim_del", gone.append)
+    with pytest.raises(SpekError, match=r"In use\.") as caught:
+        asked.claim_new([], False)
+    assert (caught.value.errno, caught.value.blamed) == (errno.EBUSY, ("target", 1))
+    assert gone == [4]
+
+
+def test_a_claim_that_is_not_waited_for_is_deleted() -> None:
+    asked, link = claiming({"id": 4}, OPENING)
+
+    def stop() -> None:
+        raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        asked.claim_new([], False, stop)
+    assert link.asked[-1] == ("CLAIM_DEL", {"id": 4})
+
+
+def test_claims_are_records() -> None:
+    (claim,) = client_of(
+        {"id": 4, "state": 0, "write": 1, "runs": 1, "target": [{"major": 8, "minor": 0}]}
+    ).claims()
+    assert (claim.state, claim.runs, claim.targets[0].major) == (records.ClaimState.READY, 1, 8)

@@ -56,8 +56,8 @@ class LoggingKernel(FakeKernel):
     def worker0(self) -> Path:
         return self.mount / self.log_dir / "worker0"
 
-    def run_new(self, config: Any, patience: Any = None) -> int:
-        run = super().run_new(config)
+    def run_new(self, config: Any, patience: Any = None, claim: int | None = None) -> int:
+        run = super().run_new(config, claim=claim)
         if config.log_records:
             self.worker0.parent.mkdir(parents=True, exist_ok=True)
             self.worker0.write_bytes(b"")

@@ -28,7 +28,9 @@ class RefusingKernel(FakeKernel):
         self.error = SpekError(text, errno=errno.ERANGE)
         self.error.blamed = blamed
 
-    def run_new(self, config: RunConfig, patience: Patience = endless) -> int:
+    def run_new(
+        self, config: RunConfig, patience: Patience = endless, claim: int | None = None
+    ) -> int:
         raise self.error
 
 
