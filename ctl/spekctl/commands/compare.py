@@ -85,7 +85,8 @@ class _Probability(Parsed):
     metavar="METRIC",
     shell_complete=verdict.complete_metric,
     help="The figure that decides, fixed before looking at any; `spekctl gate --metrics` lists "
-    "them.  [default: iops; of guests that count instructions: cpu_per_io]",
+    "them.  [default: iops, or response.mean where a rate, a think time or a trace sets the IOPS; "
+    "of guests that count instructions: cpu_per_io]",
 )
 @click.option(
     "--also",
@@ -180,7 +181,7 @@ def judge(
     method = compare.method_of(runs)
     if method is Method.COUNTS and alpha is not None:
         raise UsageError("--alpha is for times: instruction counts are compared by a bound")
-    chosen = primary or compare.PRIMARY[method]
+    chosen = primary or compare.primary_of(runs)
     if chosen in others:
         raise UsageError(f"the metric {chosen} is the primary one already")
     rules = compare.Rules(

@@ -26,7 +26,7 @@ import msgspec
 
 from spekctl.documents.verdict import Change, Comparison, Difference, Figure, Method
 from spekctl.errors import RefusedError, UsageError
-from spekctl.gate import functions, judged, likeness, ranks
+from spekctl.gate import functions, judged, likeness, paced, ranks
 from spekctl.gate.judged import Run
 from spekctl.gate.metrics import Metric
 from spekctl.gate.values import format_share
@@ -86,6 +86,7 @@ def compare(
     figures = [figure(one, _values(one, a), _values(one, b), rules) for one in chosen]
     figures = [msgspec.structs.replace(one, unit=_unit(one.metric, chosen, a)) for one in figures]
     figures = _adjusted(figures, rules) if method is Method.RUNS else figures
+    figures = [_telling(one, [*a, *b]) for one in figures]
     first = figures[0]
     changed = functions.between(profiles, (a, b)) if profiles else None
     named = judged.described(a, "a-"), judged.described(b, "b-")
@@ -101,6 +102,26 @@ def compare(
         text=first.text,
         functions=changed,
     )
+
+
+def primary_of(runs: Sequence[Run]) -> str:
+    """The figure that decides where none is named: one that these loads do not fix themselves."""
+    method = method_of(runs)
+    if method is Method.RUNS and any(paced.is_paced(one.result) for one in runs):
+        return paced.TELLING
+    return PRIMARY[method]
+
+
+def _telling(figure: Figure, runs: Sequence[Run]) -> Figure:
+    """Figures that are the same because the load fixes them say nothing on the device."""
+    reasons = [paced.set_by_load(figure.metric, one.result) for one in runs]
+    if figure.verdict is not Change.SAME or not all(reasons):
+        return figure
+    text = (
+        f"undecided: {figure.metric} is set by {reasons[0]}, which every run kept, so that it is"
+        f" the same on any device that keeps up; compare {paced.TELLING}"
+    )
+    return msgspec.structs.replace(figure, verdict=Change.UNDECIDED, more_runs=None, text=text)
 
 
 def _unit(name: str, metrics: Sequence[Metric], runs: Sequence[Run]) -> str:

@@ -33,7 +33,7 @@ from spekctl.documents.verdict import (
     Unjudged,
 )
 from spekctl.errors import UsageError, at
-from spekctl.gate import judged, metrics
+from spekctl.gate import judged, metrics, paced
 from spekctl.gate.judged import Failure, Run
 from spekctl.gate.metrics import Metric
 from spekctl.gate.values import format_apart
@@ -180,6 +180,8 @@ def _check(index: int, run: Run, limit: Limit) -> Check:
             )
     value = metric.value(run.result)
     verdict, text = _text(limit, value, unit)
+    if value is not None and (reason := paced.set_by_load(metric.name, run.result)):
+        text += f"; it is set by {reason}, so that a faster device has no better one"
     return Check(
         run=index,
         metric=metric.name,

@@ -1,0 +1,73 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Figures that the load fixes, not the device.
+
+A rate below saturation, a think time or the times of a trace set how many I/Os complete in a
+second: those rates are the same on any device that keeps up. Response times are the device's own in
+every arrival law, and beyond saturation they grow.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from fractions import Fraction
+
+from spekctl.documents.result import Result
+from spekctl.units import format_rate
+from spekctl.workload.config import ResolvedArrival
+
+# A rate counts as kept from this share of it on: arrivals at random differ from run to run.
+KEPT = Fraction(98, 100)
+# The figure that tells devices apart under any load.
+TELLING = "response.mean"
+_RATES = ("iops", "bandwidth", "time_per_io")
+
+
+def is_paced(result: Result) -> bool:
+    """Whether anything but completions says when an I/O arrives."""
+    return any(_pace_of(one, result) for one in _used(result))
+
+
+def set_by_load(metric: str, result: Result) -> str:
+    """What fixes a figure of this result, as the subject of a sentence; empty if the device does.
+
+    A closed loop without pauses among the arrivals takes what the device has left.
+    """
+    name = metric.removeprefix("read.").removeprefix("write.")
+    if name not in _RATES:
+        return ""
+    paces = [_pace_of(one, result) for one in _used(result)]
+    if not paces or not all(paces):
+        return ""
+    rate = _most(result)
+    if rate is None:
+        return paces[0]
+    return paces[0] if result.totals.all.iops >= KEPT * rate else ""
+
+
+def _used(result: Result) -> Sequence[ResolvedArrival]:
+    used = {one.arrival for one in result.config.streams if one.weight}
+    return [one for number, one in enumerate(result.config.arrivals) if number in used]
+
+
+def _most(result: Result) -> float | None:
+    """I/Os per second that the arrivals allow, where all of them have a rate."""
+    total = result.config.arrival_rate
+    for one in _used(result):
+        if one.law == "trace" or (one.law == "closed" and not one.rate_milli):
+            return None
+        if one.law == "closed":
+            total += one.rate_milli / 1000
+    return total
+
+
+def _pace_of(arrival: ResolvedArrival, result: Result) -> str:
+    if arrival.law == "trace":
+        replay = result.replay
+        if replay is not None and replay.pace == "closed" and not replay.think:
+            return ""
+        return "the times of the trace"
+    if arrival.law != "closed":
+        return f"the offered rate of {format_rate(result.config.arrival_rate)}"
+    if arrival.rate_milli:
+        return f"the limit of {format_rate(arrival.rate_milli / 1000)}"
+    return "the think time" if arrival.think_ns else ""

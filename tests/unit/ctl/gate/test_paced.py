@@ -1,0 +1,93 @@
+# SPDX-License-Identifier: GPL-2.0
+"""A figure that the load fixes is no verdict on a device; each arrival law has one that is."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+from lib.ctl.command_line import Spekctl
+from lib.ctl.verdicts import IOPS_900, A, changed, measured, put, sides
+from msgspec.structs import replace
+
+from spekctl.documents.result import Result
+from spekctl.errors import ExitCode
+from spekctl.gate import paced
+
+RATE = {"law": "constant", "depth": 0, "rate_milli": 1_000_000}
+LIMIT = {"law": "closed", "depth": 4, "rate_milli": 1_000_000}
+THINK = {"law": "closed", "depth": 4, "think_ns": 4_000_000}
+
+
+def under(load: dict[str, Any], iops: float = 1000.0, number: int = 1) -> Result:
+    base = measured(number, iops)
+    (arrival,) = base.config.arrivals
+    return changed(base, config={"arrivals": [replace(arrival, **load)]})
+
+
+@pytest.mark.parametrize(
+    ("load", "iops", "reason"),
+    [
+        ({}, 1000.0, ""),
+        (RATE, 1000.0, "the offered rate of 1,000 IOPS"),
+        (RATE, 985.0, "the offered rate of 1,000 IOPS"),
+        (RATE, 900.0, ""),
+        (LIMIT, 1000.0, "the limit of 1,000 IOPS"),
+        (LIMIT, 900.0, ""),
+        (THINK, 1000.0, "the think time"),
+    ],
+)
+def test_rates_are_set_by_a_pace_that_was_kept(
+    load: dict[str, Any], iops: float, reason: str
+) -> None:
+    result = under(load, iops)
+    for metric in ("iops", "read.bandwidth", "time_per_io"):
+        assert paced.set_by_load(metric, result).startswith(reason.removesuffix(" IOPS"))
+        assert bool(paced.set_by_load(metric, result)) == bool(reason)
+    for metric in ("response.mean", "read.response.p99.9", "cpu_per_io", "iops_per_w"):
+        assert paced.set_by_load(metric, result) == ""
+    assert paced.is_paced(result) == bool(load)
+
+
+@pytest.mark.parametrize("load", [RATE, LIMIT, THINK], ids=["rate", "limit", "think"])
+def test_a_rate_that_both_sides_kept_is_not_the_same(
+    spekctl: Spekctl, tmp_path: Path, load: dict[str, Any]
+) -> None:
+    """Response times twice as long, at the same IOPS."""
+
+    def paced_by(one: Result) -> Result:
+        (arrival,) = one.config.arrivals
+        return changed(one, config={"arrivals": [replace(arrival, **load)]})
+
+    def slower(one: Result) -> Result:
+        times = one.totals.all.times
+        assert times.response is not None
+        response = replace(times.response, mean_ns=2 * times.response.mean_ns)
+        whole = replace(one.totals.all, times=replace(times, response=response))
+        return changed(paced_by(one), totals={"all": whole})
+
+    words = sides(tmp_path, A, A, slower)
+    for name in words:
+        if name.startswith("a"):
+            number = 2 * int(name[1])
+            put(tmp_path / name, paced_by(measured(number, A[number // 2])))
+    found = spekctl("compare", *words)
+    assert found.code == ExitCode.LIMIT_MISSED
+    assert "worse: response.mean +100.00 %" in found.out
+    found = spekctl("compare", "--primary", "iops", *words)
+    assert found.code == ExitCode.UNDECIDED
+    assert "undecided: iops is set by" in found.out
+
+
+def test_closed_loops_are_compared_by_their_rate(spekctl: Spekctl, tmp_path: Path) -> None:
+    found = spekctl("compare", *sides(tmp_path, A, A))
+    assert found.code == ExitCode.OK and "same: iops" in found.out
+
+
+def test_a_limit_says_that_the_load_sets_its_figure(spekctl: Spekctl, tmp_path: Path) -> None:
+    (tmp_path / "limits.toml").write_text(IOPS_900)
+    put(tmp_path / "paced.json", under(RATE))
+    found = spekctl("gate", "limits.toml", "paced.json", "--format", "ktap")
+    assert found.code == ExitCode.OK
+    assert "; it is set by the offered rate of 1,000" in found.out
