@@ -60,7 +60,7 @@ WRONG: dict[str, tuple[str, ExitCode, str]] = {
     "rate of spc1": ("spc1 --rate 100 --write", ExitCode.USAGE, "is set by --bsu"),
     "unknown workload": ("spc2 --bsu 1", ExitCode.USAGE, "did you mean 'spc1'?"),
     "two outputs": ("random-read-4k --depth 1 --json --csv", ExitCode.USAGE, "exclude each other"),
-    "no folder": ("random-read-4k --depth 1 --keep /no/such", ExitCode.USAGE, "no directory /no"),
+    "no folder": ("random-read-4k --depth 1 --folder /no/such", ExitCode.USAGE, "no directory /no"),
     "no directory": ("random-read-4k --depth 1 -o /no/c.json", ExitCode.USAGE, "no directory /no"),
     "not allowed": ("spc1 --bsu 1,2", ExitCode.REFUSED, "give --write"),
     "destroy alone": ("spc1 --bsu 1 --destroy S123", ExitCode.USAGE, "needs --write as well"),
