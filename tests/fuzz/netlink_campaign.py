@@ -42,6 +42,7 @@ from spekctl.kernel.gen.spek_prober import ProbeState
 
 DISK_MIB = 16
 ROUND = 10_000  # messages per run of the program; longer campaigns print progress after each
+ANSWERED = 6  # of a command that has to be reached
 MOST = 5
 MODULES = ("spek", "spek_prober", "spek_drive")
 LEAKS = Path("/sys/kernel/debug/kmemleak")
@@ -198,6 +199,7 @@ class Plan:
     @accepted: so many of those have to find a run that takes them, which depends on how the threads
         of the program meet; up to MOST times as many messages are sent for it
     @fed: likewise, records that they bring
+    @commands: likewise, each of these has to be answered ANSWERED times
     """
 
     messages: int
@@ -206,11 +208,13 @@ class Plan:
     threads: int = 4
     accepted: int = 0
     fed: int = 0
+    commands: tuple[str, ...] = ()
 
     def is_met(self, counts: dict[str, Any]) -> bool:
         """Whether enough was reached."""
         accepted, fed = counts["replies"]["trace-feed"], counts["fed"]
-        return bool(accepted >= self.accepted and fed >= self.fed)
+        answered = all(counts["replies"][command] >= ANSWERED for command in self.commands)
+        return bool(accepted >= self.accepted and fed >= self.fed and answered)
 
 
 def send(made: Disks, plan: Plan) -> dict[str, Any]:
