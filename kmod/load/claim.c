@@ -318,7 +318,7 @@ int spek_claim_delete(struct spek_claim *claim, struct spek_refusal *refusal)
 }
 
 /**
- * spek_claim_owner_gone() - a netlink socket was closed: delete its claims, once its runs have ended
+ * spek_claim_owner_gone() - a netlink socket was closed: delete its claims once its runs have ended
  * @portid: port of the socket, whose runs are ending already
  *
  * Context: process. Doesn't wait for devices.
@@ -452,7 +452,7 @@ const struct spek_compat_bdev *spek_claim_lend(struct spek_claim *claim, dev_t d
 	struct spek_claim_device *device = find_device(claim, dev);
 	bool is_gone;
 
-	/* From here on a removal ends the run; one that came before is seen, as is one by its mark. */
+	/* From here on a removal ends the run; one that came before is seen below. */
 	spin_lock(&device->lock);
 	device->outcome = outcome;
 	is_gone = device->is_gone;
@@ -460,9 +460,11 @@ const struct spek_compat_bdev *spek_claim_lend(struct spek_claim *claim, dev_t d
 	if (is_gone || spek_compat_bdev_is_gone(&device->handle))
 		return ERR_PTR(spek_refuse_part(refusal, -ENODEV,
 						"The device was removed while it was claimed."));
-	if (device->handle.bdev->bd_disk->diskseq != device->diskseq)
-		return ERR_PTR(spek_refuse_part(refusal, -ENODEV,
-						"The disk was replaced while it was claimed: check it again."));
+	if (device->handle.bdev->bd_disk->diskseq != device->diskseq) {
+		spek_refuse_part(refusal, -ENODEV,
+				 "The disk was replaced while it was claimed: check it again.");
+		return ERR_PTR(-ENODEV);
+	}
 	return &device->handle;
 }
 

@@ -18,9 +18,9 @@
  * devices. The remainder of a work item is waited for in spek_run_deinit(), and netlink callers pin
  * the module themselves.
  *
- * claim.c holds devices between runs. run_table.c finds runs by their numbers; run_system.c ends all
- * of them when the system suspends, goes down or loses a CPU; run_setup.c allocates and releases the
- * contents of a run; run_view.c reads it for netlink.
+ * claim.c holds devices between runs. run_table.c finds runs by their numbers; run_system.c ends
+ * all of them when the system suspends, goes down or loses a CPU; run_setup.c allocates and
+ * releases the contents of a run; run_view.c reads it for netlink.
  *
  * Lock order: run->notify_lock > spek_table_lock > run->lock > verify->lock or replay->lock,
  * run->release_lock > run->collect_lock > run->lock, and
