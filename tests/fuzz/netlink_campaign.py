@@ -19,7 +19,7 @@ import sys
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -208,7 +208,7 @@ class Plan:
     threads: int = 4
     accepted: int = 0
     fed: int = 0
-    commands: tuple[str, ...] = ()
+    commands: tuple[str, ...] = field(default=(), kw_only=True)
 
     def is_met(self, counts: dict[str, Any]) -> bool:
         """Whether enough was reached."""
