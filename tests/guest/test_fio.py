@@ -14,7 +14,6 @@ from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 import pytest
 from lib.ctl.command_line import Spekctl
@@ -25,7 +24,7 @@ from lib.guest.trace import DiskStat, RequestLog, disk_stat, request_log
 
 from spekctl.documents.result import Plan
 from spekctl.kernel.records import Direction
-from spekctl.run import execute
+from spekctl.run.session import Session
 
 pytestmark = pytest.mark.any_kernel
 
@@ -161,15 +160,15 @@ def by_spek(node: str, job: Path, spekctl: Spekctl, writes: bool) -> list[Reques
     counters agree."""
     words = ["--device", node, "--progress", "none", *(["--write"] if writes else [])]
     before: dict[Direction, DiskStat] = {}
-    begin = execute.begin
+    arm = Session.arm
 
-    def begin_counting(*arguments: Any) -> Plan:
+    def arm_counting(session: Session, start_ns: int = 0) -> Plan:
         log.forget()
         before.update(disk_stat(node))
-        return begin(*arguments)
+        return arm(session, start_ns)
 
     with request_log(node) as log, pytest.MonkeyPatch.context() as patch:
-        patch.setattr(execute, "begin", begin_counting)
+        patch.setattr(Session, "arm", arm_counting)
         done = spekctl("run", f"fio:{job}", *words)
         assert done.code == 0, done.err
         found = issued(log)

@@ -33,7 +33,7 @@ from spekctl.documents import result
 from spekctl.errors import ExitCode
 from spekctl.kernel import client
 from spekctl.kernel.records import IntervalRow, Phase, StatsCell
-from spekctl.run import execute
+from spekctl.run.session import Session
 from spekctl.run.slices import Slices
 from spekctl.workload import file
 
@@ -95,14 +95,13 @@ def at_claim(monkeypatch: pytest.MonkeyPatch) -> Callable[[str], dict[str, Any]]
 
     def watch(node: str) -> dict[str, Any]:
         seen: dict[str, Any] = {}
-        prepare = execute.prepare
+        check = Session.check
 
-        def noting(*arguments: Any) -> Any:
-            found = prepare(*arguments)
+        def noting(session: Session) -> None:
+            check(session)
             seen["before"] = counters(node)
-            return found
 
-        monkeypatch.setattr(execute, "prepare", noting)
+        monkeypatch.setattr(Session, "check", noting)
         return seen
 
     return watch

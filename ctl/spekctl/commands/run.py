@@ -354,7 +354,7 @@ def _run_all(
     from spekctl.commands.deliver import deliver_alone
     from spekctl.errors import ExitCode
     from spekctl.render import progress as render_progress
-    from spekctl.run import execute, job
+    from spekctl.run import ending, job
     from spekctl.run import request as run_request
     from spekctl.run.measure import measure
 
@@ -374,7 +374,7 @@ def _run_all(
             results.append(result)
             deliver_alone(result, asked.output, asked.as_json)
             exports.deliver(results, len(planned))
-            code = execute.exit_code_of(result, interrupts)
+            code = ending.exit_code_of(result, interrupts)
             if code != ExitCode.OK:
                 break
     if len(results) < len(planned):
@@ -487,9 +487,9 @@ def _detach(kernel: Kernel, request: Request, asked: RunOptions) -> int:
     import json
 
     from spekctl.render.progress import LineProgress
-    from spekctl.run import execute
+    from spekctl.run.measure import launch
 
-    plan = execute.launch(kernel, request, LineProgress())
+    plan = launch(kernel, request, LineProgress())
     if asked.as_json:
         click.echo(json.dumps({"run": plan.run}))
     else:

@@ -38,8 +38,8 @@ def command(
     from spekctl.kernel import client
     from spekctl.kernel.records import RunState
     from spekctl.render import progress as render_progress
-    from spekctl.run import detached, job
-    from spekctl.run import execute as runner
+    from spekctl.run import build, detached, disk_stats, ending, job
+    from spekctl.run.follow import Follower, follow
 
     exports = options.take_exports(given)
     files.check_writable(output)
@@ -55,9 +55,11 @@ def command(
                 names = " ".join(target.name for target in info.targets)
                 view = render_progress.choose(progress, f"run {info.id}: {info.name} on {names}")
                 try:
-                    info, rows = runner.follow(kernel, info.id, view, interrupts, owned=False)
+                    follower = Follower(kernel, info.id, view, interrupts, owned=False)
+                    follow([follower])
                 finally:
                     view.close()
+            info = follower.info
             if info.state is not RunState.DONE:
                 click.echo(f"spekctl: run {info.id} continues", err=True)
                 return int(interrupts.exit_code)
@@ -65,8 +67,9 @@ def command(
                 return _leave_to_owner(info, wanted)
             if plan is None:
                 raise SpekError(f"run {info.id} has ended; its plan is not in {detached.DIRECTORY}")
-            after = [None] * len(plan.targets) if ended_unseen else runner.disk_stats(plan.targets)
-            result = runner.conclude(kernel, plan, info, rows, after)
+            after = [None] * len(plan.targets) if ended_unseen else disk_stats.read(plan.targets)
+            cells = kernel.stats(info.id)
+            result = build.build(plan, info, cells, follower.rows, after)
         except NotFoundError as error:
             if not info.detached:
                 return _leave_to_owner(info, wanted)
@@ -78,7 +81,7 @@ def command(
             with contextlib.suppress(NotFoundError):
                 kernel.run_delete(info.id)
             detached.forget(info.id)
-        return int(runner.exit_code_of(result, interrupts))
+        return int(ending.exit_code_of(result, interrupts))
     finally:
         kernel.close()
 

@@ -56,7 +56,7 @@ from spekctl.kernel.client import Kernel
 from spekctl.kernel.gen.spek import MAX_TARGETS
 from spekctl.log.place import UNKNOWN_BYTES
 from spekctl.power.meter import PowerOptions
-from spekctl.run import candidates, execute, job, measuring, request
+from spekctl.run import candidates, ending, job, measuring, request
 from spekctl.run.measure import measure
 from spekctl.run.progress import Clock, Figures
 from spekctl.workload import file, meaning, options, override
@@ -318,7 +318,7 @@ class Host:
             result = measure(kernel, made, view, self._interrupts, wish.sampling_ns, power)
         finally:
             kernel.close()
-        code = execute.exit_code_of(result, self._interrupts)
+        code = ending.exit_code_of(result, self._interrupts)
         data = msgspec.Raw(msgspec.json.encode(result))
         return Ended(int(code), result.outcome.text, data)
 

@@ -25,17 +25,13 @@ from spekctl.documents.result import (
     Environment,
     InFlight,
     Interval,
-    LogResult,
     Outcome,
     PhaseResult,
     Plan,
     PowerResult,
-    ProberResult,
-    ReplayResult,
     Result,
     Sense,
     SenseCount,
-    Slice,
     TargetResult,
     Times,
     Total,
@@ -59,6 +55,7 @@ from spekctl.kernel.records import (
     is_covered,
 )
 from spekctl.run import disk_times, remarks
+from spekctl.run.collector import Sections
 from spekctl.units import format_cpu_list
 from spekctl.vm.clock import counts_instructions
 from spekctl.workload.config import RunConfig
@@ -72,25 +69,20 @@ def build(
     cells: Sequence[StatsCell],
     rows: Sequence[IntervalRow],
     disk_after: Sequence[DiskCounters | None],
-    prober: ProberResult | None,
-    log: LogResult | None = None,
-    metered: Metered | None = None,
-    verified: VerifyResult | None = None,
-    replayed: ReplayResult | None = None,
-    ending: EndingResult | None = None,
-    slices: list[Slice] | None = None,
+    sections: Sections | None = None,
 ) -> Result:
-    """A result from the kernel's answers."""
-    metered = metered or Metered(text=NO_PROBER)
+    """A result from the kernel's answers and what collectors have seen."""
+    sections = sections or Sections()
+    metered = sections.metered or Metered(text=NO_PROBER)
     measured = [cell for cell in cells if cell.phase is Phase.MEASURE]
     seconds = _measure_ns(info) / 1e9
     total = _total(measured, seconds)
     reads = [cell for cell in measured if cell.direction is Direction.READ]
     writes = [cell for cell in measured if cell.direction is Direction.WRITE]
-    made = Result(
+    result = Result(
         run=info.id,
         command=plan.command,
-        outcome=_outcome(plan, info, cells, rows, verified, ending),
+        outcome=_outcome(plan, info, cells, rows, sections.verify, sections.ending),
         totals=Totals(
             read=_total(reads, seconds),
             write=_total(writes, seconds),
@@ -110,17 +102,17 @@ def build(
         cells=[_cell(cell, plan.config) for cell in cells],
         intervals=[_interval(row, metered) for row in sorted(rows, key=_by_time)],
         intervals_dropped=rows[-1].seq + 1 - len(rows) if rows else 0,
-        prober=prober,
-        remarks=plan.remarks,
-        log=log,
-        verify=verified,
-        replay=replayed,
-        ending=ending,
+        prober=sections.prober,
+        remarks=[*plan.remarks, *sections.remarks],
+        log=sections.log,
+        verify=sections.verify,
+        replay=sections.replay,
+        ending=sections.ending,
         power=_power(metered.result, total),
         power_text=metered.text,
-        slices=slices,
+        slices=sections.slices,
     )
-    return msgspec.structs.replace(made, remarks=[*made.remarks, *remarks.judge(made)])
+    return msgspec.structs.replace(result, remarks=[*result.remarks, *remarks.judge(result)])
 
 
 def _power(power: PowerResult | None, total: Total) -> PowerResult | None:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""The end of runs: waiting, deletion, or giving up after a failure."""
+"""The end of runs: waiting, deletion, giving up after a failure, and the exit code."""
 
 from __future__ import annotations
 
@@ -7,7 +7,8 @@ import contextlib
 import time
 from collections.abc import Callable
 
-from spekctl.errors import SpekError
+from spekctl.documents.result import Result
+from spekctl.errors import ExitCode, SpekError
 from spekctl.kernel.client import Kernel
 from spekctl.kernel.records import RunInfo, RunState
 from spekctl.run.job import Interrupts
@@ -60,3 +61,14 @@ def wait_done(
         if info.state in (RunState.DONE, RunState.FAILED) or left_s <= 0 or not pause():
             return info
         kernel.wait(min(POLL_S, left_s))
+
+
+def exit_code_of(result: Result, interrupts: Interrupts) -> ExitCode:
+    """The exit code of a result."""
+    if result.verify is not None and result.verify.mismatches:
+        return ExitCode.DATA_ERRORS
+    if interrupts.count:
+        return interrupts.exit_code
+    if result.limit_missed:
+        return ExitCode.LIMIT_MISSED
+    return ExitCode.OK if result.outcome.ok else ExitCode.RUN_FAILED

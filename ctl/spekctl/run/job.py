@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""The surroundings of a run: its request, its observers, and its interruption."""
+"""The surroundings of a run: its request and its interruption."""
 
 from __future__ import annotations
 
@@ -8,15 +8,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from types import FrameType, TracebackType
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING
 
 from spekctl.block.device import Device
-from spekctl.documents.power import Metered
-from spekctl.documents.result import ProberResult
 from spekctl.errors import ExitCode
-from spekctl.kernel.records import IntervalRow, RunInfo
 from spekctl.log.place import Place
-from spekctl.run.progress import MachineFigures
 from spekctl.run.start import StartAt
 from spekctl.workload.config import RunConfig
 from spekctl.workload.endings import Steady, Threshold
@@ -24,34 +20,6 @@ from spekctl.workload.model import WorkloadFile
 
 if TYPE_CHECKING:
     from spekctl.run.replay import Replay
-
-
-class Observer(Protocol):
-    """The prober, as seen by a run."""
-
-    def start(self, pids: Sequence[int]) -> str:
-        """Start sampling; @pids are the workers. Returns a remark if that fails."""
-
-    def machine(self, row: IntervalRow) -> MachineFigures | None:
-        """The machine during an interval."""
-
-    def note(self, rows: Sequence[IntervalRow]) -> None:
-        """Note the intervals that ended since the last call, before they are queried."""
-
-    def watts(self, row: IntervalRow) -> float | None:
-        """Power during an interval, as far as known when the interval has just ended."""
-
-    def power(self, info: RunInfo, rows: Sequence[IntervalRow]) -> Metered:
-        """Power of the whole run."""
-
-    def finish(self, info: RunInfo) -> ProberResult | None:
-        """Stop sampling; return all samples."""
-
-    def trouble(self) -> str:
-        """Why sampling ended before the run; empty if it did not."""
-
-    def close(self) -> None:
-        """Release everything; a second call does nothing."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,6 +46,10 @@ class Request:
     def length_ns(self) -> int:
         """Expected time without draining; 0: it ends by its amount, the time is not known."""
         return self.config.ramp_ns + self.config.time_ns
+
+    def start_ns(self) -> int:
+        """CLOCK_MONOTONIC of the start, by the current clocks; 0: at once."""
+        return self.start_at.mono_ns() if self.start_at is not None else 0
 
 
 @dataclass(slots=True)

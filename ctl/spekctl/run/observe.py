@@ -7,7 +7,6 @@ import contextlib
 from collections.abc import Iterable, Sequence
 from dataclasses import fields
 
-from spekctl.documents.power import Metered
 from spekctl.documents.result import ProberResult, ProberTable
 from spekctl.errors import NoKernelSideError, RefusedError, SpekError, UsageError
 from spekctl.kernel.feeds import PowerLink
@@ -16,6 +15,8 @@ from spekctl.kernel.prober import CpuAndSwitches, Prober, Row, Sample
 from spekctl.kernel.records import IntervalRow, RunInfo, is_covered
 from spekctl.power.meter import Meter, PowerOptions
 from spekctl.run import build
+from spekctl.run.collector import Claimed, Collector, Ended, Look, Sections
+from spekctl.run.metering import PowerCollector
 from spekctl.run.progress import MachineFigures
 
 CPU_COLUMNS = tuple(field.name for field in fields(CpuAndSwitches))
@@ -25,26 +26,24 @@ TASK_COLUMNS = tuple(field.name for field in fields(TaskCounters) if field.name 
 _CPU_TIMES = ("user_ns", "nice_ns", "system_ns", "idle_ns", "iowait_ns", "irq_ns", "softirq_ns")
 
 
-def connect(
-    interval_ns: int, power: PowerOptions | None = None
-) -> tuple[ProberObserver | None, str]:
-    """The prober, or a sentence on why it is missing."""
+def connect(interval_ns: int, power: PowerOptions | None = None) -> tuple[Sequence[Collector], str]:
+    """Collectors of power and of the prober's samples, or a sentence on why they are missing."""
     try:
         prober = Prober()
     except NoKernelSideError:
         text = "no prober (spek_prober is not loaded): CPU columns of the machine missing"
         if power is not None and power.feeds:
             raise UsageError(f"--power-feed: {text}") from None
-        return None, text
-    return ProberObserver(prober, interval_ns, Meter(PowerLink(), power or PowerOptions())), ""
+        return (), text
+    metering = PowerCollector(Meter(PowerLink(), power or PowerOptions()))
+    return (metering, ProberCollector(prober, interval_ns)), ""
 
 
-class ProberObserver:
+class ProberCollector(Collector):
     """Samples from just before a run until just after it."""
 
-    def __init__(self, prober: Prober, interval_ns: int, meter: Meter | None = None) -> None:
+    def __init__(self, prober: Prober, interval_ns: int) -> None:
         self._prober = prober
-        self._meter = meter
         self._interval_ns = interval_ns
         self._probe: int | None = None
         self._samples: list[Sample] = []
@@ -56,10 +55,12 @@ class ProberObserver:
         """Why sampling ended before the run; empty if it did not."""
         return self._trouble
 
+    def arm(self, claimed: Claimed) -> str:
+        """Start sampling, the workers' tasks included."""
+        return self.start([worker.pid for worker in claimed.info.workers])
+
     def start(self, pids: Sequence[int]) -> str:
         """Start sampling, without the prober if another program uses it; what is missing."""
-        if self._meter is not None:
-            self._meter.start()
         try:
             self._probe = self._prober.start(self._interval_ns, tasks=[pid for pid in pids if pid])
         except RefusedError as error:
@@ -101,20 +102,21 @@ class ProberObserver:
             interrupts_per_io=per_io("interrupts"),
         )
 
-    def note(self, rows: Sequence[IntervalRow]) -> None:
-        """Note the intervals that ended since the last call."""
-        # Even if none ended: the prober's ring may hold less than an interval.
-        self._take_in()
-        if self._meter is not None:
-            self._meter.note(rows)
+    def take(self, look: Look) -> None:
+        """Take in the samples since the last look."""
+        # Even if no interval ended: the prober's ring may hold less than an interval.
+        if self._probe is None:
+            return
+        try:
+            self._fetch()
+        except SpekError as error:
+            self._lose(error)
 
-    def watts(self, row: IntervalRow) -> float | None:
-        """Power during an interval, as far as it is known now."""
-        return self._meter.watts(row) if self._meter is not None else None
-
-    def power(self, info: RunInfo, rows: Sequence[IntervalRow]) -> Metered:
-        """Power of the whole run; waits briefly for outstanding samples."""
-        return self._meter.finish(info, rows) if self._meter is not None else Metered()
+    def conclude(self, ended: Ended, sections: Sections) -> None:
+        """Stop sampling."""
+        sections.prober = self.finish(ended.info)
+        if self._trouble:
+            sections.remarks.append(self._trouble)
 
     def finish(self, info: RunInfo) -> ProberResult | None:
         """Stop sampling; return all samples."""
@@ -185,17 +187,6 @@ class ProberObserver:
                 self._prober.delete(self._probe)
         self._probe = None
         self._prober.close()
-        if self._meter is not None:
-            self._meter.close()
-
-    def _take_in(self) -> None:
-        """Samples since the last call."""
-        if self._probe is None:
-            return
-        try:
-            self._fetch()
-        except SpekError as error:
-            self._lose(error)
 
     def _lose(self, error: SpekError) -> None:
         """The prober was unloaded, or its probe was ended: the run continues without it."""

@@ -133,7 +133,7 @@ def write_result(path: Path, rows: Sequence[IntervalRow], name: str = "mixed-70-
         for phase in (Phase.RAMP, Phase.MEASURE)
         for direction, times in ((Direction.READ, READS), (Direction.WRITE, WRITES))
     ]
-    made = build.build(plan, info, cells, rows, [None], None)
+    made = build.build(plan, info, cells, rows, [None])
     path.write_bytes(files.encode(made))
     return path
 

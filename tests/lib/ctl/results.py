@@ -136,7 +136,7 @@ def build(
     **options: Any,
 ) -> result.Result:
     """Its result: 4 s of measure phase with 70 reads and 30 writes."""
-    return run_build.build(plan(**options), info, cells, rows, [after], None)
+    return run_build.build(plan(**options), info, cells, rows, [after])
 
 
 def as_json(made: result.Result) -> dict[str, Any]:

@@ -14,7 +14,8 @@ from lib.fakes.queue_kernel import QueueKernel
 
 from spekctl.documents import result
 from spekctl.render.progress import LineProgress
-from spekctl.run import execute, job
+from spekctl.run import job
+from spekctl.run.measure import measure
 from spekctl.workload.options import Options
 
 QUIET = ("--progress", "none")
@@ -32,5 +33,5 @@ def a_result(kernel: FakeKernel, **changes: Any) -> result.Result:
         request.find("random-read-4k", ["/dev/fake0"]), Options(time_ns=3 * 10**9)
     )
     with job.Interrupts() as interrupts:
-        made = execute.execute(kernel, found, LineProgress(quiet=True), interrupts)
+        made = measure(kernel, found, LineProgress(quiet=True), interrupts, None)
     return msgspec.structs.replace(made, **changes)

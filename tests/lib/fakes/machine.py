@@ -61,7 +61,7 @@ def use_fakes(monkeypatch: pytest.MonkeyPatch, kernel: FakeKernel, tmp_path: Pat
     monkeypatch.setattr(safety, "_openers", lambda device, roots, modes: [])
     # What is written is read again, but needs no disk.
     monkeypatch.setattr(os, "fsync", lambda fd: None)
-    monkeypatch.setattr(observe, "connect", lambda *wishes: (None, ""))
+    monkeypatch.setattr(observe, "connect", lambda *wishes: ((), ""))
     monkeypatch.setattr(detached, "DIRECTORY", tmp_path / "state")
     monkeypatch.setenv("COLUMNS", "100")
     monkeypatch.chdir(tmp_path)

@@ -19,6 +19,7 @@ from spekctl.kernel.gen.spek_prober_records import RailInfo
 from spekctl.kernel.records import Direction, FeedState, IntervalRow, Phase, RunInfo, StatsCell, Use
 from spekctl.power.meter import Meter, PowerOptions
 from spekctl.run import build as run_build
+from spekctl.run.collector import Sections
 from spekctl.workload import file as workload_file
 from spekctl.workload.resolve import Options, Target, resolve
 
@@ -149,4 +150,4 @@ def build(found: documents_power.Metered | None = None) -> result.Result:
         remarks=[],
     )
     cell = StatsCell(Phase.MEASURE, 0, Direction.READ, 4000, 4000 * 4096, 4000, 0)
-    return run_build.build(plan, INFO, [cell], ROWS, [], None, None, found)
+    return run_build.build(plan, INFO, [cell], ROWS, [], Sections(metered=found))

@@ -60,12 +60,12 @@ OUT_OF_REACH = {
     "exports": (*KERNEL_SIDE, *MESSAGES, "run", "campaigns", "commands"),
     "gate": (*KERNEL_SIDE, *MESSAGES, "run", "campaigns", "commands"),
     "plots": (*KERNEL_SIDE, "run", "campaigns", "commands"),
-    "render": (*KERNEL_SIDE, "run.execute", "run.verify", "campaigns", "commands"),
+    "render": (*KERNEL_SIDE, "run.session", "run.verify", "campaigns", "commands"),
     "report": (*KERNEL_SIDE, "run", "campaigns", "commands"),
     "trace": (*KERNEL_SIDE, *MESSAGES),
     "fio": ("kernel",),
     "vdbench": ("kernel",),
-    "web": (*KERNEL_SIDE, *MESSAGES, "run.execute", "host.serve", "campaigns", "commands"),
+    "web": (*KERNEL_SIDE, *MESSAGES, "run.session", "host.serve", "campaigns", "commands"),
     "workload": ("kernel",),
 }
 

@@ -236,7 +236,7 @@ def test_what_every_run_remarks_is_said_once(
 ) -> None:
     from spekctl.run import observe
 
-    monkeypatch.setattr(observe, "connect", lambda *wishes: (None, "no prober here"))
+    monkeypatch.setattr(observe, "connect", lambda *wishes: ((), "no prober here"))
     outcome = spekctl("sweep", *READ, "--rate", "100,200,300")
     assert outcome.err == "spekctl: no prober here\n"
     assert spekctl("sweep", *READ, "--rate", "100", "--no-prober").err == ""

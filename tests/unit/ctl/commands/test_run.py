@@ -164,7 +164,7 @@ def test_a_dry_run_sends_nothing(spekctl: Spekctl, kernel: FakeKernel) -> None:
 def test_a_missing_prober_is_said_in_one_line(
     spekctl: Spekctl, kernel: FakeKernel, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(observe, "connect", lambda *wishes: (None, "no prober: x missing"))
+    monkeypatch.setattr(observe, "connect", lambda *wishes: ((), "no prober: x missing"))
     outcome = run_ok(spekctl, "--json")
     assert "spekctl: no prober: x missing\n" in outcome.err
     assert json.loads(outcome.out)["prober"] is None

@@ -348,9 +348,9 @@ def test_what_is_measured_is_what_a_job_asks_for(
 ) -> None:
     asked: list[tuple[int, PowerOptions | None]] = []
 
-    def connect(interval_ns: int, power: PowerOptions | None = None) -> tuple[None, str]:
+    def connect(interval_ns: int, power: PowerOptions | None = None) -> tuple[tuple[()], str]:
         asked.append((interval_ns, power))
-        return None, "there is no prober"
+        return (), "there is no prober"
 
     monkeypatch.setattr(observe, "connect", connect)
     wish = {"prober-interval": "10ms", "power-feed": ["board", "wall"], "power-baseline": "5W"}

@@ -442,7 +442,7 @@ def test_without_pyarrow_the_sentence_says_what_to_install(
 def test_libraries_are_loaded_for_logs_only() -> None:
     program = (
         "import sys\n"
-        "from spekctl.run import execute\nfrom spekctl.log import file, recorder, stats\n"
+        "from spekctl.run import measure\nfrom spekctl.log import file, recorder, stats\n"
         "from spekctl.commands import log, run\n"
         "sys.exit(' '.join({'numpy', 'pyarrow'} & set(sys.modules)))\n"
     )

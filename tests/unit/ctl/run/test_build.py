@@ -113,7 +113,7 @@ def test_flushes_and_discards_are_no_writes(
         asked, targets=[msgspec.structs.replace(facts, disk_before=before)]
     )
     info = replace(INFO, targets=(target,))
-    (found,) = as_json(run_build.build(asked, info, CELLS, (), [after], None))["targets"]
+    (found,) = as_json(run_build.build(asked, info, CELLS, (), [after]))["targets"]
     assert found["disk_agrees"] is agrees
     assert (found["flushes"], found["discards"], found["discard_bytes"]) == (3, 2, 1 << 20)
 

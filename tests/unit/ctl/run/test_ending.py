@@ -6,15 +6,18 @@ from __future__ import annotations
 import os
 import signal
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
+import msgspec
 import pytest
+from lib.ctl.results import INFO, build
 from lib.ctl.verified import config_of
 from lib.fakes.kernel import FakeKernel
 
-from spekctl.errors import SpekError
+from spekctl.documents.verification import VerifyCounts, VerifyResult
+from spekctl.errors import ExitCode, SpekError
 from spekctl.kernel.client import Patience, endless
-from spekctl.kernel.records import RunState
+from spekctl.kernel.records import Reason, RunState
 from spekctl.run import ending, job
 
 
@@ -91,3 +94,37 @@ def test_only_another_interrupt_ends_the_wait_for_a_device() -> None:
         interrupts.count = 1  # the one that stopped the run
         ending.release(kernel, 7, interrupts)
     assert (kernel.asked, interrupts.count) == (3, 2)
+
+
+@pytest.mark.parametrize(
+    ("ok", "interrupted", "code"),
+    [
+        (True, False, ExitCode.OK),
+        (False, False, ExitCode.RUN_FAILED),
+        (True, True, ExitCode.TERMINATED),
+        (False, True, ExitCode.TERMINATED),
+    ],
+)
+def test_the_exit_code_of_a_result(ok: bool, interrupted: bool, code: ExitCode) -> None:
+    interrupts = job.Interrupts()
+    if interrupted:
+        interrupts.interrupt(signal.SIGTERM)
+    result = build() if ok else build(replace(INFO, reason=Reason.ERRORS))
+    assert ending.exit_code_of(result, interrupts) is code
+
+
+def test_wrong_data_have_their_exit_code_even_if_interrupted() -> None:
+    interrupts = job.Interrupts()
+    interrupts.interrupt(signal.SIGTERM)
+    wrong = VerifyResult(
+        mismatches=1,
+        complete=False,
+        text="1 block is wrong",
+        stamp_id=1,
+        grain_bytes=4096,
+        map_bytes=0,
+        load=VerifyCounts(0, 0, 0, 1, {"corrupt": 1}, discarded=0),
+        waits=0,
+    )
+    result = msgspec.structs.replace(build(), verify=wrong)
+    assert ending.exit_code_of(result, interrupts) is ExitCode.DATA_ERRORS

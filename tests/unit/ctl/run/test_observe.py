@@ -20,7 +20,10 @@ from spekctl.kernel.records import (
     Phase,
 )
 from spekctl.render.progress import LineProgress
-from spekctl.run import execute, job, observe
+from spekctl.run import job, observe
+from spekctl.run.collector import Look
+from spekctl.run.measure import carry_out
+from spekctl.run.session import Session
 from spekctl.workload import file
 from spekctl.workload.resolve import Options, resolve
 
@@ -83,11 +86,11 @@ class FakeProber:
         self.calls.append("close")
 
 
-def observing(fake: Any, interval_ns: int) -> observe.ProberObserver:
-    return observe.ProberObserver(fake, interval_ns)
+def observing(fake: Any, interval_ns: int) -> observe.ProberCollector:
+    return observe.ProberCollector(fake, interval_ns)
 
 
-def observer(**options: Any) -> tuple[observe.ProberObserver, FakeProber]:
+def observer(**options: Any) -> tuple[observe.ProberCollector, FakeProber]:
     fake = FakeProber(**options)
     return observing(fake, SECOND // 2), fake
 
@@ -144,7 +147,7 @@ def test_the_live_figures_are_of_the_interval() -> None:
         interval_cell(),
         [],
     )
-    seen.note([row])
+    seen.take(Look(INFO, [row], [row]))
     figures = seen.machine(row)
     assert figures is not None
     assert (figures.user, figures.system, figures.idle) == (0.1, 0.3, 0.6)
@@ -187,8 +190,8 @@ def test_no_sample_is_lost_with_or_without_intervals(interval_ns: int) -> None:
     options = Options(available_cpus=(0,), time_ns=5 * SECOND, interval_ns=interval_ns)
     request = job.Request(found, resolve(found, options, [DISK]), ())
     seen = observing(RingProber(kernel=kernel), SECOND // 2)
-    with job.Interrupts() as interrupts:
-        made = execute.execute(kernel, request, LineProgress(quiet=True), interrupts, seen)
+    with Session(kernel, request, LineProgress(quiet=True), job.Interrupts(), [seen]) as session:
+        made = carry_out(session)
     assert made.prober is not None
     assert (made.prober.samples, made.prober.dropped) == (12, 0)
 
@@ -213,8 +216,8 @@ def test_a_run_outlives_its_prober(calls_left: int) -> None:
     found = file.load("random-read-4k")
     request = job.Request(found, resolve(found, Options(available_cpus=(0,)), [DISK]), ())
     seen = observing(UnloadedProber(calls_left=calls_left), SECOND)
-    with job.Interrupts() as interrupts:
-        made = execute.execute(kernel, request, LineProgress(quiet=True), interrupts, seen)
+    with Session(kernel, request, LineProgress(quiet=True), job.Interrupts(), [seen]) as session:
+        made = carry_out(session)
     assert made.outcome.ok
     lost = [one for one in made.remarks if "lost spek_prober during the run" in one]
     if calls_left == 1000:

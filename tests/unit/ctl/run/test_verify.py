@@ -27,7 +27,8 @@ from spekctl.kernel.records import (
     VerifyInfo,
 )
 from spekctl.render.progress import LineProgress
-from spekctl.run import execute, job, request, verify
+from spekctl.run import job, request, verify
+from spekctl.run.measure import measure
 from spekctl.workload import file
 from spekctl.workload.config import Extent, ResolvedAsu
 from spekctl.workload.resolve import Options, Target
@@ -216,7 +217,7 @@ def test_the_final_pass_is_not_taken_for_somebody_elses_io(
     shape = Options(verify=True, write=True, time_ns=3 * 10**9)
     wanted = request.build(request.find("random-write-4k", ["/dev/fake0"]), shape)
     with job.Interrupts() as interrupts:
-        made = execute.execute(kernel, wanted, LineProgress(quiet=True), interrupts)
+        made = measure(kernel, wanted, LineProgress(quiet=True), interrupts, None)
     assert kernel.calls.count("run-start") > 1 and kernel.seconds > 3
     assert (made.targets[0].reads, made.targets[0].disk_agrees) == (300, True)
 

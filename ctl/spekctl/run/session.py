@@ -1,0 +1,193 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""A run from its claim to its result, verb by verb, so that several runs can go side by side.
+
+Order matters: run-new claims the devices in the kernel; the claimed devices are checked for data;
+collectors open; run-start comes last. A session left by an exception releases its devices.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from types import TracebackType
+
+from spekctl import recorded
+from spekctl.block import device as devices
+from spekctl.block import safety
+from spekctl.documents.device import DiskCounters, TargetFacts
+from spekctl.documents.result import Plan, Result
+from spekctl.errors import CalledOffError, RefusedError
+from spekctl.kernel.client import Kernel
+from spekctl.kernel.records import RunState
+from spekctl.run import claim, collectors, disk_stats, ending
+from spekctl.run.build import build
+from spekctl.run.collector import Claimed, Collector, Ended, Sections
+from spekctl.run.follow import Follower
+from spekctl.run.job import Interrupts, Request
+from spekctl.run.progress import Progress
+
+
+class Session:
+    """One run; its verbs are called in the order in which they stand here.
+
+    Verbs of several sessions may be interleaved: claim all, check all, make all ready, then arm
+    each for the same time.
+    """
+
+    def __init__(
+        self,
+        kernel: Kernel,
+        request: Request,
+        progress: Progress,
+        interrupts: Interrupts,
+        observers: Sequence[Collector] = (),
+    ) -> None:
+        """@observers: the prober and power, which the session closes."""
+        self._kernel = kernel
+        self._request = request
+        self._progress = progress
+        self._interrupts = interrupts
+        self._collectors = list(observers)
+        self._run: int | None = None  # in the kernel, and ours
+        self._facts: list[TargetFacts] = []
+        self._remarks: list[str] = []
+        self._plan: Plan | None = None
+        self._follower: Follower | None = None
+        self._after: list[DiskCounters | None] = []
+
+    def __enter__(self) -> Session:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        """After an exception the run ends; without one, a run that was not released continues."""
+        try:
+            if error is not None:
+                self.abandon()
+        finally:
+            for collector in reversed(self._collectors):
+                collector.close()
+
+    @property
+    def request(self) -> Request:
+        """What is run."""
+        return self._request
+
+    def claim(self) -> None:
+        """Claim the devices: run-new, which opens all of them or none."""
+        # Before the claim: a log may be impossible.
+        self._collectors = collectors.of(self._request, self._collectors)
+        config, on = self._request.config, self._request.devices
+        self._run = claim.claim(self._kernel, config, on, self._interrupts)
+
+    def check(self) -> None:
+        """Under the claim: check that the devices may be written, and record their identity."""
+        request = self._request
+        info = self._kernel.run_get(self._claimed_run())
+        for index, device in enumerate(request.devices):
+            diskseq = info.targets[index].diskseq
+            if device.diskseq and diskseq and device.diskseq != diskseq:
+                raise RefusedError(f"{device.path} has just been replaced by another device")
+            if request.config.write:
+                remark = safety.check_write(device, diskseq, request.destroy, request.write_allowed)
+                if remark:
+                    self._remarks.append(recorded.text(remark))
+        self._facts = [
+            device.facts(info.targets[index].diskseq, devices.read_stat(device))
+            for index, device in enumerate(request.devices)
+        ]
+        for remark in self._remarks:
+            self._progress.note(remark)
+
+    def ready(self) -> None:
+        """Open the collectors: afterwards nothing but the start is left to do."""
+        claimed = Claimed(
+            self._kernel,
+            self._kernel.run_get(self._claimed_run()),
+            self._request,
+            self._facts,
+            self._progress,
+            self._interrupts,
+        )
+        for collector in self._collectors:
+            remark = collector.arm(claimed)
+            if remark:
+                self._progress.note(remark)
+                self._remarks.append(remark)
+
+    def arm(self, start_ns: int = 0) -> Plan:
+        """run-start, for a time of CLOCK_MONOTONIC; 0: now. What the result states about the
+        request."""
+        if self._interrupts.count:
+            raise CalledOffError(
+                "interrupted before the start; nothing was sent to the device",
+                self._interrupts.exit_code,
+            )
+        run = self._claimed_run()
+        self._kernel.run_start(run, start_ns)
+        self._plan = Plan(
+            run=run,
+            started_ns=self._kernel.run_get(run).started_ns,
+            command=list(self._request.command),
+            workload=self._request.workload,
+            config=self._request.config,
+            targets=list(self._facts),
+            remarks=[*self._request.remarks, *self._remarks],
+        )
+        self._follower = Follower(
+            self._kernel, run, self._progress, self._interrupts, self._collectors, owned=True
+        )
+        return self._plan
+
+    def step(self) -> bool:
+        """Look at the run once; True if it is over, or two Ctrl-C ended the wait for it."""
+        is_over = self._followed().step()
+        if is_over:
+            for collector in self._collectors:
+                collector.ended()
+            self._after = disk_stats.read(self._facts)
+        return is_over
+
+    def pause_s(self) -> float:
+        """Time until the next step."""
+        return self._followed().pause_s()
+
+    def wait(self, timeout_s: float) -> None:
+        """Wait until a run of this kernel changes."""
+        self._kernel.wait(timeout_s)
+
+    def result(self) -> Result:
+        """The result of a run that is over; the final pass of a verified run is a part of it."""
+        assert self._plan is not None
+        info, rows = self._followed().info, self._followed().rows
+        cells = self._kernel.stats(info.id)
+        ended, sections = Ended(self._plan, info, rows, cells), Sections()
+        for collector in reversed(self._collectors):
+            collector.conclude(ended, sections)
+        result = build(self._plan, info, cells, rows, self._after, sections)
+        for collector in self._collectors:
+            collector.deliver(result)
+        return result
+
+    def release(self) -> None:
+        """Give the devices back, once the run is DONE; else the kernel does when it ends."""
+        if self._followed().info.state is RunState.DONE:
+            ending.release(self._kernel, self._claimed_run(), self._interrupts)
+        self._run = None
+
+    def abandon(self) -> None:
+        """End the run in whatever state it is, and give the devices back as far as possible."""
+        if self._run is not None:
+            ending.abandon(self._kernel, self._run)
+            self._run = None
+
+    def _claimed_run(self) -> int:
+        assert self._run is not None, "claim() comes first"
+        return self._run
+
+    def _followed(self) -> Follower:
+        assert self._follower is not None, "arm() comes first"
+        return self._follower

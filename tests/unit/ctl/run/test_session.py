@@ -1,0 +1,349 @@
+# SPDX-License-Identifier: GPL-2.0
+"""Runs by their verbs: alone, side by side, and failed at every step."""
+
+from __future__ import annotations
+
+import contextlib
+import errno
+import signal
+from collections.abc import Iterator
+from dataclasses import dataclass, field, replace
+
+import msgspec
+import pytest
+from lib.ctl.results import DISK
+from lib.fakes.kernel import SECOND, START_NS, FakeKernel
+from lib.fakes.machine import disk
+
+from spekctl.block import device, safety
+from spekctl.documents.device import DiskCounters
+from spekctl.errors import CalledOffError, RefusedError, SpekError, error_from_errno
+from spekctl.kernel.client import Patience, endless
+from spekctl.kernel.records import IntervalRow, RunInfo, RunState, StatsCell
+from spekctl.render.progress import LineProgress
+from spekctl.run import job
+from spekctl.run.collector import Claimed, Collector, Ended, Look, Sections
+from spekctl.run.follow import follow
+from spekctl.run.measure import carry_out
+from spekctl.run.session import Session
+from spekctl.workload import file
+from spekctl.workload.config import DeviceNumber, RunConfig
+from spekctl.workload.resolve import Options, resolve
+
+T0_NS = 2000 * SECOND
+
+
+@dataclass
+class SharedKernel(FakeKernel):
+    """A kernel with any number of runs, of which each is a FakeKernel; it claims a device once."""
+
+    runs_by_number: dict[int, FakeKernel] = field(default_factory=dict)
+
+    def run_new(
+        self, config: RunConfig, patience: Patience = endless, claim: int | None = None
+    ) -> int:
+        self._called("run-new")
+        for fake in self.held().values():
+            assert fake.config is not None
+            if set(fake.config.targets) & set(config.targets):
+                raise error_from_errno(errno.EBUSY, "The device is in use.", "run-new")
+        number = 7 + len(self.runs_by_number)
+        fake = FakeKernel(calls=self.calls)
+        fake.run_new(config)
+        self.runs_by_number[number] = fake
+        return number
+
+    def held(self) -> dict[int, FakeKernel]:
+        """Those that hold their devices."""
+        return {number: fake for number, fake in self.runs_by_number.items() if not fake.deleted}
+
+    def run_get(self, run: int) -> RunInfo:
+        return replace(self.runs_by_number[run].run_get(7), id=run)
+
+    def runs(self) -> list[RunInfo]:
+        return [self.run_get(number) for number in self.held()]
+
+    def run_start(self, run: int, start_ns: int = 0) -> None:
+        if "run-start" in self.refuse:
+            self._called("run-start")
+        self.runs_by_number[run].run_start(7, start_ns)
+
+    def run_stop(self, run: int) -> None:
+        self.runs_by_number[run].run_stop(7)
+
+    def run_delete(self, run: int, patience: Patience = endless) -> None:
+        self.runs_by_number[run].run_delete(7)
+
+    def intervals(self, run: int, since: int) -> list[IntervalRow]:
+        return self.runs_by_number[run].intervals(7, since)
+
+    def stats(self, run: int) -> list[StatsCell]:
+        return self.runs_by_number[run].stats(7)
+
+    def wait(self, timeout_s: float) -> None:
+        for fake in self.held().values():
+            if fake.state is not RunState.DONE:
+                fake.wait(timeout_s)
+
+
+def request_on(minor: int, seconds: int = 3, **changes: object) -> job.Request:
+    workload = file.load("random-read-4k")
+    options = Options(available_cpus=(0,), time_ns=seconds * SECOND)
+    config = resolve(workload, options, [DISK])
+    config = msgspec.structs.replace(config, targets=[DeviceNumber(250, minor, 0)], **changes)
+    return job.Request(workload, config, [disk(f"/dev/fake{minor}")])
+
+
+def session_of(
+    kernel: FakeKernel,
+    request: job.Request | None = None,
+    interrupts: job.Interrupts | None = None,
+    *collectors: Collector,
+) -> Session:
+    view = LineProgress(quiet=True)
+    asked = request if request is not None else request_on(0)
+    return Session(kernel, asked, view, interrupts or job.Interrupts(), collectors)
+
+
+@contextlib.contextmanager
+def side_by_side(kernel: FakeKernel, *requests: job.Request) -> Iterator[list[Session]]:
+    """Sessions of one kernel, all of which are left together."""
+    with contextlib.ExitStack() as stack:
+        yield [stack.enter_context(session_of(kernel, request)) for request in requests]
+
+
+# --- alone ---------------------------------------------------------------------------------------
+
+
+def test_a_failure_under_way_gives_the_devices_back() -> None:
+    kernel = FakeKernel()
+
+    class Broken(LineProgress):
+        def show(self, clock: object, news: object) -> None:
+            raise RuntimeError("the terminal burns")
+
+    view = Broken(quiet=True)
+    with (
+        pytest.raises(RuntimeError),
+        Session(kernel, request_on(0), view, job.Interrupts()) as session,
+    ):
+        carry_out(session)
+    assert kernel.calls[-3:] == ["run-stop", "run-get", "run-delete"]
+    assert kernel.deleted
+
+
+def test_the_devices_are_claimed_before_they_are_checked_and_started_last(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    kernel = FakeKernel()
+
+    def check_write(*asked: object) -> str:
+        kernel.calls.append("check")
+        return "nothing was on it"
+
+    monkeypatch.setattr(safety, "check_write", check_write)
+
+    class Opened(Collector):
+        def arm(self, claimed: Claimed) -> str:
+            assert [facts.path for facts in claimed.facts] == ["/dev/fake0"]
+            assert claimed.info.state is RunState.READY
+            kernel.calls.append("opened")
+            return "it was opened late"
+
+    with session_of(kernel, request_on(0, write=True), None, Opened()) as session:
+        session.claim()
+        session.check()
+        session.ready()
+        plan = session.arm()
+        session.abandon()
+    steps = [call for call in kernel.calls if call in ("run-new", "check", "opened", "run-start")]
+    assert steps == ["run-new", "check", "opened", "run-start"]
+    assert plan.remarks == ["nothing was on it", "it was opened late"]
+    assert kernel.deleted
+
+
+def test_the_disk_is_read_when_the_run_has_ended_and_not_when_the_result_is_taken(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """What others send to a disk while the result of its run waits is not the run's."""
+    sent = 0
+    monkeypatch.setattr(device, "by_number", lambda *asked: disk())
+    monkeypatch.setattr(device, "read_stat", lambda node: DiskCounters(sent, 8 * sent, 0, 0))
+    with session_of(FakeKernel()) as session:
+        session.claim()
+        session.check()
+        session.ready()
+        session.arm()
+        while not session.step():
+            session.wait(session.pause_s())
+            sent += 100
+        sent += 5
+        (target,) = session.result().targets
+        session.release()
+    assert target.disk is not None
+    assert (target.reads, target.disk.reads, target.disk_agrees) == (300, 300, True)
+
+
+def test_collectors_end_in_reverse_and_see_the_end_before_anything_is_read() -> None:
+    said: list[str] = []
+
+    class Told(Collector):
+        def __init__(self, name: str) -> None:
+            self._name = name
+
+        def arm(self, claimed: Claimed) -> str:
+            said.append(f"arm {self._name}")
+            return ""
+
+        def ended(self) -> None:
+            said.append(f"ended {self._name}")
+
+        def conclude(self, ended: Ended, sections: Sections) -> None:
+            said.append(f"conclude {self._name}")
+            sections.remarks.append(self._name)
+
+        def close(self) -> None:
+            said.append(f"close {self._name}")
+
+    with session_of(FakeKernel(), None, None, Told("a"), Told("b")) as session:
+        result = carry_out(session)
+    assert said == [
+        *("arm a", "arm b", "ended a", "ended b"),
+        *("conclude b", "conclude a", "close b", "close a"),
+    ]
+    assert result.remarks[:2] == ["b", "a"]
+
+
+def test_a_collector_that_cannot_open_calls_the_run_off() -> None:
+    kernel = FakeKernel()
+
+    class Closed(Collector):
+        def arm(self, claimed: Claimed) -> str:
+            raise SpekError("there is no room")
+
+    with pytest.raises(SpekError, match="no room"), session_of(kernel, None, None, Closed()) as run:
+        carry_out(run)
+    assert kernel.deleted and "run-start" not in kernel.calls
+
+
+def test_an_interrupt_before_the_start_calls_the_run_off() -> None:
+    kernel, interrupts = FakeKernel(), job.Interrupts()
+    with (
+        pytest.raises(CalledOffError, match="nothing was sent"),
+        session_of(kernel, None, interrupts) as session,
+    ):
+        session.claim()
+        session.check()
+        session.ready()
+        interrupts.interrupt(signal.SIGINT)
+        session.arm()
+    assert kernel.deleted and "run-start" not in kernel.calls
+
+
+def test_a_run_whose_wait_was_given_up_is_left_to_the_kernel() -> None:
+    kernel, interrupts = FakeKernel(hangs=True), job.Interrupts()
+    kernel.on_wait = lambda second: interrupts.interrupt(signal.SIGINT)
+    with session_of(kernel, None, interrupts) as session:
+        result = carry_out(session)
+    assert result.outcome.outstanding == 3
+    assert "run-stop" in kernel.calls and not kernel.deleted
+
+
+# --- side by side --------------------------------------------------------------------------------
+
+
+def test_several_runs_are_claimed_and_checked_before_any_is_armed_for_the_same_time() -> None:
+    kernel = SharedKernel()
+    with side_by_side(kernel, request_on(0, seconds=3), request_on(1, seconds=5)) as sessions:
+        for session in sessions:
+            session.claim()
+        for session in sessions:
+            session.check()
+        for session in sessions:
+            session.ready()
+        assert "run-start" not in kernel.calls and len(kernel.held()) == 2
+        plans = [session.arm(T0_NS) for session in sessions]
+        follow(sessions)
+        results = [session.result() for session in sessions]
+        assert len(kernel.held()) == 2
+        for session in sessions:
+            session.release()
+    assert [plan.started_ns for plan in plans] == [T0_NS, T0_NS]
+    assert [result.run for result in results] == [7, 8]
+    assert [result.start.monotonic_ns for result in results] == [T0_NS, T0_NS]
+    assert [result.end.monotonic_ns - START_NS for result in results] == [3 * SECOND, 5 * SECOND]
+    assert [len(result.intervals) for result in results] == [3, 5]
+    assert all(result.outcome.ok for result in results)
+    assert not kernel.held()
+
+
+def test_several_runs_are_claimed_everywhere_or_nowhere() -> None:
+    kernel = SharedKernel()
+    with (
+        pytest.raises(RefusedError, match="/dev/fake1 is in use"),
+        side_by_side(kernel, request_on(0), request_on(1), request_on(1)) as sessions,
+    ):
+        for session in sessions:
+            session.claim()
+    assert kernel.calls.count("run-delete") == 2
+    assert not kernel.held()
+
+
+@pytest.mark.parametrize("failing", ["check", "ready", "arm", "step", "result"])
+def test_a_failure_of_a_run_gives_back_the_devices_of_all(
+    failing: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    kernel = SharedKernel()
+
+    class Failed(Exception):
+        pass
+
+    def fail(*arguments: object) -> None:
+        raise Failed
+
+    with (
+        pytest.raises(Failed),
+        side_by_side(kernel, request_on(0), request_on(1)) as (first, second),
+    ):
+        monkeypatch.setattr(second, failing, fail)
+        for session in (first, second):
+            session.claim()
+        for session in (first, second):
+            session.check()
+        for session in (first, second):
+            session.ready()
+        for session in (first, second):
+            session.arm(T0_NS)
+        follow((first, second))
+        for session in (first, second):
+            session.result()
+    assert len(kernel.runs_by_number) == 2 and not kernel.held()
+
+
+def test_a_reason_to_stop_ends_the_run_of_its_collector_alone() -> None:
+    kernel = SharedKernel()
+
+    class Ends(Collector):
+        def __init__(self) -> None:
+            self._rows = 0
+
+        def take(self, look: Look) -> None:
+            self._rows = len(look.rows)
+
+        def stop_reason(self) -> str:
+            return "enough" if self._rows >= 2 else ""
+
+    with (
+        session_of(kernel, request_on(0), None, Ends()) as ending,
+        session_of(kernel, request_on(1)) as continuing,
+    ):
+        for session in (ending, continuing):
+            session.claim()
+            session.check()
+            session.ready()
+            session.arm()
+        follow((ending, continuing))
+        reasons = [session.result().outcome.reason for session in (ending, continuing)]
+        for session in (ending, continuing):
+            session.release()
+    assert reasons == ["stopped", "completed"]
