@@ -29,7 +29,7 @@ struct spek_seen_limits {
  * struct spek_target - a claimed block device; const while workers run
  * @handle: open claim; closed when the run is done. A copy where it is lent: the device's holder is
  *	the original
- * @is_lent: the handle is a claim's, which goes on after the run
+ * @is_lent: the handle belongs to a claim, which outlives the run
  * @name: name that the kernel prints
  * @dev: device number
  * @diskseq: sequence number of the disk

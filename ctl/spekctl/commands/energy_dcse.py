@@ -102,7 +102,7 @@ def command(
     from spekctl.render.document import print_contents
 
     files.check_writable(output)
-    files.check_apart(output, [one for one in (source, samples, against) if one is not None])
+    files.check_apart(output, [path for path in (source, samples, against) if path is not None])
     given = {name: text for name, text in numbers.items() if text is not None}
     if source is not None and given:
         name = next(iter(given)).replace("_", "-")

@@ -93,7 +93,7 @@ def command(
         job = Path(words[0])
         deliver_imported([job], convert.load_steps(job, sections, direct), output)
     else:
-        given = [Path(one) for one in words if not one.startswith("-")]
+        given = [Path(word) for word in words if not word.startswith("-")]
         deliver_imported(given, convert.command_line_steps(words, sections, direct), output)
     return 0
 

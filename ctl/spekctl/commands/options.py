@@ -477,10 +477,10 @@ def _load(
 
     program, _, place = name.partition(":")
     if words:
-        found = fio.command_line_steps(words)
-        if any(one.beside for one in found):
+        steps = fio.command_line_steps(words)
+        if any(step.beside for step in steps):
             raise UsageError(_BESIDE.format("the command line"))
-        return _imported(found, changes)
+        return _imported(steps, changes)
     if not place:
         words_too = ", or fio: -- and the arguments of fio" if program == "fio" else ""
         raise UsageError(f"'{name}' names no file; write {name}FILE{words_too}")

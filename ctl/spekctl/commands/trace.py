@@ -185,7 +185,7 @@ def head(inputs: tuple[Path, ...], count: int, **given: Any) -> int:
     from spekctl.render.output import reader_left
     from spekctl.render.trace import defects
     from spekctl.trace.convert import Written, write_text
-    from spekctl.trace.figures import defects as found
+    from spekctl.trace.figures import defects as defects_of
     from spekctl.trace.select import Cut
 
     sys.stdout.flush()
@@ -194,7 +194,7 @@ def head(inputs: tuple[Path, ...], count: int, **given: Any) -> int:
     sys.stdout.buffer.flush()
     if trace.faults.bad:
         # The first of its sentences is that of records that cannot be read.
-        click.echo(f"spekctl: {defects(found(trace))[0]}", err=True)
+        click.echo(f"spekctl: {defects(defects_of(trace))[0]}", err=True)
     return 0
 
 
@@ -340,8 +340,8 @@ def _write(
 
 def _tell(trace: Trace, written: Written, output: Path) -> None:
     from spekctl.render.trace import defects
-    from spekctl.trace.figures import defects as found
+    from spekctl.trace.figures import defects as defects_of
 
     lines = [f"{written.records:,} requests written to {output}"]
-    for line in [*lines, *written.sentences(), *defects(found(trace))]:
+    for line in [*lines, *written.sentences(), *defects(defects_of(trace))]:
         click.echo(f"spekctl: {line}", err=True)

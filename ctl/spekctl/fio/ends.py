@@ -18,7 +18,7 @@ ENDS = "ends by time only; fio also ends when it has covered its size"
 MEAN = "the number of I/Os is that of the mean block size; fio ends exactly at its size"
 NUMBER = "number_ios ends it; fio also ends when it has covered its size, if that has fewer I/Os"
 GAPS = (
-    "it ends where its range does; fio begins again there and goes on, for the bytes of its size,"
+    "it ends where its range does; fio then starts over until it has done the bytes of its size,"
     " if that is also the end of the device"
 )
 TOGETHER = "the run ends after the I/Os of all clones together; fio ends each after its own"
@@ -196,7 +196,7 @@ def _parts(options: Reader, plan: Plan, clones: int) -> Fraction:
         )
     each, start = values.percent(size), values.percent(options.text("offset") or "0")
     if start + (clones - 1) * values.percent(increment) + each > 100:
-        raise UsageError("offset_increment: the last of its clones goes on beyond the device")
+        raise UsageError("offset_increment: the range of its last clone extends beyond the device")
     return Fraction(sum(values.percent(one) for one in spans), each)
 
 

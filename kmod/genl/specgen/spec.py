@@ -99,7 +99,7 @@ class Field:
     @too_many: sentence that refuses more
     @pool: array, shared by all records, that takes the entries of a binary attribute
     @torn: sentence that refuses a part of an entry
-    @apart: Python's records do without it: whoever sends the request adds it
+    @apart: left out of Python's records; the sender of the request adds it
     """
 
     needed: str = ""
