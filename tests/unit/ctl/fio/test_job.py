@@ -27,7 +27,7 @@ from spekctl.fio.plan import Plan
 from spekctl.workload.layout import Target
 from spekctl.workload.options import Options
 from spekctl.workload.resolve import resolve
-from spekctl.workload.values import DATA_KEYS, SIZES_MAX, STREAMS_MAX
+from spekctl.workload.values import DATA_KEYS, STREAMS_MAX
 
 
 def test_flushes_count_as_ios(tmp_path: Path) -> None:
@@ -294,22 +294,6 @@ def test_zones_of_a_distribution_are_whole_blocks() -> None:
     made = plan(rw="randread", random_distribution="zoned_abs:60/10000:40/1m", size="4m")
     assert [one["size"] for one in made.streams[0]["zones"]] == [8192, 1 << 20]
     assert any("sizes of zones are rounded down" in one for one in made.differences)
-
-
-def test_a_range_has_as_many_sizes_as_a_stream_can_have() -> None:
-    made = plan(rw="randread", bsrange=f"512-{512 * SIZES_MAX}")
-    assert len(made.streams[0]["sizes"]) == SIZES_MAX
-    assert fio_job.RANGE not in made.differences
-
-
-@given(st.integers(SIZES_MAX + 1, 20 * SIZES_MAX), st.sampled_from("-:"))
-def test_a_size_of_a_long_range_stands_for_its_neighbours(count: int, between: str) -> None:
-    made = plan(rw="randread", bsrange=f"512{between}{512 * count}")
-    found = shares_of(made)
-    assert len(found) <= SIZES_MAX and sum(found.values()) == count
-    mean = Fraction(sum(size * often for size, often in found.items()), count)
-    assert abs(mean - Fraction(512 * (1 + count), 2)) <= 256
-    assert fio_job.RANGE in made.differences
 
 
 @pytest.mark.parametrize(

@@ -1,0 +1,110 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Block sizes of a job of fio: bs, bsrange and bssplit, for each direction."""
+
+from __future__ import annotations
+
+import functools
+import math
+
+from spekctl import units
+from spekctl.errors import UsageError, at
+from spekctl.fio import values
+from spekctl.fio.plan import Mix, Plan, Reader
+from spekctl.workload.values import IO_BYTES_MAX, SECTOR, SIZES_MAX
+
+RANGE = f"of the block sizes of a range, {SIZES_MAX} stand for all"
+
+
+def of(
+    options: Reader, plan: Plan, base: int, *, is_random: bool, discards: bool
+) -> tuple[Mix, Mix]:
+    """Block sizes with weights, of reads and of writes or, of a job that @discards, of discards."""
+    second = 2 if discards else 1
+    for name in ("bs", "bsrange", "bssplit", "bs_is_seq_rand"):
+        options.went(name, "stream.size, stream.sizes")
+    mixes = _given_sizes(options, base, second)
+    if options.given("bsrange") and any(often > 1 for mix in mixes for _, often in mix):
+        plan.differs(RANGE)
+    if options.flag("bs_is_seq_rand"):
+        return (mixes[1],) * 2 if is_random else (mixes[0],) * 2
+    return mixes
+
+
+def _given_sizes(options: Reader, base: int, second: int) -> tuple[Mix, Mix]:
+    """The first block sizes given, and those of place @second."""
+    for name, parse in (("bssplit", _split_mix), ("bsrange", _range_mix)):
+        text = options.text(name)
+        if text is not None:
+            # An empty direction keeps the block size, whatever it is.
+            found = [
+                options.named(name, functools.partial(parse, one, base)) if one.strip() else plain
+                for one, plain in zip(values.by_direction(text), _plain(options, base), strict=True)
+            ]
+            return found[0], found[second]
+    plain = _plain(options, base)
+    return plain[0], plain[second]
+
+
+def _plain(options: Reader, base: int) -> list[Mix]:
+    """The sizes of bs, for each direction."""
+    text = options.text("bs") or "4k"
+    sizes = options.named(
+        "bs", lambda: [values.size(one or "4k", base) for one in values.by_direction(text)]
+    )
+    with at("bs"):
+        return [[(_checked(one), 1)] for one in sizes]
+
+
+def _checked(size: int) -> int:
+    """A block size that an I/O can have."""
+    if size == 0 or size % SECTOR:
+        raise UsageError(f"{size} bytes are not a multiple of {SECTOR}")
+    if size > IO_BYTES_MAX:
+        raise UsageError(
+            f"{units.format_bytes(size)} is more than an I/O of spek can have,"
+            f" {units.format_bytes(IO_BYTES_MAX)}"
+        )
+    return size
+
+
+def _range_mix(text: str, base: int) -> Mix:
+    """``4k-64k`` or ``4k:64k``: all multiples of the first size, with equal shares."""
+    low, dash, high = text.partition("-" if "-" in text else ":")
+    if not dash:
+        raise UsageError(f"'{text}' is not a range")
+    first, last = values.size(low, base), values.size(high, base)
+    if not first or first > last or first % 512:
+        raise UsageError(f"'{text}' is not a range of multiples of 512")
+    _checked(last // first * first)
+    count = last // first
+    # Each size stands for as many as need be, and is the middle of these.
+    step = -(-count // SIZES_MAX)
+    groups = [range(number, min(number + step, count + 1)) for number in range(1, count + 1, step)]
+    return [(first * ((one[0] + one[-1]) // 2), len(one)) for one in groups]
+
+
+def _split_mix(text: str, base: int) -> Mix:
+    """``4k/60:64k/40``; entries without a share, or with 0, have equal parts of what is left. Where
+    none is without, fio adds the shares up from the smallest to 100, and the last takes the rest.
+    """
+    entries = [
+        (values.size(size, base), values.percent(share or "0"))
+        for size, _, share in (one.partition("/") for one in text.split(":"))
+    ]
+    left = 100 - sum(share for _, share in entries)
+    without = sum(not share for _, share in entries)
+    if left < 0 and without:
+        raise UsageError(f"the shares of '{text}' sum to {100 - left}, and sizes have none left")
+    found: Mix = []
+    if without:
+        found = [(size, share * without or left) for size, share in entries]
+    else:
+        room = 100
+        for place, (size, share) in enumerate(sorted(entries, key=lambda one: one[1]), start=1):
+            found.append((size, room if place == len(entries) else min(share, room)))
+            room -= found[-1][1]
+        order = [size for size, _ in entries]
+        found.sort(key=lambda one: order.index(one[0]))
+    found = [(_checked(size), weight) for size, weight in found if weight]
+    divisor = math.gcd(*(weight for _, weight in found))
+    return [(size, weight // divisor) for size, weight in found]
