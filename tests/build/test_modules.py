@@ -3,23 +3,23 @@
 
 from __future__ import annotations
 
-import functools
 import os
 import re
 import shutil
 import subprocess
-from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from lib.build.kernels import find
+from lib.build import checked as checked_modules
+from lib.build.checked import Checked, warnings_for
 from lib.build.sources import ROOT, copy_sources
-from lib.harness.kernels import NEWEST, STOCK_KERNELS
+from lib.harness.kernels import STOCK_KERNELS
 
 from spekctl.vm.kernels import Kernel, find_kernel, version_key
 from spekctl.vm.modules import DRIVE, NAMES, make_command
 
 MODULES = (*NAMES, DRIVE)
+PROBER = NAMES[1]
 FOREIGN = Path(".venv/lib/libnpymath.a")  # not a build's, whatever it ends in
 COMPLAINT = re.compile(r"warning:|error:|WARNING|ERROR")
 
@@ -32,59 +32,42 @@ def run(*command: str, cwd: Path | None = None) -> tuple[int, str]:
     return done.returncode, done.stdout
 
 
-Build = tuple[Path, str]  # the directory and what was printed
-ALL_WARNINGS = ("W=1", "C=1", "CF=-Wsparse-error")
-
-
-def warnings_for(label: str) -> tuple[str, ...]:
-    """Without sparse for the newest kernel: its headers lack the script that tells kbuild whether
-    there is one."""
-    return ("W=1",) if label == NEWEST else ALL_WARNINGS
-
-
 def make(tree: Path, kernel: Kernel, *words: str) -> tuple[int, str]:
     return run("make", f"KDIR={kernel.headers}", *words, cwd=tree)
 
 
-@pytest.fixture(scope="session")
-def build_for(
-    tmp_path_factory: pytest.TempPathFactory, pytestconfig: pytest.Config
-) -> Callable[[str], Build]:
-    """Builds for the kernel of a label with all warnings, checked by sparse; once for each."""
-
-    @functools.cache
-    def build(label: str) -> Build:
-        tree = copy_sources(tmp_path_factory.mktemp(f"build-{label}") / "tree")
-        code, output = make(tree, find(label, pytestconfig), *warnings_for(label))
-        assert code == 0, output
-        return tree, output
-
-    return build
+def copy_with_probes(to: Path, *names: str) -> Path:
+    """The sources with the two controls and with @names alone of the probes."""
+    tree = copy_sources(to)
+    for path in (tree / "kmod/compat/probes").glob("*.c"):
+        if path.stem not in ("self_yes", "self_no", *names):
+            path.unlink()
+    return tree
 
 
 @pytest.fixture(scope="session")
-def built(label: str, build_for: Callable[[str], Build]) -> Build:
-    return build_for(label)
+def built(label: str, each_kernel: Kernel) -> Checked:
+    checked = checked_modules.build(each_kernel, label)
+    assert checked.code == 0, checked.output
+    return checked
 
 
-def test_compiler_and_sparse_are_silent(built: Build, label: str) -> None:
-    tree, output = built
-
-    assert [line for line in output.splitlines() if COMPLAINT.search(line)] == []
-    assert ("CHECK " in output) == ("C=1" in warnings_for(label))
-    assert all((tree / name).exists() for name in MODULES)
+def test_compiler_and_sparse_are_silent(built: Checked, label: str) -> None:
+    assert [line for line in built.output.splitlines() if COMPLAINT.search(line)] == []
+    assert ("CHECK " in built.output) == ("C=1" in warnings_for(label))
+    assert all((built.tree / name).exists() for name in MODULES)
 
 
-def test_modules_are_for_the_kernel_asked_for(built: Build, each_kernel: Kernel) -> None:
+def test_modules_are_for_the_kernel_asked_for(built: Checked, each_kernel: Kernel) -> None:
     for name in MODULES:
-        code, magic = run("/sbin/modinfo", "-F", "vermagic", str(built[0] / name))
+        code, magic = run("/sbin/modinfo", "-F", "vermagic", str(built.tree / name))
         assert (code, magic.split()[0]) == (0, each_kernel.release)
 
 
-def test_auto_may_choose_mq_on_the_kernels_of_the_tests(built: Build) -> None:
+def test_auto_may_choose_mq_on_the_kernels_of_the_tests(built: Checked) -> None:
     """With a newer series of the newest kernel this fails: run the guest tests on it with back end
     mq, then enter it into kmod/compat/series.h."""
-    module = built[0] / "spek.ko"
+    module = built.tree / "spek.ko"
     assert run("/sbin/modinfo", "-F", "mq_caveat", str(module)) == (0, "\n")
     assert b"The device is request-based (blk-mq)." in module.read_bytes()
     assert b"The configuration selects it. " not in module.read_bytes()
@@ -107,15 +90,15 @@ def test_auto_never_chooses_mq_on_a_vendor_kernel(tmp_path: Path) -> None:
     assert b"The device is request-based (blk-mq)." not in chooses
 
 
-def test_modules_need_no_other_module(built: Build) -> None:
+def test_modules_need_no_other_module(built: Checked) -> None:
     """They load where there is no SCSI layer, for one; but drives are SCSI disks."""
     for name in MODULES:
         needed = "scsi_mod\n" if name == DRIVE else "\n"
-        assert run("/sbin/modinfo", "-F", "depends", str(built[0] / name)) == (0, needed)
+        assert run("/sbin/modinfo", "-F", "depends", str(built.tree / name)) == (0, needed)
 
 
-def test_second_make_rebuilds_nothing(built: Build, each_kernel: Kernel, label: str) -> None:
-    tree, _ = built
+def test_second_make_rebuilds_nothing(built: Checked, each_kernel: Kernel, label: str) -> None:
+    tree = built.tree
     before = {path: path.stat().st_mtime_ns for path in tree.rglob("*.[ok]*")}
 
     code, output = make(tree, each_kernel, *warnings_for(label))
@@ -125,8 +108,8 @@ def test_second_make_rebuilds_nothing(built: Build, each_kernel: Kernel, label: 
     assert {path: path.stat().st_mtime_ns for path in tree.rglob("*.[ok]*")} == before
 
 
-def test_probes_give_answers_and_keep_their_logs(built: Build) -> None:
-    probes = built[0] / "kmod/compat/probes"
+def test_probes_give_answers_and_keep_their_logs(built: Checked) -> None:
+    probes = built.tree / "kmod/compat/probes"
     answers = {path.stem: path.read_text().strip() for path in probes.glob("*.answer")}
 
     assert answers.keys() == {path.stem for path in probes.glob("*.c")}
@@ -169,7 +152,7 @@ ANSWERS: dict[str, tuple[str, str | None]] = {
 }
 
 
-def test_probes_answer_as_their_kernel_has_to(built: Build, each_kernel: Kernel) -> None:
+def test_probes_answer_as_their_kernel_has_to(built: Checked, each_kernel: Kernel) -> None:
     here = version_key(each_kernel.label)
     wanted = {
         name: "yes"
@@ -177,7 +160,7 @@ def test_probes_answer_as_their_kernel_has_to(built: Build, each_kernel: Kernel)
         else "no"
         for name, (first, last) in ANSWERS.items()
     }
-    probes = built[0] / "kmod/compat/probes"
+    probes = built.tree / "kmod/compat/probes"
 
     assert {path.stem: path.read_text().strip() for path in probes.glob("*.answer")} == wanted
 
@@ -194,7 +177,7 @@ def test_a_probe_that_fails_for_another_reason_stops_the_build(
     tmp_path: Path, old: str, new: str, error: str
 ) -> None:
     """It would answer no on each kernel, and choose code for a kernel that has not got it."""
-    tree = copy_sources(tmp_path / "tree")
+    tree = copy_with_probes(tmp_path / "tree", "alloc_disk_limits")
     probe = tree / "kmod/compat/probes/alloc_disk_limits.c"
     probe.write_text(probe.read_text().replace(old, new, 1))
 
@@ -247,12 +230,14 @@ def test_modules_build_without_stacking(tmp_path: Path) -> None:
     symvers = headers / "Module.symvers"
     lines = symvers.read_text().splitlines(keepends=True)
     gone = {"blk_insert_cloned_request", "blk_rq_prep_clone", "blk_rq_unprep_clone"}
-    symvers.write_text("".join(one for one in lines if one.split("\t")[1] not in gone))
+    symvers.write_text("".join(line for line in lines if line.split("\t")[1] not in gone))
     assert len(lines) - len(symvers.read_text().splitlines()) == len(gone)
     tree = copy_sources(tmp_path / "tree")
     bare = Kernel(kernel.release, kernel.image, headers, None, "test")
 
-    code, output = run(*make_command(bare, tree, "W=1"))
+    *words, _ = make_command(bare, tree, "W=1")
+
+    code, output = run(*words, "spek.ko")  # the only one that submits requests
 
     assert code == 0, output
     assert [line for line in output.splitlines() if COMPLAINT.search(line)] == []
@@ -289,18 +274,18 @@ def test_make_refuses_a_32_bit_kernel(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("control", "other", "complaint"),
+    ("control", "replacement", "complaint"),
     [
         ("self_yes", "self_no", "probing is broken, see"),
         ("self_no", "self_yes", "a function that does not exist compiles"),
     ],
 )
 def test_broken_probing_fails_the_build(
-    kernel: Kernel, tmp_path: Path, control: str, other: str, complaint: str
+    kernel: Kernel, tmp_path: Path, control: str, replacement: str, complaint: str
 ) -> None:
-    tree = copy_sources(tmp_path / "tree")
+    tree = copy_with_probes(tmp_path / "tree")
     probes = tree / "kmod/compat/probes"
-    (probes / f"{control}.c").write_text((probes / f"{other}.c").read_text())
+    (probes / f"{control}.c").write_text((probes / f"{replacement}.c").read_text())
 
     code, output = run(*make_command(kernel, tree))
 
@@ -309,27 +294,25 @@ def test_broken_probing_fails_the_build(
 
 
 @pytest.fixture(scope="module")
-def rebuilt(build_for: Callable[[str], Build], tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A tree that was built for the first kernel and then for the second one."""
-    first, _ = build_for(STOCK_KERNELS[0])
-    folder = tmp_path_factory.mktemp("rebuilt")
-    # Where it was built, as commands have that path; and the first build is put back.
-    kept = shutil.copytree(first, folder / "first", symlinks=True)
-    code, output = make(first, find_kernel(STOCK_KERNELS[1]))
-    tree = first.rename(folder / "tree")
-    kept.rename(first)
-    assert code == 0, output
-    return tree
+def rebuilt(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, list[str]]:
+    """A tree in which a module was built for the first kernel and then for the second one, and what
+    probes answered on each."""
+    tree = copy_sources(tmp_path_factory.mktemp("rebuilt") / "tree")
+    answers = []
+    for label in STOCK_KERNELS:
+        *words, _ = make_command(find_kernel(label), tree)
+        code, output = run(*words, PROBER)
+        assert code == 0, output
+        answers.append((tree / "kmod/compat/spek_have.h").read_text())
+    return tree, answers
 
 
-def test_another_kernel_starts_afresh(rebuilt: Path, build_for: Callable[[str], Build]) -> None:
-    trees = [build_for(STOCK_KERNELS[0])[0], rebuilt]
-    magics = [run("/sbin/modinfo", "-F", "vermagic", str(tree / NAMES[0]))[1] for tree in trees]
-    answers = [(tree / "kmod/compat/spek_have.h").read_text() for tree in trees]
+def test_another_kernel_starts_afresh(rebuilt: tuple[Path, list[str]]) -> None:
+    tree, answers = rebuilt
 
-    assert [magic.split()[0] for magic in magics] == [
-        find_kernel(label).release for label in STOCK_KERNELS
-    ]
+    magic = run("/sbin/modinfo", "-F", "vermagic", str(tree / PROBER))[1]
+
+    assert magic.split()[0] == find_kernel(STOCK_KERNELS[1]).release
     assert answers[0] != answers[1]
 
 
@@ -337,13 +320,14 @@ def files_in(tree: Path) -> set[Path]:
     return {path.relative_to(tree) for path in tree.rglob("*") if path.is_file()}
 
 
-def test_clean_leaves_the_sources_only(rebuilt: Path, tmp_path: Path) -> None:
-    (rebuilt / FOREIGN).parent.mkdir(parents=True)
-    (rebuilt / FOREIGN).touch()
+def test_clean_leaves_the_sources_only(rebuilt: tuple[Path, list[str]], tmp_path: Path) -> None:
+    tree, _ = rebuilt
+    (tree / FOREIGN).parent.mkdir(parents=True)
+    (tree / FOREIGN).touch()
 
-    assert run("make", "clean", cwd=rebuilt)[0] == 0
+    assert run("make", "clean", cwd=tree)[0] == 0
 
-    assert files_in(rebuilt) == files_in(copy_sources(tmp_path / "tree")) | {FOREIGN}
+    assert files_in(tree) == files_in(copy_sources(tmp_path / "tree")) | {FOREIGN}
 
 
 @pytest.mark.parametrize(
@@ -377,8 +361,8 @@ def test_without_python_missing_headers_are_named_all_the_same(tmp_path: Path) -
     assert "  Install them:           they are a package of the distribution\n" in output
 
 
-def test_modules_contain_every_source(built: Build) -> None:
-    tree = built[0]
+def test_modules_contain_every_source(built: Checked) -> None:
+    tree = built.tree
     # Objects by their places, absolute or in the tree.
     linked = {
         os.path.relpath((tree / line).with_suffix(".c"), tree)

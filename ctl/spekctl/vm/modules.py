@@ -40,7 +40,7 @@ def source_tree() -> Path:
     )
 
 
-def _sources(tree: Path) -> list[Path]:
+def sources_of(tree: Path) -> list[Path]:
     """All files that a build reads, relative to @tree."""
     files = [Path("Kbuild")]
     for folder in ("kmod", "prober"):
@@ -76,7 +76,7 @@ def make_command(kernel: Kernel, build: Path, *extra: str) -> list[str]:
 def build_modules(kernel: Kernel, tree: Path | None = None) -> list[Path]:
     """The modules for @kernel; built now, or earlier from the same sources."""
     tree = tree or source_tree()
-    files = _sources(tree)
+    files = sources_of(tree)
 
     def make(done: Path) -> None:
         _build(kernel, tree, files, done)

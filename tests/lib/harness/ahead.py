@@ -1,10 +1,12 @@
 # SPDX-License-Identifier: GPL-2.0
 """What guests need before they boot, kept in the cache: kernels, and modules built for them.
 
-    python -m lib.harness.ahead KERNEL...      (as after --kernels: 6.12, debug, newest, LABEL=TREE)
+    python -m lib.harness.ahead [--all-warnings] KERNEL...
+                                              (as after --kernels: 6.12, debug, newest, LABEL=TREE)
 
 makes it while others run, and says of each kernel in a line of JSON where it is or why there is
-none.
+none. With --all-warnings the modules for stock kernels are those that the tests of the build ask
+for, which take longer to build and are built once for both.
 """
 
 from __future__ import annotations
@@ -17,13 +19,15 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
 
-from lib.build import debug_kernel, debug_modules
+from lib.build import checked, debug_kernel, debug_modules
 from lib.build.disks import build_disks
-from lib.harness.kernels import DEBUG_KERNELS, source_of
+from lib.harness.kernels import DEBUG_KERNELS, NEWEST, STOCK_KERNELS, source_of
 
 from spekctl.errors import SpekError
 from spekctl.vm.kernels import Kernel, find_kernel
 from spekctl.vm.modules import build_modules
+
+ALL_WARNINGS = "--all-warnings"
 
 
 @dataclass(frozen=True)
@@ -52,9 +56,12 @@ def find(word: str) -> tuple[str, Kernel]:
     return source, find_kernel(source)
 
 
-def prepare(word: str, source: str, kernel: Kernel) -> Prepared:
+def prepare(word: str, source: str, kernel: Kernel, all_warnings: bool) -> Prepared:
     """All that belongs to a kernel; made now or earlier. Raises SpekError."""
-    variant = DEBUG_KERNELS.get(word.partition("=")[0])
+    label = word.partition("=")[0]
+    variant = DEBUG_KERNELS.get(label)
+    if all_warnings and label in (*STOCK_KERNELS, NEWEST):
+        checked.build_for_guests(kernel, label)
     build_modules(kernel)
     test_modules = debug_modules.build(kernel) if variant else None
     return Prepared(source, build_disks(kernel), test_modules)
@@ -76,7 +83,7 @@ def answers(path: Path) -> dict[str, Prepared | Missing]:
     return found
 
 
-def answer(word: str) -> bool:
+def answer(word: str, all_warnings: bool) -> bool:
     """Prepare a kernel and print its line. Return: False if it has no guest."""
     found: dict[str, str | bool | Path | None] = {
         "label": word.partition("=")[0],
@@ -85,7 +92,7 @@ def answer(word: str) -> bool:
     try:
         source, kernel = find(word)
         found["has_kernel"] = True
-        found |= dataclasses.asdict(prepare(word, source, kernel))
+        found |= dataclasses.asdict(prepare(word, source, kernel, all_warnings))
     except SpekError as error:
         found["error"] = str(error)
     line = json.dumps(found, default=str)
@@ -103,10 +110,14 @@ def main(words: list[str]) -> int:
     Kernels are fetched while debug kernels are built: one waits for a mirror, the other takes
     minutes of a processor, and a guest of the last kernel to be fetched need not wait for either.
     """
+    all_warnings = words[:1] == [ALL_WARNINGS]
+    words = words[1:] if all_warnings else words
     built = [word for word in words if word.partition("=")[0] in DEBUG_KERNELS]
     fetched = [word for word in words if word not in built]
     with ThreadPoolExecutor() as pool:
-        parts = pool.map(lambda part: [answer(word) for word in part], (built, fetched))
+        parts = pool.map(
+            lambda part: [answer(word, all_warnings) for word in part], (built, fetched)
+        )
         return 0 if all(all(part) for part in parts) else 1
 
 

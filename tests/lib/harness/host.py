@@ -25,12 +25,13 @@ from pathlib import Path
 
 import pytest
 from lib.harness import kernels as guest_kernels
-from lib.harness.ahead import Missing, Prepared, answers
+from lib.harness.ahead import ALL_WARNINGS, Missing, Prepared, answers
 from lib.harness.kernels import DEBUG_KERNELS, guest_kernel
 from lib.harness.process import ROOT, Guest, child_of
 
 __all__ = ["guest_kernel"]  # a fixture: being here makes it known
 
+BUILD = ROOT / "tests" / "build"
 INNER_LIMIT_S = 600  # for one test, by pytest-timeout inside: what only a hang reaches
 
 
@@ -115,7 +116,8 @@ class GuestRunner:
         self.places = places_of(self.processors, len(kernels))
         os.sched_setaffinity(0, self.places[-1])
         words = [f"{kernel}={wanted_kernels(self.config)[kernel]}" for kernel in wanted]
-        self.preparation = Preparation(words, self.processors)
+        builds = any(BUILD in item.path.parents for item in session.items)
+        self.preparation = Preparation([ALL_WARNINGS] * builds + words, self.processors)
         for kernel in wanted:
             mine = [item for item in session.items if kernel_of(item) == kernel]
             self.guests[kernel] = Guest(kernel, mine, self.config)

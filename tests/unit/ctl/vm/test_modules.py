@@ -24,7 +24,7 @@ def test_build_is_kept_by_content(tmp_path: Path) -> None:
     source.write_text("int x;\n")
 
     def digest() -> str:
-        return modules.key_of(tree, modules._sources(tree), kernel)
+        return modules.key_of(tree, modules.sources_of(tree), kernel)
 
     first = digest()
     (tree / "kmod/main.o").touch()

@@ -17,7 +17,7 @@ from spekctl.errors import SpekError
 LIMIT_S = 20
 
 
-def prepared(word: str, source: str, kernel: Any) -> Prepared:
+def prepared(word: str, source: str, kernel: Any, all_warnings: bool) -> Prepared:
     return Prepared(source, Path("/disks"), None)
 
 
@@ -31,10 +31,10 @@ def test_kernels_are_fetched_while_one_is_built(
             assert all_fetched.wait(LIMIT_S), "the others wait for the debug kernel"
         return word, None
 
-    def prepare(word: str, source: str, kernel: Any) -> Prepared:
+    def prepare(word: str, source: str, kernel: Any, all_warnings: bool) -> Prepared:
         if word == "6.77":
             all_fetched.set()
-        return prepared(word, source, kernel)
+        return prepared(word, source, kernel, all_warnings)
 
     monkeypatch.setattr(ahead, "find", find)
     monkeypatch.setattr(ahead, "prepare", prepare)
