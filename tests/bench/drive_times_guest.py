@@ -19,8 +19,8 @@ from lib.guest.drive import Controller, assert_completed, one_stream
 from lib.guest.modelled import disk_of
 from lib.guest.trace import events
 
+from spekctl.block.disk import RealDisk
 from spekctl.drive import file
-from spekctl.drive.disk import RealDisk
 from spekctl.drive.probe import Probe
 from spekctl.kernel.drives import Drives, Making
 from spekctl.kernel.gen.spek_drive_records import Store

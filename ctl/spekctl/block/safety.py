@@ -13,7 +13,6 @@ import errno
 import fcntl
 import os
 import re
-import stat
 import struct
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
@@ -21,7 +20,7 @@ from pathlib import Path
 from typing import NoReturn
 
 from spekctl import namespaces
-from spekctl.block import blkid
+from spekctl.block import blkid, opening
 from spekctl.block.device import ROOTS, Device, Roots, names_on_other_paths, related_names
 from spekctl.errors import NotPermittedError, RefusedError, SpekError
 from spekctl.kernel.records import RunInfo, RunState
@@ -84,7 +83,8 @@ def signatures_on(device: Device, diskseq: int) -> list[blkid.Signature]:
     from the device itself: what others have read before it was written by another path is in the
     page cache for as long as they have it open."""
     try:
-        fd = _open_checked(device)
+        number = (device.major, device.minor)
+        fd = opening.open_block_device(device.path, os.O_RDONLY, number)
     except PermissionError as error:
         text = f"not permitted to read {device.path}"
         # The nodes are there in a container, but its devices are a list of cgroups.
@@ -96,27 +96,11 @@ def signatures_on(device: Device, diskseq: int) -> list[blkid.Signature]:
     try:
         seq = _diskseq(fd)
         if diskseq and seq and seq != diskseq:
-            raise _replaced(device)
+            raise opening.replaced(device.path)
         _drop_cache(device, fd)
         return blkid.signatures(fd)
     finally:
         os.close(fd)
-
-
-def _open_checked(device: Device) -> int:
-    """Open the device that the path names, if it is this one: to open another may have effects, as
-    that of a tape rewinds it, and a directory on the way may be a user's who changes the link."""
-    place = os.open(device.path, os.O_PATH | os.O_CLOEXEC)
-    try:
-        if _device_number(place) != (device.major, device.minor):
-            raise _replaced(device)
-        return os.open(f"/proc/self/fd/{place}", os.O_RDONLY | os.O_CLOEXEC | os.O_NONBLOCK)
-    finally:
-        os.close(place)
-
-
-def _replaced(device: Device) -> RefusedError:
-    return RefusedError(f"{device.path} has just been replaced by another device")
 
 
 def _drop_cache(device: Device, fd: int) -> None:
@@ -417,15 +401,6 @@ def _number_of(path: str) -> str:
     if not status.st_rdev or (status.st_mode & 0o170000) != 0o060000:
         return ""
     return f"{os.major(status.st_rdev)}:{os.minor(status.st_rdev)}"
-
-
-def _device_number(fd: int) -> tuple[int, int]:
-    """Of the block device open at @fd; a character device may have the same number, so that of
-    anything else is (-1, -1)."""
-    status = os.fstat(fd)
-    if not stat.S_ISBLK(status.st_mode):
-        return -1, -1
-    return os.major(status.st_rdev), os.minor(status.st_rdev)
 
 
 def _diskseq(fd: int) -> int:

@@ -11,6 +11,10 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from spekctl.block import opening
+from spekctl.documents.device import DeviceFacts
+from spekctl.errors import RefusedError
+
 # linux/blkzoned.h
 _BLKREPORTZONE = 0xC0101282
 _HEADER = struct.Struct("=QII")
@@ -34,19 +38,23 @@ class Zone:
         return self.condition == _OFFLINE
 
 
-def report(path: str, start: int = 0, count: int | None = None) -> list[Zone]:
+def report(disk: DeviceFacts, start: int = 0, count: int | None = None) -> list[Zone]:
     """At most @count zones of a disk from the one with byte @start on.
 
-    None of a partition, of a disk without zones, or of one that is gone.
+    None of a partition, of a disk without zones, or of one that is gone or was replaced.
     """
-    name = Path(os.path.realpath(path)).name
-    if Path("/sys/class/block", name, "partition").exists():
+    if Path(f"/sys/dev/block/{disk.major}:{disk.minor}/partition").exists():
         return []
     try:
-        with open(path, "rb", buffering=0) as disk:
-            return _report(disk.fileno(), start // 512, count)
+        fd = opening.open_block_device(disk.path, os.O_RDONLY, (disk.major, disk.minor))
+    except (OSError, RefusedError):
+        return []
+    try:
+        return _report(fd, start // 512, count)
     except OSError:
         return []
+    finally:
+        os.close(fd)
 
 
 def _report(disk: int, sector: int, count: int | None) -> list[Zone]:
@@ -65,24 +73,24 @@ def _report(disk: int, sector: int, count: int | None) -> list[Zone]:
     return zones
 
 
-def offline(path: str) -> list[Zone]:
+def offline(disk: DeviceFacts) -> list[Zone]:
     """Zones of a disk that are offline."""
-    return [zone for zone in report(path) if zone.is_offline]
+    return [zone for zone in report(disk) if zone.is_offline]
 
 
 def explained(
     failure: str,
-    paths: Sequence[str],
-    report_zones: Callable[[str, int, int], list[Zone]] = report,
+    disks: Sequence[DeviceFacts],
+    report_zones: Callable[[DeviceFacts, int, int], list[Zone]] = report,
 ) -> str:
     """A failure in the kernel's words, and what the zone that it was in has to do with it."""
     seen = _FAILURE.match(failure)
     if not seen:
         return failure
-    for path in paths:
-        if Path(os.path.realpath(path)).name != seen[2]:
+    for disk in disks:
+        if disk.name != seen[2]:
             continue
-        for zone in report_zones(path, int(seen[1]), 1):
+        for zone in report_zones(disk, int(seen[1]), 1):
             if zone.is_offline:
                 return f"{failure}: its zone is offline"
             if zone.condition == _READ_ONLY and not failure.startswith("read"):

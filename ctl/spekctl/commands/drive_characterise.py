@@ -59,8 +59,8 @@ def command(
     """
     from spekctl import files
     from spekctl.block import device as block_device
+    from spekctl.block.disk import RealDisk
     from spekctl.drive.describe import model_text
-    from spekctl.drive.disk import RealDisk
     from spekctl.drive.probe import Probe
 
     files.check_writable(output)
@@ -68,7 +68,7 @@ def command(
     if not found_device.rotational:
         raise UsageError(f"{device} has no rotating platters; only disks that have can be measured")
     name = title or found_device.model or device
-    with RealDisk(device) as disk:
+    with RealDisk(device, (found_device.major, found_device.minor)) as disk:
         probe = Probe(disk, int(repeats), _tell)
         cache = probe.cache()
         _tell_cache(cache)

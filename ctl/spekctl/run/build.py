@@ -160,7 +160,7 @@ def _outcome(
         for errno, count in cell.errors_by_errno.items():
             name = cause(errno)
             causes[name] = causes.get(name, 0) + count
-    failure = zones.explained(info.first_error, [one.path for one in plan.targets])
+    failure = zones.explained(info.first_error, plan.targets)
     done = info.state is RunState.DONE
     # A run that ended by itself while it was being stopped has reached its end as well.
     ended = ending is not None and ending.ended and info.reason in _REACHED

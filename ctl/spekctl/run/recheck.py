@@ -41,9 +41,7 @@ def check(
     ]
     if not spans:
         raise UsageError(f"{path} covers no writable block")
-    spans, skipped = verify.without_offline(
-        spans, [device.path for device in devices], grain, lambda: parts
-    )
+    spans, skipped = verify.without_offline(spans, devices, grain, lambda: parts)
     if not spans:
         raise UsageError(f"{path} covers nothing that can be read: its zones are offline")
     base = structs.replace(

@@ -18,7 +18,7 @@ from msgspec import structs
 
 from spekctl import recorded, units
 from spekctl.block import zones
-from spekctl.documents.device import TargetFacts
+from spekctl.documents.device import DeviceFacts, TargetFacts
 from spekctl.documents.verification import VerifyCounts, VerifyResult, WrongBlock
 from spekctl.errors import UsageError
 from spekctl.kernel.client import Kernel
@@ -172,17 +172,17 @@ def spans_of(info: RunInfo) -> list[Span]:
 
 def without_offline(
     spans: Sequence[Span],
-    paths: Sequence[str],
+    disks: Sequence[DeviceFacts],
     grain: int,
     written: Callable[[], Sequence[MapInfo]],
-    offline: Callable[[str], Sequence[zones.Zone]] = zones.offline,
+    offline: Callable[[DeviceFacts], Sequence[zones.Zone]] = zones.offline,
 ) -> tuple[list[Span], int]:
     """The spans without zones that are offline and have nothing to be read: and how many those are.
 
     @written: the states of what was written. A zone in which something was written must be read,
     and if it has gone offline meanwhile that is a failure.
     """
-    lost = [offline(paths[span.target]) for span in spans]
+    lost = [offline(disks[span.target]) for span in spans]
     if not any(lost):
         return list(spans), 0
     taken = _written_in(written(), grain)
@@ -303,7 +303,7 @@ def final_pass(
                 if kernel.run_get(mine).state is RunState.DONE:
                     kernel.run_delete(mine)
                 mine = 0
-            trouble = _trouble(info, [one.path for one in facts], interrupts)
+            trouble = _trouble(info, facts, interrupts)
             if trouble:
                 return Passed(total, wrong, expected, trouble)
     except BaseException:
@@ -331,13 +331,13 @@ def _wait(kernel: Kernel, run: int, progress: Progress, interrupts: Interrupts) 
         kernel.wait(POLL_S)
 
 
-def _trouble(info: RunInfo, paths: Sequence[str], interrupts: Interrupts) -> str:
+def _trouble(info: RunInfo, disks: Sequence[DeviceFacts], interrupts: Interrupts) -> str:
     if interrupts.count:
         return "it was interrupted"
     if info.state is not RunState.DONE:
         return "the device did not answer"
     if info.errors:
-        first = zones.explained(info.first_error, paths)
+        first = zones.explained(info.first_error, disks)
         return f"{info.errors} reads failed, the first: {first}"
     if info.reason is not Reason.COMPLETED:
         return "the device was removed" if info.reason is Reason.DEVICE_GONE else "it ended early"
@@ -448,7 +448,7 @@ def conclude(
         progress.note("reading everything back")
         spans, skipped = without_offline(
             spans_of(info),
-            [one.path for one in facts],
+            facts,
             info.grain_bytes,
             lambda: kernel.map_get(info.id),
         )

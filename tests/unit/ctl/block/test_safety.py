@@ -13,7 +13,7 @@ import pytest
 from lib.fakes.kernel import other_run
 
 from spekctl import namespaces
-from spekctl.block import blkid, device, safety
+from spekctl.block import blkid, device, opening, safety
 from spekctl.block.device import Device, Roots
 from spekctl.documents.device import DiskCounters
 from spekctl.errors import NotPermittedError, RefusedError, UsageError
@@ -517,31 +517,6 @@ def test_a_device_that_a_container_may_not_open_names_the_option(
     assert hint or refusal.value.message == text
 
 
-def test_what_took_the_place_of_a_device_is_not_opened(
-    machine: Machine, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """A watchdog that is opened starts, and a tape rewinds."""
-    path = tmp_path / "link"
-    path.symlink_to("/dev/null")
-    opened = []
-    os_open = os.open
-
-    def spy(name: str, flags: int) -> int:
-        if not flags & os.O_PATH:
-            opened.append(name)
-        return os_open(name, flags)
-
-    monkeypatch.setattr(os, "open", spy)
-    # The character device 1:3 is not the disk 1:3.
-    for major, minor in ((8, 16), (1, 3)):
-        given = msgspec.structs.replace(
-            machine.get("sdb"), path=str(path), major=major, minor=minor
-        )
-        with pytest.raises(RefusedError, match="been replaced"):
-            safety.signatures_on(given, 42)
-    assert opened == []
-
-
 def test_a_device_that_was_replaced_is_refused(
     machine: Machine, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -551,7 +526,7 @@ def test_a_device_that_was_replaced_is_refused(
     with pytest.raises(RefusedError, match="been replaced"):
         safety.signatures_on(found, 42)
 
-    monkeypatch.setattr(safety, "_device_number", lambda fd: (8, 16))
+    monkeypatch.setattr(opening, "number_of", lambda fd: (8, 16))
     monkeypatch.setattr(safety, "_diskseq", lambda fd: 43)
     with pytest.raises(RefusedError, match="been replaced"):
         safety.signatures_on(found, 42)
@@ -584,7 +559,7 @@ def test_a_device_whose_cache_stays_is_not_judged(
     path = tmp_path / "image"
     path.write_bytes(bytes(4096))
     found = msgspec.structs.replace(machine.get("sdb"), path=str(path))
-    monkeypatch.setattr(safety, "_device_number", lambda fd: (8, 16))
+    monkeypatch.setattr(opening, "number_of", lambda fd: (8, 16))
     monkeypatch.setattr(safety, "_diskseq", lambda fd: 42)
     monkeypatch.setattr("fcntl.ioctl", refuse)
     monkeypatch.setattr(blkid, "signatures", lambda fd: pytest.fail("it was judged"))

@@ -6,9 +6,12 @@ from __future__ import annotations
 import struct
 from pathlib import Path
 
+import msgspec
 import pytest
+from lib.fakes.machine import disk
 
-from spekctl.block import zones
+from spekctl.block import opening, zones
+from spekctl.block.device import Device
 from spekctl.block.zones import Zone
 
 MIB = 1 << 20
@@ -36,27 +39,29 @@ class FakeIoctl:
         self.calls += 1
 
 
-def disk_of(monkeypatch: pytest.MonkeyPatch, folder: Path, conditions: list[int]) -> str:
+def disk_of(monkeypatch: pytest.MonkeyPatch, folder: Path, conditions: list[int]) -> Device:
     monkeypatch.setattr("fcntl.ioctl", FakeIoctl(conditions))
+    monkeypatch.setattr(opening, "number_of", lambda fd: (250, 0))
     path = folder / "zoned0"
     path.touch()
-    return str(path)
+    return disk(str(path), name="zoned0", minor=0)
 
 
 def test_all_zones_are_reported(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     conditions = [EMPTY] * 2500
     conditions[2400] = OFFLINE
-    disk = disk_of(monkeypatch, tmp_path, conditions)
-    found = zones.report(disk)
+    zoned = disk_of(monkeypatch, tmp_path, conditions)
+    found = zones.report(zoned)
     assert [zone.start for zone in found] == [4 * MIB * index for index in range(2500)]
-    assert zones.offline(disk) == [Zone(2400 * 4 * MIB, 4 * MIB, OFFLINE)]
-    assert zones.report(disk, 8 * MIB, 1) == [Zone(8 * MIB, 4 * MIB, EMPTY)]
+    assert zones.offline(zoned) == [Zone(2400 * 4 * MIB, 4 * MIB, OFFLINE)]
+    assert zones.report(zoned, 8 * MIB, 1) == [Zone(8 * MIB, 4 * MIB, EMPTY)]
 
 
-def test_a_disk_without_zones_has_none(tmp_path: Path) -> None:
-    (tmp_path / "plain").touch()
-    assert zones.report(str(tmp_path / "plain")) == []
-    assert zones.report(str(tmp_path / "missing")) == []
+def test_a_disk_without_zones_has_none(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    (tmp_path / "plain0").touch()
+    monkeypatch.setattr(opening, "number_of", lambda fd: (250, 0))
+    assert zones.report(disk(str(tmp_path / "plain0"))) == []
+    assert zones.report(disk(str(tmp_path / "missing0"))) == []
 
 
 @pytest.mark.parametrize(
@@ -76,7 +81,8 @@ def test_a_disk_without_zones_has_none(tmp_path: Path) -> None:
 def test_a_failure_says_what_its_zone_has_to_do_with_it(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path, failure: str, addition: str
 ) -> None:
-    disk = disk_of(monkeypatch, tmp_path, [EMPTY, OFFLINE, READ_ONLY])
+    zoned = disk_of(monkeypatch, tmp_path, [EMPTY, OFFLINE, READ_ONLY])
     link = tmp_path / "by-id"
-    link.symlink_to(disk)
-    assert zones.explained(failure, ["/dev/missing", str(link)]) == failure + addition
+    link.symlink_to(zoned.path)
+    linked = msgspec.structs.replace(zoned, path=str(link))
+    assert zones.explained(failure, [disk("/dev/missing1"), linked]) == failure + addition

@@ -13,7 +13,8 @@ from lib.ctl.command_line import Spekctl, caller
 from lib.fakes.modelled_disk import ModelledDisk
 
 from spekctl.block import device as block_device
-from spekctl.drive import disk, file
+from spekctl.block import disk
+from spekctl.drive import file
 from spekctl.drive.model import Model
 from spekctl.errors import RefusedError
 
@@ -48,9 +49,10 @@ def attach(monkeypatch: pytest.MonkeyPatch) -> Any:
 
     def attached(model: Model, rotational: bool = True) -> Opened:
         opened = Opened(model)
-        found = SimpleNamespace(model="MODEL OF THE DISK", rotational=rotational)
+        values = {"model": "MODEL OF THE DISK", "major": 8, "minor": 400}
+        found = SimpleNamespace(**values, rotational=rotational)
         monkeypatch.setattr(block_device, "find", lambda path: found)
-        monkeypatch.setattr(disk, "RealDisk", lambda path: opened)
+        monkeypatch.setattr(disk, "RealDisk", lambda path, number: opened)
         return opened
 
     return attached
@@ -108,7 +110,7 @@ def test_a_disk_in_use_is_left_alone(
 ) -> None:
     attach(file.load("st32171w"))
 
-    def busy(path: str) -> None:
+    def busy(path: str, number: object) -> None:
         raise RefusedError(f"{path} is in use; it must be idle to be measured")
 
     monkeypatch.setattr(disk, "RealDisk", busy)

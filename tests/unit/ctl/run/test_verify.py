@@ -131,16 +131,25 @@ def states(*written: int) -> bytes:
     return numbers.tobytes()
 
 
+DISKS = [disk("/dev/fake0"), disk("/dev/fake1")]
+
+
 def test_zones_that_are_offline_and_were_not_written_are_not_read() -> None:
     spans = [verify.Span(0, MIB, 15 * MIB), verify.Span(1, 0, 8 * MIB)]
-    gone = {"a": [Zone(0, 4 * MIB, 15), Zone(8 * MIB, 4 * MIB, 15), Zone(12 * MIB, 4 * MIB, 15)]}
+    gone = {
+        "/dev/fake0": [
+            Zone(0, 4 * MIB, 15),
+            Zone(8 * MIB, 4 * MIB, 15),
+            Zone(12 * MIB, 4 * MIB, 15),
+        ]
+    }
     # Byte 9 MiB of the first disk was written: that zone has to be read, and will fail.
     parts = [
         MapInfo(target=0, first=0, states=states(2 * 1024)),
         MapInfo(target=1, first=2048, states=states(0)),
     ]
     found, skipped = verify.without_offline(
-        spans, ["a", "b"], 4096, lambda: parts, lambda path: gone.get(path, [])
+        spans, DISKS, 4096, lambda: parts, lambda disk: gone.get(disk.path, [])
     )
     assert skipped == 2
     assert found == [
@@ -156,7 +165,7 @@ def test_zones_that_are_offline_and_were_not_written_are_not_read() -> None:
     assert reads == [(4 * MIB, 8 * MIB), (0, 8 * MIB)]
     assert [span.readable for span in found] == [8 * MIB, 8 * MIB]
     whole = [Zone(0, 64 * MIB, 15)]
-    assert verify.without_offline(spans[1:], ["a", "b"], 4096, list, lambda path: whole) == ([], 1)
+    assert verify.without_offline(spans[1:], DISKS, 4096, list, lambda disk: whole) == ([], 1)
 
 
 def test_the_states_are_only_asked_for_where_a_zone_is_offline() -> None:
@@ -164,7 +173,7 @@ def test_the_states_are_only_asked_for_where_a_zone_is_offline() -> None:
         raise AssertionError("the states of a whole disk")
 
     spans = [verify.Span(0, 0, MIB)]
-    assert verify.without_offline(spans, ["a"], 4096, never, lambda path: []) == (spans, 0)
+    assert verify.without_offline(spans, DISKS, 4096, never, lambda disk: []) == (spans, 0)
 
 
 def test_the_sentence_says_what_was_not_read() -> None:

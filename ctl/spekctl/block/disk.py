@@ -7,12 +7,12 @@ import errno
 import fcntl
 import mmap
 import os
-import stat
 import struct
 import time
 from types import TracebackType
 from typing import Self
 
+from spekctl.block import opening
 from spekctl.errors import NotPermittedError, RefusedError, SpekError, UsageError
 
 SECTOR = 512
@@ -25,11 +25,11 @@ _SLEEPS_LATE_NS = 2_000_000
 class RealDisk:
     """A block device, opened for exclusive reading."""
 
-    def __init__(self, path: str) -> None:
+    def __init__(self, path: str, number: opening.Number | None = None) -> None:
+        """@number: of the device that was looked at, if one was; no other is opened."""
+        flags = os.O_RDONLY | os.O_DIRECT | os.O_EXCL
         try:
-            if not stat.S_ISBLK(os.stat(path).st_mode):
-                raise UsageError(f"{path} is not a block device")
-            self._fd = os.open(path, os.O_RDONLY | os.O_DIRECT | os.O_EXCL | os.O_CLOEXEC)
+            self._fd = opening.open_block_device(path, flags, number)
         except FileNotFoundError as error:
             raise UsageError(f"there is no device {path}") from error
         except PermissionError as error:

@@ -6,17 +6,15 @@ from __future__ import annotations
 import errno
 import fcntl
 import os
-import stat
 import struct
 import time
 from collections.abc import Callable
 from pathlib import Path
-from types import SimpleNamespace
 
 import pytest
 
-from spekctl.drive import disk
-from spekctl.drive.disk import SECTOR, RealDisk
+from spekctl.block import opening
+from spekctl.block.disk import SECTOR, RealDisk
 from spekctl.errors import NotPermittedError, RefusedError, SpekError, UsageError
 
 Opened = Callable[..., str]
@@ -35,14 +33,15 @@ def block(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Opened:
             return struct.pack("Q" if wide else "i", size if wide else logical)
 
         def open_file(name: str, flags: int) -> int:
+            if flags & os.O_PATH:
+                return opened(name, flags)
             assert flags & os.O_EXCL and flags & os.O_DIRECT
             if fails:
                 raise OSError(fails, os.strerror(fails))
             return opened(name, os.O_RDONLY)
 
-        kind = SimpleNamespace(st_mode=stat.S_IFBLK)
-        fake = SimpleNamespace(**{**vars(os), "stat": lambda name: kind, "open": open_file})
-        monkeypatch.setattr(disk, "os", fake)
+        monkeypatch.setattr(opening, "number_of", lambda fd: (8, 16))
+        monkeypatch.setattr(os, "open", open_file)
         monkeypatch.setattr(fcntl, "ioctl", ioctl)
         return str(path)
 
