@@ -5,11 +5,14 @@ One guest is booted for each kernel, with all the selected tests of that kernel;
 passed on as if the tests had run here.
 
 The processors are divided into places, which take each other nothing. A place holds one guest after
-the other; the last one belongs to this process, while it has tests of its own to run or kernels
-and modules are being made, and to a guest after that. With less than four processors a place is one
-processor: the CPUs of a guest there take turns. (Those of two guests that each have two threads on
-the same two processors wait for locks of CPUs that wait for a processor, and are ten times slower.)
-A single guest, as in campaigns, has them all.
+the other. With less than four processors a place is one processor: the CPUs of a guest there take
+turns. (Those of two guests that each have two threads on the same two processors wait for locks of
+CPUs that wait for a processor, and are ten times slower.) A single guest, as in campaigns, has them
+all.
+
+Guests sleep a good part of their time. The tests of this process and what is prepared for guests
+use that: they run on all processors, below the priority of guests. So guests are started by a
+thread, since a process inherits the priority of the thread that starts it.
 """
 
 from __future__ import annotations
@@ -20,7 +23,8 @@ import os
 import signal
 import subprocess
 import sys
-import time
+import threading
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -32,6 +36,9 @@ from lib.harness.process import ROOT, Guest, child_of
 __all__ = ["guest_kernel"]  # a fixture: being here makes it known
 
 BUILD = ROOT / "tests" / "build"
+TESTS_NICE = 5  # of tests beside guests: two of them on two processors leave half a processor
+PREPARATION_NICE = 10
+LOOK_S = 0.1
 INNER_LIMIT_S = 600  # for one test, by pytest-timeout inside: what only a hang reaches
 
 
@@ -44,15 +51,15 @@ def places_of(processors: set[int], tenants: int) -> list[set[int]]:
     return [set(order[number::count]) for number in range(count)]
 
 
-def waits_for_others(parent: int, processors: set[int]) -> None:
+def gives_way(parent: int, processors: set[int]) -> None:
     """As child_of(), for a process that takes what guests and tests leave."""
     child_of(parent, processors)
-    os.nice(10)
+    os.nice(PREPARATION_NICE)
 
 
 class Preparation:
-    """A process that makes what guests with some kernels need, one kernel after the other. Guests
-    sleep a good part of their time: it uses all @processors, when nobody else does."""
+    """A process that makes what guests with some kernels need, one kernel after the other, on all
+    @processors when nobody else uses them."""
 
     def __init__(self, words: list[str], processors: set[int]) -> None:
         folder = ROOT / "out" / "tests"
@@ -67,7 +74,7 @@ class Preparation:
                 stdout=made,
                 stderr=log,
                 start_new_session=True,
-                preexec_fn=functools.partial(waits_for_others, os.getpid(), processors),
+                preexec_fn=functools.partial(gives_way, os.getpid(), processors),
             )
 
     def is_over(self) -> bool:
@@ -79,6 +86,34 @@ class Preparation:
         self.process.wait()
 
 
+class Steward(threading.Thread):
+    """Does what guests need while tests run: @attend, again and again, and @stop at the end. An
+    exception of one of them is raised in the thread that joins."""
+
+    def __init__(self, attend: Callable[[], None], stop: Callable[[], None]) -> None:
+        super().__init__(daemon=True)
+        self.attend = attend
+        self.stop = stop
+        self.dismissed = threading.Event()
+        self.error: BaseException | None = None
+
+    def run(self) -> None:
+        try:
+            try:
+                while not self.dismissed.wait(LOOK_S):
+                    self.attend()
+            finally:
+                self.stop()
+        except BaseException as error:
+            self.error = error
+
+    def dismiss(self) -> None:
+        self.dismissed.set()
+        self.join()
+        if self.error:
+            raise self.error
+
+
 class GuestRunner:
     """The plugin that runs on the host."""
 
@@ -86,6 +121,7 @@ class GuestRunner:
         self.config = config
         self.guests: dict[str, Guest] = {}
         self.preparation: Preparation | None = None
+        self.steward: Steward | None = None
 
     @pytest.hookimpl(trylast=True)
     def pytest_collection_modifyitems(
@@ -108,38 +144,40 @@ class GuestRunner:
         if session.config.option.collectonly:
             return
         kernels = list(dict.fromkeys(kernel_of(item) for item in session.items))
-        self.busy = None in kernels
         wanted = [kernel for kernel in kernels if kernel]
         if not wanted:
             return
-        self.processors = os.sched_getaffinity(0)
-        self.places = places_of(self.processors, len(kernels))
-        os.sched_setaffinity(0, self.places[-1])
+        processors = os.sched_getaffinity(0)
+        self.places = places_of(processors, len(wanted))
         words = [f"{kernel}={wanted_kernels(self.config)[kernel]}" for kernel in wanted]
         builds = any(BUILD in item.path.parents for item in session.items)
-        self.preparation = Preparation([ALL_WARNINGS] * builds + words, self.processors)
+        self.preparation = Preparation([ALL_WARNINGS] * builds + words, processors)
         for kernel in wanted:
             mine = [item for item in session.items if kernel_of(item) == kernel]
             self.guests[kernel] = Guest(kernel, mine, self.config)
+        self.steward = Steward(self.attend, self.stop)
+        self.steward.start()
+        if None in kernels:
+            os.nice(TESTS_NICE)  # of this thread, and of what it starts
 
     @pytest.hookimpl(tryfirst=True)
     def pytest_runtest_protocol(self, item: pytest.Item) -> bool | None:
         kernel = kernel_of(item)
-        self.busy = kernel is None
-        self.attend()
         if kernel is None:
             return None
+        assert self.steward
         item.ihook.pytest_runtest_logstart(nodeid=item.nodeid, location=item.location)
         guest = self.guests[kernel]
         while item.nodeid not in guest.ready:
-            time.sleep(0.1)
-            self.attend()
+            self.steward.join(LOOK_S)
+            if not self.steward.is_alive():
+                self.steward.dismiss()
         for report in guest.ready.pop(item.nodeid):
             item.ihook.pytest_runtest_logreport(report=report)
         item.ihook.pytest_runtest_logfinish(nodeid=item.nodeid, location=item.location)
         return True
 
-    # ---- guests ----
+    # ---- guests: in the thread of the steward ----
 
     def attend(self) -> None:
         """Take in what guests have done, and boot those whose turn it is."""
@@ -148,24 +186,30 @@ class GuestRunner:
         if self.preparation:
             self.start_guests(self.preparation)
 
+    def stop(self) -> None:
+        for guest in self.guests.values():
+            guest.stop()
+        if self.preparation:
+            self.preparation.stop()
+
     def start_guests(self, preparation: Preparation) -> None:
         """Boot guests that have what they need, as far as there are places."""
         over = preparation.is_over()  # before its answers are read: then they are complete
         made = answers(preparation.made)
-        waiting = [one for one in self.guests.values() if one.pending and not one.process]
+        waiting = [guest for guest in self.guests.values() if guest.pending and not guest.process]
         # The longest first, so that the last place to be done is not alone for long.
-        waiting.sort(key=lambda one: one.kernel not in DEBUG_KERNELS)
+        waiting.sort(key=lambda guest: guest.kernel not in DEBUG_KERNELS)
         for guest in waiting:
-            found = made.get(guest.kernel)
-            if isinstance(found, Prepared):
-                if free := self.free_places(over):
-                    guest.boot(found, free[0])
-            elif found is None and over:
+            answer = made.get(guest.kernel)
+            if isinstance(answer, Prepared):
+                if free := self.free_places():
+                    guest.boot(answer, free[0])
+            elif answer is None and over:
                 guest.give_up(f"see {preparation.log}")
-            elif found and self.may_be_missing(guest.kernel, found):
-                guest.skip(found.why)
-            elif found:
-                guest.give_up(found.why)
+            elif answer and self.may_be_missing(guest.kernel, answer):
+                guest.skip(answer.why)
+            elif answer:
+                guest.give_up(answer.why)
 
     def may_be_missing(self, kernel: str, missing: Missing) -> bool:
         """True if tests of @kernel are skipped without it: nobody has asked for it, and it is in
@@ -173,18 +217,14 @@ class GuestRunner:
         asked = guest_kernels.are_named(self.config)
         return kernel == guest_kernels.NEWEST and not asked and not missing.has_kernel
 
-    def free_places(self, prepared: bool) -> list[set[int]]:
-        """Where no guest is. Of several, the last is not free while this process needs it."""
+    def free_places(self) -> list[set[int]]:
+        """Where no guest is."""
         taken = [guest.processors for guest in self.guests.values() if guest.process]
-        mine = self.places[1:][-1:] if self.busy or not prepared else []
-        return [place for place in self.places if place not in [*taken, *mine]]
+        return [place for place in self.places if place not in taken]
 
     def pytest_sessionfinish(self) -> None:
-        for guest in self.guests.values():
-            guest.stop()
-        if self.preparation:
-            self.preparation.stop()
-            os.sched_setaffinity(0, self.processors)
+        if self.steward:
+            self.steward.dismiss()
 
     def pytest_terminal_summary(self, terminalreporter: pytest.TerminalReporter) -> None:
         """Guests that did not come up at once, and what tests have counted (record_property

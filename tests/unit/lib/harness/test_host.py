@@ -6,7 +6,9 @@ from __future__ import annotations
 import json
 import os
 import sys
+import threading
 import time
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any, cast
@@ -14,9 +16,10 @@ from typing import Any, cast
 import pytest
 from lib.harness import process
 from lib.harness.ahead import Missing, Prepared, answers
-from lib.harness.host import GuestRunner, places_of
+from lib.harness.host import TESTS_NICE, GuestRunner, Steward, places_of
 from lib.harness.kernels import AT_LENGTH, STOCK_KERNELS, left_to_test_kernels, repeated
 from lib.harness.process import Guest
+from lib.waiting import eventually
 
 PREPARED = Prepared("6.77", Path("/disks"), None)
 # The guest's half of the plumbing, as far as the host sees it.
@@ -196,7 +199,7 @@ def test_a_debug_kernel_goes_before_others(tmp_path: Path) -> None:
     preparation: Any = SimpleNamespace(is_over=lambda: False, made=made, log=tmp_path)
     config: Any = Config()
     runner = GuestRunner(config)
-    runner.busy, runner.places = False, [{0}, {1}, {2}]
+    runner.places = [{0}, {1}]
     booted: list[str] = []
     for label in ("6.1", "6.77", "debug"):
         guest: Any = SimpleNamespace(kernel=label, pending=["test"], process=None)
@@ -218,10 +221,49 @@ def test_a_debug_kernel_goes_before_others(tmp_path: Path) -> None:
     prepare("6.1")
     assert booted == ["6.1"]
     prepare("6.77", "debug")
-    assert booted == ["6.1", "debug"]  # the last place is for what is prepared
-    preparation.is_over = lambda: True
+    assert booted == ["6.1", "debug"]
+    runner.guests["6.1"].process, runner.guests["6.1"].pending = None, []
     prepare()
     assert booted == ["6.1", "debug", "6.77"]
+
+
+def test_guests_are_started_above_the_tests_and_stopped_with_them() -> None:
+    """A process inherits the priority of the thread that starts it."""
+    seen: list[int] = []
+    stopped = threading.Event()
+
+    def niceness() -> int:
+        return os.getpriority(os.PRIO_PROCESS, 0)
+
+    def tests() -> None:
+        steward = Steward(lambda: seen.append(niceness()), stopped.set)
+        steward.start()
+        os.nice(TESTS_NICE)
+        eventually(lambda: seen, "nobody attends to guests")
+        steward.dismiss()
+        seen.append(niceness())
+
+    before = niceness()
+    with ThreadPoolExecutor(1) as thread:  # what is niced stays so
+        thread.submit(tests).result()
+
+    assert seen[0] == before
+    assert seen[-1] == before + TESTS_NICE
+    assert stopped.is_set()
+
+
+def test_what_goes_wrong_with_guests_ends_the_tests() -> None:
+    def attend() -> None:
+        raise OSError("no space left")
+
+    stopped = threading.Event()
+    steward = Steward(attend, stopped.set)
+    steward.start()
+    eventually(lambda: not steward.is_alive(), "it attends for ever")
+    assert stopped.is_set()
+
+    with pytest.raises(OSError, match="no space left"):
+        steward.dismiss()
 
 
 def test_a_half_written_answer_is_none(tmp_path: Path) -> None:
