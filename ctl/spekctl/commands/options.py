@@ -450,7 +450,16 @@ def load_workload(name: str, changes: Sequence[str] = ()) -> WorkloadFile:
     """The workload of this name or in this file, with its fields changed; of fio:FILE, or of one
     part of it, fio:FILE#PART, standard error says what became of its options."""
     (found,) = _load(name, changes, several=False)
-    return found
+    return found.workload
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class Step:
+    """A workload to run. @command_line: options of `spekctl run` that its file sets, with their
+    values, a text each."""
+
+    workload: WorkloadFile
+    command_line: Sequence[str] = ()
 
 
 _BESIDE = (
@@ -462,16 +471,16 @@ _BESIDE = (
 
 def _load(
     name: str, changes: Sequence[str], several: bool, words: Sequence[str] = ()
-) -> list[WorkloadFile]:
+) -> list[Step]:
     """As load_workload(). With @several, jobs that run one after the other are as many
-    workloads.
+    workloads, and their options are left to the caller.
 
     @words: fio's arguments, of fio: without a file
     """
     from spekctl.workload import file
 
     if not name.startswith(IMPORTED):
-        return [file.load(name, changes)]
+        return [Step(file.load(name, changes))]
     from spekctl.fio import convert as fio
     from spekctl.vdbench import convert as vdbench
 
@@ -480,7 +489,7 @@ def _load(
         steps = fio.command_line_steps(words)
         if any(step.beside for step in steps):
             raise UsageError(_BESIDE.format("the command line"))
-        return _imported(steps, changes)
+        return _imported(steps, changes, several)
     if not place:
         words_too = ", or fio: -- and the arguments of fio" if program == "fio" else ""
         raise UsageError(f"'{name}' names no file; write {name}FILE{words_too}")
@@ -494,34 +503,42 @@ def _load(
             raise UsageError(_BESIDE.format(before))
     else:
         found = [vdbench.load(Path(before), part or None)]
-    return _imported(found, changes)
+    return _imported(found, changes, several)
 
 
-def _imported(found: Sequence[Imported], changes: Sequence[str]) -> list[WorkloadFile]:
-    """The workloads, with their fields changed; their reports go to standard error."""
+def _imported(found: Sequence[Imported], changes: Sequence[str], taken: bool) -> list[Step]:
+    """The workloads, with their fields changed; their reports go to standard error. @taken: the
+    options that a run needs are taken, not to be given by hand."""
     import msgspec
 
     from spekctl.render.imported import report_lines
     from spekctl.workload import file
 
     for step in found:
-        for line in report_lines(step):
+        for line in report_lines(step, taken):
             click.echo(f"spekctl: {line}", err=True)
-    return [file.with_settings(msgspec.to_builtins(step.workload), changes) for step in found]
+    return [
+        Step(
+            file.with_settings(msgspec.to_builtins(step.workload), changes),
+            tuple(step.command_line),
+        )
+        for step in found
+    ]
 
 
 def take_workload(given: dict[str, Any]) -> WorkloadFile:
     """Take what workload() has parsed: a file with its changes, or one stream without a file."""
     (found,) = _take_workloads(given, several=False)
-    return found
+    return found.workload
 
 
-def take_steps(given: dict[str, Any]) -> list[WorkloadFile]:
-    """As take_workload(), and all steps of another program's file, to be run in this order."""
+def take_steps(given: dict[str, Any]) -> list[Step]:
+    """As take_workload(), and all steps of another program's file, to be run in this order, with
+    the options that it sets."""
     return _take_workloads(given, several=True)
 
 
-def _take_workloads(given: dict[str, Any], several: bool) -> list[WorkloadFile]:
+def _take_workloads(given: dict[str, Any], several: bool) -> list[Step]:
     from spekctl.workload import file
     from spekctl.workload.notation import pattern_fields, settings_of
 
@@ -554,7 +571,7 @@ def _take_workloads(given: dict[str, Any], several: bool) -> list[WorkloadFile]:
             "name a workload (`spekctl workloads` lists them), or describe one:"
             " --read 70% --size 8KiB --pattern uniform"
         )
-    return [file.one_stream(fields, changes)]
+    return [Step(file.one_stream(fields, changes))]
 
 
 # --- options of run that other commands have, too -----------------------------------------------
@@ -573,6 +590,14 @@ optional_devices = click.option(
     multiple=True,
     metavar="DEV",
     help=_DEVICE_HELP,
+    shell_complete=complete_device,
+)
+# Of a command that takes the devices that a file names.
+own_devices = click.option(
+    *("--device", "-d", "devices"),
+    multiple=True,
+    metavar="DEV",
+    help=f"{_DEVICE_HELP}  [default: those that a file of fio or vdbench names]",
     shell_complete=complete_device,
 )
 start_at = click.option(

@@ -6,6 +6,7 @@ from __future__ import annotations
 import dataclasses
 import itertools
 import os
+import shlex
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -15,6 +16,7 @@ import click
 
 from spekctl.commands import options
 from spekctl.errors import UsageError
+from spekctl.workload.options import OPTIONS
 
 if TYPE_CHECKING:
     from spekctl.commands.deliver import Exports
@@ -44,7 +46,7 @@ Examples:
 @click.command(epilog=EPILOG, no_args_is_help=True)
 @options.workload
 @click.argument("words", metavar="[-- ARGUMENTS]", nargs=-1)
-@options.devices
+@options.own_devices
 @options.load_range("bsu", "passes")
 @options.start_at
 @options.load_range("ramp_ns", "write")
@@ -128,6 +130,8 @@ def command(**given: Any) -> int:
     """Run WORKLOAD, a name from `spekctl workloads` or the path of a .toml file.
 
     fio:JOB.fio takes the jobs of a file of fio, and fio: those of ARGUMENTS, fio's command line.
+    Their devices, --verify, --cpus and all else that the file sets are taken from it unless given
+    here; --write and --destroy are not.
 
     Without WORKLOAD, --read, --size and --pattern describe a single stream, named main. --set
     overrides any field, and --dry-run prints the resulting workload as TOML.
@@ -139,7 +143,7 @@ def command(**given: Any) -> int:
     The result goes to standard output: a table, or JSON with --json. Ctrl-C stops the run
     cleanly; the result so far is still written.
     """
-    return _run(*_taken(given))
+    return _run(_taken(given))
 
 
 def _trace_of(given: dict[str, Any]) -> TraceSource | None:
@@ -213,9 +217,18 @@ class RunOptions:
     dry_run: bool
     verify_state: Path | None
     start_at: StartAt | None
+    taken: tuple[str, ...] = ()  # words of a command line, from the file of another program
 
 
-def _taken(given: dict[str, Any]) -> tuple[list[WorkloadFile], RunOptions]:
+@dataclass(frozen=True, slots=True)
+class Part:
+    """A run of a command: one of several for a file of several steps."""
+
+    workload: WorkloadFile
+    asked: RunOptions
+
+
+def _taken(given: dict[str, Any]) -> list[Part]:
     """What click has parsed: what to run, one step after the other, and how."""
     given["exports"] = options.take_exports(given)
     given["measuring"] = options.take_measuring(given)
@@ -228,8 +241,37 @@ def _taken(given: dict[str, Any]) -> tuple[list[WorkloadFile], RunOptions]:
         _refuse_beside_trace()
         for name in ("workload", "words", "read", "size", "pattern", "settings"):
             given.pop(name)
-        steps = [replay_request.workload_of(source)]
-    return steps, RunOptions(load=options.take_load(given), **given)
+        steps = [options.Step(replay_request.workload_of(source))]
+    asked = RunOptions(load=options.take_load(given), **given)
+    return [
+        Part(step.workload, _of_file(step, asked, number))
+        for number, step in enumerate(steps, start=1)
+    ]
+
+
+def _of_file(step: options.Step, asked: RunOptions, number: int) -> RunOptions:
+    """The options of a step: with those that its file sets and the command line does not."""
+    from spekctl.commands import taken
+
+    values: dict[str, Any] = {}
+    if step.command_line:
+        # The command line says when the first step starts.
+        of_file = taken.of(step.command_line, {"start_at"} if number > 1 else ())
+        values = of_file.values
+        if of_file.words:
+            shown = shlex.join(of_file.words)
+            click.echo(f"spekctl: taken from the file: {shown}", err=True)
+        asked = dataclasses.replace(asked, taken=tuple(of_file.words))
+    if number > 1:
+        asked = dataclasses.replace(asked, start_at=None)
+    load = {name: value for name, value in values.items() if name in OPTIONS}
+    beside = {name: value for name, value in values.items() if name not in OPTIONS}
+    asked = dataclasses.replace(asked, load=dataclasses.replace(asked.load, **load), **beside)
+    if not asked.devices:
+        context = click.get_current_context()
+        (device,) = (each for each in context.command.params if each.name == "devices")
+        raise click.MissingParameter(ctx=context, param=device)
+    return asked
 
 
 def check(words: Sequence[str], devices: Mapping[str, Target], cpus: Sequence[int]) -> None:
@@ -242,10 +284,10 @@ def check(words: Sequence[str], devices: Mapping[str, Target], cpus: Sequence[in
     from spekctl.workload import meaning
 
     with command.make_context("spekctl run", list(words)) as context:
-        steps, asked = _taken(context.params)
-        if len(steps) > 1:
-            raise UsageError(f"a run of {len(steps)} steps leaves {len(steps)} results, not one")
-        (workload,) = steps
+        parts = _taken(context.params)
+        if len(parts) > 1:
+            raise UsageError(f"a run of {len(parts)} steps leaves {len(parts)} results, not one")
+        ((workload, asked),) = ((part.workload, part.asked) for part in parts)
         for option, given in (("--detach", asked.detach), ("--dry-run", asked.dry_run)):
             if given:
                 raise UsageError(f"a run with {option} leaves no result")
@@ -264,10 +306,10 @@ def foresee(words: Sequence[str], devices: Mapping[str, Target], cpus: Sequence[
     from spekctl.workload import meaning
 
     with command.make_context("spekctl run", list(words)) as context:
-        steps, asked = _taken(context.params)
-    for workload in steps:
-        if not meaning.replays(workload):
-            _check_load(workload, asked, devices, cpus)
+        parts = _taken(context.params)
+    for part in parts:
+        if not meaning.replays(part.workload):
+            _check_load(part.workload, part.asked, devices, cpus)
 
 
 def _check_load(
@@ -289,17 +331,18 @@ def _check_load(
         raise without_write(asked.devices)
 
 
-def _run(steps: Sequence[WorkloadFile], asked: RunOptions) -> int:
+def _run(parts: Sequence[Part]) -> int:
     """Check all steps, and then run them in order, up to the first that does not end well."""
+    asked = parts[0].asked
     if asked.detach:
         _check_detached(asked)
-    if len(steps) > 1:
-        _check_steps(len(steps), asked)
+    if len(parts) > 1:
+        _check_steps(len(parts), asked)
     planned = []
-    for number, step in enumerate(steps, start=1):
-        own = _of_step(asked, number, len(steps))
-        _check_files(step, own, number, len(steps))
-        planned.append((_prepared(step, own), own))
+    for number, part in enumerate(parts, start=1):
+        own = _of_step(part.asked, number, len(parts))
+        _check_files(part.workload, own, number, len(parts))
+        planned.append((_prepared(part.workload, own), own))
     if asked.dry_run:
         for wanted, _own in planned:
             _print_plan(wanted, asked.as_json)
@@ -333,7 +376,14 @@ def _prepared(workload: WorkloadFile, asked: RunOptions) -> Request:
     wanted = _with_log(_with_state(wanted, asked), asked.measuring)
     histograms = asked.exports.fio_logs is not None
     wanted = measuring.with_slices(wanted, asked.measuring.heat_map, histograms)
-    return dataclasses.replace(wanted, start_at=asked.start_at)
+    command = _with_words(wanted.command, asked.taken)
+    return dataclasses.replace(wanted, start_at=asked.start_at, command=command)
+
+
+def _with_words(command: Sequence[str], words: Sequence[str]) -> list[str]:
+    """A command line with more options, which stand before the arguments behind --."""
+    end = command.index("--") if "--" in command else len(command)
+    return [*command[:end], *words, *command[end:]]
 
 
 def _print_plan(wanted: Request, as_json: bool) -> None:
@@ -398,7 +448,7 @@ def _check_steps(count: int, asked: RunOptions) -> None:
 
 
 def _of_step(asked: RunOptions, number: int, count: int) -> RunOptions:
-    """The options of a step: files of its own, and --start-at is when the first one starts."""
+    """The options of a step: files of its own."""
     from spekctl.commands.deliver import numbered
 
     return dataclasses.replace(
@@ -407,7 +457,6 @@ def _of_step(asked: RunOptions, number: int, count: int) -> RunOptions:
         measuring=dataclasses.replace(
             asked.measuring, log=numbered(asked.measuring.log, number, count)
         ),
-        start_at=asked.start_at if number == 1 else None,
     )
 
 

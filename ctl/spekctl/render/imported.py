@@ -8,8 +8,9 @@ from collections.abc import Iterator, Mapping
 from spekctl.workload.imported import Imported
 
 
-def report_lines(found: Imported) -> Iterator[str]:
-    """Where each option went, what is different, and what to give to `spekctl run`."""
+def report_lines(found: Imported, taken: bool = False) -> Iterator[str]:
+    """Where each option went, what is different, and what to give to `spekctl run`, unless that is
+    @taken from the file."""
     for where, names in _by_text(found.mapped).items():
         yield f"{', '.join(names)} -> {where}"
     for why, names in _by_text(found.not_needed).items():
@@ -22,7 +23,7 @@ def report_lines(found: Imported) -> Iterator[str]:
             f"different from {found.program}: the workload does not say when it ends; --time does,"
             " by default 60s"
         )
-    if found.command_line:
+    if found.command_line and not taken:
         yield f"give to `spekctl run`: {' '.join(found.command_line)}"
 
 
