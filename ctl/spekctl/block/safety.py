@@ -149,7 +149,19 @@ def check_write(
     write_allowed: bool,
     roots: Roots = ROOTS,
 ) -> str | None:
-    """Refuse to overwrite data without permission; return a remark if data will be lost.
+    """Refuse to overwrite data without permission; return a remark if data will be lost."""
+    return look(device, diskseq, destroy, write_allowed, roots)[1]
+
+
+def look(
+    device: Device,
+    diskseq: int,
+    destroy: Sequence[str],
+    write_allowed: bool,
+    roots: Roots = ROOTS,
+) -> tuple[list[blkid.Signature], str | None]:
+    """Refuse to overwrite data without permission; the data that may be overwritten, and a remark
+    if there are any.
 
     Called under the claim, which keeps out all others that claim. Users of the device without a
     claim are found here and refused as well: --destroy does not help.
@@ -158,24 +170,52 @@ def check_write(
         refuse_without_write([device])
     if text := unwritable(device):
         raise RefusedError(f"{device.path} {text}")
-    in_use = [holder.text for holder in holders(device, roots)] + _openers(device, roots, WRITERS)
-    if in_use:
-        raise RefusedError(f"{device.path} is in use: {'; '.join(in_use)}")
-    found = signatures_on(device, diskseq)
-    if not found:
-        return None
-    listed = ", ".join(str(one) for one in found[:3])
-    if len(found) > 3:
-        listed += f" and {len(found) - 3} more"
+    _refuse_users(device, roots)
+    signatures = signatures_on(device, diskseq)
+    if not signatures:
+        return [], None
     if any(device.is_named_by(text) for text in destroy):
-        return f"{device.path} holds data and will be overwritten: {listed}"
+        listed = _listed(signatures)
+        return signatures, f"{device.path} holds data and will be overwritten: {listed}"
     wrong = ""
     if destroy:
         wrong = f" (--destroy {destroy[0]} names another device)"
     raise RefusedError(
-        f"{device.path} holds data: {listed}; to overwrite it, give --destroy"
+        f"{device.path} holds data: {_listed(signatures)}; to overwrite it, give --destroy"
         f" {device.identity}{wrong}"
     )
+
+
+def check_again(
+    device: Device, diskseq: int, before: Sequence[blkid.Signature], roots: Roots = ROOTS
+) -> None:
+    """Before a later run under the same claim: refuse users without a claim, and data that look()
+    did not find, as whoever ignores claims may have written them.
+
+    Overwriting may uncover another copy of a signature, such as the second header of a GPT, so the
+    place of one does not matter.
+    """
+    _refuse_users(device, roots)
+    known = {signature.type for signature in before}
+    new = [data for data in signatures_on(device, diskseq) if data.type not in known]
+    if new:
+        raise RefusedError(
+            f"{device.path} holds data that it did not hold when it was claimed: {_listed(new)};"
+            f" to overwrite it, start the command again with --destroy {device.identity}"
+        )
+
+
+def _refuse_users(device: Device, roots: Roots) -> None:
+    """Refuse a device that somebody uses without the claim, which is ours."""
+    in_use = [holder.text for holder in holders(device, roots)] + _openers(device, roots, WRITERS)
+    if in_use:
+        raise RefusedError(f"{device.path} is in use: {'; '.join(in_use)}")
+
+
+def _listed(signatures: Sequence[blkid.Signature]) -> str:
+    listed = ", ".join(str(signature) for signature in signatures[:3])
+    more = len(signatures) - 3
+    return f"{listed} and {more} more" if more > 0 else listed
 
 
 def unwritable(device: Device) -> str:

@@ -132,6 +132,9 @@ class Benchmark(Campaign[StepT, MeasuredT], Generic[StepT, MeasuredT, ReportT]):
     def name_of(self, done: MeasuredT) -> str:
         return done.step.name
 
+    def writes(self) -> bool:
+        return any(self.request(step).config.write for step in self.examples())
+
     def check(self, dry: bool = False) -> None:
         """Refuse everything that can be refused in advance; a @dry run writes nothing."""
         for step in self.examples():

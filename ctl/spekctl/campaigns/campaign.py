@@ -12,7 +12,7 @@ memory but its state.
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, ClassVar, Generic, Protocol, TypeVar
@@ -29,6 +29,7 @@ from spekctl.errors import SpekError, UsageError
 from spekctl.kernel.client import Kernel
 from spekctl.power.meter import PowerOptions
 from spekctl.power.span import SpanMeter
+from spekctl.run.holding import Holding
 from spekctl.run.job import Interrupts, Request
 from spekctl.run.measure import measure
 from spekctl.run.progress import Progress
@@ -83,6 +84,10 @@ class Tools:
     view: View
     interrupts: Interrupts
     meter: SpanMeter | None = None  # power of time without I/O
+
+
+# Follows a campaign that is over; gets the devices if they are held. False: the user ended it.
+Then = Callable[[Tools, Holding | None], bool]
 
 
 @dataclass(frozen=True, slots=True)
@@ -150,6 +155,10 @@ class Campaign(ABC, Generic[StepT, DoneT]):
     @abstractmethod
     def name_of(self, done: DoneT) -> str:
         """A completed step, for display."""
+
+    @abstractmethod
+    def writes(self) -> bool:
+        """Whether a step may write: the claim on the devices is then for writing."""
 
     def prepare(self, tools: Tools) -> None:
         """Called before the first step, also of a resumption."""
@@ -234,20 +243,39 @@ class Campaign(ABC, Generic[StepT, DoneT]):
 
     # --- the engine ------------------------------------------------------------------------------
 
-    def carry_out(self, tools: Tools) -> bool:
-        """Carry out all remaining steps. Return: False if the user ended the campaign."""
+    def carry_out(self, tools: Tools, then: Then | None = None) -> bool:
+        """Carry out all remaining steps, then @then. Return: False if the user ended the campaign.
+
+        The devices are claimed before the first step and checked once, and held by the same claim
+        until the last one is over: in between nobody else can claim them. If nothing is left, they
+        are not claimed.
+        """
         self.prepare(tools)
-        if self.idle_ns and not self._idle_test(tools):
-            return False
-        while (step := self.next_step()) is not None:
-            if tools.interrupts.count or not self._do(step, tools):
+        if not self._tests_idle(tools) and self.next_step() is None:
+            return then is None or then(tools, None)
+        writes = self.writes()  # --write was given: without it the first step was refused before
+        holding = Holding(
+            *(tools.kernel, self.devices, tools.interrupts),
+            write=writes,
+            write_allowed=writes,
+            destroy=self.destroy,
+        )
+        with holding as held:
+            if self._tests_idle(tools) and not self._idle_test(tools):
                 return False
-        return True
+            while (step := self.next_step()) is not None:
+                if tools.interrupts.count or not self._do(step, tools, held):
+                    return False
+            return then is None or then(tools, held)
+
+    def _tests_idle(self, tools: Tools) -> bool:
+        """Whether the idle test is left to do; one without power is repeated if power is
+        measured."""
+        is_done = self.rest is not None and (self.rest.power is not None or tools.meter is None)
+        return bool(self.idle_ns) and not is_done
 
     def _idle_test(self, tools: Tools) -> bool:
-        """The idle test, unless it was done; one without power is repeated if power is measured."""
-        if self.rest is not None and (self.rest.power is not None or tools.meter is None):
-            return True
+        """Return: False if the user ended it."""
         task = Task("idle test", "idle", None, self.idle_ns)
         found = self._rest(task, self.left_ns(), tools)
         if found is None:
@@ -257,14 +285,14 @@ class Campaign(ABC, Generic[StepT, DoneT]):
         self.rest = found
         return True
 
-    def _do(self, step: StepT, tools: Tools) -> bool:
+    def _do(self, step: StepT, tools: Tools, held: Holding) -> bool:
         task = self.task(step)
         after_ns = max(0, self.left_ns() - task.length_ns)
         outcome: Outcome | None
         if task.request is None:
             outcome = self._rest(task, after_ns, tools)
         else:
-            outcome = self._run(step, task, task.request, after_ns, tools)
+            outcome = self._run(step, task, task.request, after_ns, tools, held)
         if outcome is None:
             if tools.interrupts.count:
                 self.interrupted(step)
@@ -277,12 +305,19 @@ class Campaign(ABC, Generic[StepT, DoneT]):
         return True
 
     def _run(
-        self, step: StepT, task: Task, request: Request, after_ns: int, tools: Tools
+        self,
+        step: StepT,
+        task: Task,
+        request: Request,
+        after_ns: int,
+        tools: Tools,
+        held: Holding,
     ) -> Result | None:
         """The result of a run; None if it did not complete."""
         tools.view.begin(task.title, task.length_ns / 1e9, after_ns / 1e9)
         result = measure(
-            tools.kernel, request, tools.view, tools.interrupts, self.prober_ns, self.power
+            *(tools.kernel, request, tools.view, tools.interrupts),
+            *(self.prober_ns, self.power, held),
         )
         if not self.targets:
             self.targets = [one.facts for one in result.targets]

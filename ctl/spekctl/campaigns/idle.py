@@ -1,8 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """An idle test: no I/O for a while, and the power during it.
 
-Nothing is sent to the devices and they are not claimed. Their own counters say afterwards whether
-other users accessed them.
+Nothing is sent to the devices. Their own counters say afterwards whether other users accessed them.
 """
 
 from __future__ import annotations

@@ -152,6 +152,9 @@ class Sweep(Campaign[Planned, Point]):
         """All loads were measured."""
         return self.next_step() is None and self.broken is None
 
+    def writes(self) -> bool:
+        return any(point.request.config.write for point in self.planned)
+
     def left_ns(self) -> int:
         if self.limited is not None:
             count = self.limited.search.points_left(self.limited.bracket(self.done))

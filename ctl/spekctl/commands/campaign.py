@@ -15,7 +15,7 @@ from spekctl.errors import ExitCode, SpekError, UsageError
 
 if TYPE_CHECKING:
     from spekctl.campaigns.benchmark import Benchmark
-    from spekctl.campaigns.campaign import Campaign, Tools
+    from spekctl.campaigns.campaign import Campaign, Then
 
 
 F = TypeVar("F", bound=Callable[..., Any])
@@ -144,7 +144,7 @@ def perform(
     file: str = "report.json",
     *,
     rests: bool = False,
-    then: Callable[[Tools], bool] | None = None,
+    then: Then | None = None,
 ) -> int:
     """Do what is left of a benchmark, deliver its report, and return the exit code.
 
@@ -169,13 +169,13 @@ def carry_out(
     deliver: Callable[[], ExitCode],
     *,
     rests: bool = False,
-    then: Callable[[Tools], bool] | None = None,
+    then: Then | None = None,
 ) -> int:
     """Do what is left of a campaign, hand over what was measured, and return the exit code.
 
     @deliver: hands over what was measured so far, and says what that means.
     @rests: the campaign measures power of time without I/O.
-    @then: follows a campaign that is over; False if the user ended it.
+    @then: follows a campaign that is over.
     """
     from spekctl import files
     from spekctl.campaigns.campaign import Tools
@@ -200,9 +200,7 @@ def carry_out(
                 if missing:
                     view.tell(missing)
                     work.remarks.append(missing)
-                ended = work.carry_out(tools)
-                if ended and then is not None:
-                    ended = then(tools)
+                ended = work.carry_out(tools, then)
             except SpekError as error:
                 if not interrupts.count:
                     raise _with_advice(work, error) from error

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import dataclasses
 import itertools
 import os
@@ -404,13 +405,18 @@ def _run_all(
     from spekctl.commands.deliver import deliver_alone
     from spekctl.errors import ExitCode
     from spekctl.render import progress as render_progress
-    from spekctl.run import ending, job
+    from spekctl.run import ending, holding, job
     from spekctl.run import request as run_request
     from spekctl.run.measure import measure
 
     results: list[Result] = []
     code = ExitCode.OK
-    with job.Interrupts() as interrupts:
+    with job.Interrupts() as interrupts, contextlib.ExitStack() as stack:
+        # Steps share a claim: between two of them nobody else can claim the devices.
+        held = None
+        if len(planned) > 1:
+            requests = [wanted for wanted, _own in planned]
+            held = stack.enter_context(holding.of_requests(kernel, requests, interrupts))
         for number, (wanted, asked) in enumerate(planned, start=1):
             subject = run_request.Subject(wanted.workload, wanted.devices)
             if len(planned) > 1:
@@ -418,7 +424,7 @@ def _run_all(
             view = render_progress.choose(asked.progress, subject.title)
             try:
                 sampling_ns = asked.measuring.sampling_ns
-                result = measure(kernel, wanted, view, interrupts, sampling_ns, power)
+                result = measure(kernel, wanted, view, interrupts, sampling_ns, power, held)
             finally:
                 view.close()
             results.append(result)

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from spekctl.campaigns.campaign import Tools
     from spekctl.campaigns.spc1.test import Spc1Test
     from spekctl.documents.spc1 import Parameters
+    from spekctl.run.holding import Holding
 
 EPILOG = """\b
 Examples:
@@ -199,9 +200,9 @@ def _spc1(given: CampaignOptions, shape: dict[str, Any], persistence: Spc1Persis
     work = test_of(given, shape)
     default_ns = spc1_persistence.QUICK_NS if given.quick else spc1_persistence.STANDARD_NS
 
-    def persist(tools: Tools) -> bool:
+    def persist(tools: Tools, held: Holding | None) -> bool:
         return spc1_persistence.carry_out(
-            *(work, client.connect, tools.view, tools.interrupts),
+            *(work, client.connect, tools.view, tools.interrupts, held),
             *(persistence.time_ns or default_ns, persistence.reattach),
         )
 

@@ -6,7 +6,7 @@ from __future__ import annotations
 import contextlib
 import errno as errno_names
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 from spekctl.block import device as devices
 from spekctl.block import safety
@@ -15,7 +15,7 @@ from spekctl.errors import CalledOffError, RefusedError, SpekError
 from spekctl.kernel.client import Kernel
 from spekctl.kernel.records import RunInfo
 from spekctl.run.job import Interrupts
-from spekctl.workload.config import RunConfig
+from spekctl.workload.config import DeviceNumber, RunConfig
 
 
 def claim(
@@ -23,8 +23,40 @@ def claim(
     config: RunConfig,
     on: Sequence[Device],
     interrupts: Interrupts | None = None,
+    held: int | None = None,
 ) -> int:
-    """run-new; a refusal names the holder of the device, or the option at fault."""
+    """run-new; a refusal names the holder of the device, or the option at fault.
+
+    @held: number of the claim whose devices the run borrows; None: it claims them itself
+    """
+    try:
+        return kernel.run_new(config, _patience(interrupts), held)
+    except SpekError as error:
+        if error.errno == errno_names.EBUSY:
+            raise _busy(kernel, on, error, "run-new") from error
+        name = _blamed_name(config, on, error)
+        text = error.message + _limits_text(config, on, error)
+        error.say(f"{name}: {text}" if name else text)
+        raise
+
+
+def hold(
+    kernel: Kernel, on: Sequence[Device], write: bool, interrupts: Interrupts | None = None
+) -> int:
+    """claim-new for several runs; a refusal names the holder of a device. @write: runs may write"""
+    numbers = [DeviceNumber(device.major, device.minor, device.diskseq) for device in on]
+    try:
+        return kernel.claim_new(numbers, write, _patience(interrupts))
+    except SpekError as error:
+        if error.errno == errno_names.EBUSY:
+            raise _busy(kernel, on, error, "claim-new") from error
+        if error.blamed is not None and error.blamed[1] < len(on):
+            error.say(f"{on[error.blamed[1]].path}: {error.message}")
+        raise
+
+
+def _patience(interrupts: Interrupts | None) -> Callable[[], None]:
+    """Ends the wait for a device when the user has interrupted it."""
 
     def patience() -> None:
         if interrupts is not None and interrupts.count:
@@ -33,16 +65,12 @@ def claim(
                 interrupts.exit_code,
             )
 
-    try:
-        return kernel.run_new(config, patience)
-    except SpekError as error:
-        if error.errno == errno_names.EBUSY:
-            text = _busy_text(kernel, on, error)
-            raise RefusedError(text, errno=error.errno, operation="run-new") from error
-        name = _blamed_name(config, on, error)
-        text = error.message + _limits_text(config, on, error)
-        error.say(f"{name}: {text}" if name else text)
-        raise
+    return patience
+
+
+def _busy(kernel: Kernel, on: Sequence[Device], error: SpekError, operation: str) -> RefusedError:
+    text = _busy_text(kernel, on, error)
+    return RefusedError(text, errno=error.errno, operation=operation)
 
 
 def _busy_text(kernel: Kernel, on: Sequence[Device], error: SpekError) -> str:

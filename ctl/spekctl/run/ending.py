@@ -25,14 +25,26 @@ class _EnoughError(Exception):
 
 def release(kernel: Kernel, run: int, interrupts: Interrupts) -> None:
     """Delete a DONE run and wait for its devices, unless another Ctrl-C ends the wait."""
+    with contextlib.suppress(_EnoughError):
+        kernel.run_delete(run, _until_interrupted(interrupts))
+
+
+def release_claim(kernel: Kernel, claim: int, interrupts: Interrupts) -> None:
+    """Delete a claim and wait for its devices, unless another Ctrl-C ends the wait. One that a run
+    still uses, because its I/O does not return, goes with the connection."""
+    with contextlib.suppress(SpekError, _EnoughError):
+        kernel.claim_del(claim, _until_interrupted(interrupts))
+
+
+def _until_interrupted(interrupts: Interrupts) -> Callable[[], None]:
+    """Ends a wait at the next Ctrl-C."""
     before = interrupts.count
 
     def patience() -> None:
         if interrupts.count > before:
             raise _EnoughError
 
-    with contextlib.suppress(_EnoughError):
-        kernel.run_delete(run, patience)
+    return patience
 
 
 def abandon(kernel: Kernel, run: int) -> None:

@@ -8,6 +8,7 @@ from spekctl.kernel.client import Kernel
 from spekctl.power.meter import PowerOptions
 from spekctl.run import detached, job, observe
 from spekctl.run.follow import follow
+from spekctl.run.holding import Holding
 from spekctl.run.progress import Progress
 from spekctl.run.session import Session
 
@@ -19,13 +20,15 @@ def measure(
     interrupts: job.Interrupts,
     prober_ns: int | None,
     power: PowerOptions | None = None,
+    held: Holding | None = None,
 ) -> Result:
     """Carry out a run to its end, or until the user interrupts; its result in either case.
 
     @prober_ns: interval of the prober's samples, None to do without
+    @held: the devices of a command of several runs; None: the run claims its own
     """
     observers, remark = observe.connect(prober_ns, power) if prober_ns is not None else ((), "")
-    with Session(kernel, request, view, interrupts, observers) as session:
+    with Session(kernel, request, view, interrupts, observers, held) as session:
         if remark:
             view.note(remark)
         return carry_out(session)

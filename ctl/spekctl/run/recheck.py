@@ -15,6 +15,7 @@ from spekctl.kernel.client import Kernel
 from spekctl.kernel.records import RunState
 from spekctl.run import ending, job, verify, verify_state
 from spekctl.run.claim import claim
+from spekctl.run.holding import Holding
 from spekctl.run.progress import Progress
 from spekctl.run.verify_state import SavedState
 from spekctl.workload.config import DeviceNumber
@@ -54,24 +55,26 @@ def check(
     )
     runs = verify.reads_of(verify.pass_config(base, spans, grain), spans, grain)
     first = structs.replace(runs[0], stamp_id=state.stamp_id)
-    handle = claim(kernel, first, devices)
-    try:
-        info = kernel.run_get(handle)
-        facts = [
-            device.facts(target.diskseq)
-            for device, target in zip(devices, info.targets, strict=True)
-        ]
-        for part in parts:
-            kernel.map_set(handle, part)
-        blocks = sum(
-            span.readable // state.devices[span.target].facts.logical_block for span in spans
-        )
-        passed = verify.final_pass(kernel, runs, facts, blocks, progress, interrupts, handle)
-        if kernel.run_get(handle).state is RunState.DONE:
-            kernel.run_delete(handle)
-    except BaseException:
-        ending.abandon(kernel, handle)
-        raise
+    # One claim for all runs of the pass: nobody writes to the devices between two of them.
+    with Holding(kernel, devices, interrupts) as held:
+        handle = claim(kernel, first, devices, interrupts, held.claim)
+        try:
+            info = kernel.run_get(handle)
+            facts = [
+                device.facts(target.diskseq)
+                for device, target in zip(devices, info.targets, strict=True)
+            ]
+            for part in parts:
+                kernel.map_set(handle, part)
+            blocks = sum(
+                span.readable // state.devices[span.target].facts.logical_block for span in spans
+            )
+            passed = verify.final_pass(kernel, runs, facts, blocks, progress, interrupts, handle)
+            if kernel.run_get(handle).state is RunState.DONE:
+                kernel.run_delete(handle)
+        except BaseException:
+            ending.abandon(kernel, handle)
+            raise
     return VerifyReport(
         written=state.created,
         ok=passed.complete and not passed.info.mismatches,

@@ -18,10 +18,11 @@ from spekctl.documents.result import Plan, Result
 from spekctl.errors import CalledOffError, RefusedError
 from spekctl.kernel.client import Kernel
 from spekctl.kernel.records import RunState
-from spekctl.run import claim, collectors, disk_stats, ending
+from spekctl.run import claim, collectors, disk_stats, ending, holding
 from spekctl.run.build import build
 from spekctl.run.collector import Claimed, Collector, Ended, Sections
 from spekctl.run.follow import Follower
+from spekctl.run.holding import Holding
 from spekctl.run.job import Interrupts, Request
 from spekctl.run.progress import Progress
 
@@ -40,14 +41,19 @@ class Session:
         progress: Progress,
         interrupts: Interrupts,
         observers: Sequence[Collector] = (),
+        held: Holding | None = None,
     ) -> None:
-        """@observers: the prober and power, which the session closes."""
+        """@observers: the prober and power, which the session closes. @held: has the devices, and
+        keeps them; its connection is @kernel."""
+        assert held is None or held.kernel is kernel, "a claim belongs to its connection"
         self._kernel = kernel
         self._request = request
         self._progress = progress
         self._interrupts = interrupts
         self._collectors = list(observers)
         self._run: int | None = None  # in the kernel, and ours
+        self._holding = held
+        self._own: Holding | None = None  # of this run alone
         self._facts: list[TargetFacts] = []
         self._remarks: list[str] = []
         self._plan: Plan | None = None
@@ -77,11 +83,19 @@ class Session:
         return self._request
 
     def claim(self) -> None:
-        """Claim the devices: run-new, which opens all of them or none."""
+        """Claim the devices: run-new, which opens all of them or none, or borrows them from a claim
+        that has them. The final pass of a verified run is a run of its own: the claim is for both,
+        so that nobody writes in between."""
         # Before the claim: a log may be impossible.
         self._collectors = collectors.of(self._request, self._collectors)
         config, on = self._request.config, self._request.devices
-        self._run = claim.claim(self._kernel, config, on, self._interrupts)
+        if self._holding is None and config.data == "stamped" and not config.detached:
+            self._own = self._holding = holding.of_requests(
+                self._kernel, [self._request], self._interrupts
+            )
+            self._own.take()
+        number = self._holding.claim if self._holding is not None else None
+        self._run = claim.claim(self._kernel, config, on, self._interrupts, number)
 
     def check(self) -> None:
         """Under the claim: check that the devices may be written, and record their identity."""
@@ -91,10 +105,12 @@ class Session:
             diskseq = info.targets[index].diskseq
             if device.diskseq and diskseq and device.diskseq != diskseq:
                 raise RefusedError(f"{device.path} has just been replaced by another device")
-            if request.config.write:
+            if request.config.write and self._holding is None:
                 remark = safety.check_write(device, diskseq, request.destroy, request.write_allowed)
                 if remark:
                     self._remarks.append(recorded.text(remark))
+        if self._holding is not None:
+            self._remarks += self._holding.check(request)
         self._facts = [
             device.facts(info.targets[index].diskseq, devices.read_stat(device))
             for index, device in enumerate(request.devices)
@@ -177,12 +193,18 @@ class Session:
         if self._followed().info.state is RunState.DONE:
             ending.release(self._kernel, self._claimed_run(), self._interrupts)
         self._run = None
+        self._release_own()
 
     def abandon(self) -> None:
         """End the run in whatever state it is, and give the devices back as far as possible."""
         if self._run is not None:
             ending.abandon(self._kernel, self._run)
             self._run = None
+        self._release_own()
+
+    def _release_own(self) -> None:
+        if self._own is not None:
+            self._own.release()
 
     def _claimed_run(self) -> int:
         assert self._run is not None, "claim() comes first"

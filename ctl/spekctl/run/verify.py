@@ -284,16 +284,19 @@ def final_pass(
     interrupts: Interrupts,
     first_run: int = 0,
 ) -> Passed:
-    """Read all that @runs say. They go on from run @first_run, or the first one is that, READY."""
+    """Read all that @runs say. They go on from run @first_run, or the first one is that, READY.
+    All use its claim, if it has one: nobody writes to the devices between two of them."""
     total, wrong = VerifyInfo(), list[WrongBlock]()
     mine = 0
     base = first_run
+    claim = kernel.run_get(base).claim or None
     try:
         for index, config in enumerate(runs):
             if index == 0 and kernel.run_get(base).state is RunState.READY:
                 run = base
             else:
-                run = kernel.run_new(structs.replace(config, stamp_id=0, verify_from=base))
+                following = structs.replace(config, stamp_id=0, verify_from=base)
+                run = kernel.run_new(following, claim=claim)
                 mine = run
             kernel.run_start(run)
             info = _wait(kernel, run, progress, interrupts)

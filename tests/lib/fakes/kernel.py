@@ -89,6 +89,8 @@ class FakeKernel:
         self._called("run-new")
         if claim is not None:
             self._check_claim(config, claim)
+        elif self._held(config.targets):
+            raise error_from_errno(errno.EBUSY, "The device is in use.", "run-new")
         self.claim = claim
         self.config = config
         self.deleted = False
@@ -107,10 +109,25 @@ class FakeKernel:
             text = "The device is not among those of the claim."
             raise error_from_errno(errno.EINVAL, text, "run-new")
 
+    def _held(self, targets: Sequence[DeviceNumber]) -> bool:
+        held = {
+            (device.major, device.minor)
+            for info in self.claimed.values()
+            for device in info.targets
+        }
+        return any((device.major, device.minor) in held for device in targets)
+
+    def claim_calls(self) -> list[str]:
+        """The calls that claim devices or give them back; repeated ones of runs are one."""
+        calls = [call for call in self.calls if call in ("claim-new", "run-new", "claim-del")]
+        return [call for before, call in zip(["", *calls], calls, strict=False) if call != before]
+
     def claim_new(
         self, targets: Sequence[DeviceNumber], write: bool, patience: Patience = endless
     ) -> int:
         self._called("claim-new")
+        if self._held(targets):
+            raise error_from_errno(errno.EBUSY, "The device is in use.", "claim-new")
         claim = 1 + self.calls.count("claim-new")
         devices = tuple(
             TargetInfo(major=one.major, minor=one.minor, diskseq=one.diskseq) for one in targets

@@ -97,6 +97,10 @@ class PtsTest(Benchmark[Step, Run, Report]):
             return purge_request(self.folder, self.disks)
         return request_of(step, self.parameters, len(self.done), self.disks)
 
+    def writes(self) -> bool:
+        # Every test begins with a purge, or with filling the device.
+        return self.write
+
     def check(self, dry: bool = False) -> None:
         """Refuse everything that can be refused in advance; a @dry run writes nothing."""
         largest = max(one.logical_block for one in self.devices)

@@ -27,6 +27,7 @@ from spekctl.documents.verify import VerifyReport
 from spekctl.errors import SpekError, UsageError
 from spekctl.kernel.client import Kernel
 from spekctl.run import job, recheck, verify_state
+from spekctl.run.holding import Holding
 from spekctl.run.measure import measure
 
 PERCENT = 25
@@ -43,17 +44,23 @@ def carry_out(
     connect: Callable[[], Kernel],
     view: View,
     interrupts: job.Interrupts,
+    held: Holding | None,
     time_ns: int,
     reattach: str | None,
 ) -> bool:
-    """Write, or check if writing is done. Return: False if the user ended it."""
+    """Write, or check if writing is done. Return: False if the user ended it.
+
+    @held: the devices, if the test before has them; they are released before they are detached
+    """
     if not work.done or work.stopped():
         return True
     if work.persistence is not None and work.persistence.passed is not None:
         return True
     if work.persistence is None:
-        if not _write(work, connect, view, interrupts, time_ns):
+        if not _write(work, connect, view, interrupts, held, time_ns):
             return False
+        if held is not None:
+            held.release()
         if reattach is None:
             view.tell(
                 "written; now detach the devices, or switch them off, and attach them again; then"
@@ -70,6 +77,7 @@ def _write(
     connect: Callable[[], Kernel],
     view: View,
     interrupts: job.Interrupts,
+    held: Holding | None,
     time_ns: int,
 ) -> bool:
     level = position_of(work.parameters, work.done, work.keep_going).level
@@ -80,11 +88,14 @@ def _write(
     request = dataclasses.replace(
         work.verified_request(step), verify_state=work.folder / STATE_FILE
     )
-    kernel = connect()
-    try:
-        result = measure(kernel, request, view, interrupts, None)
-    finally:
-        kernel.close()
+    if held is not None:
+        result = measure(held.kernel, request, view, interrupts, None, held=held)
+    else:
+        kernel = connect()
+        try:
+            result = measure(kernel, request, view, interrupts, None)
+        finally:
+            kernel.close()
     files.write(work.folder / WRITTEN_FILE, files.encode(result))
     if interrupts.count:
         return False

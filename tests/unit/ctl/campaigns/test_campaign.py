@@ -24,6 +24,7 @@ from spekctl.documents.result import Result
 from spekctl.errors import SpekError, UsageError
 from spekctl.kernel.records import Reason
 from spekctl.run import job, request
+from spekctl.run.holding import Holding
 from spekctl.workload.config import RunConfig
 from spekctl.workload.options import Options
 
@@ -59,6 +60,9 @@ class Ladder(Campaign[int, Rung]):
 
     def next_step(self) -> int | None:
         return next((one for one in self.parameters.depths[len(self.done) :]), None)
+
+    def writes(self) -> bool:
+        return False
 
     def left_ns(self) -> int:
         return (len(self.parameters.depths) - len(self.done)) * self.parameters.time_ns
@@ -150,6 +154,43 @@ def test_without_a_folder_nothing_is_written(kernel: QueueKernel, tmp_path: Path
     assert carry_out(work, kernel, Seen())
     assert files_of(work) == ["", ""] and os.listdir(tmp_path) == []
     assert work.kept() == "2 steps are done"
+
+
+def test_a_claim_is_held_from_the_first_step_to_the_last(kernel: QueueKernel) -> None:
+    assert carry_out(ladder([1, 2, 4]), kernel, Seen())
+    assert kernel.claim_calls() == ["claim-new", "run-new", "claim-del"]
+    assert not kernel.claimed
+    kernel.calls.clear()
+    again = ladder([1, 2, 4])
+    again.begin(True)
+    assert carry_out(again, kernel, Seen())
+    assert kernel.claim_calls() == []  # nothing was left to do
+
+
+def test_what_follows_a_campaign_is_under_its_claim(kernel: QueueKernel) -> None:
+    held: list[int] = []
+
+    def then(tools: Tools, holding: Holding | None) -> bool:
+        assert holding is not None and tools.kernel is holding.kernel
+        held.append(holding.claim)
+        assert list(kernel.claimed) == held
+        holding.release()
+        assert not kernel.claimed
+        return False
+
+    with job.Interrupts() as interrupts:
+        assert not ladder([1]).carry_out(Tools(kernel, Seen(), interrupts), then)
+    assert held and kernel.claim_calls() == ["claim-new", "run-new", "claim-del"]
+
+
+def test_an_idle_test_has_the_devices_claimed(kernel: QueueKernel) -> None:
+    class Metered(FakePower):
+        def between(self, start_ns: int, end_ns: int) -> Any:
+            assert kernel.claimed
+            return super().between(start_ns, end_ns)
+
+    assert carry_out(ladder([1], idle_ns=REST_NS), kernel, Seen(), Metered())
+    assert kernel.claim_calls() == ["claim-new", "run-new", "claim-del"]
 
 
 @pytest.mark.parametrize("stop_in", [1, 2, 3])

@@ -313,12 +313,11 @@ def test_io_errors_are_counted_and_the_sweep_goes_on(spekctl: Spekctl, kernel: Q
 def test_data_is_refused_under_the_claim_of_every_point(
     spekctl: Spekctl, kernel: QueueKernel, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """The safety path is that of run, each time: here data appears after the first point."""
-    looks: list[int] = []
+    """Here somebody who ignores claims writes data after the first point."""
 
     def signatures(device: object, diskseq: int) -> list[blkid.Signature]:
-        looks.append(1)
-        return [blkid.Signature("xfs", "filesystem", 0)] if len(looks) == 2 else []
+        started = kernel.calls.count("run-start")
+        return [blkid.Signature("xfs", "filesystem", 0)] if started else []
 
     monkeypatch.setattr(safety, "signatures_on", signatures)
     outcome = spekctl(
@@ -326,7 +325,10 @@ def test_data_is_refused_under_the_claim_of_every_point(
         *("--time", "2s", *QUIET),
     )
     assert outcome.code == ExitCode.REFUSED
-    assert "file system xfs at byte 0; to overwrite it, give --destroy S123" in outcome.sentence
+    assert outcome.sentence == (
+        "/dev/fake0 holds data that it did not hold when it was claimed: file system xfs at byte 0;"
+        " to overwrite it, start the command again with --destroy S123"
+    )
     assert len(json.loads(outcome.out)["points"]) == 1
     assert kernel.calls.count("run-start") == 1 and kernel.deleted
 

@@ -335,6 +335,12 @@ def test_steps_of_a_job_file_are_runs_one_after_the_other(
     assert (tmp_path / "l_bw.1.log").exists() and (tmp_path / "l_bw.2.log").exists()
 
 
+def test_steps_share_a_claim(spekctl: Spekctl, kernel: FakeKernel, steps: list[str]) -> None:
+    assert spekctl(*steps).code == ExitCode.OK
+    assert kernel.calls.count("run-new") == 2 and kernel.claim is not None
+    assert kernel.claim_calls() == ["claim-new", "run-new", "claim-del"]
+
+
 def test_a_step_that_fails_is_the_last(
     spekctl: Spekctl, kernel: FakeKernel, steps: list[str]
 ) -> None:

@@ -13,6 +13,7 @@ from lib.fakes.machine import disk
 from spekctl.documents.verification import VerifyCounts
 from spekctl.documents.verify import VerifyReport
 from spekctl.errors import ExitCode, SpekError, UsageError
+from spekctl.kernel.client import Patience, endless
 from spekctl.render.progress import LineProgress
 from spekctl.run import job, recheck
 from spekctl.run.verify_state import SavedState
@@ -36,12 +37,25 @@ def test_the_device_is_read_with_the_states_of_the_file(tmp_path: Path) -> None:
     assert not report.complete and not report.ok and report.grain_bytes == 4096
 
 
+def test_all_runs_of_a_pass_are_under_one_claim(tmp_path: Path) -> None:
+    class Keeping(FakeKernel):
+        def run_delete(self, run: int, patience: Patience = endless) -> None:
+            """The first of them is there until the last is over."""
+
+    path, kernel = tmp_path / "state", Keeping()
+    check(kernel, path, saved(path, size=(1 << 20) + 4096))
+    assert kernel.calls.count("run-new") == 2
+    assert kernel.claim_calls() == ["claim-new", "run-new", "claim-del"]
+    assert kernel.claim is not None and not kernel.claimed
+
+
 def test_a_failure_gives_the_device_back(tmp_path: Path) -> None:
     path = tmp_path / "state"
     kernel = FakeKernel(refuse={"map-set": SpekError("no memory")})
     with pytest.raises(SpekError, match="no memory"):
         check(kernel, path, saved(path))
     assert kernel.deleted and "run-start" not in kernel.calls
+    assert not kernel.claimed
 
 
 @pytest.mark.parametrize(("start", "size"), [(0, 0), ((1 << 30) - 512, 4096)])

@@ -229,6 +229,9 @@ def test_the_final_pass_is_not_taken_for_somebody_elses_io(
         made = measure(kernel, wanted, LineProgress(quiet=True), interrupts, None)
     assert kernel.calls.count("run-start") > 1 and kernel.seconds > 3
     assert (made.targets[0].reads, made.targets[0].disk_agrees) == (300, True)
+    # Nobody writes between the run and the pass, nor between two runs of the pass.
+    assert kernel.claim_calls() == ["claim-new", "run-new", "claim-del"]
+    assert kernel.claim is not None and not kernel.claimed
 
 
 @pytest.mark.parametrize(

@@ -1,0 +1,135 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Devices held by one kernel claim over all runs of a command.
+
+The runs of a campaign, and a verified run with its final pass, borrow the devices of a claim that
+was taken before the first run. Until it is released nobody else can mount them, make a file system
+on them, or start a run on them. The claim belongs to the connection: it goes with a killed program.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from types import TracebackType
+
+from spekctl import recorded
+from spekctl.block import safety
+from spekctl.block.blkid import Signature
+from spekctl.block.device import Device
+from spekctl.errors import RefusedError
+from spekctl.kernel.client import Kernel
+from spekctl.run import claim, ending
+from spekctl.run.job import Interrupts, Request
+
+
+@dataclass(frozen=True, slots=True)
+class _Held:
+    """A device as take() found it."""
+
+    diskseq: int
+    data: Sequence[Signature]  # may be overwritten
+
+
+class Holding:
+    """Devices of a command, held from take() to release(); as a context manager, from entry to
+    exit."""
+
+    def __init__(
+        self,
+        kernel: Kernel,
+        devices: Sequence[Device],
+        interrupts: Interrupts,
+        *,
+        write: bool = False,
+        write_allowed: bool = False,
+        destroy: Sequence[str] = (),
+    ) -> None:
+        """@write: runs may write. @write_allowed, @destroy: --write and --destroy."""
+        self._kernel = kernel
+        self._devices = devices
+        self._interrupts = interrupts
+        self._write = write
+        self._write_allowed = write_allowed
+        self._destroy = destroy
+        self._claim: int | None = None
+        self._held: dict[tuple[int, int], _Held] = {}  # by device number
+        self._remarks: list[str] = []
+
+    def __enter__(self) -> Holding:
+        self.take()
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self.release()
+
+    @property
+    def kernel(self) -> Kernel:
+        """The connection that owns the claim: a run over another one cannot use it."""
+        return self._kernel
+
+    @property
+    def claim(self) -> int:
+        """Number of the claim."""
+        assert self._claim is not None, "take() comes first"
+        return self._claim
+
+    def take(self) -> None:
+        """Claim the devices, and check under the claim that they may be written."""
+        self._claim = claim.hold(self._kernel, self._devices, self._write, self._interrupts)
+        try:
+            self._check()
+        except BaseException:
+            self.release()
+            raise
+
+    def check(self, request: Request) -> list[str]:
+        """Before each run: the devices of @request are still free of users without a claim, and
+        hold no data that came after take(). Return: remarks for the result, each once."""
+        for device in request.devices:
+            if request.config.write:
+                held = self._held[device.major, device.minor]
+                safety.check_again(device, held.diskseq, held.data)
+        remarks, self._remarks = self._remarks, []
+        return remarks
+
+    def release(self) -> None:
+        """Give the devices back, unless a run still has I/O in flight: then the kernel does when
+        that has ended. A further Ctrl-C ends the wait. A second call does nothing."""
+        number, self._claim = self._claim, None
+        if number is not None:
+            ending.release_claim(self._kernel, number, self._interrupts)
+
+    def _check(self) -> None:
+        (info,) = (info for info in self._kernel.claims() if info.id == self._claim)
+        for device, target in zip(self._devices, info.targets, strict=True):
+            if device.diskseq and target.diskseq and device.diskseq != target.diskseq:
+                raise RefusedError(f"{device.path} has just been replaced by another device")
+            data: Sequence[Signature] = ()
+            if self._write:
+                data, remark = safety.look(
+                    device, target.diskseq, self._destroy, self._write_allowed
+                )
+                if remark:
+                    self._remarks.append(recorded.text(remark))
+            self._held[device.major, device.minor] = _Held(target.diskseq, data)
+
+
+def of_requests(kernel: Kernel, requests: Iterable[Request], interrupts: Interrupts) -> Holding:
+    """For runs in turn: all devices of all of them, each once."""
+    asked = list(requests)
+    devices = {
+        (device.major, device.minor): device for request in asked for device in request.devices
+    }
+    return Holding(
+        kernel,
+        list(devices.values()),
+        interrupts,
+        write=any(request.config.write for request in asked),
+        write_allowed=any(request.write_allowed for request in asked),
+        destroy=list(dict.fromkeys(name for request in asked for name in request.destroy)),
+    )

@@ -1,0 +1,169 @@
+# SPDX-License-Identifier: GPL-2.0
+"""Devices held over several runs: checked once for data, before each run for what came since."""
+
+from __future__ import annotations
+
+import errno
+import signal
+from collections.abc import Sequence
+from pathlib import Path
+
+import pytest
+from lib.ctl.verified import config_of
+from lib.fakes.kernel import FakeKernel
+from lib.fakes.machine import disk, use_fakes
+
+from spekctl.block import safety
+from spekctl.block.blkid import Signature
+from spekctl.errors import CalledOffError, RefusedError, SpekError, error_from_errno
+from spekctl.kernel.client import Patience, endless
+from spekctl.render.progress import LineProgress
+from spekctl.run import holding, job
+from spekctl.run.holding import Holding
+from spekctl.run.measure import carry_out
+from spekctl.run.session import Session
+from spekctl.workload import file
+from spekctl.workload.config import DeviceNumber
+
+XFS, GPT = Signature("xfs", "filesystem", 0), Signature("gpt", "partition-table", 512)
+
+
+@pytest.fixture
+def kernel(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> FakeKernel:
+    fake = FakeKernel()
+    use_fakes(monkeypatch, fake, tmp_path)
+    return fake
+
+
+def request_of(*minors: int, write: bool = True, destroy: Sequence[str] = ()) -> job.Request:
+    name = "random-write-4k" if write else "random-read-4k"
+    config = config_of(name, verify=False)
+    config.targets[:] = [DeviceNumber(250, minor, 0) for minor in minors]
+    devices = [disk(f"/dev/fake{minor}") for minor in minors]
+    return job.Request(file.load(name), config, devices, write, destroy)
+
+
+def on_disk(monkeypatch: pytest.MonkeyPatch, *data: Signature) -> None:
+    monkeypatch.setattr(safety, "signatures_on", lambda device, diskseq: list(data))
+
+
+def run_under(held: Holding, request: job.Request) -> list[str]:
+    """The remarks of the result."""
+    view = LineProgress(quiet=True)
+    with Session(held.kernel, request, view, job.Interrupts(), held=held) as session:
+        return carry_out(session).remarks
+
+
+def test_runs_borrow_the_devices_of_all_and_give_them_back_at_last(kernel: FakeKernel) -> None:
+    first, second = request_of(0, 1), request_of(1, write=False)
+    with holding.of_requests(kernel, [first, second], job.Interrupts()) as held:
+        (info,) = kernel.claims()
+        assert info.write and [target.minor for target in info.targets] == [0, 1]
+        for request in (first, second):
+            run_under(held, request)
+            assert kernel.claim == held.claim
+    assert kernel.claim_calls() == ["claim-new", "run-new", "claim-del"]
+
+
+def test_runs_that_read_claim_for_reading(kernel: FakeKernel) -> None:
+    with holding.of_requests(kernel, [request_of(0, write=False)], job.Interrupts()):
+        assert [info.write for info in kernel.claims()] == [0]
+
+
+def test_data_that_came_after_the_first_look_are_refused(
+    kernel: FakeKernel, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """--destroy is for what its user saw on the device."""
+    request = request_of(0, destroy=["S123"])
+    on_disk(monkeypatch, GPT)
+    with holding.of_requests(kernel, [request], job.Interrupts()) as held:
+        assert any("will be overwritten: partition table gpt" in one for one in held.check(request))
+        # Overwriting has uncovered the second header.
+        on_disk(monkeypatch, Signature("gpt", "partition-table", (1 << 30) - 512))
+        assert held.check(request) == []
+        on_disk(monkeypatch, GPT, XFS)
+        with pytest.raises(RefusedError, match="did not hold when it was claimed: file system xfs"):
+            held.check(request)
+        # A run that only reads does not mind.
+        assert held.check(request_of(0, write=False)) == []
+
+
+def test_a_user_without_a_claim_is_refused_before_a_later_run(
+    kernel: FakeKernel, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    request = request_of(0)
+    with holding.of_requests(kernel, [request], job.Interrupts()) as held:
+        run_under(held, request)
+        monkeypatch.setattr(safety, "_openers", lambda *asked: ["process 9 (dd) has it open"])
+        with pytest.raises(RefusedError, match="/dev/fake0 is in use: process 9"):
+            run_under(held, request)
+    assert kernel.calls.count("run-start") == 1 and kernel.deleted and not kernel.claimed
+
+
+def test_data_without_destroy_are_refused_and_the_devices_given_back(
+    kernel: FakeKernel, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    on_disk(monkeypatch, XFS)
+    held = holding.of_requests(kernel, [request_of(0)], job.Interrupts())
+    with pytest.raises(RefusedError, match="give --destroy S123"):
+        held.take()
+    assert kernel.claim_calls() == ["claim-new", "claim-del"] and not kernel.claimed
+
+
+def test_a_busy_device_is_named_with_its_holder(kernel: FakeKernel) -> None:
+    error = error_from_errno(errno.EBUSY, "The device is in use.", "claim-new")
+    error.blamed = ("target", 1)
+    kernel.refuse["claim-new"] = error
+    held = Holding(kernel, [disk("/dev/fake0"), disk("/dev/fake1")], job.Interrupts())
+    with pytest.raises(RefusedError, match=r"^/dev/fake1 is in use: ") as refusal:
+        held.take()
+    assert (refusal.value.errno, refusal.value.operation) == (errno.EBUSY, "claim-new")
+
+
+def test_a_device_that_cannot_be_claimed_is_named(kernel: FakeKernel) -> None:
+    error = error_from_errno(errno.ENODEV, "The disk was replaced.", "claim-new")
+    error.blamed = ("target", 0)
+    kernel.refuse["claim-new"] = error
+    with pytest.raises(SpekError, match="/dev/fake0: The disk was replaced"):
+        Holding(kernel, [disk()], job.Interrupts()).take()
+
+
+def test_an_interrupt_ends_the_wait_for_a_device_that_does_not_open() -> None:
+    interrupts = job.Interrupts()
+
+    class Slow(FakeKernel):
+        def claim_new(
+            self, targets: Sequence[DeviceNumber], write: bool, patience: Patience = endless
+        ) -> int:
+            interrupts.interrupt(signal.SIGINT)
+            patience()
+            raise AssertionError
+
+    with pytest.raises(CalledOffError, match="nothing was sent"):
+        Holding(Slow(), [disk()], interrupts).take()
+
+
+@pytest.mark.parametrize("why", ["busy", "interrupted"])
+def test_what_cannot_be_given_back_goes_with_the_connection(why: str) -> None:
+    interrupts = job.Interrupts()
+
+    class Hung(FakeKernel):
+        def claim_del(self, claim: int, patience: Patience = endless) -> None:
+            if why == "busy":
+                raise error_from_errno(errno.EBUSY, "A run uses the claim.", "claim-del")
+            interrupts.interrupt(signal.SIGINT)
+            patience()
+            raise AssertionError
+
+    held = Holding(Hung(), [disk()], interrupts)
+    held.take()
+    held.release()
+    held.release()
+
+
+def test_a_claim_of_another_connection_is_not_used(kernel: FakeKernel) -> None:
+    with (
+        Holding(kernel, [disk()], job.Interrupts()) as held,
+        pytest.raises(AssertionError, match="belongs to its connection"),
+    ):
+        Session(FakeKernel(), request_of(0), LineProgress(quiet=True), job.Interrupts(), (), held)
