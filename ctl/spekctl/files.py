@@ -6,6 +6,7 @@ from __future__ import annotations
 import contextlib
 import errno
 import hashlib
+import itertools
 import os
 import signal
 import stat
@@ -198,6 +199,14 @@ def check_apart(output: Path | None, inputs: Iterable[Path], option: str = "--ou
         with contextlib.suppress(OSError):
             if output.samefile(one):
                 raise UsageError(f"{option} {output} would overwrite the input {one}")
+
+
+def check_distinct(outputs: Iterable[tuple[str, Path | None]]) -> None:
+    """Refuse to write a file twice; @outputs: options with their files."""
+    real = [(option, os.path.realpath(path)) for option, path in outputs if path is not None]
+    for (option, path), (later, another) in itertools.combinations(real, 2):
+        if path == another:
+            raise UsageError(f"{option} and {later} are the same file")
 
 
 def deliver(data: bytes | Iterable[bytes], output: Path) -> None:

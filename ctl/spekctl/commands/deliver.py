@@ -82,6 +82,7 @@ class Exports:
     fio_json: Path | None = None
     fio_logs: Path | None = None  # what their names begin with
     hdr_log: Path | None = None
+    csv: Path | None = None
 
     def files(self, step: int = 1, steps: int = 1) -> list[tuple[str, Path]]:
         """The options, each with the files that it names for this step."""
@@ -94,6 +95,8 @@ class Exports:
             found += [("--fio-logs", one) for one in fio_logs.paths(self.fio_logs, step).values()]
         if self.hdr_log is not None:
             found.append(("--hdr-log", numbered(self.hdr_log, step, steps)))
+        if self.csv is not None:
+            found.append(("--csv", numbered(self.csv, step, steps)))
         return found
 
     def check(self, step: int = 1, steps: int = 1) -> None:
@@ -103,7 +106,7 @@ class Exports:
 
     def deliver(self, results: Sequence[Result], steps: int = 1) -> None:
         """Write all files of the last of @results; fio's JSON has those before it as well."""
-        from spekctl.exports import fio_json, fio_logs, hdr
+        from spekctl.exports import fio_json, fio_logs, hdr, intervals
 
         if self.fio_json is not None:
             files.deliver(fio_json.encode(*results), self.fio_json)
@@ -114,6 +117,8 @@ class Exports:
                 files.deliver(contents[kind], path)
         if self.hdr_log is not None:
             files.deliver(hdr.encode(result), numbered(self.hdr_log, step, steps))
+        if self.csv is not None:
+            files.deliver(intervals.encode(result), numbered(self.csv, step, steps))
 
 
 def deliver_result(result: Result, output: Path | None, as_json: bool, exports: Exports) -> None:

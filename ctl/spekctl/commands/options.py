@@ -212,34 +212,72 @@ def workload_files(parts: str) -> Callable[[F], F]:
     )
 
 
+# Parameters of exports().
+EXPORTS = ("fio_json", "fio_logs", "hdr_log", "csv")
+
+STANDARD_OUTPUT = Path("/dev/stdout")
+
+
 def exports(function: F) -> F:
-    """Files of a result in the formats of other programs, as commands.deliver.Exports has them."""
-    for name, metavar, text in (
-        (
-            "--hdr-log",
-            "FILE",
-            "Write the distributions of all times to FILE, an HdrHistogram log.",
-        ),
+    """Files of a run in the formats of other programs, as commands.deliver.Exports has them."""
+    return _exports(
+        ("--csv", _INTERVALS, {}),
+        ("--hdr-log", _TIMES, {}),
         (
             "--fio-logs",
-            "PREFIX",
-            "Write fio's logs: PREFIX_bw.1.log, _iops, _lat, _clat and _slat with a line for each"
-            " report interval, and _clat_hist. For _clat_hist, a run polls the kernel's"
-            " histograms, at the same CPU cost as --heat-map.",
+            f"{_FIO_LOGS} For _clat_hist, a run polls the kernel's histograms, at the same CPU cost"
+            " as --heat-map.",
+            {"metavar": "PREFIX"},
         ),
-        ("--fio-json", "FILE", "Write the result to FILE as fio does with --output-format=json+."),
-    ):
-        function = click.option(
-            name, metavar=metavar, type=FilePath(dir_okay=False, path_type=Path), help=text
-        )(function)
-    return function
+        ("--fio-json", _FIO_JSON, {}),
+    )(function)
+
+
+def exports_of_saved(function: F) -> F:
+    """exports() of results that were saved before; --csv writes to standard output by itself."""
+    to_output = {"is_flag": False, "flag_value": str(STANDARD_OUTPUT), "metavar": "[FILE]"}
+    return _exports(
+        ("--csv", f"{_INTERVALS} Without FILE, to standard output.", to_output),
+        ("--hdr-log", _TIMES, {}),
+        ("--fio-logs", _FIO_LOGS, {"metavar": "PREFIX"}),
+        (
+            "--fio-json",
+            f"{_FIO_JSON} Several results, of as many hosts, become the client_stats of fio"
+            " --client.",
+            {},
+        ),
+    )(function)
+
+
+_INTERVALS = "Write the report intervals to FILE as CSV, with rates and percentiles by direction."
+_TIMES = "Write the distributions of all times to FILE, an HdrHistogram log."
+_FIO_LOGS = (
+    "Write fio's logs: PREFIX_bw.1.log, _iops, _lat, _clat and _slat with a line for each report"
+    " interval, and _clat_hist."
+)
+_FIO_JSON = "Write the result to FILE as fio does with --output-format=json+."
+
+
+def _exports(*declared: tuple[str, str, dict[str, Any]]) -> Callable[[F], F]:
+    def decorate(function: F) -> F:
+        for name, text, attributes in declared:
+            path = FilePath(dir_okay=False, path_type=Path)
+            parameters: dict[str, Any] = {
+                "metavar": "FILE",
+                "type": path,
+                "help": text,
+            } | attributes
+            function = click.option(name, **parameters)(function)
+        return function
+
+    return decorate
 
 
 def take_exports(given: dict[str, Any]) -> Exports:
     """Take what exports() has parsed."""
     from spekctl.commands.deliver import Exports
 
-    return Exports(**{name: given.pop(name) for name in ("fio_json", "fio_logs", "hdr_log")})
+    return Exports(**{name: given.pop(name) for name in EXPORTS})
 
 
 def folder(help: str) -> Callable[[F], F]:

@@ -6,7 +6,6 @@ from __future__ import annotations
 import contextlib
 import dataclasses
 import itertools
-import os
 import shlex
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -375,6 +374,8 @@ def _prepared(workload: WorkloadFile, asked: RunOptions) -> Request:
     run_request.check_destroy(wanted)
     files.check_writable(asked.output)
     wanted = _with_log(_with_state(wanted, asked), asked.measuring)
+    if asked.exports.csv is not None and wanted.config.interval_ns == 0:
+        raise UsageError("--csv writes report intervals; --interval 0 has none")
     histograms = asked.exports.fio_logs is not None
     wanted = measuring.with_slices(wanted, asked.measuring.heat_map, histograms)
     command = _with_words(wanted.command, asked.taken)
@@ -479,7 +480,7 @@ def _check_detached(asked: RunOptions) -> None:
         ("--power-baseline", asked.measuring.power_baseline is not None),
     ):
         if given:
-            delivers = option in ("--output", "--fio-json", "--fio-logs", "--hdr-log")
+            delivers = option in ("--output", "--fio-json", "--fio-logs", "--hdr-log", "--csv")
             instead = "; give it to spekctl watch" if delivers else ""
             raise UsageError(
                 f"{option} cannot be combined with --detach: nothing stays attached to the run"
@@ -501,10 +502,7 @@ def _check_files(workload: WorkloadFile, asked: RunOptions, step: int = 1, steps
     )
     for option, output in named:
         files.check_apart(output, map(Path, itertools.chain(*traces)), option)
-    real = [(option, os.path.realpath(path)) for option, path in named if path is not None]
-    for (one, path), (other, another) in itertools.combinations(real, 2):
-        if path == another:
-            raise UsageError(f"{one} and {other} are the same file")
+    files.check_distinct(named)
 
 
 def _with_state(request: Request, asked: RunOptions) -> Request:

@@ -3,17 +3,19 @@
 
 from __future__ import annotations
 
+import dataclasses
 import json
 import os
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from spekctl.commands import options
 
 if TYPE_CHECKING:
+    from spekctl.commands.deliver import Exports
     from spekctl.workload.config import ResolvedStream, RunConfig
     from spekctl.workload.model import Stream, TraceSource, WorkloadFile
 
@@ -34,13 +36,8 @@ if TYPE_CHECKING:
 )
 @options.settings
 @options.load_options("bsu", "rate", "depth", "hrrw")
-@click.option(
-    "--fio-json",
-    metavar="FILE",
-    type=options.FilePath(dir_okay=False, path_type=Path),
-    help="Write the given result to FILE as fio does with --output-format=json+; several results,"
-    " of as many hosts, become the client_stats of fio --client.",
-)
+@options.output("With --csv: write to FILE instead of standard output.")
+@options.exports_of_saved
 @options.as_json()
 def command(
     names: tuple[str, ...],
@@ -51,20 +48,28 @@ def command(
     rate: float | None,
     depth: int | None,
     hrrw: str | None,
-    fio_json: Path | None,
+    output: Path | None,
     as_json: bool,
+    **given: Any,
 ) -> int:
     """Explain WORKLOAD; with --device or --capacity also in addresses, bytes and rates.
 
     Of a FILE that spekctl has written, show what it is, which command wrote it, and its contents.
+
+    --csv, --hdr-log, --fio-logs and --fio-json write what they write with `spekctl run`.
     """
     from spekctl.errors import UsageError
 
-    if fio_json is not None:
-        options.refuse_others(
-            "--fio-json", ("names", "fio_json"), "--fio-json only converts results"
-        )
-        _write_fio_json([Path(one) for one in names], fio_json)
+    exports = options.take_exports(given)
+    wanted = [option for option, _ in exports.files()]
+    if output is not None:
+        if exports.csv != options.STANDARD_OUTPUT:
+            raise UsageError("--output needs --csv without a FILE as well")
+        exports = dataclasses.replace(exports, csv=output)
+    if wanted:
+        allowed = ("names", "output", *options.EXPORTS)
+        options.refuse_others(wanted[0], allowed, f"{wanted[0]} only converts results")
+        _write_exports([Path(name) for name in names], exports)
         return 0
     if len(names) > 1:
         raise UsageError(
@@ -119,18 +124,29 @@ def command(
     return 0
 
 
-def _write_fio_json(paths: Sequence[Path], output: Path) -> None:
+def _write_exports(paths: Sequence[Path], exports: Exports) -> None:
+    """Write exports of saved results, once all are known to be possible."""
     from spekctl import files
     from spekctl.documents.result import load_result
-    from spekctl.exports import fio_json
+    from spekctl.errors import UsageError
+    from spekctl.exports import fio_json, intervals
 
-    results = [load_result(one) for one in paths]
-    files.check_writable(output)
-    files.check_apart(output, paths, "--fio-json")
-    if len(results) == 1:
-        files.deliver(fio_json.encode(*results), output)
-    else:
-        files.deliver(fio_json.encode_clients(results), output)
+    results = [load_result(path) for path in paths]
+    outputs = exports.files()
+    exports.check()
+    for option, path in outputs:
+        files.check_apart(path, paths, option)
+    files.check_distinct(outputs)
+    if len(results) > 1:
+        for option, _ in outputs:
+            if option != "--fio-json":
+                raise UsageError(f"{option} takes one result, not {len(results)}")
+        assert exports.fio_json is not None
+        files.deliver(fio_json.encode_clients(results), exports.fio_json)
+        return
+    if exports.csv is not None:
+        intervals.check(*results)
+    exports.deliver(results)
 
 
 def _is_document(name: str) -> bool:

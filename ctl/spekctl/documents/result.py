@@ -690,6 +690,12 @@ class Result(Document, frozen=True, kw_only=True, tag=Kind.RESULT.value):
                 raise ValueError(
                     f"cells[{number}].stream is {cell.stream}; config has {streams} streams"
                 )
+        for number, row in enumerate(self.intervals):
+            if len(row.streams) > streams:
+                raise ValueError(
+                    f"intervals[{number}].streams has {len(row.streams)} entries; config has"
+                    f" {streams} streams"
+                )
 
     @property
     def at_an_end(self) -> bool:

@@ -6,6 +6,7 @@ fio_json.py   fio's JSON output, json+
 fio_logs.py   fio's logs of bandwidth, IOPS and latency
 fio_hist.py   fio's logs of histograms
 hdr.py        logs of HdrHistogram, V2
+intervals.py  report intervals as CSV
 
 They read documents; nothing here runs anything.
 """

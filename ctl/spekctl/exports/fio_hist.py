@@ -16,6 +16,7 @@ from pathlib import Path
 
 from spekctl.documents import histogram
 from spekctl.documents.result import Result
+from spekctl.errors import UsageError
 from spekctl.exports import measured
 from spekctl.exports.measured import WAYS, Way
 from spekctl.kernel.records import Direction, Phase
@@ -76,7 +77,13 @@ def _of_log(result: Result) -> _Found:
     )
     names = ("stream", "op", "phase", "error", "issue_ns", "completion_ns")
     found: _Found = {}
-    for rows in open_log(Path(result.log.file)).columns(*names):
+    log = open_log(Path(result.log.file))
+    if (log.header.measure_ns, log.header.records) != (
+        measured.span_ns(result)[0],
+        result.log.records,
+    ):
+        raise UsageError(f"{result.log.file} is the log of another run than the result")
+    for rows in log.columns(*names):
         stream, op, phase, error, issue, completion = rows
         keep = (phase == Phase.MEASURE.code) & (error == 0)
         # The last interval has those that a worker completed while it noticed the end.

@@ -4,11 +4,14 @@
 from __future__ import annotations
 
 import json
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
 from lib.ctl import results
 from lib.ctl.command_line import Spekctl
+from lib.fakes.kernel import FakeKernel
 from msgspec.structs import replace
 
 from spekctl import files
@@ -213,6 +216,14 @@ def test_results_of_hosts_are_clients_of_fio(spekctl: Spekctl, tmp_path: Path) -
         (["r.json", "--fio-json", "none/x"], "there is no directory none"),
         (["spc1", "--fio-json", "x"], "there is no file spc1"),
         (["r.json", "--json", "--fio-json", "x"], "--fio-json and --json exclude each other"),
+        (["r.json", "--json", "--csv", "x"], "--csv and --json exclude each other"),
+        (["r.json", "--csv", "r.json"], "--csv r.json would overwrite the input r.json"),
+        (["r.json", "--csv", "x", "--hdr-log", "x"], "--hdr-log and --csv are the same file"),
+        (["r.json", "-o", "x"], "--output needs --csv without a FILE as well"),
+        (["r.json", "--csv", "x", "-o", "y"], "--output needs --csv without a FILE as well"),
+        (["r.json", "r.json", "--csv", "x"], "--csv takes one result, not 2"),
+        (["r.json", "r.json", "--fio-json", "x", "--hdr-log", "y"], "--hdr-log takes one result"),
+        (["r.json", "--csv", "x"], "--csv writes report intervals, and the result has none"),
     ],
 )
 def test_results_that_cannot_be_written_are_refused(
@@ -223,3 +234,35 @@ def test_results_that_cannot_be_written_are_refused(
     done = spekctl("show", *words)
     assert done.code == ExitCode.USAGE and sentence in done.sentence
     assert (tmp_path / "r.json").read_bytes() == before and not (tmp_path / "x").exists()
+
+
+def test_a_saved_result_is_exported_as_the_run_that_it_is_of(
+    spekctl: Spekctl, kernel: FakeKernel, tmp_path: Path
+) -> None:
+    words = ("run", "random-read-4k", "--device", "/dev/fake0", "--progress", "none")
+
+    def exports(name: str) -> tuple[str, ...]:
+        folder = tmp_path / name
+        folder.mkdir()
+        files = ("--csv", "a.csv", "--hdr-log", "a.hlog", "--fio-logs", "L", "--fio-json", "a.json")
+        return tuple(str(folder / word) if word[0] != "-" else word for word in files)
+
+    assert spekctl(*words, "-o", "r.json", *exports("run")).code == ExitCode.OK
+    done = spekctl("show", "r.json", *exports("saved"))
+    assert (done.code, done.out, done.err) == (ExitCode.OK, "", "")
+    written = {path.name: path.read_bytes() for path in (tmp_path / "run").iterdir()}
+    assert len(written) == 9 and all(written.values())
+    assert {path.name: path.read_bytes() for path in (tmp_path / "saved").iterdir()} == written
+
+
+def test_intervals_of_a_saved_result_go_to_standard_output(
+    spekctl: Spekctl, kernel: FakeKernel, tmp_path: Path
+) -> None:
+    words = ("run", "random-read-4k", "--device", "/dev/fake0", "--progress", "none")
+    assert spekctl(*words, "-o", "r.json", "--csv", "r.csv").code == ExitCode.OK
+    text = (tmp_path / "r.csv").read_text()
+    assert spekctl("show", "r.json", "--csv", "-o", "again.csv").code == ExitCode.OK
+    assert (tmp_path / "again.csv").read_text() == text
+    program = [sys.executable, "-m", "spekctl", "show", "r.json", "--csv"]
+    done = subprocess.run(program, cwd=tmp_path, capture_output=True, text=True, check=True)
+    assert done.stdout == text

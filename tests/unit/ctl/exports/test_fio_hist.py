@@ -22,7 +22,7 @@ from spekctl import files
 from spekctl.documents import histogram as buckets
 from spekctl.documents import result
 from spekctl.documents.result import LogResult, Result
-from spekctl.errors import ExitCode
+from spekctl.errors import ExitCode, UsageError
 from spekctl.exports import fio_hist
 from spekctl.exports.measured import Way
 from spekctl.kernel.records import Direction, IntervalRow, Metric, Phase, StatsCell
@@ -113,7 +113,7 @@ def records() -> np.ndarray:
 def logged(path: Path, complete: bool = True) -> LogResult:
     """A log, and what a result says of it."""
     made = records()
-    log_files.written(path, made)
+    log_files.written(path, made, measure_ns=START_NS + SECOND)
     count = len(made)
     return LogResult(str(path), 1, count, int(not complete), count, 0, 1 << 18, complete, "")
 
@@ -135,6 +135,17 @@ def measured(source: str, folder: Path, operation: str = "transfer") -> Result:
 
 def lines(made: Result) -> list[list[int]]:
     return [[int(word) for word in line.split(b", ")] for line in fio_hist.lines(made)]
+
+
+def test_the_log_of_another_run_is_refused(tmp_path: Path) -> None:
+    """A result keeps the name of its log, to which a later run may have written."""
+    made = measured("log", tmp_path)
+    log_files.written(tmp_path / "log", records(), measure_ns=START_NS + 2 * SECOND)
+    with pytest.raises(UsageError, match="is the log of another run than the result"):
+        fio_hist.lines(made)
+    (tmp_path / "log").unlink()
+    with pytest.raises(UsageError, match="there is no file"):
+        fio_hist.lines(made)
 
 
 def test_a_log_is_written_without_holding_it_in_memory(tmp_path: Path) -> None:
