@@ -78,11 +78,13 @@ def use(
     """Usage profiles as a table by @make with their @figures; energy and cost of a year."""
     if report.composite is not None:
         yield "\nusage profiles"
-        made = make("profile", "hours heavy/moderate/idle", *figures)
+        table = make("profile", "hours heavy/moderate/idle", *figures)
         for row in (*report.profiles, report.composite):
             hours = "/".join(row.hours) or MISSING
-            made.add_row(row.name, hours, *(grouped(one(row)) for one in figures.values()))
-        yield made
+            table.add_row(
+                row.name, hours, *(grouped(figure_of(row)) for figure_of in figures.values())
+            )
+        yield table
     if report.annual_kwh is not None and report.annual_cost is not None:
         yield (
             f"\n  annual energy {grouped(report.annual_kwh)} kWh, at {report.price} each:"

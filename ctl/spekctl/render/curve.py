@@ -36,8 +36,8 @@ def parts(curve: Curve) -> Iterator[RenderableType]:
     head = f"{label} on {devices}: {count}{length}" if devices else f"{label}: nothing measured"
     yield Text(head, style="bold")
     if curve.within is not None:
-        found = curve.complete and curve.within.load is not None
-        yield Text(f"  {curve.within.text}", style="green" if found else "bold red")
+        reached = curve.complete and curve.within.load is not None
+        yield Text(f"  {curve.within.text}", style="green" if reached else "bold red")
     if curve.points:
         yield table_of(curve.points)
     for line in [*_notes(curve.points), *curve.remarks]:
@@ -54,12 +54,12 @@ def table_of(points: Sequence[Point]) -> Table:
     names += ["offered"] if kind == "bsu" else []
     names += ["IOPS", "MiB/s", "mean", "p50", "p99", "p99.9", "service", "slip p99"]
     names += ["CPU", "switches/IO", "backlog", "stretch"]
-    powered = any(one.power is not None for one in points)
+    powered = any(point.power is not None for point in points)
     names += ["power", "mW/IOPS", "IOPS/W"] if powered else []
     for name in names:
         table.add_column(name, justify="right", no_wrap=True)
-    for one in points:
-        table.add_row(*_cells(one), *(power_cells(one) if powered else ()))
+    for point in points:
+        table.add_row(*_cells(point), *(power_cells(point) if powered else ()))
     return table
 
 
@@ -104,22 +104,24 @@ def times(figures: TimeFigures | None, names: tuple[str, ...]) -> list[str]:
 def _notes(points: Sequence[Point]) -> list[str]:
     """Notes on the source of CPU figures, and a line for each failed run."""
     notes = []
-    if any(one.cpu_of == "workers" for one in points):
+    if any(point.cpu_of == "workers" for point in points):
         notes.append("CPU and context switches are those of the workers alone")
-    baselines = {one.power.baseline_w for one in points if one.power is not None}
+    baselines = {point.power.baseline_w for point in points if point.power is not None}
     if any(baselines):
-        less = " or ".join(units.format_watts(one) for one in sorted(baselines))
+        less = " or ".join(units.format_watts(watts) for watts in sorted(baselines))
         notes.append(f"mW/IOPS and IOPS/W are of the power less a baseline of {less}")
-    notes += [f"{one.load}: {one.beyond}" for one in points if one.beyond]
-    failed = [one for one in points if not one.beyond and (not one.ok or one.limit_missed)]
-    return notes + [f"{one.load}: {one.text}" for one in failed]
+    notes += [f"{point.load}: {point.beyond}" for point in points if point.beyond]
+    failed = [
+        point for point in points if not point.beyond and (not point.ok or point.limit_missed)
+    ]
+    return notes + [f"{point.load}: {point.text}" for point in failed]
 
 
 def csv_of(curve: Curve) -> str:
     """A line for each point, times in ns, empty without a value."""
     stream = io.StringIO()
     writer = csv.writer(stream, lineterminator="\n")
-    rows = [_columns(one) for one in curve.points]
+    rows = [_columns(point) for point in curve.points]
     if rows:
         writer.writerow(rows[0])
         writer.writerows(row.values() for row in rows)

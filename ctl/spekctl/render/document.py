@@ -84,7 +84,7 @@ def print_origin(path: Path, origin: Origin) -> None:
     print_parts(lines, results.WIDTH)
 
 
-def print_contents(found: object, console: Console | None = None) -> None:
+def print_contents(contents: object, console: Console | None = None) -> None:
     """A document of one of MODELS."""
-    parts, width = _SHOWN[type(found)]
-    print_parts(parts(found), width, console)
+    parts, width = _SHOWN[type(contents)]
+    print_parts(parts(contents), width, console)

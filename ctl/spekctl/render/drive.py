@@ -18,63 +18,66 @@ WIDTH = 100
 STUDY_WIDTH = 190
 
 
-def print_simulation(found: DriveSimulation) -> None:
+def print_simulation(simulation: DriveSimulation) -> None:
     """Print the summary of a simulation."""
-    print_parts(simulation_parts(found), WIDTH)
+    print_parts(simulation_parts(simulation), WIDTH)
 
 
-def simulation_parts(found: DriveSimulation) -> Iterator[RenderableType]:
+def simulation_parts(simulation: DriveSimulation) -> Iterator[RenderableType]:
     """The summary of a simulation as texts and tables."""
     from rich.text import Text
 
-    loop = f"{found.closed} outstanding" if found.closed else "open loop"
-    kind = f"{found.arms} arm{'s' if found.arms > 1 else ''}, {found.rpm:,.0f} rpm, {found.policy}"
-    moved = f", {found.moved:.1%} with a seek"
-    if found.flash is not None:
-        kind, moved = f"flash, {found.flash.channels} channels", ""
-    yield Text(f"{found.model}: {found.title}, {kind}, {loop}", style="bold")
+    loop = f"{simulation.closed} outstanding" if simulation.closed else "open loop"
+    arms = f"{simulation.arms} arm{'s' if simulation.arms > 1 else ''}"
+    kind = f"{arms}, {simulation.rpm:,.0f} rpm, {simulation.policy}"
+    moved = f", {simulation.moved:.1%} with a seek"
+    if simulation.flash is not None:
+        kind, moved = f"flash, {simulation.flash.channels} channels", ""
+    yield Text(f"{simulation.model}: {simulation.title}, {kind}, {loop}", style="bold")
     yield (
-        f"  {found.requests:,} requests in {units.format_ns(found.elapsed_ns)},"
-        f" {units.format_rate(found.iops)} per second{moved}"
+        f"  {simulation.requests:,} requests in {units.format_ns(simulation.elapsed_ns)},"
+        f" {units.format_rate(simulation.iops)} per second{moved}"
     )
-    if found.arms > 1:
-        shares = ", ".join(f"{one / found.requests:.1%}" for one in found.served_by_arm)
+    if simulation.arms > 1:
+        shares = ", ".join(
+            f"{served / simulation.requests:.1%}" for served in simulation.served_by_arm
+        )
         yield f"  by arm: {shares}"
-    if found.hits:
-        yield f"  from the cache: {found.hits / found.requests:.1%}"
+    if simulation.hits:
+        yield f"  from the cache: {simulation.hits / simulation.requests:.1%}"
     yield ""
     names = ("mean", "p50", "p90", "p99", "max")
     table = tables.table("time", *names, right=names)
-    if found.flash is not None:
-        yield from _flash_parts(found.flash)
-    for metric in ("response", "seek", "rotation", "transfer")[: 1 if found.flash else 4]:
-        times = getattr(found, metric)
+    if simulation.flash is not None:
+        yield from _flash_parts(simulation.flash)
+    for metric in ("response", "seek", "rotation", "transfer")[: 1 if simulation.flash else 4]:
+        times = getattr(simulation, metric)
         table.add_row(metric, *(units.format_ns(getattr(times, name)) for name in names))
     yield table
-    if not found.profile:
+    if not simulation.profile:
         yield "\n  the model has no power profile"
         return
     yield ""
     columns = ("time", "share", "energy", "mean power over the whole time")
     table = tables.table("mode", *columns, right=columns)
-    seconds = found.elapsed_ns / 1e9
-    for mode, one in found.modes.items():
+    seconds = simulation.elapsed_ns / 1e9
+    for mode, spent in simulation.modes.items():
         table.add_row(
             mode,
-            units.format_ns(one.seconds * 1e9),
-            f"{one.seconds / seconds:.1%}",
-            units.format_joules(one.joules),
-            units.format_watts(one.joules / seconds),
+            units.format_ns(spent.seconds * 1e9),
+            f"{spent.seconds / seconds:.1%}",
+            units.format_joules(spent.joules),
+            units.format_watts(spent.joules / seconds),
         )
-    both = found.joules_5v + found.joules_12v
+    both = simulation.joules_5v + simulation.joules_12v
     table.add_row(
-        "all", units.format_ns(found.elapsed_ns), "100.0%", units.format_joules(both),
-        units.format_watts(found.watts),
+        "all", units.format_ns(simulation.elapsed_ns), "100.0%", units.format_joules(both),
+        units.format_watts(simulation.watts),
     )  # fmt: skip
     yield table
     yield (
-        f"  5 V: {units.format_joules(found.joules_5v)}, 12 V:"
-        f" {units.format_joules(found.joules_12v)}; profile {found.profile}"
+        f"  5 V: {units.format_joules(simulation.joules_5v)}, 12 V:"
+        f" {units.format_joules(simulation.joules_12v)}; profile {simulation.profile}"
     )
 
 
@@ -123,5 +126,5 @@ def study_parts(study: DriveStudy) -> Iterator[RenderableType]:
     yield table
     yield ""
     for remark in dict.fromkeys(claim.remark for claim in study.claims if claim.remark):
-        places = dict.fromkeys(one.place for one in study.claims if one.remark == remark)
+        places = dict.fromkeys(claim.place for claim in study.claims if claim.remark == remark)
         yield f"  {', '.join(places)}: {remark}"

@@ -43,7 +43,7 @@ def _spc1e(report: Spc1eReport) -> Parts:
     if report.levels:
         yield "\nlevels"
         yield _levels_table(report.levels)
-    measured = {one.name: one.power for one in report.levels if one.power is not None}
+    measured = {level.name: level.power for level in report.levels if level.power is not None}
     if measured:
         yield "\nrails, W"
         yield _rails_table(measured)
@@ -66,13 +66,13 @@ def _site(report: Spc1eReport) -> str:
 
 def _levels_table(levels: Sequence[LevelReport]) -> Table:
     table = figures_table("level", "load", "BSU", "IOPS", "W")
-    for one in levels:
+    for level in levels:
         table.add_row(
-            one.name,
-            f"{one.percent} %",
-            f"{one.bsu:,}" if one.bsu is not None else "-",
-            f"{float(one.iops):,.2f}",
-            watts_text(one.watts),
+            level.name,
+            f"{level.percent} %",
+            f"{level.bsu:,}" if level.bsu is not None else "-",
+            f"{float(level.iops):,.2f}",
+            watts_text(level.watts),
         )
     return table
 
@@ -126,34 +126,34 @@ def _phases_table(phases: Sequence[EmeraldPhase]) -> Table:
         "phase", "metric", "workers", "depth", "work", "W", "value", "unit", "mean", "worst",
         "limits",
     )  # fmt: skip
-    for one in phases:
+    for phase in phases:
         table.add_row(
-            one.name,
-            one.metric or "-",
-            f"{one.workers}" if one.workers else "-",
-            f"{one.depth:,}" if one.depth is not None else "-",
-            f"{float(one.work):,.2f} {one.unit.removesuffix('/W')}" if one.unit else "-",
-            watts_text(one.watts),
-            grouped(one.value),
-            one.unit or "-",
-            time_text(one.response_ns),
-            time_text(one.worst_response_ns),
-            "kept" if one.passed else "MISSED",
+            phase.name,
+            phase.metric or "-",
+            f"{phase.workers}" if phase.workers else "-",
+            f"{phase.depth:,}" if phase.depth is not None else "-",
+            f"{float(phase.work):,.2f} {phase.unit.removesuffix('/W')}" if phase.unit else "-",
+            watts_text(phase.watts),
+            grouped(phase.value),
+            phase.unit or "-",
+            time_text(phase.response_ns),
+            time_text(phase.worst_response_ns),
+            "kept" if phase.passed else "MISSED",
         )
     return table
 
 
 def _trials_table(trials: Sequence[Trial]) -> Table:
     table = figures_table("phase", "workers", "depth", "work", "W", "mean", "limits")
-    for one in trials:
+    for trial in trials:
         table.add_row(
-            one.phase,
-            f"{one.workers}",
-            f"{one.depth:,}",
-            f"{float(one.work):,.2f}",
-            watts_text(one.watts),
-            time_text(one.response_ns),
-            "kept" if one.allowed else "MISSED",
+            trial.phase,
+            f"{trial.workers}",
+            f"{trial.depth:,}",
+            f"{float(trial.work):,.2f}",
+            watts_text(trial.watts),
+            time_text(trial.response_ns),
+            "kept" if trial.allowed else "MISSED",
         )
     return table
 

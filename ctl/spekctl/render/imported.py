@@ -8,23 +8,23 @@ from collections.abc import Iterator, Mapping
 from spekctl.workload.imported import Imported
 
 
-def report_lines(found: Imported, taken: bool = False) -> Iterator[str]:
+def report_lines(imported: Imported, taken: bool = False) -> Iterator[str]:
     """Where each option went, what is different, and what to give to `spekctl run`, unless that is
     @taken from the file."""
-    for where, names in _by_text(found.mapped).items():
+    for where, names in _by_text(imported.mapped).items():
         yield f"{', '.join(names)} -> {where}"
-    for why, names in _by_text(found.not_needed).items():
+    for why, names in _by_text(imported.not_needed).items():
         yield f"{', '.join(names)}: not needed: {why}"
-    for text in found.differences:
-        yield f"different from {found.program}: {text}"
-    run = found.workload.run
+    for text in imported.differences:
+        yield f"different from {imported.program}: {text}"
+    run = imported.workload.run
     if run.time is None and run.count is None and run.passes is None:
         yield (
-            f"different from {found.program}: the workload does not say when it ends; --time does,"
-            " by default 60s"
+            f"different from {imported.program}: the workload does not say when it ends;"
+            " --time does, by default 60s"
         )
-    if found.command_line and not taken:
-        yield f"give to `spekctl run`: {' '.join(found.command_line)}"
+    if imported.command_line and not taken:
+        yield f"give to `spekctl run`: {' '.join(imported.command_line)}"
 
 
 def _by_text(entries: Mapping[str, str]) -> dict[str, list[str]]:

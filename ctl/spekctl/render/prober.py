@@ -32,11 +32,11 @@ _COURSE = (
 
 def parts(report: ProberReport) -> list[RenderableType]:
     """The document as texts and tables."""
-    made: list[RenderableType] = [*_head(report)]
+    shown: list[RenderableType] = [*_head(report)]
     if report.start_ns:
         known = charts(report)
-        made += [figures(report, known), "", "over time", course(report, known)]
-    return made
+        shown += [figures(report, known), "", "over time", course(report, known)]
+    return shown
 
 
 def _head(report: ProberReport) -> list[str]:
@@ -67,16 +67,16 @@ def figures(samples: Sampled, known: Iterable[Chart] | None = None) -> Table:
     from spekctl.render import tables
 
     numbers = ("mean", "least", "most")
-    made = tables.table("prober", "", *numbers, right=numbers)
+    table = tables.table("prober", "", *numbers, right=numbers)
     lengths = _lengths(samples)
     for chart in charts(samples) if known is None else known:
         title = chart.title
         for series in chart.series:
             inside = [value for value in series.values if value is not None]
             values = (_mean(series.values, lengths), min(inside), max(inside))
-            made.add_row(title, series.name, *(text_of(value, chart.unit) for value in values))
+            table.add_row(title, series.name, *(text_of(value, chart.unit) for value in values))
             title = ""
-    return made
+    return table
 
 
 def course(samples: Sampled, known: Sequence[Chart]) -> Table:
@@ -85,25 +85,25 @@ def course(samples: Sampled, known: Sequence[Chart]) -> Table:
 
     columns = _columns(known)
     titles = [title for title, _, _ in columns]
-    made = tables.table("from", *titles, right=["from", *titles])
+    table = tables.table("from", *titles, right=["from", *titles])
     lengths = _lengths(samples)
     step = -(-len(lengths) // MOST_ROWS)
     for first in range(0, len(lengths), step):
         span = slice(first, first + step)
         cells = [text_of(_mean(values[span], lengths[span]), unit) for _, unit, values in columns]
         at = (samples.start_ns[first] - samples.start_ns[0]) / 1e9
-        made.add_row(units.format_clock(at), *cells)
-    return made
+        table.add_row(units.format_clock(at), *cells)
+    return table
 
 
 def lines(samples: Sampled, zero: int, heading: bool) -> list[str]:
     """A line for each sample, with the seconds since @zero; @heading: and one above them."""
     columns = _columns(charts(samples))
-    made = [_line("s", [title for title, _, _ in columns])] if heading and columns else []
+    printed = [_line("s", [title for title, _, _ in columns])] if heading and columns else []
     for number, end_ns in enumerate(samples.end_ns):
         cells = [text_of(values[number], unit) for _, unit, values in columns]
-        made.append(_line(f"{(end_ns - zero) / 1e9:.3f}", cells))
-    return made
+        printed.append(_line(f"{(end_ns - zero) / 1e9:.3f}", cells))
+    return printed
 
 
 def _line(at: str, cells: Sequence[str]) -> str:
@@ -113,7 +113,7 @@ def _line(at: str, cells: Sequence[str]) -> str:
 def _columns(known: Sequence[Chart]) -> list[tuple[str, Unit, Values]]:
     columns: list[tuple[str, Unit, Values]] = []
     for title, key, name in _COURSE:
-        found = [
+        matching = [
             (chart, series)
             for chart in known
             for series in chart.series
@@ -121,9 +121,11 @@ def _columns(known: Sequence[Chart]) -> list[tuple[str, Unit, Values]]:
             and name in ("", series.name)
         ]
         # A disk has charts of other units as well.
-        found = [pair for pair in found if pair[0].unit == found[0][0].unit]
-        if found:
-            columns.append((title, found[0][0].unit, _sums([one.values for _, one in found])))
+        matching = [pair for pair in matching if pair[0].unit == matching[0][0].unit]
+        if matching:
+            columns.append(
+                (title, matching[0][0].unit, _sums([series.values for _, series in matching]))
+            )
     return columns
 
 
@@ -146,11 +148,11 @@ def _lengths(samples: Sampled) -> list[int]:
 
 def _sums(series: Sequence[Values]) -> Values:
     """Of the series that are known; None where none is."""
-    made: Values = []
+    sums: Values = []
     for values in zip(*series, strict=True):
         known = [value for value in values if value is not None]
-        made.append(sum(known) if known else None)
-    return made
+        sums.append(sum(known) if known else None)
+    return sums
 
 
 def _mean(values: Values, lengths: Sequence[int]) -> float | None:

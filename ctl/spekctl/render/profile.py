@@ -20,10 +20,12 @@ def profile_parts(profile: Profile) -> Iterator[RenderableType]:
     from spekctl.render import tables
 
     yield f"{profile.per_io:.1f} instructions per I/O in Linux {profile.run.kernel}"
-    made = tables.table("function", "per I/O", "share", right=("per I/O", "share"))
-    for one in profile.functions[:MOST]:
-        made.add_row(one.function, f"{one.per_io:.1f}", f"{one.per_io / profile.per_io:.1%}")
-    yield made
+    table = tables.table("function", "per I/O", "share", right=("per I/O", "share"))
+    for function in profile.functions[:MOST]:
+        table.add_row(
+            function.function, f"{function.per_io:.1f}", f"{function.per_io / profile.per_io:.1%}"
+        )
+    yield table
     if len(profile.functions) > MOST:
         yield f"and {len(profile.functions) - MOST} more"
 
@@ -36,12 +38,14 @@ def change_parts(changes: Sequence[FunctionChange]) -> Iterator[RenderableType]:
         yield "no function changed by half an instruction per I/O or more"
         return
     yield "instructions per I/O"
-    made = tables.table("function", "A", "B", "change", right=("A", "B", "change"))
-    grown = [one for one in changes if one.b > one.a]
-    shrunk = [one for one in changes if one.b < one.a]
-    for one in (*grown[:MOST], *shrunk[-MOST:]):
-        made.add_row(one.function, f"{one.a:.1f}", f"{one.b:.1f}", f"{one.b - one.a:+.1f}")
-    yield made
-    for word, found in (("grew", grown), ("shrank", shrunk)):
-        if len(found) > MOST:
-            yield f"and {len(found) - MOST} more that {word}"
+    table = tables.table("function", "A", "B", "change", right=("A", "B", "change"))
+    grown = [change for change in changes if change.b > change.a]
+    shrunk = [change for change in changes if change.b < change.a]
+    for change in (*grown[:MOST], *shrunk[-MOST:]):
+        table.add_row(
+            change.function, f"{change.a:.1f}", f"{change.b:.1f}", f"{change.b - change.a:+.1f}"
+        )
+    yield table
+    for word, changed in (("grew", grown), ("shrank", shrunk)):
+        if len(changed) > MOST:
+            yield f"and {len(changed) - MOST} more that {word}"

@@ -43,10 +43,11 @@ def format_line(figures: Figures) -> str:
         f"{units.format_rate(figures.iops)} IOPS",
         f"{figures.mib_per_s:,.1f} MiB/s",
     ]
-    for name, one in (("read", figures.read), ("write", figures.write)):
-        if one.ios:
+    for name, direction in (("read", figures.read), ("write", figures.write)):
+        if direction.ios:
             parts.append(
-                f"{name} p50 {units.format_ns(one.p50_ns)} p99 {units.format_ns(one.p99_ns)}"
+                f"{name} p50 {units.format_ns(direction.p50_ns)}"
+                f" p99 {units.format_ns(direction.p99_ns)}"
             )
     parts.append(f"queue {figures.outstanding}")
     if figures.backlog:
@@ -177,12 +178,14 @@ class LiveProgress:
         table = Table(box=None, padding=(0, 1), expand=True)
         for name in ("", "IOPS", "MiB/s", "response p50", "p99", "max"):
             table.add_column(name, justify="right" if name else "left", no_wrap=True)
-        for name, one in (("read", figures.read), ("write", figures.write)):
+        for name, direction in (("read", figures.read), ("write", figures.write)):
             times = [
-                units.format_ns(value) if one.ios else "-"
-                for value in (one.p50_ns, one.p99_ns, one.max_ns)
+                units.format_ns(value) if direction.ios else "-"
+                for value in (direction.p50_ns, direction.p99_ns, direction.max_ns)
             ]
-            table.add_row(name, units.format_rate(one.iops), f"{one.mib_per_s:,.1f}", *times)
+            table.add_row(
+                name, units.format_rate(direction.iops), f"{direction.mib_per_s:,.1f}", *times
+            )
         table.add_row("all", units.format_rate(figures.iops), f"{figures.mib_per_s:,.1f}")
         return table
 

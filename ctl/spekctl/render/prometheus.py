@@ -42,7 +42,7 @@ def text(runs: Runs, probe: ProbeCounters | None = None, *, openmetrics: bool = 
     return "".join(f"{line}\n" for line in written)
 
 
-def _families(found: Runs) -> Iterator[Family]:
+def _families(runs: Runs) -> Iterator[Family]:
     yield Family(
         "spek_run",
         "info",
@@ -60,7 +60,7 @@ def _families(found: Runs) -> Iterator[Family]:
                 },
                 "1",
             )
-            for info, _ in found
+            for info, _ in runs
             for number, target in enumerate(info.targets)
         ],
     )
@@ -70,7 +70,7 @@ def _families(found: Runs) -> Iterator[Family]:
         ("spek_outstanding_ios", "I/Os that the devices hold.", lambda info: info.outstanding),
         ("spek_backlog_ios", "Arrivals that are due and not issued.", lambda info: info.backlog),
     ):  # fmt: skip
-        samples = [("", _of(info), str(int(value(info)))) for info, _ in found]
+        samples = [("", _of(info), str(int(value(info)))) for info, _ in runs]
         yield Family(name, "gauge", help, samples)
     for name, help, field, unit in (
         ("spek_ios", "I/Os that completed.", "ios", ""),
@@ -79,7 +79,7 @@ def _families(found: Runs) -> Iterator[Family]:
     ):
         counted = [
             ("_total", _labels(info, cell), str(getattr(cell, field)))
-            for info, cells in found
+            for info, cells in runs
             for cell in cells
         ]
         yield Family(name, "counter", help, counted, unit)
@@ -90,7 +90,7 @@ def _families(found: Runs) -> Iterator[Family]:
     ):
         buckets = [
             sample
-            for info, cells in found
+            for info, cells in runs
             for cell in cells
             if metric in cell.histograms
             for sample in _buckets(_labels(info, cell), cell.histograms[metric])

@@ -66,9 +66,9 @@ def _test(test: Measured, limits: Criteria) -> Iterator[RenderableType]:
     state = "" if test.steady else ", which are not steady"
     if test.metric == "latency":
         yield f"\n{test.name}: mean response time, {rounds}{state}"
-        yield _matrix(test, [time_text(one.mean_ns) for one in test.cells])
+        yield _matrix(test, [time_text(cell.mean_ns) for cell in test.cells])
         yield f"\n{test.name}: longest response time, {rounds}{state}"
-        yield _matrix(test, [time_text(one.max_ns) for one in test.cells])
+        yield _matrix(test, [time_text(cell.max_ns) for cell in test.cells])
         return
     yield f"\n{test.name}: {what}, {rounds}{state}"
     yield _matrix(
@@ -78,7 +78,7 @@ def _test(test: Measured, limits: Criteria) -> Iterator[RenderableType]:
 
 def _verification_table(window: Window, limits: Criteria, metric: MetricName) -> Table:
     """Range and slope of the tracked metric against what is allowed."""
-    made = table("", "measured", "allowed", "", right=("measured", "allowed"))
+    grid = table("", "measured", "allowed", "", right=("measured", "allowed"))
     low, high = min(window.values), max(window.values)
     average = window.average
 
@@ -86,20 +86,20 @@ def _verification_table(window: Window, limits: Criteria, metric: MetricName) ->
         return value_text(metric, number)
 
     enough = len(window.values) == limits.window
-    made.add_row(
+    grid.add_row(
         *("rounds", f"{window.first} to {window.last}"),
         *(f"{limits.window}", "kept" if enough else "TOO FEW"),
     )
-    made.add_row("average", value(average), "", "")
-    made.add_row("smallest and largest", f"{value(low)} to {value(high)}", "", "")
-    made.add_row(
+    grid.add_row("average", value(average), "", "")
+    grid.add_row("smallest and largest", f"{value(low)} to {value(high)}", "", "")
+    grid.add_row(
         *("range", f"{value(high - low)} ({100 * window.range:.1f} %)"),
         f"{value(limits.range * average)} ({100 * limits.range:.4g} %)",
         "kept" if average > 0 and window.range <= limits.range else "MISSED",
     )
     sign = "-" if window.slope < 0 else ""
-    made.add_row("slope per round", f"{sign}{value(abs(window.slope))}", "", "")
-    made.add_row(
+    grid.add_row("slope per round", f"{sign}{value(abs(window.slope))}", "", "")
+    grid.add_row(
         *(
             "slope excursion",
             f"{value(average * window.excursion)} ({100 * window.excursion:.1f} %)",
@@ -107,49 +107,49 @@ def _verification_table(window: Window, limits: Criteria, metric: MetricName) ->
         f"{value(limits.slope * average)} ({100 * limits.slope:.4g} %)",
         "kept" if average > 0 and window.excursion <= limits.slope else "MISSED",
     )
-    made.add_row("steady", "yes" if window.steady else "NO", "", "")
-    return made
+    grid.add_row("steady", "yes" if window.steady else "NO", "", "")
+    return grid
 
 
 def _rounds_table(test: Measured) -> Table:
     """The tracked metric of each block size in each round; marks those of the window."""
-    sizes = [units.format_bytes(one) for one in test.sizes]
-    made = table("round", *sizes, "window", right=("round", *sizes))
+    sizes = [units.format_bytes(size) for size in test.sizes]
+    grid = table("round", *sizes, "window", right=("round", *sizes))
     window = test.window
-    for one in test.rounds:
-        inside = window is not None and window.first <= one.number <= window.last
-        made.add_row(
-            f"{one.number}",
-            *(value_text(test.metric, value) for value in one.values),
+    for round_ in test.rounds:
+        inside = window is not None and window.first <= round_.number <= window.last
+        grid.add_row(
+            f"{round_.number}",
+            *(value_text(test.metric, value) for value in round_.values),
             "*" if inside else "",
         )
-    return made
+    return grid
 
 
 def _matrix(test: Measured, texts: Sequence[str]) -> Table:
     """Block sizes by shares of reads."""
-    reads = list(dict.fromkeys(one.read_percent for one in test.cells))
-    names = [f"{one} % reads" for one in reads]
-    made = table("size", *names, right=("size", *names))
+    reads = list(dict.fromkeys(cell.read_percent for cell in test.cells))
+    names = [f"{percent} % reads" for percent in reads]
+    grid = table("size", *names, right=("size", *names))
     by_place = {
-        (one.bytes, one.read_percent): text for one, text in zip(test.cells, texts, strict=True)
+        (cell.bytes, cell.read_percent): text for cell, text in zip(test.cells, texts, strict=True)
     }
     for size in test.sizes:
-        made.add_row(units.format_bytes(size), *(by_place[size, one] for one in reads))
-    return made
+        grid.add_row(units.format_bytes(size), *(by_place[size, percent] for percent in reads))
+    return grid
 
 
 def _saturation_table(samples: Sequence[Sample]) -> Table:
     """Some of the samples, evenly over the time; all are in the report."""
     names = ("time", "written", "IOPS", "mean", "max")
-    made = table(*names, right=names)
+    grid = table(*names, right=names)
     step = max(1, -(-len(samples) // SAMPLES_SHOWN))
-    for one in samples[step - 1 :: step]:
-        made.add_row(
-            units.format_clock(one.end_s),
-            units.format_bytes(one.written_bytes),
-            f"{one.iops:,.0f}",
-            time_text(one.mean_ns),
-            time_text(one.max_ns),
+    for sample in samples[step - 1 :: step]:
+        grid.add_row(
+            units.format_clock(sample.end_s),
+            units.format_bytes(sample.written_bytes),
+            f"{sample.iops:,.0f}",
+            time_text(sample.mean_ns),
+            time_text(sample.max_ns),
         )
-    return made
+    return grid

@@ -40,15 +40,15 @@ def print_result(result: Result, console: Console | None = None) -> None:
 
 def parts(result: Result) -> list[RenderableType]:
     """The summary as texts and tables."""
-    made: list[RenderableType] = [_headline(result)]
-    made += [_target_line(target) for target in result.targets]
-    made.append(_totals_table(result))
+    shown: list[RenderableType] = [_headline(result)]
+    shown += [_target_line(target) for target in result.targets]
+    shown.append(_totals_table(result))
     if len(result.config.streams) > 1:
-        made.append(_streams_table(result))
-    made += [f"  {line}" for line in _footer(result)]
+        shown.append(_streams_table(result))
+    shown += [f"  {line}" for line in _footer(result)]
     if result.prober is not None and result.prober.start_ns:
-        made += ["the machine, from start to end of the sampling", probers.figures(result.prober)]
-    return made
+        shown += ["the machine, from start to end of the sampling", probers.figures(result.prober)]
+    return shown
 
 
 def _table(*names: str) -> Table:
@@ -66,7 +66,9 @@ def _headline(result: Result) -> RenderableType:
 
     name = result.workload.workload.name
     label = f"{name} (SPC-1-like)" if name == "spc1" else name
-    seconds = next((one.duration_ns for one in result.phases if one.phase == "measure"), 0) / 1e9
+    seconds = (
+        next((phase.duration_ns for phase in result.phases if phase.phase == "measure"), 0) / 1e9
+    )
     length = f"measured for {_seconds(seconds)}" if seconds else "not measured"
     text = Text(f"{label}: {_load(result)}, {length}", style="bold")
     style = "green" if result.outcome.ok and not result.limit_missed else "bold red"
@@ -194,13 +196,15 @@ def _times(times: Distribution | None, names: tuple[str, ...]) -> list[str]:
 
 def _streams_table(result: Result) -> RenderableType:
     table = _table("stream", "I/Os", "share", "reads", "MiB/s", "size", "p50", "p99")
-    seconds = next((one.duration_ns for one in result.phases if one.phase == "measure"), 0) / 1e9
+    seconds = (
+        next((phase.duration_ns for phase in result.phases if phase.phase == "measure"), 0) / 1e9
+    )
     everything = result.totals.all.ios
     for index, stream in enumerate(result.config.streams):
-        cells = [one for one in result.cells if one.stream == index and one.phase == "measure"]
-        ios = sum(one.ios for one in cells)
-        amount = sum(one.bytes for one in cells)
-        reads = sum(one.ios for one in cells if one.direction == "read")
+        cells = [cell for cell in result.cells if cell.stream == index and cell.phase == "measure"]
+        ios = sum(cell.ios for cell in cells)
+        amount = sum(cell.bytes for cell in cells)
+        reads = sum(cell.ios for cell in cells if cell.direction == "read")
         p50, p99 = _both(cells)
         table.add_row(
             stream.name,
@@ -231,7 +235,7 @@ def _both(cells: list[Cell]) -> tuple[str, str]:
 
 def _closed_lines(config: RunConfig) -> list[str]:
     streams = config.streams
-    closed = [one.name for one in streams if config.arrivals[one.arrival].law == "closed"]
+    closed = [stream.name for stream in streams if config.arrivals[stream.arrival].law == "closed"]
     if not closed:
         return []
     of = "" if len(closed) == len(streams) else f" of {', '.join(closed)}"
@@ -245,7 +249,7 @@ def _footer(result: Result) -> list[str]:
     lines = []
     outcome = result.outcome
     if result.ending is not None:
-        lines += [window_line(one, result.ending.criteria) for one in result.ending.windows]
+        lines += [window_line(window, result.ending.criteria) for window in result.ending.windows]
     if result.replay is not None:
         lines.append(_replay_line(result.replay))
     if outcome.offered_iops is not None:
@@ -328,7 +332,7 @@ def _in_flight_lines(result: Result) -> list[str]:
         f"in flight at the end of the measure phase and not in the percentiles:"
         f" {held.count:,} I/Os, {mean} old on average, at most {longest}"
     )
-    drained = next((one.times for one in result.phases if one.phase == "drain"), None)
+    drained = next((phase.times for phase in result.phases if phase.phase == "drain"), None)
     if drained is not None and drained.response is not None:
         p50, most = _times(drained.response, ("p50", "max"))
         line += f"; {drained.response.count:,} completed in the drain: p50 {p50}, max {most}"

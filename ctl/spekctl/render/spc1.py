@@ -41,7 +41,7 @@ def _body(report: Report) -> Iterator[RenderableType]:
     if final:
         yield "\nphases"
         yield _phases_table(final)
-    full = next((one for one in reversed(final) if one.step.kind == "iops"), None)
+    full = next((run for run in reversed(final) if run.step.kind == "iops"), None)
     if full is not None:
         yield "\naddress ranges in the IOPS phase"
         yield _asus_table(full.asus)
@@ -100,12 +100,12 @@ def _asus_table(asus: Sequence[AsuFigures]) -> Table:
     table = figures_table(
         "asu", "capacity", "I/Os", "share", "intended", "reads", "size", "mean", "p99"
     )
-    for one in asus:
+    for asu in asus:
         table.add_row(
-            one.name,
-            units.format_bytes(one.bytes),
-            *_counts(one),
-            *times(one.response, ("mean", "p99")),
+            asu.name,
+            units.format_bytes(asu.bytes),
+            *_counts(asu),
+            *times(asu.response, ("mean", "p99")),
         )
     return table
 
@@ -114,38 +114,38 @@ def _streams_table(streams: Sequence[StreamFigures]) -> Table:
     table = figures_table(
         "stream", "asu", "I/Os", "share", "intended", "reads", "size", "mean", "p99", "variation"
     )
-    for one in streams:
+    for stream in streams:
         table.add_row(
-            one.name,
-            one.asu,
-            *_counts(one),
-            *times(one.response, ("mean", "p99")),
-            f"{one.share_cov:.3f}" if one.share_cov is not None else "-",
+            stream.name,
+            stream.asu,
+            *_counts(stream),
+            *times(stream.response, ("mean", "p99")),
+            f"{stream.share_cov:.3f}" if stream.share_cov is not None else "-",
         )
     return table
 
 
-def _counts(one: AsuFigures | StreamFigures) -> tuple[str, ...]:
+def _counts(figures: AsuFigures | StreamFigures) -> tuple[str, ...]:
     return (
-        f"{one.ios:,}",
-        f"{one.share:.2%}",
-        f"{one.intended:.2%}",
-        f"{one.read_share:.1%}",
-        units.format_bytes(round(one.mean_bytes)) if one.ios else "-",
+        f"{figures.ios:,}",
+        f"{figures.share:.2%}",
+        f"{figures.intended:.2%}",
+        f"{figures.read_share:.1%}",
+        units.format_bytes(round(figures.mean_bytes)) if figures.ios else "-",
     )
 
 
 def _checks_table(checks: Sequence[Check]) -> Table:
     table = figures_table("limit", "checked", "missed", "worst", "allowed there")
     for kind, words in _KINDS.items():
-        some = [one for one in checks if one.kind == kind]
-        if not some:
+        of_kind = [check for check in checks if check.kind == kind]
+        if not of_kind:
             continue
-        worst = max(some, key=_nearness)
+        worst = max(of_kind, key=_nearness)
         table.add_row(
             words,
-            f"{len(some)}",
-            f"{sum(not one.passed for one in some)}",
+            f"{len(of_kind)}",
+            f"{sum(not check.passed for check in of_kind)}",
             _value(kind, worst.value),
             _value(kind, worst.allowed),
         )

@@ -59,15 +59,15 @@ def composites_table(rows: Sequence[Composite]) -> Table:
     """Parts and their mean."""
     powered = any(row.watts is not None for row in rows)
     names = ["part", "streams", "MB/s", *(("W", "MB/s/W") if powered else ())]
-    made = table(*names, right=names[1:])
+    grid = table(*names, right=names[1:])
     for row in rows:
-        made.add_row(
+        grid.add_row(
             PARTS[row.name],
             f"{row.streams:,}" if row.streams is not None else "-",
             grouped(row.mb_s),
             *((grouped(row.watts), grouped(row.mb_s_per_watt)) if powered else ()),
         )
-    return made
+    return grid
 
 
 def _runs_table(runs: Sequence[Run]) -> Table:
@@ -76,11 +76,11 @@ def _runs_table(runs: Sequence[Run]) -> Table:
         *("test", "streams", "reads", "transfer", "depth", "MB/s", "each", "mean", "p99", "max"),
         *("late", *(("W", "MB/s/W") if powered else ()), "limit"),
     ]
-    made = table(*names, right=names[1:-1])
+    grid = table(*names, right=names[1:-1])
     for run in runs:
         step, rate = run.step, float(run.mb_s)
         watts = float(run.watts) if run.watts is not None else None
-        made.add_row(
+        grid.add_row(
             step.test,
             f"{step.streams:,}",
             f"{step.read_percent} %",
@@ -100,7 +100,7 @@ def _runs_table(runs: Sequence[Run]) -> Table:
             ),
             "kept" if run.fine else "MISSED" if run.beyond else "ERRORS",
         )
-    return made
+    return grid
 
 
 # --- SPC-2/E-like --------------------------------------------------------------------------------
@@ -126,17 +126,17 @@ _LEVELS = {"heavy": "all streams", "moderate": "half of the streams", "idle": "n
 
 
 def _levels_table(levels: Sequence[RateLevel]) -> Table:
-    made = table("level", "load", "MB/s", "W", "MB/s/W", right=("MB/s", "W", "MB/s/W"))
-    for one in levels:
-        rate, watts = float(one.mb_s), float(one.watts) if one.watts is not None else None
-        made.add_row(
-            one.name,
-            _LEVELS[one.name],
+    grid = table("level", "load", "MB/s", "W", "MB/s/W", right=("MB/s", "W", "MB/s/W"))
+    for level in levels:
+        rate, watts = float(level.mb_s), float(level.watts) if level.watts is not None else None
+        grid.add_row(
+            level.name,
+            _LEVELS[level.name],
             f"{rate:,.2f}",
             watts_text(watts),
             f"{rate / watts:,.2f}" if watts else "-",
         )
-    return made
+    return grid
 
 
 _PROFILE: dict[str, Callable[[RateProfile], Figure | None]] = {

@@ -19,30 +19,30 @@ def table(*names: str, right: Collection[str] = (), whole: Collection[str] = ())
     have no width left are these cut, and end in an ellipsis."""
     from rich.table import Table as RichTable
 
-    made = RichTable(box=None, padding=(0, 1), pad_edge=False)
+    grid = RichTable(box=None, padding=(0, 1), pad_edge=False)
     for name in names:
         kept = name in right or name in whole
-        made.add_column(
+        grid.add_column(
             name,
             justify="right" if name in right else "left",
             overflow="ellipsis" if kept else "fold",
             no_wrap=kept,
         )
-    return made
+    return grid
 
 
 def figures_table(*names: str) -> Table:
     """A table of a report, indented: its first column has names, all others numbers."""
     from rich.table import Table as RichTable
 
-    made = RichTable(box=None, padding=(0, 0, 0, 2), collapse_padding=True)
+    grid = RichTable(box=None, padding=(0, 0, 0, 2), collapse_padding=True)
     for index, name in enumerate(names):
-        made.add_column(name, justify="right" if index else "left", no_wrap=True)
-    return made
+        grid.add_column(name, justify="right" if index else "left", no_wrap=True)
+    return grid
 
 
-def show(made: Table, width: int = WIDTH) -> None:
+def show(grid: Table, width: int = WIDTH) -> None:
     """Print it, as wide as the terminal, or @width without one."""
     from spekctl.render.console import fitted
 
-    fitted(width).print(made)
+    fitted(width).print(grid)

@@ -36,64 +36,71 @@ def parts(info: TraceInfo) -> Iterator[str | Table]:
     yield from defects(info.defects)
 
 
-def show_fit(found: TraceFit) -> None:
+def show_fit(fit: TraceFit) -> None:
     """Print the distances on standard output."""
-    _print(fit_parts(found))
+    _print(fit_parts(fit))
 
 
-def fit_parts(found: TraceFit) -> Iterator[str | Table]:
+def fit_parts(fit: TraceFit) -> Iterator[str | Table]:
     """The distances as lines and a table."""
     yield (
-        f"{found.origins[0].file}: {found.requests:,} reads and writes; {found.workload} makes"
-        f" {found.twin_requests:,} in the same time"
+        f"{fit.origins[0].file}: {fit.requests:,} reads and writes; {fit.workload} makes"
+        f" {fit.twin_requests:,} in the same time"
     )
     yield ""
     right = ("trace", "workload", "off by")
     table = tables.table("property", *right, right=right)
-    for one in found.properties:
-        table.add_row(one.name, _value(one, one.trace), _value(one, one.twin), _distance(one))
+    for property_ in fit.properties:
+        table.add_row(
+            property_.name,
+            _value(property_, property_.trace),
+            _value(property_, property_.twin),
+            _distance(property_),
+        )
     yield table
-    yield from [*found.notes, *defects(found.defects)]
+    yield from [*fit.notes, *defects(fit.defects)]
 
 
-def _print(made: Iterable[str | Table]) -> None:
-    for part in made:
+def _print(parts: Iterable[str | Table]) -> None:
+    for part in parts:
         if isinstance(part, str):
             click.echo(part)
         else:
             tables.show(part)
 
 
-def _value(found: TraceProperty, value: float | None) -> str:
+def _value(property_: TraceProperty, value: float | None) -> str:
     if value is None:
         return ""
-    if found.measure == "difference":
+    if property_.measure == "difference":
         return f"{value:.1%}"
-    return units.format_bytes(round(value)) if "bytes" in found.name else f"{value:,.2f}"
+    return units.format_bytes(round(value)) if "bytes" in property_.name else f"{value:,.2f}"
 
 
-def _distance(found: TraceProperty) -> str:
-    if found.measure == "ks":
-        return f"{found.distance:.3f} (KS)"
-    if found.measure == "difference":
-        return f"{100 * found.distance:.1f} points"
-    return f"{found.distance:.1%}" if found.distance <= _MOST else f"> {_MOST:,.0%}"
+def _distance(property_: TraceProperty) -> str:
+    if property_.measure == "ks":
+        return f"{property_.distance:.3f} (KS)"
+    if property_.measure == "difference":
+        return f"{100 * property_.distance:.1f} points"
+    return f"{property_.distance:.1%}" if property_.distance <= _MOST else f"> {_MOST:,.0%}"
 
 
-def defects(found: TraceDefects) -> list[str]:
+def defects(damage: TraceDefects) -> list[str]:
     """Defects of the files, as sentences."""
     lines = []
-    if found.bad:
-        noun = "record" if found.bad == 1 else "records"
-        lines.append(f"{found.bad:,} unreadable {noun}; the first: {found.first}")
-    if found.unordered:
-        moved = f"; the time of {found.moved:,} was changed" if found.moved else ""
-        noun = "record was" if found.unordered == 1 else "records were"
-        lines.append(f"{found.unordered:,} {noun} out of order{moved}")
-    if found.ignored:
-        noun = "record is not I/O and was" if found.ignored == 1 else "records are not I/O and were"
-        lines.append(f"{found.ignored:,} {noun} left out")
-    return lines + found.notes
+    if damage.bad:
+        noun = "record" if damage.bad == 1 else "records"
+        lines.append(f"{damage.bad:,} unreadable {noun}; the first: {damage.first}")
+    if damage.unordered:
+        moved = f"; the time of {damage.moved:,} was changed" if damage.moved else ""
+        noun = "record was" if damage.unordered == 1 else "records were"
+        lines.append(f"{damage.unordered:,} {noun} out of order{moved}")
+    if damage.ignored:
+        noun = (
+            "record is not I/O and was" if damage.ignored == 1 else "records are not I/O and were"
+        )
+        lines.append(f"{damage.ignored:,} {noun} left out")
+    return lines + damage.notes
 
 
 def _head(info: TraceInfo) -> list[str]:
@@ -127,12 +134,12 @@ def _head(info: TraceInfo) -> list[str]:
 
 
 def _tables(info: TraceInfo) -> list[Table]:
-    made = [_ops(info), _distributions(info), _sizes(info)]
+    tables = [_ops(info), _distributions(info), _sizes(info)]
     if info.dispersion:
-        made.append(_dispersion(info))
+        tables.append(_dispersion(info))
     if len(info.devices) > 1:
-        made.append(_devices(info))
-    return made
+        tables.append(_devices(info))
+    return tables
 
 
 def _ops(info: TraceInfo) -> Table:
@@ -140,10 +147,14 @@ def _ops(info: TraceInfo) -> Table:
         "operation", "requests", "share", "bytes", "FUA",
         right=("requests", "share", "bytes", "FUA"),
     )  # fmt: skip
-    for one in info.ops:
-        share = f"{one.requests / info.requests:.2%}"
+    for operation in info.ops:
+        share = f"{operation.requests / info.requests:.2%}"
         table.add_row(
-            one.op, f"{one.requests:,}", share, units.format_bytes(one.bytes), f"{one.fua:,}"
+            operation.op,
+            f"{operation.requests:,}",
+            share,
+            units.format_bytes(operation.bytes),
+            f"{operation.fua:,}",
         )
     return table
 
@@ -152,35 +163,44 @@ def _distributions(info: TraceInfo) -> Table:
     names = ("mean", "p50", "p90", "p99", "p99.9", "max")
     table = tables.table("distribution", *names, right=names)
     if info.size_bytes is not None:
-        table.add_row("size", *(units.format_bytes(round(one)) for one in _values(info.size_bytes)))
+        table.add_row(
+            "size", *(units.format_bytes(round(size)) for size in _values(info.size_bytes))
+        )
     if info.gap_ns is not None:
-        table.add_row("gap", *(units.format_ns(one) for one in _values(info.gap_ns)))
+        table.add_row("gap", *(units.format_ns(gap) for gap in _values(info.gap_ns)))
     return table
 
 
-def _values(found: TraceQuantiles) -> tuple[float, ...]:
-    return (found.mean, found.p50, found.p90, found.p99, found.p999, found.max)
+def _values(quantiles: TraceQuantiles) -> tuple[float, ...]:
+    return (
+        quantiles.mean,
+        quantiles.p50,
+        quantiles.p90,
+        quantiles.p99,
+        quantiles.p999,
+        quantiles.max,
+    )
 
 
 def _sizes(info: TraceInfo) -> Table:
     title = f"size (of {info.sizes_distinct:,})"
     table = tables.table(title, "requests", "share", right=("requests", "share"))
     total = info.requests
-    for one in info.sizes[:_SIZES_SHOWN]:
-        share = f"{one.requests / total:.2%}"
-        table.add_row(units.format_bytes(one.bytes), f"{one.requests:,}", share)
+    for size in info.sizes[:_SIZES_SHOWN]:
+        share = f"{size.requests / total:.2%}"
+        table.add_row(units.format_bytes(size.bytes), f"{size.requests:,}", share)
     return table
 
 
 def _dispersion(info: TraceInfo) -> Table:
     names = ("windows", "dispersion", "peak")
     table = tables.table("window", *names, right=names)
-    for one in info.dispersion:
+    for window in info.dispersion:
         table.add_row(
-            units.format_duration(one.window_ns),
-            f"{one.windows:,}",
-            f"{one.index:,.2f}",
-            f"{one.peak:,}",
+            units.format_duration(window.window_ns),
+            f"{window.windows:,}",
+            f"{window.index:,.2f}",
+            f"{window.peak:,}",
         )
     return table
 
@@ -188,13 +208,16 @@ def _dispersion(info: TraceInfo) -> Table:
 def _devices(info: TraceInfo) -> Table:
     names = ("requests", "reads", "bytes", "end", "footprint")
     table = tables.table("device", *names, right=names)
-    busiest = sorted(info.devices, key=lambda one: -one.requests)
-    for one in busiest[:_DEVICES_SHOWN]:
+    busiest = sorted(info.devices, key=lambda device: -device.requests)
+    for device in busiest[:_DEVICES_SHOWN]:
         table.add_row(
-            one.name,
-            f"{one.requests:,}",
-            f"{one.reads / one.requests:.1%}",
-            *(units.format_bytes(n) for n in (one.bytes, one.end_bytes, one.footprint_bytes)),
+            device.name,
+            f"{device.requests:,}",
+            f"{device.reads / device.requests:.1%}",
+            *(
+                units.format_bytes(n)
+                for n in (device.bytes, device.end_bytes, device.footprint_bytes)
+            ),
         )
     if len(busiest) > _DEVICES_SHOWN:
         table.add_row(f"and {len(busiest) - _DEVICES_SHOWN} more")

@@ -35,23 +35,24 @@ def checks_table(report: GateReport) -> Table:
     from spekctl.render import tables
 
     several = len(report.runs) > 1
-    made = tables.table(
+    table = tables.table(
         *(("result",) if several else ()), "figure", "value", "at least", "at most", "verdict",
         right=("value", "at least", "at most"),
     )  # fmt: skip
     for check in report.checks:
-        cells = [_told(one, check.unit) for one in (check.value, check.least, check.most)]
+        cells = [_told(number, check.unit) for number in (check.value, check.least, check.most)]
         name = (report.runs[check.run].name,) if several else ()
-        made.add_row(*name, check.metric, *cells, check.verdict)
-    return made
+        table.add_row(*name, check.metric, *cells, check.verdict)
+    return table
 
 
 def comparison_parts(comparison: Comparison) -> Iterator[RenderableType]:
     """A verdict of `spekctl compare`: what was compared, every figure, the verdict last."""
     for name, side in (("A", comparison.a), ("B", comparison.b)):
         yield f"{name}: {described(side)}"
-    for one in comparison.differences:
-        yield f"{one.condition}, {one.field}: {one.a} in A, {one.b} in B"
+    for difference in comparison.differences:
+        place = f"{difference.condition}, {difference.field}"
+        yield f"{place}: {difference.a} in A, {difference.b} in B"
     for remark in comparison.remarks:
         yield f"note: {remark}"
     yield ""
@@ -72,20 +73,20 @@ def figures_table(comparison: Comparison) -> Table:
     from spekctl.render import tables
 
     is_runs = comparison.method is Method.RUNS
-    made = tables.table(
+    table = tables.table(
         "figure", "A", "B", "change", "from", "to", *(("p",) if is_runs else ()), "verdict",
         right=("A", "B", "change", "from", "to", "p"),
     )  # fmt: skip
     for figure in comparison.figures:
-        medians = (_told(one, figure.unit) for one in (figure.median_a, figure.median_b))
+        medians = (_told(median, figure.unit) for median in (figure.median_a, figure.median_b))
         shares = (
-            "-" if one is None else format_share(one)
-            for one in (figure.shift, figure.low, figure.high)
+            "-" if share is None else format_share(share)
+            for share in (figure.shift, figure.low, figure.high)
         )
-        made.add_row(
+        table.add_row(
             figure.metric, *medians, *shares, *((_p(figure),) if is_runs else ()), figure.verdict
         )
-    return made
+    return table
 
 
 def _p(figure: Figure) -> str:

@@ -24,7 +24,7 @@ def result_lines(result: VerifyResult) -> list[str]:
 
 def report_lines(report: VerifyReport) -> list[str]:
     """Lines on a check of devices."""
-    devices = " ".join(one.path for one in report.targets)
+    devices = " ".join(target.path for target in report.targets)
     return [
         f"{devices}, written {report.written}: {report.text}",
         f"  {_counted(report.counts)}",
@@ -46,8 +46,8 @@ def _counted(counts: VerifyCounts) -> str:
 def _wrong(first: Sequence[WrongBlock], total: int) -> list[str]:
     """The first wrong blocks."""
     lines = [
-        f"  {one.device} byte {one.offset:,}: {one.kind} ({one.when}): {one.text}"
-        for one in first[:SHOWN]
+        f"  {block.device} byte {block.offset:,}: {block.kind} ({block.when}): {block.text}"
+        for block in first[:SHOWN]
     ]
     if total > SHOWN and lines:
         lines.append(f"  and {total - len(lines):,} more")

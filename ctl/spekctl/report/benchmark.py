@@ -25,13 +25,13 @@ def powered(file: str, kind: str, report: EnergyReport, printed: Iterable[Render
     """A test with power, of devices or computed from a file; likewise."""
     subject = _names_of(report) or report.source
     good = report.complete and report.passed
-    made = _framed(file, kind, report, subject, good, printed)
-    made.conditions.append(("source", report.source))
-    return made
+    sheet = _framed(file, kind, report, subject, good, printed)
+    sheet.conditions.append(("source", report.source))
+    return sheet
 
 
 def _names_of(report: Report) -> str:
-    return few([one.path for one in report.targets])
+    return few([target.path for target in report.targets])
 
 
 def _framed(
@@ -42,7 +42,7 @@ def _framed(
     good: bool,
     printed: Iterable[RenderableType],
 ) -> Sheet:
-    made = Sheet(
+    sheet = Sheet(
         file,
         kind,
         f"{report.notice}: {subject}",
@@ -51,5 +51,5 @@ def _framed(
         conditions=[*runs.machine(report.environment), *runs.targets(report.targets)],
         remarks=list(report.remarks),
     )
-    add_printed(made, printed)
-    return made
+    add_printed(sheet, printed)
+    return sheet

@@ -76,7 +76,7 @@ class Drawing:
     @property
     def series(self) -> list[Series]:
         """All of them, in the order of the key."""
-        return [one for group in self.groups for one in group]
+        return [series for group in self.groups for series in group]
 
 
 # --- laying plots over each other ----------------------------------------------------------------
@@ -85,23 +85,23 @@ class Drawing:
 def overlaid(sheets: Sequence[Sheet], *, whole: bool = False) -> list[Plot]:
     """The plots of all sheets; those with the same key as one. @whole: with all of their lines,
     not only the main ones."""
-    found: dict[str, list[tuple[int, str, Plot]]] = {}
+    by_key: dict[str, list[tuple[int, str, Plot]]] = {}
     for number, sheet in enumerate(sheets):
         for plot in sheet.plots:
-            found.setdefault(plot.key, []).append((number, sheet.label, plot))
+            by_key.setdefault(plot.key, []).append((number, sheet.label, plot))
     if len(sheets) > 1:
-        return [_over(some, whole) for some in found.values()]
-    return [plot for ((_, _, plot),) in found.values()]
+        return [_over(labelled, whole) for labelled in by_key.values()]
+    return [plot for ((_, _, plot),) in by_key.values()]
 
 
-def _over(some: Sequence[tuple[int, str, Plot]], whole: bool = False) -> Plot:
+def _over(labelled: Sequence[tuple[int, str, Plot]], whole: bool = False) -> Plot:
     """One plot of several, which are given with number and label of their sheets; of each only its
     main lines unless @whole, and a limit that they share only once. A sheet has its own colour in
     all plots, unless it has several main lines or there are more sheets than colours."""
-    few = some[-1][0] < COLOURS
+    few = labelled[-1][0] < COLOURS
     strands: list[Strand] = []
     limits: set[tuple[str, tuple[float | None, ...]]] = set()
-    for number, label, plot in some:
+    for number, label, plot in labelled:
         everything = [line for strand in plot.strands for line in strand.lines]
         chosen = [line for line in everything if line.main] or everything
         if whole:
@@ -112,7 +112,7 @@ def _over(some: Sequence[tuple[int, str, Plot]], whole: bool = False) -> Plot:
                 same = (line.name, tuple(dict.fromkeys(line.ys)))
                 if line in chosen:
                     alone = len(chosen) == 1
-                    name = label if alone and len(some) > 1 else f"{label}: {line.name}"
+                    name = label if alone and len(labelled) > 1 else f"{label}: {line.name}"
                     colour = number if alone else None
                     if whole and few:
                         colour = number + COLOURS * chosen.index(line)
@@ -123,21 +123,21 @@ def _over(some: Sequence[tuple[int, str, Plot]], whole: bool = False) -> Plot:
                     limits.add(same)
             if lines:
                 strands.append(Strand(strand.xs, lines))
-    _, _, first = some[0]
-    same_marks = all(plot.marks == first.marks for _, _, plot in some)
+    _, _, first = labelled[0]
+    same_marks = all(plot.marks == first.marks for _, _, plot in labelled)
     return replace(
         first,
         strands=strands,
         marks=first.marks if same_marks else (),
-        note=first.note if all(plot.note == first.note for _, _, plot in some) else "",
-        numbers=_side_by_side(some),
+        note=first.note if all(plot.note == first.note for _, _, plot in labelled) else "",
+        numbers=_side_by_side(labelled),
     )
 
 
-def _side_by_side(some: Sequence[tuple[int, str, Plot]]) -> Grid | None:
+def _side_by_side(labelled: Sequence[tuple[int, str, Plot]]) -> Grid | None:
     """The tables of plots that have one, with the same rows."""
-    grids = [(label, plot.numbers) for _, label, plot in some if plot.numbers is not None]
-    if len(grids) < len(some):
+    grids = [(label, plot.numbers) for _, label, plot in labelled if plot.numbers is not None]
+    if len(grids) < len(labelled):
         return None
     first = grids[0][1]
     names = [first.columns[0]]
@@ -146,8 +146,8 @@ def _side_by_side(some: Sequence[tuple[int, str, Plot]]) -> Grid | None:
         if [row[0] for row in grid.rows] != [row[0] for row in first.rows]:
             return None
         names += [f"{label}: {name}" for name in grid.columns[1:]]
-        for made, row in zip(rows, grid.rows, strict=True):
-            made += row[1:]
+        for joined, row in zip(rows, grid.rows, strict=True):
+            joined += row[1:]
     return plain_grid(first.title, names, rows)
 
 
@@ -170,7 +170,7 @@ def drawn(plot: Plot) -> Drawing | None:
     for strand in plot.strands:
         places = [_shown(x / x_size, x_log) for x in strand.xs]
         keep = [index for index, place in enumerate(places) if place is not None]
-        made = [
+        group = [
             Series(
                 line.name,
                 line.look,
@@ -181,12 +181,12 @@ def drawn(plot: Plot) -> Drawing | None:
             for line in strand.lines
         ]
         if plot.numbers is None:
-            tables.append(_table(plot, made, x_unit, y_unit))
-        short = thin(made, COLUMNS)
-        thinned = thinned or (bool(made) and len(short[0].xs) < len(made[0].xs))
+            tables.append(_table(plot, group, x_unit, y_unit))
+        short = thin(group, COLUMNS)
+        thinned = thinned or (bool(group) and len(short[0].xs) < len(group[0].xs))
         groups.append(short)
-    every = [one for some in groups for one in some]
-    shown = [y for one in every for y in one.ys if y is not None]
+    every = [series for group in groups for series in group]
+    shown = [y for series in every for y in series.ys if y is not None]
     if not shown:
         return None
     notes = [plot.note] if plot.note else []
@@ -194,7 +194,7 @@ def drawn(plot: Plot) -> Drawing | None:
         notes.append("Thinned for drawing: the lowest and the highest value of each column stay.")
     return Drawing(
         plot.title,
-        _scale(plot.x, x_unit, x_log, [x for one in every for x in one.xs]),
+        _scale(plot.x, x_unit, x_log, [x for series in every for x in series.xs]),
         _scale(plot.y, y_unit, y_log, shown),
         groups,
         plot.group,
@@ -232,13 +232,13 @@ def thin(group: Sequence[Series], columns: int) -> list[Series]:
     places = []
     for start, end in spans:
         places += [xs[start], xs[end - 1]] if end - start > 1 else [xs[start]]
-    made = []
-    for one in group:
+    thinned = []
+    for series in group:
         values: Values = []
         for start, end in spans:
-            values += _extremes(one.ys[start:end])
-        made.append(Series(one.name, one.look, one.colour, places, values))
-    return made
+            values += _extremes(series.ys[start:end])
+        thinned.append(Series(series.name, series.look, series.colour, places, values))
+    return thinned
 
 
 def _extremes(values: Values) -> Values:
@@ -335,22 +335,24 @@ def percent_of_nines(nines: float) -> str:
 def ticks(scale: Scale, most: int = 8) -> list[tuple[float, str]]:
     """Positions and texts of an axis."""
     if scale.nines:
-        return [(float(one), percent_of_nines(one)) for one in range(floor(scale.high) + 1)]
+        return [(float(nines), percent_of_nines(nines)) for nines in range(floor(scale.high) + 1)]
     if scale.size:
         powers = range(ceil(log2(scale.low)), floor(log2(scale.high)) + 1)
         every = ceil(len(powers) / most)
-        return [(2.0**one, units.format_bytes(2**one)) for one in powers[::every]]
+        return [(2.0**power, units.format_bytes(2**power)) for power in powers[::every]]
     if scale.log:
         first, last = floor(log10(scale.low)), floor(log10(scale.high)) + 1
         steps = (1,) if last - first > 4 else (1, 2, 5)
         every = max(1, (last - first) // most) if steps == (1,) else 1
-        found = [step * 10.0**power for power in range(first, last + 1, every) for step in steps]
-        inside = [one for one in found if scale.low <= one <= scale.high]
+        candidates = [
+            step * 10.0**power for power in range(first, last + 1, every) for step in steps
+        ]
+        inside = [position for position in candidates if scale.low <= position <= scale.high]
         if len(inside) > 1:
-            return [(one, tick(one)) for one in inside]
+            return [(position, tick(position)) for position in inside]
     rough = (scale.high - scale.low) / most
     power = 10.0 ** floor(log10(rough))
-    step = next(power * one for one in (1, 2, 5, 10) if power * one >= rough)
+    step = next(power * factor for factor in (1, 2, 5, 10) if power * factor >= rough)
     step = max(1.0, step) if scale.whole else step
     first = floor(scale.low / step)
     return [
@@ -365,7 +367,7 @@ def _table(plot: Plot, group: Sequence[Series], x_unit: str, y_unit: str) -> Gri
     length = len(group[0].xs) if group else 0
     nines = plot.x.quantity is Quantity.NINES
     columns = [f"{plot.x.label} ({x_unit})" if x_unit else plot.x.label]
-    columns += [f"{one.name} ({y_unit})" if y_unit else one.name for one in group]
+    columns += [f"{series.name} ({y_unit})" if y_unit else series.name for series in group]
     title = plot.title
 
     def place(value: float) -> str:
@@ -375,7 +377,8 @@ def _table(plot: Plot, group: Sequence[Series], x_unit: str, y_unit: str) -> Gri
 
     if length <= TABLE_ROWS:
         rows = [
-            [place(group[0].xs[at]), *(_value(one.ys[at]) for one in group)] for at in range(length)
+            [place(group[0].xs[at]), *(_value(series.ys[at]) for series in group)]
+            for at in range(length)
         ]
         return plain_grid(title, columns, rows)
     bounds = [length * part // TABLE_ROWS for part in range(TABLE_ROWS + 1)]
@@ -383,7 +386,10 @@ def _table(plot: Plot, group: Sequence[Series], x_unit: str, y_unit: str) -> Gri
     for start, end in pairwise(bounds):
         xs = group[0].xs[start:end]
         rows.append(
-            [f"{place(xs[0])} – {place(xs[-1])}", *(_span(one.ys[start:end]) for one in group)]
+            [
+                f"{place(xs[0])} – {place(xs[-1])}",
+                *(_span(series.ys[start:end]) for series in group),
+            ]
         )
     title = f"{plot.title}: {length:,} values in {TABLE_ROWS} rows, each from lowest to highest"
     return plain_grid(title, columns, rows)

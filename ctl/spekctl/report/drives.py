@@ -37,81 +37,85 @@ _LONGEST_WAIT_MS = 10.0
 _MOST_ARMS = {8.0: 4, 4.0: 8, 1.0: 16}
 
 
-def simulation_sheet(file: str, found: DriveSimulation) -> Sheet:
+def simulation_sheet(file: str, simulation: DriveSimulation) -> Sheet:
     """A modelled drive over a list of requests: its states, their time and their energy."""
-    made = Sheet(file, "simulation of a drive", f"{found.model}: {found.title}")
-    made.figures = [
-        ("IOPS", units.format_rate(found.iops)),
-        ("mean response", units.format_ns(found.response.mean)),
-        ("p99", units.format_ns(found.response.p99)),
-        ("max", units.format_ns(found.response.max)),
+    sheet = Sheet(file, "simulation of a drive", f"{simulation.model}: {simulation.title}")
+    sheet.figures = [
+        ("IOPS", units.format_rate(simulation.iops)),
+        ("mean response", units.format_ns(simulation.response.mean)),
+        ("p99", units.format_ns(simulation.response.p99)),
+        ("max", units.format_ns(simulation.response.max)),
     ]
-    if found.profile:
-        made.figures.append(("power", units.format_watts(found.watts)))
-    loop = f"{found.closed} outstanding" if found.closed else "open loop"
-    made.conditions = [
-        ("requests", f"{found.requests:,}, {loop}"),
-        ("arms", str(found.arms)),
-        ("speed", f"{found.rpm:,.0f} rpm"),
-        ("scheduling", f"{found.policy}, window {found.window}"),
+    if simulation.profile:
+        sheet.figures.append(("power", units.format_watts(simulation.watts)))
+    loop = f"{simulation.closed} outstanding" if simulation.closed else "open loop"
+    sheet.conditions = [
+        ("requests", f"{simulation.requests:,}, {loop}"),
+        ("arms", str(simulation.arms)),
+        ("speed", f"{simulation.rpm:,.0f} rpm"),
+        ("scheduling", f"{simulation.policy}, window {simulation.window}"),
     ]
-    if found.flash is not None:
-        made.conditions[1:] = [("channels", str(found.flash.channels))]
-    add_printed(made, render.simulation_parts(found))
-    if found.modes:
-        modes = list(found.modes)
-        total = found.elapsed_ns / 1e9
-        joules = sum(one.joules for one in found.modes.values())
-        rows = [("time", [100 * one.seconds / total for one in found.modes.values()])]
+    if simulation.flash is not None:
+        sheet.conditions[1:] = [("channels", str(simulation.flash.channels))]
+    add_printed(sheet, render.simulation_parts(simulation))
+    if simulation.modes:
+        modes = list(simulation.modes)
+        total = simulation.elapsed_ns / 1e9
+        joules = sum(mode.joules for mode in simulation.modes.values())
+        rows = [("time", [100 * mode.seconds / total for mode in simulation.modes.values()])]
         if joules:
-            rows.append(("energy", [100 * one.joules / joules for one in found.modes.values()]))
-        made.bars.append(Bars("States of the drive", "%", modes, rows))
-    if found.flash is not None and found.flash.steps:
-        steps = found.flash.steps
-        xs = [one.until_ns / 1e9 for one in steps]
+            rows.append(
+                ("energy", [100 * mode.joules / joules for mode in simulation.modes.values()])
+            )
+        sheet.bars.append(Bars("States of the drive", "%", modes, rows))
+    if simulation.flash is not None and simulation.flash.steps:
+        steps = simulation.flash.steps
+        xs = [step.until_ns / 1e9 for step in steps]
         time = Axis("simulated time", quantity=Quantity.CLOCK)
-        rate = [one.write_rate / 1e6 for one in steps]
-        factor = [one.amplification for one in steps]
-        made.plots += [
+        rate = [step.write_rate / 1e6 for step in steps]
+        factor = [step.amplification for step in steps]
+        sheet.plots += [
             Plot("flash-rate", "Write rate over time", time, Axis("written", "MB/s"),
                  [Strand(xs, [Line("written", rate, main=True)])], "time"),
             Plot("flash-amplification", "Write amplification over time", time,
                  Axis("write amplification", "factor"),
                  [Strand(xs, [Line("amplification", factor, main=True)])], "time"),
         ]  # fmt: skip
-    return made
+    return sheet
 
 
 def study_sheet(file: str, study: DriveStudy) -> Sheet:
     """Paper 003 again."""
-    judged = [one for one in study.claims if one.holds is not None]
-    held = sum(bool(one.holds) for one in judged)
-    made = Sheet(
+    judged = [claim for claim in study.claims if claim.holds is not None]
+    held = sum(bool(claim.holds) for claim in judged)
+    sheet = Sheet(
         file,
         "study of drives",
         f"paper 003 on {study.model}: {study.requests:,} requests per load",
         verdict=f"{held} of {len(judged)} claims hold",
         good=held == len(judged),
     )
-    made.figures = [("claims that hold", f"{held} of {len(judged)}")]
-    made.conditions = [
+    sheet.figures = [("claims that hold", f"{held} of {len(judged)}")]
+    sheet.conditions = [
         ("model", study.model),
         ("power profiles", ", ".join(study.profiles)),
         ("seed", str(study.seed)),
     ]
-    made.judged = Judged("Claims of the paper", "confirmed", "not confirmed")
-    made.verdicts = [
-        Verdict(f"{one.place}: {one.what}", f"paper {one.paper}, here {one.found}", one.holds)
-        for one in study.claims
+    sheet.judged = Judged("Claims of the paper", "confirmed", "not confirmed")
+    sheet.verdicts = [
+        Verdict(
+            f"{claim.place}: {claim.what}", f"paper {claim.paper}, here {claim.found}", claim.holds
+        )
+        for claim in study.claims
     ]
-    add_printed(made, render.study_parts(study))
+    add_printed(sheet, render.study_parts(study))
     profile = study.profiles[0]
     for load in study.loads:
         systems = [load.array, *load.single]
-        made.plots.append(_cdf(study, load.name, "", systems))
-        made.bars.append(_watts(f"Power by state, {load.name}", profile, _named(systems)))
+        sheet.plots.append(_cdf(study, load.name, "", systems))
+        sheet.bars.append(_watts(f"Power by state, {load.name}", profile, _named(systems)))
     for number, arrays in enumerate(study.arrays):
-        made.bars.append(
+        sheet.bars.append(
             _watts(
                 f"Power by state, arrays at {arrays.interarrival_ms:g} ms between requests"
                 f" (case {number + 1})",
@@ -119,7 +123,7 @@ def study_sheet(file: str, study: DriveStudy) -> Sheet:
                 _named(arrays.systems),
             )
         )
-    return made
+    return sheet
 
 
 # --- figures of the paper ------------------------------------------------------------------------

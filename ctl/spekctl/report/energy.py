@@ -24,22 +24,22 @@ def spc1e_sheet(file: str, report: energy.Spc1eReport) -> Sheet:
     """An SPC-1/E-like test."""
     mean = report.composite
     traffic = [("nominal IOPS", mean.iops), ("IOPS/W", mean.iops_per_watt)] if mean else []
-    made = _annual_sheet(file, "SPC-1/E-like test", report, traffic, render.spc1e_parts(report))
-    levels = [(one.iops, one.watts) for one in report.levels]
-    made.plots += _power_plot(levels, Axis("I/Os per second", "1/s"))
-    return made
+    sheet = _annual_sheet(file, "SPC-1/E-like test", report, traffic, render.spc1e_parts(report))
+    levels = [(level.iops, level.watts) for level in report.levels]
+    sheet.plots += _power_plot(levels, Axis("I/Os per second", "1/s"))
+    return sheet
 
 
 def spc2e_sheet(file: str, report: spc2.Spc2eReport) -> Sheet:
     """An SPC-2/E-like test."""
     mean = report.composite
     traffic = [("nominal MB/s", mean.mb_s), ("MB/s/W", mean.mb_s_per_watt)] if mean else []
-    made = _annual_sheet(
+    sheet = _annual_sheet(
         file, "SPC-2/E-like test", report, traffic, render_spc2.energy_parts(report)
     )
-    levels = [(one.mb_s, one.watts) for one in report.levels]
-    made.plots += _power_plot(levels, Axis("data rate", "MB/s"))
-    return made
+    levels = [(level.mb_s, level.watts) for level in report.levels]
+    sheet.plots += _power_plot(levels, Axis("data rate", "MB/s"))
+    return sheet
 
 
 def _annual_sheet(
@@ -50,50 +50,53 @@ def _annual_sheet(
     printed: Iterable[RenderableType],
 ) -> Sheet:
     """A test with the energy of a year; @traffic: the figures of its mean day beside power."""
-    made = benchmark.powered(file, kind, report, printed)
+    sheet = benchmark.powered(file, kind, report, printed)
     if report.composite is not None:
-        made.figures += _known(("nominal power, W", report.composite.watts), *traffic)
-    made.figures += _known(
+        sheet.figures += _known(("nominal power, W", report.composite.watts), *traffic)
+    sheet.figures += _known(
         ("annual energy, kWh", report.annual_kwh), ("annual cost", report.annual_cost)
     )
-    made.bars += _profile_bars(
-        [(one.name, one.watts) for one in report.profiles if one.watts is not None]
+    sheet.bars += _profile_bars(
+        [(profile.name, profile.watts) for profile in report.profiles if profile.watts is not None]
     )
-    return made
+    return sheet
 
 
 def emerald_sheet(file: str, report: energy.EmeraldReport) -> Sheet:
     """An Emerald-like test."""
-    made = benchmark.powered(file, "Emerald-like test", report, render.emerald_parts(report))
-    made.figures += [
-        (f"{one.metric or one.name}, {one.unit}", one.value.text)
-        for one in report.phases
-        if one.value is not None
+    sheet = benchmark.powered(file, "Emerald-like test", report, render.emerald_parts(report))
+    sheet.figures += [
+        (f"{phase.metric or phase.name}, {phase.unit}", phase.value.text)
+        for phase in report.phases
+        if phase.value is not None
     ]
-    made.verdicts = [
-        Verdict(one.name, one.text or "keeps its limits", one.passed) for one in report.phases
+    sheet.verdicts = [
+        Verdict(phase.name, phase.text or "keeps its limits", phase.passed)
+        for phase in report.phases
     ]
-    powered = [(one.name, [float(one.watts)]) for one in report.phases if one.watts is not None]
+    powered = [
+        (phase.name, [float(phase.watts)]) for phase in report.phases if phase.watts is not None
+    ]
     if powered:
-        made.bars.append(Bars("Mean power of the phases", "W", ["power"], powered))
-    return made
+        sheet.bars.append(Bars("Mean power of the phases", "W", ["power"], powered))
+    return sheet
 
 
 def dcse_sheet(file: str, report: energy.DcseReport) -> Sheet:
     """DCsE figures."""
-    made = Sheet(
+    sheet = Sheet(
         file, "DCsE figures", f"{report.notice}: {report.source}", remarks=list(report.remarks)
     )
-    made.figures += _known(
+    sheet.figures += _known(
         ("GB/W", report.gb_per_watt),
         ("IOPS/W", report.iops_per_watt),
         ("MB/s/W", report.mb_per_s_per_watt),
     )
-    made.conditions = [(name.replace("_", " "), text) for name, text in report.given.items()]
-    add_printed(made, render.dcse_parts(report))
+    sheet.conditions = [(name.replace("_", " "), text) for name, text in report.given.items()]
+    add_printed(sheet, render.dcse_parts(report))
     if report.over_time:
-        made.plots = _operation_plots(report.over_time)
-    return made
+        sheet.plots = _operation_plots(report.over_time)
+    return sheet
 
 
 def _operation_plots(spans: Sequence[energy.DcseSpan]) -> list[Plot]:
@@ -106,13 +109,13 @@ def _operation_plots(spans: Sequence[energy.DcseSpan]) -> list[Plot]:
         return Plot(f"dcse-{key}", title, runs.TIME_AXIS, Axis(title, unit), [strand])
 
     return [
-        plot("workload", "DCsE workload", "IOPS/W", _exact(one.iops_per_watt for one in spans)),
+        plot("workload", "DCsE workload", "IOPS/W", _exact(span.iops_per_watt for span in spans)),
         plot(
             *("throughput", "DCsE throughput", "MB/s/W"),
-            _exact(one.mb_per_s_per_watt for one in spans),
+            _exact(span.mb_per_s_per_watt for span in spans),
         ),
-        plot("power", "power", "W", _given(one.watts for one in spans)),
-        plot("iops", "I/Os per second", "1/s", _given(one.iops for one in spans)),
+        plot("power", "power", "W", _given(span.watts for span in spans)),
+        plot("iops", "I/Os per second", "1/s", _given(span.iops for span in spans)),
     ]
 
 
@@ -125,7 +128,7 @@ def _given(values: Iterable[str | None]) -> list[float | None]:
 
 
 def _known(*figures: tuple[str, Figure | None]) -> list[tuple[str, str]]:
-    return [(name, one.text) for name, one in figures if one is not None]
+    return [(name, figure.text) for name, figure in figures if figure is not None]
 
 
 def _power_plot(levels: Sequence[tuple[str, str | None]], x: Axis) -> list[Plot]:
@@ -141,5 +144,5 @@ def _power_plot(levels: Sequence[tuple[str, str | None]], x: Axis) -> list[Plot]
 def _profile_bars(rows: list[tuple[str, Figure]]) -> list[Bars]:
     if not rows:
         return []
-    made = [(name, [float(one.fraction)]) for name, one in rows]
-    return [Bars("Nominal power of the usage profiles", "W", ["power"], made)]
+    shares = [(name, [float(figure.fraction)]) for name, figure in rows]
+    return [Bars("Nominal power of the usage profiles", "W", ["power"], shares)]

@@ -37,45 +37,45 @@ FAILED = "run failed or had I/O errors"
 _COLOUR_OF_FLAG = {BEHIND: 4, BEYOND: 4, FAILED: 6}
 
 
-def curve_sheet(file: str, found: Curve) -> Sheet:
+def curve_sheet(file: str, curve: Curve) -> Sheet:
     """A workload at a list of loads."""
-    devices = few([one.path for one in found.targets]) or "no device"
-    label = f"{found.workload} (SPC-1-like)" if found.workload == "spc1" else found.workload
-    failed = [one for one in found.points if not one.ok]
-    good = found.complete and not failed
-    made = Sheet(
+    devices = few([target.path for target in curve.targets]) or "no device"
+    label = f"{curve.workload} (SPC-1-like)" if curve.workload == "spc1" else curve.workload
+    failed = [point for point in curve.points if not point.ok]
+    good = curve.complete and not failed
+    sheet = Sheet(
         file,
         "load curve",
         f"{label} on {devices}",
-        verdict=_curve_verdict(found, len(failed)),
+        verdict=_curve_verdict(curve, len(failed)),
         good=good,
-        remarks=list(found.remarks),
+        remarks=list(curve.remarks),
     )
-    best = max((one for one in found.points), key=lambda one: one.iops, default=None)
+    best = max((point for point in curve.points), key=lambda point: point.iops, default=None)
     if best is not None:
-        made.figures += [
+        sheet.figures += [
             ("most IOPS", units.format_rate(best.iops)),
             ("at a load of", str(best.load)),
         ]
         if best.response is not None:
-            made.figures.append(("mean response there", units.format_ns(best.response.mean)))
-    ramp = f" after a ramp-up of {found.ramp_ns / 1e9:g} s" if found.ramp_ns else ""
-    made.conditions = [
-        *runs.machine(found.environment),
-        *runs.targets(found.targets),
-        ("workers", f"CPU {units.format_cpu_list(found.cpus)}"),
-        ("length", f"{found.time_ns / 1e9:g} s each{ramp}"),
-        ("seed", str(found.seed)),
+            sheet.figures.append(("mean response there", units.format_ns(best.response.mean)))
+    ramp = f" after a ramp-up of {curve.ramp_ns / 1e9:g} s" if curve.ramp_ns else ""
+    sheet.conditions = [
+        *runs.machine(curve.environment),
+        *runs.targets(curve.targets),
+        ("workers", f"CPU {units.format_cpu_list(curve.cpus)}"),
+        ("length", f"{curve.time_ns / 1e9:g} s each{ramp}"),
+        ("seed", str(curve.seed)),
     ]
-    add_printed(made, render_curve.parts(found))
-    made.plots += point_plots(found.points)
-    return made
+    add_printed(sheet, render_curve.parts(curve))
+    sheet.plots += point_plots(curve.points)
+    return sheet
 
 
-def _curve_verdict(found: Curve, failed: int) -> str:
-    if not found.points:
+def _curve_verdict(curve: Curve, failed: int) -> str:
+    if not curve.points:
         return "nothing was measured"
-    text = "all loads were measured" if found.complete else "not all loads were measured"
+    text = "all loads were measured" if curve.complete else "not all loads were measured"
     return f"{text}; {failed} ended with errors" if failed else text
 
 
@@ -83,12 +83,12 @@ def point_plots(
     points: Sequence[Point], limit_ns: int | None = None, search: Sequence[Point] = ()
 ) -> list[Plot]:
     """Response, achieved rate and power against the load that was served."""
-    made = []
+    plots = []
     done = _ordered(points)
     strands = []
     if done:
-        means = [_response(one, "mean") for one in done]
-        tails = [_response(one, "p99") for one in done]
+        means = [_response(point, "mean") for point in done]
+        tails = [_response(point, "p99") for point in done]
         lines = [
             Line("mean", means, main=True, colour=COLOUR_OF["all"]),
             Line("p99", tails, colour=COLOUR_OF["all"] + COLOURS),
@@ -96,17 +96,17 @@ def point_plots(
         ]
         if limit_ns is not None:
             lines.append(Line("limit of the mean", [float(limit_ns)] * len(done), look="limit"))
-        strands.append(Strand([one.iops for one in done], lines))
-    beside = sorted(_ordered(search), key=lambda one: one.iops)
+        strands.append(Strand([point.iops for point in done], lines))
+    beside = sorted(_ordered(search), key=lambda point: point.iops)
     if beside:
-        means = [_response(one, "mean") for one in beside]
+        means = [_response(point, "mean") for point in beside]
         strands.append(
-            Strand([one.iops for one in beside], [Line("search, mean", means, look="points")])
+            Strand([point.iops for point in beside], [Line("search, mean", means, look="points")])
         )
     if strands:
         response = Axis("response time", quantity=Quantity.TIME, log=None)
-        made.append(Plot("curve-response", "Response time over load", IOPS, response, strands))
-    made += _achieved(done, beside)
+        plots.append(Plot("curve-response", "Response time over load", IOPS, response, strands))
+    plots += _achieved(done, beside)
     powered = sorted(
         (point for point in done if point.power is not None), key=lambda point: point.iops
     )
@@ -115,7 +115,7 @@ def point_plots(
         costs = [point.efficiency for point in powered]
         each = [cost.iops_per_w if cost is not None else None for cost in costs]
         per_io = [cost.mw_per_iops if cost is not None else None for cost in costs]
-        made += [
+        plots += [
             _over_iops("curve-power", "Power over load", Axis("power", "W"), powered,
                        "power", watts),
             _over_iops("curve-efficiency", "Efficiency over load",
@@ -123,7 +123,7 @@ def point_plots(
             _over_iops("curve-cost", "Power per I/O rate, less the baseline", COST, powered,
                        "power per I/O rate", per_io),
         ]  # fmt: skip
-    return made
+    return plots
 
 
 def _achieved(done: Sequence[Point], search: Sequence[Point]) -> list[Plot]:
@@ -179,8 +179,8 @@ def _flagged(points: Sequence[Point], ys: Sequence[float | None]) -> list[Line]:
 
 def _ordered(points: Sequence[Point]) -> list[Point]:
     """Points at which something completed, by what was asked for."""
-    done = [one for one in points if one.response is not None]
-    return sorted(done, key=lambda one: (one.offered_iops or 0.0, one.load.value))
+    done = [point for point in points if point.response is not None]
+    return sorted(done, key=lambda point: (point.offered_iops or 0.0, point.load.value))
 
 
 def _response(point: Point, name: str) -> float | None:
@@ -192,31 +192,35 @@ def _response(point: Point, name: str) -> float | None:
 
 def spc1_sheet(file: str, report: spc1.Report) -> Sheet:
     """An SPC-1-like test."""
-    made = benchmark.tested(file, "SPC-1-like test", report, render_spc1.parts(report))
+    sheet = benchmark.tested(file, "SPC-1-like test", report, render_spc1.parts(report))
     if report.iops is not None:
-        made.figures.append(("SPC-1-like IOPS", units.format_rate(report.iops)))
+        sheet.figures.append(("SPC-1-like IOPS", units.format_rate(report.iops)))
     if report.lrt_ns is not None:
-        made.figures.append(("SPC-1-like LRT", units.format_ns(report.lrt_ns)))
+        sheet.figures.append(("SPC-1-like LRT", units.format_ns(report.lrt_ns)))
     if report.level_bsu is not None:
-        made.figures.append(("level", f"{report.level_bsu:,} BSU"))
+        sheet.figures.append(("level", f"{report.level_bsu:,} BSU"))
     shape, lengths = report.parameters.shape, report.parameters.durations
-    made.conditions += [
+    sheet.conditions += [
         ("workers", f"CPU {units.format_cpu_list(shape.cpus)}"),
         ("length", f"sustained {lengths.sustain_ns / 1e9:g} s, steps {lengths.phase_ns / 1e9:g} s"),
         ("seed", str(shape.seed)),
     ]
-    made.verdicts = [
-        Verdict(" ".join(filter(None, [one.phase, one.stream, one.kind])), one.text, one.passed)
-        for one in report.checks
+    sheet.verdicts = [
+        Verdict(
+            " ".join(filter(None, [check.phase, check.stream, check.kind])),
+            check.text,
+            check.passed,
+        )
+        for check in report.checks
     ]
     if report.persistence is not None:
-        made.verdicts.append(
+        sheet.verdicts.append(
             Verdict("persistence", report.persistence.text, report.persistence.passed)
         )
-    made.plots += point_plots(
+    sheet.plots += point_plots(
         report.curve.points, report.parameters.limits.response_ns, report.search.points
     )
-    return made
+    return sheet
 
 
 # --- SPC-2-like ----------------------------------------------------------------------------------
@@ -224,34 +228,34 @@ def spc1_sheet(file: str, report: spc1.Report) -> Sheet:
 
 def spc2_sheet(file: str, report: spc2.Report) -> Sheet:
     """An SPC-2-like test."""
-    made = benchmark.tested(file, "SPC-2-like test", report, render_spc2.parts(report))
+    sheet = benchmark.tested(file, "SPC-2-like test", report, render_spc2.parts(report))
     if report.mbps is not None:
-        made.figures.append(("SPC-2-like MBPS", report.mbps.text))
+        sheet.figures.append(("SPC-2-like MBPS", report.mbps.text))
     # The composite of all parts is the figure above.
-    made.figures += [
-        (f"{render_spc2.PARTS[one.name]}, MB/s", one.mb_s.text)
-        for one in report.composites
-        if one.streams is not None
+    sheet.figures += [
+        (f"{render_spc2.PARTS[composite.name]}, MB/s", composite.mb_s.text)
+        for composite in report.composites
+        if composite.streams is not None
     ]
     if report.vod_streams is not None:
-        made.figures.append(("video streams", f"{report.vod_streams:,}"))
-    made.verdicts = [
-        Verdict(one.step.name, one.beyond or one.text, one.fine)
-        for one in report.runs
-        if one.step.kind == "run"
+        sheet.figures.append(("video streams", f"{report.vod_streams:,}"))
+    sheet.verdicts = [
+        Verdict(run.step.name, run.beyond or run.text, run.fine)
+        for run in report.runs
+        if run.step.kind == "run"
     ]
-    made.plots += _stream_plots([run for run in report.runs if run.response is not None])
-    return made
+    sheet.plots += _stream_plots([run for run in report.runs if run.response is not None])
+    return sheet
 
 
-def _stream_plots(found: Sequence[spc2.Run]) -> list[Plot]:
+def _stream_plots(runs: Sequence[spc2.Run]) -> list[Plot]:
     """Data rate, response time and power over the number of streams, a line for each test, and
     once more the runs that missed their condition or failed."""
     tests: dict[str, list[spc2.Run]] = {}
-    for run in found:
+    for run in runs:
         name = f"{run.step.test}, search" if run.step.kind == "search" else run.step.test
         tests.setdefault(name, []).append(run)
-    by_streams = sorted(found, key=lambda run: run.step.streams)
+    by_streams = sorted(runs, key=lambda run: run.step.streams)
     flags = {
         BEYOND: [run for run in by_streams if run.beyond and run.step.kind != "search"],
         FAILED: [run for run in by_streams if not run.ok],
@@ -261,12 +265,12 @@ def _stream_plots(found: Sequence[spc2.Run]) -> list[Plot]:
         key: str, title: str, y: Axis, value: Callable[[spc2.Run], float | None]
     ) -> Plot | None:
         strands = []
-        for name, some in tests.items():
-            ordered = sorted(some, key=lambda one: one.step.streams)
-            look: Look = "points" if some[0].step.kind == "search" else "line"
-            ys = [value(one) for one in ordered]
-            if any(one is not None for one in ys):
-                xs = [float(one.step.streams) for one in ordered]
+        for name, test_runs in tests.items():
+            ordered = sorted(test_runs, key=lambda run: run.step.streams)
+            look: Look = "points" if test_runs[0].step.kind == "search" else "line"
+            ys = [value(run) for run in ordered]
+            if any(y is not None for y in ys):
+                xs = [float(run.step.streams) for run in ordered]
                 strands.append(Strand(xs, [Line(name, ys, look=look)]))
         for name, flagged in flags.items():
             places = [(run.step.streams, value(run)) for run in flagged]
@@ -278,13 +282,13 @@ def _stream_plots(found: Sequence[spc2.Run]) -> list[Plot]:
                 strands.append(Strand([at for at, _ in known], [line]))
         return Plot(key, title, STREAMS, y, strands) if strands else None
 
-    made = [
+    plots = [
         plot("streams-rate", "Data rate over streams", Axis("data rate", "MB/s"),
-             lambda one: float(one.mb_s)),
+             lambda run: float(run.mb_s)),
         plot("streams-response", "Response time over streams",
              Axis("mean response time", quantity=Quantity.TIME, log=None),
-             lambda one: one.response.mean if one.response is not None else None),
+             lambda run: run.response.mean if run.response is not None else None),
         plot("streams-power", "Power over streams", Axis("power", "W"),
-             lambda one: float(one.watts) if one.watts is not None else None),
+             lambda run: float(run.watts) if run.watts is not None else None),
     ]  # fmt: skip
-    return [one for one in made if one is not None]
+    return [plot for plot in plots if plot is not None]

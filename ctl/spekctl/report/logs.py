@@ -39,8 +39,8 @@ def sheet_of(path: Path) -> Sheet:
     """Everything about a log."""
     log = file.open_measured(path)
     header = log.header
-    devices = few([one.path for one in header.targets])
-    made = Sheet(
+    devices = few([target.path for target in header.targets])
+    sheet = Sheet(
         str(path),
         "per-I/O log",
         f"{header.workload} on {devices}",
@@ -48,46 +48,46 @@ def sheet_of(path: Path) -> Sheet:
         good=header.complete,
     )
     if header.lost:
-        made.remarks.append(f"{header.lost:,} I/Os have no record in the log")
+        sheet.remarks.append(f"{header.lost:,} I/Os have no record in the log")
     if header.reason != "completed":
-        made.remarks.append(f"the run ended early: {header.reason}")
-    made.conditions = [
-        ("devices", ", ".join(f"{one.path} ({units.format_bytes(one.bytes)})" for one in
+        sheet.remarks.append(f"the run ended early: {header.reason}")
+    sheet.conditions = [
+        ("devices", ", ".join(f"{target.path} ({units.format_bytes(target.bytes)})" for target in
                               header.targets)),
         ("workers", str(header.workers)),
         ("seed", str(header.seed)),
         ("spek", f"module {header.module_version}"),
     ]  # fmt: skip
-    made.figures = [("I/Os logged", f"{header.records:,}")]
+    sheet.figures = [("I/Os logged", f"{header.records:,}")]
     times = runs.merged_times(log_times.of_log(log, "response"))
     everything = times["all"]
     for name in ("p50", "p99", "p99.9", "p99.999"):
         value = histogram.percentile(everything, runs.PERCENTILES[name])
-        made.figures.append((name, units.format_ns(value)))
-    made.figures.append(("max", units.format_ns(everything.max_ns)))
-    made.grids.append(runs.percentile_grid("response time, percentiles", times))
-    made.plots.append(runs.distribution(times))
-    made.plots += _course(course.of_log(log))
-    made.heat_maps.append(_heat_map(log))
-    return made
+        sheet.figures.append((name, units.format_ns(value)))
+    sheet.figures.append(("max", units.format_ns(everything.max_ns)))
+    sheet.grids.append(runs.percentile_grid("response time, percentiles", times))
+    sheet.plots.append(runs.distribution(times))
+    sheet.plots += _course(course.of_log(log))
+    sheet.heat_maps.append(_heat_map(log))
+    return sheet
 
 
-def _course(found: course.Course) -> list[Plot]:
+def _course(over_time: course.Course) -> list[Plot]:
     """Rates and times by interval."""
-    xs = [float(one) for one in (found.start_s + found.end_s) / 2]
-    lengths = course.rated_seconds(found)
-    marks = [(one.start_s, one.name) for one in found.phases if one.start_s > 0]
-    directions = found.directions.values()
-    total = sum(one.ios for one in directions) / lengths
+    xs = [float(middle) for middle in (over_time.start_s + over_time.end_s) / 2]
+    lengths = course.rated_seconds(over_time)
+    marks = [(phase.start_s, phase.name) for phase in over_time.phases if phase.start_s > 0]
+    directions = over_time.directions.values()
+    total = sum(direction.ios for direction in directions) / lengths
     rates = [Line("all", _known(total), main=True, colour=COLOUR_OF["all"])]
     times = []
-    for name, one in found.directions.items():
-        if one.ios.any():
+    for name, direction in over_time.directions.items():
+        if direction.ios.any():
             colour = COLOUR_OF[name]
-            rates.append(Line(name, _known(one.ios / lengths), colour=colour))
+            rates.append(Line(name, _known(direction.ios / lengths), colour=colour))
             times += [
-                Line(f"{name} mean", _known(one.mean_ns), main=True, colour=colour),
-                Line(f"{name} p99", _known(one.p99_ns), colour=colour + COLOURS),
+                Line(f"{name} mean", _known(direction.mean_ns), main=True, colour=colour),
+                Line(f"{name} p99", _known(direction.p99_ns), colour=colour + COLOURS),
             ]
     return [
         Plot("course-iops", "I/Os per second", runs.TIME_AXIS, Axis("I/Os per second", "1/s"),

@@ -27,7 +27,7 @@ def plots(
         ((start + end) / 2 - zero) / 1e9
         for start, end in zip(samples.start_ns, samples.end_ns, strict=True)
     ]
-    made = []
+    plotted = []
     for chart in charts(samples):
         scale = _SCALES.get(chart.unit, 1)
         lines = [
@@ -40,5 +40,5 @@ def plots(
         ]
         strands = [Strand(xs, lines)]
         key = f"prober-{chart.key}"
-        made.append(Plot(key, chart.title, x, _AXES[chart.unit], strands, "time", marks))
-    return made
+        plotted.append(Plot(key, chart.title, x, _AXES[chart.unit], strands, "time", marks))
+    return plotted

@@ -67,7 +67,9 @@ def html(sheets: Sequence[Sheet], title: str = "") -> bytes:
     from spekctl.report import drawing, words
 
     require()
-    drawings = [one for one in map(drawing.drawn, drawing.overlaid(sheets)) if one is not None]
+    drawings = [
+        drawn for drawn in map(drawing.drawn, drawing.overlaid(sheets)) if drawn is not None
+    ]
     styles = style()
     script = f"{plotting()}\n{_own('page.js')}"
 
@@ -87,7 +89,7 @@ def html(sheets: Sequence[Sheet], title: str = "") -> bytes:
         title=title or _title(sheets),
         sheets=sheets,
         comparison=_comparison(sheets) if len(sheets) > 1 else None,
-        plots=[_plot(number, one) for number, one in enumerate(drawings)],
+        plots=[_plot(number, drawn) for number, drawn in enumerate(drawings)],
         pictures=_pictures(sheets),
         created=timestamp(),
         version=__version__,
@@ -95,7 +97,7 @@ def html(sheets: Sequence[Sheet], title: str = "") -> bytes:
         script=Markup(script),
         style_hash=_hash(styles),
         script_hash=_hash(script),
-        data=Markup(words.data_text([_data(one) for one in drawings])),
+        data=Markup(words.data_text([_data(drawn) for drawn in drawings])),
     )
     return text.encode("utf-8")
 
@@ -122,94 +124,94 @@ def _comparison(sheets: Sequence[Sheet]) -> Grid:
     """Figures of all sheets side by side."""
     names = list(dict.fromkeys(name for sheet in sheets for name, _ in sheet.figures))
     rows = [[name, *(dict(sheet.figures).get(name, "-") for sheet in sheets)] for name in names]
-    return plain_grid("figures side by side", ["figure", *(one.label for one in sheets)], rows)
+    return plain_grid("figures side by side", ["figure", *(sheet.label for sheet in sheets)], rows)
 
 
 # --- pictures ------------------------------------------------------------------------------------
 
 
-def _plot(number: int, found: Drawing) -> Shown:
+def _plot(number: int, drawn: Drawing) -> Shown:
     from spekctl.report import svg
 
     name = f"plot-{number}"
-    key = [(one.name, one.look, one.colour) for one in found.series]
+    key = [(series.name, series.look, series.colour) for series in drawn.series]
     return Shown(
-        name, found.title, svg.plot(found, f"{name}-title"), key, found.note, found.tables, True
+        name, drawn.title, svg.plot(drawn, f"{name}-title"), key, drawn.note, drawn.tables, True
     )
 
 
 def _pictures(sheets: Sequence[Sheet]) -> list[Shown]:
     """Heat maps and bars, which are the same with and without scripts."""
-    made: list[Shown] = []
+    pictures: list[Shown] = []
     for sheet in sheets:
         head = f"{sheet.label}: " if len(sheets) > 1 else ""
         for heat in sheet.heat_maps:
-            made.append(_heat(f"picture-{len(made)}", head, heat))
+            pictures.append(_heat(f"picture-{len(pictures)}", head, heat))
         for bars in sheet.bars:
-            made.append(_bars(f"picture-{len(made)}", head, bars))
-    return made
+            pictures.append(_bars(f"picture-{len(pictures)}", head, bars))
+    return pictures
 
 
-def _heat(name: str, head: str, found: HeatMap) -> Shown:
+def _heat(name: str, head: str, heat: HeatMap) -> Shown:
     from spekctl.report import svg
 
-    typical = sqrt(found.edges_ns[0] * found.edges_ns[-1])
+    typical = sqrt(heat.edges_ns[0] * heat.edges_ns[-1])
     units = (("s", 1e9), ("ms", 1e6), ("µs", 1e3), ("ns", 1.0))
     unit, size = next(((u, s) for u, s in units if typical >= s), ("ns", 1.0))
     note = (
         "Colour: I/Os that completed in this time and took this long, on a logarithmic scale from"
-        f" dark blue (1) to yellow ({max(map(max, found.counts)):,})."
+        f" dark blue (1) to yellow ({max(map(max, heat.counts)):,})."
     )
-    picture = svg.heat_map(found, unit, size, f"{name}-title")
+    picture = svg.heat_map(heat, unit, size, f"{name}-title")
     return Shown(
-        name, f"{head}{found.title}", picture, [], note, [_heat_grid(found, unit, size)], False
+        name, f"{head}{heat.title}", picture, [], note, [_heat_grid(heat, unit, size)], False
     )
 
 
-def _heat_grid(found: HeatMap, unit: str, size: float) -> Grid:
+def _heat_grid(heat: HeatMap, unit: str, size: float) -> Grid:
     """The same in twelve parts of the time and one row for every power of two."""
     from spekctl.report.drawing import number
 
     parts, rows_each = 12, 4
-    columns = len(found.counts)
+    columns = len(heat.counts)
     bounds = [columns * part // parts for part in range(parts + 1)]
     bounds = sorted(set(bounds))
-    names = [f"from {number(found.edges_s[start])} s" for start in bounds[:-1]]
+    names = [f"from {number(heat.edges_s[start])} s" for start in bounds[:-1]]
     rows = []
-    height = len(found.counts[0])
+    height = len(heat.counts[0])
     for low in range(0, height, rows_each):
         high = min(low + rows_each, height)
-        label = f"{number(found.edges_ns[low] / size)} – {number(found.edges_ns[high] / size)}"
+        label = f"{number(heat.edges_ns[low] / size)} – {number(heat.edges_ns[high] / size)}"
         cells = [
-            sum(sum(column[low:high]) for column in found.counts[start:end])
+            sum(sum(column[low:high]) for column in heat.counts[start:end])
             for start, end in pairwise(bounds)
         ]
-        rows.append([label, *(f"{one:,}" for one in cells)])
+        rows.append([label, *(f"{count:,}" for count in cells)])
     return plain_grid("I/Os by time and response time", [f"response time ({unit})", *names], rows)
 
 
-def _bars(name: str, head: str, found: Bars) -> Shown:
+def _bars(name: str, head: str, bars: Bars) -> Shown:
     from spekctl.report import svg
     from spekctl.report.drawing import number
 
-    rows = [[label, *(number(value) for value in values)] for label, values in found.rows]
-    grid = plain_grid(found.title, ["", *(f"{one} ({found.unit})" for one in found.parts)], rows)
-    key = [(one, "bar", at) for at, one in enumerate(found.parts)]
-    picture = svg.bars(found, f"{name}-title")
+    rows = [[label, *(number(value) for value in values)] for label, values in bars.rows]
+    grid = plain_grid(bars.title, ["", *(f"{part} ({bars.unit})" for part in bars.parts)], rows)
+    key = [(part, "bar", at) for at, part in enumerate(bars.parts)]
+    picture = svg.bars(bars, f"{name}-title")
     return Shown(
-        name, f"{head}{found.title}", picture, key if len(key) > 1 else [], "", [grid], False
+        name, f"{head}{bars.title}", picture, key if len(key) > 1 else [], "", [grid], False
     )
 
 
 # --- data for scripts ----------------------------------------------------------------------------
 
 
-def _data(found: Drawing) -> dict[str, Any]:
+def _data(drawn: Drawing) -> dict[str, Any]:
     """Input of page.js: tables of columns that share an ascending x."""
     from spekctl.report.words import clean
 
     tables = []
-    for group in found.groups:
+    for group in drawn.groups:
         places = group[0].xs if group else []
         xs = [_short(x) for x in places]
         order = sorted(range(len(xs)), key=places.__getitem__)
@@ -217,21 +219,23 @@ def _data(found: Drawing) -> dict[str, Any]:
         tables.append(
             {
                 "x": [xs[at] for at in order],
-                "y": [[_short(one.ys[at]) for at in order] for one in group],
+                "y": [[_short(series.ys[at]) for at in order] for series in group],
                 # The line in its own order, where it turns back.
-                "path": [[xs, [_short(y) for y in one.ys]] if turns else None for one in group],
+                "path": [
+                    [xs, [_short(y) for y in series.ys]] if turns else None for series in group
+                ],
             }
         )
     return {
-        "x": _axis(found.x),
-        "y": _axis(found.y),
+        "x": _axis(drawn.x),
+        "y": _axis(drawn.y),
         "tables": tables,
         "series": [
-            {"name": clean(one.name), "look": one.look, "colour": one.colour}
-            for one in found.series
+            {"name": clean(series.name), "look": series.look, "colour": series.colour}
+            for series in drawn.series
         ],
-        "marks": [[_short(at), clean(name)] for at, name in found.marks],
-        "group": found.group,
+        "marks": [[_short(at), clean(name)] for at, name in drawn.marks],
+        "group": drawn.group,
     }
 
 

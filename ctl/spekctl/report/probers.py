@@ -14,16 +14,16 @@ def prober_sheet(file: str, report: ProberReport) -> Sheet:
     """Everything that the prober knew, without a run."""
     probe = report.probe
     name = report.environment.hostname.replace("(none)", "") or "a machine"
-    made = Sheet(file, "samples of the prober", f"{name}, without a load of spek's")
+    sheet = Sheet(file, "samples of the prober", f"{name}, without a load of spek's")
     count = len(report.start_ns)
     length = (report.end_ns[-1] - report.start_ns[0]) / 1e9 if count else 0.0
-    made.figures = [
+    sheet.figures = [
         ("length", units.format_clock(length)),
         ("samples", f"{count:,}"),
         ("interval", units.format_duration(probe.interval_ns)),
     ]
-    made.conditions = runs.machine(report.environment)
-    add_printed(made, render.parts(report))
+    sheet.conditions = runs.machine(report.environment)
+    add_printed(sheet, render.parts(report))
     if count:
-        made.plots = machines.plots(report, report.start_ns[0], runs.TIME_AXIS)
-    return made
+        sheet.plots = machines.plots(report, report.start_ns[0], runs.TIME_AXIS)
+    return sheet

@@ -11,42 +11,45 @@ from spekctl.report.sheet import Bars, Sheet, plain_grid
 LEAST = 0.5
 
 
-def profile_sheet(file: str, found: Profile) -> Sheet:
+def profile_sheet(file: str, profile: Profile) -> Sheet:
     """The most expensive functions as bars, and all that matter as a table."""
-    run = found.run
-    made = Sheet(
+    run = profile.run
+    sheet = Sheet(
         file,
         "profile of a run",
         f"instructions of {run.workload} in Linux {run.kernel}, by function",
     )
-    made.figures = [
-        ("kernel, per I/O", f"{found.per_io:,.1f} instructions"),
-        ("user space, per I/O", f"{found.user_per_io:,.1f} instructions"),
+    sheet.figures = [
+        ("kernel, per I/O", f"{profile.per_io:,.1f} instructions"),
+        ("user space, per I/O", f"{profile.user_per_io:,.1f} instructions"),
         ("I/Os", f"{run.ios:,}"),
     ]
-    made.conditions = [
+    sheet.conditions = [
         ("devices", ", ".join(run.devices)),
         ("drivers", ", ".join(run.drivers)),
         ("kernel", f"{run.kernel} {run.kernel_version}"),
     ]
-    rows = [(one.function, [one.per_io]) for one in found.functions[:MOST]]
+    rows = [(function.function, [function.per_io]) for function in profile.functions[:MOST]]
     if rows:
-        made.bars.append(
+        sheet.bars.append(
             Bars("Most expensive functions", "instructions per I/O", ["its own"], rows)
         )
-    shown = [one for one in found.functions if one.per_io >= LEAST]
-    whole = found.per_io or 1.0
-    made.grids.append(
+    shown = [function for function in profile.functions if function.per_io >= LEAST]
+    whole = profile.per_io or 1.0
+    sheet.grids.append(
         plain_grid(
             "instructions of a function's own",
             ["function", "per I/O", "share"],
-            [[one.function, f"{one.per_io:.1f}", f"{one.per_io / whole:.1%}"] for one in shown],
+            [
+                [function.function, f"{function.per_io:.1f}", f"{function.per_io / whole:.1%}"]
+                for function in shown
+            ],
         )
     )
-    others = found.functions[len(shown) :]
+    others = profile.functions[len(shown) :]
     if others:
-        made.notes.append(
-            f"{len(others):,} more functions have {sum(one.per_io for one in others):.1f}"
+        sheet.notes.append(
+            f"{len(others):,} more functions have {sum(function.per_io for function in others):.1f}"
             " instructions per I/O together."
         )
-    return made
+    return sheet

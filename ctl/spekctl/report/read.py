@@ -45,11 +45,11 @@ _WORDS = (
 
 def sheets(paths: Sequence[Path], labels: Sequence[str] = ()) -> list[Sheet]:
     """A sheet for each file; UsageError for a file that is not such a document."""
-    made = [_sheet(path) for path in paths]
+    sheets = [_sheet(path) for path in paths]
     names = labels or _names(paths)
-    for sheet, name in zip(made, names, strict=True):
+    for sheet, name in zip(sheets, names, strict=True):
         sheet.label = name
-    return made
+    return sheets
 
 
 def _sheet(path: Path) -> Sheet:
@@ -62,10 +62,10 @@ def _sheet(path: Path) -> Sheet:
         return logs.sheet_of(path)
     if kind is Kind.TRACE:
         return _trace(path)
-    found = document.read(path, MODELS[kind])
-    sheet = _SHEETS[kind](str(path), found)
-    sheet.created = found.created
-    sheet.command = shlex.join(["spekctl", *found.command]) if found.command else ""
+    report = document.read(path, MODELS[kind])
+    sheet = _SHEETS[kind](str(path), report)
+    sheet.created = report.created
+    sheet.command = shlex.join(["spekctl", *report.command]) if report.command else ""
     return sheet
 
 

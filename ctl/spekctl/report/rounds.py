@@ -21,33 +21,34 @@ _STATES = {True: "steady state", False: "no steady state", None: "not complete"}
 
 def pts_sheet(file: str, report: Report) -> Sheet:
     """A PTS-like test."""
-    made = benchmark.tested(file, "PTS-like test", report, render.parts(report))
-    made.figures = [
-        (f"{one.name}, {_tracked(one)}", _average(one))
-        for one in report.tests
-        if one.window is not None
+    sheet = benchmark.tested(file, "PTS-like test", report, render.parts(report))
+    sheet.figures = [
+        (f"{test.name}, {_tracked(test)}", _average(test))
+        for test in report.tests
+        if test.window is not None
     ]
     wanted = report.parameters
-    made.conditions += [
+    sheet.conditions += [
         ("outstanding", f"{wanted.depth} I/Os of {wanted.workers} workers; latency: 1 of 1"),
         ("length", f"{wanted.time_ns / 1e9:g} s each, at most {wanted.rounds} rounds"),
         ("seed", str(wanted.shape.seed)),
     ]
-    made.verdicts = [
-        Verdict(f"{one.name}, {_STATES[one.steady]}", one.text, one.steady) for one in report.tests
+    sheet.verdicts = [
+        Verdict(f"{test.name}, {_STATES[test.steady]}", test.text, test.steady)
+        for test in report.tests
     ]
-    made.verdicts += [Verdict(one.step.name, one.text, False) for one in report.runs if not one.ok]
+    sheet.verdicts += [Verdict(run.step.name, run.text, False) for run in report.runs if not run.ok]
     for test in report.tests:
         if test.rounds:
-            made.plots.append(_rounds(test))
+            sheet.plots.append(_rounds(test))
         if test.cells and len(test.sizes) > 1:
-            made.plots.append(_matrix(test))
+            sheet.plots.append(_matrix(test))
     if report.saturation:
-        made.plots += _saturation(report)
-    powered = [one for one in report.runs if one.power is not None]
+        sheet.plots += _saturation(report)
+    powered = [run for run in report.runs if run.power is not None]
     if powered:
-        made.plots.append(_power(powered))
-    return made
+        sheet.plots.append(_power(powered))
+    return sheet
 
 
 def _tracked(test: Measured) -> str:
@@ -63,11 +64,11 @@ def _average(test: Measured) -> str:
 def _rounds(test: Measured) -> Plot:
     """A line for each block size; of what is tracked also the line of least squares."""
     axis, size = _AXES[test.metric]
-    numbers = [float(one.number) for one in test.rounds]
+    numbers = [float(round_.number) for round_ in test.rounds]
     lines = [
         Line(
             units.format_bytes(block),
-            [one.values[index] / size for one in test.rounds],
+            [round_.values[index] / size for round_ in test.rounds],
             main=block == test.tracked_bytes,
         )
         for index, block in enumerate(test.sizes)
@@ -77,7 +78,7 @@ def _rounds(test: Measured) -> Plot:
     if window is not None and len(window.values) > 1:
         half = (window.last - window.first) / 2
         ends = [window.average - window.slope * half, window.average + window.slope * half]
-        fit = Line("least squares", [one / size for one in ends], look="limit")
+        fit = Line("least squares", [end / size for end in ends], look="limit")
         strands.append(Strand([float(window.first), float(window.last)], [fit]))
     return Plot(
         f"rounds-{test.name}",
@@ -93,33 +94,36 @@ def _matrix(test: Measured) -> Plot:
     axis, size = _AXES[test.metric]
     sizes = sorted(test.sizes)
     lines = []
-    for percent in dict.fromkeys(one.read_percent for one in test.cells):
-        found = {
-            one.bytes: metric_of(one, test.metric)
-            for one in test.cells
-            if one.read_percent == percent
+    for percent in dict.fromkeys(cell.read_percent for cell in test.cells):
+        by_size = {
+            cell.bytes: metric_of(cell, test.metric)
+            for cell in test.cells
+            if cell.read_percent == percent
         }
-        ys = [found[one] / size if found.get(one) else None for one in sizes]
+        ys = [by_size[block] / size if by_size.get(block) else None for block in sizes]
         lines.append(Line(f"{percent} % reads", ys, main=percent == test.tracked_read_percent))
     return Plot(
         f"matrix-{test.name}",
         f"{test.name}: mean of the last rounds by block size",
         Axis("block size", quantity=Quantity.SIZE, log=True),
         axis,
-        [Strand([float(one) for one in sizes], lines)],
+        [Strand([float(block) for block in sizes], lines)],
     )
 
 
 def _saturation(report: Report) -> list[Plot]:
     """Rates and times over what was written."""
     samples = report.saturation
-    xs = [one.written_bytes / (1 << 30) for one in samples]
+    xs = [sample.written_bytes / (1 << 30) for sample in samples]
     response = Axis("response time", quantity=Quantity.TIME, log=None)
     times = [
-        Line("mean", [one.mean_ns for one in samples], main=True),
-        Line("max", [float(one.max_ns) if one.max_ns is not None else None for one in samples]),
+        Line("mean", [sample.mean_ns for sample in samples], main=True),
+        Line(
+            "max",
+            [float(sample.max_ns) if sample.max_ns is not None else None for sample in samples],
+        ),
     ]
-    rate = [Line("4 KiB random writes", [one.iops for one in samples], main=True)]
+    rate = [Line("4 KiB random writes", [sample.iops for sample in samples], main=True)]
     return [
         Plot("saturation-iops", "Write saturation: I/Os per second", _WRITTEN,
              _AXES["iops"][0], [Strand(xs, rate)]),
@@ -131,7 +135,7 @@ def _saturation(report: Report) -> list[Plot]:
 def _power(powered: list[Run]) -> Plot:
     """The mean power of each step that has it, in their order."""
     xs = [float(number) for number in range(1, len(powered) + 1)]
-    watts = [one.power.total.mean_w if one.power is not None else None for one in powered]
+    watts = [run.power.total.mean_w if run.power is not None else None for run in powered]
     return Plot(
         "pts-power",
         "Power of the measurements, in their order",

@@ -48,8 +48,8 @@ def sheet_of(file: str, result: Result) -> Sheet:
     """Everything about a run."""
     name = result.workload.workload.name
     label = f"{name} (SPC-1-like, unaudited)" if name == "spc1" else name
-    devices = few([one.facts.path for one in result.targets])
-    made = Sheet(
+    devices = few([target.facts.path for target in result.targets])
+    sheet = Sheet(
         file,
         "result of a run",
         f"{label} on {devices}",
@@ -57,34 +57,36 @@ def sheet_of(file: str, result: Result) -> Sheet:
         good=result.outcome.ok,
         remarks=[*result.remarks, *([result.power_text] if result.power_text else [])],
     )
-    made.figures = _figures(result)
-    made.conditions = [
+    sheet.figures = _figures(result)
+    sheet.conditions = [
         *machine(result.environment),
-        *targets([one.facts for one in result.targets]),
+        *targets([target.facts for target in result.targets]),
         *_instrument(result),
     ]
-    add_printed(made, render.parts(result))
+    add_printed(sheet, render.parts(result))
     rows = result.intervals
     times = response_times(result)
     if times:
-        made.grids.append(percentile_grid("response time, percentiles", times))
-        made.plots.append(distribution(times))
+        sheet.grids.append(percentile_grid("response time, percentiles", times))
+        sheet.plots.append(distribution(times))
     if rows and result.phases:
-        made.plots += _course(result, rows)
+        sheet.plots += _course(result, rows)
     if result.prober is not None and result.prober.start_ns and result.phases:
         zero = result.phases[0].start_ns
-        made.plots += machines.plots(result.prober, zero, TIME_AXIS, _marks(result))
+        sheet.plots += machines.plots(result.prober, zero, TIME_AXIS, _marks(result))
     if result.slices and result.phases:
-        made.heat_maps.append(_heat_map(result.slices, result.phases[0].start_ns))
-    return made
+        sheet.heat_maps.append(_heat_map(result.slices, result.phases[0].start_ns))
+    return sheet
 
 
 def machine(environment: Environment | None) -> list[tuple[str, str]]:
     """The machine and the instrument, as conditions of a measurement."""
     if environment is None:
         return []
-    governors = ", ".join(f"{one} (CPU {cpus})" for one, cpus in environment.governors.items())
-    found = [
+    governors = ", ".join(
+        f"{governor} (CPU {cpus})" for governor, cpus in environment.governors.items()
+    )
+    facts = [
         # What Linux calls a machine that was given no name, as guests are.
         ("host", environment.hostname.replace("(none)", "")),
         ("kernel", f"{environment.kernel} {environment.machine}"),
@@ -94,50 +96,50 @@ def machine(environment: Environment | None) -> list[tuple[str, str]]:
         ("kernel taint", taint.words(environment.taint)),
         ("spek", f"module {environment.module_version}, spekctl {environment.spekctl_version}"),
     ]
-    return [(what, text) for what, text in found if text.strip(" ,")]
+    return [(what, text) for what, text in facts if text.strip(" ,")]
 
 
 def targets(facts: Iterable[TargetFacts]) -> list[tuple[str, str]]:
     """Each device with the settings that change its speed."""
-    found = []
-    for one in facts:
+    rows = []
+    for device in facts:
         words = [
-            " ".join(filter(None, [one.model.strip(), one.serial.strip()])) or one.driver,
-            units.format_bytes(one.bytes),
-            f"blocks of {one.logical_block}/{one.physical_block} B",
-            "rotational" if one.rotational else "not rotational",
-            f"scheduler {one.scheduler}" if one.scheduler else "",
-            f"iostats {one.iostats}" if one.iostats else "",
-            f"nomerges {one.nomerges}" if one.nomerges else "",
+            " ".join(filter(None, [device.model.strip(), device.serial.strip()])) or device.driver,
+            units.format_bytes(device.bytes),
+            f"blocks of {device.logical_block}/{device.physical_block} B",
+            "rotational" if device.rotational else "not rotational",
+            f"scheduler {device.scheduler}" if device.scheduler else "",
+            f"iostats {device.iostats}" if device.iostats else "",
+            f"nomerges {device.nomerges}" if device.nomerges else "",
         ]
-        found.append((one.path, ", ".join(filter(None, words))))
-    return found
+        rows.append((device.path, ", ".join(filter(None, words))))
+    return rows
 
 
 def _figures(result: Result) -> list[tuple[str, str]]:
     everything = result.totals.all
-    found = [
+    figures = [
         ("IOPS", units.format_rate(everything.iops)),
         ("MiB/s", f"{everything.bytes_per_s / MIB:,.1f}"),
     ]
     response = everything.times.response
     merged = response_times(result).get("all")
     if response is not None:
-        found.append(("mean response", units.format_ns(response.mean_ns)))
+        figures.append(("mean response", units.format_ns(response.mean_ns)))
     if merged is not None:
         for name in ("p50", "p99", "p99.9", "p99.999"):
             value = histogram.percentile(merged, PERCENTILES[name])
-            found.append((name, units.format_ns(value)))
-        found.append(("max", units.format_ns(merged.max_ns)))
-    found.append(("errors", f"{result.outcome.errors:,}"))
+            figures.append((name, units.format_ns(value)))
+        figures.append(("max", units.format_ns(merged.max_ns)))
+    figures.append(("errors", f"{result.outcome.errors:,}"))
     if result.power is not None:
         total, cost = result.power.measure.total, result.power.measure.efficiency
         if total.mean_w is not None:
-            found.append(("power", units.format_watts(total.mean_w)))
+            figures.append(("power", units.format_watts(total.mean_w)))
         if cost is not None:
-            found.append(("IOPS/W", units.format_rate(cost.iops_per_w)))
-            found.append(("mW/IOPS", f"{cost.mw_per_iops:.3g}"))
-    return found
+            figures.append(("IOPS/W", units.format_rate(cost.iops_per_w)))
+            figures.append(("mW/IOPS", f"{cost.mw_per_iops:.3g}"))
+    return figures
 
 
 def _instrument(result: Result) -> list[tuple[str, str]]:
@@ -147,7 +149,9 @@ def _instrument(result: Result) -> list[tuple[str, str]]:
         length += f" after a ramp-up of {config.ramp_ns / 1e9:g} s"
     elif config.ramp_count:
         length += f" after a ramp-up of {config.ramp_count:,} I/Os"
-    backends = dict.fromkeys(f"{one.backend} ({one.backend_reason})" for one in result.targets)
+    backends = dict.fromkeys(
+        f"{target.backend} ({target.backend_reason})" for target in result.targets
+    )
     return [
         ("workers", f"CPU {units.format_cpu_list(config.cpus)}"),
         ("length", length),
@@ -163,45 +167,45 @@ def response_times(result: Result, metric: str = "response") -> dict[str, Histog
     """The exact buckets of the measure phase, merged over streams: read, write, and all."""
     parts: dict[str, list[Histogram]] = {"read": [], "write": []}
     for cell in result.cells:
-        found = histogram_of(getattr(cell.times, metric))
-        if cell.phase == "measure" and found is not None:
-            parts[cell.direction].append(found)
+        hist = histogram_of(getattr(cell.times, metric))
+        if cell.phase == "measure" and hist is not None:
+            parts[cell.direction].append(hist)
     return merged_times(parts)
 
 
 def merged_times(parts: dict[str, list[Histogram]]) -> dict[str, Histogram]:
     """Read, write and all, as far as they occurred."""
-    made = {}
-    everything = [one for some in parts.values() for one in some]
-    for name, some in (*parts.items(), ("all", everything)):
-        merged = histogram.merge(some)
+    by_direction = {}
+    everything = [part for group in parts.values() for part in group]
+    for name, group in (*parts.items(), ("all", everything)):
+        merged = histogram.merge(group)
         if merged is not None:
-            made[name] = merged
-    return made
+            by_direction[name] = merged
+    return by_direction
 
 
 def percentile_grid(title: str, times: dict[str, Histogram]) -> Grid:
     """Percentiles to 99.999 and the maximum, by direction."""
-    found = {
-        name: [*histogram.percentiles(one, PERCENTILES.values()), one.max_ns]
-        for name, one in times.items()
+    columns = {
+        name: [*histogram.percentiles(hist, PERCENTILES.values()), hist.max_ns]
+        for name, hist in times.items()
     }
     rows = [
-        (label, *(units.format_ns(values[index]) for values in found.values()))
+        (label, *(units.format_ns(values[index]) for values in columns.values()))
         for index, label in enumerate((*PERCENTILES, "max"))
     ]
-    rows.append(("I/Os", *(f"{histogram.count_of(one):,}" for one in times.values())))
-    return plain_grid(title, ["percentile", *found], rows)
+    rows.append(("I/Os", *(f"{histogram.count_of(hist):,}" for hist in times.values())))
+    return plain_grid(title, ["percentile", *columns], rows)
 
 
 def distribution(times: dict[str, Histogram]) -> Plot:
     """Response time against the share of I/Os that took at most that long."""
-    totals = {name: histogram.count_of(one) for name, one in times.items()}
+    totals = {name: histogram.count_of(hist) for name, hist in times.items()}
     ends = {name: max(log10(total), 0.5) for name, total in totals.items()}
     most = max(ends.values())
     nines = sorted({*(most * step / _STEPS for step in range(_STEPS)), *ends.values()})
     lines = []
-    for name, one in times.items():
+    for name, hist in times.items():
         total = totals[name]
         # Nearest rank; a line ends at its largest value.
         ranks = [
@@ -209,7 +213,7 @@ def distribution(times: dict[str, Histogram]) -> Plot:
             for nine in nines
             if nine <= ends[name]
         ]
-        values = [float(value) for value in histogram.at_ranks(one, ranks)]
+        values = [float(value) for value in histogram.at_ranks(hist, ranks)]
         rest = [None] * (len(nines) - len(values))
         lines.append(Line(name, [*values, *rest], name == "all", colour=COLOUR_OF[name]))
     if len(times) == 2:  # one direction, and the same again as all
@@ -221,7 +225,7 @@ def distribution(times: dict[str, Histogram]) -> Plot:
         Axis("response time", quantity=Quantity.TIME, log=True),
         [Strand(nines, lines)],
         note="From the exact buckets of the measure phase; a value is off by at most"
-        f" 1/{2 << min((one.bits for one in times.values()), default=6)}.",
+        f" 1/{2 << min((hist.bits for hist in times.values()), default=6)}.",
         numbers=percentile_grid("percentiles", times),
     )
 
@@ -265,32 +269,32 @@ def _course(result: Result, rows: Sequence[Interval]) -> list[Plot]:
             (amount(row.read) + amount(row.write)) / scale / length if length else None
             for row, length in zip(rows, seconds, strict=True)
         ]
-        made = [Line("all", both, main=True, colour=COLOUR_OF["all"])]
+        lines = [Line("all", both, main=True, colour=COLOUR_OF["all"])]
         if len(used) > 1:
             for name, of in used.items():
                 each = [
                     amount(of(row)) / scale / length if length else None
                     for row, length in zip(rows, seconds, strict=True)
                 ]
-                made.append(Line(name, each, colour=COLOUR_OF[name]))
-        return made
+                lines.append(Line(name, each, colour=COLOUR_OF[name]))
+        return lines
 
     iops = rates(lambda cell: cell.ios, 1)
     if result.outcome.offered_iops is not None:
         iops.append(Line("offered", [result.outcome.offered_iops] * len(rows), look="limit"))
-    made = [plot("course-iops", "I/Os per second", Axis("I/Os per second", "1/s"), iops)]
+    plots = [plot("course-iops", "I/Os per second", Axis("I/Os per second", "1/s"), iops)]
     power = _power(rows)
     if power:
-        made.append(plot("course-power", "Power", Axis("power", "W"), power))
+        plots.append(plot("course-power", "Power", Axis("power", "W"), power))
     times = _times(rows, used)
     response = Axis("response time", quantity=Quantity.TIME, log=None)
-    made.append(plot("course-response", "Response time", response, times))
+    plots.append(plot("course-response", "Response time", response, times))
     rate = Axis("data rate", "MiB/s")
-    made.append(plot("course-rate", "Data rate", rate, rates(lambda cell: cell.bytes, MIB)))
+    plots.append(plot("course-rate", "Data rate", rate, rates(lambda cell: cell.bytes, MIB)))
     queue = [Line("outstanding", [float(row.outstanding) for row in rows], main=True)]
     if any(row.backlog for row in rows):
         queue.append(Line("backlog", [float(row.backlog) for row in rows]))
-    made.append(
+    plots.append(
         plot(
             "course-queue",
             "I/Os waiting or in the device",
@@ -304,7 +308,7 @@ def _course(result: Result, rows: Sequence[Interval]) -> list[Plot]:
         for row, length in zip(rows, lengths, strict=True)
     ]
     if any(busy):
-        made.append(
+        plots.append(
             plot(
                 "course-cpu",
                 "CPU time of the workers",
@@ -312,25 +316,27 @@ def _course(result: Result, rows: Sequence[Interval]) -> list[Plot]:
                 [Line("workers", busy, main=True)],
             )
         )
-    return made
+    return plots
 
 
 def _heat_map(slices: Sequence[Slice], zero: int) -> HeatMap:
     """I/Os by slice and response time."""
-    found = [one.response for one in slices]
-    filled = [one for one in found if one.counts]
-    low = min((one.first for one in filled), default=0)
-    high = max((one.first + len(one.counts) for one in filled), default=1)
-    bits = found[0].bits
+    responses = [slice_.response for slice_ in slices]
+    filled = [response for response in responses if response.counts]
+    low = min((response.first for response in filled), default=0)
+    high = max((response.first + len(response.counts) for response in filled), default=1)
+    bits = responses[0].bits
     counts = [
-        [0] * (one.first - low) + one.counts + [0] * (high - one.first - len(one.counts))
-        if one.counts
+        [0] * (response.first - low)
+        + response.counts
+        + [0] * (high - response.first - len(response.counts))
+        if response.counts
         else [0] * (high - low)
-        for one in found
+        for response in responses
     ]
     return HeatMap(
         "Response times over time",
-        [(at - zero) / 1e9 for at in (slices[0].start_ns, *(one.end_ns for one in slices))],
+        [(at - zero) / 1e9 for at in (slices[0].start_ns, *(slice_.end_ns for slice_ in slices))],
         # 0 has no place on a logarithmic axis.
         [float(histogram.bucket_low(index, bits)) or 0.5 for index in range(low, high + 1)],
         counts,
@@ -349,7 +355,7 @@ def _times(
         means.append(total / ios if ios else None)
         most = max(row.read.response_max_ns, row.write.response_max_ns)
         longest.append(float(most) if ios else None)
-    made = [Line("mean", means, main=True, colour=COLOUR_OF["all"])]
+    lines = [Line("mean", means, main=True, colour=COLOUR_OF["all"])]
     for name, of in used.items():
         cells = [of(row) for row in rows]
         for label, turn, values in (
@@ -362,20 +368,20 @@ def _times(
                     for value, cell in zip(values, cells, strict=True)
                 ]
                 title = f"{name} {label}" if len(used) > 1 else label
-                made.append(Line(title, ys, colour=COLOUR_OF[name] + turn * COLOURS))
-    made.append(Line("max", longest, colour=COLOUR_OF["all"] + COLOURS))
-    return made
+                lines.append(Line(title, ys, colour=COLOUR_OF[name] + turn * COLOURS))
+    lines.append(Line("max", longest, colour=COLOUR_OF["all"] + COLOURS))
+    return lines
 
 
 def _power(rows: Sequence[Interval]) -> list[Line]:
     """All rails together, and each one."""
-    found: dict[str, list[float | None]] = {}
+    by_rail: dict[str, list[float | None]] = {}
     for number, row in enumerate(rows):
         if row.power is None:
             continue
         for rail in (row.power.total, *row.power.rails):
-            values = found.setdefault(rail.name, [None] * len(rows))
+            values = by_rail.setdefault(rail.name, [None] * len(rows))
             values[number] = rail.mean_w
-    if len(found) == 2:
-        found = {"total": found["total"]}
-    return [Line(name, values, main=name == "total") for name, values in found.items()]
+    if len(by_rail) == 2:
+        by_rail = {"total": by_rail["total"]}
+    return [Line(name, values, main=name == "total") for name, values in by_rail.items()]

@@ -191,12 +191,12 @@ def add_printed(sheet: Sheet, parts: Iterable[RenderableType], *, head: bool = T
 
 def grid_of(title: str, table: Table) -> Grid:
     """A table of rich as a table of a report."""
-    columns = [str(one.header) for one in table.columns]
-    cells = [[str(cell) for cell in one.cells] for one in table.columns]
+    columns = [str(column.header) for column in table.columns]
+    cells = [[str(cell) for cell in column.cells] for column in table.columns]
     return Grid(
         title,
         columns,
-        [one.justify == "right" for one in table.columns],
+        [column.justify == "right" for column in table.columns],
         list(zip(*cells, strict=True)),
     )
 

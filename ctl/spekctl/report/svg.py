@@ -43,15 +43,15 @@ def plot(drawing: Drawing, title_id: str) -> Markup:
     return Markup("".join([*out, "</svg>"]))
 
 
-def bars(found: Bars, title_id: str) -> Markup:
+def bars(chart: Bars, title_id: str) -> Markup:
     """Stacked bars from 0."""
-    height = TOP + _BAR * len(found.rows) + BOTTOM
+    height = TOP + _BAR * len(chart.rows) + BOTTOM
     # Room for the longest name.
-    left = min(190, 16 + 7 * max((len(name) for name, _ in found.rows), default=0))
+    left = min(190, 16 + 7 * max((len(name) for name, _ in chart.rows), default=0))
     # A part below 0, as an idle rail may be, has no width.
-    totals = [sum(max(0.0, value) for value in values) for _, values in found.rows]
+    totals = [sum(max(0.0, value) for value in values) for _, values in chart.rows]
     most = max(totals, default=0.0) or 1.0
-    scale = Scale(found.unit, False, False, 0.0, most * 1.02)
+    scale = Scale(chart.unit, False, False, 0.0, most * 1.02)
     inner = WIDTH - left - RIGHT
     out = [_open(height, title_id)]
     for at, text in ticks(scale):
@@ -61,7 +61,7 @@ def bars(found: Bars, title_id: str) -> Markup:
             f'<text x="{x:.1f}" y="{height - BOTTOM + 14}" text-anchor="middle">'
             f"{_text(text)}</text>"
         )
-    for row, (name, values) in enumerate(found.rows):
+    for row, (name, values) in enumerate(chart.rows):
         y = TOP + _BAR * row
         out.append(
             f'<text x="{left - 6}" y="{y + 15}" text-anchor="end">{_text(_cut(name, 30))}</text>'
@@ -69,7 +69,7 @@ def bars(found: Bars, title_id: str) -> Markup:
         x = float(left)
         for index, value in enumerate(values):
             width = inner * max(0.0, value) / scale.high
-            label = f"{name}, {found.parts[index]}: {number(value)} {found.unit}"
+            label = f"{name}, {chart.parts[index]}: {number(value)} {chart.unit}"
             out.append(
                 f'<rect class="f{index % COLOURS}" x="{x:.1f}" y="{y + 3}" width="{width:.1f}"'
                 f' height="{_BAR - 6}"><title>{_text(label)}</title></rect>'
@@ -77,18 +77,18 @@ def bars(found: Bars, title_id: str) -> Markup:
             x += width
     out.append(
         f'<text class="axis" x="{left + inner / 2:.0f}" y="{height - 8}" text-anchor="middle">'
-        f"{_text(found.unit)}</text></svg>"
+        f"{_text(chart.unit)}</text></svg>"
     )
     return Markup("".join(out))
 
 
-def heat_map(found: HeatMap, unit: str, size: float, title_id: str) -> Markup:
+def heat_map(heat: HeatMap, unit: str, size: float, title_id: str) -> Markup:
     """Time across, value upwards on a logarithmic axis, the logarithm of the count as colour."""
-    x = Scale("time since the start (s)", False, False, found.edges_s[0], found.edges_s[-1])
-    low, high = found.edges_ns[0] / size, found.edges_ns[-1] / size
+    x = Scale("time since the start (s)", False, False, heat.edges_s[0], heat.edges_s[-1])
+    low, high = heat.edges_ns[0] / size, heat.edges_ns[-1] / size
     y = Scale(f"response time ({unit})", True, False, low, high)
     inner_w, inner_h = WIDTH - LEFT - RIGHT, HEIGHT - TOP - BOTTOM
-    image = base64.b64encode(_png(_raster(found))).decode()
+    image = base64.b64encode(_png(_raster(heat))).decode()
     return Markup(
         f"{_open(HEIGHT, title_id)}{_frame(x, y)}"
         f'<image class="heat" x="{LEFT}" y="{TOP}" width="{inner_w}" height="{inner_h}"'
@@ -174,21 +174,21 @@ def _cut(text: str, most: int) -> str:
     return text if len(text) <= most else f"{text[: most - 1]}…"
 
 
-def _raster(found: HeatMap) -> list[list[int]]:
+def _raster(heat: HeatMap) -> list[list[int]]:
     """The cells as equal parts of the axes: those of the time may be longer and shorter, and the
     others are not all of the same height on a logarithmic axis."""
-    times, values = found.edges_s, [log10(one) for one in found.edges_ns]
+    times, values = heat.edges_s, [log10(edge) for edge in heat.edges_ns]
     octaves = (values[-1] - values[0]) / log10(2)
-    across = _cells(times, min(PIXELS, 4 * len(found.counts)))
+    across = _cells(times, min(PIXELS, 4 * len(heat.counts)))
     up = _cells(values, max(1, round(PIXELS_PER_OCTAVE * octaves)))
-    return [[found.counts[column][row] for row in up] for column in across]
+    return [[heat.counts[column][row] for row in up] for column in across]
 
 
 def _cells(edges: Sequence[float], parts: int) -> list[int]:
     """The cell in which the middle of each of @parts equal parts lies."""
     width = (edges[-1] - edges[0]) / parts
     middles = (edges[0] + (part + 0.5) * width for part in range(parts))
-    return [min(max(bisect_right(edges, one) - 1, 0), len(edges) - 2) for one in middles]
+    return [min(max(bisect_right(edges, middle) - 1, 0), len(edges) - 2) for middle in middles]
 
 
 def _png(columns: Sequence[Sequence[int]]) -> bytes:

@@ -29,7 +29,7 @@ _FLAGS = (
 
 def words(taint: int) -> str:
     """The value of /proc/sys/kernel/tainted and what it means; 0 is none."""
-    found = [name for bit, name in enumerate(_FLAGS) if taint >> bit & 1]
+    names = [name for bit, name in enumerate(_FLAGS) if taint >> bit & 1]
     if taint >> len(_FLAGS):
-        found.append("later flags")
-    return f"{taint} ({', '.join(found)})" if found else "none"
+        names.append("later flags")
+    return f"{taint} ({', '.join(names)})" if names else "none"

@@ -14,13 +14,13 @@ from spekctl.report.sheet import Axis, Bars, Line, Plot, Sheet, Strand, add_prin
 
 def info_sheet(file: str, info: TraceInfo) -> Sheet:
     """Figures of a trace."""
-    made = Sheet(
+    sheet = Sheet(
         file,
         "figures of a trace",
-        ", ".join(f"{one.file} ({one.format})" for one in info.origins),
+        ", ".join(f"{origin.file} ({origin.format})" for origin in info.origins),
         remarks=render.defects(info.defects),
     )
-    made.figures = [
+    sheet.figures = [
         ("requests", f"{info.requests:,}"),
         ("per second", units.format_rate(info.iops)),
         ("span", units.format_ns(info.span_ns)),
@@ -28,16 +28,16 @@ def info_sheet(file: str, info: TraceInfo) -> Sheet:
         ("footprint", units.format_bytes(info.places.footprint_bytes)),
         ("sequential", f"{info.places.sequential:.1%}"),
     ]
-    add_printed(made, render.parts(info))
+    add_printed(sheet, render.parts(info))
     if info.sizes and info.requests:
         rows = [
-            (units.format_bytes(one.bytes), [100 * one.requests / info.requests])
-            for one in info.sizes
+            (units.format_bytes(size.bytes), [100 * size.requests / info.requests])
+            for size in info.sizes
         ]
-        made.bars.append(Bars("Most frequent request sizes", "%", ["share of requests"], rows))
-    windows = sorted(info.dispersion, key=lambda one: one.window_ns)
+        sheet.bars.append(Bars("Most frequent request sizes", "%", ["share of requests"], rows))
+    windows = sorted(info.dispersion, key=lambda window: window.window_ns)
     if len(windows) > 1:
-        made.plots.append(
+        sheet.plots.append(
             Plot(
                 "dispersion",
                 "Burstiness by length of the window",
@@ -45,52 +45,52 @@ def info_sheet(file: str, info: TraceInfo) -> Sheet:
                 Axis("variance over mean", "Poisson: 1", log=True),
                 [
                     Strand(
-                        [one.window_ns / 1e9 for one in windows],
+                        [window.window_ns / 1e9 for window in windows],
                         [
-                            Line("trace", [one.index for one in windows], main=True),
+                            Line("trace", [window.index for window in windows], main=True),
                             Line("Poisson arrivals", [1.0] * len(windows), look="limit"),
                         ],
                     )
                 ],
             )
         )
-    return made
+    return sheet
 
 
-def fit_sheet(file: str, found: TraceFit) -> Sheet:
+def fit_sheet(file: str, fit: TraceFit) -> Sheet:
     """A workload made from a trace."""
-    made = Sheet(
+    sheet = Sheet(
         file,
         "fit of a workload to a trace",
-        f"{found.workload}, made from {found.origins[0].file}",
-        remarks=[*found.notes, *render.defects(found.defects)],
+        f"{fit.workload}, made from {fit.origins[0].file}",
+        remarks=[*fit.notes, *render.defects(fit.defects)],
     )
-    made.figures = [
-        ("requests of the trace", f"{found.requests:,}"),
-        ("of the workload", f"{found.twin_requests:,}"),
+    sheet.figures = [
+        ("requests of the trace", f"{fit.requests:,}"),
+        ("of the workload", f"{fit.twin_requests:,}"),
     ]
-    add_printed(made, render.fit_parts(found))
-    return made
+    add_printed(sheet, render.fit_parts(fit))
+    return sheet
 
 
 def verify_sheet(file: str, report: VerifyReport) -> Sheet:
     """Whether devices still hold what was written."""
-    made = Sheet(
+    sheet = Sheet(
         file,
         "check of written data",
-        f"check of the data on {', '.join(one.path for one in report.targets)}",
+        f"check of the data on {', '.join(target.path for target in report.targets)}",
         verdict=report.text,
         good=report.ok,
     )
     counts = report.counts
-    made.figures = [
+    sheet.figures = [
         ("blocks compared", f"{counts.checked:,}"),
         ("wrong", f"{counts.mismatches:,}"),
         ("never written", f"{counts.never_written:,}"),
     ]
-    made.conditions = [*runs.targets(report.targets), ("data written", report.written)]
-    made.notes += [line.strip() for line in render_verify.report_lines(report)[1:]]
+    sheet.conditions = [*runs.targets(report.targets), ("data written", report.written)]
+    sheet.notes += [line.strip() for line in render_verify.report_lines(report)[1:]]
     if counts.by_kind:
         rows = [(kind, f"{count:,}") for kind, count in counts.by_kind.items()]
-        made.grids.append(plain_grid("wrong blocks by kind", ["kind", "blocks"], rows))
-    return made
+        sheet.grids.append(plain_grid("wrong blocks by kind", ["kind", "blocks"], rows))
+    return sheet

@@ -37,28 +37,30 @@ _GOOD = {Change.SAME: True, Change.BETTER: True, Change.WORSE: False}
 
 def gate_sheet(file: str, report: GateReport) -> Sheet:
     """Whether results keep limits."""
-    made = Sheet(
+    sheet = Sheet(
         file,
         "verdict of spekctl gate",
         f"{_count(report.runs)} against the limits of {report.limits}",
         verdict=report.text,
         good={GateVerdict.PASSED: True, GateVerdict.FAILED: False}.get(report.verdict),
     )
-    limited = [one for one in report.checks if one.least is not None or one.most is not None]
-    kept = sum(one.verdict is CheckVerdict.PASSED for one in limited)
-    made.figures = [
+    limited = [
+        check for check in report.checks if check.least is not None or check.most is not None
+    ]
+    kept = sum(check.verdict is CheckVerdict.PASSED for check in limited)
+    sheet.figures = [
         ("limits kept", f"{kept} of {len(limited)}"),
-        ("runs that completed", f"{sum(one.ok for one in report.runs)} of {len(report.runs)}"),
+        ("runs that completed", f"{sum(run.ok for run in report.runs)} of {len(report.runs)}"),
     ]
-    made.verdicts = [
-        Verdict(f"{one.name}: the run", one.text, False) for one in report.runs if not one.ok
+    sheet.verdicts = [
+        Verdict(f"{run.name}: the run", run.text, False) for run in report.runs if not run.ok
     ]
-    made.verdicts += [
-        Verdict(_what(report, one), one.text, _PASSED.get(one.verdict)) for one in limited
+    sheet.verdicts += [
+        Verdict(_what(report, check), check.text, _PASSED.get(check.verdict)) for check in limited
     ]
-    made.grids.append(grid_of("figures and their limits", render.checks_table(report)))
-    made.grids.append(_runs(report.runs))
-    return made
+    sheet.grids.append(grid_of("figures and their limits", render.checks_table(report)))
+    sheet.grids.append(_runs(report.runs))
+    return sheet
 
 
 def _what(report: GateReport, check: Check) -> str:
@@ -66,30 +68,31 @@ def _what(report: GateReport, check: Check) -> str:
     return f"{name}: {check.metric}" if len(report.runs) > 1 else check.metric
 
 
-def comparison_sheet(file: str, found: Comparison) -> Sheet:
+def comparison_sheet(file: str, comparison: Comparison) -> Sheet:
     """Whether B is better than A."""
-    made = Sheet(
+    sheet = Sheet(
         file,
         "verdict of spekctl compare",
-        f"B ({_count(found.b)} of {found.b[0].workload}) against A ({_count(found.a)})",
-        verdict=found.text,
-        good=_GOOD.get(found.verdict),
-        remarks=list(found.remarks),
+        f"B ({_count(comparison.b)} of {comparison.b[0].workload})"
+        f" against A ({_count(comparison.a)})",
+        verdict=comparison.text,
+        good=_GOOD.get(comparison.verdict),
+        remarks=list(comparison.remarks),
     )
-    for one in found.figures:
-        if one.shift is not None:
-            made.figures.append((f"change of {one.metric}", format_share(one.shift)))
-    made.conditions = [
-        ("A", render.described(found.a)),
-        ("B", render.described(found.b)),
-        *((f"{one.condition}, {one.field}", f"{one.a} in A, {one.b} in B")
-          for one in found.differences),
+    for figure in comparison.figures:
+        if figure.shift is not None:
+            sheet.figures.append((f"change of {figure.metric}", format_share(figure.shift)))
+    sheet.conditions = [
+        ("A", render.described(comparison.a)),
+        ("B", render.described(comparison.b)),
+        *((f"{apart.condition}, {apart.field}", f"{apart.a} in A, {apart.b} in B")
+          for apart in comparison.differences),
     ]  # fmt: skip
-    made.grids.append(grid_of("figures of both sides", render.figures_table(found)))
-    made.notes = [f"beside it, {one.text}" for one in found.figures[1:]]
-    made.grids.append(_runs([*found.a, *found.b]))
-    made.plots = [_values(one) for one in found.figures]
-    return made
+    sheet.grids.append(grid_of("figures of both sides", render.figures_table(comparison)))
+    sheet.notes = [f"beside it, {figure.text}" for figure in comparison.figures[1:]]
+    sheet.grids.append(_runs([*comparison.a, *comparison.b]))
+    sheet.plots = [_values(figure) for figure in comparison.figures]
+    return sheet
 
 
 def _values(figure: Figure) -> Plot:
@@ -108,9 +111,9 @@ def _values(figure: Figure) -> Plot:
     ]
     strands = [Strand([1.0, most], medians)] if most > 1 else []
     for number, (side, (values, _)) in enumerate(sides.items()):
-        ys = [one / size for one in values]
+        ys = [value / size for value in values]
         line = Line(f"runs of {side}", ys, look="points", colour=number)
-        strands.append(Strand([float(one) for one in range(1, len(values) + 1)], [line]))
+        strands.append(Strand([float(number) for number in range(1, len(values) + 1)], [line]))
     return Plot(
         f"compare-{figure.metric}",
         f"{figure.metric} of each run: {figure.verdict}",
@@ -124,16 +127,16 @@ def _runs(runs: Sequence[Judged]) -> Grid:
     """What was judged."""
     rows = [
         [
-            one.name,
-            one.workload,
-            " ".join(one.devices),
-            one.hostname,
-            one.kernel,
-            one.started,
-            units.format_duration(one.duration_ns),
-            one.text,
+            run.name,
+            run.workload,
+            " ".join(run.devices),
+            run.hostname,
+            run.kernel,
+            run.started,
+            units.format_duration(run.duration_ns),
+            run.text,
         ]
-        for one in runs
+        for run in runs
     ]
     columns = ["run", "workload", "devices", "host", "Linux", "started", "measured", "end"]
     return Grid("runs", columns, [False] * len(columns), rows)

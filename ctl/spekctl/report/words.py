@@ -17,11 +17,11 @@ _ACTIVE = {"Cc", "Cf", "Cs", "Zl", "Zp"}
 def clean(text: str) -> str:
     """The text with characters that are invisible or that reorder others written as escapes."""
     return "".join(
-        one
-        if one in _KEPT or (one.isascii() and one.isprintable())
-        or unicodedata.category(one) not in _ACTIVE
-        else f"\\u{ord(one):04x}"
-        for one in text
+        char
+        if char in _KEPT or (char.isascii() and char.isprintable())
+        or unicodedata.category(char) not in _ACTIVE
+        else f"\\u{ord(char):04x}"
+        for char in text
     )  # fmt: skip
 
 

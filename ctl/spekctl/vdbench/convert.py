@@ -42,9 +42,11 @@ def load(path: Path, run: str | None = None) -> Imported:
     """Import the run of this name, or the only one."""
     steps = load_steps(path)
     name = recorded.text(str(path))
-    chosen = [place for place, one in enumerate(steps) if run in (None, one.workload.workload.name)]
+    chosen = [
+        place for place, step in enumerate(steps) if run in (None, step.workload.workload.name)
+    ]
     if len(chosen) == 1:
-        if any(one.beside for one in steps[chosen[0] : chosen[0] + 2][bool(run is None) :]) or (
+        if any(step.beside for step in steps[chosen[0] : chosen[0] + 2][bool(run is None) :]) or (
             steps[chosen[0]].beside
         ):
             raise UsageError(
@@ -53,8 +55,8 @@ def load(path: Path, run: str | None = None) -> Imported:
                 " start each with the same --start-at"
             )
         return steps[chosen[0]]
-    names = [one.workload.workload.name for one in steps]
-    order = "some of them together" if any(one.beside for one in steps) else "one after the other"
+    names = [step.workload.workload.name for step in steps]
+    order = "some of them together" if any(step.beside for step in steps) else "one after the other"
     raise UsageError(
         f"{name} has {len(steps)} runs, {order}: name one (vdbench:FILE#RUN): {', '.join(names)}"
     )
@@ -66,14 +68,24 @@ def load_steps(path: Path) -> list[Imported]:
     definitions = parmfile.read(path)
     name = recorded.text(str(path))
     whole = definitions[0]
-    defaults = {one.kind: one for one in definitions if one.name == DEFAULT and one.kind}
+    defaults = {
+        definition.kind: definition
+        for definition in definitions
+        if definition.name == DEFAULT and definition.kind
+    }
     by_kind: dict[str, dict[str, Definition]] = {
-        kind: {one.name: one for one in definitions if one.kind == kind and one.name != DEFAULT}
+        kind: {
+            definition.name: definition
+            for definition in definitions
+            if definition.kind == kind and definition.name != DEFAULT
+        }
         for kind in parmfile.KINDS
     }
     refused = list(
         dict.fromkeys(
-            text for one in definitions for text in _refusals(one, defaults.get(one.kind))
+            text
+            for definition in definitions
+            for text in _refusals(definition, defaults.get(definition.kind))
         )
     )
     refused += _hosts(by_kind)
@@ -81,7 +93,7 @@ def load_steps(path: Path) -> list[Imported]:
         refused = [f"there is no {kind}" for kind in ("sd", "rd") if not by_kind[kind]]
     if refused:
         raise UsageError(f"{name} is not imported: " + "; ".join(refused))
-    found, titles = [], set[str]()
+    imported, titles = [], set[str]()
     try:
         by_kind["sd"] = _counted(by_kind["sd"])
     except UsageError as error:
@@ -90,30 +102,32 @@ def load_steps(path: Path) -> list[Imported]:
         try:
             for values in _loops(run):
                 steps = _steps(whole, run, values, by_kind, defaults, titles)
-                for one, step in itertools.product(definitions, steps):
-                    for key, given in one.given.items():
-                        _report(step, one.kind, key, given)
-                found += steps
+                for definition, step in itertools.product(definitions, steps):
+                    for key, given in definition.given.items():
+                        _report(step, definition.kind, key, given)
+                imported += steps
         except UsageError as error:
             raise UsageError(f"{name} is not imported: rd={run.name}: {error.message}") from error
-    return found
+    return imported
 
 
 def _report(step: Imported, kind: str, key: str, given: Sequence[str]) -> None:
     """Say in @step what became of a parameter."""
     mapped = MAPPED[kind].get(key)
     streams = step.workload.stream
-    if key == "openflags" and not any(one.fua for one in streams):
+    if key == "openflags" and not any(stream.fua for stream in streams):
         step.not_needed[key] = "there is no page cache in between"
     elif key in ("rhpct", "whpct", "hitarea") and not any(
-        one.name.endswith(("-hit", "-miss")) for one in streams
+        stream.name.endswith(("-hit", "-miss")) for stream in streams
     ):
         step.not_needed[key] = "there are no hits"
     elif mapped in ("stream.compressible", "stream.duplicate") and not any(
-        getattr(one, mapped.removeprefix("stream.")) for one in streams
+        getattr(stream, mapped.removeprefix("stream.")) for stream in streams
     ):
         step.not_needed[key] = "no data of this ratio are written"
-    elif key in ("curve", "stopcurve") and not any(CURVE in one for one in step.differences):
+    elif key in ("curve", "stopcurve") and not any(
+        CURVE in difference for difference in step.differences
+    ):
         step.not_needed[key] = "it is for iorate=curve"
     elif key in ("validate", "concatenatesds") and list(given) == ["no"]:
         step.not_needed[key] = "it is off"
@@ -123,20 +137,20 @@ def _report(step: Imported, kind: str, key: str, given: Sequence[str]) -> None:
         step.not_needed[key] = NOT_NEEDED[key]
 
 
-def _refusals(one: Definition, default: Definition | None) -> Iterator[str]:
-    if one.kind in ("fsd", "fwd"):
-        yield f"{one.kind}={one.name}: spek loads block devices, not files"
+def _refusals(definition: Definition, default: Definition | None) -> Iterator[str]:
+    if definition.kind in ("fsd", "fwd"):
+        yield f"{definition.kind}={definition.name}: spek loads block devices, not files"
         return
-    if one.kind == "rg":
-        yield f"rg={one.name}: {REFUSED['replay']}"
+    if definition.kind == "rg":
+        yield f"rg={definition.name}: {REFUSED['replay']}"
         return
-    if one.kind == "sd" and one.name != DEFAULT and "lun" not in one.given:
-        yield f"sd={one.name}: it has no lun"
-    mapped = MAPPED[one.kind]
-    for key, values in one.given.items():
-        if default not in (None, one) and default.given.get(key) == values:
+    if definition.kind == "sd" and definition.name != DEFAULT and "lun" not in definition.given:
+        yield f"sd={definition.name}: it has no lun"
+    mapped = MAPPED[definition.kind]
+    for key, values in definition.given.items():
+        if default not in (None, definition) and default.given.get(key) == values:
             continue
-        place = f"{one.kind}={one.name}: {key}" if one.kind else key
+        place = f"{definition.kind}={definition.name}: {key}" if definition.kind else key
         if key == "lun":
             if len(values) != 1:
                 yield f"{place}: there are {len(values)}, each for another host"
@@ -144,12 +158,12 @@ def _refusals(one: Definition, default: Definition | None) -> Iterator[str]:
                 yield f"{place}: '{values[0]}' is a variable, which the file does not set"
         elif key == "formatsds" and values[0].lower().startswith("n"):
             continue
-        elif key == "user" and one.kind == "wd":
+        elif key == "user" and definition.kind == "wd":
             yield f"{place}: {REFUSED[key]}"
-        elif key in mapped or (one.kind == "rd" and key in DIFFERENT):
+        elif key in mapped or (definition.kind == "rd" and key in DIFFERENT):
             if key == "validate" and values not in (["yes"], ["no"]):
                 yield f"{place}: '{','.join(values)}' is neither yes nor no"
-        elif key in REFUSED and not (one.kind == "hd" and key == "user"):
+        elif key in REFUSED and not (definition.kind == "hd" and key == "user"):
             yield f"{place}: {REFUSED[key]}"
         elif key not in NOT_NEEDED:
             hint = did_you_mean(key, (*mapped, *NOT_NEEDED, *REFUSED))
@@ -158,22 +172,27 @@ def _refusals(one: Definition, default: Definition | None) -> Iterator[str]:
 
 def _hosts(by_kind: Kinds) -> Iterator[str]:
     hosts = by_kind["hd"]
-    for one in hosts.values():
-        system = one.given.get("system", [one.name])[0]
+    for definition in hosts.values():
+        system = definition.given.get("system", [definition.name])[0]
         if system not in _LOCAL:
-            yield f"hd={one.name}: {system} is a remote host; spek loads devices of this host"
+            yield (
+                f"hd={definition.name}: {system} is a remote host; spek loads devices of this host"
+            )
     names = hosts or {"localhost": Definition("hd", "localhost")}
     for kind in ("sd", "wd"):
-        for one in by_kind[kind].values():
-            for host in one.given.get("host", []):
+        for definition in by_kind[kind].values():
+            for host in definition.given.get("host", []):
                 if not any(_matches(host, name) for name in names):
-                    yield f"{kind}={one.name}: host: there is no hd={host}"
+                    yield f"{kind}={definition.name}: host: there is no hd={host}"
     if len(hosts) > 1:
-        for one in by_kind["sd"].values():
-            if len(one.given.get("host", [])) != 1 or one.given["host"][0] not in hosts:
+        for definition in by_kind["sd"].values():
+            if (
+                len(definition.given.get("host", [])) != 1
+                or definition.given["host"][0] not in hosts
+            ):
                 yield (
-                    f"sd={one.name}: host: each of {len(hosts)} hosts would load it; name one of"
-                    " them"
+                    f"sd={definition.name}: host: each of {len(hosts)} hosts would load it;"
+                    " name one of them"
                 )
 
 
@@ -186,22 +205,22 @@ def _matches(pattern: str, name: str) -> bool:
 
 def _counted(sds: Mapping[str, Definition]) -> dict[str, Definition]:
     """The SDs, with count=(start,count) as so many of them."""
-    found: dict[str, Definition] = {}
-    for one in sds.values():
+    by_name: dict[str, Definition] = {}
+    for sd in sds.values():
         numbers = [""]
-        if "count" in one.given:
-            with at(f"sd={one.name}"):
-                values = [int(number("count", text)[0]) for text in one.given["count"]]
+        if "count" in sd.given:
+            with at(f"sd={sd.name}"):
+                values = [int(number("count", text)[0]) for text in sd.given["count"]]
                 if len(values) != 2 or not 0 < values[1] <= _SDS_MAX:
                     raise UsageError("count: it is (start,count), with a count above 0")
             numbers = [str(values[0] + place) for place in range(values[1])]
         for text in numbers:
-            name = _numbered(one.name, text)
-            if name in found:
+            name = _numbered(sd.name, text)
+            if name in by_name:
                 raise UsageError(f"there are two definitions sd={name}")
-            lun = _numbered(one.given["lun"][0], text)
-            found[name] = Definition("sd", name, {**one.given, "lun": [lun]})
-    return found
+            lun = _numbered(sd.given["lun"][0], text)
+            by_name[name] = Definition("sd", name, {**sd.given, "lun": [lun]})
+    return by_name
 
 
 def _numbered(name: str, text: str) -> str:
@@ -243,12 +262,12 @@ def _steps(
         if wanted == ["single"]:
             raise UsageError("sd: 'single' is a run for each SD; name them one by one")
         devices = _named(wanted, by_kind["sd"], "sd")
-        names = {one.name for one in devices}
+        names = {device.name for device in devices}
         for known, members in groups:
-            if {one.name for one in known} == names:
+            if {device.name for device in known} == names:
                 members.append((load_, share))
                 break
-            if names & {one.name for one in known}:
+            if names & {device.name for device in known}:
                 raise UsageError(
                     f"sd: wd={members[0][0].name} and wd={load_.name} have some devices in common,"
                     " not all: streams of a run share theirs, and a device has one run at a time"
@@ -256,19 +275,19 @@ def _steps(
         else:
             groups.append((devices, [(load_, share)]))
     if len(groups) > 1 and values["iorate"][0].lower() in ("max", "curve"):
-        for one in loads:
-            if "skew" in one.given:
+        for wd in loads:
+            if "skew" in wd.given:
                 raise UsageError(
-                    f"skew: wd={one.name} has a share of what others on other devices reach; give a"
+                    f"skew: wd={wd.name} has a share of what others on other devices reach; give a"
                     " rate"
                 )
-    found: list[Imported] = []
+    steps: list[Imported] = []
     for devices, members in groups:
         alone = len(groups) == 1
         step = _step(whole, run, values, devices, members, word(run.name, titles), alone)
-        step.beside = bool(found)
-        found.append(step)
-    return found
+        step.beside = bool(steps)
+        steps.append(step)
+    return steps
 
 
 def _loads(run: Definition, by_kind: Kinds, defaults: Mapping[str, Definition]) -> list[Definition]:
@@ -283,25 +302,25 @@ def _loads(run: Definition, by_kind: Kinds, defaults: Mapping[str, Definition]) 
 
 def _named(patterns: Sequence[str], among: Mapping[str, Definition], kind: str) -> list[Definition]:
     """The definitions that names, or their beginnings with a *, mean."""
-    found: list[Definition] = []
+    chosen: list[Definition] = []
     for pattern in patterns:
-        names = [one for one in among if _matches(pattern, one)]
+        names = [name for name in among if _matches(pattern, name)]
         if not names:
             raise UsageError(f"{kind}: there is no {kind}={pattern}")
-        found += [among[one] for one in names if among[one] not in found]
-    return found
+        chosen += [among[name] for name in names if among[name] not in chosen]
+    return chosen
 
 
 def _skews(loads: Sequence[Definition]) -> list[Fraction]:
     """Skew in per cent; workloads without one, or with 0, share the rest."""
-    given = [percent(one.given, "skew", 0) for one in loads]
+    given = [percent(wd.given, "skew", 0) for wd in loads]
     known = sum(given, Fraction(0))
     without = given.count(Fraction(0))
     if len(loads) == 1:
         return [Fraction(1)]
     if known > 1 or (known != 1 and not without) or (known == 1 and without):
         raise UsageError(f"skew: the shares of its workloads sum to {float(100 * known):g} %")
-    return [one or (1 - known) / without for one in given]
+    return [share or (1 - known) / without for share in given]
 
 
 def _step(
@@ -317,17 +336,17 @@ def _step(
     if "openflags" in run.given:
         over["openflags"] = run.given["openflags"]
     loads: list[tuple[Definition, Fraction, Load]] = []
-    for one, share in members:
-        given = dict(one.given)
+    for wd, share in members:
+        given = dict(wd.given)
         if "rdpct" in over:
             given.pop("wrpct", None)
-        with at(f"wd={one.name}"):
-            loads.append((one, share, load_of({**given, **over}, devices, whole.given)))
-    parts = [(one, share * part.share, part) for one, share, load_ in loads for part in load_.parts]
+        with at(f"wd={wd.name}"):
+            loads.append((wd, share, load_of({**given, **over}, devices, whole.given)))
+    parts = [(wd, share * part.share, part) for wd, share, load_ in loads for part in load_.parts]
     names = set[str]()
     streams = [
-        {"name": word(one.name + part.suffix, names), "share": share, **part.table}
-        for (one, _, part), share in zip(parts, shares([part[1] for part in parts]), strict=True)
+        {"name": word(wd.name + part.suffix, names), "share": share, **part.table}
+        for (wd, _, part), share in zip(parts, shares([part[1] for part in parts]), strict=True)
     ]
     notes = [note for _, _, load_ in loads for note in load_.notes]
     rate = _rate(values["iorate"][0])
@@ -352,13 +371,13 @@ def _step(
         "arrival": [{"name": title, **arrival}],
         "stream": streams,
     }
-    found = Imported(workloads.check(data), "vdbench")
-    found.command_line = [f"--device {one.given['lun'][0]}" for one in devices]
+    imported = Imported(workloads.check(data), "vdbench")
+    imported.command_line = [f"--device {device.given['lun'][0]}" for device in devices]
     if len(devices) > 1:
         largest = max(load_.largest for _, _, load_ in loads)
         stripe = max(_STRIPE, 1 << (largest - 1).bit_length())
         if stripe > _STRIPE:
-            found.command_line.append(f"--stripe {stripe >> 10}KiB")
+            imported.command_line.append(f"--stripe {stripe >> 10}KiB")
         theirs = (
             "puts one behind the other" if concatenated else "has random and sequential I/O on each"
         )
@@ -366,13 +385,13 @@ def _step(
             f"devices are striped over in units of {units.format_bytes(stripe)}; vdbench {theirs}"
         )
     if any(load_.writes for _, _, load_ in loads):
-        found.command_line.append("--write")
+        imported.command_line.append("--write")
         if whole.given.get("validate", ["no"]) != ["no"]:
-            if any("compressible" in one or "duplicate" in one for one in streams):
+            if any("compressible" in stream or "duplicate" in stream for stream in streams):
                 raise UsageError("validate: data to be verified neither compress nor repeat")
-            found.command_line.append("--verify")
-    found.differences = list(dict.fromkeys(notes))
-    return found
+            imported.command_line.append("--verify")
+    imported.differences = list(dict.fromkeys(notes))
+    return imported
 
 
 def _length(
@@ -409,34 +428,34 @@ def _passes(
     notes: list[str],
 ) -> Fraction | None:
     """How often the range is passed before vdbench ends; None: it ends by time."""
-    found = []
+    limits = []
     if any(load_.ends for _, _, load_ in loads):
         if streams == 1:
-            found.append(Fraction(1))
+            limits.append(Fraction(1))
         else:
             notes.append(EOF)
     if "maxdata" not in run.given or not alone:
-        return min(found, default=None)
+        return min(limits, default=None)
     amount = number("maxdata", only(run.given, "maxdata"))[0]
     # Less is so many times the size of all devices.
     if amount < 100:
         if amount and all(load_.covers for _, _, load_ in loads):
-            return min([*found, amount])
+            return min([*limits, amount])
         notes.append(
             f"ends by time only; vdbench also ends after {float(amount):g} times the size of its"
             " devices"
         )
-        return min(found, default=None)
+        return min(limits, default=None)
     shown = units.format_bytes(int(amount))
     sizes = {load_.block for _, _, load_ in loads}
     block = sizes.pop() if len(sizes) == 1 else None
     how = f", as --count {int(amount / block)} does" if block else ""
     notes.append(f"ends without regard to maxdata; vdbench also ends after {shown}{how}")
-    return min(found, default=None)
+    return min(limits, default=None)
 
 
 def _law(run: Definition) -> str:
-    given = [one.lower() for one in run.given.get("distribution", ["exponential"])]
+    given = [law.lower() for law in run.given.get("distribution", ["exponential"])]
     for law in given:
         if law and "exponential".startswith(law):
             return "poisson"
@@ -471,7 +490,7 @@ def _curve(run: Definition, title: str) -> str:
     limit = ""
     if "stopcurve" in run.given:
         limit = f" (up to a response time of {only(run.given, 'stopcurve')} ms)"
-    points = ", ".join(f"{one.removesuffix('%')} %" for one in run.given.get("curve", _CURVE))
+    points = ", ".join(f"{point.removesuffix('%')} %" for point in run.given.get("curve", _CURVE))
     return (
         f"{title} {CURVE}; vdbench then runs at {points} of the rate that it measured: `spekctl"
         f" sweep FILE --rate LIST` with these rates does{limit}"
@@ -485,7 +504,7 @@ def _depth(
     concatenated: bool,
 ) -> int:
     """I/Os outstanding in total: those of each SD, unless vdbench takes the SDs for one."""
-    own = [one for one, _ in members if "threads" in one.given]
+    own = [wd for wd, _ in members if "threads" in wd.given]
     if own and not concatenated:
         raise UsageError(
             f"threads: vdbench takes those of wd={own[0].name} only with concatenatesds=yes; give"
@@ -494,17 +513,17 @@ def _depth(
     if "threads" in over:
         return _threads(over["threads"]) * (1 if concatenated else len(devices))
     if own:
-        return sum(_threads(one.given["threads"]) for one in own)
-    return sum(_threads(one.given.get("threads", [str(_THREADS)])) for one in devices)
+        return sum(_threads(wd.given["threads"]) for wd in own)
+    return sum(_threads(device.given.get("threads", [str(_THREADS)])) for device in devices)
 
 
 def _threads(values: Sequence[str]) -> int:
     """Threads, (32,4) as 32 divided by 4."""
     try:
-        numbers = [int(number("threads", one)[0]) for one in values]
-        found = numbers[0] // (max(1, numbers[1]) if len(numbers) > 1 else 1)
+        numbers = [int(number("threads", text)[0]) for text in values]
+        threads = numbers[0] // (max(1, numbers[1]) if len(numbers) > 1 else 1)
     except UsageError:
-        found = 0
-    if found < 1:
+        threads = 0
+    if threads < 1:
         raise UsageError(f"threads: '{','.join(values)[:40]}' is not a number above 0")
-    return found
+    return threads

@@ -63,7 +63,7 @@ def read(path: Path) -> list[Definition]:
     kind ''. That of an SD, WD or RD named default is the last one with this name."""
     name = recorded.text(str(path))
     whole = Definition("", "")
-    found, current = [whole], whole
+    definitions, current = [whole], whole
     defaults: dict[str, Definition] = {}
     for place, text in _parameters(path):
         with at(place):
@@ -72,31 +72,31 @@ def read(path: Path) -> list[Definition]:
             if kind in _BEGIN[current.kind]:
                 if len(values) != 1:
                     raise UsageError(f"{key}: a definition has one name")
-                current = _begin(kind, values[0].translate(_UNQUOTED), defaults, found)
+                current = _begin(kind, values[0].translate(_UNQUOTED), defaults, definitions)
                 continue
             key = full_name(current.kind, key)
             if text.partition("=")[2].startswith("("):
                 values = _ranges(key, values)
-            values = [one.translate(_UNQUOTED) for one in values]
+            values = [value.translate(_UNQUOTED) for value in values]
             # A parameter given again replaces the former, and is the last loop of a run.
             before = current.given.pop(key, [])
             current.given[key] = [*before, *values] if key == "lun" else values
-    if len(found) == 1:
+    if len(definitions) == 1:
         raise UsageError(f"{name}: there is no definition: no line begins with sd=, wd= or rd=")
-    return [*found, *defaults.values()]
+    return [*definitions, *defaults.values()]
 
 
 def _begin(
-    kind: str, name: str, defaults: dict[str, Definition], found: list[Definition]
+    kind: str, name: str, defaults: dict[str, Definition], definitions: list[Definition]
 ) -> Definition:
     default = defaults.get(kind, Definition(kind, DEFAULT))
     if name == DEFAULT:
         defaults[kind] = default
         return default
-    if any(one.kind == kind and one.name == name for one in found):
+    if any(definition.kind == kind and definition.name == name for definition in definitions):
         raise UsageError(f"there are two definitions {kind}={name}")
-    found.append(Definition(kind, name, dict(default.given)))
-    return found[-1]
+    definitions.append(Definition(kind, name, dict(default.given)))
+    return definitions[-1]
 
 
 def _parameters(path: Path) -> Iterator[tuple[str, str]]:
@@ -108,9 +108,9 @@ def _parameters(path: Path) -> Iterator[tuple[str, str]]:
         whole += line
         if whole.endswith(","):
             continue
-        yield from ((first, one) for one in _split(whole))
+        yield from ((first, value) for value in _split(whole))
         whole = ""
-    yield from ((first, one) for one in _split(whole))
+    yield from ((first, value) for value in _split(whole))
 
 
 def _lines(path: Path, inside: bool) -> Iterator[tuple[str, str]]:
@@ -132,7 +132,7 @@ def _lines(path: Path, inside: bool) -> Iterator[tuple[str, str]]:
             continue
         # Every second part is in quotes.
         parts = line.split('"')
-        parts[1::2] = [one.translate(_QUOTED) for one in parts[1::2]]
+        parts[1::2] = [quoted.translate(_QUOTED) for quoted in parts[1::2]]
         words = "".join(parts).split(maxsplit=1)
         if words:
             yield place, words[0]
@@ -145,33 +145,33 @@ def _parameter(text: str) -> tuple[str, list[str]]:
     if value.startswith("(") != value.endswith(")") or value.count("(") != value.count(")"):
         raise UsageError(f"'{text[:40].translate(_UNQUOTED)}' has a parenthesis that is not closed")
     values = value.removeprefix("(").removesuffix(")").split(",")
-    return key.lower(), [one.strip("'") for one in values]
+    return key.lower(), [value.strip("'") for value in values]
 
 
 def _ranges(key: str, values: list[str]) -> list[str]:
     """The values of a list, with ranges written out: 1-8,d as 1,2,4,8; 1-7,3 as 1,4,7; sd1-sd3."""
-    if key in _NO_RANGES or not any("-" in one for one in values):
+    if key in _NO_RANGES or not any("-" in value for value in values):
         return values
-    found: list[str] = []
+    expanded: list[str] = []
     rest = iter(values)
-    for one in rest:
-        first, dash, last = one.partition("-")
+    for value in rest:
+        first, dash, last = value.partition("-")
         if not dash or not first:
-            found.append(one)
+            expanded.append(value)
         elif _NUMBER.fullmatch(first):
-            found += _numbers(key, one, number(key, first), number(key, last), next(rest, ""))
+            expanded += _numbers(key, value, number(key, first), number(key, last), next(rest, ""))
         else:
-            found += _names(key, one, first, last)
-        if len(found) > _VALUES_MAX:
-            raise UsageError(f"{key}: '{one}' has more than {_VALUES_MAX} values")
-    return found
+            expanded += _names(key, value, first, last)
+        if len(expanded) > _VALUES_MAX:
+            raise UsageError(f"{key}: '{value}' has more than {_VALUES_MAX} values")
+    return expanded
 
 
 def _numbers(
     key: str, text: str, first: tuple[Fraction, str], last: tuple[Fraction, str], step: str
 ) -> Iterator[str]:
-    (low, unit), (high, other) = first, last
-    if not step or unit != other:
+    (low, unit), (high, high_unit) = first, last
+    if not step or unit != high_unit:
         raise UsageError(f"{key}: '{text}' is a range without a step: write ({text},d) or (1-8,1)")
     doubled = step.lower() == "d"
     add = Fraction(0) if doubled else number(key, step)[0]
@@ -200,7 +200,9 @@ def _names(key: str, text: str, first: str, last: str) -> Iterator[str]:
     """sd1-sd3 as sd1, sd2 and sd3. The numbers have no zeros before them, but the first may."""
     begin, end = _NUMBERED.fullmatch(first), _NUMBERED.fullmatch(last)
     numbers = [
-        int(one.group(2)) for one in (begin, end) if one and len(one.group(2)) <= LONGEST_NUMBER
+        int(match.group(2))
+        for match in (begin, end)
+        if match and len(match.group(2)) <= LONGEST_NUMBER
     ]
     if begin is None or end is None or len(numbers) != 2 or begin.group(1) != end.group(1):
         raise UsageError(
@@ -223,4 +225,4 @@ def _split(line: str) -> list[str]:
             parts.append("")
         else:
             parts[-1] += letter
-    return [one for one in parts if one]
+    return [part for part in parts if part]

@@ -58,7 +58,7 @@ class Load:
     @property
     def writes(self) -> bool:
         """Whether a stream has writes."""
-        return any(one.table["read"] != "100%" for one in self.parts)
+        return any(part.table["read"] != "100%" for part in self.parts)
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,13 +70,13 @@ class _Span:
 
     def keys(self) -> dict[str, Any]:
         """Keys of a stream."""
-        found: dict[str, Any] = {}
+        keys: dict[str, Any] = {}
         for key, value in (("start", self.start), ("range", self.length)):
             if isinstance(value, Fraction):
-                found[key] = text_of(value)
+                keys[key] = text_of(value)
             elif value:
-                found[key] = value
-        return found
+                keys[key] = value
+        return keys
 
 
 def only(given: Given, key: str) -> str:
@@ -98,7 +98,7 @@ def percent(given: Given, key: str, default: int) -> Fraction:
 
 def size(given: Given, key: str) -> int:
     """A parameter in bytes; (100g,4) is 100g divided by 4."""
-    values = [number(key, one)[0] for one in given[key]]
+    values = [number(key, text)[0] for text in given[key]]
     if len(values) > 2 or not all(values[1:]):
         raise UsageError(f"{key}: it has one value, or one and a divisor")
     return int(values[0] / (values[1] if len(values) > 1 else 1))
@@ -113,30 +113,30 @@ def load_of(given: Given, devices: Sequence[Definition], data: Given) -> Load:
     """@given: parameters of the WD, with those of the run in place of its own; @data: compression
     and duplicates."""
     sizes = _sizes(given)
-    found = Load([], largest=max(one for one, _ in sizes))
+    load = Load([], largest=max(size for size, _ in sizes))
     reads = percent(given, "rdpct", 100)
     if "wrpct" in given:
         reads = 1 - percent(given, "wrpct", 0)
     table: dict[str, Any] = {"read": text_of(reads)}
     if len(sizes) == 1:
-        found.block = found.largest
+        load.block = load.largest
         table["size"] = sizes[0][0]
     else:
-        table["sizes"] = [{"size": one, "share": share} for one, share in sizes]
+        table["sizes"] = [{"size": size, "share": share} for size, share in sizes]
     device = devices[0].given
     if "align" in device:
         table["align"] = size(device, "align")
-    span = _span(given, devices, found.largest)
-    if span.start == 0 and any(one.given["lun"][0].startswith("/dev") for one in devices):
-        found.notes.append(FIRST_BLOCK)
-    found.ends = _pattern(given, table, sizes, found.notes)
+    span = _span(given, devices, load.largest)
+    if span.start == 0 and any(device.given["lun"][0].startswith("/dev") for device in devices):
+        load.notes.append(FIRST_BLOCK)
+    load.ends = _pattern(given, table, sizes, load.notes)
     if _is_synchronous(given, devices) and reads != 1:
         table["fua"] = True
     if reads != 1:
-        table |= _data(given, data, devices, found.notes)
-    found.parts = _hits(given, devices, table, span, reads)
-    found.covers = len(found.parts) == 1 and not {"range", "hotband"} & {*given, *device}
-    return found
+        table |= _data(given, data, devices, load.notes)
+    load.parts = _hits(given, devices, table, span, reads)
+    load.covers = len(load.parts) == 1 and not {"range", "hotband"} & {*given, *device}
+    return load
 
 
 def _sizes(given: Given) -> list[tuple[int, str | int]]:
@@ -146,12 +146,12 @@ def _sizes(given: Given) -> list[tuple[int, str | int]]:
         return [(_block(values[0]), 1)]
     if len(values) % 2 == 0:
         return [
-            (_block(one), f"{share.removesuffix('%')}%")
-            for one, share in zip(values[::2], values[1::2], strict=True)
+            (_block(size), f"{share.removesuffix('%')}%")
+            for size, share in zip(values[::2], values[1::2], strict=True)
         ]
     if len(values) != 3:
         raise UsageError("xfersize: list sizes with their shares, or give (min,max,align)")
-    low, high, align = (int(number("xfersize", one)[0]) for one in values)
+    low, high, align = (int(number("xfersize", text)[0]) for text in values)
     if low >= high or align <= 0 or align % SECTOR or low % SECTOR or not low:
         raise UsageError("xfersize: (min,max,align) is in ascending order, in units of 512 bytes")
     if (high - low) // align >= SIZES_MAX:
@@ -159,7 +159,7 @@ def _sizes(given: Given) -> list[tuple[int, str | int]]:
             f"xfersize: ({','.join(values)}) has {(high - low) // align + 1} sizes; a stream has at"
             f" most {SIZES_MAX}"
         )
-    return [(one, 1) for one in range(low, high + 1, align)]
+    return [(size, 1) for size in range(low, high + 1, align)]
 
 
 def _block(text: str) -> int:
@@ -171,7 +171,7 @@ def _block(text: str) -> int:
 
 def _span(given: Given, devices: Sequence[Definition], block: int) -> _Span:
     for key in ("size", "offset", "align", "range", "hitarea"):
-        if any(one.given.get(key) != devices[0].given.get(key) for one in devices):
+        if any(device.given.get(key) != devices[0].given.get(key) for device in devices):
             raise UsageError(f"{key}: it differs from device to device, and streams are striped")
     device, count = devices[0].given, len(devices)
     offset = size(device, "offset") if "offset" in device else 0
@@ -184,7 +184,7 @@ def _span(given: Given, devices: Sequence[Definition], block: int) -> _Span:
         return _Span(offset * count, (whole - whole % block) * count)
     if len(bounds) != 2:
         raise UsageError(f"{key}: it has two values, where it begins and ends")
-    (low, _), (high, _) = (number(key, one) for one in bounds)
+    (low, _), (high, _) = (number(key, bound) for bound in bounds)
     shown = f"({','.join(bounds)})"
     # A start of up to 100 and an end of up to 200 are per cent, more are bytes.
     shares = [low <= 100, high <= 200]
@@ -198,13 +198,14 @@ def _span(given: Given, devices: Sequence[Definition], block: int) -> _Span:
         raise UsageError(f"{key}: {shown} begins at a share; give the size of the SD, or bytes")
     of = Fraction(whole or 0, 100)
     first, last = (
-        int(one * of if share else one) for one, share in zip((low, high), shares, strict=True)
+        int(bound * of if share else bound)
+        for bound, share in zip((low, high), shares, strict=True)
     )
     if first >= last:
         raise UsageError(f"{key}: {shown} ends before it begins")
     if whole is not None and last > whole:
         raise UsageError(f"{key}: {shown} ends beyond the size of the SD")
-    first, last = (one - one % block for one in (first, last))
+    first, last = (bound - bound % block for bound in (first, last))
     return _Span((offset + first) * count, (last - first) * count)
 
 
@@ -212,7 +213,7 @@ def _pattern(
     given: Given, table: dict[str, Any], sizes: Sequence[tuple[int, object]], notes: list[str]
 ) -> bool:
     """Whether vdbench ends at the end of the range."""
-    words = [one.lower() for one in given.get("seekpct", ["100"])]
+    words = [word.lower() for word in given.get("seekpct", ["100"])]
     word = words[0] if len(words) == 1 else ""
     seeks, ends = Fraction(1), False
     if words[0] and "poisson".startswith(words[0]):
@@ -231,7 +232,7 @@ def _pattern(
             raise UsageError("hotband: its I/Os are random")
         table["pattern"] = "hotband"
     elif "stride" in given:
-        strides = [int(number("stride", one)[0]) for one in given["stride"]]
+        strides = [int(number("stride", text)[0]) for text in given["stride"]]
         if len(strides) != 2 or strides[0] != strides[1] or seeks != 1 or len(sizes) != 1:
             raise UsageError(
                 "stride: strides have one length (stride=(N,N)), with one block size and"
@@ -247,24 +248,26 @@ def _pattern(
 
 
 def _is_synchronous(given: Given, devices: Sequence[Definition]) -> bool:
-    listed = [given.get("openflags", one.given.get("openflags", [])) for one in devices]
+    listed = [given.get("openflags", device.given.get("openflags", [])) for device in devices]
     for flag in {flag.lower() for flags in listed for flag in flags}:
         if flag not in (
             *("o_direct", "directio", "fsync", "clear_cache", "clearcache", "o_rsync"),
             *("o_sync", "o_dsync"),
         ):
             raise UsageError(f"openflags: '{flag}' has no meaning for a block device in spek")
-    found = [bool({"o_sync", "o_dsync"} & {flag.lower() for flag in flags}) for flags in listed]
-    if any(found) and not all(found):
+    synchronous = [
+        bool({"o_sync", "o_dsync"} & {flag.lower() for flag in flags}) for flags in listed
+    ]
+    if any(synchronous) and not all(synchronous):
         raise UsageError("openflags: o_sync differs from device to device, and streams are striped")
-    return any(found)
+    return any(synchronous)
 
 
 def _data(
     given: Given, data: Given, devices: Sequence[Definition], notes: list[str]
 ) -> dict[str, Any]:
     """Compression and duplicates of what is written."""
-    found: dict[str, Any] = {}
+    keys: dict[str, Any] = {}
     saved = Fraction(0)
     source = given if "compratio" in given or "compression" in given else data
     for key in ("compratio", "compression"):
@@ -276,17 +279,17 @@ def _data(
             saved = 1 - 1 / Fraction(ratio)
     duplicate = _duplicate(data, devices)
     if saved:
-        found["compressible"] = text_of(saved)
+        keys["compressible"] = text_of(saved)
         notes.append(COMPRESSED)
     if duplicate:
-        found["duplicate"] = text_of(duplicate)
+        keys["duplicate"] = text_of(duplicate)
         notes.append(DUPLICATES)
-    return found
+    return keys
 
 
 def _duplicate(data: Given, devices: Sequence[Definition]) -> Fraction:
-    listed = [one.given.get("dedupratio", data.get("dedupratio", ["1"])) for one in devices]
-    if any(one != listed[0] for one in listed):
+    listed = [device.given.get("dedupratio", data.get("dedupratio", ["1"])) for device in devices]
+    if any(ratio != listed[0] for ratio in listed):
         raise UsageError("dedupratio: it differs from device to device, and streams are striped")
     ratio = number("dedupratio", only({"dedupratio": listed[0]}, "dedupratio"))[0]
     if ratio < 1:
@@ -322,29 +325,29 @@ def _hits(
     if not area or (span.length is not None and area >= span.length):
         raise UsageError("hitarea: it is a part of the range, and misses are in the rest")
     rest = None if span.length is None else span.length - area
-    found = []
+    parts = []
     if hits:
         own = {**table, "read": text_of(reads * read_hits / hits)}
         if own.get("pattern") == "hotband":
             del own["pattern"]
-        found.append(Part("-hit", hits, {**own, **_Span(span.start, area).keys()}))
+        parts.append(Part("-hit", hits, {**own, **_Span(span.start, area).keys()}))
     if hits != 1:
         own = {**table, "read": text_of(reads * (1 - read_hits) / (1 - hits))}
-        found.append(Part("-miss", 1 - hits, {**own, **_Span(span.start + area, rest).keys()}))
-    for one in found:
-        if one.table["read"] == "100%":
+        parts.append(Part("-miss", 1 - hits, {**own, **_Span(span.start + area, rest).keys()}))
+    for part in parts:
+        if part.table["read"] == "100%":
             for key in ("fua", "compressible", "duplicate"):
-                one.table.pop(key, None)
-    return found
+                part.table.pop(key, None)
+    return parts
 
 
 def shares(parts: Sequence[Fraction]) -> list[str | int]:
     """Shares of an arrival process: percentages where these are exact, else weights."""
     total = sum(parts, Fraction(0))
-    parts = [one / total for one in parts]
-    if all(one == parts[0] for one in parts):
+    parts = [part / total for part in parts]
+    if all(part == parts[0] for part in parts):
         return [1] * len(parts)
-    if all((one * 10**6).denominator == 1 for one in parts):
-        return [text_of(one) for one in parts]
-    common = math.lcm(*(one.denominator for one in parts))
-    return [int(one * common) for one in parts]
+    if all((part * 10**6).denominator == 1 for part in parts):
+        return [text_of(part) for part in parts]
+    common = math.lcm(*(part.denominator for part in parts))
+    return [int(part * common) for part in parts]
