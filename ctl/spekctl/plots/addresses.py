@@ -88,11 +88,11 @@ def read(path: Path, by_device: bool = False, window: Window | None = None) -> S
     if not len(time_s):
         raise UsageError(f"{path} has no such I/Os in its measure phase")
     if by_device:
-        panels = [Panel(one.path, one.bytes) for one in header.targets]
+        panels = [Panel(target.path, target.bytes) for target in header.targets]
         target, address = log.device_address(columns["asu"], columns["address"])
         columns |= {"panel": target.astype(np.uint64), "address": address}
     else:
-        panels = [Panel(one.name, one.bytes) for one in header.asus]
+        panels = [Panel(asu.name, asu.bytes) for asu in header.asus]
         columns |= {"panel": columns["asu"]}
     end_s = window.end_s if window.end_s is not None else float(time_s.max())
     return Scatter(
@@ -122,16 +122,16 @@ def _split(columns: dict[str, NDArray[np.uint64]], time_s: NDArray[np.float64]) 
     panel, stream, op = (columns[name].astype(np.int64) for name in ("panel", "stream", "op"))
     keys = (panel << 32) + (stream << 1) + op
     order = np.argsort(keys, kind="stable")
-    found, starts = np.unique(keys[order], return_index=True)
+    distinct, starts = np.unique(keys[order], return_index=True)
     return [
         Cloud(
             int(key >> 32),
             int(key & 0xFFFFFFFF) >> 1,
             bool(key & 1),
-            time_s[one],
-            columns["address"][one],
+            time_s[members],
+            columns["address"][members],
         )
-        for key, one in zip(found, np.split(order, starts[1:]), strict=True)
+        for key, members in zip(distinct, np.split(order, starts[1:]), strict=True)
     ]
 
 
@@ -151,7 +151,7 @@ def draw(scatter: Scatter, title: str = "") -> Figure:
         crowd[cloud.panel] += len(cloud.time_s)
         of_stream[cloud.panel, cloud.stream] += len(cloud.time_s)
     # Sparse clouds last, so that dense ones don't hide them.
-    for cloud in sorted(scatter.clouds, key=lambda one: -len(one.time_s)):
+    for cloud in sorted(scatter.clouds, key=lambda cloud: -len(cloud.time_s)):
         axis = axes[shown.index(cloud.panel)]
         size, alpha = _mark(of_stream[cloud.panel, cloud.stream], crowd[cloud.panel])
         axis.plot(
@@ -218,10 +218,10 @@ def _legend(figure: Figure, scatter: Scatter, palette: Sequence[object]) -> None
     }
     whole = sum(count.values())
     handles = [
-        Line2D([], [], linestyle="none", marker="s", color=palette[one], markersize=6)  # type: ignore[arg-type]
-        for one in used
+        Line2D([], [], linestyle="none", marker="s", color=palette[stream], markersize=6)  # type: ignore[arg-type]
+        for stream in used
     ]
-    labels = [f"{scatter.streams[one]} ({count[one] / whole:.1%})" for one in used]
+    labels = [f"{scatter.streams[stream]} ({count[stream] / whole:.1%})" for stream in used]
     for write in sorted({cloud.write for cloud in scatter.clouds}):
         handles.append(
             Line2D([], [], linestyle="none", marker=_marker(write), color=style.GREY, markersize=5)

@@ -57,8 +57,8 @@ def of_result(path: Path, metric: str) -> Distributions:
 def of_log(path: Path, metric: str) -> Distributions:
     """The measure phase of a log."""
     log = open_measured(path)
-    found = runs.merged_times(log_times.of_log(log, metric))
-    return Distributions(source.log_origin(path, log), metric, found)
+    times = runs.merged_times(log_times.of_log(log, metric))
+    return Distributions(source.log_origin(path, log), metric, times)
 
 
 def steps(times: Histogram) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
@@ -75,7 +75,7 @@ def steps(times: Histogram) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
 
 
 def draw(
-    found: Sequence[Distributions],
+    distributions: Sequence[Distributions],
     title: str = "",
     labels: Sequence[str] = (),
     directions: Iterable[str] | None = None,
@@ -84,18 +84,19 @@ def draw(
 
     One file is drawn by direction; several by file, only in total unless @directions says more.
     """
-    chosen = tuple(directions or (DIRECTIONS if len(found) == 1 else ("all",)))
+    chosen = tuple(directions or (DIRECTIONS if len(distributions) == 1 else ("all",)))
     figure, (axes,) = style.new_figure(
         [5.0],
-        title or _title(found),
-        [one.origin for one in found],
+        title or _title(distributions),
+        [distribution.origin for distribution in distributions],
     )
-    names = list(labels) or [one.origin.file for one in found]
+    names = list(labels) or [distribution.origin.file for distribution in distributions]
     curves = [
-        (file, name, one.times[name])
-        for file, one in enumerate(found)
+        (file, name, distribution.times[name])
+        for file, distribution in enumerate(distributions)
         for name in chosen
-        if name in one.times and (name != "all" or len(one.times) > 2 or len(chosen) == 1)
+        if name in distribution.times
+        and (name != "all" or len(distribution.times) > 2 or len(chosen) == 1)
     ]
     if not curves:
         raise UsageError(f"there are no {' or '.join(chosen)} I/Os in {', '.join(names)}")
@@ -111,20 +112,20 @@ def draw(
             np.concatenate([[0.0], share]),
             drawstyle="steps-post",
             label=_label(names, file, name, times, chosen),
-            **_look(len(found), file, name, len(chosen) > 1),
+            **_look(len(distributions), file, name, len(chosen) > 1),
         )
     _percentile_axis(axes, max(histogram.count_of(times) for _, _, times in curves))
     axes.set_xscale("log")
     style.log_ticks(axes, "x")
-    axes.set_xlabel(f"{_AXIS[found[0].metric]} ({unit})")
+    axes.set_xlabel(f"{_AXIS[distributions[0].metric]} ({unit})")
     axes.set_ylabel("I/Os that took at most this long (%)")
     figure.legend(loc="outside right center")
     return figure
 
 
-def _title(found: Sequence[Distributions]) -> str:
-    what = f"{_AXIS[found[0].metric].split(',')[0].capitalize()} distribution"
-    return f"{what}: {found[0].origin.what}" if len(found) == 1 else what
+def _title(distributions: Sequence[Distributions]) -> str:
+    what = f"{_AXIS[distributions[0].metric].split(',')[0].capitalize()} distribution"
+    return f"{what}: {distributions[0].origin.what}" if len(distributions) == 1 else what
 
 
 def _label(

@@ -59,7 +59,7 @@ def of_result(path: Path) -> PowerLine:
         raise UsageError(f"{path} has no intervals: its run reported only at its end")
     zero = result.phases[0].start_ns
     names = [rail.name for rail in result.power.measure.rails]
-    measure = next((one for one in result.phases if one.phase == "measure"), None)
+    measure = next((phase for phase in result.phases if phase.phase == "measure"), None)
     return PowerLine(
         source.result_origin(path, result),
         np.array([(row.start_ns - zero) / 1e9 for row in rows] + [(rows[-1].end_ns - zero) / 1e9]),
@@ -96,44 +96,46 @@ def _course(rails: Sequence[RailPower | None]) -> Course:
     return Course(column("mean_w"), column("min_w"), column("max_w"))
 
 
-def draw(found: PowerLine, title: str = "") -> Figure:
+def draw(line: PowerLine, title: str = "") -> Figure:
     """Watts of each rail over time, and below the throughput that they were used for."""
     figure, axes = style.new_figure(
-        [3.2, 1.6], title or f"Power: {found.origin.what}", [found.origin]
+        [3.2, 1.6], title or f"Power: {line.origin.what}", [line.origin]
     )
-    _draw_rails(axes[0], found)
-    axes[1].stairs(found.iops, found.edges_s, color=style.COLOURS[0], baseline=None)
+    _draw_rails(axes[0], line)
+    axes[1].stairs(line.iops, line.edges_s, color=style.COLOURS[0], baseline=None)
     axes[1].set_ylabel("I/Os per s")
     axes[1].set_ylim(bottom=0)
     axes[1].set_xlabel("time since the start of the run (s)")
     style.plain_numbers(axes[1].yaxis)
     for axis in axes:
-        if found.measure_s is not None:
-            for edge_s in found.measure_s:
+        if line.measure_s is not None:
+            for edge_s in line.measure_s:
                 axis.axvline(edge_s, color=style.GREY, linestyle=":", linewidth=1)
-        axis.set_xlim(found.edges_s[0], found.edges_s[-1])
+        axis.set_xlim(line.edges_s[0], line.edges_s[-1])
     return figure
 
 
-def _draw_rails(axes: Axes, found: PowerLine) -> None:
-    courses = dict(found.rails)
+def _draw_rails(axes: Axes, line: PowerLine) -> None:
+    courses = dict(line.rails)
     if len(courses) > 1:
-        courses["total"] = found.total
+        courses["total"] = line.total
     for colour, (name, course) in zip(style.colours(len(courses)), courses.items(), strict=True):
-        axes.stairs(course.mean_w, found.edges_s, color=colour, baseline=None, label=name)
-        if name in found.rails:
+        axes.stairs(course.mean_w, line.edges_s, color=colour, baseline=None, label=name)
+        if name in line.rails:
             axes.fill_between(
-                np.repeat(found.edges_s, 2)[1:-1],
+                np.repeat(line.edges_s, 2)[1:-1],
                 np.repeat(course.min_w, 2),
                 np.repeat(course.max_w, 2),
                 color=colour,
                 alpha=0.15,
                 linewidth=0,
             )
-    if found.baseline_w:
-        axes.axhline(found.baseline_w, color=style.GREY, linestyle="--", label="baseline")
+    if line.baseline_w:
+        axes.axhline(line.baseline_w, color=style.GREY, linestyle="--", label="baseline")
     axes.set_ylabel("power (W); shaded: minimum to maximum")
-    low = min((np.nanmin(one.min_w) for one in courses.values() if not _empty(one)), default=0.0)
+    low = min(
+        (np.nanmin(course.min_w) for course in courses.values() if not _empty(course)), default=0.0
+    )
     axes.set_ylim(bottom=min(0.0, float(low)))
     style.plain_numbers(axes.yaxis)
     axes.legend(loc="center left", bbox_to_anchor=(1.0, 0.5))

@@ -28,7 +28,9 @@ def log_origin(path: Path, log: LogFile) -> Origin:
         details += f", run ended early ({header.reason})"
     if header.lost:
         details += f", {header.lost:,} of {header.lost + header.records:,} I/Os not logged"
-    devices = tuple(f"{one.path} ({units.format_bytes(one.bytes)})" for one in header.targets)
+    devices = tuple(
+        f"{target.path} ({units.format_bytes(target.bytes)})" for target in header.targets
+    )
     return Origin(path.name, header.workload, devices, details)
 
 
@@ -64,8 +66,8 @@ def document_origin(path: Path) -> Origin:
     kinds = [Kind.CURVE, Kind.SPC1, Kind.SPC2, Kind.PTS]
     kind = document.identify(path, kinds, "a curve is drawn from")
     if kind is Kind.CURVE:
-        found = curve.load_curve(path)
-        return _curve_origin(path, found, found.targets, found.environment)
+        load_curve = curve.load_curve(path)
+        return _curve_origin(path, load_curve, load_curve.targets, load_curve.environment)
     if kind is Kind.SPC1:
         report = spc1.load_report(path)
         return _curve_origin(path, report.curve, report.targets, report.environment)
@@ -84,14 +86,14 @@ def report_origin(path: Path, report: Report) -> Origin:
 
 def _curve_origin(
     path: Path,
-    found: LoadCurve,
+    load_curve: LoadCurve,
     targets: Sequence[TargetFacts],
     environment: Environment | None,
 ) -> Origin:
     """The foot of pictures from a load curve; in a report it says only once where it is from."""
-    details = f"seed {found.seed}, {units.format_duration(found.time_ns)} per point"
-    if not found.complete:
+    details = f"seed {load_curve.seed}, {units.format_duration(load_curve.time_ns)} per point"
+    if not load_curve.complete:
         details += ", not complete"
     if environment is not None:
         details += f", {machine(environment)}"
-    return Origin(path.name, found.workload, tuple(map(device, targets)), details)
+    return Origin(path.name, load_curve.workload, tuple(map(device, targets)), details)

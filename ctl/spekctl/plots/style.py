@@ -242,11 +242,13 @@ def _noting_missing_glyphs() -> Iterator[None]:
         warnings.simplefilter("always")
         yield
     missing = False
-    for one in caught:
-        if _GLYPH.match(str(one.message)):
+    for warning in caught:
+        if _GLYPH.match(str(warning.message)):
             missing = True
         else:
-            warnings.warn_explicit(one.message, one.category, one.filename, one.lineno)
+            warnings.warn_explicit(
+                warning.message, warning.category, warning.filename, warning.lineno
+            )
     if missing:
         click.echo("spekctl: the font of plots lacks some characters; boxes replace them", err=True)
 
@@ -255,11 +257,11 @@ def _make_readable(figure: Figure) -> None:
     """Names of files may have bytes that are not text, which cannot be drawn."""
     from matplotlib.text import Text
 
-    for one in figure.findobj(Text):
-        assert isinstance(one, Text)
-        text = recorded.text(one.get_text())
-        if text != one.get_text():
-            one.set_text(text)
+    for label in figure.findobj(Text):
+        assert isinstance(label, Text)
+        text = recorded.text(label.get_text())
+        if text != label.get_text():
+            label.set_text(text)
 
 
 def settle(figure: Figure) -> None:

@@ -61,9 +61,9 @@ def of_result(path: Path) -> Timeline:
         np.array([float(row.backlog) for row in rows]),
         {"read": _of_cells(rows, "read"), "write": _of_cells(rows, "write")},
         [
-            PhaseSpan(one.phase, (one.start_ns - zero) / 1e9, (one.end_ns - zero) / 1e9)
-            for one in result.phases
-            if one.end_ns > one.start_ns
+            PhaseSpan(phase.phase, (phase.start_ns - zero) / 1e9, (phase.end_ns - zero) / 1e9)
+            for phase in result.phases
+            if phase.end_ns > phase.start_ns
         ],
         result.outcome.offered_iops,
         whole_ns(rows, result.config.interval_ns) / 1e9,
@@ -95,39 +95,39 @@ def of_log(path: Path, interval_ns: int = 0) -> Timeline:
 
 def draw(timeline: Timeline, title: str = "", log_scale: bool | None = None) -> Figure:
     """Four panels over one time axis: I/Os and MiB per second, response time, queue."""
-    found = timeline.course
+    course = timeline.course
     figure, axes = style.new_figure(
         [2.0, 1.6, 2.2, 1.6],
         title or f"Over time: {timeline.origin.what}",
         [timeline.origin],
     )
-    unit, unit_s = style.clock_unit(float(found.end_s.max()))
-    used = {name: one for name, one in found.directions.items() if one.ios.any()}
+    unit, unit_s = style.clock_unit(float(course.end_s.max()))
+    used = {name: direction for name, direction in course.directions.items() if direction.ios.any()}
     if not used:
         raise UsageError(f"{timeline.origin.file} holds no I/Os that completed")
-    span = _Span(found, unit_s)
-    _draw_rates(axes[0], span, {name: one.ios for name, one in used.items()})
-    if found.offered_iops:
+    span = _Span(course, unit_s)
+    _draw_rates(axes[0], span, {name: direction.ios for name, direction in used.items()})
+    if course.offered_iops:
         axes[0].axhline(
-            found.offered_iops, color=style.GREY, linestyle=":", label="offered (whole run)"
+            course.offered_iops, color=style.GREY, linestyle=":", label="offered (whole run)"
         )
     axes[0].set_ylabel("throughput (I/Os per s)")
-    _draw_rates(axes[1], span, {name: one.bytes / MIB for name, one in used.items()})
+    _draw_rates(axes[1], span, {name: direction.bytes / MIB for name, direction in used.items()})
     axes[1].set_ylabel("throughput (MiB/s)")
     _draw_response(axes[2], span, used, log_scale)
-    span.plot(axes[3], found.outstanding, label="outstanding", color=style.ALL)
-    span.plot(axes[3], found.backlog, label="backlog", color=style.COLOURS[3], linestyle="--")
+    span.plot(axes[3], course.outstanding, label="outstanding", color=style.ALL)
+    span.plot(axes[3], course.backlog, label="backlog", color=style.COLOURS[3], linestyle="--")
     axes[3].set_ylabel("queue (I/Os)")
     for axis in (axes[0], axes[1], axes[3]):
         axis.set_ylim(bottom=0)
         style.plain_numbers(axis.yaxis)
     for axis in axes:
-        _shade(axis, found.phases, unit_s)
+        _shade(axis, course.phases, unit_s)
         axis.legend(loc="center left", bbox_to_anchor=(1.0, 0.5))
-    _name_phases(axes[0], found.phases, unit_s)
+    _name_phases(axes[0], course.phases, unit_s)
     axes[-1].set_xlabel(f"time since the start of the run ({unit})")
-    last = found.phases[-1].end_s
-    axes[-1].set_xlim(0, max(last, float(found.end_s.max())) / unit_s)
+    last = course.phases[-1].end_s
+    axes[-1].set_xlim(0, max(last, float(course.end_s.max())) / unit_s)
     style.plain_numbers(axes[-1].xaxis)
     return figure
 
@@ -135,15 +135,15 @@ def draw(timeline: Timeline, title: str = "", log_scale: bool | None = None) -> 
 class _Span:
     """The intervals as the x of lines: each value is a level from start to end."""
 
-    def __init__(self, found: Course, unit_s: float) -> None:
-        self.seconds = found.end_s - found.start_s
-        whole = found.whole_s or float(self.seconds.max())
+    def __init__(self, course: Course, unit_s: float) -> None:
+        self.seconds = course.end_s - course.start_s
+        whole = course.whole_s or float(self.seconds.max())
         # In a sliver (the end of a phase) all values are noise; they are left out.
         self.too_short = self.seconds < SLIVER * whole
-        self.rated_s = rated_seconds(found)
-        gap = np.append(found.start_s[1:] - found.end_s[:-1] > self.seconds.max() / 2, True)
+        self.rated_s = rated_seconds(course)
+        gap = np.append(course.start_s[1:] - course.end_s[:-1] > self.seconds.max() / 2, True)
         self.gap = gap
-        x = np.column_stack([found.start_s, found.end_s, found.end_s])
+        x = np.column_stack([course.start_s, course.end_s, course.end_s])
         self.x = x.ravel() / unit_s
 
     def plot(self, axes: Axes, values: Floats, **how: str) -> None:
@@ -159,8 +159,8 @@ class _Span:
 
 
 def _draw_rates(axes: Axes, span: _Span, counts: dict[str, Floats]) -> None:
-    for name, one in counts.items():
-        span.plot(axes, span.rate(one), label=name, **_look(name))
+    for name, values in counts.items():
+        span.plot(axes, span.rate(values), label=name, **_look(name))
     if len(counts) > 1:
         span.plot(axes, span.rate(sum(counts.values(), np.zeros(1))), label="all", **_look("all"))
 
@@ -173,13 +173,15 @@ def _look(name: str) -> dict[str, str]:
 def _draw_response(
     axes: Axes, span: _Span, used: dict[str, Direction], log_scale: bool | None
 ) -> None:
-    shown = np.concatenate([[*one.mean_ns, *one.p99_ns] for one in used.values()])
+    shown = np.concatenate([[*direction.mean_ns, *direction.p99_ns] for direction in used.values()])
     shown = shown[shown > 0]
     unit, unit_ns = style.ns_unit(float(np.median(shown)) if len(shown) else 1e6)
-    for name, one in used.items():
+    for name, direction in used.items():
         colour = _look(name)["color"]
-        span.plot(axes, one.mean_ns / unit_ns, label=f"{name} mean", color=colour)
-        span.plot(axes, one.p99_ns / unit_ns, label=f"{name} p99", color=colour, linestyle="--")
+        span.plot(axes, direction.mean_ns / unit_ns, label=f"{name} mean", color=colour)
+        span.plot(
+            axes, direction.p99_ns / unit_ns, label=f"{name} p99", color=colour, linestyle="--"
+        )
     if log_scale is None:
         log_scale = len(shown) > 0 and float(shown.max() / shown.min()) > 20
     if log_scale:
@@ -192,23 +194,23 @@ def _draw_response(
 
 
 def _shade(axes: Axes, phases: Sequence[PhaseSpan], unit_s: float) -> None:
-    for one in phases:
+    for phase in phases:
         axes.axvspan(
-            one.start_s / unit_s, one.end_s / unit_s, color=_SHADES[one.name], zorder=-1, lw=0
+            phase.start_s / unit_s, phase.end_s / unit_s, color=_SHADES[phase.name], zorder=-1, lw=0
         )
-        if one.start_s:
-            axes.axvline(one.start_s / unit_s, color=style.GREY, linewidth=0.8, linestyle="--")
+        if phase.start_s:
+            axes.axvline(phase.start_s / unit_s, color=style.GREY, linewidth=0.8, linestyle="--")
 
 
 def _name_phases(axes: Axes, phases: Sequence[PhaseSpan], unit_s: float) -> None:
     """Above the panel, where each begins; a short ramp is named to the left of its end."""
-    whole = max(one.end_s for one in phases)
-    for one in phases:
-        is_short = one.end_s - one.start_s < whole * 0.08
-        at_end = is_short and one.name != phases[-1].name
+    whole = max(phase.end_s for phase in phases)
+    for phase in phases:
+        is_short = phase.end_s - phase.start_s < whole * 0.08
+        at_end = is_short and phase.name != phases[-1].name
         axes.annotate(
-            one.name,
-            ((one.end_s if at_end else one.start_s) / unit_s, 1.0),
+            phase.name,
+            ((phase.end_s if at_end else phase.start_s) / unit_s, 1.0),
             xycoords=("data", "axes fraction"),
             xytext=(-3 if at_end else 3, 3),
             textcoords="offset points",

@@ -42,8 +42,8 @@ class Rate:
             self.counts = np.hstack([pairs, np.zeros_like(pairs)])
             self.slice_ns *= 2
         place = (at_ns // np.uint64(self.slice_ns)).astype(np.int64)
-        for one in range(3):
-            self.counts[one] += np.bincount(place[kind == one], minlength=_SLICES)
+        for code in range(3):
+            self.counts[code] += np.bincount(place[kind == code], minlength=_SLICES)
 
 
 @dataclass(slots=True)
@@ -75,10 +75,10 @@ class Seen:
         self.devices = max(self.devices, int(batch.device.max()) + 1)
         self.rate.add(at, kind)
         placed = (batch.op != Op.FLUSH) & (batch.bytes > 0)
-        for one in range(3):
-            values, counts = np.unique(batch.bytes[placed & (kind == one)], return_counts=True)
+        for code in range(3):
+            values, counts = np.unique(batch.bytes[placed & (kind == code)], return_counts=True)
             for size, count in zip(values.tolist(), counts.tolist(), strict=True):
-                self.sizes.setdefault(size, [0, 0, 0])[one] += count
+                self.sizes.setdefault(size, [0, 0, 0])[code] += count
         self._keep(at[placed], batch.offset_bytes[placed], kind[placed])
 
     def _keep(self, at: Array, offset: Array, kind: Array) -> None:
@@ -87,9 +87,9 @@ class Seen:
         self.points.append(
             (at[start :: self.every], offset[start :: self.every], kind[start :: self.every])
         )
-        while sum(len(one[0]) for one in self.points) > MOST_POINTS:
+        while sum(len(part[0]) for part in self.points) > MOST_POINTS:
             self.every *= 2
-            at, offset, kind = (np.concatenate(one) for one in zip(*self.points, strict=True))
+            at, offset, kind = (np.concatenate(arrays) for arrays in zip(*self.points, strict=True))
             self.points = [(at[::2], offset[::2], kind[::2])]
 
 
@@ -126,7 +126,7 @@ def draw(seen: Seen, title: str = "") -> Figure:
 
 
 def _kinds(seen: Seen) -> list[int]:
-    return [one for one in range(3) if seen.rate.counts[one].any()]
+    return [kind for kind in range(3) if seen.rate.counts[kind].any()]
 
 
 def _draw_rate(axis: Axes, seen: Seen) -> None:
@@ -149,11 +149,11 @@ def _draw_rate(axis: Axes, seen: Seen) -> None:
 
 def _draw_points(axis: Axes, seen: Seen) -> None:
     unit, unit_s = style.clock_unit(seen.span_ns / 1e9)
-    at, offset, kind = (np.concatenate(one) for one in zip(*seen.points, strict=True))
+    at, offset, kind = (np.concatenate(arrays) for arrays in zip(*seen.points, strict=True))
     name, size_bytes = style.byte_unit(float(offset.max()) if len(offset) else 1.0)
     size = min(4.0, max(0.8, 4.0 * (1000 / max(len(at), 1)) ** 0.35))
-    for one in _kinds(seen):
-        mine = kind == one
+    for code in _kinds(seen):
+        mine = kind == code
         axis.plot(
             at[mine] / 1e9 / unit_s,
             offset[mine] / size_bytes,
@@ -161,7 +161,7 @@ def _draw_points(axis: Axes, seen: Seen) -> None:
             marker="o",
             markersize=size,
             markeredgewidth=0,
-            color=_COLOURS[one],
+            color=_COLOURS[code],
             alpha=0.5,
             rasterized=True,
         )
@@ -176,7 +176,7 @@ def _draw_points(axis: Axes, seen: Seen) -> None:
 
 def _draw_sizes(axis: Axes, seen: Seen) -> None:
     """Share of the requests by size, in bins of powers of two."""
-    total = max(1, sum(sum(one) for one in seen.sizes.values()))
+    total = max(1, sum(sum(counts) for counts in seen.sizes.values()))
     if seen.sizes:
         low = max(9, min(seen.sizes).bit_length() - 1)
         high = max(low, (max(seen.sizes) - 1).bit_length())
@@ -192,7 +192,9 @@ def _draw_sizes(axis: Axes, seen: Seen) -> None:
         axis.bar(places, shares[kind], 0.8, bottom=below, color=_COLOURS[kind])
         below += shares[kind]
     step = 1 + len(places) // 16
-    axis.set_xticks(places[::step], [units.format_bytes(1 << low + one) for one in places[::step]])
+    axis.set_xticks(
+        places[::step], [units.format_bytes(1 << low + place) for place in places[::step]]
+    )
     axis.set_xlabel("size (up to)")
     axis.set_ylabel("requests (%)")
     style.plain_numbers(axis.yaxis)
@@ -207,7 +209,7 @@ def _draw_gaps(axis: Axes, seen: Seen) -> None:
         axis.set_ylabel("requests (%)")
         return
     sums = np.cumsum(seen.gaps.counts)[used] / seen.gaps.total * 100
-    values = np.array([max(seen.gaps.value(int(one)), 1.0) for one in used])
+    values = np.array([max(seen.gaps.value(int(bucket)), 1.0) for bucket in used])
     mean = seen.gaps.sum / seen.gaps.total
     axis.plot(values / 1e3, sums, color=style.ALL)
     grid = np.geomspace(max(values[0], 1.0), max(values[-1], mean * 8, 2.0), 200)
@@ -224,5 +226,5 @@ def _draw_gaps(axis: Axes, seen: Seen) -> None:
 def _legend(figure: Figure, seen: Seen) -> None:
     from matplotlib.patches import Patch
 
-    handles = [Patch(color=_COLOURS[one], label=_NAMES[one]) for one in _kinds(seen)]
+    handles = [Patch(color=_COLOURS[kind], label=_NAMES[kind]) for kind in _kinds(seen)]
     figure.legend(handles=handles, loc="outside right upper")

@@ -69,47 +69,49 @@ def fit(
     rate: float, gap_cv: float | None, dispersion: Sequence[TraceDispersion], span_ns: int
 ) -> list[Process]:
     """Processes whose sum has this rate per second, and about this dispersion."""
-    windows = [one for one in dispersion if one.index > 0]
+    windows = [window for window in dispersion if window.index > 0]
     if gap_cv is not None and gap_cv < _CONSTANT_CV:
         return [Constant(rate)]
     if not windows:
         return [Poisson(rate)]
-    window_s = np.array([one.window_ns for one in windows]) / 1e9
-    wanted = np.log(np.array([one.index for one in windows]))
+    window_s = np.array([window.window_ns for window in windows]) / 1e9
+    wanted = np.log(np.array([window.index for window in windows]))
     weights = np.minimum(1.0, np.sqrt(_FULL_WEIGHT_NS / (window_s * 1e9)))
     single = _candidates(rate, span_ns)
-    slack = _DEVIATIONS * np.sqrt([2 / (one.windows - 1) for one in windows])
+    slack = _DEVIATIONS * np.sqrt([2 / (window.windows - 1) for window in windows])
     goal = _Goal(window_s, wanted, slack, weights)
     poisson = goal.errors(np.ones((1, len(windows))))
     best: tuple[float, list[Bursts]] = (float(poisson[0]), [])
-    variances = np.array([_variance(one, window_s) for one in single]).reshape(-1, len(window_s))
-    rates = np.array([one.rate for one in single])
+    variances = np.array([_variance(burst, window_s) for burst in single]).reshape(
+        -1, len(window_s)
+    )
+    rates = np.array([burst.rate for burst in single])
     for count in range(1, _MOST_BURSTS + 1):
-        found = _best_of(count, single, rates, variances, rate, goal)
-        if found is not None and found[0] + _PRICE < best[0]:
-            best = found
+        better = _best_of(count, single, rates, variances, rate, goal)
+        if better is not None and better[0] + _PRICE < best[0]:
+            best = better
     bursts = best[1]
-    left = rate - sum(one.rate for one in bursts)
+    left = rate - sum(burst.rate for burst in bursts)
     processes: list[Process] = [Poisson(left)] if left > (_SLACK - 1) * rate else []
     return [*processes, *bursts]
 
 
 def _candidates(rate: float, span_ns: int) -> list[Bursts]:
-    found: dict[tuple[int, int], Bursts] = {}
+    by_shape: dict[tuple[int, int], Bursts] = {}
     for interval_ns in _INTERVALS_NS:
         if interval_ns > span_ns // 10:
             break
         for share in _SHARES:
             length = round(share * rate * interval_ns / 1e9)
             if 2 <= length < 2**32 and length * 1e9 / interval_ns <= rate * _SLACK:
-                found[length, interval_ns] = Bursts(length, interval_ns)
-    return list(found.values())
+                by_shape[length, interval_ns] = Bursts(length, interval_ns)
+    return list(by_shape.values())
 
 
 def _variance(bursts: Bursts, window_s: Array) -> Array:
     fraction = np.modf(window_s * 1e9 / bursts.interval_ns)[0]
-    found: Array = bursts.length**2 * fraction * (1 - fraction)
-    return found
+    variance: Array = bursts.length**2 * fraction * (1 - fraction)
+    return variance
 
 
 @dataclass(frozen=True, slots=True)
@@ -127,8 +129,8 @@ class _Goal:
         what is chance, with @slack."""
         off = np.abs(np.log(np.maximum(index, _FLOOR)) - self.wanted)
         squares = np.maximum(off - self.slack * slack, 0) ** 2
-        found: Array = np.sqrt(squares @ self.weights / self.weights.sum())
-        return found
+        errors: Array = np.sqrt(squares @ self.weights / self.weights.sum())
+        return errors
 
 
 def _best_of(
@@ -155,4 +157,4 @@ def _best_of(
     errors = goal.errors(index)
     # Of those that are off by chance only, the closest.
     place = int(np.lexsort((goal.errors(index, slack=False), errors))[0])
-    return float(errors[place]), [single[one] for one in grid[:, place]]
+    return float(errors[place]), [single[index] for index in grid[:, place]]

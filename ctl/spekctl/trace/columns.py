@@ -89,7 +89,7 @@ class Batch:
         return self.offset_bytes + self.bytes
 
 
-NAMES = tuple(one.name for one in fields(Batch))
+NAMES = tuple(column.name for column in fields(Batch))
 TYPES = ("u8", "u4", "u8", "u8", "u1", "u1")
 
 
@@ -116,7 +116,7 @@ def concatenated(batches: Sequence[Batch]) -> Batch:
     """Several batches as one; at least one."""
     if len(batches) == 1:
         return batches[0]
-    return Batch(*(np.concatenate([getattr(one, name) for one in batches]) for name in NAMES))
+    return Batch(*(np.concatenate([getattr(batch, name) for batch in batches]) for name in NAMES))
 
 
 def pieces(batch: Batch, rows: int = BATCH) -> Iterable[Batch]:
@@ -147,11 +147,11 @@ class Devices:
 
     def number(self, name: str) -> int:
         """The device of this name, new or known."""
-        found = self._numbers.get(name)
-        if found is None:
-            found = self._numbers[name] = len(self.names)
+        number = self._numbers.get(name)
+        if number is None:
+            number = self._numbers[name] = len(self.names)
             self.names.append(name)
-        return found
+        return number
 
     def of_numbers(self, numbers: Array) -> Array:
         """Devices whose names are whole numbers."""
@@ -217,8 +217,8 @@ def of_filetime(ticks: Array) -> Array:
     end, in 2185."""
     if len(ticks) and int(ticks.max()) >= 2 * _MIDDLE_100NS:
         raise Misfit("a time beyond 584 years")
-    found: Array = (ticks.astype(np.int64) - _MIDDLE_100NS) * 100
-    return found
+    time_ns: Array = (ticks.astype(np.int64) - _MIDDLE_100NS) * 100
+    return time_ns
 
 
 def check_extents(batch: Batch) -> Batch:

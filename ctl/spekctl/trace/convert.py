@@ -51,13 +51,13 @@ class Written:
 
     def sentences(self) -> list[str]:
         """Losses and changes, as sentences."""
-        found = []
+        sentences = []
         if self.dropped:
             parts = ", ".join(f"{count:,} {op}" for op, count in sorted(self.dropped.items()))
-            found.append(f"left out, not supported by the form: {parts}")
+            sentences.append(f"left out, not supported by the form: {parts}")
         if self.grown:
-            found.append(f"requests rounded to whole sectors: {self.grown:,}")
-        return found
+            sentences.append(f"requests rounded to whole sectors: {self.grown:,}")
+        return sentences
 
 
 class _Text(Protocol):
@@ -137,14 +137,14 @@ def _words(names: list[str], codes: Any) -> Any:
 def _device_names(trace: Trace, delimiter: str) -> list[str]:
     """Device names without quotes, blanks and delimiters of the form; different devices keep
     different names."""
-    found: dict[str, None] = {}
+    names: dict[str, None] = {}
     for name in trace.devices.names:
         plain = allowed = re.sub(rf'["\s{delimiter}]', "_", name) or "_"
         numbers = itertools.count(2)
-        while allowed in found:
+        while allowed in names:
             allowed = f"{plain}_{next(numbers)}"
-        found[allowed] = None
-    return list(found)
+        names[allowed] = None
+    return list(names)
 
 
 class _Csv:
@@ -248,14 +248,14 @@ class _Blkparse:
 
     def _numbers(self) -> list[str]:
         """Each device's numbers, or made-up ones that no device before it has."""
-        found: dict[str, None] = {}
+        numbers: dict[str, None] = {}
         for place, name in enumerate(self._trace.devices.names):
             own = name if re.fullmatch(r"\d{1,4},\d{1,7}", name) else f"259,{place}"
             minors = itertools.count(place)
-            while own in found:
+            while own in numbers:
                 own = f"259,{next(minors)}"
-            found[own] = None
-        return list(found)
+            numbers[own] = None
+        return list(numbers)
 
     def add(self, batch: Batch, out: IO[bytes]) -> None:
         sector = np.uint64(SECTOR_BYTES)
@@ -273,8 +273,8 @@ class _Blkparse:
                 table[op, flags] = marks
         numbers = self._numbers()
         rows = zip(
-            *(one.tolist() for one in (batch.at_ns, batch.device, batch.op, batch.flags)),
-            *(one.tolist() for one in (first, end - first)),
+            *(column.tolist() for column in (batch.at_ns, batch.device, batch.op, batch.flags)),
+            *(column.tolist() for column in (first, end - first)),
             strict=True,
         )
         lines = []

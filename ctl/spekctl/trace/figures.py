@@ -151,8 +151,8 @@ class Footprint:
 
     def bound(self) -> None:
         """Keep to MOST ranges; to be called now and then."""
-        while sum(one.held for one in self._devices.values()) > 2 * self.MOST:
-            if sum(len(one) for one in self._devices.values()) <= self.MOST:
+        while sum(device.held for device in self._devices.values()) > 2 * self.MOST:
+            if sum(len(device) for device in self._devices.values()) <= self.MOST:
                 break
             self.sampled *= 2
             for number, old in self._devices.items():
@@ -162,8 +162,8 @@ class Footprint:
 
     def _in_sample(self, first: Array, end: Array) -> tuple[Array, Array]:
         """The parts of the ranges that lie in pieces of the sample."""
-        some = end > first
-        first, end = first[some], end[some]
+        nonempty = end > first
+        first, end = first[nonempty], end[nonempty]
         unit = np.uint64(self.PIECE)
         begin = first // unit
         counts = ((end - np.uint64(1)) // unit - begin + np.uint64(1)).astype(np.int64)
@@ -178,8 +178,8 @@ class Footprint:
 
     def of(self, device: int) -> int:
         """Bytes of one device."""
-        found = self._devices.get(device)
-        return found.total * self.sampled if found is not None else 0
+        touched = self._devices.get(device)
+        return touched.total * self.sampled if touched is not None else 0
 
     @property
     def bytes(self) -> int:
@@ -189,12 +189,12 @@ class Footprint:
 
 def _mixed(numbers: Array) -> Array:
     """A hash of each number: a step of splitmix64."""
-    found = numbers + np.uint64(0x9E3779B97F4A7C15)
+    hashed = numbers + np.uint64(0x9E3779B97F4A7C15)
     for shift, factor in ((30, 0xBF58476D1CE4E5B9), (27, 0x94D049BB133111EB)):
-        found ^= found >> np.uint64(shift)
-        found *= np.uint64(factor)
-    found ^= found >> np.uint64(31)
-    return found
+        hashed ^= hashed >> np.uint64(shift)
+        hashed *= np.uint64(factor)
+    hashed ^= hashed >> np.uint64(31)
+    return hashed
 
 
 @dataclass(slots=True)
@@ -259,7 +259,9 @@ class Figures:
     span_ns: int = 0
     gaps: Buckets = field(default_factory=Buckets)
     sizes: Sizes = field(default_factory=Sizes)
-    windows: list[Windows] = field(default_factory=lambda: [Windows(one) for one in WINDOWS_NS])
+    windows: list[Windows] = field(
+        default_factory=lambda: [Windows(window_ns) for window_ns in WINDOWS_NS]
+    )
     ops: dict[int, _Op] = field(default_factory=dict)
     devices: dict[int, _Device] = field(default_factory=dict)
     all: Footprint = field(default_factory=Footprint)
@@ -293,15 +295,15 @@ class Figures:
     def _count_ops(self, batch: Batch) -> None:
         for op in np.unique(batch.op).tolist():
             is_op = batch.op == op
-            found = self.ops.setdefault(op, _Op())
-            found.requests += int(is_op.sum())
-            found.bytes += int(batch.bytes[is_op].sum())
-            found.fua += int(((batch.flags[is_op] & int(Flag.FUA)) != 0).sum())
+            of_op = self.ops.setdefault(op, _Op())
+            of_op.requests += int(is_op.sum())
+            of_op.bytes += int(batch.bytes[is_op].sum())
+            of_op.fua += int(((batch.flags[is_op] & int(Flag.FUA)) != 0).sum())
         for device, mine in grouped(batch.device):
-            one = self.devices.setdefault(device, _Device())
-            one.requests += len(batch.op[mine])
-            one.reads += int((batch.op[mine] == Op.READ).sum())
-            one.bytes += int(batch.bytes[mine].sum())
+            of_device = self.devices.setdefault(device, _Device())
+            of_device.requests += len(batch.op[mine])
+            of_device.reads += int((batch.op[mine] == Op.READ).sum())
+            of_device.bytes += int(batch.bytes[mine].sum())
 
     def _count_places(self, batch: Batch) -> None:
         self.sizes.add(batch.bytes)
@@ -314,9 +316,9 @@ class Figures:
             self.devices[device].end = max(self.devices[device].end, int(end.max()))
             self.all.add(device, first, end)
             for footprint, kind in ((self.read, Op.READ), (self.written, Op.WRITE)):
-                some = op == kind
-                if some.any():
-                    footprint.add(device, first[some], end[some])
+                matching = op == kind
+                if matching.any():
+                    footprint.add(device, first[matching], end[matching])
         for footprint in (self.all, self.read, self.written):
             footprint.bound()
 
@@ -329,13 +331,13 @@ class Figures:
         device, first = batch.device[order], batch.offset_bytes[order]
         end = batch.end_bytes[order]
         is_new = order >= before
-        found = np.zeros(len(order), bool)
+        sequential = np.zeros(len(order), bool)
         for back in range(1, min(_LOOK_BACK, len(order) - 1) + 1):
             follows = (device[back:] == device[:-back]) & (first[back:] == end[:-back])
-            found[back:] |= follows
+            sequential[back:] |= follows
             if back == 1:
-                self.sequential += int((found & is_new).sum())
-        self.sequential_of_many += int((found & is_new).sum())
+                self.sequential += int((sequential & is_new).sum())
+        self.sequential_of_many += int((sequential & is_new).sum())
         # The last ones of each device, for the next batch.
         lasts = np.flatnonzero(np.concatenate([device[1:] != device[:-1], [True]]))
         counts = np.diff(np.concatenate([[-1], lasts]))
@@ -377,11 +379,14 @@ def defects(trace: Trace) -> TraceDefects:
 def as_document(figures: Figures, trace: Trace) -> TraceInfo:
     """As a document; the trace has been read."""
     seconds = figures.span_ns / 1e9
-    total = sum(one.bytes for one in figures.ops.values())
+    total = sum(tally.bytes for tally in figures.ops.values())
     read, write = (figures.ops.get(op, _Op()) for op in (Op.READ, Op.WRITE))
     both, both_bytes = read.requests + write.requests, read.bytes + write.bytes
-    often = sorted(figures.sizes.by_size.items(), key=lambda one: (-one[1], one[0]))[:_SIZES_SHOWN]
-    dispersions = [one.dispersion() for one in figures.windows]
+    often = sorted(
+        figures.sizes.by_size.items(),
+        key=lambda size_and_count: (-size_and_count[1], size_and_count[0]),
+    )[:_SIZES_SHOWN]
+    dispersions = [window.dispersion() for window in figures.windows]
     return TraceInfo(
         origins=origins(trace),
         requests=figures.requests,
@@ -392,26 +397,26 @@ def as_document(figures: Figures, trace: Trace) -> TraceInfo:
         read_share=read.requests / both if both else 0.0,
         read_share_bytes=read.bytes / both_bytes if both_bytes else 0.0,
         ops=[
-            TraceOp(Op(op).text, one.requests, one.bytes, one.fua)
-            for op, one in sorted(figures.ops.items())
+            TraceOp(Op(op).text, tally.requests, tally.bytes, tally.fua)
+            for op, tally in sorted(figures.ops.items())
         ],
         sizes=[TraceSize(size, count) for size, count in often],
         sizes_distinct=len(figures.sizes.by_size),
         size_bytes=figures.sizes.quantiles(),
         gap_ns=figures.gaps.quantiles(),
         gap_cv=figures.gaps.cv,
-        dispersion=[one for one in dispersions if one is not None],
+        dispersion=[dispersion for dispersion in dispersions if dispersion is not None],
         places=_places(figures),
         devices=[
             TraceDevice(
                 text(trace.devices.names[number]),
-                one.requests,
-                one.reads,
-                one.bytes,
-                one.end,
+                device.requests,
+                device.reads,
+                device.bytes,
+                device.end,
                 figures.all.of(number),
             )
-            for number, one in sorted(figures.devices.items())
+            for number, device in sorted(figures.devices.items())
         ],
         defects=defects(trace),
     )
@@ -424,7 +429,9 @@ def _places(figures: Figures) -> TracePlaces:
         footprint_bytes=figures.all.bytes,
         read_footprint_bytes=figures.read.bytes,
         written_footprint_bytes=figures.written.bytes,
-        granularity_bytes=Footprint.PIECE if any(one.sampled > 1 for one in footprints) else 1,
+        granularity_bytes=Footprint.PIECE
+        if any(footprint.sampled > 1 for footprint in footprints)
+        else 1,
         sequential=figures.sequential / placed,
         sequential_of_32=figures.sequential_of_many / placed,
         aligned_4k=figures.aligned / placed,

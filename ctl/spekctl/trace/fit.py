@@ -73,10 +73,10 @@ class Addresses:
         bins = (offsets // np.uint64(self.width)).astype(np.int64)
         self.counts += np.bincount(bins, minlength=_BINS)
 
-    def update(self, other: Addresses) -> None:
-        """All that @other has counted; it stays as it is."""
-        mine = Addresses(other.width)
-        mine.counts = other.counts.copy()
+    def update(self, addresses: Addresses) -> None:
+        """All that @addresses has counted; it stays as it is."""
+        mine = Addresses(addresses.width)
+        mine.counts = addresses.counts.copy()
         while mine.width < self.width:
             mine.widen()
         while self.width < mine.width:
@@ -145,8 +145,8 @@ class Measured:
 
 def kept_of(batch: Batch) -> Batch:
     """Reads and writes of some bytes, as whole sectors."""
-    some = ((batch.op == Op.READ) | (batch.op == Op.WRITE)) & (batch.bytes > 0)
-    kept = batch if some.all() else batch.take(some)
+    transfers = ((batch.op == Op.READ) | (batch.op == Op.WRITE)) & (batch.bytes > 0)
+    kept = batch if transfers.all() else batch.take(transfers)
     sector = np.uint64(SECTOR_BYTES)
     first = kept.offset_bytes // sector * sector
     size = (kept.end_bytes + (sector - np.uint64(1))) // sector * sector - first
@@ -165,10 +165,10 @@ def by_key(batch: Batch, split: bool = True) -> Iterable[tuple[Key, Batch]]:
 
 def measured(batches: Iterable[Batch]) -> Measured:
     """All of @batches."""
-    found = Measured()
+    sums = Measured()
     for batch in batches:
-        found.add(batch)
-    return found
+        sums.add(batch)
+    return sums
 
 
 # --- the workload --------------------------------------------------------------------------------
@@ -176,25 +176,30 @@ def measured(batches: Iterable[Batch]) -> Measured:
 
 def fit(trace: Trace, name: str) -> tuple[WorkloadFile, TraceFit]:
     """The workload, checked as a file of this text, and its distances from the trace."""
-    found = measured(signed(trace.batches()))
-    if not found.parts:
+    of_trace = measured(signed(trace.batches()))
+    if not of_trace.parts:
         raise UsageError(f"{trace.name} has no reads or writes to make a workload of")
-    figures = found.figures
+    figures = of_trace.figures
     rate = (figures.requests - 1) * 1e9 / figures.span_ns if figures.span_ns else 0.0
     if not rate:
         raise UsageError(
             f"the requests of {trace.name} have no times to take a rate from; a workload needs one"
         )
-    windows = [one.dispersion() for one in figures.windows]
+    windows = [window.dispersion() for window in figures.windows]
     processes = fit_arrivals(
-        rate, figures.gaps.cv, [one for one in windows if one is not None], figures.span_ns
+        rate,
+        figures.gaps.cv,
+        [dispersion for dispersion in windows if dispersion is not None],
+        figures.span_ns,
     )
-    streams, others = _streams(found, processes, trace)
+    streams, others = _streams(of_trace, processes, trace)
     twin = Twin(streams, processes, figures.span_ns)
-    made = measured(twin.batches())
+    of_twin = measured(twin.batches())
     notes = []
-    if found.left_out:
-        notes.append(f"left out: {found.left_out:,} requests that are no reads or writes of bytes")
+    if of_trace.left_out:
+        notes.append(
+            f"left out: {of_trace.left_out:,} requests that are no reads or writes of bytes"
+        )
     if others:
         notes.append(
             f"left out: {others:,} requests of the least used devices, for want of streams"
@@ -206,8 +211,8 @@ def fit(trace: Trace, name: str) -> tuple[WorkloadFile, TraceFit]:
         origins=origins(trace),
         workload=name,
         requests=figures.requests,
-        twin_requests=made.figures.requests,
-        properties=_properties(found, made),
+        twin_requests=of_twin.figures.requests,
+        properties=_properties(of_trace, of_twin),
         notes=notes,
         defects=defects(trace),
     )
@@ -215,15 +220,15 @@ def fit(trace: Trace, name: str) -> tuple[WorkloadFile, TraceFit]:
 
 
 def _streams(
-    found: Measured, processes: list[Process], trace: Trace
+    of_trace: Measured, processes: list[Process], trace: Trace
 ) -> tuple[list[TwinStream], int]:
     """Streams by device, direction, alignment and band; and how many requests have none."""
     room = STREAMS_MAX // len(processes)
     mixes: list[tuple[dict[Key, Mix], int]] = []
     tried: list[Bands] = []
-    for parts in (found.parts, _merged(found.parts)):
+    for parts in (of_trace.parts, _merged(of_trace.parts)):
         chosen = _busiest(parts, room)
-        others = sum(one.requests for key, one in parts.items() if key not in chosen)
+        others = sum(part.requests for key, part in parts.items() if key not in chosen)
         sizes = {key: _mix(parts[key].sizes) for key in chosen}
         for most in _BANDS:
             if most * len(chosen) <= room:
@@ -234,20 +239,23 @@ def _streams(
                 tried.append(bands)
                 mixes.append((sizes, others))
     counts = _sequences(trace, tried)
-    made = [
-        (_cut(bands, one, sizes), others)
-        for bands, one, (sizes, others) in zip(tried, counts, mixes, strict=True)
+    candidates = [
+        (_cut(bands, counted, sizes), others)
+        for bands, counted, (sizes, others) in zip(tried, counts, mixes, strict=True)
     ]
-    rate = sum(one.rate for one in processes)
-    span_ns = min(found.figures.span_ns, int(_TRIED / rate * 1e9))
-    return min(made, key=lambda one: _loss(found, measured(_short(one[0], processes, span_ns))))
+    rate = sum(process.rate for process in processes)
+    span_ns = min(of_trace.figures.span_ns, int(_TRIED / rate * 1e9))
+    return min(
+        candidates,
+        key=lambda candidate: _loss(of_trace, measured(_short(candidate[0], processes, span_ns))),
+    )
 
 
 def _busiest(parts: dict[Key, _Part], most: int) -> list[Key]:
     """At most @most keys of at most ASUS_MAX devices."""
     chosen: list[Key] = []
     for key in sorted(parts, key=lambda key: (-parts[key].requests, key[:2], bool(key[2]))):
-        devices = {one[0] for one in chosen} | {key[0]}
+        devices = {picked[0] for picked in chosen} | {key[0]}
         if len(chosen) < most and len(devices) <= ASUS_MAX:
             chosen.append(key)
     return chosen
@@ -255,14 +263,14 @@ def _busiest(parts: dict[Key, _Part], most: int) -> list[Key]:
 
 def _merged(parts: dict[Key, _Part]) -> dict[Key, _Part]:
     """The same without a distinction of alignment."""
-    found: dict[Key, _Part] = {}
+    merged: dict[Key, _Part] = {}
     for (device, op, _), part in parts.items():
-        one = found.setdefault((device, op, None), _Part())
-        one.requests += part.requests
-        one.addresses.update(part.addresses)
+        whole = merged.setdefault((device, op, None), _Part())
+        whole.requests += part.requests
+        whole.addresses.update(part.addresses)
         for size, count in part.sizes.items():
-            one.sizes[size] = one.sizes.get(size, 0) + count
-    return found
+            whole.sizes[size] = whole.sizes.get(size, 0) + count
+    return merged
 
 
 def _short(streams: list[TwinStream], processes: list[Process], span_ns: int) -> Iterable[Batch]:
@@ -285,12 +293,12 @@ def _loss(trace: Measured, twin: Measured) -> float:
 def _cut(bands: Bands, counts: dict[Key, Array], sizes: dict[Key, Mix]) -> list[TwinStream]:
     """A stream for each band with requests, or one for all if all are sequential."""
     streams: list[TwinStream] = []
-    for key in sorted(bands, key=lambda one: (one[:2], bool(one[2]))):
+    for key in sorted(bands, key=lambda stream_key: (stream_key[:2], bool(stream_key[2]))):
         total, continued = counts[key].sum(axis=0).tolist()
         places = [
-            (start, end, int(one), min(float(continuing / one), _ALL_SEQUENTIAL))
-            for (start, end), (one, continuing) in zip(bands[key], counts[key], strict=True)
-            if one
+            (start, end, int(requests), min(float(continuing / requests), _ALL_SEQUENTIAL))
+            for (start, end), (requests, continuing) in zip(bands[key], counts[key], strict=True)
+            if requests
         ]
         if len(bands[key]) == 1 and continued >= _ALL_SEQUENTIAL * max(1, total - 1):
             places = [(*bands[key][0], total, 1.0)]
@@ -327,22 +335,25 @@ def _align(sizes: Mix) -> int:
 
 def _sequences(trace: Trace, tried: list[Bands]) -> list[dict[Key, Array]]:
     """For each band the number of requests, and of those that continue the one before in it."""
-    found = [
-        {key: np.zeros((len(one), 2), np.int64) for key, one in bands.items()} for bands in tried
-    ]
-    starts = [
-        {key: np.array([start for start, _ in one], np.uint64) for key, one in bands.items()}
+    totals = [
+        {key: np.zeros((len(spans), 2), np.int64) for key, spans in bands.items()}
         for bands in tried
     ]
-    ends = [{key: np.full(len(one), -1, np.int64) for key, one in bands.items()} for bands in tried]
+    starts = [
+        {key: np.array([start for start, _ in spans], np.uint64) for key, spans in bands.items()}
+        for bands in tried
+    ]
+    ends = [
+        {key: np.full(len(spans), -1, np.int64) for key, spans in bands.items()} for bands in tried
+    ]
     for batch in trace.batches():
         kept = kept_of(batch)
         for split in (True, False):
             for key, mine in by_key(kept, split):
-                for counts, edges, lasts in zip(found, starts, ends, strict=True):
+                for counts, edges, lasts in zip(totals, starts, ends, strict=True):
                     if key in edges:
                         _count_sequences(mine, edges[key], counts[key], lasts[key])
-    return found
+    return totals
 
 
 def _count_sequences(batch: Batch, edges: Array, counts: Array, lasts: Array) -> None:
@@ -363,13 +374,13 @@ def _workload(
     processes: list[Process],
     span_ns: int,
 ) -> WorkloadFile:
-    devices = sorted({one.device for one in streams})
+    devices = sorted({stream.device for stream in streams})
     asus = []
     for device in devices:
-        end = max(one.start + one.length for one in streams if one.device == device)
+        end = max(stream.start + stream.length for stream in streams if stream.device == device)
         size = -(-end // _CAPACITY_UNIT) * _CAPACITY_UNIT
         asus.append(Asu(name=f"d{device}", size=size))
-    arrivals = [_arrival(number, one) for number, one in enumerate(processes)]
+    arrivals = [_arrival(number, process) for number, process in enumerate(processes)]
     tables = [
         Stream(
             name=f"d{stream.device}-{'w' if stream.op is Op.WRITE else 'r'}{number}-{arrival.name}",
@@ -420,7 +431,7 @@ def _arrival(number: int, process: Process) -> Arrival:
 
 def _properties(trace: Measured, twin: Measured) -> list[TraceProperty]:
     a, b = trace.figures, twin.figures
-    found = [
+    properties = [
         _ratio("rate (requests/s)", _rate(a), _rate(b)),
         _difference("read share", _reads(a), _reads(b)),
         _difference("sequential", a.sequential / a.placed, b.sequential / max(1, b.placed)),
@@ -436,13 +447,13 @@ def _properties(trace: Measured, twin: Measured) -> list[TraceProperty]:
         TraceProperty("address distribution", None, None, _ks_addresses(trace, twin), "ks"),
     ]
     if a.gaps.cv is not None and b.gaps.cv is not None:
-        found.append(_ratio("variation of gaps", a.gaps.cv, b.gaps.cv))
-    for one, other in zip(a.windows, b.windows, strict=True):
-        mine, theirs = one.dispersion(), other.dispersion()
+        properties.append(_ratio("variation of gaps", a.gaps.cv, b.gaps.cv))
+    for of_trace, of_twin in zip(a.windows, b.windows, strict=True):
+        mine, theirs = of_trace.dispersion(), of_twin.dispersion()
         if mine is not None and theirs is not None:
-            name = f"dispersion at {units.format_duration(one.window_ns)}"
-            found.append(_ratio(name, mine.index, theirs.index))
-    return found
+            name = f"dispersion at {units.format_duration(of_trace.window_ns)}"
+            properties.append(_ratio(name, mine.index, theirs.index))
+    return properties
 
 
 def _rate(figures: Figures) -> float:
@@ -455,7 +466,7 @@ def _reads(figures: Figures) -> float:
 
 
 def _mean_size(figures: Figures) -> float:
-    return sum(one.bytes for one in figures.ops.values()) / max(1, figures.requests)
+    return sum(op.bytes for op in figures.ops.values()) / max(1, figures.requests)
 
 
 def _difference(name: str, trace: float, twin: float) -> TraceProperty:
@@ -472,28 +483,28 @@ def _ratio(name: str, trace: float, twin: float) -> TraceProperty:
 def _ks(a: dict[int, int], b: dict[int, int]) -> float:
     """Largest distance of the distribution functions."""
     values = sorted({*a, *b})
-    left = np.cumsum([a.get(one, 0) for one in values]) / max(1, sum(a.values()))
-    right = np.cumsum([b.get(one, 0) for one in values]) / max(1, sum(b.values()))
+    left = np.cumsum([a.get(value, 0) for value in values]) / max(1, sum(a.values()))
+    right = np.cumsum([b.get(value, 0) for value in values]) / max(1, sum(b.values()))
     return float(np.abs(left - right).max()) if values else 0.0
 
 
 def _ks_addresses(trace: Measured, twin: Measured) -> float:
     """The same of the addresses: of each device and direction, and the mean by requests."""
     parts, others = _merged(trace.parts), _merged(twin.parts)
-    total = sum(one.requests for one in parts.values())
-    found = 0.0
+    total = sum(part.requests for part in parts.values())
+    weighted = 0.0
     for key, part in parts.items():
-        other = others.get(key)
-        if other is None or not other.requests:
-            found += part.requests / total
+        counterpart = others.get(key)
+        if counterpart is None or not counterpart.requests:
+            weighted += part.requests / total
             continue
-        mine, theirs = part.addresses, other.addresses
+        mine, theirs = part.addresses, counterpart.addresses
         while mine.width < theirs.width:
             mine.widen()
         while theirs.width < mine.width:
             theirs.widen()
         distance = np.abs(
-            np.cumsum(mine.counts) / part.requests - np.cumsum(theirs.counts) / other.requests
+            np.cumsum(mine.counts) / part.requests - np.cumsum(theirs.counts) / counterpart.requests
         ).max()
-        found += float(distance) * part.requests / total
-    return found
+        weighted += float(distance) * part.requests / total
+    return weighted

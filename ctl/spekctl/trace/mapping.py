@@ -89,14 +89,14 @@ def targets_in_turn(devices: int, targets: int) -> list[int]:
 
 
 def _addressed(batch: Batch) -> Array:
-    found: Array = batch.op != Op.FLUSH
-    return found
+    addressed: Array = batch.op != Op.FLUSH
+    return addressed
 
 
 def _table(numbers: Sequence[int], batch: Batch, kind: type = np.uint64) -> Array:
     """The entry of each record's device."""
-    found: Array = np.array(numbers, kind)[batch.device]
-    return found
+    values: Array = np.array(numbers, kind)[batch.device]
+    return values
 
 
 def _fitting(batch: Batch, target: Array, offset: Array, capacity: Array, shift: bool) -> Placed:
@@ -127,7 +127,7 @@ class AsIs:
 
     def place(self, batch: Batch) -> Placed:
         """See Mapper."""
-        capacity = _table([self.targets[one].bytes for one in self.target_of], batch)
+        capacity = _table([self.targets[index].bytes for index in self.target_of], batch)
         return _fitting(
             batch, _table(self.target_of, batch), batch.offset_bytes, capacity, shift=False
         )
@@ -142,7 +142,7 @@ class Wrap:
 
     def place(self, batch: Batch) -> Placed:
         """See Mapper."""
-        capacity = _table([self.targets[one].bytes for one in self.target_of], batch)
+        capacity = _table([self.targets[index].bytes for index in self.target_of], batch)
         return _fitting(
             batch, _table(self.target_of, batch), batch.offset_bytes % capacity, capacity, True
         )
@@ -159,7 +159,7 @@ class Scale:
     def place(self, batch: Batch) -> Placed:
         """See Mapper."""
         target = _table(self.target_of, batch)
-        capacity = _table([self.targets[one].bytes for one in self.target_of], batch)
+        capacity = _table([self.targets[index].bytes for index in self.target_of], batch)
         offset = np.zeros(len(batch), np.uint64)
         for device, mine in grouped(batch.device):
             at = self.targets[self.target_of[device]]
@@ -183,7 +183,7 @@ class Shift:
         """See Mapper."""
         size = _table(self.sizes, batch)
         inside = _fitting(batch, batch.device, batch.offset_bytes, size, shift=False)
-        capacity = _table([self.targets[one].bytes for one in self.target_of], inside.batch)
+        capacity = _table([self.targets[index].bytes for index in self.target_of], inside.batch)
         base = _table(self.base_of, inside.batch)
         out = _fitting(
             inside.batch,
@@ -249,8 +249,8 @@ class Pack:
             place = np.searchsorted(starts, at, side="right").astype(np.int64) - 1
             safe = np.maximum(place, 0)
             inside = (place >= 0) & (end <= self.ends[device][safe])
-            found = self.bases[device][safe] + (at - starts[safe])
-            offset[mine] = np.where(inside, found, np.uint64(END_MAX))
+            packed = self.bases[device][safe] + (at - starts[safe])
+            offset[mine] = np.where(inside, packed, np.uint64(END_MAX))
         return _fitting(batch, _table(self.target_of, batch), offset, capacity, shift=False)
 
 
@@ -301,8 +301,8 @@ def aligned(batch: Batch, block_bytes: int) -> tuple[Batch, int]:
 
 def is_empty(batch: Batch) -> Array:
     """Which records are reads, writes and the like of no bytes, which no device accepts."""
-    found: Array = (batch.bytes == 0) & _addressed(batch)
-    return found
+    empty: Array = (batch.bytes == 0) & _addressed(batch)
+    return empty
 
 
 # --- survey of a trace -----------------------------------------------------
@@ -330,21 +330,21 @@ class Survey:
 def survey(batches: Iterable[Batch], ranges: bool = False) -> Survey:
     """Read a trace once. @ranges: the touched ranges as well, whose memory grows with their
     number."""
-    found = Survey()
+    surveyed = Survey()
     for batch in batches:
         if not len(batch):
             continue
-        found.records += len(batch)
-        found.span_ns = int(batch.at_ns[-1])
+        surveyed.records += len(batch)
+        surveyed.span_ns = int(batch.at_ns[-1])
         for device, mine in grouped(batch.device):
-            some = batch.take(mine)
-            some = some.take(_addressed(some))
-            last = int(some.end_bytes.max()) if len(some) else 0
-            found.ends[device] = max(found.ends.get(device, 0), last)
+            of_device = batch.take(mine)
+            of_device = of_device.take(_addressed(of_device))
+            last = int(of_device.end_bytes.max()) if len(of_device) else 0
+            surveyed.ends[device] = max(surveyed.ends.get(device, 0), last)
             if ranges:
-                touched = found.touched.setdefault(device, Ranges())
-                touched.add(some.offset_bytes, some.end_bytes)
-    return found
+                touched = surveyed.touched.setdefault(device, Ranges())
+                touched.add(of_device.offset_bytes, of_device.end_bytes)
+    return surveyed
 
 
 def check_all_fit(batches: Iterable[Batch], mapper: Mapper) -> None:

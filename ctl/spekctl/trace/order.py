@@ -61,24 +61,24 @@ def in_order(
 
 def merged(streams: Sequence[Iterator[Batch]]) -> Iterator[Batch]:
     """Several streams, each in order, as one; of equal times the earlier stream's come first."""
-    waiting: list[Batch | None] = [next(one, None) for one in streams]
+    waiting: list[Batch | None] = [next(stream, None) for stream in streams]
     while True:
-        live = [(index, one) for index, one in enumerate(waiting) if one is not None]
+        live = [(index, batch) for index, batch in enumerate(waiting) if batch is not None]
         if not live:
             return
         if len(live) == 1:
-            index, one = live[0]
-            yield one
+            index, batch = live[0]
+            yield batch
             yield from streams[index]
             return
         # Up to here no stream has anything that is not yet read.
-        horizon = min(int(one.at_ns[-1]) for _, one in live)
+        horizon = min(int(batch.at_ns[-1]) for _, batch in live)
         parts = []
-        for index, one in live:
-            count = int(np.searchsorted(one.at_ns, horizon, side="right"))
+        for index, batch in live:
+            count = int(np.searchsorted(batch.at_ns, horizon, side="right"))
             if count:
-                parts.append(one.take(slice(0, count)))
-            rest = one.take(slice(count, len(one)))
+                parts.append(batch.take(slice(0, count)))
+            rest = batch.take(slice(count, len(batch)))
             waiting[index] = rest if len(rest) else next(streams[index], None)
         whole = concatenated(parts)
         yield from pieces(whole.take(np.argsort(whole.at_ns, kind="stable")))

@@ -49,10 +49,10 @@ LEAST_LIKENESS = 0.5
 
 def by_name(name: str) -> Format:
     """The format of this name."""
-    for one in FORMATS:
-        if one.name == name:
-            return one
-    names = [one.name for one in FORMATS]
+    for format_ in FORMATS:
+        if format_.name == name:
+            return format_
+    names = [format_.name for format_ in FORMATS]
     hint = did_you_mean(name, names) or f"; the formats are {', '.join(names)}"
     raise UsageError(f"there is no format '{name}'{hint}")
 
@@ -61,11 +61,11 @@ def recognized(head: Head) -> Format:
     """The format of the contents; UsageError if they are of none."""
     if not head.data:
         raise UsageError(f"{head.path} is empty; expected a trace")
-    best = max(FORMATS, key=lambda one: one.likeness(head))
+    best = max(FORMATS, key=lambda format_: format_.likeness(head))
     if best.likeness(head) < LEAST_LIKENESS:
         if not head.is_pipe and document.is_document(head.path):
-            found = document.description(head.path)
-            raise UsageError(f"{head.path} is {found}; expected a trace")
+            kind = document.description(head.path)
+            raise UsageError(f"{head.path} is {kind}; expected a trace")
         raise UsageError(
             f"{head.path} is not a trace of a known format; --format of `spekctl trace` names the"
             " format of a file with an unusual beginning, and --column the columns of CSV"

@@ -150,7 +150,7 @@ class Block:
         return Block(*(getattr(self, name)[which] for name in _NAMES))
 
 
-_NAMES = tuple(one.name for one in fields(Block))
+_NAMES = tuple(column.name for column in fields(Block))
 
 
 @dataclass(slots=True)
@@ -179,7 +179,7 @@ class Schedule:
     def blocks(self, rows: int) -> Iterator[Block]:
         """Records in order of time, at most @rows in each block."""
         adjusted, sent, before_ns = self.adjusted, 0, 0
-        for batch in itertools.chain.from_iterable(pieces(one, rows) for one in self.batches):
+        for batch in itertools.chain.from_iterable(pieces(whole, rows) for whole in self.batches):
             index = np.arange(adjusted.given, adjusted.given + len(batch), dtype=np.uint64)
             adjusted.given += len(batch)
             empty = is_empty(batch)

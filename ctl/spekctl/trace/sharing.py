@@ -51,12 +51,12 @@ class Groups:
     def __init__(self, blocks: Iterable[Block], targets: int) -> None:
         ranges = [Ranges() for _ in range(targets)]
         for block in blocks:
-            for index, one in enumerate(ranges):
+            for index, touched in enumerate(ranges):
                 mine = block.take(block.target == index)
                 first = mine.offset_bytes * _HALVES
-                one.add(first, np.maximum(first + mine.bytes * _HALVES, 1) - np.uint64(1))
-        self._starts = [one.ranges()[0] // _HALVES for one in ranges]
-        self._first = np.cumsum([0, *(len(one) for one in self._starts)])
+                touched.add(first, np.maximum(first + mine.bytes * _HALVES, 1) - np.uint64(1))
+        self._starts = [touched.ranges()[0] // _HALVES for touched in ranges]
+        self._first = np.cumsum([0, *(len(starts) for starts in self._starts)])
 
     def __len__(self) -> int:
         return int(self._first[-1])
@@ -67,13 +67,13 @@ class Groups:
 
     def of(self, block: Block) -> Array:
         """The group of each record."""
-        found: Array = np.zeros(len(block), np.intp)
+        group: Array = np.zeros(len(block), np.intp)
         for index, starts in enumerate(self._starts):
             mine = block.target == index
             place = np.searchsorted(starts, block.offset_bytes[mine], side="right") - 1
             # A flush, which has no address, goes with the first group.
-            found[mine] = self._first[index] + np.maximum(place, 0)
-        return np.minimum(found, len(self) - 1)
+            group[mine] = self._first[index] + np.maximum(place, 0)
+        return np.minimum(group, len(self) - 1)
 
 
 class ByAddress:

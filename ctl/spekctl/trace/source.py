@@ -252,19 +252,19 @@ def _compression(start: bytes) -> str:
 
 
 def _decompressor(raw: IO[bytes], compression: str) -> contextlib.AbstractContextManager[IO[bytes]]:
-    found: Any = contextlib.nullcontext(raw)
+    reader: Any = contextlib.nullcontext(raw)
     if compression == "gz":
         import gzip
 
-        found = gzip.GzipFile(fileobj=raw)
+        reader = gzip.GzipFile(fileobj=raw)
     elif compression == "xz":
-        found = lzma.LZMAFile(raw)  # noqa: SIM115 # the caller closes it
+        reader = lzma.LZMAFile(raw)  # noqa: SIM115 # the caller closes it
     elif compression == "bz2":
         import bz2
 
-        found = bz2.BZ2File(raw)
+        reader = bz2.BZ2File(raw)
     elif compression in _BY_ARROW:
         import pyarrow as pa
 
-        found = pa.CompressedInputStream(pa.PythonFile(raw, mode="r"), _BY_ARROW[compression])
-    return cast("contextlib.AbstractContextManager[IO[bytes]]", found)
+        reader = pa.CompressedInputStream(pa.PythonFile(raw, mode="r"), _BY_ARROW[compression])
+    return cast("contextlib.AbstractContextManager[IO[bytes]]", reader)

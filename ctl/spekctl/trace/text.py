@@ -92,8 +92,8 @@ def parse(
 ) -> Iterator[Batch]:
     """The records of some lines."""
     try:
-        found = convert(_fast(chunk.data, layout))
-        check_extents(found[0])
+        converted = convert(_fast(chunk.data, layout))
+        check_extents(converted[0])
     except (Misfit, pa.ArrowInvalid, OverflowError):
         if len(chunk.data) > _SLOW_BYTES:
             middle = chunk.data.find(b"\n", len(chunk.data) // 2) + 1
@@ -105,19 +105,19 @@ def parse(
                 return
         yield from _slow(chunk, layout, convert, devices, faults, source)
         return
-    yield _with_devices(found, devices, faults)
+    yield _with_devices(converted, devices, faults)
 
 
-def _with_devices(found: Converted, devices: Devices, faults: Faults) -> Batch:
-    batch, owner = found
-    some = batch.op != IGNORED
-    if not some.all():
-        faults.ignored += int(len(batch) - some.sum())
-        batch = batch.take(some)
+def _with_devices(converted: Converted, devices: Devices, faults: Faults) -> Batch:
+    batch, owner = converted
+    is_io = batch.op != IGNORED
+    if not is_io.all():
+        faults.ignored += int(len(batch) - is_io.sum())
+        batch = batch.take(is_io)
         if isinstance(owner, Words):
-            owner = Words(owner.codes[some], owner.values)
+            owner = Words(owner.codes[is_io], owner.values)
         elif not isinstance(owner, str):
-            owner = owner[some]
+            owner = owner[is_io]
     if isinstance(owner, str):
         number = np.full(len(batch), devices.number(owner), np.uint32) if len(batch) else None
         return batch if number is None else batch.replace(device=number)
@@ -201,8 +201,8 @@ def _column(values: Any, kind: Kind) -> Array | Words:
     if isinstance(values, pa.ChunkedArray):
         values = values.chunk(0) if values.num_chunks else pa.array([], values.type)
     if kind == "number":
-        found: Array = values.to_numpy(zero_copy_only=False)
-        return found
+        array: Array = values.to_numpy(zero_copy_only=False)
+        return array
     if kind == "word":
         texts = [text.strip(_BLANK) for text in values.dictionary.to_pylist()]
         return Words(values.indices.to_numpy(zero_copy_only=False), texts)
@@ -239,11 +239,11 @@ def _slow(
             continue
         if values is not None:
             rows.append((number, values))
-    found = list(_converted(rows, layout, convert, reasons))
+    converted = list(_converted(rows, layout, convert, reasons))
     for number, reason in sorted(reasons):
         faults.add(source.path, number, reason)
-    for one in found:
-        yield _with_devices(one, devices, faults)
+    for part in converted:
+        yield _with_devices(part, devices, faults)
 
 
 def _converted(
@@ -256,8 +256,8 @@ def _converted(
     if not rows:
         return
     try:
-        found = convert(_as_columns([values for _, values in rows], layout))
-        check_extents(found[0])
+        converted = convert(_as_columns([values for _, values in rows], layout))
+        check_extents(converted[0])
     except Misfit as error:
         if len(rows) == 1:
             reasons.append((rows[0][0], error.reason))
@@ -266,7 +266,7 @@ def _converted(
         for half in (rows[:middle], rows[middle:]):
             yield from _converted(half, layout, convert, reasons)
         return
-    yield found
+    yield converted
 
 
 def _values(line: bytes, layout: Layout) -> tuple[Any, ...] | None:
@@ -320,13 +320,13 @@ def _time_ns(text: str, shown: str, name: str, digits: int) -> int:
 
 
 def _as_columns(rows: list[tuple[Any, ...]], layout: Layout) -> Rows:
-    found: Rows = {}
+    columns: Rows = {}
     kinds = [(name, kind) for name, kind in layout.columns if kind != "skip"]
     for (name, kind), values in zip(kinds, zip(*rows, strict=True), strict=True):
         if kind == "word":
             distinct = list(dict.fromkeys(values))
             index = {word: code for code, word in enumerate(distinct)}
-            found[name] = Words(np.array([index[one] for one in values], np.int32), distinct)
+            columns[name] = Words(np.array([index[value] for value in values], np.int32), distinct)
         else:
-            found[name] = np.array(values, np.uint64 if kind == "number" else np.int64)
-    return found
+            columns[name] = np.array(values, np.uint64 if kind == "number" else np.int64)
+    return columns

@@ -79,10 +79,10 @@ class Trace:
 
     def _ordered(self, part: Part) -> Iterator[Batch]:
         share = len(self.parts)
-        window, more = (max(one // share, _WINDOW_LEAST) for one in (WINDOW, BATCH))
-        found = in_order(self._read(part), self.faults, window, more)
+        window, more = (max(records // share, _WINDOW_LEAST) for records in (WINDOW, BATCH))
+        ordered = in_order(self._read(part), self.faults, window, more)
         resolution_ns = part.format.resolution_ns
-        return found if resolution_ns == 1 else spread(found, resolution_ns, self.faults)
+        return ordered if resolution_ns == 1 else spread(ordered, resolution_ns, self.faults)
 
     def _read(self, part: Part) -> Iterator[Batch]:
         reading = Reading(part.source, self.devices, self.faults, self.options)

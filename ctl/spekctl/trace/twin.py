@@ -45,7 +45,7 @@ class Twin:
     @property
     def rate(self) -> float:
         """Requests per second."""
-        return sum(one.rate for one in self.processes)
+        return sum(process.rate for process in self.processes)
 
     def batches(self) -> Iterator[Batch]:
         """Requests over the span of the trace, by time, from 0."""
@@ -56,14 +56,14 @@ class Twin:
             end = min(start + step_ns, self.span_ns + 1)
             parts = [_arrivals(process, start, end, rng) for process in self.processes]
             at = np.concatenate(parts)
-            process = np.repeat(np.arange(len(parts)), [len(one) for one in parts])
+            process = np.repeat(np.arange(len(parts)), [len(part) for part in parts])
             order = np.argsort(at, kind="stable")
             if len(at):
                 yield self._requests(at[order].astype(np.uint64), process[order], rng)
             start = end
 
     def _requests(self, at_ns: Array, process: Array, rng: np.random.Generator) -> Batch:
-        weights = np.array([one.weight for one in self.streams], float)
+        weights = np.array([stream.weight for stream in self.streams], float)
         chosen = rng.choice(len(self.streams), len(at_ns), p=weights / weights.sum())
         offset = np.zeros(len(at_ns), np.uint64)
         size = np.zeros(len(at_ns), np.uint64)
@@ -75,17 +75,17 @@ class Twin:
             offset[mine], size[mine] = self._places(number, stream, len(mine), rng)
         return Batch(
             at_ns,
-            np.array([one.device for one in self.streams], np.uint32)[chosen],
+            np.array([stream.device for stream in self.streams], np.uint32)[chosen],
             offset,
             size,
-            np.array([one.op for one in self.streams], np.uint8)[chosen],
+            np.array([stream.op for stream in self.streams], np.uint8)[chosen],
             np.zeros(len(at_ns), np.uint8),
         )
 
     def _places(
         self, number: int, stream: TwinStream, count: int, rng: np.random.Generator
     ) -> tuple[Array, Array]:
-        values = np.array([one for one, _ in stream.sizes], np.int64)
+        values = np.array([size for size, _ in stream.sizes], np.int64)
         weights = np.array([weight for _, weight in stream.sizes], float)
         size = rng.choice(values, count, p=weights / weights.sum())
         before = self._next.get(number, -1)
@@ -129,8 +129,8 @@ def _arrivals(process: Process, start: int, end: int, rng: np.random.Generator) 
     """Arrivals of one process from @start to @end, ns."""
     if isinstance(process, Poisson):
         count = rng.poisson(process.rate * (end - start) / 1e9)
-        found: Array = rng.integers(start, end, count)
-        return found
+        arrivals: Array = rng.integers(start, end, count)
+        return arrivals
     if isinstance(process, Constant):
         gap = 1e9 / process.rate
         numbers = np.arange(int(np.ceil(start / gap)), int(np.ceil(end / gap)))

@@ -51,7 +51,7 @@ _LAYOUT = Layout(
     delimiter=" ",
     more=True,
 )
-_SPACE, _NEWLINE, _TAB, _BRACKET, _PAREN = (ord(one) for one in " \n\t[(")
+_SPACE, _NEWLINE, _TAB, _BRACKET, _PAREN = (ord(char) for char in " \n\t[(")
 
 
 def _likeness(head: Head) -> float:
@@ -111,12 +111,12 @@ def _events(chunk: Chunk, action: bytes) -> Iterator[tuple[Chunk, dict[str, int]
     wanted[[place for place in like if _COMMAND.match(lines[place])]] = False
     # An action is a letter or two; a line with another thing in this place is no event.
     letter = raw[at] & ~np.uint8(0x20)
-    other = is_event & ~wanted & (letter >= ord("A")) & (letter <= ord("Z")) & (end - begin <= 2)
-    keep = ~other
+    unwanted = is_event & ~wanted & (letter >= ord("A")) & (letter <= ord("Z")) & (end - begin <= 2)
+    keep = ~unwanted
     kept = np.repeat(keep, ends - starts + 1)
     kept[ends] = True
-    letters, counts = np.unique(raw[at[other]], return_counts=True)
-    left = {chr(one): count for one, count in zip(letters.tolist(), counts.tolist(), strict=True)}
+    letters, counts = np.unique(raw[at[unwanted]], return_counts=True)
+    left = {chr(code): count for code, count in zip(letters.tolist(), counts.tolist(), strict=True)}
     yield Chunk(raw[kept].tobytes(), chunk.line), left
 
 
@@ -152,8 +152,8 @@ def _without_process(raw: Array) -> bytes:
     change = np.zeros(len(raw) + 1, np.int8)
     change[start] += 1
     change[end] -= 1
-    found: bytes = raw[np.cumsum(change[:-1], dtype=np.int8) == 0].tobytes()
-    return found
+    kept: bytes = raw[np.cumsum(change[:-1], dtype=np.int8) == 0].tobytes()
+    return kept
 
 
 def _convert(rows: Rows) -> Converted:

@@ -36,7 +36,7 @@ def _lines_before(head: Head) -> int:
     first record, the last."""
     record = _RECORD.search(head.text)
     before = head.text if record is None else head.text[: record.start()]
-    end = max((found.end() for found in _HEADER.finditer(before)), default=0)
+    end = max((header.end() for header in _HEADER.finditer(before)), default=0)
     return before[:end].count(b"\n")
 
 

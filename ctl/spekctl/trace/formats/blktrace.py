@@ -71,13 +71,13 @@ class _Kind:
 
 
 def _kinds() -> tuple[_Kind, ...]:
-    found = []
+    kinds = []
     for version, members in ((7, _MEMBERS_7), (8, _MEMBERS_8)):
         for order in "<>":
             record = np.dtype([(name, order + kind) for name, kind in members])
             magic = struct.pack(order + "I", _MAGIC | version)
-            found.append(_Kind(magic, record, struct.Struct(order + "H")))
-    return tuple(found)
+            kinds.append(_Kind(magic, record, struct.Struct(order + "H")))
+    return tuple(kinds)
 
 
 KINDS = _kinds()
@@ -104,15 +104,15 @@ _RESET_ALL = 1 << 18
 
 def _first(data: bytes) -> tuple[int, _Kind] | None:
     """Where the first magic number of a kind is, and the kind."""
-    found = [(place, kind) for kind in KINDS if (place := data.find(kind.magic)) >= 0]
-    return min(found, key=lambda one: one[0], default=None)
+    starts = [(place, kind) for kind in KINDS if (place := data.find(kind.magic)) >= 0]
+    return min(starts, key=lambda start: start[0], default=None)
 
 
 def _likeness(head: Head) -> float:
-    found = _first(head.data)
-    if found is None:
+    first = _first(head.data)
+    if first is None:
         return 0.0
-    place, kind = found
+    place, kind = first
     if place == 0:
         return 1.0
     # The first records are damaged, or these bytes are a magic number by chance.
@@ -143,9 +143,9 @@ def _read(reading: Reading) -> Iterator[Batch]:
                 faults.add(source.path, position + at + 1, reason, "byte")
                 lost = True
             # Continue at the next magic number.
-            found = buffer.find(kind.magic, at + 1)
-            at = found if found >= 0 else len(buffer) - len(kind.magic) + 1
-            if found < 0:
+            next_at = buffer.find(kind.magic, at + 1)
+            at = next_at if next_at >= 0 else len(buffer) - len(kind.magic) + 1
+            if next_at < 0:
                 break
         if places:
             yield from _events(buffer, places, kind, position, reading)
@@ -189,8 +189,8 @@ def _rows(data: bytes, places: list[int], kind: _Kind) -> Array:
         return np.ndarray(len(starts), kind.record, data, places[0], (int(steps[0]),))
     raw = np.frombuffer(data, np.uint8)
     gathered = raw[starts[:, None] + np.arange(kind.record.itemsize)]
-    found: Array = gathered.view(kind.record).reshape(-1)
-    return found
+    rows: Array = gathered.view(kind.record).reshape(-1)
+    return rows
 
 
 def _events(
@@ -214,8 +214,8 @@ def _events(
     for number, count in zip(numbers.tolist(), counts.tolist(), strict=True):
         if 1 <= number <= len(_LETTERS):
             reading.faults.add_events(_LETTERS[number - 1], count)
-    some = wanted & ~far
-    rows, op, flags = rows[some], op[some], flags[some]
+    usable = wanted & ~far
+    rows, op, flags = rows[usable], op[usable], flags[usable]
     if not len(rows):
         return
     device = rows["device"].astype(np.uint64)
@@ -236,8 +236,8 @@ def _operations(category: Array, size: Array) -> tuple[Array, Array]:
     """Operation and flags of each category; IGNORED for events that are not I/O."""
 
     def has(bit: int) -> Array:
-        found: Array = (category & np.uint64(bit)) != 0
-        return found
+        is_set: Array = (category & np.uint64(bit)) != 0
+        return is_set
 
     op = np.full(len(category), IGNORED, np.uint8)
     op[has(_READ)] = Op.READ

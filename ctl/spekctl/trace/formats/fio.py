@@ -46,8 +46,8 @@ _MS_MAX = (2**63 - 1) // 10**6
 
 
 def _version(head: Head) -> int:
-    found = _FIRST.match(head.text)
-    return int(found.group(1)[:9]) if found is not None else 0
+    match = _FIRST.match(head.text)
+    return int(match.group(1)[:9]) if match is not None else 0
 
 
 def _likeness(head: Head) -> float:
@@ -150,7 +150,7 @@ def _unlike_2(fields: list[str]) -> str:
 def _batch(
     rows: list[tuple[int, int, int, int, int]], files: dict[str, int], reading: Reading
 ) -> Batch:
-    at, file, offset, length, op = (np.array(one) for one in zip(*rows, strict=True))
+    at, file, offset, length, op = (np.array(column) for column in zip(*rows, strict=True))
     numbers: Array = reading.devices.of_words(Words(file, list(files)))
     return batch_of(at, numbers, offset, length, op)
 

@@ -58,8 +58,8 @@ def _read(reading: Reading) -> Iterator[Batch]:
 
 def _writes(header: LogHeader) -> tuple[Array, Array]:
     """By stream: the operation of rows that are writes, and the flags of writes."""
-    ops = [OP_BY_TEXT[one] for one in header.of_writes()]
-    flags = [Flag.FUA if one else 0 for one in header.fua or [False] * len(ops)]
+    ops = [OP_BY_TEXT[text] for text in header.of_writes()]
+    flags = [Flag.FUA if is_fua else 0 for is_fua in header.fua or [False] * len(ops)]
     return np.array(ops, np.uint8), np.array(flags, np.uint8)
 
 

@@ -98,13 +98,13 @@ def _header(head: Head) -> tuple[list[str], str]:
 
 
 def _guess(names: list[str]) -> dict[Field, _Column]:
-    found: dict[Field, _Column] = {}
+    columns: dict[Field, _Column] = {}
     for name in names:
         if name.lower() in KNOWN:
             field, unit = KNOWN[name.lower()]
             # The first of several: arrival_ns before any other time.
-            found.setdefault(field, _Column(field, name, unit))
-    return found
+            columns.setdefault(field, _Column(field, name, unit))
+    return columns
 
 
 def _likeness(head: Head) -> float:
@@ -113,7 +113,7 @@ def _likeness(head: Head) -> float:
 
 def _chosen(names: list[str], options: tuple[str, ...]) -> dict[Field, _Column]:
     """The guess, overruled by --column."""
-    found = _guess(names)
+    columns = _guess(names)
     for text in options:
         field, equals, rest = text.partition("=")
         if not equals or field not in FIELDS:
@@ -132,21 +132,21 @@ def _chosen(names: list[str], options: tuple[str, ...]) -> dict[Field, _Column]:
             raise UsageError(f"--column {text}: a time is in {', '.join(TIME_UNITS)}")
         if field in ("offset", "size") and not re.fullmatch(r"[1-9][0-9]{0,6}", unit):
             raise UsageError(f"--column {text}: the unit is a number of bytes, such as 1 or 512")
-        found[field] = _Column(field, name, unit)
-    missing = [field for field in NEEDED if field not in found]
+        columns[field] = _Column(field, name, unit)
+    missing = [field for field in NEEDED if field not in columns]
     if missing:
         raise UsageError(
             f"no column for {', '.join(missing)}; name it with --column FIELD=COLUMN:UNIT. The"
             f" columns are {', '.join(names)}"
         )
-    return found
+    return columns
 
 
 def _read(reading: Reading) -> Iterator[Batch]:
     head = reading.source.head()
     names, delimiter = _header(head)
-    found = _chosen(names, reading.options.columns)
-    kinds = {one.name: _kind(one) for one in found.values()}
+    chosen = _chosen(names, reading.options.columns)
+    kinds = {column.name: _kind(column) for column in chosen.values()}
     for name in kinds:
         if names.count(name) > 1:
             raise UsageError(f"{reading.source.path}: two columns have the name '{name}'")
@@ -156,22 +156,22 @@ def _read(reading: Reading) -> Iterator[Batch]:
         for place, name in enumerate(names)
     ]
     layout = Layout(tuple(columns), delimiter)
-    if len(kinds) != len(found):
+    if len(kinds) != len(chosen):
         raise UsageError("--column: a column is used for two fields")
 
     def convert(rows: Rows) -> Converted:
-        at: Array = rows[found["at"].name]
-        if found["at"].unit == "100ns":
+        at: Array = rows[chosen["at"].name]
+        if chosen["at"].unit == "100ns":
             at = of_filetime(at)
-        elif found["at"].unit == "ns":
+        elif chosen["at"].unit == "ns":
             if len(at) and int(at.max()) >= 1 << 63:
                 raise Misfit("a time beyond 292 years")
             at = at.astype(np.int64)
-        offset, size = found["offset"], found["size"]
+        offset, size = chosen["offset"], chosen["size"]
         flags: Array = np.zeros(len(at), np.uint64)
         for field, flag in _FLAGS:
-            if field in found:
-                marks: Array = rows[found[field].name]
+            if field in chosen:
+                marks: Array = rows[chosen[field].name]
                 if len(marks) and int(marks.max()) > 1:
                     raise Misfit(f"{field} is neither 0 nor 1")
                 flags |= marks * np.uint64(flag)
@@ -180,10 +180,10 @@ def _read(reading: Reading) -> Iterator[Batch]:
             0,
             in_bytes(rows[offset.name], int(offset.unit), "offset"),
             in_bytes(rows[size.name], int(size.unit), "size"),
-            rows[found["op"].name].mapped(_OPS, "operation"),
+            rows[chosen["op"].name].mapped(_OPS, "operation"),
             flags,
         )
-        return batch, rows[found["device"].name] if "device" in found else "0"
+        return batch, rows[chosen["device"].name] if "device" in chosen else "0"
 
     skip = head.header(_ANY)
     for chunk in reading.source.chunks(skip):

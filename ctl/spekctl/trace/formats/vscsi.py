@@ -88,9 +88,9 @@ def _read(reading: Reading) -> Iterator[Batch]:
         records += count
         rows = rows[~wrong]
         op = _OPS[np.minimum(rows["command"], 255)]
-        some = op != IGNORED
-        reading.faults.ignored += int(len(op) - some.sum())
-        rows, op = rows[some], op[some]
+        is_io = op != IGNORED
+        reading.faults.ignored += int(len(op) - is_io.sum())
+        rows, op = rows[is_io], op[is_io]
         addressed = op != Op.FLUSH
         if len(rows):
             yield batch_of(
@@ -105,13 +105,13 @@ def _read(reading: Reading) -> Iterator[Batch]:
 
 
 def _wrong(rows: Array, version: int) -> Array:
-    found: Array = (
+    wrong: Array = (
         (rows["version"] >> 8 != version)
         | (rows["command"] > 255)
         | (rows["at_us"] > (2**63 - 1) // 1000)
         | (rows["sector"] > (END_MAX - 2**32) // SECTOR_BYTES)
     )
-    return found
+    return wrong
 
 
 def _reason(row: Array, version: int) -> str:
