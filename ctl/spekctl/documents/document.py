@@ -59,10 +59,10 @@ class Kind(StrEnum):
     text: str
 
     def __new__(cls, value: str, text: str = "") -> Self:
-        one = str.__new__(cls, value)
-        one._value_ = value
-        one.text = text
-        return one
+        kind = str.__new__(cls, value)
+        kind._value_ = value
+        kind.text = text
+        return kind
 
 
 class Part(Resolved, frozen=True):
@@ -106,7 +106,7 @@ def kind_of(model: type[Document]) -> Kind:
 
 def version_of(model: type[Document]) -> int:
     """The version that this spekctl writes."""
-    fields = {one.name: one for one in msgspec.structs.fields(model)}
+    fields = {field.name: field for field in msgspec.structs.fields(model)}
     return cast(int, fields["version"].default)
 
 
@@ -136,7 +136,7 @@ class _Head(msgspec.Struct):
 # Every file of the current version has all of these; the defaults of Document are for writing.
 _Envelope = msgspec.defstruct(
     "_Envelope",
-    [("kind", str), *((one.name, one.type) for one in msgspec.structs.fields(Document))],
+    [("kind", str), *((field.name, field.type) for field in msgspec.structs.fields(Document))],
 )
 
 
@@ -228,8 +228,8 @@ def parquet_kind(path: Path) -> Kind:
     except OSError as error:
         raise UsageError(f"cannot read {path}: {error.strerror}") from error
     # With its closing quote: other kinds begin like it.
-    found = f'"kind":"{Kind.TRACE}"'.encode() in footer
-    return Kind.TRACE if found else Kind.LOG
+    is_trace = f'"kind":"{Kind.TRACE}"'.encode() in footer
+    return Kind.TRACE if is_trace else Kind.LOG
 
 
 def damaged(path: Path, error: Exception) -> UsageError:
@@ -257,9 +257,9 @@ def decode(path: Path, data: bytes, model: type[D]) -> D:
         raise UsageError(f"{path} has version {version} of its format; {_readable(model)}")
     try:
         if version == known:
-            found = files.decode(data, model)
+            contents = files.decode(data, model)
             files.decode(data, _Envelope)
-            return found
+            return contents
         fields = files.decode(data, dict[str, Any])
         for upgrade in model.UPGRADES[version - known :]:
             upgrade(fields)
@@ -273,14 +273,14 @@ def schema(title: str, *models: type[Document]) -> dict[str, Any]:
     branches, parts = msgspec.json.schema_components(models, ref_template="#/$defs/{name}")
     for part in parts.values():
         fields = part.get("properties", {})
-        if all(one in fields for one in ENVELOPE):
+        if all(name in fields for name in ENVELOPE):
             # Their defaults are for writing.
             fields["version"].pop("default", None)
             part["required"] = list(dict.fromkeys([*ENVELOPE, *part["required"]]))
     root = branches[0] if len(branches) == 1 else {"oneOf": list(branches)}
     return {
         "$schema": "https://json-schema.org/draft/2020-12/schema",
-        "$id": "+".join(f"{kind_of(one)}-{version_of(one)}" for one in models),
+        "$id": "+".join(f"{kind_of(model)}-{version_of(model)}" for model in models),
         "title": title,
         **root,
         "$defs": parts,
@@ -327,7 +327,7 @@ def _foreign(path: Path, expected: str) -> UsageError:
 
 
 def _either(kinds: Sequence[Kind]) -> str:
-    texts = [one.text for one in kinds]
+    texts = [kind.text for kind in kinds]
     return texts[0] if len(texts) == 1 else f"{', '.join(texts[:-1])} or {texts[-1]}"
 
 

@@ -50,23 +50,31 @@ def _shift(index: int, bits: int) -> int:
 def merge(histograms: Iterable[Histogram]) -> Histogram | None:
     """Sum of histograms of the same kind; None of none. Exact: buckets are just added."""
     merged: Histogram | None = None
-    for one in histograms:
-        if not one.counts:
+    for histogram in histograms:
+        if not histogram.counts:
             continue
         if merged is None:
-            merged = Histogram(one.bits, dict(one.counts), one.sum_ns, one.min_ns, one.max_ns)
+            merged = Histogram(
+                histogram.bits,
+                dict(histogram.counts),
+                histogram.sum_ns,
+                histogram.min_ns,
+                histogram.max_ns,
+            )
             continue
-        if one.bits != merged.bits:
-            raise ValueError(f"histograms with {one.bits} and {merged.bits} bits don't add up")
+        if histogram.bits != merged.bits:
+            raise ValueError(
+                f"histograms with {histogram.bits} and {merged.bits} bits don't add up"
+            )
         counts = merged.counts
-        for index, count in one.counts.items():
+        for index, count in histogram.counts.items():
             counts[index] = counts.get(index, 0) + count
         merged = Histogram(
             merged.bits,
             counts,
-            merged.sum_ns + one.sum_ns,
-            min(merged.min_ns, one.min_ns),
-            max(merged.max_ns, one.max_ns),
+            merged.sum_ns + histogram.sum_ns,
+            min(merged.min_ns, histogram.min_ns),
+            max(merged.max_ns, histogram.max_ns),
         )
     return merged
 
@@ -116,7 +124,7 @@ def dense(counts: Mapping[int, int]) -> tuple[int, list[int]]:
     if not used:
         return 0, []
     first = min(used)
-    found = [0] * (max(used) - first + 1)
+    filled = [0] * (max(used) - first + 1)
     for index, count in used.items():
-        found[index - first] = count
-    return first, found
+        filled[index - first] = count
+    return first, filled

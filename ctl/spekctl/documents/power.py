@@ -63,8 +63,8 @@ def total_of(rails: Sequence[RailPower]) -> RailPower:
     """All rails together; a figure that is unknown for one rail is unknown for the sum."""
 
     def added(values: Sequence[float | None]) -> float | None:
-        found = [value for value in values if value is not None]
-        return sum(found) if found and len(found) == len(values) else None
+        known = [value for value in values if value is not None]
+        return sum(known) if known and len(known) == len(values) else None
 
     return RailPower(
         name="total",

@@ -137,15 +137,15 @@ class Measured(Part, frozen=True):
     def __post_init__(self) -> None:
         if self.window is not None and not self.window.values:
             raise ValueError("window has no values")
-        there = {(one.bytes, one.read_percent) for one in self.cells}
-        for percent in {one.read_percent for one in self.cells}:
+        there = {(cell.bytes, cell.read_percent) for cell in self.cells}
+        for percent in {cell.read_percent for cell in self.cells}:
             for size in self.sizes:
                 if (size, percent) not in there:
                     raise ValueError(f"cells has none of {size} bytes and {percent} % reads")
-        for number, one in enumerate(self.rounds):
-            if len(one.values) != len(self.sizes):
+        for number, round_ in enumerate(self.rounds):
+            if len(round_.values) != len(self.sizes):
                 raise ValueError(
-                    f"rounds[{number}] has {len(one.values)} values for {len(self.sizes)} sizes"
+                    f"rounds[{number}] has {len(round_.values)} values for {len(self.sizes)} sizes"
                 )
 
 
@@ -177,11 +177,11 @@ class Report(Document, frozen=True, kw_only=True, tag=Kind.PTS.value):
     remarks: Remarks
 
 
-def metric_of(found: Run | Cell, metric: MetricName) -> float:
+def metric_of(figures: Run | Cell, metric: MetricName) -> float:
     """The metric; 0 of a time that there is none of."""
     if metric == "latency":
-        return found.mean_ns or 0.0
-    return found.iops if metric == "iops" else found.bytes_per_s
+        return figures.mean_ns or 0.0
+    return figures.iops if metric == "iops" else figures.bytes_per_s
 
 
 def size_text(size: int) -> str:

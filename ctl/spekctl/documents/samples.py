@@ -72,12 +72,14 @@ class Chart:
 
 def charts(samples: Sampled) -> list[Chart]:
     """Everything that the samples say, without figures that are missing in all of them."""
-    made = []
+    filled = []
     for chart in _charts(samples):
-        known = [one for one in chart.series if any(value is not None for value in one.values)]
+        known = [
+            series for series in chart.series if any(value is not None for value in series.values)
+        ]
         if known:
-            made.append(Chart(chart.key, chart.title, chart.unit, known))
-    return made
+            filled.append(Chart(chart.key, chart.title, chart.unit, known))
+    return filled
 
 
 class _Reader:
@@ -108,8 +110,8 @@ class _Reader:
         """The sum of some columns in per cent of that of others."""
         parts, wholes = self._sums(part), self._sums(whole)
         return [
-            None if one is None or not every else 100 * one / every
-            for one, every in zip(parts, wholes, strict=True)
+            None if part is None or not every else 100 * part / every
+            for part, every in zip(parts, wholes, strict=True)
         ]
 
     def _sums(self, names: Iterable[str]) -> list[int | None]:
@@ -137,7 +139,7 @@ def _machine(reader: _Reader, entity: str, samples: Sampled) -> Iterator[Chart]:
         "CPU time of all CPUs",
         "%",
         [
-            Series(name, reader.share([f"{one}_ns" for one in parts], whole))
+            Series(name, reader.share([f"{part}_ns" for part in parts], whole))
             for name, parts in _SHARES.items()
         ],
     )
@@ -157,7 +159,7 @@ def _machine(reader: _Reader, entity: str, samples: Sampled) -> Iterator[Chart]:
 
 def _cpu(reader: _Reader, entity: str, samples: Sampled) -> Iterator[Chart]:
     whole = [f"{name}_ns" for name in CPU_TIMES]
-    busy = Series("busy", reader.share([f"{one}_ns" for one in _SHARES["busy"]], whole))
+    busy = Series("busy", reader.share([f"{part}_ns" for part in _SHARES["busy"]], whole))
     yield Chart(f"cpu-{entity}", f"CPU {entity}", "%", [busy])
 
 
@@ -180,7 +182,7 @@ def _memory(reader: _Reader, entity: str, samples: Sampled) -> Iterator[Chart]:
         yield Chart("swap", "Swap", "B", [Series("used", used), Series("size", whole)])
     moves = {"in": "swapped_in_bytes", "out": "swapped_out_bytes"}
     swapping = [Series(name, reader.rate(column)) for name, column in moves.items()]
-    if any(value for one in swapping for value in one.values):
+    if any(value for series in swapping for value in series.values):
         yield Chart("swapping", "Swapping", "B/s", swapping)
 
 

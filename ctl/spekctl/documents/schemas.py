@@ -26,8 +26,8 @@ def texts() -> dict[Path, str]:
         file.shipped_directory() / "schema.json": model.json_schema(),
         drive_file.SCHEMA_FILE: drive_file.json_schema(),
     }
-    for one in pkgutil.iter_modules(documents.__path__):
-        module = importlib.import_module(f"{documents.__name__}.{one.name}")
+    for entry in pkgutil.iter_modules(documents.__path__):
+        module = importlib.import_module(f"{documents.__name__}.{entry.name}")
         if hasattr(module, "SCHEMA_FILE"):
             schemas[module.SCHEMA_FILE] = module.json_schema()
     return {path: json.dumps(schema, indent=2) + "\n" for path, schema in schemas.items()}

@@ -57,7 +57,7 @@ def slope_of(values: Sequence[float]) -> float:
     middle, mean = (count - 1) / 2, sum(values) / count
     # The sum of the squares of 0 - middle, 1 - middle, ...
     squares = count * (count * count - 1) / 12
-    return sum((at - middle) * (one - mean) for at, one in enumerate(values)) / squares
+    return sum((at - middle) * (value - mean) for at, value in enumerate(values)) / squares
 
 
 def judge(variable: str, values: Sequence[float], criteria: Criteria, before: int = 0) -> Window:

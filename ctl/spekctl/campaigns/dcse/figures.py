@@ -68,8 +68,12 @@ def fault(known: Inputs) -> str:
     idle, load = known.idle_watts, known.load_watts
     if idle is not None and load is not None and idle > load:
         return f"idle power, {float(idle):g} W, is above that under load, {float(load):g} W"
-    found = metrics(known)
-    if (found.gb_per_watt, found.iops_per_watt, found.mb_per_s_per_watt) == (None, None, None):
+    computed = metrics(known)
+    if (computed.gb_per_watt, computed.iops_per_watt, computed.mb_per_s_per_watt) == (
+        None,
+        None,
+        None,
+    ):
         return (
             "nothing to compute: give a capacity and idle power, or power under load and"
             " I/Os per second or MB per second"

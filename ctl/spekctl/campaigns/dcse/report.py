@@ -16,23 +16,23 @@ from spekctl.documents.exact import Figure, decimal_text, figure
 
 def build(
     known: dcse.Inputs,
-    other: dcse.Inputs | None,
+    baseline: dcse.Inputs | None,
     source: str,
     operation: Operation | None = None,
     over_time: Sequence[DcseSpan] = (),
     remarks: Sequence[str] = (),
 ) -> DcseReport:
-    """The figures of @known, and their comparison with @other. @operation: whose numbers they
+    """The figures of @known, and their comparison with @baseline. @operation: whose numbers they
     are, if they are of samples."""
-    found = dcse.metrics(known)
+    metrics = dcse.metrics(known)
     return DcseReport(
         notice=DCSE_NOTICE,
         source=recorded.text(source),
         given=_given(known),
-        gb_per_watt=_figure(found.gb_per_watt),
-        iops_per_watt=_figure(found.iops_per_watt),
-        mb_per_s_per_watt=_figure(found.mb_per_s_per_watt),
-        against=_changes(found, dcse.metrics(other)) if other is not None else {},
+        gb_per_watt=_figure(metrics.gb_per_watt),
+        iops_per_watt=_figure(metrics.iops_per_watt),
+        mb_per_s_per_watt=_figure(metrics.mb_per_s_per_watt),
+        against=_changes(metrics, dcse.metrics(baseline)) if baseline is not None else {},
         remarks=list(remarks),
         disks=[recorded.text(name) for name in operation.disks] if operation else [],
         rails=[recorded.text(name) for name in operation.rails] if operation else [],
@@ -50,13 +50,13 @@ def _figure(value: Fraction | None) -> Figure | None:
 
 
 def _changes(now: dcse.Metrics, before: dcse.Metrics) -> dict[str, Figure]:
-    found = {
+    changes = {
         "capacity": dcse.change(before.gb_per_watt, now.gb_per_watt),
         "workload": dcse.change(before.iops_per_watt, now.iops_per_watt),
         "throughput": dcse.change(before.mb_per_s_per_watt, now.mb_per_s_per_watt),
     }
     return {
         name: figure(100 * value, dcse.DECIMALS)
-        for name, value in found.items()
+        for name, value in changes.items()
         if value is not None
     }

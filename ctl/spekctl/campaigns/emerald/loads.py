@@ -19,7 +19,7 @@ FILL_BYTES = 256 << 10
 def load_of(phase: str, devices: Sequence[Device]) -> WorkloadFile:
     """The workload of a phase, or of the preparation."""
     if phase in ("hot-band", "conditioning"):
-        large = any(one.logical_block > 512 for one in devices)
+        large = any(device.logical_block > 512 for device in devices)
         return file.load("emerald-hot-band-4k" if large else "emerald-hot-band")
     return _SIMPLE[phase]
 

@@ -15,7 +15,7 @@ from collections.abc import Sequence
 from fractions import Fraction
 from typing import Annotated, Literal
 
-from msgspec import Meta
+from msgspec import Meta, field
 
 from spekctl.campaigns.emerald.figures import BY_PHASE, KINDS
 from spekctl.documents.document import Part
@@ -85,7 +85,7 @@ class Done(Part, frozen=True):
     """A completed step and its figures."""
 
     step: Step
-    found: EmeraldPhase
+    figures: EmeraldPhase = field(name="found")  # its name in files
     ok: bool = True  # the run completed without errors; limits apart
 
 
@@ -118,10 +118,10 @@ def trial_of(done: Done) -> Trial:
         phase=done.step.phase,
         workers=done.step.workers,
         depth=depth,
-        work=done.found.work,
-        watts=done.found.watts,
-        response_ns=done.found.response_ns,
-        allowed=done.found.passed,
+        work=done.figures.work,
+        watts=done.figures.watts,
+        response_ns=done.figures.response_ns,
+        allowed=done.figures.passed,
     )
 
 
@@ -132,7 +132,7 @@ def score(trial: Trial, by_power: bool) -> Fraction:
 
 
 def _by_power(trials: Sequence[Trial]) -> bool:
-    return all(one.watts is not None and Fraction(one.watts) > 0 for one in trials)
+    return all(trial.watts is not None and Fraction(trial.watts) > 0 for trial in trials)
 
 
 def next_trial(parameters: EmeraldParameters, trials: Sequence[Trial]) -> tuple[int, int] | None:
@@ -141,11 +141,11 @@ def next_trial(parameters: EmeraldParameters, trials: Sequence[Trial]) -> tuple[
         return None
     by_power = _by_power(trials)
     for workers in parameters.workers:
-        mine = [one for one in trials if one.workers == workers]
+        mine = [trial for trial in trials if trial.workers == workers]
         if _is_over(mine, by_power):
             continue
-        tried = {one.depth for one in mine}
-        depth = next((one for one in sorted(parameters.depths) if one not in tried), None)
+        tried = {trial.depth for trial in mine}
+        depth = next((depth for depth in sorted(parameters.depths) if depth not in tried), None)
         if depth is not None:
             return workers, depth
     return None
@@ -166,17 +166,17 @@ def _is_over(trials: Sequence[Trial], by_power: bool) -> bool:
 def best_trial(parameters: EmeraldParameters, trials: Sequence[Trial]) -> tuple[int, int]:
     """The best workers and depth within the limits; the lowest load if there are none."""
     least = parameters.workers[0], min(parameters.depths)
-    allowed = [one for one in trials if one.allowed]
+    allowed = [trial for trial in trials if trial.allowed]
     if not allowed:
         return least
     by_power = _by_power(trials)
-    best = max(allowed, key=lambda one: (score(one, by_power), -one.depth, -one.workers))
+    best = max(allowed, key=lambda trial: (score(trial, by_power), -trial.depth, -trial.workers))
     return best.workers, best.depth
 
 
 def next_step(parameters: EmeraldParameters, done: Sequence[Done]) -> Step | None:
     """The next step; None when the test is over."""
-    kinds = [one.step.kind for one in done]
+    kinds = [entry.step.kind for entry in done]
     lengths = parameters.durations
     first = parameters.workers[0]
     if lengths.prefill_percent and "prefill" not in kinds:
@@ -185,8 +185,8 @@ def next_step(parameters: EmeraldParameters, done: Sequence[Done]) -> Step | Non
         depth = max(parameters.depths)
         time_ns = lengths.conditioning_ns
         return Step("conditioning", "conditioning", first, depth, None, 0, time_ns)
-    measured = {one.step.phase for one in done if one.step.kind in ("measure", "idle")}
-    phase = next((one for one in parameters.phases if one not in measured), None)
+    measured = {entry.step.phase for entry in done if entry.step.kind in ("measure", "idle")}
+    phase = next((phase for phase in parameters.phases if phase not in measured), None)
     if phase is None:
         return None
     if phase == IDLE:
@@ -194,7 +194,9 @@ def next_step(parameters: EmeraldParameters, done: Sequence[Done]) -> Step | Non
     if phase == MIXED_QUARTER:
         return _quarter(parameters, done)
     trials = [
-        trial_of(one) for one in done if one.step.kind == "search" and one.step.phase == phase
+        trial_of(entry)
+        for entry in done
+        if entry.step.kind == "search" and entry.step.phase == phase
     ]
     choice = next_trial(parameters, trials)
     if choice is not None:
@@ -205,9 +207,11 @@ def next_step(parameters: EmeraldParameters, done: Sequence[Done]) -> Step | Non
 
 
 def _quarter(parameters: EmeraldParameters, done: Sequence[Done]) -> Step:
-    full = next(one for one in done if one.step.kind == "measure" and one.step.phase == MIXED)
+    full = next(
+        entry for entry in done if entry.step.kind == "measure" and entry.step.phase == MIXED
+    )
     lengths = parameters.durations
-    rate = max(1.0, float(Fraction(full.found.work) * QUARTER))
+    rate = max(1.0, float(Fraction(full.figures.work) * QUARTER))
     return Step(
         "measure",
         MIXED_QUARTER,
@@ -222,9 +226,9 @@ def _quarter(parameters: EmeraldParameters, done: Sequence[Done]) -> Step:
 def left_ns(parameters: EmeraldParameters, done: Sequence[Done]) -> int:
     """Longest time of all remaining steps, without prefill."""
     lengths = parameters.durations
-    kinds = [one.step.kind for one in done]
+    kinds = [entry.step.kind for entry in done]
     left = 0 if "conditioning" in kinds else lengths.conditioning_ns
-    measured = {one.step.phase for one in done if one.step.kind in ("measure", "idle")}
+    measured = {entry.step.phase for entry in done if entry.step.kind in ("measure", "idle")}
     choices = len(parameters.depths) * len(parameters.workers)
     for phase in parameters.phases:
         if phase in measured:
@@ -234,7 +238,7 @@ def left_ns(parameters: EmeraldParameters, done: Sequence[Done]) -> int:
             continue
         left += lengths.warmup_ns + lengths.measure_ns
         if choices > 1 and phase != MIXED_QUARTER:
-            tried = sum(one.step.kind == "search" and one.step.phase == phase for one in done)
+            tried = sum(entry.step.kind == "search" and entry.step.phase == phase for entry in done)
             each = lengths.search_ns + min(lengths.warmup_ns, lengths.search_ns // 2)
             left += max(0, choices - tried) * each
     return left

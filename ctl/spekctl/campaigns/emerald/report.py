@@ -159,10 +159,10 @@ def phase_of_numbers(phase: str, work: Fraction, watts: Fraction) -> EmeraldPhas
 
 
 def of_numbers(
-    found: Mapping[str, tuple[Fraction, Fraction]], gigabytes: Fraction | None, source: str
+    measured: Mapping[str, tuple[Fraction, Fraction]], gigabytes: Fraction | None, source: str
 ) -> EmeraldReport:
     """The report of typed-in phases."""
-    phases = [phase_of_numbers(name, *numbers) for name, numbers in found.items()]
+    phases = [phase_of_numbers(name, *numbers) for name, numbers in measured.items()]
     return _report(phases, gigabytes=gigabytes, source=source, verdict="complete", complete=True)
 
 
@@ -174,12 +174,12 @@ def build(
     remarks: Sequence[str],
 ) -> EmeraldReport:
     """The report on the steps so far."""
-    phases = [one.found for one in done if one.step.kind != "search"]
-    metrics = [one for one in phases if one.metric]
-    names = [one.name for one in metrics]
-    missing = [one for one in parameters.phases if one not in names]
-    without = [one.name for one in metrics if one.value is None]
-    failed = [one for one in phases if not one.passed]
+    phases = [entry.figures for entry in done if entry.step.kind != "search"]
+    metrics = [phase for phase in phases if phase.metric]
+    names = [phase.name for phase in metrics]
+    missing = [name for name in parameters.phases if name not in names]
+    without = [phase.name for phase in metrics if phase.value is None]
+    failed = [phase for phase in phases if not phase.passed]
     verdict = energy.verdict(missing, without, between=", ")
     if failed and not missing:
         verdict = f"failed: {failed[0].name}: {failed[0].text}"
@@ -199,33 +199,37 @@ def build(
 
 
 def _remarks(parameters: EmeraldParameters, phases: Sequence[EmeraldPhase]) -> list[str]:
-    found = [
+    remarks = [
         f"{EMERALD_NOTICE}: limits, durations and shares are parameters of this test, not quoted"
         " from a standard"
     ]
     lengths = parameters.durations
     if lengths.prefill_percent < 100:
-        found.append(f"{lengths.prefill_percent} % of the capacity was filled beforehand")
-    found += [
-        f"{one.name}: {one.power.remark}"
-        for one in phases
-        if one.power is not None and one.power.remark
+        remarks.append(f"{lengths.prefill_percent} % of the capacity was filled beforehand")
+    remarks += [
+        f"{phase.name}: {phase.power.remark}"
+        for phase in phases
+        if phase.power is not None and phase.power.remark
     ]
-    found += baseline_remarks(one.power for one in phases)
-    found += [f"{one.name}: {one.text}" for one in phases if one.name == IDLE and ";" in one.text]
-    idle = next((one for one in phases if one.name == IDLE and one.watts is not None), None)
-    for one in phases:
+    remarks += baseline_remarks(phase.power for phase in phases)
+    remarks += [
+        f"{phase.name}: {phase.text}"
+        for phase in phases
+        if phase.name == IDLE and ";" in phase.text
+    ]
+    idle = next((phase for phase in phases if phase.name == IDLE and phase.watts is not None), None)
+    for phase in phases:
         if (
             idle is not None
-            and one.watts is not None
-            and exceeds(Fraction(idle.watts or 0), Fraction(one.watts))
+            and phase.watts is not None
+            and exceeds(Fraction(idle.watts or 0), Fraction(phase.watts))
         ):
-            found.append(
-                f"idle power, {float(idle.watts or 0):g} W, is above that of {one.name},"
-                f" {float(one.watts):g} W: check that the system was idle, and what the meter"
+            remarks.append(
+                f"idle power, {float(idle.watts or 0):g} W, is above that of {phase.name},"
+                f" {float(phase.watts):g} W: check that the system was idle, and what the meter"
                 " measures"
             )
-    return found
+    return remarks
 
 
 def _report(
@@ -251,7 +255,7 @@ def _report(
         raw_gigabytes=decimal_text(gigabytes) if gigabytes is not None else None,
         parameters=parameters,
         phases=phases,
-        trials=[trial_of(one) for one in done if one.step.kind == "search"],
+        trials=[trial_of(entry) for entry in done if entry.step.kind == "search"],
         targets=list(targets),
         environment=environment,
         remarks=list(remarks),

@@ -67,9 +67,11 @@ class EmeraldTest(Benchmark[Step, Done, EmeraldReport]):
 
     def prepare(self, tools: Tools) -> None:
         """Ready idle without power is repeated once power is measured."""
-        self.targets = self.targets or [one.facts() for one in self.devices]
+        self.targets = self.targets or [device.facts() for device in self.devices]
         if tools.meter is not None:
-            self.done = [one for one in self.done if one.step.kind != "idle" or one.found.power]
+            self.done = [
+                entry for entry in self.done if entry.step.kind != "idle" or entry.figures.power
+            ]
 
     def request(self, step: Step) -> Request:
         """The run for a step."""
@@ -95,12 +97,12 @@ class EmeraldTest(Benchmark[Step, Done, EmeraldReport]):
     def examples(self) -> Iterator[Step]:
         lengths = self.parameters.durations
         workers, depth = max(self.parameters.workers), max(self.parameters.depths)
-        for one in (
+        for phase in (
             *(["prefill"] if lengths.prefill_percent else []),
             *(["conditioning"] if lengths.conditioning_ns else []),
-            *(one for one in self.parameters.phases if one != plan.IDLE),
+            *(phase for phase in self.parameters.phases if phase != plan.IDLE),
         ):
-            yield Step("measure", one, workers, depth, None, 0, SECOND)
+            yield Step("measure", phase, workers, depth, None, 0, SECOND)
 
     def build(self) -> EmeraldReport:
         return emerald_report.build(

@@ -51,30 +51,30 @@ def _table_1(large: Model, profiles: Sequence[str]) -> Iterator[Claim]:
 
 
 def _section_7_1(loads: Sequence[StudyLoad], profile: str) -> Iterator[Claim]:
-    for one in loads:
-        md, hcsd = one.array, one.single[0]
-        light = one.name.startswith("TPC-H")
+    for load in loads:
+        md, hcsd = load.array, load.single[0]
+        light = load.name.startswith("TPC-H")
         paper = "3.99 ms (MD), 4.86 ms (HC-SD)" if light else "severe loss"
         yield Claim(
-            "Figure 2", f"{one.name}: mean response of MD and HC-SD", paper,
+            "Figure 2", f"{load.name}: mean response of MD and HC-SD", paper,
             f"{md.mean_ms:.1f} ms, {_ms(hcsd, hcsd.mean_ms)}",
             hcsd.mean_ms < 2.5 * md.mean_ms if light else hcsd.mean_ms > 1.5 * md.mean_ms,
             "the paper calls 8.76 ms between arrivals less than these" if light else "",
         )  # fmt: skip
         ratio = md.watts_of(profile) / hcsd.watts_of(profile)
         yield Claim(
-            "Figure 3", f"{one.name}: watts of MD over those of HC-SD", "an order of magnitude",
+            "Figure 3", f"{load.name}: watts of MD over those of HC-SD", "an order of magnitude",
             f"{md.watts_of(profile):.0f} W / {hcsd.watts_of(profile):.1f} W = {ratio:.1f}",
-            ratio >= 8, f"{one.name}: MD has {md.drives} drives",
+            ratio >= 8, f"{load.name}: MD has {md.drives} drives",
         )  # fmt: skip
         idle = md.watts[profile]["idle"] / md.watts_of(profile)
         yield Claim(
-            "Figure 3", f"{one.name}: share of MD's power when idle", "a large fraction",
+            "Figure 3", f"{load.name}: share of MD's power when idle", "a large fraction",
             f"{idle:.0%}", idle > 0.5,
         )  # fmt: skip
-        seek, rotation = one.scaled[2], one.scaled[5]
+        seek, rotation = load.scaled[2], load.scaled[5]
         yield Claim(
-            "Figure 4", f"{one.name}: mean response without seeks, without rotation",
+            "Figure 4", f"{load.name}: mean response without seeks, without rotation",
             "rotation is the bottleneck",
             f"{_ms(seek, seek.mean_ms)}, {_ms(rotation, rotation.mean_ms)}",
             rotation.mean_ms < seek.mean_ms,
@@ -82,68 +82,70 @@ def _section_7_1(loads: Sequence[StudyLoad], profile: str) -> Iterator[Claim]:
 
 
 def _section_7_2(loads: Sequence[StudyLoad], profile: str) -> Iterator[Claim]:
-    for one in loads:
-        means = [system.mean_ms for system in one.single]
+    for load in loads:
+        means = [system.mean_ms for system in load.single]
         steps = [before - after for before, after in pairwise(means)]
         yield Claim(
-            "Figure 5", f"{one.name}: mean response of SA(1..4)",
+            "Figure 5", f"{load.name}: mean response of SA(1..4)",
             "diminishing returns beyond three arms",
-            ", ".join(_ms(system, system.mean_ms) for system in one.single),
+            ", ".join(_ms(system, system.mean_ms) for system in load.single),
             min(steps) > -0.05 * means[-1] and steps[2] <= max(steps[:2]),
         )  # fmt: skip
-        waits = [system.rotation_ms for system in one.single]
+        waits = [system.rotation_ms for system in load.single]
         yield Claim(
-            "Figure 5", f"{one.name}: mean rotational wait of SA(1..4)",
+            "Figure 5", f"{load.name}: mean rotational wait of SA(1..4)",
             "shorter with each arm", ", ".join(f"{wait:.2f}" for wait in waits) + " ms",
             all(after < before for before, after in pairwise(waits)),
         )  # fmt: skip
-        moved = [one.single[arms - 1].moved for arms in (1, 2, 4)]
-        paper = "55 %, 83 %, 90 %" if one.name.startswith("Websearch") else "rises with arms"
+        moved = [load.single[arms - 1].moved for arms in (1, 2, 4)]
+        paper = "55 %, 83 %, 90 %" if load.name.startswith("Websearch") else "rises with arms"
         yield Claim(
-            "Section 7.2", f"{one.name}: share of seeks that are not 0, SA(1), SA(2), SA(4)",
+            "Section 7.2", f"{load.name}: share of seeks that are not 0, SA(1), SA(2), SA(4)",
             paper, ", ".join(f"{share:.0%}" for share in moved), moved[0] < moved[1],
         )  # fmt: skip
-        watts = [one.single[arms - 1].watts_of(profile) for arms in (1, 2, 4)]
+        watts = [load.single[arms - 1].watts_of(profile) for arms in (1, 2, 4)]
         paper = (
             "+2 W, +6 W"
-            if one.name.startswith("Financial")
-            else ("significantly more" if one.name.startswith("Web") else "comparable or less")
+            if load.name.startswith("Financial")
+            else ("significantly more" if load.name.startswith("Web") else "comparable or less")
         )
         yield Claim(
-            "Figure 6", f"{one.name}: SA(2) and SA(4) above HC-SD", paper,
+            "Figure 6", f"{load.name}: SA(2) and SA(4) above HC-SD", paper,
             f"{watts[1] - watts[0]:+.1f} W, {watts[2] - watts[0]:+.1f} W", None,
             "each arm assembly draws 2.0 W while it is held, which no reduction of the wait saves",
         )  # fmt: skip
         even = [
             f"{system.name} {system.watts_of(profile):.1f} W"
-            for system in one.slower
-            if not system.saturated and system.p90_ms <= EVEN * one.array.p90_ms
+            for system in load.slower
+            if not system.saturated and system.p90_ms <= EVEN * load.array.p90_ms
         ]
-        below = [system.watts_of(profile) < watts[0] for system in one.slower]
+        below = [system.watts_of(profile) < watts[0] for system in load.slower]
         yield Claim(
-            "Figures 6, 7", f"{one.name}: slower drives as fast as MD (HC-SD: {watts[0]:.1f} W)",
+            "Figures 6, 7", f"{load.name}: slower drives as fast as MD (HC-SD: {watts[0]:.1f} W)",
             "several; for TPC-C and TPC-H with the power of HC-SD or less",
             ", ".join(even) or "none", None if even else False,
-            "" if any(below) else f"{one.name}: none of the slower drives draws less than HC-SD",
+            "" if any(below) else f"{load.name}: none of the slower drives draws less than HC-SD",
         )  # fmt: skip
 
 
 def system_of(arrays: StudyArrays, drives: int, arms: int) -> StudySystem:
     """The array of so many drives with so many arms."""
-    return next(one for one in arrays.systems if (one.drives, one.arms) == (drives, arms))
+    return next(
+        system for system in arrays.systems if (system.drives, system.arms) == (drives, arms)
+    )
 
 
 def _section_7_3(arrays: Sequence[StudyArrays], profiles: Sequence[str]) -> Iterator[Claim]:
-    for one in arrays:
-        most = {8.0: 4, 4.0: 8, 1.0: 16}[one.interarrival_ms]
-        trio = [system_of(one, most // arms, arms) for arms in (1, 2, 4)]
-        small = one.footprint < 0.5
+    for array in arrays:
+        most = {8.0: 4, 4.0: 8, 1.0: 16}[array.interarrival_ms]
+        trio = [system_of(array, most // arms, arms) for arms in (1, 2, 4)]
+        small = array.footprint < 0.5
         even = all(
             not system.saturated and system.p90_ms <= EVEN * trio[0].p90_ms for system in trio[1:]
         )
         yield Claim(
             "Figure 8",
-            f"{one.interarrival_ms:g} ms, {one.footprint:.0%} of each drive: p90 of"
+            f"{array.interarrival_ms:g} ms, {array.footprint:.0%} of each drive: p90 of"
             f" {most} : {most // 2} : {most // 4} drives",
             "break even", ", ".join(_ms(system, system.p90_ms) for system in trio), even,
             "" if small else "the paper does not state its footprint; it must have been small",
@@ -152,9 +154,9 @@ def _section_7_3(arrays: Sequence[StudyArrays], profiles: Sequence[str]) -> Iter
             continue
         for profile in profiles:
             watts = [system.watts_of(profile) for system in trio]
-            savings = [1 - other / watts[0] for other in watts[1:]]
+            savings = [1 - with_arms / watts[0] for with_arms in watts[1:]]
             shown = ", ".join(f"{value:.1f} W" for value in watts)
-            if one.interarrival_ms == 8:
+            if array.interarrival_ms == 8:
                 yield Claim(
                     "Figure 8", f"8 ms: watts ({profile})",
                     ", ".join(f"{value} W" for value in PAPER_W), shown,
@@ -162,7 +164,7 @@ def _section_7_3(arrays: Sequence[StudyArrays], profiles: Sequence[str]) -> Iter
                     "the order is judged; 26.2 W on average of one SA(4) contradicts a peak that"
                     " is comparable to a conventional drive's 13 W",
                 )  # fmt: skip
-            if one.interarrival_ms == 1:
+            if array.interarrival_ms == 1:
                 yield Claim(
                     "Section 7.3", f"1 ms: savings of SA(2), SA(4) ({profile})",
                     ", ".join(f"{value:.0%}" for value in PAPER_SAVINGS),

@@ -87,7 +87,7 @@ def from_files(
     from spekctl.trace.trace import open_trace
 
     trace = open_trace(paths)
-    made = np.zeros(count, REQUESTS)
+    requests = np.zeros(count, REQUESTS)
     disk = np.zeros(count, np.int64)
     taken = folded = 0
     for batch in trace.batches():
@@ -101,10 +101,10 @@ def from_files(
         )
         room = (disk_sectors - sectors).astype(np.uint64)
         folded += int((first > room).sum())
-        made["arrival_ns"][here] = media.at_ns
-        made["lba"][here] = np.where(first > room, first % (room + np.uint64(1)), first)
-        made["sectors"][here] = sectors
-        made["write"][here] = media.op == Op.WRITE
+        requests["arrival_ns"][here] = media.at_ns
+        requests["lba"][here] = np.where(first > room, first % (room + np.uint64(1)), first)
+        requests["sectors"][here] = sectors
+        requests["write"][here] = media.op == Op.WRITE
         disk[here] = media.device % load.disks
         taken += len(media)
         if taken == count:
@@ -124,16 +124,16 @@ def from_files(
         assumed=f"{spaces} address spaces{shared}; {folded / taken:.1%} of the addresses are beyond"
         " a disk and folded into it",
     )
-    return stated, made[:taken], disk[:taken]
+    return stated, requests[:taken], disk[:taken]
 
 
 def of_trace(load: Load, disk_sectors: int, count: int, seed: int) -> tuple[Any, NDArray[Any]]:
     """Requests of a stand-in, and the disk of each."""
     generator = np.random.default_rng(seed)
-    made = np.zeros(count, REQUESTS)
-    made["arrival_ns"] = np.cumsum(generator.exponential(load.interarrival_ms * 1e6, count))
-    made["write"] = generator.random(count) >= load.read_share
-    made["sectors"] = generator.choice(load.sectors, count)
+    requests = np.zeros(count, REQUESTS)
+    requests["arrival_ns"] = np.cumsum(generator.exponential(load.interarrival_ms * 1e6, count))
+    requests["write"] = generator.random(count) >= load.read_share
+    requests["sectors"] = generator.choice(load.sectors, count)
     kind = generator.random(count)
     disks = generator.integers(0, load.disks, count)
     places = generator.integers(0, disk_sectors // BLOCK, count) * BLOCK
@@ -151,9 +151,9 @@ def of_trace(load: Load, disk_sectors: int, count: int, seed: int) -> tuple[Any,
             now, place = int(disks[index]), int(places[index])
         place = min(max(place, 0), last)
         lba[index], disk[index] = place, now
-        end = place + int(made["sectors"][index])
-    made["lba"] = lba
-    return made, disk
+        end = place + int(requests["sectors"][index])
+    requests["lba"] = lba
+    return requests, disk
 
 
 def synthetic(interarrival_ms: float, span_sectors: int, count: int, seed: int) -> Any:
@@ -163,22 +163,22 @@ def synthetic(interarrival_ms: float, span_sectors: int, count: int, seed: int) 
     the paper does not state them.
     """
     generator = np.random.default_rng(seed)
-    made = np.zeros(count, REQUESTS)
-    made["arrival_ns"] = np.cumsum(generator.exponential(interarrival_ms * 1e6, count))
-    made["write"] = generator.random(count) >= 0.6
+    requests = np.zeros(count, REQUESTS)
+    requests["arrival_ns"] = np.cumsum(generator.exponential(interarrival_ms * 1e6, count))
+    requests["write"] = generator.random(count) >= 0.6
     sizes = np.ceil(generator.exponential(8, count) / BLOCK) * BLOCK
-    made["sectors"] = np.maximum(sizes, BLOCK)
+    requests["sectors"] = np.maximum(sizes, BLOCK)
     follows = generator.random(count) < 0.2
     lba = generator.integers(0, span_sectors // BLOCK, count) * BLOCK
     end = 0
     for index in range(count):
         if follows[index] and index:
             lba[index] = end
-        if lba[index] + int(made["sectors"][index]) > span_sectors:
+        if lba[index] + int(requests["sectors"][index]) > span_sectors:
             lba[index] = 0
-        end = int(lba[index]) + int(made["sectors"][index])
-    made["lba"] = lba
-    return made
+        end = int(lba[index]) + int(requests["sectors"][index])
+    requests["lba"] = lba
+    return requests
 
 
 def striped(requests: Any, drives: int) -> list[tuple[Any, NDArray[Any]]]:
@@ -191,27 +191,27 @@ def striped(requests: Any, drives: int) -> list[tuple[Any, NDArray[Any]]]:
     last = (requests["lba"] + requests["sectors"] - 1) // STRIPE_SECTORS
     pieces = []
     for extra in range(int((last - first).max()) + 1):
-        some = first + extra <= last
-        unit = (first + extra)[some]
-        start = np.maximum(requests["lba"][some], unit * STRIPE_SECTORS)
-        ends = requests["lba"][some] + requests["sectors"][some]
+        reaches = first + extra <= last
+        unit = (first + extra)[reaches]
+        start = np.maximum(requests["lba"][reaches], unit * STRIPE_SECTORS)
+        ends = requests["lba"][reaches] + requests["sectors"][reaches]
         end = np.minimum(ends, (unit + 1) * STRIPE_SECTORS)
-        part = np.zeros(int(some.sum()), REQUESTS)
-        part["arrival_ns"] = requests["arrival_ns"][some]
-        part["write"] = requests["write"][some]
+        part = np.zeros(int(reaches.sum()), REQUESTS)
+        part["arrival_ns"] = requests["arrival_ns"][reaches]
+        part["write"] = requests["write"][reaches]
         part["lba"] = unit // drives * STRIPE_SECTORS + start % STRIPE_SECTORS
         part["sectors"] = end - start
-        pieces.append((unit % drives, index[some], part))
-    drive = np.concatenate([one[0] for one in pieces])
-    of = np.concatenate([one[1] for one in pieces])
-    parts = np.concatenate([one[2] for one in pieces])
+        pieces.append((unit % drives, index[reaches], part))
+    drive = np.concatenate([piece[0] for piece in pieces])
+    of = np.concatenate([piece[1] for piece in pieces])
+    parts = np.concatenate([piece[2] for piece in pieces])
     order = np.lexsort((parts["lba"], of))
     drive, of, parts = drive[order], of[order], parts[order]
-    found = []
+    joined = []
     for number in range(drives):
         mine = drive == number
-        found.append(_joined(parts[mine], of[mine]))
-    return found
+        joined.append(_joined(parts[mine], of[mine]))
+    return joined
 
 
 def _joined(parts: Any, of: NDArray[Any]) -> tuple[Any, NDArray[Any]]:

@@ -40,8 +40,8 @@ def study(requests: int, seed: int, tell: Tell, traces: Files | None = None) -> 
     large = file.load(LARGE)
     files = [(traces or {}).get(name, ()) for name in TRACES]
     results = [
-        _load(one, large, requests, seed, tell, paths)
-        for one, paths in zip(LOADS, files, strict=True)
+        _load(load, large, requests, seed, tell, paths)
+        for load, paths in zip(LOADS, files, strict=True)
     ]
     arrays = [
         _arrays(large, interarrival, footprint, requests, seed, tell)
@@ -77,7 +77,7 @@ def _load(
         requests, disk = loads.of_trace(load, member.capacity, count, seed)
     tell(load.name)
     index = np.arange(count)
-    streams = [(requests[disk == one], index[disk == one]) for one in range(load.disks)]
+    streams = [(requests[disk == number], index[disk == number]) for number in range(load.disks)]
     array = run("MD", _with_profiles(member, large), streams, count, Choice(seed=seed))
     # The large drive holds the data of one disk after the other.
     together = requests.copy()
@@ -93,8 +93,8 @@ def _load(
         array=array,
         single=[single(_name(arms), large.with_arms(arms)) for arms in (1, 2, 3, 4)],
         scaled=[
-            *(single(_scale("S", one), large, Choice(one, 1.0, seed)) for one in SCALES),
-            *(single(_scale("R", one), large, Choice(1.0, one, seed)) for one in SCALES),
+            *(single(_scale("S", scale), large, Choice(scale, 1.0, seed)) for scale in SCALES),
+            *(single(_scale("R", scale), large, Choice(1.0, scale, seed)) for scale in SCALES),
         ],
         slower=[
             single(f"SA({arms})/{rpm}", large.with_arms(arms).at_rpm(rpm))

@@ -92,7 +92,9 @@ def _run(
     for profile in model.profiles:
         shown = model.with_profile(profile)
         modes = [modes_of(shown, account) for account in accounts]
-        watts[profile] = {mode: sum(one[mode].joules for one in modes) / seconds for mode in MODES}
+        watts[profile] = {
+            mode: sum(drive[mode].joules for drive in modes) / seconds for mode in MODES
+        }
     tenth = max(1, count // 10)
     early, late = response_ms[:tenth].mean(), response_ms[-tenth:].mean()
     accesses = len(rotation_ms)
@@ -114,7 +116,7 @@ def _run(
         moved=moved / accesses,
         cdf=[float((response_ms <= edge).mean()) for edge in EDGES_MS],
         rotation_pdf=[
-            float(one) / accesses for one in np.histogram(rotation_ms, ROTATION_EDGES_MS)[0]
+            float(count) / accesses for count in np.histogram(rotation_ms, ROTATION_EDGES_MS)[0]
         ],
         watts=watts,
     )

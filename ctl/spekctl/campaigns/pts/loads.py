@@ -29,10 +29,10 @@ def check_purge(devices: Sequence[Device]) -> None:
     """Refuse a purge of devices that cannot discard."""
     from spekctl.run.replay_request import discards
 
-    for one in devices:
-        if not discards(one):
+    for device in devices:
+        if not discards(device):
             raise UsageError(
-                f"{one.path} cannot be purged: it does not support discards; with --no-purge the"
+                f"{device.path} cannot be purged: it does not support discards; with --no-purge the"
                 " test starts from the state that the device is in, and the report says so"
             )
 
@@ -40,8 +40,8 @@ def check_purge(devices: Sequence[Device]) -> None:
 def write_purge(folder: Path, devices: Sequence[Device]) -> None:
     """The discards of all blocks as a trace, whose devices are the targets in turn."""
     lines = ["at_ns,device,offset_bytes,bytes,op"]
-    for index, one in enumerate(devices):
-        end = one.bytes // one.logical_block * one.logical_block
+    for index, device in enumerate(devices):
+        end = device.bytes // device.logical_block * device.logical_block
         lines += [
             f"0,{index},{start},{min(DISCARD_BYTES, end - start)},discard"
             for start in range(0, end, DISCARD_BYTES)
@@ -80,7 +80,7 @@ def load_of(step: Step, pattern: Pattern, depth: int) -> WorkloadFile:
 
 def request_of(step: Step, parameters: Parameters, number: int, disks: Disks) -> Request:
     """The run for a step other than a purge; @number is that of the run, for its seed."""
-    test = next((one for one in tests_of(parameters) if one.name == step.test), None)
+    test = next((test for test in tests_of(parameters) if test.name == step.test), None)
     single = step.kind == "round" and test is not None and test.part == "latency"
     sequential = step.kind == "precondition" or (test is not None and test.pattern == "sequential")
     load = load_of(

@@ -41,7 +41,7 @@ def standard(shape: Shape) -> Parameters:
         time_ns=MINUTE,
         rounds=25,
         steady=Criteria(),
-        sizes=[one * KIB for one in (1024, 128, 64, 32, 16, 8, 4)] + [512],
+        sizes=[kib * KIB for kib in (1024, 128, 64, 32, 16, 8, 4)] + [512],
         reads=[100, 95, 65, 50, 35, 5, 0],
         throughput_sizes=[1024 * KIB, 128 * KIB],
         latency_sizes=[8 * KIB, 4 * KIB, 512],
@@ -88,13 +88,13 @@ class Test:
 
 def tests_of(parameters: Parameters) -> list[Test]:
     """The tests with rounds, in their order."""
-    found = []
+    tests = []
     for part in parameters.parts:
         if part == "iops":
             sizes, reads = tuple(parameters.sizes), tuple(parameters.reads)
-            found.append(Test(part, part, "iops", "uniform", sizes, reads, PRECONDITION_BYTES))
+            tests.append(Test(part, part, "iops", "uniform", sizes, reads, PRECONDITION_BYTES))
         elif part == "throughput":
-            found += [
+            tests += [
                 Test(
                     *(part, f"throughput-{size_text(size)}", "bandwidth", "sequential"),
                     *((size,), (100, 0), size),
@@ -103,8 +103,8 @@ def tests_of(parameters: Parameters) -> list[Test]:
             ]
         elif part == "latency":
             sizes, reads = tuple(parameters.latency_sizes), tuple(parameters.latency_reads)
-            found.append(Test(part, part, "latency", "uniform", sizes, reads, PRECONDITION_BYTES))
-    return found
+            tests.append(Test(part, part, "latency", "uniform", sizes, reads, PRECONDITION_BYTES))
+    return tests
 
 
 @dataclass(frozen=True, slots=True)
@@ -125,24 +125,22 @@ class Position:
 def of_round(done: Sequence[Run], test: Test, number: int) -> dict[tuple[int, int], Run]:
     """The measurements of a round by share of reads and block size."""
     return {
-        (one.step.read_percent, one.step.bytes): one
-        for one in done
-        if one.step.kind == "round" and one.step.test == test.name and one.step.round == number
+        (run.step.read_percent, run.step.bytes): run
+        for run in done
+        if run.step.kind == "round" and run.step.test == test.name and run.step.round == number
     }
 
 
 def position_of(parameters: Parameters, test: Test, done: Sequence[Run]) -> Position:
     """How far a test has come after the completed steps."""
     rounds: dict[int, dict[tuple[int, int], Run]] = {}
-    for one in done:
-        if one.step.kind == "round" and one.step.test == test.name:
-            place = one.step.read_percent, one.step.bytes
-            rounds.setdefault(one.step.round, {})[place] = one
+    for run in done:
+        if run.step.kind == "round" and run.step.test == test.name:
+            place = run.step.read_percent, run.step.bytes
+            rounds.setdefault(run.step.round, {})[place] = run
     whole = len(test.sizes) * len(test.reads)
     values = [
-        metric_of(found[test.tracked], test.metric)
-        for found in rounds.values()
-        if len(found) == whole
+        metric_of(runs[test.tracked], test.metric) for runs in rounds.values() if len(runs) == whole
     ]
     window = judge(test.metric, values, parameters.steady) if values else None
     steady = window is not None and window.steady
@@ -151,7 +149,7 @@ def position_of(parameters: Parameters, test: Test, done: Sequence[Run]) -> Posi
 
 def next_step(parameters: Parameters, done: Sequence[Run]) -> Step | None:
     """The next step; None when the test is over."""
-    names = {one.step.name for one in done}
+    names = {run.step.name for run in done}
     tests = tests_of(parameters)
     for part in parameters.parts:
         steps = (
@@ -214,6 +212,6 @@ def left_ns(parameters: Parameters, done: Sequence[Run]) -> int:
         rounds = max(first - position.rounds, 1)
         begun = len(of_round(done, test, position.rounds + 1))
         left += (rounds * len(round_of(test, 1)) - begun) * parameters.time_ns
-    if "saturation" in parameters.parts and not any(one.step.kind == "saturation" for one in done):
+    if "saturation" in parameters.parts and not any(run.step.kind == "saturation" for run in done):
         left += parameters.saturation_ns or 0
     return left

@@ -53,13 +53,13 @@ def run_of(step: Step, result: Result, result_file: str | None) -> Run:
 def samples_of(result: Result) -> list[Sample]:
     """Write saturation, an interval each."""
     rows = points.measured_intervals(result)
-    found, written = [], 0
+    samples, written = [], 0
     for row in rows:
         written += row.write.bytes
         if not is_covered(row):
             continue
         longest = value_of(row, Metric("max"))
-        found.append(
+        samples.append(
             Sample(
                 end_s=(row.end_ns - rows[0].start_ns) / 1e9,
                 written_bytes=written,
@@ -68,23 +68,23 @@ def samples_of(result: Result) -> list[Sample]:
                 max_ns=int(longest) if longest is not None else None,
             )
         )
-    return found
+    return samples
 
 
 def _mean(values: Sequence[float | None]) -> float | None:
-    known = [one for one in values if one is not None]
+    known = [value for value in values if value is not None]
     return sum(known) / len(known) if known else None
 
 
 def _cell(percent: int, size: int, runs: Sequence[Run]) -> Cell:
-    longest = [one.max_ns for one in runs if one.max_ns is not None]
+    longest = [run.max_ns for run in runs if run.max_ns is not None]
     return Cell(
         bytes=size,
         read_percent=percent,
-        iops=sum(one.iops for one in runs) / len(runs),
-        bytes_per_s=sum(one.bytes_per_s for one in runs) / len(runs),
-        mean_ns=_mean([one.mean_ns for one in runs]),
-        p99_ns=_mean([one.p99_ns for one in runs]),
+        iops=sum(run.iops for run in runs) / len(runs),
+        bytes_per_s=sum(run.bytes_per_s for run in runs) / len(runs),
+        mean_ns=_mean([run.mean_ns for run in runs]),
+        p99_ns=_mean([run.p99_ns for run in runs]),
         max_ns=max(longest) if longest else None,
     )
 
@@ -93,7 +93,7 @@ def measured_of(parameters: Parameters, test: Test, done: Sequence[Run]) -> Meas
     """A test with what was measured of it so far."""
     position = plan.position_of(parameters, test, done)
     percent, size = test.tracked
-    before = {one.step.kind: one for one in done if one.step.test == test.name}
+    before = {run.step.kind: run for run in done if run.step.test == test.name}
     rounds = {number: plan.of_round(done, test, number) for number in range(1, position.rounds + 1)}
     window = position.window
     inside = range(window.first, window.last + 1) if window is not None else range(0)
@@ -110,8 +110,8 @@ def measured_of(parameters: Parameters, test: Test, done: Sequence[Run]) -> Meas
         window=window,
         sizes=list(test.sizes),
         rounds=[
-            Round(number, [metric_of(found[percent, one], test.metric) for one in test.sizes])
-            for number, found in rounds.items()
+            Round(number, [metric_of(runs[percent, size], test.metric) for size in test.sizes])
+            for number, runs in rounds.items()
         ],
         cells=[
             _cell(*place, [rounds[number][place] for number in inside])
@@ -140,15 +140,15 @@ def build(
     remarks: Sequence[str] = (),
 ) -> Report:
     """The report from the runs so far."""
-    begun = {one.step.test for one in done}
+    begun = {run.step.test for run in done}
     tests = [
         measured_of(parameters, test, done)
         for test in plan.tests_of(parameters)
         if test.name in begun
     ]
     complete = plan.next_step(parameters, done) is None
-    unsteady = [one.name for one in tests if one.steady is False]
-    failed = next((one for one in done if not one.ok), None)
+    unsteady = [test.name for test in tests if test.steady is False]
+    failed = next((run for run in done if not run.ok), None)
     return Report(
         notice=NOTICE,
         passed=complete and not unsteady and failed is None,

@@ -72,7 +72,7 @@ class PtsTest(Benchmark[Step, Run, Report]):
         """What a round says of steady state, when it is over."""
         if step.kind != "round":
             return ""
-        test = next(one for one in plan.tests_of(self.parameters) if one.name == step.test)
+        test = next(test for test in plan.tests_of(self.parameters) if test.name == step.test)
         position = plan.position_of(self.parameters, test, done)
         if position.rounds < step.round or position.window is None:
             return ""
@@ -103,7 +103,7 @@ class PtsTest(Benchmark[Step, Run, Report]):
 
     def check(self, dry: bool = False) -> None:
         """Refuse everything that can be refused in advance; a @dry run writes nothing."""
-        largest = max(one.logical_block for one in self.devices)
+        largest = max(device.logical_block for device in self.devices)
         for test in plan.tests_of(self.parameters):
             for size in test.sizes:
                 if size % largest:

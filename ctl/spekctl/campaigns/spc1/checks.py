@@ -145,9 +145,9 @@ def _variation(
 
 
 def _repeated_iops(limits: Limits, first: Phase, again: Phase) -> Check:
-    name, one, two = again.step.name, first.point, again.point
-    value = abs(two.iops - one.iops) / one.iops if one.iops else 1.0
-    chance = math.sqrt(1 / max(1, one.ios) + 1 / max(1, two.ios))
+    name, point, repeated = again.step.name, first.point, again.point
+    value = abs(repeated.iops - point.iops) / point.iops if point.iops else 1.0
+    chance = math.sqrt(1 / max(1, point.ios) + 1 / max(1, repeated.ios))
     allowed = max(limits.repeat_iops, limits.chance_sigmas * chance)
     return Check(
         kind="repeat-iops",
@@ -157,15 +157,16 @@ def _repeated_iops(limits: Limits, first: Phase, again: Phase) -> Check:
         limit=limits.repeat_iops,
         allowed=allowed,
         passed=value <= allowed,
-        text=f"{name}: {units.format_rate(two.iops)} IOPS after {units.format_rate(one.iops)}:"
-        f" off by {value:.1%}, {_allowed(limits.repeat_iops, allowed)}",
+        text=f"{name}: {units.format_rate(repeated.iops)} IOPS after"
+        f" {units.format_rate(point.iops)}: off by {value:.1%},"
+        f" {_allowed(limits.repeat_iops, allowed)}",
     )
 
 
 def _repeated_lrt(limits: Limits, first: Phase, again: Phase) -> Check:
-    name, one, two = again.step.name, first.point.response, again.point.response
-    before = one.mean if one is not None else 0.0
-    after = two.mean if two is not None else 0.0
+    name, response, repeated = again.step.name, first.point.response, again.point.response
+    before = response.mean if response is not None else 0.0
+    after = repeated.mean if repeated is not None else 0.0
     value = abs(after - before)
     allowed = max(limits.repeat_lrt * before, limits.repeat_lrt_ns)
     return Check(
@@ -175,7 +176,7 @@ def _repeated_lrt(limits: Limits, first: Phase, again: Phase) -> Check:
         value=value,
         limit=allowed,
         allowed=allowed,
-        passed=one is not None and two is not None and value <= allowed,
+        passed=response is not None and repeated is not None and value <= allowed,
         text=f"{name}: {units.format_ns(after)} after {units.format_ns(before)}: off by"
         f" {units.format_ns(value)}, at most {units.format_ns(allowed)} is allowed",
     )

@@ -143,8 +143,8 @@ def _find(work: Spc1Test, path: Path, interrupts: job.Interrupts) -> list[Device
     deadline = time.monotonic() + BACK_S
     while True:
         try:
-            found = [device.find(one.path) for one in work.devices]
-            verify_state.check_devices(path, state, found)
+            devices = [device.find(entry.path) for entry in work.devices]
+            verify_state.check_devices(path, state, devices)
         except UsageError:
             if interrupts.count:
                 return None
@@ -152,7 +152,7 @@ def _find(work: Spc1Test, path: Path, interrupts: job.Interrupts) -> list[Device
                 raise
             time.sleep(0.2)
         else:
-            return found
+            return devices
 
 
 def _check(

@@ -34,12 +34,12 @@ def phase_of(step: Step, result: Result, limits: Limits, result_file: str) -> Ph
 def parts_of(rows: Sequence[Interval]) -> list[list[int]]:
     """I/Os of each stream in up to PARTS parts of the measure phase."""
     count = min(PARTS, len(rows))
-    found = []
+    parts = []
     for index in range(count):
-        some = rows[index * len(rows) // count : (index + 1) * len(rows) // count]
-        streams = zip(*(row.streams for row in some), strict=True)
-        found.append([sum(cell[0] + cell[2] for cell in cells) for cells in streams])
-    return found
+        part = rows[index * len(rows) // count : (index + 1) * len(rows) // count]
+        streams = zip(*(row.streams for row in part), strict=True)
+        parts.append([sum(cell[0] + cell[2] for cell in cells) for cells in streams])
+    return parts
 
 
 def variation(parts: Sequence[Sequence[int]], stream: int) -> tuple[float | None, float | None]:
@@ -61,11 +61,11 @@ def variation(parts: Sequence[Sequence[int]], stream: int) -> tuple[float | None
 def _streams(result: Result, parts: Sequence[Sequence[int]]) -> list[StreamFigures]:
     config = result.config
     weights = sum(stream.weight for stream in config.streams)
-    found = []
+    figures = []
     for index, stream in enumerate(config.streams):
         sums = _Sums(result, [index])
         cov, chance = variation(parts, index)
-        found.append(
+        figures.append(
             StreamFigures(
                 name=stream.name,
                 asu=config.asus[stream.asu].name,
@@ -79,17 +79,17 @@ def _streams(result: Result, parts: Sequence[Sequence[int]]) -> list[StreamFigur
                 response=points.merged_figures(sums.cells, "response"),
             )
         )
-    return found
+    return figures
 
 
 def _asus(result: Result) -> list[AsuFigures]:
     config = result.config
     weights = sum(stream.weight for stream in config.streams)
-    found = []
+    figures = []
     for number, asu in enumerate(config.asus):
-        members = [index for index, one in enumerate(config.streams) if one.asu == number]
+        members = [index for index, stream in enumerate(config.streams) if stream.asu == number]
         sums = _Sums(result, members)
-        found.append(
+        figures.append(
             AsuFigures(
                 name=asu.name,
                 bytes=asu.bytes,
@@ -101,7 +101,7 @@ def _asus(result: Result) -> list[AsuFigures]:
                 response=points.merged_figures(sums.cells, "response"),
             )
         )
-    return found
+    return figures
 
 
 class _Sums:
@@ -109,11 +109,11 @@ class _Sums:
 
     def __init__(self, result: Result, streams: Sequence[int]) -> None:
         self.cells: list[Cell] = [
-            one for one in result.cells if one.phase == "measure" and one.stream in streams
+            cell for cell in result.cells if cell.phase == "measure" and cell.stream in streams
         ]
-        self.ios = sum(one.ios for one in self.cells)
-        reads = sum(one.ios for one in self.cells if one.direction == "read")
+        self.ios = sum(cell.ios for cell in self.cells)
+        reads = sum(cell.ios for cell in self.cells if cell.direction == "read")
         everything = result.totals.all.ios
         self.share = self.ios / everything if everything else 0.0
         self.read_share = reads / self.ios if self.ios else 0.0
-        self.mean_bytes = sum(one.bytes for one in self.cells) / self.ios if self.ios else 0.0
+        self.mean_bytes = sum(cell.bytes for cell in self.cells) / self.ios if self.ios else 0.0

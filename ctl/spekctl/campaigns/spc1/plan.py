@@ -58,7 +58,7 @@ def beyond(point: Point, limits: Limits) -> str:
 def bracket_of(done: Iterable[Phase]) -> Bracket:
     """The position from the points of the search."""
     return search.bracket_of(
-        {one.step.bsu: not one.beyond for one in done if one.step.kind == "search"}
+        {phase.step.bsu: not phase.beyond for phase in done if phase.step.kind == "search"}
     )
 
 
@@ -98,7 +98,7 @@ class Position:
     """Position of a test."""
 
     bracket: Bracket
-    found: int | None  # by the search; None: not yet, or there is none
+    sustained: int | None  # by the search; None: not yet, or there is none
     level: int | None  # the same, lowered
     lowered: int  # how often
     final: tuple[Phase, ...]  # phases at that level
@@ -115,7 +115,9 @@ def position_of(parameters: Parameters, done: Sequence[Phase], keep_going: bool)
             stopped = stopped or f"{phase.step.name} failed: {phase.point.text}"
     if search_of(parameters).next_load(bracket) is not None or not bracket.good:
         if not bracket.good and bracket.bad == 1:
-            (worst,) = (one for one in done if one.step.kind == "search" and one.step.bsu == 1)
+            (worst,) = (
+                phase for phase in done if phase.step.kind == "search" and phase.step.bsu == 1
+            )
             stopped = stopped or f"the device cannot sustain even 1 BSU: {worst.beyond}"
         return Position(bracket, None, None, 0, (), stopped)
     level, lowered = bracket.good, 0

@@ -40,7 +40,7 @@ def build(
     capacity = Capacity(devices_bytes, asus_bytes, asus_bytes / devices_bytes)
     checks = checks_of(parameters.limits, final, capacity)
     measured = len(final) == len(PLAN)
-    met = measured and all(one.passed for one in checks)
+    met = measured and all(check.passed for check in checks)
     durable = persistence.passed if persistence is not None else True
     iops, lightest = final.get("iops"), final.get("ramp-10")
     created = document.timestamp()
@@ -61,9 +61,9 @@ def build(
         curve=_curve(parameters, _response_time_curve(final), lengths.phase_ns, measured, created),
         search=_curve(
             parameters,
-            [one for one in done if one.step.kind == "search"],
+            [phase for phase in done if phase.step.kind == "search"],
             lengths.search_ns,
-            position.found is not None,
+            position.sustained is not None,
             created,
         ),
         checks=checks,
@@ -74,7 +74,7 @@ def build(
 
 
 def _response_time_curve(final: Mapping[str, Phase]) -> list[Phase]:
-    return [one for one in final.values() if one.step.kind in ("iops", "ramp")]
+    return [phase for phase in final.values() if phase.step.kind in ("iops", "ramp")]
 
 
 def _curve(
@@ -91,7 +91,7 @@ def _curve(
         targets=[],
         environment=None,
         complete=complete,
-        points=sorted((one.point for one in phases), key=lambda point: point.load.value),
+        points=sorted((phase.point for phase in phases), key=lambda point: point.load.value),
         remarks=[NOTICE],
     )
 
@@ -99,7 +99,7 @@ def _curve(
 def _verdict(
     position: Position, measured: bool, checks: Sequence[Check], persistence: Persistence | None
 ) -> str:
-    failed = [one for one in checks if not one.passed]
+    failed = [check for check in checks if not check.passed]
     if position.stopped:
         return f"failed: {position.stopped}"
     if not measured:
@@ -134,20 +134,20 @@ def _remarks(
     ]
     if position.lowered:
         remarks.append(
-            f"the search found {position.found} BSU; the limit was missed at that level, so it"
+            f"the search found {position.sustained} BSU; the limit was missed at that level, so it"
             f" was lowered {_times(position.lowered)}, by"
             f" {parameters.limits.lower_percent:g} % each, to {position.level} BSU"
         )
-    if position.found == parameters.max_bsu:
+    if position.sustained == parameters.max_bsu:
         remarks.append(
             f"the device sustains --max-bsu {parameters.max_bsu} within the limit; its level is"
             " higher"
         )
     grain = parameters.durations.resolution_percent
-    if position.found is not None and position.bracket.bad is not None and grain:
+    if position.sustained is not None and position.bracket.bad is not None and grain:
         remarks.append(
-            f"precision of the search {grain:g} %: the device sustained {position.found} BSU, not"
-            f" {position.bracket.bad} BSU"
+            f"precision of the search {grain:g} %: the device sustained {position.sustained} BSU,"
+            f" not {position.bracket.bad} BSU"
         )
     return remarks
 

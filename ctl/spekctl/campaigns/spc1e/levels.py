@@ -33,16 +33,16 @@ def levels_of(
     folder: Path, report: spc1.Report | None, rest: idle.Idle | None
 ) -> dict[str, Measured]:
     """The levels that were measured."""
-    found: dict[str, Measured] = {}
+    levels: dict[str, Measured] = {}
     if report is not None:
         position = position_of(report.parameters, report.phases, True)
         final = final_by_name(position)
-        found = {
+        levels = {
             name: _load(folder, final[phase]) for name, phase in LOADS.items() if phase in final
         }
     if rest is not None:
-        found["idle"] = measured(0, rest.power)
-    return found
+        levels["idle"] = measured(0, rest.power)
+    return levels
 
 
 def _load(folder: Path, phase: Phase) -> Measured:
@@ -73,19 +73,19 @@ def from_spc1(
 ) -> Spc1eReport:
     """From the report of a test of `spekctl spc1`, with the results beside it."""
     report = spc1.load_report(path)
-    found = levels_of(path.parent, report, idle.load(path.parent))
-    missing = [f"{spc1e_percent(name)} %" for name in LOADS if name not in found]
+    levels = levels_of(path.parent, report, idle.load(path.parent))
+    missing = [f"{spc1e_percent(name)} %" for name in LOADS if name not in levels]
     if missing:
         raise UsageError(
             f"{path}: the phase{'s' if len(missing) > 1 else ''} at {' and '.join(missing)} of the"
             " level are missing"
         )
     if idle_watts is not None:
-        found["idle"] = Measured(Fraction(0), idle_watts)
-    if "idle" not in found:
+        levels["idle"] = Measured(Fraction(0), idle_watts)
+    if "idle" not in levels:
         raise energy.no_idle_test(path)
     facts = energy.facts_of(report, None, report.complete, source=str(path))
-    return build(found, facts, price, profiles)
+    return build(levels, facts, price, profiles)
 
 
 def spc1e_percent(name: str) -> int:
@@ -101,12 +101,12 @@ def from_energy(
     days: Mapping[str, usage.Hours],
 ) -> Spc1eReport:
     """The same levels with other prices or hours; omitted values stay."""
-    found = {level.name: _level_again(level, path) for level in previous.levels}
-    computed = partial(build, found, site=previous.site)
+    levels = {level.name: _level_again(level, path) for level in previous.levels}
+    computed = partial(build, levels, site=previous.site)
     told = energy.again(previous, path, price, days, computed)
     if idle_watts is not None:
-        found["idle"] = Measured(Fraction(0), idle_watts)
-    return build(found, *told, site=previous.site)
+        levels["idle"] = Measured(Fraction(0), idle_watts)
+    return build(levels, *told, site=previous.site)
 
 
 def _level_again(level: LevelReport, path: Path) -> Measured:

@@ -50,24 +50,24 @@ def typed_in(levels: usage.Levels) -> dict[str, Measured]:
 
 
 def build(
-    found: Mapping[str, Measured],
+    measured: Mapping[str, Measured],
     facts: Facts,
     price: Fraction,
     profiles: Mapping[str, usage.Hours],
     site: Site | None = None,
 ) -> Spc1eReport:
     """The report from the levels: heavy, moderate, idle, or some of them."""
-    missing = [name for name in PERCENTS if name not in found]
-    without = [name for name, level in found.items() if level.watts is None]
-    levels = _levels(found) if not missing and not without else None
+    missing = [name for name in PERCENTS if name not in measured]
+    without = [name for name, level in measured.items() if level.watts is None]
+    levels = _levels(measured) if not missing and not without else None
     disorder = usage.disorder(levels) if levels is not None else ""
     fault = usage.fault(levels) if levels is not None else ""
     remarks = list(facts.remarks)
     remarks += energy.disorder_remark(levels) if levels is not None else []
-    for name, level in found.items():
+    for name, level in measured.items():
         if level.power is not None and level.power.remark:
             remarks.append(f"{name}: {level.power.remark}")
-    remarks += baseline_remarks([level.power for level in found.values()])
+    remarks += baseline_remarks([level.power for level in measured.values()])
     # Disorder is a finding about the system; any other fault leaves nothing to compute with.
     whole = (
         usage.metrics(levels, price, profiles)
@@ -76,7 +76,7 @@ def build(
     )
     if fault and whole is None:
         remarks.append(fault)
-    rows = _rows(found, whole, profiles)
+    rows = _rows(measured, whole, profiles)
     kwh, cost = energy.annual(whole)
     return Spc1eReport(
         notice=SPC1E_NOTICE,
@@ -84,7 +84,7 @@ def build(
         passed=facts.passed and not facts.trouble and not missing,
         verdict=_verdict(facts, missing, without, fault if whole is None else ""),
         source=recorded.text(facts.source),
-        levels=[_level_report(name, found[name]) for name in PERCENTS if name in found],
+        levels=[_level_report(name, measured[name]) for name in PERCENTS if name in measured],
         profiles=rows[:-1],
         composite=rows[-1] if rows else None,
         annual_kwh=kwh,
@@ -97,9 +97,10 @@ def build(
     )
 
 
-def _levels(found: Mapping[str, Measured]) -> usage.Levels:
+def _levels(measured: Mapping[str, Measured]) -> usage.Levels:
     named = {
-        name: usage.Level(level.watts or Fraction(0), level.iops) for name, level in found.items()
+        name: usage.Level(level.watts or Fraction(0), level.iops)
+        for name, level in measured.items()
     }
     return usage.Levels(**named)
 
@@ -125,18 +126,18 @@ def _level_report(name: str, level: Measured) -> LevelReport:
 
 
 def _rows(
-    found: Mapping[str, Measured],
+    measured: Mapping[str, Measured],
     whole: usage.Metrics | None,
     profiles: Mapping[str, usage.Hours],
 ) -> list[ProfileReport]:
     """Profiles and their mean; traffic alone where power is missing, nothing without load."""
-    if "heavy" not in found or "moderate" not in found:
+    if "heavy" not in measured or "moderate" not in measured:
         return []
     if whole is not None:
         rows = [_row(name, profiles[name], day) for name, day in whole.profiles.items()]
         return [*rows, _row("composite", None, whole.composite)]
     rates = {
-        name: usage.traffic(hours, found["heavy"].iops, found["moderate"].iops)
+        name: usage.traffic(hours, measured["heavy"].iops, measured["moderate"].iops)
         for name, hours in profiles.items()
     }
     rows = [_row(name, profiles[name], rate) for name, rate in rates.items()]

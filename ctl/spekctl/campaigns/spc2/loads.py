@@ -71,7 +71,7 @@ def request_of(step: Step, shape: Mapping[str, Any], disks: Disks) -> Request:
     """The run for a step; @shape: other options of it."""
     request = disks.run(load_of(step), shape, step.time_ns, step.ramp_ns)
     streams = [
-        structs.replace(one, replicas=members)
-        for one, members in zip(request.config.streams, groups_of(step.streams), strict=True)
+        structs.replace(stream, replicas=members)
+        for stream, members in zip(request.config.streams, groups_of(step.streams), strict=True)
     ]
     return replace(request, config=structs.replace(request.config, streams=streams))

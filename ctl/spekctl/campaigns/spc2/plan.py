@@ -82,7 +82,7 @@ def writes(parts: Sequence[str]) -> bool:
 def of_test(done: Sequence[Run], name: str) -> dict[int, Run]:
     """Runs of a test by their streams, without the search."""
     return {
-        one.step.streams: one for one in done if one.step.kind == "run" and one.step.test == name
+        run.step.streams: run for run in done if run.step.kind == "run" and run.step.test == name
     }
 
 
@@ -109,7 +109,7 @@ def search_of(parameters: Parameters) -> search.Search:
 def bracket_of(done: Sequence[Run]) -> search.Bracket:
     """The position from the points of the search."""
     return search.bracket_of(
-        {one.step.streams: one.fine for one in done if one.step.kind == "search"}
+        {run.step.streams: run.fine for run in done if run.step.kind == "search"}
     )
 
 

@@ -28,7 +28,7 @@ from spekctl.documents.spc2 import (
 
 def late_of(cells: Iterable[Cell], limit_ns: int) -> int:
     """I/Os of the measure phase whose response took longer."""
-    parts = [histogram_of(one.times.response) for one in cells if one.phase == "measure"]
+    parts = [histogram_of(cell.times.response) for cell in cells if cell.phase == "measure"]
     whole = merge(part for part in parts if part is not None)
     if whole is None:
         return 0
@@ -76,19 +76,19 @@ def runs_of(parameters: Parameters, done: Sequence[Run], part: str, divisor: int
         half = of_test(done, VOD.name).get(plan.half_of(position.run.step.streams))
         return [half] if half is not None else []
     streams = max(1, parameters.streams // divisor)
-    found = [of_test(done, test.name).get(streams) for test in TESTS if test.part == part]
-    whole = [one for one in found if one is not None]
-    return whole if len(whole) == len(found) else []
+    runs = [of_test(done, test.name).get(streams) for test in TESTS if test.part == part]
+    whole = [run for run in runs if run is not None]
+    return whole if len(whole) == len(runs) else []
 
 
 def mean_rate(runs: Sequence[Run]) -> Fraction:
     """MB per second."""
-    return figures.mean([Fraction(one.mb_s) for one in runs])
+    return figures.mean([Fraction(run.mb_s) for run in runs])
 
 
 def mean_watts(runs: Sequence[Run]) -> Fraction | None:
     """None: power is missing in one of them."""
-    watts = [Fraction(one.watts) for one in runs if one.watts is not None]
+    watts = [Fraction(run.watts) for run in runs if run.watts is not None]
     return figures.mean(watts) if runs and len(watts) == len(runs) else None
 
 
@@ -96,19 +96,19 @@ def composites_of(parameters: Parameters, done: Sequence[Run], divisor: int = 1)
     """Of each part that is complete, and of all three."""
     rates: list[Fraction] = []
     powers: list[Fraction | None] = []
-    found = []
+    composites = []
     for part in plan.PARTS:
         runs = runs_of(parameters, done, part, divisor)
         if not runs:
             continue
         rates.append(mean_rate(runs))
         powers.append(mean_watts(runs))
-        found.append(_composite(part, runs[0].step.streams, rates[-1], powers[-1]))
-    if len(found) == len(plan.PARTS):
-        known = [one for one in powers if one is not None]
+        composites.append(_composite(part, runs[0].step.streams, rates[-1], powers[-1]))
+    if len(composites) == len(plan.PARTS):
+        known = [power for power in powers if power is not None]
         watts = figures.mean(known) if len(known) == len(powers) else None
-        found.append(_composite("spc2", None, figures.mean(rates), watts))
-    return found
+        composites.append(_composite("spc2", None, figures.mean(rates), watts))
+    return composites
 
 
 def _composite(name: str, streams: int | None, rate: Fraction, watts: Fraction | None) -> Composite:
@@ -131,7 +131,7 @@ def build(
 ) -> Report:
     """The report from the runs so far."""
     composites = composites_of(parameters, done)
-    whole = next((one for one in composites if one.name == "spc2"), None)
+    whole = next((composite for composite in composites if composite.name == "spc2"), None)
     vod = vod_position(parameters, done) if "vod" in parameters.parts else None
     left = plan.next_step(parameters, done) is not None
     stopped = vod.stopped if vod is not None else ""
@@ -161,7 +161,7 @@ def build(
 
 def _failed(parameters: Parameters, done: Sequence[Run]) -> str:
     """The first run that counts and missed something, as a sentence."""
-    counted = [one for one in done if one.step.kind == "run" and one.step.part != "vod"]
+    counted = [run for run in done if run.step.kind == "run" and run.step.part != "vod"]
     if "vod" in parameters.parts:
         counted += runs_of(parameters, done, "vod") + runs_of(parameters, done, "vod", 2)
     for run in counted:
@@ -192,7 +192,7 @@ def _remarks(parameters: Parameters, done: Sequence[Run]) -> list[str]:
         " from a standard",
         "one worker on one CPU issues the I/Os of all streams",
     ]
-    if any(one.step.streams > GROUPS for one in done):
+    if any(run.step.streams > GROUPS for run in done):
         remarks.append(
             f"more than {GROUPS} streams share {GROUPS} arrival processes: the depth or"
             " pace of a stream holds on average only"

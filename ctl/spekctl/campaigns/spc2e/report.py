@@ -37,13 +37,13 @@ def levels_of(
     parameters: spc2.Parameters, done: Sequence[Run], rest: Idle | None
 ) -> list[RateLevel]:
     """The levels that were measured."""
-    found = []
+    levels = []
     for name, divisor in DIVISORS.items():
         parts = [runs_of(parameters, done, part, divisor) for part in plan.PARTS]
         if not all(parts):
             continue
-        watts = [one for one in map(mean_watts, parts) if one is not None]
-        found.append(
+        watts = [mean for mean in map(mean_watts, parts) if mean is not None]
+        levels.append(
             RateLevel(
                 name=name,
                 mb_s=decimal_text(mean([mean_rate(runs) for runs in parts])),
@@ -52,7 +52,7 @@ def levels_of(
                 power=None,
             )
         )
-    return found + idle_level(rest)
+    return levels + idle_level(rest)
 
 
 def idle_level(rest: Idle | None) -> list[RateLevel]:
@@ -77,7 +77,7 @@ def of_test(
 
 
 def _facts_of(load: spc2.Report | None, rest: Idle | None, remarks: Sequence[str]) -> Facts:
-    powers: list[PowerFigures | None] = [one.power for one in load.runs] if load else []
+    powers: list[PowerFigures | None] = [run.power for run in load.runs] if load else []
     said = [*remarks, *(load.remarks if load is not None else [])]
     facts = energy.facts_of(load, rest, load is not None and load.passed, said)
     baselines = baseline_remarks([*powers, rest.power if rest is not None else None])
@@ -91,7 +91,7 @@ def from_spc2(
     load = spc2.load_report(path)
     rest = idle.load(path.parent) if idle_watts is None else None
     levels = levels_of(load.parameters, load.runs, rest)
-    if missing := [name for name in DIVISORS if name not in {one.name for one in levels}]:
+    if missing := [name for name in DIVISORS if name not in {level.name for level in levels}]:
         raise UsageError(
             f"{path}: the runs of the {' and '.join(missing)} load are missing; `spekctl energy"
             " spc2e` measures them with power"
@@ -119,7 +119,7 @@ def from_energy(
                 fraction_of(text, f"{path}: the {level.name} level")
     told = energy.again(previous, path, price, days, partial(build, levels))
     if idle_watts is not None:
-        levels = [one for one in levels if one.name != "idle"] + [_rest_of(idle_watts)]
+        levels = [level for level in levels if level.name != "idle"] + [_rest_of(idle_watts)]
     return build(levels, *told)
 
 
@@ -135,13 +135,13 @@ def build(
     profiles: Mapping[str, usage.Hours],
 ) -> Spc2eReport:
     """The report of these levels."""
-    missing = [name for name in (*DIVISORS, "idle") if name not in {one.name for one in levels}]
-    without = [one.name for one in levels if one.watts is None or Fraction(one.watts) <= 0]
+    missing = [name for name in (*DIVISORS, "idle") if name not in {level.name for level in levels}]
+    without = [level.name for level in levels if level.watts is None or Fraction(level.watts) <= 0]
     # A rate of 0 leaves nothing to compute with.
     known: dict[str, usage.Level] = {
-        one.name: usage.Level(Fraction(one.watts), Fraction(one.mb_s))
-        for one in levels
-        if one.watts is not None
+        level.name: usage.Level(Fraction(level.watts), Fraction(level.mb_s))
+        for level in levels
+        if level.watts is not None
     }
     still = any(name in known and not known[name].rate for name in DIVISORS)
     whole = None

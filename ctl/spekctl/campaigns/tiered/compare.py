@@ -43,13 +43,13 @@ def known_of(folder: Path, gigabytes: Fraction | None = None) -> dcse.Inputs:
     """Figures of a test of `spekctl energy spc1e` in a folder: IOPS and power at full load,
     power when idle, and the capacity, unless @gigabytes gives the raw capacity."""
     report = spc1.load_report(folder / REPORT)
-    levels = {one.name: one for one in energy.load_spc1e(folder / ENERGY_REPORT).levels}
-    full = next((one for one in reversed(report.phases) if one.step.kind == "iops"), None)
+    levels = {level.name: level for level in energy.load_spc1e(folder / ENERGY_REPORT).levels}
+    full = next((phase for phase in reversed(report.phases) if phase.step.kind == "iops"), None)
     if full is None:
         raise UsageError(f"{folder}: the IOPS phase is missing ({report.verdict})")
     power = full.point.power
     idle = levels.get("idle")
-    capacity = Fraction(sum(one.bytes for one in report.targets), 10**9)
+    capacity = Fraction(sum(target.bytes for target in report.targets), 10**9)
     return dcse.Inputs(
         gigabytes=gigabytes if gigabytes is not None else capacity,
         idle_watts=Fraction(idle.watts) if idle is not None and idle.watts is not None else None,

@@ -36,7 +36,7 @@ class HotRange:
 def hot_ranges(config: RunConfig, capacity: int) -> list[HotRange]:
     """Ranges of streams with more than their share of I/Os, by address; @config has one target."""
     weights = sum(stream.weight for stream in config.streams)
-    found = []
+    ranges = []
     for stream in config.streams:
         (extent,) = config.asus[stream.asu].extents
         share = stream.weight / weights
@@ -45,13 +45,13 @@ def hot_ranges(config: RunConfig, capacity: int) -> list[HotRange]:
         first = extent.start + stream.range_start
         start = first // GRAIN * GRAIN
         end = min(-(-(first + stream.range_bytes) // GRAIN) * GRAIN, capacity)
-        found.append(HotRange(start, end, share))
-    return sorted(found, key=lambda one: one.start)
+        ranges.append(HotRange(start, end, share))
+    return sorted(ranges, key=lambda hot_range: hot_range.start)
 
 
 def check_room(hot: Sequence[HotRange], slow: Device, fast: Device) -> None:
     """Refuse a pair of disks that cannot be put together."""
-    needed = sum(one.bytes for one in hot)
+    needed = sum(hot_range.bytes for hot_range in hot)
     if (fast.major, fast.minor) == (slow.major, slow.minor):
         raise UsageError(f"--slow and --fast are both {slow.path}")
     if fast.bytes < needed:
@@ -59,21 +59,21 @@ def check_room(hot: Sequence[HotRange], slow: Device, fast: Device) -> None:
             f"{fast.path} has {units.format_bytes(fast.bytes)}; the dense ranges of"
             f" {slow.path} need {units.format_bytes(needed)}"
         )
-    for one in (slow, fast):
-        if GRAIN % one.logical_block:
-            raise UsageError(f"{one.path} has logical blocks of {one.logical_block} bytes")
+    for device in (slow, fast):
+        if GRAIN % device.logical_block:
+            raise UsageError(f"{device.path} has logical blocks of {device.logical_block} bytes")
 
 
 def device_map(hot: Sequence[HotRange], slow: Device, fast: Device) -> str:
     """The table for dmsetup: @slow, with its hot ranges on @fast instead."""
     lines = []
     at = used = 0
-    for one in hot:
-        if one.start > at:
-            lines.append(_line(at, one.start, slow, at))
-        lines.append(_line(one.start, one.end, fast, used))
-        used += one.bytes
-        at = one.end
+    for hot_range in hot:
+        if hot_range.start > at:
+            lines.append(_line(at, hot_range.start, slow, at))
+        lines.append(_line(hot_range.start, hot_range.end, fast, used))
+        used += hot_range.bytes
+        at = hot_range.end
     end = slow.bytes // SECTOR * SECTOR
     if end > at:
         lines.append(_line(at, end, slow, at))

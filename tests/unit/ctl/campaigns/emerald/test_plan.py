@@ -68,7 +68,7 @@ class Device:
         watts = None
         if self.idle_w is not None:
             watts = str(Fraction(str(self.idle_w + self.watts_per_depth * depth)))
-        found = EmeraldPhase(
+        figures = EmeraldPhase(
             name=step.phase,
             metric="",
             unit="",
@@ -86,44 +86,50 @@ class Device:
             power=None,
             result_file=None,
         )
-        return Done(step, found)
+        return Done(step, figures)
 
 
-def do_all(wanted: EmeraldParameters, some: Device = Device()) -> list[Done]:
+def do_all(wanted: EmeraldParameters, device: Device = Device()) -> list[Done]:
     done: list[Done] = []
     while (step := next_step(wanted, done)) is not None:
         assert left_ns(wanted, done) >= step.ramp_ns + step.time_ns
-        done.append(some.done(step))
+        done.append(device.done(step))
         assert len(done) < 1000
     assert left_ns(wanted, done) == 0
     return done
 
 
 def test_a_standard_test_has_all_its_steps() -> None:
-    steps = [one.step for one in do_all(parameters())]
-    assert [one.kind for one in steps[:3]] == ["prefill", "conditioning", "search"]
+    steps = [entry.step for entry in do_all(parameters())]
+    assert [step.kind for step in steps[:3]] == ["prefill", "conditioning", "search"]
     assert steps[1].time_ns == 12 * 3600 * SECOND
-    measured = [one for one in steps if one.kind in ("measure", "idle")]
-    assert [one.phase for one in measured] == PHASES
-    assert {one.time_ns for one in measured[:-1]} == {1800 * SECOND}
-    assert {one.ramp_ns for one in measured[:-1]} == {660 * SECOND}
+    measured = [step for step in steps if step.kind in ("measure", "idle")]
+    assert [step.phase for step in measured] == PHASES
+    assert {step.time_ns for step in measured[:-1]} == {1800 * SECOND}
+    assert {step.ramp_ns for step in measured[:-1]} == {660 * SECOND}
     assert measured[-1].time_ns == 7200 * SECOND
 
 
 def test_the_quarter_has_a_quarter_of_the_rate() -> None:
     done = do_all(parameters())
-    by_phase = {one.step.phase: one for one in done if one.step.kind == "measure"}
+    by_phase = {entry.step.phase: entry for entry in done if entry.step.kind == "measure"}
     quarter = by_phase[MIXED_QUARTER].step
     assert quarter.depth is None
-    assert quarter.rate == pytest.approx(float(Fraction(by_phase["mixed"].found.work)) / 4)
+    assert quarter.rate == pytest.approx(float(Fraction(by_phase["mixed"].figures.work)) / 4)
 
 
 def searched(done: list[Done], phase: str = "random-read") -> list[int | None]:
-    return [one.step.depth for one in done if one.step.kind == "search" and one.step.phase == phase]
+    return [
+        entry.step.depth
+        for entry in done
+        if entry.step.kind == "search" and entry.step.phase == phase
+    ]
 
 
 def chosen(done: list[Done], phase: str = "random-read") -> tuple[int, int | None]:
-    (step,) = [one.step for one in done if one.step.kind == "measure" and one.step.phase == phase]
+    (step,) = [
+        entry.step for entry in done if entry.step.kind == "measure" and entry.step.phase == phase
+    ]
     return step.workers, step.depth
 
 
@@ -155,7 +161,9 @@ def test_workers_are_searched_too() -> None:
     wanted = parameters(workers=[1, 4], depths=[1, 2, 4])
     done = do_all(wanted, Device(watts_per_depth=0.0))
     assert chosen(done) == (4, 4)
-    tried = [(one.step.workers, one.step.depth) for one in done if one.step.phase == "hot-band"]
+    tried = [
+        (entry.step.workers, entry.step.depth) for entry in done if entry.step.phase == "hot-band"
+    ]
     assert tried[:6] == [(1, 1), (1, 2), (1, 4), (4, 1), (4, 2), (4, 4)]
 
 
@@ -175,16 +183,16 @@ def test_the_choice_is_the_best_that_was_tried(
     depths: list[int], most: float, watts: float, slow: int
 ) -> None:
     wanted = parameters(depths=depths)
-    some = Device(most=most, watts_per_depth=round(watts, 3), slow_from=slow)
-    done = do_all(wanted, some)
-    trials = [trial_of(one) for one in done if one.step.kind == "search"]
-    trials = [one for one in trials if one.phase == "random-read"]
-    allowed = [one for one in trials if one.allowed]
+    device = Device(most=most, watts_per_depth=round(watts, 3), slow_from=slow)
+    done = do_all(wanted, device)
+    trials = [trial_of(entry) for entry in done if entry.step.kind == "search"]
+    trials = [trial for trial in trials if trial.phase == "random-read"]
+    allowed = [trial for trial in trials if trial.allowed]
     workers, depth = best_trial(wanted, trials)
     assert chosen(done) == (workers, depth)
     if allowed:
-        best = max(Fraction(one.work) / Fraction(one.watts or 1) for one in allowed)
-        mine = next(one for one in allowed if one.depth == depth)
+        best = max(Fraction(trial.work) / Fraction(trial.watts or 1) for trial in allowed)
+        mine = next(trial for trial in allowed if trial.depth == depth)
         assert Fraction(mine.work) / Fraction(mine.watts or 1) == best
     else:
         assert depth == min(depths)

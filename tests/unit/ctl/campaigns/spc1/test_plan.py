@@ -79,27 +79,27 @@ def carry_out(
 ) -> bool:
     """What the engine makes of the plan; False if @measure gives up."""
     while (step := next_step(wanted, done, keep_going)) is not None:
-        found = measure(step)
-        if found is None:
+        measured = measure(step)
+        if measured is None:
             return False
-        done.append(found)
+        done.append(measured)
     return True
 
 
 def do_all(
     wanted: Parameters, response: Response, done: list[Phase] | None = None, **options: Any
 ) -> list[Phase]:
-    found = [] if done is None else done
-    assert carry_out(wanted, found, lambda step: phase(step, response(step)), **options)
-    return found
+    phases = [] if done is None else done
+    assert carry_out(wanted, phases, lambda step: phase(step, response(step)), **options)
+    return phases
 
 
 def searched(done: list[Phase]) -> list[int]:
-    return [one.step.bsu for one in done if one.step.kind == "search"]
+    return [phase.step.bsu for phase in done if phase.step.kind == "search"]
 
 
 def after_search(done: list[Phase]) -> list[tuple[str, int]]:
-    return [(one.step.name, one.step.bsu) for one in done if one.step.kind != "search"]
+    return [(phase.step.name, phase.step.bsu) for phase in done if phase.step.kind != "search"]
 
 
 def true_level(wanted: Parameters, response: Response) -> int:
@@ -124,11 +124,11 @@ def test_the_search_finds_the_highest_load_that_keeps_the_limit(
 ) -> None:
     wanted = parameters(start, most)
     done = do_all(wanted, queue(capacity))
-    found = position_of(wanted, done, False).found
-    assert found == true_level(wanted, queue(capacity))
+    level = position_of(wanted, done, False).sustained
+    assert level == true_level(wanted, queue(capacity))
     # Where the queue has the time to become stationary that is 1 / (m - a) <= limit.
     if capacity < 20_000:
-        assert found == math.floor((capacity - 1 / LIMIT_S) / PER_BSU)
+        assert level == math.floor((capacity - 1 / LIMIT_S) / PER_BSU)
     tried = searched(done)
     assert len(tried) == len(set(tried))
     assert len(tried) <= 2 * math.log2(most) + 3
@@ -160,8 +160,8 @@ def test_a_noisy_device_gets_a_level_that_its_noise_allows(seed: int) -> None:
     wanted = parameters()
     done = do_all(wanted, lambda step: exact(step) * noise.uniform(0.8, 1.25), keep_going=True)
     position = position_of(wanted, done, True)
-    assert position.found is not None and position.bracket.bad is not None
-    assert 1 / (1163.3 - position.found * PER_BSU) <= LIMIT_S / 0.8
+    assert position.sustained is not None and position.bracket.bad is not None
+    assert 1 / (1163.3 - position.sustained * PER_BSU) <= LIMIT_S / 0.8
     assert position.bracket.bad * PER_BSU >= 1163.3 - 1.25 / LIMIT_S
     assert len(position.final) == len(PLAN)
 
@@ -200,10 +200,10 @@ def test_the_phases_follow_in_their_order_with_their_loads_and_lengths() -> None
         ("repeat-2-10", 2),
         ("repeat-2-100", 22),
     ]
-    minutes = {one.step.name: one.step.time_ns // (60 * SECOND) for one in done}
+    minutes = {phase.step.name: phase.step.time_ns // (60 * SECOND) for phase in done}
     assert minutes["sustain"] == 480
     assert {minutes[item.name] for item in PLAN if item.name != "sustain"} == {10}
-    assert {one.step.ramp_ns for one in done} == {180 * SECOND}
+    assert {phase.step.ramp_ns for phase in done} == {180 * SECOND}
 
 
 def test_no_phase_has_less_than_1_bsu() -> None:
@@ -219,7 +219,9 @@ def test_each_length_is_a_parameter_of_its_own() -> None:
         ramp_ns=2 * SECOND,
         search_ns=1 * SECOND,
     )
-    lengths = {one.step.name: one.step.time_ns // SECOND for one in do_all(wanted, queue(1163.3))}
+    lengths = {
+        phase.step.name: phase.step.time_ns // SECOND for phase in do_all(wanted, queue(1163.3))
+    }
     assert lengths["search-32"] == 1
     assert (lengths["sustain"], lengths["iops"], lengths["ramp-50"]) == (7, 5, 3)
     assert (lengths["repeat-1-10"], lengths["repeat-2-100"]) == (3, 5)
@@ -229,11 +231,11 @@ def test_brackets_only_narrow() -> None:
     """Every point of a search lies inside the bracket of those before it."""
     for capacity in (200, 3_333, 77_777):
         done = do_all(parameters(start=7), queue(capacity))
-        search = [one for one in done if one.step.kind == "search"]
+        search = [phase for phase in done if phase.step.kind == "search"]
         brackets = [plan.bracket_of(search[:count]) for count in range(len(search) + 1)]
-        for (before, after), one in zip(pairwise(brackets), search, strict=True):
-            assert before.good < one.step.bsu
-            assert before.bad is None or one.step.bsu < before.bad
+        for (before, after), searched_phase in zip(pairwise(brackets), search, strict=True):
+            assert before.good < searched_phase.step.bsu
+            assert before.bad is None or searched_phase.step.bsu < before.bad
             assert after != before
         level = true_level(parameters(), queue(capacity))
         assert brackets[-1] == Bracket(level, level + 1)
@@ -264,8 +266,8 @@ def test_the_level_is_lowered_until_the_sustained_run_keeps_the_limit() -> None:
         ("iops-again-2", 90),
     ]
     position = position_of(wanted, done, False)
-    assert (position.found, position.level, position.lowered) == (101, 90, 2)
-    assert [one.step.bsu for one in position.final[2:4]] == [85, 81]
+    assert (position.sustained, position.level, position.lowered) == (101, 90, 2)
+    assert [phase.step.bsu for phase in position.final[2:4]] == [85, 81]
     assert len(position.final) == len(PLAN) and not position.stopped
 
 
@@ -367,7 +369,7 @@ def test_the_time_left_comes_down_to_nothing() -> None:
         took.append(step.ramp_ns + step.time_ns)
         lefts.append(left_ns(wanted, done))
     assert lefts[-1] == 0
-    first_bad = next(index for index, one in enumerate(done) if one.beyond)
+    first_bad = next(index for index, phase in enumerate(done) if phase.beyond)
     # From the first load that was too much on, how many points are left is known, up to rounding.
     for index in range(first_bad + 1, len(done)):
         rounding = STANDARD.ramp_ns + STANDARD.search_ns if done[index].step.kind == "search" else 0
@@ -381,7 +383,7 @@ def test_a_quick_test_takes_minutes(capacity: float) -> None:
     done = do_all(parameters(lengths=QUICK), queue(capacity))
     position = position_of(parameters(lengths=QUICK), done, False)
     assert len(position.final) == len(PLAN) and position.lowered <= 1
-    steps = [one.step for one in done if one in position.final or one.step.kind == "search"]
+    steps = [phase.step for phase in done if phase in position.final or phase.step.kind == "search"]
     seconds = sum(step.ramp_ns + step.time_ns for step in steps) / SECOND
     assert 5 * 60 <= seconds <= 8 * 60
 
