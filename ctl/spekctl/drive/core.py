@@ -196,13 +196,17 @@ class Simulation:
         zones = (_CZone * len(model.zones))(
             *(
                 _CZone(
-                    one.track_skew, one.cylinder_skew, one.first_cylinder, one.cylinders, one.spt
+                    zone.track_skew,
+                    zone.cylinder_skew,
+                    zone.first_cylinder,
+                    zone.cylinders,
+                    zone.spt,
                 )
-                for one in model.zones
+                for zone in model.zones
             )
         )
         table = model.points()
-        points = (_CPoint * len(table))(*(_CPoint(*one) for one in table))
+        points = (_CPoint * len(table))(*(_CPoint(*point) for point in table))
         flat = _flat(model, rule, len(table))
         sentence = ctypes.create_string_buffer(_SENTENCE)
         self._sim = self._lib.sim_new(ctypes.byref(flat), zones, points, sentence)
@@ -244,22 +248,22 @@ class Simulation:
 
     def account(self, until_ns: int = 0) -> Account:
         """Activity and energy of the drive up to now, or up to a later time."""
-        found = _CAccount()
-        self._lib.sim_account(self._sim, until_ns, ctypes.byref(found))
+        account = _CAccount()
+        self._lib.sim_account(self._sim, until_ns, ctypes.byref(account))
         return Account(
-            now_ns=found.now_ns,
-            energy_nj=(found.energy_nj[0], found.energy_nj[1]),
-            condition_ns=tuple(found.condition_ns),
-            phase_ns=tuple(found.phase_ns),
-            starts=found.starts,
-            served=found.served,
-            moved=found.moved,
-            arm_served=tuple(found.arm_served),
-            sum_ns=tuple(found.sum_ns),
-            max_ns=tuple(found.max_ns),
-            pages_programmed=found.pages_programmed,
-            pages_moved=found.pages_moved,
-            blocks_erased=found.blocks_erased,
+            now_ns=account.now_ns,
+            energy_nj=(account.energy_nj[0], account.energy_nj[1]),
+            condition_ns=tuple(account.condition_ns),
+            phase_ns=tuple(account.phase_ns),
+            starts=account.starts,
+            served=account.served,
+            moved=account.moved,
+            arm_served=tuple(account.arm_served),
+            sum_ns=tuple(account.sum_ns),
+            max_ns=tuple(account.max_ns),
+            pages_programmed=account.pages_programmed,
+            pages_moved=account.pages_moved,
+            blocks_erased=account.blocks_erased,
         )
 
     def percentile(self, metric: str, share: float) -> int:

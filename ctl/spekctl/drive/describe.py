@@ -11,32 +11,32 @@ from spekctl.drive.probe import FoundCache, FoundDisk
 WIDTH = 98
 
 
-def model_text(found: FoundDisk, cache: FoundCache, title: str, source: str) -> str:
+def model_text(disk: FoundDisk, cache: FoundCache, title: str, source: str) -> str:
     """The model file. Reads reveal neither write settle, nor angles of other arms, nor power."""
-    rpm = 60e9 / found.period_ns
+    rpm = 60e9 / disk.period_ns
     zones = []
     cylinder = 0
-    for zone in found.zones:
+    for zone in disk.zones:
         zones.append(
             f"    [{cylinder}, {zone.cylinders}, {zone.spt}, {zone.track_skew},"
             f" {zone.cylinder_skew}],"
         )
         cylinder += zone.cylinders
-    points = [f"[{distance}, {ns / 1e6:.6f}]" for distance, ns in found.seek]
+    points = [f"[{distance}, {ns / 1e6:.6f}]" for distance, ns in disk.seek]
     lines = [
         "# SPDX-License-Identifier: GPL-2.0-or-later",
-        f"# Measured by {found.reads} reads of single sectors. Not measured: write settle, power,",
+        f"# Measured by {disk.reads} reads of single sectors. Not measured: write settle, power,",
         "# unused cylinders between zones. Disk and system need",
-        f"# {found.overhead_ns / 1e6:.3f} ms from the end of a read to the next one on its track.",
+        f"# {disk.overhead_ns / 1e6:.3f} ms from the end of a read to the next one on its track.",
         f"title = {json.dumps(title)}",
         "sources = [",
         f"    {json.dumps(source)},",
         "]",
-        f"heads = {found.heads}",
+        f"heads = {disk.heads}",
         'layout = "cylinder"',
-        f"period_ps = {round(found.period_ns * 1000)}  # {rpm:.2f} rpm",
-        f"sectors = {found.sectors}",
-        f"head_switch_ms = {found.head_switch_ns / 1e6:.6f}",
+        f"period_ps = {round(disk.period_ns * 1000)}  # {rpm:.2f} rpm",
+        f"sectors = {disk.sectors}",
+        f"head_switch_ms = {disk.head_switch_ns / 1e6:.6f}",
         "# first cylinder, cylinders, sectors per track, track and cylinder skew in sectors",
         "zones = [",
         *zones,

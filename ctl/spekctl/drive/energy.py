@@ -50,13 +50,13 @@ def modes_of(model: Model, account: Account) -> dict[str, Mode]:
         }
     )
     idle_ns = active_ns - sum(ns for ns, _ in above.values()) / side_by_side
-    found = {"idle": Mode(idle_ns / 1e9, idle_ns * base_uw / UWNS_PER_J)}
+    modes = {"idle": Mode(idle_ns / 1e9, idle_ns * base_uw / UWNS_PER_J)}
     for name, (ns, own) in above.items():
         share_ns = ns / side_by_side
-        found[name] = Mode(share_ns / 1e9, (share_ns * base_uw + own) / UWNS_PER_J)
+        modes[name] = Mode(share_ns / 1e9, (share_ns * base_uw + own) / UWNS_PER_J)
     other_ns = sum(account.condition_ns[1:])
     if other_ns:
         conditions = zip(account.condition_ns[1:], watts.base[1:], strict=True)
         used = sum(ns * sum(rails) for ns, rails in conditions)
-        found["spindle"] = Mode(other_ns / 1e9, used / UWNS_PER_J)
-    return found
+        modes["spindle"] = Mode(other_ns / 1e9, used / UWNS_PER_J)
+    return modes

@@ -84,8 +84,8 @@ def facts_of(model: Model) -> Facts:
         )
         lba += zone.cylinders * zone.spt * model.heads
     mean_seek_ms = model.mean_seek_ns() / 1e6
-    transfer_ms = 8 * turn_ms * sum(one.cylinders for one in model.zones)
-    transfer_ms /= sum(one.cylinders * one.spt for one in model.zones)
+    transfer_ms = 8 * turn_ms * sum(zone.cylinders for zone in model.zones)
+    transfer_ms /= sum(zone.cylinders * zone.spt for zone in model.zones)
     return Facts(
         name=model.name,
         title=model.title,
@@ -112,7 +112,7 @@ def facts_of(model: Model) -> Facts:
         random_read_ms=model.overhead_ns / 1e6 + mean_seek_ms + turn_ms / 2 + transfer_ms,
         zones=tuple(zones),
         watts=tuple(
-            _watts(name, one, len(model.arm_angles)) for name, one in model.profiles.items()
+            _watts(name, watts, len(model.arm_angles)) for name, watts in model.profiles.items()
         ),
         remarks=model.remarks,
     )

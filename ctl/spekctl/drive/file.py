@@ -348,8 +348,8 @@ def _set(data: dict[str, Any], given: Iterable[str]) -> Any:
             settings.apply(speed, _DISK, [setting])
             continue
         for group in _EXCLUSIVE:
-            for other in group if value and name in group else ():
-                data.pop(other, None)
+            for alternative in group if value and name in group else ():
+                data.pop(alternative, None)
         settings.apply(data, _DISK, [setting])
     return speed.get("rpm")
 
@@ -366,7 +366,7 @@ def _checked(data: Mapping[str, Any]) -> DriveFile:
         raise UsageError("period_ps: give rpm or period_ps, not both")
     if (file.zones is None) == (file.zones_table is None):
         raise UsageError("zones: give exactly one of zones and zones_table")
-    given = [one for one in SEEKS if getattr(file, one) is not None]
+    given = [seek for seek in SEEKS if getattr(file, seek) is not None]
     if len(given) != 1:
         said = f"{' and '.join(given)} are given" if given else "missing"
         raise UsageError(f"seek: {said}; allowed is exactly one of {', '.join(SEEKS)}")
@@ -416,16 +416,16 @@ def _model(file: DriveFile, folder: Path) -> Model:
         period_ps = PS_PER_MINUTE // int(file.rpm or 1)
     zones = _zones(file, folder, period_ps)
     cylinders = zones[-1].first_cylinder + zones[-1].cylinders
-    held = file.stacks * file.heads * sum(one.cylinders * one.spt for one in zones)
+    held = file.stacks * file.heads * sum(zone.cylinders * zone.spt for zone in zones)
     if file.sectors > held:
         raise UsageError(
             f"sectors: {file.sectors} is out of range; the zones hold {held}, allowed are 1 to that"
         )
-    profiles = {name: _watts(one, f"power.{name}") for name, one in file.power.items()}
+    profiles = {name: _watts(watts, f"power.{name}") for name, watts in file.power.items()}
     chosen = file.profile or next(iter(profiles), "")
     arms = file.arms
     angles = (
-        tuple(round(one * TURN) % TURN for one in arms.angles)
+        tuple(round(angle * TURN) % TURN for angle in arms.angles)
         if arms.angles is not None
         else tuple(TURN * arm // arms.count for arm in range(arms.count))
     )
@@ -449,7 +449,7 @@ def _model(file: DriveFile, folder: Path) -> Model:
         split=arms.split,
         stacks=file.stacks,
         surfaces=file.surfaces,
-        head_angles=tuple(round(one * TURN) % TURN for one in file.head_angles or [0.0]),
+        head_angles=tuple(round(angle * TURN) % TURN for angle in file.head_angles or [0.0]),
         zero_latency=file.zero_latency,
         profile=chosen,
         profiles=profiles,
@@ -476,7 +476,7 @@ def _zones(file: DriveFile, folder: Path, period_ps: int) -> tuple[Zone, ...]:
     if not 1 <= len(rows) <= 256:
         raise UsageError(f"zones: {len(rows)} zones; allowed are 1 to 256")
     wanted = 3 if file.skew_ms is not None else 5
-    found: list[Zone] = []
+    zones: list[Zone] = []
     end = 0
     for number, row in enumerate(rows, start=1):
         field = f"zones.{number}"
@@ -496,11 +496,11 @@ def _zones(file: DriveFile, folder: Path, period_ps: int) -> tuple[Zone, ...]:
         end = first + cylinders
         if file.skew_ms is not None:
             turn = TURN * steps.ns(file.skew_ms, "skew_ms") * 1000 // period_ps % TURN
-            found.append(Zone(first, cylinders, spt, turn, turn))
+            zones.append(Zone(first, cylinders, spt, turn, turn))
         else:
-            track, cylinder = (TURN * (one % spt) // spt for one in skew)
-            found.append(Zone(first, cylinders, spt, track, cylinder))
-    return tuple(found)
+            track, cylinder = (TURN * (sectors % spt) // spt for sectors in skew)
+            zones.append(Zone(first, cylinders, spt, track, cylinder))
+    return tuple(zones)
 
 
 def _table(path: Path, field: str) -> list[dict[str, str]]:
@@ -524,8 +524,8 @@ def _zone_rows(path: Path, field: str) -> list[list[int]]:
             else:
                 end = int(row["last_cyl"]) + 1
             skews = [
-                int(row.get(f"{one}_sectors") or row.get(one) or 0)
-                for one in ("track_skew", "cyl_skew")
+                int(row.get(f"{key}_sectors") or row.get(key) or 0)
+                for key in ("track_skew", "cyl_skew")
             ]
             rows.append([first, end - first, int(row["spt"]), *skews])
         except (KeyError, TypeError, ValueError) as error:
@@ -545,7 +545,7 @@ def _seek(file: DriveFile, folder: Path, cylinders: int) -> tuple[tuple[int, int
                 f" all is out of range; allowed are {(15 * mean - 7 * low) / 8:g} to"
                 f" {3 * mean - 2 * low:g}"
             )
-        return Lee(*(steps.ns(one, "seek_ms") for one in file.seek_ms))
+        return Lee(*(steps.ns(ms, "seek_ms") for ms in file.seek_ms))
     if file.seek_constant_ms is not None:
         return ((1, max(1, steps.ns(file.seek_constant_ms, "seek_constant_ms"))),)
     if file.seek_hpl is not None:
@@ -583,8 +583,8 @@ def _watts(given: Power, where: str) -> Watts:
         return steps.uw(five, f"{where}.{condition}"), steps.uw(twelve, f"{where}.{condition}")
 
     parts = {
-        one: steps.uw(getattr(given, one), f"{where}.{one}")
-        for one in ("hold", "seek", "rotate", "read", "write")
+        mode: steps.uw(getattr(given, mode), f"{where}.{mode}")
+        for mode in ("hold", "seek", "rotate", "read", "write")
     }
     return Watts(
         base=tuple(rails(condition) for condition in CONDITIONS),

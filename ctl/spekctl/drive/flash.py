@@ -125,7 +125,7 @@ def model_of(file: FlashFile) -> Model:
     if file.profile is not None and file.profile not in file.power:
         known = ", ".join(file.power) or "none"
         raise UsageError(f"profile: there is no profile '{file.profile}'; allowed are: {known}")
-    profiles = {name: _watts(one, f"power.{name}") for name, one in file.power.items()}
+    profiles = {name: _watts(watts, f"power.{name}") for name, watts in file.power.items()}
     chosen = file.profile or next(iter(profiles), "")
     return Model(
         title=file.title,
@@ -247,7 +247,7 @@ def facts_of(model: Model) -> FlashFacts:
         write_rate=rate(flash.program_ns),
         buffer_bytes=model.cache.write_sectors * SECTOR,
         table_bytes=_STATE_BYTES + 4 * (pages + blocks * flash.block_pages) + 6 * blocks,
-        watts=tuple(_facts(name, one, flash.channels) for name, one in model.profiles.items()),
+        watts=tuple(_facts(name, watts, flash.channels) for name, watts in model.profiles.items()),
         remarks=model.remarks,
     )
 

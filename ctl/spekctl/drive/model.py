@@ -171,7 +171,7 @@ class Model:
         return replace(
             self,
             watts=self.watts.with_spindle(scale),
-            profiles={name: one.with_spindle(scale) for name, one in self.profiles.items()},
+            profiles={name: profile.with_spindle(scale) for name, profile in self.profiles.items()},
         )
 
     def at_rpm(self, rpm: float) -> Model:
@@ -196,7 +196,7 @@ class Model:
     @property
     def capacity(self) -> int:
         """Sectors."""
-        held = self.heads * sum(one.cylinders * one.spt for one in self.zones)
+        held = self.heads * sum(zone.cylinders * zone.spt for zone in self.zones)
         return self.sectors or self.stacks * held
 
     def seek_ns(self, distance: int) -> int:
@@ -208,7 +208,7 @@ class Model:
         if not isinstance(self.seek, Lee):
             return self.seek
         cylinders = self.cylinders
-        return tuple((one, self.seek_ns(one)) for one in table_distances(cylinders))
+        return tuple((distance, self.seek_ns(distance)) for distance in table_distances(cylinders))
 
     def mean_seek_ns(self) -> float:
         """Mean over uniformly random pairs of cylinders."""

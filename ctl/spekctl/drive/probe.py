@@ -99,7 +99,7 @@ class FoundDisk:
     @property
     def cylinders(self) -> int:
         """Cylinders of all zones."""
-        return sum(one.cylinders for one in self.zones)
+        return sum(zone.cylinders for zone in self.zones)
 
 
 @dataclass
@@ -137,8 +137,8 @@ class Probe:
             lba = self._somewhere(generator)
             self._read(lba)
             times.append(self._took(lba))
-        found = round(median(times))
-        return found if found < SHORTEST_TURN_NS / 2 else None
+        ns = round(median(times))
+        return ns if ns < SHORTEST_TURN_NS / 2 else None
 
     def _is_hit(self, lba: int, hit_ns: int) -> bool:
         return self._took(lba) < 2 * hit_ns + SHORTEST_TURN_NS / 8
@@ -206,9 +206,9 @@ class Probe:
 
     def angle(self, lba: int) -> float:
         """Angle at which a sector ends, in turns."""
-        found = [self._end(lba) / self.period_ns % 1 for _ in range(self.repeats)]
+        angles = [self._end(lba) / self.period_ns % 1 for _ in range(self.repeats)]
         # Ends are late, never early: around the first one the least is right.
-        return (found[0] + min(_wrap(one - found[0]) for one in found)) % 1
+        return (angles[0] + min(_wrap(angle - angles[0]) for angle in angles)) % 1
 
     def track_end(self, base: int, spt: float) -> int:
         """First LBA of the track after the one of @base, whose tracks have about @spt sectors."""
@@ -256,11 +256,11 @@ class Probe:
 
         def holds(count: int) -> bool:
             nonlocal drift, checked
-            found = self._deviation(first, count * cylinder, count * drift, spt)
-            if found is None:
+            deviation = self._deviation(first, count * cylinder, count * drift, spt)
+            if deviation is None:
                 return False
             if count > checked:
-                drift += found / count
+                drift += deviation / count
                 checked = count
             return True
 
@@ -296,18 +296,18 @@ class Probe:
     def zones(self, heads: int) -> tuple[FoundZone, ...]:
         """All zones from the first one."""
         self.tell("zones")
-        found: list[FoundZone] = []
+        zones: list[FoundZone] = []
         first = 0
         while first < self.disk.sectors - MOST_AHEAD // 4:
-            found.append(self.zone_at(first, heads))
-            first += found[-1].cylinders * heads * found[-1].spt
-            if len(found) > MOST_ZONES:
+            zones.append(self.zone_at(first, heads))
+            first += zones[-1].cylinders * heads * zones[-1].spt
+            if len(zones) > MOST_ZONES:
                 raise UnknownDisk(
                     f"there are more than {MOST_ZONES} zones: either reads end at irregular times"
                     " (raise --repeats), or the tracks are arranged in bands, which is not"
                     " understood"
                 )
-        return tuple(found)
+        return tuple(zones)
 
     # ---- seeks ----
 
@@ -389,15 +389,15 @@ class Probe:
         self, zones: Sequence[FoundZone], heads: int, points: int, overhead: float
     ) -> tuple[tuple[int, float], ...]:
         """Positioning times over about so many distances, from the outermost cylinder."""
-        cylinders = sum(one.cylinders for one in zones)
-        found = []
+        cylinders = sum(zone.cylinders for zone in zones)
+        curve = []
         for distance in _distances(cylinders - 2, points):
             lba, spt = _cylinder(zones, heads, distance)
             if lba + spt > self.disk.sectors:
                 continue
             ns = self.reach_ns(0, lba, spt) - overhead
-            found.append((distance, max(1.0, ns)))
-        return tuple(found)
+            curve.append((distance, max(1.0, ns)))
+        return tuple(curve)
 
 
 def _cylinder(zones: Sequence[FoundZone], heads: int, cylinder: int) -> tuple[int, int]:
@@ -412,8 +412,8 @@ def _cylinder(zones: Sequence[FoundZone], heads: int, cylinder: int) -> tuple[in
 def _distances(most: int, points: int) -> list[int]:
     """From 1 to @most, close to each other where curves are steep."""
     ratio = most ** (1 / max(1, points - 1))
-    found = {min(most, max(1, round(ratio**number))) for number in range(points)}
-    return sorted(found | {1, 2, 3, most})
+    distances = {min(most, max(1, round(ratio**number))) for number in range(points)}
+    return sorted(distances | {1, 2, 3, most})
 
 
 def _last(holds: Callable[[int], bool], low: int, high: int) -> int:

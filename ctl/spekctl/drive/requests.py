@@ -76,9 +76,9 @@ def _parse(line: str, number: int, name: str) -> tuple[int, int, int, int] | Non
 def csv_lines(results: bytearray, otherwise: str = "cache") -> str:
     """Results as lines of RESULT_COLUMNS; @otherwise: what stands for no arm."""
     lines = []
-    for one in RESULT.iter_unpack(results):
-        number, arrival, lba, start, end, overhead, seek, rotate, transfer = one[:9]
-        sectors, op, arm, _ = one[9:]
+    for record in RESULT.iter_unpack(results):
+        number, arrival, lba, start, end, overhead, seek, rotate, transfer = record[:9]
+        sectors, op, arm, _ = record[9:]
         lines.append(
             f"{number},{arrival},{lba},{sectors},{'RWD'[op]},"
             f"{arm if arm < MOST_ARMS else otherwise},{start},{overhead},"

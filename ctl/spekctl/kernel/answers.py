@@ -36,7 +36,7 @@ def answer(gen: Any, message: bytes) -> dict[str, Any]:
 def values(cls: Any, data: bytes, at: int, end: int) -> dict[str, Any]:
     """As answer(), of the attributes from @at to @end, which @cls describes."""
     readers, unpack, header = _readers(cls), ATTR.unpack_from, ATTR.size
-    found: dict[str, Any] = {}
+    attributes: dict[str, Any] = {}
     while at + header <= end:
         length, kind = unpack(data, at)
         if length < header or length > end - at:
@@ -46,11 +46,11 @@ def values(cls: Any, data: bytes, at: int, end: int) -> dict[str, Any]:
             key, many, read = known
             value = read(data, at + header, at + length)
             if many:
-                found.setdefault(key, []).append(value)
+                attributes.setdefault(key, []).append(value)
             else:
-                found[key] = value
+                attributes[key] = value
         at += (length + 3) & ~3
-    return found
+    return attributes
 
 
 @functools.cache

@@ -220,25 +220,25 @@ class Client(Connection):
         """Counters of all phases, histograms of the measure phase and the drain."""
         cells: dict[Key, StatsInfo] = {}
         parts: dict[Key, dict[Metric, Histogram]] = {}
-        for one in self._all(self._spek.Cmd.STATS_GET, StatsInfo, run=run):
-            key = (one.phase, one.stream, one.direction)
-            if one.hist_bits:
-                _add_histogram(parts.setdefault(key, {}), one)
+        for info in self._all(self._spek.Cmd.STATS_GET, StatsInfo, run=run):
+            key = (info.phase, info.stream, info.direction)
+            if info.hist_bits:
+                _add_histogram(parts.setdefault(key, {}), info)
             else:
-                cells[key] = one
+                cells[key] = info
         return [
             StatsCell(
-                phase=one.phase,
-                stream=one.stream,
-                direction=one.direction,
-                ios=one.ios,
-                bytes=one.bytes,
-                requests=one.requests,
-                errors=one.errors,
-                errors_by_errno={cause.status: cause.count for cause in one.error},
+                phase=info.phase,
+                stream=info.stream,
+                direction=info.direction,
+                ios=info.ios,
+                bytes=info.bytes,
+                requests=info.requests,
+                errors=info.errors,
+                errors_by_errno={cause.status: cause.count for cause in info.error},
                 histograms=parts.get(key, {}),
             )
-            for key, one in sorted(cells.items(), key=_by_code)
+            for key, info in sorted(cells.items(), key=_by_code)
         ]
 
     def intervals(self, run: int, since: int) -> list[IntervalRow]:
@@ -285,7 +285,7 @@ class Client(Connection):
 
     def _all(self, command: IntEnum, record: type[T], **values: Any) -> list[T]:
         """All messages of a dump as records; unknown attributes of a newer module are ignored."""
-        return [msgspec.convert(one, record) for one in self._link.dump(command, **values)]
+        return [msgspec.convert(answer, record) for answer in self._link.dump(command, **values)]
 
 
 # Phase, stream and direction.
@@ -297,36 +297,38 @@ def _by_code(item: tuple[Key, StatsInfo]) -> tuple[int, int, int]:
     return phase.code, stream, direction.code
 
 
-def _interval(one: IntervalInfo, has_cpu_time: bool) -> IntervalRow:
-    cells = {cell.direction: cell for cell in one.cells}
+def _interval(info: IntervalInfo, has_cpu_time: bool) -> IntervalRow:
+    cells = {cell.direction: cell for cell in info.cells}
 
     def cell(direction: Direction) -> IntervalCell:
         counted = cells.get(direction, CellInfo(direction))
         return msgspec.convert(counted, IntervalCell, from_attributes=True)
 
     return IntervalRow(
-        seq=one.seq,
-        phase=one.phase,
-        start_ns=one.start_ns,
-        end_ns=one.end_ns,
-        outstanding=one.outstanding,
-        backlog=one.backlog,
-        worker_cpu_ns=one.cpu_ns if has_cpu_time else None,
-        worker_switches=one.switches,
+        seq=info.seq,
+        phase=info.phase,
+        start_ns=info.start_ns,
+        end_ns=info.end_ns,
+        outstanding=info.outstanding,
+        backlog=info.backlog,
+        worker_cpu_ns=info.cpu_ns if has_cpu_time else None,
+        worker_switches=info.switches,
         read=cell(Direction.READ),
         write=cell(Direction.WRITE),
-        streams=list(IntervalStream.unpack(one.streams)),
-        coverage_ppm=one.coverage_ppm,
+        streams=list(IntervalStream.unpack(info.streams)),
+        coverage_ppm=info.coverage_ppm,
     )
 
 
-def _add_histogram(found: dict[Metric, Histogram], one: StatsInfo) -> None:
+def _add_histogram(histograms: dict[Metric, Histogram], info: StatsInfo) -> None:
     """Add one message of buckets to the histogram of its metric."""
-    counts: dict[int, int] = found[one.metric].counts if one.metric in found else {}
-    for index, (count,) in enumerate(struct.iter_unpack("=Q", one.hist), start=one.hist_first):
+    counts: dict[int, int] = histograms[info.metric].counts if info.metric in histograms else {}
+    for index, (count,) in enumerate(struct.iter_unpack("=Q", info.hist), start=info.hist_first):
         if count:
             counts[index] = count
-    found[one.metric] = Histogram(one.hist_bits, counts, one.sum_ns, one.min_ns, one.max_ns)
+    histograms[info.metric] = Histogram(
+        info.hist_bits, counts, info.sum_ns, info.min_ns, info.max_ns
+    )
 
 
 def _run_attributes(config: RunConfig) -> dict[str, Any]:
@@ -334,8 +336,8 @@ def _run_attributes(config: RunConfig) -> dict[str, Any]:
     return {
         **run_attributes(config),
         "worker": [{"cpu": cpu} for cpu in config.cpus],
-        "target": [one.attributes() for one in config.targets],
-        "asu": [one.attributes() for one in config.asus],
-        "arrival": [one.attributes() for one in config.arrivals],
-        "stream": [one.attributes() for one in config.streams],
+        "target": [target.attributes() for target in config.targets],
+        "asu": [asu.attributes() for asu in config.asus],
+        "arrival": [arrival.attributes() for arrival in config.arrivals],
+        "stream": [stream.attributes() for stream in config.streams],
     }

@@ -63,7 +63,9 @@ class Drives(Connection):
 
     def drives(self) -> list[DriveInfo]:
         """All drives, without zones and seek points."""
-        return [msgspec.convert(one, DriveInfo) for one in self._link.dump(uapi.Cmd.DRIVE_GET)]
+        return [
+            msgspec.convert(answer, DriveInfo) for answer in self._link.dump(uapi.Cmd.DRIVE_GET)
+        ]
 
     def stats(self, number: int) -> StatsInfo:
         """The activity and energy of a drive since its creation."""
@@ -112,16 +114,16 @@ def values_of(model: Model, making: Making) -> dict[str, Any]:
         "sectors": model.capacity,
         "zones": ZoneRecord.pack(
             ZoneRecord(
-                first_cylinder=one.first_cylinder,
-                cylinders=one.cylinders,
-                sectors_per_track=one.spt,
+                first_cylinder=zone.first_cylinder,
+                cylinders=zone.cylinders,
+                sectors_per_track=zone.spt,
                 reserved=0,
-                track_skew=one.track_skew,
-                cylinder_skew=one.cylinder_skew,
+                track_skew=zone.track_skew,
+                cylinder_skew=zone.cylinder_skew,
             )
-            for one in model.zones
+            for zone in model.zones
         ),
-        "seek_points": SeekRecord.pack(SeekRecord(*one) for one in model.points()),
+        "seek_points": SeekRecord.pack(SeekRecord(*point) for point in model.points()),
         "max_fall_ppm": model.max_fall_ppm,
         "period_ps": model.period_ps,
         "phase": making.phase,

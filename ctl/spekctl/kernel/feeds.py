@@ -94,8 +94,10 @@ class PowerLink(Connection):
     def push(self, feed: int, samples: Iterable[PowerSample]) -> tuple[int, int]:
         """Push at most MAX_BATCH samples; return the numbers of stored and of late ones."""
         data = SampleRecord.pack(
-            SampleRecord(one.at_ns, one.power_uw, one.rail, uapi.POWER_GAP if one.gap else 0)
-            for one in samples
+            SampleRecord(
+                sample.at_ns, sample.power_uw, sample.rail, uapi.POWER_GAP if sample.gap else 0
+            )
+            for sample in samples
         )
         answer = self._link.ask(uapi.Cmd.FEED_PUSH, id=feed, samples=data)
         return answer["accepted"], answer["late"]
@@ -111,12 +113,12 @@ class PowerLink(Connection):
     def feeds(self, feed: int | None = None) -> list[Feed]:
         """All feeds, or one."""
         only = {} if feed is None else {"id": feed}
-        found: dict[int, Feed] = {}
+        feeds: dict[int, Feed] = {}
         for message in self._link.dump(uapi.Cmd.FEED_GET, **only):
             part = msgspec.convert(message, Feed)
-            before = found[part.id].rails if part.id in found else ()
-            found[part.id] = replace(part, rails=(*before, *part.rails))
-        return list(found.values())
+            before = feeds[part.id].rails if part.id in feeds else ()
+            feeds[part.id] = replace(part, rails=(*before, *part.rails))
+        return list(feeds.values())
 
     def energy(
         self, intervals: Sequence[tuple[int, int]], feed: int | None = None
@@ -126,8 +128,8 @@ class PowerLink(Connection):
         heads: dict[tuple[int, int], EnergyInfo] = {}
         only = {} if feed is None else {"feed": feed}
         for start in range(0, len(intervals), uapi.MAX_INTERVALS):
-            some = intervals[start : start + uapi.MAX_INTERVALS]
-            data = PowerInterval.pack(PowerInterval(*interval) for interval in some)
+            batch = intervals[start : start + uapi.MAX_INTERVALS]
+            data = PowerInterval.pack(PowerInterval(*interval) for interval in batch)
             for message in self._link.dump(uapi.Cmd.ENERGY_GET, intervals=data, **only):
                 part = msgspec.convert(message, EnergyInfo)
                 key = (part.feed, part.rail)

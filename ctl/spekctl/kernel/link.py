@@ -95,8 +95,8 @@ class Link:
         answer.decode()
         groups = answer.get_attr("CTRL_ATTR_MCAST_GROUPS") or []
         return int(answer.get_attr("CTRL_ATTR_FAMILY_ID")), {
-            one.get_attr("CTRL_ATTR_MCAST_GRP_NAME"): one.get_attr("CTRL_ATTR_MCAST_GRP_ID")
-            for one in groups
+            group.get_attr("CTRL_ATTR_MCAST_GRP_NAME"): group.get_attr("CTRL_ATTR_MCAST_GRP_ID")
+            for group in groups
         }
 
     def close(self) -> None:
@@ -220,11 +220,11 @@ def _encode(cls: Any, values: dict[str, Any]) -> list[Any]:
         name = cls.keys[key]
         kind = nested[name]
         many = value if key in cls.multi else [value]
-        for one in many:
-            if isinstance(one, dict):
-                attrs.append([name, {"attrs": _encode(getattr(cls, kind), one)}])
+        for entry in many:
+            if isinstance(entry, dict):
+                attrs.append([name, {"attrs": _encode(getattr(cls, kind), entry)}])
             else:
-                attrs.append([name, one])
+                attrs.append([name, entry])
     return attrs
 
 

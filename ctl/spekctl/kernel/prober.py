@@ -211,7 +211,7 @@ class Prober(Connection):
         """
         asked = {"probe": probe, "since": since, **({"hold": 1} if hold else {})}
         answers = self._link.dump(uapi.Cmd.SAMPLE_GET, **asked)
-        messages = [msgspec.convert(one, SampleInfo) for one in answers]
+        messages = [msgspec.convert(answer, SampleInfo) for answer in answers]
         dropped = messages[-1].dropped if messages else 0
         seen = {block.table for message in messages for block in message.blocks}
         tables = self._described(probe) if seen.intersection(_OTHERS) else {}
@@ -222,7 +222,10 @@ class Prober(Connection):
         if self._tables_of != probe:
             info = self.info()
             if info.id == probe:
-                self._tables, self._tables_of = {one.id: one for one in info.described()}, probe
+                self._tables, self._tables_of = (
+                    {table.id: table for table in info.described()},
+                    probe,
+                )
         return self._tables if self._tables_of == probe else {}
 
     def samples(self, probe: int, after: Row | None = None, *, hold: bool = False) -> Batch:
@@ -285,34 +288,34 @@ def _energy_minus(now: PowerCounters, before: PowerCounters) -> PowerCounters:
 
 
 def _cells_minus(now: Cells, before: Cells, levels: Collection[str]) -> Cells:
-    found: dict[str, int | None] = {}
+    cells: dict[str, int | None] = {}
     for name, value in now.items():
         start = before[name]
         if name in levels:
-            found[name] = value
+            cells[name] = value
         else:
-            found[name] = None if value is None or start is None else value - start
-    return found
+            cells[name] = None if value is None or start is None else value - start
+    return cells
 
 
 def _minus(second: Counters, first: Counters) -> Counters:
     values = []
-    for one in fields(second):
-        now, before = getattr(second, one.name), getattr(first, one.name)
+    for counter in fields(second):
+        now, before = getattr(second, counter.name), getattr(first, counter.name)
         values.append(None if now is None or before is None else now - before)
     return type(second)(*values)
 
 
 def _table(info: TableInfo) -> Table:
-    columns = {one.name.replace("-", "_"): one for one in info.columns}
+    columns = {column.name.replace("-", "_"): column for column in info.columns}
     return Table(
         id=info.id,
         name=info.name,
         columns=tuple(columns),
         entities=_numbers("I", info.entities),
         names=info.entity_names,
-        levels=frozenset(name for name, one in columns.items() if one.level),
-        steps={name: one.step_ns for name, one in columns.items() if one.step_ns},
+        levels=frozenset(name for name, column in columns.items() if column.level),
+        steps={name: column.step_ns for name, column in columns.items() if column.step_ns},
         left_out=info.left_out,
     )
 
@@ -362,7 +365,7 @@ def _row(parts: Sequence[SampleInfo], described: Mapping[int, Table]) -> Row:
                 table.name_of(entity): dict(zip(table.columns, cells, strict=True))
                 for entity, cells in tables[table.id].items()
             }
-            for table in (described[one] for one in _OTHERS if one in described)
+            for table in (described[table_id] for table_id in _OTHERS if table_id in described)
         },
     )
 

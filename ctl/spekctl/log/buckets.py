@@ -24,8 +24,8 @@ def index(ns: NDArray[np.uint64]) -> NDArray[np.int64]:
     # Below 2^53 a double is exact, so its exponent is the top bit.
     top = np.frexp(bounded.astype(np.float64))[1].astype(np.int64) - 1
     shift = np.maximum(top, BITS) - BITS
-    found: NDArray[np.int64] = (shift << BITS) + (bounded.astype(np.int64) >> shift)
-    return found
+    bucket: NDArray[np.int64] = (shift << BITS) + (bounded.astype(np.int64) >> shift)
+    return bucket
 
 
 def histogram(ns: NDArray[np.uint64]) -> Histogram | None:
@@ -33,5 +33,5 @@ def histogram(ns: NDArray[np.uint64]) -> Histogram | None:
     if not len(ns):
         return None
     counts = np.bincount(index(ns), minlength=NR_BUCKETS)
-    used = {int(one): int(counts[one]) for one in np.flatnonzero(counts)}
+    used = {int(bucket): int(counts[bucket]) for bucket in np.flatnonzero(counts)}
     return Histogram(BITS, used, int(ns.sum()), int(ns.min()), int(ns.max()))

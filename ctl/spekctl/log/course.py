@@ -70,7 +70,9 @@ def rated_seconds(course: Course) -> Floats:
     seconds = course.end_s - course.start_s
     whole = course.whole_s or float(seconds.max())
     lengths = zip(_phases_of(course), seconds, strict=True)
-    rated = np.array([one if tells_rate(phase, one, whole) else np.nan for phase, one in lengths])
+    rated = np.array(
+        [seconds if tells_rate(phase, seconds, whole) else np.nan for phase, seconds in lengths]
+    )
     return rated if course.covered is None else rated * course.covered
 
 
@@ -78,7 +80,7 @@ def _phases_of(course: Course) -> list[str]:
     """The phase in which each interval lies."""
     middles = (course.start_s + course.end_s) / 2
     return [
-        next((one.name for one in course.phases if one.start_s <= at < one.end_s), "")
+        next((phase.name for phase in course.phases if phase.start_s <= at < phase.end_s), "")
         for at in middles
     ]
 
@@ -170,8 +172,8 @@ class _Counts:
             self.buckets[op] += np.bincount(flat, minlength=self.nr * buckets.NR_BUCKETS)
 
     def _slot(self, ns: NDArray[np.int64], edges: NDArray[np.int64]) -> NDArray[np.int64]:
-        found = np.searchsorted(edges, ns, side="right") - 1
-        return np.clip(found, 0, self.nr - 1)
+        slot = np.searchsorted(edges, ns, side="right") - 1
+        return np.clip(slot, 0, self.nr - 1)
 
     def between(self, first: str, then: str) -> Floats:
         """I/Os that had the first event and not yet the other, at the end of each interval."""

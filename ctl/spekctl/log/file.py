@@ -117,8 +117,10 @@ class LogHeader(Document, frozen=True, kw_only=True, tag=Kind.LOG.value):
 
     def of_writes(self) -> list[str]:
         """What rows that are writes did, by stream: write, discard, flush ..."""
-        found = ["write" if one == "transfer" else one for one in self.operations]
-        return found or ["write"] * len(self.streams)
+        writes = [
+            "write" if operation == "transfer" else operation for operation in self.operations
+        ]
+        return writes or ["write"] * len(self.streams)
 
 
 def require(what: str = "a per-I/O log") -> None:
@@ -381,10 +383,10 @@ class LogFile:
                 for word in column.dictionary.to_pylist()
             ]
             table = np.array(codes, np.dtype(kind))
-            found: NDArray[Any] = table[column.indices.to_numpy(zero_copy_only=False)]
+            array: NDArray[Any] = table[column.indices.to_numpy(zero_copy_only=False)]
         except (TypeError, ValueError, OverflowError, IndexError) as error:
             raise UsageError(f"{self.path} is damaged: a wrong name in column {name}") from error
-        return found
+        return array
 
     def device_address(
         self, asu: NDArray[Any], address: NDArray[Any]
@@ -397,8 +399,8 @@ class LogFile:
         for index, place in enumerate(self.header.asus):
             mine = asu == index
             there = address[mine].astype(np.uint64)
-            numbers = np.array([one.target for one in place.extents], np.uint32)
-            starts = np.array([one.start for one in place.extents], np.uint64)
+            numbers = np.array([extent.target for extent in place.extents], np.uint32)
+            starts = np.array([extent.start for extent in place.extents], np.uint64)
             if len(numbers) == 1:
                 target[mine], byte[mine] = numbers[0], starts[0] + there
                 continue

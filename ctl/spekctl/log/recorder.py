@@ -66,7 +66,7 @@ def debugfs() -> Path:
             if len(fields) > 2 and fields[2] == "debugfs":
                 # /proc writes blanks and the like as \040.
                 octal = re.compile(r"\\([0-7]{3})")
-                return Path(octal.sub(lambda found: chr(int(found[1], 8)), fields[1]))
+                return Path(octal.sub(lambda match: chr(int(match[1], 8)), fields[1]))
     remedy = "mount -t debugfs none /sys/kernel/debug"
     if namespaces.around().container:
         remedy = namespaces.DEBUGFS_REMEDY

@@ -231,11 +231,11 @@ def _sequential(rows: Rows) -> Array:
     order = np.lexsort((rows["arrival_ns"], rows["bsu"], rows["stream"]))
     stream, bsu, address = (rows[name][order] for name in ("stream", "bsu", "address"))
     end = address + rows["bytes"][order]
-    found = np.zeros(len(order), bool)
-    found[order[1:]] = (
+    sequential = np.zeros(len(order), bool)
+    sequential[order[1:]] = (
         (stream[1:] == stream[:-1]) & (bsu[1:] == bsu[:-1]) & (address[1:] == end[:-1])
     )
-    return found
+    return sequential
 
 
 def _by_cell(rows: Rows) -> Iterator[tuple[tuple[int, int], Rows]]:
@@ -257,15 +257,15 @@ def _gather(
     """By stream and direction: @end of all I/Os, or @end minus @start of those that succeeded."""
     import numpy as np
 
-    found: dict[tuple[int, int], list[Array]] = {}
+    gathered: dict[tuple[int, int], list[Array]] = {}
     names = (end, "op") if start is None else (end, start, "op", "error")
     for rows in selection.rows(log, names):
         for key, part in _by_cell(rows):
             values = part[end]
             if start is not None:
                 values = (values - part[start])[part["error"] == 0]
-            found.setdefault(key, []).append(values)
-    return {key: np.concatenate(parts) for key, parts in found.items()}
+            gathered.setdefault(key, []).append(values)
+    return {key: np.concatenate(parts) for key, parts in gathered.items()}
 
 
 def _matching(values: dict[tuple[int, int], Array], key: Key) -> Array:

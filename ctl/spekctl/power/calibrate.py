@@ -87,17 +87,17 @@ def parse(text: str) -> dict[str, Reading]:
     head, *lines = text.splitlines() or [""]
     names = head.split(",")[1:]
     rows = [line.split(",")[1:] for line in lines]
-    found = {}
+    readings = {}
     for column, name in enumerate(names):
         channel, _, unit = name.rpartition(".")
         values = [int(row[column]) for row in rows if row[column]]
         if unit == "uV" and values:
-            found[channel] = Reading(
+            readings[channel] = Reading(
                 _nearest(sum(values), len(values)), round(pstdev(values)), len(values)
             )
         elif unit == "uV":
-            found[channel] = Reading(0, 0, 0)
-    return found
+            readings[channel] = Reading(0, 0, 0)
+    return readings
 
 
 def _nearest(numerator: int, denominator: int) -> int:

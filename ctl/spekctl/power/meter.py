@@ -85,8 +85,8 @@ class Meter:
 
     def watts(self, row: IntervalRow) -> float | None:
         """Power of an interval, as far as it was known when it was last asked for."""
-        found = self._uses.get(row.seq)
-        return interval_power(self._amounts(found)).total.mean_w if found else None
+        uses = self._uses.get(row.seq)
+        return interval_power(self._amounts(uses)).total.mean_w if uses else None
 
     def finish(self, info: RunInfo, rows: Iterable[IntervalRow]) -> Metered:
         """Power of the whole run, once all samples arrived or the wait for them timed out."""
@@ -122,7 +122,7 @@ class Meter:
         lsb_j = sum(rail.lsb_w * rail.known_s for rail in measure.rails)
         return Metered(
             PowerResult(
-                feeds=[msgspec.convert(one, FeedResult, from_attributes=True) for one in feeds],
+                feeds=[msgspec.convert(feed, FeedResult, from_attributes=True) for feed in feeds],
                 baseline_w=self._wish.baseline_w,
                 measure=measure,
                 uncertainty_ns=uncertainty_ns,
@@ -143,33 +143,33 @@ class Meter:
 
     def _energy(self, intervals: Sequence[tuple[int, int]]) -> list[RailUse]:
         rails = self._link.energy(intervals) if intervals else []
-        found = [rail for rail in rails if self._counts(rail.feed, rail.feed_name)]
-        for rail in found:
+        counted = [rail for rail in rails if self._counts(rail.feed, rail.feed_name)]
+        for rail in counted:
             self._lsb_nw[rail.feed_name, rail.rail_name] = rail.lsb_nw
-        return found
+        return counted
 
     def _ask(self, seqs: Iterable[int]) -> None:
         """Power of these intervals, as far as known by now."""
         asked = sorted(seqs)
         try:
             rails = self._energy(
-                [(self._rows[one].start_ns, self._rows[one].end_ns) for one in asked]
+                [(self._rows[seq].start_ns, self._rows[seq].end_ns) for seq in asked]
             )
         except SpekError as error:
             self._trouble = f"no power: {error.message}"
             return
         for index, seq in enumerate(asked):
-            found = {(rail.feed_name, rail.rail_name): rail.uses[index] for rail in rails}
+            uses = {(rail.feed_name, rail.rail_name): rail.uses[index] for rail in rails}
             before = self._uses.get(seq, {})
             # a reopened feed has lost the samples of its predecessor
             kept = {
                 key: use
                 for key, use in before.items()
-                if key not in found or use.known_ns > found[key].known_ns
+                if key not in uses or use.known_ns > uses[key].known_ns
             }
-            if found or before:
-                self._uses[seq] = {**found, **kept}
-            if found and not any(use.pending_ns for use in found.values()):
+            if uses or before:
+                self._uses[seq] = {**uses, **kept}
+            if uses and not any(use.pending_ns for use in uses.values()):
                 self._open.discard(seq)
 
     def _wait_for(self, end_ns: int) -> None:
@@ -189,13 +189,13 @@ class Meter:
     ) -> dict[Key, Use]:
         """The measure phase: as the prober knows it, or as intervals add up if they know more."""
         rails = self._energy([(start_ns, end_ns)])
-        found = {(rail.feed_name, rail.rail_name): rail.uses[0] for rail in rails}
+        uses = {(rail.feed_name, rail.rail_name): rail.uses[0] for rail in rails}
         for key in {key for uses in measured for key in uses}:
             parts = [uses[key] for uses in measured if key in uses]
             summed = _sum(parts, end_ns - start_ns)
-            if key not in found or summed.known_ns > found[key].known_ns:
-                found[key] = summed
-        return dict(sorted(found.items(), key=lambda item: list(self._lsb_nw).index(item[0])))
+            if key not in uses or summed.known_ns > uses[key].known_ns:
+                uses[key] = summed
+        return dict(sorted(uses.items(), key=lambda item: list(self._lsb_nw).index(item[0])))
 
     def _shifted(self, start_ns: int, end_ns: int, by_ns: int, whole: Mapping[Key, Use]) -> float:
         """How much the energy changes if the time stamps are off, at most, both ways."""
@@ -220,17 +220,17 @@ class Meter:
 
 
 def _sum(parts: Sequence[Use], span_ns: int) -> Use:
-    known = [one for one in parts if one.known_ns]
-    known_ns = sum(one.known_ns for one in parts)
+    known = [use for use in parts if use.known_ns]
+    known_ns = sum(use.known_ns for use in parts)
     return Use(
-        energy_fj=sum(one.energy_fj for one in parts),
+        energy_fj=sum(use.energy_fj for use in parts),
         known_ns=known_ns,
         gap_ns=span_ns - known_ns,
         lost_ns=0,
         pending_ns=0,
-        samples=sum(one.samples for one in parts),
-        min_uw=min((one.min_uw for one in known), default=0),
-        max_uw=max((one.max_uw for one in known), default=0),
+        samples=sum(use.samples for use in parts),
+        min_uw=min((use.min_uw for use in known), default=0),
+        max_uw=max((use.max_uw for use in known), default=0),
     )
 
 

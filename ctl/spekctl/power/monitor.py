@@ -77,8 +77,8 @@ class Monitor:
             del self._from_ns[feed.id]
         uses: dict[int, Use] = {}
         if start and feed.watermark_ns > start:
-            found = self.source.energy([(start, feed.watermark_ns)], feed.id)
-            uses = {one.rail: one.uses[0] for one in found}
+            rails = self.source.energy([(start, feed.watermark_ns)], feed.id)
+            uses = {rail.rail: rail.uses[0] for rail in rails}
             self._from_ns[feed.id] = feed.watermark_ns
         for rail in feed.rails:
             total = self._sums.setdefault((feed.id, rail.number), _Sum())

@@ -60,7 +60,7 @@ class RailsFile:
 
     def _tables(self) -> list[Any]:
         tables = self._document.get("rail", [])
-        if not isinstance(tables, list) or not all(isinstance(one, dict) for one in tables):
+        if not isinstance(tables, list) or not all(isinstance(table, dict) for table in tables):
             raise UsageError(f"{self.path}: 'rail' has to be a list of tables, each [[rail]]")
         return tables
 
@@ -92,7 +92,7 @@ class RailsFile:
 
     def rail(self, name: str) -> Rail:
         """The rail of that name."""
-        rails = {one.name: one for one in self.rails}
+        rails = {rail.name: rail for rail in self.rails}
         if name not in rails:
             known = ", ".join(rails) or "none"
             raise UsageError(

@@ -89,30 +89,30 @@ class ProberMeter:
         waited_s = 0.0
         while True:
             rails = self._rails(start_ns, end_ns)
-            pending = any(_is_open(one) and one.uses[0].pending_ns for one in rails)
+            pending = any(_is_open(rail) and rail.uses[0].pending_ns for rail in rails)
             if not pending or waited_s >= LAG_S:
                 break
             self._pause(_POLL_S)
             waited_s += _POLL_S
-        several = len({one.feed for one in rails}) > 1
+        several = len({rail.feed for rail in rails}) > 1
         amounts = [
             Amount(
-                f"{one.feed_name}/{one.rail_name}" if several else one.rail_name,
-                one.feed_name,
-                one.lsb_nw,
-                one.uses[0],
+                f"{rail.feed_name}/{rail.rail_name}" if several else rail.rail_name,
+                rail.feed_name,
+                rail.lsb_nw,
+                rail.uses[0],
             )
-            for one in rails
+            for rail in rails
         ]
         return figures_of(interval_power(amounts), self._wish.baseline_w)
 
     def _rails(self, start_ns: int, end_ns: int) -> list[RailUse]:
         """The selected feeds, without those that ended before the span."""
         return [
-            one
-            for one in self._link.energy([(start_ns, end_ns)])
-            if (not self._wish.feeds or one.feed_name in self._wish.feeds)
-            and (_is_open(one) or one.uses[0].known_ns)
+            rail
+            for rail in self._link.energy([(start_ns, end_ns)])
+            if (not self._wish.feeds or rail.feed_name in self._wish.feeds)
+            and (_is_open(rail) or rail.uses[0].known_ns)
         ]
 
 

@@ -75,12 +75,12 @@ class Apt:
 
     def dependencies(self, package: str, pattern: str) -> list[str]:
         """Direct dependencies of @package whose names match."""
-        found = []
+        dependencies = []
         for line in self.cache("depends", "--no-recommends", "--no-suggests", package):
             match = re.match(r"[ |]*(?:Pre)?Depends: (\S+)$", line)
             if match and re.fullmatch(pattern, match.group(1)):
-                found.append(match.group(1))
-        return found
+                dependencies.append(match.group(1))
+        return dependencies
 
     def has(self, package: str) -> bool:
         """True if some version of @package can be downloaded."""
@@ -135,8 +135,8 @@ def _own_release() -> tuple[str, str]:
         text = OS_RELEASE.read_text()
     except OSError:
         text = ""
-    found = dict(re.findall(r'(?m)^(ID|VERSION_CODENAME)="?([^"\n]*)"?$', text))
-    return found.get("ID", ""), found.get("VERSION_CODENAME", "")
+    release = dict(re.findall(r'(?m)^(ID|VERSION_CODENAME)="?([^"\n]*)"?$', text))
+    return release.get("ID", ""), release.get("VERSION_CODENAME", "")
 
 
 def _mirror() -> str:
@@ -158,7 +158,7 @@ def other_suites() -> list[Apt]:
     """Views of suites that this machine is not set up for. Raises if it knows no mirror."""
     mirror = _mirror()
     keys = [f" signed-by={path}" for path in KEYRINGS if path.exists()][:1]
-    found = []
+    apts = []
     for suites in OTHER_SUITES:
         home = cache_dir("apt", suites[-1])
         for folder in ("lists/partial", "archives/partial"):
@@ -178,5 +178,5 @@ def other_suites() -> list[Apt]:
             "Acquire::AllowReleaseInfoChange": "true",  # trixie will be oldstable
         }
         options = [word for key, value in settings.items() for word in ("-o", f"{key}={value}")]
-        found.append(Apt(suites, tuple(options)))
-    return found
+        apts.append(Apt(suites, tuple(options)))
+    return apts

@@ -63,13 +63,13 @@ def cached(path: Path, make: Callable[[Path], object], keep: int | None = None) 
             fcntl.flock(lock, fcntl.LOCK_EX)
             if not path.exists():
                 with tempfile.TemporaryDirectory(prefix=".making-", dir=path.parent) as scratch:
-                    made = Path(scratch, path.name)
-                    make(made)
-                    made.rename(path)
+                    fresh = Path(scratch, path.name)
+                    make(fresh)
+                    fresh.rename(path)
     if keep is not None:
         os.utime(path)
-        entries = [one for one in path.parent.iterdir() if not one.name.startswith(".")]
-        entries.sort(key=lambda one: one.stat().st_mtime, reverse=True)
+        entries = [entry for entry in path.parent.iterdir() if not entry.name.startswith(".")]
+        entries.sort(key=lambda entry: entry.stat().st_mtime, reverse=True)
         for old in entries[keep:]:
             shutil.rmtree(old, ignore_errors=True)
     return path

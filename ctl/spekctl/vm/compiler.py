@@ -41,7 +41,7 @@ def compile_library(
             f"{name} needs a C compiler, but {command[0]} is not installed:"
             f" {distribution.install([Missing.COMPILER])}, or name it in the variable CC"
         )
-    includes = [word for one in folders for word in ("-I", str(one))]
+    includes = [word for folder in folders for word in ("-I", str(folder))]
     command += [*FLAGS, *options, *includes, "-o", str(path), *map(str, code)]
     done = subprocess.run(command, capture_output=True, text=True, check=False)
     if done.returncode:

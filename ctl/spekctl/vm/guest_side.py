@@ -136,13 +136,13 @@ def one_cpu() -> Iterator[None]:
     """Take all CPUs but the first offline; one that refuses stays online."""
     others = sorted(CPUS.glob("cpu[1-9]*/online"))
     try:
-        for other in others:
+        for cpu in others:
             with contextlib.suppress(OSError):
-                other.write_text("0")
+                cpu.write_text("0")
         yield
     finally:
-        for other in others:
-            other.write_text("1")
+        for cpu in others:
+            cpu.write_text("1")
 
 
 def make_tmp(tmp: Path) -> None:
@@ -162,14 +162,14 @@ def make_tmp(tmp: Path) -> None:
 def mounts_below(folder: Path, table: Path = Path("/proc/self/mounts")) -> list[Path]:
     """Mount points in @folder; one inside another comes after it and moves with it, so it is
     left out."""
-    found: list[Path] = []
+    mounts: list[Path] = []
     for line in table.read_text().splitlines():
         # Blanks and the like are written as \040.
         name = line.split(" ")[1].encode().decode("unicode_escape").encode("latin-1").decode()
         path = Path(name)
-        if folder in path.parents and not any(one in path.parents for one in found):
-            found.append(path)
-    return found
+        if folder in path.parents and not any(mount in path.parents for mount in mounts):
+            mounts.append(path)
+    return mounts
 
 
 def call(*command: str, check: bool = True) -> str:
@@ -211,9 +211,9 @@ def wait_for(condition: Callable[[], Any], failure: str) -> Any:
     """Poll until @condition is true; GuestFailure after WAIT_S."""
     end = time.monotonic() + WAIT_S
     while time.monotonic() < end:
-        found = condition()
-        if found:
-            return found
+        result = condition()
+        if result:
+            return result
         time.sleep(0.05)
     raise GuestFailure(failure)
 
@@ -260,8 +260,8 @@ def make_scsi_debug(disk: dict[str, Any]) -> str:
     load("sd_mod")
     call("modprobe", "scsi_debug", *(f"{name}={value}" for name, value in options.items()))
     pattern = "/sys/bus/pseudo/drivers/scsi_debug/adapter*/host*/target*/*/block/*"
-    found: list[str] = wait_for(lambda: glob.glob(pattern), "no scsi_debug disk")
-    return os.path.basename(found[0])
+    names: list[str] = wait_for(lambda: glob.glob(pattern), "no scsi_debug disk")
+    return os.path.basename(names[0])
 
 
 def make_drive(disk: dict[str, Any]) -> str:

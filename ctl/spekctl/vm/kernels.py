@@ -84,19 +84,19 @@ def _releases_in(root: Path) -> list[str]:
 
 def installed_kernels(root: Path = Path("/")) -> list[Kernel]:
     """Kernels installed with their headers, newest first."""
-    found = (_kernel_in(root, release, "installed") for release in _releases_in(root))
-    return [kernel for kernel in found if kernel]
+    kernels = (_kernel_in(root, release, "installed") for release in _releases_in(root))
+    return [kernel for kernel in kernels if kernel]
 
 
 def cached_kernels() -> list[Kernel]:
     """Kernels unpacked in the cache, newest first."""
-    found: list[Kernel] = []
+    kernels: list[Kernel] = []
     for root in cache_dir("kernels").iterdir():
         if root.is_dir() and not root.name.startswith("."):
             kernel = _kernel_in(root, root.name, "cache")
             if kernel:
-                found.append(kernel)
-    return sorted(found, key=lambda kernel: version_key(kernel.release), reverse=True)
+                kernels.append(kernel)
+    return sorted(kernels, key=lambda kernel: version_key(kernel.release), reverse=True)
 
 
 def find_kernel(wanted: str | None = None, *, installed: bool = True) -> Kernel:

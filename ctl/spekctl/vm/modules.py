@@ -45,8 +45,8 @@ def sources_of(tree: Path) -> list[Path]:
     files = [Path("Kbuild")]
     for folder in ("kmod", "prober"):
         for path in sorted((tree / folder).rglob("*")):
-            made = path.name == "spek_have.h" or path.name.endswith(".mod.c")
-            if path.suffix in (".c", ".h") and not made:
+            is_generated = path.name == "spek_have.h" or path.name.endswith(".mod.c")
+            if path.suffix in (".c", ".h") and not is_generated:
                 files.append(path.relative_to(tree))
     return files
 
@@ -91,17 +91,17 @@ def _build(kernel: Kernel, tree: Path, files: list[Path], done: Path) -> None:
     for name in files:
         (build / name).parent.mkdir(parents=True, exist_ok=True)
         shutil.copy2(tree / name, build / name)
-    made = subprocess.run(
+    completed = subprocess.run(
         make_command(kernel, build),
         stdout=subprocess.PIPE,
         stderr=subprocess.STDOUT,
         text=True,
         check=False,
     )
-    if made.returncode:
+    if completed.returncode:
         log = cache_dir("logs") / f"build-{kernel.release}.log"
-        log.write_text(made.stdout)
-        errors = [line for line in made.stdout.splitlines() if "error" in line.lower()]
+        log.write_text(completed.stdout)
+        errors = [line for line in completed.stdout.splitlines() if "error" in line.lower()]
         first = errors[0].replace(f"{build}/", "") if errors else "make failed"
         raise GuestError(f"the modules do not build for {kernel.release}: {first} (see {log})")
     done.mkdir()

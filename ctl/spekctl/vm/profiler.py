@@ -84,7 +84,7 @@ def _answer(option: str) -> str:
 
 def qemu_arguments(folder: Path) -> list[str]:
     """Arguments of a QEMU that writes its counts into @folder."""
-    path, place = (str(one).replace(",", ",,") for one in (plugin(), folder))
+    path, place = (str(argument).replace(",", ",,") for argument in (plugin(), folder))
     return ["-plugin", f"{path},dir={place}"]
 
 
@@ -99,18 +99,18 @@ class Symbols:
     """
 
     def __init__(self, kallsyms: Iterable[str], modules: Iterable[str]) -> None:
-        found = []
+        symbols = []
         for line in kallsyms:
             address, kind, name, *module = line.split()
             if kind in "tTwW":
                 name = _PART.sub("", name)
-                found.append((int(address, 16), f"{name} {module[0]}" if module else name))
+                symbols.append((int(address, 16), f"{name} {module[0]}" if module else name))
         for line in modules:
             _name, size, *_rest, address = line.split(maxsplit=5)
-            found.append((int(address.split()[0], 16) + int(size), GONE))
-        found.sort()
-        self._starts = [start for start, _name in found]
-        self._names = [name for _start, name in found]
+            symbols.append((int(address.split()[0], 16) + int(size), GONE))
+        symbols.sort()
+        self._starts = [start for start, _name in symbols]
+        self._names = [name for _start, name in symbols]
 
     def name_of(self, address: int) -> str:
         """The function that @address lies in; user for one that isn't the kernel's."""
@@ -135,9 +135,9 @@ def counts_at(folder: Path, mark: int) -> Counts:
     return counts
 
 
-def by_function(found: Mapping[int, float], symbols: Symbols) -> Counter[str]:
+def by_function(counts: Mapping[int, float], symbols: Symbols) -> Counter[str]:
     """The sum for each function of what is known by address."""
     functions: Counter[str] = Counter()
-    for address, count in found.items():
+    for address, count in counts.items():
         functions[symbols.name_of(address)] += count  # type: ignore[assignment]
     return functions

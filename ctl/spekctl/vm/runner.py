@@ -202,24 +202,24 @@ def kept_folders(share: list[Path], keep: Sequence[Path] = ()) -> list[Path]:
     cache = cache_dir().resolve()
     if GUESTS_OWN in cache.parents:
         # What stays of /tmp is what is mounted there; the guest's own folder is, and lies in vm.
-        names += [str(one) for one in cache.iterdir() if one.is_dir() and one.name != "vm"]
-    found: list[Path] = []
+        names += [str(entry) for entry in cache.iterdir() if entry.is_dir() and entry.name != "vm"]
+    kept: list[Path] = []
     for folder in sorted({Path(name).resolve() for name in names}):
-        inside = any(one in folder.parents for one in found)
-        if folder.is_dir() and not inside and not any(folder in one.parents for one in share):
-            found.append(folder)
-    return found
+        inside = any(outer in folder.parents for outer in kept)
+        if folder.is_dir() and not inside and not any(folder in shared.parents for shared in share):
+            kept.append(folder)
+    return kept
 
 
 def mounted_folders(own: Path, share: list[Path]) -> list[Path]:
     """The directories that the guest mounts writable: one inside another comes with it."""
     folders = list(dict.fromkeys([own, *share]))
-    return [one for one in folders if not any(other in one.parents for other in folders)]
+    return [folder for folder in folders if not any(outer in folder.parents for outer in folders)]
 
 
 def has_own_tmp(mounted: list[Path]) -> bool:
     """Whether the guest has a /tmp of its own; not if it may write to the host's."""
-    return not any(one == GUESTS_OWN or one in GUESTS_OWN.parents for one in mounted)
+    return not any(mount == GUESTS_OWN or mount in GUESTS_OWN.parents for mount in mounted)
 
 
 def in_own_tmp(path: Path, share: list[Path]) -> bool:

@@ -40,7 +40,10 @@ _NOT_OF_ONE_STREAM = ("name", "asu", "arrival", "share")
 
 def form() -> Form:
     """The form as of this version and its workloads."""
-    shipped = [(one.workload.name, one.workload.summary) for one in file.iter_shipped()]
+    shipped = [
+        (workload_file.workload.name, workload_file.workload.summary)
+        for workload_file in file.iter_shipped()
+    ]
     return Form(shipped, stream_fields(), option_fields(OPTIONS), option_fields(MEASURING))
 
 
@@ -68,7 +71,7 @@ def option_fields(declared: Mapping[str, Option]) -> list[Field]:
 
 def stream_fields() -> list[Field]:
     """Fields of a stream that have a single value; a workload file has all of them."""
-    found = []
+    fields = []
     for name, node in json_schema()["$defs"]["Stream"]["properties"].items():
         single = not {"$ref", "items"} & set(node) and node.get("type") not in ("array", "object")
         if name in _NOT_OF_ONE_STREAM or not single:
@@ -79,8 +82,8 @@ def stream_fields() -> list[Field]:
         if node.get("type") == "boolean":
             hint, choices = str(default).lower() if default is not None else "", ["true", "false"]
         control: Control = "choice" if choices else "text"
-        found.append(Field(name, control, str(node.get("description", "")), hint, choices))
-    return found
+        fields.append(Field(name, control, str(node.get("description", "")), hint, choices))
+    return fields
 
 
 def workload_text(name: str) -> str:

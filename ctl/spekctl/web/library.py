@@ -40,7 +40,7 @@ class Library:
 
     def entries(self) -> list[Entry]:
         """All documents that a report can show, the newest first."""
-        found = []
+        entries = []
         try:
             names = os.listdir(self.folder)
         except OSError as error:
@@ -60,9 +60,9 @@ class Library:
             if kind is not None:
                 text = name.encode("utf-8", "surrogateescape").decode("utf-8", "replace")
                 if text == name:
-                    found.append(Entry(name, kind, status.st_size, status.st_mtime))
+                    entries.append(Entry(name, kind, status.st_size, status.st_mtime))
         self._known = known
-        return sorted(found, key=lambda one: (-one.changed_s, one.name))
+        return sorted(entries, key=lambda entry: (-entry.changed_s, entry.name))
 
     def _kind(self, name: str) -> str | None:
         try:
@@ -72,7 +72,7 @@ class Library:
 
     def path(self, name: str) -> Path:
         """The file of a document in the list; UsageError for any other name."""
-        if name not in {one.name for one in self.entries()}:
+        if name not in {entry.name for entry in self.entries()}:
             raise UsageError(f"there is no document '{name}' in {self.folder}")
         return self.folder / name
 
@@ -80,7 +80,7 @@ class Library:
         """The page of these documents, laid over each other."""
         if not names:
             raise UsageError("choose a document")
-        return page.html(read.sheets([self.path(one) for one in names]))
+        return page.html(read.sheets([self.path(name) for name in names]))
 
     def keep(self, name: str, data: bytes) -> str:
         """Write the result of a run of workload @name; return the name of its file."""

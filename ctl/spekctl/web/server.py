@@ -432,8 +432,8 @@ class Handler(BaseHTTPRequestHandler):
             while (frames := session.after(number, KEEP_ALIVE_S)) is not None:
                 parts = [
                     b"id: %s-%d\nevent: %s\ndata: %s\n\n"
-                    % (session.name.encode(), one.number, one.name.encode(), one.data)
-                    for one in frames
+                    % (session.name.encode(), frame.number, frame.name.encode(), frame.data)
+                    for frame in frames
                 ]
                 self._say(b"".join(parts) or b": alive\n\n")
                 number = frames[-1].number if frames else number

@@ -48,8 +48,8 @@ class _Result(msgspec.Struct):
 
 def _names_a_log(data: bytes) -> bool:
     """Whether a result says that its log was written to the end."""
-    found = msgspec.json.decode(data, type=_Result | None)
-    return found is not None and found.log is not None and bool(found.log.file)
+    result = msgspec.json.decode(data, type=_Result | None)
+    return result is not None and result.log is not None and bool(result.log.file)
 
 
 class Session:
@@ -96,14 +96,14 @@ class Session:
 
     def devices(self) -> list[dict[str, Any]]:
         """Block devices and their permitted use, as `spekctl devices --json` has them."""
-        found: list[dict[str, Any]] = self.connect().ask("devices", list[dict[str, Any]])
-        return found
+        devices: list[dict[str, Any]] = self.connect().ask("devices", list[dict[str, Any]])
+        return devices
 
     def dry_run(self, job: Job) -> Plan:
         """Check a job."""
         self._check_log(job)
-        found: Plan = self.connect().ask("dry-run", Plan, job=job)
-        return found
+        plan: Plan = self.connect().ask("dry-run", Plan, job=job)
+        return plan
 
     def start(self, job: Job) -> Plan:
         """Start a run. Its log is opened before: its first bytes may come before the answer."""
@@ -111,13 +111,13 @@ class Session:
             name = self._check_log(job)
             self._next_log = self.library.log(name) if name else None
             try:
-                found: Plan = self.connect().ask("start", Plan, job=job)
+                plan: Plan = self.connect().ask("start", Plan, job=job)
             except SpekError:
                 log, self._next_log = self._next_log, None
                 if log is not None:
                     log.discard()
                 raise
-            return found
+            return plan
 
     def _check_log(self, job: Job) -> str:
         """Name of the log that a job asks for, which the host takes as any other; else empty."""
@@ -135,13 +135,13 @@ class Session:
 
     def status(self) -> State:
         """Whether a run is under way, and all runs in the kernel."""
-        found: State = self.connect().ask("status", State)
-        return found
+        state: State = self.connect().ask("status", State)
+        return state
 
     def metrics(self, openmetrics: bool) -> str:
         """All runs in the kernel for Prometheus."""
-        found: str = self.connect().ask("metrics", str, openmetrics=openmetrics)
-        return found
+        text: str = self.connect().ask("metrics", str, openmetrics=openmetrics)
+        return text
 
     def close(self) -> None:
         """End the helper, its run, and all waits for events."""
@@ -157,11 +157,11 @@ class Session:
         """Events of the current run after @number, waiting for some; [] after @timeout_s without
         any, None at the end of the session."""
 
-        def some() -> bool:
+        def has_news() -> bool:
             return not self._open or self._course.last > number
 
         with self._news:
-            self._news.wait_for(some, timeout_s)
+            self._news.wait_for(has_news, timeout_s)
             return self._course.after(number) if self._open else None
 
     def _take(self, event: AnyEvent) -> None:

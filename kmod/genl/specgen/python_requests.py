@@ -132,12 +132,13 @@ def usual(attr: Attr) -> str | None:
 
 def wire(attr: Attr, value: str) -> str:
     """A field as it is sent."""
+    member = snake(attr.name)
     if attr.nested:
-        return f"[one.attributes() for one in {value}]"
+        return f"[{member}.attributes() for {member} in {value}]"
     if attr.enum:
         return f"code({camel(attr.enum.name)}, {value})"
     if attr.struct:
-        return f'b"".join(pack("{pack_format(attr.struct)}", *one) for one in {value})'
+        return f'b"".join(pack("{pack_format(attr.struct)}", *{member}) for {member} in {value})'
     if attr.type == "binary":
         return f"bytes.fromhex({value})"
     return value if attr.type == "string" else f"int({value})"
