@@ -300,6 +300,15 @@ VARIANTS: dict[str, dict[str, list[Variant]]] = {
                 Field("rate-milli", _RATES, RARELY),
                 Field("burst-length", (1, 32, 65536), RARELY),
             ),
+            (
+                Field("law", (0,)),
+                Field("depth", (1, 4, 32, 300)),
+                Field("pause-ns", (1, 1000, MS, 10**15, 2**64 - 1)),
+                Field("pause-every", (1, 3, 16, 2**32 - 1), OFTEN),
+                Field("pause-counts-completed", (0, 1), SOMETIMES),
+                Field("pause-after-ns", (1, MS, SECOND), SOMETIMES),
+                Field("rate-milli", _RATES, RARELY),
+            ),
             (Field("law", (1,)), Field("rate-milli", (*_RATES, 10**15, 2**64 - 1))),
             (Field("law", (2,)), Field("rate-milli", (*_RATES, 10**15))),
             (

@@ -385,3 +385,53 @@ def test_closed_loop_thinks(controller: Controller, fast_disk: str) -> None:
     gaps = sorted(after.us - before.us for before, after in pairwise(traced))
     assert len(gaps) == 99
     assert 5000 <= gaps[0] < 6000
+
+
+@pytest.mark.parametrize("backend", BACKENDS)
+@pytest.mark.parametrize(("depth", "completed"), [(1, False), (1, True), (4, False)])
+def test_a_closed_loop_pauses_after_each_burst(
+    controller: Controller, slow_disk: str, backend: str, depth: int, completed: bool
+) -> None:
+    """The block layer sees bursts of exactly so many requests, and never a shorter pause.
+
+    The second worker has nothing: a loop with pauses is on one.
+    """
+    arrival = ResolvedArrival(
+        "main",
+        "closed",
+        depth=depth,
+        pause_ns=20 * MS,
+        pause_every=6,
+        pause_counts_completed=int(completed),
+    )
+    config = one_stream(slow_disk, arrival=arrival, count=60, workers=2, backend=backend)
+
+    with controller.ready(config) as run, request_log(slow_disk) as log:
+        assert_completed(controller.finish(run))
+        traced = log.read()
+
+    gaps = [after.us - before.us for before, after in pairwise(traced)]
+    assert len(gaps) == 59
+    # From the issue of a burst's last request: the device's 1 ms comes before the pause.
+    assert min(gaps[5::6]) >= 21_000
+    within = sorted(gap for number, gap in enumerate(gaps, start=1) if number % 6)
+    assert within[len(within) // 2] < 5000
+
+
+def test_a_burst_of_a_closed_loop_ends_by_time(controller: Controller, slow_disk: str) -> None:
+    """A request at a time, each of at least 1 ms, for 10 ms: at most 11 of them in a burst."""
+    arrival = ResolvedArrival("main", "closed", depth=1, pause_ns=50 * MS, pause_after_ns=10 * MS)
+    config = one_stream(slow_disk, arrival=arrival, count=100)
+
+    with controller.ready(config) as run, request_log(slow_disk) as log:
+        assert_completed(controller.finish(run))
+        traced = log.read()
+
+    starts = [0, *(n for n in range(1, 100) if traced[n].us - traced[n - 1].us >= 51_000), 100]
+    assert len(starts) > 9
+    for start, end in pairwise(starts[:-1]):
+        assert end - start <= 11
+        # What is due at 10 ms or later is the last of its burst; before it were the device's 1 ms
+        # for the last of the burst before, and the pause.
+        if start:
+            assert traced[end - 1].us - traced[start - 1].us >= 61_000

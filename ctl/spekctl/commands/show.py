@@ -216,6 +216,10 @@ def _print_words(found: WorkloadFile) -> None:
             values = {
                 "depth": arrival.depth,
                 "think": arrival.think,
+                "pause": arrival.pause,
+                "pause_every": arrival.pause_every,
+                "pause_counts": arrival.pause_counts,
+                "pause_after": arrival.pause_after,
                 "limit": arrival.limit,
                 "burst": arrival.burst,
                 "rate": arrival.rate,

@@ -248,6 +248,34 @@ class ArrivalRequest(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
             )
         ),
     ] = 0
+    pause_ns: Annotated[
+        int,
+        Meta(
+            description=(
+                "closed - pause between bursts, at most 10^15: from the completion of a burst's "
+                "last outstanding I/O to the next burst. The loop is on one worker then."
+            )
+        ),
+    ] = 0
+    pause_every: Annotated[int, Meta(description="closed with pause-ns - I/Os of a burst.")] = 0
+    pause_counts_completed: Annotated[
+        int,
+        Meta(
+            description=(
+                "closed with pause-every - 1: a burst ends when so many I/Os have completed since "
+                "it began or while the one before it drained; else once so many have been issued."
+            )
+        ),
+    ] = 0
+    pause_after_ns: Annotated[
+        int,
+        Meta(
+            description=(
+                "closed with pause-ns - a burst ends with the first I/O that is due this long after"
+                " its start or later, at most 10^15; also with pause-every, whichever comes first."
+            )
+        ),
+    ] = 0
 
     def attributes(self) -> dict[str, Any]:
         """The attributes, without those that have their default."""
@@ -264,6 +292,10 @@ class ArrivalRequest(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
             ("off_ns", int(self.off_ns), (0,)),
             ("tail_milli", int(self.tail_milli), (0,)),
             ("name", self.name, ("",)),
+            ("pause_ns", int(self.pause_ns), (0,)),
+            ("pause_every", int(self.pause_every), (0,)),
+            ("pause_counts_completed", int(self.pause_counts_completed), (0,)),
+            ("pause_after_ns", int(self.pause_after_ns), (0,)),
         )
 
 

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Figures that the load fixes, not the device.
 
-A rate below saturation, a think time or the times of a trace set how many I/Os complete in a
-second: those rates are the same on any device that keeps up. Response times are the device's own in
-every arrival law, and beyond saturation they grow.
+A rate below saturation, a think time, pauses or the times of a trace set how many I/Os complete in
+a second: those rates are the same on any device that keeps up. Response times are the device's own
+in every arrival law, and beyond saturation they grow.
 """
 
 from __future__ import annotations
@@ -70,4 +70,6 @@ def _pace_of(arrival: ResolvedArrival, result: Result) -> str:
         return f"the offered rate of {format_rate(result.config.arrival_rate)}"
     if arrival.rate_milli:
         return f"the limit of {format_rate(arrival.rate_milli / 1000)}"
+    if arrival.pause_ns:
+        return "the pauses"
     return "the think time" if arrival.think_ns else ""

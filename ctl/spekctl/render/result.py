@@ -94,7 +94,9 @@ def _load(result: Result) -> str:
             think = f", think {units.format_duration(arrival.think_ns)}" if arrival.think_ns else ""
             most = units.format_rate(arrival.rate_milli / 1000)
             limit = f", at most {most} per second" if arrival.rate_milli else ""
-            laws.append(f"closed loop of depth {arrival.depth}{think}{limit}")
+            laws.append(
+                f"closed loop of depth {arrival.depth}{think}{limit}{_pauses_between(arrival)}"
+            )
         elif arrival.law == "burst":
             laws.append(
                 f"bursts of {arrival.burst_length} every"
@@ -114,6 +116,17 @@ def _load(result: Result) -> str:
                 + _pauses(arrival)
             )
     return " + ".join(laws)
+
+
+def _pauses_between(arrival: ResolvedArrival) -> str:
+    """Pauses between the bursts of a closed loop, if there are any."""
+    if not arrival.pause_ns:
+        return ""
+    counted = "completed I/Os" if arrival.pause_counts_completed else "I/Os"
+    ends = [f"{arrival.pause_every} {counted}"] if arrival.pause_every else []
+    if arrival.pause_after_ns:
+        ends.append(units.format_duration(arrival.pause_after_ns))
+    return f", a pause of {units.format_duration(arrival.pause_ns)} after {' or '.join(ends)}"
 
 
 def _pauses(arrival: ResolvedArrival) -> str:

@@ -51,6 +51,7 @@ from spekctl.workload.values import (
 LIMITS: dict[str, tuple[int, int]] = {
     "length": (1, U32_MAX),
     "burst": (1, DEPTH_MAX),
+    "pause_every": (1, U32_MAX),
     **{name: option.limits for name, option in OPTIONS.items() if option.limits is not None},
 }
 _NOTATIONS = "x-notations"
@@ -229,6 +230,35 @@ class Arrival(Table, frozen=True):
     think: Annotated[
         str | None,
         _doc("closed: pause between a completion and the next I/O.", DURATION_PATTERN),
+    ] = None
+    pause: Annotated[
+        str | None,
+        _doc(
+            "closed: pause between bursts, from the completion of a burst's last outstanding I/O to"
+            " the next burst. With 'pause_every', 'pause_after' or both, whichever comes first. The"
+            " loop is on one worker.",
+            DURATION_PATTERN,
+        ),
+    ] = None
+    pause_every: Annotated[
+        int | None,
+        _number("closed with a pause: I/Os of a burst.", "pause_every"),
+    ] = None
+    pause_counts: Annotated[
+        Literal["issued", "completed"] | None,
+        _doc(
+            "With pause_every. issued, the default: a burst has so many I/Os. completed: it ends"
+            " when so many have completed since it began or while the burst before it drained, so"
+            " that the first burst is longer by what is outstanding then."
+        ),
+    ] = None
+    pause_after: Annotated[
+        str | None,
+        _doc(
+            "closed with a pause: a burst ends with the first I/O that is due this long after its"
+            " start or later.",
+            DURATION_PATTERN,
+        ),
     ] = None
     limit: Annotated[
         int | float | None,

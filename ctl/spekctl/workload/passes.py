@@ -108,6 +108,8 @@ def _check_workers(
     if workers == 1 or len(streams) > 1 or streams[0].pattern not in _IN_ORDER:
         return
     (stream,), (arrival,) = streams, arrivals
+    if arrival.pause_ns:
+        return  # on a single worker
     load = {"closed": arrival.depth, "burst": arrival.burst_length}.get(arrival.law, workers)
     # Fewer than there are workers: each has one, and the other workers nothing.
     active = min(load, workers)

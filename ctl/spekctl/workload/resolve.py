@@ -39,6 +39,7 @@ from spekctl.workload.meaning import (
 from spekctl.workload.model import LIMITS, Arrival, RunDefaults, Stream, WorkloadFile
 from spekctl.workload.options import OPTIONS, flag_of, setting
 from spekctl.workload.options import Options as Options
+from spekctl.workload.pauses import pauses_of
 from spekctl.workload.rules import check_limits
 from spekctl.workload.values import (
     DEPTH_MAX,
@@ -235,6 +236,7 @@ def _arrival(arrival: Arrival) -> ResolvedArrival:
                 think_ns=units.parse_duration_ns(arrival.think) if arrival.think else 0,
                 rate_milli=rate_milli(arrival.limit) if arrival.limit is not None else 0,
                 burst_length=arrival.burst or 0,
+                **pauses_of(arrival)._asdict(),
             )
         if arrival.law == "burst":
             assert arrival.length is not None and arrival.interval is not None

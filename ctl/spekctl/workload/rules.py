@@ -32,6 +32,7 @@ from spekctl.workload.meaning import (
 )
 from spekctl.workload.model import KEYS, LIMITS, Arrival, Asu, Stream, WorkloadFile, whole_blocks
 from spekctl.workload.options import OPTIONS
+from spekctl.workload.pauses import pauses_of
 from spekctl.workload.values import (
     ARRIVALS_MAX,
     ASUS_MAX,
@@ -60,6 +61,10 @@ _PATTERN_NEEDS: dict[str, str] = {
 _LAW_KEYS: dict[str, tuple[str, ...]] = {
     "depth": ("closed",),
     "think": ("closed",),
+    "pause": ("closed",),
+    "pause_every": ("closed",),
+    "pause_counts": ("closed",),
+    "pause_after": ("closed",),
     "limit": ("closed",),
     "burst": ("closed",),
     "rate": ("poisson", "constant"),
@@ -201,12 +206,13 @@ def _check_arrival(arrival: Arrival) -> None:
     for key in _LAW_NEEDS.get(arrival.law, ()):
         if getattr(arrival, key) is None and not (key == "rate" and arrival.curve):
             raise UsageError(f"law {arrival.law} needs '{key}'")
-    for key in ("depth", "length", "burst"):
+    for key in ("depth", "length", "burst", "pause_every"):
         check_limits(key, getattr(arrival, key))
     if arrival.burst is not None and arrival.limit is None:
         raise UsageError("'burst' belongs to a 'limit': give one")
     if arrival.limit is not None:
         rate_milli(arrival.limit)
+    pauses_of(arrival)
     periods = onoff.periods_of(arrival)
     if arrival.rate is not None:
         onoff.check_rate(rate_milli(arrival.rate), periods.on_ns)

@@ -186,6 +186,7 @@ void spek_clock_init(struct spek_clock *clock, struct spek_times *times,
 	times->next_ns = SPEK_NEVER;
 	if (process->law == SPEK_LAW_CLOSED)
 		clock->pace = replays(wl, arrival) ? SPEK_PACE_TRACE_CLOSED :
+			      process->pause_ns ? SPEK_PACE_PAUSING :
 			      process->rate_milli ? SPEK_PACE_LIMITED : SPEK_PACE_CLOSED;
 	if (process->law == SPEK_LAW_TRACE)
 		clock->pace = SPEK_PACE_TRACE;

@@ -3,7 +3,7 @@
  * Arrival times: one worker's time sequence of an arrival process.
  *
  *   closed    ready times come from outside (gen.c keeps them); with a limit, an I/O that is ready
- *             also waits for a token of a bucket
+ *             also waits for a token of a bucket, with pauses for the next burst
  *   poisson   exponential gaps; no rounding: fractions of a ns are carried over
  *   constant  I/O number k of all workers is due at k / rate, rounded down; a worker has
  *             every n-th of them and carries the exact remainder
@@ -33,6 +33,7 @@
  * @SPEK_PACE_ON_OFF: one of the first three in on periods
  * @SPEK_PACE_CLOSED: from outside, by completions
  * @SPEK_PACE_LIMITED: the same, not before there is a token
+ * @SPEK_PACE_PAUSING: the same in bursts with pauses between them, with or without a limit
  * @SPEK_PACE_TRACE: from outside, by records of a trace
  * @SPEK_PACE_TRACE_CLOSED: from outside: a record of a trace for each completion
  *
@@ -48,6 +49,7 @@ enum spek_pace {
 	SPEK_PACE_ON_OFF,
 	SPEK_PACE_CLOSED,
 	SPEK_PACE_LIMITED,
+	SPEK_PACE_PAUSING,
 	SPEK_PACE_TRACE,
 	SPEK_PACE_TRACE_CLOSED,
 };

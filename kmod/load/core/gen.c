@@ -12,6 +12,9 @@
  *
  * A process that replays a trace draws nothing: the next record, which its supply has given it,
  * says the choice, and with law trace the time.
+ *
+ * A closed loop with pauses issues a burst, waits until all of it has completed, and pauses. Until
+ * then no I/O is due, so that the completion that makes all of its depth ready is the last one.
  */
 #include "alias.h"
 #include "arrival.h"
@@ -52,9 +55,15 @@ static spek_noinline void find_next(struct spek_gen *gen)
 /* When an I/O that is ready may be made; SPEK_NEVER if its trace has no record for it. */
 static u64 held_until(const struct spek_process *process, u64 ready_ns)
 {
-	if (!process->replays)
-		return spek_bucket_hold(&process->bucket, ready_ns);
-	return process->has_record ? ready_ns + process->due_ns : SPEK_NEVER;
+	if (process->replays)
+		return process->has_record ? ready_ns + process->due_ns : SPEK_NEVER;
+	if (process->clock.pace == SPEK_PACE_PAUSING) {
+		if (ready_ns < process->resume_ns)
+			ready_ns = process->resume_ns;
+		if (!process->has_limit)
+			return ready_ns;
+	}
+	return spek_bucket_hold(&process->bucket, ready_ns);
 }
 
 /**
@@ -134,10 +143,46 @@ static void advance_replay(struct spek_process *process)
 	take_record(process);
 }
 
+/* When a loop with pauses issues next, from what is ready. */
+static void set_pausing_time(struct spek_process *process)
+{
+	process->times.next_ns = process->is_draining || process->head == process->tail ?
+			SPEK_NEVER :
+			held_until(process, process->ready[process->head & process->mask]);
+}
+
+static void end_burst(struct spek_process *process)
+{
+	/* What completes from now on counts towards the next burst, as in fio. */
+	process->counted = 0;
+	process->is_draining = true;
+}
+
+static bool has_burst(const struct spek_process *process)
+{
+	return process->pause_every && process->counted >= process->pause_every;
+}
+
+static void advance_pausing(struct spek_process *process)
+{
+	u64 at_ns = process->times.next_ns;
+
+	if (process->has_limit)
+		spek_bucket_take(&process->bucket, at_ns);
+	process->head++;
+	process->counted += !process->counts_completed;
+	if (has_burst(process) || (process->pause_after_ns &&
+				   at_ns - process->resume_ns >= process->pause_after_ns))
+		end_burst(process);
+	set_pausing_time(process);
+}
+
 static spek_noinline void advance_held(struct spek_process *process)
 {
 	if (process->replays)
 		advance_replay(process);
+	else if (process->clock.pace == SPEK_PACE_PAUSING)
+		advance_pausing(process);
 	else
 		advance_limited(process);
 }
@@ -425,10 +470,30 @@ static inline void make_due(struct spek_gen *gen, struct spek_process *process, 
 	}
 }
 
-static spek_noinline void complete_held(struct spek_gen *gen, struct spek_process *process,
-					u64 ready_ns)
+/* A completion may end the burst, or the wait for the last of them. */
+static void complete_pausing(struct spek_gen *gen, struct spek_process *process, u64 done_ns)
 {
-	make_due(gen, process, held_until(process, ready_ns));
+	if (process->done_ns < done_ns)
+		process->done_ns = done_ns;
+	process->counted += process->counts_completed;
+	if (process->counts_completed && !process->is_draining && has_burst(process))
+		end_burst(process);
+	if (process->is_draining && process->tail - process->head == process->depth) {
+		process->is_draining = false;
+		process->resume_ns = process->done_ns + process->pause_ns;
+	}
+	set_pausing_time(process);
+	find_next(gen);
+}
+
+/* A loop that is held has an I/O more that is ready. */
+static spek_noinline void complete_held(struct spek_gen *gen, struct spek_process *process,
+					u64 done_ns)
+{
+	if (process->clock.pace == SPEK_PACE_PAUSING)
+		complete_pausing(gen, process, done_ns);
+	else if (process->tail - process->head == 1)
+		make_due(gen, process, held_until(process, done_ns + process->think_ns));
 }
 
 /**
@@ -452,11 +517,9 @@ void spek_gen_complete(struct spek_gen *gen, u32 arrival, u64 done_ns)
 	ready_ns = done_ns + process->think_ns;
 	process->ready[tail & process->mask] = ready_ns;
 	process->tail = tail + 1;
-	if (tail != process->head)
-		return;
 	if (process->is_held)
-		complete_held(gen, process, ready_ns);
-	else
+		complete_held(gen, process, done_ns);
+	else if (tail == process->head)
 		make_due(gen, process, ready_ns);
 }
 

@@ -30,8 +30,18 @@ struct spek_choice;
  * @mask: closed: size of the ring, a power of two, minus 1
  * @depth: closed: this worker's part of the depth; 0 if open
  * @think_ns: closed: see struct spek_arrival
- * @is_held: it replays a trace or has a limit, so that a completion alone does not make an I/O due
+ * @is_held: it replays a trace or has a limit or pauses, so that a completion alone does not make
+ *	an I/O due
  * @bucket: closed with a limit: its tokens
+ * @has_limit: closed with pauses: it has a limit as well
+ * @counts_completed: closed with pauses: @counted counts completions, else I/Os issued
+ * @is_draining: closed with pauses: its burst has ended and I/Os of it are outstanding
+ * @pause_every: closed with pauses: I/Os of a burst; 0: no number ends it
+ * @counted: closed with pauses: I/Os towards @pause_every
+ * @pause_ns: closed with pauses: see struct spek_arrival
+ * @pause_after_ns: closed with pauses: see struct spek_arrival; 0: no time ends a burst
+ * @resume_ns: closed with pauses: start of this burst
+ * @done_ns: closed with pauses: latest completion
  * @replays: it replays a trace
  * @has_record: trace: there is a next record; its choice is @next_choice
  * @due_ns: trace: time of the next record; in a closed loop: its think time
@@ -62,6 +72,16 @@ struct spek_process {
 
 	bool is_held;
 	struct spek_bucket bucket;
+
+	bool has_limit;
+	bool counts_completed;
+	bool is_draining;
+	u32 pause_every;
+	u32 counted;
+	u64 pause_ns;
+	u64 pause_after_ns;
+	u64 resume_ns;
+	u64 done_ns;
 
 	bool replays;
 	bool has_record;

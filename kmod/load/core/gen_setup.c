@@ -118,6 +118,11 @@ static void lay_out_process(struct arena *arena, struct spek_process *process,
 		process->mask = slots - 1;
 		process->depth = depth;
 		process->think_ns = wl->arrival[arrival].think_ns;
+		process->has_limit = wl->arrival[arrival].rate_milli;
+		process->pause_ns = wl->arrival[arrival].pause_ns;
+		process->pause_every = wl->arrival[arrival].pause_every;
+		process->pause_after_ns = wl->arrival[arrival].pause_after_ns;
+		process->counts_completed = wl->arrival[arrival].pause_counts_completed;
 		spek_rng_init(&process->rng, seed, worker, arrival, SPEK_RNG_OPERATIONS);
 	}
 	nr_choices = 0;
@@ -257,7 +262,10 @@ void spek_gen_start(struct spek_gen *gen, u64 start_ns)
 		if (!process->depth)
 			continue;
 		process->times.next_ns = start_ns;
-		if (process->clock.pace == SPEK_PACE_LIMITED) {
+		process->resume_ns = start_ns;
+		if (process->clock.pace == SPEK_PACE_PAUSING)
+			process->is_held = true;
+		if (process->has_limit) {
 			spek_bucket_init(&process->bucket, gen->wl, i, gen->worker,
 					 gen->nr_workers, start_ns);
 			process->is_held = true;

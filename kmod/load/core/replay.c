@@ -173,6 +173,9 @@ int spek_replay_check_workload(const struct spek_workload *wl, u32 nr_workers,
 	if (arrival->rate_milli)
 		return spek_refuse_part(refusal, -EINVAL,
 					"A closed loop that replays a trace has no limit of its rate.");
+	if (arrival->pause_ns)
+		return spek_refuse_part(refusal, -EINVAL,
+					"A closed loop that replays a trace has no pauses.");
 	return check_streams(wl, trace, refusal);
 }
 

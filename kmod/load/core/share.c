@@ -48,6 +48,9 @@ u32 spek_share_participants(const struct spek_workload *wl, u32 arrival, u32 nr_
 		return n;
 	if (process->law == SPEK_LAW_CLOSED && process->depth < n)
 		n = process->depth;
+	/* Workers know nothing of each other: a loop pauses as a whole on a single one only. */
+	if (process->pause_ns)
+		n = 1;
 	if (process->law == SPEK_LAW_BURST && process->burst_length < n)
 		n = process->burst_length;
 	for (i = 0; i < wl->nr_streams; i++) {

@@ -102,6 +102,10 @@ static int check_other_laws(const struct spek_arrival *arrival, struct spek_refu
 	if (arrival->think_ns && law != SPEK_LAW_CLOSED)
 		return spek_refuse_part(refusal, -EINVAL,
 					"A think time is given for an arrival process whose law is not closed.");
+	if ((arrival->pause_ns || arrival->pause_every || arrival->pause_counts_completed ||
+	     arrival->pause_after_ns) && law != SPEK_LAW_CLOSED)
+		return spek_refuse_part(refusal, -EINVAL,
+					"A pause is given for an arrival process whose law is not closed.");
 	if (arrival->rate_milli && (law == SPEK_LAW_BURST || law == SPEK_LAW_TRACE))
 		return spek_refuse_part(refusal, -EINVAL,
 					"A rate is given for an arrival process whose law is burst or trace.");
@@ -111,6 +115,23 @@ static int check_other_laws(const struct spek_arrival *arrival, struct spek_refu
 	if (arrival->burst_interval_ns && law != SPEK_LAW_BURST)
 		return spek_refuse_part(refusal, -EINVAL,
 					"An interval between bursts is given for an arrival process whose law is not burst.");
+	return 0;
+}
+
+static int check_pause(const struct spek_arrival *arrival, struct spek_refusal *refusal)
+{
+	if (arrival->pause_ns > SPEK_MAX_WAIT_NS || arrival->pause_after_ns > SPEK_MAX_WAIT_NS)
+		return spek_refuse_part(refusal, -ERANGE,
+					"The pauses of a closed loop or the time between them are longer than 10^15 ns (11 days).");
+	if (arrival->pause_counts_completed > 1)
+		return spek_refuse_part(refusal, -ERANGE,
+					"Whether pauses count completed I/Os must be 0 or 1.");
+	if (arrival->pause_counts_completed && !arrival->pause_every)
+		return spek_refuse_part(refusal, -EINVAL,
+					"Pauses count completed I/Os but have no number of I/Os between them.");
+	if (!arrival->pause_ns != !(arrival->pause_every || arrival->pause_after_ns))
+		return spek_refuse_part(refusal, -EINVAL,
+					"Pauses of a closed loop need both their length and the I/Os or the time between them.");
 	return 0;
 }
 
@@ -137,6 +158,9 @@ static int check_arrival(const struct spek_workload *wl, u32 index, struct spek_
 		if (arrival->burst_length > MAX_DEPTH)
 			return spek_refuse_part(refusal, -ERANGE,
 						"The burst of a closed loop must be at most 65536 I/Os.");
+		err = check_pause(arrival, refusal);
+		if (err)
+			return err;
 		break;
 	case SPEK_LAW_POISSON:
 	case SPEK_LAW_CONSTANT:

@@ -66,6 +66,11 @@ struct spek_asu {
  *   10000 to 10^15, and at least one I/O long. All the time if not given.
  * @off_ns: poisson and constant - mean of the off periods between on periods, 10000 to
  *   10^15.
+ * @pause_ns: closed - pause between bursts, at most 10^15: from the completion of a
+ *   burst's last outstanding I/O to the next burst. The loop is on one worker then.
+ * @pause_after_ns: closed with pause-ns - a burst ends with the first I/O that is due
+ *   this long after its start or later, at most 10^15; also with pause-every, whichever
+ *   comes first.
  * @law: enum spek_law
  * @depth: closed - I/Os outstanding over all workers.
  * @burst_length: burst - I/Os of a burst over all workers; closed - I/Os that a limited
@@ -78,6 +83,10 @@ struct spek_asu {
  *   stays.
  * @tail_milli: Shape of Pareto lengths of on and off periods in thousandths, 1001 to
  *   16000; below 2000 they have heavy tails. 0: exponential lengths.
+ * @pause_every: closed with pause-ns - I/Os of a burst.
+ * @pause_counts_completed: closed with pause-every - 1: a burst ends when so many I/Os
+ *   have completed since it began or while the one before it drained; else once so many
+ *   have been issued.
  */
 struct spek_arrival {
 	u64 think_ns;
@@ -85,6 +94,8 @@ struct spek_arrival {
 	u64 burst_interval_ns;
 	u64 on_ns;
 	u64 off_ns;
+	u64 pause_ns;
+	u64 pause_after_ns;
 	u32 law;
 	u32 depth;
 	u32 burst_length;
@@ -92,6 +103,8 @@ struct spek_arrival {
 	u32 nr_points;
 	u32 repeats;
 	u32 tail_milli;
+	u32 pause_every;
+	u32 pause_counts_completed;
 };
 
 /**

@@ -143,6 +143,20 @@ static const struct spek_genl_field arrival_fields[] = {
 	{
 		.attr = SPEK_A_ARRIVAL_NAME,
 	},
+	{
+		SPEK_GENL_MEMBER(U64, SPEK_A_ARRIVAL_PAUSE_NS, struct spek_arrival, pause_ns),
+	},
+	{
+		SPEK_GENL_MEMBER(U32, SPEK_A_ARRIVAL_PAUSE_EVERY, struct spek_arrival, pause_every),
+	},
+	{
+		SPEK_GENL_MEMBER(U32, SPEK_A_ARRIVAL_PAUSE_COUNTS_COMPLETED,
+				 struct spek_arrival, pause_counts_completed),
+	},
+	{
+		SPEK_GENL_MEMBER(U64, SPEK_A_ARRIVAL_PAUSE_AFTER_NS,
+				 struct spek_arrival, pause_after_ns),
+	},
 };
 
 static const struct spek_genl_record spek_arrival_request = {

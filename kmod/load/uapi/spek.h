@@ -675,6 +675,16 @@ enum spek_a_asu {
  *   exponential lengths.
  * @SPEK_A_ARRIVAL_NAME: (string, at most 31 bytes) Name for readers of requests; the
  *   kernel ignores it.
+ * @SPEK_A_ARRIVAL_PAUSE_NS: (u64) closed - pause between bursts, at most 10^15: from the
+ *   completion of a burst's last outstanding I/O to the next burst. The loop is on one
+ *   worker then.
+ * @SPEK_A_ARRIVAL_PAUSE_EVERY: (u32) closed with pause-ns - I/Os of a burst.
+ * @SPEK_A_ARRIVAL_PAUSE_COUNTS_COMPLETED: (u32, at most 1) closed with pause-every - 1: a
+ *   burst ends when so many I/Os have completed since it began or while the one before it
+ *   drained; else once so many have been issued.
+ * @SPEK_A_ARRIVAL_PAUSE_AFTER_NS: (u64) closed with pause-ns - a burst ends with the
+ *   first I/O that is due this long after its start or later, at most 10^15; also with
+ *   pause-every, whichever comes first.
  * @__SPEK_A_ARRIVAL_MAX: private
  * @SPEK_A_ARRIVAL_MAX: highest id
  */
@@ -692,6 +702,10 @@ enum spek_a_arrival {
 	SPEK_A_ARRIVAL_OFF_NS,
 	SPEK_A_ARRIVAL_TAIL_MILLI,
 	SPEK_A_ARRIVAL_NAME,
+	SPEK_A_ARRIVAL_PAUSE_NS,
+	SPEK_A_ARRIVAL_PAUSE_EVERY,
+	SPEK_A_ARRIVAL_PAUSE_COUNTS_COMPLETED,
+	SPEK_A_ARRIVAL_PAUSE_AFTER_NS,
 
 	__SPEK_A_ARRIVAL_MAX,
 	SPEK_A_ARRIVAL_MAX = (__SPEK_A_ARRIVAL_MAX - 1)

@@ -160,6 +160,7 @@ enum spek_backend {
 /**
  * enum spek_law - Arrival law.
  * @SPEK_LAW_CLOSED: depth I/Os outstanding; the next one think-ns after a completion.
+ *   Bursts of I/Os with pauses between them if pause-ns is given.
  * @SPEK_LAW_POISSON: Exponential gaps, mean rate rate-milli.
  * @SPEK_LAW_CONSTANT: Equal gaps, rate rate-milli.
  * @SPEK_LAW_BURST: burst-length I/Os at once, every burst-interval-ns.

@@ -77,6 +77,10 @@ static void take_arrival(struct fuzz_input *in, struct spek_arrival *arrival,
 	arrival->tail_milli = (u32)fuzz_or(in, has_rate ? 1500 : 0);
 	if (fuzz_or(in, 0))
 		take_points(in, arrival, wl);
+	arrival->pause_ns = fuzz_or(in, 0);
+	arrival->pause_every = (u32)fuzz_or(in, arrival->pause_ns ? 3 : 0);
+	arrival->pause_counts_completed = (u32)fuzz_or(in, 0);
+	arrival->pause_after_ns = fuzz_or(in, 0);
 }
 
 /* All addresses but those of the last part in parts of one, and equal weights. */

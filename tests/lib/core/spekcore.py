@@ -89,6 +89,10 @@ class Arrival:
     on_ns: int = 0
     off_ns: int = 0
     tail_milli: int = 0
+    pause_ns: int = 0
+    pause_every: int = 0
+    pause_counts_completed: int = 0
+    pause_after_ns: int = 0
 
 
 @dataclass(frozen=True, slots=True)

@@ -51,6 +51,10 @@ def core_workload(config: RunConfig) -> spekcore.Workload:
                 on_ns=arrival.on_ns,
                 off_ns=arrival.off_ns,
                 tail_milli=arrival.tail_milli,
+                pause_ns=arrival.pause_ns,
+                pause_every=arrival.pause_every,
+                pause_counts_completed=arrival.pause_counts_completed,
+                pause_after_ns=arrival.pause_after_ns,
             )
             for arrival in config.arrivals
         ],

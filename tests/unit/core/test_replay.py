@@ -137,6 +137,13 @@ BAD: list[tuple[Workload, int, int, str, int, str]] = [
         *(2, errno.EINVAL, "arrival", 0, "A closed loop that replays a trace has no limit"),
     ),
     (
+        traced(
+            arrivals=[Arrival("closed", depth=2, pause_ns=1, pause_every=1)],
+            law=-1,
+        ),
+        *(2, errno.EINVAL, "arrival", 0, "A closed loop that replays a trace has no pauses."),
+    ),
+    (
         traced([(Stream(), TRANSFER), (Stream(asu=1), TRANSFER), (Stream(asu=1), TRANSFER)]),
         *(1, errno.EINVAL, "stream", 2, "Two streams of a trace have the same address range"),
     ),

@@ -85,6 +85,13 @@ OF_OTHER_LAWS = {
         [POISSON, CONSTANT, BURST],
         "A think time is given for an arrival process whose law is not closed.",
     ),
+    **{
+        name: (
+            [POISSON, CONSTANT, BURST],
+            "A pause is given for an arrival process whose law is not closed.",
+        )
+        for name in ("pause_ns", "pause_every", "pause_counts_completed", "pause_after_ns")
+    },
     "rate_milli": (
         [BURST],
         "A rate is given for an arrival process whose law is burst or trace.",
@@ -98,6 +105,21 @@ OF_OTHER_LAWS = {
         "An interval between bursts is given for an arrival process whose law is not burst.",
     ),
 }
+
+# Keys of pauses, errno, how the refusal begins
+_PAUSE_LONG, _PAUSE_HALF = "The pauses of a closed loop or the time", "Pauses of a closed loop need"
+PAUSES: list[tuple[dict[str, Any], int, str]] = [
+    ({"pause_ns": 10**15 + 1, "pause_every": 1}, RANGE, _PAUSE_LONG),
+    ({"pause_ns": 1, "pause_after_ns": 10**15 + 1}, RANGE, _PAUSE_LONG),
+    ({"pause_ns": 1}, INVALID, _PAUSE_HALF),
+    ({"pause_every": 1}, INVALID, _PAUSE_HALF),
+    ({"pause_after_ns": 1}, INVALID, _PAUSE_HALF),
+    ({"pause_ns": 1, "pause_every": 1, "pause_counts_completed": 2}, RANGE, "Whether pauses count"),
+    (
+        {"pause_ns": 1, "pause_after_ns": 1, "pause_counts_completed": 1},
+        *(INVALID, "Pauses count completed I/Os but have no number"),
+    ),
+]
 
 KINDS = {"w": "run", "a": "asu", "r": "arrival", "s": "stream"}
 
@@ -136,6 +158,10 @@ CASES: list[tuple[Workload, int, int, str, int, str]] = [
         one(Stream(), arrival=Arrival(depth=1, think_ns=10**15 + 1)),
         *(1, RANGE, "r", 0, "The think time of a closed loop is longer than"),
     ),
+    *[
+        (one(Stream(), arrival=Arrival(depth=1, **given)), 1, code, "r", 0, text)
+        for given, code, text in PAUSES
+    ],
     (one(Stream(), arrival=Arrival("poisson")), 1, RANGE, "r", 0, "The rate of an open loop must"),
     (one(Stream(), arrival=Arrival("constant")), 1, RANGE, "r", 0, "The rate of an open loop mus"),
     (

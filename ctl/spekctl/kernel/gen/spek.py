@@ -410,6 +410,10 @@ class ArrivalNla(nla):
         (11, "SPEK_A_ARRIVAL_OFF_NS", "uint64", 0),
         (12, "SPEK_A_ARRIVAL_TAIL_MILLI", "uint32", 0),
         (13, "SPEK_A_ARRIVAL_NAME", "asciiz", 0),
+        (14, "SPEK_A_ARRIVAL_PAUSE_NS", "uint64", 0),
+        (15, "SPEK_A_ARRIVAL_PAUSE_EVERY", "uint32", 0),
+        (16, "SPEK_A_ARRIVAL_PAUSE_COUNTS_COMPLETED", "uint32", 0),
+        (17, "SPEK_A_ARRIVAL_PAUSE_AFTER_NS", "uint64", 0),
     )
     keys: ClassVar[dict[str, str]] = {
         "law": "SPEK_A_ARRIVAL_LAW",
@@ -424,6 +428,10 @@ class ArrivalNla(nla):
         "off_ns": "SPEK_A_ARRIVAL_OFF_NS",
         "tail_milli": "SPEK_A_ARRIVAL_TAIL_MILLI",
         "name": "SPEK_A_ARRIVAL_NAME",
+        "pause_ns": "SPEK_A_ARRIVAL_PAUSE_NS",
+        "pause_every": "SPEK_A_ARRIVAL_PAUSE_EVERY",
+        "pause_counts_completed": "SPEK_A_ARRIVAL_PAUSE_COUNTS_COMPLETED",
+        "pause_after_ns": "SPEK_A_ARRIVAL_PAUSE_AFTER_NS",
     }
     multi: ClassVar[dict[str, str]] = {}
     enums: ClassVar[dict[str, Any]] = {

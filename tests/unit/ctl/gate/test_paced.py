@@ -18,6 +18,7 @@ from spekctl.gate import paced
 RATE = {"law": "constant", "depth": 0, "rate_milli": 1_000_000}
 LIMIT = {"law": "closed", "depth": 4, "rate_milli": 1_000_000}
 THINK = {"law": "closed", "depth": 4, "think_ns": 4_000_000}
+PAUSE = {"law": "closed", "depth": 4, "pause_ns": 4_000_000, "pause_every": 4}
 
 
 def under(load: dict[str, Any], iops: float = 1000.0, number: int = 1) -> Result:
@@ -36,6 +37,7 @@ def under(load: dict[str, Any], iops: float = 1000.0, number: int = 1) -> Result
         (LIMIT, 1000.0, "the limit of 1,000 IOPS"),
         (LIMIT, 900.0, ""),
         (THINK, 1000.0, "the think time"),
+        (PAUSE, 1000.0, "the pauses"),
     ],
 )
 def test_rates_are_set_by_a_pace_that_was_kept(

@@ -7,6 +7,7 @@ from dataclasses import replace
 from typing import Any
 
 import msgspec
+import pytest
 from lib.ctl.results import AFTER, INFO, build, printed
 
 from spekctl.documents import result
@@ -53,6 +54,27 @@ def test_the_heading_names_the_limit_of_a_closed_loop() -> None:
     config = msgspec.structs.replace(told.config, arrivals=[arrival])
     text = printed(msgspec.structs.replace(told, config=config))
     assert "closed loop of depth 4, at most 2,000 per second" in text
+
+
+@pytest.mark.parametrize(
+    ("pauses", "words"),
+    [
+        ({"pause_every": 16}, "after 16 I/Os"),
+        ({"pause_every": 16, "pause_counts_completed": 1}, "after 16 completed I/Os"),
+        ({"pause_after_ns": 2 * 10**9}, "after 2s"),
+        ({"pause_every": 16, "pause_after_ns": 2 * 10**9}, "after 16 I/Os or 2s"),
+    ],
+)
+def test_the_heading_says_after_what_a_closed_loop_pauses(
+    pauses: dict[str, int], words: str
+) -> None:
+    told = build()
+    arrival = msgspec.structs.replace(
+        told.config.arrivals[0], law="closed", depth=4, rate_milli=0, pause_ns=10**7, **pauses
+    )
+    config = msgspec.structs.replace(told.config, arrivals=[arrival])
+    text = printed(msgspec.structs.replace(told, config=config))
+    assert f"closed loop of depth 4, a pause of 10ms {words}" in text
 
 
 def test_the_heading_says_how_long_arrivals_pause() -> None:

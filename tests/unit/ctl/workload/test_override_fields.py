@@ -81,6 +81,13 @@ VALUES: dict[str, tuple[st.SearchStrategy[Any], tuple[str, ...]]] = {
     "arrival.default.law": (st.sampled_from(["poisson", "constant"]), POISSON[1:]),
     "arrival.default.depth": (st.integers(1, 256), ()),
     "arrival.default.think": (lengths, ("arrival.default.depth=2",)),
+    "arrival.default.pause": (lengths, ("arrival.default.pause_every=2",)),
+    "arrival.default.pause_every": (st.integers(1, 10**6), ("arrival.default.pause=5ms",)),
+    "arrival.default.pause_counts": (
+        st.sampled_from(["issued", "completed"]),
+        ("arrival.default.pause=5ms", "arrival.default.pause_every=3"),
+    ),
+    "arrival.default.pause_after": (lengths, ("arrival.default.pause=5ms",)),
     "arrival.default.limit": (st.one_of(st.integers(1, 10**6), st.floats(0.5, 1e6)), ()),
     "arrival.default.burst": (st.integers(1, 256), ("arrival.default.limit=100",)),
     "arrival.default.rate": (st.one_of(st.integers(1, 10**6), st.floats(0.5, 1e6)), POISSON[:1]),
