@@ -48,6 +48,7 @@ NEEDS: dict[str, tuple[str, ...]] = {
     "zone_reset_frequency": ("zone_reset_threshold",),
     "steadystate_check_interval": ("steadystate",),
     "thinkcycles": ("thinktime",),
+    "thinktime_iotime": ("thinktime",),
     "verify_state_load": ("verify",),
 }
 # An amount of 0 is one that is not given.

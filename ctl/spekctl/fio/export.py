@@ -15,6 +15,7 @@ from spekctl import units
 from spekctl.errors import UsageError
 from spekctl.workload import meaning, rates
 from spekctl.workload.model import Arrival, Stream, WorkloadFile
+from spekctl.workload.pauses import pauses_of
 
 # I/Os that an open loop of fio may have outstanding.
 _OPEN_DEPTH = 256
@@ -300,6 +301,10 @@ def _arrival(
             )
         think = units.parse_duration_ns(arrival.think) if arrival.think is not None else 0
         depth = arrival.depth or 1
+        if pauses := _pauses(arrival):
+            if think:
+                raise UsageError("think: fio has it or pauses between bursts, not both")
+            return [f"iodepth={depth}", *pauses]
         if not think:
             return [f"iodepth={depth}"]
         if depth > 1:
@@ -320,6 +325,22 @@ def _arrival(
         notes.append(note)
     law = ["rate_process=poisson"] if arrival.law == "poisson" else []
     return [f"iodepth={depth}", f"rate_iops={rate}", *law]
+
+
+def _pauses(arrival: Arrival) -> list[str]:
+    """Options of a closed loop that pauses between bursts; none for another one."""
+    pauses = pauses_of(arrival)
+    if not pauses.pause_ns:
+        return []
+    if pauses.pause_ns % 1000 or pauses.pause_after_ns % 1000:
+        raise UsageError("pause: fio's times are whole microseconds")
+    found = [f"thinktime={pauses.pause_ns // 1000}us"]
+    if pauses.pause_every:
+        counts = "complete" if pauses.pause_counts_completed else "issue"
+        found += [f"thinktime_blocks={pauses.pause_every}", f"thinktime_blocks_type={counts}"]
+    if pauses.pause_after_ns:
+        found.append(f"thinktime_iotime={pauses.pause_after_ns // 1000}us")
+    return found
 
 
 # --- fio's numbers -------------------------------------------------------------------------------

@@ -25,6 +25,7 @@ from spekctl.fio.plan import Mix, Plan, Reader
 from spekctl.suggest import did_you_mean
 from spekctl.workload.model import LIMITS
 from spekctl.workload.values import (
+    ARRIVALS_MAX,
     FILL_PATTERN,
     SECTOR,
     STREAMS_MAX,
@@ -88,7 +89,6 @@ _ONE_VALUE = {
     "verify_only": "check what an earlier run wrote with `spekctl verify`",
     "cmd_type": "spek loads block devices",
     "num_range": "a discard has one range",
-    "thinktime_iotime": "pauses are after each I/O",
 }
 
 
@@ -146,7 +146,15 @@ def plan_of(job: Job, streams_max: int = STREAMS_MAX) -> Plan:
         if name in NOT_NEEDED:
             plan.not_needed[name] = NOT_NEEDED[name]
     clones = options.value("numjobs", values.positive) or 1
-    _arrivals(options, plan, clones, _streams(options, plan, clones, streams_max))
+    pauses = _pauses(options)
+    apart = bool(pauses) and clones > 1
+    if apart and clones > ARRIVALS_MAX:
+        raise UsageError(
+            f"thinktime: clones pause each by itself, and need an arrival process each; at most"
+            f" {ARRIVALS_MAX} are allowed, not numjobs={clones}"
+        )
+    sizes = _streams(options, plan, clones, streams_max, apart)
+    _arrivals(options, plan, clones, sizes, pauses)
     ends.set_length(options, plan, clones)
     _flushes(options, plan)
     _command_line(options, plan)
@@ -163,8 +171,11 @@ def plan_of(job: Job, streams_max: int = STREAMS_MAX) -> Plan:
 # --- what is done, and where ---------------------------------------------------------------------
 
 
-def _streams(options: Reader, plan: Plan, clones: int, most: int) -> tuple[Mix, Mix]:
-    """Fill in the streams, without names; return the block sizes of reads and of the others."""
+def _streams(options: Reader, plan: Plan, clones: int, most: int, apart: bool) -> tuple[Mix, Mix]:
+    """Fill in the streams, without names; return the block sizes of reads and of the others.
+
+    @apart: each clone has an arrival process of its own
+    """
     base = options.value("kb_base", values.whole) or 1024
     if base not in (1000, 1024):
         raise UsageError(f"kb_base: it is 1000 or 1024, not {base}")
@@ -236,14 +247,21 @@ def _streams(options: Reader, plan: Plan, clones: int, most: int) -> tuple[Mix, 
         increment *= devices
     options.went("offset_increment", "stream.start of each clone")
     alike = all(one["pattern"] not in ("sequential", "strided", "once") for one in parts)
+    if apart and clones * len(parts) > most:
+        raise UsageError(
+            f"thinktime: clones pause each by itself, and need {clones * len(parts)} streams; at"
+            f" most {most} are allowed"
+        )
     if not alike and not increment and clones * len(parts) > most and kind in RANDOM:
         alike = True
         plan.differs(ONE_MAP)
-    count = 1 if alike and not increment else clones
+    count = 1 if alike and not increment and not apart else clones
     options.went("numjobs", "arrival.depth" if count == 1 else "a stream for each clone")
     for first, members in _groups(plan, count, most // len(parts)):
         for part in parts:
             stream = {**part, **where}
+            if apart and first:
+                stream["arrival"] = first
             if members > 1:
                 stream["share"] *= members
             if align:
@@ -253,7 +271,7 @@ def _streams(options: Reader, plan: Plan, clones: int, most: int) -> tuple[Mix, 
             _end_with_device(stream)
             _in_blocks(stream, plan, "size" if options.text("filesize") is None else "filesize")
             plan.streams.append(stream)
-    if count > 1:
+    if count > 1 and not apart:
         plan.differs(CLONES)
     if 0 < share < 100 and not _has_rate(options):
         plan.differs(MIX)
@@ -557,8 +575,11 @@ def _decimal(text: str) -> float:
 # --- when ----------------------------------------------------------------------------------------
 
 
-def _arrivals(options: Reader, plan: Plan, clones: int, sizes: tuple[Mix, Mix]) -> None:
-    """The arrival process of all streams, or one for each direction that has a rate of its own."""
+def _arrivals(
+    options: Reader, plan: Plan, clones: int, sizes: tuple[Mix, Mix], pauses: dict[str, Any]
+) -> None:
+    """The arrival process of all streams, or one for each direction that has a rate of its own, or
+    for each clone with @pauses."""
     engine = _engine(options.text("ioengine"))
     options.went("ioengine", "nothing: the load is in the kernel")
     if engine == "io_uring_cmd":
@@ -568,7 +589,7 @@ def _arrivals(options: Reader, plan: Plan, clones: int, sizes: tuple[Mix, Mix]) 
     if engine in SYNCHRONOUS and depth > 1:
         plan.differs(f"ioengine {engine} ignores iodepth: one I/O at a time for each clone")
         depth = 1
-    think = _think(options)
+    think = 0 if pauses else _think(options)
     if think and depth > 1:
         plan.differs(PAUSES)
         depth = 1
@@ -579,13 +600,19 @@ def _arrivals(options: Reader, plan: Plan, clones: int, sizes: tuple[Mix, Mix]) 
     law = "poisson" if process == "poisson" else "constant"
     rates = _rates(options, plan, sizes)
     directions = sorted({_direction(one) for one in plan.streams})
+    if (think or pauses) and any(rates[one] for one in directions):
+        raise UsageError("thinktime: it excludes a rate")
+    if pauses:
+        if depth == 1:
+            # An I/O is complete before the next is issued.
+            pauses.pop("pause_counts", None)
+        plan.arrivals = [{"law": "closed", "depth": depth, **pauses} for _ in range(clones)]
+        return
     if not any(rates[one] for one in directions):
         plan.arrivals = [{"law": "closed", "depth": depth * clones}]
         if think:
             plan.arrivals[0]["think"] = units.format_duration(think)
         return
-    if think:
-        raise UsageError("thinktime: it excludes a rate")
     plan.differs(OPEN)
     for place, direction in enumerate(directions):
         for one in plan.streams:
@@ -608,10 +635,33 @@ def _think(options: Reader) -> int:
     think = options.value("thinktime", values.duration_ns, "us") or 0
     for name in ("thinktime", "thinktime_blocks", "thinktime_blocks_type"):
         options.went(name, "arrival.think")
-    blocks = options.value("thinktime_blocks", values.whole) or 1
-    if think and blocks != 1:
-        raise UsageError("thinktime_blocks: pauses are after each I/O")
     return int(think)
+
+
+def _pauses(options: Reader) -> dict[str, Any]:
+    """Keys of an arrival process that pauses after bursts; none for pauses after each I/O."""
+    pause = options.value("thinktime", values.duration_ns, "us") or 0
+    # As in fio, 0 of them are exceeded by any.
+    blocks = options.value("thinktime_blocks", values.whole) or 1
+    after = options.value("thinktime_iotime", values.duration_ns, "s") or 0
+    kind = options.text("thinktime_blocks_type") or "complete"
+    if kind not in ("complete", "issue"):
+        raise UsageError(f"thinktime_blocks_type: '{kind}' is neither complete nor issue")
+    if not pause or (blocks == 1 and not after):
+        return {}
+    found: dict[str, Any] = {"pause": units.format_duration(int(pause))}
+    options.went("thinktime", "arrival.pause")
+    # Beside a time, fio's default number has no effect.
+    if not after or options.given("thinktime_blocks"):
+        found["pause_every"] = blocks
+        options.went("thinktime_blocks", "arrival.pause_every")
+        if kind == "complete":
+            found["pause_counts"] = "completed"
+        options.went("thinktime_blocks_type", "arrival.pause_counts")
+    if after:
+        found["pause_after"] = units.format_duration(int(after))
+        options.went("thinktime_iotime", "arrival.pause_after")
+    return found
 
 
 def _rates(options: Reader, plan: Plan, sizes: tuple[Mix, Mix]) -> list[Fraction]:
@@ -663,6 +713,8 @@ def _flushes(options: Reader, plan: Plan) -> None:
     )
     if not every or not writes:
         return
+    if any("pause_every" in one for one in plan.arrivals):
+        raise UsageError("fsync: the flushes would count among the I/Os between pauses")
     if len(plan.arrivals) > 1:
         raise UsageError("fsync: reads and writes have rates of their own; make two jobs of it")
     data = sum(int(one["share"]) for one in plan.streams) * 100 * every

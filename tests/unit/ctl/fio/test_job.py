@@ -609,7 +609,19 @@ def test_clones_start_per_cent_after_one_another(tmp_path: Path) -> None:
         ),
         ({"rate_process": "pareto", "rate": 5}, "'pareto' is neither linear nor poisson"),
         ({"thinktime": 5, "rate_iops": 5}, "thinktime: it excludes a rate"),
-        ({"thinktime": 5, "thinktime_blocks": 2}, "thinktime_blocks: pauses are after each I/O"),
+        ({"thinktime": 5, "thinktime_blocks": 2, "rate": 5}, "thinktime: it excludes a rate"),
+        (
+            {"thinktime": 5, "thinktime_blocks": 2, "numjobs": 17},
+            "an arrival process each; at most 16 are allowed, not numjobs=17",
+        ),
+        (
+            {"thinktime": 5, "thinktime_blocks": 2, "thinktime_blocks_type": "both"},
+            "thinktime_blocks_type: 'both' is neither complete nor issue",
+        ),
+        (
+            {"rw": "write", "thinktime": 5, "thinktime_blocks": 2, "fsync": 4},
+            "fsync: the flushes would count among the I/Os between pauses",
+        ),
         ({"offset": "10%", "offset_increment": "1m"}, "offset_increment: the offset is in per"),
         ({"offset": "1m", "offset_increment": "10%"}, "offset_increment: it is in per cent, and"),
         (
