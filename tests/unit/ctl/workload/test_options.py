@@ -99,6 +99,10 @@ OTHERWISE = {
     # Which of those in the samples count, not disks to make or rails of a file.
     ("energy dcse", "--disk"): "NAME",
     ("energy dcse", "--rail"): "FEED/RAIL",
+    # Their standard output is for the result; that of other commands is for CSV.
+    ("run", "--csv"): "FILE",
+    ("watch", "--csv"): "FILE",
+    ("show", "--csv"): "[FILE]",
     # The format of a verdict, not that of a trace.
     **{(one, "--format"): f"[{'|'.join(formats.NAMES)}]" for one in ("compare", "gate")},
     # Several files: a picture is PNG and SVG unless the name says which.
