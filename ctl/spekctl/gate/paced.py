@@ -8,11 +8,10 @@ in every arrival law, and beyond saturation they grow.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from fractions import Fraction
 
 from spekctl.documents.result import Result
-from spekctl.units import format_rate
+from spekctl.workload import pace
 from spekctl.workload.config import ResolvedArrival
 
 # A rate counts as kept from this share of it on: arrivals at random differ from run to run.
@@ -24,7 +23,7 @@ _RATES = ("iops", "bandwidth", "time_per_io")
 
 def is_paced(result: Result) -> bool:
     """Whether anything but completions says when an I/O arrives."""
-    return any(_pace_of(one, result) for one in _used(result))
+    return any(_pace_of(one, result) for one in pace.used(result.config))
 
 
 def set_by_load(metric: str, result: Result) -> str:
@@ -35,7 +34,7 @@ def set_by_load(metric: str, result: Result) -> str:
     name = metric.removeprefix("read.").removeprefix("write.")
     if name not in _RATES:
         return ""
-    paces = [_pace_of(one, result) for one in _used(result)]
+    paces = [_pace_of(one, result) for one in pace.used(result.config)]
     if not paces or not all(paces):
         return ""
     rate = _most(result)
@@ -44,15 +43,10 @@ def set_by_load(metric: str, result: Result) -> str:
     return paces[0] if result.totals.all.iops >= KEPT * rate else ""
 
 
-def _used(result: Result) -> Sequence[ResolvedArrival]:
-    used = {one.arrival for one in result.config.streams if one.weight}
-    return [one for number, one in enumerate(result.config.arrivals) if number in used]
-
-
 def _most(result: Result) -> float | None:
     """I/Os per second that the arrivals allow, where all of them have a rate."""
     total = result.config.arrival_rate
-    for one in _used(result):
+    for one in pace.used(result.config):
         if one.law == "trace" or (one.law == "closed" and not one.rate_milli):
             return None
         if one.law == "closed":
@@ -61,15 +55,6 @@ def _most(result: Result) -> float | None:
 
 
 def _pace_of(arrival: ResolvedArrival, result: Result) -> str:
-    if arrival.law == "trace":
-        replay = result.replay
-        if replay is not None and replay.pace == "closed" and not replay.think:
-            return ""
-        return "the times of the trace"
-    if arrival.law != "closed":
-        return f"the offered rate of {format_rate(result.config.arrival_rate)}"
-    if arrival.rate_milli:
-        return f"the limit of {format_rate(arrival.rate_milli / 1000)}"
-    if arrival.pause_ns:
-        return "the pauses"
-    return "the think time" if arrival.think_ns else ""
+    replay = result.replay
+    waits = replay is not None and replay.pace == "closed" and not replay.think
+    return pace.pace_of(arrival, result.config, waits)

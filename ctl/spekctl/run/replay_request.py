@@ -217,6 +217,7 @@ def build(
         company = resolve(remainder, options, targets_of(devices))
     config = _config(workload, look, timing, options, devices, cpus, Op.DISCARD in without, company)
     until.check(options.until, options.stop_when or (), config)
+    waits = source.closed is not None and not source.think
     block = max(one.logical_block for one in devices)
 
     def schedule(left_out: LeftOut) -> Schedule:
@@ -248,10 +249,11 @@ def build(
         command=recorded.command(),
         remarks=[
             *_remarks(look, without, config, options),
+            *until.remarks(options.until, config, waits),
             *_overlaid(len(look.survey.ends), len(devices), source.map),
         ],
         replay=found,
-        until=options.until,
+        until=until.chosen(options.until, config, waits),
         stop_when=options.stop_when or (),
     )
 

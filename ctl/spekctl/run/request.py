@@ -73,7 +73,7 @@ def build(
         destroy=destroy,
         command=recorded.command(),
         remarks=remarks,
-        until=options.until,
+        until=until.chosen(options.until, config),
         stop_when=options.stop_when or (),
     )
 
@@ -84,7 +84,7 @@ def configured(
     """The configuration of a workload on @targets, and remarks on it."""
     config = resolve(workload, options, targets)
     until.check(options.until, options.stop_when or (), config)
-    remarks = []
+    remarks = until.remarks(options.until, config)
     if options.verify:
         from spekctl.run import verify
 

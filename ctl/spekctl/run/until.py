@@ -8,6 +8,7 @@ not a round, and its rates are not compared.
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Callable, Iterable, Sequence
 
 from spekctl import units
@@ -16,6 +17,7 @@ from spekctl.documents.result import EndingResult
 from spekctl.documents.steady import Criteria, Window, judge
 from spekctl.errors import UsageError
 from spekctl.kernel.records import IntervalCell, IntervalRow, Phase, is_covered
+from spekctl.workload import pace
 from spekctl.workload.config import RunConfig
 from spekctl.workload.endings import Metric, Steady, Threshold
 
@@ -34,7 +36,7 @@ def check(until: Steady | None, stop_when: Sequence[Threshold], config: RunConfi
         raise UsageError(
             f"{flag} cannot be combined with --detach: nothing stays attached to the run"
         )
-    metrics = list(until.watched) if until is not None else []
+    metrics = list(until.metrics) if until is not None else []
     metrics += [part.metric for one in stop_when for part in one.parts]
     for metric in metrics:
         if metric.side and not _has(config, metric.side):
@@ -45,6 +47,31 @@ def check(until: Steady | None, stop_when: Sequence[Threshold], config: RunConfi
             f" {units.format_duration(config.interval_ns)} are longer than the measure phase,"
             f" {units.format_duration(config.time_ns)}"
         )
+
+
+def chosen(until: Steady | None, config: RunConfig, trace_waits: bool = False) -> Steady | None:
+    """@until with a metric, if it names none: the IOPS, or, of a load that fixes them, latency.
+
+    @trace_waits: a trace is replayed in a closed loop without think times
+    """
+    if until is None or until.metrics:
+        return until
+    is_paced = pace.pace_of_all(config, trace_waits)
+    return dataclasses.replace(until, metrics=(Metric("latency" if is_paced else "iops"),))
+
+
+def remarks(until: Steady | None, config: RunConfig, trace_waits: bool = False) -> list[str]:
+    """What to say of a steady state that the load is in from its first round on."""
+    reason = pace.pace_of_all(config, trace_waits)
+    if until is None or not reason or not until.metrics:
+        return []
+    if any(metric.unit not in (Unit.RATE, Unit.BANDWIDTH) for metric in until.metrics):
+        return []
+    names = " and ".join(str(metric) for metric in until.metrics)
+    return [
+        f"--until: {reason} sets {names}, which are steady on any device that keeps up;"
+        " steady:latency tells"
+    ]
 
 
 def _has(config: RunConfig, side: str) -> bool:

@@ -97,7 +97,7 @@ class Threshold:
 class Steady:
     """Steady state of one or more metrics at once; shares are of the average."""
 
-    metrics: tuple[Metric, ...] = ()  # none named: that of the IOPS
+    metrics: tuple[Metric, ...] = ()  # none named: as the load is, see run.until.chosen()
     window: int = WINDOW
     range: Fraction = RANGE
     slope: Fraction = SLOPE

@@ -276,9 +276,10 @@ class Options:
         Kind.UNTIL,
         "End the run as soon as it is in steady state, as the SNIA PTS defines it: over the last 5"
         " report intervals, the range of the IOPS is within 20 % of their average, and their slope"
-        " within 10 %. steady:iops,latency,window=10,range=15%,slope=5% sets metrics and limits;"
-        " --interval is the length of a round. Without steady state the run ends as it would"
-        " otherwise, with exit code 7.",
+        " within 10 %; for loads that fix their IOPS (open loops, think times, limits, traces),"
+        " those of the mean response time. steady:iops,latency,window=10,range=15%,slope=5% sets"
+        " metrics and limits; --interval is the length of a round. Without steady state the run"
+        " ends as it would otherwise, with exit code 7.",
         metavar="steady[:PART,...]",
     )
     stop_when: Sequence[Threshold] | None = _declare(

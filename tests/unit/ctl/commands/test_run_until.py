@@ -177,6 +177,42 @@ def test_a_detached_run_has_nobody_to_end_it(spekctl: Spekctl, kernel: FakeKerne
     assert outcome.sentence.startswith("--until cannot be combined with --detach")
 
 
+@pytest.mark.parametrize(
+    ("load", "until", "watched", "remark"),
+    [
+        (("--depth", "4"), "steady", "iops", None),
+        (("--depth", "4"), "steady:iops", "iops", None),
+        (("--rate", "100"), "steady", "latency", None),
+        (("--rate", "100"), "steady:iops,p99", "iops,p99", None),
+        (("--rate", "100"), "steady:iops", "iops", "the offered rate of 100 sets iops, which are"),
+        (("--depth", "4", "--set", "arrival.main.think=1ms"), "steady", "latency", None),
+        (
+            ("--depth", "4", "--set", "arrival.main.limit=100"),
+            "steady:read.iops",
+            "read.iops",
+            "the limit of 100 sets read.iops, which are steady",
+        ),
+    ],
+)
+def test_steady_state_is_that_of_a_figure_that_the_load_does_not_fix(
+    spekctl: Spekctl,
+    settling: FakeKernel,
+    load: tuple[str, ...],
+    until: str,
+    watched: str,
+    remark: str | None,
+) -> None:
+    """The IOPS of an open loop are steady on any device that keeps up with it."""
+    outcome = spekctl(
+        *("run", "random-read-4k", "-d", "/dev/fake0", *load, "--time", "60s"),
+        *("--until", until, "--json", "--progress", "none"),
+    )
+    made = json.loads(outcome.out)
+    assert made["ending"]["until"].startswith(f"steady:{watched},window=")
+    said = [text for text in made["remarks"] if text.startswith("--until")]
+    assert len(said) == (remark is not None) and all(remark in text for text in said)
+
+
 def test_a_sweep_ends_each_run(spekctl: Spekctl, settling: FakeKernel) -> None:
     outcome = spekctl(
         *("sweep", "random-read-4k", "-d", "/dev/fake0", "--depth", "4", "--time", "60s"),
