@@ -23,7 +23,7 @@ from spekctl import namespaces
 from spekctl.block import blkid, opening
 from spekctl.block.device import ROOTS, Device, Roots, names_on_other_paths, related_names
 from spekctl.errors import NotPermittedError, RefusedError, SpekError
-from spekctl.kernel.records import RunInfo, RunState
+from spekctl.kernel.records import ClaimInfo, ClaimState, RunInfo, RunState, TargetInfo
 
 _BLKGETDISKSEQ = 0x80081280
 _BLKFLSBUF = 0x1261
@@ -67,9 +67,15 @@ def holders(device: Device, roots: Roots = ROOTS) -> list[Holder]:
     return list(unique.values())
 
 
-def explain_busy(device: Device, runs: Iterable[RunInfo] = (), roots: Roots = ROOTS) -> str:
+def explain_busy(
+    device: Device,
+    runs: Iterable[RunInfo] = (),
+    roots: Roots = ROOTS,
+    claims: Iterable[ClaimInfo] = (),
+) -> str:
     """What prevents an exclusive claim, as a sentence; never empty."""
-    texts = [holder.text for holder in holders(device, roots)] + _runs_on(device, runs, roots)
+    texts = [holder.text for holder in holders(device, roots)]
+    texts += held_by_spek(device, runs, claims, roots)
     if not texts:
         openers = _openers(device, roots, EVERYBODY)
         texts = [f"{text} (possibly with an exclusive claim)" for text in openers]
@@ -225,12 +231,17 @@ def unwritable(device: Device) -> str:
     return ""
 
 
-def verdict(device: Device, roots: Roots = ROOTS, runs: Iterable[RunInfo] = ()) -> str:
+def verdict(
+    device: Device,
+    roots: Roots = ROOTS,
+    runs: Iterable[RunInfo] = (),
+    claims: Iterable[ClaimInfo] = (),
+) -> str:
     """For the list of devices: why it cannot be tested; empty if it can."""
     if not device.bytes:
         return "has no capacity"
     in_use = [holder.text for holder in holders(device, roots) if holder.exclusive]
-    return "; ".join(in_use + _runs_on(device, runs, roots))
+    return "; ".join(in_use + held_by_spek(device, runs, claims, roots))
 
 
 def writers(device: Device, opened: Iterable[Opened], roots: Roots = ROOTS) -> list[str]:
@@ -378,20 +389,34 @@ def _exports(numbers: dict[str, str], roots: Roots) -> list[Holder]:
     return found
 
 
-def _runs_on(device: Device, runs: Iterable[RunInfo], roots: Roots) -> list[str]:
-    """Runs of spek that have claimed the device, or a partition of it, or its disk."""
+def held_by_spek(
+    device: Device,
+    runs: Iterable[RunInfo],
+    claims: Iterable[ClaimInfo] = (),
+    roots: Roots = ROOTS,
+) -> list[str]:
+    """Runs of spek that have claimed the device, or a partition of it, or its disk, and claims that
+    have it between two runs."""
     numbers = _numbers(device, roots)
     own = f"{device.major}:{device.minor}"
-    found = []
+
+    def held(targets: Iterable[TargetInfo]) -> list[str]:
+        known = [f"{target.major}:{target.minor}" for target in targets]
+        return ["it" if number == own else numbers[number] for number in known if number in numbers]
+
+    texts: list[str] = []
+    running: set[int] = set()  # claims of which a run is named
     for run in runs:
-        if run.state is RunState.DONE:
-            continue
-        for target in run.targets:
-            number = f"{target.major}:{target.minor}"
-            if number in numbers:
-                what = "it" if number == own else numbers[number]
-                found.append(f"run {run.id} of spek ({run.name}) uses {what}")
-    return found
+        if run.state is not RunState.DONE and (names := held(run.targets)):
+            texts += [f"run {run.id} of spek ({run.name}) uses {name}" for name in names]
+            running.add(run.claim)
+    for claim in claims:
+        if claim.state is not ClaimState.FAILED and claim.id not in running:
+            texts += [
+                f"spek holds {name} between the runs of a command (claim {claim.id})"
+                for name in held(claim.targets)
+            ]
+    return texts
 
 
 def opened_devices(roots: Roots = ROOTS) -> Iterator[Opened]:

@@ -18,17 +18,27 @@ if TYPE_CHECKING:
 @click.command()
 @options.as_json()
 def command(as_json: bool) -> int:
-    """List the runs in the kernel, including those of other terminals."""
+    """List the runs in the kernel, including those of other terminals, and the devices that a
+    command holds between two runs."""
     from spekctl.kernel import client
+    from spekctl.kernel.records import ClaimState
 
     kernel = client.connect()
     try:
-        runs = kernel.runs()
+        runs, claims = kernel.runs(), kernel.claims()
     finally:
         kernel.close()
     if as_json:
         click.echo(json.dumps([as_dict(info) for info in runs], indent=1))
         return 0
+    for claim in claims:
+        if not claim.runs and claim.state is not ClaimState.FAILED:
+            held = " ".join(
+                target.name or f"{target.major}:{target.minor}" for target in claim.targets
+            )
+            what = {ClaimState.OPENING: "is opening", ClaimState.CLOSING: "is closing"}
+            does = what.get(claim.state, "has no run at present and holds")
+            click.echo(f"claim {claim.id} of a command {does} {held}")
     if not runs:
         click.echo("spekctl: no runs", err=True)
         return 0

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from spekctl.block import device, safety
 from spekctl.errors import SpekError
 from spekctl.kernel import client
-from spekctl.kernel.records import RunInfo
+from spekctl.kernel.records import ClaimInfo, RunInfo
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,11 +34,11 @@ class Candidate:
 
 def every(everything: bool = False) -> list[Candidate]:
     """All block devices; with @everything also RAM disks, drives without a medium and the like."""
-    runs = _runs()
+    runs, claims = runs_and_claims()
     opened = list(safety.opened_devices())
     found = []
     for one in device.every(everything=everything):
-        in_use = safety.verdict(one, runs=runs)
+        in_use = safety.verdict(one, runs=runs, claims=claims)
         writers = safety.writers(one, opened)
         # Never read a disk that a run measures, or that somebody uses: it would be in their way.
         data = None if in_use else safety.data_on(one)
@@ -63,16 +63,16 @@ def every(everything: bool = False) -> list[Candidate]:
     return found
 
 
-def _runs() -> list[RunInfo]:
-    """Runs of spek, if the module is loaded and lists them."""
+def runs_and_claims() -> tuple[list[RunInfo], list[ClaimInfo]]:
+    """Those of spek, if the module is loaded and lists them."""
     try:
         kernel = client.connect()
     except (SpekError, OSError):
-        return []
+        return [], []
     try:
-        return kernel.runs()
+        return kernel.runs(), kernel.claims()
     except SpekError:
-        return []
+        return [], []
     finally:
         kernel.close()
 

@@ -13,7 +13,7 @@ from spekctl.block import safety
 from spekctl.block.device import Device
 from spekctl.errors import CalledOffError, RefusedError, SpekError
 from spekctl.kernel.client import Kernel
-from spekctl.kernel.records import RunInfo
+from spekctl.kernel.records import ClaimInfo, RunInfo
 from spekctl.run.job import Interrupts
 from spekctl.workload.config import DeviceNumber, RunConfig
 
@@ -75,19 +75,17 @@ def _busy(kernel: Kernel, on: Sequence[Device], error: SpekError, operation: str
 
 def _busy_text(kernel: Kernel, on: Sequence[Device], error: SpekError) -> str:
     """The holder of a device that the kernel could not claim."""
-    runs = _runs(kernel)
+    runs, claims = _runs(kernel), _claims(kernel)
     suspects = list(on)
     if error.blamed is not None and error.blamed[0] == "target":
         suspects = [suspects[error.blamed[1]]]
     texts = []
     for device in suspects:
-        known = safety.holders(device) or any(
-            (target.major, target.minor) == (device.major, device.minor)
-            for run in runs
-            for target in run.targets
-        )
+        known = safety.holders(device) or safety.held_by_spek(device, runs, claims)
         if known or len(suspects) == 1:
-            texts.append(f"{device.path} is in use: {safety.explain_busy(device, runs)}")
+            texts.append(
+                f"{device.path} is in use: {safety.explain_busy(device, runs, claims=claims)}"
+            )
     return ". ".join(texts) or error.message
 
 
@@ -133,4 +131,10 @@ def _limits_text(config: RunConfig, on: Sequence[Device], error: SpekError) -> s
 def _runs(kernel: Kernel) -> list[RunInfo]:
     with contextlib.suppress(SpekError):
         return kernel.runs()
+    return []
+
+
+def _claims(kernel: Kernel) -> list[ClaimInfo]:
+    with contextlib.suppress(SpekError):
+        return kernel.claims()
     return []

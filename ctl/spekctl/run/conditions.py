@@ -26,7 +26,7 @@ from spekctl.distribution import Missing
 from spekctl.errors import ExitCode, UsageError
 from spekctl.kernel.gen.series import MQ_SERIES
 from spekctl.namespaces import Namespaces
-from spekctl.run import secure_boot
+from spekctl.run import candidates, secure_boot
 from spekctl.suggest import did_you_mean
 
 Level = Literal["ok", "note", "spoils", "stops"]
@@ -103,6 +103,13 @@ class Machine:
         if any((self.root / folder / program.value).exists() for folder in folders):
             return command
         return f"{self.install(program)}; {command}"
+
+    def held_by_spek(self, device: Device) -> list[str]:
+        """What of spek has the device; a directory has no modules to ask."""
+        if self.root != Path("/"):
+            return []
+        runs, claims = candidates.runs_and_claims()
+        return safety.held_by_spek(device, runs, claims)
 
     def find(self, name: str) -> Device:
         """The block device that the user means; in a directory by its name alone."""
@@ -400,6 +407,12 @@ CHECKS: tuple[Callable[[Machine], Iterator[Finding]], ...] = (
 
 
 def _held(machine: Machine, device: Device) -> Iterator[Finding]:
+    if held := machine.held_by_spek(device):
+        yield Finding(
+            device.path, "holder", "stops", f"in use: {'; '.join(held)}",
+            "wait for it, or end it: spekctl status", ExitCode.REFUSED,
+        )  # fmt: skip
+        return
     in_use = safety.verdict(device, machine.roots)
     if in_use:
         yield Finding(

@@ -330,6 +330,13 @@ class FakeKernel:
         return [cell]
 
 
+def other_claim(number: int, major: int, minor: int) -> ClaimInfo:
+    """A claim of another controller, with no run at present."""
+    return ClaimInfo(
+        id=number, targets=(TargetInfo(major=major, minor=minor, name=f"fake{minor}"),)
+    )
+
+
 def other_run(number: int, major: int, minor: int) -> RunInfo:
     """A run of another controller."""
     return replace(

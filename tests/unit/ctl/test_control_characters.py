@@ -61,7 +61,9 @@ def is_tame(text: str) -> bool:
 def test_a_model_in_the_list_of_devices(main: Main, monkeypatch: pytest.MonkeyPatch) -> None:
     device = disk(model=HOSTILE, serial="S\x1b[5m")
     monkeypatch.setattr(block_device, "every", lambda everything: [device])
-    monkeypatch.setattr(safety, "verdict", lambda one, runs=(): f"no: {HOSTILE} holds it")
+    monkeypatch.setattr(
+        safety, "verdict", lambda one, runs=(), claims=(): f"no: {HOSTILE} holds it"
+    )
     monkeypatch.setattr(safety, "opened_devices", lambda: [])
     monkeypatch.setattr(safety, "data_on", lambda one: [])
     outcome = main("devices")

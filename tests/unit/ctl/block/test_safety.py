@@ -6,17 +6,19 @@ from __future__ import annotations
 import errno
 import os
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 
 import msgspec
 import pytest
-from lib.fakes.kernel import other_run
+from lib.fakes.kernel import other_claim, other_run
 
 from spekctl import namespaces
 from spekctl.block import blkid, device, opening, safety
 from spekctl.block.device import Device, Roots
 from spekctl.documents.device import DiskCounters
 from spekctl.errors import NotPermittedError, RefusedError, UsageError
+from spekctl.kernel.records import ClaimState
 from spekctl.namespaces import Namespaces
 
 NUMBERS = {
@@ -223,6 +225,23 @@ def test_loop_devices_on_it_are_seen(machine: Machine, monkeypatch: pytest.Monke
 def test_another_run_of_spek_is_named(machine: Machine) -> None:
     text = safety.explain_busy(machine.get("sdb"), [other_run(3, 8, 16)], machine.roots)
     assert text == "run 3 of spek (random-read-4k) uses it"
+
+
+def test_a_claim_between_two_runs_is_named(machine: Machine) -> None:
+    claim, device = other_claim(2, 8, 16), machine.get("sdb")
+    text = safety.verdict(device, machine.roots, claims=[claim])
+    assert text == "spek holds it between the runs of a command (claim 2)"
+    assert safety.explain_busy(device, (), machine.roots, [claim]) == text
+    assert "holds sda1 " in safety.verdict(
+        machine.get("sda"), machine.roots, claims=[other_claim(2, 8, 1)]
+    )
+    # Its run says more.
+    run = replace(other_run(3, 8, 16), claim=2)
+    assert safety.held_by_spek(device, [run], [claim], machine.roots) == [
+        "run 3 of spek (random-read-4k) uses it"
+    ]
+    failed = replace(claim, state=ClaimState.FAILED)
+    assert not safety.held_by_spek(device, (), [failed], machine.roots)
 
 
 def test_a_run_on_a_partition_has_its_disk_and_the_reverse(machine: Machine) -> None:

@@ -23,7 +23,7 @@ from spekctl.errors import (
 
 def seen(monkeypatch: pytest.MonkeyPatch, *found: block_device.Device) -> None:
     monkeypatch.setattr(block_device, "every", lambda everything: list(found))
-    monkeypatch.setattr(safety, "verdict", lambda one, runs=(): "")
+    monkeypatch.setattr(safety, "verdict", lambda one, runs=(), claims=(): "")
     monkeypatch.setattr(safety, "opened_devices", lambda: [])
     monkeypatch.setattr(safety, "data_on", lambda one: [])
 

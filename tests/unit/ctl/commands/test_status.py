@@ -3,8 +3,12 @@
 
 from __future__ import annotations
 
+import dataclasses
+
 from lib.ctl.command_line import Spekctl
-from lib.fakes.kernel import FakeKernel, other_run
+from lib.fakes.kernel import FakeKernel, other_claim, other_run
+
+from spekctl.kernel.records import ClaimState
 
 
 def test_status_is_a_table(spekctl: Spekctl, kernel: FakeKernel) -> None:
@@ -12,3 +16,13 @@ def test_status_is_a_table(spekctl: Spekctl, kernel: FakeKernel) -> None:
     head, row = spekctl("status").out.splitlines()
     assert head.split()[:4] == ["run", "workload", "state", "elapsed"]
     assert row.split()[:6] == ["3", "random-read-4k", "ramp-up", "0:01", "0:59", "fake0"]
+
+
+def test_a_claim_between_two_runs_is_told(spekctl: Spekctl, kernel: FakeKernel) -> None:
+    kernel.claimed[2] = other_claim(2, 250, 0)
+    kernel.claimed[3] = dataclasses.replace(other_claim(3, 250, 1), runs=1)  # its run says so
+    kernel.claimed[4] = dataclasses.replace(other_claim(4, 250, 2), state=ClaimState.CLOSING)
+    assert spekctl("status").out.splitlines() == [
+        "claim 2 of a command has no run at present and holds fake0",
+        "claim 4 of a command is closing fake2",
+    ]

@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 from lib.ctl.command_line import Spekctl
-from lib.fakes.kernel import FakeKernel, other_run
+from lib.fakes.kernel import FakeKernel, other_claim, other_run
 from lib.fakes.machine import disk
 
 from spekctl.block import blkid, safety
@@ -39,7 +39,7 @@ def test_devices_say_what_may_be_done(
     monkeypatch.setattr(
         block_device, "every", lambda everything: [one[0] for one in found.values()]
     )
-    monkeypatch.setattr(safety, "verdict", lambda one, runs: found[one.path][1])
+    monkeypatch.setattr(safety, "verdict", lambda one, runs, claims: found[one.path][1])
     monkeypatch.setattr(safety, "data_on", lambda one: found[one.path][2])
     rows = json.loads(spekctl("devices", "--json").out)
     assert [row["state"] for row in rows] == [
@@ -90,7 +90,7 @@ def test_a_disk_in_use_is_not_read(kernel: FakeKernel, monkeypatch: pytest.Monke
     in_use = {"/dev/fake0": "run 3 uses it", "/dev/fake1": "", "/dev/fake2": "mounted on /"}
     monkeypatch.setattr(block_device, "every", lambda everything: disks)
     monkeypatch.setattr(safety, "opened_devices", lambda: [])
-    monkeypatch.setattr(safety, "verdict", lambda one, runs: in_use[one.path])
+    monkeypatch.setattr(safety, "verdict", lambda one, runs, claims: in_use[one.path])
     monkeypatch.setattr(safety, "data_on", look)
     assert [one.data for one in candidates.every()] == [None, [str(XFS)], None]
     assert read == ["/dev/fake1"]
@@ -122,7 +122,7 @@ def test_the_runs_of_others_are_looked_at_and_the_connection_ends(
     monkeypatch.setattr(block_device, "every", lambda everything: [disk()])
     monkeypatch.setattr(safety, "opened_devices", lambda: [])
 
-    def verdict(one: object, runs: Any) -> str:
+    def verdict(one: object, runs: Any, claims: Any) -> str:
         seen.extend(runs)
         return "run 3 uses it"
 
@@ -131,6 +131,17 @@ def test_the_runs_of_others_are_looked_at_and_the_connection_ends(
     assert [one.id for one in seen] == [3]
     assert (found.in_use, found.state) == ("run 3 uses it", "no: run 3 uses it")
     assert kernel.closed
+
+
+def test_a_device_that_a_campaign_holds_between_its_runs_is_not_free(
+    kernel: FakeKernel, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    kernel.claimed[2] = other_claim(2, 250, 0)
+    monkeypatch.setattr(block_device, "every", lambda everything: [disk()])
+    monkeypatch.setattr(safety, "opened_devices", lambda: [])
+    (found,) = candidates.every()
+    assert found.state == "no: spek holds it between the runs of a command (claim 2)"
+    assert found.data is None  # it is not read either
 
 
 def test_a_module_that_lists_no_runs_is_closed_as_well(

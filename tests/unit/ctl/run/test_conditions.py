@@ -9,12 +9,15 @@ from pathlib import Path
 
 import pytest
 from lib.ctl.command_line import Spekctl
+from lib.fakes.kernel import other_claim
+from lib.fakes.machine import disk
 from lib.fakes.rig import CLOCK, CPU, QUEUE, RELEASE, UPDATES, Rig, doctor
 
 from spekctl import __version__
 from spekctl.block import safety
 from spekctl.errors import ExitCode
 from spekctl.kernel.gen.series import MQ_SERIES
+from spekctl.run import candidates, conditions
 
 SERIES = ", ".join(f"{major}.{minor}" for major, minor in MQ_SERIES)
 
@@ -235,6 +238,14 @@ def test_a_device_in_use_would_end_a_run_with_4(spekctl: Spekctl, rig: Rig) -> N
     code, found = doctor(spekctl, rig)
     assert code == ExitCode.REFUSED
     assert "mounted on /srv" in found["holder"][1]
+
+
+def test_a_device_that_spek_holds_is_not_free(monkeypatch: pytest.MonkeyPatch) -> None:
+    claims = [other_claim(2, 250, 0)]
+    monkeypatch.setattr(candidates, "runs_and_claims", lambda: ([], claims))
+    (found,) = conditions._held(conditions.Machine(), disk())
+    assert (found.level, found.code) == ("stops", ExitCode.REFUSED)
+    assert found.text == "in use: spek holds it between the runs of a command (claim 2)"
 
 
 def test_a_program_that_writes_to_the_device_is_named(
