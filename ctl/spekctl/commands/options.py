@@ -12,7 +12,7 @@ import dataclasses
 import math
 from collections.abc import Callable, Collection, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 
 import click
 from click.core import ParameterSource
@@ -498,13 +498,26 @@ class Step:
 
     workload: WorkloadFile
     command_line: Sequence[str] = ()
+    beside: bool = False  # it starts together with the one before it
 
 
-_BESIDE = (
-    "jobs of {} start together on devices of their own, and a run has the same devices for all:"
-    " import them (spekctl fio -o FILE) and start each with the same --start-at, or name a job"
-    " (fio:FILE#JOB)"
-)
+class _Beside(Protocol):
+    @property
+    def beside(self) -> bool: ...
+
+
+B = TypeVar("B", bound=_Beside)
+
+
+def side_by_side(steps: Sequence[B]) -> list[list[B]]:
+    """The steps that start together in one list each."""
+    groups: list[list[B]] = []
+    for step in steps:
+        if step.beside:
+            groups[-1].append(step)
+        else:
+            groups.append([step])
+    return groups
 
 
 def _load(
@@ -524,10 +537,7 @@ def _load(
 
     program, _, place = name.partition(":")
     if words:
-        steps = fio.command_line_steps(words)
-        if any(step.beside for step in steps):
-            raise UsageError(_BESIDE.format("the command line"))
-        return _imported(steps, changes, several)
+        return _imported(fio.command_line_steps(words), changes, several)
     if not place:
         words_too = ", or fio: -- and the arguments of fio" if program == "fio" else ""
         raise UsageError(f"'{name}' names no file; write {name}FILE{words_too}")
@@ -537,8 +547,6 @@ def _load(
     if program == "fio":
         load = fio.load_steps if several else lambda *given: [fio.load(*given)]
         found = load(Path(before), [part] if part else [])
-        if any(one.beside for one in found):
-            raise UsageError(_BESIDE.format(before))
     else:
         found = [vdbench.load(Path(before), part or None)]
     return _imported(found, changes, several)
@@ -559,6 +567,7 @@ def _imported(found: Sequence[Imported], changes: Sequence[str], taken: bool) ->
         Step(
             file.with_settings(msgspec.to_builtins(step.workload), changes),
             tuple(step.command_line),
+            step.beside,
         )
         for step in found
     ]

@@ -6,8 +6,9 @@ from __future__ import annotations
 import contextlib
 import dataclasses
 import itertools
+import os
 import shlex
-from collections.abc import Mapping, Sequence
+from collections.abc import Generator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -23,7 +24,8 @@ if TYPE_CHECKING:
     from spekctl.documents.result import Result
     from spekctl.kernel.client import Kernel
     from spekctl.power.meter import PowerOptions
-    from spekctl.run.job import Request
+    from spekctl.run.holding import Holding
+    from spekctl.run.job import Interrupts, Request
     from spekctl.run.start import StartAt
     from spekctl.workload.layout import Target
     from spekctl.workload.model import TraceSource, WorkloadFile
@@ -222,10 +224,31 @@ class RunOptions:
 
 @dataclass(frozen=True, slots=True)
 class Part:
-    """A run of a command: one of several for a file of several steps."""
+    """A run of a command: one of several for a file of several steps.
+
+    @beside: it starts together with the part before it
+    @delay_ns: with others beside it, it starts that long after their common start
+    """
 
     workload: WorkloadFile
     asked: RunOptions
+    beside: bool = False
+    delay_ns: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Planned:
+    """A part with its request."""
+
+    part: Part
+    request: Request
+
+    @property
+    def title(self) -> str:
+        """Its workload and devices, for display."""
+        from spekctl.run import request as run_request
+
+        return run_request.Subject(self.request.workload, self.request.devices).title
 
 
 def _taken(given: dict[str, Any]) -> list[Part]:
@@ -243,35 +266,66 @@ def _taken(given: dict[str, Any]) -> list[Part]:
             given.pop(name)
         steps = [options.Step(replay_request.workload_of(source))]
     asked = RunOptions(load=options.take_load(given), **given)
-    return [
-        Part(step.workload, _of_file(step, asked, number))
-        for number, step in enumerate(steps, start=1)
-    ]
+    renamed = _renamed(steps, asked.devices)
+    parts: list[Part] = []
+    for group in options.side_by_side(steps):
+        # The command line says when the first ones start.
+        own = dataclasses.replace(asked, start_at=None) if parts else asked
+        parts += [_part(step, own, len(group) > 1, bool(parts), renamed) for step in group]
+    return parts
 
 
-def _of_file(step: options.Step, asked: RunOptions, number: int) -> RunOptions:
-    """The options of a step: with those that its file sets and the command line does not."""
+def _renamed(steps: Sequence[options.Step], given: Sequence[str]) -> Mapping[str, str]:
+    """Where jobs run side by side, the devices that are @given for those that the file names."""
     from spekctl.commands import taken
 
-    values: dict[str, Any] = {}
-    if step.command_line:
-        # The command line says when the first step starts.
-        of_file = taken.of(step.command_line, {"start_at"} if number > 1 else ())
-        values = of_file.values
-        if of_file.words:
-            shown = shlex.join(of_file.words)
-            click.echo(f"spekctl: taken from the file: {shown}", err=True)
-        asked = dataclasses.replace(asked, taken=tuple(of_file.words))
-    if number > 1:
-        asked = dataclasses.replace(asked, start_at=None)
-    load = {name: value for name, value in values.items() if name in OPTIONS}
-    beside = {name: value for name, value in values.items() if name not in OPTIONS}
-    asked = dataclasses.replace(asked, load=dataclasses.replace(asked.load, **load), **beside)
+    if not given or not any(step.beside for step in steps):
+        return {}
+    named = dict.fromkeys(name for step in steps for name in taken.devices(step.command_line))
+    if len(given) != len(named):
+        raise UsageError(
+            f"its jobs run side by side on {len(named)} devices ({', '.join(named)}): give as many"
+            " with --device, in this order, or none"
+        )
+    return dict(zip(named, given, strict=True))
+
+
+def _part(
+    step: options.Step,
+    asked: RunOptions,
+    together: bool,
+    later: bool,
+    renamed: Mapping[str, str],
+) -> Part:
+    """A step with the options that its file sets and the command line does not.
+
+    @together: others start with it
+    @later: it is not among the first to start
+    """
+    from spekctl.commands import taken
+
+    of_file = taken.of(step.command_line, {"start_at"} if together or later else ())
+    if of_file.words:
+        shown = shlex.join(of_file.words)
+        click.echo(f"spekctl: taken from the file: {shown}", err=True)
+    load = {name: value for name, value in of_file.values.items() if name in OPTIONS}
+    others = {name: value for name, value in of_file.values.items() if name not in OPTIONS}
+    if renamed and (names := taken.devices(step.command_line)):
+        others["devices"] = tuple(renamed[name] for name in names)
+    delay_ns = 0
+    if together and "start_at" in others:
+        delay_ns = others.pop("start_at").ns
+    asked = dataclasses.replace(
+        asked,
+        load=dataclasses.replace(asked.load, **load),
+        taken=tuple(of_file.words),
+        **others,
+    )
     if not asked.devices:
         context = click.get_current_context()
         (device,) = (each for each in context.command.params if each.name == "devices")
         raise click.MissingParameter(ctx=context, param=device)
-    return asked
+    return Part(step.workload, asked, step.beside, delay_ns)
 
 
 def check(words: Sequence[str], devices: Mapping[str, Target], cpus: Sequence[int]) -> None:
@@ -338,13 +392,20 @@ def _run(parts: Sequence[Part]) -> int:
         _check_detached(asked)
     if len(parts) > 1:
         _check_steps(len(parts), asked)
-    planned = []
-    for number, part in enumerate(parts, start=1):
-        own = _of_step(part.asked, number, len(parts))
-        _check_files(part.workload, own, number, len(parts))
-        planned.append((_prepared(part.workload, own), own))
+    planned: list[list[Planned]] = []
+    number = 0
+    for group in options.side_by_side(parts):
+        planned.append([])
+        for part in _on_cpus_of_their_own(group):
+            number += 1
+            own = _of_step(part.asked, number, len(parts))
+            _check_files(part.workload, own, number, len(parts))
+            ready = dataclasses.replace(part, asked=own)
+            planned[-1].append(Planned(ready, _prepared(part.workload, own)))
+    requests = [each.request for group in planned for each in group]
+    _check_destroy(requests)
     if asked.dry_run:
-        for wanted, _own in planned:
+        for wanted in requests:
             _print_plan(wanted, asked.as_json)
         return 0
     power = _power_of(asked.measuring)
@@ -352,15 +413,42 @@ def _run(parts: Sequence[Part]) -> int:
     from spekctl.kernel import client
     from spekctl.run import request as run_request
 
-    for wanted, _own in planned:
+    for wanted in requests:
         run_request.check_write(wanted)
     kernel = client.connect()
     try:
         if asked.detach:
-            return _detach(kernel, planned[0][0], asked)
+            return _detach(kernel, requests[0], asked)
         return _run_all(kernel, planned, asked.exports, power)
     finally:
         kernel.close()
+
+
+def _on_cpus_of_their_own(group: Sequence[Part]) -> Sequence[Part]:
+    """Runs that go side by side, each with workers on other CPUs as far as there are any, unless
+    it has --cpus."""
+    if len(group) == 1:
+        return group
+    available = sorted(os.sched_getaffinity(0))
+    spread, used = [], 0
+    for part in group:
+        load = part.asked.load
+        workers = load.workers or 1
+        if load.cpus is None and workers <= len(available):
+            cpus = [available[(used + index) % len(available)] for index in range(workers)]
+            used += workers
+            asked = dataclasses.replace(part.asked, load=dataclasses.replace(load, cpus=cpus))
+            part = dataclasses.replace(part, asked=asked)
+        spread.append(part)
+    return spread
+
+
+def _check_destroy(requests: Sequence[Request]) -> None:
+    """--destroy names devices of any of the runs."""
+    from spekctl.run import request as run_request
+
+    devices = {device.path: device for wanted in requests for device in wanted.devices}
+    run_request.check_destroy(dataclasses.replace(requests[0], devices=list(devices.values())))
 
 
 def _prepared(workload: WorkloadFile, asked: RunOptions) -> Request:
@@ -371,7 +459,6 @@ def _prepared(workload: WorkloadFile, asked: RunOptions) -> Request:
 
     subject = run_request.on(workload, asked.devices)
     wanted = run_request.build(subject, asked.load, asked.destroy, asked.detach)
-    run_request.check_destroy(wanted)
     files.check_writable(asked.output)
     wanted = _with_log(_with_state(wanted, asked), asked.measuring)
     if asked.exports.csv is not None and wanted.config.interval_ns == 0:
@@ -398,46 +485,98 @@ def _print_plan(wanted: Request, as_json: bool) -> None:
 
 def _run_all(
     kernel: Kernel,
-    planned: Sequence[tuple[Request, RunOptions]],
+    planned: Sequence[Sequence[Planned]],
     exports: Exports,
     power: PowerOptions,
 ) -> int:
     """Run the steps; the exit code of the last that was run."""
     from spekctl.commands.deliver import deliver_alone
     from spekctl.errors import ExitCode
-    from spekctl.render import progress as render_progress
     from spekctl.run import ending, holding, job
-    from spekctl.run import request as run_request
-    from spekctl.run.measure import measure
 
     results: list[Result] = []
+    count = sum(len(group) for group in planned)
     code = ExitCode.OK
     with job.Interrupts() as interrupts, contextlib.ExitStack() as stack:
-        # Steps share a claim: between two of them nobody else can claim the devices.
-        held = None
+        # Steps share claims: between two of them nobody else can claim the devices.
+        held: list[Holding] = []
         if len(planned) > 1:
-            requests = [wanted for wanted, _own in planned]
-            held = stack.enter_context(holding.of_requests(kernel, requests, interrupts))
-        for number, (wanted, asked) in enumerate(planned, start=1):
-            subject = run_request.Subject(wanted.workload, wanted.devices)
+            requests = [each.request for group in planned for each in group]
+            held = holding.of_steps(kernel, requests, interrupts)
+            for claimed in dict.fromkeys(held):
+                stack.enter_context(claimed)
+        for number, group in enumerate(planned, start=1):
             if len(planned) > 1:
-                click.echo(f"spekctl: step {number} of {len(planned)}: {subject.title}", err=True)
-            view = render_progress.choose(asked.progress, subject.title)
-            try:
-                sampling_ns = asked.measuring.sampling_ns
-                result = measure(kernel, wanted, view, interrupts, sampling_ns, power, held)
-            finally:
-                view.close()
-            results.append(result)
-            deliver_alone(result, asked.output, asked.as_json)
-            exports.deliver(results, len(planned))
-            code = ending.exit_code_of(result, interrupts)
+                titles = ", beside ".join(each.title for each in group)
+                click.echo(f"spekctl: step {number} of {len(planned)}: {titles}", err=True)
+            codes = []
+            own = held[len(results) : len(results) + len(group)]
+            measured = _measured(kernel, group, interrupts, power, own)
+            # A result that cannot be delivered leaves no run behind.
+            with contextlib.closing(measured):
+                for each, result in zip(group, measured, strict=True):
+                    results.append(result)
+                    deliver_alone(result, each.part.asked.output, each.part.asked.as_json)
+                    exports.deliver(results, count)
+                    codes.append(ending.exit_code_of(result, interrupts))
+            if len(group) > 1:
+                _print_sum(results[-len(group) :])
+            code = ending.worst(codes)
             if code != ExitCode.OK:
                 break
-    if len(results) < len(planned):
-        left = len(planned) - len(results)
+    left = count - len(results)
+    if left:
         click.echo(f"spekctl: {left} step{'s were' if left > 1 else ' was'} not run", err=True)
     return int(code)
+
+
+def _measured(
+    kernel: Kernel,
+    group: Sequence[Planned],
+    interrupts: Interrupts,
+    power: PowerOptions,
+    held: Sequence[Holding],
+) -> Generator[Result]:
+    """The results of runs that go side by side, or of one. @held: what holds the devices of each;
+    empty: nothing does."""
+    from spekctl.render import progress as render_progress
+    from spekctl.run import together
+    from spekctl.run.measure import measure
+
+    asked = group[0].part.asked
+    sampling_ns = asked.measuring.sampling_ns
+    with contextlib.ExitStack() as stack:
+        if len(group) == 1:
+            view = render_progress.choose(asked.progress, group[0].title)
+            stack.callback(view.close)
+            claimed = held[0] if held else None
+            yield measure(kernel, group[0].request, view, interrupts, sampling_ns, power, claimed)
+            return
+        # The command line says when the first of them starts.
+        earliest = min(each.part.delay_ns for each in group) if asked.start_at else 0
+        members = [
+            together.Member(
+                each.request,
+                render_progress.labelled(asked.progress, " ".join(each.part.asked.devices)),
+                each.part.delay_ns - earliest,
+                held[place] if held else None,
+            )
+            for place, each in enumerate(group)
+        ]
+        yield from together.measure(kernel, members, interrupts, sampling_ns, power, asked.start_at)
+
+
+def _print_sum(results: Sequence[Result]) -> None:
+    """The rates of runs that went side by side, together."""
+    ways = [("read", [result.totals.read for result in results])]
+    ways.append(("write", [result.totals.write for result in results]))
+    rates = [
+        f"{name} {sum(total.iops for total in totals):,.0f} IOPS,"
+        f" {sum(total.bytes_per_s for total in totals) / (1 << 20):,.1f} MiB/s"
+        for name, totals in ways
+        if any(total.ios for total in totals)
+    ]
+    click.echo(f"{len(results)} runs together: {'; '.join(rates) or 'no I/O'}")
 
 
 def _check_steps(count: int, asked: RunOptions) -> None:

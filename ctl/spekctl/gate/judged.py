@@ -57,12 +57,14 @@ def load_each(paths: Sequence[Path]) -> tuple[list[Run], list[Failure]]:
     """The results that can be judged, and the files that hold none."""
     runs: list[Run] = []
     failures: list[Failure] = []
-    seen: dict[tuple[str, int, int], Run] = {}
+    seen: dict[tuple[str, int, int, int], Run] = {}
     for path in paths:
         try:
             run = _read(path)
-            start = run.result.start
-            identity = (run.result.environment.boot_id, start.monotonic_ns, start.realtime_ns)
+            result, start = run.result, run.result.start
+            # Runs side by side have one start.
+            boot = result.environment.boot_id
+            identity = (boot, result.run, start.monotonic_ns, start.realtime_ns)
             other = seen.setdefault(identity, run)
             if other is not run:
                 raise UsageError(f"{other.file} and {run.file} are results of the same run")

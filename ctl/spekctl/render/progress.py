@@ -71,9 +71,15 @@ class LineProgress:
     """For logs: a line every few seconds at most, whatever the interval."""
 
     def __init__(
-        self, stream: TextIO | None = None, min_gap_s: float = MIN_LINE_GAP_S, quiet: bool = False
+        self,
+        stream: TextIO | None = None,
+        min_gap_s: float = MIN_LINE_GAP_S,
+        quiet: bool = False,
+        label: str = "",
     ) -> None:
+        """@label: begins each line, to tell runs side by side apart."""
         self._stream = stream or sys.stderr
+        self._label = f"{label}: " if label else ""
         self._min_gap_s = min_gap_s
         self._quiet = quiet
         self._last_s: float | None = None
@@ -82,7 +88,7 @@ class LineProgress:
 
     def note(self, text: str) -> None:
         """Print a sentence."""
-        print(f"spekctl: {text}", file=self._stream, flush=True)
+        print(f"spekctl: {self._label}{text}", file=self._stream, flush=True)
 
     def show(self, clock: Clock, news: list[Figures]) -> None:
         """Print the first interval of a phase, then one every few seconds."""
@@ -100,7 +106,7 @@ class LineProgress:
                 or self._last_s is None
                 or figures.at_s - self._last_s >= self._min_gap_s - 1e-3
             ):
-                print(format_line(figures), file=self._stream, flush=True)
+                print(self._label + format_line(figures), file=self._stream, flush=True)
                 self._last_s, self._phase = figures.at_s, figures.phase
 
     def close(self) -> None:
@@ -223,4 +229,10 @@ def choose(
     terminal = is_terminal or sys.stderr.isatty
     if mode == "live" or (mode == "auto" and terminal()):
         return LiveProgress(title)
-    return LineProgress(quiet=mode == "none", min_gap_s=0.0 if mode == "lines" else MIN_LINE_GAP_S)
+    return labelled(mode)
+
+
+def labelled(mode: str, label: str = "") -> LineProgress:
+    """A view of lines, whatever the mode but none; @label: of one of several runs side by side."""
+    gap_s = 0.0 if mode == "lines" else MIN_LINE_GAP_S
+    return LineProgress(quiet=mode == "none", min_gap_s=gap_s, label=label)

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import contextlib
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
 from spekctl.documents.result import Result
 from spekctl.errors import ExitCode, SpekError
@@ -84,3 +84,11 @@ def exit_code_of(result: Result, interrupts: Interrupts) -> ExitCode:
     if result.limit_missed:
         return ExitCode.LIMIT_MISSED
     return ExitCode.OK if result.outcome.ok else ExitCode.RUN_FAILED
+
+
+def worst(codes: Sequence[ExitCode]) -> ExitCode:
+    """The exit code of runs that went side by side: what is wrong with the data comes first, then
+    an interrupt, then a run that failed."""
+    order = (ExitCode.DATA_ERRORS, ExitCode.INTERRUPTED, ExitCode.TERMINATED, ExitCode.RUN_FAILED)
+    first = next((code for code in order if code in codes), None)
+    return first or next((code for code in codes if code != ExitCode.OK), ExitCode.OK)

@@ -133,3 +133,27 @@ def of_requests(kernel: Kernel, requests: Iterable[Request], interrupts: Interru
         write_allowed=any(request.write_allowed for request in asked),
         destroy=list(dict.fromkeys(name for request in asked for name in request.destroy)),
     )
+
+
+def of_steps(kernel: Kernel, requests: Sequence[Request], interrupts: Interrupts) -> list[Holding]:
+    """For runs in turn or side by side: what holds the devices of each. Runs that share devices
+    share a claim; those that only read, on devices that no other run writes, have one for reading.
+    """
+    shared: list[list[Request]] = []
+    for request in requests:
+        apart = [runs for runs in shared if not _share(runs, request)]
+        joined = [run for runs in shared if _share(runs, request) for run in runs]
+        shared = [*apart, [*joined, request]]
+    held = {
+        id(request): claimed
+        for runs in shared
+        for claimed in [of_requests(kernel, runs, interrupts)]
+        for request in runs
+    }
+    return [held[id(request)] for request in requests]
+
+
+def _share(runs: Sequence[Request], request: Request) -> bool:
+    """True if a device of @request is one of those of @runs."""
+    numbers = {(device.major, device.minor) for run in runs for device in run.devices}
+    return any((device.major, device.minor) in numbers for device in request.devices)

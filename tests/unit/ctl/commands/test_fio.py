@@ -130,8 +130,9 @@ def test_a_command_line_is_run(spekctl: Spekctl, kernel: object) -> None:
     assert found.code == ExitCode.OK, found.err
     assert 'size = "8KiB"' in found.out and "closed loop of depth 4" in found.out
     assert "spekctl: iodepth -> arrival.depth" in found.err
-    apart = spekctl(*words, "--", "--name=a", "--filename=/dev/a", "--name=b", "--filename=/dev/b")
-    assert "jobs of the command line start together on devices of their own" in apart.sentence
+    two = ("--name=a", "--filename=/dev/a", "--name=b", "--filename=/dev/b")
+    apart = spekctl(*words[:4], "--", *two)
+    assert "its jobs run side by side on 2 devices (/dev/a, /dev/b)" in apart.err
     empty = spekctl(*words)
     assert (
         empty.sentence

@@ -41,6 +41,11 @@ def test_an_interval_is_one_line() -> None:
     ]
 
 
+def test_lines_of_runs_side_by_side_name_their_devices() -> None:
+    (line,) = lines(at(0), label="/dev/sdb")
+    assert line.startswith("/dev/sdb: ") and lines(at(0)) == [line.removeprefix("/dev/sdb: ")]
+
+
 def test_backlog_and_errors_are_shown_when_there_are_any() -> None:
     failed = msgspec.structs.replace(ROW.read, errors=2)
     (line,) = lines(msgspec.structs.replace(ROW, backlog=12345, read=failed))

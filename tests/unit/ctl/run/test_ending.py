@@ -113,6 +113,20 @@ def test_the_exit_code_of_a_result(ok: bool, interrupted: bool, code: ExitCode) 
     assert ending.exit_code_of(result, interrupts) is code
 
 
+@pytest.mark.parametrize(
+    ("codes", "code"),
+    [
+        ([ExitCode.OK, ExitCode.OK], ExitCode.OK),
+        ([ExitCode.OK, ExitCode.LIMIT_MISSED], ExitCode.LIMIT_MISSED),
+        ([ExitCode.LIMIT_MISSED, ExitCode.RUN_FAILED], ExitCode.RUN_FAILED),
+        ([ExitCode.RUN_FAILED, ExitCode.INTERRUPTED], ExitCode.INTERRUPTED),
+        ([ExitCode.TERMINATED, ExitCode.DATA_ERRORS, ExitCode.OK], ExitCode.DATA_ERRORS),
+    ],
+)
+def test_the_exit_code_of_runs_side_by_side(codes: list[ExitCode], code: ExitCode) -> None:
+    assert ending.worst(codes) is code
+
+
 def test_wrong_data_have_their_exit_code_even_if_interrupted() -> None:
     interrupts = job.Interrupts()
     interrupts.interrupt(signal.SIGTERM)

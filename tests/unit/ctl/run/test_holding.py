@@ -54,6 +54,29 @@ def run_under(held: Holding, request: job.Request) -> list[str]:
         return carry_out(session).remarks
 
 
+def test_steps_share_a_claim_with_those_that_have_the_same_devices(
+    kernel: FakeKernel, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Data on a disk that is only read are no reason to refuse to write another one."""
+    reads, writes = request_of(0, write=False), request_of(1)
+    later, joins = request_of(0, write=False), request_of(2, 3)
+    both = request_of(3, 4, write=False)
+    requests = [reads, writes, later, joins, both]
+    held = holding.of_steps(kernel, requests, job.Interrupts())
+    assert held[0] is held[2] and held[3] is held[4]
+    assert len(set(held)) == 3
+
+    def signatures(device: object, diskseq: int) -> list[Signature]:
+        return [XFS] if getattr(device, "path", "") == "/dev/fake0" else []
+
+    monkeypatch.setattr(safety, "signatures_on", signatures)
+    for claimed in dict.fromkeys(held):
+        claimed.take()
+    minors = {frozenset(target.minor for target in info.targets) for info in kernel.claims()}
+    assert minors == {frozenset({0}), frozenset({1}), frozenset({2, 3, 4})}
+    assert sorted(info.write for info in kernel.claims()) == [0, 1, 1]
+
+
 def test_runs_borrow_the_devices_of_all_and_give_them_back_at_last(kernel: FakeKernel) -> None:
     first, second = request_of(0, 1), request_of(1, write=False)
     with holding.of_requests(kernel, [first, second], job.Interrupts()) as held:
