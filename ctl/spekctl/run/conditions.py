@@ -20,7 +20,7 @@ from typing import Literal
 
 from spekctl import __version__, distribution, namespaces, units
 from spekctl.block import device as block_device
-from spekctl.block import safety
+from spekctl.block import provisioning, safety
 from spekctl.block.device import Device, Roots
 from spekctl.distribution import Missing
 from spekctl.errors import ExitCode, UsageError
@@ -468,6 +468,16 @@ def _polling(machine: Machine, device: Device) -> Iterator[Finding]:
         )  # fmt: skip
 
 
+def _unwritten(machine: Machine, device: Device) -> Iterator[Finding]:
+    unwritten = provisioning.of(device, machine.root)
+    if unwritten is not None:
+        yield Finding(
+            device.path, "unwritten blocks", "spoils" if unwritten.likely else "note",
+            f"{unwritten.text}: reads of blocks that hold nothing do not reach the medium",
+            "write the whole range before it is read",
+        )  # fmt: skip
+
+
 DEVICE_CHECKS: tuple[Callable[[Machine, Device], Iterator[Finding]], ...] = (
-    _held, _scheduler, _iostats, _throttling, _polling,
+    _held, _scheduler, _iostats, _throttling, _polling, _unwritten,
 )  # fmt: skip

@@ -18,6 +18,7 @@ import msgspec
 import numpy as np
 
 from spekctl import recorded, units
+from spekctl.block import provisioning
 from spekctl.block.device import Device
 from spekctl.errors import UsageError
 from spekctl.run import replay, until
@@ -250,6 +251,7 @@ def build(
         remarks=[
             *_remarks(look, without, config, options),
             *until.remarks(options.until, config, waits),
+            *provisioning.remarks(devices, config.streams),
             *_overlaid(len(look.survey.ends), len(devices), source.map),
         ],
         replay=found,

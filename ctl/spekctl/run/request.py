@@ -10,6 +10,7 @@ from dataclasses import dataclass
 
 from spekctl import recorded
 from spekctl.block import device as block_device
+from spekctl.block import provisioning
 from spekctl.block.device import Device
 from spekctl.block.safety import check_named, refuse_without_write
 from spekctl.errors import UsageError
@@ -65,6 +66,7 @@ def build(
     if options.write and not config.writes:
         name = subject.workload.workload.name
         remarks.append(f"{name} only reads, so the devices are opened read-only")
+    remarks += provisioning.remarks(subject.devices, config.streams)
     return Request(
         workload=subject.workload,
         config=config,

@@ -97,6 +97,14 @@ CASES: dict[str, tuple[dict[str, str], str, str, str, str]] = {
         " Not on vendor kernels.",
         "--backend mq",
     ),
+    "thin volume": (
+        {"sys/devices/nvme0n1/device/scsi_disk/0:0:0:0/thin_provisioning": "1"},
+        "unwritten blocks", "spoils", "it is a thin volume", "write the whole range",
+    ),
+    "discards": (
+        {f"{QUEUE}/discard_granularity": "4096", f"{QUEUE}/discard_max_bytes": "1048576"},
+        "unwritten blocks", "note", "it takes discards (in units of 4096 bytes)", "write the whole",
+    ),
     "polling": ({f"{QUEUE}/io_poll": "0"}, "polling", "note", "--polled is refused", ""),
 }  # fmt: skip
 
