@@ -47,7 +47,6 @@ from spekctl.workload import file
         (HEAD + "time_based=x\n", "[j] time_based: 'x' is not 0 or 1"),
         (HEAD + "runtime=3 parsecs\n", "[j] runtime: '3 parsecs' is not a time"),
         (HEAD + "[k]\nstartdelay=3\n", "startdelay: its jobs start at different times"),
-        (HEAD + "thinktime=1\nthinktime_blocks=2\n", "[j] thinktime_blocks: pauses are after each"),
         (HEAD + "rate=1m\nrate_iops=5\n", "[j] rate: it excludes rate_iops"),
         (HEAD + "rw=randread\nrandom_distribution=zipf:x\n", "random_distribution: 'x' is not a n"),
         (HEAD + "rw=randread\nrandom_distribution=zipf:0\n", "theta must be more than 0"),
