@@ -14,6 +14,7 @@ import msgspec
 import pytest
 from lib.ctl.command_line import caller
 from lib.ctl.spc1_steps import phase
+from lib.fakes.kernel import FakeKernel
 from lib.fakes.machine import disk
 
 from spekctl.block import device
@@ -33,6 +34,7 @@ from spekctl.documents.spc1 import (
 from spekctl.documents.verification import VerifyCounts
 from spekctl.errors import SpekError, UsageError
 from spekctl.run import job, verify_state
+from spekctl.run.holding import Holding
 
 __all__ = ["caller"]
 
@@ -68,6 +70,38 @@ def test_a_command_may_speak_in_other_letters() -> None:
     with pytest.raises(SpekError, match="ended with 3: Ger\ufffdt fehlt"):
         spc1_persistence._reattach(r"printf 'Ger\344t fehlt\n'; exit 3", view)
     spc1_persistence._reattach(r"printf '\344'", view)
+
+
+def test_the_devices_are_given_back_between_writing_and_detaching(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """What is written is under the claim of the test that went before."""
+    kernel, steps = FakeKernel(), []
+    held = Holding(kernel, [disk()], job.Interrupts())
+    held.take()
+
+    def write(*asked: Any) -> bool:
+        assert held in asked and kernel.claimed
+        steps.append("write")
+        return True
+
+    def step(name: str) -> Any:
+        def do(*asked: Any) -> bool:
+            assert not kernel.claimed
+            steps.append(name)
+            return True
+
+        return do
+
+    monkeypatch.setattr(spc1_persistence, "_write", write)
+    monkeypatch.setattr(spc1_persistence, "_reattach", step("reattach"))
+    monkeypatch.setattr(spc1_persistence, "_check", step("check"))
+    work: Any = SimpleNamespace(done=["a phase"], persistence=None, stopped=lambda: "")
+    view: Any = Teller()
+    assert spc1_persistence.carry_out(
+        *(work, lambda: kernel, view, job.Interrupts(), held, 10**9, "true")
+    )
+    assert steps == ["write", "reattach", "check"]
 
 
 @pytest.mark.parametrize("signum", [signal.SIGINT, signal.SIGTERM])
