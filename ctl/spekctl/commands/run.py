@@ -95,6 +95,13 @@ Examples:
     " as long as it came after the I/O before it in the trace.",
 )
 @click.option(
+    "--max-idle",
+    metavar="TIME",
+    help="With --trace: cut times between successive requests, as recorded and over all its"
+    " devices, that are longer than TIME (1s) to it, before --speed. Not with --rate, nor with"
+    " --closed without --think.",
+)
+@click.option(
     "--map",
     "map_",
     type=click.Choice(["as-is", "wrap", "scale", "concatenate", "pack"]),
@@ -154,7 +161,7 @@ def _trace_of(given: dict[str, Any]) -> TraceSource | None:
 
     files, speed = given.pop("traces"), given.pop("speed")
     closed, think, map_ = given.pop("closed"), given.pop("think"), given.pop("map_")
-    share, bursts = given.pop("share"), given.pop("bursts")
+    share, bursts, max_idle = given.pop("share"), given.pop("bursts"), given.pop("max_idle")
     if files:
         paces = [one for one in (speed, given["rate"], closed) if one is not None]
         if len(paces) > 1:
@@ -171,6 +178,7 @@ def _trace_of(given: dict[str, Any]) -> TraceSource | None:
             bursts=bursts,
             closed=closed,
             think=think,
+            max_idle=max_idle,
             map=map_ or "as-is",
             share=share or "address",
         )
@@ -180,6 +188,7 @@ def _trace_of(given: dict[str, Any]) -> TraceSource | None:
         ("--closed", closed),
         ("--map", map_),
         ("--think", think or None),
+        ("--max-idle", max_idle),
         ("--share-by", share),
     ):
         if value is not None:

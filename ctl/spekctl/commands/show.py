@@ -294,6 +294,8 @@ def _trace_words(trace: TraceSource) -> str:
         pace = f"at {trace.speed} times its speed"
     else:
         pace = "at its recorded times"
+    if trace.max_idle is not None:
+        pace += f", idle times of at most {trace.max_idle}"
     return f"trace of {', '.join(trace.files)}, {pace}, addresses {trace.map}"
 
 

@@ -537,6 +537,18 @@ class ReplayResult(Part, frozen=True):
             " (in turn)."
         ),
     ] = "address"
+    max_idle_ns: Annotated[
+        int,
+        Meta(
+            description="Limit of the time between successive records, as recorded, to which longer"
+            " ones were cut; 0: none."
+        ),
+    ] = 0
+    idles: Annotated[
+        int,
+        Meta(description="Idle times that were cut, before records that were read for feeding."),
+    ] = 0
+    idle_ns: Annotated[int, Meta(description="Time that was cut of these, as recorded.")] = 0
 
 
 class Sense(Part, frozen=True):

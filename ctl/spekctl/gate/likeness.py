@@ -41,7 +41,10 @@ def _workload(result: Result) -> dict[str, Any]:
     config = msgspec.to_builtins(result.config)
     facts = {key: value for key, value in config.items() if key not in _INCIDENTAL}
     if result.replay is not None:
-        fields = ("format", "pace", "speed", "rate", "depth", "think", "map", "share", "records")
+        fields = (
+            *("format", "pace", "speed", "rate", "depth", "think", "max_idle_ns"),
+            *("map", "share", "records"),
+        )
         facts |= {f"trace {one}": getattr(result.replay, one) for one in fields}
     return dict(_flat(facts, ""))
 

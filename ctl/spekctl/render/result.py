@@ -163,6 +163,11 @@ def _replay_line(replay: ReplayResult) -> str:
     if left_out:
         reasons = ", ".join(f"{count:,} {why}" for why, count in replay.skipped.items())
         words.append(f"{left_out:,} left out ({reasons})")
+    if replay.max_idle_ns:
+        words.append(
+            f"{replay.idles:,} idle times cut to {units.format_duration(replay.max_idle_ns)}, by"
+            f" {_seconds(replay.idle_ns / 1e9)} in all"
+        )
     words.append(f"{replay.underruns:,} underruns")
     return ", ".join(words)
 

@@ -206,4 +206,7 @@ def result_of(replay: Replay, info: RunInfo, trouble: str) -> ReplayResult:
         text=trouble,
         think=timing.think,
         share=replay.share,
+        max_idle_ns=timing.max_idle_ns,
+        idles=adjusted.idles,
+        idle_ns=adjusted.idle_ns,
     )

@@ -44,6 +44,7 @@ from spekctl.workload.config import (
 from spekctl.workload.model import Header, RunDefaults, Stream, TraceSource, WorkloadFile
 from spekctl.workload.options import OPTIONS, Options, flag_of, setting
 from spekctl.workload.resolve import cpus_of, max_outstanding, resolve
+from spekctl.workload.rules import max_idle_ns
 from spekctl.workload.values import (
     ARRIVALS_MAX,
     ASUS_MAX,
@@ -156,6 +157,13 @@ def workload_of(source: TraceSource) -> WorkloadFile:
 
 def timing_of(source: TraceSource, rate: float | None) -> Timing:
     """When the requests are due; @rate: of the command line, in place of the workload's."""
+    if rate is not None:
+        source = msgspec.structs.replace(source, rate=rate)
+    limit_ns = max_idle_ns(source)
+    return dataclasses.replace(_pace_of(source, rate), max_idle_ns=limit_ns)
+
+
+def _pace_of(source: TraceSource, rate: float | None) -> Timing:
     if rate is None:
         rate = source.rate
         if source.closed is not None:

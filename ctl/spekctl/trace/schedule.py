@@ -55,6 +55,8 @@ class Timing:
     # Of a closed loop: each request waits, after the completion that makes room for it, for the
     # time that passed in the trace since the request before it.
     think: bool = False
+    # Longest time between successive requests, as recorded: longer ones are cut to it. 0: no limit.
+    max_idle_ns: int = 0
 
     @staticmethod
     def at_speed(text: str) -> Timing:
@@ -162,6 +164,8 @@ class Adjusted:
     beyond: int = 0  # no place on a target: left out
     shifted: int = 0  # shifted back from the end of a target
     grown: int = 0  # grown to whole blocks of the targets
+    idles: int = 0  # idle times that were cut
+    idle_ns: int = 0  # what was cut of them, as recorded
 
 
 @dataclass(slots=True)
@@ -178,7 +182,7 @@ class Schedule:
 
     def blocks(self, rows: int) -> Iterator[Block]:
         """Records in order of time, at most @rows in each block."""
-        adjusted, sent, before_ns = self.adjusted, 0, 0
+        adjusted, sent, before_ns, last_ns = self.adjusted, 0, 0, 0
         for batch in itertools.chain.from_iterable(pieces(whole, rows) for whole in self.batches):
             index = np.arange(adjusted.given, adjusted.given + len(batch), dtype=np.uint64)
             adjusted.given += len(batch)
@@ -194,8 +198,9 @@ class Schedule:
             index = index[placed.kept]
             if self.left_out is not None and (wrong := self.left_out(whole)).any():
                 whole, index = whole.take(~wrong), index[~wrong]
+            recorded_ns = self._without_idle(whole.at_ns, last_ns)
             yield Block(
-                self.timing.due_ns(whole.at_ns, sent, before_ns),
+                self.timing.due_ns(recorded_ns, sent, before_ns),
                 whole.offset_bytes,
                 whole.bytes,
                 whole.op,
@@ -205,4 +210,19 @@ class Schedule:
             )
             sent += len(whole)
             if len(whole):
-                before_ns = int(whole.at_ns[-1])
+                last_ns = int(whole.at_ns[-1])
+                before_ns = int(recorded_ns[-1])
+
+    def _without_idle(self, at_ns: Array, last_ns: int) -> Array:
+        """Times of requests whose idle times, also the one since the request at @last_ns, are cut
+        to the limit."""
+        if not self.timing.max_idle_ns or not len(at_ns):
+            return at_ns
+        limit = np.uint64(self.timing.max_idle_ns)
+        gaps = np.diff(at_ns, prepend=np.uint64(last_ns))
+        cut = np.where(gaps > limit, gaps - limit, np.uint64(0))
+        total = np.cumsum(cut, dtype=np.uint64) + np.uint64(self.adjusted.idle_ns)
+        self.adjusted.idles += int(np.count_nonzero(cut))
+        self.adjusted.idle_ns = int(total[-1])
+        cut_ns: Array = at_ns - total
+        return cut_ns

@@ -427,6 +427,15 @@ class TraceSource(Table, frozen=True):
             " for it, as long as it came after the request before it in the trace."
         ),
     ] = False
+    max_idle: Annotated[
+        str | None,
+        _doc(
+            "Longest time between successive requests, over all devices of the trace and as"
+            " recorded, before 'speed': longer ones are cut to it. Not with rate, nor with closed"
+            " without think, which have no idle times.",
+            DURATION_PATTERN,
+        ),
+    ] = None
     map: Annotated[
         Map,
         _doc(

@@ -30,7 +30,16 @@ from spekctl.workload.meaning import (
     size_weights,
     weights_of,
 )
-from spekctl.workload.model import KEYS, LIMITS, Arrival, Asu, Stream, WorkloadFile, whole_blocks
+from spekctl.workload.model import (
+    KEYS,
+    LIMITS,
+    Arrival,
+    Asu,
+    Stream,
+    TraceSource,
+    WorkloadFile,
+    whole_blocks,
+)
 from spekctl.workload.options import OPTIONS
 from spekctl.workload.pauses import pauses_of
 from spekctl.workload.values import (
@@ -320,8 +329,22 @@ def _check_trace(stream: Stream) -> None:
         raise UsageError("'bursts' of a trace needs 'rate': 'speed' keeps its bursts anyway")
     if trace.think and trace.closed is None:
         raise UsageError("'think' of a trace needs 'closed': other times are due times")
+    max_idle_ns(trace)
     if trace.closed is not None and not 1 <= trace.closed <= DEPTH_MAX:
         raise UsageError(f"closed must be 1 to {DEPTH_MAX}, not {trace.closed}")
+
+
+def max_idle_ns(trace: TraceSource) -> int:
+    """The limit of idle times of a replay, 0 without one. UsageError with a sentence."""
+    if trace.max_idle is None:
+        return 0
+    if trace.rate is not None or (trace.closed is not None and not trace.think):
+        pace = "rate" if trace.rate is not None else "closed without think"
+        raise UsageError(f"'max_idle' of a trace excludes {pace}, which has no idle times")
+    limit_ns = units.parse_duration_ns(trace.max_idle)
+    if not limit_ns:
+        raise UsageError("max_idle must be more than 0")
+    return limit_ns
 
 
 def _check_replay(workload: WorkloadFile, others: list[Stream]) -> None:

@@ -86,6 +86,7 @@ pattern = "sequential"
         ("rate = 200, bursts = true, ", "at 200 per second on average, with its bursts"),
         ("closed = 4, ", "in a closed loop of depth 4"),
         ("closed = 4, think = true, ", "in a closed loop of depth 4 with think times"),
+        ('max_idle = "1s", ', "at its recorded times, idle times of at most 1s"),
     ],
 )
 def test_show_says_how_a_trace_is_replayed(

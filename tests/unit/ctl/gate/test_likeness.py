@@ -166,6 +166,8 @@ def test_the_workload_of_a_replay_is_its_trace_as_well() -> None:
     assert (difference.a, difference.b) == ("1.0", "2.5")
     with pytest.raises(RefusedError, match="the workloads differ: trace think is false in"):
         likeness.check(replaying(), replaying(think=True), [])
+    with pytest.raises(RefusedError, match="the workloads differ: trace max_idle_ns is 0 in"):
+        likeness.check(replaying(), replaying(max_idle_ns=10**9), [])
     with pytest.raises(RefusedError, match="the workloads differ: trace share is 'address' in"):
         likeness.check(replaying(), replaying(share="time"), [])
     with pytest.raises(RefusedError, match="the workloads differ: trace format is none in"):

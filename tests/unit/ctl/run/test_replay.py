@@ -92,6 +92,7 @@ def build(kernel: FakeKernel, tmp_path: Path) -> Build:
         speed: str | None = None,
         closed: int | None = None,
         think: bool = False,
+        max_idle: str | None = None,
         bursts: bool = False,
         map: Map = "as-is",
         share: Share = "address",
@@ -107,6 +108,7 @@ def build(kernel: FakeKernel, tmp_path: Path) -> Build:
             bursts=bursts,
             closed=closed,
             think=think,
+            max_idle=max_idle,
             map=map,
             share=share,
         )
@@ -310,6 +312,18 @@ def test_the_time_of_records_that_are_left_out_is_thought_away(
     lines = [f"{n},{n * 512},512,{'read' if n % 3 else 'discard'}" for n in range(1, 7)]
     fed_by(build(*lines, closed=2, think=True))
     assert [one.at_ns for one in feed.records()] == [0, 1000, 2000, 1000]
+
+
+@pytest.mark.parametrize("workers", [1, 2])
+def test_idle_times_are_cut_once_for_all_workers(
+    build: Build, feed: FakeFeed, workers: int
+) -> None:
+    # In us; the discard after the fourth read is left out and ends no idle time.
+    at = (3, 1000, 1001, 5000)
+    lines = [f"{us},{n << 20},512,read" for n, us in enumerate(at)]
+    lines += ["7000,0,512,discard", f"9000,{4 << 20},512,read"]
+    fed_by(build(*lines, max_idle="100us", workers=workers))
+    assert sorted(one.at_ns for one in feed.records()) == [0, 100_000, 101_000, 201_000, 301_000]
 
 
 @pytest.mark.parametrize(

@@ -99,6 +99,24 @@ def test_the_table_names_the_trace(
     )
 
 
+def test_the_result_says_what_was_cut_of_idle_times(
+    spekctl: Spekctl, kernel: FakeKernel, feed: Feed, trace: Path
+) -> None:
+    kernel.replay = ReplayInfo(fed=2, issued=2, ended=1)
+    outcome = replay(spekctl, trace, "--json", "--max-idle", "1ns")
+    told = json.loads(outcome.out)["replay"]
+    assert told["max_idle_ns"] == 1
+    assert told["idles"] >= 1 and told["idle_ns"] > 0
+
+
+def test_the_table_says_what_was_cut_of_idle_times(
+    spekctl: Spekctl, kernel: FakeKernel, feed: Feed, trace: Path
+) -> None:
+    kernel.replay = ReplayInfo(fed=2, issued=2, ended=1)
+    outcome = replay(spekctl, trace, "--max-idle", "1ns")
+    assert "1 idle times cut to 1ns, by" in " ".join(outcome.out.split())
+
+
 def test_a_replay_that_ends_early_fails(
     spekctl: Spekctl, kernel: FakeKernel, feed: Feed, trace: Path
 ) -> None:
@@ -148,6 +166,10 @@ def test_a_trace_that_writes_needs_permission(
         (["--bursts"], "--bursts needs --rate as well"),
         (["--speed", "2", "--bursts"], "--bursts needs --rate as well"),
         (["--closed", "0"], "depth of at least 1"),
+        (["--max-idle", "1s", "--rate", "4"], "'max_idle' of a trace excludes rate"),
+        (["--max-idle", "1s", "--closed", "4"], "'max_idle' of a trace excludes closed without"),
+        (["--max-idle", "0"], "max_idle must be more than 0"),
+        (["--max-idle", "5"], "'5' has no unit"),
     ],
 )
 def test_what_does_not_go_with_a_trace_is_refused(
@@ -167,6 +189,7 @@ def test_what_does_not_go_with_a_trace_is_refused(
         ["--think"],
         ["--bursts"],
         ["--share-by", "time"],
+        ["--max-idle", "1s"],
     ],
 )
 def test_options_of_traces_need_one(
@@ -328,6 +351,7 @@ def test_a_replay_cannot_be_detached(spekctl: Spekctl, kernel: FakeKernel, trace
         ('trace = { files = ["a"], speed = 2, rate = 3 }', "", "'speed' and 'rate' of a trace"),
         ('trace = { files = ["a"], think = true }', "", "'think' of a trace needs 'closed'"),
         ('trace = { files = ["a"], bursts = true }', "", "'bursts' of a trace needs 'rate'"),
+        ('trace = { files = ["a"], rate = 3, max_idle = "1s" }', "", "'max_idle' of a trace excl"),
         ('trace = { files = ["a"], closed = 0 }', "", "closed must be 1 to 65536, not 0"),
         ('trace = { files = ["a"], map = "mirror" }', "", "'mirror'"),
         (FILES, f'[[stream]]\nname = "b"\npattern = "trace"\n{FILES}\n', "remove [[stream]] 'b'"),

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from fractions import Fraction
 
 import numpy as np
@@ -76,6 +77,34 @@ def test_think_times_are_the_gaps_of_the_trace(sizes: list[int], rows: int) -> N
         first += size
     blocks, _ = scheduled([one for one in parts if len(one)], Timing.closed(2, True), rows)
     assert column(blocks, "at_ns") == list(range(len(times)))
+
+
+@given(
+    st.lists(st.integers(0, 400 * DAY_NS), min_size=1, max_size=30).map(sorted),
+    st.integers(1, 400 * DAY_NS),
+    st.integers(1, 9),
+)
+def test_idle_times_beyond_the_limit_are_cut_to_it(times: list[int], limit: int, rows: int) -> None:
+    timing = replace(Timing.at_speed("1"), max_idle_ns=limit)
+    trace = batch([(at, at % 2, 0, 512, Op.READ) for at in times])
+    blocks, schedule = scheduled([trace], timing, rows)
+    due = column(blocks, "at_ns")
+    recorded = np.diff([0, *times]).tolist()
+    # Shorter ones are as they were, and the order is kept.
+    assert np.diff([0, *due]).tolist() == [min(gap, limit) for gap in recorded]
+    assert schedule.adjusted.idles == sum(gap > limit for gap in recorded)
+    assert schedule.adjusted.idle_ns == times[-1] - due[-1]
+    # Think times are the same gaps.
+    closed = replace(Timing.closed(2, True), max_idle_ns=limit)
+    blocks, _ = scheduled([trace], closed, rows)
+    assert column(blocks, "at_ns") == [min(gap, limit) for gap in recorded]
+
+
+def test_a_speed_divides_what_is_left_of_idle_times() -> None:
+    timing = replace(Timing.at_speed("2"), max_idle_ns=1000)
+    trace = batch([(at, 0, 0, 512, Op.READ) for at in (0, 10, 5010, 5020)])
+    blocks, _ = scheduled([trace], timing)
+    assert column(blocks, "at_ns") == [0, 5, 505, 510]
 
 
 def test_a_closed_loop_has_no_times() -> None:

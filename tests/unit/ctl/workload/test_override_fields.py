@@ -175,6 +175,7 @@ VALUES: dict[str, tuple[st.SearchStrategy[Any], tuple[str, ...]]] = {
     "stream.main.trace.rate": (st.one_of(st.integers(1, 10**6), st.floats(0.5, 1e6)), TRACED),
     "stream.main.trace.bursts": (st.booleans(), (*TRACED, "stream.main.trace.rate=2")),
     "stream.main.trace.closed": (st.integers(1, 256), TRACED),
+    "stream.main.trace.max_idle": (lengths, TRACED),
     "stream.main.trace.think": (st.booleans(), (*TRACED, "stream.main.trace.closed=2")),
     "stream.main.trace.share": (st.just("time"), TRACED),
     "stream.main.trace.map": (st.sampled_from(["scale", "pack"]), (*TRACED[:2], *TRACED[3:])),
