@@ -29,8 +29,8 @@ LIMITS = [name for name in dir(requests) if name.startswith("MAX_")]
 def test_words_have_the_numbers_of_the_messages(name: str) -> None:
     enum: type[IntEnum] = ENUMS[name]
     words = get_args(getattr(requests, name))
-    assert [word.replace("-", "_").upper() for word in words] == [one.name for one in enum]
-    assert [one.value for one in enum] == list(range(len(words)))
+    assert [word.replace("-", "_").upper() for word in words] == [member.name for member in enum]
+    assert [member.value for member in enum] == list(range(len(words)))
 
 
 def test_limits_are_those_of_the_messages() -> None:
@@ -53,6 +53,6 @@ def test_records_within_a_record_and_packed_points() -> None:
         "extent": [{"target": 0, "start": 512}],
     }
     arrival = requests.ArrivalRequest("main", "poisson", points=[(0, 1), (2, 3)])
-    found: dict[str, Any] = arrival.attributes()
-    assert found["law"] == messages.Law.POISSON
-    assert found["point"] == struct.pack("=4Q", 0, 1, 2, 3)
+    attributes: dict[str, Any] = arrival.attributes()
+    assert attributes["law"] == messages.Law.POISSON
+    assert attributes["point"] == struct.pack("=4Q", 0, 1, 2, 3)

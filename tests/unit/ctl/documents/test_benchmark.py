@@ -13,7 +13,7 @@ from spekctl.documents.document import Kind
 
 SAME_IN_ALL = {"notice": benchmark.Notice, "verdict": benchmark.Verdict}
 # The report of a benchmark is a document that says that its results are unaudited, and its verdict.
-REPORTS = [kind for kind, one in models().items() if {*SAME_IN_ALL} <= {*one.__struct_fields__}]
+REPORTS = [kind for kind, model in models().items() if {*SAME_IN_ALL} <= {*model.__struct_fields__}]
 every_report = pytest.mark.parametrize("kind", REPORTS)
 
 
@@ -24,8 +24,8 @@ def test_every_benchmark_is_tested() -> None:
 def members(protocol: type[Any]) -> set[str]:
     return {
         name
-        for one in protocol.__mro__
-        for name, value in vars(one).items()
+        for base in protocol.__mro__
+        for name, value in vars(base).items()
         if isinstance(value, property)
     }
 

@@ -24,14 +24,14 @@ def test_a_load_is_said_without_an_exponent(kind: LoadKind, value: float, text: 
 
 
 def test_efficiency_is_of_the_power_that_the_load_takes() -> None:
-    made = point(500, 2e6, 500, mib_s=2.0)
-    assert made.efficiency is None
-    powered = msgspec.structs.replace(made, power=Power(7.5, {}, baseline_w=5.0))
-    found = powered.efficiency
-    assert found is not None and powered.power is not None
+    unpowered = point(500, 2e6, 500, mib_s=2.0)
+    assert unpowered.efficiency is None
+    powered = msgspec.structs.replace(unpowered, power=Power(7.5, {}, baseline_w=5.0))
+    efficiency = powered.efficiency
+    assert efficiency is not None and powered.power is not None
     assert powered.power.net_watts == 2.5
-    assert (found.iops_per_w, found.mw_per_iops, found.mib_s_per_w) == (200, 5, 0.8)
-    assert found.j_per_gib == pytest.approx(2.5 * 512)
+    assert (efficiency.iops_per_w, efficiency.mw_per_iops, efficiency.mib_s_per_w) == (200, 5, 0.8)
+    assert efficiency.j_per_gib == pytest.approx(2.5 * 512)
     # A load that takes no more than the baseline has no efficiency.
-    rested = msgspec.structs.replace(made, power=Power(5.0, {}, baseline_w=5.0))
+    rested = msgspec.structs.replace(unpowered, power=Power(5.0, {}, baseline_w=5.0))
     assert rested.efficiency is None

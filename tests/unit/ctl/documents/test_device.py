@@ -13,9 +13,9 @@ OLD = {"reads": 1, "read_sectors": 8, "writes": 2, "write_sectors": 16}
 
 
 def test_counters_of_older_files_lack_what_was_not_read_then() -> None:
-    found = msgspec.convert(OLD, DiskCounters)
-    assert (found.read_ms, found.write_ms, found.discard_sectors) == (None, None, None)
-    assert (found.reads, found.write_sectors) == (1, 16)
+    counters = msgspec.convert(OLD, DiskCounters)
+    assert (counters.read_ms, counters.write_ms, counters.discard_sectors) == (None, None, None)
+    assert (counters.reads, counters.write_sectors) == (1, 16)
 
 
 def test_unknown_counters_are_null_and_not_missing_in_a_file() -> None:
@@ -26,7 +26,7 @@ def test_unknown_counters_are_null_and_not_missing_in_a_file() -> None:
 @pytest.mark.parametrize("name", OLD)
 def test_the_counters_that_spek_compares_are_needed(name: str) -> None:
     with pytest.raises(msgspec.ValidationError, match=f"missing required field `{name}`"):
-        msgspec.convert({key: one for key, one in OLD.items() if key != name}, DiskCounters)
+        msgspec.convert({key: value for key, value in OLD.items() if key != name}, DiskCounters)
 
 
 def test_a_target_is_a_device_whose_counters_may_be_unknown() -> None:

@@ -41,9 +41,9 @@ IN_JSON = sorted(MODELS)
 
 
 def whole(name: str) -> dict[str, Any]:
-    found = json.loads((VERSION_1 / f"{name}.json").read_text())
-    assert isinstance(found, dict)
-    return found
+    data = json.loads((VERSION_1 / f"{name}.json").read_text())
+    assert isinstance(data, dict)
+    return data
 
 
 def put(path: Path, fields: object) -> Path:
@@ -201,8 +201,8 @@ def test_a_damaged_file_of_version_1_is_refused(
 
 def test_the_envelope_comes_first_in_every_file() -> None:
     for name, model in MODELS.items():
-        found = document.read(VERSION_1 / f"{name}.json", model)
-        assert tuple(json.loads(files.encode(found)))[:4] == document.ENVELOPE
+        contents = document.read(VERSION_1 / f"{name}.json", model)
+        assert tuple(json.loads(files.encode(contents)))[:4] == document.ENVELOPE
 
 
 def test_the_schema_requires_the_envelope() -> None:
@@ -215,7 +215,7 @@ def test_the_schema_requires_the_envelope() -> None:
 
 def test_the_format_of_times_is_written_once() -> None:
     root = Path(importlib.import_module("spekctl").__file__ or "").parent
-    users = [one.name for one in root.rglob("*.py") if "strftime" in one.read_text()]
+    users = [path.name for path in root.rglob("*.py") if "strftime" in path.read_text()]
     assert users == ["document.py"]
     assert document.timestamp(1_700_000_000_999_999_999) == "2023-11-14T22:13:20Z"
 

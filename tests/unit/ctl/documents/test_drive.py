@@ -48,8 +48,8 @@ def test_neither_is_taken_for_the_other(tmp_path: Path) -> None:
 
 
 def test_the_watts_of_a_profile_are_those_of_all_modes(tmp_path: Path) -> None:
-    found = document.read(report_files.make(tmp_path, "study"), DriveStudy)
-    system = found.loads[0].array
+    study = document.read(report_files.make(tmp_path, "study"), DriveStudy)
+    system = study.loads[0].array
     assert system.watts_of("base") == sum(system.watts["base"].values()) == 6
     with pytest.raises(KeyError):
         system.watts_of("none")

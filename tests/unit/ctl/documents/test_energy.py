@@ -63,12 +63,12 @@ def test_a_figure_keeps_its_exact_value(tmp_path: Path) -> None:
     fields = json.loads(path.read_text())
     fields["iops_per_watt"] = {"text": "0.33", "exact": "1/3"}
     path.write_text(json.dumps(fields))
-    found = document.read(path, DcseReport).iops_per_watt
-    assert found is not None and found.fraction == Fraction(1, 3)
+    iops_per_watt = document.read(path, DcseReport).iops_per_watt
+    assert iops_per_watt is not None and iops_per_watt.fraction == Fraction(1, 3)
 
 
 @pytest.mark.parametrize("name", MODELS)
 def test_results_are_called_unaudited(tmp_path: Path, name: str) -> None:
     notices = {energy.SPC1E_NOTICE, energy.EMERALD_NOTICE, energy.DCSE_NOTICE}
-    assert len(notices) == 3 and all(one.endswith("unaudited") for one in notices)
+    assert len(notices) == 3 and all(notice.endswith("unaudited") for notice in notices)
     assert json.loads(report_files.make(tmp_path, name).read_text())["notice"] in notices

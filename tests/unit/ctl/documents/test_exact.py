@@ -51,8 +51,8 @@ def test_a_figure_keeps_what_it_rounds(value: Fraction) -> None:
 
 @given(numbers | st.fractions(-(10**200), 10**200), st.integers(0, 6))
 def test_what_is_written_is_read(value: Fraction, decimals: int) -> None:
-    made = figure(value, decimals)
-    assert msgspec.convert(msgspec.to_builtins(made), Figure) == made
+    exact = figure(value, decimals)
+    assert msgspec.convert(msgspec.to_builtins(exact), Figure) == exact
     assert msgspec.convert(decimal_text(value), Given) == decimal_text(value)
 
 
@@ -60,9 +60,9 @@ def test_what_is_written_is_read(value: Fraction, decimals: int) -> None:
 def test_no_other_text_is_read_as_a_number(text: str) -> None:
     with pytest.raises(msgspec.ValidationError):
         msgspec.convert(text, Given)
-    for one in ({"text": text, "exact": "1"}, {"text": "1", "exact": text * 20}):
+    for damaged in ({"text": text, "exact": "1"}, {"text": "1", "exact": text * 20}):
         with pytest.raises(msgspec.ValidationError):
-            msgspec.convert(one, Figure)
+            msgspec.convert(damaged, Figure)
 
 
 @pytest.mark.parametrize("text", ["1/0", "1/-2", "0.5", "1/2/3", "/2"])

@@ -38,13 +38,12 @@ def test_every_bucket_has_the_value_of_the_module() -> None:
 
 @given(st.lists(TIMES, min_size=1, max_size=300), st.integers(0, 1_000_000))
 def test_percentiles_are_those_of_the_module(values: list[int], ppm: int) -> None:
-    found = histogram(values)
+    hist = histogram(values)
     counts = [
-        found.counts.get(index, 0)
-        for index in range(documents_histogram.last_bucket(HIST_BITS) + 1)
+        hist.counts.get(index, 0) for index in range(documents_histogram.last_bucket(HIST_BITS) + 1)
     ]
     theirs = LIB.spek_hist_percentile(FFI.new("u64[]", counts), len(values), ppm, max(values))
-    assert documents_histogram.percentile(found, ppm) == theirs
+    assert documents_histogram.percentile(hist, ppm) == theirs
 
 
 @pytest.mark.parametrize("ppm", [0, 500_000, 900_000, 990_000, 999_000, 999_900, 1_000_000])
@@ -52,8 +51,8 @@ def test_percentiles_are_those_of_the_module(values: list[int], ppm: int) -> Non
 def test_percentiles_are_those_of_numpy_within_the_error_bound(ppm: int, scale: int) -> None:
     values = np.random.default_rng(scale).exponential(scale, 20_011).astype(np.uint64)
     exact = int(np.percentile(values, ppm / 10_000, method="inverted_cdf"))
-    found = documents_histogram.percentile(histogram([int(value) for value in values]), ppm)
-    assert abs(found - exact) <= max(exact / 128, 0)
+    percentile = documents_histogram.percentile(histogram([int(value) for value in values]), ppm)
+    assert abs(percentile - exact) <= max(exact / 128, 0)
 
 
 @given(st.lists(st.lists(TIMES, min_size=1), min_size=1, max_size=5))

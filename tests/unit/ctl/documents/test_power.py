@@ -12,8 +12,8 @@ from spekctl.documents.power import Amount, figures_of, interval_power, power_of
 from spekctl.documents.result import PowerResult, Result
 
 
-def result_with(found: PowerResult | None) -> Result:
-    return replace(results.build(), power=found)
+def result_with(power: PowerResult | None) -> Result:
+    return replace(results.build(), power=power)
 
 
 def test_a_result_has_the_power_of_its_measure_phase() -> None:
@@ -22,10 +22,10 @@ def test_a_result_has_the_power_of_its_measure_phase() -> None:
     whole = PowerResult(
         feeds=[], baseline_w=0.5, measure=measure, uncertainty_ns=0, shift_j=0, uncertainty_j=0
     )
-    found = power_of(result_with(whole))
-    assert found is not None and found.net_w == 6.5
-    assert [one.name for one in found.rails] == ["5V", "12V"]
-    assert msgspec.json.decode(msgspec.json.encode(found), type=type(found)) == found
+    figures = power_of(result_with(whole))
+    assert figures is not None and figures.net_w == 6.5
+    assert [rail.name for rail in figures.rails] == ["5V", "12V"]
+    assert msgspec.json.decode(msgspec.json.encode(figures), type=type(figures)) == figures
 
 
 def test_a_result_without_power_has_none() -> None:

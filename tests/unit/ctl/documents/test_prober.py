@@ -20,9 +20,9 @@ def path(tmp_path: Path) -> Path:
 
 
 def test_it_is_what_its_schema_says_and_is_read_back(path: Path) -> None:
-    found = read_back(path, ProberReport, prober.SCHEMA_FILE)
-    assert found.probe.number == 4 and found.probe.ended_at is not None
-    assert len(found.tables) == 8
+    report = read_back(path, ProberReport, prober.SCHEMA_FILE)
+    assert report.probe.number == 4 and report.probe.ended_at is not None
+    assert len(report.tables) == 8
 
 
 @pytest.mark.parametrize(

@@ -17,14 +17,14 @@ from spekctl.documents.profile import FunctionCost, Profile
 @pytest.fixture
 def path(tmp_path: Path) -> Path:
     functions = [FunctionCost("null_queue_rq", 30.5), FunctionCost("account [spek]", 14.5)]
-    made = Profile(run=RUN_OF_1000, per_io=45.0, user_per_io=2.25, functions=functions)
-    return written(tmp_path / "p.json", made)
+    whole = Profile(run=RUN_OF_1000, per_io=45.0, user_per_io=2.25, functions=functions)
+    return written(tmp_path / "p.json", whole)
 
 
 def test_it_is_what_its_schema_says_and_is_read_back(path: Path) -> None:
-    found = read_back(path, Profile, profile.SCHEMA_FILE)
-    assert found.run == RUN_OF_1000
-    assert [one.per_io for one in found.functions] == [30.5, 14.5]
+    contents = read_back(path, Profile, profile.SCHEMA_FILE)
+    assert contents.run == RUN_OF_1000
+    assert [function.per_io for function in contents.functions] == [30.5, 14.5]
 
 
 @pytest.mark.parametrize(

@@ -28,8 +28,8 @@ def path(spekctl: Spekctl, kernel: Settling) -> Path:
 
 
 def test_it_is_what_its_schema_says_and_is_read_back(path: Path) -> None:
-    found = read_back(path, Report, pts.SCHEMA_FILE)
-    assert found.notice == pts.NOTICE and found == pts.load_report(path)
+    contents = read_back(path, Report, pts.SCHEMA_FILE)
+    assert contents.notice == pts.NOTICE and contents == pts.load_report(path)
 
 
 @pytest.mark.parametrize(
@@ -55,8 +55,8 @@ SIZES = st.integers(1, 2**16).map(lambda sectors: 512 * sectors)
 
 
 @given(SIZES, SIZES)
-def test_sizes_have_texts_of_their_own(one: int, other: int) -> None:
-    assert (size_text(one) == size_text(other)) == (one == other)
+def test_sizes_have_texts_of_their_own(first: int, second: int) -> None:
+    assert (size_text(first) == size_text(second)) == (first == second)
 
 
 @pytest.mark.parametrize(
@@ -81,14 +81,14 @@ STEPS = st.one_of(
 
 
 @given(STEPS, STEPS)
-def test_a_step_has_a_name_of_its_own(one: Step, other: Step) -> None:
-    assert (one.name == other.name) == (one == other)
-    assert "/" not in one.name and " " not in one.name
+def test_a_step_has_a_name_of_its_own(first: Step, second: Step) -> None:
+    assert (first.name == second.name) == (first == second)
+    assert "/" not in first.name and " " not in first.name
 
 
 def test_a_metric_is_read_from_a_run(path: Path) -> None:
-    one = next(run for run in pts.load_report(path).runs if run.step.kind == "round")
-    assert (metric_of(one, "iops"), metric_of(one, "bandwidth")) == (one.iops, one.bytes_per_s)
-    assert metric_of(one, "latency") == one.mean_ns
-    nothing: Run = msgspec.structs.replace(one, mean_ns=None)
+    run = next(run for run in pts.load_report(path).runs if run.step.kind == "round")
+    assert (metric_of(run, "iops"), metric_of(run, "bandwidth")) == (run.iops, run.bytes_per_s)
+    assert metric_of(run, "latency") == run.mean_ns
+    nothing: Run = msgspec.structs.replace(run, mean_ns=None)
     assert metric_of(nothing, "latency") == 0

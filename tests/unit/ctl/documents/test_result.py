@@ -12,10 +12,10 @@ from spekctl.kernel.records import Histogram
 
 
 def test_percentiles_can_be_recomputed_from_the_buckets() -> None:
-    found = as_json(build())
+    data = as_json(build())
     parts = []
-    for one in found["cells"]:
-        times = one["times"]["response"]
+    for cell in data["cells"]:
+        times = cell["times"]["response"]
         if times is None:
             continue
         buckets = times["histogram"]
@@ -23,10 +23,10 @@ def test_percentiles_can_be_recomputed_from_the_buckets() -> None:
         parts.append(
             Histogram(buckets["bits"], counts, times["sum_ns"], times["min_ns"], times["max_ns"])
         )
-        assert sum(buckets["counts"]) == one["ios"] == times["count"]
+        assert sum(buckets["counts"]) == cell["ios"] == times["count"]
     merged = documents_histogram.merge(parts)
     assert merged is not None
-    total = found["totals"]["all"]["times"]["response"]
+    total = data["totals"]["all"]["times"]["response"]
     for name, ppm in result.PERCENTILES.items():
         assert total["percentiles_ns"][name] == documents_histogram.percentile(merged, ppm)
     assert total["mean_ns"] == pytest.approx(sum(READS + WRITES) / 100)

@@ -18,10 +18,10 @@ def by_key(samples: Samples) -> dict[str, Chart]:
 
 
 def test_every_table_has_its_charts() -> None:
-    found = {chart.key: chart for chart in charts(probes.report())}
+    by_key = {chart.key: chart for chart in charts(probes.report())}
     first = {
         key: {series.name: series.values[0] for series in chart.series}
-        for key, chart in found.items()
+        for key, chart in by_key.items()
     }
     assert first["machine-cpu"]["busy"] == 25.0
     assert first["machine-switches"] == {"context switches": 500.0}

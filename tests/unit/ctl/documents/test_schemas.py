@@ -15,7 +15,7 @@ def test_schemas_are_those_of_the_structs() -> None:
 
 
 def test_schemas_are_valid() -> None:
-    found = schemas.texts()
-    assert len(found) >= 6
-    for text in found.values():
+    texts = schemas.texts()
+    assert len(texts) >= 6
+    for text in texts.values():
         jsonschema.Draft202012Validator.check_schema(json.loads(text))

@@ -15,14 +15,14 @@ SHAPE = Shape(
 
 
 def test_its_fields_are_options_of_a_run() -> None:
-    options = {one.name for one in dataclasses.fields(Options)}
+    options = {field.name for field in dataclasses.fields(Options)}
     assert set(Shape.__struct_fields__) <= options
     assert set(spc1.Shape.__struct_fields__) <= options
 
 
 def test_each_run_has_a_seed_of_its_own() -> None:
     runs = [Options(**SHAPE.of_run(number)) for number in range(3)]
-    assert [one.seed for one in runs] == [7, 8, 9]
-    assert {(one.stripe_bytes, one.backend, one.data) for one in runs} == {
+    assert [run.seed for run in runs] == [7, 8, 9]
+    assert {(run.stripe_bytes, run.backend, run.data) for run in runs} == {
         (1 << 20, "auto", "zero")
     }

@@ -19,8 +19,8 @@ def test_every_step_has_a_file_of_its_own() -> None:
             (*plan.TESTS, plan.VOD), (1, 2, 12), ("run", "search"), (0, 1, 2)
         )
     ]
-    assert len({one.name for one in steps}) == len(steps)
-    assert all("/" not in one.name and " " not in one.name for one in steps)
+    assert len({step.name for step in steps}) == len(steps)
+    assert all("/" not in step.name and " " not in step.name for step in steps)
 
 
 @pytest.mark.parametrize(

@@ -23,12 +23,12 @@ def test_the_slope_is_that_of_the_least_squares_line(values: list[float]) -> Non
 @pytest.mark.parametrize("slope", [-3.0, 0.0, 0.5, 17.0])
 def test_a_line_has_its_own_slope(slope: float) -> None:
     values = [1000 + slope * at for at in range(5)]
-    found = judge("iops", values, DEFAULT)
-    assert found.slope == pytest.approx(slope)
-    assert found.average == pytest.approx(1000 + 2 * slope)
+    window = judge("iops", values, DEFAULT)
+    assert window.slope == pytest.approx(slope)
+    assert window.average == pytest.approx(1000 + 2 * slope)
     # On a line the excursion is the range.
-    assert found.range == pytest.approx(4 * abs(slope) / found.average)
-    assert found.excursion == pytest.approx(found.range)
+    assert window.range == pytest.approx(4 * abs(slope) / window.average)
+    assert window.excursion == pytest.approx(window.range)
 
 
 @pytest.mark.parametrize(
@@ -55,9 +55,9 @@ def test_both_limits_count(values: list[float], steady: bool) -> None:
 
 
 def test_only_the_last_rounds_are_judged() -> None:
-    found = judge("iops", [500, 300, 200, 100, 101, 100, 99, 100], DEFAULT, before=2)
-    assert found.steady and found.values == [100, 101, 100, 99, 100]
-    assert (found.first, found.last) == (6, 10)
+    window = judge("iops", [500, 300, 200, 100, 101, 100, 99, 100], DEFAULT, before=2)
+    assert window.steady and window.values == [100, 101, 100, 99, 100]
+    assert (window.first, window.last) == (6, 10)
 
 
 @given(st.floats(1, 1e6), st.floats(0.05, 0.9))

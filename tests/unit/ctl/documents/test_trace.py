@@ -51,7 +51,7 @@ def test_a_trace_without_gaps_has_none(tmp_path: Path) -> None:
     """One request is a trace; null is what is not known of it."""
     path = tmp_path / "one.csv"
     path.write_text("at_ns,offset_bytes,bytes,op\n5,0,512,r\n")
-    found = report_files.written(tmp_path / "one.json", report_files.figures_of(path))
-    info = read_back(found, TraceInfo, trace.SCHEMA_FILE)
+    info_file = report_files.written(tmp_path / "one.json", report_files.figures_of(path))
+    info = read_back(info_file, TraceInfo, trace.SCHEMA_FILE)
     assert (info.gap_ns, info.gap_cv, info.span_ns) == (None, None, 0)
     assert info.size_bytes is not None and info.size_bytes.max == 512

@@ -23,26 +23,26 @@ def test_a_gate_has_its_schema_and_reads_back(spekctl: Spekctl, tmp_path: Path) 
         IOPS_900 + "max = 2000\n[[limit]]\nmetric = 'power'\nmax = 1"
     )
     words = ("gate", "limits.toml", "good.json", "slow.json", "--format", "json")
-    found = spekctl(*words, "-o", "gate.json")
-    assert "failed: 1 of 4 limits missed, 2 limits without a figure" in found.out
+    outcome = spekctl(*words, "-o", "gate.json")
+    assert "failed: 1 of 4 limits missed, 2 limits without a figure" in outcome.out
     written = json.loads((tmp_path / "gate.json").read_text())
     validator(verdict.SCHEMA_FILE).validate(written)
     report = document.read(tmp_path / "gate.json", verdict.GateReport)
-    assert [one.verdict for one in report.checks] == ["passed", "missing", "failed", "missing"]
+    assert [check.verdict for check in report.checks] == ["passed", "missing", "failed", "missing"]
     assert (report.checks[2].value, report.checks[2].least, report.checks[2].most) == (
         800,
         900,
         2000,
     )
-    assert [one.name for one in report.runs] == ["good", "slow"]
+    assert [run.name for run in report.runs] == ["good", "slow"]
     printed = spekctl(*words)
     assert json.loads(printed.out)["checks"] == written["checks"]
 
 
 def test_a_comparison_has_its_schema_and_reads_back(spekctl: Spekctl, tmp_path: Path) -> None:
     words = sides(tmp_path, A, A[:2])
-    found = spekctl("compare", *words, "--format", "json", "-o", "verdict.json")
-    assert "undecided" in found.out
+    outcome = spekctl("compare", *words, "--format", "json", "-o", "verdict.json")
+    assert "undecided" in outcome.out
     validator(verdict.SCHEMA_FILE).validate(json.loads((tmp_path / "verdict.json").read_text()))
     read = document.read(tmp_path / "verdict.json", verdict.Comparison)
     assert (read.verdict, len(read.a), len(read.b)) == (Change.UNDECIDED, 6, 2)

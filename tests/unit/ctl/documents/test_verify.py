@@ -20,7 +20,7 @@ from spekctl.kernel.records import Mismatch
 @pytest.fixture
 def path(tmp_path: Path) -> Path:
     """A report with a wrong block of each kind."""
-    found = document.read(report_files.make(tmp_path, "verify"), VerifyReport)
+    report = document.read(report_files.make(tmp_path, "verify"), VerifyReport)
     blocks = [
         WrongBlock(
             kind=kind,
@@ -33,12 +33,12 @@ def path(tmp_path: Path) -> Path:
         )
         for number, kind in enumerate(Mismatch)
     ]
-    return report_files.written(tmp_path / "verify.json", replace(found, first=blocks))
+    return report_files.written(tmp_path / "verify.json", replace(report, first=blocks))
 
 
 def test_it_is_what_its_schema_says_and_is_read_back(path: Path) -> None:
-    found = read_back(path, VerifyReport, verify.SCHEMA_FILE)
-    assert [one.kind for one in found.first] == list(Mismatch)
+    contents = read_back(path, VerifyReport, verify.SCHEMA_FILE)
+    assert [block.kind for block in contents.first] == list(Mismatch)
 
 
 @pytest.mark.parametrize(

@@ -69,18 +69,18 @@ def encoded(gen: ModuleType, command: int, values: dict[str, Any]) -> bytes:
 def in_words(cls: Any, values: dict[str, Any]) -> dict[str, Any]:
     """What values that were sent are called when they are read."""
     kinds = kinds_of(cls)
-    found: dict[str, Any] = {}
+    named: dict[str, Any] = {}
     for key, value in values.items():
         several = [
-            in_words(getattr(cls, kinds[key]), one)
-            if isinstance(one, dict)
-            else list(cls.enums[key])[one]
+            in_words(getattr(cls, kinds[key]), member)
+            if isinstance(member, dict)
+            else list(cls.enums[key])[member]
             if key in cls.enums
-            else one
-            for one in (value if key in cls.multi else [value])
+            else member
+            for member in (value if key in cls.multi else [value])
         ]
-        found[cls.multi.get(key, key)] = several if key in cls.multi else several[0]
-    return found
+        named[cls.multi.get(key, key)] = several if key in cls.multi else several[0]
+    return named
 
 
 @pytest.mark.parametrize(("gen", "command"), COMMANDS)

@@ -17,20 +17,20 @@ def run(code: str, before: str = "") -> str:
 
 
 def test_netlink_alone_is_loaded() -> None:
-    found = run(
+    output = run(
         "import pyroute2.netlink\n"
         "print(sum(name.startswith('pyroute2') for name in sys.modules), pyroute2.netlink.__name__)"
     )
-    count, name = found.split()
+    count, name = output.split()
     assert name == "pyroute2.netlink" and int(count) < 40
 
 
 def test_a_name_of_the_package_brings_all_of_it() -> None:
-    found = run(
+    output = run(
         "import pyroute2\nbefore = len(sys.modules)\n"
         "pyroute2.IPRoute\nprint(before, len(sys.modules), type(pyroute2).__name__)"
     )
-    before, after, kind = found.split()
+    before, after, kind = output.split()
     assert int(after) > int(before) + 50 and kind == "module"
 
 
@@ -41,8 +41,8 @@ def test_a_name_that_is_not_there_is_an_attribute_error() -> None:
 
 
 def test_a_package_that_is_loaded_stays_as_it_is() -> None:
-    found = run(
+    output = run(
         "print(before is sys.modules['pyroute2'], type(before).__name__)",
         before="import pyroute2 as before",
     )
-    assert found == "True module"
+    assert output == "True module"

@@ -34,12 +34,14 @@ def test_a_workload_survives_the_wire(name: str) -> None:
     assert sent["name"] == name
     assert sent["targets"] == [{"major": 8, "minor": 16, "diskseq": 5}]
     assert sent["workers"] == [{"cpu": 0}]
-    assert [one["bytes"] for one in sent["asus"]] == [one.bytes for one in config.asus]
+    assert [asu["bytes"] for asu in sent["asus"]] == [asu.bytes for asu in config.asus]
     for stream, row in zip(config.streams, sent["streams"], strict=True):
         assert row["read_ppm"] == stream.read_ppm
         assert row["pattern"] == stream.pattern
         assert row.get("restart_bytes", 0) == stream.restart_bytes
-        assert row["sizes"] == [{"bytes": one.bytes, "weight": one.weight} for one in stream.sizes]
+        assert row["sizes"] == [
+            {"bytes": size.bytes, "weight": size.weight} for size in stream.sizes
+        ]
 
 
 def test_read_only_runs_never_ask_to_write() -> None:
@@ -54,12 +56,12 @@ def test_an_interval_of_zero_is_the_kernels_default() -> None:
 
 
 def client_of(*answers: dict[str, Any]) -> client.Client:
-    made = client.Client.__new__(client.Client)
+    opened = client.Client.__new__(client.Client)
     link: Any = FakeLink(*answers)
-    made._spek = spek
-    made._link = link
-    made._listener = None
-    return made
+    opened._spek = spek
+    opened._link = link
+    opened._listener = None
+    return opened
 
 
 def test_histograms_are_put_together_from_their_parts() -> None:
@@ -90,9 +92,9 @@ def test_histograms_are_put_together_from_their_parts() -> None:
     (cell,) = client_of(counters, part(10, 1, 0, 2), part(300, 3)).stats(1)
     assert cell.direction is records.Direction.WRITE
     assert cell.errors_by_errno == {errno.EIO: 2}
-    found = cell.histograms[records.Metric.SERVICE]
-    assert found.counts == {10: 1, 12: 2, 300: 3}
-    assert (found.min_ns, found.max_ns, found.sum_ns) == (3, 500, 900)
+    hist = cell.histograms[records.Metric.SERVICE]
+    assert hist.counts == {10: 1, 12: 2, 300: 3}
+    assert (hist.min_ns, hist.max_ns, hist.sum_ns) == (3, 500, 900)
 
 
 def test_an_interval_becomes_a_row() -> None:
@@ -125,7 +127,7 @@ def test_operations_are_put_in_order() -> None:
         {"first": 1, "ops": pack(20, 8192, 4096, 0, 1, 0, 0, 1)},
         {"first": 0, "ops": pack(10, 4096, 4096, 0, 0, 0, 0, 0)},
     ]
-    assert [one.at_ns for one in client_of(*parts).operations(1, 0, 2)] == [10, 20]
+    assert [operation.at_ns for operation in client_of(*parts).operations(1, 0, 2)] == [10, 20]
 
 
 def test_a_run_from_a_newer_module_is_understood() -> None:
@@ -165,11 +167,11 @@ def test_what_follows_from_a_request_is_heard(name: str, monkeypatch: pytest.Mon
         def wait(self, timeout_s: float) -> None:
             done.append("wait")
 
-    made = client_of()
+    opened = client_of()
     monkeypatch.setattr(client, "Link", Listener)
-    monkeypatch.setattr(made._link, "tell", lambda *told, **values: done.append("tell"), False)
-    getattr(made, name)(1)
-    made.wait(1.0)
+    monkeypatch.setattr(opened._link, "tell", lambda *told, **values: done.append("tell"), False)
+    getattr(opened, name)(1)
+    opened.wait(1.0)
     assert done == ["listen", "tell", "wait"]
 
 
@@ -196,8 +198,8 @@ class SilentListener:
 
 
 OPENING, FAILED, READY = (
-    {"id": 4, "state": int(one)}
-    for one in (spek.ClaimState.OPENING, spek.ClaimState.FAILED, spek.ClaimState.READY)
+    {"id": 4, "state": int(state)}
+    for state in (spek.ClaimState.OPENING, spek.ClaimState.FAILED, spek.ClaimState.READY)
 )
 
 
@@ -210,7 +212,7 @@ def test_a_claim_is_waited_for_and_named_by_runs() -> None:
     targets = [{"major": 8, "minor": 16, "diskseq": 5}]
     assert link.asked[0] == ("CLAIM_NEW", {"write": 1, "target": targets})
     assert asked.run_new(config, claim=4) == 9
-    name, values = next(one for one in link.asked if one[0] == "RUN_NEW")
+    name, values = next(request for request in link.asked if request[0] == "RUN_NEW")
     assert read_back(spek, spek.Cmd[name], values)["claim"] == 4
 
 

@@ -17,10 +17,12 @@ from spekctl.kernel.gen import spek, spek_records
 def test_words_have_the_numbers_of_the_contract(name: str) -> None:
     words: type[Coded] = getattr(spek_records, name)
     numbers: type[IntEnum] = getattr(spek, name)
-    assert {one.name: one.code for one in words} == {one.name: one.value for one in numbers}
-    for one in words:
-        assert words.of(one.code) is one
-        assert one.value == one.name.lower().replace("_", "-")
+    assert {word.name: word.code for word in words} == {
+        number.name: number.value for number in numbers
+    }
+    for word in words:
+        assert words.of(word.code) is word
+        assert word.value == word.name.lower().replace("_", "-")
 
 
 def test_a_number_of_a_newer_module_is_refused_in_a_sentence() -> None:
@@ -36,7 +38,7 @@ class Colour(Coded):
 def test_a_member_is_its_word_to_people_and_files() -> None:
     assert f"{Colour.DARK_BLUE}" == "dark-blue"
     assert json.dumps([Colour.RED]) == '["red"]'
-    assert [one.code for one in Colour] == [0, 1]
+    assert [colour.code for colour in Colour] == [0, 1]
 
 
 @pytest.mark.parametrize("code", [2, 2**32 - 1])

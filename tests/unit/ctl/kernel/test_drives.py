@@ -29,9 +29,9 @@ from spekctl.kernel.gen.spek_drive_records import (
 
 @pytest.fixture
 def fake(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> FakeDrives:
-    made = FakeDrives(tmp_path)
-    monkeypatch.setattr(drives, "Link", made)
-    return made
+    link = FakeDrives(tmp_path)
+    monkeypatch.setattr(drives, "Link", link)
+    return link
 
 
 FLASH = ("mtron-msd", "vertex2")
@@ -69,11 +69,11 @@ def test_every_model_fits_into_a_message(name: str) -> None:
     assert (got["layout"], got["policy"]) == (Layout(model.layout), Policy.SPTF)
     assert got["period_ps"] == model.period_ps
     zones = ZoneRecord.unpack(got["zones"])
-    assert [one[:3] for one in zones] == [
-        (one.first_cylinder, one.cylinders, one.spt) for one in model.zones
+    assert [row[:3] for row in zones] == [
+        (zone.first_cylinder, zone.cylinders, zone.spt) for zone in model.zones
     ]
-    assert [one[4:] for one in zones] == [
-        (one.track_skew, one.cylinder_skew) for one in model.zones
+    assert [row[4:] for row in zones] == [
+        (zone.track_skew, zone.cylinder_skew) for zone in model.zones
     ]
     assert tuple(SeekRecord.unpack(got["seek_points"])) == model.points()
     assert len(got["zones"]) <= uapi.MAX_ZONES_BYTES
@@ -90,7 +90,10 @@ def test_arms_watts_and_options() -> None:
     assert (got["max_wait_ns"], got["phase"], got["name"]) == (500_000_000, 2**63, "name")
     assert (got["serial"], got["store"], got["store_bytes"]) == ("S1", Store.NONE, 4096)
     assert got["spin_ns"] == 50_000
-    power = {one["condition"]: (one["uw_v5"], one["uw_v12"]) for one in got["condition_powers"]}
+    power = {
+        condition["condition"]: (condition["uw_v5"], condition["uw_v12"])
+        for condition in got["condition_powers"]
+    }
     assert power == dict(zip(Condition, model.watts.base, strict=True))
     assert (got["hold_uw"], got["seek_uw"]) == (1_000_000, 3_000_000)
 
@@ -121,7 +124,7 @@ def test_life_of_a_drive(fake: FakeDrives) -> None:
         info = link.wait_ready(number, 5)
         assert (info.state, info.host, info.arms) == (DriveState.READY, 5, 1)
         stats = link.stats(number)
-        assert sum(one.nj for one in stats.energies) == 93 * 10**9
+        assert sum(energy.nj for energy in stats.energies) == 93 * 10**9
         link.delete(number)
         assert link.wait_gone(number, 5)
     assert fake.closed == 1

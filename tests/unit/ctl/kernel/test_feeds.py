@@ -40,10 +40,10 @@ class Answering(FakeLink):
 
 
 def linked(*answers: dict[str, Any]) -> tuple[PowerLink, Answering]:
-    made = PowerLink.__new__(PowerLink)
+    link = PowerLink.__new__(PowerLink)
     fake: Any = Answering(*answers, contract=uapi)
-    made._link = fake
-    return made, fake
+    link._link = fake
+    return link, fake
 
 
 def test_samples_go_out_as_the_contract_has_them() -> None:
@@ -75,10 +75,10 @@ def test_more_intervals_than_one_message_holds_are_asked_in_parts() -> None:
     intervals = [(n, 2 * n + 1) for n in range(count)]
     rails = [{"feed": 1, "rail": n, "feed_name": "b", "rail_name": f"r{n}"} for n in (0, 1)]
     link, fake = linked(*rails)
-    found = link.energy(intervals)
+    sums = link.energy(intervals)
     assert len(fake.asked) == 3
-    assert [one.rail_name for one in found] == ["r0", "r1"]
-    for rail in found:
+    assert [rail.rail_name for rail in sums] == ["r0", "r1"]
+    for rail in sums:
         assert [use.known_ns for use in rail.uses] == [end - start for start, end in intervals]
         assert [use.energy_fj for use in rail.uses] == [
             (end - start) * 10**9 + rail.rail for start, end in intervals
@@ -93,7 +93,7 @@ def test_a_feed_opened_in_between_is_left_out() -> None:
     ]
     link, _ = linked(*rails)
     intervals = [(0, 1)] * (uapi.MAX_INTERVALS + 1)
-    assert [one.feed_name for one in link.energy(intervals)] == ["old"]
+    assert [rail.feed_name for rail in link.energy(intervals)] == ["old"]
 
 
 @pytest.mark.parametrize("feed", [None, 3])

@@ -118,9 +118,9 @@ class WiredSocket(netlink.NetlinkSocket):
 
 @pytest.fixture
 def wired() -> Iterator[WiredSocket]:
-    made = WiredSocket()
-    yield made
-    made.close()
+    wired_socket = WiredSocket()
+    yield wired_socket
+    wired_socket.close()
 
 
 def frame(kind: int, flags: int, sequence: int, payload: bytes) -> bytes:
@@ -172,7 +172,7 @@ def test_answers_of_an_earlier_request_are_passed_over(wired: WiredSocket) -> No
     wired.kernel.send(torn)
     wired.kernel.send(frame(netlink.NLMSG_DONE, 0, 2, end))
     frames, interrupted = wired.exchange(frame(FAMILY, netlink.NLM_F_DUMP, 2, b""))
-    assert [one.data[-4:] for one in frames] == [b"new!"]
+    assert [frame.data[-4:] for frame in frames] == [b"new!"]
     assert interrupted
 
 
@@ -210,17 +210,17 @@ def test_lost_notifications_only_wake_up(wired: WiredSocket) -> None:
     link.wait(5.0)
     overrun = OSError(errno.ENOBUFS, "No buffer space available")
     losing = LosingSocket(b"one", overrun, b"two", BlockingIOError())
-    made = netlink.NetlinkSocket.__new__(netlink.NetlinkSocket)
-    made._socket = losing  # type: ignore[assignment]
-    made.drain()
+    netlink_socket = netlink.NetlinkSocket.__new__(netlink.NetlinkSocket)
+    netlink_socket._socket = losing  # type: ignore[assignment]
+    netlink_socket.drain()
     assert losing.outcomes == []
 
 
 def test_a_dead_socket_is_not_taken_for_silence() -> None:
-    made = netlink.NetlinkSocket.__new__(netlink.NetlinkSocket)
-    made._socket = LosingSocket(OSError(errno.EBADF, "Bad file descriptor"))  # type: ignore[assignment]
+    netlink_socket = netlink.NetlinkSocket.__new__(netlink.NetlinkSocket)
+    netlink_socket._socket = LosingSocket(OSError(errno.EBADF, "Bad file descriptor"))  # type: ignore[assignment]
     with pytest.raises(OSError):
-        made.drain()
+        netlink_socket.drain()
 
 
 class Recorder:

@@ -58,7 +58,9 @@ def connect(monkeypatch: pytest.MonkeyPatch, link: FakeLink) -> Prober:
 
 def test_counters_of_cpus_are_those_of_both_tables() -> None:
     columns = [*uapi.CpuColumn, *uapi.SwitchColumn]
-    assert [one.name for one in fields(CpuAndSwitches)] == [one.name.lower() for one in columns]
+    assert [field.name for field in fields(CpuAndSwitches)] == [
+        column.name.lower() for column in columns
+    ]
 
 
 def test_row_in_parts_is_one_row(monkeypatch: pytest.MonkeyPatch) -> None:

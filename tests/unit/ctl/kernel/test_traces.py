@@ -13,10 +13,10 @@ from spekctl.kernel.gen import spek, spek_records
 
 
 def linked(*answers: dict[str, Any]) -> tuple[traces.TraceLink, FakeLink]:
-    made = traces.TraceLink.__new__(traces.TraceLink)
+    link = traces.TraceLink.__new__(traces.TraceLink)
     fake: Any = FakeLink(*answers)
-    made._link = fake
-    return made, fake
+    link._link = fake
+    return link, fake
 
 
 def test_columns_are_the_struct_of_the_contract() -> None:

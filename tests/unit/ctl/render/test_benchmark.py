@@ -63,10 +63,10 @@ def test_a_test_with_power_is_good_if_it_is_complete_as_well(complete: bool, pas
 
 def test_figures_from_a_file_name_it_in_place_of_devices() -> None:
     (head, *_) = benchmark.powered(ListAnnual(), [], "test of ")
-    (other, *_) = benchmark.powered(ListAnnual(targets=[disk().facts()]), [], "test of ")
-    assert isinstance(head, Text) and isinstance(other, Text)
+    (head_of_file, *_) = benchmark.powered(ListAnnual(targets=[disk().facts()]), [], "test of ")
+    assert isinstance(head, Text) and isinstance(head_of_file, Text)
     assert head.plain == "LIST-like, unaudited: list.toml"
-    assert other.plain == "LIST-like, unaudited: test of /dev/fake0"
+    assert head_of_file.plain == "LIST-like, unaudited: test of /dev/fake0"
 
 
 def use_of(report: ListAnnual) -> list[object]:
@@ -82,8 +82,8 @@ def test_a_year_is_told_once_its_power_is_known() -> None:
 
 def test_a_mean_day_has_no_hours() -> None:
     low = ListProfile("low", ["0", "8", "16"], figure(Fraction(3), 2))
-    title, made = use_of(ListAnnual(profiles=[low], composite=ListProfile("composite", [], None)))
-    assert title == "\nusage profiles" and isinstance(made, Table)
-    cells = [list(column.cells) for column in made.columns]
+    title, table = use_of(ListAnnual(profiles=[low], composite=ListProfile("composite", [], None)))
+    assert title == "\nusage profiles" and isinstance(table, Table)
+    cells = [list(column.cells) for column in table.columns]
     assert cells == [["low", "composite"], ["0/8/16", "-"], ["3.00", "-"]]
-    assert [column.justify for column in made.columns] == ["left", "right", "right"]
+    assert [column.justify for column in table.columns] == ["left", "right", "right"]

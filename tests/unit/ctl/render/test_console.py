@@ -31,10 +31,10 @@ def test_without_a_terminal_the_width_is_what_is_asked_for(monkeypatch: pytest.M
 
 
 def test_texts_wrap_in_the_terminal_and_tables_are_whole() -> None:
-    made = table("name")
-    made.add_row("x" * 60)
+    grid = table("name")
+    grid.add_row("x" * 60)
     out = io.StringIO()
-    print_parts(["word " * 30, Text("y " * 60), made], 70, Console(file=out, width=20))
+    print_parts(["word " * 30, Text("y " * 60), grid], 70, Console(file=out, width=20))
     first, second, _, row = out.getvalue().splitlines()
     assert (first.split(), second.split()) == (["word"] * 30, ["y"] * 60)
     assert row.strip() == "x" * 60

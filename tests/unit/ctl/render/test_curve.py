@@ -33,8 +33,8 @@ def test_a_row_has_the_load_and_the_figures() -> None:
     ],
 )
 def test_the_first_column_is_the_load(kind: LoadKind, value: float, head: str, cell: str) -> None:
-    made = msgspec.structs.replace(CLOSED[0], load=Load(kind, value))
-    text = shown(print_curve, a_curve([made], name="x"))
+    point = msgspec.structs.replace(CLOSED[0], load=Load(kind, value))
+    text = shown(print_curve, a_curve([point], name="x"))
     assert "on /dev/x: 1 point," in text
     assert row_of(text, head)[0] == head and row_of(text, cell)[0] == cell
 

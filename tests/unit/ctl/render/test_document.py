@@ -13,7 +13,7 @@ from spekctl.documents.document import Kind, Origin
 from spekctl.render import document as render
 
 # Their contents serve the command that continues, or reads them in pieces.
-ORIGIN_ONLY = {one for one in Kind if one.endswith("-state")} | {
+ORIGIN_ONLY = {kind for kind in Kind if kind.endswith("-state")} | {
     Kind.LOG,
     Kind.TRACE,
     Kind.PLAN,

@@ -12,8 +12,10 @@ from spekctl.render import drive
 from spekctl.render.console import print_parts
 
 
-def text_of(found: DriveSimulation) -> str:
-    return shown(lambda one, out: print_parts(drive.simulation_parts(one), 100, out), found)
+def text_of(simulation: DriveSimulation) -> str:
+    return shown(
+        lambda contents, out: print_parts(drive.simulation_parts(contents), 100, out), simulation
+    )
 
 
 def test_states_add_up_to_all(simulation: DriveSimulation) -> None:
@@ -56,7 +58,7 @@ def test_remarks_are_told_once_for_all_their_claims(study: DriveStudy) -> None:
     first, second, third = study.claims
     twice = [replace(first, remark="why it is so"), second, replace(third, place="Table 3")]
     text = shown(
-        lambda one, out: print_parts(drive.study_parts(one), drive.STUDY_WIDTH, out),
+        lambda study, out: print_parts(drive.study_parts(study), drive.STUDY_WIDTH, out),
         replace(study, claims=twice),
         drive.STUDY_WIDTH,
     )

@@ -48,31 +48,31 @@ def test_a_site_is_told_as_far_as_it_is_known(spc1e: Spc1eReport) -> None:
 
 
 def test_missed_phases_are_repeated_with_their_reason(tmp_path: Path) -> None:
-    found = document.read(report_files.energy_emerald(tmp_path / "e.json"), EmeraldReport)
-    text = contents(found)
+    report = document.read(report_files.energy_emerald(tmp_path / "e.json"), EmeraldReport)
+    text = contents(report)
     assert "  missed: random-read: 80 ms is too slow" in text
     assert row_of(text, "hot-band")[-1] == "kept"
     assert "raw capacity 10.000 GB" in text
-    assert "raw capacity" not in contents(replace(found, raw_gigabytes=None))
+    assert "raw capacity" not in contents(replace(report, raw_gigabytes=None))
 
 
 def test_metrics_that_are_not_known_are_dashes(tmp_path: Path) -> None:
-    found = document.read(report_files.energy_dcse(tmp_path / "e.json"), DcseReport)
-    changed = replace(found, against={"workload": figure(Fraction(5, 2), 1)})
+    report = document.read(report_files.energy_dcse(tmp_path / "e.json"), DcseReport)
+    changed = replace(report, against={"workload": figure(Fraction(5, 2), 1)})
     text = contents(changed)
     assert row_of(text, "throughput") == ["throughput", "-", "MB/s/W", "-"]
     assert row_of(text, "workload") == ["workload", "125.00", "IOPS/W", "2.5", "%"]
 
 
 def test_a_growth_has_its_sign(capsys: pytest.CaptureFixture[str]) -> None:
-    one, two = figure(Fraction(100), 2), figure(Fraction(50), 2)
+    hundred, fifty = figure(Fraction(100), 2), figure(Fraction(50), 2)
     energy.print_comparison(
         "tiers [old] beside new",
         [
-            ("IOPS", "1/s", two, one, figure(Fraction(100), 1)),
-            ("power", "W", one, two, figure(Fraction(-50), 1)),
-            ("same", "W", one, one, figure(Fraction(0), 1)),
-            ("cost", "", None, two, None),
+            ("IOPS", "1/s", fifty, hundred, figure(Fraction(100), 1)),
+            ("power", "W", hundred, fifty, figure(Fraction(-50), 1)),
+            ("same", "W", hundred, hundred, figure(Fraction(0), 1)),
+            ("cost", "", None, fifty, None),
         ],
     )
     text = capsys.readouterr().out

@@ -18,12 +18,12 @@ def lines(*settings: str, **parts: object) -> list[str]:
 
 
 def test_options_that_went_to_one_place_are_one_line() -> None:
-    found = lines(
+    printed = lines(
         "run.time=5s",
         mapped={"rw": "pattern", "bs": "size", "randrepeat": "pattern"},
         not_needed={"direct": "always", "ioengine": "the kernel", "gtod_reduce": "always"},
     )
-    assert found == [
+    assert printed == [
         "rw, randrepeat -> pattern",
         "bs -> size",
         "direct, gtod_reduce: not needed: always",
@@ -39,5 +39,5 @@ def test_a_file_without_an_end_gets_ours(settings: tuple[str, ...], told: list[s
 
 
 def test_the_command_line_comes_last() -> None:
-    found = lines("run.time=5s", differences=["it waits"], command_line=["--depth", "8"])
-    assert found == ["different from fio: it waits", "give to `spekctl run`: --depth 8"]
+    printed = lines("run.time=5s", differences=["it waits"], command_line=["--depth", "8"])
+    assert printed == ["different from fio: it waits", "give to `spekctl run`: --depth 8"]

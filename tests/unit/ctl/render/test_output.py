@@ -33,38 +33,38 @@ def stdout_to(fd: int) -> Iterator[Output]:
 def test_a_reader_that_has_left_is_no_failure() -> None:
     read_end, write_end = os.pipe()
     os.close(read_end)
-    with stdout_to(write_end) as made:
+    with stdout_to(write_end) as stdout:
         assert not output.reader_left()
         print("x" * 100_000)
-        made.flush()
-        assert output.reader_left() and made.failure is None
+        stdout.flush()
+        assert output.reader_left() and stdout.failure is None
 
 
 def test_a_full_disk_is_a_failure() -> None:
-    with stdout_to(os.open("/dev/full", os.O_WRONLY)) as made:
+    with stdout_to(os.open("/dev/full", os.O_WRONLY)) as stdout:
         print("x" * 100)
         with pytest.raises(OSError, match="No space left") as failure:
-            made.flush()
-        assert made.failure is failure.value and failure.value.errno == errno.ENOSPC
+            stdout.flush()
+        assert stdout.failure is failure.value and failure.value.errno == errno.ENOSPC
         # What is left in the buffer must not fail again when Python exits.
-        made.abandon()
-        made.flush()
+        stdout.abandon()
+        stdout.flush()
 
 
 def test_another_file_that_fails_is_not_standard_output() -> None:
-    with stdout_to(os.open(os.devnull, os.O_WRONLY)) as made:
-        with open("/dev/full", "wb", buffering=0) as other, pytest.raises(OSError):
-            other.write(b"x")
+    with stdout_to(os.open(os.devnull, os.O_WRONLY)) as stdout:
+        with open("/dev/full", "wb", buffering=0) as full, pytest.raises(OSError):
+            full.write(b"x")
         print("x")
-        made.flush()
-        assert made.failure is None
+        stdout.flush()
+        assert stdout.failure is None
 
 
 def test_messages_that_nobody_can_read_stop_nothing() -> None:
     with open("/dev/full", "w") as full:
-        made = output.patient(full)
-        made.write("x" * 100_000)
-        made.flush()
-    made = output.patient(None)
-    made.write("spekctl: \udcff\n")
-    made.flush()
+        messages = output.patient(full)
+        messages.write("x" * 100_000)
+        messages.flush()
+    messages = output.patient(None)
+    messages.write("spekctl: \udcff\n")
+    messages.flush()

@@ -17,12 +17,16 @@ MOST = profile.MOST
 
 def profiled(count: int) -> str:
     functions = [FunctionCost(f"f{n}", 100.0 - n) for n in range(count)]
-    made = Profile(run=RUN_OF_1000, per_io=1000.0, user_per_io=0.0, functions=functions)
-    return shown(lambda one, out: print_parts(profile.profile_parts(one), 100, out), made)
+    measured = Profile(run=RUN_OF_1000, per_io=1000.0, user_per_io=0.0, functions=functions)
+    return shown(
+        lambda contents, out: print_parts(profile.profile_parts(contents), 100, out), measured
+    )
 
 
 def changed(*changes: FunctionChange) -> str:
-    return shown(lambda one, out: print_parts(profile.change_parts(one), 100, out), changes)
+    return shown(
+        lambda contents, out: print_parts(profile.change_parts(contents), 100, out), changes
+    )
 
 
 def test_a_function_has_its_share_of_an_io() -> None:

@@ -48,16 +48,16 @@ LABELS = {"run": "7", "phase": "measure", "stream": "1", "direction": "read"}
 
 def read(text: str, openmetrics: bool) -> dict[str, Any]:
     reader: Callable[[str], Iterable[Any]] = READERS[openmetrics]
-    return {one.name: one for one in reader(text)}
+    return {family.name: family for family in reader(text)}
 
 
 @pytest.mark.parametrize("openmetrics", READERS)
 def test_the_parsers_read_it(openmetrics: bool) -> None:
-    other = dataclasses.replace(INFO, id=8, state=RunState.DONE)
-    found = read(
-        prometheus.text([(INFO, [CELL]), (other, [])], openmetrics=openmetrics), openmetrics
+    finished = dataclasses.replace(INFO, id=8, state=RunState.DONE)
+    families = read(
+        prometheus.text([(INFO, [CELL]), (finished, [])], openmetrics=openmetrics), openmetrics
     )
-    assert {name: one.type for name, one in found.items()} == {
+    assert {name: family.type for name, family in families.items()} == {
         ("spek_run" if openmetrics else "spek_run_info"): "info" if openmetrics else "gauge",
         "spek_run_active": "gauge",
         "spek_outstanding_ios": "gauge",
@@ -67,24 +67,26 @@ def test_the_parsers_read_it(openmetrics: bool) -> None:
         "spek_errors": "counter",
         "spek_response_seconds": "histogram",
     }
-    assert [one.value for one in found["spek_run_active"].samples] == [1, 0]
-    assert found["spek_backlog_ios"].samples[0].value == 5
-    (ios,) = found["spek_ios"].samples
+    assert [sample.value for sample in families["spek_run_active"].samples] == [1, 0]
+    assert families["spek_backlog_ios"].samples[0].value == 5
+    (ios,) = families["spek_ios"].samples
     assert (ios.name, ios.labels, ios.value) == ("spek_ios_total", LABELS, len(VALUES))
-    info = found["spek_run" if openmetrics else "spek_run_info"].samples[0]
+    info = families["spek_run" if openmetrics else "spek_run_info"].samples[0]
     assert info.labels["device"] == TARGET.name and info.labels["workload"] == "mixed"
 
 
 @pytest.mark.parametrize("openmetrics", READERS)
 def test_cumulative_counts_are_exact(openmetrics: bool) -> None:
-    found = read(prometheus.text([(INFO, [CELL])], openmetrics=openmetrics), openmetrics)
-    samples = found["spek_response_seconds"].samples
-    buckets = {one.labels["le"]: one.value for one in samples if one.name.endswith("_bucket")}
+    families = read(prometheus.text([(INFO, [CELL])], openmetrics=openmetrics), openmetrics)
+    samples = families["spek_response_seconds"].samples
+    buckets = {
+        sample.labels["le"]: sample.value for sample in samples if sample.name.endswith("_bucket")
+    }
     assert len(buckets) == 31
     for bound, count in buckets.items():
         ns = float("inf") if bound == "+Inf" else round(float(bound) * 1e9)
         assert count == sum(value <= ns for value in VALUES), bound
-    rest = {one.name: one.value for one in samples if not one.name.endswith("_bucket")}
+    rest = {sample.name: sample.value for sample in samples if not sample.name.endswith("_bucket")}
     assert rest["spek_response_seconds_count"] == len(VALUES)
     assert rest["spek_response_seconds_sum"] == pytest.approx(sum(VALUES) / 1e9, rel=1e-12)
 

@@ -49,20 +49,20 @@ def read(fake: FakeProber, openmetrics: bool, seq: int) -> dict[str, dict[tuple[
 
 @pytest.mark.parametrize("openmetrics", READERS)
 def test_counters_and_levels_are_those_of_the_row(fake: FakeProber, openmetrics: bool) -> None:
-    found = read(fake, openmetrics, 8)
-    info = found["spek_probe" if openmetrics else "spek_probe_info"]
+    families = read(fake, openmetrics, 8)
+    info = families["spek_probe" if openmetrics else "spek_probe_info"]
     assert info == {("spekctl", "running"): 1}
-    assert found["spek_probe_active"] == {(): 1}
-    assert found["spek_probe_rows"] == {(): 9}
-    cpu = found["spek_machine_cpu_seconds"]
+    assert families["spek_probe_active"] == {(): 1}
+    assert families["spek_probe_rows"] == {(): 9}
+    cpu = families["spek_machine_cpu_seconds"]
     assert (cpu["0", "user"], cpu["0", "idle"], cpu["0", "system"]) == (2, 6, 0)
-    assert found["spek_machine_cpu_switches"] == {("0",): 4000}
-    assert found["spek_machine_task_runtime_seconds"] == {("77",): 4}
-    assert found["spek_machine_memory_available_bytes"] == {(): GIB - 8 * MIB}
-    assert found["spek_machine_memory_swapped_out_bytes"] == {(): 8 * MIB}
-    assert found["spek_machine_net_rx_bytes"] == {("eth0",): 16 * MIB}
-    assert found["spek_machine_disk_busy_time_seconds"] == {("sda",): 2}
-    assert found["spek_machine_power_known_seconds"][("psu", "12V")] == 8
+    assert families["spek_machine_cpu_switches"] == {("0",): 4000}
+    assert families["spek_machine_task_runtime_seconds"] == {("77",): 4}
+    assert families["spek_machine_memory_available_bytes"] == {(): GIB - 8 * MIB}
+    assert families["spek_machine_memory_swapped_out_bytes"] == {(): 8 * MIB}
+    assert families["spek_machine_net_rx_bytes"] == {("eth0",): 16 * MIB}
+    assert families["spek_machine_disk_busy_time_seconds"] == {("sda",): 2}
+    assert families["spek_machine_power_known_seconds"][("psu", "12V")] == 8
 
 
 @pytest.mark.parametrize("openmetrics", READERS)
@@ -74,9 +74,9 @@ def test_energy_may_be_negative_and_go_back(fake: FakeProber, openmetrics: bool)
 
 @pytest.mark.parametrize("openmetrics", READERS)
 def test_a_probe_without_a_row_says_that_it_is_there(fake: FakeProber, openmetrics: bool) -> None:
-    found = read(fake, openmetrics, -1)
-    assert found["spek_probe_rows"] == {(): 0}
-    assert not [name for name in found if name.startswith("spek_machine")]
+    families = read(fake, openmetrics, -1)
+    assert families["spek_probe_rows"] == {(): 0}
+    assert not [name for name in families if name.startswith("spek_machine")]
 
 
 def test_a_level_is_no_counter(fake: FakeProber) -> None:

@@ -100,11 +100,11 @@ def test_a_disk_that_counted_otherwise_is_mentioned() -> None:
 
 
 def test_a_disk_that_does_not_count_is_told_from_one_that_was_not_asked() -> None:
-    made = build(after=None)
-    assert "what /dev/x counted itself was not read when the run ended" in printed(made)
-    (target,) = made.targets
+    built = build(after=None)
+    assert "what /dev/x counted itself was not read when the run ended" in printed(built)
+    (target,) = built.targets
     silent = replace_facts(target, disk_before=None)
-    text = printed(msgspec.structs.replace(made, targets=[silent]))
+    text = printed(msgspec.structs.replace(built, targets=[silent]))
     assert "/dev/x keeps no I/O statistics" in text and "was not read" not in text
 
 

@@ -25,8 +25,8 @@ def check(kind: spc1.CheckKind, value: float, allowed: float, text: str = "why")
 
 
 def report(tmp_path: Path, **changes: object) -> spc1.Report:
-    made = spc1.load_report(write_report(tmp_path / "report.json", OPEN, OPEN))
-    return msgspec.structs.replace(made, **changes)
+    loaded = spc1.load_report(write_report(tmp_path / "report.json", OPEN, OPEN))
+    return msgspec.structs.replace(loaded, **changes)
 
 
 def test_the_metrics_come_first(tmp_path: Path) -> None:

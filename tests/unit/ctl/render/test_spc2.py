@@ -19,8 +19,8 @@ def figure(text: str) -> Figure:
 
 
 def report(tmp_path: Path, **changes: object) -> spc2.Report:
-    made = spc2.load_report(write_streams(tmp_path / "report.json"))
-    return msgspec.structs.replace(made, **changes)
+    loaded = spc2.load_report(write_streams(tmp_path / "report.json"))
+    return msgspec.structs.replace(loaded, **changes)
 
 
 def test_runs_and_search_have_tables_of_their_own(tmp_path: Path) -> None:
@@ -54,8 +54,8 @@ def test_the_mean_and_the_price_are_said(tmp_path: Path) -> None:
         Composite("spc2", None, figure("1234.56"), figure("10"), None),
     ]
     price = {"price": "1200", "price_per_mbps": figure("0.97")}
-    made = report(tmp_path, mbps=figure("1234.56"), composites=parts, **price)
-    text = contents(made)
+    priced = report(tmp_path, mbps=figure("1234.56"), composites=parts, **price)
+    text = contents(priced)
     assert "SPC-2-like MBPS 1,234.56 MB/s" in text
     assert "price 1200, for each MB/s 0.97" in text
     assert row_of(text, "large") == ["large", "file", "processing", "8", "1,160.5", "-", "-"]
@@ -64,7 +64,7 @@ def test_the_mean_and_the_price_are_said(tmp_path: Path) -> None:
 
 
 def test_an_energy_report_without_power_has_its_levels_only() -> None:
-    made = Spc2eReport(
+    energy_report = Spc2eReport(
         notice=spc2.ENERGY_NOTICE,
         complete=False,
         passed=True,
@@ -82,10 +82,10 @@ def test_an_energy_report_without_power_has_its_levels_only() -> None:
         environment=None,
         remarks=["a remark"],
     )
-    text = contents(made)
+    text = contents(energy_report)
     assert row_of(text, "heavy")[-3:] == ["1,000.00", "-", "-"]
     # No rate for each watt of an idle system.
     assert row_of(text, "idle")[-3:] == ["0.00", "8.500", "0.00"]
     assert "usage profiles" not in text and "annual" not in text and "  a remark" in text
-    without = msgspec.structs.replace(made, targets=[], source="levels.json")
+    without = msgspec.structs.replace(energy_report, targets=[], source="levels.json")
     assert contents(without).startswith(f"{spc2.ENERGY_NOTICE}: levels.json\n")

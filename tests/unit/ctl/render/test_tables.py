@@ -10,10 +10,10 @@ from spekctl.render.tables import show, table
 
 
 def text_of(width: int, **how: tuple[str, ...]) -> str:
-    made = table("name", "value", **how)
-    made.add_row("a", "1")
-    made.add_row("a-rather-long-name", "1000")
-    return shown(lambda one, out: out.print(one), made, width)
+    grid = table("name", "value", **how)
+    grid.add_row("a", "1")
+    grid.add_row("a-rather-long-name", "1000")
+    return shown(lambda contents, out: out.print(contents), grid, width)
 
 
 def test_numbers_stand_at_the_right() -> None:
@@ -42,16 +42,16 @@ def test_a_name_to_type_in_is_whole_while_others_can_be_wrapped() -> None:
 def test_without_a_terminal_the_width_is_that_of_the_table(
     capsys: pytest.CaptureFixture[str],
 ) -> None:
-    made = table("name")
-    made.add_row("x" * 150)
-    show(made)
+    grid = table("name")
+    grid.add_row("x" * 150)
+    show(grid)
     assert "x" * 150 in capsys.readouterr().out
-    show(made, width=20)
+    show(grid, width=20)
     assert "x" * 150 not in capsys.readouterr().out
 
 
 def test_what_is_cut_ends_in_an_ellipsis(capsys: pytest.CaptureFixture[str]) -> None:
-    made = table("name", "value", right=("value",), whole=("name",))
-    made.add_row("a-rather-long-name", "1000")
-    show(made, width=16)
+    grid = table("name", "value", right=("value",), whole=("name",))
+    grid.add_row("a-rather-long-name", "1000")
+    show(grid, width=16)
     assert "…" in capsys.readouterr().out

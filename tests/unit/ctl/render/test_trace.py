@@ -57,9 +57,9 @@ def test_a_trace_of_one_device_has_no_table_of_devices(
     text = text_of(info, capsys)
     assert "900 requests of" in text and "on 2 devices in" in text
     assert row_of(text, "sda")[:2] == ["sda", "450"]
-    one = text_of(replace(info, devices=info.devices[:1]), capsys)
-    assert "on 1 device in" in one
-    assert "\nsda" not in one
+    single = text_of(replace(info, devices=info.devices[:1]), capsys)
+    assert "on 1 device in" in single
+    assert "\nsda" not in single
 
 
 def test_of_many_devices_the_busiest_are_shown(
@@ -98,8 +98,8 @@ def test_nothing_has_no_rates(info: TraceInfo, capsys: pytest.CaptureFixture[str
 def test_a_distance_is_in_the_unit_of_its_measure(
     measure: str, name: str, cells: list[str], fit: TraceFit, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    made = TraceProperty(name, 0.5, 0.52, 0.02, measure)  # type: ignore[arg-type]
-    trace.show_fit(replace(fit, properties=[made]))
+    property_ = TraceProperty(name, 0.5, 0.52, 0.02, measure)  # type: ignore[arg-type]
+    trace.show_fit(replace(fit, properties=[property_]))
     text = capsys.readouterr().out
     assert row_of(text, name.split()[0])[len(name.split()) :] == cells
     assert text.endswith("a note on the fit\n1 unreadable record; the first: line 3: no number\n")
@@ -108,11 +108,11 @@ def test_a_distance_is_in_the_unit_of_its_measure(
 def test_a_distance_without_likeness_has_no_number(
     fit: TraceFit, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    found = [
+    properties = [
         TraceProperty("x", 0.0, 38.0, 1e9, "ratio"),
         TraceProperty("y", 1.0, 9.0, 8.0, "ratio"),
     ]
-    trace.show_fit(replace(fit, properties=found))
+    trace.show_fit(replace(fit, properties=properties))
     text = capsys.readouterr().out
     assert row_of(text, "x")[-2:] == [">", "9,999%"]
     assert row_of(text, "y")[-1] == "800.0%"

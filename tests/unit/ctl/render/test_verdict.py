@@ -26,11 +26,11 @@ from spekctl.render.console import print_parts
 
 
 def judged(name: str = "a", **changes: Any) -> Judged:
-    made = Judged(
+    base = Judged(
         f"{name}.json", name, 1, "2026-01-01T00:00:00Z", 10**9, "oltp", ["/dev/x", "/dev/y"],
         "host", "6.12", True, "the run completed",
     )  # fmt: skip
-    return replace(made, **changes)
+    return replace(base, **changes)
 
 
 def check(run: int, metric: str, which: CheckVerdict, least: float | None = None) -> Check:
@@ -43,7 +43,7 @@ def gate(runs: list[Judged], *checks: Check) -> str:
         limits="l.toml", runs=runs, checks=list(checks), verdict=GateVerdict.FAILED,
         text="the verdict",
     )  # fmt: skip
-    return shown(lambda one, out: print_parts(verdict.gate_parts(one), 160, out), report)
+    return shown(lambda contents, out: print_parts(verdict.gate_parts(contents), 160, out), report)
 
 
 def test_only_figures_with_limits_are_complained_of() -> None:
@@ -78,21 +78,21 @@ def test_several_results_are_told_apart_and_failed_runs_come_first() -> None:
 
 
 def figure(metric: str, **changes: Any) -> Figure:
-    made = Figure(
+    base = Figure(
         metric, "1/s", "higher", True, [1000.0], [900.0], 1000.0, 900.0, -0.1, -0.12, None, 0.02,
         None, 0.0123, None, Change.WORSE, None, f"{metric} is worse",
     )  # fmt: skip
-    return replace(made, **changes)
+    return replace(base, **changes)
 
 
 def comparison(method: Method, *figures: Figure, **changes: Any) -> str:
-    made = Comparison(
+    base = Comparison(
         method=method, alpha=None, a=[judged()], b=[judged("b"), judged("c")], differences=[],
         figures=list(figures), remarks=[], verdict=Change.WORSE, text="the verdict",
     )  # fmt: skip
     return shown(
-        lambda one, out: print_parts(verdict.comparison_parts(one), 160, out),
-        replace(made, **changes),
+        lambda contents, out: print_parts(verdict.comparison_parts(contents), 160, out),
+        replace(base, **changes),
     )
 
 

@@ -23,12 +23,12 @@ def with_power(report: ListAnnual) -> Sheet:
 
 @pytest.mark.parametrize("passed", [True, False])
 def test_a_test_of_devices_is_good_if_it_passed(passed: bool) -> None:
-    made = of_devices(ListReport(passed, targets=[disk().facts()]))
-    assert (made.file, made.kind) == ("list.json", "LIST-like test")
-    assert made.title == "LIST-like, unaudited: test of /dev/fake0"
-    assert (made.verdict, made.good) == ("the outcome", passed)
-    assert made.remarks == ["one", "two"]
-    assert [name for name, _ in made.conditions] == ["/dev/fake0"]
+    sheet = of_devices(ListReport(passed, targets=[disk().facts()]))
+    assert (sheet.file, sheet.kind) == ("list.json", "LIST-like test")
+    assert sheet.title == "LIST-like, unaudited: test of /dev/fake0"
+    assert (sheet.verdict, sheet.good) == ("the outcome", passed)
+    assert sheet.remarks == ["one", "two"]
+    assert [name for name, _ in sheet.conditions] == ["/dev/fake0"]
 
 
 def test_what_is_printed_is_not_told_twice() -> None:
@@ -39,10 +39,10 @@ def test_what_is_printed_is_not_told_twice() -> None:
 @pytest.mark.parametrize("complete", [True, False])
 @pytest.mark.parametrize("passed", [True, False])
 def test_a_test_with_power_is_good_if_it_is_complete_as_well(complete: bool, passed: bool) -> None:
-    made = with_power(ListAnnual(passed, complete=complete, targets=[disk().facts()]))
-    assert made.title == "LIST-like, unaudited: /dev/fake0"
-    assert made.good is (complete and passed)
-    assert [name for name, _ in made.conditions] == ["/dev/fake0", "source"]
+    sheet = with_power(ListAnnual(passed, complete=complete, targets=[disk().facts()]))
+    assert sheet.title == "LIST-like, unaudited: /dev/fake0"
+    assert sheet.good is (complete and passed)
+    assert [name for name, _ in sheet.conditions] == ["/dev/fake0", "source"]
 
 
 def test_figures_from_a_file_name_it_in_place_of_devices() -> None:

@@ -24,23 +24,23 @@ def test_no_extreme_is_hidden() -> None:
     values: list[float | None] = [chance.random() for _ in range(10_000)]
     values[1234], values[5678] = 99.0, -99.0
     values[8000:8100] = [None] * 100
-    (found,) = thin([series(values)], 600)
-    assert len(found.xs) == len(found.ys) <= 1200
-    known = [one for one in found.ys if one is not None]
+    (thinned,) = thin([series(values)], 600)
+    assert len(thinned.xs) == len(thinned.ys) <= 1200
+    known = [y for y in thinned.ys if y is not None]
     assert max(known) == 99.0 and min(known) == -99.0
-    assert None in found.ys
-    assert found.xs == sorted(found.xs)
-    assert (found.xs[0], found.xs[-1]) == (0.0, 9999.0)
+    assert None in thinned.ys
+    assert thinned.xs == sorted(thinned.xs)
+    assert (thinned.xs[0], thinned.xs[-1]) == (0.0, 9999.0)
     for at, value in ((1234, 99.0), (5678, -99.0)):
-        assert abs(found.xs[found.ys.index(value)] - at) <= 10_000 / 600 + 1
+        assert abs(thinned.xs[thinned.ys.index(value)] - at) <= 10_000 / 600 + 1
 
 
 def test_lines_of_a_strand_stay_aligned() -> None:
     first = series([float(at) for at in range(5000)])
     second = series([float(-at) for at in range(5000)], "b")
-    one, other = thin([first, second], 100)
-    assert one.xs == other.xs
-    assert one.ys == [-value for value in other.ys if value is not None]
+    thin_first, thin_second = thin([first, second], 100)
+    assert thin_first.xs == thin_second.xs
+    assert thin_first.ys == [-value for value in thin_second.ys if value is not None]
 
 
 def test_few_values_are_left_alone() -> None:
@@ -50,9 +50,9 @@ def test_few_values_are_left_alone() -> None:
 
 
 def test_equal_xs_are_thinned_as_well() -> None:
-    made = Series("a", "line", 0, [5.0] * 3000, [float(at) for at in range(3000)])
-    (found,) = thin([made], 100)
-    assert found.ys == [0.0, 2999.0]
+    long = Series("a", "line", 0, [5.0] * 3000, [float(at) for at in range(3000)])
+    (thinned,) = thin([long], 100)
+    assert thinned.ys == [0.0, 2999.0]
 
 
 def plot(xs: list[float], ys: list[float | None], x: Axis, y: Axis) -> Plot:
@@ -70,43 +70,43 @@ def plot(xs: list[float], ys: list[float | None], x: Axis, y: Axis) -> Plot:
 )
 def test_times_have_the_unit_that_suits_them(values: list[float], label: str) -> None:
     y = Axis("t", quantity=Quantity.TIME)
-    found = drawing.drawn(plot([1, 2], list(values), Axis("x"), y))
-    assert found is not None and found.y.label == label
+    drawn = drawing.drawn(plot([1, 2], list(values), Axis("x"), y))
+    assert drawn is not None and drawn.y.label == label
 
 
 @pytest.mark.parametrize(("span", "label"), [(60, "c (s)"), (1200, "c (min)"), (20_000, "c (h)")])
 def test_a_clock_has_the_unit_that_suits_its_length(span: float, label: str) -> None:
     x = Axis("c", quantity=Quantity.CLOCK)
-    found = drawing.drawn(plot([0, span], [1, 2], x, Axis("y")))
-    assert found is not None and found.x.label == label
+    drawn = drawing.drawn(plot([0, span], [1, 2], x, Axis("y")))
+    assert drawn is not None and drawn.x.label == label
 
 
 def test_a_wide_range_is_logarithmic_and_a_zero_has_no_place_in_it() -> None:
     y = Axis("y", log=None)
-    found = drawing.drawn(plot([1, 2, 3], [0, 1, 1000], Axis("x"), y))
-    assert found is not None and found.y.log
-    assert found.series[0].ys == [None, 1, 1000]
+    drawn = drawing.drawn(plot([1, 2, 3], [0, 1, 1000], Axis("x"), y))
+    assert drawn is not None and drawn.y.log
+    assert drawn.series[0].ys == [None, 1, 1000]
     narrow = drawing.drawn(plot([1, 2], [1, 2], Axis("x"), y))
     assert narrow is not None and not narrow.y.log and narrow.y.low == 0
 
 
 @pytest.mark.parametrize("ys", [[], [None, None]])
 def test_nothing_is_not_drawn(ys: list[float | None]) -> None:
-    xs = [float(one) for one in range(len(ys))]
+    xs = [float(x) for x in range(len(ys))]
     assert drawing.drawn(plot(xs, ys, Axis("x"), Axis("y"))) is None
 
 
 def test_the_table_of_a_long_line_has_its_extremes() -> None:
     values: list[float | None] = [1.0] * 10_000
     values[7777] = 55.0
-    xs = [float(one) for one in range(10_000)]
-    found = drawing.drawn(plot(xs, values, Axis("x"), Axis("y")))
-    assert found is not None
-    (table,) = found.tables
+    xs = [float(x) for x in range(10_000)]
+    drawn = drawing.drawn(plot(xs, values, Axis("x"), Axis("y")))
+    assert drawn is not None
+    (table,) = drawn.tables
     assert len(table.rows) == drawing.TABLE_ROWS
     assert "10,000 values in 60 rows" in table.title
     assert [row[1] for row in table.rows if row[1] != "1"] == ["1 – 55"]
-    assert "Thinned" in found.note
+    assert "Thinned" in drawn.note
 
 
 @pytest.mark.parametrize(
@@ -135,28 +135,33 @@ def test_numbers_have_four_digits(value: float, text: str) -> None:
 
 
 def test_percentages_have_as_many_nines_as_they_mean() -> None:
-    assert [percent_of_nines(one) for one in (0, 1, 2, 5)] == ["0 %", "90 %", "99 %", "99.999 %"]
+    assert [percent_of_nines(nines) for nines in (0, 1, 2, 5)] == [
+        "0 %",
+        "90 %",
+        "99 %",
+        "99.999 %",
+    ]
 
 
 def test_a_limit_of_several_results_is_drawn_once() -> None:
     def sheet(label: str, limit: float) -> Sheet:
         lines = [Line("mean", [1, 2], main=True), Line("p99", [3, 4]), Line("limit", [limit] * 2,
                  look="limit")]  # fmt: skip
-        made = Sheet("f", "k", "t", label=label)
-        made.plots = [Plot("key", "title", Axis("x"), Axis("y"), [Strand([1, 2], lines)])]
-        return made
+        labelled = Sheet("f", "k", "t", label=label)
+        labelled.plots = [Plot("key", "title", Axis("x"), Axis("y"), [Strand([1, 2], lines)])]
+        return labelled
 
     (same,) = drawing.overlaid([sheet("a", 9), sheet("b", 9)])
     names = [line.name for strand in same.strands for line in strand.lines]
     assert names == ["a", "limit", "b"]
-    (other,) = drawing.overlaid([sheet("a", 9), sheet("b", 8)])
-    names = [line.name for strand in other.strands for line in strand.lines]
+    (different,) = drawing.overlaid([sheet("a", 9), sheet("b", 8)])
+    names = [line.name for strand in different.strands for line in strand.lines]
     assert names == ["a", "limit", "b", "b: limit"]
 
 
 def test_cells_of_a_heat_map_are_as_wide_as_their_time() -> None:
-    found = HeatMap("heat", [0, 1, 4], [1.0, 2.0], [[1], [10]])
-    text = str(svg.heat_map(found, "ns", 1.0, "id"))
+    heat = HeatMap("heat", [0, 1, 4], [1.0, 2.0], [[1], [10]])
+    text = str(svg.heat_map(heat, "ns", 1.0, "id"))
     png = base64.b64decode(text.partition("base64,")[2].partition('"')[0])
     width, height = struct.unpack(">II", png[16:24])
     data = png[png.index(b"IDAT") + 4 :]
@@ -173,9 +178,9 @@ def test_nothing_lies_between_two_whole_numbers() -> None:
 
 def coloured(*lines: Line) -> list[tuple[str, int]]:
     plot = Plot("key", "title", Axis("x"), Axis("y"), [Strand([1, 2], lines)])
-    found = drawing.drawn(plot)
-    assert found is not None
-    return [(one.name, one.colour) for one in found.series if one.look != "limit"]
+    drawn = drawing.drawn(plot)
+    assert drawn is not None
+    return [(line.name, line.colour) for line in drawn.series if line.look != "limit"]
 
 
 def test_a_limit_takes_no_colour_from_lines() -> None:
@@ -191,17 +196,19 @@ def test_colours_that_are_given_are_not_given_again() -> None:
 def test_a_document_has_the_same_colour_in_every_plot() -> None:
     """Even where others have no such plot, or a limit beside their line."""
 
-    def one(key: str, *lines: Line) -> Plot:
+    def plot_of(key: str, *lines: Line) -> Plot:
         return Plot(key, key, Axis("x"), Axis("y"), [Strand([1, 2], lines)])
 
     main, limit = Line("all", [1, 2], main=True, colour=0), Line("offered", [3, 3], look="limit")
-    first = Sheet("1", "k", "t", label="before", plots=[one("rates", main, limit)])
-    second = Sheet("2", "k", "t", label="after", plots=[one("power", main), one("rates", main)])
+    first = Sheet("1", "k", "t", label="before", plots=[plot_of("rates", main, limit)])
+    second = Sheet(
+        "2", "k", "t", label="after", plots=[plot_of("power", main), plot_of("rates", main)]
+    )
     colours = {}
     for plot in drawing.overlaid([first, second]):
-        found = drawing.drawn(plot)
-        assert found is not None
-        colours[plot.key] = {line.name: line.colour for line in found.series if line.look == "line"}
+        drawn = drawing.drawn(plot)
+        assert drawn is not None
+        colours[plot.key] = {line.name: line.colour for line in drawn.series if line.look == "line"}
     assert colours == {"rates": {"before": 0, "after": 1}, "power": {"after: all": 1}}
 
 
@@ -214,8 +221,8 @@ def test_whole_plots_keep_all_lines_and_a_document_its_colour() -> None:
         for label in ("before", "after")
     ]  # fmt: skip
     (plot,) = drawing.overlaid(sheets, whole=True)
-    found = [(line.name, line.colour) for strand in plot.strands for line in strand.lines]
-    assert found == [
+    drawn_lines = [(line.name, line.colour) for strand in plot.strands for line in strand.lines]
+    assert drawn_lines == [
         ("before: mean", 0), ("before: p99", 8), ("limit", None),
         ("after: mean", 1), ("after: p99", 9),
     ]  # fmt: skip
@@ -224,10 +231,10 @@ def test_whole_plots_keep_all_lines_and_a_document_its_colour() -> None:
 def test_an_axis_of_sizes_has_powers_of_two() -> None:
     sizes = [512.0, 4096.0, float(1 << 20)]
     axis = Axis("block size", quantity=Quantity.SIZE, log=True)
-    found = drawing.drawn(plot(sizes, [1, 2, 3], axis, Axis("y")))
-    assert found is not None
-    assert found.x.label == "block size"
-    texts = [text for _, text in ticks(found.x)]
+    drawn = drawing.drawn(plot(sizes, [1, 2, 3], axis, Axis("y")))
+    assert drawn is not None
+    assert drawn.x.label == "block size"
+    texts = [text for _, text in ticks(drawn.x)]
     assert texts == ["512 B", "2 KiB", "8 KiB", "32 KiB", "128 KiB", "512 KiB"]
-    (table,) = found.tables
+    (table,) = drawn.tables
     assert [row[0] for row in table.rows] == ["512 B", "4 KiB", "1 MiB"]

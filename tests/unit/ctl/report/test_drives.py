@@ -17,30 +17,32 @@ def test_states_have_shares_of_the_time_and_of_the_energy(simulation: DriveSimul
     assert list(bars.parts) == ["idle", "seek", "rotation", "transfer"]
     (_, times), (_, joules) = bars.rows
     assert list(times) == pytest.approx([60, 30, 10, 0])
-    assert list(joules) == pytest.approx([100 * one / 62 for one in (24, 30, 8, 0)])
+    assert list(joules) == pytest.approx([100 * amount / 62 for amount in (24, 30, 8, 0)])
 
 
 def test_without_power_only_the_time_has_shares(simulation: DriveSimulation) -> None:
-    modes = {name: msgspec.structs.replace(one, joules=0) for name, one in simulation.modes.items()}
+    modes = {
+        name: msgspec.structs.replace(mode, joules=0) for name, mode in simulation.modes.items()
+    }
     plain = msgspec.structs.replace(simulation, modes=modes, profile="")
-    made = drives.simulation_sheet("s", plain)
-    assert [name for name, _ in made.bars[0].rows] == ["time"]
-    assert "power" not in dict(made.figures)
+    sheet = drives.simulation_sheet("s", plain)
+    assert [name for name, _ in sheet.bars[0].rows] == ["time"]
+    assert "power" not in dict(sheet.figures)
 
 
 @pytest.mark.parametrize(("closed", "words"), [(4, "4 outstanding"), (0, "open loop")])
 def test_the_loop_is_said(closed: int, words: str, simulation: DriveSimulation) -> None:
-    made = drives.simulation_sheet("s", msgspec.structs.replace(simulation, closed=closed))
-    assert dict(made.conditions)["requests"] == f"1,000, {words}"
+    sheet = drives.simulation_sheet("s", msgspec.structs.replace(simulation, closed=closed))
+    assert dict(sheet.conditions)["requests"] == f"1,000, {words}"
 
 
 def test_a_claim_that_is_not_judged_counts_for_nothing(study: DriveStudy) -> None:
-    made = drives.study_sheet("s", study)
-    assert (made.verdict, made.good) == ("1 of 2 claims hold", False)
-    assert [one.passed for one in made.verdicts] == [True, False, None]
+    sheet = drives.study_sheet("s", study)
+    assert (sheet.verdict, sheet.good) == ("1 of 2 claims hold", False)
+    assert [verdict.passed for verdict in sheet.verdicts] == [True, False, None]
     kept = msgspec.structs.replace(study, claims=[study.claims[0], study.claims[2]])
-    made = drives.study_sheet("s", kept)
-    assert (made.verdict, made.good) == ("1 of 1 claims hold", True)
+    sheet = drives.study_sheet("s", kept)
+    assert (sheet.verdict, sheet.good) == ("1 of 1 claims hold", True)
 
 
 def test_a_state_that_a_system_does_not_have_takes_no_power(study: DriveStudy) -> None:
@@ -56,40 +58,40 @@ def test_a_state_that_a_system_does_not_have_takes_no_power(study: DriveStudy) -
 
 
 def test_saturated_systems_are_named_so_or_left_out() -> None:
-    made = short_study()
-    load = made.loads[0]
+    study = short_study()
+    load = study.loads[0]
     array = msgspec.structs.replace(load.array, saturated=True)
-    full = msgspec.structs.replace(made, loads=[msgspec.structs.replace(load, array=array)])
+    full = msgspec.structs.replace(study, loads=[msgspec.structs.replace(load, array=array)])
     for plot in (drives.figure_parts(full, 2)[0], drives.study_sheet("s", full).plots[0]):
         assert isinstance(plot, Plot)
         assert plot.strands[0].lines[0].name == f"{load.array.name}, saturated"
     arrays = [
         msgspec.structs.replace(
-            one, systems=[msgspec.structs.replace(each, saturated=True) for each in one.systems]
+            array, systems=[msgspec.structs.replace(each, saturated=True) for each in array.systems]
         )
-        for one in made.arrays
+        for array in study.arrays
     ]
-    parts = drives.figure_parts(msgspec.structs.replace(made, arrays=arrays), 8)
+    parts = drives.figure_parts(msgspec.structs.replace(study, arrays=arrays), 8)
     plots = [part for part in parts if isinstance(part, Plot)]
     assert len(plots) == 3
     assert all(list(strand.xs) == [] for plot in plots for strand in plot.strands)
 
 
 def test_bars_of_a_figure_are_the_mean_power_by_state() -> None:
-    made = short_study()
-    (bars,) = drives.figure_parts(made, 3)
+    study = short_study()
+    (bars,) = drives.figure_parts(study, 3)
     assert isinstance(bars, Bars)
-    load, profile = made.loads[0], made.profiles[0]
+    load, profile = study.loads[0], study.profiles[0]
     for (name, watts), system in zip(bars.rows, (load.array, load.single[0]), strict=False):
         assert name.startswith(load.name)
         assert sum(watts) == pytest.approx(sum(system.watts[profile].values()))
 
 
 def test_shares_are_percent() -> None:
-    made = short_study()
-    cdf, rotation = drives.figure_parts(made, 5)[:2]
+    study = short_study()
+    cdf, rotation = drives.figure_parts(study, 5)[:2]
     assert isinstance(cdf, Plot) and isinstance(rotation, Plot)
-    load = made.loads[0]
+    load = study.loads[0]
     assert list(cdf.strands[0].lines[0].ys) == [100 * share for share in load.array.cdf]
     (strand,) = rotation.strands
     assert strand.xs[-1] < 10 and len(strand.xs) == len(strand.lines[0].ys)

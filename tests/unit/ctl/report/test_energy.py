@@ -26,38 +26,38 @@ def names_of(sheet: Sheet) -> list[str]:
 
 
 def test_a_year_has_its_figures_levels_and_profiles(tmp_path: Path) -> None:
-    made = spc1e_sheet("x", spc1e(tmp_path))
-    assert names_of(made) == [
+    sheet = spc1e_sheet("x", spc1e(tmp_path))
+    assert names_of(sheet) == [
         *("nominal power, W", "nominal IOPS", "IOPS/W"),
         *("annual energy, kWh", "annual cost"),
     ]
-    (plot,) = made.plots
+    (plot,) = sheet.plots
     (strand,) = plot.strands
     assert list(strand.xs) == sorted(strand.xs)
-    assert made.bars[0].title == "Nominal power of the usage profiles"
+    assert sheet.bars[0].title == "Nominal power of the usage profiles"
 
 
 def test_what_is_not_known_of_a_year_is_left_out(tmp_path: Path) -> None:
     report = spc2e(tmp_path)
     assert report.annual_kwh is None
-    made = spc2e_sheet("x", report)
-    assert names_of(made) == ["nominal power, W", "nominal MB/s", "MB/s/W"]
-    (plot,) = made.plots
+    sheet = spc2e_sheet("x", report)
+    assert names_of(sheet) == ["nominal power, W", "nominal MB/s", "MB/s/W"]
+    (plot,) = sheet.plots
     assert plot.x.unit == "MB/s"
 
 
 def test_levels_without_power_are_not_drawn(tmp_path: Path) -> None:
     whole = spc1e(tmp_path)
-    levels = [msgspec.structs.replace(one, watts=None) for one in whole.levels]
-    made = spc1e_sheet(
+    levels = [msgspec.structs.replace(level, watts=None) for level in whole.levels]
+    sheet = spc1e_sheet(
         "x", msgspec.structs.replace(whole, levels=levels, profiles=[], composite=None)
     )
-    assert made.plots == [] and made.bars == []
-    assert "nominal power, W" not in names_of(made)
+    assert sheet.plots == [] and sheet.bars == []
+    assert "nominal power, W" not in names_of(sheet)
 
 
 def test_a_missed_limit_is_not_good(tmp_path: Path) -> None:
     report = energy.load_emerald(report_files.make(tmp_path, "emerald"))
-    made = emerald_sheet("x", msgspec.structs.replace(report, complete=True, passed=False))
-    assert made.good is False and made.verdict == report.verdict
-    assert {one.what for one in made.verdicts} == {one.name for one in report.phases}
+    sheet = emerald_sheet("x", msgspec.structs.replace(report, complete=True, passed=False))
+    assert sheet.good is False and sheet.verdict == report.verdict
+    assert {verdict.what for verdict in sheet.verdicts} == {phase.name for phase in report.phases}

@@ -17,8 +17,8 @@ from spekctl.report import drawing, loads
 
 
 def test_a_curve_that_turns_back_keeps_its_order(tmp_path: Path) -> None:
-    made = [*OPEN[:2], msgspec.structs.replace(OPEN[2], iops=700.0)]
-    (response, *_) = data_of(report(write_curve(tmp_path / "c.json", made)))
+    points = [*OPEN[:2], msgspec.structs.replace(OPEN[2], iops=700.0)]
+    (response, *_) = data_of(report(write_curve(tmp_path / "c.json", points)))
     (table,) = response["tables"]
     assert table["x"] == [500, 700, 1000]
     assert table["path"][0][0] == [500, 1000, 700]
@@ -28,9 +28,9 @@ def test_an_empty_curve_says_so(tmp_path: Path) -> None:
     whole = curve.load_curve(write_curve(tmp_path / "c.json", OPEN))
     path = tmp_path / "empty.json"
     path.write_bytes(files.encode(msgspec.structs.replace(whole, points=[], complete=False)))
-    found = report(path)
-    assert "nothing was measured" in found.words
-    assert found.all("figure") == [] and data_of(found) == []
+    page = report(path)
+    assert "nothing was measured" in page.words
+    assert page.all("figure") == [] and data_of(page) == []
 
 
 def test_points_at_which_nothing_completed_are_in_no_plot() -> None:
@@ -95,20 +95,20 @@ def test_costs_that_differ_widely_are_on_a_logarithmic_axis(
 def test_power_is_of_the_points_that_have_it() -> None:
     watts = curve.Power(7.5, {"12V": 7.5})
     points = [OPEN[0], msgspec.structs.replace(OPEN[1], power=watts)]
-    (power,) = (one for one in loads.point_plots(points) if one.key == "curve-power")
-    assert [(list(one.xs), list(one.lines[0].ys)) for one in power.strands] == [
+    (power,) = (plot for plot in loads.point_plots(points) if plot.key == "curve-power")
+    assert [(list(strand.xs), list(strand.lines[0].ys)) for strand in power.strands] == [
         ([OPEN[1].iops], [7.5])
     ]
 
 
 def test_the_search_lies_beside_the_curve_with_the_limit(tmp_path: Path) -> None:
     whole = spc1.load_report(report_files.checked_report(tmp_path / "r.json"))
-    made = loads.spc1_sheet("r", whole)
-    (response,) = (one for one in made.plots if one.key == "curve-response")
+    sheet = loads.spc1_sheet("r", whole)
+    (response,) = (plot for plot in sheet.plots if plot.key == "curve-response")
     looks = [(line.name, line.look) for strand in response.strands for line in strand.lines]
     assert ("limit of the mean", "limit") in looks
     assert looks[-1] == ("search, mean", "points")
-    assert [one.passed for one in made.verdicts][:2] == [True, False]
+    assert [verdict.passed for verdict in sheet.verdicts][:2] == [True, False]
 
 
 @pytest.mark.parametrize(
@@ -124,10 +124,11 @@ def test_a_curve_with_errors_is_not_good(
 ) -> None:
     whole = curve.load_curve(write_curve(tmp_path / "c.json", OPEN))
     points = [
-        msgspec.structs.replace(one, ok=number >= failed) for number, one in enumerate(whole.points)
+        msgspec.structs.replace(point, ok=number >= failed)
+        for number, point in enumerate(whole.points)
     ]
-    made = loads.curve_sheet("c", msgspec.structs.replace(whole, points=points, complete=complete))
-    assert (made.verdict, made.good) == (verdict, good)
+    sheet = loads.curve_sheet("c", msgspec.structs.replace(whole, points=points, complete=complete))
+    assert (sheet.verdict, sheet.good) == (verdict, good)
 
 
 def test_tests_by_streams_have_their_searches_as_points(tmp_path: Path) -> None:
@@ -169,8 +170,8 @@ def test_parts_of_a_test_have_their_names_and_the_whole_is_told_once(tmp_path: P
 
     whole = spc2.load_report(write_streams(tmp_path / "s.json"))
     composites = [part("lfp", 8, 160), part("vod", 120, 94), part("spc2", None, 127)]
-    made = msgspec.structs.replace(whole, composites=composites, mbps=report_files.figure(127))
-    assert loads.spc2_sheet("s", made).figures == [
+    composed = msgspec.structs.replace(whole, composites=composites, mbps=report_files.figure(127))
+    assert loads.spc2_sheet("s", composed).figures == [
         ("SPC-2-like MBPS", "127.00"),
         ("large file processing, MB/s", "160.00"),
         ("video on demand, MB/s", "94.00"),

@@ -15,18 +15,18 @@ from spekctl.report.sheet import HeatMap
 
 
 def heat_map(path: Path) -> HeatMap:
-    (found,) = logs.sheet_of(path).heat_maps
-    return found
+    (heat,) = logs.sheet_of(path).heat_maps
+    return heat
 
 
 def test_each_io_is_in_the_cell_of_its_time(tmp_path: Path) -> None:
     rows = records(5000)
-    found = heat_map(write_log(tmp_path / "t.parquet", rows))
-    counts = np.array(found.counts)
-    assert counts.shape == (len(found.edges_s) - 1, len(found.edges_ns) - 1)
+    heat = heat_map(write_log(tmp_path / "t.parquet", rows))
+    counts = np.array(heat.counts)
+    assert counts.shape == (len(heat.edges_s) - 1, len(heat.edges_ns) - 1)
     times = (rows["done_ns"] - rows["at_ns"]).astype(float)[rows["error"] == 0]
     assert counts.sum() == len(times)
-    expected, _ = np.histogram(times, found.edges_ns)
+    expected, _ = np.histogram(times, heat.edges_ns)
     assert counts.sum(axis=0).tolist() == expected.tolist()
     # No row of the edge is empty.
     assert counts[:, 0].any() and counts[:, -1].any()
@@ -42,7 +42,7 @@ def test_a_log_that_was_closed_before_the_end_of_its_run_has_a_heat_map(tmp_path
 
 def test_rates_leave_out_the_drain(tmp_path: Path) -> None:
     path = write_log(tmp_path / "t.parquet", records(5000))
-    plots = {one.key: one for one in logs.sheet_of(path).plots}
+    plots = {plot.key: plot for plot in logs.sheet_of(path).plots}
     (strand,) = plots["course-iops"].strands
     drain_s = (DRAIN_NS - START_NS) / 1e9
     for line in strand.lines:
@@ -81,5 +81,5 @@ def test_what_is_missing_is_said(
     change: dict[str, object], good: bool, verdict: str, remarks: list[str], tmp_path: Path
 ) -> None:
     path = write_log(tmp_path / "t.parquet", records(100), **change)
-    made = logs.sheet_of(path)
-    assert (made.good, made.verdict, made.remarks) == (good, verdict, remarks)
+    sheet = logs.sheet_of(path)
+    assert (sheet.good, sheet.verdict, sheet.remarks) == (good, verdict, remarks)

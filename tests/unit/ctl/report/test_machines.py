@@ -16,9 +16,9 @@ def test_each_chart_is_a_plot_over_the_middle_of_its_samples() -> None:
     plots = machines.plots(report, report.start_ns[0], TIME_AXIS, marks)
     assert [plot.key for plot in plots] == [f"prober-{chart.key}" for chart in charts(report)]
     assert all(plot.group == "time" and plot.marks == marks for plot in plots)
-    found = {plot.key: plot for plot in plots}
-    (strand,) = found["prober-swap"].strands
+    by_key = {plot.key: plot for plot in plots}
+    (strand,) = by_key["prober-swap"].strands
     assert strand.xs == [0.5, 1.5, 2.5]
     assert {line.name: line.ys[0] for line in strand.lines} == {"used": 1024.0, "size": 4096.0}
-    assert found["prober-swap"].y.unit == "MiB"
-    assert found["prober-power-psu/12V"].y.unit == "W"
+    assert by_key["prober-swap"].y.unit == "MiB"
+    assert by_key["prober-power-psu/12V"].y.unit == "W"

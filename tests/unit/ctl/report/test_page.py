@@ -80,60 +80,60 @@ def test_every_kind_that_a_report_is_made_of_is_tested() -> None:
 
 @every_kind
 def test_plots_and_words_of_every_kind(name: str, pages: dict[str, Page]) -> None:
-    found = pages[name]
-    titles = set(found.inside.get("figcaption", []))
+    page = pages[name]
+    titles = set(page.inside.get("figcaption", []))
     pictures, words = EXPECTED[name]
     assert pictures <= titles
-    for one in words:
-        assert one in found.words, one
-    assert len(found.all("h1")) == 1
+    for word in words:
+        assert word in page.words, word
+    assert len(page.all("h1")) == 1
 
 
 @every_kind
 def test_every_picture_is_drawn_and_has_a_table(name: str, pages: dict[str, Page]) -> None:
-    found = pages[name]
-    figures = found.all("figure")
-    assert len(found.all("svg", role="img")) == len(figures)
-    text = found.data.decode()
-    for one in figures:
-        part = text.partition(f'<figure id="{one["id"]}">')[2].partition("</figure>")[0]
+    page = pages[name]
+    figures = page.all("figure")
+    assert len(page.all("svg", role="img")) == len(figures)
+    text = page.data.decode()
+    for figure in figures:
+        part = text.partition(f'<figure id="{figure["id"]}">')[2].partition("</figure>")[0]
         assert "<table>" in part and "<td" in part
         assert re.search(r"<(path|rect|image)\b", part.partition('<div class="picture"')[2])
-        assert f'aria-labelledby="{one["id"]}-title"' in part
-    live = [one for one in found.all("div") if "data-plot" in one]
-    assert len(data_of(found)) == len(live)
+        assert f'aria-labelledby="{figure["id"]}-title"' in part
+    live = [div for div in page.all("div") if "data-plot" in div]
+    assert len(data_of(page)) == len(live)
 
 
 @every_kind
 def test_nothing_leads_out_of_the_page(name: str, pages: dict[str, Page]) -> None:
-    found = pages[name]
-    text = found.data.decode()
+    page = pages[name]
+    text = page.data.decode()
     assert not re.search(r"[a-z]+://", text)
-    for tag, attributes in found.elements:
+    for tag, attributes in page.elements:
         assert tag not in {"link", "iframe", "img", "object", "embed", "base", "form"}
         assert "src" not in attributes and "style" not in attributes
-        assert not any(one.startswith("on") for one in attributes)
+        assert not any(attribute.startswith("on") for attribute in attributes)
         href = attributes.get("href")
         assert href is None or href.startswith(("#", "data:image/png;base64,"))
-    ids = [str(attributes["id"]) for _, attributes in found.elements if "id" in attributes]
+    ids = [str(attributes["id"]) for _, attributes in page.elements if "id" in attributes]
     assert len(ids) == len(set(ids))
-    assert {str(one["href"])[1:] for one in found.all("a")} <= set(ids)
+    assert {str(link["href"])[1:] for link in page.all("a")} <= set(ids)
 
 
 @every_kind
 def test_a_page_is_small(name: str, pages: dict[str, Page]) -> None:
-    found = pages[name]
-    beside = found.data.partition(b"<main")[0] + found.data.partition(b"</main>")[2]
-    data = "".join(found.inside["script"][:1]).encode()
+    page = pages[name]
+    beside = page.data.partition(b"<main")[0] + page.data.partition(b"</main>")[2]
+    data = "".join(page.inside["script"][:1]).encode()
     assert len(beside) - len(data) < GOAL
-    assert len(found.data) < GOAL
+    assert len(page.data) < GOAL
 
 
 def test_the_policy_lets_in_only_what_is_in_the_page(pages: dict[str, Page]) -> None:
-    found = pages["run"]
-    (meta,) = found.all("meta", **{"http-equiv": "Content-Security-Policy"})
-    policy = dict(one.split(" ", 1) for one in str(meta["content"]).split("; "))
-    text = found.data.decode()
+    page = pages["run"]
+    (meta,) = page.all("meta", **{"http-equiv": "Content-Security-Policy"})
+    policy = dict(directive.split(" ", 1) for directive in str(meta["content"]).split("; "))
+    text = page.data.decode()
 
     def hash_of(tag: str) -> str:
         inner = text.partition(f"<{tag}>")[2].partition(f"</{tag}>")[0]
@@ -165,27 +165,27 @@ HOSTILE = (
 
 @pytest.mark.parametrize("text", HOSTILE)
 def test_names_of_devices_and_workloads_are_text(tmp_path: Path, text: str) -> None:
-    found = result.load_result(report_files.powered_result(tmp_path / "r.json"))
-    (target,) = found.targets
+    loaded = result.load_result(report_files.powered_result(tmp_path / "r.json"))
+    (target,) = loaded.targets
     facts = msgspec.structs.replace(
         target.facts, path=text, name=text, model=text, serial=text, scheduler=text
     )
-    head = msgspec.structs.replace(found.workload.workload, name=text, summary=text)
-    streams = [msgspec.structs.replace(one, name=text) for one in found.config.streams]
+    head = msgspec.structs.replace(loaded.workload.workload, name=text, summary=text)
+    streams = [msgspec.structs.replace(stream, name=text) for stream in loaded.config.streams]
     rows = [
-        msgspec.structs.replace(row, power=_renamed(row.power, text)) for row in found.intervals
+        msgspec.structs.replace(row, power=_renamed(row.power, text)) for row in loaded.intervals
     ]
-    made = msgspec.structs.replace(
-        found,
+    hostile = msgspec.structs.replace(
+        loaded,
         command=["run", text],
         targets=[msgspec.structs.replace(target, facts=facts)],
-        workload=msgspec.structs.replace(found.workload, workload=head),
-        config=msgspec.structs.replace(found.config, streams=streams * 2),
-        environment=msgspec.structs.replace(found.environment, hostname=text),
+        workload=msgspec.structs.replace(loaded.workload, workload=head),
+        config=msgspec.structs.replace(loaded.config, streams=streams * 2),
+        environment=msgspec.structs.replace(loaded.environment, hostname=text),
         remarks=[text],
         intervals=rows,
     )
-    path = report_files.written(tmp_path / "hostile.json", made)
+    path = report_files.written(tmp_path / "hostile.json", hostile)
     plain = report(report_files.powered_result(tmp_path / "plain.json"))
     shown = report(path, labels=(text,), title=text)
     both = report(path, path, labels=(text, f"{text}2"))
@@ -193,15 +193,15 @@ def test_names_of_devices_and_workloads_are_text(tmp_path: Path, text: str) -> N
     # Nothing of it has become an element or an attribute.
     assert {tag for tag, _ in shown.elements} <= {tag for tag, _ in plain.elements} | {"code"}
     for tag, attributes in (*shown.elements, *both.elements):
-        assert not any(one.startswith("on") for one in attributes), tag
-    names = [one["name"] for plot in data_of(both) for one in plot["series"]]
+        assert not any(attribute.startswith("on") for attribute in attributes), tag
+    names = [series["name"] for plot in data_of(both) for series in plot["series"]]
     raw = both.data.decode().partition('id="data">')[2].partition("\n")[0]
     assert raw.endswith("</script>") and "<" not in raw.removesuffix("</script>")
-    visible = "".join(one if one.isprintable() else f"\\u{ord(one):04x}" for one in text)
+    visible = "".join(char if char.isprintable() else f"\\u{ord(char):04x}" for char in text)
     assert visible in names
     assert " ".join(visible.split()) in shown.words
-    for one in "\u2028\u2029\u202e\x00\x1b":
-        assert one not in shown.data.decode() and one not in both.data.decode()
+    for char in "\u2028\u2029\u202e\x00\x1b":
+        assert char not in shown.data.decode() and char not in both.data.decode()
 
 
 @pytest.mark.parametrize("text", HOSTILE)
@@ -212,34 +212,34 @@ def test_names_in_pictures_are_text(tmp_path: Path, text: str) -> None:
         load.array, name=text, saturated=False, watts={"base": {text: 4.0}}
     )
     load = msgspec.structs.replace(load, name=text, array=system, single=[system])
-    made = msgspec.structs.replace(whole, loads=[load])
-    found = report(report_files.written(tmp_path / "hostile.json", made))
+    hostile = msgspec.structs.replace(whole, loads=[load])
+    page = report(report_files.written(tmp_path / "hostile.json", hostile))
     plain = report(tmp_path / "study.json")
-    assert {tag for tag, _ in found.elements} <= {tag for tag, _ in plain.elements}
-    assert len(found.all("script")) == 2
-    visible = "".join(one if one.isprintable() else f"\\u{ord(one):04x}" for one in text)
-    assert visible in "".join(found.inside["text"]) or f"{visible[:29]}…" in found.inside["text"]
-    assert f"{visible}, {visible}: 4 W" in "".join(found.inside["title"])
+    assert {tag for tag, _ in page.elements} <= {tag for tag, _ in plain.elements}
+    assert len(page.all("script")) == 2
+    visible = "".join(char if char.isprintable() else f"\\u{ord(char):04x}" for char in text)
+    assert visible in "".join(page.inside["text"]) or f"{visible[:29]}…" in page.inside["text"]
+    assert f"{visible}, {visible}: 4 W" in "".join(page.inside["title"])
 
 
 def _renamed(power: result.IntervalPower | None, text: str) -> result.IntervalPower | None:
     if power is None:
         return None
-    rails = [msgspec.structs.replace(one, name=f"{text}{one.name}") for one in power.rails]
+    rails = [msgspec.structs.replace(rail, name=f"{text}{rail.name}") for rail in power.rails]
     return msgspec.structs.replace(power, rails=rails)
 
 
 def test_several_results_are_laid_over_each_other(tmp_path: Path) -> None:
     first = write_curve(tmp_path / "first.json", OPEN)
     second = write_curve(tmp_path / "second.json", CLOSED)
-    found = report(first, second)
-    response, _, _ = data_of(found)
-    assert [one["name"] for one in response["series"]] == ["first", "second"]
+    page = report(first, second)
+    response, _, _ = data_of(page)
+    assert [series["name"] for series in response["series"]] == ["first", "second"]
     assert [table["x"] for table in response["tables"]] == [
         [500, 1000, 1400, 1500], [900, 1700, 2600]
     ]  # fmt: skip
-    assert "figures side by side" in found.inside["caption"]
-    titles = found.inside["figcaption"]
+    assert "figures side by side" in page.inside["caption"]
+    titles = page.inside["figcaption"]
     assert titles.count("Response time over load") == 1
     again = report(first, second, labels=("a", "b"))
-    assert [one["name"] for one in data_of(again)[0]["series"]] == ["a", "b"]
+    assert [series["name"] for series in data_of(again)[0]["series"]] == ["a", "b"]

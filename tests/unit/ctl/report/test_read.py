@@ -19,24 +19,24 @@ def test_results_with_the_same_name_are_told_apart(tmp_path: Path) -> None:
     for name in ("one", "two"):
         (tmp_path / name).mkdir()
         paths.append(write_curve(tmp_path / name / "c.json", OPEN))
-    names = [one["name"] for one in data_of(report(*paths))[0]["series"]]
+    names = [series["name"] for series in data_of(report(*paths))[0]["series"]]
     assert names == [str(path) for path in paths]
 
 
 @pytest.mark.parametrize("name", report_files.MAKERS)
 def test_a_sheet_says_which_file_it_is_of(name: str, tmp_path: Path) -> None:
     path = report_files.make(tmp_path, name)
-    (made,) = read.sheets([path])
-    assert (made.file, made.label) == (str(path), name)
-    assert made.kind and made.title
+    (sheet,) = read.sheets([path])
+    assert (sheet.file, sheet.label) == (str(path), name)
+    assert sheet.kind and sheet.title
     (named,) = read.sheets([path], ["mine"])
     assert named.label == "mine"
 
 
 def test_the_command_of_a_document_can_be_pasted(tmp_path: Path) -> None:
-    (made,) = read.sheets([report_files.energy_spc1e(tmp_path / "e.json")])
-    assert made.command == "spekctl energy spc1e"
-    assert made.created
+    (sheet,) = read.sheets([report_files.energy_spc1e(tmp_path / "e.json")])
+    assert sheet.command == "spekctl energy spc1e"
+    assert sheet.created
 
 
 def test_a_file_of_another_kind_is_refused(tmp_path: Path) -> None:

@@ -18,47 +18,47 @@ def whole(tmp_path_factory: pytest.TempPathFactory) -> pts.Report:
 
 
 def plots(report: pts.Report) -> dict[str, Plot]:
-    return {one.key: one for one in rounds.pts_sheet("p", report).plots}
+    return {plot.key: plot for plot in rounds.pts_sheet("p", report).plots}
 
 
 def test_the_fit_is_that_of_the_window(whole: pts.Report) -> None:
-    (test,) = (one for one in whole.tests if one.name == "iops")
+    (test,) = (test for test in whole.tests if test.name == "iops")
     window = test.window
     assert window is not None
     fit = plots(whole)["rounds-iops"].strands[-1]
     assert list(fit.xs) == [window.first, window.last]
     (line,) = fit.lines
-    low, high = (one for one in line.ys if one is not None)
+    low, high = (y for y in line.ys if y is not None)
     # It goes through the mean, with the slope per round.
     assert (low + high) / 2 == pytest.approx(window.average)
     assert high - low == pytest.approx(window.slope * (window.last - window.first))
 
 
 def test_rates_of_data_are_in_the_unit_of_their_axis(whole: pts.Report) -> None:
-    (test,) = (one for one in whole.tests if one.metric == "bandwidth")
+    (test,) = (test for test in whole.tests if test.metric == "bandwidth")
     plot = plots(whole)[f"rounds-{test.name}"]
     assert plot.y.unit == "MB/s"
-    assert list(plot.strands[0].lines[0].ys) == [one.values[0] / 1e6 for one in test.rounds]
+    assert list(plot.strands[0].lines[0].ys) == [round_.values[0] / 1e6 for round_ in test.rounds]
 
 
 def test_the_matrix_has_a_line_for_each_share_of_reads(whole: pts.Report) -> None:
-    (test,) = (one for one in whole.tests if one.name == "iops")
+    (test,) = (test for test in whole.tests if test.name == "iops")
     (strand,) = plots(whole)["matrix-iops"].strands
     assert list(strand.xs) == sorted(test.sizes)
-    assert {one.name for one in strand.lines} == {
+    assert {line.name for line in strand.lines} == {
         f"{cell.read_percent} % reads" for cell in test.cells
     }
     for cell in test.cells:
-        (line,) = (one for one in strand.lines if one.name == f"{cell.read_percent} % reads")
+        (line,) = (line for line in strand.lines if line.name == f"{cell.read_percent} % reads")
         assert line.ys[list(strand.xs).index(cell.bytes)] == pts.metric_of(cell, "iops")
 
 
 def test_a_test_without_a_window_has_neither_figure_nor_fit(whole: pts.Report) -> None:
-    tests = [replace(one, window=None, steady=None) for one in whole.tests]
+    tests = [replace(test, window=None, steady=None) for test in whole.tests]
     sheet = rounds.pts_sheet("p", replace(whole, tests=tests))
     assert sheet.figures == []
-    assert all("not complete" in one.title for one in sheet.plots if one.key[:6] == "rounds")
-    assert all(one.strands[1:] == [] for one in sheet.plots)
+    assert all("not complete" in plot.title for plot in sheet.plots if plot.key[:6] == "rounds")
+    assert all(plot.strands[1:] == [] for plot in sheet.plots)
 
 
 def test_without_saturation_there_is_no_plot_of_it(whole: pts.Report) -> None:
@@ -70,4 +70,7 @@ def test_a_run_that_failed_is_among_the_verdicts(whole: pts.Report) -> None:
     first, *others = whole.runs
     bad = replace(first, ok=False, text="the device is gone")
     verdicts = rounds.pts_sheet("p", replace(whole, runs=[bad, *others])).verdicts
-    assert [(one.text, one.passed) for one in verdicts][-1] == ("the device is gone", False)
+    assert [(verdict.text, verdict.passed) for verdict in verdicts][-1] == (
+        "the device is gone",
+        False,
+    )

@@ -18,11 +18,11 @@ from spekctl.report import runs
 
 def test_percentiles_are_those_of_the_buckets(tmp_path: Path) -> None:
     path = write_result(tmp_path / "r.json", intervals())
-    found = report(path)
+    page = report(path)
     times = result.load_result(path).totals.all.times.response
     assert times is not None
-    plot = next(one for one in data_of(found) if one["x"]["nines"])
-    names = [one["name"] for one in plot["series"]]
+    plot = next(plot for plot in data_of(page) if plot["x"]["nines"])
+    names = [series["name"] for series in plot["series"]]
     assert names == ["read", "write", "all"]
     (table,) = plot["tables"]
     ys = table["y"][2]
@@ -37,8 +37,8 @@ def test_percentiles_are_those_of_the_buckets(tmp_path: Path) -> None:
 
 
 def test_a_missing_value_is_a_gap(tmp_path: Path) -> None:
-    found = data_of(report(report_files.powered_result(tmp_path / "r.json")))
-    (power,) = [one for one in found if one["y"]["label"] == "power (W)"]
+    plots = data_of(report(report_files.powered_result(tmp_path / "r.json")))
+    (power,) = [plot for plot in plots if plot["y"]["label"] == "power (W)"]
     (table,) = power["tables"]
     assert [values[4] for values in table["y"]] == [None] * 3
     assert table["y"][0][3] == pytest.approx(8.3)
@@ -46,15 +46,15 @@ def test_a_missing_value_is_a_gap(tmp_path: Path) -> None:
 
 def test_the_machine_is_plotted_from_the_start_of_the_run(tmp_path: Path) -> None:
     """Memory, swap and the network too, with the phases of the run as marks."""
-    found = result.load_result(write_result(tmp_path / "r.json", intervals()))
-    zero = found.phases[0].start_ns
+    loaded = result.load_result(write_result(tmp_path / "r.json", intervals()))
+    zero = loaded.phases[0].start_ns
     samples = probes.report()
     shifted = [zero + number * 10**9 for number in range(4)]
     prober = result.ProberResult(
         "0.1.0", 10**9, 3, 0, 0, 0, 0.0, 0, shifted[:-1], shifted[1:], samples.tables, 0, {}, {},
         swap_bytes=samples.swap_bytes,
     )  # fmt: skip
-    sheet = runs.sheet_of("r.json", msgspec.structs.replace(found, prober=prober))
+    sheet = runs.sheet_of("r.json", msgspec.structs.replace(loaded, prober=prober))
     plots = {plot.key: plot for plot in sheet.plots}
     assert {"prober-machine-cpu", "prober-memory", "prober-swap", "prober-net-eth0"} <= plots.keys()
     assert plots["prober-memory"].strands[0].xs == [0.5, 1.5, 2.5]
@@ -74,12 +74,12 @@ def test_the_end_of_a_run_is_no_drop(tmp_path: Path, ms: int, rate: float | None
     }
     short = msgspec.structs.replace(last, end_ns=end_ns, **cells)
     rows = [*whole, short, msgspec.structs.replace(drain, start_ns=end_ns)]
-    found = data_of(report(write_result(tmp_path / "r.json", rows)))
+    plots = data_of(report(write_result(tmp_path / "r.json", rows)))
     for label in ("I/Os per second (1/s)", "data rate (MiB/s)"):
-        (plot,) = [one for one in found if one["y"]["label"] == label]
+        (plot,) = [plot for plot in plots if plot["y"]["label"] == label]
         for line in plot["tables"][0]["y"][:3]:
             assert line[-1] is None and all(value is not None for value in line[:-2])
-    (plot,) = [one for one in found if one["y"]["label"] == "I/Os per second (1/s)"]
+    (plot,) = [plot for plot in plots if plot["y"]["label"] == "I/Os per second (1/s)"]
     assert plot["tables"][0]["y"][0][-2] == rate
 
 
@@ -106,16 +106,16 @@ def test_one_direction_is_not_drawn_twice(tmp_path: Path) -> None:
 
 
 def test_a_single_rail_is_not_drawn_beside_the_same_total(tmp_path: Path) -> None:
-    found = result.load_result(report_files.powered_result(tmp_path / "r.json"))
+    loaded = result.load_result(report_files.powered_result(tmp_path / "r.json"))
     rows = [
         msgspec.structs.replace(
             row, power=row.power and msgspec.structs.replace(row.power, rails=row.power.rails[:1])
         )
-        for row in found.intervals
+        for row in loaded.intervals
     ]
-    for whole, names in ((found.intervals, ["total", "12V", "5V"]), (rows, ["total"])):
-        made = runs.sheet_of("r", msgspec.structs.replace(found, intervals=whole))
-        (power,) = (one for one in made.plots if one.key == "course-power")
+    for whole, names in ((loaded.intervals, ["total", "12V", "5V"]), (rows, ["total"])):
+        sheet = runs.sheet_of("r", msgspec.structs.replace(loaded, intervals=whole))
+        (power,) = (plot for plot in sheet.plots if plot.key == "course-power")
         assert [line.name for line in power.strands[0].lines] == names
 
 
@@ -143,9 +143,9 @@ def test_what_a_device_does_not_say_is_left_out() -> None:
 def test_a_ramp_up_is_told_where_there_is_one(
     tmp_path: Path, ramp: dict[str, int], text: str
 ) -> None:
-    found = result.load_result(write_result(tmp_path / "r.json", intervals()))
-    config = msgspec.structs.replace(found.config, **ramp)
-    sheet = runs.sheet_of("r.json", msgspec.structs.replace(found, config=config))
+    loaded = result.load_result(write_result(tmp_path / "r.json", intervals()))
+    config = msgspec.structs.replace(loaded.config, **ramp)
+    sheet = runs.sheet_of("r.json", msgspec.structs.replace(loaded, config=config))
     assert dict(sheet.conditions)["length"] == text
 
 
@@ -153,5 +153,5 @@ def test_a_ramp_up_is_told_where_there_is_one(
 def test_a_machine_without_a_name_has_none(tmp_path: Path, name: str, shown: str | None) -> None:
     environment = result.load_result(write_result(tmp_path / "r.json", intervals())).environment
     assert environment is not None
-    found = dict(runs.machine(msgspec.structs.replace(environment, hostname=name)))
-    assert found.get("host") == shown
+    facts = dict(runs.machine(msgspec.structs.replace(environment, hostname=name)))
+    assert facts.get("host") == shown

@@ -10,49 +10,49 @@ from spekctl.report.sheet import Sheet, add_printed, grid_of, plain_grid
 
 
 def table(*cells: str) -> Table:
-    made = Table()
-    made.add_column("name")
-    made.add_column("value", justify="right")
+    rich_table = Table()
+    rich_table.add_column("name")
+    rich_table.add_column("value", justify="right")
     for number, cell in enumerate(cells):
-        made.add_row(cell, str(number))
-    return made
+        rich_table.add_row(cell, str(number))
+    return rich_table
 
 
 def printed(*parts: RenderableType, head: bool = True) -> Sheet:
-    made = Sheet("f", "k", "the title", verdict="it passed", remarks=["a remark"])
-    add_printed(made, parts, head=head)
-    return made
+    sheet = Sheet("f", "k", "the title", verdict="it passed", remarks=["a remark"])
+    add_printed(sheet, parts, head=head)
+    return sheet
 
 
 def test_a_text_before_a_table_is_its_title() -> None:
-    made = printed("head", "by phase", table("ramp"), table("measure"))
-    assert [one.title for one in made.grids] == ["by phase", ""]
-    assert made.notes == []
+    sheet = printed("head", "by phase", table("ramp"), table("measure"))
+    assert [grid.title for grid in sheet.grids] == ["by phase", ""]
+    assert sheet.notes == []
 
 
 def test_a_text_before_no_table_is_a_note() -> None:
-    made = printed("head", "first", "second", table("x"), "last")
-    assert made.notes == ["first", "last"]
-    assert [one.title for one in made.grids] == ["second"]
+    sheet = printed("head", "first", "second", table("x"), "last")
+    assert sheet.notes == ["first", "last"]
+    assert [grid.title for grid in sheet.grids] == ["second"]
 
 
 def test_of_several_lines_the_indented_are_notes_and_the_last_other_is_the_title() -> None:
-    made = printed("head", "\n  a limit of 30 ms\nby stream\n", table("x"))
-    assert made.notes == ["a limit of 30 ms"]
-    assert [one.title for one in made.grids] == ["by stream"]
+    sheet = printed("head", "\n  a limit of 30 ms\nby stream\n", table("x"))
+    assert sheet.notes == ["a limit of 30 ms"]
+    assert [grid.title for grid in sheet.grids] == ["by stream"]
 
 
 def test_what_the_sheet_has_is_not_repeated() -> None:
-    made = printed("whatever the head is", "it passed", "  a remark", "the title", table("x"))
-    assert made.notes == []
-    assert [one.title for one in made.grids] == [""]
+    sheet = printed("whatever the head is", "it passed", "  a remark", "the title", table("x"))
+    assert sheet.notes == []
+    assert [grid.title for grid in sheet.grids] == [""]
     assert printed("not a head", head=False).notes == ["not a head"]
 
 
 def test_a_table_keeps_its_cells_and_which_are_numbers() -> None:
-    found = grid_of("t", table("a", "b"))
-    assert (found.columns, found.numeric) == (["name", "value"], [False, True])
-    assert found.rows == [("a", "0"), ("b", "1")]
+    grid = grid_of("t", table("a", "b"))
+    assert (grid.columns, grid.numeric) == (["name", "value"], [False, True])
+    assert grid.rows == [("a", "0"), ("b", "1")]
     assert grid_of("t", table()).rows == []
 
 

@@ -29,59 +29,65 @@ def plotted(
     places = xs or [float(place) for place in range(len(ys))]
     lines = [Line(name, ys, main=True)]
     plot = Plot("k", "t", Axis("x"), Axis("y", log=log), [Strand(places, lines)], marks=[(0, name)])
-    found = drawing.drawn(plot)
-    return None if found is None else picture(svg.plot(found, "title"))
+    drawn = drawing.drawn(plot)
+    return None if drawn is None else picture(svg.plot(drawn, "title"))
 
 
 @given(st.lists(VALUES, min_size=1, max_size=30), st.sampled_from([True, False, None]))
 def test_a_line_stays_in_its_frame(ys: list[float | None], log: bool | None) -> None:
-    found = plotted(ys, log=log)
-    if found is None:
+    image = plotted(ys, log=log)
+    if image is None:
         return
-    for path in found.iter("path"):
+    for path in image.iter("path"):
         for x, y in re.findall(r"[ML](-?[\d.]+) (-?[\d.]+)", path.get("d") or ""):
             assert svg.LEFT - 0.1 <= float(x) <= svg.WIDTH - svg.RIGHT + 0.1
             assert svg.TOP - 0.1 <= float(y) <= svg.HEIGHT - svg.BOTTOM + 0.1
 
 
 def test_a_missing_value_lifts_the_pen() -> None:
-    found = plotted([1.0, 2.0, None, 3.0])
-    assert found is not None
-    (path,) = found.iter("path")
+    image = plotted([1.0, 2.0, None, 3.0])
+    assert image is not None
+    (path,) = image.iter("path")
     assert re.sub(r"[^ML]", "", path.get("d") or "") == "MLM"
-    assert len(list(found.iter("circle"))) == 3
+    assert len(list(image.iter("circle"))) == 3
 
 
 def test_points_of_a_long_line_are_not_marked() -> None:
-    found = plotted([float(one) for one in range(100)])
-    assert found is not None
-    assert list(found.iter("circle")) == []
+    image = plotted([float(at) for at in range(100)])
+    assert image is not None
+    assert list(image.iter("circle")) == []
 
 
 @pytest.mark.parametrize("name", ['"><script>', "a&b", "x\x00\u202ey"])
 def test_names_are_text(name: str) -> None:
-    found = plotted([1.0, 2.0], name=name)
-    assert found is not None
-    assert {one.tag for one in found.iter()} <= {"svg", "line", "text", "path", "circle"}
-    made = picture(svg.bars(Bars("t", "W", [name], [(name, [1.0])]), name))
-    assert {one.tag for one in made.iter()} <= {"svg", "line", "text", "rect", "title"}
+    image = plotted([1.0, 2.0], name=name)
+    assert image is not None
+    assert {element.tag for element in image.iter()} <= {"svg", "line", "text", "path", "circle"}
+    image_of_bars = picture(svg.bars(Bars("t", "W", [name], [(name, [1.0])]), name))
+    assert {element.tag for element in image_of_bars.iter()} <= {
+        "svg",
+        "line",
+        "text",
+        "rect",
+        "title",
+    }
 
 
 @given(st.lists(st.lists(st.floats(-10, 1000), min_size=2, max_size=2), max_size=5))
 def test_bars_are_as_wide_as_their_values(rows: list[list[float]]) -> None:
     """One part below 0, an idle rail's, has no width."""
-    found = Bars("t", "W", ["a", "b"], [(f"row {n}", values) for n, values in enumerate(rows)])
-    rects = list(picture(svg.bars(found, "t")).iter("rect"))
+    bars = Bars("t", "W", ["a", "b"], [(f"row {n}", values) for n, values in enumerate(rows)])
+    rects = list(picture(svg.bars(bars, "t")).iter("rect"))
     flat = [max(0.0, value) for values in rows for value in values]
-    widths = [float(one.get("width") or 0) for one in rects]
+    widths = [float(rect.get("width") or 0) for rect in rects]
     assert len(widths) == len(flat)
     most = max((sum(flat[at : at + 2]) for at in range(0, len(flat), 2)), default=0.0)
     for value, width in zip(flat, widths, strict=True):
         if most > 0.001:
             assert width == pytest.approx(value / most * widths_total(), abs=0.6)
         assert 0 <= width <= svg.WIDTH
-    for one in rects:
-        end = float(one.get("x") or 0) + float(one.get("width") or 0)
+    for rect in rects:
+        end = float(rect.get("x") or 0) + float(rect.get("width") or 0)
         assert end <= svg.WIDTH - svg.RIGHT + 0.1
 
 
@@ -91,10 +97,10 @@ def widths_total() -> float:
     return float(rect.get("width") or 0)
 
 
-def pixels(found: HeatMap) -> tuple[list[list[int]], bytes]:
+def pixels(heat: HeatMap) -> tuple[list[list[int]], bytes]:
     """Rows from the top, and the palette."""
-    made = picture(svg.heat_map(found, "ms", 1e6, "t"))
-    (image,) = made.iter("image")
+    drawn = picture(svg.heat_map(heat, "ms", 1e6, "t"))
+    (image,) = drawn.iter("image")
     data = base64.b64decode((image.get("href") or "").partition("base64,")[2])
     assert data.startswith(b"\x89PNG\r\n\x1a\n")
     chunks, place = {}, 8
@@ -113,8 +119,8 @@ def pixels(found: HeatMap) -> tuple[list[list[int]], bytes]:
 
 def test_a_heat_map_has_time_across_and_long_times_at_the_top() -> None:
     counts = [[0, 1], [9, 0], [0, 1000]]
-    found = HeatMap("t", [0, 1, 2, 3], [1e5, 1e6, 1e7], counts)
-    drawn, palette = pixels(found)
+    heat = HeatMap("t", [0, 1, 2, 3], [1e5, 1e6, 1e7], counts)
+    drawn, palette = pixels(heat)
     # A cell is four pixels wide.
     rows = [drawn[0][::4], drawn[-1][::4]]
     assert [[value > 0 for value in row] for row in rows] == [
@@ -132,9 +138,9 @@ def test_a_heat_map_of_nothing_is_transparent() -> None:
 
 def test_colours_begin_again_and_lines_are_dashed_then() -> None:
     lines = [Line(str(number), [1, 2], colour=number) for number in (7, 8, 9)]
-    found = drawing.drawn(Plot("k", "t", Axis("x"), Axis("y"), [Strand([1, 2], lines)]))
-    assert found is not None
-    assert re.findall(r'<path class="(.*?)"', svg.plot(found, "t")) == ["s7 d0", "s0 d1", "s1 d1"]
+    drawn = drawing.drawn(Plot("k", "t", Axis("x"), Axis("y"), [Strand([1, 2], lines)]))
+    assert drawn is not None
+    assert re.findall(r'<path class="(.*?)"', svg.plot(drawn, "t")) == ["s7 d0", "s0 d1", "s1 d1"]
 
 
 @pytest.mark.parametrize(("name", "left"), [("idle", 44), ("a" * 12, 100), ("a" * 40, 190)])

@@ -31,8 +31,8 @@ def comparison(tmp_path: Path) -> Comparison:
 
 
 def test_only_what_has_a_limit_is_counted(gate: GateReport) -> None:
-    limited = [one for one in gate.checks if one.least is not None or one.most is not None]
-    kept = [one for one in limited if one.verdict is CheckVerdict.PASSED]
+    limited = [check for check in gate.checks if check.least is not None or check.most is not None]
+    kept = [check for check in limited if check.verdict is CheckVerdict.PASSED]
     assert 0 < len(kept) < len(limited)
     sheet = verdicts.gate_sheet("g", gate)
     assert ("limits kept", f"{len(kept)} of {len(limited)}") in sheet.figures
@@ -50,7 +50,11 @@ def test_a_verdict_of_a_gate_is_good_or_bad(
 
 
 def test_what_was_not_judged_is_neither(gate: GateReport) -> None:
-    unknown = [one for one in GateVerdict if one not in (GateVerdict.PASSED, GateVerdict.FAILED)]
+    unknown = [
+        verdict
+        for verdict in GateVerdict
+        if verdict not in (GateVerdict.PASSED, GateVerdict.FAILED)
+    ]
     assert unknown
     for verdict in unknown:
         assert verdicts.gate_sheet("g", replace(gate, verdict=verdict)).good is None
@@ -68,9 +72,9 @@ def test_a_run_that_failed_is_named_first(gate: GateReport) -> None:
 
 
 def test_one_run_needs_no_name(gate: GateReport) -> None:
-    checks = [one for one in gate.checks if one.run == 0]
+    checks = [check for check in gate.checks if check.run == 0]
     sheet = verdicts.gate_sheet("g", replace(gate, runs=gate.runs[:1], checks=checks))
-    assert {one.what for one in sheet.verdicts} <= {one.metric for one in checks}
+    assert {verdict.what for verdict in sheet.verdicts} <= {check.metric for check in checks}
 
 
 @pytest.mark.parametrize(
@@ -89,12 +93,12 @@ def test_each_run_is_a_point_and_each_side_has_its_median(comparison: Comparison
         size = 1 << 20 if plot.y.unit == "MiB/s" else 1
         medians, a, b = plot.strands
         assert [line.name for line in medians.lines] == ["median of A", "median of B"]
-        assert list(a.lines[0].ys) == [one / size for one in figure.a]
-        assert list(b.lines[0].ys) == [one / size for one in figure.b]
-        assert list(a.xs) == [float(one) for one in range(1, len(figure.a) + 1)]
+        assert list(a.lines[0].ys) == [value / size for value in figure.a]
+        assert list(b.lines[0].ys) == [value / size for value in figure.b]
+        assert list(a.xs) == [float(number) for number in range(1, len(figure.a) + 1)]
 
 
 def test_the_median_of_one_run_is_no_line(comparison: Comparison) -> None:
-    figures = [replace(one, a=one.a[:1], b=one.b[:1]) for one in comparison.figures]
+    figures = [replace(figure, a=figure.a[:1], b=figure.b[:1]) for figure in comparison.figures]
     sheet = verdicts.comparison_sheet("c", replace(comparison, figures=figures))
-    assert all(len(one.strands) == 2 for one in sheet.plots)
+    assert all(len(plot.strands) == 2 for plot in sheet.plots)

@@ -17,11 +17,11 @@ ANY = st.text(st.characters(exclude_categories=()), max_size=30)
 
 @given(ANY)
 def test_what_is_cleaned_has_nothing_invisible(text: str) -> None:
-    found = clean(text)
-    for one in set(found) - set("\n\t"):
-        assert unicodedata.category(one) not in {"Cc", "Cf", "Cs", "Zl", "Zp"}
-    found.encode("utf-8")
-    assert clean(found) == found
+    cleaned = clean(text)
+    for char in set(cleaned) - set("\n\t"):
+        assert unicodedata.category(char) not in {"Cc", "Cf", "Cs", "Zl", "Zp"}
+    cleaned.encode("utf-8")
+    assert clean(cleaned) == cleaned
 
 
 @given(st.text(st.characters(min_codepoint=32, max_codepoint=126)))

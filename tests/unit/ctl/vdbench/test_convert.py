@@ -24,18 +24,18 @@ def steps(tmp_path: Path, text: str) -> list[Imported]:
     return convert.load_steps(path)
 
 
-def tables(found: Imported) -> dict[str, Any]:
-    made = msgspec.to_builtins(found.workload)
-    assert isinstance(made, dict)
-    return made
+def tables(imported: Imported) -> dict[str, Any]:
+    data = msgspec.to_builtins(imported.workload)
+    assert isinstance(data, dict)
+    return data
 
 
 def test_runs_and_loops_are_steps(tmp_path: Path) -> None:
-    found = steps(tmp_path, OLTP)
-    assert [one.workload.workload.name for one in found] == [
+    imported = steps(tmp_path, OLTP)
+    assert [step.workload.workload.name for step in imported] == [
         *("run1", "run1.2", "run2", "run2.2", "run2.3", "run2.4"),
     ]
-    first = tables(found[0])
+    first = tables(imported[0])
     assert first["arrival"] == [{"name": "run1", "law": "poisson", "rate": 500}]
     assert first["run"] == {"time": "2m", "ramp": "30s", "interval": "5s", "data": "random"}
     data, log = first["stream"]
@@ -44,19 +44,20 @@ def test_runs_and_loops_are_steps(tmp_path: Path) -> None:
     assert (log["pattern"], log["range"]) == ("sequential", 20 << 30)
     assert log["sizes"] == [{"size": 4096, "share": "50%"}, {"size": 16384, "share": "50%"}]
     loops = [
-        (one["arrival"][0]["depth"], one["stream"][0]["size"]) for one in map(tables, found[2:])
+        (table["arrival"][0]["depth"], table["stream"][0]["size"])
+        for table in map(tables, imported[2:])
     ]
     assert loops == [(8, 4096), (8, 8192), (32, 4096), (32, 8192)]
-    assert found[0].command_line == ["--device /dev/sdb", "--device /dev/sdc", "--write"]
-    assert found[0].not_needed.keys() == {"data_errors", "openflags"}
-    assert {"iorate", "skew", "lun", "system"} <= found[0].mapped.keys()
+    assert imported[0].command_line == ["--device /dev/sdb", "--device /dev/sdc", "--write"]
+    assert imported[0].not_needed.keys() == {"data_errors", "openflags"}
+    assert {"iorate", "skew", "lun", "system"} <= imported[0].mapped.keys()
 
 
 def test_defaults_are_those_of_vdbench(tmp_path: Path) -> None:
     (only,) = steps(tmp_path, SD + WD + "rd=run1,wd=wd1,iorate=max,elapsed=5\n")
-    made = tables(only)
-    assert made["arrival"][0]["depth"] == 8
-    assert made["stream"] == [{"name": "wd1", "read": "100%", "size": 4096}]
+    table = tables(only)
+    assert table["arrival"][0]["depth"] == 8
+    assert table["stream"] == [{"name": "wd1", "read": "100%", "size": 4096}]
     assert only.command_line == ["--device /dev/sdb"]
 
 
@@ -67,31 +68,31 @@ def test_the_others(tmp_path: Path) -> None:
     mixed = tables(steps(tmp_path, SD + "wd=w,sd=sd1,seekpct=60\n" + RD)[0])["stream"][0]
     assert mixed["sequential"] == "40%"
     text = "validate=yes\n" + SD + "wd=w,sd=sd1,rdpct=0,range=(1m,3m)\n"
-    (found,) = steps(tmp_path, text + RD.replace("100", "100,distribution=deterministic"))
-    assert found.command_line[-2:] == ["--write", "--verify"]
-    made = tables(found)
-    assert made["arrival"][0]["law"] == "constant"
-    assert (made["stream"][0]["start"], made["stream"][0]["range"]) == (1 << 20, 2 << 20)
+    (imported,) = steps(tmp_path, text + RD.replace("100", "100,distribution=deterministic"))
+    assert imported.command_line[-2:] == ["--write", "--verify"]
+    table = tables(imported)
+    assert table["arrival"][0]["law"] == "constant"
+    assert (table["stream"][0]["start"], table["stream"][0]["range"]) == (1 << 20, 2 << 20)
 
 
 @pytest.mark.parametrize("name", CORPUS)
 def test_each_kind_of_file_is_imported(tmp_path: Path, name: str) -> None:
     text, titles = CORPUS[name]
-    found = steps(tmp_path, text)
-    assert [one.workload.workload.name for one in found] == titles
+    imported = steps(tmp_path, text)
+    assert [step.workload.workload.name for step in imported] == titles
     # vdbench has defaults for all of these, so no run is without an end.
-    assert all(one.workload.run.time or one.workload.run.passes for one in found)
+    assert all(step.workload.run.time or step.workload.run.passes for step in imported)
 
 
 def test_rates_and_depths_of_ranges(tmp_path: Path) -> None:
-    found = steps(tmp_path, CORPUS["a doubled range"][0])
-    assert [tables(one)["arrival"][0]["depth"] for one in found] == [1, 2, 4, 8, 16]
-    found = steps(tmp_path, CORPUS["a stepped range"][0])
-    assert [tables(one)["arrival"][0]["rate"] for one in found] == [100, 200, 300, 400]
+    imported = steps(tmp_path, CORPUS["a doubled range"][0])
+    assert [tables(step)["arrival"][0]["depth"] for step in imported] == [1, 2, 4, 8, 16]
+    imported = steps(tmp_path, CORPUS["a stepped range"][0])
+    assert [tables(step)["arrival"][0]["rate"] for step in imported] == [100, 200, 300, 400]
     (top,) = steps(tmp_path, CORPUS["max in any case"][0])
-    made = tables(top)
-    assert made["arrival"][0] == {"name": "top", "depth": 8}
-    assert made["run"] == {"time": "1h", "interval": "10s", "data": "random"}
+    table = tables(top)
+    assert table["arrival"][0] == {"name": "top", "depth": 8}
+    assert table["run"] == {"time": "1h", "interval": "10s", "data": "random"}
 
 
 def test_a_run_without_times_has_those_of_vdbench(tmp_path: Path) -> None:
@@ -100,17 +101,17 @@ def test_a_run_without_times_has_those_of_vdbench(tmp_path: Path) -> None:
 
 
 def test_loops_are_in_order_with_rates_as_the_innermost(tmp_path: Path) -> None:
-    found = [tables(one) for one in steps(tmp_path, CORPUS["loops in loops"][0])]
+    loops = [tables(step) for step in steps(tmp_path, CORPUS["loops in loops"][0])]
     assert [
-        (one["stream"][0]["size"], one["stream"][0]["read"], one["arrival"][0]["rate"])
-        for one in found
+        (table["stream"][0]["size"], table["stream"][0]["read"], table["arrival"][0]["rate"])
+        for table in loops
     ] == [
         *[(4096, "0%", 10), (4096, "0%", 20), (4096, "100%", 10), (4096, "100%", 20)],
         *[(8192, "0%", 10), (8192, "0%", 20), (8192, "100%", 10), (8192, "100%", 20)],
     ]
     # A list of sizes of a run is a loop, as it is a mix of a workload only.
     looped = steps(tmp_path, SD + WD + "rd=r,wd=*,iorate=max,xfersize=(4k,8k)\n")
-    assert [tables(one)["stream"][0]["size"] for one in looped] == [4096, 8192]
+    assert [tables(step)["stream"][0]["size"] for step in looped] == [4096, 8192]
 
 
 def test_the_end_of_the_range_ends_a_run(tmp_path: Path) -> None:
@@ -127,7 +128,7 @@ def test_the_end_of_the_range_ends_a_run(tmp_path: Path) -> None:
         .replace("rd=", "wd=more,sd=d\nrd=", 1),
     )
     assert tables(both)["run"]["time"] == "100h"
-    assert any("seekpct=eof" in one for one in both.differences)
+    assert any("seekpct=eof" in difference for difference in both.differences)
 
 
 def test_maxdata_is_passes_or_a_number_of_ios(tmp_path: Path) -> None:
@@ -137,23 +138,25 @@ def test_maxdata_is_passes_or_a_number_of_ios(tmp_path: Path) -> None:
         "ends without regard to maxdata; vdbench also ends after 100 GiB, as --count 1638400 does"
     )
     (times,) = steps(tmp_path, CORPUS["an amount in devices"][0])
-    made = tables(times)
-    assert made["run"] == {"passes": 2, "interval": "1s", "data": "random"}
-    assert made["stream"][0]["read"] == "0%" and made["arrival"][0]["depth"] == 16
+    table = tables(times)
+    assert table["run"] == {"passes": 2, "interval": "1s", "data": "random"}
+    assert table["stream"][0]["read"] == "0%" and table["arrival"][0]["depth"] == 16
     assert times.command_line == [
         *("--device /dev/sdb", "--device /dev/sdc", "--stripe 1024KiB", "--write"),
     ]
-    assert any("striped over in units of 1 MiB" in one for one in times.differences)
+    assert any("striped over in units of 1 MiB" in difference for difference in times.differences)
     text = SD + "wd=w,sd=sd1,range=(0,50)\n" + RD + "maxdata=2\n"
     (part,) = steps(tmp_path, text)
     assert tables(part)["run"]["time"] == "1m"
-    assert any("after 2 times the size of its devices" in one for one in part.differences)
+    assert any(
+        "after 2 times the size of its devices" in difference for difference in part.differences
+    )
 
 
 def test_a_curve_is_its_maximum_and_says_how_to_measure_the_rest(tmp_path: Path) -> None:
     (curve,) = steps(tmp_path, CORPUS["a curve"][0])
-    made = tables(curve)
-    assert made["arrival"] == [{"name": "r", "depth": 8}]
+    table = tables(curve)
+    assert table["arrival"] == [{"name": "r", "depth": 8}]
     assert curve.differences[-1] == (
         "r is the run at the highest rate only; vdbench then runs at 25 %, 50 %, 75 % of the rate"
         " that it measured: `spekctl sweep FILE --rate LIST` with these rates does"
@@ -166,7 +169,7 @@ def test_parameters_of_a_curve_are_told_with_it_and_not_needed_without(tmp_path:
     assert curve.differences[-1].endswith("does (up to a response time of 5 ms)")
     assert "curve" not in curve.not_needed
     (most,) = steps(tmp_path, text.replace("iorate=curve", "iorate=max"))
-    assert not any("highest rate" in one for one in most.differences)
+    assert not any("highest rate" in difference for difference in most.differences)
     assert most.not_needed["curve"] == most.not_needed["stopcurve"] == "it is for iorate=curve"
 
 
@@ -188,7 +191,7 @@ def test_workloads_on_devices_of_their_own_are_runs_that_start_together(tmp_path
     text = CORPUS["devices of their own"][0].replace("elapsed=60", "elapsed=60,maxdata=1g")
     assert steps(tmp_path, text)[1].differences[-1].endswith("after maxdata of all parts together")
     text = CORPUS["devices of their own"][0].replace(",skew=75", "").replace("2000", "max")
-    assert [tables(one)["arrival"][0]["depth"] for one in steps(tmp_path, text)] == [16, 8]
+    assert [tables(step)["arrival"][0]["depth"] for step in steps(tmp_path, text)] == [16, 8]
 
 
 def test_a_part_of_a_run_is_not_run_alone(tmp_path: Path) -> None:
@@ -214,13 +217,13 @@ def test_compression_and_duplicates(tmp_path: Path) -> None:
 
 
 def test_hits_and_misses_share_the_ios_of_a_workload(tmp_path: Path) -> None:
-    (found,) = steps(tmp_path, CORPUS["hits"][0])
-    hit, miss = tables(found)["stream"]
+    (imported,) = steps(tmp_path, CORPUS["hits"][0])
+    hit, miss = tables(imported)["stream"]
     assert (hit["name"], hit["share"], hit["range"]) == ("w-hit", "41%", 16 << 20)
     assert (miss["name"], miss["share"], miss["start"]) == ("w-miss", "59%", 16 << 20)
-    assert found.mapped["rhpct"] == "stream.share"
+    assert imported.mapped["rhpct"] == "stream.share"
     (all_,) = steps(tmp_path, SD + "wd=w,sd=sd1,rhpct=100\n" + RD)
-    assert [one["name"] for one in tables(all_)["stream"]] == ["w-hit"]
+    assert [stream["name"] for stream in tables(all_)["stream"]] == ["w-hit"]
     assert all_.mapped["rhpct"] == "stream.share"
     (none,) = steps(tmp_path, SD + "wd=w,sd=sd1,rhpct=0\n" + RD)
     assert none.not_needed["rhpct"] == "there are no hits"
@@ -228,14 +231,14 @@ def test_hits_and_misses_share_the_ios_of_a_workload(tmp_path: Path) -> None:
 
 def test_short_names_and_parameters_on_lines_of_their_own(tmp_path: Path) -> None:
     (short,) = steps(tmp_path, CORPUS["short names"][0])
-    made = tables(short)
-    assert made["stream"] == [{"name": "w", "read": "30%", "size": 4096, "range": 1 << 29}]
-    assert made["arrival"] == [{"name": "r", "law": "constant", "rate": 500}]
-    assert made["run"] == {"time": "1m", "ramp": "5s", "interval": "1s", "data": "random"}
+    table = tables(short)
+    assert table["stream"] == [{"name": "w", "read": "30%", "size": 4096, "range": 1 << 29}]
+    assert table["arrival"] == [{"name": "r", "law": "constant", "rate": 500}]
+    assert table["run"] == {"time": "1m", "ramp": "5s", "interval": "1s", "data": "random"}
     (lines,) = steps(tmp_path, CORPUS["many lines"][0])
-    made = tables(lines)
-    assert made["stream"] == [{"name": "w", "read": "60%", "size": 16384, "range": 512 << 20}]
-    assert made["arrival"][0]["depth"] == 8 and made["run"]["time"] == "20s"
+    table = tables(lines)
+    assert table["stream"] == [{"name": "w", "read": "60%", "size": 16384, "range": 512 << 20}]
+    assert table["arrival"][0]["depth"] == 8 and table["run"]["time"] == "20s"
 
 
 def test_threads_of_concatenated_devices_are_a_total(tmp_path: Path) -> None:
@@ -250,9 +253,9 @@ def test_threads_of_concatenated_devices_are_a_total(tmp_path: Path) -> None:
 
 
 def test_synchronous_writes_have_forced_unit_access(tmp_path: Path) -> None:
-    (found,) = steps(tmp_path, CORPUS["synchronous"][0])
-    assert tables(found)["stream"][0]["fua"] is True
-    assert found.mapped["openflags"] == "stream.fua"
+    (imported,) = steps(tmp_path, CORPUS["synchronous"][0])
+    assert tables(imported)["stream"][0]["fua"] is True
+    assert imported.mapped["openflags"] == "stream.fua"
     text = CORPUS["synchronous"][0].replace("iorate=max", "iorate=max,openflags=directio")
     (direct,) = steps(tmp_path, text)
     assert "fua" not in tables(direct)["stream"][0]
@@ -342,9 +345,9 @@ def test_what_would_be_lost_is_refused_by_name(
     spekctl: Spekctl, tmp_path: Path, text: str, sentence: str
 ) -> None:
     (tmp_path / "some.parm").write_text(text)
-    found = spekctl("vdbench", "some.parm")
-    assert (found.code, found.out) == (ExitCode.USAGE, "")
-    assert sentence in found.sentence
+    refused = spekctl("vdbench", "some.parm")
+    assert (refused.code, refused.out) == (ExitCode.USAGE, "")
+    assert sentence in refused.sentence
 
 
 WORDS = (

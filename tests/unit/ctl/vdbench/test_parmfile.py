@@ -23,9 +23,9 @@ def path(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def read(path: Path, text: str) -> list[Definition]:
     """The definitions after that of the whole file."""
     path.write_text(text)
-    whole, *found = parmfile.read(path)
+    whole, *definitions = parmfile.read(path)
     assert (whole.kind, whole.name) == ("", "")
-    return found
+    return definitions
 
 
 @pytest.mark.parametrize(
@@ -59,7 +59,9 @@ def test_comments_are_whole_lines(path: Path, mark: str) -> None:
 
 def test_definitions_are_in_order_and_the_rest_are_parameters(path: Path) -> None:
     text = "hd=h\nsd=a,x=1\ny=2\nsd=b\nwd=c,sd=a,\n  y=2\nsd=b\nrd=d,wd=c\nsd=a\n"
-    assert [(one.kind, one.name, one.given) for one in read(path, text)] == [
+    assert [
+        (definition.kind, definition.name, definition.given) for definition in read(path, text)
+    ] == [
         ("hd", "h", {}),
         ("sd", "a", {"x": ["1"], "y": ["2"]}),
         ("sd", "b", {}),
@@ -70,7 +72,7 @@ def test_definitions_are_in_order_and_the_rest_are_parameters(path: Path) -> Non
 
 def test_defaults_add_up_and_are_those_of_the_definitions_after_them(path: Path) -> None:
     text = "sd=a\nsd=default,x=1,y=2\nsd=b,y=3\nsd=default,x=4\nsd=d\n"
-    assert [(one.name, one.given) for one in read(path, text)] == [
+    assert [(definition.name, definition.given) for definition in read(path, text)] == [
         ("a", {}),
         ("b", {"x": ["1"], "y": ["3"]}),
         ("d", {"x": ["4"], "y": ["2"]}),
@@ -90,7 +92,11 @@ def test_a_line_that_begins_with_eof_ends_the_file(path: Path) -> None:
 
 def test_an_included_file_is_read_in_place(path: Path) -> None:
     (path.parent / "disks").write_text("* of the lab\nsd=b,lun=/dev/x\neof\nsd=c\n")
-    assert [one.name for one in read(path, "sd=a\ninclude=disks\nwd=w\n")] == ["a", "b", "w"]
+    assert [definition.name for definition in read(path, "sd=a\ninclude=disks\nwd=w\n")] == [
+        "a",
+        "b",
+        "w",
+    ]
     (path.parent / "disks").write_text("include=more\n")
     with pytest.raises(UsageError, match="includes no further"):
         read(path, "include=disks\n")
@@ -99,7 +105,7 @@ def test_an_included_file_is_read_in_place(path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("values", "found"),
+    ("values", "expanded"),
     [
         ("(1-64,d)", ["1", "2", "4", "8", "16", "32", "64"]),
         ("(1-50,d)", ["1", "2", "4", "8", "16", "32"]),
@@ -114,8 +120,8 @@ def test_an_included_file_is_read_in_place(path: Path) -> None:
         ("1-64", ["1-64"]),
     ],
 )
-def test_ranges_are_written_out(path: Path, values: str, found: list[str]) -> None:
-    assert read(path, f"sd=a,x={values}\n")[0].given == {"x": found}
+def test_ranges_are_written_out(path: Path, values: str, expanded: list[str]) -> None:
+    assert read(path, f"sd=a,x={values}\n")[0].given == {"x": expanded}
 
 
 @pytest.mark.parametrize(
@@ -137,8 +143,8 @@ def test_a_range_that_is_none_is_named(path: Path, values: str, sentence: str) -
 
 
 def test_quotes_protect_blanks_commas_and_dashes(path: Path) -> None:
-    found = read(path, 'sd=a,x="one, two=3",y=("b-1",c)\n')
-    assert found[0].given == {"x": ["one, two=3"], "y": ["b-1", "c"]}
+    definitions = read(path, 'sd=a,x="one, two=3",y=("b-1",c)\n')
+    assert definitions[0].given == {"x": ["one, two=3"], "y": ["b-1", "c"]}
 
 
 @pytest.mark.parametrize(
@@ -168,9 +174,9 @@ def test_a_line_that_is_none_is_named(path: Path, text: str, sentence: str) -> N
 @given(text=st.text("sdrwx=,()*#/ \n\"'1é", max_size=40))
 def test_any_text_has_definitions_or_a_sentence(path: Path, text: str) -> None:
     try:
-        found = read(path, text)
+        definitions = read(path, text)
     except UsageError as error:
         assert "some.parm" in error.message
     else:
-        assert all(one.kind in parmfile.KINDS for one in found)
-        assert all(value for one in found for value in one.given.values())
+        assert all(definition.kind in parmfile.KINDS for definition in definitions)
+        assert all(value for definition in definitions for value in definition.given.values())

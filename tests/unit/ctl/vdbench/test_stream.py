@@ -46,7 +46,7 @@ def table(
 
 
 @pytest.mark.parametrize(
-    ("given", "found"),
+    ("given", "keys"),
     [
         ({}, {"read": "100%", "size": 4096}),
         ({"wrpct": "30"}, {"read": "70%", "size": 4096}),
@@ -60,7 +60,7 @@ def table(
         ({"seekpct": "60"}, {"pattern": "uniform", "sequential": "40%"}),
         (
             {"xfersize": "4k,16k,4k"},
-            {"sizes": [{"size": 4096 * one, "share": 1} for one in range(1, 5)]},
+            {"sizes": [{"size": 4096 * count, "share": 1} for count in range(1, 5)]},
         ),
         (
             {"xfersize": "4k,75,24k,25"},
@@ -75,20 +75,20 @@ def table(
         ({"hotband": "10,18"}, {"pattern": "hotband", "start": "10%", "range": "8%"}),
     ],
 )
-def test_parameters_become_keys(given: dict[str, str], found: dict[str, Any]) -> None:
-    made = table(given)
-    assert {key: made[key] for key in found} == found
-    if "fua" not in found:
-        assert "fua" not in made
+def test_parameters_become_keys(given: dict[str, str], keys: dict[str, Any]) -> None:
+    built = table(given)
+    assert {key: built[key] for key in keys} == keys
+    if "fua" not in keys:
+        assert "fua" not in built
 
 
 def test_bounds_are_rounded_to_blocks_on_each_device() -> None:
-    made = table({"xfersize": "24k", "range": "10,50"}, {"size": "1g"}, 2)
+    built = table({"xfersize": "24k", "range": "10,50"}, {"size": "1g"}, 2)
     low, high = GIB // 10, GIB // 2
     first, last = low - low % 24576, high - high % 24576
-    assert (made["start"], made["range"]) == (2 * first, 2 * (last - first))
-    made = table({}, {"size": "100m,4", "offset": "8k"}, 3)
-    assert (made["start"], made["range"]) == (3 * 8192, 3 * (25 << 20))
+    assert (built["start"], built["range"]) == (2 * first, 2 * (last - first))
+    built = table({}, {"size": "100m,4", "offset": "8k"}, 3)
+    assert (built["start"], built["range"]) == (3 * 8192, 3 * (25 << 20))
 
 
 def test_the_end_of_a_range_ends_a_load() -> None:
@@ -133,10 +133,10 @@ def test_a_hotband_is_that_of_misses() -> None:
 
 
 def test_compression_and_duplicates_are_those_of_writes() -> None:
-    made = load({"rdpct": "0"}, None, 1, {"compratio": "4", "dedupratio": "2", "dedupunit": "4k"})
-    assert made.parts[0].table["compressible"] == "75%"
-    assert made.parts[0].table["duplicate"] == "50%"
-    assert made.notes == [stream.COMPRESSED, stream.DUPLICATES]
+    loaded = load({"rdpct": "0"}, None, 1, {"compratio": "4", "dedupratio": "2", "dedupunit": "4k"})
+    assert loaded.parts[0].table["compressible"] == "75%"
+    assert loaded.parts[0].table["duplicate"] == "50%"
+    assert loaded.notes == [stream.COMPRESSED, stream.DUPLICATES]
     assert "compressible" not in table({}, None, 1, {"compratio": "4"})
     assert table({"rdpct": "0"}, None, 1, {"compression": "40"})["compressible"] == "60%"
     assert "compressible" not in table({"rdpct": "0"}, None, 1, {"compratio": "1"})
@@ -199,7 +199,7 @@ def test_what_a_stream_cannot_be_is_refused_by_name(
 
 
 @pytest.mark.parametrize(
-    ("parts", "found"),
+    ("parts", "shares"),
     [
         ([1, 1, 1], [1, 1, 1]),
         ([Fraction(1, 4), Fraction(3, 4)], ["25%", "75%"]),
@@ -208,5 +208,5 @@ def test_what_a_stream_cannot_be_is_refused_by_name(
         ([Fraction(1, 2), Fraction(1, 3), Fraction(1, 6)], [3, 2, 1]),
     ],
 )
-def test_shares_are_exact(parts: list[Fraction], found: list[str | int]) -> None:
-    assert stream.shares([Fraction(one) for one in parts]) == found
+def test_shares_are_exact(parts: list[Fraction], shares: list[str | int]) -> None:
+    assert stream.shares([Fraction(part) for part in parts]) == shares
