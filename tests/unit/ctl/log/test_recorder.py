@@ -472,8 +472,8 @@ def test_a_log_that_cannot_be_opened_ends_the_run_before_its_start(
 ) -> None:
     run_new = LoggingKernel.run_new
 
-    def prepared(self: LoggingKernel, config: Any, patience: Any = None) -> int:
-        run = run_new(self, config)
+    def prepared(self: LoggingKernel, *request: Any) -> int:
+        run = run_new(self, *request)
         prepare(self)
         return run
 
