@@ -7,15 +7,19 @@
  *
  * Parameters: disks, mib (size of each), segments (of a request), segment_bytes (of a segment),
  * boundary_bytes (no segment crosses a multiple of it), chunk_sectors (no request does), sectors
- * (of a request), physical_bytes (physical block, no limit). 0: the block layer's own.
+ * (of a request), physical_bytes (physical block, no limit). 0: the block layer's own. requests: how
+ * many a disk has.
+ *
+ * While hold is set the disks keep what they are given, and answer it when it is cleared.
  */
 #include <linux/blk-mq.h>
 #include <linux/blkdev.h>
+#include <linux/list.h>
 #include <linux/module.h>
+#include <linux/spinlock.h>
 #include <linux/version.h>
 
 #define MAX_DISKS	4u
-#define DEPTH		64
 
 static unsigned int disks = 1;
 module_param(disks, uint, 0444);
@@ -33,6 +37,61 @@ static unsigned int sectors;
 module_param(sectors, uint, 0444);
 static unsigned int physical_bytes;
 module_param(physical_bytes, uint, 0444);
+static unsigned int requests = 64;
+module_param(requests, uint, 0444);
+
+static bool hold;
+static LIST_HEAD(held);
+static DEFINE_SPINLOCK(held_lock);	/* hold and held; innermost */
+
+static void answer_held(void)
+{
+	struct request *rq, *next;
+	LIST_HEAD(answered);
+
+	spin_lock_irq(&held_lock);
+	hold = false;
+	list_splice_init(&held, &answered);
+	spin_unlock_irq(&held_lock);
+	list_for_each_entry_safe(rq, next, &answered, queuelist) {
+		list_del_init(&rq->queuelist);
+		blk_mq_end_request(rq, BLK_STS_OK);
+	}
+}
+
+static int set_hold(const char *text, const struct kernel_param *param)
+{
+	bool wanted;
+	int err = kstrtobool(text, &wanted);
+
+	if (err)
+		return err;
+	if (wanted)
+		WRITE_ONCE(hold, true);
+	else
+		answer_held();
+	return 0;
+}
+
+static const struct kernel_param_ops hold_ops = {
+	.set = set_hold,
+	.get = param_get_bool,
+};
+module_param_cb(hold, &hold_ops, &hold, 0644);
+
+/* Return: whether @rq is kept. */
+static bool keep(struct request *rq)
+{
+	unsigned long flags;
+	bool kept;
+
+	spin_lock_irqsave(&held_lock, flags);
+	kept = hold;
+	if (kept)
+		list_add_tail(&rq->queuelist, &held);
+	spin_unlock_irqrestore(&held_lock, flags);
+	return kept;
+}
 
 static struct disk {
 	struct blk_mq_tag_set tags;
@@ -83,6 +142,8 @@ static blk_status_t queue_rq(struct blk_mq_hw_ctx *hctx, const struct blk_mq_que
 
 	blk_mq_start_request(rq);
 	WARN_ONCE(wrong, "spek_limits: more %s than a request may have\n", wrong);
+	if (!wrong && keep(rq))
+		return BLK_STS_OK;
 	blk_mq_end_request(rq, wrong ? BLK_STS_IOERR : BLK_STS_OK);
 	return BLK_STS_OK;
 }
@@ -136,7 +197,7 @@ static int add(struct disk *one, unsigned int number)
 
 	one->tags.ops = &mq_ops;
 	one->tags.nr_hw_queues = 1;
-	one->tags.queue_depth = DEPTH;
+	one->tags.queue_depth = requests;
 	one->tags.numa_node = NUMA_NO_NODE;
 #if LINUX_VERSION_CODE < KERNEL_VERSION(6, 14, 0)	/* merging is no choice since then */
 	one->tags.flags = BLK_MQ_F_SHOULD_MERGE;
@@ -198,6 +259,7 @@ static int __init limits_init(void)
 
 static void __exit limits_exit(void)
 {
+	answer_held();
 	remove_all();
 }
 

@@ -9,6 +9,7 @@ import os
 import threading
 import time
 from collections.abc import Callable, Iterator
+from dataclasses import dataclass
 from pathlib import Path
 
 import msgspec
@@ -16,7 +17,7 @@ import numpy as np
 import pytest
 from lib.guest.agree import run_and_compare
 from lib.guest.core import arrivals_before
-from lib.guest.disks import make_null, null_disk, remove_null
+from lib.guest.disks import limited_disks, make_null, null_disk, remove_null
 from lib.guest.drive import (
     Controller,
     Outcome,
@@ -328,29 +329,47 @@ def test_a_worker_sleeps_until_others_free_a_request(
 
 SCSI_DELAY = Path("/sys/bus/pseudo/drivers/scsi_debug/delay")
 HELD_S, TICKS = 15, 250  # those of a second, in Debian's kernels
+HOLD = Path("/sys/module/spek_limits/parameters/hold")
+
+
+@dataclass(frozen=True)
+class HungDisk:
+    """@until_then: until its end the disk keeps what it is given."""
+
+    node: str
+    until_then: contextlib.AbstractContextManager[object]
 
 
 @pytest.fixture
-def hung_disk(scsi_debug: Callable[..., str]) -> str:
-    """It has a single request, and keeps it for 15 s."""
-    node = scsi_debug(max_queue=1)
-    (queue_of(node) / "scheduler").write_text("none")
-    SCSI_DELAY.write_text(str(HELD_S * TICKS))
-    return node
+def hung_disk(backend: str, scsi_debug: Callable[..., str]) -> Iterator[HungDisk]:
+    """It has a single request, and keeps it: a SCSI disk for 15 s, another one until it is told."""
+    with contextlib.ExitStack() as stack:
+        if backend == "scsi":
+            disk = HungDisk(scsi_debug(max_queue=1), contextlib.nullcontext())
+            SCSI_DELAY.write_text(str(HELD_S * TICKS))
+        else:
+            (node,) = stack.enter_context(limited_disks(requests=1))
+            HOLD.write_text("1")
+            let_go = contextlib.ExitStack()
+            let_go.callback(HOLD.write_text, "0")
+            disk = HungDisk(node, let_go)
+        (queue_of(disk.node) / "scheduler").write_text("none")
+        yield disk
 
 
 @pytest.mark.debug_kernel
 @pytest.mark.parametrize(("backend", "targets"), [("mq", 1), ("mq", 2), ("scsi", 1), ("bio", 2)])
 def test_a_run_can_be_stopped_while_others_have_all_requests(
-    controller: Controller, hung_disk: str, fast_disk: str, backend: str, targets: int
+    controller: Controller, hung_disk: HungDisk, fast_disk: str, backend: str, targets: int
 ) -> None:
     """Whoever has the only request keeps it; the run ends long before it is back."""
+    node = hung_disk.node
     if targets == 2:
-        config = two_disks(hung_disk, fast_disk, 1000, backend, 3600 * SECOND)
+        config = two_disks(node, fast_disk, 1000, backend, 3600 * SECOND)
     else:
-        config = one_stream(hung_disk, backend=backend, depth=4, time_ns=3600 * SECOND)
-    with controller.ready(config) as run, readers(hung_disk, 1) as ends:
-        eventually(lambda: requests_in_flight(hung_disk) == 1, "the reader has no request")
+        config = one_stream(node, backend=backend, depth=4, time_ns=3600 * SECOND)
+    with controller.ready(config) as run, readers(node, 1) as ends, hung_disk.until_then:
+        eventually(lambda: requests_in_flight(node) == 1, "the reader has no request")
         controller.run_start(run)
         eventually(lambda: controller.run_get(run).targets[0].tag_waits > 0, "nothing waits")
         controller.run_stop(run)
