@@ -99,6 +99,53 @@ void spek_compat_bdev_drop_cache(const struct spek_compat_bdev *dev)
 		invalidate_bdev(bdev_whole(dev->bdev));
 }
 
+/* Opens of the disk that are those of a partition: one each, before v6.5 one for all of them. */
+static u32 opens_of_disk(const struct block_device *part)
+{
+	u32 opens = atomic_read(&part->bd_openers);
+
+	/* v6.5 ("block: also call ->open for incremental partition opens"), as are holder_ops */
+#ifdef SPEK_HAVE_HOLDER_OPS
+	return opens;
+#else
+	return !!opens;
+#endif
+}
+
+/**
+ * spek_compat_bdev_opens() - count the opens of a device and of what shares its data
+ * @dev: open
+ * @opens: set to the number of opens of a disk and of its partitions, or of a partition and of its
+ *	disk, the claim of @dev included
+ *
+ * Context: process. Waits for nobody: a driver may take arbitrarily long to open a disk.
+ * Return: false if somebody opens or closes the disk or one of its partitions right now.
+ */
+bool spek_compat_bdev_opens(const struct spek_compat_bdev *dev, u32 *opens)
+{
+	struct gendisk *disk = dev->bdev->bd_disk;
+	u32 of_disk, of_parts = 0;
+	struct block_device *part;
+	unsigned long index;
+
+	/* The counts of a partition and of its disk change together under it. */
+	if (!mutex_trylock(&disk->open_mutex))
+		return false;
+	of_disk = disk_openers(disk);
+	rcu_read_lock();
+	/* Entry 0 is the disk. A deleted partition that is still open counts as its disk. */
+	xa_for_each_start(&disk->part_tbl, index, part, 1) {
+		of_disk -= opens_of_disk(part);
+		of_parts += atomic_read(&part->bd_openers);
+	}
+	rcu_read_unlock();
+	if (bdev_is_partition(dev->bdev))
+		of_parts = atomic_read(&dev->bdev->bd_openers);
+	mutex_unlock(&disk->open_mutex);
+	*opens = of_disk + of_parts;
+	return true;
+}
+
 /*
  * Opening the number of a device that does not exist makes the kernel load a module for it and
  * wait for modprobe: a wrong number would load a driver, and the run could be neither used nor

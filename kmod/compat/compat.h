@@ -53,6 +53,7 @@ int spek_compat_bdev_open(struct spek_compat_bdev *dev, dev_t devt, bool write, 
 			  const struct spek_compat_holder_ops *ops);
 void spek_compat_bdev_close(struct spek_compat_bdev *dev);
 void spek_compat_bdev_drop_cache(const struct spek_compat_bdev *dev);
+bool spek_compat_bdev_opens(const struct spek_compat_bdev *dev, u32 *opens);
 
 /**
  * spek_compat_bdev_is_gone() - check whether the disk of a device was removed

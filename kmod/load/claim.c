@@ -30,7 +30,8 @@
  *
  * Lock order: claim->notify_lock > claims_lock, and claim->notify_lock > genl->rwsem
  * (genl/family.c) > claims_lock. claims_lock protects the table and the state of all claims. It is
- * taken with run->release_lock or no lock of a run held, and nothing is taken inside it.
+ * taken with run->release_lock or no lock of a run held, and nothing is waited for inside it: the
+ * open_mutex of a disk is only tried.
  * bd_holder_lock > device->lock: the removal of a device and the run that lends or returns it meet
  * there, so that no callback uses the outcome of a run that has returned the device.
  */
@@ -361,6 +362,28 @@ void spek_claim_view(struct spek_claim *claim, struct spek_claim_view *view)
 	view->nr_runs = claim->nr_runs;
 	view->failure = claim->failure;
 	mutex_unlock(&claims_lock);
+}
+
+/**
+ * spek_claim_opens() - count the opens of a device of a claim
+ * @claim: claim
+ * @index: number of the device
+ *
+ * Context: process.
+ * Return: opens of the device and of what shares its data, the claim included; 0 if they can't be
+ *	counted now, or the device is not open.
+ */
+u32 spek_claim_opens(struct spek_claim *claim, u32 index)
+{
+	u32 opens = 0;
+
+	/* A claim becomes CLOSING under the lock, and close_work comes after that. */
+	mutex_lock(&claims_lock);
+	if (claim->state == SPEK_CLAIM_STATE_READY &&
+	    !spek_compat_bdev_opens(&claim->device[index].handle, &opens))
+		opens = 0;
+	mutex_unlock(&claims_lock);
+	return opens;
 }
 
 /* ---- runs under a claim ---- */

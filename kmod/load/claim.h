@@ -111,6 +111,7 @@ void spek_claim_put(struct spek_claim *claim);
 int spek_claim_delete(struct spek_claim *claim, struct spek_refusal *refusal);
 void spek_claim_owner_gone(u32 portid);
 void spek_claim_view(struct spek_claim *claim, struct spek_claim_view *view);
+u32 spek_claim_opens(struct spek_claim *claim, u32 index);
 
 int spek_claim_take(const struct spek_run_config *config, struct spek_claim **claim,
 		    struct spek_refusal *refusal);

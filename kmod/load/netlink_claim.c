@@ -34,9 +34,11 @@ static size_t claim_bytes(const void *object)
 	return SPEK_NL_CLAIM_BYTES + claim->nr_devices * nla_total_size(SPEK_NL_TARGET_BYTES);
 }
 
-static int put_claimed(struct sk_buff *skb, const struct spek_claim_device *device, bool is_open)
+static int put_claimed(struct sk_buff *skb, struct spek_claim *claim, u32 index, bool is_open)
 {
 	struct nlattr *nest = nla_nest_start(skb, SPEK_A_CLAIM_TARGET);
+	const struct spek_claim_device *device = &claim->device[index];
+	u32 opens = spek_claim_opens(claim, index);
 
 	if (!nest)
 		return -EMSGSIZE;
@@ -45,6 +47,8 @@ static int put_claimed(struct sk_buff *skb, const struct spek_claim_device *devi
 		return -EMSGSIZE;
 	if (is_open && (nla_put_string(skb, SPEK_A_TARGET_NAME, device->name) ||
 			SPEK_PUT_U64(skb, SPEK_A_TARGET, DISKSEQ, device->diskseq)))
+		return -EMSGSIZE;
+	if (opens && nla_put_u32(skb, SPEK_A_TARGET_OPENS, opens))
 		return -EMSGSIZE;
 	nla_nest_end(skb, nest);
 	return 0;
@@ -74,7 +78,7 @@ static int put_claim(struct sk_buff *skb, void *object)
 	if (view.failure.err && put_failure(skb, &view.failure))
 		return -EMSGSIZE;
 	for (i = 0; i < claim->nr_devices; i++)
-		if (put_claimed(skb, &claim->device[i], view.is_open))
+		if (put_claimed(skb, claim, i, view.is_open))
 			return -EMSGSIZE;
 	return 0;
 }

@@ -96,6 +96,8 @@ static int put_target(struct sk_buff *skb, struct spek_run *run, u32 index)
 	    SPEK_PUT_U64(skb, SPEK_A_TARGET, REFUSED, view.count.refused) ||
 	    SPEK_PUT_U64(skb, SPEK_A_TARGET, TAG_WAITS, view.count.tag_waits))
 		return -EMSGSIZE;
+	if (view.opens && nla_put_u32(skb, SPEK_A_TARGET_OPENS, view.opens))
+		return -EMSGSIZE;
 	if (run->verify && spek_nl_put_map_target(skb, run->verify, index))
 		return -EMSGSIZE;
 	nla_nest_end(skb, nest);

@@ -139,6 +139,9 @@ void spek_run_view_target(struct spek_run *run, u32 index, struct spek_target_vi
 	mutex_lock(&run->lock);
 	view->target = &run->targets[index];
 	view->count = run->count[index];
+	/* Targets are open as long as the workers can be seen under the lock. */
+	if (run->workers && !spek_compat_bdev_opens(&view->target->handle, &view->opens))
+		view->opens = 0;
 	for (i = 0; run->workers && i < run->config->nr_workers; i++)
 		spek_worker_add_counts(run->workers[i], index, &view->count);
 	mutex_unlock(&run->lock);

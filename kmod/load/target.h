@@ -121,10 +121,13 @@ struct spek_target_count {
 /**
  * struct spek_target_view - what netlink reports of a target
  * @target: target; only its const fields may be read
+ * @opens: opens of the device and of what shares its data, the claim included; 0 if they can't be
+ *	counted now, or the target is closed
  * @count: requests of all workers
  */
 struct spek_target_view {
 	const struct spek_target *target;
+	u32 opens;
 	struct spek_target_count count;
 };
 

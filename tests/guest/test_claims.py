@@ -61,6 +61,11 @@ def release(nl: Socket, claim: int) -> None:
     assert comes_true(lambda: is_released(nl, claim))
 
 
+def opens(nl: Socket, claim: int) -> list[int]:
+    """Of each device of a claim; 0 if it is not known."""
+    return [device.get("opens", 0) for device in get(nl, claim)["target"]]
+
+
 def run_under(nl: Socket, claim: int, node: str, **changes: Any) -> int:
     return make(nl, config(node, claim=claim, **changes))
 
@@ -68,6 +73,16 @@ def run_under(nl: Socket, claim: int, node: str, **changes: Any) -> int:
 def stopped(nl: Socket, run: int) -> None:
     nl.ask(Cmd.RUN_STOP, id=run)
     assert comes_true(lambda: state(nl, run) == RunState.DONE)
+
+
+def test_a_claim_counts_who_else_has_its_devices_open(nl: Socket, disks: list[str]) -> None:
+    claim = claim_of(nl, *disks)
+    alone = [1] * len(disks)
+    assert comes_true(lambda: opens(nl, claim) == alone), opens(nl, claim)
+    with open(disks[0], "rb"):
+        assert comes_true(lambda: opens(nl, claim) == [2, *alone[1:]]), opens(nl, claim)
+    assert comes_true(lambda: opens(nl, claim) == alone), opens(nl, claim)
+    release(nl, claim)
 
 
 def test_devices_stay_claimed_between_two_runs(nl: Socket, disks: list[str]) -> None:

@@ -164,6 +164,83 @@ def test_who_only_reads_is_not_in_the_way(empty: str, controller: Controller) ->
         assert safety.check_write(found, found.diskseq, (), True) is None
 
 
+def test_who_reads_is_named_in_a_remark(
+    empty: str, controller: Controller, capfd: pytest.CaptureFixture[str]
+) -> None:
+    with opened(empty, os.O_RDONLY) as pid:
+        capfd.readouterr()
+        code = cli.run([*WRITE, "--write", "--device", empty])
+        told = capfd.readouterr().err
+    assert code == ExitCode.OK, told
+    assert f"{empty} is also open for reading: process {pid} (qemu-test)" in told
+
+
+def test_a_kernel_user_that_nothing_names_keeps_its_disk(
+    empty: str,
+    controller: Controller,
+    capfd: pytest.CaptureFixture[str],
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """An export that is not found in configfs is like any kernel user that opens without a claim:
+    the kernel's count of opens is all that tells of it."""
+    monkeypatch.setattr(safety, "_exports", lambda numbers, roots: [])
+    identity = device.find(empty).identity
+    with HOLDERS["nvmet"](empty):
+        before = digest(empty)
+        code, sentence = spekctl(capfd, *WRITE, "--write", "--device", empty)
+        assert digest(empty) == before
+        assert (code, sentence) == (
+            ExitCode.REFUSED,
+            f"{empty} is in use: the kernel counts 1 more open of it than processes have: by a"
+            " kernel user without a claim, or a process that is not visible here; to overwrite it"
+            f" all the same, give --destroy {identity}",
+        )
+        # A process that has it open as well accounts for its own open alone, whatever it inherits.
+        with opened(empty, os.O_RDONLY):
+            code, sentence = spekctl(capfd, *WRITE, "--write", "--device", empty)
+            assert code == ExitCode.REFUSED
+            assert "the kernel counts 1 more open of it" in sentence
+        assert digest(empty) == before
+        data = ("--data", "random")
+        code, _ = spekctl(capfd, *WRITE, *data, "--write", "--destroy", identity, "--device", empty)
+        assert code == ExitCode.OK
+        assert digest(empty) != before
+    assert no_run_is_left(controller)
+
+
+def test_opens_of_a_disk_and_its_partitions_are_counted(empty: str, controller: Controller) -> None:
+    """Those of the whole disk and of its partitions count for the disk; for a partition its own
+    and those of the whole disk. An open of a partition is one, whatever it is for the disk."""
+    add_partition(empty, 1, 2048, 4096)
+    add_partition(empty, 2, 8192, 4096)
+    first, second = f"{empty}p1", f"{empty}p2"
+    eventually(lambda: Path(second).exists(), f"{second} did not appear")
+    settle()
+
+    def opens(node: str) -> int:
+        with controller.ready(one_stream(node, count=1)) as run:
+            return controller.run_get(run).targets[0].opens
+
+    def expect(*wanted: int) -> None:
+        # udev has the disk open for a moment after each use of it.
+        eventually(
+            lambda: tuple(map(opens, (empty, first, second))) == wanted,
+            f"{wanted} opens were not counted",
+        )
+
+    try:
+        expect(1, 1, 1)
+        with opened(first, os.O_RDONLY), opened(first, os.O_RDONLY):
+            expect(3, 3, 1)
+            with opened(empty, os.O_RDONLY), opened(second, os.O_RDONLY):
+                expect(5, 4, 3)
+        expect(1, 1, 1)
+    finally:
+        settle()
+        delete_partition(empty, 1)
+        delete_partition(empty, 2)
+
+
 # ---- what is on it ----
 
 

@@ -49,6 +49,7 @@ class Opened:
     number: str
     pid: str
     mode: int
+    fd: str = ""
 
 
 def holders(device: Device, roots: Roots = ROOTS) -> list[Holder]:
@@ -419,16 +420,16 @@ def held_by_spek(
     return texts
 
 
-def opened_devices(roots: Roots = ROOTS) -> Iterator[Opened]:
-    """All block devices that other processes have open, as far as we may see."""
+def opened_devices(roots: Roots = ROOTS, ours: bool = False) -> Iterator[Opened]:
+    """All block devices that other processes have open, as far as we may see; @ours: and we."""
     for pid in _list(roots.proc):
-        if not pid.isdigit() or pid == str(os.getpid()):
+        if not pid.isdigit() or (pid == str(os.getpid()) and not ours):
             continue
         folder = str(roots.proc / pid / "fd")
         for fd in _list(Path(folder)):
             # Of all files of all processes: too many for a Path each.
             if number := _number_of(f"{folder}/{fd}"):
-                yield Opened(number, pid, _open_mode(roots.proc / pid / "fdinfo" / fd))
+                yield Opened(number, pid, _open_mode(roots.proc / pid / "fdinfo" / fd), fd)
 
 
 def _openers(device: Device, roots: Roots, modes: frozenset[int]) -> list[str]:
@@ -443,10 +444,12 @@ def _choose(
     numbers = _numbers(device, roots)
     how = " for writing" if modes == WRITERS else ""
     pids = {one.pid: None for one in opened if one.number in numbers and one.mode in modes}
-    return [
-        f"process {pid} ({_read(roots.proc / pid / 'comm') or '?'}) has it open{how}"
-        for pid in list(pids)[:5]
-    ]
+    return [f"{process(pid, roots)} has it open{how}" for pid in list(pids)[:5]]
+
+
+def process(pid: str, roots: Roots = ROOTS) -> str:
+    """As messages call a process."""
+    return f"process {pid} ({_read(roots.proc / pid / 'comm') or '?'})"
 
 
 def _open_mode(path: Path) -> int:

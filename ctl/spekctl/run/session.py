@@ -7,12 +7,12 @@ collectors open; run-start comes last. A session left by an exception releases i
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from types import TracebackType
 
 from spekctl import recorded
 from spekctl.block import device as devices
-from spekctl.block import safety
+from spekctl.block import openers, safety
 from spekctl.documents.device import DiskCounters, TargetFacts
 from spekctl.documents.result import Plan, Result
 from spekctl.errors import CalledOffError, RefusedError
@@ -111,12 +111,21 @@ class Session:
                     self._remarks.append(recorded.text(remark))
         if self._holding is not None:
             self._remarks += self._holding.check(request)
+        if request.config.write:
+            for index, device in enumerate(request.devices):
+                remark = openers.check(device, self._opens_of(index), request.destroy)
+                if remark:
+                    self._remarks.append(recorded.text(remark))
         self._facts = [
             device.facts(info.targets[index].diskseq, devices.read_stat(device))
             for index, device in enumerate(request.devices)
         ]
         for remark in self._remarks:
             self._progress.note(remark)
+
+    def _opens_of(self, index: int) -> Callable[[], int]:
+        """Counts the opens of a target; each call asks the kernel."""
+        return lambda: self._kernel.run_get(self._claimed_run()).targets[index].opens
 
     def ready(self) -> None:
         """Open the collectors: afterwards nothing but the start is left to do."""

@@ -354,6 +354,10 @@ enum spek_a_worker {
  * @SPEK_A_TARGET_ZONE_CLOSES: (u64)
  * @SPEK_A_TARGET_ZONE_MISPLACED: (u64) Zone appends that the device placed elsewhere than
  *   at the write pointer that is tracked.
+ * @SPEK_A_TARGET_OPENS: (u32) Opens of the device and of what shares its data (the
+ *   partitions of a disk, the disk of a partition), the claim included; 1 - nobody else
+ *   has it open. Absent while somebody opens or closes one of them, and once the device
+ *   is closed.
  * @__SPEK_A_TARGET_MAX: private
  * @SPEK_A_TARGET_MAX: highest id
  */
@@ -386,6 +390,7 @@ enum spek_a_target {
 	SPEK_A_TARGET_ZONE_OPENS,
 	SPEK_A_TARGET_ZONE_CLOSES,
 	SPEK_A_TARGET_ZONE_MISPLACED,
+	SPEK_A_TARGET_OPENS,
 
 	__SPEK_A_TARGET_MAX,
 	SPEK_A_TARGET_MAX = (__SPEK_A_TARGET_MAX - 1)

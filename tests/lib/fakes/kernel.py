@@ -58,6 +58,7 @@ class FakeKernel:
     start_ns: int = 0
     armed_waits: int = 1  # until an armed run starts
     diskseq: int = 0
+    opens: int = 1  # of each device, by anybody
     errors: int = 0
     end_reason: Reason = Reason.COMPLETED
     hangs: bool = False
@@ -257,6 +258,7 @@ class FakeKernel:
                     minor=one.minor,
                     name=f"fake{index}",
                     diskseq=self.diskseq,
+                    opens=self.opens,
                     bytes=1 << 30,
                     logical_block=512,
                     max_io=1 << 20,

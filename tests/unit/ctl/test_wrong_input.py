@@ -11,7 +11,7 @@ from lib.ctl.command_line import Spekctl
 from lib.fakes.kernel import FakeKernel, other_run
 from lib.fakes.machine import disk
 
-from spekctl.block import blkid, safety
+from spekctl.block import blkid, openers, safety
 from spekctl.block import device as block_device
 from spekctl.errors import (
     ExitCode,
@@ -478,6 +478,22 @@ def test_data_is_refused_after_the_claim_and_before_the_start(
     outcome = spekctl(*command.split(), "--destroy", "S123")
     assert outcome.code == ExitCode.OK
     assert "will be overwritten" in outcome.err
+
+
+def test_a_device_that_an_unknown_user_has_open_is_refused_before_the_start(
+    spekctl: Spekctl, kernel: FakeKernel, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(openers, "PAUSE_S", 0)
+    kernel.opens = 2
+    command = "run random-write-4k --device /dev/fake0 --write --time 2s --progress none"
+    outcome = spekctl(*command.split())
+    assert outcome.code == ExitCode.REFUSED
+    assert "the kernel counts 1 more open of it than processes have" in outcome.sentence
+    assert "run-start" not in kernel.calls
+    assert kernel.deleted
+    outcome = spekctl(*command.split(), "--destroy", "S123")
+    assert outcome.code == ExitCode.OK
+    assert "will be overwritten although" in outcome.err
 
 
 def test_a_mistyped_serial_is_refused_even_if_nothing_would_be_lost(

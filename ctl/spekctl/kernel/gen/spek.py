@@ -311,6 +311,7 @@ class TargetNla(nla):
         (26, "SPEK_A_TARGET_ZONE_OPENS", "uint64", 0),
         (27, "SPEK_A_TARGET_ZONE_CLOSES", "uint64", 0),
         (28, "SPEK_A_TARGET_ZONE_MISPLACED", "uint64", 0),
+        (29, "SPEK_A_TARGET_OPENS", "uint32", 0),
     )
     keys: ClassVar[dict[str, str]] = {
         "major": "SPEK_A_TARGET_MAJOR",
@@ -340,6 +341,7 @@ class TargetNla(nla):
         "zone_opens": "SPEK_A_TARGET_ZONE_OPENS",
         "zone_closes": "SPEK_A_TARGET_ZONE_CLOSES",
         "zone_misplaced": "SPEK_A_TARGET_ZONE_MISPLACED",
+        "opens": "SPEK_A_TARGET_OPENS",
     }
     multi: ClassVar[dict[str, str]] = {}
     enums: ClassVar[dict[str, Any]] = {

@@ -317,6 +317,7 @@ class TargetInfo:
     zone_opens: int = 0
     zone_closes: int = 0
     zone_misplaced: int = 0
+    opens: int = 0
 
 
 @dataclass(frozen=True, slots=True)
