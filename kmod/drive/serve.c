@@ -69,7 +69,10 @@ static u8 ata_count(const struct spek_unit *unit)
 static void answer_query(struct spek_unit *unit, struct scsi_cmnd *cmd,
 			 struct spek_scsi_request *request, struct list_head *done)
 {
-	struct spek_scsi_status status = { .starts = unit->drive.account.starts };
+	struct spek_scsi_status status = {
+		.starts = unit->drive.account.starts,
+		.removed = unit->drive.arms.failed,
+	};
 	u8 data[SPEK_SCSI_ANSWER_BYTES];
 	u32 bytes;
 
@@ -253,6 +256,46 @@ static bool check_ready(struct spek_unit *unit, struct scsi_cmnd *cmd, struct li
 	return false;
 }
 
+/* Like an injected failure of the arm, which ends the access that it serves. */
+static void remove_element(struct spek_unit *unit, struct scsi_cmnd *cmd,
+			   struct spek_scsi_request *request, u64 now_ns, struct list_head *done)
+{
+	const struct spek_drive_fault fault = {
+		.kind = SPEK_DRIVE_FAULT_ARM,
+		.number = request->element - 1,
+	};
+	u32 failed = unit->drive.arms.failed;
+	struct spek_refusal refusal;
+
+	if (!check_ready(unit, cmd, done))
+		return;
+	/* The last one stays: without it there would be no capacity. */
+	if (failed >> fault.number & 1 ||
+	    spek_drive_count_arms(failed) + 1 >= unit->scsi.nr_elements) {
+		spek_scsi_refuse_field(request, SPEK_SCSI_INVALID_FIELD, 10, 7);
+		spek_unit_end_with_sense(unit, cmd, &request->sense, done);
+		return;
+	}
+	/* Only the list of faults can be full, with others than those of arms. */
+	if (spek_drive_fault(&unit->drive, now_ns, &fault, &refusal)) {
+		spek_unit_end_with_code(unit, cmd, SPEK_SCSI_ABORTED_COMMAND,
+					SPEK_SCSI_NO_ADDITIONAL, done);
+		return;
+	}
+	spek_unit_end(cmd, SAM_STAT_GOOD, done);
+	spek_unit_start_all(unit, now_ns);
+}
+
+static void restore_elements(struct spek_unit *unit, struct scsi_cmnd *cmd, u64 now_ns,
+			     struct list_head *done)
+{
+	if (!check_ready(unit, cmd, done))
+		return;
+	spek_drive_restore_arms(&unit->drive, now_ns);
+	spek_unit_end(cmd, SAM_STAT_GOOD, done);
+	spek_unit_start_all(unit, now_ns);
+}
+
 static int serve_command(struct spek_unit *unit, struct scsi_cmnd *cmd,
 			 struct spek_scsi_request *request, u64 now_ns, struct list_head *done)
 {
@@ -297,6 +340,12 @@ static int serve_command(struct spek_unit *unit, struct scsi_cmnd *cmd,
 		return 0;
 	case SPEK_SCSI_POWER:
 		return change_power(unit, cmd, request, now_ns, done);
+	case SPEK_SCSI_REMOVE_ELEMENT:
+		remove_element(unit, cmd, request, now_ns, done);
+		return 0;
+	case SPEK_SCSI_RESTORE_ELEMENTS:
+		restore_elements(unit, cmd, now_ns, done);
+		return 0;
 	case SPEK_SCSI_CHECK_POWER:
 		end_good(unit, cmd, request, ata_count(unit), done);
 		return 0;

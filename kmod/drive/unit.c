@@ -150,6 +150,8 @@ static void fill_identity(struct spek_unit *unit)
 	}
 	scsi->rpm = div64_u64(60000000000000ULL + mechanics->rotation.period_ps / 2,
 			      mechanics->rotation.period_ps);
+	if (mechanics->nr_arms > 1)
+		scsi->nr_elements = mechanics->nr_arms;
 	if (!mechanics->split)
 		return;
 	scsi->nr_ranges = mechanics->nr_arms;

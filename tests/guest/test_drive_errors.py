@@ -10,6 +10,7 @@ import mmap
 import os
 import re
 import struct
+import subprocess
 import threading
 import time
 from collections.abc import Iterator
@@ -49,7 +50,7 @@ INQUIRY = bytes([0x12, 0, 0, 0, 96, 0])
 MODE_SENSE = bytes([0x1A, 8, 0x1A, 0, 44, 0])  # of the power condition page, as it is now
 START, STOP = bytes([0x1B, 0, 0, 0, 1, 0]), bytes([0x1B, 0, 0, 0, 0, 0])
 STANDBY, STOP_AT_ONCE = bytes([0x1B, 0, 0, 0, 0x30, 0]), bytes([0x1B, 1, 0, 0, 0, 0])
-UNIT_ATTENTION = 6
+CHECK_CONDITION, ILLEGAL_REQUEST, UNIT_ATTENTION = 2, 5, 6
 libc = ctypes.CDLL(None, use_errno=True)
 libc.mmap.restype = ctypes.c_void_p
 libc.mmap.argtypes = [
@@ -179,6 +180,65 @@ def test_a_stop_is_done_when_the_drive_is_back(drives: Drives) -> None:
         nl.ask(Cmd.DRIVE_SET, id=disk.drive, clear_faults=1)
         await_condition(drives, disk, "stopped")
         (disk.device / "state").write_text("running\n")
+
+
+def elements(node: str) -> list[tuple[int, int]]:
+    """Identifiers of the arms and their health."""
+    answer = send(node, element_command(0x17, length=512), length=512)
+    assert answer.status == 0
+    matching, returned = struct.unpack(">II", answer.data[:8])
+    assert matching == returned
+    rows = (answer.data[at : at + 32] for at in range(32, 32 + 32 * returned, 32))
+    return [(int.from_bytes(row[4:8]), row[15]) for row in rows]
+
+
+def element_command(service: int, length: int = 0) -> bytes:
+    """@length: allocation length, or the element."""
+    return struct.pack(">BB8xI2x", 0x9E, service, length)
+
+
+def arms_at_work(disk: Disk) -> set[int]:
+    """Arms that serve reads all over the disk."""
+    instance = trace_instance("spek-arms")
+    trigger = instance / "events/spek_drive/spek_drive_complete/trigger"
+    try:
+        trigger.write_text("hist:keys=arm")
+        for read in range(40):
+            assert send(disk.node, read_ten(read * 7919 % 65536 * 8), length=4096).status == 0
+        hist = (trigger.parent / "hist").read_text()
+    finally:
+        trigger.write_text("!hist:keys=arm")
+        instance.rmdir()
+    # -1, as an unsigned number, stands for the cache.
+    return {int(arm) for arm in re.findall(r"arm: +(\d+)", hist)} & set(range(8))
+
+
+def test_an_arm_is_removed_by_a_command_and_the_other_does_its_work(drives: Drives) -> None:
+    good, gone = 0x01, 0xFF
+    remove, restore = element_command(0x18, 2), element_command(0x19)
+    with modelled(drives, replace(SMALL.with_arms(2), channels=1)) as disk:
+        size = (disk.queue.parent / "size").read_text()
+        assert elements(disk.node) == [(1, good), (2, good)]
+        assert arms_at_work(disk) == {0, 1}
+
+        assert send(disk.node, remove).status == 0
+        assert elements(disk.node) == [(1, good), (2, gone)]
+        assert arms_at_work(disk) == {0}
+        (fault,) = drives.drive(disk.drive).faults
+        assert (fault.kind.value, fault.number) == ("arm-failed", 1)
+        listed = subprocess.run(
+            ["sg_get_elem_status", disk.node], capture_output=True, text=True, check=True
+        ).stdout
+        assert "Number of descriptors: 2" in listed
+        # The last one stays, and what is removed is not removed again.
+        for element in (1, 2):
+            answer = send(disk.node, element_command(0x18, element))
+            assert (answer.status, answer.code[0]) == (CHECK_CONDITION, ILLEGAL_REQUEST)
+        assert (disk.queue.parent / "size").read_text() == size
+
+        assert send(disk.node, restore).status == 0
+        assert elements(disk.node) == [(1, good), (2, good)]
+        assert arms_at_work(disk) == {0, 1}
 
 
 def reset_device(fd: int, address: int) -> int:

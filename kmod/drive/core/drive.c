@@ -506,6 +506,28 @@ static void come_back(struct spek_drive *drive, u64 now_ns)
 		spek_drive_flash_delay(drive->flash, now_ns);
 }
 
+/* Those that no arm reached wait for one again; the next start sorts the others. */
+static void queue_again(struct spek_drive_queue *queue)
+{
+	u32 index;
+
+	for (index = queue->oldest; index != SPEK_DRIVE_NONE; index = queue->slots[index].next)
+		queue->slots[index].held = queue->slots[index].request.flush;
+}
+
+/**
+ * spek_drive_restore_arms() - put all arms into service
+ * @drive: drive; its other faults remain
+ * @now_ns: time
+ */
+void spek_drive_restore_arms(struct spek_drive *drive, u64 now_ns)
+{
+	spek_drive_account(drive, now_ns);
+	queue_again(&drive->queue);
+	spek_drive_faults_drop(&drive->faults, SPEK_DRIVE_FAULT_ARM);
+	drive->arms.failed = 0;
+}
+
 /**
  * spek_drive_clear_faults() - mend a drive
  * @drive: drive; its arms are where they stopped
@@ -513,13 +535,8 @@ static void come_back(struct spek_drive *drive, u64 now_ns)
  */
 void spek_drive_clear_faults(struct spek_drive *drive, u64 now_ns)
 {
-	struct spek_drive_queue *queue = &drive->queue;
-	u32 index;
-
 	spek_drive_account(drive, now_ns);
-	/* Those that no arm reached wait for one again; the next start sorts the others. */
-	for (index = queue->oldest; index != SPEK_DRIVE_NONE; index = queue->slots[index].next)
-		queue->slots[index].held = queue->slots[index].request.flush;
+	queue_again(&drive->queue);
 	drive->faults.length = 0;
 	drive->arms.failed = 0;
 	if (drive->is_gone)

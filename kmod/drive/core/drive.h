@@ -57,5 +57,6 @@ int spek_drive_command(struct spek_drive *drive, u64 now_ns, enum spek_drive_eve
 int spek_drive_fault(struct spek_drive *drive, u64 now_ns, const struct spek_drive_fault *fault,
 		     struct spek_refusal *refusal);
 void spek_drive_clear_faults(struct spek_drive *drive, u64 now_ns);
+void spek_drive_restore_arms(struct spek_drive *drive, u64 now_ns);
 
 #endif

@@ -144,3 +144,18 @@ void spek_drive_faults_mend(struct spek_drive_faults *faults, u64 lba, u32 secto
 		}
 	}
 }
+
+/**
+ * spek_drive_faults_drop() - remove all faults of a kind
+ * @faults: list
+ * @kind: enum spek_drive_fault_kind
+ */
+void spek_drive_faults_drop(struct spek_drive_faults *faults, u32 kind)
+{
+	u32 i, kept = 0;
+
+	for (i = 0; i < faults->length; i++)
+		if (faults->entries[i].kind != kind)
+			faults->entries[kept++] = faults->entries[i];
+	faults->length = kept;
+}

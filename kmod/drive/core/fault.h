@@ -87,6 +87,7 @@ const struct spek_drive_fault *
 spek_drive_faults_first(const struct spek_drive_faults *faults, u32 kind, u64 lba, u32 sectors,
 			u64 *bad);
 u64 spek_drive_faults_delay_ns(const struct spek_drive_faults *faults, u32 kind, u32 number);
+void spek_drive_faults_drop(struct spek_drive_faults *faults, u32 kind);
 void spek_drive_faults_mend(struct spek_drive_faults *faults, u64 lba, u32 sectors);
 
 #endif

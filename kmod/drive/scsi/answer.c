@@ -8,6 +8,9 @@
 #define VERSION_SBC3_ANY	0x04c0
 #define NO_TEMPERATURE		0xff
 #define NOT_ROTATING		1
+#define STORAGE_ELEMENT		1
+#define HEALTH_GOOD		0x01
+#define HEALTH_DEPOPULATED	0xff
 
 enum {
 	VPD_SUPPORTED		= 0x00,
@@ -231,6 +234,34 @@ static u32 log_sense(const struct spek_scsi_status *status, struct spek_scsi_req
 	return bytes;
 }
 
+static u32 element_status(const struct spek_scsi_unit *unit, const struct spek_scsi_status *status,
+			  const struct spek_scsi_request *request, u8 *data)
+{
+	u32 room = request->length < 32 ? 0 : (request->length - 32) / 32;
+	u32 matching = 0, returned = 0, arm;
+
+	for (arm = 0; arm < unit->nr_elements; arm++) {
+		bool is_removed = status->removed >> arm & 1;
+		u8 *at = data + 32 + 32 * returned;
+
+		if (arm + 1 < request->element || (request->filter && !is_removed))
+			continue;
+		matching++;
+		if (returned == room)
+			continue;
+		spek_scsi_put(at + 4, 4, arm + 1);
+		at[13] = 0x01;		/* can be restored */
+		at[14] = STORAGE_ELEMENT;
+		at[15] = is_removed ? HEALTH_DEPOPULATED : HEALTH_GOOD;
+		/* No LBAs depend on an arm unless it has some to itself. */
+		spek_scsi_put(at + 16, 8, unit->nr_ranges ? unit->ranges[arm].sectors : 0);
+		returned++;
+	}
+	spek_scsi_put(data, 4, matching);
+	spek_scsi_put(data + 4, 4, returned);
+	return 32 + 32 * returned;
+}
+
 static u32 all_opcodes(const struct spek_scsi_unit *unit, u8 *data)
 {
 	u32 i, bytes = 4;
@@ -323,6 +354,9 @@ u32 spek_scsi_answer(const struct spek_scsi_unit *unit, const struct spek_scsi_s
 		break;
 	case SPEK_SCSI_REPORT_OPCODES:
 		bytes = report_opcodes(unit, request, data);
+		break;
+	case SPEK_SCSI_ELEMENT_STATUS:
+		bytes = element_status(unit, status, request, data);
 		break;
 	default:
 		return 0;

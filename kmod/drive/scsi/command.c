@@ -56,6 +56,12 @@ const struct spek_scsi_command spek_scsi_commands[SPEK_SCSI_NR_COMMANDS] = {
 	{ 0x9e, 0x10, SPEK_SCSI_READ_CAPACITY_16, SIXTEEN,
 	  { 0xff, 0x1f, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff,
 	    0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0x01, 0 } },
+	{ 0x9e, 0x17, SPEK_SCSI_ELEMENT_STATUS, SIXTEEN,
+	  { 0xff, 0x1f, 0, 0, 0, 0, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xcf, 0 } },
+	{ 0x9e, 0x18, SPEK_SCSI_REMOVE_ELEMENT, SIXTEEN,
+	  { 0xff, 0x1f, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff,
+	    0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0, 0 } },
+	{ 0x9e, 0x19, SPEK_SCSI_RESTORE_ELEMENTS, SIXTEEN, { 0xff, 0x1f } },
 	{ 0xa0, -1, SPEK_SCSI_REPORT_LUNS, TWELVE,
 	  { 0xff, 0, 0xff, 0, 0, 0, 0xff, 0xff, 0xff, 0xff, 0, 0 } },
 	{ 0xa1, -1, SPEK_SCSI_CHECK_POWER, TWELVE,
@@ -77,7 +83,16 @@ const struct spek_scsi_command spek_scsi_commands[SPEK_SCSI_NR_COMMANDS] = {
  */
 bool spek_scsi_knows(const struct spek_scsi_unit *unit, const struct spek_scsi_command *command)
 {
-	return command->action != SPEK_SCSI_UNMAP || unit->unmap_sectors;
+	switch (command->action) {
+	case SPEK_SCSI_UNMAP:
+		return unit->unmap_sectors;
+	case SPEK_SCSI_ELEMENT_STATUS:
+	case SPEK_SCSI_REMOVE_ELEMENT:
+	case SPEK_SCSI_RESTORE_ELEMENTS:
+		return unit->nr_elements;
+	default:
+		return true;
+	}
 }
 
 /**
@@ -282,6 +297,38 @@ static int decode_pages(const u8 *cdb, u32 bytes, struct spek_scsi_request *requ
 	return 0;
 }
 
+static int decode_element_status(const u8 *cdb, struct spek_scsi_request *request)
+{
+	request->element = spek_scsi_get(cdb + 6, 4);
+	request->length = spek_scsi_get(cdb + 10, 4);
+	request->filter = cdb[14] >> 6;
+	request->option = cdb[14] & 0x0f;
+	/* All elements, or those that are out of service or worn. */
+	if (request->filter > 1)
+		return spek_scsi_refuse_field(request, SPEK_SCSI_INVALID_FIELD, 14, 7);
+	/* Physical elements or storage elements, which are the same here. */
+	if (request->option > 1)
+		return spek_scsi_refuse_field(request, SPEK_SCSI_INVALID_FIELD, 14, 3);
+	return 0;
+}
+
+/*
+ * The capacity stays: the remaining arms reach all LBAs. Where each arm has LBAs to itself, its
+ * removal would give those of others new addresses, which the model does not do.
+ */
+static int decode_remove_element(const struct spek_scsi_unit *unit, const u8 *cdb,
+				 struct spek_scsi_request *request)
+{
+	u64 capacity = spek_scsi_get64(cdb + 2);
+
+	request->element = spek_scsi_get(cdb + 10, 4);
+	if (capacity && capacity != unit->sectors)
+		return spek_scsi_refuse_field(request, SPEK_SCSI_INVALID_FIELD, 2, 7);
+	if (!request->element || request->element > unit->nr_elements || unit->nr_ranges)
+		return spek_scsi_refuse_field(request, SPEK_SCSI_INVALID_FIELD, 10, 7);
+	return 0;
+}
+
 static int decode_fields(const struct spek_scsi_unit *unit, const u8 *cdb, u32 bytes,
 			 struct spek_scsi_request *request)
 {
@@ -343,6 +390,10 @@ static int decode_fields(const struct spek_scsi_unit *unit, const u8 *cdb, u32 b
 		return decode_power(cdb, request);
 	case SPEK_SCSI_CHECK_POWER:
 		return decode_ata(cdb, bytes, request);
+	case SPEK_SCSI_ELEMENT_STATUS:
+		return decode_element_status(cdb, request);
+	case SPEK_SCSI_REMOVE_ELEMENT:
+		return decode_remove_element(unit, cdb, request);
 	default:
 		return 0;
 	}

@@ -23,7 +23,7 @@
 #define SPEK_SCSI_MAX_SECTORS		65536
 #define SPEK_SCSI_SECTOR_BYTES		512
 #define SPEK_SCSI_MAX_RANGES		8
-#define SPEK_SCSI_NR_COMMANDS		26
+#define SPEK_SCSI_NR_COMMANDS		29
 /* Header and the one descriptor that UNMAP may have. */
 #define SPEK_SCSI_UNMAP_BYTES		24
 
@@ -139,6 +139,8 @@ struct spek_scsi_mode {
  * @unmap_sectors: granularity of UNMAP; 0: the unit has no UNMAP, and every LBA is mapped
  * @nr_ranges: number of concurrent positioning ranges; 0: none are published
  * @ranges: these
+ * @nr_elements: number of arms, each a storage element; 0: the unit publishes none, and has no
+ *	command about elements
  * @mode: mode parameters of the moment
  */
 struct spek_scsi_unit {
@@ -154,6 +156,7 @@ struct spek_scsi_unit {
 	u32 unmap_sectors;
 	u32 nr_ranges;
 	struct spek_scsi_range ranges[SPEK_SCSI_MAX_RANGES];
+	u32 nr_elements;
 	struct spek_scsi_mode mode;
 };
 
@@ -161,10 +164,12 @@ struct spek_scsi_unit {
  * struct spek_scsi_status - state of the unit at a command
  * @condition: what REQUEST SENSE returns
  * @starts: number of times that the spindle was started
+ * @removed: bit n is set if arm n is out of service
  */
 struct spek_scsi_status {
 	struct spek_scsi_sense condition;
 	u64 starts;
+	u32 removed;
 };
 
 /**
@@ -186,6 +191,9 @@ struct spek_scsi_status {
  * @SPEK_SCSI_UNMAP: UNMAP
  * @SPEK_SCSI_POWER: a change of the power condition
  * @SPEK_SCSI_CHECK_POWER: CHECK POWER MODE through ATA PASS-THROUGH(12) or (16)
+ * @SPEK_SCSI_ELEMENT_STATUS: GET PHYSICAL ELEMENT STATUS
+ * @SPEK_SCSI_REMOVE_ELEMENT: REMOVE ELEMENT AND TRUNCATE
+ * @SPEK_SCSI_RESTORE_ELEMENTS: RESTORE ELEMENTS AND REBUILD
  */
 enum spek_scsi_action {
 	SPEK_SCSI_REFUSE,
@@ -205,6 +213,9 @@ enum spek_scsi_action {
 	SPEK_SCSI_UNMAP,
 	SPEK_SCSI_POWER,
 	SPEK_SCSI_CHECK_POWER,
+	SPEK_SCSI_ELEMENT_STATUS,
+	SPEK_SCSI_REMOVE_ELEMENT,
+	SPEK_SCSI_RESTORE_ELEMENTS,
 };
 
 /**
@@ -246,7 +257,9 @@ enum spek_scsi_power {
  * @standby_ticks: time of that in units of 100 ms; 0: the timer does not run
  * @opcode: requested operation code of REPORT SUPPORTED OPERATION CODES
  * @service: requested service action
- * @option: reporting option
+ * @option: reporting option; report type of GET PHYSICAL ELEMENT STATUS
+ * @filter: its filter
+ * @element: identifier of the element to be removed, or of the first one to be reported
  */
 struct spek_scsi_request {
 	enum spek_scsi_action action;
@@ -269,6 +282,8 @@ struct spek_scsi_request {
 	u8 opcode;
 	u16 service;
 	u8 option;
+	u8 filter;
+	u32 element;
 };
 
 /**

@@ -289,6 +289,9 @@ class Drive:
     def clear_faults(self, now_ns: int) -> None:
         self.lib.spek_drive_clear_faults(self.c, now_ns)
 
+    def restore_arms(self, now_ns: int) -> None:
+        self.lib.spek_drive_restore_arms(self.c, now_ns)
+
     def abort(self, now_ns: int, tag: int) -> bool:
         return bool(self.lib.spek_drive_abort(self.c, now_ns, tag))
 

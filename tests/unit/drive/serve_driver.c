@@ -17,7 +17,7 @@
 #define MOST_FIRINGS	2000
 #define MOST_RELAX_NS	10000
 
-static u64 state, now_ns, ended, refused;
+static u64 state, now_ns, ended, refused, removed, changes;
 static struct spek_drive_model model;
 static struct spek_drive_zone zone;
 static struct spek_drive_seek_point point;
@@ -226,15 +226,38 @@ static void make_command(struct scsi_cmnd *cmd)
 		break;
 	case 6:		/* TEST UNIT READY */
 		break;
+	case 7:		/* element status, removal of an arm, restoration of all */
+		memcpy(cmd->cmnd, (u8[]) { 0x9e, (u8)(0x17 + draw(3)) }, 2);
+		if (cmd->cmnd[1] == 0x17)
+			put(cmd->cmnd + 10, draw(400), 4);
+		else if (cmd->cmnd[1] == 0x18)
+			put(cmd->cmnd + 10, draw(5), 4);
+		break;
 	default:
 		make_access(cmd, lba, sectors);
 	}
+}
+
+/* An arm is removed unless it is the last one in service or has LBAs to itself. */
+static void check_elements(const struct scsi_cmnd *cmd, u32 failed)
+{
+	if (cmd->cmnd[0] != 0x9e)
+		return;
+	REQUIRE(!(unit->drive.arms.failed >> model.mechanics.nr_arms));
+	if (cmd->cmnd[1] != 0x18 || unit->drive.arms.failed == failed)
+		return;
+	REQUIRE(unit->drive.arms.failed == (failed | 1U << (cmd->cmnd[13] - 1)));
+	REQUIRE(spek_drive_count_arms(unit->drive.arms.failed) < model.mechanics.nr_arms);
+	REQUIRE(!model.mechanics.split);
+	removed++;
 }
 
 static void send(void)
 {
 	u32 tag = (u32)draw(model.queue_depth);
 	struct scsi_cmnd *cmd = &commands[tag], *outer = current;
+	u64 before;
+	u32 failed;
 
 	if (cmd->is_sent)
 		return;
@@ -244,12 +267,16 @@ static void send(void)
 	make_command(cmd);
 	cmd->is_sent = true;
 	current = cmd;
+	failed = unit->drive.arms.failed;
+	before = ++changes;
 	if (spek_unit_serve(unit, cmd)) {
 		REQUIRE(cmd->is_sent);
 		cmd->is_sent = false;
 		refused++;
 	}
 	current = outer;
+	if (changes == before)
+		check_elements(cmd, failed);
 }
 
 static void fire(u64 late_ns)
@@ -287,6 +314,7 @@ static void set_faults(bool clear, u32 number)
 	struct spek_refusal refusal = { 0 };
 	u32 i;
 
+	changes++;
 	for (i = 0; i < number; i++)
 		added.entries[i] = (struct spek_drive_fault) {
 			.kind = (u32)draw(SPEK_DRIVE_FAULT_KIND_NR),
@@ -414,6 +442,8 @@ static void run(void)
 	spek_unit_events_init(unit);
 	unit->scsi.sectors = model.mechanics.geometry.sectors;
 	unit->scsi.unmap_sectors = model.flash.page_sectors;
+	unit->scsi.nr_elements = model.mechanics.nr_arms > 1 ? model.mechanics.nr_arms : 0;
+	unit->scsi.nr_ranges = model.mechanics.split ? model.mechanics.nr_arms : 0;
 	memset(commands, 0, sizeof(commands));
 	firings = 0;
 	has_rivals = true;
@@ -440,6 +470,6 @@ int main(int argc, char **argv)
 		describe();
 		run();
 	}
-	printf("%" PRIu64 " ended, %" PRIu64 " busy\n", ended, refused);
+	printf("%" PRIu64 " ended, %" PRIu64 " busy, %" PRIu64 " removed\n", ended, refused, removed);
 	return 0;
 }

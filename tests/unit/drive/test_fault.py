@@ -182,6 +182,19 @@ def test_an_arm_that_fails_ends_its_access(core: Core) -> None:
     assert other.arm == 1 - service.arm
 
 
+def test_arms_are_restored_and_other_faults_remain(core: Core) -> None:
+    drive = Drive(core, replace(ES.with_arms(2), split=True, channels=2))
+    drive.fault(0, MEDIUM_FAULT, lba=8)
+    drive.fault(0, ARM_FAULT, number=1)
+    drive.fault(0, ARM_FAULT, number=0)
+    assert drive.submit(0, 8, 8) == 0
+    assert drain(drive, 0)[0].error == NO_ARM
+    drive.restore_arms(S)
+    assert [drive.submit(S, lba, 8, tag=lba) for lba in (8, 1_400_000_000)] == [0, 0]
+    ended = {access.tag: (access.error, access.arm) for access in drain(drive, S)}
+    assert ended == {8: (MEDIUM_ERROR, 0), 1_400_000_000: (GOOD, 1)}
+
+
 @pytest.mark.parametrize("write", [False, True])
 def test_requests_that_no_arm_reaches_fail_at_once(core: Core, write: bool) -> None:
     model = replace(ES.with_arms(2), split=True, channels=2)

@@ -430,3 +430,90 @@ def test_a_wrong_unmap_list_is_refused(core: Core, parameters: bytes, code: int)
     unit = Unit(core, SECTORS, unmap_sectors=8)
     answer = unit.command(UNMAP, parameters)
     assert (answer.action, answer.code) == (unit.lib.SPEK_SCSI_REFUSE, (ILLEGAL, code))
+
+
+# ---- elements ----
+
+
+def element_status(starting: int = 0, length: int = 512, byte14: int = 0) -> bytes:
+    return struct.pack(">BB4xIIBB", 0x9E, 0x17, starting, length, byte14, 0)
+
+
+def remove_element(element: int, capacity: int = 0) -> bytes:
+    return struct.pack(">BBQIBB", 0x9E, 0x18, capacity, element, 0, 0)
+
+
+RESTORE = bytes([0x9E, 0x19, *[0] * 14])
+
+
+def elements(answer: Answer) -> list[tuple[int, int, int, int]]:
+    """Identifier, type, health and associated capacity; each with room to be restored."""
+    matching, returned = struct.unpack(">II", answer.data[:8])
+    assert len(answer.data) == 32 + 32 * returned and matching >= returned
+    rows = [
+        struct.unpack(">4xI5xBBBQ8x", answer.data[at : at + 32])
+        for at in range(32, len(answer.data), 32)
+    ]
+    assert all(row[1] == 1 for row in rows)
+    return [(identifier, kind, health, capacity) for identifier, _, kind, health, capacity in rows]
+
+
+def test_elements_are_the_arms(core: Core) -> None:
+    unit = Unit(core, SECTORS, nr_elements=4)
+    unit.status.removed = 0b0100
+    good, gone = 1, 0xFF
+    everything = unit.command(element_status())
+    assert elements(everything) == [
+        (1, 1, good, 0),
+        (2, 1, good, 0),
+        (3, 1, gone, 0),
+        (4, 1, good, 0),
+    ]
+    assert elements(unit.command(element_status(byte14=0x41))) == [(3, 1, gone, 0)]
+    assert [row[0] for row in elements(unit.command(element_status(starting=3)))] == [3, 4]
+    # As many descriptors as there is room for, whole ones, and the number of all.
+    cut = unit.command(element_status(length=32 + 2 * 32 + 31))
+    assert struct.unpack(">II", cut.data[:8]) == (4, 2)
+    assert [row[0] for row in elements(cut)] == [1, 2]
+    assert len(unit.command(element_status(length=8)).data) == 8
+
+
+def test_arms_with_lbas_to_themselves_say_how_many(core: Core) -> None:
+    unit = Unit(core, SECTORS, nr_elements=2, nr_ranges=2)
+    unit.raw.ranges[0].sectors, unit.raw.ranges[1].sectors = 600_000, 400_000
+    assert [row[3] for row in elements(unit.command(element_status()))] == [600_000, 400_000]
+
+
+@pytest.mark.parametrize(
+    ("cdb", "field"),
+    [
+        (element_status(byte14=0x80), (14, 7)),
+        (element_status(byte14=0x02), (14, 3)),
+        (remove_element(0), (10, 7)),
+        (remove_element(5), (10, 7)),
+        (remove_element(1, SECTORS - 1), (2, 7)),
+        (remove_element(1, SECTORS + 1), (2, 7)),
+    ],
+)
+def test_wrong_requests_about_elements(core: Core, cdb: bytes, field: tuple[int, int]) -> None:
+    answer = Unit(core, SECTORS, nr_elements=4).command(cdb)
+    assert (answer.code, answer.field) == ((ILLEGAL, FIELD), field)
+
+
+def test_an_arm_is_removed_and_all_are_restored(core: Core) -> None:
+    unit = Unit(core, SECTORS, nr_elements=4)
+    for capacity in (0, SECTORS):
+        answer = unit.command(remove_element(4, capacity))
+        assert (answer.action, answer.request.element) == (unit.lib.SPEK_SCSI_REMOVE_ELEMENT, 4)
+    assert unit.command(RESTORE).action == unit.lib.SPEK_SCSI_RESTORE_ELEMENTS
+
+
+def test_an_arm_that_has_lbas_to_itself_is_not_removed(core: Core) -> None:
+    answer = Unit(core, SECTORS, nr_elements=2, nr_ranges=2).command(remove_element(1))
+    assert (answer.code, answer.field) == ((ILLEGAL, FIELD), (10, 7))
+
+
+@pytest.mark.parametrize("cdb", [element_status(), remove_element(1), RESTORE])
+def test_a_drive_with_one_arm_has_no_command_about_elements(unit: Unit, cdb: bytes) -> None:
+    answer = unit.command(cdb)
+    assert (answer.code, answer.field) == ((ILLEGAL, FIELD), (1, 4))
