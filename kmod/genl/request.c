@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Parsing a request into structures, by tables that are generated from the spec.
+ * From requests to structures, and from these to answers, by tables generated from the spec.
  *
  * The policy of the family has checked types, lengths and limits of all attributes, in nests too.
  * This adds which ones a request must have and how often the others may be repeated; values are
  * checked against each other by the caller. Nests recurse as deeply as the spec nests sets.
  */
-#include <linux/bits.h>
+#include <linux/bitmap.h>
 #include <net/genetlink.h>
 #include "refuse.h"
 #include "request.h"
@@ -65,7 +65,8 @@ static void set_default(const struct spek_genl_field *field, void *dst)
 }
 
 /* Copy an attribute that fits its member by the policy. */
-static void set_member(const struct spek_genl_field *field, void *dst, const struct nlattr *attr)
+static int set_member(const struct parser *parser, const struct spek_genl_field *field, void *dst,
+		      const struct nlattr *attr)
 {
 	switch (field->kind) {
 	case SPEK_GENL_U32:
@@ -80,7 +81,15 @@ static void set_member(const struct spek_genl_field *field, void *dst, const str
 	case SPEK_GENL_BYTES:
 		*count_of(field, dst) = nla_memcpy(dst + field->offset, attr, field->at_most);
 		break;
+	case SPEK_GENL_VECTOR:
+		if (nla_len(attr) % field->bytes)
+			return spek_genl_refuse(parser->extack, attr, -EINVAL,
+						"The length of this array is not a multiple of that of its entries.");
+		*count_of(field, dst) = nla_memcpy(dst + field->offset, attr,
+						   field->at_most * field->bytes) / field->bytes;
+		break;
 	}
+	return 0;
 }
 
 static int add_record(const struct parser *parser, const struct spek_genl_field *field, void *dst,
@@ -129,10 +138,11 @@ static const struct spek_genl_field *field_of(const struct spek_genl_record *rec
 
 /* Set the members that need no other attribute; refuse attributes that only answers carry. */
 static int parse_members(const struct parser *parser, const struct spek_genl_record *record,
-			 void *dst, const struct attributes *attributes, u64 *given)
+			 void *dst, const struct attributes *attributes,
+			 unsigned long *given)
 {
 	const struct nlattr *attr;
-	int rem;
+	int rem, err;
 
 	nla_for_each_attr(attr, attributes->head, attributes->len, rem) {
 		const struct spek_genl_field *field = field_of(record, nla_type(attr));
@@ -140,21 +150,23 @@ static int parse_members(const struct parser *parser, const struct spek_genl_rec
 		if (!field)
 			return spek_genl_refuse(parser->extack, attr, -EINVAL,
 						"This attribute is for answers: a request can't set it.");
-		set_member(field, dst, attr);
-		*given |= BIT_ULL(field - record->field);
+		err = set_member(parser, field, dst, attr);
+		if (err)
+			return err;
+		__set_bit(field - record->field, given);
 	}
 	return 0;
 }
 
 static int refuse_missing(const struct parser *parser, const struct spek_genl_record *record,
-			  const struct attributes *attributes, u64 given)
+			  const struct attributes *attributes, const unsigned long *given)
 {
 	u32 i;
 
 	for (i = 0; i < record->nr; i++) {
 		const struct spek_genl_field *field = &record->field[i];
 
-		if (!field->missing || given & BIT_ULL(i))
+		if (!field->missing || test_bit(i, given))
 			continue;
 		NL_SET_ERR_ATTR_MISS(parser->extack, attributes->nest, field->attr);
 		return spek_genl_refuse(parser->extack, attributes->nest, -EINVAL, field->missing);
@@ -184,13 +196,13 @@ static int parse_arrays(const struct parser *parser, const struct spek_genl_reco
 static int parse_record(const struct parser *parser, const struct spek_genl_record *record,
 			void *dst, const struct attributes *attributes)
 {
-	u64 given = 0;
+	DECLARE_BITMAP(given, SPEK_GENL_MAX_FIELDS) = {};
 	int err;
 	u32 i;
 
 	for (i = 0; i < record->nr; i++)
 		set_default(&record->field[i], dst);
-	err = parse_members(parser, record, dst, attributes, &given);
+	err = parse_members(parser, record, dst, attributes, given);
 	if (!err)
 		err = refuse_missing(parser, record, attributes, given);
 	if (!err)
@@ -217,4 +229,146 @@ int spek_genl_parse(const struct genl_info *info, const struct spek_genl_record 
 	};
 
 	return parse_record(&parser, record, dst, &attributes);
+}
+
+/**
+ * spek_genl_outside() - find an attribute that an object outside its groups was given
+ * @info: request
+ * @record: attributes that it may have
+ * @groups: those of the object
+ *
+ * Context: any.
+ * Return: the first such attribute, or NULL.
+ */
+const struct nlattr *spek_genl_outside(const struct genl_info *info,
+				       const struct spek_genl_record *record, u32 groups)
+{
+	u32 i;
+
+	for (i = 0; i < record->nr; i++)
+		if (record->field[i].groups & ~groups && info->attrs[record->field[i].attr])
+			return info->attrs[record->field[i].attr];
+	return NULL;
+}
+
+static u64 get_number(const struct spek_genl_field *field, const void *src)
+{
+	const void *member = src + field->offset;
+
+	switch (field->bytes) {
+	case sizeof(bool):
+		return *(const bool *)member;
+	case sizeof(u32):
+		return *(const u32 *)member;
+	default:
+		return *(const u64 *)member;
+	}
+}
+
+static u32 get_count(const struct spek_genl_field *field, const void *src)
+{
+	return *(const u32 *)(src + field->count);
+}
+
+/**
+ * spek_genl_bytes() - compute the room that a structure needs in an answer
+ * @record: its attributes
+ * @src: structure
+ *
+ * Context: any.
+ * Return: room for all attributes.
+ */
+size_t spek_genl_bytes(const struct spek_genl_record *record, const void *src)
+{
+	size_t bytes = 0;
+	u32 i, j;
+
+	for (i = 0; i < record->nr; i++) {
+		const struct spek_genl_field *field = &record->field[i];
+		const void *member = src + field->offset;
+
+		switch (field->kind) {
+		case SPEK_GENL_U32:
+			bytes += nla_total_size(sizeof(u32));
+			break;
+		case SPEK_GENL_U64:
+			bytes += nla_total_size_64bit(sizeof(u64));
+			break;
+		case SPEK_GENL_TEXT:
+			bytes += nla_total_size(field->bytes);
+			break;
+		case SPEK_GENL_BYTES:
+		case SPEK_GENL_VECTOR:
+			bytes += nla_total_size(get_count(field, src) * field->bytes);
+			break;
+		case SPEK_GENL_RECORD:
+			for (j = 0; j < get_count(field, src); j++)
+				bytes += nla_total_size(spek_genl_bytes(field->record, member +
+									j * field->bytes));
+			break;
+		}
+	}
+	return bytes;
+}
+
+static int put_records(struct sk_buff *skb, const struct spek_genl_field *field, const void *src,
+		       u32 groups)
+{
+	u32 i;
+
+	for (i = 0; i < get_count(field, src); i++) {
+		struct nlattr *nest = nla_nest_start(skb, field->attr);
+
+		if (!nest || spek_genl_put(skb, field->record,
+					   src + field->offset + i * field->bytes, groups))
+			return -EMSGSIZE;
+		nla_nest_end(skb, nest);
+	}
+	return 0;
+}
+
+static int put_field(struct sk_buff *skb, const struct spek_genl_record *record,
+		     const struct spek_genl_field *field, const void *src, u32 groups)
+{
+	switch (field->kind) {
+	case SPEK_GENL_U32:
+		return nla_put_u32(skb, field->attr, get_number(field, src));
+	case SPEK_GENL_U64:
+		return nla_put_u64_64bit(skb, field->attr, get_number(field, src), record->pad);
+	case SPEK_GENL_TEXT:
+		return nla_put_string(skb, field->attr, src + field->offset);
+	case SPEK_GENL_BYTES:
+	case SPEK_GENL_VECTOR:
+		return nla_put(skb, field->attr, get_count(field, src) * field->bytes,
+			       src + field->offset);
+	case SPEK_GENL_RECORD:
+		return put_records(skb, field, src, groups);
+	default:
+		return 0;
+	}
+}
+
+/**
+ * spek_genl_put() - answer with the attributes of a structure
+ * @skb: message
+ * @record: attributes that a request may have; those of pools are left out
+ * @src: structure
+ * @groups: attributes outside these groups are left out
+ *
+ * Context: any.
+ * Return: 0 or -EMSGSIZE.
+ */
+int spek_genl_put(struct sk_buff *skb, const struct spek_genl_record *record, const void *src,
+		  u32 groups)
+{
+	u32 i;
+
+	for (i = 0; i < record->nr; i++) {
+		const struct spek_genl_field *field = &record->field[i];
+		int err = field->groups & ~groups ? 0 : put_field(skb, record, field, src, groups);
+
+		if (err)
+			return err;
+	}
+	return 0;
 }

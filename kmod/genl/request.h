@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* Parsing a request into structures, by tables that are generated from the spec. */
+/* From requests to structures, and from these to answers, by tables generated from the spec. */
 #ifndef SPEK_GENL_REQUEST_H
 #define SPEK_GENL_REQUEST_H
 
@@ -7,6 +7,10 @@
 #include <linux/types.h>
 
 struct genl_info;
+struct nlattr;
+struct sk_buff;
+
+#define SPEK_GENL_MAX_FIELDS	128
 
 /**
  * enum spek_genl_kind - what becomes of an attribute
@@ -15,6 +19,7 @@ struct genl_info;
  * @SPEK_GENL_U64: a number: u64 in the structure
  * @SPEK_GENL_TEXT: a string
  * @SPEK_GENL_BYTES: bytes and their number
+ * @SPEK_GENL_VECTOR: binary, the entries of an array, and their number
  * @SPEK_GENL_RECORD: a nest; repeated, the next entry of an array
  * @SPEK_GENL_POOL: entries of an array that all records of the request share
  */
@@ -24,6 +29,7 @@ enum spek_genl_kind {
 	SPEK_GENL_U64,
 	SPEK_GENL_TEXT,
 	SPEK_GENL_BYTES,
+	SPEK_GENL_VECTOR,
 	SPEK_GENL_RECORD,
 	SPEK_GENL_POOL,
 };
@@ -49,6 +55,7 @@ struct spek_genl_pool {
  * @count: offset of the number of entries or bytes, a u32
  * @at_most: entries that the array has room for
  * @usual: value of a number that is not given
+ * @groups: bits of the groups that it is of; objects and messages outside any of them lack it
  * @missing: sentence that refuses a request without it; NULL: it may be left out
  * @too_many: sentence that refuses more than @at_most entries
  * @record: of a nest
@@ -62,6 +69,7 @@ struct spek_genl_field {
 	u32 count;
 	u32 at_most;
 	u32 usual;
+	u32 groups;
 	const char *missing;
 	const char *too_many;
 	const struct spek_genl_record *record;
@@ -71,11 +79,13 @@ struct spek_genl_field {
 /**
  * struct spek_genl_record - an attribute set of a request, and the structure that takes it
  * @field: attributes that a request may have
- * @nr: their number, at most 64
+ * @nr: their number, at most SPEK_GENL_MAX_FIELDS
+ * @pad: attribute that aligns the others in answers; 0: the set has no numbers of 64 bits
  */
 struct spek_genl_record {
 	const struct spek_genl_field *field;
 	u32 nr;
+	u16 pad;
 };
 
 #define SPEK_GENL_MEMBER(_kind, _attr, _type, _member)	\
@@ -92,5 +102,10 @@ struct spek_genl_record {
 	.count = offsetof(_type, _count)
 
 int spek_genl_parse(const struct genl_info *info, const struct spek_genl_record *record, void *dst);
+const struct nlattr *spek_genl_outside(const struct genl_info *info,
+				       const struct spek_genl_record *record, u32 groups);
+size_t spek_genl_bytes(const struct spek_genl_record *record, const void *src);
+int spek_genl_put(struct sk_buff *skb, const struct spek_genl_record *record, const void *src,
+		  u32 groups);
 
 #endif

@@ -4,9 +4,23 @@
 from __future__ import annotations
 
 import textwrap
+from itertools import groupby
 
 from specgen.python import camel, pack_format, py_doc
-from specgen.spec import WIDTH, Attr, AttrSet, Record, Spec, plural, record_sets, snake, upper
+from specgen.request import CMember, members
+from specgen.spec import (
+    WIDTH,
+    Attr,
+    AttrSet,
+    Member,
+    Record,
+    Spec,
+    Struct,
+    plural,
+    record_sets,
+    snake,
+    upper,
+)
 
 
 def requests_module(spec: Spec) -> str:
@@ -14,7 +28,11 @@ def requests_module(spec: Spec) -> str:
     sets = record_sets(spec)
     used = {attr.enum.name for _, record in sets for attr in record.attrs if attr.enum}
     enums = [enum for enum in spec.enums if enum.name in used]
-    packs = any(attr.struct for _, record in sets for attr in record.attrs)
+    packs = any(
+        record.packed or attr.struct or attr.sub_type for _, record in sets for attr in record.attrs
+    )
+    fills = any(record.packed for _, record in sets)
+    helpers = [*(["code"] if enums else []), *(["filled"] if fills else []), "given"]
     out = [
         "# SPDX-License-Identifier: GPL-2.0-or-later",
         f"# generated from {spec.source}, run `make gen`",
@@ -26,7 +44,7 @@ def requests_module(spec: Spec) -> str:
         "import msgspec",
         "from msgspec import Meta",
         "",
-        f"from spekctl.contract.wire import {'code, ' if enums else ''}given",
+        f"from spekctl.contract.wire import {', '.join(helpers)}",
         "",
     ]
     out += [f"{upper(name)} = {value}" for name, value, _ in spec.consts]
@@ -52,13 +70,54 @@ def structure(spec: Spec, attr_set: AttrSet, record: Record) -> list[str]:
     """One class: what a request must have, then the rest."""
     doc = attr_set.doc or f"Attributes of the set {attr_set.name} in a request."
     base = "msgspec.Struct, frozen=True, forbid_unknown_fields=True"
-    out = ["", "", f"class {camel(attr_set.name)}Request({base}):", *py_doc(doc), ""]
+    out = ["", "", f"class {camel(record.short)}Request({base}):", *py_doc(doc), ""]
     for attr in sorted((one for one in record.attrs if not one.field.apart), key=place):
         name, kind, default = called(attr_set, attr), kind_of(attr), usual(attr)
         equals = f" = {default}" if default is not None else ""
         out += annotated(name, kind, attr.doc, equals)
     head = "def attributes(self) -> dict[str, Any]:"
-    return [*out, "", *method(attr_set, record, head, "self", 4)]
+    out += ["", *method(attr_set, record, head, "self", 4)]
+    return out + (["", *packed(spec, attr_set, record)] if record.packed else [])
+
+
+def packed(spec: Spec, attr_set: AttrSet, record: Record) -> list[str]:
+    """A method that makes the structure in C, with its padding."""
+    codes: list[str] = []
+    values, offset, widest = [], 0, 1
+    for each in members(spec, attr_set, record):
+        assert isinstance(each.room, int)
+        gap = -offset % each.align
+        code, value = packed_member(attr_set, each)
+        codes += [*(["x"] * gap), code]
+        values.append(value)
+        offset += gap + each.bytes * (each.room or 1)
+        widest = max(widest, each.align)
+    codes += ["x"] * (-offset % widest)
+    runs = [(code, len(list(run))) for code, run in groupby(codes)]
+    text = "".join(code if len(code) > 1 else f"{number}{code}" for code, number in runs)
+    lines = ["def packed(self) -> bytes:", f'    """struct {record.name}."""', "    return pack("]
+    lines += [f'        "={text}",', *[f"        {value}," for value in values]]
+    return [f"    {line}" for line in [*lines, "    )"]]
+
+
+def packed_member(attr_set: AttrSet, each: CMember) -> tuple[str, str]:
+    """Format and value of a member."""
+    attr = each.attr
+    value = f"self.{called(attr_set, attr)}"
+    if each.is_count:
+        return "I", f"len({value})"
+    if not each.room:
+        return ("Q" if each.kind == "u64" else "I"), wire(attr, value)
+    assert isinstance(each.room, int)
+    room = each.room * each.bytes
+    if attr.nested:
+        data = f'b"".join(each.packed() for each in {value})'
+    elif attr.type == "string":
+        # the terminating zero has its place
+        return f"{room}s", f"filled({value}.encode(), {room - 1})"
+    else:
+        data = wire(attr, value)
+    return f"{room}s", f"filled({data}, {room})"
 
 
 def place(attr: Attr) -> int:
@@ -105,7 +164,8 @@ def annotated(name: str, kind: str, doc: str, equals: str) -> list[str]:
 
 
 def called(attr_set: AttrSet, attr: Attr) -> str:
-    return plural(attr_set, attr) if attr.multi or attr.struct else snake(attr.name)
+    many = attr.multi or attr.struct or attr.sub_type
+    return plural(attr_set, attr) if many else snake(attr.name)
 
 
 def kind_of(attr: Attr) -> str:
@@ -116,17 +176,21 @@ def kind_of(attr: Attr) -> str:
         return camel(attr.enum.name)
     if attr.struct:
         return f"list[tuple[{', '.join('int' for _ in attr.struct.members)}]]"
+    if attr.sub_type:
+        return "list[int]"
     return "str" if attr.type in ("string", "binary") else "int"
 
 
 def usual(attr: Attr) -> str | None:
     """Default of a field; None: it has none. A name is for readers: all records have one."""
+    if attr.type == "string" and attr.field.default == "":
+        return '""'
     if attr.field.needed or attr.type == "string":
         return None
-    if attr.nested or attr.struct:
+    if attr.nested or attr.struct or attr.sub_type:
         return "[]"
     if attr.enum:
-        return f'"{attr.enum.entries[0].name}"'
+        return f'"{attr.enum.entries[int(attr.field.default)].name}"'
     return '""' if attr.type == "binary" else str(attr.field.default)
 
 
@@ -139,6 +203,9 @@ def wire(attr: Attr, value: str) -> str:
         return f"code({camel(attr.enum.name)}, {value})"
     if attr.struct:
         return f'b"".join(pack("{pack_format(attr.struct)}", *{member}) for {member} in {value})'
+    if attr.sub_type:
+        letter = pack_format(Struct("", "", [Member("", attr.sub_type, "")]))[1:]
+        return f'pack(f"={{len({value})}}{letter}", *{value})'
     if attr.type == "binary":
         return f"bytes.fromhex({value})"
     return value if attr.type == "string" else f"int({value})"
@@ -150,7 +217,7 @@ def not_sent(attr: Attr) -> str:
         return "()"
     if attr.nested or attr.type in ("string", "binary"):
         return {"string": '("",)', "binary": '(b"",)'}.get(attr.type, "([],)")
-    values = {attr.field.default}
+    values = {int(attr.field.default)}
     if attr.checks.get("min", 0) > 0:
         values.add(0)
     return f"({', '.join(map(str, sorted(values)))}{',' if len(values) == 1 else ''})"

@@ -13,8 +13,8 @@ WIDTH = 100
 UAPI_LICENSE = "((GPL-2.0 WITH Linux-syscall-note) OR BSD-3-Clause)"
 INTEGERS = {"u32": (32, False), "u64": (64, False), "s32": (32, True), "s64": (64, True)}
 MEMBER_BYTES = {"u8": 1, "u16": 2, "u32": 4, "u64": 8, "s32": 4, "s64": 8}
-# Attributes of a record: as many as bits of u64.
-MAX_FIELDS = 64
+# Attributes of a record: SPEK_GENL_MAX_FIELDS.
+MAX_FIELDS = 128
 TYPES = ("pad", *INTEGERS, "string", "binary", "flag", "nest")
 
 
@@ -45,8 +45,10 @@ class Outputs:
     # how kernel sources include this header; "": requests are parsed by hand
     structs: str = ""
     include_structs: str = ""
-    # without .c: tables that map the attributes of requests to these structures
+    # without .c: tables that map the attributes of requests to these structures, and how they
+    # include the header of tables
     requests: str = ""
+    include_request: str = "../../genl/request.h"
     # records of requests for Python; "": requests are dicts
     python_requests: str = ""
 
@@ -91,7 +93,7 @@ class Field:
     """What a request does with an attribute.
 
     @needed: sentence that refuses a request without it; "": it may be left out
-    @default: its value then
+    @default: its value then; "" of a string: readers of requests do without it, too
     @member: where it goes, if not into the member of its name
     @ignored: it goes nowhere: it is for readers of requests
     @at_most: of a repeated attribute or of a pool: entries that there is room for, a number or the
@@ -100,10 +102,11 @@ class Field:
     @pool: array, shared by all records, that takes the entries of a binary attribute
     @torn: sentence that refuses a part of an entry
     @apart: left out of Python's records; the sender of the request adds it
+    @groups: objects and messages that have it are of all these groups
     """
 
     needed: str = ""
-    default: int = 0
+    default: int | str = 0
     member: str = ""
     ignored: bool = False
     at_most: int | str = 0
@@ -111,6 +114,7 @@ class Field:
     pool: str = ""
     torn: str = ""
     apart: bool = False
+    groups: tuple[str, ...] = ()
 
 
 @dataclass
@@ -125,21 +129,38 @@ class Attr:
     multi: bool = False
     # of a binary attribute: the records that it is an array of
     struct: Struct | None = None
+    # of a binary attribute: the integers that it is an array of
+    sub_type: str = ""
     field: Field = field(default_factory=Field)
+
+    @property
+    def is_array(self) -> bool:
+        """A request has its entries beside their number, and not in a pool."""
+        return bool(self.sub_type or self.struct) and not self.field.pool
+
+    @property
+    def entry_bytes(self) -> int:
+        return self.struct.bytes if self.struct else MEMBER_BYTES[self.sub_type]
 
 
 @dataclass
 class Record:
     """The structure that a set of a request is parsed into.
 
+    @short: name of its table and of Python's record
     @name: of the structure
     @attrs: attributes that a request may have
     @include: header with the structure, if it is written by hand
+    @packed: Python makes the structure, too
+    @fields: enum of the attributes' numbers, for a core that refuses them; "": none
     """
 
+    short: str
     name: str
     attrs: list[Attr]
     include: str = ""
+    packed: bool = False
+    fields: str = ""
 
 
 @dataclass
@@ -147,7 +168,12 @@ class AttrSet:
     name: str
     doc: str
     attrs: list[Attr]
-    record: Record | None = None
+    records: list[Record] = field(default_factory=list)
+
+    @property
+    def record(self) -> Record | None:
+        """The only one of a set that is nested."""
+        return self.records[0] if self.records else None
 
     def find(self, name: str) -> Attr:
         for attr in self.attrs:
@@ -216,13 +242,13 @@ def record_sets(spec: Spec) -> list[tuple[AttrSet, Record]]:
     found: list[tuple[AttrSet, Record]] = []
 
     def visit(attr_set: AttrSet) -> None:
-        record = attr_set.record
-        if record is None or any(attr_set is one for one, _ in found):
+        if any(attr_set is visited for visited, _ in found):
             return
-        for attr in record.attrs:
-            if attr.nested:
-                visit(spec.by_set[attr.nested])
-        found.append((attr_set, record))
+        for record in attr_set.records:
+            for attr in record.attrs:
+                if attr.nested:
+                    visit(spec.by_set[attr.nested])
+            found.append((attr_set, record))
 
     for attr_set in spec.sets:
         visit(attr_set)
@@ -298,8 +324,9 @@ def load(path: Path, source: str) -> Spec:
         spec.ops.append(load_op(spec, number, node))
     for node in tree.get("attribute-sets", []):
         if "request" in node:
-            attr_set = spec.by_set[node["name"]]
-            attr_set.record = load_record(spec, attr_set, node["request"])
+            attr_set, requests = spec.by_set[node["name"]], node["request"]
+            for request in requests if isinstance(requests, list) else [requests]:
+                attr_set.records.append(load_record(spec, attr_set, request))
     check_records(spec)
     for node in tree.get("mcast-groups", {}).get("list", []):
         known_keys(node["name"], node, "name", "doc")
@@ -364,8 +391,8 @@ def load_attr(
 ) -> Attr:
     name = f"{where}.{node['name']}"
     known_keys(
-        name, node, "name", "type", "doc", "enum", "struct", "checks", "nested-attributes",
-        "multi-attr", "request",
+        name, node, "name", "type", "doc", "enum", "struct", "sub-type", "checks",
+        "nested-attributes", "multi-attr", "request",
     )  # fmt: skip
     if node["type"] not in TYPES:
         raise SpecError(f"{name}: type {node['type']} isn't supported")
@@ -389,6 +416,10 @@ def load_attr(
         attr.struct = next((one for one in structs if one.name == node["struct"]), None)
         if attr.struct is None or attr.type != "binary":
             raise SpecError(f"{name}: no struct {node['struct']}, or it isn't binary")
+    if "sub-type" in node:
+        attr.sub_type = node["sub-type"]
+        if attr.sub_type not in MEMBER_BYTES or attr.type != "binary":
+            raise SpecError(f"{name}: no integer {attr.sub_type}, or it isn't binary")
     allowed = {"string": ("max-len",), "binary": ("max-len", "min-len", "exact-len")}.get(
         attr.type, ("min", "max") if attr.type in INTEGERS else ()
     )
@@ -407,9 +438,10 @@ def load_attr(
 def load_field(name: str, node: dict[str, Any], consts: dict[str, int]) -> Field:
     known_keys(
         f"{name}: request", node, "needed", "default", "member", "ignored", "at-most", "too-many",
-        "pool", "torn", "apart",
+        "pool", "torn", "apart", "groups",
     )  # fmt: skip
     values = {snake(key): value for key, value in node.items()}
+    values["groups"] = tuple(values.get("groups", ()))
     if isinstance(values.get("at_most"), str) and values["at_most"] not in consts:
         raise SpecError(f"{name}: there is no constant {values['at_most']}")
     return Field(**values)
@@ -419,7 +451,9 @@ def load_record(spec: Spec, attr_set: AttrSet, node: dict[str, Any]) -> Record:
     """@node: what a set says of requests. Attributes are listed, or those of an operation; without
     either all of them are a request's."""
     what = f"{attr_set.name}: request"
-    known_keys(what, node, "record", "attributes", "operation", "include")
+    known_keys(
+        what, node, "name", "record", "attributes", "operation", "include", "packed", "fields"
+    )
     attrs = [attr for attr in attr_set.attrs if attr.type != "pad"]
     if "attributes" in node:
         attrs = [attr_set.find(name) for name in node["attributes"]]
@@ -428,8 +462,15 @@ def load_record(spec: Spec, attr_set: AttrSet, node: dict[str, Any]) -> Record:
         if op is None or op.attrs is not attr_set:
             raise SpecError(f"{what}: no operation {node['operation']}")
         attrs = op.request_attrs()
-    name = snake(node.get("record", attr_set.name))
-    return Record(f"{spec.c}_{name}", attrs, node.get("include", ""))
+    short = node.get("name", attr_set.name)
+    return Record(
+        short,
+        f"{spec.c}_{snake(node.get('record', short))}",
+        attrs,
+        node.get("include", ""),
+        node.get("packed", False),
+        node.get("fields", ""),
+    )
 
 
 def check_records(spec: Spec) -> None:
@@ -447,6 +488,8 @@ def check_records(spec: Spec) -> None:
                 raise SpecError(f"{name}: a pool has a struct and the sentence torn")
             if attr.type == "binary" and not entry.pool and "max-len" not in attr.checks:
                 raise SpecError(f"{name}: its length has no limit")
+            if attr.is_array and attr.checks["max-len"] % attr.entry_bytes:
+                raise SpecError(f"{name}: max-len is not that of whole entries")
             if attr.type in ("flag", "s32", "s64"):
                 raise SpecError(f"{name}: a request has no {attr.type}")
 
@@ -471,6 +514,10 @@ def load_op(spec: Spec, number: int, node: dict[str, Any]) -> Op:
         if node.get(mode):
             known_keys(f"{node['name']}.{mode}", node[mode], *keys)
     known_keys(node["name"], dict.fromkeys(node.get("flags", [])), "admin-perm")
+    for mode in ("do", "dump"):
+        for part in (node.get(mode) or {}).values():
+            if isinstance(part, dict) and "attributes" in part:
+                part["attributes"] = flat(part["attributes"])
     notify = node.get("notify")
     attr_set = node.get("attribute-set")
     if notify is not None:
@@ -494,9 +541,19 @@ def load_op(spec: Spec, number: int, node: dict[str, Any]) -> Op:
     return op
 
 
+def flat(names: list[Any]) -> list[str]:
+    """Names of a list, and of the lists in it, which are anchors elsewhere in the spec."""
+    found: list[str] = []
+    for name in names:
+        found += flat(name) if isinstance(name, list) else [name]
+    return found
+
+
 def plural(attr_set: AttrSet, attr: Attr) -> str:
     """What a record calls all values of a repeated attribute."""
     single = snake(attr.name)
+    if attr.is_array and single.endswith("s"):
+        return single
     name = f"{single[:-1]}ies" if single.endswith("y") else f"{single}s"
     return snake(attr.name) if any(snake(one.name) == name for one in attr_set.attrs) else name
 

@@ -35,6 +35,7 @@ def markdown(spec: Spec) -> str:
             kind = f"nest `{attr.nested}`" if attr.nested else attr.type
             kind += ", repeated" if attr.multi else ""
             kind = f"array of struct `{attr.struct.name}`" if attr.struct else kind
+            kind = f"array of {attr.sub_type}" if attr.sub_type else kind
             cells = [str(attr.id), f"`{attr.name}`", kind, limits_text(attr), attr.doc]
             out.append("| " + " | ".join(cell.replace("|", "\\|") for cell in cells) + " |")
         out.append("")

@@ -117,6 +117,8 @@ def attr_doc(spec: Spec, attr: Attr) -> str:
         kind = f"nest of {attr.nested}"
     if attr.struct:
         kind = f"array of struct {spec.c}_{snake(attr.struct.name)}"
+    if attr.sub_type:
+        kind = f"array of {attr.sub_type}"
     limits = limits_text(attr)
     parts = [f"({kind}{', ' + limits if limits else ''})"]
     if attr.type == "pad":

@@ -19,6 +19,7 @@ static const struct spek_genl_field worker_fields[] = {
 static const struct spek_genl_record spek_worker_request = {
 	.field = worker_fields,
 	.nr = ARRAY_SIZE(worker_fields),
+	.pad = SPEK_A_WORKER_PAD,
 };
 
 static const struct spek_genl_field target_fields[] = {
@@ -38,6 +39,7 @@ static const struct spek_genl_field target_fields[] = {
 static const struct spek_genl_record spek_target_request = {
 	.field = target_fields,
 	.nr = ARRAY_SIZE(target_fields),
+	.pad = SPEK_A_TARGET_PAD,
 };
 
 static const struct spek_genl_field extent_fields[] = {
@@ -54,6 +56,7 @@ static const struct spek_genl_field extent_fields[] = {
 static const struct spek_genl_record spek_extent_request = {
 	.field = extent_fields,
 	.nr = ARRAY_SIZE(extent_fields),
+	.pad = SPEK_A_EXTENT_PAD,
 };
 
 static const struct spek_genl_field asu_fields[] = {
@@ -85,6 +88,7 @@ static const struct spek_genl_field asu_fields[] = {
 static const struct spek_genl_record spek_asu_request = {
 	.field = asu_fields,
 	.nr = ARRAY_SIZE(asu_fields),
+	.pad = SPEK_A_ASU_PAD,
 };
 
 static_assert(sizeof_field(struct spek_run_config, workload.point[0]) ==
@@ -162,6 +166,7 @@ static const struct spek_genl_field arrival_fields[] = {
 static const struct spek_genl_record spek_arrival_request = {
 	.field = arrival_fields,
 	.nr = ARRAY_SIZE(arrival_fields),
+	.pad = SPEK_A_ARRIVAL_PAD,
 };
 
 static const struct spek_genl_field size_fields[] = {
@@ -307,6 +312,7 @@ static const struct spek_genl_field stream_fields[] = {
 static const struct spek_genl_record spek_stream_request = {
 	.field = stream_fields,
 	.nr = ARRAY_SIZE(stream_fields),
+	.pad = SPEK_A_STREAM_PAD,
 };
 
 static const struct spek_genl_field run_fields[] = {
@@ -427,6 +433,7 @@ static const struct spek_genl_field run_fields[] = {
 const struct spek_genl_record spek_run_request = {
 	.field = run_fields,
 	.nr = ARRAY_SIZE(run_fields),
+	.pad = SPEK_A_RUN_PAD,
 };
 
 static const struct spek_genl_field claim_fields[] = {

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import importlib.util
 import re
 import struct
 import subprocess
@@ -506,6 +507,79 @@ def test_table_of_a_request_has(tmp_path: Path, expected: str) -> None:
 def test_table_of_a_request_has_nothing_that_only_answers_carry(tmp_path: Path) -> None:
     source = with_requests(tmp_path)["request_gen.c"]
     assert "ANSWER_ONLY" not in source and "TOY_BOX_A_BOX_ID" not in source
+
+
+def add_arrays(tree: dict[str, Any]) -> None:
+    """A second request of the set, with arrays beside their numbers, groups and a text."""
+    box, new = tree["attribute-sets"][1], tree["operations"]["list"][0]
+    box["request"] = [
+        box["request"],
+        {"name": "case", "operation": "case-new", "packed": True, "fields": "case-field"},
+    ]
+    box["attributes"] += [
+        {"name": "label", "type": "string", "checks": {"max-len": 6}, "request": {"default": ""}},
+        {"name": "angles", "type": "binary", "sub-type": "u64", "checks": {"max-len": 32}},
+        {
+            "name": "corners",
+            "type": "binary",
+            "struct": "chip",
+            "checks": {"max-len": 24},
+            "request": {"groups": ["wooden", "large"]},
+        },
+    ]
+    parts = ["label", ["angles", "corners"]]
+    tree["operations"]["list"].append(
+        {**new, "name": "case-new", "do": {"request": {"attributes": ["colour", *parts]}}}
+    )
+
+
+@pytest.mark.parametrize(
+    "expected",
+    [
+        "SPEK_GENL_ARRAY(VECTOR, TOY_BOX_A_BOX_ANGLES, struct toy_box_case, angles, nr_angles), "
+        ".at_most = ARRAY_SIZE(((struct toy_box_case *)NULL)->angles), },",
+        ".groups = TOY_BOX_GROUP_WOODEN | TOY_BOX_GROUP_LARGE,",
+        "static_assert(sizeof(struct toy_box_chip_entry) == sizeof(struct toy_box_chip));",
+        ".nr = ARRAY_SIZE(case_fields), .pad = TOY_BOX_A_BOX_PAD, };",
+    ],
+)
+def test_table_of_arrays_has(tmp_path: Path, expected: str) -> None:
+    assert expected in squeeze(with_requests(tmp_path, add_arrays)["request_gen.c"])
+
+
+def test_a_packed_record_is_the_structure_of_c(tmp_path: Path) -> None:
+    where = replace(
+        outputs(), structs="toy_gen.h", requests="request_gen", python_requests="toy_requests.py"
+    )
+
+    def change(tree: dict[str, Any]) -> None:
+        parse_requests(tree)
+        add_arrays(tree)
+
+    files = generate(tmp_path, change, where)
+    assert "TOY_BOX_GROUP_LARGE = 1U << 1," in files["request_gen.h"]
+    (tmp_path / "toy_gen.h").write_text(files["toy_gen.h"])
+    (tmp_path / "toy_requests.py").write_text(files["toy_requests.py"])
+    program = tmp_path / "toy.c"
+    program.write_text(
+        "#include <stdint.h>\n#include <stdio.h>\ntypedef uint8_t u8;\ntypedef uint32_t u32;\n"
+        "typedef uint64_t u64;\n#define TOY_BOX_MAX_TOYS 7\n"
+        '#include "toy_gen.h"\n'
+        "int main(void)\n{\n"
+        '\tstatic struct toy_box_case box = { .colour = 1, .label = "case", .nr_angles = 2,\n'
+        "\t\t.angles = { 3, 1ULL << 63 }, .nr_corners = 1, .corners = { { .at = 5 } } };\n\n"
+        "\tfwrite(&box, sizeof(box), 1, stdout);\n"
+        "\treturn TOY_BOX_FIELD_COLOUR != 2 || TOY_BOX_FIELD_WHOLE;\n}\n"
+    )
+    binary = tmp_path / "toy"
+    subprocess.run(["gcc", "-Werror", "-o", binary, program], check=True)
+    spec = importlib.util.spec_from_file_location("toy_requests", tmp_path / "toy_requests.py")
+    assert spec is not None and spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    case = module.CaseRequest(label="case", colour="dark-blue", angles=[3, 1 << 63], corners=[(5,)])
+    assert case.packed() == subprocess.run([binary], check=True, stdout=subprocess.PIPE).stdout
+    assert module.CaseRequest().attributes() == {}
 
 
 def change_request(name: str, /, **keys: Any) -> Callable[[dict[str, Any]], None]:

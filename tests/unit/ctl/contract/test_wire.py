@@ -7,7 +7,7 @@ from typing import Literal
 
 import pytest
 
-from spekctl.contract.wire import code, given
+from spekctl.contract.wire import code, filled, given
 
 Colour = Literal["red", "green"]
 
@@ -23,3 +23,9 @@ def test_values_that_mean_the_same_as_none_are_not_sent() -> None:
         "cpu": 0,
         "depth": 4,
     }
+
+
+def test_entries_beyond_the_room_of_their_array_are_refused() -> None:
+    assert filled(b"1234", 4) == b"1234"
+    with pytest.raises(ValueError, match="5 bytes do not fit into 4"):
+        filled(b"12345", 4)
