@@ -62,7 +62,7 @@ void spek_unit_end(struct scsi_cmnd *cmd, int result, struct list_head *done)
 void spek_unit_end_with_sense(struct spek_unit *unit, struct scsi_cmnd *cmd,
 			      const struct spek_scsi_sense *sense, struct list_head *done)
 {
-	bool descriptor = sense->has_ata ? !unit->config->fixed_ata_sense :
+	bool descriptor = sense->has_ata ? !unit->config->description.fixed_ata_sense :
 					   unit->scsi.mode.descriptor_sense;
 
 	lockdep_assert_held(&unit->lock);
@@ -296,7 +296,7 @@ static void arm_timer(struct spek_unit *unit)
 		return;
 	WRITE_ONCE(unit->armed_ns, next_ns);
 	if (!is_behind)
-		next_ns -= min_t(u64, next_ns, unit->config->spin_ns);
+		next_ns -= min_t(u64, next_ns, unit->config->description.spin_ns);
 	hrtimer_start(&unit->timer, ns_to_ktime(next_ns), HRTIMER_MODE_ABS);
 }
 
@@ -377,7 +377,7 @@ static void await_event(const struct spek_unit *unit)
 	for (;;) {
 		now_ns = ktime_get_ns();
 		at_ns = READ_ONCE(unit->armed_ns);
-		if (at_ns <= now_ns || at_ns - now_ns > unit->config->spin_ns)
+		if (at_ns <= now_ns || at_ns - now_ns > unit->config->description.spin_ns)
 			return;
 		cpu_relax();
 	}
@@ -389,7 +389,7 @@ static enum hrtimer_restart timer_expired(struct hrtimer *timer)
 	unsigned long flags;
 	LIST_HEAD(done);
 
-	if (unit->config->spin_ns)
+	if (unit->config->description.spin_ns)
 		await_event(unit);
 	spek_unit_lock_now(unit, &done, &flags);
 	WRITE_ONCE(unit->armed_ns, SPEK_DRIVE_NEVER);

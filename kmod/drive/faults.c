@@ -29,16 +29,14 @@ bool spek_unit_fault(struct spek_unit *unit, u32 index, struct spek_drive_fault 
 /**
  * spek_unit_set_faults() - change the faults of a drive: all that is asked for, or nothing
  * @unit: the drive
- * @clear: first remove those that it has
- * @added: add these
+ * @change: whether all faults are removed first, and faults to add
  * @scratch: memory for a trial
  * @refusal: says what was wrong
  *
  * Context: process.
  * Return: 0 or a negative errno.
  */
-int spek_unit_set_faults(struct spek_unit *unit, bool clear,
-			 const struct spek_drive_faults *added,
+int spek_unit_set_faults(struct spek_unit *unit, const struct spek_drive_change *change,
 			 struct spek_drive_faults *scratch, struct spek_refusal *refusal)
 {
 	const struct spek_drive_mechanics *mechanics = &unit->config->model.mechanics;
@@ -50,15 +48,15 @@ int spek_unit_set_faults(struct spek_unit *unit, bool clear,
 
 	now_ns = spek_unit_lock_settled(unit, &done, &flags);
 	*scratch = unit->drive.faults;
-	if (clear)
+	if (change->clear_faults)
 		scratch->length = 0;
-	for (i = 0; !err && i < added->length; i++)
-		err = spek_drive_faults_add(scratch, mechanics, &added->entries[i], refusal);
+	for (i = 0; !err && i < change->nr_faults; i++)
+		err = spek_drive_faults_add(scratch, mechanics, &change->fault[i], refusal);
 	if (!err) {
-		if (clear)
+		if (change->clear_faults)
 			spek_drive_clear_faults(&unit->drive, now_ns);
-		for (i = 0; i < added->length; i++)
-			spek_drive_fault(&unit->drive, now_ns, &added->entries[i], refusal);
+		for (i = 0; i < change->nr_faults; i++)
+			spek_drive_fault(&unit->drive, now_ns, &change->fault[i], refusal);
 		spek_unit_start_all(unit, now_ns);
 		/* What a stop waited for may have been taken back while the drive was gone. */
 		if (!unit->drive.is_gone)

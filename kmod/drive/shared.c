@@ -4,4 +4,5 @@
 #include "../genl/dump.c"
 #include "../genl/family.c"
 #include "../genl/refuse.c"
+#include "../genl/request.c"
 #include "../genl/table.c"

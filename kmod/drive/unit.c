@@ -107,15 +107,21 @@ static void queue_unit(struct spek_unit *unit)
 
 /* ---- identity ---- */
 
-static void pad_field(char *to, size_t bytes, const char *text, const char *otherwise)
+/* Without the spaces at its end, which INQUIRY data cannot tell from its padding. */
+static void fill_text(char *text, size_t size, const char *otherwise)
 {
-	size_t length;
+	size_t length = strlen(text);
 
-	if (!*text)
-		text = otherwise;
-	length = min(strlen(text), bytes);
+	while (length && text[length - 1] == ' ')
+		text[--length] = '\0';
+	if (!length)
+		strscpy(text, otherwise, size);
+}
+
+static void pad_field(char *to, size_t bytes, const char *text)
+{
 	memset(to, ' ', bytes);
-	memcpy(to, text, length);
+	memcpy(to, text, min(strlen(text), bytes));
 }
 
 /* Locally assigned (NAA 3), of the serial number: the same drive has the same name again. */
@@ -131,15 +137,19 @@ static u64 naa_of(const char *serial)
 static void fill_identity(struct spek_unit *unit)
 {
 	const struct spek_drive_mechanics *mechanics = &unit->config->model.mechanics;
+	struct spek_drive_description *description = &unit->config->description;
 	const struct spek_unit_config *config = unit->config;
 	struct spek_scsi_unit *scsi = &unit->scsi;
 	u32 i;
 
-	pad_field(scsi->vendor, sizeof(scsi->vendor), config->vendor, "SPEK");
-	pad_field(scsi->product, sizeof(scsi->product), config->product, "MODELLED DRIVE");
-	pad_field(scsi->revision, sizeof(scsi->revision), config->revision, "0001");
-	strscpy(scsi->serial, config->serial, sizeof(scsi->serial));
-	scsi->naa = naa_of(config->serial);
+	fill_text(description->vendor, sizeof(description->vendor), "SPEK");
+	fill_text(description->product, sizeof(description->product), "MODELLED DRIVE");
+	fill_text(description->revision, sizeof(description->revision), "0001");
+	pad_field(scsi->vendor, sizeof(scsi->vendor), description->vendor);
+	pad_field(scsi->product, sizeof(scsi->product), description->product);
+	pad_field(scsi->revision, sizeof(scsi->revision), description->revision);
+	strscpy(scsi->serial, description->serial, sizeof(scsi->serial));
+	scsi->naa = naa_of(description->serial);
 	scsi->sectors = mechanics->geometry.sectors;
 	scsi->caches_reads = config->model.cache.segments;
 	scsi->caches_writes = config->model.cache.write_sectors;
@@ -245,6 +255,7 @@ static void run_unit_work(struct work_struct *ptr)
 
 static int insert_unit(struct spek_unit *unit, struct spek_refusal *refusal)
 {
+	char *serial = unit->config->description.serial;
 	struct spek_unit *other;
 	u32 id = 0;
 	int err;
@@ -255,10 +266,10 @@ static int insert_unit(struct spek_unit *unit, struct spek_refusal *refusal)
 	err = spek_genl_table_add(&spek_units, unit, &unit->id);
 	if (err)
 		return err;
-	if (!*unit->config->serial)
-		snprintf(unit->config->serial, sizeof(unit->config->serial), "SPEK%08u", unit->id);
+	if (!*serial)
+		snprintf(serial, sizeof(unit->config->description.serial), "SPEK%08u", unit->id);
 	for (; (other = spek_genl_table_next(&spek_units, &id)); id++) {
-		if (other == unit || strcmp(other->config->serial, unit->config->serial))
+		if (other == unit || strcmp(other->config->description.serial, serial))
 			continue;
 		spek_genl_table_remove(&spek_units, unit->id);
 		return spek_refuse(refusal, 0, 0, -EEXIST,
@@ -277,14 +288,14 @@ static int alloc_flash(struct spek_unit *unit, struct spek_refusal *refusal)
 		return 0;
 	bytes = spek_drive_flash_bytes(rule);
 	if (!spek_store_reserve(bytes))
-		return spek_refuse(refusal, SPEK_DRIVE_PART_WHOLE, 0, -ENOMEM,
+		return spek_refuse(refusal, SPEK_DRIVE_FIELD_WHOLE, 0, -ENOMEM,
 				   "The tables of the flash do not fit into the memory that all drives share (module parameter store_limit_mib, by default a quarter of the machine's): make the pages larger or the drive smaller, delete other drives, or raise the limit.");
 	unit->flash_bytes = bytes;
 	unit->flash = __vmalloc(bytes, GFP_KERNEL | __GFP_NOWARN | __GFP_RETRY_MAYFAIL);
 	if (unit->flash)
 		return 0;
 	spek_store_unreserve(bytes);
-	return spek_refuse(refusal, SPEK_DRIVE_PART_WHOLE, 0, -ENOMEM,
+	return spek_refuse(refusal, SPEK_DRIVE_FIELD_WHOLE, 0, -ENOMEM,
 				   "There is not enough memory for the tables of the flash.");
 }
 
@@ -318,8 +329,8 @@ int spek_unit_new(struct spek_unit_config *config, u32 *id, struct spek_refusal 
 	unit->created_ns = ktime_get_ns();
 	unit->state = SPEK_DRIVE_STATE_CREATING;
 	spek_unit_events_init(unit);
-	spek_store_init(&unit->store, config->store == SPEK_DRIVE_STORE_NONE,
-			config->store_bytes);
+	spek_store_init(&unit->store, config->description.store == SPEK_DRIVE_STORE_NONE,
+			config->description.store_bytes);
 	mutex_lock(&table_lock);
 	err = insert_unit(unit, refusal);
 	if (err) {

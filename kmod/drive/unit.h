@@ -22,28 +22,12 @@ struct spek_genl_table;
 
 /**
  * struct spek_unit_config - what drive-new asked for; constant once the unit exists
- * @model: description, checked; zones and seek points point to memory of their own
- * @name: for people
- * @vendor: INQUIRY data, NUL-terminated; "" for the default
- * @product: likewise
- * @revision: likewise
- * @serial: serial number; "" for one made of the number
- * @store: enum spek_drive_store
- * @store_bytes: limit of the data; 0: only the shared one
- * @fixed_ata_sense: ATA registers come in fixed format sense data
- * @spin_ns: the timer is set so long before an event, at most SPEK_DRIVE_MAX_SPIN_NS
+ * @model: checked; zones and seek points point to memory of their own
+ * @description: of which @model was made; what was left out is filled in
  */
 struct spek_unit_config {
 	struct spek_drive_model model;
-	char name[SPEK_DRIVE_MAX_NAME + 1];
-	char vendor[9];
-	char product[17];
-	char revision[5];
-	char serial[21];
-	u32 store;
-	u64 store_bytes;
-	bool fixed_ata_sense;
-	u32 spin_ns;
+	struct spek_drive_description description;
 };
 
 /**

@@ -169,7 +169,7 @@ class AsuRequest(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
             ("name", self.name, ("",)),
             ("bytes", int(self.bytes), ()),
             ("stripe_bytes", int(self.stripe_bytes), (0,)),
-            ("extent", [extent.attributes() for extent in self.extents], ()),
+            ("extent", [each.attributes() for each in self.extents], ()),
             ("zone_bytes", int(self.zone_bytes), (0,)),
             ("open_zones", int(self.open_zones), (0,)),
         )
@@ -286,7 +286,7 @@ class ArrivalRequest(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
             ("rate_milli", int(self.rate_milli), (0,)),
             ("burst_length", int(self.burst_length), (0,)),
             ("burst_interval_ns", int(self.burst_interval_ns), (0,)),
-            ("point", b"".join(pack("=QQ", *point) for point in self.points), (b"",)),
+            ("point", b"".join(pack("=QQ", *each) for each in self.points), (b"",)),
             ("repeats", int(self.repeats), (0,)),
             ("on_ns", int(self.on_ns), (0,)),
             ("off_ns", int(self.off_ns), (0,)),
@@ -489,9 +489,9 @@ class StreamRequest(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
             ("run_align_bytes", int(self.run_align_bytes), (0,)),
             ("walk_style", code(WalkStyle, self.walk_style), (0,)),
             ("jitter_bytes", int(self.jitter_bytes), (0,)),
-            ("part", b"".join(pack("=QQ", *part) for part in self.parts), (b"",)),
+            ("part", b"".join(pack("=QQ", *each) for each in self.parts), (b"",)),
             ("spread", int(self.spread), (0,)),
-            ("size", [size.attributes() for size in self.sizes], ()),
+            ("size", [each.attributes() for each in self.sizes], ()),
             ("operation", code(Operation, self.operation), (0,)),
             ("fua", int(self.fua), (0,)),
             ("priority", code(Priority, self.priority), (0,)),
@@ -549,5 +549,5 @@ class ClaimRequest(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
         """The attributes, without those that have their default."""
         return given(
             ("write", int(self.write), (0,)),
-            ("target", [target.attributes() for target in self.targets], ()),
+            ("target", [each.attributes() for each in self.targets], ()),
         )

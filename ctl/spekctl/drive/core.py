@@ -18,20 +18,18 @@ import os
 import struct
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Literal, get_args
+from typing import Any
 
 from spekctl import __version__
-from spekctl.drive.model import CONDITIONS, LAYOUTS, MOST_ARMS, Model
+from spekctl.contract.drive_requests import Policy
+from spekctl.drive.model import CONDITIONS, MOST_ARMS, Model
 from spekctl.errors import SpekError, UsageError
 from spekctl.vm import compiler
 from spekctl.vm.cache import cache_dir, cached, digest_of
 
-Policy = Literal["fcfs", "sstf", "sptf", "clook"]
-POLICIES: tuple[Policy, ...] = get_args(Policy)
 SCALE = 256
 MOST_QUEUE = 256
 MOST_SECTORS = 65536
-MOST_HEADS_PER_SURFACE = 4
 PHASES = ("idle", "seek", "rotate", "read", "write", "erase")
 METRICS = ("response", "seek", "rotation", "transfer")
 NS_MAX = 2**63
@@ -47,41 +45,6 @@ _ERRORS = {
     34: "is beyond the drive's capacity",
     95: "is a discard, which only flash drives support",
 }
-
-
-class _CModel(ctypes.Structure):
-    _fields_ = (
-        *((name, ctypes.c_uint64) for name in ("sectors", "period_ps", "phase")),
-        *((name, ctypes.c_uint64) for name in ("head_switch_ns", "settle_ns", "overhead_ns")),
-        *((name, ctypes.c_uint64) for name in ("max_wait_ns", "starting_ns", "stopping_ns")),
-        *((name, ctypes.c_uint64) for name in ("write_sectors", "hit_ns", "sector_ps")),
-        *((name, ctypes.c_uint64) for name in ("page_read_ns", "page_program_ns")),
-        *((name, ctypes.c_uint64) for name in ("block_erase_ns", "channel_sector_ps")),
-        ("arm_angle", ctypes.c_uint64 * MOST_ARMS),
-        ("head_angle", ctypes.c_uint64 * MOST_HEADS_PER_SURFACE),
-        ("base", ctypes.c_uint32 * (2 * len(CONDITIONS))),
-        ("phase_uw", ctypes.c_uint32 * len(PHASES)),
-        *((name, ctypes.c_uint32) for name in ("hold", "layout", "heads", "band_cylinders")),
-        *((name, ctypes.c_uint32) for name in ("nr_zones", "nr_points", "nr_arms", "channels")),
-        *((name, ctypes.c_uint32) for name in ("moving", "split", "surfaces", "stacks")),
-        *((name, ctypes.c_uint32) for name in ("heads_per_surface", "zero_latency", "policy")),
-        *((name, ctypes.c_uint32) for name in ("window", "queue_depth", "seek_scale")),
-        *((name, ctypes.c_uint32) for name in ("rotation_scale", "max_fall_ppm", "segments")),
-        *((name, ctypes.c_uint32) for name in ("segment_sectors", "ahead_sectors", "closed")),
-        *((name, ctypes.c_uint32) for name in ("flash_channels", "page_sectors", "block_pages")),
-        *((name, ctypes.c_uint32) for name in ("blocks", "low_blocks")),
-    )
-
-
-class _CZone(ctypes.Structure):
-    _fields_ = (
-        *((name, ctypes.c_uint64) for name in ("track_skew", "cylinder_skew")),
-        *((name, ctypes.c_uint32) for name in ("first_cylinder", "cylinders", "spt", "reserved")),
-    )
-
-
-class _CPoint(ctypes.Structure):
-    _fields_ = (("distance", ctypes.c_uint32), ("ns", ctypes.c_uint32))
 
 
 class _CAccount(ctypes.Structure):
@@ -167,7 +130,7 @@ def _library() -> Any:
     lib = ctypes.CDLL(str(library_path()))
     pointer, u64, u32 = ctypes.c_void_p, ctypes.c_uint64, ctypes.c_uint32
     lib.sim_new.restype = pointer
-    lib.sim_new.argtypes = [pointer, pointer, pointer, ctypes.c_char_p]
+    lib.sim_new.argtypes = [pointer, u64, u32, ctypes.c_char_p]
     lib.sim_free.restype = None
     lib.sim_free.argtypes = [pointer]
     lib.sim_feed.argtypes = [pointer, u64, pointer, pointer, u64, pointer, pointer]
@@ -193,23 +156,20 @@ class Simulation:
 
     def __init__(self, model: Model, rule: Rule) -> None:
         self._lib = _library()
-        zones = (_CZone * len(model.zones))(
-            *(
-                _CZone(
-                    zone.track_skew,
-                    zone.cylinder_skew,
-                    zone.first_cylinder,
-                    zone.cylinders,
-                    zone.spt,
-                )
-                for zone in model.zones
-            )
-        )
-        table = model.points()
-        points = (_CPoint * len(table))(*(_CPoint(*point) for point in table))
-        flat = _flat(model, rule, len(table))
+        description = model.description(
+            name="",  # may have letters that the kernel's names have not
+            policy=rule.policy,
+            window=rule.window,
+            max_wait_ns=rule.max_wait_ns,
+            phase=rule.phase,
+            queue_depth=MOST_QUEUE,
+            seek_scale=rule.seek_scale,
+            rotation_scale=rule.rotation_scale,
+        ).packed()
+        # In memory of its own: the core fills in what was left out.
+        given = ctypes.create_string_buffer(description, len(description))
         sentence = ctypes.create_string_buffer(_SENTENCE)
-        self._sim = self._lib.sim_new(ctypes.byref(flat), zones, points, sentence)
+        self._sim = self._lib.sim_new(given, len(description), rule.closed, sentence)
         if not self._sim:
             raise UsageError(f"{model.name or 'the model'}: {sentence.value.decode()}")
         self.outstanding = 0
@@ -274,51 +234,3 @@ class Simulation:
 
 def _address(buffer: bytearray) -> Any:
     return (ctypes.c_char * len(buffer)).from_buffer(buffer) if buffer else None
-
-
-def _flat(model: Model, rule: Rule, points: int) -> _CModel:
-    watts = model.watts
-    cells = model.flash.fields() if model.flash is not None else {}
-    return _CModel(
-        sectors=model.sectors,
-        period_ps=model.period_ps,
-        phase=rule.phase,
-        head_switch_ns=model.head_switch_ns,
-        settle_ns=model.settle_ns,
-        overhead_ns=model.overhead_ns,
-        max_wait_ns=rule.max_wait_ns,
-        starting_ns=watts.starting_ns,
-        stopping_ns=watts.stopping_ns,
-        arm_angle=model.arm_angles,
-        head_angle=model.head_angles,
-        base=tuple(uw for rails in watts.base for uw in rails),
-        phase_uw=(0, watts.seek, watts.rotate, watts.read, watts.write, watts.erase),
-        hold=watts.hold,
-        layout=LAYOUTS.index(model.layout),
-        heads=model.heads,
-        band_cylinders=model.band_cylinders,
-        nr_zones=len(model.zones),
-        nr_points=points,
-        nr_arms=len(model.arm_angles),
-        channels=model.channels,
-        moving=model.moving,
-        split=model.split,
-        surfaces=model.surfaces,
-        stacks=model.stacks,
-        heads_per_surface=len(model.head_angles),
-        zero_latency=model.zero_latency,
-        policy=POLICIES.index(rule.policy),
-        window=rule.window,
-        queue_depth=MOST_QUEUE,
-        seek_scale=rule.seek_scale,
-        rotation_scale=rule.rotation_scale,
-        max_fall_ppm=model.max_fall_ppm,
-        segments=model.cache.segments,
-        segment_sectors=model.cache.segment_sectors,
-        ahead_sectors=model.cache.ahead_sectors,
-        write_sectors=model.cache.write_sectors,
-        hit_ns=model.cache.hit_ns,
-        sector_ps=model.cache.sector_ps,
-        closed=rule.closed,
-        **cells,
-    )

@@ -21,13 +21,13 @@ import msgspec
 from msgspec import Meta
 
 from spekctl import fields, files, settings, toml
+from spekctl.contract.drive_requests import Layout
 from spekctl.drive import flash, steps
 from spekctl.drive.model import (
     CONDITIONS,
     SECTOR,
     TURN,
     Cache,
-    Layout,
     Lee,
     Model,
     Watts,

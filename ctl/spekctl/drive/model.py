@@ -13,17 +13,27 @@ from bisect import bisect_right
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import pairwise
-from typing import Literal, get_args
+from typing import Any, get_args
 
+from spekctl.contract.drive_requests import (
+    MAX_ANGLES_BYTES,
+    MAX_HEAD_ANGLES_BYTES,
+    MAX_NAME,
+    Condition,
+    ConditionPowerRequest,
+    DescriptionRequest,
+    Layout,
+)
 from spekctl.errors import UsageError
 
-Layout = Literal["cylinder", "serpentine", "banded"]
 LAYOUTS: tuple[Layout, ...] = get_args(Layout)
-# In the order of enum spek_drive_condition.
-CONDITIONS = ("active", "standby", "stopped", "starting", "to_standby", "to_stopped")
+CONDITIONS = tuple(word.replace("-", "_") for word in get_args(Condition))
 TURN = 2**64
 SECTOR = 512
-MOST_ARMS = 8
+MOST_ARMS = MAX_ANGLES_BYTES // 8
+MOST_HEADS_PER_SURFACE = MAX_HEAD_ANGLES_BYTES // 8
+# Properties of a description that a drive of flash has not.
+NOT_OF_FLASH = ("policy", "max_wait_ns", "phase", "seek_scale", "rotation_scale")
 # The law of the spindle's power: P ~ platters * rpm^2.8 * diameter^4.6.
 SPEED_EXPONENT = 2.8
 
@@ -101,20 +111,6 @@ class Flash:
     erase_ns: int
     sector_ps: int
 
-    def fields(self) -> dict[str, int]:
-        """Under the names that these have in the core and in the netlink family."""
-        return {
-            "flash_channels": self.channels,
-            "page_sectors": self.page_sectors,
-            "block_pages": self.block_pages,
-            "blocks": self.blocks,
-            "low_blocks": self.low_blocks,
-            "page_read_ns": self.read_ns,
-            "page_program_ns": self.program_ns,
-            "block_erase_ns": self.erase_ns,
-            "channel_sector_ps": self.sector_ps,
-        }
-
 
 @dataclass(frozen=True, slots=True)
 class Model:
@@ -180,6 +176,94 @@ class Model:
         period_ps = 60 * 10**12 // whole if whole else round(60 * 10**12 / rpm)
         scaled = self.with_spindle((self.period_ps / period_ps) ** SPEED_EXPONENT)
         return replace(scaled, period_ps=period_ps)
+
+    def description(self, **properties: Any) -> DescriptionRequest:
+        """The drive in the words of the contract.
+
+        @properties: members of the description that the model does not have: order of service,
+        queue, phase, scales, identity and store. What flash lacks of them is left out for it.
+        """
+        watts, cache = self.watts, self.cache
+        if self.flash is not None:
+            parts = self._flash_parts(self.flash)
+            for name in NOT_OF_FLASH:
+                properties.pop(name, None)
+        else:
+            parts = self._moving_parts()
+        return DescriptionRequest(
+            **{
+                "name": self.name[:MAX_NAME],
+                "sectors": self.capacity,
+                "cache_segments": cache.segments,
+                "segment_sectors": cache.segment_sectors,
+                "ahead_sectors": cache.ahead_sectors,
+                "write_cache_sectors": cache.write_sectors,
+                "hit_ns": cache.hit_ns,
+                "sector_ps": cache.sector_ps,
+                "condition_powers": [
+                    ConditionPowerRequest(condition, *rails)
+                    for condition, rails in zip(get_args(Condition), watts.base, strict=True)
+                ],
+                "read_uw": watts.read,
+                "write_uw": watts.write,
+                "starting_ns": watts.starting_ns,
+                "stopping_ns": watts.stopping_ns,
+                **parts,
+                **properties,
+            }
+        )
+
+    def _moving_parts(self) -> dict[str, Any]:
+        return {
+            "layout": self.layout,
+            "heads": self.heads,
+            "band_cylinders": self.band_cylinders,
+            "surfaces": self.surfaces,
+            "stacks": self.stacks,
+            "zones": [
+                (
+                    zone.first_cylinder,
+                    zone.cylinders,
+                    zone.spt,
+                    0,
+                    zone.track_skew,
+                    zone.cylinder_skew,
+                )
+                for zone in self.zones
+            ],
+            "seek_points": list(self.points()),
+            "max_fall_ppm": self.max_fall_ppm,
+            "period_ps": self.period_ps,
+            "head_switch_ns": self.head_switch_ns,
+            "settle_ns": self.settle_ns,
+            "overhead_ns": self.overhead_ns,
+            # The core refuses more arms and heads than there is room for angles.
+            "arms": len(self.arm_angles),
+            "arm_angles": list(self.arm_angles[:MOST_ARMS]),
+            "channels": self.channels,
+            "moving": self.moving,
+            "zero_latency": self.zero_latency,
+            "heads_per_surface": len(self.head_angles),
+            "head_angles": list(self.head_angles[:MOST_HEADS_PER_SURFACE]),
+            "split": self.split,
+            "hold_uw": self.watts.hold,
+            "seek_uw": self.watts.seek,
+            "rotate_uw": self.watts.rotate,
+        }
+
+    def _flash_parts(self, flash: Flash) -> dict[str, Any]:
+        return {
+            "flash_channels": flash.channels,
+            "page_sectors": flash.page_sectors,
+            "block_pages": flash.block_pages,
+            "blocks": flash.blocks,
+            "low_blocks": flash.low_blocks,
+            "page_read_ns": flash.read_ns,
+            "page_program_ns": flash.program_ns,
+            "block_erase_ns": flash.erase_ns,
+            "channel_sector_ps": flash.sector_ps,
+            "erase_uw": self.watts.erase,
+        }
 
     @property
     def rpm(self) -> float:

@@ -13,82 +13,6 @@
 #define METRICS		4	/* response, seek, rotation, transfer */
 
 /**
- * struct sim_zone - see struct spek_drive_zone
- */
-struct sim_zone {
-	u64 track_skew;
-	u64 cylinder_skew;
-	u32 first_cylinder;
-	u32 cylinders;
-	u32 spt;
-	u32 reserved;
-};
-
-/**
- * struct sim_point - see struct spek_drive_seek_point
- */
-struct sim_point {
-	u32 distance;
-	u32 ns;
-};
-
-/**
- * struct sim_model - a description without pointers; fields as in the structures of the core
- * @closed: requests kept outstanding, in place of their arrivals; 0: open loop
- */
-struct sim_model {
-	u64 sectors;
-	u64 period_ps;
-	u64 phase;
-	u64 head_switch_ns;
-	u64 settle_ns;
-	u64 overhead_ns;
-	u64 max_wait_ns;
-	u64 starting_ns;
-	u64 stopping_ns;
-	u64 write_sectors;
-	u64 hit_ns;
-	u64 sector_ps;
-	u64 page_read_ns;
-	u64 page_program_ns;
-	u64 block_erase_ns;
-	u64 channel_sector_ps;
-	u64 arm_angle[SPEK_DRIVE_MAX_ARMS];
-	u64 head_angle[SPEK_DRIVE_MAX_HEADS_PER_SURFACE];
-	u32 base[SPEK_DRIVE_CONDITION_NR][SPEK_DRIVE_RAIL_NR];
-	u32 phase_uw[SPEK_DRIVE_PHASE_NR];
-	u32 hold;
-	u32 layout;
-	u32 heads;
-	u32 band_cylinders;
-	u32 nr_zones;
-	u32 nr_points;
-	u32 nr_arms;
-	u32 channels;
-	u32 moving;
-	u32 split;
-	u32 surfaces;
-	u32 stacks;
-	u32 heads_per_surface;
-	u32 zero_latency;
-	u32 policy;
-	u32 window;
-	u32 queue_depth;
-	u32 seek_scale;
-	u32 rotation_scale;
-	u32 max_fall_ppm;
-	u32 segments;
-	u32 segment_sectors;
-	u32 ahead_sectors;
-	u32 closed;
-	u32 flash_channels;
-	u32 page_sectors;
-	u32 block_pages;
-	u32 blocks;
-	u32 low_blocks;
-};
-
-/**
  * struct sim_request - a request
  * @op: 0 read, 1 write, 2 discard
  */
@@ -158,67 +82,6 @@ struct sim {
 	u64 hist[METRICS][SPEK_HIST_BUCKETS];
 };
 
-static void describe(struct spek_drive_model *model, const struct sim_model *from)
-{
-	struct spek_drive_mechanics *mechanics = &model->mechanics;
-	u32 i, rail;
-
-	mechanics->geometry.layout = from->layout;
-	mechanics->geometry.heads = from->heads;
-	mechanics->geometry.band_cylinders = from->band_cylinders;
-	mechanics->geometry.nr_zones = from->nr_zones;
-	mechanics->geometry.sectors = from->sectors;
-	mechanics->seek.nr_points = from->nr_points;
-	mechanics->rotation.period_ps = from->period_ps;
-	mechanics->rotation.phase = from->phase;
-	mechanics->head_switch_ns = from->head_switch_ns;
-	mechanics->settle_ns = from->settle_ns;
-	mechanics->overhead_ns = from->overhead_ns;
-	mechanics->seek_scale = from->seek_scale;
-	mechanics->rotation_scale = from->rotation_scale;
-	mechanics->max_fall_ppm = from->max_fall_ppm;
-	mechanics->nr_arms = from->nr_arms;
-	mechanics->channels = from->channels;
-	mechanics->moving = from->moving;
-	mechanics->split = from->split;
-	mechanics->geometry.surfaces = from->surfaces;
-	mechanics->geometry.stacks = from->stacks;
-	mechanics->heads_per_surface = from->heads_per_surface;
-	mechanics->zero_latency = from->zero_latency;
-	for (i = 0; i < SPEK_DRIVE_MAX_HEADS_PER_SURFACE; i++)
-		mechanics->head_angle[i] = from->head_angle[i];
-	for (i = 0; i < SPEK_DRIVE_MAX_ARMS; i++)
-		mechanics->arm_angle[i] = from->arm_angle[i];
-	model->flash.channels = from->flash_channels;
-	model->flash.page_sectors = from->page_sectors;
-	model->flash.block_pages = from->block_pages;
-	model->flash.blocks = from->blocks;
-	model->flash.low_blocks = from->low_blocks;
-	model->flash.sectors = from->sectors;
-	model->flash.read_ns = from->page_read_ns;
-	model->flash.program_ns = from->page_program_ns;
-	model->flash.erase_ns = from->block_erase_ns;
-	model->flash.sector_ps = from->channel_sector_ps;
-	model->rule.policy = from->policy;
-	model->rule.window = from->window;
-	model->rule.max_wait_ns = from->max_wait_ns;
-	model->queue_depth = from->queue_depth;
-	model->cache.segments = from->segments;
-	model->cache.segment_sectors = from->segment_sectors;
-	model->cache.ahead_sectors = from->ahead_sectors;
-	model->cache.write_sectors = from->write_sectors;
-	model->cache.hit_ns = from->hit_ns;
-	model->cache.sector_ps = from->sector_ps;
-	for (i = 0; i < SPEK_DRIVE_CONDITION_NR; i++)
-		for (rail = 0; rail < SPEK_DRIVE_RAIL_NR; rail++)
-			model->watts.base[i][rail] = from->base[i][rail];
-	for (i = 0; i < SPEK_DRIVE_PHASE_NR; i++)
-		model->watts.phase[i] = from->phase_uw[i];
-	model->watts.hold = from->hold;
-	model->watts.starting_ns = from->starting_ns;
-	model->watts.stopping_ns = from->stopping_ns;
-}
-
 void sim_free(struct sim *sim)
 {
 	if (!sim)
@@ -229,68 +92,62 @@ void sim_free(struct sim *sim)
 	free(sim);
 }
 
-static struct sim *new_flash(struct sim *sim, const struct sim_model *from, char *sentence)
+static bool alloc_tables(struct sim *sim, const struct spek_drive_description *description)
+{
+	struct spek_drive_mechanics *mechanics = &sim->model.mechanics;
+
+	if (description->flash_channels)
+		return true;
+	/* Without any, memory for one: a drive without zones or points is refused by its model. */
+	mechanics->geometry.zones = calloc(description->nr_zones + 1,
+					   sizeof(*mechanics->geometry.zones));
+	mechanics->seek.points = calloc(description->nr_seek_points + 1,
+					sizeof(*mechanics->seek.points));
+	return mechanics->geometry.zones && mechanics->seek.points;
+}
+
+static bool alloc_flash(struct sim *sim)
+{
+	if (!sim->model.flash.channels)
+		return true;
+	sim->flash = malloc(spek_drive_flash_bytes(&sim->model.flash));
+	return sim->flash;
+}
+
+/*
+ * A drive at time 0, or NULL and in @sentence (REFUSAL_BYTES) why not. @description has @bytes, and
+ * what it leaves out is filled in. @closed: requests kept outstanding, in place of their arrivals;
+ * 0: open loop.
+ */
+struct sim *sim_new(struct spek_drive_description *description, u64 bytes, u32 closed,
+		    char *sentence)
 {
 	struct spek_refusal refusal = { 0 };
+	struct sim *sim = calloc(1, sizeof(*sim));
 
-	if (spek_drive_model_init(&sim->model, &refusal)) {
+	strcpy(sentence, "There is no memory for the drive.");
+	if (bytes != sizeof(*description)) {
+		strcpy(sentence, "The core and the program have different descriptions of drives.");
+		goto err_free;
+	}
+	if (!sim || !alloc_tables(sim, description))
+		goto err_free;
+	if (spek_drive_describe(&sim->model, description, &refusal) ||
+	    spek_drive_model_init(&sim->model, &refusal)) {
 		strncpy(sentence, refusal.text, REFUSAL_BYTES - 1);
 		goto err_free;
 	}
-	sim->flash = malloc(spek_drive_flash_bytes(&sim->model.flash));
-	if (!sim->flash)
+	if (!alloc_flash(sim))
 		goto err_free;
 	spek_drive_init(&sim->drive, &sim->model, 0);
-	spek_drive_init_flash(&sim->drive, sim->flash);
-	sim->closed = from->closed;
+	if (sim->flash)
+		spek_drive_init_flash(&sim->drive, sim->flash);
+	sim->closed = closed;
 	return sim;
 
 err_free:
 	sim_free(sim);
 	return NULL;
-}
-
-/* A drive at time 0, or NULL and in @sentence (REFUSAL_BYTES) why not. */
-struct sim *sim_new(const struct sim_model *from, const struct sim_zone *zones,
-		    const struct sim_point *points, char *sentence)
-{
-	struct spek_refusal refusal = { 0 };
-	struct sim *sim = calloc(1, sizeof(*sim));
-	struct spek_drive_mechanics *mechanics;
-	u32 i;
-
-	strcpy(sentence, "There is no memory for the drive.");
-	if (!sim)
-		return NULL;
-	describe(&sim->model, from);
-	mechanics = &sim->model.mechanics;
-	if (from->flash_channels)
-		return new_flash(sim, from, sentence);
-	mechanics->geometry.zones = calloc(from->nr_zones, sizeof(*mechanics->geometry.zones));
-	mechanics->seek.points = calloc(from->nr_points, sizeof(*mechanics->seek.points));
-	if (!mechanics->geometry.zones || !mechanics->seek.points) {
-		sim_free(sim);
-		return NULL;
-	}
-	for (i = 0; i < from->nr_zones; i++) {
-		mechanics->geometry.zones[i].first_cylinder = zones[i].first_cylinder;
-		mechanics->geometry.zones[i].cylinders = zones[i].cylinders;
-		mechanics->geometry.zones[i].spt = zones[i].spt;
-		mechanics->geometry.zones[i].track_skew = zones[i].track_skew;
-		mechanics->geometry.zones[i].cylinder_skew = zones[i].cylinder_skew;
-	}
-	for (i = 0; i < from->nr_points; i++) {
-		mechanics->seek.points[i].distance = points[i].distance;
-		mechanics->seek.points[i].ns = points[i].ns;
-	}
-	if (spek_drive_model_init(&sim->model, &refusal)) {
-		strncpy(sentence, refusal.text, REFUSAL_BYTES - 1);
-		sim_free(sim);
-		return NULL;
-	}
-	spek_drive_init(&sim->drive, &sim->model, 0);
-	sim->closed = from->closed;
-	return sim;
 }
 
 static void count(struct sim *sim, u32 metric, u64 ns)

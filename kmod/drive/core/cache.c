@@ -12,24 +12,24 @@
 int spek_drive_cache_check(const struct spek_drive_cache_rule *rule, struct spek_refusal *refusal)
 {
 	if (rule->segments > SPEK_DRIVE_MAX_SEGMENTS)
-		return spek_refuse(refusal, SPEK_DRIVE_PART_SEGMENTS, 0, -ERANGE,
+		return spek_refuse(refusal, SPEK_DRIVE_FIELD_CACHE_SEGMENTS, 0, -ERANGE,
 				   "A cache has up to 64 segments.");
 	if (rule->segments && (!rule->segment_sectors ||
 			       rule->segment_sectors > SPEK_DRIVE_MAX_SEGMENT_SECTORS))
-		return spek_refuse(refusal, SPEK_DRIVE_PART_SEGMENT_SECTORS, 0, -ERANGE,
+		return spek_refuse(refusal, SPEK_DRIVE_FIELD_SEGMENT_SECTORS, 0, -ERANGE,
 				   "A segment of the cache has 1 to 4194304 sectors.");
 	if (rule->ahead_sectors && (!rule->segments ||
 				    rule->ahead_sectors > rule->segment_sectors))
-		return spek_refuse(refusal, SPEK_DRIVE_PART_AHEAD, 0, -ERANGE,
+		return spek_refuse(refusal, SPEK_DRIVE_FIELD_AHEAD_SECTORS, 0, -ERANGE,
 				   "The drive reads ahead up to a segment of the cache.");
 	if (rule->write_sectors > SPEK_DRIVE_MAX_CACHE_SECTORS)
-		return spek_refuse(refusal, SPEK_DRIVE_PART_WRITE_CACHE, 0, -ERANGE,
+		return spek_refuse(refusal, SPEK_DRIVE_FIELD_WRITE_CACHE_SECTORS, 0, -ERANGE,
 				   "The cache has room for up to 16777216 written sectors.");
 	if (rule->hit_ns > SPEK_DRIVE_MAX_OVERHEAD_NS)
-		return spek_refuse(refusal, SPEK_DRIVE_PART_HIT, 0, -ERANGE,
+		return spek_refuse(refusal, SPEK_DRIVE_FIELD_HIT_NS, 0, -ERANGE,
 				   "A hit takes up to 1 s before its transfer.");
 	if (rule->sector_ps > SPEK_DRIVE_MAX_SECTOR_PS)
-		return spek_refuse(refusal, SPEK_DRIVE_PART_SECTOR_TIME, 0, -ERANGE,
+		return spek_refuse(refusal, SPEK_DRIVE_FIELD_SECTOR_PS, 0, -ERANGE,
 				   "A sector takes up to 1 ms on the bus.");
 	return 0;
 }

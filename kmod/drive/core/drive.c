@@ -21,7 +21,7 @@ int spek_drive_model_init(struct spek_drive_model *model, struct spek_refusal *r
 		spek_memset(&model->mechanics, 0, sizeof(model->mechanics));
 		model->mechanics.geometry.sectors = model->flash.sectors;
 		if (!err && model->cache.segments)
-			return spek_refuse(refusal, SPEK_DRIVE_PART_SEGMENTS, 0, -EINVAL,
+			return spek_refuse(refusal, SPEK_DRIVE_FIELD_CACHE_SEGMENTS, 0, -EINVAL,
 					   "Flash has no read segments.");
 	} else {
 		err = spek_drive_mechanics_init(&model->mechanics, refusal);
@@ -33,13 +33,13 @@ int spek_drive_model_init(struct spek_drive_model *model, struct spek_refusal *r
 	if (err)
 		return err;
 	if (model->rule.policy >= SPEK_DRIVE_POLICY_NR)
-		return spek_refuse(refusal, SPEK_DRIVE_PART_POLICY, 0, -EINVAL,
+		return spek_refuse(refusal, SPEK_DRIVE_FIELD_POLICY, 0, -EINVAL,
 				   "The policy must be fcfs, sstf, sptf or clook.");
 	if (!model->rule.window)
-		return spek_refuse(refusal, SPEK_DRIVE_PART_WINDOW, 0, -ERANGE,
+		return spek_refuse(refusal, SPEK_DRIVE_FIELD_WINDOW, 0, -ERANGE,
 				   "The window has at least one request.");
 	if (!model->queue_depth || model->queue_depth > SPEK_DRIVE_MAX_QUEUE)
-		return spek_refuse(refusal, SPEK_DRIVE_PART_QUEUE_DEPTH, 0, -ERANGE,
+		return spek_refuse(refusal, SPEK_DRIVE_FIELD_QUEUE_DEPTH, 0, -ERANGE,
 				   "The queue holds 1 to 256 requests.");
 	return 0;
 }

@@ -6,7 +6,7 @@ static int check_range(const struct spek_drive_geometry *geometry,
 		       const struct spek_drive_fault *fault, struct spek_refusal *refusal)
 {
 	if (fault->lba >= geometry->sectors || fault->sectors > geometry->sectors - fault->lba)
-		return spek_refuse(refusal, SPEK_DRIVE_PART_WHOLE, 0, -ERANGE,
+		return spek_refuse(refusal, SPEK_DRIVE_FIELD_WHOLE, 0, -ERANGE,
 				   "The sectors of the fault exceed the capacity.");
 	return 0;
 }
@@ -32,13 +32,13 @@ int spek_drive_faults_add(struct spek_drive_faults *faults,
 	int err;
 
 	if (fault->kind >= SPEK_DRIVE_FAULT_KIND_NR)
-		return spek_refuse(refusal, SPEK_DRIVE_PART_WHOLE, 0, -EINVAL,
+		return spek_refuse(refusal, SPEK_DRIVE_FIELD_WHOLE, 0, -EINVAL,
 				   "There is no fault of this kind.");
 	if (fault->delay_ns > SPEK_DRIVE_MAX_FAULT_NS)
-		return spek_refuse(refusal, SPEK_DRIVE_PART_WHOLE, 0, -ERANGE,
+		return spek_refuse(refusal, SPEK_DRIVE_FIELD_WHOLE, 0, -ERANGE,
 				   "A fault delays by up to 10 minutes.");
 	if (is_numbered && fault->number >= limit)
-		return spek_refuse(refusal, SPEK_DRIVE_PART_WHOLE, 0, -ERANGE,
+		return spek_refuse(refusal, SPEK_DRIVE_FIELD_WHOLE, 0, -ERANGE,
 				   "The drive has no arm or head of this number.");
 	if (fault->kind == SPEK_DRIVE_FAULT_MEDIUM || fault->kind == SPEK_DRIVE_FAULT_WRITE) {
 		err = check_range(&mechanics->geometry, fault, refusal);
@@ -46,7 +46,7 @@ int spek_drive_faults_add(struct spek_drive_faults *faults,
 			return err;
 	}
 	if (faults->length == SPEK_DRIVE_MAX_FAULTS)
-		return spek_refuse(refusal, SPEK_DRIVE_PART_WHOLE, 0, -ENOSPC,
+		return spek_refuse(refusal, SPEK_DRIVE_FIELD_WHOLE, 0, -ENOSPC,
 				   "A drive has up to 64 faults.");
 	added = &faults->entries[faults->length++];
 	*added = *fault;

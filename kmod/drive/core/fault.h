@@ -17,7 +17,6 @@
 
 #include "service.h"
 
-#define SPEK_DRIVE_MAX_FAULTS		64
 #define SPEK_DRIVE_MAX_FAULT_NS		600000000000ULL
 
 /**
@@ -52,22 +51,6 @@ enum spek_drive_error {
 	SPEK_DRIVE_MEDIUM_ERROR,
 	SPEK_DRIVE_WRITE_ERROR,
 	SPEK_DRIVE_NO_ARM,
-};
-
-/**
- * struct spek_drive_fault - a fault
- * @kind: enum spek_drive_fault_kind
- * @lba: first sector of a medium or write error
- * @sectors: number of sectors of it; 0: 1
- * @number: number of a head or arm
- * @delay_ns: time added: retries, slow head, slow start; up to 10 minutes
- */
-struct spek_drive_fault {
-	u32 kind;
-	u64 lba;
-	u64 sectors;
-	u32 number;
-	u64 delay_ns;
 };
 
 /**

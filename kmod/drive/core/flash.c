@@ -25,30 +25,30 @@ int spek_drive_flash_check(const struct spek_drive_flash_rule *rule, struct spek
 	u64 blocks;
 
 	if (!rule->channels || rule->channels > SPEK_DRIVE_MAX_CHANNELS)
-		return spek_refuse(refusal, SPEK_DRIVE_PART_WHOLE, 0, -ERANGE,
+		return spek_refuse(refusal, SPEK_DRIVE_FIELD_WHOLE, 0, -ERANGE,
 				   "Flash has 1 to 32 channels.");
 	if (!rule->page_sectors || rule->page_sectors > SPEK_DRIVE_MAX_PAGE_SECTORS ||
 	    !rule->block_pages || rule->block_pages > SPEK_DRIVE_MAX_BLOCK_PAGES)
-		return spek_refuse(refusal, SPEK_DRIVE_PART_WHOLE, 0, -ERANGE,
+		return spek_refuse(refusal, SPEK_DRIVE_FIELD_WHOLE, 0, -ERANGE,
 				   "Pages have 1 to 256 sectors, blocks 1 to 32768 pages.");
 	if (rule->low_blocks < 2)
-		return spek_refuse(refusal, SPEK_DRIVE_PART_WHOLE, 0, -ERANGE,
+		return spek_refuse(refusal, SPEK_DRIVE_FIELD_WHOLE, 0, -ERANGE,
 				   "A channel of flash keeps at least 2 blocks free.");
 	if (!rule->sectors ||
 	    rule->sectors > (u64)SPEK_DRIVE_MAX_FLASH_PAGES * rule->page_sectors ||
 	    rule->blocks > SPEK_DRIVE_MAX_FLASH_PAGES / rule->block_pages / rule->channels)
-		return spek_refuse(refusal, SPEK_DRIVE_PART_WHOLE, 0, -ERANGE,
+		return spek_refuse(refusal, SPEK_DRIVE_FIELD_WHOLE, 0, -ERANGE,
 				   "Flash has 1 to 2^30 pages.");
 	/* So that a collection always finds an invalid page, and room for the valid ones. */
 	blocks = spek_div64(channel_share(rule) + rule->block_pages - 1, rule->block_pages);
 	if (rule->blocks < blocks + rule->low_blocks + 2)
-		return spek_refuse(refusal, SPEK_DRIVE_PART_WHOLE, 0, -ERANGE,
+		return spek_refuse(refusal, SPEK_DRIVE_FIELD_WHOLE, 0, -ERANGE,
 				   "A channel needs blocks for its pages, free ones, and two more.");
 	if (!rule->read_ns || rule->read_ns > SPEK_DRIVE_MAX_OVERHEAD_NS ||
 	    !rule->program_ns || rule->program_ns > SPEK_DRIVE_MAX_OVERHEAD_NS ||
 	    !rule->erase_ns || rule->erase_ns > SPEK_DRIVE_MAX_OVERHEAD_NS ||
 	    rule->sector_ps > SPEK_DRIVE_MAX_SECTOR_PS)
-		return spek_refuse(refusal, SPEK_DRIVE_PART_WHOLE, 0, -ERANGE,
+		return spek_refuse(refusal, SPEK_DRIVE_FIELD_WHOLE, 0, -ERANGE,
 				   "Flash reads, programs and erases in 1 ns to 1 s.");
 	return 0;
 }

@@ -8,14 +8,14 @@ static int check_zone(const struct spek_drive_geometry *geometry, u32 index,
 	const struct spek_drive_zone *zone = &geometry->zones[index];
 
 	if (!zone->spt || zone->spt > SPEK_DRIVE_MAX_SPT)
-		return spek_refuse(refusal, SPEK_DRIVE_PART_ZONE, index, -ERANGE,
+		return spek_refuse(refusal, SPEK_DRIVE_FIELD_ZONES, index, -ERANGE,
 				   "A track has 1 to 65536 sectors.");
 	if (!zone->cylinders || zone->cylinders > SPEK_DRIVE_MAX_CYLINDERS ||
 	    zone->first_cylinder > SPEK_DRIVE_MAX_CYLINDERS - zone->cylinders)
-		return spek_refuse(refusal, SPEK_DRIVE_PART_ZONE, index, -ERANGE,
+		return spek_refuse(refusal, SPEK_DRIVE_FIELD_ZONES, index, -ERANGE,
 				   "A drive has 1 to 4194304 cylinders.");
 	if (zone->first_cylinder < geometry->cylinders)
-		return spek_refuse(refusal, SPEK_DRIVE_PART_ZONE, index, -EINVAL,
+		return spek_refuse(refusal, SPEK_DRIVE_FIELD_ZONES, index, -EINVAL,
 				   "Zones must not overlap and go from outermost to innermost.");
 	return 0;
 }
@@ -33,17 +33,17 @@ int spek_drive_geometry_init(struct spek_drive_geometry *geometry, struct spek_r
 	u32 i;
 
 	if (geometry->layout >= SPEK_DRIVE_LAYOUT_NR)
-		return spek_refuse(refusal, SPEK_DRIVE_PART_LAYOUT, 0, -EINVAL,
+		return spek_refuse(refusal, SPEK_DRIVE_FIELD_LAYOUT, 0, -EINVAL,
 				   "The layout must be cylinder, serpentine or banded.");
 	if (!geometry->heads || geometry->heads > SPEK_DRIVE_MAX_HEADS)
-		return spek_refuse(refusal, SPEK_DRIVE_PART_HEADS, 0, -ERANGE,
+		return spek_refuse(refusal, SPEK_DRIVE_FIELD_HEADS, 0, -ERANGE,
 				   "An arm has 1 to 64 heads.");
 	if (geometry->layout == SPEK_DRIVE_BANDED &&
 	    (!geometry->band_cylinders || geometry->band_cylinders > SPEK_DRIVE_MAX_CYLINDERS))
-		return spek_refuse(refusal, SPEK_DRIVE_PART_BAND, 0, -ERANGE,
+		return spek_refuse(refusal, SPEK_DRIVE_FIELD_BAND_CYLINDERS, 0, -ERANGE,
 				   "A band has 1 to 4194304 cylinders.");
 	if (!geometry->nr_zones || geometry->nr_zones > SPEK_DRIVE_MAX_ZONES)
-		return spek_refuse(refusal, SPEK_DRIVE_PART_ZONE, 0, -ERANGE,
+		return spek_refuse(refusal, SPEK_DRIVE_FIELD_ZONES, 0, -ERANGE,
 				   "A drive has 1 to 256 zones.");
 	if (!geometry->surfaces)
 		geometry->surfaces = 1;
@@ -51,10 +51,10 @@ int spek_drive_geometry_init(struct spek_drive_geometry *geometry, struct spek_r
 		geometry->stacks = 1;
 	if (geometry->surfaces > geometry->heads ||
 	    !spek_is_multiple(geometry->heads, geometry->surfaces))
-		return spek_refuse(refusal, SPEK_DRIVE_PART_SURFACES, 0, -EINVAL,
+		return spek_refuse(refusal, SPEK_DRIVE_FIELD_SURFACES, 0, -EINVAL,
 				   "The heads must be a multiple of the surfaces that transfer at a time.");
 	if (geometry->stacks > SPEK_DRIVE_MAX_STACKS)
-		return spek_refuse(refusal, SPEK_DRIVE_PART_STACKS, 0, -ERANGE,
+		return spek_refuse(refusal, SPEK_DRIVE_FIELD_STACKS, 0, -ERANGE,
 				   "A drive has 1 to 8 stacks.");
 	geometry->tracks = geometry->heads / geometry->surfaces;
 	geometry->cylinders = 0;
@@ -74,7 +74,7 @@ int spek_drive_geometry_init(struct spek_drive_geometry *geometry, struct spek_r
 	geometry->stack_sectors = sectors;
 	sectors *= geometry->stacks;
 	if (geometry->sectors > sectors)
-		return spek_refuse(refusal, SPEK_DRIVE_PART_CAPACITY, 0, -ERANGE,
+		return spek_refuse(refusal, SPEK_DRIVE_FIELD_SECTORS, 0, -ERANGE,
 				   "The capacity exceeds what the zones hold.");
 	if (!geometry->sectors)
 		geometry->sectors = sectors;

@@ -20,6 +20,7 @@
 
 #include "../../core/refusal.h"
 #include "../../core/spek_host.h"
+#include "description.h"
 
 #define SPEK_DRIVE_MAX_ZONES		256
 #define SPEK_DRIVE_MAX_HEADS		64
@@ -40,80 +41,6 @@ enum spek_drive_layout {
 	SPEK_DRIVE_SERPENTINE,
 	SPEK_DRIVE_BANDED,
 	SPEK_DRIVE_LAYOUT_NR,
-};
-
-/**
- * enum spek_drive_part - part of a description that a refusal is about
- * @SPEK_DRIVE_PART_WHOLE: all of it
- * @SPEK_DRIVE_PART_ZONE: the zones; the index is that of the zone, 0 if it is about their number
- * @SPEK_DRIVE_PART_SEEK_POINT: the points of the seek curve; the index likewise
- * @SPEK_DRIVE_PART_ARM: number of arms
- * @SPEK_DRIVE_PART_LAYOUT: layout
- * @SPEK_DRIVE_PART_HEADS: number of heads
- * @SPEK_DRIVE_PART_BAND: cylinders of a band
- * @SPEK_DRIVE_PART_SURFACES: surfaces that transfer at a time
- * @SPEK_DRIVE_PART_STACKS: number of stacks
- * @SPEK_DRIVE_PART_CAPACITY: number of sectors
- * @SPEK_DRIVE_PART_PERIOD: time of a turn
- * @SPEK_DRIVE_PART_HEAD_SWITCH: time of a head switch
- * @SPEK_DRIVE_PART_SETTLE: settle time
- * @SPEK_DRIVE_PART_OVERHEAD: overhead
- * @SPEK_DRIVE_PART_SEEK_SCALE: scale of seek times
- * @SPEK_DRIVE_PART_ROTATION_SCALE: scale of rotational waits
- * @SPEK_DRIVE_PART_CHANNELS: number of channels
- * @SPEK_DRIVE_PART_MOVING: number of arms that may move at a time
- * @SPEK_DRIVE_PART_HEADS_PER_SURFACE: heads of an arm on a surface
- * @SPEK_DRIVE_PART_SPLIT: a part of the LBAs for each arm
- * @SPEK_DRIVE_PART_SEGMENTS: read segments of the cache
- * @SPEK_DRIVE_PART_SEGMENT_SECTORS: sectors of a segment
- * @SPEK_DRIVE_PART_AHEAD: sectors that are read ahead
- * @SPEK_DRIVE_PART_WRITE_CACHE: room for written sectors
- * @SPEK_DRIVE_PART_HIT: time of a hit
- * @SPEK_DRIVE_PART_SECTOR_TIME: time of a sector on the bus
- * @SPEK_DRIVE_PART_HOLD: power of an arm
- * @SPEK_DRIVE_PART_PHASE_POWER: power of a phase; the index is the phase
- * @SPEK_DRIVE_PART_CONDITION_POWER: power of a condition; the index is the condition
- * @SPEK_DRIVE_PART_STARTING: time in which the spindle starts
- * @SPEK_DRIVE_PART_STOPPING: time in which the spindle stops
- * @SPEK_DRIVE_PART_POLICY: order of service
- * @SPEK_DRIVE_PART_WINDOW: window
- * @SPEK_DRIVE_PART_QUEUE_DEPTH: length of the queue
- */
-enum spek_drive_part {
-	SPEK_DRIVE_PART_WHOLE,
-	SPEK_DRIVE_PART_ZONE,
-	SPEK_DRIVE_PART_SEEK_POINT,
-	SPEK_DRIVE_PART_ARM,
-	SPEK_DRIVE_PART_LAYOUT,
-	SPEK_DRIVE_PART_HEADS,
-	SPEK_DRIVE_PART_BAND,
-	SPEK_DRIVE_PART_SURFACES,
-	SPEK_DRIVE_PART_STACKS,
-	SPEK_DRIVE_PART_CAPACITY,
-	SPEK_DRIVE_PART_PERIOD,
-	SPEK_DRIVE_PART_HEAD_SWITCH,
-	SPEK_DRIVE_PART_SETTLE,
-	SPEK_DRIVE_PART_OVERHEAD,
-	SPEK_DRIVE_PART_SEEK_SCALE,
-	SPEK_DRIVE_PART_ROTATION_SCALE,
-	SPEK_DRIVE_PART_CHANNELS,
-	SPEK_DRIVE_PART_MOVING,
-	SPEK_DRIVE_PART_HEADS_PER_SURFACE,
-	SPEK_DRIVE_PART_SPLIT,
-	SPEK_DRIVE_PART_SEGMENTS,
-	SPEK_DRIVE_PART_SEGMENT_SECTORS,
-	SPEK_DRIVE_PART_AHEAD,
-	SPEK_DRIVE_PART_WRITE_CACHE,
-	SPEK_DRIVE_PART_HIT,
-	SPEK_DRIVE_PART_SECTOR_TIME,
-	SPEK_DRIVE_PART_HOLD,
-	SPEK_DRIVE_PART_PHASE_POWER,
-	SPEK_DRIVE_PART_CONDITION_POWER,
-	SPEK_DRIVE_PART_STARTING,
-	SPEK_DRIVE_PART_STOPPING,
-	SPEK_DRIVE_PART_POLICY,
-	SPEK_DRIVE_PART_WINDOW,
-	SPEK_DRIVE_PART_QUEUE_DEPTH,
 };
 
 /**

@@ -76,12 +76,20 @@ enum spek_drive_rail spek_drive_phase_rail(enum spek_drive_phase phase)
 	return phase >= SPEK_DRIVE_READ ? SPEK_DRIVE_5V : SPEK_DRIVE_12V;
 }
 
-static int check_power(enum spek_drive_part part, u32 index, u32 uw, struct spek_refusal *refusal)
+static int check_power(enum spek_drive_field field, u32 index, u32 uw, struct spek_refusal *refusal)
 {
 	if (uw <= SPEK_DRIVE_MAX_UW)
 		return 0;
-	return spek_refuse(refusal, part, index, -ERANGE, "A part draws up to 1 kW.");
+	return spek_refuse(refusal, field, index, -ERANGE, "A part draws up to 1 kW.");
 }
+
+static const u32 phase_fields[SPEK_DRIVE_PHASE_NR] = {
+	[SPEK_DRIVE_SEEK] = SPEK_DRIVE_FIELD_SEEK_UW,
+	[SPEK_DRIVE_ROTATE] = SPEK_DRIVE_FIELD_ROTATE_UW,
+	[SPEK_DRIVE_READ] = SPEK_DRIVE_FIELD_READ_UW,
+	[SPEK_DRIVE_WRITE] = SPEK_DRIVE_FIELD_WRITE_UW,
+	[SPEK_DRIVE_ERASE] = SPEK_DRIVE_FIELD_ERASE_UW,
+};
 
 /**
  * spek_drive_watts_check() - check the powers of a description
@@ -92,25 +100,25 @@ static int check_power(enum spek_drive_part part, u32 index, u32 uw, struct spek
  */
 int spek_drive_watts_check(const struct spek_drive_watts *watts, struct spek_refusal *refusal)
 {
-	int err = check_power(SPEK_DRIVE_PART_HOLD, 0, watts->hold, refusal);
+	int err = check_power(SPEK_DRIVE_FIELD_HOLD_UW, 0, watts->hold, refusal);
 	u32 i, rail;
 
 	for (i = 0; !err && i < SPEK_DRIVE_CONDITION_NR; i++)
 		for (rail = 0; !err && rail < SPEK_DRIVE_RAIL_NR; rail++)
-			err = check_power(SPEK_DRIVE_PART_CONDITION_POWER, i,
+			err = check_power(SPEK_DRIVE_FIELD_CONDITION_POWER, i,
 					  watts->base[i][rail], refusal);
 	for (i = 0; !err && i < SPEK_DRIVE_PHASE_NR; i++)
-		err = check_power(SPEK_DRIVE_PART_PHASE_POWER, i, watts->phase[i], refusal);
+		err = check_power(phase_fields[i], 0, watts->phase[i], refusal);
 	if (err)
 		return err;
 	if (watts->phase[SPEK_DRIVE_IDLE])
-		return spek_refuse(refusal, SPEK_DRIVE_PART_PHASE_POWER, 0, -ERANGE,
+		return spek_refuse(refusal, SPEK_DRIVE_FIELD_WHOLE, 0, -ERANGE,
 				   "An idle arm adds nothing: its power is that of holding it.");
 	if (watts->starting_ns > SPEK_DRIVE_MAX_TRANSITION_NS)
-		return spek_refuse(refusal, SPEK_DRIVE_PART_STARTING, 0, -ERANGE,
+		return spek_refuse(refusal, SPEK_DRIVE_FIELD_STARTING_NS, 0, -ERANGE,
 				   "A spindle starts in up to 10 minutes.");
 	if (watts->stopping_ns > SPEK_DRIVE_MAX_TRANSITION_NS)
-		return spek_refuse(refusal, SPEK_DRIVE_PART_STOPPING, 0, -ERANGE,
+		return spek_refuse(refusal, SPEK_DRIVE_FIELD_STOPPING_NS, 0, -ERANGE,
 				   "A spindle stops in up to 10 minutes.");
 	return 0;
 }

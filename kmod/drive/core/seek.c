@@ -31,19 +31,19 @@ static int check_points(const struct spek_drive_seek *seek, struct spek_refusal 
 	u32 i;
 
 	if (!seek->nr_points || seek->nr_points > SPEK_DRIVE_MAX_SEEK_POINTS)
-		return spek_refuse(refusal, SPEK_DRIVE_PART_SEEK_POINT, 0, -ERANGE,
+		return spek_refuse(refusal, SPEK_DRIVE_FIELD_SEEK_POINTS, 0, -ERANGE,
 				   "A seek curve has 1 to 4096 points.");
 	for (i = 0; i < seek->nr_points; i++) {
 		const struct spek_drive_seek_point *point = &seek->points[i];
 
 		if (!point->ns || point->ns > SPEK_DRIVE_MAX_SEEK_NS)
-			return spek_refuse(refusal, SPEK_DRIVE_PART_SEEK_POINT, i, -ERANGE,
+			return spek_refuse(refusal, SPEK_DRIVE_FIELD_SEEK_POINTS, i, -ERANGE,
 					   "A seek takes from 1 ns to 1 s.");
 		if (point->distance > SPEK_DRIVE_MAX_CYLINDERS)
-			return spek_refuse(refusal, SPEK_DRIVE_PART_SEEK_POINT, i, -ERANGE,
+			return spek_refuse(refusal, SPEK_DRIVE_FIELD_SEEK_POINTS, i, -ERANGE,
 					   "A drive has 1 to 4194304 cylinders.");
 		if (point->distance <= (i ? seek->points[i - 1].distance : 0))
-			return spek_refuse(refusal, SPEK_DRIVE_PART_SEEK_POINT, i, -EINVAL,
+			return spek_refuse(refusal, SPEK_DRIVE_FIELD_SEEK_POINTS, i, -EINVAL,
 					   "Seek distances must rise, and the first one exceed 0.");
 	}
 	return 0;
@@ -128,14 +128,14 @@ int spek_drive_seek_init(struct spek_drive_seek *seek, u32 cylinders, u32 max_fa
 	if (err)
 		return err;
 	if (spek_drive_seek_fall_ppm(seek) > max_fall_ppm)
-		return spek_refuse(refusal, SPEK_DRIVE_PART_SEEK_POINT, 0, -EINVAL,
+		return spek_refuse(refusal, SPEK_DRIVE_FIELD_SEEK_POINTS, 0, -EINVAL,
 				   "The seek curve falls deeper than is allowed.");
 	for (i = 0; i < last; i++)
 		seek->points[i].slope = slope_between(&seek->points[i], &seek->points[i + 1]);
 	/* The last line goes on. */
 	seek->points[last].slope = last ? seek->points[last - 1].slope : 0;
 	if (cylinders > seek->points[last].distance && !ends_well(&seek->points[last], cylinders))
-		return spek_refuse(refusal, SPEK_DRIVE_PART_SEEK_POINT, last, -ERANGE,
+		return spek_refuse(refusal, SPEK_DRIVE_FIELD_SEEK_POINTS, last, -ERANGE,
 				   "The last line of the seek curve leaves 1 ns to 1 s.");
 	make_index(seek, cylinders);
 	return 0;

@@ -2,19 +2,19 @@
 /* Seek, rotation and transfer of an access. */
 #include "service.h"
 
-static int check_time(enum spek_drive_part part, u64 ns, struct spek_refusal *refusal)
+static int check_time(enum spek_drive_field field, u64 ns, struct spek_refusal *refusal)
 {
 	if (ns <= SPEK_DRIVE_MAX_OVERHEAD_NS)
 		return 0;
-	return spek_refuse(refusal, part, 0, -ERANGE,
+	return spek_refuse(refusal, field, 0, -ERANGE,
 			   "Head switch, settle and overhead take up to 1 s each.");
 }
 
-static int check_scale(enum spek_drive_part part, u32 scale, struct spek_refusal *refusal)
+static int check_scale(enum spek_drive_field field, u32 scale, struct spek_refusal *refusal)
 {
 	if (scale <= SPEK_DRIVE_SCALE)
 		return 0;
-	return spek_refuse(refusal, part, 0, -ERANGE,
+	return spek_refuse(refusal, field, 0, -ERANGE,
 			   "A scale is from 0 to 256, which is real time.");
 }
 
@@ -27,7 +27,7 @@ static int check_parts(const struct spek_drive_mechanics *mechanics, struct spek
 	for (arm = 0; mechanics->split && arm < mechanics->nr_arms; arm++) {
 		spek_drive_part(mechanics, arm, &first, &sectors);
 		if (sectors < SPEK_DRIVE_PART_SECTORS)
-			return spek_refuse(refusal, SPEK_DRIVE_PART_SPLIT, 0, -ERANGE,
+			return spek_refuse(refusal, SPEK_DRIVE_FIELD_SPLIT, 0, -ERANGE,
 					   "Each arm of a split drive needs at least 8 sectors.");
 	}
 	return 0;
@@ -53,38 +53,38 @@ int spek_drive_mechanics_init(struct spek_drive_mechanics *mechanics,
 	if (err)
 		return err;
 	if (rotation->period_ps < 1000000000 || rotation->period_ps > 1000000000000)
-		return spek_refuse(refusal, SPEK_DRIVE_PART_PERIOD, 0, -ERANGE,
+		return spek_refuse(refusal, SPEK_DRIVE_FIELD_PERIOD_PS, 0, -ERANGE,
 				   "A turn takes from 1 ms to 1 s.");
-	err = check_time(SPEK_DRIVE_PART_HEAD_SWITCH, mechanics->head_switch_ns, refusal);
+	err = check_time(SPEK_DRIVE_FIELD_HEAD_SWITCH_NS, mechanics->head_switch_ns, refusal);
 	if (!err)
-		err = check_time(SPEK_DRIVE_PART_SETTLE, mechanics->settle_ns, refusal);
+		err = check_time(SPEK_DRIVE_FIELD_SETTLE_NS, mechanics->settle_ns, refusal);
 	if (!err)
-		err = check_time(SPEK_DRIVE_PART_OVERHEAD, mechanics->overhead_ns, refusal);
+		err = check_time(SPEK_DRIVE_FIELD_OVERHEAD_NS, mechanics->overhead_ns, refusal);
 	if (!err)
-		err = check_scale(SPEK_DRIVE_PART_SEEK_SCALE, mechanics->seek_scale, refusal);
+		err = check_scale(SPEK_DRIVE_FIELD_SEEK_SCALE, mechanics->seek_scale, refusal);
 	if (!err)
-		err = check_scale(SPEK_DRIVE_PART_ROTATION_SCALE, mechanics->rotation_scale,
+		err = check_scale(SPEK_DRIVE_FIELD_ROTATION_SCALE, mechanics->rotation_scale,
 				  refusal);
 	if (err)
 		return err;
 	if (!mechanics->nr_arms || mechanics->nr_arms > SPEK_DRIVE_MAX_ARMS)
-		return spek_refuse(refusal, SPEK_DRIVE_PART_ARM, 0, -ERANGE,
+		return spek_refuse(refusal, SPEK_DRIVE_FIELD_ARMS, 0, -ERANGE,
 				   "A drive has 1 to 8 arms.");
 	if (!mechanics->channels || mechanics->channels > mechanics->nr_arms)
-		return spek_refuse(refusal, SPEK_DRIVE_PART_CHANNELS, 0, -ERANGE,
+		return spek_refuse(refusal, SPEK_DRIVE_FIELD_CHANNELS, 0, -ERANGE,
 				   "A drive has from one channel to as many as arms.");
 	if (!mechanics->moving)
 		mechanics->moving = mechanics->channels;
 	if (mechanics->moving < mechanics->channels || mechanics->moving > mechanics->nr_arms)
-		return spek_refuse(refusal, SPEK_DRIVE_PART_MOVING, 0, -ERANGE,
+		return spek_refuse(refusal, SPEK_DRIVE_FIELD_MOVING, 0, -ERANGE,
 				   "At least as many arms move at a time as there are channels.");
 	if (!mechanics->heads_per_surface)
 		mechanics->heads_per_surface = 1;
 	if (mechanics->heads_per_surface > SPEK_DRIVE_MAX_HEADS_PER_SURFACE)
-		return spek_refuse(refusal, SPEK_DRIVE_PART_HEADS_PER_SURFACE, 0, -ERANGE,
+		return spek_refuse(refusal, SPEK_DRIVE_FIELD_HEADS_PER_SURFACE, 0, -ERANGE,
 				   "An arm has 1 to 4 heads per surface.");
 	if (!spek_is_multiple(mechanics->nr_arms, mechanics->geometry.stacks))
-		return spek_refuse(refusal, SPEK_DRIVE_PART_STACKS, 0, -EINVAL,
+		return spek_refuse(refusal, SPEK_DRIVE_FIELD_STACKS, 0, -EINVAL,
 				   "Every stack has the same number of arms, at least one.");
 	err = check_parts(mechanics, refusal);
 	if (err)

@@ -238,12 +238,12 @@ struct spek_drive_seek_record {
  *   sectors.
  * @SPEK_DRIVE_A_DRIVE_HEADS_PER_SURFACE: (u32, 1..4) Heads of an arm on a surface; 1 if
  *   not given.
- * @SPEK_DRIVE_A_DRIVE_HEAD_ANGLES: (binary, at most 32 bytes) Array of u64: angle of each
- *   of these heads, ahead of the first one; all 0 if not given.
+ * @SPEK_DRIVE_A_DRIVE_HEAD_ANGLES: (array of u64, at most 32 bytes) Array of u64: angle
+ *   of each of these heads, ahead of the first one; all 0 if not given.
  * @SPEK_DRIVE_A_DRIVE_SPLIT: (u32, at most 1) 1 - each arm has a part of the LBAs to
  *   itself, which the disk publishes as an independent access range.
- * @SPEK_DRIVE_A_DRIVE_ARM_ANGLES: (binary, at most 64 bytes) Array of u64: angle of each
- *   arm, ahead of arm 0; evenly spread if not given.
+ * @SPEK_DRIVE_A_DRIVE_ARM_ANGLES: (array of u64, at most 64 bytes) Array of u64: angle of
+ *   each arm, ahead of arm 0; evenly spread if not given.
  * @SPEK_DRIVE_A_DRIVE_POLICY: (u32, enum policy) Order of service; fcfs if not given.
  * @SPEK_DRIVE_A_DRIVE_WINDOW: (u32, at least 1) Number of the oldest requests that are
  *   compared; queue-depth if not given.

@@ -196,13 +196,12 @@ def usual(attr: Attr) -> str | None:
 
 def wire(attr: Attr, value: str) -> str:
     """A field as it is sent."""
-    member = snake(attr.name)
     if attr.nested:
-        return f"[{member}.attributes() for {member} in {value}]"
+        return f"[each.attributes() for each in {value}]"
     if attr.enum:
         return f"code({camel(attr.enum.name)}, {value})"
     if attr.struct:
-        return f'b"".join(pack("{pack_format(attr.struct)}", *{member}) for {member} in {value})'
+        return f'b"".join(pack("{pack_format(attr.struct)}", *each) for each in {value})'
     if attr.sub_type:
         letter = pack_format(Struct("", "", [Member("", attr.sub_type, "")]))[1:]
         return f'pack(f"={{len({value})}}{letter}", *{value})'

@@ -113,15 +113,15 @@ int shim_lee_init(struct shim_lee *lee, u64 min_ns, u64 avg_ns, u64 max_ns, u32 
 	s64 root, line;
 
 	if (!min_ns || max_ns > 100000000 || min_ns > avg_ns || avg_ns > max_ns)
-		return spek_refuse(refusal, SPEK_DRIVE_PART_WHOLE, 0, -ERANGE,
+		return spek_refuse(refusal, SPEK_DRIVE_FIELD_WHOLE, 0, -ERANGE,
 				   "Seek times must rise from min to avg to max, up to 100 ms.");
 	if (!cylinders || cylinders > SPEK_DRIVE_MAX_CYLINDERS)
-		return spek_refuse(refusal, SPEK_DRIVE_PART_WHOLE, 0, -ERANGE,
+		return spek_refuse(refusal, SPEK_DRIVE_FIELD_WHOLE, 0, -ERANGE,
 				   "A drive has 1 to 4194304 cylinders.");
 	root = 15 * (s64)avg_ns - 10 * (s64)min_ns - 5 * (s64)max_ns;
 	line = 7 * (s64)min_ns + 8 * (s64)max_ns - 15 * (s64)avg_ns;
 	if (root < 0 || line < 0)
-		return spek_refuse(refusal, SPEK_DRIVE_PART_WHOLE, 0, -EINVAL,
+		return spek_refuse(refusal, SPEK_DRIVE_FIELD_WHOLE, 0, -EINVAL,
 				   "The longest seek must take from (15 avg - 7 min)/8 to 3 avg - 2 min.");
 	lee->min_ns = min_ns;
 	lee->max_ns = max_ns;

@@ -9,14 +9,14 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
 from lib.build.declarations import opened
 from lib.core.build import DRIVE
 
-from spekctl.drive.model import LAYOUTS, Lee, Model
+from spekctl.drive.model import Cache, Lee, Model, Points
 
 SHIM = Path(__file__).with_name("drive_shim.c")
 POLICIES = ("fcfs", "sstf", "sptf", "clook")
@@ -129,46 +129,23 @@ class Drive:
         self._service = ffi.new("struct spek_drive_service *")
         self._request = ffi.new("struct spek_drive_request *")
         self._refusal = ffi.new("struct spek_refusal *")
-        mechanics = self.c_model.mechanics
-        geometry = mechanics.geometry
-        geometry.layout = LAYOUTS.index(model.layout)
-        geometry.heads = model.heads
-        geometry.band_cylinders = model.band_cylinders
-        geometry.nr_zones = len(model.zones)
-        geometry.sectors = model.sectors
-        self._zones = ffi.new("struct spek_drive_zone[]", len(model.zones))
-        for zone, one in zip(self._zones, model.zones, strict=True):
-            zone.first_cylinder, zone.cylinders = one.first_cylinder, one.cylinders
-            zone.spt = one.spt
-            zone.track_skew, zone.cylinder_skew = one.track_skew, one.cylinder_skew
-        geometry.zones = self._zones
-        self._set_seek(model)
-        mechanics.rotation.period_ps = model.period_ps
-        mechanics.rotation.phase = phase
-        mechanics.head_switch_ns = model.head_switch_ns
-        mechanics.settle_ns = model.settle_ns
-        mechanics.overhead_ns = model.overhead_ns
-        mechanics.seek_scale = seek_scale
-        mechanics.rotation_scale = rotation_scale
-        mechanics.max_fall_ppm = max_fall_ppm
-        mechanics.nr_arms = len(model.arm_angles)
-        mechanics.channels = model.channels
-        mechanics.split = model.split
-        for arm, angle in enumerate(model.arm_angles[:8]):
-            mechanics.arm_angle[arm] = angle
-        watts = self.c_model.watts
-        for condition, rails in enumerate(model.watts.base):
-            watts.base[condition] = rails
-        watts.hold = model.watts.hold
-        watts.phase = [
-            *(0, model.watts.seek, model.watts.rotate, model.watts.read, model.watts.write)
-        ]
-        watts.starting_ns = model.watts.starting_ns
-        watts.stopping_ns = model.watts.stopping_ns
-        self.c_model.rule.policy = POLICIES.index(policy)
-        self.c_model.rule.window = window
-        self.c_model.rule.max_wait_ns = max_wait_ns
-        self.c_model.queue_depth = queue_depth
+        description = self._described(
+            model,
+            policy=policy,
+            window=window,
+            max_wait_ns=max_wait_ns,
+            phase=phase,
+            queue_depth=queue_depth,
+            seek_scale=seek_scale,
+            rotation_scale=rotation_scale,
+            max_fall_ppm=max_fall_ppm,
+            sectors=model.sectors,
+        )
+        geometry, seek = self.c_model.mechanics.geometry, self.c_model.mechanics.seek
+        self._zones = ffi.new("struct spek_drive_zone[]", max(1, description.nr_zones))
+        self.points = ffi.new("struct spek_drive_seek_point[]", max(1, description.nr_seek_points))
+        geometry.zones, seek.points = self._zones, self.points
+        self._accept(lib.spek_drive_describe(self.c_model, description, self._refusal))
         for path, value in (fields or {}).items():
             *owners, name = path.split(".")
             setattr(functools.reduce(getattr, owners, self.c_model), name, value)
@@ -186,26 +163,27 @@ class Drive:
             assert self._refusal.err == err
             raise Refused(err, self.ffi.string(self._refusal.text).decode())
 
-    def _set_seek(self, model: Model) -> None:
-        seek = self.c_model.mechanics.seek
-        if isinstance(model.seek, Lee):
-            last = model.zones[-1]
-            cylinders = last.first_cylinder + last.cylinders
-            self.lee = self.ffi.new("struct shim_lee *")
-            lee = model.seek
-            self._accept(
-                self.lib.shim_lee_init(
-                    self.lee, lee.min_ns, lee.avg_ns, lee.max_ns, cylinders, self._refusal
-                )
-            )
-            self.points = self.ffi.new("struct spek_drive_seek_point[]", 512)
-            seek.nr_points = self.lib.shim_lee_points(self.lee, cylinders, self.points)
-        else:
-            self.points = self.ffi.new("struct spek_drive_seek_point[]", max(1, len(model.seek)))
-            for point, (distance, ns) in zip(self.points, model.seek, strict=False):
-                point.distance, point.ns = distance, ns
-            seek.nr_points = len(model.seek)
-        seek.points = self.points
+    def _described(self, model: Model, **properties: object) -> Any:
+        """The model without its cache and its number of moving arms, and with the curve of a
+        formula as the shim computes it."""
+        ffi = self.ffi
+        curve = model.seek
+        if isinstance(curve, Lee):
+            curve = self._lee_points(model, curve)
+        plain = replace(model, cache=Cache(), moving=0, seek=curve)
+        given = ffi.from_buffer(bytearray(plain.description(**properties).packed()))
+        description = ffi.new("struct spek_drive_description *")
+        assert ffi.sizeof("struct spek_drive_description") == len(given)
+        ffi.memmove(description, given, len(given))
+        return description
+
+    def _lee_points(self, model: Model, curve: Lee) -> Points:
+        self.lee = self.ffi.new("struct shim_lee *")
+        times = (curve.min_ns, curve.avg_ns, curve.max_ns)
+        self._accept(self.lib.shim_lee_init(self.lee, *times, model.cylinders, self._refusal))
+        points = self.ffi.new("struct spek_drive_seek_point[]", 512)
+        number = self.lib.shim_lee_points(self.lee, model.cylinders, points)
+        return tuple((int(points[i].distance), int(points[i].ns)) for i in range(number))
 
     def locate(self, lba: int) -> Place:
         c = self.ffi.new("struct spek_drive_place *")
@@ -283,7 +261,16 @@ class Drive:
         number: int = 0,
         delay_ns: int = 0,
     ) -> None:
-        fault = self.ffi.new("struct spek_drive_fault *", (kind, lba, sectors, number, delay_ns))
+        fault = self.ffi.new(
+            "struct spek_drive_fault *",
+            {
+                "kind": kind,
+                "lba": lba,
+                "sectors": sectors,
+                "number": number,
+                "delay_ns": delay_ns,
+            },
+        )
         self._accept(self.lib.spek_drive_fault(self.c, now_ns, fault, self._refusal))
 
     def clear_faults(self, now_ns: int) -> None:

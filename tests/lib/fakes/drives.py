@@ -13,9 +13,23 @@ from lib.fakes.link import read_back
 
 from spekctl.errors import error_from_errno
 from spekctl.kernel.gen import spek_drive as uapi
-from spekctl.kernel.gen.spek_drive_records import Condition, DriveState, Phase, Rail
+from spekctl.kernel.gen.spek_drive_records import (
+    Condition,
+    DriveState,
+    Layout,
+    Phase,
+    Policy,
+    Rail,
+    Store,
+)
 
 SECOND = 10**9
+# Of a disk, for attributes of drive-new that are left out.
+DEFAULTS: dict[str, Any] = {
+    "layout": Layout.CYLINDER,
+    **dict.fromkeys(("surfaces", "stacks", "arms", "channels", "heads_per_surface"), 1),
+    **{"split": 0, "policy": Policy.FCFS, "queue_depth": 32, "store": Store.MEMORY},
+}
 
 
 @dataclass
@@ -60,7 +74,8 @@ class FakeDrives:
     def _make(self, values: dict[str, Any]) -> int:
         number, self._next = self._next, self._next + 1
         state = DriveState.CREATING
-        self.known[number] = {"id": number, "serial": f"SPEK{number}", **values, "state": state}
+        self.known[number] = {"id": number, "serial": f"SPEK{number}", "state": state}
+        self.known[number] |= (DEFAULTS if "heads" in values else {}) | values
         self.known[number] |= {"host": number + 4, "hwmon": f"hwmon{number}", "polls": self.polls}
         return number
 

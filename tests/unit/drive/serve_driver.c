@@ -295,7 +295,7 @@ static void fire_in_time(void)
 {
 	u64 event_ns = unit->armed_ns, latest_ns = max(now_ns, event_ns) + MOST_RELAX_NS;
 
-	REQUIRE(unit->timer.at_ns == event_ns - unit->config->spin_ns ||
+	REQUIRE(unit->timer.at_ns == event_ns - unit->config->description.spin_ns ||
 		spek_drive_is_short(&unit->drive));
 	fire(0);
 	REQUIRE(event_ns <= now_ns && now_ns <= latest_ns);
@@ -310,20 +310,21 @@ static void wait_until(u64 at_ns)
 
 static void set_faults(bool clear, u32 number)
 {
-	struct spek_drive_faults added = { .length = number }, scratch;
+	struct spek_drive_change change = { .clear_faults = clear, .nr_faults = number };
+	struct spek_drive_faults scratch;
 	struct spek_refusal refusal = { 0 };
 	u32 i;
 
 	changes++;
 	for (i = 0; i < number; i++)
-		added.entries[i] = (struct spek_drive_fault) {
+		change.fault[i] = (struct spek_drive_fault) {
 			.kind = (u32)draw(SPEK_DRIVE_FAULT_KIND_NR),
 			.lba = draw(unit->scsi.sectors),
 			.sectors = draw(1000),
 			.number = (u32)draw(4),
 			.delay_ns = draw(100000000),
 		};
-	spek_unit_set_faults(unit, clear, &added, &scratch, &refusal);
+	spek_unit_set_faults(unit, &change, &scratch, &refusal);
 }
 
 /* Takes back one command, or all. What the drive does not take back the kernel ends by itself. */
@@ -429,8 +430,11 @@ static void kill(void)
 
 static void run(void)
 {
-	struct spek_unit_config config = { .model = model, .fixed_ata_sense = draw(2),
-		.spin_ns = (u32)(draw(2) * draw(SPEK_DRIVE_MAX_SPIN_NS)) };
+	struct spek_unit_config config = {
+		.model = model,
+		.description.fixed_ata_sense = draw(2),
+		.description.spin_ns = (u32)(draw(2) * draw(SPEK_DRIVE_MAX_SPIN_NS)),
+	};
 	u32 i;
 
 	unit = calloc(1, sizeof(*unit));

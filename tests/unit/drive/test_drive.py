@@ -324,7 +324,7 @@ def test_refuses_watts(core: Core, change: dict[str, Any], sentence: str) -> Non
 
 def test_refuses_rules(core: Core) -> None:
     with pytest.raises(Refused, match="window"):
-        Drive(core, ES, window=0)
+        Drive(core, ES, fields={"rule.window": 0})
     for depth in (0, 257):
         with pytest.raises(Refused, match="1 to 256"):
             Drive(core, ES, queue_depth=depth)

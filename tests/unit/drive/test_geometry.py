@@ -11,8 +11,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from lib.core.drivecore import Drive, Place, Refused
 
+from spekctl.contract.drive_requests import Layout
 from spekctl.drive.file import load
-from spekctl.drive.model import LAYOUTS, TURN, Layout, Model, Zone
+from spekctl.drive.model import LAYOUTS, TURN, Model, Zone
 
 Core = tuple[Any, Any]
 

@@ -11,8 +11,9 @@ from typing import Any
 import pytest
 from lib.core.drivecore import Drive, Refused
 
+from spekctl.contract.drive_requests import Layout
 from spekctl.drive.file import load
-from spekctl.drive.model import TURN, Layout, Model, Zone
+from spekctl.drive.model import TURN, Model, Zone
 
 GOLDEN = Path(__file__).with_name("golden")
 DRIVES = ("cheetah9lp", "dnes-309170w", "st32171w")
