@@ -4,7 +4,9 @@
 from __future__ import annotations
 
 import errno
+import fcntl
 import os
+import subprocess
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
@@ -13,6 +15,8 @@ import pytest
 from lib.guest.disks import make_null, remove_null
 from lib.guest.modules import is_loaded, references, unload_soon
 from lib.guest.netlink import (
+    DISK_MIB,
+    MIB,
     asu,
     config,
     delete,
@@ -29,11 +33,18 @@ from lib.guest.netlink_raw import Refusal, Socket
 from lib.waiting import comes_true, eventually
 
 from spekctl.kernel.gen import spek
-from spekctl.kernel.gen.spek import ClaimState, Cmd, Reason, RunState
+from spekctl.kernel.gen.spek import ClaimState, Cmd, Data, Pattern, Reason, RunState
 
 pytestmark = [pytest.mark.any_kernel, pytest.mark.debug_kernel]
 
+LOOP_CHANGE_FD = 0x4C06  # linux/loop.h
 BUSY = "The device, one of its partitions or the disk it is on is in use: it must be free."
+
+
+def tool(*command: str) -> str:
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, f"{' '.join(command)}: {done.stderr}"
+    return done.stdout.strip()
 
 
 def get(nl: Socket, claim: int) -> dict[str, Any]:
@@ -253,6 +264,112 @@ def test_a_device_that_is_removed_while_a_run_uses_it(
     assert nl.ask(Cmd.RUN_GET, id=run).values[0]["reason"] == Reason.DEVICE_GONE
     delete(nl, run)
     release(nl, claim)
+
+
+@pytest.fixture
+def images(tmp_path: Path) -> list[Path]:
+    """Two files of the size of a disk."""
+    found = [tmp_path / "a", tmp_path / "b"]
+    for number, path in enumerate(found, start=1):
+        with path.open("wb") as image:
+            image.write(bytes([number]) * 4096)
+            image.truncate(DISK_MIB * MIB)
+    return found
+
+
+def test_a_disk_that_is_replaced_while_it_is_claimed(nl: Socket, images: list[Path]) -> None:
+    """A loop device gets another file while it is open, and with it another sequence number. Newer
+    kernels tell the holder that the disk is gone as well."""
+    tool("modprobe", "loop")
+    loop = tool("losetup", "--read-only", "--find", "--show", str(images[0]))
+    try:
+        claim = claim_of(nl, loop, write=0)
+        values = config(loop, claim=claim, count=8, time_ns=None)
+        run = make(nl, values)
+        finished(nl, run)
+        delete(nl, run)
+        before = Path("/sys/block", Path(loop).name, "diskseq").read_text()
+        with images[1].open("rb") as other, open(loop, "rb") as control:
+            fcntl.ioctl(control, LOOP_CHANGE_FD, other.fileno())
+        assert Path("/sys/block", Path(loop).name, "diskseq").read_text() != before
+        no = refused(lambda: make(nl, values))
+        assert no.errno == errno.ENODEV
+        assert no.text in (
+            "The disk was replaced while it was claimed: check it again.",
+            "The device was removed while it was claimed.",
+        )
+        assert get(nl, claim)["runs"] == 0
+        release(nl, claim)
+    finally:
+        tool("losetup", "--detach", loop)
+
+
+def test_each_run_under_a_claim_drops_the_page_cache(nl: Socket, spek_module: Path) -> None:
+    """A reader has the device open all the while, and sees what each run has written."""
+    node, item = make_null(size_mb=8, memory_backed=1)
+    try:
+        claim = claim_of(nl, node)
+        with open(node, "rb", buffering=0) as reader:
+            contents = {reader.read(MIB)}
+            for seed in (1, 2):
+                run = run_under(
+                    nl,
+                    claim,
+                    node,
+                    write=1,
+                    seed=seed,
+                    count=256,
+                    time_ns=None,
+                    data=int(Data.RANDOM),
+                    asu=[asu(bytes=MIB)],
+                    stream=[stream(read_ppm=0, pattern=int(Pattern.SEQUENTIAL), range_bytes=MIB)],
+                )
+                finished(nl, run)
+                delete(nl, run)
+                reader.seek(0)
+                contents.add(reader.read(MIB))
+        assert len(contents) == 3
+        release(nl, claim)
+    finally:
+        remove_null(item)
+
+
+def without_opens(values: dict[str, Any]) -> dict[str, Any]:
+    """A claim that is closing knows no opens any more."""
+    targets = [
+        {name: value for name, value in held.items() if name != "opens"}
+        for held in values["target"]
+    ]
+    return {**values, "target": targets}
+
+
+def test_each_state_of_a_claim_is_news(nl: Socket, disks: list[str]) -> None:
+    """With the content of claim-get at that time."""
+    with Socket(spek) as listener:
+        listener.join(spek.GROUP_RUNS)
+        claim = claim_of(nl, *disks)
+        info = get(nl, claim)
+        release(nl, claim)
+        held = os.open(disks[1], os.O_RDONLY | os.O_EXCL | os.O_CLOEXEC)
+        try:
+            targets = list(map(target, disks))
+            failing = int(nl.ask(Cmd.CLAIM_NEW, target=targets).values[0]["id"])
+            told = [listener.notification() for _ in range(4)]
+        finally:
+            os.close(held)
+        failure = get(nl, failing)
+        release(nl, failing)
+    assert {message.cmd for message in told} == {Cmd.CLAIM_NTF}
+    news = [message.values for message in told]
+    assert [values["state"] for values in news] == [
+        *(ClaimState.READY, ClaimState.CLOSING, ClaimState.GONE, ClaimState.FAILED)
+    ]
+    assert news[0] == info
+    assert [without_opens(values) for values in news[1:3]] == [
+        {**without_opens(info), "state": state} for state in (ClaimState.CLOSING, ClaimState.GONE)
+    ]
+    assert news[3] == failure
+    assert (failure["failure"], failure["failure_index"]) == (BUSY, 1)
 
 
 def test_the_module_unloads_after_all(spek_module: Path, disks: list[str]) -> None:

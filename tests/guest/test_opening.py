@@ -13,6 +13,7 @@ import sys
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
+from typing import Any
 
 import pytest
 from lib.guest.drive import sysfs
@@ -35,7 +36,7 @@ from lib.waiting import comes_true, eventually
 
 from spekctl.errors import ExitCode
 from spekctl.kernel.gen import spek
-from spekctl.kernel.gen.spek import Cmd, Reason, RunState
+from spekctl.kernel.gen.spek import ClaimState, Cmd, Reason, RunState
 from spekctl.kernel.netlink import HEADER, NLM_F_DUMP, NLM_F_REQUEST, NLMSG_DONE
 
 pytestmark = pytest.mark.debug_kernel
@@ -188,6 +189,37 @@ def test_a_controller_that_is_killed_while_a_device_is_opened_leaves_nothing(
         end()
         assert comes_true(lambda: is_gone(nl, run))
     assert is_free(disk.node)
+
+
+def test_a_claim_whose_owner_is_killed_while_a_device_is_opened(
+    nl: Socket, disks: list[str], disk: RecoveringDisk
+) -> None:
+    """The owner goes at once, others are served and see what keeps the device."""
+
+    def claims() -> list[dict[str, Any]]:
+        return nl.dump(Cmd.CLAIM_GET).values
+
+    with disk.recovers() as end:
+        child = os.fork()
+        if child == 0:
+            try:
+                with Socket(spek) as mine:
+                    mine.ask(Cmd.CLAIM_NEW, target=[target(disk.node), target(disks[0])])
+                    signal.pause()
+            finally:
+                os._exit(1)
+        assert comes_true(lambda: [info["state"] for info in claims()] == [ClaimState.OPENING])
+        delete(nl, new(nl, disks[0]))  # the second device is not claimed yet
+        os.kill(child, signal.SIGKILL)
+        os.waitpid(child, 0)
+        assert comes_true(lambda: [info["state"] for info in claims()] == [ClaimState.CLOSING])
+        (info,) = claims()
+        assert {(device["major"], device["minor"]) for device in info["target"]} == {
+            tuple(target(node).values()) for node in (disk.node, disks[0])
+        }
+        end()
+        assert comes_true(lambda: not claims())
+    assert is_free(disk.node) and is_free(disks[0])
 
 
 @pytest.mark.debug_kernel_at_length
