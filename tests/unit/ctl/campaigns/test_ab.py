@@ -45,8 +45,8 @@ class Guests:
         if number in self.fail:
             return self.fail[number](guest, result)
         iops = 1e9 / self.cpu_per_io[release]
-        made = measured(number, iops, counts=self.counts)
-        put(result, changed(made, environment={"machine": self.machine[release]}))
+        contents = measured(number, iops, counts=self.counts)
+        put(result, changed(contents, environment={"machine": self.machine[release]}))
         self.profile(guest, release)
         return Outcome(0)
 
@@ -64,7 +64,7 @@ class Guests:
 @pytest.fixture
 def guests(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Guests:
     """No kernel is searched or booted; a folder of modules of its own for each."""
-    found = Guests()
+    guests = Guests()
 
     def find(name: str) -> Kernel:
         image = tmp_path / f"vmlinuz-{name}"
@@ -77,8 +77,8 @@ def guests(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Guests:
     monkeypatch.setattr(modules, "build_modules", lambda kernel: [tmp_path / "key" / "spek.ko"])
     monkeypatch.setattr(bytecode, "compile_ahead", lambda: None)
     monkeypatch.setattr(runner, "check_tools", lambda: None)
-    monkeypatch.setattr(runner, "run_guest", found)
-    return found
+    monkeypatch.setattr(runner, "run_guest", guests)
+    return guests
 
 
 def play(*options: str, run: list[str] = RUN) -> int:
@@ -203,8 +203,8 @@ def test_a_profile_of_one_guest_is_a_file_and_text_beside_the_output(
 
     monkeypatch.setattr(runner, "run_guest", boot)
     assert alone("--icount") == ExitCode.OK
-    found = document.read(tmp_path / "p.json", Profile)
-    assert [one.function for one in found.functions] == ["null_queue_rq"]
+    profile = document.read(tmp_path / "p.json", Profile)
+    assert [function.function for function in profile.functions] == ["null_queue_rq"]
     printed = capsys.readouterr()
     assert printed.out == "" and "null_queue_rq   1000.0  100.0%" in printed.err
 
@@ -321,7 +321,7 @@ WRONG_COMPARISON: list[tuple[list[str], list[str], str]] = [
 
 @pytest.mark.parametrize(
     ("start", "options", "run", "sentence"),
-    [(alone, *one) for one in WRONG_PROFILE] + [(play, *one) for one in WRONG_COMPARISON],
+    [(alone, *wrong) for wrong in WRONG_PROFILE] + [(play, *wrong) for wrong in WRONG_COMPARISON],
 )
 def test_wrong_use_boots_nothing(
     guests: Guests,

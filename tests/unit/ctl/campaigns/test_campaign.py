@@ -59,7 +59,7 @@ class Ladder(Campaign[int, Rung]):
         return "ladder"
 
     def next_step(self) -> int | None:
-        return next((one for one in self.parameters.depths[len(self.done) :]), None)
+        return next((depth for depth in self.parameters.depths[len(self.done) :]), None)
 
     def writes(self) -> bool:
         return False
@@ -86,7 +86,7 @@ class Ladder(Campaign[int, Rung]):
 
 
 def files_of(work: Ladder) -> list[str]:
-    return [one.file for one in work.done]
+    return [rung.file for rung in work.done]
 
 
 @dataclass
@@ -133,13 +133,13 @@ def carry_out(work: Ladder, kernel: QueueKernel, view: Seen, meter: Any = None) 
 def test_every_step_is_measured_and_kept(kernel: QueueKernel) -> None:
     work, view = ladder([1, 2, 4]), Seen()
     assert carry_out(work, kernel, view)
-    assert [one.arrivals[0].depth for one in kernel.runs_seen] == [1, 2, 4]
+    assert [config.arrivals[0].depth for config in kernel.runs_seen] == [1, 2, 4]
     assert files_of(work) == ["01-depth-1.json", "02-depth-2.json", "03-depth-4.json"] and work.ok
     for file, depth in zip(files_of(work), (1, 2, 4), strict=True):
         kept = read(Path("t", file), Result)
         assert kept.config.arrivals[0].depth == depth
     assert view.told == ["news of 2"]
-    assert [one.path for one in work.targets] == ["/dev/fake0"]
+    assert [target.path for target in work.targets] == ["/dev/fake0"]
     assert work.environment is not None
 
 
@@ -216,7 +216,7 @@ def test_an_interrupted_campaign_repeats_nothing(stop_in: int, kernel: QueueKern
     again.begin(True)
     assert again.done == first.done and again.targets == first.targets
     assert carry_out(again, kernel, Seen())
-    depths = [one.arrivals[0].depth for one in kernel.runs_seen]
+    depths = [config.arrivals[0].depth for config in kernel.runs_seen]
     assert depths == [1, 2, 4][:stop_in] + [1, 2, 4][stop_in - 1 :]
 
 
@@ -248,13 +248,13 @@ def test_another_campaign_is_not_resumed(
     depths: list[int], changed: dict[str, Any], sentence: str, kernel: QueueKernel
 ) -> None:
     assert carry_out(ladder([1, 2, 4]), kernel, Seen())
-    other = ladder(depths)
+    another = ladder(depths)
     for name, value in changed.items():
-        setattr(other, name, value)
+        setattr(another, name, value)
     with pytest.raises(UsageError, match=sentence):
-        other.begin(True)
+        another.begin(True)
     with pytest.raises(UsageError, match="t already holds a test"):
-        other.begin(False)
+        another.begin(False)
 
 
 def test_a_rest_is_measured_by_the_meter(
@@ -279,9 +279,9 @@ def test_an_idle_test_comes_first_and_once(kernel: QueueKernel) -> None:
     again.begin(True)
     assert again.rest is not None and carry_out(again, kernel, Seen(), meter)
     assert len(meter.asked) == 1
-    other = ladder([1, 2], idle_ns=2 * REST_NS)
+    longer = ladder([1, 2], idle_ns=2 * REST_NS)
     with pytest.raises(UsageError, match="another --idle-time: 200ms then, 400ms now"):
-        other.begin(True)
+        longer.begin(True)
 
 
 @pytest.mark.parametrize(

@@ -44,10 +44,10 @@ def test_a_test_without_load_so_far_is_told_of_its_idle_test() -> None:
     rest = Idle(
         length_ns=5, start_ns=0, end_ns=5, targets=[disk().facts()], power=None, foreign_ios=7
     )
-    found = facts_of(None, rest, whole=False, remarks=["power is missing"])
-    assert not found.passed and found.trouble.startswith("incomplete: the test under load has not")
-    assert list(found.remarks) == ["power is missing", *rest.remarks] and rest.remarks
-    assert [one.path for one in found.targets] == ["/dev/fake0"]
+    facts = facts_of(None, rest, whole=False, remarks=["power is missing"])
+    assert not facts.passed and facts.trouble.startswith("incomplete: the test under load has not")
+    assert list(facts.remarks) == ["power is missing", *rest.remarks] and rest.remarks
+    assert [target.path for target in facts.targets] == ["/dev/fake0"]
     assert facts_of(None, None, whole=False).targets == ()
 
 

@@ -29,7 +29,7 @@ def test_somebody_else_in_the_idle_test_is_noticed(
     spekctl: Spekctl, kernel: QueueKernel, power: FakePower, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     counts = iter([DiskCounters(5, 40, 1, 8), DiskCounters(12, 99, 1, 8)])
-    monkeypatch.setattr(device, "read_stat", lambda one: next(counts, None))
+    monkeypatch.setattr(device, "read_stat", lambda disk: next(counts, None))
     spekctl(*RUN, "--folder", "t")
     said = "the devices were not idle during the idle test: other users did 7 I/Os"
     assert said in of_file(Path("t/energy.json"))["remarks"]

@@ -15,9 +15,9 @@ kernel = pytest.fixture(queue_kernel)
 
 def test_figures_of_streams_merge_exactly(kernel: QueueKernel) -> None:
     """Percentiles of the whole are those of the merged buckets, as the result has them."""
-    made = a_result(kernel)
-    point: Point = points.point_of(made, Load("depth", 32))
-    whole = made.totals.all.times.response
+    contents = a_result(kernel)
+    point: Point = points.point_of(contents, Load("depth", 32))
+    whole = contents.totals.all.times.response
     assert whole is not None and point.response is not None
     assert point.response.p999 == whole.percentiles_ns["p99.9"]
     assert point.response.p90 == whole.percentiles_ns["p90"]

@@ -15,13 +15,13 @@ from spekctl.errors import SpekError
 
 def test_a_profile_is_what_ran_between_the_marks(tmp_path: Path) -> None:
     parts(tmp_path, {0: 500, QUEUE: 1000}, {0: 2500, QUEUE: 31000, ACCOUNT: 15000})
-    found = profile_of(tmp_path)
-    assert [(one.function, one.per_io) for one in found.functions] == [
+    profile = profile_of(tmp_path)
+    assert [(function.function, function.per_io) for function in profile.functions] == [
         ("null_queue_rq", 30.0),
         ("account [spek]", 15.0),
     ]
-    assert (found.per_io, found.user_per_io) == (45.0, 2.0)
-    assert found.run.kernel == "6.1.0"
+    assert (profile.per_io, profile.user_per_io) == (45.0, 2.0)
+    assert profile.run.kernel == "6.1.0"
 
 
 def test_a_run_without_an_end_or_without_io_has_none(tmp_path: Path) -> None:

@@ -31,9 +31,9 @@ def test_it_finds_the_level(level: int, start: int) -> None:
 
 @given(st.integers(1, 10**5), st.floats(0, 20))
 def test_it_is_as_exact_as_it_has_to_be(level: int, percent: float) -> None:
-    found = bracket_of(carry_out(Search(1, 10**6, percent), level))
-    assert found.good <= level
-    assert found.width <= max(1, found.good * percent / 100)
+    bracket = bracket_of(carry_out(Search(1, 10**6, percent), level))
+    assert bracket.good <= level
+    assert bracket.width <= max(1, bracket.good * percent / 100)
 
 
 @given(st.integers(1, 200))

@@ -36,20 +36,20 @@ kernel = pytest.fixture(queue_kernel)
 
 def sweep(spekctl: Spekctl, *more: str) -> tuple[Outcome, dict[str, Any]]:
     outcome = spekctl("sweep", *READ, *more, "--json")
-    found = json.loads(outcome.out)
-    validator(curve.SCHEMA_FILE).validate(found)
-    return outcome, found
+    data = json.loads(outcome.out)
+    validator(curve.SCHEMA_FILE).validate(data)
+    return outcome, data
 
 
 def test_each_load_is_a_run_and_a_point(spekctl: Spekctl, kernel: QueueKernel) -> None:
-    outcome, found = sweep(spekctl, "--rate", "100,500-900:200", "--seed", "7", "--ramp", "2s")
+    outcome, data = sweep(spekctl, "--rate", "100,500-900:200", "--seed", "7", "--ramp", "2s")
     assert outcome.code == ExitCode.OK
     assert [config.offered_rate for config in kernel.runs_seen] == [100, 500, 700, 900]
     assert {config.seed for config in kernel.runs_seen} == {7}
     assert kernel.calls.count("run-delete") == 4 and kernel.closed
-    assert (found["kind"], found["version"], found["complete"]) == ("spek-curve", 1, True)
-    assert (found["ramp_ns"], found["time_ns"]) == (2 * 10**9, 10 * 10**9)
-    for point, rate in zip(found["points"], (100, 500, 700, 900), strict=True):
+    assert (data["kind"], data["version"], data["complete"]) == ("spek-curve", 1, True)
+    assert (data["ramp_ns"], data["time_ns"]) == (2 * 10**9, 10 * 10**9)
+    for point, rate in zip(data["points"], (100, 500, 700, 900), strict=True):
         assert point["load"] == {"kind": "rate", "value": rate}
         assert point["iops"] == point["offered_iops"] == rate
         assert point["response"]["mean"] == pytest.approx(1e9 / (1000 - rate), rel=1e-6)
@@ -66,8 +66,8 @@ def test_beyond_saturation_the_stretch_is_offered_over_achieved(
 ) -> None:
     """30 s of a load that a disk takes 130 s for have a stretch of 130 / 30."""
     kernel.capacity = 5000 * 30 / 130
-    outcome, found = sweep(spekctl, "--rate", "500,5000", "--time", "30s")
-    below, above = found["points"]
+    outcome, data = sweep(spekctl, "--rate", "500,5000", "--time", "30s")
+    below, above = data["points"]
     assert below["stretch"] == pytest.approx(1 + 4 / (500 * 30))  # four are with the device
     assert above["stretch"] * 30 == pytest.approx(130, rel=0.001)
     assert above["iops"] == pytest.approx(kernel.capacity, rel=0.001)
@@ -80,17 +80,19 @@ def test_beyond_saturation_the_stretch_is_offered_over_achieved(
 def test_what_piled_up_in_the_ramp_up_is_not_counted_again(
     spekctl: Spekctl, kernel: QueueKernel
 ) -> None:
-    _, found = sweep(spekctl, "--rate", "2000", "--ramp", "20s")
-    (point,) = found["points"]
+    _, data = sweep(spekctl, "--rate", "2000", "--ramp", "20s")
+    (point,) = data["points"]
     assert point["backlog"] == 30_000
     assert point["left_over"] == 10_000
     assert point["stretch"] == 2.0
 
 
 def test_a_closed_loop_is_never_stretched(spekctl: Spekctl, kernel: QueueKernel) -> None:
-    _, found = sweep(spekctl, "--depth", "1-3")
+    _, data = sweep(spekctl, "--depth", "1-3")
     assert [config.arrivals[0].depth for config in kernel.runs_seen] == [1, 2, 3]
-    assert [(one["offered_iops"], one["stretch"]) for one in found["points"]] == [(None, None)] * 3
+    assert [(point["offered_iops"], point["stretch"]) for point in data["points"]] == [
+        (None, None)
+    ] * 3
 
 
 def test_the_prober_tells_the_cost_of_the_whole_machine(kernel: QueueKernel) -> None:
@@ -121,8 +123,8 @@ def test_the_prober_tells_the_cost_of_the_whole_machine(kernel: QueueKernel) -> 
 
 def test_a_run_that_completed_nothing_is_a_point(kernel: QueueKernel) -> None:
     kernel.capacity = 0.001
-    made = a_result(kernel)
-    point = points.point_of(made, Load("depth", 32))
+    contents = a_result(kernel)
+    point = points.point_of(contents, Load("depth", 32))
     assert (point.ios, point.iops, point.response, point.stretch) == (0, 0, None, None)
     assert point.switches_per_io is None
 
@@ -148,7 +150,7 @@ def test_a_warning_of_one_load_says_which(
 ) -> None:
     from spekctl.run import remarks
 
-    said = (lambda made: iter([f"{made.outcome.offered_iops:g} is odd"]),)
+    said = (lambda result: iter([f"{result.outcome.offered_iops:g} is odd"]),)
     monkeypatch.setattr(remarks, "JUDGEMENTS", said)
     out = spekctl("sweep", *READ, "--rate", "500,1500").out
     assert "500 I/Os per second: 500 is odd" in out and "1500 I/Os per second: 1500 is odd" in out
@@ -169,10 +171,10 @@ def test_the_curve_goes_to_a_file_and_comes_back(
     path = tmp_path / "curve.json"
     outcome = spekctl("sweep", *READ, "--rate", "500,1500", "-o", str(path))
     assert outcome.err == f"spekctl: curve written to {path}\n"
-    found = curve.load_curve(path)
-    assert [point.load for point in found.points] == [Load("rate", 500), Load("rate", 1500)]
-    assert found.targets[0].path == "/dev/fake0"
-    assert found.environment is not None and found.environment.module_version == "0.1.0-test"
+    stored = curve.load_curve(path)
+    assert [point.load for point in stored.points] == [Load("rate", 500), Load("rate", 1500)]
+    assert stored.targets[0].path == "/dev/fake0"
+    assert stored.environment is not None and stored.environment.module_version == "0.1.0-test"
 
 
 def test_whole_results_are_kept_when_asked(
@@ -180,11 +182,11 @@ def test_whole_results_are_kept_when_asked(
 ) -> None:
     path, folder = tmp_path / "curve.json", tmp_path / "results"
     spekctl("sweep", *READ, "--rate", "500,1500.5", "-o", str(path), "--folder", str(folder))
-    found = curve.load_curve(path)
+    stored = curve.load_curve(path)
     assert sorted(os.listdir(folder)) == [
         *("1-rate-500.json", "2-rate-1500.5.json", "curve.json", "state.json"),
     ]
-    for point in found.points:
+    for point in stored.points:
         assert point.result_file is not None
         kept = json.loads((tmp_path / point.result_file).read_text())
         assert kept["kind"] == "spek-result"
@@ -257,11 +259,11 @@ def test_ctrl_c_keeps_the_points_so_far(
             os.kill(os.getpid(), signum)
 
     kernel.on_wait = at
-    outcome, found = sweep(spekctl, "--rate", "100-900:100")
+    outcome, data = sweep(spekctl, "--rate", "100-900:100")
     assert outcome.code == code
-    assert [one["load"]["value"] for one in found["points"]] == [100, 200]
-    assert found["complete"] is False
-    assert "interrupted at 300 I/Os per second: that point is missing" in found["remarks"]
+    assert [point["load"]["value"] for point in data["points"]] == [100, 200]
+    assert data["complete"] is False
+    assert "interrupted at 300 I/Os per second: that point is missing" in data["remarks"]
     assert kernel.deleted and len(kernel.runs_seen) == 3
     assert signal.getsignal(signal.SIGTERM) == signal.SIG_DFL
 
@@ -277,8 +279,8 @@ def test_a_refusal_on_the_way_keeps_the_points_so_far(
     outcome = spekctl("sweep", *READ, "--rate", "100-900:100", "--json")
     assert outcome.code == ExitCode.RUN_FAILED
     assert outcome.sentence == "the terminal burns"
-    found = json.loads(outcome.out)
-    assert ([one["iops"] for one in found["points"]], found["complete"]) == ([100, 200], False)
+    data = json.loads(outcome.out)
+    assert ([point["iops"] for point in data["points"]], data["complete"]) == ([100, 200], False)
 
 
 def test_a_device_that_goes_away_ends_the_sweep(spekctl: Spekctl, kernel: QueueKernel) -> None:
@@ -287,11 +289,11 @@ def test_a_device_that_goes_away_ends_the_sweep(spekctl: Spekctl, kernel: QueueK
             kernel.end_reason = Reason.DEVICE_GONE
 
     kernel.before_run = gone
-    outcome, found = sweep(spekctl, "--rate", "100,200,300")
+    outcome, data = sweep(spekctl, "--rate", "100,200,300")
     assert outcome.code == ExitCode.RUN_FAILED
-    assert [(one["iops"], one["ok"]) for one in found["points"]] == [(100, True), (200, False)]
-    assert "a device was removed" in found["points"][1]["text"]
-    assert found["complete"] is False
+    assert [(point["iops"], point["ok"]) for point in data["points"]] == [(100, True), (200, False)]
+    assert "a device was removed" in data["points"][1]["text"]
+    assert data["complete"] is False
 
 
 def test_io_errors_are_counted_and_the_sweep_goes_on(spekctl: Spekctl, kernel: QueueKernel) -> None:
@@ -299,9 +301,9 @@ def test_io_errors_are_counted_and_the_sweep_goes_on(spekctl: Spekctl, kernel: Q
         kernel.errors = 5 if config.offered_rate == 200 else 0
 
     kernel.before_run = fails
-    outcome, found = sweep(spekctl, "--rate", "100,200,300")
+    outcome, data = sweep(spekctl, "--rate", "100,200,300")
     assert outcome.code == ExitCode.RUN_FAILED
-    assert [(one["errors"], one["ok"]) for one in found["points"]] == [
+    assert [(point["errors"], point["ok"]) for point in data["points"]] == [
         (0, True),
         (5, False),
         (0, True),
@@ -376,10 +378,10 @@ def stop_in_run(kernel: QueueKernel, number: int) -> None:
 
 def figures(path: Path) -> list[tuple[float, float | None, str | None]]:
     """Of a curve, what does not depend on when it was measured."""
-    found = curve.load_curve(path).points
+    points = curve.load_curve(path).points
     return [
-        (one.load.value, one.response.mean if one.response else None, one.result_file)
-        for one in found
+        (point.load.value, point.response.mean if point.response else None, point.result_file)
+        for point in points
     ]
 
 
@@ -400,7 +402,7 @@ def test_an_interrupted_sweep_goes_on_after_its_last_point(
     assert spekctl("sweep", *READ, *RATES, "--folder", "t", "--resume").code == ExitCode.OK
     assert [config.offered_rate for config in kernel.runs_seen] == [100, 200, 300, 300, 400, 500]
     assert figures(Path("t/curve.json")) == figures(Path("whole/curve.json"))
-    assert not any("missing" in one for one in curve.load_curve(Path("t/curve.json")).remarks)
+    assert not any("missing" in remark for remark in curve.load_curve(Path("t/curve.json")).remarks)
 
 
 def test_a_point_whose_device_went_away_is_measured_again(
@@ -412,12 +414,12 @@ def test_a_point_whose_device_went_away_is_measured_again(
 
     kernel.before_run = gone
     assert spekctl("sweep", *READ, *RATES, "--folder", "t").code == ExitCode.RUN_FAILED
-    found = curve.load_curve(Path("t/curve.json"))
-    assert [one.ok for one in found.points] == [True, False]
-    assert found.points[1].result_file == "2-rate-200.json" and Path("t/2-rate-200.json").exists()
+    stored = curve.load_curve(Path("t/curve.json"))
+    assert [point.ok for point in stored.points] == [True, False]
+    assert stored.points[1].result_file == "2-rate-200.json" and Path("t/2-rate-200.json").exists()
     kernel.before_run = lambda config: None
     assert spekctl("sweep", *READ, *RATES, "--folder", "t", "--resume").code == ExitCode.OK
-    assert [one.ok for one in curve.load_curve(Path("t/curve.json")).points] == [True] * 5
+    assert [point.ok for point in curve.load_curve(Path("t/curve.json")).points] == [True] * 5
 
 
 @pytest.mark.parametrize(
@@ -475,19 +477,19 @@ def highest(capacity: float, limit_s: float, seconds: float) -> int:
 def test_the_highest_load_within_a_percentile_is_found(
     limit: str, spekctl: Spekctl, kernel: QueueKernel
 ) -> None:
-    outcome, found = sweep(spekctl, *WITHIN, "--within", f"p99 < {limit}")
+    outcome, data = sweep(spekctl, *WITHIN, "--within", f"p99 < {limit}")
     assert outcome.code == ExitCode.OK, outcome.err
-    validator(curve.SCHEMA_FILE).validate(found)
+    validator(curve.SCHEMA_FILE).validate(data)
     expected = highest(1000.0, units.parse_duration_ns(limit) / 1e9, 10)
-    within = found["within"]
-    assert found["complete"] and within["load"] == expected
+    within = data["within"]
+    assert data["complete"] and within["load"] == expected
     assert within["beyond"] == expected + 1
-    rates = [int(one["load"]["value"]) for one in found["points"]]
+    rates = [int(point["load"]["value"]) for point in data["points"]]
     assert rates[:3] == [10, 20, 40] and len(rates) == len(set(rates)) < 25
-    for one in found["points"]:
-        assert bool(one["beyond"]) is (one["load"]["value"] > expected)
-        if one["beyond"]:
-            assert one["beyond"].startswith("p99 was ")
+    for point in data["points"]:
+        assert bool(point["beyond"]) is (point["load"]["value"] > expected)
+        if point["beyond"]:
+            assert point["beyond"].startswith("p99 was ")
     text = spekctl("sweep", *READ, *WITHIN, "--within", f"p99 < {limit}").out
     assert f"the highest load within p99 < {limit} is {expected} I/Os per second" in text
 
@@ -495,28 +497,28 @@ def test_the_highest_load_within_a_percentile_is_found(
 def test_a_load_that_is_not_kept_up_with_is_beyond_every_limit(
     spekctl: Spekctl, kernel: QueueKernel
 ) -> None:
-    outcome, found = sweep(spekctl, *WITHIN, "--within", "errors < 1")
+    outcome, data = sweep(spekctl, *WITHIN, "--within", "errors < 1")
     assert outcome.code == ExitCode.OK
     # Up to 2 % may be left over.
-    assert found["within"]["load"] == pytest.approx(1020, abs=2)
-    assert any("the queue grew by" in one["beyond"] for one in found["points"])
+    assert data["within"]["load"] == pytest.approx(1020, abs=2)
+    assert any("the queue grew by" in point["beyond"] for point in data["points"])
 
 
 def test_a_device_that_keeps_the_limit_at_every_load_says_so(
     spekctl: Spekctl, kernel: QueueKernel
 ) -> None:
-    outcome, found = sweep(spekctl, "--rate", "10,50", "--within", "p99 < 1s")
+    outcome, data = sweep(spekctl, "--rate", "10,50", "--within", "p99 < 1s")
     assert outcome.code == ExitCode.OK
-    assert (found["within"]["load"], found["within"]["beyond"]) == (50, None)
-    assert "the limit of the device is higher" in found["within"]["text"]
-    assert found["within"]["resolution_percent"] == 5
+    assert (data["within"]["load"], data["within"]["beyond"]) == (50, None)
+    assert "the limit of the device is higher" in data["within"]["text"]
+    assert data["within"]["resolution_percent"] == 5
 
 
 def test_a_limit_that_no_load_keeps_is_code_7(spekctl: Spekctl, kernel: QueueKernel) -> None:
-    outcome, found = sweep(spekctl, "--rate", "4,50", "--within", "p99 < 1us")
+    outcome, data = sweep(spekctl, "--rate", "4,50", "--within", "p99 < 1us")
     assert outcome.code == ExitCode.LIMIT_MISSED
-    assert [one["load"]["value"] for one in found["points"]] == [4, 2, 1]
-    assert found["within"]["text"] == "no load is within p99 < 1us"
+    assert [point["load"]["value"] for point in data["points"]] == [4, 2, 1]
+    assert data["within"]["text"] == "no load is within p99 < 1us"
 
 
 def test_a_load_that_fails_is_beyond_the_limit(spekctl: Spekctl, kernel: QueueKernel) -> None:
@@ -524,8 +526,8 @@ def test_a_load_that_fails_is_beyond_the_limit(spekctl: Spekctl, kernel: QueueKe
         kernel.errors = 5 if (config.offered_rate or 0) > 30 else 0
 
     kernel.before_run = fails
-    outcome, found = sweep(spekctl, *WITHIN, "--within", "p99 < 1s")
-    assert (outcome.code, found["within"]["load"]) == (ExitCode.OK, 30)
+    outcome, data = sweep(spekctl, *WITHIN, "--within", "p99 < 1s")
+    assert (outcome.code, data["within"]["load"]) == (ExitCode.OK, 30)
 
 
 def test_an_interrupted_search_is_resumed(spekctl: Spekctl, kernel: QueueKernel) -> None:
@@ -538,13 +540,15 @@ def test_an_interrupted_search_is_resumed(spekctl: Spekctl, kernel: QueueKernel)
     assert outcome.code == ExitCode.INTERRUPTED and not first["complete"]
     assert first["within"]["text"] == "the search did not come to its end"
     kernel.before_run = lambda config: None
-    other = spekctl(
+    refused = spekctl(
         *("sweep", *READ, *WITHIN, "--within", "p99 < 30ms", "--folder", "s", "--resume")
     )
-    assert other.code == ExitCode.USAGE and "another --within" in other.sentence
+    assert refused.code == ExitCode.USAGE and "another --within" in refused.sentence
     again, second = sweep(spekctl, *arguments, "--folder", "s", "--resume")
     assert again.code == ExitCode.OK and second["within"] == whole["within"]
-    assert [one["load"] for one in second["points"]] == [one["load"] for one in whole["points"]]
+    assert [point["load"] for point in second["points"]] == [
+        point["load"] for point in whole["points"]
+    ]
 
 
 @pytest.mark.parametrize(

@@ -34,21 +34,21 @@ positive = st.fractions(min_value=Fraction(1, 1000), max_value=10**6, max_denomi
 @pytest.mark.parametrize("profile", GOLDEN_ROWS)
 def test_a_published_profile_comes_out_to_the_last_digit(profile: str) -> None:
     day = usage.metrics(GOLDEN).profiles[profile]
-    found = [
+    columns = [
         rounded(value, usage.DECIMALS)
         for value in (day.watts, day.rate, day.rate_per_watt, day.btu_per_hour)
     ]
-    assert tuple(found) == GOLDEN_ROWS[profile]
+    assert tuple(columns) == GOLDEN_ROWS[profile]
 
 
 def test_the_published_composite_comes_out_to_the_last_digit() -> None:
-    found = usage.metrics(GOLDEN)
-    mean = found.composite
+    metrics = usage.metrics(GOLDEN)
+    mean = metrics.composite
     assert rounded(mean.watts, 2) == "231.73"
     assert rounded(mean.rate, 2) == "8777.40"
     assert rounded(mean.rate_per_watt, 2) == "37.88"
-    assert rounded(found.annual_kwh, 2) == "2029.93"
-    assert rounded(found.annual_cost, 2) == "243.59"
+    assert rounded(metrics.annual_kwh, 2) == "2029.93"
+    assert rounded(metrics.annual_cost, 2) == "243.59"
 
 
 def test_no_figure_is_made_of_a_rounded_one() -> None:
@@ -80,24 +80,27 @@ levels = st.builds(
 
 
 @given(levels)
-def test_nominal_figures_lie_between_those_of_the_levels(some: Levels) -> None:
-    assert usage.fault(some) == ""
-    found = usage.metrics(some)
-    for day in (*found.profiles.values(), found.composite):
-        assert some.idle.watts <= day.watts <= some.heavy.watts
-        assert 0 < day.rate <= some.heavy.rate
-    low, medium, high = found.profiles.values()
+def test_nominal_figures_lie_between_those_of_the_levels(levels: Levels) -> None:
+    assert usage.fault(levels) == ""
+    metrics = usage.metrics(levels)
+    for day in (*metrics.profiles.values(), metrics.composite):
+        assert levels.idle.watts <= day.watts <= levels.heavy.watts
+        assert 0 < day.rate <= levels.heavy.rate
+    low, medium, high = metrics.profiles.values()
     assert low.watts <= medium.watts <= high.watts
     assert low.rate < medium.rate < high.rate
 
 
 @given(levels, positive)
-def test_units_scale(some: Levels, factor: Fraction) -> None:
+def test_units_scale(levels: Levels, factor: Fraction) -> None:
     """Watts and I/Os per second are units: a thousand times the number, a thousand times all."""
     scaled = Levels(
-        *(Level(one.watts * factor, one.rate) for one in (some.heavy, some.moderate, some.idle))
+        *(
+            Level(level.watts * factor, level.rate)
+            for level in (levels.heavy, levels.moderate, levels.idle)
+        )
     )
-    before, after = usage.metrics(some), usage.metrics(scaled)
+    before, after = usage.metrics(levels), usage.metrics(scaled)
     assert after.composite.watts == factor * before.composite.watts
     assert after.composite.rate == before.composite.rate
     assert after.composite.rate_per_watt * factor == before.composite.rate_per_watt
@@ -107,19 +110,19 @@ def test_units_scale(some: Levels, factor: Fraction) -> None:
 
 
 @given(levels, positive)
-def test_more_idle_power_is_never_better(some: Levels, more: Fraction) -> None:
-    worse = Levels(some.heavy, some.moderate, Level(some.idle.watts + more))
-    before, after = usage.metrics(some), usage.metrics(worse)
+def test_more_idle_power_is_never_better(levels: Levels, more: Fraction) -> None:
+    worse = Levels(levels.heavy, levels.moderate, Level(levels.idle.watts + more))
+    before, after = usage.metrics(levels), usage.metrics(worse)
     assert after.annual_kwh > before.annual_kwh
     assert after.profiles["high"] == before.profiles["high"]
     assert after.profiles["low"].rate_per_watt < before.profiles["low"].rate_per_watt
 
 
 @given(levels, positive)
-def test_the_price_only_moves_the_cost(some: Levels, price: Fraction) -> None:
-    found = usage.metrics(some, price)
-    assert found.annual_cost == found.annual_kwh * price
-    assert found.composite == usage.metrics(some).composite
+def test_the_price_only_moves_the_cost(levels: Levels, price: Fraction) -> None:
+    metrics = usage.metrics(levels, price)
+    assert metrics.annual_cost == metrics.annual_kwh * price
+    assert metrics.composite == usage.metrics(levels).composite
 
 
 def test_a_day_at_one_level_is_that_level() -> None:

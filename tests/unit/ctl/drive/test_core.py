@@ -26,9 +26,9 @@ def test_a_chain_of_accesses_is_disksims(name: str) -> None:
     drive = Simulation(file.load(name), Rule("fcfs", closed=1))
     packed = b"".join(REQUEST.pack(0, int(row["lba"]), 8, 0) for row in rows)
     results = drive.feed(packed) + drive.drain()
-    for row, one in zip(rows, RESULT.iter_unpack(results), strict=True):
-        assert one[2] == int(row["lba"])
-        assert abs(one[4] - int(row["end_ns"])) <= 1000
+    for row, record in zip(rows, RESULT.iter_unpack(results), strict=True):
+        assert record[2] == int(row["lba"])
+        assert abs(record[4] - int(row["end_ns"])) <= 1000
 
 
 @pytest.mark.parametrize(
@@ -63,7 +63,7 @@ def test_reads_of_what_was_read_ahead_come_from_the_cache() -> None:
     drive = Simulation(file.load("barracuda-es", sizes), Rule())
     packed = b"".join(REQUEST.pack(at * 50_000_000, 4096 + 8 * at, 8, 0) for at in range(20))
     results = drive.feed(packed) + drive.drain()
-    arms = [one[11] for one in RESULT.iter_unpack(results)]
+    arms = [record[11] for record in RESULT.iter_unpack(results)]
     assert arms == [0, *[MOST_ARMS] * 19]
     assert drive.account().arm_served[-1] == 19
 
@@ -72,7 +72,7 @@ def test_more_requests_than_the_queue_holds_wait_outside() -> None:
     model = file.load("barracuda-es")
     drive = Simulation(model, Rule("fcfs"))
     results = drive.feed(random_requests(1000, model.capacity)) + drive.drain()
-    served = [one[0] for one in RESULT.iter_unpack(results)]
+    served = [record[0] for record in RESULT.iter_unpack(results)]
     assert served == list(range(1000))
 
 

@@ -13,8 +13,8 @@ from spekctl.drive.probe import FoundCache, Probe
 
 def test_the_file_is_a_model_that_behaves_like_the_disk() -> None:
     model = file.load("cheetah9lp")
-    found = Probe(ModelledDisk(model)).measure()
-    text = model_text(found, FoundCache(120_000, 4, 512), 'a "disk"', "spekctl")
+    disk = Probe(ModelledDisk(model)).measure()
+    text = model_text(disk, FoundCache(120_000, 4, 512), 'a "disk"', "spekctl")
     again = file.parse(text)
     assert (again.title, again.capacity, again.heads) == ('a "disk"', model.capacity, model.heads)
     assert (again.cache.segments, again.cache.ahead_sectors) == (4, 512)

@@ -23,15 +23,15 @@ def test_times_and_energies_add_up(arms: int) -> None:
     results = drive.feed(random_requests(2000, model.capacity, gap_ns=9e6, writes=0.4))
     results += drive.drain()
     last_ns = 0
-    for one in RESULT.iter_unpack(results):
-        _, arrival, _, start, end, overhead, seek, rotate, transfer, *_ = one
+    for record in RESULT.iter_unpack(results):
+        _, arrival, _, start, end, overhead, seek, rotate, transfer, *_ = record
         assert arrival <= start and last_ns <= end
         assert start + overhead + seek + rotate + transfer == end
         last_ns = end
     account = drive.account()
     modes = modes_of(model, account)
-    assert sum(one.seconds for one in modes.values()) == pytest.approx(account.now_ns / 1e9)
-    used = sum(one.joules for one in modes.values())
+    assert sum(mode.seconds for mode in modes.values()) == pytest.approx(account.now_ns / 1e9)
+    used = sum(mode.joules for mode in modes.values())
     assert used == pytest.approx(sum(account.energy_nj) / 1e9, rel=1e-9)
     # 10 s at rest.
     later = drive.account(account.now_ns + 10**10)
@@ -46,8 +46,8 @@ def test_several_arms_at_work_divide_what_flows_anyway() -> None:
     drive.drain()
     account = drive.account()
     modes = modes_of(model, account)
-    assert sum(one.seconds for one in modes.values()) == pytest.approx(account.now_ns / 1e9)
-    used = sum(one.joules for one in modes.values())
+    assert sum(mode.seconds for mode in modes.values()) == pytest.approx(account.now_ns / 1e9)
+    used = sum(mode.joules for mode in modes.values())
     assert used == pytest.approx(sum(account.energy_nj) / 1e9, rel=1e-9)
 
 
@@ -59,13 +59,13 @@ def account_of(conditions: list[int], phases: list[int]) -> Account:
 def test_each_mode_has_the_whole_drive_and_its_own_part() -> None:
     model = file.load("barracuda-es")
     account = account_of([10 * SECOND, 0, 0, 0, 0, 0], [0, SECOND, 2 * SECOND, SECOND, SECOND, 0])
-    found = modes_of(model, account)
-    assert {name: one.seconds for name, one in found.items()} == {
+    modes = modes_of(model, account)
+    assert {name: mode.seconds for name, mode in modes.items()} == {
         **{"idle": 5.0, "seek": 1.0, "rotation": 2.0, "transfer": 2.0},
     }
-    assert found["seek"].joules == pytest.approx(9.30 + 4.675)
-    assert found["rotation"].joules == pytest.approx(2 * 9.30)
-    assert found["transfer"].joules == pytest.approx(2 * (9.30 + 1.3))
+    assert modes["seek"].joules == pytest.approx(9.30 + 4.675)
+    assert modes["rotation"].joules == pytest.approx(2 * 9.30)
+    assert modes["transfer"].joules == pytest.approx(2 * (9.30 + 1.3))
 
 
 def test_a_spindle_that_was_not_at_speed_is_a_mode_of_its_own() -> None:

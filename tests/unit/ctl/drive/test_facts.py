@@ -11,17 +11,19 @@ from spekctl.drive import file
 from spekctl.drive.facts import facts_of
 
 
-@pytest.mark.parametrize("name", [one for one in file.names() if file.load(one).flash is None])
+@pytest.mark.parametrize(
+    "name", [model for model in file.names() if file.load(model).flash is None]
+)
 def test_zones_cover_the_drive(name: str) -> None:
     model = file.load(name)
     facts = facts_of(model)
     assert facts.zones[0].first_lba == 0
-    for one, following in pairwise(facts.zones):
-        held = one.cylinders * one.sectors_per_track * facts.heads
-        assert one.first_lba + held == following.first_lba
+    for zone, following in pairwise(facts.zones):
+        held = zone.cylinders * zone.sectors_per_track * facts.heads
+        assert zone.first_lba + held == following.first_lba
     last = facts.zones[-1]
     assert last.first_lba < facts.sectors
-    assert all(one.sustained_rate <= one.media_rate for one in facts.zones)
+    assert all(zone.sustained_rate <= zone.media_rate for zone in facts.zones)
 
 
 def test_times_follow_from_the_speed_and_the_curve() -> None:
@@ -37,12 +39,14 @@ def test_times_follow_from_the_speed_and_the_curve() -> None:
 
 
 def test_watts_of_an_activity_are_above_those_of_all_arms_at_rest() -> None:
-    one, four = (facts_of(file.load("barracuda-es").with_arms(arms)).watts[0] for arms in (1, 4))
-    assert (one.idle, four.idle) == pytest.approx((9.3, 15.3))
-    assert (one.seeking, one.waiting, one.reading) == pytest.approx((13.975, 9.3, 10.6))
-    assert four.seeking == pytest.approx(15.3 + 4.675)
-    assert (one.all_arms_moving, four.all_arms_moving) == pytest.approx((13.975, 34.0))
-    assert (one.standby, one.starting) == pytest.approx((0.8, 20))
+    one_arm, four_arms = (
+        facts_of(file.load("barracuda-es").with_arms(arms)).watts[0] for arms in (1, 4)
+    )
+    assert (one_arm.idle, four_arms.idle) == pytest.approx((9.3, 15.3))
+    assert (one_arm.seeking, one_arm.waiting, one_arm.reading) == pytest.approx((13.975, 9.3, 10.6))
+    assert four_arms.seeking == pytest.approx(15.3 + 4.675)
+    assert (one_arm.all_arms_moving, four_arms.all_arms_moving) == pytest.approx((13.975, 34.0))
+    assert (one_arm.standby, one_arm.starting) == pytest.approx((0.8, 20))
     assert facts_of(file.load("cheetah9lp")).watts == ()
 
 

@@ -46,7 +46,7 @@ def test_decimals_become_integers() -> None:
     model = file.parse(SMALL + "head_switch_ms = 0.25\nsettle_ms = 0.000001\n" + POWER, "small")
     assert (model.period_ps, model.head_switch_ns, model.settle_ns) == (10**10, 250_000, 1)
     assert model.seek == ((1, 5_000_000),)
-    assert [one.track_skew for one in model.zones] == [TURN // 10] * 2
+    assert [zone.track_skew for zone in model.zones] == [TURN // 10] * 2
     assert model.watts.base[0] == (1_000_000, 4_000_000)
     assert (model.watts.write, model.watts.starting_ns) == (1_500_000, 5 * 10**9)
     assert (model.name, model.profile, model.sources) == ("small", "one", ("made up",))

@@ -112,7 +112,7 @@ def test_writes_fall_off_a_cliff_and_energy_adds_up() -> None:
     assert full.pages_moved > 2 * pages
     assert last.now_ns - trimmed.now_ns < filled.now_ns
     assert sum(last.phase_ns) == 2 * last.now_ns
-    joules = sum(one.joules for one in modes_of(model, last).values())
+    joules = sum(mode.joules for mode in modes_of(model, last).values())
     assert joules == pytest.approx(sum(last.energy_nj) / 1e9, rel=1e-9)
 
 

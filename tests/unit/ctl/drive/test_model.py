@@ -53,7 +53,7 @@ def test_a_profile_that_is_none_is_refused() -> None:
 
 def test_the_capacity_is_that_of_the_zones_unless_given() -> None:
     model = file.load("cheetah9lp")
-    held = 12 * sum(one.cylinders * one.spt for one in model.zones)
+    held = 12 * sum(zone.cylinders * zone.spt for zone in model.zones)
     assert model.capacity == held
     assert replace(model, stacks=2).capacity == 2 * held
     assert replace(model, sectors=5).capacity == 5
@@ -87,18 +87,18 @@ def test_the_deepest_fall_is_a_share_of_the_point_before() -> None:
 
 @given(st.integers(1, 2**22))
 def test_distances_of_a_table_rise_to_the_last_cylinder(cylinders: int) -> None:
-    found = table_distances(cylinders)
-    assert found[-1] == cylinders
-    assert all(one < other for one, other in pairwise(found))
-    assert all(other <= one * 1.02 + 1 for one, other in pairwise(found))
-    assert len(found) < 700
+    distances = table_distances(cylinders)
+    assert distances[-1] == cylinders
+    assert all(near < far for near, far in pairwise(distances))
+    assert all(far <= near * 1.02 + 1 for near, far in pairwise(distances))
+    assert len(distances) < 700
 
 
 def test_six_parameters_are_two_curves_and_a_point() -> None:
     points = dict(hpl_points((100, 3.0, 0.2, 4.0, 0.01, 1.5), 5000))
     assert points[1] == 1_500_000
     assert points[64] == round((3 + 0.2 * 8) * 1e6)
-    far = next(one for one in points if one >= 100)
+    far = next(distance for distance in points if distance >= 100)
     assert points[far] == round((4 + 0.01 * far) * 1e6)
     assert points[5000] == 54_000_000
 

@@ -17,8 +17,8 @@ CACHE = ("cache.segments=16", "cache.segment_kib=512", "cache.ahead_kib=256", "c
 DRIVES = ("barracuda-es", "cheetah9lp", "dnes-309170w", "st32171w", "atlas-iii", "cheetah-x15-36lp")
 
 
-def check(found: FoundDisk, model: Model) -> None:
-    off = Deviation.of(found, model)
+def check(disk: FoundDisk, model: Model) -> None:
+    off = Deviation.of(disk, model)
     assert off.period < 1e-6
     assert off.seek < 0.03
     assert not off.zones
@@ -27,11 +27,11 @@ def check(found: FoundDisk, model: Model) -> None:
 @pytest.mark.parametrize("name", DRIVES)
 def test_parameters_are_found_again(name: str) -> None:
     model = file.load(name)
-    found = Probe(ModelledDisk(model)).measure()
-    check(found, model)
-    assert found.head_switch_ns == pytest.approx(model.head_switch_ns, abs=2000)
-    assert found.overhead_ns == pytest.approx(20_000, abs=2000)
-    first, zone = found.zones[0], model.zones[0]
+    disk = Probe(ModelledDisk(model)).measure()
+    check(disk, model)
+    assert disk.head_switch_ns == pytest.approx(model.head_switch_ns, abs=2000)
+    assert disk.overhead_ns == pytest.approx(20_000, abs=2000)
+    first, zone = disk.zones[0], model.zones[0]
     assert first.track_skew == pytest.approx(zone.track_skew / 2**64 * zone.spt, abs=0.6)
     assert first.cylinder_skew == pytest.approx(zone.cylinder_skew / 2**64 * zone.spt, abs=0.6)
 
@@ -49,10 +49,10 @@ def test_speed_is_found_within_a_thousandth(rpm: int) -> None:
 
 
 def test_a_cache_is_found() -> None:
-    found = Probe(ModelledDisk(file.load("barracuda-es", CACHE))).cache()
-    assert (found.segments, found.ahead_sectors) == (16, 512)
+    cache = Probe(ModelledDisk(file.load("barracuda-es", CACHE))).cache()
+    assert (cache.segments, cache.ahead_sectors) == (16, 512)
     # With the way of the request: 20 us.
-    assert found.hit_ns == pytest.approx(120_000, abs=5000)
+    assert cache.hit_ns == pytest.approx(120_000, abs=5000)
     assert Probe(ModelledDisk(file.load("barracuda-es"))).cache() == FoundCache()
 
 

@@ -81,12 +81,12 @@ def test_results_that_are_not_kept_are_counted() -> None:
 
 def test_results_are_lines_with_the_columns() -> None:
     lines = requests.csv_lines(bytearray(served(LINES))).splitlines()
-    rows = [dict(zip(requests.RESULT_COLUMNS, one.split(","), strict=True)) for one in lines]
+    rows = [dict(zip(requests.RESULT_COLUMNS, line.split(","), strict=True)) for line in lines]
     assert [int(row["request"]) for row in rows] == list(range(20))
     for row, given in zip(rows, LINES, strict=True):
         assert given.strip() == ",".join(row[name] for name in requests.COLUMNS)
         parts = ("start_ns", "overhead_ns", "seek_ns", "rotation_ns", "transfer_ns")
-        assert sum(int(row[one]) for one in parts) == int(row["end_ns"])
+        assert sum(int(row[column]) for column in parts) == int(row["end_ns"])
 
 
 def test_what_no_arm_served_has_another_word() -> None:

@@ -16,18 +16,18 @@ def test_arrays_fall_into_the_same_buckets_as_single_times() -> None:
     picks |= {2**power + delta for power in range(2, 41) for delta in (-1, 0, 1)}
     picks |= set(np.random.default_rng(1).integers(0, 2**41, 2000).tolist())
     ordered = sorted(picks)
-    found = buckets.index(np.array(ordered, dtype=np.uint64))
-    assert found.tolist() == [histogram.bucket_index(one, buckets.BITS) for one in ordered]
+    indices = buckets.index(np.array(ordered, dtype=np.uint64))
+    assert indices.tolist() == [histogram.bucket_index(ns, buckets.BITS) for ns in ordered]
 
 
 @given(st.lists(st.integers(0, 2**45), max_size=50))
 def test_a_histogram_has_all_times_and_their_exact_bounds(times: list[int]) -> None:
-    found = buckets.histogram(np.array(times, dtype=np.uint64))
+    hist = buckets.histogram(np.array(times, dtype=np.uint64))
     if not times:
-        assert found is None
+        assert hist is None
         return
-    assert found is not None
-    assert histogram.count_of(found) == len(times)
-    assert (found.sum_ns, found.min_ns, found.max_ns) == (sum(times), min(times), max(times))
-    assert all(found.counts.values())
-    assert max(found.counts) < buckets.NR_BUCKETS
+    assert hist is not None
+    assert histogram.count_of(hist) == len(times)
+    assert (hist.sum_ns, hist.min_ns, hist.max_ns) == (sum(times), min(times), max(times))
+    assert all(hist.counts.values())
+    assert max(hist.counts) < buckets.NR_BUCKETS

@@ -18,8 +18,8 @@ from spekctl.log.file import open_log
 def test_the_course_of_a_log_counts_what_a_loop_over_its_records_counts(tmp_path: Path) -> None:
     rows = records(5000)
     rows["error"][::50] = 5
-    made = course.of_log(open_log(write_log(tmp_path / "a.parquet", rows)), SECOND // 2)
-    edges = np.append(made.start_s, made.end_s[-1])
+    over_time = course.of_log(open_log(write_log(tmp_path / "a.parquet", rows)), SECOND // 2)
+    edges = np.append(over_time.start_s, over_time.end_s[-1])
     assert edges == pytest.approx([*np.arange(0, 12.1, 0.5), 12.25])
     done, at, issue = (rows[name].astype(np.int64) for name in ("done_ns", "at_ns", "issue_ns"))
     for slot, (start, end) in enumerate(itertools.pairwise(START_NS + np.round(edges * 1e9))):
@@ -27,31 +27,31 @@ def test_the_course_of_a_log_counts_what_a_loop_over_its_records_counts(tmp_path
         if slot == len(edges) - 2:
             inside |= done >= end
         else:
-            assert made.outstanding[slot] == ((issue < end) & (done >= end)).sum()
-            assert made.backlog[slot] == ((at < end) & (issue >= end)).sum()
+            assert over_time.outstanding[slot] == ((issue < end) & (done >= end)).sum()
+            assert over_time.backlog[slot] == ((at < end) & (issue >= end)).sum()
         for op, name in enumerate(("read", "write")):
             mine = inside & (rows["write"] == op) & (rows["error"] == 0)
-            one = made.directions[name]
-            assert one.ios[slot] == mine.sum()
-            assert one.bytes[slot] == rows["bytes"][mine].sum()
+            direction = over_time.directions[name]
+            assert direction.ios[slot] == mine.sum()
+            assert direction.bytes[slot] == rows["bytes"][mine].sum()
             if mine.sum():
                 times = np.sort((done - at)[mine])
-                assert one.mean_ns[slot] == pytest.approx(times.mean())
+                assert direction.mean_ns[slot] == pytest.approx(times.mean())
                 exact = times[int(np.ceil(len(times) * 0.99)) - 1]
-                assert one.p99_ns[slot] == pytest.approx(exact, rel=1 / 128)
+                assert direction.p99_ns[slot] == pytest.approx(exact, rel=1 / 128)
             else:
-                assert np.isnan(one.mean_ns[slot])
-    assert sum(made.directions["read"].ios) + sum(made.directions["write"].ios) == 4900
+                assert np.isnan(direction.mean_ns[slot])
+    assert sum(over_time.directions["read"].ios) + sum(over_time.directions["write"].ios) == 4900
 
 
 @pytest.mark.parametrize("step", [SECOND // 3, SECOND, 7 * SECOND, 60 * SECOND, 0])
 def test_intervals_of_a_log_keep_to_phases_and_are_no_slivers(tmp_path: Path, step: int) -> None:
-    made = course.of_log(open_log(write_log(tmp_path / "a.parquet", records(3000))), step)
-    assert (made.start_s[1:] == made.end_s[:-1]).all()
-    assert (made.start_s[0], made.end_s[-1]) == (0, 12.25)
-    assert {2, 12} <= set(made.start_s.tolist())
-    lengths = (made.end_s - made.start_s)[:-1]  # the drain is as short as it was
+    over_time = course.of_log(open_log(write_log(tmp_path / "a.parquet", records(3000))), step)
+    assert (over_time.start_s[1:] == over_time.end_s[:-1]).all()
+    assert (over_time.start_s[0], over_time.end_s[-1]) == (0, 12.25)
+    assert {2, 12} <= set(over_time.start_s.tolist())
+    lengths = (over_time.end_s - over_time.start_s)[:-1]  # the drain is as short as it was
     assert lengths.min() >= min(2, (step or 0.2e9) / 2e9)
-    assert [one.name for one in made.phases] == ["ramp", "measure", "drain"]
+    assert [phase.name for phase in over_time.phases] == ["ramp", "measure", "drain"]
     if not step:
-        assert 60 <= len(made.start_s) <= 130
+        assert 60 <= len(over_time.start_s) <= 130

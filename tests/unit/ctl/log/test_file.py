@@ -45,15 +45,15 @@ def test_every_value_of_every_column_comes_back(tmp_path: Path) -> None:
         rows[name][:2] = [0, top]
     path = written(tmp_path / "log", rows)
     for name, (member, _) in zip(file.COLUMNS, LOG_RECORD, strict=True):
-        found = column(path, name)
-        assert found.dtype == rows[member].dtype
-        assert np.array_equal(found, rows[member]), name
+        values = column(path, name)
+        assert values.dtype == rows[member].dtype
+        assert np.array_equal(values, rows[member]), name
 
 
 def test_a_header_comes_back(tmp_path: Path) -> None:
     path = written(tmp_path / "log", records(10), lost=3, complete=False, reason="stopped")
-    found = open_log(path).header
-    assert found == header(records=10, lost=3, complete=False, reason="stopped")
+    read_back = open_log(path).header
+    assert read_back == header(records=10, lost=3, complete=False, reason="stopped")
     plain = json.loads(pq.read_metadata(path).metadata[b"spek"])
     assert (plain["kind"], plain["version"], plain["streams"]) == (
         "spek-log",
@@ -100,7 +100,7 @@ def test_the_old_file_stays_until_the_new_one_is_whole(tmp_path: Path) -> None:
     assert len(column(path, "op")) == 10
     writer.finish(header())
     assert len(column(path, "op")) == 20
-    assert [one.name for one in tmp_path.iterdir()] == ["log"]
+    assert [entry.name for entry in tmp_path.iterdir()] == ["log"]
 
 
 def test_what_a_dead_controller_leaves_does_not_look_whole(tmp_path: Path) -> None:
@@ -131,10 +131,10 @@ def test_other_files_are_refused_with_a_sentence(tmp_path: Path) -> None:
     text.write_text("not Parquet at all")
     with pytest.raises(UsageError, match="is not a spek file; expected a per-I/O log"):
         open_log(text)
-    other = tmp_path / "other"
-    pq.write_table(pa.table({"x": [1]}), other)
+    foreign = tmp_path / "other"
+    pq.write_table(pa.table({"x": [1]}), foreign)
     with pytest.raises(UsageError, match="is a Parquet file, but not a per-I/O log of spek"):
-        open_log(other)
+        open_log(foreign)
     newer = tmp_path / "newer"
     writer = LogWriter(newer)
     writer.finish(header(version=3))
@@ -191,7 +191,7 @@ def test_places_on_devices_are_those_of_the_core(data: st.DataObject) -> None:
         stripe = 2 ** data.draw(st.integers(9, 24)) if nr > 1 else 0
         size = nr * stripe * data.draw(st.integers(1, 1000)) or 1 << 40
         targets = data.draw(st.permutations(range(nr)))
-        extents = [Extent(one, 512 * data.draw(st.integers(0, 2**40))) for one in targets]
+        extents = [Extent(target, 512 * data.draw(st.integers(0, 2**40))) for target in targets]
         asus.append(ResolvedAsu("a", size, extents, stripe))
     rows = [
         (asu, data.draw(st.integers(0, asus[asu].bytes - 1)))
@@ -207,9 +207,9 @@ def test_places_on_devices_are_those_of_the_core(data: st.DataObject) -> None:
 
 def core_place(asu: ResolvedAsu, address: int) -> tuple[int, int]:
     """Where the core that the module ships puts a byte."""
-    extents = [(one.target, one.start) for one in asu.extents]
-    one = Asu(asu.bytes, asu.stripe_bytes, extents)
-    wl = Workload([one], [Arrival(depth=1)], [Stream()])
+    extents = [(extent.target, extent.start) for extent in asu.extents]
+    core_asu = Asu(asu.bytes, asu.stripe_bytes, extents)
+    wl = Workload([core_asu], [Arrival(depth=1)], [Stream()])
     c_map = FFI.new("struct spek_asu_map *")
     LIB.spek_asu_map_init(c_map, FFI.addressof(wl.c.asu, 0))
     target, offset = FFI.new("u32 *"), FFI.new("u64 *")
@@ -227,11 +227,11 @@ def test_names_are_in_the_file_and_numbers_come_back(tmp_path: Path) -> None:
     writer.flush()
     writer.add(rows[400:])
     writer.finish(header(records=len(rows)))
-    found = pq.read_table(path).to_pydict()
-    assert set(found["op"]) == {"read", "write"}
-    assert set(found["phase"]) == {"measure"}
-    assert (set(found["stream"]), set(found["asu"])) == ({"first", "second"}, {"a", "b"})
-    assert found["error"][:8] == ["EIO"] * 7 + ["none"]
+    columns = pq.read_table(path).to_pydict()
+    assert set(columns["op"]) == {"read", "write"}
+    assert set(columns["phase"]) == {"measure"}
+    assert (set(columns["stream"]), set(columns["asu"])) == ({"first", "second"}, {"a", "b"})
+    assert columns["error"][:8] == ["EIO"] * 7 + ["none"]
     for name, member in (("op", "write"), ("stream", "stream"), ("error", "error")):
         assert (column(path, name) == rows[member]).all()
         assert column(path, name).dtype == rows[member].dtype
@@ -263,9 +263,9 @@ def test_overwritten_bytes_are_damage_in_one_line(tmp_path: Path, byte: int, par
     start, stop = (footer, end) if part == "footer" else (4, footer)
     data[start:stop] = bytes([byte]) * (stop - start)
     path.write_bytes(data)
-    with pytest.raises(UsageError, match=r"/log is damaged: \w") as found:
+    with pytest.raises(UsageError, match=r"/log is damaged: \w") as refusal:
         column(path, "address")
-    assert found.value.message.isprintable()
+    assert refusal.value.message.isprintable()
 
 
 @pytest.mark.parametrize("change", [{"operations": ["transfer"]}, {"fua": [True]}])

@@ -19,7 +19,7 @@ def test_a_log_has_another_name_until_it_is_kept(tmp_path: Path) -> None:
     assert place.name == str(path)
     place.open().write(b"new")
     assert path.read_bytes() == b"an older log"
-    assert {one.name for one in tmp_path.iterdir()} == {"io.parquet", "io.parquet.part"}
+    assert {entry.name for entry in tmp_path.iterdir()} == {"io.parquet", "io.parquet.part"}
     assert place.keep() == 3
     assert path.read_bytes() == b"new"
     assert list(tmp_path.iterdir()) == [path]
@@ -33,7 +33,9 @@ def test_a_log_of_no_use_leaves_the_older_one(tmp_path: Path) -> None:
     place.open().write(b"half")
     place.discard()
     place.discard()
-    assert [(one, one.read_bytes()) for one in tmp_path.iterdir()] == [(path, b"an older log")]
+    assert [(entry, entry.read_bytes()) for entry in tmp_path.iterdir()] == [
+        (path, b"an older log")
+    ]
 
 
 def test_what_was_never_written_cannot_be_kept(tmp_path: Path) -> None:
@@ -47,7 +49,7 @@ def test_what_an_earlier_process_left_is_replaced(tmp_path: Path) -> None:
     place = FilePlace(path)
     place.open().write(b"new")
     assert place.keep() == 3
-    assert [(one, one.read_bytes()) for one in tmp_path.iterdir()] == [(path, b"new")]
+    assert [(entry, entry.read_bytes()) for entry in tmp_path.iterdir()] == [(path, b"new")]
 
 
 def test_a_link_in_place_of_the_part_is_not_followed(tmp_path: Path) -> None:

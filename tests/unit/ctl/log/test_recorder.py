@@ -115,9 +115,9 @@ def logged(spekctl: Spekctl, path: Path, *more: str) -> tuple[Outcome, dict[str,
     out = path.with_suffix(".json")
     line = ("run", "random-read-4k", "--device", "/dev/fake0", "--time", "3s")
     outcome = spekctl(*line, "--log", str(path), "-o", str(out), *more)
-    found = json.loads(out.read_text())
-    validator(result.SCHEMA_FILE).validate(found)
-    return outcome, found
+    data = json.loads(out.read_text())
+    validator(result.SCHEMA_FILE).validate(data)
+    return outcome, data
 
 
 @pytest.mark.parametrize("overrun", [0, 1])
@@ -130,20 +130,20 @@ def test_the_log_gives_fio_its_histograms_if_it_has_all_ios(
     assert outcome.code == ExitCode.OK, outcome.err
     text = (tmp_path / "L_clat_hist.1.log").read_text()
     lines = [[int(word) for word in line.split(", ")] for line in text.splitlines()]
-    found = [(ms, way, sum(counts)) for ms, way, _, *counts in lines]
+    sums = [(ms, way, sum(counts)) for ms, way, _, *counts in lines]
     if overrun:
-        assert found == [(1000 * second, 0, 100) for second in (1, 2, 3)]
+        assert sums == [(1000 * second, 0, 100) for second in (1, 2, 3)]
     else:
         writes = int(np.frombuffer(kernel.worker0.read_bytes(), TYPE)["write"].sum())
-        assert found == [(1000, 0, 300 - writes), (1000, 1, writes)]
+        assert sums == [(1000, 0, 300 - writes), (1000, 1, writes)]
 
 
 def test_a_run_with_a_log(spekctl: Spekctl, kernel: LoggingKernel, tmp_path: Path) -> None:
     path = tmp_path / "out.parquet"
-    outcome, found = logged(spekctl, path)
+    outcome, data = logged(spekctl, path)
     assert outcome.code == ExitCode.OK
     assert f"log: 300 records, 0 lost, {path}\n" in outcome.out
-    assert found["log"] == {
+    assert data["log"] == {
         "file": str(path),
         "bytes": path.stat().st_size,
         "records": 300,
@@ -155,7 +155,7 @@ def test_a_run_with_a_log(spekctl: Spekctl, kernel: LoggingKernel, tmp_path: Pat
         "text": "",
     }
     assert kernel.config is not None and kernel.config.log_records == 1 << 18
-    assert found["config"]["log_records"] == 1 << 18
+    assert data["config"]["log_records"] == 1 << 18
     expected = np.frombuffer(kernel.worker0.read_bytes(), TYPE)
     assert np.array_equal(column(path, "address"), expected["addr"])
     assert np.array_equal(column(path, "arrival_ns"), expected["at_ns"])
@@ -193,16 +193,16 @@ def test_a_log_of_the_host_arrives_in_messages(
     assert "--log-buffer" in peer.ask("start", job=job)["answer"]["command"]
     ended = peer.until("ended")
     peer.hang_up()
-    parts = [one["data"] for one in peer.events if one["event"] == "log"]
+    parts = [event["data"] for event in peer.events if event["event"] == "log"]
     path = tmp_path / "received"
     path.write_bytes(b"".join(map(base64.b64decode, parts)))
-    found = ended["result"]["log"]
-    assert (found["file"], found["records"], found["complete"]) == ("out.parquet", 300, True)
-    assert len(parts) > 10 and found["bytes"] == path.stat().st_size
-    assert found["buffer_records"] == 131072
+    summary = ended["result"]["log"]
+    assert (summary["file"], summary["records"], summary["complete"]) == ("out.parquet", 300, True)
+    assert len(parts) > 10 and summary["bytes"] == path.stat().st_size
+    assert summary["buffer_records"] == 131072
     expected = np.frombuffer(kernel.worker0.read_bytes(), TYPE)
     assert np.array_equal(column(path, "address"), expected["addr"])
-    assert {one.name for one in tmp_path.glob("*parquet*")} == set()
+    assert {entry.name for entry in tmp_path.glob("*parquet*")} == set()
     peer.thread.join(20.0)
     peer.lines.close()
 
@@ -223,9 +223,9 @@ def test_the_log_of_an_interrupted_run_is_complete(
 
     kernel.on_wait = press
     path = tmp_path / "log"
-    outcome, found = logged(spekctl, path)
+    outcome, data = logged(spekctl, path)
     assert outcome.code == ExitCode.INTERRUPTED
-    assert (found["log"]["complete"], found["log"]["records"]) == (True, 200)
+    assert (data["log"]["complete"], data["log"]["records"]) == (True, 200)
     assert (open_log(path).header.reason, open_log(path).header.complete) == ("stopped", True)
 
 
@@ -240,9 +240,9 @@ def test_a_run_that_is_left_to_the_kernel_has_a_log_that_says_so(
 
     kernel.on_wait = press
     path = tmp_path / "log"
-    outcome, found = logged(spekctl, path)
+    outcome, data = logged(spekctl, path)
     assert outcome.code == ExitCode.INTERRUPTED
-    assert found["log"]["text"] == "the log was closed before the run had ended"
+    assert data["log"]["text"] == "the log was closed before the run had ended"
     assert not open_log(path).header.complete
     assert open_log(path).header.records == 200
 
@@ -260,11 +260,11 @@ def test_whatever_is_missing_is_counted_and_said(
 ) -> None:
     setattr(kernel, fault, 30)
     path = tmp_path / "log"
-    outcome, found = logged(spekctl, path)
+    outcome, data = logged(spekctl, path)
     assert outcome.code == ExitCode.OK
-    assert (found["log"]["records"], found["log"]["lost"]) == (270, lost)
-    assert found["log"]["text"].startswith(text)
-    assert not found["log"]["complete"]
+    assert (data["log"]["records"], data["log"]["lost"]) == (270, lost)
+    assert data["log"]["text"].startswith(text)
+    assert not data["log"]["complete"]
     assert f"log: 270 records, 30 lost, {path}: {text}" in outcome.out
     assert (open_log(path).header.lost, open_log(path).header.complete) == (30, False)
 
@@ -292,13 +292,13 @@ def test_a_writer_that_fails_ends_the_log_and_not_the_run(
     monkeypatch.setattr(recorder, "BLOCK_RECORDS", 50)
     kernel.on_wait = until_the_log_has_ended
     path = tmp_path / "log"
-    outcome, found = logged(spekctl, path)
+    outcome, data = logged(spekctl, path)
     assert outcome.code == ExitCode.OK
     reason = f"{path} could not be written and was deleted (No space left on device)"
     assert f"the log has ended, the run continues: {reason}" in outcome.err
-    assert found["outcome"]["ok"] and found["totals"]["all"]["ios"] == 300
-    assert found["log"]["text"] == f"the log ended before the run: {reason}"
-    assert (found["log"]["file"], found["log"]["records"], found["log"]["lost"]) == ("", 0, 300)
+    assert data["outcome"]["ok"] and data["totals"]["all"]["ios"] == 300
+    assert data["log"]["text"] == f"the log ended before the run: {reason}"
+    assert (data["log"]["file"], data["log"]["records"], data["log"]["lost"]) == ("", 0, 300)
     assert "log: 0 records, 300 lost, no file: the log ended before the run" in outcome.out
     assert not path.exists() and not path.with_name("log.part").exists()
 
@@ -323,10 +323,10 @@ def test_a_log_that_fails_at_the_end_is_said(
 
     warm(monkeypatch)
     monkeypatch.setattr(LogWriter, "flush", broken)
-    outcome, found = logged(spekctl, tmp_path / "log")
+    outcome, data = logged(spekctl, tmp_path / "log")
     assert outcome.code == ExitCode.OK
-    assert text in found["log"]["text"]
-    assert found["log"]["lost"] == 300
+    assert text in data["log"]["text"]
+    assert data["log"]["lost"] == 300
     assert not (tmp_path / "log.part").exists()
 
 
@@ -339,9 +339,9 @@ def test_a_disk_that_fills_up_leaves_a_log_up_to_there(
     monkeypatch.setattr(log_file, "ROW_GROUP", 50)
     kernel.on_wait = until_the_log_has_ended
     path = tmp_path / "log"
-    outcome, found = logged(spekctl, path)
+    outcome, data = logged(spekctl, path)
     assert "the log has ended, the run continues: its file system has only 10 MiB" in outcome.err
-    assert (found["log"]["file"], found["log"]["records"], found["log"]["lost"]) == (
+    assert (data["log"]["file"], data["log"]["records"], data["log"]["lost"]) == (
         str(path),
         100,
         200,
@@ -359,10 +359,10 @@ def test_a_file_of_the_kernel_that_fails_ends_the_log_and_not_the_run(
             file.write(b"half a record")
 
     kernel.on_wait = shorten
-    outcome, found = logged(spekctl, tmp_path / "log")
+    outcome, data = logged(spekctl, tmp_path / "log")
     assert outcome.code == ExitCode.OK
-    assert "bytes are not a whole number of records" in found["log"]["text"]
-    assert found["outcome"]["ok"]
+    assert "bytes are not a whole number of records" in data["log"]["text"]
+    assert data["outcome"]["ok"]
 
 
 # --- what is refused -----------------------------------------------------------------------------
@@ -551,10 +551,10 @@ def test_the_records_of_many_workers_are_all_there_while_they_are_being_written(
         for worker, pipe in enumerate(pipes):
             os.write(pipe, expected[worker][start : start + at_once].tobytes())
     counts = [rounds * at_once] * workers
-    found = log.finish(plan(), info_of(workers, counts), sum(counts))
+    summary = log.finish(plan(), info_of(workers, counts), sum(counts))
     for pipe in pipes:
         os.close(pipe)
-    assert found.complete, found.text
+    assert summary.complete, summary.text
     log.close()
     by_worker, address = column(tmp_path / "log", "worker"), column(tmp_path / "log", "address")
     for worker in range(workers):
@@ -584,8 +584,8 @@ def test_a_slow_writer_makes_the_reader_wait_and_not_forget(
     (tmp_path / "spek/1/worker0").write_bytes(expected.tobytes())
     log = IoLog(tmp_path / "log", 1024)
     log.start(info_of(1, [0]))
-    found = log.finish(plan(), info_of(1, [len(expected)]), len(expected))
-    assert found.complete, found.text
+    summary = log.finish(plan(), info_of(1, [len(expected)]), len(expected))
+    assert summary.complete, summary.text
     # It was ahead all the time, but for the last ones.
     assert waiting[:40] == [3] * 40
     assert np.array_equal(column(tmp_path / "log", "address"), expected["addr"])
@@ -610,8 +610,8 @@ def test_the_first_write_is_none_of_the_runs(
     log = IoLog(tmp_path / "log", 1024)
     log.start(info_of(1, [0]))
     assert written[0] == (1, False)
-    found = log.finish(plan(), info_of(1, [10]), 10)
-    assert (found.complete, found.records) == (True, 10), found.text
+    summary = log.finish(plan(), info_of(1, [10]), 10)
+    assert (summary.complete, summary.records) == (True, 10), summary.text
     assert np.array_equal(column(tmp_path / "log", "address"), expected["addr"])
 
 
@@ -646,8 +646,8 @@ def test_one_core_keeps_up_with_half_a_million_records_a_second(
     log = IoLog(tmp_path / "log", 1 << 18)
     before = time.process_time()
     log.start(info_of(1, [0]))
-    found = log.finish(plan(), info_of(1, [count]), count)
+    summary = log.finish(plan(), info_of(1, [count]), count)
     seconds = time.process_time() - before
-    assert found.complete
+    assert summary.complete
     assert count / seconds > 500_000, f"{count / seconds:,.0f} records per second of CPU time"
-    assert found.bytes / count < 24, "half of a record at most"
+    assert summary.bytes / count < 24, "half of a record at most"

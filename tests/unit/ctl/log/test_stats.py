@@ -71,12 +71,16 @@ def check_cell(cell: stats.Cell, rows: Any) -> None:
     fine = [row for row in rows if not row["error"]]
     assert (cell.ios, cell.errors) == (len(fine), len(rows) - len(fine))
     assert cell.bytes == sum(int(row["bytes"]) for row in fine)
-    for found, start in ((cell.response, "at_ns"), (cell.service, "issue_ns")):
+    for figures, start in ((cell.response, "at_ns"), (cell.service, "issue_ns")):
         values = sorted(int(row["done_ns"]) - int(row[start]) for row in fine)
-        assert found is not None
-        assert found.mean_ns == pytest.approx(sum(values) / len(values), rel=1e-12)
-        assert found.max_ns == values[-1]
-        for share, value in ((0.5, found.p50_ns), (0.99, found.p99_ns), (0.999, found.p999_ns)):
+        assert figures is not None
+        assert figures.mean_ns == pytest.approx(sum(values) / len(values), rel=1e-12)
+        assert figures.max_ns == values[-1]
+        for share, value in (
+            (0.5, figures.p50_ns),
+            (0.99, figures.p99_ns),
+            (0.999, figures.p999_ns),
+        ):
             assert value == values[math.ceil(len(values) * share - 1e-9) - 1]
     arrivals = sorted(int(row["at_ns"]) for row in rows)
     gaps = [after - before for before, after in pairwise(arrivals)]
@@ -116,27 +120,31 @@ def test_places_tell_sequential_and_rewritten_from_random(tmp_path: Path) -> Non
 
 @given(st.lists(st.integers(0, 2**63), min_size=1, max_size=2000))
 def test_percentiles_are_nearest_ranks(values: list[int]) -> None:
-    found = stats._times(np.array(values, np.uint64))
-    assert found is not None
+    figures = stats._times(np.array(values, np.uint64))
+    assert figures is not None
     ordered = sorted(values)
-    for ppm, value in ((500_000, found.p50_ns), (990_000, found.p99_ns), (999_000, found.p999_ns)):
+    for ppm, value in (
+        (500_000, figures.p50_ns),
+        (990_000, figures.p99_ns),
+        (999_000, figures.p999_ns),
+    ):
         assert value == ordered[-(-len(values) * ppm // 10**6) - 1]
-    assert found.max_ns == ordered[-1]
-    assert found.mean_ns == pytest.approx(sum(values) / len(values))
+    assert figures.max_ns == ordered[-1]
+    assert figures.mean_ns == pytest.approx(sum(values) / len(values))
 
 
 @given(st.lists(st.integers(0, 2**40), max_size=40), st.sampled_from([3, 1 << 20]))
 def test_gaps_do_not_depend_on_pieces(arrivals: list[int], piece: int) -> None:
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(stats, "_PIECE", piece)
-        found = stats._gaps(np.array(arrivals, np.uint64))
+        figures = stats._gaps(np.array(arrivals, np.uint64))
     if len(arrivals) < 3:
-        assert found is None
+        assert figures is None
         return
     gaps = np.diff(sorted(arrivals)).astype(float)
-    assert found is not None
-    assert found.mean_ns == pytest.approx(gaps.mean())
-    assert found.cv == pytest.approx(gaps.std() / gaps.mean() if gaps.any() else 0.0)
+    assert figures is not None
+    assert figures.mean_ns == pytest.approx(gaps.mean())
+    assert figures.cv == pytest.approx(gaps.std() / gaps.mean() if gaps.any() else 0.0)
 
 
 @pytest.mark.parametrize(

@@ -17,9 +17,9 @@ from spekctl.log.file import open_log
 
 def merged(path: Path, metric: str) -> Histogram:
     parts = times.of_log(open_log(path), metric)
-    found = histogram.merge([*parts["read"], *parts["write"]])
-    assert found is not None
-    return found
+    whole = histogram.merge([*parts["read"], *parts["write"]])
+    assert whole is not None
+    return whole
 
 
 def test_each_metric_is_between_its_own_two_events(tmp_path: Path) -> None:
@@ -31,17 +31,17 @@ def test_each_metric_is_between_its_own_two_events(tmp_path: Path) -> None:
         "service": ("issue_ns", "done_ns"),
         "slip": ("at_ns", "issue_ns"),
     }.items():
-        found = merged(log, metric)
-        assert histogram.count_of(found) == len(measured)
-        assert found.sum_ns == int((measured[then] - measured[first]).sum())
+        hist = merged(log, metric)
+        assert histogram.count_of(hist) == len(measured)
+        assert hist.sum_ns == int((measured[then] - measured[first]).sum())
 
 
 def test_failed_ios_have_no_response_time(tmp_path: Path) -> None:
     rows = records(1000)
     rows["error"][: len(rows) // 2] = 5
-    found = merged(write_log(tmp_path / "a.parquet", rows), "response")
+    hist = merged(write_log(tmp_path / "a.parquet", rows), "response")
     expected = ((rows["phase"] == 1) & (rows["error"] == 0)).sum()
-    assert histogram.count_of(found) == expected
+    assert histogram.count_of(hist) == expected
 
 
 def test_a_log_without_a_time_is_refused(tmp_path: Path) -> None:

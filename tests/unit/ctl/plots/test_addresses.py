@@ -22,7 +22,7 @@ def test_every_io_is_a_point_at_its_time_and_address(tmp_path: Path) -> None:
     figure = addresses.draw(addresses.read(write_log(tmp_path / "a.parquet", rows)))
     data, wide = figure.axes
     mine = in_measure(rows)
-    assert sum(len(xs(one)) for axes in figure.axes for one in axes.lines) == len(mine)
+    assert sum(len(xs(line)) for axes in figure.axes for line in axes.lines) == len(mine)
     for axes, stream, op in itertools.product((data, wide), range(3), (0, 1)):
         name = f"{STREAMS[stream]} {('read', 'write')[op]}"
         if (axes is wide) != (stream == 2):
@@ -42,20 +42,20 @@ def test_every_io_is_a_point_at_its_time_and_address(tmp_path: Path) -> None:
 def test_streams_differ_by_colour_and_directions_by_marker(tmp_path: Path) -> None:
     log = write_log(tmp_path / "a.parquet", records(3000))
     figure = addresses.draw(addresses.read(log))
-    found = {name: one for axes in figure.axes for name, one in lines(axes).items()}
-    colours = {to_hex(one.get_color()) for one in found.values()}
+    drawn = {name: line for axes in figure.axes for name, line in lines(axes).items()}
+    colours = {to_hex(line.get_color()) for line in drawn.values()}
     assert len(colours) == 3
     for stream in STREAMS:
-        read, write = found[f"{stream} read"], found[f"{stream} write"]
+        read, write = drawn[f"{stream} read"], drawn[f"{stream} write"]
         assert read.get_color() == write.get_color()
         assert (read.get_marker(), write.get_marker()) == ("o", "^")
         assert read.get_markersize() == write.get_markersize()
-    assert all(one.get_rasterized() for one in found.values())
+    assert all(line.get_rasterized() for line in drawn.values())
     (legend,) = figure.legends
     names = [text.get_text() for text in legend.get_texts()]
     assert [name.split(" ")[0] for name in names] == [*STREAMS, "read", "write"]
     shown = [to_hex(handle.get_color()) for handle in legend.get_lines()[:3]]
-    assert shown == [to_hex(found[f"{stream} read"].get_color()) for stream in STREAMS]
+    assert shown == [to_hex(drawn[f"{stream} read"].get_color()) for stream in STREAMS]
 
 
 def test_legend_tells_the_share_of_each_stream(tmp_path: Path) -> None:
@@ -88,7 +88,7 @@ def test_by_device_the_stripes_are_resolved(tmp_path: Path) -> None:
                 target, byte = unit % 2, 68 * MIB + unit // 2 * 65536 + rest
             if target == device:
                 expected.append(((int(row["at_ns"]) - MEASURE_NS) / 1e9, byte / MIB))
-        drawn = sorted(itertools.chain(*(points(one) for one in axes.lines)))
+        drawn = sorted(itertools.chain(*(points(line) for line in axes.lines)))
         assert drawn == rounded(*zip(*expected, strict=True))
         assert axes.get_ylim() == (0, 128)
 
@@ -98,7 +98,7 @@ def test_arrival_decides_not_completion(tmp_path: Path) -> None:
     times = np.array([MEASURE_NS - 1, MEASURE_NS, DRAIN_NS - 1, DRAIN_NS], dtype=np.uint64)
     rows = records(4, at_ns=times, done_ns=times + np.uint64(5000), stream=0, asu=0)
     scatter = addresses.read(write_log(tmp_path / "a.parquet", rows))
-    drawn = sorted(float(one) for cloud in scatter.clouds for one in cloud.time_s)
+    drawn = sorted(float(at_s) for cloud in scatter.clouds for at_s in cloud.time_s)
     assert drawn == pytest.approx([0, 10], abs=1e-8)
 
 
@@ -129,7 +129,7 @@ def test_more_points_than_can_be_drawn_are_thinned_and_it_is_said(
 
 def test_many_streams_have_colours_of_their_own() -> None:
     for count in (1, 8, 9, 13, 64):
-        assert len({to_hex(one) for one in style.colours(count)}) == count
+        assert len({to_hex(colour) for colour in style.colours(count)}) == count
 
 
 def test_a_long_log_makes_a_small_svg(tmp_path: Path) -> None:

@@ -25,8 +25,8 @@ def test_the_cdf_passes_through_the_percentiles_of_the_result(tmp_path: Path) ->
     (axes,) = figure.axes
     assert axes.get_xlabel() == "response time (µs)"
     for name, total in (("read", totals.read), ("write", totals.write), ("all", totals.all)):
-        line = next(one for label, one in lines(axes).items() if label.startswith(f"{name}\n"))
-        x, y = (np.asarray(one) for one in line.get_data())
+        line = next(line for label, line in lines(axes).items() if label.startswith(f"{name}\n"))
+        x, y = (np.asarray(values) for values in line.get_data())
         assert line.get_drawstyle() == "steps-post"
         assert total.times.response is not None
         for percentile, ppm in result.PERCENTILES.items():
@@ -57,14 +57,14 @@ def test_a_log_and_a_result_of_the_same_times_have_the_same_cdf(tmp_path: Path) 
     rows = records(
         len(times),
         at_ns=at,
-        issue_ns=at + np.array([one // 100 + 1 for one in times], dtype=np.uint64),
+        issue_ns=at + np.array([ns // 100 + 1 for ns in times], dtype=np.uint64),
         done_ns=at + np.array(times, dtype=np.uint64),
         write=[0] * len(READS) + [1] * len(WRITES),
     )
     log = write_log(tmp_path / "a.parquet", rows)
-    one = write_result(tmp_path / "r.json", [])
+    path = write_result(tmp_path / "r.json", [])
     for metric in ("response", "slip"):
-        of_log, of_result = cdf.of_log(log, metric).times, cdf.of_result(one, metric).times
+        of_log, of_result = cdf.of_log(log, metric).times, cdf.of_result(path, metric).times
         assert list(of_log) == list(of_result) == ["read", "write", "all"]
         for name, logged in of_log.items():
             counted = of_result[name]
@@ -76,11 +76,13 @@ def test_a_log_and_a_result_of_the_same_times_have_the_same_cdf(tmp_path: Path) 
 
 
 def test_several_files_are_told_apart(tmp_path: Path) -> None:
-    one = cdf.of_result(write_result(tmp_path / "r.json", []), "response")
+    of_result = cdf.of_result(write_result(tmp_path / "r.json", []), "response")
     log = cdf.of_log(write_log(tmp_path / "a.parquet", records(2000)), "response")
-    found = lines(cdf.draw([one, log]).axes[0])
-    assert [name.split("\n")[0] for name in found] == ["r.json", "a.parquet"]
-    assert len({line.get_color() for line in found.values()}) == 2
-    assert len({str(line.get_linestyle()) for line in found.values()}) == 2
-    found = lines(cdf.draw([one, log], labels=["A", "B"], directions=["read", "write"]).axes[0])
-    assert [name.split("\n")[0] for name in found] == ["A read", "A write", "B read", "B write"]
+    curves = lines(cdf.draw([of_result, log]).axes[0])
+    assert [name.split("\n")[0] for name in curves] == ["r.json", "a.parquet"]
+    assert len({line.get_color() for line in curves.values()}) == 2
+    assert len({str(line.get_linestyle()) for line in curves.values()}) == 2
+    curves = lines(
+        cdf.draw([of_result, log], labels=["A", "B"], directions=["read", "write"]).axes[0]
+    )
+    assert [name.split("\n")[0] for name in curves] == ["A read", "A write", "B read", "B write"]

@@ -31,8 +31,8 @@ from spekctl.report.sheet import Bars, Plot
 
 drawing = pytest.fixture(autouse=True)(our_style)
 WATTS = [
-    msgspec.structs.replace(one, power=curve.Power(watts, {"12V": watts}))
-    for one, watts in zip(OPEN[:2], (5.0, 8.0), strict=True)
+    msgspec.structs.replace(point, power=curve.Power(watts, {"12V": watts}))
+    for point, watts in zip(OPEN[:2], (5.0, 8.0), strict=True)
 ]
 
 
@@ -154,7 +154,7 @@ def emptied(path: Path, choice: Choice) -> Path:
     return path
 
 
-@pytest.mark.parametrize("choice", [CURVE, POWER, STREAMS, ROUNDS], ids=lambda one: one.name)
+@pytest.mark.parametrize("choice", [CURVE, POWER, STREAMS, ROUNDS], ids=lambda choice: choice.name)
 def test_a_file_with_nothing_to_draw_is_refused(choice: Choice, tmp_path: Path) -> None:
     path = emptied(tmp_path / "e.json", choice)
     with pytest.raises(UsageError, match=rf"e\.json has {choice.missing}"):

@@ -50,8 +50,10 @@ def make_log_timeline(path: Path) -> Figure:
 
 
 def make_cdf(path: Path) -> Figure:
-    one = cdf.of_result(write_result(path / "r.json", []), "response")
-    return cdf.draw([one, cdf.of_log(write_log(path / "a.parquet", records(999)), "response")])
+    of_result = cdf.of_result(write_result(path / "r.json", []), "response")
+    return cdf.draw(
+        [of_result, cdf.of_log(write_log(path / "a.parquet", records(999)), "response")]
+    )
 
 
 def make_curve(path: Path) -> Figure:
@@ -135,15 +137,15 @@ def test_nothing_overlaps(make: Callable[[Path], Figure], tmp_path: Path) -> Non
     boxes = [box for axes in figure.axes if (box := axes.get_tightbbox(renderer))]
     legends = [*figure.legends, *(key for axes in figure.axes if (key := axes.get_legend()))]
     plain = [axes.get_window_extent(renderer) for axes in figure.axes]
-    marks = [one.get_window_extent(renderer) for one in [*figure.texts, *legends]]
-    for one, other in itertools.combinations(boxes, 2):
-        assert not overlap(one, other)
+    marks = [artist.get_window_extent(renderer) for artist in [*figure.texts, *legends]]
+    for first, second in itertools.combinations(boxes, 2):
+        assert not overlap(first, second)
     for mark in marks:
         assert not any(overlap(mark, box) for box in plain)
         assert mark.x0 >= 0 and mark.y0 >= 0
         assert mark.x1 <= figure.bbox.x1 and mark.y1 <= figure.bbox.y1
-    for one, other in itertools.combinations(marks, 2):
-        assert not overlap(one, other)
+    for first, second in itertools.combinations(marks, 2):
+        assert not overlap(first, second)
     for axes in figure.axes:
         for axis in (axes.xaxis, axes.yaxis):
             extents = [text.get_window_extent(renderer) for text in visible_ticks(axes, axis)]
@@ -161,10 +163,10 @@ def visible_ticks(axes: Axes, axis: Any) -> list[Any]:
     ]
 
 
-def overlap(one: Any, other: Any) -> bool:
+def overlap(first: Any, second: Any) -> bool:
     """More than a pixel in both directions."""
-    wide = min(one.x1, other.x1) - max(one.x0, other.x0)
-    high = min(one.y1, other.y1) - max(one.y0, other.y0)
+    wide = min(first.x1, second.x1) - max(first.x0, second.x0)
+    high = min(first.y1, second.y1) - max(first.y0, second.y0)
     return bool(wide > 1 and high > 1)
 
 
@@ -185,6 +187,6 @@ def test_the_same_input_gives_the_same_bytes(
     first, second = ([tmp_path / f"{number}.{kind}" for kind in style.FORMATS] for number in (1, 2))
     for paths in (first, second):
         style.save(make(tmp_path), paths, dpi=60)
-    for one, other in zip(first, second, strict=True):
-        assert one.read_bytes() == other.read_bytes()
-        assert b"<dc:date>" not in one.read_bytes()
+    for file, again in zip(first, second, strict=True):
+        assert file.read_bytes() == again.read_bytes()
+        assert b"<dc:date>" not in file.read_bytes()

@@ -23,8 +23,8 @@ rail = pytest.fixture(rails)
 drawing = pytest.fixture(autouse=True)(our_style)
 
 
-def write(path: Path, made: result.Result) -> Path:
-    path.write_bytes(files.encode(made))
+def write(path: Path, contents: result.Result) -> Path:
+    path.write_bytes(files.encode(contents))
     return path
 
 
@@ -32,12 +32,12 @@ def test_picture_of_a_run_shows_each_rail_over_time(
     tmp_path: Path, rail: Callable[..., Rail]
 ) -> None:
     feed = FakeFeed(1, "board", {"5V": rail(5.0), "12V": rail(3.0, last_s=4.0)})
-    found = power.of_result(write(tmp_path / "a.json", build(metered(FakeLink([feed])))))
-    assert list(found.rails) == ["5V", "12V"]
-    assert list(found.total.mean_w[:4]) == [8.0] * 4 and np.isnan(found.total.mean_w[4])
-    assert list(found.edges_s) == [0, 1, 2, 3, 4, 5]
-    figure = power.draw(found)
-    assert [one.get_label() for one in figure.axes[0].patches] == ["5V", "12V", "total"]
+    line = power.of_result(write(tmp_path / "a.json", build(metered(FakeLink([feed])))))
+    assert list(line.rails) == ["5V", "12V"]
+    assert list(line.total.mean_w[:4]) == [8.0] * 4 and np.isnan(line.total.mean_w[4])
+    assert list(line.edges_s) == [0, 1, 2, 3, 4, 5]
+    figure = power.draw(line)
+    assert [patch.get_label() for patch in figure.axes[0].patches] == ["5V", "12V", "total"]
     assert figure.axes[0].get_ylabel().startswith("power (W)")
     with pytest.raises(
         UsageError, match="no power data: power not measured: the run had no prober"
@@ -46,13 +46,13 @@ def test_picture_of_a_run_shows_each_rail_over_time(
 
 
 def test_intervals_without_power_are_gaps(tmp_path: Path) -> None:
-    found = power.of_result(report_files.powered_result(tmp_path / "r.json"))
-    assert list(np.flatnonzero(np.isnan(found.total.mean_w))) == [4]
-    assert all(np.isnan(one.mean_w[4]) for one in found.rails.values())
-    assert len(found.edges_s) == len(found.iops) + 1
+    line = power.of_result(report_files.powered_result(tmp_path / "r.json"))
+    assert list(np.flatnonzero(np.isnan(line.total.mean_w))) == [4]
+    assert all(np.isnan(rail.mean_w[4]) for rail in line.rails.values())
+    assert len(line.edges_s) == len(line.iops) + 1
     # The drain says nothing about the device.
-    assert np.isnan(found.iops[-1])
-    (first, *_) = power.draw(found).axes
+    assert np.isnan(line.iops[-1])
+    (first, *_) = power.draw(line).axes
     assert first.get_ylim()[0] == 0
 
 

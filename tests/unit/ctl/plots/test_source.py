@@ -36,8 +36,8 @@ def test_the_foot_names_the_machine_if_it_has_a_name(tmp_path: Path) -> None:
     whole = load_result(write_result(tmp_path / "r.json", []))
     for name, end in (("rig7", " on rig7"), ("(none)", "Linux 6.1"), ("", "Linux 6.1")):
         machine = msgspec.structs.replace(whole.environment, hostname=name, kernel="6.1")
-        made = msgspec.structs.replace(whole, environment=machine)
-        assert source.result_origin(Path("r.json"), made).details.endswith(end)
+        renamed = msgspec.structs.replace(whole, environment=machine)
+        assert source.result_origin(Path("r.json"), renamed).details.endswith(end)
 
 
 def test_lost_records_and_early_ends_are_told(tmp_path: Path) -> None:
@@ -85,7 +85,7 @@ def test_a_result_has_no_load_curve(tmp_path: Path) -> None:
 
 def test_a_benchmark_has_its_verdict_devices_and_notice_in_the_foot() -> None:
     report = ListReport(targets=[disk().facts()])
-    found = source.report_origin(Path("there/list.json"), report)
-    assert (found.file, found.workload) == ("list.json", "LIST-like, unaudited")
-    assert found.devices == (source.device(report.targets[0]),)
-    assert found.details == "the outcome"
+    origin = source.report_origin(Path("there/list.json"), report)
+    assert (origin.file, origin.workload) == ("list.json", "LIST-like, unaudited")
+    assert origin.devices == (source.device(report.targets[0]),)
+    assert origin.details == "the outcome"

@@ -86,13 +86,13 @@ def test_a_name_without_suffix_is_two_files(
     wanted: list[str], names: list[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(tmp_path)
-    found = style.outputs([Path(one) for one in wanted], "stem")
-    assert [str(one) for one in found] == names
+    paths = style.outputs([Path(name) for name in wanted], "stem")
+    assert [str(path) for path in paths] == names
 
 
 def test_a_default_stem_keeps_its_dots(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
-    assert [one.name for one in style.outputs([], "a.result")] == ["a.result.png", "a.result.svg"]
+    assert [path.name for path in style.outputs([], "a.result")] == ["a.result.png", "a.result.svg"]
 
 
 @pytest.mark.parametrize(

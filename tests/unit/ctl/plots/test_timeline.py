@@ -34,7 +34,7 @@ drawing = pytest.fixture(autouse=True)(our_style)
 
 def levels(line: Line2D) -> dict[tuple[float, float], float]:
     """The level of a line from each start to each end."""
-    x, y = (np.asarray(one, dtype=float) for one in line.get_data())
+    x, y = (np.asarray(values, dtype=float) for values in line.get_data())
     return {
         (x[i], x[i + 1]): y[i] for i in range(len(x) - 1) if y[i] == y[i + 1] and x[i] < x[i + 1]
     }
@@ -68,8 +68,8 @@ def test_the_timeline_of_a_result_shows_its_intervals(tmp_path: Path) -> None:
 
 def names_of(figure: Figure) -> dict[str, float]:
     """Where the name of each phase is written."""
-    texts = [one for one in figure.axes[0].texts if isinstance(one, Annotation)]
-    return {one.get_text(): one.xy[0] for one in texts}
+    texts = [note for note in figure.axes[0].texts if isinstance(note, Annotation)]
+    return {note.get_text(): note.xy[0] for note in texts}
 
 
 def test_phases_are_shaded_and_named(tmp_path: Path) -> None:
@@ -77,7 +77,7 @@ def test_phases_are_shaded_and_named(tmp_path: Path) -> None:
     for axes in figure.axes:
         shades = [patch for patch in axes.patches if isinstance(patch, Rectangle)]
         spans = [(shade.get_x(), shade.get_width()) for shade in shades]
-        assert spans == [pytest.approx(one) for one in ((0, 2), (2, 10), (12, 0.25))]
+        assert spans == [pytest.approx(span) for span in ((0, 2), (2, 10), (12, 0.25))]
         ramp, measure, drain = (to_hex(patch.get_facecolor()) for patch in axes.patches)
         assert ramp == drain != measure == "#ffffff"
     assert names_of(figure) == {"ramp": 0, "measure": 2, "drain": 12}

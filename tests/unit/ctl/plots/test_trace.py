@@ -29,30 +29,30 @@ def parts(times: list[int], size: int) -> Iterator[Batch]:
 
 
 def seen_of(times: list[int], size: int) -> trace.Seen:
-    found = trace.Seen(Origin("x", "trace", ()))
-    for one in parts(times, size):
-        found.add(one)
-    return found
+    seen = trace.Seen(Origin("x", "trace", ()))
+    for part in parts(times, size):
+        seen.add(part)
+    return seen
 
 
 @given(st.lists(st.integers(0, 10**12), min_size=1, max_size=60), st.integers(1, 20))
 def test_every_request_is_in_a_slice(times: list[int], size: int) -> None:
-    found = seen_of(times, size)
-    assert found.rate.counts.sum() == len(times)
+    seen = seen_of(times, size)
+    assert seen.rate.counts.sum() == len(times)
     at = np.array(sorted(times))
-    expected = np.bincount(at // found.rate.slice_ns, minlength=trace._SLICES)
-    assert np.array_equal(found.rate.counts.sum(axis=0), expected)
-    assert found.rate.slice_ns == 10**6 or at[-1] >= found.rate.slice_ns * trace._SLICES // 2
+    expected = np.bincount(at // seen.rate.slice_ns, minlength=trace._SLICES)
+    assert np.array_equal(seen.rate.counts.sum(axis=0), expected)
+    assert seen.rate.slice_ns == 10**6 or at[-1] >= seen.rate.slice_ns * trace._SLICES // 2
 
 
 def test_points_are_thinned_out_evenly(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(trace, "MOST_POINTS", 50)
-    found = seen_of(list(range(0, 9000, 3)), 100)
-    at = np.concatenate([one[0] for one in found.points])
+    seen = seen_of(list(range(0, 9000, 3)), 100)
+    at = np.concatenate([part[0] for part in seen.points])
     assert 25 <= len(at) <= 50
     # Two of three requests have a place.
-    assert found.every == 64
-    assert np.array_equal(at // 3, np.array([n for n in range(3000) if n % 3 != 2])[:: found.every])
+    assert seen.every == 64
+    assert np.array_equal(at // 3, np.array([n for n in range(3000) if n % 3 != 2])[:: seen.every])
 
 
 def test_a_trace_is_drawn_from_any_format(

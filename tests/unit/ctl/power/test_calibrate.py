@@ -21,10 +21,10 @@ rails = pytest.fixture(rails_file)
 
 def test_the_zero_is_measured_and_nothing_else_is_touched(rails: Path) -> None:
     assert run("calibrate", rails, "--zero", "--rail", "12V", "--time", "1s") == 0
-    found = RailsFile(rails)
+    rails_file = RailsFile(rails)
     # Half a step of the simulated converter.
-    assert found.rail("12V").zero_uv == pytest.approx(2_512_345, abs=316)
-    measured = f"zero_uv = {found.rail('12V').zero_uv}\n"
+    assert rails_file.rail("12V").zero_uv == pytest.approx(2_512_345, abs=316)
+    measured = f"zero_uv = {rails_file.rail('12V').zero_uv}\n"
     assert rails.read_text().replace(measured, "", 1) == RAILS
     assert list(rails.parent.iterdir()) == [rails]
 

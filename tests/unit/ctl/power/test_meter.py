@@ -53,24 +53,24 @@ rail = pytest.fixture(rails)
 
 def test_power_of_intervals_and_of_the_measure_phase(rail: Callable[..., Rail]) -> None:
     feed = FakeFeed(1, "board", {"5V": rail(4.0), "12V": rail(8.0)}, lsb_nw=10**6)
-    found = metered(FakeLink([feed]))
+    outcome = metered(FakeLink([feed]))
 
-    assert found.text == ""
-    assert found.result is not None
-    measure = found.result.measure
-    assert [(one.name, one.joules, one.mean_w) for one in measure.rails] == [
+    assert outcome.text == ""
+    assert outcome.result is not None
+    measure = outcome.result.measure
+    assert [(rail.name, rail.joules, rail.mean_w) for rail in measure.rails] == [
         ("5V", 16.0, 4.0),
         ("12V", 32.0, 8.0),
     ]
     total = measure.total
     assert (total.joules, total.mean_w, total.min_w, total.max_w) == (48.0, 12.0, 12.0, 12.0)
     assert (total.known_s, total.gap_s, total.samples) == (4.0, 0.0, 80)
-    assert {seq: one.total.joules for seq, one in found.intervals.items()} == dict.fromkeys(
+    assert {seq: power.total.joules for seq, power in outcome.intervals.items()} == dict.fromkeys(
         range(5), 12.0
     )
-    (source,) = found.result.feeds
+    (source,) = outcome.result.feeds
     assert (source.name, source.state, source.drift_ppb, source.late) == ("board", "open", 5, 4)
-    assert found.result.uncertainty_j == pytest.approx(2 * 0.001 * 4)
+    assert outcome.result.uncertainty_j == pytest.approx(2 * 0.001 * 4)
 
 
 def test_a_row_is_asked_for_again_until_its_samples_have_come(rail: Callable[..., Rail]) -> None:
@@ -82,9 +82,9 @@ def test_a_row_is_asked_for_again_until_its_samples_have_come(rail: Callable[...
     add(line, 9.0, 1.6, 10)
     seen.note([row(2)])
     assert seen.watts(row(2)) == pytest.approx(9.0)
-    found = seen.finish(INFO, ROWS)
-    assert found.intervals[1].total.known_s == 1.0
-    assert found.intervals[1].total.mean_w == pytest.approx(0.5 * 5 + 0.1 * 7 + 0.4 * 9)
+    outcome = seen.finish(INFO, ROWS)
+    assert outcome.intervals[1].total.known_s == 1.0
+    assert outcome.intervals[1].total.mean_w == pytest.approx(0.5 * 5 + 0.1 * 7 + 0.4 * 9)
 
 
 def test_what_the_history_forgets_is_kept_from_the_intervals(rail: Callable[..., Rail]) -> None:
@@ -97,9 +97,9 @@ def test_what_the_history_forgets_is_kept_from_the_intervals(rail: Callable[...,
         seen.note([last])
     add(line, 5.0, line_end(line) + 0.1, 30)
     assert line.use(MEASURE_NS, DRAIN_NS).lost_ns == 4 * SECOND
-    found = seen.finish(INFO, ROWS)
-    assert found.result is not None
-    assert (found.result.measure.total.joules, found.text) == (20.0, "")
+    outcome = seen.finish(INFO, ROWS)
+    assert outcome.result is not None
+    assert (outcome.result.measure.total.joules, outcome.text) == (20.0, "")
 
 
 def line_end(line: Rail) -> float:
@@ -110,14 +110,14 @@ def test_a_gap_is_unknown_with_its_length(rail: Callable[..., Rail]) -> None:
     line = rail(5.0, last_s=2.0)
     line.mark(START_NS + 3 * SECOND)
     add(line, 5.0, 3.5, 10)
-    found = metered(FakeLink([FakeFeed(1, "board", {"5V": line, "12V": rail(1.0)})]))
+    outcome = metered(FakeLink([FakeFeed(1, "board", {"5V": line, "12V": rail(1.0)})]))
 
-    assert found.text == "power is unknown for 1.500 s of the measure phase"
-    assert found.result is not None
-    total = found.result.measure.total
+    assert outcome.text == "power is unknown for 1.500 s of the measure phase"
+    assert outcome.result is not None
+    total = outcome.result.measure.total
     assert (total.known_s, total.gap_s, total.mean_w) == (2.5, 1.5, 6.0)
-    assert found.intervals[2].total.mean_w is None
-    assert found.intervals[2].rails[1].mean_w == 1.0
+    assert outcome.intervals[2].total.mean_w is None
+    assert outcome.intervals[2].rails[1].mean_w == 1.0
 
 
 def test_a_daq_that_dies_leaves_the_rest_unknown(rail: Callable[..., Rail]) -> None:
@@ -126,9 +126,9 @@ def test_a_daq_that_dies_leaves_the_rest_unknown(rail: Callable[..., Rail]) -> N
     seen = meter(link)
     seen.start()
     feed.state = FeedState.BROKEN
-    found = seen.finish(INFO, ROWS)
-    assert found.result is not None and found.result.feeds[0].state == "broken"
-    assert found.text == "power is unknown for 3.000 s of the measure phase"
+    outcome = seen.finish(INFO, ROWS)
+    assert outcome.result is not None and outcome.result.feeds[0].state == "broken"
+    assert outcome.text == "power is unknown for 3.000 s of the measure phase"
 
 
 def test_a_feed_opened_anew_does_not_forget_what_was_known(rail: Callable[..., Rail]) -> None:
@@ -137,9 +137,9 @@ def test_a_feed_opened_anew_does_not_forget_what_was_known(rail: Callable[..., R
     seen.start()
     seen.note(ROWS[:3])
     link.known = [FakeFeed(2, "board", {"5V": rail(5.0, first_s=3.0)})]
-    found = seen.finish(INFO, ROWS)
-    assert found.result is not None
-    assert (found.result.measure.total.joules, found.text) == (20.0, "")
+    outcome = seen.finish(INFO, ROWS)
+    assert outcome.result is not None
+    assert (outcome.result.measure.total.joules, outcome.text) == (20.0, "")
 
 
 def test_feeds_that_ended_before_do_not_count(rail: Callable[..., Rail]) -> None:
@@ -153,10 +153,10 @@ def test_several_feeds_are_told_apart_and_one_can_be_chosen(rail: Callable[..., 
     feeds = [FakeFeed(1, "board", {"5V": rail(5.0)}), FakeFeed(2, "wall", {"5V": rail(50.0)})]
     both = metered(FakeLink(feeds))
     assert both.result is not None
-    assert [one.name for one in both.result.measure.rails] == ["board/5V", "wall/5V"]
-    one = metered(FakeLink(feeds), PowerOptions(("wall",)))
-    assert one.result is not None
-    assert [(rail.name, rail.mean_w) for rail in one.result.measure.rails] == [("5V", 50.0)]
+    assert [rail.name for rail in both.result.measure.rails] == ["board/5V", "wall/5V"]
+    chosen = metered(FakeLink(feeds), PowerOptions(("wall",)))
+    assert chosen.result is not None
+    assert [(rail.name, rail.mean_w) for rail in chosen.result.measure.rails] == [("5V", 50.0)]
     with pytest.raises(UsageError, match="no open feed 'roof'; open are board, wall"):
         meter(FakeLink(feeds), PowerOptions(("roof",))).start()
     with pytest.raises(UsageError, match="none is open"):
@@ -205,19 +205,19 @@ def test_a_feed_that_lags_is_waited_for(rail: Callable[..., Rail]) -> None:
     link.before_feeds = come
     seen = meter(link, patience_s=1)
     seen.start()
-    found = seen.finish(INFO, ROWS)
-    assert found.text == "" and found.result is not None
-    assert found.result.measure.total.joules == 20.0
+    outcome = seen.finish(INFO, ROWS)
+    assert outcome.text == "" and outcome.result is not None
+    assert outcome.result.measure.total.joules == 20.0
 
 
 def test_uncertainty_is_what_shifting_changes(rail: Callable[..., Rail]) -> None:
     """5 W before the end of the measure phase, 105 W after it."""
     line = rail(5.0, last_s=5.0)
     add(line, 105.0, 5.0, 8.0)
-    found = metered(FakeLink([FakeFeed(1, "board", {"5V": line}, uncertainty_ns=MS)]))
-    assert found.result is not None
-    assert found.result.uncertainty_ns == MS
-    assert found.result.shift_j == pytest.approx(0.1)
+    outcome = metered(FakeLink([FakeFeed(1, "board", {"5V": line}, uncertainty_ns=MS)]))
+    assert outcome.result is not None
+    assert outcome.result.uncertainty_ns == MS
+    assert outcome.result.shift_j == pytest.approx(0.1)
 
 
 def test_efficiency_is_of_the_power_less_the_baseline() -> None:
@@ -231,26 +231,26 @@ def test_efficiency_is_of_the_power_less_the_baseline() -> None:
 
 
 def test_result_carries_power_by_interval_and_fits_its_schema(rail: Callable[..., Rail]) -> None:
-    found = metered(
+    outcome = metered(
         FakeLink([FakeFeed(1, "board", {"5V": rail(5.0)})]), PowerOptions(baseline_w=1.0)
     )
-    made = build(found)
+    contents = build(outcome)
     jsonschema.Draft202012Validator(json.loads(result.SCHEMA_FILE.read_text())).validate(
-        json.loads(files.encode(made))
+        json.loads(files.encode(contents))
     )
-    assert made.power is not None and made.power.measure.efficiency is not None
-    assert made.power.measure.efficiency.watts == 4.0
-    assert made.power.measure.total.mean_w == 5.0
-    cost = made.intervals[1].power
+    assert contents.power is not None and contents.power.measure.efficiency is not None
+    assert contents.power.measure.efficiency.watts == 4.0
+    assert contents.power.measure.total.mean_w == 5.0
+    cost = contents.intervals[1].power
     assert cost is not None and cost.efficiency is not None
     assert cost.efficiency.iops_per_w == 250.0
-    again = msgspec.json.decode(files.encode(made), type=result.Result)
-    assert again == made
+    again = msgspec.json.decode(files.encode(contents), type=result.Result)
+    assert again == contents
 
 
-def printed(made: result.Result) -> str:
+def printed(contents: result.Result) -> str:
     stream = io.StringIO()
-    render_result.print_result(made, Console(file=stream, width=120))
+    render_result.print_result(contents, Console(file=stream, width=120))
     return stream.getvalue()
 
 
@@ -268,10 +268,10 @@ def test_summary_says_what_power_was_and_what_is_missing(rail: Callable[..., Rai
 
 
 def test_point_of_a_curve_has_the_power_of_its_run(rail: Callable[..., Rail]) -> None:
-    found = metered(
+    outcome = metered(
         FakeLink([FakeFeed(1, "board", {"5V": rail(5.0)})]), PowerOptions(baseline_w=1.0)
     )
-    point = points.point_of(build(found), Load("depth", 32))
+    point = points.point_of(build(outcome), Load("depth", 32))
     assert point.power == Power(5.0, {"5V": 5.0}, 20.0, 0.0, 1.0)
     assert point.efficiency is not None and point.efficiency.mw_per_iops == 4.0
     bare = points.point_of(build(), Load("depth", 16))
@@ -306,8 +306,8 @@ def test_baseline_from_a_file(tmp_path: Path, rail: Callable[..., Rail]) -> None
     path.write_bytes(files.encode(build()))
     with pytest.raises(UsageError, match="has no power data"):
         power_of((), str(path))
-    found = metered(FakeLink([FakeFeed(1, "board", {"5V": rail(3.0)})]))
-    path.write_bytes(files.encode(build(found)))
+    outcome = metered(FakeLink([FakeFeed(1, "board", {"5V": rail(3.0)})]))
+    path.write_bytes(files.encode(build(outcome)))
     assert power_of((), str(path)) == PowerOptions((), 3.0)
     with pytest.raises(UsageError, match="neither a power like"):
         power_of((), str(tmp_path / "missing"))
@@ -316,9 +316,9 @@ def test_baseline_from_a_file(tmp_path: Path, rail: Callable[..., Rail]) -> None
 
 def test_power_for_people() -> None:
     values: list[Any] = [12.345, 0.8004, 1.0, 0.0, -2.5, 150.0]
-    assert [format_watts(one) for one in values] == [
+    assert [format_watts(value) for value in values] == [
         "12.3 W", "800 mW", "1.00 W", "0.00 W", "-2.50 W", "150 W",
     ]  # fmt: skip
-    assert [format_joules(one) for one in (740.4, 12_345.0, 0.0123)] == [
+    assert [format_joules(value) for value in (740.4, 12_345.0, 0.0123)] == [
         "740 J", "12.3 kJ", "12.3 mJ",
     ]  # fmt: skip

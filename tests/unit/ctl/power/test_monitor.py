@@ -142,9 +142,9 @@ def test_rails_of_the_prober_are_listed(
     for word in ("u6", "open", "12V", "5V", "1.500", "2.000"):
         assert word in text
     assert run("rails", "--json") == 0
-    (found,) = json.loads(capsys.readouterr().out)
-    assert found["state"] == "open"
-    assert [rail["name"] for rail in found["rails"]] == ["12V", "5V"]
+    (feed,) = json.loads(capsys.readouterr().out)
+    assert feed["state"] == "open"
+    assert [rail["name"] for rail in feed["rails"]] == ["12V", "5V"]
 
 
 def test_rails_of_a_file_are_listed(rails: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -21,17 +21,17 @@ def rails_of(folder: Path, text: str) -> RailsFile:
 
 
 def test_what_is_not_given_is_a_transducer_of_one_turn(tmp_path: Path) -> None:
-    found = rails_of(tmp_path, '[[rail]]\nname = "5V"\n')
-    assert found.source == ""
-    assert found.rails == [Rail("5V", "5V", None, None, ZERO_UV, SENS_UV_PER_A, 1)]
+    rails_file = rails_of(tmp_path, '[[rail]]\nname = "5V"\n')
+    assert rails_file.source == ""
+    assert rails_file.rails == [Rail("5V", "5V", None, None, ZERO_UV, SENS_UV_PER_A, 1)]
     assert rails_of(tmp_path, "").rails == []
 
 
 def test_a_voltage_may_be_measured(tmp_path: Path) -> None:
     text = 'source = "u6"\n[[rail]]\nname = "a"\nchannel = "AIN0"\nvoltage_channel = "AIN1"\n'
-    found = rails_of(tmp_path, text + "turns = 3\n")
-    assert found.source == "u6"
-    (rail,) = found.rails
+    rails_file = rails_of(tmp_path, text + "turns = 3\n")
+    assert rails_file.source == "u6"
+    (rail,) = rails_file.rails
     assert (rail.voltage_mv, rail.voltage_channel, rail.turns) == (None, "AIN1", 3)
 
 
@@ -47,15 +47,15 @@ def test_a_change_is_read_back_and_touches_nothing_else(
     values: dict[str, int], name: str, tmp_path_factory: pytest.TempPathFactory
 ) -> None:
     folder = tmp_path_factory.mktemp("rails")
-    found = rails_of(folder, RAILS)
-    others = [one for one in found.rails if one.name != name]
-    found.change(name, **values)
-    found.write()
-    again = RailsFile(found.path)
+    rails_file = rails_of(folder, RAILS)
+    others = [rail for rail in rails_file.rails if rail.name != name]
+    rails_file.change(name, **values)
+    rails_file.write()
+    again = RailsFile(rails_file.path)
     rail = again.rail(name)
     assert {key: getattr(rail, key) for key in values} == values
-    assert [one for one in again.rails if one.name != name] == others
-    before, after = RAILS.splitlines(), found.path.read_text().splitlines()
+    assert [rail for rail in again.rails if rail.name != name] == others
+    before, after = RAILS.splitlines(), rails_file.path.read_text().splitlines()
     kept = [line for line in before if line.split(" = ")[0] not in values]
     assert [line for line in after if line in kept] == kept
     comments = [line.partition("#")[2] for line in before if "#" in line]
@@ -82,9 +82,9 @@ def test_what_is_wrong_is_said_of_the_file(text: str, sentence: str, tmp_path: P
 
 
 def test_a_rail_that_is_not_there_gets_those_that_are(tmp_path: Path) -> None:
-    found = rails_of(tmp_path, RAILS)
+    rails_file = rails_of(tmp_path, RAILS)
     with pytest.raises(UsageError, match=r"no rail '12v' in .* \(there are: 12V, 5V\)"):
-        found.rail("12v")
+        rails_file.rail("12v")
     with pytest.raises(UsageError, match=r"\(there are: none\)"):
         rails_of(tmp_path, "").rail("12V")
 

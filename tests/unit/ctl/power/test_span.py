@@ -59,12 +59,12 @@ def asked(
 
 def test_rails_and_their_sum() -> None:
     source, link, pauses = asked([rail(use(20, 10)), rail(use(50, 10), number=1)])
-    found = source.between(5 * SECOND, 15 * SECOND)
-    assert found is not None and found.net_w == 7 and found.remark == ""
-    assert [one.name for one in found.rails] == ["3V", "4V"]
-    assert (found.rails[0].joules, found.rails[0].mean_w) == (20, 2)
-    assert (found.rails[0].min_w, found.rails[0].max_w) == (1.9999, 2.0002)
-    assert found.total.joules == 70
+    figures = source.between(5 * SECOND, 15 * SECOND)
+    assert figures is not None and figures.net_w == 7 and figures.remark == ""
+    assert [rail.name for rail in figures.rails] == ["3V", "4V"]
+    assert (figures.rails[0].joules, figures.rails[0].mean_w) == (20, 2)
+    assert (figures.rails[0].min_w, figures.rails[0].max_w) == (1.9999, 2.0002)
+    assert figures.total.joules == 70
     assert link.asked == [(5 * SECOND, 15 * SECOND)] and pauses == []
 
 
@@ -75,53 +75,55 @@ def test_no_feed_is_no_power() -> None:
 def test_what_is_on_its_way_is_waited_for() -> None:
     late = [rail(use(18, 9, pending_s=1))]
     source, link, pauses = asked(late, late, [rail(use(20, 10))])
-    found = source.between(0, 10 * SECOND)
-    assert found is not None and found.total.gap_s == 0
+    figures = source.between(0, 10 * SECOND)
+    assert figures is not None and figures.total.gap_s == 0
     assert len(link.asked) == 3 and len(pauses) == 2
 
 
 def test_a_feed_that_stays_behind_is_unknown_from_there_on() -> None:
     source, _, pauses = asked([rail(use(18, 9, pending_s=1))])
-    found = source.between(0, 10 * SECOND)
-    assert found is not None and found.net_w == 2
-    assert found.remark == "power is unknown for 1 s of 10 s"
+    figures = source.between(0, 10 * SECOND)
+    assert figures is not None and figures.net_w == 2
+    assert figures.remark == "power is unknown for 1 s of 10 s"
     assert span.LAG_S <= sum(pauses) < span.LAG_S + 0.2
 
 
 def test_gaps_and_lost_time_are_unknown() -> None:
     both = [rail(use(14, 7, gap_s=1, lost_s=2)), rail(use(30, 10), number=1)]
-    found = asked(both)[0].between(0, 10 * SECOND)
-    assert found is not None
-    assert (found.total.known_s, found.total.gap_s, found.net_w) == (7, 3, 5)
+    figures = asked(both)[0].between(0, 10 * SECOND)
+    assert figures is not None
+    assert (figures.total.known_s, figures.total.gap_s, figures.net_w) == (7, 3, 5)
 
 
 def test_a_rail_of_which_nothing_is_known_leaves_no_total() -> None:
     both = [rail(use(0, 0, gap_s=10)), rail(use(30, 10), number=1)]
-    found = asked(both)[0].between(0, 10 * SECOND)
-    assert found is not None and found.net_w is None
-    assert found.rails[1].mean_w is not None
-    assert found.remark == "power is not known: 10 s without samples"
+    figures = asked(both)[0].between(0, 10 * SECOND)
+    assert figures is not None and figures.net_w is None
+    assert figures.rails[1].mean_w is not None
+    assert figures.remark == "power is not known: 10 s without samples"
 
 
 def test_ended_feeds_of_another_time_do_not_count() -> None:
     gone = rail(use(0, 0, gap_s=10), feed=1, state=FeedState.CLOSED)
     broken = rail(use(15, 3, gap_s=7), feed=2, state=FeedState.BROKEN)
     source, _, pauses = asked([gone, broken, rail(use(30, 10), feed=3)])
-    found = source.between(0, 10 * SECOND)
-    assert found is not None and pauses == []
-    assert [one.name for one in found.rails] == ["feed2/3V", "feed3/3V"]
+    figures = source.between(0, 10 * SECOND)
+    assert figures is not None and pauses == []
+    assert [rail.name for rail in figures.rails] == ["feed2/3V", "feed3/3V"]
     assert asked([gone])[0].between(0, 10 * SECOND) is None
 
 
 def test_only_the_feeds_that_are_wanted_count() -> None:
     both = [rail(use(20, 10)), rail(use(50, 10), feed=2)]
-    found = asked(both, wish=PowerOptions(("feed2",)))[0].between(0, 10 * SECOND)
-    assert found is not None and found.net_w == 5
+    figures = asked(both, wish=PowerOptions(("feed2",)))[0].between(0, 10 * SECOND)
+    assert figures is not None and figures.net_w == 5
 
 
 def test_a_baseline_is_taken_off() -> None:
-    found = asked([rail(use(50, 10))], wish=PowerOptions(baseline_w=3.5))[0].between(0, 10 * SECOND)
-    assert found is not None and (found.net_w, found.total.mean_w) == (1.5, 5)
+    figures = asked([rail(use(50, 10))], wish=PowerOptions(baseline_w=3.5))[0].between(
+        0, 10 * SECOND
+    )
+    assert figures is not None and (figures.net_w, figures.total.mean_w) == (1.5, 5)
 
 
 def connect_to(monkeypatch: pytest.MonkeyPatch, link: FakeLink) -> None:
@@ -131,9 +133,9 @@ def connect_to(monkeypatch: pytest.MonkeyPatch, link: FakeLink) -> None:
 def test_a_prober_with_a_feed_is_a_meter(monkeypatch: pytest.MonkeyPatch) -> None:
     link = FakeLink(feeds=[feed("board")])
     connect_to(monkeypatch, link)
-    found, text = span.connect(PowerOptions(("board",)), SECOND)
-    assert found is not None and text == ""
-    found.close()
+    meter, text = span.connect(PowerOptions(("board",)), SECOND)
+    assert meter is not None and text == ""
+    meter.close()
     assert link.closed
 
 
@@ -143,8 +145,8 @@ def test_a_prober_without_an_open_feed_says_so(
 ) -> None:
     link = FakeLink(feeds=feeds)
     connect_to(monkeypatch, link)
-    found, text = span.connect(None, SECOND)
-    assert found is None and link.closed
+    meter, text = span.connect(None, SECOND)
+    assert meter is None and link.closed
     assert text == "power not measured: no feed is open in spek_prober (start spek-daq)"
 
 

@@ -28,15 +28,15 @@ def test_the_predicted_dispersion_is_that_of_the_twin() -> None:
     """fit() chooses by formula; the formula holds for what it has chosen."""
     wanted = dispersion(20.0, 20.0, 12.0, 5.0)
     processes = fit(800.0, 3.0, wanted, 1000 * 10**9)
-    assert sum(one.rate for one in processes) == pytest.approx(800, rel=0.01)
+    assert sum(process.rate for process in processes) == pytest.approx(800, rel=0.01)
     stream = TwinStream(0, Op.READ, 1, 0, 1 << 26, ((4096, 1),), 4096, 0.6)
-    found = Figures()
+    figures = Figures()
     for batch in Twin([stream], processes, 300 * 10**9).batches():
-        found.add(batch)
-    for window, one in zip(found.windows, wanted, strict=False):
+        figures.add(batch)
+    for window, predicted in zip(figures.windows, wanted, strict=False):
         seen = window.dispersion()
         assert seen is not None
-        assert 0.5 < seen.index / one.index < 2, window.window_ns
+        assert 0.5 < seen.index / predicted.index < 2, window.window_ns
 
 
 def test_arrivals_without_bursts_need_none() -> None:
@@ -56,11 +56,11 @@ def test_the_sum_has_the_rate_and_bursts_come_ten_times(
     rate: float, gap_cv: float | None, indices: list[float], span_ns: int
 ) -> None:
     processes = fit(rate, gap_cv, dispersion(*indices), span_ns)
-    assert sum(one.rate for one in processes) == pytest.approx(rate, rel=0.0101)
-    for one in processes:
-        if isinstance(one, Bursts):
-            assert one.length >= 2
-            assert 10 * one.interval_ns <= span_ns
+    assert sum(process.rate for process in processes) == pytest.approx(rate, rel=0.0101)
+    for process in processes:
+        if isinstance(process, Bursts):
+            assert process.length >= 2
+            assert 10 * process.interval_ns <= span_ns
 
 
 def test_windows_without_a_request_say_nothing() -> None:
@@ -90,5 +90,7 @@ def test_chance_is_no_burstiness() -> None:
     ]
     assert fit(500.0, 1.0, seen, 119 * 10**9) == [Poisson(500.0)]
     # As many windows show a burstiness this small.
-    clear = [TraceDispersion(one.window_ns, one.windows, 1.2, 9) for one in seen[:3]] + seen[3:]
+    clear = [
+        TraceDispersion(window.window_ns, window.windows, 1.2, 9) for window in seen[:3]
+    ] + seen[3:]
     assert fit(500.0, 1.0, clear, 119 * 10**9) != [Poisson(500.0)]

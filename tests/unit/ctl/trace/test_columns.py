@@ -27,16 +27,18 @@ from spekctl.trace.columns import (
 @given(st.lists(st.integers(0, 4), max_size=30))
 def test_groups_are_the_records_of_each_key_in_their_order(keys: list[int]) -> None:
     places = np.arange(len(keys))
-    found = {key: places[which].tolist() for key, which in grouped(np.array(keys, np.uint32))}
-    assert list(found) == sorted(set(keys))
-    assert found == {key: [n for n, one in enumerate(keys) if one == key] for key in set(keys)}
+    groups = {key: places[which].tolist() for key, which in grouped(np.array(keys, np.uint32))}
+    assert list(groups) == sorted(set(keys))
+    assert groups == {
+        key: [n for n, of_record in enumerate(keys) if of_record == key] for key in set(keys)
+    }
 
 
 @given(st.integers(0, 40), st.integers(1, 50))
 def test_pieces_make_the_batch_again(count: int, rows: int) -> None:
     whole = batch([(n, n % 3, n * 512, 512, Op.READ) for n in range(count)])
     parts = list(pieces(whole, rows))
-    assert all(0 < len(one) <= rows for one in parts)
+    assert all(0 < len(part) <= rows for part in parts)
     if parts:
         assert np.array_equal(concatenated(parts).offset_bytes, whole.offset_bytes)
     else:
@@ -46,15 +48,15 @@ def test_pieces_make_the_batch_again(count: int, rows: int) -> None:
 @given(st.lists(st.lists(st.integers(0, 2**32), max_size=9), max_size=5))
 def test_devices_are_numbered_as_they_are_met(batches: list[list[int]]) -> None:
     devices, by_word = Devices(), Devices()
-    flat = [number for one in batches for number in one]
-    found: list[int] = []
-    for one in batches:
-        found += devices.of_numbers(np.array(one, np.uint64)).tolist()
-        values = sorted({str(number) for number in one}, reverse=True)
-        codes = np.array([values.index(str(number)) for number in one], np.int64)
+    flat = [number for part in batches for number in part]
+    numbers: list[int] = []
+    for part in batches:
+        numbers += devices.of_numbers(np.array(part, np.uint64)).tolist()
+        values = sorted({str(number) for number in part}, reverse=True)
+        codes = np.array([values.index(str(number)) for number in part], np.int64)
         by_word.of_words(Words(codes, [*values, "of no record"]))
     assert devices.names == [str(number) for number in dict.fromkeys(flat)]
-    assert [devices.names[number] for number in found] == [str(number) for number in flat]
+    assert [devices.names[number] for number in numbers] == [str(number) for number in flat]
     assert by_word.names == devices.names
 
 
@@ -97,10 +99,10 @@ def test_no_request_lies_beyond_it(offset: int, size: int, reason: str) -> None:
 
 
 def test_scalars_stand_for_a_column() -> None:
-    found = batch_of([3, -1], 2, [0, 8], 512, Op.WRITE)
-    assert found.at_ns.tolist() == [3, -1]
-    assert found.end_bytes.tolist() == [512, 520]
-    assert (found.device.tolist(), found.op.tolist(), found.flags.tolist()) == (
+    batch = batch_of([3, -1], 2, [0, 8], 512, Op.WRITE)
+    assert batch.at_ns.tolist() == [3, -1]
+    assert batch.end_bytes.tolist() == [512, 520]
+    assert (batch.device.tolist(), batch.op.tolist(), batch.flags.tolist()) == (
         [2, 2],
         [Op.WRITE, Op.WRITE],
         [0, 0],

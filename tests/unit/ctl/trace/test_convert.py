@@ -55,8 +55,8 @@ def test_fio_gets_what_it_knows(spekctl: Spekctl, path: Path, tmp_path: Path) ->
         "1000003 sda close",
         "1000003 sdb close",
     ]
-    found, trace = read(out)
-    assert (len(found), trace.parts[0].format.name) == (5, "fio")
+    rows, trace = read(out)
+    assert (len(rows), trace.parts[0].format.name) == (5, "fio")
 
 
 def test_the_text_of_blkparse_holds_all_but_the_names(
@@ -64,10 +64,10 @@ def test_the_text_of_blkparse_holds_all_but_the_names(
 ) -> None:
     out = tmp_path / "t.blkparse"
     spekctl("trace", "convert", str(path), "-o", str(out))
-    found, trace = read(out)
+    rows, trace = read(out)
     assert (trace.parts[0].format.name, trace.faults.bad) == ("blkparse", 0)
     names = {"sda": "259,0", "sdb": "259,1"}
-    assert found == [(at, names[device], *rest) for at, device, *rest in read(path)[0]]
+    assert rows == [(at, names[device], *rest) for at, device, *rest in read(path)[0]]
 
 
 def test_odd_sizes_grow_to_sectors(spekctl: Spekctl, tmp_path: Path) -> None:
@@ -76,14 +76,14 @@ def test_odd_sizes_grow_to_sectors(spekctl: Spekctl, tmp_path: Path) -> None:
     out = tmp_path / "t.blkparse"
     outcome = spekctl("trace", "convert", str(path), "-o", str(out))
     assert "requests rounded to whole sectors: 1" in outcome.err
-    assert [one[2:4] for one in read(out)[0]] == [(0, 1024), (512, 512)]
+    assert [row[2:4] for row in read(out)[0]] == [(0, 1024), (512, 512)]
 
 
 def copied(trace: Trace, out: Path, form: str) -> tuple[list[str], list[int]]:
     """Devices of a copy, and of which of them each of its requests is."""
     convert(trace, trace.batches(), out, form)
     copy = open_trace([out], ReadOptions(format=form))
-    devices = [int(one) for batch in copy.batches() for one in batch.device]
+    devices = [int(number) for batch in copy.batches() for number in batch.device]
     assert copy.faults.bad == 0
     return copy.devices.names, devices
 
@@ -95,11 +95,11 @@ def test_devices_stay_apart_however_alike_their_names(form: str, tmp_path: Path)
     names = ['a"b', "a_b", "a,b", "259,3", "259,1", "8,0", "a b"]
     rows = "".join(f"{n};{name};0;512;read\n" for n, name in enumerate(names))
     _, trace = read_text(tmp_path, "at_ns;device;offset_bytes;bytes;op\n" + rows)
-    found, devices = copied(trace, tmp_path / "out", form)
-    assert len(set(found)) == len(names)
+    copied_names, devices = copied(trace, tmp_path / "out", form)
+    assert len(set(copied_names)) == len(names)
     assert devices == list(range(len(names)))
     if form == "blkparse":
-        assert found[3:6:2] == ["259,3", "8,0"]
+        assert copied_names[3:6:2] == ["259,3", "8,0"]
 
 
 @given(names=st.lists(st.sampled_from(["a b", "a_b", "a_b_2", "_", "259,0", "259,2"]), min_size=1))
@@ -121,7 +121,7 @@ def test_names_do_not_change_while_more_devices_appear(
     for form in ("csv", "fio", "blkparse"):
         convert(trace, one_by_one(trace), folder / "out", form)
         copy = open_trace([folder / "out"], ReadOptions(format=form))
-        devices = [int(one) for batch in copy.batches() for one in batch.device]
+        devices = [int(number) for batch in copy.batches() for number in batch.device]
         numbers = {name: place for place, name in enumerate(dict.fromkeys(names))}
         assert devices == [numbers[name] for name in names]
 
@@ -152,7 +152,7 @@ def test_a_trace_that_breaks_off_leaves_nothing(form: str, path: Path, tmp_path:
 
     with pytest.raises(UsageError, match="damaged"):
         convert(trace, broken(), out, form)
-    assert sorted(one.name for one in tmp_path.iterdir()) == ["in.csv", "out"]
+    assert sorted(entry.name for entry in tmp_path.iterdir()) == ["in.csv", "out"]
     assert out.read_text() == "older"
 
 
@@ -168,7 +168,7 @@ def test_a_full_disk_is_one_sentence(form: str, path: Path, tmp_path: Path) -> N
     finally:
         resource.setrlimit(resource.RLIMIT_FSIZE, limits)
         signal.signal(signal.SIGXFSZ, usual)
-    assert [one.name for one in tmp_path.iterdir()] == ["in.csv"]
+    assert [entry.name for entry in tmp_path.iterdir()] == ["in.csv"]
 
 
 @pytest.mark.parametrize("form", FORMS)
@@ -195,7 +195,7 @@ def test_a_signal_leaves_the_old_file_alone(form: str, path: Path, tmp_path: Pat
     with pytest.raises(SystemExit) as end:
         convert(trace, ended(), out, form)
     assert end.value.code == 128 + signal.SIGTERM
-    assert sorted(one.name for one in tmp_path.iterdir()) == ["in.csv", "out"]
+    assert sorted(entry.name for entry in tmp_path.iterdir()) == ["in.csv", "out"]
     assert out.read_text() == "older"
 
 

@@ -24,7 +24,7 @@ GIB = 1 << 30
 
 def fitted(batch: Batch) -> tuple[WorkloadFile, TraceFit, dict[str, float]]:
     workload, report = module.fit(Made([batch]), "mine")
-    return workload, report, {one.name: one.distance for one in report.properties}
+    return workload, report, {property_.name: property_.distance for property_ in report.properties}
 
 
 def test_a_workload_of_spek_is_recognized() -> None:
@@ -41,7 +41,7 @@ def test_a_workload_of_spek_is_recognized() -> None:
     (arrival,) = workload.arrival
     assert arrival.law == "poisson"
     assert arrival.rate == pytest.approx(2000, rel=0.03)
-    assert {one.read for one in workload.stream} == {"0%", "100%"}
+    assert {stream.read for stream in workload.stream} == {"0%", "100%"}
     assert off["rate (requests/s)"] < 0.02
     assert off["read share"] < 0.01
     assert off["size distribution"] < 0.01
@@ -59,8 +59,8 @@ def test_bursts_and_a_band_are_recognized() -> None:
         [spekcore.Stream(range_start=512 * MIB, range_bytes=64 * MIB)],
     )
     workload, _, off = fitted(of_core(core, 40_000))
-    bursts = [one for one in workload.arrival if one.law == "burst"]
-    assert [(one.length, one.interval) for one in bursts] == [(64, "101ms")]
+    bursts = [arrival for arrival in workload.arrival if arrival.law == "burst"]
+    assert [(arrival.length, arrival.interval) for arrival in bursts] == [(64, "101ms")]
     assert len(workload.arrival) == 1
     for name in ("dispersion at 10ms", "dispersion at 100ms", "dispersion at 1s"):
         assert off[name] < 0.1
@@ -79,9 +79,9 @@ def test_a_sequential_trace_is_a_sequential_stream() -> None:
         [spekcore.Stream("sequential", sizes=65536)],
     )
     workload, _, off = fitted(of_core(core, 10_000))
-    assert [(one.pattern, one.size or one.sizes[0].size) for one in workload.stream] == [
-        ("sequential", 65536)
-    ]
+    assert [
+        (stream.pattern, stream.size or stream.sizes[0].size) for stream in workload.stream
+    ] == [("sequential", 65536)]
     assert workload.arrival[0].law == "constant"
     assert off["sequential"] < 0.001
 
@@ -93,8 +93,8 @@ def test_odd_and_many_sizes_become_a_mix(tmp_path: Path) -> None:
     workload, report = module.fit(trace, "odd")
     for stream in workload.stream:
         assert len(stream.sizes) <= 64
-        assert all(int(one.size) % 512 == 0 for one in stream.sizes)
-    off = {one.name: one.distance for one in report.properties}
+        assert all(int(size.size) % 512 == 0 for size in stream.sizes)
+    off = {property_.name: property_.distance for property_ in report.properties}
     assert off["mean size (bytes)"] < 0.05
     assert 0 < off["size distribution"] < 0.05
 
@@ -127,7 +127,7 @@ def test_what_makes_no_workload_gets_a_sentence(rows: str, sentence: str, tmp_pa
 def test_real_traces_have_twins_of_their_mix(name: str) -> None:
     trace = open_trace([real(f"{name}.load.gz")])
     _, report = module.fit(trace, name)
-    off = {one.name: one.distance for one in report.properties}
+    off = {property_.name: property_.distance for property_ in report.properties}
     assert off["rate (requests/s)"] < 0.02
     assert off["read share"] < 0.02
     assert off["size distribution"] < 0.05

@@ -52,9 +52,9 @@ def keeps_the_rest(given_: Batch, placed: mapping.Placed) -> None:
     st.integers(1, 2**54),
 )
 def test_scaled_is_exact(values: list[int], factor: int, divisor: int) -> None:
-    fitting = [one for one in values if one < divisor and one * factor // divisor < 2**64]
-    found = mapping.scaled(np.array(fitting, np.uint64), factor, divisor)
-    assert found.tolist() == [one * factor // divisor for one in fitting]
+    fitting = [value for value in values if value < divisor and value * factor // divisor < 2**64]
+    scaled = mapping.scaled(np.array(fitting, np.uint64), factor, divisor)
+    assert scaled.tolist() == [value * factor // divisor for value in fitting]
 
 
 @given(traces(), st.integers(1, 2048))
@@ -101,8 +101,8 @@ def test_scale_keeps_the_order_of_addresses(trace: Batch, blocks: int) -> None:
     assert not (placed.batch.offset_bytes % np.uint64(4096)).any() or placed.shifted
     before = trace.offset_bytes[trace.op != Op.FLUSH].tolist()
     exact = [offset // 512 * blocks // 2048 * 4096 for offset in before]
-    found = placed.batch.offset_bytes[trace.op != Op.FLUSH].tolist()
-    assert sum(a != b for a, b in zip(found, exact, strict=True)) == placed.shifted
+    addresses = placed.batch.offset_bytes[trace.op != Op.FLUSH].tolist()
+    assert sum(a != b for a, b in zip(addresses, exact, strict=True)) == placed.shifted
 
 
 def test_a_disk_of_petabytes_is_scaled_without_overflow() -> None:
@@ -159,15 +159,18 @@ def test_packing_keeps_sequences_and_overlaps(trace: Batch) -> None:
     rows = [
         (device, offset, offset + size, new)
         for device, offset, size, op, new in zip(
-            *(one.tolist() for one in (trace.device, trace.offset_bytes, trace.bytes, trace.op)),
+            *(
+                column.tolist()
+                for column in (trace.device, trace.offset_bytes, trace.bytes, trace.op)
+            ),
             placed.batch.offset_bytes.tolist(),
             strict=True,
         )
         if op != Op.FLUSH and size
     ]
     for device, start, end, new in rows:
-        for other, start2, end2, new2 in rows:
-            touch = device == other and start <= end2 and start2 <= end
+        for device2, start2, end2, new2 in rows:
+            touch = device == device2 and start <= end2 and start2 <= end
             if touch:
                 assert new2 - new == start2 - start
             else:
@@ -210,14 +213,14 @@ def test_what_a_packing_does_not_know_has_no_place() -> None:
 
 @given(traces(unit=1), st.sampled_from([512, 4096]))
 def test_aligned_records_hold_the_original(trace: Batch, block: int) -> None:
-    found, count = mapping.aligned(trace, block)
-    assert not (found.offset_bytes % np.uint64(block)).any()
-    assert not (found.bytes % np.uint64(block)).any()
-    some = trace.bytes > 0
-    assert (found.offset_bytes <= trace.offset_bytes).all()
-    assert (found.end_bytes[some] >= trace.end_bytes[some]).all()
-    assert (found.bytes[some] < trace.bytes[some] + np.uint64(2 * block)).all()
-    changed = (found.offset_bytes != trace.offset_bytes) | (found.bytes != trace.bytes)
+    widened, count = mapping.aligned(trace, block)
+    assert not (widened.offset_bytes % np.uint64(block)).any()
+    assert not (widened.bytes % np.uint64(block)).any()
+    nonempty = trace.bytes > 0
+    assert (widened.offset_bytes <= trace.offset_bytes).all()
+    assert (widened.end_bytes[nonempty] >= trace.end_bytes[nonempty]).all()
+    assert (widened.bytes[nonempty] < trace.bytes[nonempty] + np.uint64(2 * block)).all()
+    changed = (widened.offset_bytes != trace.offset_bytes) | (widened.bytes != trace.bytes)
     assert count == int(changed.sum())
 
 
@@ -233,7 +236,7 @@ def test_a_survey_knows_sizes_and_ranges() -> None:
     trace = batch(
         [(0, 0, 4096, 512, Op.READ), (9, 2, 1 << 20, 1, Op.WRITE), (9, 1, 0, 0, Op.FLUSH)]
     )
-    found = survey([trace], ranges=True)
-    assert (found.records, found.span_ns) == (3, 9)
-    assert found.sizes() == [1 << 20, 0, 2 << 20]
-    assert [found.touched[device].total for device in range(3)] == [512, 0, 1]
+    surveyed = survey([trace], ranges=True)
+    assert (surveyed.records, surveyed.span_ns) == (3, 9)
+    assert surveyed.sizes() == [1 << 20, 0, 2 << 20]
+    assert [surveyed.touched[device].total for device in range(3)] == [512, 0, 1]

@@ -28,18 +28,20 @@ def stream(parts: list[list[int]], device: int = 0) -> Iterator[Batch]:
 
 
 def rows(batches: Iterator[Batch]) -> list[tuple[int, int]]:
-    found: list[tuple[int, int]] = []
-    for one in batches:
-        assert len(one)
-        found += zip(one.at_ns.tolist(), one.offset_bytes.tolist(), strict=True)
-    return found
+    flat: list[tuple[int, int]] = []
+    for batch in batches:
+        assert len(batch)
+        flat += zip(batch.at_ns.tolist(), batch.offset_bytes.tolist(), strict=True)
+    return flat
 
 
 @given(TIMES)
 def test_what_the_window_holds_is_sorted_stably(parts: list[list[int]]) -> None:
     faults = Faults()
     flat = [at for part in parts for at in part]
-    expected = sorted(zip(flat, range(len(flat)), strict=True), key=lambda one: one[0])
+    expected = sorted(
+        zip(flat, range(len(flat)), strict=True), key=lambda at_and_place: at_and_place[0]
+    )
     assert rows(in_order(stream(parts), faults)) == expected
     assert faults.unordered == sum(b < a for a, b in pairwise(flat))
     assert faults.moved == 0
@@ -50,27 +52,27 @@ def test_what_is_later_than_the_window_moves_and_is_counted(
     parts: list[list[int]], window: int
 ) -> None:
     faults = Faults()
-    found = rows(in_order(stream(parts), faults, window, more=1))
+    ordered = rows(in_order(stream(parts), faults, window, more=1))
     flat = [at for part in parts for at in part]
-    times = [at for at, _ in found]
+    times = [at for at, _ in ordered]
     assert times == sorted(times)
-    assert sorted(place for _, place in found) == list(range(len(flat)))
-    changed = sum(at != flat[place] for at, place in found)
+    assert sorted(place for _, place in ordered) == list(range(len(flat)))
+    changed = sum(at != flat[place] for at, place in ordered)
     assert changed == faults.moved
 
 
 @given(st.lists(st.lists(st.lists(st.integers(0, 50), max_size=9), max_size=4), max_size=4))
 def test_several_streams_are_one(streams: list[list[list[int]]]) -> None:
     ordered = [in_order(stream(parts, number), Faults()) for number, parts in enumerate(streams)]
-    found = [at for at, _ in rows(merged(ordered))]
-    assert found == sorted(at for parts in streams for part in parts for at in part)
+    times = [at for at, _ in rows(merged(ordered))]
+    assert times == sorted(at for parts in streams for part in parts for at in part)
 
 
 def test_times_count_from_the_first_however_far_they_are_apart() -> None:
     times = [-(2**63), 0, 2**63 - 1]
-    (found,) = from_zero(stream([times]))
-    assert found.at_ns.dtype == np.uint64
-    assert found.at_ns.tolist() == [0, 2**63, 2**64 - 1]
+    (batch,) = from_zero(stream([times]))
+    assert batch.at_ns.dtype == np.uint64
+    assert batch.at_ns.tolist() == [0, 2**63, 2**64 - 1]
 
 
 def test_some_users_need_times_that_fit_an_int64() -> None:

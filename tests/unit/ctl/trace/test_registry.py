@@ -18,7 +18,7 @@ from spekctl.trace.source import Head, Source
 
 
 def test_a_name_is_that_of_one_format() -> None:
-    names = [one.name for one in FORMATS]
+    names = [format_.name for format_ in FORMATS]
     assert len(set(names)) == len(names)
     assert [by_name(name).name for name in names] == names
 
@@ -36,8 +36,8 @@ def test_whatever_the_bytes_are_a_likeness_is_a_share(data: bytes, is_text: bool
     # Readers of Parquet open the file, which is not there.
     assume(not data.startswith(b"PAR1"))
     head = Head(Path("of-no-file"), data, len(data) < 300)
-    for one in FORMATS:
-        assert 0 <= one.likeness(head) <= 1, one.name
+    for format_ in FORMATS:
+        assert 0 <= format_.likeness(head) <= 1, format_.name
 
 
 @pytest.mark.parametrize(("seed", "name"), SAMPLES.items())
@@ -51,14 +51,14 @@ def test_a_weak_likeness_is_none(
 ) -> None:
     path = tmp_path / "x"
     path.write_bytes(b"0,1,512,r,0.5\n")
-    weak = [replace(one, likeness=lambda head: known) for one in FORMATS]
+    weak = [replace(format_, likeness=lambda head: known) for format_ in FORMATS]
     monkeypatch.setattr(registry, "FORMATS", weak)
     with pytest.raises(UsageError, match="is not a trace of a known format; --format of `spekctl"):
         recognized(Head(path, b"0,1,512,r,0.5\n", True))
 
 
 def test_of_equal_likeness_the_first_format_wins(monkeypatch: pytest.MonkeyPatch) -> None:
-    alike = [replace(one, likeness=lambda head: 1.0) for one in FORMATS]
+    alike = [replace(format_, likeness=lambda head: 1.0) for format_ in FORMATS]
     monkeypatch.setattr(registry, "FORMATS", alike)
     assert recognized(Head(Path("x"), b"x", True)).name == "spek-trace"
 

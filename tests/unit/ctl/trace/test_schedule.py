@@ -30,7 +30,7 @@ def scheduled(trace: list[Batch], timing: Timing, rows: int = 7) -> tuple[list[B
 
 
 def column(blocks: list[Block], name: str) -> list[int]:
-    return [one for block in blocks for one in getattr(block, name).tolist()]
+    return [value for block in blocks for value in getattr(block, name).tolist()]
 
 
 @given(
@@ -72,10 +72,10 @@ def test_think_times_are_the_gaps_of_the_trace(sizes: list[int], rows: int) -> N
     times = np.cumsum(np.arange(sum(sizes), dtype=np.uint64)).tolist()
     parts, first = [], 0
     for size in sizes:
-        some = times[first : first + size]
-        parts.append(batch([(at, 0, 0, 4096, Op.READ) for at in some]))
+        part_times = times[first : first + size]
+        parts.append(batch([(at, 0, 0, 4096, Op.READ) for at in part_times]))
         first += size
-    blocks, _ = scheduled([one for one in parts if len(one)], Timing.closed(2, True), rows)
+    blocks, _ = scheduled([part for part in parts if len(part)], Timing.closed(2, True), rows)
     assert column(blocks, "at_ns") == list(range(len(times)))
 
 

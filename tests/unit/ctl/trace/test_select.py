@@ -50,8 +50,8 @@ def test_a_part_is_what_all_options_select(
 
 def test_a_device_behind_the_part_is_a_device_of_the_trace(path: Path) -> None:
     trace = open_trace([path])
-    found = [len(one) for one in Cut(count=1, devices=("sda", "sdb")).of(trace)]
-    assert found == [1]
+    lengths = [len(part) for part in Cut(count=1, devices=("sda", "sdb")).of(trace)]
+    assert lengths == [1]
     assert list(Cut(end_ns=500, devices=("sdb",)).of(trace)) == []
     with pytest.raises(UsageError, match="has no device 'sdc'; it has sda, sdb"):
         list(Cut(count=1, devices=("sda", "sdc")).of(trace))
@@ -116,9 +116,9 @@ def test_a_part_is_the_same_whatever_the_batches_are(
     ][:count]
     trace = Made([batch(rows[place : place + step]) for place in range(0, len(rows), step)])
     chosen = Cut(start_ns, end_ns, (), start_bytes, end_bytes, (), count)
-    found = [
+    cut_rows = [
         row
-        for one in chosen.of(trace)
-        for row in zip(one.at_ns.tolist(), one.offset_bytes.tolist(), strict=True)
+        for part in chosen.of(trace)
+        for row in zip(part.at_ns.tolist(), part.offset_bytes.tolist(), strict=True)
     ]
-    assert found == [(at - expected[0][0], offset) for at, offset in expected]
+    assert cut_rows == [(at - expected[0][0], offset) for at, offset in expected]

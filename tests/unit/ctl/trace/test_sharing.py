@@ -25,70 +25,72 @@ requests = st.lists(
 ways = st.sampled_from(["address", "time"])
 
 
-def block(some: list[Request], op: int = Op.READ) -> Block:
+def block(requests: list[Request], op: int = Op.READ) -> Block:
     """Requests in order, of whole sectors."""
-    target, first, size = np.array(some, np.uint64).reshape(-1, 3).T
+    target, first, size = np.array(requests, np.uint64).reshape(-1, 3).T
 
     def column(values: Any, kind: Any) -> Any:
-        return np.broadcast_to(values, len(some)).astype(kind)
+        return np.broadcast_to(values, len(requests)).astype(kind)
 
-    at = np.arange(len(some), dtype=np.uint64)
+    at = np.arange(len(requests), dtype=np.uint64)
     offset, length = column(first * 512, np.uint64), column(size * 512, np.uint64)
     return Block(at, offset, length, column(op, "u1"), column(0, "u1"), column(target, "u4"), at)
 
 
-def shared(some: list[Request], workers: int, by: Share, rows: int = 7) -> list[int]:
+def shared(requests: list[Request], workers: int, by: Share, rows: int = 7) -> list[int]:
     """The worker of each request."""
-    blocks = [block(some[at : at + rows]) for at in range(0, len(some), rows)]
+    blocks = [block(requests[at : at + rows]) for at in range(0, len(requests), rows)]
     way: Sharing = sharing(blocks, workers, [200 * 512, CAPACITY], by)
-    return [int(one) for part in blocks for one in way.workers(part)]
+    return [int(worker) for part in blocks for worker in way.workers(part)]
 
 
 @given(requests, st.integers(1, 5), ways, st.integers(1, 50))
 def test_requests_that_overlap_have_one_worker(
-    some: list[Request], workers: int, by: Share, rows: int
+    requests: list[Request], workers: int, by: Share, rows: int
 ) -> None:
-    found = shared(some, workers, by, rows)
+    assigned = shared(requests, workers, by, rows)
 
-    assert len(found) == len(some)
-    assert all(0 <= worker < workers for worker in found)
-    for (one, mine), (other, theirs) in itertools.combinations(zip(some, found, strict=True), 2):
-        overlap = one[0] == other[0] and max(one[1], other[1]) < min(
-            one[1] + one[2], other[1] + other[2]
+    assert len(assigned) == len(requests)
+    assert all(0 <= worker < workers for worker in assigned)
+    for (first, mine), (second, theirs) in itertools.combinations(
+        zip(requests, assigned, strict=True), 2
+    ):
+        overlap = first[0] == second[0] and max(first[1], second[1]) < min(
+            first[1] + first[2], second[1] + second[2]
         )
         assert not overlap or mine == theirs
 
 
 @given(requests, ways, st.integers(1, 50))
-def test_blocks_make_no_difference(some: list[Request], by: Share, rows: int) -> None:
-    assert shared(some, 3, by, rows) == shared(some, 3, by, 1000)
+def test_blocks_make_no_difference(requests: list[Request], by: Share, rows: int) -> None:
+    assert shared(requests, 3, by, rows) == shared(requests, 3, by, 1000)
 
 
 def test_by_address_each_worker_has_a_part_of_each_target() -> None:
-    some = [(target, at, 1) for target, at in itertools.product((0, 1), (0, 99, 100, 199))]
+    requests = [(target, at, 1) for target, at in itertools.product((0, 1), (0, 99, 100, 199))]
     # The first target has 200 sectors, the second 2048.
-    assert shared(some, 2, "address") == [0, 0, 1, 1, 0, 0, 0, 0]
+    assert shared(requests, 2, "address") == [0, 0, 1, 1, 0, 0, 0, 0]
 
 
 def test_by_address_what_overlaps_across_the_end_of_a_part_stays() -> None:
-    some = [(0, 98, 4), (0, 101, 3), (0, 103, 2), (0, 105, 1)]
-    assert shared(some, 2, "address") == [0, 0, 0, 1]
+    requests = [(0, 98, 4), (0, 101, 3), (0, 103, 2), (0, 105, 1)]
+    assert shared(requests, 2, "address") == [0, 0, 0, 1]
 
 
 def test_by_time_workers_take_turns() -> None:
-    some = [(0, 50, 1), (0, 10, 1), (1, 50, 1), (0, 50, 1), (0, 11, 1)]
-    assert shared(some, 3, "time") == [0, 1, 2, 0, 0]
+    requests = [(0, 50, 1), (0, 10, 1), (1, 50, 1), (0, 50, 1), (0, 11, 1)]
+    assert shared(requests, 3, "time") == [0, 1, 2, 0, 0]
 
 
 def test_requests_that_touch_are_shared() -> None:
-    some = [(0, at, 4) for at in range(0, 40, 4)]
-    assert shared(some, 2, "time") == [0, 1] * 5
+    requests = [(0, at, 4) for at in range(0, 40, 4)]
+    assert shared(requests, 2, "time") == [0, 1] * 5
 
 
 def test_a_trace_that_overlaps_all_the_way_has_one_worker() -> None:
-    some = [(0, at, 4) for at in range(0, 190, 3)]
+    requests = [(0, at, 4) for at in range(0, 190, 3)]
     for by in ("address", "time"):
-        assert set(shared(some, 4, by)) == {0}
+        assert set(shared(requests, 4, by)) == {0}
 
 
 @pytest.mark.parametrize("by", ["address", "time"])

@@ -42,16 +42,16 @@ def test_compressed_files_are_read_whatever_their_names(kind: str, tmp_path: Pat
     path = tmp_path / "no suffix"
     path.write_bytes(COMPRESSED[kind](TEXT))
     assert Source(path).compression == kind
-    found, trace = read(path)
-    assert (found, trace.faults.bad) == (plain, 0)
+    rows, trace = read(path)
+    assert (rows, trace.faults.bad) == (plain, 0)
 
 
 @pytest.mark.parametrize("kind", COMPRESSED)
 def test_members_one_after_the_other_are_one_file(kind: str, tmp_path: Path) -> None:
     path = tmp_path / "two"
     path.write_bytes(COMPRESSED[kind](TEXT) + COMPRESSED[kind](TEXT))
-    found, _ = read(path)
-    assert len(found) == 10_000
+    rows, _ = read(path)
+    assert len(rows) == 10_000
 
 
 @pytest.mark.parametrize("kind", COMPRESSED)

@@ -93,7 +93,7 @@ def test_a_name_that_is_not_text_is_refused(tmp_path: Path) -> None:
         store.open_stored(path)
     with pytest.raises(UsageError, match=f"^cannot write .*: {sentence}"), store.writing(path):
         pass
-    assert [one.name for one in tmp_path.iterdir()] == [path.name]
+    assert [entry.name for entry in tmp_path.iterdir()] == [path.name]
 
 
 @pytest.mark.parametrize("byte", [0, 14, 255])
@@ -105,9 +105,9 @@ def test_overwritten_bytes_are_damage_in_one_line(tmp_path: Path, byte: int) -> 
     none = whole[:footer] + bytes([byte]) * (len(whole) - 8 - footer) + whole[-8:]
     for data in (pages, none):
         path.write_bytes(data)
-        with pytest.raises(UsageError, match=r"/t is damaged: \w") as found:
+        with pytest.raises(UsageError, match=r"/t is damaged: \w") as refusal:
             list(store.open_stored(path).batches())
-        assert found.value.message.isprintable()
+        assert refusal.value.message.isprintable()
 
 
 @pytest.mark.parametrize(

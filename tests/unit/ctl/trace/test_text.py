@@ -29,14 +29,16 @@ def convert(rows: text.Rows) -> text.Converted:
 def parsed(path: Path, data: bytes) -> tuple[list[tuple[int, int, str]], Faults]:
     devices, faults = Devices(), Faults()
     batches: list[Batch] = [
-        one
-        for one in text.parse(Chunk(data, 1), LAYOUT, convert, devices, faults, Source(path))
-        if len(one)
+        batch
+        for batch in text.parse(Chunk(data, 1), LAYOUT, convert, devices, faults, Source(path))
+        if len(batch)
     ]
     if not batches:
         return [], faults
-    one = concatenated(batches)
-    rows = zip(one.at_ns.tolist(), one.offset_bytes.tolist(), one.device.tolist(), strict=True)
+    whole = concatenated(batches)
+    rows = zip(
+        whole.at_ns.tolist(), whole.offset_bytes.tolist(), whole.device.tolist(), strict=True
+    )
     return [(at, offset, devices.names[device]) for at, offset, device in rows], faults
 
 
@@ -66,10 +68,10 @@ def test_both_ways_accept_the_same_lines(line: str) -> None:
         accepted = len(fast["a"]) == 1
     except (Misfit, pa.ArrowInvalid, OverflowError):
         accepted = False
-    found, _ = parsed(path, mixed)
+    rows, _ = parsed(path, mixed)
     if accepted:
         whole, faults = parsed(path, alone)
-        assert found == whole, (line, faults.first)
+        assert rows == whole, (line, faults.first)
 
 
 @pytest.mark.parametrize("count", [1, 2, 5000, 60_000])
@@ -79,19 +81,19 @@ def test_a_bad_line_is_named_wherever_it_is(count: int, tmp_path: Path) -> None:
     places = sorted(rng.choice(count, min(3, count), replace=False).tolist())
     for place in places:
         lines[place] = "0,1,what,r,1"
-    found, trace = read_text(tmp_path, "\n".join(lines), format="spc")
-    assert len(found) == count - len(places)
+    rows, trace = read_text(tmp_path, "\n".join(lines), format="spc")
+    assert len(rows) == count - len(places)
     assert trace.faults.bad == len(places)
     assert trace.faults.first is not None
     assert trace.faults.first.number == places[0] + 1
     assert trace.faults.first.reason == "size 'what' is not a whole number"
     left = [index for index in range(count) if index not in places]
-    assert [offset // 512 for _, _, offset, _, _ in found] == left
+    assert [offset // 512 for _, _, offset, _, _ in rows] == left
 
 
 def test_blank_lines_and_line_ends_of_windows(tmp_path: Path) -> None:
-    found, trace = read_text(tmp_path, "0,1,512,r,0.5\r\n\r\n0,2,512,r,0.6\r\n\n  \n")
-    assert (len(found), trace.faults.bad) == (2, 0)
+    rows, trace = read_text(tmp_path, "0,1,512,r,0.5\r\n\r\n0,2,512,r,0.6\r\n\n  \n")
+    assert (len(rows), trace.faults.bad) == (2, 0)
 
 
 def test_a_line_without_end_is_bad_and_does_not_fill_memory(
@@ -101,8 +103,8 @@ def test_a_line_without_end_is_bad_and_does_not_fill_memory(
     monkeypatch.setattr(Source.chunks, "__defaults__", (0, 500))
     path = tmp_path / "trace"
     path.write_bytes(b"0,1,512,r,0.5\n" + b"x" * 20_000 + b"\n0,2,512,r,0.6\n")
-    found, trace = read(path, format="spc")
-    assert [one[2] for one in found] == [512, 1024]
+    rows, trace = read(path, format="spc")
+    assert [row[2] for row in rows] == [512, 1024]
     assert trace.faults.bad > 1
 
 
@@ -114,8 +116,8 @@ def test_the_device_of_a_bad_line_is_none(tmp_path: Path) -> None:
 def test_a_byte_order_mark_within_the_file_is_a_bad_line(tmp_path: Path) -> None:
     path = Path(__file__)
     for data in ("\ufeff1,2,x,y\n", "\ufeff1,2,x,y\nbad\n"):
-        found, faults = parsed(path, data.encode())
-        assert (found, faults.first and faults.first.number) == ([], 1)
+        rows, faults = parsed(path, data.encode())
+        assert (rows, faults.first and faults.first.number) == ([], 1)
 
 
 MARKED = {
@@ -135,17 +137,17 @@ MARKED = {
 @pytest.mark.parametrize("name", MARKED)
 def test_files_may_begin_with_a_byte_order_mark(name: str, tmp_path: Path) -> None:
     plain, _ = read_text(tmp_path, MARKED[name])
-    found, trace = read_text(tmp_path, "\ufeff" + MARKED[name].replace("\n", "\r\n"))
+    rows, trace = read_text(tmp_path, "\ufeff" + MARKED[name].replace("\n", "\r\n"))
     assert trace.parts[0].format.name == name
-    assert (found, trace.faults.bad) == (plain, 0)
+    assert (rows, trace.faults.bad) == (plain, 0)
 
 
 @pytest.mark.parametrize("name", ["msr", "systor", "alibaba", "tencent", "csv"])
 def test_blank_lines_may_precede_the_header(name: str, tmp_path: Path) -> None:
     plain, _ = read_text(tmp_path, MARKED[name])
-    found, trace = read_text(tmp_path, "\n  \n\n" + MARKED[name] + "bad\n")
+    rows, trace = read_text(tmp_path, "\n  \n\n" + MARKED[name] + "bad\n")
     assert trace.parts[0].format.name == name
-    assert (found, trace.faults.bad) == (plain, 1)
+    assert (rows, trace.faults.bad) == (plain, 1)
     assert trace.faults.first is not None
     assert trace.faults.first.number == 6
 
@@ -156,6 +158,6 @@ def test_digits_beyond_the_nanosecond_do_not_make_parsing_slow(
     monkeypatch.setattr(text, "_slow", None)
     times = ("0.1234567899", " -1.0000000019\t", "2", "+.5000000000000000", "3.25")
     data = "".join(f"{number},{time},w,x\n" for number, time in enumerate(times))
-    found, faults = parsed(Path(__file__), data.encode())
-    assert [at for at, _, _ in found] == [123456789, -1000000001, 2 * 10**9, 5 * 10**8, 325 * 10**7]
+    rows, faults = parsed(Path(__file__), data.encode())
+    assert [at for at, _, _ in rows] == [123456789, -1000000001, 2 * 10**9, 5 * 10**8, 325 * 10**7]
     assert faults.bad == 0

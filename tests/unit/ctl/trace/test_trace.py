@@ -22,8 +22,8 @@ def test_files_of_one_trace_share_clock_and_devices(tmp_path: Path) -> None:
     first.write_text(line.format("1000", "hm") + line.format("1004", "hm"))
     second.write_text(line.format("1002", "usr") + line.format("1006", "hm"))
     trace = open_trace([first, second])
-    found = [(at, device) for at, device, *_ in records(trace)]
-    assert found == [(0, "hm_0"), (200, "usr_0"), (400, "hm_0"), (600, "hm_0")]
+    seen = [(at, device) for at, device, *_ in records(trace)]
+    assert seen == [(0, "hm_0"), (200, "usr_0"), (400, "hm_0"), (600, "hm_0")]
 
 
 def test_many_files_share_the_memory_of_one(
@@ -44,12 +44,14 @@ def test_many_files_share_the_memory_of_one(
     next(trace.batches())  # what is loaded once
     tracemalloc.start()
     try:
-        found = [(len(one), int(one.at_ns[0]), int(one.at_ns[-1])) for one in trace.batches()]
+        spans = [
+            (len(batch), int(batch.at_ns[0]), int(batch.at_ns[-1])) for batch in trace.batches()
+        ]
         peak = tracemalloc.get_traced_memory()[1]
     finally:
         tracemalloc.stop()
-    assert sum(count for count, _, _ in found) == 200_000
-    assert all(before[2] <= after[1] for before, after in pairwise(found))
+    assert sum(count for count, _, _ in spans) == 200_000
+    assert all(before[2] <= after[1] for before, after in pairwise(spans))
     # 3.2 MB; 16.4 MB if each had blocks and a window of its own.
     assert peak < 6_000_000
 

@@ -34,26 +34,26 @@ def test_the_twin_makes_what_the_module_makes() -> None:
         ],
         [
             spekcore.Stream(
-                "sequential" if one.sequential >= 1 else "uniform",
-                sizes=dict(one.sizes),
-                asu=one.device,
+                "sequential" if stream.sequential >= 1 else "uniform",
+                sizes=dict(stream.sizes),
+                asu=stream.device,
                 arrival=process,
-                weight=one.weight,
-                read_ppm=10**6 * (one.op is Op.READ),
-                range_start=one.start,
-                range_bytes=one.length,
-                align_bytes=one.align,
-                seq_ppm=round(one.sequential * 10**6) if one.sequential < 1 else 0,
+                weight=stream.weight,
+                read_ppm=10**6 * (stream.op is Op.READ),
+                range_start=stream.start,
+                range_bytes=stream.length,
+                align_bytes=stream.align,
+                seq_ppm=round(stream.sequential * 10**6) if stream.sequential < 1 else 0,
             )
             for process in range(2)
-            for one in STREAMS
+            for stream in STREAMS
         ],
     )
     theirs_batch = of_core(core, 60_000)
     theirs = fit.measured([theirs_batch])
     twin = Twin(STREAMS, PROCESSES, int(theirs_batch.at_ns[-1]))
     ours = fit.measured(twin.batches())
-    off = {one.name: one.distance for one in fit._properties(theirs, ours)}
+    off = {property_.name: property_.distance for property_ in fit._properties(theirs, ours)}
     assert off["rate (requests/s)"] < 0.02
     assert off["read share"] < 0.01
     assert off["sequential"] < 0.01
@@ -84,30 +84,30 @@ def test_a_chain_breaks_where_its_end_does_not_fit() -> None:
         assert _chained(fresh, restart, size, last, before).tolist() == expected
 
 
-def made(processes: list[Process], span_ns: int, seed: int = 1) -> Batch:
+def requests_of(processes: list[Process], span_ns: int, seed: int = 1) -> Batch:
     return concatenated(list(Twin(STREAMS, processes, span_ns, seed).batches()))
 
 
 @given(st.integers(1, 10**9), st.integers(0, 2**32))
 def test_requests_keep_to_the_span_and_their_streams(span_ns: int, seed: int) -> None:
-    found = made([Constant(2000.0), *PROCESSES], span_ns, seed)
-    assert np.all(found.at_ns[1:] >= found.at_ns[:-1])
-    assert int(found.at_ns[-1]) <= span_ns
+    batch = requests_of([Constant(2000.0), *PROCESSES], span_ns, seed)
+    assert np.all(batch.at_ns[1:] >= batch.at_ns[:-1])
+    assert int(batch.at_ns[-1]) <= span_ns
     for offset, size, device, op in zip(
-        *(one.tolist() for one in (found.offset_bytes, found.bytes, found.device, found.op)),
+        *(column.tolist() for column in (batch.offset_bytes, batch.bytes, batch.device, batch.op)),
         strict=True,
     ):
-        (stream,) = (one for one in STREAMS if (one.device, one.op) == (device, op))
+        (stream,) = (stream for stream in STREAMS if (stream.device, stream.op) == (device, op))
         assert size in dict(stream.sizes)
         assert stream.start <= offset
         assert offset + size <= stream.start + stream.length
 
 
 def test_the_seed_makes_the_requests() -> None:
-    first, again, other = (made(PROCESSES, 10**9, seed) for seed in (1, 1, 2))
+    first, again, different = (requests_of(PROCESSES, 10**9, seed) for seed in (1, 1, 2))
     assert np.array_equal(first.offset_bytes, again.offset_bytes)
     assert np.array_equal(first.at_ns, again.at_ns)
-    assert not np.array_equal(first.offset_bytes[:100], other.offset_bytes[:100])
+    assert not np.array_equal(first.offset_bytes[:100], different.offset_bytes[:100])
 
 
 @pytest.mark.parametrize("process", [Constant(300_000.0), Bursts(3000, 10**7)])
@@ -128,6 +128,6 @@ def test_times_do_not_depend_on_where_a_batch_ends(process: Process) -> None:
 
 def test_a_sequential_stream_starts_again_at_its_end() -> None:
     stream = TwinStream(0, Op.READ, 1, MIB, 4 * 65536, ((65536, 1),), 4096, 1.0)
-    found = concatenated(list(Twin([stream], [Constant(1000.0)], 8 * 10**6).batches()))
-    places = (found.offset_bytes.astype(np.int64) - MIB) // 65536
+    batch = concatenated(list(Twin([stream], [Constant(1000.0)], 8 * 10**6).batches()))
+    places = (batch.offset_bytes.astype(np.int64) - MIB) // 65536
     assert places.tolist() == [0, 1, 2, 3, 0, 1, 2, 3, 0]

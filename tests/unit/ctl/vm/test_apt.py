@@ -65,11 +65,11 @@ def suites(monkeypatch: pytest.MonkeyPatch) -> Setup:
         monkeypatch.setattr(os, "geteuid", lambda: user)
         monkeypatch.setattr(kernels, "Apt", lambda: Packages("", own[0], calls, own[1]))
         monkeypatch.setattr(kernels, "architecture", lambda: "amd64")
-        found = [
+        packages = [
             Packages(name, releases, calls, broken)
             for name, (releases, broken) in zip(("backports", "sid"), others, strict=False)
         ]
-        monkeypatch.setattr(kernels, "other_suites", lambda: found)
+        monkeypatch.setattr(kernels, "other_suites", lambda: packages)
         return calls
 
     return set_up
@@ -143,9 +143,9 @@ def test_newest_package_is_chosen(monkeypatch: pytest.MonkeyPatch) -> None:
         "linux-image-6.1.0-56-amd64 - Linux 6.1 for 64-bit PCs (signed)",
     ]
     monkeypatch.setattr(kernels, "architecture", lambda: "amd64")
-    found: Any = SimpleNamespace(cache=lambda *arguments: lines)
+    apt: Any = SimpleNamespace(cache=lambda *arguments: lines)
 
-    assert kernels._available_releases(found, "6.12")[:2] == [
+    assert kernels._available_releases(apt, "6.12")[:2] == [
         "6.12.117+deb12-amd64",
         "6.12.9+deb12-amd64",
     ]

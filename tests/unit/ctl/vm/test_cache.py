@@ -14,24 +14,24 @@ from spekctl.vm.cache import cached, claimed, digest_of
 
 
 def test_a_file_is_made_once(tmp_path: Path) -> None:
-    made: list[Path] = []
+    built: list[Path] = []
 
     def make(place: Path) -> None:
-        made.append(place)
+        built.append(place)
         place.write_text("new")
 
     for _ in range(2):
         assert cached(tmp_path / "folder" / "file", make).read_text() == "new"
-    assert len(made) == 1
+    assert len(built) == 1
     assert sorted(os.listdir(tmp_path / "folder")) == [".lock", "file"]
 
 
 def test_one_of_many_makes_it_while_the_others_wait(tmp_path: Path) -> None:
     everybody = Barrier(4)
-    made: list[Path] = []
+    built: list[Path] = []
 
     def make(place: Path) -> None:
-        made.append(place)
+        built.append(place)
         place.mkdir()
         (place / "whole").touch()
 
@@ -41,7 +41,7 @@ def test_one_of_many_makes_it_while_the_others_wait(tmp_path: Path) -> None:
 
     with ThreadPoolExecutor(4) as pool:
         assert all(pool.map(ask, range(4)))
-    assert len(made) == 1
+    assert len(built) == 1
 
 
 def test_what_fails_leaves_nothing(tmp_path: Path) -> None:
@@ -61,7 +61,7 @@ def test_entries_that_were_used_last_stay(tmp_path: Path) -> None:
 
     cached(tmp_path / "a", Path.mkdir, keep=2)
 
-    assert {one.name for one in tmp_path.iterdir() if one.is_dir()} == {"a", "c"}
+    assert {entry.name for entry in tmp_path.iterdir() if entry.is_dir()} == {"a", "c"}
 
 
 def test_a_name_follows_from_contents_places_and_words(tmp_path: Path) -> None:
@@ -81,9 +81,9 @@ def test_a_claim_is_refused_until_it_is_given_up() -> None:
     first = claimed("place")
     assert first is not None
     assert claimed("place") is None
-    other = claimed("another place")
+    elsewhere = claimed("another place")
     os.close(first)
     again = claimed("place")
-    for lock in (other, again):
+    for lock in (elsewhere, again):
         assert lock is not None
         os.close(lock)

@@ -72,7 +72,7 @@ def test_a_modelled_drive_is_made_with_the_options_of_drive_new() -> None:
         *("mach2", "--queue-depth", "8", "--max-wait", "500ms", "--spin", "50us"),
         *("--set", "settle_ms=0.2", "--set", "heads=8"),
     ]
-    options = {option for one in drive_kernel.new.params for option in one.opts}
+    options = {option for parameter in drive_kernel.new.params for option in parameter.opts}
     assert {f"--{name.replace('_', '-')}" for name in disks.OPTIONS["drive"]} <= {
         *options, "--model"
     }  # fmt: skip

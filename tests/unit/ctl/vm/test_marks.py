@@ -9,9 +9,9 @@ from spekctl.vm import marks
 
 
 def test_a_mark_is_executed_and_changes_nothing() -> None:
-    found = marks.Marks()
-    found.set()
-    found.set()
+    mark = marks.Marks()
+    mark.set()
+    mark.set()
     assert marks.MARK[-1] == 0xC3 and len(marks.MARK) == 9
 
 

@@ -29,12 +29,12 @@ def test_a_command_runs_on_its_processor_and_does_not_interrupt() -> None:
 def test_where_all_are_taken_the_scheduler_chooses() -> None:
     ours = sorted(os.sched_getaffinity(0))
     taken = [Processor() for _ in ours]
-    assert sorted(one.number for one in taken if one.number is not None) == ours
+    assert sorted(processor.number for processor in taken if processor.number is not None) == ours
     late = Processor()
     assert late.command() == []
     assert where(late) == f"{ours} {os.sched_getscheduler(0)}"
-    for one in [*taken, late]:
-        one.close()
+    for processor in [*taken, late]:
+        processor.close()
     after = Processor()
     assert after.number is not None
     after.close()

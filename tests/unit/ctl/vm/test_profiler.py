@@ -93,9 +93,9 @@ def test_the_readme_names_the_releases() -> None:
 
 
 def test_plugins_know_the_mark() -> None:
-    found = re.search(r"mark\[\] = \{([^}]*)\}", profiler.HEADER.read_text())
-    assert found
-    assert bytes(int(word, 16) for word in found[1].split(",")) == marks.MARK[:-1]
+    match = re.search(r"mark\[\] = \{([^}]*)\}", profiler.HEADER.read_text())
+    assert match
+    assert bytes(int(word, 16) for word in match[1].split(",")) == marks.MARK[:-1]
 
 
 @pytest.mark.parametrize(
@@ -132,8 +132,8 @@ def test_counts_are_summed_by_function_and_parts_belong_to_it(tmp_path: Path) ->
         "1 7\nffffffff81000104 2\nffffffff81000184 3\nffffffff81000304 5\n"
         "ffffffffc0000010 11\nffffffffc0020010 13\nffffffff80000000 17\n"
     )
-    found = profiler.by_function(profiler.counts_at(tmp_path, 0), profiler.symbols_in(tmp_path))
-    assert found == {
+    counts = profiler.by_function(profiler.counts_at(tmp_path, 0), profiler.symbols_in(tmp_path))
+    assert counts == {
         profiler.USER: 7,
         "null_queue_rq": 5,
         "blk_mq_alloc_request": 5,

@@ -30,7 +30,7 @@ def followed(seconds: int, text: str = "") -> Course:
 
 def shown(course: Course, number: int = 0) -> list[int]:
     """Rows that a page gets which has seen up to @number."""
-    frames = [json.loads(one.data) for one in course.after(number) if one.name == "rows"]
+    frames = [json.loads(frame.data) for frame in course.after(number) if frame.name == "rows"]
     return [row[0] for frame in frames for row in frame["rows"]]
 
 
@@ -42,8 +42,8 @@ def test_a_short_run_is_kept_whole(seconds: int) -> None:
 def test_three_days_are_few_events_and_rows_evenly_spread() -> None:
     course = followed(DAYS_3)
     assert len(course.after(0)) <= RECENT_ROWS + 2
-    found = shown(course)
-    old, recent = found[:-RECENT_ROWS], found[-RECENT_ROWS:]
+    row_numbers = shown(course)
+    old, recent = row_numbers[:-RECENT_ROWS], row_numbers[-RECENT_ROWS:]
     assert recent == list(range(DAYS_3 - RECENT_ROWS, DAYS_3))
     assert OLD_ROWS / 2 < len(old) <= OLD_ROWS
     assert {after - before for before, after in pairwise(old)} == {64}
@@ -74,10 +74,14 @@ def test_events_of_many_rows_and_of_none_count_by_their_rows() -> None:
     at = 0
     for number in range(1, 3_001):
         count = 10 if number % 3 else 0
-        course.add(rows(number, [[at + one] for one in range(count)]), count)
+        course.add(rows(number, [[at + offset] for offset in range(count)]), count)
         at += count
-    found = shown(course)
-    assert len(found) <= RECENT_ROWS + OLD_ROWS and found[0] == 0 and found[-1] == at - 1
+    row_numbers = shown(course)
+    assert (
+        len(row_numbers) <= RECENT_ROWS + OLD_ROWS
+        and row_numbers[0] == 0
+        and row_numbers[-1] == at - 1
+    )
     assert len(course.after(0)) <= RECENT_ROWS + 1
     # A run that closes no interval still has a clock.
     for number in range(3_001, 9_001):

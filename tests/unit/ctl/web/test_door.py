@@ -32,17 +32,17 @@ class Street:
 
     def turns(self, count: int = 1) -> list[bytes]:
         """Heads that arrive in so many turns."""
-        found: list[Arrival] = []
+        arrivals: list[Arrival] = []
         for _ in range(count):
-            found += self.door.arrivals(0.05)
-        for arrival in found:
+            arrivals += self.door.arrivals(0.05)
+        for arrival in arrivals:
             self._all.append(arrival.connection)
-        return [arrival.data for arrival in found]
+        return [arrival.data for arrival in arrivals]
 
     def close(self) -> None:
         self.door.close()
-        for one in self._all:
-            one.close()
+        for connection in self._all:
+            connection.close()
 
 
 @pytest.fixture
@@ -85,7 +85,7 @@ def test_the_whole_head_has_a_deadline_whatever_comes(street: Street) -> None:
 def test_the_oldest_loses_its_place(street: Street) -> None:
     waiting = [street.come(b"G") for _ in range(5)]
     assert street.turns(7) == []
-    assert [is_closed(one) for one in waiting] == [True, True, False, False, False]
+    assert [is_closed(connection) for connection in waiting] == [True, True, False, False, False]
     waiting[2].sendall(HEAD[1:])
     assert street.turns() == [HEAD]
 

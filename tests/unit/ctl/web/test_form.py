@@ -14,19 +14,21 @@ DECLARED = {**options.OPTIONS, **options.MEASURING}
 
 
 def test_every_option_has_a_field_with_its_help() -> None:
-    fields = {one.name: one for one in form.option_fields(DECLARED)}
-    assert set(fields) == {one.flag_text[2:] for one in DECLARED.values()}
+    fields = {field.name: field for field in form.option_fields(DECLARED)}
+    assert set(fields) == {option.flag_text[2:] for option in DECLARED.values()}
     assert fields["time"].hint == "60s" and fields["write"].control == "check"
     assert fields["backend"].choices == ["auto", "bio", "mq", "scsi"]
     assert fields["power-feed"].control == "lines" and fields["prober-interval"].hint == "1s"
-    assert all(one.help for one in fields.values())
+    assert all(field.help for field in fields.values())
 
 
 def test_the_form_has_all_options_of_a_run_that_are_not_of_its_files() -> None:
-    made = form.form()
-    names = {one.name for one in (*made.options, *made.measuring)}
+    whole = form.form()
+    names = {field.name for field in (*whole.options, *whole.measuring)}
     flags = {
-        max(one.opts, key=len)[2:] for one in run.command.params if isinstance(one, click.Option)
+        max(parameter.opts, key=len)[2:]
+        for parameter in run.command.params
+        if isinstance(parameter, click.Option)
     }
     # The form's other parts, the command line's own output, and what a host cannot do.
     others = {"device", "destroy", "set", "read", "size", "pattern", "json", "progress", "dry-run"}
@@ -36,27 +38,27 @@ def test_the_form_has_all_options_of_a_run_that_are_not_of_its_files() -> None:
     assert flags - others == names
 
 
-@pytest.mark.parametrize("one", form.option_fields(DECLARED), ids=lambda one: one.name)
-def test_a_choice_can_be_read(one: form.Field) -> None:
-    lines = ["errors > 0"] if one.name == "stop-when" else ["board", "wall"]
+@pytest.mark.parametrize("field", form.option_fields(DECLARED), ids=lambda field: field.name)
+def test_a_choice_can_be_read(field: form.Field) -> None:
+    lines = ["errors > 0"] if field.name == "stop-when" else ["board", "wall"]
     others: dict[str, list[object]] = {"check": [True], "lines": [lines]}
-    for value in [*one.choices, *others.get(one.control, [])]:
-        options.read({one.name: value})
+    for value in [*field.choices, *others.get(field.control, [])]:
+        options.read({field.name: value})
 
 
-@pytest.mark.parametrize("one", form.stream_fields(), ids=lambda one: one.name)
-def test_a_field_of_a_stream_is_one_that_can_be_set(one: form.Field) -> None:
-    assert one.help
-    for value in one.choices or ["nonsense"]:
+@pytest.mark.parametrize("field", form.stream_fields(), ids=lambda field: field.name)
+def test_a_field_of_a_stream_is_one_that_can_be_set(field: form.Field) -> None:
+    assert field.help
+    for value in field.choices or ["nonsense"]:
         try:
-            file.one_stream({}, [f"stream.main.{one.name}={value}"])
+            file.one_stream({}, [f"stream.main.{field.name}={value}"])
         except Exception as error:
-            assert f"stream.main.{one.name}" in str(error)
+            assert f"stream.main.{field.name}" in str(error)
             assert "there is no field" not in str(error)
             assert "is a section" not in str(error)
 
 
 def test_what_one_stream_cannot_have_is_left_out() -> None:
-    names = {one.name for one in form.stream_fields()}
+    names = {field.name for field in form.stream_fields()}
     assert {"size", "read", "pattern", "theta", "stride", "fua", "spread"} <= names
     assert not names & {"name", "asu", "arrival", "share", "sizes", "zones", "fixed"}

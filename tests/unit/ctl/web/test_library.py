@@ -25,7 +25,7 @@ def test_only_documents_are_listed_the_newest_first(tmp_path: Path) -> None:
     (tmp_path / "lost.json").symlink_to("nowhere")
     (tmp_path / os.fsdecode(b"\xff.json")).write_bytes((tmp_path / "run.json").read_bytes())
     os.mkfifo(tmp_path / "pipe.json")
-    assert [one.name for one in Library(tmp_path).entries()] == ["b.json", "run.json"]
+    assert [entry.name for entry in Library(tmp_path).entries()] == ["b.json", "run.json"]
 
 
 def test_a_changed_file_is_looked_at_again(tmp_path: Path) -> None:
@@ -34,7 +34,7 @@ def test_a_changed_file_is_looked_at_again(tmp_path: Path) -> None:
     library = Library(tmp_path)
     assert library.entries() == []
     path.write_bytes(report_files.make(tmp_path, "run").read_bytes())
-    assert {one.name for one in library.entries()} == {"run.json", "x.json"}
+    assert {entry.name for entry in library.entries()} == {"run.json", "x.json"}
 
 
 def test_new_results_never_replace_one(tmp_path: Path) -> None:

@@ -64,10 +64,10 @@ def test_others_cannot_become_anybody() -> None:
 
 
 def test_what_requests_import_is_looked_for() -> None:
-    found = privilege.libraries()
+    folders = privilege.libraries()
     for needed in (os.__file__, spekctl.__file__, jinja2.__file__):
-        assert Path(str(needed)).parent in found
-    assert all(one.exists() for one in found)
+        assert Path(str(needed)).parent in folders
+    assert all(folder.exists() for folder in folders)
 
 
 @pytest.mark.skipif(os.geteuid() != 0, reason="only root can ask as another user")
@@ -79,8 +79,8 @@ def test_what_another_user_cannot_read_is_named() -> None:
         (base / "open").mkdir()
         (base / "open" / "module.py").write_text("")
         (base / "home" / "package").mkdir(parents=True)
-        for one in (base / "open", base / "home" / "package"):
-            one.chmod(0o755)
+        for folder in (base / "open", base / "home" / "package"):
+            folder.chmod(0o755)
         (base / "open" / "module.py").chmod(0o644)
         (base / "home").chmod(0o700)
         places = [base / "open", base / "open" / "module.py"]

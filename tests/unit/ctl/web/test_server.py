@@ -49,9 +49,9 @@ def run_to_end(web: Web, **job: Any) -> list[tuple[str, str, Any]]:
     """Start a run; all events up to its end."""
     assert web.json("POST", "/api/start", {**JOB, **job})["name"] == "random-read-4k"
     seen = []
-    for one in web.events():
-        seen.append(one)
-        if one[1] in ("ended", "host") and (one[1] == "ended" or not one[2]["alive"]):
+    for event in web.events():
+        seen.append(event)
+        if event[1] in ("ended", "host") and (event[1] == "ended" or not event[2]["alive"]):
             return seen
     raise AssertionError(seen)
 
@@ -77,9 +77,9 @@ def test_without_the_token_there_is_nothing(
 ) -> None:
     known = {"port": web.server.port, "token": web.server.guard.token}
     sent = {name: text and text.format(**known) for name, text in headers.items()}
-    status, found, data = web.ask("GET", place, headers=sent)
+    status, answer_headers, data = web.ask("GET", place, headers=sent)
     assert status == 401 and "token" in json.loads(data)["error"]
-    assert "Set-Cookie" not in found and not web.helpers
+    assert "Set-Cookie" not in answer_headers and not web.helpers
     # Nor in the address, where histories and logs keep it.
     link = f"{place}{'&' if '?' in place else '?'}token={known['token']}&key={known['token']}"
     assert web.ask("GET", link, headers=sent)[0] == 401
@@ -142,8 +142,8 @@ def test_the_token_is_in_the_fragment_which_no_server_receives(web: Web) -> None
 @pytest.mark.parametrize("place", PAGE)
 def test_the_page_itself_needs_no_token_and_has_none(web: Web, place: str) -> None:
     for method in ("GET", "HEAD"):
-        status, found, data = web.ask(method, place, headers={"Authorization": None})
-        assert status == 200 and "Set-Cookie" not in found
+        status, answer_headers, data = web.ask(method, place, headers={"Authorization": None})
+        assert status == 200 and "Set-Cookie" not in answer_headers
         assert web.server.guard.token.encode() not in data
     assert web.ask("POST", place, {}, {"Authorization": None})[0] == 401
     assert not web.helpers
@@ -174,24 +174,27 @@ def test_links_to_documents_open_them_and_nothing_else(web: Web, tmp_path: Path)
 
 
 def test_a_token_is_long_and_new(serve: Serve) -> None:
-    one, other = serve(), serve()
-    assert one.server.guard.token != other.server.guard.token
-    assert len(one.server.guard.token) >= 43
+    first, second = serve(), serve()
+    assert first.server.guard.token != second.server.guard.token
+    assert len(first.server.guard.token) >= 43
 
 
 @pytest.mark.parametrize("place", [*PAGE, *READS])
 def test_every_answer_has_its_headers(web: Web, place: str, tmp_path: Path) -> None:
     report_files.make(tmp_path, "run").rename(tmp_path / "x.json")
-    status, found, _ = web.ask("HEAD", place)
+    status, answer_headers, _ = web.ask("HEAD", place)
     assert status == 200
-    policy = found["Content-Security-Policy"]
+    policy = answer_headers["Content-Security-Policy"]
     if place.startswith("/report"):
         assert policy == "sandbox allow-scripts; frame-ancestors 'none'"
     else:
         assert policy == CONTENT_POLICY and "unsafe" not in policy
-    assert found["X-Content-Type-Options"] == "nosniff" and found["Cache-Control"] == "no-store"
-    assert found["Referrer-Policy"] == "no-referrer"
-    assert not any(name.lower().startswith("access-control") for name in found)
+    assert (
+        answer_headers["X-Content-Type-Options"] == "nosniff"
+        and answer_headers["Cache-Control"] == "no-store"
+    )
+    assert answer_headers["Referrer-Policy"] == "no-referrer"
+    assert not any(name.lower().startswith("access-control") for name in answer_headers)
 
 
 def test_the_page_has_no_script_and_no_style_in_it(web: Web) -> None:
@@ -253,7 +256,7 @@ def test_a_run_is_stopped(serve: Serve) -> None:
     web = serve(rows=10_000)
     web.json("POST", "/api/start", JOB)
     assert web.json("POST", "/api/stop", {}) is None
-    *_, last = takewhile(lambda one: one[1] != "ended", web.events())
+    *_, last = takewhile(lambda event: event[1] != "ended", web.events())
     assert last[1] in ("rows", "started")
 
 
@@ -291,9 +294,9 @@ def test_nonsense_is_refused_before_the_host(web: Web, body: Any, text: str) -> 
 def test_too_much_is_refused_unread(web: Web) -> None:
     for length in ("1048577", "-1", "x", "9" * 30, ""):
         headers = {"Content-Type": "application/json", "Content-Length": length}
-        status, found, data = web.ask("POST", "/api/start", None, dict(headers))
+        status, answer_headers, data = web.ask("POST", "/api/start", None, dict(headers))
         assert status == 400 and "at most" in json.loads(data)["error"]
-        assert found["Connection"] == "close"
+        assert answer_headers["Connection"] == "close"
 
 
 def test_methods_and_places_that_are_not_there(web: Web) -> None:
@@ -313,19 +316,19 @@ def test_only_documents_of_the_list_are_served(web: Web, tmp_path: Path, name: s
 
 
 def test_form_and_workloads(web: Web) -> None:
-    found = web.json("GET", "/api/form")
-    assert "spc1" in {name for name, _ in found["workloads"]}
+    fields = web.json("GET", "/api/form")
+    assert "spc1" in {name for name, _ in fields["workloads"]}
     assert "[[stream]]" in web.json("GET", "/api/workload?name=spc1")["toml"]
     for name in ("../x", "/etc/passwd", ""):
         assert web.ask("GET", f"/api/workload?name={name}")[0] == 400
 
 
 def test_metrics_come_in_the_wanted_format(web: Web) -> None:
-    status, found, data = web.ask("GET", "/metrics")
-    assert (status, data) == (200, b"") and found["Content-Type"].startswith("text/plain")
+    status, answer_headers, data = web.ask("GET", "/metrics")
+    assert (status, data) == (200, b"") and answer_headers["Content-Type"].startswith("text/plain")
     accept = {"Accept": "application/openmetrics-text;version=1.0.0,text/plain;q=0.5"}
-    _, found, data = web.ask("GET", "/metrics", headers=dict(accept))
-    assert data == b"# EOF\n" and "openmetrics" in found["Content-Type"]
+    _, answer_headers, data = web.ask("GET", "/metrics", headers=dict(accept))
+    assert data == b"# EOF\n" and "openmetrics" in answer_headers["Content-Type"]
 
 
 # --- logs ----------------------------------------------------------------------------------------
@@ -346,7 +349,7 @@ def test_a_log_is_kept_beside_its_result(serve: Serve, tmp_path: Path) -> None:
     end = run_to_end(web, **job)[-1][2]
     assert (end["log"], end["trouble"]) == ("mine.parquet", "")
     assert (tmp_path / "mine.parquet").read_bytes() == Path(script["log"]).read_bytes()
-    kinds = {one["name"]: one["kind"] for one in web.json("GET", "/api/results")["entries"]}
+    kinds = {entry["name"]: entry["kind"] for entry in web.json("GET", "/api/results")["entries"]}
     assert kinds["mine.parquet"] == "a per-I/O log" and kinds[end["file"]] == "a result of a run"
     # A document is never overwritten.
     for place in ("/api/dry-run", "/api/start"):
@@ -382,10 +385,10 @@ def test_a_log_that_cannot_be_written_is_told(
     make = Library.log
 
     def full(library: Library, name: str) -> LogPart:
-        made = make(library, name)
-        made._file.close()
-        made._file = open("/dev/full", "wb")  # noqa: SIM115
-        return made
+        part = make(library, name)
+        part._file.close()
+        part._file = open("/dev/full", "wb")  # noqa: SIM115
+        return part
 
     monkeypatch.setattr(Library, "log", full)
     end = run_to_end(web, options={"log": "x.parquet"})[-1][2]
@@ -485,12 +488,12 @@ def test_too_many_connections_with_the_token_are_closed(web: Web) -> None:
         # Those without it have their own.
         assert web.ask("GET", "/page.css", headers={"Authorization": None})[0] == 200
     finally:
-        for one in held:
-            one.close()
+        for connection in held:
+            connection.close()
 
 
 def test_a_connection_without_the_token_has_one_answer(web: Web) -> None:
     for place in ("/page.css", "/api/results"):
-        _, found, _ = web.ask("GET", place, headers={"Authorization": None})
-        assert found["Connection"] == "close"
+        _, answer_headers, _ = web.ask("GET", place, headers={"Authorization": None})
+        assert answer_headers["Connection"] == "close"
     assert "Connection" not in web.ask("GET", "/api/results")[1]

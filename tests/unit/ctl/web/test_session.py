@@ -56,14 +56,14 @@ class Hosts:
     """Starts them, or fails to."""
 
     def __init__(self) -> None:
-        self.made: list[FakeHelper] = []
+        self.started: list[FakeHelper] = []
         self.trouble: SpekError | None = None
 
     def start(self, on_event: Any, on_end: Any) -> Any:
         if self.trouble is not None:
             raise self.trouble
-        self.made.append(FakeHelper(on_event, on_end))
-        return self.made[-1]
+        self.started.append(FakeHelper(on_event, on_end))
+        return self.started[-1]
 
 
 @pytest.fixture
@@ -79,16 +79,16 @@ def session(hosts: Hosts, tmp_path: Path) -> Session:
 def told(session: Session, number: int = 0) -> list[tuple[int, str, Any]]:
     frames = session.after(number, 0)
     assert frames is not None
-    return [(one.number, one.name, msgspec.json.decode(one.data)) for one in frames]
+    return [(frame.number, frame.name, msgspec.json.decode(frame.data)) for frame in frames]
 
 
 def test_one_host_serves_until_it_is_gone(session: Session, hosts: Hosts) -> None:
     for _ in range(2):
-        found: Any = session.connect()
-        assert found is hosts.made[0]
-    hosts.made[0].die("the host ended (status 1)")
-    found = session.connect()
-    assert found is hosts.made[1]
+        helper: Any = session.connect()
+        assert helper is hosts.started[0]
+    hosts.started[0].die("the host ended (status 1)")
+    helper = session.connect()
+    assert helper is hosts.started[1]
     assert [(name, data) for _, name, data in told(session)] == [
         ("host", {"alive": True, "text": ""}),
         ("host", {"alive": False, "text": "the host ended (status 1)"}),
@@ -102,7 +102,7 @@ def test_a_host_that_starts_once_is_not_started_again(hosts: Hosts, tmp_path: Pa
     host.die("it was killed")
     with pytest.raises(HostError, match="it was killed; start spekctl web again"):
         session.connect()
-    assert len(hosts.made) == 1
+    assert len(hosts.started) == 1
 
 
 def test_a_host_that_does_not_start_is_told_and_tried_again(session: Session, hosts: Hosts) -> None:
@@ -118,18 +118,18 @@ def test_a_host_that_does_not_start_is_told_and_tried_again(session: Session, ho
 def test_no_host_is_started_to_stop_a_run(session: Session, hosts: Hosts) -> None:
     with pytest.raises(RefusedError, match="there is no run to stop"):
         session.stop()
-    assert hosts.made == []
+    assert hosts.started == []
     session.connect()
     session.stop()
-    assert hosts.made[0].asked == ["stop"]
-    hosts.made[0].die("gone")
+    assert hosts.started[0].asked == ["stop"]
+    hosts.started[0].die("gone")
     with pytest.raises(RefusedError):
         session.stop()
 
 
 def test_a_new_run_forgets_the_events_of_the_last(session: Session, hosts: Hosts) -> None:
     session.connect()
-    host = hosts.made[0]
+    host = hosts.started[0]
     host.on_event(Hello(1, "0", []))
     host.on_event(STARTED)
     host.on_event(Note("one"))
@@ -147,30 +147,30 @@ def test_a_result_is_kept_under_the_name_of_its_run(
     content: bytes, kept: bool, session: Session, hosts: Hosts, tmp_path: Path
 ) -> None:
     session.connect()
-    hosts.made[0].on_event(STARTED)
-    hosts.made[0].on_event(Ended(0, "the run completed", msgspec.Raw(content)))
+    hosts.started[0].on_event(STARTED)
+    hosts.started[0].on_event(Ended(0, "the run completed", msgspec.Raw(content)))
     *_, (_, name, end) = told(session)
     assert (name, end["code"], end["trouble"]) == ("ended", 0, "")
-    files = [one.name for one in tmp_path.iterdir()]
+    files = [path.name for path in tmp_path.iterdir()]
     assert files == ([end["file"]] if kept else [])
     assert end["file"].startswith("oltp") == kept
 
 
 def test_who_waits_is_woken_by_an_event_and_by_the_end(session: Session, hosts: Hosts) -> None:
     session.connect()
-    found: list[Any] = []
+    answers: list[Any] = []
     seen = told(session)[-1][0]
-    waiter = threading.Thread(target=lambda: found.append(session.after(seen, 60)))
+    waiter = threading.Thread(target=lambda: answers.append(session.after(seen, 60)))
     waiter.start()
-    hosts.made[0].on_event(Note("one"))
+    hosts.started[0].on_event(Note("one"))
     waiter.join(20)
-    assert [one.name for one in found[0]] == ["note"]
-    waiter = threading.Thread(target=lambda: found.append(session.after(seen + 1, 60)))
+    assert [frame.name for frame in answers[0]] == ["note"]
+    waiter = threading.Thread(target=lambda: answers.append(session.after(seen + 1, 60)))
     waiter.start()
     session.close()
     waiter.join(20)
-    assert found[1] is None
-    assert not hosts.made[0].alive
+    assert answers[1] is None
+    assert not hosts.started[0].alive
     with pytest.raises(HostError, match="the server is ending"):
         session.connect()
 
@@ -183,7 +183,7 @@ def test_waiting_ends_in_time_with_nothing(session: Session) -> None:
 
 def test_a_host_that_is_lost_at_the_end_is_not_news(session: Session, hosts: Hosts) -> None:
     session.connect()
-    before = hosts.made[0]
+    before = hosts.started[0]
     session.close()
     before.die("the host ended (status -15)")
     assert session.after(0, 0) is None
@@ -193,7 +193,7 @@ def test_a_host_that_is_lost_at_the_end_is_not_news(session: Session, hosts: Hos
 def test_a_long_run_is_told_in_few_events(session: Session, hosts: Hosts) -> None:
     """More rows than are kept; a page that has followed the run lacks none."""
     session.connect()
-    host = hosts.made[0]
+    host = hosts.started[0]
     host.on_event(STARTED)
     clock = Clock(Phase.MEASURE, RunState.RUNNING, 1.0, None, None)
     seen, last = 0, told(session)[-1][0]

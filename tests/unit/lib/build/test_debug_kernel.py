@@ -59,13 +59,16 @@ def test_what_the_tests_rely_on_is_asked_for() -> None:
 
 
 def test_each_debug_kernel_has_a_variant() -> None:
-    checked = {name for name, one in debug_kernel.VARIANTS.items() if "checks" in one.fragments}
+    checked = {
+        name for name, variant in debug_kernel.VARIANTS.items() if "checks" in variant.fragments
+    }
     assert set(guest_kernels.DEBUG_KERNELS.values()) == checked
 
 
 def test_the_longer_kernel_differs_by_its_patch_alone() -> None:
     plain, longer = (
-        dict(debug_kernel.parse_options(debug_kernel.fragment(one))) for one in ("plain", "longer")
+        dict(debug_kernel.parse_options(debug_kernel.fragment(name)))
+        for name in ("plain", "longer")
     )
     assert plain.pop("CONFIG_LOCALVERSION") != longer.pop("CONFIG_LOCALVERSION")
     assert plain == longer
@@ -89,8 +92,8 @@ class Marked:
         return (getattr(pytest.mark, name).mark for name in self.names)
 
     def get_closest_marker(self, name: str) -> pytest.MarkDecorator | None:
-        found: pytest.MarkDecorator = getattr(pytest.mark, name)("debug")
-        return found if name in self.names else None
+        marker: pytest.MarkDecorator = getattr(pytest.mark, name)("debug")
+        return marker if name in self.names else None
 
 
 @pytest.mark.parametrize(
@@ -112,9 +115,9 @@ def test_which_kernels_a_test_runs_on(marks: tuple[str, ...], kernels: str, want
     given = kernels.split()
     test: Any = Marked(*marks)
 
-    found = [kernel for kernel in given if guest_kernels.runs_on(kernel, given, test)]
+    kernels_run = [kernel for kernel in given if guest_kernels.runs_on(kernel, given, test)]
 
-    assert found == wanted.split()
+    assert kernels_run == wanted.split()
 
 
 def test_every_kernel_is_for_all_that_debug_kernels_do_not_run_in_its_place() -> None:
@@ -123,10 +126,18 @@ def test_every_kernel_is_for_all_that_debug_kernels_do_not_run_in_its_place() ->
     checked: Any = Marked("any_kernel", "debug_kernel")
     at_length: Any = Marked("any_kernel", "debug_kernel_at_length")
 
-    assert [one for one in given if guest_kernels.runs_on(one, given, at_length)] == given[:1]
-    assert [one for one in given if guest_kernels.runs_on(one, given, at_length, True)] == given[1:]
-    assert [one for one in given if guest_kernels.runs_on(one, given, plain, True)] == given[:2]
-    assert [one for one in given if guest_kernels.runs_on(one, given, checked, True)] == given[1:]
+    assert [kernel for kernel in given if guest_kernels.runs_on(kernel, given, at_length)] == given[
+        :1
+    ]
+    assert [
+        kernel for kernel in given if guest_kernels.runs_on(kernel, given, at_length, True)
+    ] == given[1:]
+    assert [
+        kernel for kernel in given if guest_kernels.runs_on(kernel, given, plain, True)
+    ] == given[:2]
+    assert [
+        kernel for kernel in given if guest_kernels.runs_on(kernel, given, checked, True)
+    ] == given[1:]
 
 
 @pytest.mark.parametrize(
@@ -142,9 +153,9 @@ def test_the_newest_kernel_runs_some_files(file: str, marks: tuple[str, ...], wa
     given = list(guest_kernels.KERNELS)
     test: Any = Marked(*marks, file=file)
 
-    found = [kernel for kernel in given if guest_kernels.runs_on(kernel, given, test)]
+    kernels_run = [kernel for kernel in given if guest_kernels.runs_on(kernel, given, test)]
 
-    assert found == wanted.split()
+    assert kernels_run == wanted.split()
     for name in guest_kernels.NEWEST_FILES:
         assert (guest_kernels.GUEST_TESTS / name).exists()
 
@@ -175,20 +186,20 @@ def test_a_kernel_is_found_by_all_that_it_is_made_of(
     home: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     same = Ingredients("kasan", "6.1.2-1", "a")
-    for other in (
+    for ingredients in (
         Ingredients("kasan", "6.1.1-1", "a"),
         Ingredients("kasan", "6.1.2-1", "b"),
         Ingredients("kcsan", "6.1.2-1", "a"),
     ):
-        keep(home, other, 1000)
+        keep(home, ingredients, 1000)
     monkeypatch.setattr(debug_kernel, "ingredients", lambda _variant: same)
     monkeypatch.setattr(debug_kernel, "_make", lambda _home, wanted: keep(home, wanted, 1000))
 
-    made = debug_kernel.find("kasan")
+    kernel_folder = debug_kernel.find("kasan")
     monkeypatch.setattr(debug_kernel, "_make", lambda _home, _wanted: pytest.fail("made twice"))
 
-    assert made.name == same.name
-    assert debug_kernel.find("kasan") == made
+    assert kernel_folder.name == same.name
+    assert debug_kernel.find("kasan") == kernel_folder
 
 
 def test_without_package_lists_the_last_used_kernel_serves(
@@ -235,8 +246,8 @@ unreferenced object 0xffff888105d0b000 (size 64):
 
 def test_leaks_are_read_with_their_times() -> None:
     first, second = guest_leaks.parse(REPORT)
-    assert (first.size, first.comm, first.made) == (4096, "python3", 4294901234)
-    assert (second.size, second.comm, second.made) == (64, "spek/1/0", 4294901300)
+    assert (first.size, first.comm, first.allocated) == (4096, "python3", 4294901234)
+    assert (second.size, second.comm, second.allocated) == (64, "spek/1/0", 4294901300)
     assert "spek_run_new" in first.text and "spek_run_new" not in second.text
 
 

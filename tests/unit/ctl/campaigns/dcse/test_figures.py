@@ -19,17 +19,17 @@ positive = st.fractions(min_value=Fraction(1, 1000), max_value=10**6, max_denomi
     ("gigabytes", "watts", "text"), [(18688, 1960, "9.53"), (18384, 1870, "9.83")]
 )
 def test_published_capacity_per_watt(gigabytes: int, watts: int, text: str) -> None:
-    found = dcse.metrics(dcse.Inputs(gigabytes=Fraction(gigabytes), idle_watts=Fraction(watts)))
-    assert found.gb_per_watt is not None and rounded(found.gb_per_watt, dcse.DECIMALS) == text
-    assert found.iops_per_watt is None
+    metrics = dcse.metrics(dcse.Inputs(gigabytes=Fraction(gigabytes), idle_watts=Fraction(watts)))
+    assert metrics.gb_per_watt is not None and rounded(metrics.gb_per_watt, dcse.DECIMALS) == text
+    assert metrics.iops_per_watt is None
 
 
 @pytest.mark.parametrize(
     ("iops", "watts", "decimals", "text"), [(35000, 2453, 2, "14.27"), (61000, 2346, 1, "26.0")]
 )
 def test_published_work_per_watt(iops: int, watts: int, decimals: int, text: str) -> None:
-    found = dcse.metrics(dcse.Inputs(iops=Fraction(iops), load_watts=Fraction(watts)))
-    assert found.iops_per_watt is not None and rounded(found.iops_per_watt, decimals) == text
+    metrics = dcse.metrics(dcse.Inputs(iops=Fraction(iops), load_watts=Fraction(watts)))
+    assert metrics.iops_per_watt is not None and rounded(metrics.iops_per_watt, decimals) == text
 
 
 def test_published_gains_of_tiering() -> None:
@@ -47,11 +47,11 @@ def test_published_gains_of_tiering() -> None:
 
 @given(positive, positive, positive)
 def test_throughput_per_watt_is_linear(rate: Fraction, watts: Fraction, factor: Fraction) -> None:
-    one = dcse.metrics(dcse.Inputs(megabytes_per_s=rate, load_watts=watts)).mb_per_s_per_watt
-    two = dcse.metrics(
+    base = dcse.metrics(dcse.Inputs(megabytes_per_s=rate, load_watts=watts)).mb_per_s_per_watt
+    scaled = dcse.metrics(
         dcse.Inputs(megabytes_per_s=rate * factor, load_watts=watts)
     ).mb_per_s_per_watt
-    assert one is not None and two == one * factor == rate * factor / watts
+    assert base is not None and scaled == base * factor == rate * factor / watts
 
 
 @pytest.mark.parametrize(

@@ -56,11 +56,11 @@ def test_workload_is_ios_per_joule_and_capacity_is_by_the_idle_power() -> None:
         Fraction("6.5"),
         Fraction(10),
     )
-    found = metrics(known)
+    computed = metrics(known)
     joules = (6 + 4 + 8 + 4 + 4) * 10
-    assert found.iops_per_watt == Fraction(400, joules)
-    assert found.gb_per_watt == 800
-    assert found.mb_per_s_per_watt == Fraction(400 * MIB, 10**6 * joules)
+    assert computed.iops_per_watt == Fraction(400, joules)
+    assert computed.gb_per_watt == 800
+    assert computed.mb_per_s_per_watt == Fraction(400 * MIB, 10**6 * joules)
 
 
 def test_a_sample_whose_power_is_not_known_counts_for_nothing() -> None:

@@ -16,8 +16,8 @@ positive = st.fractions(min_value=Fraction(1, 1000), max_value=10**6, max_denomi
 
 
 def test_published_capacity_per_idle_watt() -> None:
-    found = emerald.metric(emerald.gigabytes(7300 * 10**9), Fraction("592.692"))
-    assert rounded(found, emerald.DECIMALS) == "12.317"
+    metric = emerald.metric(emerald.gigabytes(7300 * 10**9), Fraction("592.692"))
+    assert rounded(metric, emerald.DECIMALS) == "12.317"
 
 
 @pytest.mark.parametrize(
@@ -41,9 +41,9 @@ def test_published_metrics_keep_their_digits(name: str, published: str) -> None:
 
 @given(positive, positive, positive)
 def test_a_metric_is_work_per_watt(work: Fraction, watts: Fraction, factor: Fraction) -> None:
-    one = emerald.metric(work, watts)
-    assert emerald.metric(work * factor, watts) == one * factor
-    assert emerald.metric(work, watts * factor) * factor == one
+    base = emerald.metric(work, watts)
+    assert emerald.metric(work * factor, watts) == base * factor
+    assert emerald.metric(work, watts * factor) * factor == base
 
 
 def test_a_gb_is_a_power_of_ten() -> None:

@@ -31,20 +31,20 @@ def test_a_test_does_all_phases_with_their_metrics(
 ) -> None:
     outcome = spekctl(*RUN, "--folder", "t", "--raw-gigabytes", "10")
     assert outcome.code == ExitCode.OK, outcome.err
-    found = of_file(Path("t/energy.json"))
-    assert (found["complete"], found["passed"], found["verdict"]) == (True, True, "complete")
-    assert [one["name"] for one in found["phases"]] == ["prefill", "conditioning", *PHASES]
+    report = of_file(Path("t/energy.json"))
+    assert (report["complete"], report["passed"], report["verdict"]) == (True, True, "complete")
+    assert [phase["name"] for phase in report["phases"]] == ["prefill", "conditioning", *PHASES]
     # 400 I/Os per second at depth 4 for 5 + 4 + 0.4 W; depth 16 does no more for 1.2 W more.
-    by_name = {one["name"]: one for one in found["phases"]}
+    by_name = {phase["name"]: phase for phase in report["phases"]}
     assert by_name["random-read"]["depth"] == 4
     assert float(by_name["random-read"]["watts"]) == pytest.approx(9.4, rel=0.01)
-    assert float(values_of(found)["EP_RR"] or 0) == pytest.approx(400 / 9.4, rel=0.01)
-    assert values_of(found)["EP_RI"] == "2.000"
+    assert float(values_of(report)["EP_RR"] or 0) == pytest.approx(400 / 9.4, rel=0.01)
+    assert values_of(report)["EP_RI"] == "2.000"
     assert by_name["sequential-read"]["unit"] == "MiB/s/W"
     # The fake's I/Os have 4 KiB each.
     assert float(by_name["sequential-read"]["work"]) == pytest.approx(400 / 256, rel=0.01)
     assert by_name["mixed-25"]["rate"] == pytest.approx(100, rel=0.01)
-    assert {(one["phase"], one["depth"]) for one in found["trials"]} == {
+    assert {(trial["phase"], trial["depth"]) for trial in report["trials"]} == {
         (phase, depth) for phase in PHASES[:6] for depth in (1, 4, 16)
     }
     assert power.closed == 1 and kernel.closed and kernel.deleted
@@ -58,10 +58,10 @@ def test_a_phase_that_is_too_slow_fails(
     kernel.slow_s = lambda config: 0.1 if config.name == "emerald-random-write" else 0.0
     outcome = spekctl(*RUN, "--folder", "t")
     assert outcome.code == ExitCode.LIMIT_MISSED
-    found = of_file(Path("t/energy.json"))
-    by_name = {one["name"]: one for one in found["phases"]}
+    report = of_file(Path("t/energy.json"))
+    by_name = {phase["name"]: phase for phase in report["phases"]}
     assert not by_name["random-write"]["passed"] and by_name["random-read"]["passed"]
-    assert found["verdict"].startswith("failed: random-write: mean response time 110 ms is above")
+    assert report["verdict"].startswith("failed: random-write: mean response time 110 ms is above")
     assert "missed: random-write" in outcome.out
 
 
@@ -78,4 +78,4 @@ def test_a_system_that_rests_at_more_than_it_works_is_noticed(
     power.idle_w = 50.0
     assert spekctl(*RUN, "--folder", "t").code == ExitCode.OK
     remarks = of_file(Path("t/energy.json"))["remarks"]
-    assert any("idle power, 50 W, is above that of random-read" in one for one in remarks)
+    assert any("idle power, 50 W, is above that of random-read" in remark for remark in remarks)

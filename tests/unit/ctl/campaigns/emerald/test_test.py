@@ -39,14 +39,14 @@ SECOND = 10**9
 def test_without_power_there_is_performance(spekctl: Spekctl, kernel: LoopKernel) -> None:
     outcome = spekctl(*RUN, "--folder", "t")
     assert outcome.code == ExitCode.OK, outcome.err
-    found = of_file(Path("t/energy.json"))
-    assert (found["complete"], found["passed"]) == (False, True)
-    assert found["verdict"].startswith(
+    report = of_file(Path("t/energy.json"))
+    assert (report["complete"], report["passed"]) == (False, True)
+    assert report["verdict"].startswith(
         "performance only: no power measured in hot-band, random-rea"
     )
-    assert MISSING in found["remarks"]
-    assert set(values_of(found).values()) == {None}
-    by_name = {one["name"]: one for one in found["phases"]}
+    assert MISSING in report["remarks"]
+    assert set(values_of(report).values()) == {None}
+    by_name = {phase["name"]: phase for phase in report["phases"]}
     assert float(by_name["random-read"]["work"]) == pytest.approx(400)
     assert by_name["ready-idle"]["text"] == "skipped: power is not measured"
 
@@ -80,8 +80,8 @@ def test_an_interrupted_test_is_resumed(
         ("--max-response", "20ms", "25ms"),
         ("--depths", "1,4,16", "1,2"),
     ):
-        other = spekctl(*RUN, "--folder", "t", "--resume", option, now)
-        assert f"another {option}: {was} then, {now} now" in other.sentence
+        changed = spekctl(*RUN, "--folder", "t", "--resume", option, now)
+        assert f"another {option}: {was} then, {now} now" in changed.sentence
 
     kernel.before_run = lambda config: None
     kernel.runs_seen.clear()

@@ -10,6 +10,6 @@ from spekctl.documents.drive import DriveStudy
 
 
 @pytest.fixture
-def made() -> DriveStudy:
+def drive_study() -> DriveStudy:
     """As the plots have it, too."""
     return short_study()

@@ -66,16 +66,16 @@ def test_a_real_trace_takes_the_place_of_its_stand_in(tmp_path: Path) -> None:
         (2, 5, 0, "r", 10.003),
         (2, 7, 100, "W", 10.004),
     ]
-    load, made, disk = loads.from_files(FINANCIAL, sectors, 100, [spc_file(tmp_path, rows)])
+    load, requests, disk = loads.from_files(FINANCIAL, sectors, 100, [spc_file(tmp_path, rows)])
     assert load.name == "Financial trace"
-    assert list(made["arrival_ns"]) == [0, 1_000_000, 2_500_000, 4_000_000]
-    assert list(made["sectors"]) == [8, 2, 1, 1]
-    assert list(made["write"]) == [0, 1, 0, 1]
+    assert list(requests["arrival_ns"]) == [0, 1_000_000, 2_500_000, 4_000_000]
+    assert list(requests["sectors"]) == [8, 2, 1, 1]
+    assert list(requests["write"]) == [0, 1, 0, 1]
     # Two reach beyond their disk.
-    assert list(made["lba"]) == [16, 999_999 % 999_999, 2_000_003 % sectors, 7]
+    assert list(requests["lba"]) == [16, 999_999 % 999_999, 2_000_003 % sectors, 7]
     # The fourth address space is that of the third row.
     assert list(disk) == [0, 1, 2, 3]
     assert load.known == f"the first 4 reads and writes of {tmp_path / 'financial.spc'}"
     assert "4 address spaces; 50.0% of the addresses are beyond a disk" in load.assumed
-    _, some, _ = loads.from_files(FINANCIAL, sectors, 2, [tmp_path / "financial.spc"])
-    assert len(some) == 2
+    _, truncated, _ = loads.from_files(FINANCIAL, sectors, 2, [tmp_path / "financial.spc"])
+    assert len(truncated) == 2

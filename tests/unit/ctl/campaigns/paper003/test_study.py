@@ -17,19 +17,21 @@ from spekctl.documents import document, drive
 from spekctl.documents.drive import DriveStudy
 
 
-def test_arrays_break_even_on_a_small_footprint_and_not_on_a_large_one(made: DriveStudy) -> None:
+def test_arrays_break_even_on_a_small_footprint_and_not_on_a_large_one(
+    drive_study: DriveStudy,
+) -> None:
     for interarrival_ms, most in ((8, 4), (4, 8), (1, 16)):
-        found = arrays_of(made, interarrival_ms, 0.1)
-        one, two, four = (system_of(found, most // arms, arms) for arms in (1, 2, 4))
-        assert two.p90_ms < one.p90_ms and four.p90_ms < 1.15 * one.p90_ms
-        assert two.rotation_ms < 0.65 * one.rotation_ms
-        assert four.rotation_ms < 0.8 * two.rotation_ms
-    large = arrays_of(made, 1, 1.0)
+        small = arrays_of(drive_study, interarrival_ms, 0.1)
+        single, double, quadruple = (system_of(small, most // arms, arms) for arms in (1, 2, 4))
+        assert double.p90_ms < single.p90_ms and quadruple.p90_ms < 1.15 * single.p90_ms
+        assert double.rotation_ms < 0.65 * single.rotation_ms
+        assert quadruple.rotation_ms < 0.8 * double.rotation_ms
+    large = arrays_of(drive_study, 1, 1.0)
     assert system_of(large, 4, 4).p90_ms > 2 * system_of(large, 16, 1).p90_ms
 
 
-def test_watts_are_those_that_the_profiles_were_made_for(made: DriveStudy) -> None:
-    light, heavy = arrays_of(made, 8, 0.1), arrays_of(made, 1, 0.1)
+def test_watts_are_those_that_the_profiles_were_made_for(drive_study: DriveStudy) -> None:
+    light, heavy = arrays_of(drive_study, 8, 0.1), arrays_of(drive_study, 1, 0.1)
     for profile, watts, savings in (
         ("datasheet-arms", (38.5, 23.9, 16.5), (0.365, 0.557)),
         ("isca08-watts", (60.3, 36.9, 25.1), (0.384, 0.578)),
@@ -37,15 +39,15 @@ def test_watts_are_those_that_the_profiles_were_made_for(made: DriveStudy) -> No
         drawn = [system_of(light, 4 // arms, arms).watts_of(profile) for arms in (1, 2, 4)]
         assert drawn == pytest.approx(watts, rel=0.01)
         drawn = [system_of(heavy, 16 // arms, arms).watts_of(profile) for arms in (1, 2, 4)]
-        assert [1 - one / drawn[0] for one in drawn[1:]] == pytest.approx(savings, abs=0.01)
+        assert [1 - watts / drawn[0] for watts in drawn[1:]] == pytest.approx(savings, abs=0.01)
 
 
 def test_the_document_follows_its_schema_and_is_drawn(
-    made: DriveStudy, tmp_path: Path, capfd: pytest.CaptureFixture[str]
+    drive_study: DriveStudy, tmp_path: Path, capfd: pytest.CaptureFixture[str]
 ) -> None:
     path = tmp_path / "study.json"
-    path.write_bytes(files.encode(made))
+    path.write_bytes(files.encode(drive_study))
     jsonschema.validate(json.loads(path.read_text()), drive.json_schema())
-    assert document.read(path, DriveStudy) == made
+    assert document.read(path, DriveStudy) == drive_study
     done = caller(capfd)("plot", "study", path, "--figure", 8, "-o", tmp_path / "fig8.svg")
     assert (done.code, done.out) == (0, f"{tmp_path}/fig8.svg\n")

@@ -20,8 +20,8 @@ CALM_MS = 40.0
 MODEL = file.load("barracuda-es")
 
 
-def test_what_cannot_keep_up_is_saturated(made: DriveStudy) -> None:
-    heavy = arrays_of(made, 1, 1.0)
+def test_what_cannot_keep_up_is_saturated(drive_study: DriveStudy) -> None:
+    heavy = arrays_of(drive_study, 1, 1.0)
     assert system_of(heavy, 1, 1).saturated
     assert not system_of(heavy, 16, 1).saturated
 
@@ -39,22 +39,22 @@ def served(
 
 @pytest.mark.parametrize("drives", [1, 3])
 def test_a_calm_drive_takes_what_it_seeks_waits_and_transfers(drives: int) -> None:
-    found = served(2000, drives=drives)
-    assert found.drives == drives and not found.saturated
-    assert found.p50_ms <= found.p90_ms <= found.p99_ms
-    assert found.mean_ms > found.seek_ms + found.rotation_ms
+    system = served(2000, drives=drives)
+    assert system.drives == drives and not system.saturated
+    assert system.p50_ms <= system.p90_ms <= system.p99_ms
+    assert system.mean_ms > system.seek_ms + system.rotation_ms
     # Half a turn of 8.33 ms, less what the order of the queue saves.
-    assert 2.5 < found.rotation_ms < 4.4
-    assert found.cdf == sorted(found.cdf) and len(found.cdf) == len(EDGES_MS)
-    assert sum(found.rotation_pdf) == pytest.approx(1)
+    assert 2.5 < system.rotation_ms < 4.4
+    assert system.cdf == sorted(system.cdf) and len(system.cdf) == len(EDGES_MS)
+    assert sum(system.rotation_pdf) == pytest.approx(1)
 
 
 def test_power_is_at_least_that_of_drives_at_rest() -> None:
     for drives in (1, 2):
-        found = served(1000, drives=drives)
+        system = served(1000, drives=drives)
         for profile, idle_w in (("datasheet-arms", 9.3), ("isca08-watts", 14.9)):
-            assert found.watts_of(profile) > drives * idle_w
-            assert found.watts[profile]["idle"] < found.watts_of(profile)
+            assert system.watts_of(profile) > drives * idle_w
+            assert system.watts[profile]["idle"] < system.watts_of(profile)
 
 
 def test_an_idle_member_draws_power_and_serves_nothing() -> None:
@@ -71,9 +71,9 @@ def test_a_request_ends_with_the_last_of_its_parts() -> None:
     first, second = (loads.synthetic(CALM_MS, 10**6, 300, seed) for seed in (1, 2))
     second["arrival_ns"] = first["arrival_ns"]
     index = np.arange(300)
-    single = [run("x", MODEL, [(one, index)], 300, Choice()) for one in (first, second)]
+    single = [run("x", MODEL, [(half, index)], 300, Choice()) for half in (first, second)]
     both = run("x", MODEL, [(first, index), (second, index)], 300, Choice())
-    assert both.mean_ms > max(one.mean_ms for one in single)
+    assert both.mean_ms > max(system.mean_ms for system in single)
 
 
 def test_scales_take_seeks_and_waits_away() -> None:
@@ -89,8 +89,8 @@ def test_the_same_seed_gives_the_same_system() -> None:
 
 def test_an_overload_is_told_by_its_first_requests() -> None:
     """More of them would only queue for longer."""
-    found = served(PILOT + 2000, interarrival_ms=1.0)
-    assert found.saturated
+    system = served(PILOT + 2000, interarrival_ms=1.0)
+    assert system.saturated
     requests = loads.synthetic(1.0, MODEL.capacity // 2, PILOT + 2000, 3)[:PILOT]
-    assert found == run("x", MODEL, [(requests, np.arange(PILOT))], PILOT, Choice())
+    assert system == run("x", MODEL, [(requests, np.arange(PILOT))], PILOT, Choice())
     assert not served(PILOT + 2000).saturated

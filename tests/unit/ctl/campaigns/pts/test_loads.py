@@ -17,7 +17,8 @@ kernel = pytest.fixture(settling_kernel)
 def test_runs_are_what_their_steps_are_called(spekctl: Spekctl, kernel: Settling) -> None:
     call(spekctl, "--depth", "16", "--workers", "1", "--seed", "7")
     seen = {
-        (one.name, one.streams[0].sizes[0].bytes, one.count > 0): one for one in kernel.runs_seen
+        (config.name, config.streams[0].sizes[0].bytes, config.count > 0): config
+        for config in kernel.runs_seen
     }
     fill = seen["pts-iops", 128 << 10, True]
     assert fill.streams[0].pattern == "sequential" and fill.streams[0].read_ppm == 0
@@ -29,14 +30,14 @@ def test_runs_are_what_their_steps_are_called(spekctl: Spekctl, kernel: Settling
     assert seen["pts-latency", 4096, False].arrivals[0].depth == 1
     sequential = seen["pts-throughput-1024k", 1 << 20, False]
     assert sequential.streams[0].pattern == "sequential"
-    seeds = [one.seed for one in kernel.runs_seen if one.streams[0].pattern != "trace"]
+    seeds = [config.seed for config in kernel.runs_seen if config.streams[0].pattern != "trace"]
     assert len(seeds) == len(set(seeds)) and min(seeds) >= 7
 
 
 def test_a_purge_discards_every_block_once(spekctl: Spekctl, kernel: Settling) -> None:
     call(spekctl, "--tests", "saturation")
     (purge, _) = kernel.runs_seen
-    assert [one.operation for one in purge.streams] == ["discard"] and purge.write
+    assert [stream.operation for stream in purge.streams] == ["discard"] and purge.write
     assert Path("t/purge.csv").read_text().splitlines()[1:] == ["0,0,0,1073741824,discard"]
     assert sum(map(len, kernel.feed.records)) == 24
     assert "all blocks were discarded before each test" in " ".join(report_of()["remarks"])

@@ -27,7 +27,7 @@ def parameters(**changes: object) -> Parameters:
 
 def run(step: Step, iops: float = 100.0, **changes: object) -> Run:
     """A step as if it had been carried out."""
-    made = Run(
+    base = Run(
         step=step,
         measured_ns=1,
         ios=int(iops),
@@ -43,7 +43,7 @@ def run(step: Step, iops: float = 100.0, **changes: object) -> Run:
         power=None,
         result_file=None,
     )
-    return msgspec.structs.replace(made, **changes)
+    return msgspec.structs.replace(base, **changes)
 
 
 def settling(step: Step) -> float:
@@ -62,7 +62,7 @@ def do_all(wanted: Parameters, iops: Iops = settling) -> list[Run]:
 
 
 def test_a_test_starts_from_a_known_state_and_goes_in_rounds() -> None:
-    names = [one.step.name for one in do_all(parameters(parts=["iops"]))]
+    names = [run.step.name for run in do_all(parameters(parts=["iops"]))]
     assert names[:2] == ["iops-purge", "iops-precondition"]
     assert names[2:6] == [
         "iops-round-1-8k-read-100",
@@ -87,22 +87,22 @@ def test_a_device_that_never_settles_has_all_rounds() -> None:
 
 def test_every_size_of_throughput_is_a_test_of_its_own() -> None:
     done = do_all(parameters(parts=["throughput"]), lambda step: 100.0)
-    assert [one.step.name for one in done if one.step.kind != "round"] == [
+    assert [run.step.name for run in done if run.step.kind != "round"] == [
         "throughput-1024k-purge",
         "throughput-1024k-precondition",
         "throughput-128k-purge",
         "throughput-128k-precondition",
     ]
     # What preconditions has the size of the test.
-    assert [one.step.bytes for one in done if one.step.kind == "precondition"] == [1 << 20, 1 << 17]
+    assert [run.step.bytes for run in done if run.step.kind == "precondition"] == [1 << 20, 1 << 17]
     assert len(done) == 4 + 2 * 5 * 2
 
 
 def test_write_saturation_has_neither_rounds_nor_preconditioning() -> None:
     done = do_all(parameters(parts=["saturation"]))
-    assert [one.step.name for one in done] == ["saturation-purge", "saturation"]
+    assert [run.step.name for run in done] == ["saturation-purge", "saturation"]
     without = do_all(parameters(parts=["saturation", "latency"], purge=False), lambda step: 100.0)
-    assert [one.step.name for one in without][:3] == [
+    assert [run.step.name for run in without][:3] == [
         "saturation",
         "latency-precondition",
         "latency-round-1-8k-read-100",
@@ -112,22 +112,26 @@ def test_write_saturation_has_neither_rounds_nor_preconditioning() -> None:
 
 
 def test_small_writes_are_tracked() -> None:
-    tests = {one.name: one for one in plan.tests_of(plan.standard(SHAPE))}
+    tests = {test.name: test for test in plan.tests_of(plan.standard(SHAPE))}
     assert tests["iops"].tracked == (0, 4 * KIB) and tests["iops"].metric == "iops"
     assert tests["latency"].tracked == (0, 4 * KIB) and tests["latency"].metric == "latency"
     assert tests["throughput-1024k"].tracked == (0, 1 << 20)
-    other = plan.tests_of(parameters(sizes=[64 * KIB, 16 * KIB], reads=[70, 30], parts=["iops"]))
-    assert other[0].tracked == (30, 16 * KIB)
+    larger = plan.tests_of(parameters(sizes=[64 * KIB, 16 * KIB], reads=[70, 30], parts=["iops"]))
+    assert larger[0].tracked == (30, 16 * KIB)
 
 
 def test_the_standard_has_its_sizes() -> None:
-    found = plan.standard(SHAPE)
-    assert [size_text(one) for one in found.sizes] == [
+    standard = plan.standard(SHAPE)
+    assert [size_text(size) for size in standard.sizes] == [
         *("1024k", "128k", "64k", "32k", "16k", "8k", "4k", "512"),
     ]
-    assert len(plan.round_of(plan.tests_of(found)[0], 1)) == 56
-    assert (found.precondition_percent, found.rounds, found.time_ns) == (200, 25, 60 * 10**9)
-    assert (found.steady.window, found.steady.range, found.steady.slope) == (5, 0.2, 0.1)
+    assert len(plan.round_of(plan.tests_of(standard)[0], 1)) == 56
+    assert (standard.precondition_percent, standard.rounds, standard.time_ns) == (
+        200,
+        25,
+        60 * 10**9,
+    )
+    assert (standard.steady.window, standard.steady.range, standard.steady.slope) == (5, 0.2, 0.1)
 
 
 def test_what_is_done_is_not_done_again() -> None:
@@ -135,7 +139,7 @@ def test_what_is_done_is_not_done_again() -> None:
     whole = do_all(wanted)
     for count in range(len(whole)):
         assert next_step(wanted, whole[:count]) == whole[count].step
-    names = [one.step.name for one in whole]
+    names = [run.step.name for run in whole]
     assert len(names) == len(set(names))
 
 
@@ -164,13 +168,13 @@ def test_the_figures_are_those_of_the_window() -> None:
     (test,) = report.tests
     assert test.steady and test.window is not None
     assert (test.window.first, test.window.last) == (6, 10)
-    cells = {(one.bytes, one.read_percent): one for one in test.cells}
+    cells = {(cell.bytes, cell.read_percent): cell for cell in test.cells}
     small = cells[4 * KIB, 0]
     assert small.iops == pytest.approx(101) and cells[4 * KIB, 100].iops == 100
     assert small.bytes_per_s == pytest.approx(101 * 4096)
-    assert small.mean_ns == pytest.approx(sum(1e9 / one for one in SETTLING[5:]) / 5)
+    assert small.mean_ns == pytest.approx(sum(1e9 / iops for iops in SETTLING[5:]) / 5)
     assert small.max_ns == int(9e9 / 99)
-    assert [one.values for one in test.rounds] == [[one, one] for one in SETTLING]
+    assert [round_.values for round_ in test.rounds] == [[iops, iops] for iops in SETTLING]
     assert test.purged and test.preconditioned_bytes == 700
 
 
@@ -202,5 +206,5 @@ def test_a_test_without_a_whole_round_has_no_figures() -> None:
 def test_what_differs_from_the_standard_is_remarked() -> None:
     wanted = parameters(purge=False, precondition_percent=100)
     remarks = build(wanted, do_all(wanted, lambda step: 1.0), [], [], None).remarks
-    assert any("--no-purge: the device was not purged" in one for one in remarks)
-    assert any("wrote 100 % of the capacity, not 200 %" in one for one in remarks)
+    assert any("--no-purge: the device was not purged" in remark for remark in remarks)
+    assert any("wrote 100 % of the capacity, not 200 %" in remark for remark in remarks)

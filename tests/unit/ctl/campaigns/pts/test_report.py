@@ -15,18 +15,18 @@ kernel = pytest.fixture(settling_kernel)
 def test_a_whole_test_has_its_report(spekctl: Spekctl, kernel: Settling) -> None:
     outcome = call(spekctl)
     assert outcome.code == ExitCode.OK, outcome.out + outcome.err
-    found = report_of()
-    assert found["notice"] == "PTS-like, unaudited"
-    assert (found["passed"], found["complete"]) == (True, True)
-    tests = {one["name"]: one for one in found["tests"]}
+    report = report_of()
+    assert report["notice"] == "PTS-like, unaudited"
+    assert (report["passed"], report["complete"]) == (True, True)
+    tests = {test["name"]: test for test in report["tests"]}
     assert list(tests) == ["iops", "throughput-1024k", "latency"]
     iops = tests["iops"]
-    assert [one["values"][1] for one in iops["rounds"]] == SETTLING
+    assert [round_["values"][1] for round_ in iops["rounds"]] == SETTLING
     assert iops["steady"] and iops["window"]["values"] == SETTLING[5:]
     # Sequential writes do not settle here: they are steady from the start.
     assert len(tests["throughput-1024k"]["rounds"]) == 5
-    assert [one["iops"] for one in found["saturation"]] == SETTLING[:1] * 4
-    assert [one["written_bytes"] for one in found["saturation"]] == [
+    assert [sample["iops"] for sample in report["saturation"]] == SETTLING[:1] * 4
+    assert [sample["written_bytes"] for sample in report["saturation"]] == [
         4096 * 400 * count for count in (1, 2, 3, 4)
     ]
     assert kernel.deleted and kernel.closed
@@ -36,7 +36,7 @@ def test_steady_state_that_is_not_reached_is_code_7(spekctl: Spekctl, kernel: Se
     kernel.series = [100, 200] * 20
     outcome = call(spekctl, "--tests", "iops", "--rounds", "6")
     assert outcome.code == ExitCode.LIMIT_MISSED
-    found = report_of()
-    assert found["verdict"] == "missed: iops did not reach steady state"
-    assert len(found["tests"][0]["rounds"]) == 6 and found["complete"]
+    report = report_of()
+    assert report["verdict"] == "missed: iops did not reach steady state"
+    assert len(report["tests"][0]["rounds"]) == 6 and report["complete"]
     assert ", which are not steady" in outcome.out and "MISSED" in outcome.out

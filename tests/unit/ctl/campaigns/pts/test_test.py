@@ -31,7 +31,7 @@ def test_every_step_leaves_its_result(spekctl: Spekctl, kernel: Settling) -> Non
 
 
 def test_progress_tells_each_round_and_the_time_left(spekctl: Spekctl, kernel: Settling) -> None:
-    line = ["lines" if one == "none" else one for one in SHORT]
+    line = ["lines" if word == "none" else word for word in SHORT]
     outcome = spekctl("pts", "--device", "/dev/fake0", "--write", *line, "--tests", "iops")
     assert "iops, round 4: 5 rounds are needed" in outcome.err
     assert "iops, round 10: range 5.9 %, slope 4.4 % of the average: steady" in outcome.err
@@ -51,10 +51,10 @@ def test_a_device_without_discards_is_refused(
     assert not Path("t").exists()
     without = call(spekctl, "--tests", "latency", "--no-purge")
     assert without.code == ExitCode.OK
-    found = report_of()
-    assert not found["tests"][0]["purged"] and found["parameters"]["purge"] is False
+    report = report_of()
+    assert not report["tests"][0]["purged"] and report["parameters"]["purge"] is False
     assert "--no-purge: the device was not purged" in without.out
-    assert all(one.streams[0].pattern != "trace" for one in kernel.runs_seen)
+    assert all(config.streams[0].pattern != "trace" for config in kernel.runs_seen)
 
 
 def test_a_purge_that_is_not_complete_ends_the_test(spekctl: Spekctl, kernel: Settling) -> None:
@@ -85,16 +85,18 @@ def test_an_interrupted_test_is_resumed(spekctl: Spekctl, kernel: Settling) -> N
         ("--tests", "iops", "iops,throughput,latency,saturation", "iops"),
         ("--depth", "4", "32", "4"),
     ):
-        other = call(spekctl, "--resume", option, value)
-        assert f"another {option}" in other.sentence and f"{was} then, {now} now" in other.sentence
-    other = call(spekctl, "--resume", "--no-purge")
-    assert "another --no-purge" in other.sentence
+        changed = call(spekctl, "--resume", option, value)
+        assert (
+            f"another {option}" in changed.sentence and f"{was} then, {now} now" in changed.sentence
+        )
+    changed = call(spekctl, "--resume", "--no-purge")
+    assert "another --no-purge" in changed.sentence
     # The interrupted measurement belongs to a round that had begun, and is repeated in it.
     kernel.rounds -= 1 if kernel.runs_seen[-1].streams[0].read_ppm == 0 else 0
     assert call(spekctl, "--resume").code == ExitCode.OK
-    found = report_of()
-    assert found["passed"] and len(found["runs"]) == len(whole["runs"])
-    assert found["saturation"] == whole["saturation"]
+    report = report_of()
+    assert report["passed"] and len(report["runs"]) == len(whole["runs"])
+    assert report["saturation"] == whole["saturation"]
 
 
 def test_a_device_that_goes_away_can_come_back(spekctl: Spekctl, kernel: Settling) -> None:

@@ -53,13 +53,16 @@ def checked_stream(
     stream = StreamFigures(
         "2-1", "asu2", int(share * ios), share, 0.018, cov, chance, 0.3, 4096, None
     )
-    one = phase(STEP, 0.010)
-    one = msgspec.structs.replace(
-        one, point=msgspec.structs.replace(one.point, ios=ios), streams=[stream], parts=10
+    iops_phase = phase(STEP, 0.010)
+    iops_phase = msgspec.structs.replace(
+        iops_phase,
+        point=msgspec.structs.replace(iops_phase.point, ios=ios),
+        streams=[stream],
+        parts=10,
     )
     whole = spc1.Capacity(100, 100, 1.0)
-    found = spc1_checks.checks_of(Limits(), {"iops": one}, whole)
-    return [check for check in found if check.stream]
+    checks = spc1_checks.checks_of(Limits(), {"iops": iops_phase}, whole)
+    return [check for check in checks if check.stream]
 
 
 @pytest.mark.parametrize(
@@ -107,10 +110,12 @@ def test_pure_chance_passes(seed: int) -> None:
             cov, chance = spc1_phase.variation(parts, index)
             measured = sum(part[index] for part in parts) / sum(map(sum, parts))
             stream = StreamFigures("s", "a", 0, measured, share, cov, chance, 0, 0, None)
-            one = phase(STEP, 0.010)
-            point = msgspec.structs.replace(one.point, ios=ios)
-            one = msgspec.structs.replace(one, point=point, streams=[stream], parts=len(parts))
-            checks = spc1_checks.checks_of(Limits(), {"iops": one}, spc1.Capacity(1, 1, 1.0))
+            iops_phase = phase(STEP, 0.010)
+            point = msgspec.structs.replace(iops_phase.point, ios=ios)
+            iops_phase = msgspec.structs.replace(
+                iops_phase, point=point, streams=[stream], parts=len(parts)
+            )
+            checks = spc1_checks.checks_of(Limits(), {"iops": iops_phase}, spc1.Capacity(1, 1, 1.0))
             assert all(check.passed for check in checks), (ios, index)
 
 
@@ -123,21 +128,21 @@ def test_unused_capacity_is_limited() -> None:
 def repeated(kind: str, first: Phase, again: Phase) -> spc1.Check:
     names = {"repeat-iops": ("iops", "repeat-1-100"), "repeat-lrt": ("ramp-10", "repeat-1-10")}
     final = dict(zip(names[kind], (first, again), strict=True))
-    found = spc1_checks.checks_of(Limits(), final, spc1.Capacity(1, 1, 1.0))
-    (check,) = [one for one in found if one.kind == kind]
+    checks = spc1_checks.checks_of(Limits(), final, spc1.Capacity(1, 1, 1.0))
+    (check,) = [check for check in checks if check.kind == kind]
     return check
 
 
 def test_repetitions_have_to_agree() -> None:
     long = Step("iops", "iops", 100, 100, 0, 600 * SECOND)
-    one = phase(long, 0.020)
+    first = phase(long, 0.020)
 
     def at(iops: float) -> Phase:
-        return msgspec.structs.replace(one, point=msgspec.structs.replace(one.point, iops=iops))
+        return msgspec.structs.replace(first, point=msgspec.structs.replace(first.point, iops=iops))
 
-    assert repeated("repeat-iops", one, at(5249)).passed
-    assert not repeated("repeat-iops", one, at(5251)).passed
-    assert not repeated("repeat-iops", one, at(4749)).passed
+    assert repeated("repeat-iops", first, at(5249)).passed
+    assert not repeated("repeat-iops", first, at(5251)).passed
+    assert not repeated("repeat-iops", first, at(4749)).passed
     # 5 % of 40 ms are 2 ms; 5 % of 10 ms are less than the 1 ms that is always allowed.
     for first_s, again_s, passed in (
         (0.040, 0.0419, True),

@@ -155,15 +155,15 @@ def phases() -> list[Phase]:
     return done
 
 
-def report(phases: list[Phase], found: Persistence | None) -> Report:
+def report(phases: list[Phase], persistence: Persistence | None) -> Report:
     facts = disk().facts()
-    return build(PARAMETERS, phases, [facts], None, persistence=found)
+    return build(PARAMETERS, phases, [facts], None, persistence=persistence)
 
 
 def test_without_it_the_report_says_that_it_was_not_tested(phases: list[Phase]) -> None:
-    found = report(phases, None)
-    assert (found.passed, found.complete, found.persistence) == (True, True, None)
-    assert "data persistence was not tested" in found.remarks
+    built = report(phases, None)
+    assert (built.passed, built.complete, built.persistence) == (True, True, None)
+    assert "data persistence was not tested" in built.remarks
 
 
 @pytest.mark.parametrize(
@@ -177,15 +177,15 @@ def test_without_it_the_report_says_that_it_was_not_tested(phases: list[Phase]) 
 def test_the_report_says_how_it_went(
     phases: list[Phase], passed: bool | None, text: str, word: str, verdict: str
 ) -> None:
-    found = report(phases, persistence(passed, text))
-    assert found.passed == bool(passed)
-    assert found.complete == (passed is not None)
-    assert found.verdict.startswith(verdict)
-    assert f"data persistence: {word}: {text} (5 BSU for 20s, 100 writes)" in found.remarks
-    assert not any("was not tested" in one for one in found.remarks)
+    built = report(phases, persistence(passed, text))
+    assert built.passed == bool(passed)
+    assert built.complete == (passed is not None)
+    assert built.verdict.startswith(verdict)
+    assert f"data persistence: {word}: {text} (5 BSU for 20s, 100 writes)" in built.remarks
+    assert not any("was not tested" in remark for remark in built.remarks)
 
 
 def test_another_failure_comes_first(phases: list[Phase]) -> None:
-    found = report(phases[:-1], persistence(True, "still there"))
-    assert (found.passed, found.complete) == (False, False)
-    assert found.verdict == "not complete: phases are missing"
+    built = report(phases[:-1], persistence(True, "still there"))
+    assert (built.passed, built.complete) == (False, False)
+    assert built.verdict == "not complete: phases are missing"

@@ -29,7 +29,7 @@ def row(*streams: tuple[int, int], phase: Phase = Phase.MEASURE) -> Interval:
 
 @given(st.lists(st.tuples(st.integers(0, 99), st.integers(0, 99)), max_size=45))
 def test_every_interval_is_in_one_part(counts: list[tuple[int, int]]) -> None:
-    parts = parts_of([row(one, (1, 0)) for one in counts])
+    parts = parts_of([row(count, (1, 0)) for count in counts])
     assert len(parts) == min(PARTS, len(counts))
     assert sum(part[0] for part in parts) == sum(map(sum, counts))
     lengths = [part[1] for part in parts]
@@ -38,8 +38,8 @@ def test_every_interval_is_in_one_part(counts: list[tuple[int, int]]) -> None:
 
 
 @given(st.integers(1, 50), st.integers(1, 50), st.integers(2, 10))
-def test_a_share_that_stays_does_not_vary(one: int, other: int, parts: int) -> None:
-    cov, chance = variation([[one * at, other * at] for at in range(1, parts + 1)], 0)
+def test_a_share_that_stays_does_not_vary(first: int, second: int, parts: int) -> None:
+    cov, chance = variation([[first * at, second * at] for at in range(1, parts + 1)], 0)
     assert cov == pytest.approx(0, abs=1e-12)
     assert chance is not None and chance > 0
 
@@ -74,10 +74,10 @@ def test_a_stream_that_comes_and_goes_varies_by_more_than_chance() -> None:
 def test_only_the_measure_phase_counts() -> None:
     rows = [row((9, 9), phase=Phase.RAMP), row((7, 3)), row((7, 3)), row((5, 5), phase=Phase.DRAIN)]
     result = replace(results.build(), intervals=rows)
-    found = phase_of(STEP, result, Limits(), "x.json")
-    (stream,) = found.streams
-    (asu,) = found.asus
-    assert (found.parts, found.point.result_file, found.beyond) == (2, "x.json", "")
+    measured = phase_of(STEP, result, Limits(), "x.json")
+    (stream,) = measured.streams
+    (asu,) = measured.asus
+    assert (measured.parts, measured.point.result_file, measured.beyond) == (2, "x.json", "")
     # 20 reads of the ramp-up are in the result, too.
     assert (stream.ios, stream.share, stream.intended) == (100, 1.0, 1.0)
     assert (stream.read_share, stream.mean_bytes) == (0.7, 8192)
@@ -86,7 +86,7 @@ def test_only_the_measure_phase_counts() -> None:
 
 
 def test_a_run_that_did_nothing_has_shares_of_0() -> None:
-    found = phase_of(STEP, results.build(cells=()), Limits(), "x.json")
-    (stream,) = found.streams
+    measured = phase_of(STEP, results.build(cells=()), Limits(), "x.json")
+    (stream,) = measured.streams
     assert (stream.ios, stream.share, stream.read_share, stream.mean_bytes) == (0, 0, 0, 0)
-    assert (stream.response, stream.share_cov, found.beyond) == (None, None, "no I/O completed")
+    assert (stream.response, stream.share_cov, measured.beyond) == (None, None, "no I/O completed")

@@ -19,22 +19,22 @@ kernel = pytest.fixture(queue_kernel)
 def test_a_whole_test_has_its_report(spekctl: Spekctl, kernel: QueueKernel, tmp_path: Path) -> None:
     outcome = spekctl(*WRITE, "--folder", "t")
     assert outcome.code == ExitCode.OK, outcome.out
-    found = report_of(tmp_path / "t")
-    assert found["notice"] == "SPC-1-like, unaudited"
-    assert (found["passed"], found["complete"], found["level_bsu"]) == (True, True, 22)
-    assert found["iops"] == pytest.approx(1100, rel=0.001)
-    assert found["lrt_ns"] == pytest.approx(1e9 / (1163.3 - 100), rel=1e-6)
-    assert [point["load"]["value"] for point in found["curve"]["points"]] == [
+    report = report_of(tmp_path / "t")
+    assert report["notice"] == "SPC-1-like, unaudited"
+    assert (report["passed"], report["complete"], report["level_bsu"]) == (True, True, 22)
+    assert report["iops"] == pytest.approx(1100, rel=0.001)
+    assert report["lrt_ns"] == pytest.approx(1e9 / (1163.3 - 100), rel=1e-6)
+    assert [point["load"]["value"] for point in report["curve"]["points"]] == [
         *(2, 11, 17, 19, 20, 22),
     ]
-    assert found["search"]["points"][-1]["load"]["value"] == 32
-    assert found["capacity"]["used_share"] == pytest.approx(1.0, abs=1e-4)
-    assert found["parameters"]["durations"]["sustain_ns"] == 4 * SECOND
-    assert {one["kind"] for one in found["checks"]} == {
+    assert report["search"]["points"][-1]["load"]["value"] == 32
+    assert report["capacity"]["used_share"] == pytest.approx(1.0, abs=1e-4)
+    assert report["parameters"]["durations"]["sustain_ns"] == 4 * SECOND
+    assert {check["kind"] for check in report["checks"]} == {
         *("response", "served", "errors", "intensity", "intensity-cov", "repeat-iops"),
         *("repeat-lrt", "capacity"),
     }
-    full = next(one for one in found["phases"] if one["step"]["kind"] == "iops")
+    full = next(phase for phase in report["phases"] if phase["step"]["kind"] == "iops")
     assert [asu["name"] for asu in full["asus"]] == ["asu1", "asu2", "asu3"]
     shares = [round(asu["share"], 3) for asu in full["asus"]]
     assert shares == [0.596, 0.123, 0.281]
@@ -52,13 +52,13 @@ def test_a_device_that_tires_has_its_level_lowered_and_that_is_said(
     )
     outcome = spekctl(*WRITE, "--folder", "t")
     assert outcome.code == ExitCode.OK
-    found = report_of(Path("t"))
-    assert (found["level_bsu"], found["passed"]) == (20, True)
+    report = report_of(Path("t"))
+    assert (report["level_bsu"], report["passed"]) == (20, True)
     said = (
         "the search found 22 BSU; the limit was missed at that level, so it was lowered once, by"
         " 5 % each, to 20 BSU"
     )
-    assert said in found["remarks"] and said in outcome.out
+    assert said in report["remarks"] and said in outcome.out
     assert Path("t/11-sustain.json").exists() and Path("t/12-sustain-again-1.json").exists()
 
 
@@ -67,8 +67,8 @@ def test_a_device_that_cannot_even_1_bsu(spekctl: Spekctl, kernel: QueueKernel) 
     outcome = spekctl(*WRITE, "--folder", "t")
     assert outcome.code == ExitCode.LIMIT_MISSED
     assert "failed: the device cannot sustain even 1 BSU" in outcome.out
-    found = report_of(Path("t"))
-    assert (found["level_bsu"], found["iops"], len(found["phases"])) == (None, None, 1)
+    report = report_of(Path("t"))
+    assert (report["level_bsu"], report["iops"], len(report["phases"])) == (None, None, 1)
 
 
 def test_a_device_faster_than_allowed_is_remarked(spekctl: Spekctl, kernel: QueueKernel) -> None:

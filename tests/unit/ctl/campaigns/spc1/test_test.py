@@ -32,11 +32,11 @@ def test_every_phase_leaves_its_result(
         *("09-repeat-1-10.json", "10-repeat-1-100.json", "11-repeat-2-10.json"),
         *("12-repeat-2-100.json", "report.json", "state.json"),
     ]
-    for one in report_of(tmp_path / "t")["phases"]:
-        kept = json.loads((tmp_path / "t" / one["point"]["result_file"]).read_text())
+    for phase in report_of(tmp_path / "t")["phases"]:
+        kept = json.loads((tmp_path / "t" / phase["point"]["result_file"]).read_text())
         assert kept["kind"] == "spek-result"
-        assert kept["totals"]["all"]["iops"] == one["point"]["iops"]
-        assert kept["config"]["streams"][0]["replicas"] == one["step"]["bsu"]
+        assert kept["totals"]["all"]["iops"] == phase["point"]["iops"]
+        assert kept["config"]["streams"][0]["replicas"] == phase["step"]["bsu"]
 
 
 def test_the_text_says_what_it_is_and_what_came_out(spekctl: Spekctl, kernel: QueueKernel) -> None:
@@ -59,7 +59,7 @@ def test_json_goes_to_standard_output(spekctl: Spekctl, kernel: QueueKernel) -> 
 
 
 def test_progress_tells_phase_load_and_time_left(spekctl: Spekctl, kernel: QueueKernel) -> None:
-    line = [one if one != "none" else "lines" for one in WRITE]
+    line = [word if word != "none" else "lines" for word in WRITE]
     outcome = spekctl(*line, "--folder", "t", "--start-bsu", "20", "--max-bsu", "20")
     heads = [text for text in outcome.err.splitlines() if "left in all" in text]
     assert [text.partition("fake0: ")[2] for text in heads[:4]] == [
@@ -105,9 +105,9 @@ def test_limits_are_parameters(spekctl: Spekctl, kernel: QueueKernel, tmp_path: 
     line = (*WRITE, "--folder", "t", "--max-bsu", "4")
     outcome = spekctl(*line, "--limit", "intensity=0", "--limit", "chance_sigmas=0")
     assert outcome.code == ExitCode.LIMIT_MISSED
-    found = report_of(tmp_path / "t")
-    assert found["parameters"]["limits"]["intensity"] == 0
-    missed = {one["kind"] for one in found["checks"] if not one["passed"]}
+    report = report_of(tmp_path / "t")
+    assert report["parameters"]["limits"]["intensity"] == 0
+    missed = {check["kind"] for check in report["checks"] if not check["passed"]}
     assert missed == {"intensity"}
 
 
@@ -122,7 +122,11 @@ def test_quick_is_a_preset_that_options_change(spekctl: Spekctl, kernel: QueueKe
 
 
 def failed_checks(folder: Path) -> set[tuple[str, str]]:
-    return {(one["kind"], one["phase"]) for one in report_of(folder)["checks"] if not one["passed"]}
+    return {
+        (check["kind"], check["phase"])
+        for check in report_of(folder)["checks"]
+        if not check["passed"]
+    }
 
 
 def test_a_stream_with_another_share_fails(spekctl: Spekctl, kernel: QueueKernel) -> None:
@@ -157,15 +161,15 @@ def test_a_ramp_step_that_misses_the_limit_ends_it_with_code_7(
     )
     outcome = spekctl(*WRITE, "--folder", "t")
     assert outcome.code == ExitCode.LIMIT_MISSED
-    found = report_of(Path("t"))
-    assert found["phases"][-1]["step"]["name"] == "ramp-95"
-    assert found["verdict"].startswith("failed: ramp-95: mean response time 50.0 ms is above")
-    assert (found["complete"], found["level_bsu"], found["lrt_ns"]) == (False, 22, None)
+    report = report_of(Path("t"))
+    assert report["phases"][-1]["step"]["name"] == "ramp-95"
+    assert report["verdict"].startswith("failed: ramp-95: mean response time 50.0 ms is above")
+    assert (report["complete"], report["level_bsu"], report["lrt_ns"]) == (False, 22, None)
 
     resumed = spekctl(*WRITE, "--folder", "t", "--resume", "--keep-going")
     assert resumed.code == ExitCode.LIMIT_MISSED
-    found = report_of(Path("t"))
-    assert found["complete"] and failed_checks(Path("t")) == {
+    report = report_of(Path("t"))
+    assert report["complete"] and failed_checks(Path("t")) == {
         ("response", "ramp-95"),
         ("served", "ramp-95"),
     }

@@ -27,8 +27,8 @@ kernel = pytest.fixture(queue_kernel)
 
 def phases_of(folder: str) -> list[Any]:
     """What a report says of its phases that does not depend on when it was made."""
-    found = report_of(Path(folder))
-    return [(one["step"], one["point"]["iops"], one["beyond"]) for one in found["phases"]]
+    report = report_of(Path(folder))
+    return [(phase["step"], phase["point"]["iops"], phase["beyond"]) for phase in report["phases"]]
 
 
 @pytest.fixture(scope="module")

@@ -31,21 +31,21 @@ def test_a_test_measures_idle_and_load(
 ) -> None:
     outcome = spekctl(*RUN, "--folder", "t")
     assert outcome.code == ExitCode.OK, outcome.err
-    found = of_file(Path("t/energy.json"))
+    report = of_file(Path("t/energy.json"))
     level = spc1.load_report(Path("t/report.json")).level_bsu
     assert level == 22
-    heavy, moderate, rest = found["levels"]
+    heavy, moderate, rest = report["levels"]
     assert (heavy["bsu"], moderate["bsu"], rest["bsu"]) == (17, 11, None)
     # 50 I/Os per second for each BSU, 4 mW for each of them, 6 W in any case.
     assert float(heavy["iops"]) == pytest.approx(850, rel=0.005) and float(rest["watts"]) == 6
     assert float(heavy["watts"]) == pytest.approx(6 + 0.004 * float(heavy["iops"]))
     assert float(moderate["watts"]) == pytest.approx(6 + 0.004 * float(moderate["iops"]))
-    low = found["profiles"][0]
+    low = report["profiles"][0]
     watts = (8 * float(moderate["watts"]) + 16 * 6) / 24
     assert float(low["watts"]["text"]) == pytest.approx(watts, abs=0.005)
     assert float(low["iops"]["text"]) == pytest.approx(float(moderate["iops"]) / 3, abs=0.005)
     assert [rail["name"] for rail in heavy["power"]["rails"]] == ["rail0", "rail1"]
-    assert (found["complete"], found["passed"], found["verdict"]) == (True, True, "complete")
+    assert (report["complete"], report["passed"], report["verdict"]) == (True, True, "complete")
     ((start_ns, end_ns),) = power.asked
     assert end_ns - start_ns == 300_000_000 and power.closed == 1
     assert kernel.closed and "rail1" in outcome.out
@@ -73,8 +73,8 @@ def test_an_interrupted_test_is_resumed(
     assert [level["name"] for level in partly["levels"]] == ["idle"]
     refused = spekctl(*RUN, "--folder", "t")
     assert refused.code == ExitCode.USAGE and "t already holds a test" in refused.sentence
-    other = spekctl(*RUN, "--folder", "t", "--resume", "--idle-time", "1s")
-    assert "another --idle-time: 300ms then, 1s now" in other.sentence
+    changed = spekctl(*RUN, "--folder", "t", "--resume", "--idle-time", "1s")
+    assert "another --idle-time: 300ms then, 1s now" in changed.sentence
 
     kernel.before_run = lambda config: None
     resumed = spekctl(*RUN, "--folder", "t", "--resume")
@@ -121,8 +121,8 @@ def test_a_method_that_fails_fails_the_test(
     kernel.skew = {7: 1.3}
     outcome = spekctl(*RUN, "--folder", "t")
     assert outcome.code == ExitCode.LIMIT_MISSED
-    found = of_file(Path("t/energy.json"))
-    assert (found["complete"], found["passed"]) == (True, False)
+    report = of_file(Path("t/energy.json"))
+    assert (report["complete"], report["passed"]) == (True, False)
     kernel.skew = {}
     kernel.capacity = 1.0
     outcome = spekctl(*RUN, "--folder", "u")
@@ -134,7 +134,7 @@ def test_what_was_said_of_a_test_is_still_said_of_its_report(
     spekctl: Spekctl, kernel: QueueKernel, power: FakePower, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     counts = iter([DiskCounters(5, 40, 1, 8), DiskCounters(12, 99, 1, 8)])
-    monkeypatch.setattr(device, "read_stat", lambda one: next(counts, None))
+    monkeypatch.setattr(device, "read_stat", lambda disk: next(counts, None))
     power.baseline_w = 2.0
     interrupt_in_run(8, kernel)
     spekctl(*RUN, "--folder", "t", "--start-bsu", "20", "--max-bsu", "20")
@@ -162,18 +162,18 @@ def test_a_missing_idle_test_does_not_stay_missing(
 def test_a_finished_method_gives_levels(
     spekctl: Spekctl, kernel: QueueKernel, power: FakePower
 ) -> None:
-    line = [one for one in RUN[2:] if one not in ("--idle-time", "300ms")]
+    line = [word for word in RUN[2:] if word not in ("--idle-time", "300ms")]
     assert spekctl("spc1", *line, "--folder", "t").code == ExitCode.OK
     missing = spekctl("energy", "spc1e", "--from", "t/report.json")
     assert missing.code == ExitCode.USAGE
     assert "has no idle test beside it; give its power with --idle-watts" in missing.sentence
-    found = of_output(
+    report = of_output(
         spekctl("energy", "spc1e", "--from", "t/report.json", "--idle-watts", "5.5", "--json")
     )
-    assert [level["watts"] for level in found["levels"]][2] == "5.5"
-    assert float(found["levels"][0]["watts"]) == pytest.approx(9.4, rel=0.005)
-    assert found["complete"] and found["source"] == "t/report.json"
-    (Path("t") / found["levels"][0]["result_file"]).unlink()
+    assert [level["watts"] for level in report["levels"]][2] == "5.5"
+    assert float(report["levels"][0]["watts"]) == pytest.approx(9.4, rel=0.005)
+    assert report["complete"] and report["source"] == "t/report.json"
+    (Path("t") / report["levels"][0]["result_file"]).unlink()
     gone = spekctl("energy", "spc1e", "--from", "t/report.json", "--idle-watts", "5.5")
     assert gone.code == ExitCode.USAGE and "there is no file t/" in gone.sentence
 
@@ -182,7 +182,7 @@ def test_a_method_without_the_phases_gives_none(
     spekctl: Spekctl, kernel: QueueKernel, power: FakePower
 ) -> None:
     interrupt_in_run(6, kernel)
-    line = [one for one in RUN[2:] if one not in ("--idle-time", "300ms")]
+    line = [word for word in RUN[2:] if word not in ("--idle-time", "300ms")]
     spekctl("spc1", *line, "--folder", "t")
     outcome = spekctl("energy", "spc1e", "--from", "t/report.json", "--idle-watts", "5")
     assert outcome.code == ExitCode.USAGE

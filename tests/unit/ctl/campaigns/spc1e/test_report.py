@@ -29,15 +29,15 @@ power = pytest.fixture(queue_power)
 def test_without_power_there_is_performance(spekctl: Spekctl, kernel: QueueKernel) -> None:
     outcome = spekctl(*RUN, "--folder", "t")
     assert outcome.code == ExitCode.OK, outcome.err
-    found = of_file(Path("t/energy.json"))
-    assert (found["complete"], found["passed"]) == (False, True)
-    assert found["verdict"] == "performance only: no power measured in heavy, moderate, idle"
-    assert MISSING in found["remarks"]
-    low = found["profiles"][0]
-    assert (low["watts"], low["iops_per_watt"], found["annual_kwh"]) == (None, None, None)
-    moderate = float(found["levels"][1]["iops"])
+    written = of_file(Path("t/energy.json"))
+    assert (written["complete"], written["passed"]) == (False, True)
+    assert written["verdict"] == "performance only: no power measured in heavy, moderate, idle"
+    assert MISSING in written["remarks"]
+    low = written["profiles"][0]
+    assert (low["watts"], low["iops_per_watt"], written["annual_kwh"]) == (None, None, None)
+    moderate = float(written["levels"][1]["iops"])
     assert float(low["iops"]["text"]) == pytest.approx(moderate / 3, abs=0.005)
-    assert float(found["composite"]["iops"]["text"]) > float(low["iops"]["text"])
+    assert float(written["composite"]["iops"]["text"]) > float(low["iops"]["text"])
     assert "performance only" in outcome.out
 
 
@@ -46,9 +46,9 @@ def test_gaps_in_the_power_are_told(
 ) -> None:
     power.gap_s = 0.5
     spekctl(*RUN, "--folder", "t")
-    found = of_file(Path("t/energy.json"))
-    assert found["complete"]
-    assert "heavy: power is unknown for 0.5 s of 2 s" in found["remarks"]
+    written = of_file(Path("t/energy.json"))
+    assert written["complete"]
+    assert "heavy: power is unknown for 0.5 s of 2 s" in written["remarks"]
     power.gap_s = 1e9
     spekctl(*RUN, "--folder", "u")
     nothing = of_file(Path("u/energy.json"))
@@ -61,11 +61,11 @@ def test_a_baseline_is_taken_off_every_level(
 ) -> None:
     power.baseline_w = 2.0
     spekctl(*RUN, "--folder", "t")
-    found = of_file(Path("t/energy.json"))
-    assert [level["watts"] for level in found["levels"]][2] == "4"
-    heavy = found["levels"][0]
+    written = of_file(Path("t/energy.json"))
+    assert [level["watts"] for level in written["levels"]][2] == "4"
+    heavy = written["levels"][0]
     assert float(heavy["watts"]) == pytest.approx(4 + 0.004 * float(heavy["iops"]))
-    assert "a baseline of 2 W was subtracted from the power" in found["remarks"]
+    assert "a baseline of 2 W was subtracted from the power" in written["remarks"]
     power.baseline_w = 100.0
     spekctl(*RUN, "--folder", "u")
     nothing = of_file(Path("u/energy.json"))
@@ -78,9 +78,9 @@ def test_a_system_that_rests_at_more_than_it_works_is_noticed(
     power.watts_per_iops = -0.001
     outcome = spekctl(*RUN, "--folder", "t")
     assert outcome.code == ExitCode.OK
-    found = of_file(Path("t/energy.json"))
-    assert found["complete"]
-    assert any("idle power, 6 W, is above that of" in one for one in found["remarks"])
+    written = of_file(Path("t/energy.json"))
+    assert written["complete"]
+    assert any("idle power, 6 W, is above that of" in remark for remark in written["remarks"])
 
 
 # --- from levels ---------------------------------------------------------------------------------
@@ -95,19 +95,19 @@ LEVELS = typed_in(
 )
 
 
-def report(found: dict[str, Measured], **facts: object) -> Spc1eReport:
-    return build(found, Facts(**facts), usage.DEFAULT_PRICE, usage.PROFILES)  # type: ignore[arg-type]
+def report(measured: dict[str, Measured], **facts: object) -> Spc1eReport:
+    return build(measured, Facts(**facts), usage.DEFAULT_PRICE, usage.PROFILES)  # type: ignore[arg-type]
 
 
 def test_a_published_table_comes_out() -> None:
-    found = report(LEVELS, source="l.toml")
-    assert (found.complete, found.passed, found.verdict) == (True, True, "complete")
-    assert [one.name for one in found.profiles] == ["low", "medium", "high"]
-    assert found.composite is not None and found.composite.watts is not None
-    assert found.composite.watts.text == "231.73" and found.composite.hours == []
-    assert found.annual_kwh is not None and found.annual_kwh.text == "2029.93"
-    assert found.annual_cost is not None and found.annual_cost.text == "243.59"
-    assert [(one.name, one.percent, one.iops) for one in found.levels] == [
+    built = report(LEVELS, source="l.toml")
+    assert (built.complete, built.passed, built.verdict) == (True, True, "complete")
+    assert [profile.name for profile in built.profiles] == ["low", "medium", "high"]
+    assert built.composite is not None and built.composite.watts is not None
+    assert built.composite.watts.text == "231.73" and built.composite.hours == []
+    assert built.annual_kwh is not None and built.annual_kwh.text == "2029.93"
+    assert built.annual_cost is not None and built.annual_cost.text == "243.59"
+    assert [(level.name, level.percent, level.iops) for level in built.levels] == [
         *(("heavy", 80, "15999.51"), ("moderate", 50, "9999.42"), ("idle", 0, "0")),
     ]
 
@@ -121,32 +121,32 @@ def test_a_published_table_comes_out() -> None:
     ],
 )
 def test_a_level_that_is_missing_is_named(without: list[str], verdict: str, rows: int) -> None:
-    found = report({name: one for name, one in LEVELS.items() if name not in without})
-    assert found.verdict.startswith(verdict)
-    assert (found.complete, found.passed) == (False, False)
-    assert (len(found.profiles), found.composite is None) == (rows, not rows)
-    assert found.annual_cost is None
-    assert all(one.watts is None and one.iops.text for one in found.profiles)
+    built = report({name: level for name, level in LEVELS.items() if name not in without})
+    assert built.verdict.startswith(verdict)
+    assert (built.complete, built.passed) == (False, False)
+    assert (len(built.profiles), built.composite is None) == (rows, not rows)
+    assert built.annual_cost is None
+    assert all(profile.watts is None and profile.iops.text for profile in built.profiles)
 
 
 def test_levels_are_in_the_order_of_the_table() -> None:
-    found = report(dict(reversed(LEVELS.items())))
-    assert [one.name for one in found.levels] == ["heavy", "moderate", "idle"]
+    built = report(dict(reversed(LEVELS.items())))
+    assert [level.name for level in built.levels] == ["heavy", "moderate", "idle"]
 
 
 def test_trouble_comes_before_all_else() -> None:
-    found = report(LEVELS, trouble="the device is gone")
-    assert (found.verdict, found.passed, found.complete) == ("the device is gone", False, True)
+    built = report(LEVELS, trouble="the device is gone")
+    assert (built.verdict, built.passed, built.complete) == ("the device is gone", False, True)
     assert report(LEVELS, passed=False).passed is False
 
 
 def test_levels_that_cannot_be_leave_the_performance() -> None:
     dead = {**LEVELS, "idle": Measured(Fraction(0), Fraction(-1))}
-    found = report(dead)
-    assert found.verdict.startswith("performance only: the power of the idle level is -1 W")
-    assert found.verdict.removeprefix("performance only: ") in found.remarks
-    assert found.passed and not found.complete and found.annual_kwh is None
-    assert [one.watts for one in found.profiles] == [None] * 3
+    built = report(dead)
+    assert built.verdict.startswith("performance only: the power of the idle level is -1 W")
+    assert built.verdict.removeprefix("performance only: ") in built.remarks
+    assert built.passed and not built.complete and built.annual_kwh is None
+    assert [profile.watts for profile in built.profiles] == [None] * 3
 
 
 RAIL = RailPower(
@@ -175,4 +175,4 @@ def test_different_baselines_are_remarked_upon() -> None:
     remarks = report(levels, remarks=["the first"]).remarks
     assert remarks[0] == "the first"
     assert "idle: power is unknown for 0.5 s of 2.5 s" in remarks
-    assert any("different baselines were subtracted" in one for one in remarks)
+    assert any("different baselines were subtracted" in remark for remark in remarks)

@@ -19,20 +19,23 @@ kernel = pytest.fixture(streams_kernel)
 
 def test_runs_are_what_their_tests_are_called(spekctl: Spekctl, kernel: QueueKernel) -> None:
     spekctl(*WRITE, "--folder", "t", "--vod-streams", "40", "--seed", "7")
-    runs = {(one.name, sum(s.replicas for s in one.streams)): one for one in kernel.runs_seen}
+    runs = {
+        (config.name, sum(s.replicas for s in config.streams)): config
+        for config in kernel.runs_seen
+    }
     writes = runs["spc2-lfp-write-1024k", 4]
     assert {stream.read_ppm for stream in writes.streams} == {0} and writes.write
     assert {stream.pattern for stream in writes.streams} == {"runs"}
-    assert [one.depth for one in writes.arrivals] == [1] * 4
+    assert [arrival.depth for arrival in writes.arrivals] == [1] * 4
     mixed = runs["spc2-lfp-mixed-256k", 4]
-    assert [one.read_ppm for one in mixed.streams] == [1_000_000, 0] * 2
+    assert [stream.read_ppm for stream in mixed.streams] == [1_000_000, 0] * 2
     query = runs["spc2-ldq-64k-4", 2]
-    assert [one.depth for one in query.arrivals] == [4, 4] and query.max_outstanding == 8
+    assert [arrival.depth for arrival in query.arrivals] == [4, 4] and query.max_outstanding == 8
     video = runs["spc2-vod", 40]
-    assert video.offered_rate == 120 and {one.law for one in video.arrivals} == {"constant"}
+    assert video.offered_rate == 120 and {arrival.law for arrival in video.arrivals} == {"constant"}
     assert not query.write
     # No two runs begin at the same places.
-    seeds = [one.seed for one in kernel.runs_seen]
+    seeds = [config.seed for config in kernel.runs_seen]
     assert seeds == list(range(7, 7 + len(seeds)))
 
 
@@ -45,16 +48,16 @@ def test_groups_share_the_streams_evenly(streams: int) -> None:
 
 def test_each_stream_has_its_own_depth_or_pace() -> None:
     step = plan.step_of(TESTS[6], 8, 0, 1)
-    made = load_of(step)
-    assert [one.depth for one in made.arrival] == [4] * 8
-    assert {one.size for one in made.stream} == {1 << 20}
+    workload = load_of(step)
+    assert [arrival.depth for arrival in workload.arrival] == [4] * 8
+    assert {stream.size for stream in workload.stream} == {1 << 20}
     paced = load_of(plan.step_of(VOD, 40, 0, 1))
-    assert [one.rate for one in paced.arrival] == [9] * 8 + [6] * 8
-    assert sum(one.rate or 0 for one in paced.arrival) == 120
+    assert [arrival.rate for arrival in paced.arrival] == [9] * 8 + [6] * 8
+    assert sum(arrival.rate or 0 for arrival in paced.arrival) == 120
 
 
 @pytest.mark.parametrize(("streams", "reads"), [(1, ["50%"]), (5, ["100%", "0%"] * 2 + ["100%"])])
 def test_half_of_the_streams_of_a_mixed_test_read(streams: int, reads: list[str]) -> None:
-    mixed = next(one for one in TESTS if one.read_percent == 50)
-    made = load_of(plan.step_of(mixed, streams, 0, 1))
-    assert [one.read for one in made.stream] == reads
+    mixed = next(test for test in TESTS if test.read_percent == 50)
+    workload = load_of(plan.step_of(mixed, streams, 0, 1))
+    assert [stream.read for stream in workload.stream] == reads

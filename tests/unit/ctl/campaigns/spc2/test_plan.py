@@ -66,14 +66,14 @@ def do_all(
 
 def test_every_test_runs_at_its_series_of_streams() -> None:
     done = do_all(parameters(parts=["lfp", "ldq"]))
-    assert [one.step.name for one in done[:5]] == [
+    assert [run.step.name for run in done[:5]] == [
         f"lfp-write-1024k-{streams}" for streams in (16, 8, 4, 2, 1)
     ]
     assert len(done) == 10 * 5
-    assert {(one.step.test, one.step.depth) for one in done if one.step.part == "ldq"} == {
+    assert {(run.step.test, run.step.depth) for run in done if run.step.part == "ldq"} == {
         *(("ldq-1024k-4", 4), ("ldq-1024k-1", 1), ("ldq-64k-4", 4), ("ldq-64k-1", 1)),
     }
-    sizes = {(one.step.read_percent, one.step.transfer_bytes >> 10) for one in done[:30]}
+    sizes = {(run.step.read_percent, run.step.transfer_bytes >> 10) for run in done[:30]}
     assert sizes == {(percent, size) for percent in (0, 50, 100) for size in (1024, 256)}
 
 
@@ -95,7 +95,7 @@ def test_the_search_finds_the_streams_that_are_served(level: int) -> None:
 
 def test_a_search_can_be_spared() -> None:
     done = do_all(parameters(parts=["vod"], vod_streams=50))
-    assert [(one.step.kind, one.step.streams) for one in done] == [("run", 50)]
+    assert [(run.step.kind, run.step.streams) for run in done] == [("run", 50)]
     report = build(parameters(parts=["vod"], vod_streams=50), done, [], None)
     assert not report.passed and report.vod_streams is None
     assert report.verdict.startswith("failed: vod-50: 9 of 1,000 transfers took longer")
@@ -104,16 +104,16 @@ def test_a_search_can_be_spared() -> None:
 def test_streams_are_lowered_where_the_long_run_misses() -> None:
     served = {"search": 100, "run": 90}
     done = do_all(parameters(parts=["vod"]), lambda step: step.streams <= served[step.kind])
-    long = [one.step.name for one in done if one.step.kind == "run"]
+    long = [run.step.name for run in done if run.step.kind == "run"]
     assert long == ["vod-100", "vod-95-again-1", "vod-90-again-2"]
     report = build(parameters(parts=["vod"]), done, [], None)
     assert report.vod_streams == 90 and report.passed
-    assert any("lowered 2 times, to 90" in one for one in report.remarks)
+    assert any("lowered 2 times, to 90" in remark for remark in report.remarks)
 
 
 def test_a_device_that_serves_no_stream_fails() -> None:
     done = do_all(parameters(parts=["vod"]), lambda step: False)
-    assert [one.step.streams for one in done] == [1]
+    assert [run.step.streams for run in done] == [1]
     report = build(parameters(parts=["vod"]), done, [], None)
     assert report.verdict == "failed: video on demand: the device cannot sustain even 1 stream"
     assert not report.passed and not report.complete
@@ -121,7 +121,7 @@ def test_a_device_that_serves_no_stream_fails() -> None:
 
 def test_energy_wants_video_on_demand_at_half_of_its_streams() -> None:
     done = do_all(parameters(parts=["vod"], half=True))
-    assert [one.step.streams for one in done if one.step.kind == "run"] == [37, 18]
+    assert [run.step.streams for run in done if run.step.kind == "run"] == [37, 18]
 
 
 def test_what_is_done_is_not_done_again() -> None:
@@ -136,10 +136,10 @@ def test_the_time_left_comes_down_to_nothing() -> None:
     whole = do_all(wanted)
     left = [left_ns(wanted, whole[:count]) for count in range(len(whole) + 1)]
     assert left[-1] == 0
-    for count, one in enumerate(whole):
-        took = one.step.ramp_ns + one.step.time_ns
+    for count, run in enumerate(whole):
+        took = run.step.ramp_ns + run.step.time_ns
         # A doubling that is served puts bisections off and adds more of them.
-        more = one.step.kind == "search" and not one.beyond
+        more = run.step.kind == "search" and not run.beyond
         assert left[count + 1] == left[count] - took or (
             more and left[count + 1] >= left[count] - took
         )
@@ -153,7 +153,7 @@ def test_mbps_is_the_mean_of_the_parts() -> None:
     lfp = Fraction(3 * (1024 + 256), 6)
     ldq = Fraction(2 * (1024 + 64), 4)
     vod = figures.vod_rate(37)
-    by_name = {one.name: one for one in composites_of(parameters(), done)}
+    by_name = {composite.name: composite for composite in composites_of(parameters(), done)}
     assert by_name["lfp"].mb_s.fraction == lfp == 640
     assert by_name["ldq"].mb_s.fraction == ldq == 544
     assert by_name["vod"].mb_s.fraction == vod
@@ -172,7 +172,7 @@ def test_a_part_that_is_left_out_leaves_no_mbps() -> None:
     assert (report.passed, report.complete, report.mbps) == (True, False, None)
     assert report.verdict == "passed, but incomplete: lfp was left out"
     assert report.price_per_mbps is None
-    assert any("nothing was written" in one for one in report.remarks)
+    assert any("nothing was written" in remark for remark in report.remarks)
 
 
 @pytest.mark.parametrize(

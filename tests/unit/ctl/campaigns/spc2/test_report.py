@@ -20,27 +20,30 @@ kernel = pytest.fixture(streams_kernel)
 def test_a_whole_test_has_its_report(spekctl: Spekctl, kernel: QueueKernel) -> None:
     outcome = spekctl(*WRITE, "--folder", "t", "--system-price", "12000")
     assert outcome.code == ExitCode.OK, outcome.out + outcome.err
-    found = report_of("t")
-    assert found["notice"] == "SPC-2-like, unaudited"
-    assert (found["passed"], found["complete"]) == (True, True)
+    report = report_of("t")
+    assert report["notice"] == "SPC-2-like, unaudited"
+    assert (report["passed"], report["complete"]) == (True, True)
     # A queue of 100 I/Os per second serves 33 streams of 3 each, if at all.
-    assert 25 <= found["vod_streams"] <= 33
-    rates = {one["name"]: Fraction(one["mb_s"]["exact"]) for one in found["composites"]}
+    assert 25 <= report["vod_streams"] <= 33
+    rates = {
+        composite["name"]: Fraction(composite["mb_s"]["exact"])
+        for composite in report["composites"]
+    }
     # The fake's I/Os have 4 KiB each, half of its capacity in closed loop.
     assert rates["lfp"] == rates["ldq"] == Fraction(50 * 4096, 10**6)
-    assert rates["vod"] == Fraction(3 * found["vod_streams"] * 4096, 10**6)
+    assert rates["vod"] == Fraction(3 * report["vod_streams"] * 4096, 10**6)
     whole = figures.mean([rates["lfp"], rates["ldq"], rates["vod"]])
-    assert Fraction(found["mbps"]["exact"]) == whole == rates["spc2"]
-    assert Fraction(found["price_per_mbps"]["exact"]) == 12000 / whole
+    assert Fraction(report["mbps"]["exact"]) == whole == rates["spc2"]
+    assert Fraction(report["price_per_mbps"]["exact"]) == 12000 / whole
     assert kernel.deleted and kernel.closed
 
 
 def test_a_stream_that_underruns_is_missed(spekctl: Spekctl, kernel: QueueKernel) -> None:
     outcome = spekctl(*READ, "--folder", "t", "--parts", "vod", "--vod-streams", "100")
     assert outcome.code == ExitCode.LIMIT_MISSED
-    found = report_of("t")
-    assert "took longer than 333 ms: their streams underrun" in found["verdict"]
-    assert found["vod_streams"] is None and found["runs"][0]["late"] > 0
+    report = report_of("t")
+    assert "took longer than 333 ms: their streams underrun" in report["verdict"]
+    assert report["vod_streams"] is None and report["runs"][0]["late"] > 0
     patient = spekctl(
         *(*READ, "--folder", "u", "--parts", "vod", "--vod-streams", "30"),
         *("--max-response", "1us", "--max-late", "1"),

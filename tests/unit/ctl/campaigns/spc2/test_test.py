@@ -27,14 +27,14 @@ def test_every_run_leaves_its_result(spekctl: Spekctl, kernel: QueueKernel) -> N
     assert names[0] == "001-lfp-write-1024k-4.json" and names[-2:] == ["report.json", "state.json"]
     runs = report_of("t")["runs"]
     assert len(runs) == 10 * 3 + 1 == len(names) - 2
-    for one in runs:
-        kept = json.loads(Path("t", one["result_file"]).read_text())
+    for run in runs:
+        kept = json.loads(Path("t", run["result_file"]).read_text())
         assert (
             sum(stream["replicas"] for stream in kept["config"]["streams"])
-            == (one["step"]["streams"])
+            == (run["step"]["streams"])
         )
         rate = Fraction(str(kept["totals"]["all"]["bytes_per_s"])) / 10**6
-        assert Fraction(one["mb_s"]) == rate
+        assert Fraction(run["mb_s"]) == rate
 
 
 def test_the_text_says_what_it_is_and_what_came_out(spekctl: Spekctl, kernel: QueueKernel) -> None:
@@ -53,7 +53,7 @@ def test_the_text_says_what_it_is_and_what_came_out(spekctl: Spekctl, kernel: Qu
 
 
 def test_progress_tells_test_streams_and_time_left(spekctl: Spekctl, kernel: QueueKernel) -> None:
-    line = [one if one != "none" else "lines" for one in READ]
+    line = [word if word != "none" else "lines" for word in READ]
     outcome = spekctl(*line, "--parts", "ldq", "--folder", "t")
     heads = [text for text in outcome.err.splitlines() if "left in all" in text]
     assert heads[0].endswith("/dev/fake0: ldq-1024k-4, 4 streams, 0:36 left in all")
@@ -62,7 +62,7 @@ def test_progress_tells_test_streams_and_time_left(spekctl: Spekctl, kernel: Que
 
 def test_an_interrupted_test_is_resumed(spekctl: Spekctl, kernel: QueueKernel) -> None:
     assert spekctl(*WRITE, "--folder", "whole").code == ExitCode.OK
-    whole = [one.name for one in kernel.runs_seen]
+    whole = [config.name for config in kernel.runs_seen]
     kernel.runs_seen.clear()
 
     interrupt_in_run(32, kernel)
@@ -79,11 +79,11 @@ def test_an_interrupted_test_is_resumed(spekctl: Spekctl, kernel: QueueKernel) -
         ("--seed", "1", "5"),
         ("--max-late", "0", "0.5"),
     ):
-        other = spekctl(*WRITE, "--folder", "t", "--resume", option, now)
-        assert f"another {option}: {was} then, {now} now" in other.sentence
+        changed = spekctl(*WRITE, "--folder", "t", "--resume", option, now)
+        assert f"another {option}: {was} then, {now} now" in changed.sentence
     kernel.before_run = lambda config: None
     assert spekctl(*WRITE, "--folder", "t", "--resume").code == ExitCode.OK
-    done = [one.name for one in kernel.runs_seen]
+    done = [config.name for config in kernel.runs_seen]
     assert done[:32] + done[-(len(whole) - 32) :] == whole
     same = ("mbps", "composites", "vod_streams", "passed")
     assert {name: report_of("t")[name] for name in same} == {

@@ -30,33 +30,33 @@ def test_a_test_measures_idle_and_load(
 ) -> None:
     outcome = spekctl(*RUN, "--folder", "t", "--price", "0.5")
     assert outcome.code == ExitCode.OK, outcome.err + outcome.out
-    found = report_of("t")
-    assert found["notice"] == "SPC-2/E-like, unaudited"
-    assert (found["complete"], found["passed"], found["verdict"]) == (True, True, "complete")
-    heavy, moderate, rest = found["levels"]
+    report = report_of("t")
+    assert report["notice"] == "SPC-2/E-like, unaudited"
+    assert (report["complete"], report["passed"], report["verdict"]) == (True, True, "complete")
+    heavy, moderate, rest = report["levels"]
     # 6 W at rest and 0.1 W for each I/O per second: 50 of them in closed loop, 30 or 15 of video.
     assert float(heavy["watts"]) == pytest.approx((11 + 11 + 9) / 3)
     assert float(moderate["watts"]) == pytest.approx((11 + 11 + 7.5) / 3)
     assert rest["watts"] == "6" and rest["mb_s"] == "0"
     # The fake's I/Os have 4 KiB each.
     assert heavy["mb_s"] == decimal_text(Fraction(4096 * (50 + 50 + 30), 3 * 10**6))
-    by_name = {one["name"]: one for one in heavy["composites"]}
+    by_name = {composite["name"]: composite for composite in heavy["composites"]}
     assert by_name["vod"]["mb_s_per_watt"]["text"] == rounded(Fraction(4096 * 30, 9 * 10**6), 2)
-    watts, rate = Fraction(found["composite"]["watts"]["exact"]), found["composite"]["mb_s"]
+    watts, rate = Fraction(report["composite"]["watts"]["exact"]), report["composite"]["mb_s"]
     hours = {"low": (0, 8, 16), "medium": (4, 14, 6), "high": (18, 6, 0)}
-    levels = [Fraction(one["watts"]) for one in (heavy, moderate, rest)]
+    levels = [Fraction(level["watts"]) for level in (heavy, moderate, rest)]
     nominal = [
         sum(hour * level for hour, level in zip(day, levels, strict=True)) / 24
         for day in hours.values()
     ]
     assert watts == sum(nominal) / 3
-    assert Fraction(found["annual_kwh"]["exact"]) == watts * 8760 / 1000
-    assert Fraction(found["annual_cost"]["exact"]) == watts * 8760 / 1000 / 2
+    assert Fraction(report["annual_kwh"]["exact"]) == watts * 8760 / 1000
+    assert Fraction(report["annual_cost"]["exact"]) == watts * 8760 / 1000 / 2
     assert Fraction(rate["exact"]) > 0
     streams = [
-        one["step"]["streams"]
-        for one in json.loads(Path("t/report.json").read_text())["runs"]
-        if one["step"]["part"] == "vod"
+        run["step"]["streams"]
+        for run in json.loads(Path("t/report.json").read_text())["runs"]
+        if run["step"]["part"] == "vod"
     ]
     assert streams == [10, 5]
     assert power.closed == 1 and kernel.closed and len(power.asked) == 1
@@ -67,11 +67,11 @@ def test_a_test_measures_idle_and_load(
 def test_without_power_there_is_performance(spekctl: Spekctl, kernel: QueueKernel) -> None:
     outcome = spekctl(*RUN, "--folder", "t")
     assert outcome.code == ExitCode.OK, outcome.err
-    found = report_of("t")
-    assert (found["complete"], found["passed"]) == (False, True)
-    assert found["verdict"] == "performance only: no power measured in heavy, moderate, idle"
-    assert MISSING in found["remarks"] and found["annual_kwh"] is None
-    assert [level["watts"] for level in found["levels"]] == [None, None, None]
+    report = report_of("t")
+    assert (report["complete"], report["passed"]) == (False, True)
+    assert report["verdict"] == "performance only: no power measured in heavy, moderate, idle"
+    assert MISSING in report["remarks"] and report["annual_kwh"] is None
+    assert [level["watts"] for level in report["levels"]] == [None, None, None]
 
 
 def test_a_baseline_is_taken_off_every_level(
@@ -79,10 +79,10 @@ def test_a_baseline_is_taken_off_every_level(
 ) -> None:
     power.baseline_w = 2.0
     spekctl(*RUN, "--folder", "t")
-    found = report_of("t")
-    assert found["levels"][2]["watts"] == "4"
-    assert float(found["levels"][0]["watts"]) == pytest.approx(31 / 3 - 2)
-    assert "a baseline of 2 W was subtracted from the power" in found["remarks"]
+    report = report_of("t")
+    assert report["levels"][2]["watts"] == "4"
+    assert float(report["levels"][0]["watts"]) == pytest.approx(31 / 3 - 2)
+    assert "a baseline of 2 W was subtracted from the power" in report["remarks"]
 
 
 def test_a_system_that_rests_at_more_than_it_works_is_noticed(
@@ -90,7 +90,9 @@ def test_a_system_that_rests_at_more_than_it_works_is_noticed(
 ) -> None:
     power.idle_w, power.watts_per_iops = 60.0, -0.1
     spekctl(*RUN, "--folder", "t")
-    assert any("idle power, 60 W, is above that of" in one for one in report_of("t")["remarks"])
+    assert any(
+        "idle power, 60 W, is above that of" in remark for remark in report_of("t")["remarks"]
+    )
 
 
 def test_an_interrupted_test_is_resumed(
@@ -100,11 +102,11 @@ def test_an_interrupted_test_is_resumed(
     first = spekctl(*RUN, "--folder", "t")
     assert first.code == ExitCode.INTERRUPTED
     partly = report_of("t")
-    assert not partly["complete"] and [one["name"] for one in partly["levels"]] == ["idle"]
+    assert not partly["complete"] and [level["name"] for level in partly["levels"]] == ["idle"]
     refused = spekctl(*RUN, "--folder", "t")
     assert "t already holds a test" in refused.sentence
-    other = spekctl(*RUN, "--folder", "t", "--resume", "--idle-time", "1s")
-    assert "another --idle-time: 300ms then, 1s now" in other.sentence
+    changed = spekctl(*RUN, "--folder", "t", "--resume", "--idle-time", "1s")
+    assert "another --idle-time: 300ms then, 1s now" in changed.sentence
     kernel.before_run = lambda config: None
     assert spekctl(*RUN, "--folder", "t", "--resume").code == ExitCode.OK
     assert report_of("t")["complete"] and len(power.asked) == 1
@@ -117,9 +119,9 @@ def test_an_interrupt_of_the_first_run_keeps_the_idle_test(
     outcome = spekctl(*RUN, "--folder", "t")
     assert outcome.code == ExitCode.INTERRUPTED
     assert "the idle test is kept in t, --resume continues after it" in outcome.err
-    found = spc2.load_energy(Path("t/energy.json"))
-    assert [(one.name, one.watts) for one in found.levels] == [("idle", "6")]
-    assert found.verdict == "incomplete: the test under load has not started"
+    report = spc2.load_energy(Path("t/energy.json"))
+    assert [(level.name, level.watts) for level in report.levels] == [("idle", "6")]
+    assert report.verdict == "incomplete: the test under load has not started"
     kernel.before_run = lambda config: None
     assert spekctl(*RUN, "--folder", "t", "--resume").code == ExitCode.OK
     assert len(power.asked) == 1

@@ -12,11 +12,11 @@ from spekctl.campaigns.tiered.compare import rows
 def test_the_published_case_comes_out() -> None:
     """HP P9500: 128 disks of 146 GB, against 104 of them and 8 SSDs of 400 GB."""
     numbers = [
-        Inputs(*(Fraction(one) for one in (18688, 1960, 2453, 35000))),
-        Inputs(*(Fraction(one) for one in (18384, 1870, 2346, 61000))),
+        Inputs(*(Fraction(number) for number in (18688, 1960, 2453, 35000))),
+        Inputs(*(Fraction(number) for number in (18384, 1870, 2346, 61000))),
     ]
     table = {
-        row.what: [one.text if one is not None else None for one in row.figures]
+        row.what: [figure.text if figure is not None else None for figure in row.figures]
         for row in rows(*numbers)
     }
     assert table["I/Os per second"] == ["35000", "61000", "74.3"]
@@ -27,7 +27,7 @@ def test_the_published_case_comes_out() -> None:
 
 def test_what_was_not_measured_has_no_figure() -> None:
     nothing = Inputs(gigabytes=Fraction(5), iops=Fraction(7))
-    found = {row.what: row.figures for row in rows(nothing, nothing)}
-    assert found["DCsE workload"] == (None, None, None)
-    assert found["power under load"] == (None, None, None)
-    assert found["I/Os per second"][0] is not None
+    by_what = {row.what: row.figures for row in rows(nothing, nothing)}
+    assert by_what["DCsE workload"] == (None, None, None)
+    assert by_what["power under load"] == (None, None, None)
+    assert by_what["I/Os per second"][0] is not None

@@ -21,12 +21,12 @@ kernel = pytest.fixture(queue_kernel)
 
 
 def lines_of(text: str) -> list[tuple[int, int, str, int]]:
-    found = []
+    segments = []
     for line in text.splitlines():
         start, length, kind, target, offset = line.split()
         assert kind == "linear"
-        found.append((int(start), int(length), target, int(offset)))
-    return found
+        segments.append((int(start), int(length), target, int(offset)))
+    return segments
 
 
 def test_the_map_covers_the_slow_disk_and_uses_nothing_twice(
@@ -34,13 +34,13 @@ def test_the_map_covers_the_slow_disk_and_uses_nothing_twice(
 ) -> None:
     outcome = spekctl(*MAP, "--write")
     assert outcome.code == ExitCode.OK, outcome.err
-    found = lines_of(outcome.out)
+    segments = lines_of(outcome.out)
     at = 0
-    for start, length, _, _ in found:
+    for start, length, _, _ in segments:
         assert start == at and length > 0
         at += length
     assert at == (1 << 30) // 512
-    fast = [(offset, length) for _, length, target, offset in found if target == "250:1"]
+    fast = [(offset, length) for _, length, target, offset in segments if target == "250:1"]
     used = 0
     for offset, length in fast:
         assert offset == used
@@ -48,7 +48,7 @@ def test_the_map_covers_the_slow_disk_and_uses_nothing_twice(
     # Four dense ranges: three walks of 5 % of an asu, and the log.
     assert len(fast) == 4
     assert used * 512 / (1 << 30) == pytest.approx(0.1675, abs=0.01)
-    assert all(offset == start for start, _, target, offset in found if target == "250:0")
+    assert all(offset == start for start, _, target, offset in segments if target == "250:0")
     shares = [float(line.split(" with ")[1].split("%")[0]) for line in outcome.err.splitlines()]
     assert shares == [28.1, 21.0, 7.0, 28.1]
 
@@ -63,10 +63,13 @@ def test_the_dense_ranges_are_those_of_the_workload(
         request.find("spc1", ["/dev/fake0"]), Options(bsu=1, write=True)
     ).config
     hot = layout.hot_ranges(config, 1 << 30)
-    walks = [one for one in config.streams if one.pattern == "walk"]
+    walks = [stream for stream in config.streams if stream.pattern == "walk"]
     for stream in walks:
         first = config.asus[stream.asu].extents[0].start + stream.range_start
-        assert any(one.start <= first and first + stream.range_bytes <= one.end for one in hot)
+        assert any(
+            hot_range.start <= first and first + stream.range_bytes <= hot_range.end
+            for hot_range in hot
+        )
     assert hot[-1].end == 1 << 30 or hot[-1].end >= config.asus[2].extents[0].start
 
 
@@ -89,11 +92,11 @@ def test_a_wrong_pair_is_refused(
 def test_a_disk_with_data_is_refused(
     spekctl: Spekctl, kernel: QueueKernel, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    found = [blkid.Signature("xfs", "filesystem", 0)]
+    signatures = [blkid.Signature("xfs", "filesystem", 0)]
     monkeypatch.setattr(
         safety,
         "signatures_on",
-        lambda device, diskseq: found if device.path == "/dev/fake1" else [],
+        lambda device, diskseq: signatures if device.path == "/dev/fake1" else [],
     )
     outcome = spekctl(*MAP, "--write")
     assert (outcome.code, outcome.out) == (ExitCode.REFUSED, "")

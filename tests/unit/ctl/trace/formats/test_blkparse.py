@@ -29,9 +29,9 @@ CPU0 (sda):
 
 
 def test_fields_and_units(tmp_path: Path) -> None:
-    found, trace = read_text(tmp_path, TEXT)
+    rows, trace = read_text(tmp_path, TEXT)
     assert trace.parts[0].format.name == "blkparse"
-    assert found == [
+    assert rows == [
         (0, "8,0", 223490 * 512, 4096, "write"),
         (499_998_171, "8,16", 0, 0, "flush"),
         (599_998_171, "8,16", 4096, 8192, "write+^"),
@@ -41,8 +41,8 @@ def test_fields_and_units(tmp_path: Path) -> None:
 
 
 def test_the_event_is_chosen(tmp_path: Path) -> None:
-    found, _ = read_text(tmp_path, TEXT, event="issue")
-    assert found == [(0, "8,0", 223490 * 512, 4096, "write")]
+    rows, _ = read_text(tmp_path, TEXT, event="issue")
+    assert rows == [(0, "8,0", 223490 * 512, 4096, "write")]
 
 
 def test_bad_lines_keep_their_numbers(tmp_path: Path) -> None:
@@ -53,8 +53,8 @@ def test_bad_lines_keep_their_numbers(tmp_path: Path) -> None:
         "  8,0    3        5     0.000009118   697  Q   W 223490 * 8 [kjournald]",
         "  8,0    3        5     0.000009118   697  Q   W 22349a + 8 [kjournald]",
     ]
-    found, trace = read_text(tmp_path, "\n".join(lines))
-    assert (len(found), trace.faults.bad) == (4, 4)
+    rows, trace = read_text(tmp_path, "\n".join(lines))
+    assert (len(rows), trace.faults.bad) == (4, 4)
     assert trace.faults.first is not None
     assert trace.faults.first.number == 5
 
@@ -64,8 +64,8 @@ def test_commands_passed_through_are_left_out(tmp_path: Path) -> None:
     command += "  8,0    3        5     0.000009118   697  Q   N 0 [(sd-pam) [x]]\n"
     broken = "  8,0    3        5     0.000009118   697  Q   W 223490\n"
     wanted, plain = read_text(tmp_path, TEXT)
-    found, trace = read_text(tmp_path, command + TEXT.replace("CPU0", broken + command + "CPU0", 1))
-    assert found == wanted
+    rows, trace = read_text(tmp_path, command + TEXT.replace("CPU0", broken + command + "CPU0", 1))
+    assert rows == wanted
     assert (trace.faults.bad, trace.faults.ignored) == (1, plain.faults.ignored + 4)
     assert trace.faults.first is not None
     assert trace.faults.first.number == 14

@@ -21,9 +21,9 @@ start ; sector; length ; op ;  replay_delay=0 ; replay_duration=0
 
 
 def test_blkreplay(tmp_path: Path) -> None:
-    found, trace = read_text(tmp_path, BLKREPLAY + "0.5 ; 1 ; 1 ; Q ; 0 ; 0\n0.5 ; 1\n")
+    rows, trace = read_text(tmp_path, BLKREPLAY + "0.5 ; 1 ; 1 ; Q ; 0 ; 0\n0.5 ; 1\n")
     assert trace.parts[0].format.name == "blkreplay"
-    assert found == [
+    assert rows == [
         (0, "0", 37766853 * 512, 32768, "write"),
         (400_000_000, "0", 0, 512, "read"),
         (449_518_165, "0", 37766917 * 512, 7168, "read"),
@@ -42,16 +42,16 @@ def test_blkreplay(tmp_path: Path) -> None:
     ],
 )
 def test_real_traces(name: str, requests: int, reads: int, span_s: int) -> None:
-    found, trace = read(real(f"{name}.load.gz"))
-    assert (len(found), trace.faults.bad) == (requests, 0)
-    assert sum(one[4] == "read" for one in found) == reads
-    assert found[-1][0] // 10**9 == span_s
+    rows, trace = read(real(f"{name}.load.gz"))
+    assert (len(rows), trace.faults.bad) == (requests, 0)
+    assert sum(row[4] == "read" for row in rows) == reads
+    assert rows[-1][0] // 10**9 == span_s
 
 
 def test_files_that_were_joined_keep_the_records_of_the_first(tmp_path: Path) -> None:
     later = "# another file\n" + BLKREPLAY.partition("\n\n")[2]
-    found, trace = read_text(tmp_path, BLKREPLAY + later)
-    assert len(found) == 6
+    rows, trace = read_text(tmp_path, BLKREPLAY + later)
+    assert len(rows) == 6
     # The prose in front of the second header is no comment of a known form.
     assert (trace.faults.bad, trace.faults.ignored) == (1, 3)
     assert trace.faults.first is not None

@@ -54,7 +54,7 @@ def trace(path: Path, *events: bytes, **options: Any) -> tuple[list[Record], Any
 @pytest.mark.parametrize("version", [7, 8])
 def test_both_versions_in_both_byte_orders(version: int, order: str, tmp_path: Path) -> None:
     kind: Any = {"version": version, "order": order}
-    found, whole = trace(
+    rows, whole = trace(
         tmp_path / "t",
         event(NOTIFY, pdu=b"kworker/0:1\0\0\0\0\0", action=0, **kind),
         event(READ | QUEUE, 1000, 8, 4096, **kind),
@@ -66,7 +66,7 @@ def test_both_versions_in_both_byte_orders(version: int, order: str, tmp_path: P
         event(READ | QUEUE | PC, 7000, 0, 36, **kind),
     )
     assert whole.parts[0].format.name == "blktrace"
-    assert found == [
+    assert rows == [
         (0, "8,0", 4096, 4096, "read"),
         (2000, "8,16", 8192, 512, "write"),
         (3000, "8,0", 12288, 512, "write+"),
@@ -87,19 +87,19 @@ def test_zones_and_zeroes_of_version_8(tmp_path: Path) -> None:
         22: "write-zeroes",
     }
     events = [event(WRITE | 1 << bit, bit, 8, 512, version=8) for bit in [*bits, 18]]
-    found, whole = trace(tmp_path / "t", *events)
-    assert sorted(one[4] for one in found) == sorted(bits.values())
+    rows, whole = trace(tmp_path / "t", *events)
+    assert sorted(row[4] for row in rows) == sorted(bits.values())
     assert whole.faults.ignored == 1  # a reset of all zones
 
 
 def test_queue_records_of_a_cgroup_are_not_missed(tmp_path: Path) -> None:
     cgroup = struct.pack("<Q", 4711)
-    found, _ = trace(
+    rows, _ = trace(
         tmp_path / "t",
         event(READ | QUEUE, 5, 8, 512, action=1 | CGROUP, pdu=cgroup),
         event(READ | QUEUE, 6, 9, 512),
     )
-    assert [one[2] for one in found] == [4096, 4608]
+    assert [row[2] for row in rows] == [4096, 4608]
 
 
 def test_the_event_is_chosen(tmp_path: Path) -> None:
@@ -108,10 +108,10 @@ def test_the_event_is_chosen(tmp_path: Path) -> None:
         event(READ | ISSUE, 30, 8, 1024, action=7),
         event(READ, 90, 8, 1024, action=8),
     ]
-    found, whole = trace(tmp_path / "t", *events)
-    assert (found, whole.faults.ignored) == ([(0, "8,0", 4096, 512, "read")], 2)
-    found, _ = trace(tmp_path / "t", *events, event="issue")
-    assert found == [(0, "8,0", 4096, 1024, "read")]
+    rows, whole = trace(tmp_path / "t", *events)
+    assert (rows, whole.faults.ignored) == ([(0, "8,0", 4096, 512, "read")], 2)
+    rows, _ = trace(tmp_path / "t", *events, event="issue")
+    assert rows == [(0, "8,0", 4096, 1024, "read")]
 
 
 def test_files_of_cpus_are_merged_by_time(tmp_path: Path) -> None:
@@ -120,17 +120,17 @@ def test_files_of_cpus_are_merged_by_time(tmp_path: Path) -> None:
         path.write_bytes(
             b"".join(event(READ | QUEUE, 100 + 3 * n + cpu, 3 * n + cpu, 512) for n in range(2000))
         )
-    found = records(open_trace(paths))
-    assert [one[2] // 512 for one in found] == list(range(6000))
-    assert [one[0] for one in found] == list(range(6000))
+    rows = records(open_trace(paths))
+    assert [row[2] // 512 for row in rows] == list(range(6000))
+    assert [row[0] for row in rows] == list(range(6000))
 
 
 def test_reading_goes_on_behind_garbage(tmp_path: Path) -> None:
     first = event(READ | QUEUE, 1, 8, 512)
-    found, whole = trace(
+    rows, whole = trace(
         tmp_path / "t", first, b"garbage" * 100, event(READ | QUEUE, 2, 9, 512), first[:30]
     )
-    assert [one[2] for one in found] == [4096, 4608]
+    assert [row[2] for row in rows] == [4096, 4608]
     assert whole.faults.bad == 2
     assert whole.faults.first.text == (
         f"{tmp_path / 't'}: byte 49: no record of blktrace begins here"
@@ -147,9 +147,9 @@ def test_each_stretch_of_garbage_is_one_bad_record_whatever_the_blocks(
     data = good * 3 + b"\x07tae" * 9 + b"x" * 301 + good + b"y" * 78 + good * 2 + b"\x07ta"
     for size in (10, 49, 128, 8 << 20):
         monkeypatch.setattr(module, "CHUNK_BYTES", size)
-        found, whole = trace(tmp_path / "t", data)
+        rows, whole = trace(tmp_path / "t", data)
         # A record alone among garbage is none.
-        assert (len(found), whole.faults.bad) == (5, 2), size
+        assert (len(rows), whole.faults.bad) == (5, 2), size
         assert whole.faults.first.number == 3 * 48 + 1
 
 
@@ -167,11 +167,11 @@ def test_bad_records_of_later_blocks_are_named_by_their_place(
 def test_half_a_record_at_the_end_is_one_bad_record(tmp_path: Path) -> None:
     whole_event = event(READ | QUEUE, 1, 8, 512)
     for cut in (1, 3, 20, 47):
-        found, whole = trace(tmp_path / "t", whole_event, whole_event[:cut])
-        assert (len(found), whole.faults.bad) == (1, 1), cut
+        rows, whole = trace(tmp_path / "t", whole_event, whole_event[:cut])
+        assert (len(rows), whole.faults.bad) == (1, 1), cut
     # The pdu is missing.
-    found, whole = trace(tmp_path / "t", whole_event, event(READ, pdu=b"abcd")[:-1])
-    assert (len(found), whole.faults.first.reason) == (1, "the file ends within the record")
+    rows, whole = trace(tmp_path / "t", whole_event, event(READ, pdu=b"abcd")[:-1])
+    assert (len(rows), whole.faults.first.reason) == (1, "the file ends within the record")
 
 
 def test_strict_refuses_an_address_beyond_all_devices(tmp_path: Path) -> None:
@@ -188,8 +188,8 @@ def test_records_across_blocks_are_whole(tmp_path: Path, monkeypatch: pytest.Mon
     events = [event(READ | QUEUE, n, n, 512, pdu=b"x" * (n % 13), action=1) for n in range(200)]
     for size in (50, 64, 1000):
         monkeypatch.setattr(module, "CHUNK_BYTES", size)
-        found, whole = trace(tmp_path / "t", *events)
-        assert [one[2] // 512 for one in found] == list(range(200))
+        rows, whole = trace(tmp_path / "t", *events)
+        assert [row[2] // 512 for row in rows] == list(range(200))
         assert whole.faults.bad == 0
 
 
@@ -199,8 +199,8 @@ def test_the_first_record_may_be_damaged(version: int, order: str, tmp_path: Pat
     good = [event(READ | QUEUE, n, n, 512, version=version, order=order) for n in range(3)]
     garbage = b"x" + good[0][1:]
     for options in ({}, {"format": "blktrace"}):
-        found, whole = trace(tmp_path / "t", garbage, *good, **options)
-        assert (len(found), whole.faults.bad) == (3, 1)
+        rows, whole = trace(tmp_path / "t", garbage, *good, **options)
+        assert (len(rows), whole.faults.bad) == (3, 1)
         assert whole.faults.first.number == 1
 
 

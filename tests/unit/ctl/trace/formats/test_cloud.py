@@ -27,15 +27,15 @@ TENCENT = """\
 
 @pytest.mark.parametrize("header", ["", "device_id,opcode,offset,length,timestamp\n"])
 def test_alibaba(header: str, tmp_path: Path) -> None:
-    found, trace = read_text(tmp_path, header + ALIBABA)
+    rows, trace = read_text(tmp_path, header + ALIBABA)
     assert trace.parts[0].format.name == "alibaba"
-    assert found == [(0, "0", 126703661056, 4096, "read"), (4000, "7", 8192, 512, "write")]
+    assert rows == [(0, "0", 126703661056, 4096, "read"), (4000, "7", 8192, 512, "write")]
 
 
 def test_a_second_of_tencent_is_spread_and_mentioned(tmp_path: Path) -> None:
-    found, trace = read_text(tmp_path, TENCENT)
+    rows, trace = read_text(tmp_path, TENCENT)
     assert trace.parts[0].format.name == "tencent"
-    assert found == [
+    assert rows == [
         (0, "2313", 1003027216 * 512, 8192, "read"),
         (333_333_333, "2313", 8192, 4096, "write"),
         (666_666_666, "1306", 12288, 4096, "write"),
@@ -68,15 +68,19 @@ def test_spreading_does_not_depend_on_batches(seconds: list[int], cuts: list[int
         length = cuts[len(parts) % len(cuts)]
         parts.append(batch_of(times[start : start + length], 0, 0, 0, 0))
         start += length
-    found = [at for one in spread(iter(parts), 10**9, Faults()) for at in one.at_ns.tolist()]
-    assert found == expected
+    spread_times = [
+        at for batch in spread(iter(parts), 10**9, Faults()) for at in batch.at_ns.tolist()
+    ]
+    assert spread_times == expected
 
 
 def test_spread_times_never_go_back(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("spekctl.trace.order._SPREAD_MOST", 8)
     parts = [batch_of(np.full(5, 10**9), 0, 0, 0, 0) for _ in range(4)]
-    found = [at for one in spread(iter(parts), 10**9, Faults()) for at in one.at_ns.tolist()]
-    assert (len(found), found) == (20, sorted(found))
+    spread_times = [
+        at for batch in spread(iter(parts), 10**9, Faults()) for at in batch.at_ns.tolist()
+    ]
+    assert (len(spread_times), spread_times) == (20, sorted(spread_times))
     text = "1538323199,8,8,1,7\n" * 3 + "1538323199.5,8,8,1,7\n"
-    times = [one[0] for one in read_text(tmp_path, text, format="tencent")[0]]
+    times = [row[0] for row in read_text(tmp_path, text, format="tencent")[0]]
     assert times == [0, 333_333_333, 666_666_666, 666_666_666]

@@ -36,9 +36,9 @@ fio version 2 iolog
 
 
 def test_version_3(tmp_path: Path) -> None:
-    found, trace = read_text(tmp_path, V3)
+    rows, trace = read_text(tmp_path, V3)
     assert trace.parts[0].format.name == "fio"
-    assert found == [
+    assert rows == [
         (0, "/dev/sda", 0, 16384, "write"),
         (122_000, "/dev/sdb", 4096, 512, "read"),
         (622_000, "/dev/sda", 8192, 4096, "discard"),
@@ -49,8 +49,8 @@ def test_version_3(tmp_path: Path) -> None:
 
 
 def test_version_2(tmp_path: Path) -> None:
-    found, trace = read_text(tmp_path, V2)
-    assert found == [
+    rows, trace = read_text(tmp_path, V2)
+    assert rows == [
         (0, "/dev/sda", 0, 16384, "write"),
         (20_000_000, "/dev/sdb", 4096, 512, "read"),
         (20_000_000, "/dev/sda", 0, 0, "flush"),
@@ -61,8 +61,8 @@ def test_version_2(tmp_path: Path) -> None:
 
 def test_a_log_without_times_says_so(tmp_path: Path) -> None:
     text = "fio version 2 iolog\nf write 0 512\nf write 512 512\n"
-    found, trace = read_text(tmp_path, text)
-    assert [one[0] for one in found] == [0, 0]
+    rows, trace = read_text(tmp_path, text)
+    assert [row[0] for row in rows] == [0, 0]
     assert trace.faults.notes == ["an iolog of version 2 without waits has no times: all are 0"]
 
 
@@ -79,15 +79,15 @@ def test_a_log_without_times_says_so(tmp_path: Path) -> None:
     ],
 )
 def test_bad_lines_of_version_2(line: str, reason: str, tmp_path: Path) -> None:
-    found, trace = read_text(tmp_path, V2 + line + "\n")
-    assert (len(found), trace.faults.bad) == (4, 1)
+    rows, trace = read_text(tmp_path, V2 + line + "\n")
+    assert (len(rows), trace.faults.bad) == (4, 1)
     assert trace.faults.first is not None
     assert (trace.faults.first.number, trace.faults.first.reason) == (11, reason)
 
 
 def test_bad_lines_of_version_3(tmp_path: Path) -> None:
-    found, trace = read_text(tmp_path, V3 + "2000 /dev/sda wait 10\n2000 /dev/sda seek 0 5\n")
-    assert (len(found), trace.faults.bad) == (5, 2)
+    rows, trace = read_text(tmp_path, V3 + "2000 /dev/sda wait 10\n2000 /dev/sda seek 0 5\n")
+    assert (len(rows), trace.faults.bad) == (5, 2)
     assert trace.faults.first is not None
     assert (trace.faults.first.number, trace.faults.first.reason) == (
         10,

@@ -12,9 +12,9 @@ def test_fiu(tmp_path: Path) -> None:
     md5 = "56f11b5f1d1c1e1a1b1c1d1e1f101112"
     text = f"89968195792462 20782 gzip 283193184 8 R 6 0 {md5}\n"
     text += f"89968195799999 20782 kworker/0:1 8 16 W 8 16 {md5}\n"
-    found, trace = read_text(tmp_path, text + "1 2 x y 8 W 8 16 0\n")
+    rows, trace = read_text(tmp_path, text + "1 2 x y 8 W 8 16 0\n")
     assert trace.parts[0].format.name == "fiu"
-    assert found == [
+    assert rows == [
         (0, "6,0", 283193184 * 512, 4096, "read"),
         (7537, "8,16", 4096, 8192, "write"),
     ]
@@ -34,10 +34,10 @@ def test_names_of_processes_have_blanks(tmp_path: Path) -> None:
         f"700 20782 a b 128 z W 6 0 {md5}",
         f"800 20782 last 136 8 W 6 0 {md5}",
     ]
-    found, trace = read_text(tmp_path, "\n".join(lines))
+    rows, trace = read_text(tmp_path, "\n".join(lines))
     assert trace.parts[0].format.name == "fiu"
     assert [
-        (at, device, offset // 512, size // 512, op) for at, device, offset, size, op in found
+        (at, device, offset // 512, size // 512, op) for at, device, offset, size, op in rows
     ] == [
         (0, "6,0", 80, 8, "read"),
         (100, "6,0", 88, 8, "write"),

@@ -22,24 +22,24 @@ TYPES = ("int64", "uint32", "uint64", "uint64", "uint8", "uint8")
 def once(path: Path, format: Format) -> tuple[Batch, Devices, Faults]:
     reading = Reading(Source(path), Devices(), Faults(), ReadOptions())
     batches = list(format.read(reading))
-    for one in batches:
-        assert [getattr(one, name).dtype for name in NAMES] == list(TYPES)
-        assert len({len(getattr(one, name)) for name in NAMES}) == 1
+    for batch in batches:
+        assert [getattr(batch, name).dtype for name in NAMES] == list(TYPES)
+        assert len({len(getattr(batch, name)) for name in NAMES}) == 1
     return concatenated(batches), reading.devices, reading.faults
 
 
 @pytest.mark.parametrize(("seed", "name"), SAMPLES.items())
 def test_a_reader_keeps_to_the_interface(seed: str, name: str, tmp_path: Path) -> None:
     path = sample(tmp_path, seed)
-    found, devices, faults = once(path, by_name(name))
-    assert len(found)
-    assert set(found.device.tolist()) == set(range(len(devices.names)))
-    assert set(found.op.tolist()) <= set(Op)
-    assert not np.any(found.flags[found.op != Op.WRITE])
+    batch, devices, faults = once(path, by_name(name))
+    assert len(batch)
+    assert set(batch.device.tolist()) == set(range(len(devices.names)))
+    assert set(batch.op.tolist()) <= set(Op)
+    assert not np.any(batch.flags[batch.op != Op.WRITE])
     again, same_devices, same_faults = once(path, by_name(name))
-    assert all(np.array_equal(getattr(found, one), getattr(again, one)) for one in NAMES)
+    assert all(np.array_equal(getattr(batch, name), getattr(again, name)) for name in NAMES)
     assert (same_devices.names, same_faults) == (devices.names, faults)
 
 
 def test_each_format_has_a_sample_but_the_logs_of_spek() -> None:
-    assert {one.name for one in FORMATS} - set(SAMPLES.values()) == {"spek-log"}
+    assert {format_.name for format_ in FORMATS} - set(SAMPLES.values()) == {"spek-log"}

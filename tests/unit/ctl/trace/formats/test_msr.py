@@ -19,9 +19,9 @@ LINES = """\
     "header", ["", "Timestamp,Hostname,DiskNumber,Type,Offset,Size,Response\n"]
 )
 def test_fields_and_units(header: str, tmp_path: Path) -> None:
-    found, trace = read_text(tmp_path, header + LINES)
+    rows, trace = read_text(tmp_path, header + LINES)
     assert trace.parts[0].format.name == "msr"
-    assert found == [
+    assert rows == [
         (0, "hm_0", 8192, 4096, "read"),
         (853_892_100, "hm_0", 4097, 513, "read"),
         (853_892_700, "mds_1", 3201662976, 20480, "write"),
@@ -38,7 +38,7 @@ def test_bad_lines_are_counted(tmp_path: Path) -> None:
 
 
 def test_a_time_long_before_the_others_is_kept(tmp_path: Path) -> None:
-    found, trace = read_text(tmp_path, LINES + "7,hm,0,Read,0,512,1\n")
-    assert found[0] == (0, "hm_0", 0, 512, "read")
-    assert found[1][0] == (128166372003061629 - 7) * 100
+    rows, trace = read_text(tmp_path, LINES + "7,hm,0,Read,0,512,1\n")
+    assert rows[0] == (0, "hm_0", 0, 512, "read")
+    assert rows[1][0] == (128166372003061629 - 7) * 100
     assert (trace.faults.bad, trace.faults.unordered) == (0, 2)

@@ -21,14 +21,14 @@ from spekctl.workload.values import Operation
 def test_a_log_is_the_sequence_of_its_arrivals(tmp_path: Path) -> None:
     rows = records(20_000)
     trace = open_trace([written(tmp_path / "log", rows)])
-    found = whole(trace)
+    batch = whole(trace)
     by_arrival = rows[np.argsort(rows["at_ns"], kind="stable")]
     assert trace.parts[0].format.name == "spek-log"
-    assert np.array_equal(found.at_ns, by_arrival["at_ns"] - by_arrival["at_ns"][0])
-    assert np.array_equal(found.offset_bytes, by_arrival["addr"])
-    assert np.array_equal(found.bytes, by_arrival["bytes"])
-    assert np.array_equal(found.op, by_arrival["write"])
-    names = np.array(trace.devices.names)[found.device]
+    assert np.array_equal(batch.at_ns, by_arrival["at_ns"] - by_arrival["at_ns"][0])
+    assert np.array_equal(batch.offset_bytes, by_arrival["addr"])
+    assert np.array_equal(batch.bytes, by_arrival["bytes"])
+    assert np.array_equal(batch.op, by_arrival["write"])
+    names = np.array(trace.devices.names)[batch.device]
     assert np.array_equal(names, np.array(["/dev/x", "/dev/y"])[by_arrival["asu"]])
     # Completions come in another order than arrivals.
     assert trace.faults.unordered > 1000 and trace.faults.moved == 0
@@ -38,8 +38,8 @@ def test_addresses_are_those_on_the_devices(tmp_path: Path) -> None:
     rows = records(100, streams=1)
     rows["addr"] = np.arange(100) * 4096
     asu = ResolvedAsu("a", GIB, [Extent(0, 1 << 20), Extent(1, 0)], 8192)
-    found, _ = read(written(tmp_path / "log", rows, asus=[asu, asu]))
-    places = {(device, offset) for _, device, offset, _, _ in found}
+    placed, _ = read(written(tmp_path / "log", rows, asus=[asu, asu]))
+    places = {(device, offset) for _, device, offset, _, _ in placed}
     assert {("/dev/x", 1 << 20), ("/dev/x", (1 << 20) + 4096), ("/dev/y", 0)} <= places
 
 
@@ -53,11 +53,11 @@ def test_its_csv_is_one_too(spekctl: Spekctl, tmp_path: Path) -> None:
     path = tmp_path / "log.csv"
     log = written(tmp_path / "log", rows, fua=[False, True])
     path.write_text(spekctl("log", str(log), "--csv").out)
-    found, trace = read(path)
+    csv_rows, trace = read(path)
     assert trace.parts[0].format.name == "csv"
     by_arrival = rows[np.argsort(rows["at_ns"], kind="stable")]
-    assert [one[0] for one in found] == (by_arrival["at_ns"] - by_arrival["at_ns"][0]).tolist()
-    assert [one[1] for one in found] == ["ab"[asu] for asu in by_arrival["asu"]]
+    assert [row[0] for row in csv_rows] == (by_arrival["at_ns"] - by_arrival["at_ns"][0]).tolist()
+    assert [row[1] for row in csv_rows] == ["ab"[asu] for asu in by_arrival["asu"]]
     forced = by_arrival["write"] & (by_arrival["stream"] == 1)
     assert whole(trace).flags.tolist() == forced.tolist()
 
@@ -70,19 +70,19 @@ def test_operations_are_those_of_the_streams(tmp_path: Path) -> None:
     rows["write"][rows["stream"] > 1] = 1
     names = [f"s{number}" for number in range(6)]
     path = tmp_path / "log"
-    found = whole(
+    batch = whole(
         open_trace(
             [written(path, rows, streams=names, operations=kinds, fua=[False, True, *[False] * 4])]
         )
     )
     by_arrival = rows[np.argsort(rows["at_ns"], kind="stable")]
     stream, write = by_arrival["stream"], by_arrival["write"] == 1
-    codes = np.array([OP_BY_TEXT.get(one, Op.WRITE) for one in kinds])
-    assert np.array_equal(found.op, np.where(write, codes[stream], Op.READ))
-    assert np.array_equal(found.flags, (stream == 1) & write)
+    codes = np.array([OP_BY_TEXT.get(kind, Op.WRITE) for kind in kinds])
+    assert np.array_equal(batch.op, np.where(write, codes[stream], Op.READ))
+    assert np.array_equal(batch.flags, (stream == 1) & write)
     is_flush = stream == 2
-    assert not found.bytes[is_flush].any() and not found.offset_bytes[is_flush].any()
-    assert np.array_equal(found.bytes[~is_flush], by_arrival["bytes"][~is_flush])
+    assert not batch.bytes[is_flush].any() and not batch.offset_bytes[is_flush].any()
+    assert np.array_equal(batch.bytes[~is_flush], by_arrival["bytes"][~is_flush])
 
 
 def test_a_log_with_too_few_operations_is_damaged(tmp_path: Path) -> None:

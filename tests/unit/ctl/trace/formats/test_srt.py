@@ -31,9 +31,9 @@ def test_srt(tmp_path: Path) -> None:
         + srt(1, 4, *io(5, 9, 1024, 99, 4, False), 17)
         + srt(4, 4, *io(6, 0, 512, 0, 3, False), 17, 1)
     )
-    found, trace = read(path)
+    rows, trace = read(path)
     assert trace.parts[0].format.name == "srt"
-    assert found == [
+    assert rows == [
         (0, "3", 8192, 8192, "read"),
         (2000, "4", 99 * 512, 1024, "write"),
         (999_993_000, "3", 0, 512, "write"),
@@ -53,8 +53,8 @@ def test_srt(tmp_path: Path) -> None:
 def test_broken_records_of_srt(tail: bytes, reason: str, tmp_path: Path) -> None:
     path = tmp_path / "t"
     path.write_bytes(SRT_HEADER + srt(1, 1, *io(5, 7, 8192, 16, 3, True)) + tail)
-    found, trace = read(path)
-    assert (len(found), trace.faults.bad) == (1, 1)
+    rows, trace = read(path)
+    assert (len(rows), trace.faults.bad) == (1, 1)
     assert trace.faults.first is not None
     assert trace.faults.first.number == 2
     assert trace.faults.first.reason.startswith(reason)
@@ -63,8 +63,8 @@ def test_broken_records_of_srt(tail: bytes, reason: str, tmp_path: Path) -> None
 def test_a_header_without_end_is_named(tmp_path: Path) -> None:
     path = tmp_path / "t"
     path.write_bytes(SRT_HEADER[:-1])
-    found, trace = read(path)
-    assert found == []
+    rows, trace = read(path)
+    assert rows == []
     assert trace.faults.first is not None
     assert trace.faults.first.reason == "no form feed ends the header"
 
@@ -76,5 +76,5 @@ def test_a_header_without_end_does_not_fill_memory(
     monkeypatch.setattr("spekctl.trace.formats.srt.CHUNK_BYTES", 60)
     path = tmp_path / "t"
     path.write_bytes(b"$$TR_IOREC" + b"x" * 1000 + SRT_HEADER)
-    found, trace = read(path)
-    assert (found, trace.faults.bad) == ([], 1)
+    rows, trace = read(path)
+    assert (rows, trace.faults.bad) == ([], 1)

@@ -32,8 +32,8 @@ def test_devices_of_several_files_are_told_apart_by_name(tmp_path: Path) -> None
     """Each file numbers its own from 0."""
     first = stored(tmp_path, "1", "0,sdb", "20,sda")
     second = stored(tmp_path, "2", "5,sda", "10,sdc", "15,sdb")
-    found = [(at, device) for at, device, *_ in records(open_trace([first, second]))]
-    assert found == [(0, "sdb"), (0, "sda"), (5, "sdc"), (10, "sdb"), (20, "sda")]
+    seen = [(at, device) for at, device, *_ in records(open_trace([first, second]))]
+    assert seen == [(0, "sdb"), (0, "sda"), (5, "sdc"), (10, "sdb"), (20, "sda")]
 
 
 def test_other_parquet_is_no_stored_trace(tmp_path: Path) -> None:

@@ -20,9 +20,9 @@ SYSTOR = """\
 
 @pytest.mark.parametrize("header", ["", HEADER])
 def test_systor(header: str, tmp_path: Path) -> None:
-    found, trace = read_text(tmp_path, header + SYSTOR)
+    rows, trace = read_text(tmp_path, header + SYSTOR)
     assert trace.parts[0].format.name == "systor"
-    assert found == [
+    assert rows == [
         (0, "0", 899056122368, 131072, "read"),
         (1_100_000_000, "6", 8193, 512, "write"),
     ]

@@ -15,16 +15,16 @@ def test_names_with_units_need_no_option(tmp_path: Path) -> None:
     text = (
         "at_us,device,offset_sectors,op,bytes,fua,note\n5,sda,8,read,4096,0,x\n7.25,sdb,9,w,1,1,y\n"
     )
-    found, trace = read_text(tmp_path, text)
+    rows, trace = read_text(tmp_path, text)
     assert trace.parts[0].format.name == "csv"
-    assert found == [(0, "sda", 4096, 4096, "read"), (2250, "sdb", 4608, 1, "write+")]
+    assert rows == [(0, "sda", 4096, 4096, "read"), (2250, "sdb", 4608, 1, "write+")]
 
 
 def test_other_names_are_given(tmp_path: Path) -> None:
     text = "when;lba;length;kind\n100;1;8;Read\n130;3;16;discard\n"
     columns = ("at=when:100ns", "offset=lba:4096", "size=length:512", "op=kind")
-    found, _ = read_text(tmp_path, text, format="csv", columns=columns)
-    assert found == [(0, "0", 4096, 4096, "read"), (3000, "0", 12288, 8192, "discard")]
+    rows, _ = read_text(tmp_path, text, format="csv", columns=columns)
+    assert rows == [(0, "0", 4096, 4096, "read"), (3000, "0", 12288, 8192, "discard")]
 
 
 @pytest.mark.parametrize(
@@ -50,8 +50,8 @@ def test_wrong_columns_get_a_sentence(
 
 def test_bad_values_are_bad_lines(tmp_path: Path) -> None:
     text = "at_ns,offset_bytes,bytes,op,fua\n1,2,3,r,0\n2,2,3,r,2\n3,2,3,erase,0\n4,x,3,r,0\n"
-    found, trace = read_text(tmp_path, text)
-    assert (len(found), trace.faults.bad) == (1, 3)
+    rows, trace = read_text(tmp_path, text)
+    assert (len(rows), trace.faults.bad) == (1, 3)
     assert trace.faults.first is not None
     assert (trace.faults.first.number, trace.faults.first.reason) == (3, "fua is neither 0 nor 1")
 
@@ -59,17 +59,17 @@ def test_bad_values_are_bad_lines(tmp_path: Path) -> None:
 def test_filetimes_are_times(tmp_path: Path) -> None:
     text = "when,offset_bytes,bytes,op\n128166372003061629,0,1,r\n128166372003061630,1,1,r\n"
     text += "0,2,1,r\n184467440737095516,2,1,r\n"
-    found, trace = read_text(tmp_path, text, format="csv", columns=("at=when:100ns",))
-    assert [one[0] for one in found] == [0, 128166372003061629 * 100, 128166372003061630 * 100]
+    rows, trace = read_text(tmp_path, text, format="csv", columns=("at=when:100ns",))
+    assert [rows[0] for rows in rows] == [0, 128166372003061629 * 100, 128166372003061630 * 100]
     assert trace.faults.first is not None
     assert (trace.faults.first.number, trace.faults.first.reason) == (5, "a time beyond 584 years")
 
 
 @pytest.mark.parametrize("word", ["trim", "TRIM", "Trim", "Sync", "WRITE-ZEROES", "Write-Zeroes"])
 def test_operations_in_any_usual_case(word: str, tmp_path: Path) -> None:
-    found, _ = read_text(tmp_path, f"at_ns,offset_bytes,bytes,op\n1,0,512,{word}\n")
+    rows, _ = read_text(tmp_path, f"at_ns,offset_bytes,bytes,op\n1,0,512,{word}\n")
     wanted = {"trim": "discard", "sync": "flush"}.get(word.lower(), word.lower())
-    assert found == [(0, "0", 0, 512, wanted)]
+    assert rows == [(0, "0", 0, 512, wanted)]
 
 
 def test_fields_may_be_in_quotes(tmp_path: Path) -> None:
@@ -80,18 +80,18 @@ def test_fields_may_be_in_quotes(tmp_path: Path) -> None:
     strings = plain.replace("sda", ' "sda"').replace("read", '"read" ').replace("x y", '"x ""y"')
     wanted, _ = read_text(tmp_path, plain)
     for text in (quoted, quoted.replace(",", ";"), quoted[:-2], strings):
-        found, trace = read_text(tmp_path, text)
-        assert (found, trace.faults.bad) == (wanted, 0)
+        rows, trace = read_text(tmp_path, text)
+        assert (rows, trace.faults.bad) == (wanted, 0)
     bad = '7,"sdb,8,512,Write,z\n8,sda,"9,9",512,r,z\n'
-    found, trace = read_text(tmp_path, plain + bad + '9,"sda",0,1,"r",z\n')
-    assert found == [*wanted, (2000, '"sdb', 8, 512, "write"), (4000, "sda", 0, 1, "read")]
+    rows, trace = read_text(tmp_path, plain + bad + '9,"sda",0,1,"r",z\n')
+    assert rows == [*wanted, (2000, '"sdb', 8, 512, "write"), (4000, "sda", 0, 1, "read")]
     assert trace.faults.first is not None
     assert (trace.faults.bad, trace.faults.first.number) == (1, 5)
 
 
 def test_columns_that_are_not_read_may_have_equal_names(tmp_path: Path) -> None:
     text = "at_us,x,offset_bytes,bytes,op,x,,\n5,a,8,512,r,b,,\n"
-    found, trace = read_text(tmp_path, text)
-    assert (found, trace.faults.bad) == ([(0, "0", 8, 512, "read")], 0)
+    rows, trace = read_text(tmp_path, text)
+    assert (rows, trace.faults.bad) == ([(0, "0", 8, 512, "read")], 0)
     with pytest.raises(UsageError, match="two columns have the name 'bytes'"):
         read_text(tmp_path, "at_us,bytes,offset_bytes,bytes,op\n5,1,8,512,r\n")

@@ -35,9 +35,9 @@ def test_cloudphysics(version: int, tmp_path: Path) -> None:
         (0x8A, 512, 1, 1006),
     )
     path.write_bytes(data + data[:5])
-    found, trace = read(path)
+    rows, trace = read(path)
     assert trace.parts[0].format.name == "vscsi"
-    assert found == [
+    assert rows == [
         (0, "0", 4096, 4096, "read"),
         (3000, "0", 512 << 40, 512, "write"),
         (4000, "0", 0, 0, "flush"),
@@ -52,8 +52,8 @@ def test_wrong_records_of_cloudphysics_are_named(tmp_path: Path) -> None:
     path = tmp_path / "t"
     good = vscsi(1, *[(0x28, 512, n, n) for n in range(100)])
     path.write_bytes(good + b"\xff" * 32 + good)
-    found, trace = read(path)
-    assert (len(found), trace.faults.bad) == (200, 1)
+    rows, trace = read(path)
+    assert (len(rows), trace.faults.bad) == (200, 1)
     assert trace.faults.first is not None
     assert trace.faults.first.text == f"{path}: record 101: version 255 instead of 1"
 
@@ -64,8 +64,8 @@ def test_the_first_record_may_be_damaged(version: int, tmp_path: Path) -> None:
     good = vscsi(version, *[(0x28, 512, n, n) for n in range(100)])
     path.write_bytes(b"\xff" * (len(good) // 100) + good)
     for name in ("", "vscsi"):
-        found, trace = read(path, format=name)
+        rows, trace = read(path, format=name)
         assert trace.parts[0].format.name == "vscsi"
-        assert (len(found), trace.faults.bad) == (100, 1)
+        assert (len(rows), trace.faults.bad) == (100, 1)
         assert trace.faults.first is not None
         assert trace.faults.first.number == 1
