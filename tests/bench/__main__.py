@@ -74,7 +74,7 @@ def wanted_points(only: str) -> list[str]:
     keys = [point.key for point in points()]
     if not only:
         return keys
-    found: set[str] = set()
+    wanted: set[str] = set()
     for word in only.split(","):
         named = [
             key
@@ -83,8 +83,8 @@ def wanted_points(only: str) -> list[str]:
         ]
         if not named:
             raise SpekError(f"there is no figure '{word}'; --list names them")
-        found.update(named)
-    return [key for key in keys if key in found]
+        wanted.update(named)
+    return [key for key in keys if key in wanted]
 
 
 def commit() -> str:
@@ -184,10 +184,10 @@ def measure(kernel: Kernel, keys: list[str], arguments: argparse.Namespace) -> B
             told = "two workers to one is not measured: their CPUs would share one processor"
             print(f"bench: {told}", file=sys.stderr, flush=True)
     for apart in (EMULATED_APART, ""):
-        some = [key for key in keys if (disk_of(key) in EMULATED) == bool(apart)]
-        if not some:
+        chosen = [key for key in keys if (disk_of(key) in EMULATED) == bool(apart)]
+        if not chosen:
             continue
-        more = ["--points", *some, *(["--extras"] if not arguments.only and not apart else [])]
+        more = ["--points", *chosen, *(["--extras"] if not arguments.only and not apart else [])]
         if apart:
             more += nodes_of(notify.DISKS)
             lines += boot(
@@ -226,7 +226,9 @@ def main() -> int:
             path.write_bytes(msgspec.json.format(msgspec.json.encode(bench), indent=1) + b"\n")
             table.show(bench)
             if arguments.profile:
-                print("\n".join(profile.show(arguments.out, {one.key: one for one in points()})))
+                print(
+                    "\n".join(profile.show(arguments.out, {point.key: point for point in points()}))
+                )
             print(f"bench: the result is {path}", file=sys.stderr)
     except (SpekError, BrokenMeasurementError) as error:
         print(f"bench: {error}", file=sys.stderr)

@@ -102,10 +102,10 @@ def play(kernels: Sequence[Path], place: Path, pairs: int, jobs: int) -> list[tu
     ]
     try:
         # Verdicts of all repetitions together are exit codes as well.
-        codes = [one.wait() for one in started]
+        codes = [player.wait() for player in started]
     finally:
-        for one in started:
-            one.terminate()
+        for player in started:
+            player.terminate()
     for part, repetitions in parts:
         missing = [name for _side, name in ab.names(repetitions) if not (part / name).exists()]
         if missing:
@@ -113,12 +113,12 @@ def play(kernels: Sequence[Path], place: Path, pairs: int, jobs: int) -> list[tu
     return parts
 
 
-def told(title: str, found: Sequence[Comparison]) -> Iterator[str]:
+def told(title: str, comparisons: Sequence[Comparison]) -> Iterator[str]:
     """All comparisons of one sort as lines."""
     yield title
-    for number, one in enumerate(found, start=1):
-        yield f"  {number:3}  {one.text}"
-    counts = Counter(str(one.verdict) for one in found)
+    for number, comparison in enumerate(comparisons, start=1):
+        yield f"  {number:3}  {comparison.text}"
+    counts = Counter(str(comparison.verdict) for comparison in comparisons)
     yield "  " + ", ".join(f"{counts[word]} {word}" for word in Change)
 
 
@@ -145,10 +145,10 @@ def main() -> int:
         return 1
     print("\n".join(told("plain kernel against the longer one", changed)))
     print("\n".join(told("a kernel against itself", same)))
-    found = sum(one.verdict is Change.WORSE for one in changed)
-    false = sum(one.verdict in (Change.WORSE, Change.BETTER) for one in same)
-    print(f"found {found} of {len(changed)}; A/A false {false} of {len(same)}")
-    return 0 if found == len(changed) and not false else 1
+    caught = sum(comparison.verdict is Change.WORSE for comparison in changed)
+    false = sum(comparison.verdict in (Change.WORSE, Change.BETTER) for comparison in same)
+    print(f"found {caught} of {len(changed)}; A/A false {false} of {len(same)}")
+    return 0 if caught == len(changed) and not false else 1
 
 
 if __name__ == "__main__":

@@ -160,9 +160,9 @@ def _cost(driver: Path, workload: Path) -> tuple[float, float]:
     if done.returncode or not events or not counted or not int(counted[1].split()[0]):
         raise SpekError(f"valgrind counted nothing: {done.stderr.strip().splitlines()[-1:]}")
     # Without the zeroes at the end.
-    found = dict(zip(events[1].split(), map(int, counted[1].split()), strict=False))
-    missed = found.get("D1mr", 0) + found.get("D1mw", 0)
-    return found["Ir"] / OPERATIONS, missed / OPERATIONS
+    by_event = dict(zip(events[1].split(), map(int, counted[1].split()), strict=False))
+    missed = by_event.get("D1mr", 0) + by_event.get("D1mw", 0)
+    return by_event["Ir"] / OPERATIONS, missed / OPERATIONS
 
 
 if __name__ == "__main__":

@@ -28,9 +28,11 @@ class Rule:
 
 def _ratio(row: str, to: str, conditions: Conditions = DEEP) -> Callable[[Bench], float | None]:
     def value(bench: Bench) -> float | None:
-        one = figure(bench, row, conditions)
-        other = figure(bench, to, conditions)
-        return one.instructions / other.instructions if one and other else None
+        numerator = figure(bench, row, conditions)
+        denominator = figure(bench, to, conditions)
+        return (
+            numerator.instructions / denominator.instructions if numerator and denominator else None
+        )
 
     return value
 
@@ -39,22 +41,22 @@ def _worst(attribute: str) -> Callable[[Bench], float | None]:
     """Of spek's rows with many outstanding, but for replays, which are fed by system calls."""
 
     def value(bench: Bench) -> float | None:
-        found = [
-            float(getattr(one, attribute))
-            for one in bench.figures
-            if one.row.startswith("spek-")
-            and one.depth == DEEP.depth
-            and not one.row.endswith("-replay")
+        values = [
+            float(getattr(measured, attribute))
+            for measured in bench.figures
+            if measured.row.startswith("spek-")
+            and measured.depth == DEEP.depth
+            and not measured.row.endswith("-replay")
         ]
-        return max(found, default=None)
+        return max(values, default=None)
 
     return value
 
 
 def _log_cost(backend: str) -> Callable[[Bench], float | None]:
     def value(bench: Bench) -> float | None:
-        one, other = figure(bench, f"spek-{backend}-log"), figure(bench, f"spek-{backend}")
-        return one.instructions - other.instructions if one and other else None
+        with_log, without = figure(bench, f"spek-{backend}-log"), figure(bench, f"spek-{backend}")
+        return with_log.instructions - without.instructions if with_log and without else None
 
     return value
 
@@ -86,8 +88,8 @@ def _auto(prefix: str) -> Callable[[Bench], float | None]:
 
     def value(bench: Bench) -> float | None:
         auto = figure(bench, f"{prefix}spek-auto", DEEP)
-        others = [figure(bench, f"{prefix}spek-{one}", DEEP) for one in ("mq", "bio")]
-        known = [one.instructions for one in others if one]
+        others = [figure(bench, f"{prefix}spek-{backend}", DEEP) for backend in ("mq", "bio")]
+        known = [measured.instructions for measured in others if measured]
         return auto.instructions / min(known) if auto and len(known) == 2 else None
 
     return value
@@ -105,8 +107,10 @@ def _worst_to_fio(attribute: str) -> Callable[[Bench], float | None]:
         theirs = [figure(bench, row, SINGLE) for row in SLOW_FIO]
         if not all(ours) or not all(theirs):
             return None
-        best = min(float(getattr(one, attribute)) for one in theirs)
-        return max(float(getattr(one, attribute)) for one in ours) / best if best else None
+        best = min(float(getattr(measured, attribute)) for measured in theirs)
+        return (
+            max(float(getattr(measured, attribute)) for measured in ours) / best if best else None
+        )
 
     return value
 
@@ -119,8 +123,10 @@ def _kicks(row: str) -> Callable[[Bench], float | None]:
     """On the disk that gets most of them."""
 
     def value(bench: Bench) -> float | None:
-        found = [one.per_io for one in bench.notifications if one.row == row]
-        return max(found) if found else None
+        kicks = [
+            notification.per_io for notification in bench.notifications if notification.row == row
+        ]
+        return max(kicks) if kicks else None
 
     return value
 
@@ -161,9 +167,9 @@ RULES = (
 
 def judge(bench: Bench) -> list[Demand]:
     """Every rule that the figures can tell of."""
-    found = []
+    demands = []
     for rule in RULES:
         value = rule.value(bench)
         if value is not None:
-            found.append(rule.judge(value))
-    return found
+            demands.append(rule.judge(value))
+    return demands

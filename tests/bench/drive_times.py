@@ -65,25 +65,27 @@ def share(values: list[float], part: float) -> float:
 def responses(requests: list[Served], seen: str) -> list[float]:
     """How much longer spek saw its requests take than the core, as a share of the core's time."""
     waiting: dict[tuple[int, bool], list[Served]] = {}
-    for one in requests:
-        waiting.setdefault((one.lba, one.write), []).append(one)
-    found = []
+    for request in requests:
+        waiting.setdefault((request.lba, request.write), []).append(request)
+    excess = []
     for row in fields_of(seen, "spek_io_complete"):
-        one = waiting[int(row["sector"]), row["op"] == "write"].pop(0)
-        modelled_ns = one.end_ns - one.arrival_ns
-        found.append((int(row["service_ns"]) - modelled_ns) / modelled_ns)
-    return found
+        request = waiting[int(row["sector"]), row["op"] == "write"].pop(0)
+        modelled_ns = request.end_ns - request.arrival_ns
+        excess.append((int(row["service_ns"]) - modelled_ns) / modelled_ns)
+    return excess
 
 
 def report(title: str, unit: str, times: Times, window: int) -> bool:
     """Print what a guest found. Return: false if module and core disagree."""
     requests, late = served(times.drive_trace, times.drive)
     expected = simulated(file.load(MODEL), core.Rule("sptf", window=window), requests)
-    equal = sum(one == other for one, other in zip(requests, expected, strict=True))
+    equal = sum(
+        request == expectation for request, expectation in zip(requests, expected, strict=True)
+    )
     excess = responses(requests, times.spek_trace)
-    near = sum(abs(one) <= NEAR for one in excess) / len(excess)
+    near = sum(abs(relative) <= NEAR for relative in excess) / len(excess)
     lateness = [share([float(ns) for ns in late], part) for part in (0.5, 0.99, 1)]
-    times_ns = [one.end_ns - one.arrival_ns for one in requests]
+    times_ns = [request.end_ns - request.arrival_ns for request in requests]
     on_time = sum(ns <= NEAR * whole for ns, whole in zip(late, times_ns, strict=True)) / len(late)
     print(f"{title}: {len(requests)} requests, {', '.join(LOADS)}")
     print(f"  all times of module and core in userspace equal to the ns: {equal}")
@@ -99,9 +101,9 @@ def report(title: str, unit: str, times: Times, window: int) -> bool:
     return equal == len(requests)
 
 
-def report_characterised(found: dict[str, Deviation]) -> bool:
+def report_characterised(deviations: dict[str, Deviation]) -> bool:
     """Print how far measured drives are off their models. Return: false if one is too far."""
-    for name, off in found.items():
+    for name, off in deviations.items():
         zones = "other than the model's" if off.zones else "exact"
         print(
             f"  {name} characterised: period within {off.period:.1e}, seek curve within"
@@ -109,7 +111,7 @@ def report_characterised(found: dict[str, Deviation]) -> bool:
         )
     return all(
         off.period <= OFF_PERIOD and off.seek <= OFF_SEEK and not off.zones
-        for off in found.values()
+        for off in deviations.values()
     )
 
 

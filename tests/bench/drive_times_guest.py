@@ -104,14 +104,14 @@ def long_run(controller: Controller, node: str, out: Path, seconds: int) -> tupl
 
 def characterise(drives: Drives) -> dict[str, Deviation]:
     """Measure drives as `spekctl drive characterise` does; how far that is off their models."""
-    found = {}
+    deviations = {}
     for name in MEASURED:
         model = file.load(name)
         disk = disk_of(drives, drives.new(model, Making(store=Store.NONE)))
         with RealDisk(disk.node) as opened:
-            found[name] = Deviation.of(Probe(opened).measure(), model)
+            deviations[name] = Deviation.of(Probe(opened).measure(), model)
         drives.delete(disk.drive)
-    return found
+    return deviations
 
 
 def measure(out: Path, requests: int, seconds: int, spin_ns: int, also_drives: bool) -> Times:

@@ -96,12 +96,12 @@ def copy_program(program: str, folder: Path) -> list[str]:
 
 def libraries_of(ldd: str) -> list[str]:
     """Paths in the output of ldd, the loader's included."""
-    found = []
+    libraries = []
     for line in ldd.splitlines():
         words = line.split("=>")[-1].split()
         if words and words[0].startswith("/"):
-            found.append(words[0])
-    return found
+            libraries.append(words[0])
+    return libraries
 
 
 def idle_ns() -> int:

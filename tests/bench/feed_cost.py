@@ -117,9 +117,9 @@ def frame(command: spek.Cmd, **values: int | bytes) -> bytearray:
     return bytearray(message.data)
 
 
-def accept_all(end: socket.socket, other: socket.socket) -> None:
+def accept_all(end: socket.socket, sender: socket.socket) -> None:
     """In a process of its own: answer as the kernel does while there is room."""
-    other.close()  # inherited
+    sender.close()  # inherited
     ack = struct.Struct("=IHHIIi16x")
     around = len(frame(spek.Cmd.TRACE_FEED, run=1, worker=0, records=b""))
     answers: dict[int, bytearray] = {}
@@ -147,12 +147,12 @@ def per_second(path: Path) -> Speed:
     workload = replay_request.workload_of(TraceSource([str(path)], speed="2.5"))
     request = replay_request.build(workload, [disk("/dev/fake0")], Options(write=True))
     assert request.replay is not None
-    mine, other = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
-    for end in (mine, other):
+    mine, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+    for end in (mine, theirs):
         end.setsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF, 1 << 20)
-    sink = multiprocessing.get_context("fork").Process(target=accept_all, args=(other, mine))
+    sink = multiprocessing.get_context("fork").Process(target=accept_all, args=(theirs, mine))
     sink.start()
-    other.close()
+    theirs.close()
     clock, cpu = time.monotonic(), time.process_time()
     traces.connect = lambda: SinkFeed(mine)
     feeder = Feeder(request.replay, 1)
@@ -172,7 +172,9 @@ def main() -> None:
         write_csv(csv, mixture(CSV_RECORDS))
         for name, path in (("stored trace", stored), ("CSV", csv)):
             speeds = [per_second(path) for _ in range(PASSES)]
-            cpu, clock = (max(getattr(one, of) for one in speeds) for of in ("of_cpu", "of_clock"))
+            cpu, clock = (
+                max(getattr(speed, of) for speed in speeds) for of in ("of_cpu", "of_clock")
+            )
             print(f"{name}: {cpu:,.0f} records/s of CPU time, {clock:,.0f} records/s by the clock")
 
 

@@ -121,13 +121,13 @@ def main(out: Path, seconds: float) -> None:
     for name, delay_ns in DELAYS_NS.items():
         node = scsi_debug(delay_ns)
         curve = spek(node, seconds, out / f"fig7-{name}-spek.json")
-        found: dict[str, list[Point]] = {}
+        by_engine: dict[str, list[Point]] = {}
         for engine in ENGINES:
-            found[engine] = [fio(node, engine, depth, seconds) for depth in DEPTHS]
-            data = msgspec.json.encode(curve_of(curve, engine, found[engine]))
+            by_engine[engine] = [fio(node, engine, depth, seconds) for depth in DEPTHS]
+            data = msgspec.json.encode(curve_of(curve, engine, by_engine[engine]))
             (out / f"fig7-{name}-{engine}.json").write_bytes(data)
         remove()
-        for mine, *others in zip(curve.points, *found.values(), strict=True):
+        for mine, *others in zip(curve.points, *by_engine.values(), strict=True):
             row = " ".join(f"{point.iops:9.0f}" for point in (mine, *others))
             print(f"{name:8} {mine.load.value:5g} {row}", flush=True)
 

@@ -55,10 +55,10 @@ def _passes(times: Iterable[raw.Time | raw.Idle], what: str) -> list[float]:
         by_pass.setdefault(line.number, {})[line.count] = line.ns
     if not by_pass:
         raise BrokenMeasurementError(f"{what}: not measured")
-    found = [slope(lengths, f"{what}, pass {number}") for number, lengths in by_pass.items()]
-    if min(found) <= 0:
+    slopes = [slope(lengths, f"{what}, pass {number}") for number, lengths in by_pass.items()]
+    if min(slopes) <= 0:
         raise BrokenMeasurementError(f"{what}: more I/Os took less time")
-    return found
+    return slopes
 
 
 def _response_ns(times: Sequence[raw.Time]) -> float:
@@ -69,8 +69,8 @@ def _response_ns(times: Sequence[raw.Time]) -> float:
 
 
 def _figure(point: Point, lines: Sequence[raw.AnyLine]) -> Figure:
-    times = [one for one in lines if isinstance(one, raw.Time) and one.point == point.key]
-    counts = [one for one in lines if isinstance(one, raw.Counts) and one.point == point.key]
+    times = [line for line in lines if isinstance(line, raw.Time) and line.point == point.key]
+    counts = [line for line in lines if isinstance(line, raw.Counts) and line.point == point.key]
     passes = _passes(times, point.key)
     what = f"{point.key}, counts"
     return Figure(
@@ -83,12 +83,12 @@ def _figure(point: Point, lines: Sequence[raw.AnyLine]) -> Figure:
         passes=passes,
         spread=spread(passes),
         agrees=spread(passes) <= TOLERANCE,
-        switches=slope({one.count: one.switches for one in counts}, what),
-        syscalls=slope({one.count: one.syscalls for one in counts}, what),
+        switches=slope({run.count: run.switches for run in counts}, what),
+        syscalls=slope({run.count: run.syscalls for run in counts}, what),
         elapsed_ns=mean(
             [
-                slope({one.count: one.elapsed_ns for one in times if one.number == number}, what)
-                for number in sorted({one.number for one in times})
+                slope({run.count: run.elapsed_ns for run in times if run.number == number}, what)
+                for number in sorted({run.number for run in times})
             ]
         ),
         response_ns=_response_ns(times),
@@ -117,21 +117,24 @@ def figures_of(lines: Sequence[raw.AnyLine], wanted: Sequence[str]) -> list[Figu
 
 def idle_floor_of(lines: Sequence[raw.AnyLine]) -> float | None:
     """Instructions per I/O of the floor without spek; None if that was not measured."""
-    idle = [one for one in lines if isinstance(one, raw.Idle)]
+    idle = [line for line in lines if isinstance(line, raw.Idle)]
     return mean(_passes(idle, "the floor without spek")) if idle else None
 
 
 def prober_of(lines: Sequence[raw.AnyLine]) -> Prober | None:
     """What a sample costs; None if that was not measured."""
-    found = [one for one in lines if isinstance(one, raw.Sampling)]
-    if not found:
+    samplings = [sampling for sampling in lines if isinstance(sampling, raw.Sampling)]
+    if not samplings:
         return None
     # A run with the prober has one sample in each of its intervals.
-    passes = [(one.sampled_ns - one.alone_ns) * one.interval_ns / one.sampled_ns for one in found]
+    passes = [
+        (sampling.sampled_ns - sampling.alone_ns) * sampling.interval_ns / sampling.sampled_ns
+        for sampling in samplings
+    ]
     return Prober(
         instructions=mean(passes),
         passes=passes,
-        inside=mean([one.inside_ns for one in found]),
+        inside=mean([sampling.inside_ns for sampling in samplings]),
         share_at_10ms=mean(passes) / 10e6,
     )
 
@@ -142,13 +145,13 @@ def open_loops_of(lines: Sequence[raw.AnyLine]) -> list[OpenLoop]:
     for line in lines:
         if isinstance(line, raw.OpenLoop):
             loops.setdefault((line.law, line.iops, line.spin_ns), []).append(line)
-    found = []
+    open_loops = []
     for (law, iops, spin_ns), runs in loops.items():
         if len(runs) != 2:
             raise BrokenMeasurementError(f"{law} {iops} IOPS: {len(runs)} runs instead of 2")
-        short, long = sorted(runs, key=lambda one: one.elapsed_ns)
+        short, long = sorted(runs, key=lambda run: run.elapsed_ns)
         elapsed_ns = long.elapsed_ns - short.elapsed_ns
-        found.append(
+        open_loops.append(
             OpenLoop(
                 law=law,
                 iops=iops,
@@ -161,24 +164,26 @@ def open_loops_of(lines: Sequence[raw.AnyLine]) -> list[OpenLoop]:
                 switches=(long.switches - short.switches) / (long.ios - short.ios),
             )
         )
-    return found
+    return open_loops
 
 
 def scaling_of(lines: Sequence[raw.AnyLine]) -> Scaling | None:
     """The median of the pairs; None if that was not measured."""
-    found = [one.two_iops / one.one_iops for one in lines if isinstance(one, raw.Scaling)]
-    return Scaling(ratio=statistics.median(found), ratios=found) if found else None
+    ratios = [
+        scaling.two_iops / scaling.one_iops for scaling in lines if isinstance(scaling, raw.Scaling)
+    ]
+    return Scaling(ratio=statistics.median(ratios), ratios=ratios) if ratios else None
 
 
 def notifications_of(lines: Sequence[raw.AnyLine]) -> list[Notifications]:
     """What one more I/O adds, for each disk and way to it."""
-    found: dict[tuple[str, str], dict[int, float]] = {}
+    by_row: dict[tuple[str, str], dict[int, float]] = {}
     for line in lines:
         if isinstance(line, raw.Kicks):
-            found.setdefault((line.disk, line.row), {})[line.count] = line.kicks
+            by_row.setdefault((line.disk, line.row), {})[line.count] = line.kicks
     return [
         Notifications(disk=disk, row=row, per_io=slope(lengths, f"{row} on {disk}"))
-        for (disk, row), lengths in found.items()
+        for (disk, row), lengths in by_row.items()
     ]
 
 
@@ -194,7 +199,7 @@ def bench_of(
     commit: str,
 ) -> Bench:
     """All of it; BrokenMeasurementError if something that was wanted is not there."""
-    environments = [one for one in lines if isinstance(one, raw.Environment)]
+    environments = [line for line in lines if isinstance(line, raw.Environment)]
     if not environments or not isinstance(lines[-1], raw.Done):
         raise BrokenMeasurementError("the guest did not come to the end of its measurements")
     bench = Bench(

@@ -38,8 +38,8 @@ def _measure(program: Path, bsus: int, scratch: Path) -> Generation:
 
 
 if __name__ == "__main__":
-    for one in measure():
+    for figure in measure():
         print(
-            f"{one.bsus:6} BSUs: {one.fastest_per_s / 1e6:.1f} million operations/s, "
-            f"median {one.median_per_s / 1e6:.1f}"
+            f"{figure.bsus:6} BSUs: {figure.fastest_per_s / 1e6:.1f} million operations/s, "
+            f"median {figure.median_per_s / 1e6:.1f}"
         )

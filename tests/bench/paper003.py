@@ -43,8 +43,8 @@ def spekctl(*words: str) -> Any:
 
 def account(disk: str) -> tuple[int, int]:
     """Time and energy of a drive, ns and nJ."""
-    found = spekctl("drive", "stats", disk, "--json")
-    return found["now_ns"], sum(rail["nj"] for rail in found["energies"])
+    stats = spekctl("drive", "stats", disk, "--json")
+    return stats["now_ns"], sum(rail["nj"] for rail in stats["energies"])
 
 
 def as_plain_drive(disk: str) -> None:
@@ -105,7 +105,7 @@ def measure(disks: list[str], arms: int) -> dict[str, float]:
             raise SystemExit(f"paper003: the run ended with status {run.returncode}")
         result = json.loads(out.read_text())
     after = [account(disk) for disk in disks]
-    phase = next(one for one in result["phases"] if one["phase"] == "measure")
+    phase = next(phase for phase in result["phases"] if phase["phase"] == "measure")
     response = phase["times"]["response"]
     watts = [(b[1] - a[1]) / (b[0] - a[0]) for a, b in zip(before, after, strict=True)]
     return {
@@ -120,37 +120,37 @@ def live(out: Path, disks: list[str]) -> None:
     """All systems, each on disks of its own."""
     if len(disks) != sum(drives for drives, _ in SYSTEMS):
         raise SystemExit("paper003: live needs 4 disks of one arm, 2 of two, and 1 of four")
-    found = []
+    rows = []
     for drives, arms in SYSTEMS:
         mine, disks = disks[:drives], disks[drives:]
         measured = measure(mine, arms)
-        found.append({"drives": drives, "arms": arms, **measured})
+        rows.append({"drives": drives, "arms": arms, **measured})
         text = "p90 {p90_ms:.2f} ms, {watts:.1f} W, {requests:,} requests".format(**measured)
         print(f"paper003: {drives} x SA({arms}): {text}", file=sys.stderr)
-    out.write_text(json.dumps(found, indent=1) + "\n")
+    out.write_text(json.dumps(rows, indent=1) + "\n")
 
 
 def compare(study: Path, out: Path) -> None:
     """The kernel beside the simulation beside the paper."""
     simulated = {
-        (one["drives"], one["arms"]): one
+        (system["drives"], system["arms"]): system
         for arrays in json.loads(study.read_text())["arrays"]
         if (arrays["interarrival_ms"], arrays["footprint"]) == (INTERARRIVAL_MS, FOOTPRINT)
-        for one in arrays["systems"]
+        for system in arrays["systems"]
     }
     profile = json.loads(study.read_text())["profiles"][0]
     print(f"Figure 8, {INTERARRIVAL_MS:g} ms, {FOOTPRINT:.0%} of each drive: kernel and simulation")
     head = ("system", "p90 kernel", "p90 simulated", "W kernel", "W simulated", "W paper")
-    print("".join(f"{one:>15}" for one in head))
-    for one in json.loads(out.read_text()):
-        key = one["drives"], one["arms"]
-        other = simulated[key]
-        watts = sum(other["watts"][profile].values())
+    print("".join(f"{title:>15}" for title in head))
+    for system in json.loads(out.read_text()):
+        key = system["drives"], system["arms"]
+        model = simulated[key]
+        watts = sum(model["watts"][profile].values())
         cells = (
             f"{key[0]} x SA({key[1]})",
-            f"{one['p90_ms']:.2f} ms",
-            f"{other['p90_ms']:.2f} ms",
-            f"{one['watts']:.1f}",
+            f"{system['p90_ms']:.2f} ms",
+            f"{model['p90_ms']:.2f} ms",
+            f"{system['watts']:.1f}",
             f"{watts:.1f}",
             f"{PAPER_W[key]}",
         )

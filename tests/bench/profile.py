@@ -60,6 +60,6 @@ def show(folder: Path, points: dict[str, Point]) -> Iterable[str]:
     symbols = symbols_in(folder)
     for number, key in enumerate(msgspec.json.decode((folder / POINTS).read_bytes())):
         row = points[key].row
-        found = per_io(folder, number, row.long - row.short)
+        counts = per_io(folder, number, row.long - row.short)
         yield f"\n{key}"
-        yield from lines(by_function(found, symbols))
+        yield from lines(by_function(counts, symbols))

@@ -30,21 +30,21 @@ ORDINARY = 2e9  # instructions/s, few for it
 def boot(kernel: Kernel, requests: int, out: Path) -> Found:
     """Measure in a guest; what it found."""
     out.mkdir(parents=True, exist_ok=True)
-    found = out / f"{kernel.label}.json"
-    console = found.with_suffix(".console")
-    words = ["bench.replay_times_guest", "--out", str(found), "--requests", str(requests)]
+    answers = out / f"{kernel.label}.json"
+    console = answers.with_suffix(".console")
+    words = ["bench.replay_times_guest", "--out", str(answers), "--requests", str(requests)]
     outcome = measure(kernel, words, out, console, icount=True, limit_s=LIMIT_S)
     if outcome.exit_status != 0:
         why = outcome.failure or f"it ended with status {outcome.exit_status}"
         raise SpekError(f"{kernel.release}: {why}; its console is {console}")
-    return msgspec.json.decode(found.read_bytes(), type=Found)
+    return msgspec.json.decode(answers.read_bytes(), type=Found)
 
 
 def slips_us(due_us: Sequence[int], issued_us: Sequence[int]) -> list[int]:
     """How late each request was issued, from the one that was earliest, sorted: when a replayer
     starts is its own choice."""
     late = [issued - due for due, issued in zip(due_us, issued_us, strict=True)]
-    return sorted(one - min(late) for one in late)
+    return sorted(delay - min(late) for delay in late)
 
 
 def percentile(ordered: Sequence[int], part: float) -> int:
@@ -52,36 +52,36 @@ def percentile(ordered: Sequence[int], part: float) -> int:
     return ordered[min(len(ordered) - 1, int(len(ordered) * part))]
 
 
-def report_feed(found: Found) -> bool:
+def report_feed(findings: Found) -> bool:
     """Print what feeding costs. Return: whether it is fast enough."""
-    whole = slope(found.fed_ns, "the feeder")
-    in_kernel = slope(found.message_ns, "messages") / MESSAGES
+    whole = slope(findings.fed_ns, "the feeder")
+    in_kernel = slope(findings.message_ns, "messages") / MESSAGES
     rate = ORDINARY / whole
     print(f"  feeding a record: {whole:,.0f} instructions, {in_kernel:,.0f} of them in the kernel")
     print(
         f"  records/s of a CPU of {ORDINARY / 1e9:g} * 10^9 instructions/s: {rate:,.0f}"
         f" (at least {RATE:,})"
     )
-    slip = ", ".join(f"{name} {ns / 1000:,.1f} us" for name, ns in found.fast_slip_ns.items())
+    slip = ", ".join(f"{name} {ns / 1000:,.1f} us" for name, ns in findings.fast_slip_ns.items())
     print(
-        f"  {found.fast_issued:,} requests at {FAST_RATE:,}/s on a CPU of 10^9:"
-        f" {found.fast_underruns} underruns; slip {slip}"
+        f"  {findings.fast_issued:,} requests at {FAST_RATE:,}/s on a CPU of 10^9:"
+        f" {findings.fast_underruns} underruns; slip {slip}"
     )
-    return rate >= RATE and not found.fast_underruns
+    return rate >= RATE and not findings.fast_underruns
 
 
-def report_slip(found: Found) -> bool:
+def report_slip(findings: Found) -> bool:
     """Print how late requests were. Return: whether fio's are late enough."""
     print(
-        f"  {len(found.due_us):,} requests at {SLOW_RATE}/s, random times, on a device of 1 ms;"
+        f"  {len(findings.due_us):,} requests at {SLOW_RATE}/s, random times, on a device of 1 ms;"
         " us late, p50 p99 max"
     )
     p99 = {}
-    for one in found.issued:
-        late = slips_us(found.due_us, one.us)
-        p99[one.replayer] = percentile(late, 0.99)
+    for replay in findings.issued:
+        late = slips_us(findings.due_us, replay.us)
+        p99[replay.replayer] = percentile(late, 0.99)
         shown = "".join(f"{percentile(late, part):>10,}" for part in (0.5, 0.99, 1))
-        print(f"    {one.replayer:<14}{shown}")
+        print(f"    {replay.replayer:<14}{shown}")
     # Times are in us, so 0 is anything below.
     ratio = min(p99[f"fio {engine}"] for engine in FIO_ENGINES) / max(p99["spek"], 1)
     print(f"  p99 of fio's best to that of spek: {ratio:,.0f} (at least {BETTER})")
@@ -99,13 +99,13 @@ def main() -> int:
     arguments = parser.parse_args()
     try:
         kernel = find_kernel(arguments.kernel, installed=False)
-        found = boot(kernel, arguments.requests, arguments.out.resolve())
+        findings = boot(kernel, arguments.requests, arguments.out.resolve())
     except SpekError as error:
         print(f"replay-times: {error}", file=sys.stderr)
         return 1
     print(f"{kernel.release}, counting instructions:")
-    good = report_feed(found)
-    return 0 if report_slip(found) and good else 1
+    good = report_feed(findings)
+    return 0 if report_slip(findings) and good else 1
 
 
 if __name__ == "__main__":

@@ -84,8 +84,8 @@ def busy_ns() -> Iterator[Callable[[], int]]:
 def request_of(trace: Path, node: str) -> Request:
     """A run that replays a trace, with room for all of it."""
     workload = replay_request.workload_of(TraceSource([str(trace)], speed="2.5"))
-    found = replay_request.build(workload, [device.find(node)], Options(write=True))
-    return replace(found, config=msgspec.structs.replace(found.config, trace_records=RING))
+    request = replay_request.build(workload, [device.find(node)], Options(write=True))
+    return replace(request, config=msgspec.structs.replace(request.config, trace_records=RING))
 
 
 def feed(controller: Controller, node: str, count: int) -> int:
@@ -163,13 +163,13 @@ def slips(node: str, fio: list[str], count: int) -> tuple[list[int], list[Issued
     """When the requests of a trace were due, and when each replayer had them issued."""
     trace = FOLDER / "slow.iolog"
     due = slow_trace(trace, count)
-    found = []
+    issued = []
     for name, replay in replayers(node, trace, fio):
         with request_log(node) as log:
             replay()
-            at = {one.sector: one.us for one in log.read()}
-        found.append(Issued(name, [at[sector] for _us, sector in due]))
-    return [us for us, _sector in due], found
+            at = {traced.sector: traced.us for traced in log.read()}
+        issued.append(Issued(name, [at[sector] for _us, sector in due]))
+    return [us for us, _sector in due], issued
 
 
 # ---- all of it ----
@@ -204,7 +204,10 @@ def measure(requests: int) -> Found:
         dict(sent),
         replayed.issued,
         replayed.underruns,
-        {**{one: slip.percentiles_ns[one] for one in ("p50", "p99")}, "max": slip.max_ns},
+        {
+            **{percentile: slip.percentiles_ns[percentile] for percentile in ("p50", "p99")},
+            "max": slip.max_ns,
+        },
         due_us,
         issued,
     )

@@ -143,4 +143,4 @@ class Bench(Part, frozen=True):
 def figure(bench: Bench, row: str, conditions: Conditions = DEEP) -> Figure | None:
     """One figure; None if it was not measured."""
     key = f"{row}/{conditions.name}"
-    return next((one for one in bench.figures if one.key == key), None)
+    return next((measured for measured in bench.figures if measured.key == key), None)

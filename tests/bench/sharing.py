@@ -37,8 +37,8 @@ def record(drivers: Drivers, node: str, folder: Path) -> None:
 
 def of_functions(folder: Path) -> dict[str, float]:
     """On the host: misses per I/O, most first."""
-    found = by_function(per_io(folder, 0, LONG - SHORT), symbols_in(folder))
-    return {name: misses for name, misses in found.most_common() if misses >= LEAST}
+    counts = by_function(per_io(folder, 0, LONG - SHORT), symbols_in(folder))
+    return {name: misses for name, misses in counts.most_common() if misses >= LEAST}
 
 
 def of_spek(sharing: dict[str, float]) -> float:

@@ -76,7 +76,7 @@ def render(bench: Bench) -> RenderableType:
 
 def _measured(bench: Bench, rows: list[Row]) -> bool:
     keys = {row.key for row in rows}
-    return any(one.row in keys for one in bench.figures)
+    return any(measured.row in keys for measured in bench.figures)
 
 
 def _table(title: str, first: str, *columns: str) -> Table:
@@ -88,11 +88,11 @@ def _table(title: str, first: str, *columns: str) -> Table:
     return table
 
 
-def instructions(one: Figure | None) -> str:
+def instructions(measured: Figure | None) -> str:
     """A figure; one that two passes did not agree on carries a mark."""
-    if one is None:
+    if measured is None:
         return NOTHING
-    return f"{one.instructions:,.0f}{'' if one.agrees else '!'}"
+    return f"{measured.instructions:,.0f}{'' if measured.agrees else '!'}"
 
 
 def _number(value: float | None, form: str) -> str:
@@ -118,11 +118,13 @@ def _main(bench: Bench, rows: list[Row]) -> Table:
         *(header for header, _row in COMPARED),
     )
     for row in rows:
-        found = [figure(bench, row.key, one) for one in (DEEP, DEEP_STATS, SINGLE)]
-        if not any(found):
+        row_figures = [
+            figure(bench, row.key, conditions) for conditions in (DEEP, DEEP_STATS, SINGLE)
+        ]
+        if not any(row_figures):
             continue
         first = _first_of(bench, row)
-        cells = [instructions(one) for one in found]
+        cells = [instructions(measured) for measured in row_figures]
         cells.append(_number(first.switches if first else None, ".3f"))
         cells.append(_number(first.syscalls if first else None, ".3f"))
         ratios = first.ratios if first else {}
@@ -137,16 +139,16 @@ def _slow(bench: Bench, rows: list[Row]) -> Table:
         *("", "instructions", "switches", "syscalls", "us per I/O", "response, us"),
     )
     for row in rows:
-        one = _first_of(bench, row)
-        if one is not None:
-            counts = (_number(one.switches, ".2f"), _number(one.syscalls, ".2f"))
+        first = _first_of(bench, row)
+        if first is not None:
+            counts = (_number(first.switches, ".2f"), _number(first.syscalls, ".2f"))
             table.add_row(
                 row.title,
-                instructions(one),
+                instructions(first),
                 *counts,
                 *(
                     f"{ns / 1000:.2f}" if ns else NOTHING
-                    for ns in (one.elapsed_ns, one.response_ns)
+                    for ns in (first.elapsed_ns, first.response_ns)
                 ),
             )
     return table
@@ -160,7 +162,9 @@ def _scsi(bench: Bench, rows: list[Row]) -> Table:
     for row in rows:
         first = _first_of(bench, row)
         if first is not None:
-            cells = [instructions(figure(bench, row.key, one)) for one in (DEEP, SINGLE)]
+            cells = [
+                instructions(figure(bench, row.key, conditions)) for conditions in (DEEP, SINGLE)
+            ]
             table.add_row(row.title, *cells, f"{first.switches:.2f}")
     return table
 
@@ -171,9 +175,9 @@ def _emulated(bench: Bench, rows: list[Row]) -> Table:
         *("", "instructions", "switches"),
     )
     for row in rows:
-        one = _first_of(bench, row)
-        if one is not None:
-            table.add_row(row.title, instructions(one), f"{one.switches:.2f}")
+        first = _first_of(bench, row)
+        if first is not None:
+            table.add_row(row.title, instructions(first), f"{first.switches:.2f}")
     return table
 
 
@@ -212,13 +216,16 @@ def core_table(core: Mapping[str, float], misses: Mapping[str, float]) -> Table:
 
 
 def _notifications(bench: Bench) -> Table:
-    disks = list(dict.fromkeys(one.disk for one in bench.notifications))
+    disks = list(dict.fromkeys(notification.disk for notification in bench.notifications))
     table = _table("Notifications per I/O of QEMU's disks, depth 32, batches of 16", "", *disks)
-    found = {(one.row, one.disk): one.per_io for one in bench.notifications}
+    per_io = {
+        (notification.row, notification.disk): notification.per_io
+        for notification in bench.notifications
+    }
     for row in ROWS:
-        if any(key == row.key for key, _disk in found):
+        if any(key == row.key for key, _disk in per_io):
             table.add_row(
-                row.title, *(_number(found.get((row.key, disk)), ".4f") for disk in disks)
+                row.title, *(_number(per_io.get((row.key, disk)), ".4f") for disk in disks)
             )
     return table
 
@@ -238,9 +245,11 @@ def _generation(bench: Bench) -> Table:
     table = _table(
         "SPC-1 operations generated per second and CPU of this machine", "BSUs", "million", "median"
     )
-    for one in bench.generation:
+    for generation in bench.generation:
         table.add_row(
-            f"{one.bsus:,}", f"{one.fastest_per_s / 1e6:.1f}", f"{one.median_per_s / 1e6:.1f}"
+            f"{generation.bsus:,}",
+            f"{generation.fastest_per_s / 1e6:.1f}",
+            f"{generation.median_per_s / 1e6:.1f}",
         )
     return table
 
@@ -273,14 +282,14 @@ def agreement(bench: Bench) -> str:
     """Whether the passes agree, as a sentence."""
     if not bench.figures:
         return "No figure was measured"
-    passes = min(len(one.passes) for one in bench.figures)
+    passes = min(len(measured.passes) for measured in bench.figures)
     if passes < 2:
         return "One pass only: whether the figures can be repeated was not tried"
-    worst = max(bench.figures, key=lambda one: one.spread)
+    worst = max(bench.figures, key=lambda measured: measured.spread)
     if not bench.disagreeing:
         return (
             f"{passes} passes agree on all {len(bench.figures)} figures within "
             f"{bench.tolerance:.1%}; the worst is {worst.key}, {worst.spread:.2%}"
         )
-    names = ", ".join(f"{one.key} ({one.spread:.2%})" for one in bench.disagreeing)
+    names = ", ".join(f"{measured.key} ({measured.spread:.2%})" for measured in bench.disagreeing)
     return f"{passes} passes do NOT agree within {bench.tolerance:.1%} on those marked !: {names}"

@@ -39,7 +39,7 @@ def main() -> int:
     if any(name in runner.C for name in wanted):
         c_build.program()
 
-    def one(name: str) -> runner.Outcome:
+    def fuzz(name: str) -> runner.Outcome:
         if options.input:
             return runner.replay(name, [os.path.abspath(path) for path in options.input])
         words = [f"-max_total_time={options.time}", f"-seed={options.seed}", "-max_len=16384"]
@@ -47,7 +47,7 @@ def main() -> int:
 
     bad = 0
     with ThreadPoolExecutor(os.cpu_count()) as pool:
-        for outcome in pool.map(one, wanted):
+        for outcome in pool.map(fuzz, wanted):
             bad += outcome.code != 0
             print(f"{outcome.name}: {'ok' if not outcome.code else 'FAILED'}\n{outcome.summary}")
     return int(bad > 0)

@@ -38,23 +38,27 @@ WARNINGS = ("-Wall", "-Wextra", "-Wno-unused-parameter", "-Werror", "-D_GNU_SOUR
 
 
 def _includes() -> list[str]:
-    found = subprocess.run(
+    flags = subprocess.run(
         ["pkg-config", "--cflags", "libnl-genl-3.0"], capture_output=True, text=True, check=True
     ).stdout.split()
     folders = (TARGETS, CORE, LOAD, SCSI, PROBER, DAQ, ROOT / "prober")
-    return [*(f"-I{folder}" for folder in folders), *found]
+    return [*(f"-I{folder}" for folder in folders), *flags]
 
 
 def sources() -> list[Path]:
     """Everything that goes into the program."""
-    found = [
-        one for folder in (TARGETS, CORE, LOAD, SCSI, PROBER) for one in sorted(folder.glob("*.c"))
+    files = [
+        path
+        for folder in (TARGETS, CORE, LOAD, SCSI, PROBER)
+        for path in sorted(folder.glob("*.c"))
     ]
-    return [*found, *(DAQ / f"{name}.c" for name in DAQ_SOURCES), DAQ / "config/rails_toml.cc"]
+    return [*files, *(DAQ / f"{name}.c" for name in DAQ_SOURCES), DAQ / "config/rails_toml.cc"]
 
 
 def _inputs() -> list[Path]:
-    headers = [one for folder in (TARGETS, CORE, LOAD, SCSI, PROBER) for one in folder.glob("*.h")]
+    headers = [
+        path for folder in (TARGETS, CORE, LOAD, SCSI, PROBER) for path in folder.glob("*.h")
+    ]
     headers += [
         *DAQ.rglob("*.h"),
         ROOT / "prober/uapi/spek_prober.h",
@@ -88,13 +92,15 @@ def _build(program: Path) -> None:
     includes = _includes()
 
     def compile_one(path: Path) -> str:
-        made = str(program.with_name(f"{str(path.relative_to(ROOT)).replace(os.sep, '-')}.o"))
+        object_file = str(
+            program.with_name(f"{str(path.relative_to(ROOT)).replace(os.sep, '-')}.o")
+        )
         is_cpp = path.suffix == ".cc"
         language = ["-std=c++17", "-x", "c++"] if is_cpp else ["-std=gnu11"]
         options = [*WARNINGS, *includes, *OPTIONS.get(path, ())]
         command = [compiler(), *language, *SANITIZE, *options]
-        subprocess.run([*command, "-c", "-o", made, str(path)], check=True)
-        return made
+        subprocess.run([*command, "-c", "-o", object_file, str(path)], check=True)
+        return object_file
 
     with ThreadPoolExecutor(os.cpu_count()) as pool:
         objects = list(pool.map(compile_one, sources()))

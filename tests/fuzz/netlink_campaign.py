@@ -72,19 +72,19 @@ class Disks:
 
     def checksums(self) -> list[str]:
         """Of what must not change."""
-        found = []
+        sums = []
         for node in (self.protected, self.held):
             os.posix_fadvise(self.holder, 0, 0, os.POSIX_FADV_DONTNEED)
             subprocess.run(["blockdev", "--flushbufs", node], check=True)
-            found.append(hashlib.sha256(Path(node).read_bytes()).hexdigest())
-        return found
+            sums.append(hashlib.sha256(Path(node).read_bytes()).hexdigest())
+        return sums
 
     def numbers(self) -> list[str]:
         """MAJOR PROTECTED MINOR..., for the program; one disk that there isn't is among them."""
         device = [os.stat(node).st_rdev for node in (self.free, self.protected, self.held)]
-        minors = [os.minor(one) for one in device]
+        minors = [os.minor(number) for number in device]
         weighted = [*[minors[0]] * 9, *minors, 1 << 19]
-        return [str(one) for one in (os.major(device[0]), minors[1], *weighted)]
+        return [str(part) for part in (os.major(device[0]), minors[1], *weighted)]
 
     def close(self) -> None:
         os.close(self.holder)
@@ -95,11 +95,11 @@ class Disks:
 @contextmanager
 def disks() -> Iterator[Disks]:
     """The disks, as long as the with block."""
-    made = Disks()
+    targets = Disks()
     try:
-        yield made
+        yield targets
     finally:
-        made.close()
+        targets.close()
 
 
 def clean_up() -> None:
@@ -133,12 +133,12 @@ def no_drives(nl: Socket) -> bool:
 def no_probe(nl: Socket) -> bool:
     """True if there is no probe; takes the one that there is a step nearer to its end."""
     (probe,) = nl.ask(ProberCmd.PROBE_GET).values
-    found = ProbeState(probe["state"])
+    state = ProbeState(probe["state"])
     step = {ProbeState.RUNNING: ProberCmd.PROBE_STOP, ProbeState.DONE: ProberCmd.PROBE_DEL}
-    if found in step:
+    if state in step:
         with suppress(Refusal):  # it has just gone on by itself
-            nl.ask(step[found], id=probe["id"])
-    return found is ProbeState.IDLE
+            nl.ask(step[state], id=probe["id"])
+    return state is ProbeState.IDLE
 
 
 def check_it_works(node: str) -> None:
@@ -217,13 +217,13 @@ class Plan:
         return bool(accepted >= self.accepted and fed >= self.fed and answered)
 
 
-def send(made: Disks, plan: Plan) -> dict[str, Any]:
+def send(targets: Disks, plan: Plan) -> dict[str, Any]:
     """Run the program once. Return: its counts."""
     numbers = (plan.messages, plan.seed, plan.threads, plan.feed)
     command = [str(netlink_build.program()), *map(str, numbers)]
     # Messages start many runs with busy workers, which must not starve the threads that start and
     # stop kernel threads for the modules: while the only probe is stopping, none can start.
-    command = ["nice", "-n", "-5", *command, *made.numbers()]
+    command = ["nice", "-n", "-5", *command, *targets.numbers()]
     done = subprocess.run(command, capture_output=True, text=True, check=False)
     _require(done.returncode == 0, f"exit code {done.returncode}\n{done.stderr}\n{done.stdout}")
     counts: dict[str, Any] = json.loads(done.stdout)
@@ -275,22 +275,22 @@ def loaded() -> Iterator[None]:
 
 def campaign(plan: Plan) -> dict[str, Any]:
     """Load, send, check, unload, check. Return: counts; raises Broken."""
-    with disks() as made:
+    with disks() as targets:
         orphaned = orphaned_vmalloc_bytes()
         with loaded():
-            counts = send_and_check(made, plan)
+            counts = send_and_check(targets, plan)
         _require(orphaned_vmalloc_bytes() == orphaned, "vmalloc memory has no owner any more")
         grown = counts["slab growth"]
         _require(not excess(grown, plan.messages), f"slab caches have grown: {grown}")
-        _require(not (found := leaks()), f"leaks:\n{found}")
+        _require(not (leaked := leaks()), f"leaks:\n{leaked}")
     return counts
 
 
-def send_and_check(made: Disks, plan: Plan) -> dict[str, Any]:
+def send_and_check(targets: Disks, plan: Plan) -> dict[str, Any]:
     """The part with the modules in the kernel. Return: counts."""
     messages = plan.messages
     # What is made once, and stays, is made here.
-    send(made, replace(plan, messages=min(messages, ROUND) // 20 + 100, seed=plan.seed + 1))
+    send(targets, replace(plan, messages=min(messages, ROUND) // 20 + 100, seed=plan.seed + 1))
     clean_up()
     before = slab_objects()
     started = time.monotonic()
@@ -298,7 +298,7 @@ def send_and_check(made: Disks, plan: Plan) -> dict[str, Any]:
     sent = 0
     while sent < messages or (sent < MOST * messages and not plan.is_met(counts)):
         size = min(ROUND, messages - sent) if sent < messages else ROUND
-        add(counts, send(made, replace(plan, messages=size, seed=plan.seed + sent)))
+        add(counts, send(targets, replace(plan, messages=size, seed=plan.seed + sent)))
         sent += size
         # Not at the end only: detached runs of a million messages would not fit in memory.
         clean_up()
@@ -307,8 +307,8 @@ def send_and_check(made: Disks, plan: Plan) -> dict[str, Any]:
             done = f"{counts['sent']} of {messages} messages, {counts['fed']} records fed"
             print(f"{done}, {seconds:.0f} s", flush=True)
     counts["seconds"] = round(time.monotonic() - started, 1)
-    check_it_works(made.free)
-    _require(made.checksums() == made.sums, "a disk has changed that nobody may write to")
+    check_it_works(targets.free)
+    _require(targets.checksums() == targets.sums, "a disk has changed that nobody may write to")
     counts["slab growth"] = growth(before, messages)
     return counts
 
@@ -318,16 +318,16 @@ def growth(before: dict[str, int], messages: int) -> dict[str, int]:
 
     A disk's last users, as udev with its links, let go of it when it is long gone.
     """
-    found: dict[str, int] = {}
+    grown: dict[str, int] = {}
 
     def has_settled() -> bool:
         after = slab_objects()
-        found.clear()
-        found.update({name: after[name] - number for name, number in before.items()})
-        return not excess(found, messages)
+        grown.clear()
+        grown.update({name: after[name] - number for name, number in before.items()})
+        return not excess(grown, messages)
 
     comes_true(has_settled, 60)
-    return {name: number for name, number in found.items() if number > 100}
+    return {name: number for name, number in grown.items() if number > 100}
 
 
 def excess(grown: dict[str, int], messages: int) -> dict[str, int]:

@@ -81,7 +81,7 @@ def _variants(writer: Writer, spec: Any, attrs: Any, variants: list[Variant]) ->
     rows = []
     for variant in variants:
         fields = writer.table(
-            "struct fuzz_field", [_field(writer, spec, attrs, one) for one in variant]
+            "struct fuzz_field", [_field(writer, spec, attrs, member) for member in variant]
         )
         rows.append(f"{{ {fields} }}")
     return writer.table("struct fuzz_variant", rows)
@@ -89,7 +89,11 @@ def _variants(writer: Writer, spec: Any, attrs: Any, variants: list[Variant]) ->
 
 def _op(writer: Writer, spec: Any, sets: list[Any], op: Any) -> str:
     replies: set[int] = set()
-    source = next(one for one in spec.ops if one.name == op.notify) if op.notify else op
+    source = (
+        next(operation for operation in spec.ops if operation.name == op.notify)
+        if op.notify
+        else op
+    )
     for body in (source.do, source.dump):
         names = (body or {}).get("reply", {}).get("attributes", [])
         replies |= {source.attrs.find(name).id for name in names}
@@ -103,7 +107,7 @@ def _op(writer: Writer, spec: Any, sets: list[Any], op: Any) -> str:
 
 def _family(writer: Writer, spec: Any) -> str:
     sets = spec.sets
-    known = {op.name for op in spec.ops} | {one.name for one in sets}
+    known = {op.name for op in spec.ops} | {attr_set.name for attr_set in sets}
     if foreign := VARIANTS[spec.name].keys() - known:
         raise ValueError(f"the spec of {spec.name} has no {', '.join(sorted(foreign))}")
     if silent := [
@@ -111,10 +115,12 @@ def _family(writer: Writer, spec: Any) -> str:
     ]:
         raise ValueError(f"no plausible request for {', '.join(silent)} of {spec.name}")
     set_rows = []
-    for one in sets:
-        attrs = writer.table("struct fuzz_attr", [_attr(spec, sets, attr) for attr in one.attrs])
-        variants = _variants(writer, spec, one, VARIANTS[spec.name].get(one.name, [()]))
-        set_rows.append(f'{{ "{one.name}", {attrs}, {variants} }}')
+    for attr_set in sets:
+        attrs = writer.table(
+            "struct fuzz_attr", [_attr(spec, sets, attr) for attr in attr_set.attrs]
+        )
+        variants = _variants(writer, spec, attr_set, VARIANTS[spec.name].get(attr_set.name, [()]))
+        set_rows.append(f'{{ "{attr_set.name}", {attrs}, {variants} }}')
     set_table = writer.table("struct fuzz_set", set_rows)
     op_table = writer.table("struct fuzz_op", [_op(writer, spec, sets, op) for op in spec.ops])
     words = set(re.findall(r"\bE[A-Z0-9]+\b", spec.doc))

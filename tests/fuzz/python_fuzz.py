@@ -26,10 +26,10 @@ def main(words: list[str]) -> None:
         with contextlib.suppress(Exception):
             run(target, b"")
 
-    def one(data: bytes) -> None:
+    def try_input(data: bytes) -> None:
         run(target, data)
 
-    atheris.Setup([words[0], *words[2:]], one, enable_python_coverage=True)
+    atheris.Setup([words[0], *words[2:]], try_input, enable_python_coverage=True)
     atheris.Fuzz()
 
 

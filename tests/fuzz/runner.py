@@ -65,7 +65,7 @@ class Outcome:
     def summary(self) -> str:
         """libFuzzer's own last line, and where an input that broke something is."""
         words = ("DONE", "ERROR:", "SUMMARY:", "written to", "broken:", "Error:", "No such", "took")
-        lines = [line for line in self.output.splitlines() if any(one in line for one in words)]
+        lines = [line for line in self.output.splitlines() if any(word in line for word in words)]
         return "\n".join(lines[-6:]) or self.output[-2000:]
 
 

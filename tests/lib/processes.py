@@ -10,9 +10,9 @@ from pathlib import Path
 
 def children(process: int) -> list[int]:
     """Of a process. Not from its `children` in /proc, which not every kernel has."""
-    found = []
+    pids = []
     for status in Path("/proc").glob("[0-9]*/status"):
         with contextlib.suppress(FileNotFoundError, ProcessLookupError):
             if re.search(rf"(?m)^PPid:\t{process}$", status.read_text(errors="replace")):
-                found.append(int(status.parent.name))
-    return found
+                pids.append(int(status.parent.name))
+    return pids

@@ -13,10 +13,10 @@ LONG_S = 120.0  # for a debug kernel on a busy host
 def eventually(condition: Callable[[], Any], failure: str, timeout_s: float = LONG_S) -> Any:
     """What @condition gives, as soon as it is true; else @failure."""
     end_s = time.monotonic() + timeout_s
-    while not (found := condition()):
+    while not (result := condition()):
         assert time.monotonic() < end_s, failure
         time.sleep(0.01)
-    return found
+    return result
 
 
 def comes_true(condition: Callable[[], object], timeout_s: float = LONG_S) -> bool:

@@ -20,7 +20,7 @@ GIB = 1 << 30
 MILLION = 1_000_000
 
 
-def one(stream: Stream, arrival: Arrival | None = None) -> Workload:
+def single_stream(stream: Stream, arrival: Arrival | None = None) -> Workload:
     return Workload([Asu(GIB)], [arrival or Arrival(depth=1)], [stream])
 
 
@@ -64,7 +64,7 @@ def test_logarithm_of_uniform_numbers_is_exponential_too() -> None:
 def test_poisson_keeps_its_mean_rate(rate: float, nr_workers: int) -> None:
     """A million arrivals: 0.5 % are five standard deviations."""
     count = MILLION // nr_workers
-    workload = one(Stream(), Arrival("poisson", rate=rate))
+    workload = single_stream(Stream(), Arrival("poisson", rate=rate))
     offered = 0.0
     for worker in range(nr_workers):
         at = Generator(workload, 5, worker, nr_workers).ops(count)["at_ns"]
@@ -76,7 +76,7 @@ def test_poisson_keeps_its_mean_rate(rate: float, nr_workers: int) -> None:
 
 @pytest.mark.parametrize("rate", [100, 50_000, 10_000_000])
 def test_poisson_gaps_of_workers_together(rate: float) -> None:
-    workload = one(Stream(), Arrival("poisson", rate=rate))
+    workload = single_stream(Stream(), Arrival("poisson", rate=rate))
     parts = [Generator(workload, 1, w, 4).ops(60_000)["at_ns"] for w in range(4)]
     at = np.sort(np.concatenate(parts))
     at = at[at <= min(part[-1] for part in parts)]
@@ -90,7 +90,7 @@ def test_poisson_gaps_of_workers_together(rate: float) -> None:
 
 @pytest.mark.parametrize("nr_workers", [1, 2, 5])
 def test_constant_rate_has_equal_gaps_over_workers(nr_workers: int) -> None:
-    workload = one(Stream(), Arrival("constant", rate=777.7))
+    workload = single_stream(Stream(), Arrival("constant", rate=777.7))
     parts = [Generator(workload, 1, w, nr_workers).ops(10_000)["at_ns"] for w in range(nr_workers)]
     gaps = np.diff(np.sort(np.concatenate(parts)).astype(np.int64))
     assert set(gaps) <= {1285842, 1285843}
@@ -108,16 +108,16 @@ def due(at_ns: np.ndarray) -> np.ndarray:
     segment = np.searchsorted(times, at, side="right") - 1
     into, length = at - times[segment], np.diff(times)[segment]
     slope = np.diff(rates)[segment] / length
-    found: np.ndarray = passes * areas[-1] + areas[segment]
-    found += into * (rates[segment] + slope * into / 2)
-    return found
+    area: np.ndarray = passes * areas[-1] + areas[segment]
+    area += into * (rates[segment] + slope * into / 2)
+    return area
 
 
 @pytest.mark.parametrize("nr_workers", [1, 4])
 def test_poisson_arrivals_on_a_curve(nr_workers: int) -> None:
     """In units of the cumulative rate it is a Poisson process of rate 1, and windows of equal
     length have as many arrivals as the area under the curve says."""
-    workload = one(Stream(), Arrival("poisson", curve=DAY, repeats=1))
+    workload = single_stream(Stream(), Arrival("poisson", curve=DAY, repeats=1))
     count = MILLION // nr_workers
     parts = [Generator(workload, 1, w, nr_workers).ops(count) for w in range(nr_workers)]
     at = np.sort(np.concatenate([part["at_ns"] for part in parts]))
@@ -135,7 +135,7 @@ def test_poisson_arrivals_on_a_curve(nr_workers: int) -> None:
 
 
 def test_equal_areas_under_a_curve_are_counted_exactly() -> None:
-    workload = one(Stream(), Arrival("constant", curve=DAY, repeats=1))
+    workload = single_stream(Stream(), Arrival("constant", curve=DAY, repeats=1))
     parts = [Generator(workload, 1, w, 3).ops(400_000)["at_ns"] for w in range(3)]
     at = np.sort(np.concatenate(parts))
     edges = np.arange(1, 24, dtype=np.float64) * 1e9 / 4
@@ -147,13 +147,13 @@ def on_off(tail: float, on_ns: int = 10**9, off_ns: int = 10**9) -> Workload:
     arrival = Arrival(
         "constant", rate=20, on_ns=on_ns, off_ns=off_ns, tail_milli=round(tail * 1000)
     )
-    return one(Stream(), arrival)
+    return single_stream(Stream(), arrival)
 
 
 @pytest.mark.parametrize("tail", [0, 1.05, 1.4, 2, 3.5])
 def test_on_and_off_periods(tail: float) -> None:
-    found = periods(on_off(tail, 10**9, 3 * 10**9), 1, MILLION)
-    for lengths, mean in zip(found, (1e9, 3e9), strict=True):
+    both = periods(on_off(tail, 10**9, 3 * 10**9), 1, MILLION)
+    for lengths, mean in zip(both, (1e9, 3e9), strict=True):
         x = lengths / mean
         law = stats.expon()
         if tail:
@@ -166,7 +166,7 @@ def test_on_and_off_periods(tail: float) -> None:
         if not tail or tail > 2:
             assert x.mean() == pytest.approx(1, abs=4 * law.std() / np.sqrt(MILLION))
     # None depends on another: the one after it of its kind, or the other kind.
-    ranks = [stats.rankdata(one) for one in found]
+    ranks = [stats.rankdata(lengths) for lengths in both]
     for a, b in ((ranks[0], ranks[1]), *((rank[1:], rank[:-1]) for rank in ranks)):
         assert abs(np.corrcoef(a, b)[0, 1]) < 4 / np.sqrt(MILLION)
 
@@ -205,7 +205,7 @@ def test_many_processes_with_heavy_tails_are_self_similar() -> None:
 def test_size_mix_of_spek() -> None:
     """10 % 8 KiB, 20 % 16 KiB, 30 % 32 KiB, 40 % 64 KiB; two thirds reads; independent."""
     mix = {8 << 10: 10, 16 << 10: 20, 32 << 10: 30, 64 << 10: 40}
-    ops = Generator(one(Stream(sizes=mix, read_ppm=666_667)), 1).ops(MILLION)
+    ops = Generator(single_stream(Stream(sizes=mix, read_ppm=666_667)), 1).ops(MILLION)
     table = np.array(
         [[((ops["bytes"] == b) & (ops["write"] == w)).sum() for b in mix] for w in (0, 1)]
     )
@@ -216,7 +216,7 @@ def test_size_mix_of_spek() -> None:
 
 def test_many_sizes_and_rare_ones() -> None:
     mix = {512 * (i + 1): (i + 1) ** 2 for i in range(64)}
-    ops = Generator(one(Stream(sizes=mix, read_ppm=500_000)), 1).ops(MILLION)
+    ops = Generator(single_stream(Stream(sizes=mix, read_ppm=500_000)), 1).ops(MILLION)
     counts = np.bincount(ops["bytes"] // 512, minlength=65)[1:]
     law = np.array(list(mix.values())) / sum(mix.values()) * MILLION
     assert stats.chisquare(counts, law).pvalue > 0.001
@@ -224,14 +224,14 @@ def test_many_sizes_and_rare_ones() -> None:
 
 @pytest.mark.parametrize("ppm", [0, 1000, 250_000, 999_000, 1_000_000])
 def test_read_share(ppm: int) -> None:
-    ops = Generator(one(Stream(read_ppm=ppm)), 1).ops(MILLION)
+    ops = Generator(single_stream(Stream(read_ppm=ppm)), 1).ops(MILLION)
     reads = int((ops["write"] == 0).sum())
     assert stats.binomtest(reads, MILLION, ppm / MILLION).pvalue > 0.001
 
 
 @pytest.mark.parametrize("ppm", [100_000, 500_000, 950_000])
 def test_sequential_share(ppm: int) -> None:
-    ops = Generator(one(Stream(seq_ppm=ppm)), 1).ops(MILLION)
+    ops = Generator(single_stream(Stream(seq_ppm=ppm)), 1).ops(MILLION)
     follows = int((ops["addr"][1:] == (ops["addr"] + ops["bytes"])[:-1]).sum())
     # an I/O at the very end has no successor, and chance gives one: both 1 in 2^18
     assert stats.binomtest(follows, MILLION - 1, ppm / MILLION).pvalue > 0.001
@@ -258,7 +258,7 @@ def test_weights_of_streams(arrival: Arrival, nr_workers: int) -> None:
 
 
 def test_uniform_addresses() -> None:
-    ops = Generator(one(Stream()), 1).ops(MILLION)
+    ops = Generator(single_stream(Stream()), 1).ops(MILLION)
     slots = (ops["addr"] // BLOCK).astype(np.int64)
     for modulus in (2, 64, 1000):
         assert stats.chisquare(np.bincount(slots % modulus, minlength=modulus)).pvalue > 0.001
@@ -269,5 +269,5 @@ def test_uniform_addresses() -> None:
 
 @pytest.mark.parametrize("replicas", [2, 3, 1000])
 def test_replicas_are_equally_likely(replicas: int) -> None:
-    ops = Generator(one(Stream(replicas=replicas)), 1).ops(MILLION)
+    ops = Generator(single_stream(Stream(replicas=replicas)), 1).ops(MILLION)
     assert stats.chisquare(np.bincount(ops["replica"], minlength=replicas)).pvalue > 0.001

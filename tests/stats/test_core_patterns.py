@@ -37,17 +37,17 @@ def test_a_pass_of_once_is_in_random_order(blocks: int, seed: int, number: int) 
     order that is not random fails by many orders of magnitude.
     """
     stream = Stream("once", range_start=BLOCK, range_bytes=blocks * BLOCK)
-    found = slots(stream, blocks, seed, number * blocks)
-    assert (np.sort(found) == np.arange(blocks)).all()
+    order = slots(stream, blocks, seed, number * blocks)
+    assert (np.sort(order) == np.arange(blocks)).all()
     for first in (blocks // 16, blocks // 3):
-        assert flat(found[:first] * 1000 // blocks, 1000) > 0.001
-        assert flat(found[:first] % 64, 64) > 0.001
-    eighth = found * 8 // blocks
+        assert flat(order[:first] * 1000 // blocks, 1000) > 0.001
+        assert flat(order[:first] % 64, 64) > 0.001
+    eighth = order * 8 // blocks
     for lag in (1, 2, 3, 8, 64, 1024):
         assert flat(eighth[:-lag] * 8 + eighth[lag:], 64) > 0.0001, lag
-        assert flat((found[lag:] - found[:-lag]) % blocks * 64 // blocks, 64) > 0.0001, lag
+        assert flat((order[lag:] - order[:-lag]) % blocks * 64 // blocks, 64) > 0.0001, lag
     # As many ascents and turning points as a random order has.
-    ups = np.diff(found) > 0
+    ups = np.diff(order) > 0
     assert abs(int(ups.sum()) - blocks / 2) < 4 * np.sqrt(blocks / 12)
     turns = int((ups[1:] != ups[:-1]).sum())
     assert abs(turns - 2 / 3 * blocks) < 4 * np.sqrt(16 / 90 * blocks)
@@ -56,11 +56,11 @@ def test_a_pass_of_once_is_in_random_order(blocks: int, seed: int, number: int) 
 def test_passes_of_once_are_in_independent_orders() -> None:
     """Where a block comes in a pass says nothing about where it comes in another one."""
     blocks, passes = 1 << 18, 6
-    found = slots(Stream("once", range_bytes=blocks * BLOCK), passes * blocks)
-    place = np.argsort(found.reshape(passes, blocks), axis=1) * 32 // blocks
-    for one in range(passes):
-        for other in range(one):
-            assert flat(place[one] * 32 + place[other], 1024) > 0.0001, (one, other)
+    places = slots(Stream("once", range_bytes=blocks * BLOCK), passes * blocks)
+    place = np.argsort(places.reshape(passes, blocks), axis=1) * 32 // blocks
+    for later in range(passes):
+        for earlier in range(later):
+            assert flat(place[later] * 32 + place[earlier], 1024) > 0.0001, (later, earlier)
 
 
 def test_jitter_is_uniform_and_independent() -> None:
@@ -80,16 +80,18 @@ def table(parts: laws.Parts, spread: int = 0) -> Stream:
     return Stream("table", range_start=BLOCK, range_bytes=N * BLOCK, parts=parts, spread=spread)
 
 
-def fits(found: npt.NDArray[np.int64], law: npt.NDArray[Any]) -> None:
+def fits(places: npt.NDArray[np.int64], law: npt.NDArray[Any]) -> None:
     """Kolmogorov-Smirnov over all addresses; chi-square over the first ones and 100 groups."""
     law = law / law.sum()
-    counts = np.bincount(found, minlength=N)
-    distance = np.abs(np.cumsum(counts) / len(found) - np.cumsum(law)).max()
-    assert distance < 1.95 / np.sqrt(len(found))
+    counts = np.bincount(places, minlength=N)
+    distance = np.abs(np.cumsum(counts) / len(places) - np.cumsum(law)).max()
+    assert distance < 1.95 / np.sqrt(len(places))
     single = np.arange(60 if law[0] > 1e-4 else 0)
     hundredths = np.searchsorted(np.cumsum(law), np.arange(1, 100) / 100)
     edges = np.unique([0, *single, *hundredths])
-    seen, wanted = (np.add.reduceat(one, edges) for one in (counts, law * len(found)))
+    seen, wanted = (
+        np.add.reduceat(frequencies, edges) for frequencies in (counts, law * len(places))
+    )
     assert stats.chisquare(seen, wanted).pvalue > 0.001
 
 
@@ -120,22 +122,22 @@ def test_a_law_comes_out(name: str) -> None:
 
 def test_a_law_that_is_spread_is_the_same_law() -> None:
     parts, law = LAWS["zipf 1.1"]
-    found = slots(table(parts, spread=1))
+    places = slots(table(parts, spread=1))
     # Sorted back to ranks: place = rank * factor + offset, and rank 1 is the most frequent.
     factor = N * 618033989 // 10**9
     while np.gcd(factor, N) > 1:
         factor -= 1
-    offset = int(np.bincount(found).argmax())
-    fits((found - offset) * pow(factor, -1, N) % N, law)
+    offset = int(np.bincount(places).argmax())
+    fits((places - offset) * pow(factor, -1, N) % N, law)
     # The ten most frequent addresses lie in different twentieths of the range.
-    hot = np.argsort(np.bincount(found, minlength=N))[-10:]
+    hot = np.argsort(np.bincount(places, minlength=N))[-10:]
     assert len(set((hot * 20 // N).tolist())) >= 8
 
 
 def test_addresses_of_a_table_are_independent() -> None:
-    found = slots(table(LAWS["normal"][0]))
-    upper = (found > np.median(found)).astype(np.int64)
+    places = slots(table(LAWS["normal"][0]))
+    upper = (places > np.median(places)).astype(np.int64)
     assert flat(upper[:-1] * 2 + upper[1:], 4) > 0.001
     # Within a part, too, and from part to part.
-    odd = found % 7
+    odd = places % 7
     assert flat(odd[:-1] * 7 + odd[1:], 49) > 0.001

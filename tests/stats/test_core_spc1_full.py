@@ -170,7 +170,7 @@ def gaps_by(seen: Seen, key: np.ndarray, kinds: int) -> list[np.ndarray]:
     order = np.argsort(key.astype(np.uint8), kind="stable")
     at_ns = seen.at_ns[order].astype(np.int64)
     ends = np.cumsum(np.bincount(key, minlength=kinds))
-    return [np.diff(one, prepend=0).astype(float) for one in np.split(at_ns, ends[:-1])]
+    return [np.diff(times, prepend=0).astype(float) for times in np.split(at_ns, ends[:-1])]
 
 
 def test_offered_rate(seen: Seen) -> None:
@@ -318,10 +318,10 @@ def test_trees_lie_anywhere_in_the_hot_spot(style: Style, contexts: int) -> None
     for stream in WALKS:
         origins, starts = [], []
         for context in range(contexts):
-            found = walk_starts(workload, SEED, stream, context, contexts)
+            walks = walk_starts(workload, SEED, stream, context, contexts)
             mine = 60_000 // contexts + (context < 60_000 % contexts)
-            origins += [found[i].origin for i in range(mine)]
-            starts += [found[i].leaf for i in range(mine)]
+            origins += [walks[i].origin for i in range(mine)]
+            starts += [walks[i].leaf for i in range(mine)]
         first = BOUNDS[stream][0]
         lowest = first - first % 8 if style == "classic" else first
         shift = np.array(origins) - lowest

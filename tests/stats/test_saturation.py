@@ -68,9 +68,9 @@ def test_its_results_say_that_their_times_are_instructions(
     for point in swept.points:
         assert point.result_file is not None
         # Its path is from the guest's working directory; the folder is the same there.
-        found = load_result(folder / "out" / Path(point.result_file).name)
-        assert found.environment.counts_instructions
-        assert metrics.find("cpu_per_io").unit_in(found) == "instructions"
+        result = load_result(folder / "out" / Path(point.result_file).name)
+        assert result.environment.counts_instructions
+        assert metrics.find("cpu_per_io").unit_in(result) == "instructions"
 
 
 def test_below_saturation_all_that_is_offered_is_served(swept: curve.Curve) -> None:

@@ -46,8 +46,8 @@ def limits(data: bytes) -> None:
     from spekctl.gate import limits as module
     from spekctl.gate.judged import Run
 
-    found = module.load(_file(data, "fuzz.toml"))
-    module.judge(found, [Run(Path("fuzz.json"), measured(0))])
+    limits = module.load(_file(data, "fuzz.toml"))
+    module.judge(limits, [Run(Path("fuzz.json"), measured(0))])
 
 
 def fio(data: bytes) -> None:
@@ -66,11 +66,11 @@ def rails(data: bytes) -> None:
     from spekctl.power.rails import RailsFile
 
     file = RailsFile(_file(data, "rails.toml"))
-    found = file.rails
+    rails = file.rails
     file.source  # noqa: B018 # a property that reads
-    if found:
-        file.rail(found[0].name)
-        file.change(found[0].name, zero_uv=1)
+    if rails:
+        file.rail(rails[0].name)
+        file.change(rails[0].name, zero_uv=1)
         file.write()
 
 
@@ -145,8 +145,8 @@ def trace_binary(data: bytes) -> None:
 
 
 TARGETS: dict[str, Target] = {
-    one.__name__: one
-    for one in (
+    target.__name__: target
+    for target in (
         workload,
         resolve,
         limits,

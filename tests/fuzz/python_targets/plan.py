@@ -17,7 +17,7 @@ def resolve_text(data: bytes) -> None:
         text = data.decode()
     except UnicodeDecodeError as error:
         raise UsageError("it is not UTF-8 text") from error
-    found = file.parse(text)
-    bsu = 3 if found.workload.scale == "bsu" else None
-    resolve(found, Options(available_cpus=(0, 1), bsu=bsu, time_ns=10**9), DISKS[:1])
-    resolve(found, Options(available_cpus=(0, 1), bsu=bsu, time_ns=10**9), DISKS)
+    workload = file.parse(text)
+    bsu = 3 if workload.workload.scale == "bsu" else None
+    resolve(workload, Options(available_cpus=(0, 1), bsu=bsu, time_ns=10**9), DISKS[:1])
+    resolve(workload, Options(available_cpus=(0, 1), bsu=bsu, time_ns=10**9), DISKS)

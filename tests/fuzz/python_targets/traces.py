@@ -30,7 +30,7 @@ def read(path: Path, formats: tuple[str, ...], data: bytes) -> None:
     for batch in trace.batches():
         last = check(batch, len(trace.devices.names), last)
         figures.add(batch)
-    assert figures.requests == sum(one.requests for one in figures.devices.values())
+    assert figures.requests == sum(device.requests for device in figures.devices.values())
     faults = trace.faults
     assert (faults.bad > 0) == (faults.first is not None)
 

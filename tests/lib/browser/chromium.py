@@ -62,20 +62,20 @@ class Browser:
             ActionChains(self.driver).send_keys(getattr(Keys, key, key)).perform()
 
     def complaints(self) -> list[str]:
-        return [one["message"] for one in self.driver.get_log("browser")]
+        return [entry["message"] for entry in self.driver.get_log("browser")]
 
     def requests(self) -> list[str]:
         """Addresses that the browser asked for since the page was opened, those of data apart."""
-        found = []
-        for one in self.driver.get_log("performance"):
-            message = json.loads(one["message"])["message"]
+        urls = []
+        for entry in self.driver.get_log("performance"):
+            message = json.loads(entry["message"])["message"]
             if message["method"] == "Network.requestWillBeSent":
-                found.append(message["params"]["request"]["url"])
-        return [one for one in found if not one.startswith("data:")]
+                urls.append(message["params"]["request"]["url"])
+        return [url for url in urls if not url.startswith("data:")]
 
     def blank_canvases(self) -> int:
         """Canvases on which nothing is drawn, or nothing in more than one colour."""
-        found = self.ask(
+        blank = self.ask(
             """
             return [...document.querySelectorAll("canvas")].filter(one => {
                 const pixels = one.getContext("2d").getImageData(0, 0, one.width, one.height).data;
@@ -84,7 +84,7 @@ class Browser:
             }).length;
             """
         )
-        return int(found)
+        return int(blank)
 
 
 @contextmanager
@@ -95,8 +95,8 @@ def started(profile: Path) -> Iterator[Browser]:
 
     options = webdriver.ChromeOptions()
     options.binary_location = str(BROWSER)
-    for one in (*ARGUMENTS, f"--user-data-dir={profile}"):
-        options.add_argument(one)
+    for argument in (*ARGUMENTS, f"--user-data-dir={profile}"):
+        options.add_argument(argument)
     options.set_capability("goog:loggingPrefs", {"browser": "ALL", "performance": "ALL"})
     # Selenium has a program that would fetch drivers.
     service = Service(str(DRIVER), env={**os.environ, "SE_OFFLINE": "true"})

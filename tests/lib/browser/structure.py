@@ -45,13 +45,13 @@ def outline(browser: Browser, folder: Path) -> str:
     return "\n".join(lines).replace(str(folder), "FOLDER") + "\n"
 
 
-def compare(config: pytest.Config, name: str, found: str) -> None:
-    """Assert that @found is the kept outline of this name; with OPTION, keep it."""
+def compare(config: pytest.Config, name: str, drawn: str) -> None:
+    """Assert that @drawn is the kept outline of this name; with OPTION, keep it."""
     path = KEPT / f"{name}.txt"
     if config.getoption(OPTION, default=False):
         KEPT.mkdir(exist_ok=True)
-        path.write_text(found, encoding="utf-8")
+        path.write_text(drawn, encoding="utf-8")
     assert path.exists(), f"{path} is missing; {OPTION} writes it"
     kept = path.read_text(encoding="utf-8")
-    changes = difflib.unified_diff(kept.splitlines(), found.splitlines(), "kept", "found", n=1)
-    assert found == kept, "\n".join([f"{name} has changed ({OPTION} keeps it):", *changes])
+    changes = difflib.unified_diff(kept.splitlines(), drawn.splitlines(), "kept", "found", n=1)
+    assert drawn == kept, "\n".join([f"{name} has changed ({OPTION} keeps it):", *changes])

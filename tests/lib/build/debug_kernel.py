@@ -110,16 +110,16 @@ def find(variant: str) -> Path:
     home = cache_dir("debug")
     with locked("debug"):
         wanted = ingredients(variant)
-        found = _cached(home, wanted)
-        if not found and wanted.version is None:
+        folder = _cached(home, wanted)
+        if not folder and wanted.version is None:
             Apt().update()
             wanted = ingredients(variant)
             if wanted.version is None:
                 raise SpekError(f"a debug kernel is built from {SOURCE}, which apt doesn't know")
-        if not found:
-            found = _make(home, wanted)
-        os.utime(found)
-        return found
+        if not folder:
+            folder = _make(home, wanted)
+        os.utime(folder)
+        return folder
 
 
 def _cached(home: Path, wanted: Ingredients) -> Path | None:
@@ -127,9 +127,9 @@ def _cached(home: Path, wanted: Ingredients) -> Path | None:
     if wanted.version is not None:
         path = home / wanted.name
         return path if path.is_dir() else None
-    made = [path.parent for path in home.glob(f"{wanted.variant}-*/ingredients.json")]
-    made.sort(key=lambda path: path.stat().st_mtime, reverse=True)
-    for path in made:
+    folders = [path.parent for path in home.glob(f"{wanted.variant}-*/ingredients.json")]
+    folders.sort(key=lambda path: path.stat().st_mtime, reverse=True)
+    for path in folders:
         if json.loads((path / "ingredients.json").read_text())["rest"] == wanted.rest:
             return path
     return None
@@ -248,9 +248,9 @@ def _install(tree: Path, result: Path) -> None:
 
 
 def _forget_old(home: Path, variant: str) -> None:
-    made = [path for path in home.glob(f"{variant}-*") if path.is_dir()]
-    made.sort(key=lambda path: path.stat().st_mtime, reverse=True)
-    for path in made[KEEP:]:
+    folders = [path for path in home.glob(f"{variant}-*") if path.is_dir()]
+    folders.sort(key=lambda path: path.stat().st_mtime, reverse=True)
+    for path in folders[KEEP:]:
         shutil.rmtree(path, ignore_errors=True)
 
 

@@ -55,8 +55,8 @@ def _sources() -> Iterator[Path]:
     yield Path(__file__)
     for folder in (ROOT / "kmod", ROOT / "prober", KUNIT, RIG):
         for path in sorted(folder.rglob("*")):
-            made = path.name == "spek_have.h" or path.name.endswith(".mod.c")
-            if (path.suffix in (".c", ".h") or path.name == "Kbuild") and not made:
+            is_generated = path.name == "spek_have.h" or path.name.endswith(".mod.c")
+            if (path.suffix in (".c", ".h") or path.name == "Kbuild") and not is_generated:
                 yield path
 
 

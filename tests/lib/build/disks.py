@@ -25,15 +25,15 @@ def build_disks(kernel: Kernel) -> Path:
         build.mkdir()
         for path in SOURCES:
             shutil.copy2(path, build)
-        made = subprocess.run(
+        completed = subprocess.run(
             make_command(kernel, build, "W=1"),
             stdout=subprocess.PIPE,
             stderr=subprocess.STDOUT,
             text=True,
             check=False,
         )
-        if made.returncode:
-            raise SpekError(f"{HERE} can't be built: {made.stdout}")
+        if completed.returncode:
+            raise SpekError(f"{HERE} can't be built: {completed.stdout}")
         done.mkdir()
         for name in MODULES:
             shutil.move(build / name, done)

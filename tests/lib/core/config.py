@@ -19,20 +19,20 @@ WORDS = {"operation": Operation, "priority": Priority, "write_hint": WriteHint}
 def core_of(config: RunConfig) -> spekcore.Workload:
     """The same numbers as the module's core takes them."""
     return spekcore.Workload(
-        [_asu(one) for one in config.asus],
-        [_arrival(one) for one in config.arrivals],
-        [_stream(one) for one in config.streams],
+        [_asu(asu) for asu in config.asus],
+        [_arrival(arrival) for arrival in config.arrivals],
+        [_stream(stream) for stream in config.streams],
     )
 
 
 def _common(kind: Any, part: Any) -> dict[str, Any]:
     """Fields of @part that have the same name in the core's @kind."""
-    names = [one.name for one in fields(kind) if hasattr(part, one.name)]
+    names = [field.name for field in fields(kind) if hasattr(part, field.name)]
     return {name: getattr(part, name) for name in names}
 
 
 def _asu(asu: ResolvedAsu) -> spekcore.Asu:
-    extents = [(one.target, one.start) for one in asu.extents]
+    extents = [(asu.target, asu.start) for asu in asu.extents]
     return spekcore.Asu(**_common(spekcore.Asu, asu) | {"extents": extents})
 
 

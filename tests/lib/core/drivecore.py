@@ -289,7 +289,7 @@ class Drive:
     def account(self, now_ns: int) -> Account:
         self.lib.spek_drive_account(self.c, now_ns)
         c = self.c.account
-        five, twelve = (int(one.nj) * 10**6 + int(one.rest) for one in c.energy)
+        five, twelve = (int(counter.nj) * 10**6 + int(counter.rest) for counter in c.energy)
         return Account(
             (five, twelve),
             tuple(c.condition_ns),

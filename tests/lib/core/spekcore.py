@@ -148,7 +148,9 @@ class WorkloadError(Exception):
 
 # Members of the C structures that are set as they are.
 _NUMBERS = {
-    kind: [one.name for one in fields(kind) if one.type == "int" and one.name != "range_bytes"]
+    kind: [
+        field.name for field in fields(kind) if field.type == "int" and field.name != "range_bytes"
+    ]
     for kind in (Asu, Arrival, Stream)
 }
 
@@ -278,8 +280,8 @@ class Generator:
         """The next operations; a closed loop's complete at once. Empty without work."""
         ops = np.zeros(count, dtype=OP_DTYPE)
         pointer = self._ffi.cast("struct spek_op *", ops.ctypes.data)
-        made = self._lib.spek_gen_preview(self._gen, pointer, count)
-        return ops[:made]
+        filled = self._lib.spek_gen_preview(self._gen, pointer, count)
+        return ops[:filled]
 
     @property
     def zones(self) -> Any:

@@ -18,23 +18,23 @@ class Deviation:
     zones: bool  # the LBA at which the sectors per track change, or those sectors, or the heads
 
     @staticmethod
-    def of(found: FoundDisk, model: Model) -> Deviation:
-        """What @found says of a disk that behaves like @model."""
-        seen = _borders([(one.first_lba, one.spt) for one in found.zones])
+    def of(disk: FoundDisk, model: Model) -> Deviation:
+        """What @disk says of a disk that behaves like @model."""
+        seen = _borders([(zone.first_lba, zone.spt) for zone in disk.zones])
         return Deviation(
-            abs(found.period_ns * 1000 / model.period_ps - 1),
-            max(abs(ns / model.seek_ns(distance) - 1) for distance, ns in found.seek),
-            (found.heads, seen) != (model.heads, _zones_of(model)),
+            abs(disk.period_ns * 1000 / model.period_ps - 1),
+            max(abs(ns / model.seek_ns(distance) - 1) for distance, ns in disk.seek),
+            (disk.heads, seen) != (model.heads, _zones_of(model)),
         )
 
 
 def _borders(zones: list[tuple[int, int]]) -> list[tuple[int, int]]:
     """First LBA and sectors per track where these change."""
-    found: list[tuple[int, int]] = []
+    borders: list[tuple[int, int]] = []
     for first, spt in zones:
-        if not found or found[-1][1] != spt:
-            found.append((first, spt))
-    return found
+        if not borders or borders[-1][1] != spt:
+            borders.append((first, spt))
+    return borders
 
 
 def _zones_of(model: Model) -> list[tuple[int, int]]:

@@ -37,7 +37,7 @@ def caller(capfd: pytest.CaptureFixture[str]) -> Spekctl:
 
     def call(*arguments: object) -> Outcome:
         capfd.readouterr()
-        code = cli.run([str(one) for one in arguments])
+        code = cli.run([str(word) for word in arguments])
         captured = capfd.readouterr()
         return Outcome(code, captured.out, captured.err)
 

@@ -23,17 +23,17 @@ def read_back(path: Path, model: type[D], schema: Path) -> D:
     """The document in @path: it follows @schema, and nothing is lost when it is written again."""
     fields = json.loads(path.read_bytes())
     validator(schema).validate(fields)
-    found = document.read(path, model)
-    assert json.loads(files.encode(found)) == fields
-    return found
+    contents = document.read(path, model)
+    assert json.loads(files.encode(contents)) == fields
+    return contents
 
 
 def put(fields: dict[str, Any], place: str, value: object) -> None:
     """Set a field, as ``composite.iops.text`` or ``levels.0.watts``; it has to be there."""
     *outer, last = place.split(".")
     node: Any = fields
-    for one in outer:
-        node = node[int(one) if isinstance(node, list) else one]
+    for key in outer:
+        node = node[int(key) if isinstance(node, list) else key]
     assert last in node, place
     node[last] = value
 

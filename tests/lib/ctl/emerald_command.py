@@ -70,9 +70,9 @@ def loads_of(kernel: LoopKernel) -> list[tuple[str, int]]:
     return [(config.name, config.arrivals[0].depth) for config in kernel.runs_seen]
 
 
-def values_of(found: dict[str, Any]) -> dict[str, str | None]:
+def values_of(report: dict[str, Any]) -> dict[str, str | None]:
     return {
-        one["metric"]: one["value"] and one["value"]["text"]
-        for one in found["phases"]
-        if one["metric"]
+        phase["metric"]: phase["value"] and phase["value"]["text"]
+        for phase in report["phases"]
+        if phase["metric"]
     }

@@ -36,14 +36,14 @@ def imported(tmp_path: Path, text: str, **options: Any) -> Imported:
     return convert.load(path, **options)
 
 
-def tables(found: Imported) -> dict[str, Any]:
-    made = msgspec.to_builtins(found.workload)
-    assert isinstance(made, dict)
-    return made
+def tables(imported: Imported) -> dict[str, Any]:
+    data = msgspec.to_builtins(imported.workload)
+    assert isinstance(data, dict)
+    return data
 
 
-def stream(found: Imported) -> dict[str, Any]:
-    (only,) = tables(found)["stream"]
+def stream(imported: Imported) -> dict[str, Any]:
+    (only,) = tables(imported)["stream"]
     return {key: value for key, value in only.items() if key not in ("name", "arrival", "share")}
 
 
@@ -53,21 +53,21 @@ def places(tmp_path: Path, text: str) -> list[list[tuple[str, int]]]:
     path, log = tmp_path / "job.fio", tmp_path / "log"
     options = {"filename=/dev/sdx": "thread=0", "ioengine=libaio": "ioengine=null"}
     options["direct=1"] = f"write_iolog={log}"
-    path.write_text("\n".join(options.get(one, one) for one in text.splitlines()) + "\n")
+    path.write_text("\n".join(options.get(line, line) for line in text.splitlines()) + "\n")
     log.unlink(missing_ok=True)
     done = fio(path)
     assert done.returncode == 0, done.stderr
-    found: list[list[tuple[str, int]]] = []
+    clones: list[list[tuple[str, int]]] = []
     for line in log.read_text().splitlines():
         words = line.split()
         if words[-1] == "open":
-            found.append([])
+            clones.append([])
         elif words[2:3] in (["read"], ["write"]):
-            found[-1].append((words[2], int(words[3])))
-    return sorted(found, key=lambda clone: clone[0][1])
+            clones[-1].append((words[2], int(words[3])))
+    return sorted(clones, key=lambda clone: clone[0][1])
 
 
 def plan(**options: Any) -> Plan:
     """What becomes of a job with these options."""
-    made = {name: None if value is None else str(value) for name, value in options.items()}
-    return job.plan_of(Job("j", {"ioengine": "libaio", "direct": "1", **made}))
+    words = {name: None if value is None else str(value) for name, value in options.items()}
+    return job.plan_of(Job("j", {"ioengine": "libaio", "direct": "1", **words}))

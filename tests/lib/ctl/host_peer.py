@@ -35,8 +35,8 @@ class Peer:
             self._up.close()
 
     def read(self) -> dict[str, Any]:
-        found: dict[str, Any] = json.loads(self.lines.readline())
-        return found
+        message: dict[str, Any] = json.loads(self.lines.readline())
+        return message
 
     def say(self, data: bytes) -> None:
         os.write(self.input, data)
@@ -47,18 +47,18 @@ class Peer:
         return self.answer()
 
     def answer(self) -> dict[str, Any]:
-        while "event" in (found := self.read()):
-            self.events.append(found)
-        return found
+        while "event" in (message := self.read()):
+            self.events.append(message)
+        return message
 
     def until(self, event: str) -> dict[str, Any]:
-        for one in self.events:
-            if one["event"] == event:
-                return one
+        for earlier in self.events:
+            if earlier["event"] == event:
+                return earlier
         while True:
-            self.events.append(found := self.read())
-            if found["event"] == event:
-                return found
+            self.events.append(message := self.read())
+            if message["event"] == event:
+                return message
 
     def hang_up(self) -> None:
         if self.input >= 0:

@@ -23,19 +23,19 @@ GIB = 1 << 30
 def records(count: int, seed: int = 1, worker: int = 0, streams: int = 2) -> Any:
     """I/Os of an open loop over 1 GiB, in order of completion."""
     rng = np.random.default_rng(seed)
-    found = np.zeros(count, TYPE)
-    found["at_ns"] = START_NS + np.cumsum(rng.exponential(10_000, count)).astype("u8")
-    found["issue_ns"] = found["at_ns"] + rng.integers(200, 5_000, count).astype("u8")
-    found["done_ns"] = found["issue_ns"] + rng.gamma(3, 30_000, count).astype("u8")
-    found["bytes"] = rng.choice([4096, 8192, 65536], count, p=[0.7, 0.2, 0.1])
-    found["addr"] = rng.integers(0, (GIB - 65536) // 4096, count) * 4096
-    found["replica"] = rng.integers(0, 5, count)
-    found["stream"] = rng.integers(0, streams, count)
-    found["asu"] = found["stream"]
-    found["write"] = rng.random(count) < 0.4
-    found["phase"] = 1
-    found["worker"] = worker
-    return found[np.argsort(found["done_ns"], kind="stable")]
+    logged = np.zeros(count, TYPE)
+    logged["at_ns"] = START_NS + np.cumsum(rng.exponential(10_000, count)).astype("u8")
+    logged["issue_ns"] = logged["at_ns"] + rng.integers(200, 5_000, count).astype("u8")
+    logged["done_ns"] = logged["issue_ns"] + rng.gamma(3, 30_000, count).astype("u8")
+    logged["bytes"] = rng.choice([4096, 8192, 65536], count, p=[0.7, 0.2, 0.1])
+    logged["addr"] = rng.integers(0, (GIB - 65536) // 4096, count) * 4096
+    logged["replica"] = rng.integers(0, 5, count)
+    logged["stream"] = rng.integers(0, streams, count)
+    logged["asu"] = logged["stream"]
+    logged["write"] = rng.random(count) < 0.4
+    logged["phase"] = 1
+    logged["worker"] = worker
+    return logged[np.argsort(logged["done_ns"], kind="stable")]
 
 
 def header(**changes: Any) -> LogHeader:

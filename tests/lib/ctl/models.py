@@ -16,9 +16,9 @@ ROOMS = ("documents", "campaigns", "log", "run", "trace")
 
 
 def _below(model: type[Document]) -> Iterator[type[Document]]:
-    for one in model.__subclasses__():
-        yield one
-        yield from _below(one)
+    for subclass in model.__subclasses__():
+        yield subclass
+        yield from _below(subclass)
 
 
 @functools.cache
@@ -26,15 +26,15 @@ def models() -> dict[Kind, type[Document]]:
     """The struct of each kind; ValueError if two have the same kind."""
     for room in ROOMS:
         folder = importlib.import_module(f"{spekctl.__name__}.{room}")
-        for one in pkgutil.walk_packages(folder.__path__, f"{folder.__name__}."):
-            importlib.import_module(one.name)
+        for module_info in pkgutil.walk_packages(folder.__path__, f"{folder.__name__}."):
+            importlib.import_module(module_info.name)
     known = {kind.value: kind for kind in Kind}
-    found: dict[Kind, type[Document]] = {}
+    by_kind: dict[Kind, type[Document]] = {}
     for model in _below(Document):
         kind = known.get(str(model.__struct_config__.tag))
         # Bases of others have no kind; tests may have documents of their own.
         if kind is None or not model.__module__.startswith(f"{spekctl.__name__}."):
             continue
-        if found.setdefault(kind, model) is not model:
-            raise ValueError(f"{kind} is both {found[kind]} and {model}")
-    return found
+        if by_kind.setdefault(kind, model) is not model:
+            raise ValueError(f"{kind} is both {by_kind[kind]} and {model}")
+    return by_kind

@@ -51,22 +51,24 @@ STREAMS = ("first", "second", "third")
 def records(count: int, seed: int = 1, **changes: Any) -> np.ndarray:
     """Records of a run of 12 seconds, 2 of them ramp-up; a quarter second of drain."""
     rng = np.random.default_rng(seed)
-    made = np.zeros(count, file.record_type())
+    logged = np.zeros(count, file.record_type())
     at = np.sort(rng.integers(START_NS, DRAIN_NS, count))
-    made["at_ns"] = at
-    made["issue_ns"] = at + rng.integers(1000, 50_000, count)
-    made["done_ns"] = made["issue_ns"] + rng.integers(100_000, 200_000_000, count).astype(np.uint64)
-    made["stream"] = rng.integers(0, 3, count)
-    made["asu"] = made["stream"] == 2
-    room = np.where(made["asu"] == 1, 16 * MIB, 64 * MIB) // 4096
-    made["addr"] = rng.integers(0, room) * 4096
-    made["bytes"] = rng.choice([4096, 8192, 65536], count)
-    made["write"] = rng.random(count) < 0.4
+    logged["at_ns"] = at
+    logged["issue_ns"] = at + rng.integers(1000, 50_000, count)
+    logged["done_ns"] = logged["issue_ns"] + rng.integers(100_000, 200_000_000, count).astype(
+        np.uint64
+    )
+    logged["stream"] = rng.integers(0, 3, count)
+    logged["asu"] = logged["stream"] == 2
+    room = np.where(logged["asu"] == 1, 16 * MIB, 64 * MIB) // 4096
+    logged["addr"] = rng.integers(0, room) * 4096
+    logged["bytes"] = rng.choice([4096, 8192, 65536], count)
+    logged["write"] = rng.random(count) < 0.4
     for name, value in changes.items():
-        made[name] = value
-    done = made["done_ns"]
-    made["phase"] = np.where(done < MEASURE_NS, 0, np.where(done < DRAIN_NS, 1, 2))
-    return made[np.argsort(done, kind="stable")]
+        logged[name] = value
+    done = logged["done_ns"]
+    logged["phase"] = np.where(done < MEASURE_NS, 0, np.where(done < DRAIN_NS, 1, 2))
+    return logged[np.argsort(done, kind="stable")]
 
 
 def write_log(path: Path, rows: np.ndarray, **changes: Any) -> Path:
@@ -101,7 +103,7 @@ def in_measure(rows: np.ndarray) -> np.ndarray:
 
 
 def write_result(path: Path, rows: Sequence[IntervalRow], name: str = "mixed-70-30-8k") -> Path:
-    found = workload_file.load(name)
+    workload = workload_file.load(name)
     options = Options(available_cpus=(0,), write=True, rate=1000.0 if name != "spc1" else None)
     if name == "spc1":
         options = Options(available_cpus=(0,), write=True, bsu=20)
@@ -109,8 +111,8 @@ def write_result(path: Path, rows: Sequence[IntervalRow], name: str = "mixed-70-
         run=1,
         started_ns=START_NS,
         command=["run", name],
-        workload=found,
-        config=resolve(found, options, [Target("/dev/x", 8, 16, 10 << 30, 512, 5)]),
+        workload=workload,
+        config=resolve(workload, options, [Target("/dev/x", 8, 16, 10 << 30, 512, 5)]),
         targets=[facts("Fast disk")],
         remarks=[],
     )
@@ -133,8 +135,8 @@ def write_result(path: Path, rows: Sequence[IntervalRow], name: str = "mixed-70-
         for phase in (Phase.RAMP, Phase.MEASURE)
         for direction, times in ((Direction.READ, READS), (Direction.WRITE, WRITES))
     ]
-    made = build.build(plan, info, cells, rows, [None])
-    path.write_bytes(files.encode(made))
+    contents = build.build(plan, info, cells, rows, [None])
+    path.write_bytes(files.encode(contents))
     return path
 
 
@@ -147,8 +149,8 @@ def counted(times: list[int], phase: Phase) -> dict[Metric, Any]:
         return {}
     return {
         Metric.RESPONSE: histogram(times),
-        Metric.SERVICE: histogram([one // 2 + 1 for one in times]),
-        Metric.SLIP: histogram([one // 100 + 1 for one in times]),
+        Metric.SERVICE: histogram([ns // 2 + 1 for ns in times]),
+        Metric.SLIP: histogram([ns // 100 + 1 for ns in times]),
     }
 
 
@@ -170,7 +172,7 @@ def interval(seq: int, start_ns: int, end_ns: int, phase: Phase, ios: int = 100)
 
 def intervals() -> list[IntervalRow]:
     """One for each second, and the drain."""
-    made = [
+    rows = [
         interval(
             seq,
             START_NS + seq * SECOND,
@@ -179,7 +181,7 @@ def intervals() -> list[IntervalRow]:
         )
         for seq in range(12)
     ]
-    return [*made, interval(12, DRAIN_NS, ENDED_NS, Phase.DRAIN, 2)]
+    return [*rows, interval(12, DRAIN_NS, ENDED_NS, Phase.DRAIN, 2)]
 
 
 def point(
@@ -193,12 +195,12 @@ def point(
         mean_ns, int(mean_ns), int(2 * mean_ns), int(4 * mean_ns), int(5 * mean_ns), int(9e9)
     )
     load = curve.Load("depth", depth) if offered is None else curve.Load("bsu", offered / 50)
-    made = curve.Point(
+    base = curve.Point(
         load, offered, SECOND, int(iops), int(iops), 0, iops, iops / 128, times, times, None,
         0, int((offered or iops) - iops), offered / iops if offered else None, None, None,
         "workers", 0, True, "fine",
     )  # fmt: skip
-    return msgspec.structs.replace(made, **changes)
+    return msgspec.structs.replace(base, **changes)
 
 
 def stream_run(test: str, streams: int, mb_s: float, mean_ns: float, **changes: Any) -> spc2.Run:
@@ -209,11 +211,11 @@ def stream_run(test: str, streams: int, mb_s: float, mean_ns: float, **changes: 
     part: spc2.PartName = "vod" if test == "vod" else "lfp" if test.startswith("lfp") else "ldq"
     depth = None if part == "vod" else 1
     step = spc2.Step("run", part, test, 100, 1 << 18, depth, streams, 0, SECOND)
-    made = spc2.Run(
+    base = spc2.Run(
         step, SECOND, 1000, str(mb_s), times, None, 0, "", 0, True, "fine", str(5 + mb_s / 100),
         None, None,
     )  # fmt: skip
-    return msgspec.structs.replace(made, **changes)
+    return msgspec.structs.replace(base, **changes)
 
 
 def write_streams(path: Path) -> Path:
@@ -271,7 +273,7 @@ OPEN = [
 CLOSED = [point(900, 1e6, None, 1), point(2600, 3e6, None, 8), point(1700, 1.5e6, None, 2)]
 
 
-def a_curve(made: Sequence[curve.Point], name: str = "spc1") -> curve.Curve:
+def a_curve(points: Sequence[curve.Point], name: str = "spc1") -> curve.Curve:
     return curve.Curve(
         created="2026-01-01T00:00:00Z",
         command=["sweep"],
@@ -283,17 +285,17 @@ def a_curve(made: Sequence[curve.Point], name: str = "spc1") -> curve.Curve:
         targets=[facts()],
         environment=None,
         complete=True,
-        points=list(made),
+        points=list(points),
         remarks=[],
     )
 
 
-def write_curve(path: Path, made: Sequence[curve.Point]) -> Path:
-    path.write_bytes(files.encode(a_curve(made)))
+def write_curve(path: Path, points: Sequence[curve.Point]) -> Path:
+    path.write_bytes(files.encode(a_curve(points)))
     return path
 
 
-def write_report(path: Path, made: Sequence[curve.Point], search: Sequence[curve.Point]) -> Path:
+def write_report(path: Path, points: Sequence[curve.Point], search: Sequence[curve.Point]) -> Path:
     shape = spc1.Shape(1, 65536, "auto", False, None, 0, None, [0], "classic", None, None)
     limits = spc1.Limits(response_ns=20 * spc1.MS)
     parameters = spc1.Parameters(spc1.QUICK, limits, shape, 1, 100)
@@ -311,7 +313,7 @@ def write_report(path: Path, made: Sequence[curve.Point], search: Sequence[curve
         parameters=parameters,
         targets=[facts()],
         environment=None,
-        curve=a_curve(made),
+        curve=a_curve(points),
         search=a_curve(search),
         checks=[],
         phases=[],

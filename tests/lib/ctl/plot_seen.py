@@ -24,17 +24,17 @@ def our_style() -> Iterator[None]:
 
 def lines(axes: Axes) -> dict[str, Line2D]:
     """Lines with a name."""
-    return {str(one.get_label()): one for one in axes.lines if str(one.get_label())[0] != "_"}
+    return {str(line.get_label()): line for line in axes.lines if str(line.get_label())[0] != "_"}
 
 
 def xs(line: Line2D) -> list[float]:
     """In the order in which they are drawn."""
-    return [float(one) for one in np.asarray(line.get_xdata())]
+    return [float(x) for x in np.asarray(line.get_xdata())]
 
 
 def ys(line: Line2D) -> list[float]:
     """In the order in which they are drawn."""
-    return [float(one) for one in np.asarray(line.get_ydata())]
+    return [float(y) for y in np.asarray(line.get_ydata())]
 
 
 def points(line: Line2D) -> list[tuple[float, float]]:
@@ -44,7 +44,7 @@ def points(line: Line2D) -> list[tuple[float, float]]:
 
 def rounded(x: Any, y: Any) -> list[tuple[float, float]]:
     pairs = zip(np.asarray(x, float).tolist(), np.asarray(y, float).tolist(), strict=True)
-    return sorted((round(one, 7), round(other, 7)) for one, other in pairs)
+    return sorted((round(x, 7), round(y, 7)) for x, y in pairs)
 
 
 def foot(figure: Figure) -> str:

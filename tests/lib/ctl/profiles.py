@@ -30,8 +30,8 @@ def run_of(result: Result) -> ProfiledRun:
     """A profiled run of 1000 I/Os with the conditions of a result."""
     return ProfiledRun(
         workload=result.config.name,
-        devices=[one.facts.path for one in result.targets],
-        drivers=[one.facts.driver for one in result.targets],
+        devices=[target.facts.path for target in result.targets],
+        drivers=[target.facts.driver for target in result.targets],
         kernel=result.environment.kernel,
         kernel_version=result.environment.kernel_version,
         ios=1000,
@@ -40,8 +40,8 @@ def run_of(result: Result) -> ProfiledRun:
 
 def write_counts(folder: Path, *counts: Mapping[int, int]) -> None:
     """Write what the plugin and the guest's kernel leave: @counts by address, at each mark."""
-    for number, one in enumerate(counts):
-        lines = [f"{address:x} {count}\n" for address, count in one.items()]
+    for number, of_cpu in enumerate(counts):
+        lines = [f"{address:x} {count}\n" for address, count in of_cpu.items()]
         (folder / f"profile.{number}").write_text("".join(lines))
     (folder / marks.KALLSYMS).write_text(KALLSYMS)
     (folder / marks.MODULES).write_text(MODULES)

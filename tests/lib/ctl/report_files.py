@@ -52,9 +52,9 @@ def rail(name: str, watts: float) -> result.RailPower:
 
 def powered_result(path: Path) -> Path:
     """A run whose intervals have the power of two rails; the fifth one has none."""
-    found = result.load_result(write_result(path, intervals()))
+    loaded = result.load_result(write_result(path, intervals()))
     rows = []
-    for number, row in enumerate(found.intervals):
+    for number, row in enumerate(loaded.intervals):
         rails = [rail("12V", 6.0 + number / 10), rail("5V", 2.0)]
         known = result.IntervalPower(rails, power.total_of(rails))
         rows.append(msgspec.structs.replace(row, power=None if number == 4 else known))
@@ -65,26 +65,26 @@ def powered_result(path: Path) -> Path:
         for at, row in enumerate(rows)
         if row.phase == Phase.MEASURE
     ]
-    made = msgspec.structs.replace(
-        found, intervals=rows, power=measured, power_text="", slices=slices
+    contents = msgspec.structs.replace(
+        loaded, intervals=rows, power=measured, power_text="", slices=slices
     )
-    return written(path, msgspec.structs.replace(made, remarks=["the governor is powersave"]))
+    return written(path, msgspec.structs.replace(contents, remarks=["the governor is powersave"]))
 
 
 def checked_report(path: Path) -> Path:
     """An SPC-1-like report with power, a limit that is kept, and one that is missed."""
     watts = [
-        msgspec.structs.replace(one, power=curve.Power(5 + one.iops / 1000, {"12V": 5.0}))
-        for one in OPEN
+        msgspec.structs.replace(point, power=curve.Power(5 + point.iops / 1000, {"12V": 5.0}))
+        for point in OPEN
     ]
-    found = spc1.load_report(write_report(path, watts, OPEN))
+    report = spc1.load_report(write_report(path, watts, OPEN))
     checks = [
         spc1.Check("response", "sustain", "", 13e6, 3e7, 3e7, True, "13 ms, 30 ms is allowed"),
         spc1.Check("errors", "ramp-90", "", 3, 0, 0, False, "3 errors, none is allowed"),
     ]
     missed = "a limit was missed: errors of ramp-90"
     return written(
-        path, msgspec.structs.replace(found, checks=checks, passed=False, verdict=missed)
+        path, msgspec.structs.replace(report, checks=checks, passed=False, verdict=missed)
     )
 
 
@@ -350,9 +350,9 @@ def profile_of_functions(path: Path) -> Path:
     """More functions than are shown as bars, and some that cost next to nothing."""
     functions = [FunctionCost(f"function_{n:02}", 60.0 - 2 * n) for n in range(30)]
     functions += [FunctionCost(f"rare_{n:02} [spek]", 0.25) for n in range(8)]
-    whole = sum(one.per_io for one in functions)
-    made = Profile(run=RUN_OF_1000, per_io=whole, user_per_io=12.5, functions=functions)
-    return written(path, made)
+    whole = sum(function.per_io for function in functions)
+    profile = Profile(run=RUN_OF_1000, per_io=whole, user_per_io=12.5, functions=functions)
+    return written(path, profile)
 
 
 # Of each kind: how it is written, and its suffix.
@@ -392,9 +392,9 @@ def make(folder: Path, name: str) -> Path:
     path = folder / f"{name}.{suffix}"
     write(path)
     if suffix == "json":
-        found = msgspec.json.decode(path.read_bytes())
-        found |= {"created": "2026-01-01T00:00:00Z", "command": ["command", name]}
-        path.write_bytes(files.pretty(msgspec.json.encode(found)))
+        data = msgspec.json.decode(path.read_bytes())
+        data |= {"created": "2026-01-01T00:00:00Z", "command": ["command", name]}
+        path.write_bytes(files.pretty(msgspec.json.encode(data)))
     return path
 
 
@@ -410,10 +410,10 @@ def large_result(path: Path) -> Path:
         )
         for seq in range(10_000)
     ]
-    found = result.load_result(write_result(path, rows))
+    loaded = result.load_result(write_result(path, rows))
     counts = [at * 7919 % 5 for at in range(1_000_000)]
     cells = []
-    for cell in found.cells:
+    for cell in loaded.cells:
         times = cell.times.response
         if times is not None:
             buckets = result.Buckets(16, 40, 1000, counts)
@@ -424,4 +424,4 @@ def large_result(path: Path) -> Path:
                 cell, times=msgspec.structs.replace(cell.times, response=many)
             )
         cells.append(cell)
-    return written(path, msgspec.structs.replace(found, cells=cells))
+    return written(path, msgspec.structs.replace(loaded, cells=cells))

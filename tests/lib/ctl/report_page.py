@@ -59,10 +59,10 @@ def report(*paths: Path, labels: tuple[str, ...] = (), title: str = "") -> Page:
     return Page(page.html(read.sheets(paths, labels), title))
 
 
-def data_of(found: Page) -> Any:
+def data_of(page: Page) -> Any:
     (text,) = [
-        "".join(found.inside["script"][:1])
-        for one in found.all("script")
-        if one.get("type") == "application/json"
+        "".join(page.inside["script"][:1])
+        for script in page.all("script")
+        if script.get("type") == "application/json"
     ]
     return json.loads(text)

@@ -21,5 +21,5 @@ STREAM = '[[stream]]\nname = "s"\nsize = "4KiB"\n'
 
 def run_config(text: str, *targets: Target, **options: Any) -> RunConfig:
     """Resolve the text of a file, or the shipped workload of that name."""
-    found = file.parse(text) if "\n" in text else file.load(text)
-    return resolve(found, Options(available_cpus=CPUS, **options), targets or (DISK,))
+    workload = file.parse(text) if "\n" in text else file.load(text)
+    return resolve(workload, Options(available_cpus=CPUS, **options), targets or (DISK,))

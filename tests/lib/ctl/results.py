@@ -39,7 +39,7 @@ DISK = Target("/dev/x", 8, 16, 10 << 30, 512, 5)
 
 def plan(name: str = "mixed-70-30-8k", **options: Any) -> result.Plan:
     """The plan of a run on one disk."""
-    found = file.load(name)
+    workload = file.load(name)
     facts = TargetFacts(
         path="/dev/x",
         name="x",
@@ -64,8 +64,8 @@ def plan(name: str = "mixed-70-30-8k", **options: Any) -> result.Plan:
         run=1,
         started_ns=START_NS,
         command=["run", name],
-        workload=found,
-        config=resolve(found, Options(available_cpus=(0,), write=True, **options), [DISK]),
+        workload=workload,
+        config=resolve(workload, Options(available_cpus=(0,), write=True, **options), [DISK]),
         targets=[facts],
         remarks=["a remark"],
     )
@@ -105,10 +105,12 @@ INFO = RunInfo(
 
 
 def cell(direction: Direction, times: list[int], phase: Phase = Phase.MEASURE) -> StatsCell:
-    found: dict[Metric, Histogram] = (
+    histograms: dict[Metric, Histogram] = (
         dict.fromkeys(Metric, histogram(times)) if phase is Phase.MEASURE else {}
     )
-    return StatsCell(phase, 0, direction, len(times), 8192 * len(times), len(times), 0, {}, found)
+    return StatsCell(
+        phase, 0, direction, len(times), 8192 * len(times), len(times), 0, {}, histograms
+    )
 
 
 READS = [100_000 + 977 * n for n in range(70)]
@@ -139,18 +141,18 @@ def build(
     return run_build.build(plan(**options), info, cells, rows, [after])
 
 
-def as_json(made: result.Result) -> dict[str, Any]:
+def as_json(contents: result.Result) -> dict[str, Any]:
     """Encoded, valid against the published schema, and decoded to the same."""
-    data = files.encode(made)
-    found: dict[str, Any] = json.loads(data)
-    validator(result.SCHEMA_FILE).validate(found)
-    assert msgspec.json.decode(data, type=result.Result) == made
-    return found
+    data = files.encode(contents)
+    fields: dict[str, Any] = json.loads(data)
+    validator(result.SCHEMA_FILE).validate(fields)
+    assert msgspec.json.decode(data, type=result.Result) == contents
+    return fields
 
 
-def printed(made: result.Result) -> str:
+def printed(contents: result.Result) -> str:
     """The summary, as wide as 100 columns; nothing of it is cut off."""
     stream = io.StringIO()
-    render_result.print_result(made, Console(file=stream, width=100, highlight=False))
+    render_result.print_result(contents, Console(file=stream, width=100, highlight=False))
     assert "…" not in stream.getvalue()
     return stream.getvalue()

@@ -15,7 +15,9 @@ def short_study() -> DriveStudy:
     return study.study(4000, 1, lambda what: None)
 
 
-def arrays_of(made: DriveStudy, interarrival_ms: float, footprint: float) -> StudyArrays:
+def arrays_of(study: DriveStudy, interarrival_ms: float, footprint: float) -> StudyArrays:
     """The arrays under this load, on this share of each drive."""
     wanted = (interarrival_ms, footprint)
-    return next(one for one in made.arrays if (one.interarrival_ms, one.footprint) == wanted)
+    return next(
+        array for array in study.arrays if (array.interarrival_ms, array.footprint) == wanted
+    )

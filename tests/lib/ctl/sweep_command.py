@@ -29,9 +29,9 @@ def queue_kernel(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> QueueKernel
 def a_result(kernel: FakeKernel, **changes: Any) -> result.Result:
     from spekctl.run import request
 
-    found = request.build(
+    random_reads = request.build(
         request.find("random-read-4k", ["/dev/fake0"]), Options(time_ns=3 * 10**9)
     )
     with job.Interrupts() as interrupts:
-        made = measure(kernel, found, LineProgress(quiet=True), interrupts, None)
-    return msgspec.structs.replace(made, **changes)
+        contents = measure(kernel, random_reads, LineProgress(quiet=True), interrupts, None)
+    return msgspec.structs.replace(contents, **changes)

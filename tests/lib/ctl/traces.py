@@ -41,7 +41,7 @@ def mixed(folder: Path) -> Path:
 
 def records(trace: Trace) -> list[Record]:
     """Everything that the trace yields."""
-    found: list[Record] = []
+    decoded: list[Record] = []
     for batch in trace.batches():
         rows = zip(
             *(getattr(batch, name).tolist() for name in ("at_ns", "device", "offset_bytes")),
@@ -50,8 +50,8 @@ def records(trace: Trace) -> list[Record]:
         )
         for at, device, offset, size, op, flags in rows:
             marks = ("+" if flags & Flag.FUA else "") + ("^" if flags & Flag.PREFLUSH else "")
-            found.append((at, trace.devices.names[device], offset, size, Op(op).text + marks))
-    return found
+            decoded.append((at, trace.devices.names[device], offset, size, Op(op).text + marks))
+    return decoded
 
 
 def read(path: Path, **options: Any) -> tuple[list[Record], Trace]:
@@ -80,7 +80,7 @@ def read_text(tmp_path: Path, text: str, **options: Any) -> tuple[list[Record], 
 def batch(rows: Sequence[tuple[int, int, int, int, int]], flags: int = 0) -> Batch:
     """Records (at_ns, device, offset, bytes, op) as Trace.batches() yields them."""
     at, device, offset, size, op = (
-        (list(one) for one in zip(*rows, strict=True)) if rows else ([[]] * 5)
+        (list(column) for column in zip(*rows, strict=True)) if rows else ([[]] * 5)
     )
     return Batch(
         np.array(at, np.uint64),
@@ -127,7 +127,7 @@ class Made(Trace):
         return "made"
 
     def batches(self) -> Iterator[Batch]:
-        last = max((int(one.device.max()) for one in self._batches if len(one)), default=0)
+        last = max((int(batch.device.max()) for batch in self._batches if len(batch)), default=0)
         for letter in ascii_lowercase[: last + 1]:
             self.devices.number(letter)
         yield from self._batches

@@ -29,8 +29,8 @@ def real() -> Result:
 
 def changed(result: Result, **parts: dict[str, Any]) -> Result:
     """@result with fields of its parts replaced: ``changed(one, environment={"taint": 1})``."""
-    made = {name: replace(getattr(result, name), **fields) for name, fields in parts.items()}
-    return replace(result, **made)
+    replaced = {name: replace(getattr(result, name), **fields) for name, fields in parts.items()}
+    return replace(result, **replaced)
 
 
 def measured(
@@ -50,14 +50,14 @@ def measured(
     whole = replace(whole, times=replace(whole.times, response=times))
     duration = 3 * 10**9
     phases = [
-        replace(one, duration_ns=duration, ios=round(duration / 1e9 * iops))
-        if one.phase == "measure"
-        else one
-        for one in base.phases
+        replace(phase, duration_ns=duration, ios=round(duration / 1e9 * iops))
+        if phase.phase == "measure"
+        else phase
+        for phase in base.phases
     ]
     line = f"quiet {clock.OPTION}" if counts else "quiet"
-    cpu_ns = round(sum(one.ios for one in phases) * 1e9 / iops / len(base.workers))
-    made = changed(
+    cpu_ns = round(sum(phase.ios for phase in phases) * 1e9 / iops / len(base.workers))
+    rescaled = changed(
         base,
         totals={"all": whole, "read": whole},
         environment={
@@ -68,8 +68,8 @@ def measured(
         start={"realtime_ns": (1_700_000_000 + number) * 10**9},
         outcome={"ok": ok, "text": "the run completed" if ok else "the device was removed"},
     )
-    workers = [replace(one, cpu_ns=cpu_ns) for one in base.workers]
-    return replace(made, phases=phases, workers=workers)
+    workers = [replace(worker, cpu_ns=cpu_ns) for worker in base.workers]
+    return replace(rescaled, phases=phases, workers=workers)
 
 
 def put(path: Path, result: Result) -> Path:
@@ -109,8 +109,8 @@ def results_to_judge(tmp_path: Path) -> None:
 def runs(first: int, values: Sequence[float], **options: Any) -> list[Run]:
     """Runs with these IOPS, as read: every other one that started, from the @first-th on."""
     return [
-        Run(Path(f"{first + 2 * index}.json"), measured(first + 2 * index, one, **options))
-        for index, one in enumerate(values)
+        Run(Path(f"{first + 2 * index}.json"), measured(first + 2 * index, iops, **options))
+        for index, iops in enumerate(values)
     ]
 
 

@@ -70,10 +70,10 @@ def contents_of(path: Path) -> dict[int, list[int]]:
     from a file of write states of one device."""
     saved = verify_state.load(path)
     (device,) = saved.devices
-    found: dict[int, list[int]] = {}
+    places: dict[int, list[int]] = {}
     for part in verify_state.parts_of(saved, path):
         for index, (state,) in enumerate(struct.iter_unpack("=Q", part.states), part.first):
             if state:
                 at = device.map_start + index * saved.grain_bytes
-                found.setdefault(state & 3, []).append(at)
-    return found
+                places.setdefault(state & 3, []).append(at)
+    return places

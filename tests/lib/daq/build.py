@@ -68,7 +68,7 @@ def library() -> tuple[Any, Any]:
 
     def compile_to(scratch: Path) -> None:
         sources = [
-            *(str(DAQ / f"{one}.c") for one in (*PURE, *PURE_TOO)),
+            *(str(DAQ / f"{name}.c") for name in (*PURE, *PURE_TOO)),
             str(DAQ / "config/rails_toml.cc"),
         ]
         subprocess.run(

@@ -71,12 +71,12 @@ class Running:
 
 @contextmanager
 def running(folder: Path, *command: object) -> Iterator[Running]:
-    found = Running(folder, [str(word) for word in command])
+    program = Running(folder, [str(word) for word in command])
     try:
-        yield found
+        yield program
     finally:
-        found.process.kill()
-        found.process.wait()
+        program.process.kill()
+        program.process.wait()
 
 
 def some_rows(folder: Path, count: int, *command: object) -> tuple[list[str], Rows]:
@@ -109,9 +109,9 @@ def joules(rows: Rows, column: int = 0) -> tuple[float, int, int]:
 
 def expected(wave: str, start: int, end: int) -> float:
     ffi, lib = library()
-    found = ffi.new("struct daq_wave *")
-    assert lib.daq_wave_parse(wave.encode(), found, ffi.NULL) == 0
-    return float(lib.daq_wave_energy_nj(found, start, end)) / 1e9
+    parsed = ffi.new("struct daq_wave *")
+    assert lib.daq_wave_parse(wave.encode(), parsed, ffi.NULL) == 0
+    return float(lib.daq_wave_energy_nj(parsed, start, end)) / 1e9
 
 
 def cpu_s(pid: int) -> float:

@@ -106,8 +106,8 @@ class FakeDrives:
         assert command == uapi.Cmd.DRIVE_GET
         left_out = ("zones", "seek_points")
         return [
-            {key: value for key, value in one.items() if key not in left_out}
-            for one in self.known.values()
+            {key: value for key, value in drive.items() if key not in left_out}
+            for drive in self.known.values()
         ]
 
 

@@ -13,6 +13,8 @@ def use(
     joules: float, known_s: float, gap_s: float = 0, lost_s: float = 0, pending_s: float = 0
 ) -> Use:
     """Energy and times of a span."""
-    known, gap, lost, pending = (round(one * SECOND) for one in (known_s, gap_s, lost_s, pending_s))
+    known, gap, lost, pending = (
+        round(seconds * SECOND) for seconds in (known_s, gap_s, lost_s, pending_s)
+    )
     watts = round(joules / known_s * 1e6) if known_s else 0
     return Use(round(joules * FJ), known, gap, lost, pending, 9, watts - 100, watts + 200)

@@ -99,7 +99,7 @@ def row(script: Script, number: int) -> Figures:
         worker_switches_per_io=0.1,
         machine=None,
         watts=7.5,
-        streams=tuple(each * (1 + one / 100) for one in range(script.streams)),
+        streams=tuple(each * (1 + number / 100) for number in range(script.streams)),
     )
 
 
@@ -187,10 +187,10 @@ class FakeHost:
         result = msgspec.Raw(b"null")
         if script.result:
             with open(script.result, "rb") as file:
-                found = msgspec.json.decode(file.read())
+                contents = msgspec.json.decode(file.read())
             if log:
-                found["log"] = self.send_log(log)
-            result = msgspec.Raw(msgspec.json.encode(found))
+                contents["log"] = self.send_log(log)
+            result = msgspec.Raw(msgspec.json.encode(contents))
         code = 130 if stopped else script.code
         text = "the run was stopped early" if stopped else f"the run completed {script.text}"
         self.send(Ended(code, text, result))

@@ -105,8 +105,8 @@ class FakeKernel:
         if config.write and not info.write:
             text = "The run may write, and its claim is for reading only."
             raise error_from_errno(errno.EPERM, text, "run-new")
-        devices = {(one.major, one.minor) for one in info.targets}
-        if any((one.major, one.minor) not in devices for one in config.targets):
+        devices = {(target.major, target.minor) for target in info.targets}
+        if any((target.major, target.minor) not in devices for target in config.targets):
             text = "The device is not among those of the claim."
             raise error_from_errno(errno.EINVAL, text, "run-new")
 
@@ -131,7 +131,8 @@ class FakeKernel:
             raise error_from_errno(errno.EBUSY, "The device is in use.", "claim-new")
         claim = 1 + self.calls.count("claim-new")
         devices = tuple(
-            TargetInfo(major=one.major, minor=one.minor, diskseq=one.diskseq) for one in targets
+            TargetInfo(major=target.major, minor=target.minor, diskseq=target.diskseq)
+            for target in targets
         )
         self.claimed[claim] = ClaimInfo(id=claim, write=int(write), targets=devices)
         return claim
@@ -254,8 +255,8 @@ class FakeKernel:
             ),
             targets=tuple(
                 TargetInfo(
-                    major=one.major,
-                    minor=one.minor,
+                    major=target.major,
+                    minor=target.minor,
                     name=f"fake{index}",
                     diskseq=self.diskseq,
                     opens=self.opens,
@@ -267,7 +268,7 @@ class FakeKernel:
                     reads=self.seconds * 100,
                     read_bytes=self.seconds * 409_600,
                 )
-                for index, one in enumerate(config.targets)
+                for index, target in enumerate(config.targets)
             ),
         )
 
@@ -326,7 +327,7 @@ class FakeKernel:
             histograms={
                 Metric.RESPONSE: times,
                 Metric.SERVICE: times,
-                Metric.SLIP: histogram([1 + one // 1000 for one in values]),
+                Metric.SLIP: histogram([1 + ns // 1000 for ns in values]),
             },
         )
         return [cell]

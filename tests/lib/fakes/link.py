@@ -32,7 +32,7 @@ class FakeLink:
 
     def dump(self, command: IntEnum, **values: Any) -> list[dict[str, Any]]:
         self.asked.append((command.name, values))
-        return [read_back(self._contract, command, one) for one in self.answers]
+        return [read_back(self._contract, command, answer) for answer in self.answers]
 
     def ask(self, command: IntEnum, **values: Any) -> dict[str, Any]:
         self.asked.append((command.name, values))

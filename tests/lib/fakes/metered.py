@@ -59,14 +59,14 @@ class FakeLink:
             raise SpekError(self.broken)
         return [
             Feed(
-                id=one.id, name=one.name, source="sim", state=one.state, owner_pid=1,
-                owner_name="x", history=64, max_step_ns=10**10, uncertainty_ns=one.uncertainty_ns,
+                id=feed.id, name=feed.name, source="sim", state=feed.state, owner_pid=1,
+                owner_name="x", history=64, max_step_ns=10**10, uncertainty_ns=feed.uncertainty_ns,
                 drift_ppb=5, residual_ns=6, overflows=7, lost=8, opened_ns=1, now_ns=2,
-                watermark_ns=min(rail.c.horizon_ns for rail in one.rails.values()), batches=1,
+                watermark_ns=min(rail.c.horizon_ns for rail in feed.rails.values()), batches=1,
                 refused=0, left_behind=0,
-                rails=tuple(RailInfo(n, name, late=2) for n, name in enumerate(one.rails)),
+                rails=tuple(RailInfo(n, name, late=2) for n, name in enumerate(feed.rails)),
             )
-            for one in self.known
+            for feed in self.known
         ]  # fmt: skip
 
     def energy(self, intervals: Sequence[tuple[int, int]]) -> list[RailUse]:
@@ -75,11 +75,11 @@ class FakeLink:
             raise SpekError(self.broken)
         return [
             RailUse(
-                one.id, one.name, number, name, one.state, one.uncertainty_ns, one.lsb_nw,
-                tuple(_use(rail, *interval, one.state) for interval in intervals),
+                feed.id, feed.name, number, name, feed.state, feed.uncertainty_ns, feed.lsb_nw,
+                tuple(_use(rail, *interval, feed.state) for interval in intervals),
             )
-            for one in self.known
-            for number, (name, rail) in enumerate(one.rails.items())
+            for feed in self.known
+            for number, (name, rail) in enumerate(feed.rails.items())
         ]  # fmt: skip
 
     def close(self) -> None:
@@ -99,18 +99,18 @@ def rails() -> Callable[..., Rail]:
     lib = library()
 
     def make(watts: float = 5.0, first_s: float = -1, last_s: float = 10, **options: int) -> Rail:
-        made = Rail(lib, **{"capacity": 1024, **options})
-        add(made, watts, first_s, last_s)
-        return made
+        rail = Rail(lib, **{"capacity": 1024, **options})
+        add(rail, watts, first_s, last_s)
+        return rail
 
     return make
 
 
-def add(made: Rail, watts: float, first_s: float, last_s: float) -> None:
+def add(rail: Rail, watts: float, first_s: float, last_s: float) -> None:
     """A sample each 100 ms, seconds since the start of the run."""
     count = round((last_s - first_s) * 10) + 1
     for n in range(count):
-        made.push(START_NS + int(first_s * SECOND) + n * SECOND // 10, round(watts * 1e6))
+        rail.push(START_NS + int(first_s * SECOND) + n * SECOND // 10, round(watts * 1e6))
 
 
 def row(seq: int, phase: Phase = Phase.MEASURE, ios: int = 1000) -> IntervalRow:
@@ -131,12 +131,12 @@ def meter(link: Any, wish: PowerOptions | None = None, patience_s: float = 0.0) 
 
 
 def metered(link: FakeLink, wish: PowerOptions | None = None) -> documents_power.Metered:
-    found = meter(link, wish)
-    found.start()
-    return found.finish(INFO, ROWS)
+    metering = meter(link, wish)
+    metering.start()
+    return metering.finish(INFO, ROWS)
 
 
-def build(found: documents_power.Metered | None = None) -> result.Result:
+def build(metered: documents_power.Metered | None = None) -> result.Result:
     """A result of ROWS: 1000 reads of 4 KiB each second."""
     file = workload_file.load("random-read-4k")
     disk = Target("/dev/x", 8, 16, 10 << 30, 512, 5)
@@ -150,4 +150,4 @@ def build(found: documents_power.Metered | None = None) -> result.Result:
         remarks=[],
     )
     cell = StatsCell(Phase.MEASURE, 0, Direction.READ, 4000, 4000 * 4096, 4000, 0)
-    return run_build.build(plan, INFO, [cell], ROWS, [], Sections(metered=found))
+    return run_build.build(plan, INFO, [cell], ROWS, [], Sections(metered=metered))

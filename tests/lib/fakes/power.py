@@ -16,7 +16,7 @@ def figures(
     weights = (1, 2)
     known_s = seconds - gap_s
     shares = [watts * weight / sum(weights) for weight in weights]
-    found = [
+    rails = [
         RailPower(
             name=f"rail{index}",
             joules=share * known_s,
@@ -29,7 +29,7 @@ def figures(
         )
         for index, share in enumerate(shares)
     ]
-    return PowerFigures(found, total_of(found), baseline_w)
+    return PowerFigures(rails, total_of(rails), baseline_w)
 
 
 @dataclass
@@ -55,6 +55,8 @@ class FakePower:
 
     def of_result(self, result: Result) -> PowerFigures | None:
         """As power_of()."""
-        seconds = next(one.duration_ns for one in result.phases if one.phase == "measure") / 1e9
+        seconds = (
+            next(phase.duration_ns for phase in result.phases if phase.phase == "measure") / 1e9
+        )
         watts = self.idle_w + self.watts_per_iops * result.totals.all.iops
         return figures(watts, seconds, min(self.gap_s, seconds), self.baseline_w)

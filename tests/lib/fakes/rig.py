@@ -69,10 +69,10 @@ class Rig:
 def doctor(spekctl: Spekctl, rig: Rig, *more: str) -> tuple[int, dict[str, tuple[str, str, str]]]:
     """Exit code, and level, text and remedy by check, of everything that is not ok."""
     outcome = spekctl("doctor", "--root", rig.root, "--json", "--device", "/dev/nvme0n1", *more)
-    found = json.loads(outcome.out)
-    assert found["would_start"] == (outcome.code == 0)
+    report = json.loads(outcome.out)
+    assert report["would_start"] == (outcome.code == 0)
     return outcome.code, {
-        one["check"]: (one["level"], one["text"], one["remedy"])
-        for one in found["findings"]
-        if one["level"] != "ok"
+        finding["check"]: (finding["level"], finding["text"], finding["remedy"])
+        for finding in report["findings"]
+        if finding["level"] != "ok"
     }

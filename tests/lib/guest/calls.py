@@ -29,7 +29,7 @@ def _stacks(trace: str, function: str) -> Iterator[Stack]:
 @contextmanager
 def stacks_of(function: str, pid: int | None = None) -> Iterator[list[Stack]]:
     """The list is filled at the end of the block; calls by one task only if @pid is given."""
-    found: list[Stack] = []
+    stacks: list[Stack] = []
     _write("current_tracer", "nop")
     _write("set_ftrace_filter", function)
     _write("set_ftrace_pid", "" if pid is None else pid)
@@ -39,9 +39,9 @@ def stacks_of(function: str, pid: int | None = None) -> Iterator[list[Stack]]:
         _write("options/sym-offset", 1)
         _write("trace", "")
         _write("tracing_on", 1)
-        yield found
+        yield stacks
         _write("tracing_on", 0)
-        found += _stacks((TRACEFS / "trace").read_text(), function)
+        stacks += _stacks((TRACEFS / "trace").read_text(), function)
     finally:
         _write("options/func_stack_trace", 0)
         _write("options/sym-offset", 0)
@@ -60,7 +60,7 @@ def passes_module(stack: Stack, module: str) -> bool:
 @contextmanager
 def times_of(function: str) -> Iterator[list[int]]:
     """CLOCK_MONOTONIC of each call, to the end of its microsecond; filled at the end."""
-    found: list[int] = []
+    times: list[int] = []
     _write("current_tracer", "nop")
     _write("trace_clock", "mono")
     _write("set_ftrace_filter", function)
@@ -68,10 +68,10 @@ def times_of(function: str) -> Iterator[list[int]]:
     try:
         _write("trace", "")
         _write("tracing_on", 1)
-        yield found
+        yield times
         _write("tracing_on", 0)
         calls = re.finditer(rf"\s(\d+)\.(\d{{6}}): {function} <-", (TRACEFS / "trace").read_text())
-        found += [int(call[1]) * 10**9 + int(call[2]) * 1000 + 999 for call in calls]
+        times += [int(call[1]) * 10**9 + int(call[2]) * 1000 + 999 for call in calls]
     finally:
         _write("current_tracer", "nop")
         _write("trace_clock", "local")

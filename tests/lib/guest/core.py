@@ -96,7 +96,7 @@ def generators(config: RunConfig, start_ns: int = 0) -> list[spekcore.Generator]
 
 def arrivals_before(config: RunConfig, start_ns: int, end_ns: int) -> int:
     """How many I/Os the seed lets arrive in [start, end), over all workers."""
-    return sum(one.backlog(end_ns - 1) for one in generators(config, start_ns))
+    return sum(generator.backlog(end_ns - 1) for generator in generators(config, start_ns))
 
 
 if "SPEK_GUEST" not in os.environ:

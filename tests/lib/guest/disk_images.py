@@ -38,8 +38,8 @@ def gpt(node: str) -> None:
     linux = bytes.fromhex("af3dc60f838472478e793d69d8477de4")
     entry = linux + UUID + struct.pack("<QQQ", 2048, 10239, 0) + "data".encode("utf-16-le")
     entries = entry.ljust(128 * 128, b"\0")
-    for mine, other, table in ((1, total - 1, 2), (total - 1, 1, total - 33)):
-        fields = (mine, other, 34, total - 34, UUID, table, 128, 128, zlib.crc32(entries))
+    for mine, backup, table in ((1, total - 1, 2), (total - 1, 1, total - 33)):
+        fields = (mine, backup, 34, total - 34, UUID, table, 128, 128, zlib.crc32(entries))
         body = struct.pack("<QQQQ16sQIII", *fields)
         head = struct.pack("<8sIIII", b"EFI PART", 0x10000, 92, 0, 0)
         crc = zlib.crc32(head + body)

@@ -58,7 +58,7 @@ def settle() -> None:
 
 def udev_processes() -> str:
     """What each process of udev waits for, and the devices it has open."""
-    found = []
+    processes = []
     for process in Path("/proc").glob("[0-9]*"):
         with contextlib.suppress(OSError):
             if "udev" not in (name := (process / "comm").read_text().strip()):
@@ -66,8 +66,8 @@ def udev_processes() -> str:
             fds = {os.readlink(fd) for fd in (process / "fd").iterdir()}
             devices = sorted(fd for fd in fds if fd.startswith(("/dev/", "/sys/")))
             stack = (process / "stack").read_text()
-            found.append(f"{process.name} {name} {' '.join(devices)}\n{stack}")
-    return "\n".join(found)
+            processes.append(f"{process.name} {name} {' '.join(devices)}\n{stack}")
+    return "\n".join(processes)
 
 
 @contextlib.contextmanager

@@ -80,12 +80,12 @@ class PlainLink(Link):
     def dump(self, command: Any, **values: Any) -> list[dict[str, Any]]:
         """All messages of a dump that was not interrupted."""
         while True:
-            found = self._plain.dump(command, **values)
-            if not found.interrupted:
-                return self._named(found)
+            raw_answer = self._plain.dump(command, **values)
+            if not raw_answer.interrupted:
+                return self._named(raw_answer)
 
-    def _named(self, found: Answer) -> list[dict[str, Any]]:
-        return [answer(spek, message.data) for message in found.messages]
+    def _named(self, raw_answer: Answer) -> list[dict[str, Any]]:
+        return [answer(spek, message.data) for message in raw_answer.messages]
 
 
 def make_ready(link: PlainLink, config: RunConfig) -> int:
@@ -125,9 +125,9 @@ class Outcome:
     def times(self, metric: Metric, phase: Phase = Phase.MEASURE) -> Histogram:
         """Distribution of a time over a phase, both directions."""
         cells = self._cells(None, phase)
-        found = merge(cell.histograms[metric] for cell in cells if metric in cell.histograms)
-        assert found is not None, f"{phase.name} has no {metric.name}"
-        return found
+        merged = merge(cell.histograms[metric] for cell in cells if metric in cell.histograms)
+        assert merged is not None, f"{phase.name} has no {metric.name}"
+        return merged
 
     def in_flight(self) -> int:
         """I/Os that were in flight at the end of the measure phase."""
@@ -366,15 +366,15 @@ def operations_of(controller: Controller, run: int, config: RunConfig) -> list[l
     The counts are dealt out to the workers that have any work. How many I/Os a ramp-up by count
     has is known beforehand only with one of them: it ends when the last has made its share.
     """
-    found: list[list[OpRecord]] = [
+    operations: list[list[OpRecord]] = [
         controller.operations(run, worker, 1) for worker in range(len(config.cpus))
     ]
-    busy = [worker for worker, first in enumerate(found) if first]
+    busy = [worker for worker, first in enumerate(operations) if first]
     assert not config.ramp_count or len(busy) == 1
     for index, worker in enumerate(busy):
         count = share(config.ramp_count, index, len(busy)) + share(config.count, index, len(busy))
-        found[worker] = controller.operations(run, worker, count)
-    return found
+        operations[worker] = controller.operations(run, worker, count)
+    return operations
 
 
 def pieces(asu: ResolvedAsu, addr: int, length: int) -> Iterator[tuple[int, int, int]]:
@@ -456,7 +456,7 @@ def requests_for(
 
 def tally(sent: Sequence[Sent], targets: int) -> list[Requests]:
     """Requests by direction and size, for each target."""
-    found: list[Requests] = [Counter() for _ in range(targets)]
-    for one in sent:
-        found[one.target][one.direction, one.bytes // SECTOR] += 1
-    return found
+    tallies: list[Requests] = [Counter() for _ in range(targets)]
+    for request in sent:
+        tallies[request.target][request.direction, request.bytes // SECTOR] += 1
+    return tallies

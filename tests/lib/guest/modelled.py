@@ -113,9 +113,9 @@ def disk_of(drives: Drives, number: int) -> Disk:
     address = f"{info.host}:0:0:0"
     block = Path("/sys/bus/scsi/devices", address, "block")
     eventually(lambda: block.is_dir() and any(block.iterdir()), "the drive has no disk")
-    (found,) = block.iterdir()
-    eventually(lambda: Path("/dev", found.name).exists(), "the disk has no node")
-    return Disk(number, address, found.name)
+    (entry,) = block.iterdir()
+    eventually(lambda: Path("/dev", entry.name).exists(), "the disk has no node")
+    return Disk(number, address, entry.name)
 
 
 def make(drives: Drives, model: Model = SMALL, **making: object) -> Disk:
@@ -156,17 +156,21 @@ class Served:
 def served(trace: str, drive: int) -> tuple[list[Served], list[int]]:
     """Accesses that a drive has served since it was made, in the order of arrival; and by how much
     the completion of each was late, ns. None may be missing."""
-    fields = [one for one in fields_of(trace, "spek_drive_complete") if one["drive"] == str(drive)]
-    fields.sort(key=lambda one: int(one["seq"]))
-    assert [int(one["seq"]) for one in fields] == list(range(len(fields)))
-    found = []
-    for one in fields:
-        assert (one["error"], one["reported"], one["fua"]) == ("none", "1", "0"), one
-        assert one["op"] in ("read", "write"), one
-        number = {key: int(one[key]) for key in Served.__slots__ if key in one and key != "arm"}
-        arm = int(one["arm"])
-        found.append(Served(write=one["op"] == "write", arm=None if arm < 0 else arm, **number))
-    return found, [int(one["late_ns"]) for one in fields]
+    fields = [
+        event for event in fields_of(trace, "spek_drive_complete") if event["drive"] == str(drive)
+    ]
+    fields.sort(key=lambda event: int(event["seq"]))
+    assert [int(event["seq"]) for event in fields] == list(range(len(fields)))
+    accesses = []
+    for event in fields:
+        assert (event["error"], event["reported"], event["fua"]) == ("none", "1", "0"), event
+        assert event["op"] in ("read", "write"), event
+        number = {key: int(event[key]) for key in Served.__slots__ if key in event and key != "arm"}
+        arm = int(event["arm"])
+        accesses.append(
+            Served(write=event["op"] == "write", arm=None if arm < 0 else arm, **number)
+        )
+    return accesses, [int(event["late_ns"]) for event in fields]
 
 
 def simulated(model: Model, rule: Rule, requests: list[Served]) -> list[Served]:
@@ -174,7 +178,8 @@ def simulated(model: Model, rule: Rule, requests: list[Served]) -> list[Served]:
     with mock.patch.object(core, "library_path", lambda: _LIBRARY):
         simulation = Simulation(model, rule)
     packed = b"".join(
-        REQUEST.pack(one.arrival_ns, one.lba, one.sectors, one.write) for one in requests
+        REQUEST.pack(request.arrival_ns, request.lba, request.sectors, request.write)
+        for request in requests
     )
     results = simulation.feed(packed) + simulation.drain()
     rows = sorted(RESULT.iter_unpack(results))

@@ -105,12 +105,12 @@ def _vmalloc(pattern: str) -> int:
 
 def meminfo() -> dict[str, int]:
     """What the guest's memory is used for, KiB; "Own" is what this process has written to."""
-    found = {
+    figures = {
         line.split(":")[0]: int(line.split()[1])
         for line in Path("/proc/meminfo").read_text().splitlines()
     }
     (own,) = re.findall(r"RssAnon:\s*(\d+)", Path("/proc/self/status").read_text())
-    return found | {"PerCpuLists": page_lists_bytes() >> 10, "Own": int(own)}
+    return figures | {"PerCpuLists": page_lists_bytes() >> 10, "Own": int(own)}
 
 
 def idle_meminfo() -> dict[str, int]:
@@ -149,11 +149,11 @@ def slab_objects() -> dict[str, int]:
     """
     eventually(lambda: unread_uevents() == 0, "udev does not read the kernel's events")
     eventually(udev.has_handled_all, "udev does not handle the kernel's events")
-    found = {}
+    objects = {}
     for path in Path("/sys/kernel/slab").glob("kmalloc-*"):
         (path / "shrink").write_text("1")
     for line in Path("/proc/slabinfo").read_text().splitlines():
         name, *words = line.split()
         if name.startswith("kmalloc-"):
-            found[name] = int(words[0])
-    return found
+            objects[name] = int(words[0])
+    return objects

@@ -102,9 +102,9 @@ def finished(nl: Socket, run: int) -> dict[str, Any]:
     """Start a run, and see it end without an error."""
     nl.ask(Cmd.RUN_START, id=run)
     assert comes_true(lambda: state(nl, run) is RunState.DONE)
-    found: dict[str, Any] = nl.ask(Cmd.RUN_GET, id=run).values[0]
-    assert (found["reason"], found["errors"]) == (Reason.COMPLETED, 0), found
-    return found
+    info: dict[str, Any] = nl.ask(Cmd.RUN_GET, id=run).values[0]
+    assert (info["reason"], info["errors"]) == (Reason.COMPLETED, 0), info
+    return info
 
 
 def is_gone(nl: Socket, run: int) -> bool:

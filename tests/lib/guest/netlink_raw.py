@@ -127,15 +127,15 @@ def encode(cls: Any, values: dict[str, Any]) -> bytes:
     out = b""
     for key, value in values.items():
         ident, kind = table.by_key[key]
-        for one in value if key in cls.multi and isinstance(value, list) else [value]:
-            if isinstance(one, bytes):
-                out += attribute(ident, one)
+        for entry in value if key in cls.multi and isinstance(value, list) else [value]:
+            if isinstance(entry, bytes):
+                out += attribute(ident, entry)
             elif kind.startswith("nest_"):
-                out += attribute(ident | NLA_F_NESTED, encode(getattr(cls, kind), one))
+                out += attribute(ident | NLA_F_NESTED, encode(getattr(cls, kind), entry))
             elif kind == "asciiz":
-                out += attribute(ident, one.encode() + b"\0")
+                out += attribute(ident, entry.encode() + b"\0")
             else:
-                out += attribute(ident, struct.pack(INTEGERS[kind], one))
+                out += attribute(ident, struct.pack(INTEGERS[kind], entry))
     return out
 
 
@@ -249,8 +249,8 @@ class Socket:
             elif ident == CTRL_ATTR_MCAST_GROUPS:
                 for _at, _index, group in attributes(value):
                     parts = {i: payload for _at, i, payload in attributes(group)}
-                    found = parts[CTRL_ATTR_MCAST_GRP_NAME].rstrip(b"\0").decode()
-                    (groups[found],) = struct.unpack("=I", parts[CTRL_ATTR_MCAST_GRP_ID])
+                    group_name = parts[CTRL_ATTR_MCAST_GRP_NAME].rstrip(b"\0").decode()
+                    (groups[group_name],) = struct.unpack("=I", parts[CTRL_ATTR_MCAST_GRP_ID])
         return family, groups
 
     def frame(self, kind: int, cmd: int, payload: bytes, flags: int) -> bytes:

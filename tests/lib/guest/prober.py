@@ -67,15 +67,15 @@ def wait_rows(prober: Prober, count: int) -> None:
 
 def sampler_threads() -> list[str]:
     """Comm of every kernel thread of spek."""
-    found = []
+    names = []
     for comm in Path("/proc").glob("[0-9]*/comm"):
         try:
             name = comm.read_text().strip()
         except OSError:
             continue
         if name == "spek_prober":
-            found.append(name)
-    return found
+            names.append(name)
+    return names
 
 
 @contextmanager

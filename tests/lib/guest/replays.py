@@ -68,14 +68,14 @@ def streams(asus: int = 1, **changes: Any) -> list[dict[str, Any]]:
     """Streams for everything that a trace may have on each address range."""
     common = {"pattern": int(Pattern.TRACE), "align_bytes": 512, **changes}
     size = [{"bytes": 64 * 1024, "weight": 1}]
-    found = []
+    streams = []
     for index in range(asus):
-        found.append(stream(asu=index, read_ppm=500_000, size=size, **common))
-        found += [
+        streams.append(stream(asu=index, read_ppm=500_000, size=size, **common))
+        streams += [
             stream(asu=index, read_ppm=0, size=size, operation=int(operation), **common)
             for operation in (Operation.FLUSH, Operation.DISCARD)
         ]
-    return found
+    return streams
 
 
 def replay(nl: Socket, node: str, **changes: Any) -> int:
@@ -96,12 +96,12 @@ def replay(nl: Socket, node: str, **changes: Any) -> int:
 
 def records(count: int, **columns: Any) -> Records:
     """Reads of one block each, a block apart and all due at once, but for @columns."""
-    found = np.zeros(count, RECORD)
-    found["addr"] = np.arange(count, dtype=np.uint64) * BLOCK % (DISK_MIB * MIB)
-    found["bytes"] = BLOCK
+    requests = np.zeros(count, RECORD)
+    requests["addr"] = np.arange(count, dtype=np.uint64) * BLOCK % (DISK_MIB * MIB)
+    requests["bytes"] = BLOCK
     for name, values in columns.items():
-        found[name] = values
-    return found
+        requests[name] = values
+    return requests
 
 
 def mixture(count: int, gap_ns: int, seed: int = 7) -> Records:
@@ -154,24 +154,24 @@ def finished(nl: Socket, run: int) -> dict[str, Any]:
 
 def completed(nl: Socket, run: int) -> dict[str, Any]:
     """The run has ended because its trace has; nothing is missing and nothing has failed."""
-    found = finished(nl, run)
-    counts = found["replay"]
-    assert found["reason"] == Reason.COMPLETED
-    assert found["errors"] == 0
+    info = finished(nl, run)
+    counts = info["replay"]
+    assert info["reason"] == Reason.COMPLETED
+    assert info["errors"] == 0
     assert counts["issued"] == counts["fed"]
     assert counts["ended"] == 1
-    return found
+    return info
 
 
 def counted(nl: Socket, run: int) -> dict[tuple[int, int], tuple[int, int]]:
     """I/Os and bytes by stream and direction."""
-    found: dict[tuple[int, int], tuple[int, int]] = {}
-    for one in nl.dump(Cmd.STATS_GET, run=run).values:
-        if "ios" in one:
-            key = (one["stream"], one["direction"])
-            ios, amount = found.get(key, (0, 0))
-            found[key] = ios + one["ios"], amount + one["bytes"]
-    return found
+    sums: dict[tuple[int, int], tuple[int, int]] = {}
+    for cell in nl.dump(Cmd.STATS_GET, run=run).values:
+        if "ios" in cell:
+            key = (cell["stream"], cell["direction"])
+            ios, amount = sums.get(key, (0, 0))
+            sums[key] = ios + cell["ios"], amount + cell["bytes"]
+    return sums
 
 
 def play(nl: Socket, run: int, trace: Records) -> dict[str, Any]:

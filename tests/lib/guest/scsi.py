@@ -68,14 +68,14 @@ class CommandLog:
         for stats in self.path.glob("per_cpu/cpu*/stats"):
             text = stats.read_text()
             assert "overrun: 0\n" in text and "dropped events: 0\n" in text, text
-        found = []
+        commands = []
         for line in (self.path / "trace").read_text().splitlines():
             match = LINE.search(line)
             if match is None:
                 assert line.startswith("#") or not line, f"not understood: {line}"
             elif match.group("host", "channel", "id", "lun") == self.address:
-                found.append(Command(bytes.fromhex(match["raw"])))
-        return found
+                commands.append(Command(bytes.fromhex(match["raw"])))
+        return commands
 
 
 @contextlib.contextmanager

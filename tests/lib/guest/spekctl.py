@@ -24,10 +24,10 @@ def in_process(capfd: pytest.CaptureFixture[str]) -> Iterator[Spekctl]:
 def stop_all() -> list[int]:
     """End and delete all runs; their numbers."""
     with contextlib.closing(client.connect()) as kernel:
-        found = [info.id for info in kernel.runs()]
-        for number in found:
+        numbers = [info.id for info in kernel.runs()]
+        for number in numbers:
             with contextlib.suppress(Exception):
                 kernel.run_stop(number)
             ending.wait_done(kernel, number, 20)
             kernel.run_delete(number)
-        return found
+        return numbers

@@ -219,31 +219,31 @@ class RequestLog:
 
     def read(self) -> list[Traced]:
         """What was issued so far, oldest first; nothing may have been overwritten."""
-        return [one for _letters, one in self.read_with_flags()]
+        return [traced for _letters, traced in self.read_with_flags()]
 
     def read_with_flags(self) -> list[tuple[str, Traced]]:
         """As read(), each with operation and flags as the kernel prints them."""
         assert_nothing_lost(self.path)
-        found = []
+        requests = []
         for line in (self.path / "trace").read_text().splitlines():
             match = TRACE_LINE.search(line)
             if match is None:
                 assert line.startswith("#") or not line, f"not understood: {line}"
                 continue
-            one = Traced(
+            traced = Traced(
                 int(match["seconds"]) * 1_000_000 + int(match["us"]),
                 int(match["sector"]),
                 int(match["sectors"]),
                 direction_of(match["rwbs"]),
             )
-            found.append((match["rwbs"], one))
-        return found
+            requests.append((match["rwbs"], traced))
+        return requests
 
     def flags(self) -> list[tuple[str, int]]:
         """Operation and flags of each request as the kernel prints them, and its sectors."""
         assert_nothing_lost(self.path)
-        found = TRACE_LINE.finditer((self.path / "trace").read_text())
-        return [(match["rwbs"], int(match["sectors"])) for match in found]
+        lines = TRACE_LINE.finditer((self.path / "trace").read_text())
+        return [(match["rwbs"], int(match["sectors"])) for match in lines]
 
     def shows_priorities(self) -> bool:
         """True if the tracepoint has the I/O priority."""
@@ -252,8 +252,8 @@ class RequestLog:
     def priorities(self) -> Counter[tuple[str, int]]:
         """Requests of each class and level."""
         assert_nothing_lost(self.path)
-        found = PRIORITY.findall((self.path / "trace").read_text())
-        return Counter((name, int(level)) for name, level in found)
+        priorities = PRIORITY.findall((self.path / "trace").read_text())
+        return Counter((name, int(level)) for name, level in priorities)
 
 
 @contextlib.contextmanager
@@ -305,15 +305,15 @@ EVENT_LINE = re.compile(r"^.*?-\d+ +\[\d+\] \S+ +\d+\.\d+: (?P<event>\w+): (?P<f
 
 def fields_of(text: str, event: str) -> list[dict[str, str]]:
     """Fields of each @event in what Events.text() gave."""
-    found = []
+    fields = []
     for line in text.splitlines():
         if line.startswith("#") or not line:
             continue
         match = EVENT_LINE.match(line)
         assert match, f"not understood: {line}"
         if match["event"] == event:
-            found.append(dict(word.split("=", 1) for word in match["fields"].split()))
-    return found
+            fields.append(dict(word.split("=", 1) for word in match["fields"].split()))
+    return fields
 
 
 class Events:
@@ -347,22 +347,22 @@ class Events:
 @contextlib.contextmanager
 def events(group: str) -> Iterator[Events]:
     """The Events of a group for as long as the block lasts."""
-    found = Events(group)
+    opened = Events(group)
     try:
-        yield found
+        yield opened
     finally:
-        found.close()
+        opened.close()
 
 
 def sums(requests: Requests) -> dict[Direction, DiskStat]:
     """What the disk's statistics must say for these requests."""
-    found = {}
+    by_direction = {}
     for direction in Direction:
         mine = {size: n for (way, size), n in requests.items() if way is direction}
-        found[direction] = DiskStat(
+        by_direction[direction] = DiskStat(
             sum(mine.values()), 0, sum(size * n for size, n in mine.items())
         )
-    return found
+    return by_direction
 
 
 def sectors_limit(node: str) -> int:

@@ -70,35 +70,35 @@ def prepare(word: str, source: str, kernel: Kernel, all_warnings: bool) -> Prepa
 def answers(path: Path) -> dict[str, Prepared | Missing]:
     """What has been said so far of kernels, by label."""
     text = path.read_text()
-    found: dict[str, Prepared | Missing] = {}
+    prepared: dict[str, Prepared | Missing] = {}
     for line in text[: text.rfind("\n") + 1].splitlines():
         answer = json.loads(line)
         if "error" in answer:
-            found[answer["label"]] = Missing(answer["error"], answer["has_kernel"])
+            prepared[answer["label"]] = Missing(answer["error"], answer["has_kernel"])
             continue
         modules = answer["test_modules"]
-        found[answer["label"]] = Prepared(
+        prepared[answer["label"]] = Prepared(
             answer["source"], Path(answer["disks"]), Path(modules) if modules else None
         )
-    return found
+    return prepared
 
 
 def answer(word: str, all_warnings: bool) -> bool:
     """Prepare a kernel and print its line. Return: False if it has no guest."""
-    found: dict[str, str | bool | Path | None] = {
+    words: dict[str, str | bool | Path | None] = {
         "label": word.partition("=")[0],
         "has_kernel": False,
     }
     try:
         source, kernel = find(word)
-        found["has_kernel"] = True
-        found |= dataclasses.asdict(prepare(word, source, kernel, all_warnings))
+        words["has_kernel"] = True
+        words |= dataclasses.asdict(prepare(word, source, kernel, all_warnings))
     except SpekError as error:
-        found["error"] = str(error)
-    line = json.dumps(found, default=str)
+        words["error"] = str(error)
+    line = json.dumps(words, default=str)
     with _printing:
         print(line, flush=True)
-    return "error" not in found
+    return "error" not in words
 
 
 _printing = threading.Lock()

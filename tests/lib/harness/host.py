@@ -66,12 +66,12 @@ class Preparation:
         folder.mkdir(parents=True, exist_ok=True)
         self.log = folder / "ahead.log"
         self.made = folder / "ahead.jsonl"
-        with open(self.made, "wb") as made, open(self.log, "wb") as log:
+        with open(self.made, "wb") as output, open(self.log, "wb") as log:
             self.process = subprocess.Popen(
                 [sys.executable, "-m", "lib.harness.ahead", *words],
                 env={**os.environ, "PYTHONPATH": str(ROOT / "tests")},
                 stdin=subprocess.DEVNULL,
-                stdout=made,
+                stdout=output,
                 stderr=log,
                 start_new_session=True,
                 preexec_fn=functools.partial(gives_way, os.getpid(), processors),
@@ -195,12 +195,12 @@ class GuestRunner:
     def start_guests(self, preparation: Preparation) -> None:
         """Boot guests that have what they need, as far as there are places."""
         over = preparation.is_over()  # before its answers are read: then they are complete
-        made = answers(preparation.made)
+        ready = answers(preparation.made)
         waiting = [guest for guest in self.guests.values() if guest.pending and not guest.process]
         # The longest first, so that the last place to be done is not alone for long.
         waiting.sort(key=lambda guest: guest.kernel not in DEBUG_KERNELS)
         for guest in waiting:
-            answer = made.get(guest.kernel)
+            answer = ready.get(guest.kernel)
             if isinstance(answer, Prepared):
                 if free := self.free_places():
                     guest.boot(answer, free[0])
@@ -235,7 +235,7 @@ class GuestRunner:
                     f"kernel {guest.kernel}: {guest.failed_boots} guest(s) did not get as far as "
                     f"the first test: {guest.folder}/console-*.log"
                 )
-        reports = [one for found in terminalreporter.stats.values() for one in found]
+        reports = [report for reports in terminalreporter.stats.values() for report in reports]
         lines = [
             f"{Path(report.nodeid.partition('::')[0]).stem} {kernel_in(report.nodeid)} {text}"
             for report in reports

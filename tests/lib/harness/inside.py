@@ -98,8 +98,8 @@ class Reporter:
         os.fsync(self.results.fileno())
 
     def pytest_collection_modifyitems(self, items: list[pytest.Item]) -> None:
-        found = {item.nodeid: item for item in items}
-        items[:] = [found[nodeid] for nodeid in self.wanted if nodeid in found]
+        by_id = {item.nodeid: item for item in items}
+        items[:] = [by_id[nodeid] for nodeid in self.wanted if nodeid in by_id]
 
     def pytest_collectreport(self, report: pytest.CollectReport) -> None:
         if report.failed:

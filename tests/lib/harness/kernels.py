@@ -75,7 +75,7 @@ def runs_on(
     checked = closest == "debug_kernel" or (every_kernel and closest is not None)
     if kernel in DEBUG_KERNELS:
         return checked
-    has_debug_kernel = any(one in DEBUG_KERNELS for one in kernels)
+    has_debug_kernel = any(kernel in DEBUG_KERNELS for kernel in kernels)
     if definition.get_closest_marker("any_kernel") and not every_kernel:
         return kernel == kernels[0] and not (checked and has_debug_kernel)
     return not (checked and has_debug_kernel and kernel == DEBUG_VERSION)
@@ -138,7 +138,7 @@ def left_to_test_kernels(items: Iterable[pytest.Item]) -> set[str]:
             continue
         for place, name in enumerate(both, start=turn):
             kept = STOCK_KERNELS[place % len(STOCK_KERNELS)]
-            left_out |= {one for kernel, one in tests[test][name].items() if kernel != kept}
+            left_out |= {label for kernel, label in tests[test][name].items() if kernel != kept}
     return left_out
 
 

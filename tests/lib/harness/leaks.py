@@ -27,31 +27,31 @@ MADE = re.compile(r'comm "(.*)", pid \d+, jiffies (\d+)\b')
 
 @dataclass(frozen=True, slots=True)
 class Leak:
-    """An object that nothing points to; @made: when, in jiffies."""
+    """An object that nothing points to; @allocated: when, in jiffies."""
 
     size: int
     comm: str
-    made: int
+    allocated: int
     text: str
 
 
 def jiffies_now() -> int:
     """The kernel's clock, by which kmemleak dates objects."""
-    found = re.search(r"(?m)^jiffies: (\d+)$", TIMERS.read_text())
-    assert found, f"no jiffies in {TIMERS}"
-    return int(found[1])
+    match = re.search(r"(?m)^jiffies: (\d+)$", TIMERS.read_text())
+    assert match, f"no jiffies in {TIMERS}"
+    return int(match[1])
 
 
 def parse(report: str) -> list[Leak]:
     """What /sys/kernel/debug/kmemleak says."""
-    found = []
+    leaks = []
     for part in re.split(r"(?m)^(?=unreferenced object )", report):
         if not part.startswith("unreferenced object "):
             continue
-        head, made = HEAD.match(part), MADE.search(part)
-        assert head and made, f"kmemleak says what nobody here can read:\n{part}"
-        found.append(Leak(int(head[1]), made[1], int(made[2]), part.rstrip()))
-    return found
+        head, allocation = HEAD.match(part), MADE.search(part)
+        assert head and allocation, f"kmemleak says what nobody here can read:\n{part}"
+        leaks.append(Leak(int(head[1]), allocation[1], int(allocation[2]), part.rstrip()))
+    return leaks
 
 
 class Leaks:
@@ -98,7 +98,7 @@ class Leaks:
             return {}
         guilty: dict[str, list[Leak]] = {}
         for leak in self.find(MIN_AGE_S):
-            before = [nodeid for start, nodeid in self.starts if start <= leak.made]
+            before = [nodeid for start, nodeid in self.starts if start <= leak.allocated]
             guilty.setdefault((before or [self.starts[0][1]])[-1], []).append(leak)
         self.starts = []
         return guilty

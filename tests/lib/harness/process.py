@@ -251,10 +251,10 @@ class Guest:
 
     def report(self, data: dict[str, Any]) -> pytest.TestReport:
         """A report of the guest; JSON knows no tuples, which pytest wants for what was skipped."""
-        found: pytest.TestReport = self.config.hook.pytest_report_from_serializable(
+        report: pytest.TestReport = self.config.hook.pytest_report_from_serializable(
             config=self.config, data=data
         )
-        reason: Any = found.longrepr
+        reason: Any = report.longrepr
         if isinstance(reason, list):
-            found.longrepr = (reason[0], reason[1], reason[2])
-        return found
+            report.longrepr = (reason[0], reason[1], reason[2])
+        return report

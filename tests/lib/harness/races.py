@@ -45,13 +45,13 @@ def accesses(report: list[str]) -> Iterator[tuple[str, str]]:
 
 def races_of_others(lines: list[str]) -> set[int]:
     """Indices of the heads of KCSAN reports of races in which no access is made by our modules."""
-    found = set()
+    places = set()
     for at, line in enumerate(lines):
         if HEAD not in line:
             continue
         report = list(itertools.takewhile(lambda text: not text.startswith(END), lines[at:]))
-        made = list(accesses(report))
+        accessed = list(accesses(report))
         # A report that cannot be parsed may be about spek.
-        if made and not any(OURS.match(module) for _function, module in made):
-            found.add(at)
-    return found
+        if accessed and not any(OURS.match(module) for _function, module in accessed):
+            places.add(at)
+    return places

@@ -34,11 +34,11 @@ def build(name: str, flags: Sequence[str], sources: Sequence[Path]) -> Path:
 
 def pure_sources() -> list[Path]:
     """What knows the U6's bytes, and nothing else."""
-    return [DAQ / f"{one}.c" for one in PURE]
+    return [DAQ / f"{name}.c" for name in PURE]
 
 
 def _reader_sources() -> list[Path]:
-    rest = [DAQ / f"{one}.c" for one in SOURCE]
+    rest = [DAQ / f"{name}.c" for name in SOURCE]
     return [*pure_sources(), *rest, Path(__file__).with_name("read.c")]
 
 

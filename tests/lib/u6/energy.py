@@ -215,8 +215,8 @@ def check_joules(stretches: Sequence[Stretch]) -> None:
         for number, rail in enumerate(RAILS):
             expected = rail.joules(start, end)
             allowed = 0.005 * expected + rail.step_w * (end - start) / 1e9
-            found = stretch.joules(number)
-            assert abs(found - expected) <= allowed, f"{rail.name}: {found} J, not {expected} J"
+            joules = stretch.joules(number)
+            assert abs(joules - expected) <= allowed, f"{rail.name}: {joules} J, not {expected} J"
 
 
 def gaps(stretches: Sequence[Stretch]) -> list[tuple[int, int]]:
@@ -229,8 +229,8 @@ def true_gaps(
 ) -> list[tuple[int, int]]:
     """The same by the device: its scans were printed in order, so their number tells which."""
     times = list(taken(streams, ppm))
-    found, position = [], 0
+    gaps, position = [], 0
     for stretch in stretches[:-1]:
         position += len(stretch.at_ns)
-        found.append((times[position - 1], times[position]))
-    return found
+        gaps.append((times[position - 1], times[position]))
+    return gaps

@@ -320,8 +320,8 @@ def test_joules_and_gaps_of_spek_daq(bench: Bench, tmp_path: Path) -> None:
     assert len(stretches) == 4
     energy.check_joules(stretches)
     true = energy.true_gaps(stretches, device.streams, device.ppm)
-    for found, expected in zip(energy.gaps(stretches), true, strict=True):
-        length, true_length = found[1] - found[0], expected[1] - expected[0]
+    for gap, expected in zip(energy.gaps(stretches), true, strict=True):
+        length, true_length = gap[1] - gap[0], expected[1] - expected[0]
         assert abs(length - true_length) <= energy.packet_ns(bench.interval_ns)
 
 

@@ -241,14 +241,14 @@ def until(condition: object, failure: str) -> None:
 
 def nodes() -> list[Path]:
     """Device nodes of all U6 that the kernel knows."""
-    found = []
+    paths = []
     for device in DEVICES.glob("[0-9]*-*"):
         with contextlib.suppress(OSError):
             ids = [int((device / f"id{what}").read_text(), 16) for what in ("Vendor", "Product")]
             if ids == [VENDOR, PRODUCT]:
                 bus, address = ((device / n).read_text().strip() for n in ("busnum", "devnum"))
-                found.append(Path(f"/dev/bus/usb/{int(bus):03}/{int(address):03}"))
-    return found
+                paths.append(Path(f"/dev/bus/usb/{int(bus):03}/{int(address):03}"))
+    return paths
 
 
 class Plug:

@@ -21,10 +21,10 @@ def probabilities(table: list[tuple[int, int]]) -> list[Fraction]:
     """The law of a table for ideal random numbers."""
     n = len(table)
     result = [Fraction(0)] * n
-    for i, (threshold, other) in enumerate(table):
-        keeps = Fraction(threshold, 2**32) if other != i else Fraction(1)
+    for i, (threshold, alias) in enumerate(table):
+        keeps = Fraction(threshold, 2**32) if alias != i else Fraction(1)
         result[i] += keeps / n
-        result[other] += (1 - keeps) / n
+        result[alias] += (1 - keeps) / n
     return result
 
 

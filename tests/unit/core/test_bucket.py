@@ -55,7 +55,7 @@ def test_workers_share_the_limit_in_turn(nr_workers: int) -> None:
     workload = limited(1000, depth=32)
     at = [Generator(workload, 1, worker, nr_workers).ops(100)["at_ns"] for worker in
           range(nr_workers)]  # fmt: skip
-    together = sorted(int(one) for part in at for one in part)
+    together = sorted(int(at_ns) for part in at for at_ns in part)
     assert together == [number * 10**6 for number in range(100 * nr_workers)]
 
 

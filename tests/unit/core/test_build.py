@@ -113,8 +113,8 @@ def test_clean_under_sanitizers(name: str, worker: int, nr_workers: int, tmp_pat
     result = subprocess.run(command, capture_output=True, text=True)
     assert result.returncode == 0, result.stderr
     # and it makes as many operations as the library
-    made = len(Generator(workload, 7, worker, nr_workers).ops(20000))
-    assert int(result.stdout.split()[0]) == made
+    generated = len(Generator(workload, 7, worker, nr_workers).ops(20000))
+    assert int(result.stdout.split()[0]) == generated
 
 
 def test_the_kernel_flavour_makes_the_same_operations(tmp_path: Path) -> None:

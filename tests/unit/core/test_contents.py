@@ -45,16 +45,16 @@ def blocks(
     data = FFI.new("struct spek_contents *")
     LIB.spek_contents_init(data, FFI.addressof(c.stream[0]), index, seed, worker, random)
     memory = FFI.new("u64 []", size // 8)
-    found = []
+    blocks = []
     for _ in range(number):
         LIB.spek_contents_write(data, memory, size)
-        found.append(bytes(FFI.buffer(memory)))
-    return found
+        blocks.append(bytes(FFI.buffer(memory)))
+    return blocks
 
 
-def repeated(found: list[bytes]) -> int:
+def repeated(contents: list[bytes]) -> int:
     """Blocks that equal another one."""
-    return sum(count for count in Counter(found).values() if count > 1)
+    return sum(count for count in Counter(contents).values() if count > 1)
 
 
 @pytest.mark.parametrize("percent", [0, 25, 50, 75, 100])
@@ -62,9 +62,9 @@ def repeated(found: list[bytes]) -> int:
 def test_zlib_takes_away_the_share_that_is_asked_for(percent: int, fill: bytes) -> None:
     if not percent:
         fill = b""
-    made = blocks(1000, compressible=percent * PERCENT, fill=fill)
-    together = len(zlib.compress(b"".join(made))) / (BLOCK * len(made))
-    each = sum(len(zlib.compress(one)) for one in made) / (BLOCK * len(made))
+    contents = blocks(1000, compressible=percent * PERCENT, fill=fill)
+    together = len(zlib.compress(b"".join(contents))) / (BLOCK * len(contents))
+    each = sum(len(zlib.compress(block)) for block in contents) / (BLOCK * len(contents))
     assert together == pytest.approx(1 - percent / 100, abs=0.02)
     # Alone, each block has headers and the bytes of the fill once.
     assert each == pytest.approx(1 - percent / 100, abs=0.025 + len(fill) / BLOCK)
@@ -74,9 +74,9 @@ def test_zlib_takes_away_the_share_that_is_asked_for(percent: int, fill: bytes) 
 def test_the_share_of_duplicates_is_as_asked_for(percent: int) -> None:
     number, share = 100_000, percent / 100
     # Short blocks have the same draws.
-    found = repeated(blocks(number, 16, duplicate=percent * PERCENT))
+    repeats = repeated(blocks(number, 16, duplicate=percent * PERCENT))
     sigma = (number * share * (1 - share)) ** 0.5
-    assert abs(found - number * share) < 3 * sigma
+    assert abs(repeats - number * share) < 3 * sigma
 
 
 def test_duplicates_are_drawn_evenly_from_few_blocks() -> None:
@@ -96,8 +96,8 @@ def test_blocks_are_unique_unless_they_are_duplicates() -> None:
 
 
 def test_workers_share_duplicates_and_nothing_else() -> None:
-    mine, other = (set(blocks(20_000, 16, worker=worker, duplicate=HALF)) for worker in (0, 1))
-    assert len(mine & other) == COMMON
+    mine, theirs = (set(blocks(20_000, 16, worker=worker, duplicate=HALF)) for worker in (0, 1))
+    assert len(mine & theirs) == COMMON
     assert not set(blocks(1000, 16)) & set(blocks(1000, 16, worker=1))
 
 
@@ -108,9 +108,9 @@ def test_another_seed_or_stream_has_other_blocks(change: dict[str, Any]) -> None
 
 
 def test_duplicates_are_compressible_too() -> None:
-    made = blocks(200, duplicate=1_000_000, compressible=HALF)
-    assert all(one[BLOCK // 2 :] == bytes(BLOCK // 2) for one in made)
-    assert len({one[: BLOCK // 2] for one in made}) > 32
+    contents = blocks(200, duplicate=1_000_000, compressible=HALF)
+    assert all(block[BLOCK // 2 :] == bytes(BLOCK // 2) for block in contents)
+    assert len({block[: BLOCK // 2] for block in contents}) > 32
 
 
 @settings(max_examples=50, deadline=None)
@@ -121,23 +121,23 @@ def test_duplicates_are_compressible_too() -> None:
 )
 def test_the_end_of_each_block_is_fill(fill: bytes, sectors: int, ppm: int) -> None:
     size = 512 * sectors
-    (made,) = blocks(1, size, compressible=ppm, fill=fill)
+    (contents,) = blocks(1, size, compressible=ppm, fill=fill)
     # Whole words; the share that is random is rounded to 2^-32 and then up.
     random = -(-(1_000_000 - ppm) * size // 8_000_000) * 8
     starts = {start for start in (random, random + 8) if start <= size}
     ends = [(fill * (size // len(fill) + 1))[: size - start] for start in starts]
-    assert any(made.endswith(end) for end in ends)
-    assert made[:random] != (fill * (size // len(fill) + 1))[:random] or not random
+    assert any(contents.endswith(end) for end in ends)
+    assert contents[:random] != (fill * (size // len(fill) + 1))[:random] or not random
 
 
 @pytest.mark.parametrize("random", [False, True])
 def test_streams_without_data_of_their_own_write_those_of_the_run(random: bool) -> None:
-    made = blocks(100, own=0, random=random)
+    contents = blocks(100, own=0, random=random)
     if not random:
-        assert set(made) == {bytes(BLOCK)}
+        assert set(contents) == {bytes(BLOCK)}
         return
-    assert len(set(made)) == 100
-    assert len(zlib.compress(b"".join(made))) > 100 * BLOCK
+    assert len(set(contents)) == 100
+    assert len(zlib.compress(b"".join(contents))) > 100 * BLOCK
 
 
 # What a seed writes stays what it is, or stored data are no duplicates for the next version.
@@ -153,5 +153,5 @@ GOLDEN: dict[str, tuple[dict[str, Any], str]] = {
 @pytest.mark.parametrize("name", GOLDEN)
 def test_golden_bytes(name: str) -> None:
     options, digest = GOLDEN[name]
-    made = blocks(100, seed=7, worker=3, index=2, **options)
-    assert hashlib.sha256(b"".join(made)).hexdigest() == digest
+    contents = blocks(100, seed=7, worker=3, index=2, **options)
+    assert hashlib.sha256(b"".join(contents)).hexdigest() == digest

@@ -29,10 +29,10 @@ NS = 10**9
 
 def workload(points: Points, repeats: int = 0, law: Law = "constant") -> Workload:
     curve = [(at / NS, milli / 1000) for at, milli in points]
-    made = Workload([Asu(1 << 30)], [Arrival(law, curve=curve, repeats=repeats)], [Stream()])
+    curved = Workload([Asu(1 << 30)], [Arrival(law, curve=curve, repeats=repeats)], [Stream()])
     for number, point in enumerate(points):
-        made.c.point[number] = point
-    return made
+        curved.c.point[number] = point
+    return curved
 
 
 def once(points: Points, ns: int) -> Fraction:
@@ -73,15 +73,15 @@ def test_each_arrival_is_at_the_first_ns_that_reaches_its_number(
     drawn: tuple[Points, int], nr_workers: int
 ) -> None:
     points, repeats = drawn
-    made = workload(points, repeats)
+    curved = workload(points, repeats)
     try:
-        made.check(nr_workers)
+        curved.check(nr_workers)
     except WorkloadError as no:
         assert not any(rate for _, rate in points) or repeats, no
         return
     for worker in range(nr_workers):
-        ops = Generator(made, 1, worker, nr_workers).ops(40)
-        for index, at in enumerate(int(one) for one in ops["at_ns"]):
+        ops = Generator(curved, 1, worker, nr_workers).ops(40)
+        for index, at in enumerate(int(ns) for ns in ops["at_ns"]):
             number = worker + 1 + index * nr_workers
             assert due(points, repeats, at) >= number, (worker, index, at)
             assert due(points, repeats, at - 1) < number, (worker, index, at)
@@ -123,11 +123,11 @@ def check_times(points: Points, repeats: int, gaps: Sequence[int], start_ns: int
     curve = ffi.new("struct spek_curve *", [stored, len(points), repeats, start_ns])
     areas = ffi.new("struct spek_area[]", [divmod(gap, 2**64) for gap in gaps])
     times = ffi.new("u64[]", len(gaps))
-    found = lib.shim_curve_times(curve, areas, len(gaps), times)
+    nr_times = lib.shim_curve_times(curve, areas, len(gaps), times)
     area, target = Area(points, repeats), 0
     for number, (gap, at) in enumerate(zip(gaps, times, strict=True)):
         target += gap
-        if number == found:
+        if number == nr_times:
             last, period = NEVER - 1 - start_ns, points[-1][0]
             assert not area.reaches(
                 min(last // period, 2**32) * period if repeats else last, target
@@ -201,9 +201,9 @@ DAY = [(0, 10**6), (8 * NS, 10**6), (12 * NS, 9 * 10**6), (12 * NS, 2 * 10**6), 
 @pytest.mark.parametrize("repeats", [0, 1])
 @pytest.mark.parametrize("law", ["constant", "poisson"])
 def test_the_backlog_is_that_of_the_curve(law: Law, repeats: int) -> None:
-    made = workload(DAY, repeats, law)
-    at = Generator(made, 3).ops(200_000)["at_ns"]
-    generator = Generator(made, 3)
+    curved = workload(DAY, repeats, law)
+    at = Generator(curved, 3).ops(200_000)["at_ns"]
+    generator = Generator(curved, 3)
     for number, now in enumerate((NS, 10 * NS, int(at[-1]))):
         expected = int(np.searchsorted(at, now, side="right")) - number
         assert generator.backlog(now) == pytest.approx(expected, rel=0.02 * (law == "poisson"))
@@ -215,8 +215,8 @@ def test_the_backlog_of_a_curve_beyond_any_device_takes_a_bounded_time() -> None
     points = [(0, 0), (NS, 10**12), (2 * NS, 10**11)]
     for repeats in (0, 1):
         generator = Generator(workload(points, repeats), 1)
-        for made, now in enumerate((NS, 3 * NS, 10**6 * NS + 123_456_789)):
-            assert generator.backlog(now) == int(due(points, repeats, now)) - made
+        for arrived, now in enumerate((NS, 3 * NS, 10**6 * NS + 123_456_789)):
+            assert generator.backlog(now) == int(due(points, repeats, now)) - arrived
             generator.next()
 
 
@@ -234,8 +234,8 @@ BAD: list[tuple[Points, int, Law, str]] = [
 
 @pytest.mark.parametrize(("points", "repeats", "law", "text"), BAD)
 def test_what_is_no_curve_is_refused(points: Points, repeats: int, law: Law, text: str) -> None:
-    made = workload(points, repeats, law)
+    curved = workload(points, repeats, law)
     with pytest.raises(WorkloadError) as no:
-        made.check()
+        curved.check()
     assert (no.value.kind, no.value.index) == ("arrival", 0)
     assert text in no.value.text

@@ -32,7 +32,7 @@ MIB, GIB = 1 << 20, 1 << 30
 ASU = Asu(GIB)
 
 
-def one(stream: Stream, arrival: Arrival, asu: Asu = ASU) -> Workload:
+def single_stream(stream: Stream, arrival: Arrival, asu: Asu = ASU) -> Workload:
     return Workload([asu], [arrival], [stream])
 
 
@@ -162,7 +162,7 @@ def test_any_workload(workload: Workload, seed: int, nr_workers: int) -> None:
         # drawn a little too large for its asu, or too small for the workers: nothing else
         assert refusal.errno in (34,), refusal
         assume(False)
-    made = 0
+    arrived = 0
     for worker in range(nr_workers):
         generator = Generator(workload, seed, worker, nr_workers, start_ns=10**9)
         ops = generator.ops(1000)
@@ -172,12 +172,12 @@ def test_any_workload(workload: Workload, seed: int, nr_workers: int) -> None:
         assert (np.diff(ops["at_ns"].astype(np.int64)) >= 0).all()
         again = Generator(workload, seed, worker, nr_workers, start_ns=10**9).ops(1000)
         assert (ops == again).all()
-        made += len(ops)
-    assert made
+        arrived += len(ops)
+    assert arrived
 
 
 def test_sequence_depends_on_seed_and_worker() -> None:
-    workload = one(Stream(), Arrival("poisson", rate=1000))
+    workload = single_stream(Stream(), Arrival("poisson", rate=1000))
     seen = {
         Generator(workload, seed, worker, 2).ops(100).tobytes()
         for seed, worker in itertools.product(range(3), range(2))
@@ -207,21 +207,21 @@ def test_operations_of_a_process_do_not_depend_on_other_processes() -> None:
 
 def test_sequential_goes_through_its_range_and_begins_anew() -> None:
     stream = Stream("sequential", 2 * BLOCK, range_start=BLOCK, range_bytes=11 * BLOCK)
-    ops = Generator(one(stream, Arrival(depth=1)), 1).ops(12)
+    ops = Generator(single_stream(stream, Arrival(depth=1)), 1).ops(12)
     # five I/Os fit in eleven blocks
     assert list(ops["addr"] // BLOCK) == [1, 3, 5, 7, 9] * 2 + [1, 3]
 
 
 def test_sequential_sizes_follow_each_other_without_gaps() -> None:
     stream = Stream("sequential", SMIX)
-    ops = Generator(one(stream, Arrival(depth=1)), 1).ops(5000)
+    ops = Generator(single_stream(stream, Arrival(depth=1)), 1).ops(5000)
     assert (ops["addr"][1:] == (ops["addr"] + ops["bytes"])[:-1]).all()
     assert set(ops["bytes"]) == set(SMIX)
 
 
 def test_strided_goes_from_start_to_start() -> None:
     stream = Stream("strided", BLOCK, range_bytes=40 * BLOCK, stride_bytes=16 * BLOCK)
-    ops = Generator(one(stream, Arrival(depth=1)), 1).ops(7)
+    ops = Generator(single_stream(stream, Arrival(depth=1)), 1).ops(7)
     assert list(ops["addr"] // BLOCK) == [0, 16, 32] * 2 + [0]
 
 
@@ -234,7 +234,7 @@ def test_workers_together_touch_each_position_once(pattern: Pattern, nr_workers:
     stream = Stream(pattern, 2 * BLOCK, range_bytes=positions * step, stride_bytes=stride)
     rate = Arrival("constant", rate=1000)
     parts = []
-    for ops in all_workers(one(stream, rate), nr_workers, 2 * positions):
+    for ops in all_workers(single_stream(stream, rate), nr_workers, 2 * positions):
         addresses = ops["addr"]
         period = int(np.argmax(addresses[1:] == addresses[0])) + 1
         assert (addresses[period:] == addresses[:-period]).all()
@@ -247,7 +247,7 @@ def test_workers_together_touch_each_position_once(pattern: Pattern, nr_workers:
 
 def test_backward_starts_at_the_last_position() -> None:
     stream = Stream("backward", 3 * BLOCK, range_start=BLOCK, range_bytes=11 * BLOCK)
-    ops = Generator(one(stream, Arrival(depth=1)), 1).ops(7)
+    ops = Generator(single_stream(stream, Arrival(depth=1)), 1).ops(7)
     assert list(ops["addr"] // BLOCK) == [7, 4, 1] * 2 + [7]
 
 
@@ -255,7 +255,7 @@ def test_jitter_is_added_to_the_grid_and_not_to_the_next_stride() -> None:
     stream = Stream(
         "strided", range_bytes=44 * BLOCK, stride_bytes=16 * BLOCK, jitter_bytes=11 * BLOCK
     )
-    ops = Generator(one(stream, Arrival(depth=1)), 1).ops(3000)
+    ops = Generator(single_stream(stream, Arrival(depth=1)), 1).ops(3000)
     places = (ops["addr"] // BLOCK).astype(int)
     assert list(places // 16) == [0, 1, 2] * 1000
     assert set(places % 16) == set(range(12))
@@ -268,7 +268,7 @@ def test_once_touches_every_block_once_per_pass(
 ) -> None:
     """All workers and replicas together, each in a part of the same length in every pass."""
     stream = Stream("once", range_start=BLOCK, range_bytes=blocks * BLOCK + 512, replicas=replicas)
-    workload = one(stream, Arrival("constant", rate=1000), Asu(2 * GIB))
+    workload = single_stream(stream, Arrival("constant", rate=1000), Asu(2 * GIB))
     assume(blocks >= replicas * nr_workers)
     parts = []
     for worker in range(nr_workers):
@@ -282,7 +282,9 @@ def test_once_touches_every_block_once_per_pass(
             part[number * size : (number + 1) * size]
             for part, size in zip(parts, sizes, strict=True)
         ]
-        if all(len(some) == size for some, size in zip(touched, sizes, strict=True)):
+        if all(
+            len(blocks_touched) == size for blocks_touched, size in zip(touched, sizes, strict=True)
+        ):
             assert sorted(np.concatenate(touched).tolist()) == list(range(blocks))
     assert len(parts[0]) >= sizes[0]
 
@@ -291,14 +293,16 @@ def test_once_touches_every_block_once_per_pass(
 def test_once_takes_another_order_in_every_pass(blocks: int) -> None:
     stream = Stream("once", range_bytes=blocks * BLOCK)
     passes = 40
-    found = Generator(one(stream, Arrival(depth=1)), 3).ops(passes * blocks)["addr"] // BLOCK
-    orders = [tuple(order.tolist()) for order in found.reshape(passes, blocks)]
+    addresses = (
+        Generator(single_stream(stream, Arrival(depth=1)), 3).ops(passes * blocks)["addr"] // BLOCK
+    )
+    orders = [tuple(order.tolist()) for order in addresses.reshape(passes, blocks)]
     assert all(set(order) == set(range(blocks)) for order in orders)
     if blocks > 60:
         assert len(set(orders)) == passes
         # Few blocks come after the same one as in the pass before: about one, as by chance.
         pairs = [set(itertools.pairwise(order)) for order in orders]
-        common = [len(one & other) for one, other in itertools.pairwise(pairs)]
+        common = [len(earlier & later) for earlier, later in itertools.pairwise(pairs)]
         assert sum(common) / len(common) < 5
     elif blocks > 2:
         assert len(set(orders)) >= 3
@@ -312,7 +316,7 @@ def test_once_depends_on_seed_and_stream_and_not_on_the_number_of_workers() -> N
         ops = Generator(workload, seed).ops(4000)
         orders |= {tuple(ops[ops["stream"] == i]["addr"][:900].tolist()) for i in (0, 1)}
     assert len(orders) == 4
-    alone = one(streams[0], Arrival("constant", rate=1000))
+    alone = single_stream(streams[0], Arrival("constant", rate=1000))
     whole = Generator(alone, 1).ops(1000)["addr"].tolist()
     halves = [Generator(alone, 1, worker, 2).ops(500)["addr"].tolist() for worker in (0, 1)]
     assert halves[0] + halves[1] == whole
@@ -331,7 +335,9 @@ def test_spreading_exchanges_addresses(slots: int, seed: int) -> None:
             parts=[part for part in parts if part[0]],
             spread=1,
         )
-        addresses = set(Generator(one(stream, Arrival(depth=1)), seed).ops(20)["addr"].tolist())
+        addresses = set(
+            Generator(single_stream(stream, Arrival(depth=1)), seed).ops(20)["addr"].tolist()
+        )
         assert len(addresses) == 1
         places |= addresses
     assert len(places) == min(slots, 40)
@@ -341,8 +347,8 @@ def test_spreading_exchanges_addresses(slots: int, seed: int) -> None:
 def test_spreading_is_exact_up_to_its_limit(slots: int) -> None:
     """As exact arithmetic has it, for the addresses where rounding errors are largest."""
     stream = Stream("table", 512, range_bytes=slots * 512, align_bytes=512, parts=[(slots, 2**40)])
-    workload = one(replace(stream, spread=1), Arrival(depth=1), Asu(2**42))
-    plain = one(stream, Arrival(depth=1), Asu(2**42))
+    workload = single_stream(replace(stream, spread=1), Arrival(depth=1), Asu(2**42))
+    plain = single_stream(stream, Arrival(depth=1), Asu(2**42))
     spread = [int(a) // 512 for a in Generator(workload, 9).ops(20_000)["addr"]]
     drawn = [int(a) // 512 for a in Generator(plain, 9).ops(20_000)["addr"]]
     step = {
@@ -367,13 +373,15 @@ def test_spreading_is_exact_up_to_its_limit(slots: int) -> None:
 def spread_place(slots: int, parts: list[tuple[int, int]]) -> int:
     """Where the only address that is ever chosen comes to lie."""
     stream = Stream("table", 512, range_bytes=slots * 512, align_bytes=512, parts=parts, spread=1)
-    (place,) = Generator(one(stream, Arrival(depth=1), Asu(2**42)), 9).ops(1)["addr"] // 512
+    (place,) = (
+        Generator(single_stream(stream, Arrival(depth=1), Asu(2**42)), 9).ops(1)["addr"] // 512
+    )
     return int(place)
 
 
 def test_replicas_of_a_sequential_stream_have_parts_of_their_own() -> None:
     stream = Stream("sequential", replicas=4, range_bytes=64 * BLOCK)
-    ops = Generator(one(stream, Arrival(depth=1)), 1).ops(1000)
+    ops = Generator(single_stream(stream, Arrival(depth=1)), 1).ops(1000)
     for replica in range(4):
         blocks = ops[ops["replica"] == replica]["addr"] // BLOCK
         assert set(blocks) == set(range(16 * replica, 16 * replica + 16))
@@ -382,7 +390,7 @@ def test_replicas_of_a_sequential_stream_have_parts_of_their_own() -> None:
 
 def test_full_sequential_share_only_jumps_at_the_end() -> None:
     stream = Stream(seq_ppm=1_000_000, range_bytes=64 * BLOCK)
-    ops = Generator(one(stream, Arrival(depth=1)), 1).ops(1000)
+    ops = Generator(single_stream(stream, Arrival(depth=1)), 1).ops(1000)
     follows = ops["addr"][1:] == (ops["addr"] + ops["bytes"])[:-1]
     at_end = (ops["addr"] + ops["bytes"])[:-1] == 64 * BLOCK
     assert (follows | at_end).all()
@@ -391,7 +399,7 @@ def test_full_sequential_share_only_jumps_at_the_end() -> None:
 
 def test_uniform_reaches_both_ends_of_its_range() -> None:
     stream = Stream(sizes={BLOCK: 1, 4 * BLOCK: 1}, range_start=8 * BLOCK, range_bytes=8 * BLOCK)
-    ops = Generator(one(stream, Arrival(depth=1)), 1).ops(2000)
+    ops = Generator(single_stream(stream, Arrival(depth=1)), 1).ops(2000)
     small, large = (ops[ops["bytes"] == n]["addr"] // BLOCK for n in (BLOCK, 4 * BLOCK))
     assert set(small) == set(range(8, 16))
     assert set(large) == set(range(8, 13))
@@ -407,7 +415,7 @@ def test_runs_follow_their_rules() -> None:
         run_bytes=300 * BLOCK,
         run_align_bytes=16 * BLOCK,
     )
-    ops = Generator(one(stream, Arrival(depth=1)), 1).ops(20_000)
+    ops = Generator(single_stream(stream, Arrival(depth=1)), 1).ops(20_000)
     first = np.concatenate([[True], ops["addr"][1:] != (ops["addr"] + ops["bytes"])[:-1]])
     starts = ops["addr"][first] // BLOCK
     # what would be rounded to before the range starts with it
@@ -424,7 +432,7 @@ def test_runs_follow_their_rules() -> None:
 
 
 def test_closed_loop_keeps_its_depth() -> None:
-    generator = Generator(one(Stream(), Arrival(depth=3)), 1, start_ns=5)
+    generator = Generator(single_stream(Stream(), Arrival(depth=3)), 1, start_ns=5)
     for _ in range(3):
         assert generator.next_ns == 5
         generator.next()
@@ -438,19 +446,19 @@ def test_closed_loop_keeps_its_depth() -> None:
 
 
 def test_closed_loop_thinks() -> None:
-    generator = Generator(one(Stream(), Arrival(depth=1, think_ns=1000)), 1)
+    generator = Generator(single_stream(Stream(), Arrival(depth=1, think_ns=1000)), 1)
     assert list(generator.ops(4)["at_ns"]) == [0, 1000, 2000, 3000]
 
 
 def test_completion_beyond_the_depth_changes_nothing() -> None:
-    generator = Generator(one(Stream(), Arrival(depth=2)), 1)
+    generator = Generator(single_stream(Stream(), Arrival(depth=2)), 1)
     generator.complete(0, 50)
     assert [generator.next().at_ns for _ in range(2)] == [0, 0]
     assert generator.next_ns == NEVER
 
 
 def test_ready_times_are_kept_in_order_over_many_rounds() -> None:
-    generator = Generator(one(Stream(), Arrival(depth=5, think_ns=7)), 1)
+    generator = Generator(single_stream(Stream(), Arrival(depth=5, think_ns=7)), 1)
     outstanding: list[int] = []
     expected = [0] * 5
     for step in range(1000):
@@ -464,7 +472,7 @@ def test_ready_times_are_kept_in_order_over_many_rounds() -> None:
 
 
 def test_completion_does_nothing_to_an_open_loop() -> None:
-    workload = one(Stream(), Arrival("poisson", rate=1000))
+    workload = single_stream(Stream(), Arrival("poisson", rate=1000))
     plain, told = Generator(workload, 1), Generator(workload, 1)
     for _ in range(100):
         a, b = plain.next(), told.next()
@@ -492,7 +500,7 @@ def test_two_processes_are_merged_by_time() -> None:
 @pytest.mark.parametrize("nr_workers", [1, 2, 3, 7])
 @pytest.mark.parametrize("rate", [3, 777.777, 1e6, 999_999.999, 1e9])
 def test_constant_rate_has_no_drift(rate: float, nr_workers: int) -> None:
-    workload = one(Stream(), Arrival("constant", rate=rate))
+    workload = single_stream(Stream(), Arrival("constant", rate=rate))
     at = np.sort(np.concatenate([o["at_ns"] for o in all_workers(workload, nr_workers, 7000)]))
     milli = round(rate * 1000)
     assert [int(t) for t in at] == [k * 10**12 // milli for k in range(7000 * nr_workers)]
@@ -500,7 +508,7 @@ def test_constant_rate_has_no_drift(rate: float, nr_workers: int) -> None:
 
 @pytest.mark.parametrize("nr_workers", [1, 2, 3, 8])
 def test_bursts_are_whole_over_all_workers(nr_workers: int) -> None:
-    workload = one(Stream(), Arrival("burst", burst_length=7, burst_interval_ns=1000))
+    workload = single_stream(Stream(), Arrival("burst", burst_length=7, burst_interval_ns=1000))
     at = [o["at_ns"] for o in all_workers(workload, nr_workers, 1000)]
     assert sum(map(len, at)) == 1000 * min(nr_workers, 7)
     together = np.concatenate([t[t < 100_000] for t in at])
@@ -510,14 +518,16 @@ def test_bursts_are_whole_over_all_workers(nr_workers: int) -> None:
 
 def test_slow_poisson_keeps_its_mean() -> None:
     # one I/O in 1000 s: gaps beyond 2^32 ns take another way through the arithmetic
-    at = Generator(one(Stream(), Arrival("poisson", rate=0.001)), 1).ops(20_000)["at_ns"]
+    at = Generator(single_stream(Stream(), Arrival("poisson", rate=0.001)), 1).ops(20_000)["at_ns"]
     assert np.diff(at, prepend=0).mean() == pytest.approx(1e12, rel=5 / np.sqrt(20_000))
 
 
 def test_slow_and_fast_poisson_agree_at_their_border() -> None:
     # 0.233 and 0.232 I/Os per second lie on the two sides of a mean gap of 2^32 ns
     fast, slow = (
-        Generator(one(Stream(), Arrival("poisson", rate=r)), 1).ops(1000)["at_ns"].astype(float)
+        Generator(single_stream(Stream(), Arrival("poisson", rate=r)), 1)
+        .ops(1000)["at_ns"]
+        .astype(float)
         for r in (0.233, 0.232)
     )
     assert slow / fast == pytest.approx(233 / 232, rel=1e-9)
@@ -535,19 +545,19 @@ LOOPS = [
 
 @pytest.mark.parametrize("loop", LOOPS, ids=str)
 def test_backlog_is_exact(loop: Arrival) -> None:
-    workload = one(Stream(), loop)
+    workload = single_stream(Stream(), loop)
     at = Generator(workload, 1).ops(3000)["at_ns"]
     generator = Generator(workload, 1)
     rng = np.random.default_rng(1)
-    made = 0
+    arrived = 0
     for now in [*np.sort(rng.choice(at[:2500], 200)).tolist(), int(at[-1]) - 1]:
         due = int(np.searchsorted(at, now, side="right"))
         # sometimes far behind, sometimes all made, sometimes early
-        target = min(2900, max(made, due - int(rng.integers(-5, 100))))
-        while made < target:
-            assert generator.next().at_ns == at[made]
-            made += 1
-        assert generator.backlog(now) == max(0, due - made)
+        target = min(2900, max(arrived, due - int(rng.integers(-5, 100))))
+        while arrived < target:
+            assert generator.next().at_ns == at[arrived]
+            arrived += 1
+        assert generator.backlog(now) == max(0, due - arrived)
 
 
 def test_backlog_is_that_of_the_mark_however_late_it_is_counted() -> None:
@@ -555,17 +565,17 @@ def test_backlog_is_that_of_the_mark_however_late_it_is_counted() -> None:
     loops = [*LOOPS, Arrival(depth=3)]
     workload = Workload([ASU], loops, [Stream(arrival=i) for i in range(len(loops))])
     late, prompt = Generator(workload, 1), Generator(workload, 1)
-    found, marks = [], []
+    backlogs, marks = [], []
     for now in range(10**5, 10**6, 10**5):
         for generator in (late, prompt):
             for _ in range(50):
                 generator.next()
-        found.append(prompt.backlog(now))
+        backlogs.append(prompt.backlog(now))
         marks.append((late.mark(), now))
     for _ in range(1000):
         late.next()
-    assert [late.backlog_at(mark, now) for mark, now in marks] == found
-    assert found[-1] > found[0] > 0
+    assert [late.backlog_at(mark, now) for mark, now in marks] == backlogs
+    assert backlogs[-1] > backlogs[0] > 0
 
 
 FAST_LOOPS = [
@@ -579,19 +589,19 @@ FAST_LOOPS = [
 
 @pytest.mark.parametrize("loop", FAST_LOOPS, ids=str)
 def test_backlog_of_a_rate_beyond_any_device_takes_a_bounded_time(loop: Arrival) -> None:
-    generator = Generator(one(Stream(), loop), 1)
-    for made, now in enumerate((10**7, 3 * 10**15)):
+    generator = Generator(single_stream(Stream(), loop), 1)
+    for arrived, now in enumerate((10**7, 3 * 10**15)):
         if loop.law == "burst":
             due = (now // loop.burst_interval_ns + 1) * loop.burst_length
         elif loop.law == "constant":
             due = ((now + 1) * round(loop.rate * 1000) - 1) // 10**12 + 1
         else:
             due = round(now * loop.rate / 1e9)
-        found = generator.backlog(now)
+        backlog = generator.backlog(now)
         if loop.law == "poisson":
-            assert found == pytest.approx(due - made, rel=0.005)
+            assert backlog == pytest.approx(due - arrived, rel=0.005)
         else:
-            assert found == due - made
+            assert backlog == due - arrived
         generator.next()
 
 
@@ -610,7 +620,7 @@ def test_backlog_adds_up_over_processes_and_leaves_out_closed_loops() -> None:
     loops = [*LOOPS, Arrival(depth=3)]
     many = [Stream(arrival=i) for i in range(len(loops))]
     expected = sum(
-        int((Generator(one(Stream(), loop), 1).ops(2000)["at_ns"] <= 10**6).sum())
+        int((Generator(single_stream(Stream(), loop), 1).ops(2000)["at_ns"] <= 10**6).sum())
         for loop in (LOOPS[2], LOOPS[3])
     )
     generator = Generator(Workload([ASU], loops, many), 1)
@@ -626,6 +636,6 @@ def test_asking_for_the_backlog_does_not_change_the_sequence() -> None:
 
 
 def test_backlog_of_an_idle_worker_is_zero() -> None:
-    generator = Generator(one(Stream("walk"), Arrival("poisson", rate=1000)), 1, 1, 2)
+    generator = Generator(single_stream(Stream("walk"), Arrival("poisson", rate=1000)), 1, 1, 2)
     assert generator.next_ns == NEVER
     assert generator.backlog(NEVER) == 0

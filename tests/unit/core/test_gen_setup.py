@@ -25,7 +25,7 @@ FFI, LIB = library()
 ASU = Asu(1 << 30)
 
 
-def one(stream: Stream, arrival: Arrival) -> Workload:
+def single_stream(stream: Stream, arrival: Arrival) -> Workload:
     return Workload([ASU], [arrival], [stream])
 
 
@@ -39,7 +39,7 @@ def all_workers(workload: Workload, nr_workers: int, count: int) -> list[Ops]:
 @pytest.mark.parametrize("nr_workers", [1, 2, 3, 4, 9])
 @pytest.mark.parametrize("depth", [1, 2, 5, 8])
 def test_depth_is_shared_out_completely(depth: int, nr_workers: int) -> None:
-    workload = one(Stream(), Arrival(depth=depth))
+    workload = single_stream(Stream(), Arrival(depth=depth))
     shares = []
     for worker in range(nr_workers):
         generator = Generator(workload, 1, worker, nr_workers)
@@ -75,13 +75,13 @@ def test_every_replica_lives_on_one_worker_at_its_own_rate(bsus: int, nr_workers
 def test_runs_and_walks_leave_workers_beyond_their_replicas_idle() -> None:
     walk = Stream("walk", replicas=2)
     for law in (Arrival(depth=8), Arrival("constant", rate=100), Arrival("poisson", rate=100)):
-        lengths = [len(ops) for ops in all_workers(one(walk, law), 4, 10)]
+        lengths = [len(ops) for ops in all_workers(single_stream(walk, law), 4, 10)]
         assert lengths == [10, 10, 0, 0]
 
 
 def test_other_patterns_are_copied_to_every_worker() -> None:
     for stream in (Stream("uniform"), Stream("sequential")):
-        for ops in all_workers(one(stream, Arrival("poisson", rate=1000)), 4, 2000):
+        for ops in all_workers(single_stream(stream, Arrival("poisson", rate=1000)), 4, 2000):
             assert ops["at_ns"][-1] == pytest.approx(2000 / 250 * 1e9, rel=0.1)
 
 
@@ -110,21 +110,21 @@ def loads(workload: Workload, nr_workers: int) -> list[int]:
 
 def parts_of(total: int, shares: list[int]) -> list[int]:
     """@total shared out by @shares, as runs do with numbers of I/Os."""
-    left, found = FFI.new("u64 *", total), []
+    left, parts = FFI.new("u64 *", total), []
     for at, load in enumerate(shares):
-        found.append(LIB.spek_share_part(left, load, sum(shares[at:])))
+        parts.append(LIB.spek_share_part(left, load, sum(shares[at:])))
     assert left[0] == 0
-    return found
+    return parts
 
 
 @pytest.mark.parametrize("nr_workers", [1, 2, 3, 5])
 @pytest.mark.parametrize("bsus", [1, 2, 7])
 def test_the_load_of_a_worker_is_its_rate(bsus: int, nr_workers: int) -> None:
-    found = loads(spc1(bsus), nr_workers)
-    for worker, load in enumerate(found):
+    by_worker = loads(spc1(bsus), nr_workers)
+    for worker, load in enumerate(by_worker):
         ops = Generator(spc1(bsus), 1, worker, nr_workers).ops(20_000)
         rate = 20_000e9 / int(ops["at_ns"][-1])
-        assert load / sum(found) == pytest.approx(rate / (50 * bsus), rel=0.05)
+        assert load / sum(by_worker) == pytest.approx(rate / (50 * bsus), rel=0.05)
 
 
 @pytest.mark.parametrize(
@@ -165,8 +165,10 @@ def test_the_load_of_a_worker_is_its_rate(bsus: int, nr_workers: int) -> None:
 )
 def test_the_loads_of_all_laws(arrivals: list[Arrival], expected: list[int]) -> None:
     streams = [Stream(arrival=i) for i in range(len(arrivals))]
-    found = loads(Workload([ASU], arrivals, streams), 3)
-    assert found == pytest.approx([one * sum(found) / sum(expected) for one in expected], rel=1e-3)
+    by_worker = loads(Workload([ASU], arrivals, streams), 3)
+    assert by_worker == pytest.approx(
+        [load * sum(by_worker) / sum(expected) for load in expected], rel=1e-3
+    )
 
 
 def test_a_worker_with_the_least_rate_has_a_load() -> None:
@@ -237,7 +239,7 @@ def counting() -> tuple[Any, Any]:
 def test_a_long_set_up_lets_others_run(counting: tuple[Any, Any], stream: Stream) -> None:
     ffi, lib = counting
     replicas = 3 * YIELD_STEPS + 1
-    workload = one(replace(stream, replicas=replicas), Arrival("poisson", rate=1000))
+    workload = single_stream(replace(stream, replicas=replicas), Arrival("poisson", rate=1000))
     known = ffi.cast("struct spek_workload *", int(FFI.cast("uintptr_t", workload.c)))
     memory = ffi.new("char[]", lib.spek_gen_size(known, 0, 1) + 64)
     address = int(ffi.cast("uintptr_t", memory))

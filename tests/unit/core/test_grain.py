@@ -161,19 +161,22 @@ def test_a_generation_that_could_wrap_is_not_restored(generation: int, content: 
     assert LIB.spek_grain_restore(saved, FFI.new("u64 *")) == -errno.ERANGE
 
 
-def one(stream: Stream, **asu: Any) -> Workload:
+def single_stream(stream: Stream, **asu: Any) -> Workload:
     return Workload([Asu(**{"bytes": 64 * MIB, **asu})], [Arrival(depth=4)], [stream])
 
 
 @pytest.mark.parametrize(
     ("workload", "grain"),
     [
-        (one(Stream(sizes=4 * KIB)), 4 * KIB),
-        (one(Stream(sizes=12 * KIB, align_bytes=12 * KIB)), 4 * KIB),
-        (one(Stream(sizes={512: 1, 8 * KIB: 1}, align_bytes=8 * KIB)), 512),
-        (one(Stream(sizes=8 * KIB, align_bytes=8 * KIB), extents=((0, 1536),)), 512),
-        (one(Stream("strided", 8 * KIB, align_bytes=4 * KIB, stride_bytes=20 * KIB)), 4 * KIB),
-        (one(Stream(sizes=8 * MIB, align_bytes=8 * MIB)), MIB),
+        (single_stream(Stream(sizes=4 * KIB)), 4 * KIB),
+        (single_stream(Stream(sizes=12 * KIB, align_bytes=12 * KIB)), 4 * KIB),
+        (single_stream(Stream(sizes={512: 1, 8 * KIB: 1}, align_bytes=8 * KIB)), 512),
+        (single_stream(Stream(sizes=8 * KIB, align_bytes=8 * KIB), extents=((0, 1536),)), 512),
+        (
+            single_stream(Stream("strided", 8 * KIB, align_bytes=4 * KIB, stride_bytes=20 * KIB)),
+            4 * KIB,
+        ),
+        (single_stream(Stream(sizes=8 * MIB, align_bytes=8 * MIB)), MIB),
     ],
 )
 def test_grain_of_a_workload(workload: Workload, grain: int) -> None:
@@ -184,8 +187,8 @@ def test_grain_of_a_workload(workload: Workload, grain: int) -> None:
 @pytest.mark.parametrize(("operation", "grain"), [(FLUSH, 4096), (DISCARD, 512)])
 def test_what_has_no_address_does_not_count(operation: int, grain: int) -> None:
     data = Stream(sizes=4 * KIB)
-    other = Stream(sizes=512, align_bytes=512, read_ppm=0, operation=operation)
-    workload = Workload([Asu(64 * MIB)], [Arrival(depth=4)], [data, other])
+    addressless = Stream(sizes=512, align_bytes=512, read_ppm=0, operation=operation)
+    workload = Workload([Asu(64 * MIB)], [Arrival(depth=4)], [data, addressless])
     workload.check()
     assert grain_of(workload) == grain
 
@@ -235,7 +238,7 @@ def test_every_operation_covers_whole_grains(
         replicas=2,
         **extra,
     )
-    workload = one(stream)
+    workload = single_stream(stream)
     workload.check(workers)
     grain = grain_of(workload)
     for worker in range(workers):

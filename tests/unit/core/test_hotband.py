@@ -59,9 +59,9 @@ def law(thousands: float) -> float:
 
 def test_the_table_is_that_of_the_law() -> None:
     limits = [limit / 2**32 * 1e6 for limit in LIMITS[:-1]]
-    for found, wanted in zip(limits, list(PUBLISHED.values())[:-1], strict=True):
+    for limit, wanted in zip(limits, list(PUBLISHED.values())[:-1], strict=True):
         # From 8192 on a closed form stands for the known points.
-        assert abs(found - wanted) <= 3.5
+        assert abs(limit - wanted) <= 3.5
     assert limits == sorted(limits)
 
 
@@ -72,10 +72,10 @@ def test_each_draw_is_that_of_a_search_in_the_law() -> None:
     bits = np.zeros(2 * COUNT, dtype=np.uint64)
     LIB.shim_rng_fill(rng, FFI.cast("u64 *", bits.ctypes.data), len(bits))
     ends = [1000 * thousands for thousands in PUBLISHED]
-    for found, choice, place in zip(distances(COUNT), bits[::2], bits[1::2], strict=True):
+    for distance, choice, place in zip(distances(COUNT), bits[::2], bits[1::2], strict=True):
         segment = bisect.bisect_right(LIMITS, int(choice) >> 32)
         start = ends[segment - 1] if segment else 0
-        assert int(found) == start + (int(place) * (ends[segment] - start) >> 64)
+        assert int(distance) == start + (int(place) * (ends[segment] - start) >> 64)
 
 
 def test_parts_of_the_law_begin_at_their_first_segments() -> None:
@@ -87,13 +87,13 @@ def test_parts_of_the_law_begin_at_their_first_segments() -> None:
 
 
 def test_distances_have_the_law() -> None:
-    found = distances(COUNT)
+    drawn = distances(COUNT)
     for thousands, ppm in PUBLISHED.items():
         share = ppm / 1e6
         sigma = math.sqrt(share * (1 - share) / COUNT) + 4e-6
-        assert abs((found < thousands * 1000).mean() - share) <= 5 * sigma, thousands
+        assert abs((drawn < thousands * 1000).mean() - share) <= 5 * sigma, thousands
     for between in (8, 24, 700, 10_000, 5e6, 5e9):
-        assert (found < between * 1000).mean() == pytest.approx(law(between), abs=0.005)
+        assert (drawn < between * 1000).mean() == pytest.approx(law(between), abs=0.005)
 
 
 def test_a_large_band_is_hit_as_the_law_says() -> None:
@@ -112,12 +112,12 @@ def test_what_is_beyond_a_band_comes_around() -> None:
     slots = size // BLOCK
     distance = distances(COUNT)
     folded = np.sort(distance // BLOCK % slots)
-    found = np.sort(ops_of(band(size))["addr"] // BLOCK)
+    slots_hit = np.sort(ops_of(band(size))["addr"] // BLOCK)
     for share in np.arange(0.05, 1, 0.05):
         at = int(share * COUNT)
-        assert int(found[at]) == pytest.approx(int(folded[at]), abs=0.01 * slots)
+        assert int(slots_hit[at]) == pytest.approx(int(folded[at]), abs=0.01 * slots)
     # Half of the I/Os go to the first fifth: the others are spread.
-    assert (found < slots // 5).mean() > 0.45 > 0.2
+    assert (slots_hit < slots // 5).mean() > 0.45 > 0.2
 
 
 def test_writes_are_a_hundredth_higher() -> None:
@@ -161,32 +161,32 @@ MIXES = {
 
 
 def generated(name: str, sector: int = 512) -> tuple[Ops, list[str]]:
-    found = file.load(name)
+    workload = file.load(name)
     disk = Target("/dev/x", 8, 0, 100 * GIB, sector, 5)
-    config = resolve(found, Options(available_cpus=(0,), write=True), (disk,))
+    config = resolve(workload, Options(available_cpus=(0,), write=True), (disk,))
     streams = [
         Stream(
-            one.pattern,
-            [(size.bytes, size.weight) for size in one.sizes],
-            weight=one.weight,
-            read_ppm=one.read_ppm,
-            range_start=one.range_start,
-            range_bytes=one.range_bytes,
-            align_bytes=one.align_bytes,
-            seq_ppm=one.seq_ppm,
+            stream.pattern,
+            [(size.bytes, size.weight) for size in stream.sizes],
+            weight=stream.weight,
+            read_ppm=stream.read_ppm,
+            range_start=stream.range_start,
+            range_bytes=stream.range_bytes,
+            align_bytes=stream.align_bytes,
+            seq_ppm=stream.seq_ppm,
         )
-        for one in config.streams
+        for stream in config.streams
     ]
     wl = Workload([Asu(config.asus[0].bytes)], [Arrival(depth=32)], streams)
-    return Generator(wl, seed=3).ops(COUNT), [one.name for one in config.streams]
+    return Generator(wl, seed=3).ops(COUNT), [stream.name for stream in config.streams]
 
 
 @pytest.mark.parametrize("name", MIXES)
 def test_shares_and_sizes_come_out(name: str) -> None:
     ops, names = generated(name, 4096 if name.endswith("4k") else 512)
     assert len(names) == 13
-    wanted = {"uniform": 6, **{one: share for one, (share, _, _) in BANDS.items()}}
-    wanted |= {one: 5 for one in names if one.startswith(("read", "write"))}
+    wanted = {"uniform": 6, **{band: share for band, (share, _, _) in BANDS.items()}}
+    wanted |= {name: 5 for name in names if name.startswith(("read", "write"))}
     assert sum(wanted.values()) == 100
     for index, stream in enumerate(names):
         share = wanted[stream] / 100

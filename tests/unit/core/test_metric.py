@@ -22,9 +22,9 @@ LISTS = st.lists(TIMES, max_size=60)
 
 def metric() -> Any:
     """Empty."""
-    made = FFI.new("struct spek_metric *")
-    LIB.spek_metric_empty(made)
-    return made
+    fresh = FFI.new("struct spek_metric *")
+    LIB.spek_metric_empty(fresh)
+    return fresh
 
 
 def add(counted: Any, times: list[int]) -> None:

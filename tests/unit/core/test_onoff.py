@@ -22,27 +22,27 @@ def workload(arrival: Arrival) -> Workload:
     return Workload([Asu(1 << 30)], [arrival], [Stream()])
 
 
-def moved(made: Workload, seed: int, times: npt.NDArray[np.uint64]) -> npt.NDArray[np.uint64]:
+def moved(pausing: Workload, seed: int, times: npt.NDArray[np.uint64]) -> npt.NDArray[np.uint64]:
     """Times of a process that does not pause, with the off periods inserted."""
-    on_ns, off_ns = periods(made, seed, PERIODS)
+    on_ns, off_ns = periods(pausing, seed, PERIODS)
     before = np.searchsorted(np.cumsum(on_ns), times, side="right")
     assert before.max() < PERIODS
-    found: npt.NDArray[np.uint64] = times + np.concatenate([[0], np.cumsum(off_ns)])[before].astype(
-        np.uint64
-    )
-    return found
+    moved_ns: npt.NDArray[np.uint64] = times + np.concatenate([[0], np.cumsum(off_ns)])[
+        before
+    ].astype(np.uint64)
+    return moved_ns
 
 
 @TAILS
 @pytest.mark.parametrize("law", ["constant", "poisson"])
 @pytest.mark.parametrize("nr_workers", [1, 3])
 def test_all_workers_pause_in_the_same_periods(law: Law, nr_workers: int, tail_milli: int) -> None:
-    made = workload(process(law, tail_milli))
+    pausing = workload(process(law, tail_milli))
     plain = workload(Arrival(law, rate=12_345.678))
     for worker in range(nr_workers):
-        at = Generator(made, 5, worker, nr_workers).ops(50_000)["at_ns"]
+        at = Generator(pausing, 5, worker, nr_workers).ops(50_000)["at_ns"]
         steady = Generator(plain, 5, worker, nr_workers).ops(50_000)["at_ns"]
-        assert (at == moved(made, 5, steady)).all()
+        assert (at == moved(pausing, 5, steady)).all()
 
 
 def test_rates_that_need_a_scale_of_their_own_pause_too() -> None:
@@ -54,19 +54,19 @@ def test_rates_that_need_a_scale_of_their_own_pause_too() -> None:
 
 
 def test_periods_follow_from_seed_and_process() -> None:
-    made = Workload([Asu(1 << 30)], [process(), process()], [Stream(), Stream(arrival=1)])
-    first = periods(made, 1, 100)
-    assert (first[0] == periods(made, 1, 100)[0]).all()
-    for other in (periods(made, 2, 100), periods(made, 1, 100, arrival=1)):
-        assert not np.isin(other[0], first[0]).any() and not np.isin(other[1], first[1]).any()
+    pausing = Workload([Asu(1 << 30)], [process(), process()], [Stream(), Stream(arrival=1)])
+    first = periods(pausing, 1, 100)
+    assert (first[0] == periods(pausing, 1, 100)[0]).all()
+    for another in (periods(pausing, 2, 100), periods(pausing, 1, 100, arrival=1)):
+        assert not np.isin(another[0], first[0]).any() and not np.isin(another[1], first[1]).any()
 
 
 @TAILS
 @pytest.mark.parametrize("law", ["constant", "poisson"])
 def test_the_backlog_is_what_has_arrived(law: Law, tail_milli: int) -> None:
-    made = workload(process(law, tail_milli))
-    at = Generator(made, 3).ops(200_000)["at_ns"]
-    generator = Generator(made, 3)
+    pausing = workload(process(law, tail_milli))
+    at = Generator(pausing, 3).ops(200_000)["at_ns"]
+    generator = Generator(pausing, 3)
     for number, now in enumerate(int(at[index]) + 1 for index in (0, 999, 50_000, 199_998)):
         assert generator.backlog(now) == int(np.searchsorted(at, now, side="right")) - number
         generator.next()
@@ -75,11 +75,11 @@ def test_the_backlog_is_what_has_arrived(law: Law, tail_milli: int) -> None:
 @TAILS
 def test_the_backlog_beyond_what_is_drawn_ahead_is_that_of_the_periods(tail_milli: int) -> None:
     """Exact at a constant rate: every boundary of a period, the ns before and the ns after."""
-    made = workload(process("constant", tail_milli, rate=1e9))
-    on_ns, off_ns = (one.astype(np.int64) for one in periods(made, 3, 300))
+    pausing = workload(process("constant", tail_milli, rate=1e9))
+    on_ns, off_ns = (lengths.astype(np.int64) for lengths in periods(pausing, 3, 300))
     starts = np.concatenate([[0], np.cumsum(on_ns + off_ns)[:-1]])
     spent = np.concatenate([[0], np.cumsum(on_ns)[:-1]])
-    generator = Generator(made, 3)
+    generator = Generator(pausing, 3)
     for index in range(1, 300, 43):
         for now in (starts[index] - 1, starts[index], starts[index] + on_ns[index] // 2):
             due = spent[index] + max(0, now - starts[index] + 1)
@@ -92,15 +92,15 @@ def test_the_backlog_beyond_what_is_drawn_ahead_is_that_of_the_periods(tail_mill
 @pytest.mark.parametrize("law", ["constant", "poisson"])
 def test_the_backlog_of_many_periods_takes_a_bounded_time(law: Law) -> None:
     """After a few thousand periods it is the mean that is expected."""
-    made = workload(process(law, tail_milli=3000, rate=1e9))
+    pausing = workload(process(law, tail_milli=3000, rate=1e9))
     hours = 24 * 3600 * NS
-    assert Generator(made, 3).backlog(hours) == pytest.approx(hours * 7 / 18, rel=0.001)
+    assert Generator(pausing, 3).backlog(hours) == pytest.approx(hours * 7 / 18, rel=0.001)
 
 
 def test_an_off_period_beyond_64_bits_is_the_end() -> None:
-    made = workload(replace(process(), rate=10**6, off_ns=10**15))
-    (first, *_), _ = periods(made, 1, 1)
-    at = Generator(made, 1, start_ns=2**64 - 10**12).ops(1_000_000)["at_ns"]
+    pausing = workload(replace(process(), rate=10**6, off_ns=10**15))
+    (first, *_), _ = periods(pausing, 1, 1)
+    at = Generator(pausing, 1, start_ns=2**64 - 10**12).ops(1_000_000)["at_ns"]
     assert len(at) == -(-int(first) // 1000)
 
 
@@ -136,11 +136,11 @@ def test_a_worker_with_next_to_nothing_of_an_on_period_is_refused() -> None:
     walk = Stream("walk", weight=10**9, read_ppm=500_000)
     for weight, refused in ((10**7, False), (10**6, True)):
         streams = [walk, Stream(weight=weight)]
-        made = Workload([Asu(1 << 30)], [replace(process("poisson"), rate=143)], streams)
-        made.check()
+        pausing = Workload([Asu(1 << 30)], [replace(process("poisson"), rate=143)], streams)
+        pausing.check()
         if refused:
             with pytest.raises(WorkloadError, match=r"less than 0\.001 I/Os of an on period"):
-                made.check(2)
+                pausing.check(2)
         else:
-            made.check(2)
-            assert len(Generator(made, 1, 1, 2).ops(1000)) == 1000
+            pausing.check(2)
+            assert len(Generator(pausing, 1, 1, 2).ops(1000)) == 1000

@@ -22,27 +22,27 @@ def draws(kind: str, seed: int, count: int, *more: int) -> npt.NDArray[np.uint64
 @SHAPES
 def test_a_number_is_a_power_of_an_exponential_one(shape: float) -> None:
     exponent = draws("expo", 7, 100_000) / 2.0**32
-    found = draws("pareto", 7, 100_000, 10**9, round(shape * 1000))
+    drawn = draws("pareto", 7, 100_000, 10**9, round(shape * 1000))
     exact = 1e9 * np.minimum(np.exp(exponent / shape), 2.0**20)
-    assert np.allclose(found, exact, rtol=1e-8)
+    assert np.allclose(drawn, exact, rtol=1e-8)
 
 
 @SHAPES
 def test_the_least_follows_from_the_mean_with_the_cut(shape: float) -> None:
     for mean in (10_000, 10**9, 10**15):
         least = mean * (shape - 1) / (shape - 2 ** (-20 * (shape - 1)))
-        found = LIB.spek_pareto_least(mean, round(shape * 1000))
-        assert found == pytest.approx(least, rel=1e-7, abs=1)
+        lowest = LIB.spek_pareto_least(mean, round(shape * 1000))
+        assert lowest == pytest.approx(least, rel=1e-7, abs=1)
 
 
 def test_large_numbers_are_cut() -> None:
-    found = draws("pareto", 1, 1_000_000, 1000, 200)
-    assert found.max() == 1000 << 20
-    share = float((found == 1000 << 20).mean())
+    drawn = draws("pareto", 1, 1_000_000, 1000, 200)
+    assert drawn.max() == 1000 << 20
+    share = float((drawn == 1000 << 20).mean())
     assert share == pytest.approx(2**-4, abs=0.001)
 
 
 def test_numbers_beyond_64_bits_are_the_largest() -> None:
-    found = draws("pareto", 1, 10_000, 1 << 62, 1000)
-    assert (found[found < NEVER] >= 1 << 62).all()
-    assert (found == NEVER).mean() == pytest.approx(0.5, abs=0.02)
+    drawn = draws("pareto", 1, 10_000, 1 << 62, 1000)
+    assert (drawn[drawn < NEVER] >= 1 << 62).all()
+    assert (drawn == NEVER).mean() == pytest.approx(0.5, abs=0.02)

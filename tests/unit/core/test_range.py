@@ -49,33 +49,33 @@ def patterns(draw: st.DrawFn, align: int) -> dict[str, Any]:
     if pattern == "once":
         mix = dict([min(mix.items())])
     largest = max(mix)
-    found: dict[str, Any] = {"pattern": pattern, "sizes": mix}
+    keys: dict[str, Any] = {"pattern": pattern, "sizes": mix}
     spare = 512 * draw(st.integers(0, 200))
     if pattern == "runs":
         run_align = align << draw(st.integers(0, 8))
         run = largest + run_align + 512 * draw(st.integers(0, 100))
         restart = align + 512 * draw(st.integers(0, 600))
-        found |= {"run_bytes": run, "restart_bytes": restart, "run_align_bytes": run_align}
-        return found | {"range_bytes": run + restart + 512 * draw(st.integers(0, 1))}
+        keys |= {"run_bytes": run, "restart_bytes": restart, "run_align_bytes": run_align}
+        return keys | {"range_bytes": run + restart + 512 * draw(st.integers(0, 1))}
     if pattern == "strided":
         stride = align * draw(st.integers(1, 30))
         parts = draw(st.integers(1, 8))
         jitter = align * draw(st.integers(0, 40))
-        found |= {"stride_bytes": stride, "jitter_bytes": jitter}
-        return found | {"range_bytes": parts * (stride + largest) + jitter + spare}
+        keys |= {"stride_bytes": stride, "jitter_bytes": jitter}
+        return keys | {"range_bytes": parts * (stride + largest) + jitter + spare}
     if pattern == "mixed":
-        found |= {"pattern": "uniform", "seq_ppm": draw(st.sampled_from([1, 500_000, 1_000_000]))}
+        keys |= {"pattern": "uniform", "seq_ppm": draw(st.sampled_from([1, 500_000, 1_000_000]))}
     if pattern == "table":
         ends = sorted(draw(st.sets(st.integers(1, 300), min_size=1, max_size=20)))
         slots = [end - start for start, end in zip([0, *ends], ends, strict=False)]
         given = sorted(draw(st.integers(0, 2**40)) for _ in ends[1:])
         weights = [end - start for start, end in zip([0, *given], [*given, 2**40], strict=True)]
-        found |= {"parts": list(zip(slots, weights, strict=True))}
-        found |= {"spread": draw(st.integers(0, 1))}
-        return found | {"range_bytes": largest + (ends[-1] - 1) * align}
+        keys |= {"parts": list(zip(slots, weights, strict=True))}
+        keys |= {"spread": draw(st.integers(0, 1))}
+        return keys | {"range_bytes": largest + (ends[-1] - 1) * align}
     if pattern == "hotband":
         spare += 1954 * 512
-    return found | {"range_bytes": largest * draw(st.integers(1, 8)) + spare}
+    return keys | {"range_bytes": largest * draw(st.integers(1, 8)) + spare}
 
 
 @st.composite

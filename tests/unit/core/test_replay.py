@@ -150,7 +150,7 @@ BAD: list[tuple[Workload, int, int, str, int, str]] = [
 ]
 
 
-@pytest.mark.parametrize("case", BAD, ids=[one[5][:45] for one in BAD])
+@pytest.mark.parametrize("case", BAD, ids=[case[5][:45] for case in BAD])
 def test_workloads_that_are_refused(case: tuple[Workload, int, int, str, int, str]) -> None:
     workload, workers, code, kind, index, text = case
     with pytest.raises(WorkloadError) as refusal:
@@ -268,8 +268,8 @@ def test_records_that_are_accepted(record: Recorded) -> None:
     ],
 )
 def test_records_that_are_refused(record: Recorded, code: int, text: str) -> None:
-    found, sentence = refused(record)
-    assert found == code
+    answer, sentence = refused(record)
+    assert answer == code
     assert text in sentence
 
 
@@ -372,10 +372,10 @@ TRACE = [
 
 def test_operations_are_the_records_at_their_times() -> None:
     source = Supplied(traced(EVERYTHING), TRACE)
-    made = []
+    operations = []
     while source.generator.next_ns != NEVER:
-        made.append(as_record(source.generator.next(), EVERYTHING))
-    assert made == TRACE
+        operations.append(as_record(source.generator.next(), EVERYTHING))
+    assert operations == TRACE
 
 
 def test_an_empty_supply_is_asked_again_only_when_told_to() -> None:
@@ -399,7 +399,7 @@ def test_without_a_supply_there_is_no_work() -> None:
 
 def test_a_closed_loop_needs_a_record_and_a_completion() -> None:
     closed = traced(EVERYTHING, [Arrival("closed", depth=2, think_ns=5)], law=-1)
-    source = Supplied(closed, [replace(one, at_ns=0) for one in TRACE[:3]])
+    source = Supplied(closed, [replace(record, at_ns=0) for record in TRACE[:3]])
     loop = source.generator
 
     assert [loop.next().addr, loop.next().addr] == [0, BLOCK]
@@ -499,9 +499,9 @@ OTHERS = [
 
 def driven(source: Generator, count: int, turn: Any = None) -> list[tuple[int, ...]]:
     """Operations in order, each of which completes after SERVICE_NS; @turn before each."""
-    made: list[tuple[int, ...]] = []
+    operations: list[tuple[int, ...]] = []
     flying: list[tuple[int, int]] = []
-    while len(made) < count:
+    while len(operations) < count:
         if turn:
             turn()
         while flying and flying[0][0] <= source.next_ns:
@@ -510,9 +510,9 @@ def driven(source: Generator, count: int, turn: Any = None) -> list[tuple[int, .
         if source.next_ns == NEVER:
             break
         op = source.next()
-        made.append(tuple(int(getattr(op, name)) for name in FIELDS))
+        operations.append(tuple(int(getattr(op, name)) for name in FIELDS))
         heapq.heappush(flying, (int(op.at_ns) + SERVICE_NS, int(op.arrival)))
-    return made
+    return operations
 
 
 @given(st.data())
@@ -555,16 +555,16 @@ def test_a_trace_and_its_company_do_as_each_does_alone(data: st.DataObject) -> N
     mine = [op for op in both if op[6] == len(company)]
     rest = [op for op in both if op[6] != len(company)]
 
-    streams = [*((one, TRANSFER) for one in others), *EVERYTHING]
+    streams = [*((stream, TRANSFER) for stream in others), *EVERYTHING]
     assert [
         as_record(type("Op", (), dict(zip(FIELDS, op, strict=True))), streams) for op in mine
     ] == records[: len(mine)]
     # Of operations that are due at the same time, any process may be the first.
-    other = driven(alone, len(rest) + 100)
+    alone_ops = driven(alone, len(rest) + 100)
     for arrival in range(len(company)):
-        made = [op for op in rest if op[6] == arrival]
-        assert made == [op for op in other if op[6] == arrival][: len(made)]
+        operations = [op for op in rest if op[6] == arrival]
+        assert operations == [op for op in alone_ops if op[6] == arrival][: len(operations)]
     end_ns = max((op[0] for op in rest), default=0)
-    assert {op for op in other if op[0] < end_ns} <= set(rest)
+    assert {op for op in alone_ops if op[0] < end_ns} <= set(rest)
     if len(both) < steps:
         assert len(mine) == len(records)

@@ -25,12 +25,12 @@ OPEN_ROWS = 8
 
 def course(phase: int = MEASURE, start: int = 0, end: int = NEVER, row: int = ROW) -> Any:
     """A worker at the start of a phase."""
-    made = FFI.new("struct spek_course *")
-    made.interval_ns = row
-    LIB.spek_course_begin(made, phase, start, start)
+    begun = FFI.new("struct spek_course *")
+    begun.interval_ns = row
+    LIB.spek_course_begin(begun, phase, start, start)
     if end != NEVER:
-        LIB.spek_course_set_end(made, end, start)
-    return made
+        LIB.spek_course_set_end(begun, end, start)
+    return begun
 
 
 def passed(worker: Any, now: int, may_seal: bool = True) -> Any | None:
@@ -244,13 +244,13 @@ def span(
     next_phase: int | None = None,
     bounds: tuple[int, int] | None = None,
 ) -> Any:
-    made = FFI.new("struct spek_span *")
-    made.phase = phase
-    made.next_phase = phase if next_phase is None else next_phase
-    made.row_start_ns, made.row_end_ns = bounds or (start, end)
-    made.start_ns, made.end_ns = start, end
-    made.next_ns = end if until is None else until
-    return made
+    filled_span = FFI.new("struct spek_span *")
+    filled_span.phase = phase
+    filled_span.next_phase = phase if next_phase is None else next_phase
+    filled_span.row_start_ns, filled_span.row_end_ns = bounds or (start, end)
+    filled_span.start_ns, filled_span.end_ns = start, end
+    filled_span.next_ns = end if until is None else until
+    return filled_span
 
 
 def shapes(rows: Rows) -> list[tuple[int, int, int]]:
@@ -406,13 +406,13 @@ class Worker:
     def _pass(self, now: int) -> None:
         c = self.course
         while now >= c.boundary_ns:
-            made = FFI.new("struct spek_span *")
+            end_span = FFI.new("struct spek_span *")
             if c.boundary_ns == c.phase_end_ns:
-                LIB.spek_course_end_phase(c, c.phase + 1, made)
-                self._seal(made)
-                self._begin(c.phase + 1, c.common_end_ns, made.end_ns)
-            elif LIB.spek_course_pass(c, now, LIB.shim_course_may_seal(c, self._free()), made):
-                self._seal(made)
+                LIB.spek_course_end_phase(c, c.phase + 1, end_span)
+                self._seal(end_span)
+                self._begin(c.phase + 1, c.common_end_ns, end_span.end_ns)
+            elif LIB.spek_course_pass(c, now, LIB.shim_course_may_seal(c, self._free()), end_span):
+                self._seal(end_span)
 
     def run(self, since: int, now: int) -> None:
         """Account what completed since the last call, in order of time."""
@@ -424,10 +424,10 @@ class Worker:
         self._pass(now)
 
     def finish(self, now: int) -> None:
-        made = FFI.new("struct spek_span *")
+        end_span = FFI.new("struct spek_span *")
         LIB.spek_course_set_end(self.course, now, now)
-        LIB.spek_course_end_phase(self.course, AFTER, made)
-        self._seal(made)
+        LIB.spek_course_end_phase(self.course, AFTER, end_span)
+        self._seal(end_span)
         self.over = True
 
 

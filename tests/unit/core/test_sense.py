@@ -17,11 +17,11 @@ def parse(data: bytes) -> tuple[int, int, int, bool] | None:
     sense = FFI.new("struct spek_sense *", {"present": True, "key": 9})
     ctypes.memmove(EDGE - len(data), data, len(data))
     LIB.spek_sense_parse(sense, FFI.cast("u8 *", EDGE - len(data)), len(data))
-    found = sense.key, sense.asc, sense.ascq, sense.deferred
+    fields = sense.key, sense.asc, sense.ascq, sense.deferred
     if not sense.present:
-        assert found == (0, 0, 0, False)
+        assert fields == (0, 0, 0, False)
         return None
-    return found
+    return fields
 
 
 def _two_pages() -> tuple[mmap.mmap, int]:
@@ -63,8 +63,8 @@ def test_cause(data: bytes, wanted: tuple[int, int, int, bool] | None) -> None:
 
 @given(st.binary(max_size=96))
 def test_rubbish_is_read_within_its_bounds(data: bytes) -> None:
-    found = parse(data)
+    sense = parse(data)
     code = data[0] & 0x7F if data else 0
-    assert (found is not None) == (0x70 <= code <= 0x73)
-    if found is not None:
-        assert found[0] < 16
+    assert (sense is not None) == (0x70 <= code <= 0x73)
+    if sense is not None:
+        assert sense[0] < 16

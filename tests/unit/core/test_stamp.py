@@ -158,15 +158,15 @@ def test_of_another_place_is_misdirected(
 @settings(max_examples=50)
 @given(VERSIONS, BLOCKS, GENERATIONS)
 def test_an_older_version_is_stale_and_a_later_one_was_never_written(
-    version: Version, size: int, other: int
+    version: Version, size: int, generation: int
 ) -> None:
-    verdict, finding = check(block_of(replace(version, generation=other), size), version)
-    if other == version.generation:
+    verdict, finding = check(block_of(replace(version, generation=generation), size), version)
+    if generation == version.generation:
         assert verdict == OK
         return
-    stale = other < version.generation
+    stale = generation < version.generation
     assert verdict == (Mismatch.STALE if stale else Mismatch.UNWRITTEN)
-    assert finding.found.generation == other and finding.intact
+    assert finding.found.generation == generation and finding.intact
 
 
 @settings(max_examples=50)
@@ -209,10 +209,10 @@ def test_a_new_header_over_old_data_is_torn() -> None:
 def test_of_another_run_is_foreign_where_something_was_written(
     version: Version, size: int, same_seed: bool
 ) -> None:
-    other = replace(version, id=version.id ^ 1)
+    foreign = replace(version, id=version.id ^ 1)
     if not same_seed:
-        other = replace(other, seed=version.seed ^ 1)
-    block = block_of(other, size)
+        foreign = replace(foreign, seed=version.seed ^ 1)
+    block = block_of(foreign, size)
     assert check(block, version)[0] == Mismatch.FOREIGN
     assert check(block, replace(version, generation=0))[0] == OK
 
@@ -226,8 +226,8 @@ def test_without_a_stamp(version: Version, block: bytes) -> None:
 
 
 @given(VERSIONS, GENERATIONS)
-def test_never_written_space_holds_no_stamp_of_this_run(version: Version, found: int) -> None:
-    block = block_of(replace(version, generation=found), 512)
+def test_never_written_space_holds_no_stamp_of_this_run(version: Version, generation: int) -> None:
+    block = block_of(replace(version, generation=generation), 512)
     never = replace(version, generation=0)
     assert check(block, never)[0] == Mismatch.UNWRITTEN
     # A damaged one is one, too: nobody else draws this number.
@@ -271,8 +271,8 @@ def test_after_write_zeroes_a_block_holds_zeroes(version: Version, size: int) ->
     assert check(block_of(version, size), never, ZEROES)[0] == Mismatch.UNWRITTEN
     elsewhere = replace(version, sector=version.sector + 8)
     assert check(block_of(elsewhere, size), version, ZEROES)[0] == Mismatch.MISDIRECTED
-    other = replace(version, id=version.id ^ 1)
-    assert check(block_of(other, size), version, ZEROES)[0] == Mismatch.FOREIGN
+    foreign = replace(version, id=version.id ^ 1)
+    assert check(block_of(foreign, size), version, ZEROES)[0] == Mismatch.FOREIGN
     assert check(Random(1).randbytes(size), version, ZEROES)[0] == Mismatch.UNSTAMPED
 
 
@@ -294,8 +294,8 @@ def test_a_part_without_zeroes_is_torn(version: Version, at: int, zeroes_first: 
 @given(VERSIONS, st.sampled_from([bytes(512), b"\xff" * 512, Random(3).randbytes(512)]))
 def test_after_a_discard_a_block_may_hold_anything(version: Version, block: bytes) -> None:
     elsewhere = block_of(replace(version, sector=version.sector + 8), 512)
-    for found in (block, elsewhere, block_of(version, 512)):
-        assert check(found, version, DISCARDED)[0] == OK
+    for contents in (block, elsewhere, block_of(version, 512)):
+        assert check(contents, version, DISCARDED)[0] == OK
         # Written again, it is judged again.
         again = replace(version, generation=version.generation + 1)
-        assert check(found, again)[0] != OK
+        assert check(contents, again)[0] != OK

@@ -96,7 +96,7 @@ class Disk:
             name = {kind: name for name, kind in KINDS.items()}[op.kind]
             getattr(zone, name)()
             self.count(name)
-        assert sum(one.active for one in self.zones) <= self.limit
+        assert sum(zone.active for zone in self.zones) <= self.limit
         LIB.spek_zones_end(zones, op, False)
 
 
@@ -130,7 +130,7 @@ OPERATIONS = st.lists(
 ).flatmap(
     lambda data: st.lists(
         st.sampled_from([RESET, FINISH, OPEN, CLOSE]), unique=True, max_size=4
-    ).map(lambda other: [*data, *((one, 0) for one in other)])
+    ).map(lambda others: [*data, *((position, 0) for position in others)])
 )
 
 
@@ -156,16 +156,16 @@ def test_any_device_accepts_every_operation(data: st.DataObject) -> None:
         active = int(0 < pointer < capacity)
         limit += active
         reports.append((pointer, capacity, active))
-    found = FFI.new("struct spek_zone_report[]", reports)
+    reports_out = FFI.new("struct spek_zone_report[]", reports)
     parts = parts_of(reports, workers)
-    assert LIB.spek_zone_share_fits(workload.c, 0, workers, found) == all(
+    assert LIB.spek_zone_share_fits(workload.c, 0, workers, reports_out) == all(
         sum(c > 0 for _p, c, _a in part) >= open_each for part in parts
     )
-    if not LIB.spek_zone_share_fits(workload.c, 0, workers, found):
+    if not LIB.spek_zone_share_fits(workload.c, 0, workers, reports_out):
         return
     continued = [sum(a for _p, _c, a in part) for part in parts]
-    assert LIB.spek_zone_share_continued(workload.c, 0, workers, found) == sum(
-        min(open_each, one) for one in continued
+    assert LIB.spek_zone_share_continued(workload.c, 0, workers, reports_out) == sum(
+        min(open_each, position) for position in continued
     )
     for worker in range(workers):
         generator = Generator(workload, 7, worker, workers)
@@ -247,7 +247,7 @@ def test_a_zone_has_one_write_in_flight() -> None:
     generator = Generator(on_zones(4, 64 * KIB, 2), 1)
     zones = generator.zones
     first, second, third = generator.next(), generator.next(), generator.next()
-    assert [begin(zones, one) for one in (first, second)] == [READY, READY]
+    assert [begin(zones, operation) for operation in (first, second)] == [READY, READY]
     assert begin(zones, third) == WAIT  # in the zone of the first
     LIB.spek_zones_end(zones, second, False)
     assert begin(zones, third) == WAIT
@@ -262,10 +262,10 @@ def test_a_zone_waits_for_the_one_whose_place_it_takes() -> None:
     for op in ops[:30]:
         assert begin(zones, op) == READY
         LIB.spek_zones_end(zones, op, False)
-    last, other, first = ops[30:]  # the last ones of the first zones, the first of the third
-    assert [begin(zones, one) for one in (last, other)] == [READY, READY]
+    last, second, first = ops[30:]  # the last ones of the first zones, the first of the third
+    assert [begin(zones, operation) for operation in (last, second)] == [READY, READY]
     assert begin(zones, first) == WAIT
-    LIB.spek_zones_end(zones, other, False)
+    LIB.spek_zones_end(zones, second, False)
     assert begin(zones, first) == WAIT
     LIB.spek_zones_end(zones, last, False)
     assert begin(zones, first) == READY
@@ -302,7 +302,7 @@ def test_the_limit_holds_with_many_in_flight(open_zones: int, depth: int, random
                 complete()
         zone.finish() if op.kind == KINDS["finish"] else zone.write(int(op.addr) % size, op.bytes)
         zone.active = True
-        assert sum(one.active for one in disk.zones) <= open_zones
+        assert sum(zone.active for zone in disk.zones) <= open_zones
         flying.append(op)
 
 
@@ -416,7 +416,7 @@ def test_sequence_is_the_recorded_one() -> None:
     streams = [
         at_pointers(300_000, sizes={4096: 3, 16384: 1}, weight=20),
         at_pointers(operation=APPEND, weight=10),
-        *(at_pointers(operation=one) for one in (RESET, FINISH, OPEN, CLOSE)),
+        *(at_pointers(operation=operation) for operation in (RESET, FINISH, OPEN, CLOSE)),
     ]
     workload = on_zones(64, MIB, 8, *streams)
     digests = [

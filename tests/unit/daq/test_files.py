@@ -61,10 +61,10 @@ def test_values_are_exact(time: str, units: list[str], at: list[Any], data: st.D
     ]
     times, values = parse("# made\n" + ",".join([time, *names]) + "\n\n" + "\n".join(lines))
     assert times == [nearest(Fraction(when) * 10 ** TIMES[time]) for when in sorted(at)]
-    for found, row in zip(values, rows, strict=True):
-        for one, value, unit in zip(found, row, units, strict=True):
+    for row_values, row in zip(values, rows, strict=True):
+        for number, value, unit in zip(row_values, row, units, strict=True):
             wanted = ABSENT if value is None else nearest(Fraction(value) * 10 ** SCALES[unit])
-            assert one == wanted
+            assert number == wanted
 
 
 @given(st.binary(max_size=200))
@@ -115,10 +115,10 @@ RAIL = '[[rail]]\nname = "12V"\nchannel = "AIN0"\nvoltage_mv = 12000\n'
 
 def rails(text: str | bytes) -> Any:
     data = text.encode() if isinstance(text, str) else text
-    found, error = ffi.new("struct daq_rails *"), ffi.new("struct daq_error *")
-    if lib.daq_rails_parse(data, len(data), found, error):
+    parsed, error = ffi.new("struct daq_rails *"), ffi.new("struct daq_error *")
+    if lib.daq_rails_parse(data, len(data), parsed, error):
         raise ValueError(failure(error))
-    return found
+    return parsed
 
 
 def text_of(field: Any) -> str:
@@ -128,20 +128,20 @@ def text_of(field: Any) -> str:
 
 
 def test_a_rails_file_says_all_there_is() -> None:
-    found = rails(
+    described = rails(
         'source = "u6"\nname = "csb"\ninterval_us = 1000\n'
         '[settings]\nresolution = 1\nfast = true\nserial = "x y"\n' + RAIL + "zero_uv = 2490000\n"
         "sens_uv_per_a = 104000\nturns = 3\n"
         '[[rail]]\nname = "5V"\nvoltage_channel = "AIN13"\nvoltage_scale_ppm = 3000000\n'
     )
-    assert (text_of(found.source), text_of(found.name)) == ("u6", "csb")
-    assert found.interval_ns == MS
+    assert (text_of(described.source), text_of(described.name)) == ("u6", "csb")
+    assert described.interval_ns == MS
     settings_found = {
-        text_of(found.setting[i].key): text_of(found.setting[i].value)
-        for i in range(found.nr_settings)
+        text_of(described.setting[i].key): text_of(described.setting[i].value)
+        for i in range(described.nr_settings)
     }
     assert settings_found == {"resolution": "1", "fast": "true", "serial": "x y"}
-    first, second = found.rail[0], found.rail[1]
+    first, second = described.rail[0], described.rail[1]
     assert (text_of(first.name), text_of(first.channel)) == ("12V", "AIN0")
     cal = first.cal
     assert (cal.zero_uv, cal.sens_uv_per_a, cal.turns) == (2_490_000, 104_000, 3)
@@ -151,15 +151,15 @@ def test_a_rails_file_says_all_there_is() -> None:
 
 
 def test_the_example_is_right() -> None:
-    found = rails((Path(__file__).resolve().parents[3] / "daq/rails.example.toml").read_text())
-    assert [text_of(found.rail[i].name) for i in range(found.nr_rails)] == [
+    described = rails((Path(__file__).resolve().parents[3] / "daq/rails.example.toml").read_text())
+    assert [text_of(described.rail[i].name) for i in range(described.nr_rails)] == [
         "ssd-5V",
         "hdd-5V",
         "hdd-12V",
     ]
     error = ffi.new("struct daq_error *")
-    for i in range(found.nr_rails):
-        rail = found.rail[i]
+    for i in range(described.nr_rails):
+        rail = described.rail[i]
         has_channel = bool(text_of(rail.voltage_channel))
         cal = ffi.addressof(rail.cal)
         assert not lib.daq_calibration_check(cal, rail.name, has_channel, error), failure(error)
@@ -230,8 +230,8 @@ class Meter:
 
     def scan(self, at_ns: int, *values: int) -> list[tuple[int, int, int, int]]:
         nr = lib.daq_meter_scan(self.meter, at_ns, ffi.new("int64_t[]", values), self.sample)
-        found = [self.sample[i] for i in range(nr)]
-        return [(one.rail, one.at_ns, one.power_uw, one.flags) for one in found]
+        sample = [self.sample[i] for i in range(nr)]
+        return [(sample.rail, sample.at_ns, sample.power_uw, sample.flags) for sample in sample]
 
     def gap(self, until_ns: int = 0) -> None:
         lib.daq_meter_gap(self.meter, until_ns)
@@ -293,7 +293,7 @@ def test_an_energy_counter_gives_back_its_energy(steps: list[tuple[int, int]]) -
     wanted = sum(nj for _, nj in steps[1:])
     rest = wanted - total / 10**6
     assert 0 <= rest < Fraction(steps[-1][0], 10**6), "1 uW of the last step is lost at most"
-    assert [one[1] for one in samples] == sorted(one[1] for one in samples)
+    assert [sample[1] for sample in samples] == sorted(sample[1] for sample in samples)
 
 
 def test_an_energy_counter_begins_anew_after_a_gap_or_a_reset() -> None:
@@ -367,12 +367,12 @@ def test_channels_that_give_no_power_are_refused(
 
 @pytest.mark.parametrize("odd", [[], [1], [1, 2, 3, 5 * SECOND, 7 * SECOND]])
 def test_an_interval_that_nobody_states_is_seen(odd: list[int]) -> None:
-    found = ffi.new("struct daq_iio_interval *")
+    interval = ffi.new("struct daq_iio_interval *")
     steps = [*odd, *(10 * MS + i for i in range(-7, 8 - len(odd)))]
-    said = [lib.daq_iio_interval_add(found, step) for step in steps]
+    said = [lib.daq_iio_interval_add(interval, step) for step in steps]
     assert said[:-1] == [0] * 14
     assert said[-1] == pytest.approx(10 * MS, abs=10)
-    assert lib.daq_iio_interval_add(found, 1) == said[-1]
+    assert lib.daq_iio_interval_add(interval, 1) == said[-1]
 
 
 # ---- the queue ----
@@ -380,8 +380,8 @@ def test_an_interval_that_nobody_states_is_seen(odd: list[int]) -> None:
 
 def put(queue: Any, *samples: tuple[int, int]) -> None:
     array = ffi.new("struct spek_prober_power_sample[]", len(samples))
-    for one, (rail, at) in zip(array, samples, strict=True):
-        one.rail, one.at_ns = rail, at
+    for sample, (rail, at) in zip(array, samples, strict=True):
+        sample.rail, sample.at_ns = rail, at
     lib.daq_queue_put(queue, array, len(samples))
 
 

@@ -108,8 +108,8 @@ def test_a_measured_voltage_is_scaled(uv: int, ppm: int) -> None:
 )
 def test_gain_comes_back_from_a_known_load(zero: int, sens: int, turns: int, ua: int) -> None:
     uv = zero + nearest(Fraction(ua * sens * turns, 10**6))
-    found = lib.daq_sensitivity(uv, zero, ua, turns)
-    assert found == pytest.approx(sens, abs=math.ceil(10**6 / (ua * turns)) + 1)
+    sensitivity = lib.daq_sensitivity(uv, zero, ua, turns)
+    assert sensitivity == pytest.approx(sens, abs=math.ceil(10**6 / (ua * turns)) + 1)
 
 
 @pytest.mark.parametrize(
@@ -145,11 +145,11 @@ def test_constants_that_can_not_be_are_refused(
 
 
 def wave(text: str) -> Any:
-    found = ffi.new("struct daq_wave *")
+    parsed = ffi.new("struct daq_wave *")
     error = ffi.new("struct daq_error *")
-    if lib.daq_wave_parse(text.encode(), found, error):
+    if lib.daq_wave_parse(text.encode(), parsed, error):
         raise ValueError(failure(error))
-    return found
+    return parsed
 
 
 def energy_nj(kind: str, low: int, high: int, period: int, start: int, end: int) -> Fraction:
@@ -204,10 +204,10 @@ def test_energy_of_a_sine_is_its_integral(start: int, length: int) -> None:
     st.integers(0, 10**12),
 )
 def test_power_is_the_slope_of_energy(text: str, at: int) -> None:
-    found = wave(text)
+    parsed = wave(text)
     step = 1000
-    powers = [lib.daq_wave_power_nw(found, at), lib.daq_wave_power_nw(found, at + step)]
-    mean_nw = lib.daq_wave_energy_nj(found, at, at + 10**9 * 10) / 10
+    powers = [lib.daq_wave_power_nw(parsed, at), lib.daq_wave_power_nw(parsed, at + step)]
+    mean_nw = lib.daq_wave_energy_nj(parsed, at, at + 10**9 * 10) / 10
     assert 999_999 <= min(powers) <= max(powers) <= 9_000_001
     assert mean_nw == pytest.approx(5_000_000, rel=1e-6)
 
@@ -253,8 +253,8 @@ def test_a_counter_that_wraps_is_unwrapped(range_uj: int, data: st.DataObject) -
     true = [data.draw(st.integers(0, range_uj - 1))]
     for step in steps:
         true.append(true[-1] + step)
-    found = counter_reads(range_uj, [value % range_uj for value in true])
-    assert found == [(True, (value - true[0]) * 1000) for value in true]
+    energies = counter_reads(range_uj, [value % range_uj for value in true])
+    assert energies == [(True, (value - true[0]) * 1000) for value in true]
 
 
 def test_a_counter_without_a_range_that_falls_was_reset() -> None:
@@ -290,16 +290,16 @@ def test_decimal_numbers_are_exact(digits: int, places: int, decimals: int) -> N
     sign, body = ("-" if digits < 0 else ""), str(abs(digits)).rjust(places + 1, "0")
     text = sign + (f"{body[:-places]}.{body[-places:]}" if places else body)
     wanted = nearest(Fraction(text) * 10**decimals)
-    found = fixed(text.encode(), decimals)
-    assert found == (wanted if -(2**63) <= wanted < 2**63 else "ERANGE")
+    parsed = fixed(text.encode(), decimals)
+    assert parsed == (wanted if -(2**63) <= wanted < 2**63 else "ERANGE")
 
 
 @given(st.binary(max_size=30), st.integers(0, 18))
 @settings(deadline=None)
 def test_any_bytes_are_a_number_or_none(text: bytes, decimals: int) -> None:
-    found = fixed(text, decimals)
-    if isinstance(found, int):
-        assert nearest(Fraction(text.decode().rstrip(".")) * 10**decimals) == found
+    parsed = fixed(text, decimals)
+    if isinstance(parsed, int):
+        assert nearest(Fraction(text.decode().rstrip(".")) * 10**decimals) == parsed
 
 
 @pytest.mark.parametrize(
@@ -329,8 +329,8 @@ def test_what_is_no_duration_is_refused(text: str) -> None:
 
 @given(st.floats(allow_nan=True, allow_infinity=True), st.floats(), st.floats())
 def test_iio_numbers_are_numbers_or_absent(raw: float, scale: float, offset: float) -> None:
-    found = ffi.new("struct daq_iio_scale *", {"offset": offset, "scale": scale, "factor": 1e6})
-    value = lib.daq_iio_value(found, raw)
+    iio_scale = ffi.new("struct daq_iio_scale *", {"offset": offset, "scale": scale, "factor": 1e6})
+    value = lib.daq_iio_value(iio_scale, raw)
     exact = (raw + offset) * scale * 1e6
     if math.isnan(exact) or abs(exact) >= 9e18:
         assert value == -(2**63)

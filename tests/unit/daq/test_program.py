@@ -60,9 +60,9 @@ def waves(
             settings += ["-o", "drift_ppb=100000", "-o", "jitter_us=3000"]
             command = [program, "-s", "sim", "-r", rails, *settings, "-p"]
             started[wave, clock] = stack.enter_context(running(folder, *command))
-        for one in started.values():
-            one.until(partial(one.has_rows, 1501), "no 1501 samples come")
-        return {key: one.finish() for key, one in started.items()}
+        for program_run in started.values():
+            program_run.until(partial(program_run.has_rows, 1501), "no 1501 samples come")
+        return {key: program_run.finish() for key, program_run in started.items()}
 
 
 @pytest.mark.parametrize("clock", CLOCKS)
@@ -247,8 +247,8 @@ def test_a_file_waits_for_room_in_the_queue(program: Path, tmp_path: Path) -> No
         assert daq.errors.splitlines()[-1] == said
         counted = re.search(r"(\d+) samples, 0 gaps, (\d+) lost", daq.errors)
     assert counted
-    made, lost = map(int, counted.groups())
-    assert made - lost == 2048
+    taken, lost = map(int, counted.groups())
+    assert taken - lost == 2048
     assert lost <= 256, "no more than the lines that were on their way"
 
 

@@ -32,7 +32,10 @@ def driver(tmp_path_factory: pytest.TempPathFactory) -> Path:
     program = tmp_path_factory.mktemp("sender") / "driver"
     packages = ["pkg-config", "--cflags", "--libs", "libnl-genl-3.0", "libcap-ng"]
     libnl = subprocess.run(packages, capture_output=True, text=True, check=True).stdout.split()
-    sources = [Path(__file__).with_name("sender_driver.c"), *(DAQ / f"{one}.c" for one in SOURCES)]
+    sources = [
+        Path(__file__).with_name("sender_driver.c"),
+        *(DAQ / f"{source}.c" for source in SOURCES),
+    ]
     options = [*SANITIZE, "-D_GNU_SOURCE", *INCLUDES, "-Wall", "-Wextra", "-Werror"]
     subprocess.run(["gcc", *options, "-o", program, *sources, *libnl, "-lm"], check=True)
     return program

@@ -84,8 +84,8 @@ def test_no_energy_is_counted_twice_or_left_out(
 ) -> None:
     tree = Sysfs(tmp_path / "sys")
     put_zones(tree, zones)
-    found = daq("-s", "powercap", "--sysfs", tree.root, "--list").stdout
-    assert found.splitlines() == [f"{zone}\tenergy" for zone in listed]
+    listing = daq("-s", "powercap", "--sysfs", tree.root, "--list").stdout
+    assert listing.splitlines() == [f"{zone}\tenergy" for zone in listed]
     if not listed:
         refused = daq("-s", "powercap", "--sysfs", tree.root, "--check")
         assert refused.returncode == 6
@@ -307,7 +307,7 @@ def test_of_sensors_that_go_the_first_to_come_back_is_measured(
 
 
 @pytest.mark.parametrize(
-    ("source", "entry", "file", "channel", "other"),
+    ("source", "entry", "file", "channel", "replacement"),
     [
         ("hwmon", "hwmon1", "power1_input", "hwmon1/power1", {"name": "k10temp"}),
         ("powercap", "intel-rapl:0", "energy_uj", "intel-rapl:0", {"name": "package-1"}),
@@ -325,7 +325,7 @@ def test_another_device_that_takes_the_number_is_not_measured(
     entry: str,
     file: str,
     channel: str,
-    other: dict[str, str],
+    replacement: dict[str, str],
 ) -> None:
     in_class = sysfs.root / "class" / source / entry
 
@@ -354,8 +354,8 @@ def test_another_device_that_takes_the_number_is_not_measured(
         unplug(first)
         daq.until(lambda: "waiting for the device" in daq.errors, "it isn't missed")
         before = len(daq.rows)
-        second = plug("first" if other else "second", other)
-        said = f"channel '{channel}' is another device now: {other.get('name', 'ina226')} of "
+        second = plug("first" if replacement else "second", replacement)
+        said = f"channel '{channel}' is another device now: {replacement.get('name', 'ina226')} of "
         daq.until(lambda: said in daq.errors or daq.has_rows(before + 1), "it isn't noticed")
         assert daq.rows[before:] == []
         unplug(second)

@@ -146,11 +146,11 @@ def test_a_miss_interrupts_the_read_ahead(core: Core) -> None:
     miss = served(drive, 0, 5000)
     assert drive.start(miss.end_ns) is None
     now_ns = miss.end_ns + 100 * 8 * US
-    other = served(drive, now_ns, 50_000)
-    assert (other.arm, other.start_ns) == (0, now_ns)
+    far_read = served(drive, now_ns, 50_000)
+    assert (far_read.arm, far_read.start_ns) == (0, now_ns)
     # what had passed by then is kept, and no more
-    assert served(drive, other.end_ns, 5008, 99).arm == BUS
-    assert served(drive, other.end_ns + 10 * MS, 5008, 110).arm == 0
+    assert served(drive, far_read.end_ns, 5008, 99).arm == BUS
+    assert served(drive, far_read.end_ns + 10 * MS, 5008, 110).arm == 0
 
 
 def test_the_segment_unused_for_longest_makes_room(core: Core) -> None:
@@ -184,10 +184,10 @@ def test_forced_unit_access_takes_as_long_as_without_a_cache(
     for _ in range(6):
         lba = data.draw(st.sampled_from([0, 8, 100, 9_000_000, 9_000_008]))
         write = data.draw(st.booleans())
-        one = plain.serve(now_ns, lba, 8, write)
+        uncached = plain.serve(now_ns, lba, 8, write)
         two = served(cached, now_ns, lba, 8, write=write, fua=True)
-        assert one == two
-        now_ns = one.end_ns + data.draw(st.integers(0, 10**7))
+        assert uncached == two
+        now_ns = uncached.end_ns + data.draw(st.integers(0, 10**7))
 
 
 # ---- writes ----
@@ -286,7 +286,7 @@ def test_a_flush_ends_when_all_is_on_the_media(core: Core, lbas: list[int], late
     for n in range(late):
         assert drive.submit(flush.end_ns + MS, 80_000 + 16 * n, 8, write=True) == 0
     ended, _ = run(drive, flush.end_ns + MS)
-    assert [one.tag for one in ended if one.flush] == [1]
+    assert [service.tag for service in ended if service.flush] == [1]
     assert len(ended) == late + 1
 
 

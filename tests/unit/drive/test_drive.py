@@ -64,12 +64,12 @@ def test_every_event_in_every_condition(core: Core, condition: int, event: int) 
 def test_properties_of_conditions(core: Core) -> None:
     ffi, lib = core
     rows = [lib.spek_drive_conditions[i] for i in range(6)]
-    assert [ffi.string(one.name).decode() for one in rows] == [
+    assert [ffi.string(condition.name).decode() for condition in rows] == [
         *("active", "standby", "stopped", "starting", "to standby", "to stopped"),
     ]
-    assert [one.serves for one in rows] == [True] + [False] * 5
-    assert [one.refuses for one in rows] == [False, False, True, False, False, True]
-    assert [one.is_transition for one in rows] == [False] * 3 + [True] * 3
+    assert [condition.serves for condition in rows] == [True] + [False] * 5
+    assert [condition.refuses for condition in rows] == [False, False, True, False, False, True]
+    assert [condition.is_transition for condition in rows] == [False] * 3 + [True] * 3
 
 
 def test_a_request_starts_a_standby_drive(core: Core) -> None:
@@ -187,14 +187,15 @@ def check_account(
     assert sum(account.phase_ns) == elapsed_ns * arms
     assert account.served == len(services)
     phases = [0] * 6
-    for one in services:
-        at_ns = one.start_ns + one.overhead_ns
+    for service in services:
+        at_ns = service.start_ns + service.overhead_ns
         for phase, ns in (
-            (1, one.seek_ns), (2, one.rotate_ns), (4 if one.write else 3, one.transfer_ns)
+            (1, service.seek_ns), (2, service.rotate_ns),
+            (4 if service.write else 3, service.transfer_ns),
         ):  # fmt: skip
             phases[phase] += max(0, min(at_ns + ns, now_ns) - at_ns)
             at_ns += ns
-        assert at_ns == one.end_ns
+        assert at_ns == service.end_ns
     assert list(account.phase_ns[1:]) == phases[1:]
     for rail, parts in (
         (0, {3: watts.read, 4: watts.write}),
@@ -298,11 +299,11 @@ def test_accesses_end_in_order(core: Core) -> None:
     services = []
     while (service := drive.start(0)) is not None:
         services.append(service)
-    assert {one.arm for one in services} == {0, 1, 2, 3}
+    assert {service.arm for service in services} == {0, 1, 2, 3}
     ended = []
     while (done := drive.finish(10**9)) is not None:
         ended.append(done)
-    assert ended == sorted(services, key=lambda one: one.end_ns)
+    assert ended == sorted(services, key=lambda service: service.end_ns)
     assert drive.next_ns() == NEVER
 
 

@@ -115,10 +115,13 @@ def test_a_failed_destage_fails_the_next_flush_and_no_other(core: Core) -> None:
     drive = Drive(core, SMALL, fields=WRITES)
     drive.fault(0, WRITE_FAULT, 100)
     assert drive.submit(0, 96, 8, write=True, tag=1) == 0
-    assert [one.error for one in drain(drive, 0)] == [GOOD]
+    assert [service.error for service in drain(drive, 0)] == [GOOD]
     assert drive.account(S).lost == 1
     assert [drive.submit(S, 0, 0, flush=True, tag=tag) for tag in (2, 3)] == [0, 0]
-    assert [(one.tag, one.error) for one in drain(drive, S)] == [(2, WRITE_ERROR), (3, GOOD)]
+    assert [(service.tag, service.error) for service in drain(drive, S)] == [
+        (2, WRITE_ERROR),
+        (3, GOOD),
+    ]
 
 
 def test_reads_ahead_up_to_a_bad_sector_and_keeps_none_of_a_failed_read(core: Core) -> None:
@@ -167,8 +170,8 @@ def test_a_failed_arm_draws_nothing_and_serves_nothing(core: Core) -> None:
         assert drive.submit(0, 36_000_000 * n) == 0
     ended = drain(drive, 0)
     assert len(ended) == 40
-    assert {one.arm for one in ended} == {0, 1, 3}
-    assert all(one.error == GOOD for one in ended)
+    assert {service.arm for service in ended} == {0, 1, 3}
+    assert all(service.error == GOOD for service in ended)
 
 
 def test_an_arm_that_fails_ends_its_access(core: Core) -> None:
@@ -178,8 +181,8 @@ def test_an_arm_that_fails_ends_its_access(core: Core) -> None:
     assert service is not None
     drive.fault(1, ARM_FAULT, number=service.arm)
     assert drive.finish(service.end_ns) == service
-    (other,) = drain(drive, service.end_ns)
-    assert other.arm == 1 - service.arm
+    (remaining,) = drain(drive, service.end_ns)
+    assert remaining.arm == 1 - service.arm
 
 
 def test_arms_are_restored_and_other_faults_remain(core: Core) -> None:
@@ -201,7 +204,7 @@ def test_requests_that_no_arm_reaches_fail_at_once(core: Core, write: bool) -> N
     drive = Drive(core, model)
     drive.fault(0, ARM_FAULT, number=1)
     assert [drive.submit(0, lba, 8, write, tag=lba) for lba in (8, 1_400_000_000)] == [0, 0]
-    ended = {one.tag: one for one in drain(drive, 0)}
+    ended = {service.tag: service for service in drain(drive, 0)}
     assert (ended[8].error, ended[8].arm) == (GOOD, 0)
     assert (ended[1_400_000_000].error, ended[1_400_000_000].arm) == (NO_ARM, BUS)
     assert ended[1_400_000_000].end_ns == 1
@@ -279,8 +282,8 @@ def test_flash_that_was_gone_plans_nothing_for_the_past(core: Core) -> None:
     drive.clear_faults(11 * S)
     assert drive.next_ns() == 11 * S
     ended = drain(drive, 11 * S)
-    assert sorted(one.tag for one in ended) == list(range(200))
-    assert all(one.start_ns >= 11 * S for one in ended[10:])
+    assert sorted(service.tag for service in ended) == list(range(200))
+    assert all(service.start_ns >= 11 * S for service in ended[10:])
 
 
 # ---- properties ----
@@ -319,14 +322,14 @@ def test_everything_ends_and_adds_up_under_faults(core: Core, data: st.DataObjec
         while drive.start(now_ns) is not None:
             pass
     ended += drain(drive, now_ns)
-    assert sorted(one.tag for one in ended) == list(range(sent))
+    assert sorted(service.tag for service in ended) == list(range(sent))
     period_ns = model.period_ps // 1000
-    for one in ended:
-        assert one.start_ns >= one.arrival_ns
-        parts = (one.overhead_ns, one.seek_ns, one.rotate_ns, one.transfer_ns)
-        assert one.end_ns == one.start_ns + sum(parts) > one.start_ns
-        if one.arm != BUS and not one.error and not cached:
-            assert one.transfer_ns >= one.sectors * period_ns // 254 - 5
+    for access in ended:
+        assert access.start_ns >= access.arrival_ns
+        parts = (access.overhead_ns, access.seek_ns, access.rotate_ns, access.transfer_ns)
+        assert access.end_ns == access.start_ns + sum(parts) > access.start_ns
+        if access.arm != BUS and not access.error and not cached:
+            assert access.transfer_ns >= access.sectors * period_ns // 254 - 5
     end_ns = int(drive.c.accounted_ns)
     account = drive.account(end_ns)
     assert sum(account.condition_ns) == end_ns

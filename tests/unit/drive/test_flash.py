@@ -67,7 +67,7 @@ def drain(drive: Drive, now_ns: int) -> tuple[list[Service], int]:
             ended.append(service)
 
 
-def one(drive: Drive, now_ns: int, lba: int, sectors: int = 8, **request: Any) -> Service:
+def serve_one(drive: Drive, now_ns: int, lba: int, sectors: int = 8, **request: Any) -> Service:
     assert drive.submit(now_ns, lba, sectors, **request) == 0
     (ended,), _ = drain(drive, now_ns)
     return ended
@@ -85,15 +85,15 @@ def fill(drive: Drive, now_ns: int = 0) -> int:
 
 def test_a_page_is_read_and_programmed_in_the_times_given(core: Core) -> None:
     drive = flash(core)
-    assert one(drive, 0, 64).end_ns == 5 * US  # never written: the bus alone
-    write = one(drive, MS, 64, write=True)
+    assert serve_one(drive, 0, 64).end_ns == 5 * US  # never written: the bus alone
+    write = serve_one(drive, MS, 64, write=True)
     assert write.end_ns - write.start_ns == 5 * US + PROGRAM_NS
-    read = one(drive, 2 * MS, 64)
+    read = serve_one(drive, 2 * MS, 64)
     assert read.end_ns - read.start_ns == 5 * US + READ_NS
     # half of a page is half a transfer, and to write it the remainder is read first
-    half = one(drive, 3 * MS, 64, 4)
+    half = serve_one(drive, 3 * MS, 64, 4)
     assert half.end_ns - half.start_ns == 5 * US + 62_500
-    half = one(drive, 4 * MS, 64, 4, write=True)
+    half = serve_one(drive, 4 * MS, 64, 4, write=True)
     assert half.end_ns - half.start_ns == 5 * US + 50 * US + 237_500
 
 
@@ -101,7 +101,7 @@ def test_a_page_is_read_and_programmed_in_the_times_given(core: Core) -> None:
 def test_channels_work_side_by_side(core: Core, pages: int) -> None:
     drive = flash(core)
     fill(drive)
-    read = one(drive, 10**9, 0, 8 * pages)
+    read = serve_one(drive, 10**9, 0, 8 * pages)
     assert read.end_ns - read.start_ns == 5 * US + math.ceil(pages / 4) * READ_NS
 
 
@@ -112,7 +112,7 @@ def test_reads_of_one_channel_wait_for_each_other(core: Core) -> None:
     for page in (0, 4, 8, 1):
         assert drive.submit(at_ns, 8 * page) == 0
     ended, _ = drain(drive, at_ns)
-    times = sorted((one.lba // 8, one.end_ns - at_ns - 5 * US) for one in ended)
+    times = sorted((service.lba // 8, service.end_ns - at_ns - 5 * US) for service in ended)
     assert times == [(0, READ_NS), (1, READ_NS), (4, 2 * READ_NS), (8, 3 * READ_NS)]
 
 
@@ -211,7 +211,7 @@ def test_who_plans_in_steps_gets_the_same_times(
                 break
         check_map(drive)
     assert seen[0] == seen[1]
-    assert sorted(one.tag for one in seen[0]) == list(range(len(requests)))
+    assert sorted(service.tag for service in seen[0]) == list(range(len(requests)))
     assert drives[0].account(now_ns) == drives[1].account(now_ns)
 
 
@@ -372,7 +372,7 @@ def test_writes_fall_off_a_cliff_and_trimming_brings_them_back(core: Core) -> No
     # of 20 blocks 16 hold the data, 2 are kept free and 1 is open
     assert 1.3 < amplification < fifo_amplification((20 - 2) / 16 - 1)
     assert steady < 0.5 * fresh
-    assert one(drive, now_ns, 0, drive.sectors, trim=True).end_ns == now_ns + 5 * US
+    assert serve_one(drive, now_ns, 0, drive.sectors, trim=True).end_ns == now_ns + 5 * US
     again, amplification, now_ns = overwrite(drive, now_ns + MS, 200, 4)
     assert amplification == 1
     # blocks have to be erased still, with nothing in them to move
@@ -399,7 +399,7 @@ def test_buffered_writes_end_at_bus_time_while_there_is_room(core: Core) -> None
     for page in range(9):
         assert drive.submit(0, 8 * page, 8, write=True) == 0
     ended, _ = drain(drive, 0)
-    ends = sorted((one.end_ns, one.lba // 8) for one in ended)
+    ends = sorted((service.end_ns, service.lba // 8) for service in ended)
     assert ends[:8] == [(bus_ns, page) for page in range(8)]
     # the ninth has the room of the first page that is programmed
     assert ends[8] == (bus_ns + PROGRAM_NS + bus_ns, 8)
@@ -413,13 +413,13 @@ def test_a_flush_ends_when_all_is_programmed(core: Core) -> None:
     write, flush = sorted(ended, key=lambda service: service.end_ns)
     assert write.end_ns == 5 * US + 64 * US
     assert flush.end_ns == write.end_ns + 2 * PROGRAM_NS
-    assert one(drive, MS, 0, 0, flush=True).end_ns == MS + 5 * US
+    assert serve_one(drive, MS, 0, 0, flush=True).end_ns == MS + 5 * US
 
 
 def test_forced_and_oversized_writes_end_when_they_are_programmed(core: Core) -> None:
     drive = flash(core, **BUFFER)
-    assert one(drive, 0, 0, 8, write=True, fua=True).end_ns == 13 * US + PROGRAM_NS
-    large = one(drive, MS, 0, 72, write=True)
+    assert serve_one(drive, 0, 0, 8, write=True, fua=True).end_ns == 13 * US + PROGRAM_NS
+    large = serve_one(drive, MS, 0, 72, write=True)
     assert large.end_ns - large.start_ns == 5 * US + 72 * US + 3 * PROGRAM_NS
 
 
@@ -464,10 +464,10 @@ def test_power_integrates_to_energy(core: Core) -> None:
 def test_bad_sectors_of_flash(core: Core) -> None:
     drive = flash(core)
     drive.fault(0, MEDIUM_FAULT, 100)
-    bad = one(drive, 0, 96, 8)
+    bad = serve_one(drive, 0, 96, 8)
     assert (bad.error, bad.error_lba) == (MEDIUM_ERROR, 100)
-    assert one(drive, MS, 96, 8, write=True).error == GOOD
-    assert one(drive, 2 * MS, 96, 8).error == GOOD
+    assert serve_one(drive, MS, 96, 8, write=True).error == GOOD
+    assert serve_one(drive, 2 * MS, 96, 8).error == GOOD
 
 
 def test_a_disk_has_nothing_to_trim(core: Core) -> None:

@@ -20,12 +20,12 @@ Core = tuple[Any, Any]
 
 def small(layout: Layout, heads: int, zones: list[tuple[int, int, int]], band: int) -> Model:
     """A drive with zones of (cylinders, sectors per track, unused cylinders before it)."""
-    made, first = [], 0
+    model_zones, first = [], 0
     for cylinders, spt, unused in zones:
         first += unused
-        made.append(Zone(first, cylinders, spt, TURN // 7, TURN // 11))
+        model_zones.append(Zone(first, cylinders, spt, TURN // 7, TURN // 11))
         first += cylinders
-    return Model("small", heads, tuple(made), ((1, 10**6),), 8_333_333_333, layout, band)
+    return Model("small", heads, tuple(model_zones), ((1, 10**6),), 8_333_333_333, layout, band)
 
 
 zones = st.lists(
@@ -50,58 +50,60 @@ def test_every_sector_has_one_lba(
         for sector in range(zone.spt)
     }
     assert len(places) == len(expected)
-    assert {(one.cylinder, one.head, one.sector) for one in places} == expected
-    for one, following in pairwise(places):
-        check_step(model, one, following)
+    assert {(place.cylinder, place.head, place.sector) for place in places} == expected
+    for place, following in pairwise(places):
+        check_step(model, place, following)
 
 
-def check_step(model: Model, one: Place, following: Place) -> None:
+def check_step(model: Model, place: Place, following: Place) -> None:
     """What follows a sector is the next one of its track, or the first one of a track nearby, which
     is turned by the skew of what changes: the cylinder, else the head."""
-    zone = model.zones[one.zone]
+    zone = model.zones[place.zone]
     sector = (TURN - 1) // zone.spt
-    turned = (following.angle - one.angle) % TURN
-    if following.zone != one.zone:
-        assert (following.zone, following.sector) == (one.zone + 1, 0)
-        assert one.sector == zone.spt - 1
+    turned = (following.angle - place.angle) % TURN
+    if following.zone != place.zone:
+        assert (following.zone, following.sector) == (place.zone + 1, 0)
+        assert place.sector == zone.spt - 1
         assert following.angle == 0
         assert following.cylinder == model.zones[following.zone].first_cylinder
     elif following.sector:
-        assert (following.cylinder, following.head) == (one.cylinder, one.head)
-        assert following.sector == one.sector + 1
+        assert (following.cylinder, following.head) == (place.cylinder, place.head)
+        assert following.sector == place.sector + 1
         assert turned == sector
     else:
-        assert one.sector == zone.spt - 1
-        moved = following.cylinder != one.cylinder
-        assert (following.head != one.head) == changes_head(model, one, moved)
-        if not leaves_band(model, one, following):
-            assert abs(following.cylinder - one.cylinder) <= 1
+        assert place.sector == zone.spt - 1
+        moved = following.cylinder != place.cylinder
+        assert (following.head != place.head) == changes_head(model, place, moved)
+        if not leaves_band(model, place, following):
+            assert abs(following.cylinder - place.cylinder) <= 1
         skew = zone.cylinder_skew if moved else zone.track_skew
-        assert turned == (skew - one.sector * sector) % TURN
+        assert turned == (skew - place.sector * sector) % TURN
 
 
-def leaves_band(model: Model, one: Place, following: Place) -> bool:
-    first = model.zones[one.zone].first_cylinder
-    bands = [(place.cylinder - first) // max(1, model.band_cylinders) for place in (one, following)]
+def leaves_band(model: Model, place: Place, following: Place) -> bool:
+    first = model.zones[place.zone].first_cylinder
+    bands = [
+        (place.cylinder - first) // max(1, model.band_cylinders) for place in (place, following)
+    ]
     return model.layout == "banded" and bands[0] != bands[1]
 
 
-def changes_head(model: Model, one: Place, moved: bool) -> bool:
-    """Whether the track after that of `one` has another head."""
+def changes_head(model: Model, place: Place, moved: bool) -> bool:
+    """Whether the track after that of @place has another head."""
     if not moved:
         return True
     if model.layout == "serpentine" or model.heads == 1:
         return False
     # a new cylinder begins with head 0; a band only once its last head is through
-    return model.layout == "cylinder" or (one.head == model.heads - 1 and ends_band(model, one))
+    return model.layout == "cylinder" or (place.head == model.heads - 1 and ends_band(model, place))
 
 
-def ends_band(model: Model, one: Place) -> bool:
-    """Whether `one` is on the last cylinder that its head visits in the band."""
-    zone = model.zones[one.zone]
-    first = (one.cylinder - zone.first_cylinder) // model.band_cylinders * model.band_cylinders
+def ends_band(model: Model, place: Place) -> bool:
+    """Whether @place is on the last cylinder that its head visits in the band."""
+    zone = model.zones[place.zone]
+    first = (place.cylinder - zone.first_cylinder) // model.band_cylinders * model.band_cylinders
     last = min(first + model.band_cylinders, zone.cylinders) - 1
-    return one.cylinder - zone.first_cylinder == (first if one.head & 1 else last)
+    return place.cylinder - zone.first_cylinder == (first if place.head & 1 else last)
 
 
 def test_heads_of_each_layout() -> None:
@@ -119,7 +121,7 @@ def test_heads_of_each_layout() -> None:
 def test_order_of_tracks(core: Core, layout: Layout, tracks: list[tuple[int, int]]) -> None:
     drive = Drive(core, small(layout, 2, [(5, 3, 0)], 2))
     places = [drive.locate(3 * track) for track in range(len(tracks))]
-    assert [(one.cylinder, one.head) for one in places] == tracks
+    assert [(place.cylinder, place.head) for place in places] == tracks
 
 
 def test_barracuda_es(core: Core) -> None:
@@ -177,12 +179,12 @@ def test_two_surfaces_are_a_track_of_twice_the_sectors(
 
 
 def test_stacks_follow_each_other(core: Core) -> None:
-    one, three = Drive(core, GOOD), Drive(core, GOOD, fields={
+    single, three = Drive(core, GOOD), Drive(core, GOOD, fields={
         "mechanics.geometry.stacks": 3, "mechanics.nr_arms": 3,
     })  # fmt: skip
-    assert three.sectors == 3 * one.sectors
+    assert three.sectors == 3 * single.sectors
     for lba in range(three.sectors):
-        assert three.locate(lba) == one.locate(lba % one.sectors)
+        assert three.locate(lba) == single.locate(lba % single.sectors)
 
 
 @pytest.mark.parametrize(

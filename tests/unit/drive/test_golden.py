@@ -65,7 +65,7 @@ def zone_of(row: dict[str, str]) -> Zone:
     return Zone(int(row["first_cyl"]), int(row["cylinders"]), spt, skews[0], skews[1])
 
 
-def made(core: Core, name: str, policy: str = "fcfs") -> Drive:
+def drive_of(core: Core, name: str, policy: str = "fcfs") -> Drive:
     return Drive(core, model_of(name), policy, max_fall_ppm=FORCED.get(name, 400_000))
 
 
@@ -78,10 +78,10 @@ def test_curves_that_fall_too_deep_need_force(core: Core, name: str) -> None:
 @pytest.mark.parametrize("name", ALL)
 def test_every_curve_is_worth_a_warning(core: Core, name: str) -> None:
     """Real curves fall; the deepest step of each drive in ppm."""
-    drive = made(core, name)
+    drive = drive_of(core, name)
     seek = drive.ffi.addressof(drive.c_model.mechanics.seek)
     fall = drive.lib.spek_drive_seek_fall_ppm(seek)
-    steps = [max(0, one - two) * 10**6 // one for one, two in pairwise(ns for _, ns in curve(name))]
+    steps = [max(0, ns - two) * 10**6 // ns for ns, two in pairwise(ns for _, ns in curve(name))]
     assert fall == max(steps) > 0
     assert (fall > 400_000) == (name in FORCED)
 
@@ -115,7 +115,7 @@ def sector_of(model: Model, lba: int) -> tuple[int, int, int]:
 @pytest.mark.parametrize("name", ALL)
 def test_lbas_are_where_counting_finds_them(core: Core, name: str) -> None:
     """Also of drives without a map: at the borders of zones, and at 300 places between."""
-    drive, model = made(core, name), model_of(name)
+    drive, model = drive_of(core, name), model_of(name)
     lbas = [drive.sectors * i // 300 for i in range(300)]
     if name in TABLES and name != "wd-g4-4tb":
         for row in table(name, "zones"):
@@ -132,7 +132,7 @@ def test_lbas_are_where_counting_finds_them(core: Core, name: str) -> None:
 
 @pytest.mark.parametrize("name", [*DRIVES, "dnes-309170w-raw"])
 def test_every_lba_of_the_map_is_where_it_should_be(core: Core, name: str) -> None:
-    drive = made(core, name)
+    drive = drive_of(core, name)
     rows = table(name, "map")
     assert int(rows[1]["lba"]) == drive.sectors - 1
     for row in rows:
@@ -147,7 +147,7 @@ def test_every_lba_of_the_map_is_where_it_should_be(core: Core, name: str) -> No
 
 @pytest.mark.parametrize("name", ALL)
 def test_seek_times(core: Core, name: str) -> None:
-    drive = made(core, name)
+    drive = drive_of(core, name)
     settle_us = model_of(name).settle_ns / 1000
     for row in table(name, "seek"):
         distance = int(row["distance_cyl"])
@@ -175,7 +175,7 @@ def test_chain_of_accesses_without_a_break(core: Core, name: str, op: str) -> No
 @pytest.mark.parametrize("name", [*DRIVES, "atlas10k", "dnes-309170w-raw"])
 def test_sequential_rates(core: Core, name: str) -> None:
     for row in table(name, "sequential"):
-        drive = made(core, name)
+        drive = drive_of(core, name)
         service = drive.serve(0, int(row["first_lba"]), int(row["sectors"]))
         rate = service.sectors * 512 / service.transfer_ns * 1000
         assert rate == pytest.approx(float(row["sustained_mb"]), rel=2e-5)
@@ -222,7 +222,7 @@ def test_throughput_in_a_closed_loop(core: Core, name: str, depth: str) -> None:
     rows = [row for row in table(name, "depth") if row["depth"] == depth]
     assert rows
     for row in rows:
-        loop = made(core, name, row["policy"]).closed_loop(
+        loop = drive_of(core, name, row["policy"]).closed_loop(
             int(depth), footprint=float(row["footprint"]), sectors=int(row["sectors"]),
             write=row["write"] == "1",
         )  # fmt: skip

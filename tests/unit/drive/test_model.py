@@ -169,8 +169,8 @@ def test_sustained_rates_are_disksims(name: str) -> None:
     with (GOLDEN / f"{name}.sequential.csv").open() as table:
         rows = list(csv.DictReader(table))
     starts = [0]
-    for one in model.zones:
-        starts.append(starts[-1] + one.cylinders * one.spt * model.heads)
+    for part in model.zones:
+        starts.append(starts[-1] + part.cylinders * part.spt * model.heads)
     for row in rows:
         zone = model.zones[starts.index(int(row["first_lba"]))]
         # DiskSim's row is a read of 20 cylinders that ends in the middle of a turn.
@@ -183,7 +183,9 @@ def test_mean_seek_of_a_curve_with_three_parameters_is_its_second() -> None:
     lee = load("barracuda-es")
     assert lee.mean_seek_ns() == 8_500_000
     distances = [*range(1, 65), *range(65, 165_001, 64)]
-    points = tuple((one, curve_ns(lee.seek, one, lee.cylinders)) for one in distances)
+    points = tuple(
+        (distance, curve_ns(lee.seek, distance, lee.cylinders)) for distance in distances
+    )
     assert replace(lee, seek=points).mean_seek_ns() == pytest.approx(8_500_000, rel=1e-3)
 
 
@@ -287,8 +289,10 @@ def test_refuses_a_setting(setting: str) -> None:
 def test_a_model_is_the_same_as_disksims_tables(name: str) -> None:
     model = load(name)
     lines = (file.MODELS / f"{name}.toml").read_text().splitlines()
-    kept = [one for one in lines if not one.startswith(("    ", "zones =", "seek_points =", "]"))]
-    kept = [one for one in kept if not one.startswith("sources")]
+    kept = [
+        line for line in lines if not line.startswith(("    ", "zones =", "seek_points =", "]"))
+    ]
+    kept = [line for line in kept if not line.startswith("sources")]
     text = "\n".join([*kept, "sources = ['x']"])
     text += f'\nzones_table = "{name}.zones.csv"\nseek_table = "{name}.seekpoints.csv"\n'
     tables = parse(text, folder=GOLDEN)

@@ -68,15 +68,15 @@ def expected(
 ) -> tuple[int, int] | None:  # fmt: skip
     """(index, arm): all pairs, compared by what each would take on a drive of its own."""
     pairs = []
-    for index, one in enumerate(waiting[:window]):
+    for index, request in enumerate(waiting[:window]):
         for arm in range(len(model.arm_angles)):
             if arm in busy:
                 continue
             # the same drive with this arm alone, moved to its position
             alone = alone_with(core, model.arm_angles[arm])
             alone.c.arms.position[0].cylinder, alone.c.arms.position[0].head = at[arm]
-            place = alone.locate(one.lba)
-            service = alone.serve(now_ns, one.lba, 8, one.write)
+            place = alone.locate(request.lba)
+            service = alone.serve(now_ns, request.lba, 8, request.write)
             reach = service.overhead_ns + service.seek_ns + service.rotate_ns
             distance = abs(place.cylinder - at[arm][0])
             pairs.append((index, arm, reach, distance))
@@ -123,11 +123,11 @@ def test_choices_are_those_of_the_definition(
     lbas = st.integers(0, drive.sectors - 8)
     for _ in range(12):
         for _ in range(data.draw(st.integers(0, 3))):
-            one = Waiting(data.draw(lbas), data.draw(st.booleans()), now_ns)
-            assert drive.submit(now_ns, one.lba, 8, one.write) == 0
-            waiting.append(one)
-        at = [(one.cylinder, one.head) for one in drive.c.arms.position]
-        busy = {one.arm for one in running}
+            request = Waiting(data.draw(lbas), data.draw(st.booleans()), now_ns)
+            assert drive.submit(now_ns, request.lba, 8, request.write) == 0
+            waiting.append(request)
+        at = [(position.cylinder, position.head) for position in drive.c.arms.position]
+        busy = {running_service.arm for running_service in running}
         choice = None
         if len(running) < model.channels:
             choice = expected(
@@ -136,14 +136,18 @@ def test_choices_are_those_of_the_definition(
         service = drive.start(now_ns)
         assert (service is None) == (choice is None)
         if service is not None and choice is not None:
-            one = waiting.pop(choice[0])
-            assert (service.lba, service.write, service.arm) == (one.lba, one.write, choice[1])
-            assert service.arrival_ns == one.arrival_ns
+            request = waiting.pop(choice[0])
+            assert (service.lba, service.write, service.arm) == (
+                request.lba,
+                request.write,
+                choice[1],
+            )
+            assert service.arrival_ns == request.arrival_ns
             running.append(service)
-            last_lba = one.lba
+            last_lba = request.lba
         if running and (service is None or data.draw(st.booleans())):
             now_ns = drive.next_ns()
-            assert now_ns == min(one.end_ns for one in running)
+            assert now_ns == min(running_service.end_ns for running_service in running)
             ended = drive.finish(now_ns)
             assert ended in running
             running.remove(ended)
@@ -371,7 +375,7 @@ def test_arms_conserve_their_position(
             assert service.seek_ns == ns
             last = drive.locate(service.lba + service.sectors - 1)
             at[service.arm] = (last.cylinder, last.head)
-        held = [(one.cylinder, one.head) for one in drive.c.arms.position[0:arms]]
+        held = [(position.cylinder, position.head) for position in drive.c.arms.position[0:arms]]
         assert held == at
 
 

@@ -348,8 +348,8 @@ def test_supported_opcodes_are_those_that_are_taken(unit: Unit) -> None:
     for entry in entries:
         has_service = entry[5] & 1
         ask = bytes([0xA3, 0x0C, 2 if has_service else 1, entry[0], *entry[2:4], 0, 0, 2, 0, 0, 0])
-        one = unit.command(ask).data
-        assert (one[1], int.from_bytes(one[2:4])) == (3, int.from_bytes(entry[6:8]))
+        answer = unit.command(ask).data
+        assert (answer[1], int.from_bytes(answer[2:4])) == (3, int.from_bytes(entry[6:8]))
     unknown = bytes([0xA3, 0x0C, 1, 0x41, 0, 0, 0, 0, 2, 0, 0, 0])
     assert unit.command(unknown).data == bytes([0, 1, 0, 0])
 
@@ -374,8 +374,8 @@ def test_report_luns(unit: Unit) -> None:
 
 
 def unmap_list(lba: int, sectors: int, *, descriptors: int = 1) -> bytes:
-    one = struct.pack(">QI4x", lba, sectors)
-    return struct.pack(">HH4x", 6 + 16 * descriptors, 16 * descriptors) + one * descriptors
+    descriptor = struct.pack(">QI4x", lba, sectors)
+    return struct.pack(">HH4x", 6 + 16 * descriptors, 16 * descriptors) + descriptor * descriptors
 
 
 UNMAP = bytes([0x42, 0, 0, 0, 0, 0, 0, 0, 24, 0])

@@ -53,7 +53,7 @@ def test_mean_over_random_pairs_is_the_average_given(core: Core) -> None:
     drive = Drive(core, load("barracuda-es"))
     cylinders = drive.cylinders
     x = np.arange(1, cylinders, 5)
-    ns = np.array([drive.seek_ns(int(one)) for one in x])
+    ns = np.array([drive.seek_ns(int(cylinder)) for cylinder in x])
     mean = np.sum(ns * 2.0 * (cylinders - x)) * 5 / cylinders**2
     assert mean == pytest.approx(8.5 * MS, rel=2e-3)
 
@@ -73,9 +73,9 @@ def test_formula_is_monotone_or_refused(
         return
     drive = Drive(core, model)
     distances = sorted({1, 2, cylinders // 7, cylinders // 2, cylinders - 1} - {0})
-    times = [drive.seek_ns(one) for one in distances]
+    times = [drive.seek_ns(distance) for distance in distances]
     assert times[0] == low
-    assert all(one <= following for one, following in pairwise(times))
+    assert all(ns <= following for ns, following in pairwise(times))
     assert times[-1] <= high + 1
     # sqrt(C - 1) instead of sqrt(C): the end is short of the longest seek by less than this
     root = (15 * avg - 10 * low - 5 * high) / 3
@@ -186,10 +186,10 @@ def test_no_longer_move_is_faster_than_the_bound(
     points.append((distance + 30_000, points[-1][1]))
     drive = Drive(core, curve(points, 30_000), max_fall_ppm=10**6)
     seek = drive.c_model.mechanics.seek
-    for one in distances:
-        bound = seek.least_ns[drive.lib.shim_seek_step(one)]
-        assert bound > 0 or one == 0
-        assert all(drive.seek_ns(other) >= bound for other in distances if other >= one)
+    for shortest in distances:
+        bound = seek.least_ns[drive.lib.shim_seek_step(shortest)]
+        assert bound > 0 or shortest == 0
+        assert all(drive.seek_ns(longer) >= bound for longer in distances if longer >= shortest)
 
 
 def test_steps_of_the_index(core: Core) -> None:

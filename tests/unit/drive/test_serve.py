@@ -22,7 +22,7 @@ KERNEL = re.compile(r"^#include <((?:linux|scsi|trace)/\S+)>", re.M)
 def stand_ins(folder: Path) -> Path:
     """A folder with every header of the kernel that these include; all of them are
     serve_kernel.h."""
-    names = {name for one in (*UNIT, *HEADERS) for name in KERNEL.findall(one.read_text())}
+    names = {name for file in (*UNIT, *HEADERS) for name in KERNEL.findall(file.read_text())}
     for name in (*names, "spek_have.h"):
         header = folder / name
         header.parent.mkdir(parents=True, exist_ok=True)

@@ -283,13 +283,13 @@ def test_no_more_transfers_at_a_time_than_channels(
         assert drive.finish(now_ns) is not None
     assert len(services) == 12
     # every arm works as soon as there is something to do
-    assert len({one.arm for one in services if one.start_ns == 0}) == arms
-    for one in services:
-        check_passing(drive, one)
-        begin_ns = one.end_ns - one.transfer_ns
+    assert len({access.arm for access in services if access.start_ns == 0}) == arms
+    for access in services:
+        check_passing(drive, access)
+        begin_ns = access.end_ns - access.transfer_ns
         during = [
-            other for other in services
-            if other.end_ns > begin_ns >= other.end_ns - other.transfer_ns
+            beside for beside in services
+            if beside.end_ns > begin_ns >= beside.end_ns - beside.transfer_ns
         ]  # fmt: skip
         assert len(during) <= channels
 
@@ -358,7 +358,7 @@ def test_arms_of_stacks_reach_their_stack(
     drive = Drive(core, model, fields=fields)
     mechanics = drive.ffi.addressof(drive.c_model.mechanics)
     borders = {sum(drive.part(arm)) for arm in range(stacks * arms)}
-    for lba in sorted({0, 1, drive.sectors - 1} | borders | {one - 1 for one in borders}):
+    for lba in sorted({0, 1, drive.sectors - 1} | borders | {border - 1 for border in borders}):
         if not 0 <= lba < drive.sectors:
             continue
         reached = [

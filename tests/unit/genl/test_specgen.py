@@ -619,29 +619,29 @@ def encode(cls: Any, **values: Any) -> bytes:
 
 def attributes(cls: Any, values: dict[str, Any]) -> list[Any]:
     kinds = {name: kind for _ident, name, kind, _flags in cls.nla_map}
-    found: list[Any] = []
+    encoded: list[Any] = []
     for key, value in values.items():
         name = cls.keys[key]
-        for one in value if key in cls.multi else [value]:
-            if isinstance(one, dict):
-                one = {"attrs": attributes(getattr(cls, kinds[name]), one)}
-            found.append([name, one])
-    return found
+        for entry in value if key in cls.multi else [value]:
+            if isinstance(entry, dict):
+                entry = {"attrs": attributes(getattr(cls, kinds[name]), entry)}
+            encoded.append([name, entry])
+    return encoded
 
 
 def to_dict(message: Any) -> dict[str, Any]:
     names = {attr: key for key, attr in message.keys.items()}
-    found: dict[str, Any] = {}
+    values: dict[str, Any] = {}
     for attr, value in message["attrs"]:
         if hasattr(value, "nla_map"):
             value = to_dict(value)
         elif isinstance(value, bytes):
             value = bytes(value)
         if names[attr] in message.multi:
-            found.setdefault(names[attr], []).append(value)
+            values.setdefault(names[attr], []).append(value)
         else:
-            found[names[attr]] = value
-    return found
+            values[names[attr]] = value
+    return values
 
 
 def test_round_trip_of_a_whole_run() -> None:
@@ -699,8 +699,8 @@ def test_every_message_class_carries_every_attribute() -> None:
         values: dict[str, Any] = {}
         for key, name in cls.keys.items():
             kind = kinds[name]
-            one = sample(getattr(cls, kind)) if kind.startswith("nest_") else samples[kind]
-            values[key] = [one, one] if key in cls.multi else one
+            example = sample(getattr(cls, kind)) if kind.startswith("nest_") else samples[kind]
+            values[key] = [example, example] if key in cls.multi else example
         return values
 
     for family in (spek, spek_drive, spek_prober):

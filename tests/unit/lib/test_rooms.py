@@ -19,22 +19,22 @@ def named_in(path: Path) -> Iterator[str]:
     """Modules that a file imports, and its strings: conftest.py names plug-ins in them."""
     for node in ast.walk(ast.parse(path.read_text())):
         if isinstance(node, ast.Import):
-            yield from (one.name for one in node.names)
+            yield from (name.name for name in node.names)
         elif isinstance(node, ast.ImportFrom):
             yield str(node.module)
-            yield from (f"{node.module}.{one.name}" for one in node.names)
+            yield from (f"{node.module}.{name.name}" for name in node.names)
         elif isinstance(node, ast.Constant) and isinstance(node.value, str):
             yield node.value
 
 
 def reach_of(start: Path, library: dict[str, Path], used: dict[Path, set[str]]) -> set[str]:
-    found: set[str] = set()
+    reached_files: set[str] = set()
     left = [start]
     while left:
-        for one in used[left.pop()] - found:
-            found.add(one)
-            left.append(library[one])
-    return found
+        for library_file in used[left.pop()] - reached_files:
+            reached_files.add(library_file)
+            left.append(library[library_file])
+    return reached_files
 
 
 def test_every_module_of_the_library_serves_several_files() -> None:
@@ -42,7 +42,7 @@ def test_every_module_of_the_library_serves_several_files() -> None:
     used = {path: set(named_in(path)) & set(library) for path in TESTS.rglob("*.py")}
     outside = [path for path in used if not path.is_relative_to(LIB)]
     reached = [reach_of(path, library, used) for path in outside]
-    served = {name: sum(name in one for one in reached) for name in library}
+    served = {name: sum(name in files for files in reached) for name in library}
     assert len(library) > 40 and max(served.values()) > 20
     assert not [f"{name} serves {count}" for name, count in served.items() if count < 2]
 

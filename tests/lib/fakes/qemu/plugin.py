@@ -18,6 +18,6 @@ _FLAGS = ("-std=gnu11", "-O1", "-g", "-Wall", "-Wextra", "-Werror", "-fsanitize=
 def compile_driver(driver: Path, folders: Sequence[Path], version: int, program: Path) -> None:
     """Compile @driver, which includes a plugin from @folders, for a @version of the interface."""
     command = ["gcc", *_FLAGS, f"-DQEMU_PLUGIN_VERSION={version}", "-o", str(program)]
-    command += [f"-I{one}" for one in (HERE, profiler.HEADER.parent, *folders)]
+    command += [f"-I{folder}" for folder in (HERE, profiler.HEADER.parent, *folders)]
     done = subprocess.run([*command, str(driver)], capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr

@@ -28,11 +28,11 @@ PER_PACKET = 25
 
 def config(channels: tuple[int, ...], interval_ns: int) -> Any:
     ffi, lib = u6_library()
-    found = ffi.new("struct u6_stream_config *")
-    assert lib.u6_rate_choose(ffi.addressof(found, "rate"), interval_ns) == 0
-    found.channels, found.per_packet = len(channels), PER_PACKET
-    found.channel[0 : len(channels)] = list(channels)
-    return found
+    stream_config = ffi.new("struct u6_stream_config *")
+    assert lib.u6_rate_choose(ffi.addressof(stream_config, "rate"), interval_ns) == 0
+    stream_config.channels, stream_config.per_packet = len(channels), PER_PACKET
+    stream_config.channel[0 : len(channels)] = list(channels)
+    return stream_config
 
 
 def command(name: str, *arguments: Any) -> bytes:
@@ -98,11 +98,11 @@ class Pipeline:
         nominal = u6_ffi.new("struct u6_calibration *")
         u6_lib.u6_calibration_nominal(nominal)
         calibrations = [self._calibration(ffi, lib, rail) for rail in RAILS]
-        found = Stretch()
+        stretch = Stretch()
         for at_ns, raw in self.samples:
             uv = [u6_lib.u6_calibration_uv(nominal, 0, value) for value in raw]
-            found.at_ns.append(at_ns)
-            found.power_uw.append(
+            stretch.at_ns.append(at_ns)
+            stretch.power_uw.append(
                 [
                     lib.daq_power_nw(
                         lib.daq_current_ua(cal, uv[i]), lib.daq_rail_voltage_uv(cal, uv[3])
@@ -111,7 +111,7 @@ class Pipeline:
                     for i, cal in enumerate(calibrations)
                 ]
             )
-        return found
+        return stretch
 
     def _calibration(self, ffi: Any, lib: Any, rail: Rail) -> Any:
         cal = ffi.new("struct daq_calibration *")
@@ -146,7 +146,7 @@ def test_joules_of_any_interval_whatever_the_devices_clock(ppm: int) -> None:
     # nothing was lost, so the first sample is scan 0
     late = [at - taken for at, taken in zip(whole.at_ns, times, strict=False)]
     # at first as late as the first packets were, then as the fastest ones
-    assert all(-MS // 10 <= one <= 9.2 * MS for one in late)
+    assert all(-MS // 10 <= source <= 9.2 * MS for source in late)
     assert max(late[60 * SECOND // INTERVAL_NS :]) < MS
     chance = random.Random(ppm)
     for _ in range(20):
@@ -161,9 +161,9 @@ def test_joules_of_any_interval_whatever_the_devices_clock(ppm: int) -> None:
 
 def test_a_zero_error_that_nobody_calibrated_is_a_quarter_of_an_ampere() -> None:
     """So the test above would see it."""
-    found = measured(loaded_device(), 0.5, calibrated=False)
-    seconds = (found.at_ns[-1] - found.at_ns[0]) / 1e9
+    stretch = measured(loaded_device(), 0.5, calibrated=False)
+    seconds = (stretch.at_ns[-1] - stretch.at_ns[0]) / 1e9
     for number, rail in enumerate(RAILS[:2]):
-        error = found.joules(number) - rail.joules(found.at_ns[0], found.at_ns[-1])
+        error = stretch.joules(number) - rail.joules(stretch.at_ns[0], stretch.at_ns[-1])
         amperes = error / rail.volts / seconds
         assert amperes == pytest.approx(rail.zero_error_v / (0.625 / 6), rel=0.02)

@@ -26,9 +26,9 @@ def decoded(name: str, reply: bytes, *out: Any) -> int:
 
 def rate(interval_ns: int) -> Any:
     ffi, lib = library()
-    found = ffi.new("struct u6_rate *")
-    error = lib.u6_rate_choose(found, interval_ns)
-    return found if error == 0 else error
+    chosen = ffi.new("struct u6_rate *")
+    error = lib.u6_rate_choose(chosen, interval_ns)
+    return chosen if error == 0 else error
 
 
 # ---- commands ----
@@ -118,8 +118,8 @@ def test_the_devices_error_code_is_handed_on(name: str, code: int) -> None:
 
 @pytest.mark.parametrize("name", REPLIES)
 def test_another_commands_reply_is_refused(name: str) -> None:
-    for other, reply in REPLIES.items():
-        if other != name:
+    for foreign, reply in REPLIES.items():
+        if foreign != name:
             assert decoded(name, reply) == -errno.EBADMSG
     assert decoded(name, identity_reply()) == -errno.EBADMSG
 
@@ -168,8 +168,8 @@ def test_every_error_code_has_words() -> None:
     ],
 )
 def test_the_fastest_clock_that_fits(interval_ns: int, clock: int, ticks: int, config: int) -> None:
-    found = rate(interval_ns)
-    assert (found.clock_hz, found.interval, found.scan_config) == (clock, ticks, config)
+    chosen = rate(interval_ns)
+    assert (chosen.clock_hz, chosen.interval, chosen.scan_config) == (clock, ticks, config)
 
 
 def test_no_clock_is_slow_enough_or_fast_enough() -> None:
@@ -181,11 +181,11 @@ def test_no_clock_is_slow_enough_or_fast_enough() -> None:
 
 @given(st.integers(21, MAX_INTERVAL_NS), st.integers(0, 2**40))
 def test_time_follows_from_clock_and_interval(interval_ns: int, scan: int) -> None:
-    found = rate(interval_ns)
-    period = Fraction(found.interval * 10**9, found.clock_hz)
-    tick = Fraction(10**9, found.clock_hz)
+    chosen = rate(interval_ns)
+    period = Fraction(chosen.interval * 10**9, chosen.clock_hz)
+    tick = Fraction(10**9, chosen.clock_hz)
     assert interval_ns - tick < period <= interval_ns
-    assert library()[1].u6_rate_time_ns(found, scan) == int(scan * period) % 2**64
+    assert library()[1].u6_rate_time_ns(chosen, scan) == int(scan * period) % 2**64
 
 
 # ---- calibration ----
@@ -193,19 +193,19 @@ def test_time_follows_from_clock_and_interval(interval_ns: int, scan: int) -> No
 
 def calibration(constants: wire.Constants | None = None) -> Any:
     ffi, lib = library()
-    found = ffi.new("struct u6_calibration *")
+    stored = ffi.new("struct u6_calibration *")
     if constants is None:
-        lib.u6_calibration_nominal(found)
-        return found
+        lib.u6_calibration_nominal(stored)
+        return stored
     blocks = ffi.new("uint8_t[4][32]")
     for i, block in enumerate(wire.memory(constants)):
         ffi.memmove(blocks[i], block, 32)
-    assert lib.u6_calibration_decode(found, blocks) == 0
-    return found
+    assert lib.u6_calibration_decode(stored, blocks) == 0
+    return stored
 
 
-def microvolts(found: Any, raw: int, gain: int = 0) -> int:
-    return int(library()[1].u6_calibration_uv(found, gain, raw))
+def microvolts(stored: Any, raw: int, gain: int = 0) -> int:
+    return int(library()[1].u6_calibration_uv(stored, gain, raw))
 
 
 @pytest.mark.parametrize(
@@ -233,11 +233,11 @@ def test_nominal_constants(raw: int, uv: int) -> None:
 )
 def test_stored_constants_are_used(slope: float, negative: float, center: float, raw: int) -> None:
     constants = wire.Constants(3.1580578e-4 * slope, -3.158058e-4 * negative, center)
-    found = calibration(constants)
+    stored = calibration(constants)
     for gain in range(4):
         exact = constants.volts(raw) * 1e6 / 10**gain
         # fixed point: 2^-33 V for each step, of at most 2^16
-        assert abs(microvolts(found, raw, gain) - exact) <= 0.5 + 65536 * 2**-33 * 1e6
+        assert abs(microvolts(stored, raw, gain) - exact) <= 0.5 + 65536 * 2**-33 * 1e6
 
 
 def test_each_gain_has_its_own_constants() -> None:
@@ -245,26 +245,26 @@ def test_each_gain_has_its_own_constants() -> None:
     blocks = ffi.new("uint8_t[4][32]")
     for i, block in enumerate(wire.memory(wire.Constants())):
         ffi.memmove(blocks[i], block, 32)
-    found = ffi.new("struct u6_calibration *")
+    stored = ffi.new("struct u6_calibration *")
     # the pair of gain g is in the first half of block g / 2 or in the second
     for gain in range(4):
         changed = ffi.new("uint8_t[4][32]")
         ffi.memmove(changed, blocks, 128)
         value = wire.fixed_point(3.1580578e-4 * 1.01 / 10**gain)
         ffi.memmove(changed[gain // 2] + 16 * (gain % 2), value, 8)
-        assert lib.u6_calibration_decode(found, changed) == 0
-        for other in range(4):
-            factor = 1.01 if other == gain else 1
-            expected = 10000 * 315.80578 * factor / 10**other
-            assert abs(microvolts(found, 43523, other) - expected) <= 10
+        assert lib.u6_calibration_decode(stored, changed) == 0
+        for other_gain in range(4):
+            factor = 1.01 if other_gain == gain else 1
+            expected = 10000 * 315.80578 * factor / 10**other_gain
+            assert abs(microvolts(stored, 43523, other_gain) - expected) <= 10
 
 
 @pytest.mark.parametrize("fill", [0x00, 0xFF, 0x7F, 0x80])
 def test_memory_that_was_erased_is_refused(fill: int) -> None:
     ffi, lib = library()
     blocks = ffi.new("uint8_t[4][32]", [[fill] * 32] * 4)
-    found = ffi.new("struct u6_calibration *")
-    assert lib.u6_calibration_decode(found, blocks) == -errno.ERANGE
+    stored = ffi.new("struct u6_calibration *")
+    assert lib.u6_calibration_decode(stored, blocks) == -errno.ERANGE
 
 
 @pytest.mark.parametrize("at", range(8))

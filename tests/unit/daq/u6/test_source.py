@@ -73,8 +73,8 @@ def bench(tmp_path: Path) -> Iterator[Bench]:
         build.spek_daq(),
         {"U6_BUS": str(bus)},
         {"LD_PRELOAD": str(build.fake_library())},
-    ) as found:
-        yield found
+    ) as started:
+        yield started
 
 
 def failing(packet: bytes) -> bytes:

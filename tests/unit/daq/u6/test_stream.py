@@ -365,7 +365,9 @@ def test_any_mix_of_faults_is_told_truly_or_not_at_all(
 def case(channels: int, per_packet: int, transfers: Sequence[bytes]) -> bytes:
     """As tests/fuzz/c/u6.c takes it; the top bit: as they are, with their own check sums."""
     head = bytes([channels - 1, per_packet - 1])
-    return head + b"".join(struct.pack("<H", len(one) | 1 << 15) + one for one in transfers)
+    return head + b"".join(
+        struct.pack("<H", len(transfer) | 1 << 15) + transfer for transfer in transfers
+    )
 
 
 def mangled(packet: bytes, chance: random.Random) -> bytes:

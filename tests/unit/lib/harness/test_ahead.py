@@ -60,6 +60,6 @@ def test_a_kernel_that_is_missing_does_not_keep_the_others(
     assert ahead.main(["6.1", "6.77", "debug"]) == 1
 
     answers = [json.loads(line) for line in capfd.readouterr().out.splitlines()]
-    found = {answer["label"]: answer.get("error", "found") for answer in answers}
+    answered = {answer["label"]: answer.get("error", "found") for answer in answers}
     expected = dict.fromkeys(("6.1", "6.77", "debug"), "found") | {missing: "there is none"}
-    assert found == expected
+    assert answered == expected

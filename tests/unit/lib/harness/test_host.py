@@ -195,8 +195,8 @@ def test_processors_are_divided(processors: int, tenants: int, sizes: list[int])
 
 def test_a_debug_kernel_goes_before_others(tmp_path: Path) -> None:
     """Each place takes the longest available item."""
-    made = tmp_path / "made"
-    preparation: Any = SimpleNamespace(is_over=lambda: False, made=made, log=tmp_path)
+    answers_file = tmp_path / "made"
+    preparation: Any = SimpleNamespace(is_over=lambda: False, made=answers_file, log=tmp_path)
     config: Any = Config()
     runner = GuestRunner(config)
     runner.places = [{0}, {1}]
@@ -212,7 +212,7 @@ def test_a_debug_kernel_goes_before_others(tmp_path: Path) -> None:
         runner.guests[label] = guest
 
     def prepare(*labels: str) -> None:
-        with open(made, "a") as file:
+        with open(answers_file, "a") as file:
             for label in labels:
                 line = {"label": label, "source": label, "disks": "d", "test_modules": None}
                 file.write(json.dumps(line) + "\n")
@@ -290,10 +290,10 @@ def test_a_half_written_answer_is_none(tmp_path: Path) -> None:
 def test_only_a_newest_kernel_that_nobody_asked_for_may_be_missing(
     tmp_path: Path, label: str, named: str | None, has_kernel: bool, expected: str
 ) -> None:
-    made = tmp_path / "made"
+    answers_file = tmp_path / "made"
     answer = {"label": label, "has_kernel": has_kernel, "error": "the mirror is silent"}
-    made.write_text(json.dumps(answer) + "\n")
-    preparation: Any = SimpleNamespace(is_over=lambda: True, made=made, log=tmp_path)
+    answers_file.write_text(json.dumps(answer) + "\n")
+    preparation: Any = SimpleNamespace(is_over=lambda: True, made=answers_file, log=tmp_path)
     config: Any = SimpleNamespace(getoption=lambda name: named)
     runner = GuestRunner(config)
     ends: list[tuple[str, str]] = []
@@ -316,11 +316,12 @@ def test_what_is_skipped_says_why() -> None:
 
     guest.skip("the mirror is silent")
 
-    found = [(*guest.ready[nodeid],) for nodeid in "ab"]
-    assert [report.outcome for (report,) in found] == ["skipped", "skipped"]
-    reasons = [report.longrepr for (report,) in found]
+    ready = [(*guest.ready[nodeid],) for nodeid in "ab"]
+    assert [report.outcome for (report,) in ready] == ["skipped", "skipped"]
+    reasons = [report.longrepr for (report,) in ready]
     assert all(
-        isinstance(one, tuple) and one[2] == "Skipped: the mirror is silent" for one in reasons
+        isinstance(reason, tuple) and reason[2] == "Skipped: the mirror is silent"
+        for reason in reasons
     )
     assert not guest.pending
 
@@ -336,14 +337,14 @@ def left_out(*nodeids: str, mark: str = "") -> set[str]:
 @pytest.mark.parametrize("file", ["test_any.py", "test_submission.py"])
 def test_variants_are_shared_out_among_the_stock_kernels(file: str) -> None:
     """Each runs once, half of them on either kernel, and neither has all of one parameter."""
-    variants = [f"{one}-{two}" for one in ("bio", "mq") for two in range(10)]
+    variants = [f"{backend}-{two}" for backend in ("bio", "mq") for two in range(10)]
     items = {f"{file}::a[{kernel}-{name}]" for name in variants for kernel in STOCK_KERNELS}
     kept = sorted(items - left_out(*items))
-    assert sorted(one.partition("-")[2].rstrip("]") for one in kept) == sorted(variants)
+    assert sorted(nodeid.partition("-")[2].rstrip("]") for nodeid in kept) == sorted(variants)
     for kernel in STOCK_KERNELS:
-        mine = [one for one in kept if f"[{kernel}-" in one]
+        mine = [nodeid for nodeid in kept if f"[{kernel}-" in nodeid]
         assert len(mine) == len(variants) // 2
-        assert {"bio", "mq"} == {one.split("-")[1] for one in mine}
+        assert {"bio", "mq"} == {nodeid.split("-")[1] for nodeid in mine}
 
 
 def test_tests_are_shared_out_but_for_those_of_the_kernel() -> None:
@@ -354,10 +355,10 @@ def test_tests_are_shared_out_but_for_those_of_the_kernel() -> None:
         for kernel in STOCK_KERNELS
     ]
     gone = left_out(*items)
-    assert not any("test_submission" in one for one in gone)
+    assert not any("test_submission" in nodeid for nodeid in gone)
     for kernel in STOCK_KERNELS:
-        assert sum(f"[{kernel}]" in one for one in gone) == 10
-    assert len({one.partition("[")[0] for one in gone}) == 20
+        assert sum(f"[{kernel}]" in nodeid for nodeid in gone) == 10
+    assert len({nodeid.partition("[")[0] for nodeid in gone}) == 20
 
 
 @pytest.mark.parametrize("kernels", [STOCK_KERNELS, STOCK_KERNELS[:1]])
@@ -365,7 +366,7 @@ def test_of_what_is_sampled_half_of_the_variants_run(kernels: tuple[str, ...]) -
     items = [f"t.py::a[{kernel}-{name}]" for name in range(9) for kernel in kernels]
     kept = set(items) - left_out(*items, mark="sampled")
     assert len(kept) == 5
-    assert len({one.partition("-")[2] for one in kept}) == 5
+    assert len({nodeid.partition("-")[2] for nodeid in kept}) == 5
 
 
 @pytest.mark.parametrize(

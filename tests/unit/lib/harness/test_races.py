@@ -17,14 +17,18 @@ def report(first: list[str], second: list[str]) -> list[str]:
     def frames(stack: list[str]) -> list[str]:
         return [re.sub(r"^\S+", r" \g<0>+0x12/0x340", function) for function in stack]
 
-    other = ["", "read to 0xffff888004a4c0e8 of 8 bytes by interrupt on cpu 0:", *frames(second)]
+    second_access = [
+        "",
+        "read to 0xffff888004a4c0e8 of 8 bytes by interrupt on cpu 0:",
+        *frames(second),
+    ]
     return [
         END,
         f"BUG: KCSAN: data-race in {first[0].partition(' ')[0]}",
         "",
         "write to 0xffff888004a4c0e8 of 8 bytes by task 93 on cpu 1:",
         *frames(first),
-        *(other if second else []),
+        *(second_access if second else []),
         "",
         "value changed: 0x0000000000000001 -> 0x0000000000000002",
         "",
