@@ -19,7 +19,7 @@ DEFAULTS = {
         ("zone_reset_threshold", "zone_reset_frequency", "random_sequence_stride"), "0"
     ),
     **dict.fromkeys(("flow_watermark", "thinkcycles", "fdp", "priohint"), "0"),
-    **dict.fromkeys(("thinktime_iotime", "trim_percentage", "bs_unaligned", "verify_only"), "0"),
+    **dict.fromkeys(("trim_percentage", "bs_unaligned", "verify_only"), "0"),
     "replay_scale": "1",
     "replay_time_scale": "100",
     "num_range": "1",

@@ -181,7 +181,10 @@ def test_jobs_of_other_devices_are_workloads_that_start_together(
     assert "step 2 of 3: job.2, which starts together with step 1: made.2.toml" in found.err
     run = spekctl("run", "fio:job.fio", "--device", "/dev/fake0", "--dry-run")
     assert run.code == ExitCode.USAGE
-    assert "jobs of job.fio start together on devices of their own" in run.sentence
+    assert run.err.splitlines()[-1].endswith(
+        "its jobs run side by side on 3 devices (/dev/a, /dev/b, /dev/c): give as many with"
+        " --device, in this order, or none"
+    )
     with pytest.raises(UsageError, match="run in 3 steps, on devices of their own"):
         convert.load(tmp_path / "job.fio")
 
