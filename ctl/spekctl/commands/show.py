@@ -60,15 +60,15 @@ def command(
     """
     from spekctl.errors import UsageError
 
-    exports = options.take_exports(given)
-    wanted = [option for option, _ in exports.files()]
-    if output is not None:
-        if exports.csv != options.STANDARD_OUTPUT:
-            raise UsageError("--output needs --csv without a FILE as well")
-        exports = dataclasses.replace(exports, csv=output)
-    if wanted:
+    if output is not None and given["csv"] != options.STANDARD_OUTPUT:
+        raise UsageError("--output needs --csv without a FILE as well")
+    if any(given[name] is not None for name in options.EXPORTS):
+        exports = options.take_exports(given)
+        if output is not None:
+            exports = dataclasses.replace(exports, csv=output)
+        first, _ = exports.files()[0]
         allowed = ("names", "output", *options.EXPORTS)
-        options.refuse_others(wanted[0], allowed, f"{wanted[0]} only converts results")
+        options.refuse_others(first, allowed, f"{first} only converts results")
         _write_exports([Path(name) for name in names], exports)
         return 0
     if len(names) > 1:
