@@ -16,11 +16,11 @@ from spekctl.trace.schedule import Block
 from spekctl.trace.sharing import Sharing, sharing
 from spekctl.workload.values import Share
 
-# target, first byte, bytes
+# target, first sector, sectors: all on the smaller target, which has 200
 Request = tuple[int, int, int]
 CAPACITY = 1 << 20
 requests = st.lists(
-    st.tuples(st.integers(0, 1), st.integers(0, 200), st.integers(1, 20)), max_size=40
+    st.tuples(st.integers(0, 1), st.integers(0, 180), st.integers(1, 20)), max_size=40
 )
 ways = st.sampled_from(["address", "time"])
 
