@@ -23,7 +23,7 @@ from lib.guest.trace import DiskStat, disk_stat
 from spekctl.kernel.prober import Prober, Row
 from spekctl.kernel.records import Direction, Reason, RunInfo, RunState
 from spekctl.log import file
-from spekctl.log.recorder import debugfs
+from spekctl.log.buffer import debugfs
 from spekctl.workload.config import ResolvedArrival, RunConfig
 
 KIB = 1 << 10

@@ -41,8 +41,8 @@ from spekctl.kernel.gen import spek
 from spekctl.kernel.gen.spek import Cmd
 from spekctl.kernel.netlink import NLM_F_DUMP, NLM_F_REQUEST
 from spekctl.kernel.records import Direction, Phase, Reason
+from spekctl.log import buffer, recorder
 from spekctl.log import file as log_file
-from spekctl.log import recorder
 from spekctl.workload.config import RunConfig
 
 pytestmark = pytest.mark.any_kernel
@@ -368,7 +368,7 @@ def as_rows(ops: Any) -> Rows:
 
 def read_all(run: int, worker: int = 0) -> Any:
     found = b""
-    with Path(recorder.debugfs(), f"spek/{run}/worker{worker}").open("rb", buffering=0) as file:
+    with Path(buffer.debugfs(), f"spek/{run}/worker{worker}").open("rb", buffering=0) as file:
         while piece := file.read(1 << 20):
             found += piece
     return np.frombuffer(found, TYPE)
@@ -404,7 +404,7 @@ def test_loss_is_counted_exactly_with_a_reader_that_stops_and_goes(controller: C
         config = with_log(node, 1024, time_ns=3600 * 10**9, depth=8)
         taken = 0
         with controller.ready(config) as run:
-            path = Path(recorder.debugfs(), f"spek/{run}/worker0")
+            path = Path(buffer.debugfs(), f"spek/{run}/worker0")
             with path.open("rb", buffering=0) as file:
                 controller.run_start(run)
                 for _ in range(15):
@@ -512,7 +512,7 @@ def running() -> bool:
 def test_nothing_stays_behind(controller: Controller) -> None:
     with null_disk() as node:
         with controller.ready(with_log(node, 1024, count=10)) as run:
-            directory = Path(recorder.debugfs(), f"spek/{run}")
+            directory = Path(buffer.debugfs(), f"spek/{run}")
             assert [path.name for path in directory.iterdir()] == ["worker0"]
             outcome = controller.finish(run)
             assert outcome.info.log_dir == f"spek/{run}"
@@ -521,7 +521,7 @@ def test_nothing_stays_behind(controller: Controller) -> None:
         with controller.ready(one_stream(node, count=10)) as run:
             outcome = controller.finish(run)
             assert (outcome.info.log_dir, outcome.info.log_records) == ("", 0)
-            assert not Path(recorder.debugfs(), f"spek/{run}").exists()
+            assert not Path(buffer.debugfs(), f"spek/{run}").exists()
             assert outcome.ios(Direction.READ, Phase.MEASURE) == 10
 
 
@@ -530,7 +530,7 @@ def test_the_files_go_with_the_run_although_a_dump_still_reads_it(controller: Co
     """A deleted run has no files: its number can be given to another one."""
     with null_disk() as node, Socket(spek) as reader:
         with controller.ready(with_log(node, 1024, count=10)) as run:
-            directory = Path(recorder.debugfs(), f"spek/{run}")
+            directory = Path(buffer.debugfs(), f"spek/{run}")
             controller.finish(run)
             asked = {"run": run, "worker": 0, "count": 1_000_000}
             # Begun and never read: the dump has its reference until the socket is closed.
@@ -551,12 +551,12 @@ def test_nobody_waits_for_a_reader(controller: Controller) -> None:
     with null_disk() as node, absent(memory) as come:
         with controller.ready(with_log(node, 1024, count=10)) as run:
             controller.finish(run)
-            file = os.open(Path(recorder.debugfs(), f"spek/{run}/worker0"), os.O_RDONLY)
+            file = os.open(Path(buffer.debugfs(), f"spek/{run}/worker0"), os.O_RDONLY)
             reader = threading.Thread(target=lambda: got.append(os.readv(file, [memory])))
             reader.start()
             call = Path(f"/proc/self/task/{reader.native_id}/syscall")
             eventually(lambda: call.read_text().startswith(f"{SYS_READV} "), "it does not wait")
-        assert not Path(recorder.debugfs(), f"spek/{run}").exists()
+        assert not Path(buffer.debugfs(), f"spek/{run}").exists()
         assert not [one for one in controller.runs() if one.id == run]
         assert not got
         waiting = select.poll()

@@ -32,8 +32,8 @@ from lib.waiting import eventually
 
 from spekctl.documents.histogram import merge, percentile
 from spekctl.kernel.records import Direction, Histogram, Metric, Phase, Reason, RunState
+from spekctl.log import buffer
 from spekctl.log import file as log_file
-from spekctl.log import recorder
 from spekctl.workload.config import Extent, ResolvedArrival, ResolvedAsu, RunConfig
 
 KIB, MIB = 1 << 10, 1 << 20
@@ -183,7 +183,7 @@ def test_every_disk_gets_its_ios_in_order_and_in_time(
 
 def read_log(run: int) -> np.ndarray:
     records = b""
-    with Path(recorder.debugfs(), f"spek/{run}/worker0").open("rb", buffering=0) as file:
+    with Path(buffer.debugfs(), f"spek/{run}/worker0").open("rb", buffering=0) as file:
         while piece := file.read(1 << 20):
             records += piece
     return np.frombuffer(records, log_file.record_type())

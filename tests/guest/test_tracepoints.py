@@ -27,8 +27,8 @@ from lib.guest.trace import Events, disk_stat, events
 
 from spekctl.kernel.prober import Prober
 from spekctl.kernel.records import Direction, IntervalCell, IntervalRow, Phase
+from spekctl.log import buffer
 from spekctl.log import file as log_file
-from spekctl.log import recorder
 from spekctl.vm.guest_side import TRACEFS
 from spekctl.workload.config import RunConfig
 
@@ -60,7 +60,7 @@ def traced_events(spek_module: Path) -> Iterator[Events]:
 
 def read_log(run: int, worker: int) -> Any:
     found = b""
-    with Path(recorder.debugfs(), f"spek/{run}/worker{worker}").open("rb", buffering=0) as file:
+    with Path(buffer.debugfs(), f"spek/{run}/worker{worker}").open("rb", buffering=0) as file:
         while piece := file.read(1 << 20):
             found += piece
     return np.frombuffer(found, log_file.record_type())

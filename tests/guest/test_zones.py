@@ -31,8 +31,8 @@ from spekctl.documents.result import Result
 from spekctl.errors import ExitCode
 from spekctl.kernel.gen.spek import Backend, Cmd, Data, Law, Operation, Pattern, RunState
 from spekctl.kernel.records import Direction
+from spekctl.log import buffer
 from spekctl.log import file as log_file
-from spekctl.log import recorder
 
 # linux/blkzoned.h
 BLKREPORTZONE, BLKRESETZONE, BLKOPENZONE = 0xC0101282, 0x40101283, 0x40101286
@@ -161,7 +161,7 @@ def log_of(run: int, workers: int) -> Any:
     """What the workers sent, in that order."""
     found = b""
     for worker in range(workers):
-        path = Path(recorder.debugfs(), f"spek/{run}/worker{worker}")
+        path = Path(buffer.debugfs(), f"spek/{run}/worker{worker}")
         with path.open("rb", buffering=0) as file:
             while piece := file.read(1 << 20):
                 found += piece

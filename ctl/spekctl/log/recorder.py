@@ -10,29 +10,24 @@ kernel side counts what finds no room as lost. Neither of them can hold up the r
 from __future__ import annotations
 
 import contextlib
-import errno as errno_names
-import os
 import queue
-import re
 import threading
-from collections.abc import Iterator, Sequence
-from io import FileIO
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from spekctl import namespaces
 from spekctl.documents.result import LogResult, Plan
-from spekctl.errors import NotPermittedError, SpekError, UsageError
+from spekctl.errors import SpekError, UsageError
 from spekctl.kernel.gen.spek_records import LOG_RECORD_BYTES
 from spekctl.kernel.records import RunInfo, RunState
+from spekctl.log import buffer as log_buffer
 from spekctl.log import file as log_file
+from spekctl.log.buffer import Buffer
 from spekctl.log.file import LogFullError, LogHeader, LogTarget, LogWriter, Names
 from spekctl.log.place import FilePlace, Place
 
 if TYPE_CHECKING:
     from spekctl.log.file import Block
-
-MOUNTS = Path("/proc/self/mounts")
 
 MIN_BUFFER = 1024
 MAX_BUFFER = 1 << 24
@@ -58,33 +53,25 @@ def check_buffer(records: int) -> int:
     return records
 
 
-def debugfs() -> Path:
-    """Mount point of debugfs."""
-    with contextlib.suppress(OSError):
-        for line in MOUNTS.read_text(encoding="utf-8", errors="replace").splitlines():
-            fields = line.split(" ")
-            if len(fields) > 2 and fields[2] == "debugfs":
-                # /proc writes blanks and the like as \040.
-                octal = re.compile(r"\\([0-7]{3})")
-                return Path(octal.sub(lambda match: chr(int(match[1], 8)), fields[1]))
-    remedy = "mount -t debugfs none /sys/kernel/debug"
-    if namespaces.around().container:
-        remedy = namespaces.DEBUGFS_REMEDY
-    raise UsageError(f"a per-I/O log needs debugfs, which is not mounted: {remedy}")
-
-
 class IoLog:
     """A log, from a READY run to its end."""
 
     def __init__(
-        self, place: Path | Place, buffer_records: int, names: Names | None = None
+        self,
+        place: Path | Place,
+        buffer_records: int,
+        names: Names | None = None,
+        open_buffer: Callable[[RunInfo, int], Buffer] = log_buffer.open_buffer,
     ) -> None:
+        """@open_buffer: opens the records of a worker of a run."""
         log_file.require()
         self._place = FilePlace(place) if isinstance(place, Path) else place
         self._names = names
         self._buffer_records = buffer_records
-        self._mount = debugfs()
-        self._files: list[FileIO] = []
+        # There can be no log without it.
+        log_buffer.debugfs()
+        self._open_buffer = open_buffer
+        self._files: list[Buffer] = []
         self._writer: LogWriter | None = None
         self._blocks: queue.Queue[Block | None] = queue.Queue(
             QUEUE_BYTES // (BLOCK_RECORDS * LOG_RECORD_BYTES)
@@ -105,7 +92,7 @@ class IoLog:
         with self._noting_failure():
             log_file.warm_up()
         for index in range(len(info.workers)):
-            self._files.append(_open(self._mount / info.log_dir / f"worker{index}"))
+            self._files.append(self._open_buffer(info, index))
         self._writer = LogWriter(self._place, self._names)
         self._threads = [
             threading.Thread(target=self._read, name="log-reader", daemon=True),
@@ -279,7 +266,7 @@ class _Filler:
         self._bytes = raw.data
         self._used = 0
 
-    def fill(self, files: Sequence[FileIO]) -> Iterator[Block]:
+    def fill(self, files: Sequence[Buffer]) -> Iterator[Block]:
         """Yield full blocks until the files are empty."""
         for file in files:
             while got := file.readinto(self._bytes[self._used :]):
@@ -298,13 +285,3 @@ class _Filler:
             block = self._block[: self._used // LOG_RECORD_BYTES]
             self._new()
             yield block
-
-
-def _open(path: Path) -> FileIO:
-    try:
-        return FileIO(os.open(path, os.O_RDONLY | os.O_CLOEXEC | os.O_NONBLOCK))
-    except OSError as error:
-        text = f"cannot read the log at {path}: {log_file.reason_of(error)}"
-        if error.errno in (errno_names.EPERM, errno_names.EACCES):
-            raise NotPermittedError(f"{text} (a locked-down kernel may forbid it)") from error
-        raise SpekError(text) from error

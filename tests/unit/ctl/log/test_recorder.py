@@ -32,6 +32,7 @@ from spekctl.documents import result
 from spekctl.errors import ExitCode, SpekError
 from spekctl.host import protocol
 from spekctl.kernel.records import RunInfo, RunState, WorkerInfo
+from spekctl.log import buffer as log_buffer
 from spekctl.log import file as log_file
 from spekctl.log import recorder
 from spekctl.log.file import LogHeader, LogTarget, LogWriter, open_log
@@ -88,7 +89,7 @@ def kernel(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> LoggingKernel:
     mount.mkdir()
     mounts = tmp_path / "mounts"
     mounts.write_text(f"x /x ext4 rw 0 0\ndebugfs {tmp_path}/debug\\040fs debugfs rw 0 0\n")
-    monkeypatch.setattr(recorder, "MOUNTS", mounts)
+    monkeypatch.setattr(log_buffer, "MOUNTS", mounts)
     fake = LoggingKernel(mount=mount)
     use_fakes(monkeypatch, fake, tmp_path)
     return fake
@@ -416,7 +417,7 @@ def test_without_debugfs_the_sentence_says_how_to_get_it(
 ) -> None:
     where = Namespaces(False, is_inside, False, is_inside)
     monkeypatch.setattr(namespaces, "around", lambda: where)
-    recorder.MOUNTS.write_text("proc /proc proc rw 0 0\n")
+    log_buffer.MOUNTS.write_text("proc /proc proc rw 0 0\n")
     outcome = spekctl(*run_line(tmp_path))
     assert outcome.code == ExitCode.USAGE
     assert remedy in outcome.sentence
@@ -493,7 +494,7 @@ def test_no_permission_to_read_is_code_3(
         raise PermissionError(errno.EPERM, "Operation not permitted")
 
     system = SimpleNamespace(**{**vars(os), "open": forbidden})
-    monkeypatch.setattr(recorder, "os", system)
+    monkeypatch.setattr(log_buffer, "os", system)
     outcome = spekctl(*run_line(tmp_path))
     assert outcome.code == ExitCode.PERMISSION
     assert "Operation not permitted (a locked-down kernel may forbid it)" in outcome.sentence
@@ -539,7 +540,7 @@ def test_the_records_of_many_workers_are_all_there_while_they_are_being_written(
     workers, rounds, at_once = 5, 400, 80  # what fits a pipe's page is written at once
     directory = tmp_path / "spek/1"
     directory.mkdir(parents=True)
-    monkeypatch.setattr(recorder, "debugfs", lambda: tmp_path)
+    monkeypatch.setattr(log_buffer, "debugfs", lambda: tmp_path)
     monkeypatch.setattr(recorder, "BLOCK_RECORDS", 1000)
     for worker in range(workers):
         os.mkfifo(directory / f"worker{worker}")
@@ -565,7 +566,7 @@ def test_a_slow_writer_makes_the_reader_wait_and_not_forget(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     (tmp_path / "spek/1").mkdir(parents=True)
-    monkeypatch.setattr(recorder, "debugfs", lambda: tmp_path)
+    monkeypatch.setattr(log_buffer, "debugfs", lambda: tmp_path)
     monkeypatch.setattr(recorder, "BLOCK_RECORDS", 100)
     monkeypatch.setattr(recorder, "QUEUE_BYTES", 3 * 100 * 48)
     waiting: list[int] = []
@@ -598,7 +599,7 @@ def test_the_first_write_is_none_of_the_runs(
     (tmp_path / "spek/1").mkdir(parents=True)
     expected = records(10)
     (tmp_path / "spek/1/worker0").write_bytes(expected.tobytes())
-    monkeypatch.setattr(recorder, "debugfs", lambda: tmp_path)
+    monkeypatch.setattr(log_buffer, "debugfs", lambda: tmp_path)
     written: list[tuple[int, bool]] = []
     add = LogWriter.add
 
@@ -620,7 +621,7 @@ def test_closing_twice_and_without_an_end_leaves_nothing(
 ) -> None:
     (tmp_path / "spek/1").mkdir(parents=True)
     (tmp_path / "spek/1/worker0").write_bytes(records(10).tobytes())
-    monkeypatch.setattr(recorder, "debugfs", lambda: tmp_path)
+    monkeypatch.setattr(log_buffer, "debugfs", lambda: tmp_path)
     log = IoLog(tmp_path / "log", 1024)
     log.start(info_of(1, [0]))
     assert (tmp_path / "log.part").exists()
@@ -642,7 +643,7 @@ def test_one_core_keeps_up_with_half_a_million_records_a_second(
     count = 2 << 20
     (tmp_path / "spek/1").mkdir(parents=True)
     records(count, streams=8).tofile(tmp_path / "spek/1/worker0")
-    monkeypatch.setattr(recorder, "debugfs", lambda: tmp_path)
+    monkeypatch.setattr(log_buffer, "debugfs", lambda: tmp_path)
     log = IoLog(tmp_path / "log", 1 << 18)
     before = time.process_time()
     log.start(info_of(1, [0]))
