@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import signal
+import sys
 from typing import NoReturn
 
 
@@ -13,6 +14,11 @@ def main() -> NoReturn:
     Libraries are imported before anything can say that it was interrupted, for seconds on an
     emulated machine. Until then Ctrl-C ends the process at once, unless it is ignored.
     """
+    if sys.argv[1:] == ["host", "--stdio"]:
+        # As root: with nothing that it does not need, the command line included.
+        from spekctl.host import root
+
+        sys.exit(root.main())
     usual = signal.getsignal(signal.SIGINT)
     if usual is signal.default_int_handler:
         signal.signal(signal.SIGINT, signal.SIG_DFL)

@@ -16,7 +16,6 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import IO, TypeVar
 
-import click
 import msgspec
 
 from spekctl import recorded
@@ -221,6 +220,8 @@ def deliver(data: bytes | Iterable[bytes], output: Path) -> None:
             file.writelines(parts)
     except SpekError as error:
         import tempfile
+
+        import click
 
         try:
             with tempfile.NamedTemporaryFile(

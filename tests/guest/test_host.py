@@ -3,27 +3,37 @@
 
 from __future__ import annotations
 
+import ast
+import contextlib
 import itertools
 import os
+import re
+import shlex
 import signal
+import subprocess
 import sys
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import Any, BinaryIO
+from typing import Any
 
 import msgspec
 import pytest
+from lib.build.sources import ROOT
 from lib.ctl.host_peer import Peer
 
 from spekctl.documents.result import Result
 from spekctl.errors import ExitCode
-from spekctl.host import protocol, serve
-from spekctl.kernel import client
+from spekctl.host import wire
+from spekctl.host.client import Helper, HostError
+from spekctl.host.protocol import AnyEvent, Ended, Log, Rows
+from spekctl.host.remote import Remote
+from spekctl.kernel import client, link
+from spekctl.kernel.netlink import NetlinkSocket
 
 pytestmark = pytest.mark.any_kernel
-SOON_S = 60.0
+SOON_S = 300.0  # two programs import their libraries
 
 
 def job(node: str, time: str) -> dict[str, Any]:
@@ -57,7 +67,7 @@ def soon_free(node: str) -> bool:
 def test_a_run_by_messages(spek_module: Path, null_blk: Callable[..., str]) -> None:
     node = null_blk(size_mb=64)
     peer = Peer()
-    assert peer.until("hello")["protocol"] == protocol.PROTOCOL
+    assert peer.until("hello")["protocol"] == wire.PROTOCOL
     found = {one["path"]: one for one in peer.ask("devices")["answer"]}
     assert found[node]["state"] == "reading and writing"
     refused = peer.ask("start", job={**job(node, "1s"), "workload": "random-write-4k"})["error"]
@@ -89,41 +99,183 @@ def test_a_run_by_messages(spek_module: Path, null_blk: Callable[..., str]) -> N
     assert not peer.thread.is_alive() and is_free(node)
 
 
+# What a host is started with, and what reports the paths that it opens once it serves.
+HOST = """
+import sys
+from spekctl.host import root
+{hook}
+sys.exit(root.main())
+"""
+HOOK = """
+report = open({report!r}, "a", buffering=1)
+def note(event, arguments):
+    if event == "open" and isinstance(arguments[0], (str, bytes)):
+        report.write(repr(arguments[0]) + "\\n")
+sys.addaudithook(note)
+"""
+# An agent that keeps the user, which could read no Python in root's home, but has no capability.
+AGENT = """
+import sys
+from spekctl.host import agent, client, privilege
+privilege.drop = lambda user: None
+client.PATIENCE_S = {patience}
+{hook}
+sys.exit(agent.main(sys.argv[1:]))
+"""
+WITHOUT_RIGHTS = ["setpriv", "--bounding-set=-all", "--inh-caps=-all", "--ambient-caps=-all"]
+
+
+def host_words(hook: str = "") -> list[str]:
+    return [sys.executable, "-P", "-c", HOST.format(hook=hook)]
+
+
+def opened_by(report: Path) -> set[str]:
+    return {str(ast.literal_eval(line)) for line in report.read_text().splitlines()}
+
+
+@contextlib.contextmanager
+def bridged_host(folder: Path, hook: str) -> Iterator[list[str]]:
+    """A command by which a process without rights reaches a host that has them."""
+    requests, told = folder / "requests", folder / "told"
+    os.mkfifo(requests)
+    os.mkfifo(told)
+    line = f"exec {shlex.join(host_words(hook))} <{requests} >{told}"
+    with subprocess.Popen(["sh", "-c", line]) as process:
+        try:
+            yield ["sh", "-c", f"cat {told} & exec cat >{requests}"]
+            assert process.wait(SOON_S) == 0
+        finally:
+            # Where nobody came, it still waits for the other ends.
+            process.kill()
+
+
+class Caller:
+    """A program that gives jobs to an agent."""
+
+    def __init__(self, words: list[str]) -> None:
+        self.events: list[AnyEvent] = []
+        self.parts: list[bytes] = []
+        self.ended = threading.Event()
+        self.helper: Helper[AnyEvent] = Helper(words, self._take, lambda reason: self.ended.set())
+        self.helper.wait_ready(SOON_S)
+
+    def _take(self, event: AnyEvent) -> None:
+        self.events.append(event)
+        if isinstance(event, Log):
+            self.parts.append(event.data)
+        if isinstance(event, Ended):
+            self.ended.set()
+
+
+def test_jobs_are_carried_out_without_rights(
+    spek_module: Path, prober_module: Path, null_blk: Callable[..., str], tmp_path: Path
+) -> None:
+    """The host has opened devices, the kernel's files and its own library; the agent no device."""
+    node = null_blk(size_mb=64, memory_backed=1)
+    by_host, by_agent = tmp_path / "host", tmp_path / "agent"
+    with bridged_host(tmp_path, HOOK.format(report=str(by_host))) as words:
+        agent = AGENT.format(hook=HOOK.format(report=str(by_agent)), patience=SOON_S)
+        caller = Caller([*WITHOUT_RIGHTS, sys.executable, "-P", "-c", agent, *words])
+        helper = caller.helper
+        rights = Path(f"/proc/{helper.pid}/status").read_text()
+        assert re.search(r"^CapEff:\s*0+$", rights, re.MULTILINE)
+        listed = {one["path"]: one for one in helper.ask("devices", list[dict[str, Any]])}
+        assert listed[node]["state"] == "reading and writing"
+        wish = {**job(node, "1200ms"), "workload": "random-write-4k"}
+        with pytest.raises(HostError, match="give --write"):
+            helper.ask("start", job=wish)
+        wish["options"] = {**wish["options"], "write": True, "log": "run.parquet"}
+        helper.ask("start", job=wish)
+        assert caller.ended.wait(SOON_S)
+        ended = caller.events[-1]
+        assert isinstance(ended, Ended) and ended.code == ExitCode.OK, ended
+        result = msgspec.json.decode(ended.result, type=Result)
+        assert result.totals.write.ios > 0 and result.prober is not None
+        assert result.log is not None and result.log.complete and result.log.text == ""
+        assert result.log.bytes == sum(map(len, caller.parts)) > 0
+        rows = [row for event in caller.events if isinstance(event, Rows) for row in event.rows]
+        assert len(rows) == len(result.intervals) >= 3
+        assert is_free(node)
+        assert helper.ask("metrics", str, openmetrics=True).endswith("# EOF\n")
+        # What is read back is held by a claim, which the host looks at.
+        caller.ended.clear()
+        options = {**job(node, "1200ms")["options"], "write": True, "verify": True}
+        helper.ask("start", job={**wish, "options": options})
+        assert caller.ended.wait(SOON_S)
+        ended = caller.events[-1]
+        assert isinstance(ended, Ended) and ended.code == ExitCode.OK, ended
+        result = msgspec.json.decode(ended.result, type=Result)
+        assert result.verify is not None and result.verify.complete
+        assert is_free(node)
+        # Data is found by the host, under its claim, and named by the disk.
+        subprocess.run(["mkfs.ext4", "-q", node], check=True)
+        caller.ended.clear()
+        helper.ask("start", job=wish)
+        assert caller.ended.wait(SOON_S)
+        ended = caller.events[-1]
+        assert isinstance(ended, Ended) and ended.code == ExitCode.REFUSED
+        assert (
+            f"{node} holds data: file system ext4" in ended.text and "give --destroy" in ended.text
+        )
+        assert is_free(node)
+        helper.close()
+    libraries = {sys.prefix, sys.base_prefix, str(ROOT), "/usr/lib", "/lib"}
+    allowed = ("/dev/", "/sys/", "/proc/", "/run/udev/data/", *libraries)
+    opened = opened_by(by_host)
+    assert node in opened and any("/worker0" in path for path in opened)
+    assert sorted(path for path in opened if not path.startswith(allowed)) == []
+    assert not [path for path in opened if path.endswith((".toml", ".parquet"))]
+    assert not [path for path in opened_by(by_agent) if path.startswith("/dev/")]
+
+
+@pytest.fixture
+def remote(monkeypatch: pytest.MonkeyPatch) -> Iterator[Remote]:
+    """A host that this process reaches the kernel through."""
+    monkeypatch.setattr(link, "_open_socket", link._open_socket)
+    lender = Remote(host_words())
+    lender.helper.wait_ready(SOON_S)
+    yield lender
+    lender.close()
+
+
+def started(remote: Remote, node: str) -> Peer:
+    link.reach_by(remote.open_socket)
+    peer = Peer(rights=remote)
+    assert peer.ask("start", job=job(node, "1h"))["answer"]
+    peer.until("rows")
+    link.reach_by(lambda family: NetlinkSocket())
+    assert not is_free(node)
+    return peer
+
+
 @pytest.mark.parametrize("signum", [signal.SIGKILL, signal.SIGTERM])
 def test_a_killed_host_leaves_nothing(
-    spek_module: Path, null_blk: Callable[..., str], signum: int
+    spek_module: Path, null_blk: Callable[..., str], remote: Remote, signum: int
 ) -> None:
     node = null_blk(size_mb=64)
-    down, requests = os.pipe()
-    answers, up = os.pipe()
-    pid = os.fork()
-    if not pid:
-        try:
-            os.dup2(down, 0)
-            os.dup2(up, 1)
-            os.closerange(3, 256)
-            sys.stdin = os.fdopen(0, "r")
-            os._exit(serve.main())
-        finally:
-            os._exit(99)
-    os.close(down)
-    os.close(up)
-    with os.fdopen(answers, "rb") as lines, os.fdopen(requests, "wb", buffering=0) as asked:
-        asked.write(protocol.line({"do": "start", "id": 1, "job": job(node, "1h")}))
-        wait_for_rows(lines)
-        assert not is_free(node)
-        os.kill(pid, signum)
-        drain = threading.Thread(target=lines.read)
-        drain.start()
-        status = os.waitpid(pid, 0)[1]
-        drain.join(SOON_S)
-    code = os.waitstatus_to_exitcode(status)
-    assert code == (-signum if signum == signal.SIGKILL else ExitCode.TERMINATED)
+    peer = started(remote, node)
+    os.kill(remote.helper.pid, signum)
+    assert peer.until("ended")["code"] != ExitCode.OK
+    peer.hang_up()
     assert soon_free(node)
 
 
-def wait_for_rows(lines: BinaryIO) -> None:
-    for line in lines:
-        if b'"event":"rows"' in line:
-            return
-    raise AssertionError("the host ended")
+def test_a_host_whose_peer_is_gone_ends_its_runs(
+    spek_module: Path, null_blk: Callable[..., str], remote: Remote
+) -> None:
+    node = null_blk(size_mb=64)
+    peer = started(remote, node)
+    remote.close()
+    assert is_free(node)
+    peer.hang_up()
+
+
+def test_a_host_stops_what_it_is_told_to(
+    spek_module: Path, null_blk: Callable[..., str], remote: Remote
+) -> None:
+    node = null_blk(size_mb=64)
+    peer = started(remote, node)
+    assert remote.helper.ask("stop") is None
+    assert peer.until("ended")["result"]["outcome"]["state"] == "done"
+    assert is_free(node)
+    peer.hang_up()

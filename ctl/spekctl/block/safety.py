@@ -81,6 +81,8 @@ def explain_busy(
         openers = _openers(device, roots, EVERYBODY)
         texts = [f"{text} (possibly with an exclusive claim)" for text in openers]
     if not texts:
+        if os.geteuid():
+            return "a process or a kernel user holds it exclusively; root can see which process"
         return "a kernel user holds it exclusively, which sysfs does not name"
     return "; ".join(texts)
 

@@ -14,12 +14,13 @@ import click
     help="Read requests from standard input; write answers and events to standard output.",
 )
 def command(stdio: bool) -> int:
-    """Serve another program: start and stop runs, and report their progress.
+    """Serve a program without rights: claim devices, start and stop runs, read their figures.
 
     Requests and answers are JSON objects, one per line; ctl/spekctl/host/README.md describes them.
-    The safety rules are those of `spekctl run`. When standard input ends, the run ends and its
+    They are numbers: workloads are parsed, and results made, by the program. The safety rules are
+    those of `spekctl run`. When standard input ends, all runs of this command end and their
     devices are released. `spekctl web` starts this command itself.
     """
-    from spekctl.host import serve
+    from spekctl.host import root
 
-    return serve.main()
+    return root.main()

@@ -70,8 +70,8 @@ def command(listen: str, directory: Path, become: str) -> int:
     If that user cannot read DIR, or the Python and packages that run the server (which are in
     root's home, for example), the server does not start, says what it is, and ends with code 2.
     """
+    from spekctl.host import privilege
     from spekctl.report import page
-    from spekctl.web import privilege
     from spekctl.web.library import Library
     from spekctl.web.server import Server
     from spekctl.web.session import Session
@@ -116,11 +116,11 @@ def parse_listen(text: str) -> tuple[str, int]:
 
 def _starter(
     become: list[str],
-) -> Callable[[Callable[[AnyEvent], None], Callable[[str], None]], Helper]:
+) -> Callable[[Callable[[AnyEvent], None], Callable[[str], None]], Helper[AnyEvent]]:
     from spekctl.host import client
 
-    words = client.command(become)
-    return lambda on_event, on_end: client.Helper(words, on_event, on_end)
+    words = client.agent_command(become)
+    return lambda on_event, on_end: client.Helper(words, on_event, on_end, name="the agent")
 
 
 def _connect(session: Session) -> None:
@@ -133,7 +133,7 @@ def _connect(session: Session) -> None:
 
 
 def _drop_root() -> None:
-    from spekctl.web import privilege
+    from spekctl.host import privilege
 
     user = privilege.user_to_be()
     privilege.drop(user)
@@ -142,7 +142,7 @@ def _drop_root() -> None:
 
 def _check(directory: Path, libraries: Sequence[Path]) -> None:
     """As the user that the server runs as by now."""
-    from spekctl.web import privilege
+    from spekctl.host import privilege
 
     needed = privilege.unreadable([*libraries, directory])
     if needed is not None:

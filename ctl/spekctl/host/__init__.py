@@ -1,2 +1,3 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""The privileged part of programs that drive spek: README.md has its protocol."""
+"""Programs that drive spek: the part with rights, and what uses it without. README.md has the
+protocols."""

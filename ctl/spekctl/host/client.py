@@ -12,13 +12,14 @@ import threading
 from collections import deque
 from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, Generic, TypeVar
 
 import msgspec
 
 from spekctl.errors import ExitCode, SpekError
-from spekctl.host import protocol
-from spekctl.host.protocol import Answer, AnyEvent, Hello
+from spekctl.host import wire
+from spekctl.host.protocol import AnyEvent
+from spekctl.host.wire import Answer, Hello
 
 # Devices that sleep take seconds to be looked at.
 PATIENCE_S = 60.0
@@ -51,16 +52,29 @@ def command(become: Sequence[str]) -> list[str]:
     return [*become, *program, "host", "--stdio"]
 
 
-class Helper:
-    """A running host. @on_event gets its events, in a thread of its own; @on_end is called once it
-    is gone, with the reason."""
+def agent_command(become: Sequence[str]) -> list[str]:
+    """How to start the agent, which starts the host with the program @become before it."""
+    return [sys.executable, "-P", "-m", "spekctl.host.agent", *command(become)]
+
+
+EventT = TypeVar("EventT")
+
+
+class Helper(Generic[EventT]):
+    """A running host. @on_event gets its events, of the types @events, in a thread of its own;
+    @on_end is called once it is gone, with the reason."""
 
     def __init__(
         self,
         words: Sequence[str],
-        on_event: Callable[[AnyEvent], None],
+        on_event: Callable[[EventT], None],
         on_end: Callable[[str], None],
+        events: Any = AnyEvent,
+        name: str = "the host",
     ) -> None:
+        """@name: what messages call it."""
+        self._name = name
+        self._events = events
         self._on_event = on_event
         self._on_end = on_end
         self._lock = threading.Lock()
@@ -91,22 +105,28 @@ class Helper:
         """It answers."""
         return not self._reason
 
+    def check_alive(self) -> None:
+        """HostError, with the reason, if it has ended."""
+        if self._reason:
+            raise HostError(self._reason)
+
     @property
     def pid(self) -> int:
         """Of its process, or of the program that started it."""
         return self._process.pid
 
-    def wait_ready(self, timeout_s: float = PATIENCE_S) -> None:
-        """Wait for its first line."""
+    def wait_ready(self, timeout_s: float | None = None) -> None:
+        """Wait for its first line, PATIENCE_S if no time is given."""
+        timeout_s = PATIENCE_S if timeout_s is None else timeout_s
         if not self._ready.wait(timeout_s):
-            raise HostError(f"the host has not answered within {timeout_s:.0f} s")
+            raise HostError(f"{self._name} has not answered within {timeout_s:.0f} s")
         if self._reason:
             raise HostError(self._reason)
         assert self.hello is not None
-        if self.hello.protocol != protocol.PROTOCOL:
+        if self.hello.protocol != wire.PROTOCOL:
             raise HostError(
                 f"the host speaks protocol {self.hello.protocol}, this program"
-                f" {protocol.PROTOCOL}: they are of different versions of spekctl"
+                f" {wire.PROTOCOL}: they are of different versions of spekctl"
             )
 
     def ask(self, verb: str, answer: Any = Any, **fields: object) -> Any:
@@ -118,22 +138,22 @@ class Helper:
             self._number += 1
             number = self._number
             self._waiting[number] = box
-            data = protocol.line({"do": verb, "id": number, **fields})
+            data = wire.line({"do": verb, "id": number, **fields})
             with contextlib.suppress(OSError, ValueError):
                 assert self._process.stdin is not None
                 self._process.stdin.write(data)
                 self._process.stdin.flush()
         try:
-            found = box.get(timeout=PATIENCE_S)
+            answered = box.get(timeout=PATIENCE_S)
         except queue.Empty:
-            raise HostError(f"the host has not answered within {PATIENCE_S:.0f} s") from None
+            raise HostError(f"{self._name} has not answered within {PATIENCE_S:.0f} s") from None
         finally:
             self._waiting.pop(number, None)
-        if isinstance(found, HostError):
-            raise found
-        if found.error is not None:
-            raise HostError(found.error.text, found.error.code)
-        return msgspec.json.decode(found.answer, type=answer)
+        if isinstance(answered, HostError):
+            raise answered
+        if answered.error is not None:
+            raise HostError(answered.error.text, answered.error.code)
+        return msgspec.json.decode(answered.answer, type=answer)
 
     def close(self, timeout_s: float = 35.0) -> None:
         """Close its input: its run ends, and it exits."""
@@ -149,11 +169,11 @@ class Helper:
             for line in self._process.stdout:
                 self._take(line)
         except (msgspec.DecodeError, OSError, ValueError) as error:
-            trouble = f"the host sent what is no message: {error}"
+            trouble = f"{self._name} sent what is no message: {error}"
         code = self._end()
         self._errors.join(1.0)
         last = self._said[-1].removeprefix("spekctl: ") if self._said else ""
-        reason = trouble or f"the host ended (status {code})" + (f": {last}" if last else "")
+        reason = trouble or f"{self._name} ended (status {code})" + (f": {last}" if last else "")
         with self._lock:
             self._reason = reason
             boxes = list(self._waiting.values())
@@ -173,7 +193,7 @@ class Helper:
 
     def _take(self, line: bytes) -> None:
         if msgspec.json.decode(line, type=_Line).event:
-            event = msgspec.json.decode(line, type=AnyEvent)
+            event = msgspec.json.decode(line, type=self._events)
             if isinstance(event, Hello):
                 self.hello = event
                 self._ready.set()

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Messages between an unprivileged program and `spekctl host --stdio`: one JSON object a line.
+"""Messages between a program and its agent: one JSON object a line.
 
-Requests carry a number, which their answer repeats; events come unasked. README.md describes them
-for programs in other languages.
+Requests carry a number, which their answer repeats; events come unasked. A job is what a user asks
+for, as on the command line of `spekctl run`.
 """
 
 from __future__ import annotations
@@ -10,19 +10,13 @@ from __future__ import annotations
 from typing import Any, TypeAlias, get_args
 
 import msgspec
+from msgspec import field
 
+from spekctl.host.wire import Event, Hello, Part, Request
 from spekctl.run.progress import Clock, Figures
 
-# Raised by a change that an older program would misunderstand; new fields and events do not.
-PROTOCOL = 1
-# Bytes of a request. A workload has at most some hundred streams.
-REQUEST_MAX = 1 << 20
 # Bytes of a log in one event.
 LOG_PART = 1 << 20
-
-
-class Part(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """A part of a request: a field that the host does not know is refused, not ignored."""
 
 
 class Job(Part, frozen=True):
@@ -37,15 +31,9 @@ class Job(Part, frozen=True):
     devices: list[str]
     workload: str = ""
     toml: str = ""
-    settings: list[str] = []
-    options: dict[str, str | bool | list[str]] = {}
-    destroy: list[str] = []
-
-
-class Request(Part, frozen=True, tag_field="do", tag=""):
-    """A request. The verbs are all that the host does."""
-
-    id: int
+    settings: list[str] = field(default_factory=list)
+    options: dict[str, str | bool | list[str]] = field(default_factory=dict)
+    destroy: list[str] = field(default_factory=list)
 
 
 class ListDevices(Request, frozen=True, tag="devices"):
@@ -101,33 +89,6 @@ class State(msgspec.Struct, frozen=True):
     trouble: str = ""
 
 
-class Fault(msgspec.Struct, frozen=True):
-    """A refusal: exit code of `spekctl run`, and its sentence."""
-
-    code: int
-    text: str
-
-
-class Answer(msgspec.Struct, frozen=True, omit_defaults=True):
-    """Of the request with this number; @answer where there is no @error."""
-
-    id: int
-    answer: msgspec.Raw = msgspec.Raw(b"null")
-    error: Fault | None = None
-
-
-class Event(msgspec.Struct, frozen=True, tag_field="event", tag=str.lower):
-    """What happens without a request."""
-
-
-class Hello(Event, frozen=True):
-    """The first line. @commands: verbs of requests."""
-
-    protocol: int
-    version: str
-    commands: list[str]
-
-
 class Started(Event, frozen=True):
     """A run is about to claim its devices."""
 
@@ -167,9 +128,4 @@ class Ended(Event, frozen=True):
 
 AnyEvent: TypeAlias = Hello | Started | Rows | Note | Log | Ended
 
-VERBS = [str(one.__struct_config__.tag) for one in get_args(AnyRequest)]
-
-
-def line(message: object) -> bytes:
-    """A message as its line."""
-    return msgspec.json.encode(message) + b"\n"
+VERBS = [str(request.__struct_config__.tag) for request in get_args(AnyRequest)]

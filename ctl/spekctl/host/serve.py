@@ -1,9 +1,10 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""The privileged side: reads requests from a stream, runs at most one job, writes events.
+"""Carries out jobs: reads requests from a stream, runs at most one job, writes events.
 
-It opens no file on behalf of its peer but the devices to test, and writes none: a workload comes as
-its text or as the name of one that is installed, a result goes back as a message. When its input
-ends, its run ends, too.
+It needs no rights, as it reaches the kernel and devices through a helper; it has @rights and
+@connect of that. It opens no file on behalf of its peer, and writes none: a workload comes as its
+text or as the name of one that is installed, a result goes back as a message. When its input ends,
+its run ends, too.
 
 Three threads: the main one reads requests and stops runs, and does nothing that can take time; the
 desk answers all other requests in their order, of which some look at disks and so may hang with
@@ -12,32 +13,27 @@ them; and a run has its own.
 
 from __future__ import annotations
 
-import contextlib
 import dataclasses
 import io
 import os
 import queue
 import signal
-import sys
 import threading
 import traceback
 from collections.abc import Callable
 from typing import BinaryIO
 
-import click
 import msgspec
 
 from spekctl import __version__
 from spekctl.block import device as block_device
 from spekctl.errors import ExitCode, RefusedError, SpekError, UsageError
-from spekctl.host import protocol
+from spekctl.host import protocol, wire
+from spekctl.host.output import Output
 from spekctl.host.protocol import (
-    Answer,
     AnyRequest,
     DryRun,
     Ended,
-    Fault,
-    Hello,
     Job,
     ListDevices,
     Log,
@@ -51,14 +47,16 @@ from spekctl.host.protocol import (
     Status,
     Stop,
 )
+from spekctl.host.wire import Answer, Fault, Hello
 from spekctl.kernel import client
 from spekctl.kernel.client import Kernel
 from spekctl.kernel.gen.spek import MAX_TARGETS
 from spekctl.log.place import UNKNOWN_BYTES
 from spekctl.power.meter import PowerOptions
-from spekctl.run import candidates, ending, job, measuring, request
+from spekctl.run import ending, job, measuring, request
 from spekctl.run.measure import measure
 from spekctl.run.progress import Clock, Figures
+from spekctl.run.rights import OWN, Rights
 from spekctl.workload import file, meaning, options, override
 from spekctl.workload.model import WorkloadFile
 from spekctl.workload.options import Measuring
@@ -68,24 +66,6 @@ FAREWELL_S = 30.0
 _FAILED = "the host failed; its standard error says how"
 # Requests that may wait for the one that is being answered.
 WAITING_MAX = 64
-
-
-class Output:
-    """Lines to the peer, from several threads. @gone is called when nobody reads them."""
-
-    def __init__(self, stream: BinaryIO, gone: Callable[[], object]) -> None:
-        self._stream = stream
-        self._gone = gone
-        self._lock = threading.Lock()
-
-    def send(self, message: object) -> None:
-        """Write a message whole."""
-        try:
-            with self._lock:
-                self._stream.write(protocol.line(message))
-                self._stream.flush()
-        except (OSError, ValueError):
-            self._gone()
 
 
 class Events:
@@ -148,8 +128,14 @@ class LogEvents(io.RawIOBase):
 class Host:
     """Answers requests. @connect: to the kernel; each thread has a connection of its own."""
 
-    def __init__(self, stream: BinaryIO, connect: Callable[[], Kernel] = client.connect) -> None:
+    def __init__(
+        self,
+        stream: BinaryIO,
+        connect: Callable[[], Kernel] = client.connect,
+        rights: Rights = OWN,
+    ) -> None:
         self._connect = connect
+        self._rights = rights
         self._output = Output(stream, self.interrupt)
         self._requests: queue.Queue[AnyRequest] = queue.Queue(WAITING_MAX)
         self._lock = threading.Lock()
@@ -164,10 +150,10 @@ class Host:
     def serve(self, lines: BinaryIO) -> None:
         """Answer until the input ends, then end the run."""
         threading.Thread(target=self._keep_desk, name="desk", daemon=True).start()
-        self._output.send(Hello(protocol.PROTOCOL, __version__, protocol.VERBS))
-        while line := lines.readline(protocol.REQUEST_MAX + 1):
-            if len(line) > protocol.REQUEST_MAX:
-                self._refuse(0, UsageError(f"a request has at most {protocol.REQUEST_MAX} bytes"))
+        self._output.send(Hello(wire.PROTOCOL, __version__, protocol.VERBS))
+        while line := lines.readline(wire.REQUEST_MAX + 1):
+            if len(line) > wire.REQUEST_MAX:
+                self._refuse(0, UsageError(f"a request has at most {wire.REQUEST_MAX} bytes"))
                 break
             self._receive(line)
         self.finish()
@@ -199,7 +185,7 @@ class Host:
 
     def _receive(self, line: bytes) -> None:
         """In the thread that reads: answer a stop, and put everything else on the desk."""
-        number = _number_of(line)
+        number = wire.number_of(line)
         try:
             asked = msgspec.json.decode(line, type=AnyRequest)
         except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
@@ -265,7 +251,7 @@ class Host:
         """The answer to anything but a start or a stop."""
         match asked:
             case ListDevices():
-                return candidates.every()
+                return self._rights.candidates()
             case DryRun():
                 return plan_of(self._wanted(asked.job)[0])
             case Status():
@@ -290,6 +276,7 @@ class Host:
                 )
             place = LogEvents(self._output, wish.log.name)
         made = measuring.with_log(made, place, wish.log_buffer)
+        made = dataclasses.replace(made, rights=self._rights)
         return measuring.with_slices(made, wish.heat_map), wish, power
 
     def _carry_out(
@@ -416,42 +403,3 @@ def plan_of(made: job.Request) -> Plan:
 
 def _answer_to(asked: AnyRequest, answer: object) -> Answer:
     return Answer(asked.id, msgspec.Raw(msgspec.json.encode(answer)))
-
-
-class _NumberOnly(msgspec.Struct):
-    id: int = 0
-
-
-def _number_of(line: bytes) -> int:
-    with contextlib.suppress(msgspec.DecodeError, UnicodeDecodeError, RecursionError):
-        return msgspec.json.decode(line, type=_NumberOnly).id
-    return 0
-
-
-def main() -> int:
-    """Serve standard input and output until the input ends, or SIGTERM or SIGINT comes."""
-    # What anything else prints must not get between the messages.
-    with os.fdopen(os.dup(1), "wb") as stream:
-        os.dup2(2, 1)
-        host = Host(stream)
-
-        class _Terminated(Exception):
-            pass
-
-        def end(signum: int, frame: object) -> None:
-            raise _Terminated
-
-        for signum in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP):
-            signal.signal(signum, end)
-        try:
-            host.serve(sys.stdin.buffer)
-        except _Terminated:
-            for signum in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP):
-                signal.signal(signum, signal.SIG_IGN)
-            host.finish()
-            return int(ExitCode.TERMINATED)
-        except OSError as error:
-            click.echo(f"spekctl: cannot read requests: {error.strerror}", err=True)
-            host.finish()
-            return int(ExitCode.RUN_FAILED)
-    return 0

@@ -12,11 +12,11 @@ import errno as errno_names
 import os
 import select
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from enum import IntEnum
 from pathlib import Path
 from types import TracebackType
-from typing import Any, Self
+from typing import Any, Protocol, Self
 
 from spekctl import namespaces
 from spekctl.errors import (
@@ -28,9 +28,12 @@ from spekctl.errors import (
 from spekctl.kernel.answers import HEADERS_LEN, answer
 from spekctl.kernel.netlink import (
     ATTR,
+    GENERIC,
+    HEADER,
     NLM_F_ACK,
     NLM_F_DUMP,
     NLM_F_REQUEST,
+    Frame,
     NetlinkSocket,
     Refusal,
     attributes,
@@ -60,12 +63,40 @@ def not_loaded(module: str, root: Path = Path("/")) -> str:
     return text
 
 
+class Socket(Protocol):
+    """What carries the messages of a link: a NetlinkSocket, or a helper's that has more rights."""
+
+    def close(self) -> None: ...
+    def fileno(self) -> int: ...
+    def next_sequence(self) -> int: ...
+    def join(self, group: int) -> None: ...
+    def exchange(
+        self, request: bytes, more: Sequence[memoryview | bytes] = ()
+    ) -> tuple[Sequence[Frame], bool]: ...
+    def drain(self) -> None: ...
+
+
+def _own_socket(family: str) -> Socket:
+    return NetlinkSocket()
+
+
+# Opens the socket of a link to this family.
+_open_socket: Callable[[str], Socket] = _own_socket
+
+
+def reach_by(open_socket: Callable[[str], Socket]) -> None:
+    """Let all links of this process that are made from now on have sockets that @open_socket opens
+    to a family: a process without rights has those of a helper."""
+    global _open_socket
+    _open_socket = open_socket
+
+
 class Link:
     """A generic netlink family: requests, dumps and state notifications, as dicts."""
 
     def __init__(self, gen: Any, group: str | None, missing: str) -> None:
         self._gen = gen
-        self._socket = NetlinkSocket()
+        self._socket: Socket = _open_socket(gen.FAMILY)
         try:
             self._family, groups = self._resolve(missing)
             if group is not None:
@@ -171,8 +202,24 @@ class Link:
             f"{_name(command)} changed during {DUMP_TRIES} dumps in a row", operation=_name(command)
         )
 
-    def wait(self, timeout_s: float) -> None:
-        """Wait for a notification, at most @timeout_s.
+    def forward(self, command: int, attributes: bytes, dump: bool) -> tuple[list[bytes], bool]:
+        """A request whose attributes are encoded already.
+
+        Return: the answers as they came, and whether they are of one moment. Refusal or OSError.
+        """
+        generic = GENERIC.pack(command, self._gen.VERSION, 0)
+        request = HEADER.pack(
+            HEADER.size + len(generic) + len(attributes),
+            self._family,
+            NLM_F_REQUEST | (NLM_F_DUMP if dump else NLM_F_ACK),
+            self._socket.next_sequence(),
+            0,
+        )
+        frames, interrupted = self._socket.exchange(request + generic, [attributes])
+        return [frame.data for frame in frames], interrupted
+
+    def wait(self, timeout_s: float) -> bool:
+        """Wait for a notification, at most @timeout_s; whether there was any.
 
         Announcements only wake us up, what counts is what a request answers. So a lost one
         (ENOBUFS) costs nothing: it wakes us like any other.
@@ -180,6 +227,7 @@ class Link:
         ready, _, _ = select.select([self._socket.fileno()], [], [], max(0.0, timeout_s))
         if ready:
             self._socket.drain()
+        return bool(ready)
 
 
 def _refusal(code: int, text: str, operation: str, root: Path = Path("/")) -> SpekError:

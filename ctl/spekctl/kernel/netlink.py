@@ -33,6 +33,7 @@ ERR_MSG, ERR_OFFS = 1, 2
 
 HEADER = struct.Struct("=IHHII")
 ATTR = struct.Struct("=HH")
+GENERIC = struct.Struct("=BBH")
 RECV_BYTES = 1 << 16
 ROOM_BYTES = 1 << 20
 

@@ -15,6 +15,7 @@ from spekctl.run import profiled
 from spekctl.run.collector import Claimed, Collector, Ended, Look, Sections
 from spekctl.run.job import Request
 from spekctl.run.profiled import Profiled
+from spekctl.run.rights import Rights
 from spekctl.run.slices import Slices
 from spekctl.run.until import Watch
 from spekctl.workload.config import RunConfig
@@ -32,7 +33,7 @@ def of(request: Request, observers: Sequence[Collector] = ()) -> list[Collector]
     """
     collectors: list[Collector] = []
     if request.log is not None:
-        collectors.append(LogCollector(request.log, request.config))
+        collectors.append(LogCollector(request.log, request.config, request.rights))
     if request.slices:
         operations = [stream.operation for stream in request.config.streams]
         collectors.append(SlicesCollector(operations if request.service_slices else None))
@@ -54,9 +55,9 @@ def of(request: Request, observers: Sequence[Collector] = ()) -> list[Collector]
 class LogCollector(Collector):
     """The per-I/O log."""
 
-    def __init__(self, place: Place, config: RunConfig) -> None:
+    def __init__(self, place: Place, config: RunConfig, rights: Rights) -> None:
         names = Names([stream.name for stream in config.streams], [asu.name for asu in config.asus])
-        self._log = IoLog(place, config.log_records, names)
+        self._log = IoLog(place, config.log_records, names, rights.open_log)
 
     def arm(self, claimed: Claimed) -> str:
         self._log.start(claimed.info)

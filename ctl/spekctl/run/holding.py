@@ -13,21 +13,21 @@ from dataclasses import dataclass
 from types import TracebackType
 
 from spekctl import recorded
-from spekctl.block import safety
-from spekctl.block.blkid import Signature
 from spekctl.block.device import Device
 from spekctl.errors import RefusedError
 from spekctl.kernel.client import Kernel
 from spekctl.run import claim, ending
 from spekctl.run.job import Interrupts, Request
+from spekctl.run.rights import OWN, Looked, Rights
 
 
 @dataclass(frozen=True, slots=True)
-class _Held:
-    """A device as take() found it."""
+class _Wish:
+    """What runs may do to the devices; see rights.Overwriting."""
 
-    diskseq: int
-    data: Sequence[Signature]  # may be overwritten
+    devices: Sequence[Device]
+    write_allowed: bool
+    destroy: Sequence[str]
 
 
 class Holding:
@@ -43,16 +43,17 @@ class Holding:
         write: bool = False,
         write_allowed: bool = False,
         destroy: Sequence[str] = (),
+        rights: Rights = OWN,
     ) -> None:
         """@write: runs may write. @write_allowed, @destroy: --write and --destroy."""
         self._kernel = kernel
         self._devices = devices
         self._interrupts = interrupts
         self._write = write
-        self._write_allowed = write_allowed
-        self._destroy = destroy
+        self._wish = _Wish(devices, write_allowed, destroy)
+        self._rights = rights
         self._claim: int | None = None
-        self._held: dict[tuple[int, int], _Held] = {}  # by device number
+        self._looked: Looked | None = None
         self._remarks: list[str] = []
 
     def __enter__(self) -> Holding:
@@ -87,13 +88,13 @@ class Holding:
             self.release()
             raise
 
-    def check(self, request: Request) -> list[str]:
-        """Before each run: the devices of @request are still free of users without a claim, and
-        hold no data that came after take(). Return: remarks for the result, each once."""
-        for device in request.devices:
-            if request.config.write:
-                held = self._held[device.major, device.minor]
-                safety.check_again(device, held.diskseq, held.data)
+    @property
+    def looked(self) -> Looked | None:
+        """What take() saw on the devices, None if no run may write."""
+        return self._looked
+
+    def remarks(self) -> list[str]:
+        """On the devices, for results; each once."""
         remarks, self._remarks = self._remarks, []
         return remarks
 
@@ -109,14 +110,9 @@ class Holding:
         for device, target in zip(self._devices, info.targets, strict=True):
             if device.diskseq and target.diskseq and device.diskseq != target.diskseq:
                 raise RefusedError(f"{device.path} has just been replaced by another device")
-            data: Sequence[Signature] = ()
-            if self._write:
-                data, remark = safety.look(
-                    device, target.diskseq, self._destroy, self._write_allowed
-                )
-                if remark:
-                    self._remarks.append(recorded.text(remark))
-            self._held[device.major, device.minor] = _Held(target.diskseq, data)
+        if self._write:
+            self._looked = self._rights.look(info, self._wish)
+            self._remarks += map(recorded.text, self._looked.remarks)
 
 
 def of_requests(kernel: Kernel, requests: Iterable[Request], interrupts: Interrupts) -> Holding:
@@ -132,6 +128,7 @@ def of_requests(kernel: Kernel, requests: Iterable[Request], interrupts: Interru
         write=any(request.config.write for request in asked),
         write_allowed=any(request.write_allowed for request in asked),
         destroy=list(dict.fromkeys(name for request in asked for name in request.destroy)),
+        rights=asked[0].rights,
     )
 
 

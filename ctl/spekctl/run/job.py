@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 from spekctl.block.device import Device
 from spekctl.errors import ExitCode
 from spekctl.log.place import Place
+from spekctl.run.rights import OWN, Rights
 from spekctl.run.start import StartAt
 from spekctl.workload.config import RunConfig
 from spekctl.workload.endings import Steady, Threshold
@@ -41,6 +42,7 @@ class Request:
     until: Steady | None = None
     stop_when: Sequence[Threshold] = ()
     verify_state: Path | None = None  # where to keep what was written; config.data is stamped
+    rights: Rights = OWN
 
     @property
     def length_ns(self) -> int:

@@ -7,17 +7,16 @@ collectors open; run-start comes last. A session left by an exception releases i
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from types import TracebackType
 
 from spekctl import recorded
 from spekctl.block import device as devices
-from spekctl.block import openers, safety
 from spekctl.documents.device import DiskCounters, TargetFacts
 from spekctl.documents.result import Plan, Result
 from spekctl.errors import CalledOffError, RefusedError
 from spekctl.kernel.client import Kernel
-from spekctl.kernel.records import RunState
+from spekctl.kernel.records import RunInfo, RunState
 from spekctl.run import claim, collectors, disk_stats, ending, holding
 from spekctl.run.build import build
 from spekctl.run.collector import Claimed, Collector, Ended, Sections
@@ -105,17 +104,13 @@ class Session:
             diskseq = info.targets[index].diskseq
             if device.diskseq and diskseq and device.diskseq != diskseq:
                 raise RefusedError(f"{device.path} has just been replaced by another device")
-            if request.config.write and self._holding is None:
-                remark = safety.check_write(device, diskseq, request.destroy, request.write_allowed)
-                if remark:
-                    self._remarks.append(recorded.text(remark))
+        looked = None
         if self._holding is not None:
-            self._remarks += self._holding.check(request)
+            looked = self._holding.looked
+            self._remarks += self._holding.remarks()
         if request.config.write:
-            for index, device in enumerate(request.devices):
-                remark = openers.check(device, self._opens_of(index), request.destroy)
-                if remark:
-                    self._remarks.append(recorded.text(remark))
+            remarks = request.rights.check_write(self._info, request, looked)
+            self._remarks += map(recorded.text, remarks)
         self._facts = [
             device.facts(info.targets[index].diskseq, devices.read_stat(device))
             for index, device in enumerate(request.devices)
@@ -123,9 +118,8 @@ class Session:
         for remark in self._remarks:
             self._progress.note(remark)
 
-    def _opens_of(self, index: int) -> Callable[[], int]:
-        """Counts the opens of a target; each call asks the kernel."""
-        return lambda: self._kernel.run_get(self._claimed_run()).targets[index].opens
+    def _info(self) -> RunInfo:
+        return self._kernel.run_get(self._claimed_run())
 
     def ready(self) -> None:
         """Open the collectors: afterwards nothing but the start is left to do."""

@@ -22,7 +22,8 @@ from typing import Any, ClassVar, cast
 import msgspec
 
 from spekctl.errors import ExitCode, SpekError, UsageError
-from spekctl.host.protocol import REQUEST_MAX, Job
+from spekctl.host.protocol import Job
+from spekctl.host.wire import REQUEST_MAX
 from spekctl.render import prometheus
 from spekctl.report import page
 from spekctl.web import form

@@ -20,7 +20,6 @@ from spekctl.host.client import Helper, HostError
 from spekctl.host.protocol import (
     AnyEvent,
     Ended,
-    Hello,
     Job,
     Log,
     Note,
@@ -29,11 +28,12 @@ from spekctl.host.protocol import (
     Started,
     State,
 )
+from spekctl.host.wire import Hello
 from spekctl.web.course import Course, Frame
 from spekctl.web.library import Library, LogPart
 
 # Starts a helper with its two callbacks.
-Starter = Callable[[Callable[[AnyEvent], None], Callable[[str], None]], Helper]
+Starter = Callable[[Callable[[AnyEvent], None], Callable[[str], None]], Helper[AnyEvent]]
 
 
 class _LogOf(msgspec.Struct):
@@ -60,7 +60,7 @@ class Session:
         self.name = secrets.token_hex(4)
         self._start = start
         self._again = again
-        self._helper: Helper | None = None
+        self._helper: Helper[AnyEvent] | None = None
         self._trouble = ""  # why there is no helper
         self._starting = threading.Lock()
         self._news = threading.Condition()
@@ -74,7 +74,7 @@ class Session:
 
     # --- the host --------------------------------------------------------------------------------
 
-    def connect(self) -> Helper:
+    def connect(self) -> Helper[AnyEvent]:
         """The helper; started if there is none. HostError if that fails."""
         with self._starting:
             if self._helper is not None and self._helper.alive:

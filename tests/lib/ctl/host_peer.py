@@ -13,21 +13,28 @@ from typing import Any, BinaryIO
 from spekctl.host.serve import Host
 from spekctl.kernel import client
 from spekctl.kernel.client import Kernel
+from spekctl.run.rights import OWN, Rights
 
 
 class Peer:
     """Asks a host, which serves in a thread."""
 
-    def __init__(self, connect: Callable[[], Kernel] = client.connect) -> None:
+    def __init__(
+        self, connect: Callable[[], Kernel] = client.connect, rights: Rights = OWN
+    ) -> None:
         down, self.input = os.pipe()
         self._output, up = os.pipe()
         self.lines: BinaryIO = os.fdopen(self._output, "rb")
         self._down, self._up = os.fdopen(down, "rb"), os.fdopen(up, "wb")
-        self.host = Host(self._up, connect)
+        self.host = self.desk(connect, rights)
         self.thread = threading.Thread(target=self._serve, daemon=True)
         self.thread.start()
         self.number = 0
         self.events: list[dict[str, Any]] = []
+
+    def desk(self, connect: Callable[[], Kernel], rights: Rights) -> Any:
+        """Who is asked."""
+        return Host(self._up, connect, rights)
 
     def _serve(self) -> None:
         self.host.serve(self._down)

@@ -15,6 +15,7 @@ from typing import Any
 from lib.fakes import host as fake_host
 
 from spekctl.host.client import Helper
+from spekctl.host.protocol import AnyEvent
 from spekctl.web.library import Library
 from spekctl.web.server import Server
 from spekctl.web.session import Session
@@ -26,7 +27,7 @@ JOB: dict[str, Any] = {"workload": "random-read-4k", "devices": ["/dev/fake0"]}
 class Web:
     """@server, and a client of it that has the token unless told otherwise."""
 
-    def __init__(self, server: Server, helpers: list[Helper]) -> None:
+    def __init__(self, server: Server, helpers: list[Helper[AnyEvent]]) -> None:
         self.server = server
         self.helpers = helpers
 
@@ -88,9 +89,9 @@ class Web:
 @contextlib.contextmanager
 def serving(folder: Path, port: int = 0, again: bool = True, **script: Any) -> Iterator[Web]:
     """A server on @folder; @script: what the fake host does."""
-    helpers: list[Helper] = []
+    helpers: list[Helper[AnyEvent]] = []
 
-    def start(on_event: Any, on_end: Any) -> Helper:
+    def start(on_event: Any, on_end: Any) -> Helper[AnyEvent]:
         words = [sys.executable, fake_host.__file__, json.dumps(script)]
         helpers.append(Helper(words, on_event, on_end))
         return helpers[-1]

@@ -16,14 +16,11 @@ import msgspec
 
 from spekctl import __version__
 from spekctl.documents.result import LogResult
-from spekctl.host import protocol
+from spekctl.host import protocol, wire
 from spekctl.host.protocol import (
-    Answer,
     AnyRequest,
     DryRun,
     Ended,
-    Fault,
-    Hello,
     ListDevices,
     Log,
     Metrics,
@@ -36,6 +33,7 @@ from spekctl.host.protocol import (
     Status,
     Stop,
 )
+from spekctl.host.wire import Answer, Fault, Hello
 from spekctl.kernel.records import Phase, RunState
 from spekctl.run.candidates import Candidate
 from spekctl.run.progress import Clock, DirectionFigures, Figures
@@ -56,7 +54,7 @@ class Script(msgspec.Struct):
     log_part: int = 10_000
     code: int = 0
     note: str = ""
-    protocol: int = protocol.PROTOCOL
+    protocol: int = wire.PROTOCOL
     refuses: str = ""  # sentence with which a start is refused
 
 
@@ -114,7 +112,7 @@ class FakeHost:
 
     def send(self, message: object) -> None:
         with self.lock, contextlib.suppress(OSError):
-            sys.stdout.buffer.write(protocol.line(message))
+            sys.stdout.buffer.write(wire.line(message))
             sys.stdout.buffer.flush()
 
     def serve(self) -> None:

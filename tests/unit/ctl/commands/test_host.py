@@ -15,7 +15,7 @@ from lib.ctl.command_line import Spekctl
 
 from spekctl import __version__
 from spekctl.errors import ExitCode
-from spekctl.host import protocol
+from spekctl.host import wire
 
 SOON_S = 60
 
@@ -42,7 +42,7 @@ def test_it_greets_answers_and_ends_with_its_input(host: subprocess.Popen[str]) 
     assert (host.returncode, err) == (ExitCode.OK, "")
     hello, refused, nonsense = map(json.loads, out.splitlines())
     assert (hello["event"], hello["version"]) == ("hello", __version__)
-    assert hello["commands"] == protocol.VERBS
+    assert hello["commands"] == wire.VERBS
     assert refused == {
         "id": 5,
         "error": {"code": ExitCode.USAGE, "text": "there is no run to stop"},

@@ -32,7 +32,7 @@ class Watcher:
         self.reasons: list[str] = []
         self.over = threading.Event()
         words = [sys.executable, fake_host.__file__, json.dumps(script)]
-        self.helper = Helper(words, self.events.append, self._end)
+        self.helper: Helper[AnyEvent] = Helper(words, self.events.append, self._end)
 
     def _end(self, reason: str) -> None:
         self.reasons.append(reason)

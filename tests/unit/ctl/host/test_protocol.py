@@ -10,22 +10,19 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from spekctl.host import protocol
+from spekctl.host import protocol, wire
 from spekctl.host.protocol import (
-    Answer,
     AnyEvent,
     AnyRequest,
     DryRun,
     Ended,
-    Fault,
-    Hello,
     Job,
     Metrics,
     Note,
-    Request,
     Start,
     Status,
 )
+from spekctl.host.wire import Answer, Fault, Hello, Request
 
 
 def asked(fields: dict[str, Any]) -> Request:
@@ -74,16 +71,16 @@ def test_every_verb_is_in_the_first_line() -> None:
 @given(st.text(st.characters(exclude_categories=["Cs"])))
 def test_a_message_is_one_line_whatever_it_says(text: str) -> None:
     for message in (Note(text), Answer(1, error=Fault(2, text)), Ended(0, text)):
-        data = protocol.line(message)
+        data = wire.line(message)
         assert data.endswith(b"\n") and data.count(b"\n") == 1
         assert msgspec.json.decode(data, type=type(message)) == message
 
 
 def test_an_event_is_known_by_its_name_in_lower_case() -> None:
     for one in (Hello(1, "0.1", ["stop"]), Note("x"), Ended(4, "y")):
-        fields = msgspec.json.decode(protocol.line(one))
+        fields = msgspec.json.decode(wire.line(one))
         assert fields["event"] == type(one).__name__.lower()
-        assert msgspec.json.decode(protocol.line(one), type=AnyEvent) == one
+        assert msgspec.json.decode(wire.line(one), type=AnyEvent) == one
 
 
 def test_an_older_program_ignores_fields_of_a_later_host() -> None:
@@ -94,7 +91,7 @@ def test_an_older_program_ignores_fields_of_a_later_host() -> None:
 
 
 def test_an_answer_without_a_value_is_null() -> None:
-    found = msgspec.json.decode(protocol.line(Answer(7)), type=Answer)
+    found = msgspec.json.decode(wire.line(Answer(7)), type=Answer)
     assert (bytes(found.answer), found.error) == (b"null", None)
 
 

@@ -18,7 +18,7 @@ from spekctl.block import device as block_device
 from spekctl.block import safety
 from spekctl.documents.result import Result
 from spekctl.errors import ExitCode, NoKernelSideError
-from spekctl.host import protocol, serve
+from spekctl.host import protocol, serve, wire
 from spekctl.kernel import client
 from spekctl.power.meter import PowerOptions
 from spekctl.run import candidates, observe, request
@@ -39,7 +39,7 @@ SOON_S = 20.0
 @pytest.fixture
 def peer(kernel: FakeKernel, monkeypatch: pytest.MonkeyPatch) -> Iterator[Peer]:
     found = Peer(lambda: kernel)
-    assert found.until("hello")["protocol"] == protocol.PROTOCOL
+    assert found.until("hello")["protocol"] == wire.PROTOCOL
     yield found
     found.hang_up()
     found.thread.join(SOON_S)
@@ -423,7 +423,7 @@ def test_nonsense_is_answered_and_nothing_else(peer: Peer, data: bytes) -> None:
 def test_an_endless_request_ends_the_conversation(peer: Peer) -> None:
     def write() -> None:
         try:
-            for _ in range(protocol.REQUEST_MAX // 4096 + 1):
+            for _ in range(wire.REQUEST_MAX // 4096 + 1):
                 peer.say(b"x" * 4096)
         except OSError:
             pass

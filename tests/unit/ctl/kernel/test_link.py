@@ -15,7 +15,7 @@ from typing import Any
 import pytest
 
 from spekctl.errors import NoKernelSideError, NotPermittedError, RefusedError, SpekError, UsageError
-from spekctl.kernel import client, netlink
+from spekctl.kernel import answers, client, netlink
 from spekctl.kernel import link as kernel_link
 from spekctl.kernel.gen import spek
 from spekctl.workload import file
@@ -247,3 +247,35 @@ def test_a_value_that_is_not_copied_is_the_same_message(length: int) -> None:
         link.tell(spek.Cmd.TRACE_FEED, run=1, worker=2, records=value)
 
     assert carrier.sent[0] == carrier.sent[1]
+
+
+@pytest.mark.parametrize("is_dump", [False, True])
+def test_attributes_that_are_encoded_make_the_same_message(is_dump: bool) -> None:
+    """The headers are written here, whoever has encoded the rest."""
+    asked, forwarded = Recorder(), Recorder()
+    if is_dump:
+        link_on(asked).dump(spek.Cmd.STATS_GET, run=7)
+    else:
+        link_on(asked).tell(spek.Cmd.STATS_GET, run=7)
+    attributes = asked.sent[0][answers.HEADERS_LEN :]
+    assert attributes
+    frames, _ = link_on(forwarded).forward(spek.Cmd.STATS_GET, attributes, is_dump)
+    assert frames == [] and forwarded.sent == asked.sent
+
+
+def test_links_may_be_carried_by_others(monkeypatch: pytest.MonkeyPatch) -> None:
+    """So does a process without rights reach the kernel."""
+    opened: list[str] = []
+
+    class StopError(Exception):
+        pass
+
+    def carry(family: str) -> Any:
+        opened.append(family)
+        raise StopError
+
+    monkeypatch.setattr(kernel_link, "_open_socket", kernel_link._open_socket)
+    kernel_link.reach_by(carry)
+    with pytest.raises(StopError):
+        kernel_link.Link(spek, None, "missing")
+    assert opened == ["spek"]

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import errno
 import signal
 from collections.abc import Sequence
@@ -17,10 +18,12 @@ from spekctl.block import safety
 from spekctl.block.blkid import Signature
 from spekctl.errors import CalledOffError, RefusedError, SpekError, error_from_errno
 from spekctl.kernel.client import Patience, endless
+from spekctl.kernel.records import ClaimInfo
 from spekctl.render.progress import LineProgress
 from spekctl.run import holding, job
 from spekctl.run.holding import Holding
 from spekctl.run.measure import carry_out
+from spekctl.run.rights import Looked, Overwriting, Rights
 from spekctl.run.session import Session
 from spekctl.workload import file
 from spekctl.workload.config import DeviceNumber
@@ -100,15 +103,31 @@ def test_data_that_came_after_the_first_look_are_refused(
     request = request_of(0, destroy=["S123"])
     on_disk(monkeypatch, GPT)
     with holding.of_requests(kernel, [request], job.Interrupts()) as held:
-        assert any("will be overwritten: partition table gpt" in one for one in held.check(request))
+        (remark,) = held.remarks()
+        assert "will be overwritten: partition table gpt" in remark
         # Overwriting has uncovered the second header.
         on_disk(monkeypatch, Signature("gpt", "partition-table", (1 << 30) - 512))
-        assert held.check(request) == []
+        run_under(held, request)
+        assert held.remarks() == []
         on_disk(monkeypatch, GPT, XFS)
         with pytest.raises(RefusedError, match="did not hold when it was claimed: file system xfs"):
-            held.check(request)
+            run_under(held, request)
         # A run that only reads does not mind.
-        assert held.check(request_of(0, write=False)) == []
+        run_under(held, request_of(0, write=False))
+
+
+def test_the_look_needs_the_rights_of_the_runs(kernel: FakeKernel) -> None:
+    """A helper's, where the process has none."""
+
+    class Lent(Rights):
+        def look(self, claim: ClaimInfo, wish: Overwriting) -> Looked:
+            assert list(wish.destroy) == ["S123"] and claim in kernel.claims()
+            return Looked({}, ["it holds data"])
+
+    request = dataclasses.replace(request_of(0, destroy=["S123"]), rights=Lent())
+    with holding.of_requests(kernel, [request], job.Interrupts()) as held:
+        assert held.remarks() == ["it holds data"]
+        assert held.looked == Looked({}, ["it holds data"])
 
 
 def test_a_user_without_a_claim_is_refused_before_a_later_run(

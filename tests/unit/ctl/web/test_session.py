@@ -14,7 +14,8 @@ import pytest
 
 from spekctl.errors import RefusedError, SpekError
 from spekctl.host.client import HostError
-from spekctl.host.protocol import AnyEvent, Ended, Hello, Note, Rows, Started
+from spekctl.host.protocol import AnyEvent, Ended, Note, Rows, Started
+from spekctl.host.wire import Hello
 from spekctl.kernel.records import Phase, RunState
 from spekctl.run.progress import Clock, DirectionFigures, Figures
 from spekctl.web.library import Library

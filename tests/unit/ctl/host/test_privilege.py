@@ -16,7 +16,7 @@ import jinja2
 import pytest
 
 import spekctl
-from spekctl.web import privilege
+from spekctl.host import privilege
 
 
 @pytest.mark.parametrize(
@@ -34,7 +34,7 @@ def test_the_caller_of_sudo_gets_the_server(name: str) -> None:
 
 CODE = """
 import os
-from spekctl.web import privilege
+from spekctl.host import privilege
 user = privilege.user_to_be({})
 privilege.drop(user)
 assert set(os.getresuid()) == {user.pw_uid} and set(os.getresgid()) == {user.pw_gid}

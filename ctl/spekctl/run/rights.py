@@ -1,0 +1,110 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""What a run needs root's rights for, beside the messages to the kernel side.
+
+A process that has them does it itself; another one asks a helper (host/remote.py).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import partial
+from typing import Protocol
+
+from spekctl.block import openers, safety
+from spekctl.block.blkid import Signature
+from spekctl.block.device import Device
+from spekctl.kernel.records import ClaimInfo, RunInfo
+from spekctl.log.buffer import Buffer, open_buffer
+from spekctl.run import candidates
+from spekctl.run.candidates import Candidate
+
+
+class Overwriting(Protocol):
+    """The part of a request that says what may be overwritten."""
+
+    @property
+    def devices(self) -> Sequence[Device]: ...
+    @property
+    def write_allowed(self) -> bool: ...
+    @property
+    def destroy(self) -> Sequence[str]: ...
+
+
+@dataclass(frozen=True, slots=True)
+class Looked:
+    """What a look under a claim saw: the data on each device, by device number, that the runs under
+    the claim may overwrite, and the remarks on them. Looks of a helper stay there."""
+
+    data: Mapping[tuple[int, int], tuple[int, Sequence[Signature]]]
+    remarks: Sequence[str]
+
+
+class Rights:
+    """Those of this process."""
+
+    def look(self, claim: ClaimInfo, wish: Overwriting) -> Looked:
+        """Refuse a claim whose runs would overwrite data without permission."""
+        return look_at(_claimed(wish.devices, claim), wish.destroy, wish.write_allowed)
+
+    def check_write(
+        self, get: Callable[[], RunInfo], wish: Overwriting, looked: Looked | None
+    ) -> list[str]:
+        """Refuse that a READY run overwrites data without permission, or a device that an unknown
+        user has open; remarks on what it will. @get asks the kernel for the run. @looked: of the
+        claim whose devices it borrows."""
+        return check_each(get, wish.devices, wish.destroy, wish.write_allowed, looked)
+
+    def candidates(self) -> list[Candidate]:
+        """All block devices, and how each can be tested."""
+        return candidates.every()
+
+    def open_log(self, info: RunInfo, worker: int) -> Buffer:
+        """The log's records of a worker; a SpekError says why they cannot be read."""
+        return open_buffer(info, worker)
+
+
+def _claimed(devices: Sequence[Device], info: ClaimInfo | RunInfo) -> Iterator[tuple[Device, int]]:
+    """Claimed devices with their disk numbers."""
+    for device, target in zip(devices, info.targets, strict=True):
+        yield device, target.diskseq
+
+
+def look_at(
+    claimed: Iterable[tuple[Device, int]], destroy: Sequence[str], write_allowed: bool
+) -> Looked:
+    """See Rights.look(); @claimed: devices with their disk numbers."""
+    data: dict[tuple[int, int], tuple[int, Sequence[Signature]]] = {}
+    remarks = []
+    for device, diskseq in claimed:
+        signatures, remark = safety.look(device, diskseq, destroy, write_allowed)
+        data[device.major, device.minor] = diskseq, signatures
+        if remark:
+            remarks.append(remark)
+    return Looked(data, remarks)
+
+
+def check_each(
+    get: Callable[[], RunInfo],
+    devices: Sequence[Device],
+    destroy: Sequence[str],
+    write_allowed: bool,
+    looked: Looked | None,
+) -> list[str]:
+    """See Rights.check_write()."""
+    remarks: list[str | None] = []
+    for device, diskseq in _claimed(devices, get()):
+        if looked is None:
+            remarks.append(safety.check_write(device, diskseq, destroy, write_allowed))
+        else:
+            safety.check_again(device, *looked.data[device.major, device.minor])
+    for index, device in enumerate(devices):
+        remarks.append(openers.check(device, partial(_opens, get, index), destroy))
+    return [remark for remark in remarks if remark]
+
+
+def _opens(get: Callable[[], RunInfo], index: int) -> int:
+    return get().targets[index].opens
+
+
+OWN = Rights()
