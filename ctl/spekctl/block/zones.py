@@ -43,6 +43,8 @@ def report(disk: DeviceFacts, start: int = 0, count: int | None = None) -> list[
 
     None of a partition, of a disk without zones, or of one that is gone or was replaced.
     """
+    if disk.zoned == "none":
+        return []  # and is not opened: that may need rights that others have
     if Path(f"/sys/dev/block/{disk.major}:{disk.minor}/partition").exists():
         return []
     try:

@@ -44,7 +44,7 @@ def disk_of(monkeypatch: pytest.MonkeyPatch, folder: Path, conditions: list[int]
     monkeypatch.setattr(opening, "number_of", lambda fd: (250, 0))
     path = folder / "zoned0"
     path.touch()
-    return disk(str(path), name="zoned0", minor=0)
+    return disk(str(path), name="zoned0", minor=0, zoned="host-managed")
 
 
 def test_all_zones_are_reported(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
@@ -60,8 +60,16 @@ def test_all_zones_are_reported(monkeypatch: pytest.MonkeyPatch, tmp_path: Path)
 def test_a_disk_without_zones_has_none(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     (tmp_path / "plain0").touch()
     monkeypatch.setattr(opening, "number_of", lambda fd: (250, 0))
-    assert zones.report(disk(str(tmp_path / "plain0"))) == []
-    assert zones.report(disk(str(tmp_path / "missing0"))) == []
+    assert zones.report(disk(str(tmp_path / "plain0"), zoned="host-managed")) == []
+    assert zones.report(disk(str(tmp_path / "missing0"), zoned="host-managed")) == []
+
+
+def test_a_disk_without_zones_is_not_opened(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    plain = msgspec.structs.replace(disk_of(monkeypatch, tmp_path, [OFFLINE]), zoned="none")
+    monkeypatch.delattr(opening, "open_block_device")
+    assert zones.report(plain) == []
 
 
 @pytest.mark.parametrize(
