@@ -89,8 +89,9 @@ def test_names_that_are_not_utf_8_do_not_lose_the_result(
 
 def test_a_command_line_is_recorded_in_one_way_only() -> None:
     root = Path(cli.__file__).parent
-    users = {one.name for one in root.rglob("*.py") if "sys.argv[1:]" in one.read_text()}
-    assert users == {"cli.py", "recorded.py"}
+    users = {path.name for path in root.rglob("*.py") if "sys.argv[1:]" in path.read_text()}
+    # The root helper and an agent, which record none, are told what to do by theirs.
+    assert users - {"__main__.py", "agent.py"} == {"cli.py", "recorded.py"}
 
 
 def test_a_full_disk_does_not_lose_the_result(
