@@ -31,7 +31,7 @@ import pytest
 from lib.harness import kernels as guest_kernels
 from lib.harness.ahead import ALL_WARNINGS, Missing, Prepared, answers
 from lib.harness.kernels import DEBUG_KERNELS, guest_kernel
-from lib.harness.process import ROOT, Guest, child_of
+from lib.harness.process import ROOT, Guest, child_of, lower, set_session_nice
 
 __all__ = ["guest_kernel"]  # a fixture: being here makes it known
 
@@ -54,7 +54,7 @@ def places_of(processors: set[int], tenants: int) -> list[set[int]]:
 def gives_way(parent: int, processors: set[int]) -> None:
     """As child_of(), for a process that takes what guests and tests leave."""
     child_of(parent, processors)
-    os.nice(PREPARATION_NICE)
+    lower(PREPARATION_NICE)
 
 
 class Preparation:
@@ -122,6 +122,7 @@ class GuestRunner:
         self.guests: dict[str, Guest] = {}
         self.preparation: Preparation | None = None
         self.steward: Steward | None = None
+        self.session_nice: int | None = None  # before the tests
 
     @pytest.hookimpl(trylast=True)
     def pytest_collection_modifyitems(
@@ -158,7 +159,7 @@ class GuestRunner:
         self.steward = Steward(self.attend, self.stop)
         self.steward.start()
         if None in kernels:
-            os.nice(TESTS_NICE)  # of this thread, and of what it starts
+            self.session_nice = lower(TESTS_NICE)  # and what this thread starts
 
     @pytest.hookimpl(tryfirst=True)
     def pytest_runtest_protocol(self, item: pytest.Item) -> bool | None:
@@ -223,6 +224,8 @@ class GuestRunner:
         return [place for place in self.places if place not in taken]
 
     def pytest_sessionfinish(self) -> None:
+        if self.session_nice is not None:
+            set_session_nice(self.session_nice)
         if self.steward:
             self.steward.dismiss()
 

@@ -252,6 +252,32 @@ def test_guests_are_started_above_the_tests_and_stopped_with_them() -> None:
     assert stopped.is_set()
 
 
+@pytest.mark.parametrize(
+    ("group", "before"), [("/autogroup-7 nice 0\n", 0), ("/autogroup-7 nice -3\n", -3), (None, 0)]
+)
+def test_a_session_is_lowered_with_its_thread(
+    group: str | None, before: int, folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A kernel without autogroups has no such file; no file is made there."""
+    file = folder / "proc" / "autogroup"
+    if group is not None:
+        file.parent.mkdir()
+        file.write_text(group)
+    monkeypatch.setattr(process, "AUTOGROUP", file)
+    niced: list[int] = []
+    monkeypatch.setattr(os, "nice", niced.append)
+
+    assert process.lower(5) == before
+
+    assert niced == [5]
+    if group is None:
+        assert not file.exists()
+    else:
+        assert file.read_text() == "5"
+        process.set_session_nice(before)
+        assert file.read_text() == str(before)
+
+
 def test_what_goes_wrong_with_guests_ends_the_tests() -> None:
     def attend() -> None:
         raise OSError("no space left")
