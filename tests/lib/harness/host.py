@@ -11,8 +11,8 @@ CPUs that wait for a processor, and are ten times slower.) A single guest, as in
 all.
 
 Guests sleep a good part of their time. The tests of this process and what is prepared for guests
-use that: they run on all processors, below the priority of guests. So guests are started by a
-thread, since a process inherits the priority of the thread that starts it.
+use that: they run on all processors, in sessions of a lower priority than those of guests, where
+the kernel shares processors among sessions (autogroups).
 """
 
 from __future__ import annotations
@@ -23,15 +23,14 @@ import os
 import signal
 import subprocess
 import sys
-import threading
-from collections.abc import Callable
+import time
 from pathlib import Path
 
 import pytest
 from lib.harness import kernels as guest_kernels
 from lib.harness.ahead import ALL_WARNINGS, Missing, Prepared, answers
 from lib.harness.kernels import DEBUG_KERNELS, guest_kernel
-from lib.harness.process import ROOT, Guest, child_of, lower, set_session_nice
+from lib.harness.process import ROOT, Guest, child_of, lower_session, set_session_nice
 
 __all__ = ["guest_kernel"]  # a fixture: being here makes it known
 
@@ -54,7 +53,8 @@ def places_of(processors: set[int], tenants: int) -> list[set[int]]:
 def gives_way(parent: int, processors: set[int]) -> None:
     """As child_of(), for a process that takes what guests and tests leave."""
     child_of(parent, processors)
-    lower(PREPARATION_NICE)
+    os.nice(PREPARATION_NICE)
+    lower_session(PREPARATION_NICE)
 
 
 class Preparation:
@@ -86,34 +86,6 @@ class Preparation:
         self.process.wait()
 
 
-class Steward(threading.Thread):
-    """Does what guests need while tests run: @attend, again and again, and @stop at the end. An
-    exception of one of them is raised in the thread that joins."""
-
-    def __init__(self, attend: Callable[[], None], stop: Callable[[], None]) -> None:
-        super().__init__(daemon=True)
-        self.attend = attend
-        self.stop = stop
-        self.dismissed = threading.Event()
-        self.error: BaseException | None = None
-
-    def run(self) -> None:
-        try:
-            try:
-                while not self.dismissed.wait(LOOK_S):
-                    self.attend()
-            finally:
-                self.stop()
-        except BaseException as error:
-            self.error = error
-
-    def dismiss(self) -> None:
-        self.dismissed.set()
-        self.join()
-        if self.error:
-            raise self.error
-
-
 class GuestRunner:
     """The plugin that runs on the host."""
 
@@ -121,7 +93,6 @@ class GuestRunner:
         self.config = config
         self.guests: dict[str, Guest] = {}
         self.preparation: Preparation | None = None
-        self.steward: Steward | None = None
         self.session_nice: int | None = None  # before the tests
 
     @pytest.hookimpl(trylast=True)
@@ -156,29 +127,26 @@ class GuestRunner:
         for kernel in wanted:
             mine = [item for item in session.items if kernel_of(item) == kernel]
             self.guests[kernel] = Guest(kernel, mine, self.config)
-        self.steward = Steward(self.attend, self.stop)
-        self.steward.start()
         if None in kernels:
-            self.session_nice = lower(TESTS_NICE)  # and what this thread starts
+            self.session_nice = lower_session(TESTS_NICE)
 
     @pytest.hookimpl(tryfirst=True)
     def pytest_runtest_protocol(self, item: pytest.Item) -> bool | None:
         kernel = kernel_of(item)
+        self.attend()
         if kernel is None:
             return None
-        assert self.steward
         item.ihook.pytest_runtest_logstart(nodeid=item.nodeid, location=item.location)
         guest = self.guests[kernel]
         while item.nodeid not in guest.ready:
-            self.steward.join(LOOK_S)
-            if not self.steward.is_alive():
-                self.steward.dismiss()
+            time.sleep(LOOK_S)
+            self.attend()
         for report in guest.ready.pop(item.nodeid):
             item.ihook.pytest_runtest_logreport(report=report)
         item.ihook.pytest_runtest_logfinish(nodeid=item.nodeid, location=item.location)
         return True
 
-    # ---- guests: in the thread of the steward ----
+    # ---- guests ----
 
     def attend(self) -> None:
         """Take in what guests have done, and boot those whose turn it is."""
@@ -186,12 +154,6 @@ class GuestRunner:
             guest.attend()
         if self.preparation:
             self.start_guests(self.preparation)
-
-    def stop(self) -> None:
-        for guest in self.guests.values():
-            guest.stop()
-        if self.preparation:
-            self.preparation.stop()
 
     def start_guests(self, preparation: Preparation) -> None:
         """Boot guests that have what they need, as far as there are places."""
@@ -224,10 +186,12 @@ class GuestRunner:
         return [place for place in self.places if place not in taken]
 
     def pytest_sessionfinish(self) -> None:
+        for guest in self.guests.values():
+            guest.stop()
+        if self.preparation:
+            self.preparation.stop()
         if self.session_nice is not None:
             set_session_nice(self.session_nice)
-        if self.steward:
-            self.steward.dismiss()
 
     def pytest_terminal_summary(self, terminalreporter: pytest.TerminalReporter) -> None:
         """Guests that did not come up at once, and what tests have counted (record_property

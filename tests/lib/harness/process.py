@@ -52,11 +52,10 @@ def child_of(parent: int, processors: AbstractSet[int]) -> None:
         os._exit(1)
 
 
-def lower(nice: int) -> int:
-    """Lower the priority of this thread, and of the session of its process: where the kernel has
-    autogroups, sessions share a processor before their processes do. Return: the session's before,
-    for set_session_nice()."""
-    os.nice(nice)
+def lower_session(nice: int) -> int:
+    """Lower the priority of the session of this process. A guest has a session of its own, which
+    stays as it is, as the niceness of a process would not: guests inherit it. Return: the priority
+    before, for set_session_nice()."""
     try:
         before = int(AUTOGROUP.read_text().rpartition(" ")[2])
     except (OSError, ValueError):

@@ -6,9 +6,7 @@ from __future__ import annotations
 import json
 import os
 import sys
-import threading
 import time
-from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any, cast
@@ -16,10 +14,9 @@ from typing import Any, cast
 import pytest
 from lib.harness import process
 from lib.harness.ahead import Missing, Prepared, answers
-from lib.harness.host import TESTS_NICE, GuestRunner, Steward, places_of
+from lib.harness.host import GuestRunner, places_of
 from lib.harness.kernels import AT_LENGTH, STOCK_KERNELS, left_to_test_kernels, repeated
 from lib.harness.process import Guest
-from lib.waiting import eventually
 
 PREPARED = Prepared("6.77", Path("/disks"), None)
 # The guest's half of the plumbing, as far as the host sees it.
@@ -227,35 +224,10 @@ def test_a_debug_kernel_goes_before_others(tmp_path: Path) -> None:
     assert booted == ["6.1", "debug", "6.77"]
 
 
-def test_guests_are_started_above_the_tests_and_stopped_with_them() -> None:
-    """A process inherits the priority of the thread that starts it."""
-    seen: list[int] = []
-    stopped = threading.Event()
-
-    def niceness() -> int:
-        return os.getpriority(os.PRIO_PROCESS, 0)
-
-    def tests() -> None:
-        steward = Steward(lambda: seen.append(niceness()), stopped.set)
-        steward.start()
-        os.nice(TESTS_NICE)
-        eventually(lambda: seen, "nobody attends to guests")
-        steward.dismiss()
-        seen.append(niceness())
-
-    before = niceness()
-    with ThreadPoolExecutor(1) as thread:  # what is niced stays so
-        thread.submit(tests).result()
-
-    assert seen[0] == before
-    assert seen[-1] == before + TESTS_NICE
-    assert stopped.is_set()
-
-
 @pytest.mark.parametrize(
     ("group", "before"), [("/autogroup-7 nice 0\n", 0), ("/autogroup-7 nice -3\n", -3), (None, 0)]
 )
-def test_a_session_is_lowered_with_its_thread(
+def test_the_session_of_tests_is_lowered_and_raised_again(
     group: str | None, before: int, folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """A kernel without autogroups has no such file; no file is made there."""
@@ -264,32 +236,15 @@ def test_a_session_is_lowered_with_its_thread(
         file.parent.mkdir()
         file.write_text(group)
     monkeypatch.setattr(process, "AUTOGROUP", file)
-    niced: list[int] = []
-    monkeypatch.setattr(os, "nice", niced.append)
 
-    assert process.lower(5) == before
+    assert process.lower_session(5) == before
 
-    assert niced == [5]
     if group is None:
         assert not file.exists()
     else:
         assert file.read_text() == "5"
         process.set_session_nice(before)
         assert file.read_text() == str(before)
-
-
-def test_what_goes_wrong_with_guests_ends_the_tests() -> None:
-    def attend() -> None:
-        raise OSError("no space left")
-
-    stopped = threading.Event()
-    steward = Steward(attend, stopped.set)
-    steward.start()
-    eventually(lambda: not steward.is_alive(), "it attends for ever")
-    assert stopped.is_set()
-
-    with pytest.raises(OSError, match="no space left"):
-        steward.dismiss()
 
 
 def test_a_half_written_answer_is_none(tmp_path: Path) -> None:
