@@ -5,14 +5,11 @@ One guest is booted for each kernel, with all the selected tests of that kernel;
 passed on as if the tests had run here.
 
 The processors are divided into places, which take each other nothing. A place holds one guest after
-the other. With less than four processors a place is one processor: the CPUs of a guest there take
-turns. (Those of two guests that each have two threads on the same two processors wait for locks of
-CPUs that wait for a processor, and are ten times slower.) A single guest, as in campaigns, has them
-all.
-
-Guests sleep a good part of their time. The tests of this process and what is prepared for guests
-use that: they run on all processors, in sessions of a lower priority than those of guests, where
-the kernel shares processors among sessions (autogroups).
+the other; the last one belongs to this process, while it has tests of its own to run or kernels
+and modules are being made, and to a guest after that. With less than four processors a place is one
+processor: the CPUs of a guest there take turns. (Those of two guests that each have two threads on
+the same two processors wait for locks of CPUs that wait for a processor, and are ten times slower.)
+A single guest, as in campaigns, has them all.
 """
 
 from __future__ import annotations
@@ -30,14 +27,11 @@ import pytest
 from lib.harness import kernels as guest_kernels
 from lib.harness.ahead import ALL_WARNINGS, Missing, Prepared, answers
 from lib.harness.kernels import DEBUG_KERNELS, guest_kernel
-from lib.harness.process import ROOT, Guest, child_of, lower_session, set_session_nice
+from lib.harness.process import ROOT, Guest, child_of
 
 __all__ = ["guest_kernel"]  # a fixture: being here makes it known
 
 BUILD = ROOT / "tests" / "build"
-TESTS_NICE = 5  # of tests beside guests: two of them on two processors leave half a processor
-PREPARATION_NICE = 10
-LOOK_S = 0.1
 INNER_LIMIT_S = 600  # for one test, by pytest-timeout inside: what only a hang reaches
 
 
@@ -50,16 +44,15 @@ def places_of(processors: set[int], tenants: int) -> list[set[int]]:
     return [set(order[number::count]) for number in range(count)]
 
 
-def gives_way(parent: int, processors: set[int]) -> None:
+def waits_for_others(parent: int, processors: set[int]) -> None:
     """As child_of(), for a process that takes what guests and tests leave."""
     child_of(parent, processors)
-    os.nice(PREPARATION_NICE)
-    lower_session(PREPARATION_NICE)
+    os.nice(10)
 
 
 class Preparation:
-    """A process that makes what guests with some kernels need, one kernel after the other, on all
-    @processors when nobody else uses them."""
+    """A process that makes what guests with some kernels need, one kernel after the other. Guests
+    sleep a good part of their time: it uses all @processors, when nobody else does."""
 
     def __init__(self, words: list[str], processors: set[int]) -> None:
         folder = ROOT / "out" / "tests"
@@ -74,7 +67,7 @@ class Preparation:
                 stdout=output,
                 stderr=log,
                 start_new_session=True,
-                preexec_fn=functools.partial(gives_way, os.getpid(), processors),
+                preexec_fn=functools.partial(waits_for_others, os.getpid(), processors),
             )
 
     def is_over(self) -> bool:
@@ -93,7 +86,6 @@ class GuestRunner:
         self.config = config
         self.guests: dict[str, Guest] = {}
         self.preparation: Preparation | None = None
-        self.session_nice: int | None = None  # before the tests
 
     @pytest.hookimpl(trylast=True)
     def pytest_collection_modifyitems(
@@ -116,30 +108,31 @@ class GuestRunner:
         if session.config.option.collectonly:
             return
         kernels = list(dict.fromkeys(kernel_of(item) for item in session.items))
+        self.busy = None in kernels
         wanted = [kernel for kernel in kernels if kernel]
         if not wanted:
             return
-        processors = os.sched_getaffinity(0)
-        self.places = places_of(processors, len(wanted))
+        self.processors = os.sched_getaffinity(0)
+        self.places = places_of(self.processors, len(kernels))
+        os.sched_setaffinity(0, self.places[-1])
         words = [f"{kernel}={wanted_kernels(self.config)[kernel]}" for kernel in wanted]
         builds = any(BUILD in item.path.parents for item in session.items)
-        self.preparation = Preparation([ALL_WARNINGS] * builds + words, processors)
+        self.preparation = Preparation([ALL_WARNINGS] * builds + words, self.processors)
         for kernel in wanted:
             mine = [item for item in session.items if kernel_of(item) == kernel]
             self.guests[kernel] = Guest(kernel, mine, self.config)
-        if None in kernels:
-            self.session_nice = lower_session(TESTS_NICE)
 
     @pytest.hookimpl(tryfirst=True)
     def pytest_runtest_protocol(self, item: pytest.Item) -> bool | None:
         kernel = kernel_of(item)
+        self.busy = kernel is None
         self.attend()
         if kernel is None:
             return None
         item.ihook.pytest_runtest_logstart(nodeid=item.nodeid, location=item.location)
         guest = self.guests[kernel]
         while item.nodeid not in guest.ready:
-            time.sleep(LOOK_S)
+            time.sleep(0.1)
             self.attend()
         for report in guest.ready.pop(item.nodeid):
             item.ihook.pytest_runtest_logreport(report=report)
@@ -165,7 +158,7 @@ class GuestRunner:
         for guest in waiting:
             answer = ready.get(guest.kernel)
             if isinstance(answer, Prepared):
-                if free := self.free_places():
+                if free := self.free_places(over):
                     guest.boot(answer, free[0])
             elif answer is None and over:
                 guest.give_up(f"see {preparation.log}")
@@ -180,18 +173,18 @@ class GuestRunner:
         asked = guest_kernels.are_named(self.config)
         return kernel == guest_kernels.NEWEST and not asked and not missing.has_kernel
 
-    def free_places(self) -> list[set[int]]:
-        """Where no guest is."""
+    def free_places(self, prepared: bool) -> list[set[int]]:
+        """Where no guest is. Of several, the last is not free while this process needs it."""
         taken = [guest.processors for guest in self.guests.values() if guest.process]
-        return [place for place in self.places if place not in taken]
+        mine = self.places[1:][-1:] if self.busy or not prepared else []
+        return [place for place in self.places if place not in [*taken, *mine]]
 
     def pytest_sessionfinish(self) -> None:
         for guest in self.guests.values():
             guest.stop()
         if self.preparation:
             self.preparation.stop()
-        if self.session_nice is not None:
-            set_session_nice(self.session_nice)
+            os.sched_setaffinity(0, self.processors)
 
     def pytest_terminal_summary(self, terminalreporter: pytest.TerminalReporter) -> None:
         """Guests that did not come up at once, and what tests have counted (record_property

@@ -8,7 +8,6 @@ goes on in a fresh one. Nobody waits in here but for the end of a guest.
 
 from __future__ import annotations
 
-import contextlib
 import ctypes
 import functools
 import json
@@ -36,7 +35,6 @@ PASSED_ON = (
     "SPEK_SCSI_COMMANDS",
     "SPEK_SOAK_IOS",
 )  # into the guest: how long campaigns are
-AUTOGROUP = Path("/proc/self/autogroup")
 LIBC = ctypes.CDLL(None)
 PR_SET_PDEATHSIG = 1
 BOOTS_THAT_MAY_FAIL = 2
@@ -50,24 +48,6 @@ def child_of(parent: int, processors: AbstractSet[int]) -> None:
     os.sched_setaffinity(0, processors)
     if LIBC.prctl(PR_SET_PDEATHSIG, signal.SIGTERM) or os.getppid() != parent:
         os._exit(1)
-
-
-def lower_session(nice: int) -> int:
-    """Lower the priority of the session of this process. A guest has a session of its own, which
-    stays as it is, as the niceness of a process would not: guests inherit it. Return: the priority
-    before, for set_session_nice()."""
-    try:
-        before = int(AUTOGROUP.read_text().rpartition(" ")[2])
-    except (OSError, ValueError):
-        return 0
-    set_session_nice(nice)
-    return before
-
-
-def set_session_nice(nice: int) -> None:
-    """Set the priority of this session. It stays as it is where the kernel has no autogroups."""
-    with contextlib.suppress(OSError):
-        AUTOGROUP.write_text(str(nice))
 
 
 class Guest:
