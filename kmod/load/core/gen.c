@@ -55,15 +55,9 @@ static spek_noinline void find_next(struct spek_gen *gen)
 /* When an I/O that is ready may be made; SPEK_NEVER if its trace has no record for it. */
 static u64 held_until(const struct spek_process *process, u64 ready_ns)
 {
-	if (process->replays)
-		return process->has_record ? ready_ns + process->due_ns : SPEK_NEVER;
-	if (process->clock.pace == SPEK_PACE_PAUSING) {
-		if (ready_ns < process->resume_ns)
-			ready_ns = process->resume_ns;
-		if (!process->has_limit)
-			return ready_ns;
-	}
-	return spek_bucket_hold(&process->bucket, ready_ns);
+	if (!process->replays)
+		return spek_bucket_hold(&process->bucket, ready_ns);
+	return process->has_record ? ready_ns + process->due_ns : SPEK_NEVER;
 }
 
 /**
@@ -146,9 +140,18 @@ static void advance_replay(struct spek_process *process)
 /* When a loop with pauses issues next, from what is ready. */
 static void set_pausing_time(struct spek_process *process)
 {
-	process->times.next_ns = process->is_draining || process->head == process->tail ?
-			SPEK_NEVER :
-			held_until(process, process->ready[process->head & process->mask]);
+	u64 ready_ns;
+
+	if (process->is_draining || process->head == process->tail) {
+		process->times.next_ns = SPEK_NEVER;
+		return;
+	}
+	ready_ns = process->ready[process->head & process->mask];
+	if (ready_ns < process->resume_ns)
+		ready_ns = process->resume_ns;
+	if (process->has_limit)
+		ready_ns = spek_bucket_hold(&process->bucket, ready_ns);
+	process->times.next_ns = ready_ns;
 }
 
 static void end_burst(struct spek_process *process)
@@ -471,8 +474,12 @@ static inline void make_due(struct spek_gen *gen, struct spek_process *process, 
 }
 
 /* A completion may end the burst, or the wait for the last of them. */
-static void complete_pausing(struct spek_gen *gen, struct spek_process *process, u64 done_ns)
+static spek_cold spek_noinline void complete_pausing(struct spek_gen *gen,
+						     struct spek_process *process, u64 done_ns)
 {
+	if (process->tail - process->head == process->depth)
+		return;
+	process->ready[process->tail++ & process->mask] = done_ns + process->think_ns;
 	if (process->done_ns < done_ns)
 		process->done_ns = done_ns;
 	process->counted += process->counts_completed;
@@ -486,14 +493,10 @@ static void complete_pausing(struct spek_gen *gen, struct spek_process *process,
 	find_next(gen);
 }
 
-/* A loop that is held has an I/O more that is ready. */
 static spek_noinline void complete_held(struct spek_gen *gen, struct spek_process *process,
-					u64 done_ns)
+					u64 ready_ns)
 {
-	if (process->clock.pace == SPEK_PACE_PAUSING)
-		complete_pausing(gen, process, done_ns);
-	else if (process->tail - process->head == 1)
-		make_due(gen, process, held_until(process, done_ns + process->think_ns));
+	make_due(gen, process, held_until(process, ready_ns));
 }
 
 /**
@@ -510,16 +513,22 @@ void spek_gen_complete(struct spek_gen *gen, u32 arrival, u64 done_ns)
 
 	/*
 	 * Full: an open loop, whose depth is 0, or more completions than I/Os, which
-	 * would be a bug of the caller and has no room.
+	 * would be a bug of the caller and has no room; or a loop with pauses, whose bursts
+	 * are counted, and waited for, to the last I/O.
 	 */
-	if (tail - process->head == process->depth)
+	if ((s32)(tail - process->head) >= process->room) {
+		if ((s32)(tail - process->head) != process->room)
+			complete_pausing(gen, process, done_ns);
 		return;
+	}
 	ready_ns = done_ns + process->think_ns;
 	process->ready[tail & process->mask] = ready_ns;
 	process->tail = tail + 1;
+	if (tail != process->head)
+		return;
 	if (process->is_held)
-		complete_held(gen, process, done_ns);
-	else if (tail == process->head)
+		complete_held(gen, process, ready_ns);
+	else
 		make_due(gen, process, ready_ns);
 }
 

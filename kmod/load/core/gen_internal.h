@@ -28,6 +28,7 @@ struct spek_choice;
  * @head: closed: sequence number of the oldest ready time
  * @tail: closed: sequence number of the next ready time to be added
  * @mask: closed: size of the ring, a power of two, minus 1
+ * @room: most that spek_gen_complete() finds ready: @depth; -1 if the loop has pauses
  * @depth: closed: this worker's part of the depth; 0 if open
  * @think_ns: closed: see struct spek_arrival
  * @is_held: it replays a trace or has a limit or pauses, so that a completion alone does not make
@@ -67,9 +68,10 @@ struct spek_process {
 	u32 head;
 	u32 tail;
 	u32 mask;
-	u32 depth;
+	s32 room;
 	u64 think_ns;
 
+	u32 depth;
 	bool is_held;
 	struct spek_bucket bucket;
 

@@ -117,6 +117,7 @@ static void lay_out_process(struct arena *arena, struct spek_process *process,
 		process->ready = ready;
 		process->mask = slots - 1;
 		process->depth = depth;
+		process->room = wl->arrival[arrival].pause_ns ? -1 : (s32)depth;
 		process->think_ns = wl->arrival[arrival].think_ns;
 		process->has_limit = wl->arrival[arrival].rate_milli;
 		process->pause_ns = wl->arrival[arrival].pause_ns;
