@@ -342,7 +342,7 @@ class HungDisk:
 
 @pytest.fixture
 def hung_disk(backend: str, scsi_debug: Callable[..., str]) -> Iterator[HungDisk]:
-    """It has a single request, and keeps it: a SCSI disk for 15 s, another one until it is told."""
+    """Its single request does not complete: for 15 s on a SCSI disk, else until released."""
     with contextlib.ExitStack() as stack:
         if backend == "scsi":
             disk = HungDisk(scsi_debug(max_queue=1), contextlib.nullcontext())

@@ -199,7 +199,7 @@ def check_again(
     device: Device, diskseq: int, before: Sequence[blkid.Signature], roots: Roots = ROOTS
 ) -> None:
     """Before a later run under the same claim: refuse users without a claim, and data that look()
-    did not find, as whoever ignores claims may have written them.
+    did not find: a program that ignores claims may have written it.
 
     Overwriting may uncover another copy of a signature, such as the second header of a GPT, so the
     place of one does not matter.

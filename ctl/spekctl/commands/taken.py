@@ -15,7 +15,7 @@ from click.core import ParameterSource
 
 from spekctl.errors import UsageError
 
-# A file does not permit writing: that is up to whoever runs it.
+# Permission to write comes from the user, never from a file.
 NEVER = frozenset({"--write", "--destroy"})
 SEED_BITS = 32
 

@@ -43,7 +43,7 @@ class Remote(Rights):
         return RemoteSocket(self, family)
 
     def listen(self, number: int, socket: RemoteSocket | None) -> None:
-        """Who hears of changes that this socket of the helper is told."""
+        """Wake @socket when this socket of the helper receives a notification; None: nobody."""
         if socket is None:
             self._listeners.pop(number, None)
         else:
@@ -209,7 +209,7 @@ def _frame(data: bytes) -> Frame:
 
 
 def _ask_control(request: bytes) -> tuple[Sequence[Frame], bool]:
-    """The number of a family is told to everybody."""
+    """Any process may ask for the number of a family."""
     socket = NetlinkSocket()
     try:
         return socket.exchange(request)

@@ -90,7 +90,7 @@ def test_names_that_are_not_utf_8_do_not_lose_the_result(
 def test_a_command_line_is_recorded_in_one_way_only() -> None:
     root = Path(cli.__file__).parent
     users = {path.name for path in root.rglob("*.py") if "sys.argv[1:]" in path.read_text()}
-    # The root helper and an agent, which record none, are told what to do by theirs.
+    # The root helper and an agent read their arguments, and record no command line.
     assert users - {"__main__.py", "agent.py"} == {"cli.py", "recorded.py"}
 
 
