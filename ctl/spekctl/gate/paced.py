@@ -23,7 +23,7 @@ _RATES = ("iops", "bandwidth", "time_per_io")
 
 def is_paced(result: Result) -> bool:
     """Whether anything but completions says when an I/O arrives."""
-    return any(_pace_of(one, result) for one in pace.used(result.config))
+    return any(_pace_of(arrival, result) for arrival in pace.used(result.config))
 
 
 def set_by_load(metric: str, result: Result) -> str:
@@ -34,7 +34,7 @@ def set_by_load(metric: str, result: Result) -> str:
     name = metric.removeprefix("read.").removeprefix("write.")
     if name not in _RATES:
         return ""
-    paces = [_pace_of(one, result) for one in pace.used(result.config)]
+    paces = [_pace_of(arrival, result) for arrival in pace.used(result.config)]
     if not paces or not all(paces):
         return ""
     rate = _most(result)
@@ -46,11 +46,11 @@ def set_by_load(metric: str, result: Result) -> str:
 def _most(result: Result) -> float | None:
     """I/Os per second that the arrivals allow, where all of them have a rate."""
     total = result.config.arrival_rate
-    for one in pace.used(result.config):
-        if one.law == "trace" or (one.law == "closed" and not one.rate_milli):
+    for arrival in pace.used(result.config):
+        if arrival.law == "trace" or (arrival.law == "closed" and not arrival.rate_milli):
             return None
-        if one.law == "closed":
-            total += one.rate_milli / 1000
+        if arrival.law == "closed":
+            total += arrival.rate_milli / 1000
     return total
 
 
