@@ -334,13 +334,13 @@ def _pauses(arrival: Arrival) -> list[str]:
         return []
     if pauses.pause_ns % 1000 or pauses.pause_after_ns % 1000:
         raise UsageError("pause: fio's times are whole microseconds")
-    found = [f"thinktime={pauses.pause_ns // 1000}us"]
+    words = [f"thinktime={pauses.pause_ns // 1000}us"]
     if pauses.pause_every:
         counts = "complete" if pauses.pause_counts_completed else "issue"
-        found += [f"thinktime_blocks={pauses.pause_every}", f"thinktime_blocks_type={counts}"]
+        words += [f"thinktime_blocks={pauses.pause_every}", f"thinktime_blocks_type={counts}"]
     if pauses.pause_after_ns:
-        found.append(f"thinktime_iotime={pauses.pause_after_ns // 1000}us")
-    return found
+        words.append(f"thinktime_iotime={pauses.pause_after_ns // 1000}us")
+    return words
 
 
 # --- fio's numbers -------------------------------------------------------------------------------

@@ -7,7 +7,6 @@ run, and differences that change numbers.
 
 from __future__ import annotations
 
-import functools
 import math
 import re
 from fractions import Fraction
@@ -17,10 +16,10 @@ from typing import Any, get_args
 
 from spekctl import units
 from spekctl.errors import UsageError
-from spekctl.fio import defaults, ends, normal, values, zones
+from spekctl.fio import arrivals, defaults, ends, normal, values, zones
 from spekctl.fio import sizes as block_sizes
 from spekctl.fio.jobfile import Job
-from spekctl.fio.options import ASYNCHRONOUS, MAPPED, NOT_NEEDED, REFUSED, SYNCHRONOUS
+from spekctl.fio.options import ASYNCHRONOUS, MAPPED, NOT_NEEDED, REFUSED, SYNCHRONOUS, engine_of
 from spekctl.fio.plan import Mix, Plan, Reader
 from spekctl.suggest import did_you_mean
 from spekctl.workload.model import LIMITS
@@ -44,10 +43,6 @@ ONCE = (
 MAP = "fio's random map avoids blocks done before; here blocks of several sizes may repeat"
 MIX = "reads and writes are drawn for each I/O; fio keeps the share over time"
 LAW = "the same law as fio's, but other blocks are the frequent ones"
-OPEN = (
-    "arrivals keep their schedule whatever is outstanding, and response time counts from them; fio"
-    " stops at its depth, and its latency begins at the issue"
-)
 CLONES = "clones share the depth of all; fio keeps a depth for each"
 FLUSHES = (
     "flushes are drawn with that share of the writes and count as I/Os; fio sends one after every N"
@@ -64,16 +59,8 @@ CACHE = "there is no page cache in between; fio without direct=1 uses it"
 DEVICES = "devices are striped over in units of 64 KiB; fio takes them in turn, for an I/O each"
 
 
-PAUSES = (
-    "fio waits for all outstanding I/Os before each pause, which is after every I/O: the depth is 1"
-    " for each clone"
-)
 MAPS = "reads and writes each have an order of their own; fio's random map is of both"
 ONE_MAP = "clones share one order, as each would need a stream of its own; fio has a map for each"
-PASSTHROUGH = (
-    "I/Os go through the block layer to the namespace's block device; fio sends NVMe commands to"
-    " its character device"
-)
 CLONES_TOGETHER = (
     "rate_min, rate_iops_min: held against the sum of all clones; fio ends when one of them is"
     " below"
@@ -96,7 +83,7 @@ def refusals(job: Job, accept_direct: bool) -> list[str]:
     """A sentence for each option that spek does not have."""
     found = []
     options = defaults.effective(job)[0].options
-    engine = _engine(options.get("ioengine"))
+    engine = engine_of(options.get("ioengine"))
     loads = engine in SYNCHRONOUS | ASYNCHRONOUS
     for name in options:
         if name in REFUSED:
@@ -129,12 +116,6 @@ def refusals(job: Job, accept_direct: bool) -> list[str]:
     return found
 
 
-def _engine(text: str | None) -> str:
-    """The name of an engine, without its arguments; fio takes all that begin so for libaio."""
-    name = (text or "psync").partition(",")[0]
-    return "libaio" if name.startswith(("aio", "linuxaio")) else name
-
-
 def plan_of(job: Job, streams_max: int = STREAMS_MAX) -> Plan:
     """A job whose options are all known, as at most @streams_max streams where its clones allow
     for it. UsageError for a value that cannot be mapped."""
@@ -146,7 +127,7 @@ def plan_of(job: Job, streams_max: int = STREAMS_MAX) -> Plan:
         if name in NOT_NEEDED:
             plan.not_needed[name] = NOT_NEEDED[name]
     clones = options.value("numjobs", values.positive) or 1
-    pauses = _pauses(options)
+    pauses = arrivals.pauses_of(options)
     apart = bool(pauses) and clones > 1
     if apart and clones > ARRIVALS_MAX:
         raise UsageError(
@@ -154,7 +135,7 @@ def plan_of(job: Job, streams_max: int = STREAMS_MAX) -> Plan:
             f" {ARRIVALS_MAX} are allowed, not numjobs={clones}"
         )
     sizes = _streams(options, plan, clones, streams_max, apart)
-    _arrivals(options, plan, clones, sizes, pauses)
+    arrivals.set_arrivals(options, plan, clones, sizes, pauses)
     ends.set_length(options, plan, clones)
     _flushes(options, plan)
     _command_line(options, plan)
@@ -575,117 +556,6 @@ def _decimal(text: str) -> float:
 # --- when ----------------------------------------------------------------------------------------
 
 
-def _arrivals(
-    options: Reader, plan: Plan, clones: int, sizes: tuple[Mix, Mix], pauses: dict[str, Any]
-) -> None:
-    """The arrival process of all streams, or one for each direction that has a rate of its own, or
-    for each clone with @pauses."""
-    engine = _engine(options.text("ioengine"))
-    options.went("ioengine", "nothing: the load is in the kernel")
-    if engine == "io_uring_cmd":
-        plan.differs(PASSTHROUGH)
-    depth = options.value("iodepth", values.positive) or 1
-    options.went("iodepth", "arrival.depth")
-    if engine in SYNCHRONOUS and depth > 1:
-        plan.differs(f"ioengine {engine} ignores iodepth: one I/O at a time for each clone")
-        depth = 1
-    think = 0 if pauses else _think(options)
-    if think and depth > 1:
-        plan.differs(PAUSES)
-        depth = 1
-    process = options.text("rate_process") or "linear"
-    options.went("rate_process", "arrival.law")
-    if process not in ("linear", "poisson"):
-        raise UsageError(f"rate_process: '{process}' is neither linear nor poisson")
-    law = "poisson" if process == "poisson" else "constant"
-    rates = _rates(options, plan, sizes)
-    directions = sorted({_direction(one) for one in plan.streams})
-    if (think or pauses) and any(rates[one] for one in directions):
-        raise UsageError("thinktime: it excludes a rate")
-    if pauses:
-        if depth == 1:
-            # An I/O is complete before the next is issued.
-            pauses.pop("pause_counts", None)
-        plan.arrivals = [{"law": "closed", "depth": depth, **pauses} for _ in range(clones)]
-        return
-    if not any(rates[one] for one in directions):
-        plan.arrivals = [{"law": "closed", "depth": depth * clones}]
-        if think:
-            plan.arrivals[0]["think"] = units.format_duration(think)
-        return
-    plan.differs(OPEN)
-    for place, direction in enumerate(directions):
-        for one in plan.streams:
-            if place and _direction(one) == direction:
-                one["arrival"] = place
-        rate = rates[direction] * clones
-        exact = int(rate) if rate.denominator == 1 else float(rate)
-        plan.arrivals.append(
-            {"law": law, "rate": exact} if rate else {"law": "closed", "depth": depth * clones}
-        )
-
-
-def _direction(stream: dict[str, Any]) -> int:
-    """0 for reads and for both, 1 for writes and discards."""
-    return int(stream.get("read", "0%") == "0%")
-
-
-def _think(options: Reader) -> int:
-    """The pause after each I/O in ns."""
-    think = options.value("thinktime", values.duration_ns, "us") or 0
-    for name in ("thinktime", "thinktime_blocks", "thinktime_blocks_type"):
-        options.went(name, "arrival.think")
-    return int(think)
-
-
-def _pauses(options: Reader) -> dict[str, Any]:
-    """Keys of an arrival process that pauses after bursts; none for pauses after each I/O."""
-    pause = options.value("thinktime", values.duration_ns, "us") or 0
-    # As in fio, 0 of them are exceeded by any.
-    blocks = options.value("thinktime_blocks", values.whole) or 1
-    after = options.value("thinktime_iotime", values.duration_ns, "s") or 0
-    kind = options.text("thinktime_blocks_type") or "complete"
-    if kind not in ("complete", "issue"):
-        raise UsageError(f"thinktime_blocks_type: '{kind}' is neither complete nor issue")
-    if not pause or (blocks == 1 and not after):
-        return {}
-    found: dict[str, Any] = {"pause": units.format_duration(int(pause))}
-    options.went("thinktime", "arrival.pause")
-    # Beside a time, fio's default number has no effect.
-    if not after or options.given("thinktime_blocks"):
-        found["pause_every"] = blocks
-        options.went("thinktime_blocks", "arrival.pause_every")
-        if kind == "complete":
-            found["pause_counts"] = "completed"
-        options.went("thinktime_blocks_type", "arrival.pause_counts")
-    if after:
-        found["pause_after"] = units.format_duration(int(after))
-        options.went("thinktime_iotime", "arrival.pause_after")
-    return found
-
-
-def _rates(options: Reader, plan: Plan, sizes: tuple[Mix, Mix]) -> list[Fraction]:
-    """I/Os per second of one clone: of reads, and of writes or discards; 0 without a rate."""
-    given = [name for name in ("rate", "rate_iops") if options.nonzero(name)]
-    for name in ("rate", "rate_iops"):
-        options.went(name, "arrival.rate")
-    if not given:
-        return [Fraction(0)] * 2
-    (name, *others) = given
-    if others:
-        raise UsageError("rate: it excludes rate_iops")
-    base = options.value("kb_base", values.whole) or 1024
-    discards = any(one.get("operation") == "discard" for one in plan.streams)
-    parts = values.by_direction(str(options.text(name)))
-    found = []
-    for part, mix in zip((parts[0], parts[2 if discards else 1]), sizes, strict=True):
-        value = options.named(name, functools.partial(values.size, part or "0", base))
-        total = sum(size * weight for size, weight in mix)
-        mean = Fraction(total, sum(weight for _, weight in mix))
-        found.append(Fraction(value) if name == "rate_iops" else Fraction(value) / mean)
-    return found
-
-
 # The character device of an NVMe namespace.
 _GENERIC = re.compile(r"/dev/ng(\d+)(n\d+)")
 
@@ -694,7 +564,7 @@ def _files(options: Reader) -> list[str]:
     """The devices of a job."""
     files = (options.text("filename") or "").replace("\\:", "\0").split(":")
     found = [one.replace("\0", ":") for one in files if one]
-    if _engine(options.text("ioengine")) == "io_uring_cmd":
+    if engine_of(options.text("ioengine")) == "io_uring_cmd":
         return [_GENERIC.sub(r"/dev/nvme\1\2", one) for one in found]
     return found
 
@@ -713,7 +583,7 @@ def _flushes(options: Reader, plan: Plan) -> None:
     )
     if not every or not writes:
         return
-    if any("pause_every" in one for one in plan.arrivals):
+    if any("pause_every" in arrival for arrival in plan.arrivals):
         raise UsageError("fsync: the flushes would count among the I/Os between pauses")
     if len(plan.arrivals) > 1:
         raise UsageError("fsync: reads and writes have rates of their own; make two jobs of it")
@@ -741,27 +611,6 @@ def _cpus_of_nodes(options: Reader) -> str | None:
         listed = " ".join(f"{NODES}/node{one}/cpulist" for one in nodes)
         return f"$(cat {listed} | paste -sd,)"
     return units.format_cpu_list(sorted(found))
-
-
-def _bursts(options: Reader, plan: Plan) -> None:
-    """I/Os that fio sends at once, after it has waited for as many."""
-    depth = options.value("iodepth", values.positive) or 1
-    waits = options.value("iodepth_batch_complete_min", values.whole)
-    low = options.value("iodepth_low", values.whole)
-    engine = _engine(options.text("ioengine"))
-    for name in ("iodepth_batch_complete_min", "iodepth_low"):
-        options.went(name, "arrival.depth")
-    if engine in SYNCHRONOUS or depth == 1:
-        return
-    if waits is not None and waits > 1:
-        plan.differs(
-            f"iodepth_batch_complete_min: the depth is kept; fio waits for {min(waits, depth)} I/Os"
-            " and then sends as many at once"
-        )
-    if low and low < depth:
-        plan.differs(
-            f"iodepth_low: the depth is kept; fio fills it up again when {low} I/Os are left"
-        )
 
 
 def _command_line(options: Reader, plan: Plan) -> None:
@@ -798,7 +647,7 @@ def _command_line(options: Reader, plan: Plan) -> None:
         plan.run["batch"] = min(int(batch), BATCH_MAX)
         if batch > BATCH_MAX:
             plan.differs(f"batches are of {BATCH_MAX} I/Os at most")
-    _bursts(options, plan)
+    arrivals.check_bursts(options, plan)
     if options.flag("hipri"):
         plan.command_line.append("--polled")
     options.went("hipri", "--polled")

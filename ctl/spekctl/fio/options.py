@@ -172,3 +172,9 @@ SYNCHRONOUS = frozenset(("sync", "psync", "vsync", "pvsync", "pvsync2"))
 ASYNCHRONOUS = frozenset(
     ("libaio", "posixaio", "io_uring", "io_uring_cmd", "windowsaio", "solarisaio", "sg")
 )
+
+
+def engine_of(text: str | None) -> str:
+    """The name of an engine, without its arguments; fio takes all that begin so for libaio."""
+    name = (text or "psync").partition(",")[0]
+    return "libaio" if name.startswith(("aio", "linuxaio")) else name

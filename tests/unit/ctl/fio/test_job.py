@@ -18,7 +18,7 @@ from hypothesis import strategies as st
 from lib.ctl.fio_jobs import HEAD, fio, imported, places, plan, stream, tables
 
 from spekctl.errors import UsageError
-from spekctl.fio import ends, values
+from spekctl.fio import arrivals, ends, values
 from spekctl.fio import job as fio_job
 from spekctl.fio.defaults import NEEDS
 from spekctl.fio.jobfile import Job
@@ -388,7 +388,7 @@ def test_streams_of_two_rates_have_a_process_each(tmp_path: Path) -> None:
 def test_a_pause_after_every_io_leaves_a_depth_of_one() -> None:
     made = plan(rw="randread", iodepth=16, thinktime=1000, thinktime_spin=10, numjobs=2)
     assert made.arrivals == [{"law": "closed", "depth": 2, "think": "1ms"}]
-    assert fio_job.PAUSES in made.differences
+    assert arrivals.PAUSES in made.differences
     words = ("--rw=randread", "--iodepth=16", "--thinktime=1000", "--size=64m", "--runtime=1")
     done = fio("--name=a", "--ioengine=null", *words, "--time_based", "--output-format=json")
     (told,) = json.loads(done.stdout)["jobs"]
@@ -456,7 +456,7 @@ def test_a_namespace_has_a_block_device_as_well(tmp_path: Path) -> None:
     text = HEAD.replace("/dev/sdx", "/dev/ng0n1").replace("libaio", "io_uring_cmd")
     found = imported(tmp_path, text + "cmd_type=nvme\nrw=randread\nruntime=5\n")
     assert found.command_line == ["--device /dev/nvme0n1", "--max-errors 1"]
-    assert fio_job.PASSTHROUGH in found.differences and "cmd_type" in found.mapped
+    assert arrivals.PASSTHROUGH in found.differences and "cmd_type" in found.mapped
     with pytest.raises(UsageError, match="cmd_type: spek loads block devices"):
         imported(tmp_path, text + "cmd_type=bsg\n")
 

@@ -1,0 +1,159 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""When the I/Os of a job of fio are due: depth, rates, think times and pauses."""
+
+from __future__ import annotations
+
+import functools
+from fractions import Fraction
+from typing import Any
+
+from spekctl import units
+from spekctl.errors import UsageError
+from spekctl.fio import values
+from spekctl.fio.options import SYNCHRONOUS, engine_of
+from spekctl.fio.plan import Mix, Plan, Reader
+
+OPEN = (
+    "arrivals keep their schedule whatever is outstanding, and response time counts from them; fio"
+    " stops at its depth, and its latency begins at the issue"
+)
+PAUSES = (
+    "fio waits for all outstanding I/Os before each pause, which is after every I/O: the depth is 1"
+    " for each clone"
+)
+PASSTHROUGH = (
+    "I/Os go through the block layer to the namespace's block device; fio sends NVMe commands to"
+    " its character device"
+)
+
+
+def set_arrivals(
+    options: Reader, plan: Plan, clones: int, sizes: tuple[Mix, Mix], pauses: dict[str, Any]
+) -> None:
+    """The arrival process of all streams, or one for each direction that has a rate of its own, or
+    for each clone with @pauses."""
+    engine = engine_of(options.text("ioengine"))
+    options.went("ioengine", "nothing: the load is in the kernel")
+    if engine == "io_uring_cmd":
+        plan.differs(PASSTHROUGH)
+    depth = options.value("iodepth", values.positive) or 1
+    options.went("iodepth", "arrival.depth")
+    if engine in SYNCHRONOUS and depth > 1:
+        plan.differs(f"ioengine {engine} ignores iodepth: one I/O at a time for each clone")
+        depth = 1
+    think = 0 if pauses else _think(options)
+    if think and depth > 1:
+        plan.differs(PAUSES)
+        depth = 1
+    process = options.text("rate_process") or "linear"
+    options.went("rate_process", "arrival.law")
+    if process not in ("linear", "poisson"):
+        raise UsageError(f"rate_process: '{process}' is neither linear nor poisson")
+    law = "poisson" if process == "poisson" else "constant"
+    rates = _rates(options, plan, sizes)
+    directions = sorted({direction_of(stream) for stream in plan.streams})
+    if (think or pauses) and any(rates[direction] for direction in directions):
+        raise UsageError("thinktime: it excludes a rate")
+    if pauses:
+        if depth == 1:
+            # An I/O is complete before the next is issued.
+            pauses.pop("pause_counts", None)
+        plan.arrivals = [{"law": "closed", "depth": depth, **pauses} for _ in range(clones)]
+        return
+    if not any(rates[direction] for direction in directions):
+        plan.arrivals = [{"law": "closed", "depth": depth * clones}]
+        if think:
+            plan.arrivals[0]["think"] = units.format_duration(think)
+        return
+    plan.differs(OPEN)
+    for place, direction in enumerate(directions):
+        for stream in plan.streams:
+            if place and direction_of(stream) == direction:
+                stream["arrival"] = place
+        rate = rates[direction] * clones
+        exact = int(rate) if rate.denominator == 1 else float(rate)
+        plan.arrivals.append(
+            {"law": law, "rate": exact} if rate else {"law": "closed", "depth": depth * clones}
+        )
+
+
+def direction_of(stream: dict[str, Any]) -> int:
+    """0 for reads and for both, 1 for writes and discards."""
+    return int(stream.get("read", "0%") == "0%")
+
+
+def _think(options: Reader) -> int:
+    """The pause after each I/O in ns."""
+    think = options.value("thinktime", values.duration_ns, "us") or 0
+    for name in ("thinktime", "thinktime_blocks", "thinktime_blocks_type"):
+        options.went(name, "arrival.think")
+    return int(think)
+
+
+def pauses_of(options: Reader) -> dict[str, Any]:
+    """Keys of an arrival process that pauses after bursts; none for pauses after each I/O."""
+    pause = options.value("thinktime", values.duration_ns, "us") or 0
+    # As in fio, 0 of them are exceeded by any.
+    blocks = options.value("thinktime_blocks", values.whole) or 1
+    after = options.value("thinktime_iotime", values.duration_ns, "s") or 0
+    kind = options.text("thinktime_blocks_type") or "complete"
+    if kind not in ("complete", "issue"):
+        raise UsageError(f"thinktime_blocks_type: '{kind}' is neither complete nor issue")
+    if not pause or (blocks == 1 and not after):
+        return {}
+    keys: dict[str, Any] = {"pause": units.format_duration(int(pause))}
+    options.went("thinktime", "arrival.pause")
+    # Beside a time, fio's default number has no effect.
+    if not after or options.given("thinktime_blocks"):
+        keys["pause_every"] = blocks
+        options.went("thinktime_blocks", "arrival.pause_every")
+        if kind == "complete":
+            keys["pause_counts"] = "completed"
+        options.went("thinktime_blocks_type", "arrival.pause_counts")
+    if after:
+        keys["pause_after"] = units.format_duration(int(after))
+        options.went("thinktime_iotime", "arrival.pause_after")
+    return keys
+
+
+def _rates(options: Reader, plan: Plan, sizes: tuple[Mix, Mix]) -> list[Fraction]:
+    """I/Os per second of one clone: of reads, and of writes or discards; 0 without a rate."""
+    given = [name for name in ("rate", "rate_iops") if options.nonzero(name)]
+    for name in ("rate", "rate_iops"):
+        options.went(name, "arrival.rate")
+    if not given:
+        return [Fraction(0)] * 2
+    (name, *others) = given
+    if others:
+        raise UsageError("rate: it excludes rate_iops")
+    base = options.value("kb_base", values.whole) or 1024
+    discards = any(stream.get("operation") == "discard" for stream in plan.streams)
+    parts = values.by_direction(str(options.text(name)))
+    rates = []
+    for part, mix in zip((parts[0], parts[2 if discards else 1]), sizes, strict=True):
+        value = options.named(name, functools.partial(values.size, part or "0", base))
+        total = sum(size * weight for size, weight in mix)
+        mean = Fraction(total, sum(weight for _, weight in mix))
+        rates.append(Fraction(value) if name == "rate_iops" else Fraction(value) / mean)
+    return rates
+
+
+def check_bursts(options: Reader, plan: Plan) -> None:
+    """Say that I/Os that fio sends together, once so many have completed, are sent apart."""
+    depth = options.value("iodepth", values.positive) or 1
+    waits = options.value("iodepth_batch_complete_min", values.whole)
+    low = options.value("iodepth_low", values.whole)
+    engine = engine_of(options.text("ioengine"))
+    for name in ("iodepth_batch_complete_min", "iodepth_low"):
+        options.went(name, "arrival.depth")
+    if engine in SYNCHRONOUS or depth == 1:
+        return
+    if waits is not None and waits > 1:
+        plan.differs(
+            f"iodepth_batch_complete_min: the depth is kept; fio waits for {min(waits, depth)} I/Os"
+            " and then sends as many at once"
+        )
+    if low and low < depth:
+        plan.differs(
+            f"iodepth_low: the depth is kept; fio fills it up again when {low} I/Os are left"
+        )
