@@ -578,7 +578,7 @@ def test_without_debugfs_nothing_is_started(
 ) -> None:
     mounts = tmp_path / "mounts"
     mounts.write_text("proc /proc proc rw 0 0\n")
-    monkeypatch.setattr(recorder, "MOUNTS", mounts)
+    monkeypatch.setattr(buffer, "MOUNTS", mounts)
     node = null_blk(size_mb=64)
     stat = Path("/sys/block", os.path.basename(node), "stat")
     before = stat.read_text().split()[:8]

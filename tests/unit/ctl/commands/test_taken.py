@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import os
 import shlex
 import sys
 from collections.abc import Callable
@@ -46,6 +47,7 @@ def run_job(
 ) -> Callable[..., tuple[Outcome, list[Result]]]:
     """Runs a text as a job file; its results."""
     monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(os, "sched_getaffinity", lambda pid: {0, 1})
 
     def call(job: str, *more: str, steps: int = 1) -> tuple[Outcome, list[Result]]:
         (tmp_path / "job.fio").write_text(job)

@@ -316,8 +316,9 @@ def test_the_time_of_records_that_are_left_out_is_thought_away(
 
 @pytest.mark.parametrize("workers", [1, 2])
 def test_idle_times_are_cut_once_for_all_workers(
-    build: Build, feed: FakeFeed, workers: int
+    build: Build, feed: FakeFeed, workers: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    monkeypatch.setattr(os, "sched_getaffinity", lambda pid: {0, 1})
     # In us; the discard after the fourth read is left out and ends no idle time.
     at = (3, 1000, 1001, 5000)
     lines = [f"{us},{n << 20},512,read" for n, us in enumerate(at)]
