@@ -641,7 +641,8 @@ def cpus_of(options: Options) -> list[int]:
         missing = [cpu for cpu in options.cpus if cpu not in available]
         if missing:
             raise UsageError(
-                f"CPU {missing[0]} is not online; there is {units.format_cpu_list(available)}"
+                f"CPU {missing[0]} is offline or not allowed to spekctl;"
+                f" it may use {units.format_cpu_list(available)}"
             )
         chosen = list(options.cpus)
     else:
@@ -650,8 +651,8 @@ def cpus_of(options: Options) -> list[int]:
     if wanted is None:
         wanted = len(chosen) if options.cpus is not None else 1
     if wanted > len(chosen):
-        where = "in --cpus" if options.cpus is not None else "online"
+        source = "--cpus names" if options.cpus is not None else "spekctl may use"
         raise UsageError(
-            f"--workers {wanted} needs as many CPUs, but there are {len(chosen)} {where}"
+            f"--workers {wanted} needs as many CPUs, but {source} {units.format_cpu_list(chosen)}"
         )
     return chosen[:wanted]
