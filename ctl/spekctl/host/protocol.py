@@ -2,7 +2,8 @@
 """Messages between a program and its agent: one JSON object a line.
 
 Requests carry a number, which their answer repeats; events come unasked. A job is what a user asks
-for, as on the command line of `spekctl run`.
+for, as on the command line of `spekctl run`. A stop is as Ctrl-C: a second one does not wait for
+outstanding I/O.
 """
 
 from __future__ import annotations
@@ -12,7 +13,7 @@ from typing import Any, TypeAlias, get_args
 import msgspec
 from msgspec import field
 
-from spekctl.host.wire import Event, Hello, Part, Request
+from spekctl.host.wire import Event, Hello, Part, Request, Stop
 from spekctl.run.progress import Clock, Figures
 
 # Bytes of a log in one event.
@@ -50,10 +51,6 @@ class Start(Request, frozen=True, tag="start"):
     """start: answers as soon as all is checked that needs no claim; events follow."""
 
     job: Job
-
-
-class Stop(Request, frozen=True, tag="stop"):
-    """stop: as Ctrl-C; a second one does not wait for outstanding I/O."""
 
 
 class Status(Request, frozen=True, tag="status"):

@@ -19,29 +19,22 @@ import contextlib
 import queue
 import threading
 import time
-import traceback
 from collections.abc import Callable, Hashable
 from dataclasses import dataclass
 from enum import IntEnum
 from io import FileIO
 from typing import Any, BinaryIO
 
-import msgspec
-
-from spekctl import __version__
 from spekctl.block import device as block_device
 from spekctl.errors import NotFoundError, RefusedError, SpekError, UsageError
 from spekctl.host import standard, wire
-from spekctl.host.output import Output
+from spekctl.host.peer import Peer
 from spekctl.host.wire import (
-    Answer,
     AnyRequest,
     Ask,
     Check,
     Close,
     CloseLog,
-    Fault,
-    Hello,
     ListDevices,
     Look,
     News,
@@ -69,7 +62,6 @@ LINKS_MAX = 64
 # Sockets listen in threads, which look so often whether they are still wanted.
 _LISTEN_S = 1.0
 _STOP_S = 5.0
-_FAILED = "the host failed; its standard error says how"
 
 _FAMILIES: dict[str, Any] = {spek.FAMILY: spek, spek_prober.FAMILY: spek_prober}
 _GROUPS = {spek.FAMILY: spek.GROUP_RUNS}
@@ -157,7 +149,7 @@ class Root:
     ) -> None:
         self._connect = connect
         self._open_link = open_link
-        self._output = Output(stream, self._stop)
+        self._peer = Peer(stream, self._stop)
         self._lanes: dict[Hashable, _Lane] = {}  # of the thread that reads
         self._lock = threading.Lock()
         # Protected by @_lock.
@@ -174,12 +166,8 @@ class Root:
 
     def serve(self, lines: BinaryIO) -> None:
         """Answer until the input ends, then end the runs."""
-        self._output.send(Hello(wire.PROTOCOL, __version__, wire.VERBS))
-        while line := lines.readline(wire.REQUEST_MAX + 1):
-            if len(line) > wire.REQUEST_MAX:
-                self._refuse(0, UsageError(f"a request has at most {wire.REQUEST_MAX} bytes"))
-                break
-            self._receive(line)
+        for asked in self._peer.requests(lines, AnyRequest, wire.VERBS):
+            self._receive(asked)
         self.finish()
 
     def finish(self) -> None:
@@ -200,20 +188,8 @@ class Root:
 
     # --- requests --------------------------------------------------------------------------------
 
-    def _receive(self, line: bytes) -> None:
-        """In the thread that reads: answer a stop, and give everything else to its lane."""
-        number = wire.number_of(line)
-        try:
-            asked = msgspec.json.decode(line, type=AnyRequest)
-        except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
-            self._refuse(number, UsageError(f"not a request: {error}"))
-            return
-        if isinstance(asked, Stop):
-            if self._stop():
-                self._output.send(Answer(number, msgspec.Raw(b"null")))
-            else:
-                self._refuse(number, UsageError("there is no run to stop"))
-            return
+    def _receive(self, asked: AnyRequest) -> None:
+        """In the thread that reads: give a request to its lane."""
         try:
             if isinstance(asked, Look | Check):
                 self._check_beside(asked)
@@ -222,7 +198,7 @@ class Root:
             if isinstance(asked, Close):
                 self._lanes.pop(asked.link).put(None)
         except SpekError as error:
-            self._refuse(number, error)
+            self._peer.refuse(asked.id, error)
 
     def _lane_of(self, asked: AnyRequest) -> _Lane:
         key: Hashable
@@ -257,18 +233,7 @@ class Root:
         threading.Thread(target=answer, name="host-check", daemon=True).start()
 
     def _answer(self, asked: AnyRequest) -> None:
-        try:
-            answer = msgspec.Raw(msgspec.json.encode(self._do(asked)))
-        except SpekError as error:
-            self._refuse(asked.id, error)
-        except Exception:
-            traceback.print_exc()
-            self._refuse(asked.id, SpekError(_FAILED))
-        else:
-            self._output.send(Answer(asked.id, answer))
-
-    def _refuse(self, number: int, error: SpekError) -> None:
-        self._output.send(Answer(number, error=Fault(int(error.exit_code), error.message)))
+        self._peer.attempt(asked.id, lambda: self._peer.answer(asked.id, self._do(asked)))
 
     def _do(self, asked: AnyRequest) -> object:
         match asked:
@@ -289,7 +254,7 @@ class Root:
             case CloseLog():
                 self._close_log(asked.run, asked.worker)
             case Stop():
-                raise AssertionError("a stop has no lane")
+                raise AssertionError("the peer object answers a stop")
         return None
 
     # --- the modules -----------------------------------------------------------------------------
@@ -320,7 +285,7 @@ class Root:
         while number in self._listening:
             try:
                 if link.wait(_LISTEN_S):
-                    self._output.send(News(number))
+                    self._peer.send(News(number))
             except (OSError, SpekError):
                 break
         link.close()

@@ -14,22 +14,21 @@ them; and a run has its own.
 from __future__ import annotations
 
 import dataclasses
+import functools
 import io
 import os
 import queue
 import signal
 import threading
-import traceback
 from collections.abc import Callable
 from typing import BinaryIO
 
 import msgspec
 
-from spekctl import __version__
 from spekctl.block import device as block_device
 from spekctl.errors import ExitCode, RefusedError, SpekError, UsageError
-from spekctl.host import protocol, wire
-from spekctl.host.output import Output
+from spekctl.host import protocol
+from spekctl.host.peer import FAILED, Peer
 from spekctl.host.protocol import (
     AnyRequest,
     DryRun,
@@ -45,9 +44,8 @@ from spekctl.host.protocol import (
     Started,
     State,
     Status,
-    Stop,
 )
-from spekctl.host.wire import Answer, Fault, Hello
+from spekctl.host.wire import Stop
 from spekctl.kernel import client
 from spekctl.kernel.client import Kernel
 from spekctl.kernel.gen.spek import MAX_TARGETS
@@ -63,7 +61,6 @@ from spekctl.workload.options import Measuring
 
 # For a run to end after the input has; then the kernel ends it, as its socket closes.
 FAREWELL_S = 30.0
-_FAILED = "the host failed; its standard error says how"
 # Requests that may wait for the one that is being answered.
 WAITING_MAX = 64
 
@@ -71,16 +68,16 @@ WAITING_MAX = 64
 class Events:
     """Progress of a run as events."""
 
-    def __init__(self, output: Output) -> None:
-        self._output = output
+    def __init__(self, peer: Peer) -> None:
+        self._peer = peer
 
     def note(self, text: str) -> None:
         """A sentence."""
-        self._output.send(Note(text))
+        self._peer.send(Note(text))
 
     def show(self, clock: Clock, news: list[Figures]) -> None:
         """The clock, and the intervals closed since the last call."""
-        self._output.send(Rows(clock, news))
+        self._peer.send(Rows(clock, news))
 
     def close(self) -> None:
         """Nothing to do."""
@@ -89,9 +86,9 @@ class Events:
 class LogEvents(io.RawIOBase):
     """A place for a per-I/O log, and the file that is written to it: events to the peer."""
 
-    def __init__(self, output: Output, name: str) -> None:
+    def __init__(self, peer: Peer, name: str) -> None:
         super().__init__()
-        self._output = output
+        self._peer = peer
         self._sent = 0
         self.name = name
 
@@ -120,7 +117,7 @@ class LogEvents(io.RawIOBase):
         """Waits for a slow peer; the kernel counts what finds no room meanwhile."""
         whole = memoryview(data).cast("B")
         for start in range(0, len(whole), protocol.LOG_PART):
-            self._output.send(Log(bytes(whole[start : start + protocol.LOG_PART])))
+            self._peer.send(Log(bytes(whole[start : start + protocol.LOG_PART])))
         self._sent += len(whole)
         return len(whole)
 
@@ -136,7 +133,7 @@ class Host:
     ) -> None:
         self._connect = connect
         self._rights = rights
-        self._output = Output(stream, self.interrupt)
+        self._peer = Peer(stream, self.interrupt)
         self._requests: queue.Queue[AnyRequest] = queue.Queue(WAITING_MAX)
         self._lock = threading.Lock()
         # Protected by @_lock: the run that is under way, and the starts that wait or are checked.
@@ -150,12 +147,8 @@ class Host:
     def serve(self, lines: BinaryIO) -> None:
         """Answer until the input ends, then end the run."""
         threading.Thread(target=self._keep_desk, name="desk", daemon=True).start()
-        self._output.send(Hello(wire.PROTOCOL, __version__, protocol.VERBS))
-        while line := lines.readline(wire.REQUEST_MAX + 1):
-            if len(line) > wire.REQUEST_MAX:
-                self._refuse(0, UsageError(f"a request has at most {wire.REQUEST_MAX} bytes"))
-                break
-            self._receive(line)
+        for asked in self._peer.requests(lines, AnyRequest, protocol.VERBS):
+            self._receive(asked)
         self.finish()
 
     def finish(self) -> None:
@@ -183,20 +176,8 @@ class Host:
         """A run is under way."""
         return self._under_way
 
-    def _receive(self, line: bytes) -> None:
-        """In the thread that reads: answer a stop, and put everything else on the desk."""
-        number = wire.number_of(line)
-        try:
-            asked = msgspec.json.decode(line, type=AnyRequest)
-        except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
-            self._refuse(number, UsageError(f"not a request: {error}"))
-            return
-        if isinstance(asked, Stop):
-            if self.interrupt():
-                self._output.send(Answer(number, msgspec.Raw(b"null")))
-            else:
-                self._refuse(number, UsageError("there is no run to stop"))
-            return
+    def _receive(self, asked: AnyRequest) -> None:
+        """In the thread that reads: put a request on the desk."""
         if isinstance(asked, Start):
             with self._lock:
                 self._starts_ahead.add(id(asked))
@@ -205,27 +186,22 @@ class Host:
         except queue.Full:
             with self._lock:
                 self._starts_ahead.discard(id(asked))
-            self._refuse(
-                number, RefusedError(f"{WAITING_MAX} requests are waiting; wait for an answer")
-            )
+            text = f"{WAITING_MAX} requests are waiting; wait for an answer"
+            self._peer.refuse(asked.id, RefusedError(text))
 
     def _keep_desk(self) -> None:
         """In a thread: answer requests, one after the other."""
         while True:
             asked = self._requests.get()
-            try:
-                if isinstance(asked, Start):
-                    self._start(asked)
-                else:
-                    self._output.send(_answer_to(asked, self._do(asked)))
-            except SpekError as error:
-                self._refuse(asked.id, error)
-            except Exception:
-                traceback.print_exc()
-                self._refuse(asked.id, SpekError(_FAILED))
-            finally:
-                with self._lock:
-                    self._starts_ahead.discard(id(asked))
+            self._peer.attempt(asked.id, functools.partial(self._carry_on, asked))
+            with self._lock:
+                self._starts_ahead.discard(id(asked))
+
+    def _carry_on(self, asked: AnyRequest) -> None:
+        if isinstance(asked, Start):
+            self._start(asked)
+        else:
+            self._peer.answer(asked.id, self._do(asked))
 
     def _start(self, asked: Start) -> None:
         """Check a run and start it, unless it is stopped meanwhile."""
@@ -243,9 +219,6 @@ class Host:
             self._under_way = True
             self._run = run
             run.start()
-
-    def _refuse(self, number: int, error: SpekError) -> None:
-        self._output.send(Answer(number, error=Fault(int(error.exit_code), error.message)))
 
     def _do(self, asked: AnyRequest) -> object:
         """The answer to anything but a start or a stop."""
@@ -274,7 +247,7 @@ class Host:
                 raise UsageError(
                     f"--log: '{wish.log}' is not the name of a file without a directory"
                 )
-            place = LogEvents(self._output, wish.log.name)
+            place = LogEvents(self._peer, wish.log.name)
         made = measuring.with_log(made, place, wish.log_buffer)
         made = dataclasses.replace(made, rights=self._rights)
         return measuring.with_slices(made, wish.heat_map), wish, power
@@ -284,24 +257,24 @@ class Host:
     ) -> None:
         """In a thread: the run from its claim to its result."""
         # Here and not at the desk: it comes before Started, and no lock waits for a slow peer.
-        self._output.send(_answer_to(asked, plan_of(made)))
+        self._peer.answer(asked.id, plan_of(made))
         title = request.Subject(made.workload, made.devices).title
         streams = [one.name for one in made.config.streams]
         name = made.workload.workload.name
-        self._output.send(Started(title, name, streams, list(made.command)))
-        ended = Ended(int(ExitCode.RUN_FAILED), _FAILED)
+        self._peer.send(Started(title, name, streams, list(made.command)))
+        ended = Ended(int(ExitCode.RUN_FAILED), FAILED)
         try:
             ended = self._measure(made, wish, power)
         except SpekError as error:
             ended = Ended(int(error.exit_code), error.message)
         finally:
             self._under_way = False
-            self._output.send(ended)
+            self._peer.send(ended)
 
     def _measure(self, made: job.Request, wish: Measuring, power: PowerOptions) -> Ended:
         kernel = self._connect()
         try:
-            view = Events(self._output)
+            view = Events(self._peer)
             result = measure(kernel, made, view, self._interrupts, wish.sampling_ns, power)
         finally:
             kernel.close()
@@ -399,7 +372,3 @@ def plan_of(made: job.Request) -> Plan:
         command=list(made.command),
         remarks=list(made.remarks),
     )
-
-
-def _answer_to(asked: AnyRequest, answer: object) -> Answer:
-    return Answer(asked.id, msgspec.Raw(msgspec.json.encode(answer)))

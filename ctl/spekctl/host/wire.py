@@ -96,7 +96,7 @@ class CloseLog(Request, frozen=True, tag="close-log"):
 
 
 class Stop(Request, frozen=True, tag="stop"):
-    """stop: ends all runs of this host; one that has not started will not."""
+    """stop: ends what runs; what has not started will not."""
 
 
 AnyRequest: TypeAlias = ListDevices | Open | Ask | Close | Look | Check | ReadLog | CloseLog | Stop

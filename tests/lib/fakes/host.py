@@ -31,9 +31,8 @@ from spekctl.host.protocol import (
     Started,
     State,
     Status,
-    Stop,
 )
-from spekctl.host.wire import Answer, Fault, Hello
+from spekctl.host.wire import Answer, Fault, Hello, Stop
 from spekctl.kernel.records import Phase, RunState
 from spekctl.run.candidates import Candidate
 from spekctl.run.progress import Clock, DirectionFigures, Figures

@@ -42,7 +42,7 @@ MODULES = {
     *("block", "block.blkid", "block.device", "block.openers", "block.opening", "block.safety"),
     *("condition", "contract", "contract.requests", "contract.wire", "distribution"),
     *("documents", "documents.device", "documents.document", "entry", "errors", "files"),
-    *("host", "host.output", "host.root", "host.standard", "host.wire"),
+    *("host", "host.peer", "host.root", "host.standard", "host.wire"),
     *("kernel", "kernel.answers", "kernel.bare", "kernel.client", "kernel.coded", "kernel.gen"),
     *("kernel.gen.spek", "kernel.gen.spek_prober", "kernel.gen.spek_prober_records"),
     *("kernel.gen.spek_records", "kernel.link", "kernel.netlink", "kernel.records"),

@@ -84,14 +84,14 @@ def test_a_run_may_start_once_the_end_of_the_last_is_told(
     peer: Peer, kernel: FakeKernel, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     told = threading.Event()
-    send = peer.host._output.send
+    send = peer.host._peer.send
 
     def linger(message: object) -> None:
         send(message)
         if isinstance(message, protocol.Ended):
             told.wait(SOON_S)
 
-    monkeypatch.setattr(peer.host._output, "send", linger)
+    monkeypatch.setattr(peer.host._peer, "send", linger)
     try:
         for _ in range(2):
             peer.events.clear()
