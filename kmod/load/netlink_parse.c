@@ -146,9 +146,6 @@ static int check_combinations(struct genl_info *info, const struct spek_run_conf
 	if (config->claim && config->detached)
 		return spek_genl_refuse(info->extack, attrs[SPEK_A_RUN_DETACHED], -EINVAL,
 					"A claim ends with its socket, and a detached run doesn't: use only one of them.");
-	if (config->time_ns && config->count)
-		return spek_genl_refuse(info->extack, attrs[SPEK_A_RUN_COUNT], -EINVAL,
-					"A run ends by time or by count, not by both.");
 	if (!config->time_ns && !config->count && !spek_workload_replays(wl))
 		return spek_genl_refuse(info->extack, attrs[SPEK_A_RUN_TIME_NS], -EINVAL,
 					"A run needs an end: a time or a count above 0.");

@@ -11,8 +11,9 @@
  *
  * Phases end for all workers at one time. An end by time is known from the start. An end by count
  * is published by the worker that is the last to complete its share; until then the others continue
- * in the phase, and in the ramp-up with their load. If the run ends early, the time is that of
- * spek_outcome_end(). Both wake the workers.
+ * in the phase, and in the ramp-up with their load. A measure phase with both ends at whichever is
+ * published first: the first worker to reach the time publishes that. If the run ends early, the
+ * time is that of spek_outcome_end(). The end by count and that of the run wake the workers.
  */
 #include <linux/ioprio.h>
 #include <linux/ktime.h>
@@ -118,6 +119,15 @@ static void note_latest(struct spek_phase_end *end, u64 now_ns)
 		;
 }
 
+/* Publish the end of a phase, unless it is known. Return: the end. */
+static u64 publish_end(struct spek_phase_end *end, u64 end_ns)
+{
+	/* A full barrier, before the wake-ups: pairs with the check before a worker sleeps. */
+	u64 known_ns = cmpxchg(&end->end_ns, 0, end_ns);
+
+	return known_ns ?: end_ns;
+}
+
 /**
  * spek_worker_complete_share() - note that the worker's share of the phase is complete
  * @w: worker in a phase that ends by count
@@ -143,8 +153,7 @@ void spek_worker_complete_share(struct spek_worker *w, u64 now_ns)
 	end_ns = atomic64_read(&end->latest_ns);
 	if (phases->course.phase == SPEK_PHASE_RAMP && nr > 1)
 		end_ns = max_t(u64, end_ns, ktime_get_ns()) + RAMP_LEAD_NS;
-	/* Before the wake-ups: pairs with the check before a worker sleeps. */
-	smp_store_release(&end->end_ns, end_ns);
+	publish_end(end, end_ns);
 	for (i = 0; i < nr; i++)
 		if (i != w->index)
 			spek_outcome_wake(w->inflight.outcome, i);
@@ -234,9 +243,9 @@ static void begin_phase(struct spek_worker *w, u32 phase, u64 start_ns, u64 now_
 			spek_course_set_end(&phases->course, start_ns + config->ramp_ns, now_ns);
 		break;
 	case SPEK_PHASE_MEASURE:
-		if (config->time_ns) {
+		if (config->time_ns)
 			spek_course_set_end(&phases->course, start_ns + config->time_ns, now_ns);
-		} else if (!w->replay) {
+		if (config->count) {
 			/* I/Os that were made in the ramp-up complete in this phase and count. */
 			phases->issue_left = count - min_t(u64, count, w->inflight.outstanding +
 									w->issue.op_room.waiting);
@@ -265,6 +274,19 @@ static void issue_overdue(struct spek_worker *w)
 		cond_resched();
 }
 
+/*
+ * The measure phase ends by time or by count, and its time has come. Where all shares were complete
+ * before any worker was here, it has ended by count; this one has counted until the time.
+ */
+static void end_by_either(struct spek_worker *w)
+{
+	struct spek_course *course = &w->phases.course;
+	u64 end_ns = publish_end(&w->phases.ends[SPEK_PHASE_MEASURE], course->phase_end_ns);
+
+	if (end_ns < course->phase_end_ns)
+		spek_course_set_end(course, end_ns, course->phase_end_ns);
+}
+
 static void change_phase(struct spek_worker *w)
 {
 	struct spek_phases *phases = &w->phases;
@@ -273,6 +295,8 @@ static void change_phase(struct spek_worker *w)
 
 	if (phases->next_phase == SPEK_PHASE_DRAIN)
 		issue_overdue(w);
+	if (course->phase == SPEK_PHASE_MEASURE && w->config->time_ns && w->config->count)
+		end_by_either(w);
 	if (course->phase == SPEK_PHASE_MEASURE)
 		note_ages(w, phases->active, course->phase_end_ns);
 	spek_course_end_phase(course, phases->next_phase, span);

@@ -202,6 +202,39 @@ def test_a_count_is_shared_by_the_workers_that_have_work(
     assert totals(nl, run)[Phase.MEASURE, Direction.READ] == (101, 0)
 
 
+@pytest.mark.parametrize("worker", [TWO_WORKERS[:1], TWO_WORKERS])
+def test_a_run_ends_by_time_or_by_count(
+    nl: Socket, null_blk: Callable[..., str], worker: list[dict[str, Any]]
+) -> None:
+    """Whichever comes first; where they come together, all workers take one of the two."""
+    node = null_blk(size_mb=64)
+    paced = [{"law": int(Law.CLOSED), "depth": 4, "think_ns": MS}]
+
+    def length_and_ios(time_ns: int, count: int) -> tuple[int, int]:
+        values = config(node, time_ns=time_ns, count=count, worker=worker, arrival=paced)
+        run = start(nl, values)
+        assert comes_true(lambda: is_done(nl, run)), get(nl, run)
+        view = get(nl, run)
+        assert view["reason"] == Reason.COMPLETED and (view["time_ns"], view["count"]) == (
+            time_ns,
+            count,
+        )
+        ios, errors = totals(nl, run)[Phase.MEASURE, Direction.READ]
+        assert not errors
+        nl.ask(Cmd.RUN_DEL, id=run)
+        return view["drain_ns"] - view["measure_ns"], ios
+
+    length_ns, ios = length_and_ios(SECOND // 5, 1 << 40)
+    assert length_ns == SECOND // 5 and ios
+    length_ns, ios = length_and_ios(FOREVER, 101)
+    assert ios == 101
+    # The loops take about this time for this count, so either may be first.
+    for count in range(40, 80):
+        length_ns, ios = length_and_ios(16 * MS, count)
+        assert ios <= count and length_ns <= 16 * MS
+        assert ios == count or length_ns == 16 * MS, (ios, count, length_ns)
+
+
 @pytest.mark.debug_kernel
 def test_a_count_is_shared_by_load(nl: Socket, null_blk: Callable[..., str]) -> None:
     """A walk lives on one worker: the other one has 5 % of the load, half of the uniform stream.

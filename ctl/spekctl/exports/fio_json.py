@@ -196,7 +196,8 @@ def _job_options(result: Result) -> dict[str, str]:
         found["rate_iops"] = str(round(config.offered_rate))
     if config.time_ns:
         found["runtime"] = str(math.ceil(config.time_ns / 1e9))
-        found["time_based"] = "1"
+        if not config.count:
+            found["time_based"] = "1"
     if config.count:
         found["number_ios"] = str(config.count)
     if config.ramp_ns:

@@ -144,7 +144,9 @@ def _figures(result: Result) -> list[tuple[str, str]]:
 
 def _instrument(result: Result) -> list[tuple[str, str]]:
     config = result.config
-    length = f"{config.time_ns / 1e9:g} s" if config.time_ns else f"{config.count:,} I/Os"
+    ends = [f"{config.time_ns / 1e9:g} s"] if config.time_ns else []
+    ends += [f"{config.count:,} I/Os"] if config.count else []
+    length = " or ".join(ends)
     if config.ramp_ns:
         length += f" after a ramp-up of {config.ramp_ns / 1e9:g} s"
     elif config.ramp_count:

@@ -123,7 +123,7 @@ def _direction(cell: IntervalCell, seconds: float) -> DirectionFigures:
 
 
 def clock_of(info: RunInfo, measured_ios: int = 0) -> Clock:
-    """Progress of the run: by time if time ends it, else by completed I/Os."""
+    """Progress of the run towards its end by time or by completed I/Os, the nearer one."""
     now = info.ended_ns or info.now_ns
     if info.state is RunState.ARMED:
         starts_in_s = max(0, info.started_ns - now) / 1e9
@@ -133,19 +133,20 @@ def clock_of(info: RunInfo, measured_ios: int = 0) -> Clock:
     share: float | None = None
     if info.state in (RunState.DRAINING, RunState.DONE):
         left_s, share = 0.0, 1.0
-    elif info.time_ns:
-        if info.measure_ns:
+    else:
+        if info.time_ns and info.measure_ns:
             done_s, total_s = (now - info.measure_ns) / 1e9, info.time_ns / 1e9
             left_s = max(0.0, total_s - done_s)
-        elif not info.ramp_count:
+        elif info.time_ns and not info.ramp_count:
             left_s = max(0.0, (info.ramp_ns + info.time_ns) / 1e9 - elapsed_s)
         if left_s is not None:
             share = elapsed_s / (elapsed_s + left_s) if elapsed_s + left_s else 0.0
-    elif info.count and info.measure_ns:
-        share = min(1.0, measured_ios / info.count)
-        spent_s = (now - info.measure_ns) / 1e9
-        if measured_ios:
-            left_s = spent_s * max(0, info.count - measured_ios) / measured_ios
+        if info.count and info.measure_ns:
+            counted = min(1.0, measured_ios / info.count)
+            spent_s = (now - info.measure_ns) / 1e9
+            by_count_s = spent_s * (1 - counted) / counted if counted else None
+            if left_s is None or (by_count_s is not None and by_count_s < left_s):
+                left_s, share = by_count_s, counted
     return Clock(info.phase, info.state, elapsed_s, left_s, share)
 
 

@@ -152,7 +152,7 @@ class Options:
     )
     time_ns: int | None = _declare(
         Kind.DURATION,
-        "Length of the measure phase.",
+        "Length of the measure phase; with --count or --passes it ends at whichever comes first.",
         more="Units: 500ms, 60s, 5m, 2h; a bare number is seconds.",
         flag="time",
         fallback=60 * 10**9,
@@ -161,7 +161,7 @@ class Options:
     )
     count: int | None = _declare(
         Kind.WHOLE,
-        "Measure exactly N I/Os instead of a time.",
+        "Measure exactly N I/Os, or fewer if --time ends the measure phase first.",
         metavar="N",
         limits=(1, units.U64_MAX),
         key="count",
@@ -169,8 +169,8 @@ class Options:
     )
     passes: float | None = _declare(
         Kind.NUMBER,
-        "Measure until the ranges of the streams have been passed N times, instead of a time: as"
-        " many I/Os as have that many bytes. 0.5 is half a pass.",
+        "Measure until the ranges of the streams have been passed N times, or until --time ends the"
+        " measure phase: as many I/Os as have that many bytes. 0.5 is half a pass.",
         more="Sequential and strided streams and pattern once then have done every block of a pass"
         " once. With several streams or block sizes it is the I/Os of all together, on average.",
         metavar="N",

@@ -56,7 +56,7 @@ from spekctl.workload.values import (
 OPEN_LOOP_OUTSTANDING = 1024
 OPEN_LOOP_BUFFER_BYTES = 256 << 20
 # What ends the measure phase, each instead of the others.
-ENDS = ("time_ns", "count", "passes")
+ENDS = ("time_ns", "count", "passes")  # any overrides all of the file
 
 
 def resolve(workload: WorkloadFile, options: Options, targets: Sequence[Target]) -> RunConfig:
@@ -130,9 +130,8 @@ def _check_options(workload: WorkloadFile, options: Options) -> None:
             rate_milli(options.rate)
     if options.time_ns == 0:
         raise UsageError("--time must be more than 0")
-    ends = [name for name in ENDS if getattr(options, name) is not None]
-    if len(ends) > 1:
-        raise UsageError(f"{' and '.join(flag_of(name) for name in ends)} exclude each other")
+    if options.count is not None and options.passes is not None:
+        raise UsageError("--count and --passes exclude each other")
     if options.passes is not None:
         with at("--passes"):
             passes.exact(options.passes)
@@ -583,32 +582,34 @@ def _length(
     streams: Sequence[ResolvedStream],
     workers: int,
 ) -> tuple[int, int]:
-    """(time_ns, count), exactly one of them not 0; the count of what is given in passes."""
+    """(time_ns, count): the measure phase ends at the first of them that is not 0; the count of
+    what is given in passes."""
     given = any(getattr(options, name) is not None for name in ENDS)
-    number = setting("passes", options, RunDefaults() if given else workload.run)
+    run = RunDefaults() if given else workload.run
+    amount, number = setting("count", options, run), setting("passes", options, run)
+    if amount is None and number is None:
+        return setting("time_ns", options, run), 0
+    has_time = options.time_ns is not None or run.time is not None
+    time_ns = setting("time_ns", options, run) if has_time else 0
     if number is None:
-        return _either(workload, options, "time_ns", "count")
+        return time_ns, amount
     if workload.workload.scale == "bsu":
         raise UsageError(
             f"{workload.workload.name} scales by BSU, each with streams of its own over the same"
             " ranges, so passes has no meaning for it; use count or time"
         )
-    return 0, passes.count_of(number, arrivals, streams, workers)
+    return time_ns, passes.count_of(number, arrivals, streams, workers)
 
 
 def _ramp(workload: WorkloadFile, options: Options) -> tuple[int, int]:
-    return _either(workload, options, "ramp_ns", "ramp_count")
-
-
-def _either(workload: WorkloadFile, options: Options, time: str, count: str) -> tuple[int, int]:
-    """What is given as a time or as a number of I/Os; where one is, the other is 0. What the
-    command line sets of either overrides the file's setting of both."""
-    given = getattr(options, time) is not None or getattr(options, count) is not None
+    """(ramp_ns, ramp_count), of which one is 0. What the command line sets of either overrides the
+    file's setting of both."""
+    given = options.ramp_ns is not None or options.ramp_count is not None
     run = RunDefaults() if given else workload.run
-    amount = setting(count, options, run)
+    amount = setting("ramp_count", options, run)
     if amount is not None:
         return 0, amount
-    return setting(time, options, run) or 0, 0
+    return setting("ramp_ns", options, run) or 0, 0
 
 
 def max_outstanding(

@@ -152,8 +152,9 @@ struct spek_trace_record {
  * @SPEK_A_RUN_RAMP_COUNT: (u64) Ramp-up by I/Os completed, shared out over the workers by
  *   load. It ends for all workers at one time, 100 us after the last of several workers
  *   has completed its share; until then the others continue. Not with ramp-ns.
- * @SPEK_A_RUN_TIME_NS: (u64) Length of the measure phase, at most 366 days; exactly one
- *   of time-ns and count.
+ * @SPEK_A_RUN_TIME_NS: (u64) Length of the measure phase, at most 366 days. With count as
+ *   well it ends at whichever comes first; a run needs one of the two, unless it replays
+ *   a trace.
  * @SPEK_A_RUN_COUNT: (u64) Length of the measure phase in I/Os, shared out over the
  *   workers by load. It ends for all workers at one time, when the last worker has
  *   completed its share. A worker with more I/Os in flight from the ramp-up than its

@@ -320,7 +320,7 @@ WRONG: dict[str, tuple[str, str]] = {
         HEAD + 'scale = "bsu"\n' + STREAM + '[[arrival]]\nname = "a"\n',
         "the arrivals follow from the scale",
     ),
-    "time and count": (HEAD + STREAM + '[run]\ntime = "5s"\ncount = 5\n', "exclude each other"),
+    "count and passes": (HEAD + STREAM + "[run]\npasses = 2\ncount = 5\n", "exclude each other"),
     "time 0": (HEAD + STREAM + '[run]\ntime = "0"\n', "more than 0"),
     "count 0": (
         HEAD + STREAM + "[run]\ncount = 0\n",
