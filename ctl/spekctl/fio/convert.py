@@ -10,7 +10,7 @@ from typing import Any
 
 from spekctl import recorded, units
 from spekctl.errors import UsageError, at
-from spekctl.fio import commandline, jobfile, values
+from spekctl.fio import commandline, ends, jobfile, values
 from spekctl.fio import job as fio_job
 from spekctl.fio.phases import in_phases
 from spekctl.fio.plan import Plan
@@ -384,10 +384,12 @@ def _run(plans: Sequence[Plan]) -> dict[str, Any]:
             )
         if key in plans[0].run:
             found[key] = plans[0].run[key]
-    if "time" not in found:
+    if "time" not in found or len(plans) == 1:
         found |= _end(plans)
         if len(plans) > 1:
             plans[0].differs(SUM)
+    elif any(one.amount or one.passes for one in plans):
+        plans[0].differs(ends.ENDS)
     return found
 
 

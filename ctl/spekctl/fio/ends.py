@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import copy
 import functools
 import math
 from fractions import Fraction
@@ -46,17 +47,21 @@ def set_length(options: Reader, plan: Plan, clones: int) -> None:
         plan.run["ramp"] = units.format_duration(ramp)
     plan.delay_ns = options.value("startdelay", values.duration_ns, "s") or 0
     options.went("startdelay", "--start-at")
-    number = options.value("number_ios", values.whole)
     if runtime:
         plan.run["time"] = units.format_duration(runtime)
-        for name in _AMOUNTS:
-            options.went(name, "nothing: the run ends by its time")
-        if not by_time:
-            plan.differs(ENDS)
-        return
-    if options.given("time_based"):
+        if by_time or not _has_amount(options, plan, clones):
+            for name in _AMOUNTS:
+                options.went(name, "nothing: the run ends by its time")
+            return
+    elif options.given("time_based"):
         plan.mapped.pop("time_based")
         plan.not_needed["time_based"] = "no effect without a runtime, as in fio"
+    _set_amount(options, plan, clones)
+
+
+def _set_amount(options: Reader, plan: Plan, clones: int) -> None:
+    """The I/Os or passes after which fio ends the clones of a job."""
+    number = options.value("number_ios", values.whole)
     end = _end(options, plan)
     if number:
         most = number * (options.value("loops", values.whole) or 1)
@@ -74,6 +79,20 @@ def set_length(options: Reader, plan: Plan, clones: int) -> None:
     weights = _weights(plan)
     if not number and len({size for size, _ in weights}) > 1:
         plan.differs(MEAN)
+
+
+def _has_amount(options: Reader, plan: Plan, clones: int) -> bool:
+    """Whether a job that has a time ends by an amount as well, in spek's terms; if that has none,
+    the job ends by its time only, which is told."""
+    trial = copy.deepcopy(plan)
+    try:
+        _set_amount(options, trial, clones)
+    except UsageError:
+        trial.amount = trial.passes = None
+    if trial.amount is None and trial.passes is None:
+        plan.differs(ENDS)
+        return False
+    return True
 
 
 def _end(options: Reader, plan: Plan) -> int | Fraction | None:

@@ -92,7 +92,9 @@ def _run(workload: WorkloadFile, notes: list[str]) -> list[str]:
     if run.ramp_count is not None:
         raise UsageError("fio's ramp-up is a time: write ramp instead of ramp_count")
     if run.time is not None:
-        found += [f"runtime={_duration(units.parse_duration_ns(run.time))}", "time_based"]
+        found.append(f"runtime={_duration(units.parse_duration_ns(run.time))}")
+        if run.count is None and run.passes is None:
+            found.append("time_based")
     if run.count is not None:
         if len(workload.stream) > 1:
             raise UsageError("fio counts the I/Os of each job: write time instead of count")

@@ -409,49 +409,46 @@ def _length(
             with at(key):
                 length = units.parse_duration_ns(only(given, key), bare_seconds=True)
             table[target] = units.format_duration(length)
-    passes = _passes(run, loads, streams, alone, notes)
-    if passes is not None:
-        for key in ("time", "ramp"):
-            table.pop(key, None)
-        table["passes"] = _whole(passes)
-        notes.append(
-            f"ends by place; vdbench also ends after elapsed={given['elapsed'][0]}, whichever comes"
-            " first"
-        )
+    end = _end(run, loads, streams, alone, notes)
+    if "passes" in end:
+        table.pop("ramp", None)
+    table |= end
 
 
-def _passes(
+def _end(
     run: Definition,
     loads: Sequence[tuple[Definition, Fraction, Load]],
     streams: int,
     alone: bool,
     notes: list[str],
-) -> Fraction | None:
-    """How often the range is passed before vdbench ends; None: it ends by time."""
-    limits = []
+) -> dict[str, int | float]:
+    """After which passes of the range, or I/Os, vdbench ends if not by time before that."""
+    limits: list[Fraction] = []
     if any(load_.ends for _, _, load_ in loads):
         if streams == 1:
             limits.append(Fraction(1))
         else:
             notes.append(EOF)
+    by_range: dict[str, int | float] = {"passes": _whole(limits[0])} if limits else {}
     if "maxdata" not in run.given or not alone:
-        return min(limits, default=None)
+        return by_range
     amount = number("maxdata", only(run.given, "maxdata"))[0]
     # Less is so many times the size of all devices.
     if amount < 100:
         if amount and all(load_.covers for _, _, load_ in loads):
-            return min([*limits, amount])
+            return {"passes": _whole(min([*limits, amount]))}
         notes.append(
             f"ends by time only; vdbench also ends after {float(amount):g} times the size of its"
             " devices"
         )
-        return min(limits, default=None)
-    shown = units.format_bytes(int(amount))
+        return by_range
     sizes = {load_.block for _, _, load_ in loads}
     block = sizes.pop() if len(sizes) == 1 else None
-    how = f", as --count {int(amount / block)} does" if block else ""
-    notes.append(f"ends without regard to maxdata; vdbench also ends after {shown}{how}")
-    return min(limits, default=None)
+    if block and int(amount / block) and not limits:
+        return {"count": int(amount / block)}
+    shown = units.format_bytes(int(amount))
+    notes.append(f"ends without regard to maxdata; vdbench also ends after {shown}")
+    return by_range
 
 
 def _law(run: Definition) -> str:

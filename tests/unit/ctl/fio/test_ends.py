@@ -41,16 +41,39 @@ def given(made: Plan, option: str) -> list[str]:
         ({"size": "1m", "io_size": "50%"}, 128),
         ({"size": "1m", "number_ios": 10, "numjobs": 2}, 20),
         ({"size": 5120}, 1),
-        ({"size": "1m", "runtime": 5}, None),
+        ({"size": "1m", "runtime": 5}, 256),
+        ({"size": "1m", "runtime": 5, "time_based": 1}, None),
         ({}, None),
     ],
 )
-def test_a_job_ends_after_its_amount_unless_after_its_time(
+def test_a_job_ends_after_its_amount_or_its_time(
     options: dict[str, Any], amount: int | None
 ) -> None:
     made = plan(rw="read", **options)
     assert (made.amount, made.run.get("time")) == (amount, "5s" if "runtime" in options else None)
-    assert (ends.ENDS in made.differences) == ("runtime" in options)
+    assert ends.ENDS not in made.differences
+
+
+def test_a_time_with_an_amount_of_the_device_ends_by_either() -> None:
+    by_device = plan(rw="randread", size="50%", runtime=5)
+    assert (by_device.passes, by_device.run["time"]) == (1, "5s")
+    assert plan(rw="randread", size="50%", runtime=5, time_based=1).passes is None
+
+
+def test_an_amount_that_has_no_number_beside_a_time_is_told() -> None:
+    loops = {"io_size": "1m", "loops": 2}
+    made = plan(rw="read", runtime=5, **loops)
+    assert (made.amount, made.passes, made.run["time"]) == (None, None, "5s")
+    assert ends.ENDS in made.differences
+    with pytest.raises(UsageError, match="loops"):
+        plan(rw="read", **loops)
+
+
+def test_jobs_side_by_side_with_a_time_end_by_that(tmp_path: Path) -> None:
+    made = imported(tmp_path, HEAD + "runtime=5\n[a]\nrw=read\nsize=1m\n[b]\nrw=read\n")
+    run = made.workload.run
+    assert (run.time, run.count, run.passes) == ("5s", None, None)
+    assert any(ends.ENDS in text for text in made.differences)
 
 
 # Options of a job on a device of 2 MiB, and whether that is in blocks of 4 KiB what fio does.

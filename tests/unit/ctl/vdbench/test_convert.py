@@ -117,10 +117,8 @@ def test_loops_are_in_order_with_rates_as_the_innermost(tmp_path: Path) -> None:
 def test_the_end_of_the_range_ends_a_run(tmp_path: Path) -> None:
     for text in (CORPUS["to the end"][0], CORPUS["to the end"][0].replace(",size=1g", "")):
         (fill,) = steps(tmp_path, text)
-        assert tables(fill)["run"] == {"passes": 1, "interval": "1s", "data": "random"}
-        assert fill.differences[-1] == (
-            "ends by place; vdbench also ends after elapsed=100h, whichever comes first"
-        )
+        ends = {"time": "100h", "passes": 1}
+        assert tables(fill)["run"] == {**ends, "interval": "1s", "data": "random"}
     (both,) = steps(
         tmp_path,
         CORPUS["to the end"][0]
@@ -133,13 +131,18 @@ def test_the_end_of_the_range_ends_a_run(tmp_path: Path) -> None:
 
 def test_maxdata_is_passes_or_a_number_of_ios(tmp_path: Path) -> None:
     (amount,) = steps(tmp_path, CORPUS["an amount"][0])
-    assert tables(amount)["run"]["time"] == "10m"
-    assert amount.differences[-1] == (
-        "ends without regard to maxdata; vdbench also ends after 100 GiB, as --count 1638400 does"
+    run = tables(amount)["run"]
+    assert (run["time"], run["count"]) == ("10m", 1638400)
+    (mixed,) = steps(
+        tmp_path, CORPUS["an amount"][0].replace("xfersize=64k", "xfersize=(4k,50,8k,50)")
+    )
+    assert "count" not in tables(mixed)["run"]
+    assert mixed.differences[-1] == (
+        "ends without regard to maxdata; vdbench also ends after 100 GiB"
     )
     (times,) = steps(tmp_path, CORPUS["an amount in devices"][0])
     table = tables(times)
-    assert table["run"] == {"passes": 2, "interval": "1s", "data": "random"}
+    assert table["run"] == {"time": "10h", "passes": 2, "interval": "1s", "data": "random"}
     assert table["stream"][0]["read"] == "0%" and table["arrival"][0]["depth"] == 16
     assert times.command_line == [
         *("--device /dev/sdb", "--device /dev/sdc", "--stripe 1024KiB", "--write"),
