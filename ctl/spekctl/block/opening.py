@@ -48,6 +48,22 @@ def open_block_device(path: str, flags: int, number: Number | None = None) -> in
     return fd
 
 
+def open_character_device(path: str, flags: int, number: Number) -> int:
+    """Open the character device at @path, if it has this @number, such as the generic node of a
+    SCSI disk. Otherwise as open_block_device()."""
+    place = os.open(path, os.O_PATH | os.O_CLOEXEC)
+    try:
+        if _character_number_of(place) != number:
+            raise replaced(path)
+        fd = _reopen(place, path, flags | os.O_CLOEXEC | os.O_NONBLOCK)
+    finally:
+        os.close(place)
+    if _character_number_of(fd) != number:
+        os.close(fd)
+        raise replaced(path)
+    return fd
+
+
 def _reopen(place: int, path: str, flags: int) -> int:
     try:
         return os.open(f"{_PROC}/{place}", flags)
@@ -65,6 +81,13 @@ def number_of(fd: int) -> Number | None:
     the same."""
     status = os.fstat(fd)
     if not stat.S_ISBLK(status.st_mode):
+        return None
+    return os.major(status.st_rdev), os.minor(status.st_rdev)
+
+
+def _character_number_of(fd: int) -> Number | None:
+    status = os.fstat(fd)
+    if not stat.S_ISCHR(status.st_mode):
         return None
     return os.major(status.st_rdev), os.minor(status.st_rdev)
 

@@ -247,6 +247,20 @@ def verdict(
     return "; ".join(in_use + held_by_spek(device, runs, claims, roots))
 
 
+def users(
+    device: Device,
+    runs: Iterable[RunInfo] = (),
+    claims: Iterable[ClaimInfo] = (),
+    roots: Roots = ROOTS,
+) -> list[str]:
+    """All that use the device, or what lies on the same bytes, in whatever way."""
+    return [
+        *(holder.text for holder in holders(device, roots)),
+        *held_by_spek(device, runs, claims, roots),
+        *_openers(device, roots, EVERYBODY),
+    ]
+
+
 def writers(device: Device, opened: Iterable[Opened], roots: Roots = ROOTS) -> list[str]:
     """For the list of devices: those of @opened that prevent writing."""
     return _choose(device, opened, roots, WRITERS)

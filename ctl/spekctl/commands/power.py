@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""spekctl power: rails and their calibration."""
+"""spekctl power: rails and their calibration, and power states of disks."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 import click
 
 from spekctl.cli import Group
-from spekctl.commands import options
+from spekctl.commands import options, power_states
 from spekctl.commands.options import DURATION, FilePath
 from spekctl.errors import UsageError
 
@@ -30,11 +30,15 @@ RAILS_FILE = FilePath(dir_okay=False, path_type=Path)
 
 @click.group(cls=Group)
 def command() -> None:
-    """Show power rails, and calibrate their transducers.
+    """Show power rails and power states of disks, calibrate transducers.
 
     spek-daq measures power and feeds the samples to the prober (see spek-daq --help). They appear
     here and in the result of every run.
     """
+
+
+command.add_command(power_states.states)
+command.add_command(power_states.change)
 
 
 # ---- rails ----

@@ -54,6 +54,7 @@ class Kind(StrEnum):
     GATE = "spek-gate", "a verdict of `spekctl gate`"
     COMPARISON = "spek-comparison", "a verdict of `spekctl compare`"
     PROBER = "spek-prober", "samples of `spekctl prober`"
+    POWER_STATES = "spek-power-states", "power states of `spekctl power states`"
     PROFILE = "spek-profile", "a profile of `spekctl vm --function-profile`"
 
     text: str

@@ -12,6 +12,7 @@ from spekctl.documents import (
     curve,
     drive,
     energy,
+    power_states,
     prober,
     profile,
     pts,
@@ -26,6 +27,7 @@ from spekctl.documents.document import Document, Kind, Origin, kind_of
 from spekctl.render import curve as curves
 from spekctl.render import drive as drives
 from spekctl.render import energy as energies
+from spekctl.render import power_states as states
 from spekctl.render import prober as probers
 from spekctl.render import profile as profiles
 from spekctl.render import pts as rounds
@@ -59,6 +61,7 @@ _SHOWN: dict[type[Any], tuple[Callable[[Any], Iterable[RenderableType]], int]] =
     trace.TraceFit: (traces.fit_parts, tables.WIDTH),
     verdict.GateReport: (verdicts.gate_parts, tables.WIDTH),
     verdict.Comparison: (verdicts.comparison_parts, tables.WIDTH),
+    power_states.PowerStates: (states.parts, tables.WIDTH),
     prober.ProberReport: (probers.parts, tables.WIDTH),
     profile.Profile: (profiles.profile_parts, tables.WIDTH),
 }

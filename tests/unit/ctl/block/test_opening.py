@@ -168,6 +168,23 @@ def test_without_proc_the_refusal_says_so(
         read(tmp_path / "sdz")
 
 
+def test_a_character_device_is_opened_by_its_number_as_well(
+    node: Node, tmp_path: Path, opened: list[str]
+) -> None:
+    """The disk 1:3 is not the character device 1:3."""
+    sdb = node("sdb", (1, 3))
+    for path, number in ((sdb, (1, 3)), (Path("/dev/null"), (1, 5)), (tmp_path, (1, 3))):
+        with pytest.raises(RefusedError, match="has just been replaced by another device"):
+            opening.open_character_device(str(path), os.O_RDONLY, number)
+    assert opened == []
+    fd = opening.open_character_device("/dev/null", os.O_RDONLY, (1, 3))
+    try:
+        assert os.read(fd, 1) == b""
+        assert not os.get_inheritable(fd)
+    finally:
+        os.close(fd)
+
+
 @pytest.mark.parametrize("put", REPLACEMENTS)
 def test_nobody_opens_a_device_by_its_path_alone(
     put: Callable[[Path], None], tmp_path: Path, opened: list[str]

@@ -276,6 +276,26 @@ def test_programs_that_have_it_open_are_named(
     assert text == "process 77 (qemu) has it open (possibly with an exclusive claim)"
 
 
+def test_everybody_who_uses_a_device_is_listed(
+    machine: Machine, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert safety.users(machine.get("sdb"), roots=machine.roots) == []
+    machine.mount("8:16", "/mnt", "/dev/sdb")
+    machine.write(machine.roots.proc / "77/comm", "smartd\n")
+    machine.write(machine.roots.proc / "77/fd/5", "")
+    machine.write(machine.roots.proc / "77/fdinfo/5", "flags:\t0100000\n")
+    monkeypatch.setattr(
+        safety, "_number_of", lambda path: "8:16" if path.endswith("77/fd/5") else ""
+    )
+    runs, claims = [other_run(3, 8, 16)], [other_claim(2, 8, 16)]
+    assert safety.users(machine.get("sdb"), runs, claims, machine.roots) == [
+        "sdb is mounted on /mnt",
+        "run 3 of spek (random-read-4k) uses it",
+        "spek holds it between the runs of a command (claim 2)",
+        "process 77 (smartd) has it open",
+    ]
+
+
 # --- identity ------------------------------------------------------------------------------------
 
 

@@ -1,0 +1,180 @@
+# SPDX-License-Identifier: GPL-2.0
+"""What sysfs tells of a disk's power, and how the disk is asked."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+
+import msgspec
+import pytest
+from lib.fakes.power_disk import SG, FakeDisk
+
+from spekctl.block.device import Roots
+from spekctl.errors import UsageError
+from spekctl.power import disk
+from spekctl.power.disk import Counters, Protocol
+from spekctl.power.passthrough import Place
+
+
+@pytest.fixture
+def fake(tmp_path: Path) -> FakeDisk:
+    return FakeDisk(tmp_path)
+
+
+@pytest.fixture
+def roots(tmp_path: Path) -> Roots:
+    (tmp_path / "dev").mkdir()
+    return Roots(tmp_path, tmp_path, tmp_path / "dev", tmp_path)
+
+
+def test_a_scsi_disk_is_asked_through_its_generic_node(fake: FakeDisk, roots: Roots) -> None:
+    """Opening that sends nothing; without one it is the disk's own node."""
+    found = disk.of_device(fake.device, roots=roots)
+    assert (found.protocol, found.place) == (
+        Protocol.SCSI,
+        Place("/dev/sda", (8, 0), is_character=False),
+    )
+    fake.write("device/scsi_generic/sg3/dev", f"{SG[0]}:{SG[1]}")
+    assert disk.of_device(fake.device, roots=roots).place == found.place
+    (roots.dev / "sg3").touch()
+    place = disk.of_device(fake.device, roots=roots).place
+    assert place == Place(str(roots.dev / "sg3"), SG, is_character=True)
+
+
+def test_the_node_of_a_removable_disk_is_not_opened(fake: FakeDisk, roots: Roots) -> None:
+    """That sends TEST UNIT READY and PREVENT MEDIUM REMOVAL."""
+    fake.write("removable", "1")
+    found = disk.of_device(fake.device, roots=roots)
+    assert found.place is None
+    assert found.obstacle.endswith("load the module sg")
+
+
+@pytest.mark.parametrize(
+    ("place", "text", "protocol"),
+    [
+        ("device/vendor", "ATA     ", Protocol.ATA),
+        ("device/vpd_pg89", "page", Protocol.ATA),
+        ("device/vendor", "SEAGATE", Protocol.SCSI),
+    ],
+)
+def test_a_translation_layer_is_recognized(
+    fake: FakeDisk, roots: Roots, place: str, text: str, protocol: Protocol
+) -> None:
+    fake.write(place, text)
+    assert disk.of_device(fake.device, roots=roots).protocol is protocol
+    assert disk.of_device(fake.device, Protocol.SCSI, roots).protocol is Protocol.SCSI
+
+
+def test_what_lies_on_disks_is_none(fake: FakeDisk, roots: Roots) -> None:
+    for name in ("sdc", "cciss!c0d0"):
+        (fake.sysfs / "slaves" / name).mkdir(parents=True)
+    with pytest.raises(UsageError, match=r"lies on .*/cciss/c0d0, .*/sdc: name those"):
+        disk.of_device(fake.device, roots=roots)
+
+
+def test_a_namespace_is_asked_through_its_own_node(fake: FakeDisk, roots: Roots) -> None:
+    fake.write("nsid", "1")
+    device = msgspec.structs.replace(fake.device, name="nvme0n1", node="/dev/nvme0n1")
+    found = disk.of_device(device, roots=roots)
+    assert (found.protocol, found.place) == (
+        Protocol.NVME,
+        Place("/dev/nvme0n1", (8, 0), is_character=False),
+    )
+    with pytest.raises(UsageError, match="an NVMe disk, which knows no ata commands"):
+        disk.of_device(device, Protocol.ATA, roots)
+
+
+def test_a_disk_without_commands_says_so(fake: FakeDisk, roots: Roots) -> None:
+    (fake.scsi / "scsi_level").unlink()
+    found = disk.of_device(fake.device, roots=roots)
+    assert (found.protocol, found.place) == (Protocol.NONE, None)
+    assert found.obstacle == "the driver sd has no command for power states"
+    with pytest.raises(UsageError, match="is not a SCSI disk"):
+        disk.of_device(fake.device, Protocol.ATA, roots)
+
+
+@pytest.mark.parametrize("status", ["suspended", "suspending", "resuming", "active", "unsupported"])
+def test_the_status_is_the_disks(fake: FakeDisk, status: str) -> None:
+    fake.write("device/power/runtime_status", status)
+    assert disk.runtime_status(fake.disk) == status
+
+
+def test_a_controller_that_sleeps_counts_up_to_its_bus(fake: FakeDisk) -> None:
+    """What is above, as the bridge of a PCI bus, is not looked at."""
+    host = fake.scsi.parent
+    (host / "uevent").touch()
+    (host / "power").mkdir()
+    above = host.parent
+    (above / "uevent").touch()
+    (above / "power").mkdir()
+    (above / "power/runtime_status").write_text("suspended\n")
+    pci = fake.root / "bus" / "pci"
+    pci.mkdir(parents=True)
+    (host / "subsystem").symlink_to(pci)
+    assert disk.runtime_status(fake.disk) == "active"
+    (host / "power/runtime_status").write_text("suspended\n")
+    assert disk.runtime_status(fake.disk) == "suspended"
+
+
+@pytest.mark.parametrize(
+    ("control", "status", "managed"),
+    [("auto", "active", True), ("on", "active", False), ("auto", "unsupported", False)],
+)
+def test_who_suspends_the_disk(fake: FakeDisk, control: str, status: str, managed: bool) -> None:
+    fake.write("device/power/control", control)
+    fake.write("device/power/runtime_status", status)
+    assert disk.is_kernel_managed(fake.disk) is managed
+
+
+@pytest.mark.parametrize(
+    ("attributes", "stops"),
+    [
+        ({}, False),
+        ({"manage_start_stop": "1"}, True),
+        ({"manage_start_stop": "1", "manage_runtime_start_stop": "0"}, False),
+        ({"manage_runtime_start_stop": "1"}, True),
+    ],
+)
+def test_whether_suspend_stops_the_spindle(
+    fake: FakeDisk, attributes: dict[str, str], stops: bool
+) -> None:
+    for name, text in attributes.items():
+        fake.write(f"device/scsi_disk/0:0:0:0/{name}", text)
+    assert disk.stops_on_suspend(fake.disk) is stops
+
+
+def test_reads_writes_and_discards_count_and_flushes_do_not(fake: FakeDisk) -> None:
+    fake.write("stat", "100 1 2 3 20 4 5 6 7 8 9 3 10 11 12 50 13")
+    assert disk.counters_of(fake.disk) == Counters(123, 7)
+    fake.write("stat", "100 1 2 3 20 4 5 6 7 8 9")
+    assert disk.counters_of(fake.disk) == Counters(120, 7)
+    fake.write("stat", "100 1 2")
+    assert disk.counters_of(fake.disk) is None
+    fake.io(5)
+    fake.write("queue/iostats", "0")
+    assert disk.counters_of(fake.disk) is None
+
+
+def test_commands_are_counted_in_hexadecimal(fake: FakeDisk) -> None:
+    assert disk.requests_of(fake.disk) == 16
+    fake.write("device/iorequest_cnt", "")
+    assert disk.requests_of(fake.disk) is None
+
+
+def test_only_scsi_disks_have_a_state(fake: FakeDisk) -> None:
+    assert disk.scsi_state(fake.disk) == "running"
+    assert disk.scsi_state(replace(fake.disk, protocol=Protocol.NVME)) == ""
+
+
+def test_namespaces_of_a_controller_are_neighbours(fake: FakeDisk, roots: Roots) -> None:
+    fake.write("nsid", "1")
+    fake.write("../sdb/nsid", "2")
+    fake.write("../sdb/dev", "259:1")
+    fake.write("../sdc/dev", "8:32")
+    (roots.sys / "dev/block").mkdir(parents=True)
+    (roots.sys / "dev/block/259:1").symlink_to(fake.sysfs.parent / "sdb")
+    (roots.sys / "class/block").mkdir(parents=True)
+    assert disk.neighbours(fake.disk, roots) == []
+    own = replace(fake.disk, protocol=Protocol.NVME)
+    assert [device.name for device in disk.neighbours(own, roots)] == ["sdb"]
