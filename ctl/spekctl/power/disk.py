@@ -50,10 +50,7 @@ def find(path: str, wanted: Protocol | None = None, roots: Roots = ROOTS) -> Dis
     """The disk at @path, or that of the partition there; @wanted: how a SCSI disk is asked."""
     device = devices.find(path, roots)
     if device.partition:
-        major, _, minor = _text(roots.sys / "class/block" / _entry(device.disk) / "dev").partition(
-            ":"
-        )
-        whole = devices.by_number(int(major), int(minor), roots=roots) if minor else None
+        whole = _at(roots.sys / "class" / "block" / device.disk.replace("/", "!"), roots)
         if whole is None:
             raise UsageError(f"{path} is a partition of {device.disk}, which is gone")
         device = whole
@@ -180,8 +177,7 @@ def neighbours(disk: Disk, roots: Roots = ROOTS) -> list[Device]:
     for entry in _entries(disk.device.sysfs.parent):
         if entry.name == disk.device.sysfs.name or not (entry / "nsid").exists():
             continue
-        major, _, minor = _text(entry / "dev").partition(":")
-        device = devices.by_number(int(major), int(minor), roots=roots) if minor else None
+        device = _at(entry, roots)
         if device is not None:
             namespaces.append(device)
     return namespaces
@@ -212,8 +208,10 @@ def _power_folders(disk: Disk) -> Iterator[Path]:
 _BUSES = ("pci", "platform", "virtio", "usb", "vmbus", "xen")
 
 
-def _entry(name: str) -> str:
-    return name.replace("/", "!")
+def _at(folder: Path, roots: Roots) -> Device | None:
+    """The block device with this folder in sysfs."""
+    major, _, minor = _text(folder / "dev").partition(":")
+    return devices.by_number(int(major), int(minor), roots=roots) if minor else None
 
 
 def _text(path: Path) -> str:

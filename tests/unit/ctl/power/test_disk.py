@@ -10,6 +10,7 @@ import msgspec
 import pytest
 from lib.fakes.power_disk import SG, FakeDisk
 
+from spekctl.block import device as devices
 from spekctl.block.device import Roots
 from spekctl.errors import UsageError
 from spekctl.power import disk
@@ -40,6 +41,21 @@ def test_a_scsi_disk_is_asked_through_its_generic_node(fake: FakeDisk, roots: Ro
     (roots.dev / "sg3").touch()
     place = disk.of_device(fake.device, roots=roots).place
     assert place == Place(str(roots.dev / "sg3"), SG, is_character=True)
+
+
+def test_a_partition_means_its_disk(
+    fake: FakeDisk, roots: Roots, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    partition = msgspec.structs.replace(fake.device, name="sda1", partition=1, node="/dev/sda1")
+    monkeypatch.setattr(devices, "find", lambda path, roots: partition)
+    with pytest.raises(UsageError, match="/dev/x is a partition of sda, which is gone"):
+        disk.find("/dev/x", roots=roots)
+    fake.write("dev", "8:0")
+    for folder, name in (("class/block", "sda"), ("dev/block", "8:0")):
+        (roots.sys / folder).mkdir(parents=True)
+        (roots.sys / folder / name).symlink_to(fake.sysfs)
+    found = disk.find("/dev/x", roots=roots)
+    assert (found.device.name, found.node) == ("sda", str(roots.dev / "sda"))
 
 
 def test_the_node_of_a_removable_disk_is_not_opened(fake: FakeDisk, roots: Roots) -> None:
