@@ -28,7 +28,9 @@ from lib.waiting import eventually
 
 from spekctl import cli
 from spekctl.documents import document
-from spekctl.documents.power_states import Basis, DiskStates, PowerState, PowerStates
+from spekctl.documents.disk_states import Basis, DiskStates, PowerState
+from spekctl.documents.power_states import PowerStates
+from spekctl.documents.result import load_result
 from spekctl.errors import ExitCode
 from spekctl.kernel.drives import Drives, Making, values_of
 from spekctl.kernel.gen import spek_drive
@@ -327,6 +329,32 @@ def test_a_series_of_looks_counts_what_the_drive_counts(
     assert part.commands <= part.looks
     assert cli.run(["show", str(path)]) == ExitCode.OK
     assert "spin-ups" in printed and "spin-ups" in capfd.readouterr().out
+
+
+def test_a_run_has_the_power_states_of_its_disk(
+    drives: Drives, spek_module: Path, tmp_path: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
+    """Here the load itself starts the disk."""
+    path = tmp_path / "run.json"
+    with modelled(drives) as on:
+        assert send(on.node, STANDBY).status == 0
+        before = drives.stats(on.drive)
+        words = ["run", "random-read-4k", "--device", on.node, "--time", "3s", "-o", str(path)]
+        code = cli.run([*words, "--progress", "none", "--power-states", "250ms"])
+        after = drives.stats(on.drive)
+    printed = capfd.readouterr().out
+    states = load_result(path).power_states
+
+    assert code == ExitCode.OK
+    assert states is not None
+    (part,) = states
+    assert part.disk == on.node
+    assert part.changes[0].state is PowerState.STANDBY
+    assert part.spin_ups == after.starts - before.starts == 1
+    assert part.seconds[PowerState.ACTIVE] > 1.5
+    # At work it is not asked.
+    assert part.commands < part.looks / 2
+    assert "power states of the disks" in printed
 
 
 def test_one_look_at_several_disks(drives: Drives, capfd: pytest.CaptureFixture[str]) -> None:

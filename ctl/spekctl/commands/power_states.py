@@ -20,7 +20,6 @@ if TYPE_CHECKING:
 
 SECOND = 10**9
 TARGETS = ("active", "idle", "standby", "sleep")
-LEAST_NS = SECOND // 10
 # Between the two readings of the counters of I/O that a single look consists of.
 WINDOW_S = 1.0
 
@@ -81,7 +80,7 @@ def states(
 
     if interval_ns is None and length_ns is not None:
         raise UsageError("--for needs --every as well")
-    if interval_ns is not None and interval_ns < LEAST_NS:
+    if interval_ns is not None and interval_ns < course.LEAST_NS:
         raise UsageError("--every must be at least 100ms")
     if interval_ns is not None and length_ns is not None and length_ns < interval_ns:
         raise UsageError("--for must be at least --every")

@@ -16,6 +16,7 @@ from msgspec import Meta
 
 from spekctl.documents import document
 from spekctl.documents.device import DiskCounters, TargetFacts
+from spekctl.documents.disk_states import DiskStates
 from spekctl.documents.document import Document, Kind, Part
 from spekctl.documents.histogram import HIST_MAX_BITS
 from spekctl.documents.steady import Criteria, Window
@@ -691,6 +692,14 @@ class Result(Document, frozen=True, kw_only=True, tag=Kind.RESULT.value):
         Meta(
             description="The measure phase in at most 240 parts, one after the other; null: without"
             " --heat-map and --fio-logs."
+        ),
+    ] = None
+
+    power_states: Annotated[
+        list[DiskStates] | None,
+        Meta(
+            description="Disks of the targets, from before the start until after the end; null:"
+            " without --power-states."
         ),
     ] = None
 

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from spekctl.documents.power_states import PowerState
+from spekctl.documents.disk_states import PowerState
 from spekctl.errors import SpekError, UsageError
 from spekctl.power import scsi
 from spekctl.power.passthrough import ScsiReply

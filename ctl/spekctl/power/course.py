@@ -8,15 +8,14 @@ import time
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
-from spekctl.documents.power_states import (
-    DiskStates,
-    PowerState,
-    PowerStates,
-    StateChange,
-)
+from spekctl.documents.disk_states import DiskStates, PowerState, StateChange
+from spekctl.documents.power_states import PowerStates
 from spekctl.documents.result import Clocks
 from spekctl.power.disk import Disk, stops_on_suspend
 from spekctl.power.look import Look, Observer
+
+# Between two looks.
+LEAST_NS = 10**8
 
 
 @dataclass(slots=True)
@@ -90,8 +89,8 @@ class Course:
             stops_on_suspend=self.stops_on_suspend,
             looks=self.looks,
             commands=self.observer.commands,
-            changes=self.changes,
-            seconds={state: ns / 1e9 for state, ns in self.residency_ns.items()},
+            changes=list(self.changes),
+            seconds={state: ns / 1e9 for state, ns in list(self.residency_ns.items())},
             spin_ups=self.spin_ups,
             hidden_starts=self.hidden_starts,
         )

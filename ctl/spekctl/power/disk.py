@@ -57,6 +57,19 @@ def find(path: str, wanted: Protocol | None = None, roots: Roots = ROOTS) -> Dis
     return of_device(device, wanted, roots)
 
 
+def below(device: Device, roots: Roots = ROOTS) -> list[Disk]:
+    """The disk of a device, or those that a RAID, a volume and the like lies on."""
+    if device.partition:
+        whole = _at(device.sysfs.parent, roots)
+        return [] if whole is None else below(whole, roots)
+    members = _entries(device.sysfs / "slaves")
+    if not members:
+        return [of_device(device, roots=roots)]
+    lower = [_at(entry, roots) for entry in members]
+    disks = [disk for device in lower if device is not None for disk in below(device, roots)]
+    return list({disk.node: disk for disk in disks}.values())
+
+
 def of_device(device: Device, wanted: Protocol | None = None, roots: Roots = ROOTS) -> Disk:
     """As find(), of a device that is known."""
     members = sorted(entry.name.replace("!", "/") for entry in _entries(device.sysfs / "slaves"))

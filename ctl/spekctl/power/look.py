@@ -25,7 +25,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
-from spekctl.documents.power_states import Basis, PowerState
+from spekctl.documents.disk_states import Basis, PowerState
 from spekctl.errors import NotPermittedError, SpekError
 from spekctl.power import asleep, ata, disk, nvme, scsi
 from spekctl.power.disk import Counters, Disk, Protocol

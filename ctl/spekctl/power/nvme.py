@@ -12,7 +12,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from spekctl.documents.power_states import PowerState
+from spekctl.documents.disk_states import PowerState
 from spekctl.errors import SpekError, UsageError
 from spekctl.power.passthrough import Channel
 

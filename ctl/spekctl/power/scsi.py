@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from spekctl.documents.power_states import PowerState
+from spekctl.documents.disk_states import PowerState
 from spekctl.errors import SpekError, UsageError
 from spekctl.kernel.sense import CODES, KEYS
 from spekctl.power.passthrough import Channel, ScsiReply

@@ -3,11 +3,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
 from spekctl import units
-from spekctl.documents.power_states import DiskStates, PowerState, PowerStates, StateChange
+from spekctl.documents.disk_states import DiskStates, PowerState, StateChange
+from spekctl.documents.power_states import PowerStates
 
 if TYPE_CHECKING:
     from rich.console import RenderableType
@@ -28,8 +29,8 @@ def parts(report: PowerStates) -> Iterator[RenderableType]:
         return
     yield ""
     yield _heading(report)
-    yield _residencies(report)
-    yield from _remarks(report)
+    yield residencies(report.disks)
+    yield from remarks(report.disks)
     for disk in report.disks:
         yield ""
         yield from _course(disk, report.started.monotonic_ns)
@@ -49,13 +50,14 @@ def _heading(report: PowerStates) -> str:
     )
 
 
-def _residencies(report: PowerStates) -> RenderableType:
+def residencies(disks: Sequence[DiskStates]) -> RenderableType:
+    """The time of each disk in each state, and what was counted."""
     from spekctl.render import tables
 
-    states = [state for state in PowerState if any(state in disk.seconds for disk in report.disks)]
+    states = [state for state in PowerState if any(state in disk.seconds for disk in disks)]
     counts = ("transitions", "spin-ups", "looks", "commands")
     table = tables.table("disk", *states, *counts, right=(*states, *counts), whole=("disk",))
-    for disk in report.disks:
+    for disk in disks:
         whole = sum(disk.seconds.values())
         times = [_time(disk.seconds.get(state, 0.0), whole) for state in states]
         numbers = (disk.transitions, disk.spin_ups, disk.looks, disk.commands)
@@ -69,8 +71,9 @@ def _time(seconds: float, whole: float) -> str:
     return f"{units.format_clock(seconds)} {seconds / whole:.0%}"
 
 
-def _remarks(report: PowerStates) -> Iterator[str]:
-    for disk in report.disks:
+def remarks(disks: Sequence[DiskStates]) -> Iterator[str]:
+    """What the counts cannot say."""
+    for disk in disks:
         if disk.hidden_starts:
             yield (
                 f"{disk.disk}: {disk.hidden_starts} times I/O completed between two looks at a"

@@ -20,6 +20,7 @@ from spekctl.documents.result import (
 )
 from spekctl.documents.steady import Criteria, Window
 from spekctl.kernel.records import is_covered
+from spekctl.render import power_states as states
 from spekctl.render import prober as probers
 from spekctl.render.console import print_parts
 from spekctl.workload.endings import parse_metric
@@ -46,6 +47,9 @@ def parts(result: Result) -> list[RenderableType]:
     if len(result.config.streams) > 1:
         shown.append(_streams_table(result))
     shown += [f"  {line}" for line in _footer(result)]
+    if result.power_states:
+        shown += ["power states of the disks", states.residencies(result.power_states)]
+        shown += [f"  {line}" for line in states.remarks(result.power_states)]
     if result.prober is not None and result.prober.start_ns:
         shown += ["the machine, from start to end of the sampling", probers.figures(result.prober)]
     return shown

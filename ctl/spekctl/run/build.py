@@ -111,6 +111,7 @@ def build(
         power=_power(metered.result, total),
         power_text=metered.text,
         slices=sections.slices,
+        power_states=sections.power_states,
     )
     return msgspec.structs.replace(result, remarks=[*result.remarks, *remarks.judge(result)])
 

@@ -11,6 +11,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from spekctl.documents.device import TargetFacts
+from spekctl.documents.disk_states import DiskStates
 from spekctl.documents.power import Metered
 from spekctl.documents.result import (
     EndingResult,
@@ -72,6 +73,7 @@ class Sections:
     replay: ReplayResult | None = None
     ending: EndingResult | None = None
     slices: list[Slice] | None = None
+    power_states: list[DiskStates] | None = None
     remarks: list[str] = field(default_factory=list)
 
 

@@ -13,6 +13,7 @@ from spekctl.log.place import Place
 from spekctl.log.recorder import IoLog
 from spekctl.run import profiled
 from spekctl.run.collector import Claimed, Collector, Ended, Look, Sections
+from spekctl.run.disk_looks import DiskLooks
 from spekctl.run.job import Request
 from spekctl.run.profiled import Profiled
 from spekctl.run.rights import Rights
@@ -38,6 +39,8 @@ def of(request: Request, observers: Sequence[Collector] = ()) -> list[Collector]
         operations = [stream.operation for stream in request.config.streams]
         collectors.append(SlicesCollector(operations if request.service_slices else None))
     collectors += observers
+    if request.power_states_ns is not None:
+        collectors.append(DiskLooks(request.devices, request.power_states_ns))
     if request.replay is not None:
         collectors.append(FeedCollector(request.replay))
     if request.until is not None or request.stop_when:

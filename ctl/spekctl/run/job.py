@@ -37,6 +37,7 @@ class Request:
     log: Place | None = None  # together with config.log_records
     slices: bool = False  # the result has response times over time
     service_slices: bool = False  # its slices have service times as well
+    power_states_ns: int | None = None  # time between two looks at the disks; None: no looks
     start_at: StartAt | None = None  # None: at once
     replay: Replay | None = None
     until: Steady | None = None

@@ -12,6 +12,7 @@ from spekctl import files, units
 from spekctl.errors import UsageError
 from spekctl.log import recorder
 from spekctl.log.place import Place
+from spekctl.power.course import LEAST_NS
 from spekctl.power.meter import PowerOptions
 from spekctl.run.job import Request
 
@@ -70,3 +71,10 @@ def with_slices(request: Request, wanted: bool, service: bool = False) -> Reques
         raise UsageError("--heat-map needs report intervals, and --interval 0 has none")
     service = service and bool(request.config.interval_ns)
     return dataclasses.replace(request, slices=wanted or service, service_slices=service)
+
+
+def with_power_states(request: Request, interval_ns: int | None) -> Request:
+    """The request with looks at its disks' power states; None: without."""
+    if interval_ns is not None and interval_ns < LEAST_NS:
+        raise UsageError("--power-states must be at least 100ms")
+    return dataclasses.replace(request, power_states_ns=interval_ns)

@@ -3,13 +3,8 @@
 
 from __future__ import annotations
 
-from spekctl.documents.power_states import (
-    Basis,
-    DiskStates,
-    PowerState,
-    PowerStates,
-    StateChange,
-)
+from spekctl.documents.disk_states import Basis, DiskStates, PowerState, StateChange
+from spekctl.documents.power_states import PowerStates
 from spekctl.documents.result import Clocks
 
 SECOND = 10**9

@@ -15,7 +15,8 @@ from lib.fakes.power_disk import FakeChannel, FakeDisk, polled
 from spekctl import cli
 from spekctl.block import opening, safety
 from spekctl.documents import document
-from spekctl.documents.power_states import PowerState, PowerStates
+from spekctl.documents.disk_states import PowerState
+from spekctl.documents.power_states import PowerStates
 from spekctl.errors import ExitCode, NotPermittedError
 from spekctl.power import asleep, change, disk, look
 from spekctl.power.disk import Disk, Protocol

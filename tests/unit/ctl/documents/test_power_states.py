@@ -11,7 +11,7 @@ from lib.ctl.power_states import DISK, STATES
 from lib.ctl.report_files import written
 
 from spekctl.documents import power_states
-from spekctl.documents.power_states import PowerState, PowerStates
+from spekctl.documents.power_states import PowerStates
 
 
 @pytest.fixture
@@ -44,9 +44,3 @@ def test_it_is_what_its_schema_says_and_is_read_back(path: Path) -> None:
 )
 def test_other_values_are_refused(path: Path, place: str, value: object) -> None:
     refuse(path, PowerStates, power_states.SCHEMA_FILE, place, value)
-
-
-def test_no_state_is_both_up_and_down() -> None:
-    down = {state for state in PowerState if state.is_spun_down}
-    assert down == {PowerState.STANDBY, PowerState.STOPPED, PowerState.SLEEP}
-    assert not any(state.is_up for state in down)

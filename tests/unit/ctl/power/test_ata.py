@@ -6,7 +6,7 @@ from __future__ import annotations
 import pytest
 from lib.fakes.power_disk import ata_reply, ata_sense, fixed_sense
 
-from spekctl.documents.power_states import PowerState
+from spekctl.documents.disk_states import PowerState
 from spekctl.errors import SpekError, UsageError
 from spekctl.power import ata
 from spekctl.power.ata import MINUTE, SECOND, Registers

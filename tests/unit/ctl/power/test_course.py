@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from lib.fakes.power_disk import FakeChannel, FakeDisk, polled
 
-from spekctl.documents.power_states import Basis, PowerState, StateChange
+from spekctl.documents.disk_states import Basis, PowerState, StateChange
 from spekctl.power import course
 from spekctl.power.course import Course
 from spekctl.power.look import Look, Observer

@@ -89,6 +89,32 @@ def test_what_lies_on_disks_is_none(fake: FakeDisk, roots: Roots) -> None:
         disk.of_device(fake.device, roots=roots)
 
 
+def test_a_raid_means_the_disks_below(fake: FakeDisk, roots: Roots) -> None:
+    """Also by way of a partition and of another RAID; each disk once."""
+    (roots.sys / "dev/block").mkdir(parents=True)
+    fake.write("dev", "8:0")
+    fake.write("sda1/dev", "8:1")
+    fake.write("sda1/partition", "1")
+    for name, number, members in (
+        ("md0", "9:0", ("sda", "sda/sda1")),
+        ("md1", "9:1", ("md0", "sda")),
+    ):
+        fake.write(f"../{name}/dev", number)
+        for member in members:
+            link = roots.sys / "block" / name / "slaves" / Path(member).name
+            link.parent.mkdir(exist_ok=True)
+            link.symlink_to(roots.sys / "block" / member)
+        (roots.sys / "dev/block" / number).symlink_to(roots.sys / "block" / name)
+    (roots.sys / "dev/block/8:0").symlink_to(fake.sysfs)
+    (roots.sys / "dev/block/8:1").symlink_to(fake.sysfs / "sda1")
+    (roots.sys / "class/block").mkdir(parents=True)
+    for number in ("9:1", "9:0", "8:1", "8:0"):
+        major, minor = map(int, number.split(":"))
+        device = devices.by_number(major, minor, roots=roots)
+        assert device is not None
+        assert [found.device.name for found in disk.below(device, roots)] == ["sda"]
+
+
 def test_a_namespace_is_asked_through_its_own_node(fake: FakeDisk, roots: Roots) -> None:
     fake.write("nsid", "1")
     device = msgspec.structs.replace(fake.device, name="nvme0n1", node="/dev/nvme0n1")

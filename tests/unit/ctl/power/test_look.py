@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 from lib.fakes.power_disk import FakeChannel, FakeDisk, ata_reply, fixed_sense, polled
 
-from spekctl.documents.power_states import Basis, PowerState
+from spekctl.documents.disk_states import Basis, PowerState
 from spekctl.errors import NotPermittedError, SpekError
 from spekctl.power import asleep, ata, scsi
 from spekctl.power.disk import Protocol

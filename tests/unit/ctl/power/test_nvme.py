@@ -6,7 +6,7 @@ from __future__ import annotations
 import pytest
 from lib.fakes.power_disk import FakeChannel, NvmeAnswer
 
-from spekctl.documents.power_states import PowerState
+from spekctl.documents.disk_states import PowerState
 from spekctl.errors import SpekError, UsageError
 from spekctl.power import nvme
 from spekctl.power.nvme import Level, Levels

@@ -6,7 +6,7 @@ from __future__ import annotations
 import pytest
 from lib.fakes.power_disk import FakeChannel, fixed_sense, polled
 
-from spekctl.documents.power_states import PowerState
+from spekctl.documents.disk_states import PowerState
 from spekctl.errors import SpekError, UsageError
 from spekctl.power import scsi
 from spekctl.power.passthrough import ScsiReply

@@ -7,7 +7,7 @@ import msgspec
 from lib.ctl.power_states import CHANGES, DISK, START, STATES
 from lib.ctl.shown import contents, row_of
 
-from spekctl.documents.power_states import PowerState, StateChange
+from spekctl.documents.disk_states import PowerState, StateChange
 from spekctl.render import power_states
 
 

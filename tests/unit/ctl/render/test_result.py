@@ -8,6 +8,7 @@ from typing import Any
 
 import msgspec
 import pytest
+from lib.ctl.power_states import DISK
 from lib.ctl.results import AFTER, INFO, build, printed
 
 from spekctl.documents import result
@@ -25,6 +26,18 @@ def test_the_summary_has_a_row_for_each_direction_and_the_sum() -> None:
     assert {"read", "write", "all"} <= set(names)
     assert "a remark" in text
     assert "SPC-1-like" not in text
+
+
+def test_power_states_of_the_disks_have_a_table() -> None:
+    assert "power states" not in printed(build())
+    disk = msgspec.structs.replace(DISK, hidden_starts=2)
+    text = printed(msgspec.structs.replace(build(), power_states=[disk]))
+    lines = text.splitlines()
+    at = lines.index("power states of the disks")
+    assert lines[at + 2].split() == [
+        *("/dev/sda", "0:15", "15%", "1:25", "85%", "2", "1", "26", "23")
+    ]
+    assert lines[at + 3].startswith("  /dev/sda: 2 times I/O completed")
 
 
 def test_headings_say_numbers_as_people_do() -> None:

@@ -48,6 +48,7 @@ def test_a_request_has_the_collectors_that_it_asks_for(
     wanted = request_of(
         log=FilePlace(tmp_path / "log"),
         slices=True,
+        power_states_ns=10**9,
         replay=object(),
         stop_when=[endings.parse_threshold("errors > 0")],
     )
@@ -60,6 +61,7 @@ def test_a_request_has_the_collectors_that_it_asks_for(
         "LogCollector",
         "SlicesCollector",
         "Collector",
+        "DiskLooks",
         "FeedCollector",
         "EndingCollector",
         "VerifyCollector",

@@ -7,9 +7,13 @@ from pathlib import Path
 
 import pytest
 from lib.ctl.plot_files import write_result
+from lib.ctl.results import DISK
 
 from spekctl.errors import UsageError
 from spekctl.run import measuring
+from spekctl.run.job import Request
+from spekctl.workload import file
+from spekctl.workload.resolve import Options, resolve
 
 
 def test_power_needs_the_prober() -> None:
@@ -19,6 +23,16 @@ def test_power_needs_the_prober() -> None:
             measuring.power_of(feeds, baseline, no_prober=True)
     with pytest.raises(UsageError, match="'5 J' is neither a power like"):
         measuring.power_of((), "5 J")
+
+
+def test_looks_at_disks_have_a_least_interval() -> None:
+    workload = file.load("random-read-4k")
+    config = resolve(workload, Options(available_cpus=(0,)), [DISK])
+    request = Request(workload, config, ())
+    assert measuring.with_power_states(request, None).power_states_ns is None
+    assert measuring.with_power_states(request, 10**8).power_states_ns == 10**8
+    with pytest.raises(UsageError, match="--power-states must be at least 100ms"):
+        measuring.with_power_states(request, 10**8 - 1)
 
 
 def test_a_baseline_for_another_program_is_no_file(tmp_path: Path) -> None:

@@ -1,0 +1,101 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Power states of a run's disks, as one of its collectors.
+
+A thread looks, as a disk that does not answer must not hold up the run. A disk at work is not asked
+(power/look.py), so that the run is not disturbed; one that rests gets one command for each look.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Sequence
+
+from spekctl.block.device import Device
+from spekctl.errors import SpekError
+from spekctl.kernel.gen.spek_records import Backend
+from spekctl.power import course, disk
+from spekctl.power.course import Course
+from spekctl.power.look import Observer
+from spekctl.run.collector import Claimed, Collector, Ended, Sections
+
+# For a look that is under way.
+PATIENCE_S = 5.0
+_HIDDEN = (
+    "power states: the counters of the disks do not have I/O of the back end scsi, so that active"
+    " and idle are not told apart"
+)
+
+
+def courses_of(devices: Sequence[Device]) -> list[Course]:
+    """The disks of devices, those of a RAID or a volume each for itself."""
+    disks = {each.node: each for device in devices for each in disk.below(device)}
+    return [course.of_disk(Observer(each)) for each in disks.values()]
+
+
+class DiskLooks(Collector):
+    """Looks at the disks from before the start until after the end."""
+
+    def __init__(
+        self,
+        devices: Sequence[Device],
+        interval_ns: int,
+        find: Callable[[Sequence[Device]], list[Course]] = courses_of,
+    ) -> None:
+        self._devices = devices
+        self._interval_ns = interval_ns
+        self._find = find
+        self._courses: list[Course] = []
+        self._thread: threading.Thread | None = None
+        self._has_looked = threading.Event()
+        self._end = threading.Event()
+        self._trouble = ""
+
+    def arm(self, claimed: Claimed) -> str:
+        """Look for the first time."""
+        self._courses = self._find(self._devices)
+        for each in self._courses:
+            each.observer.count()
+        self._thread = threading.Thread(target=self._follow, name="power states", daemon=True)
+        self._thread.start()
+        self._has_looked.wait(PATIENCE_S)
+        hidden = any(target.backend is Backend.SCSI for target in claimed.info.targets)
+        return _HIDDEN if hidden else ""
+
+    def _follow(self) -> None:
+        try:
+            is_last = False
+            while True:
+                for each in self._courses:
+                    each.look()
+                self._has_looked.set()
+                if is_last:
+                    return
+                is_last = self._end.wait(self._interval_ns / 1e9)
+        except (SpekError, OSError) as error:
+            self._trouble = f"power states: {error}"
+        finally:
+            self._has_looked.set()
+
+    def trouble(self) -> str:
+        """Why the looks ended before the run; empty if they did not."""
+        return self._trouble
+
+    def ended(self) -> None:
+        """Look for the last time."""
+        self._end.set()
+
+    def conclude(self, ended: Ended, sections: Sections) -> None:
+        """What the looks add up to."""
+        self.close()
+        if self._trouble:
+            sections.remarks.append(self._trouble)
+        sections.power_states = [each.part() for each in self._courses if each.looks]
+
+    def close(self) -> None:
+        """End the thread, unless a disk holds it up."""
+        self._end.set()
+        thread, self._thread = self._thread, None
+        if thread is not None:
+            thread.join(PATIENCE_S)
+            if thread.is_alive():
+                self._trouble = f"power states: a disk has not answered for {PATIENCE_S:g} s"

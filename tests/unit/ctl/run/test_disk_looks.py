@@ -1,0 +1,183 @@
+# SPDX-License-Identifier: GPL-2.0
+"""Looks at the disks of a run: before its start, after its end, and never in its way."""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+import threading
+import time
+from collections.abc import Callable, Sequence
+from pathlib import Path
+
+import pytest
+from lib.ctl.command_line import Spekctl
+from lib.ctl.schemas import validator
+from lib.fakes.kernel import FakeKernel
+from lib.fakes.power_disk import FakeChannel, FakeDisk, polled
+
+from spekctl.block.device import Device
+from spekctl.documents import result
+from spekctl.documents.disk_states import PowerState
+from spekctl.errors import ExitCode, NotPermittedError
+from spekctl.kernel.gen.spek_records import Backend
+from spekctl.kernel.records import RunInfo, TargetInfo
+from spekctl.power import course, disk
+from spekctl.power.course import Course
+from spekctl.power.look import Observer
+from spekctl.power.passthrough import ScsiReply
+from spekctl.run import disk_looks
+from spekctl.run.collector import Claimed, Ended, Sections
+from spekctl.run.disk_looks import DiskLooks
+
+MS = 10**6
+
+
+class Rig:
+    """A disk whose answers the test gives, and a run on it."""
+
+    def __init__(self, root: Path) -> None:
+        self.fake = FakeDisk(root)
+        self.channel = FakeChannel(scsi_answer=lambda cdb: polled(0x5E, 2))
+        self.looks = DiskLooks([self.fake.device], 20 * MS, self.find)
+
+    def find(self, devices: Sequence[Device]) -> list[Course]:
+        assert [device.node for device in devices] == ["/dev/sda"]
+        return [course.of_disk(Observer(self.fake.disk, self.channel.open))]
+
+    def arm(self, backend: Backend = Backend.BIO) -> str:
+        target = dataclasses.replace(TargetInfo(major=8, minor=0, name="sda"), backend=backend)
+        info = RunInfo(id=1, name="x", targets=(target,))
+        return self.looks.arm(Claimed(FakeKernel(), info, None, [], None, None))  # type: ignore[arg-type]
+
+    def conclude(self) -> Sections:
+        sections = Sections()
+        self.looks.ended()
+        self.looks.conclude(Ended(None, None, [], []), sections)  # type: ignore[arg-type]
+        return sections
+
+
+@pytest.fixture
+def rig(tmp_path: Path) -> Rig:
+    return Rig(tmp_path)
+
+
+def until(condition: Callable[[], bool]) -> None:
+    end_s = time.monotonic() + 10
+    while not condition():
+        assert time.monotonic() < end_s
+        time.sleep(0.005)
+
+
+def test_the_first_look_is_before_the_start_and_the_last_one_after_the_end(rig: Rig) -> None:
+    assert rig.arm() == ""
+    assert len(rig.channel.sent) >= 1
+    until(lambda: len(rig.channel.sent) > 3)
+    rig.channel.scsi_answer = lambda cdb: polled(0x5E, 1)
+    sections = rig.conclude()
+    assert sections.power_states is not None
+    (part,) = sections.power_states
+    assert [change.state for change in part.changes] == [PowerState.STANDBY, PowerState.IDLE_A]
+    assert (part.spin_ups, part.looks, part.commands) == (1, *[len(rig.channel.sent)] * 2)
+    assert sections.remarks == []
+    assert rig.looks.trouble() == ""
+
+
+def test_a_short_run_has_two_looks(rig: Rig) -> None:
+    rig.looks = DiskLooks([rig.fake.device], 3600 * 10**9, rig.find)
+    rig.arm()
+    sections = rig.conclude()
+    assert sections.power_states is not None
+    assert sections.power_states[0].looks == 2
+
+
+def test_a_disk_that_does_not_answer_holds_up_nobody(
+    rig: Rig, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(disk_looks, "PATIENCE_S", 0.05)
+    answer = threading.Event()
+
+    def hang(cdb: bytes) -> ScsiReply:
+        answer.wait(30)
+        return polled(0, 0)
+
+    rig.channel.scsi_answer = hang
+    began_s = time.monotonic()
+    rig.arm()
+    sections = rig.conclude()
+    rig.looks.close()
+    assert time.monotonic() - began_s < 5
+    answer.set()
+    assert sections.power_states == []
+    assert sections.remarks == ["power states: a disk has not answered for 0.05 s"]
+
+
+def test_looks_that_are_not_permitted_are_a_remark(rig: Rig) -> None:
+    def refuse(cdb: bytes) -> ScsiReply:
+        raise NotPermittedError("only root may send commands to /dev/sg0")
+
+    rig.channel.scsi_answer = refuse
+    rig.arm()
+    sections = rig.conclude()
+    told = "power states: only root may send commands to /dev/sg0"
+    assert (sections.remarks, rig.looks.trouble()) == ([told], told)
+    assert sections.power_states == []
+
+
+def test_io_that_no_counter_has_is_told(rig: Rig) -> None:
+    assert "active and idle are not told apart" in rig.arm(Backend.SCSI)
+    rig.looks.close()
+
+
+def test_a_run_that_is_called_off_leaves_no_thread(rig: Rig) -> None:
+    before = threading.active_count()
+    rig.looks.close()
+    rig.arm()
+    rig.looks.close()
+    rig.looks.close()
+    assert threading.active_count() == before
+
+
+def test_disks_of_several_targets_are_looked_at_once(
+    rig: Rig, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(disk, "below", lambda device: [rig.fake.disk])
+    (whole,) = disk_looks.courses_of([rig.fake.device, rig.fake.device])
+    assert whole.disk == rig.fake.disk
+
+
+LINE = ("run", "random-read-4k", "--device", "/dev/fake0", "--time", "3s")
+
+
+def test_a_result_has_power_states_if_asked(
+    spekctl: Spekctl, kernel: FakeKernel, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    fake = FakeDisk(tmp_path)
+    monkeypatch.setattr(disk, "below", lambda device: [fake.disk])
+    fake.write("device/power/runtime_status", "suspended")
+    path = tmp_path / "r.json"
+    assert spekctl(*LINE, "--power-states", "100ms", "-o", str(path)).code == ExitCode.OK
+    validator(result.SCHEMA_FILE).validate(json.loads(path.read_bytes()))
+    states = result.load_result(path).power_states
+    assert states is not None
+    assert [change.state for change in states[0].changes] == [PowerState.SUSPENDED]
+    kernel.__init__()  # type: ignore[misc]
+    assert spekctl(*LINE, "-o", str(path)).code == ExitCode.OK
+    assert result.load_result(path).power_states is None
+
+
+@pytest.mark.parametrize(
+    ("words", "sentence"),
+    [
+        (("--power-states", "50ms"), "--power-states must be at least 100ms"),
+        (("--power-states", "1s", "--detach"), "--power-states cannot be combined with --detach"),
+        (("--power-states", "5"), "5"),
+    ],
+)
+def test_looks_that_are_impossible_are_refused(
+    spekctl: Spekctl, kernel: FakeKernel, words: tuple[str, ...], sentence: str
+) -> None:
+    outcome = spekctl(*LINE, *words)
+    assert outcome.code == ExitCode.USAGE
+    assert sentence in outcome.err
+    assert "run-new" not in kernel.calls
