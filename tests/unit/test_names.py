@@ -27,7 +27,6 @@ NOT_YET_HELD = frozenset(
         "block",
         "campaigns",
         "commands",
-        "exports",
         "fio",
         "gate",
         "gate/formats",

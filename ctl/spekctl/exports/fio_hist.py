@@ -34,13 +34,13 @@ class Lines:
     """The lines of all directions, in the order of time; none of an interval without I/Os. A line
     of 1856 numbers is made when it is written: those of a long run would fill the memory."""
 
-    found: _Found
+    histograms: _Found
     zero_ns: int
     bytes_of: Mapping[Way, int]
 
     def __iter__(self) -> Iterator[bytes]:
-        for end_ns, way in sorted(self.found, key=lambda one: (one[0], one[1].value)):
-            counts = self.found[end_ns, way]
+        for end_ns, way in sorted(self.histograms, key=lambda place: (place[0], place[1].value)):
+            counts = self.histograms[end_ns, way]
             if counts and way is not Way.SYNC:
                 numbers = ", ".join(str(counts.get(place, 0)) for place in range(_BUCKETS))
                 ms = (end_ns - self.zero_ns) // 10**6
@@ -50,25 +50,29 @@ class Lines:
 def lines(result: Result) -> Lines:
     """The lines of a result, whose source has been read."""
     zero, _ = measured.span_ns(result)
-    found = _of_log(result) or _of_slices(result) or _of_cells(result)
-    return Lines(found, zero, {way: _bytes_of(result, way) for way in WAYS})
+    histograms = _of_log(result) or _of_slices(result) or _of_cells(result)
+    return Lines(histograms, zero, {way: _bytes_of(result, way) for way in WAYS})
 
 
 def _bytes_of(result: Result, way: Way) -> int:
     """The mean size of I/Os, of the stream with the largest; fio has that of one of them."""
-    return max((one.bytes // one.ios for one in measured.cells(result, way) if one.ios), default=0)
+    return max(
+        (cell.bytes // cell.ios for cell in measured.cells(result, way) if cell.ios), default=0
+    )
 
 
 def _of_log(result: Result) -> _Found:
     """From the per-I/O log: by report interval. Empty: it is not there, or lacks I/Os."""
-    ends = sorted({one.end_ns for one in result.intervals if one.phase is Phase.MEASURE})
+    ends = sorted(
+        {interval.end_ns for interval in result.intervals if interval.phase is Phase.MEASURE}
+    )
     if result.log is None or not result.log.complete or not ends:
         return {}
     import numpy as np
 
     from spekctl.log.file import open_log
 
-    lowest = np.array([histogram.bucket_low(one, _BITS) for one in range(_BUCKETS)], np.uint64)
+    lowest = np.array([histogram.bucket_low(index, _BITS) for index in range(_BUCKETS)], np.uint64)
     ways = np.array(
         [
             [measured.way_of(result, stream, direction).value for direction in Direction]
@@ -76,7 +80,7 @@ def _of_log(result: Result) -> _Found:
         ]
     )
     names = ("stream", "op", "phase", "error", "issue_ns", "completion_ns")
-    found: _Found = {}
+    histograms: _Found = {}
     log = open_log(Path(result.log.file))
     if (log.header.measure_ns, log.header.records) != (
         measured.span_ns(result)[0],
@@ -93,31 +97,31 @@ def _of_log(result: Result) -> _Found:
         for key, count in zip(*np.unique(keys, return_counts=True), strict=True):
             rest, at = divmod(int(key), _BUCKETS)
             interval, way = divmod(rest, len(Way))
-            counts = found.setdefault((ends[interval], Way(way)), {})
+            counts = histograms.setdefault((ends[interval], Way(way)), {})
             counts[at] = counts.get(at, 0) + int(count)
-    return found
+    return histograms
 
 
 def _of_slices(result: Result) -> _Found:
     """From its slices. Empty: they have no service times."""
-    found: _Found = {}
-    for one in result.slices or ():
-        for times in one.service or ():
+    histograms: _Found = {}
+    for time_slice in result.slices or ():
+        for times in time_slice.service or ():
             way = measured.way_of_operation(times.operation, times.direction)
             counts = dict(enumerate(times.service.counts, start=times.service.first))
-            _add(found.setdefault((one.end_ns, way), {}), counts, times.service.bits)
-    return found
+            _add(histograms.setdefault((time_slice.end_ns, way), {}), counts, times.service.bits)
+    return histograms
 
 
 def _of_cells(result: Result) -> _Found:
     """From the histograms of the measure phase."""
-    found: _Found = {}
+    histograms: _Found = {}
     _, end = measured.span_ns(result)
     for way in WAYS:
         times = measured.times(measured.cells(result, way), "service")
         if times is not None:
-            _add(found.setdefault((end, way), {}), times.counts, times.bits)
-    return found
+            _add(histograms.setdefault((end, way), {}), times.counts, times.bits)
+    return histograms
 
 
 def _add(counts: dict[int, int], more: Mapping[int, int], bits: int) -> None:

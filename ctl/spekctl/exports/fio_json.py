@@ -50,7 +50,7 @@ def encode(*results: Result) -> bytes:
             "timestamp_ms": ended // 10**6,
             "time": time.ctime(ended // 10**9),
             "global options": _ENGINE | _place(results[-1]),
-            "jobs": [_job(one, group) for group, one in enumerate(results)],
+            "jobs": [_job(result, group) for group, result in enumerate(results)],
             "disk_util": _disks(results),
         }
     )
@@ -68,11 +68,13 @@ def encode_clients(results: Sequence[Result]) -> bytes:
             "time": time.ctime(ended // 10**9),
             "global options": _ENGINE | _shared(results),
             "client_stats": [
-                *(_client(one) for one in results),
+                *(_client(result) for result in results),
                 whole | _figures(results) | _host(name),
             ],
             "disk_util": [
-                disk | _host(one.environment.hostname) for one in results for disk in _disks([one])
+                disk | _host(result.environment.hostname)
+                for result in results
+                for disk in _disks([result])
             ],
         }
     )
@@ -88,7 +90,7 @@ def _version(results: Sequence[Result]) -> str:
 
 def _place(result: Result) -> dict[str, str]:
     return {
-        "filename": ":".join(one.facts.path for one in result.targets),
+        "filename": ":".join(target.facts.path for target in result.targets),
         "randseed": str(result.config.seed),
     }
 
@@ -123,18 +125,18 @@ def _client(result: Result) -> dict[str, Any]:
 
 def _figures(results: Sequence[Result]) -> dict[str, Any]:
     """What was measured. Of several results: sums, and the distributions of all their I/Os."""
-    found: dict[str, Any] = {way.name.lower(): _direction(results, way) for way in WAYS}
+    figures: dict[str, Any] = {way.name.lower(): _direction(results, way) for way in WAYS}
     flushes = measured.times(_cells(results, Way.SYNC), "response")
-    found["sync"] = {
+    figures["sync"] = {
         "total_ios": histogram.count_of(flushes) if flushes else 0,
         "lat_ns": _times(flushes),
     }
-    found["job_runtime"] = sum(map(_runtime_ms, results))
-    found |= _processors(results)
-    found["iodepth_level"] = _levels(results)
-    found["iodepth_submit"] = dict.fromkeys(_BATCHES, 0.0)
-    found["iodepth_complete"] = dict.fromkeys(_BATCHES, 0.0)
-    return found | _latencies(results)
+    figures["job_runtime"] = sum(map(_runtime_ms, results))
+    figures |= _processors(results)
+    figures["iodepth_level"] = _levels(results)
+    figures["iodepth_submit"] = dict.fromkeys(_BATCHES, 0.0)
+    figures["iodepth_complete"] = dict.fromkeys(_BATCHES, 0.0)
+    return figures | _latencies(results)
 
 
 def _limits(result: Result) -> dict[str, Any]:
@@ -147,12 +149,12 @@ def _limits(result: Result) -> dict[str, Any]:
 
 
 def _cells(results: Sequence[Result], way: Way) -> list[Cell]:
-    return [cell for one in results for cell in measured.cells(one, way)]
+    return [cell for result in results for cell in measured.cells(result, way)]
 
 
 def _elapsed_ns(result: Result) -> int:
     """Length of the run; up to the last that is known of it, if it had not ended."""
-    last = max((one.end_ns for one in result.phases), default=result.start.monotonic_ns)
+    last = max((phase.end_ns for phase in result.phases), default=result.start.monotonic_ns)
     return (result.end.monotonic_ns or last) - result.start.monotonic_ns
 
 
@@ -171,58 +173,60 @@ def _error(result: Result) -> int:
     causes = result.outcome.errors_by_cause
     if not causes:
         return 0
-    name = max(causes, key=lambda one: causes[one])
+    name = max(causes, key=lambda cause: causes[cause])
     return int(getattr(errno, name, errno.EIO))
 
 
 def _job_options(result: Result) -> dict[str, str]:
     """The options that readers look for, in fio's words."""
     config = result.config
-    active = [one for one in config.streams if one.weight and one.operation != "flush"]
-    sizes = sorted({size.bytes for one in active for size in one.sizes})
-    found = {
+    active = [stream for stream in config.streams if stream.weight and stream.operation != "flush"]
+    sizes = sorted({size.bytes for stream in active for size in stream.sizes})
+    options = {
         "name": result.workload.workload.name,
         "rw": _kind(result),
-        "bs": "-".join(_size(one) for one in dict.fromkeys(sizes[:1] + sizes[-1:])) or "0",
-        "iodepth": str(sum(one.depth for one in config.arrivals) or config.max_outstanding),
+        "bs": "-".join(_size(size) for size in dict.fromkeys(sizes[:1] + sizes[-1:])) or "0",
+        "iodepth": str(sum(arrival.depth for arrival in config.arrivals) or config.max_outstanding),
         "numjobs": "1",
         "group_reporting": "1",
     }
-    reads = sum(one.read_ppm * one.weight for one in active)
-    total = sum(one.weight for one in active)
-    if found["rw"] in ("rw", "randrw") and len(config.arrivals) == 1:
-        found["rwmixread"] = str(round(reads / total / 10_000))
+    reads = sum(stream.read_ppm * stream.weight for stream in active)
+    total = sum(stream.weight for stream in active)
+    if options["rw"] in ("rw", "randrw") and len(config.arrivals) == 1:
+        options["rwmixread"] = str(round(reads / total / 10_000))
     if config.offered_rate is not None:
-        found["rate_iops"] = str(round(config.offered_rate))
+        options["rate_iops"] = str(round(config.offered_rate))
     if config.time_ns:
-        found["runtime"] = str(math.ceil(config.time_ns / 1e9))
+        options["runtime"] = str(math.ceil(config.time_ns / 1e9))
         if not config.count:
-            found["time_based"] = "1"
+            options["time_based"] = "1"
     if config.count:
-        found["number_ios"] = str(config.count)
+        options["number_ios"] = str(config.count)
     if config.ramp_ns:
-        found["ramp_time"] = str(math.ceil(config.ramp_ns / 1e9))
-    return found
+        options["ramp_time"] = str(math.ceil(config.ramp_ns / 1e9))
+    return options
 
 
 def _shared(results: Sequence[Result]) -> dict[str, str]:
     """The options that all clients have alike, in which readers look for what was measured."""
-    first, *others = [_job_options(one) for one in results]
+    first, *others = [_job_options(result) for result in results]
     return {
         key: value
         for key, value in first.items()
-        if key != "name" and all(one.get(key) == value for one in others)
+        if key != "name" and all(options.get(key) == value for options in others)
     }
 
 
 def _kind(result: Result) -> str:
-    active = [one for one in result.config.streams if one.weight and one.operation != "flush"]
-    discards = [one.operation == "discard" for one in active]
-    random = "rand" if any(one.pattern in _RANDOM for one in active) else ""
+    active = [
+        stream for stream in result.config.streams if stream.weight and stream.operation != "flush"
+    ]
+    discards = [stream.operation == "discard" for stream in active]
+    random = "rand" if any(stream.pattern in _RANDOM for stream in active) else ""
     if active and all(discards):
         return f"{random}trim"
-    reads = any(one.read_ppm for one in active)
-    writes = any(one.read_ppm < 1_000_000 for one in active)
+    reads = any(stream.read_ppm for stream in active)
+    writes = any(stream.read_ppm < 1_000_000 for stream in active)
     return random + ("rw" if reads and writes else "write" if writes else "read")
 
 
@@ -235,12 +239,12 @@ def _size(count: int) -> str:
 
 def _direction(results: Sequence[Result], way: Way) -> dict[str, Any]:
     cells = _cells(results, way)
-    ios, count = sum(one.ios for one in cells), sum(one.bytes for one in cells)
+    ios, count = sum(cell.ios for cell in cells), sum(cell.bytes for cell in cells)
     # fio divides by the longest of the clients that had I/O in this direction.
-    active = [one for one in results if any(cell.ios for cell in measured.cells(one, way))]
+    active = [result for result in results if any(cell.ios for cell in measured.cells(result, way))]
     runtime = max(map(_runtime_ms, active), default=0)
     bandwidth = 1000 * count // runtime if runtime else 0
-    found: dict[str, Any] = {
+    figures: dict[str, Any] = {
         "io_bytes": count,
         "io_kbytes": count >> 10,
         "bw_bytes": bandwidth,
@@ -252,10 +256,12 @@ def _direction(results: Sequence[Result], way: Way) -> dict[str, Any]:
         "drop_ios": 0,
     }
     for name, ours in TIMES.items():
-        found[f"{name}_ns"] = _times(measured.times(cells, ours), bins=True)
-    samples = [measured.samples(one, way) for one in active]
-    speeds = _spread([[one.bytes / one.seconds / 1024 for one in some] for some in samples])
-    found |= {
+        figures[f"{name}_ns"] = _times(measured.times(cells, ours), bins=True)
+    samples = [measured.samples(result, way) for result in active]
+    speeds = _spread(
+        [[sample.bytes / sample.seconds / 1024 for sample in of_run] for of_run in samples]
+    )
+    figures |= {
         "bw_min": int(speeds.min),
         "bw_max": int(speeds.max),
         # The share of this job in that of its group, which is the job.
@@ -264,8 +270,8 @@ def _direction(results: Sequence[Result], way: Way) -> dict[str, Any]:
         "bw_dev": speeds.deviation,
         "bw_samples": speeds.samples,
     }
-    counts = _spread([[one.ios / one.seconds for one in some] for some in samples])
-    return found | {
+    counts = _spread([[sample.ios / sample.seconds for sample in of_run] for of_run in samples])
+    return figures | {
         "iops_min": int(counts.min),
         "iops_max": int(counts.max),
         "iops_mean": counts.mean,
@@ -288,10 +294,10 @@ class _Spread:
 def _spread(series: Sequence[Sequence[float]]) -> _Spread:
     """Of the series of each host. fio adds up extremes and means, and takes the deviation of each
     from its own mean."""
-    used = [some for some in series if some]
-    means = [math.fsum(some) / len(some) for some in used]
+    used = [values for values in series if values]
+    means = [math.fsum(values) / len(values) for values in used]
     squares = math.fsum(
-        (one - mean) ** 2 for some, mean in zip(used, means, strict=True) for one in some
+        (value - mean) ** 2 for values, mean in zip(used, means, strict=True) for value in values
     )
     count = sum(map(len, used))
     return _Spread(
@@ -303,29 +309,37 @@ def _spread(series: Sequence[Sequence[float]]) -> _Spread:
     )
 
 
-def _times(found: Histogram | None, bins: bool = False) -> dict[str, Any]:
+def _times(distribution: Histogram | None, bins: bool = False) -> dict[str, Any]:
     """A distribution; its deviation is that of the buckets."""
-    if found is None:
+    if distribution is None:
         return {"min": 0, "max": 0, "mean": 0.0, "stddev": 0.0, "N": 0}
-    total, mean = histogram.count_of(found), histogram.mean(found)
-    at = {index: histogram.bucket_value(index, found.bits) for index in sorted(found.counts)}
-    squares = math.fsum(found.counts[index] * (value - mean) ** 2 for index, value in at.items())
-    values = histogram.percentiles(found, (one * 100 for one in _PERCENTILES))
-    made: dict[str, Any] = {
-        "min": found.min_ns,
-        "max": found.max_ns,
+    total, mean = histogram.count_of(distribution), histogram.mean(distribution)
+    at = {
+        index: histogram.bucket_value(index, distribution.bits)
+        for index in sorted(distribution.counts)
+    }
+    squares = math.fsum(
+        distribution.counts[index] * (value - mean) ** 2 for index, value in at.items()
+    )
+    values = histogram.percentiles(distribution, (percentile * 100 for percentile in _PERCENTILES))
+    fields: dict[str, Any] = {
+        "min": distribution.min_ns,
+        "max": distribution.max_ns,
         "mean": mean,
         "stddev": math.sqrt(squares / (total - 1)) if total > 1 else 0.0,
         "N": total,
         "percentile": {
-            f"{one / 100:.6f}": value for one, value in zip(_PERCENTILES, values, strict=True)
+            f"{percentile / 100:.6f}": value
+            for percentile, value in zip(_PERCENTILES, values, strict=True)
         },
     }
     if bins:
-        made["bins"] = {
-            str(value): found.counts[index] for index, value in at.items() if found.counts[index]
+        fields["bins"] = {
+            str(value): distribution.counts[index]
+            for index, value in at.items()
+            if distribution.counts[index]
         }
-    return made
+    return fields
 
 
 # --- the job -------------------------------------------------------------------------------------
@@ -333,23 +347,23 @@ def _times(found: Histogram | None, bins: bool = False) -> dict[str, Any]:
 
 def _processors(results: Sequence[Result]) -> dict[str, Any]:
     """The workers are threads of the kernel: all their time is in system mode."""
-    workers = [worker for one in results for worker in one.workers]
-    used = sum(one.cpu_ns for one in workers)
-    had = sum(_elapsed_ns(one) * len(one.workers) for one in results)
-    switches = sum(one.voluntary_switches + one.involuntary_switches for one in workers)
+    workers = [worker for result in results for worker in result.workers]
+    used = sum(worker.cpu_ns for worker in workers)
+    had = sum(_elapsed_ns(result) * len(result.workers) for result in results)
+    switches = sum(worker.voluntary_switches + worker.involuntary_switches for worker in workers)
     share = used / had if had > 0 else 0.0
     return {"usr_cpu": 0.0, "sys_cpu": 100 * share, "ctx": switches, "majf": 0, "minf": 0}
 
 
 def _levels(results: Sequence[Result]) -> dict[str, float]:
-    rows = [row for one in results for row in one.intervals if row.phase is Phase.MEASURE]
+    rows = [row for result in results for row in result.intervals if row.phase is Phase.MEASURE]
     depths = [row.outstanding for row in rows]
-    names = [str(one) for one in _DEPTHS] + [">=64"]
-    found = dict.fromkeys(names, 0)
+    names = [str(depth) for depth in _DEPTHS] + [">=64"]
+    levels = dict.fromkeys(names, 0)
     for depth in depths:
         place = next((i for i, top in enumerate(_DEPTHS) if depth < 2 * top), len(_DEPTHS))
-        found[names[place]] += 1
-    return {name: 100 * count / len(depths) if depths else 0.0 for name, count in found.items()}
+        levels[names[place]] += 1
+    return {name: 100 * count / len(depths) if depths else 0.0 for name, count in levels.items()}
 
 
 def _latencies(results: Sequence[Result]) -> dict[str, dict[str, float]]:
@@ -361,17 +375,17 @@ def _latencies(results: Sequence[Result]) -> dict[str, dict[str, float]]:
     ]
     edges = [(f"{name} {top}", unit * top) for name, unit, tops in scales for top in tops]
     counts = {name: 0 for name, _ in edges} | {"latency_ms >=2000": 0}
-    found = measured.times([one for way in WAYS for one in _cells(results, way)], "response")
-    for index, count in (found.counts if found else {}).items():
-        value = histogram.bucket_value(index, found.bits if found else 0)
-        name = next((one for one, top in edges if value < top), "latency_ms >=2000")
+    responses = measured.times([cell for way in WAYS for cell in _cells(results, way)], "response")
+    for index, count in (responses.counts if responses else {}).items():
+        value = histogram.bucket_value(index, responses.bits if responses else 0)
+        name = next((edge for edge, top in edges if value < top), "latency_ms >=2000")
         counts[name] += count
     total = sum(counts.values())
-    made: dict[str, dict[str, float]] = {name: {} for name, _, _ in scales}
+    shares: dict[str, dict[str, float]] = {name: {} for name, _, _ in scales}
     for name, count in counts.items():
         table, key = name.split(" ")
-        made[table][key] = 100 * count / total if total else 0.0
-    return made
+        shares[table][key] = 100 * count / total if total else 0.0
+    return shares
 
 
 def _steady(result: Result) -> dict[str, Any]:
@@ -380,18 +394,18 @@ def _steady(result: Result) -> dict[str, Any]:
     if ending is None or ending.steady is None or not ending.windows:
         return {}
     window, criteria = ending.windows[0], ending.criteria
-    rows = [one for one in result.intervals if one.phase is Phase.MEASURE and is_covered(one)]
+    rows = [row for row in result.intervals if row.phase is Phase.MEASURE and is_covered(row)]
     rows = rows[-len(window.values) :]
 
     def series(value: Callable[[Any], float]) -> list[int]:
         return [
-            int(value(one) * 10**9 / (one.end_ns - one.start_ns))
-            for one in rows
-            if one.end_ns > one.start_ns
+            int(value(row) * 10**9 / (row.end_ns - row.start_ns))
+            for row in rows
+            if row.end_ns > row.start_ns
         ]
 
-    iops = series(lambda one: one.read.ios + one.write.ios)
-    bandwidth = series(lambda one: (one.read.bytes + one.write.bytes) / 1024)
+    iops = series(lambda row: row.read.ios + row.write.ios)
+    bandwidth = series(lambda row: (row.read.bytes + row.write.bytes) / 1024)
     limit = criteria.range if criteria is not None else 0.0
     return {
         "steadystate": {
@@ -399,7 +413,9 @@ def _steady(result: Result) -> dict[str, Any]:
             "duration": ending.round_ns * len(window.values) // 10**9,
             "attained": int(ending.steady),
             "criterion": f"{100 * window.range:f}%",
-            "max_deviation": max((abs(one - window.average) for one in window.values), default=0.0),
+            "max_deviation": max(
+                (abs(value - window.average) for value in window.values), default=0.0
+            ),
             "slope": window.slope,
             "data": {
                 "bw_mean": round(sum(bandwidth) / len(bandwidth)) if bandwidth else 0,
@@ -415,20 +431,20 @@ def _disks(results: Sequence[Result]) -> list[dict[str, Any]]:
     """What the disks counted during the whole of all runs; merges and busy time are not kept."""
     counted: dict[str, list[DiskCounters]] = {}
     for result in results:
-        for one in result.targets:
-            if one.disk is not None:
-                counted.setdefault(one.facts.name, []).append(one.disk)
+        for target in result.targets:
+            if target.disk is not None:
+                counted.setdefault(target.facts.name, []).append(target.disk)
     return [
         {
             "name": name,
-            "read_ios": sum(one.reads for one in some),
-            "write_ios": sum(one.writes for one in some),
+            "read_ios": sum(count.reads for count in counts),
+            "write_ios": sum(count.writes for count in counts),
             "read_merges": 0,
             "write_merges": 0,
-            "read_ticks": sum(one.read_ms or 0 for one in some),
-            "write_ticks": sum(one.write_ms or 0 for one in some),
-            "in_queue": sum((one.read_ms or 0) + (one.write_ms or 0) for one in some),
+            "read_ticks": sum(count.read_ms or 0 for count in counts),
+            "write_ticks": sum(count.write_ms or 0 for count in counts),
+            "in_queue": sum((count.read_ms or 0) + (count.write_ms or 0) for count in counts),
             "util": 0.0,
         }
-        for name, some in counted.items()
+        for name, counts in counted.items()
     ]

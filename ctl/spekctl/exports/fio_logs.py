@@ -29,7 +29,9 @@ def paths(prefix: Path, job: int = 1) -> dict[str, Path]:
 def encode(result: Result) -> dict[str, Iterable[bytes]]:
     """The lines of the contents by kind."""
     lines: dict[str, list[bytes]] = {kind: [] for kind in _KINDS}
-    for ms, kind, value, way in sorted(_averages(result), key=lambda one: (one[0], one[3].value)):
+    for ms, kind, value, way in sorted(
+        _averages(result), key=lambda line: (line[0], line[3].value)
+    ):
         lines[kind].append(f"{ms}, {value}, {way.value}, 0, 0\n".encode())
     return {**lines, "clat_hist": fio_hist.lines(result)}
 
@@ -37,15 +39,15 @@ def encode(result: Result) -> dict[str, Iterable[bytes]]:
 def _averages(result: Result) -> Iterator[tuple[int, str, int, Way]]:
     """Time, kind, value and direction of all lines."""
     for way in WAYS:
-        for one in measured.samples(result, way):
-            if one.ios:
-                ms = one.end_ns // 10**6
-                yield ms, "bw", int(one.bytes / one.seconds / 1024), way
-                yield ms, "iops", round(one.ios / one.seconds), way
+        for sample in measured.samples(result, way):
+            if sample.ios:
+                ms = sample.end_ns // 10**6
+                yield ms, "bw", int(sample.bytes / sample.seconds / 1024), way
+                yield ms, "iops", round(sample.ios / sample.seconds), way
     writes = {
         measured.way_of(result, index, Direction.WRITE)
-        for index, one in enumerate(result.config.streams)
-        if one.weight and one.read_ppm < 1_000_000
+        for index, stream in enumerate(result.config.streams)
+        if stream.weight and stream.read_ppm < 1_000_000
     } - {Way.SYNC}
     others = Way.WRITE if len(writes) > 1 else next(iter(writes), None)
     zero, _ = measured.span_ns(result)

@@ -67,31 +67,31 @@ def _compressed(times: Histogram) -> bytes:
 def _placed(times: Histogram) -> dict[int, int]:
     """Counts by index of HdrHistogram."""
     half = 1 << (_SUB_BUCKETS_LOG2 - 1)
-    found: dict[int, int] = {}
+    places: dict[int, int] = {}
     for index, count in times.counts.items():
         value = min(histogram.bucket_value(index, times.bits), times.max_ns, _HIGHEST_NS - 1)
         bucket = max(0, value.bit_length() - _SUB_BUCKETS_LOG2)
         place = bucket * half + (value >> bucket)
-        found[place] = found.get(place, 0) + count
-    return found
+        places[place] = places.get(place, 0) + count
+    return places
 
 
 def _counts(counts: Mapping[int, int]) -> bytes:
-    made, place = bytearray(), 0
-    for index in sorted(one for one in counts if counts[one]):
+    encoded, place = bytearray(), 0
+    for index in sorted(bucket for bucket in counts if counts[bucket]):
         if index > place:
-            made += _leb128(place - index)
-        made += _leb128(counts[index])
+            encoded += _leb128(place - index)
+        encoded += _leb128(counts[index])
         place = index + 1
-    return bytes(made)
+    return bytes(encoded)
 
 
 def _leb128(value: int) -> bytes:
     """ZigZag, seven bits a byte; the ninth byte has all eight."""
     left = (value << 1 ^ value >> 63) & (1 << 64) - 1
-    made = bytearray()
-    while left > 0x7F and len(made) < 8:
-        made.append(left & 0x7F | 0x80)
+    encoded = bytearray()
+    while left > 0x7F and len(encoded) < 8:
+        encoded.append(left & 0x7F | 0x80)
         left >>= 7
-    made.append(left)
-    return bytes(made)
+    encoded.append(left)
+    return bytes(encoded)

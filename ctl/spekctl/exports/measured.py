@@ -55,16 +55,16 @@ def way_of_operation(operation: str, direction: Direction) -> Way:
 def cells(result: Result, way: Way) -> list[Cell]:
     """Cells of the measure phase in a direction."""
     return [
-        one
-        for one in result.cells
-        if one.phase is Phase.MEASURE and way_of(result, one.stream, one.direction) is way
+        cell
+        for cell in result.cells
+        if cell.phase is Phase.MEASURE and way_of(result, cell.stream, cell.direction) is way
     ]
 
 
-def times(found: list[Cell], name: str) -> Histogram | None:
+def times(of_way: list[Cell], name: str) -> Histogram | None:
     """The times of cells together; @name: response, service or slip. None: no I/O was counted."""
-    parts = [histogram_of(getattr(one.times, name)) for one in found]
-    return histogram.merge(one for one in parts if one is not None)
+    parts = [histogram_of(getattr(cell.times, name)) for cell in of_way]
+    return histogram.merge(part for part in parts if part is not None)
 
 
 def span_ns(result: Result) -> tuple[int, int]:
@@ -78,7 +78,7 @@ def span_ns(result: Result) -> tuple[int, int]:
 def samples(result: Result, way: Way) -> list[Sample]:
     """What was done in each report interval of the measure phase that has all workers' I/Os."""
     zero, _ = span_ns(result)
-    found = []
+    samples = []
     for row in result.intervals:
         if row.phase is not Phase.MEASURE or row.end_ns <= row.start_ns or not is_covered(row):
             continue
@@ -88,5 +88,5 @@ def samples(result: Result, way: Way) -> list[Sample]:
                 ios, count = ios + reads, count + read_bytes
             elif way_of(result, stream, Direction.WRITE) is way:
                 ios, count = ios + writes, count + write_bytes
-        found.append(Sample(row.start_ns - zero, row.end_ns - zero, ios, count))
-    return found
+        samples.append(Sample(row.start_ns - zero, row.end_ns - zero, ios, count))
+    return samples
