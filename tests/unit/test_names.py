@@ -30,7 +30,6 @@ NOT_YET_HELD = frozenset(
         "fio",
         "gate",
         "gate/formats",
-        "host",
         "kernel/gen",
         "run",
         "workload",

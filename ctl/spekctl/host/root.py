@@ -364,13 +364,13 @@ class Root:
         """Remember what was made, and forget what has ended."""
         with self._lock:
             if rule.makes:
-                made = int(answers.answer(contract, frames[0])["id"])
+                number = int(answers.answer(contract, frames[0])["id"])
                 if rule.makes == "run":
-                    self._runs[made] = _Run(
+                    self._runs[number] = _Run(
                         asked.link, bool(values.get("write")), values.get("claim") or None
                     )
                 else:
-                    self._owned.add((rule.makes, made))
+                    self._owned.add((rule.makes, number))
             elif rule.ends and contract is spek and asked.command == spek.Cmd.RUN_DEL:
                 self._runs.pop(values["id"], None)
             elif rule.ends:

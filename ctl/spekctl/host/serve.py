@@ -207,10 +207,10 @@ class Host:
         """Check a run and start it, unless it is stopped meanwhile."""
         if self.running:
             raise RefusedError("a run is under way; stop it first")
-        made, wish, power = self._wanted(asked.job)
-        request.check_write(made)
+        load, wish, power = self._wanted(asked.job)
+        request.check_write(load)
         run = threading.Thread(
-            target=self._carry_out, args=(asked, made, wish, power), name="run", daemon=True
+            target=self._carry_out, args=(asked, load, wish, power), name="run", daemon=True
         )
         with self._lock:
             if id(asked) not in self._starts_ahead or self._is_closing:
@@ -237,7 +237,7 @@ class Host:
     def _wanted(self, asked: Job) -> tuple[job.Request, Measuring, PowerOptions]:
         """The request that a job means, and what is measured beside it."""
         load, wish = options.read(asked.options)
-        made = wanted(asked, load)
+        load_request = wanted(asked, load)
         power = measuring.power_of(
             wish.power_feeds, wish.power_baseline, wish.no_prober, of_file=False
         )
@@ -248,34 +248,34 @@ class Host:
                     f"--log: '{wish.log}' is not the name of a file without a directory"
                 )
             place = LogEvents(self._peer, wish.log.name)
-        made = measuring.with_log(made, place, wish.log_buffer)
-        made = dataclasses.replace(made, rights=self._rights)
-        return measuring.with_slices(made, wish.heat_map), wish, power
+        load_request = measuring.with_log(load_request, place, wish.log_buffer)
+        load_request = dataclasses.replace(load_request, rights=self._rights)
+        return measuring.with_slices(load_request, wish.heat_map), wish, power
 
     def _carry_out(
-        self, asked: Start, made: job.Request, wish: Measuring, power: PowerOptions
+        self, asked: Start, load: job.Request, wish: Measuring, power: PowerOptions
     ) -> None:
         """In a thread: the run from its claim to its result."""
         # Here and not at the desk: it comes before Started, and no lock waits for a slow peer.
-        self._peer.answer(asked.id, plan_of(made))
-        title = request.Subject(made.workload, made.devices).title
-        streams = [one.name for one in made.config.streams]
-        name = made.workload.workload.name
-        self._peer.send(Started(title, name, streams, list(made.command)))
-        ended = Ended(int(ExitCode.RUN_FAILED), FAILED)
+        self._peer.answer(asked.id, plan_of(load))
+        title = request.Subject(load.workload, load.devices).title
+        streams = [stream.name for stream in load.config.streams]
+        name = load.workload.workload.name
+        self._peer.send(Started(title, name, streams, list(load.command)))
+        ended = Ended(int(ExitCode.RUN_FAILED), _FAILED)
         try:
-            ended = self._measure(made, wish, power)
+            ended = self._measure(load, wish, power)
         except SpekError as error:
             ended = Ended(int(error.exit_code), error.message)
         finally:
             self._under_way = False
             self._peer.send(ended)
 
-    def _measure(self, made: job.Request, wish: Measuring, power: PowerOptions) -> Ended:
+    def _measure(self, load: job.Request, wish: Measuring, power: PowerOptions) -> Ended:
         kernel = self._connect()
         try:
             view = Events(self._peer)
-            result = measure(kernel, made, view, self._interrupts, wish.sampling_ns, power)
+            result = measure(kernel, load, view, self._interrupts, wish.sampling_ns, power)
         finally:
             kernel.close()
         code = ending.exit_code_of(result, self._interrupts)
@@ -325,18 +325,18 @@ def wanted(asked: Job, load: options.Options) -> job.Request:
     if meaning.replays(workload):
         raise UsageError(f"{workload.workload.name} replays a trace; this program reads no files")
     subject = request.on(workload, asked.devices)
-    made = request.build(subject, load, asked.destroy)
-    made = dataclasses.replace(made, command=command_of(asked))
-    request.check_destroy(made)
-    return made
+    load_request = request.build(subject, load, asked.destroy)
+    load_request = dataclasses.replace(load_request, command=command_of(asked))
+    request.check_destroy(load_request)
+    return load_request
 
 
 def _workload_of(asked: Job) -> WorkloadFile:
     if asked.toml:
-        found = file.parse(asked.toml)
+        workload = file.parse(asked.toml)
         if not asked.settings:
-            return found
-        return file.with_settings(msgspec.to_builtins(found), asked.settings)
+            return workload
+        return file.with_settings(msgspec.to_builtins(workload), asked.settings)
     if not asked.workload:
         return file.one_stream({}, asked.settings)
     # Not a path: it is read with all rights.
@@ -352,23 +352,23 @@ def command_of(asked: Job) -> list[str]:
         words.append(asked.workload or "WORKLOAD.toml")
     else:
         words += ["--pattern", "uniform"]
-    words += [word for one in asked.settings for word in ("--set", one)]
-    words += [word for one in asked.devices for word in ("--device", one)]
+    words += [word for setting in asked.settings for word in ("--set", setting)]
+    words += [word for device in asked.devices for word in ("--device", device)]
     for flag, value in asked.options.items():
         if isinstance(value, bool):
             words += [f"--{flag}"] if value else []
             continue
         for text in value if isinstance(value, list) else [value]:
             words += [f"--{flag}", text]
-    return words + [word for one in asked.destroy for word in ("--destroy", one)]
+    return words + [word for name in asked.destroy for word in ("--destroy", name)]
 
 
-def plan_of(made: job.Request) -> Plan:
+def plan_of(load: job.Request) -> Plan:
     """What the peer shows of a request."""
     return Plan(
-        name=made.workload.workload.name,
-        toml=override.to_toml(made.workload),
-        writes=made.config.writes,
-        command=list(made.command),
-        remarks=list(made.remarks),
+        name=load.workload.workload.name,
+        toml=override.to_toml(load.workload),
+        writes=load.config.writes,
+        command=list(load.command),
+        remarks=list(load.remarks),
     )
