@@ -85,11 +85,11 @@ def _probe(library: ctypes.CDLL, probe: ctypes.c_void_p, fd: int) -> list[Signat
     )
     library.blkid_probe_enable_partitions(probe, 1)
     library.blkid_probe_set_partitions_flags(probe, _PARTS_MAGIC | _PARTS_FORCE_GPT)
-    found: list[Signature] = []
-    while len(found) < _LIMIT:
+    signatures: list[Signature] = []
+    while len(signatures) < _LIMIT:
         outcome = library.blkid_do_probe(probe)
         if outcome == _NOTHING:
-            return found
+            return signatures
         if outcome != _FOUND:
             raise RefusedError("cannot probe the device for data: reading it failed")
         partition_table = _value(library, probe, b"PTTYPE")
@@ -106,8 +106,8 @@ def _probe(library: ctypes.CDLL, probe: ctypes.c_void_p, fd: int) -> list[Signat
                 offset=_offset(_value(library, probe, b"SBMAGIC_OFFSET")),
                 label=_value(library, probe, b"LABEL"),
             )
-        found.append(signature)
-    return found
+        signatures.append(signature)
+    return signatures
 
 
 def _value(library: ctypes.CDLL, probe: ctypes.c_void_p, name: bytes) -> str:

@@ -145,11 +145,11 @@ def stays_in(path: str, dev: Path = ROOTS.dev) -> bool:
 
 def targets(paths: Sequence[str]) -> list[Device]:
     """The devices to test; UsageError for one without a capacity."""
-    found = [find(path) for path in paths]
-    for one in found:
-        if not one.bytes:
-            raise UsageError(f"{one.path} has no capacity (no medium, or nothing behind it)")
-    return found
+    devices = [find(path) for path in paths]
+    for device in devices:
+        if not device.bytes:
+            raise UsageError(f"{device.path} has no capacity (no medium, or nothing behind it)")
+    return devices
 
 
 def _hint(path: str, roots: Roots, root: Path) -> str:
@@ -218,7 +218,7 @@ def by_number(
         poll_queues=_text(queue / "io_poll") == "1",
         **_zone_facts(queue),
         sysfs=sysfs,
-        shared=frozenset(one for one in (serial, wwn) if owners.get(one, set()) - {disk.name}),
+        shared=frozenset(text for text in (serial, wwn) if owners.get(text, set()) - {disk.name}),
         # Not by the serial: units of one target and namespaces of one controller share that.
         other_paths=tuple(sorted(owners.get(wwn, set()) - {disk.name})) if wwn else (),
     )
@@ -243,7 +243,7 @@ def queue_attribute(device: Device, name: str) -> str:
 
 def serial_owners(roots: Roots = ROOTS) -> dict[str, set[str]]:
     """Serials and WWNs of this machine's disks, and which disks have them."""
-    found: dict[str, set[str]] = {}
+    owners: dict[str, set[str]] = {}
     for name in _names(roots):
         disk = roots.sys / "class" / "block" / name.replace("/", "!")
         number = _text(disk / "dev")
@@ -253,8 +253,8 @@ def serial_owners(roots: Roots = ROOTS) -> dict[str, set[str]]:
         udev = _udev(roots.udev / f"b{number}")
         for text in (_serial(disk, udev), _wwn(disk, udev)):
             if text:
-                found.setdefault(text, set()).add(disk.name)
-    return found
+                owners.setdefault(text, set()).add(disk.name)
+    return owners
 
 
 def every(roots: Roots = ROOTS, everything: bool = False) -> Iterator[Device]:
@@ -363,12 +363,12 @@ def _driver(disk: Path) -> str:
 
 def _udev(path: Path) -> dict[str, str]:
     """Properties from udev's data base."""
-    found: dict[str, str] = {}
+    properties: dict[str, str] = {}
     for line in _text(path).splitlines():
         if line.startswith("E:") and "=" in line:
             key, _, value = line[2:].partition("=")
-            found[key] = value.strip()
-    return found
+            properties[key] = value.strip()
+    return properties
 
 
 def _chosen(text: str) -> str:

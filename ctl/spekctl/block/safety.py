@@ -55,15 +55,15 @@ class Opened:
 def holders(device: Device, roots: Roots = ROOTS) -> list[Holder]:
     """All known users of the device or, for a disk, of one of its partitions."""
     numbers = _numbers(device, roots)
-    found: list[Holder] = []
-    found += _mounts(numbers, roots)
-    found += _swap(numbers, roots)
-    found += _stacked(device, roots)
-    found += _multi_device_filesystems(device, roots)
-    found += _loops(numbers, roots)
-    found += _exports(numbers, roots)
+    users: list[Holder] = []
+    users += _mounts(numbers, roots)
+    users += _swap(numbers, roots)
+    users += _stacked(device, roots)
+    users += _multi_device_filesystems(device, roots)
+    users += _loops(numbers, roots)
+    users += _exports(numbers, roots)
     unique: dict[str, Holder] = {}
-    for holder in found:
+    for holder in users:
         unique.setdefault(holder.text, holder)
     return list(unique.values())
 
@@ -124,12 +124,12 @@ def _drop_cache(device: Device, fd: int) -> None:
         ) from error
 
 
-def refuse_without_write(some: Sequence[Device], roots: Roots = ROOTS) -> NoReturn:
+def refuse_without_write(devices: Sequence[Device], roots: Roots = ROOTS) -> NoReturn:
     """Refuse a workload that writes without --write. Never advise --write for a device in use."""
-    for device in some:
+    for device in devices:
         if in_use := verdict(device, roots):
             raise RefusedError(f"{device.path} is in use: {in_use}")
-    raise without_write([device.path for device in some])
+    raise without_write([device.path for device in devices])
 
 
 def without_write(names: Sequence[str]) -> RefusedError:
@@ -138,12 +138,12 @@ def without_write(names: Sequence[str]) -> RefusedError:
     return RefusedError(f"this workload writes; give --write to let it overwrite {names_told}")
 
 
-def check_named(some: Sequence[Device], destroy: Sequence[str]) -> None:
+def check_named(devices: Sequence[Device], destroy: Sequence[str]) -> None:
     """Refuse --destroy with an unknown name: a user who mistypes a name may mistype a path."""
     for text in destroy:
-        if not any(device.is_named_by(text) for device in some):
-            names = ", ".join(f"{device.path} is {device.identity}" for device in some)
-            if any(device.shares(text) for device in some):
+        if not any(device.is_named_by(text) for device in devices):
+            names = ", ".join(f"{device.path} is {device.identity}" for device in devices)
+            if any(device.shares(text) for device in devices):
                 raise RefusedError(
                     f"--destroy {text} is ambiguous: another disk has the same"
                     f" serial number or WWN: {names}"
@@ -303,7 +303,7 @@ def _numbers(device: Device, roots: Roots) -> dict[str, str]:
 
 
 def _mounts(numbers: dict[str, str], roots: Roots) -> list[Holder]:
-    found: list[Holder] = []
+    users: list[Holder] = []
     for process, where in (("self", ""), ("1", " (seen by process 1)")):
         for line in _read(roots.proc / process / "mountinfo").splitlines():
             fields = line.split()
@@ -315,31 +315,31 @@ def _mounts(numbers: dict[str, str], roots: Roots) -> list[Holder]:
                 continue
             point = _unescape(fields[4])
             text = f"{numbers[number]} is mounted on {point}"
-            if any(holder.text == text for holder in found):
+            if any(holder.text == text for holder in users):
                 continue
-            found.append(Holder(text + where))
-    return found
+            users.append(Holder(text + where))
+    return users
 
 
 def _swap(numbers: dict[str, str], roots: Roots) -> list[Holder]:
-    found = []
+    users = []
     for line in _read(roots.proc / "swaps").splitlines()[1:]:
         fields = line.split()
         if fields and (number := _number_of(_unescape(fields[0]))) in numbers:
-            found.append(Holder(f"{numbers[number]} is active swap"))
-    return found
+            users.append(Holder(f"{numbers[number]} is active swap"))
+    return users
 
 
 def _stacked(device: Device, roots: Roots) -> list[Holder]:
     """Device mapper (LVM, LUKS, multipath), md, bcache and others that register themselves."""
-    found = []
+    users = []
     for name, text in _names(device, roots).items():
         directory = roots.sys / "class" / "block" / name.replace("/", "!")
         for holder in _list(directory / "holders"):
-            found.append(Holder(f"{text} is used by {_stack_name(holder, roots)}"))
+            users.append(Holder(f"{text} is used by {_stack_name(holder, roots)}"))
         if (directory / "bcache").exists():
-            found.append(Holder(f"{text} belongs to bcache"))
-    return found
+            users.append(Holder(f"{text} belongs to bcache"))
+    return users
 
 
 def _stack_name(name: str, roots: Roots) -> str:
@@ -359,32 +359,32 @@ def _stack_name(name: str, roots: Roots) -> str:
 
 def _multi_device_filesystems(device: Device, roots: Roots) -> list[Holder]:
     """btrfs mounts one device and uses many."""
-    found = []
+    users = []
     names = _names(device, roots)
     for uuid in _list(roots.sys / "fs" / "btrfs"):
         for member in _list(roots.sys / "fs" / "btrfs" / uuid / "devices"):
             if member in names:
-                found.append(Holder(f"{names[member]} belongs to the mounted btrfs {uuid}"))
-    return found
+                users.append(Holder(f"{names[member]} belongs to the mounted btrfs {uuid}"))
+    return users
 
 
 def _loops(numbers: dict[str, str], roots: Roots) -> list[Holder]:
     """Loop devices on the device: they do not claim it, but they write to it."""
-    found = []
+    users = []
     for name in _list(roots.sys / "class" / "block"):
         if not name.startswith("loop"):
             continue
         backing = _read(roots.sys / "class" / "block" / name / "loop" / "backing_file")
         if backing and (number := _number_of(backing)) in numbers:
-            found.append(Holder(f"{name} is a loop device on {numbers[number]}"))
-    return found
+            users.append(Holder(f"{name} is a loop device on {numbers[number]}"))
+    return users
 
 
 def _exports(numbers: dict[str, str], roots: Roots) -> list[Holder]:
     """Targets of other hosts: nvmet opens what it exports without a claim, and so does LIO for
     files."""
     config = roots.sys / "kernel" / "config"
-    found = []
+    users = []
     for nqn in _list(config / "nvmet" / "subsystems"):
         namespaces = config / "nvmet" / "subsystems" / nqn / "namespaces"
         for number in _list(namespaces):
@@ -393,7 +393,7 @@ def _exports(numbers: dict[str, str], roots: Roots) -> list[Holder]:
             device = _number_of(_read(namespaces / number / "device_path"))
             if device in numbers:
                 text = f"{numbers[device]} is exported by nvmet as namespace {number} of {nqn}"
-                found.append(Holder(text))
+                users.append(Holder(text))
     for kind in _list(config / "target" / "core"):
         for name in _list(config / "target" / "core" / kind):
             store = config / "target" / "core" / kind / name
@@ -402,8 +402,8 @@ def _exports(numbers: dict[str, str], roots: Roots) -> list[Holder]:
             device = _number_of(_read(store / "udev_path"))
             if device in numbers:
                 text = f"{numbers[device]} is exported by the SCSI target as {kind}/{name}"
-                found.append(Holder(text))
-    return found
+                users.append(Holder(text))
+    return users
 
 
 def held_by_spek(
@@ -459,7 +459,7 @@ def _choose(
 ) -> list[str]:
     numbers = _numbers(device, roots)
     how = " for writing" if modes == WRITERS else ""
-    pids = {one.pid: None for one in opened if one.number in numbers and one.mode in modes}
+    pids = {file.pid: None for file in opened if file.number in numbers and file.mode in modes}
     return [f"{process(pid, roots)} has it open{how}" for pid in list(pids)[:5]]
 
 
