@@ -27,8 +27,6 @@ NOT_YET_HELD = frozenset(
         "campaigns",
         "commands",
         "fio",
-        "gate",
-        "gate/formats",
         "kernel/gen",
         "run",
         "workload",

@@ -112,7 +112,7 @@ def _comparison(comparison: Comparison) -> Suite:
         comparison.created,
         comparison.verdict,
         comparison.text,
-        [_compared(one) for one in comparison.figures],
+        [_compared(figure) for figure in comparison.figures],
         tuple(comparison.remarks),
     )
 

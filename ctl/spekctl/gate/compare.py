@@ -83,10 +83,12 @@ def compare(
     method = method_of(a)
     chosen = [rules.primary, *rules.others]
     figure = _by_counts if method is Method.COUNTS else _by_runs
-    figures = [figure(one, _values(one, a), _values(one, b), rules) for one in chosen]
-    figures = [msgspec.structs.replace(one, unit=_unit(one.metric, chosen, a)) for one in figures]
+    figures = [figure(metric, _values(metric, a), _values(metric, b), rules) for metric in chosen]
+    figures = [
+        msgspec.structs.replace(figure, unit=_unit(figure.metric, chosen, a)) for figure in figures
+    ]
     figures = _adjusted(figures, rules) if method is Method.RUNS else figures
-    figures = [_telling(one, [*a, *b]) for one in figures]
+    figures = [_telling(figure, [*a, *b]) for figure in figures]
     first = figures[0]
     changed = functions.between(profiles, (a, b)) if profiles else None
     named = judged.described(a, "a-"), judged.described(b, "b-")
@@ -107,14 +109,14 @@ def compare(
 def primary_of(runs: Sequence[Run]) -> str:
     """The figure that decides where none is named: one that these loads do not fix themselves."""
     method = method_of(runs)
-    if method is Method.RUNS and any(paced.is_paced(one.result) for one in runs):
+    if method is Method.RUNS and any(paced.is_paced(run.result) for run in runs):
         return paced.TELLING
     return PRIMARY[method]
 
 
 def _telling(figure: Figure, runs: Sequence[Run]) -> Figure:
     """Figures that are the same because the load fixes them say nothing on the device."""
-    reasons = [paced.set_by_load(figure.metric, one.result) for one in runs]
+    reasons = [paced.set_by_load(figure.metric, run.result) for run in runs]
     if figure.verdict is not Change.SAME or not all(reasons):
         return figure
     text = (
@@ -125,7 +127,7 @@ def _telling(figure: Figure, runs: Sequence[Run]) -> Figure:
 
 
 def _unit(name: str, metrics: Sequence[Metric], runs: Sequence[Run]) -> str:
-    return next(one for one in metrics if one.name == name).unit_in(runs[0].result)
+    return next(metric for metric in metrics if metric.name == name).unit_in(runs[0].result)
 
 
 def _values(metric: Metric, runs: Sequence[Run]) -> list[float]:
@@ -152,7 +154,9 @@ class _Found:
     more_runs: int | None = None
 
 
-def _figure(metric: Metric, a: list[float], b: list[float], rules: Rules, found: _Found) -> Figure:
+def _figure(
+    metric: Metric, a: list[float], b: list[float], rules: Rules, outcome: _Found
+) -> Figure:
     return Figure(
         metric=metric.name,
         unit=metric.unit,
@@ -162,16 +166,16 @@ def _figure(metric: Metric, a: list[float], b: list[float], rules: Rules, found:
         b=b,
         median_a=statistics.median(a),
         median_b=statistics.median(b),
-        shift=found.shift,
-        low=found.low,
-        high=found.high,
+        shift=outcome.shift,
+        low=outcome.low,
+        high=outcome.high,
         tolerance=float(rules.tolerance),
-        bound=found.bound,
-        p=found.p,
+        bound=outcome.bound,
+        p=outcome.p,
         p_adjusted=None,
-        verdict=found.verdict,
-        more_runs=found.more_runs,
-        text=found.text,
+        verdict=outcome.verdict,
+        more_runs=outcome.more_runs,
+        text=outcome.text,
     )
 
 
@@ -196,8 +200,8 @@ def _changed(metric: Metric, is_more: bool) -> Change:
 
 
 def _by_counts(metric: Metric, a: list[float], b: list[float], rules: Rules) -> Figure:
-    found = _without_ratios(metric, a, b) or _counted(metric, a, b, float(rules.tolerance))
-    return _figure(metric, a, b, rules, found)
+    outcome = _without_ratios(metric, a, b) or _counted(metric, a, b, float(rules.tolerance))
+    return _figure(metric, a, b, rules, outcome)
 
 
 def _counted(metric: Metric, a: list[float], b: list[float], tolerance: float) -> _Found:
@@ -234,13 +238,13 @@ def _counted(metric: Metric, a: list[float], b: list[float], tolerance: float) -
 
 
 def _by_runs(metric: Metric, a: list[float], b: list[float], rules: Rules) -> Figure:
-    found = _without_ratios(metric, a, b)
-    if found is None:
+    outcome = _without_ratios(metric, a, b)
+    if outcome is None:
         p = float(ranks.mann_whitney(a, b))
         shift = ranks.shift(a, b, rules.alpha)
-        found = _Found(Change.UNDECIDED, "", shift.estimate, shift.low, shift.high, None, p)
-    made = _figure(metric, a, b, rules, found)
-    return made if found.text else _decided(made, metric, found.p, rules)
+        outcome = _Found(Change.UNDECIDED, "", shift.estimate, shift.low, shift.high, None, p)
+    result = _figure(metric, a, b, rules, outcome)
+    return result if outcome.text else _decided(result, metric, outcome.p, rules)
 
 
 def _decided(figure: Figure, metric: Metric, p: float | None, rules: Rules) -> Figure:
@@ -294,18 +298,18 @@ def _missing(figure: Figure, tolerance: float) -> int | None:
 
 def _adjusted(figures: Sequence[Figure], rules: Rules) -> list[Figure]:
     """Figures beside the primary one by p values that allow for their number."""
-    by_name = {one.name: one for one in rules.others}
-    others = [one for one in figures[1:] if one.p is not None]
-    ps = ranks.adjusted([Fraction(one.p) for one in others if one.p is not None])
-    found = {one.metric: p for one, p in zip(others, ps, strict=True)}
-    made = [figures[0]]
-    for one in figures[1:]:
-        if one.metric in found:
-            p = float(found[one.metric])
-            one = _decided(one, by_name[one.metric], p, rules)
-            one = msgspec.structs.replace(one, p_adjusted=p)
-        made.append(one)
-    return made
+    by_name = {metric.name: metric for metric in rules.others}
+    others = [figure for figure in figures[1:] if figure.p is not None]
+    ps = ranks.adjusted([Fraction(figure.p) for figure in others if figure.p is not None])
+    p_of = {figure.metric: p for figure, p in zip(others, ps, strict=True)}
+    corrected = [figures[0]]
+    for figure in figures[1:]:
+        if figure.metric in p_of:
+            p = float(p_of[figure.metric])
+            figure = _decided(figure, by_name[figure.metric], p, rules)
+            figure = msgspec.structs.replace(figure, p_adjusted=p)
+        corrected.append(figure)
+    return corrected
 
 
 # --- remarks -------------------------------------------------------------------------------------
@@ -318,24 +322,24 @@ def _remarks(
     vary: Collection[str],
     differences: Sequence[Difference],
 ) -> list[str]:
-    found = []
+    remarks = []
     for name in vary:
-        if not any(one.condition == name for one in differences):
-            found.append(f"--vary {name}: the sides do not differ in it")
+        if not any(difference.condition == name for difference in differences):
+            remarks.append(f"--vary {name}: the sides do not differ in it")
     boots = [{run.result.environment.boot_id for run in side} for side in (a, b)]
-    if min(len(a), len(b)) > 1 and boots[0] != boots[1] and all(len(one) == 1 for one in boots):
-        found.append(
+    if min(len(a), len(b)) > 1 and boots[0] != boots[1] and all(len(ids) == 1 for ids in boots):
+        remarks.append(
             "each side is of one boot: a difference between boots looks like a change; boot or"
             " reload the module for each run"
         )
     if method is Method.COUNTS:
-        return found
+        return remarks
     started = [[run.result.start.realtime_ns for run in side] for side in (a, b)]
     if min(len(a), len(b)) > 1 and (
         max(started[0]) < min(started[1]) or max(started[1]) < min(started[0])
     ):
-        found.append(
+        remarks.append(
             "all runs of one side came before all of the other: a drift of the machine looks like"
             " a change; alternate them, as in A B B A"
         )
-    return found
+    return remarks

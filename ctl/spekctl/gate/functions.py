@@ -34,7 +34,7 @@ def check(profile: Profile, path: Path, side: Sequence[Run]) -> None:
         ("the kernel", profile.run.kernel, result.environment.kernel),
         ("the build", profile.run.kernel_version, result.environment.kernel_version),
         ("the workload", profile.run.workload, result.config.name),
-        ("the driver", profile.run.drivers, [one.facts.driver for one in result.targets]),
+        ("the driver", profile.run.drivers, [target.facts.driver for target in result.targets]),
     ):
         if has != wanted:
             raise RefusedError(
@@ -45,13 +45,15 @@ def check(profile: Profile, path: Path, side: Sequence[Run]) -> None:
 
 def changes(a: Profile, b: Profile) -> list[FunctionChange]:
     """Functions that changed by LEAST or more; what grew comes first, most of all first."""
-    before, after = ({one.function: one.per_io for one in side.functions} for side in (a, b))
-    found = [
+    before, after = (
+        {function.function: function.per_io for function in side.functions} for side in (a, b)
+    )
+    shifts = [
         FunctionChange(name, before.get(name, 0.0), after.get(name, 0.0))
         for name in dict.fromkeys([*before, *after])
     ]
-    found = [one for one in found if abs(one.b - one.a) >= LEAST]
-    return sorted(found, key=lambda one: (one.a - one.b, one.function))
+    shifts = [shift for shift in shifts if abs(shift.b - shift.a) >= LEAST]
+    return sorted(shifts, key=lambda shift: (shift.a - shift.b, shift.function))
 
 
 def _told(value: str | list[str]) -> str:

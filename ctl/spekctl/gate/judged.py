@@ -65,9 +65,9 @@ def load_each(paths: Sequence[Path]) -> tuple[list[Run], list[Failure]]:
             # Runs side by side have one start.
             boot = result.environment.boot_id
             identity = (boot, result.run, start.monotonic_ns, start.realtime_ns)
-            other = seen.setdefault(identity, run)
-            if other is not run:
-                raise UsageError(f"{other.file} and {run.file} are results of the same run")
+            first = seen.setdefault(identity, run)
+            if first is not run:
+                raise UsageError(f"{first.file} and {run.file} are results of the same run")
         except UsageError as error:
             told = _STDIN_TOLD if path == _STDIN else path
             failures.append(Failure(told, recorded.text(error.message)))
@@ -111,17 +111,17 @@ def names_of(paths: Sequence[Path], prefix: str = "") -> list[str]:
 
 def described(runs: Sequence[Run], prefix: str = "") -> list[Judged]:
     """What a verdict says of these runs."""
-    names = names_of([one.path for one in runs], prefix)
+    names = names_of([run.path for run in runs], prefix)
     return [_described(run, name) for run, name in zip(runs, names, strict=True)]
 
 
 def unjudged(failures: Sequence[Failure], runs: Sequence[Run]) -> list[Unjudged]:
     """What a verdict says of files without a result, whose names are unlike those of @runs."""
-    paths = [*(one.path for one in runs), *(one.path for one in failures)]
+    paths = [*(run.path for run in runs), *(failure.path for failure in failures)]
     names = names_of(paths)[len(runs) :]
     return [
-        Unjudged(recorded.text(str(one.path)), name, one.text)
-        for one, name in zip(failures, names, strict=True)
+        Unjudged(recorded.text(str(failure.path)), name, failure.text)
+        for failure, name in zip(failures, names, strict=True)
     ]
 
 
@@ -133,7 +133,7 @@ def measured_nothing(result: Result) -> str:
 def _described(run: Run, name: str) -> Judged:
     result = run.result
     empty = measured_nothing(result)
-    durations = [one.duration_ns for one in result.phases if one.phase == Phase.MEASURE]
+    durations = [phase.duration_ns for phase in result.phases if phase.phase == Phase.MEASURE]
     return Judged(
         file=run.file,
         name=name,
@@ -141,7 +141,7 @@ def _described(run: Run, name: str) -> Judged:
         started=timestamp(result.start.realtime_ns),
         duration_ns=sum(durations),
         workload=result.config.name,
-        devices=[one.facts.path for one in result.targets],
+        devices=[target.facts.path for target in result.targets],
         hostname=result.environment.hostname,
         kernel=result.environment.kernel,
         ok=result.outcome.ok and not empty,

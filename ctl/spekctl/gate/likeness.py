@@ -45,7 +45,7 @@ def _workload(result: Result) -> dict[str, Any]:
             *("format", "pace", "speed", "rate", "depth", "think", "max_idle_ns"),
             *("map", "share", "records"),
         )
-        facts |= {f"trace {one}": getattr(result.replay, one) for one in fields}
+        facts |= {f"trace {field}": getattr(result.replay, field) for field in fields}
     return dict(_flat(facts, ""))
 
 
@@ -54,7 +54,7 @@ def _flat(value: Any, where: str) -> Iterator[tuple[str, Any]]:
     if isinstance(value, dict):
         for key, inner in value.items():
             yield from _flat(inner, f"{where} {key}".strip())
-    elif isinstance(value, list) and any(isinstance(one, dict) for one in value):
+    elif isinstance(value, list) and any(isinstance(element, dict) for element in value):
         yield f"number of {where}", len(value)
         for number, inner in enumerate(value, start=1):
             name = inner.get("name") if isinstance(inner, dict) else None
@@ -106,7 +106,7 @@ def _kernel(result: Result) -> dict[str, Any]:
     return {
         "release": environment.kernel,
         "build": environment.kernel_version,
-        "command line": " ".join(one for one in line if not one.startswith(_PLACES)),
+        "command line": " ".join(word for word in line if not word.startswith(_PLACES)),
     }
 
 
@@ -116,7 +116,7 @@ def _instrument(result: Result) -> dict[str, Any]:
         "version of spek.ko": result.environment.module_version,
         "per-I/O log": result.log is not None,
         "prober interval (ns)": None if prober is None else prober.interval_ns,
-        "power sources": None if power is None else [one.source for one in power.feeds],
+        "power sources": None if power is None else [feed.source for feed in power.feeds],
     }
 
 
@@ -128,13 +128,19 @@ CONDITIONS = (
     Condition("workload", "workloads", _workload),
     Condition("device", "devices", _device),
     Condition("machine", "machines", _machine),
-    Condition("host", "hosts", lambda one: {"host name": one.environment.hostname}, counted=False),
+    Condition(
+        "host", "hosts", lambda result: {"host name": result.environment.hostname}, counted=False
+    ),
     Condition("kernel", "kernels", _kernel),
-    Condition("governor", "governors", lambda one: dict(one.environment.governors), counted=False),
-    Condition("clock", "clock sources", lambda one: {"clock source": one.environment.clocksource}),
+    Condition(
+        "governor", "governors", lambda result: dict(result.environment.governors), counted=False
+    ),
+    Condition(
+        "clock", "clock sources", lambda result: {"clock source": result.environment.clocksource}
+    ),
     Condition("instrument", "instruments", _instrument),
 )
-NAMES = tuple(one.name for one in CONDITIONS)
+NAMES = tuple(condition.name for condition in CONDITIONS)
 _SEED = Condition("seed", "seeds", _seed)
 
 
@@ -146,37 +152,37 @@ def check(a: Sequence[Run], b: Sequence[Run], vary: Collection[str]) -> list[Dif
     counts = a[0].result.environment.counts_instructions
     for run in (*a, *b):
         if run.result.environment.counts_instructions != counts:
-            some, others = (a[0], run) if counts else (run, a[0])
+            first, others = (a[0], run) if counts else (run, a[0])
             raise RefusedError(
-                f"{some.file} counts instructions, and {others.file} measures time: these are not"
+                f"{first.file} counts instructions, and {others.file} measures time: these are not"
                 " comparable"
             )
-    found: list[Difference] = []
+    differences: list[Difference] = []
     for condition in CONDITIONS if not counts else (*CONDITIONS, _SEED):
         if counts and not condition.counted:
             continue
         for side in (a, b):
             for run in side[1:]:
-                for field, one, other in _different(condition, side[0], run):
+                for field, left, right in _different(condition, side[0], run):
                     raise RefusedError(
-                        f"one side mixes {condition.words}: {field} is {one} in {side[0].file}, and"
-                        f" {other} in {run.file}"
+                        f"one side mixes {condition.words}: {field} is {left} in"
+                        f" {side[0].file}, and {right} in {run.file}"
                     )
-        for field, one, other in _different(condition, a[0], b[0]):
+        for field, left, right in _different(condition, a[0], b[0]):
             if condition.name in vary:
-                found.append(Difference(condition.name, field, one, other))
+                differences.append(Difference(condition.name, field, left, right))
                 continue
             hint = f"; --vary {condition.name} allows it" if condition.name in NAMES else ""
             raise RefusedError(
-                f"the {condition.words} differ: {field} is {one} in {a[0].file}, and {other} in"
+                f"the {condition.words} differ: {field} is {left} in {a[0].file}, and {right} in"
                 f" {b[0].file}{hint}"
             )
-    return found
+    return differences
 
 
-def _different(condition: Condition, one: Run, other: Run) -> Iterator[tuple[str, str, str]]:
-    """(field, its value in one, in the other) of all that are not equal."""
-    left, right = condition.facts(one.result), condition.facts(other.result)
+def _different(condition: Condition, first: Run, second: Run) -> Iterator[tuple[str, str, str]]:
+    """(field, its value in the first, in the second) of all that are not equal."""
+    left, right = condition.facts(first.result), condition.facts(second.result)
     for field in dict.fromkeys([*left, *right]):
         if left.get(field) != right.get(field):
             yield field, _told(left.get(field)), _told(right.get(field))

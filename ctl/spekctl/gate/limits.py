@@ -93,20 +93,20 @@ def parse(text: str, path: Path) -> Limits:
     data = toml.parse(text)
     fields.check(data, LimitsFile)
     file = msgspec.convert(data, LimitsFile)
-    found = []
-    for number, one in enumerate(file.limit, start=1):
+    limits = []
+    for number, entry in enumerate(file.limit, start=1):
         with at(f"limit {number}"):
-            found.append(_limit(one))
+            limits.append(_limit(entry))
     for name in file.gate.report:
         with at("gate, report"):
-            found.append(Limit(metrics.find(name)))
-    if not found:
+            limits.append(Limit(metrics.find(name)))
+    if not limits:
         raise UsageError("there is no [[limit]] and nothing to report")
-    names = [one.metric.name for one in found]
+    names = [limit.metric.name for limit in limits]
     for name in names:
         if names.count(name) > 1:
             raise UsageError(f"there are two entries for {name}; one may have both min and max")
-    return Limits(path, file.gate.workload, found)
+    return Limits(path, file.gate.workload, limits)
 
 
 def _limit(given: LimitTable) -> Limit:
@@ -157,7 +157,7 @@ def judge(limits: Limits, given: Sequence[Run], failures: Sequence[Failure] = ()
         verdict=verdict,
         text=text,
         unjudged=unjudged,
-        limited=[one.metric.name for one in limits.limits if one.least or one.most],
+        limited=[limit.metric.name for limit in limits.limits if limit.least or limit.most],
     )
 
 
@@ -173,10 +173,10 @@ def _check_workload(limits: Limits, run: Run) -> None:
 def _check(index: int, run: Run, limit: Limit) -> Check:
     metric = limit.metric
     unit = metric.unit_in(run.result)
-    for one in (limit.least, limit.most):
-        if one is not None and one.bound.unit != unit:
+    for bound in (limit.least, limit.most):
+        if bound is not None and bound.bound.unit != unit:
             raise UsageError(
-                f"the limit of {metric} is in {one.bound.unit}, and {run.file} has it in {unit}"
+                f"the limit of {metric} is in {bound.bound.unit}, and {run.file} has it in {unit}"
             )
     value = metric.value(run.result)
     verdict, text = _text(limit, value, unit)
@@ -194,8 +194,8 @@ def _check(index: int, run: Run, limit: Limit) -> Check:
     )
 
 
-def _bound(one: Condition[Metric] | None) -> float | None:
-    return float(one.bound.value) if one is not None else None
+def _bound(demand: Condition[Metric] | None) -> float | None:
+    return float(demand.bound.value) if demand is not None else None
 
 
 def _text(limit: Limit, value: float | None, unit: Unit) -> tuple[CheckVerdict, str]:
@@ -204,19 +204,19 @@ def _text(limit: Limit, value: float | None, unit: Unit) -> tuple[CheckVerdict, 
         return CheckVerdict.MISSING, f"the result does not have {name}"
     told = f"{name} is {format_value(value, unit)}"
     given = [
-        (one, float(one.bound.value), missed, allowed)
-        for one, missed, allowed in (
+        (demand, float(demand.bound.value), missed, allowed)
+        for demand, missed, allowed in (
             (limit.least, "less", "at least"),
             (limit.most, "more", "at most"),
         )
-        if one is not None
+        if demand is not None
     ]
     if not given:
         return CheckVerdict.REPORTED, told
-    for one, bound, missed, _ in given:
-        if not one.holds(value):
-            found, allowed = format_apart(value, bound, unit)
-            return CheckVerdict.FAILED, f"{name} is {found}, {missed} than {allowed}"
+    for demand, bound, missed, _ in given:
+        if not demand.holds(value):
+            measured, allowed = format_apart(value, bound, unit)
+            return CheckVerdict.FAILED, f"{name} is {measured}, {missed} than {allowed}"
     bounds = " and ".join(
         f"{allowed} {format_value(bound, unit)}" for _, bound, _, allowed in given
     )
@@ -226,10 +226,10 @@ def _text(limit: Limit, value: float | None, unit: Unit) -> tuple[CheckVerdict, 
 def _verdict(
     runs: Sequence[Judged], checks: Sequence[Check], unjudged: Sequence[Unjudged]
 ) -> tuple[GateVerdict, str]:
-    failed = sum(not one.ok for one in runs)
-    missed = sum(one.verdict is CheckVerdict.FAILED for one in checks)
-    limited = [one for one in checks if one.least is not None or one.most is not None]
-    missing = sum(one.verdict is CheckVerdict.MISSING for one in limited)
+    failed = sum(not run.ok for run in runs)
+    missed = sum(check.verdict is CheckVerdict.FAILED for check in checks)
+    limited = [check for check in checks if check.least is not None or check.most is not None]
+    missing = sum(check.verdict is CheckVerdict.MISSING for check in limited)
     parts = []
     if unjudged:
         files = len(runs) + len(unjudged)

@@ -31,8 +31,8 @@ class Metric:
 
     def value(self, result: Result) -> float | None:
         """The figure, in its unit."""
-        found = self.get(result)
-        return found if found is not None and math.isfinite(found) else None
+        value = self.get(result)
+        return value if value is not None and math.isfinite(value) else None
 
     def unit_in(self, result: Result) -> Unit:
         """Its unit in this result."""
@@ -52,18 +52,18 @@ STATISTICS = ("mean", *PERCENTILES, *COMPUTED, "max")
 
 def find(name: str) -> Metric:
     """The metric of this name; UsageError with the nearest one."""
-    found = METRICS.get(name)
-    if found is None:
+    metric = METRICS.get(name)
+    if metric is None:
         hint = did_you_mean(name, METRICS) or f"; the metrics are {summary()}"
         raise UsageError(f"there is no metric '{name}'{hint}")
-    return found
+    return metric
 
 
 def summary() -> str:
     """All names in short."""
     times = f"{{{','.join(TIMES)}}}.{{{','.join(STATISTICS)}}}"
     return (
-        f"{', '.join(one for one in METRICS if '.' not in one)}, {times};"
+        f"{', '.join(metric for metric in METRICS if '.' not in metric)}, {times};"
         f" iops, bandwidth and times also of one direction, as in read.iops"
     )
 
@@ -112,19 +112,19 @@ def _time(kind: str, statistic: str) -> Callable[[Total], float | None]:
             return None
         if statistic == "mean":
             return float(times.mean_ns)
-        found = times.max_ns if statistic == "max" else times.percentiles_ns.get(statistic)
-        return None if found is None else float(found)
+        time_ns = times.max_ns if statistic == "max" else times.percentiles_ns.get(statistic)
+        return None if time_ns is None else float(time_ns)
 
     return get
 
 
 def _computed(direction: str, kind: str, ppm: int) -> Callable[[Result], float | None]:
     def get(result: Result) -> float | None:
-        cells = [one for one in result.cells if one.phase == Phase.MEASURE]
+        cells = [cell for cell in result.cells if cell.phase == Phase.MEASURE]
         if direction != "all":
-            cells = [one for one in cells if one.direction.name.lower() == direction]
-        parts = [histogram_of(getattr(one.times, kind)) for one in cells]
-        merged = histogram.merge([one for one in parts if one is not None])
+            cells = [cell for cell in cells if cell.direction.name.lower() == direction]
+        parts = [histogram_of(getattr(cell.times, kind)) for cell in cells]
+        merged = histogram.merge([part for part in parts if part is not None])
         return None if merged is None else float(histogram.percentile(merged, ppm))
 
     return get
@@ -138,11 +138,13 @@ def _time_per_io(result: Result) -> float | None:
 
 
 def _cpu_per_io(result: Result) -> float | None:
-    return _per_io(result, sum(one.cpu_ns for one in result.workers))
+    return _per_io(result, sum(worker.cpu_ns for worker in result.workers))
 
 
 def _switches_per_io(result: Result) -> float | None:
-    switches = (one.voluntary_switches + one.involuntary_switches for one in result.workers)
+    switches = (
+        worker.voluntary_switches + worker.involuntary_switches for worker in result.workers
+    )
     return _per_io(result, sum(switches))
 
 
@@ -157,15 +159,15 @@ def _power(result: Result) -> float | None:
 
 def _efficiency(name: str) -> Callable[[Result], float | None]:
     def get(result: Result) -> float | None:
-        found = None if result.power is None else result.power.measure.efficiency
-        return None if found is None else float(getattr(found, name))
+        efficiency = None if result.power is None else result.power.measure.efficiency
+        return None if efficiency is None else float(getattr(efficiency, name))
 
     return get
 
 
 METRICS: dict[str, Metric] = {
-    one.name: one
-    for one in (
+    metric.name: metric
+    for metric in (
         *_rates("all"),
         Metric(
             "time_per_io", Unit.TIME, "lower",
@@ -201,7 +203,7 @@ METRICS: dict[str, Metric] = {
             "j_per_gib", Unit.ENERGY_PER_DATA, "lower", "energy per GiB", _efficiency("j_per_gib")
         ),
         *_times("all"),
-        *(one for direction in DIRECTIONS[1:] for one in _rates(direction)),
-        *(one for direction in DIRECTIONS[1:] for one in _times(direction)),
+        *(metric for direction in DIRECTIONS[1:] for metric in _rates(direction)),
+        *(metric for direction in DIRECTIONS[1:] for metric in _times(direction)),
     )
 }  # fmt: skip

@@ -108,9 +108,9 @@ def adjusted(ps: Sequence[Fraction]) -> list[Fraction]:
     """p values of several hypotheses, adjusted to bound the share of false discoveries
     (Benjamini and Hochberg 1995)."""
     order = sorted(range(len(ps)), key=lambda index: ps[index], reverse=True)
-    found = list(ps)
+    corrected = list(ps)
     least = Fraction(1)
     for position, index in enumerate(order):
         least = min(least, ps[index] * len(ps) / (len(ps) - position))
-        found[index] = least
-    return found
+        corrected[index] = least
+    return corrected

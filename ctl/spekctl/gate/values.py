@@ -6,12 +6,12 @@ from __future__ import annotations
 from spekctl.condition import format_value
 
 
-def format_apart(value: float, other: float, unit: str) -> tuple[str, str]:
+def format_apart(value: float, bound: float, unit: str) -> tuple[str, str]:
     """Two different figures for people; with all digits if they would look the same."""
-    told = format_value(value, unit), format_value(other, unit)
+    told = format_value(value, unit), format_value(bound, unit)
     if told[0] != told[1]:
         return told
-    return f"{exact(value)} {unit}".rstrip(), f"{exact(other)} {unit}".rstrip()
+    return f"{exact(value)} {unit}".rstrip(), f"{exact(bound)} {unit}".rstrip()
 
 
 def format_share(share: float) -> str:

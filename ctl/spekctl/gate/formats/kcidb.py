@@ -21,13 +21,13 @@ _BUILD = re.compile(r"([a-z0-9_]+):[^\0\s\ud800-\udfff]+", re.ASCII)
 
 def origin_of(build: str) -> str:
     """The CI system that submits the build @build, the start of its id."""
-    found = _BUILD.fullmatch(build)
-    if found is None:
+    match = _BUILD.fullmatch(build)
+    if match is None:
         raise UsageError(
             f"'{build}' is not the id of a build in KCIDB; write ORIGIN:ID, with an origin of"
             " lower-case letters, digits and _"
         )
-    return found[1]
+    return match[1]
 
 
 def render(suite: Suite, build: str) -> str:
@@ -41,7 +41,7 @@ def _test(suite: Suite, case: Case, build: str, origin: str) -> dict[str, Any]:
     run = case.run
     started = run.started if run is not None else suite.created
     identity = "\n".join((build, suite.name, case.path, started, suite.created))
-    found: dict[str, Any] = {
+    fields: dict[str, Any] = {
         "id": f"{origin}:{hashlib.sha256(identity.encode()).hexdigest()[:32]}",
         "origin": origin,
         "build_id": build,
@@ -51,17 +51,17 @@ def _test(suite: Suite, case: Case, build: str, origin: str) -> dict[str, Any]:
         "start_time": started,
     }
     if run is not None:
-        found["duration"] = run.duration_ns / 1e9
-        found["environment"] = {
+        fields["duration"] = run.duration_ns / 1e9
+        fields["environment"] = {
             "comment": one_line(f"{run.hostname}, {', '.join(run.devices)}"),
             "misc": {"kernel": run.kernel, "workload": run.workload},
         }
     if case.value is not None and case.status is not Status.MISS:
-        found["number"] = {"value": case.value}
+        fields["number"] = {"value": case.value}
         if case.unit:
-            found["number"]["unit"] = case.unit
+            fields["number"]["unit"] = case.unit
         if case.unit in _PREFIXES:
-            found["number"]["prefix"] = _PREFIXES[case.unit]
+            fields["number"]["prefix"] = _PREFIXES[case.unit]
     if case.limits:
-        found["misc"] = dict(case.limits)
-    return found
+        fields["misc"] = dict(case.limits)
+    return fields

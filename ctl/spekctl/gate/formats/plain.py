@@ -7,4 +7,4 @@ from __future__ import annotations
 def one_line(text: str) -> str:
     """@text without control characters and surrogates: each is a question mark, a break a space."""
     spaced = text.replace("\n", " ").replace("\t", " ")
-    return "".join(one if one.isprintable() else "?" for one in spaced)
+    return "".join(character if character.isprintable() else "?" for character in spaced)
