@@ -29,7 +29,6 @@ NOT_YET_HELD = frozenset(
         "fio",
         "kernel/gen",
         "run",
-        "workload",
     }
 )
 

@@ -44,7 +44,9 @@ def points_of(arrival: Arrival) -> list[tuple[int, int]]:
             units.parse_duration_ns(DAY if arrival.period is None else arrival.period),
         )
     else:
-        points = [(units.parse_duration_ns(one.at), _milli(one.rate)) for one in arrival.curve]
+        points = [
+            (units.parse_duration_ns(point.at), _milli(point.rate)) for point in arrival.curve
+        ]
     if points:
         _check(points, repeats(arrival))
     return points
@@ -131,9 +133,9 @@ def mean_milli(
 
 def scaled(points: Points, by: Fraction) -> list[tuple[int, int]]:
     """The same curve with all rates multiplied."""
-    found = [(at, round(rate * by)) for at, rate in points]
-    if max(rate for _, rate in found) > RATE_MILLI_MAX:
+    multiplied = [(at, round(rate * by)) for at, rate in points]
+    if max(rate for _, rate in multiplied) > RATE_MILLI_MAX:
         raise UsageError(
             "at this mean rate, the highest of the curve is above 1000000000 per second"
         )
-    return found
+    return multiplied

@@ -90,7 +90,7 @@ class Threshold:
     parts: tuple[Comparison, ...]
 
     def __str__(self) -> str:
-        return " and ".join(str(one) for one in self.parts)
+        return " and ".join(str(part) for part in self.parts)
 
 
 @dataclass(frozen=True, slots=True)
@@ -108,7 +108,7 @@ class Steady:
         return self.metrics or (Metric("iops"),)
 
     def __str__(self) -> str:
-        parts = [str(one) for one in self.watched]
+        parts = [str(metric) for metric in self.watched]
         parts += [f"window={self.window}", f"range={_percent(self.range)}"]
         return f"steady:{','.join(parts)},slope={_percent(self.slope)}"
 
@@ -149,7 +149,7 @@ def parse_until(text: str) -> Steady:
         return Steady()
     metrics: list[Metric] = []
     values: dict[str, str] = {}
-    for part in (one.strip() for one in rest.split(",")):
+    for part in (text.strip() for text in rest.split(",")):
         key, equals, value = part.partition("=")
         if not equals:
             metrics.append(_steady_metric(part, metrics))

@@ -98,7 +98,7 @@ def _located(workload: WorkloadFile, folder: Path) -> WorkloadFile:
 def _located_stream(stream: Stream, folder: Path) -> Stream:
     if stream.trace is None:
         return stream
-    paths = [str(folder / one) for one in stream.trace.files]
+    paths = [str(folder / file) for file in stream.trace.files]
     trace = msgspec.structs.replace(stream.trace, files=paths)
     return msgspec.structs.replace(stream, trace=trace)
 
@@ -130,7 +130,7 @@ def with_settings(data: dict[str, Any], settings: Sequence[str]) -> WorkloadFile
     override.apply(data, settings)
     if not settings:
         return check(data)
-    with at("with " + " ".join(f"--set {one}" for one in settings)):
+    with at("with " + " ".join(f"--set {setting}" for setting in settings)):
         return check(data)
 
 

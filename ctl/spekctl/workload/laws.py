@@ -115,7 +115,7 @@ def _table(slots: int, law: Law, budget: int, more: Iterable[int] = ()) -> Parts
     if slots <= budget:
         edges = list(range(1, slots + 1))
     else:
-        chosen = {slots, *(one for one in more if 0 < one < slots)}
+        chosen = {slots, *(index for index in more if 0 < index < slots)}
         given = 0.0
         if not more:
             # The first ones alone, then in equal ratios.

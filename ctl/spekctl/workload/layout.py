@@ -108,17 +108,17 @@ def _open_zones(workload: WorkloadFile, asu: Asu, targets: Sequence[Target], wor
         raise UsageError(
             "its streams have different open_zones: give the same, or only one of them"
         )
-    (found,) = given or {workers}
-    assert found is not None
-    if target.open_zones_max and found > target.open_zones_max:
+    (zones,) = given or {workers}
+    assert zones is not None
+    if target.open_zones_max and zones > target.open_zones_max:
         raise UsageError(
-            f"{found} zones would be open, and {target.path} can have {target.open_zones_max}"
+            f"{zones} zones would be open, and {target.path} can have {target.open_zones_max}"
         )
-    if found < workers:
+    if zones < workers:
         raise UsageError(
-            f"it has {found} open zones for {workers} workers: each worker needs at least one"
+            f"it has {zones} open zones for {workers} workers: each worker needs at least one"
         )
-    return found
+    return zones
 
 
 def _asu_start(asu: Asu, cursor: int, room: int, unit: int, nr: int) -> int:

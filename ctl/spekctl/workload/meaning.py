@@ -107,10 +107,10 @@ def weights_of(shares: Iterable[tuple[str, int | str]], what: str) -> list[int]:
     total = sum(fractions, Fraction(0))
     if all(percent) and named and total != 1:
         raise UsageError(f"{what} sum to {percent_text(total)}, not to 100%")
-    scale = reduce(math.lcm, (one.denominator for one in fractions), 1)
-    whole = [int(one * scale) for one in fractions]
+    scale = reduce(math.lcm, (fraction.denominator for fraction in fractions), 1)
+    whole = [int(fraction * scale) for fraction in fractions]
     divisor = reduce(math.gcd, whole)
-    weights = [one // divisor for one in whole]
+    weights = [weight // divisor for weight in whole]
     if sum(weights) > WEIGHT_MAX:
         raise UsageError(f"{what} are too fine to express in 32 bits")
     return weights
@@ -183,9 +183,9 @@ def size_weights(stream: Stream) -> list[tuple[int, int]]:
     if stream.size is not None:
         return [(_block_size(stream.size), 1)]
     weights = weights_of(
-        [(str(one.size), one.share) for one in stream.sizes], "the shares of the sizes"
+        [(str(size.size), size.share) for size in stream.sizes], "the shares of the sizes"
     )
-    sizes = [_block_size(one.size) for one in stream.sizes]
+    sizes = [_block_size(size.size) for size in stream.sizes]
     for size, entry in zip(sizes, stream.sizes, strict=True):
         if sizes.count(size) > 1:
             raise UsageError(f"the size '{entry.size}' is listed twice")

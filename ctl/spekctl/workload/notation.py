@@ -83,5 +83,5 @@ def settings_of(fields: dict[str, object], stream: str) -> Sequence[str]:
 def _toml(value: object) -> str:
     if not isinstance(value, list):
         return str(value)
-    zones = ", ".join(f"{{share='{one['share']}',size='{one['size']}'}}" for one in value)
+    zones = ", ".join(f"{{share='{zone['share']}',size='{zone['size']}'}}" for zone in value)
     return f'"[{zones}]"'

@@ -386,9 +386,11 @@ class Measuring:
 def declared(model: type[Any]) -> dict[str, Option]:
     """The options that are declared in @model, by the names of their fields."""
     return {
-        one.name: dataclasses.replace(one.metadata["option"], name=one.name, default=one.default)
-        for one in dataclasses.fields(model)
-        if "option" in one.metadata
+        field.name: dataclasses.replace(
+            field.metadata["option"], name=field.name, default=field.default
+        )
+        for field in dataclasses.fields(model)
+        if "option" in field.metadata
     }
 
 
@@ -417,7 +419,7 @@ def setting(name: str, options: Options, run: object) -> Any:
 def read(given: Mapping[str, object]) -> tuple[Options, Measuring]:
     """Options from texts by the names of their flags without dashes, as programs send them: true
     or false for a flag, a list of texts for one that is repeatable."""
-    by_flag = {one.flag_text[2:]: one for one in (*OPTIONS.values(), *MEASURING.values())}
+    by_flag = {option.flag_text[2:]: option for option in (*OPTIONS.values(), *MEASURING.values())}
     values: dict[str, Any] = {}
     for flag, value in given.items():
         if flag not in by_flag:
@@ -436,11 +438,11 @@ def _value(option: Option, value: object) -> Any:
             raise UsageError("it is true or false")
         return value
     if option.kind in (Kind.THRESHOLDS, Kind.NAMES):
-        if not isinstance(value, list) or not all(isinstance(one, str) for one in value):
+        if not isinstance(value, list) or not all(isinstance(element, str) for element in value):
             raise UsageError("it is a list of texts")
         if option.kind is Kind.NAMES:
             return tuple(value)
-        return [parse_threshold(one) for one in value] or None
+        return [parse_threshold(text) for text in value] or None
     if not isinstance(value, str):
         raise UsageError("it is a text")
     if option.kind is Kind.CHOICE:

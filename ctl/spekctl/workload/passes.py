@@ -45,7 +45,7 @@ def count_of(
         number = exact(passes)
         total = Fraction(0)
         for place in range(len(arrivals)):
-            members = [one for one in streams if one.arrival == place and one.weight]
+            members = [stream for stream in streams if stream.arrival == place and stream.weight]
             total += _of_process(members)
         # The last I/O may be of the pass in part only.
         count = -(-(number * total).numerator // (number * total).denominator)
@@ -57,24 +57,26 @@ def count_of(
 
 def _of_process(members: Sequence[ResolvedStream]) -> Fraction:
     """I/Os of a pass through the ranges of an arrival process."""
-    for one in members:
-        if one.operation in ZONE_COMMANDS:
-            raise UsageError(f"stream '{one.name}' has zone commands, which pass no range")
-        if one.pattern == "write-pointer":
+    for stream in members:
+        if stream.operation in ZONE_COMMANDS:
+            raise UsageError(f"stream '{stream.name}' has zone commands, which pass no range")
+        if stream.pattern == "write-pointer":
             raise UsageError(
-                f"stream '{one.name}' is at write pointers, and how much of a zone they pass is"
+                f"stream '{stream.name}' is at write pointers, and how much of a zone they pass is"
                 " known to the device only; use count"
             )
-    data = [one for one in members if one.operation != "flush"]
+    data = [stream for stream in members if stream.operation != "flush"]
     if members and not data:
         raise UsageError(f"stream '{members[0].name}' only flushes, which passes no range")
     ranges: dict[tuple[int, int, int], set[int]] = {}
-    for one in data:
-        ranges.setdefault((one.asu, one.range_start, one.range_bytes), set()).add(_passed(one))
+    for stream in data:
+        ranges.setdefault((stream.asu, stream.range_start, stream.range_bytes), set()).add(
+            _passed(stream)
+        )
     # Streams that round one range differently pass all of it.
-    size = sum(min(found) if len(found) == 1 else key[2] for key, found in ranges.items())
-    taken = sum(one.weight * _step(one) for one in data)
-    weight = sum(one.weight for one in members)
+    size = sum(min(lengths) if len(lengths) == 1 else key[2] for key, lengths in ranges.items())
+    taken = sum(stream.weight * _step(stream) for stream in data)
+    weight = sum(stream.weight for stream in members)
     return size * weight / taken if taken else Fraction(0)
 
 
@@ -82,8 +84,8 @@ def _step(stream: ResolvedStream) -> Fraction:
     """Bytes of the range that an I/O takes on average."""
     if stream.pattern == "strided":
         return Fraction(stream.stride_bytes)
-    total = sum(one.bytes * one.weight for one in stream.sizes)
-    return Fraction(total, sum(one.weight for one in stream.sizes))
+    total = sum(size.bytes * size.weight for size in stream.sizes)
+    return Fraction(total, sum(size.weight for size in stream.sizes))
 
 
 def _passed(stream: ResolvedStream) -> int:
@@ -95,7 +97,7 @@ def _passed(stream: ResolvedStream) -> int:
 
 def _blocks(stream: ResolvedStream, span: int) -> int:
     """I/Os from the start of a range of @span bytes to its end, of a stream in an order."""
-    size = max(one.bytes for one in stream.sizes)
+    size = max(size.bytes for size in stream.sizes)
     if stream.pattern == "strided":
         return (span - size - stream.jitter_bytes) // stream.stride_bytes + 1
     return span // size

@@ -42,7 +42,7 @@ def expanded(workload: WorkloadFile) -> WorkloadFile:
 
 def has_own_rate(stream: Stream) -> bool:
     """True if the stream is an arrival process of its own, or two."""
-    return any(one is not None for one in (stream.rate, stream.read_rate, stream.write_rate))
+    return any(rate is not None for rate in (stream.rate, stream.read_rate, stream.write_rate))
 
 
 def _parts(stream: Stream) -> list[tuple[Stream, int | float | None]]:

@@ -106,7 +106,7 @@ def resolve(workload: WorkloadFile, options: Options, targets: Sequence[Target])
         count=count,
         max_errors=options.max_errors,
         cpus=cpus,
-        targets=[DeviceNumber(one.major, one.minor, one.diskseq) for one in targets],
+        targets=[DeviceNumber(target.major, target.minor, target.diskseq) for target in targets],
         asus=asus,
         arrivals=arrivals,
         streams=streams,
@@ -328,12 +328,14 @@ def _streams(
     )
     weights: dict[str, int] = {}
     for name in names:
-        members = [one for one in workload.stream if (one.arrival or names[0]) == name]
-        shares = [(one.name, one.share) for one in members]
-        found = weights_of(shares, "the shares of the streams")
-        weights.update({one.name: weight for one, weight in zip(members, found, strict=True)})
+        members = [stream for stream in workload.stream if (stream.arrival or names[0]) == name]
+        shares = [(stream.name, stream.share) for stream in members]
+        weighed = weights_of(shares, "the shares of the streams")
+        weights.update(
+            {stream.name: weight for stream, weight in zip(members, weighed, strict=True)}
+        )
     style = _walk_style(workload, options)
-    tables = sum(one.pattern in TABLES for one in workload.stream)
+    tables = sum(stream.pattern in TABLES for stream in workload.stream)
     resolved = []
     for stream in workload.stream:
         with at(f"stream '{stream.name}'"):
@@ -374,7 +376,7 @@ def _stream(
         )
     if stream.operation in ZONE_COMMANDS:
         # Like a flush: the kernel takes a block for what the command doesn't have.
-        sizes = [(max([SECTOR, *(one.logical_block for one in targets)]), 1)]
+        sizes = [(max([SECTOR, *(target.logical_block for target in targets)]), 1)]
     else:
         sizes = size_weights(stream)
     over = stream.fixed if style == "fixed" else None
@@ -492,7 +494,7 @@ def _flush(
     targets: Sequence[Target],
 ) -> ResolvedStream:
     """A stream of flushes; the kernel takes its block for what a flush doesn't have."""
-    block = max([SECTOR, *(one.logical_block for one in targets)])
+    block = max([SECTOR, *(target.logical_block for target in targets)])
     return ResolvedStream(
         name=name,
         asu=asu,

@@ -141,10 +141,10 @@ def check(workload: WorkloadFile) -> None:
     if replays(workload):
         _check_replay(workload, others)
     for name in arrival_names if others else ():
-        members = [one for one in others if (one.arrival or arrival_names[0]) == name]
+        members = [stream for stream in others if (stream.arrival or arrival_names[0]) == name]
         if not members:
             raise UsageError(f"arrival '{name}': no stream uses it")
-        weights_of([(one.name, one.share) for one in members], "the shares of the streams")
+        weights_of([(stream.name, stream.share) for stream in members], "the shares of the streams")
 
 
 def _check_tables(kind: str, names: list[str], limit: int) -> None:

@@ -61,7 +61,9 @@ Pattern = Literal[
     "write-pointer",
 ]
 # Those that need no more than a word; a trace needs its files.
-FILE_PATTERNS: tuple[Pattern, ...] = tuple(one for one in get_args(Pattern) if one != "trace")
+FILE_PATTERNS: tuple[Pattern, ...] = tuple(
+    pattern for pattern in get_args(Pattern) if pattern != "trace"
+)
 TABLES: tuple[Pattern, ...] = get_args(TablePattern)
 CorePattern = limits.Pattern
 # How the addresses of a trace are mapped onto the devices.
