@@ -28,7 +28,6 @@ NOT_YET_HELD = frozenset(
         "commands",
         "fio",
         "kernel/gen",
-        "run",
     }
 )
 

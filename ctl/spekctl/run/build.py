@@ -95,8 +95,10 @@ def build(
         end=Clocks(info.ended_ns, info.end_raw_ns, info.end_real_ns),
         targets=_targets(plan, info, cells, disk_after),
         workers=[
-            WorkerResult(one.cpu, one.pid, one.cpu_ns, one.voluntary, one.involuntary)
-            for one in info.workers
+            WorkerResult(
+                worker.cpu, worker.pid, worker.cpu_ns, worker.voluntary, worker.involuntary
+            )
+            for worker in info.workers
         ],
         phases=_phases(info, cells),
         cells=[_cell(cell, plan.config) for cell in cells],
@@ -191,7 +193,7 @@ def _outcome(
         first_error=failure,
         errors_by_cause=causes,
         first_sense=_sense(info.first_sense) if info.first_sense is not None else None,
-        senses=[SenseCount(_sense(one), one.count) for one in info.senses],
+        senses=[SenseCount(_sense(sense), sense.count) for sense in info.senses],
         sense_others=info.sense_others,
         outstanding=info.outstanding,
         oldest_ns=info.oldest_ns,
@@ -295,12 +297,12 @@ def _phases(info: RunInfo, cells: Sequence[StatsCell]) -> list[PhaseResult]:
         Phase.MEASURE: (info.measure_ns, info.drain_ns or now),
         Phase.DRAIN: (info.drain_ns, now),
     }
-    found = []
+    phases = []
     for phase, (start, end) in bounds.items():
         if not start:
             continue
         inside = [cell for cell in cells if cell.phase is phase]
-        found.append(
+        phases.append(
             PhaseResult(
                 phase=phase,
                 start_ns=start,
@@ -312,7 +314,7 @@ def _phases(info: RunInfo, cells: Sequence[StatsCell]) -> list[PhaseResult]:
                 times=_times(inside, with_buckets=False) if phase is not Phase.RAMP else None,
             )
         )
-    return found
+    return phases
 
 
 def _by_time(row: IntervalRow) -> tuple[int, int]:
@@ -435,7 +437,7 @@ def environment(module_version: str, root: Path = Path("/")) -> Environment:
         clocksource=_line(root / "sys/devices/system/clocksource/clocksource0/current_clocksource"),
         cpu_model=model,
         cpus_online=_line(cpus / "online"),
-        governors={name: format_cpu_list(found) for name, found in governors.items()},
+        governors={name: format_cpu_list(cpus) for name, cpus in governors.items()},
         counts_instructions=counts_instructions(command_line),
     )
 

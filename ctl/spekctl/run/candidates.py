@@ -36,31 +36,31 @@ def every(everything: bool = False) -> list[Candidate]:
     """All block devices; with @everything also RAM disks, drives without a medium and the like."""
     runs, claims = runs_and_claims()
     opened = list(safety.opened_devices())
-    found = []
-    for one in device.every(everything=everything):
-        in_use = safety.verdict(one, runs=runs, claims=claims)
-        writers = safety.writers(one, opened)
+    rows = []
+    for candidate in device.every(everything=everything):
+        in_use = safety.verdict(candidate, runs=runs, claims=claims)
+        writers = safety.writers(candidate, opened)
         # Never read a disk that a run measures, or that somebody uses: it would be in their way.
-        data = None if in_use else safety.data_on(one)
-        found.append(
+        data = None if in_use else safety.data_on(candidate)
+        rows.append(
             Candidate(
-                path=one.node,
-                bytes=one.bytes,
-                logical_block=one.logical_block,
-                model=one.model or one.driver,
-                id=one.identity,
-                serial=one.serial,
-                wwn=one.wwn,
-                driver=one.driver,
-                partition_of=one.disk if one.partition else None,
-                read_only=one.read_only,
+                path=candidate.node,
+                bytes=candidate.bytes,
+                logical_block=candidate.logical_block,
+                model=candidate.model or candidate.driver,
+                id=candidate.identity,
+                serial=candidate.serial,
+                wwn=candidate.wwn,
+                driver=candidate.driver,
+                partition_of=candidate.disk if candidate.partition else None,
+                read_only=candidate.read_only,
                 in_use=in_use,
                 open_for_writing=writers,
                 data=None if data is None else [str(signature) for signature in data],
-                state=_state(in_use, safety.unwritable(one), writers, data),
+                state=_state(in_use, safety.unwritable(candidate), writers, data),
             )
         )
-    return found
+    return rows
 
 
 def runs_and_claims() -> tuple[list[RunInfo], list[ClaimInfo]]:
@@ -78,19 +78,19 @@ def runs_and_claims() -> tuple[list[RunInfo], list[ClaimInfo]]:
 
 
 def _state(
-    in_use: str, unwritable: str, writers: Sequence[str], found: Sequence[object] | None
+    in_use: str, unwritable: str, writers: Sequence[str], signatures: Sequence[object] | None
 ) -> str:
     """Permitted use of the device, in one sentence."""
     if in_use:
         return f"no: {in_use}"
-    if found is None:
+    if signatures is None:
         return "reading; only root can see whether it holds data"
     if unwritable:
         return f"reading (it {unwritable})"
     if writers:
         return f"reading at most: {'; '.join(writers)}"
-    if found:
-        listed = ", ".join(str(signature) for signature in found[:2])
-        more = f" and {len(found) - 2} more" if len(found) > 2 else ""
+    if signatures:
+        listed = ", ".join(str(signature) for signature in signatures[:2])
+        more = f" and {len(signatures) - 2} more" if len(signatures) > 2 else ""
         return f"reading; writing with --destroy (it holds {listed}{more})"
     return "reading and writing"

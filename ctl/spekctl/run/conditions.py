@@ -119,27 +119,27 @@ class Machine:
         number = self.read(f"sys/class/block/{kernel_name}/dev")
         if not number:
             folder = self.root / "sys/class/block"
-            names = [one.name for one in folder.iterdir()] if folder.is_dir() else []
+            names = [entry.name for entry in folder.iterdir()] if folder.is_dir() else []
             raise UsageError(f"there is no device {name}{did_you_mean(kernel_name, names)}")
         major, minor = number.split(":")
-        found = block_device.by_number(int(major), int(minor), name, self.roots)
-        if found is None:
+        device = block_device.by_number(int(major), int(minor), name, self.roots)
+        if device is None:
             raise UsageError(f"{name} is a device node without a device")
-        return found
+        return device
 
 
 def examine(machine: Machine, devices: Sequence[str] = ()) -> list[Finding]:
     """All findings about runs on these devices."""
-    found = [finding for check in CHECKS for finding in check(machine)]
+    findings = [finding for check in CHECKS for finding in check(machine)]
     for name in devices:
         device = machine.find(name)
-        found += [finding for check in DEVICE_CHECKS for finding in check(machine, device)]
-    return found
+        findings += [finding for check in DEVICE_CHECKS for finding in check(machine, device)]
+    return findings
 
 
 def exit_code(findings: Sequence[Finding]) -> ExitCode:
     """OK if a run would start, else the code that it would end with."""
-    return next((one.code for one in findings if one.level == "stops"), ExitCode.OK)
+    return next((finding.code for finding in findings if finding.level == "stops"), ExitCode.OK)
 
 
 # --- the machine ---------------------------------------------------------------------------------
@@ -242,8 +242,8 @@ def _modinfo(path: Path) -> dict[str, str]:
             data = file.read()
     except (OSError, EOFError, lzma.LZMAError):
         return {}
-    found = re.findall(rb"(?:^|\0)(srcversion|version|mq_caveat)=([^\0]*)(?=\0)", data)
-    return {key.decode(): value.decode(errors="replace") for key, value in found}
+    matches = re.findall(rb"(?:^|\0)(srcversion|version|mq_caveat)=([^\0]*)(?=\0)", data)
+    return {key.decode(): value.decode(errors="replace") for key, value in matches}
 
 
 def _told_by_modinfo(path: Path) -> dict[str, str]:
@@ -357,7 +357,7 @@ def _clock(machine: Machine) -> Iterator[Finding]:
     if current not in SLOW_CLOCKS:
         return
     others = machine.read(f"{folder}/available_clocksource").split()
-    fast = [one for one in others if one not in SLOW_CLOCKS]
+    fast = [clock for clock in others if clock not in SLOW_CLOCKS]
     remedy = (
         f"echo {fast[0]} > /{folder}/current_clocksource"
         if fast

@@ -79,8 +79,8 @@ def agree(
     zones it counts resets as well that no stream asked for.
     """
     if any(
-        one.operation in ("flush", "discard") or one.pattern == "write-pointer"
-        for one in config.streams
+        stream.operation in ("flush", "discard") or stream.pattern == "write-pointer"
+        for stream in config.streams
     ):
         return None
     counted = sum_ns(disks)

@@ -155,7 +155,10 @@ class ProberCollector(Collector):
                 ProberTable(
                     "machine",
                     list(CPU_COLUMNS),
-                    [[getattr(one.total, name) for name in CPU_COLUMNS] for one in self._samples],
+                    [
+                        [getattr(sample.total, name) for name in CPU_COLUMNS]
+                        for sample in self._samples
+                    ],
                 ),
                 ProberTable(
                     "workers",
@@ -208,16 +211,16 @@ def _sum(
 ) -> dict[str, int]:
     """Sums by column; a column that is missing somewhere is left out rather than wrong."""
     sums = dict.fromkeys(columns, 0)
-    found = False
-    for one in counters:
-        found = True
+    any_counter = False
+    for counter in counters:
+        any_counter = True
         for name in tuple(sums):
-            value = getattr(one, name)
+            value = getattr(counter, name)
             if value is None:
                 del sums[name]
             else:
                 sums[name] += value
-    return sums if found else {}
+    return sums if any_counter else {}
 
 
 def _others(samples: Sequence[Sample]) -> list[ProberTable]:
@@ -228,14 +231,14 @@ def _others(samples: Sequence[Sample]) -> list[ProberTable]:
         for table, entities in sample.others.items()
         for entity, cells in entities.items()
     }
-    found = []
+    tables = []
     for (table, entity), columns in names.items():
         cells = [sample.others.get(table, {}).get(entity, {}) for sample in samples]
-        rows = [[one.get(column) for column in columns] for one in cells]
+        rows = [[cell.get(column) for column in columns] for cell in cells]
         if table == MEMORY or any(any(row) for row in rows):
             name = table if table == MEMORY else f"{table} {entity}"
-            found.append(ProberTable(name, columns, rows))
-    return found
+            tables.append(ProberTable(name, columns, rows))
+    return tables
 
 
 def _workers(sample: Sample) -> list[int | None]:

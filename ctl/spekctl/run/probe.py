@@ -21,9 +21,9 @@ from spekctl.run import build
 
 # What can be chosen; context switches are columns of CPUs.
 TABLES = ("cpu", "memory", "net", "disk", "power", "task")
-_CPU_COLUMNS = [one.name for one in fields(CpuAndSwitches)]
-_TASK_COLUMNS = [one.name for one in fields(TaskCounters) if one.name != "ended"]
-_POWER_COLUMNS = [one.name for one in fields(PowerCounters)]
+_CPU_COLUMNS = [column.name for column in fields(CpuAndSwitches)]
+_TASK_COLUMNS = [column.name for column in fields(TaskCounters) if column.name != "ended"]
+_POWER_COLUMNS = [column.name for column in fields(PowerCounters)]
 
 Cells = list[int | None]
 
@@ -102,12 +102,24 @@ class Collector:
     def _cells(self, sample: Sample) -> Iterator[tuple[str, list[str], Cells]]:
         wanted = self._wanted
         if "cpu" in wanted:
-            yield "machine", _CPU_COLUMNS, [getattr(sample.total, one) for one in _CPU_COLUMNS]
+            yield (
+                "machine",
+                _CPU_COLUMNS,
+                [getattr(sample.total, column) for column in _CPU_COLUMNS],
+            )
             for cpu, times in sorted(sample.cpus.items()):
-                yield f"cpu {cpu}", _CPU_COLUMNS, [getattr(times, one) for one in _CPU_COLUMNS]
+                yield (
+                    f"cpu {cpu}",
+                    _CPU_COLUMNS,
+                    [getattr(times, column) for column in _CPU_COLUMNS],
+                )
         if "task" in wanted:
             for pid, task in sample.tasks.items():
-                yield f"task {pid}", _TASK_COLUMNS, [getattr(task, one) for one in _TASK_COLUMNS]
+                yield (
+                    f"task {pid}",
+                    _TASK_COLUMNS,
+                    [getattr(task, column) for column in _TASK_COLUMNS],
+                )
         for name, entities in sample.others.items():
             if name in wanted:
                 for entity, cells in entities.items():
@@ -117,7 +129,7 @@ class Collector:
             for rail, use in sample.power.items():
                 label = self._power.name_of(rail)
                 if not self._feeds or label.partition("/")[0] in self._feeds:
-                    values = [getattr(use, one) for one in _POWER_COLUMNS]
+                    values = [getattr(use, column) for column in _POWER_COLUMNS]
                     yield f"power {label}", _POWER_COLUMNS, values
 
     def take(self) -> Samples:

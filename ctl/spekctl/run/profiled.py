@@ -30,11 +30,11 @@ class Profiled:
         marks.copy_names(self._folder)
         run = ProfiledRun(
             workload=result.config.name,
-            devices=[one.facts.path for one in result.targets],
-            drivers=[one.facts.driver for one in result.targets],
+            devices=[target.facts.path for target in result.targets],
+            drivers=[target.facts.driver for target in result.targets],
             kernel=result.environment.kernel,
             kernel_version=result.environment.kernel_version,
-            ios=sum(one.ios for one in result.phases),
+            ios=sum(phase.ios for phase in result.phases),
         )
         files.write(self._folder / RUN, files.encode(run))
 

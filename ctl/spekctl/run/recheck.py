@@ -36,9 +36,10 @@ def check(
     parts = verify_state.parts_of(state, path)
     grain = state.grain_bytes
     spans = [
-        verify.Span(index, one.map_start, span)
-        for index, one in enumerate(state.devices)
-        if (span := min(one.map_bytes, one.facts.bytes - one.map_start) // grain * grain) > 0
+        verify.Span(index, device.map_start, span)
+        for index, device in enumerate(state.devices)
+        if (span := min(device.map_bytes, device.facts.bytes - device.map_start) // grain * grain)
+        > 0
     ]
     if not spans:
         raise UsageError(f"{path} covers no writable block")
@@ -51,7 +52,7 @@ def check(
         cpus=[cpu],
         backend=backend,
         polled=False,
-        targets=[DeviceNumber(one.major, one.minor, one.diskseq) for one in devices],
+        targets=[DeviceNumber(device.major, device.minor, device.diskseq) for device in devices],
     )
     runs = verify.reads_of(verify.pass_config(base, spans, grain), spans, grain)
     first = structs.replace(runs[0], stamp_id=state.stamp_id)

@@ -28,7 +28,7 @@ def _late_issue(result: Result) -> Iterator[str]:
     if times.slip is None or times.service is None or times.response is None:
         return
     slip, service = times.slip.percentiles_ns, times.service.percentiles_ns
-    is_burst = any(one.law == "burst" for one in result.config.arrivals)
+    is_burst = any(arrival.law == "burst" for arrival in result.config.arrivals)
     if slip["p50"] > service["p50"] and result.outcome.offered_iops is not None and not is_burst:
         how = (
             f"half of the I/Os were issued {units.format_ns(slip['p50'])} or more after their"
@@ -61,7 +61,7 @@ def _outstanding(result: Result) -> float:
 
 def _prober_too_slow(result: Result) -> Iterator[str]:
     prober = result.prober
-    length_ns = next((one.duration_ns for one in result.phases if one.phase == "measure"), 0)
+    length_ns = next((phase.duration_ns for phase in result.phases if phase.phase == "measure"), 0)
     if prober is None or not length_ns:
         return
     if prober.interval_ns > length_ns:

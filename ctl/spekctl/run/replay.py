@@ -93,15 +93,19 @@ class Replay:
 
 def _records(block: Block, first_asu: int) -> Records:
     """Records as the kernel has them."""
-    found: Records = np.empty(len(block), RECORD)
-    found["at_ns"], found["addr"], found["bytes"] = block.at_ns, block.offset_bytes, block.bytes
-    found["asu"], found["op"], found["flags"] = block.target + first_asu, block.op, 0
+    records: Records = np.empty(len(block), RECORD)
+    records["at_ns"], records["addr"], records["bytes"] = (
+        block.at_ns,
+        block.offset_bytes,
+        block.bytes,
+    )
+    records["asu"], records["op"], records["flags"] = block.target + first_asu, block.op, 0
     if block.flags.any():
-        found["flags"] = np.where(block.op == int(Op.WRITE), block.flags, 0)
+        records["flags"] = np.where(block.op == int(Op.WRITE), block.flags, 0)
     flushes = block.op == int(Op.FLUSH)
     if flushes.any():
-        found["addr"][flushes] = found["bytes"][flushes] = 0
-    return found
+        records["addr"][flushes] = records["bytes"][flushes] = 0
+    return records
 
 
 # --- feeding -------------------------------------------------------------------------------------

@@ -116,8 +116,8 @@ def look_at(trace: Trace, ranges: bool) -> Look:
 def mapper_of(trace: Trace, look: Look, devices: Sequence[Device], name: str) -> Mapper:
     """How the trace's devices lie on the targets; UsageError if they do not fit."""
     # Records become whole blocks of the coarsest device, also at the ends of the others.
-    block = max(one.logical_block for one in devices)
-    targets = [mapping.Target(one.bytes // block * block, block) for one in devices]
+    block = max(device.logical_block for device in devices)
+    targets = [mapping.Target(device.bytes // block * block, block) for device in devices]
     sizes = look.survey.sizes()
     target_of = mapping.targets_in_turn(len(sizes), len(targets))
     if name == "wrap":
@@ -128,11 +128,11 @@ def mapper_of(trace: Trace, look: Look, devices: Sequence[Device], name: str) ->
         return mapping.concatenate(sizes, targets, target_of)
     if name == "pack":
         return mapping.pack(look.survey.touched, targets, target_of)
-    found = mapping.AsIs(targets, target_of)
+    mapper = mapping.AsIs(targets, target_of)
     ends = look.survey.ends
     if any(end > targets[target_of[device]].bytes for device, end in ends.items()):
-        mapping.check_all_fit(trace.batches(), found)
-    return found
+        mapping.check_all_fit(trace.batches(), mapper)
+    return mapper
 
 
 def discards(device: Device) -> bool:
@@ -203,10 +203,10 @@ def build(
     name = workload.workload.name
     others = meaning.beside_trace(workload)
     _check_options(name, options, not others)
-    (stream,) = (one for one in workload.stream if one.pattern == "trace")
+    (stream,) = (candidate for candidate in workload.stream if candidate.pattern == "trace")
     source = stream.trace
     assert source is not None
-    trace = open_trace([Path(one) for one in source.files])
+    trace = open_trace([Path(path) for path in source.files])
     timing = timing_of(source, options.rate)
     look = look_at(trace, source.map == "pack")
     mapper = mapper_of(trace, look, devices, source.map)
@@ -214,7 +214,7 @@ def build(
     if timing.pace is Pace.CLOSED and timing.depth < len(cpus):
         raise UsageError(f"--closed {timing.depth} is less than one I/O for each worker")
     without = {op: f"{op.text} is not replayed" for op in Op if op not in REPLAYED}
-    if not all(discards(one) for one in devices):
+    if not all(discards(device) for device in devices):
         without[Op.DISCARD] = "the device has no discards"
     _check_left(trace, look, without)
     if source.bursts:
@@ -227,13 +227,13 @@ def build(
     config = _config(workload, look, timing, options, devices, cpus, Op.DISCARD in without, company)
     until.check(options.until, options.stop_when or (), config)
     waits = source.closed is not None and not source.think
-    block = max(one.logical_block for one in devices)
+    block = max(device.logical_block for device in devices)
 
     def schedule(left_out: LeftOut) -> Schedule:
         return Schedule(trace.batches(), mapper, timing, block, left_out)
 
     left_out = LeftOut(without)
-    found = Replay(
+    request = Replay(
         trace,
         schedule(left_out),
         source.map,
@@ -242,7 +242,7 @@ def build(
         sharing(
             schedule(LeftOut(without)).blocks(replay.BLOCK),
             len(cpus),
-            [one.bytes for one in devices],
+            [device.bytes for device in devices],
             source.share,
         ),
         source.share,
@@ -262,7 +262,7 @@ def build(
             *provisioning.remarks(devices, config.streams),
             *_overlaid(len(look.survey.ends), len(devices), source.map),
         ],
-        replay=found,
+        replay=request,
         until=until.chosen(options.until, config, waits),
         stop_when=options.stop_when or (),
     )
@@ -282,17 +282,17 @@ def _check_left(trace: Trace, look: Look, without: dict[Op, str]) -> None:
 
 
 def _remarks(look: Look, without: dict[Op, str], config: RunConfig, options: Options) -> list[str]:
-    found = [
+    texts = [
         f"{look.ops[op]:,} records are left out: {why}"
         for op, why in without.items()
         if look.ops[op]
     ]
     if look.empty:
-        found.append(f"{look.empty:,} records are left out: they have no bytes")
+        texts.append(f"{look.empty:,} records are left out: they have no bytes")
     if options.write and not config.writes:
         who = "the trace" if len(config.arrivals) == 1 else config.name
-        found.append(f"{who} only reads, so the devices are opened read-only")
-    return found
+        texts.append(f"{who} only reads, so the devices are opened read-only")
+    return texts
 
 
 def _overlaid(volumes: int, devices: int, map_: Map) -> Iterator[str]:
@@ -314,7 +314,7 @@ def _config(
     no_discards: bool,
     company: RunConfig | None,
 ) -> RunConfig:
-    block = max(one.logical_block for one in devices)
+    block = max(device.logical_block for device in devices)
     # Records grow to whole blocks of the devices at both ends.
     largest = min(-(-max(look.largest, 1) // block) * block + block, IO_BYTES_MAX)
     closed = timing.pace is Pace.CLOSED
@@ -333,8 +333,8 @@ def _config(
         suffix = f"-{index + 1}" if len(devices) > 1 else ""
         for operation, read_ppm in _streams_of(look, no_discards):
             name = "trace" if operation == "transfer" else operation
-            found = _stream(name + suffix, len(asus), operation, read_ppm, device, block, largest)
-            streams.append(msgspec.structs.replace(found, arrival=len(arrivals)))
+            stream = _stream(name + suffix, len(asus), operation, read_ppm, device, block, largest)
+            streams.append(msgspec.structs.replace(stream, arrival=len(arrivals)))
         asus.append(
             ResolvedAsu(
                 name=f"target-{index + 1}" if company or len(devices) > 1 else "all",
@@ -345,12 +345,12 @@ def _config(
         )
     arrivals.append(arrival)
     for kind, names, most in (
-        ("asu", [one.name for one in asus], ASUS_MAX),
-        ("arrival", [one.name for one in arrivals], ARRIVALS_MAX),
-        ("stream", [one.name for one in streams], STREAMS_MAX),
+        ("asu", [asu.name for asu in asus], ASUS_MAX),
+        ("arrival", [arrival.name for arrival in arrivals], ARRIVALS_MAX),
+        ("stream", [stream.name for stream in streams], STREAMS_MAX),
     ):
         _check_sections(kind, names, most)
-    writes = any(one.read_ppm < 1_000_000 for one in streams)
+    writes = any(stream.read_ppm < 1_000_000 for stream in streams)
     return RunConfig(
         name=workload.workload.name,
         seed=options.seed,
@@ -368,7 +368,7 @@ def _config(
         count=0,
         max_errors=options.max_errors or 0,
         cpus=cpus,
-        targets=[DeviceNumber(one.major, one.minor, one.diskseq) for one in devices],
+        targets=[DeviceNumber(device.major, device.minor, device.diskseq) for device in devices],
         asus=asus,
         arrivals=arrivals,
         streams=streams,
@@ -437,6 +437,7 @@ def _stream(
 def _name(file: str) -> str:
     """The trace's file as the name of a workload."""
     kept = "".join(
-        one if one.isascii() and (one.isalnum() or one in "._-") else "-" for one in file
+        character if character.isascii() and (character.isalnum() or character in "._-") else "-"
+        for character in file
     )
     return ("trace-" + kept)[:NAME_LEN_MAX]

@@ -36,11 +36,11 @@ _WITHOUT = (RunState.OPENING, RunState.READY, RunState.FAILED)
 
 def _runs(kernel: Kernel) -> list[tuple[RunInfo, list[StatsCell]]]:
     """Each run with its cells, by number; without those that are deleted meanwhile."""
-    found = []
-    for info in sorted(kernel.runs(), key=lambda one: one.id):
+    runs_and_cells = []
+    for info in sorted(kernel.runs(), key=lambda info: info.id):
         with contextlib.suppress(NotFoundError):
-            found.append((info, [] if info.state in _WITHOUT else kernel.stats(info.id)))
-    return found
+            runs_and_cells.append((info, [] if info.state in _WITHOUT else kernel.stats(info.id)))
+    return runs_and_cells
 
 
 # How far back to look for a row whose power has arrived.

@@ -47,8 +47,8 @@ def has_certificate(data: bytes, serial: bytes) -> bool:
 
 def lists(root: Path, serial: bytes, variables: Sequence[str]) -> bool:
     """True if one of the EFI @variables has the certificate @serial."""
-    found = (path for pattern in variables for path in (root / EFI).glob(pattern))
-    return any(has_certificate(_bytes(path), serial) for path in found)
+    paths = (path for pattern in variables for path in (root / EFI).glob(pattern))
+    return any(has_certificate(_bytes(path), serial) for path in paths)
 
 
 def certificate_of(root: Path, serial: bytes) -> str:

@@ -66,16 +66,18 @@ class Slices:
         """What the kernel has counted so far."""
         responses = (cell.histograms.get(Metric.RESPONSE) for cell in cells)
         times: list[tuple[_Of, dict[int, int]]] = [
-            (None, coarse(one for one in responses if one is not None))
+            (None, coarse(response for response in responses if response is not None))
         ]
         if self._operations is not None:
             alike: dict[tuple[str, Direction], list[Histogram]] = {}
             for cell in cells:
-                found = cell.histograms.get(Metric.SERVICE)
-                if found is not None:
+                histogram = cell.histograms.get(Metric.SERVICE)
+                if histogram is not None:
                     kind = self._operations[cell.stream], cell.direction
-                    alike.setdefault(kind, []).append(found)
-            times += [(kind, coarse(some, SERVICE_BITS)) for kind, some in alike.items()]
+                    alike.setdefault(kind, []).append(histogram)
+            times += [
+                (kind, coarse(histograms, SERVICE_BITS)) for kind, histograms in alike.items()
+            ]
         return {(of, at): count for of, counts in times for at, count in counts.items()}
 
     def _add(self, end_ns: int, counts: _Counts) -> None:
@@ -88,7 +90,7 @@ class Slices:
         else:
             if len(self._slices) == MOST:
                 pairs = zip(self._slices[::2], self._slices[1::2], strict=True)
-                self._slices = [_joined(one, other) for one, other in pairs]
+                self._slices = [_joined(earlier, later) for earlier, later in pairs]
                 self._each *= 2
             self._slices.append((self._start_ns, end_ns, counts))
             self._looks = 1
@@ -96,17 +98,17 @@ class Slices:
 
     def result(self) -> list[Slice]:
         """All slices so far."""
-        return [self._slice(*one) for one in self._slices]
+        return [self._slice(*time_slice) for time_slice in self._slices]
 
     def _slice(self, start_ns: int, end_ns: int, counts: _Counts) -> Slice:
-        found: dict[_Of, dict[int, int]] = {None: {}}
+        buckets: dict[_Of, dict[int, int]] = {None: {}}
         for (of, at), count in counts.items():
             if count:
-                found.setdefault(of, {})[at] = count
-        response = found.pop(None)
+                buckets.setdefault(of, {})[at] = count
+        response = buckets.pop(None)
         service = [
             ServiceTimes(*of, Buckets(SERVICE_BITS, HIST_MAX_BITS, *dense(mine)))
-            for of, mine in found.items()
+            for of, mine in buckets.items()
             if of is not None
         ]
         return Slice(
@@ -120,20 +122,20 @@ class Slices:
 def coarse(histograms: Iterable[Histogram], bits: int = BITS) -> dict[int, int]:
     """Their counts in buckets of @bits, exactly: each of them is a number of whole buckets."""
     counts: dict[int, int] = {}
-    for one in histograms:
-        if one.bits < bits:
-            raise ValueError(f"histograms with {one.bits} bits are coarser than {bits}")
-        for index, count in one.counts.items():
-            at = bucket_index(bucket_low(index, one.bits), bits)
+    for histogram in histograms:
+        if histogram.bits < bits:
+            raise ValueError(f"histograms with {histogram.bits} bits are coarser than {bits}")
+        for index, count in histogram.counts.items():
+            at = bucket_index(bucket_low(index, histogram.bits), bits)
             counts[at] = counts.get(at, 0) + count
     return counts
 
 
 def _joined(
-    one: tuple[int, int, _Counts], other: tuple[int, int, _Counts]
+    earlier: tuple[int, int, _Counts], later: tuple[int, int, _Counts]
 ) -> tuple[int, int, _Counts]:
-    """Two slices, of which @other follows @one."""
-    counts = dict(one[2])
-    for at, count in other[2].items():
+    """Two slices, of which @later follows @earlier."""
+    counts = dict(earlier[2])
+    for at, count in later[2].items():
         counts[at] = counts.get(at, 0) + count
-    return one[0], other[1], counts
+    return earlier[0], later[1], counts

@@ -13,8 +13,15 @@ def targets_of(devices: Sequence[Device]) -> list[Target]:
     """The devices of a run, in their order."""
     return [
         Target(
-            *(one.path, one.major, one.minor, one.bytes, one.logical_block, one.diskseq),
-            *(one.zone_bytes, one.open_zones_max),
+            *(
+                device.path,
+                device.major,
+                device.minor,
+                device.bytes,
+                device.logical_block,
+                device.diskseq,
+            ),
+            *(device.zone_bytes, device.open_zones_max),
         )
-        for one in devices
+        for device in devices
     ]

@@ -37,7 +37,7 @@ def check(until: Steady | None, stop_when: Sequence[Threshold], config: RunConfi
             f"{flag} cannot be combined with --detach: nothing stays attached to the run"
         )
     metrics = list(until.metrics) if until is not None else []
-    metrics += [part.metric for one in stop_when for part in one.parts]
+    metrics += [part.metric for threshold in stop_when for part in threshold.parts]
     for metric in metrics:
         if metric.side and not _has(config, metric.side):
             raise UsageError(f"{metric}: {config.name} has no {metric.side}s")
@@ -75,10 +75,10 @@ def remarks(until: Steady | None, config: RunConfig, trace_waits: bool = False) 
 
 
 def _has(config: RunConfig, side: str) -> bool:
-    used = [one for one in config.streams if one.weight]
+    used = [stream for stream in config.streams if stream.weight]
     if side == "read":
-        return any(one.read_ppm > 0 for one in used)
-    return any(one.read_ppm < 1_000_000 for one in used)
+        return any(stream.read_ppm > 0 for stream in used)
+    return any(stream.read_ppm < 1_000_000 for stream in used)
 
 
 # --- metrics of an interval ----------------------------------------------------------------------
@@ -95,8 +95,8 @@ def _cells(row: IntervalRow, metric: Metric) -> list[IntervalCell]:
 
 
 def _latency(cells: Iterable[IntervalCell]) -> float | None:
-    ios = sum(one.ios for one in cells)
-    return sum(one.response_sum_ns for one in cells) / ios if ios else None
+    ios = sum(cell.ios for cell in cells)
+    return sum(cell.response_sum_ns for cell in cells) / ios if ios else None
 
 
 _TIMES: dict[str, Callable[[IntervalCell], int]] = {
@@ -115,18 +115,18 @@ def value_of(row: IntervalRow, metric: Metric) -> float | None:
     """
     cells = _cells(row, metric)
     if metric.name == "iops":
-        return sum(one.ios for one in cells) / _seconds(row)
+        return sum(cell.ios for cell in cells) / _seconds(row)
     if metric.name == "bandwidth":
-        return sum(one.bytes for one in cells) / _seconds(row)
+        return sum(cell.bytes for cell in cells) / _seconds(row)
     if metric.name == "latency":
         return _latency(cells)
     if metric.name == "errors":
-        return sum(one.errors for one in cells)
+        return sum(cell.errors for cell in cells)
     if metric.name == "backlog":
         return row.backlog
     if metric.name == "outstanding":
         return row.outstanding
-    return max((_TIMES[metric.name](one) for one in cells if one.ios), default=None)
+    return max((_TIMES[metric.name](cell) for cell in cells if cell.ios), default=None)
 
 
 # --- the watch -----------------------------------------------------------------------------------
@@ -167,8 +167,8 @@ class Watch:
 
     def _judge(self, row: IntervalRow) -> None:
         whole = is_covered(row) and row.end_ns - row.start_ns >= WHOLE * self._interval_ns
-        for one in self._stop_when:
-            if self._exceeded(one, row, whole):
+        for threshold in self._stop_when:
+            if self._exceeded(threshold, row, whole):
                 return
         if self._until is None or not whole:
             return
@@ -176,19 +176,19 @@ class Watch:
             self._forget()
         self._seq = row.seq
         self._rounds += 1
-        found = {metric: value_of(row, metric) for metric in self._until.watched}
-        if any(value is None for value in found.values()):
+        value_by_metric = {metric: value_of(row, metric) for metric in self._until.watched}
+        if any(value is None for value in value_by_metric.values()):
             self._forget()
             return
         limits = criteria_of(self._until)
-        for metric, value in found.items():
+        for metric, value in value_by_metric.items():
             assert value is not None
             self._values[metric] = [*self._values.get(metric, ()), value][-limits.window :]
         self._windows = [
             judge(str(metric), values, limits, self._rounds - len(values))
             for metric, values in self._values.items()
         ]
-        self._steady = all(one.steady for one in self._windows)
+        self._steady = all(window.steady for window in self._windows)
         if self._steady:
             self._text = f"{self._subject()} was reached after {self._count()}"
 
@@ -213,7 +213,7 @@ class Watch:
 
     def _subject(self) -> str:
         assert self._until is not None
-        return f"steady state of {' and '.join(str(one) for one in self._until.watched)}"
+        return f"steady state of {' and '.join(str(metric) for metric in self._until.watched)}"
 
     def _count(self) -> str:
         rounds = f"{self._rounds:,} round{'' if self._rounds == 1 else 's'}"
@@ -224,8 +224,8 @@ class Watch:
         text = self._text
         if self._until is not None and not self._steady and not text:
             text = f"{self._subject()} was not reached in {self._count()}"
-            missed = [_missed(one, criteria_of(self._until)) for one in self._windows]
-            text += "".join(f"; {one}" for one in missed if one)
+            missed = [_missed(window, criteria_of(self._until)) for window in self._windows]
+            text += "".join(f"; {sentence}" for sentence in missed if sentence)
         return EndingResult(
             until=str(self._until) if self._until is not None else None,
             criteria=criteria_of(self._until) if self._until is not None else None,
@@ -233,7 +233,7 @@ class Watch:
             steady=self._steady if self._until is not None else None,
             rounds=self._rounds,
             windows=self._windows,
-            stop_when=[str(one) for one in self._stop_when],
+            stop_when=[str(threshold) for threshold in self._stop_when],
             stopped_by=self._stopped_by,
             text=text,
         )

@@ -161,13 +161,13 @@ class Passed:
 
 def spans_of(info: RunInfo) -> list[Span]:
     """The state of a run, in whole grains of the device."""
-    found = []
+    spans = []
     for index, target in enumerate(info.targets):
         end = min(target.map_start + target.map_bytes, target.bytes)
         span = (end - target.map_start) // info.grain_bytes * info.grain_bytes
         if span > 0:
-            found.append(Span(index, target.map_start, span))
-    return found
+            spans.append(Span(index, target.map_start, span))
+    return spans
 
 
 def without_offline(
@@ -186,7 +186,7 @@ def without_offline(
     if not any(lost):
         return list(spans), 0
     taken = _written_in(written(), grain)
-    found, number = [], 0
+    readable, number = [], 0
     for span, gone in zip(spans, lost, strict=True):
         holes = []
         for zone in gone:
@@ -196,8 +196,8 @@ def without_offline(
             if first < last and not taken(span, first, last):
                 holes.append((first, last - first))
         number += len(holes)
-        found.append(replace(span, holes=tuple(holes)))
-    return [span for span in found if span.readable], number
+        readable.append(replace(span, holes=tuple(holes)))
+    return [span for span in readable if span.readable], number
 
 
 def _written_in(parts: Sequence[MapInfo], grain: int) -> Callable[[Span, int, int], bool]:
@@ -246,7 +246,7 @@ def pass_config(base: RunConfig, spans: Sequence[Span], grain: int) -> RunConfig
 
 def reads_of(config: RunConfig, spans: Sequence[Span], grain: int) -> list[RunConfig]:
     """One run for the whole megabytes of each piece of a target, and one for the remainder."""
-    found = []
+    reads = []
     steps = [
         (asu, start, size, count)
         for asu, span in enumerate(spans)
@@ -271,8 +271,8 @@ def reads_of(config: RunConfig, spans: Sequence[Span], grain: int) -> list[RunCo
             align_bytes=grain,
             sizes=[ResolvedSize(size, 1)],
         )
-        found.append(structs.replace(config, streams=[stream], count=count))
-    return found
+        reads.append(structs.replace(config, streams=[stream], count=count))
+    return reads
 
 
 def final_pass(
@@ -301,7 +301,9 @@ def final_pass(
             kernel.run_start(run)
             info = _wait(kernel, run, progress, interrupts)
             total = add(total, info.verify or VerifyInfo())
-            wrong += [block_of(one, "final", facts, config) for one in kernel.mismatches(run)]
+            wrong += [
+                block_of(mismatch, "final", facts, config) for mismatch in kernel.mismatches(run)
+            ]
             if mine:
                 if kernel.run_get(mine).state is RunState.DONE:
                     kernel.run_delete(mine)
@@ -350,11 +352,11 @@ def _trouble(info: RunInfo, disks: Sequence[DeviceFacts], interrupts: Interrupts
 # --- results -------------------------------------------------------------------------------------
 
 
-def add(one: VerifyInfo, other: VerifyInfo) -> VerifyInfo:
+def add(total: VerifyInfo, part: VerifyInfo) -> VerifyInfo:
     """Sum of two counts."""
     return VerifyInfo(
         **{
-            name: getattr(one, name) + getattr(other, name)
+            name: getattr(total, name) + getattr(part, name)
             for name in VerifyInfo.__dataclass_fields__
         }
     )
@@ -373,7 +375,7 @@ def counts_of(info: VerifyInfo) -> VerifyCounts:
 
 
 def block_of(
-    one: MismatchInfo,
+    mismatch: MismatchInfo,
     when: Literal["load", "final"],
     facts: Sequence[TargetFacts],
     config: RunConfig,
@@ -383,44 +385,44 @@ def block_of(
     def device(index: int) -> str:
         return facts[index].path if index < len(facts) else f"target {index}"
 
-    ours = bool(one.stamped) and one.found_seed == config.seed
+    ours = bool(mismatch.stamped) and mismatch.found_seed == config.seed
     return WrongBlock(
-        kind=one.kind,
+        kind=mismatch.kind,
         when=when,
-        device=device(one.target),
-        offset=one.offset,
-        bytes=one.bytes,
-        expected_generation=one.expected_generation,
-        expected_zeroes=bool(one.expected_zeroes),
-        text=_sentence(one, device),
-        found_device=device(one.found_target) if ours else "",
-        found_offset=one.found_offset if one.stamped else None,
-        found_generation=one.found_generation if one.stamped else None,
-        found_id=one.found_id if one.stamped else None,
-        first=one.first,
-        bits=one.bits,
+        device=device(mismatch.target),
+        offset=mismatch.offset,
+        bytes=mismatch.bytes,
+        expected_generation=mismatch.expected_generation,
+        expected_zeroes=bool(mismatch.expected_zeroes),
+        text=_sentence(mismatch, device),
+        found_device=device(mismatch.found_target) if ours else "",
+        found_offset=mismatch.found_offset if mismatch.stamped else None,
+        found_generation=mismatch.found_generation if mismatch.stamped else None,
+        found_id=mismatch.found_id if mismatch.stamped else None,
+        first=mismatch.first,
+        bits=mismatch.bits,
     )
 
 
-def _sentence(one: MismatchInfo, device: Callable[[int], str]) -> str:
-    if one.expected_zeroes:
+def _sentence(mismatch: MismatchInfo, device: Callable[[int], str]) -> str:
+    if mismatch.expected_zeroes:
         wanted = "zeroes were expected"
-    elif one.expected_generation:
-        wanted = f"write {one.expected_generation} was expected"
+    elif mismatch.expected_generation:
+        wanted = f"write {mismatch.expected_generation} was expected"
     else:
         wanted = "it was never written"
-    where = f"byte {one.found_offset} of {device(one.found_target)}"
-    found = {
-        "corrupt": f"{one.bits or 'some'} wrong {'bit' if one.bits == 1 else 'bits'}, the first in"
-        f" byte {one.first}",
-        "misdirected": f"it holds write {one.found_generation} of {where}",
-        "stale": f"it holds write {one.found_generation}",
-        "torn": f"only a part is of that; the first wrong byte is {one.first}",
-        "unwritten": f"it holds write {one.found_generation}",
-        "unstamped": "it holds zeroes" if one.zeroes else "it holds no stamp",
-        "foreign": f"it holds a block of run {one.found_id:#x}",
-    }[one.kind]
-    return f"{wanted}, {found}"
+    where = f"byte {mismatch.found_offset} of {device(mismatch.found_target)}"
+    happened = {
+        "corrupt": f"{mismatch.bits or 'some'} wrong {'bit' if mismatch.bits == 1 else 'bits'},"
+        f" the first in byte {mismatch.first}",
+        "misdirected": f"it holds write {mismatch.found_generation} of {where}",
+        "stale": f"it holds write {mismatch.found_generation}",
+        "torn": f"only a part is of that; the first wrong byte is {mismatch.first}",
+        "unwritten": f"it holds write {mismatch.found_generation}",
+        "unstamped": "it holds zeroes" if mismatch.zeroes else "it holds no stamp",
+        "foreign": f"it holds a block of run {mismatch.found_id:#x}",
+    }[mismatch.kind]
+    return f"{wanted}, {happened}"
 
 
 def conclude(
@@ -433,7 +435,9 @@ def conclude(
 ) -> VerifyResult:
     """After the load: read everything back, save the state, and summarize."""
     load = info.verify or VerifyInfo()
-    wrong = [block_of(one, "load", facts, request.config) for one in kernel.mismatches(info.id)]
+    wrong = [
+        block_of(mismatch, "load", facts, request.config) for mismatch in kernel.mismatches(info.id)
+    ]
     passed, trouble, state_file, skipped = None, "", "", 0
     if info.state is not RunState.DONE:
         trouble = "the device did not answer"

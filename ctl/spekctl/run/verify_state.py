@@ -56,7 +56,7 @@ def _with_contents(fields: dict[str, Any]) -> None:
     for device in fields["devices"]:
         for part in device["states"]:
             old = array("Q", _unpack(msgspec.convert(part, States)))
-            new = array("Q", ((one >> 1) << 2 | (one & 1) for one in old))
+            new = array("Q", ((entry >> 1) << 2 | (entry & 1) for entry in old))
             part["data"] = _packed(_little_endian(new.tobytes()))
 
 
@@ -113,9 +113,9 @@ def parts_of(state: SavedState, path: Path) -> list[MapInfo]:
     """The states in the kernel's format."""
     try:
         return [
-            MapInfo(target=index, first=one.first, states=_unpack(one))
+            MapInfo(target=index, first=part.first, states=_unpack(part))
             for index, device in enumerate(state.devices)
-            for one in device.states
+            for part in device.states
         ]
     except ValueError as error:
         raise UsageError(f"{path} is damaged: {error}") from error
