@@ -66,11 +66,11 @@ def identity(kernel: Kernel, modules: Path) -> str:
 def names(repetitions: int) -> list[tuple[str, str]]:
     """(side, file) of each run in the order of play: a1 b1 b2 a2, a3 b3 b4 a4."""
     counts = {"a": 0, "b": 0}
-    found = []
+    order = []
     for side in SIDES * repetitions:
         counts[side] += 1
-        found.append((side, f"{side}{counts[side]}.json"))
-    return found
+        order.append((side, f"{side}{counts[side]}.json"))
+    return order
 
 
 def check_command(command: Sequence[str]) -> None:
@@ -111,7 +111,7 @@ def begin(folder: Path, parameters: Parameters, resume: bool) -> None:
 def results(folder: Path, repetitions: int) -> tuple[list[Path], list[Path]]:
     """The results of A and of B."""
     order = names(repetitions)
-    a, b = ([folder / name for one, name in order if one == side] for side in "ab")
+    a, b = ([folder / name for letter, name in order if letter == side] for side in "ab")
     return a, b
 
 

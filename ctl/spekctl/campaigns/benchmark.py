@@ -75,8 +75,8 @@ class Disks:
         self, load: WorkloadFile, shape: Mapping[str, Any], percent: int, block_bytes: int
     ) -> Request:
         """A run of as many blocks as @percent of the capacity has, at least one."""
-        one = self._build(load, {**shape, "count": 1})
-        count = math.ceil(one.config.asus[0].bytes * percent / 100 / block_bytes)
+        single = self._build(load, {**shape, "count": 1})
+        count = math.ceil(single.config.asus[0].bytes * percent / 100 / block_bytes)
         return self._build(load, {**shape, "count": max(1, count)})
 
     def _build(self, load: WorkloadFile, given: Mapping[str, Any]) -> Request:
@@ -117,11 +117,11 @@ class Benchmark(Campaign[StepT, MeasuredT], Generic[StepT, MeasuredT, ReportT]):
         return Disks(self.devices, self.write, self.destroy)
 
     def title(self) -> str:
-        return f"{self.NAME}-like test on " + " ".join(one.path for one in self.devices)
+        return f"{self.NAME}-like test on " + " ".join(device.path for device in self.devices)
 
     def next_step(self) -> StepT | None:
-        found: StepT | None = self.PLAN.next_step(self.parameters, self.done)
-        return found
+        step: StepT | None = self.PLAN.next_step(self.parameters, self.done)
+        return step
 
     def left_ns(self) -> int:
         return self.PLAN.left_ns(self.parameters, self.done)

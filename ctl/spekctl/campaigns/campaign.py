@@ -149,7 +149,7 @@ class Campaign(ABC, Generic[StepT, DoneT]):
         """The task of a step."""
 
     @abstractmethod
-    def found(self, step: StepT, outcome: Outcome, file: str) -> tuple[DoneT, str]:
+    def record_of(self, step: StepT, outcome: Outcome, file: str) -> tuple[DoneT, str]:
         """Record a completed step, whose outcome is in @file, and report it to the user."""
 
     @abstractmethod
@@ -212,7 +212,7 @@ class Campaign(ABC, Generic[StepT, DoneT]):
                 setattr(self, name, list(value) if isinstance(value, list) else value)
 
     def _kept_fields(self) -> list[str]:
-        return [one for one in self.STATE.__struct_fields__ if one not in document.ENVELOPE]
+        return [field for field in self.STATE.__struct_fields__ if field not in document.ENVELOPE]
 
     def state(self) -> campaign_folder.State:
         """The state that a resumption needs."""
@@ -226,7 +226,7 @@ class Campaign(ABC, Generic[StepT, DoneT]):
     @property
     def ok(self) -> bool:
         """All runs so far completed without errors."""
-        return all(one.ok for one in self.done)
+        return all(record.ok for record in self.done)
 
     def kept(self) -> str:
         """A sentence on what was kept and how to continue."""
@@ -277,12 +277,12 @@ class Campaign(ABC, Generic[StepT, DoneT]):
     def _idle_test(self, tools: Tools) -> bool:
         """Return: False if the user ended it."""
         task = Task("idle test", "idle", None, self.idle_ns)
-        found = self._rest(task, self.left_ns(), tools)
-        if found is None:
+        result = self._rest(task, self.left_ns(), tools)
+        if result is None:
             return False
         if self.folder is not None:
-            idle.save(self.folder, found)
-        self.rest = found
+            idle.save(self.folder, result)
+        self.rest = result
         return True
 
     def _do(self, step: StepT, tools: Tools, held: Holding) -> bool:
@@ -297,7 +297,7 @@ class Campaign(ABC, Generic[StepT, DoneT]):
             if tools.interrupts.count:
                 self.interrupted(step)
             return False
-        done, news = self.found(step, outcome, self._keep(task, outcome))
+        done, news = self.record_of(step, outcome, self._keep(task, outcome))
         self.done.append(done)
         self.save()
         if news:
@@ -320,7 +320,7 @@ class Campaign(ABC, Generic[StepT, DoneT]):
             *(self.prober_ns, self.power, held),
         )
         if not self.targets:
-            self.targets = [one.facts for one in result.targets]
+            self.targets = [target.facts for target in result.targets]
         self.environment = self.environment or result.environment
         if result.at_an_end:
             return result

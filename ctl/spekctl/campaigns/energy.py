@@ -106,7 +106,7 @@ def annual(whole: usage.Metrics | None) -> tuple[Figure | None, Figure | None]:
 
 def hours_text(hours: usage.Hours | None) -> list[str]:
     """Hours of a usage profile, which the mean of all profiles has none of."""
-    return [decimal_text(one) for one in hours.all] if hours is not None else []
+    return [decimal_text(hour) for hour in hours.all] if hours is not None else []
 
 
 def profile_of(
@@ -117,7 +117,7 @@ def profile_of(
 ) -> ProfileT:
     """A usage profile, or the mean of all: its power, rate, rate per watt and heat."""
     values = (day.watts, day.rate, day.rate_per_watt, day.btu_per_hour)
-    watts, rate, efficiency, heat = (figure(one, usage.DECIMALS) for one in values)
+    watts, rate, efficiency, heat = (figure(value, usage.DECIMALS) for value in values)
     return make(name, hours_text(hours), watts, rate, efficiency, heat)
 
 
@@ -132,7 +132,9 @@ def again(
 
     @build: builds it from the levels of @previous. @price and @days replace those of @previous.
     """
-    missing = [one for one in ("heavy", "moderate") if one not in {x.name for x in previous.levels}]
+    missing = [
+        name for name in ("heavy", "moderate") if name not in {x.name for x in previous.levels}
+    ]
     if missing:
         raise UsageError(f"{path}: the levels {' and '.join(missing)} are missing")
     used = price if price is not None else fraction_of(previous.price, f"{path}: the price")
@@ -148,6 +150,6 @@ def again(
     facts = replace(
         facts,
         trouble=previous.verdict if previous.verdict != follows.verdict else "",
-        remarks=[one for one in previous.remarks if one not in follows.remarks],
+        remarks=[remark for remark in previous.remarks if remark not in follows.remarks],
     )
     return facts, used, profiles

@@ -57,39 +57,39 @@ def refuse_other(folder: Path, what: str, was: str, now: str) -> NoReturn:
     )
 
 
-def _devices(some: Sequence[DeviceFacts]) -> list[dict[str, str]]:
+def _devices(devices: Sequence[DeviceFacts]) -> list[dict[str, str]]:
     """The identity of a device. Its number may change from boot to boot."""
     return [
         {
-            "device": recorded.text(one.path),
-            "capacity": f"{units.format_bytes(one.bytes)} ({one.bytes} bytes)",
-            "logical block": f"{one.logical_block} bytes",
-            "model": one.model,
-            "serial number": one.serial,
-            "WWN": one.wwn,
+            "device": recorded.text(device.path),
+            "capacity": f"{units.format_bytes(device.bytes)} ({device.bytes} bytes)",
+            "logical block": f"{device.logical_block} bytes",
+            "model": device.model,
+            "serial number": device.serial,
+            "WWN": device.wwn,
         }
-        for one in some
+        for device in devices
     ]
 
 
 def _flat(parameters: Any, words: Mapping[str, str]) -> dict[str, str]:
     """All parameters, including nested ones, by the names that the user knows."""
-    found: dict[str, str] = {}
+    fields: dict[str, str] = {}
     for name, value in structs.asdict(parameters).items():
         if isinstance(value, Part):
-            found |= _flat(value, words)
+            fields |= _flat(value, words)
         elif isinstance(value, dict):
-            found |= value
+            fields |= value
         else:
-            found[words.get(name, name)] = _text(name, value)
-    return found
+            fields[words.get(name, name)] = _text(name, value)
+    return fields
 
 
 def _text(name: str, value: object) -> str:
     if value is None:
         return ""
     if isinstance(value, list | tuple):
-        return ",".join(_text("", one) for one in value)
+        return ",".join(_text("", element) for element in value)
     if name.endswith("_ns") and isinstance(value, int):
         return units.format_duration(value)
     # 0 of a preset and 0.0 of a file are the same.

@@ -62,14 +62,14 @@ def measure(
     pause: Callable[[float], None] = time.sleep,
 ) -> Idle | None:
     """Wait for this time, then read @meter; without a meter do not wait. None if interrupted."""
-    before = [devices.read_stat(one) for one in subject]
+    before = [devices.read_stat(device) for device in subject]
     start_ns = clock()
     end_ns = start_ns + (length_ns if meter is not None else 0)
     while (left_ns := end_ns - clock()) > 0:
         if interrupts.count:
             return None
         pause(min(_STEP_S, left_ns / 1e9))
-    after = [devices.read_stat(one) for one in subject]
+    after = [devices.read_stat(device) for device in subject]
     foreign: int | None = 0
     for first, last in zip(before, after, strict=True):
         if first is None or last is None or foreign is None:
@@ -80,7 +80,7 @@ def measure(
         length_ns=length_ns,
         start_ns=start_ns,
         end_ns=end_ns,
-        targets=[one.facts(before=stat) for one, stat in zip(subject, before, strict=True)],
+        targets=[device.facts(before=stat) for device, stat in zip(subject, before, strict=True)],
         power=meter.between(start_ns, end_ns) if meter is not None else None,
         foreign_ios=foreign,
     )

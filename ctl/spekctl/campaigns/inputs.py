@@ -105,13 +105,13 @@ class Table:
 
     def tables(self, keys: Sequence[str]) -> list[Table]:
         """The tables of all @keys, which are required."""
-        found = {key: self.optional_table(key) for key in keys}
-        missing = [f"[{key}]" for key, table in found.items() if table is None]
+        tables = {key: self.optional_table(key) for key in keys}
+        missing = [f"[{key}]" for key, table in tables.items() if table is None]
         if missing:
             sections = "section" if len(missing) == 1 else "sections"
             are = "is" if len(missing) == 1 else "are"
             raise self._wrong(f"the {sections} {', '.join(missing)} {are} missing")
-        return [table for table in found.values() if table is not None]
+        return [table for table in tables.values() if table is not None]
 
     def end(self) -> None:
         """Refuse unknown keys."""
@@ -123,16 +123,16 @@ class Table:
 
 def hours_again(rows: Sequence[Profile], path: Path) -> dict[str, usage.Hours]:
     """The hours of a report's usage profiles."""
-    found = dict(usage.PROFILES)
+    profiles = dict(usage.PROFILES)
     for row in rows:
         what = f"{path}: the hours of {row.name}"
         hours = [fraction_of(text, what) for text in row.hours]
-        if row.name not in found or len(hours) != 3:
+        if row.name not in profiles or len(hours) != 3:
             raise UsageError(f"{what} are not those of a usage profile")
-        found[row.name] = usage.Hours(*hours)
-        if fault := usage.day_fault(found[row.name]):
+        profiles[row.name] = usage.Hours(*hours)
+        if fault := usage.day_fault(profiles[row.name]):
             raise UsageError(f"{what}: {fault}")
-    return found
+    return profiles
 
 
 def spc1e_levels(path: Path) -> tuple[usage.Levels, Fraction | None, Site | None]:
@@ -185,7 +185,7 @@ def emerald_inputs(path: Path) -> tuple[dict[str, tuple[Fraction, Fraction]], Fr
     """Work and watts of each phase of a file, and the raw capacity in GB."""
     whole = Table(path, read_toml(path))
     gigabytes = whole.optional_number("raw_gigabytes")
-    found: dict[str, tuple[Fraction, Fraction]] = {}
+    phases: dict[str, tuple[Fraction, Fraction]] = {}
     for kind in emerald.KINDS:
         table = whole.optional_table(kind.phase)
         if table is None:
@@ -201,16 +201,16 @@ def emerald_inputs(path: Path) -> tuple[dict[str, tuple[Fraction, Fraction]], Fr
         text = emerald.fault(kind, work, watts)
         if text:
             raise UsageError(f"{path}: {text}")
-        found[kind.phase] = (work, watts)
+        phases[kind.phase] = (work, watts)
     whole.end()
-    if not found:
+    if not phases:
         names = ", ".join(f"[{kind.phase}]" for kind in emerald.KINDS)
         raise UsageError(f"{path}: there is no phase; the sections are {names}")
-    idle = found.get("ready-idle")
-    for phase, (_, watts) in found.items():
+    idle = phases.get("ready-idle")
+    for phase, (_, watts) in phases.items():
         if idle is not None and watts < idle[1]:
             raise UsageError(
                 f"{path}: idle power, {float(idle[1]):g} W, is above that of {phase},"
                 f" {float(watts):g} W"
             )
-    return found, gigabytes
+    return phases, gigabytes

@@ -66,19 +66,23 @@ def power_point(result: Result) -> Power | None:
 
 def baseline_remarks(powers: Iterable[PowerFigures | None]) -> list[str]:
     """Remarks on the baselines subtracted from the power."""
-    taken = sorted({one.baseline_w for one in powers if one is not None})
+    taken = sorted({power.baseline_w for power in powers if power is not None})
     if len(taken) > 1:
-        texts = " and ".join(f"{one:g} W" for one in taken)
+        texts = " and ".join(f"{baseline:g} W" for baseline in taken)
         return [
             f"different baselines were subtracted from the power, {texts}: figures are not"
             " comparable"
         ]
-    return [f"a baseline of {one:g} W was subtracted from the power" for one in taken if one]
+    return [
+        f"a baseline of {baseline:g} W was subtracted from the power"
+        for baseline in taken
+        if baseline
+    ]
 
 
 def measured_ns(result: Result) -> int:
     """Length of the measure phase; 0 if the run did not reach it."""
-    return next((one.duration_ns for one in result.phases if one.phase == "measure"), 0)
+    return next((phase.duration_ns for phase in result.phases if phase.phase == "measure"), 0)
 
 
 def measured_intervals(result: Result) -> list[Interval]:

@@ -22,14 +22,14 @@ def profile_of(folder: Path) -> Profile:
         raise SpekError("there is no profile: the run had no I/O")
     counts = profiler.counts_at(folder, 1)
     counts.subtract(profiler.counts_at(folder, 0))
-    found = profiler.by_function(counts, profiler.symbols_in(folder))
-    user = found.pop(profiler.USER, 0)
+    samples = profiler.by_function(counts, profiler.symbols_in(folder))
+    user = samples.pop(profiler.USER, 0)
     functions = [
-        FunctionCost(name, count / run.ios) for name, count in found.most_common() if count
+        FunctionCost(name, count / run.ios) for name, count in samples.most_common() if count
     ]
     return Profile(
         run=run,
-        per_io=sum(found.values()) / run.ios,
+        per_io=sum(samples.values()) / run.ios,
         user_per_io=user / run.ios,
         functions=functions,
     )

@@ -49,7 +49,7 @@ class Limited:
 
     def bracket(self, done: Sequence[Point]) -> Bracket:
         """The position of the search."""
-        return bracket_of({int(one.load.value): not one.beyond for one in done})
+        return bracket_of({int(point.load.value): not point.beyond for point in done})
 
     def next_load(self, done: Sequence[Point]) -> int | None:
         """The next load; None when the search is over."""
@@ -159,7 +159,7 @@ class Sweep(Campaign[Planned, Point]):
         if self.limited is not None:
             count = self.limited.search.points_left(self.limited.bracket(self.done))
             return count * self.planned[0].request.length_ns
-        return sum(one.request.length_ns for one in self.planned[len(self.done) :])
+        return sum(planned.request.length_ns for planned in self.planned[len(self.done) :])
 
     def task(self, step: Planned) -> Task:
         load = step.load
@@ -170,7 +170,7 @@ class Sweep(Campaign[Planned, Point]):
     def digits(self) -> int:
         return self.DIGITS if self.limited is not None else len(str(len(self.planned)))
 
-    def found(self, step: Planned, outcome: Outcome, file: str) -> tuple[Point, str]:
+    def record_of(self, step: Planned, outcome: Outcome, file: str) -> tuple[Point, str]:
         assert isinstance(outcome, Result)
         self._take(outcome, step.load)
         point = points.point_of(outcome, step.load, file or None)
@@ -216,7 +216,7 @@ class Sweep(Campaign[Planned, Point]):
             targets=self.targets,
             environment=self.environment,
             complete=self.complete(),
-            points=[self._beside(one, beside) for one in measured],
+            points=[self._beside(point, beside) for point in measured],
             remarks=remarks,
             within=self._within(),
         )
@@ -262,7 +262,7 @@ class Sweep(Campaign[Planned, Point]):
             # Runs beyond the limit may fail: that is what the search is for.
             good = self.limited.bracket(self.done).good
             return ExitCode.OK if good else ExitCode.LIMIT_MISSED
-        if any(not (one.ok or one.limit_missed) for one in self.done):
+        if any(not (point.ok or point.limit_missed) for point in self.done):
             return ExitCode.RUN_FAILED
-        missed = any(one.limit_missed for one in self.done)
+        missed = any(point.limit_missed for point in self.done)
         return ExitCode.LIMIT_MISSED if missed else ExitCode.OK

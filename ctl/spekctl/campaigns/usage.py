@@ -135,9 +135,9 @@ def metrics(
     return Metrics(days, mean, annual_kwh, annual_kwh * price)
 
 
-def exceeds(watts: Fraction, other: Fraction) -> bool:
-    """Whether @watts is more than @other as they are printed."""
-    return watts > other and _text(watts) != _text(other)
+def exceeds(watts: Fraction, bound: Fraction) -> bool:
+    """Whether @watts is more than @bound as they are printed."""
+    return watts > bound and _text(watts) != _text(bound)
 
 
 def _text(value: Fraction) -> str:

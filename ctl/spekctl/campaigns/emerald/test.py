@@ -55,7 +55,7 @@ class EmeraldTest(Benchmark[Step, Done, EmeraldReport]):
             return Task("ready idle", step.name, None, step.time_ns)
         return Benchmark.task(self, step)
 
-    def found(self, step: Step, outcome: Outcome, file: str) -> tuple[Done, str]:
+    def record_of(self, step: Step, outcome: Outcome, file: str) -> tuple[Done, str]:
         if isinstance(outcome, Idle):
             gigabytes = Fraction(self.parameters.raw_gigabytes)
             phase = emerald_report.phase_of_idle(gigabytes, outcome, file)

@@ -55,7 +55,7 @@ class PtsTest(Benchmark[Step, Run, Report]):
             return "write saturation"
         return f"{step.kind} before {step.test}"
 
-    def found(self, step: Step, outcome: Outcome, file: str) -> tuple[Run, str]:
+    def record_of(self, step: Step, outcome: Outcome, file: str) -> tuple[Run, str]:
         assert isinstance(outcome, Result)
         if step.kind == "purge":
             replay = outcome.replay

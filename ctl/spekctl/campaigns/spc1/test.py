@@ -61,7 +61,7 @@ class Spc1Test(Benchmark[Step, Phase, Report]):
     def left_ns(self) -> int:
         return plan.left_ns(self.parameters, self.done, self.keep_going)
 
-    def found(self, step: Step, outcome: Outcome, file: str) -> tuple[Phase, str]:
+    def record_of(self, step: Step, outcome: Outcome, file: str) -> tuple[Phase, str]:
         assert isinstance(outcome, Result)
         phase = phase_of(step, outcome, self.parameters.limits, file)
         return phase, f"{step.name}: {phase.beyond}" if phase.beyond else ""

@@ -47,7 +47,7 @@ class Spc2Test(Benchmark[Step, Run, Report]):
         what = f"search for {step.test}" if step.kind == "search" else step.test
         return f"{what}, {step.streams} stream{'s' if step.streams > 1 else ''}"
 
-    def found(self, step: Step, outcome: Outcome, file: str) -> tuple[Run, str]:
+    def record_of(self, step: Step, outcome: Outcome, file: str) -> tuple[Run, str]:
         assert isinstance(outcome, Result)
         run = run_of(step, outcome, self.parameters.limits, file)
         return run, f"{step.name}: {run.beyond}" if run.beyond else ""

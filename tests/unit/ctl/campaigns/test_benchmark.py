@@ -80,7 +80,7 @@ class ListTest(Benchmark[Step, Run, ListReport]):
     def examples(self) -> Iterator[Step]:
         yield Step("example")
 
-    def found(self, step: Step, outcome: Outcome, file: str) -> tuple[Run, str]:
+    def record_of(self, step: Step, outcome: Outcome, file: str) -> tuple[Run, str]:
         return Run(step), ""
 
     def build(self) -> ListReport:

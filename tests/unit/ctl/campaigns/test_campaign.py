@@ -75,7 +75,7 @@ class Ladder(Campaign[int, Rung]):
         wanted = request.build(subject, Options(depth=step, time_ns=time_ns))
         return Task(f"depth {step}", f"depth-{step}", wanted, time_ns)
 
-    def found(self, step: int, outcome: Outcome, file: str) -> tuple[Rung, str]:
+    def record_of(self, step: int, outcome: Outcome, file: str) -> tuple[Rung, str]:
         assert isinstance(outcome, Result if step else Idle)
         return Rung(
             file, isinstance(outcome, Idle) or outcome.outcome.ok
