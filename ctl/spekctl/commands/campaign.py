@@ -83,15 +83,15 @@ def names_of(text: str | None, known: Sequence[NameT], flag: str, what: str) -> 
     """The value of @flag, names of @known in the order given; all of them if it is not given."""
     if text is None:
         return list(known)
-    found: list[NameT] = []
-    for name in (one.strip() for one in text.split(",")):
-        one = next((one for one in known if one == name), None)
-        if one is None:
+    names: list[NameT] = []
+    for name in (part.strip() for part in text.split(",")):
+        choice = next((choice for choice in known if choice == name), None)
+        if choice is None:
             raise unknown(flag, what, name, known)
-        if one in found:
+        if choice in names:
             raise UsageError(f"{flag}: {name} is listed twice")
-        found.append(one)
-    return found
+        names.append(choice)
+    return names
 
 
 @dataclass(frozen=True, slots=True)
@@ -134,7 +134,7 @@ class CampaignOptions:
         from spekctl.block import device
 
         devices = device.targets(self.devices)
-        folder = self.out or Path(files.folder_name(name, [one.path for one in devices]))
+        folder = self.out or Path(files.folder_name(name, [device.path for device in devices]))
         return {"devices": devices, "folder": folder, "write": self.write, **self.tools()}
 
 

@@ -42,7 +42,9 @@ class _TwoSides(click.Command):
     """A command whose arguments have a -- in the middle; options may be on either side of it."""
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
-        return super().parse_args(ctx, [_SEPARATOR if one == "--" else one for one in args])
+        return super().parse_args(
+            ctx, [_SEPARATOR if argument == "--" else argument for argument in args]
+        )
 
 
 class _Tolerance(Parsed):
@@ -66,10 +68,10 @@ class _Probability(Parsed):
         is_number = re.fullmatch(r"[0-9]*\.?[0-9]+", text.strip(), re.ASCII)
         if not is_number or len(text) > units.LONGEST_NUMBER:
             raise UsageError(f"'{text[:20]}' is not a probability; write for example 0.01")
-        found = Fraction(text.strip())
-        if not Fraction(1, 10**6) <= found <= Fraction(1, 2):
+        probability = Fraction(text.strip())
+        if not Fraction(1, 10**6) <= probability <= Fraction(1, 2):
             raise UsageError(f"{text} is not between 0.000001 and 0.5")
-        return found
+        return probability
 
 
 @click.command(cls=_TwoSides, epilog=EPILOG, no_args_is_help=True)
@@ -172,7 +174,7 @@ def judge(
     from spekctl.gate import compare, judged, metrics
     from spekctl.render.verdict import comparison_parts
 
-    names = [one for one in (primary, *others) if one is not None]
+    names = [metric for metric in (primary, *others) if metric is not None]
     for name in names:
         metrics.find(name)
         if names.count(name) > 1:
@@ -186,18 +188,18 @@ def judge(
         raise UsageError(f"the metric {chosen} is the primary one already")
     rules = compare.Rules(
         primary=metrics.find(chosen),
-        others=[metrics.find(one) for one in others],
+        others=[metrics.find(metric) for metric in others],
         tolerance=compare.TOLERANCE[method] if tolerance is None else tolerance,
         alpha=alpha or compare.ALPHA,
     )
-    found = compare.compare(runs[: len(a)], runs[len(a) :], rules, vary, profiles)
-    out.deliver(found, comparison_parts(found))
+    comparison = compare.compare(runs[: len(a)], runs[len(a) :], rules, vary, profiles)
+    out.deliver(comparison, comparison_parts(comparison))
     return {
         Change.SAME: ExitCode.OK,
         Change.BETTER: ExitCode.OK,
         Change.WORSE: ExitCode.LIMIT_MISSED,
         Change.UNDECIDED: ExitCode.UNDECIDED,
-    }[found.verdict]
+    }[comparison.verdict]
 
 
 def _sides(given: tuple[Path | str, ...]) -> tuple[list[Path], list[Path]]:
@@ -206,7 +208,7 @@ def _sides(given: tuple[Path | str, ...]) -> tuple[list[Path], list[Path]]:
         raise UsageError("write the results of A, then --, then those of B, with one -- between")
     at = given.index(_SEPARATOR)
     a, b = (
-        [one for one in side if isinstance(one, Path)] for side in (given[:at], given[at + 1 :])
+        [path for path in side if isinstance(path, Path)] for side in (given[:at], given[at + 1 :])
     )
     if not a or not b:
         raise UsageError(f"there are no results {'before' if not a else 'after'} the --")

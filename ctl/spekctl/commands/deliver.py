@@ -88,16 +88,16 @@ class Exports:
         """The options, each with the files that it names for this step."""
         from spekctl.exports import fio_logs
 
-        found = []
+        paths = []
         if self.fio_json is not None:
-            found.append(("--fio-json", self.fio_json))
+            paths.append(("--fio-json", self.fio_json))
         if self.fio_logs is not None:
-            found += [("--fio-logs", one) for one in fio_logs.paths(self.fio_logs, step).values()]
+            paths += [("--fio-logs", path) for path in fio_logs.paths(self.fio_logs, step).values()]
         if self.hdr_log is not None:
-            found.append(("--hdr-log", numbered(self.hdr_log, step, steps)))
+            paths.append(("--hdr-log", numbered(self.hdr_log, step, steps)))
         if self.csv is not None:
-            found.append(("--csv", numbered(self.csv, step, steps)))
-        return found
+            paths.append(("--csv", numbered(self.csv, step, steps)))
+        return paths
 
     def check(self, step: int = 1, steps: int = 1) -> None:
         """UsageError if a file cannot be written."""
@@ -130,9 +130,9 @@ def deliver_result(result: Result, output: Path | None, as_json: bool, exports: 
 def deliver_alone(result: Result, output: Path | None, as_json: bool) -> None:
     """The result of a run, to its own file and standard output."""
 
-    def show(one: Result) -> None:
+    def show(result: Result) -> None:
         from spekctl.render.result import print_result
 
-        print_result(one)
+        print_result(result)
 
     deliver(result, show, as_json, output, "result")

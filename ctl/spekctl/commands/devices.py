@@ -26,7 +26,7 @@ def command(everything: bool, as_json: bool) -> int:
 
     rows = candidates.every(everything)
     if as_json:
-        click.echo(json.dumps([dataclasses.asdict(one) for one in rows], indent=1))
+        click.echo(json.dumps([dataclasses.asdict(row) for row in rows], indent=1))
         return 0
     if not rows:
         click.echo("spekctl: no block devices found; --all shows unusual ones", err=True)

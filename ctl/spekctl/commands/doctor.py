@@ -40,24 +40,24 @@ def command(devices: tuple[str, ...], as_json: bool, root: Path) -> int:
 
     from spekctl.run import conditions
 
-    found = conditions.examine(conditions.Machine(root), devices)
-    code = conditions.exit_code(found)
+    findings = conditions.examine(conditions.Machine(root), devices)
+    code = conditions.exit_code(findings)
     if as_json:
         rows = [
-            {key: value for key, value in dataclasses.asdict(one).items() if key != "code"}
-            for one in found
+            {key: value for key, value in dataclasses.asdict(finding).items() if key != "code"}
+            for finding in findings
         ]
         click.echo(json.dumps({"would_start": not code, "findings": rows}, indent=1))
         return int(code)
     subject = ""
-    for one in found:
-        if one.subject != subject:
-            subject = one.subject
+    for finding in findings:
+        if finding.subject != subject:
+            subject = finding.subject
             click.echo(subject)
-        click.echo(f"  {one.level:<6}  {one.check}: {one.text}")
-        if one.remedy:
-            click.echo(f"          remedy: {one.remedy}")
-    spoiled = sum(one.level == "spoils" for one in found)
+        click.echo(f"  {finding.level:<6}  {finding.check}: {finding.text}")
+        if finding.remedy:
+            click.echo(f"          remedy: {finding.remedy}")
+    spoiled = sum(finding.level == "spoils" for finding in findings)
     verdict = "a run would not start" if code else "a run would start"
     if spoiled:
         verdict += f"; {spoiled} finding{'s' if spoiled > 1 else ''} would spoil a measurement"

@@ -43,8 +43,13 @@ def command() -> None:
 command.add_command(drive_simulate.command, "simulate")
 command.add_command(drive_study.command, "study")
 command.add_command(drive_characterise.command, "characterise")
-for one in (drive_kernel.new, drive_kernel.list_drives, drive_kernel.stats, drive_kernel.delete):
-    command.add_command(one)
+for subcommand in (
+    drive_kernel.new,
+    drive_kernel.list_drives,
+    drive_kernel.stats,
+    drive_kernel.delete,
+):
+    command.add_command(subcommand)
 
 
 @command.command("models")
@@ -53,25 +58,27 @@ def models(as_json: bool) -> int:
     """List the models that come with spekctl."""
     from spekctl.drive import file, flash
 
-    found = [file.load(name) for name in file.names()]
+    shipped = [file.load(name) for name in file.names()]
     if as_json:
-        click.echo(json.dumps([{"name": one.name, "title": one.title} for one in found], indent=1))
+        click.echo(
+            json.dumps([{"name": model.name, "title": model.title} for model in shipped], indent=1)
+        )
         return 0
     from spekctl.render import tables
 
     numbers = ("capacity", "rpm", "mean seek", "rate", "idle")
     table = tables.table("model", "drive", *numbers, right=numbers, whole=("model",))
-    for one in found:
-        if one.flash is not None:
-            mechanics = ("-", "-", f"{flash.facts_of(one).read_rate / 1e6:.1f} MB/s")
+    for model in shipped:
+        if model.flash is not None:
+            mechanics = ("-", "-", f"{flash.facts_of(model).read_rate / 1e6:.1f} MB/s")
         else:
             mechanics = (
-                f"{one.rpm:,.0f}",
-                f"{one.mean_seek_ns() / 1e6:.2f} ms",
-                f"{one.sustained_rate(one.zones[0]) / 1e6:.1f} MB/s",
+                f"{model.rpm:,.0f}",
+                f"{model.mean_seek_ns() / 1e6:.2f} ms",
+                f"{model.sustained_rate(model.zones[0]) / 1e6:.1f} MB/s",
             )
-        idle = _watts(one.watts.active_uw(len(one.arm_angles)) / 1e6) if one.profiles else "-"
-        table.add_row(one.name, one.title, _gigabytes(one.capacity * 512), *mechanics, idle)
+        idle = _watts(model.watts.active_uw(len(model.arm_angles)) / 1e6) if model.profiles else "-"
+        table.add_row(model.name, model.title, _gigabytes(model.capacity * 512), *mechanics, idle)
     tables.show(table)
     return 0
 
@@ -145,8 +152,8 @@ def _print_flash(facts: FlashFacts) -> None:
         click.echo()
         modes = ("standby", "idle", "reading", "writing", "erasing")
         table = tables.table("profile", *modes, right=modes)
-        for one in facts.watts:
-            table.add_row(one.profile, *(_watts(getattr(one, mode)) for mode in modes))
+        for state in facts.watts:
+            table.add_row(state.profile, *(_watts(getattr(state, mode)) for mode in modes))
         tables.show(table)
     click.echo("\nsources:")
     for source in facts.sources:
@@ -195,9 +202,9 @@ def _print(facts: Facts) -> None:
         modes = ("standby", "starting", "idle", "seeking", "waiting", "reading", "writing")
         every = "all arms moving"
         table = tables.table("profile", *modes, every, right=(*modes, every))
-        for one in facts.watts:
-            cells = [_watts(getattr(one, mode)) for mode in (*modes, "all_arms_moving")]
-            table.add_row(one.profile, *cells)
+        for state in facts.watts:
+            cells = [_watts(getattr(state, mode)) for mode in (*modes, "all_arms_moving")]
+            table.add_row(state.profile, *cells)
         tables.show(table)
     click.echo("\nsources:")
     for source in facts.sources:

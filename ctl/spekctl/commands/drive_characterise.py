@@ -79,8 +79,8 @@ def command(
                 f"{device} serves repeated reads from its cache; to measure the platters,"
                 f" switch it off: sdparm --set RCD=1 {device}"
             )
-        found = probe.measure(points)
-    text = model_text(found, cache, name, f"spekctl drive characterise {device}")
+        measured = probe.measure(points)
+    text = model_text(measured, cache, name, f"spekctl drive characterise {device}")
     if output is not None:
         files.put(output, text.encode())
         click.echo(f"spekctl: model written to {output}", err=True)

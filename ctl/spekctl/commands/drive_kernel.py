@@ -131,8 +131,8 @@ def _phase(seed: int) -> int:
 
 def node_of(info: DriveInfo) -> str | None:
     """The disk of a drive, /dev/sdX."""
-    found = glob.glob(f"{SCSI_HOSTS}/host{info.host}/device/target*/*/block/*")
-    return f"/dev/{os.path.basename(found[0])}" if found else None
+    paths = glob.glob(f"{SCSI_HOSTS}/host{info.host}/device/target*/*/block/*")
+    return f"/dev/{os.path.basename(paths[0])}" if paths else None
 
 
 def _wait_for_node(info: DriveInfo) -> str:
@@ -146,8 +146,8 @@ def _wait_for_node(info: DriveInfo) -> str:
 
 
 def _as_dict(info: DriveInfo, node: str | None) -> dict[str, object]:
-    found = {key: value for key, value in asdict(info).items() if not isinstance(value, bytes)}
-    return {"disk": node, **found}
+    fields = {key: value for key, value in asdict(info).items() if not isinstance(value, bytes)}
+    return {"disk": node, **fields}
 
 
 @click.command("list")
@@ -157,9 +157,9 @@ def list_drives(as_json: bool) -> int:
     from spekctl.kernel.drives import Drives
 
     with Drives() as link:
-        found = link.drives()
+        drives = link.drives()
     if as_json:
-        click.echo(json.dumps([_as_dict(one, node_of(one)) for one in found], indent=1))
+        click.echo(json.dumps([_as_dict(drive, node_of(drive)) for drive in drives], indent=1))
         return 0
     from spekctl.render import tables
 
@@ -170,14 +170,14 @@ def list_drives(as_json: bool) -> int:
         right=numbers,
         whole=("disk", "hwmon"),
     )
-    for one in found:
+    for drive in drives:
         table.add_row(
-            *(str(one.id), node_of(one) or "-", one.name, _state_of(one)),
-            f"{one.sectors * 512 / 1e9:,.1f} GB",
-            f"{60e12 / one.period_ps:,.0f}" if one.period_ps else "flash",
-            *(str(one.arms or "-"), one.hwmon or "-"),
+            *(str(drive.id), node_of(drive) or "-", drive.name, _state_of(drive)),
+            f"{drive.sectors * 512 / 1e9:,.1f} GB",
+            f"{60e12 / drive.period_ps:,.0f}" if drive.period_ps else "flash",
+            *(str(drive.arms or "-"), drive.hwmon or "-"),
         )
-    if found:
+    if drives:
         tables.show(table)
     else:
         click.echo("spekctl: no drives; `spekctl drive new` creates one", err=True)
@@ -197,13 +197,13 @@ def stats(drive: str, as_json: bool) -> int:
 
     with Drives() as link:
         info = _find(link, drive)
-        found = link.stats(info.id)
+        counted = link.stats(info.id)
     if as_json:
-        values = asdict(found)
+        values = asdict(counted)
         del values["hist"]
-        click.echo(json.dumps({**values, "lateness": _lateness(found)}, indent=1))
+        click.echo(json.dumps({**values, "lateness": _lateness(counted)}, indent=1))
     else:
-        _print_stats(info, found)
+        _print_stats(info, counted)
     return 0
 
 
@@ -220,8 +220,8 @@ def delete(drives: tuple[str, ...], every: bool) -> int:
     if every == bool(drives):
         raise UsageError("name the drives to delete, or give --all instead")
     with Drives() as link:
-        numbers = [one.id for one in link.drives()] if every else []
-        numbers += [_find(link, one).id for one in drives]
+        numbers = [drive.id for drive in link.drives()] if every else []
+        numbers += [_find(link, text).id for text in drives]
         for number in numbers:
             link.delete(number)
         for number in numbers:
@@ -235,31 +235,31 @@ def delete(drives: tuple[str, ...], every: bool) -> int:
 def _find(link: Drives, text: str) -> DriveInfo:
     known = link.drives()
     real = os.path.realpath(text)
-    for one in known:
-        if text == str(one.id) or (not text.isdigit() and node_of(one) == real):
-            return one
-    there = ", ".join(str(one.id) for one in known) or "none"
+    for drive in known:
+        if text == str(drive.id) or (not text.isdigit() and node_of(drive) == real):
+            return drive
+    there = ", ".join(str(drive.id) for drive in known) or "none"
     raise NotFoundError(f"there is no drive {text}; the numbers are: {there}")
 
 
-def _lateness(found: StatsInfo) -> dict[str, float] | None:
+def _lateness(answer: StatsInfo) -> dict[str, float] | None:
     """Mean and percentiles of the lateness, ns; None: nothing has completed."""
     from spekctl.documents import histogram
     from spekctl.kernel.records import Histogram
 
-    if not found.late_count:
+    if not answer.late_count:
         return None
     counts = {
-        found.hist_first + index: int.from_bytes(found.hist[at : at + 8], "little")
-        for index, at in enumerate(range(0, len(found.hist), 8))
+        answer.hist_first + index: int.from_bytes(answer.hist[at : at + 8], "little")
+        for index, at in enumerate(range(0, len(answer.hist), 8))
     }
     counts = {index: count for index, count in counts.items() if count}
-    times = Histogram(found.hist_bits, counts, found.late_sum_ns, 0, found.late_max_ns)
+    times = Histogram(answer.hist_bits, counts, answer.late_sum_ns, 0, answer.late_max_ns)
     return {
-        "mean_ns": found.late_sum_ns / found.late_count,
+        "mean_ns": answer.late_sum_ns / answer.late_count,
         "p50_ns": histogram.percentile(times, 500_000),
         "p99_ns": histogram.percentile(times, 990_000),
-        "max_ns": found.late_max_ns,
+        "max_ns": answer.late_max_ns,
     }
 
 
@@ -268,42 +268,42 @@ def _state_of(info: DriveInfo) -> str:
     return info.condition if info.state == "ready" else info.state
 
 
-def _print_stats(info: DriveInfo, found: StatsInfo) -> None:
+def _print_stats(info: DriveInfo, counted: StatsInfo) -> None:
     from spekctl.render import tables
 
-    seconds = (found.now_ns - found.created_ns) / 1e9
+    seconds = (counted.now_ns - counted.created_ns) / 1e9
     click.echo(f"drive {info.id}: {info.name}, {node_of(info) or 'no disk'}, {_state_of(info)}")
     click.echo(
         f"  serial {info.serial}, {info.hwmon or 'no sensors'}, outstanding {info.outstanding},"
         f" data {units.format_bytes(info.stored_bytes)}"
     )
-    moved = "" if info.flash_channels else f", {found.moved:,} of them with a seek"
-    click.echo(f"  {seconds:.1f} s, {found.served:,} accesses{moved}")
+    moved = "" if info.flash_channels else f", {counted.moved:,} of them with a seek"
+    click.echo(f"  {seconds:.1f} s, {counted.served:,} accesses{moved}")
     click.echo(
-        f"  reads {found.reads:,} ({units.format_bytes(found.read_sectors * 512)}), writes"
-        f" {found.writes:,} ({units.format_bytes(found.written_sectors * 512)}), errors"
-        f" {found.errors:,}, aborted {found.aborted:,}, spindle started {found.starts} times"
+        f"  reads {counted.reads:,} ({units.format_bytes(counted.read_sectors * 512)}), writes"
+        f" {counted.writes:,} ({units.format_bytes(counted.written_sectors * 512)}), errors"
+        f" {counted.errors:,}, aborted {counted.aborted:,}, spindle started {counted.starts} times"
     )
     if info.flash_channels:
-        programmed = found.pages_programmed
-        factor = (programmed + found.pages_moved) / programmed if programmed else 1.0
+        programmed = counted.pages_programmed
+        factor = (programmed + counted.pages_moved) / programmed if programmed else 1.0
         click.echo(
-            f"  flash: {programmed:,} pages programmed, {found.pages_moved:,} moved,"
-            f" {found.blocks_erased:,} blocks erased, write amplification {factor:.2f};"
-            f" {found.unmaps:,} discards ({units.format_bytes(found.unmapped_sectors * 512)})"
+            f"  flash: {programmed:,} pages programmed, {counted.pages_moved:,} moved,"
+            f" {counted.blocks_erased:,} blocks erased, write amplification {factor:.2f};"
+            f" {counted.unmaps:,} discards ({units.format_bytes(counted.unmapped_sectors * 512)})"
         )
-    if found.hits or found.accepted:
+    if counted.hits or counted.accepted:
         click.echo(
-            f"  cache: {found.hits:,} reads and {found.accepted:,} writes, {found.destages:,}"
-            f" destages, {found.lost:,} lost"
+            f"  cache: {counted.hits:,} reads and {counted.accepted:,} writes, {counted.destages:,}"
+            f" destages, {counted.lost:,} lost"
         )
-    late = _lateness(found)
+    late = _lateness(counted)
     if late is not None:
         words = (f"{name} {units.format_ns(late[f'{name}_ns'])}" for name in ("mean", "p50", "p99"))
         click.echo(f"  late: {', '.join(words)}, max {units.format_ns(late['max_ns'])}")
     click.echo()
     table = tables.table("rail", "energy", "mean", "now", right=("energy", "mean", "now"))
-    for rail in found.energies:
+    for rail in counted.energies:
         table.add_row(
             rail.rail.removeprefix("v") + " V",
             units.format_joules(rail.nj / 1e9),
@@ -315,7 +315,7 @@ def _print_stats(info: DriveInfo, found: StatsInfo) -> None:
     columns = ("time", "share", "energy")
     table = tables.table("channels" if info.flash_channels else "arms", *columns, right=columns)
     mechanical, flash_only = ("seek", "rotate"), ("erase",)
-    for phase in found.phases:
+    for phase in counted.phases:
         if phase.phase in (mechanical if info.flash_channels else flash_only):
             continue
         number = max(1, info.flash_channels or info.arms)
@@ -326,10 +326,10 @@ def _print_stats(info: DriveInfo, found: StatsInfo) -> None:
             units.format_joules(phase.nj / 1e9),
         )
     tables.show(table)
-    used = [one for one in found.conditions if one.ns]
+    used = [condition for condition in counted.conditions if condition.ns]
     if len(used) > 1:
         click.echo()
         table = tables.table("condition", "time", right=("time",))
-        for one in used:
-            table.add_row(one.condition, units.format_ns(one.ns))
+        for condition in used:
+            table.add_row(condition.condition, units.format_ns(condition.ns))
         tables.show(table)

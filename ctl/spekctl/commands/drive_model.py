@@ -26,7 +26,7 @@ def complete_model(
 
     from spekctl.drive import file
 
-    names = [one for one in file.names() if one.startswith(incomplete)]
+    names = [name for name in file.names() if name.startswith(incomplete)]
     return [CompletionItem(name) for name in names] or [CompletionItem(incomplete, type="file")]
 
 

@@ -106,8 +106,8 @@ def command(
 
     files.check_apart(output, [source])
     if as_csv and (as_json or output is not None):
-        other = "--json" if as_json else "-o"
-        raise UsageError(f"--csv and {other} exclude each other")
+        wanted = "--json" if as_json else "-o"
+        raise UsageError(f"--csv and {wanted} exclude each other")
     rule = Rule(
         policy=given.pop("schedule"),
         window=given.pop("window"),
@@ -261,7 +261,8 @@ def summary(
         served_by_arm=list(account.arm_served[: len(model.arm_angles)]),
         hits=account.arm_served[-1] if model.flash is None else 0,
         modes={
-            mode: Mode(one.seconds, one.joules) for mode, one in modes_of(model, account).items()
+            mode: Mode(spent.seconds, spent.joules)
+            for mode, spent in modes_of(model, account).items()
         },
         joules_5v=five,
         joules_12v=twelve,
@@ -291,12 +292,12 @@ def _flash_use(flash: Flash | None, account: Account, parts: Sequence[Account]) 
     )
 
 
-def _show(found: DriveSimulation, as_json: bool) -> None:
+def _show(simulation: DriveSimulation, as_json: bool) -> None:
     if as_json:
         from spekctl import files
 
-        click.echo(files.encode(found).decode(), nl=False)
+        click.echo(files.encode(simulation).decode(), nl=False)
     else:
         from spekctl.render.drive import print_simulation
 
-        print_simulation(found)
+        print_simulation(simulation)

@@ -76,7 +76,7 @@ def command(
         click.echo(f"spekctl: simulating {what}", err=True)
 
     traces = _traces(given, loads.TRACES)
-    inputs = [path for some in traces.values() for path in some]
+    inputs = [path for paths in traces.values() for path in paths]
     for path in inputs:
         if not files.exists(path):
             raise files.missing(path)
@@ -86,7 +86,7 @@ def command(
 
 
 def _traces(given: tuple[str, ...], known: tuple[str, ...]) -> dict[str, list[Path]]:
-    found: dict[str, list[Path]] = {}
+    files_by_name: dict[str, list[Path]] = {}
     for text in given:
         name, sign, path = text.partition("=")
         if not sign or not path:
@@ -98,5 +98,5 @@ def _traces(given: tuple[str, ...], known: tuple[str, ...]) -> dict[str, list[Pa
                 f"--trace {text}: there is no trace '{name}'; those of the paper are"
                 f" {', '.join(known)}"
             )
-        found.setdefault(name, []).append(Path(path))
-    return found
+        files_by_name.setdefault(name, []).append(Path(path))
+    return files_by_name

@@ -107,14 +107,14 @@ def command(
     if source is not None and given:
         name = next(iter(given)).replace("_", "-")
         raise UsageError(f"--from and --{name} exclude each other: both give numbers")
-    other = inputs.dcse_inputs(against) if against is not None else None
+    compared = inputs.dcse_inputs(against) if against is not None else None
     if samples is not None:
         _check_of_samples(source, given, every_ns)
-        report = _of_samples(samples, disks, rails, every_ns, given.get("gigabytes"), other)
+        report = _of_samples(samples, disks, rails, every_ns, given.get("gigabytes"), compared)
     else:
         _check_without_samples(disks, rails, every_ns)
         known = inputs.dcse_inputs(source) if source is not None else _typed_in(given)
-        report = _report(known, other, str(source or "command line"))
+        report = _report(known, compared, str(source or "command line"))
     deliver(report, print_contents, as_json, output)
     return 0
 
@@ -132,10 +132,10 @@ def _typed_in(given: dict[str, str]) -> Inputs:
     return known
 
 
-def _report(known: Inputs, other: Inputs | None, source: str) -> DcseReport:
+def _report(known: Inputs, compared: Inputs | None, source: str) -> DcseReport:
     from spekctl.campaigns.dcse.report import build
 
-    return build(known, other, source)
+    return build(known, compared, source)
 
 
 def _check_of_samples(source: Path | None, given: dict[str, str], every_ns: int | None) -> None:
@@ -164,7 +164,7 @@ def _of_samples(
     rails: tuple[str, ...],
     every_ns: int | None,
     gigabytes: str | None,
-    other: Inputs | None,
+    compared: Inputs | None,
 ) -> DcseReport:
     """The figures of normal operation."""
     from spekctl.campaigns.dcse import operation
@@ -184,4 +184,4 @@ def _of_samples(
     length_ns = operation.length_of_spans(chosen, every_ns)
     clocks = report.probe.started
     spans = operation.over_time(chosen, length_ns, clocks.realtime_ns - clocks.monotonic_ns)
-    return build(known, other, str(path), chosen, spans, remarks)
+    return build(known, compared, str(path), chosen, spans, remarks)

@@ -159,8 +159,8 @@ def _compute(source: Path, output: Path | None, as_json: bool) -> int:
 
     files.check_writable(output)
     files.check_apart(output, [source])
-    found, gigabytes = inputs.emerald_inputs(source)
-    deliver(of_numbers(found, gigabytes, str(source)), print_contents, as_json, output)
+    phases, gigabytes = inputs.emerald_inputs(source)
+    deliver(of_numbers(phases, gigabytes, str(source)), print_contents, as_json, output)
     return int(ExitCode.OK)
 
 
@@ -169,7 +169,7 @@ def _test_of(asked: CampaignOptions, given: dict[str, Any]) -> EmeraldTest:
     from spekctl.campaigns.emerald.test import EmeraldTest
 
     fields = asked.benchmark("emerald")
-    capacity_bytes = sum(one.bytes for one in fields["devices"])
+    capacity_bytes = sum(device.bytes for device in fields["devices"])
     test = EmeraldTest(parameters=_parameters(given, asked.quick, capacity_bytes), **fields)
     test.check()
     return test

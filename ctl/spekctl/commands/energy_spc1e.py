@@ -81,8 +81,8 @@ class _Spc1e:
         from spekctl.documents.document import Kind, identify, is_document
 
         if is_document(source):
-            found = identify(source, [Kind.SPC1, Kind.SPC1E], "energy is computed from")
-            if found is Kind.SPC1:
+            kind = identify(source, [Kind.SPC1, Kind.SPC1E], "energy is computed from")
+            if kind is Kind.SPC1:
                 return spc1e_levels.from_spc1(source, idle_watts, *terms.resolved())
             previous = energy.load_spc1e(source)
             return spc1e_levels.from_energy(previous, source, idle_watts, terms.price, terms.days)

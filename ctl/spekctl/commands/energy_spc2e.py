@@ -64,8 +64,8 @@ class _Spc2e:
         from spekctl.documents.document import Kind, identify
         from spekctl.documents.spc2 import load_energy
 
-        found = identify(source, [Kind.SPC2, Kind.SPC2E], "energy is computed from")
-        if found is Kind.SPC2:
+        kind = identify(source, [Kind.SPC2, Kind.SPC2E], "energy is computed from")
+        if kind is Kind.SPC2:
             return from_spc2(source, idle_watts, *terms.resolved())
         return from_energy(load_energy(source), source, idle_watts, terms.price, terms.days)
 

@@ -61,14 +61,14 @@ def print_map(slow: str, fast: str, write: bool, destroy: tuple[str, ...]) -> in
     layout.check_room(hot, *disks)
     if destroy:
         safety.check_named(disks, destroy)
-    for one in disks:
-        remark = safety.check_write(one, one.diskseq, destroy, write)
+    for disk in disks:
+        remark = safety.check_write(disk, disk.diskseq, destroy, write)
         if remark:
             click.echo(f"spekctl: {remark}", err=True)
-    for found in hot:
+    for spot in hot:
         click.echo(
-            f"spekctl: {units.format_bytes(found.bytes)} at {units.format_bytes(found.start)}"
-            f" with {found.share:.1%} of the I/Os",
+            f"spekctl: {units.format_bytes(spot.bytes)} at {units.format_bytes(spot.start)}"
+            f" with {spot.share:.1%} of the I/Os",
             err=True,
         )
     click.echo(layout.device_map(hot, *disks), nl=False)

@@ -104,7 +104,7 @@ class Terms:
         from spekctl.campaigns.usage import DEFAULT_PRICE, PROFILES
 
         prices = (self.price, file_price, DEFAULT_PRICE)
-        return next(one for one in prices if one is not None), {**PROFILES, **self.days}
+        return next(price for price in prices if price is not None), {**PROFILES, **self.days}
 
 
 class EnergyTest(Protocol[LoadT]):
@@ -183,7 +183,7 @@ def hours_of(texts: tuple[str, ...]) -> dict[str, Hours]:
     from spekctl.campaigns.inputs import fraction_of
     from spekctl.campaigns.usage import PROFILES, Hours, day_fault
 
-    found: dict[str, Hours] = {}
+    hours: dict[str, Hours] = {}
     for text in texts:
         name, _, numbers = text.partition("=")
         if name not in PROFILES:
@@ -194,10 +194,10 @@ def hours_of(texts: tuple[str, ...]) -> dict[str, Hours]:
                 f"--hours {text}: write hours at heavy/moderate/idle load, for example"
                 f" {name}=4/14/6"
             )
-        found[name] = Hours(*parts)
-        if fault := day_fault(found[name]):
+        hours[name] = Hours(*parts)
+        if fault := day_fault(hours[name]):
             raise UsageError(f"--hours {text}: {fault}")
-    return found
+    return hours
 
 
 def idle_length_ns(given_ns: int | None, quick: bool) -> int:

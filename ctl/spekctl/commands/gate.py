@@ -34,10 +34,10 @@ def _list_metrics(context: click.Context, parameter: click.Parameter, value: boo
     from spekctl.render import tables
     from spekctl.render.console import wide
 
-    made = tables.table("metric", "unit", "better", "meaning")
-    for one in METRICS.values():
-        made.add_row(one.name, one.unit or "-", one.better, one.help)
-    wide(120).print(made)
+    table = tables.table("metric", "unit", "better", "meaning")
+    for metric in METRICS.values():
+        table.add_row(metric.name, metric.unit or "-", metric.better, metric.help)
+    wide(120).print(table)
     context.exit()
 
 
@@ -86,7 +86,7 @@ def command(
     out.deliver(report, gate_parts(report))
     if report.unjudged:
         raise UsageError(report.unjudged[0].text)
-    if not all(one.ok for one in report.runs):
+    if not all(run.ok for run in report.runs):
         return ExitCode.RUN_FAILED
     return {
         GateVerdict.PASSED: ExitCode.OK,

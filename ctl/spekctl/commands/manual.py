@@ -36,10 +36,10 @@ def completion(shell: str) -> str:
     """The script that makes a shell complete spekctl's commands, options and values."""
     from click.shell_completion import get_completion_class
 
-    found = get_completion_class(shell)
-    assert found is not None
-    made = found(cli, {}, "spekctl", _VARIABLE)
-    script = made.source_template % made.source_vars()
+    completion_class = get_completion_class(shell)
+    assert completion_class is not None
+    completer = completion_class(cli, {}, "spekctl", _VARIABLE)
+    script = completer.source_template % completer.source_vars()
     if shell != "zsh":
         return script
     # zsh turns the file into a function. click's script tests whether zsh is loading it, which is
@@ -54,13 +54,13 @@ def pages_of(command: click.Command, name: str) -> Iterator[tuple[str, str]]:
     context = click.Context(command, info_name=name)
     inner: dict[str, click.Command] = {}
     if isinstance(command, click.Group):
-        for one in command.list_commands(context):
-            found = command.get_command(context, one)
-            if found is not None and not found.hidden:
-                inner[one] = found
+        for word in command.list_commands(context):
+            subcommand = command.get_command(context, word)
+            if subcommand is not None and not subcommand.hidden:
+                inner[word] = subcommand
     yield name, _page(command, context, name, inner)
-    for one, found in inner.items():
-        yield from pages_of(found, f"{name} {one}")
+    for word, subcommand in inner.items():
+        yield from pages_of(subcommand, f"{name} {word}")
 
 
 def _page(
@@ -88,9 +88,13 @@ def _page(
             lines += [".TP", f"\\fB{_escape(record[0])}\\fR", *_text(record[1])]
     if inner:
         lines.append(".SH COMMANDS")
-        for one, found in inner.items():
-            page = f"{title}-{one}"
-            lines += [".TP", f"\\fB{_escape(page)}\\fR(1)", *_text(found.get_short_help_str(200))]
+        for word, subcommand in inner.items():
+            page = f"{title}-{word}"
+            lines += [
+                ".TP",
+                f"\\fB{_escape(page)}\\fR(1)",
+                *_text(subcommand.get_short_help_str(200)),
+            ]
     if command.epilog and command is not cli:
         lines += [".SH NOTES", *_text(command.epilog)]
     lines += [".SH EXIT STATUS"]

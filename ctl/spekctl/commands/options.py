@@ -157,7 +157,7 @@ CONDITION = OfKind(Kind.THRESHOLDS, "CONDITION")
 def flags_of_command() -> dict[str, str]:
     """The options of the command that runs, by the parameters that they set."""
     params = click.get_current_context().command.params
-    return {one.name or "": max(one.opts, key=len) for one in params}
+    return {parameter.name or "": max(parameter.opts, key=len) for parameter in params}
 
 
 def check_labels(labels: Sequence[str], files: Sequence[Path]) -> None:
@@ -176,10 +176,12 @@ def _times(number: int) -> str:
 def refuse_others(option: str, allowed: Collection[str], why: str) -> None:
     """Refuse other options than @allowed (names of parameters) beside @option."""
     context = click.get_current_context()
-    for one in context.command.params:
-        given = context.get_parameter_source(one.name or "") is ParameterSource.COMMANDLINE
-        if given and one.name not in allowed:
-            raise UsageError(f"{option} and {max(one.opts, key=len)} exclude each other: {why}")
+    for parameter in context.command.params:
+        given = context.get_parameter_source(parameter.name or "") is ParameterSource.COMMANDLINE
+        if given and parameter.name not in allowed:
+            raise UsageError(
+                f"{option} and {max(parameter.opts, key=len)} exclude each other: {why}"
+            )
 
 
 def output(help: str, **attributes: Any) -> Callable[[F], F]:
@@ -342,8 +344,8 @@ def together(*options: Callable[[F], F]) -> Callable[[F], F]:
     """Several options as one decorator, in this order."""
 
     def decorate(function: F) -> F:
-        for one in reversed(options):
-            function = one(function)
+        for option in reversed(options):
+            function = option(function)
         return function
 
     return decorate
@@ -405,7 +407,9 @@ def complete_device(
 
     from spekctl.block import device
 
-    nodes = [one.node for one in device.every() if one.node.startswith(incomplete)]
+    nodes = [
+        candidate.node for candidate in device.every() if candidate.node.startswith(incomplete)
+    ]
     return [CompletionItem(node) for node in nodes] or [CompletionItem(incomplete, type="file")]
 
 
@@ -415,7 +419,7 @@ def complete_pattern(
     """Names of address patterns."""
     from click.shell_completion import CompletionItem
 
-    return [CompletionItem(one) for one in FILE_PATTERNS if one.startswith(incomplete)]
+    return [CompletionItem(pattern) for pattern in FILE_PATTERNS if pattern.startswith(incomplete)]
 
 
 def complete_until(
@@ -425,12 +429,14 @@ def complete_until(
     from click.shell_completion import CompletionItem
 
     if not incomplete.startswith("steady:"):
-        return [CompletionItem(one) for one in ("steady", "steady:") if one.startswith(incomplete)]
+        return [
+            CompletionItem(word) for word in ("steady", "steady:") if word.startswith(incomplete)
+        ]
     before, _, last = incomplete.removeprefix("steady:").rpartition(",")
     head = f"steady:{before}," if before else "steady:"
     metrics = [name for name, kind in endings.METRICS.items() if kind.steady]
     parts = [*metrics, "window=", "range=", "slope="]
-    return [CompletionItem(head + one) for one in parts if one.startswith(last)]
+    return [CompletionItem(head + part) for part in parts if part.startswith(last)]
 
 
 # --- the workload itself -------------------------------------------------------------------------
@@ -438,7 +444,7 @@ def complete_until(
 
 def workload(function: F) -> F:
     """WORKLOAD, or options that describe one, and changes of its fields."""
-    for one in reversed(
+    for decorator in reversed(
         (
             click.argument("workload", required=False, shell_complete=complete_workload),
             click.option(
@@ -466,7 +472,7 @@ def workload(function: F) -> F:
             settings,
         )
     ):
-        function = one(function)
+        function = decorator(function)
     return function
 
 
@@ -487,8 +493,8 @@ IMPORTED = ("fio:", "vdbench:")
 def load_workload(name: str, changes: Sequence[str] = ()) -> WorkloadFile:
     """The workload of this name or in this file, with its fields changed; of fio:FILE, or of one
     part of it, fio:FILE#PART, standard error says what became of its options."""
-    (found,) = _load(name, changes, several=False)
-    return found.workload
+    (step,) = _load(name, changes, several=False)
+    return step.workload
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
@@ -546,13 +552,13 @@ def _load(
         before, part = place, ""
     if program == "fio":
         load = fio.load_steps if several else lambda *given: [fio.load(*given)]
-        found = load(Path(before), [part] if part else [])
+        imports = load(Path(before), [part] if part else [])
     else:
-        found = [vdbench.load(Path(before), part or None)]
-    return _imported(found, changes, several)
+        imports = [vdbench.load(Path(before), part or None)]
+    return _imported(imports, changes, several)
 
 
-def _imported(found: Sequence[Imported], changes: Sequence[str], taken: bool) -> list[Step]:
+def _imported(imports: Sequence[Imported], changes: Sequence[str], taken: bool) -> list[Step]:
     """The workloads, with their fields changed; their reports go to standard error. @taken: the
     options that a run needs are taken, not to be given by hand."""
     import msgspec
@@ -560,7 +566,7 @@ def _imported(found: Sequence[Imported], changes: Sequence[str], taken: bool) ->
     from spekctl.render.imported import report_lines
     from spekctl.workload import file
 
-    for step in found:
+    for step in imports:
         for line in report_lines(step, taken):
             click.echo(f"spekctl: {line}", err=True)
     return [
@@ -569,14 +575,14 @@ def _imported(found: Sequence[Imported], changes: Sequence[str], taken: bool) ->
             tuple(step.command_line),
             step.beside,
         )
-        for step in found
+        for step in imports
     ]
 
 
 def take_workload(given: dict[str, Any]) -> WorkloadFile:
     """Take what workload() has parsed: a file with its changes, or one stream without a file."""
-    (found,) = _take_workloads(given, several=False)
-    return found.workload
+    (step,) = _take_workloads(given, several=False)
+    return step.workload
 
 
 def take_steps(given: dict[str, Any]) -> list[Step]:
@@ -605,10 +611,10 @@ def _take_workloads(given: dict[str, Any], several: bool) -> list[Step]:
     if name is not None and described:
         key = described[0]
         keys = described[described.index(key) :] if key == "pattern" else [key]
-        changes = settings_of({one: fields[one] for one in keys}, "NAME")
+        changes = settings_of({key: fields[key] for key in keys}, "NAME")
         raise UsageError(
             f"--{key} describes a workload without a file; to change {name}, give"
-            + "".join(f" --set {one}" for one in changes)
+            + "".join(f" --set {change}" for change in changes)
         )
     if name is not None:
         files.check_apart(given.get("output"), [Path(name)])

@@ -118,7 +118,7 @@ def guess(
     }
     kind = identify(first, list(usual), "plots are drawn from")
     picture = usual[kind]
-    several = any(one.name == "inputs" for one in picture.params)
+    several = any(parameter.name == "inputs" for parameter in picture.params)
     if len(inputs) > 1 and not several:
         raise UsageError("several results or logs are compared by `spekctl plot cdf`")
     drawn = {"inputs": inputs} if several else {"file": first}
@@ -215,8 +215,8 @@ def timeline(
 
     def draw() -> Figure:
         is_log = kind is Kind.LOG
-        found = picture.of_log(file, interval_ns) if is_log else picture.of_result(file)
-        return picture.draw(found, title, log_scale)
+        series = picture.of_log(file, interval_ns) if is_log else picture.of_result(file)
+        return picture.draw(series, title, log_scale)
 
     return _deliver(draw, outputs, f"{file.stem}-timeline", dpi)
 
@@ -321,13 +321,13 @@ def power(
     kinds = [Kind.CURVE, Kind.SPC1]
     if len(inputs) == 1:
         kinds.append(Kind.RESULT)
-    found = [identify(path, kinds, "power is drawn from") for path in inputs]
+    kinds_given = [identify(path, kinds, "power is drawn from") for path in inputs]
     style.require()
     from spekctl.plots import documents
     from spekctl.plots import power as picture
 
     def draw() -> Figure:
-        if found[0] is Kind.RESULT:
+        if kinds_given[0] is Kind.RESULT:
             return picture.draw(picture.of_result(inputs[0]), title)
         return documents.draw(documents.POWER, inputs, title, labels)
 
@@ -383,16 +383,16 @@ def cdf(
     from spekctl.plots import style
 
     check_labels(labels, inputs)
-    kinds = [identify(one, [Kind.RESULT, Kind.LOG], "a CDF is drawn from") for one in inputs]
+    kinds = [identify(path, [Kind.RESULT, Kind.LOG], "a CDF is drawn from") for path in inputs]
     style.require()
     from spekctl.plots import cdf as picture
 
     def draw() -> Figure:
-        found = [
+        curves = [
             picture.of_log(path, metric) if kind is Kind.LOG else picture.of_result(path, metric)
             for path, kind in zip(inputs, kinds, strict=True)
         ]
-        return picture.draw(found, title, labels, directions or None)
+        return picture.draw(curves, title, labels, directions or None)
 
     return _deliver(draw, outputs, f"{inputs[0].stem}-cdf", dpi)
 
@@ -433,12 +433,12 @@ def study(file: Path, outputs: tuple[Path, ...], title: str, dpi: int, figure: i
     from spekctl.documents.drive import DriveStudy
     from spekctl.plots import style
 
-    found = document.read(file, DriveStudy)
+    outcome = document.read(file, DriveStudy)
     style.require()
     from spekctl.plots import documents
 
     return _deliver(
-        lambda: documents.draw_figure(found, figure, str(file), title),
+        lambda: documents.draw_figure(outcome, figure, str(file), title),
         outputs,
         f"{file.stem}-fig{figure}",
         dpi,

@@ -143,7 +143,7 @@ def monitor(interval: int, count: int | None, feed: str | None, as_json: bool) -
     if interval < SECOND // 20:
         raise UsageError("--interval must be at least 50ms")
     with PowerLink() as link:
-        names = [one.name for one in link.feeds() if one.is_open]
+        names = [feed.name for feed in link.feeds() if feed.is_open]
         if feed and feed not in names:
             raise UsageError(f"no open feed is called '{feed}'{did_you_mean(feed, names)}")
         if not names:
@@ -275,8 +275,8 @@ def calibrate(
         changes = [power_calibrate.gain(wanted[0], readings, load_ua)]
     else:
         # All: those whose channel puts out a voltage.
-        some = wanted or [rail for rail in rails.rails if rail.channel in readings]
-        changes = [power_calibrate.zero(rail, readings) for rail in some]
+        chosen = wanted or [rail for rail in rails.rails if rail.channel in readings]
+        changes = [power_calibrate.zero(rail, readings) for rail in chosen]
     if not changes:
         raise UsageError(f"{file} has no rail with a transducer, so there is nothing to calibrate")
     if not dry_run:
@@ -306,20 +306,20 @@ def parse_ampere_ua(text: str) -> int:
 
 def _show_changes(changes: list[Change], as_json: bool) -> None:
     if as_json:
-        click.echo(json.dumps([dataclasses.asdict(one) for one in changes], indent=1))
+        click.echo(json.dumps([dataclasses.asdict(change) for change in changes], indent=1))
         return
     from spekctl.render import tables
 
     numbers = ("before", "now", "scatter", "readings")
     table = tables.table("rail", "channel", "constant", *numbers, right=numbers)
-    for one in changes:
+    for change in changes:
         table.add_row(
-            one.rail,
-            one.channel,
-            one.constant,
-            str(one.before),
-            str(one.after),
-            f"{one.deviation_uv} uV",
-            str(one.readings),
+            change.rail,
+            change.channel,
+            change.constant,
+            str(change.before),
+            str(change.after),
+            f"{change.deviation_uv} uV",
+            str(change.readings),
         )
     tables.show(table)

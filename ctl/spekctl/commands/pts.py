@@ -177,7 +177,7 @@ def _parameters(
             del changes["saturation_ns"]
         known = structs.replace(known, **changes)
     remarks = []
-    least = max(one.logical_block for one in devices)
+    least = max(device.logical_block for device in devices)
     for name in ("sizes", "throughput_sizes", "latency_sizes"):
         if given[name] is not None:
             known = structs.replace(known, **{name: _sizes(given[name], _flag(name))})
@@ -227,30 +227,30 @@ def _sizes(text: str, flag: str) -> list[int]:
     from spekctl import units
     from spekctl.workload.values import IO_BYTES_MAX
 
-    found = []
-    for one in text.split(","):
+    sizes = []
+    for word in text.split(","):
         with at(flag):
-            size = units.parse_size(one)
+            size = units.parse_size(word)
         if not 0 < size <= IO_BYTES_MAX or size % 512:
             raise UsageError(
-                f"{flag}: '{one.strip()}' is no block size: it is a multiple of 512 bytes, at most"
+                f"{flag}: '{word.strip()}' is no block size: it is a multiple of 512 bytes, at most"
                 f" {units.format_bytes(IO_BYTES_MAX)}"
             )
-        if size in found:
-            raise UsageError(f"{flag}: {one.strip()} is listed twice")
-        found.append(size)
-    return found
+        if size in sizes:
+            raise UsageError(f"{flag}: {word.strip()} is listed twice")
+        sizes.append(size)
+    return sizes
 
 
 def _shares(text: str, flag: str) -> list[int]:
     from spekctl import units
 
     with at(flag):
-        found = [int(one) for one in units.parse_numbers(text.replace("%", ""))]
-    for one in found:
-        if one > 100:
-            raise UsageError(f"{flag}: {one} is more than 100 per cent")
-    return found
+        numbers = [int(number) for number in units.parse_numbers(text.replace("%", ""))]
+    for share in numbers:
+        if share > 100:
+            raise UsageError(f"{flag}: {share} is more than 100 per cent")
+    return numbers
 
 
 def _print_plan(work: PtsTest) -> None:
@@ -258,38 +258,39 @@ def _print_plan(work: PtsTest) -> None:
     from spekctl import units
     from spekctl.campaigns.pts import plan
 
-    found = work.parameters
+    parameters = work.parameters
     click.echo(f"{work.title()}, unaudited")
-    before = ["purge"] if found.purge else ["no purge"]
-    for test in plan.tests_of(found):
+    before = ["purge"] if parameters.purge else ["no purge"]
+    for test in plan.tests_of(parameters):
         prepared = [*before]
-        if found.precondition_percent:
+        if parameters.precondition_percent:
             size = units.format_bytes(test.precondition_bytes)
             prepared.append(
-                f"{found.precondition_percent} % of the capacity by sequential writes of {size}"
+                f"{parameters.precondition_percent} % of the capacity by sequential writes of"
+                f" {size}"
             )
         steps = len(plan.round_of(test, 1))
         percent, size_bytes = test.tracked
-        length = units.format_clock(steps * found.time_ns / 1e9)
+        length = units.format_clock(steps * parameters.time_ns / 1e9)
         click.echo(
-            f"  {test.name}: {', '.join(prepared)}; at most {found.rounds} rounds of {length}"
-            f" ({steps} x {units.format_duration(found.time_ns)}), tracked: {test.metric} of"
+            f"  {test.name}: {', '.join(prepared)}; at most {parameters.rounds} rounds of {length}"
+            f" ({steps} x {units.format_duration(parameters.time_ns)}), tracked: {test.metric} of"
             f" {units.format_bytes(size_bytes)}, {percent} % reads"
         )
-    if "saturation" in found.parts:
+    if "saturation" in parameters.parts:
         amount = (
-            f"{found.saturation_percent} % of the capacity"
-            if found.saturation_ns is None
-            else units.format_duration(found.saturation_ns)
+            f"{parameters.saturation_percent} % of the capacity"
+            if parameters.saturation_ns is None
+            else units.format_duration(parameters.saturation_ns)
         )
         size = units.format_bytes(plan.SATURATION_BYTES)
         click.echo(f"  saturation: {before[0]}; random writes of {size} for {amount}")
-    limits = found.steady
+    limits = parameters.steady
     click.echo(
         f"  steady state: {limits.window} rounds, range {100 * limits.range:.4g} %, slope"
         f" {100 * limits.slope:.4g} % of the average"
     )
-    least = units.format_clock(plan.left_ns(found, []) / 1e9)
+    least = units.format_clock(plan.left_ns(parameters, []) / 1e9)
     click.echo(f"  at least {least}, besides purges and what ends by its amount")
     for remark in work.remarks:
         click.echo(f"  {remark}")

@@ -170,14 +170,14 @@ def _trace_of(given: dict[str, Any]) -> TraceSource | None:
     closed, think, map_ = given.pop("closed"), given.pop("think"), given.pop("map_")
     share, bursts, max_idle = given.pop("share"), given.pop("bursts"), given.pop("max_idle")
     if files:
-        paces = [one for one in (speed, given["rate"], closed) if one is not None]
+        paces = [pace for pace in (speed, given["rate"], closed) if pace is not None]
         if len(paces) > 1:
             raise UsageError("--speed, --rate and --closed exclude each other")
         if bursts and given["rate"] is None:
             raise UsageError("--bursts needs --rate as well")
         if think and closed is None:
             raise UsageError("--think needs --closed as well")
-        paths = [str(one) for one in files]
+        paths = [str(file) for file in files]
         return TraceSource(
             paths,
             speed=speed,
@@ -215,7 +215,7 @@ _OF_WORKLOADS = frozenset(
 
 
 def _refuse_beside_trace() -> None:
-    names = {one.name or "" for one in click.get_current_context().command.params}
+    names = {parameter.name or "" for parameter in click.get_current_context().command.params}
     options.refuse_others("--trace", names - _OF_WORKLOADS, "a trace has its own requests")
 
 
@@ -367,7 +367,7 @@ def check(words: Sequence[str], devices: Mapping[str, Target], cpus: Sequence[in
     if meaning.replays(workload):
         for stream in workload.stream:
             if stream.trace is not None:
-                open_trace([Path(one) for one in stream.trace.files])
+                open_trace([Path(file) for file in stream.trace.files])
         return
     _check_load(workload, asked, devices, cpus)
 
@@ -393,7 +393,7 @@ def _check_load(
     from spekctl.block.safety import without_write
     from spekctl.run import request as run_request
 
-    targets = [devices[one] for one in asked.devices if one in devices]
+    targets = [devices[path] for path in asked.devices if path in devices]
     if len(targets) < len(asked.devices):
         return
     load = dataclasses.replace(asked.load, available_cpus=list(cpus))
@@ -651,7 +651,7 @@ def _check_files(workload: WorkloadFile, asked: RunOptions, step: int = 1, steps
     from spekctl import files
 
     asked.exports.check(step, steps)
-    traces = [one.trace.files for one in workload.stream if one.trace is not None]
+    traces = [stream.trace.files for stream in workload.stream if stream.trace is not None]
     named = (
         ("--log", asked.measuring.log),
         ("--output", asked.output),

@@ -79,7 +79,7 @@ def command(
     if _is_document(workload):
         _show_document(Path(workload), as_json)
         return 0
-    found = options.load_workload(workload, settings)
+    loaded = options.load_workload(workload, settings)
     if devices and capacity is not None:
         raise UsageError("--device and --capacity exclude each other")
     load = {"bsu": bsu, "rate": rate, "depth": depth, "hrrw": hrrw}
@@ -96,29 +96,36 @@ def command(
 
         targets = [
             Target(
-                *(one.path, one.major, one.minor, one.bytes, one.logical_block, one.diskseq),
-                *(one.zone_bytes, one.open_zones_max),
+                *(
+                    target.path,
+                    target.major,
+                    target.minor,
+                    target.bytes,
+                    target.logical_block,
+                    target.diskseq,
+                ),
+                *(target.zone_bytes, target.open_zones_max),
             )
-            for one in (device.find(path) for path in devices)
+            for target in (device.find(path) for path in devices)
         ]
         if capacity is not None:
             targets = [Target("a device of that capacity", 0, 0, capacity, 512)]
-        if found.workload.scale == "bsu" and bsu is None and depth is None and rate is None:
+        if loaded.workload.scale == "bsu" and bsu is None and depth is None and rate is None:
             load["bsu"] = 1
         chosen = Options(
             **load,  # type: ignore[arg-type]
             available_cpus=sorted(os.sched_getaffinity(0)),
         )
-        config = resolve(found, chosen, targets)
+        config = resolve(loaded, chosen, targets)
     if as_json:
         import msgspec
 
-        data: dict[str, object] = {"workload": msgspec.to_builtins(found)}
+        data: dict[str, object] = {"workload": msgspec.to_builtins(loaded)}
         if config is not None:
             data["config"] = msgspec.to_builtins(config)
         click.echo(json.dumps(data, indent=1))
         return 0
-    _print_words(found)
+    _print_words(loaded)
     if config is not None:
         print_numbers(config, as_json=False)
     return 0
@@ -180,31 +187,31 @@ def _show_document(path: Path, as_json: bool) -> None:
         from spekctl.trace.store import open_stored
 
         header = msgspec.json.encode(open_stored(path).header)
-    found = document.read(path, render.MODELS[kind]) if kind in render.MODELS else None
+    read = document.read(path, render.MODELS[kind]) if kind in render.MODELS else None
     if as_json:
         data = path.read_bytes() if header is None else header
-        click.echo(json.dumps(msgspec.to_builtins(found or json.loads(data)), indent=1))
+        click.echo(json.dumps(msgspec.to_builtins(read or json.loads(data)), indent=1))
         return
     render.print_origin(path, document.origin(path, header))
-    if found is not None:
+    if read is not None:
         click.echo()
-        render.print_contents(found)
+        render.print_contents(read)
 
 
-def _print_words(found: WorkloadFile) -> None:
+def _print_words(loaded: WorkloadFile) -> None:
     from spekctl.workload import rates
     from spekctl.workload.meaning import arrivals_of, asus_of, beside_trace
 
-    found = rates.expanded(found)
-    header = found.workload
+    loaded = rates.expanded(loaded)
+    header = loaded.workload
     click.echo(f"{header.name}: {header.summary}")
     if header.doc:
         click.echo("\n" + header.doc.strip())
-    generates = bool(beside_trace(found))
+    generates = bool(beside_trace(loaded))
     click.echo()
     if generates:
         click.echo("address ranges")
-        for asu in asus_of(found):
+        for asu in asus_of(loaded):
             start = f" from {asu.start}" if asu.start is not None else ""
             low = f", at least {asu.min}" if asu.min is not None else ""
             click.echo(f"  {asu.name}: {asu.size}{start}{low}")
@@ -212,7 +219,7 @@ def _print_words(found: WorkloadFile) -> None:
     if header.scale == "bsu":
         click.echo(f"  poisson, {header.iops_per_bsu} per second for each BSU (--bsu)")
     elif generates:
-        for arrival in arrivals_of(found):
+        for arrival in arrivals_of(loaded):
             values = {
                 "depth": arrival.depth,
                 "think": arrival.think,
@@ -223,7 +230,7 @@ def _print_words(found: WorkloadFile) -> None:
                 "limit": arrival.limit,
                 "burst": arrival.burst,
                 "rate": arrival.rate,
-                "curve": ", ".join(f"{one.rate:g} at {one.at}" for one in arrival.curve),
+                "curve": ", ".join(f"{point.rate:g} at {point.at}" for point in arrival.curve),
                 "shape": arrival.shape,
                 "to": arrival.to,
                 "period": arrival.period,
@@ -238,7 +245,7 @@ def _print_words(found: WorkloadFile) -> None:
             words = ", ".join(f"{key} {value}" for key, value in values.items() if value)
             click.echo(f"  {arrival.name}: {arrival.law}, {words}")
     click.echo("streams")
-    for stream in found.stream:
+    for stream in loaded.stream:
         click.echo("  " + _stream_words(stream))
 
 
@@ -252,7 +259,7 @@ def _stream_words(stream: Stream) -> str:
     elif stream.size is not None:
         size = str(stream.size)
     else:
-        size = " / ".join(f"{one.share} {one.size}" for one in stream.sizes)
+        size = " / ".join(f"{size.share} {size.size}" for size in stream.sizes)
     reads = f"{stream.read or '100%'} reads"
     what = reads if stream.operation == "transfer" else stream.operation
     where = f" in {stream.asu}" if stream.asu else ""
@@ -273,7 +280,7 @@ def _stream_words(stream: Stream) -> str:
         "deviation": stream.deviation,
         "center": stream.center,
         "spread": None if stream.spread is None else str(stream.spread).lower(),
-        "zones": ", ".join(f"{one.share} in {one.size}" for one in stream.zones) or None,
+        "zones": ", ".join(f"{zone.share} in {zone.size}" for zone in stream.zones) or None,
         "open zones": stream.open_zones,
         "runs of": stream.run_length,
         "starting in the first": stream.restart,
@@ -325,7 +332,9 @@ def print_numbers(config: RunConfig, as_json: bool) -> None:
         asus.add_row(asu.name, format_bytes(asu.bytes), str(asu.bytes), places)
     streams = tables.table("stream", "share", "read", "sizes", "pattern", "from", "range", "align")
     for stream in config.streams:
-        whole = sum(one.weight for one in config.streams if one.arrival == stream.arrival)
+        whole = sum(
+            resolved.weight for resolved in config.streams if resolved.arrival == stream.arrival
+        )
         streams.add_row(
             stream.name,
             f"{stream.weight / whole:.1%}",
@@ -349,18 +358,20 @@ def _load_words(config: RunConfig) -> str:
     """The load in words: closed loops, arrivals with a rate, a trace, or several of them."""
     from spekctl.units import format_rate
 
-    closed = sum(one.depth for one in config.arrivals if one.law == "closed")
+    closed = sum(arrival.depth for arrival in config.arrivals if arrival.law == "closed")
     rate = config.arrival_rate
     words = [f"closed loop of depth {closed}"] if closed else []
     words += [f"{format_rate(rate)} I/Os per second offered"] if rate else []
-    words += ["a trace"] if any(one.law == "trace" for one in config.arrivals) else []
+    words += ["a trace"] if any(arrival.law == "trace" for arrival in config.arrivals) else []
     return " beside ".join(words)
 
 
 def _sizes(stream: ResolvedStream) -> str:
     from spekctl.units import format_bytes
 
-    total = sum(one.weight for one in stream.sizes)
+    total = sum(size.weight for size in stream.sizes)
     if len(stream.sizes) == 1:
         return format_bytes(stream.sizes[0].bytes)
-    return ", ".join(f"{one.weight / total:.0%} {format_bytes(one.bytes)}" for one in stream.sizes)
+    return ", ".join(
+        f"{size.weight / total:.0%} {format_bytes(size.bytes)}" for size in stream.sizes
+    )

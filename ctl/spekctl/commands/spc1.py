@@ -281,8 +281,10 @@ def _limits(texts: tuple[str, ...]) -> dict[str, float]:
     from spekctl.documents.spc1 import Limits
 
     # --max-response has an option of its own.
-    names = {one.name: one.default for one in structs.fields(Limits) if one.name != "response_ns"}
-    found: dict[str, float] = {}
+    names = {
+        field.name: field.default for field in structs.fields(Limits) if field.name != "response_ns"
+    }
+    limits: dict[str, float] = {}
     for text in texts:
         name, _, number = text.partition("=")
         if name not in names:
@@ -296,5 +298,5 @@ def _limits(texts: tuple[str, ...]) -> dict[str, float]:
         whole = isinstance(names[name], int)
         if whole and value != int(value):
             raise UsageError(f"--limit {text}: {name} is a whole number")
-        found[name] = int(value) if whole else value
-    return found
+        limits[name] = int(value) if whole else value
+    return limits

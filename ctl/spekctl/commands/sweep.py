@@ -128,15 +128,15 @@ def _limit(
         return None
     sweep.check_condition(condition)
     flag = f"--{loads[0].kind}"
-    values = [one.value for one in loads]
-    if len(values) != 2 or any(one != int(one) for one in values) or values[0] > values[1]:
+    values = [load.value for load in loads]
+    if len(values) != 2 or any(value != int(value) for value in values) or values[0] > values[1]:
         raise UsageError(
             f"{flag} with --within has two whole numbers, the lower first: where the search starts"
             f" and the highest load, for example {flag} 1000,200000"
         )
     if values[0] < 1:
         raise UsageError(f"{flag}: a search cannot start at {values[0]:g}; it doubles the load")
-    first, most = (int(one) for one in values)
+    first, most = (int(value) for value in values)
     percent = 5.0 if resolution_percent is None else resolution_percent
     return condition, Search(first, most, percent)
 

@@ -95,7 +95,7 @@ def complete_metric(
     from spekctl.gate.metrics import METRICS
 
     return [
-        CompletionItem(name, help=one.help)
-        for name, one in METRICS.items()
+        CompletionItem(name, help=metric.help)
+        for name, metric in METRICS.items()
         if name.startswith(incomplete)
     ]

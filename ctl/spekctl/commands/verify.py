@@ -57,20 +57,20 @@ def command(
     from spekctl.run import job, recheck, verify_state
 
     state = verify_state.load(state_file)
-    found = [device.find(path) for path in devices]
-    verify_state.check_devices(state_file, state, found)
+    subjects = [device.find(path) for path in devices]
+    verify_state.check_devices(state_file, state, subjects)
     files.check_writable(output)
     files.check_apart(output, [state_file])
     kernel = client.connect()
     try:
         with job.Interrupts() as interrupts:
-            view = choose(progress, f"verify {' '.join(one.path for one in found)}")
+            view = choose(progress, f"verify {' '.join(subject.path for subject in subjects)}")
             try:
                 report = recheck.check(
                     kernel,
                     state_file,
                     state,
-                    found,
+                    subjects,
                     backend,
                     min(os.sched_getaffinity(0)),
                     view,
@@ -78,7 +78,12 @@ def command(
                 )
             finally:
                 view.close()
-            deliver(report, lambda one: click.echo("\n".join(report_lines(one))), as_json, output)
+            deliver(
+                report,
+                lambda outcome: click.echo("\n".join(report_lines(outcome))),
+                as_json,
+                output,
+            )
             return int(recheck.exit_code_of(report, interrupts))
     finally:
         kernel.close()

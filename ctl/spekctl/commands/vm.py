@@ -358,9 +358,9 @@ def _keep_profile(parts: Path, path: Path) -> None:
     from spekctl.render import console
     from spekctl.render.profile import profile_parts
 
-    found = profile_of(parts)
-    files.deliver(files.encode(found), path)
-    console.print_parts(profile_parts(found), 100, console.errors())
+    profile = profile_of(parts)
+    files.deliver(files.encode(profile), path)
+    console.print_parts(profile_parts(profile), 100, console.errors())
     click.echo(f"spekctl: profile written to {path}", err=True)
 
 
@@ -384,19 +384,19 @@ def check_words(words: Sequence[str], share: list[Path]) -> None:
         raise UsageError("a guest cannot start guests: leave out the second 'vm'")
     from spekctl.vm.runner import in_own_tmp
 
-    found: click.Command = cli
+    command: click.Command = cli
     context = None
     name: str | None = "spekctl"
     rest = list(words)
-    while isinstance(found, click.Group):
-        context = click.Context(found, context, name)
-        _options, rest, _order = found.make_parser(context).parse_args(rest)
+    while isinstance(command, click.Group):
+        context = click.Context(command, context, name)
+        _options, rest, _order = command.make_parser(context).parse_args(rest)
         if not rest:
             return
-        name, inner, rest = found.resolve_command(context, rest)
+        name, inner, rest = command.resolve_command(context, rest)
         assert inner is not None
-        found = inner
-    with found.make_context(name, rest, parent=context) as context:
+        command = inner
+    with command.make_context(name, rest, parent=context) as context:
         for path in _files(context.params.values()):
             if in_own_tmp(path, share):
                 raise UsageError(

@@ -16,14 +16,17 @@ def command(as_json: bool) -> int:
     """List the workloads that come with spek."""
     from spekctl.workload import file
 
-    found = [one.workload for one in file.iter_shipped()]
+    shipped = [loaded.workload for loaded in file.iter_shipped()]
     if as_json:
         click.echo(
-            json.dumps([{"name": one.name, "summary": one.summary} for one in found], indent=1)
+            json.dumps(
+                [{"name": workload.name, "summary": workload.summary} for workload in shipped],
+                indent=1,
+            )
         )
         return 0
-    width = max((len(one.name) for one in found), default=0)
-    for one in found:
-        click.echo(f"{one.name:<{width}}  {one.summary}")
+    width = max((len(workload.name) for workload in shipped), default=0)
+    for workload in shipped:
+        click.echo(f"{workload.name:<{width}}  {workload.summary}")
     click.echo(f"spekctl: details: spekctl show NAME; files: {file.shipped_directory()}", err=True)
     return 0
