@@ -25,7 +25,6 @@ NOT_YET_HELD = frozenset(
     {
         ".",
         "fio",
-        "kernel/gen",
     }
 )
 

@@ -115,7 +115,7 @@ def packed(struct: Struct, read: set[str], written: set[str]) -> list[str]:
             "    @staticmethod",
             f'    def unpack(data: Binary) -> "list[{name}]":',
             '        """The records of an attribute."""',
-            f'        return [{name}(*one) for one in iter_unpack("{pack_format(struct)}", data)]',
+            f'        return [{name}(*row) for row in iter_unpack("{pack_format(struct)}", data)]',
         ]
     if struct.name in written:
         out += [
@@ -123,7 +123,7 @@ def packed(struct: Struct, read: set[str], written: set[str]) -> list[str]:
             "    @staticmethod",
             f'    def pack(records: "Iterable[{name}]") -> Binary:',
             '        """The value of an attribute."""',
-            f'        return b"".join(pack("{pack_format(struct)}", *one) for one in records)',
+            f'        return b"".join(pack("{pack_format(struct)}", *row) for row in records)',
         ]
     return out
 

@@ -100,12 +100,12 @@ class ZoneRecord(NamedTuple):
     @staticmethod
     def unpack(data: Binary) -> "list[ZoneRecord]":
         """The records of an attribute."""
-        return [ZoneRecord(*one) for one in iter_unpack("=IIIIQQ", data)]
+        return [ZoneRecord(*row) for row in iter_unpack("=IIIIQQ", data)]
 
     @staticmethod
     def pack(records: "Iterable[ZoneRecord]") -> Binary:
         """The value of an attribute."""
-        return b"".join(pack("=IIIIQQ", *one) for one in records)
+        return b"".join(pack("=IIIIQQ", *row) for row in records)
 
 
 class SeekRecord(NamedTuple):
@@ -117,12 +117,12 @@ class SeekRecord(NamedTuple):
     @staticmethod
     def unpack(data: Binary) -> "list[SeekRecord]":
         """The records of an attribute."""
-        return [SeekRecord(*one) for one in iter_unpack("=II", data)]
+        return [SeekRecord(*row) for row in iter_unpack("=II", data)]
 
     @staticmethod
     def pack(records: "Iterable[SeekRecord]") -> Binary:
         """The value of an attribute."""
-        return b"".join(pack("=II", *one) for one in records)
+        return b"".join(pack("=II", *row) for row in records)
 
 
 @dataclass(frozen=True, slots=True)

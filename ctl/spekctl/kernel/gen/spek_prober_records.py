@@ -50,7 +50,7 @@ class PowerSample(NamedTuple):
     @staticmethod
     def pack(records: "Iterable[PowerSample]") -> Binary:
         """The value of an attribute."""
-        return b"".join(pack("=QqII", *one) for one in records)
+        return b"".join(pack("=QqII", *row) for row in records)
 
 
 class PowerInterval(NamedTuple):
@@ -62,7 +62,7 @@ class PowerInterval(NamedTuple):
     @staticmethod
     def pack(records: "Iterable[PowerInterval]") -> Binary:
         """The value of an attribute."""
-        return b"".join(pack("=QQ", *one) for one in records)
+        return b"".join(pack("=QQ", *row) for row in records)
 
 
 class PowerEnergy(NamedTuple):
@@ -84,7 +84,7 @@ class PowerEnergy(NamedTuple):
     @staticmethod
     def unpack(data: Binary) -> "list[PowerEnergy]":
         """The records of an attribute."""
-        return [PowerEnergy(*one) for one in iter_unpack("=qQQQQQQqq", data)]
+        return [PowerEnergy(*row) for row in iter_unpack("=qQQQQQQqq", data)]
 
 
 @dataclass(frozen=True, slots=True)

@@ -216,7 +216,7 @@ class IntervalStream(NamedTuple):
     @staticmethod
     def unpack(data: Binary) -> "list[IntervalStream]":
         """The records of an attribute."""
-        return [IntervalStream(*one) for one in iter_unpack("=QQQQ", data)]
+        return [IntervalStream(*row) for row in iter_unpack("=QQQQ", data)]
 
 
 class OpRecord(NamedTuple):
@@ -234,7 +234,7 @@ class OpRecord(NamedTuple):
     @staticmethod
     def unpack(data: Binary) -> "list[OpRecord]":
         """The records of an attribute."""
-        return [OpRecord(*one) for one in iter_unpack("=QQIIHHHH", data)]
+        return [OpRecord(*row) for row in iter_unpack("=QQIIHHHH", data)]
 
 
 # A part of the range of a stream with a table, in the machine's byte order.
@@ -268,7 +268,7 @@ class TraceRecord(NamedTuple):
     @staticmethod
     def pack(records: "Iterable[TraceRecord]") -> Binary:
         """The value of an attribute."""
-        return b"".join(pack("=QQIHBB", *one) for one in records)
+        return b"".join(pack("=QQIHBB", *row) for row in records)
 
 
 @dataclass(frozen=True, slots=True)
