@@ -24,7 +24,6 @@ LIMIT = 1.0
 NOT_YET_HELD = frozenset(
     {
         ".",
-        "fio",
     }
 )
 

@@ -65,7 +65,7 @@ def read(words: Sequence[str]) -> CommandLine:
     rest = list(words)
     if rest and PurePath(rest[0]).name == "fio":
         del rest[0]
-    found = CommandLine()
+    line = CommandLine()
     defaults: dict[str, str | None] = {}
     current = defaults
     paths: list[str] = []
@@ -87,25 +87,25 @@ def read(words: Sequence[str]) -> CommandLine:
         if name in OTHERWISE:
             raise UsageError(f"--{name} does not run a job; spek takes the jobs of a command line")
         if name == "section":
-            found.sections.append(value or "")
+            line.sections.append(value or "")
         elif name in PROGRAM:
-            found.not_needed[f"--{name}"] = PROGRAM[name][1]
+            line.not_needed[f"--{name}"] = PROGRAM[name][1]
         elif name == "name":
             if (value or "").startswith("global"):
                 current = defaults
                 continue
             if not value:
                 raise UsageError("--name has no value")
-            found.jobs.append(Job(value, dict(defaults)))
-            current = found.jobs[-1].options
+            line.jobs.append(Job(value, dict(defaults)))
+            current = line.jobs[-1].options
         else:
             jobfile.put(current, ALIASES.get(name, name), value)
-    if not found.jobs and not paths:
+    if not line.jobs and not paths:
         raise UsageError("there is no job: no --name=NAME and no job file")
     for number, path in enumerate(paths):
         # fio forgets the defaults of the command line, and of a file, with the next file.
-        found.jobs += jobfile.read(Path(path), {} if number else defaults)
-    return found
+        line.jobs += jobfile.read(Path(path), {} if number else defaults)
+    return line
 
 
 def _long(name: str) -> str:
@@ -113,7 +113,7 @@ def _long(name: str) -> str:
     known = {*MAPPED, *NOT_NEEDED, *REFUSED, *ALIASES, *PROGRAM, *OTHERWISE, "section", "name"}
     if name in known:
         return name
-    begins = [one for one in known if one.startswith(name)]
+    begins = [option for option in known if option.startswith(name)]
     return begins[0] if name and len(begins) == 1 else name
 
 

@@ -46,7 +46,9 @@ def load(path: Path, sections: Sequence[str] = (), accept_direct: bool = False) 
     steps = load_steps(path, sections, accept_direct)
     if len(steps) > 1:
         how = (
-            "on devices of their own" if any(one.beside for one in steps) else "one after the other"
+            "on devices of their own"
+            if any(step.beside for step in steps)
+            else "one after the other"
         )
         raise UsageError(
             f"the jobs of {recorded.text(str(path))} run in {len(steps)} steps, {how}: import each"
@@ -71,10 +73,10 @@ def command_line_steps(
     """As load_steps(), for the jobs of a command line of fio."""
     given = commandline.read(words)
     called = ("the command line", given.jobs[0].name, "command line")
-    found = _steps(given.jobs, called, [*sections, *given.sections], accept_direct)
-    for one in found:
-        one.not_needed |= given.not_needed
-    return found
+    steps = _steps(given.jobs, called, [*sections, *given.sections], accept_direct)
+    for step in steps:
+        step.not_needed |= given.not_needed
+    return steps
 
 
 def _steps(
@@ -85,33 +87,33 @@ def _steps(
 ) -> list[Imported]:
     """@called: what the jobs are from, in a sentence, as a name and of fio."""
     label, title_of_all, file = called
-    names = [one.name for one in jobs]
+    names = [job.name for job in jobs]
     for section in sections:
         if section not in names:
             hint = did_you_mean(section, names) or "; the jobs are " + ", ".join(names)
             raise UsageError(f"there is no job '{section}' in {label}{hint}")
-    jobs = [one for one in jobs if not sections or one.name in sections]
-    found = [
-        f"[{one.name}] {text}" for one in jobs for text in fio_job.refusals(one, accept_direct)
+    jobs = [job for job in jobs if not sections or job.name in sections]
+    reasons = [
+        f"[{job.name}] {text}" for job in jobs for text in fio_job.refusals(job, accept_direct)
     ]
-    if found:
-        raise UsageError(f"{label} is not imported: " + "; ".join(found))
+    if reasons:
+        raise UsageError(f"{label} is not imported: " + "; ".join(reasons))
     steps = [_Step()]
-    for one in jobs:
+    for job in jobs:
         try:
-            if _waits(one, steps, names):
-                alone = "stonewall" not in one.options
-                steps.append(_Step(awaited=one.options.get("wait_for") if alone else None))
-            plan = fio_job.plan_of(one)
+            if _waits(job, steps, names):
+                alone = "stonewall" not in job.options
+                steps.append(_Step(awaited=job.options.get("wait_for") if alone else None))
+            plan = fio_job.plan_of(job)
         except UsageError as error:
-            raise UsageError(f"{label} is not imported: [{one.name}] {error.message}") from error
-        steps[-1].jobs.append(_Job(one.options.get("name") or one.name, plan, one))
+            raise UsageError(f"{label} is not imported: [{job.name}] {error.message}") from error
+        steps[-1].jobs.append(_Job(job.options.get("name") or job.name, plan, job))
     for step in steps:
         _share_streams(step)
     try:
         _check_reads(steps)
         for step in steps:
-            _check_exit([one.plan for one in step.jobs])
+            _check_exit([job.plan for job in step.jobs])
     except UsageError as error:
         raise UsageError(f"{label} is not imported: {error.message}") from error
     parts: list[tuple[Sequence[_Job], bool]] = []
@@ -121,31 +123,31 @@ def _steps(
             parts += [(group, place > 0) for place, group in enumerate(groups)]
             continue
         try:
-            phases = in_phases([one.plan for one in step.jobs])
+            phases = in_phases([job.plan for job in step.jobs])
         except UsageError as error:
             raise UsageError(f"{label} is not imported: {error.message}") from error
         parts += [
             ([replace(step.jobs[place], plan=plan) for place, plan in phase], False)
             for phase in phases
         ]
-    made = []
+    imports = []
     for number, (part, beside) in enumerate(parts, start=1):
         title = title_of_all if len(parts) == 1 else f"{title_of_all}.{number}"
         # The name that is given is the one that readers of a result look for.
         if len(part) == 1 and part[0].source.options.get("name"):
             title = part[0].name
         try:
-            made.append(_together(title, file, part))
+            imports.append(_together(title, file, part))
         except UsageError as error:
             raise UsageError(f"{label} is not imported: {error.message}") from error
-        made[-1].beside = beside
-    return made
+        imports[-1].beside = beside
+    return imports
 
 
 def _share_streams(step: _Step) -> None:
     """Give each of the jobs that start together its part of the streams, if they need more than
     there can be."""
-    needs = [len(one.plan.streams) for one in step.jobs]
+    needs = [len(job.plan.streams) for job in step.jobs]
     while sum(needs) > STREAMS_MAX and max(needs) > 1:
         # The largest first: jobs that have few clones keep them.
         place = needs.index(max(needs))
@@ -158,12 +160,12 @@ def _share_streams(step: _Step) -> None:
 def _by_device(jobs: Sequence[_Job]) -> list[list[_Job]]:
     """Jobs that start together, those of the same devices in one list; all in one if some devices
     are those of jobs with others as well."""
-    found: dict[tuple[str, ...], list[_Job]] = {}
-    for one in jobs:
-        found.setdefault(tuple(one.plan.files), []).append(one)
-    devices = [device for files in found for device in files]
-    apart = all(found) and len(set(devices)) == len(devices)
-    return list(found.values()) if apart else [list(jobs)]
+    groups: dict[tuple[str, ...], list[_Job]] = {}
+    for job in jobs:
+        groups.setdefault(tuple(job.plan.files), []).append(job)
+    devices = [device for files in groups for device in files]
+    apart = all(groups) and len(set(devices)) == len(devices)
+    return list(groups.values()) if apart else [list(jobs)]
 
 
 def _waits(job: jobfile.Job, steps: Sequence[_Step], names: Sequence[str]) -> bool:
@@ -173,7 +175,7 @@ def _waits(job: jobfile.Job, steps: Sequence[_Step], names: Sequence[str]) -> bo
         raise UsageError(f"wait_for: there is no job '{awaited}' before it")
     with at("stonewall"):
         after_all = "stonewall" in job.options and values.flag(job.options["stonewall"])
-    before = [one.name for one in steps[-1].jobs]
+    before = [job.name for job in steps[-1].jobs]
     if not before or after_all:
         return bool(before)
     if awaited in before:
@@ -191,10 +193,10 @@ def _check_wait(awaited: str, step: _Step) -> None:
     """A step begins when all jobs of the one before have ended: refuse to wait for one of them,
     unless all end at one time."""
     ends = {
-        (one.plan.delay_ns, one.plan.run.get("time"), one.plan.run.get("ramp")) for one in step.jobs
+        (job.plan.delay_ns, job.plan.run.get("time"), job.plan.run.get("ramp")) for job in step.jobs
     }
-    by_time = all("time" in one.plan.run for one in step.jobs)
-    beside = [one.name for one in step.jobs if one.name != awaited]
+    by_time = all("time" in job.plan.run for job in step.jobs)
+    beside = [job.name for job in step.jobs if job.name != awaited]
     if beside and not (len(ends) == 1 and by_time):
         raise UsageError(
             f"wait_for: it starts when [{awaited}] has ended, whatever [{beside[0]}] does, and a"
@@ -207,19 +209,19 @@ def _check_reads(steps: Sequence[_Step]) -> None:
     """Refuse to check what another step has written: a run knows only its own blocks."""
     written: list[tuple[tuple[int, int], _Job]] = []
     for number, step in enumerate(steps):
-        for one in sorted(step.jobs, key=lambda job: job.plan.delay_ns):
-            place = (number, one.plan.delay_ns)
-            if one.plan.verifies and one.plan.writes:
-                written.append((place, one))
-            elif one.plan.verifies:
+        for reader in sorted(step.jobs, key=lambda job: job.plan.delay_ns):
+            place = (number, reader.plan.delay_ns)
+            if reader.plan.verifies and reader.plan.writes:
+                written.append((place, reader))
+            elif reader.plan.verifies:
                 for before, writer in written:
-                    apart = {*one.plan.files}.isdisjoint(writer.plan.files)
-                    alone = one.plan.files and writer.plan.files and apart
+                    apart = {*reader.plan.files}.isdisjoint(writer.plan.files)
+                    alone = reader.plan.files and writer.plan.files and apart
                     if before < place and not alone:
                         checked = "--verify" in writer.plan.command_line
                         raise UsageError(
-                            f"[{one.name}] verify: it checks what [{writer.name}] wrote, and a run"
-                            f" checks what it has written itself: leave [{one.name}] out"
+                            f"[{reader.name}] verify: it checks what [{writer.name}] wrote, and a"
+                            f" run checks what it has written itself: leave [{reader.name}] out"
                             + (", as" if checked else " and do_verify=0 as well, so that")
                             + f" [{writer.name}] reads everything back at its end"
                         )
@@ -227,10 +229,10 @@ def _check_reads(steps: Sequence[_Step]) -> None:
 
 def _check_exit(plans: Sequence[Plan]) -> None:
     """Refuse exitall where it is not known which of the jobs is the first to end."""
-    if not any("exitall" in one.not_needed for one in plans):
+    if not any("exitall" in plan.not_needed for plan in plans):
         return
-    by_size = [one for one in plans if "time" not in one.run]
-    kinds = {repr((one.streams, one.arrivals, one.delay_ns)) for one in plans}
+    by_size = [plan for plan in plans if "time" not in plan.run]
+    kinds = {repr((plan.streams, plan.arrivals, plan.delay_ns)) for plan in plans}
     if by_size and len(kinds) > 1:
         raise UsageError(
             "exitall: the first of its jobs that has covered its size ends all others, and which"
@@ -239,20 +241,20 @@ def _check_exit(plans: Sequence[Plan]) -> None:
 
 
 def _together(title: str, file: str, jobs: Sequence[_Job]) -> Imported:
-    plans = [one.plan for one in jobs]
-    processes = sum(len(one.arrivals) for one in plans)
+    plans = [job.plan for job in jobs]
+    processes = sum(len(plan.arrivals) for plan in plans)
     if processes > ARRIVALS_MAX:
         raise UsageError(
             f"its jobs need {processes} arrival processes, one for each job and for each direction"
             f" with a rate; at most {ARRIVALS_MAX} are allowed: import them with --section"
         )
-    count = sum(len(one.streams) for one in plans)
+    count = sum(len(plan.streams) for plan in plans)
     if count > STREAMS_MAX:
         raise UsageError(
             f"its jobs need {count} streams; at most {STREAMS_MAX} are allowed: import them with"
             " --section"
         )
-    depth = sum(arrival.get("depth", 0) for one in plans for arrival in one.arrivals)
+    depth = sum(arrival.get("depth", 0) for plan in plans for arrival in plan.arrivals)
     if depth > DEPTH_MAX:
         raise UsageError(
             f"iodepth, numjobs: its jobs have {depth} I/Os outstanding; at most {DEPTH_MAX} are"
@@ -260,14 +262,14 @@ def _together(title: str, file: str, jobs: Sequence[_Job]) -> Imported:
         )
     _check_run_options(plans)
     # A job that names none is for whatever devices the run is given.
-    devices = next((one.files for one in plans if one.files), [])
-    if any(one.files not in ([], devices) for one in plans):
-        listed = dict.fromkeys(file for one in plans for file in one.files)
+    devices = next((plan.files for plan in plans if plan.files), [])
+    if any(plan.files not in ([], devices) for plan in plans):
+        listed = dict.fromkeys(file for plan in plans for file in plan.files)
         raise UsageError(
             f"filename: its jobs have different devices ({', '.join(listed)}), and streams of"
             " one run share theirs; import jobs one by one with --section"
         )
-    delays = {one.delay_ns for one in plans}
+    delays = {plan.delay_ns for plan in plans}
     if len(delays) > 1:
         raise UsageError(
             "startdelay: its jobs start at different times, and streams of one run start together;"
@@ -288,23 +290,28 @@ def _together(title: str, file: str, jobs: Sequence[_Job]) -> Imported:
         plan = job.plan
         called = [word(job.name, arrivals) for _ in plan.arrivals]
         data["arrival"] += [
-            {"name": one, **arrival} for one, arrival in zip(called, plan.arrivals, strict=True)
+            {"name": arrival_name, **arrival}
+            for arrival_name, arrival in zip(called, plan.arrivals, strict=True)
         ]
         for stream in plan.streams:
-            made = {"name": word(job.name, streams), **stream}
-            made["arrival"] = called[stream.get("arrival", 0)]
-            data["stream"].append(made)
+            named = {"name": word(job.name, streams), **stream}
+            named["arrival"] = called[stream.get("arrival", 0)]
+            data["stream"].append(named)
     _name_asus(data)
-    found = Imported(workloads.check(data), "fio")
-    found.command_line = [f"--device {one}" for one in devices]
+    imported = Imported(workloads.check(data), "fio")
+    imported.command_line = [f"--device {device}" for device in devices]
     for delay in delays - {0}:
-        found.command_line.append(f"--start-at +{units.format_duration(delay)}")
+        imported.command_line.append(f"--start-at +{units.format_duration(delay)}")
     for plan in plans:
-        found.command_line += [one for one in plan.command_line if one not in found.command_line]
-        found.mapped |= plan.mapped
-        found.not_needed |= plan.not_needed
-        found.differences += [one for one in plan.differences if one not in found.differences]
-    return found
+        imported.command_line += [
+            option for option in plan.command_line if option not in imported.command_line
+        ]
+        imported.mapped |= plan.mapped
+        imported.not_needed |= plan.not_needed
+        imported.differences += [
+            difference for difference in plan.differences if difference not in imported.differences
+        ]
+    return imported
 
 
 # What a job says and a run has once, and the options of fio that say it.
@@ -325,11 +332,17 @@ def _check_run_options(plans: Sequence[Plan]) -> None:
     if len(plans) == 1:
         return
     for option, names in _OF_RUN.items():
-        given = [[one for one in plan.command_line if one.split()[0] == option] for plan in plans]
+        given = [
+            [option_text for option_text in plan.command_line if option_text.split()[0] == option]
+            for plan in plans
+        ]
         # A rate of all I/Os says nothing about those of one job.
-        of_sum = any("<" in one for some in given for one in some) and option == "--stop-when"
-        if of_sum or any(some != given[0] for some in given):
-            named = [one for one in names if any(one in plan.mapped for plan in plans)]
+        of_sum = (
+            any("<" in option_text for texts in given for option_text in texts)
+            and option == "--stop-when"
+        )
+        if of_sum or any(texts != given[0] for texts in given):
+            named = [name for name in names if any(name in plan.mapped for plan in plans)]
             name = named[-1 if of_sum else 0]
             raise UsageError(
                 f"{name}: it is of one job, and {option} is of the whole run; import the jobs one"
@@ -338,20 +351,20 @@ def _check_run_options(plans: Sequence[Plan]) -> None:
     if len({"--max-errors 1" in plan.command_line for plan in plans}) > 1:
         plans[0].differs(TOLERANT)
         for plan in plans:
-            plan.command_line = [one for one in plan.command_line if one != "--max-errors 1"]
-    seeds = [[one for one in plan.command_line if one.startswith("--seed")] for plan in plans]
-    first = next((some for some in seeds if some), [])
-    if any(some != first for some in seeds):
+            plan.command_line = [text for text in plan.command_line if text != "--max-errors 1"]
+    seeds = [[text for text in plan.command_line if text.startswith("--seed")] for plan in plans]
+    first = next((texts for texts in seeds if texts), [])
+    if any(texts != first for texts in seeds):
         plans[0].differs(ONE_SEED)
     for plan in plans:
-        plan.command_line = [one for one in plan.command_line if not one.startswith("--seed")]
+        plan.command_line = [text for text in plan.command_line if not text.startswith("--seed")]
     plans[0].command_line += first
 
 
 def _name_asus(data: dict[str, Any]) -> None:
     """Make a table of the range of zones, if there is one, and one of all for other streams."""
-    pointers = [one for one in data["stream"] if one.get("pattern") == "write-pointer"]
-    ranges = {tuple(one.get("asu", {}).values()) for one in pointers}
+    pointers = [stream for stream in data["stream"] if stream.get("pattern") == "write-pointer"]
+    ranges = {tuple(pointer.get("asu", {}).values()) for pointer in pointers}
     if len(ranges) > 1:
         raise UsageError(
             "zonemode: its jobs have different ranges of zones, and each zone has one write"
@@ -360,8 +373,8 @@ def _name_asus(data: dict[str, Any]) -> None:
     if not pointers or () in ranges:
         return
     data["asu"] = [{"name": "zones", **pointers[0]["asu"]}, {"name": "all", "start": 0}]
-    for one in data["stream"]:
-        one["asu"] = "zones" if one in pointers else "all"
+    for stream in data["stream"]:
+        stream["asu"] = "zones" if stream in pointers else "all"
     if len(pointers) == len(data["stream"]):
         del data["asu"][1]
 
@@ -369,35 +382,35 @@ def _name_asus(data: dict[str, Any]) -> None:
 def _run(plans: Sequence[Plan]) -> dict[str, Any]:
     """The [run] table, which all jobs share."""
     _agree_on_data(plans)
-    found: dict[str, Any] = {}
-    if any("batch" in one.run for one in plans):
-        batches = {one.run.get("batch", 1) for one in plans}
-        found["batch"] = min(batches)
+    fields: dict[str, Any] = {}
+    if any("batch" in plan.run for plan in plans):
+        batches = {plan.run.get("batch", 1) for plan in plans}
+        fields["batch"] = min(batches)
         if len(batches) > 1:
             plans[0].differs(BATCHES)
     for key, option in (("time", "runtime"), ("ramp", "ramp_time"), ("data", "zero_buffers")):
-        given = list(dict.fromkeys(str(one.run.get(key, "none")) for one in plans))
+        given = list(dict.fromkeys(str(plan.run.get(key, "none")) for plan in plans))
         if len(given) > 1:
             raise UsageError(
                 f"{option}: its jobs have different values for {key} of the run"
                 f" ({', '.join(given)}); import them one by one with --section"
             )
         if key in plans[0].run:
-            found[key] = plans[0].run[key]
-    if "time" not in found or len(plans) == 1:
-        found |= _end(plans)
+            fields[key] = plans[0].run[key]
+    if "time" not in fields or len(plans) == 1:
+        fields |= _end(plans)
         if len(plans) > 1:
             plans[0].differs(SUM)
-    elif any(one.amount or one.passes for one in plans):
+    elif any(plan.amount or plan.passes for plan in plans):
         plans[0].differs(ends.ENDS)
-    return found
+    return fields
 
 
 def _end(plans: Sequence[Plan]) -> dict[str, Any]:
     """The end of jobs that end by their sizes, as a count or as passes."""
-    if all(one.amount for one in plans):
-        return {"count": sum(one.amount or 0 for one in plans)}
-    passes = {one.passes for one in plans}
+    if all(plan.amount for plan in plans):
+        return {"count": sum(plan.amount or 0 for plan in plans)}
+    passes = {plan.passes for plan in plans}
     if len(passes) > 1:
         raise UsageError(
             "size: its jobs end after different parts of the device, and a run has one end; import"
@@ -409,7 +422,7 @@ def _end(plans: Sequence[Plan]) -> dict[str, Any]:
 
 def _agree_on_data(plans: Sequence[Plan]) -> None:
     """Where some jobs write zeroes and others do not, streams say so."""
-    data = {one.run["data"] for one in plans if one.writes}
+    data = {plan.run["data"] for plan in plans if plan.writes}
     for plan in plans:
         if len(data) == 1:
             (plan.run["data"],) = data
@@ -421,4 +434,6 @@ def _agree_on_data(plans: Sequence[Plan]) -> None:
 
 
 def _one_line(text: str) -> str:
-    return "".join(one if one.isprintable() else "?" for one in recorded.text(text))
+    return "".join(
+        character if character.isprintable() else "?" for character in recorded.text(text)
+    )

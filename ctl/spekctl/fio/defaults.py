@@ -75,7 +75,8 @@ def effective(job: Job) -> tuple[Job, dict[str, str]]:
     while useless := [
         name
         for name in kept
-        if name in NEEDS and not any(one in kept and not _is(kept[one], "0") for one in NEEDS[name])
+        if name in NEEDS
+        and not any(need in kept and not _is(kept[need], "0") for need in NEEDS[name])
     ]:
         for name in useless:
             del kept[name]
@@ -92,6 +93,6 @@ def _is(text: str | None, usual: str) -> bool:
     if text.endswith("%"):
         return False
     try:
-        return all(values.size(one or "0") == int(usual) for one in text.split(":"))
+        return all(values.size(word or "0") == int(usual) for word in text.split(":"))
     except UsageError:
         return False

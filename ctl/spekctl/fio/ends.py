@@ -119,16 +119,16 @@ def _end(options: Reader, plan: Plan) -> int | Fraction | None:
         plan.differs(MORE)
     size = _bytes(options, base)
     if size is not None:
-        one = _whole(size, mean, random)
+        loop_ios = _whole(size, mean, random)
         if skips and stride is not None:
-            one = max(0, size - int(mean)) // int(stride) + 1
+            loop_ios = max(0, size - int(mean)) // int(stride) + 1
         amount = None
         if given:
             wanted = Fraction(given) if in_bytes else Fraction(size * given, 100)
             amount = _whole(wanted, mean, random or first["pattern"] != "once")
         if skips and amount is None:
             plan.differs(GAPS)
-        return int(_looped(one, amount, loops, with_map))
+        return int(_looped(loop_ios, amount, loops, with_map))
     if given and in_bytes:
         if loops > 1 and with_map:
             raise UsageError(
@@ -142,7 +142,7 @@ def _end(options: Reader, plan: Plan) -> int | Fraction | None:
     # A pass of a stride has fewer bytes than its range.
     bytes_in_passes = stride / mean if stride is not None else Fraction(1)
     ends_there = skips and any(
-        one.get("start", 0) not in (0, "0%") or "range" in one for one in plan.streams
+        stream.get("start", 0) not in (0, "0%") or "range" in stream for stream in plan.streams
     )
     if ends_there and not given:
         plan.differs(GAPS)
@@ -152,15 +152,15 @@ def _end(options: Reader, plan: Plan) -> int | Fraction | None:
 
 
 def _looped(
-    one: int | Fraction, amount: int | Fraction | None, loops: int, with_map: bool
+    per_loop: int | Fraction, amount: int | Fraction | None, loops: int, with_map: bool
 ) -> int | Fraction:
-    """What fio does in all, if it does @one in one loop over its size and is to do @amount."""
+    """What fio does in all, if it does @per_loop in one loop over its size and is to do @amount."""
     if amount is None:
-        return one * loops
-    if amount <= one or not with_map:
+        return per_loop * loops
+    if amount <= per_loop or not with_map:
         return amount * loops
     # It goes over its size again until the amount is done, which the loops count for.
-    return max(one * loops, amount)
+    return max(per_loop * loops, amount)
 
 
 def _bytes(options: Reader, base: int) -> int | None:
@@ -186,9 +186,9 @@ def _whole(size: int | Fraction, mean: Fraction, up: bool) -> int:
 def _weights(plan: Plan) -> list[tuple[int, Fraction]]:
     """The block sizes of all streams, with their shares of the I/Os."""
     return [
-        (size, weight * Fraction(one["share"], sum(often for _, often in mix)))
-        for one in plan.streams
-        for mix in [mix_of(one)]
+        (size, weight * Fraction(stream["share"], sum(often for _, often in mix)))
+        for stream in plan.streams
+        for mix in [mix_of(stream)]
         for size, weight in mix
     ]
 
@@ -196,7 +196,8 @@ def _weights(plan: Plan) -> list[tuple[int, Fraction]]:
 def _ranges(plan: Plan) -> set[tuple[int, int | str, int | str]]:
     """The ranges of the streams of each arrival process, with its place."""
     return {
-        (one.get("arrival", 0), one.get("start", 0), one.get("range", "")) for one in plan.streams
+        (stream.get("arrival", 0), stream.get("start", 0), stream.get("range", ""))
+        for stream in plan.streams
     }
 
 
@@ -206,7 +207,7 @@ def _parts(options: Reader, plan: Plan, clones: int) -> Fraction:
     ranges = _ranges(plan)
     if not options.nonzero("offset_increment") or clones <= len(ranges):
         return Fraction(len(ranges))
-    size, spans = options.text("size") or "", [str(one) for _, _, one in ranges]
+    size, spans = options.text("size") or "", [str(span) for _, _, span in ranges]
     increment = options.text("offset_increment") or ""
     if not (size.endswith("%") and increment.endswith("%") and all(spans)):
         raise UsageError(
@@ -216,7 +217,7 @@ def _parts(options: Reader, plan: Plan, clones: int) -> Fraction:
     each, start = values.percent(size), values.percent(options.text("offset") or "0")
     if start + (clones - 1) * values.percent(increment) + each > 100:
         raise UsageError("offset_increment: the range of its last clone extends beyond the device")
-    return Fraction(sum(values.percent(one) for one in spans), each)
+    return Fraction(sum(values.percent(span) for span in spans), each)
 
 
 def _passes(total: Fraction, parts: Fraction) -> int | float:
@@ -232,7 +233,7 @@ def mix_of(stream: dict[str, Any]) -> Mix:
     """The block sizes of a stream in bytes, with weights."""
     if "size" in stream:
         return [(int(stream["size"]), 1)]
-    return [(int(one["size"]), int(one["share"])) for one in stream["sizes"]]
+    return [(int(size["size"]), int(size["share"])) for size in stream["sizes"]]
 
 
 def set_limits(options: Reader, plan: Plan, clones: int) -> None:
@@ -251,26 +252,26 @@ def _lowest_rates(options: Reader, plan: Plan, clones: int) -> None:
     cycle = options.value("rate_cycle", values.duration_ns, "ms")
     # Reads, writes; a discard has no metric of its own.
     present = [
-        any(one.get("read", "0%") != "0%" for one in plan.streams),
-        any("read" in one and one["read"] != "100%" for one in plan.streams),
+        any(stream.get("read", "0%") != "0%" for stream in plan.streams),
+        any("read" in stream and stream["read"] != "100%" for stream in plan.streams),
     ]
     for name, metric, unit in (("rate_min", "bandwidth", "B/s"), ("rate_iops_min", "iops", "")):
         text = options.text(name)
         if text is None:
             continue
         lowest = values.by_direction(text)
-        found = [
-            (side, options.named(name, functools.partial(values.size, one or "0", base)))
-            for side, one, here in zip(("read", "write"), lowest, present, strict=False)
+        limits_of = [
+            (side, options.named(name, functools.partial(values.size, rate or "0", base)))
+            for side, rate, here in zip(("read", "write"), lowest, present, strict=False)
             if here
         ]
-        for side, least in found:
+        for side, least in limits_of:
             if least:
                 limit = f"{least * clones}{unit}"
                 plan.command_line.append(f"--stop-when '{side}.{metric} < {limit}'")
                 plan.differs(CYCLES)
         options.went(name, "--stop-when")
-    if cycle and any("--stop-when" in one and "<" in one for one in plan.command_line):
+    if cycle and any("--stop-when" in text and "<" in text for text in plan.command_line):
         plan.command_line.append(f"--interval {units.format_duration(cycle)}")
         options.went("rate_cycle", "--interval")
 
@@ -303,8 +304,8 @@ def _steady(options: Reader, plan: Plan) -> None:
     plan.differs(STEADY)
     if options.value("steadystate_ramp_time", values.duration_ns, "s"):
         plan.differs("steady state may begin with the run; fio waits for steadystate_ramp_time")
-    for one in ("steadystate", "steadystate_duration", "steadystate_ramp_time"):
-        options.went(one, "--until")
+    for option in ("steadystate", "steadystate_duration", "steadystate_ramp_time"):
+        options.went(option, "--until")
 
 
 def _percent(value: Fraction) -> str:
@@ -320,8 +321,12 @@ def _latency_target(options: Reader, plan: Plan) -> None:
     metrics = {Fraction(100): "max", Fraction("99.9"): "p99.9", Fraction(99): "p99"}
     metrics |= {Fraction(90): "p90", Fraction(50): "p50"}
     # The next higher one is a stricter limit.
-    metric = next(metrics[one] for one in sorted(metrics) if one >= min(within, Fraction(100)))
-    depth = sum(one.get("depth", 0) for one in plan.arrivals)
+    metric = next(
+        metrics[percentile]
+        for percentile in sorted(metrics)
+        if percentile >= min(within, Fraction(100))
+    )
+    depth = sum(arrival.get("depth", 0) for arrival in plan.arrivals)
     if not depth:
         raise UsageError("latency_target: it excludes a rate")
     plan.differs(
@@ -329,5 +334,5 @@ def _latency_target(options: Reader, plan: Plan) -> None:
         f" as does `spekctl sweep WORKLOAD --depth 1,{depth} --within '{metric} <"
         f" {units.format_duration(target)}'`"
     )
-    for one in ("latency_target", "latency_window", "latency_percentile", "latency_run"):
-        options.went(one, "`spekctl sweep --within`")
+    for option in ("latency_target", "latency_window", "latency_percentile", "latency_run"):
+        options.went(option, "`spekctl sweep --within`")

@@ -49,7 +49,7 @@ class _Reasons:
     """Collects why a workload cannot be exported."""
 
     def __init__(self) -> None:
-        self.found: list[str] = []
+        self.sentences: list[str] = []
 
     @contextlib.contextmanager
     def of(self, place: str) -> Iterator[None]:
@@ -57,7 +57,7 @@ class _Reasons:
         try:
             yield
         except UsageError as error:
-            self.found.append(f"{place}: {error.message}")
+            self.sentences.append(f"{place}: {error.message}")
 
 
 def export(workload: WorkloadFile, devices: Sequence[str] = ()) -> str:
@@ -71,36 +71,36 @@ def export(workload: WorkloadFile, devices: Sequence[str] = ()) -> str:
             raise UsageError("fio has no BSUs to scale by")
     top = ["ioengine=libaio", "direct=1"]
     if devices:
-        top.append("filename=" + ":".join(one.replace(":", "\\:") for one in devices))
+        top.append("filename=" + ":".join(device.replace(":", "\\:") for device in devices))
     with reasons.of("run"):
         top += _run(workload, notes)
     jobs = []
-    arrivals = {one.name: one for one in meaning.arrivals_of(workload)}
+    arrivals = {arrival.name: arrival for arrival in meaning.arrivals_of(workload)}
     for stream in workload.stream:
         with reasons.of(f"stream '{stream.name}'"):
             arrival = arrivals[stream.arrival or next(iter(arrivals))]
             lines = [f"[{stream.name}]", *_stream(workload, stream)]
             jobs.append([*lines, *_arrival(workload, stream, arrival, notes)])
-    if reasons.found:
-        raise UsageError(f"{header.name} is not exported: " + "; ".join(reasons.found))
-    head = [f"; {one}" for one in notes] + ["", "[global]", *top]
-    return "\n".join(["\n".join(one) + "\n" for one in (head, *jobs)])
+    if reasons.sentences:
+        raise UsageError(f"{header.name} is not exported: " + "; ".join(reasons.sentences))
+    head = [f"; {note}" for note in notes] + ["", "[global]", *top]
+    return "\n".join(["\n".join(section) + "\n" for section in (head, *jobs)])
 
 
 def _run(workload: WorkloadFile, notes: list[str]) -> list[str]:
-    run, found = workload.run, []
+    run, lines = workload.run, []
     if run.ramp_count is not None:
         raise UsageError("fio's ramp-up is a time: write ramp instead of ramp_count")
     if run.time is not None:
-        found.append(f"runtime={_duration(units.parse_duration_ns(run.time))}")
+        lines.append(f"runtime={_duration(units.parse_duration_ns(run.time))}")
         if run.count is None and run.passes is None:
-            found.append("time_based")
+            lines.append("time_based")
     if run.count is not None:
         if len(workload.stream) > 1:
             raise UsageError("fio counts the I/Os of each job: write time instead of count")
         # fio ends at the size of the region if that is less.
         largest = max(size for size, _ in meaning.size_weights(workload.stream[0]))
-        found += [f"number_ios={run.count}", f"io_size={run.count * largest}"]
+        lines += [f"number_ios={run.count}", f"io_size={run.count * largest}"]
     if run.passes is not None:
         if len(workload.stream) > 1:
             raise UsageError("fio counts the passes of each job: write time instead of passes")
@@ -108,15 +108,15 @@ def _run(workload: WorkloadFile, notes: list[str]) -> list[str]:
             raise UsageError("fio's loops are whole: write a whole number of passes")
         if workload.stream[0].pattern == "strided":
             raise UsageError("fio does not stop a stride at the end of a device: write count")
-        found.append(f"loops={int(run.passes)}")
+        lines.append(f"loops={int(run.passes)}")
     if run.ramp is not None:
-        found.append(f"ramp_time={_duration(units.parse_duration_ns(run.ramp))}")
+        lines.append(f"ramp_time={_duration(units.parse_duration_ns(run.ramp))}")
     if run.batch is not None:
-        found.append(f"iodepth_batch={run.batch}")
+        lines.append(f"iodepth_batch={run.batch}")
     if run.interval is not None:
         notes.append(f"the report interval of {run.interval} is fio's log_avg_msec")
-    found.append("refill_buffers" if run.data == "random" else "zero_buffers")
-    return found
+    lines.append("refill_buffers" if run.data == "random" else "zero_buffers")
+    return lines
 
 
 def _stream(workload: WorkloadFile, stream: Stream) -> list[str]:
@@ -131,37 +131,37 @@ def _stream(workload: WorkloadFile, stream: Stream) -> list[str]:
     sizes = meaning.size_weights(stream)
     random = stream.pattern in _RANDOM
     reads = Fraction(meaning.read_ppm(stream), 10_000)
-    found = []
+    lines = []
     if stream.operation == "discard":
         kind = "trim"
     elif 0 < reads < 100:
         if not random:
             raise UsageError("fio keeps a place for each direction: make two streams of it")
         kind = "rw"
-        found.append(f"rwmixread={_whole(reads, 'read')}")
+        lines.append(f"rwmixread={_whole(reads, 'read')}")
     else:
         kind = "read" if reads else "write"
     suffix = _suffix(stream, [size for size, _ in sizes])
-    found.insert(0, f"rw={'rand' if random else ''}{kind}{suffix}")
+    lines.insert(0, f"rw={'rand' if random else ''}{kind}{suffix}")
     if len(sizes) == 1:
-        found.append(f"bs={sizes[0][0]}")
+        lines.append(f"bs={sizes[0][0]}")
     else:
         total = sum(weight for _, weight in sizes)
         mix = ":".join(
             f"{size}/{_whole(Fraction(100 * weight, total), 'sizes')}" for size, weight in sizes
         )
-        found.append(f"bssplit={mix}")
+        lines.append(f"bssplit={mix}")
     if stream.align is not None:
-        found.append(f"blockalign={units.parse_size(stream.align)}")
+        lines.append(f"blockalign={units.parse_size(stream.align)}")
     if stream.fua:
-        found.append("sync=dsync")
+        lines.append("sync=dsync")
     if stream.priority is not None:
         name, level = meaning.priority_of(stream)
-        found.append(f"prioclass={_CLASSES[name]}")
-        found += [f"prio={level}"] if name != "idle" else []
+        lines.append(f"prioclass={_CLASSES[name]}")
+        lines += [f"prio={level}"] if name != "idle" else []
     if stream.write_hint is not None:
-        found.append(f"write_hint={stream.write_hint}")
-    return found + _contents(stream) + _pattern(stream) + _region(workload, stream)
+        lines.append(f"write_hint={stream.write_hint}")
+    return lines + _contents(stream) + _pattern(stream) + _region(workload, stream)
 
 
 def _contents(stream: Stream) -> list[str]:
@@ -171,12 +171,12 @@ def _contents(stream: Stream) -> list[str]:
         return []
     compressible = Fraction(data.compressible_ppm, 10_000)
     duplicate = Fraction(data.duplicate_ppm, 10_000)
-    found = [f"buffer_pattern=0x{data.fill.hex()}"] if data.fill else []
+    lines = [f"buffer_pattern=0x{data.fill.hex()}"] if data.fill else []
     if compressible and not (data.fill and compressible == 100):
-        found.append(f"buffer_compress_percentage={_whole(compressible, 'compressible')}")
+        lines.append(f"buffer_compress_percentage={_whole(compressible, 'compressible')}")
     if duplicate:
-        found.append(f"dedupe_percentage={_whole(duplicate, 'duplicate')}")
-    return found or ["zero_buffers=0", "refill_buffers"]
+        lines.append(f"dedupe_percentage={_whole(duplicate, 'duplicate')}")
+    return lines or ["zero_buffers=0", "refill_buffers"]
 
 
 def _suffix(stream: Stream, sizes: Sequence[int]) -> str:
@@ -226,14 +226,14 @@ def _pattern(stream: Stream) -> list[str]:
 
 
 def _zones(stream: Stream) -> str:
-    in_bytes = {meaning.is_percent(one.size) for one in stream.zones}
+    in_bytes = {meaning.is_percent(zone.size) for zone in stream.zones}
     if len(in_bytes) > 1:
         raise UsageError("zones: fio has sizes in per cent or in bytes, not both")
     parts = []
-    for one in stream.zones:
-        size = meaning.fraction_or_bytes(one.size)
+    for zone in stream.zones:
+        size = meaning.fraction_or_bytes(zone.size)
         text = str(size) if isinstance(size, int) else _whole(100 * size, "zones")
-        parts.append(f"{_whole(100 * units.parse_percent(one.share), 'zones')}/{text}")
+        parts.append(f"{_whole(100 * units.parse_percent(zone.share), 'zones')}/{text}")
     name = "zoned" if True in in_bytes else "zoned_abs"
     return f"random_distribution={name}:{':'.join(parts)}"
 
@@ -257,12 +257,12 @@ def _region(workload: WorkloadFile, stream: Stream) -> list[str]:
     elif not to_end:
         size = _sum(size, -inner, stream.name)
     start = _sum(start, inner, stream.name)
-    found = []
+    lines = []
     if start:
-        found.append(f"offset={_place(start, 'start')}")
+        lines.append(f"offset={_place(start, 'start')}")
     if stream.range is not None or not to_end:
-        found.append(f"size={_place(size, 'range')}")
-    return found
+        lines.append(f"size={_place(size, 'range')}")
+    return lines
 
 
 def _part(value: int | str, of: Fraction | int) -> Fraction | int:
@@ -273,10 +273,10 @@ def _part(value: int | str, of: Fraction | int) -> Fraction | int:
     return int(part) if isinstance(of, int) else part
 
 
-def _sum(one: Fraction | int, other: Fraction | int, name: str) -> Fraction | int:
-    if one and other and isinstance(one, Fraction) != isinstance(other, Fraction):
+def _sum(first: Fraction | int, second: Fraction | int, name: str) -> Fraction | int:
+    if first and second and isinstance(first, Fraction) != isinstance(second, Fraction):
         raise UsageError(f"the range of {name} is in per cent and in bytes; fio has one of them")
-    return one + other if other else one
+    return first + second if second else first
 
 
 def _place(value: Fraction | int, what: str) -> str:
@@ -288,7 +288,9 @@ def _arrival(
 ) -> list[str]:
     first = meaning.arrivals_of(workload)[0].name
     sharing = [
-        one for one in meaning.beside_trace(workload) if (one.arrival or first) == arrival.name
+        stream
+        for stream in meaning.beside_trace(workload)
+        if (stream.arrival or first) == arrival.name
     ]
     if arrival.law == "burst":
         raise UsageError("fio has no bursts")
@@ -316,7 +318,7 @@ def _arrival(
         return ["iodepth=1", f"thinktime={think // 1000}us"]
     if 0 < meaning.read_ppm(stream) < 1_000_000:
         raise UsageError("fio has a rate for each direction: make two streams of it")
-    weights = meaning.weights_of([(one.name, one.share) for one in sharing], "the shares")
+    weights = meaning.weights_of([(stream.name, stream.share) for stream in sharing], "the shares")
     part = Fraction(weights[sharing.index(stream)], sum(weights))
     if len(sharing) > 1 and arrival.law == "constant":
         raise UsageError(f"it shares the constant rate of '{arrival.name}' with other streams")

@@ -81,39 +81,39 @@ _ONE_VALUE = {
 
 def refusals(job: Job, accept_direct: bool) -> list[str]:
     """A sentence for each option that spek does not have."""
-    found = []
+    reasons = []
     options = defaults.effective(job)[0].options
     engine = engine_of(options.get("ioengine"))
     loads = engine in SYNCHRONOUS | ASYNCHRONOUS
     for name in options:
         if name in REFUSED:
-            found.append(f"{name}: {REFUSED[name]}")
+            reasons.append(f"{name}: {REFUSED[name]}")
         # Another engine has options of its own.
         elif loads and name not in MAPPED and name not in NOT_NEEDED:
             known = (*MAPPED, *NOT_NEEDED, *REFUSED)
-            found.append(f"{name}: not an option that spek knows{did_you_mean(name, known)}")
+            reasons.append(f"{name}: not an option that spek knows{did_you_mean(name, known)}")
     cached = [
         name
         for name, value in (("direct", "0"), ("buffered", "1"))
         if name in options and (options[name] or "1") == value
     ]
     if cached and not accept_direct:
-        found.append(
+        reasons.append(
             f"{cached[0]}: it asks for the page cache, which spek does not have; `spekctl fio"
             " --accept direct` imports the job without it"
         )
-    found += [f"{name}: {why}" for name, why in _ONE_VALUE.items() if name in options]
+    reasons += [f"{name}: {why}" for name, why in _ONE_VALUE.items() if name in options]
     if not loads:
-        found.append(f"ioengine: {engine} does not load a block device as spek does")
+        reasons.append(f"ioengine: {engine} does not load a block device as spek does")
     # Of files with names there are as many as names.
     if options.get("nrfiles", "1") != "1" and not options.get("filename"):
-        found.append("nrfiles: spek loads block devices, not files")
+        reasons.append("nrfiles: spek loads block devices, not files")
     kind = (options.get("rw") or "read").partition(":")[0]
     if kind in TRIM_AND_WRITE:
-        found.append(f"rw: {kind} writes what it has discarded; make two jobs of it")
+        reasons.append(f"rw: {kind} writes what it has discarded; make two jobs of it")
     elif kind not in (*RANDOM, *SEQUENTIAL):
-        found.append(f"rw: '{kind}' is not a kind of I/O")
-    return found
+        reasons.append(f"rw: '{kind}' is not a kind of I/O")
+    return reasons
 
 
 def plan_of(job: Job, streams_max: int = STREAMS_MAX) -> Plan:
@@ -140,7 +140,7 @@ def plan_of(job: Job, streams_max: int = STREAMS_MAX) -> Plan:
     _flushes(options, plan)
     _command_line(options, plan)
     ends.set_limits(options, plan, clones)
-    if clones > 1 and any("--stop-when" in one and "<" in one for one in plan.command_line):
+    if clones > 1 and any("--stop-when" in text and "<" in text for text in plan.command_line):
         plan.differs(CLONES_TOGETHER)
     zones.move_to_asus(plan)
     for name in job.options:
@@ -189,37 +189,37 @@ def _streams(options: Reader, plan: Plan, clones: int, most: int, apart: bool) -
         if split
         else ((share, 100, sizes[0] if share else sizes[1]),)
     ):
-        one: dict[str, Any] = {"share": weight}
+        entry: dict[str, Any] = {"share": weight}
         if priority is not None:
-            one["priority"] = priority
+            entry["priority"] = priority
         if kind in TRIM:
-            one["operation"] = "discard"
+            entry["operation"] = "discard"
         else:
-            one["read"] = f"{reads}%"
-        if forced and one.get("read", "100%") != "100%":
-            one["fua"] = True
-        if one.get("read", "100%") != "100%":
-            one |= contents
+            entry["read"] = f"{reads}%"
+        if forced and entry.get("read", "100%") != "100%":
+            entry["fua"] = True
+        if entry.get("read", "100%") != "100%":
+            entry |= contents
             if hint is not None:
-                one["write_hint"] = hint
+                entry["write_hint"] = hint
         if len(mix) == 1:
-            one["size"] = mix[0][0]
+            entry["size"] = mix[0][0]
         else:
-            one["sizes"] = [{"size": size, "share": often} for size, often in mix]
+            entry["sizes"] = [{"size": size, "share": often} for size, often in mix]
         direction = 2 if kind in TRIM else int(reads < 100)
         bytes_of = [size for size, _ in mix]
         if mode == "none":
-            one |= _pattern(options, plan, kind, suffix, bytes_of, base, direction)
+            entry |= _pattern(options, plan, kind, suffix, bytes_of, base, direction)
         elif suffix:
             raise UsageError("rw: what follows the colon excludes zones")
         elif mode == "zbd":
-            one |= zones.pointer_pattern(options, plan, kind in RANDOM, direction, clones)
+            entry |= zones.pointer_pattern(options, plan, kind in RANDOM, direction, clones)
         elif kind in RANDOM:
             raise UsageError("zonemode: strided zones are those of sequential jobs only")
         else:
-            one |= zones.gap_pattern(options, bytes_of, base)
-        parts.append(one)
-    if split and any(one["pattern"] == "once" for one in parts):
+            entry |= zones.gap_pattern(options, bytes_of, base)
+        parts.append(entry)
+    if split and any(part["pattern"] == "once" for part in parts):
         plan.differs(MAPS)
     align = options.value("blockalign", values.size, base)
     options.went("blockalign", "stream.align")
@@ -227,7 +227,7 @@ def _streams(options: Reader, plan: Plan, clones: int, most: int, apart: bool) -
     if not in_per_cent:
         increment *= devices
     options.went("offset_increment", "stream.start of each clone")
-    alike = all(one["pattern"] not in ("sequential", "strided", "once") for one in parts)
+    alike = all(part["pattern"] not in ("sequential", "strided", "once") for part in parts)
     if apart and clones * len(parts) > most:
         raise UsageError(
             f"thinktime: clones pause each by itself, and need {clones * len(parts)} streams; at"
@@ -360,10 +360,10 @@ def _increment(options: Reader, base: int) -> tuple[int, bool]:
         if not (options.text("offset") or "0%").endswith("%"):
             raise UsageError("offset_increment: it is in per cent, and the offset is in bytes")
         return int(options.value("offset_increment", values.percent)), True
-    found = int(options.value("offset_increment", values.size, base))
-    if found and (options.text("offset") or "").endswith("%"):
+    increment = int(options.value("offset_increment", values.size, base))
+    if increment and (options.text("offset") or "").endswith("%"):
         raise UsageError("offset_increment: the offset is in per cent; write it in bytes")
-    return found, False
+    return increment, False
 
 
 def _write_hint(options: Reader) -> str | None:
@@ -413,28 +413,28 @@ def _read_share(options: Reader, plan: Plan, kind: str) -> int:
 
 def _region(options: Reader, base: int) -> dict[str, Any]:
     """Start and range of a stream; a share of the device stays a percentage."""
-    found: dict[str, Any] = {}
+    fields: dict[str, Any] = {}
     for name, key in (("offset", "start"), ("size", "range")):
         text = options.text(name)
         if text is None:
             continue
         if text.endswith("%"):
             percent = options.value(name, values.percent)
-            found |= {key: f"{percent}%"} if percent != 100 or key == "start" else {}
+            fields |= {key: f"{percent}%"} if percent != 100 or key == "start" else {}
         else:
-            found[key] = options.value(name, values.size, base)
+            fields[key] = options.value(name, values.size, base)
         options.went(name, f"stream.{key}")
     filesize = options.value("filesize", values.size, base)
     options.went("filesize", "stream.range")
     if filesize is not None:
         # Then it is the region, up to there from the start of the device, and size an amount.
-        start = found.get("start", 0)
+        start = fields.get("start", 0)
         if isinstance(start, str):
             raise UsageError("filesize: the offset is in per cent; write it in bytes")
         if filesize <= start:
             raise UsageError("filesize: the offset is beyond it")
-        found["range"] = filesize - start
-    return found
+        fields["range"] = filesize - start
+    return fields
 
 
 def _contents(options: Reader, plan: Plan) -> dict[str, str]:
@@ -449,20 +449,20 @@ def _contents(options: Reader, plan: Plan) -> dict[str, str]:
         raise UsageError(
             f"buffer_pattern: '{fill}' is not taken; write 0x and 1 to 64 bytes in hexadecimal"
         )
-    found: dict[str, str] = {}
+    fields: dict[str, str] = {}
     if compressible:
-        found["compressible"] = f"{compressible}%"
+        fields["compressible"] = f"{compressible}%"
     # With duplicates of random data fio has no place for the pattern.
     if fill is not None and (compressible or not duplicate):
-        found["fill"] = fill
+        fields["fill"] = fill
     # What is all fill is equal anyway.
     if duplicate and compressible < 100:
-        found["duplicate"] = f"{duplicate}%"
+        fields["duplicate"] = f"{duplicate}%"
         plan.differs("duplicates are blocks of 4 KiB, not of the block size")
-    if found and options.text("verify") not in (None, "0", "null"):
+    if fields and options.text("verify") not in (None, "0", "null"):
         plan.differs("stamped blocks neither compress nor have duplicates")
         return {}
-    return found
+    return fields
 
 
 def _pattern(
@@ -524,10 +524,12 @@ def _law(text: str, base: int, direction: int) -> dict[str, Any] | None:
         return None
     if name in ("zoned", "zoned_abs"):
         zones = []
-        for one in values.by_direction(rest)[direction].split(":"):
-            share, slash, size = one.partition("/")
+        for parameter in values.by_direction(rest)[direction].split(":"):
+            share, slash, size = parameter.partition("/")
             if not slash:
-                raise UsageError(f"random_distribution: '{one}' is not a zone; write SHARE/SIZE")
+                raise UsageError(
+                    f"random_distribution: '{parameter}' is not a zone; write SHARE/SIZE"
+                )
             where = values.size(size, base) if name == "zoned_abs" else f"{values.percent(size)}%"
             zones.append({"share": f"{values.percent(share)}%", "size": where})
         return {"pattern": "zoned", "zones": zones}
@@ -537,11 +539,11 @@ def _law(text: str, base: int, direction: int) -> dict[str, Any] | None:
         raise UsageError(f"random_distribution: '{name}' is not a distribution that spek has")
     defaults = {"zipf": "1.1", "pareto": "0.2"}
     number = _decimal(value or defaults.get(name, ""))
-    found: dict[str, Any] = {"pattern": name}
-    found[keys[name]] = f"{number:g}%" if name == "normal" else number
+    fields: dict[str, Any] = {"pattern": name}
+    fields[keys[name]] = f"{number:g}%" if name == "normal" else number
     if center:
-        found["center"] = f"{_decimal(center) * 100:g}%"
-    return found
+        fields["center"] = f"{_decimal(center) * 100:g}%"
+    return fields
 
 
 def _decimal(text: str) -> float:
@@ -563,10 +565,10 @@ _GENERIC = re.compile(r"/dev/ng(\d+)(n\d+)")
 def _files(options: Reader) -> list[str]:
     """The devices of a job."""
     files = (options.text("filename") or "").replace("\\:", "\0").split(":")
-    found = [one.replace("\0", ":") for one in files if one]
+    paths = [file.replace("\0", ":") for file in files if file]
     if engine_of(options.text("ioengine")) == "io_uring_cmd":
-        return [_GENERIC.sub(r"/dev/nvme\1\2", one) for one in found]
-    return found
+        return [_GENERIC.sub(r"/dev/nvme\1\2", path) for path in paths]
+    return paths
 
 
 def _flushes(options: Reader, plan: Plan) -> None:
@@ -577,9 +579,9 @@ def _flushes(options: Reader, plan: Plan) -> None:
         options.went(name, "a stream of flushes")
     # Of every 100 * N I/Os as many write as the sum says, and a flush follows every Nth of them.
     writes = sum(
-        int(one["share"]) * (100 - int(one["read"].rstrip("%")))
-        for one in plan.streams
-        if "read" in one
+        int(stream["share"]) * (100 - int(stream["read"].rstrip("%")))
+        for stream in plan.streams
+        if "read" in stream
     )
     if not every or not writes:
         return
@@ -587,10 +589,10 @@ def _flushes(options: Reader, plan: Plan) -> None:
         raise UsageError("fsync: the flushes would count among the I/Os between pauses")
     if len(plan.arrivals) > 1:
         raise UsageError("fsync: reads and writes have rates of their own; make two jobs of it")
-    data = sum(int(one["share"]) for one in plan.streams) * 100 * every
-    divisor = math.gcd(writes, *(int(one["share"]) * 100 * every for one in plan.streams))
-    for one in plan.streams:
-        one["share"] = int(one["share"]) * 100 * every // divisor
+    data = sum(int(stream["share"]) for stream in plan.streams) * 100 * every
+    divisor = math.gcd(writes, *(int(stream["share"]) * 100 * every for stream in plan.streams))
+    for stream in plan.streams:
+        stream["share"] = int(stream["share"]) * 100 * every // divisor
     plan.streams.append({"operation": "flush", "share": writes // divisor})
     if plan.amount is not None:
         plan.amount = round(Fraction(plan.amount) * (data + writes) / data)
@@ -603,14 +605,14 @@ def _cpus_of_nodes(options: Reader) -> str | None:
     if options.text("numa_cpu_nodes") == "all":
         return None
     nodes = options.value("numa_cpu_nodes", units.parse_cpu_list)
-    found: set[int] = set()
+    cpus: set[int] = set()
     try:
         for node in nodes:
-            found |= set(units.parse_cpu_list((NODES / f"node{node}/cpulist").read_text().strip()))
+            cpus |= set(units.parse_cpu_list((NODES / f"node{node}/cpulist").read_text().strip()))
     except OSError:
-        listed = " ".join(f"{NODES}/node{one}/cpulist" for one in nodes)
+        listed = " ".join(f"{NODES}/node{node}/cpulist" for node in nodes)
         return f"$(cat {listed} | paste -sd,)"
-    return units.format_cpu_list(sorted(found))
+    return units.format_cpu_list(sorted(cpus))
 
 
 def _command_line(options: Reader, plan: Plan) -> None:
@@ -660,7 +662,7 @@ def _command_line(options: Reader, plan: Plan) -> None:
         plan.command_line.append("--verify")
         plan.differs("written blocks are stamped and checked wherever they are read")
     if verify not in (None, "0", "null") and any(
-        one.get("read", "0%") != "0%" for one in plan.streams
+        stream.get("read", "0%") != "0%" for stream in plan.streams
     ):
         plan.differs(UNCHECKED)
     for name in ("do_verify", "experimental_verify"):

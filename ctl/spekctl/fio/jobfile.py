@@ -40,7 +40,7 @@ class Job:
 def read(path: Path, before: dict[str, str | None] | None = None) -> list[Job]:
     """The jobs of a file; @before: defaults that it begins with. UsageError names the file, the
     line and what is wrong."""
-    found: list[Job] = []
+    jobs: list[Job] = []
     defaults = dict(before or {})
     current: dict[str, str | None] | None = None
     for place, line in _lines(path, 0):
@@ -50,8 +50,8 @@ def read(path: Path, before: dict[str, str | None] | None = None) -> list[Job]:
                 if name.startswith("global"):
                     current = defaults
                 else:
-                    found.append(Job(name, dict(defaults)))
-                    current = found[-1].options
+                    jobs.append(Job(name, dict(defaults)))
+                    current = jobs[-1].options
                 continue
             if current is None:
                 raise UsageError("an option before the first [section]")
@@ -61,9 +61,9 @@ def read(path: Path, before: dict[str, str | None] | None = None) -> list[Job]:
                 raise UsageError(f"'{line[:40]}' is not an option; write NAME=VALUE")
             key = ALIASES.get(key, key)
             put(current, key, _value(value.strip()) if equals else None)
-    if not found:
+    if not jobs:
         raise UsageError(f"{recorded.text(str(path))}: there is no job: no section but [global]")
-    return found
+    return jobs
 
 
 def put(options: dict[str, str | None], key: str, value: str | None) -> None:
@@ -86,8 +86,8 @@ def _lines(path: Path, depth: int) -> Iterator[tuple[str, str]]:
         place = f"{name}:{number}"
         include = re.fullmatch(r"include\s+(\S.*)", stripped)
         if include:
-            other = Path(include[1])
-            yield from _lines(other if other.exists() else path.parent / other, depth + 1)
+            included = Path(include[1])
+            yield from _lines(included if included.exists() else path.parent / included, depth + 1)
         elif stripped.startswith("[") and depth:
             raise UsageError(f"{place}: a section in an included file: fio takes options only")
         else:
@@ -95,10 +95,10 @@ def _lines(path: Path, depth: int) -> Iterator[tuple[str, str]]:
 
 
 def _section(line: str) -> str:
-    found = re.match(r"\[([^]]+)\]", line)
-    if found is None:
+    match = re.match(r"\[([^]]+)\]", line)
+    if match is None:
         raise UsageError(f"'{line[:40]}' is not a section; write [NAME]")
-    return found[1]
+    return match[1]
 
 
 def _value(text: str) -> str:
@@ -108,10 +108,10 @@ def _value(text: str) -> str:
             raise UsageError(f"the variable {match[1]} is not set")
         return value
 
-    found = _VARIABLE.sub(variable, text)
-    of_machine = _OF_MACHINE.sub(lambda match: str(_machine(match[1])), found)
+    replaced = _VARIABLE.sub(variable, text)
+    of_machine = _OF_MACHINE.sub(lambda match: str(_machine(match[1])), replaced)
     # As fio, whose calculator then gets the value.
-    calculated = of_machine != found and re.search(r"[-+*/]", of_machine)
+    calculated = of_machine != replaced and re.search(r"[-+*/]", of_machine)
     return f"({of_machine})" if calculated else of_machine
 
 

@@ -31,16 +31,16 @@ class Normal:
 
 def of(job: Job) -> Normal:
     """@job in fewer notations; its options keep their order. UsageError names the option."""
-    found = Normal(Job(job.name, dict(job.options)))
-    _zones(found)
-    _delay(found)
-    _pieces(found)
-    return found
+    normal = Normal(Job(job.name, dict(job.options)))
+    _zones(normal)
+    _delay(normal)
+    _pieces(normal)
+    return normal
 
 
-def _zones(found: Normal) -> None:
+def _zones(normal: Normal) -> None:
     """4z as bytes."""
-    options = found.job.options
+    options = normal.job.options
     for name in _IN_ZONES:
         number = re.fullmatch(r"([0-9]+)z", (options.get(name) or "").strip().lower())
         if number is None:
@@ -48,7 +48,7 @@ def _zones(found: Normal) -> None:
         count = int(number[1])
         if (options.get("zonemode") or "none") == "none":
             if count:
-                found.differences.append(f"{name}: {NO_ZONES}")
+                normal.differences.append(f"{name}: {NO_ZONES}")
             options[name] = "0"
             continue
         zone = _zone_bytes(options) if count else 1
@@ -75,15 +75,15 @@ def _zone_bytes(options: dict[str, str | None]) -> int:
         return 0
 
 
-def _delay(found: Normal) -> None:
+def _delay(normal: Normal) -> None:
     """startdelay=5-10: fio draws the delay of each job and clone from the range."""
-    options = found.job.options
+    options = normal.job.options
     text = options.get("startdelay") or ""
     low, dash, high = text.partition("-")
     if not dash or not low:
         return
     try:
-        first, last = (values.duration_ns(one.strip(), "s") for one in (low, high))
+        first, last = (values.duration_ns(bound.strip(), "s") for bound in (low, high))
     except UsageError as error:
         raise UsageError(f"startdelay: {error.message}") from error
     if first > last:
@@ -91,23 +91,23 @@ def _delay(found: Normal) -> None:
     middle_us = (first + last) // 2000
     options["startdelay"] = f"{middle_us}us"
     if first != last:
-        found.differences.append(
+        normal.differences.append(
             f"it starts after {units.format_duration(middle_us * 1000)}, the middle of startdelay;"
             " fio draws the delay of each job"
         )
 
 
-def _pieces(found: Normal) -> None:
+def _pieces(normal: Normal) -> None:
     """Blocks that are larger than an I/O can be, as several I/Os in sequence."""
-    options = found.job.options
+    options = normal.job.options
     text = options.get("bs")
-    if text is None or any(options.get(one) for one in ("bssplit", "bsrange")):
+    if text is None or any(options.get(name) for name in ("bssplit", "bsrange")):
         return
     base = values.whole(options.get("kb_base") or "1024")
     if base not in (1000, 1024):
         return
     try:
-        sizes = {values.size(one, base) for one in text.split(",") if one.strip()}
+        sizes = {values.size(word, base) for word in text.split(",") if word.strip()}
     except UsageError:
         return
     if not sizes or max(sizes) <= IO_BYTES_MAX:
@@ -115,7 +115,12 @@ def _pieces(found: Normal) -> None:
     kind, _, suffix = (options.get("rw") or "read").partition(":")
     (size, *others) = sizes
     count = next(
-        (one for one in range(2, 4096) if size % one == 0 and size // one <= IO_BYTES_MAX), 0
+        (
+            divisor
+            for divisor in range(2, 4096)
+            if size % divisor == 0 and size // divisor <= IO_BYTES_MAX
+        ),
+        0,
     )
     random = kind.startswith("rand")
     reason = (
@@ -151,9 +156,9 @@ def _pieces(found: Normal) -> None:
         if given:
             parts = given.split(",")
             options[name] = ",".join(
-                str(count * values.size(one, base)) if one.strip() else "" for one in parts
+                str(count * values.size(part, base)) if part.strip() else "" for part in parts
             )
-    found.differences.append(
+    normal.differences.append(
         f"bs: blocks of {units.format_bytes(size)} are sent as {count} I/Os of"
         f" {units.format_bytes(size // count)} each, at {count} times the depth; figures are those"
         " of these I/Os"

@@ -25,21 +25,21 @@ WITHIN = "a step that is all ramp-up is measured; fio measures nothing until it 
 def in_phases(plans: Sequence[Plan]) -> list[list[tuple[int, Plan]]]:
     """For each phase, the jobs that run by their places in @plans, and what they do in it. One
     phase if they start and end together, or none ends by time."""
-    spans = {(one.delay_ns, one.run.get("time"), one.run.get("ramp")) for one in plans}
+    spans = {(plan.delay_ns, plan.run.get("time"), plan.run.get("ramp")) for plan in plans}
     if len(spans) == 1:
         return [list(enumerate(plans))]
-    parts = [copy.deepcopy(one) for one in plans]
-    ramps, times = [_ns(one, "ramp") for one in parts], [_ns(one, "time") for one in parts]
-    for one, time in zip(parts, times, strict=True):
+    parts = [copy.deepcopy(plan) for plan in plans]
+    ramps, times = [_ns(part, "ramp") for part in parts], [_ns(part, "time") for part in parts]
+    for part, time in zip(parts, times, strict=True):
         if len(set(ramps)) > 1:
-            one.differs(RAMPS)
+            part.differs(RAMPS)
         if any(times) and not time:
-            one.differs(TIMED)
+            part.differs(TIMED)
     if not any(times):
-        for one in parts:
-            _set(one, "ramp", max(ramps))
+        for part in parts:
+            _set(part, "ramp", max(ramps))
         return [list(enumerate(parts))]
-    starts = [one.delay_ns for one in parts]
+    starts = [part.delay_ns for part in parts]
     spent = [start + ramp + time for start, ramp, time in zip(starts, ramps, times, strict=True)]
     latest = max(end for end, time in zip(spent, times, strict=True) if time)
     ends = [end if time else latest for end, time in zip(spent, times, strict=True)]
@@ -48,9 +48,9 @@ def in_phases(plans: Sequence[Plan]) -> list[list[tuple[int, Plan]]]:
             "startdelay: a job that ends by its size starts when all others have ended"
         )
     # With exitall the first job that ends ends all others.
-    last = min(ends) if any("exitall" in one.not_needed for one in parts) else latest
-    marks = sorted(one for one in {*starts, *ends} if one <= last)
-    found = []
+    last = min(ends) if any("exitall" in part.not_needed for part in parts) else latest
+    marks = sorted(mark for mark in {*starts, *ends} if mark <= last)
+    phases = []
     pause = marks[0]
     for begin, end in pairwise(marks):
         running = [
@@ -64,15 +64,15 @@ def in_phases(plans: Sequence[Plan]) -> list[list[tuple[int, Plan]]]:
             lead = 0
             for place in running:
                 parts[place].differs(WITHIN)
-        found.append(
+        phases.append(
             [(place, _part(parts[place], pause, lead, end - begin - lead)) for place in running]
         )
         pause = 0
-    if len(found) > 1:
-        for phase in found:
-            for _, one in phase:
-                one.differs(PHASES)
-    return found
+    if len(phases) > 1:
+        for phase in phases:
+            for _, plan in phase:
+                plan.differs(PHASES)
+    return phases
 
 
 def _part(plan: Plan, pause: int, ramp: int, time: int) -> Plan:

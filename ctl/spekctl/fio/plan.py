@@ -37,7 +37,7 @@ class Plan:
     @property
     def writes(self) -> bool:
         """Whether some of its I/Os change data."""
-        return any(one.get("read") != "100%" for one in self.streams)
+        return any(stream.get("read") != "100%" for stream in self.streams)
 
     def differs(self, text: str) -> None:
         """Note a difference, once."""
@@ -78,7 +78,7 @@ class Reader:
 
     def last(self, names: Collection[str]) -> str | None:
         """The option of @names that was given last and counts; None without any."""
-        return next((one for one in reversed(self._options) if one in names), None)
+        return next((option for option in reversed(self._options) if option in names), None)
 
     def went(self, name: str, where: str) -> None:
         """Note where an option went, if it was given."""

@@ -36,11 +36,15 @@ def _given_sizes(options: Reader, base: int, second: int) -> tuple[Mix, Mix]:
         text = options.text(name)
         if text is not None:
             # An empty direction keeps the block size, whatever it is.
-            found = [
-                options.named(name, functools.partial(parse, one, base)) if one.strip() else plain
-                for one, plain in zip(values.by_direction(text), _plain(options, base), strict=True)
+            mixes = [
+                options.named(name, functools.partial(parse, text_of, base))
+                if text_of.strip()
+                else plain
+                for text_of, plain in zip(
+                    values.by_direction(text), _plain(options, base), strict=True
+                )
             ]
-            return found[0], found[second]
+            return mixes[0], mixes[second]
     plain = _plain(options, base)
     return plain[0], plain[second]
 
@@ -49,10 +53,10 @@ def _plain(options: Reader, base: int) -> list[Mix]:
     """The sizes of bs, for each direction."""
     text = options.text("bs") or "4k"
     sizes = options.named(
-        "bs", lambda: [values.size(one or "4k", base) for one in values.by_direction(text)]
+        "bs", lambda: [values.size(word or "4k", base) for word in values.by_direction(text)]
     )
     with at("bs"):
-        return [[(_checked(one), 1)] for one in sizes]
+        return [[(_checked(size), 1)] for size in sizes]
 
 
 def _checked(size: int) -> int:
@@ -80,7 +84,7 @@ def _range_mix(text: str, base: int) -> Mix:
     # Each size stands for as many as need be, and is the middle of these.
     step = -(-count // SIZES_MAX)
     groups = [range(number, min(number + step, count + 1)) for number in range(1, count + 1, step)]
-    return [(first * ((one[0] + one[-1]) // 2), len(one)) for one in groups]
+    return [(first * ((group[0] + group[-1]) // 2), len(group)) for group in groups]
 
 
 def _split_mix(text: str, base: int) -> Mix:
@@ -89,22 +93,22 @@ def _split_mix(text: str, base: int) -> Mix:
     """
     entries = [
         (values.size(size, base), values.percent(share or "0"))
-        for size, _, share in (one.partition("/") for one in text.split(":"))
+        for size, _, share in (word.partition("/") for word in text.split(":"))
     ]
     left = 100 - sum(share for _, share in entries)
     without = sum(not share for _, share in entries)
     if left < 0 and without:
         raise UsageError(f"the shares of '{text}' sum to {100 - left}, and sizes have none left")
-    found: Mix = []
+    mix: Mix = []
     if without:
-        found = [(size, share * without or left) for size, share in entries]
+        mix = [(size, share * without or left) for size, share in entries]
     else:
         room = 100
-        for place, (size, share) in enumerate(sorted(entries, key=lambda one: one[1]), start=1):
-            found.append((size, room if place == len(entries) else min(share, room)))
-            room -= found[-1][1]
+        for place, (size, share) in enumerate(sorted(entries, key=lambda entry: entry[1]), start=1):
+            mix.append((size, room if place == len(entries) else min(share, room)))
+            room -= mix[-1][1]
         order = [size for size, _ in entries]
-        found.sort(key=lambda one: order.index(one[0]))
-    found = [(_checked(size), weight) for size, weight in found if weight]
-    divisor = math.gcd(*(weight for _, weight in found))
-    return [(size, weight // divisor) for size, weight in found]
+        mix.sort(key=lambda entry: order.index(entry[0]))
+    mix = [(_checked(size), weight) for size, weight in mix if weight]
+    divisor = math.gcd(*(weight for _, weight in mix))
+    return [(size, weight // divisor) for size, weight in mix]

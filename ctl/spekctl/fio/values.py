@@ -37,18 +37,18 @@ class _Arithmetic:
         self._tokens: list[str] = []
         place, lower = 0, text.lower().rstrip()
         while place < len(lower):
-            found = _TOKEN.match(lower, place)
-            if found is None:
+            match = _TOKEN.match(lower, place)
+            if match is None:
                 raise self._wrong()
-            self._tokens.append(found[1])
-            place = found.end()
+            self._tokens.append(match[1])
+            place = match.end()
 
     def value(self) -> Fraction:
         """The value of the whole text."""
-        found = self._level(len(_OPERATORS) - 1)
+        result = self._level(len(_OPERATORS) - 1)
         if self._tokens:
             raise self._wrong()
-        return found
+        return result
 
     def _level(self, level: int) -> Fraction:
         if level < 0:
@@ -86,19 +86,19 @@ class _Arithmetic:
         if token == "-":
             return -self._operand()
         if token == "(":
-            found = self._level(len(_OPERATORS) - 1)
+            operand = self._level(len(_OPERATORS) - 1)
             if not self._tokens or self._tokens.pop(0) != ")":
                 raise self._wrong("a parenthesis is not closed")
         elif token.startswith("0x"):
-            found = Fraction(int(token, 16))
+            operand = Fraction(int(token, 16))
         elif token[0] in "0123456789.":
-            found = Fraction(token)
+            operand = Fraction(token)
         else:
             raise self._wrong()
         while self._tokens and self._tokens[0].isalpha():
-            found *= self._unit(self._tokens.pop(0))
+            operand *= self._unit(self._tokens.pop(0))
             self.has_units = True
-        return found
+        return operand
 
     def _wrong(self, why: str = "write numbers, + - * / % ^ and parentheses") -> UsageError:
         return UsageError(f"'{self._text[:40]}' is not a {self._what}: {why}")
@@ -111,20 +111,20 @@ def _calculated(text: str, what: str, unit: Callable[[str], int], bare: int = 1)
         return None
     if len(text) > LONGEST_NUMBER:
         raise UsageError(f"'{text[:40]}' is not a {what}")
-    made = _Arithmetic(text, what, unit)
-    value = made.value()
-    found = int(value if made.has_units else value * bare)
-    if not 0 <= found <= U64_MAX:
-        raise UsageError(f"'{text}' is not a {what}: it is {found}")
-    return found
+    arithmetic = _Arithmetic(text, what, unit)
+    value = arithmetic.value()
+    number = int(value if arithmetic.has_units else value * bare)
+    if not 0 <= number <= U64_MAX:
+        raise UsageError(f"'{text}' is not a {what}: it is {number}")
+    return number
 
 
 def _split(text: str, what: str) -> tuple[int, str]:
     """A number and its unit, in lower case."""
-    found = _NUMBER.fullmatch(text.strip().lower())
-    if found is None or len(text) > LONGEST_NUMBER:
+    match = _NUMBER.fullmatch(text.strip().lower())
+    if match is None or len(text) > LONGEST_NUMBER:
         raise UsageError(f"'{text[:40]}' is not a {what}")
-    return int(found[1], 0 if found[1].startswith("0x") else 10), found[2]
+    return int(match[1], 0 if match[1].startswith("0x") else 10), match[2]
 
 
 def whole(text: str) -> int:
@@ -211,7 +211,7 @@ def flag(text: str | None) -> bool:
 def by_direction(text: str) -> list[str]:
     """The values of reads, writes and discards: ``4k`` is that of all, ``4k,8k`` those of reads and
     of the others, and an empty one is none."""
-    parts = [one.strip() for one in text.split(",")]
+    parts = [word.strip() for word in text.split(",")]
     return (parts if len(parts) > 2 else [parts[0], parts[-1], parts[-1]])[:3]
 
 

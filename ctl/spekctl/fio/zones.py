@@ -31,13 +31,13 @@ def mode_of(options: Reader) -> str:
 
 def gap_pattern(options: Reader, sizes: list[int], base: int) -> dict[str, Any]:
     """The pattern of a sequential job with zonemode=strided."""
-    found = {name: options.value(name, values.size, base) for name in _STRIDED}
+    lengths = {name: options.value(name, values.size, base) for name in _STRIDED}
     for name in ("zonemode", *_STRIDED):
         options.went(name, "stream.stride")
-    zone = found["zonesize"]
+    zone = lengths["zonesize"]
     if not zone:
         raise UsageError("zonesize: zonemode=strided needs it")
-    stride = (found["zonerange"] or zone) + (found["zoneskip"] or 0)
+    stride = (lengths["zonerange"] or zone) + (lengths["zoneskip"] or 0)
     if stride == zone:
         return {"pattern": "sequential"}
     if sizes != [zone]:
@@ -70,10 +70,10 @@ def pointer_pattern(
     plan.differs(TURNS)
     most = options.value("max_open_zones", values.whole)
     of_each = options.value("job_max_open_zones", values.whole)
-    found = most or (of_each or 0) * clones
+    zones = most or (of_each or 0) * clones
     for name in ("max_open_zones", "job_max_open_zones"):
         options.went(name, "stream.open_zones")
-    return {"pattern": "write-pointer", **({"open_zones": int(found)} if found else {})}
+    return {"pattern": "write-pointer", **({"open_zones": int(zones)} if zones else {})}
 
 
 def move_to_asus(plan: Plan) -> None:

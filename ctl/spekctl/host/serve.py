@@ -262,7 +262,7 @@ class Host:
         streams = [stream.name for stream in load.config.streams]
         name = load.workload.workload.name
         self._peer.send(Started(title, name, streams, list(load.command)))
-        ended = Ended(int(ExitCode.RUN_FAILED), _FAILED)
+        ended = Ended(int(ExitCode.RUN_FAILED), FAILED)
         try:
             ended = self._measure(load, wish, power)
         except SpekError as error:
