@@ -198,6 +198,6 @@ def _sentence(error: click.ClickException) -> str:
         wrong = error.option_name
         text = f"no such option '{wrong}'{did_you_mean(wrong, error.possibilities or ())}"
     text = text[:1].lower() + text[1:]
-    text = re.sub("is not a valid (integer|float)( range)?$", lambda one: _TYPES[one[1]], text)
+    text = re.sub("is not a valid (integer|float)( range)?$", lambda match: _TYPES[match[1]], text)
     context = getattr(error, "ctx", None)
     return f"{text} (see {context.command_path} --help)" if context is not None else text

@@ -90,13 +90,15 @@ class Entry:
         with contextlib.suppress(FileNotFoundError):
             os.unlink(self.name, dir_fd=self.directory)
 
-    def take_place_of(self, other: Entry, fd: int) -> None:
-        """Rename the entry, which is the file open as @fd, to @other of the same directory.
+    def take_place_of(self, replaced: Entry, fd: int) -> None:
+        """Rename the entry, which is the file open as @fd, to @replaced of the same directory.
         OSError if somebody has put another file in its place."""
         status = self.status()
         if status is None or not os.path.samestat(status, os.fstat(fd)):
             raise OSError(errno.ESTALE, "somebody has replaced the file while it was written")
-        os.replace(self.name, other.name, src_dir_fd=self.directory, dst_dir_fd=other.directory)
+        os.replace(
+            self.name, replaced.name, src_dir_fd=self.directory, dst_dir_fd=replaced.directory
+        )
 
 
 def trusted_users() -> set[int]:

@@ -54,7 +54,7 @@ def check_field(value: object, model: type, key: str) -> None:
     """Refuse a value that the field @key of the struct @model does not have."""
     info = inspect.type_info(model)
     assert isinstance(info, inspect.StructType)
-    (field,) = (one for one in info.fields if one.encode_name == key)
+    (field,) = (field_info for field_info in info.fields if field_info.encode_name == key)
     _Checker({}).check(value, field.type, key)
 
 
@@ -67,28 +67,30 @@ class _Checker:
     def check(self, value: Any, info: inspect.Type, where: str) -> None:
         """One value; @where is its place."""
         types = _alternatives(info)
-        found = next((one for one in types if _is(value, _KINDS[type(one)])), None)
-        if found is None:
+        kind = next(
+            (alternative for alternative in types if _is(value, _KINDS[type(alternative)])), None
+        )
+        if kind is None:
             raise UsageError(f"{_at(where)}{self._mismatch(value, types, where)}")
-        if isinstance(found, inspect.LiteralType):
-            if value not in found.values:
-                names = sorted(str(one) for one in found.values)
+        if isinstance(kind, inspect.LiteralType):
+            if value not in kind.values:
+                names = sorted(str(allowed) for allowed in kind.values)
                 hint = did_you_mean(value, names) or f"; it is one of {', '.join(names)}"
                 raise UsageError(f"{_at(where)}unknown value '{value}'{hint}")
-        elif isinstance(found, inspect.IntType | inspect.FloatType):
-            _check_range(value, found, where)
-        elif isinstance(found, inspect.StrType):
-            if found.min_length and not value:
+        elif isinstance(kind, inspect.IntType | inspect.FloatType):
+            _check_range(value, kind, where)
+        elif isinstance(kind, inspect.StrType):
+            if kind.min_length and not value:
                 raise UsageError(f"{_at(where)}empty; any other text is allowed")
-        elif isinstance(found, inspect.ListType):
-            _check_length(value, found, where)
-            for number, one in enumerate(value, start=1):
-                self.check(one, found.item_type, _entry(where, one, number))
-        elif isinstance(found, inspect.DictType):
-            for key, one in value.items():
-                self.check(one, found.value_type, _inner(where, key))
-        elif isinstance(found, inspect.StructType):
-            self._check_keys(value, found, where)
+        elif isinstance(kind, inspect.ListType):
+            _check_length(value, kind, where)
+            for number, element in enumerate(value, start=1):
+                self.check(element, kind.item_type, _entry(where, element, number))
+        elif isinstance(kind, inspect.DictType):
+            for key, element in value.items():
+                self.check(element, kind.value_type, _inner(where, key))
+        elif isinstance(kind, inspect.StructType):
+            self._check_keys(value, kind, where)
 
     def _check_keys(self, table: dict[str, Any], info: inspect.StructType, where: str) -> None:
         fields = {field.encode_name: field for field in info.fields}
@@ -103,7 +105,7 @@ class _Checker:
                 raise UsageError(f"{_at(where)}the {what} '{key}' is missing")
 
     def _mismatch(self, value: object, types: list[inspect.Type], where: str) -> str:
-        kinds = list(dict.fromkeys(_KINDS[type(one)] for one in types))
+        kinds = list(dict.fromkeys(_KINDS[type(alternative)] for alternative in types))
         advice = ""
         if isinstance(value, str) and {int, float} & set(kinds) and any(map(str.isdigit, value)):
             key = where.rpartition(".")[2].rpartition(", ")[2]
@@ -121,7 +123,7 @@ def _alternatives(info: inspect.Type) -> list[inspect.Type]:
     if isinstance(info, inspect.Metadata):
         return _alternatives(info.type)
     if isinstance(info, inspect.UnionType):
-        return [one for part in info.types for one in _alternatives(part)]
+        return [alternative for part in info.types for alternative in _alternatives(part)]
     return [] if isinstance(info, inspect.NoneType) else [info]
 
 
@@ -144,9 +146,11 @@ def _shown(value: object) -> str:
 
 def _is_section(info: inspect.Type) -> bool:
     """Whether a field is written as [key] or [[key]]."""
-    (found,) = _alternatives(info)
-    found = found.item_type if isinstance(found, inspect.ListType) else found
-    return any(isinstance(one, inspect.StructType) for one in _alternatives(found))
+    (alternative,) = _alternatives(info)
+    alternative = (
+        alternative.item_type if isinstance(alternative, inspect.ListType) else alternative
+    )
+    return any(isinstance(part, inspect.StructType) for part in _alternatives(alternative))
 
 
 def _inner(where: str, key: str) -> str:

@@ -130,7 +130,7 @@ def _raising_signals() -> Iterator[None]:
     ours = []
     # Only the main thread can handle signals.
     if threading.current_thread() is threading.main_thread():
-        ours = [one for one in _ENDING if signal.getsignal(one) is signal.SIG_DFL]
+        ours = [number for number in _ENDING if signal.getsignal(number) is signal.SIG_DFL]
     for signum in ours:
         signal.signal(signum, end)
     try:
@@ -194,10 +194,10 @@ def check_apart(output: Path | None, inputs: Iterable[Path], option: str = "--ou
     """Refuse to write over a file that is read; @option names @output."""
     if output is None or not os.path.isfile(output):
         return
-    for one in inputs:
+    for path in inputs:
         with contextlib.suppress(OSError):
-            if output.samefile(one):
-                raise UsageError(f"{option} {output} would overwrite the input {one}")
+            if output.samefile(path):
+                raise UsageError(f"{option} {output} would overwrite the input {path}")
 
 
 def check_distinct(outputs: Iterable[tuple[str, Path | None]]) -> None:
@@ -240,7 +240,7 @@ def deliver(data: bytes | Iterable[bytes], output: Path) -> None:
 
 def folder_name(method: str, devices: Iterable[str]) -> str:
     """Default folder of a test, the same for a resumption."""
-    name = "-".join([method, *(Path(one).name for one in devices)])
+    name = "-".join([method, *(Path(device).name for device in devices)])
     data = os.fsencode(name)
     if len(data) <= NAME_MAX:
         return name

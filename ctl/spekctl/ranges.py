@@ -26,9 +26,9 @@ class Ranges:
 
     def add(self, first: Array, end: Array) -> None:
         """Addresses @first to @end, without @end; empty ranges add nothing."""
-        some = end > first
-        if not some.all():
-            first, end = first[some], end[some]
+        is_any = end > first
+        if not is_any.all():
+            first, end = first[is_any], end[is_any]
         if not len(first):
             return
         self._parts.append((first.astype(np.uint64), end.astype(np.uint64)))
@@ -37,9 +37,9 @@ class Ranges:
         if self._loose > max(_COMPACT, self._settled):
             self._settle()
 
-    def update(self, other: Ranges) -> None:
-        """All addresses of @other."""
-        self.add(*other.ranges())
+    def update(self, ranges: Ranges) -> None:
+        """All addresses of @ranges."""
+        self.add(*ranges.ranges())
 
     def _settle(self) -> None:
         if not self._loose:

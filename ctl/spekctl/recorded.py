@@ -8,7 +8,7 @@ import sys
 
 def command() -> list[str]:
     """The command line, without the program."""
-    return [text(one) for one in sys.argv[1:]]
+    return [text(word) for word in sys.argv[1:]]
 
 
 def text(typed: str) -> str:

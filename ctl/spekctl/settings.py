@@ -60,7 +60,7 @@ class _Setting:
     def set(self, node: dict[str, Any], info: inspect.Type, rest: str, above: str) -> None:
         """Set the field that @rest names in a table; @above is what leads to it."""
         assert isinstance(info, inspect.StructType)
-        fields = {one.encode_name: one for one in info.fields}
+        fields = {field.encode_name: field for field in info.fields}
         key, _, rest = rest.partition(".")
         if key not in fields:
             hint = did_you_mean(key, fields) or "; known are " + ", ".join(fields)
@@ -74,7 +74,7 @@ class _Setting:
                 self.set(element, plain(inner.item_type), tail, f"{place}.{name}.")
         elif isinstance(inner, inspect.StructType):
             if not rest:
-                names = ", ".join(one.encode_name for one in inner.fields)
+                names = ", ".join(field.encode_name for field in inner.fields)
                 raise UsageError(f"'{place}' is a section; say which field of it: {names}")
             self.set(_section(node, key, place), inner, rest, f"{place}.")
         elif isinstance(inner, inspect.DictType):
@@ -97,17 +97,19 @@ class _Setting:
 
         ``*`` means all of them. Names may have dots, so the longest one that fits is meant.
         """
-        found = node.get(key)
+        value = node.get(key)
         implied = self.target.implied
-        if key in implied and not found:
-            found = node[key] = [{"name": implied[key]}]
+        if key in implied and not value:
+            value = node[key] = [{"name": implied[key]}]
         sections = (
-            [one for one in found if isinstance(one, dict)] if isinstance(found, list) else []
+            [element for element in value if isinstance(element, dict)]
+            if isinstance(value, list)
+            else []
         )
-        names = [str(one.get("name", "")) for one in sections]
+        names = [str(section.get("name", "")) for section in sections]
         star, _, tail = rest.partition(".")
         if star == "*":
-            return [(one, tail, "*") for one in sections]
+            return [(section, tail, "*") for section in sections]
         for name in sorted(names, key=len, reverse=True):
             if rest == name or rest.startswith(f"{name}."):
                 return [(sections[names.index(name)], rest[len(name) + 1 :], name)]
@@ -142,7 +144,7 @@ def _kinds(info: inspect.Type) -> set[type[inspect.Type]]:
     if isinstance(info, inspect.Metadata):
         return _kinds(info.type)
     if isinstance(info, inspect.UnionType):
-        return {kind for one in info.types for kind in _kinds(one)}
+        return {kind for part in info.types for kind in _kinds(part)}
     return {type(info)}
 
 
@@ -151,8 +153,8 @@ def plain(info: inspect.Type) -> inspect.Type:
     if isinstance(info, inspect.Metadata):
         return plain(info.type)
     if isinstance(info, inspect.UnionType):
-        some = [one for one in info.types if not isinstance(one, inspect.NoneType)]
-        return plain(some[0]) if len(some) == 1 else info
+        kinds = [kind for kind in info.types if not isinstance(kind, inspect.NoneType)]
+        return plain(kinds[0]) if len(kinds) == 1 else info
     return info
 
 
@@ -160,5 +162,5 @@ def _named(info: inspect.ListType) -> bool:
     """True for lists of sections that have names."""
     item = plain(info.item_type)
     return isinstance(item, inspect.StructType) and any(
-        one.encode_name == "name" for one in item.fields
+        field.encode_name == "name" for field in item.fields
     )

@@ -143,7 +143,7 @@ def parse_numbers(text: str, *, whole: bool = True, at_most: int = 1000) -> list
     Not @whole: decimals, too; steps are added exactly.
     """
     digits = "[0-9]+" if whole else r"[0-9]+(?:\.[0-9]+)?"
-    found: list[Fraction] = []
+    numbers: list[Fraction] = []
     for part in text.split(","):
         _check_length(part, "a number")
         match = re.fullmatch(rf"({digits})(?:-({digits})(?::({digits}))?)?", part.strip(), re.ASCII)
@@ -160,11 +160,11 @@ def parse_numbers(text: str, *, whole: bool = True, at_most: int = 1000) -> list
         if (last - first) / step >= at_most:
             raise UsageError(f"'{part.strip()}' is more than {at_most} numbers")
         count = int((last - first) / step) + 1
-        found += [first + index * step for index in range(count)]
-    unique = list(dict.fromkeys(found))
+        numbers += [first + index * step for index in range(count)]
+    unique = list(dict.fromkeys(numbers))
     if len(unique) > at_most:
         raise UsageError(f"'{text}' is more than {at_most} numbers")
-    return [int(one) if one.denominator == 1 else float(one) for one in unique]
+    return [int(number) if number.denominator == 1 else float(number) for number in unique]
 
 
 def parse_watts(text: str) -> float:

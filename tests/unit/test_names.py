@@ -20,13 +20,6 @@ EMPTY_NAMES = frozenset({"one", "found", "made", "some", "other"})
 # Such names per 1,000 lines of a folder.
 LIMIT = 1.0
 
-# Folders whose names still say nothing. Rename in one of them, then remove it here.
-NOT_YET_HELD = frozenset(
-    {
-        ".",
-    }
-)
-
 Place = tuple[int, str]
 
 
@@ -86,15 +79,11 @@ def _counted(folder: str) -> tuple[float, list[str]]:
     return 1000 * len(places) / max(lines, 1), places
 
 
-@pytest.mark.parametrize("folder", [name for name in _folders() if name not in NOT_YET_HELD])
+@pytest.mark.parametrize("folder", _folders())
 def test_variables_say_what_they_hold(folder: str) -> None:
     density, places = _counted(folder)
     listing = "\n".join(places)
     assert density < LIMIT, f"{folder}: {density:.1f} per 1,000 lines:\n{listing}"
-
-
-def test_folders_not_yet_held_are_folders() -> None:
-    assert sorted(NOT_YET_HELD - set(_folders())) == []
 
 
 @pytest.mark.parametrize(
