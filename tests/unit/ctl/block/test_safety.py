@@ -101,7 +101,7 @@ class Machine:
         (self.roots.sys / "class/block" / name / "holders" / holder).mkdir(parents=True)
 
     def holders(self, name: str) -> list[str]:
-        return [one.text for one in safety.holders(self.get(name), self.roots)]
+        return [holder.text for holder in safety.holders(self.get(name), self.roots)]
 
 
 @pytest.fixture

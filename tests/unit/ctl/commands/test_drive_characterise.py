@@ -74,7 +74,7 @@ def test_the_model_of_a_disk_is_that_behind_it(
     assert found.sources == ("spekctl drive characterise /dev/sdz",)
     assert found.rpm == pytest.approx(model.rpm, rel=1e-6)
     assert found.capacity == model.capacity
-    assert [one.spt for one in found.zones] == [one.spt for one in model.zones]
+    assert [zone.spt for zone in found.zones] == [zone.spt for zone in model.zones]
     assert isinstance(found.seek, tuple)
     for distance, ns in found.seek:
         assert ns == pytest.approx(model.seek_ns(distance), rel=0.03)

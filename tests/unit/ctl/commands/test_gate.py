@@ -138,7 +138,7 @@ def junit_is_red(text: str) -> bool:
 
 
 def kcidb_is_red(text: str) -> bool:
-    return any(one["status"] == "FAIL" for one in json.loads(text)["tests"])
+    return any(test["status"] == "FAIL" for test in json.loads(text)["tests"])
 
 
 # Whether a consumer of the format that looks at nothing else reports a failure.

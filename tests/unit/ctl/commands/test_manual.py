@@ -87,7 +87,7 @@ def complete(line: str) -> list[str]:
             "COMP_CWORD": str(len(words) - 1),
         },
     )
-    return [one.partition(",")[2] for one in done.stdout.splitlines()]
+    return [line.partition(",")[2] for line in done.stdout.splitlines()]
 
 
 @pytest.mark.parametrize(

@@ -332,7 +332,7 @@ def test_steps_of_a_job_file_are_runs_one_after_the_other(
     found = [result.load_result(tmp_path / f"r.{number}.json") for number in (1, 2)]
     assert [one.config.streams[0].name for one in found] == ["j", "k"]
     jobs = json.loads((tmp_path / "f.json").read_text())["jobs"]
-    assert [(one["jobname"], one["groupid"]) for one in jobs] == [("job.1", 0), ("job.2", 1)]
+    assert [(job["jobname"], job["groupid"]) for job in jobs] == [("job.1", 0), ("job.2", 1)]
     assert (tmp_path / "l_bw.1.log").exists() and (tmp_path / "l_bw.2.log").exists()
 
 

@@ -238,7 +238,7 @@ def test_the_shell_completes_the_parts() -> None:
     from spekctl.commands.options import complete_until
 
     context = click.Context(command.command)
-    parameter = next(one for one in command.command.params if one.name == "until")
+    parameter = next(parameter for parameter in command.command.params if parameter.name == "until")
 
     def words(incomplete: str) -> list[str]:
         return [one.value for one in complete_until(context, parameter, incomplete)]

@@ -266,7 +266,7 @@ def read(program: Path, log: Path, quantum_s: int) -> dict[int, tuple[int, list[
     for line in table.splitlines():
         ms, samples, *values = (word.strip() for word in line.split(","))
         if int(samples):
-            found[int(ms)] = (int(samples), [1000 * float(one) for one in values])
+            found[int(ms)] = (int(samples), [1000 * float(value) for value in values])
     return found
 
 
@@ -290,7 +290,9 @@ def test_fio_reads_the_percentiles_of_the_result(
     ((ios, theirs),) = read(pctiles, written(made, tmp_path), 10).values()
     times = made.totals.all.times.service
     assert times is not None and ios == times.count == sum(COUNTS)
-    ours = [times.percentiles_ns[f"p{one}"] for one in PERCENTILES[:-1]] + [times.max_ns]
+    ours = [times.percentiles_ns[f"p{percentile}"] for percentile in PERCENTILES[:-1]] + [
+        times.max_ns
+    ]
     assert all(map(same_bucket, theirs, ours)), (theirs, ours)
 
 
@@ -304,7 +306,7 @@ def test_fio_reads_the_percentiles_of_every_second(
     ]
     for times, (_, theirs) in zip(TIMES, found.values(), strict=True):
         both = histogram([one for way in Direction for one in times[way]])
-        ours = buckets.percentiles(both, (one * 10_000 for one in PERCENTILES))
+        ours = buckets.percentiles(both, (percentile * 10_000 for percentile in PERCENTILES))
         assert all(map(same_bucket, theirs, ours)), (theirs, ours)
 
 

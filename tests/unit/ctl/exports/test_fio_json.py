@@ -127,7 +127,9 @@ def test_several_results_have_the_form_of_clients(ours: Result, their_clients: A
         assert list(mine) == list(real)
     mine, real = made["client_stats"][-1], their_clients["client_stats"][-1]
     # fio 3.33 does not list the percentiles of the sum.
-    found = [one for one in differences(mine, real) if not one.endswith(BUCKETS)]
+    found = [
+        difference for difference in differences(mine, real) if not difference.endswith(BUCKETS)
+    ]
     assert found == []
 
 
@@ -140,7 +142,7 @@ def test_options_of_all_clients_are_global(ours: Result) -> None:
     deeper = replace(
         ours,
         config=replace(
-            ours.config, arrivals=[replace(one, depth=32) for one in ours.config.arrivals]
+            ours.config, arrivals=[replace(arrival, depth=32) for arrival in ours.config.arrivals]
         ),
     )
     options = json.loads(fio_json.encode_clients([ours, deeper]))["global options"]
@@ -148,7 +150,7 @@ def test_options_of_all_clients_are_global(ours: Result) -> None:
 
 
 def test_clients_have_the_name_of_their_host(clients: list[dict[str, Any]]) -> None:
-    assert [(one["jobname"], one["hostname"], one["port"]) for one in clients] == [
+    assert [(client["jobname"], client["hostname"], client["port"]) for client in clients] == [
         ("mixed-70-30-8k", "alpha", 0),
         ("mixed-70-30-8k", "beta", 0),
         ("All clients", "All clients", 0),
@@ -198,8 +200,10 @@ def test_sums_of_clients_are_those_of_fio(
 def lasting(result: Result, seconds: int) -> Result:
     """@result with a measure phase of this length."""
     phases = [
-        replace(one, end_ns=one.start_ns + seconds * SECOND) if one.phase is Phase.MEASURE else one
-        for one in result.phases
+        replace(phase, end_ns=phase.start_ns + seconds * SECOND)
+        if phase.phase is Phase.MEASURE
+        else phase
+        for phase in result.phases
     ]
     return replace(result, phases=phases)
 

@@ -110,6 +110,7 @@ def test_a_run_that_measured_nothing_has_empty_logs() -> None:
 def test_a_stream_of_one_direction_has_lines_of_it(ours: Result, reads: bool) -> None:
     made = doing(ours, read_ppm=1_000_000 if reads else 0)
     whole = [
-        replace(one, streams=[(15, 1, 0, 0) if reads else (0, 0, 15, 1)]) for one in made.intervals
+        replace(interval, streams=[(15, 1, 0, 0) if reads else (0, 0, 15, 1)])
+        for interval in made.intervals
     ]
     assert {line[2] for line in lines(replace(made, intervals=whole), "iops")} == {not reads}

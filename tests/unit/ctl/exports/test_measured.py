@@ -34,9 +34,9 @@ def test_what_does_not_read_has_the_direction_of_its_operation(
     made = doing(ours, operation)
     assert measured.way_of(made, 0, Direction.WRITE) is way
     assert measured.way_of(made, 0, Direction.READ) is Way.READ
-    assert [one.ios for one in measured.cells(made, way)] == [30]
-    assert [one.ios for one in measured.cells(made, Way.READ)] == [70]
-    assert [one.ios for one in measured.samples(made, way)] == [5, 5, 10, 10]
+    assert [cell.ios for cell in measured.cells(made, way)] == [30]
+    assert [cell.ios for cell in measured.cells(made, Way.READ)] == [70]
+    assert [sample.ios for sample in measured.samples(made, way)] == [5, 5, 10, 10]
 
 
 def test_samples_are_from_the_start_of_the_phase_and_lose_nothing(ours: Result) -> None:
@@ -60,7 +60,7 @@ def test_other_phases_and_empty_intervals_are_left_out(ours: Result) -> None:
 def test_a_phase_that_was_not_reached_has_no_span(ours: Result) -> None:
     start, end = measured.span_ns(ours)
     assert end - start == 4 * 10**9
-    ramp = [one for one in ours.phases if one.phase is not Phase.MEASURE]
+    ramp = [phase for phase in ours.phases if phase.phase is not Phase.MEASURE]
     assert measured.span_ns(replace(ours, phases=ramp)) == (0, 0)
 
 

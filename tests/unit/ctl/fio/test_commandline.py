@@ -46,7 +46,7 @@ def test_the_jobs_are_those_of_fio(tmp_path: Path, words: str) -> None:
     assert done.returncode == 0, done.stderr
     told = json.loads(done.stdout[done.stdout.index("{") :])
     made = commandline.read([*NULL, *given])
-    taken = [one for one in made.jobs if not made.sections or one.name in made.sections]
+    taken = [job for job in made.jobs if not made.sections or job.name in made.sections]
     assert [one.name for one in taken] == [one["jobname"] for one in told["jobs"]]
     for mine, real in zip(taken, told["jobs"], strict=True):
         theirs = told["global options"] | real["job options"]
@@ -66,7 +66,7 @@ def test_a_second_file_has_no_defaults_of_the_command_line(tmp_path: Path) -> No
     path = tmp_path / "x.fio"
     path.write_text(FILE)
     jobs = commandline.read(["--size=64k", str(path), str(path)]).jobs
-    assert [one.options.get("size") for one in jobs] == ["64k", "64k", None, None]
+    assert [job.options.get("size") for job in jobs] == ["64k", "64k", None, None]
     done = fio("--ioengine=null", "--size=64k", path, path)
     assert done.stderr.count("you need to specify size=") == 2
 

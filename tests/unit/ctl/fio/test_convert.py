@@ -78,7 +78,7 @@ def test_sequential_reads_and_writes_have_a_place_each() -> None:
 def test_distributions() -> None:
     made = tables(convert.load(JOBS / "distributions.fio"))
     zones, bell, selfsimilar = made["stream"]
-    assert [(one["share"], one["size"]) for one in zones["zones"]] == [
+    assert [(zone["share"], zone["size"]) for zone in zones["zones"]] == [
         *(("60%", "10%"), ("30%", "20%"), ("10%", "70%")),
     ]
     assert (bell["pattern"], bell["deviation"]) == ("normal", "20%")
@@ -95,7 +95,7 @@ def test_engines_that_wait_have_a_depth_of_one() -> None:
     assert tables(found)["arrival"][0]["depth"] == 1
     assert stream(found)["stride"] == 64 << 10
     assert tables(found)["run"]["count"] == (1 << 30) // (64 << 10)
-    assert any("psync ignores iodepth" in one for one in found.differences)
+    assert any("psync ignores iodepth" in difference for difference in found.differences)
 
 
 def test_clones_start_one_after_the_other() -> None:
@@ -171,7 +171,7 @@ def test_jobs_of_other_devices_are_workloads_that_start_together(
     text += "filename=/dev/b:/dev/c\n[a2]\nfilename=/dev/a\n[after]\nstonewall\nfilename=/dev/a\n"
     (tmp_path / "job.fio").write_text(text)
     steps = convert.load_steps(tmp_path / "job.fio")
-    assert [(one.beside, [name.name for name in one.workload.stream]) for one in steps] == [
+    assert [(step.beside, [stream.name for stream in step.workload.stream]) for step in steps] == [
         (False, ["a", "a2"]),
         (True, ["b"]),
         (False, ["after"]),
@@ -214,7 +214,7 @@ def test_jobs_share_the_streams_that_there_can_be(tmp_path: Path) -> None:
     assert len(names) == STREAMS_MAX and names.count("l") == 1
     assert min(names.count("j"), names.count("k")) > 16
     assert [one.depth for one in made.workload.arrival] == [40, 60, 1]
-    assert sum("stand for" in one for one in made.differences) == 2
+    assert sum("stand for" in difference for difference in made.differences) == 2
 
 
 TWO = HEAD + "rw=randread\nruntime=5\n{}[k]\ndirect=1\nioengine=libaio\nrw=randread\nruntime=5\n{}"
@@ -315,7 +315,7 @@ def test_ninety_five_per_cent_of_the_corpus_is_imported_whole(corpus: list[Path]
         except UsageError as error:
             refused[path.name] = error.message.partition("is not imported: ")[2]
             continue
-        reported = {name for one in steps for name in (*one.mapped, *one.not_needed)}
+        reported = {name for step in steps for name in (*step.mapped, *step.not_needed)}
         assert given <= reported, (path.name, given - reported)
     share = 1 - len(refused) / len(corpus)
     print(f"imported whole: {len(corpus) - len(refused)} of {len(corpus)} files ({share:.1%})")

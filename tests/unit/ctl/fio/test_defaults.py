@@ -32,7 +32,7 @@ NO_DEFAULT = frozenset(
 
 def told(option: str) -> dict[str, str]:
     """What fio says about an option: its type, default and range."""
-    for words in (f"--cmdhelp={option}", *(f"--enghelp={one},{option}" for one in ENGINES)):
+    for words in (f"--cmdhelp={option}", *(f"--enghelp={engine},{option}" for engine in ENGINES)):
         lines = [line.partition(":") for line in fio(words).stdout.splitlines()]
         found = {key.strip(): value.strip() for key, colon, value in lines if colon}
         if "type" in found:
@@ -43,7 +43,7 @@ def told(option: str) -> dict[str, str]:
 def test_defaults_are_those_of_fio() -> None:
     options = {*REFUSED, *fio_job._ONE_VALUE}
     assert set(defaults.DEFAULTS) <= options
-    unknown = {one for one in options if not told(one)}
+    unknown = {option for option in options if not told(option)}
     assert unknown == LATER
     for name in options - LATER:
         usual = told(name)["default"]

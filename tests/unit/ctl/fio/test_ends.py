@@ -113,8 +113,8 @@ def test_a_job_does_as_many_ios_as_that_of_fio(tmp_path: Path, words: str) -> No
     how = ("--name=a", "--thread", "--ioengine=psync", f"--filename={device}")
     done = fio(*how, "--output-format=json", *words.split())
     jobs = json.loads(done.stdout[done.stdout.index("{") :])["jobs"]
-    ios = sum(one[way]["total_ios"] for one in jobs for way in ("read", "write"))
-    options = "\n".join(one.removeprefix("--") for one in words.split())
+    ios = sum(job[way]["total_ios"] for job in jobs for way in ("read", "write"))
+    options = "\n".join(word.removeprefix("--") for word in words.split())
     found = imported(tmp_path, f"{HEAD}{options}\n")
     writes = "--write" in found.command_line
     target = replace(DISK, bytes=size)
@@ -188,8 +188,8 @@ def test_a_latency_that_is_too_high_ends_the_run() -> None:
 def test_a_rate_that_is_too_low_ends_the_run(options: dict[str, Any], limits: list[str]) -> None:
     made = plan(rate_cycle=500, **options)
     assert given(made, "--stop-when") == limits
-    for one in limits:
-        assert endings.parse_threshold(one).parts
+    for limit in limits:
+        assert endings.parse_threshold(limit).parts
     assert given(made, "--interval") == (["500ms"] if limits else [])
     assert (ends.CYCLES in made.differences) == bool(limits)
     assert {"rate_iops_min", "rate_min"} & set(options) <= made.mapped.keys()
@@ -240,14 +240,14 @@ def test_steady_state_over_no_time_is_none_as_in_fio() -> None:
 def test_a_latency_target_is_looked_for_by_a_sweep(percentile: str, metric: str) -> None:
     options = {"latency_window": "5s", "latency_percentile": percentile}
     made = plan(rw="randread", iodepth=128, latency_target="50ms", **options)
-    (told,) = [one for one in made.differences if "latency target" in one]
+    (told,) = [difference for difference in made.differences if "latency target" in difference]
     command = re.search(r"`spekctl sweep WORKLOAD --depth (\S+) --within '([^']+)'`", told)
     assert command is not None and command[1] == "1,128"
     (part,) = endings.parse_threshold(command[2]).parts
     assert (str(part.metric), part.operator) == (metric, "<")
     assert part.bound.value == units.parse_duration_ns("50ms")
     assert made.mapped.keys() >= {"latency_target", *options}
-    assert not any("sweep" in one for one in plan(latency_target=0).differences)
+    assert not any("sweep" in difference for difference in plan(latency_target=0).differences)
 
 
 @pytest.mark.parametrize(

@@ -79,13 +79,13 @@ def test_several_devices_have_a_part_of_the_size_each(tmp_path: Path) -> None:
     found = imported(tmp_path, text)
     assert found.command_line == ["--device /dev/a", "--device /dev/b", "--max-errors 1"]
     assert (stream(found)["start"], stream(found)["range"]) == (8192, 1 << 30)
-    assert any("striped" in one for one in found.differences)
+    assert any("striped" in difference for difference in found.differences)
 
 
 def test_an_amount_of_several_sizes_is_a_count_of_their_mean(tmp_path: Path) -> None:
     found = imported(tmp_path, HEAD + "rw=randread\nbssplit=4k/50:12k/50\nsize=8m\n")
     assert tables(found)["run"]["count"] == 1024
-    assert any("mean block size" in one for one in found.differences)
+    assert any("mean block size" in difference for difference in found.differences)
 
 
 @pytest.mark.parametrize(
@@ -105,13 +105,15 @@ def test_a_job_ends_by_the_amount_that_comes_first(
 ) -> None:
     found = imported(tmp_path, HEAD + "rw=randread\nbs=4k\n" + options)
     assert tables(found)["run"]["count"] == count
-    assert not any("mean block size" in one for one in found.differences)
+    assert not any("mean block size" in difference for difference in found.differences)
 
 
 def test_a_job_without_direct_is_imported_and_told(tmp_path: Path) -> None:
     found = imported(tmp_path, "[j]\nrw=randread\nruntime=5\n")
-    assert any("page cache" in one for one in found.differences)
-    assert not any("page cache" in one for one in imported(tmp_path, HEAD).differences)
+    assert any("page cache" in difference for difference in found.differences)
+    assert not any(
+        "page cache" in difference for difference in imported(tmp_path, HEAD).differences
+    )
 
 
 # --- fio goes where the workload says ------------------------------------------------------------
@@ -137,7 +139,7 @@ def test_fio_has_a_place_for_each_direction(tmp_path: Path) -> None:
 def test_fio_starts_clones_where_the_streams_start(tmp_path: Path) -> None:
     text = HEAD + "rw=write\nbs=4k\nsize=1m\noffset=4k\noffset_increment=2m\nnumjobs=3\n"
     text += "number_ios=3\n"
-    starts = [one["start"] for one in tables(imported(tmp_path, text))["stream"]]
+    starts = [table["start"] for table in tables(imported(tmp_path, text))["stream"]]
     assert [clone[0][1] for clone in places(tmp_path, text)] == starts
 
 
@@ -175,7 +177,7 @@ def test_a_file_size_is_the_region_and_the_size_an_amount(tmp_path: Path) -> Non
 
 
 def shares_of(made: Plan) -> dict[int, int]:
-    return {one["size"]: one["share"] for one in made.streams[0]["sizes"]}
+    return {stream["size"]: stream["share"] for stream in made.streams[0]["sizes"]}
 
 
 @given(st.lists(st.integers(1, 50), min_size=2, max_size=8))
@@ -212,7 +214,9 @@ def test_shares_that_do_not_sum_to_100_are_those_of_fio(tmp_path: Path, split: s
     total, log = sum(one["share"] for one in listed), tmp_path / "log"
     words = ("--rw=randread", "--norandommap", "--size=400m", "--number_ios=4000", "--thread")
     fio("--name=a", "--ioengine=null", *words, f"--bssplit={split}", f"--write_iolog={log}")
-    seen = Counter(int(one.split()[4]) for one in log.read_text().splitlines() if " read " in one)
+    seen = Counter(
+        int(line.split()[4]) for line in log.read_text().splitlines() if " read " in line
+    )
     assert set(seen) == {one["size"] for one in listed}
     for one in listed:
         assert seen[one["size"]] / 4000 == pytest.approx(one["share"] / total, abs=0.04)
@@ -240,9 +244,9 @@ def test_an_empty_direction_has_the_sizes_of_fio(
     words = [f"--{name}={value}" for name, value in options.items()]
     words += ["--size=8m", "--rw=randrw", "--thread", f"--write_iolog={log}"]
     fio("--name=a", "--ioengine=null", *words)
-    lines = [one.split() for one in log.read_text().splitlines()]
+    lines = [line.split() for line in log.read_text().splitlines()]
     for kind, expected in (("read", reads), ("write", writes)):
-        assert {int(one[4]) for one in lines if one[2:3] == [kind]} >= expected
+        assert {int(line[4]) for line in lines if line[2:3] == [kind]} >= expected
 
 
 @pytest.mark.parametrize(
@@ -287,13 +291,13 @@ def test_sequential_blocks_begin_where_fio_begins(tmp_path: Path) -> None:
     }
     (seen,) = places(tmp_path, text)
     assert [place for _, place in seen] == [512 + 4096 * index for index in range(4)]
-    assert not any("offset" in one for one in made.differences)
+    assert not any("offset" in difference for difference in made.differences)
 
 
 def test_zones_of_a_distribution_are_whole_blocks() -> None:
     made = plan(rw="randread", random_distribution="zoned_abs:60/10000:40/1m", size="4m")
-    assert [one["size"] for one in made.streams[0]["zones"]] == [8192, 1 << 20]
-    assert any("sizes of zones are rounded down" in one for one in made.differences)
+    assert [stream["size"] for stream in made.streams[0]["zones"]] == [8192, 1 << 20]
+    assert any("sizes of zones are rounded down" in difference for difference in made.differences)
 
 
 @pytest.mark.parametrize(
@@ -358,7 +362,10 @@ def test_reads_and_writes_keep_a_rate_each_as_in_fio(
     made = plan(rw="randrw", rwmixread=75, rate_iops=rate, iodepth=4, numjobs=2)
     of_writes = {"law": "constant", "rate": 2 * writes} if writes else {"law": "closed", "depth": 8}
     assert made.arrivals == [{"law": "constant", "rate": 2 * reads}, of_writes]
-    assert {one["read"]: one.get("arrival", 0) for one in made.streams} == {"100%": 0, "0%": 1}
+    assert {stream["read"]: stream.get("arrival", 0) for stream in made.streams} == {
+        "100%": 0,
+        "0%": 1,
+    }
     assert fio_job.MIX not in made.differences
     words = ("--rw=randrw", "--rwmixread=75", f"--rate_iops={rate}", "--size=64m", "--runtime=1")
     done = fio("--name=a", "--ioengine=null", "--time_based", *words, "--output-format=json")
@@ -428,7 +435,7 @@ def test_block_sizes_of_orders_instead_of_directions(
     options: dict[str, Any], sizes: list[int]
 ) -> None:
     made = plan(**{"bs": "4k,8k", "bs_is_seq_rand": 1, **options})
-    assert [one["size"] for one in made.streams] == sizes
+    assert [stream["size"] for stream in made.streams] == sizes
 
 
 @pytest.mark.parametrize(
@@ -443,11 +450,11 @@ def test_block_sizes_of_orders_instead_of_directions(
 )
 def test_a_priority_is_that_of_the_streams(options: dict[str, int], priority: str | None) -> None:
     for rw in ("randrw", "rw", "trim"):
-        assert {one.get("priority") for one in plan(rw=rw, **options).streams} == {priority}
+        assert {stream.get("priority") for stream in plan(rw=rw, **options).streams} == {priority}
 
 
 def test_a_write_hint_is_that_of_writes() -> None:
-    hints = [one.get("write_hint") for one in plan(rw="rw", write_hint="short").streams]
+    hints = [stream.get("write_hint") for stream in plan(rw="rw", write_hint="short").streams]
     assert hints == [None, "short"]
     assert "write_hint" not in plan(rw="trim", write_hint="long").streams[0]
 
@@ -492,7 +499,7 @@ def test_batches_are_as_large_as_they_can_be() -> None:
     assert plan(iodepth_batch=8).run["batch"] == 8
     made = plan(iodepth=4096, iodepth_batch=4096)
     assert made.run["batch"] == fio_job.BATCH_MAX
-    assert any("batches are of" in one for one in made.differences)
+    assert any("batches are of" in difference for difference in made.differences)
 
 
 @pytest.mark.parametrize(
@@ -509,11 +516,12 @@ def test_bursts_are_not_lost_without_a_word(
     ((name, value),) = options.items()
     head = HEAD + f"rw=randread\nruntime=5\n{name}={value}\n"
     told = imported(tmp_path, head + "iodepth=64\n")
-    assert any(text in one for one in told.differences)
+    assert any(text in difference for difference in told.differences)
     for quiet in (head, head.replace(f"={value}", "=1") + "iodepth_low=0\niodepth=64\n"):
         if "iodepth_low=1" not in quiet:
             assert not any(
-                "the depth is kept" in one for one in imported(tmp_path, quiet).differences
+                "the depth is kept" in difference
+                for difference in imported(tmp_path, quiet).differences
             )
 
 
@@ -528,8 +536,8 @@ def test_clones_that_are_alike_are_one_stream() -> None:
     assert len(plan(rw="write", numjobs=STREAMS_MAX).streams) == STREAMS_MAX
     many = plan(rw="write", numjobs=100, iodepth=4)
     assert (len(many.streams), many.arrivals[0]["depth"]) == (STREAMS_MAX, 400)
-    assert sum(one["share"] for one in many.streams) == 100 * 100
-    assert any("64 streams stand for 100 clones" in one for one in many.differences)
+    assert sum(stream["share"] for stream in many.streams) == 100 * 100
+    assert any("64 streams stand for 100 clones" in difference for difference in many.differences)
     assert len(plan(rw="rw", numjobs=100).streams) == STREAMS_MAX
 
 
@@ -544,10 +552,10 @@ def test_streams_for_several_clones_cover_what_those_do(
     offset: str, increment: str, size: str, first: int, last: int
 ) -> None:
     made = plan(rw="write", numjobs=100, offset=offset, offset_increment=increment, size=size)
-    ends_of = [one["start"] + one["range"] for one in made.streams if one.get("start")]
+    ends_of = [stream["start"] + stream["range"] for stream in made.streams if stream.get("start")]
     assert len(made.streams) == STREAMS_MAX
     assert made.streams[0].get("start", 0) == first and max(ends_of) == last
-    alone = [one["range"] for one in made.streams if one["share"] == 100]
+    alone = [stream["range"] for stream in made.streams if stream["share"] == 100]
     assert len(alone) == 2 * STREAMS_MAX - 100 and set(alone) == {values.size(size)}
     in_per_cent = plan(rw="write", numjobs=99, offset_increment="1%", size="1%").streams
     spans = [int(one["range"][:-1]) for one in in_per_cent]
@@ -558,7 +566,7 @@ def test_streams_for_several_clones_cover_what_those_do(
 
 def test_more_clones_than_streams_share_an_order() -> None:
     made = plan(rw="randread", iodepth=2, numjobs=STREAMS_MAX + 1)
-    assert [one["pattern"] for one in made.streams] == ["once"]
+    assert [stream["pattern"] for stream in made.streams] == ["once"]
     assert made.arrivals[0]["depth"] == 2 * (STREAMS_MAX + 1)
     assert fio_job.ONE_MAP in made.differences
     assert fio_job.ONE_MAP not in plan(rw="randread", numjobs=STREAMS_MAX).differences
@@ -568,7 +576,7 @@ def test_clones_start_per_cent_after_one_another(tmp_path: Path) -> None:
     """fio, on a file of 100 blocks, starts where the streams say."""
     options = {"rw": "write", "offset_increment": "10%", "numjobs": 3}
     for offset, starts in (({}, [0, 10, 20]), ({"offset": "5%"}, [5, 15, 25])):
-        made = [one.get("start", "0%") for one in plan(**options, **offset).streams]
+        made = [stream.get("start", "0%") for stream in plan(**options, **offset).streams]
         assert made == [f"{one}%" for one in starts]
         (tmp_path / "f").write_bytes(bytes(400 << 10))
         log = tmp_path / "log"
@@ -577,7 +585,7 @@ def test_clones_start_per_cent_after_one_another(tmp_path: Path) -> None:
         log.unlink(missing_ok=True)
         assert fio("--name=a", "--thread", *words).returncode == 0
         lines = [line.split() for line in log.read_text().splitlines()]
-        assert sorted(int(one[3]) // 4096 for one in lines if one[2:3] == ["write"]) == starts
+        assert sorted(int(line[3]) // 4096 for line in lines if line[2:3] == ["write"]) == starts
 
 
 @pytest.mark.parametrize(

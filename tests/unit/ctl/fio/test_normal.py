@@ -56,11 +56,11 @@ def test_fio_has_as_many_zones(options: dict[str, Any], ios: int, tmp_path: Path
 def test_a_range_of_delays_is_the_middle_of_it() -> None:
     made = plan(startdelay="5-10")
     assert made.delay_ns == 7_500_000_000
-    assert any("starts after 7500ms, the middle" in one for one in made.differences)
+    assert any("starts after 7500ms, the middle" in difference for difference in made.differences)
     assert plan(startdelay="5ms-9").delay_ns == 4_502_500_000
     alike = plan(startdelay="5s-5s")
     assert alike.delay_ns == 5_000_000_000
-    assert not any("startdelay" in one for one in alike.differences)
+    assert not any("startdelay" in difference for difference in alike.differences)
     done = fio("--name=a", "--ioengine=null", "--size=4k", "--startdelay=5ms-10ms")
     assert done.returncode == 0
 
@@ -71,7 +71,9 @@ def test_a_large_block_is_several_ios(tmp_path: Path) -> None:
     (stream,) = tables(made)["stream"]
     assert (stream["pattern"], stream["size"]) == ("sequential", 16 << 20)
     assert tables(made)["arrival"][0]["depth"] == 6
-    assert any("32 MiB are sent as 2 I/Os of 16 MiB each" in one for one in made.differences)
+    assert any(
+        "32 MiB are sent as 2 I/Os of 16 MiB each" in difference for difference in made.differences
+    )
 
 
 @pytest.mark.parametrize(

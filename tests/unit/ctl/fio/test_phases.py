@@ -114,6 +114,6 @@ def test_phases_are_steps(tmp_path: Path) -> None:
     (tmp_path / "job.fio").write_text(text)
     steps = convert.load_steps(tmp_path / "job.fio")
     assert [
-        ([stream.name for stream in one.workload.stream], one.workload.run.time) for one in steps
+        ([stream.name for stream in step.workload.stream], step.workload.run.time) for step in steps
     ] == [(["j"], "2s"), (["j", "k"], "3s"), (["k"], "6s")]
-    assert all(PHASES in one.differences and not one.beside for one in steps)
+    assert all(PHASES in step.differences and not step.beside for step in steps)

@@ -15,7 +15,7 @@ from spekctl.workload.values import SIZES_MAX
 
 
 def shares_of(made: Plan) -> dict[int, int]:
-    return {one["size"]: one["share"] for one in made.streams[0]["sizes"]}
+    return {stream["size"]: stream["share"] for stream in made.streams[0]["sizes"]}
 
 
 def test_a_range_has_as_many_sizes_as_a_stream_can_have() -> None:

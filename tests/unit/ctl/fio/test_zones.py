@@ -35,7 +35,7 @@ def test_writes_are_at_the_pointers_of_zones(tmp_path: Path, rw: str) -> None:
 
 def test_clones_have_as_many_zones_as_all_of_them() -> None:
     made = plan(rw="write", zonemode="zbd", job_max_open_zones=2, numjobs=3)
-    assert [one["open_zones"] for one in made.streams] == [6]
+    assert [stream["open_zones"] for stream in made.streams] == [6]
     assert "open_zones" not in plan(rw="write", zonemode="zbd").streams[0]
 
 

@@ -82,7 +82,7 @@ def test_only_the_primary_figure_is_judged(factor: float, status: Status) -> Non
 
 
 def test_a_change_that_is_unknown_has_neither_figure_nor_unit() -> None:
-    b = [Run(one.path, changed(one.result, outcome={"errors": 3})) for one in runs(1, A)]
+    b = [Run(run.path, changed(run.result, outcome={"errors": 3})) for run in runs(1, A)]
     (case,) = comparison("errors", (), b).cases
     assert (case.value, case.unit) == (None, "")
 
@@ -93,6 +93,6 @@ def test_dots_of_numbers_are_no_levels() -> None:
 
 
 def test_paths_of_metrics_are_words_and_differ() -> None:
-    paths = [path_of(one) for one in METRICS]
+    paths = [path_of(metric) for metric in METRICS]
     assert len(set(paths)) == len(paths)
     assert all(re.fullmatch(r"[a-z0-9_]+(\.[a-z0-9_]+)*", one) for one in paths)

@@ -230,7 +230,7 @@ def test_runs_in_blocks_are_remarked_upon() -> None:
 
 def test_one_boot_for_each_side_is_remarked_upon() -> None:
     def of_boot(runs: list[Run], boot: str) -> list[Run]:
-        return [Run(one.path, changed(one.result, environment={"boot_id": boot})) for one in runs]
+        return [Run(run.path, changed(run.result, environment={"boot_id": boot})) for run in runs]
 
     left, right = runs(0, A), runs(1, A)
     (text,) = remarks(of_boot(left, "x"), of_boot(right, "y"))

@@ -118,7 +118,7 @@ def test_counts_and_times_are_not_comparable(spekctl: Spekctl, tmp_path: Path) -
 
 def test_differences_that_may_be_are_told() -> None:
     left = runs(0, A)
-    right = [Run(one.path, target(serial="")(one.result)) for one in runs(1, A)]
+    right = [Run(run.path, target(serial="")(run.result)) for run in runs(1, A)]
     assert likeness.check(left, left, likeness.NAMES) == []
     assert likeness.check(left, right, ["device"]) == [
         Difference("device", "serial", "'S123'", "not known")

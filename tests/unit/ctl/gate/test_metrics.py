@@ -46,7 +46,7 @@ def test_a_metric_is_the_figure_of_its_name(name: str, value: float | None) -> N
 def test_costs_are_those_of_all_workers_over_all_ios() -> None:
     base = real()
     worker = replace(base.workers[0], cpu_ns=900, voluntary_switches=2, involuntary_switches=1)
-    phases = [replace(one, ios=100) for one in base.phases]
+    phases = [replace(phase, ios=100) for phase in base.phases]
     result = replace(base, workers=[worker, worker], phases=phases)
     ios = 100 * len(phases)
     assert find("cpu_per_io").value(result) == 1800 / ios
@@ -55,7 +55,7 @@ def test_costs_are_those_of_all_workers_over_all_ios() -> None:
 
 def test_a_result_without_a_figure_has_none() -> None:
     base = real()
-    without = replace(base, phases=[replace(one, ios=0) for one in base.phases], power=None)
+    without = replace(base, phases=[replace(phase, ios=0) for phase in base.phases], power=None)
     for name in ("time_per_io", "cpu_per_io", "switches_per_io", "power", "iops_per_w"):
         assert find(name).value(without) is None, name
     infinite = changed(base, totals={"all": replace(base.totals.all, iops=float("nan"))})

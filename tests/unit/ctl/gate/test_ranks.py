@@ -43,7 +43,7 @@ def test_choices_are_counted_as_if_one_by_one(n: int, m: int) -> None:
         values = list(range(n + m))
         assert sum(ranks.sums_of_choices(values, n)) == math.comb(n + m, n)
         return
-    by_hand = Counter(sum(one) for one in itertools.combinations(values, n))
+    by_hand = Counter(sum(combination) for combination in itertools.combinations(values, n))
     counted = ranks.sums_of_choices(values, n)
     assert {total: count for total, count in enumerate(counted) if count} == dict(by_hand)
 
@@ -54,7 +54,10 @@ def test_p_with_ties_is_that_of_all_choices(seed: int) -> None:
     a = [float(draw.randrange(4)) for _ in range(draw.randint(1, 5))]
     b = [float(draw.randrange(4)) for _ in range(draw.randint(1, 5))]
     whole = stats.rankdata([*a, *b])
-    sums = [sum(whole[list(one)]) for one in itertools.combinations(range(len(whole)), len(a))]
+    sums = [
+        sum(whole[list(combination)])
+        for combination in itertools.combinations(range(len(whole)), len(a))
+    ]
     observed = sum(whole[: len(a)])
     below = sum(one <= observed for one in sums)
     above = sum(one >= observed for one in sums)

@@ -38,11 +38,11 @@ def texts() -> list[str]:
 def calls() -> list[list[str]]:
     found = []
     for text in texts():
-        lines = (one for one in text.splitlines() if not one.lstrip().startswith("#"))
+        lines = (line for line in text.splitlines() if not line.lstrip().startswith("#"))
         for line in lines:
             for call in CALL.findall(line):
                 words = shlex.split(call.partition(" >")[0])
-                found.append([one for one in words if one not in ("$run", "$@")])
+                found.append([word for word in words if word not in ("$run", "$@")])
     return found
 
 
@@ -77,7 +77,7 @@ def test_the_lava_definition_has_what_lava_demands() -> None:
     assert found["metadata"]["format"] == "Lava-Test Test Definition 1.0"
     assert not set(found["metadata"]["name"]) & set("$& \"'`()<>/\\|;")
     steps = found["run"]["steps"]
-    assert steps and all(isinstance(one, str) for one in steps)
+    assert steps and all(isinstance(step, str) for step in steps)
     used = set(re.findall(r"\$(\w+)", " ".join(steps)))
     assert used == set(found["params"])
 

@@ -41,9 +41,9 @@ class Watcher:
     def until(self, kind: type[AnyEvent]) -> Any:
         deadline = time.monotonic() + SOON_S
         while time.monotonic() < deadline:
-            for one in list(self.events):
-                if isinstance(one, kind):
-                    return one
+            for event in list(self.events):
+                if isinstance(event, kind):
+                    return event
             time.sleep(0.01)
         raise AssertionError(f"no {kind}")
 
@@ -69,7 +69,7 @@ def test_a_run_is_followed(watch: Callable[..., Watcher]) -> None:
     assert plan.name == "x"
     assert found.until(Ended).code == 0
     assert isinstance(found.events[1], Started)
-    rows = [row for one in found.events if isinstance(one, Rows) for row in one.rows]
+    rows = [row for event in found.events if isinstance(event, Rows) for row in event.rows]
     assert [row.at_s for row in rows] == [1, 2, 3] and len(rows[0].streams) == 2
     assert rows[0].iops == pytest.approx(5000)
     while found.helper.ask("status", State).running:

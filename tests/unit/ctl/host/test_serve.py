@@ -71,7 +71,7 @@ def test_a_run_from_its_start_to_its_result(peer: Peer, kernel: FakeKernel) -> N
     assert len(started["streams"]) == 1
     ended = peer.until("ended")
     assert ended["code"] == ExitCode.OK and "completed" in ended["text"]
-    rows = [row for one in peer.events if one["event"] == "rows" for row in one["rows"]]
+    rows = [row for event in peer.events if event["event"] == "rows" for row in event["rows"]]
     assert [row["read"]["iops"] for row in rows] == [100, 100, 100]
     assert [row["streams"] for row in rows] == [[100]] * 3
     result = msgspec.convert(ended["result"], Result)

@@ -34,7 +34,7 @@ def test_totals_are_of_the_measure_phase_only() -> None:
 
 def test_phases_say_when_and_how_much() -> None:
     phases = as_json(build())["phases"]
-    assert [(one["phase"], one["ios"], one["duration_ns"]) for one in phases] == [
+    assert [(phase["phase"], phase["ios"], phase["duration_ns"]) for phase in phases] == [
         ("ramp", 20, SECOND),
         ("measure", 100, 4 * SECOND),
         ("drain", 0, 1000),

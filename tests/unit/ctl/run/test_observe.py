@@ -219,7 +219,7 @@ def test_a_run_outlives_its_prober(calls_left: int) -> None:
     with Session(kernel, request, LineProgress(quiet=True), job.Interrupts(), [seen]) as session:
         made = carry_out(session)
     assert made.outcome.ok
-    lost = [one for one in made.remarks if "lost spek_prober during the run" in one]
+    lost = [remark for remark in made.remarks if "lost spek_prober during the run" in remark]
     if calls_left == 1000:
         assert made.prober is not None and not lost
     else:

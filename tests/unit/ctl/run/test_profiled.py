@@ -28,5 +28,5 @@ def test_a_run_is_profiled_where_the_environment_says_so(
     found.save(result)
     run = files.decode((tmp_path / profiled.RUN).read_bytes(), ProfiledRun)
     assert run.kernel == result.environment.kernel
-    assert run.ios == sum(one.ios for one in result.phases) > 0
+    assert run.ios == sum(phase.ios for phase in result.phases) > 0
     assert (tmp_path / marks.KALLSYMS).exists()

@@ -93,9 +93,9 @@ def test_a_run_that_ends_by_count_goes_by_its_ios(
 
 def test_the_share_grows_to_one() -> None:
     clocks = [clock_of(replace(RUNNING, now_ns=START_NS + s * SECOND)) for s in range(10, 60, 5)]
-    shares = [one.share or 0.0 for one in clocks]
+    shares = [clock.share or 0.0 for clock in clocks]
     assert shares == sorted(shares) and shares[-1] == 1.0 and shares[0] == pytest.approx(10 / 50)
-    assert all(one.left_s is not None and one.left_s >= 0 for one in clocks)
+    assert all(clock.left_s is not None and clock.left_s >= 0 for clock in clocks)
 
 
 @pytest.mark.parametrize(

@@ -100,7 +100,7 @@ def build(kernel: FakeKernel, tmp_path: Path) -> Build:
         **options: Any,
     ) -> Request:
         path = tmp_path / "some trace.csv"
-        path.write_text(HEAD + "".join(f"{one}\n" for one in lines))
+        path.write_text(HEAD + "".join(f"{line}\n" for line in lines))
         source = TraceSource(
             [str(path)],
             speed=speed,
@@ -129,13 +129,13 @@ def test_the_layout_of_a_record_is_that_of_the_contract() -> None:
 def test_streams_are_those_that_the_trace_has(build: Build) -> None:
     config = build(*LINES, write=True).config
     # This device has no discards.
-    assert [(one.name, one.operation, one.read_ppm) for one in config.streams] == [
+    assert [(stream.name, stream.operation, stream.read_ppm) for stream in config.streams] == [
         ("trace", "transfer", 666_667),
         ("flush", "flush", 0),
     ]
     assert config.streams[0].sizes[0].bytes == 8192 + 512, "grown to whole blocks at both ends"
     assert (config.write, config.backend, config.time_ns, config.count) == (True, "bio", 0, 0)
-    assert [one.law for one in config.arrivals] == ["trace"]
+    assert [arrival.law for arrival in config.arrivals] == ["trace"]
     assert config.trace_records == replay.RING_RECORDS
     assert config.name == "trace-some-trace.csv"
 
@@ -167,8 +167,8 @@ def test_a_closed_loop_has_its_depth(build: Build) -> None:
 
 def test_several_devices_have_an_address_range_each(build: Build) -> None:
     config = build(*LINES[:3], write=True, devices=("/dev/fake0", "/dev/fake1")).config
-    assert [one.extents[0].target for one in config.asus] == [0, 1]
-    assert [(one.name, one.asu) for one in config.streams] == [
+    assert [asu.extents[0].target for asu in config.asus] == [0, 1]
+    assert [(stream.name, stream.asu) for stream in config.streams] == [
         *(("trace-1", 0), ("flush-1", 0)),
         *(("trace-2", 1), ("flush-2", 1)),
     ]
@@ -229,7 +229,7 @@ def test_a_full_ring_is_filled_again_without_losing_or_repeating(
 
     fed_by(build(*lines))
 
-    assert [one.addr for one in feed.records()] == [n * 512 for n in range(5000)]
+    assert [record.addr for record in feed.records()] == [n * 512 for n in range(5000)]
     assert feed.ended == 5000
 
 
@@ -256,8 +256,8 @@ def test_workers_take_turns(build: Build, feed: FakeFeed, monkeypatch: pytest.Mo
 
     fed_by(build(*lines, workers=2, share="time"))
 
-    assert [one.addr for one in feed.records(0)] == [0, 65536, 69632]
-    assert [one.addr for one in feed.records(1)] == [8192, 131072]
+    assert [record.addr for record in feed.records(0)] == [0, 65536, 69632]
+    assert [record.addr for record in feed.records(1)] == [8192, 131072]
 
 
 @pytest.mark.parametrize("code", [errno.EBUSY, errno.ENOENT])
@@ -303,7 +303,7 @@ def test_discards_are_a_property_of_the_disk(tmp_path: Path) -> None:
 def test_records_that_are_left_out_do_not_count_for_a_rate(build: Build, feed: FakeFeed) -> None:
     lines = [f"{n},{n * 512},512,{'read' if n % 3 else 'discard'}" for n in range(9)]
     fed_by(build(*lines, rate=1000.0))
-    assert [one.at_ns for one in feed.records()] == [n * 1_000_000 for n in range(6)]
+    assert [record.at_ns for record in feed.records()] == [n * 1_000_000 for n in range(6)]
 
 
 def test_the_time_of_records_that_are_left_out_is_thought_away(
@@ -311,7 +311,7 @@ def test_the_time_of_records_that_are_left_out_is_thought_away(
 ) -> None:
     lines = [f"{n},{n * 512},512,{'read' if n % 3 else 'discard'}" for n in range(1, 7)]
     fed_by(build(*lines, closed=2, think=True))
-    assert [one.at_ns for one in feed.records()] == [0, 1000, 2000, 1000]
+    assert [record.at_ns for record in feed.records()] == [0, 1000, 2000, 1000]
 
 
 @pytest.mark.parametrize("workers", [1, 2])
@@ -324,7 +324,13 @@ def test_idle_times_are_cut_once_for_all_workers(
     lines = [f"{us},{n << 20},512,read" for n, us in enumerate(at)]
     lines += ["7000,0,512,discard", f"9000,{4 << 20},512,read"]
     fed_by(build(*lines, max_idle="100us", workers=workers))
-    assert sorted(one.at_ns for one in feed.records()) == [0, 100_000, 101_000, 201_000, 301_000]
+    assert sorted(record.at_ns for record in feed.records()) == [
+        0,
+        100_000,
+        101_000,
+        201_000,
+        301_000,
+    ]
 
 
 @pytest.mark.parametrize(
@@ -377,6 +383,8 @@ def test_a_rate_may_keep_the_bursts(build: Build, feed: FakeFeed) -> None:
     lines += ["3000,0,512,read", "4000,0,512,read", "4000,0,512,write-zeroes"]
     request = build(*lines, rate=1.0, bursts=True)
     fed_by(request)
-    assert [one.at_ns for one in feed.records()] == [n * 1_000_000 for n in (0, 10, 30, 3000, 4000)]
+    assert [record.at_ns for record in feed.records()] == [
+        n * 1_000_000 for n in (0, 10, 30, 3000, 4000)
+    ]
     assert request.replay is not None
     assert request.replay.schedule.timing.speed == Fraction(1, 1000)

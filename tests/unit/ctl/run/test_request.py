@@ -34,7 +34,7 @@ def test_the_title_names_workload_and_devices() -> None:
 
 def test_targets_are_the_devices_in_their_order() -> None:
     found = made(write=True)
-    assert [(one.major, one.minor) for one in found.config.targets] == [(250, 0), (250, 1)]
+    assert [(target.major, target.minor) for target in found.config.targets] == [(250, 0), (250, 1)]
     assert found.write_allowed and not found.remarks
 
 

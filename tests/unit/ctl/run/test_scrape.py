@@ -97,7 +97,7 @@ def test_only_runs_that_have_begun_have_counters(
     ((info, cells),) = scrape.everything(lambda: kernel).runs
     assert info.id == 3
     begun = state not in (RunState.OPENING, RunState.READY, RunState.FAILED)
-    assert [str(one) for one in cells] == (["cells of 3"] if begun else [])
+    assert [str(cell) for cell in cells] == (["cells of 3"] if begun else [])
 
 
 def test_runs_are_in_the_order_of_their_numbers(kernel: FakeKernel) -> None:

@@ -71,7 +71,7 @@ def test_slices_add_up_and_are_few(looks: int) -> None:
         rows.append(row(seq, len(news)))
         made.take(cells(values), rows)
     found = made.result()
-    assert count(found) == slices.coarse(one.histograms[Metric.RESPONSE] for one in cells(values))
+    assert count(found) == slices.coarse(cell.histograms[Metric.RESPONSE] for cell in cells(values))
     assert sum(count(found).values()) == len(values)
     assert min(looks, MOST // 2) <= len(found) <= MOST
     bounds = [one.start_ns for one in found] + [found[-1].end_ns]

@@ -131,7 +131,7 @@ def test_all_metrics_have_to_be_steady() -> None:
     assert until("steady:iops", rows).result().rounds == 5
     both = until("steady:iops,latency", rows).result()
     # A line of slope 1 has an excursion of 4, a tenth of the average from 40 on: rounds 38 to 42.
-    assert both.steady is False and [one.steady for one in both.windows] == [True, False]
+    assert both.steady is False and [window.steady for window in both.windows] == [True, False]
     more = [
         msgspec.structs.replace(
             row(seq), read=interval_cell(ios=100, bytes=1, response_sum_ns=100 * 1000 * (seq + 1))

@@ -102,7 +102,7 @@ def test_what_makes_no_sense_is_refused(name: str, options: Any, sentence: str) 
 def test_every_block_is_read_once() -> None:
     info = info_of((8192, 5 * MIB + 12288, GIB), (0, 0, GIB), (0, 8192, 6000))
     spans = verify.spans_of(info)
-    assert [(one.target, one.start, one.bytes) for one in spans] == [
+    assert [(span.target, span.start, span.bytes) for span in spans] == [
         (0, 8192, 5 * MIB + 12288),
         (2, 0, 4096),
     ]
@@ -208,7 +208,7 @@ class MappedKernel(FakeKernel):
 
     def run_get(self, run: int) -> RunInfo:
         info = super().run_get(run)
-        targets = tuple(replace(one, map_bytes=GIB) for one in info.targets)
+        targets = tuple(replace(target, map_bytes=GIB) for target in info.targets)
         return replace(info, grain_bytes=4096, targets=targets)
 
 

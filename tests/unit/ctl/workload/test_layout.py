@@ -141,8 +141,8 @@ def test_shares_lie_one_after_the_other_in_whole_units(
         return
     nr, unit, cursor = len(targets), stripe if len(targets) > 1 else 4096, 0
     for asu, share in zip(found, shares, strict=True):
-        assert {one.start for one in asu.extents} == {cursor}
-        assert [one.target for one in asu.extents] == list(range(nr))
+        assert {extent.start for extent in asu.extents} == {cursor}
+        assert [extent.target for extent in asu.extents] == list(range(nr))
         assert asu.bytes % (unit * nr) == 0
         room = min(sectors) * 512 * nr
         assert asu.bytes <= share / 100 * room < asu.bytes + (unit + stripe) * nr

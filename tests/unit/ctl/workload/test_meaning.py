@@ -33,16 +33,16 @@ def test_spc1_has_the_weights_of_the_standard() -> None:
 def test_weights_keep_the_ratios_of_shares_in_either_notation(parts: list[int]) -> None:
     total = sum(parts)
     weights = meaning.weights_of([("a", one) for one in parts], "")
-    assert [Fraction(one, sum(weights)) for one in weights] == [
+    assert [Fraction(weight, sum(weights)) for weight in weights] == [
         Fraction(one, total) for one in parts
     ]
     tenths = [round(one / total * 1000) for one in parts[:-1]]
     tenths.append(1000 - sum(tenths))
     if min(tenths) > 0:
-        percent = [("a", f"{one / 10}%") for one in tenths]
+        percent = [("a", f"{tenth / 10}%") for tenth in tenths]
         weights = meaning.weights_of(percent, "")
-        assert [Fraction(one, sum(weights)) for one in weights] == [
-            Fraction(one, 1000) for one in tenths
+        assert [Fraction(weight, sum(weights)) for weight in weights] == [
+            Fraction(tenth, 1000) for tenth in tenths
         ]
 
 

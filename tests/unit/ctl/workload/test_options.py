@@ -27,17 +27,21 @@ from spekctl.workload.options import OPTIONS, Kind, Options
 
 
 def parameters(command: click.Command) -> dict[str, click.Option]:
-    return {one.name or "": one for one in command.params if isinstance(one, click.Option)}
+    return {
+        parameter.name or "": parameter
+        for parameter in command.params
+        if isinstance(parameter, click.Option)
+    }
 
 
 def test_the_keys_of_a_file_are_those_declared() -> None:
-    declared = {one.key for one in OPTIONS.values() if one.key}
-    assert declared == {one.name for one in msgspec.structs.fields(RunDefaults)}
+    declared = {option.key for option in OPTIONS.values() if option.key}
+    assert declared == {field.name for field in msgspec.structs.fields(RunDefaults)}
 
 
 def test_the_attributes_are_those_of_the_contract_and_of_the_resolved_run() -> None:
     contract = {name for _, name, *_ in spek.RunMsg.nla_map}
-    resolved = {one.name for one in msgspec.structs.fields(RunConfig)}
+    resolved = {field.name for field in msgspec.structs.fields(RunConfig)}
     declared = {name: one.attribute for name, one in OPTIONS.items() if one.attribute}
     assert {f"SPEK_A_RUN_{one.upper()}" for one in declared.values()} <= contract
     assert set(declared) <= resolved
@@ -112,9 +116,9 @@ OTHERWISE = {
 
 def visible_options() -> Iterator[tuple[str, click.Option, click.Command]]:
     for path, command in every_command():
-        for one in command.params:
-            if isinstance(one, click.Option) and not one.hidden:
-                yield f"{path} {max(one.opts, key=len)}", one, command
+        for parameter in command.params:
+            if isinstance(parameter, click.Option) and not parameter.hidden:
+                yield f"{path} {max(parameter.opts, key=len)}", parameter, command
 
 
 def test_help_shows_defaults_and_values_in_one_style() -> None:
@@ -146,10 +150,10 @@ def test_examples_in_the_help_have_the_options_that_they_are_given() -> None:
 def test_an_option_takes_the_same_in_every_command() -> None:
     found: dict[str, dict[str, set[str]]] = {}
     for path, command in every_command():
-        for one in command.params:
-            name = max(one.opts, key=len)
-            if isinstance(one, click.Option) and not one.hidden:
-                taken = takes(one, command)
+        for parameter in command.params:
+            name = max(parameter.opts, key=len)
+            if isinstance(parameter, click.Option) and not parameter.hidden:
+                taken = takes(parameter, command)
                 if {**SEVERAL, **OTHERWISE}.get((path, name)) != taken:
                     found.setdefault(name, {}).setdefault(taken, set()).add(path)
     assert {name: kinds for name, kinds in found.items() if len(kinds) > 1} == {}
@@ -193,9 +197,9 @@ def test_what_is_given_arrives_in_the_kernel(spekctl: Spekctl, kernel: FakeKerne
 
 
 def test_fields_that_are_no_options_are_named() -> None:
-    others = {one.name for one in dataclasses.fields(Options)} - set(OPTIONS)
+    others = {field.name for field in dataclasses.fields(Options)} - set(OPTIONS)
     assert others == {"detached", "available_cpus"}
-    assert all(one.choices for one in OPTIONS.values() if one.kind is Kind.CHOICE)
+    assert all(option.choices for option in OPTIONS.values() if option.kind is Kind.CHOICE)
 
 
 def test_options_need_no_pictures() -> None:

@@ -25,7 +25,7 @@ def test_a_first_run_needs_no_file(spekctl: Spekctl, kernel: FakeKernel) -> None
     (stream,) = config.streams
     assert (stream.read_ppm, stream.pattern) == (700_000, "uniform")
     assert [(one.bytes, one.weight) for one in stream.sizes] == [(8192, 1)]
-    assert [(one.law, one.depth) for one in config.arrivals] == [("closed", 16)]
+    assert [(arrival.law, arrival.depth) for arrival in config.arrivals] == [("closed", 16)]
     assert "options: closed loop of depth 16" in outcome.out
 
 

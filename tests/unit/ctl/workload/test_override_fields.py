@@ -187,14 +187,14 @@ VALUES: dict[str, tuple[st.SearchStrategy[Any], tuple[str, ...]]] = {
 def fields_of(info: inspect.Type, above: str = "") -> Iterator[tuple[str, inspect.Field]]:
     """Every field that --set can name, with sections by the names that they have by default."""
     assert isinstance(info, inspect.StructType)
-    for one in info.fields:
-        place, inner = f"{above}{one.encode_name}", plain(one.type)
-        if isinstance(inner, inspect.ListType) and one.encode_name in NAMES:
-            yield from fields_of(plain(inner.item_type), f"{place}.{NAMES[one.encode_name]}.")
+    for field in info.fields:
+        place, inner = f"{above}{field.encode_name}", plain(field.type)
+        if isinstance(inner, inspect.ListType) and field.encode_name in NAMES:
+            yield from fields_of(plain(inner.item_type), f"{place}.{NAMES[field.encode_name]}.")
         elif isinstance(inner, inspect.StructType):
             yield from fields_of(inner, f"{place}.")
         else:
-            yield place, one
+            yield place, field
 
 
 FIELDS = dict(fields_of(inspect.type_info(WorkloadFile)))
@@ -205,7 +205,7 @@ def test_every_field_has_values() -> None:
 
 
 def test_every_key_of_an_option_is_a_field() -> None:
-    keys = {one.key for one in options.OPTIONS.values() if one.key}
+    keys = {option.key for option in options.OPTIONS.values() if option.key}
     assert keys == set(RunDefaults.__struct_fields__)
 
 
@@ -242,7 +242,7 @@ def test_a_field_is_in_the_file_that_results(
     value = data.draw(values)
     first = [] if field.startswith("run.") else ["run.time=3s"]
     given_settings = [*first, *beside, f"{field}={typed(value)}"]
-    changes = [word for one in given_settings for word in ("--set", one)]
+    changes = [word for setting in given_settings for word in ("--set", setting)]
     outcome = spekctl(*RUN, "--size", "4KiB", *changes)
     assert outcome.code == 0, outcome.err
     found = shown(NUMBERS.split(outcome.out)[0], field, str(value))

@@ -30,7 +30,7 @@ def test_a_rate_is_an_arrival_process_of_the_stream() -> None:
 def test_reads_and_writes_have_rates_of_their_own() -> None:
     text = HEAD + STREAM + 'read_rate = 70\nwrite_rate = 30\nfua = true\npriority = "rt"\n'
     found = resolved(text)
-    assert [(one.name, one.rate_milli) for one in found.arrivals] == [
+    assert [(arrival.name, arrival.rate_milli) for arrival in found.arrivals] == [
         ("s-read", 70_000),
         ("s-write", 30_000),
     ]
@@ -43,17 +43,20 @@ def test_reads_and_writes_have_rates_of_their_own() -> None:
 
 def test_streams_without_one_keep_their_arrivals() -> None:
     found = resolved(HEAD + STREAM + "rate = 5\n" + OTHER)
-    assert [one.name for one in found.arrivals] == ["default", "s"]
-    assert [one.arrival for one in found.streams] == [1, 0]
+    assert [arrival.name for arrival in found.arrivals] == ["default", "s"]
+    assert [stream.arrival for stream in found.streams] == [1, 0]
     loop = '[[arrival]]\nname = "a"\ndepth = 9\n'
     found = resolved(HEAD + loop + STREAM + "rate = 5\n" + OTHER)
-    assert [one.name for one in found.arrivals] == ["a", "s"]
-    assert [one.arrival for one in found.streams] == [1, 0]
+    assert [arrival.name for arrival in found.arrivals] == ["a", "s"]
+    assert [stream.arrival for stream in found.streams] == [1, 0]
 
 
 def test_rate_of_the_run_scales_all_of_them() -> None:
     text = HEAD + STREAM + "read_rate = 70\nwrite_rate = 30\n"
-    assert [one.rate_milli for one in resolved(text, rate=1000).arrivals] == [700_000, 300_000]
+    assert [arrival.rate_milli for arrival in resolved(text, rate=1000).arrivals] == [
+        700_000,
+        300_000,
+    ]
 
 
 WRONG = {

@@ -53,7 +53,7 @@ def test_spc1_rate_is_50_for_each_bsu() -> None:
 
 
 def test_spc1_fixed_differs_as_the_reference_says() -> None:
-    streams = {one.name: one for one in run_config("spc1", bsu=1, hrrw="fixed").streams}
+    streams = {stream.name: stream for stream in run_config("spc1", bsu=1, hrrw="fixed").streams}
     assert {streams[name].walk_style for name in ("1-2", "1-4", "2-2")} == {"fixed"}
     assert streams["2-1"].align_bytes == 8192
     assert streams["1-3"].run_align_bytes == 4096
@@ -120,7 +120,10 @@ def test_rate_scales_several_open_processes_alike() -> None:
         f'[[stream]]\nname = "s{n}"\nsize = "4KiB"\narrival = "a{n}"\n'
         for n in (1, 3)
     )
-    assert [one.rate_milli for one in run_config(text, rate=100).arrivals] == [25_000, 75_000]
+    assert [arrival.rate_milli for arrival in run_config(text, rate=100).arrivals] == [
+        25_000,
+        75_000,
+    ]
     with pytest.raises(UsageError, match="--depth cannot say which"):
         run_config(text, depth=3)
 
@@ -247,8 +250,8 @@ def test_writes_of_a_mix_have_forced_unit_access() -> None:
 def test_priorities_have_a_class_and_a_level(text: str | None, found: tuple[str, int]) -> None:
     line = "" if text is None else f'priority = "{text}"\n'
     flush = '[[stream]]\nname = "f"\noperation = "flush"\n'
-    for one in run_config(HEAD + STREAM + line + flush + line).streams:
-        assert (one.priority, one.priority_level) == found
+    for stream in run_config(HEAD + STREAM + line + flush + line).streams:
+        assert (stream.priority, stream.priority_level) == found
 
 
 def test_write_hints_are_not_set_unless_given() -> None:
@@ -295,7 +298,7 @@ def test_verified_data_exclude_those_of_streams() -> None:
 def test_only_the_writes_of_a_divided_stream_have_its_data() -> None:
     lines = 'read_rate = 10\nwrite_rate = 10\ncompressible = "50%"\n'
     streams = run_config(HEAD + STREAM + lines).streams
-    assert [(one.name, one.own_data) for one in streams] == [("s-read", 0), ("s-write", 1)]
+    assert [(stream.name, stream.own_data) for stream in streams] == [("s-read", 0), ("s-write", 1)]
 
 
 def test_a_value_is_parsed_once(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -316,6 +319,6 @@ def test_a_value_is_parsed_once(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def test_a_key_becomes_the_member_that_it_names() -> None:
     """One line in the model is all that a stream's key needs where no device matters."""
-    members = {one.name for one in msgspec.structs.fields(ResolvedStream)}
+    members = {field.name for field in msgspec.structs.fields(ResolvedStream)}
     named = {key.member for key in model.KEYS.values() if key.member}
     assert {"fua", "seq_ppm", "stride_bytes"} <= named <= members
