@@ -96,9 +96,11 @@ class Entry:
         status = self.status()
         if status is None or not os.path.samestat(status, os.fstat(fd)):
             raise OSError(errno.ESTALE, "somebody has replaced the file while it was written")
-        os.replace(
-            self.name, replaced.name, src_dir_fd=self.directory, dst_dir_fd=replaced.directory
-        )
+        self.rename(replaced)
+
+    def rename(self, target: Entry) -> None:
+        """Rename the entry to @target of the same directory, in place of what is there."""
+        os.replace(self.name, target.name, src_dir_fd=self.directory, dst_dir_fd=target.directory)
 
 
 def trusted_users() -> set[int]:

@@ -74,6 +74,10 @@ class UsageError(SpekError):
     exit_code = ExitCode.USAGE
 
 
+class OverwriteError(UsageError):
+    """The output is a file that the command reads."""
+
+
 class NotFoundError(UsageError):
     """The run does not exist, or no longer exists: its owner may delete it at any time."""
 

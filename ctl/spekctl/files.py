@@ -20,7 +20,7 @@ import msgspec
 
 from spekctl import recorded
 from spekctl.entry import Entry
-from spekctl.errors import SpekError, UsageError
+from spekctl.errors import OverwriteError, SpekError, UsageError
 
 # Names that are compared with one that is not there: that many take up to 0.1 s.
 _SUGGESTED_OF = 1000
@@ -190,6 +190,34 @@ def check_writable(output: Path | None, streams: bool = True) -> None:
         raise UsageError(f"cannot write {output}: no permission to create a file in its directory")
 
 
+def status_of_older(path: Path) -> os.stat_result | None:
+    """Status of a file that a result is about to replace; None if there is none, or @path is
+    something that results are written into: a pipe, a terminal, what the shell opened."""
+    try:
+        status = os.stat(path)
+    except OSError:
+        return None
+    if not stat.S_ISREG(status.st_mode) or _open_already(path) is not None:
+        return None
+    return status
+
+
+def set_aside(path: Path) -> None:
+    """Rename an older file FILE, if there is one, to FILE~, in place of one that is called so."""
+    if status_of_older(path) is None:
+        return
+    try:
+        with Entry.of(path) as place:
+            place.rename(place.beside(f"{place.name}~"))
+    except FileNotFoundError:
+        return
+    except OSError as error:
+        raise UsageError(
+            f"cannot write {path}: it is the file of an earlier command, and cannot be renamed to"
+            f" {path}~: {error.strerror}"
+        ) from error
+
+
 def check_apart(output: Path | None, inputs: Iterable[Path], option: str = "--output") -> None:
     """Refuse to write over a file that is read; @option names @output."""
     if output is None or not os.path.isfile(output):
@@ -197,7 +225,7 @@ def check_apart(output: Path | None, inputs: Iterable[Path], option: str = "--ou
     for path in inputs:
         with contextlib.suppress(OSError):
             if output.samefile(path):
-                raise UsageError(f"{option} {output} would overwrite the input {path}")
+                raise OverwriteError(f"{option} {output} would overwrite the input {path}")
 
 
 def check_distinct(outputs: Iterable[tuple[str, Path | None]]) -> None:

@@ -8,7 +8,7 @@ from pathlib import Path
 import click
 
 from spekctl.commands import options
-from spekctl.commands.options import output
+from spekctl.commands.options import result
 from spekctl.errors import UsageError
 from spekctl.extras import install
 
@@ -46,7 +46,7 @@ Examples:
     help="Use the real trace in place of its stand-in. NAME is financial, websearch, tpc-c or"
     " tpc-h; repeatable, also for several files of one trace.",
 )
-@output("Write the study as JSON to FILE, for `spekctl plot study`.")
+@result("Write the study as JSON to FILE, for `spekctl plot study`.")
 @options.as_json()
 def command(
     requests: int, seed: int, given: tuple[str, ...], output: Path | None, as_json: bool

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import click
 
 from spekctl.commands import options
-from spekctl.commands.options import FilePath, output
+from spekctl.commands.options import FilePath, result
 from spekctl.errors import UsageError
 
 if TYPE_CHECKING:
@@ -75,7 +75,7 @@ A file has the same numbers, all optional:
     help="Compare with the system that this TOML file describes.",
 )
 @options.as_json("Report")
-@output("Write the report as JSON to FILE.")
+@result("Write the report as JSON to FILE.")
 def command(
     source: Path | None,
     samples: Path | None,

@@ -34,7 +34,7 @@ def source_option(help: str) -> Callable[[F], F]:
     )
 
 
-output_option = options.output("With --from: write the report as JSON to FILE.")
+output_option = options.result("With --from: write the report as JSON to FILE.")
 
 
 def use_options(source_help: str) -> Callable[[F], F]:

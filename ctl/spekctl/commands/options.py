@@ -195,6 +195,20 @@ def output(help: str, **attributes: Any) -> Callable[[F], F]:
     )
 
 
+OLDER = "A result that is there becomes FILE~ first."
+
+
+def result(help: str) -> Callable[[F], F]:
+    """output() of what a command has measured or judged. An older one does not stay: aside.py."""
+
+    def decorate(function: F) -> F:
+        from spekctl.commands.aside import replaces_older
+
+        return output(f"{help} {OLDER}")(replaces_older(function, ("output", *EXPORTS_TO_FILES)))
+
+    return decorate
+
+
 def as_json(what: str = "") -> Callable[[F], F]:
     """--json of a command that prints @what."""
     words = f"{what} as JSON" if what else "As JSON"
@@ -216,6 +230,9 @@ def workload_files(parts: str) -> Callable[[F], F]:
 
 # Parameters of exports().
 EXPORTS = ("fio_json", "fio_logs", "hdr_log", "csv")
+
+# Those that name a file.
+EXPORTS_TO_FILES = ("fio_json", "hdr_log", "csv")
 
 STANDARD_OUTPUT = Path("/dev/stdout")
 

@@ -52,7 +52,7 @@ def _chosen(function: F) -> F:
     """What is taken into the document, and where that goes."""
     for option in (
         options.as_json("Samples"),
-        options.output("Write the samples as JSON to FILE."),
+        options.result("Write the samples as JSON to FILE."),
         click.option(
             *("--power-feed", "feeds"),
             multiple=True,

@@ -123,7 +123,7 @@ Examples:
     help="Start the run in the background and print its number; `spekctl watch` shows its result.",
 )
 @options.metering
-@options.output("Write the result as JSON to FILE.")
+@options.result("Write the result as JSON to FILE.")
 @options.exports
 @options.heat_map
 @click.option(
@@ -425,6 +425,8 @@ def _run(parts: Sequence[Part]) -> int:
         for wanted in requests:
             _print_plan(wanted, asked.as_json)
         return 0
+    if len(parts) > 1:
+        _set_aside_of_steps([each.part.asked for group in planned for each in group])
     power = _power_of(asked.measuring)
 
     from spekctl.kernel import client
@@ -622,6 +624,16 @@ def _of_step(asked: RunOptions, number: int, count: int) -> RunOptions:
             asked.measuring, log=numbered(asked.measuring.log, number, count)
         ),
     )
+
+
+def _set_aside_of_steps(steps: Sequence[RunOptions]) -> None:
+    """Older results under the names of steps, of which some may not be run; see aside.py."""
+    from spekctl import files
+
+    for number, asked in enumerate(steps, start=1):
+        for _, path in (("", asked.output), *asked.exports.files(number, len(steps))):
+            if path is not None:
+                files.set_aside(path)
 
 
 def _check_detached(asked: RunOptions) -> None:

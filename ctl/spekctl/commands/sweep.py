@@ -59,7 +59,7 @@ Examples:
 @options.destroy
 @options.load_range("backend", "stripe_bytes")
 @options.metering
-@options.output("Write the load curve as JSON to FILE.")
+@options.result("Write the load curve as JSON to FILE.")
 @options.folder(
     "Keep the curve, the result of each point and the state of the sweep in DIR, so that the sweep"
     " can be resumed; DIR is created if missing.  [default: none]",

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
-from spekctl.commands.options import FilePath, together
+from spekctl.commands.options import result, together
 from spekctl.errors import UsageError
 from spekctl.gate import formats
 
@@ -32,12 +32,7 @@ output_options = together(
         help="Format of the verdict: text for people, JSON with everything, or that of a consumer: "
         "KTAP, JUnit XML, LAVA signals, KCIDB 5.3, `key: value` lines (lkp-tests, mmtests).",
     ),
-    click.option(
-        *("--output", "-o"),
-        type=FilePath(dir_okay=False, path_type=Path),
-        metavar="FILE",
-        help="Write the verdict in that format to FILE, and as text to standard output.",
-    ),
+    result("Write the verdict in that format to FILE, and as text to standard output."),
     click.option(
         "--kcidb-build",
         "build",

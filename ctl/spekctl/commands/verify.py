@@ -27,7 +27,7 @@ Examples:
     help="State of the written blocks, saved by `spekctl run --verify-state FILE`.",
 )
 @options.backend
-@options.output("Write the report as JSON to FILE.")
+@options.result("Write the report as JSON to FILE.")
 @options.as_json("Report")
 @options.progress
 def command(

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import click
 
 from spekctl.cli import COMMANDS, cli
+from spekctl.commands.aside import replaces_older_in_guest
 from spekctl.commands.options import FilePath, folder
 from spekctl.errors import ExitCode, GuestError, SpekError, UsageError
 from spekctl.suggest import did_you_mean
@@ -151,6 +152,7 @@ def _directories(name: str, help: str) -> Callable[[F], F]:
 @click.option("--resume", is_flag=True, help="--ab: play the runs that the folder lacks.")
 @click.option("--exec", "plain", is_flag=True, help="COMMAND is a program, not a spekctl command.")
 @click.argument("command", nargs=-1, required=True, type=click.UNPROCESSED)
+@replaces_older_in_guest
 def command(
     kernel: str | None,
     disks: tuple[str, ...],

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 @click.command()
 @click.argument("run", type=int, required=False)
-@options.output("Write the result as JSON to FILE.")
+@options.result("Write the result as JSON to FILE.")
 @options.exports
 @options.as_json("Result")
 @click.option("--keep", is_flag=True, help="Keep the finished run in the kernel.")
