@@ -92,6 +92,10 @@ def _character_number_of(fd: int) -> Number | None:
     return os.major(status.st_rdev), os.minor(status.st_rdev)
 
 
-def replaced(path: str) -> RefusedError:
+class ReplacedError(RefusedError):
+    """Something else has taken the place of a device."""
+
+
+def replaced(path: str) -> ReplacedError:
     """The refusal of what has taken the place of a device."""
-    return RefusedError(f"{path} has just been replaced by another device")
+    return ReplacedError(f"{path} has just been replaced by another device")

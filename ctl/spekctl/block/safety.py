@@ -20,7 +20,7 @@ from pathlib import Path
 from typing import NoReturn
 
 from spekctl import namespaces
-from spekctl.block import blkid, opening
+from spekctl.block import blkid, opening, replaced
 from spekctl.block.device import ROOTS, Device, Roots, names_on_other_paths, related_names
 from spekctl.errors import NotPermittedError, RefusedError, SpekError
 from spekctl.kernel.records import ClaimInfo, ClaimState, RunInfo, RunState, TargetInfo
@@ -102,10 +102,12 @@ def signatures_on(device: Device, diskseq: int) -> list[blkid.Signature]:
         raise NotPermittedError(text) from error
     except OSError as error:
         raise RefusedError(f"cannot probe {device.path} for data: {error.strerror}") from error
+    except opening.ReplacedError as error:
+        raise replaced.refusal(device) from error
     try:
         seq = _diskseq(fd)
         if diskseq and seq and seq != diskseq:
-            raise opening.replaced(device.path)
+            raise replaced.refusal(device, seq)
         _drop_cache(device, fd)
         return blkid.signatures(fd)
     finally:

@@ -9,7 +9,7 @@ import re
 from collections.abc import Callable, Sequence
 
 from spekctl.block import device as devices
-from spekctl.block import safety
+from spekctl.block import replaced, safety
 from spekctl.block.device import Device
 from spekctl.errors import CalledOffError, RefusedError, SpekError
 from spekctl.kernel.client import Kernel
@@ -34,6 +34,7 @@ def claim(
     except SpekError as error:
         if error.errno == errno_names.EBUSY:
             raise _busy(kernel, on, error, "run-new") from error
+        _refuse_replaced(on, error, "run-new")
         name = _blamed_name(config, on, error)
         text = error.message + _limits_text(config, on, error)
         error.say(f"{name}: {text}" if name else text)
@@ -50,6 +51,7 @@ def hold(
     except SpekError as error:
         if error.errno == errno_names.EBUSY:
             raise _busy(kernel, on, error, "claim-new") from error
+        _refuse_replaced(on, error, "claim-new")
         if error.blamed is not None and error.blamed[1] < len(on):
             error.say(f"{on[error.blamed[1]].path}: {error.message}")
         raise
@@ -76,17 +78,36 @@ def _busy(kernel: Kernel, on: Sequence[Device], error: SpekError, operation: str
 def _busy_text(kernel: Kernel, on: Sequence[Device], error: SpekError) -> str:
     """The holder of a device that the kernel could not claim."""
     runs, claims = _runs(kernel), _claims(kernel)
-    suspects = list(on)
-    if error.blamed is not None and error.blamed[0] == "target":
-        suspects = [suspects[error.blamed[1]]]
+    suspects = _suspects(on, error)
     texts = []
     for device in suspects:
+        if here := replaced.now_at(device):
+            busy = safety.explain_busy(here, runs, claims=claims)
+            texts.append(f"{replaced.sentence(device, here)}, which is in use: {busy}")
+            continue
         known = safety.holders(device) or safety.held_by_spek(device, runs, claims)
         if known or len(suspects) == 1:
             texts.append(
                 f"{device.path} is in use: {safety.explain_busy(device, runs, claims=claims)}"
             )
     return ". ".join(texts) or error.message
+
+
+def _suspects(on: Sequence[Device], error: SpekError) -> Sequence[Device]:
+    """The device that the kernel blames, or all if it names none."""
+    blamed = error.blamed
+    if blamed is not None and blamed[0] == "target" and blamed[1] < len(on):
+        return [on[blamed[1]]]
+    return on
+
+
+def _refuse_replaced(on: Sequence[Device], error: SpekError, operation: str) -> None:
+    """Refuse a device that is not the one that was looked at: what the kernel finds fault with is
+    another one."""
+    for device in _suspects(on, error):
+        if here := replaced.now_at(device):
+            text = replaced.sentence(device, here)
+            raise RefusedError(text, errno=error.errno, operation=operation) from error
 
 
 def _blamed_name(config: RunConfig, on: Sequence[Device], error: SpekError) -> str:

@@ -13,8 +13,8 @@ from dataclasses import dataclass
 from types import TracebackType
 
 from spekctl import recorded
+from spekctl.block import replaced
 from spekctl.block.device import Device
-from spekctl.errors import RefusedError
 from spekctl.kernel.client import Kernel
 from spekctl.run import claim, ending
 from spekctl.run.job import Interrupts, Request
@@ -109,7 +109,7 @@ class Holding:
         (info,) = (info for info in self._kernel.claims() if info.id == self._claim)
         for device, target in zip(self._devices, info.targets, strict=True):
             if device.diskseq and target.diskseq and device.diskseq != target.diskseq:
-                raise RefusedError(f"{device.path} has just been replaced by another device")
+                raise replaced.refusal(device, target.diskseq)
         if self._write:
             self._looked = self._rights.look(info, self._wish)
             self._remarks += map(recorded.text, self._looked.remarks)

@@ -12,9 +12,10 @@ from types import TracebackType
 
 from spekctl import recorded
 from spekctl.block import device as devices
+from spekctl.block import replaced
 from spekctl.documents.device import DiskCounters, TargetFacts
 from spekctl.documents.result import Plan, Result
-from spekctl.errors import CalledOffError, RefusedError
+from spekctl.errors import CalledOffError
 from spekctl.kernel.client import Kernel
 from spekctl.kernel.records import RunInfo, RunState
 from spekctl.run import claim, collectors, disk_stats, ending, holding
@@ -103,7 +104,7 @@ class Session:
         for index, device in enumerate(request.devices):
             diskseq = info.targets[index].diskseq
             if device.diskseq and diskseq and device.diskseq != diskseq:
-                raise RefusedError(f"{device.path} has just been replaced by another device")
+                raise replaced.refusal(device, diskseq)
         looked = None
         if self._holding is not None:
             looked = self._holding.looked

@@ -39,7 +39,8 @@ RUN = 7  # of FakeKernel
 # All that the process with root's rights has of spekctl.
 MODULES = {
     "",
-    *("block", "block.blkid", "block.device", "block.openers", "block.opening", "block.safety"),
+    *("block", "block.blkid", "block.device", "block.openers", "block.opening"),
+    *("block.replaced", "block.safety"),
     *("condition", "contract", "contract.requests", "contract.wire", "distribution"),
     *("documents", "documents.device", "documents.document", "entry", "errors", "files"),
     *("host", "host.peer", "host.root", "host.standard", "host.wire"),

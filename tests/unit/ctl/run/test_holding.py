@@ -14,13 +14,14 @@ from lib.ctl.verified import config_of
 from lib.fakes.kernel import FakeKernel
 from lib.fakes.machine import disk, use_fakes
 
+from spekctl.block import device as block_device
 from spekctl.block import safety
 from spekctl.block.blkid import Signature
 from spekctl.errors import CalledOffError, RefusedError, SpekError, error_from_errno
 from spekctl.kernel.client import Patience, endless
-from spekctl.kernel.records import ClaimInfo
+from spekctl.kernel.records import ClaimInfo, TargetInfo
 from spekctl.render.progress import LineProgress
-from spekctl.run import holding, job
+from spekctl.run import claim, holding, job
 from spekctl.run.holding import Holding
 from spekctl.run.measure import carry_out
 from spekctl.run.rights import Looked, Overwriting, Rights
@@ -209,3 +210,45 @@ def test_a_claim_of_another_connection_is_not_used(kernel: FakeKernel) -> None:
         pytest.raises(AssertionError, match="belongs to its connection"),
     ):
         Session(FakeKernel(), request_of(0), LineProgress(quiet=True), job.Interrupts(), (), held)
+
+
+# --- disks that are replaced ----------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("blamed", [("target", 0), None])
+@pytest.mark.parametrize("code", [errno.EBUSY, errno.ENODEV, errno.ENXIO])
+def test_a_disk_that_was_replaced_before_the_claim_is_named(
+    kernel: FakeKernel,
+    monkeypatch: pytest.MonkeyPatch,
+    code: int,
+    blamed: tuple[str, int] | None,
+) -> None:
+    """Whatever the kernel says of the new one."""
+    error = error_from_errno(code, "The disk was replaced after it was checked.", "claim-new")
+    error.blamed = blamed
+    kernel.refuse["claim-new"] = error
+    kernel.refuse["run-new"] = error
+    monkeypatch.setattr(block_device, "find", lambda path: disk(serial="S999", diskseq=9))
+    before = disk(diskseq=7)
+    text = "/dev/fake0 has just been replaced by another device: it was S123 (250:0/7), and is"
+    with pytest.raises(RefusedError) as refusal:
+        Holding(kernel, [before], job.Interrupts()).take()
+    busy = ", which is in use: " if code == errno.EBUSY else ""
+    assert refusal.value.message.startswith(f"{text} S999 (250:0/9) now{busy}")
+    assert (refusal.value.errno, refusal.value.operation) == (code, "claim-new")
+    # A step of a campaign, under a claim that has lost its disk.
+    with pytest.raises(RefusedError, match="S999"):
+        claim.claim(kernel, request_of(0).config, [before], held=1)
+
+
+def test_a_disk_that_was_replaced_is_refused_under_the_claim(
+    kernel: FakeKernel, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(block_device, "find", lambda path: disk(serial="S999", diskseq=9))
+    target = TargetInfo(major=250, minor=0, diskseq=9)
+    claimed = ClaimInfo(id=2, write=0, targets=(target,))
+    monkeypatch.setattr(kernel, "claims", lambda: [claimed])
+    held = Holding(kernel, [disk(diskseq=7)], job.Interrupts())
+    with pytest.raises(RefusedError, match=r"it was S123 \(250:0/7\), and is S999 \(250:0/9\)"):
+        held.take()
+    assert not kernel.claimed
