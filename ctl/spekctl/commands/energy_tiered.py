@@ -94,22 +94,26 @@ def compare(
     """Show two tests of `spekctl energy spc1e`, folders SINGLE and TIERED.
 
     I/Os per second and power under load are those of the IOPS phase, power when idle is that of the
-    idle test. Capacity is that of the tested device unless the raw capacity is given. Missing
-    figures are shown as '-'.
+    idle test. Capacity is that of the tested device unless the raw capacity is given. Figures that
+    were not measured are shown as '-', and so are changes if the tests differ in more than their
+    devices; a sentence below the table says why.
     """
     from spekctl import files
     from spekctl.campaigns.dcse.report import build
-    from spekctl.campaigns.tiered.compare import known_of, rows
+    from spekctl.campaigns.tiered.compare import remarks, rows, side_of, unlike
     from spekctl.render.energy import print_comparison
 
-    before = known_of(single, _gigabytes(single_gigabytes, "--single-gigabytes"))
-    after = known_of(tiered, _gigabytes(tiered_gigabytes, "--tiered-gigabytes"))
+    before = side_of(single, _gigabytes(single_gigabytes, "--single-gigabytes"))
+    after = side_of(tiered, _gigabytes(tiered_gigabytes, "--tiered-gigabytes"))
+    comparable, said = not unlike(before, after), remarks(before, after)
     if as_json:
-        report = build(after, before, f"{tiered} against {single}")
+        baseline = before.known if comparable else None
+        report = build(after.known, baseline, f"{tiered} against {single}", remarks=said)
         click.echo(files.encode(report).decode(), nl=False)
     else:
-        table = [(row.what, row.unit, *row.figures) for row in rows(before, after)]
-        print_comparison("SPC-1/E-like, unaudited: one tier against two", table)
+        found = rows(before.known, after.known, comparable=comparable)
+        table = [(row.what, row.unit, *row.figures) for row in found]
+        print_comparison("SPC-1/E-like, unaudited: one tier against two", table, said)
     return 0
 
 

@@ -209,7 +209,9 @@ def _measured(text: str | None) -> str:
 
 
 def print_comparison(
-    title: str, rows: Sequence[tuple[str, str, Figure | None, Figure | None, Figure | None]]
+    title: str,
+    rows: Sequence[tuple[str, str, Figure | None, Figure | None, Figure | None]],
+    remarks: Sequence[str] = (),
 ) -> None:
     """Print figures of two systems and the changes in per cent."""
     from rich.text import Text
@@ -227,3 +229,5 @@ def print_comparison(
             f"{sign}{change.text} %" if change is not None else "-",
         )
     out.print(table)
+    for remark in remarks:
+        out.print(Text(f"  {remark}"), soft_wrap=True)

@@ -13,7 +13,7 @@ import pytest
 from lib.build.sources import ROOT
 from lib.ctl.campaign_command import queue_kernel
 from lib.ctl.command_line import Spekctl
-from lib.ctl.energy_command import SHORT, of_output, with_power
+from lib.ctl.energy_command import SHORT, of_output, with_power, without_power
 from lib.fakes.power import FakePower
 from lib.fakes.queue_kernel import QueueKernel
 
@@ -65,6 +65,48 @@ def test_two_tests_are_compared(spekctl: Spekctl, kernel: QueueKernel, power: Fa
     found = of_output(spekctl(*line))
     assert found["given"]["gigabytes"] == "2" and found["source"] == "tiered against single"
     assert float(found["against"]["workload"]["text"]) > 0
+    assert found["remarks"] == []
+
+
+def test_missing_power_has_a_reason(
+    spekctl: Spekctl, kernel: QueueKernel, power: FakePower, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    run = ("energy", "spc1e", "--device", "/dev/fake0", "--write", *SHORT)
+    assert spekctl(*run, "--folder", "single").code == ExitCode.OK
+    without_power(monkeypatch)
+    monkeypatch.setattr(points, "power_point", lambda result: None)
+    monkeypatch.setattr(levels, "power_of", lambda result: None)
+    spekctl(*run, "--folder", "tiered")
+    outcome = spekctl("energy", "tiered", "compare", "single", "tiered")
+    assert outcome.code == ExitCode.OK, outcome.err
+    reasons = [
+        "tiered: no power under load: none was measured in the IOPS phase",
+        "tiered: no power when idle: none was measured in the idle test",
+    ]
+    assert outcome.out.splitlines()[-2:] == [f"  {one}" for one in reasons]
+    found = of_output(spekctl("energy", "tiered", "compare", "single", "tiered", "--json"))
+    assert found["remarks"] == reasons and found["iops_per_watt"] is None
+
+
+def test_tests_of_unlike_lengths_have_no_changes(
+    spekctl: Spekctl, kernel: QueueKernel, power: FakePower
+) -> None:
+    run = ["energy", "spc1e", "--device", "/dev/fake0", "--write", *SHORT]
+    assert spekctl(*run, "--folder", "single").code == ExitCode.OK
+    at = run.index("--ramp")
+    run[at + 1] = "2s"
+    assert spekctl(*run, "--folder", "tiered").code == ExitCode.OK
+    outcome = spekctl("energy", "tiered", "compare", "single", "tiered")
+    *table, reason = outcome.out.splitlines()
+    assert reason.startswith(
+        "  no changes are given, as the loads are not comparable: the lengths of their parts differ"
+        " (the ramp-up "
+    )
+    changes = {line[:18].strip(): line.split()[-1] for line in table[2:]}
+    assert changes["capacity"] == "%" and changes["I/Os per second"] == "-"
+    assert changes["DCsE workload"] == "-"
+    found = of_output(spekctl("energy", "tiered", "compare", "single", "tiered", "--json"))
+    assert found["against"] == {} and found["remarks"] == [reason.strip()]
 
 
 def test_a_test_without_its_iops_phase_is_refused(

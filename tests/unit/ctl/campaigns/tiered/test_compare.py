@@ -3,10 +3,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from fractions import Fraction
+from pathlib import Path
+from types import SimpleNamespace
+
+import pytest
 
 from spekctl.campaigns.dcse.figures import Inputs
-from spekctl.campaigns.tiered.compare import rows
+from spekctl.campaigns.tiered.compare import Side, remarks, rows, side_of, unlike
+from spekctl.documents import energy, spc1
+from spekctl.documents.curve import Power
 
 
 def test_the_published_case_comes_out() -> None:
@@ -17,7 +24,7 @@ def test_the_published_case_comes_out() -> None:
     ]
     table = {
         row.what: [figure.text if figure is not None else None for figure in row.figures]
-        for row in rows(*numbers)
+        for row in rows(numbers[0], numbers[1])
     }
     assert table["I/Os per second"] == ["35000", "61000", "74.3"]
     assert table["power under load"] == ["2453.00", "2346.00", "-4.4"]
@@ -31,3 +38,98 @@ def test_what_was_not_measured_has_no_figure() -> None:
     assert by_what["DCsE workload"] == (None, None, None)
     assert by_what["power under load"] == (None, None, None)
     assert by_what["I/Os per second"][0] is not None
+
+
+def test_changes_are_left_out_where_the_tests_are_unlike() -> None:
+    known = Inputs(gigabytes=Fraction(5), iops=Fraction(7))
+    changes = {row.what: row.figures[2] for row in rows(known, known, comparable=False)}
+    assert changes.pop("capacity") is not None
+    assert set(changes.values()) == {None}
+
+
+def phase(power: object) -> SimpleNamespace:
+    point = SimpleNamespace(power=power, iops=7.0)
+    return SimpleNamespace(step=SimpleNamespace(kind="iops"), point=point)
+
+
+def side(
+    monkeypatch: pytest.MonkeyPatch,
+    watts: float | None,
+    idle: str | None,
+    *,
+    baseline: float = 0.0,
+    verdict: str = "",
+    parameters: Mapping[str, object] | None = None,
+) -> Side:
+    """A test in folder `a` of which that was measured; @idle: watts, empty if its power is missing,
+    None if there is no idle test."""
+    report = SimpleNamespace(
+        phases=[phase(Power(watts, {}, baseline_w=baseline) if watts is not None else None)],
+        targets=[SimpleNamespace(bytes=10**9)],
+        passed=not verdict,
+        verdict=verdict,
+        parameters=SimpleNamespace(**{**PARAMETERS, **(parameters or {})}),
+    )
+    level = [SimpleNamespace(name="idle", watts=idle or None)] if idle is not None else []
+    monkeypatch.setattr(spc1, "load_report", lambda path: report)
+    monkeypatch.setattr(energy, "load_spc1e", lambda path: SimpleNamespace(levels=level))
+    return side_of(Path("a"))
+
+
+SHAPE = SimpleNamespace(hrrw="fixed", iops_per_bsu=None, max_outstanding=None)
+PARAMETERS: Mapping[str, object] = {
+    "durations": spc1.QUICK,
+    "limits": spc1.Limits(),
+    "shape": SHAPE,
+}
+
+
+@pytest.mark.parametrize(
+    ("watts", "baseline", "idle", "verdict", "said"),
+    [
+        (9.0, 0, "5", "", []),
+        (None, 0, "5", "", ["no power under load: none was measured in the IOPS phase"]),
+        (9.0, 0, "", "", ["no power when idle: none was measured in the idle test"]),
+        (9.0, 0, None, "", ["no power when idle: the idle test is missing"]),
+        (9.0, 9, "5", "", ["no power under load: it was measured as 0 W, less the baseline"]),
+        (9.0, 0, "0", "", ["no power when idle: it was measured as 0 W, less the baseline"]),
+        (9.0, 0, "-1", "", ["no power when idle: it was measured as -1 W, less the baseline"]),
+        (9.0, 0, "10", "", ["power when idle is above that under load: check that the"]),
+        (9.0, 0, "5", "failed: slow", ["failed: slow"]),
+        (None, 0, None, "", ["no power under load: none was", "no power when idle: the idle"]),
+    ],
+)
+def test_a_figure_that_is_missing_has_a_reason(
+    monkeypatch: pytest.MonkeyPatch,
+    watts: float | None,
+    baseline: float,
+    idle: str | None,
+    verdict: str,
+    said: list[str],
+) -> None:
+    found = side(monkeypatch, watts, idle, baseline=baseline, verdict=verdict)
+    assert len(found.missing) == len(said)
+    for sentence, start in zip(found.missing, said, strict=True):
+        assert sentence.startswith(f"a: {start}")
+    # Nothing is computed of power that is missing, or not above 0.
+    rows(found.known, found.known)
+    assert (found.known.load_watts is None) == any("no power under" in one for one in said)
+
+
+@pytest.mark.parametrize(
+    ("changes", "said"),
+    [
+        ({"durations": spc1.STANDARD}, "the lengths of their parts differ (the sustained run 45s"),
+        ({"limits": spc1.Limits(response_ns=1)}, "their limits differ"),
+        ({"shape": SimpleNamespace(**{**vars(SHAPE), "hrrw": "classic"})}, "--hrrw differs"),
+        ({"shape": SimpleNamespace(**{**vars(SHAPE), "iops_per_bsu": 9})}, "--iops-per-bsu"),
+    ],
+)
+def test_loads_that_are_not_comparable_are_said(
+    monkeypatch: pytest.MonkeyPatch, changes: Mapping[str, object], said: str
+) -> None:
+    one, other = side(monkeypatch, 9, "5"), side(monkeypatch, 9, "5", parameters=changes)
+    assert unlike(one, one) == ""
+    start = "no changes are given, as the loads are not comparable: "
+    assert unlike(one, other).startswith(start + said)
+    assert remarks(one, other) == [unlike(one, other)]
