@@ -7,9 +7,10 @@ import fcntl
 import os
 import re
 import struct
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Protocol
 
 from spekctl.block import opening
 from spekctl.documents.device import DeviceFacts
@@ -75,16 +76,20 @@ def _report(disk: int, sector: int, count: int | None) -> list[Zone]:
     return zones
 
 
-def offline(disk: DeviceFacts) -> list[Zone]:
+class Reporter(Protocol):
+    """report(), of this process or of a helper that may open the disk."""
+
+    def __call__(
+        self, disk: DeviceFacts, start: int = 0, count: int | None = None
+    ) -> list[Zone]: ...
+
+
+def offline(disk: DeviceFacts, report_zones: Reporter = report) -> list[Zone]:
     """Zones of a disk that are offline."""
-    return [zone for zone in report(disk) if zone.is_offline]
+    return [zone for zone in report_zones(disk) if zone.is_offline]
 
 
-def explained(
-    failure: str,
-    disks: Sequence[DeviceFacts],
-    report_zones: Callable[[DeviceFacts, int, int], list[Zone]] = report,
-) -> str:
+def explained(failure: str, disks: Sequence[DeviceFacts], report_zones: Reporter = report) -> str:
     """A failure in the kernel's words, and what the zone that it was in has to do with it."""
     seen = _FAILURE.match(failure)
     if not seen:

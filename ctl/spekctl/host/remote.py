@@ -13,6 +13,9 @@ import struct
 import threading
 from collections.abc import Callable, Sequence
 
+from spekctl.block.zones import Zone
+from spekctl.documents.device import DeviceFacts
+from spekctl.errors import SpekError
 from spekctl.host import wire
 from spekctl.host.client import Helper, HostError
 from spekctl.kernel.gen.spek_records import LOG_RECORD_BYTES
@@ -73,6 +76,30 @@ class Remote(Rights):
 
     def open_log(self, info: RunInfo, worker: int) -> Buffer:
         return _RemoteBuffer(self.helper, info.id, worker)
+
+    def zones(self, disk: DeviceFacts, start: int = 0, count: int | None = None) -> list[Zone]:
+        if disk.zoned == "none":
+            return []
+        found: list[Zone] = []
+        # As where a disk is gone: a result does not fail for want of an explanation.
+        with contextlib.suppress(SpekError):
+            while count is None or len(found) < count:
+                wanted = wire.ZONES_MAX
+                if count is not None:
+                    wanted = min(wanted, count - len(found))
+                listed = self.helper.ask(
+                    "zones",
+                    list[tuple[int, int, int]],
+                    major=disk.major,
+                    minor=disk.minor,
+                    start=start,
+                    count=wanted,
+                )
+                found += [Zone(*one) for one in listed]
+                if len(listed) < wanted:
+                    break
+                start = found[-1].start + found[-1].bytes
+        return found
 
     def candidates(self) -> list[Candidate]:
         listed: list[Candidate] = self.helper.ask("devices", list[Candidate])

@@ -16,6 +16,7 @@ nobody. When the input ends, so do the runs.
 from __future__ import annotations
 
 import contextlib
+import os
 import queue
 import threading
 import time
@@ -26,6 +27,7 @@ from io import FileIO
 from typing import Any, BinaryIO
 
 from spekctl.block import device as block_device
+from spekctl.block import zones
 from spekctl.errors import NotFoundError, RefusedError, SpekError, UsageError
 from spekctl.host import standard, wire
 from spekctl.host.peer import Peer
@@ -43,6 +45,7 @@ from spekctl.host.wire import (
     Refused,
     Reply,
     Stop,
+    Zones,
 )
 from spekctl.kernel import answers, client
 from spekctl.kernel.client import Kernel
@@ -158,6 +161,7 @@ class Root:
         self._listening: set[int] = set()
         self._runs: dict[int, _Run] = {}
         self._owned: set[tuple[str, int]] = set()  # kind and number of claims and probes
+        self._claimed: set[tuple[int, int]] = set()  # numbers of devices of runs and claims
         self._looked: dict[int, Looked] = {}  # by claim
         self._is_closing = False
         self._checks = threading.BoundedSemaphore(WAITING_MAX)
@@ -191,7 +195,7 @@ class Root:
     def _receive(self, asked: AnyRequest) -> None:
         """In the thread that reads: give a request to its lane."""
         try:
-            if isinstance(asked, Look | Check):
+            if isinstance(asked, Look | Check | Zones):
                 self._check_beside(asked)
                 return
             self._lane_of(asked).put(lambda: self._answer(asked))
@@ -218,7 +222,7 @@ class Root:
             self._lanes[key] = _Lane(f"host-{key}")
         return self._lanes[key]
 
-    def _check_beside(self, asked: Look | Check) -> None:
+    def _check_beside(self, asked: Look | Check | Zones) -> None:
         """Answer in a thread of its own: a check that hangs must hold up no other, and not keep its
         run from being deleted."""
         if not self._checks.acquire(blocking=False):
@@ -249,6 +253,8 @@ class Root:
                 return self._look(asked)
             case Check():
                 return self._check(asked)
+            case Zones():
+                return self._zones(asked)
             case ReadLog():
                 return self._read_log(asked)
             case CloseLog():
@@ -365,6 +371,7 @@ class Root:
         with self._lock:
             if rule.makes:
                 number = int(answers.answer(contract, frames[0])["id"])
+                self._claimed |= set(filter(_exists, map(_number_of, values.get("targets", ()))))
                 if rule.makes == "run":
                     self._runs[number] = _Run(
                         asked.link, bool(values.get("write")), values.get("claim") or None
@@ -422,6 +429,18 @@ class Root:
         )
         run.is_checked = True
         return remarks
+
+    def _zones(self, asked: Zones) -> list[tuple[int, int, int]]:
+        with self._lock:
+            if (asked.major, asked.minor) not in self._claimed:
+                raise NotFoundError(
+                    f"device {asked.major}:{asked.minor} was in no run or claim of this host"
+                )
+        device = block_device.by_number(asked.major, asked.minor)
+        if device is None:
+            return []
+        found = zones.report(device, asked.start, asked.count)
+        return [(zone.start, zone.bytes, zone.condition) for zone in found]
 
     def _get(self, run: int) -> Any:
         kernel = self._connect()
@@ -494,6 +513,15 @@ class Root:
         file = self._logs.pop((run, worker), None)
         if file is not None:
             file.close()
+
+
+def _number_of(target: dict[str, int]) -> tuple[int, int]:
+    return target.get("major", 0), target.get("minor", 0)
+
+
+def _exists(number: tuple[int, int]) -> bool:
+    """Numbers of no device are not kept: a peer may name any number of them."""
+    return os.path.exists("/sys/dev/block/{}:{}".format(*number))
 
 
 def _devices(info: ClaimInfo | RunInfo) -> list[block_device.Device]:

@@ -20,6 +20,11 @@ REQUEST_MAX = 1 << 20
 # Bytes of a log in one answer.
 LOG_READ_MAX = 1 << 20
 
+# Zones in one answer.
+ZONES_MAX = 4096
+
+# As a device number has them: 12 and 20 bits.
+_Number = Annotated[int, Meta(ge=0, lt=1 << 20)]
 _Id = Annotated[int, Meta(ge=0, lt=1 << 32)]
 _Code = Annotated[int, Meta(ge=0, lt=1 << 8)]
 
@@ -80,6 +85,17 @@ class Check(Request, frozen=True, tag="check"):
     destroy: list[str] = []
 
 
+class Zones(Request, frozen=True, tag="zones"):
+    """zones: answers with the next @count zones, from that with byte @start on, of a device that a
+    run or claim of this host is or was on: lists of first byte, bytes and condition. None of a
+    device without zones, and none at its end."""
+
+    major: _Number
+    minor: _Number
+    start: Annotated[int, Meta(ge=0, lt=1 << 62)] = 0
+    count: Annotated[int, Meta(ge=1, le=ZONES_MAX)] = ZONES_MAX
+
+
 class ReadLog(Request, frozen=True, tag="read-log"):
     """read-log: the next records of a worker of a run; answers with at most @size bytes."""
 
@@ -99,7 +115,9 @@ class Stop(Request, frozen=True, tag="stop"):
     """stop: ends what runs; what has not started will not."""
 
 
-AnyRequest: TypeAlias = ListDevices | Open | Ask | Close | Look | Check | ReadLog | CloseLog | Stop
+AnyRequest: TypeAlias = (
+    ListDevices | Open | Ask | Close | Look | Check | Zones | ReadLog | CloseLog | Stop
+)
 
 
 class Refused(msgspec.Struct, frozen=True):

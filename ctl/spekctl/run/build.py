@@ -12,6 +12,7 @@ import msgspec
 
 from spekctl import __version__
 from spekctl.block import zones
+from spekctl.block.zones import Reporter, report
 from spekctl.documents.device import DiskCounters, TargetFacts
 from spekctl.documents.histogram import HIST_MAX_BITS, count_of, dense, mean, merge, percentiles
 from spekctl.documents.power import Metered, figures
@@ -70,8 +71,10 @@ def build(
     rows: Sequence[IntervalRow],
     disk_after: Sequence[DiskCounters | None],
     sections: Sections | None = None,
+    report_zones: Reporter = report,
 ) -> Result:
-    """A result from the kernel's answers and what collectors have seen."""
+    """A result from the kernel's answers and what collectors have seen. @report_zones: of the disks
+    of the run, to say what the zone of a failed I/O has to do with it."""
     sections = sections or Sections()
     metered = sections.metered or Metered(text=NO_PROBER)
     measured = [cell for cell in cells if cell.phase is Phase.MEASURE]
@@ -82,7 +85,7 @@ def build(
     result = Result(
         run=info.id,
         command=plan.command,
-        outcome=_outcome(plan, info, cells, rows, sections.verify, sections.ending),
+        outcome=_outcome(plan, info, cells, rows, report_zones, sections.verify, sections.ending),
         totals=Totals(
             read=_total(reads, seconds),
             write=_total(writes, seconds),
@@ -155,6 +158,7 @@ def _outcome(
     info: RunInfo,
     cells: Iterable[StatsCell],
     rows: Iterable[IntervalRow],
+    report_zones: Reporter,
     verified: VerifyResult | None = None,
     ending: EndingResult | None = None,
 ) -> Outcome:
@@ -163,7 +167,7 @@ def _outcome(
         for errno, count in cell.errors_by_errno.items():
             name = cause(errno)
             causes[name] = causes.get(name, 0) + count
-    failure = zones.explained(info.first_error, plan.targets)
+    failure = zones.explained(info.first_error, plan.targets, report_zones)
     done = info.state is RunState.DONE
     # A run that ended by itself while it was being stopped has reached its end as well.
     ended = ending is not None and ending.ended and info.reason in _REACHED

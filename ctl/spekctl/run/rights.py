@@ -11,9 +11,11 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Protocol
 
-from spekctl.block import openers, safety
+from spekctl.block import openers, safety, zones
 from spekctl.block.blkid import Signature
 from spekctl.block.device import Device
+from spekctl.block.zones import Zone
+from spekctl.documents.device import DeviceFacts
 from spekctl.kernel.records import ClaimInfo, RunInfo
 from spekctl.log.buffer import Buffer, open_buffer
 from spekctl.run import candidates
@@ -58,6 +60,10 @@ class Rights:
     def candidates(self) -> list[Candidate]:
         """All block devices, and how each can be tested."""
         return candidates.every()
+
+    def zones(self, disk: DeviceFacts, start: int = 0, count: int | None = None) -> list[Zone]:
+        """Zones of a disk that a run is or was on; see block.zones.report()."""
+        return zones.report(disk, start, count)
 
     def open_log(self, info: RunInfo, worker: int) -> Buffer:
         """The log's records of a worker; a SpekError says why they cannot be read."""

@@ -187,7 +187,9 @@ class Session:
         ended, sections = Ended(self._plan, info, rows, cells), Sections()
         for collector in reversed(self._collectors):
             collector.conclude(ended, sections)
-        result = build(self._plan, info, cells, rows, self._after, sections)
+        result = build(
+            self._plan, info, cells, rows, self._after, sections, self._request.rights.zones
+        )
         for collector in self._collectors:
             collector.deliver(result)
         return result

@@ -283,6 +283,7 @@ def final_pass(
     progress: Progress,
     interrupts: Interrupts,
     first_run: int = 0,
+    report_zones: zones.Reporter = zones.report,
 ) -> Passed:
     """Read all that @runs say. They go on from run @first_run, or the first one is that, READY.
     All use its claim, if it has one: nobody writes to the devices between two of them."""
@@ -308,7 +309,7 @@ def final_pass(
                 if kernel.run_get(mine).state is RunState.DONE:
                     kernel.run_delete(mine)
                 mine = 0
-            trouble = _trouble(info, facts, interrupts)
+            trouble = _trouble(info, facts, interrupts, report_zones)
             if trouble:
                 return Passed(total, wrong, expected, trouble)
     except BaseException:
@@ -336,13 +337,18 @@ def _wait(kernel: Kernel, run: int, progress: Progress, interrupts: Interrupts) 
         kernel.wait(POLL_S)
 
 
-def _trouble(info: RunInfo, disks: Sequence[DeviceFacts], interrupts: Interrupts) -> str:
+def _trouble(
+    info: RunInfo,
+    disks: Sequence[DeviceFacts],
+    interrupts: Interrupts,
+    report_zones: zones.Reporter,
+) -> str:
     if interrupts.count:
         return "it was interrupted"
     if info.state is not RunState.DONE:
         return "the device did not answer"
     if info.errors:
-        first = zones.explained(info.first_error, disks)
+        first = zones.explained(info.first_error, disks, report_zones)
         return f"{info.errors} reads failed, the first: {first}"
     if info.reason is not Reason.COMPLETED:
         return "the device was removed" if info.reason is Reason.DEVICE_GONE else "it ended early"
@@ -458,11 +464,20 @@ def conclude(
             facts,
             info.grain_bytes,
             lambda: kernel.map_get(info.id),
+            lambda disk: zones.offline(disk, request.rights.zones),
         )
         config = pass_config(request.config, spans, info.grain_bytes)
         runs = reads_of(config, spans, info.grain_bytes)
+        blocks = blocks_of(spans, info)
         passed = final_pass(
-            kernel, runs, facts, blocks_of(spans, info), progress, interrupts, info.id
+            kernel,
+            runs,
+            facts,
+            blocks,
+            progress,
+            interrupts,
+            info.id,
+            request.rights.zones,
         )
         trouble = passed.trouble
         wrong += passed.wrong

@@ -14,6 +14,7 @@ import msgspec
 import pytest
 from lib.fakes.machine import disk
 
+from spekctl.block.zones import Zone, explained, offline
 from spekctl.errors import ExitCode, UsageError
 from spekctl.host import remote, wire
 from spekctl.host.client import HostError
@@ -190,3 +191,34 @@ def test_records_are_read_until_there_are_no_more(
     with pytest.raises(HostError) as refusal:
         lender.open_log(info, 0)
     assert refusal.value.exit_code is ExitCode.PERMISSION
+
+
+def test_zones_are_asked_for_in_parts(lender: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(wire, "ZONES_MAX", 2)
+    all_zones = [(start * 512, 512, 1) for start in range(5)]
+
+    def zones(major: int, minor: int, start: int, count: int) -> list[tuple[int, int, int]]:
+        assert (major, minor) == (250, 0)
+        return [one for one in all_zones if one[0] >= start][:count]
+
+    lender.helper.answers["zones"] = zones
+    zoned = disk(zoned="host-managed")
+    assert lender.zones(zoned) == [Zone(*one) for one in all_zones]
+    assert lender.zones(zoned, 1024, 1) == [Zone(*all_zones[2])]
+    assert lender.zones(zoned, 512, 3) == [Zone(*one) for one in all_zones[1:4]]
+    before = len(lender.helper.asked)
+    assert lender.zones(disk()) == []
+    assert len(lender.helper.asked) == before
+
+
+def test_zones_that_a_helper_does_not_tell_cost_no_result(lender: Any) -> None:
+    lender.helper.answers["zones"] = HostError("not a request")
+    assert lender.zones(disk(zoned="host-managed")) == []
+
+
+def test_a_result_by_a_helper_says_that_a_zone_is_offline(lender: Any) -> None:
+    lender.helper.answers["zones"] = [(0, 1 << 20, 15)]
+    failure = "read of 4096 bytes at byte 8192 of fake0 failed: errno 5"
+    zoned = disk(zoned="host-managed")
+    assert explained(failure, [zoned], lender.zones) == f"{failure}: its zone is offline"
+    assert offline(zoned, lender.zones) == [Zone(0, 1 << 20, 15)]

@@ -21,8 +21,9 @@ from lib.fakes.machine import disk
 from lib.waiting import eventually
 
 from spekctl.block import device as block_device
-from spekctl.block import openers, safety
+from spekctl.block import openers, safety, zones
 from spekctl.block.blkid import Signature
+from spekctl.block.device import Device
 from spekctl.errors import ExitCode, RefusedError
 from spekctl.host import root, wire
 from spekctl.kernel import answers
@@ -40,7 +41,7 @@ RUN = 7  # of FakeKernel
 MODULES = {
     "",
     *("block", "block.blkid", "block.device", "block.openers", "block.opening"),
-    *("block.replaced", "block.safety"),
+    *("block.replaced", "block.safety", "block.zones"),
     *("condition", "contract", "contract.requests", "contract.wire", "distribution"),
     *("documents", "documents.device", "documents.document", "entry", "errors", "files"),
     *("host", "host.peer", "host.root", "host.standard", "host.wire"),
@@ -306,6 +307,39 @@ def test_under_a_claim_a_run_starts_after_a_look_and_a_check(
     use_disk(monkeypatch, [xfs])
     assert peer.ask("check", run=RUN, write=True)["answer"] == []
     assert "error" not in peer.pass_on(link, spek, spek.Cmd.RUN_START, id=RUN)
+
+
+def test_zones_of_devices_of_its_runs_and_claims_are_told(
+    peer: RootPeer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    zone = zones.Zone(0, 1 << 28, 15)
+    device = disk(zoned="host-managed")
+    asked = []
+
+    def report(disk: Device, start: int, count: int) -> list[zones.Zone]:
+        asked.append((disk, start, count))
+        return [zone]
+
+    monkeypatch.setattr(zones, "report", report)
+    monkeypatch.setattr(root, "_exists", lambda number: number[0] == 250)
+    monkeypatch.setattr(block_device, "by_number", lambda *number: device)
+    refusal = "device 250:0 was in no run or claim of this host"
+    assert peer.ask("zones", major=250, minor=0)["error"]["text"] == refusal
+    link = int(peer.ask("open", family="spek")["answer"])
+    peer.pass_on(link, spek, spek.Cmd.CLAIM_NEW, target=[{"major": 250, "minor": 0}])
+    targets = [{"major": 250, "minor": 1}, {"major": 251, "minor": 1}]
+    peer.pass_on(link, spek, spek.Cmd.RUN_NEW, target=targets)
+    assert peer.ask("zones", major=250, minor=0)["answer"] == [[0, 1 << 28, 15]]
+    told = peer.ask("zones", major=250, minor=1, start=512, count=1)["answer"]
+    assert told == [[0, 1 << 28, 15]]
+    assert asked == [(device, 0, wire.ZONES_MAX), (device, 512, 1)]
+    # No device has that number, or has it any more.
+    assert "error" in peer.ask("zones", major=251, minor=1)
+    monkeypatch.setattr(block_device, "by_number", lambda *number: None)
+    assert peer.ask("zones", major=250, minor=0)["answer"] == []
+    for wrong in ({"count": 0}, {"count": wire.ZONES_MAX + 1}, {"start": -1}, {"minor": 1 << 20}):
+        refused = peer.ask("zones", **{"major": 250, "minor": 0, **wrong})["error"]["text"]
+        assert "not a request" in refused
 
 
 def test_a_disk_with_an_unknown_user_is_not_written(

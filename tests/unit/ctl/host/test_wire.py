@@ -16,6 +16,7 @@ FIELDS: dict[str, dict[str, object]] = {
     "close": {"link": 1},
     "look": {"claim": 1},
     "check": {"run": 1},
+    "zones": {"major": 8, "minor": 0},
     "read-log": {"run": 1, "worker": 0, "size": 5},
     "close-log": {"run": 1, "worker": 0},
 }
