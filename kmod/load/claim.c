@@ -37,6 +37,10 @@
  */
 #include <linux/module.h>
 #include <linux/overflow.h>
+#include <linux/pid.h>
+#include <linux/rcupdate.h>
+#include <linux/sched.h>
+#include <linux/sched/signal.h>
 #include <linux/slab.h>
 #include "claim.h"
 #include "outcome.h"
@@ -54,7 +58,10 @@ static const struct spek_claim_listener *listener;
 
 static void release_claim(struct kref *ref)
 {
-	kfree(container_of(ref, struct spek_claim, ref));
+	struct spek_claim *claim = container_of(ref, struct spek_claim, ref);
+
+	put_pid(claim->owner);
+	kfree(claim);
 }
 
 /**
@@ -219,6 +226,7 @@ static struct spek_claim *alloc_claim(const struct spek_claim_config *config, u3
 	INIT_WORK(&claim->open_work, open_work);
 	INIT_WORK(&claim->close_work, close_work);
 	claim->owner_portid = portid;
+	claim->owner = get_pid(task_tgid(current));
 	claim->may_write = config->write;
 	claim->state = SPEK_CLAIM_STATE_OPENING;
 	claim->nr_devices = config->nr_targets;
@@ -235,7 +243,7 @@ static struct spek_claim *alloc_claim(const struct spek_claim_config *config, u3
 /**
  * spek_claim_new() - make a claim and have its devices opened
  * @config: the devices, each once, and whether runs may write
- * @portid: netlink port of the owner
+ * @portid: netlink port of the owner, which is the current process
  * @id: number of the new claim
  * @refusal: filled in on failure
  *
@@ -362,6 +370,25 @@ void spek_claim_view(struct spek_claim *claim, struct spek_claim_view *view)
 	view->nr_runs = claim->nr_runs;
 	view->failure = claim->failure;
 	mutex_unlock(&claims_lock);
+}
+
+/**
+ * spek_claim_owner_pid() - number of the process that made a claim
+ * @claim: claim
+ *
+ * Context: process, that of the asker: the number is that of its PID namespace.
+ * Return: the number; 0 if the process has ended or has no number there.
+ */
+u32 spek_claim_owner_pid(const struct spek_claim *claim)
+{
+	u32 number = 0;
+
+	/* A struct pid keeps its number when the process ends and another one gets it. */
+	rcu_read_lock();
+	if (pid_task(claim->owner, PIDTYPE_TGID))
+		number = pid_vnr(claim->owner);
+	rcu_read_unlock();
+	return number;
 }
 
 /**

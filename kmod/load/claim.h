@@ -14,6 +14,7 @@
 #include "../genl/table.h"
 #include "config.h"
 
+struct pid;
 struct spek_claim;
 struct spek_outcome;
 
@@ -58,6 +59,8 @@ struct spek_claim_device {
  *	user of a pointer
  * @id: number, const
  * @owner_portid: netlink port of the socket that owns it and may use it, const
+ * @owner: process that made the claim, with a reference; the number that it had may be another
+ *	process's once it has ended. const
  * @may_write: the devices are open for writing, const
  * @notify_lock: serializes state changes with their notifications
  * @state: enum spek_claim_state; this and the next three are protected by claims_lock
@@ -73,6 +76,7 @@ struct spek_claim {
 	struct kref ref;
 	u32 id;
 	u32 owner_portid;
+	struct pid *owner;
 	bool may_write;
 	struct mutex notify_lock;	/* see above */
 	enum spek_claim_state state;
@@ -111,6 +115,7 @@ void spek_claim_put(struct spek_claim *claim);
 int spek_claim_delete(struct spek_claim *claim, struct spek_refusal *refusal);
 void spek_claim_owner_gone(u32 portid);
 void spek_claim_view(struct spek_claim *claim, struct spek_claim_view *view);
+u32 spek_claim_owner_pid(const struct spek_claim *claim);
 u32 spek_claim_opens(struct spek_claim *claim, u32 index);
 
 int spek_claim_take(const struct spek_run_config *config, struct spek_claim **claim,

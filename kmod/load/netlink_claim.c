@@ -63,9 +63,9 @@ static int put_failure(struct sk_buff *skb, const struct spek_refusal *failure)
 	return 0;
 }
 
-static int put_claim(struct sk_buff *skb, void *object)
+/* What does not depend on who asks. */
+static int put_state(struct sk_buff *skb, struct spek_claim *claim)
 {
-	struct spek_claim *claim = object;
 	struct spek_claim_view view;
 	u32 i;
 
@@ -83,16 +83,34 @@ static int put_claim(struct sk_buff *skb, void *object)
 	return 0;
 }
 
-/* Return: message about @claim, or NULL if out of memory */
+/* In the context of the asker. */
+static int put_claim(struct sk_buff *skb, void *object)
+{
+	struct spek_claim *claim = object;
+
+	if (nla_put_u32(skb, SPEK_A_CLAIM_OWNER_PID, spek_claim_owner_pid(claim)))
+		return -EMSGSIZE;
+	return put_state(skb, claim);
+}
+
+/*
+ * A notification has many readers, in PID namespaces of their own, and is often sent by a work
+ * item: it does not number the owner.
+ *
+ * Return: message about @claim, or NULL if out of memory
+ */
 static struct sk_buff *claim_message(struct spek_claim *claim, u32 portid, u32 seq, u8 cmd)
 {
 	struct sk_buff *msg = genlmsg_new(claim_bytes(claim), GFP_KERNEL);
+	int err = -EMSGSIZE;
 	void *head;
 
 	if (!msg)
 		return NULL;
 	head = genlmsg_put(msg, portid, seq, &spek_nl_family, 0, cmd);
-	if (WARN_ON_ONCE(!head || put_claim(msg, claim))) {
+	if (head)
+		err = cmd == SPEK_CMD_CLAIM_NTF ? put_state(msg, claim) : put_claim(msg, claim);
+	if (WARN_ON_ONCE(err)) {
 		nlmsg_free(msg);
 		return NULL;
 	}

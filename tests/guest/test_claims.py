@@ -3,6 +3,8 @@
 
 from __future__ import annotations
 
+import contextlib
+import ctypes
 import errno
 import fcntl
 import os
@@ -37,6 +39,7 @@ from spekctl.kernel.gen.spek import ClaimState, Cmd, Data, Pattern, Reason, RunS
 
 pytestmark = [pytest.mark.any_kernel, pytest.mark.debug_kernel]
 
+CLONE_NEWPID = 0x20000000  # linux/sched.h
 LOOP_CHANGE_FD = 0x4C06  # linux/loop.h
 BUSY = "The device, one of its partitions or the disk it is on is in use: it must be free."
 
@@ -56,6 +59,12 @@ def claim_of(nl: Socket, *nodes: str, write: int = 1) -> int:
     claim = int(nl.ask(Cmd.CLAIM_NEW, write=write, target=list(map(target, nodes))).values[0]["id"])
     assert comes_true(lambda: get(nl, claim)["state"] == ClaimState.READY), get(nl, claim)
     return claim
+
+
+def without_owner(values: dict[str, Any]) -> dict[str, Any]:
+    """As notifications have it: their readers may be in other PID namespaces."""
+    assert values["owner_pid"] == os.getpid()
+    return {name: value for name, value in values.items() if name != "owner_pid"}
 
 
 def is_released(nl: Socket, claim: int) -> bool:
@@ -94,6 +103,74 @@ def test_a_claim_counts_who_else_has_its_devices_open(nl: Socket, disks: list[st
         assert comes_true(lambda: opens(nl, claim) == [2, *alone[1:]]), opens(nl, claim)
     assert comes_true(lambda: opens(nl, claim) == alone), opens(nl, claim)
     release(nl, claim)
+
+
+def in_child(work: Callable[[], object], namespace: bool = False) -> tuple[int, int]:
+    """What @work says in a process of its own, and the number of that process here. @namespace: it
+    is process 1 of a PID namespace. Both processes have ended."""
+    said, say = os.pipe()
+    child = os.fork()
+    if not child:
+        with contextlib.suppress(BaseException):
+            if namespace and ctypes.CDLL(None).unshare(CLONE_NEWPID):
+                os._exit(1)
+            inner = os.fork()
+            if inner:
+                os.waitpid(inner, 0)
+                os.write(say, f" {inner}".encode())
+            else:
+                os.write(say, str(work()).encode())
+        os._exit(0)
+    os.close(say)
+    os.waitpid(child, 0)
+    with open(said) as text:
+        number, pid = map(int, text.read().split())
+    return number, pid
+
+
+def test_a_claim_names_the_process_that_made_it(nl: Socket, disks: list[str]) -> None:
+    claim = claim_of(nl, disks[0])
+    assert get(nl, claim)["owner_pid"] == os.getpid()
+    assert [one["owner_pid"] for one in nl.dump(Cmd.CLAIM_GET).values] == [os.getpid()]
+
+    def seen() -> int:
+        with Socket(spek) as other:
+            (dumped,) = other.dump(Cmd.CLAIM_GET).values
+            assert get(other, claim)["owner_pid"] == dumped["owner_pid"]
+            return int(dumped["owner_pid"])
+
+    assert in_child(seen)[0] == os.getpid()
+    # This process has no number in another PID namespace.
+    assert in_child(seen, namespace=True)[0] == 0
+    release(nl, claim)
+
+
+@pytest.mark.parametrize("namespace", [False, True])
+def test_a_claim_names_its_process_as_the_asker_numbers_it(
+    nl: Socket, disks: list[str], namespace: bool
+) -> None:
+    def both() -> int:
+        """Made and asked for in the other namespace."""
+        with Socket(spek) as own:
+            claim = claim_of(own, disks[0])
+            assert get(own, claim)["owner_pid"] == os.getpid()
+            number = int(get(own, claim)["owner_pid"])
+            release(own, claim)
+            return number
+
+    number, pid = in_child(both, namespace)
+    assert number == (1 if namespace else pid)
+    assert is_free(disks[0])
+
+
+def test_a_claim_whose_process_has_ended_names_none(nl: Socket, disks: list[str]) -> None:
+    """The socket is open in another process, so the claim stays; the number of the process that
+    made it may be given to another one."""
+    claim, _ = in_child(lambda: claim_of(nl, disks[0]))
+    assert get(nl, claim)["owner_pid"] == 0
+    assert not is_free(disks[0])
+    release(nl, claim)
+    assert is_free(disks[0])
 
 
 def test_devices_stay_claimed_between_two_runs(nl: Socket, disks: list[str]) -> None:
@@ -364,11 +441,12 @@ def test_each_state_of_a_claim_is_news(nl: Socket, disks: list[str]) -> None:
     assert [values["state"] for values in news] == [
         *(ClaimState.READY, ClaimState.CLOSING, ClaimState.GONE, ClaimState.FAILED)
     ]
-    assert news[0] == info
+    assert news[0] == without_owner(info)
     assert [without_opens(values) for values in news[1:3]] == [
-        {**without_opens(info), "state": state} for state in (ClaimState.CLOSING, ClaimState.GONE)
+        {**without_opens(without_owner(info)), "state": state}
+        for state in (ClaimState.CLOSING, ClaimState.GONE)
     ]
-    assert news[3] == failure
+    assert news[3] == without_owner(failure)
     assert (failure["failure"], failure["failure_index"]) == (BUSY, 1)
 
 

@@ -33,6 +33,9 @@ _BLKFLSBUF = 0x1261
 WRITERS = frozenset({os.O_WRONLY, os.O_RDWR})
 EVERYBODY = WRITERS | {os.O_RDONLY}
 
+# Characters of a process's command line in a message.
+_COMMAND_LINE = 100
+
 
 @dataclass(frozen=True, slots=True)
 class Holder:
@@ -425,17 +428,26 @@ def held_by_spek(
 
     texts: list[str] = []
     running: set[int] = set()  # claims of which a run is named
+    claims = list(claims)
+    owners = {claim.id: owner(claim, roots) for claim in claims}
     for run in runs:
         if run.state is not RunState.DONE and (names := held(run.targets)):
-            texts += [f"run {run.id} of spek ({run.name}) uses {name}" for name in names]
+            whose = f" of {owners[run.claim]}" if owners.get(run.claim) else ""
+            texts += [f"run {run.id} of spek ({run.name}){whose} uses {name}" for name in names]
             running.add(run.claim)
     for claim in claims:
         if claim.state is not ClaimState.FAILED and claim.id not in running:
+            whose = owners[claim.id] or "a command"
             texts += [
-                f"spek holds {name} between the runs of a command (claim {claim.id})"
+                f"spek holds {name} between the runs of {whose} (claim {claim.id})"
                 for name in held(claim.targets)
             ]
     return texts
+
+
+def owner(claim: ClaimInfo, roots: Roots = ROOTS) -> str:
+    """The process that made a claim, as messages call it; empty if it is not known."""
+    return commanded(str(claim.owner_pid), roots) if claim.owner_pid else ""
 
 
 def opened_devices(roots: Roots = ROOTS, ours: bool = False) -> Iterator[Opened]:
@@ -468,6 +480,18 @@ def _choose(
 def process(pid: str, roots: Roots = ROOTS) -> str:
     """As messages call a process."""
     return f"process {pid} ({_read(roots.proc / pid / 'comm') or '?'})"
+
+
+def commanded(pid: str, roots: Roots = ROOTS) -> str:
+    """As messages call a process of spek: with its command line."""
+    words = _read(roots.proc / pid / "cmdline").rstrip("\0").split("\0")
+    shown = " ".join(words)
+    if not shown:
+        return process(pid, roots)
+    if len(shown) > _COMMAND_LINE:
+        shown = f"{shown[:_COMMAND_LINE]}..."
+    # Its process may be another user's: what it says of itself does not control a terminal.
+    return f"process {pid} ({''.join(one if one.isprintable() else '?' for one in shown)})"
 
 
 def _open_mode(path: Path) -> int:

@@ -19,7 +19,8 @@ if TYPE_CHECKING:
 @options.as_json()
 def command(as_json: bool) -> int:
     """List the runs in the kernel, including those of other terminals, and the devices that a
-    command holds between two runs."""
+    command holds between two runs, with its process."""
+    from spekctl.block import safety
     from spekctl.kernel import client
     from spekctl.kernel.records import ClaimState
 
@@ -38,7 +39,8 @@ def command(as_json: bool) -> int:
             )
             what = {ClaimState.OPENING: "is opening", ClaimState.CLOSING: "is closing"}
             does = what.get(claim.state, "has no run at present and holds")
-            click.echo(f"claim {claim.id} of a command {does} {held}")
+            whose = safety.owner(claim) or "a command"
+            click.echo(f"claim {claim.id} of {whose} {does} {held}")
     if not runs:
         click.echo("spekctl: no runs", err=True)
         return 0

@@ -1020,6 +1020,9 @@ enum spek_a_op {
  * @SPEK_A_CLAIM_FAILURE: (string, at most 255 bytes) failed - what was wrong and what is
  *   allowed.
  * @SPEK_A_CLAIM_FAILURE_INDEX: (u32) failed - number of the device that was refused.
+ * @SPEK_A_CLAIM_OWNER_PID: (u32) Process that made the claim, as the asker's PID
+ *   namespace numbers it; 0 - it has ended, and left the socket to another process, or is
+ *   not visible there. Absent in claim-ntf.
  * @__SPEK_A_CLAIM_MAX: private
  * @SPEK_A_CLAIM_MAX: highest id
  */
@@ -1032,6 +1035,7 @@ enum spek_a_claim {
 	SPEK_A_CLAIM_FAILURE_ERRNO,
 	SPEK_A_CLAIM_FAILURE,
 	SPEK_A_CLAIM_FAILURE_INDEX,
+	SPEK_A_CLAIM_OWNER_PID,
 
 	__SPEK_A_CLAIM_MAX,
 	SPEK_A_CLAIM_MAX = (__SPEK_A_CLAIM_MAX - 1)
@@ -1084,7 +1088,8 @@ enum spek_a_claim {
  * @SPEK_CMD_CLAIM_GET: State and devices of one claim (do) or of all (dump).
  * @SPEK_CMD_CLAIM_DEL: Close the devices of a claim that no run uses (EBUSY); the answer
  *   means accepted, claim-ntf with state gone means done.
- * @SPEK_CMD_CLAIM_NTF: A claim changed its state; content of claim-get.
+ * @SPEK_CMD_CLAIM_NTF: A claim changed its state; content of claim-get, without
+ *   owner-pid.
  * @__SPEK_CMD_MAX: private
  * @SPEK_CMD_MAX: highest id
  */

@@ -1075,6 +1075,7 @@ class ClaimMsg(genlmsg):
         (6, "SPEK_A_CLAIM_FAILURE_ERRNO", "uint32", 0),
         (7, "SPEK_A_CLAIM_FAILURE", "asciiz", 0),
         (8, "SPEK_A_CLAIM_FAILURE_INDEX", "uint32", 0),
+        (9, "SPEK_A_CLAIM_OWNER_PID", "uint32", 0),
     )
     keys: ClassVar[dict[str, str]] = {
         "id": "SPEK_A_CLAIM_ID",
@@ -1085,6 +1086,7 @@ class ClaimMsg(genlmsg):
         "failure_errno": "SPEK_A_CLAIM_FAILURE_ERRNO",
         "failure": "SPEK_A_CLAIM_FAILURE",
         "failure_index": "SPEK_A_CLAIM_FAILURE_INDEX",
+        "owner_pid": "SPEK_A_CLAIM_OWNER_PID",
     }
     multi: ClassVar[dict[str, str]] = {
         "target": "targets",

@@ -559,3 +559,4 @@ class ClaimInfo:
     failure_errno: int = 0
     failure: str = ""
     failure_index: int = 0
+    owner_pid: int = 0

@@ -227,6 +227,29 @@ def test_another_run_of_spek_is_named(machine: Machine) -> None:
     assert text == "run 3 of spek (random-read-4k) uses it"
 
 
+@pytest.mark.parametrize(
+    ("cmdline", "shown"),
+    [
+        (b"spekctl\0run\0", "spekctl run"),
+        (b"", "dd"),  # a kernel thread, or a zombie
+        (b"a\x1b[2J\n\0b\0", "a?[2J? b"),
+        (b"x" * 300, "x" * 100 + "..."),
+        (b"\xff\0", "\N{REPLACEMENT CHARACTER}"),
+    ],
+)
+def test_a_process_is_named_with_its_command_line(
+    machine: Machine, cmdline: bytes, shown: str
+) -> None:
+    folder = machine.roots.proc / "77"
+    folder.mkdir(parents=True)
+    (folder / "cmdline").write_bytes(cmdline)
+    (folder / "comm").write_text("dd\n")
+    claim = replace(other_claim(2, 8, 16), owner_pid=77)
+    assert safety.owner(claim, machine.roots) == f"process 77 ({shown})"
+    assert safety.owner(replace(claim, owner_pid=0), machine.roots) == ""
+    assert safety.owner(replace(claim, owner_pid=78), machine.roots) == "process 78 (?)"
+
+
 def test_a_claim_between_two_runs_is_named(machine: Machine) -> None:
     claim, device = other_claim(2, 8, 16), machine.get("sdb")
     text = safety.verdict(device, machine.roots, claims=[claim])
@@ -239,6 +262,15 @@ def test_a_claim_between_two_runs_is_named(machine: Machine) -> None:
     run = replace(other_run(3, 8, 16), claim=2)
     assert safety.held_by_spek(device, [run], [claim], machine.roots) == [
         "run 3 of spek (random-read-4k) uses it"
+    ]
+    machine.write(machine.roots.proc / "77/cmdline", "spekctl\0spc1\0--device\0/dev/sdb\0")
+    owned = replace(claim, owner_pid=77)
+    owner = "process 77 (spekctl spc1 --device /dev/sdb)"
+    assert safety.held_by_spek(device, [run], [owned], machine.roots) == [
+        f"run 3 of spek (random-read-4k) of {owner} uses it"
+    ]
+    assert safety.held_by_spek(device, (), [owned], machine.roots) == [
+        f"spek holds it between the runs of {owner} (claim 2)"
     ]
     failed = replace(claim, state=ClaimState.FAILED)
     assert not safety.held_by_spek(device, (), [failed], machine.roots)

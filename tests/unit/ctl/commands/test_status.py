@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import dataclasses
+import os
 
 from lib.ctl.command_line import Spekctl
 from lib.fakes.kernel import FakeKernel, other_claim, other_run
@@ -22,7 +23,12 @@ def test_a_claim_between_two_runs_is_told(spekctl: Spekctl, kernel: FakeKernel) 
     kernel.claimed[2] = other_claim(2, 250, 0)
     kernel.claimed[3] = dataclasses.replace(other_claim(3, 250, 1), runs=1)  # its run says so
     kernel.claimed[4] = dataclasses.replace(other_claim(4, 250, 2), state=ClaimState.CLOSING)
-    assert spekctl("status").out.splitlines() == [
+    mine = dataclasses.replace(other_claim(5, 250, 3), owner_pid=os.getpid())
+    kernel.claimed[5] = mine
+    *others, owned = spekctl("status").out.splitlines()
+    assert owned.startswith(f"claim 5 of process {os.getpid()} (")
+    assert owned.endswith(") has no run at present and holds fake3")
+    assert others == [
         "claim 2 of a command has no run at present and holds fake0",
         "claim 4 of a command is closing fake2",
     ]
