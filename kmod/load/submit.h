@@ -17,6 +17,7 @@ struct spek_target;
  * struct spek_backend_ops - a back end
  * @id: enum spek_backend
  * @cgroup: its bios need a cgroup
+ * @plugs: @submit puts requests on the plug of the thread, which there must be
  * @uses_cached_rqs: it will use the tags that a plug fetches ahead of use, all at once, when it is
  *	told how many I/Os are coming (blk_plug.nr_ios); those not used are only given back
  * @why_unsupported: NULL if it can drive @target, else a sentence that says why not
@@ -31,6 +32,7 @@ struct spek_target;
 struct spek_backend_ops {
 	u32 id;
 	bool cgroup;
+	bool plugs;
 	const char *(*why_unsupported)(const struct spek_target *target);
 	bool (*uses_cached_rqs)(const struct spek_target *target);
 	int (*submit)(struct spek_part *part);

@@ -204,18 +204,6 @@ static noinline int fail_part(struct spek_part *part)
 	return 0;
 }
 
-/* There is no plug around a single operation. */
-static noinline int submit_alone(struct spek_part *part)
-{
-	struct blk_plug plug;
-	int err;
-
-	blk_start_plug(&plug);
-	err = spek_mq_submit(part);
-	blk_finish_plug(&plug);
-	return err;
-}
-
 /* As the block layer does, so that the first of many requests is not delayed. */
 static noinline void flush_list(struct blk_plug *plug)
 {
@@ -285,8 +273,6 @@ int spek_mq_submit(struct spek_part *part)
 	struct request *rq;
 	int verdict;
 
-	if (unlikely(!plug))
-		return submit_alone(part);
 	if (unlikely(spek_compat_plug_is_full(plug)))
 		flush_list(plug);
 	rq = alloc_request(part);
@@ -302,6 +288,7 @@ int spek_mq_submit(struct spek_part *part)
 const struct spek_backend_ops spek_backend_mq = {
 	.id = SPEK_BACKEND_MQ,
 	.cgroup = false,
+	.plugs = true,
 	.why_unsupported = why_unsupported,
 	.uses_cached_rqs = uses_cached_rqs,
 	.submit = spek_mq_submit,

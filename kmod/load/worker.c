@@ -487,8 +487,10 @@ static int create_memory(struct spek_worker *w, const struct spek_worker_setup *
 		w->slots[i].next_free = w->issue.free;
 		w->issue.free = &w->slots[i];
 	}
-	for (i = 0; i < config->nr_targets; i++)
+	for (i = 0; i < config->nr_targets; i++) {
 		w->issue.poller[i].bio.bi_cookie = BLK_QC_T_NONE;
+		w->issue.always_plugs |= w->issue.targets[i].backend->plugs;
+	}
 	spek_worker_init_lanes(w);
 	spek_worker_init_lines(w);
 	spek_gen_init(w->gen, &config->workload, config->seed, w->index, config->nr_workers);

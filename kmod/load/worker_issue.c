@@ -423,20 +423,25 @@ static u32 issue_batch_beside_lines(struct spek_worker *w, u64 now_ns)
 	return n;
 }
 
-/* While no operation waits. Return: operations issued, at most a batch. */
-static u32 issue_batch(struct spek_worker *w, u64 now_ns)
+/*
+ * While no operation waits, and one can be issued and is due.
+ * Return: operations issued, at most a batch
+ */
+static __always_inline u32 issue_batch(struct spek_worker *w, u64 now_ns)
 {
 	u32 n = 0, batch = max_batch(w);
 
-	while (can_issue(w) && is_due(w, now_ns)) {
+	do {
 		if (!issue_one(w, now_ns))
 			return n + 1;
-		if (++n >= batch)
+		if (++n >= batch || !can_issue(w))
 			break;
 		now_ns = ktime_get_ns();
-	}
+	} while (is_due(w, now_ns));
 	return n;
 }
+
+/* ---- plugs ---- */
 
 /* Return: true if all back ends use the requests that a plug allocates ahead */
 static bool plug_serves_all(const struct spek_worker *w)
@@ -450,23 +455,19 @@ static bool plug_serves_all(const struct spek_worker *w)
 	return true;
 }
 
-static __always_inline u32 issue_under_plug(struct spek_worker *w, u64 now_ns,
-					    u32 (*issue)(struct spek_worker *w, u64 now_ns))
+/* Around a single I/O a plug is pure overhead, unless its back end puts requests on it. */
+static bool needs_plug(const struct spek_worker *w)
 {
-	struct blk_plug plug;
-	u32 n;
-
-	blk_start_plug(&plug);
-	if (plug_serves_all(w))
-		plug.nr_ios = w->issue.batch_hint;
-	n = issue(w, now_ns);
-	blk_finish_plug(&plug);
-	return n;
+	return w->issue.batch_hint > 1 || w->issue.always_plugs;
 }
 
-static noinline u32 issue_plugged(struct spek_worker *w, u64 now_ns)
+static __always_inline void start_plug(struct spek_worker *w)
 {
-	return issue_under_plug(w, now_ns, issue_batch);
+	struct blk_plug *plug = &w->issue.plug;
+
+	blk_start_plug(plug);
+	if (w->issue.batch_hint > 1 && plug_serves_all(w))
+		plug->nr_ios = w->issue.batch_hint;
 }
 
 /* While operations wait. Return: true if one of them, or another one, may be issued now */
@@ -485,13 +486,17 @@ static bool may_issue_beside_lines(struct spek_worker *w, u64 now_ns)
 /* While operations wait: see spek_worker_issue(). */
 static noinline bool issue_beside_lines(struct spek_worker *w, u64 now_ns)
 {
+	const bool plugged = needs_plug(w);
 	u32 n;
 
 	if (!may_issue_beside_lines(w, now_ns))
 		return false;
 	check_limits(w);
-	n = w->issue.batch_hint > 1 ? issue_under_plug(w, now_ns, issue_batch_beside_lines) :
-				      issue_batch_beside_lines(w, now_ns);
+	if (plugged)
+		start_plug(w);
+	n = issue_batch_beside_lines(w, now_ns);
+	if (plugged)
+		blk_finish_plug(&w->issue.plug);
 	w->issue.batch_hint = max(n, 1u);
 	return n || w->issue.has_made;
 }
@@ -506,6 +511,7 @@ static noinline bool issue_beside_lines(struct spek_worker *w, u64 now_ns)
  */
 bool spek_worker_issue(struct spek_worker *w, u64 now_ns)
 {
+	bool plugged;
 	u32 n;
 
 	if (unlikely(w->issue.lines))
@@ -513,8 +519,12 @@ bool spek_worker_issue(struct spek_worker *w, u64 now_ns)
 	if (!(can_issue(w) && is_due(w, now_ns)))
 		return false;
 	check_limits(w);
-	/* A plug around a single I/O is pure overhead. */
-	n = w->issue.batch_hint > 1 ? issue_plugged(w, now_ns) : issue_batch(w, now_ns);
+	plugged = needs_plug(w);
+	if (plugged)
+		start_plug(w);
+	n = issue_batch(w, now_ns);
+	if (plugged)
+		blk_finish_plug(&w->issue.plug);
 	w->issue.batch_hint = max(n, 1u);
 	return n;
 }

@@ -4,6 +4,7 @@
 #define SPEK_WORKER_ISSUE_H
 
 #include <linux/bio.h>
+#include <linux/blkdev.h>
 #include <linux/types.h>
 #include "core/gen.h"
 #include "op_fifo.h"
@@ -57,6 +58,8 @@ struct spek_lane {
  * @next_checked: target whose limits are looked at next
  * @lane: how operations on each asu become parts
  * @batch_hint: operations the next plug is likely to carry
+ * @always_plugs: a back end puts its requests on the plug, const
+ * @plug: the thread's while it issues; not on its stack, where many kernels zero it at each use
  * @count: requests sent to each target
  * @poller: of each target
  *
@@ -73,6 +76,8 @@ struct spek_issue {
 	struct spek_target *targets;
 	struct spek_lane lane[SPEK_MAX_ASUS];
 	u32 batch_hint;
+	bool always_plugs;
+	struct blk_plug plug;
 	struct spek_target_count count[SPEK_MAX_TARGETS];
 	struct spek_poller *poller;
 };
