@@ -4,7 +4,6 @@
 #define SPEK_SUBMIT_H
 
 #include <linux/blk_types.h>
-#include <linux/indirect_call_wrapper.h>
 #include <linux/types.h>
 #include "uapi/spek.h"
 
@@ -44,22 +43,7 @@ extern const struct spek_backend_ops spek_backend_bio_nowait;
 extern const struct spek_backend_ops spek_backend_mq;
 extern const struct spek_backend_ops spek_backend_scsi;
 
-int spek_mq_submit(struct spek_part *part);
 int spek_bio_submit(struct spek_part *part);
-
-/**
- * spek_backend_submit() - call the submit function of a back end
- * @backend: back end of the target of @part
- * @part: armed
- *
- * A call through a pointer goes through a thunk where the CPU needs retpolines.
- * Return: see struct spek_backend_ops.
- */
-static inline int spek_backend_submit(const struct spek_backend_ops *backend,
-				      struct spek_part *part)
-{
-	return INDIRECT_CALL_2(backend->submit, spek_mq_submit, spek_bio_submit, part);
-}
 
 const struct spek_backend_ops *spek_backend_bio_of(const struct spek_target *target);
 

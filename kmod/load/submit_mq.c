@@ -17,12 +17,11 @@
 #include <linux/blk-cgroup.h>
 #include <linux/blk-integrity.h>
 #include <linux/blk-mq.h>
-#include <linux/sizes.h>
-#include "../compat/plug.h"
 #include "../compat/series.h"
 #include "room.h"
 #include "slot.h"
 #include "submit.h"
+#include "submit_mq.h"
 #include "submit_request.h"
 #include "target.h"
 
@@ -41,21 +40,9 @@ static const char *why_unsupported(const struct spek_target *target)
 	return NULL;
 }
 
-/*
- * Where reads have no queues of their own, blk_mq_alloc_request() gives a read none of the tags
- * that a plug has allocated ahead: it compares the queue type of reads with the type of the queue
- * that they share. So the allocation uses the flags of a write; the request gets its own operation
- * before it is sent. Elevators limit reads and writes differently: with one, the allocation uses
- * the real operation, and tags are allocated one by one.
- */
-static inline bool gets_cached_rqs(const struct request_queue *q, const struct spek_target *target)
-{
-	return likely(!q->elevator) && likely(!target->own_read_queues);
-}
-
 static bool uses_cached_rqs(const struct spek_target *target)
 {
-	return gets_cached_rqs(bdev_get_queue(target->handle.bdev), target);
+	return spek_mq_gets_cached_rqs(bdev_get_queue(target->handle.bdev), target);
 }
 
 /*
@@ -116,71 +103,6 @@ static noinline u32 count_segments(const struct bio *bio, const struct queue_lim
 }
 
 /*
- * A quick check for what is nearly always one segment; false: count_segments() knows. Every queue
- * takes up to 4 KiB within a page. Larger pieces lie within a chunk of the slot's buffer, which is
- * aligned to its size: no boundary of SPEK_SLOT_CHUNK_MAX bytes or more is inside.
- */
-static inline bool is_one_segment(const struct spek_part *part, const struct queue_limits *lim)
-{
-	const struct bio_vec *vec = &part->vec;
-
-	if (unlikely(!part->bio.bi_vcnt) || unlikely(lim->chunk_sectors))
-		return false;
-	if (vec->bv_offset + vec->bv_len <= SZ_4K)
-		return true;
-	return vec->bv_len <= lim->max_segment_size &&
-	       vec->bv_len >> SECTOR_SHIFT <= lim->max_sectors &&
-	       lim->seg_boundary_mask >= SPEK_SLOT_CHUNK_MAX - 1;
-}
-
-/*
- * All checks of a part on its way to the driver. They need its request: as long as that exists,
- * limits, block size, integrity and the disk don't change, since changing any of them freezes the
- * queue first (for the disk see spek_request_is_late()).
- *
- * submit_bio(), submit_bio_noacct() and blk_mq_submit_bio() of Linux 6.1 to 7.3 also look at the
- * following, in this order:
- * - the task's I/O accounting and priority: kernel threads have none, and the bio has the stream's;
- * - REQ_NOWAIT on a queue that cannot: the allocation does not wait in any queue;
- * - fail_make_request: injects errors into bios only;
- * - a disk that has become read-only: they only warn, the claim was for writing;
- * - the end of the partition, and its start: here;
- * - flushes, FUA, discards, zone commands, atomic writes: only plain reads and writes come here,
- *   see spek_workload_is_plain();
- * - REQ_POLLED on a queue that has lost its poll queues: the allocation then takes one that
- *   interrupts, and spek_poll_targets() does not poll that;
- * - cgroups and rq_qos (throttling, iocost, write-back throttling): deliberately not for spek,
- *   whose load is the test;
- * - a queue that is frozen or suspended: the allocation fails, see spek_request_should_retry();
- * - a dead disk: here;
- * - bounce buffers: buffers have no highmem pages, and nothing is built for 32 bits;
- * - a start or length that is no multiple of the logical block: here, by the block size, which
- *   addresses and sizes were checked against when the target was opened;
- * - limits: here;
- * - integrity: refused when the target is opened; here if it came later, with a format;
- * - merges: REQ_NOMERGE;
- * - inline encryption: bios have no key;
- * - zone write plugging: zoned disks are refused.
- *
- * Return: segments of the data; 0 if they have to be counted, -EAGAIN if the block layer has to
- * complete the part, -EIO if nothing may be sent
- */
-static __always_inline int check_request(const struct spek_part *part, const struct request *rq)
-{
-	const struct bio *bio = &part->bio;
-	const struct block_device *bdev = bio->bi_bdev;
-	struct request_queue *q = rq->q;
-
-	if (unlikely(spek_request_is_late(bdev)) ||
-	    unlikely(bio_end_sector(bio) > bdev->bd_nr_sectors) ||
-	    unlikely(q->limits.logical_block_size != part->target->logical_block))
-		return -EIO;
-	if (unlikely(blk_integrity_queue_supports_integrity(q)))
-		return -EAGAIN;
-	return likely(is_one_segment(part, &q->limits));
-}
-
-/*
  * The part is no longer one request by the current limits: the worker cuts it again, or, where its
  * limits are those already, the block layer does.
  */
@@ -204,42 +126,29 @@ static noinline int fail_part(struct spek_part *part)
 	return 0;
 }
 
-/* As the block layer does, so that the first of many requests is not delayed. */
-static noinline void flush_list(struct blk_plug *plug)
+/**
+ * spek_mq_flush_plug() - send what is on a plug
+ * @plug: the thread's, full
+ *
+ * As the block layer does, so that the first of many requests is not delayed.
+ */
+void spek_mq_flush_plug(struct blk_plug *plug)
 {
 	blk_finish_plug(plug);
 	blk_start_plug(plug);
 }
 
-static __always_inline struct request *alloc_request(const struct spek_part *part)
-{
-	struct request_queue *q = bdev_get_queue(part->bio.bi_bdev);
-	blk_opf_t opf = part->bio.bi_opf;
-
-	if (gets_cached_rqs(q, part->target))
-		opf |= REQ_OP_WRITE;
-	return blk_mq_alloc_request(q, opf, BLK_MQ_REQ_NOWAIT);
-}
-
-static __always_inline void add_to_plug(struct spek_part *part, struct request *rq,
-					struct blk_plug *plug, u32 nr_segments)
-{
-	struct bio *bio = &part->bio;
-
-	rq->__sector = bio->bi_iter.bi_sector + part->target->start_sector;
-	rq->cmd_flags = bio->bi_opf;
-	rq->__data_len = bio->bi_iter.bi_size;
-	rq->nr_phys_segments = nr_segments;
-	rq->bio = bio;
-	rq->biotail = bio;
-	spek_compat_request_init_hints(rq, bio);
-	spek_compat_request_count_start(rq, plug, bio->bi_bdev, part->slot->issue_ns);
-	spek_compat_plug_add(plug, rq);
-}
-
-/* Apart, and called last: what is common then needs few registers. */
-static noinline int submit_checked(struct spek_part *part, struct request *rq,
-				   struct blk_plug *plug, int verdict)
+/**
+ * spek_mq_submit_checked() - send a part that is not plainly one request, if it can be sent
+ * @part: armed
+ * @rq: its request
+ * @plug: the thread's
+ * @verdict: of spek_mq_check()
+ *
+ * Return: see struct spek_backend_ops.
+ */
+int spek_mq_submit_checked(struct spek_part *part, struct request *rq, struct blk_plug *plug,
+			   int verdict)
 {
 	u32 nr_segments;
 
@@ -248,7 +157,7 @@ static noinline int submit_checked(struct spek_part *part, struct request *rq,
 					     part->bio.bi_iter.bi_sector +
 					     part->target->start_sector);
 		if (nr_segments) {
-			add_to_plug(part, rq, plug, nr_segments);
+			spek_mq_add_to_plug(part, rq, plug, nr_segments);
 			return 0;
 		}
 	}
@@ -256,33 +165,21 @@ static noinline int submit_checked(struct spek_part *part, struct request *rq,
 	return verdict == -EIO ? fail_part(part) : resubmit_part(part);
 }
 
-static noinline int submit_nothing(struct spek_part *part, int err)
+/**
+ * spek_mq_submit_nothing() - decide what to do with a part for which there is no request
+ * @part: armed
+ * @err: of the allocation
+ *
+ * Return: see struct spek_backend_ops.
+ */
+int spek_mq_submit_nothing(struct spek_part *part, int err)
 {
 	return spek_request_should_retry(part, err) ? -EAGAIN : fail_part(part);
 }
 
-/**
- * spek_mq_submit() - the submit function of back end mq, for calls without a pointer
- * @part: armed
- *
- * Return: see struct spek_backend_ops.
- */
-int spek_mq_submit(struct spek_part *part)
+static int submit(struct spek_part *part)
 {
-	struct blk_plug *plug = current->plug;
-	struct request *rq;
-	int verdict;
-
-	if (unlikely(spek_compat_plug_is_full(plug)))
-		flush_list(plug);
-	rq = alloc_request(part);
-	if (IS_ERR(rq))
-		return submit_nothing(part, PTR_ERR(rq));
-	verdict = check_request(part, rq);
-	if (unlikely(verdict <= 0))
-		return submit_checked(part, rq, plug, verdict);
-	add_to_plug(part, rq, plug, 1);
-	return 0;
+	return spek_mq_submit(part);
 }
 
 const struct spek_backend_ops spek_backend_mq = {
@@ -291,6 +188,6 @@ const struct spek_backend_ops spek_backend_mq = {
 	.plugs = true,
 	.why_unsupported = why_unsupported,
 	.uses_cached_rqs = uses_cached_rqs,
-	.submit = spek_mq_submit,
+	.submit = submit,
 	.end_io = spek_part_end_io,
 };

@@ -173,7 +173,9 @@ static bool reap_completions(struct spek_worker *w)
 
 	if (llist_empty(&w->inflight.done))
 		return false;
-	list = llist_reverse_order(llist_del_all(&w->inflight.done));
+	list = llist_del_all(&w->inflight.done);
+	if (list->next)
+		list = llist_reverse_order(list);
 	if (unlikely(w->issue.lines))
 		spek_worker_note_room(w, list);
 	llist_for_each_entry_safe(slot, next, list, done)

@@ -20,6 +20,7 @@
 #include "config.h"
 #include "outcome.h"
 #include "submit.h"
+#include "submit_mq.h"
 #include "trace.h"
 #include "worker_arm.h"
 #include "worker_issue.h"
@@ -115,6 +116,21 @@ static noinline void count_bare(struct spek_worker *w, const struct spek_slot *s
 }
 
 /*
+ * A call through a pointer goes through a thunk where the CPU needs retpolines.
+ * Return: see struct spek_backend_ops
+ */
+static __always_inline int submit_part(struct spek_part *part)
+{
+	const struct spek_backend_ops *backend = part->target->backend;
+
+	if (likely(backend == &spek_backend_mq))
+		return spek_mq_submit(part);
+	if (likely(backend == &spek_backend_bio))
+		return spek_bio_submit(part);
+	return backend->submit(part);
+}
+
+/*
  * Send the parts of a slot from @part on. They may be back on the completion list at once,
  * but the slot stays as it is until this thread accounts it.
  */
@@ -126,7 +142,7 @@ static __always_inline bool send_parts(struct spek_worker *w, struct spek_slot *
 	WRITE_ONCE(slot->busy, true);
 	for (;;) {
 		struct spek_target_count *count = &w->issue.count[part->target_index];
-		int err = spek_backend_submit(part->target->backend, part);
+		int err = submit_part(part);
 
 		if (unlikely(err < 0)) {
 			spek_line_stall(w, slot, part, err);
