@@ -216,14 +216,14 @@ static inline void spek_part_set_data(struct spek_part *part, const struct bio_v
 /**
  * spek_part_arm_whole() - prepare the bio of a part that is a whole operation within one chunk
  * @part: target, offset and bytes are set
- * @slot: slot of the part
+ * @chunk: the chunk
  * @opf: operation and flags
  */
-static inline void spek_part_arm_whole(struct spek_part *part, const struct spek_slot *slot,
+static inline void spek_part_arm_whole(struct spek_part *part, const struct bio_vec *chunk,
 				       blk_opf_t opf)
 {
 	spek_part_reset(part, opf);
-	spek_part_set_data(part, slot->vec[slot->op.write], 0);
+	spek_part_set_data(part, chunk, 0);
 }
 
 void spek_part_arm(struct spek_part *part, u32 buffer_offset, u32 chunk_bytes, blk_opf_t opf);

@@ -31,7 +31,7 @@ static bool bios_may_wait(const struct spek_target *target)
 	return target->backend->id == SPEK_BACKEND_BIO && !target->nowait;
 }
 
-static void init_lane(struct spek_lane *lane, const struct spek_worker *w,
+static void init_lane(struct spek_lane *lane, struct spek_worker *w,
 		      const struct spek_asu *asu)
 {
 	u32 dir, i;
@@ -39,6 +39,7 @@ static void init_lane(struct spek_lane *lane, const struct spek_worker *w,
 	spek_asu_map_init(&lane->map, asu);
 	lane->target_index = asu->extent[0].target;
 	lane->target = &w->issue.targets[lane->target_index];
+	lane->count = &w->issue.count[lane->target_index];
 	lane->start = asu->extent[0].start;
 	for (dir = 0; dir < 2; dir++)
 		lane->opf[dir] = spek_target_opf(lane->target, dir);

@@ -40,26 +40,6 @@ static __always_inline void check_limits(struct spek_worker *w)
 		w->issue.next_checked = 0;
 }
 
-/* Return: see spek_worker_arm_placed() */
-static __always_inline bool arm_slot(struct spek_worker *w, struct spek_slot *slot)
-{
-	const struct spek_op *op = &slot->op;
-	const struct spek_lane *lane = &w->issue.lane[op->asu];
-	struct spek_part *part = slot->part;
-
-	if (unlikely(op->bytes >= lane->whole_end))
-		return spek_worker_arm_parts(w, slot, lane);
-	slot->status = BLK_STS_OK;
-	slot->nr_parts = 1;
-	part->target_index = lane->target_index;
-	part->target = lane->target;
-	part->bytes = op->bytes;
-	part->offset = lane->start + op->addr;
-	spek_part_arm_whole(part, slot, lane->opf[op->write]);
-	part->bio.bi_ioprio = w->ioprio;
-	return true;
-}
-
 /* ---- sending ---- */
 
 /* The block layer has cut a part, counted as one request, into several. */
@@ -119,9 +99,9 @@ static noinline void count_bare(struct spek_worker *w, const struct spek_slot *s
  * A call through a pointer goes through a thunk where the CPU needs retpolines.
  * Return: see struct spek_backend_ops
  */
-static __always_inline int submit_part(struct spek_part *part)
+static __always_inline int submit_part(const struct spek_target *target, struct spek_part *part)
 {
-	const struct spek_backend_ops *backend = part->target->backend;
+	const struct spek_backend_ops *backend = target->backend;
 
 	if (likely(backend == &spek_backend_mq))
 		return spek_mq_submit(part);
@@ -130,33 +110,39 @@ static __always_inline int submit_part(struct spek_part *part)
 	return backend->submit(part);
 }
 
+/* Return: false if the part waits in a line now */
+static __always_inline bool send_part(struct spek_worker *w, struct spek_slot *slot,
+				      struct spek_part *part, const struct spek_target *target,
+				      struct spek_target_count *count)
+{
+	const u32 write = slot->op.write;
+	int err = submit_part(target, part);
+
+	if (unlikely(err)) {
+		if (err < 0) {
+			spek_line_stall(w, slot, part, err);
+			return false;
+		}
+		count_cuts(w, slot, count, err);
+	}
+	if (unlikely(w->polls) && target->polled)
+		w->issue.poller[part->target_index].last = &part->bio;
+	WRITE_ONCE(count->ios[write], count->ios[write] + 1);
+	WRITE_ONCE(count->bytes[write], count->bytes[write] + part->bytes);
+	return true;
+}
+
 /*
  * Send the parts of a slot from @part on. They may be back on the completion list at once,
  * but the slot stays as it is until this thread accounts it.
  */
-static __always_inline bool send_parts(struct spek_worker *w, struct spek_slot *slot,
-				       struct spek_part *part)
+static noinline bool send_parts(struct spek_worker *w, struct spek_slot *slot,
+				struct spek_part *part)
 {
-	const u32 write = slot->op.write;
-
 	WRITE_ONCE(slot->busy, true);
-	for (;;) {
-		struct spek_target_count *count = &w->issue.count[part->target_index];
-		int err = submit_part(part);
-
-		if (unlikely(err < 0)) {
-			spek_line_stall(w, slot, part, err);
+	for (; part < slot->part + slot->nr_parts; part++)
+		if (!send_part(w, slot, part, part->target, &w->issue.count[part->target_index]))
 			return false;
-		}
-		if (unlikely(err))
-			count_cuts(w, slot, count, err);
-		if (unlikely(w->polls) && part->target->polled)
-			w->issue.poller[part->target_index].last = &part->bio;
-		WRITE_ONCE(count->ios[write], count->ios[write] + 1);
-		WRITE_ONCE(count->bytes[write], count->bytes[write] + part->bytes);
-		if (likely(slot->nr_parts == 1) || ++part == slot->part + slot->nr_parts)
-			break;
-	}
 	if (unlikely(slot->op.kind >= SPEK_OP_FLUSH))
 		count_bare(w, slot);
 	trace_spek_io_issue(w, slot);
@@ -289,20 +275,60 @@ static u32 max_batch(const struct spek_worker *w)
 	return min(w->config->batch, SPEK_COMPAT_PLUG_MAX);
 }
 
-/* Issue the operation that is in a slot just taken. Return: false if it is in a line now. */
-static __always_inline bool issue_made(struct spek_worker *w, struct spek_slot *slot, u64 now_ns)
+static void count_outstanding(struct spek_worker *w)
 {
-	bool armed;
-
-	WRITE_ONCE(slot->issue_ns, now_ns);
-	spek_compat_plug_set_time(now_ns);
-	armed = arm_slot(w, slot);
 	WRITE_ONCE(w->inflight.outstanding, w->inflight.outstanding + 1);
-	if (unlikely(!armed)) {
+}
+
+/* Issue a read or a write that is one part in one chunk of the buffer: see struct spek_lane. */
+static __always_inline bool issue_whole(struct spek_worker *w, struct spek_slot *slot,
+					const struct spek_lane *lane)
+{
+	const struct spek_target *target = lane->target;
+	const struct spek_op *op = &slot->op;
+	struct spek_part *part = slot->part;
+	const u32 write = op->write;
+
+	slot->status = BLK_STS_OK;
+	slot->nr_parts = 1;
+	part->target_index = lane->target_index;
+	part->target = target;
+	part->bytes = op->bytes;
+	part->offset = lane->start + op->addr;
+	spek_part_arm_whole(part, slot->vec[write], lane->opf[write]);
+	part->bio.bi_ioprio = w->ioprio;
+	count_outstanding(w);
+	WRITE_ONCE(slot->busy, true);
+	if (!send_part(w, slot, part, target, lane->count))
+		return false;
+	trace_spek_io_issue(w, slot);
+	return true;
+}
+
+/* Issue any operation. */
+static noinline bool issue_parts(struct spek_worker *w, struct spek_slot *slot,
+				 const struct spek_lane *lane)
+{
+	bool armed = spek_worker_arm_parts(w, slot, lane);
+
+	count_outstanding(w);
+	if (!armed) {
 		spek_line_hold(w, slot);
 		return false;
 	}
 	return send_parts(w, slot, slot->part);
+}
+
+/* Issue the operation that is in a slot just taken. Return: false if it is in a line now. */
+static __always_inline bool issue_made(struct spek_worker *w, struct spek_slot *slot, u64 now_ns)
+{
+	const struct spek_lane *lane = &w->issue.lane[slot->op.asu];
+
+	WRITE_ONCE(slot->issue_ns, now_ns);
+	spek_compat_plug_set_time(now_ns);
+	if (likely(slot->op.bytes < lane->whole_end))
+		return issue_whole(w, slot, lane);
+	return issue_parts(w, slot, lane);
 }
 
 static noinline bool issue_beside(struct spek_worker *w, struct spek_slot *slot)

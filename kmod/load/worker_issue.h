@@ -30,6 +30,7 @@ struct spek_poller {
  * @map: where its bytes lie
  * @target: of an asu that is not striped
  * @target_index: number of @target
+ * @count: requests sent to @target
  * @whole_end: reads and writes of fewer bytes are one part in one chunk of the buffer; 0: it
  *	depends, for any operation
  * @may_sleep: sending a read or a write may sleep in the block layer
@@ -39,6 +40,7 @@ struct spek_poller {
 struct spek_lane {
 	struct spek_asu_map map;
 	const struct spek_target *target;
+	struct spek_target_count *count;
 	u32 target_index;
 	u32 whole_end;
 	bool may_sleep;
