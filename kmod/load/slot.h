@@ -11,6 +11,7 @@
 
 #include <linux/atomic.h>
 #include <linux/bio.h>
+#include <linux/blk-cgroup.h>
 #include <linux/llist.h>
 #include <linux/mm.h>
 #include "core/gen.h"
@@ -182,10 +183,13 @@ static inline void spek_part_reset(struct spek_part *part, blk_opf_t opf)
 	 * needs no more than the fields below.
 	 */
 	if (backend->cgroup || unlikely(part->was_submitted)) {
-		bio_reset(bio, backend->cgroup ? bdev : NULL, opf);
+		bio_reset(bio, NULL, opf);
 		part->was_submitted = backend->cgroup;
 	}
 	bio->bi_bdev = bdev;
+	/* A bound kernel thread is in the root cgroup, and stays: nobody has to look for it. */
+	if (backend->cgroup)
+		bio_associate_blkg_from_css(bio, blkcg_root_css);
 	bio->bi_opf = opf;
 	bio->bi_flags = 0;
 	bio->bi_status = BLK_STS_OK;

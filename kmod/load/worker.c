@@ -116,10 +116,12 @@ static void log_slot(const struct spek_worker *w, struct spek_iolog *log,
 
 static void report_end(struct spek_worker *w, struct spek_slot *slot, u64 done_ns, u8 error)
 {
-	if (w->replay)
-		spek_replay_complete(w->replay, &slot->op);
 	if (w->log)
 		log_slot(w, w->log, slot, done_ns, error);
+	if (likely(!w->tracked))
+		return;
+	if (w->replay)
+		spek_replay_complete(w->replay, &slot->op);
 	if (w->verify)
 		spek_verify_end(w->verify, slot, &w->issue.lane[slot->op.asu].map);
 	if (w->zone_gate && spek_zone_end(w->zone_gate, slot))
@@ -533,7 +535,8 @@ struct spek_worker *spek_worker_create(const struct spek_worker_setup *setup, u3
 	w->log = log;
 	w->verify = setup->verify;
 	w->replay = setup->replay ? setup->replay->ring[index] : NULL;
-	w->watched = w->log || w->verify || w->replay || setup->zones;
+	w->tracked = w->verify || w->replay || setup->zones;
+	w->watched = w->log || w->tracked;
 	w->nr_slots = nr_slots;
 	w->phases.ends = setup->phase_ends;
 	w->inflight.outcome = setup->outcome;

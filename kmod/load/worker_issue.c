@@ -17,9 +17,11 @@
 #include <linux/blk-mq.h>
 #include <linux/ktime.h>
 #include "../compat/plug.h"
+#include "core/gen_simple.h"
 #include "config.h"
 #include "outcome.h"
 #include "submit.h"
+#include "submit_bio.h"
 #include "submit_mq.h"
 #include "trace.h"
 #include "worker_arm.h"
@@ -343,7 +345,8 @@ static bool issue_one(struct spek_worker *w, u64 now_ns)
 	struct spek_slot *slot = w->issue.free;
 
 	w->issue.free = slot->next_free;
-	spek_gen_next(w->gen, &slot->op);
+	if (!spek_gen_next_simple(w->gen, &slot->op))
+		spek_gen_next(w->gen, &slot->op);
 	w->phases.issue_left--;
 	return issue_made(w, slot, now_ns);
 }

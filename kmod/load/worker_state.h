@@ -28,7 +28,8 @@ struct spek_zone_gate;
  * @cpu: CPU it is bound to
  * @nr_slots: entries of @slots
  * @polls: a target is polled
- * @watched: I/Os are logged or verified, or are on zones, or the run replays a trace
+ * @tracked: I/Os are verified, or are on zones, or the run replays a trace
+ * @watched: I/Os are logged or tracked
  * @hints: a stream has an I/O priority or a write hint
  * @task: its thread, referenced
  * @gen: generator of its operations
@@ -59,6 +60,7 @@ struct spek_worker {
 	u32 cpu;
 	u32 nr_slots;
 	bool polls;
+	bool tracked;
 	bool watched;
 	bool hints;
 	struct task_struct *task;

@@ -19,6 +19,7 @@
 #include "alias.h"
 #include "arrival.h"
 #include "gen_internal.h"
+#include "gen_simple.h"
 #include "hotband.h"
 #include "pattern.h"
 #include "../../core/rng.h"
@@ -73,25 +74,19 @@ void spek_gen_begin(struct spek_gen *gen)
 		if (process->draws_choice)
 			draw_choice(process);
 		process->is_simple = gen->nr_processes == 1 && !process->draws_choice &&
-				     process->clock.pace == SPEK_PACE_CLOSED;
+				     process->clock.pace == SPEK_PACE_CLOSED &&
+				     process->next_choice &&
+				     process->next_choice->kind == SPEK_KIND_UNIFORM;
 		if (process->depth && process->is_held)
 			process->times.next_ns = held_until(process, process->times.next_ns);
 	}
 	find_next(gen);
 }
 
-static inline void advance_closed(struct spek_process *process)
-{
-	u32 head = ++process->head;
-
-	process->times.next_ns = head == process->tail ? SPEK_NEVER :
-			process->ready[head & process->mask];
-}
-
 static inline void advance_limited(struct spek_process *process)
 {
 	spek_bucket_take(&process->bucket, process->times.next_ns);
-	advance_closed(process);
+	spek_gen_advance_closed(process);
 	if (process->times.next_ns != SPEK_NEVER)
 		process->times.next_ns = spek_bucket_hold(&process->bucket,
 							  process->times.next_ns);
@@ -195,7 +190,7 @@ static spek_noinline void advance(struct spek_gen *gen, struct spek_process *pro
 {
 	process->made++;
 	if (process->clock.pace == SPEK_PACE_CLOSED)
-		advance_closed(process);
+		spek_gen_advance_closed(process);
 	else if (process->is_held)
 		advance_held(process);
 	else
@@ -249,7 +244,7 @@ static inline void advance_fast(struct spek_gen *gen, struct spek_process *proce
 		spek_times_add_gap(&process->times, &process->clock, spek_expo_common(bits));
 		gen->next_ns = process->times.next_ns;
 	} else if (process->clock.pace == SPEK_PACE_CLOSED && gen->nr_processes == 1) {
-		advance_closed(process);
+		spek_gen_advance_closed(process);
 		gen->next_ns = process->times.next_ns;
 	} else if (process->clock.pace < SPEK_PACE_CLOSED && gen->nr_processes == 1) {
 		advance_open(gen);
@@ -446,6 +441,8 @@ void spek_gen_next(struct spek_gen *gen, struct spek_op *op)
 	const struct spek_choice *choice = process->next_choice;
 	u32 replica = process->next_replica;
 
+	if (spek_gen_next_simple(gen, op))
+		return;
 	op->at_ns = gen->next_ns;
 	op->tag = choice->tag;
 	op->bytes = choice->bytes;
@@ -455,11 +452,6 @@ void spek_gen_next(struct spek_gen *gen, struct spek_op *op)
 		return;
 	}
 	op->addr = spek_uniform_next(choice, &process->rng);
-	if (spek_likely(process->is_simple)) {
-		advance_closed(process);
-		gen->next_ns = process->times.next_ns;
-		return;
-	}
 	finish(gen, process);
 }
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* The inside of a generator, for gen.c and gen_setup.c alone. */
+/* The inside of a generator, for gen.c, gen_setup.c and gen_simple.h alone. */
 #ifndef SPEK_CORE_GEN_INTERNAL_H
 #define SPEK_CORE_GEN_INTERNAL_H
 
@@ -17,7 +17,8 @@ struct spek_choice;
  * @clock: constants of @times
  * @made: open: arrivals made so far
  * @draws_choice: more than one choice or replica
- * @is_simple: the only process, a closed loop without limits, whose operations take no choice
+ * @is_simple: the only process, a closed loop without limits, whose operations take no choice and
+ *	are at uniformly random addresses
  * @nr_choices: number of choices
  * @next_replica: replica of the next operation, already drawn
  * @next_choice: choice of the next operation, already drawn

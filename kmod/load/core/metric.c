@@ -30,6 +30,14 @@ void spek_metric_empty(struct spek_metric *m)
  */
 void spek_metric_add_outside(struct spek_metric *m, u64 ns)
 {
+	/* A load that the device can't serve: nearly every time is the longest yet. */
+	if (spek_likely(ns > m->max && m->max >= SPEK_HIST_WITHIN_MIN &&
+			ns <= SPEK_HIST_WITHIN_MAX)) {
+		m->max = ns;
+		m->high = ns;
+		m->hist[spek_hist_index_within(ns)]++;
+		return;
+	}
 	if (ns < m->min) {
 		m->min = ns;
 		m->low = ns > SPEK_HIST_WITHIN_MIN ? ns : SPEK_HIST_WITHIN_MIN;
