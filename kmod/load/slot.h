@@ -166,6 +166,22 @@ static inline void *spek_slot_block(const struct spek_slot *slot, u32 in_buffer,
 	return page_address(chunk->bv_page) + (in_buffer & (chunk_bytes - 1));
 }
 
+/*
+ * Undo what the submission of a part's bio has changed, and associate it with a cgroup if it will
+ * be submitted. A bound kernel thread is in the root cgroup, and stays: nobody has to look for it.
+ */
+static inline void spek_part_renew(struct spek_part *part, bool cgroup)
+{
+	struct bio *bio = &part->bio;
+
+	bio_reset(bio, NULL, 0);
+	part->was_submitted = cgroup;
+	if (!cgroup)
+		return;
+	bio->bi_bdev = part->target->handle.bdev;
+	bio_associate_blkg_from_css(bio, blkcg_root_css);
+}
+
 /**
  * spek_part_reset() - make a part's bio ready but for bi_io_vec and bi_vcnt
  * @part: target, offset and bytes are set
@@ -182,14 +198,9 @@ static inline void spek_part_reset(struct spek_part *part, blk_opf_t opf)
 	 * and md may leave another device in it. A bio that was only part of a request of its own
 	 * needs no more than the fields below.
 	 */
-	if (backend->cgroup || unlikely(part->was_submitted)) {
-		bio_reset(bio, NULL, opf);
-		part->was_submitted = backend->cgroup;
-	}
+	if (backend->cgroup || unlikely(part->was_submitted))
+		spek_part_renew(part, backend->cgroup);
 	bio->bi_bdev = bdev;
-	/* A bound kernel thread is in the root cgroup, and stays: nobody has to look for it. */
-	if (backend->cgroup)
-		bio_associate_blkg_from_css(bio, blkcg_root_css);
 	bio->bi_opf = opf;
 	bio->bi_flags = 0;
 	bio->bi_status = BLK_STS_OK;

@@ -42,6 +42,7 @@
 #include <linux/slab.h>
 #include <linux/stddef.h>
 #include "config.h"
+#include "core/gen_simple.h"
 #include "iolog.h"
 #include "memory.h"
 #include "outcome.h"
@@ -157,7 +158,8 @@ static void account_slot(struct spek_worker *w, struct spek_slot *slot)
 	trace_spek_io_complete(w, slot, done_ns);
 	if (w->watched)
 		report_end(w, slot, done_ns, error);
-	if (spek_gen_has_closed(w->gen))
+	if (spek_gen_has_closed(w->gen) &&
+	    !spek_gen_complete_simple(w->gen, op->arrival, done_ns))
 		spek_gen_complete(w->gen, op->arrival, done_ns);
 	WRITE_ONCE(slot->busy, false);
 	slot->next_free = w->issue.free;

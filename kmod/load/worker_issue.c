@@ -115,9 +115,8 @@ static __always_inline int submit_part(const struct spek_target *target, struct 
 /* Return: false if the part waits in a line now */
 static __always_inline bool send_part(struct spek_worker *w, struct spek_slot *slot,
 				      struct spek_part *part, const struct spek_target *target,
-				      struct spek_target_count *count)
+				      struct spek_target_count *count, u32 write)
 {
-	const u32 write = slot->op.write;
 	int err = submit_part(target, part);
 
 	if (unlikely(err)) {
@@ -143,7 +142,8 @@ static noinline bool send_parts(struct spek_worker *w, struct spek_slot *slot,
 {
 	WRITE_ONCE(slot->busy, true);
 	for (; part < slot->part + slot->nr_parts; part++)
-		if (!send_part(w, slot, part, part->target, &w->issue.count[part->target_index]))
+		if (!send_part(w, slot, part, part->target, &w->issue.count[part->target_index],
+			       slot->op.write))
 			return false;
 	if (unlikely(slot->op.kind >= SPEK_OP_FLUSH))
 		count_bare(w, slot);
@@ -301,7 +301,7 @@ static __always_inline bool issue_whole(struct spek_worker *w, struct spek_slot 
 	part->bio.bi_ioprio = w->ioprio;
 	count_outstanding(w);
 	WRITE_ONCE(slot->busy, true);
-	if (!send_part(w, slot, part, target, lane->count))
+	if (!send_part(w, slot, part, target, lane->count, write))
 		return false;
 	trace_spek_io_issue(w, slot);
 	return true;

@@ -441,28 +441,17 @@ void spek_gen_next(struct spek_gen *gen, struct spek_op *op)
 	const struct spek_choice *choice = process->next_choice;
 	u32 replica = process->next_replica;
 
-	if (spek_gen_next_simple(gen, op))
-		return;
-	op->at_ns = gen->next_ns;
-	op->tag = choice->tag;
-	op->bytes = choice->bytes;
-	op->replica = choice->first_replica + replica;
+	spek_gen_begin_op(gen, choice, replica, op);
 	if (choice->kind != SPEK_KIND_UNIFORM) {
 		next_elsewhere(gen, process, choice, replica, op);
 		return;
 	}
 	op->addr = spek_uniform_next(choice, &process->rng);
-	finish(gen, process);
-}
-
-/* A closed loop without an I/O that is ready has one, at @ready_ns. */
-static inline void make_due(struct spek_gen *gen, struct spek_process *process, u64 ready_ns)
-{
-	process->times.next_ns = ready_ns;
-	if (ready_ns < gen->next_ns) {
-		gen->next = process;
-		gen->next_ns = ready_ns;
+	if (spek_likely(process->is_simple)) {
+		spek_gen_advance_simple(gen, process);
+		return;
 	}
+	finish(gen, process);
 }
 
 /* A completion may end the burst, or the wait for the last of them. */
@@ -488,7 +477,7 @@ static spek_cold spek_noinline void complete_pausing(struct spek_gen *gen,
 static spek_noinline void complete_held(struct spek_gen *gen, struct spek_process *process,
 					u64 ready_ns)
 {
-	make_due(gen, process, held_until(process, ready_ns));
+	spek_gen_make_due(gen, process, held_until(process, ready_ns));
 }
 
 /**
@@ -500,28 +489,25 @@ static spek_noinline void complete_held(struct spek_gen *gen, struct spek_proces
 void spek_gen_complete(struct spek_gen *gen, u32 arrival, u64 done_ns)
 {
 	struct spek_process *process = &gen->process[arrival];
-	u32 tail = process->tail;
+	s32 ready;
 	u64 ready_ns;
 
+	if (spek_gen_complete_simple(gen, arrival, done_ns))
+		return;
 	/*
 	 * Full: an open loop, whose depth is 0, or more completions than I/Os, which
 	 * would be a bug of the caller and has no room; or a loop with pauses, whose bursts
 	 * are counted, and waited for, to the last I/O.
 	 */
-	if ((s32)(tail - process->head) >= process->room) {
-		if ((s32)(tail - process->head) != process->room)
+	ready = process->tail - process->head;
+	if (ready >= process->room) {
+		if (ready != process->room)
 			complete_pausing(gen, process, done_ns);
 		return;
 	}
 	ready_ns = done_ns + process->think_ns;
-	process->ready[tail & process->mask] = ready_ns;
-	process->tail = tail + 1;
-	if (tail != process->head)
-		return;
-	if (process->is_held)
-		complete_held(gen, process, ready_ns);
-	else
-		make_due(gen, process, ready_ns);
+	process->ready[process->tail++ & process->mask] = ready_ns;
+	complete_held(gen, process, ready_ns);
 }
 
 /**
