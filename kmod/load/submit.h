@@ -43,6 +43,8 @@ extern const struct spek_backend_ops spek_backend_bio_nowait;
 extern const struct spek_backend_ops spek_backend_mq;
 extern const struct spek_backend_ops spek_backend_scsi;
 
+int spek_bio_submit(struct spek_part *part);
+
 const struct spek_backend_ops *spek_backend_bio_of(const struct spek_target *target);
 
 int spek_backend_choose(struct spek_target *target, u32 wanted, bool polled, bool plain,

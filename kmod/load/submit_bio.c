@@ -16,7 +16,6 @@
 #include <linux/bio.h>
 #include "slot.h"
 #include "submit.h"
-#include "submit_bio.h"
 #include "target.h"
 
 static const char *why_unsupported(const struct spek_target *target)
@@ -60,23 +59,44 @@ static bool was_split(struct bio *bio)
 	return !atomic_read(&bio->__bi_remaining);
 }
 
-/**
- * spek_bio_count_cuts() - count the requests that the block layer made of a part
- * @part: was submitted, and may have completed
- *
+/*
  * The block layer splits bios by the limits at the time at which they enter the queue. Since v6.11
  * a change of limits waits for bios in the queue. Before, limits may have changed after the split,
  * while this thread slept for a request.
- *
- * Return: requests beyond the expected one.
+ * Return: requests beyond the expected one
  */
-int spek_bio_count_cuts(struct spek_part *part)
+static noinline int count_cuts(struct spek_part *part)
 {
 	/* Discards and write-zeroes have limits of their own: one counts as one request. */
 	if (bio_op(&part->bio) == REQ_OP_DISCARD || bio_op(&part->bio) == REQ_OP_WRITE_ZEROES ||
 	    !was_split(&part->bio))
 		return 0;
 	return nr_requests(part) - 1;
+}
+
+/**
+ * spek_bio_submit() - the submit function of back end bio where it may wait, for calls without a
+ * pointer
+ * @part: armed
+ *
+ * Return: see struct spek_backend_ops.
+ */
+int spek_bio_submit(struct spek_part *part)
+{
+	/*
+	 * The block layer only looks at GD_DEAD while it waits for a frozen queue. That of a SCSI
+	 * disk thaws after the disk is gone, and an open partition stays, with its size. A disk
+	 * that goes between this check and submit_bio() is the block layer's business.
+	 */
+	if (unlikely(spek_compat_bdev_is_gone(&part->target->handle))) {
+		bio_io_error(&part->bio);
+		return 0;
+	}
+	submit_bio(&part->bio);
+	if (unlikely(part->bytes >> SECTOR_SHIFT >
+		     queue_max_sectors(bdev_get_queue(part->target->handle.bdev))))
+		return count_cuts(part);
+	return 0;
 }
 
 static bool others_are_out(const struct spek_part *part)
@@ -146,17 +166,12 @@ static int submit_nowait(struct spek_part *part)
 	return -EAGAIN;
 }
 
-static int submit(struct spek_part *part)
-{
-	return spek_bio_submit(part);
-}
-
 const struct spek_backend_ops spek_backend_bio = {
 	.id = SPEK_BACKEND_BIO,
 	.cgroup = true,
 	.why_unsupported = why_unsupported,
 	.uses_cached_rqs = uses_cached_rqs,
-	.submit = submit,
+	.submit = spek_bio_submit,
 	.end_io = spek_part_end_io,
 };
 

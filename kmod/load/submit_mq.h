@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
  * Back end mq: the way of a request that nothing is in the way of, inline where the worker submits.
- * submit_mq.c has all others, and says what the back end does.
+ * submit_mq_rare.c has all others, and submit_mq.c says what the back end does.
  */
 #ifndef SPEK_SUBMIT_MQ_H
 #define SPEK_SUBMIT_MQ_H
@@ -12,13 +12,9 @@
 #include <linux/sizes.h>
 #include "../compat/plug.h"
 #include "slot.h"
+#include "submit_mq_rare.h"
 #include "submit_request.h"
 #include "target.h"
-
-void spek_mq_flush_plug(struct blk_plug *plug);
-int spek_mq_submit_nothing(struct spek_part *part, int err);
-int spek_mq_submit_checked(struct spek_part *part, struct request *rq, struct blk_plug *plug,
-			   int verdict);
 
 /*
  * Where reads have no queues of their own, blk_mq_alloc_request() gives a read none of the tags
@@ -107,22 +103,6 @@ static __always_inline struct request *spek_mq_alloc(const struct spek_part *par
 	if (spek_mq_gets_cached_rqs(q, part->target))
 		opf |= REQ_OP_WRITE;
 	return blk_mq_alloc_request(q, opf, BLK_MQ_REQ_NOWAIT);
-}
-
-static __always_inline void spek_mq_add_to_plug(struct spek_part *part, struct request *rq,
-						struct blk_plug *plug, u32 nr_segments)
-{
-	struct bio *bio = &part->bio;
-
-	rq->__sector = bio->bi_iter.bi_sector + part->target->start_sector;
-	rq->cmd_flags = bio->bi_opf;
-	rq->__data_len = bio->bi_iter.bi_size;
-	rq->nr_phys_segments = nr_segments;
-	rq->bio = bio;
-	rq->biotail = bio;
-	spek_compat_request_init_hints(rq, bio);
-	spek_compat_request_count_start(rq, plug, bio->bi_bdev, part->slot->issue_ns);
-	spek_compat_plug_add(plug, rq);
 }
 
 /**

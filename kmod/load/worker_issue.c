@@ -21,7 +21,6 @@
 #include "config.h"
 #include "outcome.h"
 #include "submit.h"
-#include "submit_bio.h"
 #include "submit_mq.h"
 #include "trace.h"
 #include "worker_arm.h"
