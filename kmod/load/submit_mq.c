@@ -44,7 +44,7 @@ static bool uses_cached_rqs(const struct spek_target *target)
 
 static int submit(struct spek_part *part)
 {
-	return spek_mq_submit(part);
+	return spek_mq_submit(part, part->target);
 }
 
 const struct spek_backend_ops spek_backend_mq = {

@@ -80,7 +80,9 @@ static inline bool spek_mq_is_one_segment(const struct spek_part *part,
  * Return: segments of the data; 0 if they have to be counted, -EAGAIN if the block layer has to
  * complete the part, -EIO if nothing may be sent
  */
-static __always_inline int spek_mq_check(const struct spek_part *part, const struct request *rq)
+static __always_inline int spek_mq_check(const struct spek_part *part,
+					 const struct spek_target *target,
+					 const struct request *rq)
 {
 	const struct bio *bio = &part->bio;
 	const struct block_device *bdev = bio->bi_bdev;
@@ -88,19 +90,20 @@ static __always_inline int spek_mq_check(const struct spek_part *part, const str
 
 	if (unlikely(spek_request_is_late(bdev)) ||
 	    unlikely(bio_end_sector(bio) > bdev->bd_nr_sectors) ||
-	    unlikely(q->limits.logical_block_size != part->target->logical_block))
+	    unlikely(q->limits.logical_block_size != target->logical_block))
 		return -EIO;
 	if (unlikely(blk_integrity_queue_supports_integrity(q)))
 		return -EAGAIN;
 	return likely(spek_mq_is_one_segment(part, &q->limits));
 }
 
-static __always_inline struct request *spek_mq_alloc(const struct spek_part *part)
+static __always_inline struct request *spek_mq_alloc(const struct spek_part *part,
+						     const struct spek_target *target)
 {
 	struct request_queue *q = bdev_get_queue(part->bio.bi_bdev);
 	blk_opf_t opf = part->bio.bi_opf;
 
-	if (spek_mq_gets_cached_rqs(q, part->target))
+	if (spek_mq_gets_cached_rqs(q, target))
 		opf |= REQ_OP_WRITE;
 	return blk_mq_alloc_request(q, opf, BLK_MQ_REQ_NOWAIT);
 }
@@ -108,11 +111,13 @@ static __always_inline struct request *spek_mq_alloc(const struct spek_part *par
 /**
  * spek_mq_submit() - send a part with back end mq
  * @part: armed
+ * @target: of the part, in a register
  *
  * Context: the worker's thread, under its plug.
  * Return: see struct spek_backend_ops.
  */
-static __always_inline int spek_mq_submit(struct spek_part *part)
+static __always_inline int spek_mq_submit(struct spek_part *part,
+					  const struct spek_target *target)
 {
 	struct blk_plug *plug = current->plug;
 	struct request *rq;
@@ -120,13 +125,13 @@ static __always_inline int spek_mq_submit(struct spek_part *part)
 
 	if (unlikely(spek_compat_plug_is_full(plug)))
 		spek_mq_flush_plug(plug);
-	rq = spek_mq_alloc(part);
+	rq = spek_mq_alloc(part, target);
 	if (IS_ERR(rq))
 		return spek_mq_submit_nothing(part, PTR_ERR(rq));
-	verdict = spek_mq_check(part, rq);
+	verdict = spek_mq_check(part, target, rq);
 	if (unlikely(verdict <= 0))
 		return spek_mq_submit_checked(part, rq, plug, verdict);
-	spek_mq_add_to_plug(part, rq, plug, 1);
+	spek_mq_add_to_plug(part, target, rq, plug, 1);
 	return 0;
 }
 

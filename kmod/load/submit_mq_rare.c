@@ -123,7 +123,7 @@ int spek_mq_submit_checked(struct spek_part *part, struct request *rq, struct bl
 					     part->bio.bi_iter.bi_sector +
 					     part->target->start_sector);
 		if (nr_segments) {
-			spek_mq_add_to_plug(part, rq, plug, nr_segments);
+			spek_mq_add_to_plug(part, part->target, rq, plug, nr_segments);
 			return 0;
 		}
 	}

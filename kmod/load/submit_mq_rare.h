@@ -17,16 +17,19 @@ int spek_mq_submit_checked(struct spek_part *part, struct request *rq, struct bl
 /**
  * spek_mq_add_to_plug() - fill in a request, and put it on the plug
  * @part: armed
+ * @target: of the part
  * @rq: its request
  * @plug: the thread's, not full
  * @nr_segments: segments of the data
  */
-static __always_inline void spek_mq_add_to_plug(struct spek_part *part, struct request *rq,
-						struct blk_plug *plug, u32 nr_segments)
+static __always_inline void spek_mq_add_to_plug(struct spek_part *part,
+						const struct spek_target *target,
+						struct request *rq, struct blk_plug *plug,
+						u32 nr_segments)
 {
 	struct bio *bio = &part->bio;
 
-	rq->__sector = bio->bi_iter.bi_sector + part->target->start_sector;
+	rq->__sector = bio->bi_iter.bi_sector + target->start_sector;
 	rq->cmd_flags = bio->bi_opf;
 	rq->__data_len = bio->bi_iter.bi_size;
 	rq->nr_phys_segments = nr_segments;

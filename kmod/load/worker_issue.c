@@ -105,7 +105,7 @@ static __always_inline int submit_part(const struct spek_target *target, struct 
 	const struct spek_backend_ops *backend = target->backend;
 
 	if (likely(backend == &spek_backend_mq))
-		return spek_mq_submit(part);
+		return spek_mq_submit(part, target);
 	if (likely(backend == &spek_backend_bio))
 		return spek_bio_submit(part);
 	return backend->submit(part);
