@@ -21,6 +21,7 @@ UNIT = Path("tests/unit")
 CORES = {
     "kmod/core": UNIT / "core",
     "kmod/load/core": UNIT / "core",
+    "kmod/augment/core": UNIT / "augment",
     "kmod/drive/core": UNIT / "drive",
     "kmod/drive/scsi": UNIT / "drive",
     "kmod/compat": UNIT / "compat",

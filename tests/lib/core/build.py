@@ -116,5 +116,6 @@ class Core:
 GENERATOR = Core("spekcore", ROOT / "kmod" / "load" / "core")
 DRIVE = Core("drive", ROOT / "kmod" / "drive" / "core")
 SCSI = Core("scsi", ROOT / "kmod" / "drive" / "scsi")
+AUGMENT = Core("augment", ROOT / "kmod" / "augment" / "core")
 PROBER = Core("prober", ROOT / "prober" / "core")
-CORES = (Core("shared", SHARED), GENERATOR, DRIVE, SCSI, PROBER)
+CORES = (Core("shared", SHARED), GENERATOR, DRIVE, SCSI, AUGMENT, PROBER)

@@ -1,0 +1,491 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * The cache as a machine that does no I/O itself. Its caller reports bios, ends of I/O, states of
+ * disks and the time, and then takes I/O to issue and answers for bios until there are no more.
+ *
+ * An I/O is returned only when it may be issued: whatever has to be complete before it is. The
+ * caller may issue all that it is given at once and complete it in any order.
+ *
+ *	write	a record of the log, to the SSD and to the spare area of a member that is awake,
+ *		the mirror, at the same place; acknowledged when both have it
+ *	flush	waits until all records issued so far are complete, since a record behind a gap does
+ *		not survive, then flushes each device that holds unflushed records; FUA and
+ *		preflush likewise after the write
+ *	read	from the SSD what is there, else from the RAID, with a copy to the SSD by policy
+ *
+ * Destage reads dirty blocks, oldest first, each with the dirty blocks of its stripe, writes them
+ * to the RAID in order, and flushes it. Then the tail of the log may pass them: not before the
+ * records that replaced others are flushed, and its space is not written before superblocks on both
+ * devices hold the new tail. Until then and until it is written, the space serves reads.
+ *
+ * Loss of a device, or a failed write or flush on it, stops writes until all dirty blocks are on the
+ * RAID and superblocks of a new generation say that the log is empty. Then writes go on with another
+ * member as mirror, or straight to the RAID if the SSD or all members are lost. Recovery after a
+ * restart does the same. If a dirty block has no readable copy left, the machine has failed: every
+ * bio ends with an error, and spek_augment_next_lost() tells the blocks.
+ *
+ * The caller serialises all calls.
+ */
+#ifndef SPEK_AUGMENT_H
+#define SPEK_AUGMENT_H
+
+#include "format.h"
+#include "../../core/refusal.h"
+
+#define SPEK_AUGMENT_BIOS		64
+#define SPEK_AUGMENT_BIO_BLOCKS		256
+#define SPEK_AUGMENT_IOS		256
+#define SPEK_AUGMENT_RECORDS		32
+#define SPEK_AUGMENT_STAGES		32
+#define SPEK_AUGMENT_STAGE_BLOCKS	16
+#define SPEK_AUGMENT_BATCH		64
+#define SPEK_AUGMENT_STREAMS		8
+#define SPEK_AUGMENT_MISSES		4096
+#define SPEK_AUGMENT_NONE		0xffffffffU
+#define SPEK_AUGMENT_NEVER		(~0ULL)
+
+enum spek_augment_op {
+	SPEK_AUGMENT_READ,
+	SPEK_AUGMENT_WRITE,
+	SPEK_AUGMENT_FLUSH,
+	SPEK_AUGMENT_WAKE,
+};
+
+/* When a block that was read from the RAID is copied to the SSD. */
+enum spek_augment_copy {
+	SPEK_AUGMENT_COPY_NEVER,
+	SPEK_AUGMENT_COPY_FIRST,
+	SPEK_AUGMENT_COPY_SECOND,
+};
+
+enum spek_augment_mode {
+	SPEK_AUGMENT_RECOVERING,
+	SPEK_AUGMENT_NORMAL,
+	SPEK_AUGMENT_DRAINING,
+	SPEK_AUGMENT_PASSING,
+	SPEK_AUGMENT_FAILED,
+};
+
+/**
+ * struct spek_augment_config - sizes and policy
+ * @uuid: identity of the set of devices
+ * @raid_blocks: size of the RAID
+ * @ssd_blocks: blocks of the SSD in use
+ * @log_blocks: length of the log; each member's spare area has 2 blocks more
+ * @nr_members: number of members, 1 to 8
+ * @copy: enum spek_augment_copy
+ * @stripe_blocks: data blocks of a stripe of the RAID, 1 to 1024
+ * @sequential_blocks: sequential reads of this length and more are not copied
+ * @high_blocks: destage begins when the log holds this much
+ * @low_blocks: and ends when it holds this much
+ * @age_ns: time until a written block is destaged; 0: no limit
+ * @quiet_ns: time without reads from the RAID before destage to members that are all awake anyway
+ * @retry_ns: pause after a destage that failed
+ */
+struct spek_augment_config {
+	u8 uuid[16];
+	u64 raid_blocks;
+	u32 ssd_blocks;
+	u32 log_blocks;
+	u32 nr_members;
+	u32 copy;
+	u32 stripe_blocks;
+	u32 sequential_blocks;
+	u32 high_blocks;
+	u32 low_blocks;
+	u64 age_ns;
+	u64 quiet_ns;
+	u64 retry_ns;
+};
+
+/**
+ * struct spek_augment_bio - a request of the block layer
+ * @block: first block
+ * @blocks: length, up to 256; 0 for a flush
+ * @op: read, write or flush
+ * @fua: a write is on stable media when it ends
+ * @preflush: all writes that ended before are on stable media when this write ends
+ * @crc: CRC-32C of each block of a write; must stay until the answer
+ * @cookie: caller's own
+ */
+struct spek_augment_bio {
+	u64 block;
+	u32 blocks;
+	u32 op;
+	bool fua;
+	bool preflush;
+	const u32 *crc;
+	u64 cookie;
+};
+
+/**
+ * struct spek_augment_io - I/O to issue
+ * @op: read, write, flush, or wake for a member
+ * @device: 0 the SSD, 1 + i member i's spare area, SPEK_AUGMENT_RAID
+ * @fua: forced unit access
+ * @preflush: flush the device first
+ * @encoded: the first block is what spek_augment_encode() makes; the bio's data follow
+ * @block: first block on the device
+ * @blocks: length
+ * @bio: number of the bio that has the data; SPEK_AUGMENT_NONE: none
+ * @bio_block: first block of these in the bio
+ * @stage: number of the caller's buffer of 16 blocks that has the data, or that is to have a copy of
+ *	what was read for a bio; SPEK_AUGMENT_NONE: none
+ * @stage_block: first block of these in the buffer
+ * @tag: to be given to spek_augment_complete()
+ */
+struct spek_augment_io {
+	u32 op;
+	u32 device;
+	bool fua;
+	bool preflush;
+	bool encoded;
+	u64 block;
+	u32 blocks;
+	u32 bio;
+	u32 bio_block;
+	u32 stage;
+	u32 stage_block;
+	u32 tag;
+};
+
+/**
+ * struct spek_augment_answer - end of a bio
+ * @cookie: of the bio
+ * @error: 0 or a negative errno
+ */
+struct spek_augment_answer {
+	u64 cookie;
+	int error;
+};
+
+/**
+ * struct spek_augment_stats - counters
+ * @hits: blocks read from the SSD or a mirror
+ * @misses: blocks read from the RAID
+ * @copies: blocks copied to the SSD
+ * @records: records written
+ * @destaged: blocks destaged
+ * @wakes: members woken for a write
+ * @flushes: rounds of flushes
+ * @errors: failed I/O
+ */
+struct spek_augment_stats {
+	u64 hits;
+	u64 misses;
+	u64 copies;
+	u64 records;
+	u64 destaged;
+	u64 wakes;
+	u64 flushes;
+	u64 errors;
+};
+
+/**
+ * struct spek_augment_entry - a block of the SSD; the number of the entry tells which
+ * @next: next entry with the same hash
+ * @low: lower half of the number of the block on the RAID; of a header, its blocks of data
+ * @high: upper part
+ * @state: state and flags
+ * @member: mirror in the low 4 bits, reads in flight in the high 4
+ */
+struct spek_augment_entry {
+	u32 next;
+	u32 low;
+	u16 high;
+	u8 state;
+	u8 member;
+};
+
+_Static_assert(sizeof(struct spek_augment_entry) == 12, "with the hash 16 bytes a block");
+
+/**
+ * struct spek_augment_list - queue of bios
+ * @first: oldest
+ * @last: newest
+ */
+struct spek_augment_list {
+	u32 first;
+	u32 last;
+};
+
+/**
+ * struct spek_augment_request - a bio in the machine
+ * @bio: the bio
+ * @issued: blocks that have I/O
+ * @parts: I/O or records in flight
+ * @error: first error
+ * @next: next in the list
+ * @target: sequence number that has to be flushed before the answer
+ * @retry: read again, from another copy
+ * @is_sequential: a read that passes by
+ */
+struct spek_augment_request {
+	struct spek_augment_bio bio;
+	u32 issued;
+	u32 parts;
+	int error;
+	u32 next;
+	u64 target;
+	bool retry;
+	bool is_sequential;
+};
+
+/**
+ * struct spek_augment_slot - an I/O in the machine
+ * @io: the I/O
+ * @next: next in the queue or the free list
+ * @purpose: whose it is
+ * @entry: first entry that it reads or fills
+ * @index: number of the record, run or bio
+ */
+struct spek_augment_slot {
+	struct spek_augment_io io;
+	u32 next;
+	u32 purpose;
+	u32 entry;
+	u32 index;
+};
+
+/**
+ * struct spek_augment_record - a record being written
+ * @seq: sequence number
+ * @entry: place of the header in the log
+ * @blocks: blocks of data
+ * @bio: bio of the data
+ * @bio_block: first of these blocks in the bio
+ * @pending: bitmap of devices still writing
+ * @good: bitmap of devices that have it
+ */
+struct spek_augment_record {
+	u64 seq;
+	u32 entry;
+	u32 blocks;
+	u32 bio;
+	u32 bio_block;
+	u32 pending;
+	u32 good;
+};
+
+/**
+ * struct spek_augment_item - a dirty block being destaged
+ * @block: place on the RAID
+ * @entry: its entry
+ */
+struct spek_augment_item {
+	u64 block;
+	u32 entry;
+};
+
+/**
+ * struct spek_augment_run - items that continue each other, destaged by one write
+ * @first: first item
+ * @items: number of items
+ * @stage: buffer
+ * @reads: reads in flight
+ */
+struct spek_augment_run {
+	u32 first;
+	u32 items;
+	u32 stage;
+	u32 reads;
+};
+
+/**
+ * struct spek_augment_destage - batch being destaged
+ * @step: what it does now
+ * @items: blocks in order of the RAID
+ * @nr_items: number of items
+ * @next_item: first item without a run
+ * @runs: runs
+ * @nr_runs: number of runs
+ * @pending: runs, or superblocks, in flight
+ * @failed: an I/O failed
+ * @to_seq: records before this one are to be destaged
+ * @tail: tail to be
+ * @tail_seq: its sequence number
+ * @barrier: sequence number that has to be flushed before the tail moves
+ * @retry_at_ns: end of the pause after a failure
+ * @stuck: the last batch failed
+ * @shrinking: the log was over its high limit and is not at its low limit yet
+ * @scan: place in the log where the search for dirty blocks continues
+ */
+struct spek_augment_destage {
+	u32 step;
+	struct spek_augment_item items[SPEK_AUGMENT_BATCH];
+	u32 nr_items;
+	u32 next_item;
+	struct spek_augment_run runs[SPEK_AUGMENT_BATCH];
+	u32 nr_runs;
+	u32 pending;
+	bool failed;
+	u64 to_seq;
+	u32 tail;
+	u64 tail_seq;
+	u64 barrier;
+	u64 retry_at_ns;
+	bool stuck;
+	bool shrinking;
+	u32 scan;
+};
+
+/**
+ * struct spek_augment_stream - a sequence of reads
+ * @next: block after the last
+ * @blocks: length so far
+ */
+struct spek_augment_stream {
+	u64 next;
+	u64 blocks;
+};
+
+/**
+ * struct spek_augment - the machine
+ * @config: sizes and policy
+ * @mode: enum spek_augment_mode
+ * @generation: of records
+ * @live: bitmap of devices in use
+ * @awake: bitmap of devices that are awake, those of members
+ * @unflushed: bitmap of devices with records that no flush has covered
+ * @mirror: device of the current mirror; 0: none
+ * @waking: a member is being woken
+ * @entries: one for each block of log and copies
+ * @heads: first entry of each hash
+ * @hash_shift: 64 less the bits of the hash
+ * @nr_entries: number of entries
+ * @head: place of the next record in the log
+ * @tail: place of the first record that counts
+ * @tail_seq: its sequence number
+ * @issued_seq: last sequence number given
+ * @done_seq: all records up to this one are complete
+ * @flushed_seq: all records up to this one are flushed
+ * @dirty: number of dirty blocks
+ * @hand: hand of the clock
+ * @version: of superblocks
+ * @super_seen: bitmap of devices whose next superblock is the second one
+ * @super: contents of the superblocks in flight
+ * @flushing: flushes of the round in flight
+ * @flush_seq: what the round covers
+ * @flush_failed: a flush of the round failed
+ * @raid_reads: foreground reads of the RAID in flight
+ * @raid_read_ns: time of the last one
+ * @mark_ns: lower bound of the time of the oldest dirty block; NEVER: there is none
+ * @now_ns: time of the last call
+ * @again: something has changed that others wait for
+ * @requests: bios
+ * @slots: I/O
+ * @records: records, by sequence number
+ * @destage: see there
+ * @stage_uses: number of uses of each buffer
+ * @stage_entries: entries that a buffer's blocks are copied to
+ * @free_stages: number of buffers that nothing uses
+ * @streams: recent sequences of reads
+ * @next_stream: stream to be replaced next
+ * @misses: blocks that missed, by hash
+ * @free_bios: list
+ * @reads: list of reads that wait
+ * @writes: list of writes that wait
+ * @flushes: list of bios that wait for a flush
+ * @answers: list of bios to be answered
+ * @free_io: first free slot
+ * @nr_free_ios: number of free slots
+ * @first_io: first slot to be issued
+ * @last_io: last slot to be issued
+ * @stats: counters
+ */
+struct spek_augment {
+	struct spek_augment_config config;
+	u32 mode;
+	u64 generation;
+	u32 live;
+	u32 awake;
+	u32 unflushed;
+	u32 mirror;
+	bool waking;
+	struct spek_augment_entry *entries;
+	u32 *heads;
+	u32 hash_shift;
+	u32 nr_entries;
+	u32 head;
+	u32 tail;
+	u64 tail_seq;
+	u64 issued_seq;
+	u64 done_seq;
+	u64 flushed_seq;
+	u32 dirty;
+	u32 hand;
+	u64 version;
+	u32 super_seen;
+	struct spek_augment_super super;
+	u32 flushing;
+	u64 flush_seq;
+	bool flush_failed;
+	u32 raid_reads;
+	u64 raid_read_ns;
+	u64 mark_ns;
+	u64 now_ns;
+	bool again;
+	struct spek_augment_request requests[SPEK_AUGMENT_BIOS];
+	struct spek_augment_slot slots[SPEK_AUGMENT_IOS];
+	struct spek_augment_record records[SPEK_AUGMENT_RECORDS];
+	struct spek_augment_destage destage;
+	u8 stage_uses[SPEK_AUGMENT_STAGES];
+	u32 stage_entries[SPEK_AUGMENT_STAGES][SPEK_AUGMENT_STAGE_BLOCKS];
+	u32 free_stages;
+	struct spek_augment_stream streams[SPEK_AUGMENT_STREAMS];
+	u32 next_stream;
+	u32 misses[SPEK_AUGMENT_MISSES];
+	struct spek_augment_list free_bios;
+	struct spek_augment_list reads;
+	struct spek_augment_list writes;
+	struct spek_augment_list flushes;
+	struct spek_augment_list answers;
+	u32 free_io;
+	u32 nr_free_ios;
+	u32 first_io;
+	u32 last_io;
+	struct spek_augment_stats stats;
+};
+
+/**
+ * struct spek_augment_scan - what is known of the devices before recovery
+ * @super: newest superblock
+ * @present: bitmap of devices that have a superblock of the set
+ * @stale: bitmap of those whose superblock is of an earlier generation
+ * @seen: bitmap of devices whose next superblock is the second one
+ */
+struct spek_augment_scan {
+	struct spek_augment_super super;
+	u32 present;
+	u32 stale;
+	u32 seen;
+};
+
+int spek_augment_check(const struct spek_augment_config *config, struct spek_refusal *refusal);
+size_t spek_augment_bytes(const struct spek_augment_config *config);
+void spek_augment_init(struct spek_augment *m, const struct spek_augment_config *config,
+		       void *memory);
+int spek_augment_submit(struct spek_augment *m, u64 now_ns, const struct spek_augment_bio *bio);
+void spek_augment_complete(struct spek_augment *m, u64 now_ns, u32 tag, int error);
+void spek_augment_set_awake(struct spek_augment *m, u64 now_ns, u32 member, bool is_awake);
+void spek_augment_lose(struct spek_augment *m, u64 now_ns, u32 device);
+void spek_augment_tick(struct spek_augment *m, u64 now_ns);
+u64 spek_augment_next_ns(const struct spek_augment *m);
+void spek_augment_destage_all(struct spek_augment *m, u64 now_ns);
+bool spek_augment_next_io(struct spek_augment *m, struct spek_augment_io *io);
+bool spek_augment_next_answer(struct spek_augment *m, struct spek_augment_answer *answer);
+void spek_augment_encode(const struct spek_augment *m, u32 tag, u8 *to);
+bool spek_augment_next_lost(const struct spek_augment *m, u32 *cursor, u64 *block);
+
+void spek_augment_format(const struct spek_augment_config *config, u32 device,
+			 struct spek_augment_super *super);
+int spek_augment_choose(const struct spek_augment_config *config,
+			const struct spek_augment_super *supers, const u32 *found,
+			struct spek_augment_scan *scan, struct spek_refusal *refusal);
+void spek_augment_recover(struct spek_augment *m, const struct spek_augment_scan *scan);
+bool spek_augment_expects(const struct spek_augment *m, const struct spek_augment_header *header);
+void spek_augment_adopt(struct spek_augment *m, const struct spek_augment_header *header,
+			u32 devices);
+void spek_augment_start(struct spek_augment *m, u64 now_ns);
+
+#endif

@@ -1,0 +1,381 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Destage: a batch of dirty blocks at a time. Blocks of one batch are distinct, and batches do not
+ * overlap, so that an older version of a block never overtakes a newer one on the way to the RAID.
+ *
+ *	MOVE	read the blocks into buffers, write them to the RAID
+ *	SETTLE	flush the RAID; the blocks are clean
+ *	BARRIER	wait until the log is flushed: blocks that the tail passes may have been replaced by
+ *		records that are only in the devices' caches
+ *	RETAIL	write superblocks with the new tail
+ *	RENEW	the log has been drained: write superblocks of a new generation
+ */
+#include "machine.h"
+
+/* Old blocks that a batch begins with; the remainder is for their stripes. */
+#define LEADERS		16
+/* I/O left for flushes and superblocks. */
+#define KEPT_IOS	24
+#define MEMBERS		(((1U << SPEK_AUGMENT_MEMBERS) - 1) << SPEK_AUGMENT_MEMBER)
+
+static u32 next_record(const struct spek_augment *m, u32 place)
+{
+	place += 1 + m->entries[place].low;
+	return place == m->config.log_blocks ? 0 : place;
+}
+
+static bool is_dirty(const struct spek_augment *m, u32 entry)
+{
+	u32 state = m->entries[entry].state;
+
+	return (state & SPEK_AUGMENT_STATE) == SPEK_AUGMENT_DIRTY && !(state & SPEK_AUGMENT_DESTAGING);
+}
+
+static void take(struct spek_augment *m, u32 entry)
+{
+	struct spek_augment_destage *d = &m->destage;
+	u64 block = spek_augment_block_of(&m->entries[entry]);
+	u32 i = d->nr_items++;
+
+	for (; i && d->items[i - 1].block > block; i--)
+		d->items[i] = d->items[i - 1];
+	d->items[i].block = block;
+	d->items[i].entry = entry;
+	m->entries[entry].state |= SPEK_AUGMENT_DESTAGING;
+}
+
+static void take_stripe(struct spek_augment *m, u64 block)
+{
+	u64 first = spek_div64(block, m->config.stripe_blocks) * m->config.stripe_blocks;
+	u32 i;
+
+	for (i = 0; i < m->config.stripe_blocks && m->destage.nr_items < SPEK_AUGMENT_BATCH; i++) {
+		u32 entry = spek_augment_map_find(m, first + i);
+
+		if (entry != SPEK_AUGMENT_NONE && is_dirty(m, entry))
+			take(m, entry);
+	}
+}
+
+static void gather(struct spek_augment *m)
+{
+	struct spek_augment_destage *d = &m->destage;
+	u32 leaders = 0;
+
+	while (d->scan != m->head && leaders < LEADERS && d->nr_items < SPEK_AUGMENT_BATCH) {
+		u32 blocks = m->entries[d->scan].low;
+		u32 i;
+
+		for (i = 1; i <= blocks && d->nr_items < SPEK_AUGMENT_BATCH; i++) {
+			if (!is_dirty(m, d->scan + i))
+				continue;
+			leaders++;
+			take(m, d->scan + i);
+			take_stripe(m, spek_augment_block_of(&m->entries[d->scan + i]));
+		}
+		if (i <= blocks)
+			break;
+		d->scan = next_record(m, d->scan);
+	}
+}
+
+/* The first place that holds something that is not on the RAID. */
+static void find_tail(struct spek_augment *m)
+{
+	struct spek_augment_destage *d = &m->destage;
+
+	d->tail = m->tail;
+	d->tail_seq = m->tail_seq;
+	while (d->tail != m->head && d->tail_seq <= m->done_seq) {
+		u32 i;
+
+		for (i = 1; i <= m->entries[d->tail].low; i++)
+			if (spek_augment_state(&m->entries[d->tail + i]) == SPEK_AUGMENT_DIRTY ||
+			    spek_augment_state(&m->entries[d->tail + i]) == SPEK_AUGMENT_INFLIGHT)
+				return;
+		d->tail = next_record(m, d->tail);
+		d->tail_seq++;
+	}
+}
+
+static bool begin_batch(struct spek_augment *m)
+{
+	struct spek_augment_destage *d = &m->destage;
+
+	d->nr_items = 0;
+	d->next_item = 0;
+	d->nr_runs = 0;
+	d->failed = false;
+	if (m->mode == SPEK_AUGMENT_NORMAL || d->scan == m->head)
+		d->scan = m->tail;
+	gather(m);
+	if (d->nr_items)
+		d->step = SPEK_AUGMENT_MOVE;
+	return d->nr_items != 0;
+}
+
+static void read_item(struct spek_augment *m, u32 run, u32 offset)
+{
+	struct spek_augment_run *moved = &m->destage.runs[run];
+	u32 entry = m->destage.items[moved->first + offset].entry;
+	u32 device = spek_augment_source(m, entry);
+	struct spek_augment_slot *slot;
+
+	if (device == SPEK_AUGMENT_NONE) {
+		spek_augment_fail(m);
+		return;
+	}
+	slot = spek_augment_io_new(m, SPEK_AUGMENT_FOR_DESTAGE_READ, SPEK_AUGMENT_READ, device,
+				   (u64)entry + SPEK_AUGMENT_LOG_START, 1);
+	slot->entry = entry;
+	slot->index = run;
+	slot->io.stage = moved->stage;
+	slot->io.stage_block = offset;
+	moved->reads++;
+}
+
+static void begin_run(struct spek_augment *m)
+{
+	struct spek_augment_destage *d = &m->destage;
+	struct spek_augment_run *run = &d->runs[d->nr_runs];
+	const struct spek_augment_item *first = &d->items[d->next_item];
+	u32 i = 1;
+
+	while (i < SPEK_AUGMENT_STAGE_BLOCKS && d->next_item + i < d->nr_items &&
+	       first[i].block == first->block + i)
+		i++;
+	run->first = d->next_item;
+	run->items = i;
+	run->stage = spek_augment_stage_take(m);
+	run->reads = 0;
+	d->next_item += i;
+	d->pending++;
+	for (i = 0; i < run->items; i++)
+		read_item(m, d->nr_runs, i);
+	d->nr_runs++;
+}
+
+static void move(struct spek_augment *m)
+{
+	struct spek_augment_destage *d = &m->destage;
+
+	while (m->mode != SPEK_AUGMENT_FAILED && d->next_item < d->nr_items && m->free_stages &&
+	       m->nr_free_ios >= KEPT_IOS + SPEK_AUGMENT_STAGE_BLOCKS)
+		begin_run(m);
+	if (d->next_item < d->nr_items || d->pending)
+		return;
+	spek_augment_io_new(m, SPEK_AUGMENT_FOR_DESTAGE_FLUSH, SPEK_AUGMENT_FLUSH,
+			    SPEK_AUGMENT_RAID, 0, 0);
+	d->step = SPEK_AUGMENT_SETTLE;
+}
+
+static void end_items(struct spek_augment *m, u32 first, u32 items, bool is_clean)
+{
+	u32 i;
+
+	for (i = first; i < first + items; i++) {
+		struct spek_augment_entry *entry = &m->entries[m->destage.items[i].entry];
+
+		if (is_clean && (entry->state & SPEK_AUGMENT_DESTAGING)) {
+			m->stats.destaged++;
+			if (spek_augment_state(entry) == SPEK_AUGMENT_DIRTY) {
+				entry->state = (entry->state & ~SPEK_AUGMENT_STATE) |
+					       SPEK_AUGMENT_CLEAN;
+				m->dirty--;
+			}
+		}
+		entry->state &= ~SPEK_AUGMENT_DESTAGING;
+	}
+}
+
+static void retail(struct spek_augment *m)
+{
+	find_tail(m);
+	m->destage.step = SPEK_AUGMENT_IDLE;
+	m->again = true;
+	if (m->mode != SPEK_AUGMENT_NORMAL || m->destage.tail == m->tail)
+		return;
+	m->destage.barrier = m->issued_seq;
+	m->destage.step = SPEK_AUGMENT_BARRIER;
+}
+
+static void settle(struct spek_augment *m, int error)
+{
+	struct spek_augment_destage *d = &m->destage;
+
+	end_items(m, 0, d->nr_items, !error);
+	d->stuck = d->failed || error;
+	if (d->stuck) {
+		d->retry_at_ns = m->now_ns + m->config.retry_ns;
+		d->scan = m->tail;
+	}
+	retail(m);
+}
+
+static bool all_awake(const struct spek_augment *m)
+{
+	u32 members = m->live & MEMBERS;
+
+	return (m->awake & members) == members;
+}
+
+/* Why there is something to destage now. */
+static bool is_due(struct spek_augment *m)
+{
+	struct spek_augment_destage *d = &m->destage;
+	u32 used = spek_augment_used(m);
+
+	if (!used)
+		return false;
+	if (used >= m->config.high_blocks)
+		d->shrinking = true;
+	else if (used <= m->config.low_blocks)
+		d->shrinking = false;
+	/* Reads go first, unless the log is about to be full. */
+	if (m->raid_reads && m->config.log_blocks - used > m->config.log_blocks / 8)
+		return false;
+	if (m->config.age_ns && m->mark_ns != SPEK_AUGMENT_NEVER &&
+	    m->now_ns - m->mark_ns >= m->config.age_ns) {
+		d->to_seq = m->issued_seq + 1;
+		m->mark_ns = m->now_ns;
+	}
+	if (all_awake(m) && m->now_ns - m->raid_read_ns >= m->config.quiet_ns)
+		d->to_seq = m->issued_seq + 1;
+	return d->shrinking || d->to_seq > m->tail_seq;
+}
+
+static void renew(struct spek_augment *m)
+{
+	if (!m->live) {
+		spek_augment_fail(m);
+		return;
+	}
+	m->generation++;
+	m->destage.step = SPEK_AUGMENT_RENEW;
+	m->destage.failed = false;
+	spek_augment_super_write(m, m->live, m->generation, m->head, m->issued_seq + 1);
+}
+
+static void idle(struct spek_augment *m)
+{
+	if (spek_augment_is_stuck(m))
+		return;
+	if (m->mode == SPEK_AUGMENT_NORMAL) {
+		if (is_due(m) && !begin_batch(m)) {
+			retail(m);
+			m->again = m->destage.step == SPEK_AUGMENT_BARRIER;
+		}
+		if (!m->dirty)
+			m->mark_ns = SPEK_AUGMENT_NEVER;
+		return;
+	}
+	if (m->done_seq != m->issued_seq || m->flushing)
+		return;
+	if (m->dirty)
+		begin_batch(m);
+	else
+		renew(m);
+}
+
+/**
+ * spek_augment_destage_step() - go on with the batch, or begin another one
+ * @m: machine
+ */
+void spek_augment_destage_step(struct spek_augment *m)
+{
+	struct spek_augment_destage *d = &m->destage;
+
+	if (m->mode == SPEK_AUGMENT_FAILED || m->mode == SPEK_AUGMENT_PASSING)
+		return;
+	if (d->step == SPEK_AUGMENT_IDLE)
+		idle(m);
+	if (d->step == SPEK_AUGMENT_MOVE)
+		move(m);
+	if (d->step != SPEK_AUGMENT_BARRIER)
+		return;
+	if (m->mode != SPEK_AUGMENT_NORMAL) {
+		d->step = SPEK_AUGMENT_IDLE;
+		m->again = true;
+	} else if (d->barrier <= m->flushed_seq) {
+		d->step = SPEK_AUGMENT_RETAIL;
+		d->failed = false;
+		spek_augment_super_write(m, spek_augment_bit(SPEK_AUGMENT_SSD) |
+					    spek_augment_bit(m->mirror),
+					 m->generation, d->tail, d->tail_seq);
+	}
+}
+
+static void read_end(struct spek_augment *m, struct spek_augment_slot *slot, int error)
+{
+	struct spek_augment_run *run = &m->destage.runs[slot->index];
+	struct spek_augment_slot *write;
+
+	run->reads--;
+	if (error) {
+		spek_augment_read_failed(m, slot->entry, slot->io.device);
+		read_item(m, slot->index, slot->io.stage_block);
+	}
+	if (run->reads || m->mode == SPEK_AUGMENT_FAILED)
+		return;
+	write = spek_augment_io_new(m, SPEK_AUGMENT_FOR_DESTAGE_WRITE, SPEK_AUGMENT_WRITE,
+				    SPEK_AUGMENT_RAID, m->destage.items[run->first].block,
+				    run->items);
+	write->index = slot->index;
+	write->io.stage = run->stage;
+}
+
+static void write_end(struct spek_augment *m, struct spek_augment_slot *slot, int error)
+{
+	struct spek_augment_run *run = &m->destage.runs[slot->index];
+
+	if (error) {
+		m->destage.failed = true;
+		end_items(m, run->first, run->items, false);
+	}
+	spek_augment_stage_put(m, run->stage);
+	m->destage.pending--;
+	m->again = true;
+}
+
+static void super_end(struct spek_augment *m, struct spek_augment_slot *slot, int error)
+{
+	struct spek_augment_destage *d = &m->destage;
+
+	if (error) {
+		d->failed = true;
+		spek_augment_drop(m, slot->io.device);
+	}
+	if (--d->pending)
+		return;
+	if (d->step == SPEK_AUGMENT_RENEW && !d->failed) {
+		spek_augment_resume(m);
+	} else if (d->step == SPEK_AUGMENT_RETAIL && !d->failed) {
+		m->tail = d->tail;
+		m->tail_seq = d->tail_seq;
+	}
+	d->step = SPEK_AUGMENT_IDLE;
+	m->again = true;
+}
+
+/**
+ * spek_augment_destage_end() - end an I/O of destage
+ * @m: machine
+ * @slot: the I/O
+ * @error: 0 or a negative errno
+ */
+void spek_augment_destage_end(struct spek_augment *m, struct spek_augment_slot *slot, int error)
+{
+	switch (slot->purpose) {
+	case SPEK_AUGMENT_FOR_DESTAGE_READ:
+		read_end(m, slot, error);
+		break;
+	case SPEK_AUGMENT_FOR_DESTAGE_WRITE:
+		write_end(m, slot, error);
+		break;
+	case SPEK_AUGMENT_FOR_DESTAGE_FLUSH:
+		settle(m, error);
+		break;
+	default:
+		super_end(m, slot, error);
+	}
+}

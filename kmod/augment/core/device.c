@@ -1,0 +1,142 @@
+// SPDX-License-Identifier: GPL-2.0
+/* Members that are awake, and devices that are lost. */
+#include "machine.h"
+
+#define MEMBERS	(((1U << SPEK_AUGMENT_MEMBERS) - 1) << SPEK_AUGMENT_MEMBER)
+
+static u32 first_of(u32 devices)
+{
+	u32 device = 0;
+
+	while (!(devices >> device & 1))
+		device++;
+	return device;
+}
+
+/**
+ * spek_augment_has_mirror() - choose the member for the next record, or wake one
+ * @m: machine with a free slot
+ *
+ * The mirror stays as long as it is awake. None is woken while another one is being woken.
+ *
+ * Return: true if the mirror is awake.
+ */
+bool spek_augment_has_mirror(struct spek_augment *m)
+{
+	u32 live = m->live & MEMBERS;
+
+	if (m->mirror && (live & m->awake & spek_augment_bit(m->mirror)))
+		return true;
+	if (live & m->awake) {
+		m->mirror = first_of(live & m->awake);
+		return true;
+	}
+	if (live && !m->waking) {
+		u32 device = m->mirror && (live & spek_augment_bit(m->mirror)) ? m->mirror :
+										 first_of(live);
+
+		spek_augment_io_new(m, SPEK_AUGMENT_FOR_WAKE, SPEK_AUGMENT_WAKE, device, 0, 0);
+		m->waking = true;
+		m->stats.wakes++;
+	}
+	return false;
+}
+
+/**
+ * spek_augment_wake_end() - end the wake-up of a member
+ * @m: machine
+ * @slot: the I/O
+ * @error: 0 or a negative errno
+ */
+void spek_augment_wake_end(struct spek_augment *m, struct spek_augment_slot *slot, int error)
+{
+	m->waking = false;
+	m->again = true;
+	if (error)
+		spek_augment_drop(m, slot->io.device);
+	else
+		m->awake |= spek_augment_bit(slot->io.device);
+}
+
+/**
+ * spek_augment_read_failed() - note that a device cannot read a block
+ * @m: machine
+ * @entry: the block's entry
+ * @device: SSD or member
+ */
+void spek_augment_read_failed(struct spek_augment *m, u32 entry, u32 device)
+{
+	struct spek_augment_entry *failed = &m->entries[entry];
+
+	failed->state |= device == SPEK_AUGMENT_SSD ? SPEK_AUGMENT_NO_SSD : SPEK_AUGMENT_NO_MIRROR;
+	if (!spek_augment_in_log(m, entry) && spek_augment_state(failed) == SPEK_AUGMENT_CLEAN)
+		spek_augment_map_retire(m, entry);
+}
+
+/**
+ * spek_augment_drop() - do without a device from now on
+ * @m: machine
+ * @device: SSD or member
+ */
+void spek_augment_drop(struct spek_augment *m, u32 device)
+{
+	if (!(m->live & spek_augment_bit(device)))
+		return;
+	m->live &= ~spek_augment_bit(device);
+	if (m->mirror == device)
+		m->mirror = 0;
+	m->destage.scan = m->tail;
+	if (m->mode == SPEK_AUGMENT_NORMAL)
+		m->mode = SPEK_AUGMENT_DRAINING;
+	m->again = true;
+}
+
+/**
+ * spek_augment_fail() - give up: a dirty block has no readable copy, or no device is left
+ * @m: machine
+ */
+void spek_augment_fail(struct spek_augment *m)
+{
+	m->mode = SPEK_AUGMENT_FAILED;
+	m->again = true;
+}
+
+/**
+ * spek_augment_resume() - accept writes after the log has been drained
+ * @m: machine whose devices have superblocks of the new generation
+ */
+void spek_augment_resume(struct spek_augment *m)
+{
+	m->tail = m->head;
+	m->tail_seq = m->issued_seq + 1;
+	m->done_seq = m->issued_seq;
+	m->flushed_seq = m->issued_seq;
+	m->unflushed = 0;
+	m->mark_ns = SPEK_AUGMENT_NEVER;
+	m->mode = (m->live & spek_augment_bit(SPEK_AUGMENT_SSD)) && (m->live & MEMBERS) ?
+			  SPEK_AUGMENT_NORMAL :
+			  SPEK_AUGMENT_PASSING;
+	m->again = true;
+}
+
+/**
+ * spek_augment_next_lost() - tell the blocks that failed devices have taken with them
+ * @m: machine that has failed
+ * @cursor: 0 at first
+ * @block: set to a block of the RAID whose newest data are lost
+ *
+ * Return: false if there are no more.
+ */
+bool spek_augment_next_lost(const struct spek_augment *m, u32 *cursor, u64 *block)
+{
+	while (*cursor < m->config.log_blocks) {
+		u32 entry = (*cursor)++;
+
+		if (spek_augment_state(&m->entries[entry]) == SPEK_AUGMENT_DIRTY &&
+		    spek_augment_source(m, entry) == SPEK_AUGMENT_NONE) {
+			*block = spek_augment_block_of(&m->entries[entry]);
+			return true;
+		}
+	}
+	return false;
+}

@@ -1,0 +1,79 @@
+// SPDX-License-Identifier: GPL-2.0
+/* Flushes: what is on stable media on every device that has it. */
+#include "machine.h"
+
+/* Answer bios that wait for nothing more; true if others could go by another round. */
+static bool answer_flushed(struct spek_augment *m)
+{
+	struct spek_augment_list waiting = m->flushes;
+	struct spek_augment_list empty = { SPEK_AUGMENT_NONE, SPEK_AUGMENT_NONE };
+	bool wanted = false;
+	u32 bio;
+
+	m->flushes = empty;
+	for (bio = spek_augment_pop(m, &waiting); bio != SPEK_AUGMENT_NONE;
+	     bio = spek_augment_pop(m, &waiting)) {
+		struct spek_augment_request *request = &m->requests[bio];
+
+		if (request->target > m->flushed_seq && spek_augment_is_stuck(m))
+			request->error = -EIO;
+		if (request->target <= m->flushed_seq || request->error) {
+			spek_augment_push(m, &m->answers, bio);
+			continue;
+		}
+		wanted |= request->target <= m->done_seq;
+		spek_augment_push(m, &m->flushes, bio);
+	}
+	return wanted;
+}
+
+static void end_round(struct spek_augment *m)
+{
+	/* A device that failed has lost what it held: the records have to be drained first. */
+	if (m->mode == SPEK_AUGMENT_NORMAL && !m->flush_failed)
+		m->flushed_seq = m->flush_seq;
+	m->again = true;
+}
+
+/**
+ * spek_augment_flush_step() - begin a round of flushes if a bio or the tail waits for it
+ * @m: machine
+ */
+void spek_augment_flush_step(struct spek_augment *m)
+{
+	bool wanted = answer_flushed(m);
+	u32 device;
+
+	if (m->destage.step == SPEK_AUGMENT_BARRIER && m->destage.barrier > m->flushed_seq)
+		wanted |= m->destage.barrier <= m->done_seq;
+	if (!wanted || m->flushing || m->mode != SPEK_AUGMENT_NORMAL)
+		return;
+	m->flush_seq = m->done_seq;
+	m->flush_failed = false;
+	m->stats.flushes++;
+	for (device = 0; device < SPEK_AUGMENT_RAID; device++) {
+		if (!(m->unflushed & spek_augment_bit(device)))
+			continue;
+		spek_augment_io_new(m, SPEK_AUGMENT_FOR_FLUSH, SPEK_AUGMENT_FLUSH, device, 0, 0);
+		m->flushing++;
+	}
+	m->unflushed = 0;
+	if (!m->flushing)
+		end_round(m);
+}
+
+/**
+ * spek_augment_flush_end() - end a flush of a device
+ * @m: machine
+ * @slot: the I/O
+ * @error: 0 or a negative errno
+ */
+void spek_augment_flush_end(struct spek_augment *m, struct spek_augment_slot *slot, int error)
+{
+	if (error) {
+		m->flush_failed = true;
+		spek_augment_drop(m, slot->io.device);
+	}
+	if (!--m->flushing)
+		end_round(m);
+}

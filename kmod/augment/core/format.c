@@ -1,0 +1,181 @@
+// SPDX-License-Identifier: GPL-2.0
+/* Superblocks and headers of records as bytes. */
+#include "format.h"
+
+#define SUPER_MAGIC	0x5250555345524b53ULL
+#define HEADER_MAGIC	0x4452434552474b53ULL
+#define FORMAT_VERSION	1
+/* Both begin with magic, version and CRC-32C of what follows the CRC up to the end of what is used. */
+#define AT_VERSION	8
+#define AT_CRC		12
+#define AT_UUID		16
+#define AT_GENERATION	32
+#define SUPER_BYTES	88
+#define HEADER_BYTES	64
+
+static const u32 crc_of_nibble[16] = {
+	0x00000000, 0x105ec76f, 0x20bd8ede, 0x30e349b1, 0x417b1dbc, 0x5125dad3, 0x61c69362,
+	0x7198540d, 0x82f63b78, 0x92a8fc17, 0xa24bb5a6, 0xb21572c9, 0xc38d26c4, 0xd3d3e1ab,
+	0xe330a81a, 0xf36e6f75,
+};
+
+/**
+ * spek_augment_crc32c() - compute a CRC-32C (Castagnoli)
+ * @bytes: data
+ * @length: number of bytes
+ *
+ * Return: the checksum.
+ */
+u32 spek_augment_crc32c(const u8 *bytes, size_t length)
+{
+	u32 crc = ~0U;
+
+	while (length--) {
+		crc ^= *bytes++;
+		crc = (crc >> 4) ^ crc_of_nibble[crc & 15];
+		crc = (crc >> 4) ^ crc_of_nibble[crc & 15];
+	}
+	return ~crc;
+}
+
+static void put32(u8 *to, u32 value)
+{
+	u32 i;
+
+	for (i = 0; i < 4; i++)
+		to[i] = value >> (8 * i);
+}
+
+static void put64(u8 *to, u64 value)
+{
+	put32(to, value);
+	put32(to + 4, value >> 32);
+}
+
+static u32 get32(const u8 *from)
+{
+	return from[0] | from[1] << 8 | from[2] << 16 | (u32)from[3] << 24;
+}
+
+static u64 get64(const u8 *from)
+{
+	return get32(from) | (u64)get32(from + 4) << 32;
+}
+
+static void put_head(u8 *to, u64 magic, const u8 *uuid, u64 generation)
+{
+	u32 i;
+
+	spek_memset(to, 0, SPEK_AUGMENT_BLOCK_BYTES);
+	put64(to, magic);
+	put32(to + AT_VERSION, FORMAT_VERSION);
+	for (i = 0; i < 16; i++)
+		to[AT_UUID + i] = uuid[i];
+	put64(to + AT_GENERATION, generation);
+}
+
+static void put_crc(u8 *to, u32 used)
+{
+	put32(to + AT_CRC, spek_augment_crc32c(to + AT_UUID, used - AT_UUID));
+}
+
+static bool is_intact(const u8 *from, u64 magic, u32 used)
+{
+	return get64(from) == magic && get32(from + AT_VERSION) == FORMAT_VERSION &&
+	       get32(from + AT_CRC) == spek_augment_crc32c(from + AT_UUID, used - AT_UUID);
+}
+
+static void get_uuid(const u8 *from, u8 *uuid)
+{
+	u32 i;
+
+	for (i = 0; i < 16; i++)
+		uuid[i] = from[AT_UUID + i];
+}
+
+/**
+ * spek_augment_super_encode() - encode a superblock
+ * @super: contents
+ * @to: block of 4096 bytes
+ */
+void spek_augment_super_encode(const struct spek_augment_super *super, u8 *to)
+{
+	put_head(to, SUPER_MAGIC, super->uuid, super->generation);
+	put64(to + 40, super->version);
+	put64(to + 48, super->tail_seq);
+	put32(to + 56, super->tail);
+	put32(to + 60, super->log_blocks);
+	put32(to + 64, super->ssd_blocks);
+	put32(to + 68, super->device);
+	put32(to + 72, super->devices);
+	put32(to + 76, super->nr_members);
+	put_crc(to, SUPER_BYTES);
+}
+
+/**
+ * spek_augment_super_decode() - decode a superblock
+ * @from: block of 4096 bytes
+ * @super: filled in
+ *
+ * Return: false if there is none, or none that can be.
+ */
+bool spek_augment_super_decode(const u8 *from, struct spek_augment_super *super)
+{
+	if (!is_intact(from, SUPER_MAGIC, SUPER_BYTES))
+		return false;
+	get_uuid(from, super->uuid);
+	super->generation = get64(from + AT_GENERATION);
+	super->version = get64(from + 40);
+	super->tail_seq = get64(from + 48);
+	super->tail = get32(from + 56);
+	super->log_blocks = get32(from + 60);
+	super->ssd_blocks = get32(from + 64);
+	super->device = get32(from + 68);
+	super->devices = get32(from + 72);
+	super->nr_members = get32(from + 76);
+	return super->generation && super->tail_seq && super->tail < super->log_blocks &&
+	       super->nr_members && super->nr_members <= SPEK_AUGMENT_MEMBERS &&
+	       super->device <= super->nr_members;
+}
+
+/**
+ * spek_augment_header_encode() - encode the header of a record
+ * @header: contents
+ * @to: block of 4096 bytes
+ */
+void spek_augment_header_encode(const struct spek_augment_header *header, u8 *to)
+{
+	u32 i;
+
+	put_head(to, HEADER_MAGIC, header->uuid, header->generation);
+	put64(to + 40, header->seq);
+	put64(to + 48, header->block);
+	put32(to + 56, header->blocks);
+	for (i = 0; i < header->blocks; i++)
+		put32(to + HEADER_BYTES + 4 * i, header->crc[i]);
+	put_crc(to, HEADER_BYTES + 4 * header->blocks);
+}
+
+/**
+ * spek_augment_header_decode() - decode the header of a record
+ * @from: block of 4096 bytes
+ * @header: filled in
+ *
+ * Return: false if there is none, or none that can be.
+ */
+bool spek_augment_header_decode(const u8 *from, struct spek_augment_header *header)
+{
+	u32 i;
+
+	header->blocks = get32(from + 56);
+	if (header->blocks > SPEK_AUGMENT_RECORD_BLOCKS ||
+	    !is_intact(from, HEADER_MAGIC, HEADER_BYTES + 4 * header->blocks))
+		return false;
+	get_uuid(from, header->uuid);
+	header->generation = get64(from + AT_GENERATION);
+	header->seq = get64(from + 40);
+	header->block = get64(from + 48);
+	for (i = 0; i < header->blocks; i++)
+		header->crc[i] = get32(from + HEADER_BYTES + 4 * i);
+	return header->block < SPEK_AUGMENT_MAX_BLOCK;
+}

@@ -1,0 +1,81 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * What stands on the SSD and in the members' spare areas, in blocks of 4 KiB, little-endian:
+ *
+ *	block 0, 1	superblock, written in turns, so that a torn write leaves the older copy
+ *	block 2 on	log, of the same length on every device
+ *	after it	copies of clean blocks; SSD only, of no meaning after a restart
+ *
+ * A record of the log is a header and up to 32 blocks of data. It has the same place on the SSD and
+ * on the member that mirrors it, and never wraps at the end of the log. The header has the sequence
+ * number, the generation and a CRC-32C of each block, so that a record counts only if it is complete.
+ *
+ * Each generation begins with an empty log. A record of an earlier generation does not count, and
+ * a device whose superblock is of an earlier generation has no record that counts.
+ */
+#ifndef SPEK_AUGMENT_FORMAT_H
+#define SPEK_AUGMENT_FORMAT_H
+
+#include "../../core/spek_host.h"
+
+#define SPEK_AUGMENT_BLOCK_BYTES	4096
+#define SPEK_AUGMENT_RECORD_BLOCKS	32
+#define SPEK_AUGMENT_LOG_START		2
+#define SPEK_AUGMENT_MEMBERS		8
+#define SPEK_AUGMENT_MAX_BLOCK		(1ULL << 48)
+/* The SSD is device 0, member i is device 1 + i. */
+#define SPEK_AUGMENT_SSD		0
+#define SPEK_AUGMENT_MEMBER		1
+#define SPEK_AUGMENT_RAID		(1 + SPEK_AUGMENT_MEMBERS)
+
+/**
+ * struct spek_augment_super - contents of a superblock
+ * @uuid: identity of the set of devices
+ * @generation: generation of the records that count, from 1
+ * @version: number of the superblock, which rises with each write to any device
+ * @tail_seq: sequence number of the first record that counts
+ * @tail: place of that record in the log in blocks
+ * @log_blocks: length of the log
+ * @ssd_blocks: length of the SSD
+ * @device: number of the device that this superblock is on
+ * @devices: bitmap of the devices in use in this generation
+ * @nr_members: number of members of the RAID
+ */
+struct spek_augment_super {
+	u8 uuid[16];
+	u64 generation;
+	u64 version;
+	u64 tail_seq;
+	u32 tail;
+	u32 log_blocks;
+	u32 ssd_blocks;
+	u32 device;
+	u32 devices;
+	u32 nr_members;
+};
+
+/**
+ * struct spek_augment_header - contents of the header of a record
+ * @uuid: identity of the set of devices
+ * @generation: generation of the record
+ * @seq: sequence number
+ * @block: first block on the RAID
+ * @blocks: number of blocks of data, 0 to 32
+ * @crc: CRC-32C of each block of data
+ */
+struct spek_augment_header {
+	u8 uuid[16];
+	u64 generation;
+	u64 seq;
+	u64 block;
+	u32 blocks;
+	u32 crc[SPEK_AUGMENT_RECORD_BLOCKS];
+};
+
+u32 spek_augment_crc32c(const u8 *bytes, size_t length);
+void spek_augment_super_encode(const struct spek_augment_super *super, u8 *to);
+bool spek_augment_super_decode(const u8 *from, struct spek_augment_super *super);
+void spek_augment_header_encode(const struct spek_augment_header *header, u8 *to);
+bool spek_augment_header_decode(const u8 *from, struct spek_augment_header *header);
+
+#endif

@@ -1,0 +1,248 @@
+// SPDX-License-Identifier: GPL-2.0
+/* Reads: hits, misses, copies of misses. */
+#include "machine.h"
+
+#define MAX_PINS	0xe0
+/* I/O that the end of a read from the RAID leaves free. */
+#define COPY_RESERVE	48
+
+static bool is_readable(const struct spek_augment *m, u32 entry)
+{
+	u32 state;
+
+	if (entry == SPEK_AUGMENT_NONE)
+		return false;
+	state = spek_augment_state(&m->entries[entry]);
+	return state == SPEK_AUGMENT_DIRTY ||
+	       (state == SPEK_AUGMENT_CLEAN && spek_augment_source(m, entry) != SPEK_AUGMENT_NONE);
+}
+
+static u64 place_of(u32 entry)
+{
+	return (u64)entry + SPEK_AUGMENT_LOG_START;
+}
+
+/* Neighbours on the RAID that are neighbours on the device, too. */
+static u32 hit_length(const struct spek_augment *m, u32 entry, u32 device, u64 block, u32 limit)
+{
+	u32 blocks = 1;
+
+	while (blocks < limit && entry + blocks < m->nr_entries &&
+	       spek_augment_map_find(m, block + blocks) == entry + blocks &&
+	       is_readable(m, entry + blocks) &&
+	       m->entries[entry + blocks].member < MAX_PINS &&
+	       spek_augment_source(m, entry + blocks) == device)
+		blocks++;
+	return blocks;
+}
+
+static bool issue_hit(struct spek_augment *m, u32 bio, u32 entry, u64 block, u32 limit)
+{
+	struct spek_augment_request *request = &m->requests[bio];
+	u32 device = spek_augment_source(m, entry);
+	struct spek_augment_slot *slot;
+	u32 blocks, i;
+
+	if (device == SPEK_AUGMENT_NONE) {
+		request->error = -EIO;
+		request->issued++;
+		return true;
+	}
+	if (m->entries[entry].member >= MAX_PINS)
+		return false;
+	blocks = hit_length(m, entry, device, block, limit);
+	for (i = 0; i < blocks; i++) {
+		m->entries[entry + i].member += SPEK_AUGMENT_PIN;
+		m->entries[entry + i].state |= SPEK_AUGMENT_USED;
+	}
+	slot = spek_augment_io_new(m, SPEK_AUGMENT_FOR_HIT, SPEK_AUGMENT_READ, device,
+				   place_of(entry), blocks);
+	slot->entry = entry;
+	slot->index = bio;
+	slot->io.bio = bio;
+	slot->io.bio_block = request->issued;
+	request->issued += blocks;
+	request->parts++;
+	m->stats.hits += blocks;
+	return true;
+}
+
+/* Take room for copies of the blocks that the policy wants and nothing holds. */
+static u32 plan_copies(struct spek_augment *m, u64 block, u32 blocks)
+{
+	u32 stage = SPEK_AUGMENT_NONE;
+	u32 i;
+
+	for (i = 0; i < blocks; i++) {
+		u32 entry = SPEK_AUGMENT_NONE;
+
+		if (spek_augment_map_find(m, block + i) == SPEK_AUGMENT_NONE &&
+		    spek_augment_wants_copy(m, block + i))
+			entry = spek_augment_map_take_copy(m, block + i);
+		if (entry != SPEK_AUGMENT_NONE && stage == SPEK_AUGMENT_NONE) {
+			stage = spek_augment_stage_take(m);
+			spek_memset(m->stage_entries[stage], 0xff, sizeof(m->stage_entries[stage]));
+		}
+		if (entry != SPEK_AUGMENT_NONE)
+			m->stage_entries[stage][i] = entry;
+	}
+	return stage;
+}
+
+static void issue_miss(struct spek_augment *m, u32 bio, u64 block, u32 limit)
+{
+	struct spek_augment_request *request = &m->requests[bio];
+	bool copies = m->mode == SPEK_AUGMENT_NORMAL && m->free_stages > SPEK_AUGMENT_STAGES / 2 &&
+		      !request->is_sequential;
+	struct spek_augment_slot *slot;
+	u32 blocks = 1;
+
+	if (copies && limit > SPEK_AUGMENT_STAGE_BLOCKS)
+		limit = SPEK_AUGMENT_STAGE_BLOCKS;
+	while (blocks < limit && !is_readable(m, spek_augment_map_find(m, block + blocks)))
+		blocks++;
+	slot = spek_augment_io_new(m, SPEK_AUGMENT_FOR_MISS, SPEK_AUGMENT_READ, SPEK_AUGMENT_RAID,
+				   block, blocks);
+	if (copies)
+		slot->io.stage = plan_copies(m, block, blocks);
+	slot->index = bio;
+	slot->io.bio = bio;
+	slot->io.bio_block = request->issued;
+	request->issued += blocks;
+	request->parts++;
+	m->raid_reads++;
+	m->raid_read_ns = m->now_ns;
+	m->stats.misses += blocks;
+}
+
+/**
+ * spek_augment_read_step() - issue what a read needs
+ * @m: machine
+ * @bio: number of the bio
+ *
+ * Return: true if all of it has been issued.
+ */
+bool spek_augment_read_step(struct spek_augment *m, u32 bio)
+{
+	struct spek_augment_request *request = &m->requests[bio];
+
+	if (m->mode == SPEK_AUGMENT_RECOVERING)
+		return false;
+	while (request->issued < request->bio.blocks) {
+		u64 block = request->bio.block + request->issued;
+		u32 limit = request->bio.blocks - request->issued;
+		u32 entry = SPEK_AUGMENT_NONE;
+
+		if (m->nr_free_ios < SPEK_AUGMENT_RESERVE)
+			return false;
+		if (m->mode != SPEK_AUGMENT_PASSING)
+			entry = spek_augment_map_find(m, block);
+		if (m->mode == SPEK_AUGMENT_PASSING) {
+			struct spek_augment_slot *slot;
+
+			slot = spek_augment_io_new(m, SPEK_AUGMENT_FOR_PASS, SPEK_AUGMENT_READ,
+						   SPEK_AUGMENT_RAID, block, limit);
+			slot->index = bio;
+			slot->io.bio = bio;
+			slot->io.bio_block = request->issued;
+			request->issued += limit;
+			request->parts++;
+		} else if (!is_readable(m, entry)) {
+			issue_miss(m, bio, block, limit);
+		} else if (!issue_hit(m, bio, entry, block, limit)) {
+			return false;
+		}
+	}
+	return true;
+}
+
+static void unpin(struct spek_augment *m, u32 entry)
+{
+	m->entries[entry].member -= SPEK_AUGMENT_PIN;
+	m->again = true;
+}
+
+static void end_copy_of(struct spek_augment *m, u32 entry, bool is_good)
+{
+	struct spek_augment_entry *copied = &m->entries[entry];
+
+	unpin(m, entry);
+	/* A write may have replaced the block meanwhile. */
+	if (spek_augment_state(copied) != SPEK_AUGMENT_FILLING)
+		return;
+	if (is_good) {
+		copied->state = SPEK_AUGMENT_CLEAN;
+		m->stats.copies++;
+	} else {
+		spek_augment_map_retire(m, entry);
+	}
+}
+
+static void start_copies(struct spek_augment *m, const struct spek_augment_io *io, int error)
+{
+	u32 i;
+
+	for (i = 0; i < io->blocks; i++) {
+		u32 entry = m->stage_entries[io->stage][i];
+		struct spek_augment_slot *slot;
+
+		if (entry == SPEK_AUGMENT_NONE)
+			continue;
+		if (error || m->nr_free_ios < COPY_RESERVE || m->mode != SPEK_AUGMENT_NORMAL ||
+		    spek_augment_state(&m->entries[entry]) != SPEK_AUGMENT_FILLING) {
+			end_copy_of(m, entry, false);
+			continue;
+		}
+		slot = spek_augment_io_new(m, SPEK_AUGMENT_FOR_COPY, SPEK_AUGMENT_WRITE,
+					   SPEK_AUGMENT_SSD, place_of(entry), 1);
+		slot->entry = entry;
+		slot->io.stage = io->stage;
+		slot->io.stage_block = i;
+		m->stage_uses[io->stage]++;
+	}
+	spek_augment_stage_put(m, io->stage);
+}
+
+/**
+ * spek_augment_read_end() - end an I/O of a read
+ * @m: machine
+ * @slot: the I/O, a hit or a miss
+ * @error: 0 or a negative errno
+ */
+void spek_augment_read_end(struct spek_augment *m, struct spek_augment_slot *slot, int error)
+{
+	struct spek_augment_request *request = &m->requests[slot->index];
+	u32 i;
+
+	if (slot->purpose == SPEK_AUGMENT_FOR_HIT) {
+		for (i = 0; i < slot->io.blocks; i++) {
+			if (error)
+				spek_augment_read_failed(m, slot->entry + i, slot->io.device);
+			unpin(m, slot->entry + i);
+		}
+		request->retry |= error != 0;
+	} else {
+		m->raid_reads--;
+		m->raid_read_ns = m->now_ns;
+		if (error)
+			request->error = error;
+		if (slot->io.stage != SPEK_AUGMENT_NONE)
+			start_copies(m, &slot->io, error);
+	}
+	request->parts--;
+	spek_augment_request_end(m, slot->index);
+}
+
+/**
+ * spek_augment_copy_end() - end a copy to the SSD
+ * @m: machine
+ * @slot: the I/O
+ * @error: 0 or a negative errno
+ */
+void spek_augment_copy_end(struct spek_augment *m, struct spek_augment_slot *slot, int error)
+{
+	end_copy_of(m, slot->entry, !error);
+	spek_augment_stage_put(m, slot->io.stage);
+	if (error)
+		spek_augment_drop(m, SPEK_AUGMENT_SSD);
+}

@@ -1,0 +1,227 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Before the machine starts, the caller reads the superblocks of all devices, and then the log:
+ *
+ *	spek_augment_choose(config, supers, found, &scan, refusal);
+ *	spek_augment_recover(m, &scan);
+ *	do {
+ *		at m->head of each device that is present and not stale, a block that decodes to
+ *		a header that spek_augment_expects() and whose data have its checksums, counts
+ *		spek_augment_adopt(m, &header, devices on which it counts);
+ *	} until there is none;
+ *	spek_augment_start(m, now_ns);
+ *
+ * The machine then drains what it has adopted before it serves anything: some records may be on
+ * one device only, where a bio could see them and the next failure take them away.
+ */
+#include "machine.h"
+
+/**
+ * spek_augment_format() - contents of the first superblock of a device
+ * @config: checked
+ * @device: number of the device
+ * @super: filled in; to be written to both places
+ */
+void spek_augment_format(const struct spek_augment_config *config, u32 device,
+			 struct spek_augment_super *super)
+{
+	u32 i;
+
+	spek_memset(super, 0, sizeof(*super));
+	for (i = 0; i < 16; i++)
+		super->uuid[i] = config->uuid[i];
+	super->generation = 1;
+	super->version = 1;
+	super->tail_seq = 1;
+	super->log_blocks = config->log_blocks;
+	super->ssd_blocks = config->ssd_blocks;
+	super->device = device;
+	super->devices = (2U << config->nr_members) - 1;
+	super->nr_members = config->nr_members;
+}
+
+static int check_super(const struct spek_augment_config *config,
+		       const struct spek_augment_super *super, u32 device,
+		       struct spek_refusal *refusal)
+{
+	u32 i;
+
+	for (i = 0; i < 16; i++)
+		if (super->uuid[i] != config->uuid[i])
+			return spek_refuse(refusal, 0, device, -EINVAL,
+					   "The device belongs to another set.");
+	if (super->device != device)
+		return spek_refuse(refusal, 0, device, -EINVAL,
+				   "The devices are in another order than when they were made.");
+	if (super->log_blocks != config->log_blocks || super->ssd_blocks != config->ssd_blocks ||
+	    super->nr_members != config->nr_members)
+		return spek_refuse(refusal, 0, device, -EINVAL,
+				   "Sizes of the log and the SSD and the number of members are "
+				   "those with which the set was made.");
+	return 0;
+}
+
+static bool is_later(const struct spek_augment_super *super, const struct spek_augment_super *than)
+{
+	if (super->generation != than->generation)
+		return super->generation > than->generation;
+	return super->version > than->version;
+}
+
+/* The one that counts of a device's two superblocks; NONE: there is none. */
+static u32 newest_of(const struct spek_augment_super *supers, u32 found)
+{
+	if (!found)
+		return SPEK_AUGMENT_NONE;
+	if (found != 3)
+		return found - 1;
+	return is_later(&supers[1], &supers[0]);
+}
+
+/**
+ * spek_augment_choose() - find the superblock that counts
+ * @config: checked
+ * @supers: two superblocks for each device, as decoded
+ * @found: for each device, which of its two are there: bits 0 and 1
+ * @scan: filled in
+ * @refusal: filled in on failure
+ *
+ * Return: 0 or a negative errno: the devices do not belong together, or too many are missing.
+ */
+int spek_augment_choose(const struct spek_augment_config *config,
+			const struct spek_augment_super *supers, const u32 *found,
+			struct spek_augment_scan *scan, struct spek_refusal *refusal)
+{
+	u64 generations[1 + SPEK_AUGMENT_MEMBERS];
+	u32 device, missing;
+	u64 version = 0;
+	int err;
+
+	spek_memset(scan, 0, sizeof(*scan));
+	for (device = 0; device <= config->nr_members; device++) {
+		u32 which = newest_of(&supers[2 * device], found[device]);
+		const struct spek_augment_super *super;
+
+		if (which == SPEK_AUGMENT_NONE)
+			continue;
+		super = &supers[2 * device + which];
+		err = check_super(config, super, device, refusal);
+		if (err)
+			return err;
+		generations[device] = super->generation;
+		scan->present |= spek_augment_bit(device);
+		/* The next write goes to the place of the older copy. */
+		if (!which)
+			scan->seen |= spek_augment_bit(device);
+		if (super->version > version)
+			version = super->version;
+		if (is_later(super, &scan->super))
+			scan->super = *super;
+	}
+	if (!scan->present)
+		return spek_refuse(refusal, 0, 0, -ENODEV, "No device has a superblock.");
+	scan->super.version = version;
+	for (device = 0; device <= config->nr_members; device++)
+		if ((scan->present & spek_augment_bit(device)) &&
+		    generations[device] < scan->super.generation)
+			scan->stale |= spek_augment_bit(device);
+	missing = scan->super.devices & ~scan->present;
+	if ((missing & spek_augment_bit(SPEK_AUGMENT_SSD)) && (missing & (missing - 1)))
+		return spek_refuse(refusal, 0, 0, -EIO,
+				   "The SSD and a member are missing: what they held is unknown.");
+	return 0;
+}
+
+/**
+ * spek_augment_recover() - begin with the log as the superblock has it
+ * @m: initialised
+ * @scan: what was chosen
+ */
+void spek_augment_recover(struct spek_augment *m, const struct spek_augment_scan *scan)
+{
+	m->mode = SPEK_AUGMENT_RECOVERING;
+	m->generation = scan->super.generation;
+	m->version = scan->super.version;
+	m->super_seen = scan->seen;
+	m->live = scan->present;
+	m->awake = scan->present;
+	m->tail = scan->super.tail;
+	m->head = m->tail;
+	m->tail_seq = scan->super.tail_seq;
+	m->issued_seq = m->tail_seq - 1;
+	m->done_seq = m->issued_seq;
+	m->flushed_seq = m->issued_seq;
+	m->destage.scan = m->tail;
+}
+
+/**
+ * spek_augment_expects() - check whether a header is that of the next record
+ * @m: recovering
+ * @header: decoded
+ *
+ * Return: true if it is.
+ */
+bool spek_augment_expects(const struct spek_augment *m, const struct spek_augment_header *header)
+{
+	u32 i;
+
+	for (i = 0; i < 16; i++)
+		if (header->uuid[i] != m->config.uuid[i])
+			return false;
+	return header->generation == m->generation && header->seq == m->issued_seq + 1 &&
+	       header->blocks < m->config.log_blocks - m->head &&
+	       spek_augment_used(m) + 1 + header->blocks < m->config.log_blocks &&
+	       header->block + header->blocks <= m->config.raid_blocks;
+}
+
+/**
+ * spek_augment_adopt() - take a record over
+ * @m: recovering
+ * @header: the record that it expects
+ * @devices: bitmap of devices that have all of it; not 0
+ */
+void spek_augment_adopt(struct spek_augment *m, const struct spek_augment_header *header,
+			u32 devices)
+{
+	u32 mirror = 0;
+	u32 i, old;
+
+	while (mirror < SPEK_AUGMENT_MEMBERS &&
+	       !(devices & spek_augment_bit(SPEK_AUGMENT_MEMBER + mirror)))
+		mirror++;
+	m->entries[m->head].state = SPEK_AUGMENT_HEADER;
+	m->entries[m->head].low = header->blocks;
+	for (i = 0; i < header->blocks; i++) {
+		u32 entry = m->head + 1 + i;
+		struct spek_augment_entry *adopted = &m->entries[entry];
+
+		old = spek_augment_map_find(m, header->block + i);
+		if (old != SPEK_AUGMENT_NONE)
+			spek_augment_map_retire(m, old);
+		adopted->low = header->block + i;
+		adopted->high = (header->block + i) >> 32;
+		adopted->state = SPEK_AUGMENT_DIRTY;
+		adopted->member = SPEK_AUGMENT_MEMBER + mirror;
+		if (!(devices & spek_augment_bit(SPEK_AUGMENT_SSD)))
+			adopted->state |= SPEK_AUGMENT_NO_SSD;
+		if (mirror == SPEK_AUGMENT_MEMBERS)
+			adopted->state |= SPEK_AUGMENT_NO_MIRROR;
+		m->dirty++;
+		spek_augment_map_insert(m, entry);
+	}
+	m->head += 1 + header->blocks;
+	if (m->head == m->config.log_blocks)
+		m->head = 0;
+	m->issued_seq++;
+	m->done_seq = m->issued_seq;
+}
+
+/**
+ * spek_augment_start() - begin to drain what was adopted, and then to serve
+ * @m: recovered
+ * @now_ns: time
+ */
+void spek_augment_start(struct spek_augment *m, u64 now_ns)
+{
+	spek_augment_tick(m, now_ns);
+}

@@ -1,0 +1,233 @@
+# SPDX-License-Identifier: GPL-2.0
+"""The cache of the energy relief under power cuts, losses of devices and failed I/O, on modelled
+devices; and faults planted in its source, each of which the same driver has to find.
+
+SPEK_CUTS=200000 makes that many cuts instead of 4,000; each 4,000 of them have a seed of their own.
+"""
+
+from __future__ import annotations
+
+import functools
+import os
+import re
+import subprocess
+from pathlib import Path
+
+import pytest
+from lib.core.build import AUGMENT, SANITIZERS, WARNINGS
+
+DRIVER = Path(__file__).with_name("cuts_driver.c")
+CUTS = int(os.environ.get("SPEK_CUTS", "4000"))
+CUTS_OF_A_SEED = 4000
+FAST = ("-O2",)
+SECONDS_OF_A_SEED = 300
+
+
+def cut(program: Path, seed: int, cuts: int) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        [program, str(seed), str(cuts)], capture_output=True, text=True, timeout=SECONDS_OF_A_SEED
+    )
+
+
+def counted(done: subprocess.CompletedProcess[str]) -> dict[str, int]:
+    assert done.returncode == 0, done.stdout + done.stderr
+    return {name: int(number) for name, number in re.findall(r"(\w+) (\d+)", done.stdout)}
+
+
+@pytest.mark.parametrize("seed", range(1, 1 + max(1, CUTS // CUTS_OF_A_SEED)))
+def test_what_was_flushed_survives(seed: int) -> None:
+    program = AUGMENT.build("cuts", FAST, [DRIVER])
+    cuts = min(CUTS, CUTS_OF_A_SEED)
+    counts = counted(cut(program, seed, cuts))
+
+    assert counts["cuts"] == cuts
+    # Everything that the driver is for has happened.
+    assert counts["adopted"] > cuts
+    assert counts["stale"] > cuts / 20
+    assert counts["losses"] > cuts / 50
+    assert counts["detached"] > cuts / 50
+    assert counts["repeated"] > 0
+
+
+def test_no_access_out_of_bounds() -> None:
+    program = AUGMENT.build("cuts-sanitized", SANITIZERS, [DRIVER])
+
+    assert counted(cut(program, 1000, 300))["cuts"] == 300
+
+
+# File, text, what stands in its place: the fault is in the comment.
+FAULTS = {
+    "early acknowledgement": (
+        "record.c",
+        "	if (record->pending)\n		return;\n	publish",
+        "	if (record->pending & 1)\n		return;\n	publish",
+    ),
+    "flush of the mirror forgotten": (
+        "flush.c",
+        "if (!(m->unflushed & spek_augment_bit(device)))",
+        "if (device || !(m->unflushed & 1))",
+    ),
+    "flush of the SSD forgotten": (
+        "flush.c",
+        "for (device = 0; device < SPEK_AUGMENT_RAID; device++) {",
+        "for (device = 1; device < SPEK_AUGMENT_RAID; device++) {",
+    ),
+    "flush does not wait for earlier records": (
+        "flush.c",
+        "wanted |= request->target <= m->done_seq;",
+        "wanted = true;\n		m->done_seq = m->issued_seq;",
+    ),
+    "FUA as any write": (
+        "machine.c",
+        "(request->bio.fua || request->bio.preflush)",
+        "request->bio.preflush",
+    ),
+    "preflush as any write": (
+        "machine.c",
+        "(request->bio.fua || request->bio.preflush)",
+        "request->bio.fua",
+    ),
+    "sequence not checked": (
+        "recover.c",
+        "header->seq == m->issued_seq + 1",
+        "header->seq",
+    ),
+    "generation not checked": (
+        "recover.c",
+        "header->generation == m->generation &&",
+        "header->generation &&",
+    ),
+    "generation not renewed": (
+        "destage.c",
+        "	m->generation++;\n",
+        "",
+    ),
+    "oldest superblock chosen": (
+        "recover.c",
+        "return super->generation > than->generation;",
+        "return !than->generation || super->generation < than->generation;",
+    ),
+    "superblock over the newer copy": (
+        "super.c",
+        "m->super_seen & bit ? 1 : 0, 1);",
+        "0, 1);",
+    ),
+    "superblock without FUA": (
+        "super.c",
+        "slot->io.fua = true;",
+        "slot->io.fua = false;",
+    ),
+    "tail passes dirty blocks": (
+        "destage.c",
+        "if (spek_augment_state(&m->entries[d->tail + i]) == SPEK_AUGMENT_DIRTY ||",
+        "if (",
+    ),
+    "tail moves before the log is flushed": (
+        "destage.c",
+        "} else if (d->barrier <= m->flushed_seq) {",
+        "} else {",
+    ),
+    "tail moves before its superblocks are written": (
+        "destage.c",
+        "		d->failed = false;\n		spek_augment_super_write",
+        "		d->failed = false;\n		m->tail = d->tail;\n"
+        "		m->tail_seq = d->tail_seq;\n		spek_augment_super_write",
+    ),
+    "clean before the RAID has it": (
+        "destage.c",
+        "	end_items(m, 0, d->nr_items, !error);",
+        "	end_items(m, 0, d->nr_items, true);",
+    ),
+    "RAID not flushed": (
+        "destage.c",
+        "SPEK_AUGMENT_FOR_DESTAGE_FLUSH, SPEK_AUGMENT_FLUSH,\n			    SPEK_AUGMENT_RAID",
+        "SPEK_AUGMENT_FOR_DESTAGE_FLUSH, SPEK_AUGMENT_FLUSH,\n			    SPEK_AUGMENT_SSD",
+    ),
+    "failed destage counted as done": (
+        "destage.c",
+        "		end_items(m, run->first, run->items, false);\n",
+        "",
+    ),
+    "log written over its tail": (
+        "record.c",
+        "u32 room = m->config.log_blocks - 1 - spek_augment_used(m);",
+        "u32 room = m->config.log_blocks;",
+    ),
+    "log written under a read": (
+        "record.c",
+        "if (m->entries[entry + i].member & SPEK_AUGMENT_PINS)",
+        "if (0)",
+    ),
+    "copy evicted under a read": (
+        "map.c",
+        "if (taken->member & SPEK_AUGMENT_PINS)",
+        "if (0)",
+    ),
+    "older record wins": (
+        "record.c",
+        "is_newer(m, old, entry))",
+        "0 * is_newer(m, old, entry))",
+    ),
+    "copy hides a newer write": (
+        "read.c",
+        "if (spek_augment_state(copied) != SPEK_AUGMENT_FILLING)\n		return;",
+        "if (spek_augment_state(copied) == SPEK_AUGMENT_FREE)\n		return;",
+    ),
+    "writes go on after a loss": (
+        "device.c",
+        "		m->mode = SPEK_AUGMENT_DRAINING;\n",
+        "		m->mode = SPEK_AUGMENT_NORMAL;\n",
+    ),
+    "writes pass by before the log is empty": (
+        "device.c",
+        "		m->mode = SPEK_AUGMENT_DRAINING;\n",
+        "		m->mode = SPEK_AUGMENT_PASSING;\n",
+    ),
+    "checksums of header not checked": (
+        "format.c",
+        "get32(from + AT_CRC) == spek_augment_crc32c(from + AT_UUID, used - AT_UUID)",
+        "used",
+    ),
+}
+CUTS_FOR_A_FAULT = 1500
+
+
+@functools.cache
+def objects(folder: Path) -> dict[str, Path]:
+    """The core and the driver, compiled file by file."""
+    compiled_files = {}
+    for source in (*AUGMENT.sources, DRIVER):
+        compiled_files[source.name] = folder / f"{source.stem}.o"
+        compile_to(compiled_files[source.name], source)
+    return compiled_files
+
+
+def compile_to(target: Path, source: Path) -> None:
+    includes = [f"-I{AUGMENT.folder}", f"-I{AUGMENT.folder.parents[1] / 'core'}"]
+    command = ["gcc", "-std=gnu11", "-O1", *WARNINGS, "-Wno-error", "-w", *includes]
+    subprocess.run([*command, "-c", "-o", target, source], check=True)
+
+
+@pytest.fixture(scope="module")
+def compiled(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
+    return objects(tmp_path_factory.mktemp("objects"))
+
+
+@pytest.mark.parametrize("fault", FAULTS)
+def test_planted_fault_is_found(fault: str, compiled: dict[str, Path], tmp_path: Path) -> None:
+    name, text, instead = FAULTS[fault]
+    source = (AUGMENT.folder / name).read_text()
+    assert source.count(text) == 1
+    (tmp_path / name).write_text(source.replace(text, instead))
+    compile_to(tmp_path / "faulty.o", tmp_path / name)
+    parts = {**compiled, name: tmp_path / "faulty.o"}
+    program = tmp_path / "cuts"
+    subprocess.run(["gcc", "-o", program, *parts.values()], check=True)
+
+    try:
+        done = subprocess.run(
+            [program, "1", str(CUTS_FOR_A_FAULT)], capture_output=True, text=True, timeout=60
+        )
+    except subprocess.TimeoutExpired:
+        return  # it hangs
+    assert done.returncode != 0, "the fault was not found"
