@@ -786,6 +786,35 @@ static void choose_faults(void)
 	}
 }
 
+/* All copies of what is dirty vanish: the machine tells which blocks, and serves nothing more. */
+static void check_total_loss(void)
+{
+	u32 dirty = machine.dirty, cursor = 0, told = 0, device;
+	u64 block;
+
+	raid_failed = true;
+	absent = (1U << DEVICES) - 1;
+	for (device = 0; device < DEVICES; device++) {
+		spek_augment_lose(&machine, now_ns, device);
+		take_ios();
+	}
+	settle();
+	while (spek_augment_next_lost(&machine, &cursor, &block)) {
+		if (!history[block].nr)
+			fail("a block was told that nobody wrote", block, 0);
+		told++;
+	}
+	if (machine.mode != SPEK_AUGMENT_FAILED || told != dirty)
+		fail("losses told", told, dirty);
+	submit(SPEK_AUGMENT_READ, 0, 1, false);
+	submit(SPEK_AUGMENT_FLUSH, 0, 0, false);
+	if (nr_bios)
+		fail("bios wait in a machine that has failed", nr_bios, 0);
+	outcomes[7]++;
+	cut();
+	make_set();
+}
+
 static void live(void)
 {
 	u32 steps = 1 + (below(3) ? below(150) : below(1500));
@@ -818,6 +847,11 @@ static void live(void)
 	if (fate > 30) {
 		raid_rate = 0;
 		settle();
+		if (fate < 33 && !absent && victim >= DEVICES && machine.dirty &&
+		    machine.destage.step == SPEK_AUGMENT_IDLE) {
+			check_total_loss();
+			return;
+		}
 		if (fate > 36 && machine.mode != SPEK_AUGMENT_FAILED)
 			check_detached();
 	}
@@ -854,8 +888,8 @@ int main(int argc, char **argv)
 		live();
 		outcomes[0]++;
 	}
-	printf("cuts %u stale %u adopted %u errors %u losses %u detached %u repeated %u\n", outcomes[0],
+	printf("cuts %u stale %u adopted %u errors %u losses %u detached %u repeated %u told %u\n", outcomes[0],
 	       outcomes[1], outcomes[2], outcomes[3], outcomes[4], outcomes[5],
-	       outcomes[6]);
+	       outcomes[6], outcomes[7]);
 	return 0;
 }

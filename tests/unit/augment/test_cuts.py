@@ -47,6 +47,7 @@ def test_what_was_flushed_survives(seed: int) -> None:
     assert counts["losses"] > cuts / 50
     assert counts["detached"] > cuts / 50
     assert counts["repeated"] > 0
+    assert counts["told"] > 0
 
 
 def test_no_access_out_of_bounds() -> None:
@@ -106,11 +107,6 @@ FAULTS = {
         "recover.c",
         "return super->generation > than->generation;",
         "return !than->generation || super->generation < than->generation;",
-    ),
-    "superblock over the newer copy": (
-        "super.c",
-        "m->super_seen & bit ? 1 : 0, 1);",
-        "0, 1);",
     ),
     "superblock without FUA": (
         "super.c",
@@ -183,11 +179,6 @@ FAULTS = {
         "		m->mode = SPEK_AUGMENT_DRAINING;\n",
         "		m->mode = SPEK_AUGMENT_PASSING;\n",
     ),
-    "checksums of header not checked": (
-        "format.c",
-        "get32(from + AT_CRC) == spek_augment_crc32c(from + AT_UUID, used - AT_UUID)",
-        "used",
-    ),
 }
 CUTS_FOR_A_FAULT = 1500
 
@@ -224,10 +215,5 @@ def test_planted_fault_is_found(fault: str, compiled: dict[str, Path], tmp_path:
     program = tmp_path / "cuts"
     subprocess.run(["gcc", "-o", program, *parts.values()], check=True)
 
-    try:
-        done = subprocess.run(
-            [program, "1", str(CUTS_FOR_A_FAULT)], capture_output=True, text=True, timeout=60
-        )
-    except subprocess.TimeoutExpired:
-        return  # it hangs
+    done = cut(program, 1, CUTS_FOR_A_FAULT)
     assert done.returncode != 0, "the fault was not found"

@@ -1,0 +1,82 @@
+# SPDX-License-Identifier: GPL-2.0
+"""Superblocks and headers of records as bytes: what was encoded is decoded, and nothing else."""
+
+from __future__ import annotations
+
+import functools
+from typing import Any
+
+import pytest
+from lib.build.declarations import opened
+from lib.core.build import AUGMENT
+
+BLOCK_BYTES = 4096
+HEADER_BYTES = 64
+SUPER_BYTES = 88
+
+
+@functools.cache
+def library() -> tuple[Any, Any]:
+    return opened(*AUGMENT.compiled(AUGMENT.folder / "format.h"))
+
+
+def encoded(name: str, fields: dict[str, object]) -> bytearray:
+    ffi, lib = library()
+    block = bytearray(BLOCK_BYTES)
+    value = ffi.new(f"struct spek_augment_{name} *", {"uuid": bytes(range(16)), **fields})
+    getattr(lib, f"spek_augment_{name}_encode")(value, ffi.from_buffer("u8[]", block))
+    return block
+
+
+def decoded(name: str, block: bytearray) -> Any:
+    ffi, lib = library()
+    value = ffi.new(f"struct spek_augment_{name} *")
+    taken = getattr(lib, f"spek_augment_{name}_decode")(ffi.from_buffer("u8[]", block), value)
+    return value if taken else None
+
+
+SUPER = {
+    "generation": 2**40 + 1, "version": 7, "tail_seq": 2**33, "tail": 500, "log_blocks": 1000,
+    "ssd_blocks": 2000, "device": 3, "devices": 0b11111, "nr_members": 4,
+}  # fmt: skip
+HEADER = {"generation": 3, "seq": 2**50, "block": 2**47 + 5, "blocks": 2, "crc": [1, 2**32 - 1]}
+
+
+def test_checksum_is_crc32c() -> None:
+    ffi, lib = library()
+    digits = ffi.from_buffer("u8[]", bytearray(b"123456789"))
+    # The published check value of this polynomial.
+    assert lib.spek_augment_crc32c(digits, 9) == 0xE3069283
+
+
+def test_superblock_comes_back() -> None:
+    value = decoded("super", encoded("super", dict(SUPER)))
+
+    assert {name: getattr(value, name) for name in SUPER} == SUPER
+    assert bytes(value.uuid) == bytes(range(16))
+
+
+def test_header_comes_back() -> None:
+    value = decoded("header", encoded("header", dict(HEADER)))
+
+    assert (value.generation, value.seq, value.block, value.blocks) == (3, 2**50, 2**47 + 5, 2)
+    assert list(value.crc)[:2] == [1, 2**32 - 1]
+
+
+@pytest.mark.parametrize(
+    ("name", "fields", "used"),
+    [("super", SUPER, SUPER_BYTES), ("header", HEADER, HEADER_BYTES + 8)],
+)
+def test_every_changed_bit_is_noticed(name: str, fields: dict[str, object], used: int) -> None:
+    block = encoded(name, dict(fields))
+    for bit in range(8 * used):
+        block[bit // 8] ^= 1 << bit % 8
+        assert decoded(name, block) is None, bit
+        block[bit // 8] ^= 1 << bit % 8
+
+
+@pytest.mark.parametrize(
+    "field", [{"generation": 0}, {"tail": 1000}, {"nr_members": 9}, {"device": 5}, {"tail_seq": 0}]
+)
+def test_superblock_that_cannot_be_is_refused(field: dict[str, int]) -> None:
+    assert decoded("super", encoded("super", {**SUPER, **field})) is None
