@@ -18,11 +18,12 @@
  * records that replaced others are flushed, and its space is not written before superblocks on both
  * devices hold the new tail. Until then and until it is written, the space serves reads.
  *
- * Loss of a device, or a failed write or flush on it, stops writes until all dirty blocks are on the
- * RAID and superblocks of a new generation say that the log is empty. Then writes go on with another
- * member as mirror, or straight to the RAID if the SSD or all members are lost. Recovery after a
- * restart does the same. If a dirty block has no readable copy left, the machine has failed: every
- * bio ends with an error, and spek_augment_next_lost() tells the blocks.
+ * Loss of a device, or a failed write or flush on it, stops writes until all dirty blocks are on
+ * the RAID and superblocks of a new generation say that the log is empty. Then writes go on with
+ * another member as mirror, or straight to the RAID if the SSD or all members are lost.
+ * Recovery after a restart does the same. If a dirty block has no readable copy left, the
+ * machine has failed: every bio ends with an error, and spek_augment_next_lost() tells the
+ * blocks.
  *
  * The caller serialises all calls.
  */
@@ -129,7 +130,7 @@ struct spek_augment_bio {
  * @blocks: length
  * @bio: number of the bio that has the data; SPEK_AUGMENT_NONE: none
  * @bio_block: first block of these in the bio
- * @stage: number of the caller's buffer of 16 blocks that has the data, or that is to have a copy of
+ * @stage: number of the caller's buffer of 16 blocks that has the data, or gets a copy of
  *	what was read for a bio; SPEK_AUGMENT_NONE: none
  * @stage_block: first block of these in the buffer
  * @tag: to be given to spek_augment_complete()

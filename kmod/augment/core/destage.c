@@ -28,7 +28,8 @@ static bool is_dirty(const struct spek_augment *m, u32 entry)
 {
 	u32 state = m->entries[entry].state;
 
-	return (state & SPEK_AUGMENT_STATE) == SPEK_AUGMENT_DIRTY && !(state & SPEK_AUGMENT_DESTAGING);
+	return (state & SPEK_AUGMENT_STATE) == SPEK_AUGMENT_DIRTY &&
+	       !(state & SPEK_AUGMENT_DESTAGING);
 }
 
 static void take(struct spek_augment *m, u32 entry)

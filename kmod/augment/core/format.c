@@ -5,7 +5,7 @@
 #define SUPER_MAGIC	0x5250555345524b53ULL
 #define HEADER_MAGIC	0x4452434552474b53ULL
 #define FORMAT_VERSION	1
-/* Both begin with magic, version and CRC-32C of what follows the CRC up to the end of what is used. */
+/* Both begin with magic, version, and CRC-32C of the used bytes after it. */
 #define AT_VERSION	8
 #define AT_CRC		12
 #define AT_UUID		16

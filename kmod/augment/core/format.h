@@ -8,7 +8,7 @@
  *
  * A record of the log is a header and up to 32 blocks of data. It has the same place on the SSD and
  * on the member that mirrors it, and never wraps at the end of the log. The header has the sequence
- * number, the generation and a CRC-32C of each block, so that a record counts only if it is complete.
+ * number, generation and a CRC-32C of each block, so that a record counts only if complete.
  *
  * Each generation begins with an empty log. A record of an earlier generation does not count, and
  * a device whose superblock is of an earlier generation has no record that counts.

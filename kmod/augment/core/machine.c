@@ -31,8 +31,7 @@ int spek_augment_check(const struct spek_augment_config *config, struct spek_ref
 		return refuse(refusal, "A stripe has 1 to 1024 blocks.");
 	if (config->high_blocks > config->log_blocks - 2 * SPEK_AUGMENT_RECORD_BLOCKS ||
 	    config->low_blocks >= config->high_blocks)
-		return refuse(refusal, "The low limit of the log is below the high one, and that "
-				       "64 blocks below the length of the log.");
+		return refuse(refusal, "The high limit is 64 blocks below the log's length, the low one below it.");
 	if (!config->retry_ns)
 		return refuse(refusal, "The pause after a failed destage is not 0.");
 	return 0;

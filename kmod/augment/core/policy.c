@@ -7,7 +7,7 @@
  * @m: machine
  * @block: block of the RAID
  *
- * At second touch: misses are remembered in a table by hash, in which another block may replace them.
+ * At second touch: a table remembers misses by hash; another block may replace one.
  *
  * Return: true if it is to be copied.
  */

@@ -56,8 +56,7 @@ static int check_super(const struct spek_augment_config *config,
 	if (super->log_blocks != config->log_blocks || super->ssd_blocks != config->ssd_blocks ||
 	    super->nr_members != config->nr_members)
 		return spek_refuse(refusal, 0, device, -EINVAL,
-				   "Sizes of the log and the SSD and the number of members are "
-				   "those with which the set was made.");
+				   "The set was made with other sizes or another number of members.");
 	return 0;
 }
 
