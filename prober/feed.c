@@ -26,6 +26,7 @@
 
 #include "core/state.h"
 #include "feed.h"
+#include "gen/request_gen.h"
 
 static_assert(SPEK_PROBER_MAX_RAILS <= SPEK_POWER_ENTITY_RAILS);
 static_assert(SPEK_PROBER_MAX_POWER_UW == SPEK_RAIL_MAX_UW);
@@ -71,7 +72,7 @@ void spek_feed_put(struct spek_feed *feed)
 		kref_put(&feed->ref, release_feed);
 }
 
-static int create_rail(struct spek_feed_rail *rail, const struct spek_rail_config *config,
+static int create_rail(struct spek_feed_rail *rail, const struct spek_prober_rail_config *config,
 		       const struct spek_feed *feed)
 {
 	gfp_t gfp = GFP_KERNEL | __GFP_RETRY_MAYFAIL | __GFP_NOWARN;
@@ -86,30 +87,30 @@ static int create_rail(struct spek_feed_rail *rail, const struct spek_rail_confi
 	return samples && extremes ? 0 : -ENOMEM;
 }
 
-static struct spek_feed *create_feed(const struct spek_feed_config *config)
+static struct spek_feed *create_feed(const struct spek_prober_feed_open *request, u32 portid)
 {
 	struct spek_feed *feed;
 	u32 i;
 	int err;
 
-	feed = kzalloc(struct_size(feed, rails, config->nr_rails), GFP_KERNEL);
+	feed = kzalloc(struct_size(feed, rails, request->nr_rails), GFP_KERNEL);
 	if (!feed)
 		return ERR_PTR(-ENOMEM);
 	kref_init(&feed->ref);
-	strscpy(feed->name, config->name, sizeof(feed->name));
-	strscpy(feed->source, config->source, sizeof(feed->source));
-	feed->portid = config->portid;
+	strscpy(feed->name, request->name, sizeof(feed->name));
+	strscpy(feed->source, request->source, sizeof(feed->source));
+	feed->portid = portid;
 	feed->owner_pid = get_pid(task_tgid(current));
 	get_task_comm(feed->owner_name, current->group_leader);
-	feed->history = config->history;
-	feed->max_step_ns = config->max_step_ns;
+	feed->history = request->history;
+	feed->max_step_ns = request->max_step_ns;
 	feed->opened_ns = ktime_get_ns();
 	feed->state = SPEK_PROBER_FEED_STATE_OPEN;
-	feed->mark.fields[SPEK_FEED_MARK_UNCERTAINTY_NS] = config->uncertainty_ns;
-	feed->nr_rails = config->nr_rails;
+	feed->mark.uncertainty_ns = request->uncertainty_ns;
+	feed->nr_rails = request->nr_rails;
 
 	for (i = 0; i < feed->nr_rails; i++) {
-		err = create_rail(&feed->rails[i], &config->rails[i], feed);
+		err = create_rail(&feed->rails[i], &request->rail[i], feed);
 		if (err) {
 			spek_feed_put(feed);
 			return ERR_PTR(err);
@@ -157,25 +158,27 @@ static int make_room(const char *name, struct spek_refusal *refusal)
 
 /**
  * spek_feed_open() - open a feed
- * @config: configuration, within the contract's limits
+ * @request: feed-open, within the contract's limits
+ * @portid: socket of the owner
  * @id: filled with its number
  * @refusal: filled in on failure
  *
  * Context: process; current becomes the owner.
  * Return: 0, -EBUSY if the name is open, -ERANGE if too many feeds are open, -ENOMEM.
  */
-int spek_feed_open(const struct spek_feed_config *config, u32 *id, struct spek_refusal *refusal)
+int spek_feed_open(const struct spek_prober_feed_open *request, u32 portid, u32 *id,
+		   struct spek_refusal *refusal)
 {
 	struct spek_feed *feed;
 	int err;
 
-	feed = create_feed(config);
+	feed = create_feed(request, portid);
 	if (IS_ERR(feed))
 		return spek_refuse(refusal, SPEK_FEED_PART_HISTORY, 0, PTR_ERR(feed),
 				   "There is not enough memory for this history: keep fewer samples.");
 
 	mutex_lock(&feeds_lock);
-	err = make_room(config->name, refusal);
+	err = make_room(request->name, refusal);
 	if (!err) {
 		feed->id = ++last_feed_id;
 		*id = feed->id;
@@ -479,30 +482,27 @@ out_unlock:
 
 /**
  * spek_feed_mark() - update a feed's values of feed-mark
- * @id: number of the feed
  * @portid: socket of the request
- * @mark: new values
- * @given: mask of the fields in @mark that are set, BIT(enum spek_feed_mark_field)
+ * @mark: number of the feed and new values
+ * @given: fields of spek_prober_feed_mark_request that are set in @mark
  * @refusal: filled in on failure
  *
  * Context: process.
  * Return: 0, -ENOENT, -EPERM if another socket opened the feed, -EBUSY if it has ended.
  */
-int spek_feed_mark(u32 id, u32 portid, const struct spek_feed_mark *mark, u32 given,
-		   struct spek_refusal *refusal)
+int spek_feed_mark(u32 portid, const struct spek_prober_feed_mark *mark,
+		   const unsigned long *given, struct spek_refusal *refusal)
 {
 	struct spek_feed *feed;
 	u32 i;
 
 	mutex_lock(&feeds_lock);
-	feed = find_own_feed(id, portid, refusal);
+	feed = find_own_feed(mark->id, portid, refusal);
 	if (IS_ERR(feed))
 		goto out_unlock;
-	for (i = 0; i < SPEK_FEED_MARK_NR_FIELDS; i++)
-		if (given & BIT(i))
-			feed->mark.fields[i] = mark->fields[i];
+	spek_genl_merge(&spek_prober_feed_mark_request, &feed->mark, mark, given);
 	for (i = 0; i < feed->nr_rails; i++)
-		spek_rail_mark(&feed->rails[i].rail, feed->mark.fields[SPEK_FEED_MARK_UNTIL_NS]);
+		spek_rail_mark(&feed->rails[i].rail, feed->mark.until_ns);
 
 out_unlock:
 	mutex_unlock(&feeds_lock);

@@ -16,6 +16,7 @@
 #include "core/rail.h"
 #include "core/state.h"
 #include "uapi/spek_prober.h"
+#include "gen/structs_gen.h"
 
 /* Entity of table power: feed * 256 + rail. */
 #define SPEK_POWER_ENTITY_RAILS 256
@@ -37,72 +38,12 @@ enum spek_feed_part {
 };
 
 /**
- * struct spek_rail_config - configuration of a rail
- * @name: name, within the contract's limits
- * @lsb_nw: resolution of its power, nanowatt; 0 if unknown
- */
-struct spek_rail_config {
-	char name[SPEK_PROBER_MAX_NAME + 1];
-	u64 lsb_nw;
-};
-
-/**
- * struct spek_feed_config - configuration of a feed, within the contract's limits
- * @name: name
- * @source: description of the measuring device, for users
- * @portid: socket of the owner
- * @history: number of samples to keep for each rail
- * @max_step_ns: longest time between samples that is not a gap
- * @uncertainty_ns: largest error of the time stamps
- * @nr_rails: length of @rails
- * @rails: configuration of each rail
- */
-struct spek_feed_config {
-	char name[SPEK_PROBER_MAX_NAME + 1];
-	char source[SPEK_PROBER_MAX_NAME + 1];
-	u32 portid;
-	u32 history;
-	u64 max_step_ns;
-	u64 uncertainty_ns;
-	u32 nr_rails;
-	struct spek_rail_config *rails;
-};
-
-/**
- * enum spek_feed_mark_field - values that feed-mark can set
- * @SPEK_FEED_MARK_UNTIL_NS: CLOCK_MONOTONIC before which no more samples will come
- * @SPEK_FEED_MARK_UNCERTAINTY_NS: largest error of the time stamps
- * @SPEK_FEED_MARK_DRIFT_PPB: rate of the source's clock against CLOCK_MONOTONIC; s64
- * @SPEK_FEED_MARK_RESIDUAL_NS: largest deviation from the line that maps the clocks
- * @SPEK_FEED_MARK_OVERFLOWS: overflows of the source so far
- * @SPEK_FEED_MARK_LOST: samples lost by the source so far
- * @SPEK_FEED_MARK_NR_FIELDS: number of fields
- */
-enum spek_feed_mark_field {
-	SPEK_FEED_MARK_UNTIL_NS,
-	SPEK_FEED_MARK_UNCERTAINTY_NS,
-	SPEK_FEED_MARK_DRIFT_PPB,
-	SPEK_FEED_MARK_RESIDUAL_NS,
-	SPEK_FEED_MARK_OVERFLOWS,
-	SPEK_FEED_MARK_LOST,
-	SPEK_FEED_MARK_NR_FIELDS,
-};
-
-/**
- * struct spek_feed_mark - values of feed-mark
- * @fields: by enum spek_feed_mark_field
- */
-struct spek_feed_mark {
-	u64 fields[SPEK_FEED_MARK_NR_FIELDS];
-};
-
-/**
  * struct spek_feed_rail - a rail of a feed
  * @config: configuration; const
  * @rail: samples
  */
 struct spek_feed_rail {
-	struct spek_rail_config config;
+	struct spek_prober_rail_config config;
 	struct spek_rail rail;
 };
 
@@ -111,17 +52,17 @@ struct spek_feed_rail {
  * @ref: one for the list, one for each probe that has its rails in table power
  * @node: in the list of feeds; protected by feeds_lock, like all that is not const
  * @id: number; const
- * @name: see struct spek_feed_config; const
- * @source: see struct spek_feed_config; const
+ * @name: see struct spek_prober_feed_open; const
+ * @source: see struct spek_prober_feed_open; const
  * @portid: socket that owns it; const
  * @owner_pid: process that opened it; const
  * @owner_name: name of that process; const
- * @history: see struct spek_feed_config; const
- * @max_step_ns: see struct spek_feed_config; const
+ * @history: see struct spek_prober_feed_open; const
+ * @max_step_ns: see struct spek_prober_feed_open; const
  * @opened_ns: CLOCK_MONOTONIC of feed-open; const
  * @state: state
  * @ended_ns: CLOCK_MONOTONIC of its end; 0 before
- * @mark: latest values of feed-mark
+ * @mark: latest values of feed-mark; its @id is not used
  * @batches: number of batches stored
  * @refused: number of batches refused
  * @left_behind: number of rows sent to clients without its rails because it lagged
@@ -143,7 +84,7 @@ struct spek_feed {
 
 	enum spek_prober_feed_state state;
 	u64 ended_ns;
-	struct spek_feed_mark mark;
+	struct spek_prober_feed_mark mark;
 	u64 batches;
 	u64 refused;
 	u64 left_behind;
@@ -170,12 +111,13 @@ void spek_feed_init(void (*feed_ended)(u32 portid));
 void spek_feed_exit(void);
 void spek_feed_owner_gone(u32 portid);
 
-int spek_feed_open(const struct spek_feed_config *config, u32 *id, struct spek_refusal *refusal);
+int spek_feed_open(const struct spek_prober_feed_open *request, u32 portid, u32 *id,
+		   struct spek_refusal *refusal);
 int spek_feed_close(u32 id, struct spek_refusal *refusal);
 int spek_feed_push(u32 id, u32 portid, const struct spek_prober_power_sample *samples, u32 nr,
 		   u32 *accepted, struct spek_refusal *refusal);
-int spek_feed_mark(u32 id, u32 portid, const struct spek_feed_mark *mark, u32 given,
-		   struct spek_refusal *refusal);
+int spek_feed_mark(u32 portid, const struct spek_prober_feed_mark *mark,
+		   const unsigned long *given, struct spek_refusal *refusal);
 
 int spek_feed_check(u32 id, struct spek_refusal *refusal);
 int spek_feeds_walk(struct spek_feed_cursor *cursor, spek_feed_visit *visit, void *context,

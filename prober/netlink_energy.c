@@ -124,14 +124,14 @@ static struct spek_prober_power_energy result_of(const struct spek_feed *feed, u
 static int put_energy_head(struct sk_buff *skb, const struct energy_dump *dump,
 			   const struct spek_feed *feed)
 {
-	const struct spek_rail_config *rail = &feed->rails[dump->rail].config;
+	const struct spek_prober_rail_config *rail = &feed->rails[dump->rail].config;
 
 	if (nla_put_u32(skb, SPEK_PROBER_A_ENERGY_FEED, feed->id) ||
 	    nla_put_string(skb, SPEK_PROBER_A_ENERGY_FEED_NAME, feed->name) ||
 	    nla_put_u32(skb, SPEK_PROBER_A_ENERGY_RAIL, dump->rail) ||
 	    nla_put_string(skb, SPEK_PROBER_A_ENERGY_RAIL_NAME, rail->name) ||
 	    nla_put_u32(skb, SPEK_PROBER_A_ENERGY_STATE, feed->state) ||
-	    PUT_ENERGY(skb, UNCERTAINTY_NS, feed->mark.fields[SPEK_FEED_MARK_UNCERTAINTY_NS]) ||
+	    PUT_ENERGY(skb, UNCERTAINTY_NS, feed->mark.uncertainty_ns) ||
 	    PUT_ENERGY(skb, LSB_NW, rail->lsb_nw) ||
 	    nla_put_u32(skb, SPEK_PROBER_A_ENERGY_FIRST, dump->next))
 		return -EMSGSIZE;

@@ -4,6 +4,7 @@
  *
  * Reading the energy of feeds: netlink_energy.c.
  */
+#include <linux/bitmap.h>
 #include <linux/ctype.h>
 #include <linux/err.h>
 #include <linux/mm.h>
@@ -16,6 +17,7 @@
 #include "../kmod/compat/compat.h"
 #include "feed.h"
 #include "gen/netlink_gen.h"
+#include "gen/request_gen.h"
 #include "netlink.h"
 
 #define PUT_FEED(skb, name, value) SPEK_PUT_U64(skb, SPEK_PROBER_A_FEED, name, value)
@@ -44,113 +46,69 @@ static int refuse_below(struct genl_info *info, int err, const struct spek_refus
 
 /* ---- feed-open ---- */
 
-/* Return: false if the name is empty or not printable ASCII without spaces */
-static bool take_name(const struct nlattr *attr, char *name)
+static bool is_name(const char *name)
 {
 	const char *c;
 
-	nla_strscpy(name, attr, SPEK_PROBER_MAX_NAME + 1);
 	for (c = name; *c; c++)
 		if (!isascii(*c) || !isgraph(*c))
 			return false;
 	return c != name;
 }
 
-static int check_names(struct genl_info *info, struct spek_feed_config *config)
+static int check_names(struct genl_info *info, const struct spek_prober_feed_open *request)
 {
-	const struct nlattr *name = info->attrs[SPEK_PROBER_A_FEED_NAME];
-	const struct nlattr *source = info->attrs[SPEK_PROBER_A_FEED_SOURCE];
-
-	if (!name || !source)
-		return refuse(info, NULL, -EINVAL, "A feed needs a name and a source.");
-	if (!take_name(name, config->name))
-		return refuse(info, name, -EINVAL,
+	if (!is_name(request->name))
+		return refuse(info, info->attrs[SPEK_PROBER_A_FEED_NAME], -EINVAL,
 			      "The name of a feed must be printable, without spaces.");
-	if (!take_name(source, config->source))
-		return refuse(info, source, -EINVAL,
+	if (!is_name(request->source))
+		return refuse(info, info->attrs[SPEK_PROBER_A_FEED_SOURCE], -EINVAL,
 			      "The source of a feed must be printable, without spaces.");
 	return 0;
 }
 
-static int check_limits(struct genl_info *info, struct spek_feed_config *config)
+static int check_limits(struct genl_info *info, struct spek_prober_feed_open *request)
 {
-	const struct nlattr *history = info->attrs[SPEK_PROBER_A_FEED_HISTORY];
-	const struct nlattr *step = info->attrs[SPEK_PROBER_A_FEED_MAX_STEP_NS];
-	const struct nlattr *uncertainty = info->attrs[SPEK_PROBER_A_FEED_UNCERTAINTY_NS];
-
-	config->history = history ? nla_get_u32(history) : SPEK_PROBER_DEFAULT_HISTORY;
-	if (config->history < SPEK_PROBER_MIN_HISTORY ||
-	    config->history > SPEK_PROBER_MAX_HISTORY)
-		return refuse(info, history, -ERANGE,
+	if (request->history < SPEK_PROBER_MIN_HISTORY ||
+	    request->history > SPEK_PROBER_MAX_HISTORY)
+		return refuse(info, info->attrs[SPEK_PROBER_A_FEED_HISTORY], -ERANGE,
 			      "The history must have from 64 to 4194304 samples for each rail.");
-	config->history = round_up(config->history, SPEK_RAIL_BLOCK);
+	request->history = round_up(request->history, SPEK_RAIL_BLOCK);
 
-	config->max_step_ns = step ? nla_get_u64(step) : SPEK_PROBER_DEFAULT_STEP_NS;
-	if (!config->max_step_ns || config->max_step_ns > SPEK_PROBER_MAX_STEP_LIMIT_NS)
-		return refuse(info, step, -ERANGE, "The largest step must be from 1 ns to 1 h.");
-	config->uncertainty_ns = uncertainty ? nla_get_u64(uncertainty) : 0;
+	if (!request->max_step_ns || request->max_step_ns > SPEK_PROBER_MAX_STEP_LIMIT_NS)
+		return refuse(info, info->attrs[SPEK_PROBER_A_FEED_MAX_STEP_NS], -ERANGE,
+			      "The largest step must be from 1 ns to 1 h.");
 	return 0;
 }
 
-static int take_rail(struct genl_info *info, const struct nlattr *attr,
-		     struct spek_feed_config *config)
+static int refuse_rail_name(struct genl_info *info, u32 rail, const char *text)
 {
-	struct spek_rail_config *rail = &config->rails[config->nr_rails];
-	struct nlattr *tb[SPEK_PROBER_A_RAIL_MAX + 1];
-	const struct nlattr *name, *lsb;
-	u32 i;
-	int err;
+	const struct nlattr *nest = spek_genl_nth(info, SPEK_PROBER_A_FEED_RAIL, rail);
 
-	/* The family's policy has checked it. */
-	err = nla_parse_nested(tb, SPEK_PROBER_A_RAIL_MAX, attr, NULL, info->extack);
-	if (err)
-		return err;
-	name = tb[SPEK_PROBER_A_RAIL_NAME];
-	lsb = tb[SPEK_PROBER_A_RAIL_LSB_NW];
-	if (!name)
-		return refuse(info, attr, -EINVAL, "A rail needs a name.");
-	if (!take_name(name, rail->name))
-		return refuse(info, name, -EINVAL,
-			      "The name of a rail must be printable, without spaces.");
-	for (i = 0; i < config->nr_rails; i++)
-		if (!strcmp(config->rails[i].name, rail->name))
-			return refuse(info, name, -EINVAL,
-				      "Two rails of the feed have the same name.");
-	rail->lsb_nw = lsb ? nla_get_u64(lsb) : 0;
-	config->nr_rails++;
-	return 0;
+	return refuse(info, nla_find_nested(nest, SPEK_PROBER_A_RAIL_NAME), -EINVAL, text);
 }
 
-static int take_rails(struct genl_info *info, struct spek_feed_config *config)
+static int check_rails(struct genl_info *info, const struct spek_prober_feed_open *request)
 {
-	const struct nlattr *attr;
-	u32 count = 0;
-	int rem, err;
+	u32 i, j;
 
-	nlmsg_for_each_attr(attr, info->nlhdr, GENL_HDRLEN, rem)
-		count += nla_type(attr) == SPEK_PROBER_A_FEED_RAIL;
-	if (!count)
-		return refuse(info, NULL, -EINVAL, "A feed needs at least one rail.");
-	if (count > SPEK_PROBER_MAX_RAILS)
-		return refuse(info, info->attrs[SPEK_PROBER_A_FEED_RAIL], -ERANGE,
-			      "A feed has at most 64 rails.");
+	for (i = 0; i < request->nr_rails; i++) {
+		const char *name = request->rail[i].name;
 
-	config->rails = kcalloc(count, sizeof(*config->rails), GFP_KERNEL);
-	if (!config->rails)
-		return refuse(info, NULL, -ENOMEM, "There is not enough memory for the rails.");
-	nlmsg_for_each_attr(attr, info->nlhdr, GENL_HDRLEN, rem) {
-		if (nla_type(attr) != SPEK_PROBER_A_FEED_RAIL)
-			continue;
-		err = take_rail(info, attr, config);
-		if (err)
-			return err;
+		if (!is_name(name))
+			return refuse_rail_name(info, i,
+						"The name of a rail must be printable, without spaces.");
+		for (j = 0; j < i; j++)
+			if (!strcmp(request->rail[j].name, name))
+				return refuse_rail_name(info, i,
+							"Two rails of the feed have the same name.");
 	}
 	return 0;
 }
 
-static int check_memory(struct genl_info *info, const struct spek_feed_config *config)
+static int check_memory(struct genl_info *info, const struct spek_prober_feed_open *request)
 {
-	u64 bytes = (u64)config->nr_rails * config->history * sizeof(struct spek_rail_sample);
+	u64 bytes = (u64)request->nr_rails * request->history * sizeof(struct spek_rail_sample);
 
 	if (bytes <= SPEK_PROBER_MAX_HISTORY_BYTES)
 		return 0;
@@ -172,7 +130,7 @@ static struct sk_buff *begin_answer(struct genl_info *info, u8 command, void **h
 	return answer;
 }
 
-static int open_and_answer(struct genl_info *info, const struct spek_feed_config *config)
+static int open_and_answer(struct genl_info *info, const struct spek_prober_feed_open *request)
 {
 	struct spek_refusal refusal = {};
 	struct sk_buff *answer;
@@ -184,10 +142,10 @@ static int open_and_answer(struct genl_info *info, const struct spek_feed_config
 	answer = begin_answer(info, SPEK_PROBER_CMD_FEED_OPEN, &header);
 	if (!answer)
 		return refuse(info, NULL, -ENOMEM, "There is not enough memory for the answer.");
-	spek_genl_own(&spek_prober_genl, config->portid);
-	err = spek_feed_open(config, &id, &refusal);
+	spek_genl_own(&spek_prober_genl, info->snd_portid);
+	err = spek_feed_open(request, info->snd_portid, &id, &refusal);
 	if (err) {
-		spek_genl_disown(&spek_prober_genl, config->portid);
+		spek_genl_disown(&spek_prober_genl, info->snd_portid);
 		nlmsg_free(answer);
 		return refuse_below(info, err, &refusal);
 	}
@@ -216,23 +174,28 @@ void spek_prober_netlink_feed_ended(u32 portid)
 
 int spek_prober_nl_feed_open_doit(struct sk_buff *skb, struct genl_info *info)
 {
-	struct spek_feed_config config = { .portid = info->snd_portid };
+	struct spek_prober_feed_open *request;
 	int err;
 
 	err = spek_genl_check_rights(skb, info->extack);
 	if (err)
 		return err;
+	request = kzalloc(sizeof(*request), GFP_KERNEL);
+	if (!request)
+		return refuse(info, NULL, -ENOMEM, "There is not enough memory for the rails.");
 
-	err = check_names(info, &config);
+	err = spek_genl_parse(info, &spek_prober_feed_open_request, request);
 	if (!err)
-		err = check_limits(info, &config);
+		err = check_names(info, request);
 	if (!err)
-		err = take_rails(info, &config);
+		err = check_limits(info, request);
 	if (!err)
-		err = check_memory(info, &config);
+		err = check_rails(info, request);
 	if (!err)
-		err = open_and_answer(info, &config);
-	kfree(config.rails);
+		err = check_memory(info, request);
+	if (!err)
+		err = open_and_answer(info, request);
+	kfree(request);
 	return err;
 }
 
@@ -311,38 +274,24 @@ out_free_samples:
 	return err;
 }
 
-/* Attributes of feed-mark, by field. */
-static const u32 mark_attrs[SPEK_FEED_MARK_NR_FIELDS] = {
-	[SPEK_FEED_MARK_UNTIL_NS]	= SPEK_PROBER_A_FEED_UNTIL_NS,
-	[SPEK_FEED_MARK_UNCERTAINTY_NS]	= SPEK_PROBER_A_FEED_UNCERTAINTY_NS,
-	[SPEK_FEED_MARK_DRIFT_PPB]	= SPEK_PROBER_A_FEED_DRIFT_PPB,
-	[SPEK_FEED_MARK_RESIDUAL_NS]	= SPEK_PROBER_A_FEED_RESIDUAL_NS,
-	[SPEK_FEED_MARK_OVERFLOWS]	= SPEK_PROBER_A_FEED_OVERFLOWS,
-	[SPEK_FEED_MARK_LOST]		= SPEK_PROBER_A_FEED_LOST,
-};
-
 int spek_prober_nl_feed_mark_doit(struct sk_buff *skb, struct genl_info *info)
 {
-	const struct nlattr *until = info->attrs[SPEK_PROBER_A_FEED_UNTIL_NS];
+	DECLARE_BITMAP(given, SPEK_GENL_MAX_FIELDS) = {};
+	struct spek_prober_feed_mark mark = {};
 	struct spek_refusal refusal = {};
-	struct spek_feed_mark mark;
-	u32 i, given = 0;
 	int err;
 
-	err = check_id(skb, info);
+	err = spek_genl_check_rights(skb, info->extack);
+	if (!err)
+		err = spek_genl_parse(info, &spek_prober_feed_mark_request, &mark);
 	if (err)
 		return err;
-	if (until && nla_get_u64(until) > ktime_get_ns() + SPEK_PROBER_MAX_AHEAD_NS)
-		return refuse(info, until, -ERANGE, "The mark lies more than 1 s in the future.");
+	if (mark.until_ns > ktime_get_ns() + SPEK_PROBER_MAX_AHEAD_NS)
+		return refuse(info, info->attrs[SPEK_PROBER_A_FEED_UNTIL_NS], -ERANGE,
+			      "The mark lies more than 1 s in the future.");
 
-	for (i = 0; i < SPEK_FEED_MARK_NR_FIELDS; i++) {
-		if (!info->attrs[mark_attrs[i]])
-			continue;
-		mark.fields[i] = nla_get_u64(info->attrs[mark_attrs[i]]);
-		given |= BIT(i);
-	}
-
-	err = spek_feed_mark(feed_id(info), info->snd_portid, &mark, given, &refusal);
+	spek_genl_given(info, &spek_prober_feed_mark_request, given);
+	err = spek_feed_mark(info->snd_portid, &mark, given, &refusal);
 	if (err)
 		return refuse_below(info, err, &refusal);
 	return 0;
@@ -366,7 +315,7 @@ int spek_prober_nl_feed_close_doit(struct sk_buff *skb, struct genl_info *info)
 
 static int put_feed(struct sk_buff *skb, const struct spek_feed *feed, u64 watermark_ns)
 {
-	const u64 *mark = feed->mark.fields;
+	const struct spek_prober_feed_mark *mark = &feed->mark;
 
 	if (nla_put_u32(skb, SPEK_PROBER_A_FEED_ID, feed->id) ||
 	    nla_put_string(skb, SPEK_PROBER_A_FEED_NAME, feed->name) ||
@@ -376,11 +325,11 @@ static int put_feed(struct sk_buff *skb, const struct spek_feed *feed, u64 water
 	    nla_put_string(skb, SPEK_PROBER_A_FEED_OWNER_NAME, feed->owner_name) ||
 	    nla_put_u32(skb, SPEK_PROBER_A_FEED_HISTORY, feed->history) ||
 	    PUT_FEED(skb, MAX_STEP_NS, feed->max_step_ns) ||
-	    PUT_FEED(skb, UNCERTAINTY_NS, mark[SPEK_FEED_MARK_UNCERTAINTY_NS]) ||
-	    PUT_FEED(skb, DRIFT_PPB, mark[SPEK_FEED_MARK_DRIFT_PPB]) ||
-	    PUT_FEED(skb, RESIDUAL_NS, mark[SPEK_FEED_MARK_RESIDUAL_NS]) ||
-	    PUT_FEED(skb, OVERFLOWS, mark[SPEK_FEED_MARK_OVERFLOWS]) ||
-	    PUT_FEED(skb, LOST, mark[SPEK_FEED_MARK_LOST]) ||
+	    PUT_FEED(skb, UNCERTAINTY_NS, mark->uncertainty_ns) ||
+	    SPEK_PUT_S64(skb, SPEK_PROBER_A_FEED, DRIFT_PPB, mark->drift_ppb) ||
+	    PUT_FEED(skb, RESIDUAL_NS, mark->residual_ns) ||
+	    PUT_FEED(skb, OVERFLOWS, mark->overflows) ||
+	    PUT_FEED(skb, LOST, mark->lost) ||
 	    PUT_FEED(skb, OPENED_NS, feed->opened_ns) ||
 	    (spek_feed_has_ended(feed) && PUT_FEED(skb, ENDED_NS, feed->ended_ns)) ||
 	    PUT_FEED(skb, NOW_NS, ktime_get_ns()) ||

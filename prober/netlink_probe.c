@@ -14,6 +14,7 @@
 
 #include "core/state.h"
 #include "gen/netlink_gen.h"
+#include "gen/request_gen.h"
 #include "netlink.h"
 #include "probe.h"
 
@@ -34,89 +35,49 @@ static const struct nlattr *blame(const struct genl_info *info, const struct spe
 
 /* ---- probe-start ---- */
 
-static int check_limits(struct genl_info *info, struct spek_probe_config *config)
+static int check_limits(struct genl_info *info, const struct spek_prober_probe_start *request)
 {
-	const struct nlattr *interval = info->attrs[SPEK_PROBER_A_PROBE_INTERVAL_NS];
 	const struct nlattr *rows = info->attrs[SPEK_PROBER_A_PROBE_RING_ROWS];
-	const struct nlattr *detached = info->attrs[SPEK_PROBER_A_PROBE_DETACHED];
 
-	if (GENL_REQ_ATTR_CHECK(info, SPEK_PROBER_A_PROBE_INTERVAL_NS))
-		return spek_genl_refuse(info->extack, NULL, -EINVAL, "The request needs an interval.");
-
-	config->interval_ns = nla_get_u64(interval);
-	if (config->interval_ns < SPEK_PROBER_MIN_INTERVAL_NS ||
-	    config->interval_ns > SPEK_PROBER_MAX_INTERVAL_NS)
-		return spek_genl_refuse(info->extack, interval, -ERANGE,
-					"The interval must be from 1 ms to 1 h.");
-
-	if (rows) {
-		config->ring_rows = nla_get_u32(rows);
-		if (config->ring_rows < SPEK_PROBER_MIN_RING_ROWS ||
-		    config->ring_rows > SPEK_PROBER_MAX_RING_ROWS)
-			return spek_genl_refuse(info->extack, rows, -ERANGE,
-						"The ring must keep from 2 to 1048576 rows.");
-	}
-	config->detached = detached && nla_get_u32(detached);
+	if (request->interval_ns < SPEK_PROBER_MIN_INTERVAL_NS ||
+	    request->interval_ns > SPEK_PROBER_MAX_INTERVAL_NS)
+		return spek_genl_refuse(info->extack, info->attrs[SPEK_PROBER_A_PROBE_INTERVAL_NS],
+					-ERANGE, "The interval must be from 1 ms to 1 h.");
+	if (rows && (request->ring_rows < SPEK_PROBER_MIN_RING_ROWS ||
+		     request->ring_rows > SPEK_PROBER_MAX_RING_ROWS))
+		return spek_genl_refuse(info->extack, rows, -ERANGE,
+					"The ring must keep from 2 to 1048576 rows.");
 	return 0;
 }
 
-static int find_task(const struct nlattr *attr, struct spek_probe_config *config,
-		     struct netlink_ext_ack *extack)
+static int refuse_task(struct genl_info *info, u32 task, int err, const char *text)
 {
-	struct spek_watched *watched = &config->tasks[config->nr_tasks];
-	struct nlattr *tb[SPEK_PROBER_A_TASK_MAX + 1];
-	u32 i;
-	int err;
+	const struct nlattr *nest = spek_genl_nth(info, SPEK_PROBER_A_PROBE_TASK, task);
 
-	/* The family's policy has checked it. */
-	err = nla_parse_nested(tb, SPEK_PROBER_A_TASK_MAX, attr, NULL, extack);
-	if (err)
-		return err;
-	if (!tb[SPEK_PROBER_A_TASK_PID])
-		return spek_genl_refuse(extack, attr, -EINVAL, "A task to watch needs its thread id.");
-
-	watched->pid = nla_get_u32(tb[SPEK_PROBER_A_TASK_PID]);
-	for (i = 0; i < config->nr_tasks; i++)
-		if (config->tasks[i].pid == watched->pid)
-			return spek_genl_refuse(extack, tb[SPEK_PROBER_A_TASK_PID], -EINVAL,
-						"The same task is to be watched twice: name each once.");
-
-	/* Thread ids of spek.ko's workers, which are in no other namespace. */
-	rcu_read_lock();
-	watched->task = get_pid_task(find_pid_ns(watched->pid, &init_pid_ns), PIDTYPE_PID);
-	rcu_read_unlock();
-	if (!watched->task)
-		return spek_genl_refuse(extack, tb[SPEK_PROBER_A_TASK_PID], -ESRCH,
-					"There is no task with this thread id in the initial pid namespace.");
-	config->nr_tasks++;
-	return 0;
+	return spek_genl_refuse(info->extack, nla_find_nested(nest, SPEK_PROBER_A_TASK_PID), err,
+				text);
 }
 
 static int find_tasks(struct genl_info *info, struct spek_probe_config *config)
 {
-	const struct nlattr *attr;
-	u32 count = 0;
-	int rem, err;
+	const struct spek_prober_task *tasks = config->request.task;
+	struct task_struct *task;
+	u32 i, j;
 
-	nlmsg_for_each_attr(attr, info->nlhdr, GENL_HDRLEN, rem)
-		count += nla_type(attr) == SPEK_PROBER_A_PROBE_TASK;
-	if (!count)
-		return 0;
-	if (count > SPEK_PROBER_MAX_TASKS)
-		return spek_genl_refuse(info->extack, info->attrs[SPEK_PROBER_A_PROBE_TASK],
-					-ERANGE, "At most 1024 tasks can be watched.");
+	for (i = 0; i < config->request.nr_tasks; i++) {
+		for (j = 0; j < i; j++)
+			if (tasks[j].pid == tasks[i].pid)
+				return refuse_task(info, i, -EINVAL,
+						   "The same task is to be watched twice: name each once.");
 
-	config->tasks = kvcalloc(count, sizeof(*config->tasks), GFP_KERNEL);
-	if (!config->tasks)
-		return spek_genl_refuse(info->extack, NULL, -ENOMEM,
-					"There is not enough memory for the tasks.");
-
-	nlmsg_for_each_attr(attr, info->nlhdr, GENL_HDRLEN, rem) {
-		if (nla_type(attr) != SPEK_PROBER_A_PROBE_TASK)
-			continue;
-		err = find_task(attr, config, info->extack);
-		if (err)
-			return err;
+		/* Thread ids of spek.ko's workers, which are in no other namespace. */
+		rcu_read_lock();
+		task = get_pid_task(find_pid_ns(tasks[i].pid, &init_pid_ns), PIDTYPE_PID);
+		rcu_read_unlock();
+		if (!task)
+			return refuse_task(info, i, -ESRCH,
+					   "There is no task with this thread id in the initial pid namespace.");
+		config->tasks[config->nr_tasks++] = task;
 	}
 	return 0;
 }
@@ -126,8 +87,7 @@ static void drop_tasks(struct spek_probe_config *config)
 	u32 i;
 
 	for (i = 0; i < config->nr_tasks; i++)
-		put_task_struct(config->tasks[i].task);
-	kvfree(config->tasks);
+		put_task_struct(config->tasks[i]);
 }
 
 static int start_and_answer(struct genl_info *info, const struct spek_probe_config *config)
@@ -146,11 +106,11 @@ static int start_and_answer(struct genl_info *info, const struct spek_probe_conf
 	header = genlmsg_put_reply(answer, info, &spek_prober_nl_family, 0,
 				   SPEK_PROBER_CMD_PROBE_START);
 
-	if (!config->detached)
+	if (!config->request.detached)
 		spek_genl_own(&spek_prober_genl, config->portid);
 	err = spek_probe_start(config, &id, &refusal);
 	if (err) {
-		if (!config->detached)
+		if (!config->request.detached)
 			spek_genl_disown(&spek_prober_genl, config->portid);
 		nlmsg_free(answer);
 		return spek_genl_refuse_below(info->extack, blame(info, &refusal), err, &refusal);
@@ -174,19 +134,27 @@ err_stop:
 
 int spek_prober_nl_probe_start_doit(struct sk_buff *skb, struct genl_info *info)
 {
-	struct spek_probe_config config = { .portid = info->snd_portid };
+	struct spek_probe_config *config;
 	int err;
 
 	err = spek_genl_check_rights(skb, info->extack);
 	if (err)
 		return err;
+	config = kvzalloc(sizeof(*config), GFP_KERNEL);
+	if (!config)
+		return spek_genl_refuse(info->extack, NULL, -ENOMEM,
+					"There is not enough memory for the tasks.");
 
-	err = check_limits(info, &config);
+	config->portid = info->snd_portid;
+	err = spek_genl_parse(info, &spek_prober_probe_start_request, &config->request);
 	if (!err)
-		err = find_tasks(info, &config);
+		err = check_limits(info, &config->request);
 	if (!err)
-		err = start_and_answer(info, &config);
-	drop_tasks(&config);
+		err = find_tasks(info, config);
+	if (!err)
+		err = start_and_answer(info, config);
+	drop_tasks(config);
+	kvfree(config);
 	return err;
 }
 

@@ -17,6 +17,7 @@
 
 #include "../kmod/compat/compat.h"
 #include "gen/netlink_gen.h"
+#include "gen/request_gen.h"
 #include "netlink.h"
 #include "probe.h"
 #include "sampler.h"
@@ -51,12 +52,13 @@ struct sample_dump {
 };
 
 static int check_probe(const struct spek_probe *probe, const struct nlattr *id,
+		       const struct spek_prober_sample_get *request,
 		       struct netlink_ext_ack *extack)
 {
 	if (!probe)
 		return spek_genl_refuse(extack, id, -ENOENT,
 					"There is no probe: start one first.");
-	if (id && nla_get_u32(id) != probe->id)
+	if (id && request->probe != probe->id)
 		return spek_genl_refuse(extack, id, -ENOENT,
 					"There is no probe with this number.");
 	return 0;
@@ -65,18 +67,19 @@ static int check_probe(const struct spek_probe *probe, const struct nlattr *id,
 /* The end of the dump releases everything, even after a failure here. */
 static int begin_dump(struct netlink_callback *cb, struct spek_genl_dump *position)
 {
-	struct nlattr **attrs = spek_compat_dump_attrs(cb);
-	const struct nlattr *since = attrs[SPEK_PROBER_A_SAMPLE_SINCE];
-	const struct nlattr *hold = attrs[SPEK_PROBER_A_SAMPLE_HOLD];
+	const struct nlattr *id = spek_compat_dump_attrs(cb)[SPEK_PROBER_A_SAMPLE_PROBE];
+	struct spek_prober_sample_get request = {};
 	struct spek_probe *probe;
 	struct sample_dump *dump;
 	int err;
 
 	err = spek_genl_check_rights(cb->skb, cb->extack);
+	if (!err)
+		err = spek_genl_parse_dump(cb, &spek_prober_sample_get_request, &request);
 	if (err)
 		return err;
 	probe = spek_probe_get_current();
-	err = check_probe(probe, attrs[SPEK_PROBER_A_SAMPLE_PROBE], cb->extack);
+	err = check_probe(probe, id, &request, cb->extack);
 	if (err) {
 		spek_probe_put(probe);
 		return err;
@@ -91,8 +94,8 @@ static int begin_dump(struct netlink_callback *cb, struct spek_genl_dump *positi
 	position->memory = dump;
 	dump->probe = probe;
 	dump->end = spek_ring_made(&probe->ring);
-	dump->next = since ? nla_get_u64(since) : 0;
-	dump->hold = hold && nla_get_u32(hold);
+	dump->next = request.since;
+	dump->hold = request.hold;
 	position->started = true;
 	return 0;
 }

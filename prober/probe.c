@@ -325,9 +325,9 @@ static struct spek_probe *create_probe(const struct spek_probe_config *config,
 	INIT_WORK(&probe->stop_work, finish_stop);
 	probe->sampler.sources = probe->sources;
 	probe->sampler.ring = &probe->ring;
-	probe->sampler.interval_ns = config->interval_ns;
+	probe->sampler.interval_ns = config->request.interval_ns;
 	probe->portid = config->portid;
-	probe->detached = config->detached;
+	probe->detached = config->request.detached;
 	probe->owner_pid = get_pid(task_tgid(current));
 	get_task_comm(probe->owner_name, current->group_leader);
 
@@ -337,7 +337,7 @@ static struct spek_probe *create_probe(const struct spek_probe_config *config,
 			    "There is not enough memory for the tables.");
 		goto err_put;
 	}
-	err = make_ring(probe, config->ring_rows, refusal);
+	err = make_ring(probe, config->request.ring_rows, refusal);
 	if (err)
 		goto err_stop_sources;
 	return probe;

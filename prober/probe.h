@@ -17,6 +17,7 @@
 #include "sampler.h"
 #include "source.h"
 #include "uapi/spek_prober.h"
+#include "gen/structs_gen.h"
 
 /**
  * enum spek_probe_part - part of a request that a refusal is about
@@ -31,31 +32,17 @@ enum spek_probe_part {
 };
 
 /**
- * struct spek_watched - a task to watch
- * @pid: thread id as in the request
- * @task: the task; the reference is the caller's
- */
-struct spek_watched {
-	u32 pid;
-	struct task_struct *task;
-};
-
-/**
  * struct spek_probe_config - configuration of a probe
- * @interval_ns: time between ticks, within the contract's limits
- * @ring_rows: number of rows to keep, within the contract's limits; 0 for the default
+ * @request: probe-start, within the contract's limits; no ring_rows: the default
  * @portid: socket that owns the probe
- * @detached: the probe outlives that socket
  * @nr_tasks: length of @tasks
- * @tasks: tasks to watch; needed during the start only
+ * @tasks: tasks to watch, in the order of the request; the references are the caller's
  */
 struct spek_probe_config {
-	u64 interval_ns;
-	u32 ring_rows;
+	struct spek_prober_probe_start request;
 	u32 portid;
-	bool detached;
 	u32 nr_tasks;
-	struct spek_watched *tasks;
+	struct task_struct *tasks[SPEK_PROBER_MAX_TASKS];
 };
 
 /**
@@ -76,7 +63,7 @@ struct spek_probe_clocks {
  *	each dump in progress
  * @id: number of the probe
  * @portid: socket that owns it; const
- * @detached: see struct spek_probe_config; const
+ * @detached: it outlives that socket; const
  * @owner_pid: process that started it; const
  * @owner_name: name of that process; const
  * @thread_pid: thread id of the sampler; const

@@ -4,4 +4,5 @@
 #include "../kmod/genl/dump.c"
 #include "../kmod/genl/family.c"
 #include "../kmod/genl/refuse.c"
+#include "../kmod/genl/request.c"
 #include "../kmod/genl/table.c"

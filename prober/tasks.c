@@ -49,8 +49,8 @@ static int tasks_start(struct spek_probe_source *source, const struct spek_probe
 		return -ENOMEM;
 
 	for (i = 0; i < config->nr_tasks; i++) {
-		source->entities[i] = config->tasks[i].pid;
-		tasks[i] = get_task_struct(config->tasks[i].task);
+		source->entities[i] = config->request.task[i].pid;
+		tasks[i] = get_task_struct(config->tasks[i]);
 	}
 	source->private = tasks;
 	return 0;

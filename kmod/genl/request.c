@@ -210,6 +210,18 @@ static int parse_record(const struct parser *parser, const struct spek_genl_reco
 	return err;
 }
 
+static int parse_message(const struct nlmsghdr *message, struct netlink_ext_ack *extack,
+			 const struct spek_genl_record *record, void *dst)
+{
+	const struct parser parser = { .root = dst, .extack = extack };
+	const struct attributes attributes = {
+		.head = nlmsg_attrdata(message, GENL_HDRLEN),
+		.len = nlmsg_attrlen(message, GENL_HDRLEN),
+	};
+
+	return parse_record(&parser, record, dst, &attributes);
+}
+
 /**
  * spek_genl_parse() - parse the attributes of a request
  * @info: request, validated by its policy
@@ -222,13 +234,60 @@ static int parse_record(const struct parser *parser, const struct spek_genl_reco
  */
 int spek_genl_parse(const struct genl_info *info, const struct spek_genl_record *record, void *dst)
 {
-	const struct parser parser = { .root = dst, .extack = info->extack };
-	const struct attributes attributes = {
-		.head = nlmsg_attrdata(info->nlhdr, GENL_HDRLEN),
-		.len = nlmsg_attrlen(info->nlhdr, GENL_HDRLEN),
-	};
+	return parse_message(info->nlhdr, info->extack, record, dst);
+}
 
-	return parse_record(&parser, record, dst, &attributes);
+/**
+ * spek_genl_parse_dump() - parse the attributes of a request for a dump
+ * @cb: dump, in the first call of its dumpit
+ * @record: as of spek_genl_parse()
+ * @dst: as of spek_genl_parse()
+ *
+ * Context: any.
+ * Return: as of spek_genl_parse().
+ */
+int spek_genl_parse_dump(const struct netlink_callback *cb, const struct spek_genl_record *record,
+			 void *dst)
+{
+	return parse_message(cb->nlh, cb->extack, record, dst);
+}
+
+/**
+ * spek_genl_nth() - find a repeated attribute of a request
+ * @info: request
+ * @type: attribute
+ * @index: its number among those of this type
+ *
+ * Context: any.
+ * Return: the attribute, or NULL.
+ */
+const struct nlattr *spek_genl_nth(const struct genl_info *info, int type, u32 index)
+{
+	const struct nlattr *attr;
+	int rem;
+
+	nlmsg_for_each_attr(attr, info->nlhdr, GENL_HDRLEN, rem)
+		if (nla_type(attr) == type && !index--)
+			return attr;
+	return NULL;
+}
+
+/**
+ * spek_genl_given() - find out which attributes a request has
+ * @info: request
+ * @record: attributes that it may have
+ * @given: bitmap of SPEK_GENL_MAX_FIELDS bits, all zero; the fields of these attributes are set
+ *
+ * Context: any.
+ */
+void spek_genl_given(const struct genl_info *info, const struct spek_genl_record *record,
+		     unsigned long *given)
+{
+	u32 i;
+
+	for (i = 0; i < record->nr; i++)
+		if (info->attrs[record->field[i].attr])
+			__set_bit(i, given);
 }
 
 /**
@@ -262,6 +321,28 @@ static u64 get_number(const struct spek_genl_field *field, const void *src)
 		return *(const u32 *)member;
 	default:
 		return *(const u64 *)member;
+	}
+}
+
+/**
+ * spek_genl_merge() - change the numbers that a request has given
+ * @record: attributes that the request may have
+ * @dst: structure to change
+ * @src: structure that the request was parsed into
+ * @given: fields to copy, see spek_genl_given()
+ *
+ * Context: any.
+ */
+void spek_genl_merge(const struct spek_genl_record *record, void *dst, const void *src,
+		     const unsigned long *given)
+{
+	u32 i;
+
+	for_each_set_bit(i, given, record->nr) {
+		const struct spek_genl_field *field = &record->field[i];
+
+		if (field->kind == SPEK_GENL_U32 || field->kind == SPEK_GENL_U64)
+			set_number(field, dst, get_number(field, src));
 	}
 }
 

@@ -7,6 +7,7 @@
 #include <linux/types.h>
 
 struct genl_info;
+struct netlink_callback;
 struct nlattr;
 struct sk_buff;
 
@@ -16,7 +17,7 @@ struct sk_buff;
  * enum spek_genl_kind - what becomes of an attribute
  * @SPEK_GENL_IGNORED: nothing; it is for readers of requests
  * @SPEK_GENL_U32: a number: bool, u32 or u64 in the structure
- * @SPEK_GENL_U64: a number: u64 in the structure
+ * @SPEK_GENL_U64: a number: u64 or s64 in the structure
  * @SPEK_GENL_TEXT: a string
  * @SPEK_GENL_BYTES: bytes and their number
  * @SPEK_GENL_VECTOR: binary, the entries of an array, and their number
@@ -54,8 +55,8 @@ struct spek_genl_pool {
  * @bytes: size of the member; of an array: of an entry
  * @count: offset of the number of entries or bytes, a u32
  * @at_most: entries that the array has room for
- * @usual: value of a number that is not given
  * @groups: bits of the groups that it is of; objects and messages outside any of them lack it
+ * @usual: value of a number that is not given
  * @missing: sentence that refuses a request without it; NULL: it may be left out
  * @too_many: sentence that refuses more than @at_most entries
  * @record: of a nest
@@ -68,8 +69,8 @@ struct spek_genl_field {
 	u32 bytes;
 	u32 count;
 	u32 at_most;
-	u32 usual;
 	u32 groups;
+	u64 usual;
 	const char *missing;
 	const char *too_many;
 	const struct spek_genl_record *record;
@@ -102,6 +103,13 @@ struct spek_genl_record {
 	.count = offsetof(_type, _count)
 
 int spek_genl_parse(const struct genl_info *info, const struct spek_genl_record *record, void *dst);
+int spek_genl_parse_dump(const struct netlink_callback *cb, const struct spek_genl_record *record,
+			 void *dst);
+const struct nlattr *spek_genl_nth(const struct genl_info *info, int type, u32 index);
+void spek_genl_given(const struct genl_info *info, const struct spek_genl_record *record,
+		     unsigned long *given);
+void spek_genl_merge(const struct spek_genl_record *record, void *dst, const void *src,
+		     const unsigned long *given);
 const struct nlattr *spek_genl_outside(const struct genl_info *info,
 				       const struct spek_genl_record *record, u32 groups);
 size_t spek_genl_bytes(const struct spek_genl_record *record, const void *src);

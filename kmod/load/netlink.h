@@ -35,7 +35,6 @@ int spek_nl_put_map_target(struct sk_buff *skb, const struct spek_verify *verify
 int spek_nl_parse_run(struct genl_info *info, struct spek_run_config *config);
 int spek_nl_check_targets(const struct genl_info *info, int type,
 			  const struct spek_run_target *targets, u32 nr);
-const struct nlattr *spek_nl_nth(const struct genl_info *info, int type, u32 index);
 const struct nlattr *spek_nl_blame(const struct genl_info *info,
 				   const struct spek_refusal *refusal);
 

@@ -187,7 +187,7 @@ static int create_and_answer(struct genl_info *info, const struct spek_claim_con
 		spek_genl_disown(&spek_netlink, info->snd_portid);
 		nlmsg_free(msg);
 		blamed = refusal.kind == SPEK_REFUSAL_TARGET ?
-			spek_nl_nth(info, SPEK_A_CLAIM_TARGET, refusal.index) : NULL;
+			spek_genl_nth(info, SPEK_A_CLAIM_TARGET, refusal.index) : NULL;
 		return spek_genl_refuse_below(info->extack, blamed, err, &refusal);
 	}
 	head = genlmsg_put_reply(msg, info, &spek_nl_family, 0, SPEK_CMD_CLAIM_NEW);

@@ -34,11 +34,11 @@ int spek_nl_check_targets(const struct genl_info *info, int type,
 		dev_t dev = MKDEV(targets[i].major, targets[i].minor);
 
 		if (MAJOR(dev) != targets[i].major || MINOR(dev) != targets[i].minor)
-			return spek_genl_refuse(info->extack, spek_nl_nth(info, type, i), -ERANGE,
+			return spek_genl_refuse(info->extack, spek_genl_nth(info, type, i), -ERANGE,
 						"Device numbers have 12 bits of major and 20 of minor.");
 		for (j = 0; j < i; j++)
 			if (MKDEV(targets[j].major, targets[j].minor) == dev)
-				return spek_genl_refuse(info->extack, spek_nl_nth(info, type, i),
+				return spek_genl_refuse(info->extack, spek_genl_nth(info, type, i),
 							-EINVAL,
 							"The same device is a target twice.");
 	}
@@ -195,25 +195,6 @@ int spek_nl_parse_run(struct genl_info *info, struct spek_run_config *config)
 	return check_combinations(info, config);
 }
 
-/**
- * spek_nl_nth() - find a repeated attribute of a request
- * @info: request
- * @type: attribute
- * @index: its number among those of this type
- *
- * Return: the attribute, or NULL.
- */
-const struct nlattr *spek_nl_nth(const struct genl_info *info, int type, u32 index)
-{
-	const struct nlattr *attr;
-	int rem;
-
-	nlmsg_for_each_attr(attr, info->nlhdr, GENL_HDRLEN, rem)
-		if (nla_type(attr) == type && !index--)
-			return attr;
-	return NULL;
-}
-
 const struct nlattr *spek_nl_blame(const struct genl_info *info,
 				   const struct spek_refusal *refusal)
 {
@@ -240,5 +221,5 @@ const struct nlattr *spek_nl_blame(const struct genl_info *info,
 	default:
 		return NULL;
 	}
-	return spek_nl_nth(info, type, refusal->index);
+	return spek_genl_nth(info, type, refusal->index);
 }

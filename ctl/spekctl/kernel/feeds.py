@@ -5,10 +5,17 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import msgspec
 
+from spekctl.contract.prober_requests import (
+    DEFAULT_HISTORY,
+    DEFAULT_STEP_NS,
+    FeedMarkRequest,
+    FeedOpenRequest,
+    RailRequest,
+)
 from spekctl.kernel.gen import spek_prober as uapi
 from spekctl.kernel.gen.spek_prober_records import (
     EnergyInfo,
@@ -81,15 +88,15 @@ class PowerLink(Connection):
         uncertainty_ns: int = 0,
     ) -> int:
         """Open a feed; a rail is its name, or its name and resolution in nanowatt."""
-        values: dict[str, Any] = {"name": name, "source": source}
-        values["uncertainty_ns"] = uncertainty_ns
-        if history is not None:
-            values["history"] = history
-        if max_step_ns is not None:
-            values["max_step_ns"] = max_step_ns
-        pairs = [(rail, 0) if isinstance(rail, str) else rail for rail in rails]
-        values["rail"] = [{"name": rail, "lsb_nw": lsb_nw} for rail, lsb_nw in pairs]
-        return int(self._link.ask(uapi.Cmd.FEED_OPEN, **values)["id"])
+        request = FeedOpenRequest(
+            name,
+            source,
+            [RailRequest(*((rail,) if isinstance(rail, str) else rail)) for rail in rails],
+            history=DEFAULT_HISTORY if history is None else history,
+            max_step_ns=DEFAULT_STEP_NS if max_step_ns is None else max_step_ns,
+            uncertainty_ns=uncertainty_ns,
+        )
+        return int(self._link.ask(uapi.Cmd.FEED_OPEN, **request.attributes())["id"])
 
     def push(self, feed: int, samples: Iterable[PowerSample]) -> tuple[int, int]:
         """Push at most MAX_BATCH samples; return the numbers of stored and of late ones."""
@@ -104,7 +111,8 @@ class PowerLink(Connection):
 
     def mark(self, feed: int, **values: int) -> None:
         """Send until_ns and the state of the source's clock; see feed-mark."""
-        self._link.tell(uapi.Cmd.FEED_MARK, id=feed, **values)
+        request = FeedMarkRequest(feed, **values)
+        self._link.tell(uapi.Cmd.FEED_MARK, **request.attributes())
 
     def close_feed(self, feed: int) -> None:
         """End a feed; its samples stay readable."""

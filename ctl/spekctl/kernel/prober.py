@@ -12,10 +12,11 @@ import time
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, fields
 from itertools import pairwise
-from typing import Any, TypeVar
+from typing import TypeVar
 
 import msgspec
 
+from spekctl.contract.prober_requests import ProbeStartRequest, SampleGetRequest, TaskRequest
 from spekctl.errors import SpekError
 from spekctl.kernel.gen import spek_prober as uapi
 from spekctl.kernel.gen.spek_prober_records import (
@@ -172,13 +173,13 @@ class Prober(Connection):
         detached: bool = False,
     ) -> int:
         """Start sampling every @interval_ns, watching the threads @tasks; the probe's number."""
-        values: dict[str, Any] = {"interval_ns": interval_ns, "detached": int(detached)}
-        if ring_rows is not None:
-            values["ring_rows"] = ring_rows
-        watched = [{"pid": pid} for pid in tasks]
-        if watched:
-            values["task"] = watched
-        return int(self._link.ask(uapi.Cmd.PROBE_START, **values)["id"])
+        request = ProbeStartRequest(
+            interval_ns,
+            ring_rows=ring_rows,
+            detached=int(detached),
+            tasks=[TaskRequest(pid) for pid in tasks],
+        )
+        return int(self._link.ask(uapi.Cmd.PROBE_START, **request.attributes())["id"])
 
     def request_stop(self, probe: int) -> None:
         """Stop sampling without waiting for the last row."""
@@ -209,8 +210,8 @@ class Prober(Connection):
 
         With @hold, a row whose power has not come yet is kept back for a while.
         """
-        asked = {"probe": probe, "since": since, **({"hold": 1} if hold else {})}
-        answers = self._link.dump(uapi.Cmd.SAMPLE_GET, **asked)
+        request = SampleGetRequest(probe, since, int(hold))
+        answers = self._link.dump(uapi.Cmd.SAMPLE_GET, **request.attributes())
         messages = [msgspec.convert(answer, SampleInfo) for answer in answers]
         dropped = messages[-1].dropped if messages else 0
         seen = {block.table for message in messages for block in message.blocks}

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /* generated from kmod/drive/uapi/spek_drive.yaml, run `make gen` */
 
-/* u32 and u64 are the including file's. */
+/* The types of numbers are the including file's. */
 #ifndef _SPEK_DRIVE_DESCRIPTION_GEN_H
 #define _SPEK_DRIVE_DESCRIPTION_GEN_H
 

@@ -178,6 +178,8 @@ def kind_of(attr: Attr) -> str:
         return f"list[tuple[{', '.join('int' for _ in attr.struct.members)}]]"
     if attr.sub_type:
         return "list[int]"
+    if attr.field.optional:
+        return "int | None"
     return "str" if attr.type in ("string", "binary") else "int"
 
 
@@ -187,6 +189,8 @@ def usual(attr: Attr) -> str | None:
         return '""'
     if attr.field.needed or attr.type == "string":
         return None
+    if attr.field.optional:
+        return "None"
     if attr.nested or attr.struct or attr.sub_type:
         return "[]"
     if attr.enum:
@@ -207,13 +211,15 @@ def wire(attr: Attr, value: str) -> str:
         return f'pack(f"={{len({value})}}{letter}", *{value})'
     if attr.type == "binary":
         return f"bytes.fromhex({value})"
-    return value if attr.type == "string" else f"int({value})"
+    return value if attr.type == "string" or attr.field.optional else f"int({value})"
 
 
 def not_sent(attr: Attr) -> str:
     """Values that mean the same as no attribute, as a tuple."""
     if attr.field.needed:
         return "()"
+    if attr.field.optional:
+        return "(None,)"
     if attr.nested or attr.type in ("string", "binary"):
         return {"string": '("",)', "binary": '(b"",)'}.get(attr.type, "([],)")
     values = {int(attr.field.default)}

@@ -27,7 +27,7 @@ def struct_header(spec: Spec, outputs: Outputs) -> str:
     """The structures, for a core that includes nothing of the kernel."""
     guard = f"_{upper(spec.name)}_{upper(Path(outputs.structs).stem)}_H"
     out = c_head(spec, "GPL-2.0", header=True)
-    out += ["/* u32 and u64 are the including file's. */"]
+    out += ["/* The types of numbers are the including file's. */"]
     out += [f"#ifndef {guard}", f"#define {guard}"]
     entries: list[Struct] = []
     for attr in (attr for _, record in record_sets(spec) for attr in record.attrs):
@@ -111,7 +111,7 @@ def members(spec: Spec, attr_set: AttrSet, record: Record) -> list[CMember]:
             arrays.append(CMember("char", name, attr.checks["max-len"] + 1, 1, 1, doc, attr))
         else:
             number(attr.type, name, doc, attr)
-    numbers.sort(key=lambda each: each.kind != "u64")
+    numbers.sort(key=lambda each: each.bytes != 8)
     return [*numbers, *arrays]
 
 
@@ -324,12 +324,13 @@ def field(spec: Spec, attr_set: AttrSet, record: Record, attr: Attr) -> list[str
         head = [macro("ARRAY", "BYTES", attr_id, whole, name, f"{name}_bytes")]
         more += [f"\t.at_most = sizeof_field({whole}, {name}),"]
     else:
-        kind = "TEXT" if attr.type == "string" else attr.type.upper()
+        kind = {"string": "TEXT", "s64": "U64"}.get(attr.type, attr.type.upper())
         head = [macro("MEMBER", kind, attr_id, whole, name)]
     if attr.nested or entry.pool:
         more += [f"\t.at_most = {most(spec, attr)},", *text("too_many", entry.too_many)]
     if entry.default:
-        more += [f"\t.usual = {entry.default},"]
+        usual = f"{upper(spec.name)}_{upper(entry.default_name)}"
+        more += [f"\t.usual = {usual if entry.default_name else entry.default},"]
     if entry.groups:
         names = [group_name(spec, group) for group in entry.groups]
         more += [f"\t.groups = {' | '.join(names)},"]

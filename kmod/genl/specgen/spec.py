@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -94,6 +94,8 @@ class Field:
 
     @needed: sentence that refuses a request without it; "": it may be left out
     @default: its value then; "" of a string: readers of requests do without it, too
+    @default_name: of the constant that the spec gave for it
+    @optional: leaving it out is not the same as any value, and None in Python
     @member: where it goes, if not into the member of its name
     @ignored: it goes nowhere: it is for readers of requests
     @at_most: of a repeated attribute or of a pool: entries that there is room for, a number or the
@@ -107,6 +109,8 @@ class Field:
 
     needed: str = ""
     default: int | str = 0
+    default_name: str = ""
+    optional: bool = False
     member: str = ""
     ignored: bool = False
     at_most: int | str = 0
@@ -153,6 +157,8 @@ class Record:
     @include: header with the structure, if it is written by hand
     @packed: Python makes the structure, too
     @fields: enum of the attributes' numbers, for a core that refuses them; "": none
+
+    With tolerant, a request may have the other attributes of its set, too, which are ignored.
     """
 
     short: str
@@ -437,11 +443,16 @@ def load_attr(
 
 def load_field(name: str, node: dict[str, Any], consts: dict[str, int]) -> Field:
     known_keys(
-        f"{name}: request", node, "needed", "default", "member", "ignored", "at-most", "too-many",
-        "pool", "torn", "apart", "groups",
+        f"{name}: request", node, "needed", "default", "optional", "member", "ignored", "at-most",
+        "too-many", "pool", "torn", "apart", "groups",
     )  # fmt: skip
     values = {snake(key): value for key, value in node.items()}
     values["groups"] = tuple(values.get("groups", ()))
+    if values.get("default", "") != "" and isinstance(values["default"], str):
+        if values["default"] not in consts:
+            raise SpecError(f"{name}: there is no constant {values['default']}")
+        values["default_name"] = values["default"]
+        values["default"] = consts[values["default"]]
     if isinstance(values.get("at_most"), str) and values["at_most"] not in consts:
         raise SpecError(f"{name}: there is no constant {values['at_most']}")
     return Field(**values)
@@ -452,8 +463,9 @@ def load_record(spec: Spec, attr_set: AttrSet, node: dict[str, Any]) -> Record:
     either all of them are a request's."""
     what = f"{attr_set.name}: request"
     known_keys(
-        what, node, "name", "record", "attributes", "operation", "include", "packed", "fields"
-    )
+        what, node, "name", "record", "attributes", "operation", "include", "packed", "fields",
+        "tolerant",
+    )  # fmt: skip
     attrs = [attr for attr in attr_set.attrs if attr.type != "pad"]
     if "attributes" in node:
         attrs = [attr_set.find(name) for name in node["attributes"]]
@@ -462,6 +474,9 @@ def load_record(spec: Spec, attr_set: AttrSet, node: dict[str, Any]) -> Record:
         if op is None or op.attrs is not attr_set:
             raise SpecError(f"{what}: no operation {node['operation']}")
         attrs = op.request_attrs()
+    if node.get("tolerant"):
+        beside = [attr for attr in attr_set.attrs if attr.type != "pad" and attr not in attrs]
+        attrs = attrs + [replace(attr, field=Field(ignored=True, apart=True)) for attr in beside]
     short = node.get("name", attr_set.name)
     return Record(
         short,
@@ -490,8 +505,14 @@ def check_records(spec: Spec) -> None:
                 raise SpecError(f"{name}: its length has no limit")
             if attr.is_array and attr.checks["max-len"] % attr.entry_bytes:
                 raise SpecError(f"{name}: max-len is not that of whole entries")
-            if attr.type in ("flag", "s32", "s64"):
+            if attr.type in ("flag", "s32"):
                 raise SpecError(f"{name}: a request has no {attr.type}")
+            if entry.optional and (attr.type not in INTEGERS or attr.enum):
+                raise SpecError(f"{name}: only a number is optional")
+            if entry.optional and (entry.needed or entry.default):
+                raise SpecError(f"{name}: it is optional, and needed or with a default")
+            if entry.optional and record.packed:
+                raise SpecError(f"{name}: a structure in bytes cannot lack it")
 
 
 def check_set(spec: Spec, attr_set: AttrSet) -> None:

@@ -582,6 +582,50 @@ def test_a_packed_record_is_the_structure_of_c(tmp_path: Path) -> None:
     assert module.CaseRequest().attributes() == {}
 
 
+def add_a_change(tree: dict[str, Any]) -> None:
+    """A request with numbers that are not given, and nests that carry more than it takes."""
+    toy, box = tree["attribute-sets"]
+    toy["request"] = {"attributes": ["weight"], "tolerant": True}
+    toy["attributes"][2].pop("request")
+    box["request"] = [
+        {"name": "box", "operation": "box-new"},
+        {"name": "change", "operation": "box-set"},
+    ]
+    attrs = {attr["name"]: attr for attr in box["attributes"]}
+    attrs["id"]["request"] = {"needed": "Which?"}
+    attrs["size"]["request"] = {"default": "huge"}
+    box["attributes"] += [
+        {"name": "moved", "type": "s64", "request": {"optional": True}},
+        {"name": "turned", "type": "u32", "request": {"optional": True}},
+    ]
+    request = {"attributes": ["id", "turned", "moved"]}
+    tree["operations"]["list"].append(
+        {"name": "box-set", "attribute-set": "box", "do": {"request": request}}
+    )
+
+
+def test_requests_with_what_is_not_given_or_not_taken(tmp_path: Path) -> None:
+    where = replace(
+        outputs(), structs="toy_gen.h", requests="request_gen", python_requests="toy_requests.py"
+    )
+
+    def change(tree: dict[str, Any]) -> None:
+        parse_requests(tree)
+        add_a_change(tree)
+
+    files = generate(tmp_path, change, where)
+    header, source = squeeze(files["toy_gen.h"]), squeeze(files["request_gen.c"])
+    assert "struct toy_box_change { s64 moved; u32 id; u32 turned; };" in header
+    assert "SPEK_GENL_MEMBER(U64, TOY_BOX_A_BOX_MOVED, struct toy_box_change, moved), }," in source
+    assert ".usual = TOY_BOX_HUGE," in source
+    assert "{ .attr = TOY_BOX_A_TOY_NAME, }," in source
+    module = load_python(files["toy_requests.py"], "toy_changes")
+    assert module.ChangeRequest(3).attributes() == {"id": 3}
+    assert module.ChangeRequest(0, moved=0, turned=None).attributes() == {"id": 0, "moved": 0}
+    assert module.BoxRequest(size=1 << 40).attributes() == {}
+    assert "name" not in module.ToyRequest.__struct_fields__
+
+
 def change_request(name: str, /, **keys: Any) -> Callable[[dict[str, Any]], None]:
     return change_attr(name, request=keys)
 
@@ -595,7 +639,13 @@ def change_request(name: str, /, **keys: Any) -> Callable[[dict[str, Any]], None
         (change_request("chip", **{"pool": "c", "at-most": 3, "too-many": "x"}), "sentence torn"),
         (change_attr("blob", checks={}), "its length has no limit"),
         (change_attr("toy", **{"multi-attr": False}), "a nest of a request is repeated"),
-        (change_attr("depth", type="s64"), "a request has no s64"),
+        (change_attr("depth", type="s32"), "a request has no s32"),
+        (change_request("size", default="no-size"), "there is no constant no-size"),
+        (change_request("colour", optional=True), "box.colour: only a number is optional"),
+        (
+            change_request("size", optional=True, default=4),
+            "box.size: it is optional, and needed or with a default",
+        ),
     ],
 )
 def test_a_request_that_no_table_holds_is_refused(

@@ -65,7 +65,7 @@ def test_only_what_is_given_is_sent_of_a_feed() -> None:
         "name": "board",
         "source": "test",
         "uncertainty_ns": 0,
-        "rail": [{"name": "12V", "lsb_nw": 0}, {"name": "5V", "lsb_nw": 30}],
+        "rail": [{"name": "12V"}, {"name": "5V", "lsb_nw": 30}],
     }
     assert (second["history"], second["max_step_ns"], second["uncertainty_ns"]) == (9, 8, 7)
 

@@ -24,7 +24,7 @@ class FakeLink:
         self.rows = rows
         self.dropped = dropped
 
-    def dump(self, command: int, probe: int, since: int) -> list[dict[str, Any]]:
+    def dump(self, command: int, probe: int, since: int = 0) -> list[dict[str, Any]]:
         assert command == uapi.Cmd.SAMPLE_GET
         messages = [message for row in self.rows for message in row if message["seq"] >= since]
         return [{**message, "dropped": self.dropped} for message in messages]
