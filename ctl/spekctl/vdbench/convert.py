@@ -129,6 +129,12 @@ def _report(step: Imported, kind: str, key: str, given: Sequence[str]) -> None:
         CURVE in difference for difference in step.differences
     ):
         step.not_needed[key] = "it is for iorate=curve"
+    elif key == "maxdata":
+        # Where it sets no end, a difference says so.
+        run = step.workload.run
+        for name in ("count", "passes"):
+            if getattr(run, name) is not None:
+                step.mapped[key] = f"run.{name}"
     elif key in ("validate", "concatenatesds") and list(given) == ["no"]:
         step.not_needed[key] = "it is off"
     elif mapped is not None:

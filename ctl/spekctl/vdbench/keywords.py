@@ -79,7 +79,7 @@ MAPPED: Mapping[str, Mapping[str, str]] = {
         **{"compratio": "stream.compressible", "compression": "stream.compressible"},
     },
 }
-# What the report says of these is a difference.
+# What the report says of these depends on the run.
 DIFFERENT = ("maxdata", "curve", "stopcurve")
 _FORMATTING = "it is for the formatting of files"
 _REPORTS = "a result has all of it"

@@ -81,11 +81,12 @@ def test_parts_of_a_run_are_named(spekctl: Spekctl, tmp_path: Path) -> None:
     assert "step 2 of 2: r.2, which starts together with step 1: made.2.toml" in found.err
 
 
-def test_a_count_of_the_report_is_taken_in_place_of_the_time(
+def test_an_amount_ends_the_run_beside_its_time(
     spekctl: Spekctl, kernel: object, tmp_path: Path
 ) -> None:
     (tmp_path / "some.parm").write_text(CORPUS["an amount"][0])
     words = ("run", "vdbench:some.parm", "--device", "/dev/fake0", "--write", "--dry-run")
-    found = spekctl(*words, "--count", "1638400")
-    assert found.code == ExitCode.OK, found.err
-    assert "vdbench also ends after 100 GiB, as --count 1638400 does" in found.err
+    dry_run = spekctl(*words)
+    assert dry_run.code == ExitCode.OK, dry_run.err
+    assert 'time = "10m"' in dry_run.out and "count = 1638400" in dry_run.out
+    assert "maxdata -> run.count" in dry_run.err and "vdbench also ends" not in dry_run.err
