@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""spekctl status: the runs that the kernel knows."""
+"""spekctl status: the runs that the kernel knows, and the prober."""
 
 from __future__ import annotations
 
@@ -12,26 +12,39 @@ import click
 from spekctl.commands import options
 
 if TYPE_CHECKING:
+    from spekctl.kernel.prober import Probe
     from spekctl.kernel.records import RunInfo
 
 
 @click.command()
 @options.as_json()
 def command(as_json: bool) -> int:
-    """List the runs in the kernel, including those of other terminals, and the devices that a
-    command holds between two runs, with its process."""
+    """List the runs in the kernel, including those of other terminals, the devices that a
+    command holds between two runs, with its process, and the probe of `spekctl prober`. JSON has
+    the runs."""
     from spekctl.block import safety
+    from spekctl.errors import NoKernelSideError
     from spekctl.kernel import client
-    from spekctl.kernel.records import ClaimState
+    from spekctl.kernel.records import ClaimInfo, ClaimState
 
-    kernel = client.connect()
+    probe = None if as_json else _probe()
+    runs: list[RunInfo] = []
+    claims: list[ClaimInfo] = []
     try:
-        runs, claims = kernel.runs(), kernel.claims()
-    finally:
-        kernel.close()
+        kernel = client.connect()
+    except NoKernelSideError:
+        if probe is None:
+            raise
+    else:
+        try:
+            runs, claims = kernel.runs(), kernel.claims()
+        finally:
+            kernel.close()
     if as_json:
         click.echo(json.dumps([as_dict(info) for info in runs], indent=1))
         return 0
+    if probe is not None:
+        click.echo(_of_probe(probe))
     for claim in claims:
         if not claim.runs and claim.state is not ClaimState.FAILED:
             held = " ".join(
@@ -53,6 +66,24 @@ def command(as_json: bool) -> int:
         table.add_row(*_row(info))
     tables.show(table)
     return 0
+
+
+def _probe() -> Probe | None:
+    from spekctl.kernel import prober
+
+    return prober.current()
+
+
+def _of_probe(probe: Probe) -> str:
+    from spekctl.kernel.gen.spek_prober_records import ProbeState
+    from spekctl.units import format_duration
+
+    whose = f"process {probe.owner_pid} ({probe.owner_name})"
+    if probe.detached:
+        whose = "`spekctl prober start --detach`"
+    rows = f"{probe.rows} rows, one every {format_duration(probe.interval_ns)}"
+    does = "samples" if probe.state is ProbeState.RUNNING else "has ended"
+    return f"probe {probe.id} of {whose} {does}: {rows}"
 
 
 def _row(info: RunInfo) -> list[str]:

@@ -7,6 +7,7 @@ two rows. A value that was not available is None; a CPU that was offline is left
 
 from __future__ import annotations
 
+import contextlib
 import struct
 import time
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
@@ -17,7 +18,7 @@ from typing import TypeVar
 import msgspec
 
 from spekctl.contract.prober_requests import ProbeStartRequest, SampleGetRequest, TaskRequest
-from spekctl.errors import SpekError
+from spekctl.errors import NoKernelSideError, SpekError
 from spekctl.kernel.gen import spek_prober as uapi
 from spekctl.kernel.gen.spek_prober_records import (
     BlockInfo,
@@ -146,6 +147,14 @@ class Probe(ProbeInfo):
             ),
             default=0,
         )
+
+
+def current() -> Probe | None:
+    """The probe of this machine, which samples or has rows; None without it or its module."""
+    with contextlib.suppress(NoKernelSideError), Prober() as source:
+        info = source.info()
+        return None if info.state is ProbeState.IDLE else info
+    return None
 
 
 class Prober(Connection):

@@ -145,6 +145,7 @@ class FakeProber:
             interval_ns=self.interval_ns,
             ring_rows=self.ring_rows,
             detached=int(self.detached),
+            owner_pid=77,
             owner_name="spekctl",
             started_ns=START_NS,
             ended_ns=START_NS + self.seq * SECOND if done else 0,

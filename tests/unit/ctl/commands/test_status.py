@@ -6,10 +6,14 @@ from __future__ import annotations
 import dataclasses
 import os
 
+import pytest
 from lib.ctl.command_line import Spekctl
 from lib.fakes.kernel import FakeKernel, other_claim, other_run
+from lib.fakes.prober import SECOND, FakeProber
 
-from spekctl.kernel.records import ClaimState
+from spekctl.errors import ExitCode, NoKernelSideError
+from spekctl.kernel import client, prober
+from spekctl.kernel.records import ClaimState, ProbeState
 
 
 def test_status_is_a_table(spekctl: Spekctl, kernel: FakeKernel) -> None:
@@ -32,3 +36,39 @@ def test_a_claim_between_two_runs_is_told(spekctl: Spekctl, kernel: FakeKernel) 
         "claim 2 of a command has no run at present and holds fake0",
         "claim 4 of a command is closing fake2",
     ]
+
+
+def test_the_probe_is_told(
+    spekctl: Spekctl, kernel: FakeKernel, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    fake = FakeProber()
+    monkeypatch.setattr(prober, "Prober", lambda: fake)
+    assert spekctl("status").out == ""
+    fake.start(SECOND // 2)
+    assert spekctl("status").out == (
+        "probe 4 of process 77 (spekctl) samples: 1 rows, one every 500ms\n"
+    )
+    fake.start(SECOND, detached=True)
+    fake.state = ProbeState.DONE
+    assert spekctl("status").out == (
+        "probe 4 of `spekctl prober start --detach` has ended: 1 rows, one every 1s\n"
+    )
+    assert spekctl("status", "--json").out == "[]\n"
+
+
+def test_the_probe_is_told_without_the_module_of_runs(
+    spekctl: Spekctl, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def connect() -> FakeKernel:
+        raise NoKernelSideError("the kernel module spek is not loaded")
+
+    fake = FakeProber()
+    monkeypatch.setattr(client, "connect", connect)
+    monkeypatch.setattr(prober, "Prober", lambda: fake)
+    refused = spekctl("status")
+    assert (refused.code, refused.sentence) == (
+        ExitCode.NO_KERNEL_SIDE,
+        "the kernel module spek is not loaded",
+    )
+    fake.start(SECOND, detached=True)
+    assert spekctl("status").out.startswith("probe 4 of ")
