@@ -51,6 +51,8 @@ def place_asus(
     for asu in asus_of(workload):
         with at(f"asu '{asu.name}'"):
             unit = units.parse_size(asu.block) if nr == 1 else stripe_bytes
+            if nr == 1 and room < unit:
+                unit = smallest.logical_block  # a disk of a few sectors has those
             open_zones = _open_zones(workload, asu, targets, workers)
             zone_bytes = targets[0].zone_bytes if open_zones else 0
             unit = max(unit, zone_bytes)
@@ -175,10 +177,10 @@ def _check_minimum(
         share = units.parse_percent(str(asu.size))
         taken = -(-least // (unit * nr)) * unit  # on each device, in whole units
         needed = math.ceil(Fraction(taken) / share)
-        mib = 1 << 20
+        step = 1 << 20 if needed > 1 << 20 else unit
         sentence += (
             f"; that takes {'devices' if nr > 1 else 'a device'} of at least"
-            f" {units.format_bytes(-(-needed // mib) * mib)}, and {smallest.path} has"
+            f" {units.format_bytes(-(-needed // step) * step)}, and {smallest.path} has"
             f" {units.format_bytes(smallest.bytes)}"
         )
     raise UsageError(sentence)

@@ -422,9 +422,10 @@ def _stream(
         )
     largest = max(size for size, _ in sizes)
     if largest > span:
+        there = room if stream.range is None else span
         raise UsageError(
             f"its largest block, {units.format_bytes(largest)}, does not fit into its range of"
-            f" {units.format_bytes(span)}"
+            f" {units.format_bytes(there)}"
         )
     parts: list[tuple[int, int]] = []
     if stream.pattern in TABLES:

@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 from lib.core.config import core_of
 from lib.ctl.resolved import DISK, GIB, HEAD, MIB, STREAM, run_config
 
+from spekctl import units
 from spekctl.errors import UsageError
 from spekctl.workload import file
 from spekctl.workload.layout import Target, place_asus
@@ -101,7 +102,7 @@ REFUSED: dict[str, tuple[str, tuple[Target, ...], str]] = {
     ),
     "nothing": (
         asu(size="1%"), (replace(DISK, bytes=MIB // 8),),
-        "it would have 0 B, but w needs at least 4 KiB there; that takes a device of at least 1",
+        "it would have 0 B, but w needs at least 4 KiB there; that takes a device of at least 400",
     ),
 }  # fmt: skip
 
@@ -113,6 +114,19 @@ def test_what_does_not_fit_is_refused(case: str) -> None:
         run_config(HEAD + STREAM + lines, *targets, stripe_bytes=MIB)
     assert refusal.value.message.startswith("asu 'a': ")
     assert sentence in refusal.value.message
+
+
+@pytest.mark.parametrize("sectors", range(1, 8))
+def test_a_disk_of_a_few_sectors_is_used_whole(sectors: int) -> None:
+    tiny = replace(DISK, bytes=sectors * 512)
+    text = HEAD + '[[stream]]\nname = "s"\nsize = 512\n'
+    assert run_config(text, tiny).asus[0].bytes == sectors * 512
+    with pytest.raises(UsageError) as refusal:
+        run_config(HEAD + STREAM, tiny)
+    assert refusal.value.message == (
+        "stream 's': its largest block, 4 KiB, does not fit into its range of"
+        f" {units.format_bytes(sectors * 512)}"
+    )
 
 
 SHARES = st.lists(st.integers(1, 30), min_size=1, max_size=3)
