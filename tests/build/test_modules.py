@@ -361,6 +361,10 @@ def test_without_python_missing_headers_are_named_all_the_same(tmp_path: Path) -
     assert "  Install them:           they are a package of the distribution\n" in output
 
 
+# Sources whose module does not exist yet.
+AHEAD = "kmod/augment/core"
+
+
 def test_modules_contain_every_source(built: Checked) -> None:
     tree = built.tree
     # Objects by their places, absolute or in the tree.
@@ -376,7 +380,9 @@ def test_modules_contain_every_source(built: Checked) -> None:
         if path.parent.name != "probes"
     }
 
-    assert linked == sources
+    ahead = {path for path in sources if os.path.dirname(path) == AHEAD}
+    assert ahead and not linked & ahead
+    assert linked == sources - ahead
 
 
 def test_only_compat_knows_that_kernels_differ() -> None:

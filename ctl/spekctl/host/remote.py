@@ -80,13 +80,13 @@ class Remote(Rights):
     def zones(self, disk: DeviceFacts, start: int = 0, count: int | None = None) -> list[Zone]:
         if disk.zoned == "none":
             return []
-        found: list[Zone] = []
+        zones: list[Zone] = []
         # As where a disk is gone: a result does not fail for want of an explanation.
         with contextlib.suppress(SpekError):
-            while count is None or len(found) < count:
+            while count is None or len(zones) < count:
                 wanted = wire.ZONES_MAX
                 if count is not None:
-                    wanted = min(wanted, count - len(found))
+                    wanted = min(wanted, count - len(zones))
                 listed = self.helper.ask(
                     "zones",
                     list[tuple[int, int, int]],
@@ -95,11 +95,11 @@ class Remote(Rights):
                     start=start,
                     count=wanted,
                 )
-                found += [Zone(*one) for one in listed]
+                zones += [Zone(*numbers) for numbers in listed]
                 if len(listed) < wanted:
                     break
-                start = found[-1].start + found[-1].bytes
-        return found
+                start = zones[-1].start + zones[-1].bytes
+        return zones
 
     def candidates(self) -> list[Candidate]:
         listed: list[Candidate] = self.helper.ask("devices", list[Candidate])

@@ -439,8 +439,8 @@ class Root:
         device = block_device.by_number(asked.major, asked.minor)
         if device is None:
             return []
-        found = zones.report(device, asked.start, asked.count)
-        return [(zone.start, zone.bytes, zone.condition) for zone in found]
+        report = zones.report(device, asked.start, asked.count)
+        return [(zone.start, zone.bytes, zone.condition) for zone in report]
 
     def _get(self, run: int) -> Any:
         kernel = self._connect()
