@@ -67,6 +67,8 @@ NEEDS_NOTHING |= {"report", "compare", "gate", "fio", "vdbench"}
 # host answers each request with its own refusal, and web shows it.
 NEEDS_NOTHING |= {"host", "web"}
 NEEDS_NOTHING |= {"power calibrate", "doctor", "energy tiered map", "energy tiered compare"}
+# They need what the node of the disk asks for; test_power_states has both.
+NEEDS_NOTHING |= {"power states", "power set"}
 NEEDS_NOTHING |= {f"drive {one}" for one in ("models", "show", "simulate", "study", "characterise")}
 
 GROUPS = ("drive", "energy", "tiered", "power", "prober")
