@@ -48,7 +48,9 @@ def compiled(request: pytest.FixtureRequest) -> Iterator[dict[tuple[str, str], F
     wanted = [
         (str(item.callspec.params["compiler"]), str(item.callspec.params["file"]))
         for item in request.session.items
-        if isinstance(item, pytest.Function) and "compiled" in item.fixturenames
+        if isinstance(item, pytest.Function)
+        and item.module is request.module
+        and "compiled" in item.fixturenames
     ]
     with ThreadPoolExecutor(os.cpu_count()) as pool:
         yield {one: pool.submit(complaints, *one, includes) for one in wanted}

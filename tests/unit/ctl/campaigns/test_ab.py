@@ -343,7 +343,12 @@ def test_wrong_use_boots_nothing(
         ("null_blk", ["random-read-4k", "--depth", "x"], ExitCode.USAGE, "--depth"),
         ("null_blk", ["randm-read-4k"], ExitCode.USAGE, "randm-read-4k"),
         ("null_blk", [], ExitCode.USAGE, "name a workload"),
-        ("null_blk", ["random-read-4k", "--count", "1", "--time", "1s"], ExitCode.USAGE, "--count"),
+        (
+            "null_blk",
+            ["random-read-4k", "--count", "1", "--passes", "1"],
+            ExitCode.USAGE,
+            "--count",
+        ),
         ("null_blk", ["random-read-4k", "--cpus", "1"], ExitCode.USAGE, "CPU"),
         ("null_blk,bs=4096", ["--read", "100%", "--size", "512"], ExitCode.USAGE, "512"),
         ("null_blk", ["--read", "0%", "--size", "4KiB"], ExitCode.REFUSED, "this workload writes"),
