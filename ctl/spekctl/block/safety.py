@@ -491,7 +491,7 @@ def commanded(pid: str, roots: Roots = ROOTS) -> str:
     if len(shown) > _COMMAND_LINE:
         shown = f"{shown[:_COMMAND_LINE]}..."
     # Its process may be another user's: what it says of itself does not control a terminal.
-    return f"process {pid} ({''.join(one if one.isprintable() else '?' for one in shown)})"
+    return f"process {pid} ({''.join(char if char.isprintable() else '?' for char in shown)})"
 
 
 def _open_mode(path: Path) -> int:

@@ -55,7 +55,7 @@ def replaces_older_in_guest(function: F) -> F:
             for word, following in itertools.zip_longest(words, words[1:], fillvalue="")
             if word in ("-o", "--output") or word.startswith("--output=")
         ]
-        inputs = [one for one in _files(words) if one not in paths]
+        inputs = [file for file in _files(words) if file not in paths]
         return carry_out(paths, inputs, lambda: function(*args, **given))
 
     return started  # type: ignore[return-value]
@@ -64,7 +64,7 @@ def replaces_older_in_guest(function: F) -> F:
 def carry_out(paths: Sequence[Path], inputs: Sequence[Path], work: Callable[[], T]) -> T:
     """@work, which writes @paths, reads @inputs, and returns an exit code."""
     # A file that the command reads stays: the command refuses to overwrite it.
-    olds = [Old.at(path) for path in paths if not any(_same(path, one) for one in inputs)]
+    olds = [Old.at(path) for path in paths if not any(_same(path, file) for file in inputs)]
     for old in olds:
         old.set_aside_result()
     failed = True

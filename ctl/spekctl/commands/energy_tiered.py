@@ -111,8 +111,8 @@ def compare(
         report = build(after.known, baseline, f"{tiered} against {single}", remarks=said)
         click.echo(files.encode(report).decode(), nl=False)
     else:
-        found = rows(before.known, after.known, comparable=comparable)
-        table = [(row.what, row.unit, *row.figures) for row in found]
+        compared = rows(before.known, after.known, comparable=comparable)
+        table = [(row.what, row.unit, *row.figures) for row in compared]
         print_comparison("SPC-1/E-like, unaudited: one tier against two", table, said)
     return 0
 

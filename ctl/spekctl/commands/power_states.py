@@ -66,7 +66,7 @@ def states(
 
     Suspended disks are sent nothing, disks with I/O are not asked, and all others get one command
     that changes no power condition: CHECK POWER MODE, REQUEST SENSE, or Get Features of NVMe.
-    Active and idle are told apart by I/O within a second, or since the look before. With --every,
+    A disk that did I/O within a second, or since the last look, is active, else idle. With --every,
     each change is printed, and at the end the time in each state, transitions and spin-ups.
 
     Needs root, except for disks that are suspended or have I/O. A disk that another program than

@@ -82,8 +82,8 @@ def _set_amount(options: Reader, plan: Plan, clones: int) -> None:
 
 
 def _has_amount(options: Reader, plan: Plan, clones: int) -> bool:
-    """Whether a job that has a time ends by an amount as well, in spek's terms; if that has none,
-    the job ends by its time only, which is told."""
+    """Whether a job that has a time ends by an amount as well, in spek's terms; if it has none,
+    the job ends by its time only, and the report says so."""
     trial = copy.deepcopy(plan)
     try:
         _set_amount(options, trial, clones)
