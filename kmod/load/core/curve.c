@@ -198,7 +198,7 @@ static u64 reach(const struct segment *segment, u64 low, struct spek_area area, 
 /* Area of a pass. */
 static struct spek_area pass_area(const struct spek_point *point, u32 nr)
 {
-	struct spek_area area = {};
+	struct spek_area area = number(0);
 	u32 i;
 
 	for (i = 0; i + 1 < nr; i++) {

@@ -219,7 +219,6 @@ void spek_gen_init(struct spek_gen *gen, const struct spek_workload *wl, u64 see
 	struct arena arena = { .base = (u8 *)gen, .used = 0 };
 	u32 i;
 
-	take(&arena, sizeof(*gen), GEN_ALIGN);
 	gen->wl = wl;
 	gen->seed = seed;
 	gen->worker = worker;
@@ -227,6 +226,7 @@ void spek_gen_init(struct spek_gen *gen, const struct spek_workload *wl, u64 see
 	gen->nr_processes = wl->nr_arrivals;
 	gen->has_closed = false;
 	gen->trace = NULL;
+	take(&arena, sizeof(*gen), GEN_ALIGN);
 	lay_out_zones(&arena, gen->zones, wl, worker, nr_workers);
 	gen->process = take(&arena, sizeof(*gen->process) * wl->nr_arrivals, GEN_ALIGN);
 
