@@ -126,6 +126,7 @@ def test_a_run_is_configured_watched_and_compared(
     time.sleep(0.5)
     assert browser.blank_canvases() == 0
     assert text(browser, "notes") == "a remark"
+    assert text(browser, "machine") == "probe 4 of FAKE"
     assert browser.ask("return document.querySelectorAll('#live-6 .key button').length") == 3
     until(browser, "return document.querySelectorAll('#entries tr').length === 2")
     click(browser, "#entries input[value^=FAKE]")

@@ -44,7 +44,9 @@ def command(as_json: bool) -> int:
         click.echo(json.dumps([as_dict(info) for info in runs], indent=1))
         return 0
     if probe is not None:
-        click.echo(_of_probe(probe))
+        from spekctl.run import probe_line
+
+        click.echo(probe_line.text(probe))
     for claim in claims:
         if not claim.runs and claim.state is not ClaimState.FAILED:
             held = " ".join(
@@ -72,18 +74,6 @@ def _probe() -> Probe | None:
     from spekctl.kernel import prober
 
     return prober.current()
-
-
-def _of_probe(probe: Probe) -> str:
-    from spekctl.kernel.gen.spek_prober_records import ProbeState
-    from spekctl.units import format_duration
-
-    whose = f"process {probe.owner_pid} ({probe.owner_name})"
-    if probe.detached:
-        whose = "`spekctl prober start --detach`"
-    rows = f"{probe.rows} rows, one every {format_duration(probe.interval_ns)}"
-    does = "samples" if probe.state is ProbeState.RUNNING else "has ended"
-    return f"probe {probe.id} of {whose} {does}: {rows}"
 
 
 def _row(info: RunInfo) -> list[str]:

@@ -79,11 +79,13 @@ class Plan(msgspec.Struct, frozen=True):
 
 class State(msgspec.Struct, frozen=True):
     """Whether a run of this host is under way, and all runs in the kernel as of `spekctl status
-    --json`; @trouble: why these are not known."""
+    --json`; @trouble: why these are not known. @probe: the line of `spekctl status` on the probe
+    of this machine, detached ones too; empty if there is none."""
 
     running: bool
     runs: list[dict[str, Any]]
     trouble: str = ""
+    probe: str = ""
 
 
 class Started(Event, frozen=True):

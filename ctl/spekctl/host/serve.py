@@ -13,6 +13,7 @@ them; and a run has its own.
 
 from __future__ import annotations
 
+import contextlib
 import dataclasses
 import functools
 import io
@@ -21,7 +22,7 @@ import queue
 import signal
 import threading
 from collections.abc import Callable
-from typing import BinaryIO
+from typing import Any, BinaryIO
 
 import msgspec
 
@@ -283,17 +284,19 @@ class Host:
         return Ended(int(code), result.outcome.text, data)
 
     def _status(self) -> State:
+        from spekctl.kernel import prober
+        from spekctl.run import probe_line
+
+        runs: list[dict[str, Any]] = []
+        line = ""
         try:
-            kernel = self._connect()
+            probe = prober.current()
+            line = probe_line.text(probe) if probe is not None else ""
+            with contextlib.closing(self._connect()) as kernel:
+                runs = [msgspec.to_builtins(dataclasses.asdict(info)) for info in kernel.runs()]
         except SpekError as error:
-            return State(self.running, [], error.message)
-        try:
-            runs = [msgspec.to_builtins(dataclasses.asdict(info)) for info in kernel.runs()]
-            return State(self.running, runs)
-        except SpekError as error:
-            return State(self.running, [], error.message)
-        finally:
-            kernel.close()
+            return State(self.running, [], error.message, line)
+        return State(self.running, runs, probe=line)
 
     def _metrics(self, openmetrics: bool) -> str:
         from spekctl.render import prometheus

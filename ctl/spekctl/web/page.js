@@ -283,6 +283,17 @@
 		}
 	};
 
+	const askMachine = async () => {
+		const status = await ask("/api/status");
+		const texts = status.runs.map(info => "run " + info.id + ", " + info.name + ": " + info.state
+			+ " on " + info.targets.map(target => target.name).join(" "));
+		if (status.probe) texts.push(status.probe);
+		if (!texts.length && !status.trouble) texts.push("no run, and no probe");
+		$("machine").replaceChildren(...texts.map(text => make("li", { text })));
+		if (status.trouble) throw new Error(status.trouble);
+	};
+	const lookAtMachine = guarded(null, $("machine-trouble"), askMachine);
+
 	const began = event => {
 		spekPlot.forget();
 		$("plots").replaceChildren();
@@ -297,6 +308,7 @@
 		state("A run is under way.");
 		update();
 		figures();
+		lookAtMachine();
 	};
 	const took = event => {
 		run.clock = event.clock;
@@ -319,6 +331,7 @@
 		state("No run is under way.");
 		update();
 		list().catch(error => say($("list-trouble"), error.message));
+		lookAtMachine();
 	};
 	const hosted = event => {
 		host = event.alive;
@@ -440,6 +453,7 @@
 		$("stop").addEventListener("click", guarded($("stop"), $("trouble"), () => ask("/api/stop", {})));
 		$("look").addEventListener("click", guarded($("look"), $("devices-trouble"), look));
 		$("list").addEventListener("click", guarded($("list"), $("list-trouble"), list));
+		$("ask-machine").addEventListener("click", guarded($("ask-machine"), $("machine-trouble"), askMachine));
 		$("edit").addEventListener("click", guarded($("edit"), $("trouble"), async () => {
 			const { toml } = await ask("/api/workload?" + new URLSearchParams({ name: $("workload").value }));
 			$("toml").value = toml;
@@ -454,6 +468,7 @@
 			guarded(null, $("trouble"), prepare)(),
 			guarded(null, $("devices-trouble"), look)(),
 			guarded(null, $("list-trouble"), list)(),
+			lookAtMachine(),
 		]);
 		document.documentElement.dataset.ready = String(Math.round(performance.now()));
 	};

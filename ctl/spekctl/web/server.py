@@ -333,6 +333,9 @@ class Handler(BaseHTTPRequestHandler):
     def _devices(self) -> None:
         self._answer(self._session.devices())
 
+    def _status(self) -> None:
+        self._answer(self._session.status())
+
     def _workload(self) -> None:
         self._answer({"toml": form.workload_text(self._one("name"))})
 
@@ -450,6 +453,7 @@ Handler.GETS = {
     "/api/devices": Handler._devices,
     "/api/workload": Handler._workload,
     "/api/results": Handler._results,
+    "/api/status": Handler._status,
     "/api/result": Handler._result,
     "/api/compare": Handler._compare,
     "/events": Handler._events,

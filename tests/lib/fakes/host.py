@@ -157,7 +157,7 @@ class FakeHost:
                 self.stop.set()
                 return None
             case Status():
-                return State(running, [])
+                return State(running, [], probe=f"probe 4 of {self.script.text}")
             case Metrics():
                 return "# EOF\n" if asked.openmetrics else ""
 

@@ -13,13 +13,14 @@ import pytest
 from lib.ctl.host_peer import Peer
 from lib.fakes.kernel import FakeKernel
 from lib.fakes.machine import disk
+from lib.fakes.prober import SECOND, FakeProber
 
 from spekctl.block import device as block_device
 from spekctl.block import safety
 from spekctl.documents.result import Result
 from spekctl.errors import ExitCode, NoKernelSideError
 from spekctl.host import protocol, serve, wire
-from spekctl.kernel import client
+from spekctl.kernel import client, prober
 from spekctl.power.meter import PowerOptions
 from spekctl.run import candidates, observe, request
 
@@ -444,6 +445,23 @@ def test_a_failure_of_the_kernel_side_ends_the_run(
     assert peer.until("ended")["code"] == ExitCode.NO_KERNEL_SIDE
     assert peer.ask("status")["answer"]["trouble"] == "the module spek is not loaded"
     assert peer.ask("metrics")["error"]["code"] == ExitCode.NO_KERNEL_SIDE
+
+
+def test_the_status_tells_the_probe_also_without_the_module_of_runs(
+    kernel: FakeKernel, peer: Peer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def missing() -> FakeKernel:
+        raise NoKernelSideError("the module spek is not loaded")
+
+    fake = FakeProber()
+    monkeypatch.setattr(prober, "Prober", lambda: fake)
+    assert peer.ask("status")["answer"]["probe"] == ""
+    fake.start(SECOND, detached=True)
+    line = "probe 4 of `spekctl prober start --detach` samples: 1 rows, one every 1s"
+    assert peer.ask("status")["answer"]["probe"] == line
+    monkeypatch.setattr(peer.host, "_connect", missing)
+    answer = peer.ask("status")["answer"]
+    assert (answer["probe"], answer["trouble"]) == (line, "the module spek is not loaded")
 
 
 def test_a_broken_run_is_told_and_does_not_end_the_host(

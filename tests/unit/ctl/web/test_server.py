@@ -27,7 +27,7 @@ from spekctl.web.server import CONNECTIONS_MAX, STRANGERS_MAX
 Serve = Callable[..., Web]
 PAGE = ("/", "/page.js", "/plot.js", "/page.css", "/icon.svg")
 READS = (
-    *("/events", "/metrics", "/api/form", "/api/devices", "/api/results"),
+    *("/events", "/metrics", "/api/form", "/api/devices", "/api/results", "/api/status"),
     *("/api/workload?name=spc1", "/api/compare?file=x.json"),
     *("/report?file=x.json", "/api/result?file=x.json"),
 )
@@ -250,6 +250,15 @@ def test_a_new_run_starts_its_events_anew(serve: Serve) -> None:
     web.json("POST", "/api/start", JOB)
     stream = web.events(f"{web.server.session.name}-{last}")
     assert [next(stream)[1], next(stream)[1]] == ["hello", "started"]
+
+
+def test_the_prober_of_the_machine_is_told(web: Web) -> None:
+    assert web.json("GET", "/api/status") == {
+        "running": False,
+        "runs": [],
+        "trouble": "",
+        "probe": "probe 4 of FAKE",
+    }
 
 
 def test_a_run_is_stopped(serve: Serve) -> None:
