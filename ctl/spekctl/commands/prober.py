@@ -6,6 +6,7 @@ from __future__ import annotations
 import sys
 import time
 from collections.abc import Callable
+from contextlib import nullcontext
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -19,6 +20,7 @@ from spekctl.errors import ExitCode, UsageError
 if TYPE_CHECKING:
     from spekctl.documents.prober import ProberReport
     from spekctl.kernel.prober import Prober
+    from spekctl.run.disk_looks import Looks
     from spekctl.run.probe import Collector
 
 SECOND = 10**9
@@ -33,6 +35,7 @@ F = TypeVar("F", bound=Callable[..., Any])
 EPILOG = """\b
 Examples:
   spekctl prober start --for 10m -o machine.json
+  spekctl prober start --for 1h --power-states 5s -o nas.json    # power states of all disks too
   spekctl prober start --detach --interval 10s --rows 100000    # for days; read it at any time
   spekctl prober watch
   spekctl prober stop -o machine.json && spekctl report machine.json
@@ -92,12 +95,28 @@ def _chosen(function: F) -> F:
     is_flag=True,
     help="Return at once; the probe goes on until `spekctl prober stop`.",
 )
+@click.option(
+    "--power-states",
+    "power_states_ns",
+    type=DURATION,
+    help="Look at the power states of disks with this time between two looks, 100ms at least; see"
+    " `spekctl power states`. Needs root.",
+)
+@click.option(
+    *("--disk", "disks"),
+    multiple=True,
+    metavar="DEV",
+    help="With --power-states: look at this disk, or at those below this RAID or volume;"
+    " repeatable.  [default: all disks]",
+)
 @_chosen
 def start(
     interval_ns: int,
     length_ns: int | None,
     rows: int | None,
     detach: bool,
+    power_states_ns: int | None,
+    disks: tuple[str, ...],
     tables: tuple[str, ...],
     feeds: tuple[str, ...],
     output: Path | None,
@@ -108,11 +127,18 @@ def start(
     Ctrl-C ends it and shows them. There is one probe at a time: none can start during a run that
     uses the prober.
     """
+    import msgspec
+
     from spekctl import files
     from spekctl.kernel.prober import Prober
 
     if length_ns is not None and length_ns < interval_ns:
         raise UsageError("--for must be at least --interval")
+    if detach and power_states_ns is not None:
+        raise UsageError(
+            "--power-states cannot be combined with --detach: the looks end with this command"
+        )
+    looks = _looks(power_states_ns, disks)
     if detach:
         names = ("interval_ns", "rows", "detach")
         options.refuse_others("--detach", names, "read and stop choose what is read, and when")
@@ -126,9 +152,35 @@ def start(
         )
         return int(ExitCode.OK)
     files.check_writable(output)
-    with Prober() as prober:
+    with Prober() as prober, looks or nullcontext():
         number = prober.start(interval_ns, ring_rows=rows)
-        return _sample(prober, number, length_ns, (tables, feeds), output, as_json)
+        report = _sample(prober, number, length_ns, (tables, feeds))
+        if looks is not None:
+            looks.close()
+            report = msgspec.structs.replace(report, power_states=looks.states())
+            if looks.trouble:
+                click.echo(f"spekctl: {looks.trouble}", err=True)
+        _deliver(report, output, as_json)
+        prober.delete(number)
+    return int(ExitCode.OK)
+
+
+def _looks(interval_ns: int | None, paths: tuple[str, ...]) -> Looks | None:
+    """The looks at power states that are wanted, if any are."""
+    from spekctl.block import device
+    from spekctl.power.course import LEAST_NS
+    from spekctl.run.disk_looks import Looks
+
+    if interval_ns is None:
+        if paths:
+            raise UsageError("--disk needs --power-states as well")
+        return None
+    if interval_ns < LEAST_NS:
+        raise UsageError("--power-states must be at least 100ms")
+    devices = [device.find(path) for path in paths] if paths else list(device.every())
+    if not devices:
+        raise UsageError("--power-states: this machine has no disk")
+    return Looks(devices, interval_ns)
 
 
 def _sample(
@@ -136,9 +188,7 @@ def _sample(
     number: int,
     length_ns: int | None,
     chosen: tuple[tuple[str, ...], tuple[str, ...]],
-    output: Path | None,
-    as_json: bool,
-) -> int:
+) -> ProberReport:
     from spekctl.kernel.gen.spek_prober_records import ProbeState
     from spekctl.run.job import Interrupts
     from spekctl.run.probe import Collector
@@ -156,9 +206,7 @@ def _sample(
             collector.fetch()
             info = prober.info()
         _end(prober, number, collector)
-    _deliver(collector.report(), output, as_json)
-    prober.delete(number)
-    return int(ExitCode.OK)
+    return collector.report()
 
 
 def _end(prober: Prober, number: int, collector: Collector) -> None:

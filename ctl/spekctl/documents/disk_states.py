@@ -37,6 +37,13 @@ class PowerState(StrEnum):
         return self in (PowerState.STANDBY, PowerState.STOPPED, PowerState.SLEEP)
 
     @property
+    def depth(self) -> int | None:
+        """How deep the disk rests, as DEPTHS says; None of a state that is not known or passes."""
+        if self in (PowerState.UNKNOWN, PowerState.STARTING):
+            return None
+        return _DEPTH.get(self, 4)
+
+    @property
     def is_up(self) -> bool:
         """The disk serves a request without waiting for its spindle."""
         return self in (
@@ -46,6 +53,25 @@ class PowerState(StrEnum):
             PowerState.IDLE_B,
             PowerState.ACTIVE_OR_IDLE,
         )
+
+
+# Of the states that are not of depth 4.
+_DEPTH = {
+    PowerState.ACTIVE: 0,
+    PowerState.IDLE: 1,
+    PowerState.IDLE_A: 1,
+    PowerState.ACTIVE_OR_IDLE: 1,
+    PowerState.IDLE_B: 2,
+    PowerState.IDLE_C: 2,
+    PowerState.LOW_POWER: 2,
+    PowerState.NON_OPERATIONAL: 2,
+    PowerState.STANDBY_Y: 3,
+    PowerState.SLEEP: 5,
+}
+DEPTHS = (
+    "0 active; 1 idle, idle_a, active/idle; 2 idle_b, idle_c, low-power, non-operational;"
+    " 3 standby_y; 4 standby, stopped, suspended; 5 sleep"
+)
 
 
 class Basis(StrEnum):

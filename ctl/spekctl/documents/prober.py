@@ -9,6 +9,7 @@ from typing import Annotated, Any
 from msgspec import Meta
 
 from spekctl.documents import document
+from spekctl.documents.disk_states import DiskStates
 from spekctl.documents.document import Document, Kind, Part
 from spekctl.documents.result import Clocks, Environment, ProberTable, check_samples
 
@@ -61,6 +62,11 @@ class ProberReport(Document, frozen=True, kw_only=True, tag=Kind.PROBER.value):
             " that of known_ns only."
         ),
     ]
+
+    power_states: Annotated[
+        list[DiskStates] | None,
+        Meta(description="Of disks, with --power-states; null: nobody looked."),
+    ] = None
 
     def __post_init__(self) -> None:
         check_samples(self.start_ns, self.end_ns, self.tables)

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from spekctl import units
 from spekctl.documents.prober import ProberReport
 from spekctl.documents.samples import Chart, Sampled, Unit, Values, charts
+from spekctl.render import power_states as states
 
 if TYPE_CHECKING:
     from rich.console import RenderableType
@@ -36,6 +37,9 @@ def parts(report: ProberReport) -> list[RenderableType]:
     if report.start_ns:
         known = charts(report)
         shown += [figures(report, known), "", "over time", course(report, known)]
+    if report.power_states:
+        shown += ["", "power states of the disks", states.residencies(report.power_states)]
+        shown += [f"  {line}" for line in states.remarks(report.power_states)]
     return shown
 
 

@@ -6,7 +6,7 @@ from __future__ import annotations
 from spekctl import units
 from spekctl.documents.prober import ProberReport
 from spekctl.render import prober as render
-from spekctl.report import machines, runs
+from spekctl.report import disk_states, machines, runs
 from spekctl.report.sheet import Sheet, add_printed
 
 
@@ -26,4 +26,7 @@ def prober_sheet(file: str, report: ProberReport) -> Sheet:
     add_printed(sheet, render.parts(report))
     if count:
         sheet.plots = machines.plots(report, report.start_ns[0], runs.TIME_AXIS)
+    if report.power_states:
+        zero = report.start_ns[0] if count else report.probe.started.monotonic_ns
+        disk_states.add(sheet, report.power_states, zero)
     return sheet

@@ -11,7 +11,17 @@ from typing import Any
 from spekctl.documents import document
 from spekctl.documents.document import Kind
 from spekctl.render.document import MODELS
-from spekctl.report import drives, loads, probers, profiles, rounds, runs, traces, verdicts
+from spekctl.report import (
+    disk_states,
+    drives,
+    loads,
+    probers,
+    profiles,
+    rounds,
+    runs,
+    traces,
+    verdicts,
+)
 from spekctl.report import energy as energies
 from spekctl.report.sheet import Sheet
 
@@ -35,11 +45,12 @@ _SHEETS: dict[Kind, Callable[[str, Any], Sheet]] = {
     Kind.TRACE_FIT: traces.fit_sheet,
     Kind.PROBER: probers.prober_sheet,
     Kind.PROFILE: profiles.profile_sheet,
+    Kind.POWER_STATES: disk_states.states_sheet,
 }
 KINDS = (*_SHEETS, Kind.LOG, Kind.TRACE)
 _WORDS = (
-    "results, load curves, reports, verdicts, profiles, samples, studies, per-I/O logs and traces"
-    " that spekctl has written"
+    "results, load curves, reports, verdicts, profiles, samples, power states, studies, per-I/O"
+    " logs and traces that spekctl has written"
 )
 
 

@@ -12,7 +12,7 @@ from spekctl.documents.device import TargetFacts
 from spekctl.documents.result import Environment, Interval, Result, Slice, histogram_of
 from spekctl.kernel.records import Histogram, IntervalCell, row_tells_rate, whole_ns
 from spekctl.render import result as render
-from spekctl.report import machines, taint
+from spekctl.report import disk_states, machines, taint
 from spekctl.report.sheet import (
     COLOUR_OF,
     COLOURS,
@@ -74,6 +74,8 @@ def sheet_of(file: str, result: Result) -> Sheet:
     if result.prober is not None and result.prober.start_ns and result.phases:
         zero = result.phases[0].start_ns
         sheet.plots += machines.plots(result.prober, zero, TIME_AXIS, _marks(result))
+    if result.power_states and result.phases:
+        disk_states.add(sheet, result.power_states, result.phases[0].start_ns)
     if result.slices and result.phases:
         sheet.heat_maps.append(_heat_map(result.slices, result.phases[0].start_ns))
     return sheet

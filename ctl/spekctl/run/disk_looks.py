@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Power states of a run's disks, as one of its collectors.
+"""Power states of disks beside a run or a probe.
 
 A thread looks, as a disk that does not answer must not hold up the run. A disk at work is not asked
 (power/look.py), so that the run is not disturbed; one that rests gets one command for each look.
@@ -9,8 +9,10 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable, Sequence
+from typing import Self
 
 from spekctl.block.device import Device
+from spekctl.documents.disk_states import DiskStates
 from spekctl.errors import SpekError
 from spekctl.kernel.gen.spek_records import Backend
 from spekctl.power import course, disk
@@ -32,8 +34,8 @@ def courses_of(devices: Sequence[Device]) -> list[Course]:
     return [course.of_disk(Observer(each)) for each in disks.values()]
 
 
-class DiskLooks(Collector):
-    """Looks at the disks from before the start until after the end."""
+class Looks:
+    """Looks at disks in a thread, the first one at the start, the last one at the end."""
 
     def __init__(
         self,
@@ -48,9 +50,17 @@ class DiskLooks(Collector):
         self._thread: threading.Thread | None = None
         self._has_looked = threading.Event()
         self._end = threading.Event()
-        self._trouble = ""
+        self._is_held_up = False
+        self.failure: SpekError | OSError | None = None  # why they ended early
 
-    def arm(self, claimed: Claimed) -> str:
+    @property
+    def trouble(self) -> str:
+        """Why they ended early, or cannot end; empty if neither."""
+        if self._is_held_up:
+            return f"power states: a disk has not answered for {PATIENCE_S:g} s"
+        return f"power states: {self.failure}" if self.failure is not None else ""
+
+    def start(self) -> None:
         """Look for the first time."""
         self._courses = self._find(self._devices)
         for each in self._courses:
@@ -58,8 +68,19 @@ class DiskLooks(Collector):
         self._thread = threading.Thread(target=self._follow, name="power states", daemon=True)
         self._thread.start()
         self._has_looked.wait(PATIENCE_S)
-        hidden = any(target.backend is Backend.SCSI for target in claimed.info.targets)
-        return _HIDDEN if hidden else ""
+
+    def __enter__(self) -> Self:
+        """Start; a failure of the first look is raised."""
+        self.start()
+        if self.failure is not None:
+            self.close()
+            if isinstance(self.failure, SpekError):
+                raise self.failure
+            raise SpekError(self.trouble)
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
 
     def _follow(self) -> None:
         try:
@@ -72,24 +93,13 @@ class DiskLooks(Collector):
                     return
                 is_last = self._end.wait(self._interval_ns / 1e9)
         except (SpekError, OSError) as error:
-            self._trouble = f"power states: {error}"
+            self.failure = error
         finally:
             self._has_looked.set()
 
-    def trouble(self) -> str:
-        """Why the looks ended before the run; empty if they did not."""
-        return self._trouble
-
-    def ended(self) -> None:
+    def end(self) -> None:
         """Look for the last time."""
         self._end.set()
-
-    def conclude(self, ended: Ended, sections: Sections) -> None:
-        """What the looks add up to."""
-        self.close()
-        if self._trouble:
-            sections.remarks.append(self._trouble)
-        sections.power_states = [each.part() for each in self._courses if each.looks]
 
     def close(self) -> None:
         """End the thread, unless a disk holds it up."""
@@ -97,5 +107,45 @@ class DiskLooks(Collector):
         thread, self._thread = self._thread, None
         if thread is not None:
             thread.join(PATIENCE_S)
-            if thread.is_alive():
-                self._trouble = f"power states: a disk has not answered for {PATIENCE_S:g} s"
+            self._is_held_up = thread.is_alive()
+
+    def states(self) -> list[DiskStates]:
+        """What the looks add up to, once they are closed."""
+        return [each.part() for each in self._courses if each.looks]
+
+
+class DiskLooks(Collector):
+    """Looks at the disks from before the start until after the end."""
+
+    def __init__(
+        self,
+        devices: Sequence[Device],
+        interval_ns: int,
+        find: Callable[[Sequence[Device]], list[Course]] = courses_of,
+    ) -> None:
+        self._looks = Looks(devices, interval_ns, find)
+
+    def arm(self, claimed: Claimed) -> str:
+        """Look for the first time."""
+        self._looks.start()
+        hidden = any(target.backend is Backend.SCSI for target in claimed.info.targets)
+        return _HIDDEN if hidden else ""
+
+    def trouble(self) -> str:
+        """Why the looks ended before the run; empty if they did not."""
+        return self._looks.trouble
+
+    def ended(self) -> None:
+        """Look for the last time."""
+        self._looks.end()
+
+    def conclude(self, ended: Ended, sections: Sections) -> None:
+        """What the looks add up to."""
+        self.close()
+        if self._looks.trouble:
+            sections.remarks.append(self._looks.trouble)
+        sections.power_states = self._looks.states()
+
+    def close(self) -> None:
+        """End the thread, unless a disk holds it up."""
+        self._looks.close()

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import msgspec
-from lib.ctl import probes, verdicts
+from lib.ctl import power_states, probes, verdicts
 from lib.ctl.plot_files import (
     OPEN,
     facts,
@@ -381,6 +381,7 @@ MAKERS: dict[str, tuple[Callable[[Path], Any], str]] = {
     "verify": (verification, "json"),
     "profile": (profile_of_functions, "json"),
     "machine": (machine_samples, "json"),
+    "states": (lambda path: path.write_bytes(files.encode(power_states.STATES)), "json"),
     "log": (lambda path: write_log(path, records(5000)), "parquet"),
     "stored": (stored_trace, "parquet"),
 }

@@ -10,11 +10,17 @@ from pathlib import Path
 
 import pytest
 from lib.ctl.command_line import Spekctl
+from lib.ctl.schemas import validator
+from lib.fakes.power_disk import FakeDisk
 from lib.fakes.prober import SECOND, START_NS, FakeProber
 
-from spekctl.errors import ExitCode
+from spekctl.block import device
+from spekctl.documents.prober import SCHEMA_FILE
+from spekctl.errors import ExitCode, NotPermittedError
 from spekctl.kernel import prober
 from spekctl.kernel.gen.spek_prober_records import ProbeState
+from spekctl.power import disk
+from spekctl.power.look import Observer
 
 
 @pytest.fixture
@@ -41,6 +47,62 @@ def test_start_samples_for_its_time_and_writes_a_document(
     assert len(found["start_ns"]) == 4
     assert "Context switches" in outcome.out
     assert spekctl("show", path).out.partition("probe 4")[2] == outcome.out.partition("probe 4")[2]
+
+
+@pytest.fixture
+def standing(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> FakeDisk:
+    """The only disk of the machine, which is suspended."""
+    fake_disk = FakeDisk(tmp_path)
+    fake_disk.write("device/power/runtime_status", "suspended")
+    monkeypatch.setattr(device, "every", lambda: iter([fake_disk.device]))
+    monkeypatch.setattr(disk, "below", lambda device: [fake_disk.disk])
+    return fake_disk
+
+
+def test_power_states_of_all_disks_are_taken_beside_the_samples(
+    spekctl: Spekctl, fake: FakeProber, standing: FakeDisk, tmp_path: Path
+) -> None:
+    path = tmp_path / "machine.json"
+    outcome = spekctl("prober", "start", "--for", "3s", "--power-states", "100ms", "-o", path)
+    assert outcome.code == ExitCode.OK
+    assert "power states of the disks" in outcome.out
+    document = json.loads(path.read_text())
+    validator(SCHEMA_FILE).validate(document)
+    (states,) = document["power_states"]
+    assert (states["disk"], states["commands"], states["looks"] >= 2) == ("/dev/sda", 0, True)
+    assert [change["state"] for change in states["changes"]] == ["suspended"]
+    assert "power states of the disks" in spekctl("show", path).out
+
+
+def test_a_first_look_that_fails_starts_no_probe(
+    spekctl: Spekctl, fake: FakeProber, standing: FakeDisk, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def refuse(self: object) -> None:
+        raise NotPermittedError("only root may send commands to /dev/sg0")
+
+    monkeypatch.setattr(Observer, "look", refuse)
+    outcome = spekctl("prober", "start", "--for", "3s", "--power-states", "1s")
+    assert (outcome.code, outcome.sentence) == (
+        ExitCode.PERMISSION,
+        "only root may send commands to /dev/sg0",
+    )
+    assert not any(call.startswith("start") for call in fake.calls)
+
+
+@pytest.mark.parametrize(
+    ("words", "sentence"),
+    [
+        (("--power-states", "50ms"), "--power-states must be at least 100ms"),
+        (("--power-states", "1s", "--detach"), "--power-states cannot be combined with --detach"),
+        (("--disk", "/dev/sda"), "--disk needs --power-states as well"),
+    ],
+)
+def test_looks_that_are_impossible_are_refused(
+    spekctl: Spekctl, fake: FakeProber, words: tuple[str, ...], sentence: str
+) -> None:
+    outcome = spekctl("prober", "start", *words)
+    assert outcome.code == ExitCode.USAGE and sentence in outcome.sentence
+    assert fake.calls == []
 
 
 def test_a_detached_probe_survives_its_caller(

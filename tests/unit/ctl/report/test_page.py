@@ -58,6 +58,10 @@ EXPECTED: dict[str, tuple[set[str], list[str]]] = {
         {"CPU time of all CPUs", "Memory", "Swap", "Power of rail psu/5V"},
         ["target, without a load of spek's", "1022 MiB", "12.0 W"],
     ),
+    "states": (
+        {"Power states of the disks", "Time in each power state"},
+        ["1 disk of nas", "spin-ups", "4 standby, stopped, suspended"],
+    ),
     "log": ({"Response time by percentile", "I/Os per second", "Response times over time"},
             ["every I/O has its record"]),
     "stored": ({"Most frequent request sizes"}, ["footprint"]),
