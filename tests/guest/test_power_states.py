@@ -30,6 +30,7 @@ from spekctl import cli
 from spekctl.documents import document
 from spekctl.documents.disk_states import Basis, DiskStates, PowerState
 from spekctl.documents.power_states import PowerStates
+from spekctl.documents.prober import ProberReport
 from spekctl.documents.result import load_result
 from spekctl.errors import ExitCode
 from spekctl.kernel.drives import Drives, Making, values_of
@@ -350,6 +351,28 @@ def test_a_run_has_the_power_states_of_its_disk(
     # At work it is not asked.
     assert part.commands < part.looks / 2
     assert "power states of the disks" in printed
+
+
+def test_samples_of_the_prober_have_the_power_states_of_idle_disks(
+    drives: Drives, prober_module: Path, tmp_path: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
+    """Nobody loads them; the one that stands is not started."""
+    path = tmp_path / "machine.json"
+    with modelled(drives) as on, modelled(drives) as standing:
+        assert send(standing.node, STOP).status == 0
+        before = drives.stats(standing.drive)
+        words = ["prober", "start", "--for", "3s", "--power-states", "250ms", "-o", str(path)]
+        code = cli.run([*words, "--disk", on.node, "--disk", standing.node])
+        after = drives.stats(standing.drive)
+    printed = capfd.readouterr().out
+    report = document.read(path, ProberReport)
+
+    assert code == ExitCode.OK
+    assert report.power_states is not None
+    states = {part.disk: part.changes[-1].state for part in report.power_states}
+    assert states == {on.node: PowerState.IDLE, standing.node: PowerState.STOPPED}
+    assert after.starts == before.starts
+    assert report.start_ns and "power states of the disks" in printed
 
 
 def test_one_look_at_several_disks(drives: Drives, capfd: pytest.CaptureFixture[str]) -> None:
