@@ -9,10 +9,9 @@ import mmap
 import os
 import struct
 import time
-from types import TracebackType
-from typing import Self
 
 from spekctl.block import opening
+from spekctl.closing import Closing
 from spekctl.errors import NotPermittedError, RefusedError, SpekError, UsageError
 
 SECTOR = 512
@@ -22,7 +21,7 @@ _BLKSSZGET = 0x1268
 _SLEEPS_LATE_NS = 2_000_000
 
 
-class RealDisk:
+class RealDisk(Closing):
     """A block device, opened for exclusive reading."""
 
     def __init__(self, path: str, number: opening.Number | None = None) -> None:
@@ -52,17 +51,6 @@ class RealDisk:
     def close(self) -> None:
         """Close the disk."""
         os.close(self._fd)
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
-        self.close()
 
     def read(self, lba: int, sectors: int = 1) -> tuple[int, int]:
         """Read sectors; return start and end, ns."""

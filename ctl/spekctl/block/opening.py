@@ -13,6 +13,7 @@ from __future__ import annotations
 
 import os
 import stat
+from collections.abc import Callable
 
 from spekctl.errors import RefusedError, UsageError
 
@@ -31,9 +32,22 @@ def open_block_device(path: str, flags: int, number: Number | None = None) -> in
     something else than the device with that number, which is then not opened, or if there is no
     /proc to open it by; UsageError, without a number, if it is not a block device.
     """
+    return _open(path, flags, number, number_of)
+
+
+def open_character_device(path: str, flags: int, number: Number) -> int:
+    """Open the character device at @path, if it has this @number, such as the generic node of a
+    SCSI disk. Otherwise as open_block_device()."""
+    return _open(path, flags, number, _character_number_of)
+
+
+def _open(
+    path: str, flags: int, number: Number | None, read_number: Callable[[int], Number | None]
+) -> int:
+    """@read_number: the number of a descriptor's device; None if it is of another kind."""
     place = os.open(path, os.O_PATH | os.O_CLOEXEC)
     try:
-        here = number_of(place)
+        here = read_number(place)
         if here is None and number is None:
             raise UsageError(f"{path} is not a block device")
         if here is None or number not in (None, here):
@@ -42,23 +56,7 @@ def open_block_device(path: str, flags: int, number: Number | None = None) -> in
     finally:
         os.close(place)
     # What is mounted at /proc need not be procfs.
-    if number_of(fd) != here:
-        os.close(fd)
-        raise replaced(path)
-    return fd
-
-
-def open_character_device(path: str, flags: int, number: Number) -> int:
-    """Open the character device at @path, if it has this @number, such as the generic node of a
-    SCSI disk. Otherwise as open_block_device()."""
-    place = os.open(path, os.O_PATH | os.O_CLOEXEC)
-    try:
-        if _character_number_of(place) != number:
-            raise replaced(path)
-        fd = _reopen(place, path, flags | os.O_CLOEXEC | os.O_NONBLOCK)
-    finally:
-        os.close(place)
-    if _character_number_of(fd) != number:
+    if read_number(fd) != here:
         os.close(fd)
         raise replaced(path)
     return fd
@@ -79,15 +77,16 @@ def _reopen(place: int, path: str, flags: int) -> int:
 def number_of(fd: int) -> Number | None:
     """The number of the block device at @fd; None of anything else: a character device may have
     the same."""
-    status = os.fstat(fd)
-    if not stat.S_ISBLK(status.st_mode):
-        return None
-    return os.major(status.st_rdev), os.minor(status.st_rdev)
+    return _number_if(stat.S_ISBLK, fd)
 
 
 def _character_number_of(fd: int) -> Number | None:
+    return _number_if(stat.S_ISCHR, fd)
+
+
+def _number_if(is_kind: Callable[[int], bool], fd: int) -> Number | None:
     status = os.fstat(fd)
-    if not stat.S_ISCHR(status.st_mode):
+    if not is_kind(status.st_mode):
         return None
     return os.major(status.st_rdev), os.minor(status.st_rdev)
 

@@ -16,6 +16,7 @@ from typing import Any, Protocol, TypeVar
 
 import msgspec
 
+from spekctl.closing import Closing
 from spekctl.contract.requests import ClaimRequest, run_attributes
 from spekctl.errors import NotFoundError, SpekError
 from spekctl.kernel.gen.spek_records import (
@@ -25,7 +26,7 @@ from spekctl.kernel.gen.spek_records import (
     OpInfo,
     StatsInfo,
 )
-from spekctl.kernel.link import Connection, Link, _refusal, not_loaded
+from spekctl.kernel.link import Link, _refusal, not_loaded
 from spekctl.kernel.records import (
     ClaimInfo,
     ClaimState,
@@ -89,7 +90,7 @@ def connect() -> Kernel:
     return Client()
 
 
-class Client(Connection):
+class Client(Closing):
     """A connection to spek.ko."""
 
     def __init__(self) -> None:

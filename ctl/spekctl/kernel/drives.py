@@ -9,6 +9,7 @@ from typing import Any
 
 import msgspec
 
+from spekctl.closing import Closing
 from spekctl.drive.model import Model
 from spekctl.errors import NotFoundError, SpekError, error_from_errno
 from spekctl.kernel.gen import spek_drive as uapi
@@ -19,7 +20,7 @@ from spekctl.kernel.gen.spek_drive_records import (
     StatsInfo,
     Store,
 )
-from spekctl.kernel.link import Connection, Link, not_loaded
+from spekctl.kernel.link import Link, not_loaded
 
 MOST_SERIAL = 20
 
@@ -40,7 +41,7 @@ class Making:
     spin_ns: int = 0
 
 
-class Drives(Connection):
+class Drives(Closing):
     """A connection to spek_drive.ko. Drives outlive it."""
 
     def __init__(self) -> None:

@@ -9,6 +9,7 @@ from typing import NamedTuple
 
 import msgspec
 
+from spekctl.closing import Closing
 from spekctl.contract.prober_requests import (
     DEFAULT_HISTORY,
     DEFAULT_STEP_NS,
@@ -25,7 +26,7 @@ from spekctl.kernel.gen.spek_prober_records import (
     PowerInterval,
 )
 from spekctl.kernel.gen.spek_prober_records import PowerSample as SampleRecord
-from spekctl.kernel.link import Connection, Link, not_loaded
+from spekctl.kernel.link import Link, not_loaded
 from spekctl.kernel.records import Use
 
 
@@ -67,7 +68,7 @@ class RailUse:
     uses: tuple[Use, ...]
 
 
-class PowerLink(Connection):
+class PowerLink(Closing):
     """A connection to spek_prober.ko. Feeds that it opens end with it."""
 
     def __init__(self) -> None:

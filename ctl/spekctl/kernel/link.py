@@ -6,7 +6,6 @@ Requests are pyroute2's messages; kernel.netlink carries them, kernel.answers re
 
 from __future__ import annotations
 
-import abc
 import contextlib
 import errno as errno_names
 import os
@@ -15,8 +14,7 @@ import sys
 from collections.abc import Callable, Iterator, Sequence
 from enum import IntEnum
 from pathlib import Path
-from types import TracebackType
-from typing import Any, Protocol, Self
+from typing import Any, Protocol
 
 from spekctl import namespaces
 from spekctl.errors import (
@@ -283,22 +281,3 @@ def _bulk_attributes(cls: Any, values: dict[str, memoryview]) -> Iterator[memory
         yield ATTR.pack(ATTR.size + len(value), numbers[cls.keys[key]])
         yield value
         yield bytes(-len(value) % 4)
-
-
-class Connection(abc.ABC):
-    """Closed at the end of its with block."""
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
-        self.close()
-
-    @abc.abstractmethod
-    def close(self) -> None:
-        """Close it, which ends everything in the kernel that it owns."""

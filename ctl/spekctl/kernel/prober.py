@@ -17,6 +17,7 @@ from typing import TypeVar
 
 import msgspec
 
+from spekctl.closing import Closing
 from spekctl.contract.prober_requests import ProbeStartRequest, SampleGetRequest, TaskRequest
 from spekctl.errors import NoKernelSideError, SpekError
 from spekctl.kernel.gen import spek_prober as uapi
@@ -30,7 +31,7 @@ from spekctl.kernel.gen.spek_prober_records import (
     TableInfo,
     TaskCounters,
 )
-from spekctl.kernel.link import Connection, Link, not_loaded
+from spekctl.kernel.link import Link, not_loaded
 
 _ABSENT = 0xFFFF_FFFF_FFFF_FFFF
 _POLL_S = 0.02
@@ -157,7 +158,7 @@ def current() -> Probe | None:
     return None
 
 
-class Prober(Connection):
+class Prober(Closing):
     """A connection to spek_prober.ko. The probe that it starts ends with it, unless detached."""
 
     def __init__(self) -> None:

@@ -9,8 +9,9 @@ from __future__ import annotations
 
 from typing import Protocol
 
+from spekctl.closing import Closing
 from spekctl.kernel.gen import spek
-from spekctl.kernel.link import Connection, Link
+from spekctl.kernel.link import Link
 
 # Records of one message.
 BATCH = spek.TRACE_BATCH
@@ -33,7 +34,7 @@ class TraceFeed(Protocol):
     def close(self) -> None: ...
 
 
-class TraceLink(Connection):
+class TraceLink(Closing):
     """A connection to spek.ko that feeds."""
 
     def __init__(self) -> None:

@@ -16,10 +16,10 @@ import os
 import struct
 from collections.abc import Callable
 from dataclasses import dataclass
-from types import TracebackType
-from typing import Protocol, Self
+from typing import Protocol
 
 from spekctl.block import opening
+from spekctl.closing import Closing
 from spekctl.errors import NotPermittedError, SpekError
 
 # include/scsi/sg.h and include/uapi/linux/nvme_ioctl.h.
@@ -89,7 +89,7 @@ class Place:
 Opener = Callable[[Place], Channel]
 
 
-class Node:
+class Node(Closing):
     """A Channel to a node of the kernel."""
 
     TIMEOUT_MS = 20_000
@@ -107,17 +107,6 @@ class Node:
     def close(self) -> None:
         """Close the node."""
         os.close(self._fd)
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
-        self.close()
 
     def scsi(
         self, cdb: bytes, length: int = 0, data: bytes = b"", timeout_ms: int = 0

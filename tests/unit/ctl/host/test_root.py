@@ -42,7 +42,7 @@ MODULES = {
     "",
     *("block", "block.blkid", "block.device", "block.openers", "block.opening"),
     *("block.replaced", "block.safety", "block.zones"),
-    *("condition", "contract", "contract.requests", "contract.wire", "distribution"),
+    *("closing", "condition", "contract", "contract.requests", "contract.wire", "distribution"),
     *("documents", "documents.device", "documents.document", "entry", "errors", "files"),
     *("host", "host.peer", "host.root", "host.standard", "host.wire"),
     *("kernel", "kernel.answers", "kernel.bare", "kernel.client", "kernel.coded", "kernel.gen"),
