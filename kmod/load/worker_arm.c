@@ -46,14 +46,14 @@ static void init_lane(struct spek_lane *lane, struct spek_worker *w,
 	lane->may_sleep = false;
 	for (i = 0; i < asu->nr_extents; i++)
 		lane->may_sleep |= bios_may_wait(&w->issue.targets[asu->extent[i].target]);
-	lane->whole_end = 0;
-	/* What is stamped, may be more than plain data, as in a trace, or has hints or own data. */
-	if (w->verify || w->replay || w->hints || w->contents ||
-	    !spek_workload_is_plain(&w->config->workload))
-		return;
-	if (asu->nr_extents == 1 && !lane->target->chunk_sectors)
-		lane->whole_end = 1 + min(spek_target_whole_bytes(lane->target),
+	lane->plain_end = 0;
+	/* What is stamped, waits for zones, or has hints or own data takes more than its parts. */
+	if (!w->verify && !w->zone_gate && !w->hints && !w->contents && asu->nr_extents == 1 &&
+	    !lane->target->chunk_sectors)
+		lane->plain_end = 1 + min(spek_target_whole_bytes(lane->target),
 					  w->inflight.shape->chunk_bytes);
+	lane->whole_end = !w->replay && spek_workload_is_plain(&w->config->workload) ?
+			  lane->plain_end : 0;
 }
 
 /**

@@ -306,12 +306,15 @@ static __always_inline bool issue_whole(struct spek_worker *w, struct spek_slot 
 	return true;
 }
 
-/* Issue any operation. */
+/* Issue any operation: in traces and mixes with flushes and the like most are plain. */
 static noinline bool issue_parts(struct spek_worker *w, struct spek_slot *slot,
 				 const struct spek_lane *lane)
 {
-	bool armed = spek_worker_arm_parts(w, slot, lane);
+	bool armed;
 
+	if (slot->op.kind == SPEK_OP_PLAIN && slot->op.bytes < lane->plain_end)
+		return issue_whole(w, slot, lane);
+	armed = spek_worker_arm_parts(w, slot, lane);
 	count_outstanding(w);
 	if (!armed) {
 		spek_line_hold(w, slot);

@@ -31,8 +31,8 @@ struct spek_poller {
  * @target: of an asu that is not striped
  * @target_index: number of @target
  * @count: requests sent to @target
- * @whole_end: reads and writes of fewer bytes are one part in one chunk of the buffer; 0: it
- *	depends, for any operation
+ * @whole_end: all operations of fewer bytes are one part in one chunk of the buffer
+ * @plain_end: plain ones of fewer bytes are; 0, as of @whole_end: it depends, for any operation
  * @may_sleep: sending a read or a write may sleep in the block layer
  * @start: first byte of the asu on @target
  * @opf: operation and flags of a read and of a write
@@ -43,6 +43,7 @@ struct spek_lane {
 	struct spek_target_count *count;
 	u32 target_index;
 	u32 whole_end;
+	u32 plain_end;
 	bool may_sleep;
 	u64 start;
 	blk_opf_t opf[2];
