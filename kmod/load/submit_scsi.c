@@ -155,11 +155,6 @@ static int submit_command(struct spek_part *part)
 	blk_status_t status;
 	struct request *rq;
 
-	/* submit_bio() would notice that a partition or disk has shrunk; commands don't. */
-	if (unlikely(bio_end_sector(bio) > bdev_nr_sectors(bio->bi_bdev))) {
-		fail_part(part, BLK_STS_IOERR);
-		return 0;
-	}
 	bio->bi_opf &= ~(__force blk_opf_t)REQ_OP_MASK;
 	bio->bi_opf |= part->slot->op.write ? REQ_OP_DRV_OUT : REQ_OP_DRV_IN;
 	bio->bi_end_io = NULL;
@@ -170,7 +165,9 @@ static int submit_command(struct spek_part *part)
 		fail_part(part, BLK_STS_IOERR);
 		return 0;
 	}
-	if (unlikely(spek_request_is_late(bio->bi_bdev))) {
+	/* submit_bio() would notice that a partition or disk has shrunk; commands don't. */
+	if (unlikely(spek_request_is_late(bio->bi_bdev)) ||
+	    unlikely(bio_end_sector(bio) > bdev_nr_sectors(bio->bi_bdev))) {
 		blk_mq_free_request(rq);
 		fail_part(part, BLK_STS_IOERR);
 		return 0;
