@@ -16,7 +16,7 @@ from pathlib import Path
 import pytest
 from lib.core.build import AUGMENT, SANITIZERS, WARNINGS
 
-DRIVER = Path(__file__).with_name("cuts_driver.c")
+DRIVER = sorted(Path(__file__).with_name("cuts").glob("*.[ch]"))
 CUTS = int(os.environ.get("SPEK_CUTS", "4000"))
 CUTS_OF_A_SEED = 4000
 FAST = ("-O2",)
@@ -36,7 +36,7 @@ def counted(done: subprocess.CompletedProcess[str]) -> dict[str, int]:
 
 @pytest.mark.parametrize("seed", range(1, 1 + max(1, CUTS // CUTS_OF_A_SEED)))
 def test_what_was_flushed_survives(seed: int) -> None:
-    program = AUGMENT.build("cuts", FAST, [DRIVER])
+    program = AUGMENT.build("cuts", FAST, DRIVER)
     cuts = min(CUTS, CUTS_OF_A_SEED)
     counts = counted(cut(program, seed, cuts))
 
@@ -51,7 +51,7 @@ def test_what_was_flushed_survives(seed: int) -> None:
 
 
 def test_no_access_out_of_bounds() -> None:
-    program = AUGMENT.build("cuts-sanitized", SANITIZERS, [DRIVER])
+    program = AUGMENT.build("cuts-sanitized", SANITIZERS, DRIVER)
 
     assert counted(cut(program, 1000, 300))["cuts"] == 300
 
@@ -187,7 +187,7 @@ CUTS_FOR_A_FAULT = 1500
 def objects(folder: Path) -> dict[str, Path]:
     """The core and the driver, compiled file by file."""
     compiled_files = {}
-    for source in (*AUGMENT.sources, DRIVER):
+    for source in (*AUGMENT.sources, *(path for path in DRIVER if path.suffix == ".c")):
         compiled_files[source.name] = folder / f"{source.stem}.o"
         compile_to(compiled_files[source.name], source)
     return compiled_files

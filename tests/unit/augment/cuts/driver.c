@@ -1,0 +1,271 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * driver SEED CUTS - lives of the machine on modelled devices, each ended by a power cut.
+ *
+ * Bios, ends of I/O, states of disks and failures come in random order. One device at a time may
+ * fail: refuse writes, flushes or reads, vanish, be missing after a cut, and come back with what it
+ * had. The RAID may fail single I/O. After a cut everything is read.
+ */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "draws.h"
+#include "rig.h"
+
+#define BUSY		48
+#define CUTS_OF_A_SET	50
+
+static void submit_any(void)
+{
+	u32 kind = below(20);
+	u32 blocks = below(12) ? 1 + below(4) : 1 + below(60);
+	/* Half of them in a small part, so that blocks are replaced. */
+	u32 block = below(below(2) ? RAID_BLOCKS : 24);
+
+	if (block + blocks > RAID_BLOCKS)
+		blocks = RAID_BLOCKS - block;
+	if (kind < 2)
+		rig_submit(SPEK_AUGMENT_FLUSH, 0, 0, false);
+	else if (kind < 8)
+		rig_submit(SPEK_AUGMENT_READ, block, blocks, false);
+	else if (history_has_room(block, blocks))
+		rig_submit(SPEK_AUGMENT_WRITE, block, blocks, false);
+}
+
+static void lose(u32 device)
+{
+	spek_augment_lose(&rig.machine, rig.now_ns, device);
+	rig_take();
+}
+
+static void check_counts(void)
+{
+	const struct spek_augment *m = &rig.machine;
+	u32 dirty = 0;
+	u32 i;
+
+	for (i = 0; i < m->nr_entries; i++) {
+		const struct spek_augment_entry *e = &m->entries[i];
+		bool is_dirty = spek_augment_state(e) == SPEK_AUGMENT_DIRTY;
+
+		dirty += is_dirty;
+		if (is_dirty && (!spek_augment_in_log(m, i) ||
+				 spek_augment_distance(m, i) >= spek_augment_used(m)))
+			rig_fail("dirty block outside the log", i, 0);
+		if ((is_dirty || spek_augment_state(e) == SPEK_AUGMENT_CLEAN) &&
+		    spek_augment_map_find(m, spek_augment_block_of(e)) != i)
+			rig_fail("block not in the map", i, 0);
+	}
+	if (dirty != m->dirty)
+		rig_fail("count of dirty blocks", dirty, m->dirty);
+}
+
+static void check_all(void)
+{
+	u32 block;
+
+	rig_settle();
+	for (block = 0; block < RAID_BLOCKS; block += 40)
+		rig_submit(SPEK_AUGMENT_READ, block, 40, true);
+	rig_settle();
+	check_counts();
+}
+
+static void pass_time(u64 ns)
+{
+	rig.now_ns += ns;
+	spek_augment_tick(&rig.machine, rig.now_ns);
+	rig_take();
+}
+
+static void destage_all(void)
+{
+	spek_augment_destage_all(&rig.machine, rig.now_ns);
+	rig_take();
+}
+
+/* Without the machine, the RAID alone has everything. */
+static void check_detached(void)
+{
+	u32 block, i, k;
+	u64 number;
+
+	for (i = 0; i < 1000 && rig.machine.dirty; i++) {
+		destage_all();
+		rig_settle();
+		pass_time(rig.config.retry_ns);
+		rig_settle();
+	}
+	if (rig.machine.dirty)
+		rig_fail("destage does not end", rig.machine.dirty, 0);
+	for (block = 0; block < RAID_BLOCKS; block++)
+		for (k = 0; k < SECTORS; k++) {
+			memcpy(&number,
+			       device_read(&rig.devices[DEVICES], block) + SECTOR_BYTES * k, 8);
+			if (!history_allows(block, k, number, ~0ULL))
+				rig_fail("not on the RAID", block, number);
+		}
+	rig.counts.detached++;
+}
+
+static void any_event(void)
+{
+	struct faults *faults = &rig.faults;
+	u32 kind = below(100);
+
+	if (kind < 35 && rig.nr_bios < BUSY) {
+		submit_any();
+	} else if (kind < 90 && rig.nr_flights) {
+		rig_complete(below(rig.nr_flights));
+	} else if (kind < 94) {
+		u32 member = below(MEMBER_NR);
+
+		spek_augment_set_awake(&rig.machine, rig.now_ns, member, !below(3));
+		rig_take();
+	} else if (kind < 98) {
+		pass_time(below(20000));
+	} else if (kind < 99) {
+		destage_all();
+	} else if (faults->victim < DEVICES && !faults->victim_is_gone && !below(4)) {
+		faults->victim_is_gone = true;
+		rig.counts.losses++;
+		lose(faults->victim);
+	}
+}
+
+static void choose_faults(void)
+{
+	struct faults *faults = &rig.faults;
+
+	faults->victim = SPEK_AUGMENT_NONE;
+	faults->victim_rate = 0;
+	faults->victim_is_gone = false;
+	faults->raid_rate = below(6) ? 0 : 10 + below(100);
+	faults->raid_failed = faults->raid_rate != 0;
+	/* One failure at a time: what is missing is that failure. */
+	if (!faults->absent && !below(3)) {
+		faults->victim = below(2) ? SPEK_AUGMENT_SSD : 1 + below(MEMBER_NR);
+		faults->victim_rate = below(2) ? 4 + below(60) : 0;
+	}
+}
+
+/* The victim may be missing from now on, or an intact device vanish with the power. */
+static void choose_absent(bool again)
+{
+	struct faults *faults = &rig.faults;
+
+	faults->absent = 0;
+	if (faults->victim < DEVICES)
+		faults->absent = again || below(2) ? 1U << faults->victim : 0;
+	else if (!below(8))
+		faults->absent = 1U << below(DEVICES);
+	faults->victim = SPEK_AUGMENT_NONE;
+}
+
+/* All copies of what is dirty vanish: the machine tells which blocks, and serves nothing more. */
+static void check_total_loss(void)
+{
+	u32 dirty = rig.machine.dirty, cursor = 0, told = 0, device;
+	u64 block;
+
+	rig.faults.raid_failed = true;
+	rig.faults.absent = (1U << DEVICES) - 1;
+	for (device = 0; device < DEVICES; device++)
+		lose(device);
+	rig_settle();
+	while (spek_augment_next_lost(&rig.machine, &cursor, &block)) {
+		if (!history_is_written(block))
+			rig_fail("a block was told that nobody wrote", block, 0);
+		told++;
+	}
+	if (rig.machine.mode != SPEK_AUGMENT_FAILED || told != dirty)
+		rig_fail("losses told", told, dirty);
+	rig_submit(SPEK_AUGMENT_READ, 0, 1, false);
+	rig_submit(SPEK_AUGMENT_FLUSH, 0, 0, false);
+	if (rig.nr_bios)
+		rig_fail("bios wait in a machine that has failed", rig.nr_bios, 0);
+	rig.counts.told++;
+}
+
+static void recover(u32 fate)
+{
+	/* A check does not accept the errors that the RAID may cause. */
+	u32 rate = rig.faults.raid_rate;
+
+	rig_attach();
+	/* Some lives end before recovery has. */
+	if (fate <= 3)
+		return;
+	rig.faults.raid_rate = 0;
+	check_all();
+	rig.faults.raid_rate = rate;
+}
+
+static void run(u32 events)
+{
+	u32 i;
+
+	while (events-- && rig.machine.mode != SPEK_AUGMENT_FAILED) {
+		any_event();
+		if (!below(300))
+			check_counts();
+		if (rig.nr_flights)
+			continue;
+		for (i = 0; i <= DEVICES; i++)
+			device_compact(&rig.devices[i]);
+	}
+}
+
+static bool may_lose_all(void)
+{
+	return !rig.faults.absent && rig.faults.victim >= DEVICES && rig.machine.dirty &&
+	       rig.machine.destage.step == SPEK_AUGMENT_IDLE;
+}
+
+static void live(void)
+{
+	u32 events = 1 + (below(3) ? below(150) : below(1500));
+	u32 fate = below(40);
+	bool again;
+
+	choose_faults();
+	recover(fate);
+	run(events);
+	if (fate > 30) {
+		rig.faults.raid_rate = 0;
+		rig_settle();
+		if (fate < 33 && may_lose_all()) {
+			check_total_loss();
+			rig_cut();
+			rig_make_set();
+			return;
+		}
+		if (fate > 36 && rig.machine.mode != SPEK_AUGMENT_FAILED)
+			check_detached();
+	}
+	again = rig_failed_in_recovery();
+	rig.counts.repeated += again;
+	if (rig.machine.mode == SPEK_AUGMENT_FAILED && !again)
+		rig_fail("gave up after one failure", 0, 0);
+	rig_cut();
+	choose_absent(again);
+}
+
+int main(int argc, char **argv)
+{
+	u64 cuts = argc > 2 ? strtoull(argv[2], NULL, 0) : 1000;
+	const struct counts *counts = &rig.counts;
+
+	rig_init(argc > 1 ? strtoull(argv[1], NULL, 0) : 1);
+	for (rig.cuts = 0; rig.cuts < cuts; rig.cuts++) {
+		if (rig.cuts % CUTS_OF_A_SET == 0)
+			rig_make_set();
+		live();
+		rig.counts.cuts++;
+	}
+	printf("cuts %u stale %u adopted %u errors %u losses %u detached %u repeated %u told %u\n",
+	       counts->cuts, counts->stale, counts->adopted, counts->errors, counts->losses,
+	       counts->detached, counts->repeated, counts->told);
+	return 0;
+}

@@ -1,0 +1,443 @@
+// SPDX-License-Identifier: GPL-2.0
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "draws.h"
+#include "rig.h"
+
+struct rig rig;
+
+static u32 memory[(MAX_BLOCKS * 16) / 4];
+static u8 stages[SPEK_AUGMENT_STAGES][SPEK_AUGMENT_STAGE_BLOCKS][BYTES];
+
+void rig_fail(const char *what, u64 a, u64 b)
+{
+	printf("seed %llu cut %llu step %llu: %s (%llu, %llu), mode %u victim %u\n",
+	       (unsigned long long)rig.seed, (unsigned long long)rig.cuts,
+	       (unsigned long long)rig.step, what, (unsigned long long)a, (unsigned long long)b,
+	       rig.machine.mode, rig.faults.victim);
+	exit(1);
+}
+
+static struct device *device_of(u32 device)
+{
+	return &rig.devices[device == SPEK_AUGMENT_RAID ? DEVICES : device];
+}
+
+/* ---- data ---- */
+
+static void fill_block(u8 *to, u64 number, u64 block)
+{
+	u32 i;
+
+	for (i = 0; i < SECTORS; i++) {
+		memcpy(to + SECTOR_BYTES * i, &number, 8);
+		memcpy(to + SECTOR_BYTES * i + 8, &block, 8);
+	}
+}
+
+static u32 crc_of(const u8 *data)
+{
+	u8 marks[SECTORS * 16];
+	u32 i;
+
+	for (i = 0; i < SECTORS; i++)
+		memcpy(marks + 16 * i, data + SECTOR_BYTES * i, 16);
+	return spek_augment_crc32c(marks, sizeof(marks));
+}
+
+static struct host_bio *bio_of(u32 number)
+{
+	return &rig.bios[rig.machine.requests[number].bio.cookie];
+}
+
+/* ---- I/O ---- */
+
+static void read_blocks(const struct spek_augment_io *io)
+{
+	u32 i;
+
+	for (i = 0; i < io->blocks; i++) {
+		const u8 *from = device_read(device_of(io->device), io->block + i);
+
+		if (io->bio != SPEK_AUGMENT_NONE)
+			memcpy(bio_of(io->bio)->data[io->bio_block + i], from, BYTES);
+		if (io->stage != SPEK_AUGMENT_NONE)
+			memcpy(stages[io->stage][io->stage_block + i], from, BYTES);
+	}
+}
+
+static const u8 *data_of(const struct spek_augment_io *io, u32 i, u8 *encoded)
+{
+	if (io->encoded && !i) {
+		spek_augment_encode(&rig.machine, io->tag, encoded);
+		return encoded;
+	}
+	i -= io->encoded;
+	if (io->bio != SPEK_AUGMENT_NONE)
+		return bio_of(io->bio)->data[io->bio_block + i];
+	return stages[io->stage][io->stage_block + i];
+}
+
+static void issue(const struct spek_augment_io *io)
+{
+	struct flight *f = &rig.flights[rig.nr_flights++];
+	struct device *d = device_of(io->device);
+	u8 encoded[BYTES];
+	u32 i;
+
+	if (io->device != SPEK_AUGMENT_RAID && io->device >= DEVICES)
+		rig_fail("I/O to a device that is not there", io->device, 0);
+	if (io->op <= SPEK_AUGMENT_WRITE && (!io->blocks || io->block + io->blocks > d->blocks))
+		rig_fail("I/O beyond the end of a device", io->block, io->blocks);
+	f->io = *io;
+	f->issued = ++rig.step;
+	f->early = below(2);
+	if (io->op == SPEK_AUGMENT_READ && f->early)
+		read_blocks(io);
+	if (io->op != SPEK_AUGMENT_WRITE)
+		return;
+	f->first_write = d->nr_cached;
+	for (i = 0; i < io->blocks; i++)
+		device_begin(d, io->block + i, data_of(io, i, encoded));
+}
+
+static void take_answers(void);
+
+/* Take what the machine has to say, and issue what it wants. */
+void rig_take(void)
+{
+	struct spek_augment_io io;
+
+	take_answers();
+	while (spek_augment_next_io(&rig.machine, &io))
+		issue(&io);
+}
+
+static int error_of(const struct spek_augment_io *io)
+{
+	struct faults *faults = &rig.faults;
+
+	if (io->device == SPEK_AUGMENT_RAID) {
+		if (faults->raid_rate && !below(faults->raid_rate)) {
+			faults->raid_failed = true;
+			return -EIO;
+		}
+		return 0;
+	}
+	if (io->device != faults->victim && !(faults->absent >> io->device & 1))
+		return 0;
+	if (faults->victim_is_gone || faults->absent >> io->device & 1)
+		return -EIO;
+	return faults->victim_rate && !below(faults->victim_rate) ? -EIO : 0;
+}
+
+static void end_write(const struct flight *f, int err)
+{
+	struct device *d = device_of(f->io.device);
+	u32 i;
+
+	if (!err && f->io.preflush)
+		device_flush(d, f->issued);
+	for (i = 0; i < f->io.blocks; i++) {
+		if (err)
+			device_fail(d, f->first_write + i, rig.step);
+		else
+			device_end(d, f->first_write + i, rig.step, f->io.fua);
+	}
+}
+
+/* End the I/O in flight with this index. */
+void rig_complete(u32 which)
+{
+	struct flight f = rig.flights[which];
+	int err = error_of(&f.io);
+
+	rig.step++;
+	rig.flights[which] = rig.flights[--rig.nr_flights];
+	if (f.io.op == SPEK_AUGMENT_READ && !err && !f.early)
+		read_blocks(&f.io);
+	if (f.io.op == SPEK_AUGMENT_WRITE)
+		end_write(&f, err);
+	if (f.io.op == SPEK_AUGMENT_FLUSH && !err)
+		device_flush(device_of(f.io.device), f.issued);
+	rig.now_ns += below(1000);
+	spek_augment_complete(&rig.machine, rig.now_ns, f.io.tag, err);
+	rig_take();
+}
+
+/* Complete everything; more time passes when nothing is in flight. */
+void rig_settle(void)
+{
+	u32 idle = 0;
+
+	while (rig.nr_flights || rig.nr_bios) {
+		if (rig.nr_flights) {
+			rig_complete(below(rig.nr_flights));
+			continue;
+		}
+		if (idle++ == 1000)
+			rig_fail("bios hang", rig.nr_bios, 0);
+		rig.now_ns += rig.config.retry_ns / 4;
+		spek_augment_tick(&rig.machine, rig.now_ns);
+		rig_take();
+	}
+}
+
+/* ---- the host ---- */
+
+/*
+ * A record that no flush has covered may have survived a cut on one device only. If that device
+ * fails before recovery has ended, recovery has to be repeated without it.
+ */
+bool rig_failed_in_recovery(void)
+{
+	return rig.machine.mode == SPEK_AUGMENT_FAILED &&
+	       rig.machine.generation == rig.first_generation && rig.faults.victim < DEVICES;
+}
+
+static void check_block(const struct host_bio *b, u32 i)
+{
+	u32 block = b->bio.block + i;
+	u64 numbers[SECTORS];
+	u32 k;
+
+	for (k = 0; k < SECTORS; k++) {
+		u64 place;
+
+		memcpy(&numbers[k], b->data[i] + SECTOR_BYTES * k, 8);
+		memcpy(&place, b->data[i] + SECTOR_BYTES * k + 8, 8);
+		if (place != block)
+			rig_fail("data of another block", block, place);
+		if (b->is_check && !history_survives(block, k, numbers[k]))
+			rig_fail("lost after a cut", block, numbers[k]);
+		if (!b->is_check && !history_allows(block, k, numbers[k], b->began))
+			rig_fail("stale read", block, numbers[k]);
+		if (!b->is_check && !k)
+			history_shown(block, numbers[k], b->began);
+	}
+	if (b->is_check)
+		history_settle(block, numbers);
+}
+
+static void end_bio(const struct host_bio *b)
+{
+	u32 i;
+
+	if (b->bio.op == SPEK_AUGMENT_READ)
+		for (i = 0; i < b->bio.blocks; i++)
+			check_block(b, i);
+	if (b->bio.op == SPEK_AUGMENT_WRITE)
+		history_end(b->bio.block, b->bio.blocks, b->number, rig.step);
+	if (b->bio.op == SPEK_AUGMENT_FLUSH || b->bio.preflush)
+		history_flush(b->began);
+	if (b->bio.fua)
+		history_fua(b->number);
+}
+
+static void take_answers(void)
+{
+	struct spek_augment_answer answer;
+
+	while (spek_augment_next_answer(&rig.machine, &answer)) {
+		struct host_bio *b = &rig.bios[answer.cookie];
+
+		rig.step++;
+		if (!b->used)
+			rig_fail("answered twice", answer.cookie, 0);
+		b->used = false;
+		rig.nr_bios--;
+		if (!answer.error) {
+			end_bio(b);
+			continue;
+		}
+		if (!rig.faults.raid_failed && !rig_failed_in_recovery())
+			rig_fail("error without a reason", b->bio.op, -answer.error);
+		rig.counts.errors++;
+		if (b->is_check && !rig_failed_in_recovery())
+			rig_fail("check failed", b->bio.block, 0);
+	}
+}
+
+static void begin_write(struct host_bio *b)
+{
+	u32 i;
+
+	b->bio.fua = !below(6);
+	b->bio.preflush = !below(12);
+	for (i = 0; i < b->bio.blocks; i++) {
+		history_begin(b->bio.block + i, b->number, b->began);
+		fill_block(b->data[i], b->number, b->bio.block + i);
+		b->crc[i] = crc_of(b->data[i]);
+	}
+}
+
+/* A write needs room in the history. */
+void rig_submit(u32 op, u32 block, u32 blocks, bool is_check)
+{
+	struct host_bio *b = rig.bios;
+
+	while (b->used)
+		b++;
+	memset(&b->bio, 0, sizeof(b->bio));
+	b->used = true;
+	b->is_check = is_check;
+	b->began = ++rig.step;
+	b->number = ++rig.numbers;
+	b->bio.op = op;
+	b->bio.block = block;
+	b->bio.blocks = blocks;
+	b->bio.cookie = b - rig.bios;
+	b->bio.crc = b->crc;
+	if (op == SPEK_AUGMENT_WRITE)
+		begin_write(b);
+	rig.nr_bios++;
+	if (spek_augment_submit(&rig.machine, rig.now_ns, &b->bio))
+		rig_fail("refused", op, block);
+	rig_take();
+}
+
+/* ---- power ---- */
+
+static bool is_intact(u32 device, const struct spek_augment_header *header)
+{
+	u32 first = SPEK_AUGMENT_LOG_START + rig.machine.head + 1;
+	u32 i;
+
+	for (i = 0; i < header->blocks; i++)
+		if (crc_of(device_read(&rig.devices[device], first + i)) != header->crc[i])
+			return false;
+	return true;
+}
+
+static bool adopt_next(u32 readable)
+{
+	u32 place = SPEK_AUGMENT_LOG_START + rig.machine.head;
+	struct spek_augment_header header, good;
+	u32 device, holders = 0;
+
+	for (device = 0; device < DEVICES; device++) {
+		if (!(readable >> device & 1) ||
+		    !spek_augment_header_decode(device_read(&rig.devices[device], place),
+						&header) ||
+		    !spek_augment_expects(&rig.machine, &header) || !is_intact(device, &header))
+			continue;
+		good = header;
+		holders |= 1U << device;
+	}
+	if (holders)
+		spek_augment_adopt(&rig.machine, &good, holders);
+	return holders != 0;
+}
+
+/* Start the machine on what is on the devices. */
+void rig_attach(void)
+{
+	struct spek_augment_super supers[2 * (1 + SPEK_AUGMENT_MEMBERS)];
+	u32 found[1 + SPEK_AUGMENT_MEMBERS] = { 0 };
+	struct spek_augment_scan scan;
+	struct spek_refusal refusal;
+	u32 i;
+
+	for (i = 0; i < 2 * DEVICES; i++)
+		if (!(rig.faults.absent >> (i / 2) & 1) &&
+		    spek_augment_super_decode(device_read(&rig.devices[i / 2], i % 2), &supers[i]))
+			found[i / 2] |= 1U << i % 2;
+	if (spek_augment_choose(&rig.config, supers, found, &scan, &refusal))
+		rig_fail(refusal.text, refusal.index, 0);
+	spek_augment_init(&rig.machine, &rig.config, memory);
+	spek_augment_recover(&rig.machine, &scan);
+	rig.first_generation = rig.machine.generation;
+	rig.counts.stale += scan.stale != 0;
+	while (adopt_next(scan.present & ~scan.stale))
+		rig.counts.adopted++;
+	spek_augment_start(&rig.machine, rig.now_ns);
+	rig_take();
+}
+
+void rig_cut(void)
+{
+	u32 i;
+
+	for (i = 0; i <= DEVICES; i++)
+		device_cut(&rig.devices[i]);
+	history_cut(++rig.step);
+	for (i = 0; i < SPEK_AUGMENT_BIOS; i++)
+		rig.bios[i].used = false;
+	rig.nr_bios = 0;
+	rig.nr_flights = 0;
+}
+
+/* ---- sets ---- */
+
+static void choose_config(struct spek_augment_config *config)
+{
+	u32 i;
+
+	memset(config, 0, sizeof(*config));
+	for (i = 0; i < 16; i++)
+		config->uuid[i] = draw();
+	config->raid_blocks = RAID_BLOCKS;
+	config->log_blocks = LOG_BLOCKS;
+	config->ssd_blocks = SPEK_AUGMENT_LOG_START + LOG_BLOCKS + below(MAX_COPIES);
+	config->nr_members = MEMBER_NR;
+	config->copy = below(3);
+	config->stripe_blocks = 1 + below(24);
+	config->sequential_blocks = 20 + below(60);
+	config->high_blocks = 20 + below(LOG_BLOCKS - 64 - 20);
+	config->low_blocks = below(config->high_blocks);
+	config->age_ns = below(2) ? 20000 + below(100000) : 0;
+	config->quiet_ns = below(3) ? 10000 : SPEK_AUGMENT_NEVER;
+	config->retry_ns = 5000;
+}
+
+static void format(u32 device)
+{
+	struct spek_augment_super super;
+	u8 block[BYTES];
+	u32 copy;
+
+	spek_augment_format(&rig.config, device, &super);
+	spek_augment_super_encode(&super, block);
+	for (copy = 0; copy < 2; copy++)
+		device_put(&rig.devices[device], copy, block);
+}
+
+/* Begin with another set of devices, sizes and policy. */
+void rig_make_set(void)
+{
+	struct spek_refusal refusal;
+	u8 block[BYTES] = { 0 };
+	u32 i;
+
+	choose_config(&rig.config);
+	if (spek_augment_check(&rig.config, &refusal))
+		rig_fail(refusal.text, 0, 0);
+	for (i = 0; i <= DEVICES; i++)
+		device_cut(&rig.devices[i]);
+	device_clear(&rig.devices[DEVICES], RAID_BLOCKS);
+	for (i = 0; i < RAID_BLOCKS; i++) {
+		fill_block(block, 0, i);
+		device_put(&rig.devices[DEVICES], i, block);
+	}
+	for (i = 0; i < DEVICES; i++) {
+		device_clear(&rig.devices[i], i ? SPEK_AUGMENT_LOG_START + LOG_BLOCKS :
+						  rig.config.ssd_blocks);
+		format(i);
+	}
+	history_clear();
+	rig.faults.absent = 0;
+}
+
+void rig_init(u64 seed)
+{
+	u32 i;
+
+	rig.seed = seed;
+	draws_seed(seed);
+	for (i = 0; i <= DEVICES; i++)
+		device_init(&rig.devices[i], MAX_BLOCKS, i < DEVICES);
+	for (i = 0; i < SPEK_AUGMENT_BIOS; i++)
+		rig.bios[i].data = calloc(SPEK_AUGMENT_BIO_BLOCKS, BYTES);
+}

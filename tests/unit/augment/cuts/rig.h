@@ -1,0 +1,89 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * The machine between a host and modelled devices: bios are submitted and their answers checked,
+ * I/O is issued and completed, the power is cut and the machine attached again.
+ */
+#ifndef RIG_H
+#define RIG_H
+
+#include "devices.h"
+#include "history.h"
+#include "machine.h"
+
+#define RAID_BLOCKS	HISTORY_BLOCKS
+#define LOG_BLOCKS	256
+#define MAX_COPIES	48
+#define MEMBER_NR	3
+#define DEVICES		(1 + MEMBER_NR)
+#define MAX_BLOCKS	(SPEK_AUGMENT_LOG_START + LOG_BLOCKS + MAX_COPIES)
+
+struct flight {
+	struct spek_augment_io io;
+	u64 issued;
+	u32 first_write;
+	bool early;	/* a read that sees what was there when it began */
+};
+
+struct host_bio {
+	struct spek_augment_bio bio;
+	u64 began;
+	u64 number;
+	u32 crc[SPEK_AUGMENT_BIO_BLOCKS];
+	u8 (*data)[BYTES];
+	bool used;
+	bool is_check;	/* the first read after a cut */
+};
+
+/* One device at a time may fail; the RAID may fail single I/O. */
+struct faults {
+	u32 victim;	/* device that fails; NONE: none does */
+	u32 victim_rate;	/* one I/O of this number fails; 0: none */
+	bool victim_is_gone;
+	u32 raid_rate;
+	bool raid_failed;	/* the RAID has an excuse for errors */
+	u32 absent;	/* bitmap of devices that were not there at attach */
+};
+
+struct counts {
+	u32 cuts;
+	u32 stale;
+	u32 adopted;
+	u32 errors;
+	u32 losses;
+	u32 detached;
+	u32 repeated;
+	u32 told;
+};
+
+struct rig {
+	struct spek_augment machine;
+	struct spek_augment_config config;
+	struct device devices[DEVICES + 1];	/* the last is the RAID */
+	struct flight flights[SPEK_AUGMENT_IOS];
+	u32 nr_flights;
+	struct host_bio bios[SPEK_AUGMENT_BIOS];
+	u32 nr_bios;
+	struct faults faults;
+	struct counts counts;
+	u64 first_generation;
+	u64 step;	/* counts events, as time does */
+	u64 now_ns;
+	u64 numbers;	/* of writes */
+	u64 seed;
+	u64 cuts;
+};
+
+extern struct rig rig;
+
+void rig_init(u64 seed);
+void rig_make_set(void);
+void rig_attach(void);
+void rig_cut(void);
+void rig_submit(u32 op, u32 block, u32 blocks, bool is_check);
+void rig_take(void);
+void rig_complete(u32 which);
+void rig_settle(void);
+bool rig_failed_in_recovery(void);
+void rig_fail(const char *what, u64 a, u64 b) __attribute__((noreturn));
+
+#endif
