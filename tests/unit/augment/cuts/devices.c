@@ -93,17 +93,16 @@ void device_end(struct device *d, u32 write, u64 step, bool fua)
 		harden(d, i);
 }
 
-/* A block of a write that failed has changed or not. */
+/*
+ * A block of a write that failed has changed or not. If so, it is in the cache or on the media as
+ * after any write: a flush that ends while reads show it does not bring back what was before it.
+ */
 void device_fail(struct device *d, u32 write, u64 step)
 {
-	struct cached *c = &d->cached[write];
-
-	(void)step;
-	if (below(2)) {
-		memcpy(d->view[c->block], c->data, BYTES);
-		memcpy(d->media[c->block], c->data, BYTES);
-	}
-	drop(c);
+	if (below(2))
+		device_end(d, write, step, below(2));
+	else
+		drop(&d->cached[write]);
 }
 
 /* End a flush that @began at that step. */
