@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * driver SEED CUTS - lives of the machine on modelled devices, each ended by a power cut.
+ * driver SEED CUTS [FROM [BLOCK]] - lives of the machine on modelled devices, each ended by a power
+ * cut. From cut FROM on a trace is printed, of a block or of all.
  *
  * Bios, ends of I/O, states of disks and failures come in random order. One device at a time may
  * fail: refuse writes, flushes or reads, vanish, be missing after a cut, and come back with what it
@@ -11,7 +12,9 @@
 #include <string.h>
 
 #include "draws.h"
+#include "invariants.h"
 #include "rig.h"
+#include "trace.h"
 
 #define BUSY		48
 #define CUTS_OF_A_SET	50
@@ -37,28 +40,19 @@ static void lose(u32 device)
 {
 	spek_augment_lose(&rig.machine, rig.now_ns, device);
 	rig_take();
+	check_invariants();
 }
 
-static void check_counts(void)
+/* While the machine drains what the lost device had a copy of, all reads go on. */
+static void lose_victim(void)
 {
-	const struct spek_augment *m = &rig.machine;
-	u32 dirty = 0;
-	u32 i;
+	u32 block;
 
-	for (i = 0; i < m->nr_entries; i++) {
-		const struct spek_augment_entry *e = &m->entries[i];
-		bool is_dirty = spek_augment_state(e) == SPEK_AUGMENT_DIRTY;
-
-		dirty += is_dirty;
-		if (is_dirty && (!spek_augment_in_log(m, i) ||
-				 spek_augment_distance(m, i) >= spek_augment_used(m)))
-			rig_fail("dirty block outside the log", i, 0);
-		if ((is_dirty || spek_augment_state(e) == SPEK_AUGMENT_CLEAN) &&
-		    spek_augment_map_find(m, spek_augment_block_of(e)) != i)
-			rig_fail("block not in the map", i, 0);
-	}
-	if (dirty != m->dirty)
-		rig_fail("count of dirty blocks", dirty, m->dirty);
+	rig.faults.victim_is_gone = true;
+	rig.counts.losses++;
+	lose(rig.faults.victim);
+	for (block = 0; block < RAID_BLOCKS; block += 40)
+		rig_submit(SPEK_AUGMENT_READ, block, 40, false);
 }
 
 static void check_all(void)
@@ -69,7 +63,7 @@ static void check_all(void)
 	for (block = 0; block < RAID_BLOCKS; block += 40)
 		rig_submit(SPEK_AUGMENT_READ, block, 40, true);
 	rig_settle();
-	check_counts();
+	check_invariants();
 }
 
 static void pass_time(u64 ns)
@@ -127,10 +121,8 @@ static void any_event(void)
 		pass_time(below(20000));
 	} else if (kind < 99) {
 		destage_all();
-	} else if (faults->victim < DEVICES && !faults->victim_is_gone && !below(4)) {
-		faults->victim_is_gone = true;
-		rig.counts.losses++;
-		lose(faults->victim);
+	} else if (faults->victim < DEVICES && !faults->victim_is_gone) {
+		lose_victim();
 	}
 }
 
@@ -194,6 +186,7 @@ static void recover(u32 fate)
 	u32 rate = rig.faults.raid_rate;
 
 	rig_attach();
+	check_invariants();
 	/* Some lives end before recovery has. */
 	if (fate <= 3)
 		return;
@@ -209,7 +202,7 @@ static void run(u32 events)
 	while (events-- && rig.machine.mode != SPEK_AUGMENT_FAILED) {
 		any_event();
 		if (!below(300))
-			check_counts();
+			check_invariants();
 		if (rig.nr_flights)
 			continue;
 		for (i = 0; i <= DEVICES; i++)
@@ -258,6 +251,9 @@ int main(int argc, char **argv)
 	const struct counts *counts = &rig.counts;
 
 	rig_init(argc > 1 ? strtoull(argv[1], NULL, 0) : 1);
+	if (argc > 3)
+		trace_begin(strtoull(argv[3], NULL, 0),
+			    argc > 4 ? strtoul(argv[4], NULL, 0) : SPEK_AUGMENT_NONE);
 	for (rig.cuts = 0; rig.cuts < cuts; rig.cuts++) {
 		if (rig.cuts % CUTS_OF_A_SET == 0)
 			rig_make_set();

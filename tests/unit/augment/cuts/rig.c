@@ -5,6 +5,7 @@
 
 #include "draws.h"
 #include "rig.h"
+#include "trace.h"
 
 struct rig rig;
 
@@ -17,6 +18,7 @@ void rig_fail(const char *what, u64 a, u64 b)
 	       (unsigned long long)rig.seed, (unsigned long long)rig.cuts,
 	       (unsigned long long)rig.step, what, (unsigned long long)a, (unsigned long long)b,
 	       rig.machine.mode, rig.faults.victim);
+	trace_history();
 	exit(1);
 }
 
@@ -94,6 +96,7 @@ static void issue(const struct spek_augment_io *io)
 	f->io = *io;
 	f->issued = ++rig.step;
 	f->early = below(2);
+	trace_issue(f);
 	if (io->op == SPEK_AUGMENT_READ && f->early)
 		read_blocks(io);
 	if (io->op != SPEK_AUGMENT_WRITE)
@@ -155,6 +158,7 @@ void rig_complete(u32 which)
 	int err = error_of(&f.io);
 
 	rig.step++;
+	trace_complete(&f, err);
 	rig.flights[which] = rig.flights[--rig.nr_flights];
 	if (f.io.op == SPEK_AUGMENT_READ && !err && !f.early)
 		read_blocks(&f.io);
@@ -248,6 +252,7 @@ static void take_answers(void)
 			rig_fail("answered twice", answer.cookie, 0);
 		b->used = false;
 		rig.nr_bios--;
+		trace_answer(b, answer.error);
 		if (!answer.error) {
 			end_bio(b);
 			continue;
@@ -293,6 +298,7 @@ void rig_submit(u32 op, u32 block, u32 blocks, bool is_check)
 	if (op == SPEK_AUGMENT_WRITE)
 		begin_write(b);
 	rig.nr_bios++;
+	trace_bio(b);
 	if (spek_augment_submit(&rig.machine, rig.now_ns, &b->bio))
 		rig_fail("refused", op, block);
 	rig_take();
@@ -326,9 +332,11 @@ static bool adopt_next(u32 readable)
 		good = header;
 		holders |= 1U << device;
 	}
-	if (holders)
-		spek_augment_adopt(&rig.machine, &good, holders);
-	return holders != 0;
+	if (!holders)
+		return false;
+	trace_adopt(&good, holders);
+	spek_augment_adopt(&rig.machine, &good, holders);
+	return true;
 }
 
 /* Start the machine on what is on the devices. */
@@ -349,6 +357,7 @@ void rig_attach(void)
 	spek_augment_init(&rig.machine, &rig.config, memory);
 	spek_augment_recover(&rig.machine, &scan);
 	rig.first_generation = rig.machine.generation;
+	trace_attach(scan.stale);
 	rig.counts.stale += scan.stale != 0;
 	while (adopt_next(scan.present & ~scan.stale))
 		rig.counts.adopted++;
@@ -360,6 +369,7 @@ void rig_cut(void)
 {
 	u32 i;
 
+	trace_cut();
 	for (i = 0; i <= DEVICES; i++)
 		device_cut(&rig.devices[i]);
 	history_cut(++rig.step);
