@@ -25,7 +25,9 @@
  * machine has failed: every bio ends with an error, and spek_augment_next_lost() tells the
  * blocks.
  *
- * The caller serialises all calls.
+ * The caller serialises all calls. Data of a write must not change until its answer, as @crc must
+ * not: a record whose data differ from its checksums ends the log after a restart, and what was
+ * flushed after it is lost with it. A caller that cannot be sure of that writes copies.
  */
 #ifndef SPEK_AUGMENT_H
 #define SPEK_AUGMENT_H

@@ -1,0 +1,50 @@
+# SPDX-License-Identifier: GPL-2.0
+"""What the core of the cache costs: entries that a look-up looks at, and instructions per bio."""
+
+from __future__ import annotations
+
+import shutil
+
+import pytest
+from bench.augment_cost import BIO_KINDS, PATTERNS, build, chains, instructions
+
+# Entries for each head of the hash are 1 to 2, so that 2 are looked at on average if blocks
+# are spread as by chance, and 11 or 12 in the longest chain of a million.
+MEAN_MAX = 2.05
+LONGEST = 16
+
+# What was measured and a few per cent.
+BUDGET = {
+    "read that hits, depth 1": 980,
+    "read that hits, depth 32": 930,
+    "read of 16 blocks that hits, depth 32": 2600,
+    "read that misses, depth 32": 910,
+    "write, depth 32": 4550,
+    "write of 16 blocks, depth 32": 9450,
+    "flush of nothing": 350,
+}
+
+
+@pytest.mark.parametrize("pattern", PATTERNS)
+def test_entries_looked_at_do_not_grow_with_the_map(pattern: str) -> None:
+    program = build()
+    # As many entries for each head: 32 times the blocks have 32 times the heads.
+    small, large = (chains(program, blocks, pattern) for blocks in (30_000, 960_000))
+
+    assert large.hit <= 1.1 * small.hit
+    assert large.hit <= MEAN_MAX and large.miss <= MEAN_MAX
+    assert large.longest <= LONGEST
+    # With 43 KiB and the caller's buffers, this is all its memory.
+    assert large.bytes_per_block <= 16.1
+
+
+@pytest.mark.skipif(
+    shutil.which("valgrind") is None, reason="valgrind is not installed: apt-get install valgrind"
+)
+def test_instructions_of_a_bio() -> None:
+    program = build()
+    costs = {title: instructions(program, *kind) for title, kind in BIO_KINDS.items()}
+
+    print(costs)
+    assert BUDGET.keys() == costs.keys()
+    assert {title: cost for title, cost in costs.items() if cost > BUDGET[title]} == {}
