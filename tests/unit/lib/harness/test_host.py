@@ -21,7 +21,9 @@ from lib.harness.process import Guest
 PREPARED = Prepared("6.77", Path("/disks"), None)
 # The guest's half of the plumbing, as far as the host sees it.
 PROGRAM = """
-import json, os, sys, time
+import json, os, signal, sys, time
+
+signal.signal(signal.SIGQUIT, signal.SIG_DFL)  # a shell has its background jobs ignore it
 
 def tell(event, **fields):
     with open(sys.argv[2], "a") as results:
