@@ -15,6 +15,7 @@ import dataclasses
 import json
 import sys
 import threading
+from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
@@ -83,8 +84,9 @@ def answers(path: Path) -> dict[str, Prepared | Missing]:
     return prepared
 
 
-def answer(word: str, all_warnings: bool) -> bool:
-    """Prepare a kernel and print its line. Return: False if it has no guest."""
+def answer(word: str, all_warnings: bool, may_prepare: Callable[[], object] = lambda: None) -> bool:
+    """Prepare a kernel and print its line; @may_prepare returns when what belongs to it may be
+    made. Return: False if it has no guest."""
     words: dict[str, str | bool | Path | None] = {
         "label": word.partition("=")[0],
         "has_kernel": False,
@@ -92,6 +94,7 @@ def answer(word: str, all_warnings: bool) -> bool:
     try:
         source, kernel = find(word)
         words["has_kernel"] = True
+        may_prepare()
         words |= dataclasses.asdict(prepare(word, source, kernel, all_warnings))
     except SpekError as error:
         words["error"] = str(error)
@@ -109,16 +112,32 @@ def main(words: list[str]) -> int:
 
     Kernels are fetched while debug kernels are built: one waits for a mirror, the other takes
     minutes of a processor, and a guest of the last kernel to be fetched need not wait for either.
+    Modules for debug kernels wait until one fetched kernel has its own: a guest can start then,
+    and is there half as early if the processor makes both.
     """
     all_warnings = words[:1] == [ALL_WARNINGS]
     words = words[1:] if all_warnings else words
     built = [word for word in words if word.partition("=")[0] in DEBUG_KERNELS]
     fetched = [word for word in words if word not in built]
+    one_is_ready = threading.Event()
+
+    def fetch() -> bool:
+        answers = []
+        try:
+            for word in fetched:
+                answers.append(answer(word, all_warnings))
+                if answers[-1]:
+                    one_is_ready.set()
+        finally:
+            one_is_ready.set()
+        return all(answers)
+
+    def build() -> bool:
+        return all([answer(word, all_warnings, one_is_ready.wait) for word in built])
+
     with ThreadPoolExecutor() as pool:
-        parts = pool.map(
-            lambda part: [answer(word, all_warnings) for word in part], (built, fetched)
-        )
-        return 0 if all(all(part) for part in parts) else 1
+        parts = [pool.submit(part) for part in (build, fetch)]
+        return 0 if all([part.result() for part in parts]) else 1
 
 
 if __name__ == "__main__":

@@ -45,6 +45,36 @@ def test_kernels_are_fetched_while_one_is_built(
     assert [json.loads(line)["label"] for line in lines] == ["6.1", "6.77", "debug"]
 
 
+@pytest.mark.parametrize("first", ["6.1", "6.77"])
+def test_modules_for_a_debug_kernel_come_after_those_of_the_first_guest(
+    first: str, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
+) -> None:
+    """Of the first that can be had."""
+    is_built, made = threading.Event(), list[str]()
+
+    def find(word: str) -> tuple[str, Any]:
+        if word == "debug":
+            is_built.set()
+        elif word < first:
+            raise SpekError("there is none")
+        return word, None
+
+    def prepare(word: str, source: str, kernel: Any, all_warnings: bool) -> Prepared:
+        if word == first:
+            assert is_built.wait(LIMIT_S), "the debug kernel waits for the others"
+        made.append(word)
+        return prepared(word, source, kernel, all_warnings)
+
+    monkeypatch.setattr(ahead, "find", find)
+    monkeypatch.setattr(ahead, "prepare", prepare)
+
+    assert ahead.main(["debug", "6.1", "6.77"]) == (first != "6.1")
+
+    assert made[0] == first and sorted(made) == sorted({first, "6.77", "debug"})
+    lines = capfd.readouterr().out.splitlines()
+    assert len(lines) == 3
+
+
 @pytest.mark.parametrize("missing", ["6.1", "debug"])
 def test_a_kernel_that_is_missing_does_not_keep_the_others(
     missing: str, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
