@@ -81,6 +81,7 @@ class Reporter:
     def __init__(self, results: TextIO, wanted: list[str]) -> None:
         self.results = results
         self.wanted = wanted
+        self.files = {Path(nodeid.partition("::")[0]).name for nodeid in wanted}
         self.messages = Messages()
         self.log: list[str] = []
         self.leaks = Leaks()
@@ -96,6 +97,12 @@ class Reporter:
         self.results.write("\n")
         self.results.flush()
         os.fsync(self.results.fileno())
+
+    def pytest_ignore_collect(self, collection_path: Path) -> bool | None:
+        """Of the directory of tests only the files that have any for us. (For each that is named
+        pytest looks at all the others, too.)"""
+        name = collection_path.name
+        return True if name.startswith("test_") and name not in self.files else None
 
     def pytest_collection_modifyitems(self, items: list[pytest.Item]) -> None:
         by_id = {item.nodeid: item for item in items}
