@@ -28,6 +28,7 @@ from lib.guest.drive import (
     queue_of,
 )
 from lib.guest.trace import RequestCounts, disk_stat
+from lib.harness.kernels import repeated
 from lib.waiting import eventually
 
 from spekctl.documents.histogram import merge, percentile
@@ -40,6 +41,8 @@ KIB, MIB = 1 << 10, 1 << 20
 MS, SECOND = 1_000_000, 10**9
 BACKENDS = ("bio", "mq")
 SLOW, FAST = 0, 1  # targets, and the streams on them
+TURNS = repeated(2, 6)  # of a run alone and beside another, for the least slip
+SWITCHES = repeated(12, 40)  # of an elevator under a worker that waits
 
 
 @pytest.fixture
@@ -133,12 +136,12 @@ def test_a_disk_without_room_does_not_hold_up_another(
     )  # fmt: skip
     beside = two_disks(slow_disk, fast_disk, 50, backend, SECOND)
     least, most = [float("inf"), float("inf")], [0, 0]
-    for _ in range(6):
+    for turn in range(1, 7):
         for index, (config, stream) in enumerate(((alone, 0), (beside, FAST))):
             outcome = controller.complete(config)
             least[index] = min(least[index], slip_ns(outcome, stream))
             most[index] = max(most[index], ios_of(outcome, stream))
-        if least[1] <= 1.1 * least[0]:
+        if least[1] <= 1.1 * least[0] or (turn >= TURNS and most[1] > 0.5 * most[0]):
             break
     record_property(
         "count",
@@ -398,7 +401,7 @@ def test_an_elevator_can_be_switched_while_a_worker_waits(
             config = one_stream(slow, backend=backend, depth=4, time_ns=3600 * SECOND)
         with controller.ready(config) as run, readers(slow, 8):
             controller.run_start(run)
-            for switch in range(40):
+            for switch in range(SWITCHES):
                 name = ("mq-deadline", "none")[switch % 2]
                 (queue_of(slow) / "scheduler").write_text(name)
                 if name != "none":
