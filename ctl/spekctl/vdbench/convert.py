@@ -7,6 +7,7 @@ import itertools
 import math
 import re
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from fractions import Fraction
 from pathlib import Path
 from typing import Any
@@ -17,7 +18,7 @@ from spekctl.suggest import did_you_mean
 from spekctl.vdbench import parmfile
 from spekctl.vdbench.keywords import DIFFERENT, LOOPS, MAPPED, NOT_NEEDED, REFUSED
 from spekctl.vdbench.parmfile import DEFAULT, Definition, number
-from spekctl.vdbench.stream import EOF, Load, load_of, only, percent, shares
+from spekctl.vdbench.stream import EOF, Load, Part, load_of, only, percent, shares
 from spekctl.workload import file as workloads
 from spekctl.workload.imported import Imported, word
 
@@ -26,6 +27,10 @@ OPEN = (
     " vdbench stops at its threads"
 )
 CURVE = "is the run at the highest rate only"
+BESIDE = (
+    "I/Os of workloads with a rate are outstanding in addition to the depth of the rest; in vdbench"
+    " all take the threads of their devices, those with a rate first"
+)
 # Outstanding I/Os for each SD, seconds of a run, seconds of an interval, unless the file says.
 _THREADS, _ELAPSED, _INTERVAL = 8, "30", "1"
 _CURVE = ("10", "50", "70", "80", "90", "100")
@@ -36,6 +41,19 @@ _LOCAL = ("localhost", "127.0.0.1", "::1")
 _COUNTED = re.compile("%0?[0-9]?d", re.ASCII)
 
 Kinds = Mapping[str, Mapping[str, Definition]]
+
+
+@dataclass(frozen=True, slots=True)
+class Member:
+    """A workload definition in a run.
+
+    @share: of what workloads without a rate of their own have; 0 if it has one
+    @rate: I/Os per second; None: as many as there can be
+    """
+
+    wd: Definition
+    share: Fraction
+    rate: Fraction | None
 
 
 def load(path: Path, run: str | None = None) -> Imported:
@@ -260,8 +278,9 @@ def _steps(
 ) -> list[Imported]:
     """The run with these values of its loops, as a workload for each set of devices."""
     loads = _loads(run, by_kind, defaults)
-    groups: list[tuple[list[Definition], list[tuple[Definition, Fraction]]]] = []
-    for load_, share in zip(loads, _skews(loads), strict=True):
+    groups: list[tuple[list[Definition], list[Member]]] = []
+    for member in _members(loads, values["iorate"][0]):
+        load_ = member.wd
         wanted = run.given.get("sd", load_.given.get("sd"))
         if wanted is None:
             raise UsageError(f"wd={load_.name}: it names no sd")
@@ -271,15 +290,15 @@ def _steps(
         names = {device.name for device in devices}
         for known, members in groups:
             if {device.name for device in known} == names:
-                members.append((load_, share))
+                members.append(member)
                 break
             if names & {device.name for device in known}:
                 raise UsageError(
-                    f"sd: wd={members[0][0].name} and wd={load_.name} have some devices in common,"
+                    f"sd: wd={members[0].wd.name} and wd={load_.name} have some devices in common,"
                     " not all: streams of a run share theirs, and a device has one run at a time"
                 )
         else:
-            groups.append((devices, [(load_, share)]))
+            groups.append((devices, [member]))
     if len(groups) > 1 and values["iorate"][0].lower() in ("max", "curve"):
         for wd in loads:
             if "skew" in wd.given:
@@ -317,6 +336,74 @@ def _named(patterns: Sequence[str], among: Mapping[str, Definition], kind: str) 
     return chosen
 
 
+def _members(loads: Sequence[Definition], text: str) -> list[Member]:
+    """Workloads with their rates: their own, or their share of what these leave of the run's."""
+    own = [_own_rate(wd) for wd in loads]
+    _check_priorities(loads, own)
+    rest = [wd for wd, rate in zip(loads, own, strict=True) if rate is None]
+    skews = iter(_skews(rest))
+    rate = _rate(text)
+    if any(own) and text.lower() == "curve":
+        raise UsageError(
+            "iorate: points of a curve are rates of all workloads, and some have their own; give"
+            " the rates"
+        )
+    left = None
+    if rate is not None:
+        left = rate - sum(filter(None, own))
+        if rest and left <= 0:
+            raise UsageError(
+                f"iorate: nothing of {text} is left for wd={rest[0].name} beside workloads with a"
+                " rate of their own"
+            )
+    members = []
+    for wd, fixed in zip(loads, own, strict=True):
+        share = next(skews) if fixed is None else Fraction(0)
+        members.append(Member(wd, share, fixed if fixed or left is None else left * share))
+    return members
+
+
+def _own_rate(wd: Definition) -> Fraction | None:
+    """The rate of a workload definition; None: it has none, or 0."""
+    if "iorate" not in wd.given:
+        return None
+    with at(f"wd={wd.name}"):
+        text = only(wd.given, "iorate")
+        rate, share = number("iorate", text)
+        if share:
+            raise UsageError(f"iorate: '{text}' is not a number of I/Os per second")
+        if rate and wd.given.get("skew", ["0"]) != ["0"]:
+            raise UsageError("skew: it has a rate, so a share of the rest has no meaning")
+    return rate or None
+
+
+def _check_priorities(loads: Sequence[Definition], own: Sequence[Fraction | None]) -> None:
+    """Priorities are kept where they only say that workloads with a rate come first."""
+    levels: dict[str, int] = {}
+    for wd in loads:
+        if "priority" in wd.given:
+            with at(f"wd={wd.name}"):
+                levels[wd.name] = int(number("priority", only(wd.given, "priority"))[0])
+    if levels and not any(own):
+        raise UsageError(
+            f"priority: wd={next(iter(levels))}: a workload waits for no other; give those that"
+            " come first a rate (iorate), or all a share (skew)"
+        )
+    first, after = (
+        [
+            (levels[wd.name], wd.name)
+            for wd, rate in zip(loads, own, strict=True)
+            if wd.name in levels and bool(rate) is has_rate
+        ]
+        for has_rate in (True, False)
+    )
+    if first and after and max(first)[0] >= min(after)[0]:
+        raise UsageError(
+            f"priority: wd={max(first)[1]} has a rate, and comes before wd={min(after)[1]}, which"
+            " has none: give it a smaller number"
+        )
+
+
 def _skews(loads: Sequence[Definition]) -> list[Fraction]:
     """Skew in per cent; workloads without one, or with 0, share the rest."""
     given = [percent(wd.given, "skew", 0) for wd in loads]
@@ -324,7 +411,7 @@ def _skews(loads: Sequence[Definition]) -> list[Fraction]:
     without = given.count(Fraction(0))
     if len(loads) == 1:
         return [Fraction(1)]
-    if known > 1 or (known != 1 and not without) or (known == 1 and without):
+    if known > 1 or (loads and known != 1 and not without) or (known == 1 and without):
         raise UsageError(f"skew: the shares of its workloads sum to {float(100 * known):g} %")
     return [share or (1 - known) / without for share in given]
 
@@ -334,53 +421,74 @@ def _step(
     run: Definition,
     values: Mapping[str, list[str]],
     devices: Sequence[Definition],
-    members: Sequence[tuple[Definition, Fraction]],
+    members: Sequence[Member],
     title: str,
     alone: bool,
 ) -> Imported:
     over = {key: value for key, value in values.items() if key != "iorate"}
     if "openflags" in run.given:
         over["openflags"] = run.given["openflags"]
-    loads: list[tuple[Definition, Fraction, Load]] = []
-    for wd, share in members:
+    loads: list[tuple[Member, Load]] = []
+    for member in members:
+        wd = member.wd
         given = dict(wd.given)
         if "rdpct" in over:
             given.pop("wrpct", None)
         with at(f"wd={wd.name}"):
-            loads.append((wd, share, load_of({**given, **over}, devices, whole.given)))
-    parts = [(wd, share * part.share, part) for wd, share, load_ in loads for part in load_.parts]
-    names = set[str]()
-    streams = [
-        {"name": word(wd.name + part.suffix, names), "share": share, **part.table}
-        for (wd, _, part), share in zip(parts, shares([part[1] for part in parts]), strict=True)
-    ]
-    notes = [note for _, _, load_ in loads for note in load_.notes]
-    rate = _rate(values["iorate"][0])
+            loads.append((member, load_of({**given, **over}, devices, whole.given)))
+    # Workloads at a rate, and those as fast as there can be, are arrival processes of their own.
+    paced = [pair for pair in loads if pair[0].rate is not None]
+    closed = [pair for pair in loads if pair[0].rate is None]
+    notes = [note for _, load_ in loads for note in load_.notes]
     concatenated = whole.given.get("concatenatesds", ["no"])[0].lower().startswith("y")
     table: dict[str, Any] = {"data": "random"}
-    _length(run, table, loads, len(streams), alone, notes)
+    _length(run, table, [load_ for _, load_ in loads], bool(paced and closed), alone, notes)
     if "maxdata" in run.given and not alone:
         notes.append("ends by time only; vdbench also ends after maxdata of all parts together")
-    if rate is not None:
-        arrival: dict[str, Any] = {
-            "law": _law(run),
-            "rate": _whole(rate * sum(s for _, s in members)),
-        }
+    arrivals: list[dict[str, Any]] = []
+    streams: list[dict[str, Any]] = []
+    names, processes = set[str](), set[str]()
+    if paced:
+        rate = sum((member.rate or Fraction(0) for member, _ in paced), Fraction(0))
+        arrivals.append(
+            {"name": word(title, processes), "law": _law(run), "rate": _whole(rate)},
+        )
+        parts = [
+            (member.wd, (member.rate or 0) * part.share, part)
+            for member, load_ in paced
+            for part in load_.parts
+        ]
+        streams += _streams(parts, names)
         notes.insert(0, OPEN)
-    else:
-        arrival = {"law": "closed", "depth": _depth(over, members, devices, concatenated)}
+    if closed:
+        depth = _depth(over, [member.wd for member, _ in closed], devices, concatenated)
+        name = word(f"{title}-rest" if paced else title, processes)
+        arrivals.append({"name": name, "law": "closed", "depth": depth})
+        parts = [
+            (member.wd, member.share * part.share, part)
+            for member, load_ in closed
+            for part in load_.parts
+        ]
+        rest = _streams(parts, names)
+        if paced:
+            notes.append(BESIDE)
+            for stream in streams:
+                stream["arrival"] = arrivals[0]["name"]
+            for stream in rest:
+                stream["arrival"] = name
+        streams += rest
         if values["iorate"][0].lower() == "curve":
             notes.append(_curve(run, title))
     data = {
         "workload": {"name": title, "summary": f"Imported from vdbench's {run.name}"},
         "run": table,
-        "arrival": [{"name": title, **arrival}],
+        "arrival": arrivals,
         "stream": streams,
     }
     imported = Imported(workloads.check(data), "vdbench")
     imported.command_line = [f"--device {device.given['lun'][0]}" for device in devices]
     if len(devices) > 1:
-        largest = max(load_.largest for _, _, load_ in loads)
+        largest = max(load_.largest for _, load_ in loads)
         stripe = max(_STRIPE, 1 << (largest - 1).bit_length())
         if stripe > _STRIPE:
             imported.command_line.append(f"--stripe {stripe >> 10}KiB")
@@ -390,7 +498,7 @@ def _step(
         notes.append(
             f"devices are striped over in units of {units.format_bytes(stripe)}; vdbench {theirs}"
         )
-    if any(load_.writes for _, _, load_ in loads):
+    if any(load_.writes for _, load_ in loads):
         imported.command_line.append("--write")
         if whole.given.get("validate", ["no"]) != ["no"]:
             if any("compressible" in stream or "duplicate" in stream for stream in streams):
@@ -400,22 +508,32 @@ def _step(
     return imported
 
 
+def _streams(
+    parts: Sequence[tuple[Definition, Fraction, Part]], names: set[str]
+) -> list[dict[str, Any]]:
+    """The streams of an arrival process."""
+    return [
+        {"name": word(wd.name + part.suffix, names), "share": share, **part.table}
+        for (wd, _, part), share in zip(parts, shares([part[1] for part in parts]), strict=True)
+    ]
+
+
 def _length(
     run: Definition,
     table: dict[str, Any],
-    loads: Sequence[tuple[Definition, Fraction, Load]],
-    streams: int,
+    loads: Sequence[Load],
+    mixed: bool,
     alone: bool,
     notes: list[str],
 ) -> None:
-    """Set how long the run is."""
+    """Set how long the run is. @mixed: some workloads have rates, and some have none"""
     given = {"elapsed": [_ELAPSED], "interval": [_INTERVAL], **run.given}
     for key, target in (("elapsed", "time"), ("warmup", "ramp"), ("interval", "interval")):
         if key in given:
             with at(key):
                 length = units.parse_duration_ns(only(given, key), bare_seconds=True)
             table[target] = units.format_duration(length)
-    end = _end(run, loads, streams, alone, notes)
+    end = _end(run, loads, mixed, alone, notes)
     if "passes" in end:
         table.pop("ramp", None)
     table |= end
@@ -423,15 +541,15 @@ def _length(
 
 def _end(
     run: Definition,
-    loads: Sequence[tuple[Definition, Fraction, Load]],
-    streams: int,
+    loads: Sequence[Load],
+    mixed: bool,
     alone: bool,
     notes: list[str],
 ) -> dict[str, int | float]:
     """After which passes of the range, or I/Os, vdbench ends if not by time before that."""
     limits: list[Fraction] = []
-    if any(load_.ends for _, _, load_ in loads):
-        if streams == 1:
+    if any(load_.ends for load_ in loads):
+        if sum(len(load_.parts) for load_ in loads) == 1:
             limits.append(Fraction(1))
         else:
             notes.append(EOF)
@@ -441,14 +559,14 @@ def _end(
     amount = number("maxdata", only(run.given, "maxdata"))[0]
     # Less is so many times the size of all devices.
     if amount < 100:
-        if amount and all(load_.covers for _, _, load_ in loads):
+        if amount and not mixed and all(load_.covers for load_ in loads):
             return {"passes": _whole(min([*limits, amount]))}
         notes.append(
             f"ends by time only; vdbench also ends after {float(amount):g} times the size of its"
             " devices"
         )
         return by_range
-    sizes = {load_.block for _, _, load_ in loads}
+    sizes = {load_.block for load_ in loads}
     block = sizes.pop() if len(sizes) == 1 else None
     if block and int(amount / block) and not limits:
         return {"count": int(amount / block)}
@@ -502,12 +620,12 @@ def _curve(run: Definition, title: str) -> str:
 
 def _depth(
     over: Mapping[str, list[str]],
-    members: Sequence[tuple[Definition, Fraction]],
+    wds: Sequence[Definition],
     devices: Sequence[Definition],
     concatenated: bool,
 ) -> int:
     """I/Os outstanding in total: those of each SD, unless vdbench takes the SDs for one."""
-    own = [wd for wd, _ in members if "threads" in wd.given]
+    own = [wd for wd in wds if "threads" in wd.given]
     if own and not concatenated:
         raise UsageError(
             f"threads: vdbench takes those of wd={own[0].name} only with concatenatesds=yes; give"

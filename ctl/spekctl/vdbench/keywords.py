@@ -67,7 +67,7 @@ MAPPED: Mapping[str, Mapping[str, str]] = {
         **{"skew": "stream.share", "range": "stream.start, stream.range"},
         **{"hotband": "stream.pattern", "stride": "stream.stride", "host": "nothing: this host"},
         **{"rhpct": "stream.share", "whpct": "stream.share"},
-        **{"threads": "arrival.depth", "openflags": "stream.fua"},
+        **{"threads": "arrival.depth", "openflags": "stream.fua", "iorate": "arrival.rate"},
     },
     "rd": {
         **{"wd": "streams", "sd": "--device", "iorate": "arrival.rate", "elapsed": "run.time"},
@@ -90,6 +90,7 @@ NOT_NEEDED: Mapping[str, str] = {
     "monitor": "a run is stopped with `spekctl stop`",
     "data_errors": "errors are counted; `--max-errors N` ends a run",
     "abort_failed_skew": "shares are kept",
+    "priority": "workloads with a rate of their own keep it, whatever others do",
     **dict.fromkeys(("shell", "user", "vdbench", "port"), "there are no remote hosts"),
     "jvms": "the load is one kernel thread per CPU",
     "kstat": "statistics of the disk are in a result",
@@ -109,8 +110,6 @@ _REPLAY = "convert the trace and replay it: spekctl run --trace"
 _RESET = "spek resets no device during a run"
 REFUSED: Mapping[str, str] = {
     "streams": "write a WD for each stream, with a range of its own",
-    "iorate": "the rate is that of the run definition; single workloads have shares (skew)",
-    "priority": "a workload waits for no other; single workloads have shares (skew)",
     "journal": "save the state with --verify-state",
     **dict.fromkeys(("startcmd", "endcmd"), _COMMANDS),
     **dict.fromkeys(("maxdataread", "maxdatawritten"), "give a count: `spekctl run --count`"),

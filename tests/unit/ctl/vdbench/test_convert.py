@@ -197,6 +197,69 @@ def test_workloads_on_devices_of_their_own_are_runs_that_start_together(tmp_path
     assert [tables(step)["arrival"][0]["depth"] for step in steps(tmp_path, text)] == [16, 8]
 
 
+RATED = (
+    SD
+    + "wd=log,sd=sd1,iorate=150,priority=1,seekpct=0,rdpct=0\n"
+    + "wd=data,sd=sd1,skew=75,priority=2\nwd=scan,sd=sd1,priority=3\n"
+)
+
+
+def test_a_workload_has_its_rate_and_the_others_share_the_rest(tmp_path: Path) -> None:
+    low, high = steps(tmp_path, RATED + RD.replace("100", "(550,950)"))
+    for imported, total, shares in (
+        (low, 550, {"log": 150, "data": 300, "scan": 100}),
+        (high, 950, {"log": 150, "data": 600, "scan": 200}),
+    ):
+        table = tables(imported)
+        (arrival,) = table["arrival"]
+        assert (arrival["law"], arrival["rate"]) == ("poisson", total)
+        weights = {stream["name"]: stream["share"] for stream in table["stream"]}
+        whole = sum(weights.values())
+        assert {name: total * weight / whole for name, weight in weights.items()} == shares
+        assert imported.mapped["iorate"] == "arrival.rate"
+        assert imported.not_needed["priority"].startswith("workloads with a rate of their own keep")
+        assert not any("in addition to the depth" in note for note in imported.differences)
+
+
+def test_rates_of_all_workloads_are_that_of_the_run(tmp_path: Path) -> None:
+    text = SD + "wd=a,sd=sd1,iorate=30\nwd=b,sd=sd1,iorate=70\n"
+    for rate in ("max", "5", "1000"):
+        (both,) = steps(tmp_path, text + RD.replace("100", rate))
+        table = tables(both)
+        assert table["arrival"] == [{"name": "run1", "law": "poisson", "rate": 100}]
+        assert [stream["share"] for stream in table["stream"]] == ["30%", "70%"]
+    # A rate of 0 is none, as in vdbench.
+    (single,) = steps(tmp_path, SD + "wd=a,sd=sd1,iorate=0\n" + RD.replace("100", "max"))
+    assert tables(single)["arrival"] == [{"name": "run1", "depth": 8}]
+
+
+def test_a_rate_beside_as_many_as_there_can_be_is_a_process_of_its_own(tmp_path: Path) -> None:
+    (beside,) = steps(tmp_path, RATED + RD.replace("100", "max,maxdata=2"))
+    table = tables(beside)
+    assert table["arrival"] == [
+        {"name": "run1", "law": "poisson", "rate": 150},
+        {"name": "run1-rest", "depth": 8},
+    ]
+    assert [(s["name"], s.get("arrival", "run1"), s.get("share")) for s in table["stream"]] == [
+        *(("log", "run1", None), ("data", "run1-rest", "75%"), ("scan", "run1-rest", "25%")),
+    ]
+    assert any("in addition to the depth of the rest" in note for note in beside.differences)
+    # Each process would pass the range as often as the run says.
+    assert "passes" not in table["run"]
+    assert any("also ends after 2 times the size" in note for note in beside.differences)
+
+
+def test_rates_of_workloads_on_devices_of_their_own(tmp_path: Path) -> None:
+    text = (
+        SD + "sd=sd2,lun=/dev/sdc\nwd=a,sd=sd1,iorate=30\nwd=b,sd=sd1\nwd=c,sd=sd2,skew=80\n" + RD
+    )
+    first, second = (tables(step) for step in steps(tmp_path, text))
+    # Of the 70 I/Os per second that are left b has 20 %.
+    assert first["arrival"][0]["rate"] == 44
+    assert [stream["share"] for stream in first["stream"]] == [15, 7]
+    assert second["arrival"][0]["rate"] == 56
+
+
 def test_a_part_of_a_run_is_not_run_alone(tmp_path: Path) -> None:
     path = tmp_path / "some.parm"
     path.write_text(CORPUS["devices of their own"][0])
@@ -278,7 +341,7 @@ def test_synchronous_writes_have_forced_unit_access(tmp_path: Path) -> None:
         ),
         (SD + "wd=w,sd=sd1,stride=4k\n" + RD, "rd=run1: wd=w: stride: strides have one length"),
         (SD + "wd=w,sd=sd1,streams=4\n" + RD, "wd=w: streams: write a WD for each stream"),
-        (SD + "wd=w,sd=sd1,priority=1\n" + RD, "wd=w: priority: a workload waits for no other"),
+        (SD + "wd=w,sd=sd1,priority=1\n" + RD, "priority: wd=w: a workload waits for no other"),
         (SD + "wd=w,sd=sd1,user=x.Y\n" + RD, "wd=w: user: spek loads no classes of Java"),
         ("rg=group,devices=(1,2)\n" + SD + WD + RD, "rg=group: convert the trace and replay it"),
         ("formatsds=yes\n" + SD + WD + RD, "formatsds: write the devices in a run before"),
@@ -297,7 +360,28 @@ def test_synchronous_writes_have_forced_unit_access(tmp_path: Path) -> None:
             "sd=a,lun=/dev/x,count=(1,2)\nsd=a1,lun=/dev/y\n" + WD + RD,
             "there are two definitions sd=a1",
         ),
-        (SD + "wd=w,sd=sd1,iorate=5\n" + RD, "wd=w: iorate: the rate is that of the run"),
+        (
+            SD + "wd=w,sd=sd1,iorate=100,priority=1\nwd=v,sd=sd1,priority=2\n" + RD,
+            "rd=run1: iorate: nothing of 100 is left for wd=v beside workloads with a rate",
+        ),
+        (
+            SD + "wd=w,sd=sd1,iorate=5,skew=50\n" + RD,
+            "rd=run1: wd=w: skew: it has a rate, so a share of the rest has no meaning",
+        ),
+        (SD + "wd=w,sd=sd1,iorate=(5,6)\n" + RD, "wd=w: iorate: it has one value, not 2"),
+        (SD + "wd=w,sd=sd1,iorate=max\n" + RD, "wd=w: iorate: 'max' is not a number"),
+        (
+            SD + "wd=w,sd=sd1,iorate=5%\n" + RD,
+            "wd=w: iorate: '5%' is not a number of I/Os per second",
+        ),
+        (
+            SD + "wd=w,sd=sd1,iorate=5,priority=2\nwd=v,sd=sd1,priority=2\n" + RD,
+            "priority: wd=w has a rate, and comes before wd=v, which has none: give it a smaller",
+        ),
+        (
+            SD + "wd=w,sd=sd1,iorate=5\nwd=v,sd=sd1\n" + RD.replace("100", "curve"),
+            "rd=run1: iorate: points of a curve are rates of all workloads, and some have their",
+        ),
         ("hd=one,system=far\n" + SD + WD + RD, "hd=one: far is a remote host; spek loads devices"),
         (SD + "wd=w,sd=sd2\n" + RD, "rd=run1: sd: there is no sd=sd2"),
         ("hd=far\n" + SD + WD + RD, "hd=far: far is a remote host"),
@@ -374,7 +458,7 @@ WORDS = (
 )
 KEYS = (
     *("xfersize", "rdpct", "wrpct", "seekpct", "range", "hotband", "stride", "rhpct", "skew"),
-    *("openflags", "sd", "threads", "host", "iorate"),
+    *("openflags", "sd", "threads", "host", "iorate", "priority"),
 )
 
 
