@@ -16,7 +16,7 @@ import click
 from spekctl import files
 from spekctl.cli import Group
 from spekctl.commands import options
-from spekctl.commands.options import DURATION, SIZE, FilePath, output
+from spekctl.commands.options import DURATION, DURATION_WITH_UNIT, SIZE, FilePath, output
 from spekctl.errors import UsageError
 
 if TYPE_CHECKING:
@@ -33,6 +33,7 @@ Examples:
   spekctl trace head hm_0.csv.gz --first 5
   spekctl trace cut hm_0.csv.gz --start 10m --end 20m --op read -o hm.parquet
   spekctl trace convert spc1.parquet -o spc1.iolog
+  spekctl trace convert hm_0.csv.gz --max-idle 1s -o hm.parquet
   spekctl trace fit Financial1.spc.bz2 -o financial1.toml
 
 \b
@@ -206,18 +207,34 @@ _form = click.option(
     "  [default: by the suffix: .parquet, .csv, .iolog, .blkparse; else spek-trace]",
 )
 
+_max_idle = click.option(
+    "--max-idle",
+    "max_idle_ns",
+    type=DURATION_WITH_UNIT,
+    metavar="TIME",
+    help="Cut times between successive requests, over all devices, that are longer than TIME (1s)"
+    " to it.  [default: times stay as recorded]",
+)
+
 
 @command.command("convert")
 @_reading
 @_output
 @_form
-def convert(inputs: tuple[Path, ...], output: Path, form: str | None, **given: Any) -> int:
+@_max_idle
+def convert(
+    inputs: tuple[Path, ...],
+    output: Path,
+    form: str | None,
+    max_idle_ns: int | None,
+    **given: Any,
+) -> int:
     """Write a trace in another form.
 
     The stored form, spek-trace, is Parquet with everything that was read. fio has no operations
     but read, write, trim and sync, and times in microseconds.
     """
-    return _write(inputs, output, form, None, given)
+    return _write(inputs, output, form, None, max_idle_ns, given)
 
 
 @command.command("cut")
@@ -244,6 +261,7 @@ def convert(inputs: tuple[Path, ...], output: Path, form: str | None, **given: A
 @click.option("--first", "count", type=int, metavar="N", help="Only the first N of these requests.")
 @_output
 @_form
+@_max_idle
 def cut(
     inputs: tuple[Path, ...],
     start_ns: int,
@@ -254,6 +272,7 @@ def cut(
     count: int | None,
     output: Path,
     form: str | None,
+    max_idle_ns: int | None,
     **given: Any,
 ) -> int:
     """Write the requests that match all options.
@@ -268,7 +287,7 @@ def cut(
     start_bytes, end_bytes = _range(place)
     chosen = Cut(start_ns, end_ns, volumes, start_bytes, end_bytes, ops, count)
     chosen.check()
-    return _write(inputs, output, form, chosen, given)
+    return _write(inputs, output, form, chosen, max_idle_ns, given)
 
 
 @command.command("fit")
@@ -324,8 +343,11 @@ def _write(
     output: Path,
     form: str | None,
     chosen: Cut | None,
+    max_idle_ns: int | None,
     given: dict[str, Any],
 ) -> int:
+    if max_idle_ns == 0:
+        raise UsageError("--max-idle must be more than 0")
     files.check_writable(output, streams=False)
     trace = _open(inputs, given)
     from spekctl.trace import convert as module
@@ -333,7 +355,7 @@ def _write(
 
     module.check_output(output, trace)
     batches = (chosen or Whole()).of(trace)
-    written = module.convert(trace, batches, output, module.form_of(output, form))
+    written = module.convert(trace, batches, output, module.form_of(output, form), max_idle_ns or 0)
     _tell(trace, written, output)
     return 0
 

@@ -16,10 +16,11 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.csv as csv
 
-from spekctl import files
+from spekctl import files, units
 from spekctl.errors import UsageError
 from spekctl.trace.columns import SECTOR_BYTES, Batch, Flag, Op
 from spekctl.trace.figures import origins
+from spekctl.trace.idle import Idle
 from spekctl.trace.order import signed
 from spekctl.trace.store import TraceHeader, writing
 from spekctl.trace.trace import Trace
@@ -42,6 +43,7 @@ class Written:
     records: int = 0
     dropped: dict[str, int] = field(default_factory=dict)
     grown: int = 0  # rounded to whole sectors
+    idle: Idle = field(default_factory=lambda: Idle(0))
 
     def drop(self, ops: Any) -> None:
         """Records whose operations the form does not have."""
@@ -57,6 +59,11 @@ class Written:
             sentences.append(f"left out, not supported by the form: {parts}")
         if self.grown:
             sentences.append(f"requests rounded to whole sectors: {self.grown:,}")
+        if self.idle.limit_ns:
+            limit, total = (
+                units.format_duration(ns) for ns in (self.idle.limit_ns, self.idle.cut_ns)
+            )
+            sentences.append(f"idle times cut to {limit}: {self.idle.count:,}, by {total} in all")
         return sentences
 
 
@@ -79,12 +86,18 @@ def check_output(output: Path, trace: Trace) -> None:
                 raise UsageError(f"{output} is the trace that is read; choose another output")
 
 
-def convert(trace: Trace, batches: Iterable[Batch], output: Path, form: str) -> Written:
-    """Write @batches, which are of @trace, into a file. It gets its name only when it is whole."""
-    batches = signed(batches)
+def convert(
+    trace: Trace, batches: Iterable[Batch], output: Path, form: str, max_idle_ns: int = 0
+) -> Written:
+    """Write @batches, which are of @trace, into a file. It gets its name only when it is whole.
+
+    @max_idle_ns: limit to which longer idle times are cut; 0: none
+    """
+    written = Written(idle=Idle(max_idle_ns))
+    batches = signed(written.idle.of(batches))
     if form == "spek-trace":
-        return _store(trace, batches, output)
-    written = Written()
+        written.records = _store(trace, batches, output)
+        return written
     with files.replacing(output) as out:
         write_text(trace, batches, out, form, written)
     return written
@@ -108,7 +121,7 @@ def _writer(form: str, trace: Trace, written: Written) -> _Text:
     return _Fio(trace, written) if form == "fio" else _Blkparse(trace, written)
 
 
-def _store(trace: Trace, batches: Iterable[Batch], output: Path) -> Written:
+def _store(trace: Trace, batches: Iterable[Batch], output: Path) -> int:
     with writing(output) as writer:
         for batch in batches:
             writer.add(batch)
@@ -123,7 +136,7 @@ def _store(trace: Trace, batches: Iterable[Batch], output: Path) -> Written:
                 unordered=faults.unordered,
             )
         )
-    return Written(writer.records)
+    return writer.records
 
 
 _PLAIN = csv.WriteOptions(include_header=False, quoting_style="none")

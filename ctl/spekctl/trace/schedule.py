@@ -24,6 +24,7 @@ import numpy as np
 from spekctl import units
 from spekctl.errors import UsageError
 from spekctl.trace.columns import Array, Batch, pieces
+from spekctl.trace.idle import Idle
 from spekctl.trace.mapping import Mapper, aligned, is_empty, scaled
 
 # Limits of a speed, and of a rate in requests per second.
@@ -182,7 +183,8 @@ class Schedule:
 
     def blocks(self, rows: int) -> Iterator[Block]:
         """Records in order of time, at most @rows in each block."""
-        adjusted, sent, before_ns, last_ns = self.adjusted, 0, 0, 0
+        adjusted, sent, before_ns = self.adjusted, 0, 0
+        idle = Idle(self.timing.max_idle_ns)
         for batch in itertools.chain.from_iterable(pieces(whole, rows) for whole in self.batches):
             index = np.arange(adjusted.given, adjusted.given + len(batch), dtype=np.uint64)
             adjusted.given += len(batch)
@@ -198,7 +200,8 @@ class Schedule:
             index = index[placed.kept]
             if self.left_out is not None and (wrong := self.left_out(whole)).any():
                 whole, index = whole.take(~wrong), index[~wrong]
-            recorded_ns = self._without_idle(whole.at_ns, last_ns)
+            recorded_ns = idle.cut(whole.at_ns)
+            adjusted.idles, adjusted.idle_ns = idle.count, idle.cut_ns
             yield Block(
                 self.timing.due_ns(recorded_ns, sent, before_ns),
                 whole.offset_bytes,
@@ -210,19 +213,4 @@ class Schedule:
             )
             sent += len(whole)
             if len(whole):
-                last_ns = int(whole.at_ns[-1])
                 before_ns = int(recorded_ns[-1])
-
-    def _without_idle(self, at_ns: Array, last_ns: int) -> Array:
-        """Times of requests whose idle times, also the one since the request at @last_ns, are cut
-        to the limit."""
-        if not self.timing.max_idle_ns or not len(at_ns):
-            return at_ns
-        limit = np.uint64(self.timing.max_idle_ns)
-        gaps = np.diff(at_ns, prepend=np.uint64(last_ns))
-        cut = np.where(gaps > limit, gaps - limit, np.uint64(0))
-        total = np.cumsum(cut, dtype=np.uint64) + np.uint64(self.adjusted.idle_ns)
-        self.adjusted.idles += int(np.count_nonzero(cut))
-        self.adjusted.idle_ns = int(total[-1])
-        cut_ns: Array = at_ns - total
-        return cut_ns

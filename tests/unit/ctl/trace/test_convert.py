@@ -37,6 +37,68 @@ def test_everything_survives_a_conversion(
     assert read(out)[0] == read(path)[0]
 
 
+def gapped(tmp_path: Path) -> Path:
+    """Requests after 0, 2 us, 10 s, 10.5 s and 12 s, of two devices."""
+    path = tmp_path / "gapped.csv"
+    times = (0, 2_000, 10_000_000_000, 10_500_000_000, 12_000_000_000)
+    lines = [f"{at},d{place % 2},{place}0240,512,r" for place, at in enumerate(times)]
+    path.write_text("at_ns,device,offset_bytes,bytes,op\n" + "\n".join(lines) + "\n")
+    return path
+
+
+@pytest.mark.parametrize(
+    ("form", "unit_ns"), [("csv", 1), ("spek-trace", 1), ("fio", 1000), ("blkparse", 1)]
+)
+def test_idle_times_are_cut_to_the_limit_and_counted(
+    form: str, unit_ns: int, spekctl: Spekctl, tmp_path: Path
+) -> None:
+    out = tmp_path / "out"
+    options = ("--form", form, "--max-idle", "1s", "-o", str(out))
+    outcome = spekctl("trace", "convert", str(gapped(tmp_path)), *options)
+    assert outcome.code == ExitCode.OK
+    # 8.999998 s of the second gap and 0.5 s of the last.
+    assert "idle times cut to 1s: 2, by 9499998us in all" in outcome.err
+    batches = list(open_trace([out]).batches())
+    at_ns = [int(at) for batch in batches for at in batch.at_ns]
+    assert at_ns == [0, 2_000, 1_000_002_000, 1_500_002_000, 2_500_002_000]
+    assert all(at % unit_ns == 0 for at in at_ns)
+
+
+def test_a_limit_above_all_idle_times_cuts_nothing(spekctl: Spekctl, tmp_path: Path) -> None:
+    path, out = gapped(tmp_path), tmp_path / "out.csv"
+    outcome = spekctl("trace", "convert", str(path), "--max-idle", "10s", "-o", str(out))
+    assert "idle times cut to 10s: 0, by 0ns in all" in outcome.err
+    assert read(out)[0] == read(path)[0]
+    outcome = spekctl("trace", "convert", str(path), "-o", str(out))
+    assert "idle times" not in outcome.err
+
+
+def test_idle_times_of_a_part_are_those_between_its_requests(
+    spekctl: Spekctl, tmp_path: Path
+) -> None:
+    out = tmp_path / "out.csv"
+    options = ("--start", "1s", "--volume", "d0", "--max-idle", "1s", "-o", str(out))
+    outcome = spekctl("trace", "cut", str(gapped(tmp_path)), *options)
+    # Of d0 there are requests after 10 s and 12 s.
+    assert "idle times cut to 1s: 1, by 1s in all" in outcome.err
+    (batch,) = open_trace([out]).batches()
+    assert batch.at_ns.tolist() == [0, 10**9]
+
+
+@pytest.mark.parametrize(
+    ("limit", "sentence"),
+    [("0s", "--max-idle must be more than 0"), ("5", "'5' has no unit")],
+)
+def test_a_limit_of_nothing_is_refused(
+    limit: str, sentence: str, spekctl: Spekctl, tmp_path: Path
+) -> None:
+    path, out = gapped(tmp_path), tmp_path / "out.csv"
+    refused = spekctl("trace", "convert", str(path), "--max-idle", limit, "-o", str(out))
+    assert refused.code == ExitCode.USAGE
+    assert sentence in refused.sentence
+    assert not out.exists()
+
+
 def test_fio_gets_what_it_knows(spekctl: Spekctl, path: Path, tmp_path: Path) -> None:
     out = tmp_path / "t.iolog"
     outcome = spekctl("trace", "convert", str(path), "-o", str(out))
