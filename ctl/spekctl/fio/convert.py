@@ -397,13 +397,18 @@ def _run(plans: Sequence[Plan]) -> dict[str, Any]:
             )
         if key in plans[0].run:
             fields[key] = plans[0].run[key]
-    if "time" not in fields or len(plans) == 1:
-        fields |= _end(plans)
-        if len(plans) > 1:
-            plans[0].differs(SUM)
-    elif any(plan.amount or plan.passes for plan in plans):
+    try:
+        end = _end(plans)
+    except UsageError:
+        # Beside a time they need no common end.
+        if "time" not in fields:
+            raise
+        end = {}
+    if len(plans) > 1 and ("time" not in fields or end):
+        plans[0].differs(SUM)
+    elif not end and any(plan.amount or plan.passes for plan in plans):
         plans[0].differs(ends.ENDS)
-    return fields
+    return fields | end
 
 
 def _end(plans: Sequence[Plan]) -> dict[str, Any]:

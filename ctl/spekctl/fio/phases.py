@@ -5,11 +5,12 @@ phases: times within which the same jobs run. A phase is a run of its own."""
 from __future__ import annotations
 
 import copy
+import itertools
 from collections.abc import Sequence
-from itertools import pairwise
 
 from spekctl import units
 from spekctl.errors import UsageError
+from spekctl.fio.ends import ENDS
 from spekctl.fio.plan import Plan
 
 PHASES = (
@@ -52,7 +53,7 @@ def in_phases(plans: Sequence[Plan]) -> list[list[tuple[int, Plan]]]:
     marks = sorted(mark for mark in {*starts, *ends} if mark <= last)
     phases = []
     pause = marks[0]
-    for begin, end in pairwise(marks):
+    for begin, end in itertools.pairwise(marks):
         running = [
             place for place, start in enumerate(starts) if start <= begin and end <= ends[place]
         ]
@@ -72,6 +73,12 @@ def in_phases(plans: Sequence[Plan]) -> list[list[tuple[int, Plan]]]:
         for phase in phases:
             for _, plan in phase:
                 plan.differs(PHASES)
+    # An amount is of all the phases of a job, and none of them knows what is left of it.
+    places = [place for phase in phases for place, _ in phase]
+    for place, plan in itertools.chain.from_iterable(phases):
+        if places.count(place) > 1 and (plan.amount or plan.passes):
+            plan.amount = plan.passes = None
+            plan.differs(ENDS)
     return phases
 
 

@@ -18,7 +18,7 @@ from lib.ctl.resolved import DISK
 
 from spekctl import units
 from spekctl.errors import UsageError
-from spekctl.fio import ends
+from spekctl.fio import convert, ends
 from spekctl.fio.plan import Plan
 from spekctl.workload import endings
 from spekctl.workload.options import Options
@@ -74,6 +74,39 @@ def test_jobs_side_by_side_with_a_time_end_by_that(tmp_path: Path) -> None:
     run = made.workload.run
     assert (run.time, run.count, run.passes) == ("5s", None, None)
     assert any(ends.ENDS in text for text in made.differences)
+
+
+def test_jobs_on_one_device_end_by_their_time_or_the_ios_of_all(tmp_path: Path) -> None:
+    made = imported(tmp_path, HEAD + "runtime=5\nsize=1m\n[a]\nrw=read\nruntime=5\nsize=3m\n")
+    run = made.workload.run
+    assert (run.time, run.count, run.passes) == ("5s", (1 + 3) * 256, None)
+    assert convert.SUM in made.differences and ends.ENDS not in made.differences
+    shares = imported(tmp_path, HEAD + "runtime=5\nloops=2\n[a]\nrw=read\nruntime=5\nloops=2\n")
+    run = shares.workload.run
+    assert (run.time, run.count, run.passes) == ("5s", None, 2)
+    assert convert.SUM in shares.differences
+
+
+def test_jobs_on_devices_of_their_own_end_by_their_own(tmp_path: Path) -> None:
+    text = HEAD + "runtime=5\nsize=1m\n[a]\nfilename=/dev/a\nruntime=5\nrw=write\nloops=3\n"
+    (tmp_path / "job.fio").write_text(text)
+    first, second = convert.load_steps(tmp_path / "job.fio")
+    assert second.beside
+    run, other = first.workload.run, second.workload.run
+    assert (run.time, run.count, run.passes) == ("5s", 256, None)
+    assert (other.time, other.count, other.passes) == ("5s", None, 3)
+    for step in (first, second):
+        assert not {convert.SUM, ends.ENDS} & set(step.differences)
+
+
+def test_an_amount_of_several_phases_ends_none_of_them(tmp_path: Path) -> None:
+    text = HEAD + "runtime=5\nsize=1m\n[k]\ndirect=1\nrw=read\nruntime=9\nsize=2m\n"
+    (tmp_path / "job.fio").write_text(text)
+    both, last = convert.load_steps(tmp_path / "job.fio")
+    assert [(step.workload.run.time, step.workload.run.count) for step in (both, last)] == [
+        *(("5s", None), ("4s", None)),
+    ]
+    assert ends.ENDS in both.differences and ends.ENDS in last.differences
 
 
 # Options of a job on a device of 2 MiB, and whether that is in blocks of 4 KiB what fio does.
