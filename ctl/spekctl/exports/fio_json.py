@@ -80,6 +80,10 @@ def encode_clients(results: Sequence[Result]) -> bytes:
     )
 
 
+# Metrics of a steady state that fio has, by spek's names.
+_STEADY_NAMES = {"iops": "iops", "bandwidth": "bw"}
+
+
 def _encoded(document: dict[str, Any]) -> bytes:
     return json.dumps(document, indent=2, allow_nan=False).encode() + b"\n"
 
@@ -389,11 +393,21 @@ def _latencies(results: Sequence[Result]) -> dict[str, dict[str, float]]:
 
 
 def _steady(result: Result) -> dict[str, Any]:
-    """fio's steadystate, if the run was to end at one."""
+    """fio's steadystate, if the run was to end at one of IOPS or bandwidth: fio knows no other.
+
+    A round is what a sample is to fio. fio has one limit, of the largest deviation from the mean or
+    of the slope; spek has two, of the range, which is at most twice such a deviation, and of the
+    excursion, which is the slope over the rounds after the first. The slope is fio's where it alone
+    is limited.
+    """
     ending = result.ending
-    if ending is None or ending.steady is None or not ending.windows:
+    if ending is None or ending.steady is None or ending.criteria is None:
         return {}
-    window, criteria = ending.windows[0], ending.criteria
+    known = [window for window in ending.windows if window.variable in _STEADY_NAMES]
+    if not known or not known[0].values:
+        return {}
+    window, criteria = known[0], ending.criteria
+    name = _STEADY_NAMES[window.variable]
     rows = [row for row in result.intervals if row.phase is Phase.MEASURE and is_covered(row)]
     rows = rows[-len(window.values) :]
 
@@ -405,18 +419,24 @@ def _steady(result: Result) -> dict[str, Any]:
         ]
 
     iops = series(lambda row: row.read.ios + row.write.ios)
-    bandwidth = series(lambda row: (row.read.bytes + row.write.bytes) / 1024)
-    limit = criteria.range if criteria is not None else 0.0
+    bandwidth = series(lambda row: row.read.bytes + row.write.bytes)
+    if criteria.slope < 1 <= criteria.range:
+        name, limit = f"{name}_slope", criteria.slope / (criteria.window - 1)
+        deviation, slope = 0.0, window.slope
+        judged = slope
+    else:
+        limit = criteria.range / 2
+        deviation, slope = max(abs(value - window.average) for value in window.values), 0.0
+        judged = deviation
+    share = judged / window.average if window.average else 0.0
     return {
         "steadystate": {
-            "ss": f"{window.variable}:{100 * limit:f}%",
-            "duration": ending.round_ns * len(window.values) // 10**9,
+            "ss": f"{name}:{100 * limit:f}%",
+            "duration": ending.round_ns * criteria.window // 10**9,
             "attained": int(ending.steady),
-            "criterion": f"{100 * window.range:f}%",
-            "max_deviation": max(
-                (abs(value - window.average) for value in window.values), default=0.0
-            ),
-            "slope": window.slope,
+            "criterion": f"{100 * share:f}%",
+            "max_deviation": deviation,
+            "slope": slope,
             "data": {
                 "bw_mean": round(sum(bandwidth) / len(bandwidth)) if bandwidth else 0,
                 "iops_mean": round(sum(iops) / len(iops)) if iops else 0,

@@ -13,10 +13,13 @@ from typing import Any
 import pytest
 from lib.ctl import results
 from lib.ctl.command_line import Spekctl
+from lib.ctl.fio_jobs import fio
 from lib.fakes.kernel import SECOND, FakeKernel
 from msgspec.structs import replace
 
-from spekctl.documents.result import Clocks, Result
+from spekctl.documents import steady
+from spekctl.documents.result import Clocks, EndingResult, Result
+from spekctl.documents.steady import Criteria
 from spekctl.errors import ExitCode
 from spekctl.exports import fio_json
 from spekctl.kernel.records import Direction, Phase
@@ -54,6 +57,84 @@ def test_it_has_the_keys_types_and_nesting_of_fio(ours: Result, theirs: Path) ->
 def test_the_comparison_finds_what_differs() -> None:
     assert differences({"a": 1}, {"a": 1.0}, "x") == ["x.a: int and float"]
     assert differences({"a": [{"b": 1}]}, {"a": [{}]}, "x") == ["x.a[].b: only in one"]
+
+
+def until_steady(result: Result, variable: str, limits: Criteria) -> Result:
+    """The result of a run that was to end at a steady state of its four intervals."""
+    values = [15.0, 25.0, 40.0, 20.0]
+    if variable == "bandwidth":
+        values = [8192 * value for value in values]
+    window = steady.judge(variable, values, limits)
+    return replace(
+        result,
+        ending=EndingResult(
+            until="steady",
+            criteria=limits,
+            round_ns=SECOND,
+            steady=window.steady,
+            rounds=4,
+            windows=[replace(window, variable="response"), window],
+            stop_when=[],
+            stopped_by="",
+            text="",
+        ),
+    )
+
+
+@pytest.mark.parametrize("option", ["iops:90%", "bw_slope:90%"])
+def test_a_steady_state_has_the_form_and_units_of_fio(
+    option: str, ours: Result, tmp_path: Path
+) -> None:
+    job = (
+        f"[j]\nfilename={tmp_path}/file\nsize=1m\nrw=randread\nbs=4k\nioengine=psync\n"
+        f"thinktime=1000\ntime_based\nruntime=9\nss={option}\nss_dur=2\n"
+    )
+    (tmp_path / "job.fio").write_text(job)
+    out = tmp_path / "out.json"
+    done = fio("--output-format=json", f"--output={out}", tmp_path / "job.fio")
+    assert done.returncode == 0, done.stderr
+    real = json.loads(out.read_text())["jobs"][0]["steadystate"]
+    by_slope = "slope" in option
+    limits = Criteria(4, 1.0, 0.3) if by_slope else Criteria(4, 0.5, 1.0)
+    variable = "bandwidth" if by_slope else "iops"
+    (made,) = json.loads(fio_json.encode(until_steady(ours, variable, limits)))["jobs"]
+    assert differences(made["steadystate"], real) == []
+    assert list(made["steadystate"]) == list(real)
+    # In both, bandwidth is in bytes per second, and what is not judged is 0.
+    for told, block in ((real, 4096), (made["steadystate"], 8192)):
+        data = told["data"]
+        for iops, bandwidth in zip(data["iops"], data["bw"], strict=True):
+            assert bandwidth == pytest.approx(block * iops, rel=0.05)
+        figure = told["slope"] if by_slope else told["max_deviation"]
+        assert (told["max_deviation"] if by_slope else told["slope"]) == 0.0
+        mean = data["bw_mean"] if by_slope else data["iops_mean"]
+        share = float(told["criterion"].removesuffix("%")) / 100
+        assert share == pytest.approx(figure / mean, rel=0.05, abs=1e-4)
+
+
+def test_a_steady_state_is_judged_in_the_terms_of_fio(ours: Result) -> None:
+    def told(variable: str, limits: Criteria) -> dict[str, Any]:
+        (job,) = json.loads(fio_json.encode(until_steady(ours, variable, limits)))["jobs"]
+        found: dict[str, Any] = job.get("steadystate", {})
+        return found
+
+    assert told("iops", Criteria(4, 1.9, 1.0)) == {
+        **{"ss": "iops:95.000000%", "duration": 4, "attained": 1, "criterion": "60.000000%"},
+        **{"max_deviation": 15.0, "slope": 0.0},
+        "data": {
+            **{"bw_mean": 25 * 8192, "iops_mean": 25, "iops": [15, 25, 40, 20]},
+            "bw": [8192 * value for value in (15, 25, 40, 20)],
+        },
+    }
+    # 3 I/Os per second more from round to round: 12 % of the mean.
+    slope = told("iops", Criteria(4, 1.0, 0.3))
+    assert (slope["ss"], slope["criterion"]) == ("iops_slope:10.000000%", "12.000000%")
+    assert (slope["slope"], slope["max_deviation"]) == (3.0, 0.0)
+    assert slope["attained"] == 0
+    assert told("bandwidth", Criteria(4, 0.2, 0.1))["ss"] == "bw:10.000000%"
+    assert told("service", Criteria(4, 0.2, 0.1)) == {}
+    (plain,) = json.loads(fio_json.encode(ours))["jobs"]
+    assert "steadystate" not in plain
 
 
 def test_the_figures_are_those_of_the_result(ours: Result) -> None:
