@@ -46,6 +46,40 @@ def test_a_thin_volume_is_told(call: Spekctl) -> None:
     assert finding.startswith("it is a thin volume")
 
 
+def test_a_thin_volume_is_asked_how_many_blocks_hold_data(
+    call: Spekctl, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """scsi_debug keeps a map of what was written. It has the VPD page of ATA disks, which are not
+    asked, but knows no ATA commands."""
+    monkeypatch.setattr("spekctl.power.disk._is_ata", lambda device: False)
+    words = ("--depth", "1", "--count", "20", "--json", "--progress", "none", "--no-prober")
+
+    def asked(node: str) -> list[str]:
+        done = call("run", "random-read-4k", "--device", node, *words)
+        assert done.code == ExitCode.OK, done.err
+        remarks: list[str] = json.loads(done.out)["remarks"]
+        return [text.removeprefix(f"{node}: ") for text in remarks if "64 blocks" in text]
+
+    with scsi_disk(64, lbpu=1, lbprz=1, delay=0) as node:
+        (empty,) = asked(node)
+        write(node, 48 * MIB)
+        (part,) = asked(node)
+        write(node, 64 * MIB)
+        (full,) = asked(node)
+    assert empty.startswith("64 of 64 blocks at equal distances in what is read hold nothing")
+    assert part.startswith("16 of 64 blocks at equal distances in what is read hold nothing")
+    assert full == "all of 64 blocks that it was asked for hold data"
+
+
+def write(node: str, size: int) -> None:
+    """Write the first @size bytes of a disk."""
+    with open(node, "r+b") as disk:
+        for _ in range(size // MIB):
+            disk.write(b"\x5a" * MIB)
+        disk.flush()
+        os.fsync(disk.fileno())
+
+
 def test_a_disk_that_stores_all_blocks_has_no_remark(call: Spekctl) -> None:
     with scsi_disk(64, delay=0) as node:
         assert told(call, node) == ([], [])

@@ -64,8 +64,11 @@ class Channel(Protocol):
         """Send a CDB; @length: bytes to be received; @data: bytes to be sent."""
         ...
 
-    def nvme(self, opcode: int, dwords: tuple[int, ...], length: int = 0) -> NvmeReply:
-        """Send an admin command with Dwords 10, 11 and so on; @length: bytes to be received."""
+    def nvme(
+        self, opcode: int, dwords: tuple[int, ...], length: int = 0, namespace: int = 0
+    ) -> NvmeReply:
+        """Send an admin command with Dwords 10, 11 and so on; @length: bytes to be received;
+        @namespace: that it is about, 0: none."""
         ...
 
     def reset(self) -> None:
@@ -131,13 +134,15 @@ class Node(Closing):
         received = b"" if data else buffer.raw[: max(0, size - residue)]
         return ScsiReply(status, host, sense.raw[:written], received)
 
-    def nvme(self, opcode: int, dwords: tuple[int, ...], length: int = 0) -> NvmeReply:
+    def nvme(
+        self, opcode: int, dwords: tuple[int, ...], length: int = 0, namespace: int = 0
+    ) -> NvmeReply:
         """As Channel says."""
         buffer = ctypes.create_string_buffer(max(length, 1))
         words = (*dwords, *[0] * (6 - len(dwords)))
         command = bytearray(
             _NVME_COMMAND.pack(
-                *(opcode, 0, 0, 0, 0, 0, 0),
+                *(opcode, 0, 0, namespace, 0, 0, 0),
                 *(ctypes.addressof(buffer) if length else 0, 0, length),
                 *(*words, self.TIMEOUT_MS, 0),
             )

@@ -18,7 +18,7 @@ from spekctl.documents.result import Plan, Result
 from spekctl.errors import CalledOffError
 from spekctl.kernel.client import Kernel
 from spekctl.kernel.records import RunInfo, RunState
-from spekctl.run import claim, collectors, disk_stats, ending, holding
+from spekctl.run import claim, collectors, disk_stats, ending, holding, unmapped
 from spekctl.run.build import build
 from spekctl.run.collector import Claimed, Collector, Ended, Sections
 from spekctl.run.follow import Follower
@@ -116,6 +116,7 @@ class Session:
             device.facts(info.targets[index].diskseq, devices.read_stat(device))
             for index, device in enumerate(request.devices)
         ]
+        self._remarks += unmapped.remarks(request.devices, request.config)
         for remark in self._remarks:
             self._progress.note(remark)
 

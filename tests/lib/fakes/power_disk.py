@@ -90,6 +90,7 @@ class FakeChannel:
     nvme_answer: NvmeAnswer = _no_nvme
     sent: list[bytes] = field(default_factory=list)
     data: list[bytes] = field(default_factory=list)
+    namespaces: list[int] = field(default_factory=list)
     resets: int = 0
     opens: int = 0
     closes: int = 0
@@ -107,7 +108,10 @@ class FakeChannel:
             self.data.append(data)
         return self.scsi_answer(cdb)
 
-    def nvme(self, opcode: int, dwords: tuple[int, ...], length: int = 0) -> NvmeReply:
+    def nvme(
+        self, opcode: int, dwords: tuple[int, ...], length: int = 0, namespace: int = 0
+    ) -> NvmeReply:
+        self.namespaces.append(namespace)
         self.sent.append(bytes([opcode, dwords[0]]))
         reply = self.nvme_answer(opcode, dwords)
         return NvmeReply(reply.status, reply.result, reply.data.ljust(length, b"\0"))

@@ -69,6 +69,7 @@ def test_an_nvme_command_has_its_dwords(monkeypatch: pytest.MonkeyPatch) -> None
     def ioctl(fd: int, request: int, command: bytearray) -> int:
         assert (request, len(command)) == (0xC0484E41, 72)
         assert command[0] == 0x0A
+        assert struct.unpack_from("=I", command, 4) == (3,)
         address, _, length = struct.unpack_from("=QII", command, 24)
         assert struct.unpack_from("=6I", command, 40) == (2, 5, 0, 0, 0, 0)
         assert struct.unpack_from("=I", command, 64) == (Node.TIMEOUT_MS,)
@@ -77,7 +78,7 @@ def test_an_nvme_command_has_its_dwords(monkeypatch: pytest.MonkeyPatch) -> None
         return 0x4002 if length != 8 else 0
 
     with patched(monkeypatch, ioctl) as node:
-        assert node.nvme(0x0A, (2, 5), length=8) == NvmeReply(0, 0x64, b"answer\0\0")
+        assert node.nvme(0x0A, (2, 5), 8, 3) == NvmeReply(0, 0x64, b"answer\0\0")
 
 
 @pytest.mark.parametrize(
