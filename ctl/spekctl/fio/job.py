@@ -36,10 +36,12 @@ SEQUENTIAL = ("read", "write", "rw", "readwrite", "trim")
 TRIM = ("trim", "randtrim")
 TRIM_AND_WRITE = ("trimwrite", "randtrimwrite")
 
-ONCE = (
-    "random order, each block once per pass, as fio's random map; another order in each pass, where"
-    " fio repeats the first one"
+REPEATED = "each pass has an order of its own; fio repeats that of the first one"
+END_FLUSH = (
+    "nothing is flushed at the end; fio flushes the disk's cache after the last write, and its"
+    " bandwidth counts the time for that"
 )
+OVERLAPS = "I/Os in flight may overlap; with serialize_overlap fio waits for those that do"
 MAP = "fio's random map avoids blocks done before; here blocks of several sizes may repeat"
 MIX = "reads and writes are drawn for each I/O; fio keeps the share over time"
 LAW = "the same law as fio's, but other blocks are the frequent ones"
@@ -139,6 +141,7 @@ def plan_of(job: Job, streams_max: int = STREAMS_MAX) -> Plan:
     ends.set_length(options, plan, clones)
     _flushes(options, plan)
     _command_line(options, plan)
+    _not_done(options, plan)
     ends.set_limits(options, plan, clones)
     if clones > 1 and any("--stop-when" in text and "<" in text for text in plan.command_line):
         plan.differs(CLONES_TOGETHER)
@@ -513,8 +516,20 @@ def _pattern(
     if len(sizes) > 1:
         plan.differs(MAP)
         return {"pattern": "uniform"}
-    plan.differs(ONCE)
+    if _repeats(options):
+        plan.differs(REPEATED)
     return {"pattern": "once"}
+
+
+def _repeats(options: Reader) -> bool:
+    """Whether fio goes over its size again in the order of the first time. It seeds its numbers
+    again for each loop, but not where it begins again because its time is not over; the order of
+    an LFSR depends on the seed alone."""
+    by_time = options.flag("time_based") and options.given("runtime")
+    again = options.given("loops") or options.given("io_size")
+    if options.text("random_generator") == "lfsr":
+        return bool(by_time or again)
+    return bool(again and not by_time and options.flag("randrepeat", True))
 
 
 def _law(text: str, base: int, direction: int) -> dict[str, Any] | None:
@@ -569,6 +584,17 @@ def _files(options: Reader) -> list[str]:
     if engine_of(options.text("ioengine")) == "io_uring_cmd":
         return [_GENERIC.sub(r"/dev/nvme\1\2", path) for path in paths]
     return paths
+
+
+def _not_done(options: Reader, plan: Plan) -> None:
+    """What fio does beside the I/Os of a job that writes, and spek does not."""
+    if all(stream.get("read", "100%") == "100%" for stream in plan.streams):
+        return
+    if options.flag("end_fsync") or options.flag("fsync_on_close"):
+        plan.differs(END_FLUSH)
+    # Blocks that are verified have one write in flight.
+    if options.flag("serialize_overlap") and "--verify" not in plan.command_line:
+        plan.differs(OVERLAPS)
 
 
 def _flushes(options: Reader, plan: Plan) -> None:

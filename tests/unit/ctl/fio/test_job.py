@@ -679,3 +679,62 @@ def test_a_seed_is_drawn_if_no_run_is_to_repeat() -> None:
     assert "--seed $RANDOM" in plan(randrepeat=0).command_line
     assert "--seed 5" in plan(randrepeat=0, randseed=5).command_line
     assert not [one for one in plan().command_line if one.startswith("--seed")]
+
+
+@pytest.mark.parametrize(
+    ("options", "repeats"),
+    [
+        ({}, False),
+        ({"runtime": 5, "time_based": 1}, False),
+        ({"loops": 3}, True),
+        ({"io_size": "4m"}, True),
+        ({"loops": 3, "randrepeat": 0}, False),
+        ({"loops": 3, "norandommap": 1}, False),
+        ({"runtime": 5, "loops": 3}, True),
+        ({"runtime": 5, "time_based": 1, "loops": 3}, False),
+        ({"random_generator": "lfsr"}, False),
+        ({"random_generator": "lfsr", "runtime": 5, "time_based": 1}, True),
+        ({"random_generator": "lfsr", "loops": 3, "randrepeat": 0}, True),
+    ],
+)
+def test_an_order_that_fio_repeats_is_told(options: dict[str, Any], repeats: bool) -> None:
+    made = plan(rw="randread", size="1m", **options)
+    assert (fio_job.REPEATED in made.differences) == repeats
+
+
+@pytest.mark.parametrize(
+    ("options", "repeats"),
+    [
+        (("--time_based", "--runtime=1", "--rate_iops=70"), False),
+        (("--loops=2",), True),
+        (("--loops=2", "--randrepeat=0"), False),
+        (("--io_size=128k",), True),
+        (("--time_based", "--runtime=1", "--rate_iops=70", "--random_generator=lfsr"), True),
+    ],
+)
+def test_fio_repeats_its_order_where_the_report_says_so(
+    options: tuple[str, ...], repeats: bool, tmp_path: Path
+) -> None:
+    log, place = tmp_path / "iolog", f"--filename={tmp_path}/file"
+    words = ("--name=j", place, "--size=64k", "--bs=4k", "--rw=randwrite", "--ioengine=psync")
+    done = fio(*words, f"--write_iolog={log}", *options)
+    assert done.returncode == 0, done.stderr
+    lines = [line.split() for line in log.read_text().splitlines()]
+    order = [int(words[3]) for words in lines if "write" in words]
+    assert len(order) >= 32 and len(set(order[:16])) == len(set(order[16:32])) == 16
+    assert (order[:16] == order[16:32]) == repeats
+
+
+def test_a_flush_at_the_end_is_told_of_a_job_that_writes() -> None:
+    for option in ("end_fsync", "fsync_on_close"):
+        assert fio_job.END_FLUSH in plan(rw="write", **{option: 1}).differences
+        assert fio_job.END_FLUSH not in plan(rw="read", **{option: 1}).differences
+        assert fio_job.END_FLUSH not in plan(rw="trim", **{option: 1}).differences
+        assert fio_job.END_FLUSH not in plan(rw="write", **{option: 0}).differences
+
+
+def test_overlapping_ios_are_told_without_verify() -> None:
+    assert fio_job.OVERLAPS in plan(rw="randrw", serialize_overlap=1).differences
+    checked = plan(rw="randrw", serialize_overlap=1, verify="crc32c")
+    assert fio_job.OVERLAPS not in checked.differences
+    assert fio_job.OVERLAPS not in plan(rw="randread", serialize_overlap=1).differences
