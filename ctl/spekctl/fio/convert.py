@@ -311,6 +311,12 @@ def _together(title: str, file: str, jobs: Sequence[_Job]) -> Imported:
         imported.differences += [
             difference for difference in plan.differences if difference not in imported.differences
         ]
+    # What one job does not need has an effect on another one.
+    imported.not_needed = {
+        name: why
+        for name, why in imported.not_needed.items()
+        if imported.mapped.get(name, "nothing").startswith("nothing")
+    }
     return imported
 
 

@@ -399,3 +399,12 @@ def test_what_is_not_to_be_checked_is_not_stamped(tmp_path: Path) -> None:
     assert "--verify" in imported(tmp_path, text + "do_verify=1\n").command_line
     found = imported(tmp_path, text + "do_verify=0\n")
     assert "--verify" not in found.command_line and fio_job.UNSTAMPED in found.differences
+
+
+def test_an_option_that_has_an_effect_on_one_job_is_needed(tmp_path: Path) -> None:
+    text = HEAD + "rw=randread\nnorandommap\nruntime=5\n[k]\nrw=write\nruntime=5\n"
+    both = imported(tmp_path, text + "norandommap\nthread\n")
+    assert both.mapped["norandommap"] == "stream.pattern"
+    assert "norandommap" not in both.not_needed and "thread" in both.not_needed
+    alone = imported(tmp_path, text + "norandommap\n", sections=["k"])
+    assert alone.not_needed["norandommap"] == "no effect on a job of this kind, as in fio"
