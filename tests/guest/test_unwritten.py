@@ -15,6 +15,8 @@ from lib.guest.disks import scsi_disk
 from lib.guest.spekctl import in_process
 
 from spekctl.errors import ExitCode
+from spekctl.power import disk as disks
+from spekctl.power.passthrough import Node
 
 pytestmark = pytest.mark.any_kernel
 MIB = 1 << 20
@@ -69,6 +71,24 @@ def test_a_thin_volume_is_asked_how_many_blocks_hold_data(
     assert empty.startswith("64 of 64 blocks at equal distances in what is read hold nothing")
     assert part.startswith("16 of 64 blocks at equal distances in what is read hold nothing")
     assert full == "all of 64 blocks that it was asked for hold data"
+
+
+def test_a_controller_is_asked_about_the_namespace(call: Spekctl, nvme_disk: str) -> None:
+    """QEMU's counts all blocks as allocated, so that there is nothing to remark."""
+    disk = disks.find(nvme_disk)
+    assert disk.place is not None
+    number = int((disk.device.sysfs / "nsid").read_text())
+    with Node(disk.place) as node:
+        reply = node.nvme(0x06, (0,), 4096, number)
+        assert node.nvme(0x06, (0,), 4096, 0xFFFFFFFE).status != 0
+    assert reply.status == 0
+    size, capacity, used = (int.from_bytes(reply.data[at : at + 8], "little") for at in (0, 8, 16))
+    assert size * disk.device.logical_block == disk.device.bytes
+    words = ("run", "random-read-4k", "--device", nvme_disk, "--depth", "1", "--count", "20")
+    done = call(*words, "--json", "--progress", "none", "--no-prober")
+    assert done.code == ExitCode.OK, done.err
+    remarks = [text for text in json.loads(done.out)["remarks"] if "as allocated" in text]
+    assert len(remarks) == (used < capacity)
 
 
 def write(node: str, size: int) -> None:
