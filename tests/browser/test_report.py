@@ -163,12 +163,14 @@ def test_without_scripts_all_of_it_can_be_read(browser: Browser, run: Path) -> N
         tree = browser.tell("Accessibility.getFullAXTree")
     finally:
         browser.tell("Emulation.setScriptExecutionDisabled", value=False)
-    names = {str(one.get("name", {}).get("value")) for one in tree["nodes"] if not one["ignored"]}
-    images = [one for one in tree["nodes"] if one.get("role", {}).get("value") == "image"]
-    assert len([one for one in images if one.get("name", {}).get("value")]) >= 6
+    names = {
+        str(node.get("name", {}).get("value")) for node in tree["nodes"] if not node["ignored"]
+    }
+    images = [node for node in tree["nodes"] if node.get("role", {}).get("value") == "image"]
+    assert len([node for node in images if node.get("name", {}).get("value")]) >= 6
     assert "Response time by percentile" in names
     assert "the run completed" in " ".join(names)
-    assert not any("Drag across a plot" in one for one in names)
+    assert not any("Drag across a plot" in name for name in names)
 
 
 def test_colours_can_be_told_from_their_background(browser: Browser, run: Path) -> None:
@@ -190,15 +192,15 @@ def test_colours_can_be_told_from_their_background(browser: Browser, run: Path) 
             assert contrast(colours[name], colours["paper"]) >= 4.5, name
         assert contrast(colours["ink"], colours["warn"]) >= 4.5
         assert contrast(colours["soft"], colours["fill"]) >= 4.5
-        for name in ("limit", *(f"s{one}" for one in range(8))):
+        for name in ("limit", *(f"s{number}" for number in range(8))):
             assert contrast(colours[name], colours["paper"]) >= 3, name
-        for one, other in combinations((f"s{number}" for number in range(8)), 2):
-            assert difference(colours[one], colours[other]) >= LEAST_DIFFERENCE, (one, other)
+        for first, second in combinations((f"s{number}" for number in range(8)), 2):
+            assert difference(colours[first], colours[second]) >= LEAST_DIFFERENCE, (first, second)
     assert len(set(papers)) == 2
 
 
-def product(row: Sequence[float], other: Sequence[float]) -> float:
-    return sum(a * b for a, b in zip(row, other, strict=True))
+def product(row: Sequence[float], column: Sequence[float]) -> float:
+    return sum(a * b for a, b in zip(row, column, strict=True))
 
 
 def linear(colour: str) -> list[float]:
@@ -207,13 +209,13 @@ def linear(colour: str) -> list[float]:
     return [part / 12.92 if part <= 0.04045 else ((part + 0.055) / 1.055) ** 2.4 for part in parts]
 
 
-def contrast(one: str, other: str) -> float:
+def contrast(first: str, second: str) -> float:
     """Contrast of two colours as WCAG defines it, 1 to 21."""
-    low, high = sorted(product(LUMINANCE, linear(colour)) for colour in (one, other))
+    low, high = sorted(product(LUMINANCE, linear(colour)) for colour in (first, second))
     return (high + 0.05) / (low + 0.05)
 
 
-def difference(one: str, other: str) -> float:
+def difference(first: str, second: str) -> float:
     """Distance of two colours in CIELAB (1976), 0 to about 250."""
     # To XYZ, each in relation to that of white (D65).
     rows = (
@@ -229,18 +231,18 @@ def difference(one: str, other: str) -> float:
         )
         return 116 * y - 16, 500 * (x - y), 200 * (y - z)
 
-    return dist(lab(one), lab(other))
+    return dist(lab(first), lab(second))
 
 
 def test_hostile_names_do_nothing(browser: Browser, folder: Path) -> None:
     text = "</script><script>window.owned = 1</script><img src=x onerror='window.owned = 2'>"
-    found = result.load_result(report_files.make(folder, "run"))
-    (target,) = found.targets
+    loaded = result.load_result(report_files.make(folder, "run"))
+    (target,) = loaded.targets
     facts = msgspec.structs.replace(target.facts, path=text, model=text, serial=text)
-    made = msgspec.structs.replace(
-        found, targets=[msgspec.structs.replace(target, facts=facts)], remarks=[text]
+    hostile = msgspec.structs.replace(
+        loaded, targets=[msgspec.structs.replace(target, facts=facts)], remarks=[text]
     )
-    path = report_files.written(folder / "hostile.json", made)
+    path = report_files.written(folder / "hostile.json", hostile)
     place = written(folder, "hostile", [path, path], labels=(text, 'it\'s "quoted"'))
     browser.open(place)
     assert browser.complaints() == []
@@ -261,7 +263,7 @@ def test_a_large_result_opens_at_once(browser: Browser, folder: Path) -> None:
     # The one interval that stands out is still there.
     spec = "return JSON.parse(document.getElementById('data').textContent)[1].tables[0].y[0]"
     rates = browser.ask(spec)
-    assert max(one for one in rates if one is not None) > 5000
+    assert max(rate for rate in rates if rate is not None) > 5000
 
 
 def test_a_small_screen_is_wide_enough(browser: Browser, run: Path) -> None:

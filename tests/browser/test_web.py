@@ -42,10 +42,10 @@ def opened(browser: Browser, web: Web, scheme: str = LIGHT) -> None:
 
 def until(browser: Browser, script: str) -> Any:
     deadline = time.monotonic() + SOON_S
-    while not (found := browser.ask(script)):
+    while not (answer := browser.ask(script)):
         assert time.monotonic() < deadline, (script, text(browser, "trouble"), browser.complaints())
         time.sleep(0.05)
-    return found
+    return answer
 
 
 def text(browser: Browser, name: str) -> str:
@@ -90,7 +90,7 @@ def canvases_without_a_line(browser: Browser) -> int:
 def clean(browser: Browser, web: Web) -> None:
     """No complaint of the browser, and no request to anywhere else."""
     assert browser.complaints() == []
-    foreign = [one for one in browser.requests() if not one.startswith(f"{web.origin}/")]
+    foreign = [url for url in browser.requests() if not url.startswith(f"{web.origin}/")]
     assert foreign == []
 
 
@@ -227,7 +227,7 @@ def test_a_thousand_intervals_of_sixty_streams_do_not_stutter(
     assert "completed" in ended(browser)
     until(browser, "return document.documentElement.dataset.rows === '1000'")
     times = sorted(browser.ask("return window.frames.slice(1)"))
-    late = sum(one > LATE_FRAME_MS for one in times) / len(times)
+    late = sum(frame_ms > LATE_FRAME_MS for frame_ms in times) / len(times)
     print(
         f"{len(times)} frames, median {times[len(times) // 2]:.0f} ms,"
         f" p99 {times[len(times) * 99 // 100]:.0f} ms, worst {times[-1]:.0f} ms, late {late:.1%}"
@@ -280,7 +280,7 @@ def test_data_is_destroyed_by_typing_its_serial_only(
     # It has to be typed for every run.
     assert browser.ask("return document.getElementById('destroy').value") == ""
     assert text(browser, "trouble") == ""
-    refused = [one for one in browser.complaints() if "409 (Conflict)" not in one]
+    refused = [complaint for complaint in browser.complaints() if "409 (Conflict)" not in complaint]
     assert refused == []
 
 
@@ -314,7 +314,11 @@ def test_a_server_that_ends_is_told(browser: Browser, tmp_path: Path) -> None:
     until(browser, "return document.getElementById('state').textContent.includes('server')")
     assert browser.ask("return document.getElementById('stop').disabled")
     # The browser itself says that it cannot connect; no script of ours fails.
-    assert [one for one in browser.complaints() if "ERR_" not in one and "401" not in one] == []
+    assert [
+        complaint
+        for complaint in browser.complaints()
+        if "ERR_" not in complaint and "401" not in complaint
+    ] == []
     # Another server at the same place does not accept this page's token.
     with serving(tmp_path, port=web.server.port):
         until(
@@ -394,7 +398,7 @@ def test_another_site_cannot_use_the_session(
     browser.open(page)
     assert until(browser, "return window.read === undefined ? '' : String(window.read)") == "0"
     assert web.server.session.status().running is False and len(web.helpers) == asked
-    assert "started" not in [one.name for one in web.server.session.after(0, 0) or []]
+    assert "started" not in [event.name for event in web.server.session.after(0, 0) or []]
     browser.complaints()
 
 
