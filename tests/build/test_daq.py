@@ -53,7 +53,7 @@ def compiled(request: pytest.FixtureRequest) -> Iterator[dict[tuple[str, str], F
         and "compiled" in item.fixturenames
     ]
     with ThreadPoolExecutor(os.cpu_count()) as pool:
-        yield {one: pool.submit(complaints, *one, includes) for one in wanted}
+        yield {pair: pool.submit(complaints, *pair, includes) for pair in wanted}
 
 
 @pytest.mark.parametrize("compiler", ["gcc -fanalyzer", "clang"])

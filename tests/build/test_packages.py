@@ -46,8 +46,8 @@ def test_the_mount_point_of_guests_is_made_once(packages: list[Path]) -> None:
     """An ordinary user cannot make it when a guest boots."""
     script, folder = packages
 
-    made = f"packages: making the empty directory {folder}, a mount point for guests\n"
-    assert call(script, "python", "guest") == made
+    told = f"packages: making the empty directory {folder}, a mount point for guests\n"
+    assert call(script, "python", "guest") == told
     assert folder.is_dir()
     assert call(script, "guest") == ""
 

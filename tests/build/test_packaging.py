@@ -98,12 +98,12 @@ def test_scripts_are_clean(path: Path) -> None:
 
 def control() -> dict[str, dict[str, str]]:
     """Fields by package; those of the source package by the empty name."""
-    found = {}
+    packages = {}
     for block in (DEBIAN / "control").read_text().strip().split("\n\n"):
         fields = dict(re.findall(r"(?ms)^(\S+):(.*?)(?=^\S|\Z)", block + "\n"))
         fields = {name: value.strip() for name, value in fields.items()}
-        found[fields.get("Package", "")] = fields
-    return found
+        packages[fields.get("Package", "")] = fields
+    return packages
 
 
 def test_there_are_the_three_packages() -> None:
@@ -133,7 +133,7 @@ def test_what_a_guest_needs_is_suggested_and_there_for_the_demo(
         runner.check_tools()
     match = re.search(r"apt-get install (.*)$", refusal.value.message)
     assert match
-    needed = {one for one in match[1].split() if not is_essential(one)}
+    needed = {name for name in match[1].split() if not is_essential(name)}
     tests = dict(
         re.findall(r"(?m)^Tests: (\w+)\nDepends: (.*)$", (DEBIAN / "tests/control").read_text())
     )
@@ -160,12 +160,12 @@ def test_pins_are_what_pyproject_allows() -> None:
     extras = project["optional-dependencies"]
     wanted = [
         *project["dependencies"],
-        *(one for name in match[1].split(",") for one in extras[name]),
+        *(extra for name in match[1].split(",") for extra in extras[name]),
     ]
 
     assert set(match[1].split(",")) == set(extras) - {"test"}
-    for one in map(Requirement, wanted):
-        assert pinned[canonicalize_name(one.name)] in one.specifier, one
+    for requirement in map(Requirement, wanted):
+        assert pinned[canonicalize_name(requirement.name)] in requirement.specifier, requirement
 
 
 # --- refusals ------------------------------------------------------------------------------------
@@ -271,7 +271,7 @@ def test_the_maintainer_has_one_home(clone: Path) -> None:
     finally:
         home.write_text(text)
     others = [*(PACKAGING / "rpm").iterdir(), *DEBIAN.iterdir(), *PACKAGING.iterdir()]
-    named = {one.name for one in others if one.is_file() and "example.org" in one.read_text()}
+    named = {path.name for path in others if path.is_file() and "example.org" in path.read_text()}
     assert named - {"changelog"} <= {"maintainer"}  # which knows placeholders by it
 
 
@@ -312,10 +312,10 @@ class Box:
 @pytest.fixture
 def box(tmp_path: Path) -> Box:
     """A machine on which all is well."""
-    made = Box(tmp_path)
-    made.put(f"lib/modules/{KERNEL}/build/Makefile")
-    made.put(f"lib/modules/{KERNEL}/updates/dkms/spek.ko.xz")
-    return made
+    box = Box(tmp_path)
+    box.put(f"lib/modules/{KERNEL}/build/Makefile")
+    box.put(f"lib/modules/{KERNEL}/updates/dkms/spek.ko.xz")
+    return box
 
 
 def test_where_all_is_well_nothing_is_said(box: Box) -> None:
