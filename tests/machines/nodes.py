@@ -45,7 +45,7 @@ def main(folder: Path) -> None:
     nl = Socket(spek)
     # A run is opened by a kworker on the node of the process that makes it.
     os.sched_setaffinity(0, {0})
-    found = []
+    runs = []
     for cpu in (0, 1):
         run = new(
             nl,
@@ -56,9 +56,9 @@ def main(folder: Path) -> None:
             arrival=[{"law": int(Law.CLOSED), "depth": SLOTS}],
             stream=[stream(seq_ppm=500_000, replicas=REPLICAS)],
         )
-        found.append({"node": node_of(cpu), "areas": areas()})
+        runs.append({"node": node_of(cpu), "areas": areas()})
         delete(nl, run)
-    (folder / "nodes.json").write_text(json.dumps(found))
+    (folder / "nodes.json").write_text(json.dumps(runs))
 
 
 if __name__ == "__main__":

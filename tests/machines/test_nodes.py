@@ -37,6 +37,6 @@ def test_memory_of_workers_is_on_their_nodes(tmp_path: Path) -> None:
     for run in runs:
         allocated = {(INLINED.get(name, name), *nodes) for name, nodes in run["areas"]}
         assert {name for name, *_ in allocated} >= ALLOCATES, allocated
-        assert {one for one in allocated if one[0] in ALLOCATES} == {
+        assert {area for area in allocated if area[0] in ALLOCATES} == {
             (name, run["node"]) for name in ALLOCATES
         }
