@@ -46,7 +46,7 @@ REWRITTEN = (
 @functools.cache
 def mirror() -> str:
     """The mirror of Debian that this machine's apt uses."""
-    found = subprocess.run(
+    uris = subprocess.run(
         [
             "apt-get",
             "indextargets",
@@ -59,7 +59,7 @@ def mirror() -> str:
         text=True,
         check=True,
     ).stdout.split()
-    return next(uri for uri in found if "security" not in uri)
+    return next(uri for uri in uris if "security" not in uri)
 
 
 def unpack(archive: Path) -> None:
@@ -132,7 +132,7 @@ class DebianRoot:
 
     def state(self) -> dict[str, str]:
         """Every file by its path, with what it holds: a checksum, or where it leads."""
-        found = {}
+        contents = {}
         for folder, names, files in os.walk(self.path):
             here = Path(folder).relative_to(self.path)
             names[:] = [name for name in names if str(here / name) not in VOLATILE]
@@ -140,8 +140,10 @@ class DebianRoot:
                 inside = str(here / name)
                 if inside in VOLATILE:
                     continue
-                found[inside] = "" if inside.startswith(REWRITTEN) else _content(self.path / inside)
-        return found
+                contents[inside] = (
+                    "" if inside.startswith(REWRITTEN) else _content(self.path / inside)
+                )
+        return contents
 
 
 def _content(path: Path) -> str:

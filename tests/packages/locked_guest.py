@@ -42,8 +42,14 @@ def make_installable() -> Path:
 def doctor() -> list[str]:
     """Level, text and remedy of what it finds about Secure Boot."""
     _, text = call(sys.executable, "-m", "spekctl", "doctor", "--json")
-    found = [one for one in json.loads(text)["findings"] if one["check"] == "secure boot"]
-    return [value for one in found for value in (one["level"], one["text"], one["remedy"])]
+    findings = [
+        finding for finding in json.loads(text)["findings"] if finding["check"] == "secure boot"
+    ]
+    return [
+        value
+        for finding in findings
+        for value in (finding["level"], finding["text"], finding["remedy"])
+    ]
 
 
 def main() -> None:

@@ -73,9 +73,9 @@ def versions_of_modules(debian: DebianRoot) -> set[str]:
         for module in MODULES
     ]
     assert asked
-    found = debian.run("; ".join(asked)).split()
-    assert len(found) == len(asked)
-    return set(found)
+    versions = debian.run("; ".join(asked)).split()
+    assert len(versions) == len(asked)
+    return set(versions)
 
 
 def test_they_are_installed(debian: DebianRoot, build: Build, before: dict[str, str]) -> None:

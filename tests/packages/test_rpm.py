@@ -45,9 +45,9 @@ def test_it_has_the_sources_of_the_debian_package(rpm: Path, build: Build, tmp_p
     subprocess.run(["sh", "-c", unpack, "sh", rpm], cwd=tmp_path / "rpm", check=True)
 
     for folder in ("usr/src", "usr/share/spek-dkms"):
-        found = contents(tmp_path / "rpm" / folder)
-        assert found
-        assert found == contents(tmp_path / "deb" / folder)
+        of_rpm = contents(tmp_path / "rpm" / folder)
+        assert of_rpm
+        assert of_rpm == contents(tmp_path / "deb" / folder)
 
 
 def test_dkms_adds_and_removes_without_harm_to_an_upgrade(rpm: Path) -> None:
