@@ -51,14 +51,14 @@ def test_commands_have_the_options_that_they_are_given(name: str) -> None:
 
 
 def flags_of(command: click.Command) -> set[str]:
-    found = {flag for one in command.params for flag in one.opts} | {"--help", "--version"}
+    flags = {flag for option in command.params for flag in option.opts} | {"--help", "--version"}
     if isinstance(command, click.Group):
         context = click.Context(command)
         for name in command.list_commands(context):
             inner = command.get_command(context, name)
             assert inner is not None
-            found |= flags_of(inner)
-    return found
+            flags |= flags_of(inner)
+    return flags
 
 
 @pytest.mark.parametrize("name", DOCUMENTS)
@@ -78,9 +78,9 @@ def test_options_that_are_named_exist(name: str) -> None:
 
 @pytest.mark.parametrize("name", DOCUMENTS)
 def test_targets_of_make_that_are_named_exist(name: str) -> None:
-    rules = "".join((ROOT / one).read_text() for one in ("Makefile", "daq/Makefile"))
+    rules = "".join((ROOT / path).read_text() for path in ("Makefile", "daq/Makefile"))
     heads = re.findall(r"(?m)^([a-z][a-z -]+):", rules)
-    targets = {one for head in heads for one in head.split()}
+    targets = {target for head in heads for target in head.split()}
     text = (ROOT / name).read_text()
     named = set(re.findall(r"(?m)(?:`|^    (?:sudo )?)make ([a-z][a-z-]+)", text))
     assert sorted(named - targets) == []
@@ -97,7 +97,7 @@ def test_files_that_are_named_exist(name: str) -> None:
         if word.split("/")[0] in tops
     }
     assert [
-        one for one in sorted(named) if not any((at / one).exists() for at in (ROOT, folder))
+        file for file in sorted(named) if not any((at / file).exists() for at in (ROOT, folder))
     ] == []
 
 

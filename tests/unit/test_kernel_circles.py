@@ -36,10 +36,10 @@ Graph = dict[str, set[str]]
 
 def sources(folders: tuple[str, ...]) -> dict[Path, str]:
     """C files of a module; without probes, and the list of sources that a module compiles again."""
-    found = (path for folder in folders for path in sorted((ROOT / folder).rglob("*.[ch]")))
+    paths = (path for folder in folders for path in sorted((ROOT / folder).rglob("*.[ch]")))
     return {
         path: path.read_text()
-        for path in found
+        for path in paths
         if "probes" not in path.parts and path.name not in ("shared.c", "spek_have.h")
     }
 
@@ -71,8 +71,8 @@ def calls(folders: tuple[str, ...]) -> Graph:
         code = NOT_CODE.sub(" ", text)
         if path.suffix == ".h":
             inlines = list(INLINE.finditer(code))
-            defined = [one[1] for one in inlines]
-            code = "\n".join(one[0] for one in inlines)
+            defined = [inline[1] for inline in inlines]
+            code = "\n".join(inline[0] for inline in inlines)
         else:
             defined = FUNCTION.findall(code) + VARIABLE.findall(text)
         codes[file] = "" if path.parent.name == "gen" else code
@@ -88,22 +88,22 @@ def circle_in(graph: Graph) -> list[str]:
     done: set[str] = set()
     way: list[str] = []
 
-    def visit(one: str) -> list[str]:
-        if one in way:
-            return way[way.index(one) :]
-        if one in done:
+    def visit(node: str) -> list[str]:
+        if node in way:
+            return way[way.index(node) :]
+        if node in done:
             return []
-        way.append(one)
-        for other in sorted(graph.get(one, ())):
-            if found := visit(other):
-                return found
+        way.append(node)
+        for callee in sorted(graph.get(node, ())):
+            if circle := visit(callee):
+                return circle
         way.pop()
-        done.add(one)
+        done.add(node)
         return []
 
-    for one in sorted(graph):
-        if found := visit(one):
-            return found
+    for node in sorted(graph):
+        if circle := visit(node):
+            return circle
     return []
 
 
