@@ -54,7 +54,7 @@ def test_a_longer_path_is_counted_as_found(
     jobs = Jobs(1000.0, 1010.0)
     assert prove(monkeypatch, tmp_path, jobs, "--pairs", "6", "--jobs", "2") == 0
     assert "found 6 of 6; A/A false 0 of 6" in capsys.readouterr().out
-    assert [one[one.index("--repetitions") + 1] for one in jobs.commands] == ["4", "2"]
+    assert [command[command.index("--repetitions") + 1] for command in jobs.commands] == ["4", "2"]
 
 
 @pytest.mark.parametrize("longer", [1000.0, 990.0])

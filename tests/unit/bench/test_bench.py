@@ -63,36 +63,36 @@ def printed(of: Bench) -> str:
 
 
 def demand(of: Bench, text: str) -> Demand:
-    return next(one for one in of.demands if text in one.text)
+    return next(demand for demand in of.demands if text in demand.text)
 
 
 # ---- figures ----
 
 
 def test_what_a_run_costs_once_cancels_out() -> None:
-    one = figure(bench(runs("floor-mq/d32", 2000.0, 2000.0)), "floor-mq")
+    row = figure(bench(runs("floor-mq/d32", 2000.0, 2000.0)), "floor-mq")
 
-    assert one is not None
-    assert one.passes == [2000.0, 2000.0]
-    assert (one.instructions, one.spread, one.agrees) == (2000.0, 0.0, True)
-    assert (one.switches, one.syscalls) == (0.0, 1 / 16)
+    assert row is not None
+    assert row.passes == [2000.0, 2000.0]
+    assert (row.instructions, row.spread, row.agrees) == (2000.0, 0.0, True)
+    assert (row.switches, row.syscalls) == (0.0, 1 / 16)
 
 
 @pytest.mark.parametrize(("second", "agrees"), [(2009.0, True), (1991.0, True), (2011.0, False)])
 def test_passes_agree_within_half_a_per_cent(second: float, agrees: bool) -> None:
     result = bench(runs("floor-mq/d32", 2000.0, second))
 
-    (one,) = result.figures
-    assert one.instructions == pytest.approx((2000 + second) / 2)
-    assert one.agrees is agrees
+    (row,) = result.figures
+    assert row.instructions == pytest.approx((2000 + second) / 2)
+    assert row.agrees is agrees
     assert [bad.key for bad in result.disagreeing] == ([] if agrees else ["floor-mq/d32"])
 
 
 def test_agreement_looks_at_all_passes() -> None:
-    (one,) = bench(runs("floor-mq/d32", 2000.0, 2002.0, 2020.0)).figures
+    (row,) = bench(runs("floor-mq/d32", 2000.0, 2002.0, 2020.0)).figures
 
-    assert one.spread == pytest.approx(20 / 2007.33, rel=1e-3)
-    assert not one.agrees
+    assert row.spread == pytest.approx(20 / 2007.33, rel=1e-3)
+    assert not row.agrees
 
 
 def test_ratios_are_to_rows_under_the_same_conditions() -> None:
@@ -101,7 +101,7 @@ def test_ratios_are_to_rows_under_the_same_conditions() -> None:
     lines += runs("spek-mq/d32s", 2300.0, 2300.0)
     result = bench(lines)
 
-    ratios = {one.key: one.ratios for one in result.figures}
+    ratios = {row.key: row.ratios for row in result.figures}
     assert ratios["spek-mq/d32"] == {"floor-mq": pytest.approx(1.1)}
     assert ratios["spek-mq/d1"] == {"floor-mq": pytest.approx(1.1)}
     assert ratios["spek-mq/d32s"] == {}
@@ -110,7 +110,7 @@ def test_ratios_are_to_rows_under_the_same_conditions() -> None:
 def test_figures_come_in_the_order_of_the_table() -> None:
     lines = runs("spek-mq/d32", 2200.0) + runs("floor-mq/d1", 2500.0) + runs("floor-mq/d32", 1.0)
 
-    assert [one.key for one in bench(lines).figures] == [
+    assert [row.key for row in bench(lines).figures] == [
         "floor-mq/d32",
         "floor-mq/d1",
         "spek-mq/d32",
@@ -245,13 +245,13 @@ virtio_queue_notify vdev 0x55bb n 1 vq 0x7f08
 
     log = tmp_path / "trace"
     log.touch()
-    found = notify.Notifications(log)
+    counts = notify.Notifications(log)
     for start in range(0, len(trace), 50):
         with open(log, "a") as file:
             file.write(trace[start : start + 50])
-        found.count("nvme")
+        counts.count("nvme")
 
-    assert (found.count("nvme"), found.count("virtio")) == (2, 2)
+    assert (counts.count("nvme"), counts.count("virtio")) == (2, 2)
 
 
 @pytest.mark.parametrize(("kicks", "met"), [(500, True), (8000, False)])
@@ -325,11 +325,11 @@ def test_demands_about_what_was_not_measured_are_left_out() -> None:
 def test_log_costs_the_difference() -> None:
     lines = runs("spek-mq/d32", 2200.0) + runs("spek-mq-log/d32", 2340.0)
 
-    found = demand(bench(lines), "log, instructions per I/O on mq")
+    difference = demand(bench(lines), "log, instructions per I/O on mq")
 
-    assert found.value == pytest.approx(140.0)
-    wanted = Demand("log, instructions per I/O on mq", found.value, 150, False, True)
-    assert found == wanted
+    assert difference.value == pytest.approx(140.0)
+    wanted = Demand("log, instructions per I/O on mq", difference.value, 150, False, True)
+    assert difference == wanted
 
 
 # ---- the table ----
@@ -338,8 +338,8 @@ def test_log_costs_the_difference() -> None:
 def test_table_shows_figures_ratios_and_agreement() -> None:
     lines = runs("floor-mq/d32", 2157.0, 2157.0) + runs("spek-mq/d32", 2528.0, 2530.0)
     generated = [Generation(bsus=60_000, fastest_per_s=40.04e6, median_per_s=20e6)]
-    found = bench(lines, core={"uniform": 92.04})
-    text = printed(msgspec.structs.replace(found, generation=generated))
+    measured = bench(lines, core={"uniform": 92.04})
+    text = printed(msgspec.structs.replace(measured, generation=generated))
 
     (row,) = [line for line in text.splitlines() if line.startswith("spek mq ")]
     assert row.split() == ["spek", "mq", "2,529", "-", "-", "0.000", "0.062", "1.172", *"----"]
@@ -350,8 +350,8 @@ def test_table_shows_figures_ratios_and_agreement() -> None:
 
 
 def test_laws_are_compared_with_uniform_addresses() -> None:
-    found = bench([], core={"uniform": 88.0, "zipf": 110.0, "data": 4000.0})
-    text = printed(msgspec.structs.replace(found, core_misses={"uniform": 0.0, "zipf": 0.25}))
+    measured = bench([], core={"uniform": 88.0, "zipf": 110.0, "data": 4000.0})
+    text = printed(msgspec.structs.replace(measured, core_misses={"uniform": 0.0, "zipf": 0.25}))
     rows = [line.split() for line in text.splitlines()]
     assert ["zipf", "110.0", "1.25", "0.250"] in rows
     assert ["data", "4,000.0", "-", "-"] in rows
@@ -434,17 +434,17 @@ def test_lines_that_go_to_and_fro_are_misses(tmp_path: Path, version: int) -> No
 
     subprocess.run([str(program), str(tmp_path), str(ios)], check=True)
 
-    found = sharing.of_functions(tmp_path)
+    misses = sharing.of_functions(tmp_path)
     # all but the first use of the line by each CPU
-    assert found == {"account [spek]": pytest.approx(2 - 2 / ios)}
-    assert sharing.of_spek(found | {"null_queue_rq": 3.0}) == pytest.approx(2 - 2 / ios)
+    assert misses == {"account [spek]": pytest.approx(2 - 2 / ios)}
+    assert sharing.of_spek(misses | {"null_queue_rq": 3.0}) == pytest.approx(2 - 2 / ios)
 
 
 @pytest.mark.parametrize(("misses", "met"), [(0.0, True), (1.0, False)])
 def test_misses_of_spek_are_held_against_none(misses: float, met: bool) -> None:
-    found = {"null_queue_rq": 0.5, "account [spek]": misses}
+    of_functions = {"null_queue_rq": 0.5, "account [spek]": misses}
     result = bench_of(
-        [ENVIRONMENT, raw.Done()], [], core={}, created="now", commit="abc", sharing=found
+        [ENVIRONMENT, raw.Done()], [], core={}, created="now", commit="abc", sharing=of_functions
     )
 
     assert demand(result, "two workers, misses").met is met
@@ -458,7 +458,7 @@ def test_points_have_names_of_their_own() -> None:
     keys = [point.key for point in points()]
     assert len(set(keys)) == len(keys)
     assert {row.key for row in ROWS} >= set(figures.REFERENCES)
-    assert {one.name for one in (DEEP, DEEP_STATS, SINGLE)} == {"d32", "d32s", "d1"}
+    assert {point.name for point in (DEEP, DEEP_STATS, SINGLE)} == {"d32", "d32s", "d1"}
 
 
 def test_disks_have_only_attributes_that_their_drivers_have() -> None:

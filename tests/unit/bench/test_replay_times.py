@@ -10,7 +10,7 @@ from bench.replay_times_guest import Found, Issued
 DUE = [1000, 1500, 4000]
 
 
-def found(fed_ns: int = 200_000_000, underruns: int = 0, late: int = 900) -> Found:
+def measured(fed_ns: int = 200_000_000, underruns: int = 0, late: int = 900) -> Found:
     """Spek is up to 9 us late; fio's lateness adds up to @late."""
     spek = Issued("spek", [50_001, 50_510, 53_005])
     fio = [Issued(name, [90_000, 90_500, 93_000 + late]) for name in ("fio io_uring", "fio libaio")]
@@ -33,7 +33,7 @@ def test_a_percentile_is_of_the_sorted_values() -> None:
 
 @pytest.mark.parametrize(("late", "good"), [(900, True), (90, True), (89, False)])
 def test_fio_is_ten_times_later(late: int, good: bool, capsys: pytest.CaptureFixture[str]) -> None:
-    assert report_slip(found(late=late)) is good
+    assert report_slip(measured(late=late)) is good
     assert f"p99 of fio's best to that of spek: {late / 9:,.0f}" in capsys.readouterr().out
 
 
@@ -44,7 +44,7 @@ def test_fio_is_ten_times_later(late: int, good: bool, capsys: pytest.CaptureFix
 def test_feeding_is_fast_enough_without_underruns(
     fed_ns: int, underruns: int, good: bool, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    assert report_feed(found(fed_ns, underruns)) is good
+    assert report_feed(measured(fed_ns, underruns)) is good
     shown = capsys.readouterr().out
     assert "200 of them in the kernel" in shown
     assert f"{underruns} underruns" in shown
