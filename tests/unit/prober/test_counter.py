@@ -23,13 +23,13 @@ def values(counter: Any, readings: Iterable[int]) -> list[int | None]:
     """What the rows say; None where they say nothing."""
     ffi, lib = counter
     state, cell = ffi.new("struct spek_counter *"), ffi.new("u64 *")
-    found: list[int | None] = []
+    shown: list[int | None] = []
     for raw in readings:
         cell[0] = ABSENT
         known = lib.spek_counter_read(state, raw, cell)
         assert known == (cell[0] != ABSENT)
-        found.append(cell[0] if known else None)
-    return found
+        shown.append(cell[0] if known else None)
+    return shown
 
 
 @pytest.mark.parametrize(
@@ -51,6 +51,6 @@ def test_a_counter_that_is_cleared_continues(
 
 @given(st.lists(st.integers(0, 2**40), min_size=1))
 def test_no_difference_of_two_rows_is_negative(counter: Any, readings: list[int]) -> None:
-    known = [one for one in values(counter, readings) if one is not None]
+    known = [value for value in values(counter, readings) if value is not None]
     assert known == sorted(known)
     assert known[-1] <= sum(readings)

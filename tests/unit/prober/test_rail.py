@@ -84,8 +84,8 @@ def test_late_samples_and_marks(lib: Any, history: Any, draw: random.Random) -> 
         if at_ns >= 0:
             assert rail.push(at_ns, point.power_uw) == reference.push(at_ns, point.power_uw)
         if draw.random() < 0.2:
-            for one in (rail, reference):
-                one.mark(point.at_ns + 1000)
+            for tracker in (rail, reference):
+                tracker.mark(point.at_ns + 1000)
 
     for interval in intervals:
         assert_same(rail, reference, interval, ended=False)
