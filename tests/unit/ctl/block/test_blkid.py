@@ -41,19 +41,21 @@ def test_nothing_is_found_on_zeroes(tmp_path: Path) -> None:
 
 
 def test_a_file_system_is_found(tmp_path: Path) -> None:
-    found = found_on(image(tmp_path, "mkfs.ext4", "-q", "-L", "mine"))
-    assert [str(one) for one in found] == ["file system ext4 'mine' at byte 1080"]
+    signatures = found_on(image(tmp_path, "mkfs.ext4", "-q", "-L", "mine"))
+    assert [str(signature) for signature in signatures] == ["file system ext4 'mine' at byte 1080"]
 
 
 def test_swap_space_is_found(tmp_path: Path) -> None:
-    assert [one.type for one in found_on(image(tmp_path, "mkswap"))] == ["swap"]
+    assert [signature.type for signature in found_on(image(tmp_path, "mkswap"))] == ["swap"]
 
 
 def test_a_partition_table_is_found(tmp_path: Path) -> None:
     path = image(tmp_path)
     disk_images.mbr(str(path))
-    found = found_on(path)
-    assert [(one.type, one.usage) for one in found] == [("dos", "partition-table")]
+    signatures = found_on(path)
+    assert [(signature.type, signature.usage) for signature in signatures] == [
+        ("dos", "partition-table")
+    ]
 
 
 @pytest.mark.parametrize(
@@ -68,7 +70,7 @@ def test_a_partition_table_is_found(tmp_path: Path) -> None:
 def test_a_header_is_found(tmp_path: Path, write: Callable[[str], None], kind: str) -> None:
     path = image(tmp_path)
     write(str(path))
-    assert [one.type for one in found_on(path)] == [kind]
+    assert [signature.type for signature in found_on(path)] == [kind]
 
 
 def test_every_signature_is_found_not_only_the_first(tmp_path: Path) -> None:
@@ -80,7 +82,7 @@ def test_every_signature_is_found_not_only_the_first(tmp_path: Path) -> None:
         file.write(b"\x83")
         file.seek(446 + 8)
         file.write((2048).to_bytes(4, "little") + (2048).to_bytes(4, "little"))
-    assert {one.type for one in found_on(path)} >= {"ext4"}
+    assert {signature.type for signature in found_on(path)} >= {"ext4"}
 
 
 def test_without_libblkid_writing_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -107,11 +109,13 @@ def test_a_damaged_superblock_is_still_data(tmp_path: Path) -> None:
     with path.open("r+b") as file:
         file.seek(1024 + 0x78)  # of the label
         file.write(b"M")
-    assert [str(one) for one in found_on(path)] == ["file system ext4 'Mine' at byte 1080"]
+    assert [str(signature) for signature in found_on(path)] == [
+        "file system ext4 'Mine' at byte 1080"
+    ]
 
 
 @pytest.mark.parametrize(
-    ("found", "text"),
+    ("signature", "text"),
     [
         (
             Signature("linux_raid_member", "raid", 4096, "a:0"),
@@ -124,5 +128,5 @@ def test_a_damaged_superblock_is_still_data(tmp_path: Path) -> None:
         (Signature("x", "later", 0), "later x at byte 0"),
     ],
 )
-def test_a_signature_says_what_it_is(found: Signature, text: str) -> None:
-    assert str(found).startswith(text)
+def test_a_signature_says_what_it_is(signature: Signature, text: str) -> None:
+    assert str(signature).startswith(text)

@@ -87,6 +87,6 @@ def test_a_path_stays_in_dev_where_only_its_owner_may_write(
 
 def test_every_link_of_this_machine_to_a_disk_stays_in_dev() -> None:
     disks = Path("/dev/disk")
-    for link in (one for one in disks.rglob("*") if one.is_symlink()):
+    for link in (entry for entry in disks.rglob("*") if entry.is_symlink()):
         assert device.stays_in(str(link)), link
     assert not device.stays_in("/etc/shadow")

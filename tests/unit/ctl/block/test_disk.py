@@ -49,16 +49,16 @@ def block(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Opened:
 
 
 def test_sectors_are_read_and_timed(block: Opened) -> None:
-    with RealDisk(block()) as found:
-        assert found.sectors == 16
+    with RealDisk(block()) as opened:
+        assert opened.sectors == 16
         before = time.monotonic_ns()
-        begin, end = found.read(3, 2)
+        begin, end = opened.read(3, 2)
         assert before <= begin < end <= time.monotonic_ns()
 
 
 def test_a_short_read_is_not_a_time(block: Opened) -> None:
-    with RealDisk(block(size=1 << 20)) as found, pytest.raises(SpekError) as failure:
-        found.read(15, 2)
+    with RealDisk(block(size=1 << 20)) as opened, pytest.raises(SpekError) as failure:
+        opened.read(15, 2)
     assert failure.value.message.endswith("at LBA 15 gave 512 of 1024 bytes")
 
 
@@ -86,8 +86,8 @@ def test_large_sectors_are_refused_and_the_disk_is_let_go(
     monkeypatch.setattr(RealDisk, "close", lambda self: closed.append(self))
     with pytest.raises(UsageError, match="logical blocks of 4096 bytes; single sectors of 512"):
         RealDisk(path)
-    (one,) = closed
-    os.close(one._fd)
+    (opened,) = closed
+    os.close(opened._fd)
 
 
 def test_a_file_is_no_disk(tmp_path: Path) -> None:
@@ -99,8 +99,8 @@ def test_a_file_is_no_disk(tmp_path: Path) -> None:
 
 
 def test_a_wait_does_not_end_early(block: Opened) -> None:
-    with RealDisk(block()) as found:
+    with RealDisk(block()) as opened:
         for ms in (0, 1, 4):
             until = time.monotonic_ns() + ms * 10**6
-            found.wait_until(until)
+            opened.wait_until(until)
             assert time.monotonic_ns() >= until

@@ -41,9 +41,9 @@ class Disk:
         self.put(self.sysfs / "queue/discard_max_bytes", str(most))
 
     def device(self, minor: int = 0) -> Device:
-        found = block_device.by_number(8, minor, roots=self.roots)
-        assert found is not None
-        return found
+        known = block_device.by_number(8, minor, roots=self.roots)
+        assert known is not None
+        return known
 
     def text(self, minor: int = 0) -> str:
         unwritten = provisioning.of(self.device(minor), self.root)

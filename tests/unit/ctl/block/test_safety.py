@@ -89,9 +89,9 @@ class Machine:
 
     def get(self, name: str) -> Device:
         major, minor = NUMBERS[name].split(":")
-        found = device.by_number(int(major), int(minor), roots=self.roots)
-        assert found is not None
-        return found
+        disk = device.by_number(int(major), int(minor), roots=self.roots)
+        assert disk is not None
+        return disk
 
     def mount(self, number: str, point: str, source: str, process: str = "self") -> None:
         with (self.roots.proc / process / "mountinfo").open("a") as file:
@@ -117,19 +117,19 @@ def test_a_device_that_nobody_uses_has_no_holders(machine: Machine) -> None:
 def test_a_disk_is_all_its_paths(machine: Machine, monkeypatch: pytest.MonkeyPatch) -> None:
     """Without multipath a unit with two paths is two disks, one of which nobody holds."""
     machine.second_path()
-    other = "(another path to sda)"
+    note = "(another path to sda)"
 
     machine.mount("8:33", "/srv", "/dev/sdc1")
-    assert machine.holders("sda") == [f"sdc1 {other} is mounted on /srv"]
-    assert machine.holders("sda1") == [f"sdc1 {other} is mounted on /srv"]
+    assert machine.holders("sda") == [f"sdc1 {note} is mounted on /srv"]
+    assert machine.holders("sda1") == [f"sdc1 {note} is mounted on /srv"]
     assert machine.holders("sda2") == []
     assert machine.holders("sdb") == []
 
     machine.mount("8:32", "/disk", "/dev/sdc")
     machine.hold("sdc", "md0")
     assert machine.holders("sda2") == [
-        f"sdc {other} is mounted on /disk",
-        f"sdc {other} is used by md0",
+        f"sdc {note} is mounted on /disk",
+        f"sdc {note} is used by md0",
     ]
 
 
@@ -344,22 +344,22 @@ def test_serial_numbers_come_from_where_the_driver_puts_them(machine: Machine) -
 
 def test_a_wwn_identifies_too(machine: Machine) -> None:
     machine.write(machine.roots.sys / "class/block/sdb/device/wwid", "naa.5000c500\n")
-    found = machine.get("sdb")
-    assert found.identity == "naa.5000c500"
-    assert found.is_named_by("naa.5000c500")
-    assert found.is_named_by("8:16/42")
-    assert not found.is_named_by("")
-    assert not found.is_named_by("naa.5000c50")
+    disk = machine.get("sdb")
+    assert disk.identity == "naa.5000c500"
+    assert disk.is_named_by("naa.5000c500")
+    assert disk.is_named_by("8:16/42")
+    assert not disk.is_named_by("")
+    assert not disk.is_named_by("naa.5000c50")
 
 
 def test_a_partition_is_not_named_by_the_serial_of_its_disk(machine: Machine) -> None:
     machine.write(machine.roots.sys / "class/block/sda/device/serial", "S1\n")
     assert machine.get("sda").identity == "S1"
-    found = machine.get("sda2")
-    assert (found.identity, found.partition, found.disk) == ("S1-part2", 2, "sda")
-    assert not found.is_named_by("S1")
-    assert found.is_named_by("S1-part2")
-    assert found.diskseq == 42
+    partition = machine.get("sda2")
+    assert (partition.identity, partition.partition, partition.disk) == ("S1-part2", 2, "sda")
+    assert not partition.is_named_by("S1")
+    assert partition.is_named_by("S1-part2")
+    assert partition.diskseq == 42
 
 
 def share(machine: Machine, serial: str, *wwns: str) -> None:
@@ -374,7 +374,9 @@ def test_a_serial_that_two_disks_have_names_neither(machine: Machine) -> None:
     share(machine, "CTRL1", "eui.01", "eui.02")
     first, second = machine.get("sda"), machine.get("sdb")
     assert (first.identity, second.identity) == ("eui.01", "eui.02")
-    assert [one.identity for one in device.every(machine.roots) if one.name == "sdb"] == ["eui.02"]
+    assert [entry.identity for entry in device.every(machine.roots) if entry.name == "sdb"] == [
+        "eui.02"
+    ]
     assert machine.get("sda2").identity == "eui.01-part2"
     assert not machine.get("sda2").is_named_by("CTRL1-part2")
     assert second.is_named_by("eui.02") and second.is_named_by("8:16/42")
@@ -392,9 +394,9 @@ def test_a_serial_that_two_disks_have_names_neither(machine: Machine) -> None:
 
 def test_two_paths_to_one_disk_are_named_by_their_number(machine: Machine) -> None:
     share(machine, "LUN1", "naa.6", "naa.6")
-    found = machine.get("sdb")
-    assert found.identity == "8:16/42"
-    assert not found.is_named_by("LUN1") and not found.is_named_by("naa.6")
+    disk = machine.get("sdb")
+    assert disk.identity == "8:16/42"
+    assert not disk.is_named_by("LUN1") and not disk.is_named_by("naa.6")
 
 
 def test_a_path_that_is_part_of_a_multipath_disk_is_no_other_disk(machine: Machine) -> None:
@@ -405,9 +407,9 @@ def test_a_path_that_is_part_of_a_multipath_disk_is_no_other_disk(machine: Machi
 
 
 def test_facts_are_read(machine: Machine) -> None:
-    found = machine.get("sdb")
-    assert (found.bytes, found.logical_block, found.scheduler) == (1 << 30, 512, "none")
-    assert device.read_stat(found) == DiskCounters(10, 80, 20, 160, discard_sectors=0)
+    disk = machine.get("sdb")
+    assert (disk.bytes, disk.logical_block, disk.scheduler) == (1 << 30, 512, "none")
+    assert device.read_stat(disk) == DiskCounters(10, 80, 20, 160, discard_sectors=0)
     machine.write(machine.roots.sys / "class/block/sdb/queue/iostats", "0\n")
     assert device.read_stat(machine.get("sdb")) is None
 
@@ -415,7 +417,7 @@ def test_facts_are_read(machine: Machine) -> None:
 def test_disks_come_before_their_partitions_and_2_before_10(machine: Machine) -> None:
     NUMBERS["sda10"] = "8:10"
     machine.partition("sda", 10)
-    names = [one.name for one in device.every(machine.roots)]
+    names = [entry.name for entry in device.every(machine.roots)]
     assert names == ["dm-0", "md0", "sda", "sda1", "sda2", "sda10", "sdb"]
 
 
@@ -442,8 +444,8 @@ def test_what_is_no_block_device_is_refused(path: str, sentence: str) -> None:
 def holds(monkeypatch: pytest.MonkeyPatch) -> Callable[..., None]:
     """holds(signature, ...) puts signatures on every device."""
 
-    def set_to(*found: blkid.Signature) -> None:
-        monkeypatch.setattr(safety, "signatures_on", lambda device, diskseq: list(found))
+    def set_to(*signatures: blkid.Signature) -> None:
+        monkeypatch.setattr(safety, "signatures_on", lambda device, diskseq: list(signatures))
 
     set_to()
     return set_to
@@ -453,9 +455,9 @@ EXT4 = blkid.Signature("ext4", "filesystem", 1080, "home")
 
 
 def check(
-    machine: Machine, found: Device, destroy: tuple[str, ...] = (), write_allowed: bool = True
+    machine: Machine, disk: Device, destroy: tuple[str, ...] = (), write_allowed: bool = True
 ) -> str | None:
-    return safety.check_write(found, 42, destroy, write_allowed, machine.roots)
+    return safety.check_write(disk, 42, destroy, write_allowed, machine.roots)
 
 
 def test_writing_needs_permission(machine: Machine, holds: Callable[..., None]) -> None:
@@ -569,9 +571,9 @@ def test_naming_another_device_does_not_help(machine: Machine, holds: Callable[.
 
 
 def test_read_only_devices_are_not_written(machine: Machine, holds: Callable[..., None]) -> None:
-    found = machine.get("sdb")
+    disk = machine.get("sdb")
     with pytest.raises(RefusedError, match="read-only"):
-        check(machine, msgspec.structs.replace(found, read_only=True), (), True)
+        check(machine, msgspec.structs.replace(disk, read_only=True), (), True)
 
 
 @pytest.mark.parametrize(
@@ -600,19 +602,19 @@ def test_a_device_that_was_replaced_is_refused(
 ) -> None:
     path = tmp_path / "image"
     path.write_bytes(bytes(4096))
-    found = msgspec.structs.replace(machine.get("sdb"), path=str(path))
+    disk = msgspec.structs.replace(machine.get("sdb"), path=str(path))
     with pytest.raises(RefusedError, match="been replaced"):
-        safety.signatures_on(found, 42)
+        safety.signatures_on(disk, 42)
 
     monkeypatch.setattr(opening, "number_of", lambda fd: (8, 16))
     monkeypatch.setattr(safety, "_diskseq", lambda fd: 43)
     with pytest.raises(RefusedError, match="been replaced"):
-        safety.signatures_on(found, 42)
+        safety.signatures_on(disk, 42)
     monkeypatch.setattr(safety, "_diskseq", lambda fd: 42)
     dropped = []
     monkeypatch.setattr(safety, "_drop_cache", lambda device, fd: dropped.append(device))
-    assert safety.signatures_on(found, 42) == []
-    assert dropped == [found]
+    assert safety.signatures_on(disk, 42) == []
+    assert dropped == [disk]
 
 
 @pytest.mark.parametrize(
@@ -636,10 +638,10 @@ def test_a_device_whose_cache_stays_is_not_judged(
 
     path = tmp_path / "image"
     path.write_bytes(bytes(4096))
-    found = msgspec.structs.replace(machine.get("sdb"), path=str(path))
+    disk = msgspec.structs.replace(machine.get("sdb"), path=str(path))
     monkeypatch.setattr(opening, "number_of", lambda fd: (8, 16))
     monkeypatch.setattr(safety, "_diskseq", lambda fd: 42)
     monkeypatch.setattr("fcntl.ioctl", refuse)
     monkeypatch.setattr(blkid, "signatures", lambda fd: pytest.fail("it was judged"))
     with pytest.raises(error, match=text):
-        safety.signatures_on(found, 42)
+        safety.signatures_on(disk, 42)

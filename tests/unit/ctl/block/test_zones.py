@@ -29,9 +29,9 @@ class FakeIoctl:
         assert request == 0xC0101282
         sector, wanted, _flags = struct.unpack_from("=QII", buffer)
         first = sector // 8192
-        found = self.conditions[first : first + wanted]
-        struct.pack_into("=QII", buffer, 0, sector, len(found), 0)
-        for index, condition in enumerate(found):
+        conditions = self.conditions[first : first + wanted]
+        struct.pack_into("=QII", buffer, 0, sector, len(conditions), 0)
+        for index, condition in enumerate(conditions):
             start = (first + index) * 8192
             struct.pack_into(
                 "=QQQ4B4xQ", buffer, 16 + 64 * index, start, 8192, start, 2, condition, 0, 0, 8192
@@ -51,8 +51,8 @@ def test_all_zones_are_reported(monkeypatch: pytest.MonkeyPatch, tmp_path: Path)
     conditions = [EMPTY] * 2500
     conditions[2400] = OFFLINE
     zoned = disk_of(monkeypatch, tmp_path, conditions)
-    found = zones.report(zoned)
-    assert [zone.start for zone in found] == [4 * MIB * index for index in range(2500)]
+    reported = zones.report(zoned)
+    assert [zone.start for zone in reported] == [4 * MIB * index for index in range(2500)]
     assert zones.offline(zoned) == [Zone(2400 * 4 * MIB, 4 * MIB, OFFLINE)]
     assert zones.report(zoned, 8 * MIB, 1) == [Zone(8 * MIB, 4 * MIB, EMPTY)]
 
