@@ -107,13 +107,15 @@ def test_a_figure_that_is_missing_has_a_reason(
     verdict: str,
     said: list[str],
 ) -> None:
-    found = side(monkeypatch, watts, idle, baseline=baseline, verdict=verdict)
-    assert len(found.missing) == len(said)
-    for sentence, start in zip(found.missing, said, strict=True):
+    loaded = side(monkeypatch, watts, idle, baseline=baseline, verdict=verdict)
+    assert len(loaded.missing) == len(said)
+    for sentence, start in zip(loaded.missing, said, strict=True):
         assert sentence.startswith(f"a: {start}")
     # Nothing is computed of power that is missing, or not above 0.
-    rows(found.known, found.known)
-    assert (found.known.load_watts is None) == any("no power under" in one for one in said)
+    rows(loaded.known, loaded.known)
+    assert (loaded.known.load_watts is None) == any(
+        "no power under" in sentence for sentence in said
+    )
 
 
 @pytest.mark.parametrize(
@@ -128,8 +130,8 @@ def test_a_figure_that_is_missing_has_a_reason(
 def test_loads_that_are_not_comparable_are_said(
     monkeypatch: pytest.MonkeyPatch, changes: Mapping[str, object], said: str
 ) -> None:
-    one, other = side(monkeypatch, 9, "5"), side(monkeypatch, 9, "5", parameters=changes)
-    assert unlike(one, one) == ""
+    base, changed = side(monkeypatch, 9, "5"), side(monkeypatch, 9, "5", parameters=changes)
+    assert unlike(base, base) == ""
     start = "no changes are given, as the loads are not comparable: "
-    assert unlike(one, other).startswith(start + said)
-    assert remarks(one, other) == [unlike(one, other)]
+    assert unlike(base, changed).startswith(start + said)
+    assert remarks(base, changed) == [unlike(base, changed)]
