@@ -35,14 +35,14 @@ def test_defaults_are_not_sent() -> None:
 
 
 def test_arrays_and_nests() -> None:
-    found = DescriptionRequest(
+    attributes = DescriptionRequest(
         "arrays",
         zones=[(0, 5, 100, 0, 2**63, 7)],
         seek_points=[(1, 10), (4, 20)],
         arm_angles=[0, 2**63],
         condition_powers=[ConditionPowerRequest("to-stopped", 5, 12)],
     ).attributes()
-    assert found == {
+    assert attributes == {
         "name": "arrays",
         "zones": struct.pack("=4I2Q", 0, 5, 100, 0, 2**63, 7),
         "seek_points": struct.pack("=4I", 1, 10, 4, 20),
