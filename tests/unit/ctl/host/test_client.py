@@ -50,36 +50,36 @@ class Watcher:
 
 @pytest.fixture
 def watch() -> Iterator[Callable[..., Watcher]]:
-    made: list[Watcher] = []
+    watchers: list[Watcher] = []
 
     def start(**script: Any) -> Watcher:
-        made.append(Watcher(**script))
-        return made[-1]
+        watchers.append(Watcher(**script))
+        return watchers[-1]
 
     yield start
-    for one in made:
-        one.helper.close()
-        assert one.over.wait(SOON_S)
+    for watcher in watchers:
+        watcher.helper.close()
+        assert watcher.over.wait(SOON_S)
 
 
 def test_a_run_is_followed(watch: Callable[..., Watcher]) -> None:
-    found = watch(rows=3, streams=2, pause_s=0)
-    found.helper.wait_ready()
-    plan = found.helper.ask("start", Plan, job=JOB)
+    watcher = watch(rows=3, streams=2, pause_s=0)
+    watcher.helper.wait_ready()
+    plan = watcher.helper.ask("start", Plan, job=JOB)
     assert plan.name == "x"
-    assert found.until(Ended).code == 0
-    assert isinstance(found.events[1], Started)
-    rows = [row for event in found.events if isinstance(event, Rows) for row in event.rows]
+    assert watcher.until(Ended).code == 0
+    assert isinstance(watcher.events[1], Started)
+    rows = [row for event in watcher.events if isinstance(event, Rows) for row in event.rows]
     assert [row.at_s for row in rows] == [1, 2, 3] and len(rows[0].streams) == 2
     assert rows[0].iops == pytest.approx(5000)
-    while found.helper.ask("status", State).running:
+    while watcher.helper.ask("status", State).running:
         time.sleep(0.01)
 
 
 def test_a_refusal_has_its_exit_code(watch: Callable[..., Watcher]) -> None:
-    found = watch(refuses="it is mounted")
+    watcher = watch(refuses="it is mounted")
     with pytest.raises(HostError, match="it is mounted") as caught:
-        found.helper.ask("start", Plan, job=JOB)
+        watcher.helper.ask("start", Plan, job=JOB)
     assert caught.value.exit_code is ExitCode.REFUSED
 
 
@@ -89,39 +89,39 @@ def test_an_exit_code_of_a_later_version_is_a_failure() -> None:
 
 
 def test_a_killed_host_is_told(watch: Callable[..., Watcher]) -> None:
-    found = watch(rows=1000, dies_after=3)
-    found.helper.ask("start", Plan, job=JOB)
-    assert found.over.wait(SOON_S)
-    assert found.reasons == ["the host ended (status -9)"] and not found.helper.alive
+    watcher = watch(rows=1000, dies_after=3)
+    watcher.helper.ask("start", Plan, job=JOB)
+    assert watcher.over.wait(SOON_S)
+    assert watcher.reasons == ["the host ended (status -9)"] and not watcher.helper.alive
     with pytest.raises(HostError, match="status -9"):
-        found.helper.ask("status", State)
+        watcher.helper.ask("status", State)
 
 
 def test_a_host_that_is_killed_while_asked_answers(watch: Callable[..., Watcher]) -> None:
-    found = watch()
-    found.helper.wait_ready()
-    os.kill(found.helper.pid, signal.SIGSTOP)
-    threading.Timer(0.2, os.kill, (found.helper.pid, signal.SIGKILL)).start()
+    watcher = watch()
+    watcher.helper.wait_ready()
+    os.kill(watcher.helper.pid, signal.SIGSTOP)
+    threading.Timer(0.2, os.kill, (watcher.helper.pid, signal.SIGKILL)).start()
     with pytest.raises(HostError, match="status -9"):
-        found.helper.ask("status", State)
+        watcher.helper.ask("status", State)
 
 
 def test_sudo_that_wants_a_password_is_quoted(watch: Callable[..., Watcher]) -> None:
-    found = watch(first="exit")
+    watcher = watch(first="exit")
     with pytest.raises(HostError, match=r"status 1\): sudo: a password is required"):
-        found.helper.wait_ready()
+        watcher.helper.wait_ready()
 
 
 def test_what_is_no_message_ends_it(watch: Callable[..., Watcher]) -> None:
-    found = watch(first="Welcome!")
-    assert found.over.wait(SOON_S)
-    assert "what is no message" in found.reasons[0]
+    watcher = watch(first="Welcome!")
+    assert watcher.over.wait(SOON_S)
+    assert "what is no message" in watcher.reasons[0]
 
 
 def test_another_protocol_is_refused(watch: Callable[..., Watcher]) -> None:
-    found = watch(protocol=99)
+    watcher = watch(protocol=99)
     with pytest.raises(HostError, match="the host speaks protocol 99"):
-        found.helper.wait_ready()
+        watcher.helper.wait_ready()
 
 
 def test_a_missing_program_is_one_sentence() -> None:

@@ -26,17 +26,17 @@ from spekctl.host.wire import Answer, Fault, Hello, Request
 
 
 def asked(fields: dict[str, Any]) -> Request:
-    found: Request = msgspec.json.decode(msgspec.json.encode(fields), type=AnyRequest)
-    return found
+    request: Request = msgspec.json.decode(msgspec.json.encode(fields), type=AnyRequest)
+    return request
 
 
 def test_a_request_is_known_by_its_verb() -> None:
     assert asked({"do": "status", "id": 3}) == Status(id=3)
     assert asked({"do": "metrics", "id": 3, "openmetrics": True}) == Metrics(id=3, openmetrics=True)
     job = {"devices": ["/dev/x"], "options": {"time": "3s", "write": True, "stop-when": ["a"]}}
-    found = asked({"do": "dry-run", "id": 4, "job": job})
-    assert isinstance(found, DryRun)
-    assert (found.job.options, found.job.settings) == (job["options"], [])
+    request = asked({"do": "dry-run", "id": 4, "job": job})
+    assert isinstance(request, DryRun)
+    assert (request.job.options, request.job.settings) == (job["options"], [])
 
 
 @pytest.mark.parametrize(
@@ -77,10 +77,10 @@ def test_a_message_is_one_line_whatever_it_says(text: str) -> None:
 
 
 def test_an_event_is_known_by_its_name_in_lower_case() -> None:
-    for one in (Hello(1, "0.1", ["stop"]), Note("x"), Ended(4, "y")):
-        fields = msgspec.json.decode(wire.line(one))
-        assert fields["event"] == type(one).__name__.lower()
-        assert msgspec.json.decode(wire.line(one), type=AnyEvent) == one
+    for event in (Hello(1, "0.1", ["stop"]), Note("x"), Ended(4, "y")):
+        fields = msgspec.json.decode(wire.line(event))
+        assert fields["event"] == type(event).__name__.lower()
+        assert msgspec.json.decode(wire.line(event), type=AnyEvent) == event
 
 
 def test_an_older_program_ignores_fields_of_a_later_host() -> None:
@@ -91,8 +91,8 @@ def test_an_older_program_ignores_fields_of_a_later_host() -> None:
 
 
 def test_an_answer_without_a_value_is_null() -> None:
-    found = msgspec.json.decode(wire.line(Answer(7)), type=Answer)
-    assert (bytes(found.answer), found.error) == (b"null", None)
+    answer = msgspec.json.decode(wire.line(Answer(7)), type=Answer)
+    assert (bytes(answer.answer), answer.error) == (b"null", None)
 
 
 def test_a_job_travels_whole() -> None:

@@ -199,13 +199,13 @@ def test_zones_are_asked_for_in_parts(lender: Any, monkeypatch: pytest.MonkeyPat
 
     def zones(major: int, minor: int, start: int, count: int) -> list[tuple[int, int, int]]:
         assert (major, minor) == (250, 0)
-        return [one for one in all_zones if one[0] >= start][:count]
+        return [zone for zone in all_zones if zone[0] >= start][:count]
 
     lender.helper.answers["zones"] = zones
     zoned = disk(zoned="host-managed")
-    assert lender.zones(zoned) == [Zone(*one) for one in all_zones]
+    assert lender.zones(zoned) == [Zone(*zone) for zone in all_zones]
     assert lender.zones(zoned, 1024, 1) == [Zone(*all_zones[2])]
-    assert lender.zones(zoned, 512, 3) == [Zone(*one) for one in all_zones[1:4]]
+    assert lender.zones(zoned, 512, 3) == [Zone(*zone) for zone in all_zones[1:4]]
     before = len(lender.helper.asked)
     assert lender.zones(disk()) == []
     assert len(lender.helper.asked) == before

@@ -39,13 +39,13 @@ SOON_S = 20.0
 
 @pytest.fixture
 def peer(kernel: FakeKernel, monkeypatch: pytest.MonkeyPatch) -> Iterator[Peer]:
-    found = Peer(lambda: kernel)
-    assert found.until("hello")["protocol"] == wire.PROTOCOL
-    yield found
-    found.hang_up()
-    found.thread.join(SOON_S)
-    assert not found.thread.is_alive()
-    found.lines.close()
+    peer = Peer(lambda: kernel)
+    assert peer.until("hello")["protocol"] == wire.PROTOCOL
+    yield peer
+    peer.hang_up()
+    peer.thread.join(SOON_S)
+    assert not peer.thread.is_alive()
+    peer.lines.close()
 
 
 def held(kernel: FakeKernel) -> Callable[[], None]:
@@ -240,18 +240,18 @@ def test_too_many_devices_are_counted_before_any_is_looked_at(
 
 
 def test_a_run_ends_when_nobody_reads(kernel: FakeKernel) -> None:
-    found = Peer(lambda: kernel)
-    found.until("hello")
+    peer = Peer(lambda: kernel)
+    peer.until("hello")
     free = held(kernel)
-    assert found.ask("start", job=JOB)["answer"]
-    found.lines.close()
+    assert peer.ask("start", job=JOB)["answer"]
+    peer.lines.close()
     free()
     deadline = time.monotonic() + SOON_S
     while not kernel.deleted and time.monotonic() < deadline:
         time.sleep(0.01)
     assert kernel.deleted
-    found.hang_up()
-    found.thread.join(SOON_S)
+    peer.hang_up()
+    peer.thread.join(SOON_S)
 
 
 @pytest.mark.parametrize(
@@ -330,8 +330,8 @@ def test_data_is_only_destroyed_by_its_name(
 ) -> None:
     from spekctl.block import blkid
 
-    found = [blkid.Signature("xfs", "filesystem", 0)]
-    monkeypatch.setattr(safety, "signatures_on", lambda device, diskseq: found)
+    signatures = [blkid.Signature("xfs", "filesystem", 0)]
+    monkeypatch.setattr(safety, "signatures_on", lambda device, diskseq: signatures)
     job = {**JOB, "workload": "random-write-4k", "options": {"write": True, "time": "1s"}}
     assert peer.ask("start", job=job)["answer"]
     ended = peer.until("ended")
@@ -383,10 +383,10 @@ def test_devices_and_metrics(
 ) -> None:
     monkeypatch.setattr(block_device, "every", lambda everything: [disk("/dev/fake0")])
     monkeypatch.setattr(safety, "opened_devices", lambda: [])
-    monkeypatch.setattr(safety, "data_on", lambda one: [])
+    monkeypatch.setattr(safety, "data_on", lambda device: [])
     monkeypatch.setattr(client, "connect", lambda: kernel)
-    (found,) = peer.ask("devices")["answer"]
-    assert (found["path"], found["id"], found["state"]) == (
+    (entry,) = peer.ask("devices")["answer"]
+    assert (entry["path"], entry["id"], entry["state"]) == (
         *("/dev/fake0", "S123", "reading and writing"),
     )
     free = held(kernel)
