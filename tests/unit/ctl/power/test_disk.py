@@ -31,13 +31,13 @@ def roots(tmp_path: Path) -> Roots:
 
 def test_a_scsi_disk_is_asked_through_its_generic_node(fake: FakeDisk, roots: Roots) -> None:
     """Opening that sends nothing; without one it is the disk's own node."""
-    found = disk.of_device(fake.device, roots=roots)
-    assert (found.protocol, found.place) == (
+    target = disk.of_device(fake.device, roots=roots)
+    assert (target.protocol, target.place) == (
         Protocol.SCSI,
         Place("/dev/sda", (8, 0), is_character=False),
     )
     fake.write("device/scsi_generic/sg3/dev", f"{SG[0]}:{SG[1]}")
-    assert disk.of_device(fake.device, roots=roots).place == found.place
+    assert disk.of_device(fake.device, roots=roots).place == target.place
     (roots.dev / "sg3").touch()
     place = disk.of_device(fake.device, roots=roots).place
     assert place == Place(str(roots.dev / "sg3"), SG, is_character=True)
@@ -54,16 +54,16 @@ def test_a_partition_means_its_disk(
     for folder, name in (("class/block", "sda"), ("dev/block", "8:0")):
         (roots.sys / folder).mkdir(parents=True)
         (roots.sys / folder / name).symlink_to(fake.sysfs)
-    found = disk.find("/dev/x", roots=roots)
-    assert (found.device.name, found.node) == ("sda", str(roots.dev / "sda"))
+    target = disk.find("/dev/x", roots=roots)
+    assert (target.device.name, target.node) == ("sda", str(roots.dev / "sda"))
 
 
 def test_the_node_of_a_removable_disk_is_not_opened(fake: FakeDisk, roots: Roots) -> None:
     """That sends TEST UNIT READY and PREVENT MEDIUM REMOVAL."""
     fake.write("removable", "1")
-    found = disk.of_device(fake.device, roots=roots)
-    assert found.place is None
-    assert found.obstacle.endswith("load the module sg")
+    target = disk.of_device(fake.device, roots=roots)
+    assert target.place is None
+    assert target.obstacle.endswith("load the module sg")
 
 
 @pytest.mark.parametrize(
@@ -112,14 +112,14 @@ def test_a_raid_means_the_disks_below(fake: FakeDisk, roots: Roots) -> None:
         major, minor = map(int, number.split(":"))
         device = devices.by_number(major, minor, roots=roots)
         assert device is not None
-        assert [found.device.name for found in disk.below(device, roots)] == ["sda"]
+        assert [member.device.name for member in disk.below(device, roots)] == ["sda"]
 
 
 def test_a_namespace_is_asked_through_its_own_node(fake: FakeDisk, roots: Roots) -> None:
     fake.write("nsid", "1")
     device = msgspec.structs.replace(fake.device, name="nvme0n1", node="/dev/nvme0n1")
-    found = disk.of_device(device, roots=roots)
-    assert (found.protocol, found.place) == (
+    target = disk.of_device(device, roots=roots)
+    assert (target.protocol, target.place) == (
         Protocol.NVME,
         Place("/dev/nvme0n1", (8, 0), is_character=False),
     )
@@ -129,9 +129,9 @@ def test_a_namespace_is_asked_through_its_own_node(fake: FakeDisk, roots: Roots)
 
 def test_a_disk_without_commands_says_so(fake: FakeDisk, roots: Roots) -> None:
     (fake.scsi / "scsi_level").unlink()
-    found = disk.of_device(fake.device, roots=roots)
-    assert (found.protocol, found.place) == (Protocol.NONE, None)
-    assert found.obstacle == "the driver sd has no command for power states"
+    target = disk.of_device(fake.device, roots=roots)
+    assert (target.protocol, target.place) == (Protocol.NONE, None)
+    assert target.obstacle == "the driver sd has no command for power states"
     with pytest.raises(UsageError, match="is not a SCSI disk"):
         disk.of_device(fake.device, Protocol.ATA, roots)
 

@@ -175,7 +175,7 @@ def test_an_nvme_disk_gets_get_features(tmp_path: Path) -> None:
     rig.channel.nvme_answer = lambda opcode, dwords: NvmeReply(0, 0, b"")
     assert rig.look() == (PowerState.IDLE, Basis.COMMAND)
     assert rig.look() == (PowerState.IDLE, Basis.COMMAND)
-    assert [one.hex() for one in rig.channel.sent] == ["0601", "0a0c", "0a02", "0a02"]
+    assert [command.hex() for command in rig.channel.sent] == ["0601", "0a0c", "0a02", "0a02"]
     assert rig.observer.commands == 4
 
 
