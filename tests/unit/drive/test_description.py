@@ -78,15 +78,15 @@ class Described:
 
 
 def test_what_was_left_out_is_filled_in() -> None:
-    found = Described(
+    drive = Described(
         arms=3, channels=2, arm_angles=[], head_angles=[], moving=0, window=0, queue_depth=7
     )
     third = (2**64 - 1) // 3 + 1
-    assert found.err == 0
-    assert (found.c.window, found.c.moving, found.model.rule.window) == (7, 2, 7)
-    assert list(found.c.arm_angles)[:3] == [0, third, 2 * third]
-    assert list(found.model.mechanics.arm_angle)[:3] == [0, third, 2 * third]
-    assert (found.c.nr_arm_angles, found.c.nr_head_angles) == (3, 1)
+    assert drive.err == 0
+    assert (drive.c.window, drive.c.moving, drive.model.rule.window) == (7, 2, 7)
+    assert list(drive.c.arm_angles)[:3] == [0, third, 2 * third]
+    assert list(drive.model.mechanics.arm_angle)[:3] == [0, third, 2 * third]
+    assert (drive.c.nr_arm_angles, drive.c.nr_head_angles) == (3, 1)
 
 
 TWICE = [ConditionPowerRequest("stopped", 1, 2), ConditionPowerRequest("stopped", 1, 2)]
@@ -104,9 +104,9 @@ TWICE = [ConditionPowerRequest("stopped", 1, 2), ConditionPowerRequest("stopped"
 def test_parts_that_contradict_each_other(
     changes: dict[str, object], field: str, sentence: str
 ) -> None:
-    found = Described(**changes)
-    assert (found.err, sentence in found.text) == (-22, True)
-    assert found.field == getattr(library()[1], f"SPEK_DRIVE_FIELD_{field}")
+    drive = Described(**changes)
+    assert (drive.err, sentence in drive.text) == (-22, True)
+    assert drive.field == getattr(library()[1], f"SPEK_DRIVE_FIELD_{field}")
 
 
 def test_more_arms_than_there_is_room_for_are_refused_as_arms() -> None:
