@@ -277,14 +277,14 @@ def fails(attempt: Attempt, outcomes: Outcomes, at: FailAtSite) -> bool:
 
 def kernel_threads(*prefixes: str) -> list[int]:
     """Threads of the kernel whose names begin like this."""
-    found = []
+    pids = []
     for path in Path("/proc").glob("[0-9]*/comm"):
         try:
             if path.read_text().startswith(prefixes):
-                found.append(int(path.parent.name))
+                pids.append(int(path.parent.name))
         except (FileNotFoundError, ProcessLookupError):
             continue
-    return found
+    return pids
 
 
 @contextmanager

@@ -32,15 +32,15 @@ from spekctl.vm import guest_side
 
 def threads_named(prefix: str) -> list[str]:
     """Kernel threads whose name begins with @prefix."""
-    found = []
+    names = []
     for path in Path("/proc").glob("[0-9]*/comm"):
         try:
             name = path.read_text().strip()
         except OSError:
             continue
         if name.startswith(prefix) and not (path.parent / "cmdline").read_bytes():
-            found.append(name)
-    return found
+            names.append(name)
+    return names
 
 
 def _module(name: str) -> Iterator[Path]:
@@ -99,15 +99,15 @@ def controller(spek_module: Path) -> Iterator[Controller]:
 @pytest.fixture(scope="module")
 def counts() -> Iterator[RequestCounts]:
     """What the kernel's tracepoints count for each device."""
-    found = RequestCounts()
-    yield found
-    found.close()
+    counting = RequestCounts()
+    yield counting
+    counting.close()
 
 
 @pytest.fixture
 def null_blk() -> Iterator[Callable[..., str]]:
     """null_blk(size_mb=1024, bs=512, **attributes) makes a disk and gives its device node."""
-    made: list[Path] = []
+    items: list[Path] = []
 
     def make(size_mb: int = 1024, bs: int = 512, **attributes: int) -> str:
         before = set(guest_side.CONFIGFS.glob("nullb*"))
@@ -116,10 +116,10 @@ def null_blk() -> Iterator[Callable[..., str]]:
         try:
             return make_disk(disk)
         finally:
-            made.extend(set(guest_side.CONFIGFS.glob("nullb*")) - before)
+            items.extend(set(guest_side.CONFIGFS.glob("nullb*")) - before)
 
     yield make
-    for item in reversed(made):
+    for item in reversed(items):
         if (item / "power").read_text().strip() == "1":
             (item / "power").write_text("0")
         item.rmdir()
@@ -195,8 +195,8 @@ def disks(spek_module: Path) -> Iterator[list[str]]:
 @pytest.fixture
 def nl(spek_module: Path) -> Iterator[Socket]:
     """A socket; afterwards nothing of the test is left in the kernel."""
-    with Socket(spek) as found:
-        yield found
+    with Socket(spek) as link:
+        yield link
     with Socket(spek) as cleaner:
         # The runs of the socket that was closed go meanwhile, which interrupts a dump.
         while (left := cleaner.dump(Cmd.RUN_GET)).interrupted:

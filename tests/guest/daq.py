@@ -39,8 +39,8 @@ class Daq:
         def find() -> Feed | None:
             assert self.process.poll() is None, self.said.read_text()
             with PowerLink() as link:
-                found = [one for one in link.feeds() if one.name == name and one.is_open]
-            return found[0] if found and found[0].watermark_ns else None
+                feeds = [entry for entry in link.feeds() if entry.name == name and entry.is_open]
+            return feeds[0] if feeds and feeds[0].watermark_ns else None
 
         feed = eventually(find, f"the feed {name} has brought nothing")
         assert isinstance(feed, Feed)
@@ -52,11 +52,11 @@ class Daq:
 
     def reach(self, name: str, end_ns: int) -> Feed:
         """Its feed, when that has come so far."""
-        found: Feed = eventually(
+        feed: Feed = eventually(
             lambda: (now := self.feed(name)).watermark_ns >= end_ns and now,
             f"the feed {name} does not go on",
         )
-        return found
+        return feed
 
     def until_said(self, words: str) -> None:
         """It has reported that, and continues."""

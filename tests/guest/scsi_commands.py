@@ -38,9 +38,9 @@ class Sent:
     refused: int = 0  # with sense data
     not_sent: int = 0  # by the kernel: a length that no command has
 
-    def __add__(self, other: Sent) -> Sent:
+    def __add__(self, more: Sent) -> Sent:
         return Sent(
-            self.good + other.good, self.refused + other.refused, self.not_sent + other.not_sent
+            self.good + more.good, self.refused + more.refused, self.not_sent + more.not_sent
         )
 
     def __str__(self) -> str:
@@ -71,10 +71,10 @@ def send_random(node: str, count: int, seed: int) -> Sent:
     """Send @count commands. OSError for a disk that answers no more."""
     with ThreadPoolExecutor(SENDERS) as threads:
         each = [
-            threads.submit(_send, node, len(range(one, count, SENDERS)), f"{seed} {one}")
-            for one in range(SENDERS)
+            threads.submit(_send, node, len(range(sender, count, SENDERS)), f"{seed} {sender}")
+            for sender in range(SENDERS)
         ]
-        return sum((one.result() for one in each), Sent())
+        return sum((future.result() for future in each), Sent())
 
 
 def _send(node: str, count: int, seed: str) -> Sent:
@@ -84,7 +84,7 @@ def _send(node: str, count: int, seed: str) -> Sent:
     data = ctypes.create_string_buffer(MOST_DATA)
     sense = ctypes.create_string_buffer(SENSE)
     cdb = ctypes.create_string_buffer(16)
-    addresses = tuple(ctypes.addressof(one) for one in (data, cdb, sense))
+    addresses = tuple(ctypes.addressof(buffer) for buffer in (data, cdb, sense))
     fd = os.open(node, os.O_RDWR | os.O_NONBLOCK)
     try:
         for number in range(count):

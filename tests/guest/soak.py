@@ -95,9 +95,9 @@ def half(node: str, **options: Any) -> RunConfig:
 def counts(mixes: list[Mix], ios: int) -> list[int]:
     """I/Os of each mix, by its share; all of @ios."""
     assert sum(mix.share for mix in mixes) == 1000
-    found = [ios * mix.share // 1000 for mix in mixes]
-    found[0] += ios - sum(found)
-    return found
+    counts = [ios * mix.share // 1000 for mix in mixes]
+    counts[0] += ios - sum(counts)
+    return counts
 
 
 # ---- one run ----

@@ -80,14 +80,14 @@ def prepared() -> Iterator[None]:
 
 @pytest.fixture(scope="module")
 def node(spek_module: Path) -> Iterator[str]:
-    with null_disk(size_mb=64, irqmode=0) as found:
-        yield found
+    with null_disk(size_mb=64, irqmode=0) as node:
+        yield node
 
 
 @pytest.fixture
 def link(node: str) -> Iterator[Socket]:
-    with Socket(spek) as found:
-        yield found
+    with Socket(spek) as link:
+        yield link
     assert comes_true(lambda: is_free(node))
 
 
@@ -272,11 +272,11 @@ def make_and_delete(
         values = config(node, **SMALL, **changes)
         code, answer = try_call(link, failing, n, Cmd.RUN_NEW, values, until=until)
         codes = [code]
-        for made in answer.values:
+        for reply in answer.values:
             opening_ends(link, answer)
-            if use and state(link, made["id"]) == RunState.READY:
-                codes += use(failing, n, made["id"])
-            delete(link, made["id"])
+            if use and state(link, reply["id"]) == RunState.READY:
+                codes += use(failing, n, reply["id"])
+            delete(link, reply["id"])
         # One whose number could not be told is deleted by the kernel.
         assert comes_true(lambda: no_runs(link))
         assert is_free(node)
@@ -460,11 +460,11 @@ def test_a_run_whose_threads_get_no_memory(
     count = 2000
     # a listener, so that notifications are allocated
     link.join("runs")
-    with Socket(spek) as other:
+    with Socket(spek) as starter:
         for _ in range(TIMES):
-            run = new(other, node, **SMALL, time_ns=None, count=count)
-            assert ios_without_memory(other, run) == count
-            remove(other, run)
+            run = new(starter, node, **SMALL, time_ns=None, count=count)
+            assert ios_without_memory(starter, run) == count
+            remove(starter, run)
     record_property("count", f"run, threads: {TIMES} rounds of {count} I/Os")
 
 
@@ -500,18 +500,18 @@ def test_each_allocation_between_start_and_end(link: Socket, node: str, say: Say
             return False
 
     link.join("runs")
-    with Socket(spek) as other:
+    with Socket(spek) as starter:
 
         def attempt(failing: Failing, n: int) -> int:
-            run = new(other, node, **SMALL, time_ns=None, count=200)
+            run = new(starter, node, **SMALL, time_ns=None, count=200)
             failing.arm(n)
-            other.ask(Cmd.RUN_START, id=run)
-            assert comes_true(lambda: is_done(other, run) or len(no_answer) > 10)
+            starter.ask(Cmd.RUN_START, id=run)
+            assert comes_true(lambda: is_done(starter, run) or len(no_answer) > 10)
             failing.disarm()
             no_answer.clear()
-            assert comes_true(lambda: state(other, run) == RunState.DONE)
-            assert ios_of(other, run) == 200
-            remove(other, run)
+            assert comes_true(lambda: state(starter, run) == RunState.DONE)
+            assert ios_of(starter, run) == 200
+            remove(starter, run)
             return 0
 
         outcomes = Outcomes()
@@ -527,8 +527,8 @@ def test_each_allocation_between_start_and_end(link: Socket, node: str, say: Say
 
 @pytest.fixture
 def prober(prober_module: Path) -> Iterator[Socket]:
-    with Socket(spek_prober) as found:
-        yield found
+    with Socket(spek_prober) as prober:
+        yield prober
 
 
 PROBE = {"interval_ns": 10**8, "ring_rows": 16, "task": [{"pid": os.getpid()}]}

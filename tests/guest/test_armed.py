@@ -53,7 +53,7 @@ def assert_never_began(nl: Socket, run: int, reason: Reason) -> None:
     assert (info["started_ns"], info["start_real_ns"]) == (0, 0)
     assert (info["measure_ns"], info["drain_ns"]) == (0, 0)
     assert not nl.dump(Cmd.INTERVAL_GET, run=run).values
-    counts = [one["ios"] for one in nl.dump(Cmd.STATS_GET, run=run).values if "ios" in one]
+    counts = [cell["ios"] for cell in nl.dump(Cmd.STATS_GET, run=run).values if "ios" in cell]
     assert not any(counts)
 
 
@@ -136,10 +136,10 @@ def test_news_of_an_armed_run(nl: Socket, disks: list[str]) -> None:
         told: list[dict[str, Any]] = []
         while not told or told[-1]["state"] != RunState.RUNNING:
             told.append(listener.notification().values)
-    assert [one["state"] for one in told] == [RunState.READY, RunState.ARMED, RunState.RUNNING]
-    assert [one["started_ns"] for one in told] == [0, start_ns, start_ns]
+    assert [event["state"] for event in told] == [RunState.READY, RunState.ARMED, RunState.RUNNING]
+    assert [event["started_ns"] for event in told] == [0, start_ns, start_ns]
     # It has no ramp-up: this is known before the first interval ends.
-    assert [one["phase"] for one in told] == [Phase.RAMP, Phase.RAMP, Phase.MEASURE]
+    assert [event["phase"] for event in told] == [Phase.RAMP, Phase.RAMP, Phase.MEASURE]
     assert told[-1]["now_ns"] >= start_ns
 
 

@@ -65,8 +65,8 @@ def test_others_are_refused_between_two_steps(
         (claim,) = nl.dump(Cmd.CLAIM_GET).values
         assert claim["runs"] == 0 and not nl.dump(Cmd.RUN_GET).values
         assert not is_free(node)
-        made = subprocess.run(["mkfs.ext4", "-q", node], capture_output=True, check=False)
-        assert made.returncode, "a file system was made"
+        mkfs = subprocess.run(["mkfs.ext4", "-q", node], capture_output=True, check=False)
+        assert mkfs.returncode, "a file system was made"
         tried.append(run_of_another_program(node))
         return result
 

@@ -131,12 +131,12 @@ def in_child(work: Callable[[], object], namespace: bool = False) -> tuple[int, 
 def test_a_claim_names_the_process_that_made_it(nl: Socket, disks: list[str]) -> None:
     claim = claim_of(nl, disks[0])
     assert get(nl, claim)["owner_pid"] == os.getpid()
-    assert [one["owner_pid"] for one in nl.dump(Cmd.CLAIM_GET).values] == [os.getpid()]
+    assert [entry["owner_pid"] for entry in nl.dump(Cmd.CLAIM_GET).values] == [os.getpid()]
 
     def seen() -> int:
-        with Socket(spek) as other:
-            (dumped,) = other.dump(Cmd.CLAIM_GET).values
-            assert get(other, claim)["owner_pid"] == dumped["owner_pid"]
+        with Socket(spek) as link:
+            (dumped,) = link.dump(Cmd.CLAIM_GET).values
+            assert get(link, claim)["owner_pid"] == dumped["owner_pid"]
             return int(dumped["owner_pid"])
 
     assert in_child(seen)[0] == os.getpid()
@@ -186,8 +186,8 @@ def test_devices_stay_claimed_between_two_runs(nl: Socket, disks: list[str]) -> 
         delete(nl, run)
         assert not is_free(disks[0])
     info = get(nl, claim)
-    assert [one["name"] for one in info["target"]] == [Path(node).name for node in disks]
-    assert (info["write"], all(one["diskseq"] for one in info["target"])) == (1, True)
+    assert [device["name"] for device in info["target"]] == [Path(node).name for node in disks]
+    assert (info["write"], all(device["diskseq"] for device in info["target"])) == (1, True)
     release(nl, claim)
     assert all(map(is_free, disks))
 
@@ -346,12 +346,12 @@ def test_a_device_that_is_removed_while_a_run_uses_it(
 @pytest.fixture
 def images(tmp_path: Path) -> list[Path]:
     """Two files of the size of a disk."""
-    found = [tmp_path / "a", tmp_path / "b"]
-    for number, path in enumerate(found, start=1):
+    paths = [tmp_path / "a", tmp_path / "b"]
+    for number, path in enumerate(paths, start=1):
         with path.open("wb") as image:
             image.write(bytes([number]) * 4096)
             image.truncate(DISK_MIB * MIB)
-    return found
+    return paths
 
 
 def test_a_disk_that_is_replaced_while_it_is_claimed(nl: Socket, images: list[Path]) -> None:
@@ -366,8 +366,8 @@ def test_a_disk_that_is_replaced_while_it_is_claimed(nl: Socket, images: list[Pa
         finished(nl, run)
         delete(nl, run)
         before = Path("/sys/block", Path(loop).name, "diskseq").read_text()
-        with images[1].open("rb") as other, open(loop, "rb") as control:
-            fcntl.ioctl(control, LOOP_CHANGE_FD, other.fileno())
+        with images[1].open("rb") as second, open(loop, "rb") as control:
+            fcntl.ioctl(control, LOOP_CHANGE_FD, second.fileno())
         assert Path("/sys/block", Path(loop).name, "diskseq").read_text() != before
         no = refused(lambda: make(nl, values))
         assert no.errno == errno.ENODEV

@@ -74,7 +74,7 @@ def write(
 
 
 @pytest.mark.sampled
-@pytest.mark.parametrize("backend", BACKENDS, ids=lambda one: one.name)
+@pytest.mark.parametrize("backend", BACKENDS, ids=lambda backend: backend.name)
 # Of one block, of several, and larger than a chunk of a buffer.
 @pytest.mark.parametrize("size", [BLOCK, 32 << 10, 256 << 10])
 def test_a_disk_holds_what_was_asked_for(
@@ -126,14 +126,14 @@ def test_other_streams_write_the_data_of_the_run(nl: Socket, spek_module: Path, 
 
 
 def test_the_seed_makes_the_data(nl: Socket, spek_module: Path) -> None:
-    found = []
+    contents = []
     own = {"own_data": 1, "duplicate_ppm": 10 * PERCENT}
     with null_disk(SIZE_MIB, memory_backed=1) as node:
         for seed in (1, 1, 2):
             write(nl, node, [writing(BLOCK, **own)], BYTES // BLOCK, seed=seed)
-            found.append(held(node))
-    assert found[0] == found[1]
-    assert not set(found[0]) & set(found[2])
+            contents.append(held(node))
+    assert contents[0] == contents[1]
+    assert not set(contents[0]) & set(contents[2])
 
 
 REFUSED: list[tuple[dict[str, Any], int, str]] = [

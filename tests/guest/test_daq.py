@@ -83,12 +83,12 @@ def random_intervals(feed: Feed, count: int, seed: int) -> list[tuple[int, int]]
     dice = random.Random(seed)
     first = max(rail.first_ns for rail in feed.rails) + SECOND
     last = min(rail.last_ns for rail in feed.rails)
-    found: list[tuple[int, int]] = []
-    while len(found) < count:
+    intervals: list[tuple[int, int]] = []
+    while len(intervals) < count:
         start, end = sorted((dice.randrange(first, last), dice.randrange(first, last)))
         if end - start >= SECOND:
-            found.append((start, end))
-    return found
+            intervals.append((start, end))
+    return intervals
 
 
 @pytest.mark.parametrize("clock", ["device", "host"])
@@ -100,7 +100,7 @@ def test_a_known_waveform_has_its_energy_over_any_interval(
     with running(tmp_path, *SIM, *settings, "-r", rails(tmp_path, WAVE, WAVE)) as daq:
         feed = daq.until("sim", 6)
         daq.end()
-    feed = next(one for one in link.feeds() if one.id == feed.id)
+    feed = next(entry for entry in link.feeds() if entry.id == feed.id)
     assert feed.state is FeedState.CLOSED
     assert (feed.refused, feed.lost, sum(rail.late for rail in feed.rails)) == (0, 0, 0)
     intervals = random_intervals(feed, 50, seed=5)
@@ -110,8 +110,8 @@ def test_a_known_waveform_has_its_energy_over_any_interval(
         # In an emulated guest a device's arrivals, and so their uncertainty, are the host's.
         assert_energy(rail, intervals, feed.uncertainty_ns if clock == "device" else 0)
         if clock == "host":
-            for one, other in zip(rail.uses, moved.uses, strict=True):
-                assert abs(one.energy_fj - other.energy_fj) <= one.energy_fj // 200
+            for use, shifted_use in zip(rail.uses, moved.uses, strict=True):
+                assert abs(use.energy_fj - shifted_use.energy_fj) <= use.energy_fj // 200
 
 
 def test_transducers_with_a_wrong_zero_give_the_energy_back(
@@ -199,7 +199,8 @@ def test_a_killed_daq_leaves_what_it_brought(link: PowerLink, tmp_path: Path) ->
         daq.until("sim", 3)
         daq.end(signal.SIGKILL)
     feed = eventually(
-        lambda: [one for one in link.feeds() if one.state is FeedState.BROKEN], "it is not broken"
+        lambda: [feed for feed in link.feeds() if feed.state is FeedState.BROKEN],
+        "it is not broken",
     )[0]
     (rail,) = feed.rails
     intervals = random_intervals(feed, 5, seed=2)
@@ -248,13 +249,13 @@ def test_only_the_process_that_reads_no_device_has_rights(tmp_path: Path) -> Non
 
 def rights(tasks: Path) -> list[list[int]]:
     """Effective and permitted capabilities of each thread, all of which can gain no more."""
-    found = []
+    sets = []
     for task in tasks.iterdir():
         lines = (task / "status").read_text().splitlines()
         status = dict(line.split(":\t", 1) for line in lines if ":\t" in line)
-        found.append([int(status[f"Cap{one}"], 16) for one in ("Eff", "Prm")])
+        sets.append([int(status[f"Cap{name}"], 16) for name in ("Eff", "Prm")])
         assert status["NoNewPrivs"] == "1"
-    return found
+    return sets
 
 
 def test_refusals_are_the_probers_own_sentences(link: PowerLink, tmp_path: Path) -> None:

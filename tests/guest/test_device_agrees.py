@@ -123,7 +123,7 @@ def test_partition_gets_what_is_meant_for_it(
     assert_streams_agree(comparison)
     (seen,), (target,) = comparison.seen, comparison.outcome.info.targets
     assert seen.stat == target_sums(target)
-    assert [(one.sector - start) * 512 for one in traced] == [
+    assert [(request.sector - start) * 512 for request in traced] == [
         operation.addr for operation in comparison.operations[0]
     ]
 

@@ -137,12 +137,12 @@ def test_arms_with_lbas_of_their_own_are_access_ranges(drives: Drives) -> None:
     split = replace(SMALL.with_arms(2), channels=2, split=True)
     with modelled(drives, split) as disk:
         ranges = sorted((disk.queue / "independent_access_ranges").glob("[0-9]"))
-        found = [
-            tuple(int((one / name).read_text()) for name in ("sector", "nr_sectors"))
-            for one in ranges
+        pairs = [
+            tuple(int((folder / name).read_text()) for name in ("sector", "nr_sectors"))
+            for folder in ranges
         ]
 
-        assert found == [(0, SECTORS // 2), (SECTORS // 2, SECTORS // 2)]
+        assert pairs == [(0, SECTORS // 2), (SECTORS // 2, SECTORS // 2)]
 
 
 @pytest.mark.debug_kernel_at_length
@@ -179,9 +179,9 @@ def test_accesses_take_the_time_of_the_model(drives: Drives) -> None:
 
         assert min(took) > 6 * MS
         assert min(took) < 6 * MS + 9 * MS + 30 * MS
-        phases = {one.phase.name: one.ns for one in stats.phases}
+        phases = {entry.phase.name: entry.ns for entry in stats.phases}
         assert sum(phases.values()) == stats.now_ns - stats.created_ns
-        assert sum(one.ns for one in stats.conditions) == stats.now_ns - stats.created_ns
+        assert sum(entry.ns for entry in stats.conditions) == stats.now_ns - stats.created_ns
         assert stats.moved >= 6
 
 
@@ -220,8 +220,8 @@ def test_the_core_in_userspace_serves_the_same_requests_at_the_same_times(
     assert errors == []
     assert len(requests) == stats.late_count > 120
     assert sum(late) == stats.late_sum_ns
-    assert {one.arm for one in requests} >= {*range(len(model.arm_angles))}
-    assert model is not CACHED or any(one.arm is None for one in requests)
+    assert {request.arm for request in requests} >= {*range(len(model.arm_angles))}
+    assert model is not CACHED or any(request.arm is None for request in requests)
     assert simulated(model, core.Rule("sptf", window=32), requests) == requests
 
 
@@ -234,8 +234,8 @@ def test_energy_is_power_times_time(drives: Drives) -> None:
                 read(fd, block * 4096 * 4000, 4096)
         stats = drives.stats(disk.drive)
         elapsed = stats.now_ns - stats.created_ns
-        phases = {one.phase.name.lower(): one for one in stats.phases}
-        five, twelve = (one.nj for one in stats.energies)
+        phases = {phase.phase.name.lower(): phase for phase in stats.phases}
+        five, twelve = (energy.nj for energy in stats.energies)
 
         assert five == (3_000_000 * elapsed + 1_000_000 * phases["read"].ns) // 10**6
         assert twelve == (6_500_000 * elapsed + 5_000_000 * phases["seek"].ns) // 10**6
@@ -288,15 +288,16 @@ def test_a_run_has_the_joules_of_the_model(
             words = ["run", "random-read-4k", "--device", disk.node, "--time", "2s", "--json"]
             capfd.readouterr()
             code = cli.run([*words, "--progress", "none", "--max-outstanding", "1"])
-            found = json.loads(capfd.readouterr().out)
+            result = json.loads(capfd.readouterr().out)
             after = drives.stats(disk.drive)
             daq.end()
         measured_s = (
-            next(one for one in found["phases"] if one["phase"] == "measure")["duration_ns"] / 1e9
+            next(phase for phase in result["phases"] if phase["phase"] == "measure")["duration_ns"]
+            / 1e9
         )
         used = sum(b.nj - a.nj for a, b in zip(before.energies, after.energies, strict=True)) / 1e9
         idle_s = (after.now_ns - before.now_ns) / 1e9 - measured_s
-        measure = found["power"]["measure"]
+        measure = result["power"]["measure"]
 
         assert code == ExitCode.OK
         assert after.reads > before.reads
@@ -320,18 +321,18 @@ def test_flash_forgets_what_is_discarded(drives: Drives) -> None:
         words = ["blkdiscard", "--offset", "6144", "--length", str(512 << 10), disk.node]
         subprocess.run(words, check=True)
         with direct(disk.node, os.O_RDONLY) as fd:
-            found = read(fd, 0, 1 << 20)
+            data = read(fd, 0, 1 << 20)
         info, stats = drives.drive(disk.drive), drives.stats(disk.drive)
         hwmon = Path("/sys/class/hwmon", info.hwmon)
 
-        assert found == b"f" * 6144 + bytes(512 << 10) + b"f" * ((512 << 10) - 6144)
+        assert data == b"f" * 6144 + bytes(512 << 10) + b"f" * ((512 << 10) - 6144)
         assert info.stored_bytes == (1 << 20) - (508 << 10)
         assert (stats.unmaps, stats.unmapped_sectors) == (1, 1024)
         assert stats.pages_programmed >= 256
         assert (info.flash_channels, info.page_sectors, info.zones) == (2, 8, b"")
         elapsed = stats.now_ns - stats.created_ns
         uw = {"read": 300_001, "write": 900_007, "erase": 500_003}
-        own = sum(uw.get(one.phase, 0) * one.ns for one in stats.phases)
+        own = sum(uw.get(phase.phase, 0) * phase.ns for phase in stats.phases)
         assert stats.energies[0].nj == (700_000 * elapsed + own) // 10**6
         assert stats.energies[1].nj == 0
         assert (hwmon / "energy1_input").exists()
@@ -368,19 +369,19 @@ def test_tables_of_flash_share_the_memory_of_all_drives(drives: Drives) -> None:
     assert flash is not None
     blocks = pages * 21 // 20 // flash.block_pages // flash.channels
     model = replace(FLASH, sectors=pages * flash.page_sectors, flash=replace(flash, blocks=blocks))
-    made: list[int] = []
+    numbers: list[int] = []
     limit.write_text("16")
     try:
         for _ in range(4):
-            made.append(make(drives, model).drive)
+            numbers.append(make(drives, model).drive)
         with pytest.raises(SpekError, match="memory that all drives share"):
             make(drives, model)
-        drives.delete(made[0])
-        assert drives.wait_gone(made.pop(0), 60)
-        made.append(make(drives, model).drive)
+        drives.delete(numbers[0])
+        assert drives.wait_gone(numbers.pop(0), 60)
+        numbers.append(make(drives, model).drive)
     finally:
         limit.write_text(before)
-        for drive in made:
+        for drive in numbers:
             drives.delete(drive)
             assert drives.wait_gone(drive, 60)
 
@@ -401,13 +402,13 @@ def test_unmap_lists_and_attributes_of_flash_are_checked(drives: Drives) -> None
         return struct.pack(">HH4xQI4x", 22, 16, lba, sectors)
 
     cdb = bytes([0x42, 0, 0, 0, 0, 0, 0, 0, 24, 0])
-    with modelled(drives, FLASH) as disk, modelled(drives) as other, Socket(spek_drive) as nl:
+    with modelled(drives, FLASH) as disk, modelled(drives) as mechanical, Socket(spek_drive) as nl:
         assert send(disk.node, cdb, data=unmap(32767, 1)).status == 0
         assert send(disk.node, cdb, data=unmap(32767, 2)).code == (5, 0x21, 0)
         assert send(disk.node, cdb, data=unmap(0, 0)).status == 0
-        assert send(other.node, cdb, data=unmap(0, 8)).code == (5, 0x20, 0)
+        assert send(mechanical.node, cdb, data=unmap(0, 8)).code == (5, 0x20, 0)
         assert drives.stats(disk.drive).unmaps == 1
-        assert not int((other.queue / "discard_max_bytes").read_text())
+        assert not int((mechanical.queue / "discard_max_bytes").read_text())
         good, plain = values_of(FLASH, Making()), values_of(SMALL, Making())
         for values, code, attr in (
             ({**good, "blocks": 40}, errno.ERANGE, ""),
@@ -481,7 +482,10 @@ def test_runtime_suspend_stops_the_spindle(drives: Drives) -> None:
         (disk.device / "power/control").write_text("auto")
         status = disk.device / "power/runtime_status"
         eventually(lambda: status.read_text() == "suspended\n", "the disk does not suspend")
-        stats = {one.condition.name.lower(): one.ns for one in drives.stats(disk.drive).conditions}
+        stats = {
+            condition.condition.name.lower(): condition.ns
+            for condition in drives.stats(disk.drive).conditions
+        }
         assert stats["stopped"] + stats["to_stopped"] > 0
         with direct(disk.node, os.O_RDONLY) as fd:
             assert read(fd, 0, 4096) == bytes(4096)
@@ -556,16 +560,16 @@ def test_commands_that_time_out_are_taken_back_under_load(drives: Drives) -> Non
             fault=[{"kind": int(Fault.MEDIUM_ERROR), "lba": bad, "delay_ns": 5 * SECOND}],
         )
         (disk.device / "timeout").write_text("1")
-        found: list[bytes] = []
+        answers: list[bytes] = []
         with load(disk, sectors=SECTORS // 4) as errors, direct(disk.node, os.O_RDONLY) as fd:
-            reader = threading.Thread(target=lambda: found.append(read(fd, bad * 512, 4096)))
+            reader = threading.Thread(target=lambda: answers.append(read(fd, bad * 512, 4096)))
             reader.start()
             eventually(lambda: drives.stats(disk.drive).aborted, "no command times out")
             nl.ask(Cmd.DRIVE_SET, id=disk.drive, clear_faults=1)
             reader.join()
 
         # The disk driver has sent it again, and nothing of the first attempt is left.
-        assert (found, errors) == ([bytes(4096)], [])
+        assert (answers, errors) == ([bytes(4096)], [])
         eventually(lambda: drives.drive(disk.drive).outstanding == 0, "the access stays")
 
 
@@ -646,7 +650,7 @@ def output(*command: str) -> str:
 def test_tools_for_disks_say_what_the_drive_is(drives: Drives) -> None:
     split = replace(SMALL.with_arms(2), channels=2, split=True)
     with modelled(drives, split, serial="TOOL0001") as disk:
-        (line,) = [one for one in output("lsscsi").splitlines() if f"[{disk.address}]" in one]
+        (line,) = [row for row in output("lsscsi").splitlines() if f"[{disk.address}]" in row]
         assert line.split()[1:] == ["disk", "SPEK", "MODELLED", "DRIVE", "0001", disk.node]
 
         pages = output("sg_vpd", "--page=0x00", disk.node)
@@ -660,15 +664,15 @@ def test_tools_for_disks_say_what_the_drive_is(drives: Drives) -> None:
         assert "rotation rate: 7200 rpm" in turns, turns
         command = ("sg_vpd", "--page=0xb9", "--raw", disk.node)
         ranges = subprocess.run(command, check=True, capture_output=True).stdout
-        found = [struct.unpack_from(">QQ", ranges, at + 8) for at in range(64, len(ranges), 32)]
-        assert found == [(0, SECTORS // 2), (SECTORS // 2, SECTORS // 2)]
+        pairs = [struct.unpack_from(">QQ", ranges, at + 8) for at in range(64, len(ranges), 32)]
+        assert pairs == [(0, SECTORS // 2), (SECTORS // 2, SECTORS // 2)]
 
 
 def test_tools_see_the_power_condition_and_do_not_change_it(drives: Drives) -> None:
     with modelled(drives) as disk:
         # Not the disk's own node: when that is closed, udev reads the disk, and sd starts it first.
-        (found,) = Path("/sys/block", disk.name, "device/scsi_generic").iterdir()
-        node = f"/dev/{found.name}"
+        (node_of_scsi,) = Path("/sys/block", disk.name, "device/scsi_generic").iterdir()
+        node = f"/dev/{node_of_scsi.name}"
         assert "active/idle" in output("hdparm", "-C", node)
         assert "Ready" in output("sdparm", "--command=ready", node)
         # It ends with 5, as the drive has no saved values (PC 3), and prints what there is.
@@ -700,8 +704,8 @@ def test_hdparm_sets_the_timer_and_the_condition(drives: Drives, form: tuple[str
         return int.from_bytes(page[8:12]) if page[3] & 1 else 0
 
     with modelled(drives) as disk:
-        (found,) = Path("/sys/block", disk.name, "device/scsi_generic").iterdir()
-        node = f"/dev/{found.name}"
+        (node_of_scsi,) = Path("/sys/block", disk.name, "device/scsi_generic").iterdir()
+        node = f"/dev/{node_of_scsi.name}"
         output("hdparm", *form, "-S", "242", node)
         assert timer() == 2 * 30 * 600
         output("hdparm", *form, "-S", "1", node)

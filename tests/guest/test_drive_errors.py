@@ -147,16 +147,16 @@ def test_what_the_kernel_has_given_up_is_forgotten(drives: Drives) -> None:
         nl.ask(Cmd.DRIVE_SET, id=disk.drive, clear_faults=1)
         assert drives.drive(disk.drive).outstanding == 1, "the arm has ended meanwhile"
         state.write_text("running\n")
-        found: list[int] = []
+        statuses: list[int] = []
         readers = [
             threading.Thread(
-                target=lambda: found.append(send(disk.node, read_ten(0), length=4096).status)
+                target=lambda: statuses.append(send(disk.node, read_ten(0), length=4096).status)
             )
             for _ in range(2 * QUEUE_DEPTH)
         ]
         with running(*readers):
             pass
-        assert found == [0] * len(readers)
+        assert statuses == [0] * len(readers)
         eventually(lambda: drives.drive(disk.drive).outstanding == 0, "commands stay")
         assert drives.stats(disk.drive).aborted == 1
 
@@ -376,7 +376,7 @@ def test_a_standby_timer_of_0_waits_for_the_drives_own_work(drives: Drives) -> N
         trigger.write_text("!hist:keys=function.sym:size=1024")
         instance.rmdir()
 
-    (line,) = [one for one in hist.splitlines() if "[spek_drive]" in one]
+    (line,) = [row for row in hist.splitlines() if "[spek_drive]" in row]
     (expired,) = re.findall(r"hitcount: +(\d+)", line)
     assert stats.accepted >= 40
     assert stats.destages >= 30

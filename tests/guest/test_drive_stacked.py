@@ -43,23 +43,25 @@ class Stack:
     make: Callable[[str, str], AbstractContextManager[str]]
 
 
-def linear(one: str, other: str) -> AbstractContextManager[str]:
+def linear(first: str, second: str) -> AbstractContextManager[str]:
     sectors = PART // 512
     return mapped_disk(
-        "spek-linear", f"0 {sectors} linear {one} 0\n{sectors} {sectors} linear {other} 0\n"
+        "spek-linear", f"0 {sectors} linear {first} 0\n{sectors} {sectors} linear {second} 0\n"
     )
 
 
-def striped(one: str, other: str) -> AbstractContextManager[str]:
+def striped(first: str, second: str) -> AbstractContextManager[str]:
     sectors = 2 * PART // 512
-    return mapped_disk("spek-striped", f"0 {sectors} striped 2 {CHUNK // 512} {one} 0 {other} 0\n")
+    return mapped_disk(
+        "spek-striped", f"0 {sectors} striped 2 {CHUNK // 512} {first} 0 {second} 0\n"
+    )
 
 
 STACKS = (
     Stack("dm-linear", 1, linear),
     Stack("dm-stripe", 1, striped),
-    Stack("raid0", 1, lambda one, other: array_disk(0, CHUNK, one, other)),
-    Stack("raid1", 2, lambda one, other: array_disk(1, CHUNK, one, other)),
+    Stack("raid0", 1, lambda first, second: array_disk(0, CHUNK, first, second)),
+    Stack("raid1", 2, lambda first, second: array_disk(1, CHUNK, first, second)),
 )
 
 
@@ -81,10 +83,10 @@ def write_and_check(node: str, state: Path) -> None:
 def test_stacks_keep_data_and_drives_share_the_work(
     drives: Drives, model: Model, tmp_path: Path
 ) -> None:
-    with modelled(drives, model) as one, modelled(drives, model) as other:
+    with modelled(drives, model) as first, modelled(drives, model) as second:
         for stack in STACKS:
-            with stack.make(one.node, other.node) as node:
-                check(drives, stack, node, (one.drive, other.drive), tmp_path / stack.name)
+            with stack.make(first.node, second.node) as node:
+                check(drives, stack, node, (first.drive, second.drive), tmp_path / stack.name)
 
 
 def check(drives: Drives, stack: Stack, node: str, numbers: tuple[int, int], state: Path) -> None:

@@ -116,14 +116,14 @@ def call(disk: str, capfd: pytest.CaptureFixture[str]) -> Iterator[Spekctl]:
 def board(disk: str, monkeypatch: pytest.MonkeyPatch) -> Iterator[Board]:
     """The board, which has seen the end of what was before when an idle test begins."""
     measure = idle.measure
-    with Board(disk) as found:
+    with Board(disk) as board:
 
         def after_a_look(*arguments: Any) -> idle.Idle | None:
-            found.look()
+            board.look()
             return measure(*arguments)
 
         monkeypatch.setattr(idle, "measure", after_a_look)
-        yield found
+        yield board
 
 
 SPC1E = (
@@ -144,23 +144,23 @@ def check_level(level: LevelReport) -> None:
     assert level.power.total.gap_s == 0
 
 
-def check_figures(found: Spc1eReport) -> None:
+def check_figures(report: Spc1eReport) -> None:
     """All figures follow from the levels of the report, to the last digit."""
-    levels = {one.name: one for one in found.levels}
+    levels = {level.name: level for level in report.levels}
     whole = usage.metrics(
         usage.Levels(
             **{
-                name: usage.Level(Fraction(one.watts or 0), Fraction(one.iops))
-                for name, one in levels.items()
+                name: usage.Level(Fraction(level.watts or 0), Fraction(level.iops))
+                for name, level in levels.items()
             }
         )
     )
-    for row in found.profiles:
+    for row in report.profiles:
         assert row.watts is not None and row.iops_per_watt is not None
         day = whole.profiles[row.name]
         assert (row.watts.fraction, row.iops.fraction) == (day.watts, day.rate)
         assert row.iops_per_watt.text == rounded(day.rate_per_watt, 2)
-    assert found.annual_kwh is not None and found.annual_kwh.fraction == whole.annual_kwh
+    assert report.annual_kwh is not None and report.annual_kwh.fraction == whole.annual_kwh
 
 
 @pytest.mark.at_length
@@ -170,22 +170,22 @@ def test_a_whole_test_has_the_power_of_its_loads(
     folder = tmp_path / "t"
     outcome = call("energy", "spc1e", "--device", disk, "--folder", str(folder), *SPC1E)
 
-    found = energy.load_spc1e(folder / "energy.json")
-    assert found.complete, outcome.err + outcome.out
-    assert outcome.code == (ExitCode.OK if found.passed else ExitCode.LIMIT_MISSED)
-    heavy, moderate, rest = found.levels
+    report = energy.load_spc1e(folder / "energy.json")
+    assert report.complete, outcome.err + outcome.out
+    assert outcome.code == (ExitCode.OK if report.passed else ExitCode.LIMIT_MISSED)
+    heavy, moderate, rest = report.levels
     assert (heavy.bsu, moderate.bsu) == (6, 4)
-    for level in found.levels:
+    for level in report.levels:
         check_level(level)
     assert float(heavy.watts or 0) > float(moderate.watts or 0) > float(rest.watts or 0)
     assert float(rest.watts or 0) == pytest.approx(LOGIC_W + REST_W, rel=0.01)
-    check_figures(found)
+    check_figures(report)
     assert outcome.out.startswith("SPC-1/E-like, unaudited: /dev/")
 
     again = call("energy", "spc1e", "--from", str(folder / "energy.json"), "--price", "1", "--json")
     computed = json.loads(again.out)
-    assert found.annual_kwh is not None
-    assert computed["annual_cost"]["text"] == found.annual_kwh.text
+    assert report.annual_kwh is not None
+    assert computed["annual_cost"]["text"] == report.annual_kwh.text
 
 
 EMERALD = (
@@ -197,39 +197,39 @@ EMERALD = (
 
 def emerald(call: Spekctl, disk: str, folder: Path, *more: str) -> EmeraldReport:
     outcome = call("energy", "emerald", "--device", disk, "--folder", str(folder), *EMERALD, *more)
-    found = energy.load_emerald(folder / "energy.json")
-    assert found.passed and outcome.code == ExitCode.OK, outcome.err + outcome.out
-    return found
+    report = energy.load_emerald(folder / "energy.json")
+    assert report.passed and outcome.code == ExitCode.OK, outcome.err + outcome.out
+    return report
 
 
 @pytest.mark.at_length
 def test_phases_have_their_work_per_watt(
     call: Spekctl, disk: str, board: Board, tmp_path: Path
 ) -> None:
-    found = emerald(call, disk, tmp_path / "t", "--phases", "hot-band,random-read,ready-idle")
-    assert found.complete and found.verdict == "complete"
-    phases = {one.name: one for one in found.phases}
+    report = emerald(call, disk, tmp_path / "t", "--phases", "hot-band,random-read,ready-idle")
+    assert report.complete and report.verdict == "complete"
+    phases = {phase.name: phase for phase in report.phases}
     for name in ("hot-band", "random-read"):
-        one = phases[name]
-        assert one.value is not None and one.watts is not None
-        assert one.value.fraction == Fraction(one.work) / Fraction(one.watts)
-        expected = LOGIC_W + REST_W + JOULES_PER_IO * float(one.work)
-        assert float(one.watts) == pytest.approx(expected, rel=0.1)
+        phase = phases[name]
+        assert phase.value is not None and phase.watts is not None
+        assert phase.value.fraction == Fraction(phase.work) / Fraction(phase.watts)
+        expected = LOGIC_W + REST_W + JOULES_PER_IO * float(phase.work)
+        assert float(phase.watts) == pytest.approx(expected, rel=0.1)
     rest = phases["ready-idle"]
     assert rest.value is not None
     gigabytes = (1 << 30) / 1e9
     assert float(rest.value.text) == pytest.approx(gigabytes / (LOGIC_W + REST_W), abs=0.005)
     kept = json.loads((tmp_path / "t" / str(phases["hot-band"].result_file)).read_text())
-    assert [one["pattern"] for one in kept["config"]["streams"]].count("hotband") == 4
+    assert [stream["pattern"] for stream in kept["config"]["streams"]].count("hotband") == 4
     assert len(kept["config"]["streams"]) == 13
     assert kept["targets"][0]["disk_agrees"] is not False
 
 
 def test_without_a_feed_there_is_performance(call: Spekctl, disk: str, tmp_path: Path) -> None:
-    found = emerald(
+    report = emerald(
         *(call, disk, tmp_path / "t", "--phases", "random-read,ready-idle"),
         *("--conditioning", "0", "--depths", "4"),
     )
-    assert found.verdict == "performance only: no power measured in random-read, ready-idle"
-    assert found.phases[0].watts is None and float(found.phases[0].work) > 0
-    assert any("no feed is open in spek_prober" in one for one in found.remarks)
+    assert report.verdict == "performance only: no power measured in random-read, ready-idle"
+    assert report.phases[0].watts is None and float(report.phases[0].work) > 0
+    assert any("no feed is open in spek_prober" in remark for remark in report.remarks)

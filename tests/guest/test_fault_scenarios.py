@@ -40,9 +40,9 @@ ENOUGH_FOR_LEAKS = 50  # rounds: what others keep meanwhile comes and goes, a le
 def world() -> Iterator[World]:
     many = TIMES >= ENOUGH_FOR_LEAKS
     with udev_at_rest() if many else contextlib.nullcontext():
-        made = World(Path(os.environ["SPEK_MODULES"]))
-        yield made
-        made.close()
+        world = World(Path(os.environ["SPEK_MODULES"]))
+        yield world
+        world.close()
 
 
 def variants() -> tuple[list[str], list[str]]:
@@ -52,7 +52,9 @@ def variants() -> tuple[list[str], list[str]]:
     groups = [list(group) for _, group in groupby(names, lambda name: name.partition("-")[0])]
     chosen = {group[number % len(group)] for number, group in enumerate(groups)}
     chosen -= LONG_ON_DEBUG_KERNELS
-    return [name for name in names if name in chosen], [one for one in names if one not in chosen]
+    return [name for name in names if name in chosen], [
+        name for name in names if name not in chosen
+    ]
 
 
 AT_ONCE, AT_LENGTH = variants()

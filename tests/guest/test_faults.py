@@ -47,12 +47,12 @@ TWO_WORKERS = [{"cpu": 0}, {"cpu": 1}]
 @pytest.fixture
 def nl(spek_module: Path) -> Iterator[Socket]:
     """A socket; runs that the test leaves are ended with it."""
-    with Socket(spek) as found:
-        yield found
-        for run in found.dump(Cmd.RUN_GET).values:
+    with Socket(spek) as link:
+        yield link
+        for run in link.dump(Cmd.RUN_GET).values:
             with contextlib.suppress(Refusal):
-                end(found, run["id"])
-                delete(found, run["id"])
+                end(link, run["id"])
+                delete(link, run["id"])
 
 
 def bytes_of(node: str) -> int:
@@ -117,13 +117,13 @@ def end(nl: Socket, run: int, timeout_s: float = 120.0) -> None:
 
 def totals(nl: Socket, run: int) -> dict[tuple[Phase, Direction], tuple[int, int]]:
     """I/Os and errors by phase and direction, over all streams."""
-    found: dict[tuple[Phase, Direction], tuple[int, int]] = {}
+    sums: dict[tuple[Phase, Direction], tuple[int, int]] = {}
     for values in nl.dump(Cmd.STATS_GET, run=run).values:
         if "ios" in values:
             key = Phase(values["phase"]), Direction(values["direction"])
-            ios, errors = found.get(key, (0, 0))
-            found[key] = ios + values["ios"], errors + values["errors"]
-    return found
+            ios, errors = sums.get(key, (0, 0))
+            sums[key] = ios + values["ios"], errors + values["errors"]
+    return sums
 
 
 def io_counts(node: str) -> tuple[int, int]:
@@ -147,8 +147,8 @@ def null_blk_item(node: str) -> Path:
 @pytest.fixture
 def mapped() -> Iterator[Callable[[str, str], str]]:
     """mapped(name, table) makes a device-mapper disk and gives its device node."""
-    with contextlib.ExitStack() as made:
-        yield lambda name, table: made.enter_context(mapped_disk(name, table))
+    with contextlib.ExitStack() as stack:
+        yield lambda name, table: stack.enter_context(mapped_disk(name, table))
 
 
 def test_polling_through_device_mapper_is_refused(
@@ -174,12 +174,12 @@ def test_errors_are_counted_and_can_end_the_run(
     run = start(nl, config(node, time_ns=FOREVER, max_errors=100))
 
     assert comes_true(lambda: is_done(nl, run))
-    found = get(nl, run)
-    assert found["reason"] == Reason.ERRORS
-    assert found["first_error"].startswith("read of 4096 bytes at byte ")
+    info = get(nl, run)
+    assert info["reason"] == Reason.ERRORS
+    assert info["first_error"].startswith("read of 4096 bytes at byte ")
     # what was outstanding when the hundredth came back may have failed as well
     errors = sum(errors for _ios, errors in totals(nl, run).values())
-    assert 100 <= errors == found["errors"] < 100 + 16
+    assert 100 <= errors == info["errors"] < 100 + 16
 
 
 # Counts and shares ----------------------------------------------------------------
@@ -258,12 +258,12 @@ def test_a_count_is_shared_by_load(nl: Socket, null_blk: Callable[..., str]) -> 
     run = start(nl, values)
 
     assert comes_true(lambda: is_done(nl, run)), get(nl, run)
-    made = [0, 0]
+    ios = [0, 0]
     for answer in nl.dump(Cmd.STATS_GET, run=run).values:
         if "ios" in answer and answer["phase"] == Phase.MEASURE:
-            made[answer["stream"]] += answer["ios"]
-    assert sum(made) == 1000
-    assert 50 < made[1] < 150
+            ios[answer["stream"]] += answer["ios"]
+    assert sum(ios) == 1000
+    assert 50 < ios[1] < 150
 
 
 @pytest.mark.parametrize("counts", [{"count": 10_000}, {"ramp_count": 10_000, "count": 10}])
@@ -293,9 +293,9 @@ def test_a_worker_without_work_does_not_begin_to_measure(
     run = start(nl, values)
 
     assert comes_true(lambda: is_done(nl, run)), get(nl, run)
-    found = get(nl, run)
-    assert found["measure_ns"] - found["started_ns"] >= 49 * 10 * MS
-    assert found["drain_ns"] - found["measure_ns"] == SECOND // 2
+    info = get(nl, run)
+    assert info["measure_ns"] - info["started_ns"] >= 49 * 10 * MS
+    assert info["drain_ns"] - info["measure_ns"] == SECOND // 2
     rows = nl.dump(Cmd.INTERVAL_GET, run=run).values
     for before, after in itertools.pairwise(rows):
         assert before["phase"] <= after["phase"]
@@ -347,10 +347,10 @@ def test_a_rate_beyond_any_device_can_be_stopped(
 
     end(nl, run)
 
-    found = get(nl, run)
+    info = get(nl, run)
     # One I/O each nanosecond, for as long as the worker took them; hardly any was issued.
-    arrived = found["drain_ns"] - found["started_ns"]
-    assert found["backlog"] == pytest.approx(arrived, rel=0.005)
+    arrived = info["drain_ns"] - info["started_ns"]
+    assert info["backlog"] == pytest.approx(arrived, rel=0.005)
 
 
 def test_a_run_that_does_not_fit_in_memory_is_refused(
@@ -548,15 +548,15 @@ def test_a_ramp_up_by_count_ends_for_all_workers_at_one_time(
         pass
     assert comes_true(lambda: is_done(nl, run)), get(nl, run)
 
-    found = get(nl, run)
+    info = get(nl, run)
     rows = rows_of(nl, run)
-    assert found["measure_ns"] - found["started_ns"] >= 4 * SECOND
-    assert found["drain_ns"] - found["measure_ns"] == SECOND
+    assert info["measure_ns"] - info["started_ns"] >= 4 * SECOND
+    assert info["drain_ns"] - info["measure_ns"] == SECOND
     for before, after in itertools.pairwise(rows):
         assert before["phase"] <= after["phase"], (before, after)
     for row in rows:
         if row["phase"] == Phase.MEASURE:
-            assert found["measure_ns"] <= row["start_ns"] < row["end_ns"] <= found["drain_ns"]
+            assert info["measure_ns"] <= row["start_ns"] < row["end_ns"] <= info["drain_ns"]
             assert row["coverage_ppm"] == 1_000_000
     measured = [row for row in rows if row["phase"] == Phase.MEASURE]
     assert sum(row["end_ns"] - row["start_ns"] for row in measured) <= SECOND
@@ -661,13 +661,13 @@ def test_runs_come_and_go_while_others_look(nl: Socket, null_blk: Callable[..., 
     troubles: list[str] = []
 
     def look() -> None:
-        with Socket(spek) as other:
+        with Socket(spek) as link:
             while not finished.is_set():
-                for values in other.dump(Cmd.RUN_GET).values:
+                for values in link.dump(Cmd.RUN_GET).values:
                     try:
-                        other.dump(Cmd.STATS_GET, run=values["id"])
-                        other.dump(Cmd.INTERVAL_GET, run=values["id"])
-                        other.dump(Cmd.OP_GET, run=values["id"], worker=0, count=200)
+                        link.dump(Cmd.STATS_GET, run=values["id"])
+                        link.dump(Cmd.INTERVAL_GET, run=values["id"])
+                        link.dump(Cmd.OP_GET, run=values["id"], worker=0, count=200)
                     except Refusal as no:
                         if no.errno != errno.ENOENT:
                             troubles.append(str(no))

@@ -141,9 +141,9 @@ def spekctl(spek_module: Path, capfd: pytest.CaptureFixture[str]) -> Iterator[Sp
 def issued(log: RequestLog) -> list[Request]:
     """All requests that move data or discard, in order."""
     return [
-        Request(letters[0], one.sector * SECTOR, one.sectors * SECTOR)
-        for letters, one in log.read_with_flags()
-        if one.sectors
+        Request(letters[0], request.sector * SECTOR, request.sectors * SECTOR)
+        for letters, request in log.read_with_flags()
+        if request.sectors
     ]
 
 
@@ -171,19 +171,19 @@ def by_spek(node: str, job: Path, spekctl: Spekctl, writes: bool) -> list[Reques
         patch.setattr(Session, "arm", arm_counting)
         done = spekctl("run", f"fio:{job}", *words)
         assert done.code == 0, done.err
-        found = issued(log)
+        requests = issued(log)
     counted = {way: stat.since(before[way]) for way, stat in disk_stat(node).items()}
     for way, letter in zip(counted, "RW", strict=True):
-        assert counted[way].ios == sum(one.operation == letter for one in found)
-    return found
+        assert counted[way].ios == sum(request.operation == letter for request in requests)
+    return requests
 
 
 def assert_shares(counts: Counter[int], wanted: dict[int, float], total: int) -> None:
     """Shares are those of the law, within four standard deviations of a draw."""
-    assert set(counts) <= {one for one, share in wanted.items() if share}
-    for one, share in wanted.items():
+    assert set(counts) <= {value for value, share in wanted.items() if share}
+    for value, share in wanted.items():
         allowed = 4 * (total * share * (1 - share)) ** 0.5
-        assert abs(counts[one] - total * share) <= allowed, (one, counts[one], total * share)
+        assert abs(counts[value] - total * share) <= allowed, (value, counts[value], total * share)
 
 
 @pytest.mark.sampled
@@ -199,23 +199,24 @@ def test_the_disk_gets_the_same_from_both(
     ours = by_spek(disk, job, spekctl, writes=kind.reads < 1)
 
     block = min(kind.sizes)
-    for found in (theirs, ours):
-        assert len(found) == kind.ios
+    for requests in (theirs, ours):
+        assert len(requests) == kind.ios
         if kind.operation:
-            assert {one.operation for one in found} == {kind.operation}
+            assert {request.operation for request in requests} == {kind.operation}
         else:
-            reads = Counter(int(one.operation == "R") for one in found)
+            reads = Counter(int(request.operation == "R") for request in requests)
             assert_shares(reads, {1: kind.reads, 0: 1 - kind.reads}, kind.ios)
-        assert_shares(Counter(one.bytes for one in found), kind.sizes, kind.ios)
-        assert min(one.place for one in found) >= kind.region[0]
-        assert max(one.place + one.bytes for one in found) <= kind.region[1]
-        assert all(one.place % block == 0 for one in found)
+        assert_shares(Counter(request.bytes for request in requests), kind.sizes, kind.ios)
+        assert min(request.place for request in requests) >= kind.region[0]
+        assert max(request.place + request.bytes for request in requests) <= kind.region[1]
+        assert all(request.place % block == 0 for request in requests)
     if kind.places:
         assert Counter(ours) == Counter(theirs)
     else:
         # Both are in the same fifths of the region: in all, or where the clones of a job are.
         start, end = kind.region
         fifths = [
-            {5 * (one.place - start) // (end - start) for one in found} for found in (theirs, ours)
+            {5 * (request.place - start) // (end - start) for request in requests}
+            for requests in (theirs, ours)
         ]
         assert fifths[0] == fifths[1]

@@ -102,7 +102,7 @@ def test_two_jobs_have_one_start_and_each_disk_counts_its_own(
     reads, writes = results_of(tmp_path)
 
     assert reads.start.monotonic_ns == writes.start.monotonic_ns
-    begins = {found.phases[0].start_ns for found in (reads, writes)}
+    begins = {result.phases[0].start_ns for result in (reads, writes)}
     assert begins == {reads.start.monotonic_ns}
     # No I/O was sent before all were armed.
     assert counted.before[0] == counted.before[1] and len(counted.before) == 2
@@ -137,9 +137,9 @@ def test_ctrl_c_ends_both_and_frees_both(
     monkeypatch.setattr(Session, "step", step_interrupting)
     done = spekctl(*written(tmp_path, READERS, nodes))
     assert done.code == ExitCode.INTERRUPTED, done.err
-    found = results_of(tmp_path)
-    assert [each.outcome.reason for each in found] == ["stopped", "stopped"]
-    for each, node in zip(found, nodes, strict=True):
+    results = results_of(tmp_path)
+    assert [each.outcome.reason for each in results] == ["stopped", "stopped"]
+    for each, node in zip(results, nodes, strict=True):
         assert 0 < each.targets[0].reads == counted.since(node)[Direction.READ].ios
         assert each.end.monotonic_ns - each.start.monotonic_ns < 50 * 10**9
         assert_free(node)

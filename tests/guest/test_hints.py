@@ -42,17 +42,17 @@ def ran(nl: Socket, run: int) -> dict[int, int]:
     nl.ask(Cmd.RUN_START, id=run)
     assert comes_true(lambda: state(nl, run) is RunState.DONE)
     assert nl.ask(Cmd.RUN_GET, id=run).values[0]["errors"] == 0
-    found: Counter[int] = Counter()
-    for one in nl.dump(Cmd.STATS_GET, run=run).values:
-        if "ios" in one:
-            found[one["stream"]] += one["ios"]
+    ios: Counter[int] = Counter()
+    for cell in nl.dump(Cmd.STATS_GET, run=run).values:
+        if "ios" in cell:
+            ios[cell["stream"]] += cell["ios"]
     delete(nl, run)
-    return found
+    return ios
 
 
 def shared(nl: Socket, node: str, backend: Backend, *hints: dict[str, int]) -> dict[int, int]:
     """Two loops of equal depth on one disk for half a second, with these hints."""
-    streams = [stream(arrival=number, **one) for number, one in enumerate(hints)]
+    streams = [stream(arrival=number, **hint) for number, hint in enumerate(hints)]
     values = {"arrival": TWO_LOOPS, "stream": streams, "time_ns": SECOND // 2}
     return ran(nl, new(nl, node, backend=int(backend), max_outstanding=8, **values))
 
@@ -77,7 +77,7 @@ def test_requests_have_the_class_and_level_of_their_stream(
     with request_log(scheduled) as log:
         if not log.shows_priorities():
             pytest.skip("this kernel's tracepoints do not show I/O priorities: Linux 6.11 does")
-        made = shared(
+        ios = shared(
             nl,
             scheduled,
             backend,
@@ -86,7 +86,7 @@ def test_requests_have_the_class_and_level_of_their_stream(
         )
         traced = log.priorities()
     assert set(traced) == {("be", 6), ("rt", 2)}
-    assert (traced["be", 6], traced["rt", 2]) == (made[0], made[1])
+    assert (traced["be", 6], traced["rt", 2]) == (ios[0], ios[1])
 
 
 def written_by_group() -> dict[int, int]:

@@ -68,8 +68,8 @@ def test_a_run_by_messages(spek_module: Path, null_blk: Callable[..., str]) -> N
     node = null_blk(size_mb=64)
     peer = Peer()
     assert peer.until("hello")["protocol"] == wire.PROTOCOL
-    found = {one["path"]: one for one in peer.ask("devices")["answer"]}
-    assert found[node]["state"] == "reading and writing"
+    listed = {entry["path"]: entry for entry in peer.ask("devices")["answer"]}
+    assert listed[node]["state"] == "reading and writing"
     refused = peer.ask("start", job={**job(node, "1s"), "workload": "random-write-4k"})["error"]
     assert refused["code"] == ExitCode.REFUSED and "--write" in refused["text"]
 
@@ -77,7 +77,7 @@ def test_a_run_by_messages(spek_module: Path, null_blk: Callable[..., str]) -> N
     ended = peer.until("ended")
     assert ended["code"] == ExitCode.OK, ended["text"]
     result = msgspec.convert(ended["result"], Result)
-    rows = [row for one in peer.events if one["event"] == "rows" for row in one["rows"]]
+    rows = [row for event in peer.events if event["event"] == "rows" for row in event["rows"]]
     measured = [row for row in rows if row["phase"] == "measure"]
     assert len(rows) == len(result.intervals) and len(measured) == 3
     assert sum(row["read"]["ios"] for row in measured) == result.totals.all.ios > 0
@@ -179,7 +179,7 @@ def test_jobs_are_carried_out_without_rights(
         helper = caller.helper
         rights = Path(f"/proc/{helper.pid}/status").read_text()
         assert re.search(r"^CapEff:\s*0+$", rights, re.MULTILINE)
-        listed = {one["path"]: one for one in helper.ask("devices", list[dict[str, Any]])}
+        listed = {entry["path"]: entry for entry in helper.ask("devices", list[dict[str, Any]])}
         assert listed[node]["state"] == "reading and writing"
         wish = {**job(node, "1200ms"), "workload": "random-write-4k"}
         with pytest.raises(HostError, match="give --write"):

@@ -179,23 +179,23 @@ def assert_times_are_those_of_the_histograms(run: Logged) -> None:
         if cell.phase != "measure" or not cell.ios:
             continue
         mine = run.where(**place_of(cell), error=0)
-        for found, end, start in (
+        for distribution, end, start in (
             (cell.times.response, "completion_ns", "arrival_ns"),
             (cell.times.service, "completion_ns", "issue_ns"),
             (cell.times.slip, "issue_ns", "arrival_ns"),
         ):
-            assert found is not None
-            assert_same_distribution(found, rows[end][mine] - rows[start][mine])
+            assert distribution is not None
+            assert_same_distribution(distribution, rows[end][mine] - rows[start][mine])
 
 
-def assert_same_distribution(found: Distribution, values: Any) -> None:
+def assert_same_distribution(distribution: Distribution, values: Any) -> None:
     values = np.sort(values)
-    assert (found.count, found.sum_ns) == (len(values), int(values.sum(dtype="u8")))
-    assert (found.min_ns, found.max_ns) == (int(values[0]), int(values[-1]))
+    assert (distribution.count, distribution.sum_ns) == (len(values), int(values.sum(dtype="u8")))
+    assert (distribution.min_ns, distribution.max_ns) == (int(values[0]), int(values[-1]))
     shares = {"p50": 500_000, "p90": 900_000, "p99": 990_000, "p99.9": 999_000}
     for name, ppm in shares.items():
         exact = int(values[-(-len(values) * ppm // 1_000_000) - 1])
-        assert abs(found.percentiles_ns[name] - exact) <= exact / 128 + 1, name
+        assert abs(distribution.percentiles_ns[name] - exact) <= exact / 128 + 1, name
 
 
 def test_full_speed_agrees_with_all_other_accounts(full_speed: Logged) -> None:
@@ -275,10 +275,10 @@ def complete_rows(run: Logged) -> Rows:
     return {name: values[mine] for name, values in rows.items()}
 
 
-def assert_share(found: int, of: int, share: float, what: str) -> None:
+def assert_share(count: int, of: int, share: float, what: str) -> None:
     """As a binomial draw, within SIGMAS standard errors."""
     error = math.sqrt(share * (1 - share) * of)
-    assert abs(found - share * of) <= SIGMAS * error + 1e-9, f"{what}: {found} of {of}"
+    assert abs(count - share * of) <= SIGMAS * error + 1e-9, f"{what}: {count} of {of}"
 
 
 def test_the_mix_of_the_log_is_spc1s(spc1: Logged) -> None:
@@ -295,8 +295,10 @@ def test_the_mix_of_the_log_is_spc1s(spc1: Logged) -> None:
         assert_share(reads, count, stream.read_ppm / 1e6, f"reads of {stream.name}")
         sizes = sum(size.weight for size in stream.sizes)
         for size in stream.sizes:
-            found = int((rows["bytes"][mine] == size.bytes).sum())
-            assert_share(found, count, size.weight / sizes, f"{size.bytes} bytes in {stream.name}")
+            of_size = int((rows["bytes"][mine] == size.bytes).sum())
+            assert_share(
+                of_size, count, size.weight / sizes, f"{size.bytes} bytes in {stream.name}"
+            )
         start = rows["address"][mine]
         end = start + rows["bytes"][mine]
         assert int(start.min()) >= stream.range_start
@@ -344,17 +346,17 @@ def test_walks_in_the_log_write_again_what_they_wrote(spc1: Logged) -> None:
     """.15 / 1.15 of a walk's writes repeat the one before, since a repeated one is not repeated
     again. Some more meet by chance: how many is taken from the core, with another seed."""
     config = config_of(spc1)
-    walks = [index for index, one in enumerate(config.streams) if one.pattern == "walk"]
-    other = msgspec.structs.replace(config, seed=config.seed + 1)
-    ops = [one.ops(250_000) for one in generators(other)]
-    expected = [repeated_writes(as_rows(one), walks) for one in ops]
-    share = sum(found for _, found in expected) / sum(writes for writes, _ in expected)
+    walks = [index for index, stream in enumerate(config.streams) if stream.pattern == "walk"]
+    reseeded = msgspec.structs.replace(config, seed=config.seed + 1)
+    ops = [generator.ops(250_000) for generator in generators(reseeded)]
+    expected = [repeated_writes(as_rows(ops_of), walks) for ops_of in ops]
+    share = sum(repeated for _, repeated in expected) / sum(writes for writes, _ in expected)
     assert 0.15 / 1.15 < share < 0.15 / 1.15 + 0.015
 
-    writes, found = repeated_writes(complete_rows(spc1), walks)
+    writes, repeated = repeated_writes(complete_rows(spc1), walks)
 
     assert writes > 10_000
-    assert_share(found, writes, share, "writes of walks that repeat the one before")
+    assert_share(repeated, writes, share, "writes of walks that repeat the one before")
 
 
 def as_rows(ops: Any) -> Rows:
@@ -367,11 +369,11 @@ def as_rows(ops: Any) -> Rows:
 
 
 def read_all(run: int, worker: int = 0) -> Any:
-    found = b""
+    data = b""
     with Path(buffer.debugfs(), f"spek/{run}/worker{worker}").open("rb", buffering=0) as file:
         while piece := file.read(1 << 20):
-            found += piece
-    return np.frombuffer(found, TYPE)
+            data += piece
+    return np.frombuffer(data, TYPE)
 
 
 def with_log(node: str, records: int, **options: Any) -> RunConfig:
@@ -557,7 +559,7 @@ def test_nobody_waits_for_a_reader(controller: Controller) -> None:
             call = Path(f"/proc/self/task/{reader.native_id}/syscall")
             eventually(lambda: call.read_text().startswith(f"{SYS_READV} "), "it does not wait")
         assert not Path(buffer.debugfs(), f"spek/{run}").exists()
-        assert not [one for one in controller.runs() if one.id == run]
+        assert not [info for info in controller.runs() if info.id == run]
         assert not got
         waiting = select.poll()
         waiting.register(file, select.POLLIN)
@@ -608,7 +610,7 @@ def test_counting_the_backlog_does_not_hold_up_the_worker(
             *("--workers", "1", "--interval", "200ms", "--time", "2s"),
         )
     assert run.code == ExitCode.OK
-    rows = [one for one in run.result.intervals if one.phase == "measure"]
+    rows = [interval for interval in run.result.intervals if interval.phase == "measure"]
     assert len(rows) >= 5
     assert rows[-1].backlog - rows[0].backlog > 500_000 * (len(rows) - 1)
     issued = np.sort(run.rows["issue_ns"])

@@ -21,12 +21,12 @@ RESULT = re.compile(r"^ {4}(ok|not ok) \d+ -? ?(\S+)(.*)$", re.MULTILINE)
 
 def cases() -> list[tuple[str, str]]:
     """(suite, case) of every case in the sources."""
-    found = []
+    pairs = []
     for path in sorted(SOURCES.glob("*_test.c")):
         text = path.read_text()
         (suite,) = re.findall(r'\.name = "(\w+)",', text)
-        found += [(suite, case) for case in re.findall(r"KUNIT_CASE(?:_PARAM)?\((\w+)", text)]
-    return found
+        pairs += [(suite, case) for case in re.findall(r"KUNIT_CASE(?:_PARAM)?\((\w+)", text)]
+    return pairs
 
 
 @pytest.fixture(scope="module")

@@ -285,7 +285,7 @@ def traced_run(controller: Controller, node: str, config: RunConfig) -> Issues:
     assert_completed(outcome)
     (generator,) = generators(config, outcome.info.started_ns)
     meant = generator.ops(len(traced))["at_ns"] / 1000
-    return Issues([one.us for one in traced], [float(us) for us in meant], outcome.info.backlog)
+    return Issues([event.us for event in traced], [float(us) for us in meant], outcome.info.backlog)
 
 
 def test_gaps_between_issues_are_exponential(controller: Controller, fast_disk: str) -> None:

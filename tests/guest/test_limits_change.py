@@ -38,12 +38,12 @@ DISKS = {
 
 @contextlib.contextmanager
 def disk_for(case: str) -> Iterator[str]:
-    made = (
+    disk = (
         null_disk(irqmode=2, completion_nsec=MS)
         if case.startswith("null_blk")
         else scsi_disk(ndelay=MS)
     )
-    with made as node:
+    with disk as node:
         yield node
 
 

@@ -73,9 +73,9 @@ def swept(call: Spekctl, disk: str, slots: int, *more: str) -> curve.Curve:
         *(*QUIET, *more),
     )
     assert outcome.code == ExitCode.OK, outcome.err
-    found = msgspec.json.decode(outcome.out, type=curve.Curve)
-    assert found.complete and all(point.ok for point in found.points)
-    return found
+    sweep = msgspec.json.decode(outcome.out, type=curve.Curve)
+    assert sweep.complete and all(point.ok for point in sweep.points)
+    return sweep
 
 
 # --- sweep ---------------------------------------------------------------------------------------
@@ -91,18 +91,18 @@ def assert_arrived(point: curve.Point, rate: float, seconds: float) -> None:
 
 def test_a_sweep_saturates_where_the_disk_must(call: Spekctl, disk: str) -> None:
     seconds = 8
-    found = swept(
+    sweep = swept(
         *(call, disk, SLOTS, "--rate", "100,250,600,1000", "--time", f"{seconds}s"),
         *("--ramp", "500ms"),
     )
-    for point in found.points[:2]:
+    for point in sweep.points[:2]:
         assert_arrived(point, point.load.value, seconds)
         assert point.stretch is not None
         # What arrives while the guest is not let run at the end of the phase is left over.
         assert 1 <= point.stretch < 1.1
         assert point.service is not None
         assert SERVICE_NS <= point.service.p50 < 2 * SERVICE_NS
-    for point in found.points[2:]:
+    for point in sweep.points[2:]:
         rate = point.load.value
         assert point.service is not None and point.response is not None
         # Slots that are always taken: Little's law. Between an I/O and the next one a slot is free
@@ -117,7 +117,7 @@ def test_a_sweep_saturates_where_the_disk_must(call: Spekctl, disk: str) -> None
         assert point.stretch == pytest.approx(rate / point.iops, rel=0.12)
         assert point.stretch == pytest.approx(1 + point.left_over / point.ios)
         assert point.response.p50 > 10 * point.service.p50
-    assert found.points[3].backlog > found.points[2].backlog
+    assert sweep.points[3].backlog > sweep.points[2].backlog
 
 
 def test_a_disk_saturates_at_what_one_request_at_a_time_foretells(call: Spekctl, disk: str) -> None:
@@ -125,8 +125,8 @@ def test_a_disk_saturates_at_what_one_request_at_a_time_foretells(call: Spekctl,
 
     Eight times is exact only where nothing else runs: tests/stats/test_saturation.py.
     """
-    one = swept(call, disk, 1, "--depth", "1", "--time", "2s").points[0]
-    assert one.service is not None and SERVICE_NS <= one.service.p50 < 2 * SERVICE_NS
+    single = swept(call, disk, 1, "--depth", "1", "--time", "2s").points[0]
+    assert single.service is not None and SERVICE_NS <= single.service.p50 < 2 * SERVICE_NS
     seconds = 4
     below, above = swept(
         *(call, disk, SLOTS, "--rate", "160,2000", "--time", f"{seconds}s", "--ramp", "500ms")
@@ -134,18 +134,18 @@ def test_a_disk_saturates_at_what_one_request_at_a_time_foretells(call: Spekctl,
     assert_arrived(below, 160, seconds)
     assert below.service is not None and SERVICE_NS <= below.service.p50 < 2 * SERVICE_NS
     assert above.iops <= CAPACITY * 1.005
-    assert above.iops > 4 * one.iops
+    assert above.iops > 4 * single.iops
     # What is not served piles up: the rest of what arrived, in the ramp-up, too.
     assert above.backlog == pytest.approx((2000 - above.iops) * (seconds + 0.5), rel=0.1)
 
 
 def test_a_closed_loop_sweep_follows_littles_law(call: Spekctl, disk: str, tmp_path: Path) -> None:
     seconds, output, folder = 5, tmp_path / "curve.json", tmp_path / "kept"
-    found = swept(
+    sweep = swept(
         *(call, disk, SLOTS, "--depth", "1,2,4", "--time", f"{seconds}s", "-o", str(output)),
         *("--folder", str(folder)),
     )
-    for point in found.points:
+    for point in sweep.points:
         depth = point.load.value
         assert point.response is not None
         # A closed loop issues as soon as something is back: its response includes the wait for
@@ -157,9 +157,9 @@ def test_a_closed_loop_sweep_follows_littles_law(call: Spekctl, disk: str, tmp_p
         assert 0.9 * depth < busy <= (1.005 + begun) * depth
         assert point.iops <= depth * CAPACITY / SLOTS * 1.005
         assert (point.stretch, point.offered_iops) == (None, None)
-    assert found.points[0].iops < found.points[1].iops < found.points[2].iops
+    assert sweep.points[0].iops < sweep.points[1].iops < sweep.points[2].iops
     written = curve.load_curve(output)
-    assert written.points == found.points
+    assert written.points == sweep.points
     for point in written.points:
         assert point.result_file is not None
         kept = msgspec.json.decode((tmp_path / point.result_file).read_bytes(), type=result.Result)
@@ -190,11 +190,11 @@ def checked_against_results(folder: Path, report: spc1.Report) -> None:
         kept = msgspec.json.decode(path.read_bytes(), type=result.Result)
         assert kept.config.streams[0].replicas == phase.step.bsu
         assert kept.config.time_ns == phase.step.time_ns
-        assert kept.totals.all.ios == phase.point.ios == sum(one.ios for one in phase.streams)
-        assert kept.totals.all.ios == sum(one.ios for one in phase.asus)
-        measured = [one for one in kept.cells if one.phase == "measure"]
+        assert kept.totals.all.ios == phase.point.ios == sum(stream.ios for stream in phase.streams)
+        assert kept.totals.all.ios == sum(asu.ios for asu in phase.asus)
+        measured = [cell for cell in kept.cells if cell.phase == "measure"]
         for stream in phase.streams:
-            assert stream.ios == sum(one.ios for one in measured if one.name == stream.name)
+            assert stream.ios == sum(cell.ios for cell in measured if cell.name == stream.name)
         assert phase.point.ios / phase.step.time_ns * 1e9 == pytest.approx(phase.point.iops)
 
 
@@ -229,13 +229,15 @@ def test_a_whole_method_finds_the_level_that_the_disk_has(
     assert loads == sorted(loads) and len(loads) == 6
     assert report.capacity.asus_bytes == pytest.approx(1 << 30, rel=0.001)
     # Shares are a matter of the seed: chance, and never the device, moves them.
-    assert all(one.passed for one in report.checks if one.kind in ("intensity", "intensity-cov"))
+    assert all(
+        check.passed for check in report.checks if check.kind in ("intensity", "intensity-cov")
+    )
     checked_against_results(folder, report)
 
 
 def phases_in(state: Path) -> list[Any]:
-    found: list[Any] = json.loads(state.read_text())["done"]
-    return found
+    phases: list[Any] = json.loads(state.read_text())["done"]
+    return phases
 
 
 def results_in(folder: Path) -> int:

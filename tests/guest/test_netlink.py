@@ -90,21 +90,21 @@ def test_run_get_tells_the_configuration(nl: Socket, disks: list[str]) -> None:
     }
     assert {key: info[key] for key in expected} == expected
     assert [worker["cpu"] for worker in info["worker"]] == [1, 0]
-    assert [one["name"] for one in info["target"]] == [os.path.basename(d) for d in disks[:2]]
-    for one, node in zip(info["target"], disks[:2], strict=True):
-        assert {key: one[key] for key in ("major", "minor")} == target(node)
-        assert one["bytes"] == DISK_MIB * MIB
-        assert one["logical_block"] == 512
-        assert one["backend_reason"]
+    assert [entry["name"] for entry in info["target"]] == [os.path.basename(d) for d in disks[:2]]
+    for entry, node in zip(info["target"], disks[:2], strict=True):
+        assert {key: entry[key] for key in ("major", "minor")} == target(node)
+        assert entry["bytes"] == DISK_MIB * MIB
+        assert entry["logical_block"] == 512
+        assert entry["backend_reason"]
 
 
 def test_a_run_of_256_workers_fits_into_an_answer_and_a_dump(nl: Socket, disks: list[str]) -> None:
     run = new(nl, disks[0], worker=[{"cpu": 0}] * 256, max_outstanding=256)
 
-    (one,) = nl.ask(Cmd.RUN_GET, id=run).values
+    (asked,) = nl.ask(Cmd.RUN_GET, id=run).values
     (same,) = nl.dump(Cmd.RUN_GET).values
 
-    assert len(one["worker"]) == len(same["worker"]) == 256
+    assert len(asked["worker"]) == len(same["worker"]) == 256
 
 
 def test_defaults(nl: Socket, disks: list[str]) -> None:
@@ -131,13 +131,13 @@ def has_intervals(nl: Socket, run: int, count: int) -> bool:
 
 
 def histograms(answer: Answer) -> dict[tuple[int, int, Metric], list[dict[str, Any]]]:
-    found: dict[tuple[int, int, Metric], list[dict[str, Any]]] = {}
+    parts: dict[tuple[int, int, Metric], list[dict[str, Any]]] = {}
     for values in answer.values:
         if "metric" in values:
             assert values["phase"] == Phase.MEASURE
             key = (values["stream"], values["direction"], Metric(values["metric"]))
-            found.setdefault(key, []).append(values)
-    return found
+            parts.setdefault(key, []).append(values)
+    return parts
 
 
 def test_a_statistics_dump_agrees_with_itself_while_the_run_goes_on(
@@ -155,14 +155,14 @@ def test_a_statistics_dump_agrees_with_itself_while_the_run_goes_on(
             answer = slow.dump(Cmd.STATS_GET, run=run)
             assert not answer.interrupted
             counters = {
-                (one["stream"], one["direction"]): one
-                for one in answer.values
-                if "metric" not in one and one["phase"] == Phase.MEASURE
+                (cell["stream"], cell["direction"]): cell
+                for cell in answer.values
+                if "metric" not in cell and cell["phase"] == Phase.MEASURE
             }
             assert len(counters) == 4
-            found = histograms(answer)
-            assert len(found) == 4 * len(TIMES)
-            for (number, direction, _metric), parts in found.items():
+            by_cell = histograms(answer)
+            assert len(by_cell) == 4 * len(TIMES)
+            for (number, direction, _metric), parts in by_cell.items():
                 buckets = b"".join(part["hist"] for part in parts)
                 total = sum(struct.unpack(f"={len(buckets) // 8}Q", buckets))
                 assert total == counters[number, direction]["ios"]
@@ -170,7 +170,7 @@ def test_a_statistics_dump_agrees_with_itself_while_the_run_goes_on(
                 ends = [part["hist_first"] + len(part["hist"]) // 8 for part in parts]
                 starts = [part["hist_first"] for part in parts]
                 assert all(end <= start for end, start in zip(ends, starts[1:], strict=False))
-            seen.append(sum(one["ios"] for one in counters.values()))
+            seen.append(sum(cell["ios"] for cell in counters.values()))
     assert seen == sorted(seen) and seen[0] < seen[-1]
 
 
@@ -241,10 +241,10 @@ def test_op_get_is_the_same_every_time_and_for_every_buffer(nl: Socket, disks: l
     once = ops(nl.dump(Cmd.OP_GET, worker=0, **wanted))
     with Socket(spek, recv_bytes=4096) as small:
         again = ops(small.dump(Cmd.OP_GET, worker=0, **wanted))
-    other = ops(nl.dump(Cmd.OP_GET, worker=1, **wanted))
+    second = ops(nl.dump(Cmd.OP_GET, worker=1, **wanted))
 
     assert once == again
-    assert once != other
+    assert once != second
     for _at, addr, size, _rep, number, _asu, _arr, write in struct.iter_unpack("=QQIIHHHH", once):
         assert addr % 4096 == 0 and addr + size <= DISK_MIB * MIB
         assert (size, number, write) == (4096, 0, 0)
@@ -372,8 +372,8 @@ def test_a_detached_run_outlives_its_owner(nl: Socket, disks: list[str]) -> None
 
 def test_the_end_of_another_socket_ends_nothing(nl: Socket, disks: list[str]) -> None:
     run = new(nl, disks[0])
-    with Socket(spek) as other:
-        other.ask(Cmd.RUN_START, id=run)
+    with Socket(spek) as link:
+        link.ask(Cmd.RUN_START, id=run)
     with socket.socket(socket.AF_NETLINK, socket.SOCK_RAW, 0) as route:
         # the same port number, of another protocol
         route.bind((nl.sock.getsockname()[0], 0))
@@ -456,7 +456,7 @@ def is_asleep(tid: int) -> bool:
 @pytest.mark.debug_kernel_at_length
 def test_nobody_waits_for_a_run_that_is_being_made(nl: Socket, disks: list[str]) -> None:
     """A frozen queue delays the opening for a second, but no request."""
-    other = new(nl, disks[0])
+    ready = new(nl, disks[0])
     tids: queue.SimpleQueue[int] = queue.SimpleQueue()
 
     def freeze(node: str) -> None:
@@ -475,7 +475,7 @@ def test_nobody_waits_for_a_run_that_is_being_made(nl: Socket, disks: list[str])
         assert comes_true(lambda: is_asleep(tid))
         run = int(nl.ask(Cmd.RUN_NEW, **config(node)).values[0]["id"])
         assert state(nl, run) == RunState.OPENING
-        assert state(nl, other) == RunState.READY
+        assert state(nl, ready) == RunState.READY
         assert comes_true(lambda: state(nl, run) == RunState.FAILED)
         failed = nl.ask(Cmd.RUN_GET, id=run).values[0]
         assert "being removed or reconfigured" in failed["failure"]

@@ -336,10 +336,10 @@ def test_a_range_beyond_the_device_is_refused(nl: Socket, disks: list[str]) -> N
 
 def test_a_stripe_unit_below_a_logical_block_is_refused(nl: Socket) -> None:
     """Requests of parts of a block go past every check of the block layer."""
-    with null_disk(size_mb=64, bs=4096) as one, null_disk(size_mb=64, bs=4096) as other:
+    with null_disk(size_mb=64, bs=4096) as first, null_disk(size_mb=64, bs=4096) as second:
         values = config(
-            one,
-            target=[target(one), target(other)],
+            first,
+            target=[target(first), target(second)],
             asu=[
                 asu(
                     bytes=64 * MIB,

@@ -101,20 +101,20 @@ def join_as(prefix: list[str], group: int) -> int:
 def operations(family: str) -> list[dict[str, Any]]:
     """What the spec lists; once, as reading it takes seconds in a guest."""
     text = SPECS[family][0].read_text()
-    found: list[dict[str, Any]] = yaml.safe_load(text[text.index("\noperations:") :])["operations"][
-        "list"
-    ]
-    return found
+    listed: list[dict[str, Any]] = yaml.safe_load(text[text.index("\noperations:") :])[
+        "operations"
+    ]["list"]
+    return listed
 
 
 def commands(family: str) -> list[tuple[str, str, int]]:
     """(name, do or dump, number) of everything that can be asked for."""
     _path, generated = SPECS[family]
-    found: list[tuple[str, str, int]] = []
-    for one in operations(family):
-        number = int(generated.Cmd[one["name"].upper().replace("-", "_")])
-        found += [(one["name"], way, number) for way in ("do", "dump") if way in one]
-    return found
+    rows: list[tuple[str, str, int]] = []
+    for operation in operations(family):
+        number = int(generated.Cmd[operation["name"].upper().replace("-", "_")])
+        rows += [(operation["name"], way, number) for way in ("do", "dump") if way in operation]
+    return rows
 
 
 @contextlib.contextmanager
@@ -136,11 +136,11 @@ def test_specs_and_families_have_the_same_commands() -> None:
     """The tests below cover all operations."""
     for name, (_path, generated) in SPECS.items():
         listed = operations(name)
-        names = {one["name"].upper().replace("-", "_") for one in listed}
-        assert names == {one.name for one in generated.Cmd}
+        names = {operation["name"].upper().replace("-", "_") for operation in listed}
+        assert names == {member.name for member in generated.Cmd}
         asked = {number for _name, _way, number in commands(name)}
-        news = {generated.Cmd[one["name"].upper().replace("-", "_")] for one in listed
-                if "notify" in one}  # fmt: skip
+        news = {generated.Cmd[operation["name"].upper().replace("-", "_")] for operation in listed
+                if "notify" in operation}  # fmt: skip
         assert asked | news == set(generated.Cmd)
 
 

@@ -120,13 +120,13 @@ def test_a_map_is_what_it_was(nl: Socket, disks: list[str]) -> None:
     last = GRAINS - 1
     for first, values in ((3, (2, 0, 5)), (last, (1 << 43,))):
         nl.ask(Cmd.MAP_SET, run=run, target=0, first=first, states=states(*values))
-    found = {}
+    by_grain = {}
     for part in nl.dump(Cmd.MAP_GET, run=run).values:
         data = bytes(part["states"])
         for index, (value,) in enumerate(struct.iter_unpack("=Q", data)):
             if value:
-                found[part["first"] + index] = value
-    assert found == {3: 2, 5: 5, last: 1 << 43}
+                by_grain[part["first"] + index] = value
+    assert by_grain == {3: 2, 5: 5, last: 1 << 43}
 
     for first, data, code in (
         (GRAINS, states(2), errno.ERANGE),
@@ -188,8 +188,8 @@ def test_a_write_that_is_dropped_keeps_nobody_out(nl: Socket) -> None:
         reader = done(nl, node, **STAMPED, verify_from=run, stream=[stream(**block)], count=1)
         (info,) = nl.ask(Cmd.RUN_GET, id=reader).values
         assert (info["verify"]["checked"], info["verify"]["mismatches"]) == (4096 // 512, 0)
-        for one in (run, reader):
-            delete(nl, one)
+        for number in (run, reader):
+            delete(nl, number)
         assert comes_true(lambda: is_free(node))
 
 

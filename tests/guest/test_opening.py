@@ -74,12 +74,12 @@ class RecoveringDisk:
 
 @pytest.fixture
 def disk(nl: Socket, scsi_debug: Callable[..., str]) -> Iterator[RecoveringDisk]:
-    found = RecoveringDisk(scsi_debug(size_mb=64))
-    yield found
+    disk = RecoveringDisk(scsi_debug(size_mb=64))
+    yield disk
     # Before the driver is unloaded.
     for run in nl.dump(Cmd.RUN_GET).values:
         remove(nl, run["id"])
-    eventually(lambda: is_free(found.node), "the disk is in use")
+    eventually(lambda: is_free(disk.node), "the disk is in use")
 
 
 def opening(nl: Socket, node: str) -> int:
@@ -92,7 +92,7 @@ def opening(nl: Socket, node: str) -> int:
 
 def families() -> set[int]:
     """What `genl ctrl list` lists."""
-    found: set[int] = set()
+    frames: set[int] = set()
     with Socket(spek) as ctrl:
         ctrl.sock.send(
             ctrl.frame(GENL_ID_CTRL, CTRL_CMD_GETFAMILY, b"", NLM_F_REQUEST | NLM_F_DUMP)
@@ -100,9 +100,9 @@ def families() -> set[int]:
         while True:
             for frame in ctrl.carrier.frames():
                 if frame.kind == NLMSG_DONE:
-                    return found
+                    return frames
                 assert frame.kind == GENL_ID_CTRL
-                found.add(hash(frame.data[HEADER.size :]))
+                frames.add(hash(frame.data[HEADER.size :]))
 
 
 @pytest.mark.debug_kernel_at_length
@@ -114,12 +114,12 @@ def test_others_work_while_a_device_is_opened(
     with disk.recovers() as end, ThreadPoolExecutor(1) as threads:
         run = opening(nl, disk.node)
 
-        other = new(nl, disks[0])
-        nl.ask(Cmd.RUN_START, id=other)
-        assert comes_true(lambda: state(nl, other) == RunState.RUNNING)
-        nl.ask(Cmd.RUN_STOP, id=other)
-        assert comes_true(lambda: state(nl, other) == RunState.DONE)
-        delete(nl, other)
+        ready = new(nl, disks[0])
+        nl.ask(Cmd.RUN_START, id=ready)
+        assert comes_true(lambda: state(nl, ready) == RunState.RUNNING)
+        nl.ask(Cmd.RUN_STOP, id=ready)
+        assert comes_true(lambda: state(nl, ready) == RunState.DONE)
+        delete(nl, ready)
         before = families()
         assert len(before) > 2
         threads.submit(load, prober).result(LIMIT_S)

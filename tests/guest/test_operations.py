@@ -41,12 +41,12 @@ def other(operation: Operation, **changes: Any) -> dict[str, Any]:
 
 def counted(nl: Socket, run: int) -> dict[int, tuple[int, int]]:
     """I/Os and bytes of each stream."""
-    found: dict[int, tuple[int, int]] = {}
-    for one in nl.dump(Cmd.STATS_GET, run=run).values:
-        if "ios" in one:
-            ios, amount = found.get(one["stream"], (0, 0))
-            found[one["stream"]] = ios + one["ios"], amount + one["bytes"]
-    return found
+    sums: dict[int, tuple[int, int]] = {}
+    for cell in nl.dump(Cmd.STATS_GET, run=run).values:
+        if "ios" in cell:
+            ios, amount = sums.get(cell["stream"], (0, 0))
+            sums[cell["stream"]] = ios + cell["ios"], amount + cell["bytes"]
+    return sums
 
 
 MIX = [
@@ -70,23 +70,26 @@ def test_operations_reach_the_driver_as_they_were_made(nl: Socket, disk: str) ->
         max_outstanding=1,
     )
     with request_log(disk) as log:
-        found = finished(nl, run)
+        info = finished(nl, run)
         traced = log.flags()
 
     ios = counted(nl, run)
     assert sum(count for count, _bytes in ios.values()) == 800
-    (one,) = found["target"]
-    assert (one["backend"], "only back end bio" in one["backend_reason"]) == (Backend.BIO, True)
-    assert (one["flushes"], one["discards"]) == (ios[2][0], ios[3][0])
-    assert one["discard_bytes"] == ios[3][1] == ios[3][0] * MIB
-    assert one["reads"] + one["writes"] == ios[0][0] + ios[1][0]
+    (device,) = info["target"]
+    assert (device["backend"], "only back end bio" in device["backend_reason"]) == (
+        Backend.BIO,
+        True,
+    )
+    assert (device["flushes"], device["discards"]) == (ios[2][0], ios[3][0])
+    assert device["discard_bytes"] == ios[3][1] == ios[3][0] * MIB
+    assert device["reads"] + device["writes"] == ios[0][0] + ios[1][0]
 
     kinds = Counter("".join(sorted(rwbs.replace("S", ""))) for rwbs, _sectors in traced)
     discarded = sum(sectors for rwbs, sectors in traced if "D" in rwbs)
-    assert discarded * 512 == one["discard_bytes"]
-    assert kinds["R"] == one["reads"]
+    assert discarded * 512 == device["discard_bytes"]
+    assert kinds["R"] == device["reads"]
     data = [rwbs for rwbs, sectors in traced if sectors and "W" in rwbs]
-    assert len(data) == one["writes"]
+    assert len(data) == device["writes"]
     # FUA: as a flag where the driver has it, else as a flush after the write.
     assert sum(count for kind, count in kinds.items() if "F" in kind) >= ios[1][0] + ios[2][0]
 
@@ -129,10 +132,12 @@ size = "1MiB"
 
     assert code == ExitCode.OK
     result = msgspec.json.decode(out.read_bytes(), type=Result)
-    (one,) = result.targets
-    assert (one.backend, one.disk_agrees) == ("bio", True), (one.disk, one)
-    assert one.disk is not None and one.disk.discard_sectors == one.discard_bytes // 512 > 0
-    assert one.flushes > 0
+    (device,) = result.targets
+    assert (device.backend, device.disk_agrees) == ("bio", True), (device.disk, device)
+    assert (
+        device.disk is not None and device.disk.discard_sectors == device.discard_bytes // 512 > 0
+    )
+    assert device.flushes > 0
     assert result.totals.all.ios == 1000
 
 
@@ -160,12 +165,12 @@ def test_write_zeroes_leaves_zeroes_and_nothing_else_changes(nl: Socket, spek_mo
                 )
             ],
         )
-        (one,) = finished(nl, run)["target"]
+        (device,) = finished(nl, run)["target"]
         with open(node, "rb") as raw:
             os.posix_fadvise(raw.fileno(), 0, 0, os.POSIX_FADV_DONTNEED)
             after = raw.read()
 
-    assert (one["writes"], one["write_bytes"]) == (256, MIB)
+    assert (device["writes"], device["write_bytes"]) == (256, MIB)
     assert after[8 * MIB : 9 * MIB] == bytes(MIB)
     assert after[: 8 * MIB] == before[: 8 * MIB] and after[9 * MIB :] == before[9 * MIB :]
 
@@ -204,7 +209,7 @@ def test_a_striped_range_has_only_forced_writes(nl: Socket, disks: Sequence[str]
     run = new(
         nl, disks[0], count=64, stream=[stream(read_ppm=0, fua=1, range_bytes=32 * MIB)], **common
     )
-    assert sum(one["writes"] for one in finished(nl, run)["target"]) == 64
+    assert sum(device["writes"] for device in finished(nl, run)["target"]) == 64
 
 
 def test_a_device_without_discards_is_refused(nl: Socket, disks: Sequence[str]) -> None:

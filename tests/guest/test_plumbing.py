@@ -59,11 +59,11 @@ def test_emulated_disks_are_there(
 
 def test_an_emulated_kernel_does_without_cmpxchg16b() -> None:
     """And its programs run all the same: what needs x86-64-v2 looks at the processor itself."""
-    found = {
+    fields = {
         line.partition(":")[0].strip(): line.partition(":")[2].split()
         for line in Path("/proc/cpuinfo").read_text().splitlines()
     }
-    assert ("cx16" in found["flags"]) != ("TCG" in found["model name"])
+    assert ("cx16" in fields["flags"]) != ("TCG" in fields["model name"])
 
 
 @pytest.mark.allow_kernel_messages("on purpose")

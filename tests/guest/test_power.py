@@ -147,9 +147,9 @@ def test_a_mark_moves_the_watermark_and_makes_what_is_before_it_late(link: Power
     assert only_feed(link).watermark_ns == 0
     link.mark(feed, until_ns=start + MS, drift_ppb=-95, residual_ns=800, overflows=3, lost=4)
 
-    found = only_feed(link)
-    assert found.watermark_ns == start + MS
-    assert (found.drift_ppb, found.residual_ns, found.overflows, found.lost) == (-95, 800, 3, 4)
+    shown = only_feed(link)
+    assert shown.watermark_ns == start + MS
+    assert (shown.drift_ppb, shown.residual_ns, shown.overflows, shown.lost) == (-95, 800, 3, 4)
     assert link.push(feed, [PowerSample(start + MS - 1, W, 1)]) == (0, 1)
     assert link.push(feed, [PowerSample(start + MS, W, 1)]) == (1, 0)
 
@@ -159,9 +159,9 @@ def test_full_history_says_what_it_has_lost(link: PowerLink) -> None:
     start = past(2)
     link.push(feed, [PowerSample(start + n * MS, 2 * W) for n in range(1000)])
 
-    found = only_feed(link)
-    assert found.history == 128
-    (rail,) = found.rails
+    shown = only_feed(link)
+    assert shown.history == 128
+    (rail,) = shown.rails
     assert (rail.samples, rail.overwritten) == (1000, 872)
     assert rail.oldest_ns == start + 872 * MS
     assert rail.energy_uj == 999 * 2000
@@ -178,13 +178,13 @@ def test_two_feeds_are_two(link: PowerLink, reader: PowerLink) -> None:
     link.push(board, [PowerSample(at, 3 * W, rail) for at in both for rail in (0, 1)])
     link.push(wall, [PowerSample(at, 50 * W) for at in both])
 
-    rails = {(one.feed_name, one.rail_name): one.uses[0] for one in reader.energy([both])}
+    rails = {(rail.feed_name, rail.rail_name): rail.uses[0] for rail in reader.energy([both])}
     assert [(key, use.energy_fj // 10**12) for key, use in rails.items()] == [
         (("board", "5V"), 300),
         (("board", "12V"), 300),
         (("wall", "mains"), 5000),
     ]
-    assert [one.feed_name for one in reader.energy([both], feed=wall)] == ["wall"]
+    assert [rail.feed_name for rail in reader.energy([both], feed=wall)] == ["wall"]
     assert [feed.source for feed in reader.feeds()] == ["u6", "hwmon"]
 
 
@@ -214,7 +214,7 @@ def test_rows_carry_energy_up_to_their_start(link: PowerLink) -> None:
     link.push(feed, [PowerSample(past(1), 7 * W)])
     with Prober() as prober:
         probe = prober.start(20 * MS)
-        (table,) = [one for one in prober.info().described() if one.name == "power"]
+        (table,) = [table for table in prober.info().described() if table.name == "power"]
         assert table.names == ("board/5V",)
         (entity,) = table.entities
         eventually(lambda: prober.info().rows >= 10, "no rows")
@@ -266,11 +266,11 @@ def test_feed_ends_with_its_socket_and_stays_readable(reader: PowerLink) -> None
     with PowerLink() as link:
         feed = link.open_feed("board", "sim", ["5V"])
         link.push(feed, [PowerSample(start, W), PowerSample(start + 100 * MS, W)])
-    found = eventually(
-        lambda: [one for one in reader.feeds() if not one.is_open], "the feed does not end"
+    ended = eventually(
+        lambda: [feed for feed in reader.feeds() if not feed.is_open], "the feed does not end"
     )[0]
-    assert found.state is FeedState.BROKEN
-    assert found.ended_ns >= found.opened_ns
+    assert ended.state is FeedState.BROKEN
+    assert ended.ended_ns >= ended.opened_ns
 
     use = only_use(reader, start, start + 200 * MS)
     assert (use.known_ns, use.gap_ns, use.pending_ns) == (100 * MS, 100 * MS, 0)
@@ -287,7 +287,7 @@ def test_killed_daq_is_a_broken_feed(reader: PowerLink) -> None:
     daq = fork(bring)
     try:
         eventually(
-            lambda: [one for one in reader.feeds() if one.rails[0].samples > 3], "no samples", 60
+            lambda: [feed for feed in reader.feeds() if feed.rails[0].samples > 3], "no samples", 60
         )
         assert only_feed(reader).owner_pid == daq
     finally:
@@ -299,24 +299,24 @@ def test_killed_daq_is_a_broken_feed(reader: PowerLink) -> None:
 
 def test_new_feed_takes_the_place_of_an_ended_one_of_its_name(link: PowerLink) -> None:
     first = link.open_feed("board", "sim", ["5V"])
-    other = link.open_feed("wall", "sim", ["mains"])
+    wall = link.open_feed("wall", "sim", ["mains"])
     link.close_feed(first)
     link.close_feed(first)  # it is over, which is what was wanted
     again = link.open_feed("board", "sim", ["12V"])
 
-    assert [(feed.id, feed.name) for feed in link.feeds()] == [(other, "wall"), (again, "board")]
+    assert [(feed.id, feed.name) for feed in link.feeds()] == [(wall, "wall"), (again, "board")]
 
 
 def test_list_is_limited_and_the_first_to_have_ended_goes(link: PowerLink) -> None:
-    made = [link.open_feed(f"feed{n}", "sim", ["5V"], history=64) for n in range(uapi.MAX_FEEDS)]
+    feeds = [link.open_feed(f"feed{n}", "sim", ["5V"], history=64) for n in range(uapi.MAX_FEEDS)]
     with pytest.raises(SpekError, match="16 feeds are open") as refusal:
         link.open_feed("more", "sim", ["5V"])
     assert refusal.value.errno == errno.ERANGE
-    link.close_feed(made[5])
-    link.close_feed(made[2])
+    link.close_feed(feeds[5])
+    link.close_feed(feeds[2])
     link.open_feed("more", "sim", ["5V"])
-    assert {feed.id for feed in link.feeds()} >= {*made} - {made[5]}
-    assert made[5] not in {feed.id for feed in link.feeds()}
+    assert {feed.id for feed in link.feeds()} >= {*feeds} - {feeds[5]}
+    assert feeds[5] not in {feed.id for feed in link.feeds()}
 
 
 def test_module_unloads_with_open_feeds_and_says_so_to_who_pushes(link: PowerLink) -> None:
@@ -339,14 +339,14 @@ def test_feeds_come_and_go_while_others_read(link: PowerLink) -> None:
                 own.push(feed, [PowerSample(now - n, n, n % 2) for n in range(500, 0, -1)])
 
     writers = [fork(partial(bring, name)) for name in ("x", "y")]
-    while any(Path(f"/proc/{one}/stat").read_text().split()[2] != "Z" for one in writers):
+    while any(Path(f"/proc/{pid}/stat").read_text().split()[2] != "Z" for pid in writers):
         now = time.monotonic_ns()
         for rail in reading(partial(link.energy, [(now - SECOND, now)] * 200)):
             for use in rail.uses:
                 total = use.known_ns + use.gap_ns + use.lost_ns + use.pending_ns
                 assert total == SECOND
         reading(link.feeds)
-    assert [status_of(one) for one in writers] == [0, 0]
+    assert [status_of(pid) for pid in writers] == [0, 0]
 
 
 def reading(ask: Callable[[], list[Any]]) -> list[Any]:

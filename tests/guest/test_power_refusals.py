@@ -105,8 +105,8 @@ def test_bad_batch_is_refused_as_a_whole(link: PowerLink) -> None:
         with pytest.raises(SpekError, match=sentence) as refusal:
             link.push(feed, [PowerSample(now, W), sample(now)])
         assert refusal.value.errno == code
-        found = only_feed(link)
-        assert (found.refused, found.batches, found.rails[0].samples) == (number, 0, 0)
+        shown = only_feed(link)
+        assert (shown.refused, shown.batches, shown.rails[0].samples) == (number, 0, 0)
 
 
 def test_pushes_by_others_to_nothing_and_of_nothing(link: PowerLink, reader: PowerLink) -> None:

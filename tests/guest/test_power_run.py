@@ -82,19 +82,22 @@ def run(
 
 
 def test_run_without_a_feed_says_that_power_is_missing(run: Any) -> None:
-    code, found, _ = run("--time", "1s")
+    code, result, _ = run("--time", "1s")
     assert code == ExitCode.OK
-    assert found["power"] is None
-    assert found["power_text"] == NO_FEED
-    assert {row["power"] for row in found["intervals"]} == {None}
+    assert result["power"] is None
+    assert result["power_text"] == NO_FEED
+    assert {row["power"] for row in result["intervals"]} == {None}
 
 
 def test_result_has_power_beside_iops(run: Any, daq: object) -> None:
-    code, found, _ = run("--time", "2s", "--ramp", "500ms", "--power-baseline", "2")
+    code, result, _ = run("--time", "2s", "--ramp", "500ms", "--power-baseline", "2")
     assert code == ExitCode.OK
-    assert found["power_text"] == ""
-    power, measure = found["power"], found["power"]["measure"]
-    seconds = next(one["duration_ns"] for one in found["phases"] if one["phase"] == "measure") / 1e9
+    assert result["power_text"] == ""
+    power, measure = result["power"], result["power"]["measure"]
+    seconds = (
+        next(phase["duration_ns"] for phase in result["phases"] if phase["phase"] == "measure")
+        / 1e9
+    )
     assert [rail["name"] for rail in measure["rails"]] == ["5V", "12V"]
     assert [rail["mean_w"] for rail in measure["rails"]] == [4.0, 8.0]
     total = measure["total"]
@@ -103,11 +106,11 @@ def test_result_has_power_beside_iops(run: Any, daq: object) -> None:
     assert (total["gap_s"], total["min_w"], total["max_w"]) == (0.0, 12.0, 12.0)
     cost = measure["efficiency"]
     assert cost["watts"] == 10.0
-    assert cost["iops_per_w"] == pytest.approx(found["totals"]["all"]["iops"] / 10)
+    assert cost["iops_per_w"] == pytest.approx(result["totals"]["all"]["iops"] / 10)
     assert power["uncertainty_ns"] == 50000
     assert power["shift_j"] < 0.005 * total["joules"]
     assert power["uncertainty_j"] == pytest.approx(power["shift_j"] + 0.001 * seconds)
-    rows = [row for row in found["intervals"] if row["phase"] == "measure"]
+    rows = [row for row in result["intervals"] if row["phase"] == "measure"]
     assert rows
     assert sum(row["power"]["total"]["joules"] for row in rows) == pytest.approx(total["joules"])
     assert {row["power"]["total"]["mean_w"] for row in rows} == {12.0}
@@ -132,23 +135,23 @@ def test_death_of_the_daq_does_not_end_the_run(run: Any, daq: int) -> None:
         target=in_mid_run, args=(lambda: os.kill(daq, signal.SIGKILL),), daemon=True
     )
     killer.start()
-    code, found, _ = run("--time", "20s")
+    code, result, _ = run("--time", "20s")
     killer.join(timeout=LONG_S)
     assert code == ExitCode.OK
-    assert found["outcome"]["ok"]
-    assert found["power_text"].startswith("power is unknown for")
-    assert [feed["state"] for feed in found["power"]["feeds"]] == ["broken"]
-    total = found["power"]["measure"]["total"]
+    assert result["outcome"]["ok"]
+    assert result["power_text"].startswith("power is unknown for")
+    assert [feed["state"] for feed in result["power"]["feeds"]] == ["broken"]
+    total = result["power"]["measure"]["total"]
     assert total["gap_s"] > 0
     assert total["known_s"] + total["gap_s"] == pytest.approx(20, abs=0.1)
 
 
 def test_module_without_prober_and_wrong_feed(run: Any, daq: object) -> None:
-    code, found, _ = run("--time", "500ms", "--no-prober")
+    code, result, _ = run("--time", "500ms", "--no-prober")
     assert code == ExitCode.OK
-    assert found["power_text"].startswith("power not measured: the run had no prober")
-    code, found, error = run("--time", "500ms", "--power-feed", "wall")
-    assert (code, found) == (ExitCode.USAGE, None)
+    assert result["power_text"].startswith("power not measured: the run had no prober")
+    code, result, error = run("--time", "500ms", "--power-feed", "wall")
+    assert (code, result) == (ExitCode.USAGE, None)
     assert "there is no open feed 'wall'; open are board" in error
 
 
@@ -160,12 +163,15 @@ def test_unloading_the_prober_does_not_end_the_run(run: Any) -> None:
         daemon=True,
     )
     unloader.start()
-    code, found, error = run("--time", "20s")
+    code, result, error = run("--time", "20s")
     unloader.join(timeout=LONG_S)
     assert not is_loaded("spek_prober")
     assert code == ExitCode.OK
-    assert found["outcome"]["ok"]
-    assert found["totals"]["all"]["ios"] > 0
-    assert found["prober"] is None
-    assert len([one for one in found["remarks"] if "lost spek_prober during the run" in one]) == 1
+    assert result["outcome"]["ok"]
+    assert result["totals"]["all"]["ios"] > 0
+    assert result["prober"] is None
+    assert (
+        len([remark for remark in result["remarks"] if "lost spek_prober during the run" in remark])
+        == 1
+    )
     assert "lost spek_prober during the run" in error

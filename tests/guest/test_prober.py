@@ -211,8 +211,8 @@ def runtime_ns(pid: int) -> int:
 def is_off_cpu(pid: int, state: str) -> bool:
     """True if a task is in this state and its last switch is over."""
     folder = Path("/proc", str(pid))
-    found = (folder / "stat").read_text().rsplit(")", 1)[1].split()[0]
-    return found == state and (folder / "syscall").read_text().strip() != "running"
+    letter = (folder / "stat").read_text().rsplit(")", 1)[1].split()[0]
+    return letter == state and (folder / "syscall").read_text().strip() != "running"
 
 
 def test_watched_task_agrees_with_proc_status(prober: Prober) -> None:
@@ -253,8 +253,8 @@ def test_watched_task_keeps_its_numbers_when_it_ends(prober: Prober) -> None:
     wait_rows(prober, 1)
     child.communicate(b"go\n")
     assert child.returncode == 0
-    made = prober.info().rows
-    wait_rows(prober, made + 3)
+    before = prober.info().rows
+    wait_rows(prober, before + 3)
     prober.stop(probe)
 
     rows, _ = prober.rows(probe)

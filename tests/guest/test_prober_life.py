@@ -50,8 +50,8 @@ prober = pytest.fixture(connected)
 
 def test_second_start_is_refused(prober: Prober) -> None:
     prober.start(100 * MS)
-    with Prober() as other, pytest.raises(SpekError) as refusal:
-        other.start(100 * MS)
+    with Prober() as second, pytest.raises(SpekError) as refusal:
+        second.start(100 * MS)
     assert refusal.value.errno == errno.EBUSY
     assert refusal.value.message == (
         "The prober is already sampling: stop its probe and wait for the end."
@@ -339,9 +339,9 @@ def test_wrong_numbers_are_refused_with_a_sentence(prober: Prober) -> None:
     assert_refused(lambda: prober.rows(1), errno.ENOENT, none)
 
     probe = prober.start(100 * MS)
-    other = "There is no probe with this number"
-    assert_refused(lambda: prober.request_stop(probe + 7), errno.ENOENT, other)
-    assert_refused(lambda: prober.delete(probe + 7), errno.ENOENT, other)
-    assert_refused(lambda: prober.rows(probe + 7), errno.ENOENT, other)
+    unknown = "There is no probe with this number"
+    assert_refused(lambda: prober.request_stop(probe + 7), errno.ENOENT, unknown)
+    assert_refused(lambda: prober.delete(probe + 7), errno.ENOENT, unknown)
+    assert_refused(lambda: prober.rows(probe + 7), errno.ENOENT, unknown)
     assert_refused(lambda: prober.delete(probe), errno.EBUSY, "The probe has not ended: stop it")
     prober.stop(probe)

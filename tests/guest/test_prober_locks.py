@@ -47,9 +47,9 @@ def bucket(portid: int) -> int:
 
 
 def numbers_of_each_bucket() -> list[int]:
-    found = {bucket(number): number for number in range(1 << 20, (1 << 20) + 4096)}
-    assert len(found) == OWNER_BUCKETS
-    return list(found.values())
+    numbers = {bucket(number): number for number in range(1 << 20, (1 << 20) + 4096)}
+    assert len(numbers) == OWNER_BUCKETS
+    return list(numbers.values())
 
 
 def test_close_of_an_unrelated_socket_takes_no_lock() -> None:
@@ -60,13 +60,13 @@ def test_close_of_an_unrelated_socket_takes_no_lock() -> None:
     link.open_feed("board", "sim", ["5V"])
     unrelated = []
     for number in numbers_of_each_bucket():
-        other = socket.socket(socket.AF_NETLINK, socket.SOCK_RAW, NETLINK_GENERIC)
-        other.bind((number, 0))
-        unrelated.append(other)
+        sock = socket.socket(socket.AF_NETLINK, socket.SOCK_RAW, NETLINK_GENERIC)
+        sock.bind((number, 0))
+        unrelated.append(sock)
 
     with own_calls("mutex_lock") as taken:
-        for other in unrelated:
-            other.close()
+        for sock in unrelated:
+            sock.close()
     closes = {stack for stack in taken if any("netlink_release" in frame for frame in stack)}
     assert len(taken) <= 2 * 2, closes
 
@@ -110,11 +110,11 @@ def test_hotplug_lock_is_taken_as_often_for_any_number_of_cpus() -> None:
     both = taken()
     try:
         CPU1.write_text("0")
-        one = taken()
+        alone = taken()
     finally:
         CPU1.write_text("1")
     # None where the tracepoint has other users, as in our guests: nothing is patched then.
-    assert both == one
+    assert both == alone
 
 
 def counter() -> tuple[Callable[[], int], Callable[[], None]]:

@@ -223,8 +223,8 @@ def test_disk_that_goes_is_absent_and_its_driver_is_not_held() -> None:
     """Also one whose driver's module goes: scsi_debug."""
     subprocess.run(["modprobe", "scsi_debug", "dev_size_mb=8"], check=True)
     model = eventually(
-        lambda: [one for one in Path("/sys/block").glob("sd*")
-                 if "scsi_debug" in (one / "device/model").read_text()],
+        lambda: [disk for disk in Path("/sys/block").glob("sd*")
+                 if "scsi_debug" in (disk / "device/model").read_text()],
         "no disk of scsi_debug",
     )  # fmt: skip
     name = model[0].name

@@ -87,14 +87,16 @@ def test_requests_are_those_of_the_trace_and_none_is_early(nl: Socket, disk: str
     run = replay(nl, disk)
 
     with request_log(disk) as log:
-        found = play(nl, run, trace)
+        ended = play(nl, run, trace)
         traced = log.read()
 
-    assert [(one.sector * 512, one.sectors * 512, one.direction.code) for one in traced] == list(
+    assert [
+        (request.sector * 512, request.sectors * 512, request.direction.code) for request in traced
+    ] == list(
         zip(trace["addr"].tolist(), trace["bytes"].tolist(), trace["op"].tolist(), strict=True)
     )
-    due_us = (found["started_ns"] + trace["at_ns"]) // 1000
-    assert (np.array([one.us for one in traced]) >= due_us).all()
+    due_us = (ended["started_ns"] + trace["at_ns"]) // 1000
+    assert (np.array([request.us for request in traced]) >= due_us).all()
     assert counted(nl, run) == {
         (0, way): (
             int((trace["op"] == way).sum()),
@@ -160,13 +162,13 @@ def test_workers_replay_ranges_of_their_own(nl: Socket, disk: str) -> None:
     with request_log(disk) as log:
         start(nl, run)
         completed(nl, run)
-        traced = [(one.sector * 512, one.sectors * 512) for one in log.read()]
+        traced = [(request.sector * 512, request.sectors * 512) for request in log.read()]
 
     for part in (trace[~upper], trace[upper]):
         wanted = list(zip(part["addr"].tolist(), part["bytes"].tolist(), strict=True))[:RING]
         mine = set(wanted)
         # What lies in one range is issued in order, whatever the other worker does.
-        assert [one for one in traced if one in mine] == wanted
+        assert [request for request in traced if request in mine] == wanted
 
 
 def test_a_closed_loop_takes_the_next_record_for_each_completion(nl: Socket, disk: str) -> None:
@@ -177,7 +179,7 @@ def test_a_closed_loop_takes_the_next_record_for_each_completion(nl: Socket, dis
         play(nl, run, trace)
         traced = log.read()
 
-    assert [one.sector * 512 for one in traced] == trace["addr"].tolist()
+    assert [request.sector * 512 for request in traced] == trace["addr"].tolist()
 
 
 def test_a_record_of_a_closed_loop_waits_for_its_think_time(nl: Socket, disk: str) -> None:
@@ -186,7 +188,7 @@ def test_a_record_of_a_closed_loop_waits_for_its_think_time(nl: Socket, disk: st
 
     with request_log(disk) as log:
         play(nl, run, records(5, at_ns=thinks))
-        gaps_us = np.diff([one.us for one in log.read()])
+        gaps_us = np.diff([request.us for request in log.read()])
 
     # From issue to issue the response is a part of it.
     assert (gaps_us >= thinks[1:] // 1000).all()
@@ -210,9 +212,9 @@ def test_an_underrun_is_counted_and_dated_and_the_schedule_kept(nl: Socket, disk
 
     feed_all(nl, run, late)
     end(nl, run, RING + 100)
-    found = completed(nl, run)
+    ended = completed(nl, run)
 
-    counts = found["replay"]
+    counts = ended["replay"]
     assert dry["dry_ns"] >= 100 * MS
     assert (dry["underruns"], counts["underruns"], counts["dry_ns"]) == (0, 1, 0)
     # It began when the first of the late records was due, or a little later: when all of the others
@@ -221,11 +223,11 @@ def test_an_underrun_is_counted_and_dated_and_the_schedule_kept(nl: Socket, disk
     assert counts["underrun_ns"] >= 100 * MS
     assert counts["underrun_last_ns"] - counts["underrun_first_ns"] == counts["underrun_ns"]
     slips = [
-        one
-        for one in nl.dump(Cmd.STATS_GET, run=run).values
-        if one.get("metric") == spek.Metric.SLIP
+        cell
+        for cell in nl.dump(Cmd.STATS_GET, run=run).values
+        if cell.get("metric") == spek.Metric.SLIP
     ]
-    assert max(one["max_ns"] for one in slips) >= counts["underrun_ns"]
+    assert max(cell["max_ns"] for cell in slips) >= counts["underrun_ns"]
 
 
 def test_an_empty_ring_with_nothing_due_is_no_underrun(nl: Socket, disk: str) -> None:
@@ -256,11 +258,11 @@ def test_time_may_end_a_replay(nl: Socket, disk: str) -> None:
     feed_all(nl, run, records(RING, at_ns=np.arange(RING) * MS))
     start(nl, run)
 
-    found = finished(nl, run)
+    ended = finished(nl, run)
 
-    assert found["reason"] == Reason.COMPLETED
-    assert 0 < found["replay"]["issued"] <= 50
-    assert found["replay"]["ended"] == 0
+    assert ended["reason"] == Reason.COMPLETED
+    assert 0 < ended["replay"]["issued"] <= 50
+    assert ended["replay"]["ended"] == 0
     more = refused(lambda: feed(nl, run, records(1, at_ns=SECOND)))
     assert (more.errno, "The run has ended" in more.text) == (errno.EBUSY, True)
 
@@ -319,10 +321,10 @@ def test_requests_in_the_wrong_state_are_refused(nl: Socket, disk: str) -> None:
     assert refused(lambda: start(nl, run)).errno == errno.EBUSY
     feed_all(nl, run, records(1))
     assert "number of records" in refused(lambda: end(nl, run, 3)).text
-    with Socket(spek) as other:
-        no = refused(lambda: feed(other, run, records(1)))
+    with Socket(spek) as link:
+        no = refused(lambda: feed(link, run, records(1)))
         assert (no.errno, no.attr) == (errno.EBUSY, "run")
-        assert refused(lambda: end(other, run, RING // 2)).errno == errno.EBUSY
+        assert refused(lambda: end(link, run, RING // 2)).errno == errno.EBUSY
     assert refused(lambda: feed(nl, run, records(1), worker=1)).attr == "worker"
     for odd in (b"", b"x" * 25):
         no = refused(
@@ -383,18 +385,18 @@ def test_a_device_without_discards_is_refused(nl: Socket, disks: Sequence[str]) 
 def test_a_killed_feeder_ends_the_run(nl: Socket, disk: str, tmp_path: Path) -> None:
     run = replay(nl, disk)
 
-    found = with_killed_feeder(nl, run, tmp_path)
+    ended = with_killed_feeder(nl, run, tmp_path)
 
-    assert found["reason"] == Reason.FEEDER_GONE
-    assert found["replay"]["issued"] < RING
-    assert sum(ios for ios, _bytes in counted(nl, run).values()) == found["replay"]["issued"]
+    assert ended["reason"] == Reason.FEEDER_GONE
+    assert ended["replay"]["issued"] < RING
+    assert sum(ios for ios, _bytes in counted(nl, run).values()) == ended["replay"]["issued"]
 
 
 def test_a_feeder_may_go_once_the_trace_is_complete(nl: Socket, disk: str) -> None:
     run = replay(nl, disk)
-    with Socket(spek) as other:
-        feed_all(other, run, records(100, at_ns=np.arange(100) * MS))
-        end(other, run, 100)
+    with Socket(spek) as link:
+        feed_all(link, run, records(100, at_ns=np.arange(100) * MS))
+        end(link, run, 100)
         start(nl, run)
     completed(nl, run)
 
@@ -402,8 +404,8 @@ def test_a_feeder_may_go_once_the_trace_is_complete(nl: Socket, disk: str) -> No
 @pytest.mark.debug_kernel
 def test_a_feeder_that_goes_before_the_start_calls_it_off(nl: Socket, disk: str) -> None:
     run = replay(nl, disk)
-    with Socket(spek) as other:
-        feed_all(other, run, records(RING))
+    with Socket(spek) as link:
+        feed_all(link, run, records(RING))
 
     no = refused(lambda: start(nl, run))
 
@@ -434,11 +436,11 @@ def test_removal_of_the_device_ends_the_run(nl: Socket) -> None:
     assert comes_true(lambda: info(nl, run)["replay"]["issued"] > 10)
 
     (item / "power").write_text("0")
-    found = finished(nl, run)
+    ended = finished(nl, run)
 
     remove_null(item)
-    assert found["reason"] == Reason.DEVICE_GONE
-    assert found["replay"]["issued"] < RING
+    assert ended["reason"] == Reason.DEVICE_GONE
+    assert ended["replay"]["issued"] < RING
 
 
 # ---- hostile contents ----
@@ -563,11 +565,11 @@ def test_a_stopped_program_is_an_underrun_in_its_result(
     )
 
     def replays() -> list[dict[str, Any]]:
-        return [one["replay"] for one in nl.dump(Cmd.RUN_GET).values if "replay" in one]
+        return [values["replay"] for values in nl.dump(Cmd.RUN_GET).values if "replay" in values]
 
-    assert comes_true(lambda: any(one["issued"] for one in replays()))
+    assert comes_true(lambda: any(counts["issued"] for counts in replays()))
     process.send_signal(signal.SIGSTOP)
-    assert comes_true(lambda: any(one["dry_ns"] > 100 * MS for one in replays()))
+    assert comes_true(lambda: any(counts["dry_ns"] > 100 * MS for counts in replays()))
     process.send_signal(signal.SIGCONT)
 
     assert process.wait() == ExitCode.OK
@@ -576,7 +578,7 @@ def test_a_stopped_program_is_an_underrun_in_its_result(
     assert (result.replay.issued, result.replay.complete) == (2000, True)
     assert result.replay.underruns >= 1
     assert result.replay.underrun_ns >= 50 * MS
-    assert any("underruns" in one for one in result.remarks)
+    assert any("underruns" in remark for remark in result.remarks)
 
 
 MIXED = """\
@@ -612,9 +614,9 @@ def test_a_workload_file_replays_beside_a_scrub(
     assert result.replay is not None
     assert (result.replay.issued, result.replay.complete) == (1000, True)
     assert result.outcome.reason == "completed"
-    found = logged(log)
-    scrub = found["bytes"] == 64 * 1024
-    assert found["address"][~scrub].tolist() == [n * 9973 % 16384 * BLOCK for n in range(1000)]
+    rows = logged(log)
+    scrub = rows["bytes"] == 64 * 1024
+    assert rows["address"][~scrub].tolist() == [n * 9973 % 16384 * BLOCK for n in range(1000)]
     wanted = np.arange(int(scrub.sum()), dtype=np.uint64) * 64 * 1024 % (DISK_MIB * MIB)
-    assert found["address"][scrub].tolist() == wanted.tolist()
+    assert rows["address"][scrub].tolist() == wanted.tolist()
     assert int(scrub.sum()) >= 999

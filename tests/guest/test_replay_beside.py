@@ -82,15 +82,20 @@ def alone(nl: Socket, node: str, count: int, *arrivals: dict[str, int]) -> Recor
     run = make(nl, config(node, arrival=list(arrivals), stream=others))
     answer = nl.dump(Cmd.OP_GET, run=run, worker=0, count=count).values
     delete(nl, run)
-    return np.frombuffer(b"".join(one["ops"] for one in answer), OPS)
+    return np.frombuffer(b"".join(part["ops"] for part in answer), OPS)
 
 
 def issued(log: list[dict[str, str]], number: int) -> list[tuple[int, int, int, int]]:
     """Due time, address, bytes and direction of each I/O of a stream, from its tracepoints."""
     return [
-        (int(one["at_ns"]), int(one["addr_bytes"]), int(one["bytes"]), int(one["op"] == "write"))
-        for one in log
-        if int(one["stream"]) == number
+        (
+            int(event["at_ns"]),
+            int(event["addr_bytes"]),
+            int(event["bytes"]),
+            int(event["op"] == "write"),
+        )
+        for event in log
+        if int(event["stream"]) == number
     ]
 
 
@@ -101,25 +106,25 @@ def test_trace_and_company_are_issued_as_each_is_alone(nl: Socket, disk: str) ->
     run = replay(nl, disk, **company(PACED, poisson))
 
     with events("spek") as log:
-        found = play(nl, run, trace)
+        ended = play(nl, run, trace)
         traced = log.read("spek_io_issue")
 
-    start_ns = found["started_ns"]
+    start_ns = ended["started_ns"]
     assert issued(traced, 2) == list(
         zip(
             (start_ns + trace["at_ns"]).tolist(),
-            *(trace[one].tolist() for one in ("addr", "bytes", "op")),
+            *(trace[column].tolist() for column in ("addr", "bytes", "op")),
             strict=True,
         )
     )
     last_ns = start_ns + int(trace["at_ns"][-1])
     for number in range(2):
         mine = issued(traced, number)
-        other = wanted[wanted["stream"] == number][: len(mine)]
+        own = wanted[wanted["stream"] == number][: len(mine)]
         assert mine == list(
             zip(
-                (start_ns + other["at_ns"]).tolist(),
-                *(other[one].tolist() for one in ("addr", "bytes", "write")),
+                (start_ns + own["at_ns"]).tolist(),
+                *(own[column].tolist() for column in ("addr", "bytes", "write")),
                 strict=True,
             )
         )
@@ -127,9 +132,9 @@ def test_trace_and_company_are_issued_as_each_is_alone(nl: Socket, disk: str) ->
         assert len(mine) >= int(
             (wanted["at_ns"][wanted["stream"] == number] < last_ns - start_ns).sum()
         )
-        assert mine[-1][0] <= found["drain_ns"]
+        assert mine[-1][0] <= ended["drain_ns"]
         assert counted(nl, run)[number, Direction.READ] == (len(mine), BLOCK * len(mine))
-    assert found["drain_ns"] >= last_ns
+    assert ended["drain_ns"] >= last_ns
     for way in (Direction.READ, Direction.WRITE):
         of_way = trace["bytes"][trace["op"] == way]
         assert counted(nl, run)[2, way] == (len(of_way), int(of_way.sum(dtype="u8")))
@@ -147,19 +152,19 @@ def test_a_worker_without_records_goes_on_until_the_trace_ends(
     )
 
     with events("spek") as log:
-        found = play(nl, run, trace)
+        ended = play(nl, run, trace)
         traced = log.read("spek_io_issue")
 
-    last_ns = found["started_ns"] + int(trace["at_ns"][-1])
+    last_ns = ended["started_ns"] + int(trace["at_ns"][-1])
     gap_ns = 2 * 10**12 // rate_milli
     for worker in range(2):
-        mine = issued([one for one in traced if int(one["worker"]) == worker], 0)
-        first_ns = found["started_ns"] + worker * gap_ns // 2
-        due_ns = [one[0] for one in mine]
+        mine = issued([event for event in traced if int(event["worker"]) == worker], 0)
+        first_ns = ended["started_ns"] + worker * gap_ns // 2
+        due_ns = [row[0] for row in mine]
         assert due_ns == [first_ns + n * gap_ns for n in range(len(mine))]
         # Those that were late when the trace ended are not issued any more.
         assert len(mine) >= len(range(first_ns, last_ns - LATE_NS, gap_ns))
-    assert last_ns <= found["drain_ns"] <= found["ended_ns"] < last_ns + 5 * SECOND
+    assert last_ns <= ended["drain_ns"] <= ended["ended_ns"] < last_ns + 5 * SECOND
 
 
 def test_workers_that_are_done_wait_for_the_one_that_replays(nl: Socket, disk: str) -> None:
@@ -175,17 +180,20 @@ def test_workers_that_are_done_wait_for_the_one_that_replays(nl: Socket, disk: s
     end(nl, run, 51)
     with events("spek") as log:
         start(nl, run)
-        found = completed(nl, run)
+        ended = completed(nl, run)
         traced = log.read("spek_io_issue")
 
-    middle_ns = found["started_ns"] + int(trace["at_ns"][len(trace) // 2])
+    middle_ns = ended["started_ns"] + int(trace["at_ns"][len(trace) // 2])
     workers = [
-        [one[0] for one in issued([one for one in traced if int(one["worker"]) == worker], 0)]
+        [
+            event[0]
+            for event in issued([event for event in traced if int(event["worker"]) == worker], 0)
+        ]
         for worker in range(2)
     ]
     assert workers[1] == [], "a closed loop of depth 1 is the first worker's"
     assert max(workers[0]) > middle_ns, "its share of the trace was done at once"
-    assert found["replay"]["issued"] == 51
+    assert ended["replay"]["issued"] == 51
 
 
 def test_an_empty_ring_stops_nothing_and_its_underrun_is_counted(nl: Socket, disk: str) -> None:
@@ -223,9 +231,9 @@ def test_company_that_is_due_is_no_underrun(nl: Socket, disk: str) -> None:
     feed_all(nl, run, records(1, at_ns=elapsed + SECOND))
     end(nl, run, RING // 2 + 2)
 
-    found = completed(nl, run)
+    ended = completed(nl, run)
 
-    assert found["replay"]["underruns"] == 0
+    assert ended["replay"]["underruns"] == 0
     assert counted(nl, run)[0, Direction.READ][0] >= (elapsed + SECOND) // PACED_NS
 
 
@@ -234,9 +242,9 @@ def test_time_ends_trace_and_company(nl: Socket, disk: str) -> None:
     feed_all(nl, run, records(RING, at_ns=np.arange(RING) * MS))
     start(nl, run)
 
-    found = finished(nl, run)
+    ended = finished(nl, run)
 
-    assert (found["reason"], found["replay"]["ended"]) == (Reason.COMPLETED, 0)
+    assert (ended["reason"], ended["replay"]["ended"]) == (Reason.COMPLETED, 0)
     assert counted(nl, run) == {
         (0, Direction.READ): (100, 100 * BLOCK),
         (1, Direction.READ): (50, 50 * BLOCK),
@@ -249,17 +257,17 @@ def test_a_closed_trace_has_its_own_completions(nl: Socket, disk: str) -> None:
 
     with events("spek") as log:
         play(nl, run, trace)
-        done = [one for one in log.text().splitlines() if " stream=1 " in one]
+        done = [line for line in log.text().splitlines() if " stream=1 " in line]
 
-    assert ["spek_io_issue" in one for one in done] == [True, False] * 1000, "one at a time"
+    assert ["spek_io_issue" in line for line in done] == [True, False] * 1000, "one at a time"
 
 
 def test_a_killed_feeder_ends_company_as_well(nl: Socket, disk: str, tmp_path: Path) -> None:
     run = replay(nl, disk, **company(PACED))
 
-    found = with_killed_feeder(nl, run, tmp_path)
+    ended = with_killed_feeder(nl, run, tmp_path)
 
-    assert found["reason"] == Reason.FEEDER_GONE
+    assert ended["reason"] == Reason.FEEDER_GONE
     ios = {key: ios for key, (ios, _bytes) in counted(nl, run).items()}
-    assert ios[1, Direction.READ] == found["replay"]["issued"] < RING
+    assert ios[1, Direction.READ] == ended["replay"]["issued"] < RING
     assert ios[0, Direction.READ] > 10

@@ -161,7 +161,7 @@ def test_records_that_a_stopped_worker_did_not_take_are_backlog(nl: Socket, disk
         nl.ask(Cmd.RUN_STOP, id=run)
         cpu.release()
 
-        found = finished(nl, run)
+        ended = finished(nl, run)
 
-    assert (found["reason"], found["replay"]["issued"]) == (Reason.STOPPED, FIRST)
-    assert found["backlog"] == 5
+    assert (ended["reason"], ended["replay"]["issued"]) == (Reason.STOPPED, FIRST)
+    assert ended["backlog"] == 5

@@ -71,15 +71,15 @@ def wipe(node: str) -> None:
 
 def digest(node: str) -> str:
     """Of the whole device, as the device has it, whatever the page cache believes."""
-    found = hashlib.blake2b()
+    hasher = hashlib.blake2b()
     buffer = mmap.mmap(-1, MIB)
     fd = os.open(node, os.O_RDONLY | os.O_DIRECT)
     try:
         while got := os.readv(fd, [buffer]):
-            found.update(buffer[:got])
+            hasher.update(buffer[:got])
     finally:
         os.close(fd)
-    return found.hexdigest()
+    return hasher.hexdigest()
 
 
 def digest_of(reader: IO[bytes]) -> str:
@@ -111,13 +111,13 @@ def test_who_has_a_disk_keeps_it(
     refuses all the same whoever holds a claim."""
     name = Path(empty).name
     with HOLDERS[who](empty) as told:
-        found = device.find(empty)
+        known = device.find(empty)
         before = digest(empty)
 
         code, sentence = spekctl(
-            capfd, *WRITE, "--write", "--destroy", found.identity, "--device", empty
+            capfd, *WRITE, "--write", "--destroy", known.identity, "--device", empty
         )
-        listed = safety.verdict(found)
+        listed = safety.verdict(known)
 
         expected = told.format(name=name)
         assert (code, sentence) == (ExitCode.REFUSED, f"{empty} is in use: {expected}")
@@ -160,8 +160,8 @@ def test_the_disk_of_a_mounted_partition_and_the_reverse(
 def test_who_only_reads_is_not_in_the_way(empty: str, controller: Controller) -> None:
     """udev, smartd and the like look at disks all the time."""
     with opened(empty, os.O_RDONLY):
-        found = device.find(empty)
-        assert safety.check_write(found, found.diskseq, (), True) is None
+        known = device.find(empty)
+        assert safety.check_write(known, known.diskseq, (), True) is None
 
 
 def test_who_reads_is_named_in_a_remark(
@@ -345,11 +345,11 @@ def test_a_serial_of_another_disk_does_not_help(
     """Two disks, one with data, and the name of the other."""
     file_system(empty)
     before = digest(empty)
-    other = emulated("nvme", 512)
-    name = device.find(other).identity
+    blank = emulated("nvme", 512)
+    name = device.find(blank).identity
 
     code, sentence = spekctl(
-        capfd, *WRITE, "--write", "--destroy", name, "--device", other, "--device", empty
+        capfd, *WRITE, "--write", "--destroy", name, "--device", blank, "--device", empty
     )
 
     assert code == ExitCode.REFUSED

@@ -64,7 +64,11 @@ def run_and_trace(
     assert after == before, "the disk's statistics are not to know of commands"
     targets, edges = outcome.info.targets, [edges_of(node)]
     sent = [
-        list(chain.from_iterable(requests_for(one, config, targets, edges) for one in flow))
+        list(
+            chain.from_iterable(
+                requests_for(operation, config, targets, edges) for operation in flow
+            )
+        )
         for flow in operations
     ]
     return outcome, commands, sent
@@ -89,7 +93,7 @@ def test_commands_are_those_of_the_operations(controller: Controller, bs: int) -
         outcome, commands, (sent,) = run_and_trace(controller, config, node)
 
     assert_completed(outcome)
-    assert commands == [command_for(one, bs) for one in sent]
+    assert commands == [command_for(request, bs) for request in sent]
     assert (outcome.target.backend, outcome.target.refused) == ("scsi", 0)
     assert target_sums(outcome.target) == sums(tally(sent, 1)[0])
     assert outcome.requests() == len(sent) > 150
@@ -122,7 +126,7 @@ def test_what_the_device_has_no_room_for_is_sent_again(controller: Controller) -
 
     assert_completed(outcome)
     assert outcome.target.refused > 0, "the device took everything: nothing was put to the test"
-    wanted = [command_for(one, 512) for one in chain.from_iterable(sent)]
+    wanted = [command_for(request, 512) for request in chain.from_iterable(sent)]
     assert sorted(commands, key=key) == sorted(wanted, key=key)
 
 
@@ -163,8 +167,11 @@ def test_partition_gets_what_is_meant_for_it(controller: Controller) -> None:
         delete_partition(disk, 1)
 
     assert_completed(outcome)
-    assert commands == [command_for(one, 512, start_sector=2064) for one in sent]
-    assert all(one.block >= 2064 and one.block + one.blocks <= 2064 + 4096 for one in commands)
+    assert commands == [command_for(request, 512, start_sector=2064) for request in sent]
+    assert all(
+        command.block >= 2064 and command.block + command.blocks <= 2064 + 4096
+        for command in commands
+    )
 
 
 @pytest.mark.parametrize("bs", [512, 4096])

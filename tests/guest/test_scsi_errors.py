@@ -52,10 +52,10 @@ def finish(controller: Controller, config: RunConfig) -> Outcome:
 
 
 def errors_by_errno(outcome: Outcome) -> Counter[int]:
-    found: Counter[int] = Counter()
+    errors: Counter[int] = Counter()
     for cell in outcome.cells:
-        found.update({abs(code): count for code, count in cell.errors_by_errno.items()})
-    return found
+        errors.update({abs(code): count for code, count in cell.errors_by_errno.items()})
+    return errors
 
 
 def test_medium_error_is_told_with_its_cause(controller: Controller, faulty: str) -> None:
@@ -78,9 +78,9 @@ def test_causes_are_counted_apart(controller: Controller, faulty: str) -> None:
     with faults(scsi.MEDIUM | scsi.TRANSPORT, every_nth=200):
         outcome = finish(controller, reads(faulty, 0x2000))
 
-    found = {(one.key, one.asc): one.count for one in outcome.info.senses}
-    assert found[3, 0x11] + found[0xB, 0x4B] == outcome.info.errors
-    assert found[0xB, 0x4B] > 20
+    senses = {(sense.key, sense.asc): sense.count for sense in outcome.info.senses}
+    assert senses[3, 0x11] + senses[0xB, 0x4B] == outcome.info.errors
+    assert senses[0xB, 0x4B] > 20
 
 
 def test_a_recovered_error_is_none(controller: Controller, faulty: str) -> None:

@@ -162,20 +162,22 @@ def test_kernel_and_userspace_generate_the_same(
 
 
 def test_another_seed_gives_another_sequence(controller: Controller, disk: str) -> None:
-    found = set()
+    sequences = set()
     for seed in range(4):
         config = msgspec.structs.replace(everything(disk), seed=seed)
         with controller.ready(config) as run:
-            found.add(controller.op_bytes(run, 0, 1000))
-    assert len(found) == 4
+            sequences.add(controller.op_bytes(run, 0, 1000))
+    assert len(sequences) == 4
 
 
 def as_operations(traced: list[Traced]) -> list[tuple[int, int, int]]:
-    return [(one.sector * 512, one.sectors * 512, one.direction.code) for one in traced]
+    return [
+        (request.sector * 512, request.sectors * 512, request.direction.code) for request in traced
+    ]
 
 
 def plainly(operations: list[OpRecord]) -> list[tuple[int, int, int]]:
-    return [(one.addr, one.bytes, one.write) for one in operations]
+    return [(operation.addr, operation.bytes, operation.write) for operation in operations]
 
 
 @pytest.mark.parametrize("backend", BACKENDS)
@@ -212,6 +214,8 @@ def test_batches_and_workers_change_the_order_only(
     with controller.ready(config) as run, request_log(disk) as log:
         assert_completed(controller.finish(run))
         traced = log.read()
-        operations = [one for worker in (0, 1) for one in controller.operations(run, worker, 500)]
+        operations = [
+            operation for worker in (0, 1) for operation in controller.operations(run, worker, 500)
+        ]
 
     assert Counter(as_operations(traced)) == Counter(plainly(operations))

@@ -87,7 +87,7 @@ def test_soak(
 def lost_kib(before: dict[str, int]) -> int:
     """Memory lost, other than that of this process."""
     parts = ("MemAvailable", "PerCpuLists", "Own")
-    free = [sum(one[part] for part in parts) for one in (before, idle_meminfo())]
+    free = [sum(memory[part] for part in parts) for memory in (before, idle_meminfo())]
     return free[0] - free[1]
 
 

@@ -69,24 +69,24 @@ def test_a_whole_test(call: Spekctl, disk: str, tmp_path: Path) -> None:
         *("--max-late", "1", *SHORT),
     )
     assert outcome.code == ExitCode.OK, outcome.out + outcome.err
-    found = spc2.load_report(folder / "report.json")
-    assert found.complete and found.passed and found.vod_streams == VOD_STREAMS
-    assert len(found.runs) == 10 * 2 + 1
-    for run in found.runs[:-1]:
+    report = spc2.load_report(folder / "report.json")
+    assert report.complete and report.passed and report.vod_streams == VOD_STREAMS
+    assert len(report.runs) == 10 * 2 + 1
+    for run in report.runs[:-1]:
         assert_outstanding(run)
-    video = found.runs[-1]
+    video = report.runs[-1]
     arrived = 3 * VOD_STREAMS * video.measured_ns / 1e9
     assert video.ios + video.left_over == pytest.approx(arrived, abs=VOD_STREAMS)
-    assert {one.name for one in found.composites} == {"lfp", "ldq", "vod", "spc2"}
-    assert found.mbps is not None and found.price_per_mbps is not None
-    assert found.price_per_mbps.fraction == 1000 / found.mbps.fraction
-    for run in found.runs:
+    assert {composite.name for composite in report.composites} == {"lfp", "ldq", "vod", "spc2"}
+    assert report.mbps is not None and report.price_per_mbps is not None
+    assert report.price_per_mbps.fraction == 1000 / report.mbps.fraction
+    for run in report.runs:
         assert run.result_file is not None
         kept = read(folder / run.result_file, result.Result)
         streams = kept.config.streams
-        assert sum(one.replicas for one in streams) == run.step.streams
+        assert sum(stream.replicas for stream in streams) == run.step.streams
         assert kept.totals.all.bytes == run.ios * run.step.transfer_bytes
-        writes = sum(one.ios for one in kept.cells if one.direction == "write")
+        writes = sum(cell.ios for cell in kept.cells if cell.direction == "write")
         assert (writes > 0) == (run.step.read_percent < 100)
     assert json.loads((folder / "state.json").read_text())["kind"] == "spek-spc2-state"
 

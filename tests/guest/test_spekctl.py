@@ -54,12 +54,12 @@ class Outcome:
     def json(self) -> Any:
         """The result; it is what its schema says."""
         assert self.out, self.err
-        found = json.loads(self.out)
-        if isinstance(found, dict) and found.get("kind") == "spek-result":
+        document = json.loads(self.out)
+        if isinstance(document, dict) and document.get("kind") == "spek-result":
             import msgspec
 
             msgspec.json.decode(self.out, type=result.Result)
-        return found
+        return document
 
     @property
     def sentence(self) -> str:
@@ -107,10 +107,10 @@ def at_claim(monkeypatch: pytest.MonkeyPatch) -> Callable[[str], dict[str, Any]]
     return watch
 
 
-def sent(found: dict[str, Any]) -> tuple[int, int, int, int]:
+def sent(document: dict[str, Any]) -> tuple[int, int, int, int]:
     """What the result says was sent, in the disk's terms: summed over cells, all phases."""
     sums = {"read": [0, 0], "write": [0, 0]}
-    for cell in found["cells"]:
+    for cell in document["cells"]:
         sums[cell["direction"]][0] += cell["requests"]
         sums[cell["direction"]][1] += cell["bytes"] // 512
     (reads, read_sectors), (writes, written_sectors) = sums.values()
@@ -140,33 +140,33 @@ def test_the_disk_counts_what_the_result_says(
     )
 
     assert outcome.code == ExitCode.OK, outcome.err
-    found = outcome.json
+    document = outcome.json
     difference = tuple(
         after - before for after, before in zip(counters(node), seen["before"], strict=True)
     )
-    assert difference == sent(found)
-    (target,) = found["targets"]
+    assert difference == sent(document)
+    (target,) = document["targets"]
     assert target["disk_agrees"] is True
-    assert found["totals"]["all"]["ios"] == int(count)
-    assert found["outcome"]["ok"] and not found["outcome"]["errors"]
-    for cell in found["cells"]:
+    assert document["totals"]["all"]["ios"] == int(count)
+    assert document["outcome"]["ok"] and not document["outcome"]["errors"]
+    for cell in document["cells"]:
         for times in cell["times"].values():
             assert times is None or sum(times["histogram"]["counts"]) == cell["ios"]
     if name == "spc1":
-        check_spc1(found)
+        check_spc1(document)
 
 
-def check_spc1(found: dict[str, Any]) -> None:
+def check_spc1(document: dict[str, Any]) -> None:
     """Shares and sizes against the published ones, five standard deviations wide or so."""
-    totals = found["totals"]
+    totals = document["totals"]
     ios = totals["all"]["ios"]
     assert totals["read"]["ios"] / ios == pytest.approx(0.3944, abs=0.018)
     assert totals["all"]["mean_bytes"] / 1024 == pytest.approx(8.0144, abs=0.5)
     expected = {"1-1": 0.035, "1-2": 0.281, "1-3": 0.07, "1-4": 0.21}
     expected |= {"2-1": 0.018, "2-2": 0.07, "2-3": 0.035, "3-1": 0.281}
     for name, share in expected.items():
-        cells = [one for one in found["cells"] if one["name"] == name]
-        measured = sum(one["ios"] for one in cells if one["phase"] == "measure") / ios
+        cells = [cell for cell in document["cells"] if cell["name"] == name]
+        measured = sum(cell["ios"] for cell in cells if cell["phase"] == "measure") / ios
         assert measured == pytest.approx(share, abs=5 * (share * (1 - share) / ios) ** 0.5), name
 
 
@@ -189,12 +189,12 @@ def test_two_disks_share_the_load_in_stripes(call: Call, null_blk: Callable[...,
         *("--count", "400", "--stripe", "64KiB", "--json", *QUIET),
     )
     assert outcome.code == ExitCode.OK, outcome.err
-    found = outcome.json
-    assert [target["disk_agrees"] for target in found["targets"]] == [True, True]
-    assert found["config"]["asus"][0]["bytes"] == 512 * MIB
-    first, second = (target["read_bytes"] for target in found["targets"])
+    document = outcome.json
+    assert [target["disk_agrees"] for target in document["targets"]] == [True, True]
+    assert document["config"]["asus"][0]["bytes"] == 512 * MIB
+    first, second = (target["read_bytes"] for target in document["targets"])
     assert abs(first - second) <= 16 * 128 * 1024
-    assert first + second == sum(cell["bytes"] for cell in found["cells"])
+    assert first + second == sum(cell["bytes"] for cell in document["cells"])
 
 
 def test_response_time_grows_with_the_backlog_and_service_time_does_not(
@@ -205,13 +205,13 @@ def test_response_time_grows_with_the_backlog_and_service_time_does_not(
         *("run", "random-read-4k", "--device", node, "--rate", "3000", "--max-outstanding", "1"),
         *("--time", "3s", "--json", *QUIET),
     )
-    found = outcome.json
-    times = found["totals"]["all"]["times"]
-    assert found["outcome"]["offered_iops"] == 3000
-    assert found["outcome"]["backlog"] > 1000
+    document = outcome.json
+    times = document["totals"]["all"]["times"]
+    assert document["outcome"]["offered_iops"] == 3000
+    assert document["outcome"]["backlog"] > 1000
     assert times["response"]["percentiles_ns"]["p50"] > 300_000_000
     assert times["service"]["percentiles_ns"]["p50"] < 50_000_000
-    rows = [row for row in found["intervals"] if row["phase"] == "measure"]
+    rows = [row for row in document["intervals"] if row["phase"] == "measure"]
     assert rows[0]["read"]["response_p50_ns"] < rows[-1]["read"]["response_p50_ns"]
 
 
@@ -229,16 +229,16 @@ def test_slices_have_every_io_of_the_measure_phase(
 
     monkeypatch.setattr(Slices, "take", counted)
     node = null_blk(size_mb=256, irqmode=2, completion_nsec=1_000_000)
-    found = call(
+    document = call(
         *("run", "random-read-4k", "--device", node, "--ramp", "300ms", "--time", "2s"),
         *("--interval", "100ms", "--heat-map", "--json", *QUIET),
     ).json
-    whole = found["totals"]["all"]["times"]["response"]
-    slices = found["slices"]
+    whole = document["totals"]["all"]["times"]["response"]
+    slices = document["slices"]
     assert 1 < len(slices) <= sum(seen > 0 for seen in looks)
-    assert sum(sum(one["response"]["counts"]) for one in slices) == whole["count"] > 0
-    assert all(one["end_ns"] == after["start_ns"] for one, after in pairwise(slices))
-    (phase,) = (one for one in found["phases"] if one["phase"] == "measure")
+    assert sum(sum(piece["response"]["counts"]) for piece in slices) == whole["count"] > 0
+    assert all(piece["end_ns"] == after["start_ns"] for piece, after in pairwise(slices))
+    (phase,) = (entry for entry in document["phases"] if entry["phase"] == "measure")
     assert slices[0]["start_ns"] == phase["start_ns"]
     assert slices[-1]["end_ns"] == phase["end_ns"]
 
@@ -406,10 +406,10 @@ def background(*arguments: str, **options: Any) -> Iterator[subprocess.Popen[str
 def wait_running() -> int:
     """Until there is a run that measures; its number."""
     with contextlib.closing(client.connect()) as kernel:
-        found = eventually(
+        running = eventually(
             lambda: [info.id for info in kernel.runs() if info.intervals], "no run is under way"
         )
-    return int(found[0])
+    return int(running[0])
 
 
 @pytest.mark.parametrize(
@@ -424,11 +424,11 @@ def test_a_signal_ends_the_run_in_order(
         wait_running()
         process.send_signal(signum)
         out, err = process.communicate(timeout=LONG_S)
-    found = Outcome(process.returncode, out, err)
-    assert found.code == code
-    assert found.json["outcome"]["reason"] == "stopped"
-    assert found.json["totals"]["all"]["ios"] > 0
-    assert found.json["targets"][0]["disk_agrees"] is True
+    outcome = Outcome(process.returncode, out, err)
+    assert outcome.code == code
+    assert outcome.json["outcome"]["reason"] == "stopped"
+    assert outcome.json["totals"]["all"]["ios"] > 0
+    assert outcome.json["targets"][0]["disk_agrees"] is True
     assert "stopping" in err
 
 

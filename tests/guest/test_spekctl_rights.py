@@ -144,15 +144,15 @@ def test_what_concerns_the_kernel_needs_root(
     written = ("--device", node, "--write", "--verify", "--verify-state", str(folder / "state"))
     assert cli.run(["run", "random-write-4k", *written, "--count", "16", "--no-prober"]) == 0
     (folder / "state").chmod(0o644)
-    found = {}
+    outcomes = {}
     for name, arguments in NEEDS_ROOT.items():
         words = [word.format(disk=node, folder=folder) for word in arguments]
-        found[name] = as_ordinary_user(folder, *name.split(), *words)
-        assert "Traceback" not in found[name].err, f"{name}: {found[name].err}"
+        outcomes[name] = as_ordinary_user(folder, *name.split(), *words)
+        assert "Traceback" not in outcomes[name].err, f"{name}: {outcomes[name].err}"
 
-    refused = {name for name, one in found.items() if one.code == ExitCode.PERMISSION}
-    assert refused == set(NEEDS_ROOT), found
-    for name, one in found.items():
-        sentence = one.err.splitlines()[-1]
-        assert one.out == "" and sentence.startswith("spekctl: "), name
+    refused = {name for name, outcome in outcomes.items() if outcome.code == ExitCode.PERMISSION}
+    assert refused == set(NEEDS_ROOT), outcomes
+    for name, outcome in outcomes.items():
+        sentence = outcome.err.splitlines()[-1]
+        assert outcome.out == "" and sentence.startswith("spekctl: "), name
         assert "CAP_SYS_ADMIN" in sentence, name

@@ -64,45 +64,45 @@ class Stack:
 
     def parts(self, sent: list[Sent]) -> list[Requests]:
         """What the disks underneath get for these requests."""
-        found: list[Requests] = [Counter(), Counter()]
-        for one in sent:
-            for at, length in cut(one.start, one.bytes, one.bytes, Edges(self.edge)):
-                found[self.lower(at)][one.direction, length // 512] += 1
-        return found
+        counts: list[Requests] = [Counter(), Counter()]
+        for request in sent:
+            for at, length in cut(request.start, request.bytes, request.bytes, Edges(self.edge)):
+                counts[self.lower(at)][request.direction, length // 512] += 1
+        return counts
 
 
 def mapped(stack: ExitStack, name: str, table: str) -> str:
     return stack.enter_context(mapped_disk(name, table))
 
 
-def linear(stack: ExitStack, one: str, other: str) -> Stack:
+def linear(stack: ExitStack, left: str, right: str) -> Stack:
     first, second = SEGMENT // 512, 64 * MIB // 512
-    table = f"0 {first} linear {one} 2048\n{first} {second} linear {other} 4096\n"
+    table = f"0 {first} linear {left} 2048\n{first} {second} linear {right} 4096\n"
     node = mapped(stack, "spek-linear", table)
-    return Stack("linear", node, (one, other), SEGMENT, lambda at: int(at >= SEGMENT))
+    return Stack("linear", node, (left, right), SEGMENT, lambda at: int(at >= SEGMENT))
 
 
-def striped(stack: ExitStack, one: str, other: str) -> Stack:
+def striped(stack: ExitStack, left: str, right: str) -> Stack:
     sectors, chunk = 256 * MIB // 512, CHUNK // 512
-    table = f"0 {sectors} striped 2 {chunk} {one} 0 {other} 0\n"
+    table = f"0 {sectors} striped 2 {chunk} {left} 0 {right} 0\n"
     node = mapped(stack, "spek-striped", table)
-    return Stack("striped", node, (one, other), CHUNK, lambda at: at // CHUNK % 2)
+    return Stack("striped", node, (left, right), CHUNK, lambda at: at // CHUNK % 2)
 
 
-def raid0(stack: ExitStack, one: str, other: str) -> Stack:
-    node = stack.enter_context(array_disk(0, CHUNK, one, other))
-    return Stack("raid0", node, (one, other), CHUNK, lambda at: at // CHUNK % 2)
+def raid0(stack: ExitStack, left: str, right: str) -> Stack:
+    node = stack.enter_context(array_disk(0, CHUNK, left, right))
+    return Stack("raid0", node, (left, right), CHUNK, lambda at: at // CHUNK % 2)
 
 
 @pytest.fixture(scope="module", params=[linear, striped, raid0], ids=lambda make: make.__name__)
 def stacked(request: pytest.FixtureRequest, spek_module: Path) -> Iterator[Stack]:
     with ExitStack() as stack:
-        one = stack.enter_context(null_disk(size_mb=256))
-        other = stack.enter_context(null_disk(size_mb=256))
+        left = stack.enter_context(null_disk(size_mb=256))
+        right = stack.enter_context(null_disk(size_mb=256))
         # md takes spek's no-merge flag off what it passes on: two halves of a write could meet.
-        for node in (one, other):
+        for node in (left, right):
             (queue_of(node) / "nomerges").write_text("2")
-        yield request.param(stack, one, other)
+        yield request.param(stack, left, right)
 
 
 def assert_below_agrees(stacked: Stack, comparison: Comparison) -> None:
@@ -141,10 +141,10 @@ def test_aligned_requests_are_counted_exactly(
     assert target_sums(target) == sums(comparison.wanted[0])
     assert seen.stat == target_sums(target)
     assert_below_agrees(stacked, comparison)
-    below = [one.stat for one in comparison.below]
+    below = [disk.stat for disk in comparison.below]
     for way, above in seen.stat.items():
-        assert sum(one[way].ios for one in below) == above.ios
-        assert sum(one[way].sectors for one in below) == above.sectors
+        assert sum(disk[way].ios for disk in below) == above.ios
+        assert sum(disk[way].sectors for disk in below) == above.sectors
 
 
 def test_requests_across_chunks_are_counted_in_parts(
@@ -171,7 +171,7 @@ def test_requests_across_chunks_are_counted_in_parts(
     if stacked.name != "linear":
         # Some kernels tell the chunks of dm-striped, so that nothing is left for the driver to do.
         told = int((queue_of(stacked.node) / "chunk_sectors").read_text()) > 0
-        below = sum(sum(one.values()) for one in parts)
+        below = sum(sum(requests.values()) for requests in parts)
         assert below > config.count
         assert below == len(comparison.sent) if told else below > len(comparison.sent)
 
@@ -192,7 +192,7 @@ def test_linear_crossing_its_boundary(
     comparison = watch(controller, counts, config, stacked.node, below=stacked.disks)
 
     assert_streams_agree(comparison)
-    assert max(one.start for one in comparison.sent) > SEGMENT
+    assert max(request.start for request in comparison.sent) > SEGMENT
     parts = stacked.parts(comparison.sent)
     assert_below_agrees(stacked, comparison)
     assert comparison.seen[0].stat == sums(parts[0] + parts[1])
@@ -218,8 +218,8 @@ def test_striped_targets_each_count_exactly(
     controller: Controller, counts: RequestCounts, backend: str, workers: int
 ) -> None:
     """Four devices of three kinds in one run: an I/O is cut where it goes from one to the next."""
-    with null_disk(size_mb=512) as one, null_disk(size_mb=300) as other:
-        nodes = (one, emulated("nvme", 512), other, emulated("virtio", 512))
+    with null_disk(size_mb=512) as large, null_disk(size_mb=300) as small:
+        nodes = (large, emulated("nvme", 512), small, emulated("virtio", 512))
         config = one_stream(
             *nodes,
             sizes=[(512, 2), (16 * KIB, 2), (200 * KIB, 1), (MIB, 1)],

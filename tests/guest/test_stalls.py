@@ -169,10 +169,10 @@ def test_every_disk_gets_its_ios_in_order_and_in_time(
     log = log[np.argsort(log["issue_ns"], kind="stable")]
     for stream in (SLOW, FAST):
         mine = log[log["stream"] == stream]
-        made = [(op.at_ns, op.addr) for op in expected if op.stream == stream]
+        meant = [(op.at_ns, op.addr) for op in expected if op.stream == stream]
         began_ns = outcome.info.started_ns
         issued = [(int(row["at_ns"]) - began_ns, int(row["addr"])) for row in mine]
-        assert issued == made[: len(mine)]
+        assert issued == meant[: len(mine)]
     info = outcome.info
     arrived = arrivals_before(config, info.started_ns, info.drain_ns)
     assert outcome.ios() + info.backlog == arrived

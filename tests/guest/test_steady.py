@@ -64,23 +64,23 @@ def run(
 
 
 def test_a_run_ends_in_steady_state(call: Spekctl, disk: str, tmp_path: Path) -> None:
-    code, found = run(call, disk, tmp_path / "r.json", "--until", LENIENT)
+    code, kept = run(call, disk, tmp_path / "r.json", "--until", LENIENT)
     assert code == ExitCode.OK
-    assert found.outcome.reason == "stopped" and found.outcome.ok
-    ending = found.ending
+    assert kept.outcome.reason == "stopped" and kept.outcome.ok
+    ending = kept.ending
     assert ending is not None and ending.steady and ending.rounds >= 4
-    (measure,) = [one for one in found.phases if one.phase == "measure"]
+    (measure,) = [phase for phase in kept.phases if phase.phase == "measure"]
     assert 2_000 * MS <= measure.duration_ns < 60_000 * MS
     # The window holds what the intervals of the result say.
     (window,) = ending.windows
     rows = [
-        one
-        for one in found.intervals
-        if one.phase == "measure" and one.end_ns - one.start_ns >= 450 * MS
+        row
+        for row in kept.intervals
+        if row.phase == "measure" and row.end_ns - row.start_ns >= 450 * MS
     ]
     rates = [
-        (one.read.ios + one.write.ios) * 1e9 / (one.end_ns - one.start_ns)
-        for one in rows[window.first - 1 : window.last]
+        (row.read.ios + row.write.ios) * 1e9 / (row.end_ns - row.start_ns)
+        for row in rows[window.first - 1 : window.last]
     ]
     assert window.values == pytest.approx(rates)
     assert 0 < window.average <= 8 * 1e9 / SERVICE_NS * 1.05
@@ -88,29 +88,29 @@ def test_a_run_ends_in_steady_state(call: Spekctl, disk: str, tmp_path: Path) ->
 
 def test_steady_state_that_is_not_reached_is_said(call: Spekctl, disk: str, tmp_path: Path) -> None:
     """The run ends by its count, long before there are as many rounds."""
-    code, found = run(
+    code, kept = run(
         *(call, disk, tmp_path / "r.json"),
         *("--until", "steady:window=1000", "--count", "2000"),
         time=(),
     )
     assert code == ExitCode.LIMIT_MISSED
-    assert found.outcome.reason == "completed" and found.outcome.ok
-    assert found.totals.all.ios == 2000
-    assert found.ending is not None and found.ending.steady is False
-    assert "steady state of iops was not reached in " in found.outcome.text
+    assert kept.outcome.reason == "completed" and kept.outcome.ok
+    assert kept.totals.all.ios == 2000
+    assert kept.ending is not None and kept.ending.steady is False
+    assert "steady state of iops was not reached in " in kept.outcome.text
 
 
 @pytest.mark.parametrize(
     "condition", ["iops > 1", "latency >= 1ms", "p99 > 1ms and errors < 1", "outstanding < 100"]
 )
 def test_a_threshold_ends_the_run(condition: str, call: Spekctl, disk: str, tmp_path: Path) -> None:
-    code, found = run(
+    code, kept = run(
         call, disk, tmp_path / "r.json", "--stop-when", "errors > 0", "--stop-when", condition
     )
     assert code == ExitCode.LIMIT_MISSED
-    assert found.ending is not None and found.ending.stopped_by == condition
-    assert found.outcome.reason == "stopped" and not found.outcome.errors
-    (measure,) = [one for one in found.phases if one.phase == "measure"]
+    assert kept.ending is not None and kept.ending.stopped_by == condition
+    assert kept.outcome.reason == "stopped" and not kept.outcome.errors
+    (measure,) = [phase for phase in kept.phases if phase.phase == "measure"]
     assert measure.duration_ns < 50_000 * MS
 
 
@@ -127,15 +127,15 @@ def test_the_highest_load_within_a_response_time(
             *("--within", "latency < 40ms", "-o", path, "--resolution", "10", *QUIET),
         )
         assert outcome.code == ExitCode.OK, outcome.err
-        found = curve.load_curve(path)
-        within = found.within
-        assert found.complete and within is not None
+        sweep = curve.load_curve(path)
+        within = sweep.within
+        assert sweep.complete and within is not None
         assert within.load is not None and within.beyond is not None
         # By Little's law 40 ms are at most depth 32.
         assert 1 <= within.load <= 32 < 2 * within.beyond
-        for one in found.points:
-            assert one.response is not None
-            assert (one.response.mean < 40 * MS) is not bool(one.beyond)
+        for point in sweep.points:
+            assert point.response is not None
+            assert (point.response.mean < 40 * MS) is not bool(point.beyond)
 
 
 def discarded_bytes(node: str) -> int:
@@ -152,22 +152,22 @@ def test_a_whole_test_of_solid_state_storage(call: Spekctl, flash: str, tmp_path
         *("--rounds", "6", "--until", LENIENT, *QUIET),
     )
     assert outcome.code in (ExitCode.OK, ExitCode.LIMIT_MISSED), outcome.out + outcome.err
-    found = pts.load_report(folder / "report.json")
-    assert found.complete and found.notice == "PTS-like, unaudited"
-    assert [one.name for one in found.tests] == ["iops", "throughput-1024k", "latency"]
+    report = pts.load_report(folder / "report.json")
+    assert report.complete and report.notice == "PTS-like, unaudited"
+    assert [entry.name for entry in report.tests] == ["iops", "throughput-1024k", "latency"]
     # A purge before each of the four tests.
     assert discarded_bytes(flash) - before == 4 * 64 * MIB
-    for test in found.tests:
+    for test in report.tests:
         assert test.purged and test.preconditioned_bytes == 2 * 64 * MIB
         assert 4 <= len(test.rounds) <= 6 and test.window is not None
-    writes = [one.written_bytes for one in found.saturation]
+    writes = [fill.written_bytes for fill in report.saturation]
     assert writes == sorted(writes) and writes[-1] <= 64 * MIB
-    (saturation,) = [one for one in found.runs if one.step.kind == "saturation"]
+    (saturation,) = [entry for entry in report.runs if entry.step.kind == "saturation"]
     assert saturation.bytes == 64 * MIB
-    for one in found.runs:
-        assert one.ok and one.result_file is not None
-        kept = read(folder / one.result_file, result.Result)
-        assert (kept.replay is not None) == (one.step.kind == "purge")
+    for entry in report.runs:
+        assert entry.ok and entry.result_file is not None
+        kept = read(folder / entry.result_file, result.Result)
+        assert (kept.replay is not None) == (entry.step.kind == "purge")
     data: dict[str, Any] = json.loads((folder / "state.json").read_text())
     assert data["kind"] == "spek-pts-state"
 

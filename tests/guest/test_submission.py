@@ -200,7 +200,7 @@ def test_workers_share_the_requests_of_a_disk(controller: Controller, backend: s
         shares = Counter(order)
         assert min(shares[worker] for worker in ("0", "1")) >= len(order) / 4, shares
         # Not by turns of a hundred each, either.
-        assert sum(one != other for one, other in pairwise(order)) > len(order) / 10, order
+        assert sum(earlier != later for earlier, later in pairwise(order)) > len(order) / 10, order
 
 
 def switches_per_io(outcome: Outcome) -> float:

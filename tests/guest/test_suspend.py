@@ -60,8 +60,8 @@ def running(nl: Socket, node: str, **changes: Any) -> int:
 
 
 def any_io(nl: Socket, run: int) -> bool:
-    (one,) = info_of(nl, run)["target"]
-    return bool(one["reads"] + one["writes"])
+    (target,) = info_of(nl, run)["target"]
+    return bool(target["reads"] + target["writes"])
 
 
 # Suspend to idle is what every kernel has; hibernation has notifications of its own.
@@ -93,11 +93,11 @@ def test_what_was_written_before_a_suspend_can_be_verified(nl: Socket) -> None:
         reader = new(nl, node, **stamped, verify_from=run, time_ns=None, count=20_000)
         nl.ask(Cmd.RUN_START, id=reader)
         assert comes_true(lambda: state(nl, reader) == RunState.DONE)
-        found = info_of(nl, reader)["verify"]
-        assert found["checked"] > 0
-        assert found["mismatches"] == 0
-        for one in (reader, run):
-            delete(nl, one)
+        verify = info_of(nl, reader)["verify"]
+        assert verify["checked"] > 0
+        assert verify["mismatches"] == 0
+        for number in (reader, run):
+            delete(nl, number)
 
 
 def test_runs_without_io_stay_and_armed_ones_end(nl: Socket, disks: list[str]) -> None:

@@ -54,19 +54,19 @@ class Traced:
 
 @pytest.fixture
 def traced_events(spek_module: Path) -> Iterator[Events]:
-    with events("spek") as found:
-        yield found
+    with events("spek") as log:
+        yield log
 
 
 def read_log(run: int, worker: int) -> Any:
-    found = b""
+    data = b""
     with Path(buffer.debugfs(), f"spek/{run}/worker{worker}").open("rb", buffering=0) as file:
         while piece := file.read(1 << 20):
-            found += piece
-    return np.frombuffer(found, log_file.record_type())
+            data += piece
+    return np.frombuffer(data, log_file.record_type())
 
 
-def traced(controller: Controller, found: Events, config: RunConfig) -> Traced:
+def traced(controller: Controller, log: Events, config: RunConfig) -> Traced:
     config = msgspec.structs.replace(config, log_records=16384)
     with controller.ready(config) as run:
         outcome = controller.finish(run)
@@ -78,9 +78,9 @@ def traced(controller: Controller, found: Events, config: RunConfig) -> Traced:
         outcome,
         np.concatenate(records),
         intervals,
-        found.read("spek_io_issue"),
-        found.read("spek_io_complete"),
-        found.read("spek_interval_close"),
+        log.read("spek_io_issue"),
+        log.read("spek_io_complete"),
+        log.read("spek_interval_close"),
     )
 
 
@@ -92,8 +92,8 @@ def number(fields: Fields, name: str) -> int:
 
 def by_worker(rows: list[Fields], *names: str) -> list[tuple[int, ...]]:
     """These fields of the events, worker by worker, each in its order."""
-    found = [tuple(number(row, name) for name in names) for row in rows]
-    return sorted(found, key=lambda values: values[names.index("worker")])
+    values_of = [tuple(number(row, name) for name in names) for row in rows]
+    return sorted(values_of, key=lambda values: values[names.index("worker")])
 
 
 def of_log(records: Any, *names: str) -> list[tuple[int, ...]]:
@@ -168,9 +168,9 @@ def test_an_operation_of_several_parts_is_one_event(
     controller: Controller, traced_events: Events
 ) -> None:
     """Its device and sector are those of its first part."""
-    with null_disk(irqmode=0) as one, null_disk(irqmode=0) as other:
+    with null_disk(irqmode=0) as first, null_disk(irqmode=0) as second:
         config = one_stream(
-            *(one, other),
+            *(first, second),
             sizes=((8192, 1), (24576, 1)),
             align_bytes=4096,
             stripe_bytes=16384,
@@ -181,16 +181,16 @@ def test_an_operation_of_several_parts_is_one_event(
 
     assert_completed(run.outcome)
     assert_events_are_the_log(run)
-    found, expected = Counter[tuple[str, int, int]](), Counter[tuple[str, int, int]]()
-    targets = [f"{one.major},{one.minor}" for one in run.outcome.info.targets]
+    shown, expected = Counter[tuple[str, int, int]](), Counter[tuple[str, int, int]]()
+    targets = [f"{target.major},{target.minor}" for target in run.outcome.info.targets]
     for row in run.issued:
-        found[row["dev"], number(row, "sector"), number(row, "nr_parts")] += 1
+        shown[row["dev"], number(row, "sector"), number(row, "nr_parts")] += 1
     for record in run.records:
         parts = list(pieces(config.asus[0], int(record["addr"]), int(record["bytes"])))
         expected[targets[parts[0][0]], parts[0][1] // SECTOR, len(parts)] += 1
-    assert found == expected
-    assert {parts for _, _, parts in found} == {1, 2, 3}
-    assert {dev for dev, _, _ in found} == set(targets)
+    assert shown == expected
+    assert {parts for _, _, parts in shown} == {1, 2, 3}
+    assert {dev for dev, _, _ in shown} == set(targets)
 
 
 @pytest.mark.parametrize("parts", [1, 2])
@@ -289,12 +289,12 @@ def test_each_interval_is_an_event_as_it_closes(
 
 
 def test_each_row_of_a_probe_is_an_event(prober_module: Path) -> None:
-    with Prober() as prober, events("spek_prober") as found:
+    with Prober() as prober, events("spek_prober") as log:
         probe = prober.start(20 * MS)
         wait_rows(prober, 10)
         info = prober.stop(probe)
         rows, dropped = prober.rows(probe)
-        traced_rows = found.read("spek_probe_row")
+        traced_rows = log.read("spek_probe_row")
         prober.delete(probe)
 
     assert dropped == 0
@@ -324,9 +324,9 @@ def test_the_page_names_every_event(
     names, _ = documented((ROOT / "kmod/README.md").read_text())
     with events("spek") as load, events("spek_prober") as prober, events("spek_drive") as drive:
         assert names == {
-            f"{found.group.name}:{path.parent.name}"
-            for found in (load, prober, drive)
-            for path in found.group.glob("*/enable")
+            f"{log.group.name}:{path.parent.name}"
+            for log in (load, prober, drive)
+            for path in log.group.glob("*/enable")
         }
 
 
@@ -359,7 +359,7 @@ def test_the_commands_of_the_page_show_slow_operations_only(controller: Controll
     finally:
         (event / "enable").write_text("0")
         (event / "filter").write_text("0")
-    times = np.concatenate([one["done_ns"] - one["at_ns"] for one in records]).tolist()
+    times = np.concatenate([record["done_ns"] - record["at_ns"] for record in records]).tolist()
     slow = [ns for ns in times if ns > 10 * MS]
     assert [int(ns) for ns in re.findall(r"response_ns=(\d+)", output)] == slow
     assert 20 <= len(slow) < len(times)

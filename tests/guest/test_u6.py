@@ -64,16 +64,16 @@ def usb() -> Iterator[None]:
 
 @pytest.fixture
 def bench() -> Iterator[Bench]:
-    with Bench(Plug, READER, SPEK_DAQ, interval_ns=20 * MS) as found:
-        yield found
+    with Bench(Plug, READER, SPEK_DAQ, interval_ns=20 * MS) as bench:
+        yield bench
 
 
 def until(link: PowerLink, condition: Callable[[Feed], object]) -> Feed:
     """The feed, as soon as it is so."""
 
     def find() -> Feed | None:
-        found = [feed for feed in link.feeds() if feed.name == "u6" and feed.watermark_ns]
-        return found[0] if found and condition(found[0]) else None
+        feeds = [feed for feed in link.feeds() if feed.name == "u6" and feed.watermark_ns]
+        return feeds[0] if feeds and condition(feeds[0]) else None
 
     feed = eventually(find, "the feed doesn't come so far")
     assert isinstance(feed, Feed)
@@ -129,12 +129,17 @@ def test_the_prober_has_the_joules_and_the_gap(bench: Bench, tmp_path: Path) -> 
         answers = link.energy(intervals, feed.id), link.energy(shifted, feed.id)
         for rail, use, moved in zip(STEADIER, *answers, strict=True):
             assert use.rail_name == rail.name
-            for (start, end), one, other in zip(intervals, use.uses, moved.uses, strict=True):
-                assert (one.known_ns, one.gap_ns) == (end - start, 0)
+            for (start, end), of_interval, of_shifted in zip(
+                intervals, use.uses, moved.uses, strict=True
+            ):
+                assert (of_interval.known_ns, of_interval.gap_ns) == (end - start, 0)
                 expected = rail.joules(start, end)
                 step = rail.step_w * (end - start) / 1e9
-                assert abs(one.energy_fj / 1e15 - expected) <= 0.005 * expected + step
-                assert abs(one.energy_fj - other.energy_fj) <= 0.005 * one.energy_fj
+                assert abs(of_interval.energy_fj / 1e15 - expected) <= 0.005 * expected + step
+                assert (
+                    abs(of_interval.energy_fj - of_shifted.energy_fj)
+                    <= 0.005 * of_interval.energy_fj
+                )
         before, after = device.streams
         # Not less than what the device took nothing in; more by what it had not got rid of, which
         # was less than what had come.

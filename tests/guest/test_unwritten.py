@@ -37,7 +37,7 @@ def told(call: Spekctl, node: str) -> tuple[list[str], list[str]]:
     assert done.code == ExitCode.OK, done.err
     remarks = [text for text in json.loads(done.out)["remarks"] if TEXT in text]
     findings = json.loads(call("doctor", "--device", node, "--json").out)["findings"]
-    about = [found["text"] for found in findings if found["check"] == "unwritten blocks"]
+    about = [finding["text"] for finding in findings if finding["check"] == "unwritten blocks"]
     return remarks, about
 
 

@@ -145,14 +145,14 @@ class Disk:
 
     def blocks(self, size: int) -> dict[int, tuple[int, ...]]:
         """Header of every stamped block, by address."""
-        found = {}
+        headers = {}
         for start in range(0, self.bytes, MIB):
             data = self.read(start, MIB)
             for at in range(0, len(data), size):
                 header = HEADER.unpack_from(data, at)
                 if header[0] == MAGIC:
-                    found[start + at] = header
-        return found
+                    headers[start + at] = header
+        return headers
 
 
 # ---- what is right ----
@@ -204,9 +204,11 @@ def test_each_class_is_found_by_address(
         expected = spoil(node, before)
         report = check(spekctl, node, second, DATA_ERRORS)
     assert report["counts"]["by_kind"] == Counter(expected.values())
-    assert {one["offset"]: one["kind"] for one in report["first"]} == expected
-    assert all(one["device"] == node and one["bytes"] == 512 for one in report["first"])
-    by_kind = {one["kind"]: one for one in report["first"]}
+    assert {mismatch["offset"]: mismatch["kind"] for mismatch in report["first"]} == expected
+    assert all(
+        mismatch["device"] == node and mismatch["bytes"] == 512 for mismatch in report["first"]
+    )
+    by_kind = {mismatch["kind"]: mismatch for mismatch in report["first"]}
     assert by_kind["corrupt"]["bits"] == 1 and by_kind["corrupt"]["first"] == 300
     assert by_kind["torn"]["first"] >= 256
     assert by_kind["misdirected"]["found_device"] == node
@@ -221,7 +223,7 @@ def spoil(node: str, before: dict[int, bytes]) -> dict[int, str]:
     with Disk(node) as raw:
         stamped = raw.blocks(512)
         ids = Counter(header[2] for header in stamped.values())
-        run = max(ids, key=lambda one: stamped_at(stamped, one, before))
+        run = max(ids, key=lambda number: stamped_at(stamped, number, before))
         mine = sorted(at for at, header in stamped.items() if header[2] == run)
         others = sorted(at for at in before if at in stamped and stamped[at][2] != run)
         assert len(mine) > 2000 and others
@@ -404,7 +406,7 @@ def test_what_was_discarded_may_be_anything_until_it_is_written(
             # A discard that nobody asked for, or that went to the wrong place.
             raw.write(left[STAMPED][1], bytes(512))
         report = check(spekctl, node, state, DATA_ERRORS)
-    assert {one["offset"]: one["kind"] for one in report["first"]} == {
+    assert {mismatch["offset"]: mismatch["kind"] for mismatch in report["first"]} == {
         left[STAMPED][0]: "corrupt",
         left[STAMPED][1]: "unstamped",
     }
@@ -436,8 +438,8 @@ def test_what_write_zeroes_leave_must_be_zeroes(
                 raw.write(at, data)
                 expected[at] = kind
         report = check(spekctl, node, state, DATA_ERRORS)
-    assert {one["offset"]: one["kind"] for one in report["first"]} == expected
-    assert all("zeroes were expected" in one["text"] for one in report["first"])
+    assert {mismatch["offset"]: mismatch["kind"] for mismatch in report["first"]} == expected
+    assert all("zeroes were expected" in mismatch["text"] for mismatch in report["first"])
 
 
 # ---- what is not: spoilt under load ----
@@ -480,8 +482,8 @@ def handed_out() -> tuple[dict[str, int], dict[str, int]]:
 def assert_found(verify: Any, classes: set[str]) -> Counter[str]:
     """As many of each class as were handed out, and each where it was."""
     spoilt, out = handed_out()
-    found = Counter(verify["load"]["by_kind"]) + Counter(verify["final"]["by_kind"])
-    assert found == out, (found, out)
+    counts = Counter(verify["load"]["by_kind"]) + Counter(verify["final"]["by_kind"])
+    assert counts == out, (counts, out)
     assert verify["complete"] and verify["mismatches"] == sum(out.values())
     assert set(out) >= classes, (spoilt, out)
     delivered = Counter(
@@ -489,9 +491,9 @@ def assert_found(verify: Any, classes: set[str]) -> Counter[str]:
         for line in (CORRUPT_DEBUG / "delivered").read_text().splitlines()
     )
     assert sum(delivered.values()) == sum(out.values())
-    listed = Counter((one["offset"], one["kind"]) for one in verify["first"])
+    listed = Counter((mismatch["offset"], mismatch["kind"]) for mismatch in verify["first"])
     assert listed and listed <= delivered
-    return found
+    return counts
 
 
 def test_what_is_spoilt_under_load_is_found_exactly(
@@ -530,7 +532,7 @@ def test_a_byte_that_device_mapper_changes_is_found(spek_module: Path, spekctl: 
     verify = result["verify"]
     # The byte of each bio, unless it was zero by itself; device mapper may cut an I/O into some.
     assert set(verify["final"]["by_kind"]) == {"corrupt"}
-    assert all(one["first"] == 299 and one["bits"] <= 8 for one in verify["first"])
+    assert all(mismatch["first"] == 299 and mismatch["bits"] <= 8 for mismatch in verify["first"])
     assert verify["mismatches"] >= 16
     assert len(verify["first"]) == min(verify["mismatches"], 64)
     assert verify["final"]["checked"] == 4 * MIB // 512
@@ -587,7 +589,7 @@ def test_spc1_persistence_over_a_detached_disk(
     persistence = report["persistence"]
     assert persistence["passed"] is True, second.stderr
     assert persistence["checked"]["checked"] == persistence["read_back"]["checked"] > 0
-    assert any("data persistence: passed" in one for one in report["remarks"])
+    assert any("data persistence: passed" in remark for remark in report["remarks"])
 
 
 # ---- wrong input ----

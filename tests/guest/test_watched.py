@@ -74,13 +74,13 @@ def test_leaks_are_found_and_whose_they_are(rig: Path) -> None:
     guilty = leaks.by_test()
     # ours are ones that kmemleak has to forget, so that this test is not the one that leaks
     leaks.path.write_text("clear")
-    found = {
+    leaked = {
         nodeid: [leak for leak in all_of if is_ours(leak)] for nodeid, all_of in guilty.items()
     }
-    sizes = Counter(leak.size for leak in found.get("the test", []))
+    sizes = Counter(leak.size for leak in leaked.get("the test", []))
     for size in (8192, 3 * os.sysconf("SC_PAGESIZE")):  # kmalloc() rounds 4711 up
         assert 8 <= sizes[size] <= 16, guilty
-    assert not found.get("a test before") and not found.get("a test after")
+    assert not leaked.get("a test before") and not leaked.get("a test after")
 
 
 @pytest.mark.debug_kernel_only("debug")

@@ -61,8 +61,8 @@ def zones_of(node: str) -> list[Zone]:
     buffer = bytearray(HEADER.pack(0, count, 0) + bytes(ZONE.size * count))
     with open(node, "rb") as device:
         fcntl.ioctl(device, BLKREPORTZONE, buffer)
-    _sector, found, _flags = HEADER.unpack_from(buffer)
-    assert found == count
+    _sector, reported, _flags = HEADER.unpack_from(buffer)
+    assert reported == count
     zones = []
     for start, length, wp, kind, cond, *_, capacity in ZONE.iter_unpack(buffer[HEADER.size :]):
         capacity = (capacity or length) * 512
@@ -159,13 +159,13 @@ def zoned(nl: Socket, node: str, **changes: Any) -> int:
 
 def log_of(run: int, workers: int) -> Any:
     """What the workers sent, in that order."""
-    found = b""
+    data = b""
     for worker in range(workers):
         path = Path(buffer.debugfs(), f"spek/{run}/worker{worker}")
         with path.open("rb", buffering=0) as file:
             while piece := file.read(1 << 20):
-                found += piece
-    records = np.frombuffer(found, log_file.record_type())
+                data += piece
+    records = np.frombuffer(data, log_file.record_type())
     return records[np.argsort(records["issue_ns"], kind="stable")]
 
 
@@ -178,18 +178,18 @@ def pointers_after(
     """
     pointers = [zone.pointer for zone in before]
     again = 0
-    for one in records:
-        index, at = divmod(int(one["addr"]), SIZE)
+    for record in records:
+        index, at = divmod(int(record["addr"]), SIZE)
         index += first
-        operation = operations[one["stream"]]
-        if not one["write"]:
+        operation = operations[record["stream"]]
+        if not record["write"]:
             continue
         if operation in DATA:
             if at == 0 and pointers[index]:
                 again += 1
             else:
                 assert at == pointers[index], (index, at)
-            pointers[index] = at + int(one["bytes"])
+            pointers[index] = at + int(record["bytes"])
             assert pointers[index] <= before[index].capacity
         elif operation is Operation.ZONE_RESET:
             pointers[index] = 0
@@ -215,48 +215,50 @@ MIXES = {
 def test_the_device_has_the_pointers_that_the_log_tells(nl: Socket, disk: str, mix: str) -> None:
     operations, workers = MIXES[mix]
     streams = [
-        at_pointers(one, 200_000 if one is Operation.TRANSFER else 0,
-                    weight=20 if one in DATA else 1)
-        for one in operations
+        at_pointers(operation, 200_000 if operation is Operation.TRANSFER else 0,
+                    weight=20 if operation in DATA else 1)
+        for operation in operations
     ]  # fmt: skip
     if workers > 1:
         reset_active(disk)
     before, stat = zones_of(disk), disk_stat(disk)
     cpus = min(workers, os.cpu_count() or 1)
     run = zoned(nl, disk, stream=streams, worker=[{"cpu": cpu} for cpu in range(cpus)])
-    (one,) = finished(nl, run)["target"]
+    (target,) = finished(nl, run)["target"]
     after, now = zones_of(disk), disk_stat(disk)
     records = log_of(run, cpus)
     remove(nl, run)
 
-    assert one["backend"] == Backend.BIO
+    assert target["backend"] == Backend.BIO
     pointers, again = pointers_after(before, records, operations, 2)
     assert [zone.pointer for zone in after if not zone.conventional] == pointers[2:]
     assert sum(zone.cond in ACTIVE for zone in after) <= 4
     assert {zone.cond for zone in after} & {EXPLICIT} == set()
 
-    kinds = [operations[one["stream"]] for one in records]
+    kinds = [operations[record["stream"]] for record in records]
     resets = sum(kind is Operation.ZONE_RESET for kind in kinds)
-    assert one["zone_appends"] == sum(kind is Operation.ZONE_APPEND for kind in kinds)
-    assert one["zone_misplaced"] == 0
+    assert target["zone_appends"] == sum(kind is Operation.ZONE_APPEND for kind in kinds)
+    assert target["zone_misplaced"] == 0
     # Those that were asked for, and one before each zone that was written again.
-    assert resets + again <= one["zone_resets"]
+    assert resets + again <= target["zone_resets"]
     assert again > 0 or resets
     sent = now[Direction.WRITE].since(stat[Direction.WRITE])
-    assert (sent.ios, sent.sectors * 512) == (one["writes"], one["write_bytes"])
-    assert now[Direction.READ].since(stat[Direction.READ]).ios == one["reads"]
+    assert (sent.ios, sent.sectors * 512) == (target["writes"], target["write_bytes"])
+    assert now[Direction.READ].since(stat[Direction.READ]).ios == target["reads"]
 
 
 def test_open_zones_stay_within_the_limit(nl: Socket, disk: str) -> None:
     reset_active(disk)
     operations = [Operation.TRANSFER, Operation.ZONE_OPEN, Operation.ZONE_CLOSE,
                   Operation.ZONE_FINISH]  # fmt: skip
-    streams = [at_pointers(one, weight=20 if one in DATA else 1) for one in operations]
+    streams = [
+        at_pointers(operation, weight=20 if operation in DATA else 1) for operation in operations
+    ]
     run = zoned(nl, disk, stream=streams, asu=[on_zones(open_zones=4)])
     # The device refuses what would open one zone more, which would be an error of the run.
-    (one,) = finished(nl, run)["target"]
+    (target,) = finished(nl, run)["target"]
     remove(nl, run)
-    assert min(one["zone_opens"], one["zone_closes"], one["zone_finishes"]) > 10
+    assert min(target["zone_opens"], target["zone_closes"], target["zone_finishes"]) > 10
     assert sum(zone.cond in ACTIVE for zone in zones_of(disk)) <= 4
 
 
@@ -280,7 +282,7 @@ def test_streams_beside_those_at_pointers_keep_to_no_zone(nl: Socket, disk: str)
     cpus = min(2, os.cpu_count() or 1)
     workers = [{"cpu": cpu} for cpu in range(cpus)]
     run = zoned(nl, disk, asu=[on_zones(0, 16, 2)], stream=streams, worker=workers)
-    (one,) = finished(nl, run)["target"]
+    (target,) = finished(nl, run)["target"]
     records = log_of(run, cpus)
     remove(nl, run)
     for number in range(3):
@@ -288,7 +290,7 @@ def test_streams_beside_those_at_pointers_keep_to_no_zone(nl: Socket, disk: str)
     at = records[records["stream"] == 0]
     pointers, again = pointers_after(before, at, [Operation.TRANSFER], 0)
     assert [zone.pointer for zone in zones_of(disk)][2:] == pointers[2:]
-    assert again <= one["zone_resets"]
+    assert again <= target["zone_resets"]
 
 
 def test_reads_go_anywhere(nl: Socket, null: str) -> None:
@@ -422,24 +424,24 @@ def test_resets_are_not_taken_for_lost_data(disk: str, tmp_path: Path) -> None:
     result = result_of(
         disk, tmp_path, "--verify", "--verify-state", str(state), "--workers", workers
     )
-    found = result.verify
-    assert found is not None and found.final is not None
-    assert (found.mismatches, found.complete) == (0, True), found
-    assert found.load.checked > 0 and found.final.checked > 0
-    (one,) = result.targets
-    assert one.zone_resets > 0 == one.zone_misplaced
+    verify = result.verify
+    assert verify is not None and verify.final is not None
+    assert (verify.mismatches, verify.complete) == (0, True), verify
+    assert verify.load.checked > 0 and verify.final.checked > 0
+    (target,) = result.targets
+    assert target.zone_resets > 0 == target.zone_misplaced
     # What was reset and not written again, and what no write has reached.
-    assert found.final.discarded > 0 and found.final.never_written > 0
+    assert verify.final.discarded > 0 and verify.final.never_written > 0
 
     stamped = contents_of(state)[0]
-    zone = next(one for one in zones_of(disk) if one.start <= stamped[0] < one.start + SIZE)
+    zone = next(entry for entry in zones_of(disk) if entry.start <= stamped[0] < entry.start + SIZE)
     command(disk, BLKRESETZONE, zone)
     settle()
     check = ["verify", "--device", disk, "--from", str(state), "--progress", "none", "--json"]
     assert cli.run(*[[*check, "-o", str(tmp_path / "report")]]) == ExitCode.DATA_ERRORS
     report = json.loads((tmp_path / "report").read_text())
     assert set(report["counts"]["by_kind"]) == {"unstamped"}
-    assert all(0 <= one["offset"] - zone.start < SIZE for one in report["first"])
+    assert all(0 <= mismatch["offset"] - zone.start < SIZE for mismatch in report["first"])
     inside = [at for at in stamped if 0 <= at - zone.start < SIZE]
     assert report["counts"]["mismatches"] == len(inside) > 0
 
@@ -447,11 +449,11 @@ def test_resets_are_not_taken_for_lost_data(disk: str, tmp_path: Path) -> None:
 def test_a_result_tells_what_was_done_to_zones(disk: str, tmp_path: Path) -> None:
     reset_active(disk)
     result = result_of(disk, tmp_path)
-    (one,) = result.targets
-    assert (one.backend, one.disk_agrees) == ("bio", True), (one.disk, one)
+    (target,) = result.targets
+    assert (target.backend, target.disk_agrees) == ("bio", True), (target.disk, target)
     assert result.totals.all.ios == 2000
-    assert min(one.zone_appends, one.zone_resets) > 0 == one.zone_misplaced
-    assert (one.zone_finishes, one.zone_opens, one.zone_closes) == (0, 0, 0)
+    assert min(target.zone_appends, target.zone_resets) > 0 == target.zone_misplaced
+    assert (target.zone_finishes, target.zone_opens, target.zone_closes) == (0, 0, 0)
 
 
 def test_writes_anywhere_are_refused_by_a_sentence(
