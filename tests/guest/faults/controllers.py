@@ -38,10 +38,10 @@ def controller_killed_while_the_device_hangs(world: World) -> str:
     """The claim stays until the last I/O is back: who would want the device before?"""
     disk = world.null(completion_nsec=SECOND // 2, hw_queue_depth=256)
     with controller_process(endless(disk.node)) as (_pid, run):
-        world.wait(run, "nothing is sent", lambda one: one.outstanding > 0)
+        world.wait(run, "nothing is sent", lambda info: info.outstanding > 0)
     # A run gives its device back, and then it goes.
     if can_be_claimed(disk.node):
-        assert not any(one.outstanding for one in world.controller.runs())
+        assert not any(info.outstanding for info in world.controller.runs())
     eventually(lambda: not world.controller.runs(), "the run is still there", WAIT_S)
     world.results["gone with its owner"] += 1
     assert can_be_claimed(disk.node)
@@ -74,7 +74,7 @@ def listener_that_is_overrun(world: World) -> str:
                     lost = True
         assert lost and len(heard) < len(runs), "the socket was not overrun"
         listener.sock.settimeout(30)
-        states = {one["id"]: one["state"] for one in listener.dump(Cmd.RUN_GET).values}
+        states = {info["id"]: info["state"] for info in listener.dump(Cmd.RUN_GET).values}
         assert {states[run] for run in runs} == {RunState.DONE.code}
     for run in runs:
         assert sum(cell.ios for cell in world.controller.stats(run)) == 20
@@ -89,22 +89,26 @@ def two_controllers_at_once(world: World) -> str:
     others = [Controller(), Controller()]
     try:
         config = endless(node)
-        runs = [run for _error, run in race(lambda one: one.run_new(config), others)]
-        errors = [error for error, _run in race(lambda one: one.run_new(config), others)]
+        runs = [run for _error, run in race(lambda controller: controller.run_new(config), others)]
+        errors = [
+            error for error, _run in race(lambda controller: controller.run_new(config), others)
+        ]
         assert sorted(run > 0 for run in runs) == [False, True], runs
         assert errors == [errno.EBUSY, errno.EBUSY]
         run = max(runs)
         world.controller.run_start(run)
         world.moves(run)
-        stops = [error for error, _ in race(lambda one: one.run_stop(run), others)]
+        stops = [error for error, _ in race(lambda controller: controller.run_stop(run), others)]
         assert set(stops) <= {0, errno.EBUSY} and 0 in stops
         world.done(run, Reason.STOPPED)
-        removals = [error for error, _ in race(lambda one: one.run_delete(run), others)]
+        removals = [
+            error for error, _ in race(lambda controller: controller.run_delete(run), others)
+        ]
         # EBUSY: the other one's deletion was accepted, and is not over yet.
         assert sorted(removals) in ([0, errno.ENOENT], [0, errno.EBUSY])
     finally:
-        for one in others:
-            one.close()
+        for controller in others:
+            controller.close()
     return node
 
 
@@ -115,14 +119,14 @@ def race(
     answers = [(0, 0)] * len(controllers)
     line = threading.Barrier(len(controllers))
 
-    def one(index: int) -> None:
+    def play(index: int) -> None:
         line.wait()
         try:
             answers[index] = (0, act(controllers[index]) or 0)
         except Refusal as no:
             answers[index] = (no.errno, 0)
 
-    threads = [threading.Thread(target=one, args=(index,)) for index in range(len(controllers))]
+    threads = [threading.Thread(target=play, args=(index,)) for index in range(len(controllers))]
     for thread in threads:
         thread.start()
     for thread in threads:
@@ -146,7 +150,7 @@ def controller_that_never_reads(world: World) -> str:
         send(deaf, deaf.request_bytes(Cmd.STATS_GET, {"run": run}, dump))
         world.moves(run)
         eventually(
-            lambda: [one.id for one in world.controller.runs()] == [run],
+            lambda: [info.id for info in world.controller.runs()] == [run],
             "a run that nobody knows of",
             WAIT_S,
         )

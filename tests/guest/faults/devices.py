@@ -55,12 +55,12 @@ PAUSES = ResolvedArrival("main", "closed", depth=8, think_ns=MS)
 
 def errors_are_told(world: World, run: int, code: int) -> RunInfo:
     """Errors come, are counted one by one, and the first one is kept in words."""
-    world.wait(run, "no errors are told", lambda one: one.errors >= ENOUGH)
+    world.wait(run, "no errors are told", lambda info: info.errors >= ENOUGH)
     info = world.stop(run)
     assert info.first_error.endswith(f"failed: errno {code}"), info.first_error
     cells = world.controller.stats(run)
     assert sum(cell.errors for cell in cells) == info.errors
-    assert {abs(one) for cell in cells for one in cell.errors_by_errno} == {code}
+    assert {abs(number) for cell in cells for number in cell.errors_by_errno} == {code}
     return info
 
 
@@ -78,7 +78,7 @@ def io_errors_of_null_blk(world: World, backend: str) -> str:
         for piece in pieces:
             bad.write_text(f"+{piece}")
         try:
-            world.wait(run, "no errors are told", lambda one: one.errors >= ENOUGH)
+            world.wait(run, "no errors are told", lambda info: info.errors >= ENOUGH)
         finally:
             for piece in pieces:
                 bad.write_text(f"-{piece}")
@@ -99,7 +99,7 @@ def medium_errors_of_scsi(world: World, backend: str) -> str:
     try:
         with world.running(endless(node, backend, read_ppm=1_000_000)) as run:
             with faults(scsi.MEDIUM):
-                world.wait(run, "no errors are told", lambda one: one.errors >= ENOUGH)
+                world.wait(run, "no errors are told", lambda info: info.errors >= ENOUGH)
             info = errors_are_told(world, run, errno.ENODATA)
         assert bool(info.first_sense) == (backend == "scsi")
     finally:
@@ -121,7 +121,7 @@ def table_of_dm_turns_bad(world: World, kind: str) -> str:
     }
     with world.mapped(disk.node) as top, world.running(endless(top, arrival=PAUSES)) as run:
         device_mapper.replace("fault", tables[kind])
-        world.wait(run, "no errors are told", lambda one: one.errors >= ENOUGH)
+        world.wait(run, "no errors are told", lambda info: info.errors >= ENOUGH)
         device_mapper.replace("fault", f"0 {sectors} linear {disk.node} 0")
         world.moves(run)
         errors_are_told(world, run, errno.EIO)
@@ -187,11 +187,11 @@ def device_that_hangs(world: World, ending: str) -> str:
     with world.mapped(disk.node) as top, world.running(endless(top, arrival=PAUSES)) as run:
         device_mapper.suspend("fault")
         try:
-            info = world.wait(run, "not all I/Os are held", lambda one: one.outstanding == 8)
+            info = world.wait(run, "not all I/Os are held", lambda info: info.outstanding == 8)
             assert info.oldest_ns == 0
             time.sleep(0.5)
             world.controller.run_stop(run)
-            info = world.wait(run, "no drain", lambda one: one.state is RunState.DRAINING)
+            info = world.wait(run, "no drain", lambda info: info.state is RunState.DRAINING)
             assert info.outstanding == 8 and info.oldest_ns >= SECOND // 2
             with pytest.raises(Refusal) as caught:
                 world.controller.run_delete(run)
@@ -292,7 +292,7 @@ def partition_outlives_its_disk(world: World, case: str) -> str:
         with scsi.command_log(node) as log:
             if when == "slow":
                 world.controller.run_start(run)
-                world.wait(run, "nothing is sent", lambda one: requests(one) > 0)
+                world.wait(run, "nothing is sent", lambda info: requests(info) > 0)
             driver_lets_go(node)
             before = log.read()
             assert bool(reads_and_writes(before)) == (when == "slow")
@@ -318,7 +318,7 @@ def starts_although_gone(world: World, run: int) -> bool:
 
 def reads_and_writes(commands: list[scsi.Command]) -> list[scsi.Command]:
     """Commands that transfer data, as sd or back end scsi make them."""
-    return [one for one in commands if one.cdb[0] & 0x1F in (0x08, 0x0A)]
+    return [command for command in commands if command.cdb[0] & 0x1F in (0x08, 0x0A)]
 
 
 def pci_device(node: str) -> Path:
@@ -391,7 +391,7 @@ def dm_volume_shrinks(world: World) -> str:
     sectors = capacity(disk.node) // 512
     with world.mapped(disk.node) as top, world.running(endless(top, arrival=PAUSES)) as run:
         device_mapper.replace("fault", f"0 {sectors // 2} linear {disk.node} 0")
-        world.wait(run, "no errors are told", lambda one: one.errors >= ENOUGH)
+        world.wait(run, "no errors are told", lambda info: info.errors >= ENOUGH)
         device_mapper.replace("fault", f"0 {sectors} linear {disk.node} 0")
         world.moves(run)
         info = world.stop(run)
@@ -411,7 +411,7 @@ def partition_shrinks(world: World, backend: str) -> str:
         with world.running(endless(part, backend, arrival=PAUSES)) as run:
             assert world.get(run).errors == 0
             resize_partition(node, 1, 2048, 4096)
-            info = world.wait(run, "no errors are told", lambda one: one.errors >= ENOUGH)
+            info = world.wait(run, "no errors are told", lambda info: info.errors >= ENOUGH)
             world.stop(run)
         assert int(info.first_error.split(" at byte ")[1].split()[0]) >= 4096 * 512
     finally:
@@ -431,7 +431,7 @@ def logical_block_grows(world: World, backend: str) -> str:
             format_nvme(node, 4096)
             # So many come while the disk is being formatted.
             before = world.get(run).errors
-            world.wait(run, "no errors are told", lambda one: one.errors >= before + 50)
+            world.wait(run, "no errors are told", lambda info: info.errors >= before + 50)
         finally:
             format_nvme(node, 512)
         world.moves(run)

@@ -89,8 +89,8 @@ def clock_steps(*hours: int) -> Iterator[Callable[[], None]]:
     offset_ns = -time.monotonic_ns() + time.time_ns()
 
     def step() -> None:
-        for one in hours:
-            time.clock_settime_ns(time.CLOCK_REALTIME, time.time_ns() + one * 3600 * SECOND)
+        for hour in hours:
+            time.clock_settime_ns(time.CLOCK_REALTIME, time.time_ns() + hour * 3600 * SECOND)
 
     try:
         yield step
@@ -239,14 +239,14 @@ def daq_is_killed(world: World) -> str:
             os._exit(1)
         try:
             eventually(
-                lambda: any(one.is_open and one.batches > 3 for one in link.feeds()),
+                lambda: any(feed.is_open and feed.batches > 3 for feed in link.feeds()),
                 "no power",
                 WAIT_S,
             )
         finally:
             os.kill(pid, signal.SIGKILL)
             os.waitpid(pid, 0)
-        eventually(lambda: not any(one.is_open for one in link.feeds()), "open", WAIT_S)
+        eventually(lambda: not any(feed.is_open for feed in link.feeds()), "open", WAIT_S)
         world.moves(run)
         assert world.stop(run).errors == 0
         (feed,) = link.feeds()

@@ -81,12 +81,12 @@ def unload(*modules: str) -> None:
 @contextlib.contextmanager
 def served(backing: str) -> Iterator[None]:
     """A subsystem with one namespace, on one port."""
-    with contextlib.ExitStack() as made:
+    with contextlib.ExitStack() as stack:
 
         def folder(*parts: str) -> Path:
             path = TARGET.joinpath(*parts)
             path.mkdir()
-            made.callback(path.rmdir)
+            stack.callback(path.rmdir)
             return path
 
         subsystem = folder("subsystems", NAME)
@@ -104,7 +104,7 @@ def served(backing: str) -> Iterator[None]:
             (port / attribute).write_text(value)
         link = port / "subsystems" / NAME
         link.symlink_to(subsystem)
-        made.callback(link.unlink)
+        stack.callback(link.unlink)
         yield
 
 

@@ -28,7 +28,8 @@ def mixed(node: str, *operations: Operation, data: Any = "zero") -> RunConfig:
     (main,) = config.streams
     writes = msgspec.structs.replace(main, name="fua", read_ppm=0, fua=1)
     others = [
-        msgspec.structs.replace(main, name=one, operation=one, read_ppm=0) for one in operations
+        msgspec.structs.replace(main, name=operation, operation=operation, read_ppm=0)
+        for operation in operations
     ]
     streams = [msgspec.structs.replace(main, weight=5), writes, *others]
     return msgspec.structs.replace(config, streams=streams, data=data)
@@ -44,8 +45,10 @@ def on_zones(node: str) -> RunConfig:
     main = msgspec.structs.replace(main, pattern="write-pointer", sizes=sizes, weight=4)
     operations: tuple[Operation, ...] = ("zone-append", "zone-reset", "zone-finish")
     others = [
-        msgspec.structs.replace(main, name=one, operation=one, read_ppm=0, weight=weight)
-        for one, weight in zip(operations, (4, 1, 1), strict=True)
+        msgspec.structs.replace(
+            main, name=operation, operation=operation, read_ppm=0, weight=weight
+        )
+        for operation, weight in zip(operations, (4, 1, 1), strict=True)
     ]
     return msgspec.structs.replace(config, asus=[asu], streams=[main, *others], data="stamped")
 

@@ -231,7 +231,7 @@ class World:
 
     def done(self, run: int, *reasons: Reason) -> RunInfo:
         """A run that ends by itself, for one of these reasons."""
-        info = self.wait(run, "the run does not end", lambda one: one.state is RunState.DONE)
+        info = self.wait(run, "the run does not end", lambda info: info.state is RunState.DONE)
         assert info.reason in reasons, info
         assert info.outstanding == 0, info
         self.note(info)
@@ -250,7 +250,7 @@ class World:
     def moves(self, run: int, ios: int = 20) -> None:
         """I/Os are coming back now."""
         before = requests(self.get(run))
-        self.wait(run, "the run stands still", lambda one: requests(one) >= before + ios)
+        self.wait(run, "the run stands still", lambda info: requests(info) >= before + ios)
 
     @contextlib.contextmanager
     def running(self, config: RunConfig) -> Iterator[int]:
@@ -263,7 +263,7 @@ class World:
         finally:
             if self.get(run).state not in (RunState.DONE, RunState.READY):
                 self.controller.run_stop(run)
-                self.wait(run, "the run does not end", lambda one: one.state is RunState.DONE)
+                self.wait(run, "the run does not end", lambda info: info.state is RunState.DONE)
             self.controller.run_delete(run)
 
     def finished(self, config: RunConfig) -> Outcome:
@@ -271,7 +271,7 @@ class World:
         run = self.controller.run_new(config)
         try:
             self.controller.run_start(run)
-            info = self.wait(run, "the run does not end", lambda one: one.state is RunState.DONE)
+            info = self.wait(run, "the run does not end", lambda info: info.state is RunState.DONE)
             return Outcome(info, self.controller.stats(run))
         finally:
             self.controller.run_delete(run)
@@ -288,7 +288,7 @@ class World:
                 self.wait(
                     run.id,
                     "it does not end",
-                    lambda one: one.state in (RunState.READY, RunState.DONE),
+                    lambda info: info.state in (RunState.READY, RunState.DONE),
                 )
                 self.controller.run_delete(run.id)
 
