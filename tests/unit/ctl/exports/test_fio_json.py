@@ -25,33 +25,33 @@ from spekctl.exports import fio_json
 from spekctl.kernel.records import Direction, Phase
 
 
-def differences(one: Any, other: Any, place: str = "") -> list[str]:
+def differences(ours: Any, theirs: Any, place: str = "") -> list[str]:
     """Where two JSON values differ in keys, types or nesting."""
-    if type(one) is not type(other):
-        return [f"{place}: {type(one).__name__} and {type(other).__name__}"]
-    if isinstance(one, list):
-        return differences(one[0], other[0], f"{place}[]") if one and other else []
-    if not isinstance(one, dict):
+    if type(ours) is not type(theirs):
+        return [f"{place}: {type(ours).__name__} and {type(theirs).__name__}"]
+    if isinstance(ours, list):
+        return differences(ours[0], theirs[0], f"{place}[]") if ours and theirs else []
+    if not isinstance(ours, dict):
         return []
     if place.endswith("options"):  # options of another job
-        kinds = {type(value) for value in (*one.values(), *other.values())}
+        kinds = {type(value) for value in (*ours.values(), *theirs.values())}
         return [] if kinds == {str} else [f"{place}: {kinds}"]
     if place.endswith(".bins"):
-        numbers = [(*map(int, some), *some.values()) for some in (one, other)]
-        return [] if all(isinstance(value, int) for some in numbers for value in some) else [place]
-    found = [f"{place}.{key}: only in one" for key in one.keys() ^ other.keys()]
-    for key in one.keys() & other.keys():
-        found += differences(one[key], other[key], f"{place}.{key}")
-    return found
+        numbers = [(*map(int, bins), *bins.values()) for bins in (ours, theirs)]
+        return [] if all(isinstance(value, int) for bins in numbers for value in bins) else [place]
+    paths = [f"{place}.{key}: only in one" for key in ours.keys() ^ theirs.keys()]
+    for key in ours.keys() & theirs.keys():
+        paths += differences(ours[key], theirs[key], f"{place}.{key}")
+    return paths
 
 
 def test_it_has_the_keys_types_and_nesting_of_fio(ours: Result, theirs: Path) -> None:
-    made = json.loads(fio_json.encode(ours))
+    document = json.loads(fio_json.encode(ours))
     real = json.loads((theirs / "out.json").read_text())
-    assert differences(made, real) == []
+    assert differences(document, real) == []
     # In the order of fio, which readers of text rely on.
-    assert list(made["jobs"][0]) == list(real["jobs"][0])
-    assert list(made["jobs"][0]["read"]) == list(real["jobs"][0]["read"])
+    assert list(document["jobs"][0]) == list(real["jobs"][0])
+    assert list(document["jobs"][0]["read"]) == list(real["jobs"][0]["read"])
 
 
 def test_the_comparison_finds_what_differs() -> None:
@@ -169,11 +169,11 @@ def test_a_run_that_had_not_ended_lasted_up_to_its_last_phase(ours: Result) -> N
                     realtime_ns=start.realtime_ns + last),
     )  # fmt: skip
     hung = replace(ended, end=Clocks(0, 0, 0))
-    for encode in (fio_json.encode, lambda one: fio_json.encode_clients([one])):
+    for encode in (fio_json.encode, lambda result: fio_json.encode_clients([result])):
         assert encode(hung) == encode(ended)
-    made = json.loads(fio_json.encode(hung))
-    assert made["timestamp"] == 1_700_000_005 and made["time"].endswith("2023")
-    assert made["jobs"][0]["elapsed"] == 6
+    document = json.loads(fio_json.encode(hung))
+    assert document["timestamp"] == 1_700_000_005 and document["time"].endswith("2023")
+    assert document["jobs"][0]["elapsed"] == 6
 
 
 def test_an_empty_result_has_zeros() -> None:
@@ -189,10 +189,10 @@ BUCKETS = (".percentile: only in one", ".bins: only in one")
 def clients(ours: Result) -> list[dict[str, Any]]:
     """The client_stats of two hosts, of which the other did the reads of one second only."""
     cells = [results.cell(Direction.READ, [50_000] * 10)]
-    other = replace(results.build(cells=cells), intervals=ours.intervals[:1])
-    made = json.loads(fio_json.encode_clients([on(ours, "alpha"), on(other, "beta")]))
-    found: list[dict[str, Any]] = made["client_stats"]
-    return found
+    shorter = replace(results.build(cells=cells), intervals=ours.intervals[:1])
+    document = json.loads(fio_json.encode_clients([on(ours, "alpha"), on(shorter, "beta")]))
+    stats: list[dict[str, Any]] = document["client_stats"]
+    return stats
 
 
 def on(result: Result, host: str) -> Result:
@@ -201,17 +201,17 @@ def on(result: Result, host: str) -> Result:
 
 
 def test_several_results_have_the_form_of_clients(ours: Result, their_clients: Any) -> None:
-    made = json.loads(fio_json.encode_clients([on(ours, "alpha"), on(ours, "beta")]))
-    assert differences(made, their_clients) == []
-    assert list(made) == list(their_clients)
-    for mine, real in zip(made["client_stats"], their_clients["client_stats"], strict=True):
+    document = json.loads(fio_json.encode_clients([on(ours, "alpha"), on(ours, "beta")]))
+    assert differences(document, their_clients) == []
+    assert list(document) == list(their_clients)
+    for mine, real in zip(document["client_stats"], their_clients["client_stats"], strict=True):
         assert list(mine) == list(real)
-    mine, real = made["client_stats"][-1], their_clients["client_stats"][-1]
+    mine, real = document["client_stats"][-1], their_clients["client_stats"][-1]
     # fio 3.33 does not list the percentiles of the sum.
-    found = [
+    unlike = [
         difference for difference in differences(mine, real) if not difference.endswith(BUCKETS)
     ]
-    assert found == []
+    assert unlike == []
 
 
 def test_options_of_all_clients_are_global(ours: Result) -> None:
@@ -243,32 +243,34 @@ def check_sums(clients: list[dict[str, Any]]) -> None:
     *parts, whole = clients
     assert whole["jobname"] == "All clients"
     for key in ("ctx", "job_runtime"):
-        assert whole[key] == sum(one[key] for one in parts), key
+        assert whole[key] == sum(part[key] for part in parts), key
     for way in ("read", "write"):
-        some, total = [one[way] for one in parts], whole[way]
+        sides, total = [part[way] for part in parts], whole[way]
         for key in ("io_bytes", "total_ios", "bw_samples", "iops_samples"):
-            assert total[key] == sum(one[key] for one in some), (way, key)
+            assert total[key] == sum(side[key] for side in sides), (way, key)
         for key in ("bw_min", "bw_max", "iops_min", "iops_max"):
-            assert total[key] == pytest.approx(sum(one[key] for one in some), abs=2), (way, key)
-        assert total["runtime"] == max(one["runtime"] for one in some)
-        for one in (*some, total):
-            runtime = one["runtime"] or 1  # nothing was done in none
-            assert one["bw_bytes"] == 1000 * one["io_bytes"] // runtime, way
-            assert one["bw"] == one["bw_bytes"] >> 10, way
-            assert one["iops"] == pytest.approx(1000 * one["total_ios"] / runtime, abs=1e-5), way
+            assert total[key] == pytest.approx(sum(side[key] for side in sides), abs=2), (way, key)
+        assert total["runtime"] == max(side["runtime"] for side in sides)
+        for figures in (*sides, total):
+            runtime = figures["runtime"] or 1  # nothing was done in none
+            assert figures["bw_bytes"] == 1000 * figures["io_bytes"] // runtime, way
+            assert figures["bw"] == figures["bw_bytes"] >> 10, way
+            assert figures["iops"] == pytest.approx(
+                1000 * figures["total_ios"] / runtime, abs=1e-5
+            ), way
         for mean, deviation, count in (
             ("bw_mean", "bw_dev", "bw_samples"),
             ("iops_mean", "iops_stddev", "iops_samples"),
         ):
-            assert total[mean] == pytest.approx(sum(one[mean] for one in some)), (way, mean)
-            squares = sum(one[deviation] ** 2 * (one[count] - 1) for one in some if one[count])
+            assert total[mean] == pytest.approx(sum(side[mean] for side in sides)), (way, mean)
+            squares = sum(side[deviation] ** 2 * (side[count] - 1) for side in sides if side[count])
             expected = (squares / (total[count] - 1)) ** 0.5 if total[count] > 1 else 0
             assert total[deviation] == pytest.approx(expected, rel=1e-4), (way, deviation)
         for key in ("slat_ns", "clat_ns", "lat_ns"):
-            assert total[key]["N"] == sum(one[key]["N"] for one in some), (way, key)
-            used = [one[key] for one in some if one[key]["N"]]
-            assert total[key]["min"] == min(one["min"] for one in used), (way, key)
-            assert total[key]["max"] == max(one["max"] for one in used), (way, key)
+            assert total[key]["N"] == sum(side[key]["N"] for side in sides), (way, key)
+            used = [side[key] for side in sides if side[key]["N"]]
+            assert total[key]["min"] == min(side["min"] for side in used), (way, key)
+            assert total[key]["max"] == max(side["max"] for side in used), (way, key)
 
 
 def test_sums_of_clients_are_those_of_fio(
@@ -295,10 +297,10 @@ def test_rates_of_all_clients_are_those_of_the_longest_that_had_such_ios(ours: R
     hosts = [on(ours, "alpha"), on(lasting(reads, 8), "beta")]
     hosts.append(on(lasting(results.build(cells=()), 16), "gamma"))
 
-    found = json.loads(fio_json.encode_clients(hosts))["client_stats"]
+    stats = json.loads(fio_json.encode_clients(hosts))["client_stats"]
 
-    check_sums(found)
-    read, write = found[-1]["read"], found[-1]["write"]
+    check_sums(stats)
+    read, write = stats[-1]["read"], stats[-1]["write"]
     assert (read["runtime"], read["total_ios"], read["iops"]) == (8000, 80, 10)
     assert (read["bw_bytes"], read["bw"]) == (81920, 80)
     assert (write["runtime"], write["total_ios"], write["iops"]) == (4000, 30, 7.5)
@@ -313,16 +315,16 @@ def test_percentiles_of_all_clients_are_those_of_all_ios(clients: list[dict[str,
 
 
 def test_disks_of_clients_have_their_host(ours: Result) -> None:
-    made = json.loads(fio_json.encode_clients([on(ours, "alpha"), on(ours, "beta")]))
-    found = [(one["name"], one["hostname"]) for one in made["disk_util"]]
-    assert found == [("x", "alpha"), ("x", "beta")]
+    document = json.loads(fio_json.encode_clients([on(ours, "alpha"), on(ours, "beta")]))
+    disks = [(disk["name"], disk["hostname"]) for disk in document["disk_util"]]
+    assert disks == [("x", "alpha"), ("x", "beta")]
 
 
 def test_run_writes_the_files(spekctl: Spekctl, kernel: FakeKernel, tmp_path: Path) -> None:
     words = ("run", "random-read-4k", "--device", "/dev/fake0", "--progress", "none")
     exports = ("--fio-json", "out.json", "--fio-logs", "L", "--hdr-log", "out.hlog")
-    found = spekctl(*words, *exports)
-    assert found.code == ExitCode.OK, found.err
+    outcome = spekctl(*words, *exports)
+    assert outcome.code == ExitCode.OK, outcome.err
     names = {path.name for path in tmp_path.iterdir()}
     assert names >= {"out.json", "out.hlog", "L_bw.1.log", "L_clat_hist.1.log"}
     (job,) = json.loads((tmp_path / "out.json").read_text())["jobs"]
@@ -342,8 +344,8 @@ def test_run_writes_the_files(spekctl: Spekctl, kernel: FakeKernel, tmp_path: Pa
 def test_files_that_cannot_be_written_are_refused(
     spekctl: Spekctl, kernel: FakeKernel, words: tuple[str, ...], sentence: str
 ) -> None:
-    found = spekctl("run", "random-read-4k", "--device", "/dev/fake0", *words)
-    assert found.code == ExitCode.USAGE and sentence in found.sentence
+    outcome = spekctl("run", "random-read-4k", "--device", "/dev/fake0", *words)
+    assert outcome.code == ExitCode.USAGE and sentence in outcome.sentence
 
 
 def test_fio_plot_draws_it(ours: Result, tmp_path: Path) -> None:

@@ -19,19 +19,19 @@ def text_of(result: Result, kind: str) -> str:
 
 
 def test_logs_have_the_columns_of_fio(ours: Result, theirs: Path) -> None:
-    made = {kind: text_of(ours, kind) for kind in fio_logs.encode(ours)}
-    for kind, text in made.items():
+    logs = {kind: text_of(ours, kind) for kind in fio_logs.encode(ours)}
+    for kind, text in logs.items():
         real = (theirs / f"L_{kind}.1.log").read_text().splitlines()
         lines = text.splitlines()
         assert {line.count(", ") for line in lines} == {real[0].count(", ")}, kind
         assert all(int(word) >= 0 for line in lines for word in line.split(", "))
-    assert made["iops"].splitlines()[:3] == [
+    assert logs["iops"].splitlines()[:3] == [
         *("1000, 10, 0, 0, 0", "1000, 5, 1, 0, 0", "2000, 20, 0, 0, 0"),
     ]
-    assert made["bw"].splitlines()[0] == "1000, 80, 0, 0, 0"
-    assert made["lat"].splitlines()[0] == "1000, 5000, 0, 0, 0"
-    assert made["slat"].splitlines()[0] == "1000, 1000, 0, 0, 0"
-    reads, writes = made["clat_hist"].splitlines()
+    assert logs["bw"].splitlines()[0] == "1000, 80, 0, 0, 0"
+    assert logs["lat"].splitlines()[0] == "1000, 5000, 0, 0, 0"
+    assert logs["slat"].splitlines()[0] == "1000, 1000, 0, 0, 0"
+    reads, writes = logs["clat_hist"].splitlines()
     counts = [int(word) for word in reads.split(", ")[3:]]
     assert reads.startswith("4000, 0, 8192, ") and sum(counts) == 70
     assert sum(map(int, writes.split(", ")[3:])) == 30
@@ -52,65 +52,65 @@ def lines(result: Result, kind: str) -> list[list[int]]:
 
 
 def test_files_are_named_as_those_of_the_first_job() -> None:
-    found = fio_logs.paths(Path("out/L"))
-    assert found["clat_hist"] == Path("out/L_clat_hist.1.log")
-    assert list(found) == list(fio_logs.encode(results.build()))
+    paths = fio_logs.paths(Path("out/L"))
+    assert paths["clat_hist"] == Path("out/L_clat_hist.1.log")
+    assert list(paths) == list(fio_logs.encode(results.build()))
 
 
 def test_discards_are_trims(ours: Result) -> None:
-    made = doing(ours, operation="discard")
+    result = doing(ours, operation="discard")
     for kind in ("bw", "iops", "lat", "clat", "slat"):
-        assert {line[2] for line in lines(made, kind)} == {0, 2}, kind
-    assert [line[1] for line in lines(made, "clat_hist")] == [0, 2]
+        assert {line[2] for line in lines(result, kind)} == {0, 2}, kind
+    assert [line[1] for line in lines(result, "clat_hist")] == [0, 2]
 
 
 def test_flushes_are_in_no_log(ours: Result) -> None:
     """Nor are their times: fio logs none of a sync, and has them in no other direction."""
-    made = doing(ours, operation="flush")
+    result = doing(ours, operation="flush")
     for kind in ("bw", "iops", "lat", "clat", "slat"):
-        assert {line[2] for line in lines(made, kind)} == {0}, kind
-    assert [line[1] for line in lines(made, "clat_hist")] == [0]
+        assert {line[2] for line in lines(result, kind)} == {0}, kind
+    assert [line[1] for line in lines(result, "clat_hist")] == [0]
 
 
 def test_an_interval_without_ios_has_no_line(ours: Result) -> None:
     first = ours.intervals[0]
     quiet = replace(first, read=replace(first.read, ios=0), streams=[(0, 0, 5, 5 * 8192)])
-    made = replace(ours, intervals=[quiet, *ours.intervals[1:]])
+    result = replace(ours, intervals=[quiet, *ours.intervals[1:]])
     for kind in ("bw", "iops", "lat", "clat", "slat"):
-        assert [line[0] for line in lines(made, kind)][:2] == [1000, 2000], kind
+        assert [line[0] for line in lines(result, kind)][:2] == [1000, 2000], kind
 
 
 def test_failed_ios_are_not_in_the_mean(ours: Result) -> None:
     """The kernel counts them beside those that were completed, not among them."""
     first = ours.intervals[0]
     failed = replace(first, read=replace(first.read, errors=first.read.ios))
-    made = replace(ours, intervals=[failed])
-    assert lines(made, "lat") == lines(replace(ours, intervals=[first]), "lat")
+    result = replace(ours, intervals=[failed])
+    assert lines(result, "lat") == lines(replace(ours, intervals=[first]), "lat")
 
 
 def test_an_interval_of_failures_has_no_mean(ours: Result) -> None:
     first = ours.intervals[0]
     failures = IntervalCell(0, 0, 10, *[0] * 10)
-    made = replace(ours, intervals=[replace(first, read=failures)])
-    assert [line[2] for line in lines(made, "lat")] == [1]
+    result = replace(ours, intervals=[replace(first, read=failures)])
+    assert [line[2] for line in lines(result, "lat")] == [1]
 
 
 def test_only_the_measure_phase_is_logged(ours: Result) -> None:
     first, *rest = ours.intervals
-    made = replace(ours, intervals=[replace(first, phase=Phase.RAMP), *rest])
-    assert {line[0] for kind in ("bw", "lat") for line in lines(made, kind)} == {2000, 3000, 4000}
+    result = replace(ours, intervals=[replace(first, phase=Phase.RAMP), *rest])
+    assert {line[0] for kind in ("bw", "lat") for line in lines(result, kind)} == {2000, 3000, 4000}
 
 
 def test_a_run_that_measured_nothing_has_empty_logs() -> None:
-    made = results.build(cells=())
-    assert [line for lines in fio_logs.encode(made).values() for line in lines] == []
+    result = results.build(cells=())
+    assert [line for lines in fio_logs.encode(result).values() for line in lines] == []
 
 
 @pytest.mark.parametrize("reads", [True, False])
 def test_a_stream_of_one_direction_has_lines_of_it(ours: Result, reads: bool) -> None:
-    made = doing(ours, read_ppm=1_000_000 if reads else 0)
+    result = doing(ours, read_ppm=1_000_000 if reads else 0)
     whole = [
         replace(interval, streams=[(15, 1, 0, 0) if reads else (0, 0, 15, 1)])
-        for interval in made.intervals
+        for interval in result.intervals
     ]
-    assert {line[2] for line in lines(replace(made, intervals=whole), "iops")} == {not reads}
+    assert {line[2] for line in lines(replace(result, intervals=whole), "iops")} == {not reads}

@@ -33,15 +33,15 @@ def test_the_library_finds_the_same_counts_and_percentiles(tmp_path: Path) -> No
     path = tmp_path / "out.hlog"
     path.write_bytes(hdr.encode(result))
     reader = log.HistogramLogReader(str(path), hdrh.HdrHistogram(1, 1 << 41, 3))
-    found = {}
-    while (one := reader.get_next_interval_histogram()) is not None:
-        found[one.get_tag()] = one
+    histograms = {}
+    while (interval := reader.get_next_interval_histogram()) is not None:
+        histograms[interval.get_tag()] = interval
     assert reader.get_start_time_sec() == pytest.approx(
         (result.start.realtime_ns + 10**9) / 1e9, abs=1.1
     )
     reads = measured.times(measured.cells(result, Way.READ), "response")
-    assert reads is not None and len(found) == 6
-    theirs = found["response.read"]
+    assert reads is not None and len(histograms) == 6
+    theirs = histograms["response.read"]
     assert theirs.get_total_count() == histogram.count_of(reads) == 70
     for percent in (1, 10, 50, 90, 99, 100):
         value = histogram.percentile(reads, percent * 10_000)
@@ -58,8 +58,8 @@ def test_every_bucket_survives() -> None:
     bits = 7
     counts = {index: 1 + index * index * index for index in range(histogram.last_bucket(bits) + 1)}
     top = (1 << histogram.HIST_MAX_BITS) - 1
-    made = base64.b64encode(hdr._compressed(Histogram(bits, counts, 1, 0, top)))
-    theirs = hdrh.HdrHistogram.decode(made)
+    encoded = base64.b64encode(hdr._compressed(Histogram(bits, counts, 1, 0, top)))
+    theirs = hdrh.HdrHistogram.decode(encoded)
     assert theirs.get_total_count() == sum(counts.values())
     for index, count in counts.items():
         assert theirs.get_count_at_value(histogram.bucket_value(index, bits)) == count

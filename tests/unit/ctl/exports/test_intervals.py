@@ -23,16 +23,16 @@ def rows(result: Result) -> list[dict[str, str]]:
 
 
 def test_an_interval_has_a_row_for_each_direction_and_stream(ours: Result) -> None:
-    found = rows(ours)
-    assert [(row["interval"], row["stream"], row["direction"]) for row in found[:5]] == [
+    table = rows(ours)
+    assert [(row["interval"], row["stream"], row["direction"]) for row in table[:5]] == [
         *(("1", "", "read"), ("1", "", "write")),
         *(("1", "main", "read"), ("1", "main", "write"), ("2", "", "read")),
     ]
-    assert len(found) == 4 * len(ours.intervals)
+    assert len(table) == 4 * len(ours.intervals)
     for name in ("ios", "bytes"):
-        whole = [int(row[name]) for row in found if not row["stream"]]
-        assert sum(whole) == sum(int(row[name]) for row in found if row["stream"])
-    assert sum(int(row["ios"]) for row in found if not row["stream"]) == 100
+        whole = [int(row[name]) for row in table if not row["stream"]]
+        assert sum(whole) == sum(int(row[name]) for row in table if row["stream"])
+    assert sum(int(row["ios"]) for row in table if not row["stream"]) == 100
 
 
 def test_values_are_those_of_the_result(ours: Result) -> None:
@@ -46,8 +46,8 @@ def test_values_are_those_of_the_result(ours: Result) -> None:
     rail = RailPower("all", 7.5, 7.5, 7.0, 8.0, 1.0, 0.0, 10)
     power = IntervalPower([], rail)
     end_ns = first.start_ns + SECOND // 2
-    made = replace(first, phase=Phase.RAMP, read=cell, end_ns=end_ns, power=power)
-    row = rows(replace(ours, intervals=[made]))[0]
+    interval = replace(first, phase=Phase.RAMP, read=cell, end_ns=end_ns, power=power)
+    row = rows(replace(ours, intervals=[interval]))[0]
     assert row["phase"] == "ramp"
     assert int(row["start_ns"]) == first.start_ns - ours.start.monotonic_ns
     assert int(row["end_ns"]) - int(row["start_ns"]) == SECOND // 2
@@ -80,9 +80,9 @@ def test_a_run_writes_them(spekctl: Spekctl, kernel: FakeKernel, tmp_path: Path)
     words = ("run", "random-read-4k", "--device", "/dev/fake0", "--progress", "none")
     assert spekctl(*words, "--csv", "r.csv").code == ExitCode.OK
     with (tmp_path / "r.csv").open() as file:
-        found = list(csv.DictReader(file))
+        table = list(csv.DictReader(file))
     # A stream that only reads has no row of writes.
-    assert {(row["stream"], row["direction"]) for row in found} == {
+    assert {(row["stream"], row["direction"]) for row in table} == {
         *(("", "read"), ("", "write"), ("main", "read")),
     }
 

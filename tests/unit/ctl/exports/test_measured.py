@@ -31,22 +31,22 @@ def doing(result: Result, operation: str) -> Result:
 def test_what_does_not_read_has_the_direction_of_its_operation(
     ours: Result, operation: str, way: Way
 ) -> None:
-    made = doing(ours, operation)
-    assert measured.way_of(made, 0, Direction.WRITE) is way
-    assert measured.way_of(made, 0, Direction.READ) is Way.READ
-    assert [cell.ios for cell in measured.cells(made, way)] == [30]
-    assert [cell.ios for cell in measured.cells(made, Way.READ)] == [70]
-    assert [sample.ios for sample in measured.samples(made, way)] == [5, 5, 10, 10]
+    result = doing(ours, operation)
+    assert measured.way_of(result, 0, Direction.WRITE) is way
+    assert measured.way_of(result, 0, Direction.READ) is Way.READ
+    assert [cell.ios for cell in measured.cells(result, way)] == [30]
+    assert [cell.ios for cell in measured.cells(result, Way.READ)] == [70]
+    assert [sample.ios for sample in measured.samples(result, way)] == [5, 5, 10, 10]
 
 
 def test_samples_are_from_the_start_of_the_phase_and_lose_nothing(ours: Result) -> None:
     reads, writes, trims = (measured.samples(ours, way) for way in WAYS)
-    assert [one.start_ns for one in reads] == [0, 10**9, 2 * 10**9, 3 * 10**9]
-    assert {one.seconds for one in reads} == {1.0}
-    assert (sum(one.ios for one in reads), sum(one.ios for one in writes)) == (70, 30)
-    assert sum(one.bytes for one in reads) == 70 * 8192
-    assert sum(one.bytes for one in writes) == 30 * 8192
-    assert {one.ios for one in trims} == {0}
+    assert [sample.start_ns for sample in reads] == [0, 10**9, 2 * 10**9, 3 * 10**9]
+    assert {sample.seconds for sample in reads} == {1.0}
+    assert (sum(sample.ios for sample in reads), sum(sample.ios for sample in writes)) == (70, 30)
+    assert sum(sample.bytes for sample in reads) == 70 * 8192
+    assert sum(sample.bytes for sample in writes) == 30 * 8192
+    assert {sample.ios for sample in trims} == {0}
 
 
 def test_other_phases_and_empty_intervals_are_left_out(ours: Result) -> None:
