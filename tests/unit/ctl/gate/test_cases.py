@@ -48,7 +48,7 @@ def test_a_figure_of_a_gate_is_a_case(
 
 def test_that_a_run_completed_is_a_case_of_its_own() -> None:
     cases = gate(limit("iops", "min = 1"), GOOD, BROKEN).cases
-    assert [(one.path, one.status) for one in cases] == [
+    assert [(case.path, case.status) for case in cases] == [
         ("good.completed", Status.PASS),
         ("good.iops", Status.PASS),
         ("broken.completed", Status.FAIL),
@@ -58,13 +58,16 @@ def test_that_a_run_completed_is_a_case_of_its_own() -> None:
 
 
 def test_paths_of_one_result_are_those_of_all_results() -> None:
-    assert [one.path for one in gate(limit("iops", "min = 1"), GOOD).cases] == ["completed", "iops"]
+    assert [case.path for case in gate(limit("iops", "min = 1"), GOOD).cases] == [
+        "completed",
+        "iops",
+    ]
 
 
 def comparison(primary: str, others: tuple[str, ...], b: list[Run]) -> Suite:
     rules = Rules(
         primary=find(primary),
-        others=[find(one) for one in others],
+        others=[find(name) for name in others],
         tolerance=compare.TOLERANCE[Method.RUNS],
         alpha=compare.ALPHA,
     )
@@ -75,10 +78,10 @@ def comparison(primary: str, others: tuple[str, ...], b: list[Run]) -> Suite:
     ("factor", "status"), [(1.0, Status.PASS), (1.2, Status.PASS), (0.8, Status.FAIL)]
 )
 def test_only_the_primary_figure_is_judged(factor: float, status: Status) -> None:
-    found = comparison("iops", ("bandwidth",), runs(1, [one * factor for one in A]))
-    assert [one.status for one in found.cases] == [status, Status.DONE]
-    assert [one.value for one in found.cases] == [pytest.approx(factor * 100 - 100)] * 2
-    assert {one.unit for one in found.cases} == {"%"}
+    suite = comparison("iops", ("bandwidth",), runs(1, [iops * factor for iops in A]))
+    assert [case.status for case in suite.cases] == [status, Status.DONE]
+    assert [case.value for case in suite.cases] == [pytest.approx(factor * 100 - 100)] * 2
+    assert {case.unit for case in suite.cases} == {"%"}
 
 
 def test_a_change_that_is_unknown_has_neither_figure_nor_unit() -> None:
@@ -95,4 +98,4 @@ def test_dots_of_numbers_are_no_levels() -> None:
 def test_paths_of_metrics_are_words_and_differ() -> None:
     paths = [path_of(metric) for metric in METRICS]
     assert len(set(paths)) == len(paths)
-    assert all(re.fullmatch(r"[a-z0-9_]+(\.[a-z0-9_]+)*", one) for one in paths)
+    assert all(re.fullmatch(r"[a-z0-9_]+(\.[a-z0-9_]+)*", path) for path in paths)

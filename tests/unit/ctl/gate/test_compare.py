@@ -39,19 +39,19 @@ def change_of(a: list[float], b: list[float], **changes: Any) -> Change:
 @pytest.mark.parametrize(
     ("b", "code", "said"),
     [
-        ([one * 1.001 for one in A], ExitCode.OK, "same: iops +0.10 %, 99 % interval"),
-        ([one * 1.2 for one in A], ExitCode.OK, "better: iops +20.00 %"),
-        ([one * 0.8 for one in A], ExitCode.LIMIT_MISSED, "worse: iops -20.00 %"),
-        ([one * 0.98 for one in A], ExitCode.UNDECIDED, "undecided: iops -2.00 %"),
+        ([iops * 1.001 for iops in A], ExitCode.OK, "same: iops +0.10 %, 99 % interval"),
+        ([iops * 1.2 for iops in A], ExitCode.OK, "better: iops +20.00 %"),
+        ([iops * 0.8 for iops in A], ExitCode.LIMIT_MISSED, "worse: iops -20.00 %"),
+        ([iops * 0.98 for iops in A], ExitCode.UNDECIDED, "undecided: iops -2.00 %"),
         (A[:3], ExitCode.UNDECIDED, "at least 5 per side are needed"),
     ],
 )
 def test_each_verdict_has_its_exit_code(
     spekctl: Spekctl, tmp_path: Path, b: list[float], code: ExitCode, said: str
 ) -> None:
-    found = spekctl("compare", *sides(tmp_path, A, b))
-    assert (found.code, found.err) == (code, "")
-    assert said in found.out.splitlines()[-1]
+    outcome = spekctl("compare", *sides(tmp_path, A, b))
+    assert (outcome.code, outcome.err) == (code, "")
+    assert said in outcome.out.splitlines()[-1]
 
 
 @pytest.mark.parametrize(
@@ -68,19 +68,19 @@ def test_each_verdict_on_counts_has_its_exit_code(
     spekctl: Spekctl, tmp_path: Path, b: list[float], code: ExitCode, said: str
 ) -> None:
     words = sides(tmp_path, [500_000.0, 500_030.0], b, counts=True)
-    found = spekctl("compare", *words)
-    assert (found.code, found.err) == (code, "")
-    assert said in found.out.splitlines()[-1]
-    assert "p " not in found.out.splitlines()[-1]
+    outcome = spekctl("compare", *words)
+    assert (outcome.code, outcome.err) == (code, "")
+    assert said in outcome.out.splitlines()[-1]
+    assert "p " not in outcome.out.splitlines()[-1]
 
 
 def test_less_of_what_should_be_low_is_better(spekctl: Spekctl, tmp_path: Path) -> None:
-    words = sides(tmp_path, A, [one * 0.8 for one in A])
-    found = spekctl("compare", "--primary", "time_per_io", *words)
-    assert found.out.splitlines()[-1].startswith("worse: time_per_io +24.99 %")
-    words = sides(tmp_path, A, [one * 1.25 for one in A])
-    found = spekctl("compare", "--primary", "time_per_io", *words)
-    assert found.out.splitlines()[-1].startswith("better: time_per_io -20.")
+    words = sides(tmp_path, A, [iops * 0.8 for iops in A])
+    outcome = spekctl("compare", "--primary", "time_per_io", *words)
+    assert outcome.out.splitlines()[-1].startswith("worse: time_per_io +24.99 %")
+    words = sides(tmp_path, A, [iops * 1.25 for iops in A])
+    outcome = spekctl("compare", "--primary", "time_per_io", *words)
+    assert outcome.out.splitlines()[-1].startswith("better: time_per_io -20.")
 
 
 def test_runs_of_one_law_are_rarely_found_different() -> None:
@@ -135,13 +135,13 @@ def test_counts_that_do_not_repeat_widen_the_bound() -> None:
 
 
 def test_the_tolerance_decides_what_matters() -> None:
-    b = [one * 0.95 for one in A]
+    b = [iops * 0.95 for iops in A]
     assert change_of(A, b) is Change.WORSE
     assert change_of(A, b, tolerance=Fraction(1, 10)) is Change.SAME
 
 
 def test_alpha_decides_how_many_runs_are_needed() -> None:
-    b = [one * 0.5 for one in A]
+    b = [iops * 0.5 for iops in A]
     assert change_of(A[:4], b[:4]) is Change.UNDECIDED
     assert change_of(A[:4], b[:4], alpha=Fraction(1, 20)) is Change.WORSE
     assert change_of(A[:5], b[:5]) is Change.WORSE
@@ -157,11 +157,11 @@ def test_the_estimate_of_missing_runs_is_of_the_right_size(ahead: Fraction) -> N
 
     told: list[int] = []
     while len(told) < 20:
-        found = compare.compare(
+        figure = compare.compare(
             runs(0, side(6, 1000)), runs(1, side(6, 1000 * (1 + float(ahead)))), rules()
         ).figures[0]
-        if found.verdict is Change.UNDECIDED and found.more_runs is not None:
-            told.append(found.more_runs)
+        if figure.verdict is Change.UNDECIDED and figure.more_runs is not None:
+            told.append(figure.more_runs)
     size = 6 + sorted(told)[len(told) // 2]
     later = [change_of(side(size, 1000), side(size, 1000 * (1 + float(ahead)))) for _ in range(20)]
     assert later.count(Change.SAME) >= 10
@@ -169,10 +169,10 @@ def test_the_estimate_of_missing_runs_is_of_the_right_size(ahead: Fraction) -> N
 
 
 def test_a_shift_at_the_edge_says_that_more_runs_hardly_help() -> None:
-    b = [one * 1.02 for one in A]
-    found = compare.compare(runs(0, A), runs(1, b), rules()).figures[0]
-    assert (found.verdict, found.more_runs) == (Change.UNDECIDED, None)
-    assert found.text.endswith("more runs will hardly decide it")
+    b = [iops * 1.02 for iops in A]
+    figure = compare.compare(runs(0, A), runs(1, b), rules()).figures[0]
+    assert (figure.verdict, figure.more_runs) == (Change.UNDECIDED, None)
+    assert figure.text.endswith("more runs will hardly decide it")
 
 
 def test_zeros_have_no_ratio() -> None:
@@ -180,18 +180,18 @@ def test_zeros_have_no_ratio() -> None:
     assert change_of(A, A, **errors) is Change.SAME
     left, right = runs(0, A), runs(1, A)
     right[0] = Run(right[0].path, changed(right[0].result, outcome={"errors": 3}))
-    found = compare.compare(left, right, rules(**errors))
-    assert found.verdict is Change.UNDECIDED
-    assert "errors is 0 in some runs, so that there is no ratio" in found.text
+    figure = compare.compare(left, right, rules(**errors))
+    assert figure.verdict is Change.UNDECIDED
+    assert "errors is 0 in some runs, so that there is no ratio" in figure.text
 
 
 def test_other_figures_do_not_decide_and_are_adjusted(spekctl: Spekctl, tmp_path: Path) -> None:
-    words = sides(tmp_path, A, [one * 0.8 for one in A])
+    words = sides(tmp_path, A, [iops * 0.8 for iops in A])
     others = ("--also", "bandwidth", "--also", "response.p99")
-    found = spekctl("compare", "--primary", "response.max", *others, *words, "--format", "json")
-    assert found.code == ExitCode.OK
-    told = json.loads(found.out)
-    assert [one["verdict"] for one in told["figures"]] == ["same", "worse", "same"]
+    outcome = spekctl("compare", "--primary", "response.max", *others, *words, "--format", "json")
+    assert outcome.code == ExitCode.OK
+    told = json.loads(outcome.out)
+    assert [figure["verdict"] for figure in told["figures"]] == ["same", "worse", "same"]
     first, second, third = told["figures"]
     assert (first["p"], first["p_adjusted"]) == (1.0, None)
     assert second["p"] == pytest.approx(2 / 924)
@@ -208,9 +208,9 @@ def test_more_runs_than_can_be_counted_are_refused() -> None:
 def test_a_failed_run_is_refused(spekctl: Spekctl, tmp_path: Path) -> None:
     words = sides(tmp_path, A, A)
     put(tmp_path / "b1.json", measured(99, ok=False))
-    found = spekctl("compare", *words)
-    assert found.code == ExitCode.REFUSED
-    assert "the run of b1.json failed (the device was removed)" in found.sentence
+    outcome = spekctl("compare", *words)
+    assert outcome.code == ExitCode.REFUSED
+    assert "the run of b1.json failed (the device was removed)" in outcome.sentence
 
 
 # --- remarks -------------------------------------------------------------------------------------
@@ -248,6 +248,6 @@ def test_a_condition_that_does_not_vary_is_remarked_upon() -> None:
 def test_runs_without_io_are_not_the_same(counts: bool) -> None:
     a, b = runs(0, A, counts=counts), runs(1, A, counts=counts)
     nothing = replace(b[0].result.totals.all, ios=0, iops=0.0)
-    b = [Run(one.path, changed(one.result, totals={"all": nothing})) for one in b]
+    b = [Run(run.path, changed(run.result, totals={"all": nothing})) for run in b]
     with pytest.raises(RefusedError, match=r"nothing to compare: .* no I/O completed"):
         compare.compare(a, b, rules(primary=find("errors")))

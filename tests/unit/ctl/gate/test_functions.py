@@ -47,15 +47,15 @@ def sides(tmp_path: Path) -> list[str]:
             tmp_path / f"{name}.json",
             measured(number, 990.0 if name[0] == "b" else 1000.0, counts=True),
         )
-    names = [str(tmp_path / f"{one}.json") for one in ("a1", "a2", "b1", "b2")]
+    names = [str(tmp_path / f"{name}.json") for name in ("a1", "a2", "b1", "b2")]
     return [*names[:2], "--", *names[2:]]
 
 
 def compared(tmp_path: Path, sides: list[str], a: Profile, b: Profile, *more: str) -> int:
     """The exit code of a comparison with these profiles."""
     paths = [tmp_path / "a-profile.json", tmp_path / "b-profile.json"]
-    for path, one in zip(paths, (a, b), strict=True):
-        files.write(path, files.encode(one))
+    for path, profile in zip(paths, (a, b), strict=True):
+        files.write(path, files.encode(profile))
     return cli.run(["compare", "--profiles", *map(str, paths), *more, *sides])
 
 
@@ -67,15 +67,15 @@ def test_functions_are_named_in_the_verdict(
     printed = capsys.readouterr().out
     assert "blk_mq_start_request  40.0  55.0   +15.0" in printed
     assert compared(tmp_path, sides, a, b, "--format", "json") == ExitCode.LIMIT_MISSED
-    found = files.decode(capsys.readouterr().out.encode(), Comparison)
-    assert found.functions == [FunctionChange("blk_mq_start_request", 40.0, 55.0)]
+    comparison = files.decode(capsys.readouterr().out.encode(), Comparison)
+    assert comparison.functions == [FunctionChange("blk_mq_start_request", 40.0, 55.0)]
 
 
 def test_no_change_is_said(
     tmp_path: Path, sides: list[str], capsys: pytest.CaptureFixture[str]
 ) -> None:
-    one = profile({"blk_mq_start_request": 40.0})
-    compared(tmp_path, sides, one, one)
+    same = profile({"blk_mq_start_request": 40.0})
+    compared(tmp_path, sides, same, same)
     assert "no function changed by half an instruction" in capsys.readouterr().out
 
 

@@ -19,15 +19,15 @@ RESULT = measured(1)
 
 
 def names(*paths: str, prefix: str = "") -> list[str]:
-    found = judged.described([Run(Path(one), RESULT) for one in paths], prefix)
-    return [one.name for one in found]
+    runs = judged.described([Run(Path(path), RESULT) for path in paths], prefix)
+    return [run.name for run in runs]
 
 
 @given(st.lists(st.text(st.characters(exclude_characters="/\0"), min_size=1), max_size=8))
 def test_names_are_words_that_differ(files: list[str]) -> None:
-    found = names(*files)
-    assert len(set(found)) == len(files)
-    assert all(re.fullmatch(r"[a-zA-Z0-9_-]+", one) for one in found)
+    words = names(*files)
+    assert len(set(words)) == len(files)
+    assert all(re.fullmatch(r"[a-zA-Z0-9_-]+", word) for word in words)
 
 
 def test_equal_names_are_numbered() -> None:
@@ -46,17 +46,17 @@ def test_a_run_counts_once(tmp_path: Path) -> None:
     put(tmp_path / "c.json", measured(1, 900))
     assert len(judged.load([tmp_path / "a.json", tmp_path / "b.json"])) == 2
     with pytest.raises(UsageError, match=r"a\.json and .*c\.json are results of the same run"):
-        judged.load([tmp_path / one for one in ("a.json", "b.json", "c.json")])
+        judged.load([tmp_path / name for name in ("a.json", "b.json", "c.json")])
 
 
 def test_a_name_that_is_no_utf8_has_a_replacement() -> None:
     """The document is JSON, which cannot hold it."""
-    (one,) = judged.described([Run(Path("\udcff.json"), RESULT)])
-    assert one.file == "\ufffd.json"
+    (run,) = judged.described([Run(Path("\udcff.json"), RESULT)])
+    assert run.file == "\ufffd.json"
 
 
 def test_the_duration_is_that_of_the_measure_phase() -> None:
-    (one,) = judged.described([Run(Path("a.json"), RESULT)])
+    (run,) = judged.described([Run(Path("a.json"), RESULT)])
     (measure,) = [phase for phase in RESULT.phases if phase.phase == "measure"]
     assert len(RESULT.phases) > 1
-    assert (one.duration_ns, one.started) == (measure.duration_ns, "2023-11-14T22:13:21Z")
+    assert (run.duration_ns, run.started) == (measure.duration_ns, "2023-11-14T22:13:21Z")

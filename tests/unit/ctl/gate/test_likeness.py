@@ -21,8 +21,8 @@ from spekctl.gate.judged import Run
 
 def target(**facts: Any) -> Callable[[Result], Result]:
     def change(result: Result) -> Result:
-        one = result.targets[0]
-        return replace(result, targets=[replace(one, facts=replace(one.facts, **facts))])
+        device = result.targets[0]
+        return replace(result, targets=[replace(device, facts=replace(device.facts, **facts))])
 
     return change
 
@@ -39,11 +39,19 @@ def stream(**facts: Any) -> Callable[[Result], Result]:
 
 UNLIKE: list[tuple[str, Callable[[Result], Result], str]] = [
     ("workload", stream(read_ppm=700_000), "workloads differ: streams main read_ppm is 1000000 in"),
-    ("workload", lambda one: changed(one, config={"time_ns": 5}), "time_ns is 3000000000 in a0"),
+    (
+        "workload",
+        lambda result: changed(result, config={"time_ns": 5}),
+        "time_ns is 3000000000 in a0",
+    ),
     ("device", target(model="OTHER"), "devices differ: model is 'FAKE' in a0.json, and 'OTHER' in"),
     ("device", target(serial=""), "serial is 'S123' in a0.json, and not known in b0.json"),
     ("device", target(scheduler="bfq"), "scheduler is 'none' in a0.json, and 'bfq' in b0.json"),
-    ("device", lambda one: replace(one, targets=one.targets * 2), "number of devices is 1 in a0"),
+    (
+        "device",
+        lambda result: replace(result, targets=result.targets * 2),
+        "number of devices is 1 in a0",
+    ),
     ("machine", environment(cpu_model="i486"), "machines differ: CPU model is 'AMD EPYC' in"),
     ("machine", environment(cpus_online="0"), "CPUs is '0-1' in a0.json, and '0' in b0.json"),
     ("host", environment(hostname="other"), "hosts differ: host name is 'vm' in a0.json, and"),
@@ -56,7 +64,11 @@ UNLIKE: list[tuple[str, Callable[[Result], Result], str]] = [
     ),
     ("clock", environment(clocksource="hpet"), "clock sources differ: clock source is 'tsc' in"),
     ("instrument", environment(module_version="9"), "instruments differ: version of spek.ko is '0"),
-    ("instrument", lambda one: replace(one, log=None), "per-I/O log is true in a0.json, and false"),
+    (
+        "instrument",
+        lambda result: replace(result, log=None),
+        "per-I/O log is true in a0.json, and false",
+    ),
 ]
 
 
@@ -72,8 +84,8 @@ def test_unlike_sides_are_refused_unless_allowed_by_name(
     allowed = spekctl("compare", "--vary", name, *words)
     assert (allowed.code, allowed.err) == (ExitCode.OK, "")
     assert f"\n{name}, " in allowed.out
-    others = [one for one in likeness.NAMES if one != name]
-    flags = [word for one in others for word in ("--vary", one)]
+    others = [kind for kind in likeness.NAMES if kind != name]
+    flags = [word for kind in others for word in ("--vary", kind)]
     assert spekctl("compare", *flags, *words).code == ExitCode.REFUSED
 
 
@@ -97,10 +109,10 @@ def test_what_says_only_where_a_run_was_may_differ(spekctl: Spekctl, tmp_path: P
 
 
 def test_counts_need_the_same_seed(spekctl: Spekctl, tmp_path: Path) -> None:
-    words = sides(tmp_path, A, A, lambda one: changed(one, config={"seed": 99}), counts=True)
-    found = spekctl("compare", *words)
-    assert found.code == ExitCode.REFUSED
-    assert found.sentence == "the seeds differ: seed is 1 in a0.json, and 99 in b0.json"
+    words = sides(tmp_path, A, A, lambda result: changed(result, config={"seed": 99}), counts=True)
+    outcome = spekctl("compare", *words)
+    assert outcome.code == ExitCode.REFUSED
+    assert outcome.sentence == "the seeds differ: seed is 1 in a0.json, and 99 in b0.json"
 
 
 def test_counts_do_not_depend_on_the_host(spekctl: Spekctl, tmp_path: Path) -> None:
@@ -110,10 +122,10 @@ def test_counts_do_not_depend_on_the_host(spekctl: Spekctl, tmp_path: Path) -> N
 
 def test_counts_and_times_are_not_comparable(spekctl: Spekctl, tmp_path: Path) -> None:
     words = sides(tmp_path, A, A, environment(counts_instructions=True))
-    flags = [word for one in likeness.NAMES for word in ("--vary", one)]
-    found = spekctl("compare", *flags, *words)
-    assert found.code == ExitCode.REFUSED
-    assert found.sentence.startswith("b0.json counts instructions, and a0.json measures time")
+    flags = [word for name in likeness.NAMES for word in ("--vary", name)]
+    outcome = spekctl("compare", *flags, *words)
+    assert outcome.code == ExitCode.REFUSED
+    assert outcome.sentence.startswith("b0.json counts instructions, and a0.json measures time")
 
 
 def test_differences_that_may_be_are_told() -> None:
@@ -185,9 +197,9 @@ def test_streams_of_other_number_and_name_are_unlike() -> None:
         return changed(result, config={"streams": [first, replace(first, name="other")]})
 
     left = runs(0, A[:1])
-    right = [Run(one.path, two(one.result)) for one in left]
+    right = [Run(run.path, two(run.result)) for run in left]
     with pytest.raises(RefusedError, match="number of streams is 1 in"):
         likeness.check(left, right, [])
-    found = likeness.check(left, right, ["workload"])
-    assert found[0] == Difference("workload", "number of streams", "1", "2")
-    assert "streams other name" in [one.field for one in found]
+    differences = likeness.check(left, right, ["workload"])
+    assert differences[0] == Difference("workload", "number of streams", "1", "2")
+    assert "streams other name" in [difference.field for difference in differences]

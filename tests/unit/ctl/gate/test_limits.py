@@ -74,10 +74,10 @@ def test_a_wrong_file_is_refused_with_a_sentence(
     spekctl: Spekctl, tmp_path: Path, text: str, sentence: str
 ) -> None:
     (tmp_path / "limits.toml").write_text(text)
-    found = spekctl("gate", "limits.toml", "good.json")
-    assert found.code == ExitCode.USAGE
-    assert found.sentence.startswith("limits.toml: ")
-    assert sentence in found.sentence
+    outcome = spekctl("gate", "limits.toml", "good.json")
+    assert outcome.code == ExitCode.USAGE
+    assert outcome.sentence.startswith("limits.toml: ")
+    assert sentence in outcome.sentence
 
 
 def test_the_same_bounds_are_kept_to_the_last_digit(tmp_path: Path) -> None:

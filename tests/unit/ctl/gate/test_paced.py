@@ -58,38 +58,38 @@ def test_a_rate_that_both_sides_kept_is_not_the_same(
 ) -> None:
     """Response times twice as long, at the same IOPS."""
 
-    def paced_by(one: Result) -> Result:
-        (arrival,) = one.config.arrivals
-        return changed(one, config={"arrivals": [replace(arrival, **load)]})
+    def paced_by(result: Result) -> Result:
+        (arrival,) = result.config.arrivals
+        return changed(result, config={"arrivals": [replace(arrival, **load)]})
 
-    def slower(one: Result) -> Result:
-        times = one.totals.all.times
+    def slower(result: Result) -> Result:
+        times = result.totals.all.times
         assert times.response is not None
         response = replace(times.response, mean_ns=2 * times.response.mean_ns)
-        whole = replace(one.totals.all, times=replace(times, response=response))
-        return changed(paced_by(one), totals={"all": whole})
+        whole = replace(result.totals.all, times=replace(times, response=response))
+        return changed(paced_by(result), totals={"all": whole})
 
     words = sides(tmp_path, A, A, slower)
     for name in words:
         if name.startswith("a"):
             number = 2 * int(name[1])
             put(tmp_path / name, paced_by(measured(number, A[number // 2])))
-    found = spekctl("compare", *words)
-    assert found.code == ExitCode.LIMIT_MISSED
-    assert "worse: response.mean +100.00 %" in found.out
-    found = spekctl("compare", "--primary", "iops", *words)
-    assert found.code == ExitCode.UNDECIDED
-    assert "undecided: iops is set by" in found.out
+    outcome = spekctl("compare", *words)
+    assert outcome.code == ExitCode.LIMIT_MISSED
+    assert "worse: response.mean +100.00 %" in outcome.out
+    outcome = spekctl("compare", "--primary", "iops", *words)
+    assert outcome.code == ExitCode.UNDECIDED
+    assert "undecided: iops is set by" in outcome.out
 
 
 def test_closed_loops_are_compared_by_their_rate(spekctl: Spekctl, tmp_path: Path) -> None:
-    found = spekctl("compare", *sides(tmp_path, A, A))
-    assert found.code == ExitCode.OK and "same: iops" in found.out
+    outcome = spekctl("compare", *sides(tmp_path, A, A))
+    assert outcome.code == ExitCode.OK and "same: iops" in outcome.out
 
 
 def test_a_limit_says_that_the_load_sets_its_figure(spekctl: Spekctl, tmp_path: Path) -> None:
     (tmp_path / "limits.toml").write_text(IOPS_900)
     put(tmp_path / "paced.json", under(RATE))
-    found = spekctl("gate", "limits.toml", "paced.json", "--format", "ktap")
-    assert found.code == ExitCode.OK
-    assert "; it is set by the offered rate of 1,000" in found.out
+    outcome = spekctl("gate", "limits.toml", "paced.json", "--format", "ktap")
+    assert outcome.code == ExitCode.OK
+    assert "; it is set by the offered rate of 1,000" in outcome.out

@@ -59,8 +59,8 @@ def test_p_with_ties_is_that_of_all_choices(seed: int) -> None:
         for combination in itertools.combinations(range(len(whole)), len(a))
     ]
     observed = sum(whole[: len(a)])
-    below = sum(one <= observed for one in sums)
-    above = sum(one >= observed for one in sums)
+    below = sum(rank_sum <= observed for rank_sum in sums)
+    above = sum(rank_sum >= observed for rank_sum in sums)
     assert ranks.mann_whitney(a, b) == min(Fraction(1), Fraction(2 * min(below, above), len(sums)))
 
 
@@ -92,29 +92,29 @@ def test_the_interval_holds_what_the_test_does_not_reject(seed: int, alpha: Frac
     draw = random.Random(seed)
     a = [draw.uniform(90, 110) for _ in range(draw.randint(5, 8))]
     b = [draw.uniform(90, 110) for _ in range(draw.randint(5, 8))]
-    found = ranks.shift(a, b, alpha)
-    assert found.low is not None and found.high is not None
-    assert found.low <= found.estimate <= found.high
+    interval = ranks.shift(a, b, alpha)
+    assert interval.low is not None and interval.high is not None
+    assert interval.low <= interval.estimate <= interval.high
 
     def p(ratio: float) -> float:
-        scaled = [one / ratio for one in b]
+        scaled = [value / ratio for value in b]
         both = stats.mannwhitneyu(scaled, a, method="exact", alternative="two-sided")
         return float(both.pvalue)
 
-    for edge, outwards in ((found.low, -1e-9), (found.high, 1e-9)):
+    for edge, outwards in ((interval.low, -1e-9), (interval.high, 1e-9)):
         assert p(1 + edge - outwards) > alpha
         assert p(1 + edge + outwards) <= alpha
 
 
 def test_the_shift_of_a_scaled_sample_is_its_factor() -> None:
     a = [100.0, 104.0, 97.0, 101.0, 99.0]
-    found = ranks.shift(a, [one * 1.25 for one in a], Fraction(1, 20))
-    assert found.estimate == pytest.approx(0.25)
+    interval = ranks.shift(a, [value * 1.25 for value in a], Fraction(1, 20))
+    assert interval.estimate == pytest.approx(0.25)
 
 
 def test_too_few_observations_have_no_interval() -> None:
-    found = ranks.shift([1.0, 2.0], [3.0, 4.0], Fraction(1, 100))
-    assert (found.low, found.high) == (None, None)
+    interval = ranks.shift([1.0, 2.0], [3.0, 4.0], Fraction(1, 100))
+    assert (interval.low, interval.high) == (None, None)
 
 
 def test_coverage_is_at_least_what_is_promised() -> None:
@@ -123,9 +123,9 @@ def test_coverage_is_at_least_what_is_promised() -> None:
     for _ in range(400):
         a = [draw.lognormvariate(0, 0.05) for _ in range(6)]
         b = [1.1 * draw.lognormvariate(0, 0.05) for _ in range(6)]
-        found = ranks.shift(a, b, Fraction(1, 10))
-        assert found.low is not None and found.high is not None
-        missed += not found.low <= 0.1 <= found.high
+        interval = ranks.shift(a, b, Fraction(1, 10))
+        assert interval.low is not None and interval.high is not None
+        missed += not interval.low <= 0.1 <= interval.high
     # 40 expected at most; the binomial's standard deviation is 6.
     assert missed <= 58
 
@@ -134,13 +134,13 @@ def test_coverage_is_at_least_what_is_promised() -> None:
 def test_adjusted_p_is_that_of_scipy(seed: int) -> None:
     draw = random.Random(seed)
     ps = [Fraction(draw.randrange(1, 1000), 1000) for _ in range(draw.randint(1, 9))]
-    theirs = stats.false_discovery_control([float(one) for one in ps])
-    assert [float(one) for one in ranks.adjusted(ps)] == pytest.approx(list(theirs))
+    theirs = stats.false_discovery_control([float(p) for p in ps])
+    assert [float(p) for p in ranks.adjusted(ps)] == pytest.approx(list(theirs))
 
 
 def test_many_runs_are_counted_in_time() -> None:
-    a = [float(one) for one in range(60)]
-    assert ranks.mann_whitney(a, [one + 0.5 for one in a]) > Fraction(1, 2)
+    a = [float(value) for value in range(60)]
+    assert ranks.mann_whitney(a, [value + 0.5 for value in a]) > Fraction(1, 2)
 
 
 @pytest.mark.parametrize(("a", "b"), [([], [1.0]), ([1.0], [])])

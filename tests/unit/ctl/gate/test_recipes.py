@@ -36,21 +36,21 @@ def texts() -> list[str]:
 
 
 def calls() -> list[list[str]]:
-    found = []
+    commands = []
     for text in texts():
         lines = (line for line in text.splitlines() if not line.lstrip().startswith("#"))
         for line in lines:
             for call in CALL.findall(line):
                 words = shlex.split(call.partition(" >")[0])
-                found.append([word for word in words if word not in ("$run", "$@")])
-    return found
+                commands.append([word for word in words if word not in ("$run", "$@")])
+    return commands
 
 
 def test_commands_have_the_options_that_they_are_given() -> None:
-    found = calls()
-    assert [one[0] for one in found].count("gate") == 3
-    assert {one[0] for one in found} == {"vm", "run", "gate", "compare"}
-    for words in found:
+    commands = calls()
+    assert [command[0] for command in commands].count("gate") == 3
+    assert {command[0] for command in commands} == {"vm", "run", "gate", "compare"}
+    for words in commands:
         if words[0] == "vm":
             # What it runs is in a variable: checked as it is by default.
             inner = words.index("--")
@@ -73,28 +73,28 @@ def test_jobs_are_valid_for_their_service(name: str, schema: str) -> None:
 
 
 def test_the_lava_definition_has_what_lava_demands() -> None:
-    found = yaml.safe_load((RECIPES / "lava.yml").read_text())
-    assert found["metadata"]["format"] == "Lava-Test Test Definition 1.0"
-    assert not set(found["metadata"]["name"]) & set("$& \"'`()<>/\\|;")
-    steps = found["run"]["steps"]
+    definition = yaml.safe_load((RECIPES / "lava.yml").read_text())
+    assert definition["metadata"]["format"] == "Lava-Test Test Definition 1.0"
+    assert not set(definition["metadata"]["name"]) & set("$& \"'`()<>/\\|;")
+    steps = definition["run"]["steps"]
     assert steps and all(isinstance(step, str) for step in steps)
     used = set(re.findall(r"\$(\w+)", " ".join(steps)))
-    assert used == set(found["params"])
+    assert used == set(definition["params"])
 
 
 def test_the_lkp_program_says_what_it_takes_and_reports() -> None:
-    found = yaml.safe_load((RECIPES / "lkp/meta.yaml").read_text())
+    program = yaml.safe_load((RECIPES / "lkp/meta.yaml").read_text())
     script = (RECIPES / "lkp/run").read_text()
-    assert set(found["parameters"]) == {"device", "workload", "runtime"}
-    assert all(re.search(rf"\$\{{{one}:", script) for one in found["parameters"])
+    assert set(program["parameters"]) == {"device", "workload", "runtime"}
+    assert all(re.search(rf"\$\{{{name}:", script) for name in program["parameters"])
     reported = limits.load(RECIPES / "lkp/report.toml").limits
-    told = {f"spek.{one.metric.name}" for one in reported} | {"spek.completed.pass"}
-    assert set(found["results"]) == told
+    told = {f"spek.{figure.metric.name}" for figure in reported} | {"spek.completed.pass"}
+    assert set(program["results"]) == told
 
 
 def test_the_example_of_limits_is_valid() -> None:
-    found = limits.load(RECIPES / "limits.toml")
-    assert (found.workload, len(found.limits)) == ("random-read-4k", 6)
+    example = limits.load(RECIPES / "limits.toml")
+    assert (example.workload, len(example.limits)) == ("random-read-4k", 6)
 
 
 # --- scripts -------------------------------------------------------------------------------------
@@ -134,7 +134,7 @@ def script(
         put(folder / "prepared" / name, result)
     environment = {
         **os.environ,
-        "PYTHONPATH": os.pathsep.join(one for one in sys.path if one),
+        "PYTHONPATH": os.pathsep.join(entry for entry in sys.path if entry),
         "PYTHON": sys.executable,
         "SPEKCTL": str(folder / "spekctl"),
         "CALLS": str(folder / "calls"),
@@ -158,11 +158,11 @@ def script(
 
 def of_kernels(a: float, b: float) -> dict[str, Result]:
     """Two boots of each kernel, with these instructions per I/O, which repeat within 0.02 %."""
-    made: dict[str, Result] = {}
+    by_file: dict[str, Result] = {}
     for number, (name, cost) in enumerate((("a1", a), ("b1", b), ("b2", b * 1.0002), ("a2", a))):
-        one: Any = measured(number, 1e9 / cost, counts=True)
-        made[f"{name}.json"] = changed(one, environment={"kernel": name[0]})
-    return made
+        result: Any = measured(number, 1e9 / cost, counts=True)
+        by_file[f"{name}.json"] = changed(result, environment={"kernel": name[0]})
+    return by_file
 
 
 GATE = str(RECIPES / "kernel-gate")
@@ -273,22 +273,22 @@ def job(folder: Path, lines: list[str], **variables: str) -> subprocess.Complete
 
 
 def test_the_lava_test_fails_without_a_module(tmp_path: Path) -> None:
-    found = yaml.safe_load((RECIPES / "lava.yml").read_text())
-    params = {**found["params"], "LIMITS": str(RECIPES / "limits.toml")}
+    definition = yaml.safe_load((RECIPES / "lava.yml").read_text())
+    params = {**definition["params"], "LIMITS": str(RECIPES / "limits.toml")}
     put(tmp_path / "spek.json", measured(1, 100_000.0))
-    done = job(tmp_path, found["run"]["steps"], **params)
+    done = job(tmp_path, definition["run"]["steps"], **params)
     assert "TEST_CASE_ID=completed RESULT=fail" in done.stdout
     assert "RESULT=pass" not in done.stdout
     assert done.returncode == ExitCode.USAGE
 
 
 def test_the_gitlab_job_of_a_device_fails_without_a_result(tmp_path: Path) -> None:
-    found = yaml.safe_load((RECIPES / "gitlab-ci.yml").read_text())["spek-device"]
-    lines = [one.replace("$SPEK/.venv/bin/spekctl", "spekctl") for one in found["script"]]
+    of_device = yaml.safe_load((RECIPES / "gitlab-ci.yml").read_text())["spek-device"]
+    lines = [line.replace("$SPEK/.venv/bin/spekctl", "spekctl") for line in of_device["script"]]
     put(tmp_path / "device.json", measured(1, 100_000.0))
     variables = {"SPEK": str(ROOT), "TEST_DEVICE": "/dev/x"}
     done = job(tmp_path, lines, **variables)
     assert done.returncode == ExitCode.USAGE
     assert "<failure" in (tmp_path / "device.xml").read_text()
     # Code 8 of gate: there is no figure for a limit.
-    assert "allow_failure" not in found
+    assert "allow_failure" not in of_device

@@ -12,7 +12,7 @@ from spekctl.gate.values import exact, format_apart, format_share
 
 
 @pytest.mark.parametrize(
-    ("value", "other", "unit", "texts"),
+    ("value", "near", "unit", "texts"),
     [
         (2_000_000, 1_000_000, Unit.TIME, ("2.00 ms", "1.00 ms")),
         (3_000_000, 2_999_999, Unit.TIME, ("3000000 ns", "2999999 ns")),
@@ -21,9 +21,9 @@ from spekctl.gate.values import exact, format_apart, format_share
     ],
 )
 def test_different_figures_never_look_the_same(
-    value: float, other: float, unit: Unit, texts: tuple[str, str]
+    value: float, near: float, unit: Unit, texts: tuple[str, str]
 ) -> None:
-    assert format_apart(value, other, unit) == texts
+    assert format_apart(value, near, unit) == texts
 
 
 @pytest.mark.parametrize(
