@@ -33,8 +33,8 @@ def renderer(
     """render(format, *options): the verdict of the command @words, which ends with @code."""
 
     def render(name: str, *more: str) -> str:
-        found = spekctl(*words, "--format", name, *more, "-o", "verdict")
-        assert (found.code, found.err) == (code, "")
+        outcome = spekctl(*words, "--format", name, *more, "-o", "verdict")
+        assert (outcome.code, outcome.err) == (code, "")
         return (tmp_path / "verdict").read_text()
 
     return render
@@ -63,7 +63,7 @@ def gate_of_strange_names(spekctl: Spekctl, tmp_path: Path) -> Callable[..., str
 def comparison(spekctl: Spekctl, tmp_path: Path) -> Callable[..., str]:
     """B has 20 % less; IOPS decide, and the bandwidth is only reported."""
     a = [1000.0, 1004.0, 997.0, 1001.0, 999.0]
-    words = ("compare", "--also", "bandwidth", *sides(tmp_path, a, [one * 0.8 for one in a]))
+    words = ("compare", "--also", "bandwidth", *sides(tmp_path, a, [iops * 0.8 for iops in a]))
     return renderer(spekctl, tmp_path, words, ExitCode.LIMIT_MISSED)
 
 
@@ -77,8 +77,8 @@ def undecided(spekctl: Spekctl, tmp_path: Path) -> Callable[..., str]:
 @pytest.fixture(params=list(Status), ids=str)
 def status(request: pytest.FixtureRequest) -> Status:
     """Each of them."""
-    found: Status = request.param
-    return found
+    status: Status = request.param
+    return status
 
 
 @pytest.fixture(

@@ -22,32 +22,32 @@ def parse(text: str) -> dict[str, Any]:
     data = json.loads(text)
     assert Version.is_compatible_exactly(data)
     Version.validate(data)
-    ids = [one["id"] for one in data["tests"]]
+    ids = [test["id"] for test in data["tests"]]
     assert len(set(ids)) == len(ids)
-    return {one["path"]: one for one in data["tests"]}
+    return {test["path"]: test for test in data["tests"]}
 
 
 def test_its_schema_takes_it(gate: Callable[..., str]) -> None:
-    found = parse(gate("kcidb", *BUILD))
-    assert {one["status"] for one in found.values()} == {"PASS", "FAIL", "MISS", "DONE", "SKIP"}
-    slow = found["spek.gate.slow.iops"]
+    tests = parse(gate("kcidb", *BUILD))
+    assert {test["status"] for test in tests.values()} == {"PASS", "FAIL", "MISS", "DONE", "SKIP"}
+    slow = tests["spek.gate.slow.iops"]
     assert slow["status"] == "FAIL"
     assert slow["number"] == {"value": 800.5, "unit": "IOPS", "prefix": "metric"}
     assert (slow["origin"], slow["build_id"], slow["duration"]) == ("acme", "acme:build-7", 3.0)
     assert slow["environment"]["misc"]["workload"] == "random-read-4k"
-    assert found["spek.gate.good.power"]["status"] == "MISS"
-    assert "number" not in found["spek.gate.good.power"]
-    assert found["spek.gate.good.response.p99"]["status"] == "DONE"
+    assert tests["spek.gate.good.power"]["status"] == "MISS"
+    assert "number" not in tests["spek.gate.good.power"]
+    assert tests["spek.gate.good.response.p99"]["status"] == "DONE"
 
 
 def test_ids_are_those_of_the_verdict_and_the_build() -> None:
     cases = [Case("iops", Status.PASS, ""), Case("power", Status.FAIL, "")]
-    one = Suite("spek.gate", "2026-01-01T00:00:00Z", "failed", "", cases)
-    assert kcidb.render(one, "acme:1") == kcidb.render(one, "acme:1")
+    suite = Suite("spek.gate", "2026-01-01T00:00:00Z", "failed", "", cases)
+    assert kcidb.render(suite, "acme:1") == kcidb.render(suite, "acme:1")
     ids = [
         test["id"]
         for build in ("acme:1", "acme:2")
-        for test in json.loads(kcidb.render(one, build))["tests"]
+        for test in json.loads(kcidb.render(suite, build))["tests"]
     ]
     assert len(set(ids)) == 4
 

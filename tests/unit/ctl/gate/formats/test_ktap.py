@@ -39,23 +39,23 @@ def parse(text: str) -> Ktap:
     assert lines[0] == "KTAP version 1"
     plan = re.fullmatch(r"1\.\.([0-9]+)", lines[1])
     assert plan is not None
-    found = Ktap()
+    parsed = Ktap()
     for line in lines[2:]:
         if line.startswith("# "):
-            found.diagnostics.append(line[2:])
+            parsed.diagnostics.append(line[2:])
             continue
         result = re.fullmatch(r"(ok|not ok) ([0-9]+) (?:- )?([^#]+?)(?: # ([A-Z]+)(?: .*)?)?", line)
         assert result is not None, line
-        assert int(result[2]) == len(found.results) + 1
+        assert int(result[2]) == len(parsed.results) + 1
         assert result[4] is None or result[4] in DIRECTIVES
-        found.results.append((result[1] == "ok", result[3], result[4] or ""))
-    assert len(found.results) == int(plan[1])
-    return found
+        parsed.results.append((result[1] == "ok", result[3], result[4] or ""))
+    assert len(parsed.results) == int(plan[1])
+    return parsed
 
 
 def test_it_follows_the_kernels_document(gate: Callable[..., str]) -> None:
-    found = parse(gate("ktap"))
-    assert found.results == [
+    parsed = parse(gate("ktap"))
+    assert parsed.results == [
         (True, "good.completed", ""),
         (True, "good.iops", ""),
         (False, "good.power", "ERROR"),
@@ -67,8 +67,8 @@ def test_it_follows_the_kernels_document(gate: Callable[..., str]) -> None:
         (True, "slow.response.p99", ""),
         (True, "slow.iops_per_w", "SKIP"),
     ]
-    assert "slow.iops: 800.5 IOPS" in found.diagnostics
-    assert "iops is 800 IOPS, less than 900 IOPS" in found.diagnostics
+    assert "slow.iops: 800.5 IOPS" in parsed.diagnostics
+    assert "iops is 800 IOPS, less than 900 IOPS" in parsed.diagnostics
 
 
 def test_only_the_figure_that_decides_can_fail(comparison: Callable[..., str]) -> None:

@@ -17,7 +17,7 @@ SIGNAL = re.compile(r"<LAVA_SIGNAL_(\S+) ([^>]+)>")
 
 
 def parse(text: str) -> list[dict[str, str]]:
-    found = []
+    signals = []
     for line in text.splitlines():
         signal = SIGNAL.fullmatch(line)
         assert signal is not None and signal[1] == "TESTCASE"
@@ -31,28 +31,31 @@ def parse(text: str) -> list[dict[str, str]]:
         assert re.fullmatch(r"[\w.-]+", values["test_case_id"])
         if "measurement" in values:
             float(values["measurement"])
-        found.append(values)
-    return found
+        signals.append(values)
+    return signals
 
 
 def test_its_signals_are_found(gate: Callable[..., str]) -> None:
-    found = {one["test_case_id"]: one for one in parse(gate("lava"))}
-    assert len(found) == 10
-    assert found["slow.iops"] == {
+    by_case = {signal["test_case_id"]: signal for signal in parse(gate("lava"))}
+    assert len(by_case) == 10
+    assert by_case["slow.iops"] == {
         "test_case_id": "slow.iops",
         "result": "fail",
         "measurement": "800.5",
         "units": "IOPS",
     }
-    results = {name: one["result"] for name, one in found.items()}
+    results = {name: signal["result"] for name, signal in by_case.items()}
     assert results["good.power"] == "fail" and results["good.iops_per_w"] == "skip"
     assert results["good.response.p99"] == "pass"
-    assert found["good.response.p99"]["measurement"] == "1000000"
+    assert by_case["good.response.p99"]["measurement"] == "1000000"
 
 
 def test_only_the_figure_that_decides_can_fail(comparison: Callable[..., str]) -> None:
     signals = parse(comparison("lava"))
-    assert [(one["result"], one["units"]) for one in signals] == [("fail", "%"), ("pass", "%")]
+    assert [(signal["result"], signal["units"]) for signal in signals] == [
+        ("fail", "%"),
+        ("pass", "%"),
+    ]
 
 
 def test_undecided_is_not_a_pass(undecided: Callable[..., str]) -> None:
@@ -66,7 +69,7 @@ def test_no_text_breaks_it(odd_suite: Suite) -> None:
 
 def test_no_file_name_breaks_it(gate_of_strange_names: Callable[..., str]) -> None:
     signals = parse(gate_of_strange_names("lava"))
-    assert len({one["test_case_id"] for one in signals}) == len(STRANGE_NAMES) * 5
+    assert len({signal["test_case_id"] for signal in signals}) == len(STRANGE_NAMES) * 5
 
 
 @pytest.mark.parametrize(

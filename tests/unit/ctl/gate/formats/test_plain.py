@@ -13,11 +13,11 @@ ANY = st.text(st.characters())  # with surrogates, as names of files have them
 
 @given(ANY)
 def test_any_text_becomes_one_printable_line(text: str) -> None:
-    found = one_line(text)
-    assert found.isprintable() and len(found) == len(text)
-    assert len(found.splitlines()) == bool(found)
-    assert found.encode().decode() == found
-    assert one_line(found) == found
+    line = one_line(text)
+    assert line.isprintable() and len(line) == len(text)
+    assert len(line.splitlines()) == bool(line)
+    assert line.encode().decode() == line
+    assert one_line(line) == line
 
 
 @given(st.text(st.characters(categories=["L", "N", "P", "S"])))
