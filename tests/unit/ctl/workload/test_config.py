@@ -66,8 +66,8 @@ def test_a_curve_has_its_mean_over_what_is_measured(lengths: dict[str, Any], rat
     ("on_ns", "off_ns", "share"), [(0, 0, 1), (1, 3, Fraction(1, 4)), (10**18, 1, None)]
 )
 def test_the_share_of_on_periods_is_exact(on_ns: int, off_ns: int, share: Fraction | None) -> None:
-    found = ResolvedArrival("a", "poisson", on_ns=on_ns, off_ns=off_ns).on_share
-    assert found == (share if share is not None else Fraction(10**18, 10**18 + 1))
+    exact = ResolvedArrival("a", "poisson", on_ns=on_ns, off_ns=off_ns).on_share
+    assert exact == (share if share is not None else Fraction(10**18, 10**18 + 1))
 
 
 @pytest.mark.parametrize(

@@ -48,8 +48,8 @@ def test_means_are_areas_over_times() -> None:
 
 
 def test_a_curve_beyond_what_the_kernel_takes_is_refused() -> None:
-    def points(*some: tuple[str, float]) -> Arrival:
-        curve = [RatePoint(at=at, rate=rate) for at, rate in some]
+    def points(*steps: tuple[str, float]) -> Arrival:
+        curve = [RatePoint(at=at, rate=rate) for at, rate in steps]
         return Arrival(name="a", law="poisson", curve=curve)
 
     for arrival, text in (

@@ -25,9 +25,9 @@ SCHEMA = json.loads(SCHEMA_FILE.read_text())
 
 @pytest.mark.parametrize("path", SHIPPED, ids=lambda path: path.stem)
 def test_shipped_workloads_are_valid(path: Path) -> None:
-    found = file.load(path.stem)
-    assert found.workload.name == path.stem
-    assert found.workload.doc.strip()
+    loaded = file.load(path.stem)
+    assert loaded.workload.name == path.stem
+    assert loaded.workload.doc.strip()
     validator(SCHEMA_FILE).validate(tomllib.loads(path.read_text()))
 
 

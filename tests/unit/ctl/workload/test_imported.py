@@ -18,11 +18,11 @@ NAMES = st.lists(st.one_of(st.text(max_size=40), st.sampled_from(["a", "a.2", "a
 @given(NAMES)
 def test_names_are_allowed_and_differ(texts: list[str]) -> None:
     taken: set[str] = set()
-    found = [word(text, taken) for text in texts]
-    assert len(set(found)) == len(texts)
-    assert taken == set(found)
-    for one in found:
-        assert re.fullmatch(rf"[A-Za-z0-9][A-Za-z0-9._-]{{0,{NAME_LEN_MAX - 1}}}", one)
+    words = [word(text, taken) for text in texts]
+    assert len(set(words)) == len(texts)
+    assert taken == set(words)
+    for name in words:
+        assert re.fullmatch(rf"[A-Za-z0-9][A-Za-z0-9._-]{{0,{NAME_LEN_MAX - 1}}}", name)
 
 
 @pytest.mark.parametrize(

@@ -37,7 +37,7 @@ def ends(parts: laws.Parts) -> tuple[list[int], list[float]]:
     """The edges of the parts and the distribution function there."""
     return (
         list(itertools.accumulate(slots for slots, _ in parts)),
-        [one / WHOLE for one in itertools.accumulate(weight for _, weight in parts)],
+        [total / WHOLE for total in itertools.accumulate(weight for _, weight in parts)],
     )
 
 
@@ -53,10 +53,12 @@ def test_every_table_is_one_that_the_kernel_takes(
 ) -> None:
     parts = MAKERS[name](slots, budget)
     assert len(parts) <= budget
-    for one in (parts, laws.rotated(parts, by % slots)):
-        assert len(one) <= budget + 1
-        assert sum(part for part, _ in one) == slots and min(part for part, _ in one) > 0
-        assert sum(weight for _, weight in one) == WHOLE and min(weight for _, weight in one) >= 0
+    for table in (parts, laws.rotated(parts, by % slots)):
+        assert len(table) <= budget + 1
+        assert sum(part for part, _ in table) == slots and min(part for part, _ in table) > 0
+        assert (
+            sum(weight for _, weight in table) == WHOLE and min(weight for _, weight in table) >= 0
+        )
 
 
 @pytest.mark.parametrize("theta", [0.5, 1, 1.1, 2.5])
@@ -64,36 +66,36 @@ def test_zipf_is_exact_at_the_edges_and_for_the_first_addresses(theta: float) ->
     slots = 2_000_000
     exact = np.cumsum(np.arange(1, slots + 1, dtype=np.longdouble) ** -theta)
     exact /= exact[-1]
-    edges, found = ends(laws.zipf(slots, theta, 255))
+    edges, shares = ends(laws.zipf(slots, theta, 255))
     assert edges[:63] == list(range(1, 64))
-    for edge, value in zip(edges, found, strict=True):
+    for edge, value in zip(edges, shares, strict=True):
         assert value == pytest.approx(float(exact[edge - 1]), abs=2e-12)
     # Between the edges the distribution function is a line: how far that is off.
-    line = np.interp(np.arange(1, slots + 1), [0, *edges], [0, *found])
+    line = np.interp(np.arange(1, slots + 1), [0, *edges], [0, *shares])
     assert float(np.abs(line - exact).max()) < 1e-4
 
 
 def test_pareto_follows_its_law() -> None:
-    edges, found = ends(laws.pareto(1 << 30, 0.2, 255))
+    edges, shares = ends(laws.pareto(1 << 30, 0.2, 255))
     power = math.log(0.8) / math.log(0.2)
-    for edge, value in zip(edges, found, strict=True):
+    for edge, value in zip(edges, shares, strict=True):
         assert value == pytest.approx((edge / 2**30) ** power, abs=2e-12)
     grid = np.linspace(0, 1, 100_001)
-    assert np.abs(np.interp(grid * 2**30, [0, *edges], [0, *found]) - grid**power).max() < 1e-3
+    assert np.abs(np.interp(grid * 2**30, [0, *edges], [0, *shares]) - grid**power).max() < 1e-3
     # A fifth of the addresses has four fifths of the I/Os, and so on within it.
     for share, wanted in ((0.2, 0.8), (0.04, 0.64)):
-        assert np.interp(share * 2**30, edges, found) == pytest.approx(wanted, abs=1e-3)
+        assert np.interp(share * 2**30, edges, shares) == pytest.approx(wanted, abs=1e-3)
 
 
 def test_normal_is_cut_off_at_the_ends() -> None:
     slots = 10**9
-    edges, found = ends(laws.normal(slots, 0.2, 0.9, 255))
+    edges, shares = ends(laws.normal(slots, 0.2, 0.9, 255))
 
     def cdf(x: float) -> float:
         return (1 + math.erf((x - 0.9) / 0.2 / math.sqrt(2))) / 2
 
     inside = cdf(1) - cdf(0)
-    for edge, value in zip(edges, found, strict=True):
+    for edge, value in zip(edges, shares, strict=True):
         assert value == pytest.approx((cdf(edge / slots) - cdf(0)) / inside, abs=2e-12)
 
 
@@ -135,7 +137,7 @@ def test_zones_have_their_shares() -> None:
     )
     slots = GIB // 4096
     first, second, rest = stream.parts
-    assert [one[0] for one in stream.parts] == [slots // 10, slots // 2, rest[0]]
+    assert [part[0] for part in stream.parts] == [slots // 10, slots // 2, rest[0]]
     assert first[1] == pytest.approx(0.6 * WHOLE, abs=1) and rest[1] == 0
     assert first[1] + second[1] == WHOLE
     whole = resolved(
@@ -192,8 +194,8 @@ def test_a_range_with_too_many_addresses_is_refused() -> None:
 
 
 def test_many_streams_share_the_room_for_parts() -> None:
-    one = '[[stream]]\nname = "s{}"\nsize = 4096\npattern = "zipf"\ntheta = 1.1\n'
-    text = '[workload]\nname = "w"\nsummary = "s"\n' + "".join(map(one.format, range(64)))
+    section = '[[stream]]\nname = "s{}"\nsize = 4096\npattern = "zipf"\ntheta = 1.1\n'
+    text = '[workload]\nname = "w"\nsummary = "s"\n' + "".join(map(section.format, range(64)))
     config = resolve(
         file.parse(text), Options(available_cpus=(0,)), (Target("/dev/x", 8, 0, GIB, 512),)
     )

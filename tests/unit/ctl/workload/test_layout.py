@@ -72,7 +72,7 @@ def test_the_capacity_that_is_asked_for_is_enough_with_stripes_too() -> None:
     pair = [replace(DISK, bytes=50 * MIB, minor=index) for index in (0, 1)]
     with pytest.raises(UsageError, match="devices of at least 89 MiB"):
         run_config("spc1", *pair, bsu=1)
-    run_config("spc1", *[replace(one, bytes=89 * MIB) for one in pair], bsu=1)
+    run_config("spc1", *[replace(asu, bytes=89 * MIB) for asu in pair], bsu=1)
 
 
 PAIR = (DISK, replace(DISK, path="/dev/y", minor=1, bytes=8 * GIB + 512))
@@ -148,13 +148,13 @@ def test_shares_lie_one_after_the_other_in_whole_units(
     ]
     workload = file.parse(HEAD + STREAM + 'asu = "a0"\n' + lines)
     try:
-        found = place_asus(workload, stripe, targets, False, 1)
+        placed = place_asus(workload, stripe, targets, False, 1)
     except UsageError as error:
         # Less than a unit: 1 % of 64 MiB in stripes of 1 MiB.
         assert "it would have 0 B" in error.message
         return
     nr, unit, cursor = len(targets), stripe if len(targets) > 1 else 4096, 0
-    for asu, share in zip(found, shares, strict=True):
+    for asu, share in zip(placed, shares, strict=True):
         assert {extent.start for extent in asu.extents} == {cursor}
         assert [extent.target for extent in asu.extents] == list(range(nr))
         assert asu.bytes % (unit * nr) == 0

@@ -16,27 +16,27 @@ from spekctl.workload.model import Stream
 
 
 def test_a_minimal_file_is_enough() -> None:
-    found = file.parse(HEAD + STREAM)
-    assert [asu.name for asu in meaning.asus_of(found)] == ["all"]
-    assert meaning.arrivals_of(found)[0].depth == 1
+    parsed = file.parse(HEAD + STREAM)
+    assert [asu.name for asu in meaning.asus_of(parsed)] == ["all"]
+    assert meaning.arrivals_of(parsed)[0].depth == 1
 
 
 def test_spc1_has_the_weights_of_the_standard() -> None:
-    found = file.load("spc1")
-    shares = [(stream.name, stream.share) for stream in found.stream]
+    loaded = file.load("spc1")
+    shares = [(stream.name, stream.share) for stream in loaded.stream]
     assert meaning.weights_of(shares, "") == [35, 281, 70, 210, 18, 70, 35, 281]
-    sizes = meaning.size_weights(next(one for one in found.stream if one.name == "3-1"))
+    sizes = meaning.size_weights(next(stream for stream in loaded.stream if stream.name == "3-1"))
     assert sizes == [(4096, 10), (8192, 6), (16384, 5), (32768, 2), (65536, 2)]
 
 
 @given(st.lists(st.integers(1, 10**6), min_size=1, max_size=8))
 def test_weights_keep_the_ratios_of_shares_in_either_notation(parts: list[int]) -> None:
     total = sum(parts)
-    weights = meaning.weights_of([("a", one) for one in parts], "")
+    weights = meaning.weights_of([("a", part) for part in parts], "")
     assert [Fraction(weight, sum(weights)) for weight in weights] == [
-        Fraction(one, total) for one in parts
+        Fraction(part, total) for part in parts
     ]
-    tenths = [round(one / total * 1000) for one in parts[:-1]]
+    tenths = [round(part / total * 1000) for part in parts[:-1]]
     tenths.append(1000 - sum(tenths))
     if min(tenths) > 0:
         percent = [("a", f"{tenth / 10}%") for tenth in tenths]
@@ -67,15 +67,15 @@ def test_a_rate_that_the_kernel_does_not_have_is_refused(rate: float, sentence: 
 
 
 @pytest.mark.parametrize(
-    ("value", "found"), [("45%", Fraction(9, 20)), ("4KiB", 4096), (512, 512), ("0%", 0)]
+    ("value", "meant"), [("45%", Fraction(9, 20)), ("4KiB", 4096), (512, 512), ("0%", 0)]
 )
-def test_a_place_is_a_share_or_bytes(value: int | str, found: Fraction | int) -> None:
-    assert meaning.fraction_or_bytes(value) == found
+def test_a_place_is_a_share_or_bytes(value: int | str, meant: Fraction | int) -> None:
+    assert meaning.fraction_or_bytes(value) == meant
     assert meaning.is_percent(value) == (isinstance(value, str) and "%" in value)
 
 
 @pytest.mark.parametrize(
-    ("text", "found"),
+    ("text", "meant"),
     [
         (None, ("none", 0)),
         ("idle", ("idle", 0)),
@@ -83,8 +83,8 @@ def test_a_place_is_a_share_or_bytes(value: int | str, found: Fraction | int) ->
         ("be:7", ("be", 7)),
     ],
 )
-def test_a_priority_has_a_class_and_a_level(text: str | None, found: tuple[str, int]) -> None:
-    assert meaning.priority_of(Stream(name="s", priority=text)) == found
+def test_a_priority_has_a_class_and_a_level(text: str | None, meant: tuple[str, int]) -> None:
+    assert meaning.priority_of(Stream(name="s", priority=text)) == meant
 
 
 def test_data_of_a_stream_are_its_own_only_if_it_says_so() -> None:

@@ -64,9 +64,12 @@ def nodes(node: object) -> Iterator[dict[str, Any]]:
 
 def test_the_schema_says_what_toml_can_hold() -> None:
     """TOML has no null, so neither a type nor a default is one."""
-    found = list(nodes(model.json_schema()))
-    assert all(one.get("type") != "null" and one.get("default", ...) is not None for one in found)
-    assert not any(key.startswith("x-") for one in found for key in one)
+    schemas = list(nodes(model.json_schema()))
+    assert all(
+        schema.get("type") != "null" and schema.get("default", ...) is not None
+        for schema in schemas
+    )
+    assert not any(key.startswith("x-") for schema in schemas for key in schema)
 
 
 def test_each_key_is_described() -> None:

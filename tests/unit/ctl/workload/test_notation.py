@@ -28,8 +28,8 @@ from spekctl.workload.values import OPEN_ZONES_MAX
     ],
 )  # fmt: skip
 def test_values_are_keys_in_their_order(text: str, fields: dict[str, object]) -> None:
-    found = notation.pattern_fields(text)
-    assert found == {"pattern": text.split(":")[0], **fields}
+    parsed = notation.pattern_fields(text)
+    assert parsed == {"pattern": text.split(":")[0], **fields}
 
 
 def test_the_pattern_of_the_command_line_has_its_open_zones() -> None:
@@ -75,14 +75,14 @@ def test_settings_say_the_same_as_a_file(text: str) -> None:
     """As --pattern tells a user to change a workload that has a file, for a shell."""
     fields = notation.pattern_fields(text)
     lines = shlex.split(" ".join(notation.settings_of(fields, "main")))
-    found = file.load("random-read-4k", lines).stream[0]
-    assert found == file.one_stream({**fields, "size": "4KiB", "read": "100%"}, []).stream[0]
+    stream = file.load("random-read-4k", lines).stream[0]
+    assert stream == file.one_stream({**fields, "size": "4KiB", "read": "100%"}, []).stream[0]
 
 
 @given(st.text(st.sampled_from("zipfoned:/%0123456789.-x"), max_size=20))
 def test_whatever_is_written_is_a_pattern_or_a_sentence(text: str) -> None:
     try:
-        found = notation.pattern_fields("zoned:" + text)
+        fields = notation.pattern_fields("zoned:" + text)
     except UsageError:
         return
-    assert found["pattern"] == "zoned"
+    assert fields["pattern"] == "zoned"

@@ -42,16 +42,16 @@ def test_the_keys_of_a_file_are_those_declared() -> None:
 def test_the_attributes_are_those_of_the_contract_and_of_the_resolved_run() -> None:
     contract = {name for _, name, *_ in spek.RunMsg.nla_map}
     resolved = {field.name for field in msgspec.structs.fields(RunConfig)}
-    declared = {name: one.attribute for name, one in OPTIONS.items() if one.attribute}
-    assert {f"SPEK_A_RUN_{one.upper()}" for one in declared.values()} <= contract
+    declared = {name: option.attribute for name, option in OPTIONS.items() if option.attribute}
+    assert {f"SPEK_A_RUN_{attribute.upper()}" for attribute in declared.values()} <= contract
     assert set(declared) <= resolved
 
 
 def test_run_has_all_of_them() -> None:
-    found = parameters(run.command)
+    options_of_run = parameters(run.command)
     for name, option in OPTIONS.items():
-        assert options.flag_of(name) in found[name].opts
-        assert option.help in (found[name].help or "")
+        assert options.flag_of(name) in options_of_run[name].opts
+        assert option.help in (options_of_run[name].help or "")
 
 
 LISTS = {(sweep.command, name) for name in ("bsu", "rate", "depth")}
@@ -59,12 +59,12 @@ LISTS = {(sweep.command, name) for name in ("bsu", "rate", "depth")}
 
 @pytest.mark.parametrize("command", [sweep.command, show.command, spc1.command])
 def test_an_option_is_the_same_in_every_command(command: click.Command) -> None:
-    of_run, found = parameters(run.command), parameters(command)
-    shared = [name for name in OPTIONS if name in found and (command, name) not in LISTS]
+    of_run, own = parameters(run.command), parameters(command)
+    shared = [name for name in OPTIONS if name in own and (command, name) not in LISTS]
     assert len(shared) >= 4
     for name in shared:
         if name != "ramp_ns" or command is not spc1.command:
-            assert (found[name].opts, found[name].help) == (of_run[name].opts, of_run[name].help)
+            assert (own[name].opts, own[name].help) == (of_run[name].opts, of_run[name].help)
 
 
 def every_command(
@@ -75,9 +75,9 @@ def every_command(
     if isinstance(command, click.Group):
         context = click.Context(command)
         for name in command.list_commands(context):
-            found = command.get_command(context, name)
-            assert found is not None
-            yield from every_command(found, f"{path} {name}".strip())
+            inner = command.get_command(context, name)
+            assert inner is not None
+            yield from every_command(inner, f"{path} {name}".strip())
 
 
 def takes(option: click.Option, command: click.Command) -> str:
@@ -108,7 +108,7 @@ OTHERWISE = {
     ("watch", "--csv"): "FILE",
     ("show", "--csv"): "[FILE]",
     # The format of a verdict, not that of a trace.
-    **{(one, "--format"): f"[{'|'.join(formats.NAMES)}]" for one in ("compare", "gate")},
+    **{(name, "--format"): f"[{'|'.join(formats.NAMES)}]" for name in ("compare", "gate")},
     # Several files: a picture is PNG and SVG unless the name says which.
     **{(f"plot {name}", "--output"): "NAME" for name in plot.command.commands},
 }
@@ -122,9 +122,9 @@ def visible_options() -> Iterator[tuple[str, click.Option, click.Command]]:
 
 
 def test_help_shows_defaults_and_values_in_one_style() -> None:
-    for name, one, command in visible_options():
-        assert not re.search(r"  \[(?!default: )", one.help or ""), name
-        assert not re.search("INTEGER|FLOAT|TEXT RANGE", takes(one, command)), name
+    for name, option, command in visible_options():
+        assert not re.search(r"  \[(?!default: )", option.help or ""), name
+        assert not re.search("INTEGER|FLOAT|TEXT RANGE", takes(option, command)), name
 
 
 def test_the_line_of_a_command_in_the_help_of_its_group_is_whole() -> None:
@@ -148,15 +148,15 @@ def test_examples_in_the_help_have_the_options_that_they_are_given() -> None:
 
 
 def test_an_option_takes_the_same_in_every_command() -> None:
-    found: dict[str, dict[str, set[str]]] = {}
+    values: dict[str, dict[str, set[str]]] = {}
     for path, command in every_command():
         for parameter in command.params:
             name = max(parameter.opts, key=len)
             if isinstance(parameter, click.Option) and not parameter.hidden:
                 taken = takes(parameter, command)
                 if {**SEVERAL, **OTHERWISE}.get((path, name)) != taken:
-                    found.setdefault(name, {}).setdefault(taken, set()).add(path)
-    assert {name: kinds for name, kinds in found.items() if len(kinds) > 1} == {}
+                    values.setdefault(name, {}).setdefault(taken, set()).add(path)
+    assert {name: kinds for name, kinds in values.items() if len(kinds) > 1} == {}
 
 
 @pytest.mark.parametrize(

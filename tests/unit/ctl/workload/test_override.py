@@ -24,7 +24,7 @@ def test_a_first_run_needs_no_file(spekctl: Spekctl, kernel: FakeKernel) -> None
     assert config is not None
     (stream,) = config.streams
     assert (stream.read_ppm, stream.pattern) == (700_000, "uniform")
-    assert [(one.bytes, one.weight) for one in stream.sizes] == [(8192, 1)]
+    assert [(size.bytes, size.weight) for size in stream.sizes] == [(8192, 1)]
     assert [(arrival.law, arrival.depth) for arrival in config.arrivals] == [("closed", 16)]
     assert "options: closed loop of depth 16" in outcome.out
 
@@ -36,8 +36,8 @@ def test_a_dry_run_shows_it_as_a_file_that_says_the_same(
     out = spekctl(*RUN, *words).out
     text = out[: out.index("\nasu ")]
     assert 'size = "8KiB"' in text
-    found = file.parse(text)
-    assert found == file.one_stream({"read": "70%", "size": "8KiB"}, ["run.interval=2s"])
+    parsed = file.parse(text)
+    assert parsed == file.one_stream({"read": "70%", "size": "8KiB"}, ["run.interval=2s"])
     assert "run-new" not in kernel.calls
 
 
@@ -166,15 +166,15 @@ size = "4k"
 """
     data = tomllib.loads(text)
     override.apply(data, ["stream.a.size.size=8k", "stream.*.read=50%"])
-    assert [one["size"] for one in data["stream"]] == ["4k", "8k"]
-    assert [one["read"] for one in data["stream"]] == ["50%", "50%"]
+    assert [stream["size"] for stream in data["stream"]] == ["4k", "8k"]
+    assert [stream["read"] for stream in data["stream"]] == ["50%", "50%"]
 
 
 def test_a_mix_of_sizes_is_written_as_in_a_file_and_an_empty_value_leaves_out() -> None:
     mix = 'stream.main.sizes=[{size = "4k", share = "50%"}, {size = "8k", share = "50%"}]'
-    found = file.load("random-read-4k", ["stream.main.size=", mix])
-    assert found.stream[0].size is None
-    assert [one.share for one in found.stream[0].sizes] == ["50%", "50%"]
+    loaded = file.load("random-read-4k", ["stream.main.size=", mix])
+    assert loaded.stream[0].size is None
+    assert [size.share for size in loaded.stream[0].sizes] == ["50%", "50%"]
 
 
 def test_a_broken_file_is_not_blamed_on_the_settings(tmp_path: Path) -> None:

@@ -224,7 +224,7 @@ def shown(text: str, field: str, renamed: str) -> object:
     node: Any = tomllib.loads(text)
     for key in field.split("."):
         if isinstance(node, list):
-            (node,) = (one for one in node if one["name"] in (key, renamed))
+            (node,) = (entry for entry in node if entry["name"] in (key, renamed))
         else:
             node = node.get(key)
     return node
@@ -245,7 +245,7 @@ def test_a_field_is_in_the_file_that_results(
     changes = [word for setting in given_settings for word in ("--set", setting)]
     outcome = spekctl(*RUN, "--size", "4KiB", *changes)
     assert outcome.code == 0, outcome.err
-    found = shown(NUMBERS.split(outcome.out)[0], field, str(value))
+    written = shown(NUMBERS.split(outcome.out)[0], field, str(value))
     # A file leaves out what is the default.
-    assert found == value or (found is None and value == FIELDS[field].default)
+    assert written == value or (written is None and value == FIELDS[field].default)
     assert "run-new" not in kernel.calls

@@ -13,10 +13,10 @@ from spekctl.workload.config import RunConfig
 
 def config_of(*laws: str, **changes: object) -> RunConfig:
     """A load with these arrivals, each with a stream of its own."""
-    made = results.build().config
-    arrivals = [replace(made.arrivals[0], law=law, **changes) for law in laws]
-    streams = [replace(made.streams[0], arrival=number) for number in range(len(laws))]
-    return replace(made, arrivals=arrivals, streams=streams)
+    config = results.build().config
+    arrivals = [replace(config.arrivals[0], law=law, **changes) for law in laws]
+    streams = [replace(config.streams[0], arrival=number) for number in range(len(laws))]
+    return replace(config, arrivals=arrivals, streams=streams)
 
 
 @pytest.mark.parametrize(
@@ -45,5 +45,5 @@ def test_a_trace_in_a_closed_loop_waits_for_completions() -> None:
 def test_arrivals_without_streams_set_nothing() -> None:
     config = config_of("closed", "poisson")
     first, second = config.streams
-    made = replace(config, streams=[first, replace(second, weight=0)])
-    assert pace.used(made) == [config.arrivals[0]]
+    unused = replace(config, streams=[first, replace(second, weight=0)])
+    assert pace.used(unused) == [config.arrivals[0]]

@@ -21,34 +21,34 @@ def resolved(text: str, **options: object) -> RunConfig:
 
 
 def test_a_rate_is_an_arrival_process_of_the_stream() -> None:
-    found = resolved(HEAD + STREAM + 'rate = 12.5\nread = "70%"\n')
-    (arrival,), (stream,) = found.arrivals, found.streams
+    config = resolved(HEAD + STREAM + 'rate = 12.5\nread = "70%"\n')
+    (arrival,), (stream,) = config.arrivals, config.streams
     assert (arrival.name, arrival.law, arrival.rate_milli) == ("s", "poisson", 12_500)
     assert (stream.name, stream.arrival, stream.read_ppm) == ("s", 0, 700_000)
 
 
 def test_reads_and_writes_have_rates_of_their_own() -> None:
     text = HEAD + STREAM + 'read_rate = 70\nwrite_rate = 30\nfua = true\npriority = "rt"\n'
-    found = resolved(text)
-    assert [(arrival.name, arrival.rate_milli) for arrival in found.arrivals] == [
+    config = resolved(text)
+    assert [(arrival.name, arrival.rate_milli) for arrival in config.arrivals] == [
         ("s-read", 70_000),
         ("s-write", 30_000),
     ]
-    reads, writes = found.streams
+    reads, writes = config.streams
     assert (reads.name, reads.arrival, reads.read_ppm, reads.fua) == ("s-read", 0, 1_000_000, 0)
     assert (writes.name, writes.arrival, writes.read_ppm, writes.fua) == ("s-write", 1, 0, 1)
     assert reads.priority == writes.priority == "rt"
-    assert found.writes and found.offered_rate == 100
+    assert config.writes and config.offered_rate == 100
 
 
 def test_streams_without_one_keep_their_arrivals() -> None:
-    found = resolved(HEAD + STREAM + "rate = 5\n" + OTHER)
-    assert [arrival.name for arrival in found.arrivals] == ["default", "s"]
-    assert [stream.arrival for stream in found.streams] == [1, 0]
+    config = resolved(HEAD + STREAM + "rate = 5\n" + OTHER)
+    assert [arrival.name for arrival in config.arrivals] == ["default", "s"]
+    assert [stream.arrival for stream in config.streams] == [1, 0]
     loop = '[[arrival]]\nname = "a"\ndepth = 9\n'
-    found = resolved(HEAD + loop + STREAM + "rate = 5\n" + OTHER)
-    assert [arrival.name for arrival in found.arrivals] == ["a", "s"]
-    assert [stream.arrival for stream in found.streams] == [1, 0]
+    config = resolved(HEAD + loop + STREAM + "rate = 5\n" + OTHER)
+    assert [arrival.name for arrival in config.arrivals] == ["a", "s"]
+    assert [stream.arrival for stream in config.streams] == [1, 0]
 
 
 def test_rate_of_the_run_scales_all_of_them() -> None:

@@ -225,33 +225,38 @@ def test_strided_streams_align_to_their_stride() -> None:
 
 def test_operations_without_data_write_and_keep_their_addresses() -> None:
     text = HEAD + '[[stream]]\nname = "s"\nsize = "1MiB"\npattern = "once"\noperation = "discard"\n'
-    (found,) = run_config(text).streams
-    assert (found.operation, found.read_ppm, found.fua, found.pattern) == ("discard", 0, 0, "once")
-    assert [one.bytes for one in found.sizes] == [1 << 20]
+    (stream,) = run_config(text).streams
+    assert (stream.operation, stream.read_ppm, stream.fua, stream.pattern) == (
+        "discard",
+        0,
+        0,
+        "once",
+    )
+    assert [size.bytes for size in stream.sizes] == [1 << 20]
 
 
 def test_a_flush_has_a_block_of_the_device() -> None:
-    (found,) = run_config(HEAD + '[[stream]]\nname = "s"\noperation = "flush"\n').streams
-    assert (found.operation, found.read_ppm, found.pattern) == ("flush", 0, "uniform")
-    assert [one.bytes for one in found.sizes] == [found.align_bytes]
+    (stream,) = run_config(HEAD + '[[stream]]\nname = "s"\noperation = "flush"\n').streams
+    assert (stream.operation, stream.read_ppm, stream.pattern) == ("flush", 0, "uniform")
+    assert [size.bytes for size in stream.sizes] == [stream.align_bytes]
 
 
 def test_writes_of_a_mix_have_forced_unit_access() -> None:
-    (found,) = run_config(
+    (stream,) = run_config(
         HEAD + '[[stream]]\nname = "s"\nsize = 4096\nread = "70%"\nfua = true\n'
     ).streams
-    assert (found.operation, found.read_ppm, found.fua) == ("transfer", 700_000, 1)
+    assert (stream.operation, stream.read_ppm, stream.fua) == ("transfer", 700_000, 1)
 
 
 @pytest.mark.parametrize(
-    ("text", "found"),
+    ("text", "meant"),
     [(None, ("none", 0)), ("rt:0", ("rt", 0)), ("be", ("be", 4)), ("idle", ("idle", 0))],
 )
-def test_priorities_have_a_class_and_a_level(text: str | None, found: tuple[str, int]) -> None:
+def test_priorities_have_a_class_and_a_level(text: str | None, meant: tuple[str, int]) -> None:
     line = "" if text is None else f'priority = "{text}"\n'
     flush = '[[stream]]\nname = "f"\noperation = "flush"\n'
     for stream in run_config(HEAD + STREAM + line + flush + line).streams:
-        assert (stream.priority, stream.priority_level) == found
+        assert (stream.priority, stream.priority_level) == meant
 
 
 def test_write_hints_are_not_set_unless_given() -> None:
@@ -272,7 +277,7 @@ def test_a_closed_loop_has_a_limit_and_keeps_it_at_another_depth() -> None:
 
 
 @pytest.mark.parametrize(
-    ("lines", "found"),
+    ("lines", "expected"),
     [
         ("", (0, 0, 0, "")),
         ('compressible = "0%"\n', (1, 0, 0, "")),
@@ -283,10 +288,10 @@ def test_a_closed_loop_has_a_limit_and_keeps_it_at_another_depth() -> None:
     ],
 )
 def test_streams_have_data_of_their_own_if_they_say_so(
-    lines: str, found: tuple[int, int, int, str]
+    lines: str, expected: tuple[int, int, int, str]
 ) -> None:
-    one = run_config(HEAD + STREAM + 'read = "0%"\n' + lines).streams[0]
-    assert (one.own_data, one.compressible_ppm, one.duplicate_ppm, one.fill) == found
+    stream = run_config(HEAD + STREAM + 'read = "0%"\n' + lines).streams[0]
+    assert (stream.own_data, stream.compressible_ppm, stream.duplicate_ppm, stream.fill) == expected
 
 
 def test_verified_data_exclude_those_of_streams() -> None:
@@ -314,7 +319,7 @@ def test_a_value_is_parsed_once(monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.setattr(units, name, counted)
     text = HEAD + STREAM + 'read = "12.5%"\nsequential = "25%"\ncompressible = "37.5%"\n'
     run_config(text + '[[stream]]\nname = "t"\nsize = 512\npattern = "strided"\nstride = "24KiB"\n')
-    assert [parsed.count(one) for one in ("12.5%", "25%", "37.5%", "24KiB")] == [1, 1, 1, 1]
+    assert [parsed.count(text) for text in ("12.5%", "25%", "37.5%", "24KiB")] == [1, 1, 1, 1]
 
 
 def test_a_key_becomes_the_member_that_it_names() -> None:

@@ -25,12 +25,12 @@ from spekctl.workload import values
     ],
 )
 def test_words_are_those_of_the_contract(words: Any, of_kernel: type[IntEnum]) -> None:
-    named = [one.name.lower().replace("_", "-") for one in of_kernel]
+    named = [member.name.lower().replace("_", "-") for member in of_kernel]
     assert sorted(get_args(words)) == sorted(named)
 
 
 def test_data_are_stamped_only_by_verify() -> None:
-    named = {one.name.lower() for one in spek.Data}
+    named = {member.name.lower() for member in spek.Data}
     assert named - set(get_args(values.Data)) == {"stamped"}
 
 
