@@ -26,8 +26,8 @@ class Metric:
 
 
 METRICS = {
-    one.name: one
-    for one in (
+    metric.name: metric
+    for metric in (
         Metric("response.p99", Unit.TIME),
         Metric("iops", Unit.RATE),
         Metric("bandwidth", Unit.BANDWIDTH),
@@ -47,24 +47,26 @@ def find(name: str) -> Metric:
     ("operator", "true_of"), [(">", [11]), (">=", [10, 11]), ("<", [9]), ("<=", [9, 10])]
 )
 def test_each_operator_means_what_it_says(operator: str, true_of: list[int]) -> None:
-    (one,) = condition.parse(f"iops {operator} 10", find)
-    assert [value for value in (9, 10, 11) if one.holds(value)] == true_of
+    (limit,) = condition.parse(f"iops {operator} 10", find)
+    assert [value for value in (9, 10, 11) if limit.holds(value)] == true_of
 
 
 @pytest.mark.parametrize("bound", ["0.1", "0.2", "0.3", "123.4"])
 def test_a_measured_decimal_equals_its_bound(bound: str) -> None:
     holds = {text: condition.parse(f"errors {text} {bound}", find)[0].holds for text in OPERATORS}
-    equal = {text: found(float(bound)) for text, found in holds.items()}
+    equal = {text: compare(float(bound)) for text, compare in holds.items()}
     assert equal == {">=": True, "<=": True, ">": False, "<": False}
-    above = {text: found(math.nextafter(float(bound), math.inf)) for text, found in holds.items()}
+    above = {
+        text: compare(math.nextafter(float(bound), math.inf)) for text, compare in holds.items()
+    }
     assert above == {">=": True, "<=": False, ">": True, "<": False}
 
 
 def test_conditions_are_joined_and_read_back() -> None:
     text = "response.p99 <= 2ms and bandwidth > 200MiB/s and power < 5W"
-    found = condition.parse(text, find)
-    assert " and ".join(map(str, found)) == text
-    assert [one.bound.value for one in found] == [2_000_000, 200 << 20, 5]
+    conditions = condition.parse(text, find)
+    assert " and ".join(map(str, conditions)) == text
+    assert [limit.bound.value for limit in conditions] == [2_000_000, 200 << 20, 5]
 
 
 @pytest.mark.parametrize(
@@ -87,7 +89,7 @@ def test_a_wrong_condition_is_refused(text: str, sentence: str) -> None:
 
 
 @pytest.mark.parametrize(
-    ("value", "unit", "number", "found"),
+    ("value", "unit", "number", "written"),
     [
         ("2ms", Unit.TIME, 2_000_000, Unit.TIME),
         ("1.5 us", Unit.TIME, 1500, Unit.TIME),
@@ -104,9 +106,9 @@ def test_a_wrong_condition_is_refused(text: str, sentence: str) -> None:
     ],
 )
 def test_quantities_are_written_in_one_way(
-    value: str | float, unit: Unit, number: int | Fraction, found: Unit
+    value: str | float, unit: Unit, number: int | Fraction, written: Unit
 ) -> None:
-    assert quantity_of(value, unit) == Quantity(Fraction(number), found)
+    assert quantity_of(value, unit) == Quantity(Fraction(number), written)
 
 
 @pytest.mark.parametrize("unit", list(Unit))
@@ -120,11 +122,11 @@ def test_nothing_but_numbers_and_strings_is_a_quantity(unit: Unit) -> None:
 @given(st.text(max_size=30), st.sampled_from(Unit))
 def test_any_text_is_a_quantity_or_refused(text: str, unit: Unit) -> None:
     try:
-        found = parse_quantity(text, unit, instructions=True)
+        quantity = parse_quantity(text, unit, instructions=True)
     except UsageError as error:
         assert error.message
     else:
-        assert found.value >= 0
+        assert quantity.value >= 0
 
 
 @pytest.mark.parametrize(

@@ -62,10 +62,10 @@ def test_a_model_in_the_list_of_devices(main: Main, monkeypatch: pytest.MonkeyPa
     device = disk(model=HOSTILE, serial="S\x1b[5m")
     monkeypatch.setattr(block_device, "every", lambda everything: [device])
     monkeypatch.setattr(
-        safety, "verdict", lambda one, runs=(), claims=(): f"no: {HOSTILE} holds it"
+        safety, "verdict", lambda device, runs=(), claims=(): f"no: {HOSTILE} holds it"
     )
     monkeypatch.setattr(safety, "opened_devices", lambda: [])
-    monkeypatch.setattr(safety, "data_on", lambda one: [])
+    monkeypatch.setattr(safety, "data_on", lambda device: [])
     outcome = main("devices")
     assert outcome.code == 0 and is_tame(outcome.out)
     # In its column, whole, and as a holder.
@@ -101,10 +101,10 @@ def test_other_texts_are_left_as_they_are() -> None:
 
 
 def test_texts_and_tables_are_measured_with_their_escapes() -> None:
-    made = table("name", "more")
-    made.add_row(HOSTILE, Text(HOSTILE))
+    listing = table("name", "more")
+    listing.add_row(HOSTILE, Text(HOSTILE))
     out = io.StringIO()
-    print_parts([HOSTILE, Text(HOSTILE), made], 100, Console(file=out, width=20))
+    print_parts([HOSTILE, Text(HOSTILE), listing], 100, Console(file=out, width=20))
     first, second, _, row = out.getvalue().splitlines()
     assert first == SHOWN and row.startswith(f"{SHOWN} ")
     assert all(map(is_tame, (first, second, row)))

@@ -101,8 +101,8 @@ def _places(node: Any, before: tuple[Any, ...] = ()) -> Iterator[tuple[Any, ...]
 
 def _change(fields: Any, place: tuple[Any, ...], chance: Random) -> object:
     """Delete the field, or give it a value that is of its type and wrong, or null."""
-    for one in place[:-1]:
-        fields = fields[one]
+    for key in place[:-1]:
+        fields = fields[key]
     last = place[-1]
     usual = fields[last]
     values: list[object] = [DELETED, None]

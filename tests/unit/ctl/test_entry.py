@@ -13,8 +13,8 @@ from spekctl import entry
 from spekctl.entry import Entry
 
 
-def place_of(found: Entry) -> Path:
-    return Path(os.readlink(f"/proc/self/fd/{found.directory}"), found.name)
+def place_of(entry: Entry) -> Path:
+    return Path(os.readlink(f"/proc/self/fd/{entry.directory}"), entry.name)
 
 
 @pytest.mark.parametrize(
@@ -27,17 +27,17 @@ def test_a_link_leads_to_its_target(tmp_path: Path, link: str) -> None:
     (tmp_path / "chain").symlink_to("real/file")
     path = tmp_path / "link"
     path.symlink_to(link.format(root=tmp_path.name, whole=tmp_path))
-    with Entry.of(path) as found:
-        assert place_of(found) == tmp_path / "real/file"
-        assert found.status() is None
+    with Entry.of(path) as entry:
+        assert place_of(entry) == tmp_path / "real/file"
+        assert entry.status() is None
 
 
 def test_a_bare_name_is_in_the_current_directory(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(tmp_path)
-    with Entry.of(Path("file")) as found:
-        assert place_of(found) == tmp_path / "file"
+    with Entry.of(Path("file")) as entry:
+        assert place_of(entry) == tmp_path / "file"
 
 
 @pytest.mark.parametrize(
@@ -89,23 +89,23 @@ def test_links_of_root_ourselves_and_the_user_of_sudo_are_trusted(
 
 
 def test_an_entry_is_created_once_and_never_through_a_link(tmp_path: Path) -> None:
-    with Entry.of(tmp_path / "new") as found:
-        os.close(found.create(0o640))
+    with Entry.of(tmp_path / "new") as entry:
+        os.close(entry.create(0o640))
         assert stat.S_IMODE((tmp_path / "new").stat().st_mode) & ~0o640 == 0
         with pytest.raises(FileExistsError):
-            found.create()
-        found.remove()
-        found.remove()
+            entry.create()
+        entry.remove()
+        entry.remove()
         (tmp_path / "new").symlink_to("elsewhere")
         with pytest.raises(FileExistsError):
-            found.create()
-        os.close(found.create_anew())
+            entry.create()
+        os.close(entry.create_anew())
     assert not (tmp_path / "new").is_symlink() and not (tmp_path / "elsewhere").exists()
 
 
 def test_temporary_names_differ(tmp_path: Path) -> None:
-    with Entry.of(tmp_path / ("x" * 255)) as found:
-        first, second = found.temporary(), found.temporary()
+    with Entry.of(tmp_path / ("x" * 255)) as entry:
+        first, second = entry.temporary(), entry.temporary()
         os.close(first.create())
         os.close(second.create())
         assert first.name != second.name

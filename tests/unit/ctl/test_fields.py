@@ -118,11 +118,11 @@ def test_a_missing_section_is_called_one() -> None:
         rows: list[Part]
         title: str
 
-    one = {"name": "a"}
+    head = {"name": "a"}
     for data, sentence in (
         ({"rows": [], "title": ""}, "the section 'head' is missing"),
-        ({"head": one, "title": ""}, "the section 'rows' is missing"),
-        ({"head": one, "rows": []}, "the key 'title' is missing"),
+        ({"head": head, "title": ""}, "the section 'rows' is missing"),
+        ({"head": head, "rows": []}, "the key 'title' is missing"),
     ):
         with pytest.raises(UsageError, match=sentence):
             fields.check(data, Sections)

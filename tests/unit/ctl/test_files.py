@@ -30,8 +30,8 @@ def block_device(monkeypatch: pytest.MonkeyPatch) -> Path:
     """A path that leads to a block device."""
     look = files._look
     path = Path("/dev/fake9")
-    found = os.stat_result((stat.S_IFBLK | 0o660, *[0] * 9))
-    monkeypatch.setattr(files, "_look", lambda one: found if one == path else look(one))
+    status = os.stat_result((stat.S_IFBLK | 0o660, *[0] * 9))
+    monkeypatch.setattr(files, "_look", lambda asked: status if asked == path else look(asked))
     return path
 
 
@@ -163,7 +163,7 @@ def test_the_name_of_the_new_file_is_not_foreseeable(
     for _ in range(2):
         with files.replacing(path):
             names |= set(os.listdir(tmp_path)) - {"out.json"}
-    assert len(names) == 2 and not any(str(os.getpid()) in one for one in names)
+    assert len(names) == 2 and not any(str(os.getpid()) in name for name in names)
 
 
 def test_a_link_in_place_of_the_new_file_is_not_followed(

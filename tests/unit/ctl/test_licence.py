@@ -15,8 +15,8 @@ LATER = "GPL-2.0-or-later"
 def licence_of(path: Path) -> str:
     """What the SPDX line of a file says; empty if it has none."""
     for line in path.read_text(encoding="utf-8").splitlines()[:2]:
-        _, found, name = line.partition("SPDX-License-Identifier: ")
-        if found:
+        _, marker, name = line.partition("SPDX-License-Identifier: ")
+        if marker:
             return name.removesuffix("*/").removesuffix("-->").strip()
     return ""
 

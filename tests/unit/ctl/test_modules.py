@@ -33,10 +33,10 @@ OF_MANY = {
 
 def modules() -> list[str]:
     """All modules with code of their own; specgen has tests for what it generates."""
-    found = [path.relative_to(ROOT) for path in ROOT.rglob("*.py")]
+    paths = [path.relative_to(ROOT) for path in ROOT.rglob("*.py")]
     return sorted(
         str(path)
-        for path in found
+        for path in paths
         if path.name not in ("__init__.py", "__main__.py") and "gen" not in path.parts
     )
 
@@ -60,8 +60,8 @@ def test_a_test_file_has_the_name_of_a_module() -> None:
     names = {own_test(module).removesuffix(".py") for module in modules()}
     files = {str(path.relative_to(HERE)) for path in HERE.rglob("test_*.py")} - OF_MANY
     lost = [
-        one
-        for one in sorted(files)
-        if not any(one == f"{name}.py" or one.startswith(f"{name}_") for name in names)
+        file
+        for file in sorted(files)
+        if not any(file == f"{name}.py" or file.startswith(f"{name}_") for name in names)
     ]
     assert not lost

@@ -37,9 +37,9 @@ CONTAINERS = {
 }  # fmt: skip
 
 
-def build(root: Path, other: dict[str, int], *, initial_network: bool) -> None:
+def build(root: Path, links: dict[str, int], *, initial_network: bool) -> None:
     (root / "proc/self/ns").mkdir(parents=True)
-    for kind, number in {**INITIAL, **other}.items():
+    for kind, number in {**INITIAL, **links}.items():
         (root / "proc/self/ns" / kind).symlink_to(f"{kind}:[{number}]")
     (root / namespaces.NET_SETTINGS).mkdir(parents=True)
     (root / namespaces.NET_SETTINGS / "somaxconn").touch()
@@ -49,8 +49,8 @@ def build(root: Path, other: dict[str, int], *, initial_network: bool) -> None:
 
 @pytest.mark.parametrize("name", CONTAINERS)
 def test_a_container_is_recognized(name: str, tmp_path: Path) -> None:
-    other, initial_network, expected = CONTAINERS[name]
-    build(tmp_path, other, initial_network=initial_network)
+    links, initial_network, expected = CONTAINERS[name]
+    build(tmp_path, links, initial_network=initial_network)
     assert namespaces.around(tmp_path) == expected
 
 
@@ -93,14 +93,14 @@ def test_a_loaded_module_that_does_not_answer_is_in_another_network(tmp_path: Pa
 
 
 @pytest.mark.parametrize(
-    ("other", "option"),
+    ("links", "option"),
     [(OWN_IPC, "--cap-add SYS_ADMIN"), ({"user": 4026532178}, "start the container as root")],
 )
 def test_a_refusal_for_want_of_rights_names_the_option(
-    other: dict[str, int], option: str, tmp_path: Path
+    links: dict[str, int], option: str, tmp_path: Path
 ) -> None:
     (tmp_path / "bare").mkdir()
-    build(tmp_path, other, initial_network=True)
+    build(tmp_path, links, initial_network=True)
     # Generic netlink's, and the module's own.
     for text in ("Operation not permitted", "This needs CAP_SYS_ADMIN: be root."):
         alone = link._refusal(errno.EPERM, text, "run-new", tmp_path / "bare").message

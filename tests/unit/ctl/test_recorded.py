@@ -21,9 +21,9 @@ from spekctl import recorded
     ],
 )
 def test_bytes_that_are_not_utf_8_are_replaced(typed: bytes, text: str) -> None:
-    found = recorded.text(os.fsdecode(typed))
-    assert found == text
-    json.dumps(found).encode("utf-8")
+    shown = recorded.text(os.fsdecode(typed))
+    assert shown == text
+    json.dumps(shown).encode("utf-8")
 
 
 def test_a_command_line_has_no_program(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -85,18 +85,18 @@ def name_of(path: Path) -> str:
 
 
 def imports_of(path: Path, known: set[str]) -> set[str]:
-    found = set()
+    imported = set()
     for node in ast.walk(ast.parse(path.read_text())):
         if isinstance(node, ast.Import):
-            found |= {one.name for one in node.names}
+            imported |= {alias.name for alias in node.names}
         elif isinstance(node, ast.ImportFrom):
             assert node.level == 0, f"{path} imports relative to itself"
-            for one in node.names:
-                whole = f"{node.module}.{one.name}"
+            for alias in node.names:
+                whole = f"{node.module}.{alias.name}"
                 is_module = whole.removeprefix("spekctl.") in known
-                found.add(whole if is_module else str(node.module))
-    ours = {one for one in found if one == "spekctl" or one.startswith("spekctl.")}
-    names = {one.removeprefix("spekctl.") if one != "spekctl" else "__init__" for one in ours}
+                imported.add(whole if is_module else str(node.module))
+    ours = {name for name in imported if name == "spekctl" or name.startswith("spekctl.")}
+    names = {name.removeprefix("spekctl.") if name != "spekctl" else "__init__" for name in ours}
     assert names <= known, names - known
     return names
 
@@ -110,13 +110,13 @@ def level_of(room: str) -> int:
 
 
 def reach_of(module: str) -> set[str]:
-    found: set[str] = set()
+    reached: set[str] = set()
     left = [module]
     while left:
-        for one in graph()[left.pop()] - found:
-            found.add(one)
-            left.append(one)
-    return found
+        for imported in graph()[left.pop()] - reached:
+            reached.add(imported)
+            left.append(imported)
+    return reached
 
 
 def test_no_module_imports_itself_in_a_circle() -> None:
@@ -125,22 +125,23 @@ def test_no_module_imports_itself_in_a_circle() -> None:
 
 def test_every_room_has_its_place() -> None:
     rooms = [room for line in ORDER for room in line]
-    assert sorted(rooms) == sorted({room_of(one) for one in graph()})
+    assert sorted(rooms) == sorted({room_of(module) for module in graph()})
 
 
 def test_every_folder_of_modules_is_installed() -> None:
     setup = tomllib.loads((REPOSITORY / "pyproject.toml").read_text())["tool"]["setuptools"]
     folders = {path.parent.relative_to(ROOT.parent) for path in ROOT.rglob("__init__.py")}
-    listed = {one for one in setup["packages"] if one not in setup["package-dir"]}
+    listed = {package for package in setup["packages"] if package not in setup["package-dir"]}
     assert listed == {".".join(folder.parts) for folder in folders}
 
 
 def test_calls_go_down() -> None:
     wrong = [
-        f"{module} imports {one}"
+        f"{module} imports {imported}"
         for module, used in graph().items()
-        for one in used
-        if room_of(module) != room_of(one) and level_of(room_of(one)) >= level_of(room_of(module))
+        for imported in used
+        if room_of(module) != room_of(imported)
+        and level_of(room_of(imported)) >= level_of(room_of(module))
     ]
     assert not wrong
 
@@ -148,22 +149,22 @@ def test_calls_go_down() -> None:
 @pytest.mark.parametrize("room", OUT_OF_REACH)
 def test_readers_reach_nothing_that_runs(room: str) -> None:
     wrong = [
-        f"{module} reaches {one}"
+        f"{module} reaches {reached}"
         for module in graph()
         if room_of(module) == room
-        for one in reach_of(module)
+        for reached in reach_of(module)
         for bad in OUT_OF_REACH[room]
-        if one == bad or one.startswith(f"{bad}.")
+        if reached == bad or reached.startswith(f"{bad}.")
     ]
     assert not wrong
 
 
 def test_of_the_kernel_documents_know_records_only() -> None:
     used = {
-        one
-        for module, some in graph().items()
+        imported
+        for module, used in graph().items()
         if room_of(module) == "documents"
-        for one in some
-        if room_of(one) == "kernel"
+        for imported in used
+        if room_of(imported) == "kernel"
     }
     assert used == {"kernel.records"}

@@ -40,7 +40,7 @@ def after(*given: str, **data: Any) -> dict[str, Any]:
 
 
 @pytest.mark.parametrize(
-    ("setting", "made"),
+    ("setting", "expected"),
     [
         ("title=a b", {"title": "a b"}),
         ("title='3'", {"title": "3"}),
@@ -54,19 +54,19 @@ def after(*given: str, **data: Any) -> dict[str, Any]:
         ("profile.a-b.size=3", {"profile": {"a-b": {"size": 3}}}),
     ],
 )
-def test_a_field_gets_a_value_of_its_type(setting: str, made: dict[str, Any]) -> None:
-    assert after(setting) == made
+def test_a_field_gets_a_value_of_its_type(setting: str, expected: dict[str, Any]) -> None:
+    assert after(setting) == expected
 
 
 def test_the_last_one_counts_and_what_is_not_named_stays() -> None:
     parts = [{"name": "a.b"}, {"name": "a", "leaf": {"size": 1}}]
-    found = after("part.a.leaf.size=2", "part.a.b.leaf.size=3", "leaf.size=", "leaf.on=true",
+    fields = after("part.a.leaf.size=2", "part.a.b.leaf.size=3", "leaf.size=", "leaf.on=true",
                   "leaf.on=false", part=parts, leaf={"size": 9})  # fmt: skip
-    assert found["part"] == [
+    assert fields["part"] == [
         {"name": "a.b", "leaf": {"size": 3}},
         {"name": "a", "leaf": {"size": 2}},
     ]
-    assert found["leaf"] == {"on": False}
+    assert fields["leaf"] == {"on": False}
 
 
 @pytest.mark.parametrize(

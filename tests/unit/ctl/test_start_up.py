@@ -36,11 +36,11 @@ def imported(*words: str) -> set[str]:
 
 @pytest.mark.parametrize("line", MOST)
 def test_a_command_imports_little(line: str) -> None:
-    found = imported(*line.split())
-    assert not found & HEAVY
-    assert len(found) <= MOST[line], len(found)
+    modules = imported(*line.split())
+    assert not modules & HEAVY
+    assert len(modules) <= MOST[line], len(modules)
     if "--json" in line:
-        assert "rich" not in found
+        assert "rich" not in modules
 
 
 def test_the_whole_of_pyroute2_is_there_for_who_asks() -> None:

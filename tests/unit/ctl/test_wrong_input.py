@@ -464,8 +464,8 @@ def test_writing_without_permission_is_code_4(spekctl: Spekctl, kernel: FakeKern
 def test_data_is_refused_after_the_claim_and_before_the_start(
     spekctl: Spekctl, kernel: FakeKernel, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    found = [blkid.Signature("xfs", "filesystem", 0)]
-    monkeypatch.setattr(safety, "signatures_on", lambda block_device, diskseq: found)
+    signatures = [blkid.Signature("xfs", "filesystem", 0)]
+    monkeypatch.setattr(safety, "signatures_on", lambda block_device, diskseq: signatures)
     command = "run random-write-4k --device /dev/fake0 --write --time 2s --progress none"
     outcome = spekctl(*command.split())
     assert outcome.code == ExitCode.REFUSED
