@@ -49,19 +49,19 @@ def test_ios_in_flight_at_the_end_are_beside_the_percentiles() -> None:
         replace(CELLS[1], histograms={Metric.RESPONSE: histogram(READS), **ages}),
         replace(drained, histograms={Metric.RESPONSE: histogram([50_000, 70_000])}),
     ]
-    made = build(cells=cells)
-    found = as_json(made)
+    result = build(cells=cells)
+    document = as_json(result)
 
-    held = found["totals"]["all"]["in_flight"]
-    assert held["count"] == found["totals"]["read"]["in_flight"]["count"] == 2
-    assert found["totals"]["write"]["in_flight"]["count"] == 0
+    held = document["totals"]["all"]["in_flight"]
+    assert held["count"] == document["totals"]["read"]["in_flight"]["count"] == 2
+    assert document["totals"]["write"]["in_flight"]["count"] == 0
     assert (held["response_age"]["min_ns"], held["response_age"]["max_ns"]) == (5000, 9000)
     assert (held["service_age"]["mean_ns"], held["service_age"]["max_ns"]) == (2000.0, 4000)
-    measured = next(one for one in found["cells"] if one["phase"] == "measure")
+    measured = next(entry for entry in document["cells"] if entry["phase"] == "measure")
     assert sum(measured["in_flight"]["response_age"]["histogram"]["counts"]) == 2
-    drain = next(one for one in found["phases"] if one["phase"] == "drain")
+    drain = next(entry for entry in document["phases"] if entry["phase"] == "drain")
     assert drain["times"]["response"]["max_ns"] == 70_000
-    (line,) = (line for line in render_result._footer(made) if "in flight" in line)
+    (line,) = (line for line in render_result._footer(result) if "in flight" in line)
     assert "2 I/Os" in line and "2 completed in the drain" in line
 
 
@@ -113,20 +113,20 @@ def test_flushes_and_discards_are_no_writes(
         asked, targets=[msgspec.structs.replace(facts, disk_before=before)]
     )
     info = replace(INFO, targets=(target,))
-    (found,) = as_json(run_build.build(asked, info, CELLS, (), [after]))["targets"]
-    assert found["disk_agrees"] is agrees
-    assert (found["flushes"], found["discards"], found["discard_bytes"]) == (3, 2, 1 << 20)
+    (entry,) = as_json(run_build.build(asked, info, CELLS, (), [after]))["targets"]
+    assert entry["disk_agrees"] is agrees
+    assert (entry["flushes"], entry["discards"], entry["discard_bytes"]) == (3, 2, 1 << 20)
 
 
 def test_a_run_that_ended_in_its_ramp_is_a_result_too() -> None:
     info = replace(
         INFO, reason=Reason.STOPPED, measure_ns=0, drain_ns=0, ended_ns=START_NS + SECOND // 2
     )
-    found = as_json(build(info, CELLS[:1]))
-    assert found["totals"]["all"]["ios"] == 0
-    assert found["totals"]["all"]["times"] == {"response": None, "service": None, "slip": None}
-    assert [one["phase"] for one in found["phases"]] == ["ramp"]
-    assert found["outcome"]["ok"] is False
+    document = as_json(build(info, CELLS[:1]))
+    assert document["totals"]["all"]["ios"] == 0
+    assert document["totals"]["all"]["times"] == {"response": None, "service": None, "slip": None}
+    assert [phase["phase"] for phase in document["phases"]] == ["ramp"]
+    assert document["outcome"]["ok"] is False
     assert printed(build(info, CELLS[:1]))
 
 
@@ -153,16 +153,16 @@ def test_what_a_scsi_disk_says_is_told_in_words() -> None:
         sense_others=2,
         targets=(replace(INFO.targets[0], backend=Backend.SCSI),),
     )
-    made = build(info)
-    found = as_json(made)["outcome"]
+    result = build(info)
+    outcome = as_json(result)["outcome"]
     text = "medium error, ASC 0x11 ASCQ 0x00 (unrecovered read error)"
-    assert found["first_sense"] == {
+    assert outcome["first_sense"] == {
         **{"key": 3, "asc": 0x11, "ascq": 0, "deferred": False},
         "text": text,
     }
-    assert [one["count"] for one in found["senses"]] == [6, 1]
-    assert found["text"].endswith(f"errno 61: {text}")
-    table = printed(made)
+    assert [sense["count"] for sense in outcome["senses"]] == [6, 1]
+    assert outcome["text"].endswith(f"errno 61: {text}")
+    table = printed(result)
     assert f"6 requests: {text}" in table
     assert (
         "1 requests: hardware error of an earlier command, ASC 0x99 ASCQ 0x00 (vendor specific)"
@@ -172,10 +172,10 @@ def test_what_a_scsi_disk_says_is_told_in_words() -> None:
 
 
 def test_a_disk_is_not_said_to_disagree_about_commands() -> None:
-    made = build(replace(INFO, targets=(replace(INFO.targets[0], backend=Backend.SCSI),)))
-    (target,) = as_json(made)["targets"]
+    result = build(replace(INFO, targets=(replace(INFO.targets[0], backend=Backend.SCSI),)))
+    (target,) = as_json(result)["targets"]
     assert (target["disk"], target["disk_agrees"]) == (None, None)
-    assert "does not count SCSI commands sent directly" in printed(made)
+    assert "does not count SCSI commands sent directly" in printed(result)
 
 
 def test_backlog_and_offered_rate_of_an_open_loop() -> None:
@@ -192,11 +192,11 @@ def test_backlog_and_offered_rate_of_an_open_loop() -> None:
         interval_cell(),
         [],
     )
-    made = build(replace(INFO, backlog=12), rows=[row], rate=1000.0)
-    found = as_json(made)
-    assert found["outcome"]["offered_iops"] == 1000
-    assert (found["outcome"]["backlog"], found["outcome"]["backlog_max"]) == (12, 77)
-    text = printed(made)
+    result = build(replace(INFO, backlog=12), rows=[row], rate=1000.0)
+    document = as_json(result)
+    assert document["outcome"]["offered_iops"] == 1000
+    assert (document["outcome"]["backlog"], document["outcome"]["backlog_max"]) == (12, 77)
+    text = printed(result)
     assert "offered 1,000 I/Os per second; backlog at the end 12, at most 77" in text
 
 
@@ -216,11 +216,11 @@ def test_only_intervals_that_were_never_read_are_missing() -> None:
     )
     # More than the kernel keeps, all read in time; and some of them with two holes.
     rows = [msgspec.structs.replace(first, seq=seq) for seq in range(5000)]
-    made = build(rows=rows)
-    assert made.intervals_dropped == 0 and "overwritten" not in printed(made)
-    made = build(rows=rows[3:10] + rows[11:])
-    assert made.intervals_dropped == 4
-    assert "4 intervals were overwritten before being read" in printed(made)
+    result = build(rows=rows)
+    assert result.intervals_dropped == 0 and "overwritten" not in printed(result)
+    result = build(rows=rows[3:10] + rows[11:])
+    assert result.intervals_dropped == 4
+    assert "4 intervals were overwritten before being read" in printed(result)
 
 
 @pytest.mark.parametrize(
@@ -250,7 +250,7 @@ def test_the_environment_is_read(tmp_path: Path) -> None:
     }.items():
         (tmp_path / path).parent.mkdir(parents=True, exist_ok=True)
         (tmp_path / path).write_text(text)
-    found = run_build.environment("1.2.3", tmp_path)
-    assert (found.taint, found.clocksource, found.cpus_online) == (4096, "tsc", "0-2")
-    assert (found.cpu_model, found.module_version) == ("Fast CPU", "1.2.3")
-    assert found.governors == {"performance": "0-1", "powersave": "2"}
+    machine = run_build.environment("1.2.3", tmp_path)
+    assert (machine.taint, machine.clocksource, machine.cpus_online) == (4096, "tsc", "0-2")
+    assert (machine.cpu_model, machine.module_version) == ("Fast CPU", "1.2.3")
+    assert machine.governors == {"performance": "0-1", "powersave": "2"}

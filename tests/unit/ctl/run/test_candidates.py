@@ -25,7 +25,7 @@ XFS = blkid.Signature("xfs", "filesystem", 0)
 def test_devices_say_what_may_be_done(
     spekctl: Spekctl, kernel: FakeKernel, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    found = {
+    disks = {
         "/dev/fake0": (disk("/dev/fake0"), "", []),
         "/dev/fake1": (disk("/dev/fake1"), "fake1 is mounted on /", []),
         "/dev/fake2": (disk("/dev/fake2"), "", [blkid.Signature("xfs", "filesystem", 0)]),
@@ -37,10 +37,10 @@ def test_devices_say_what_may_be_done(
     opened = [safety.Opened("250:5", gone, os.O_RDWR), safety.Opened("250:0", gone, os.O_RDONLY)]
     monkeypatch.setattr(safety, "opened_devices", lambda: opened)
     monkeypatch.setattr(
-        block_device, "every", lambda everything: [one[0] for one in found.values()]
+        block_device, "every", lambda everything: [entry[0] for entry in disks.values()]
     )
-    monkeypatch.setattr(safety, "verdict", lambda one, runs, claims: found[one.path][1])
-    monkeypatch.setattr(safety, "data_on", lambda one: found[one.path][2])
+    monkeypatch.setattr(safety, "verdict", lambda device, runs, claims: disks[device.path][1])
+    monkeypatch.setattr(safety, "data_on", lambda device: disks[device.path][2])
     rows = json.loads(spekctl("devices", "--json").out)
     assert [row["state"] for row in rows] == [
         "reading and writing",
@@ -56,7 +56,7 @@ def test_devices_say_what_may_be_done(
 
 
 @pytest.mark.parametrize(
-    ("in_use", "unwritable", "writers", "found", "state"),
+    ("in_use", "unwritable", "writers", "signatures", "state"),
     [
         ("it is mounted", "is read-only", ["x"], None, "no: it is mounted"),
         ("", "is read-only", ["x"], None, "reading; only root can see whether it holds data"),
@@ -74,25 +74,25 @@ def test_devices_say_what_may_be_done(
     ],
 )  # fmt: skip
 def test_the_strongest_reason_decides(
-    in_use: str, unwritable: str, writers: list[str], found: list[Any] | None, state: str
+    in_use: str, unwritable: str, writers: list[str], signatures: list[Any] | None, state: str
 ) -> None:
-    assert candidates._state(in_use, unwritable, writers, found) == state
+    assert candidates._state(in_use, unwritable, writers, signatures) == state
 
 
 def test_a_disk_in_use_is_not_read(kernel: FakeKernel, monkeypatch: pytest.MonkeyPatch) -> None:
     read: list[str] = []
 
-    def look(one: block_device.Device) -> list[blkid.Signature]:
-        read.append(one.path)
+    def look(device: block_device.Device) -> list[blkid.Signature]:
+        read.append(device.path)
         return [XFS]
 
     disks = [disk("/dev/fake0"), disk("/dev/fake1"), disk("/dev/fake2")]
     in_use = {"/dev/fake0": "run 3 uses it", "/dev/fake1": "", "/dev/fake2": "mounted on /"}
     monkeypatch.setattr(block_device, "every", lambda everything: disks)
     monkeypatch.setattr(safety, "opened_devices", lambda: [])
-    monkeypatch.setattr(safety, "verdict", lambda one, runs, claims: in_use[one.path])
+    monkeypatch.setattr(safety, "verdict", lambda device, runs, claims: in_use[device.path])
     monkeypatch.setattr(safety, "data_on", look)
-    assert [one.data for one in candidates.every()] == [None, [str(XFS)], None]
+    assert [candidate.data for candidate in candidates.every()] == [None, [str(XFS)], None]
     assert read == ["/dev/fake1"]
 
 
@@ -110,8 +110,12 @@ def test_without_the_module_devices_are_listed_all_the_same(
     monkeypatch.setattr(client, "connect", refuse_to_connect(error))
     monkeypatch.setattr(block_device, "every", lambda everything: [disk()])
     monkeypatch.setattr(safety, "opened_devices", lambda: [])
-    (found,) = candidates.every()
-    assert (found.path, found.state, found.data) == ("/dev/fake0", "reading and writing", [])
+    (candidate,) = candidates.every()
+    assert (candidate.path, candidate.state, candidate.data) == (
+        "/dev/fake0",
+        "reading and writing",
+        [],
+    )
 
 
 def test_the_runs_of_others_are_looked_at_and_the_connection_ends(
@@ -122,14 +126,14 @@ def test_the_runs_of_others_are_looked_at_and_the_connection_ends(
     monkeypatch.setattr(block_device, "every", lambda everything: [disk()])
     monkeypatch.setattr(safety, "opened_devices", lambda: [])
 
-    def verdict(one: object, runs: Any, claims: Any) -> str:
+    def verdict(device: object, runs: Any, claims: Any) -> str:
         seen.extend(runs)
         return "run 3 uses it"
 
     monkeypatch.setattr(safety, "verdict", verdict)
-    (found,) = candidates.every()
-    assert [one.id for one in seen] == [3]
-    assert (found.in_use, found.state) == ("run 3 uses it", "no: run 3 uses it")
+    (candidate,) = candidates.every()
+    assert [info.id for info in seen] == [3]
+    assert (candidate.in_use, candidate.state) == ("run 3 uses it", "no: run 3 uses it")
     assert kernel.closed
 
 
@@ -139,9 +143,9 @@ def test_a_device_that_a_campaign_holds_between_its_runs_is_not_free(
     kernel.claimed[2] = other_claim(2, 250, 0)
     monkeypatch.setattr(block_device, "every", lambda everything: [disk()])
     monkeypatch.setattr(safety, "opened_devices", lambda: [])
-    (found,) = candidates.every()
-    assert found.state == "no: spek holds it between the runs of a command (claim 2)"
-    assert found.data is None  # it is not read either
+    (candidate,) = candidates.every()
+    assert candidate.state == "no: spek holds it between the runs of a command (claim 2)"
+    assert candidate.data is None  # it is not read either
 
 
 def test_a_module_that_lists_no_runs_is_closed_as_well(
@@ -157,6 +161,6 @@ def test_a_partition_names_its_disk(kernel: FakeKernel, monkeypatch: pytest.Monk
     part = disk("/dev/fake1", partition=1, model="")
     monkeypatch.setattr(block_device, "every", lambda everything: [disk(), part])
     monkeypatch.setattr(safety, "opened_devices", lambda: [])
-    whole, found = candidates.every()
-    assert (whole.partition_of, found.partition_of) == (None, "fake0")
-    assert (whole.model, found.model) == ("FAKE", "fake")
+    whole, partition = candidates.every()
+    assert (whole.partition_of, partition.partition_of) == (None, "fake0")
+    assert (whole.model, partition.model) == ("FAKE", "fake")

@@ -116,11 +116,11 @@ def test_what_spoils_a_measurement_is_found_with_its_remedy(
     files, check, level, text, remedy = CASES[case]
     for path, content in files.items():
         rig.put(path, content)
-    code, found = doctor(spekctl, rig)
+    code, findings = doctor(spekctl, rig)
     assert code == 0
-    assert list(found) == [check]
-    assert found[check][0] == level
-    assert text in found[check][1] and remedy in found[check][2]
+    assert list(findings) == [check]
+    assert findings[check][0] == level
+    assert text in findings[check][1] and remedy in findings[check][2]
 
 
 def test_the_series_on_which_auto_may_choose_mq_are_printed(spekctl: Spekctl, rig: Rig) -> None:
@@ -155,11 +155,11 @@ def test_a_module_packed_by_zstd_is_read_by_modinfo(
     program = tmp_path / "bin/modinfo"
     program.parent.mkdir()
     monkeypatch.setenv("PATH", str(program.parent), prepend=os.pathsep)
-    for source, found in (("AAAA", set()), ("DDDD", {"version"})):
+    for source, checks in (("AAAA", set()), ("DDDD", {"version"})):
         lines = f"filename:       x\nversion:        1\nsrcversion:     {source}\n"
         program.write_text(f'#!/bin/sh\n[ "$2" = {path} ] && cat <<END\n{lines}END\n')
         program.chmod(0o755)
-        assert set(doctor(spekctl, rig)[1]) == found
+        assert set(doctor(spekctl, rig)[1]) == checks
     # One that was built without zstd says nothing.
     program.write_text("#!/bin/sh\nexit 1\n")
     assert doctor(spekctl, rig) == (0, {})
@@ -167,21 +167,21 @@ def test_a_module_packed_by_zstd_is_read_by_modinfo(
 
 def test_without_rights_a_run_would_end_with_3(spekctl: Spekctl, rig: Rig) -> None:
     rig.put("proc/self/status", "CapEff:\t0000000000000000\n")
-    code, found = doctor(spekctl, rig)
-    assert code == ExitCode.PERMISSION and found["rights"][0] == "stops"
+    code, findings = doctor(spekctl, rig)
+    assert code == ExitCode.PERMISSION and findings["rights"][0] == "stops"
 
 
 def test_without_the_module_a_run_would_end_with_5_and_the_way_to_it_is_said(
     spekctl: Spekctl, rig: Rig
 ) -> None:
     rig.remove("sys/module/spek")
-    code, found = doctor(spekctl, rig)
+    code, findings = doctor(spekctl, rig)
     assert code == ExitCode.NO_KERNEL_SIDE
-    assert found["module"][2].startswith("make && insmod spek.ko")
+    assert findings["module"][2].startswith("make && insmod spek.ko")
     rig.remove(f"lib/modules/{RELEASE}")
-    code, found = doctor(spekctl, rig)
-    assert found["module"][2].startswith(f"apt-get install linux-headers-{RELEASE}; make")
-    assert found["headers"][0] == "note"
+    code, findings = doctor(spekctl, rig)
+    assert findings["module"][2].startswith(f"apt-get install linux-headers-{RELEASE}; make")
+    assert findings["headers"][0] == "note"
     rig.put(f"{UPDATES}/spek.ko", "")
     assert doctor(spekctl, rig)[1]["module"][2] == "modprobe spek"
 
@@ -207,10 +207,10 @@ def test_remedies_are_commands_of_the_distribution(
     rig.remove(f"lib/modules/{RELEASE}")
     rig.remove("usr/bin")
     rig.put(f"{CPU}/cpu1/cpufreq/scaling_governor", "powersave")
-    found = doctor(spekctl, rig)[1]
-    assert headers in found["headers"][2]
-    assert headers in found["module"][2]
-    assert found["governor"][2] == f"{cpupower}; cpupower frequency-set -g performance"
+    findings = doctor(spekctl, rig)[1]
+    assert headers in findings["headers"][2]
+    assert headers in findings["module"][2]
+    assert findings["governor"][2] == f"{cpupower}; cpupower frequency-set -g performance"
 
 
 def test_in_a_container_the_namespaces_and_their_options_are_named(
@@ -220,40 +220,40 @@ def test_in_a_container_the_namespaces_and_their_options_are_named(
     rig.put("proc/self/mounts", "none /tmp tmpfs rw 0 0")
     (rig.root / "proc/self/ns").mkdir()
     (rig.root / "proc/self/ns/pid").symlink_to("pid:[4026532246]")
-    code, found = doctor(spekctl, rig)
+    code, findings = doctor(spekctl, rig)
     assert code == ExitCode.NO_KERNEL_SIDE
-    assert found["network namespace"][0] == "stops"
-    assert "--network host (docker, podman)" in found["network namespace"][2]
-    assert found["PID namespace"][0] == "note"
-    assert "--pid host (docker, podman)" in found["PID namespace"][2]
-    assert "-v /sys/kernel/debug:/sys/kernel/debug" in found["debugfs"][2]
+    assert findings["network namespace"][0] == "stops"
+    assert "--network host (docker, podman)" in findings["network namespace"][2]
+    assert findings["PID namespace"][0] == "note"
+    assert "--pid host (docker, podman)" in findings["PID namespace"][2]
+    assert "-v /sys/kernel/debug:/sys/kernel/debug" in findings["debugfs"][2]
     # Root of a rootless container has all capabilities, in its own user namespace.
     (rig.root / "proc/self/ns/user").symlink_to("user:[4026532178]")
-    code, found = doctor(spekctl, rig)
+    code, findings = doctor(spekctl, rig)
     assert code == ExitCode.PERMISSION
-    assert "start the container as root" in found["rights"][2]
+    assert "start the container as root" in findings["rights"][2]
 
 
 def test_without_the_prober_a_run_would_start(spekctl: Spekctl, rig: Rig) -> None:
     rig.remove("sys/module/spek_prober")
-    code, found = doctor(spekctl, rig)
-    assert code == 0 and found["module"][0] == "spoils"
+    code, findings = doctor(spekctl, rig)
+    assert code == 0 and findings["module"][0] == "spoils"
 
 
 def test_a_device_in_use_would_end_a_run_with_4(spekctl: Spekctl, rig: Rig) -> None:
     line = "36 35 259:0 / /srv rw,relatime shared:1 - ext4 /dev/nvme0n1 rw\n"
     rig.put("proc/self/mountinfo", line)
-    code, found = doctor(spekctl, rig)
+    code, findings = doctor(spekctl, rig)
     assert code == ExitCode.REFUSED
-    assert "mounted on /srv" in found["holder"][1]
+    assert "mounted on /srv" in findings["holder"][1]
 
 
 def test_a_device_that_spek_holds_is_not_free(monkeypatch: pytest.MonkeyPatch) -> None:
     claims = [other_claim(2, 250, 0)]
     monkeypatch.setattr(candidates, "runs_and_claims", lambda: ([], claims))
-    (found,) = conditions._held(conditions.Machine(), disk())
-    assert (found.level, found.code) == ("stops", ExitCode.REFUSED)
-    assert found.text == "in use: spek holds it between the runs of a command (claim 2)"
+    (finding,) = conditions._held(conditions.Machine(), disk())
+    assert (finding.level, finding.code) == ("stops", ExitCode.REFUSED)
+    assert finding.text == "in use: spek holds it between the runs of a command (claim 2)"
 
 
 def test_a_program_that_writes_to_the_device_is_named(
@@ -268,9 +268,9 @@ def test_a_program_that_writes_to_the_device_is_named(
     ]
     monkeypatch.setattr(safety, "opened_devices", lambda roots: iter(opened))
     monkeypatch.setattr(safety, "_openers", lambda device, roots, modes: [])
-    code, found = doctor(spekctl, rig)
-    assert code == 0 and list(found) == ["writer"]
-    level, text, remedy = found["writer"]
+    code, findings = doctor(spekctl, rig)
+    assert code == 0 and list(findings) == ["writer"]
+    level, text, remedy = findings["writer"]
     assert (level, text) == ("spoils", "process 77 (dd) has it open for writing")
     assert remedy == "stop the program that has it open for writing"
 

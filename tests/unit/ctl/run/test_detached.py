@@ -30,9 +30,9 @@ def test_a_detached_run_is_watched_to_its_result(spekctl: Spekctl, kernel: FakeK
 
     watched = spekctl("watch", "--json", "--progress", "none")
     assert watched.code == ExitCode.OK
-    found = json.loads(watched.out)
-    validator(result.SCHEMA_FILE).validate(found)
-    assert found["totals"]["all"]["ios"] == 300
+    document = json.loads(watched.out)
+    validator(result.SCHEMA_FILE).validate(document)
+    assert document["totals"]["all"]["ios"] == 300
     assert kernel.deleted
     assert spekctl("status").err == "spekctl: no runs\n"
 
@@ -63,7 +63,7 @@ def test_what_a_disk_counted_is_read_when_the_run_ends_or_not_at_all(
 ) -> None:
     counted = DiskCounters(0, 0, 0, 0)
     monkeypatch.setattr(device, "by_number", lambda *asked: disk())
-    monkeypatch.setattr(device, "read_stat", lambda one: counted)
+    monkeypatch.setattr(device, "read_stat", lambda disk: counted)
     run_ok(spekctl, "--detach")
     counted = DiskCounters(300, 2400, 0, 0)
     seen = spekctl("watch", "--keep", "--json", "--progress", "none")

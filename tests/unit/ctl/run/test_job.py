@@ -31,8 +31,8 @@ def test_the_first_signal_decides_the_exit_code(
 
 
 def test_the_handlers_from_before_come_back() -> None:
-    before = [signal.getsignal(one) for one in (signal.SIGINT, signal.SIGTERM)]
+    before = [signal.getsignal(signum) for signum in (signal.SIGINT, signal.SIGTERM)]
     with pytest.raises(RuntimeError), Interrupts():
         assert signal.getsignal(signal.SIGINT) is not before[0]
         raise RuntimeError
-    assert [signal.getsignal(one) for one in (signal.SIGINT, signal.SIGTERM)] == before
+    assert [signal.getsignal(signum) for signum in (signal.SIGINT, signal.SIGTERM)] == before

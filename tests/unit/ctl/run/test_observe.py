@@ -61,17 +61,17 @@ class FakeProber:
 
     def samples(self, probe: int, after: prober.Row | None) -> prober.Batch:
         first = 0 if after is None else after.seq + 1
-        made = []
+        samples = []
         for seq in range(first, 12):
             start = START_NS + seq * SECOND // 2
             changes: dict[str, int | None] = {self.lacks: None} if self.lacks else {}
             total = counters(1, **changes)
             task = TaskCounters(10, 0, 10, 1, 2, 0)
             row = prober.Row(4, seq, seq, start, start, start, False, total, {}, {})
-            made.append(
+            samples.append(
                 prober.Sample(row, start, start + SECOND // 2, total, {0: total}, {50: task})
             )
-        return prober.Batch(tuple(made), 0, made[-1].row if made else after)
+        return prober.Batch(tuple(samples), 0, samples[-1].row if samples else after)
 
     def stop(self, probe: int) -> prober.Probe:
         self.calls.append("stop")
@@ -98,17 +98,17 @@ def observer(**options: Any) -> tuple[observe.ProberCollector, FakeProber]:
 def test_samples_are_cut_to_the_measure_phase() -> None:
     seen, fake = observer()
     assert seen.start([50, 0]) == ""
-    found = seen.finish(INFO)
-    assert found is not None
+    observed = seen.finish(INFO)
+    assert observed is not None
     assert fake.calls == [f"start {SECOND // 2} [50]", "stop", "delete"]
-    assert found.measure_ns == 4 * SECOND
-    assert found.measure["machine"]["system_ns"] == 8 * 300
-    assert found.measure["workers"]["involuntary"] == 16
-    assert found.measure_cpus["0"]["switches"] == 40
-    assert (found.samples, found.cost_mean_ns) == (12, 100.0)
-    made = msgspec.structs.replace(build(), prober=found)
-    as_json(made)
-    text = printed(made)
+    assert observed.measure_ns == 4 * SECOND
+    assert observed.measure["machine"]["system_ns"] == 8 * 300
+    assert observed.measure["workers"]["involuntary"] == 16
+    assert observed.measure_cpus["0"]["switches"] == 40
+    assert (observed.samples, observed.cost_mean_ns) == (12, 100.0)
+    result = msgspec.structs.replace(build(), prober=observed)
+    as_json(result)
+    text = printed(result)
     assert "machine: user 10.0%, system 30.0%, idle 60.0%" in text
     # Of each sample half a second.
     assert "CPU time of all CPUs" in text and "40.0 %" in text
@@ -124,11 +124,11 @@ def test_a_table_that_the_prober_left_out_is_named() -> None:
 def test_a_counter_that_the_kernel_lacks_is_left_out_not_zero() -> None:
     seen, _ = observer(lacks="steal_ns")
     seen.start([])
-    found = seen.finish(INFO)
-    assert found is not None
-    assert "steal_ns" not in found.measure["machine"]
-    column = found.tables[0].columns.index("steal_ns")
-    assert {row[column] for row in found.tables[0].rows} == {None}
+    observed = seen.finish(INFO)
+    assert observed is not None
+    assert "steal_ns" not in observed.measure["machine"]
+    column = observed.tables[0].columns.index("steal_ns")
+    assert {row[column] for row in observed.tables[0].rows} == {None}
 
 
 def test_the_live_figures_are_of_the_interval() -> None:
@@ -186,14 +186,14 @@ class RingProber(FakeProber):
 @pytest.mark.parametrize("interval_ns", [0, SECOND])
 def test_no_sample_is_lost_with_or_without_intervals(interval_ns: int) -> None:
     kernel = FakeKernel()
-    found = file.load("random-read-4k")
+    workload = file.load("random-read-4k")
     options = Options(available_cpus=(0,), time_ns=5 * SECOND, interval_ns=interval_ns)
-    request = job.Request(found, resolve(found, options, [DISK]), ())
+    request = job.Request(workload, resolve(workload, options, [DISK]), ())
     seen = observing(RingProber(kernel=kernel), SECOND // 2)
     with Session(kernel, request, LineProgress(quiet=True), job.Interrupts(), [seen]) as session:
-        made = carry_out(session)
-    assert made.prober is not None
-    assert (made.prober.samples, made.prober.dropped) == (12, 0)
+        result = carry_out(session)
+    assert result.prober is not None
+    assert (result.prober.samples, result.prober.dropped) == (12, 0)
 
 
 @dataclass
@@ -213,15 +213,15 @@ class UnloadedProber(FakeProber):
 def test_a_run_outlives_its_prober(calls_left: int) -> None:
     """From start to result: the run completes, and the result says what is missing and why."""
     kernel = FakeKernel()
-    found = file.load("random-read-4k")
-    request = job.Request(found, resolve(found, Options(available_cpus=(0,)), [DISK]), ())
+    workload = file.load("random-read-4k")
+    request = job.Request(workload, resolve(workload, Options(available_cpus=(0,)), [DISK]), ())
     seen = observing(UnloadedProber(calls_left=calls_left), SECOND)
     with Session(kernel, request, LineProgress(quiet=True), job.Interrupts(), [seen]) as session:
-        made = carry_out(session)
-    assert made.outcome.ok
-    lost = [remark for remark in made.remarks if "lost spek_prober during the run" in remark]
+        result = carry_out(session)
+    assert result.outcome.ok
+    lost = [remark for remark in result.remarks if "lost spek_prober during the run" in remark]
     if calls_left == 1000:
-        assert made.prober is not None and not lost
+        assert result.prober is not None and not lost
     else:
-        assert made.prober is None and len(lost) == 1
+        assert result.prober is None and len(lost) == 1
         assert "There is no probe" in lost[0]

@@ -26,15 +26,15 @@ def test_every_table_is_in_the_document() -> None:
     fake.stop(4)
     collector.fetch()
     assert collector.is_complete
-    found = collector.report()
-    assert [table.name for table in found.tables] == [
+    report = collector.report()
+    assert [table.name for table in report.tables] == [
         "machine", "cpu 0", "task 77", "memory", "net eth0", "disk sda", "power psu/12V",
         "power psu/5V",
     ]  # fmt: skip
-    assert all(len(table.rows) == len(found.start_ns) == 3 for table in found.tables)
-    assert found.start_ns == [START_NS + seq * SECOND for seq in range(3)]
-    assert found.end_ns[:-1] == found.start_ns[1:]
-    assert (found.probe.ended, found.probe.reason, found.probe.cost_mean_ns) == (
+    assert all(len(table.rows) == len(report.start_ns) == 3 for table in report.tables)
+    assert report.start_ns == [START_NS + seq * SECOND for seq in range(3)]
+    assert report.end_ns[:-1] == report.start_ns[1:]
+    assert (report.probe.ended, report.probe.reason, report.probe.cost_mean_ns) == (
         True, "stopped", 1000.0,
     )  # fmt: skip
 
@@ -86,8 +86,8 @@ def test_rows_that_were_overwritten_are_counted() -> None:
     fake.oldest = 6
     collector = Collector(fake, 4)
     collector.fetch()
-    found = collector.report()
-    assert (found.dropped, len(found.start_ns)) == (6, 4)
+    report = collector.report()
+    assert (report.dropped, len(report.start_ns)) == (6, 4)
 
 
 def test_what_was_taken_is_not_in_the_document() -> None:

@@ -20,12 +20,12 @@ def test_a_run_is_profiled_where_the_environment_says_so(
     monkeypatch.delenv(marks.VARIABLE, raising=False)
     assert profiled.wanted() is None
     monkeypatch.setenv(marks.VARIABLE, str(tmp_path))
-    found = profiled.wanted()
-    assert found is not None
-    found.mark()
+    profile = profiled.wanted()
+    assert profile is not None
+    profile.mark()
     result = measured(1)
     monkeypatch.setattr(marks, "copy_names", lambda folder: (folder / marks.KALLSYMS).touch())
-    found.save(result)
+    profile.save(result)
     run = files.decode((tmp_path / profiled.RUN).read_bytes(), ProfiledRun)
     assert run.kernel == result.environment.kernel
     assert run.ios == sum(phase.ios for phase in result.phases) > 0

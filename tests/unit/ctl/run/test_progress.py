@@ -24,12 +24,17 @@ ROW = msgspec.structs.replace(
 
 
 def test_rates_are_per_second_of_the_interval() -> None:
-    found = figures_of(ROW, START_NS, workers=2)
-    assert (found.at_s, found.read.iops, found.write.iops, found.iops) == (4, 2500, 500, 3000)
-    assert found.read.mib_per_s == pytest.approx(2500 * 4096 / 2**20)
-    assert found.mib_per_s == pytest.approx((2500 * 4096 + 500 * 8192) / 2**20)
-    assert (found.read.p99_ns, found.write.max_ns, found.errors) == (980_000, 5, 3)
-    assert (found.outstanding, found.backlog) == (3, 7)
+    figures = figures_of(ROW, START_NS, workers=2)
+    assert (figures.at_s, figures.read.iops, figures.write.iops, figures.iops) == (
+        4,
+        2500,
+        500,
+        3000,
+    )
+    assert figures.read.mib_per_s == pytest.approx(2500 * 4096 / 2**20)
+    assert figures.mib_per_s == pytest.approx((2500 * 4096 + 500 * 8192) / 2**20)
+    assert (figures.read.p99_ns, figures.write.max_ns, figures.errors) == (980_000, 5, 3)
+    assert (figures.outstanding, figures.backlog) == (3, 7)
 
 
 def test_an_interval_that_says_nothing_of_the_device_is_marked() -> None:

@@ -66,8 +66,8 @@ def test_a_share_of_slip_that_matters_is_said(result: Result) -> None:
 
 def test_bursts_slip_by_their_nature(spekctl: Spekctl, kernel: FakeKernel) -> None:
     line = "run burst -d /dev/fake0 --time 3s --json --progress none --write"
-    made = msgspec.json.decode(spekctl(*line.split()).out, type=Result)
-    assert judge(with_times(made, (9 * MS, 20 * MS), (US, 2 * US), (9 * MS, 20 * MS))) == []
+    bursts = msgspec.json.decode(spekctl(*line.split()).out, type=Result)
+    assert judge(with_times(bursts, (9 * MS, 20 * MS), (US, 2 * US), (9 * MS, 20 * MS))) == []
 
 
 @pytest.mark.parametrize(("interval_ns", "count"), [(10**9, 0), (3 * 10**9, 0), (4 * 10**9, 1)])
@@ -77,8 +77,8 @@ def test_a_prober_that_samples_too_seldom_is_said(
     values: dict[str, Any] = dict.fromkeys(ProberResult.__struct_fields__, 0)
     values |= {"module_version": "", "interval_ns": interval_ns, "measure": {}, "tables": []}
     values |= {"measure_cpus": {}, "start_ns": [], "end_ns": []}
-    found = judge(replace(result, prober=ProberResult(**values)))
-    assert [text.startswith("--prober-interval 4s is longer") for text in found] == [True] * count
+    texts = judge(replace(result, prober=ProberResult(**values)))
+    assert [text.startswith("--prober-interval 4s is longer") for text in texts] == [True] * count
 
 
 def test_they_are_in_the_result_and_beside_the_table(
@@ -86,7 +86,7 @@ def test_they_are_in_the_result_and_beside_the_table(
 ) -> None:
     from spekctl.run import remarks
 
-    monkeypatch.setattr(remarks, "JUDGEMENTS", (lambda made: iter(["mind the gap"]),))
+    monkeypatch.setattr(remarks, "JUDGEMENTS", (lambda result: iter(["mind the gap"]),))
     line = "run random-read-4k --depth 4 -d /dev/fake0 --time 3s --progress none"
     out = spekctl(*line.split()).out
     assert "  mind the gap" in out

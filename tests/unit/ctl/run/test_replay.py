@@ -70,7 +70,7 @@ class FakeFeed:
 
     def records(self, worker: int = 0) -> list[TraceRecord]:
         columns = np.frombuffer(self.fed.get(worker, b""), replay.RECORD)
-        return [TraceRecord(*one) for one in columns.tolist()]
+        return [TraceRecord(*fields) for fields in columns.tolist()]
 
 
 @pytest.fixture
@@ -119,8 +119,8 @@ def build(kernel: FakeKernel, tmp_path: Path) -> Build:
 
 
 def test_the_layout_of_a_record_is_that_of_the_contract() -> None:
-    one = TraceRecord(1 << 40, 1 << 50, 1 << 30, 7, 2, 1)
-    assert np.array([tuple(one)], replay.RECORD).tobytes() == TraceRecord.pack([one])
+    record = TraceRecord(1 << 40, 1 << 50, 1 << 30, 7, 2, 1)
+    assert np.array([tuple(record)], replay.RECORD).tobytes() == TraceRecord.pack([record])
 
 
 # --- the request ---------------------------------------------------------------------------------
@@ -244,9 +244,9 @@ def test_workers_have_ranges_of_addresses(
 
     low, high = feed.records(0), feed.records(1)
     assert len(low) + len(high) == feed.ended == 3000
-    assert max(one.addr for one in low) < 1 << 29 <= min(one.addr for one in high)
+    assert max(record.addr for record in low) < 1 << 29 <= min(record.addr for record in high)
     for part in (low, high):
-        assert [one.at_ns for one in part] == sorted(one.at_ns for one in part)
+        assert [record.at_ns for record in part] == sorted(record.at_ns for record in part)
 
 
 def test_workers_take_turns(build: Build, feed: FakeFeed, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -355,7 +355,7 @@ def test_devices_that_overlap_on_a_target_are_mentioned(
     for devices, told in ((2, map == "as-is"), (3, False)):
         names = tuple(f"/dev/fake{n}" for n in range(devices))
         remarks = build(*lines, map=map, devices=names).remarks
-        assert any(remark in one for one in remarks) == told
+        assert any(remark in text for text in remarks) == told
 
 
 @pytest.mark.parametrize("map", ["as-is", "wrap"])

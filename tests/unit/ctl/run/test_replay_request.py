@@ -75,17 +75,17 @@ def test_the_result_says_what_became_of_the_records(
     outcome = replay(spekctl, trace, "--json", "--speed", "2")
 
     assert outcome.code == ExitCode.OK
-    found = json.loads(outcome.out)
-    validator(result.SCHEMA_FILE).validate(found)
+    document = json.loads(outcome.out)
+    validator(result.SCHEMA_FILE).validate(document)
     assert kernel.calls.index("run-new") < kernel.calls.index("run-start")
     assert feed.fed == 2
-    told = found["replay"]
+    told = document["replay"]
     assert (told["records"], told["fed"], told["issued"], told["complete"]) == (3, 2, 2, True)
     assert told["skipped"] == {"of no bytes": 1}
     assert (told["format"], told["pace"], told["speed"]) == ("csv", "original", 2.0)
-    (remark,) = [one for one in found["remarks"] if "underruns" in one]
+    (remark,) = [text for text in document["remarks"] if "underruns" in text]
     assert remark.startswith("3 underruns: ") and "after 0.500 s" in remark
-    assert found["workload"]["stream"][0]["pattern"] == "trace"
+    assert document["workload"]["stream"][0]["pattern"] == "trace"
 
 
 def test_the_table_names_the_trace(
@@ -227,18 +227,18 @@ def test_a_workload_file_replays_as_the_command_line_does(
 
     assert (by_file.code, by_options.code) == (ExitCode.OK, ExitCode.OK)
     assert fed == feed.fed == 2
-    mine, other = json.loads(by_file.out), json.loads(by_options.out)
+    mine, theirs = json.loads(by_file.out), json.loads(by_options.out)
     validator(result.SCHEMA_FILE).validate(mine)
-    assert mine["replay"] == other["replay"]
+    assert mine["replay"] == theirs["replay"]
     assert (mine["config"].pop("name"), mine["config"].pop("interval_ns")) == ("mail", 2 * SECOND)
-    assert (other["config"].pop("name"), other["config"].pop("interval_ns")) == (
+    assert (theirs["config"].pop("name"), theirs["config"].pop("interval_ns")) == (
         "trace-io.csv",
         SECOND,
     )
-    assert mine["config"] == other["config"]
+    assert mine["config"] == theirs["config"]
     assert (
         mine["workload"]["stream"][0]["trace"] | {"speed": "2.5"}
-        == (other["workload"]["stream"][0]["trace"])
+        == (theirs["workload"]["stream"][0]["trace"])
     )
 
 
@@ -305,9 +305,9 @@ def test_flushes_need_no_bytes(
     kernel.replay = ReplayInfo(fed=2, issued=2, ended=1)
     outcome = replay(spekctl, trace, "--write", "--json")
     assert (outcome.code, feed.fed) == (ExitCode.OK, 2)
-    found = json.loads(outcome.out)
-    assert [one["operation"] for one in found["config"]["streams"]] == ["flush"]
-    assert found["replay"]["skipped"] == {}
+    document = json.loads(outcome.out)
+    assert [stream["operation"] for stream in document["config"]["streams"]] == ["flush"]
+    assert document["replay"]["skipped"] == {}
 
 
 def test_writes_of_no_bytes_are_left_out_and_need_no_permission(
@@ -317,10 +317,10 @@ def test_writes_of_no_bytes_are_left_out_and_need_no_permission(
     kernel.replay = ReplayInfo(fed=1, issued=1, ended=1)
     outcome = replay(spekctl, trace, "--json")
     assert (outcome.code, feed.fed) == (ExitCode.OK, 1)
-    found = json.loads(outcome.out)
-    assert found["config"]["write"] is False
-    assert found["replay"]["skipped"] == {"of no bytes": 2}
-    assert "2 records are left out: they have no bytes" in found["remarks"]
+    document = json.loads(outcome.out)
+    assert document["config"]["write"] is False
+    assert document["replay"]["skipped"] == {"of no bytes": 2}
+    assert "2 records are left out: they have no bytes" in document["remarks"]
 
 
 @pytest.mark.parametrize("option", ["--depth=4", "--count=4", "--polled", "--bsu=2"])
@@ -400,8 +400,8 @@ def mixed(folder: Path, others: str = PACED, source: str = FILES) -> Path:
 
 def numbers(outcome: Outcome) -> dict[str, Any]:
     assert outcome.code == ExitCode.OK, outcome.err
-    found: dict[str, Any] = json.loads(outcome.out)
-    return found
+    document: dict[str, Any] = json.loads(outcome.out)
+    return document
 
 
 def test_streams_beside_a_trace_come_first_as_they_are_alone(
@@ -415,22 +415,22 @@ def test_streams_beside_a_trace_come_first_as_they_are_alone(
     without = spekctl("run", alone, "--device", "/dev/fake0", "--json", "--time", "1s")
 
     assert (outcome.code, feed.fed) == (ExitCode.OK, 2)
-    found = json.loads(outcome.out)
-    validator(result.SCHEMA_FILE).validate(found)
-    config, other = found["config"], json.loads(without.out)["config"]
+    document = json.loads(outcome.out)
+    validator(result.SCHEMA_FILE).validate(document)
+    config, reference = document["config"], json.loads(without.out)["config"]
     for kind in ("stream", "arrival", "asu"):
-        assert config[f"{kind}s"][:1] == other[f"{kind}s"], kind
-    assert config["seed"] == other["seed"]
-    assert [(one["name"], one["law"]) for one in config["arrivals"]] == [
+        assert config[f"{kind}s"][:1] == reference[f"{kind}s"], kind
+    assert config["seed"] == reference["seed"]
+    assert [(arrival["name"], arrival["law"]) for arrival in config["arrivals"]] == [
         *(("paced", "constant"), ("trace", "trace")),
     ]
-    assert [(one["name"], one["arrival"], one["asu"]) for one in config["streams"]] == [
+    assert [(stream["name"], stream["arrival"], stream["asu"]) for stream in config["streams"]] == [
         *(("scrub", 0, 0), ("trace", 1, 1)),
     ]
-    assert [one["name"] for one in config["asus"]] == ["all", "target-1"]
+    assert [asu["name"] for asu in config["asus"]] == ["all", "target-1"]
     assert (config["time_ns"], config["count"], config["backend"]) == (0, 0, "bio")
     assert config["trace_records"] > 0
-    assert found["replay"]["complete"]
+    assert document["replay"]["complete"]
 
 
 def test_the_table_names_both_loads(
@@ -468,8 +468,12 @@ def test_a_trace_beside_striped_streams_has_a_range_for_each_device(
 ) -> None:
     devices = ("--device", "/dev/fake0", "--device", "/dev/fake1")
     plan = numbers(spekctl("run", mixed(trace.parent), *devices, "--dry-run", "--json"))
-    assert [[one["target"] for one in asu["extents"]] for asu in plan["asus"]] == [[0, 1], [0], [1]]
-    assert [(one["name"], one["asu"]) for one in plan["streams"]] == [
+    assert [[extent["target"] for extent in asu["extents"]] for asu in plan["asus"]] == [
+        [0, 1],
+        [0],
+        [1],
+    ]
+    assert [(stream["name"], stream["asu"]) for stream in plan["streams"]] == [
         *(("scrub", 0), ("trace-1", 1), ("trace-2", 2)),
     ]
 
@@ -484,7 +488,7 @@ def test_records_name_the_ranges_of_their_devices(
     outcome = spekctl("run", mixed(trace.parent, two), *devices, "--json")
     assert outcome.code == ExitCode.OK, outcome.err
     config = json.loads(outcome.out)["config"]
-    of_trace = {one["asu"] for one in config["streams"] if one["pattern"] == "trace"}
+    of_trace = {stream["asu"] for stream in config["streams"] if stream["pattern"] == "trace"}
     assert feed.asus == of_trace == {2, 3}
 
 
@@ -503,9 +507,9 @@ def test_fields_of_both_can_be_set(
     kernel.replay = ReplayInfo(fed=2, issued=2, ended=1)
     settings = ("--set", "stream.mail.trace.speed=4", "--set", "arrival.paced.rate=40")
     outcome = spekctl("run", mixed(trace.parent), "--device", "/dev/fake0", "--json", *settings)
-    found = json.loads(outcome.out)
-    assert found["replay"]["speed"] == 4.0
-    assert found["config"]["arrivals"][0]["rate_milli"] == 40_000
+    document = json.loads(outcome.out)
+    assert document["replay"]["speed"] == 4.0
+    assert document["config"]["arrivals"][0]["rate_milli"] == 40_000
 
 
 @pytest.mark.parametrize(
@@ -524,10 +528,10 @@ def test_company_may_be_any_workload(
     alone.write_text(WORKLOAD + others)
     plan = ("--device", "/dev/fake0", "--dry-run", "--json")
     mine = numbers(spekctl("run", mixed(trace.parent, others), *plan))
-    other = numbers(spekctl("run", alone, *plan))
+    theirs = numbers(spekctl("run", alone, *plan))
     for kind in ("streams", "arrivals", "asus"):
-        assert mine[kind][: len(other[kind])] == other[kind]
-        assert len(mine[kind]) == len(other[kind]) + 1
+        assert mine[kind][: len(theirs[kind])] == theirs[kind]
+        assert len(mine[kind]) == len(theirs[kind]) + 1
 
 
 def test_a_trace_beside_streams_that_write_needs_permission(

@@ -21,7 +21,7 @@ def machine(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     use_fakes(monkeypatch, FakeKernel(), tmp_path)
 
 
-def made(name: str = "random-write-4k", destroy: tuple[str, ...] = (), **options: Any) -> Request:
+def built(name: str = "random-write-4k", destroy: tuple[str, ...] = (), **options: Any) -> Request:
     subject = request.find(name, ["/dev/fake0", "/dev/fake1"])
     detach = options.pop("detach", False)
     return request.build(subject, Options(**options), destroy, detach)
@@ -33,9 +33,9 @@ def test_the_title_names_workload_and_devices() -> None:
 
 
 def test_targets_are_the_devices_in_their_order() -> None:
-    found = made(write=True)
-    assert [(target.major, target.minor) for target in found.config.targets] == [(250, 0), (250, 1)]
-    assert found.write_allowed and not found.remarks
+    asked = built(write=True)
+    assert [(target.major, target.minor) for target in asked.config.targets] == [(250, 0), (250, 1)]
+    assert asked.write_allowed and not asked.remarks
 
 
 @pytest.mark.parametrize(
@@ -49,21 +49,21 @@ def test_targets_are_the_devices_in_their_order() -> None:
 def test_what_a_reader_should_know_is_remarked(
     name: str, options: dict[str, Any], remark: str
 ) -> None:
-    (said,) = made(name, **options).remarks
+    (said,) = built(name, **options).remarks
     assert remark in said
 
 
 def test_writing_needs_permission() -> None:
-    request.check_write(made("random-read-4k"))
-    request.check_write(made(write=True))
+    request.check_write(built("random-read-4k"))
+    request.check_write(built(write=True))
     with pytest.raises(SpekError, match="--write"):
-        request.check_write(made())
+        request.check_write(built())
 
 
 def test_destroy_needs_permission_and_the_devices_names() -> None:
-    request.check_destroy(made(destroy=("S123",), write=True))
-    request.check_destroy(made())
+    request.check_destroy(built(destroy=("S123",), write=True))
+    request.check_destroy(built())
     with pytest.raises(UsageError, match="--destroy needs --write as well"):
-        request.check_destroy(made(destroy=("S123",)))
+        request.check_destroy(built(destroy=("S123",)))
     with pytest.raises(SpekError, match="S124 names none of the devices"):
-        request.check_destroy(made(destroy=("S124",), write=True))
+        request.check_destroy(built(destroy=("S124",), write=True))

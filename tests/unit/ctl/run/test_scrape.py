@@ -34,11 +34,11 @@ def test_the_latest_row_of_the_probe_comes_with_the_runs(
     assert scrape.everything(lambda: kernel).probe is None
     fake.start(SECOND)
     fake.seq = 500
-    found = scrape.everything(lambda: kernel)
-    assert found.probe is not None and found.probe.rows == 501
-    assert found.probe.tables["cpu"]["0"]["switches"] == 250_000
-    assert set(found.probe.tables["power"]) == {"psu/12V", "psu/5V"}
-    assert found.probe.levels["memory"] == {"available_bytes", "swap_free_bytes"}
+    scraped = scrape.everything(lambda: kernel)
+    assert scraped.probe is not None and scraped.probe.rows == 501
+    assert scraped.probe.tables["cpu"]["0"]["switches"] == 250_000
+    assert set(scraped.probe.tables["power"]) == {"psu/12V", "psu/5V"}
+    assert scraped.probe.levels["memory"] == {"available_bytes", "swap_free_bytes"}
     # A second of rows, not all that are kept.
     assert fake.asked == [498]
     assert fake.calls[-1] == "close"
@@ -47,8 +47,8 @@ def test_the_latest_row_of_the_probe_comes_with_the_runs(
 def test_a_probe_without_a_row_has_none_yet(kernel: FakeKernel, fake: FakeProber) -> None:
     fake.start(SECOND)
     fake.seq = -1
-    found = scrape.everything(lambda: kernel)
-    assert found.probe is not None and found.probe.tables == {}
+    scraped = scrape.everything(lambda: kernel)
+    assert scraped.probe is not None and scraped.probe.tables == {}
 
 
 def test_late_power_does_not_hide_the_other_tables(kernel: FakeKernel, fake: FakeProber) -> None:

@@ -56,9 +56,9 @@ def test_secure_boot_is_no_matter_once_the_module_is_loaded(spekctl: Spekctl, ri
 
 def test_a_module_without_a_signature_is_refused(spekctl: Spekctl, locked: Rig) -> None:
     locked.put("signature", "version: 1\n")
-    code, found = doctor(spekctl, locked)
+    code, findings = doctor(spekctl, locked)
     assert code == ExitCode.NO_KERNEL_SIDE
-    level, text, remedy = found["secure boot"]
+    level, text, remedy = findings["secure boot"]
     assert level == "stops"
     assert f"{locked.root / UPDATES}/spek.ko is not signed: the kernel refuses it" in text
     assert remedy == (

@@ -16,7 +16,7 @@ from spekctl.workload.endings import parse_metric, parse_threshold, parse_until
 
 def row(seq: int, ios: int = 100, writes: int = 0, **changes: object) -> IntervalRow:
     """An interval of a second."""
-    found = IntervalRow(
+    interval = IntervalRow(
         seq=seq,
         phase=Phase.MEASURE,
         start_ns=START_NS + seq * SECOND,
@@ -42,7 +42,7 @@ def row(seq: int, ios: int = 100, writes: int = 0, **changes: object) -> Interva
         ),
         streams=[],
     )
-    return msgspec.structs.replace(found, **changes)
+    return msgspec.structs.replace(interval, **changes)
 
 
 def until(text: str, rows: Sequence[IntervalRow]) -> Watch:

@@ -49,8 +49,8 @@ def test_flushes_do_not_make_the_grain_smaller() -> None:
     (stream,) = config.streams
     small = [msgspec.structs.replace(stream.sizes[0], bytes=512)]
     for operation, grain in (("flush", 4096), ("zone-reset", 4096), ("discard", 512)):
-        other = msgspec.structs.replace(stream, operation=operation, sizes=small)
-        both = msgspec.structs.replace(config, streams=[stream, other])
+        second = msgspec.structs.replace(stream, operation=operation, sizes=small)
+        both = msgspec.structs.replace(config, streams=[stream, second])
         assert verify.grain_of(both) == grain
 
 
@@ -62,8 +62,8 @@ def test_memory_is_said_and_refused_beforehand() -> None:
     assert remark == (
         "verified: 2 MiB of kernel memory for what was written, 8 bytes for every 4 KiB"
     )
-    other, _ = verify.prepare(config, [DISK], lambda: GIB)
-    assert other.stamp_id != prepared.stamp_id
+    again, _ = verify.prepare(config, [DISK], lambda: GIB)
+    assert again.stamp_id != prepared.stamp_id
     with pytest.raises(UsageError, match=r"would need 2 MiB .* at most 1 MiB, half of"):
         verify.prepare(config, [DISK], lambda: 2 * MIB)
 
@@ -109,13 +109,13 @@ def test_every_block_is_read_once() -> None:
     base = verify.pass_config(config_of("random-write-4k"), spans, 4096)
     reads = verify.reads_of(base, spans, 4096)
     seen = []
-    for one in reads:
-        (stream,) = one.streams
+    for read in reads:
+        (stream,) = read.streams
         (size,) = stream.sizes
-        assert stream.range_bytes == size.bytes * one.count
-        assert not one.writes and one.data == "stamped" and one.grain_bytes == 4096
-        start = one.asus[stream.asu].extents[0].start + stream.range_start
-        seen.append((one.asus[stream.asu].extents[0].target, start, stream.range_bytes))
+        assert stream.range_bytes == size.bytes * read.count
+        assert not read.writes and read.data == "stamped" and read.grain_bytes == 4096
+        start = read.asus[stream.asu].extents[0].start + stream.range_start
+        seen.append((read.asus[stream.asu].extents[0].target, start, stream.range_bytes))
     assert seen == [
         (0, 8192, 5 * MIB),
         (0, 8192 + 5 * MIB, 12288),
@@ -148,22 +148,22 @@ def test_zones_that_are_offline_and_were_not_written_are_not_read() -> None:
         MapInfo(target=0, first=0, states=states(2 * 1024)),
         MapInfo(target=1, first=2048, states=states(0)),
     ]
-    found, skipped = verify.without_offline(
+    left, skipped = verify.without_offline(
         spans, DISKS, 4096, lambda: parts, lambda disk: gone.get(disk.path, [])
     )
     assert skipped == 2
-    assert found == [
+    assert left == [
         verify.Span(0, MIB, 15 * MIB, ((MIB, 3 * MIB), (12 * MIB, 4 * MIB))),
         verify.Span(1, 0, 8 * MIB),
     ]
-    base = verify.pass_config(config_of("random-write-4k"), found, 4096)
+    base = verify.pass_config(config_of("random-write-4k"), left, 4096)
     reads = []
-    for config in verify.reads_of(base, found, 4096):
+    for config in verify.reads_of(base, left, 4096):
         (stream,) = config.streams
         start = config.asus[stream.asu].extents[0].start + stream.range_start
         reads.append((start, stream.range_bytes))
     assert reads == [(4 * MIB, 8 * MIB), (0, 8 * MIB)]
-    assert [span.readable for span in found] == [8 * MIB, 8 * MIB]
+    assert [span.readable for span in left] == [8 * MIB, 8 * MIB]
     whole = [Zone(0, 64 * MIB, 15)]
     assert verify.without_offline(spans[1:], DISKS, 4096, list, lambda disk: whole) == ([], 1)
 
@@ -189,8 +189,8 @@ def test_the_core_makes_exactly_these_reads() -> None:
     spans = [verify.Span(0, 0, 7 * MIB + 4096)]
     base = verify.pass_config(config_of("random-write-4k"), spans, 4096)
     covered = []
-    for one in verify.reads_of(base, spans, 4096):
-        ops = spekcore.Generator(core_of(one), seed=1).ops(one.count)
+    for read in verify.reads_of(base, spans, 4096):
+        ops = spekcore.Generator(core_of(read), seed=1).ops(read.count)
         covered += [(int(op["addr"]), int(op["bytes"])) for op in ops]
     assert sorted(covered) == [(index * MIB, MIB) for index in range(7)] + [(7 * MIB, 4096)]
 
@@ -221,14 +221,14 @@ def test_the_final_pass_is_not_taken_for_somebody_elses_io(
     monkeypatch.setattr(
         device,
         "read_stat",
-        lambda one: DiskCounters(100 * kernel.seconds, 800 * kernel.seconds, 0, 0),
+        lambda block_device: DiskCounters(100 * kernel.seconds, 800 * kernel.seconds, 0, 0),
     )
     shape = Options(verify=True, write=True, time_ns=3 * 10**9)
     wanted = request.build(request.find("random-write-4k", ["/dev/fake0"]), shape)
     with job.Interrupts() as interrupts:
-        made = measure(kernel, wanted, LineProgress(quiet=True), interrupts, None)
+        result = measure(kernel, wanted, LineProgress(quiet=True), interrupts, None)
     assert kernel.calls.count("run-start") > 1 and kernel.seconds > 3
-    assert (made.targets[0].reads, made.targets[0].disk_agrees) == (300, True)
+    assert (result.targets[0].reads, result.targets[0].disk_agrees) == (300, True)
     # Nobody writes between the run and the pass, nor between two runs of the pass.
     assert kernel.claim_calls() == ["claim-new", "run-new", "claim-del"]
     assert kernel.claim is not None and not kernel.claimed
