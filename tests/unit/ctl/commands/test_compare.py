@@ -39,19 +39,19 @@ def test_wrong_input_is_refused_with_a_sentence(
     spekctl: Spekctl, tmp_path: Path, words: list[str], sentence: str
 ) -> None:
     sides(tmp_path, A, A)
-    found = spekctl("compare", *words)
-    assert (found.code, found.out) == (ExitCode.USAGE, "")
-    assert sentence in found.sentence
+    outcome = spekctl("compare", *words)
+    assert (outcome.code, outcome.out) == (ExitCode.USAGE, "")
+    assert sentence in outcome.sentence
 
 
 def test_alpha_is_not_for_counts(spekctl: Spekctl, tmp_path: Path) -> None:
     words = sides(tmp_path, A, A, counts=True)
-    found = spekctl("compare", "--alpha", "0.05", *words)
-    assert found.code == ExitCode.USAGE
-    assert "instruction counts are compared by a bound" in found.sentence
+    outcome = spekctl("compare", "--alpha", "0.05", *words)
+    assert outcome.code == ExitCode.USAGE
+    assert "instruction counts are compared by a bound" in outcome.sentence
 
 
 def test_options_may_follow_the_results(spekctl: Spekctl, tmp_path: Path) -> None:
-    words = sides(tmp_path, A, [one * 0.95 for one in A])
+    words = sides(tmp_path, A, [iops * 0.95 for iops in A])
     assert spekctl("compare", *words, "--tolerance", "10%").code == ExitCode.OK
     assert spekctl("compare", *words).code == ExitCode.LIMIT_MISSED

@@ -21,11 +21,11 @@ from spekctl.errors import (
 )
 
 
-def seen(monkeypatch: pytest.MonkeyPatch, *found: block_device.Device) -> None:
-    monkeypatch.setattr(block_device, "every", lambda everything: list(found))
-    monkeypatch.setattr(safety, "verdict", lambda one, runs=(), claims=(): "")
+def seen(monkeypatch: pytest.MonkeyPatch, *devices: block_device.Device) -> None:
+    monkeypatch.setattr(block_device, "every", lambda everything: list(devices))
+    monkeypatch.setattr(safety, "verdict", lambda device, runs=(), claims=(): "")
     monkeypatch.setattr(safety, "opened_devices", lambda: [])
-    monkeypatch.setattr(safety, "data_on", lambda one: [])
+    monkeypatch.setattr(safety, "data_on", lambda device: [])
 
 
 def test_names_are_shown_as_they_are(
@@ -71,7 +71,7 @@ def test_a_device_of_a_run_is_listed_as_in_use(
         kernel.refuse["runs"] = error
     monkeypatch.setattr(block_device, "every", lambda everything: [disk("/dev/fake0")])
     monkeypatch.setattr(safety, "opened_devices", lambda: [])
-    monkeypatch.setattr(safety, "data_on", lambda one: [])
+    monkeypatch.setattr(safety, "data_on", lambda device: [])
     (row,) = json.loads(spekctl("devices", "--json").out)
     assert row["state"] == state
     assert kernel.closed

@@ -19,7 +19,7 @@ def spekctl(capfd: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) 
 
 def test_models_are_listed(spekctl: Spekctl) -> None:
     listed = json.loads(spekctl("drive", "models", "--json").out)
-    assert [one["name"] for one in listed] == file.names()
+    assert [entry["name"] for entry in listed] == file.names()
     lines = spekctl("drive", "models").out.splitlines()
     assert [line.split()[0] for line in lines[1:]] == file.names()
 

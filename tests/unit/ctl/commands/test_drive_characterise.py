@@ -50,8 +50,8 @@ def attach(monkeypatch: pytest.MonkeyPatch) -> Any:
     def attached(model: Model, rotational: bool = True) -> Opened:
         opened = Opened(model)
         values = {"model": "MODEL OF THE DISK", "major": 8, "minor": 400}
-        found = SimpleNamespace(**values, rotational=rotational)
-        monkeypatch.setattr(block_device, "find", lambda path: found)
+        device = SimpleNamespace(**values, rotational=rotational)
+        monkeypatch.setattr(block_device, "find", lambda path: device)
         monkeypatch.setattr(disk, "RealDisk", lambda path, number: opened)
         return opened
 
@@ -65,18 +65,18 @@ def test_the_model_of_a_disk_is_that_behind_it(
     opened = attach(model)
     path = tmp_path / "mine.toml"
     done = spekctl("drive", "characterise", "/dev/sdz", "--points", 12, "-o", path)
-    found = file.load(str(path))
+    written = file.load(str(path))
 
     assert (done.code, done.out) == (0, "")
     assert done.err.splitlines()[-1] == f"spekctl: model written to {path}"
     assert opened.closed
-    assert (found.title, found.heads) == ("MODEL OF THE DISK", model.heads)
-    assert found.sources == ("spekctl drive characterise /dev/sdz",)
-    assert found.rpm == pytest.approx(model.rpm, rel=1e-6)
-    assert found.capacity == model.capacity
-    assert [zone.spt for zone in found.zones] == [zone.spt for zone in model.zones]
-    assert isinstance(found.seek, tuple)
-    for distance, ns in found.seek:
+    assert (written.title, written.heads) == ("MODEL OF THE DISK", model.heads)
+    assert written.sources == ("spekctl drive characterise /dev/sdz",)
+    assert written.rpm == pytest.approx(model.rpm, rel=1e-6)
+    assert written.capacity == model.capacity
+    assert [zone.spt for zone in written.zones] == [zone.spt for zone in model.zones]
+    assert isinstance(written.seek, tuple)
+    for distance, ns in written.seek:
         assert ns == pytest.approx(model.seek_ns(distance), rel=0.03)
 
 

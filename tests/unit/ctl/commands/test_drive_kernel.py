@@ -29,19 +29,19 @@ def spekctl(capfd: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) 
 
 @pytest.fixture(autouse=True)
 def fake(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> FakeDrives:
-    made = FakeDrives(tmp_path)
-    monkeypatch.setattr(drives, "Link", made)
+    fake = FakeDrives(tmp_path)
+    monkeypatch.setattr(drives, "Link", fake)
     monkeypatch.setattr(drive_kernel, "SCSI_HOSTS", str(tmp_path))
-    return made
+    return fake
 
 
 def test_a_new_drive_says_its_disk(spekctl: Spekctl, fake: FakeDrives) -> None:
     done = spekctl("drive", "new", "barracuda-es", "--arms", 4, "--rpm", 5200, "--serial", "A1")
     assert (done.code, done.out) == (0, "/dev/sdb\n")
     assert done.sentence == "drive 1: Seagate ST3750640NS (Barracuda ES)"
-    made = fake.known[1]
-    assert (made["arms"], made["serial"], made["name"]) == (4, "A1", "barracuda-es")
-    assert (made["queue_depth"], made["period_ps"]) == (32, 60 * 10**12 // 5200)
+    values = fake.known[1]
+    assert (values["arms"], values["serial"], values["name"]) == (4, "A1", "barracuda-es")
+    assert (values["queue_depth"], values["period_ps"]) == (32, 60 * 10**12 // 5200)
 
 
 def test_drives_do_not_turn_in_step(spekctl: Spekctl, fake: FakeDrives) -> None:
@@ -60,8 +60,8 @@ def test_drives_are_listed(spekctl: Spekctl) -> None:
     assert line.split() == [
         *("1", "/dev/sdb", "barracuda-es", "active", "750.2", "GB", "7,200", "1", "hwmon1"),
     ]
-    (one,) = json.loads(spekctl("drive", "list", "--json").out)
-    assert (one["disk"], one["state"], one["sectors"]) == ("/dev/sdb", "ready", 1465149168)
+    (entry,) = json.loads(spekctl("drive", "list", "--json").out)
+    assert (entry["disk"], entry["state"], entry["sectors"]) == ("/dev/sdb", "ready", 1465149168)
 
 
 def test_nothing_of_a_list_is_cut_in_a_narrow_terminal(
@@ -80,10 +80,10 @@ def test_statistics_by_number_and_by_disk(spekctl: Spekctl) -> None:
     assert "serial SPEK1, hwmon1, outstanding 0, data 0 B" in text
     assert "10.0 s, 100 accesses, 90 of them with a seek" in text
     assert text == spekctl("drive", "stats", 1).out
-    found = json.loads(spekctl("drive", "stats", 1, "--json").out)
-    assert [one["nj"] for one in found["energies"]] == [30 * 10**9, 63 * 10**9]
-    assert found["lateness"]["mean_ns"] == 40_000
-    assert found["lateness"]["p50_ns"] <= found["lateness"]["p99_ns"] <= 60_000
+    shown = json.loads(spekctl("drive", "stats", 1, "--json").out)
+    assert [energy["nj"] for energy in shown["energies"]] == [30 * 10**9, 63 * 10**9]
+    assert shown["lateness"]["mean_ns"] == 40_000
+    assert shown["lateness"]["p50_ns"] <= shown["lateness"]["p99_ns"] <= 60_000
 
 
 def test_drives_are_deleted(spekctl: Spekctl, fake: FakeDrives) -> None:

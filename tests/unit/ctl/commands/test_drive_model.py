@@ -80,7 +80,7 @@ def test_a_deep_fall_is_accepted_by_force(spekctl: Spekctl) -> None:
 
 def test_models_complete_and_then_files() -> None:
     context, parameter = click.Context(click.Command("x")), click.Argument(["name"])
-    assert [one.value for one in complete_model(context, parameter, "")] == file.names()
-    assert [one.value for one in complete_model(context, parameter, "mach")] == ["mach2"]
+    assert [item.value for item in complete_model(context, parameter, "")] == file.names()
+    assert [item.value for item in complete_model(context, parameter, "mach")] == ["mach2"]
     (path,) = complete_model(context, parameter, "./m")
     assert (path.value, path.type) == ("./m", "file")

@@ -52,19 +52,19 @@ def test_the_summary_is_that_of_the_rows(spekctl: Spekctl) -> None:
     write_requests()
     words = ("drive", "simulate", "barracuda-es", "--arms", 2, "--requests", "in.csv")
     done = spekctl(*words, "--json", "-o", "out.csv")
-    found = json.loads(done.out)
-    jsonschema.validate(found, drive.json_schema())
-    with open("out.csv") as made:
-        rows = [{key: row[key] for key in row} for row in csv.DictReader(made)]
+    summary = json.loads(done.out)
+    jsonschema.validate(summary, drive.json_schema())
+    with open("out.csv") as table:
+        rows = [{key: row[key] for key in row} for row in csv.DictReader(table)]
     response = sorted(int(row["end_ns"]) - int(row["arrival_ns"]) for row in rows)
-    assert found["response"]["mean"] == pytest.approx(sum(response) / len(response))
-    assert found["response"]["max"] == response[-1]
+    assert summary["response"]["mean"] == pytest.approx(sum(response) / len(response))
+    assert summary["response"]["max"] == response[-1]
     for share, name in ((0.5, "p50"), (0.9, "p90"), (0.99, "p99")):
-        assert found["response"][name] == pytest.approx(response[int(share * 20_000)], rel=1 / 64)
+        assert summary["response"][name] == pytest.approx(response[int(share * 20_000)], rel=1 / 64)
     by_arm = [sum(row["arm"] == arm for row in rows) for arm in "01"]
-    assert found["served_by_arm"] == by_arm
-    assert found["watts"] == pytest.approx(
-        sum(one["joules"] for one in found["modes"].values()) / found["elapsed_ns"] * 1e9
+    assert summary["served_by_arm"] == by_arm
+    assert summary["watts"] == pytest.approx(
+        sum(mode["joules"] for mode in summary["modes"].values()) / summary["elapsed_ns"] * 1e9
     )
     text = spekctl(*words).out
     assert "20,000 requests in" in text and "profile datasheet-arms" in text

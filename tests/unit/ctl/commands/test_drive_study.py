@@ -21,7 +21,7 @@ def test_the_study_takes_traces(tmp_path: Path, capfd: pytest.CaptureFixture[str
     done = spekctl(*words, "--trace", f"financial={path}")
     assert done.code == 0
     text = json.loads(out.read_text())
-    assert [one["name"] for one in text["loads"]] == [
+    assert [load["name"] for load in text["loads"]] == [
         "Financial trace", "Websearch-like", "TPC-C-like", "TPC-H-like",
     ]  # fmt: skip
     assert text["loads"][0]["known"].startswith("the first 300 reads and writes of")

@@ -13,10 +13,10 @@ TESTS = ("spc1e", "spc2e", "emerald", "dcse", "tiered")
 
 
 def test_every_test_is_listed_with_what_it_does(spekctl: Spekctl) -> None:
-    found = spekctl("energy", "--help")
-    assert found.code == ExitCode.OK
+    outcome = spekctl("energy", "--help")
+    assert outcome.code == ExitCode.OK
     assert set(energy.command.commands) == set(TESTS)
-    lines = [line.split(maxsplit=1) for line in found.out.splitlines()]
+    lines = [line.split(maxsplit=1) for line in outcome.out.splitlines()]
     assert {words[0] for words in lines if words and words[0] in TESTS and len(words) == 2} == {
         *TESTS
     }
@@ -29,6 +29,6 @@ def test_every_test_is_listed_with_what_it_does(spekctl: Spekctl) -> None:
 def test_a_test_that_is_none_is_refused(
     spekctl: Spekctl, words: tuple[str, ...], sentence: str
 ) -> None:
-    found = spekctl("energy", *words)
-    assert (found.code, found.out) == (ExitCode.USAGE, "")
-    assert sentence in found.sentence.lower()
+    outcome = spekctl("energy", *words)
+    assert (outcome.code, outcome.out) == (ExitCode.USAGE, "")
+    assert sentence in outcome.sentence.lower()

@@ -22,13 +22,13 @@ AFTER = "gigabytes = 18384\nidle_watts = 1870\niops = 61000\nload_watts = 2346\n
 def test_published_dcse_figures(spekctl: Spekctl) -> None:
     Path("before.toml").write_text(BEFORE)
     Path("after.toml").write_text(AFTER)
-    found = of_output(
+    report = of_output(
         spekctl("energy", "dcse", "--from", "after.toml", "--against", "before.toml", "--json")
     )
-    assert (found["gb_per_watt"]["text"], found["iops_per_watt"]["text"]) == ("9.83", "26.00")
-    assert found["mb_per_s_per_watt"] is None
-    assert found["against"]["workload"]["text"] == "82.23"
-    assert found["against"]["capacity"]["text"] == "3.11"
+    assert (report["gb_per_watt"]["text"], report["iops_per_watt"]["text"]) == ("9.83", "26.00")
+    assert report["mb_per_s_per_watt"] is None
+    assert report["against"]["workload"]["text"] == "82.23"
+    assert report["against"]["capacity"]["text"] == "3.11"
     typed = spekctl("energy", "dcse", "--iops", "35000", "--load-watts", "2453", "-o", "d.json")
     assert "workload    14.27" in typed.out and of_file(Path("d.json"))["given"]["iops"] == "35000"
 
@@ -70,12 +70,12 @@ def test_samples_of_the_prober_become_figures_over_time(spekctl: Spekctl) -> Non
     outcome = spekctl("energy", "dcse", "--samples", "m.json", "--every", "1s", "-o", "d.json")
     assert outcome.code == ExitCode.OK
     assert "disks sda; power of" in outcome.out and "2026" not in outcome.err
-    found = of_file(Path("d.json"))
-    assert (found["disks"], found["given"]["iops"]) == (["sda"], "10")
-    assert [span["iops"] for span in found["over_time"]] == ["10"] * len(found["over_time"])
-    assert len(found["over_time"]) == 4
-    watts = float(found["given"]["load_watts"])
-    assert found["iops_per_watt"]["text"] == f"{10 / watts:.2f}"
+    report = of_file(Path("d.json"))
+    assert (report["disks"], report["given"]["iops"]) == (["sda"], "10")
+    assert [span["iops"] for span in report["over_time"]] == ["10"] * len(report["over_time"])
+    assert len(report["over_time"]) == 4
+    watts = float(report["given"]["load_watts"])
+    assert report["iops_per_watt"]["text"] == f"{10 / watts:.2f}"
     shown = spekctl("show", "d.json")
     assert "IOPS/W" in shown.out and shown.out.count("100%") == 4
     assert spekctl("report", "d.json", "-o", "d.html").code == ExitCode.OK

@@ -45,9 +45,9 @@ def test_published_metrics_come_out_of_a_file(spekctl: Spekctl) -> None:
     Path("p.toml").write_text(NUMBERS)
     outcome = spekctl("energy", "emerald", "--from", "p.toml", "-o", "p.json")
     assert outcome.code == ExitCode.OK, outcome.err
-    found = of_file(Path("p.json"))
-    assert values_of(found) == {"EP_RI": "12.317", "EP_RR": "17.255", "EP_SR": "3.010"}
-    assert (found["complete"], found["notice"]) == (True, "Emerald-like, unaudited")
+    report = of_file(Path("p.json"))
+    assert values_of(report) == {"EP_RI": "12.317", "EP_RR": "17.255", "EP_SR": "3.010"}
+    assert (report["complete"], report["notice"]) == (True, "Emerald-like, unaudited")
     assert "12.317" in outcome.out and "…" not in outcome.out
     assert energy.load_emerald(Path("p.json")).raw_gigabytes == "7300"
 
@@ -163,7 +163,7 @@ def test_wrong_input_gets_one_sentence_before_anything_runs(
 def test_reads_alone_need_no_permission_to_write(
     spekctl: Spekctl, kernel: LoopKernel, power: FakePower
 ) -> None:
-    line = [one for one in RUN if one != "--write"]
+    line = [word for word in RUN if word != "--write"]
     outcome = spekctl(
         *(*line, "--folder", "t", "--phases", "random-read,ready-idle"),
         *("--prefill", "0", "--conditioning", "0"),
@@ -180,8 +180,8 @@ def test_quick_is_a_preset_that_options_change(
         *(*line, "--folder", "t", "--phases", "random-read", "--depths", "2", "--time", "7s"),
     )
     assert outcome.code == ExitCode.OK, outcome.err
-    found = of_file(Path("t/energy.json"))
-    assert found["parameters"]["durations"] == msgspec.to_builtins(
+    report = of_file(Path("t/energy.json"))
+    assert report["parameters"]["durations"] == msgspec.to_builtins(
         msgspec.structs.replace(QUICK, measure_ns=7_000_000_000)
     )
-    assert "0 % of the capacity was filled beforehand" in found["remarks"]
+    assert "0 % of the capacity was filled beforehand" in report["remarks"]

@@ -19,8 +19,8 @@ kernel = pytest.fixture(queue_kernel)
 
 def test_a_published_table_comes_out_of_a_file(spekctl: Spekctl) -> None:
     Path("levels.toml").write_text(LEVELS)
-    found = of_output(spekctl("energy", "spc1e", "--from", "levels.toml", "--json"))
-    rows = [*found["profiles"], found["composite"]]
+    report = of_output(spekctl("energy", "spc1e", "--from", "levels.toml", "--json"))
+    rows = [*report["profiles"], report["composite"]]
     assert [[row[key]["text"] for key in ("watts", "iops", "iops_per_watt")] for row in rows] == [
         ["227.85", "3333.14", "14.63"],
         ["231.49", "8499.58", "36.72"],
@@ -29,10 +29,10 @@ def test_a_published_table_comes_out_of_a_file(spekctl: Spekctl) -> None:
     ]
     heat = [row["btu_per_hour"]["text"] for row in rows[:3]]
     assert heat == ["777.44", "789.87", "804.72"]
-    assert (found["annual_kwh"]["text"], found["annual_cost"]["text"]) == ("2029.93", "243.59")
-    assert Fraction(found["composite"]["watts"]["exact"]) == Fraction(16_684_330, 72_000)
-    assert (found["complete"], found["notice"]) == (True, "SPC-1/E-like, unaudited")
-    assert [level["watts"] for level in found["levels"]] == ["236.965", "232.48", "225.53"]
+    assert (report["annual_kwh"]["text"], report["annual_cost"]["text"]) == ("2029.93", "243.59")
+    assert Fraction(report["composite"]["watts"]["exact"]) == Fraction(16_684_330, 72_000)
+    assert (report["complete"], report["notice"]) == (True, "SPC-1/E-like, unaudited")
+    assert [level["watts"] for level in report["levels"]] == ["236.965", "232.48", "225.53"]
 
 
 def test_the_table_for_people(spekctl: Spekctl) -> None:
@@ -59,20 +59,20 @@ def test_the_price_is_a_parameter(
     in_file: str, option: tuple[str, ...], cost: str, spekctl: Spekctl
 ) -> None:
     Path("levels.toml").write_text(in_file + LEVELS)
-    found = of_output(spekctl("energy", "spc1e", "--from", "levels.toml", "--json", *option))
-    assert found["annual_cost"]["text"] == cost
+    report = of_output(spekctl("energy", "spc1e", "--from", "levels.toml", "--json", *option))
+    assert report["annual_cost"]["text"] == cost
 
 
 def test_hours_are_parameters(spekctl: Spekctl) -> None:
     Path("levels.toml").write_text(LEVELS)
     line = ("energy", "spc1e", "--from", "levels.toml", "--json")
-    found = of_output(spekctl(*line, "--hours", "low=0/1.5/22.5", "--hours", "high=24/0/0"))
-    assert [row["hours"] for row in found["profiles"]] == [
+    report = of_output(spekctl(*line, "--hours", "low=0/1.5/22.5", "--hours", "high=24/0/0"))
+    assert [row["hours"] for row in report["profiles"]] == [
         ["0", "1.5", "22.5"],
         ["4", "14", "6"],
         ["24", "0", "0"],
     ]
-    assert found["profiles"][2]["watts"]["text"] == "236.97"
+    assert report["profiles"][2]["watts"]["text"] == "236.97"
 
 
 def test_a_report_is_read_again_without_losing_a_digit(spekctl: Spekctl) -> None:

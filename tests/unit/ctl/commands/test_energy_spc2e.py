@@ -36,9 +36,9 @@ def test_a_report_is_read_again_with_another_price(
     outcome = spekctl(*line, "--from", "t/report.json")
     assert outcome.code == ExitCode.OK, outcome.err
     validator(spc2.SCHEMA_FILE).validate(json.loads(Path("n.json").read_text()))
-    other = json.loads(outcome.out)
-    assert (other["levels"], other["profiles"]) == (first["levels"], first["profiles"])
-    assert Fraction(other["annual_cost"]["exact"]) == 2 * Fraction(first["annual_cost"]["exact"])
+    dearer = json.loads(outcome.out)
+    assert (dearer["levels"], dearer["profiles"]) == (first["levels"], first["profiles"])
+    assert Fraction(dearer["annual_cost"]["exact"]) == 2 * Fraction(first["annual_cost"]["exact"])
     known = json.loads(
         spekctl("energy", "spc2e", "--from", "n.json", "--idle-watts", "5.5", "--json").out
     )
@@ -66,6 +66,6 @@ def test_the_two_tests_do_not_take_up_each_other(
 ) -> None:
     interrupt_in_run(6, kernel)
     spekctl(*RUN, "--folder", "t")
-    line = [one for one in RUN[2:] if one not in ("--idle-time", "300ms")]
+    line = [word for word in RUN[2:] if word not in ("--idle-time", "300ms")]
     outcome = spekctl("spc2", *line, "--folder", "t", "--resume")
     assert outcome.code == ExitCode.USAGE and "another command" in outcome.sentence

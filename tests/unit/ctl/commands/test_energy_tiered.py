@@ -32,9 +32,9 @@ def power(kernel: QueueKernel, monkeypatch: pytest.MonkeyPatch) -> FakePower:
     fake = with_power(FakePower(), monkeypatch)
 
     def power_point(result: Result) -> Power | None:
-        found = fake.of_result(result)
-        assert found is not None and found.total.mean_w is not None
-        return Power(found.total.mean_w, {})
+        measured = fake.of_result(result)
+        assert measured is not None and measured.total.mean_w is not None
+        return Power(measured.total.mean_w, {})
 
     monkeypatch.setattr(levels, "power_of", fake.of_result)
     monkeypatch.setattr(points, "power_point", power_point)
@@ -57,15 +57,15 @@ def test_two_tests_are_compared(spekctl: Spekctl, kernel: QueueKernel, power: Fa
     tiered = json.loads(Path("tiered/report.json").read_text())["iops"]
     assert cells["I/Os per second"][:3] == ["IOPS", f"{single:,.0f}", f"{tiered:,.0f}"]
     watts = [6 + 0.004 * single, 6 + 0.001 * tiered]
-    assert cells["power under load"][1:3] == [f"{one:.2f}" for one in watts]
+    assert cells["power under load"][1:3] == [f"{value:.2f}" for value in watts]
     assert float(cells["DCsE workload"][2]) == pytest.approx(tiered / watts[1], abs=0.01)
     assert cells["power when idle"][:3] == ["W", "6.00", "6.00"]
     assert cells["DCsE workload"][3].startswith("+") and "…" not in outcome.out
     line = ("energy", "tiered", "compare", "single", "tiered", "--tiered-gigabytes", "2", "--json")
-    found = of_output(spekctl(*line))
-    assert found["given"]["gigabytes"] == "2" and found["source"] == "tiered against single"
-    assert float(found["against"]["workload"]["text"]) > 0
-    assert found["remarks"] == []
+    report = of_output(spekctl(*line))
+    assert report["given"]["gigabytes"] == "2" and report["source"] == "tiered against single"
+    assert float(report["against"]["workload"]["text"]) > 0
+    assert report["remarks"] == []
 
 
 def test_missing_power_has_a_reason(
@@ -83,9 +83,9 @@ def test_missing_power_has_a_reason(
         "tiered: no power under load: none was measured in the IOPS phase",
         "tiered: no power when idle: none was measured in the idle test",
     ]
-    assert outcome.out.splitlines()[-2:] == [f"  {one}" for one in reasons]
-    found = of_output(spekctl("energy", "tiered", "compare", "single", "tiered", "--json"))
-    assert found["remarks"] == reasons and found["iops_per_watt"] is None
+    assert outcome.out.splitlines()[-2:] == [f"  {reason}" for reason in reasons]
+    report = of_output(spekctl("energy", "tiered", "compare", "single", "tiered", "--json"))
+    assert report["remarks"] == reasons and report["iops_per_watt"] is None
 
 
 def test_tests_of_unlike_lengths_have_no_changes(
@@ -105,8 +105,8 @@ def test_tests_of_unlike_lengths_have_no_changes(
     changes = {line[:18].strip(): line.split()[-1] for line in table[2:]}
     assert changes["capacity"] == "%" and changes["I/Os per second"] == "-"
     assert changes["DCsE workload"] == "-"
-    found = of_output(spekctl("energy", "tiered", "compare", "single", "tiered", "--json"))
-    assert found["against"] == {} and found["remarks"] == [reason.strip()]
+    report = of_output(spekctl("energy", "tiered", "compare", "single", "tiered", "--json"))
+    assert report["against"] == {} and report["remarks"] == [reason.strip()]
 
 
 def test_a_test_without_its_iops_phase_is_refused(

@@ -79,17 +79,17 @@ def test_what_would_be_lost_is_refused_by_name(
     spekctl: Spekctl, tmp_path: Path, text: str, sentence: str
 ) -> None:
     (tmp_path / "job.fio").write_text(text)
-    found = spekctl("fio", "job.fio")
-    assert (found.code, found.out) == (ExitCode.USAGE, "")
-    assert found.sentence.startswith("job.fio is not imported: ")
-    assert sentence in found.sentence
+    outcome = spekctl("fio", "job.fio")
+    assert (outcome.code, outcome.out) == (ExitCode.USAGE, "")
+    assert outcome.sentence.startswith("job.fio is not imported: ")
+    assert sentence in outcome.sentence
 
 
 def test_all_refusals_are_told_at_once(spekctl: Spekctl, tmp_path: Path) -> None:
     text = "[j]\ndirectory=/x\nuid=5\nflow=1\ndirect=0\n"
     (tmp_path / "job.fio").write_text(text)
     sentence = spekctl("fio", "job.fio").sentence
-    assert all(f"[j] {one}: " in sentence for one in ("directory", "uid", "flow", "direct"))
+    assert all(f"[j] {option}: " in sentence for option in ("directory", "uid", "flow", "direct"))
 
 
 def test_buffered_jobs_are_accepted_on_request(spekctl: Spekctl, tmp_path: Path) -> None:
@@ -99,12 +99,12 @@ def test_buffered_jobs_are_accepted_on_request(spekctl: Spekctl, tmp_path: Path)
 
 
 def test_the_workload_is_a_file_and_the_report_is_not(spekctl: Spekctl, tmp_path: Path) -> None:
-    found = spekctl("fio", JOBS / "oltp.fio", "-o", "oltp.toml")
-    assert (found.code, found.out) == (ExitCode.OK, "")
+    outcome = spekctl("fio", JOBS / "oltp.fio", "-o", "oltp.toml")
+    assert (outcome.code, outcome.out) == (ExitCode.OK, "")
     assert file.load("./oltp.toml") == convert.load(JOBS / "oltp.fio").workload
-    assert "iodepth -> arrival.depth\n" in found.err
-    assert "different from fio: arrivals keep their schedule" in found.err
-    assert found.err.splitlines()[-1] == (
+    assert "iodepth -> arrival.depth\n" in outcome.err
+    assert "different from fio: arrivals keep their schedule" in outcome.err
+    assert outcome.err.splitlines()[-1] == (
         "give to `spekctl run`: --device /dev/sdx --write --max-errors 1 --seed $RANDOM"
     )
 
@@ -113,8 +113,8 @@ def test_a_command_line_is_imported_as_a_file_is(spekctl: Spekctl, tmp_path: Pat
     (tmp_path / "job.fio").write_text(HEAD + "rw=randread\niodepth=8\nruntime=5\n")
     words = "--name=j --direct=1 --ioengine libaio --filename=/dev/sdx --rw=randread --iodepth=8"
     from_file = spekctl("fio", "job.fio", "-o", "file.toml")
-    made = spekctl("fio", "-o", "made.toml", "--", *words.split(), "--runtime=5")
-    assert (made.code, made.out, made.err) == (ExitCode.OK, "", from_file.err)
+    from_words = spekctl("fio", "-o", "made.toml", "--", *words.split(), "--runtime=5")
+    assert (from_words.code, from_words.out, from_words.err) == (ExitCode.OK, "", from_file.err)
     expected = (tmp_path / "file.toml").read_text().replace('"job"', '"j"')
     assert (tmp_path / "made.toml").read_text() == expected.replace("job.fio", "command line")
     mixed = spekctl("fio", "--section", "j", "--", "fio", "--rw=write", "job.fio")
@@ -125,10 +125,10 @@ def test_a_command_line_is_imported_as_a_file_is(spekctl: Spekctl, tmp_path: Pat
 
 def test_a_command_line_is_run(spekctl: Spekctl, kernel: object) -> None:
     words = ("run", "fio:", "--device", "/dev/fake0", "--set", "stream.a.size=8KiB", "--dry-run")
-    found = spekctl(*words, "--", "--name=a", "--rw=randread", "--iodepth", "4", "--ioengine=sg")
-    assert found.code == ExitCode.OK, found.err
-    assert 'size = "8KiB"' in found.out and "closed loop of depth 4" in found.out
-    assert "spekctl: iodepth -> arrival.depth" in found.err
+    outcome = spekctl(*words, "--", "--name=a", "--rw=randread", "--iodepth", "4", "--ioengine=sg")
+    assert outcome.code == ExitCode.OK, outcome.err
+    assert 'size = "8KiB"' in outcome.out and "closed loop of depth 4" in outcome.out
+    assert "spekctl: iodepth -> arrival.depth" in outcome.err
     two = ("--name=a", "--filename=/dev/a", "--name=b", "--filename=/dev/b")
     apart = spekctl(*words[:4], "--", *two)
     assert "its jobs run side by side on 2 devices (/dev/a, /dev/b)" in apart.err
@@ -137,8 +137,8 @@ def test_a_command_line_is_run(spekctl: Spekctl, kernel: object) -> None:
         empty.sentence
         == "'fio:' names no file; write fio:FILE, or fio: -- and the arguments of fio"
     )
-    other = spekctl("run", "oltp", "--device", "/dev/fake0", "--", "--name=a")
-    assert other.code == ExitCode.USAGE and "arguments of fio are for `fio:`" in other.sentence
+    named = spekctl("run", "oltp", "--device", "/dev/fake0", "--", "--name=a")
+    assert named.code == ExitCode.USAGE and "arguments of fio are for `fio:`" in named.sentence
 
 
 def test_a_workload_is_exported(spekctl: Spekctl, tmp_path: Path) -> None:
@@ -169,6 +169,6 @@ def test_wrong_words_are_refused(
     spekctl: Spekctl, tmp_path: Path, words: list[str], sentence: str
 ) -> None:
     (tmp_path / "job.fio").write_text(HEAD)
-    found = spekctl("fio", *words)
-    assert (found.code, found.out) == (ExitCode.USAGE, "")
-    assert sentence in found.sentence
+    outcome = spekctl("fio", *words)
+    assert (outcome.code, outcome.out) == (ExitCode.USAGE, "")
+    assert sentence in outcome.sentence

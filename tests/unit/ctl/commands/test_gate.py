@@ -26,8 +26,8 @@ results = pytest.fixture(results_to_judge)
 
 def gate(spekctl: Spekctl, tmp_path: Path, text: str, *words: str) -> tuple[int, str, str]:
     (tmp_path / "limits.toml").write_text(text)
-    found = spekctl("gate", "limits.toml", *words)
-    return found.code, found.out, found.err
+    outcome = spekctl("gate", "limits.toml", *words)
+    return outcome.code, outcome.out, outcome.err
 
 
 @pytest.mark.usefixtures("results")
@@ -80,8 +80,8 @@ def gate(spekctl: Spekctl, tmp_path: Path, text: str, *words: str) -> tuple[int,
 def test_the_verdict_is_the_exit_code(
     spekctl: Spekctl, tmp_path: Path, text: str, files: list[str], code: ExitCode, said: str
 ) -> None:
-    found, out, err = gate(spekctl, tmp_path, text, *files)
-    assert (found, err) == (code, "")
+    status, out, err = gate(spekctl, tmp_path, text, *files)
+    assert (status, err) == (code, "")
     assert said in out
 
 
@@ -98,9 +98,9 @@ def test_files_that_are_no_limits_or_results_are_refused(spekctl: Spekctl, tmp_p
         (["limits.toml", "good.json", "good.json"], "are results of the same run"),
         (["limits.toml"], "missing argument 'RESULT...'"),
     ):
-        found = spekctl("gate", *words)
-        assert found.code == ExitCode.USAGE, words
-        assert sentence in found.sentence
+        outcome = spekctl("gate", *words)
+        assert outcome.code == ExitCode.USAGE, words
+        assert sentence in outcome.sentence
 
 
 @pytest.mark.usefixtures("results")
@@ -184,15 +184,15 @@ def test_every_format_is_red_when_nothing_was_measured(
     (tmp_path / "limits.toml").write_text("[[limit]]\nmetric = 'errors'\nmax = 0\n")
     build = ["--kcidb-build", "me:1"] if form == "kcidb" else []
     words = ["gate", "limits.toml", "result.json", "--format", form, *build]
-    found = spekctl(*words)
-    assert found.code == (ExitCode.RUN_FAILED if kind == "without I/O" else ExitCode.USAGE)
-    assert RED[form](found.out), found.out
+    outcome = spekctl(*words)
+    assert outcome.code == (ExitCode.RUN_FAILED if kind == "without I/O" else ExitCode.USAGE)
+    assert RED[form](outcome.out), outcome.out
     if form != "text":
         (tmp_path / "out").write_text("the verdict of an earlier run")
-        assert spekctl(*words, "-o", "out").code == found.code
+        assert spekctl(*words, "-o", "out").code == outcome.code
         assert RED[form]((tmp_path / "out").read_text())
     if form == "keyval" and kind != "without I/O":
-        assert "errors.pass: 0\n" in found.out
+        assert "errors.pass: 0\n" in outcome.out
 
 
 def test_a_missing_file_does_not_hide_the_results_beside_it(
@@ -203,8 +203,8 @@ def test_a_missing_file_does_not_hide_the_results_beside_it(
     words = ("result.json", "x y.json", "x_y.json", "none/result.json")
     code, out, err = gate(spekctl, tmp_path, IOPS_900, *words, "--format", "lava")
     assert code == ExitCode.USAGE and "there is no file x_y.json" in err
-    found = dict(re.findall("TEST_CASE_ID=(\\S+) RESULT=(\\S+?)[ >]", out))
-    assert found == {
+    results = dict(re.findall("TEST_CASE_ID=(\\S+) RESULT=(\\S+?)[ >]", out))
+    assert results == {
         **{"result.completed": "pass", "result.iops": "pass"},
         **{"x_y.completed": "pass", "x_y.iops": "fail"},
         **{"x_y-2.completed": "fail", "x_y-2.iops": "fail"},
@@ -221,7 +221,7 @@ def from_stdin(folder: Path, data: bytes, *words: str) -> subprocess.CompletedPr
         [sys.executable, "-m", "spekctl", "gate", "limits.toml", *words],
         input=data,
         cwd=folder,
-        env={**os.environ, "PYTHONPATH": os.pathsep.join(one for one in sys.path if one)},
+        env={**os.environ, "PYTHONPATH": os.pathsep.join(entry for entry in sys.path if entry)},
         capture_output=True,
         timeout=60,
         check=False,

@@ -60,6 +60,6 @@ def test_a_signal_ends_it_with_its_own_code(
 
 
 def test_without_stdio_there_is_nothing_to_serve(spekctl: Spekctl) -> None:
-    found = spekctl("host")
-    assert found.code == ExitCode.USAGE and "Usage: spekctl host" in found.out + found.err
+    outcome = spekctl("host")
+    assert outcome.code == ExitCode.USAGE and "Usage: spekctl host" in outcome.out + outcome.err
     assert spekctl("host", "--tcp").code == ExitCode.USAGE

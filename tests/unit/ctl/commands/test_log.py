@@ -60,8 +60,8 @@ def test_rows_can_be_chosen(spekctl: Spekctl, tmp_path: Path) -> None:
 
     assert arrivals("--first", "7") == rows["at_ns"][:7].tolist()
     assert arrivals("--stream", "second", "--phase", "measure") == mine["at_ns"].tolist()
-    some = arrivals("--stream", "second", "--phase", "measure", "--first", "9")
-    assert some == mine["at_ns"][:9].tolist()
+    first = arrivals("--stream", "second", "--phase", "measure", "--first", "9")
+    assert first == mine["at_ns"][:9].tolist()
 
 
 @pytest.mark.parametrize(
@@ -136,9 +136,9 @@ def test_csv_says_what_streams_do_that_do_not_transfer(spekctl: Spekctl, tmp_pat
     path = written(tmp_path / "log", rows, operations=["transfer", "discard"])
     lines = spekctl("log", path, "--csv").out.splitlines()
     place = lines[0].split(",").index("op")
-    found = [line.split(",")[place] for line in lines[1:]]
+    column = [line.split(",")[place] for line in lines[1:]]
     words = np.array(["read", "write", "discard"])
-    assert found == words[np.where(rows["write"], rows["stream"] + 1, 0)].tolist()
+    assert column == words[np.where(rows["write"], rows["stream"] + 1, 0)].tolist()
 
 
 def test_csv_says_which_writes_are_forced(spekctl: Spekctl, tmp_path: Path) -> None:
@@ -146,6 +146,6 @@ def test_csv_says_which_writes_are_forced(spekctl: Spekctl, tmp_path: Path) -> N
     path = written(tmp_path / "log", rows, fua=[False, True])
     lines = spekctl("log", path, "--csv").out.splitlines()
     place = lines[0].split(",").index("fua")
-    found = [int(line.split(",")[place]) for line in lines[1:]]
-    assert found == (rows["write"] & (rows["stream"] == 1)).tolist()
-    assert 0 < sum(found) < rows["write"].sum()
+    column = [int(line.split(",")[place]) for line in lines[1:]]
+    assert column == (rows["write"] & (rows["stream"] == 1)).tolist()
+    assert 0 < sum(column) < rows["write"].sum()

@@ -38,8 +38,8 @@ def test_every_command_has_a_page_with_its_options(files: dict[str, str]) -> Non
 def test_pages_refer_to_pages_only(files: dict[str, str]) -> None:
     for name, text in files.items():
         if name.endswith(".1"):
-            for found in re.findall(r"\\fB([a-z0-9\\-]+)\\fR\(1\)", text):
-                page = found.replace("\\", "")
+            for reference in re.findall(r"\\fB([a-z0-9\\-]+)\\fR\(1\)", text):
+                page = reference.replace("\\", "")
                 assert f"{manual.PAGES}/{page}.1" in files, f"{name} refers to {page}"
 
 

@@ -27,7 +27,7 @@ def test_it_prints_the_runs(spekctl: Spekctl, kernel: FakeKernel) -> None:
     assert (outcome.code, outcome.err) == (ExitCode.OK, "")
     assert 'spek_ios_total{run="7",phase="measure",stream="0",direction="read"} 300' in outcome.out
     open_text = spekctl("metrics", "--openmetrics").out
-    names = [one.name for one in READ(open_text)]
+    names = [metric.name for metric in READ(open_text)]
     assert "spek_response_seconds" in names and kernel.closed
 
 

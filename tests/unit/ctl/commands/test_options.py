@@ -20,29 +20,29 @@ Command = Callable[..., None]
 
 def given(decorator: Callable[[Command], Command], *line: str) -> dict[str, Any]:
     """What a command with these options gets from a command line."""
-    found: dict[str, Any] = {}
+    received: dict[str, Any] = {}
 
     @click.command()
     @decorator
     def command(**values: Any) -> None:
-        found.update(values, flags=options.flags_of_command())
+        received.update(values, flags=options.flags_of_command())
 
     CliRunner().invoke(command, line, catch_exceptions=False, standalone_mode=False)
-    return found
+    return received
 
 
 def test_options_of_the_load_are_those_of_a_run() -> None:
-    found = given(options.load_options("time_ns", "depth", "seed"), "--time", "2s", "--depth", "8")
-    load = options.take_load(found)
+    values = given(options.load_options("time_ns", "depth", "seed"), "--time", "2s", "--depth", "8")
+    load = options.take_load(values)
     assert load == Options(time_ns=2_000_000_000, depth=8, seed=1)
-    assert list(found) == ["flags"]
+    assert list(values) == ["flags"]
 
 
 def test_a_range_of_options_has_all_that_are_declared_in_it() -> None:
     names = list(OPTIONS)
     first, last = names.index("backend"), names.index("stripe_bytes")
-    found = given(options.load_range("backend", "stripe_bytes"))
-    assert set(names[first : last + 1]) == set(found) - {"flags"}
+    values = given(options.load_range("backend", "stripe_bytes"))
+    assert set(names[first : last + 1]) == set(values) - {"flags"}
 
 
 def test_parameters_are_called_by_their_longest_name() -> None:
@@ -84,7 +84,7 @@ def test_steady_state_completes_part_by_part() -> None:
     context, parameter = click.Context(click.Command("x")), click.Option(["--until"])
 
     def completed(text: str) -> list[str]:
-        return [one.value for one in options.complete_until(context, parameter, text)]
+        return [item.value for item in options.complete_until(context, parameter, text)]
 
     assert completed("st") == ["steady", "steady:"]
     assert completed("steady:iops,w") == ["steady:iops,window="]

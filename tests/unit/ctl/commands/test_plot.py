@@ -79,7 +79,7 @@ def test_the_kind_of_the_file_says_what_is_drawn(spekctl: Spekctl, inputs: Path)
 
 
 @pytest.mark.parametrize(
-    ("options", "made"),
+    ("options", "names"),
     [
         (["-o", "x.png"], ["x.png"]),
         (["-o", "x.SVG"], ["x.SVG"]),
@@ -89,11 +89,11 @@ def test_the_kind_of_the_file_says_what_is_drawn(spekctl: Spekctl, inputs: Path)
     ],
 )
 def test_names_of_the_output(
-    spekctl: Spekctl, inputs: Path, options: list[str], made: list[str]
+    spekctl: Spekctl, inputs: Path, options: list[str], names: list[str]
 ) -> None:
     before = set(inputs.iterdir())
-    assert spekctl("cdf", "r.json", *options).out.split() == made
-    assert {path.name for path in set(inputs.iterdir()) - before} == set(made)
+    assert spekctl("cdf", "r.json", *options).out.split() == names
+    assert {path.name for path in set(inputs.iterdir()) - before} == set(names)
 
 
 @pytest.mark.parametrize("text", ["cost $5 and $6", "$\\\\frac{$", "_$x$"])

@@ -26,12 +26,12 @@ from spekctl.power.look import Observer
 @pytest.fixture
 def fake(monkeypatch: pytest.MonkeyPatch) -> FakeProber:
     """A prober whose rows come as fast as they are asked for."""
-    found = FakeProber()
+    fake = FakeProber()
     clock = itertools.count(START_NS, SECOND)
-    monkeypatch.setattr(prober, "Prober", lambda: found)
+    monkeypatch.setattr(prober, "Prober", lambda: fake)
     monkeypatch.setattr(time, "sleep", lambda seconds: None)
     monkeypatch.setattr(time, "monotonic_ns", lambda: next(clock))
-    return found
+    return fake
 
 
 def test_start_samples_for_its_time_and_writes_a_document(
@@ -41,10 +41,10 @@ def test_start_samples_for_its_time_and_writes_a_document(
     outcome = spekctl("prober", "start", "--for", "3s", "-o", path)
     assert (outcome.code, outcome.sentence) == (ExitCode.OK, f"samples written to {path}")
     assert fake.calls == [f"start {SECOND} None False", "stop", "delete", "close"]
-    found = json.loads(path.read_text())
-    assert (found["kind"], found["probe"]["ended"]) == ("spek-prober", True)
+    document = json.loads(path.read_text())
+    assert (document["kind"], document["probe"]["ended"]) == ("spek-prober", True)
     # The last one ends with the row of the stop.
-    assert len(found["start_ns"]) == 4
+    assert len(document["start_ns"]) == 4
     assert "Context switches" in outcome.out
     assert spekctl("show", path).out.partition("probe 4")[2] == outcome.out.partition("probe 4")[2]
 
@@ -120,8 +120,8 @@ def test_a_detached_probe_survives_its_caller(
     path = tmp_path / "machine.json"
     outcome = spekctl("prober", "stop", "--table", "memory", "-o", path)
     assert outcome.code == ExitCode.OK
-    found = json.loads(path.read_text())
-    assert [table["name"] for table in found["tables"]] == ["memory"]
+    document = json.loads(path.read_text())
+    assert [table["name"] for table in document["tables"]] == ["memory"]
     assert fake.calls[-3:] == ["stop", "delete", "close"]
     assert "there is no probe" in spekctl("prober", "stop").sentence
 

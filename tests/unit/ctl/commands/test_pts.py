@@ -89,9 +89,9 @@ def test_sizes_below_the_logical_block_are_left_out_or_refused(
 def test_the_limits_can_be_set(spekctl: Spekctl, kernel: Settling) -> None:
     outcome = call(spekctl, "--tests", "iops", "--until", "steady:window=2,range=100%,slope=100%")
     assert outcome.code == ExitCode.OK
-    found = report_of()
-    assert found["parameters"]["steady"] == {"window": 2, "range": 1.0, "slope": 1.0}
-    assert len(found["tests"][0]["rounds"]) == 2
+    report = report_of()
+    assert report["parameters"]["steady"] == {"window": 2, "range": 1.0, "slope": 1.0}
+    assert len(report["tests"][0]["rounds"]) == 2
 
 
 def test_json_goes_to_standard_output(spekctl: Spekctl, kernel: Settling) -> None:

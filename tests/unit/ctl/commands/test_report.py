@@ -102,7 +102,9 @@ def test_without_a_library_it_says_what_to_install(
 ) -> None:
     real = importlib.util.find_spec
     monkeypatch.setattr(
-        importlib.util, "find_spec", lambda one, *rest: None if one == name else real(one, *rest)
+        importlib.util,
+        "find_spec",
+        lambda asked, *rest: None if asked == name else real(asked, *rest),
     )
     outcome = spekctl("c.json", "-o", "x.html")
     assert outcome.code == 2

@@ -49,11 +49,11 @@ def test_a_run_prints_a_table(spekctl: Spekctl, kernel: FakeKernel) -> None:
 def test_json_goes_to_standard_output_and_is_valid(spekctl: Spekctl, kernel: FakeKernel) -> None:
     outcome = run_ok(spekctl, "--json", "--progress", "none", "--ramp", "1s")
     assert (outcome.code, outcome.err) == (ExitCode.OK, "")
-    found = json.loads(outcome.out)
-    validator(result.SCHEMA_FILE).validate(found)
-    assert found["totals"]["read"]["ios"] == 300
-    assert [row["phase"] for row in found["intervals"]] == ["ramp"] + ["measure"] * 3
-    assert found["config"]["seed"] == 1
+    document = json.loads(outcome.out)
+    validator(result.SCHEMA_FILE).validate(document)
+    assert document["totals"]["read"]["ios"] == 300
+    assert [row["phase"] for row in document["intervals"]] == ["ramp"] + ["measure"] * 3
+    assert document["config"]["seed"] == 1
 
 
 def test_the_result_goes_to_a_file(spekctl: Spekctl, kernel: FakeKernel, tmp_path: Path) -> None:
@@ -72,17 +72,17 @@ def test_names_that_are_not_utf_8_do_not_lose_the_result(
     path = tmp_path / name
     strange = msgspec.structs.replace(disk(), path=f"/dev/{name}")
     monkeypatch.setattr(block_device, "find", lambda path: strange)
-    found = [blkid.Signature("xfs", "filesystem", 0)]
-    monkeypatch.setattr(safety, "signatures_on", lambda block_device, diskseq: found)
+    signatures = [blkid.Signature("xfs", "filesystem", 0)]
+    monkeypatch.setattr(safety, "signatures_on", lambda block_device, diskseq: signatures)
     arguments = ["run", "random-write-4k", "--write", "--destroy", "S123", "--time", "3s", "-d"]
     arguments += [f"/dev/{name}", "-o", str(path), "--progress", "none"]
     monkeypatch.setattr(sys, "argv", ["spekctl", *arguments])
     outcome = spekctl(*arguments)
     assert outcome.code == ExitCode.OK and "/dev/r\ufffd.json" in outcome.out
-    made = json.loads(path.read_text())
-    assert made["command"][-3] == f"{tmp_path}/r\ufffd.json"
-    assert made["targets"][0]["facts"]["path"] == "/dev/r\ufffd.json"
-    assert made["remarks"][0].startswith("/dev/r\ufffd.json holds data")
+    document = json.loads(path.read_text())
+    assert document["command"][-3] == f"{tmp_path}/r\ufffd.json"
+    assert document["targets"][0]["facts"]["path"] == "/dev/r\ufffd.json"
+    assert document["remarks"][0].startswith("/dev/r\ufffd.json holds data")
     assert spekctl(*arguments[:-4], "--detach").code == ExitCode.OK
     assert spekctl("watch", "--progress", "none").code == ExitCode.OK
 
@@ -152,8 +152,8 @@ def test_an_armed_run_is_stopped_by_ctrl_c(spekctl: Spekctl, kernel: FakeKernel)
     kernel.armed_waits = 1000
     outcome = run_ok(spekctl, "--progress", "none", "--start-at", "+1h", "--json")
     assert outcome.code == ExitCode.INTERRUPTED
-    found = json.loads(outcome.out)
-    assert found["outcome"]["reason"] == "stopped"
+    document = json.loads(outcome.out)
+    assert document["outcome"]["reason"] == "stopped"
     assert kernel.deleted
 
 
@@ -197,9 +197,9 @@ def test_ctrl_c_stops_the_run_and_gives_the_result(
     )
     assert outcome.code == code
     assert "run-stop" in kernel.calls and kernel.deleted
-    found = json.loads(outcome.out)
-    assert (found["outcome"]["reason"], found["outcome"]["ok"]) == ("stopped", False)
-    assert found["totals"]["read"]["ios"] == 200
+    document = json.loads(outcome.out)
+    assert (document["outcome"]["reason"], document["outcome"]["ok"]) == ("stopped", False)
+    assert document["totals"]["read"]["ios"] == 200
     assert "stopping" in outcome.err
     assert signal.getsignal(signal.SIGTERM) == signal.SIG_DFL
 
@@ -233,10 +233,10 @@ def test_a_second_ctrl_c_leaves_a_hung_device(spekctl: Spekctl, kernel: FakeKern
         "run", "random-read-4k", "--device", "/dev/fake0", "--json", "--progress", "none"
     )
     assert outcome.code == ExitCode.INTERRUPTED
-    found = json.loads(outcome.out)
-    validator(result.SCHEMA_FILE).validate(found)
-    assert (found["outcome"]["state"], found["outcome"]["outstanding"]) == ("draining", 3)
-    assert "the oldest for 2.5 s" in found["outcome"]["text"]
+    document = json.loads(outcome.out)
+    validator(result.SCHEMA_FILE).validate(document)
+    assert (document["outcome"]["state"], document["outcome"]["outstanding"]) == ("draining", 3)
+    assert "the oldest for 2.5 s" in document["outcome"]["text"]
     assert kernel.calls.count("run-stop") == 1
     assert kernel.closed and not kernel.deleted
 
@@ -280,18 +280,22 @@ def test_ctrl_c_gives_the_result_even_if_standard_error_is_gone(
     os.close(write_end)
     os.close(full)
     assert done.returncode == ExitCode.INTERRUPTED
-    found = json.loads(path.read_text())
-    assert (found["outcome"]["reason"], found["totals"]["read"]["ios"]) == ("stopped", 200)
+    document = json.loads(path.read_text())
+    assert (document["outcome"]["reason"], document["totals"]["read"]["ios"]) == ("stopped", 200)
     assert "the run was stopped early" in done.stdout and "stopping" not in done.stdout
 
 
 def test_standard_error_stays_what_it_was(tmp_path: Path) -> None:
     path = tmp_path / "said"
     with path.open("w", encoding="ascii") as file:
-        made = output.patient(file)
-        print("gr\u00fcn", file=made)
+        patient = output.patient(file)
+        print("gr\u00fcn", file=patient)
         assert path.read_text() == "gr\\xfcn\n"
-        assert (made.fileno(), made.isatty(), made.encoding) == (file.fileno(), False, "ascii")
+        assert (patient.fileno(), patient.isatty(), patient.encoding) == (
+            file.fileno(),
+            False,
+            "ascii",
+        )
 
 
 def test_an_export_that_fails_does_not_cost_the_result(
@@ -331,8 +335,8 @@ def test_steps_of_a_job_file_are_runs_one_after_the_other(
     assert done.code == ExitCode.OK, done.err
     assert kernel.calls.count("run-start") == 2
     assert "step 1 of 2: job.1" in done.err and "step 2 of 2: job.2" in done.err
-    found = [result.load_result(tmp_path / f"r.{number}.json") for number in (1, 2)]
-    assert [one.config.streams[0].name for one in found] == ["j", "k"]
+    kept = [result.load_result(tmp_path / f"r.{number}.json") for number in (1, 2)]
+    assert [run.config.streams[0].name for run in kept] == ["j", "k"]
     jobs = json.loads((tmp_path / "f.json").read_text())["jobs"]
     assert [(job["jobname"], job["groupid"]) for job in jobs] == [("job.1", 0), ("job.2", 1)]
     assert (tmp_path / "l_bw.1.log").exists() and (tmp_path / "l_bw.2.log").exists()

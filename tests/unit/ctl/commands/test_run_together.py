@@ -48,9 +48,9 @@ def test_jobs_with_devices_of_their_own_have_one_start(
     assert done.code == ExitCode.OK, done.err
     first, second = (result.load_result(Path(f"r.{number}.json")) for number in (1, 2))
     assert first.start.monotonic_ns == second.start.monotonic_ns > 0
-    paths = [target.facts.path for found in (first, second) for target in found.targets]
+    paths = [target.facts.path for kept in (first, second) for target in kept.targets]
     assert paths == ["/dev/fake0", "/dev/fake1"]
-    assert [found.config.streams[0].name for found in (first, second)] == ["a", "b"]
+    assert [kept.config.streams[0].name for kept in (first, second)] == ["a", "b"]
     assert second.config.seed == 9 and "--seed" not in first.command
     assert second.command[2:] == ["--device", "/dev/fake1", "--seed", "9", "--max-errors", "1"]
     assert "2 runs together: read 200 IOPS, 0.8 MiB/s" in done.out
@@ -91,8 +91,8 @@ def test_devices_that_are_given_take_the_places_of_those_in_the_file(
     job = TWO.replace("/dev/fake", "/dev/none")
     done = run_job(spekctl, job, "-o", "r.json", "-d", "/dev/fake3", "-d", "/dev/fake2")
     assert done.code == ExitCode.OK, done.err
-    found = [result.load_result(Path(f"r.{number}.json")) for number in (1, 2)]
-    assert [each.targets[0].facts.path for each in found] == ["/dev/fake3", "/dev/fake2"]
+    kept = [result.load_result(Path(f"r.{number}.json")) for number in (1, 2)]
+    assert [each.targets[0].facts.path for each in kept] == ["/dev/fake3", "/dev/fake2"]
     few = run_job(spekctl, job, "-d", "/dev/fake3")
     assert few.code == ExitCode.USAGE
     assert "side by side on 2 devices (/dev/none0, /dev/none1): give as many" in few.err
@@ -159,8 +159,8 @@ def test_ctrl_c_ends_all_and_writes_their_results(spekctl: Spekctl, shared: Shar
     shared.prepare = interrupts
     done = run_job(spekctl, TWO.replace("runtime=3", "runtime=50"), "-o", "r.json")
     assert done.code == ExitCode.INTERRUPTED, done.err
-    found = [result.load_result(Path(f"r.{number}.json")) for number in (1, 2)]
-    assert all(each.outcome.reason == "stopped" for each in found)
+    kept = [result.load_result(Path(f"r.{number}.json")) for number in (1, 2)]
+    assert all(each.outcome.reason == "stopped" for each in kept)
     assert not shared.held()
 
 

@@ -36,21 +36,21 @@ def run(spekctl: Spekctl, *more: str, time: str = "60s") -> Outcome:
 
 
 def kept() -> dict[str, Any]:
-    found: dict[str, Any] = json.loads(Path("r.json").read_text())
-    validator(result.SCHEMA_FILE).validate(found)
+    document: dict[str, Any] = json.loads(Path("r.json").read_text())
+    validator(result.SCHEMA_FILE).validate(document)
     result.load_result(Path("r.json"))
-    return found
+    return document
 
 
 def test_a_run_ends_in_steady_state(spekctl: Spekctl, settling: FakeKernel) -> None:
     outcome = run(spekctl, "--until", "steady")
     assert outcome.code == ExitCode.OK and settling.seconds == 10
     assert settling.calls.count("run-stop") == 1 and settling.deleted
-    found = kept()
-    assert found["outcome"]["reason"] == "stopped" and found["outcome"]["ok"]
+    document = kept()
+    assert document["outcome"]["reason"] == "stopped" and document["outcome"]["ok"]
     text = "steady state of iops was reached after 10 rounds of 1s"
-    assert found["outcome"]["text"] == text and text in outcome.out
-    ending = found["ending"]
+    assert document["outcome"]["text"] == text and text in outcome.out
+    ending = document["ending"]
     assert ending["until"] == "steady:iops,window=5,range=20%,slope=10%"
     assert (ending["steady"], ending["rounds"], ending["round_ns"]) == (True, 10, 10**9)
     assert ending["criteria"] == {"window": 5, "range": 0.2, "slope": 0.1}
@@ -70,14 +70,14 @@ def test_steady_state_that_is_not_reached_is_code_7(spekctl: Spekctl, kernel: Fa
     kernel.ios_in = lambda second: 100 + 50 * (second % 2)
     outcome = run(spekctl, "--until", "steady:iops,latency", time="12s")
     assert outcome.code == ExitCode.LIMIT_MISSED and "run-stop" not in kernel.calls
-    found = kept()
-    assert found["outcome"]["reason"] == "completed" and found["outcome"]["ok"]
-    assert found["ending"]["steady"] is False
-    assert found["outcome"]["text"].startswith(
+    document = kept()
+    assert document["outcome"]["reason"] == "completed" and document["outcome"]["ok"]
+    assert document["ending"]["steady"] is False
+    assert document["outcome"]["text"].startswith(
         "the run completed; steady state of iops and latency was not reached in 12 rounds of 1s;"
         " iops of the last 5 rounds: range "
     )
-    assert found["outcome"]["text"] in " ".join(outcome.out.split())
+    assert document["outcome"]["text"] in " ".join(outcome.out.split())
 
 
 def test_a_run_by_count_can_reach_steady_state(spekctl: Spekctl, settling: FakeKernel) -> None:
@@ -96,11 +96,11 @@ def test_a_threshold_ends_the_run(
 ) -> None:
     outcome = run(spekctl, "--stop-when", "p50 > 1s", "--stop-when", condition)
     assert outcome.code == ExitCode.LIMIT_MISSED and settling.seconds == seconds
-    found = kept()
-    assert not found["outcome"]["ok"] and found["ending"]["stopped_by"] == condition
-    assert found["ending"]["stop_when"] == ["p50 > 1s", condition]
-    assert f"--stop-when {condition} ended the run" in found["outcome"]["text"]
-    assert found["ending"]["text"] in " ".join(outcome.out.split())
+    document = kept()
+    assert not document["outcome"]["ok"] and document["ending"]["stopped_by"] == condition
+    assert document["ending"]["stop_when"] == ["p50 > 1s", condition]
+    assert f"--stop-when {condition} ended the run" in document["outcome"]["text"]
+    assert document["ending"]["text"] in " ".join(outcome.out.split())
 
 
 def test_errors_as_a_threshold_are_code_7_and_in_the_result(
@@ -113,9 +113,9 @@ def test_errors_as_a_threshold_are_code_7_and_in_the_result(
 
 def test_a_threshold_that_holds_changes_nothing(spekctl: Spekctl, kernel: FakeKernel) -> None:
     assert run(spekctl, "--stop-when", "p99 > 1s", time="3s").code == ExitCode.OK
-    found = kept()
-    assert found["outcome"]["text"] == "the run completed"
-    assert found["ending"]["stopped_by"] == "" and found["ending"]["steady"] is None
+    document = kept()
+    assert document["outcome"]["text"] == "the run completed"
+    assert document["ending"]["stopped_by"] == "" and document["ending"]["steady"] is None
 
 
 def test_a_failed_run_stays_a_failed_run(spekctl: Spekctl, kernel: FakeKernel) -> None:
@@ -136,9 +136,9 @@ def test_ctrl_c_comes_first(spekctl: Spekctl, settling: FakeKernel) -> None:
     settling.on_wait = lambda second: os.kill(os.getpid(), signal.SIGINT) if second == 3 else None
     outcome = run(spekctl, "--until", "steady")
     assert outcome.code == ExitCode.INTERRUPTED
-    found = kept()
-    assert found["outcome"]["text"].startswith("the run was stopped early; steady state of iops")
-    assert found["ending"]["steady"] is False
+    document = kept()
+    assert document["outcome"]["text"].startswith("the run was stopped early; steady state of iops")
+    assert document["ending"]["steady"] is False
 
 
 def test_a_stop_that_fails_is_the_failure(spekctl: Spekctl, settling: FakeKernel) -> None:
@@ -207,9 +207,9 @@ def test_steady_state_is_that_of_a_figure_that_the_load_does_not_fix(
         *("run", "random-read-4k", "-d", "/dev/fake0", *load, "--time", "60s"),
         *("--until", until, "--json", "--progress", "none"),
     )
-    made = json.loads(outcome.out)
-    assert made["ending"]["until"].startswith(f"steady:{watched},window=")
-    said = [text for text in made["remarks"] if text.startswith("--until")]
+    document = json.loads(outcome.out)
+    assert document["ending"]["until"].startswith(f"steady:{watched},window=")
+    said = [text for text in document["remarks"] if text.startswith("--until")]
     assert len(said) == (remark is not None) and all(remark in text for text in said)
 
 
@@ -241,7 +241,7 @@ def test_the_shell_completes_the_parts() -> None:
     parameter = next(parameter for parameter in command.command.params if parameter.name == "until")
 
     def words(incomplete: str) -> list[str]:
-        return [one.value for one in complete_until(context, parameter, incomplete)]
+        return [item.value for item in complete_until(context, parameter, incomplete)]
 
     assert words("st") == ["steady", "steady:"]
     assert words("steady:iops,w") == ["steady:iops,window="]

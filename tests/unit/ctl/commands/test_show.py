@@ -129,9 +129,9 @@ def test_show_explains(spekctl: Spekctl) -> None:
     text = spekctl("show", "spc1", "--capacity", "10GiB").out
     assert "3-1: share 28.1%, 0% reads" in text
     assert "4831838208" in text
-    found = json.loads(spekctl("show", "spc1", "--capacity", "10GiB", "--json").out)
-    assert found["workload"]["workload"]["name"] == "spc1"
-    assert found["config"]["asus"][0]["bytes"] == 4831838208
+    shown = json.loads(spekctl("show", "spc1", "--capacity", "10GiB", "--json").out)
+    assert shown["workload"]["workload"]["name"] == "spc1"
+    assert shown["config"]["asus"][0]["bytes"] == 4831838208
     assert (
         "exclude each other" in spekctl("show", "spc1", "--capacity", "1G", "-d", "/dev/x").sentence
     )
@@ -191,9 +191,9 @@ def test_show_explains_imported_workloads(spekctl: Spekctl, tmp_path: Path) -> N
 
 def stored(path: Path, host: str) -> None:
     """A file with the result of a run on this host."""
-    made = results.build()
-    made = replace(made, environment=replace(made.environment, hostname=host))
-    path.write_bytes(files.encode(made))
+    result = results.build()
+    result = replace(result, environment=replace(result.environment, hostname=host))
+    path.write_bytes(files.encode(result))
 
 
 def test_results_of_hosts_are_clients_of_fio(spekctl: Spekctl, tmp_path: Path) -> None:
@@ -201,9 +201,9 @@ def test_results_of_hosts_are_clients_of_fio(spekctl: Spekctl, tmp_path: Path) -
         stored(tmp_path / f"{host}.json", host)
     done = spekctl("show", "alpha.json", "beta.json", "--fio-json", "all.json")
     assert (done.code, done.out) == (ExitCode.OK, "")
-    made = json.loads((tmp_path / "all.json").read_text())
-    hosts = [one["hostname"] for one in made["client_stats"]]
-    assert hosts == ["alpha", "beta", "All clients"] and "jobs" not in made
+    exported = json.loads((tmp_path / "all.json").read_text())
+    hosts = [client["hostname"] for client in exported["client_stats"]]
+    assert hosts == ["alpha", "beta", "All clients"] and "jobs" not in exported
     assert spekctl("show", "alpha.json", "--fio-json", "one.json").code == ExitCode.OK
     (job,) = json.loads((tmp_path / "one.json").read_text())["jobs"]
     assert job["read"]["total_ios"] == 70

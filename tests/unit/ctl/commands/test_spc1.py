@@ -131,8 +131,8 @@ def test_a_device_that_is_too_small_is_refused(
 def test_data_on_the_device_is_refused_before_the_first_phase(
     spekctl: Spekctl, kernel: QueueKernel, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    found = [blkid.Signature("xfs", "filesystem", 0)]
-    monkeypatch.setattr(safety, "signatures_on", lambda device, diskseq: found)
+    signatures = [blkid.Signature("xfs", "filesystem", 0)]
+    monkeypatch.setattr(safety, "signatures_on", lambda device, diskseq: signatures)
     outcome = spekctl(*WRITE, "--folder", "t")
     assert outcome.code == ExitCode.REFUSED
     assert outcome.sentence.endswith("to overwrite it, give --destroy S123")

@@ -65,19 +65,19 @@ RunJob = Callable[..., tuple[Outcome, list[Result]]]
 
 
 def test_values_are_those_that_the_command_line_would_have() -> None:
-    found = of(
+    of_file = of(
         "w", "--device /dev/a", "--device /dev/b", "--cpus 0-1", "--polled", "--start-at +5s",
         "--until steady:iops,window=3,range=5%,slope=100%", "--interval 2s", "--stripe 128KiB",
         "--stop-when 'max > 1ms'", "--stop-when 'errors > 0'", "--max-errors 1",
     )  # fmt: skip
-    assert found.values["devices"] == ("/dev/a", "/dev/b")
-    assert (found.values["cpus"], found.values["polled"]) == ([0, 1], True)
-    assert (found.values["interval_ns"], found.values["stripe_bytes"]) == (2 * 10**9, 128 << 10)
-    assert isinstance(found.values["until"], Steady) and found.values["until"].window == 3
-    assert len(found.values["stop_when"]) == 2 and found.values["max_errors"] == 1
-    assert found.values["start_at"].ns == 5 * 10**9
-    assert shlex.join(found.words[:6]) == "--device /dev/a --device /dev/b --cpus 0-1"
-    assert "--polled" in found.words and "max > 1ms" in found.words
+    assert of_file.values["devices"] == ("/dev/a", "/dev/b")
+    assert (of_file.values["cpus"], of_file.values["polled"]) == ([0, 1], True)
+    assert (of_file.values["interval_ns"], of_file.values["stripe_bytes"]) == (2 * 10**9, 128 << 10)
+    assert isinstance(of_file.values["until"], Steady) and of_file.values["until"].window == 3
+    assert len(of_file.values["stop_when"]) == 2 and of_file.values["max_errors"] == 1
+    assert of_file.values["start_at"].ns == 5 * 10**9
+    assert shlex.join(of_file.words[:6]) == "--device /dev/a --device /dev/b --cpus 0-1"
+    assert "--polled" in of_file.words and "max > 1ms" in of_file.words
 
 
 def test_the_command_line_replaces_the_file() -> None:
@@ -106,26 +106,26 @@ def test_a_wrong_value_is_refused_by_its_option() -> None:
 
 
 def test_a_run_takes_what_its_file_sets(run_job: RunJob, kernel: FakeKernel) -> None:
-    done, (found,) = run_job(JOB)
+    done, (kept,) = run_job(JOB)
     assert done.code == ExitCode.OK, done.err
     words = ["--device", "/dev/fake0", "--start-at", "+7s", "--seed", "17", "--cpus", "0"]
     words += ["--polled", "--max-errors", "1", "--stop-when", "max > 10s"]
     (line,) = [text for text in done.err.splitlines() if "taken from the file" in text]
     assert line == f"spekctl: taken from the file: {shlex.join(words)}"
     assert "give to `spekctl run`" not in done.err
-    assert found.command == ["run", "fio:job.fio", "--progress", "none", "-o", "r.json", *words]
-    assert (found.config.seed, found.config.polled, found.config.max_errors) == (17, True, 1)
-    assert found.config.cpus == [0] and found.targets[0].facts.path == "/dev/fake0"
-    assert found.ending is not None and kernel.start_ns
+    assert kept.command == ["run", "fio:job.fio", "--progress", "none", "-o", "r.json", *words]
+    assert (kept.config.seed, kept.config.polled, kept.config.max_errors) == (17, True, 1)
+    assert kept.config.cpus == [0] and kept.targets[0].facts.path == "/dev/fake0"
+    assert kept.ending is not None and kernel.start_ns
 
 
 def test_what_is_given_is_not_taken(run_job: RunJob, kernel: FakeKernel) -> None:
     own = ("--device", "/dev/fake0", "--seed", "5", "--max-errors", "0")
-    done, (found,) = run_job(JOB, *own)
+    done, (kept,) = run_job(JOB, *own)
     assert done.code == ExitCode.OK, done.err
-    assert (found.config.seed, found.config.max_errors) == (5, 0)
-    assert "--device" not in found.command[found.command.index("0") + 1 :]
-    assert found.command.count("--seed") == 1
+    assert (kept.config.seed, kept.config.max_errors) == (5, 0)
+    assert "--device" not in kept.command[kept.command.index("0") + 1 :]
+    assert kept.command.count("--seed") == 1
 
 
 def test_the_result_of_a_command_line_has_them_before_the_arguments(

@@ -32,9 +32,9 @@ def test_info_is_text_or_json(spekctl: Spekctl, path: Path, tmp_path: Path) -> N
     out = tmp_path / "info.json"
     outcome = spekctl("trace", "info", str(path), "--json", "-o", str(out))
     assert outcome.out == out.read_text()
-    found = json.loads(outcome.out)
-    validator(document.SCHEMA_FILE).validate(found)
-    assert (found["kind"], found["version"], found["requests"]) == ("spek-trace-info", 1, 6)
+    info = json.loads(outcome.out)
+    validator(document.SCHEMA_FILE).validate(info)
+    assert (info["kind"], info["version"], info["requests"]) == ("spek-trace-info", 1, 6)
 
 
 def test_timing_goes_to_standard_error(spekctl: Spekctl, path: Path) -> None:
@@ -99,7 +99,7 @@ def test_bad_lines_are_told_or_refused(spekctl: Spekctl, path: Path, tmp_path: P
     out.unlink()
     outcome = spekctl("trace", "convert", str(path), "--strict", "-o", str(out))
     assert (outcome.code, outcome.sentence) == (ExitCode.USAGE, f"{place} (--strict)")
-    assert [one.name for one in tmp_path.iterdir()] == ["in.csv"]
+    assert [entry.name for entry in tmp_path.iterdir()] == ["in.csv"]
 
 
 @pytest.mark.parametrize(
@@ -128,7 +128,7 @@ def test_errors_are_one_sentence(
     outcome = spekctl("trace", *line.split())
     assert (outcome.code, outcome.out) == (ExitCode.USAGE, "")
     assert sentence in outcome.sentence
-    assert sorted(one.name for one in path.parent.iterdir()) == ["in.csv", "other.spc"]
+    assert sorted(entry.name for entry in path.parent.iterdir()) == ["in.csv", "other.spc"]
 
 
 def test_a_twin_is_a_workload_file(spekctl: Spekctl, tmp_path: Path) -> None:
@@ -142,9 +142,9 @@ def test_a_twin_is_a_workload_file(spekctl: Spekctl, tmp_path: Path) -> None:
     shown = spekctl("show", str(out), "--capacity", "1GiB", "--json")
     assert (shown.code, shown.err) == (ExitCode.OK, "")
     outcome = spekctl("trace", "fit", str(path), "-o", str(out), "--json")
-    found = json.loads(outcome.out)
-    validator(document.SCHEMA_FILE).validate(found)
-    assert (found["kind"], found["workload"]) == ("spek-trace-fit", "my-twin")
+    fit = json.loads(outcome.out)
+    validator(document.SCHEMA_FILE).validate(fit)
+    assert (fit["kind"], fit["workload"]) == ("spek-trace-fit", "my-twin")
 
 
 def test_a_trace_of_any_name_has_a_twin(

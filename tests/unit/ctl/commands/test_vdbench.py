@@ -15,19 +15,19 @@ from spekctl.workload import file
 
 def test_the_command_and_run(spekctl: Spekctl, kernel: object, tmp_path: Path) -> None:
     (tmp_path / "oltp.parm").write_text(OLTP)
-    found = spekctl("vdbench", "oltp.parm", "-o", "made.toml")
-    assert (found.code, found.out) == (ExitCode.OK, "")
+    outcome = spekctl("vdbench", "oltp.parm", "-o", "made.toml")
+    assert (outcome.code, outcome.out) == (ExitCode.OK, "")
     assert file.load("./made.6.toml").workload.name == "run2.4"
-    assert "step 6 of 6: run2.4: made.6.toml" in found.err
-    assert "different from vdbench: arrivals keep their schedule" in found.err
+    assert "step 6 of 6: run2.4: made.6.toml" in outcome.err
+    assert "different from vdbench: arrivals keep their schedule" in outcome.err
     missing = spekctl("vdbench", "none.parm")
     assert (missing.code, missing.sentence) == (ExitCode.USAGE, "there is no file none.parm")
     several = spekctl("run", "vdbench:oltp.parm", "--device", "/dev/fake0", "--dry-run")
     assert several.code == ExitCode.USAGE and "has 6 runs" in several.sentence
     (tmp_path / "one.parm").write_text(SD + WD + RD)
-    one = spekctl("run", "vdbench:one.parm#run1", "--device", "/dev/fake0", "--dry-run")
-    assert one.code == ExitCode.OK, one.err
-    assert 'name = "wd1"' in one.out and "spekctl: elapsed -> run.time" in one.err
+    single = spekctl("run", "vdbench:one.parm#run1", "--device", "/dev/fake0", "--dry-run")
+    assert single.code == ExitCode.OK, single.err
+    assert 'name = "wd1"' in single.out and "spekctl: elapsed -> run.time" in single.err
 
 
 def test_one_run_is_one_file(spekctl: Spekctl, tmp_path: Path) -> None:
@@ -42,9 +42,9 @@ def test_one_run_is_one_file(spekctl: Spekctl, tmp_path: Path) -> None:
 def test_the_input_is_not_overwritten(spekctl: Spekctl, tmp_path: Path) -> None:
     for name, text, output in (("one", SD + WD + RD, "one"), ("run.2.t", OLTP, "run.t")):
         (tmp_path / name).write_text(text)
-        found = spekctl("vdbench", name, "-o", output)
-        assert (found.code, found.out) == (ExitCode.USAGE, "")
-        assert found.sentence == f"--output {name} would overwrite the input {name}"
+        outcome = spekctl("vdbench", name, "-o", output)
+        assert (outcome.code, outcome.out) == (ExitCode.USAGE, "")
+        assert outcome.sentence == f"--output {name} would overwrite the input {name}"
         assert (tmp_path / name).read_text() == text
     assert not (tmp_path / "run.1.t").exists()
 
@@ -55,9 +55,9 @@ def test_a_file_that_cannot_be_written_is_refused(
 ) -> None:
     (tmp_path / "one.parm").write_text(SD + WD + RD)
     (tmp_path / "loops.parm").write_text(OLTP)
-    found = spekctl("vdbench", *words)
-    assert (found.code, found.out) == (ExitCode.USAGE, "")
-    assert "there is no directory no" in found.sentence
+    outcome = spekctl("vdbench", *words)
+    assert (outcome.code, outcome.out) == (ExitCode.USAGE, "")
+    assert "there is no directory no" in outcome.sentence
 
 
 @pytest.mark.parametrize("name", CORPUS)
@@ -66,19 +66,19 @@ def test_what_is_imported_can_be_run(
 ) -> None:
     text, titles = CORPUS[name]
     (tmp_path / "some.parm").write_text(text)
-    made = spekctl("vdbench", "some.parm", "-o", "made.toml")
-    assert made.code == ExitCode.OK, made.err
+    imported = spekctl("vdbench", "some.parm", "-o", "made.toml")
+    assert imported.code == ExitCode.OK, imported.err
     for number in range(1, len(titles) + 1):
         path = "./made.toml" if len(titles) == 1 else f"./made.{number}.toml"
         words = ["run", path, "--device", "/dev/fake0", "--write", "--dry-run"]
-        found = spekctl(*words)
-        assert found.code == ExitCode.OK, found.err
+        outcome = spekctl(*words)
+        assert outcome.code == ExitCode.OK, outcome.err
 
 
 def test_parts_of_a_run_are_named(spekctl: Spekctl, tmp_path: Path) -> None:
     (tmp_path / "some.parm").write_text(CORPUS["devices of their own"][0])
-    found = spekctl("vdbench", "some.parm", "-o", "made.toml")
-    assert "step 2 of 2: r.2, which starts together with step 1: made.2.toml" in found.err
+    outcome = spekctl("vdbench", "some.parm", "-o", "made.toml")
+    assert "step 2 of 2: r.2, which starts together with step 1: made.2.toml" in outcome.err
 
 
 def test_an_amount_ends_the_run_beside_its_time(

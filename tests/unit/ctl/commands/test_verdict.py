@@ -51,20 +51,20 @@ def words(request: pytest.FixtureRequest, tmp_path: Path) -> list[str]:
 def test_an_output_that_cannot_be_is_refused(
     spekctl: Spekctl, words: list[str], more: list[str], sentence: str
 ) -> None:
-    found = spekctl(*words, *more)
-    assert (found.code, found.out) == (ExitCode.USAGE, "")
-    assert sentence in found.sentence
+    outcome = spekctl(*words, *more)
+    assert (outcome.code, outcome.out) == (ExitCode.USAGE, "")
+    assert sentence in outcome.sentence
 
 
 def test_no_input_is_overwritten(spekctl: Spekctl, tmp_path: Path, words: list[str]) -> None:
-    for name in [one for one in words[1:] if one != "--"]:
+    for name in [word for word in words[1:] if word != "--"]:
         before = (tmp_path / name).read_bytes()
         (tmp_path / "link").unlink(missing_ok=True)
         (tmp_path / "link").symlink_to(name)
         for output in (name, "link"):
-            found = spekctl(*words, "--format", "json", "-o", output)
-            assert (found.code, found.out) == (ExitCode.USAGE, "")
-            assert found.sentence == f"--output {output} would overwrite the input {name}"
+            outcome = spekctl(*words, "--format", "json", "-o", output)
+            assert (outcome.code, outcome.out) == (ExitCode.USAGE, "")
+            assert outcome.sentence == f"--output {output} would overwrite the input {name}"
             assert (tmp_path / name).read_bytes() == before
 
 
@@ -89,15 +89,15 @@ def test_a_file_leaves_the_text_to_people(
 def test_json_takes_all_file_names(spekctl: Spekctl, tmp_path: Path) -> None:
     (tmp_path / "limits.toml").write_text(IOPS_900)
     put_with_strange_names(tmp_path)
-    found = spekctl("gate", "limits.toml", *STRANGE_NAMES, "--format", "json", "-o", "seen")
-    assert found.code == ExitCode.LIMIT_MISSED
+    outcome = spekctl("gate", "limits.toml", *STRANGE_NAMES, "--format", "json", "-o", "seen")
+    assert outcome.code == ExitCode.LIMIT_MISSED
     assert len(json.loads((tmp_path / "seen").read_text())["runs"]) == len(STRANGE_NAMES)
 
 
 def test_metrics_complete_with_their_meaning() -> None:
     context, parameter = click.Context(click.Command("x")), click.Option(["--primary"])
-    found = complete_metric(context, parameter, "read.response.p9")
-    assert found and all(one.value.startswith("read.response.p9") for one in found)
-    assert all(one.help == METRICS[one.value].help for one in found)
+    items = complete_metric(context, parameter, "read.response.p9")
+    assert items and all(item.value.startswith("read.response.p9") for item in items)
+    assert all(item.help == METRICS[item.value].help for item in items)
     assert len(complete_metric(context, parameter, "")) == len(METRICS)
     assert complete_metric(context, parameter, "zz") == []

@@ -22,7 +22,7 @@ from spekctl.errors import ExitCode, UsageError
 
 
 @pytest.mark.parametrize(
-    ("text", "found"),
+    ("text", "address"),
     [
         ("127.0.0.1:0", ("127.0.0.1", 0)),
         ("localhost:8080", ("127.0.0.1", 8080)),
@@ -30,8 +30,8 @@ from spekctl.errors import ExitCode, UsageError
         ("0.0.0.0:65535", ("0.0.0.0", 65535)),
     ],
 )
-def test_addresses(text: str, found: tuple[str, int]) -> None:
-    assert parse_listen(text) == found
+def test_addresses(text: str, address: tuple[str, int]) -> None:
+    assert parse_listen(text) == address
 
 
 @pytest.mark.parametrize("text", ["", "8080", ":1", "host:1", "127.0.0.1:x", "127.0.0.1:65536"])
@@ -67,12 +67,12 @@ def start(address: str) -> subprocess.Popen[str]:
 
 
 def is_for_all(path: Path) -> bool:
-    return all(one.stat().st_mode & stat.S_IXOTH for one in [path, *path.parents])
+    return all(part.stat().st_mode & stat.S_IXOTH for part in [path, *path.parents])
 
 
 # Python itself as well: reports import what they need as the user that the server has become.
 SEEN = os.geteuid() != 0 or all(
-    is_for_all(one) for one in (Path(spekctl.__file__).parent, Path(os.__file__).parent)
+    is_for_all(path) for path in (Path(spekctl.__file__).parent, Path(os.__file__).parent)
 )
 
 

@@ -11,6 +11,6 @@ from lib.ctl.command_line import Spekctl
 def test_workloads_are_listed(spekctl: Spekctl) -> None:
     listed = json.loads(spekctl("workloads", "--json").out)
     assert {"name", "summary"} == set(listed[0])
-    assert [one["name"] for one in listed] == [
+    assert [entry["name"] for entry in listed] == [
         line.split()[0] for line in spekctl("workloads").out.splitlines()
     ]
