@@ -91,12 +91,12 @@ def write(folder: Path) -> list[Path]:
     common = folder / "common"
     common.mkdir(parents=True)
     (common / "defaults.fio").write_text("ioengine=libaio\ndirect=1\n")
-    found = []
+    paths = []
     for number in range(FILES):
         path = folder / f"job{number:03}.fio"
         path.write_text(_file(source))
-        found.append(path)
-    return found
+        paths.append(path)
+    return paths
 
 
 def _file(source: random.Random) -> str:
@@ -125,46 +125,46 @@ def _taken(options: dict[str, str | None], *names: str) -> dict[str, str | None]
 
 
 def _options(source: random.Random) -> dict[str, str | None]:
-    found: dict[str, str | None] = {}
+    drawn: dict[str, str | None] = {}
     kind = source.choices(KINDS, WEIGHTS)[0]
     if source.random() < 0.92:
-        found["rw"] = kind
+        drawn["rw"] = kind
     mix = source.random()
     if mix < 0.88:
-        found["bs"] = source.choice(
+        drawn["bs"] = source.choice(
             ("4k", "4k", "8k", "64k", "128k", "1m", "4096", "512", "${BLOCK}")
         )
     elif mix < 0.92:
-        found["bsrange"] = source.choice(("4k-64k", "512-16k"))
+        drawn["bsrange"] = source.choice(("4k-64k", "512-16k"))
     elif mix < 0.94:
-        found["bssplit"] = source.choice(("4k/60:64k/40", "4k/10:8k/:16k/", "8k/100"))
+        drawn["bssplit"] = source.choice(("4k/60:64k/40", "4k/10:8k/:16k/", "8k/100"))
     elif mix < 0.95:
-        found["bs"] = "((1+2)*4k)"
+        drawn["bs"] = "((1+2)*4k)"
     if source.random() < 0.75:
-        found["ioengine"] = source.choices(ENGINES, ENGINE_WEIGHTS)[0]
+        drawn["ioengine"] = source.choices(ENGINES, ENGINE_WEIGHTS)[0]
     if kind in ("randrw", "rw", "readwrite") and source.random() < 0.6:
-        found[source.choice(("rwmixread", "rwmixwrite"))] = source.choice(("70", "30", "50"))
+        drawn[source.choice(("rwmixread", "rwmixwrite"))] = source.choice(("70", "30", "50"))
     for name, (share, values) in SHARES.items():
         if source.random() * 100 < share:
-            found[name] = source.choice(values)
-    if kind.startswith("rand") and "bsrange" not in found and source.random() < 0.06:
-        found["random_distribution"] = source.choice(LAWS)
+            drawn[name] = source.choice(values)
+    if kind.startswith("rand") and "bsrange" not in drawn and source.random() < 0.06:
+        drawn["random_distribution"] = source.choice(LAWS)
     for name, needed in (
         ("time_based", "runtime"),
         ("offset_increment", "numjobs"),
         ("do_verify", "verify"),
         ("verify_fatal", "verify"),
     ):
-        if needed not in found:
-            found.pop(name, None)
+        if needed not in drawn:
+            drawn.pop(name, None)
     for name, excluded in (("rate", "rate_iops"), ("thinktime", "iodepth"), ("thinktime", "rate")):
-        if excluded in found:
-            found.pop(name, None)
-    if found.get("ioengine") not in ("io_uring", "pvsync2"):
-        found.pop("hipri", None)
-    if "filesize" in found or "offset_increment" in found:
-        found.pop("offset", None)
-    return found
+        if excluded in drawn:
+            drawn.pop(name, None)
+    if drawn.get("ioengine") not in ("io_uring", "pvsync2"):
+        drawn.pop("hipri", None)
+    if "filesize" in drawn or "offset_increment" in drawn:
+        drawn.pop("offset", None)
+    return drawn
 
 
 def _lines(options: dict[str, str | None]) -> list[str]:

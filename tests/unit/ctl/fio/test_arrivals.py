@@ -22,14 +22,14 @@ BASE = (
 
 
 def arrivals(tmp_path: Path, *options: str) -> list[dict[str, Any]]:
-    found = tables(imported(tmp_path, BASE + "\n".join(options)))["arrival"]
+    processes = tables(imported(tmp_path, BASE + "\n".join(options)))["arrival"]
     return [
         {
             key: value
             for key, value in arrival.items()
             if "pause" in key or key in ("depth", "think")
         }
-        for arrival in found
+        for arrival in processes
     ]
 
 
@@ -57,9 +57,9 @@ def pauses(at_us: list[int]) -> list[int]:
 def test_what_ends_a_burst_is_that_of_fio(
     tmp_path: Path, options: list[str], expected: dict[str, Any]
 ) -> None:
-    (found,) = arrivals(tmp_path, "thinktime=20ms", *options)
+    (process,) = arrivals(tmp_path, "thinktime=20ms", *options)
     depth = 8 if "iodepth=8" in options else 1
-    assert found == {"depth": depth, "pause": "20ms", **expected}
+    assert process == {"depth": depth, "pause": "20ms", **expected}
 
 
 def test_a_number_without_a_thinktime_is_nothing(tmp_path: Path) -> None:
@@ -74,13 +74,13 @@ def test_a_pause_after_each_io_is_a_think_time(tmp_path: Path) -> None:
 
 
 def test_each_clone_pauses_by_itself(tmp_path: Path) -> None:
-    found = tables(
+    sections = tables(
         imported(tmp_path, BASE + "numjobs=3\niodepth=2\nthinktime=1ms\nthinktime_blocks=4\n")
     )
-    names = [one["name"] for one in found["arrival"]]
+    names = [arrival["name"] for arrival in sections["arrival"]]
     assert len(set(names)) == 3
-    assert [one["arrival"] for one in found["stream"]] == names
-    assert [one["depth"] for one in found["arrival"]] == [2] * 3
+    assert [stream["arrival"] for stream in sections["stream"]] == names
+    assert [arrival["depth"] for arrival in sections["arrival"]] == [2] * 3
 
 
 @pytest.mark.parametrize(
@@ -150,7 +150,7 @@ def test_an_exported_job_is_read_as_the_same_workload(tmp_path: Path, options: l
     again = convert.load(exported)
     keys = [
         {key: value for key, value in arrival.items() if key != "name"}
-        for found in (first, again)
-        for arrival in tables(found)["arrival"]
+        for converted in (first, again)
+        for arrival in tables(converted)["arrival"]
     ]
     assert keys[0] == keys[1]

@@ -45,9 +45,9 @@ def test_the_jobs_are_those_of_fio(tmp_path: Path, words: str) -> None:
     done = fio("--output-format=json", *NULL, *given)
     assert done.returncode == 0, done.stderr
     told = json.loads(done.stdout[done.stdout.index("{") :])
-    made = commandline.read([*NULL, *given])
-    taken = [job for job in made.jobs if not made.sections or job.name in made.sections]
-    assert [one.name for one in taken] == [one["jobname"] for one in told["jobs"]]
+    line = commandline.read([*NULL, *given])
+    taken = [job for job in line.jobs if not line.sections or job.name in line.sections]
+    assert [job.name for job in taken] == [job["jobname"] for job in told["jobs"]]
     for mine, real in zip(taken, told["jobs"], strict=True):
         theirs = told["global options"] | real["job options"]
         # It lists the defaults of a file as those of the jobs before it.
@@ -78,8 +78,8 @@ def test_options_that_take_no_word_are_those_of_fio() -> None:
         text = fio(f"--enghelp={engine}").stdout
         names = [line.partition(":")[0].strip() for line in text.splitlines()]
         asked |= {name: (f"--enghelp={engine},{name}",) for name in names if name}
-    found = {name for name, words in asked.items() if "empty or boolean" in fio(*words).stdout}
-    assert found == commandline.FLAGS
+    flags = {name for name, words in asked.items() if "empty or boolean" in fio(*words).stdout}
+    assert flags == commandline.FLAGS
 
 
 def test_options_of_the_program_are_those_of_fio() -> None:
@@ -96,11 +96,11 @@ def test_options_of_the_program_are_those_of_fio() -> None:
 
 def test_options_of_the_program_are_not_needed() -> None:
     words = "fio --output=x.json --output-format json --minimal --name=a --eta never --debug=io"
-    (made,) = convert.command_line_steps(words.split())
+    (step,) = convert.command_line_steps(words.split())
     expected = {"--output", "--output-format", "--minimal", "--eta", "--debug"}
-    assert made.not_needed.keys() == expected
-    assert made.workload.workload.name == "a"
-    assert made.workload.workload.summary == "Imported from fio's command line"
+    assert step.not_needed.keys() == expected
+    assert step.workload.workload.name == "a"
+    assert step.workload.workload.summary == "Imported from fio's command line"
 
 
 def test_the_shell_has_replaced_variables() -> None:
@@ -124,6 +124,6 @@ def test_the_shell_has_replaced_variables() -> None:
     ],
 )
 def test_arguments_that_are_none_are_refused(words: str, sentence: str) -> None:
-    with pytest.raises(UsageError) as found:
+    with pytest.raises(UsageError) as refusal:
         convert.command_line_steps(words.split())
-    assert sentence in found.value.message
+    assert sentence in refusal.value.message

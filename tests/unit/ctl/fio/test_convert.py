@@ -22,31 +22,33 @@ from spekctl.workload.values import STREAMS_MAX
 
 @pytest.mark.parametrize("name", NAMES)
 def test_the_workload_can_run(name: str) -> None:
-    found = convert.load(JOBS / f"{name}.fio")
+    converted = convert.load(JOBS / f"{name}.fio")
     config = resolve(
-        found.workload,
+        converted.workload,
         Options(write=True, available_cpus=[0, 1]),
         [Target("/dev/sdx", 8, 0, 100 << 30, 512)],
     )
     assert config.streams and config.max_outstanding
-    options = {key for one in jobfile.read(JOBS / f"{name}.fio") for key in one.options}
-    assert options == {*found.mapped, *found.not_needed}
+    options = {key for job in jobfile.read(JOBS / f"{name}.fio") for key in job.options}
+    assert options == {*converted.mapped, *converted.not_needed}
 
 
 def test_random_reads(tmp_path: Path) -> None:
-    found = convert.load(JOBS / "random-read.fio")
-    made = tables(found)
-    assert made["run"] == {"time": "1m", "ramp": "5s", "data": "random"}
-    assert made["arrival"] == [{"name": "randread", "depth": 64}]
-    assert [(one["pattern"], one["size"]) for one in made["stream"]] == [("once", 4096)] * 2
-    assert found.command_line == ["--device /dev/sdx", "--max-errors 1"]
-    assert found.not_needed.keys() == {"group_reporting"}
+    converted = convert.load(JOBS / "random-read.fio")
+    sections = tables(converted)
+    assert sections["run"] == {"time": "1m", "ramp": "5s", "data": "random"}
+    assert sections["arrival"] == [{"name": "randread", "depth": 64}]
+    assert [(entry["pattern"], entry["size"]) for entry in sections["stream"]] == [
+        ("once", 4096)
+    ] * 2
+    assert converted.command_line == ["--device /dev/sdx", "--max-errors 1"]
+    assert converted.not_needed.keys() == {"group_reporting"}
 
 
 def test_oltp_with_a_log() -> None:
-    found = convert.load(JOBS / "oltp.fio")
-    made = tables(found)
-    data, log = made["stream"]
+    converted = convert.load(JOBS / "oltp.fio")
+    sections = tables(converted)
+    data, log = sections["stream"]
     assert (data["read"], data["size"], data.get("pattern")) == ("67%", 8192, None)
     assert (log["read"], log["pattern"], log["start"], log["range"]) == (
         *("0%", "sequential"),
@@ -57,27 +59,27 @@ def test_oltp_with_a_log() -> None:
         {"size": 8192, "share": 3},
         {"size": 16384, "share": 1},
     ]
-    assert made["arrival"] == [
+    assert sections["arrival"] == [
         {"name": "oltp", "depth": 16},
         {"name": "log", "law": "poisson", "rate": 500},
     ]
-    assert found.command_line == [
+    assert converted.command_line == [
         *("--device /dev/sdx", "--write", "--max-errors 1", "--seed $RANDOM"),
     ]
 
 
 def test_sequential_reads_and_writes_have_a_place_each() -> None:
-    found = convert.load(JOBS / "mixed-sequential.fio")
-    reads, writes = tables(found)["stream"]
+    converted = convert.load(JOBS / "mixed-sequential.fio")
+    reads, writes = tables(converted)["stream"]
     assert (reads["read"], reads["share"], reads["size"]) == ("100%", 80, 65536)
     assert (writes["read"], writes["share"], writes["size"]) == ("0%", 20, 131072)
-    run = tables(found)["run"]
+    run = tables(converted)["run"]
     assert (run["time"], run["passes"]) == ("1h", 1)
 
 
 def test_distributions() -> None:
-    made = tables(convert.load(JOBS / "distributions.fio"))
-    zones, bell, selfsimilar = made["stream"]
+    sections = tables(convert.load(JOBS / "distributions.fio"))
+    zones, bell, selfsimilar = sections["stream"]
     assert [(zone["share"], zone["size"]) for zone in zones["zones"]] == [
         *(("60%", "10%"), ("30%", "20%"), ("10%", "70%")),
     ]
@@ -91,27 +93,27 @@ def test_distributions() -> None:
 
 
 def test_engines_that_wait_have_a_depth_of_one() -> None:
-    found = convert.load(JOBS / "strided.fio")
-    assert tables(found)["arrival"][0]["depth"] == 1
-    assert stream(found)["stride"] == 64 << 10
-    assert tables(found)["run"]["count"] == (1 << 30) // (64 << 10)
-    assert any("psync ignores iodepth" in difference for difference in found.differences)
+    converted = convert.load(JOBS / "strided.fio")
+    assert tables(converted)["arrival"][0]["depth"] == 1
+    assert stream(converted)["stride"] == 64 << 10
+    assert tables(converted)["run"]["count"] == (1 << 30) // (64 << 10)
+    assert any("psync ignores iodepth" in difference for difference in converted.differences)
 
 
 def test_clones_start_one_after_the_other() -> None:
-    found = convert.load(JOBS / "clones.fio")
-    made = tables(found)
-    assert [one.get("start", 0) >> 30 for one in made["stream"]] == [0, 1, 2, 3]
-    assert made["arrival"][0]["depth"] == 8
-    assert (made["run"]["count"], made["run"]["batch"]) == (4 * 8192, 2)
-    assert "--verify" in found.command_line
+    converted = convert.load(JOBS / "clones.fio")
+    sections = tables(converted)
+    assert [entry.get("start", 0) >> 30 for entry in sections["stream"]] == [0, 1, 2, 3]
+    assert sections["arrival"][0]["depth"] == 8
+    assert (sections["run"]["count"], sections["run"]["batch"]) == (4 * 8192, 2)
+    assert "--verify" in converted.command_line
 
 
 def test_the_others() -> None:
     runs = convert.load(JOBS / "runs.fio")
     assert stream(runs)["run_length"] == 64 << 10 and tables(runs)["run"]["count"] == 10000
     sizes = convert.load(JOBS / "sizes.fio")
-    assert [one["size"] for one in stream(sizes)["sizes"]] == [4096, 8192, 12288, 16384]
+    assert [size["size"] for size in stream(sizes)["sizes"]] == [4096, 8192, 12288, 16384]
     assert "pattern" not in stream(sizes) and stream(sizes)["align"] == 4096
     assert "--cpus 0-1,3" in sizes.command_line and "--seed 77" in sizes.command_line
     think = convert.load(JOBS / "think.fio")
@@ -127,41 +129,41 @@ def test_discards_have_the_third_block_size() -> None:
 
 
 def test_durable_writes_are_forced_or_flushed() -> None:
-    found = convert.load(JOBS / "durable.fio")
-    journal, data, flush = tables(found)["stream"]
+    converted = convert.load(JOBS / "durable.fio")
+    journal, data, flush = tables(converted)["stream"]
     assert (journal["fua"], journal["read"]) == (True, "0%")
     assert "fua" not in data
     # A quarter of the I/Os are writes, and a flush follows every fourth of these.
     assert (data["share"], flush.get("share", 1)) == (16, 1)
     assert flush["operation"] == "flush" and "size" not in flush
     assert flush["arrival"] == data["arrival"] != journal["arrival"]
-    assert any("flushes are drawn" in text for text in found.differences)
+    assert any("flushes are drawn" in text for text in converted.differences)
 
 
 def test_sections_are_chosen(spekctl: Spekctl, tmp_path: Path) -> None:
     (tmp_path / "job.fio").write_text(HEAD + "[k]\ndirect=1\nstonewall\nrw=write\n")
-    found = spekctl("fio", "job.fio", "--section", "k")
-    assert found.code == ExitCode.OK
-    assert [one.name for one in file.parse(found.out).stream] == ["k"]
-    found = spekctl("fio", "job.fio", "--section", "kk")
-    assert found.sentence == "there is no job 'kk' in job.fio; did you mean 'k'?"
+    outcome = spekctl("fio", "job.fio", "--section", "k")
+    assert outcome.code == ExitCode.OK
+    assert [entry.name for entry in file.parse(outcome.out).stream] == ["k"]
+    outcome = spekctl("fio", "job.fio", "--section", "kk")
+    assert outcome.sentence == "there is no job 'kk' in job.fio; did you mean 'k'?"
 
 
 def test_jobs_that_wait_are_steps(spekctl: Spekctl, tmp_path: Path) -> None:
     text = HEAD + "rw=write\nsize=1m\n[k]\nruntime=5\n[l]\nruntime=5\nwait_for=k\nstartdelay=3\n"
     (tmp_path / "job.fio").write_text(text.replace("[k]", "[k]\nstonewall"))
-    found = spekctl("fio", "job.fio", "-o", "made.toml")
-    assert found.code == ExitCode.OK, found.err
+    outcome = spekctl("fio", "job.fio", "-o", "made.toml")
+    assert outcome.code == ExitCode.OK, outcome.err
     names = [file.load(f"./made.{number}.toml").stream[0].name for number in (1, 2, 3)]
     assert names == ["j", "k", "l"]
-    assert "step 3 of 3: job.3: made.3.toml" in found.err and "--start-at +3s" in found.err
+    assert "step 3 of 3: job.3: made.3.toml" in outcome.err and "--start-at +3s" in outcome.err
     whole = spekctl("fio", "job.fio")
     assert (whole.code, whole.out.count("[workload]")) == (ExitCode.OK, 3)
     refused = spekctl("sweep", "fio:job.fio", "--device", "/dev/fake0", "--depth", "1,2")
     assert (refused.code, refused.out) == (ExitCode.USAGE, "")
     assert "run in 3 steps, one after the other" in refused.sentence
-    one = spekctl("run", "fio:job.fio#k", "--device", "/dev/fake0", "--dry-run")
-    assert one.code != ExitCode.OK or 'name = "k"' in one.out
+    single = spekctl("run", "fio:job.fio#k", "--device", "/dev/fake0", "--dry-run")
+    assert single.code != ExitCode.OK or 'name = "k"' in single.out
 
 
 def test_jobs_of_other_devices_are_workloads_that_start_together(
@@ -177,9 +179,9 @@ def test_jobs_of_other_devices_are_workloads_that_start_together(
         (False, ["after"]),
     ]
     assert steps[1].command_line == ["--device /dev/b", "--device /dev/c", "--max-errors 1"]
-    found = spekctl("fio", "job.fio", "-o", "made.toml")
-    assert found.code == ExitCode.OK and (tmp_path / "made.3.toml").exists()
-    assert "step 2 of 3: job.2, which starts together with step 1: made.2.toml" in found.err
+    outcome = spekctl("fio", "job.fio", "-o", "made.toml")
+    assert outcome.code == ExitCode.OK and (tmp_path / "made.3.toml").exists()
+    assert "step 2 of 3: job.2, which starts together with step 1: made.2.toml" in outcome.err
     run = spekctl("run", "fio:job.fio", "--device", "/dev/fake0", "--dry-run")
     assert run.code == ExitCode.USAGE
     assert run.err.splitlines()[-1].endswith(
@@ -197,31 +199,33 @@ def test_jobs_that_share_some_of_their_devices_are_refused(tmp_path: Path) -> No
 
 
 def test_jobs_that_end_by_their_size_are_counted_together(tmp_path: Path) -> None:
-    found = imported(tmp_path, HEAD + "size=1m\nbs=4k\n[k]\ndirect=1\nsize=8k\nbs=512\nnumjobs=2\n")
-    assert tables(found)["run"]["count"] == 256 + 2 * 16
-    assert convert.SUM in found.differences
+    converted = imported(
+        tmp_path, HEAD + "size=1m\nbs=4k\n[k]\ndirect=1\nsize=8k\nbs=512\nnumjobs=2\n"
+    )
+    assert tables(converted)["run"]["count"] == 256 + 2 * 16
+    assert convert.SUM in converted.differences
     whole = imported(tmp_path, HEAD + "loops=2\n[k]\ndirect=1\nnumjobs=2\n")
     assert tables(whole)["run"]["passes"] == 2 and convert.SUM in whole.differences
-    for other in ("size=1m\n", "loops=2\n"):
+    for amount in ("size=1m\n", "loops=2\n"):
         with pytest.raises(UsageError, match="different parts of the device"):
-            imported(tmp_path, HEAD + other + "[k]\ndirect=1\n")
+            imported(tmp_path, HEAD + amount + "[k]\ndirect=1\n")
 
 
 def test_jobs_share_the_streams_that_there_can_be(tmp_path: Path) -> None:
     text = HEAD + "rw=read\nnumjobs=40\nruntime=5\n[k]\ndirect=1\nrw=write\nnumjobs=60\n"
-    made = imported(tmp_path, text + "runtime=5\n[l]\ndirect=1\nrw=read\nruntime=5\n")
-    names = [one.arrival for one in made.workload.stream]
+    converted = imported(tmp_path, text + "runtime=5\n[l]\ndirect=1\nrw=read\nruntime=5\n")
+    names = [entry.arrival for entry in converted.workload.stream]
     assert len(names) == STREAMS_MAX and names.count("l") == 1
     assert min(names.count("j"), names.count("k")) > 16
-    assert [one.depth for one in made.workload.arrival] == [40, 60, 1]
-    assert sum("stand for" in difference for difference in made.differences) == 2
+    assert [arrival.depth for arrival in converted.workload.arrival] == [40, 60, 1]
+    assert sum("stand for" in difference for difference in converted.differences) == 2
 
 
 TWO = HEAD + "rw=randread\nruntime=5\n{}[k]\ndirect=1\nioengine=libaio\nrw=randread\nruntime=5\n{}"
 
 
 @pytest.mark.parametrize(
-    ("one", "other", "name", "option"),
+    ("first", "second", "name", "option"),
     [
         ("hipri\n", "", "hipri", "--polled"),
         ("", "cpus_allowed=1\n", "cpus_allowed", "--cpus"),
@@ -235,70 +239,70 @@ TWO = HEAD + "rw=randread\nruntime=5\n{}[k]\ndirect=1\nioengine=libaio\nrw=randr
     ],
 )
 def test_what_one_job_says_is_not_said_of_all(
-    tmp_path: Path, one: str, other: str, name: str, option: str
+    tmp_path: Path, first: str, second: str, name: str, option: str
 ) -> None:
-    with pytest.raises(UsageError) as found:
-        imported(tmp_path, TWO.format(one, other))
+    with pytest.raises(UsageError) as refusal:
+        imported(tmp_path, TWO.format(first, second))
     sentence = f"{name}: it is of one job, and {option} is of the whole run"
-    assert sentence in found.value.message
+    assert sentence in refusal.value.message
     for section in "jk":
-        assert imported(tmp_path, TWO.format(one, other), sections=[section])
+        assert imported(tmp_path, TWO.format(first, second), sections=[section])
 
 
 def test_what_all_jobs_say_is_said_of_the_run(tmp_path: Path) -> None:
     both = "hipri\ncpus_allowed=0-1\nss=iops:5%\nss_dur=30\nmax_latency=5ms\n"
-    made = imported(tmp_path, TWO.format(both, both))
-    options = [one.split()[0] for one in made.command_line]
+    converted = imported(tmp_path, TWO.format(both, both))
+    options = [option.split()[0] for option in converted.command_line]
     for name in ("--polled", "--cpus", "--until", "--stop-when"):
         assert options.count(name) == 1
 
 
 def test_a_run_ends_at_the_first_error_as_its_jobs_do(tmp_path: Path) -> None:
-    for one, other, ends in (
+    for first, second, ends in (
         ("", "continue_on_error=none\n", True),
         ("continue_on_error=io\n", "ignore_error=EIO\n", False),
         ("", "continue_on_error=all\n", False),
     ):
-        made = imported(tmp_path, TWO.format(one, other))
-        assert ("--max-errors 1" in made.command_line) == ends
-        assert (convert.TOLERANT in made.differences) == ("=all" in other)
+        converted = imported(tmp_path, TWO.format(first, second))
+        assert ("--max-errors 1" in converted.command_line) == ends
+        assert (convert.TOLERANT in converted.differences) == ("=all" in second)
 
 
 def test_a_job_keeps_the_name_that_it_is_given(tmp_path: Path) -> None:
-    made = imported(tmp_path, HEAD + "name=db load\nruntime=5\n").workload
-    assert (made.workload.name, made.stream[0].name) == ("db-load", "db-load")
-    assert made.arrival[0].name == "db-load"
+    workload = imported(tmp_path, HEAD + "name=db load\nruntime=5\n").workload
+    assert (workload.workload.name, workload.stream[0].name) == ("db-load", "db-load")
+    assert workload.arrival[0].name == "db-load"
     both = imported(tmp_path, TWO.format("name=x\n", "name=y\n")).workload
-    assert (both.workload.name, [one.name for one in both.stream]) == ("job", ["x", "y"])
+    assert (both.workload.name, [entry.name for entry in both.stream]) == ("job", ["x", "y"])
 
 
 def test_a_run_has_the_seed_of_the_first_job(tmp_path: Path) -> None:
-    for one, other, seeds in (
+    for first, second, seeds in (
         ("randseed=5\n", "randseed=6\n", ["--seed 5"]),
         ("", "randseed=6\n", ["--seed 6"]),
         ("randseed=5\n", "randseed=5\n", ["--seed 5"]),
         ("", "", []),
     ):
-        made = imported(tmp_path, TWO.format(one, other))
-        assert [word for word in made.command_line if "--seed" in word] == seeds
-        assert (convert.ONE_SEED in made.differences) == (one != other)
+        converted = imported(tmp_path, TWO.format(first, second))
+        assert [word for word in converted.command_line if "--seed" in word] == seeds
+        assert (convert.ONE_SEED in converted.differences) == (first != second)
 
 
 def test_a_run_has_the_smallest_batches_of_its_jobs(tmp_path: Path) -> None:
     text = HEAD + "iodepth_batch={}\n[k]\ndirect=1\niodepth_batch={}\n"
-    for one, other, batch in ((4, 8, 4), (8, 8, 8), (8, 1, 1), (1, 1, 1)):
-        found = imported(tmp_path, text.format(one, other))
-        assert tables(found)["run"].get("batch") == batch
-        assert (convert.BATCHES in found.differences) == (one != other)
+    for first, second, batch in ((4, 8, 4), (8, 8, 8), (8, 1, 1), (1, 1, 1)):
+        converted = imported(tmp_path, text.format(first, second))
+        assert tables(converted)["run"].get("batch") == batch
+        assert (convert.BATCHES in converted.differences) == (first != second)
     alone = imported(tmp_path, HEAD + "iodepth_batch=4\n[k]\ndirect=1\n")
     assert tables(alone)["run"]["batch"] == 1 and convert.BATCHES in alone.differences
 
 
 def test_jobs_write_zeroes_beside_others_that_do_not(tmp_path: Path) -> None:
     text = HEAD + "rw=write\nzero_buffers\nruntime=5\n[k]\ndirect=1\nrw=write\nruntime=5\n"
-    made = tables(imported(tmp_path, text))
-    assert made["run"]["data"] == "random"
-    assert [one.get("compressible") for one in made["stream"]] == ["100%", None]
+    sections = tables(imported(tmp_path, text))
+    assert sections["run"]["data"] == "random"
+    assert [entry.get("compressible") for entry in sections["stream"]] == ["100%", None]
     # What jobs that only read would write does not matter.
     reads = tables(imported(tmp_path, text.replace("rw=write", "rw=read", 1)))
     assert (reads["run"]["data"], reads["stream"][0].get("compressible")) == ("random", None)
@@ -309,7 +313,7 @@ def test_jobs_write_zeroes_beside_others_that_do_not(tmp_path: Path) -> None:
 def test_ninety_five_per_cent_of_the_corpus_is_imported_whole(corpus: list[Path]) -> None:
     refused = {}
     for path in corpus:
-        given = {name for one in jobfile.read(path) for name in one.options}
+        given = {name for job in jobfile.read(path) for name in job.options}
         try:
             steps = convert.load_steps(path)
         except UsageError as error:
@@ -328,25 +332,25 @@ def test_ninety_five_per_cent_of_the_corpus_is_imported_whole(corpus: list[Path]
 def test_a_job_can_be_run_as_it_is(spekctl: Spekctl, kernel: object, tmp_path: Path) -> None:
     (tmp_path / "job.fio").write_text(HEAD + "rw=randread\niodepth=4\nruntime=3\ntime_based\n")
     words = ("run", "fio:job.fio", "--set", "stream.j.size=8KiB", "--device", "/dev/fake0")
-    found = spekctl(*words, "--dry-run")
-    assert found.code == ExitCode.OK, found.err
-    assert 'size = "8KiB"' in found.out and "closed loop of depth 4" in found.out
-    assert "spekctl: iodepth -> arrival.depth" in found.err
+    outcome = spekctl(*words, "--dry-run")
+    assert outcome.code == ExitCode.OK, outcome.err
+    assert 'size = "8KiB"' in outcome.out and "closed loop of depth 4" in outcome.out
+    assert "spekctl: iodepth -> arrival.depth" in outcome.err
     missing = spekctl("run", "fio:none.fio", "--device", "/dev/fake0")
     assert (missing.code, missing.sentence) == (ExitCode.USAGE, "there is no file none.fio")
 
 
 def test_names_of_any_kind_become_words(tmp_path: Path) -> None:
-    found = imported(tmp_path, HEAD.replace("[j]", "[a b/ü]") + HEAD.replace("[j]", "[a b?ü]"))
-    assert [one.name for one in found.workload.stream] == ["a-b--", "a-b--.2"]
+    converted = imported(tmp_path, HEAD.replace("[j]", "[a b/ü]") + HEAD.replace("[j]", "[a b?ü]"))
+    assert [entry.name for entry in converted.workload.stream] == ["a-b--", "a-b--.2"]
     long = imported(tmp_path, HEAD.replace("[j]", f"[{'x' * 80}]") + "numjobs=3\n")
-    assert len({one.name for one in long.workload.stream}) == 3
+    assert len({entry.name for entry in long.workload.stream}) == 3
 
 
 def steps_of(tmp_path: Path, text: str) -> list[list[str]]:
     (tmp_path / "job.fio").write_text(f"[global]\nfilename=/dev/a\ndirect=1\nrw=write\n{text}")
-    made = convert.load_steps(tmp_path / "job.fio")
-    return [[one.name for one in step.workload.stream] for step in made]
+    steps = convert.load_steps(tmp_path / "job.fio")
+    return [[entry.name for entry in step.workload.stream] for step in steps]
 
 
 def test_a_job_that_waits_for_one_of_several_is_a_step_only_if_all_end_with_it(
@@ -397,8 +401,8 @@ def test_a_step_that_checks_what_another_wrote_is_refused(tmp_path: Path) -> Non
 def test_what_is_not_to_be_checked_is_not_stamped(tmp_path: Path) -> None:
     text = HEAD + "rw=write\nsize=1m\nverify=crc32c\n"
     assert "--verify" in imported(tmp_path, text + "do_verify=1\n").command_line
-    found = imported(tmp_path, text + "do_verify=0\n")
-    assert "--verify" not in found.command_line and fio_job.UNSTAMPED in found.differences
+    converted = imported(tmp_path, text + "do_verify=0\n")
+    assert "--verify" not in converted.command_line and fio_job.UNSTAMPED in converted.differences
 
 
 def test_an_option_that_has_an_effect_on_one_job_is_needed(tmp_path: Path) -> None:

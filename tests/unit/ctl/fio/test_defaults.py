@@ -34,9 +34,9 @@ def told(option: str) -> dict[str, str]:
     """What fio says about an option: its type, default and range."""
     for words in (f"--cmdhelp={option}", *(f"--enghelp={engine},{option}" for engine in ENGINES)):
         lines = [line.partition(":") for line in fio(words).stdout.splitlines()]
-        found = {key.strip(): value.strip() for key, colon, value in lines if colon}
-        if "type" in found:
-            return found
+        fields = {key.strip(): value.strip() for key, colon, value in lines if colon}
+        if "type" in fields:
+            return fields
     return {}
 
 
@@ -61,8 +61,8 @@ def test_defaults_are_those_of_fio() -> None:
 def test_an_option_at_its_default_is_not_refused(name: str) -> None:
     value = defaults.DEFAULTS[name]
     assert fio_job.refusals(Job("j", {"ioengine": "libaio", name: value}), False) == []
-    made = plan(rw="randwrite", **{name: value})
-    assert made.mapped[name] == defaults.OFF
+    planned = plan(rw="randwrite", **{name: value})
+    assert planned.mapped[name] == defaults.OFF
     if value == "0":
         assert plan(rw="randwrite", **{name: "0x0"}).mapped[name] == defaults.OFF
 
@@ -71,8 +71,8 @@ def test_an_option_at_its_default_is_not_refused(name: str) -> None:
 def test_an_option_without_the_one_that_it_refines_is_not_refused(name: str) -> None:
     (needed, *_) = defaults.NEEDS[name]
     for off in ({}, {needed: defaults.DEFAULTS.get(needed, "0")}):
-        one = Job("j", {"ioengine": "libaio", name: "7", **off})
-        assert not any(text.startswith(f"{name}: ") for text in fio_job.refusals(one, False)), off
+        job = Job("j", {"ioengine": "libaio", name: "7", **off})
+        assert not any(text.startswith(f"{name}: ") for text in fio_job.refusals(job, False)), off
     assert "no effect without" in plan(rw="randwrite", **{name: 7}).mapped[name]
 
 
@@ -93,7 +93,7 @@ def test_an_option_that_does_something_stays() -> None:
 
 def test_an_amount_of_0_is_not_given() -> None:
     for name in ("size", "io_size", "filesize"):
-        made = plan(rw="read", runtime=5, **{name: 0})
-        assert made.mapped[name] == defaults.ALL and "range" not in made.streams[0]
+        planned = plan(rw="read", runtime=5, **{name: 0})
+        assert planned.mapped[name] == defaults.ALL and "range" not in planned.streams[0]
     assert "exitall" not in plan(rw="read", exitall=0).not_needed
     assert "exitall" in plan(rw="read", exitall=None).not_needed

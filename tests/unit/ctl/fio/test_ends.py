@@ -25,9 +25,9 @@ from spekctl.workload.options import Options
 from spekctl.workload.resolve import resolve
 
 
-def given(made: Plan, option: str) -> list[str]:
+def given(planned: Plan, option: str) -> list[str]:
     """The values of an option of the command line."""
-    words = shlex.split(" ".join(made.command_line))
+    words = shlex.split(" ".join(planned.command_line))
     return [value for name, value in itertools.pairwise(words) if name == option]
 
 
@@ -49,9 +49,12 @@ def given(made: Plan, option: str) -> list[str]:
 def test_a_job_ends_after_its_amount_or_its_time(
     options: dict[str, Any], amount: int | None
 ) -> None:
-    made = plan(rw="read", **options)
-    assert (made.amount, made.run.get("time")) == (amount, "5s" if "runtime" in options else None)
-    assert ends.ENDS not in made.differences
+    planned = plan(rw="read", **options)
+    assert (planned.amount, planned.run.get("time")) == (
+        amount,
+        "5s" if "runtime" in options else None,
+    )
+    assert ends.ENDS not in planned.differences
 
 
 def test_a_time_with_an_amount_of_the_device_ends_by_either() -> None:
@@ -62,9 +65,9 @@ def test_a_time_with_an_amount_of_the_device_ends_by_either() -> None:
 
 def test_an_amount_that_has_no_number_beside_a_time_is_told() -> None:
     loops = {"io_size": "1m", "loops": 2}
-    made = plan(rw="read", runtime=5, **loops)
-    assert (made.amount, made.passes, made.run["time"]) == (None, None, "5s")
-    assert ends.ENDS in made.differences
+    planned = plan(rw="read", runtime=5, **loops)
+    assert (planned.amount, planned.passes, planned.run["time"]) == (None, None, "5s")
+    assert ends.ENDS in planned.differences
     with pytest.raises(UsageError, match="loops"):
         plan(rw="read", **loops)
 
@@ -148,10 +151,10 @@ def test_a_job_does_as_many_ios_as_that_of_fio(tmp_path: Path, words: str) -> No
     jobs = json.loads(done.stdout[done.stdout.index("{") :])["jobs"]
     ios = sum(job[way]["total_ios"] for job in jobs for way in ("read", "write"))
     options = "\n".join(word.removeprefix("--") for word in words.split())
-    found = imported(tmp_path, f"{HEAD}{options}\n")
-    writes = "--write" in found.command_line
+    converted = imported(tmp_path, f"{HEAD}{options}\n")
+    writes = "--write" in converted.command_line
     target = replace(DISK, bytes=size)
-    config = resolve(found.workload, Options(available_cpus=(0,), write=writes), [target])
+    config = resolve(converted.workload, Options(available_cpus=(0,), write=writes), [target])
     assert (config.time_ns, config.count) == (0, ios)
 
 
@@ -190,16 +193,16 @@ def test_an_end_that_cannot_be_told_is_refused(options: dict[str, Any], sentence
 
 def test_a_job_by_time_without_a_time_ends_by_its_amount() -> None:
     """As fio, which says that it takes no notice."""
-    made = plan(rw="read", size="1m", time_based=None)
-    assert made.amount == 256 and "time" not in made.run
-    assert made.not_needed["time_based"] == "no effect without a runtime, as in fio"
-    assert "time_based" not in made.mapped
+    planned = plan(rw="read", size="1m", time_based=None)
+    assert planned.amount == 256 and "time" not in planned.run
+    assert planned.not_needed["time_based"] == "no effect without a runtime, as in fio"
+    assert "time_based" not in planned.mapped
     assert "time_based" in plan(rw="read", runtime=5, time_based=None).mapped
 
 
 def test_a_latency_that_is_too_high_ends_the_run() -> None:
-    made = plan(max_latency="50ms")
-    (threshold,) = map(endings.parse_threshold, given(made, "--stop-when"))
+    planned = plan(max_latency="50ms")
+    (threshold,) = map(endings.parse_threshold, given(planned, "--stop-when"))
     (part,) = threshold.parts
     assert (str(part.metric), part.operator) == ("max", ">")
     assert part.bound.value == 50_000_000
@@ -219,13 +222,13 @@ def test_a_latency_that_is_too_high_ends_the_run() -> None:
     ],
 )
 def test_a_rate_that_is_too_low_ends_the_run(options: dict[str, Any], limits: list[str]) -> None:
-    made = plan(rate_cycle=500, **options)
-    assert given(made, "--stop-when") == limits
+    planned = plan(rate_cycle=500, **options)
+    assert given(planned, "--stop-when") == limits
     for limit in limits:
         assert endings.parse_threshold(limit).parts
-    assert given(made, "--interval") == (["500ms"] if limits else [])
-    assert (ends.CYCLES in made.differences) == bool(limits)
-    assert {"rate_iops_min", "rate_min"} & set(options) <= made.mapped.keys()
+    assert given(planned, "--interval") == (["500ms"] if limits else [])
+    assert (ends.CYCLES in planned.differences) == bool(limits)
+    assert {"rate_iops_min", "rate_min"} & set(options) <= planned.mapped.keys()
 
 
 @pytest.mark.parametrize(
@@ -249,21 +252,21 @@ def test_steady_state_ends_the_run(
     range_: Fraction,
     slope: Fraction,
 ) -> None:
-    made = plan(**{"steadystate_duration": 60, "steadystate_ramp_time": 10, **options})
-    (until,) = map(endings.parse_until, given(made, "--until"))
-    assert [str(one) for one in until.watched] == [metric]
+    planned = plan(**{"steadystate_duration": 60, "steadystate_ramp_time": 10, **options})
+    (until,) = map(endings.parse_until, given(planned, "--until"))
+    assert [str(watched) for watched in until.watched] == [metric]
     assert (until.window, until.range, until.slope) == (window, range_, slope)
-    assert given(made, "--interval") == [f"{interval}s"]
-    assert {one for one in made.mapped if one.startswith("steady")} == {
+    assert given(planned, "--interval") == [f"{interval}s"]
+    assert {name for name in planned.mapped if name.startswith("steady")} == {
         *("steadystate", "steadystate_duration", "steadystate_ramp_time"),
     }
-    assert ends.STEADY in made.differences
+    assert ends.STEADY in planned.differences
 
 
 def test_steady_state_over_no_time_is_none_as_in_fio() -> None:
-    made = plan(steadystate="iops:5%")
-    assert not given(made, "--until")
-    assert made.not_needed["steadystate"] == "no effect on a job of this kind, as in fio"
+    planned = plan(steadystate="iops:5%")
+    assert not given(planned, "--until")
+    assert planned.not_needed["steadystate"] == "no effect on a job of this kind, as in fio"
 
 
 @pytest.mark.parametrize(
@@ -272,14 +275,14 @@ def test_steady_state_over_no_time_is_none_as_in_fio() -> None:
 )
 def test_a_latency_target_is_looked_for_by_a_sweep(percentile: str, metric: str) -> None:
     options = {"latency_window": "5s", "latency_percentile": percentile}
-    made = plan(rw="randread", iodepth=128, latency_target="50ms", **options)
-    (told,) = [difference for difference in made.differences if "latency target" in difference]
+    planned = plan(rw="randread", iodepth=128, latency_target="50ms", **options)
+    (told,) = [difference for difference in planned.differences if "latency target" in difference]
     command = re.search(r"`spekctl sweep WORKLOAD --depth (\S+) --within '([^']+)'`", told)
     assert command is not None and command[1] == "1,128"
     (part,) = endings.parse_threshold(command[2]).parts
     assert (str(part.metric), part.operator) == (metric, "<")
     assert part.bound.value == units.parse_duration_ns("50ms")
-    assert made.mapped.keys() >= {"latency_target", *options}
+    assert planned.mapped.keys() >= {"latency_target", *options}
     assert not any("sweep" in difference for difference in plan(latency_target=0).differences)
 
 

@@ -30,7 +30,7 @@ SIZES = st.sampled_from([512, 4096, 8192, 65536, 1 << 20])
 def shares(count: int) -> st.SearchStrategy[list[int]]:
     """Whole percentages that sum to 100."""
     cuts = st.sets(st.integers(1, 99), min_size=count - 1, max_size=count - 1)
-    return cuts.map(lambda some: [b - a for a, b in pairwise([0, *sorted(some), 100])])
+    return cuts.map(lambda edges: [b - a for a, b in pairwise([0, *sorted(edges), 100])])
 
 
 CONTENTS = st.sampled_from(
@@ -50,74 +50,74 @@ PATTERNS = (
 @st.composite
 def streams(draw: st.DrawFn, name: str) -> dict[str, Any]:
     """A stream as the importer writes it."""
-    one: dict[str, Any] = {"name": name, "arrival": name, "share": 100}
-    pattern = one["pattern"] = draw(st.sampled_from(PATTERNS))
+    stream: dict[str, Any] = {"name": name, "arrival": name, "share": 100}
+    pattern = stream["pattern"] = draw(st.sampled_from(PATTERNS))
     if draw(st.booleans()) and pattern not in ("once", "strided", "runs"):
         # Weights as the importer reduces them.
-        one["sizes"] = [
+        stream["sizes"] = [
             {"size": 4096, "share": draw(st.sampled_from([1, 3, 4, 9]))},
             {"size": 8192, "share": 1},
         ]
     else:
-        one["size"] = draw(SIZES)
+        stream["size"] = draw(SIZES)
     if draw(st.integers(0, 4)) == 0:
-        one["operation"] = "discard"
+        stream["operation"] = "discard"
     elif pattern in ("sequential", "strided"):
-        one["read"] = draw(st.sampled_from(["0%", "100%"]))
+        stream["read"] = draw(st.sampled_from(["0%", "100%"]))
     else:
-        one["read"] = f"{draw(st.integers(0, 100))}%"
-    if one.get("read", "100%") != "100%" and draw(st.booleans()):
-        one["fua"] = True
-    if one.get("read", "100%") != "100%":
-        one |= draw(CONTENTS)
-        if one.get("operation") is None and draw(st.booleans()):
-            one["write_hint"] = draw(
+        stream["read"] = f"{draw(st.integers(0, 100))}%"
+    if stream.get("read", "100%") != "100%" and draw(st.booleans()):
+        stream["fua"] = True
+    if stream.get("read", "100%") != "100%":
+        stream |= draw(CONTENTS)
+        if stream.get("operation") is None and draw(st.booleans()):
+            stream["write_hint"] = draw(
                 st.sampled_from(["none", "short", "medium", "long", "extreme"])
             )
     if draw(st.booleans()):
-        one["priority"] = draw(st.sampled_from(["rt:0", "rt:7", "be:3", "idle"]))
+        stream["priority"] = draw(st.sampled_from(["rt:0", "rt:7", "be:3", "idle"]))
     if draw(st.booleans()):
-        one["align"] = draw(st.sampled_from([4096, 65536]))
-    size = one.get("size", 4096)
+        stream["align"] = draw(st.sampled_from([4096, 65536]))
+    size = stream.get("size", 4096)
     if draw(st.booleans()):
-        one["start"] = draw(PER_CENT.map(lambda n: f"{n}%") | BYTES)
+        stream["start"] = draw(PER_CENT.map(lambda n: f"{n}%") | BYTES)
     if draw(st.booleans()):
         # As all that can run, it ends within the device.
-        start = str(one.get("start", "0%"))
+        start = str(stream.get("start", "0%"))
         left = 100 - int(start.removesuffix("%")) if start.endswith("%") else 100
-        one["range"] = draw(st.integers(1, min(left, 99)).map(lambda n: f"{n}%") | BYTES)
+        stream["range"] = draw(st.integers(1, min(left, 99)).map(lambda n: f"{n}%") | BYTES)
     match pattern:
         case "uniform" if draw(st.booleans()):
-            one["sequential"] = f"{draw(PER_CENT)}%"
+            stream["sequential"] = f"{draw(PER_CENT)}%"
         case "strided":
-            one["stride"] = size + draw(st.integers(1, 100)) * 512
+            stream["stride"] = size + draw(st.integers(1, 100)) * 512
         case "runs":
-            one["run_length"] = size * draw(st.integers(2, 100))
+            stream["run_length"] = size * draw(st.integers(2, 100))
         case "zipf":
-            one["theta"] = draw(st.sampled_from([0.5, 1.1, 1.25]))
+            stream["theta"] = draw(st.sampled_from([0.5, 1.1, 1.25]))
         case "pareto":
-            one["h"] = draw(st.sampled_from([0.1, 0.2, 0.35]))
+            stream["h"] = draw(st.sampled_from([0.1, 0.2, 0.35]))
         case "normal":
-            one["deviation"] = f"{draw(PER_CENT)}%"
+            stream["deviation"] = f"{draw(PER_CENT)}%"
         case "zoned":
             parts = zip(draw(shares(3)), (20, 30, 50), strict=True)
-            one["zones"] = [{"share": f"{n}%", "size": f"{m}%"} for n, m in parts]
+            stream["zones"] = [{"share": f"{n}%", "size": f"{m}%"} for n, m in parts]
     if pattern in ("zipf", "pareto", "normal") and draw(st.booleans()):
-        one["center"] = f"{draw(PER_CENT)}%"
-    return one
+        stream["center"] = f"{draw(PER_CENT)}%"
+    return stream
 
 
 @st.composite
 def workloads(draw: st.DrawFn) -> WorkloadFile:
     names = ["a", "b", "c"][: draw(st.integers(1, 3))]
-    made = [draw(streams(name)) for name in names]
+    drawn = [draw(streams(name)) for name in names]
     arrivals = []
-    for one in made:
+    for stream in drawn:
         laws = ["closed", "think"]
-        if one.get("read", "0%") in ("0%", "100%"):
+        if stream.get("read", "0%") in ("0%", "100%"):
             laws += ["poisson", "constant"]
         law = draw(st.sampled_from(laws))
-        arrival: dict[str, Any] = {"name": one["name"]}
+        arrival: dict[str, Any] = {"name": stream["name"]}
         if law == "think":
             arrival |= {"law": "closed", "depth": 1, "think": f"{draw(st.integers(1, 999))}us"}
         elif law == "closed":
@@ -135,7 +135,7 @@ def workloads(draw: st.DrawFn) -> WorkloadFile:
     if draw(st.booleans()):
         run["batch"] = draw(st.integers(1, 64))
     header = {"name": "made", "summary": "Imported from fio's made.fio"}
-    return file.check({"workload": header, "run": run, "arrival": arrivals, "stream": made})
+    return file.check({"workload": header, "run": run, "arrival": arrivals, "stream": drawn})
 
 
 def test_passes_are_loops() -> None:
@@ -252,7 +252,7 @@ write_rate = 20
 name = "c"
 size = 4096
 """
-    jobs = {one.splitlines()[0]: one.splitlines() for one in jobs_of(streams)}
+    jobs = {job.splitlines()[0]: job.splitlines() for job in jobs_of(streams)}
     assert list(jobs) == ["[a]", "[b-read]", "[b-write]", "[c]"]
     for name, rate in ("[a]", 100), ("[b-read]", 30), ("[b-write]", 20):
         assert jobs[name][-2:] == [f"rate_iops={rate}", "rate_process=poisson"]
@@ -281,9 +281,9 @@ trace = { files = ["io.csv"] }
 )
 def test_a_trace_is_the_only_reason_against_it(more: str) -> None:
     """Streams beside it do not share their arrivals with it."""
-    with pytest.raises(UsageError) as found:
+    with pytest.raises(UsageError) as refusal:
         export(file.parse(TRACE + more))
-    assert found.value.message == (
+    assert refusal.value.message == (
         "w is not exported: stream 't': traces are not exported; fio replays an iolog (read_iolog),"
         " which `spekctl trace convert` writes"
     )
@@ -331,10 +331,10 @@ BASE = '[workload]\nname="w"\nsummary="s"\n[[stream]]\nname="m"\nsize=4096\n'
     ],
 )
 def test_what_fio_cannot_say_is_refused(more: str, sentence: str) -> None:
-    with pytest.raises(UsageError) as found:
+    with pytest.raises(UsageError) as refusal:
         export(file.parse(BASE + more))
-    assert found.value.message.startswith("w is not exported: ")
-    assert sentence in found.value.message
+    assert refusal.value.message.startswith("w is not exported: ")
+    assert sentence in refusal.value.message
 
 
 @pytest.mark.parametrize(
@@ -353,16 +353,16 @@ def test_writes_at_pointers_are_those_of_zonemode_zbd(
     tmp_path: Path, keys: dict[str, Any], asu: dict[str, Any] | None, lines: list[str]
 ) -> None:
     stream = {"name": "a", "arrival": "a", "share": 100, "size": 65536, **keys}
-    made: dict[str, Any] = {
+    sections: dict[str, Any] = {
         "workload": {"name": "made", "summary": "Imported from fio's made.fio"},
         "run": {"time": "5s", "data": "random"},
         "arrival": [{"name": "a", "depth": 4}],
         "stream": [{**stream, "pattern": "write-pointer"}],
     }
     if asu is not None:
-        made["asu"] = [{"name": "zones", **asu}]
-        made["stream"][0]["asu"] = "zones"
-    workload = file.check(made)
+        sections["asu"] = [{"name": "zones", **asu}]
+        sections["stream"][0]["asu"] = "zones"
+    workload = file.check(sections)
     text = export(workload).splitlines()
     assert {"zonemode=zbd", *lines} <= set(text)
     (tmp_path / "made.fio").write_text("\n".join(text) + "\n")

@@ -33,19 +33,19 @@ from spekctl.workload.values import DATA_KEYS, STREAMS_MAX
 def test_flushes_count_as_ios(tmp_path: Path) -> None:
     """8 MiB in writes of 4 KiB, and a flush after every eighth."""
     text = HEAD + "rw=write\nbs=4k\nsize=8m\nfsync=8\n"
-    made = tables(imported(tmp_path, text))
-    assert made["run"]["count"] == 2048 + 256
-    assert [one.get("share", 1) for one in made["stream"]] == [8, 1]
+    sections = tables(imported(tmp_path, text))
+    assert sections["run"]["count"] == 2048 + 256
+    assert [entry.get("share", 1) for entry in sections["stream"]] == [8, 1]
 
 
 def test_reads_are_not_flushed_and_not_forced(tmp_path: Path) -> None:
-    found = imported(tmp_path, HEAD + "rw=randread\nfsync=1\nsync=1\n")
-    assert stream(found).keys() & {"operation", "fua"} == set()
-    assert found.mapped.keys() >= {"fsync", "sync"}
+    converted = imported(tmp_path, HEAD + "rw=randread\nfsync=1\nsync=1\n")
+    assert stream(converted).keys() & {"operation", "fua"} == set()
+    assert converted.mapped.keys() >= {"fsync", "sync"}
 
 
 @pytest.mark.parametrize(
-    ("options", "found"),
+    ("options", "data"),
     [
         ("buffer_compress_percentage=50\n", {"compressible": "50%"}),
         ("dedupe_percentage=30\n", {"duplicate": "30%"}),
@@ -61,31 +61,33 @@ def test_reads_are_not_flushed_and_not_forced(tmp_path: Path) -> None:
         ("buffer_compress_percentage=50\nverify=crc32c\n", {}),
     ],
 )
-def test_writes_have_data_as_asked(tmp_path: Path, options: str, found: dict[str, str]) -> None:
-    made = imported(tmp_path, HEAD + "rw=randwrite\n" + options)
-    assert {key: one for key, one in stream(made).items() if key in DATA_KEYS} == found
+def test_writes_have_data_as_asked(tmp_path: Path, options: str, data: dict[str, str]) -> None:
+    converted = imported(tmp_path, HEAD + "rw=randwrite\n" + options)
+    assert {key: value for key, value in stream(converted).items() if key in DATA_KEYS} == data
     reads = imported(tmp_path, HEAD + "rw=randread\n" + options)
     assert not stream(reads).keys() & set(DATA_KEYS)
 
 
 def test_numbers_of_the_machine(tmp_path: Path) -> None:
-    found = imported(tmp_path, HEAD + "rw=randread\nnorandommap\niodepth=$ncpus\nbs=$pagesize*2\n")
-    assert tables(found)["arrival"][0]["depth"] == os.cpu_count()
-    assert stream(found)["size"] == 2 * os.sysconf("SC_PAGE_SIZE")
+    converted = imported(
+        tmp_path, HEAD + "rw=randread\nnorandommap\niodepth=$ncpus\nbs=$pagesize*2\n"
+    )
+    assert tables(converted)["arrival"][0]["depth"] == os.cpu_count()
+    assert stream(converted)["size"] == 2 * os.sysconf("SC_PAGE_SIZE")
 
 
 def test_several_devices_have_a_part_of_the_size_each(tmp_path: Path) -> None:
     text = HEAD.replace("/dev/sdx", "/dev/a:/dev/b") + "rw=randread\nsize=1g\noffset=4k\n"
-    found = imported(tmp_path, text)
-    assert found.command_line == ["--device /dev/a", "--device /dev/b", "--max-errors 1"]
-    assert (stream(found)["start"], stream(found)["range"]) == (8192, 1 << 30)
-    assert any("striped" in difference for difference in found.differences)
+    converted = imported(tmp_path, text)
+    assert converted.command_line == ["--device /dev/a", "--device /dev/b", "--max-errors 1"]
+    assert (stream(converted)["start"], stream(converted)["range"]) == (8192, 1 << 30)
+    assert any("striped" in difference for difference in converted.differences)
 
 
 def test_an_amount_of_several_sizes_is_a_count_of_their_mean(tmp_path: Path) -> None:
-    found = imported(tmp_path, HEAD + "rw=randread\nbssplit=4k/50:12k/50\nsize=8m\n")
-    assert tables(found)["run"]["count"] == 1024
-    assert any("mean block size" in difference for difference in found.differences)
+    converted = imported(tmp_path, HEAD + "rw=randread\nbssplit=4k/50:12k/50\nsize=8m\n")
+    assert tables(converted)["run"]["count"] == 1024
+    assert any("mean block size" in difference for difference in converted.differences)
 
 
 @pytest.mark.parametrize(
@@ -103,14 +105,14 @@ def test_an_amount_of_several_sizes_is_a_count_of_their_mean(tmp_path: Path) -> 
 def test_a_job_ends_by_the_amount_that_comes_first(
     tmp_path: Path, options: str, count: int
 ) -> None:
-    found = imported(tmp_path, HEAD + "rw=randread\nbs=4k\n" + options)
-    assert tables(found)["run"]["count"] == count
-    assert not any("mean block size" in difference for difference in found.differences)
+    converted = imported(tmp_path, HEAD + "rw=randread\nbs=4k\n" + options)
+    assert tables(converted)["run"]["count"] == count
+    assert not any("mean block size" in difference for difference in converted.differences)
 
 
 def test_a_job_without_direct_is_imported_and_told(tmp_path: Path) -> None:
-    found = imported(tmp_path, "[j]\nrw=randread\nruntime=5\n")
-    assert any("page cache" in difference for difference in found.differences)
+    converted = imported(tmp_path, "[j]\nrw=randread\nruntime=5\n")
+    assert any("page cache" in difference for difference in converted.differences)
     assert not any(
         "page cache" in difference for difference in imported(tmp_path, HEAD).differences
     )
@@ -132,7 +134,7 @@ def test_fio_has_a_place_for_each_direction(tmp_path: Path) -> None:
     assert len(tables(imported(tmp_path, text))["stream"]) == 2
     (seen,) = places(tmp_path, text)
     for direction in ("read", "write"):
-        own = [place for one, place in seen if one == direction]
+        own = [place for way, place in seen if way == direction]
         assert own == [index * 4096 for index in range(len(own))] and len(own) > 50
 
 
@@ -162,10 +164,10 @@ def test_fio_touches_each_block_once_as_the_pattern_does(tmp_path: Path) -> None
 
 def test_a_file_size_is_the_region_and_the_size_an_amount(tmp_path: Path) -> None:
     text = HEAD + "rw=randread\nbs=4k\nfilesize=4m\noffset=1m\nsize=512k\n"
-    made = imported(tmp_path, text)
-    assert (stream(made)["start"], stream(made)["range"]) == (1 << 20, 3 << 20)
+    converted = imported(tmp_path, text)
+    assert (stream(converted)["start"], stream(converted)["range"]) == (1 << 20, 3 << 20)
     (seen,) = places(tmp_path, text)
-    assert len(seen) == 128 == tables(made)["run"]["count"]
+    assert len(seen) == 128 == tables(converted)["run"]["count"]
     assert all(1 << 20 <= place < 4 << 20 for _, place in seen)
     assert max(place for _, place in seen) - min(place for _, place in seen) > 1 << 20
     for wrong in ("offset=10%\nfilesize=4m\n", "offset=4m\nfilesize=4m\n"):
@@ -176,24 +178,24 @@ def test_a_file_size_is_the_region_and_the_size_an_amount(tmp_path: Path) -> Non
 # --- the plan of a job ---------------------------------------------------------------------------
 
 
-def shares_of(made: Plan) -> dict[int, int]:
-    return {stream["size"]: stream["share"] for stream in made.streams[0]["sizes"]}
+def shares_of(planned: Plan) -> dict[int, int]:
+    return {stream["size"]: stream["share"] for stream in planned.streams[0]["sizes"]}
 
 
 @given(st.lists(st.integers(1, 50), min_size=2, max_size=8))
 def test_weights_of_sizes_are_in_proportion(parts: list[int]) -> None:
     parts = [*parts[:-1], 100 - sum(parts[:-1])] if 100 - sum(parts[:-1]) > 0 else [40, 60]
     split = ":".join(f"{index}k/{part}" for index, part in enumerate(parts, start=1))
-    found = shares_of(plan(rw="randread", bssplit=split))
-    total = sum(found.values())
-    assert {size: Fraction(often, total) for size, often in found.items()} == {
+    weights = shares_of(plan(rw="randread", bssplit=split))
+    total = sum(weights.values())
+    assert {size: Fraction(often, total) for size, often in weights.items()} == {
         index << 10: Fraction(part, 100) for index, part in enumerate(parts, start=1)
     }
 
 
 def test_sizes_without_a_share_have_equal_parts_of_the_rest() -> None:
-    made = plan(rw="randread", bssplit="4k/50:8k:16k/:32k/0")
-    assert shares_of(made) == {4096: 3, 8192: 1, 16384: 1, 32768: 1}
+    planned = plan(rw="randread", bssplit="4k/50:8k:16k/:32k/0")
+    assert shares_of(planned) == {4096: 3, 8192: 1, 16384: 1, 32768: 1}
 
 
 @pytest.mark.parametrize(
@@ -209,17 +211,17 @@ def test_sizes_without_a_share_have_equal_parts_of_the_rest() -> None:
     ],
 )
 def test_shares_that_do_not_sum_to_100_are_those_of_fio(tmp_path: Path, split: str) -> None:
-    made = plan(rw="randread", bssplit=split).streams[0]
-    listed = made.get("sizes") or [{"size": made["size"], "share": 1}]
-    total, log = sum(one["share"] for one in listed), tmp_path / "log"
+    only = plan(rw="randread", bssplit=split).streams[0]
+    listed = only.get("sizes") or [{"size": only["size"], "share": 1}]
+    total, log = sum(entry["share"] for entry in listed), tmp_path / "log"
     words = ("--rw=randread", "--norandommap", "--size=400m", "--number_ios=4000", "--thread")
     fio("--name=a", "--ioengine=null", *words, f"--bssplit={split}", f"--write_iolog={log}")
     seen = Counter(
         int(line.split()[4]) for line in log.read_text().splitlines() if " read " in line
     )
-    assert set(seen) == {one["size"] for one in listed}
-    for one in listed:
-        assert seen[one["size"]] / 4000 == pytest.approx(one["share"] / total, abs=0.04)
+    assert set(seen) == {entry["size"] for entry in listed}
+    for entry in listed:
+        assert seen[entry["size"]] / 4000 == pytest.approx(entry["share"] / total, abs=0.04)
 
 
 @pytest.mark.parametrize(
@@ -237,8 +239,8 @@ def test_shares_that_do_not_sum_to_100_are_those_of_fio(tmp_path: Path, split: s
 def test_an_empty_direction_has_the_sizes_of_fio(
     tmp_path: Path, options: dict[str, str], reads: set[int], writes: set[int]
 ) -> None:
-    made = plan(rw="randrw", **options)
-    for part, expected in zip(made.streams, (reads, writes), strict=True):
+    planned = plan(rw="randrw", **options)
+    for part, expected in zip(planned.streams, (reads, writes), strict=True):
         assert {size for size, _ in ends.mix_of(part)} == expected
     log = tmp_path / "log"
     words = [f"--{name}={value}" for name, value in options.items()]
@@ -262,13 +264,15 @@ def test_an_empty_direction_has_the_sizes_of_fio(
 def test_places_that_are_no_whole_blocks_are_rounded_down(
     tmp_path: Path, options: str, start: int, size: int
 ) -> None:
-    made = imported(tmp_path, HEAD + "bs=4k\nruntime=5\n" + options)
-    found = stream(made)
-    assert (found.get("start", 0), found["range"], found.get("align")) == (start, size, None)
-    told = "\n".join(made.differences)
+    converted = imported(tmp_path, HEAD + "bs=4k\nruntime=5\n" + options)
+    table = stream(converted)
+    assert (table.get("start", 0), table["range"], table.get("align")) == (start, size, None)
+    told = "\n".join(converted.differences)
     assert ("size: " in told) == (str(size) not in ("16384",))
     assert ("offset: byte 1000 is not a multiple of 4 KiB" in told) == ("offset=1000" in options)
-    resolve(made.workload, Options(available_cpus=[0]), [Target("/dev/sdx", 8, 0, 1 << 30, 512)])
+    resolve(
+        converted.workload, Options(available_cpus=[0]), [Target("/dev/sdx", 8, 0, 1 << 30, 512)]
+    )
 
 
 def test_fio_rounds_the_size_of_a_random_job_down(tmp_path: Path) -> None:
@@ -284,20 +288,22 @@ def test_fio_rounds_the_size_of_a_random_job_down(tmp_path: Path) -> None:
 def test_sequential_blocks_begin_where_fio_begins(tmp_path: Path) -> None:
     """A start of whole sectors is kept: I/Os that are not aligned are what is measured."""
     text = HEAD + "rw=read\nbs=4k\noffset=512\nsize=16k\n"
-    made = imported(tmp_path, text)
-    assert stream(made) == {
+    converted = imported(tmp_path, text)
+    assert stream(converted) == {
         **{"read": "100%", "pattern": "sequential", "size": 4096},
         **{"start": 512, "range": 16384, "align": 512},
     }
     (seen,) = places(tmp_path, text)
     assert [place for _, place in seen] == [512 + 4096 * index for index in range(4)]
-    assert not any("offset" in difference for difference in made.differences)
+    assert not any("offset" in difference for difference in converted.differences)
 
 
 def test_zones_of_a_distribution_are_whole_blocks() -> None:
-    made = plan(rw="randread", random_distribution="zoned_abs:60/10000:40/1m", size="4m")
-    assert [stream["size"] for stream in made.streams[0]["zones"]] == [8192, 1 << 20]
-    assert any("sizes of zones are rounded down" in difference for difference in made.differences)
+    planned = plan(rw="randread", random_distribution="zoned_abs:60/10000:40/1m", size="4m")
+    assert [stream["size"] for stream in planned.streams[0]["zones"]] == [8192, 1 << 20]
+    assert any(
+        "sizes of zones are rounded down" in difference for difference in planned.differences
+    )
 
 
 @pytest.mark.parametrize(
@@ -319,22 +325,22 @@ def test_the_share_of_reads_is_that_of_fio(options: dict[str, Any], share: int) 
     words = [f"--{name}={value}" for name, value in options.items()]
     done = fio("--name=a", "--ioengine=null", *words, "--output-format=json")
     (told,) = json.loads(done.stdout)["jobs"]
-    reads, writes = (told[one]["total_ios"] for one in ("read", "write"))
+    reads, writes = (told[way]["total_ios"] for way in ("read", "write"))
     assert 100 * reads / (reads + writes) == pytest.approx(share, abs=3)
 
 
 @given(st.integers(1, 10**9), st.integers(1, 50), st.integers(1, 64))
 def test_a_rate_in_bytes_is_one_of_the_mean_size(rate: int, share: int, clones: int) -> None:
     split = f"4k/{share}:64k/{100 - share}"
-    made = plan(rw="randread", norandommap=None, bssplit=split, rate=rate, numjobs=clones)
+    planned = plan(rw="randread", norandommap=None, bssplit=split, rate=rate, numjobs=clones)
     mean = Fraction(4096 * share + 65536 * (100 - share), 100)
-    (arrival,) = made.arrivals
+    (arrival,) = planned.arrivals
     assert arrival["law"] == "constant"
     assert arrival["rate"] == pytest.approx(float(clones * rate / mean))
 
 
 @pytest.mark.parametrize(
-    ("rw", "rate", "found"),
+    ("rw", "rate", "per_second"),
     [
         ("write", "500,200", 200),
         ("read", "500,200", 500),
@@ -346,10 +352,10 @@ def test_a_rate_in_bytes_is_one_of_the_mean_size(rate: int, share: int, clones: 
         ("write", "500,", None),
     ],
 )
-def test_a_rate_of_a_direction(rw: str, rate: str, found: int | None) -> None:
+def test_a_rate_of_a_direction(rw: str, rate: str, per_second: int | None) -> None:
     (arrival,) = plan(rw=rw, rate_iops=rate, iodepth=8).arrivals
     closed = {"law": "closed", "depth": 8}
-    assert arrival == ({"law": "constant", "rate": found} if found else closed)
+    assert arrival == ({"law": "constant", "rate": per_second} if per_second else closed)
 
 
 @pytest.mark.parametrize(
@@ -359,14 +365,14 @@ def test_reads_and_writes_keep_a_rate_each_as_in_fio(
     tmp_path: Path, rate: str, reads: int, writes: int | None
 ) -> None:
     """Whatever rwmixread is; a direction without a rate has none."""
-    made = plan(rw="randrw", rwmixread=75, rate_iops=rate, iodepth=4, numjobs=2)
+    planned = plan(rw="randrw", rwmixread=75, rate_iops=rate, iodepth=4, numjobs=2)
     of_writes = {"law": "constant", "rate": 2 * writes} if writes else {"law": "closed", "depth": 8}
-    assert made.arrivals == [{"law": "constant", "rate": 2 * reads}, of_writes]
-    assert {stream["read"]: stream.get("arrival", 0) for stream in made.streams} == {
+    assert planned.arrivals == [{"law": "constant", "rate": 2 * reads}, of_writes]
+    assert {stream["read"]: stream.get("arrival", 0) for stream in planned.streams} == {
         "100%": 0,
         "0%": 1,
     }
-    assert fio_job.MIX not in made.differences
+    assert fio_job.MIX not in planned.differences
     words = ("--rw=randrw", "--rwmixread=75", f"--rate_iops={rate}", "--size=64m", "--runtime=1")
     done = fio("--name=a", "--ioengine=null", "--time_based", *words, "--output-format=json")
     (told,) = json.loads(done.stdout)["jobs"]
@@ -379,12 +385,14 @@ def test_reads_and_writes_keep_a_rate_each_as_in_fio(
 
 def test_streams_of_two_rates_have_a_process_each(tmp_path: Path) -> None:
     text = HEAD + "rw=randrw\nrate_iops=400,100\nrate_process=poisson\nruntime=5\n"
-    made = tables(imported(tmp_path, text))
-    assert [(one["name"], one["law"], one["rate"]) for one in made["arrival"]] == [
+    sections = tables(imported(tmp_path, text))
+    assert [
+        (arrival["name"], arrival["law"], arrival["rate"]) for arrival in sections["arrival"]
+    ] == [
         ("j", "poisson", 400),
         ("j.2", "poisson", 100),
     ]
-    assert [(one["read"], one["arrival"]) for one in made["stream"]] == [
+    assert [(entry["read"], entry["arrival"]) for entry in sections["stream"]] == [
         ("100%", "j"),
         ("0%", "j.2"),
     ]
@@ -393,9 +401,9 @@ def test_streams_of_two_rates_have_a_process_each(tmp_path: Path) -> None:
 
 
 def test_a_pause_after_every_io_leaves_a_depth_of_one() -> None:
-    made = plan(rw="randread", iodepth=16, thinktime=1000, thinktime_spin=10, numjobs=2)
-    assert made.arrivals == [{"law": "closed", "depth": 2, "think": "1ms"}]
-    assert arrivals.PAUSES in made.differences
+    planned = plan(rw="randread", iodepth=16, thinktime=1000, thinktime_spin=10, numjobs=2)
+    assert planned.arrivals == [{"law": "closed", "depth": 2, "think": "1ms"}]
+    assert arrivals.PAUSES in planned.differences
     words = ("--rw=randread", "--iodepth=16", "--thinktime=1000", "--size=64m", "--runtime=1")
     done = fio("--name=a", "--ioengine=null", *words, "--time_based", "--output-format=json")
     (told,) = json.loads(done.stdout)["jobs"]
@@ -417,10 +425,10 @@ def test_a_pause_after_every_io_leaves_a_depth_of_one() -> None:
 def test_directions_differ_in_their_places(
     options: dict[str, str], reads: dict[str, Any], writes: dict[str, Any]
 ) -> None:
-    found = plan(rw="randrw", rwmixread=75, **options).streams
-    assert [(one["read"], one["share"]) for one in found] == [("100%", 75), ("0%", 25)]
-    for one, expected in zip(found, (reads, writes), strict=True):
-        assert expected.items() <= one.items()
+    streams = plan(rw="randrw", rwmixread=75, **options).streams
+    assert [(entry["read"], entry["share"]) for entry in streams] == [("100%", 75), ("0%", 25)]
+    for entry, expected in zip(streams, (reads, writes), strict=True):
+        assert expected.items() <= entry.items()
 
 
 @pytest.mark.parametrize(
@@ -434,8 +442,8 @@ def test_directions_differ_in_their_places(
 def test_block_sizes_of_orders_instead_of_directions(
     options: dict[str, Any], sizes: list[int]
 ) -> None:
-    made = plan(**{"bs": "4k,8k", "bs_is_seq_rand": 1, **options})
-    assert [stream["size"] for stream in made.streams] == sizes
+    planned = plan(**{"bs": "4k,8k", "bs_is_seq_rand": 1, **options})
+    assert [stream["size"] for stream in planned.streams] == sizes
 
 
 @pytest.mark.parametrize(
@@ -461,9 +469,9 @@ def test_a_write_hint_is_that_of_writes() -> None:
 
 def test_a_namespace_has_a_block_device_as_well(tmp_path: Path) -> None:
     text = HEAD.replace("/dev/sdx", "/dev/ng0n1").replace("libaio", "io_uring_cmd")
-    found = imported(tmp_path, text + "cmd_type=nvme\nrw=randread\nruntime=5\n")
-    assert found.command_line == ["--device /dev/nvme0n1", "--max-errors 1"]
-    assert arrivals.PASSTHROUGH in found.differences and "cmd_type" in found.mapped
+    converted = imported(tmp_path, text + "cmd_type=nvme\nrw=randread\nruntime=5\n")
+    assert converted.command_line == ["--device /dev/nvme0n1", "--max-errors 1"]
+    assert arrivals.PASSTHROUGH in converted.differences and "cmd_type" in converted.mapped
     with pytest.raises(UsageError, match="cmd_type: spek loads block devices"):
         imported(tmp_path, text + "cmd_type=bsg\n")
 
@@ -475,12 +483,14 @@ def test_cpus_of_a_node_are_those_of_this_machine(
     (tmp_path / "node1/cpulist").write_text("4-7,12\n")
     monkeypatch.setattr(fio_job, "NODES", tmp_path)
     assert "--cpus 4-7,12" in plan(numa_cpu_nodes=1).command_line
-    other, _ = plan(numa_cpu_nodes="1-2").command_line
-    assert other == f"--cpus $(cat {tmp_path}/node1/cpulist {tmp_path}/node2/cpulist | paste -sd,)"
+    several, _ = plan(numa_cpu_nodes="1-2").command_line
+    assert (
+        several == f"--cpus $(cat {tmp_path}/node1/cpulist {tmp_path}/node2/cpulist | paste -sd,)"
+    )
     (tmp_path / "node2").mkdir()
     (tmp_path / "node2/cpulist").write_text("9\n")
     done = subprocess.run(
-        ["bash", "-c", f"echo {other}"], capture_output=True, text=True, check=True
+        ["bash", "-c", f"echo {several}"], capture_output=True, text=True, check=True
     )
     assert done.stdout == "--cpus 4-7,12,9\n"
     assert plan(numa_cpu_nodes="all").command_line == ["--max-errors 1"]
@@ -492,14 +502,14 @@ def test_files_with_names_are_as_many_as_names(tmp_path: Path) -> None:
     assert fio_job.refusals(Job("j", {"nrfiles": "4"}), False) != []
     words = (f"--filename={tmp_path}/f", "--nrfiles=4", "--size=64k", "--rw=write")
     assert fio("--name=a", *words).returncode == 0
-    assert [one.stat().st_size for one in tmp_path.glob("f*")] == [65536]
+    assert [path.stat().st_size for path in tmp_path.glob("f*")] == [65536]
 
 
 def test_batches_are_as_large_as_they_can_be() -> None:
     assert plan(iodepth_batch=8).run["batch"] == 8
-    made = plan(iodepth=4096, iodepth_batch=4096)
-    assert made.run["batch"] == fio_job.BATCH_MAX
-    assert any("batches are of" in difference for difference in made.differences)
+    planned = plan(iodepth=4096, iodepth_batch=4096)
+    assert planned.run["batch"] == fio_job.BATCH_MAX
+    assert any("batches are of" in difference for difference in planned.differences)
 
 
 @pytest.mark.parametrize(
@@ -531,8 +541,8 @@ def test_a_lowest_rate_of_clones_is_that_of_their_sum() -> None:
 
 
 def test_clones_that_are_alike_are_one_stream() -> None:
-    made = plan(rw="randread", norandommap=None, iodepth=8, numjobs=1000)
-    assert (len(made.streams), made.arrivals[0]["depth"]) == (1, 8000)
+    planned = plan(rw="randread", norandommap=None, iodepth=8, numjobs=1000)
+    assert (len(planned.streams), planned.arrivals[0]["depth"]) == (1, 8000)
     assert len(plan(rw="write", numjobs=STREAMS_MAX).streams) == STREAMS_MAX
     many = plan(rw="write", numjobs=100, iodepth=4)
     assert (len(many.streams), many.arrivals[0]["depth"]) == (STREAMS_MAX, 400)
@@ -551,24 +561,26 @@ def test_clones_that_are_alike_are_one_stream() -> None:
 def test_streams_for_several_clones_cover_what_those_do(
     offset: str, increment: str, size: str, first: int, last: int
 ) -> None:
-    made = plan(rw="write", numjobs=100, offset=offset, offset_increment=increment, size=size)
-    ends_of = [stream["start"] + stream["range"] for stream in made.streams if stream.get("start")]
-    assert len(made.streams) == STREAMS_MAX
-    assert made.streams[0].get("start", 0) == first and max(ends_of) == last
-    alone = [stream["range"] for stream in made.streams if stream["share"] == 100]
+    planned = plan(rw="write", numjobs=100, offset=offset, offset_increment=increment, size=size)
+    ends_of = [
+        stream["start"] + stream["range"] for stream in planned.streams if stream.get("start")
+    ]
+    assert len(planned.streams) == STREAMS_MAX
+    assert planned.streams[0].get("start", 0) == first and max(ends_of) == last
+    alone = [stream["range"] for stream in planned.streams if stream["share"] == 100]
     assert len(alone) == 2 * STREAMS_MAX - 100 and set(alone) == {values.size(size)}
     in_per_cent = plan(rw="write", numjobs=99, offset_increment="1%", size="1%").streams
-    spans = [int(one["range"][:-1]) for one in in_per_cent]
+    spans = [int(stream["range"][:-1]) for stream in in_per_cent]
     assert sum(spans) == 99 and in_per_cent[-1]["start"] == f"{99 - spans[-1]}%"
     with pytest.raises(UsageError, match="more clones than there can be streams need a size"):
         plan(rw="write", numjobs=100, offset_increment="1m", size="50%")
 
 
 def test_more_clones_than_streams_share_an_order() -> None:
-    made = plan(rw="randread", iodepth=2, numjobs=STREAMS_MAX + 1)
-    assert [stream["pattern"] for stream in made.streams] == ["once"]
-    assert made.arrivals[0]["depth"] == 2 * (STREAMS_MAX + 1)
-    assert fio_job.ONE_MAP in made.differences
+    planned = plan(rw="randread", iodepth=2, numjobs=STREAMS_MAX + 1)
+    assert [stream["pattern"] for stream in planned.streams] == ["once"]
+    assert planned.arrivals[0]["depth"] == 2 * (STREAMS_MAX + 1)
+    assert fio_job.ONE_MAP in planned.differences
     assert fio_job.ONE_MAP not in plan(rw="randread", numjobs=STREAMS_MAX).differences
 
 
@@ -576,8 +588,8 @@ def test_clones_start_per_cent_after_one_another(tmp_path: Path) -> None:
     """fio, on a file of 100 blocks, starts where the streams say."""
     options = {"rw": "write", "offset_increment": "10%", "numjobs": 3}
     for offset, starts in (({}, [0, 10, 20]), ({"offset": "5%"}, [5, 15, 25])):
-        made = [stream.get("start", "0%") for stream in plan(**options, **offset).streams]
-        assert made == [f"{one}%" for one in starts]
+        begins = [stream.get("start", "0%") for stream in plan(**options, **offset).streams]
+        assert begins == [f"{per_cent}%" for per_cent in starts]
         (tmp_path / "f").write_bytes(bytes(400 << 10))
         log = tmp_path / "log"
         words = [f"--{name}={value}" for name, value in {**options, **offset}.items()]
@@ -654,20 +666,22 @@ def test_every_refused_option_is_refused_by_its_name() -> None:
         for accept in (False, True):
             needed = NEEDS.get(name, ())[:1]
             needed += NEEDS.get("".join(needed), ())[:1]
-            one = Job("j", {"ioengine": "libaio", name: "7", **dict.fromkeys(needed, "7")})
-            assert f"{name}: {why}" in fio_job.refusals(one, accept)
+            job = Job("j", {"ioengine": "libaio", name: "7", **dict.fromkeys(needed, "7")})
+            assert f"{name}: {why}" in fio_job.refusals(job, accept)
 
 
 def test_an_engine_is_refused_and_its_options_are_not() -> None:
-    made = fio_job.refusals(Job("j", {"ioengine": "rbd", "pool": "x", "directory": "/x"}), False)
-    assert [one.partition(":")[0] for one in made] == ["directory", "ioengine"]
+    refusals = fio_job.refusals(
+        Job("j", {"ioengine": "rbd", "pool": "x", "directory": "/x"}), False
+    )
+    assert [refusal.partition(":")[0] for refusal in refusals] == ["directory", "ioengine"]
 
 
 def test_an_option_is_mapped_not_needed_or_of_no_effect() -> None:
-    made = plan(rw="read", runtime=5, norandommap=None, group_reporting=None)
-    assert made.mapped.keys() >= {"rw", "runtime", "ioengine", "direct"}
-    assert made.not_needed["norandommap"] == "no effect on a job of this kind, as in fio"
-    assert made.not_needed.keys() == {"norandommap", "group_reporting"}
+    planned = plan(rw="read", runtime=5, norandommap=None, group_reporting=None)
+    assert planned.mapped.keys() >= {"rw", "runtime", "ioengine", "direct"}
+    assert planned.not_needed["norandommap"] == "no effect on a job of this kind, as in fio"
+    assert planned.not_needed.keys() == {"norandommap", "group_reporting"}
 
 
 def test_cpus_of_a_mask_are_listed() -> None:
@@ -678,7 +692,7 @@ def test_cpus_of_a_mask_are_listed() -> None:
 def test_a_seed_is_drawn_if_no_run_is_to_repeat() -> None:
     assert "--seed $RANDOM" in plan(randrepeat=0).command_line
     assert "--seed 5" in plan(randrepeat=0, randseed=5).command_line
-    assert not [one for one in plan().command_line if one.startswith("--seed")]
+    assert not [option for option in plan().command_line if option.startswith("--seed")]
 
 
 @pytest.mark.parametrize(
@@ -698,8 +712,8 @@ def test_a_seed_is_drawn_if_no_run_is_to_repeat() -> None:
     ],
 )
 def test_an_order_that_fio_repeats_is_told(options: dict[str, Any], repeats: bool) -> None:
-    made = plan(rw="randread", size="1m", **options)
-    assert (fio_job.REPEATED in made.differences) == repeats
+    planned = plan(rw="randread", size="1m", **options)
+    assert (fio_job.REPEATED in planned.differences) == repeats
 
 
 @pytest.mark.parametrize(

@@ -25,22 +25,22 @@ def test_fio_takes_the_file(name: str) -> None:
 def shown(line: str) -> list[tuple[str, dict[str, str | None]]]:
     """Jobs with their options as fio's --showcmd prints those of a file."""
     defaults: dict[str, str | None] = {}
-    found: list[tuple[str, dict[str, str | None]]] = []
+    jobs: list[tuple[str, dict[str, str | None]]] = []
     for word in shlex.split(line)[1:]:
         key, equals, value = word.removeprefix("--").partition("=")
         if key == "name":
-            found.append((value, dict(defaults)))
+            jobs.append((value, dict(defaults)))
             continue
-        options = found[-1][1] if found else defaults
+        options = jobs[-1][1] if jobs else defaults
         options[ALIASES.get(key, key)] = value if equals else None
-    return found
+    return jobs
 
 
 @pytest.mark.parametrize("name", NAMES)
 def test_fio_sees_the_same_options_in_it(name: str) -> None:
     done = fio("--showcmd", JOBS / f"{name}.fio")
     assert done.returncode == 0
-    ours = [(one.name, one.options) for one in jobfile.read(JOBS / f"{name}.fio")]
+    ours = [(job.name, job.options) for job in jobfile.read(JOBS / f"{name}.fio")]
     assert ours == shown(done.stdout)
 
 
@@ -52,7 +52,7 @@ def test_fio_takes_the_corpus_and_sees_the_same_options(corpus: list[Path]) -> N
     assert (done.returncode, done.stderr) == (0, "")
     lines = fio("--showcmd", *files).stdout.splitlines()
     for path, line in zip(files, lines, strict=True):
-        assert [(one.name, one.options) for one in jobfile.read(path)] == shown(line), path.name
+        assert [(job.name, job.options) for job in jobfile.read(path)] == shown(line), path.name
 
 
 @pytest.mark.parametrize(
@@ -72,9 +72,9 @@ def test_a_file_that_is_none_is_refused(
     spekctl: Spekctl, tmp_path: Path, text: str, sentence: str
 ) -> None:
     (tmp_path / "job.fio").write_text(text)
-    found = spekctl("fio", "job.fio")
-    assert (found.code, found.out) == (ExitCode.USAGE, "")
-    assert sentence in found.sentence
+    outcome = spekctl("fio", "job.fio")
+    assert (outcome.code, outcome.out) == (ExitCode.USAGE, "")
+    assert sentence in outcome.sentence
 
 
 def test_variables_includes_and_defaults(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -130,7 +130,7 @@ def test_the_later_of_two_options_counts(tmp_path: Path) -> None:
 def test_defaults_are_those_of_the_jobs_after_them(tmp_path: Path) -> None:
     path = tmp_path / "job.fio"
     path.write_text("[a]\n[global]\nbs=4k\n[b]\n[global]\nbs=8k\n[c]\n")
-    assert [one.options for one in jobfile.read(path)] == [{}, {"bs": "4k"}, {"bs": "8k"}]
+    assert [job.options for job in jobfile.read(path)] == [{}, {"bs": "4k"}, {"bs": "8k"}]
 
 
 @pytest.mark.parametrize("line", ["bs=8k # c", "bs=8k ; c", "bs=8k;c # d", "bs=8k\t#", "bs=8k#;"])

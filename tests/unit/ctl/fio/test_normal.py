@@ -15,8 +15,8 @@ from spekctl.fio.jobfile import Job
 
 
 def test_a_number_of_zones_is_as_many_times_their_size() -> None:
-    made = plan(rw="write", zonemode="zbd", zonesize="64m", size="4z", offset="2Z")
-    assert made.streams[0]["asu"] == {"start": 128 << 20, "size": 256 << 20}
+    planned = plan(rw="write", zonemode="zbd", zonesize="64m", size="4z", offset="2Z")
+    assert planned.streams[0]["asu"] == {"start": 128 << 20, "size": 256 << 20}
     assert plan(rw="write", zonemode="zbd", size="0z").streams[0].get("asu") is None
 
 
@@ -48,15 +48,17 @@ def test_fio_has_as_many_zones(options: dict[str, Any], ios: int, tmp_path: Path
     words += [f"--filename={tmp_path}/f", f"--write_iolog={log}", "--rw=read", "--bs=4k"]
     assert fio("--name=a", "--thread", *words).returncode == 0
     assert sum(" read " in line for line in log.read_text().splitlines()) == ios
-    made = plan(rw="read", **options)
-    assert (made.amount or 64) == ios
-    assert (normal.NO_ZONES in "".join(made.differences)) == ("zonemode" not in options)
+    planned = plan(rw="read", **options)
+    assert (planned.amount or 64) == ios
+    assert (normal.NO_ZONES in "".join(planned.differences)) == ("zonemode" not in options)
 
 
 def test_a_range_of_delays_is_the_middle_of_it() -> None:
-    made = plan(startdelay="5-10")
-    assert made.delay_ns == 7_500_000_000
-    assert any("starts after 7500ms, the middle" in difference for difference in made.differences)
+    planned = plan(startdelay="5-10")
+    assert planned.delay_ns == 7_500_000_000
+    assert any(
+        "starts after 7500ms, the middle" in difference for difference in planned.differences
+    )
     assert plan(startdelay="5ms-9").delay_ns == 4_502_500_000
     alike = plan(startdelay="5s-5s")
     assert alike.delay_ns == 5_000_000_000
@@ -67,12 +69,13 @@ def test_a_range_of_delays_is_the_middle_of_it() -> None:
 
 def test_a_large_block_is_several_ios(tmp_path: Path) -> None:
     text = "[j]\ndirect=1\nioengine=libaio\nrw=read\nbs=32m\niodepth=3\nsize=1g\n"
-    made = imported(tmp_path, text)
-    (stream,) = tables(made)["stream"]
+    converted = imported(tmp_path, text)
+    (stream,) = tables(converted)["stream"]
     assert (stream["pattern"], stream["size"]) == ("sequential", 16 << 20)
-    assert tables(made)["arrival"][0]["depth"] == 6
+    assert tables(converted)["arrival"][0]["depth"] == 6
     assert any(
-        "32 MiB are sent as 2 I/Os of 16 MiB each" in difference for difference in made.differences
+        "32 MiB are sent as 2 I/Os of 16 MiB each" in difference
+        for difference in converted.differences
     )
 
 
@@ -99,11 +102,11 @@ def test_a_large_block_is_several_ios(tmp_path: Path) -> None:
 def test_a_large_block_has_its_place_and_rate(
     options: dict[str, Any], stream: dict[str, Any], arrival: dict[str, Any]
 ) -> None:
-    made = plan(**options)
-    assert stream.items() <= made.streams[0].items()
-    assert arrival.items() <= made.arrivals[0].items()
+    planned = plan(**options)
+    assert stream.items() <= planned.streams[0].items()
+    assert arrival.items() <= planned.arrivals[0].items()
     if "number_ios" in options:
-        assert made.amount == 14
+        assert planned.amount == 14
 
 
 @pytest.mark.parametrize(
@@ -124,5 +127,8 @@ def test_large_blocks_that_cannot_be_divided(options: dict[str, Any], why: str) 
 
 def test_a_job_without_such_notations_stays() -> None:
     options = {"rw": "randread", "bs": "16m", "startdelay": "5", "size": "1g", "iodepth": "4"}
-    made = normal.of(Job("j", dict(options)))
-    assert (list(made.job.options.items()), made.differences) == (list(options.items()), [])
+    normalized = normal.of(Job("j", dict(options)))
+    assert (list(normalized.job.options.items()), normalized.differences) == (
+        list(options.items()),
+        [],
+    )

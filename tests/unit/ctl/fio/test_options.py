@@ -33,7 +33,7 @@ def test_every_option_is_one_of_fio() -> None:
     assert "cmdprio" in listed
     lists = {*MAPPED, *NOT_NEEDED, *REFUSED}
     # Some are not in the list of all, and explained by themselves.
-    assert {one for one in lists - listed if not known(one)} == OTHERS
+    assert {option for option in lists - listed if not known(option)} == OTHERS
     assert not MAPPED & set(NOT_NEEDED) and not MAPPED & set(REFUSED)
     assert not set(NOT_NEEDED) & set(REFUSED)
 
@@ -51,7 +51,7 @@ def test_a_long_name_is_listed_and_its_alias_is_not() -> None:
 
 
 def test_an_alias_is_one_of_fio() -> None:
-    assert [one for one in ALIASES if not known(one)] == []
+    assert [alias for alias in ALIASES if not known(alias)] == []
 
 
 def test_an_engine_waits_for_each_io_or_does_not() -> None:

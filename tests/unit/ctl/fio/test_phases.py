@@ -31,12 +31,12 @@ def seconds(text: str | None) -> int:
 
 def shown(plans: list[Plan]) -> list[tuple[list[int], int, int, int]]:
     """Jobs, pause before them, ramp-up and time of each phase, in seconds."""
-    found = []
+    phases = []
     for phase in in_phases(plans):
-        (values,) = {(one.delay_ns, one.run.get("ramp"), one.run["time"]) for _, one in phase}
+        (values,) = {(plan.delay_ns, plan.run.get("ramp"), plan.run["time"]) for _, plan in phase}
         places = [place for place, _ in phase]
-        found.append((places, values[0] // SECOND, seconds(values[1]), seconds(values[2])))
-    return found
+        phases.append((places, values[0] // SECOND, seconds(values[1]), seconds(values[2])))
+    return phases
 
 
 @pytest.mark.parametrize(
@@ -76,10 +76,10 @@ def test_each_job_runs_as_long_as_it_should_and_when(spans: list[tuple[int, int]
 
 def test_jobs_that_end_by_their_size_end_with_the_last_of_the_others() -> None:
     (phase,) = in_phases([job(0, 5), job(0, None)])
-    assert [(one.run["time"], TIMED in one.differences) for _, one in phase] == [
+    assert [(plan.run["time"], TIMED in plan.differences) for _, plan in phase] == [
         *(("5s", False), ("5s", True)),
     ]
-    assert all(PHASES not in one.differences for _, one in phase)
+    assert all(PHASES not in plan.differences for _, plan in phase)
     assert shown([job(0, 5), job(2, None)]) == [([0], 0, 0, 2), ([0, 1], 0, 0, 3)]
     with pytest.raises(UsageError, match="startdelay: a job that ends by its size starts when all"):
         in_phases([job(0, 5), job(5, None)])
@@ -88,14 +88,14 @@ def test_jobs_that_end_by_their_size_end_with_the_last_of_the_others() -> None:
 def test_the_longest_ramp_is_that_of_all() -> None:
     assert shown([job(0, 5, 1), job(0, 6)]) == [([0, 1], 0, 1, 5)]
     (phase,) = in_phases([job(0, None, 1), job(0, None)])
-    assert [one.run for _, one in phase] == [{"ramp": "1s"}] * 2
-    assert all(RAMPS in one.differences for _, one in phase)
+    assert [plan.run for _, plan in phase] == [{"ramp": "1s"}] * 2
+    assert all(RAMPS in plan.differences for _, plan in phase)
 
 
 def test_jobs_that_end_by_their_size_are_left_as_they_are() -> None:
     plans = [job(0, None), job(3, None)]
     (phase,) = in_phases(plans)
-    assert [one for _, one in phase] == plans
+    assert [plan for _, plan in phase] == plans
 
 
 def test_a_ramp_goes_on_when_another_job_starts() -> None:
@@ -104,7 +104,7 @@ def test_a_ramp_goes_on_when_another_job_starts() -> None:
     first, *others = in_phases(plans)
     assert WITHIN in first[0][1].differences
     # A job says so in its later phases as well: its result has steps of both kinds.
-    assert [WITHIN in one.differences for _, one in others[0]] == [True, False]
+    assert [WITHIN in plan.differences for _, plan in others[0]] == [True, False]
     longer = [job(0, 9, 5), job(3, 9, 1)]
     assert shown(longer) == [([0], 0, 0, 3), ([0, 1], 0, 2, 8), ([0], 0, 0, 1)]
 

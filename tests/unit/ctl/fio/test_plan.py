@@ -34,11 +34,11 @@ def test_an_option_without_a_value_is_a_flag() -> None:
 
 
 @pytest.mark.parametrize(
-    ("text", "found"), [("0", False), ("0,0", False), (",", False), (",5", True), ("100,0", True)]
+    ("text", "given"), [("0", False), ("0,0", False), (",", False), (",5", True), ("100,0", True)]
 )
-def test_values_of_directions_are_nothing_only_together(text: str, found: bool) -> None:
+def test_values_of_directions_are_nothing_only_together(text: str, given: bool) -> None:
     options, _ = reader({"rate": text})
-    assert options.nonzero("rate") is found and not options.nonzero("rate_iops")
+    assert options.nonzero("rate") is given and not options.nonzero("rate_iops")
 
 
 def test_the_last_of_several_options_counts() -> None:
@@ -58,8 +58,8 @@ def test_a_plan_notes_what_was_given_and_each_difference_once() -> None:
 
 
 @pytest.mark.parametrize(
-    ("stream", "found"),
+    ("stream", "writes"),
     [({"read": "100%"}, False), ({"read": "70%"}, True), ({"operation": "discard"}, True)],
 )
-def test_a_plan_with_anything_but_reads_writes(stream: dict[str, str], found: bool) -> None:
-    assert Plan(streams=[stream]).writes is found
+def test_a_plan_with_anything_but_reads_writes(stream: dict[str, str], writes: bool) -> None:
+    assert Plan(streams=[stream]).writes is writes

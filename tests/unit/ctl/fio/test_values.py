@@ -76,11 +76,11 @@ NOTATIONS = [
 @given(st.sampled_from(NOTATIONS), st.text("0123456789x.kmgtpib%s+-*/^() ", max_size=12))
 def test_any_text_is_a_number_or_refused(parse: Callable[[str], int], text: str) -> None:
     try:
-        found = parse(text)
+        number = parse(text)
     except UsageError as error:
         assert error.message
     else:
-        assert 0 <= found <= U64_MAX
+        assert 0 <= number <= U64_MAX
 
 
 @given(st.integers(0, 10**6), st.integers(0, 10**6), st.integers(1, 10**6))
@@ -154,12 +154,12 @@ def test_a_time_that_is_none(text: str) -> None:
 
 
 def test_per_cents_and_flags() -> None:
-    assert [values.percent(one) for one in ("0", "100%", " 37% ", "(10*3)")] == [0, 100, 37, 30]
-    assert [values.flag(one) for one in (None, "1", "0")] == [True, True, False]
+    assert [values.percent(text) for text in ("0", "100%", " 37% ", "(10*3)")] == [0, 100, 37, 30]
+    assert [values.flag(text) for text in (None, "1", "0")] == [True, True, False]
 
 
 @pytest.mark.parametrize(
-    ("text", "found"),
+    ("text", "by_way"),
     [
         ("4k", ["4k", "4k", "4k"]),
         ("4k,8k", ["4k", "8k", "8k"]),
@@ -169,12 +169,12 @@ def test_per_cents_and_flags() -> None:
         (",,16k", ["", "", "16k"]),
     ],
 )
-def test_a_value_of_each_direction(text: str, found: list[str]) -> None:
-    assert values.by_direction(text) == found
+def test_a_value_of_each_direction(text: str, by_way: list[str]) -> None:
+    assert values.by_direction(text) == by_way
 
 
 def test_a_decimal_number_is_exact() -> None:
-    assert [values.decimal(one) for one in ("99.9", "5", ".5", "1.")] == [
+    assert [values.decimal(text) for text in ("99.9", "5", ".5", "1.")] == [
         *(Fraction(999, 10), Fraction(5), Fraction(1, 2), Fraction(1)),
     ]
     for wrong in ("", ".", "-1", "1e3", "nan", "1" * (LONGEST_NUMBER + 1)):

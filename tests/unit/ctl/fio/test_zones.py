@@ -23,19 +23,19 @@ ZBD = HEAD + "zonemode=zbd\nruntime=5\n"
 @pytest.mark.parametrize("rw", ["randwrite", "write", "randrw"])
 def test_writes_are_at_the_pointers_of_zones(tmp_path: Path, rw: str) -> None:
     text = ZBD + f"rw={rw}\nbs=64k\nmax_open_zones=8\nzonesize=256m\nnumjobs=2\niodepth=4\n"
-    found = imported(tmp_path, text)
-    only = stream(found)
+    converted = imported(tmp_path, text)
+    only = stream(converted)
     assert (only["pattern"], only["open_zones"]) == ("write-pointer", 8)
-    assert tables(found)["arrival"][0]["depth"] == 8
-    assert zones.TURNS in found.differences
-    assert {"zonemode", "max_open_zones", "zonesize"} <= found.mapped.keys()
-    config = resolve(found.workload, Options(write=True, available_cpus=[0, 1]), [ZONED])
+    assert tables(converted)["arrival"][0]["depth"] == 8
+    assert zones.TURNS in converted.differences
+    assert {"zonemode", "max_open_zones", "zonesize"} <= converted.mapped.keys()
+    config = resolve(converted.workload, Options(write=True, available_cpus=[0, 1]), [ZONED])
     assert config.streams
 
 
 def test_clones_have_as_many_zones_as_all_of_them() -> None:
-    made = plan(rw="write", zonemode="zbd", job_max_open_zones=2, numjobs=3)
-    assert [stream["open_zones"] for stream in made.streams] == [6]
+    planned = plan(rw="write", zonemode="zbd", job_max_open_zones=2, numjobs=3)
+    assert [stream["open_zones"] for stream in planned.streams] == [6]
     assert "open_zones" not in plan(rw="write", zonemode="zbd").streams[0]
 
 
@@ -62,23 +62,23 @@ def test_random_reads_are_below_the_pointers_and_sequential_ones_are_not() -> No
 def test_a_range_of_zones_is_an_asu(
     tmp_path: Path, options: str, asu: dict[str, Any] | None
 ) -> None:
-    found = imported(tmp_path, ZBD + "rw=randwrite\nbs=64k\n" + options)
-    only = tables(found).get("asu", [])
-    assert [{"start": 0, **one} for one in only] == ([] if asu is None else [asu])
-    assert {"start", "range"}.isdisjoint(stream(found))
-    assert resolve(found.workload, Options(write=True, available_cpus=[0]), [ZONED]).streams
+    converted = imported(tmp_path, ZBD + "rw=randwrite\nbs=64k\n" + options)
+    only = tables(converted).get("asu", [])
+    assert [{"start": 0, **entry} for entry in only] == ([] if asu is None else [asu])
+    assert {"start", "range"}.isdisjoint(stream(converted))
+    assert resolve(converted.workload, Options(write=True, available_cpus=[0]), [ZONED]).streams
 
 
 def test_other_jobs_have_all_of_the_device(tmp_path: Path) -> None:
     text = ZBD + "rw=randwrite\nsize=1g\n[k]\ndirect=1\nruntime=5\nrw=read\nsize=2g\n"
-    made = tables(imported(tmp_path, text))
-    assert [(one["name"], one["asu"], one.get("range")) for one in made["stream"]] == [
+    sections = tables(imported(tmp_path, text))
+    assert [(entry["name"], entry["asu"], entry.get("range")) for entry in sections["stream"]] == [
         ("j", "zones", None),
         ("k", "all", 2 << 30),
     ]
-    other = ZBD + "rw=randwrite\nsize=1g\n[k]\nzonemode=zbd\nruntime=5\nrw=write\nsize=2g\n"
+    several = ZBD + "rw=randwrite\nsize=1g\n[k]\nzonemode=zbd\nruntime=5\nrw=write\nsize=2g\n"
     with pytest.raises(UsageError, match="zonemode: its jobs have different ranges of zones"):
-        imported(tmp_path, other)
+        imported(tmp_path, several)
 
 
 @pytest.mark.parametrize(
@@ -93,16 +93,16 @@ def test_fio_leaves_the_gaps_between_zones_that_the_stride_has(
     tmp_path: Path, options: str
 ) -> None:
     text = HEAD + "rw=read\nbs=4k\nsize=100m\nnumber_ios=40\n" + options
-    found = imported(tmp_path, text)
-    stride = stream(found).get("stride", 4096)
+    converted = imported(tmp_path, text)
+    stride = stream(converted).get("stride", 4096)
     (seen,) = places(tmp_path, text)
     assert [place for _, place in seen] == [index * stride for index in range(40)]
-    assert "zonesize" in found.mapped
+    assert "zonesize" in converted.mapped
 
 
 def test_zones_of_no_mode_have_no_effect() -> None:
-    made = plan(rw="read", zonemode="none")
-    assert made.streams[0]["pattern"] == "sequential" and "zonemode" in made.mapped
+    planned = plan(rw="read", zonemode="none")
+    assert planned.streams[0]["pattern"] == "sequential" and "zonemode" in planned.mapped
 
 
 @pytest.mark.parametrize(
