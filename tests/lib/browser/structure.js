@@ -49,26 +49,26 @@ const described = node => {
 const walk = (node, depth) => {
 	const words = described(node);
 	if (words) lines.push([depth, words, node.checkVisibility({ checkVisibilityCSS: true })]);
-	for (const one of node.children) walk(one, words ? depth + 1 : depth);
+	for (const child of node.children) walk(child, words ? depth + 1 : depth);
 };
 walk(document.body, 0);
 
 /* Contrast as WCAG defines it. */
 const parts = colour => colour.match(/[\d.]+/g).map(Number);
 const luminance = colour => parts(colour).slice(0, 3)
-	.map(one => one / 255)
-	.map(one => one <= 0.04045 ? one / 12.92 : ((one + 0.055) / 1.055) ** 2.4)
-	.reduce((sum, one, at) => sum + one * [0.2126, 0.7152, 0.0722][at], 0);
+	.map(channel => channel / 255)
+	.map(channel => channel <= 0.04045 ? channel / 12.92 : ((channel + 0.055) / 1.055) ** 2.4)
+	.reduce((sum, channel, at) => sum + channel * [0.2126, 0.7152, 0.0722][at], 0);
 const behind = node => {
-	for (let one = node; one; one = one.parentElement) {
-		const colour = getComputedStyle(one).backgroundColor;
+	for (let element = node; element; element = element.parentElement) {
+		const colour = getComputedStyle(element).backgroundColor;
 		if ((parts(colour)[3] ?? 1) > 0) return colour;
 	}
 	return "rgb(255, 255, 255)";
 };
 let least = [Infinity, ""];
 for (const node of document.body.querySelectorAll("*")) {
-	const own = [...node.childNodes].filter(one => one.nodeType === Node.TEXT_NODE).map(text).join("");
+	const own = [...node.childNodes].filter(child => child.nodeType === Node.TEXT_NODE).map(text).join("");
 	if (!own || !node.checkVisibility({ checkVisibilityCSS: true })) continue;
 	const style = getComputedStyle(node);
 	const tones = [luminance(node instanceof SVGElement ? style.fill : style.color), luminance(behind(node))];
