@@ -45,12 +45,12 @@ const spekPlot = (() => {
 
 	/* Lines at powers of ten only, unless there are not even two of them. */
 	const decades = (u, splits) => {
-		const whole = splits.map(one => Math.abs(Math.log10(one) % 1) < 1e-9 ? one : null);
-		return whole.filter(one => one !== null).length > 1 ? whole : splits;
+		const whole = splits.map(split => Math.abs(Math.log10(split) % 1) < 1e-9 ? split : null);
+		return whole.filter(split => split !== null).length > 1 ? whole : splits;
 	};
 
 	/* Between ticks of whole numbers. */
-	const STEPS = Array.from({ length: 16 }, (_, power) => [1, 2, 5].map(one => one * 10 ** power)).flat();
+	const STEPS = Array.from({ length: 16 }, (_, power) => [1, 2, 5].map(digit => digit * 10 ** power)).flat();
 
 	const axisOf = (axis, side) => ({
 		stroke: () => css("--soft"),
@@ -62,34 +62,34 @@ const spekPlot = (() => {
 		labelSize: 20,
 		size: side === 3 ? 64 : 34,
 		side,
-		values: (u, splits) => splits.map(one => one === null ? "" : axis.nines ? percent(one) : axis.size ? bytes(one) : tick(one)),
+		values: (u, splits) => splits.map(split => split === null ? "" : axis.nines ? percent(split) : axis.size ? bytes(split) : tick(split)),
 		...(axis.nines ? { splits: (u, i, low, high) => {
-			const found = [];
-			for (let one = Math.ceil(low); one <= high; one++) found.push(one);
-			return found.length > 1 ? found : [low, (low + high) / 2, high];
+			const splits = [];
+			for (let nines = Math.ceil(low); nines <= high; nines++) splits.push(nines);
+			return splits.length > 1 ? splits : [low, (low + high) / 2, high];
 		} } : {}),
 		...(axis.size ? { splits: (u, i, low, high) => {
 			const first = Math.ceil(Math.log2(low)), every = Math.ceil((Math.log2(high) - first + 1) / (u.width / 90));
-			const found = [];
-			for (let one = first; one <= Math.log2(high); one += every) found.push(2 ** one);
-			return found;
+			const splits = [];
+			for (let exponent = first; exponent <= Math.log2(high); exponent += every) splits.push(2 ** exponent);
+			return splits;
 		} } : {}),
 		...(axis.whole && !axis.log ? { incrs: STEPS } : {}),
 	});
 
 	const draw = (host, spec) => {
-		const tables = spec.tables.filter(one => one.x.length);
+		const tables = spec.tables.filter(table => table.x.length);
 		const data = tables.length > 1
-			? uPlot.join(tables.map(one => [one.x, ...one.y]))
+			? uPlot.join(tables.map(table => [table.x, ...table.y]))
 			: [tables[0].x, ...tables[0].y];
-		const paths = tables.flatMap(one => one.path);
+		const paths = tables.flatMap(table => table.path);
 		const figure = host.closest("figure");
 		const readout = figure.querySelector(".readout");
 		const read = u => {
 			const at = u.cursor.idx;
 			if (at === null || at === undefined) { readout.textContent = ""; return; }
 			const words = [];
-			spec.series.forEach((one, index) => {
+			spec.series.forEach((series, index) => {
 				const ys = u.data[index + 1];
 				if (!u.series[index + 1].show || ys[at] === null) return;
 				/* Lines of other results have their values at other places. */
@@ -97,7 +97,7 @@ const spekPlot = (() => {
 				while (ys[at - off] === undefined && ys[at + off] === undefined && off < ys.length) off++;
 				const value = ys[at - off] ?? ys[at + off];
 				if (value !== null && value !== undefined)
-					words.push(one.name + (off ? " ≈ " : " ") + shown(spec.y, value));
+					words.push(series.name + (off ? " ≈ " : " ") + shown(spec.y, value));
 			});
 			readout.textContent = spec.x.label + ": " + shown(spec.x, u.data[0][at]) + " — " +
 				spec.y.label + ": " + words.join(", ");
@@ -138,14 +138,14 @@ const spekPlot = (() => {
 				y: { distr: spec.y.log ? 3 : 1, range: range(spec.y) },
 			},
 			axes: [axisOf(spec.x, 2), axisOf(spec.y, 3)],
-			series: [{}, ...spec.series.map((one, index) => ({
-				label: one.name,
-				stroke: () => css(one.look === "limit" ? "--limit" : "--s" + one.colour % 8),
+			series: [{}, ...spec.series.map((series, index) => ({
+				label: series.name,
+				stroke: () => css(series.look === "limit" ? "--limit" : "--s" + series.colour % 8),
 				width,
-				dash: one.look === "limit" ? [6, 4] : dashes[Math.floor(one.colour / 8) % 3],
-				points: { show: one.look === "points" || (one.look === "line" && !spec.live && data[0].length <= 60), size: 5,
-					fill: () => css("--s" + one.colour % 8) },
-				...(one.look === "points" ? { paths: () => null } : paths[index] ? { paths: turning(paths[index]) } : {}),
+				dash: series.look === "limit" ? [6, 4] : dashes[Math.floor(series.colour / 8) % 3],
+				points: { show: series.look === "points" || (series.look === "line" && !spec.live && data[0].length <= 60), size: 5,
+					fill: () => css("--s" + series.colour % 8) },
+				...(series.look === "points" ? { paths: () => null } : paths[index] ? { paths: turning(paths[index]) } : {}),
 			}))],
 			hooks: { setCursor: [read], draw: [marks] },
 		};

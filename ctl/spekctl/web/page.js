@@ -7,8 +7,8 @@
 	"use strict";
 	const $ = id => document.getElementById(id);
 	/* As report/words.py: what is invisible or reorders other characters is shown as an escape. */
-	const clean = text => String(text).replace(/[\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}]/gu, one =>
-		one === "\n" || one === "\t" ? one : "\\u" + one.codePointAt(0).toString(16).padStart(4, "0"));
+	const clean = text => String(text).replace(/[\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}]/gu, character =>
+		character === "\n" || character === "\t" ? character : "\\u" + character.codePointAt(0).toString(16).padStart(4, "0"));
 	const say = (node, text) => { node.textContent = clean(text); return node; };
 	const make = (tag, fields = {}, ...inside) => {
 		const node = document.createElement(tag);
@@ -20,7 +20,7 @@
 		node.append(...inside);
 		return node;
 	};
-	const lines = text => text.split("\n").map(one => one.trim()).filter(one => one);
+	const lines = text => text.split("\n").map(line => line.trim()).filter(line => line);
 
 	const tokenOf = () => new URLSearchParams(location.hash.slice(1)).get("token");
 	const token = tokenOf() || "";
@@ -70,7 +70,7 @@
 		let node;
 		if (field.control === "choice") {
 			node = make("select", common, make("option", { value: "", text: field.hint ? "default (" + field.hint + ")" : "default" }),
-				...field.choices.map(one => make("option", { value: one, text: one })));
+				...field.choices.map(choice => make("option", { value: choice, text: choice })));
 		} else if (field.control === "lines") {
 			node = make("textarea", { ...common, rows: 1, placeholder: field.hint });
 		} else {
@@ -91,70 +91,70 @@
 
 	const mode = () => document.querySelector("input[name=mode]:checked").value;
 	const showMode = () => {
-		for (const one of document.querySelectorAll("[data-mode]")) one.hidden = one.dataset.mode !== mode();
+		for (const part of document.querySelectorAll("[data-mode]")) part.hidden = part.dataset.mode !== mode();
 	};
 	const setMode = name => {
 		document.querySelector("input[name=mode][value=" + name + "]").checked = true;
 		showMode();
 	};
 	const summarize = () => {
-		const found = form.workloads.find(([name]) => name === $("workload").value);
-		say($("summary"), found ? found[1] : "");
+		const shipped = form.workloads.find(([name]) => name === $("workload").value);
+		say($("summary"), shipped ? shipped[1] : "");
 	};
 
 	const job = () => {
-		const made = { devices: [...document.querySelectorAll("#devices input:checked")].map(one => one.value), options: {} };
+		const body = { devices: [...document.querySelectorAll("#devices input:checked")].map(box => box.value), options: {} };
 		if (mode() === "shipped") {
-			made.workload = $("workload").value;
-			made.settings = lines($("settings").value);
+			body.workload = $("workload").value;
+			body.settings = lines($("settings").value);
 		} else if (mode() === "text") {
 			if (!$("toml").value.trim()) throw new Error("the text of the workload is empty");
-			made.toml = $("toml").value;
+			body.toml = $("toml").value;
 		} else {
-			made.settings = [];
-			for (const [name, one] of controls.stream)
-				if (valueOf(one) !== undefined) made.settings.push("stream.main." + name + "=" + valueOf(one));
+			body.settings = [];
+			for (const [name, input] of controls.stream)
+				if (valueOf(input) !== undefined) body.settings.push("stream.main." + name + "=" + valueOf(input));
 		}
-		for (const [name, one] of controls.options)
-			if (valueOf(one) !== undefined) made.options[name] = valueOf(one);
-		made.destroy = lines($("destroy").value);
-		return made;
+		for (const [name, input] of controls.options)
+			if (valueOf(input) !== undefined) body.options[name] = valueOf(input);
+		body.destroy = lines($("destroy").value);
+		return body;
 	};
 
 	const showPlan = plan => {
 		$("plan").hidden = false;
 		say($("plan-name"), plan.name + (plan.writes ? ", writes to its devices" : ", only reads"));
-		say($("plan-command"), "spekctl " + plan.command.map(one => /^[\w@%+=:,./-]+$/.test(one) ? one : "'" + one.replaceAll("'", "'\\''") + "'").join(" "));
+		say($("plan-command"), "spekctl " + plan.command.map(word => /^[\w@%+=:,./-]+$/.test(word) ? word : "'" + word.replaceAll("'", "'\\''") + "'").join(" "));
 		say($("plan-toml"), plan.toml);
-		$("plan-remarks").replaceChildren(...plan.remarks.map(one => make("li", { text: one })));
+		$("plan-remarks").replaceChildren(...plan.remarks.map(remark => make("li", { text: remark })));
 	};
 
 	const look = async () => {
-		const found = await ask("/api/devices");
-		const chosen = new Set([...document.querySelectorAll("#devices input:checked")].map(one => one.value));
-		$("devices").replaceChildren(...found.map((one, number) => {
+		const listed = await ask("/api/devices");
+		const chosen = new Set([...document.querySelectorAll("#devices input:checked")].map(box => box.value));
+		$("devices").replaceChildren(...listed.map((device, number) => {
 			const id = "device-" + number;
-			const box = make("input", { type: "checkbox", id, value: one.path, disabled: Boolean(one.in_use) });
-			box.checked = chosen.has(one.path) && !one.in_use;
+			const box = make("input", { type: "checkbox", id, value: device.path, disabled: Boolean(device.in_use) });
+			box.checked = chosen.has(device.path) && !device.in_use;
 			return make("div", { class: "device" }, box, make("label", { for: id },
-				make("strong", { text: one.path }),
-				make("small", { text: (one.bytes / 2 ** 30).toFixed(1) + " GiB, " + one.model + ", id " + one.id + ": " + one.state })));
+				make("strong", { text: device.path }),
+				make("small", { text: (device.bytes / 2 ** 30).toFixed(1) + " GiB, " + device.model + ", id " + device.id + ": " + device.state })));
 		}));
-		if (!found.length) say($("devices"), "There are no block devices.");
+		if (!listed.length) say($("devices"), "There are no block devices.");
 	};
 
 	const prepare = async () => {
 		form = await ask("/api/form");
 		$("workload").replaceChildren(...form.workloads.map(([name]) => make("option", { value: name, text: name })));
 		summarize();
-		$("stream").replaceChildren(...form.stream.map(one => control("stream", one)));
+		$("stream").replaceChildren(...form.stream.map(field => control("stream", field)));
 		const parts = { write: [], first: [], more: [] };
-		for (const one of form.options)
-			parts[one.name === "write" ? "write" : FIRST.includes(one.name) ? "first" : "more"].push(control("options", one));
+		for (const field of form.options)
+			parts[field.name === "write" ? "write" : FIRST.includes(field.name) ? "first" : "more"].push(control("options", field));
 		$("write-option").replaceChildren(...parts.write);
 		$("first-options").replaceChildren(...parts.first);
 		$("more-options").replaceChildren(...parts.more);
-		$("measuring-options").replaceChildren(...form.measuring.map(one => control("options", one)));
+		$("measuring-options").replaceChildren(...form.measuring.map(field => control("options", field)));
 	};
 
 	/* ---- the run ---- */
@@ -173,33 +173,33 @@
 	};
 
 	const per = ns => ns ? ns / 1e3 : null;
-	const both = (one, pick) => pick(one.read) + pick(one.write);
+	const both = (row, pick) => pick(row.read) + pick(row.write);
 	/* As in reports, a direction has the same colour in every plot; from 8 on it is dashed. */
 	const PLOTS = [
 		{ title: "I/Os per second", y: "I/Os per second", lines: [
-			["all", one => both(one, side => side.iops)], ["read", one => one.read.iops], ["write", one => one.write.iops]] },
+			["all", row => both(row, side => side.iops)], ["read", row => row.read.iops], ["write", row => row.write.iops]] },
 		{ title: "Response time", y: "response time (µs)", log: true, lines: [
-			["read p50", one => per(one.read.p50_ns), 1], ["read p99", one => per(one.read.p99_ns), 9],
-			["write p50", one => per(one.write.p50_ns), 2], ["write p99", one => per(one.write.p99_ns), 10],
-			["max", one => per(Math.max(one.read.max_ns, one.write.max_ns)), 0]] },
+			["read p50", row => per(row.read.p50_ns), 1], ["read p99", row => per(row.read.p99_ns), 9],
+			["write p50", row => per(row.write.p50_ns), 2], ["write p99", row => per(row.write.p99_ns), 10],
+			["max", row => per(Math.max(row.read.max_ns, row.write.max_ns)), 0]] },
 		{ title: "Data rate", y: "data rate (MiB/s)", lines: [
-			["all", one => both(one, side => side.mib_per_s)], ["read", one => one.read.mib_per_s], ["write", one => one.write.mib_per_s]] },
+			["all", row => both(row, side => side.mib_per_s)], ["read", row => row.read.mib_per_s], ["write", row => row.write.mib_per_s]] },
 		{ title: "I/Os waiting or in the device", y: "I/Os", lines: [
-			["outstanding", one => one.outstanding], ["backlog", one => one.backlog]] },
-		{ title: "CPU time of the workers", y: "busy share of a CPU (%)", lines: [["workers", one => one.worker_cpu === null ? null : 100 * one.worker_cpu]] },
-		{ title: "Power", y: "power (W)", some: one => one.watts !== null, lines: [["all rails", one => one.watts]] },
+			["outstanding", row => row.outstanding], ["backlog", row => row.backlog]] },
+		{ title: "CPU time of the workers", y: "busy share of a CPU (%)", lines: [["workers", row => row.worker_cpu === null ? null : 100 * row.worker_cpu]] },
+		{ title: "Power", y: "power (W)", has: row => row.watts !== null, lines: [["all rails", row => row.watts]] },
 	];
 	const streamPlot = () => ({ title: "I/Os per second of each stream", y: "I/Os per second",
-		lines: run.streams.map((name, at) => [name, one => one.streams[at] ?? null]) });
+		lines: run.streams.map((name, at) => [name, row => row.streams[at] ?? null]) });
 
 	/* A plot is drawn when its first row comes. */
 	const openPlot = (kind, number) => {
-		const found = { kind, number, columns: [[], ...kind.lines.map(() => [])], shown: null, dirty: false, ready: 0 };
-		run.plots.push(found);
-		return found;
+		const plot = { kind, number, columns: [[], ...kind.lines.map(() => [])], shown: null, dirty: false, ready: 0 };
+		run.plots.push(plot);
+		return plot;
 	};
 	const put = (plot, row) => {
-		if (plot.kind.some && !plot.kind.some(row) && !plot.columns[0].length) return;
+		if (plot.kind.has && !plot.kind.has(row) && !plot.columns[0].length) return;
 		plot.columns[0].push(row.at_s);
 		plot.kind.lines.forEach(([, pick], at) => plot.columns[at + 1].push(pick(row)));
 		plot.dirty = true;
@@ -224,7 +224,7 @@
 				icon(colour ?? at), document.createTextNode(clean(name))))));
 		const figure = make("figure", { id: "live-" + plot.number }, make("figcaption", { text: kind.title }), key, picture,
 			make("output", { class: "readout" }));
-		const next = run.plots.find(one => one.number > plot.number && one.shown);
+		const next = run.plots.find(later => later.number > plot.number && later.shown);
 		$("plots").insertBefore(figure, next ? next.figure : null);
 		plot.figure = figure;
 		plot.shown = spekPlot.draw(picture, {
@@ -238,9 +238,9 @@
 	/* One plot per frame, and none that would take more than a fifth of the time. */
 	const frame = now => {
 		requestAnimationFrame(frame);
-		const due = run.plots.filter(one => one.dirty && now >= one.ready);
+		const due = run.plots.filter(plot => plot.dirty && now >= plot.ready);
 		if (due.length) {
-			const plot = due.reduce((one, other) => other.ready < one.ready ? other : one);
+			const plot = due.reduce((first, next) => next.ready < first.ready ? next : first);
 			const before = performance.now();
 			plot.dirty = false;
 			show(plot);
@@ -258,23 +258,23 @@
 	const cells = new Map();
 	const figures = () => {
 		const { clock, last } = run;
-		const found = [];
+		const values = [];
 		if (clock) {
-			found.push(["phase", clock.starts_in_s !== null ? "armed" : clock.phase], ["elapsed", clockText(clock.elapsed_s)]);
-			if (clock.left_s !== null) found.push(["left", clockText(clock.left_s)]);
+			values.push(["phase", clock.starts_in_s !== null ? "armed" : clock.phase], ["elapsed", clockText(clock.elapsed_s)]);
+			if (clock.left_s !== null) values.push(["left", clockText(clock.left_s)]);
 			if (clock.share !== null) $("progress").value = clock.share;
 		}
 		if (last) {
-			found.push(["IOPS", spekPlot.number(both(last, side => side.iops))], ["MiB/s", spekPlot.number(both(last, side => side.mib_per_s))]);
+			values.push(["IOPS", spekPlot.number(both(last, side => side.iops))], ["MiB/s", spekPlot.number(both(last, side => side.mib_per_s))]);
 			for (const side of ["read", "write"])
-				if (last[side].ios) found.push([side + " p99 (µs)", spekPlot.number(last[side].p99_ns / 1e3)]);
-			found.push(["outstanding", String(last.outstanding)], ["backlog", String(last.backlog)], ["errors", String(last.errors)]);
-			if (last.watts !== null) found.push(["power (W)", spekPlot.number(last.watts)]);
+				if (last[side].ios) values.push([side + " p99 (µs)", spekPlot.number(last[side].p99_ns / 1e3)]);
+			values.push(["outstanding", String(last.outstanding)], ["backlog", String(last.backlog)], ["errors", String(last.errors)]);
+			if (last.watts !== null) values.push(["power (W)", spekPlot.number(last.watts)]);
 		}
-		const names = new Set(found.map(([name]) => name));
+		const names = new Set(values.map(([name]) => name));
 		for (const [name, cell] of cells)
 			if (!names.has(name)) { cell.parentNode.remove(); cells.delete(name); }
-		for (const [name, text] of found) {
+		for (const [name, text] of values) {
 			if (!cells.has(name)) {
 				cells.set(name, make("dd"));
 				$("figures").append(make("div", {}, make("dt", { text: name }), cells.get(name)));
@@ -421,24 +421,24 @@
 		link.setAttribute("aria-disabled", "false");
 	};
 	const list = async () => {
-		const found = await ask("/api/results");
-		say($("folder"), "Documents of " + found.folder);
-		$("entries").replaceChildren(...found.entries.map(one => {
-			const box = make("input", { type: "checkbox", value: one.name, "aria-label": "Compare " + clean(one.name) });
+		const results = await ask("/api/results");
+		say($("folder"), "Documents of " + results.folder);
+		$("entries").replaceChildren(...results.entries.map(entry => {
+			const box = make("input", { type: "checkbox", value: entry.name, "aria-label": "Compare " + clean(entry.name) });
 			box.addEventListener("change", guarded(null, $("list-trouble"), compared));
-			const time = new Date(one.changed_s * 1000);
+			const time = new Date(entry.changed_s * 1000);
 			return make("tr", {}, make("td", {}, box),
-				make("th", { scope: "row" }, make("a", { href: one.report, target: "_blank", rel: "noopener", text: one.name })),
-				make("td", { text: one.kind }), make("td", { class: "n", text: one.bytes.toLocaleString("en-US") }),
+				make("th", { scope: "row" }, make("a", { href: entry.report, target: "_blank", rel: "noopener", text: entry.name })),
+				make("td", { text: entry.kind }), make("td", { class: "n", text: entry.bytes.toLocaleString("en-US") }),
 				make("td", { text: time.toISOString().slice(0, 19).replace("T", " ") + " UTC" }),
-				make("td", {}, make("a", { href: one.download, text: "download" })));
+				make("td", {}, make("a", { href: entry.download, text: "download" })));
 		}));
 		await compared();
 	};
 
 	const start = async () => {
 		document.documentElement.classList.add("live");
-		for (const one of document.querySelectorAll("input[name=mode]")) one.addEventListener("change", showMode);
+		for (const choice of document.querySelectorAll("input[name=mode]")) choice.addEventListener("change", showMode);
 		$("workload").addEventListener("change", summarize);
 		$("form").addEventListener("submit", guarded($("check"), $("trouble"), async () => {
 			showPlan(await ask("/api/dry-run", job()));
