@@ -14,7 +14,7 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).resolve().parents[2]
-PACKAGE = ROOT / "ctl" / "spekctl"
+TREES = ("ctl/spekctl", "tests")
 EMPTY_NAMES = frozenset({"one", "found", "made", "some", "other"})
 
 # Such names per 1,000 lines of a folder.
@@ -59,19 +59,16 @@ def empty_names(source: str) -> list[Place]:
     )
 
 
-def _folder_of(path: Path) -> str:
-    """A module's folder below the package; "." for modules of the package itself."""
-    return path.parent.relative_to(PACKAGE).as_posix()
-
-
 def _folders() -> list[str]:
-    return sorted({_folder_of(path) for path in PACKAGE.rglob("*.py")})
+    """Folders with modules, by their paths from the root."""
+    paths = (path for tree in TREES for path in (ROOT / tree).rglob("*.py"))
+    return sorted({path.parent.relative_to(ROOT).as_posix() for path in paths})
 
 
 def _counted(folder: str) -> tuple[float, list[str]]:
     """Empty names per 1,000 lines of a folder's own modules, and their places."""
     lines, places = 0, []
-    for path in sorted((PACKAGE / folder).glob("*.py")):
+    for path in sorted((ROOT / folder).glob("*.py")):
         source = path.read_text()
         lines += source.count("\n")
         name = path.relative_to(ROOT).as_posix()
