@@ -97,11 +97,11 @@ def test_a_steady_state_has_the_form_and_units_of_fio(
     by_slope = "slope" in option
     limits = Criteria(4, 1.0, 0.3) if by_slope else Criteria(4, 0.5, 1.0)
     variable = "bandwidth" if by_slope else "iops"
-    (made,) = json.loads(fio_json.encode(until_steady(ours, variable, limits)))["jobs"]
-    assert differences(made["steadystate"], real) == []
-    assert list(made["steadystate"]) == list(real)
+    (exported,) = json.loads(fio_json.encode(until_steady(ours, variable, limits)))["jobs"]
+    assert differences(exported["steadystate"], real) == []
+    assert list(exported["steadystate"]) == list(real)
     # In both, bandwidth is in bytes per second, and what is not judged is 0.
-    for told, block in ((real, 4096), (made["steadystate"], 8192)):
+    for told, block in ((real, 4096), (exported["steadystate"], 8192)):
         data = told["data"]
         for iops, bandwidth in zip(data["iops"], data["bw"], strict=True):
             assert bandwidth == pytest.approx(block * iops, rel=0.05)
@@ -115,8 +115,8 @@ def test_a_steady_state_has_the_form_and_units_of_fio(
 def test_a_steady_state_is_judged_in_the_terms_of_fio(ours: Result) -> None:
     def told(variable: str, limits: Criteria) -> dict[str, Any]:
         (job,) = json.loads(fio_json.encode(until_steady(ours, variable, limits)))["jobs"]
-        found: dict[str, Any] = job.get("steadystate", {})
-        return found
+        section: dict[str, Any] = job.get("steadystate", {})
+        return section
 
     assert told("iops", Criteria(4, 1.9, 1.0)) == {
         **{"ss": "iops:95.000000%", "duration": 4, "attained": 1, "criterion": "60.000000%"},

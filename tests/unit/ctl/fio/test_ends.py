@@ -73,17 +73,17 @@ def test_an_amount_that_has_no_number_beside_a_time_is_told() -> None:
 
 
 def test_jobs_side_by_side_with_a_time_end_by_that(tmp_path: Path) -> None:
-    made = imported(tmp_path, HEAD + "runtime=5\n[a]\nrw=read\nsize=1m\n[b]\nrw=read\n")
-    run = made.workload.run
+    converted = imported(tmp_path, HEAD + "runtime=5\n[a]\nrw=read\nsize=1m\n[b]\nrw=read\n")
+    run = converted.workload.run
     assert (run.time, run.count, run.passes) == ("5s", None, None)
-    assert any(ends.ENDS in text for text in made.differences)
+    assert any(ends.ENDS in text for text in converted.differences)
 
 
 def test_jobs_on_one_device_end_by_their_time_or_the_ios_of_all(tmp_path: Path) -> None:
-    made = imported(tmp_path, HEAD + "runtime=5\nsize=1m\n[a]\nrw=read\nruntime=5\nsize=3m\n")
-    run = made.workload.run
+    converted = imported(tmp_path, HEAD + "runtime=5\nsize=1m\n[a]\nrw=read\nruntime=5\nsize=3m\n")
+    run = converted.workload.run
     assert (run.time, run.count, run.passes) == ("5s", (1 + 3) * 256, None)
-    assert convert.SUM in made.differences and ends.ENDS not in made.differences
+    assert convert.SUM in converted.differences and ends.ENDS not in converted.differences
     shares = imported(tmp_path, HEAD + "runtime=5\nloops=2\n[a]\nrw=read\nruntime=5\nloops=2\n")
     run = shares.workload.run
     assert (run.time, run.count, run.passes) == ("5s", None, 2)

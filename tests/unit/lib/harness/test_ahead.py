@@ -50,7 +50,7 @@ def test_modules_for_a_debug_kernel_come_after_those_of_the_first_guest(
     first: str, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
 ) -> None:
     """Of the first that can be had."""
-    is_built, made = threading.Event(), list[str]()
+    is_built, prepared_words = threading.Event(), list[str]()
 
     def find(word: str) -> tuple[str, Any]:
         if word == "debug":
@@ -62,7 +62,7 @@ def test_modules_for_a_debug_kernel_come_after_those_of_the_first_guest(
     def prepare(word: str, source: str, kernel: Any, all_warnings: bool) -> Prepared:
         if word == first:
             assert is_built.wait(LIMIT_S), "the debug kernel waits for the others"
-        made.append(word)
+        prepared_words.append(word)
         return prepared(word, source, kernel, all_warnings)
 
     monkeypatch.setattr(ahead, "find", find)
@@ -70,7 +70,7 @@ def test_modules_for_a_debug_kernel_come_after_those_of_the_first_guest(
 
     assert ahead.main(["debug", "6.1", "6.77"]) == (first != "6.1")
 
-    assert made[0] == first and sorted(made) == sorted({first, "6.77", "debug"})
+    assert prepared_words[0] == first and sorted(prepared_words) == sorted({first, "6.77", "debug"})
     lines = capfd.readouterr().out.splitlines()
     assert len(lines) == 3
 
