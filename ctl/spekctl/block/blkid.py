@@ -48,6 +48,8 @@ class Signature:
         }.get(self.usage, self.usage)
         if self.type == "swap":
             return f"swap space{label} at byte {self.offset}"
+        if self.usage == "cache":
+            return f"{self.type} of set {self.label} at byte {self.offset}"
         return f"{what} {self.type}{label} at byte {self.offset}"
 
 

@@ -20,7 +20,7 @@ from pathlib import Path
 from typing import NoReturn
 
 from spekctl import namespaces
-from spekctl.block import blkid, opening, replaced
+from spekctl.block import augmented, blkid, opening, replaced
 from spekctl.block.device import ROOTS, Device, Roots, names_on_other_paths, related_names
 from spekctl.errors import NotPermittedError, RefusedError, SpekError
 from spekctl.kernel.records import ClaimInfo, ClaimState, RunInfo, RunState, TargetInfo
@@ -32,6 +32,14 @@ _BLKFLSBUF = 0x1261
 # others read devices all the time.
 WRITERS = frozenset({os.O_WRONLY, os.O_RDWR})
 EVERYBODY = WRITERS | {os.O_RDONLY}
+
+# What a device mapper volume is, by the first word of its UUID.
+_KINDS = {
+    "LVM": "LVM volume",
+    "CRYPT": "encrypted volume",
+    "mpath": "multipath device",
+    augmented.MAPPING: augmented.NAME,
+}
 
 # Characters of a process's command line in a message.
 _COMMAND_LINE = 100
@@ -112,7 +120,7 @@ def signatures_on(device: Device, diskseq: int) -> list[blkid.Signature]:
         if diskseq and seq and seq != diskseq:
             raise replaced.refusal(device, seq)
         _drop_cache(device, fd)
-        return blkid.signatures(fd)
+        return blkid.signatures(fd) + augmented.signatures(fd)
     finally:
         os.close(fd)
 
@@ -184,18 +192,18 @@ def look(
         refuse_without_write([device])
     if text := unwritable(device):
         raise RefusedError(f"{device.path} {text}")
-    _refuse_users(device, roots)
+    refuse_users(device, roots)
     signatures = signatures_on(device, diskseq)
     if not signatures:
         return [], None
     if any(device.is_named_by(text) for text in destroy):
-        listed = _listed(signatures)
+        listed = list_of(signatures)
         return signatures, f"{device.path} holds data and will be overwritten: {listed}"
     wrong = ""
     if destroy:
         wrong = f" (--destroy {destroy[0]} names another device)"
     raise RefusedError(
-        f"{device.path} holds data: {_listed(signatures)}; to overwrite it, give --destroy"
+        f"{device.path} holds data: {list_of(signatures)}; to overwrite it, give --destroy"
         f" {device.identity}{wrong}"
     )
 
@@ -209,24 +217,24 @@ def check_again(
     Overwriting may uncover another copy of a signature, such as the second header of a GPT, so the
     place of one does not matter.
     """
-    _refuse_users(device, roots)
+    refuse_users(device, roots)
     known = {signature.type for signature in before}
     new = [data for data in signatures_on(device, diskseq) if data.type not in known]
     if new:
         raise RefusedError(
-            f"{device.path} holds data that it did not hold when it was claimed: {_listed(new)};"
+            f"{device.path} holds data that it did not hold when it was claimed: {list_of(new)};"
             f" to overwrite it, start the command again with --destroy {device.identity}"
         )
 
 
-def _refuse_users(device: Device, roots: Roots) -> None:
+def refuse_users(device: Device, roots: Roots) -> None:
     """Refuse a device that somebody uses without the claim, which is ours."""
     in_use = [holder.text for holder in holders(device, roots)] + _openers(device, roots, WRITERS)
     if in_use:
         raise RefusedError(f"{device.path} is in use: {'; '.join(in_use)}")
 
 
-def _listed(signatures: Sequence[blkid.Signature]) -> str:
+def list_of(signatures: Sequence[blkid.Signature]) -> str:
     listed = ", ".join(str(signature) for signature in signatures[:3])
     more = len(signatures) - 3
     return f"{listed} and {more} more" if more > 0 else listed
@@ -351,9 +359,7 @@ def _stack_name(name: str, roots: Roots) -> str:
     directory = roots.sys / "class" / "block" / name
     if mapped := _read(directory / "dm" / "name"):
         uuid = _read(directory / "dm" / "uuid")
-        kind = {"LVM": "LVM volume", "CRYPT": "encrypted volume", "mpath": "multipath device"}.get(
-            uuid.split("-", 1)[0], "device mapper volume"
-        )
+        kind = _KINDS.get(uuid.split("-", 1)[0], "device mapper volume")
         return f"{kind} {mapped} ({name})"
     if level := _read(directory / "md" / "level"):
         return f"md array {name} ({level})"

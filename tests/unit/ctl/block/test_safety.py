@@ -11,6 +11,7 @@ from pathlib import Path
 
 import msgspec
 import pytest
+from lib.core.augment_images import SET, Images
 from lib.fakes.kernel import other_claim, other_run
 
 from spekctl import namespaces
@@ -193,6 +194,7 @@ def test_swap_is_seen(machine: Machine, monkeypatch: pytest.MonkeyPatch) -> None
         ("LVM-abc", "LVM volume vg-data (dm-0)"),
         ("CRYPT-LUKS2-abc", "encrypted volume vg-data (dm-0)"),
         ("mpath-abc", "multipath device vg-data (dm-0)"),
+        ("SPEK_AUGMENT-abc", "spek augment cache vg-data (dm-0)"),
         ("", "device mapper volume vg-data (dm-0)"),
     ],
 )
@@ -615,6 +617,23 @@ def test_a_device_that_was_replaced_is_refused(
     monkeypatch.setattr(safety, "_drop_cache", lambda device, fd: dropped.append(device))
     assert safety.signatures_on(disk, 42) == []
     assert dropped == [disk]
+
+
+def test_a_device_of_an_augment_cache_is_not_overwritten(
+    machine: Machine, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    images = Images(tmp_path / "set")
+    monkeypatch.setattr(opening, "number_of", lambda fd: (8, 16))
+    monkeypatch.setattr(safety, "_diskseq", lambda fd: 42)
+    monkeypatch.setattr(safety, "_drop_cache", lambda device, fd: None)
+    for path in images.paths:
+        taken = msgspec.structs.replace(machine.get("sdb"), path=path)
+        with pytest.raises(RefusedError) as refusal:
+            check(machine, taken)
+        text = f"holds data: spek augment cache of set {SET} at byte 0"
+        assert text in refusal.value.message
+        assert f"--destroy {taken.identity}" in refusal.value.message
+        assert check(machine, taken, (taken.identity,)) is not None
 
 
 @pytest.mark.parametrize(
