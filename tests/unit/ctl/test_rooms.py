@@ -44,7 +44,7 @@ ORDER = (
     ("documents",),
     ("block", "log"),
     ("power", "trace"),
-    ("exports", "gate", "run"),
+    ("augment", "exports", "gate", "run"),
     ("render",),
     ("report",),
     ("campaigns", "cli", "plots"),

@@ -1,0 +1,120 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Superblocks and headers of records as bytes, as kmod/augment/core/format.h describes them."""
+
+from __future__ import annotations
+
+import struct
+from dataclasses import dataclass
+from uuid import UUID
+
+from crc32c import crc32c
+
+from spekctl.block.augmented import BLOCK_BYTES, SUPER_MAGIC, SUPERBLOCKS
+
+LOG_START = SUPERBLOCKS
+RECORD_BLOCKS = 32
+MEMBERS = 8
+SSD = 0
+MAX_BLOCK = 1 << 48
+LEAST_LOG_BLOCKS = 8 * RECORD_BLOCKS
+MOST_LOG_BLOCKS = 1 << 30
+
+HEADER_MAGIC = 0x4452434552474B53.to_bytes(8, "little")
+_VERSION = 1
+# magic, version, CRC-32C of the used bytes after it, UUID, generation
+_HEAD = struct.Struct("<8sII16sQ")
+_AT_CRC_END = 16
+# version, tail_seq, tail, log_blocks, ssd_blocks, device, devices, nr_members
+_SUPER = struct.Struct("<QQIIIIII")
+_SUPER_BYTES = 88
+# seq, block, blocks
+_HEADER = struct.Struct("<QQI")
+_HEADER_BYTES = 64
+
+
+@dataclass(frozen=True, slots=True)
+class Superblock:
+    """struct spek_augment_super."""
+
+    uuid: UUID
+    generation: int
+    version: int
+    tail_seq: int
+    tail: int
+    log_blocks: int
+    ssd_blocks: int
+    device: int
+    devices: int
+    nr_members: int
+
+    @property
+    def age(self) -> tuple[int, int]:
+        """What orders superblocks of a set by time."""
+        return self.generation, self.version
+
+
+@dataclass(frozen=True, slots=True)
+class Header:
+    """struct spek_augment_header."""
+
+    uuid: UUID
+    generation: int
+    seq: int
+    block: int
+    blocks: int
+    crc: tuple[int, ...]
+
+
+def _intact(block: bytes, magic: bytes, used: int) -> tuple[UUID, int] | None:
+    """Identity and generation, if the first @used bytes are what was written."""
+    if len(block) != BLOCK_BYTES:
+        return None
+    magic_here, version, crc, uuid, generation = _HEAD.unpack_from(block)
+    if magic_here != magic or version != _VERSION or crc != crc32c(block[_AT_CRC_END:used]):
+        return None
+    return UUID(bytes=uuid), generation
+
+
+def superblock(block: bytes) -> Superblock | None:
+    """The superblock in a block; None if there is none, or none that can be."""
+    head = _intact(block, SUPER_MAGIC, _SUPER_BYTES)
+    if head is None:
+        return None
+    decoded = Superblock(*head, *_SUPER.unpack_from(block, _HEAD.size))
+    possible = (
+        decoded.generation
+        and decoded.tail_seq
+        and decoded.tail < decoded.log_blocks
+        and 1 <= decoded.nr_members <= MEMBERS
+        and decoded.device <= decoded.nr_members
+    )
+    return decoded if possible else None
+
+
+def header(block: bytes) -> Header | None:
+    """The header of a record in a block; None if there is none, or none that can be."""
+    if len(block) != BLOCK_BYTES:
+        return None
+    seq, first, blocks = _HEADER.unpack_from(block, _HEAD.size)
+    if blocks > RECORD_BLOCKS:
+        return None
+    head = _intact(block, HEADER_MAGIC, _HEADER_BYTES + 4 * blocks)
+    if head is None or first >= MAX_BLOCK:
+        return None
+    crc = struct.unpack_from(f"<{blocks}I", block, _HEADER_BYTES)
+    return Header(*head, seq, first, blocks, crc)
+
+
+def is_damaged_header(block: bytes) -> bool:
+    """Whether a block begins as a header but is none."""
+    return block.startswith(HEADER_MAGIC) and header(block) is None
+
+
+def checksum(block: bytes) -> int:
+    """CRC-32C of a block of data, as headers have it."""
+    return crc32c(block)
+
+
+def name_of(device: int) -> str:
+    """A device of a set as messages call it."""
+    return "the SSD" if device == SSD else f"member {device - 1}"

@@ -1,0 +1,249 @@
+# SPDX-License-Identifier: GPL-2.0
+"""The log as it is followed without the module; the core in C follows the same bytes."""
+
+from __future__ import annotations
+
+import contextlib
+import random
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+from lib.core.augment_images import BLOCK, FOREIGN, LOG_START, Images, core, data_of, encoded
+
+from spekctl.augment import format, log, sets
+from spekctl.augment.log import Log
+from spekctl.augment.reader import Reader
+
+
+@pytest.fixture
+def images(tmp_path: Path) -> Images:
+    return Images(tmp_path / "set")
+
+
+@contextlib.contextmanager
+def opened(images: Images) -> Iterator[dict[int, Reader]]:
+    with contextlib.ExitStack() as stack:
+        yield {
+            number: stack.enter_context(Reader(images.path(number))) for number in images.numbers
+        }
+
+
+def followed(images: Images, data: bool = True) -> Log:
+    with opened(images) as readers:
+        parts = [sets.read(reader.path, reader) for reader in readers.values()]
+        known = sets.gather([part for part in parts if part is not None])
+        current = {number: readers[number] for number in known.current}
+        return log.follow(known.newest, current, data)
+
+
+def test_an_empty_log_ends_at_once(images: Images) -> None:
+    assert followed(images) == Log(0, 0, 0, 0, (), None)
+
+
+def test_records_follow_each_other(images: Images) -> None:
+    images.record(100, 4)
+    images.record(5, 1, on=(0, 2))
+    images.record(102, 8)
+    images.record(0, 0)
+    whole = followed(images)
+    assert (whole.records, whole.used, whole.single, whole.broken) == (4, 17, 0, None)
+    assert whole.ranges == ((5, 6), (100, 110))
+    assert (whole.blocks, whole.end) == (11, 110)
+
+
+def test_every_member_may_be_the_mirror(images: Images) -> None:
+    images.record(0, 2, on=(2,))
+    images.record(2, 2, on=(0, 1, 2))
+    assert (followed(images).records, followed(images).single) == (2, 1)
+
+
+def test_the_log_goes_round(tmp_path: Path) -> None:
+    """A record never wraps: an empty header fills what is too short."""
+    images = Images(tmp_path / "set", tail=250, seq=77)
+    images.record(0, 4)
+    images.record(0, 0)
+    assert images.head == 0
+    images.record(9, 3)
+    whole = followed(images)
+    assert (whole.records, whole.used, whole.ranges) == (3, 10, ((0, 4), (9, 12)))
+
+
+def test_the_log_cannot_be_longer_than_itself(images: Images) -> None:
+    for number in range(7):
+        images.record(32 * number, 32)
+    images.record(0, 23)
+    assert images.head == 255
+    assert followed(images).records == 8
+    images.record(0, 0)
+    whole = followed(images)
+    assert whole.records == 8
+    assert whole.broken is not None
+    assert "impossible length of 0 blocks" in whole.broken.reasons[0]
+
+
+def test_a_copy_that_is_torn_leaves_the_other(images: Images) -> None:
+    place = images.record(10, 3)
+    images.damage(0, LOG_START + place + 2)
+    images.record(20, 1)
+    whole = followed(images)
+    assert (whole.records, whole.single, whole.broken) == (2, 1, None)
+
+
+def test_a_record_torn_everywhere_ends_the_log(images: Images) -> None:
+    images.record(10, 1)
+    place = images.record(20, 3)
+    images.damage(0, LOG_START + place + 2)
+    images.damage(1, LOG_START + place + 3)
+    images.record(30, 1)
+    whole = followed(images)
+    assert whole.records == 1
+    assert whole.broken is not None
+    assert (whole.broken.seq, whole.broken.place) == (2, 2)
+    assert whole.broken.reasons == (
+        "block 1 of the data has another checksum on the SSD",
+        "block 2 of the data has another checksum on member 0",
+    )
+    # Headers alone do not show it.
+    assert followed(images, data=False).records == 3
+
+
+def test_a_damaged_header_is_told(images: Images) -> None:
+    place = images.record(10, 1)
+    for number in (0, 1):
+        images.damage(number, LOG_START + place, at=30)
+    broken = followed(images).broken
+    assert broken is not None
+    assert broken.reasons == (
+        "the header on the SSD is damaged",
+        "the header on member 0 is damaged",
+    )
+
+
+def test_a_later_record_shows_a_gap(images: Images) -> None:
+    images.seq += 1
+    images.record(10, 1)
+    broken = followed(images).broken
+    assert broken is not None and broken.seq == 1
+    assert broken.reasons == tuple(
+        f"record 2 is there instead on {name}" for name in ("the SSD", "member 0")
+    )
+
+
+@pytest.mark.parametrize(
+    "leave",
+    [
+        lambda images: images.record(0, 1, generation=9),
+        lambda images: images.record(0, 1, uuid=FOREIGN.bytes),
+        lambda images: images.record(0, 1, seq=1),
+        lambda images: images.put(0, LOG_START + images.head, data_of(5, 5)),
+    ],
+)
+def test_what_was_there_before_is_a_clean_end(
+    images: Images, leave: Callable[[Images], object]
+) -> None:
+    images.record(7, 1)
+    leave(images)
+    whole = followed(images)
+    assert (whole.records, whole.broken) == (1, None)
+
+
+def test_a_stale_device_has_no_records(images: Images) -> None:
+    images.record(5, 1, on=(0, 2))
+    images.lose(2)
+    assert followed(images).records == 0
+    images.record(6, 1, on=(0, 1))
+    assert (followed(images).records, followed(images).ranges) == (1, ((6, 7),))
+
+
+def test_a_device_that_ends_early_is_told(images: Images) -> None:
+    with open(images.path(2), "r+b") as file:
+        file.truncate(LOG_START * BLOCK)
+    whole = followed(images)
+    assert whole.broken is not None
+    assert whole.broken.reasons == ("member 1 ends before it",)
+
+
+def records_in_c(images: Images) -> list[tuple[int, int, int]]:
+    """Sequence number, block and length of what the core takes over, of both current devices."""
+    ffi, lib = core()
+    config = ffi.new("struct spek_augment_config *")
+    config.uuid = images.uuid.bytes
+    config.raid_blocks = 1 << 30
+    config.ssd_blocks, config.log_blocks = images.ssd_blocks, images.log_blocks
+    config.nr_members, config.stripe_blocks = images.members, 1
+    config.high_blocks, config.low_blocks, config.retry_ns = 100, 50, 1
+    memory = ffi.new("u8[]", lib.spek_augment_bytes(config))
+    machine = ffi.new("struct spek_augment *")
+    lib.spek_augment_init(machine, config, memory)
+    supers = ffi.new("struct spek_augment_super[]", 2 * (images.members + 1))
+    there = ffi.new("u32[]", images.members + 1)
+    scan = ffi.new("struct spek_augment_scan *")
+    refusal = ffi.new("struct spek_refusal *")
+    header = ffi.new("struct spek_augment_header *")
+
+    def c_block(data: bytes) -> object:
+        return ffi.from_buffer("u8[]", bytearray(data))
+
+    with opened(images) as readers:
+        for number, reader in readers.items():
+            for place, block in enumerate(reader.blocks(0, 2)):
+                taken = lib.spek_augment_super_decode(
+                    c_block(block), ffi.addressof(supers, 2 * number + place)
+                )
+                there[number] |= taken << place
+        assert lib.spek_augment_choose(config, supers, there, scan, refusal) == 0
+        lib.spek_augment_recover(machine, scan)
+        records: list[tuple[int, int, int]] = []
+        while True:
+            devices, taken_over = 0, None
+            for number, reader in readers.items():
+                if scan.stale >> number & 1:
+                    continue
+                blocks = reader.blocks(LOG_START + machine.head, 1 + 32)
+                if not lib.spek_augment_header_decode(c_block(blocks[0]), header):
+                    continue
+                if not lib.spek_augment_expects(machine, header):
+                    continue
+                sums = [
+                    lib.spek_augment_crc32c(c_block(block), BLOCK)
+                    for block in blocks[1 : 1 + header.blocks]
+                ]
+                if sums == list(header.crc)[: header.blocks]:
+                    devices |= 1 << number
+                    taken_over = (header.seq, header.block, header.blocks)
+                    good = ffi.new("struct spek_augment_header *", header[0])
+            if taken_over is None:
+                return records
+            lib.spek_augment_adopt(machine, good, devices)
+            records.append(taken_over)
+
+
+@pytest.mark.parametrize("seed", range(12))
+def test_the_core_follows_the_same_records(tmp_path: Path, seed: int) -> None:
+    """Whatever was torn, in whichever log, the check and the core agree on where it ends."""
+    dice = random.Random(seed)
+    images = Images(tmp_path / "set", members=dice.choice((1, 2, 3)), tail=dice.randrange(256))
+    if dice.random() < 0.4 and images.members > 1:
+        images.record(1, 2, on=(0, images.members))
+        images.lose(images.members)
+    while (rest := images.log_blocks - images.head) and images.seq < 30:
+        blocks = min(dice.randrange(0, 12), rest - 1)
+        live = images.members if images.generation == 1 else images.members - 1
+        images.record(dice.randrange(1000), blocks, on=(0, dice.randrange(1, live + 1)))
+    for _ in range(dice.randrange(4)):
+        number = dice.choice(list(images.numbers))
+        images.damage(number, LOG_START + dice.randrange(256), at=dice.choice((0, 20, 40, 70)))
+    in_c = records_in_c(images)
+    whole = followed(images)
+    assert whole.records == len(in_c)
+    blocks_in_c = {first + index for _, first, count in in_c for index in range(count)}
+    assert whole.blocks == len(blocks_in_c)
+    assert whole.used == sum(1 + count for _, _, count in in_c)
+
+
+def test_a_header_of_the_core_is_what_is_followed(images: Images) -> None:
+    """The fields that images are made of are those of the header."""
+    fields = {"uuid": images.uuid.bytes, "generation": 1, "seq": 1, "block": 3, "blocks": 0}
+    decoded = format.header(encoded("header", {**fields, "crc": []}))
+    assert decoded is not None and (decoded.seq, decoded.block) == (1, 3)
