@@ -63,6 +63,9 @@ COMMANDS: dict[str, Slot] = {
     "power": Slot("spekctl.commands.power", "Monitor power rails, and calibrate them."),
     "prober": Slot("spekctl.commands.prober", "Sample a machine without a run: CPU to power."),
     "drive": Slot("spekctl.commands.drive", "Describe, simulate and create modelled disk drives."),
+    "augment": Slot(
+        "spekctl.commands.augment", "Put an SSD in front of a RAID, so that its disks may sleep."
+    ),
     "vm": Slot("spekctl.commands.vm", "Run any spekctl command in a throw-away virtual machine."),
 }
 

@@ -55,6 +55,7 @@ class Missing(Enum):
     CPUPOWER = "cpupower"
     DKMS = "dkms"
     MOKUTIL = "mokutil"
+    DMSETUP = "dmsetup"
 
 
 # Packages, separated by spaces; a function of the kernel's release; None: there is none.
@@ -127,6 +128,9 @@ PACKAGES: dict[Missing, _Names] = {
     # Enterprise Linux has it in EPEL, SUSE in repositories that are not enabled, if at all.
     Missing.DKMS: _Names("dkms", "dkms", "dkms", None, None, "dkms"),
     Missing.MOKUTIL: _Names("mokutil", "mokutil", "mokutil", "mokutil", "mokutil", None),
+    Missing.DMSETUP: _Names(
+        "dmsetup", "dmsetup", "device-mapper", "device-mapper", "device-mapper", "device-mapper"
+    ),
 }  # fmt: skip
 
 

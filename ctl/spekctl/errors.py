@@ -37,11 +37,12 @@ EXIT_CODE_HELP: dict[ExitCode, str] = {
     ExitCode.REFUSED: "refused: the device is in use, holds data, or is read-only; "
     "no I/O was sent to it. compare: the results are of unlike machines or workloads",
     ExitCode.NO_KERNEL_SIDE: "the kernel module is not loaded, or is too old for this spekctl",
-    ExitCode.DATA_ERRORS: "verification failed: blocks did not hold the data last written to them",
+    ExitCode.DATA_ERRORS: "verification failed: blocks did not hold the data last written to them."
+    " augment check: the log or a superblock is torn or damaged",
     ExitCode.LIMIT_MISSED: "all runs completed, but a test missed one of its limits,"
     " --stop-when ended a run, or a run did not reach the steady state of --until. compare: worse",
     ExitCode.UNDECIDED: "compare: too few runs, or they scatter too much for a verdict. "
-    "gate: a result lacks a figure that has a limit",
+    "gate: a result lacks a figure that has a limit. augment check: a device is missing",
     ExitCode.GUEST_TIMEOUT: "vm: the guest was killed at its time limit",
     ExitCode.GUEST_FAILED: "vm: the guest could not be set up, did not boot, or crashed",
     ExitCode.INTERRUPTED: "interrupted by Ctrl-C; the result so far, if any, was delivered",

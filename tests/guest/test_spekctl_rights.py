@@ -58,6 +58,12 @@ NEEDS_ROOT: dict[str, tuple[str, ...]] = {
     "prober read": (),
     "prober stop": (),
     "power rails": (),
+    "augment create": ("nas", "--raid", DEVICE, "--ssd", DEVICE, "--spare", DEVICE),
+    "augment attach": ("nas", "--scan", "--raid", DEVICE),
+    "augment status": (),
+    "augment destage": ("nas",),
+    "augment detach": ("nas",),
+    "augment monitor": ("nas",),
     "power monitor": ("--count", "1"),
 }
 # They read files, sysfs and devices that the user may read, ask spek-daq, which has its own say, or
@@ -68,10 +74,10 @@ NEEDS_NOTHING |= {"report", "compare", "gate", "fio", "vdbench"}
 NEEDS_NOTHING |= {"host", "web"}
 NEEDS_NOTHING |= {"power calibrate", "doctor", "energy tiered map", "energy tiered compare"}
 # They need what the node of the disk asks for; test_power_states has both.
-NEEDS_NOTHING |= {"power states", "power set"}
+NEEDS_NOTHING |= {"power states", "power set", "augment check"}
 NEEDS_NOTHING |= {f"drive {one}" for one in ("models", "show", "simulate", "study", "characterise")}
 
-GROUPS = ("drive", "energy", "tiered", "power", "prober")
+GROUPS = ("augment", "drive", "energy", "tiered", "power", "prober")
 
 
 def leaves(group: click.Group, context: click.Context, prefix: str = "") -> Iterator[str]:

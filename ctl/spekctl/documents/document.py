@@ -55,6 +55,8 @@ class Kind(StrEnum):
     COMPARISON = "spek-comparison", "a verdict of `spekctl compare`"
     PROBER = "spek-prober", "samples of `spekctl prober`"
     POWER_STATES = "spek-power-states", "power states of `spekctl power states`"
+    AUGMENT_STATUS = "spek-augment-status", "the state of augment caches"
+    AUGMENT_CHECK = "spek-augment-check", "a report of `spekctl augment check`"
     PROFILE = "spek-profile", "a profile of `spekctl vm --function-profile`"
 
     text: str

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from spekctl.documents import (
+    augment,
     curve,
     drive,
     energy,
@@ -24,6 +25,7 @@ from spekctl.documents import (
     verify,
 )
 from spekctl.documents.document import Document, Kind, Origin, kind_of
+from spekctl.render import augment as augments
 from spekctl.render import curve as curves
 from spekctl.render import drive as drives
 from spekctl.render import energy as energies
@@ -62,6 +64,8 @@ _SHOWN: dict[type[Any], tuple[Callable[[Any], Iterable[RenderableType]], int]] =
     verdict.GateReport: (verdicts.gate_parts, tables.WIDTH),
     verdict.Comparison: (verdicts.comparison_parts, tables.WIDTH),
     power_states.PowerStates: (states.parts, tables.WIDTH),
+    augment.AugmentStatus: (augments.status_parts, tables.WIDTH),
+    augment.AugmentCheck: (augments.check_parts, tables.WIDTH),
     prober.ProberReport: (probers.parts, tables.WIDTH),
     profile.Profile: (profiles.profile_parts, tables.WIDTH),
 }

@@ -1,0 +1,157 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Attaches a cache again: finds the devices of its set by their superblocks.
+
+Nothing on them names the RAID. What can be checked is that it is as long as the log wants it.
+"""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Collection, Iterable, Sequence
+from dataclasses import dataclass, field
+from uuid import UUID
+
+from spekctl import units
+from spekctl.augment import hold, log, sets
+from spekctl.augment.create import (
+    SECTORS,
+    check_apart,
+    check_policy,
+    number_of,
+    raid_blocks,
+    with_stripe,
+)
+from spekctl.augment.format import SSD, name_of
+from spekctl.augment.mapper import Mapper, check_name
+from spekctl.augment.reader import Reader
+from spekctl.augment.sets import Part, Set
+from spekctl.augment.table import MISSING, Policy, Table, features
+from spekctl.block import augmented, safety
+from spekctl.block import device as devices
+from spekctl.block.augmented import BLOCK_BYTES
+from spekctl.block.device import ROOTS, Device, Roots
+from spekctl.errors import RefusedError, SpekError, UsageError
+from spekctl.kernel.records import ClaimInfo, RunInfo
+
+
+@dataclass(frozen=True, slots=True)
+class Wish:
+    """What the user asks for. @without: numbers of devices to do without."""
+
+    name: str
+    raid: Device
+    candidates: tuple[Device, ...]
+    without: Collection[int] = ()
+    policy: Policy = field(default_factory=Policy)
+
+
+@dataclass(frozen=True, slots=True)
+class Attached:
+    """A cache that is attached."""
+
+    node: str
+    uuid: UUID
+    remarks: tuple[str, ...]
+
+
+def scan(uuid: UUID | None = None, roots: Roots = ROOTS) -> list[Device]:
+    """All devices of a set that nobody uses; UsageError if there are several sets, and none is
+    named. A disk that is in use is not read."""
+    pairs: list[tuple[Device, Part]] = []
+    for device in devices.every(roots):
+        if safety.verdict(device, roots):
+            continue
+        with contextlib.suppress(SpekError):
+            part = read(device)
+            if part is not None and uuid in (None, part.newest.uuid):
+                pairs.append((device, part))
+    known = sets.by_set(part for _, part in pairs)
+    if not known:
+        which = f"set {uuid}" if uuid else "any set"
+        raise UsageError(f"no free device has a superblock of {which}")
+    if len(known) > 1:
+        listed = "; ".join(
+            f"{identity} ({', '.join(part.path for part in parts)})"
+            for identity, parts in known.items()
+        )
+        raise UsageError(f"there are several sets: {listed}; name one by --uuid")
+    return [device for device, _ in pairs]
+
+
+def read(device: Device) -> Part | None:
+    """The superblocks of a device."""
+    with Reader(device.path, (device.major, device.minor)) as reader:
+        return sets.read(device.path, reader)
+
+
+def attach(
+    mapper: Mapper,
+    wish: Wish,
+    runs: Iterable[RunInfo] = (),
+    claims: Iterable[ClaimInfo] = (),
+    roots: Roots = ROOTS,
+) -> Attached:
+    """Attach the set that the devices are."""
+    check_name(wish.name)
+    known = sets.gather(_parts(wish.candidates))
+    chosen = sets.leave_out(known, wish.without)
+    by_path = {device.path: device for device in wish.candidates}
+    used = {number: by_path[part.path] for number, part in chosen.parts.items()}
+    newest = chosen.newest
+    check_apart(wish.raid, list(used.values()))
+    policy = with_stripe(wish.policy, wish.raid)
+    check_policy(policy, newest.log_blocks)
+    mapper.check_target()
+    with hold.held([wish.raid, *used.values()], runs, claims, roots):
+        _check_raid(wish.raid, chosen, used)
+    numbers = [number_of(used[number]) if number in used else MISSING for number in chosen.numbers]
+    table = Table(
+        sectors=raid_blocks(wish.raid) * SECTORS,
+        raid=number_of(wish.raid),
+        ssd=numbers[SSD],
+        spares=tuple(numbers[SSD + 1 :]),
+        log_blocks=newest.log_blocks,
+        features=features(policy),
+    )
+    node = mapper.create(wish.name, newest.uuid, table)
+    return Attached(node, newest.uuid, tuple(_remarks(chosen)))
+
+
+def _parts(candidates: Sequence[Device]) -> list[Part]:
+    parts = []
+    for device in candidates:
+        part = read(device)
+        if part is None:
+            raise UsageError(f"{device.path} has no intact superblock of a cache")
+        parts.append(part)
+    return parts
+
+
+def _check_raid(raid: Device, chosen: Set, used: dict[int, Device]) -> None:
+    """Refuse a RAID that cannot be the one of the set."""
+    for signature in safety.signatures_on(raid, raid.diskseq):
+        if signature.type == augmented.NAME:
+            raise RefusedError(f"{raid.path} holds {signature}: it is not the RAID of a cache")
+    with contextlib.ExitStack() as stack:
+        readers = {
+            number: stack.enter_context(
+                Reader(used[number].path, (used[number].major, used[number].minor))
+            )
+            for number in chosen.current
+        }
+        end = log.follow(chosen.newest, readers, data=False).end
+    if end > raid_blocks(raid):
+        raise RefusedError(
+            f"{raid.path} has {units.format_bytes(raid.bytes)}, and the log has a write that ends"
+            f" at {units.format_bytes(end * BLOCK_BYTES)}: it is not the RAID of set {chosen.uuid}"
+        )
+
+
+def _remarks(chosen: Set) -> Iterable[str]:
+    for number in chosen.missing:
+        yield f"{name_of(number)} is missing"
+    for number in chosen.stale:
+        yield (
+            f"{chosen.parts[number].path} ({name_of(number)}) is of an earlier generation: its log"
+            " does not count"
+        )

@@ -1,0 +1,176 @@
+# SPDX-License-Identifier: GPL-2.0
+"""A set is attached again: in its order, whole or without what the user names."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from uuid import UUID
+
+import pytest
+from lib.core.augment_images import FOREIGN, SET, Images
+from lib.ctl.augment import MIB, Machine
+
+from spekctl.augment import attach
+from spekctl.augment.attach import Wish
+from spekctl.augment.mapper import Mapper
+from spekctl.augment.table import Policy
+from spekctl.errors import NoKernelSideError, RefusedError, SpekError, UsageError
+
+
+def wish(machine: Machine, *names: str, **changes: object) -> Wish:
+    raid, *candidates = (machine.devices[machine.path(name)] for name in ("md0", *names))
+    fields: dict[str, object] = {"name": "nas", "raid": raid, "candidates": tuple(candidates)}
+    return Wish(**{**fields, **changes})  # type: ignore[arg-type]
+
+
+def line_of(machine: Machine) -> str:
+    (words,) = machine.dm.sent("create")
+    return str(words[5])
+
+
+def refused(
+    machine: Machine, sentence: str, kind: type[SpekError], *names: str, **changes: object
+) -> None:
+    with pytest.raises(kind, match=sentence):
+        attach.attach(Mapper(), wish(machine, *names, **changes))
+    assert machine.dm.sent("create") == []
+
+
+def test_devices_are_put_into_their_order(machine: Machine) -> None:
+    machine.set()
+    policy = Policy(quiet_ms=9)
+    attached = attach.attach(Mapper(), wish(machine, "sdb2", "sdz", "sda2", policy=policy))
+    assert line_of(machine) == "0 131072 spek-augment 9:0 8:0 2 8:1 8:2 256 2 quiet_ms 9"
+    assert (attached.uuid, attached.remarks) == (SET, ())
+
+
+def test_a_missing_device_is_left_out_by_name(machine: Machine) -> None:
+    machine.set()
+    refused(machine, "give --without member:1", RefusedError, "sdz", "sda2")
+    attached = attach.attach(Mapper(), wish(machine, "sdz", "sda2", without=[2]))
+    assert line_of(machine) == "0 131072 spek-augment 9:0 8:0 2 8:1 - 256 0"
+    assert attached.remarks == ("member 1 is missing",)
+
+
+def test_a_cache_without_its_ssd_is_attached(machine: Machine) -> None:
+    machine.set()
+    attach.attach(Mapper(), wish(machine, "sdb2", "sda2", without=[0]))
+    assert line_of(machine) == "0 131072 spek-augment 9:0 - 2 8:1 8:2 256 0"
+
+
+def test_without_ssd_and_a_member_it_is_refused(machine: Machine) -> None:
+    machine.set()
+    refused(machine, "what they held is not known", RefusedError, "sdb2", without=[0, 1])
+
+
+def test_a_stale_device_is_told(machine: Machine) -> None:
+    machine.set().lose(2)
+    attached = attach.attach(Mapper(), wish(machine, "sdz", "sda2", "sdb2"))
+    assert attached.remarks == (
+        f"{machine.path('sdb2')} (member 1) is of an earlier generation: its log does not count",
+    )
+
+
+def test_newer_devices_are_not_left_out(machine: Machine) -> None:
+    machine.set().lose(2)
+    refused(
+        machine, "what was written since would be lost", RefusedError,
+        "sdz", "sda2", "sdb2", without=[0, 1],
+    )  # fmt: skip
+
+
+def test_devices_of_two_sets_are_refused(machine: Machine, tmp_path: Path) -> None:
+    machine.set()
+    foreign = Images(tmp_path / "foreign", uuid=FOREIGN)
+    Path(machine.path("sdb2")).write_bytes(Path(foreign.path(2)).read_bytes())
+    refused(machine, "belong to different sets", UsageError, "sdz", "sda2", "sdb2")
+
+
+def test_a_device_without_a_superblock_is_refused(machine: Machine) -> None:
+    machine.set()
+    Path(machine.path("sda2")).write_bytes(bytes(3 * MIB))
+    refused(machine, "sda2 has no intact superblock of a cache", UsageError, "sdz", "sda2", "sdb2")
+
+
+@pytest.mark.parametrize("name", ["md0", "sdz", "sdb2"])
+def test_a_device_in_use_is_refused(machine: Machine, name: str) -> None:
+    machine.set()
+    machine.users[name] = f"{name} is mounted on /srv"
+    refused(machine, f"{name} is in use", RefusedError, "sdz", "sda2", "sdb2")
+
+
+def test_a_raid_that_is_too_short_for_the_log_is_refused(machine: Machine) -> None:
+    images = machine.set()
+    images.record(64 * 256 - 1, 1)
+    attach.attach(Mapper(), wish(machine, "sdz", "sda2", "sdb2"))
+    machine.dm.change(mappings={}, calls=[])
+    images.record(64 * 256 - 1, 2, on=(0, 2))
+    refused(
+        machine, "md0 has 64 MiB, and the log has a write that ends at 64.0 MiB", RefusedError,
+        "sdz", "sda2", "sdb2",
+    )  # fmt: skip
+
+
+def test_a_device_of_a_cache_is_not_its_raid(machine: Machine) -> None:
+    machine.set()
+    raid = machine.devices[machine.path("sdb2")]
+    refused(
+        machine, "it is not the RAID of a cache", RefusedError,
+        "sdz", "sda2", without=[2], raid=raid,
+    )  # fmt: skip
+
+
+def test_the_raid_is_no_candidate(machine: Machine) -> None:
+    machine.set()
+    raid = machine.devices[machine.path("sdz")]
+    refused(machine, "are the same device", UsageError, "sdz", "sda2", "sdb2", raid=raid)
+
+
+def test_without_the_module_nothing_is_held(machine: Machine) -> None:
+    machine.set()
+    machine.dm.change(targets=[])
+    refused(machine, "load it by", NoKernelSideError, "sdz", "sda2", "sdb2")
+
+
+def test_a_policy_is_checked_against_the_log(machine: Machine) -> None:
+    machine.set()
+    policy = Policy(high_blocks=250)
+    refused(machine, "--high is", UsageError, "sdz", "sda2", "sdb2", policy=policy)
+
+
+# --- scan ----------------------------------------------------------------------------------------
+
+
+def names(machine: Machine, uuid: UUID | None = None) -> list[str]:
+    return [device.name for device in attach.scan(uuid)]
+
+
+def test_a_scan_has_the_devices_of_the_set(machine: Machine) -> None:
+    machine.set()
+    assert names(machine) == ["sdz", "sda2", "sdb2"]
+
+
+def test_a_scan_does_not_read_what_is_in_use(machine: Machine) -> None:
+    machine.set()
+    machine.users["sdz"] = "sdz is used by nas"
+    assert names(machine) == ["sda2", "sdb2"]
+    assert "sdz" not in [name for name, _ in machine.opened]
+
+
+def test_a_scan_of_several_sets_wants_a_name(machine: Machine, tmp_path: Path) -> None:
+    machine.set()
+    foreign = Images(tmp_path / "foreign", uuid=FOREIGN)
+    machine.add("sdy", 3 * MIB, 8, 7)
+    Path(machine.path("sdy")).write_bytes(Path(foreign.path(0)).read_bytes())
+    with pytest.raises(UsageError, match=r"there are several sets: .*; name one by --uuid"):
+        attach.scan()
+    assert names(machine, FOREIGN) == ["sdy"]
+    assert names(machine, SET) == ["sdz", "sda2", "sdb2"]
+
+
+def test_a_scan_without_a_set_is_told(machine: Machine) -> None:
+    with pytest.raises(UsageError, match="no free device has a superblock of any set"):
+        attach.scan()
+    machine.set()
+    with pytest.raises(UsageError, match=f"superblock of set {FOREIGN}"):
+        attach.scan(FOREIGN)

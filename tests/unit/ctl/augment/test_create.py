@@ -1,0 +1,232 @@
+# SPDX-License-Identifier: GPL-2.0
+"""A new cache: everything is checked before anything is written."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import msgspec
+import pytest
+from lib.ctl.augment import MIB, Machine
+from lib.guest import disk_images
+
+from spekctl.augment import create
+from spekctl.augment.create import Wish
+from spekctl.augment.mapper import Mapper
+from spekctl.augment.table import Policy
+from spekctl.block.device import Device
+from spekctl.errors import NoKernelSideError, RefusedError, SpekError, UsageError
+from spekctl.power import disk
+
+
+def wish(machine: Machine, **changes: object) -> Wish:
+    raid, ssd, *spares = (
+        machine.devices[machine.path(name)] for name in ("md0", "sdz", "sda2", "sdb2")
+    )
+    fields: dict[str, object] = {"name": "nas", "raid": raid, "ssd": ssd, "spares": tuple(spares)}
+    return Wish(**{**fields, **changes})  # type: ignore[arg-type]
+
+
+def line_of(machine: Machine) -> str:
+    (words,) = machine.dm.sent("create")
+    return str(words[5])
+
+
+def refused(machine: Machine, sentence: str, kind: type[SpekError], **changes: object) -> None:
+    with pytest.raises(kind, match=sentence):
+        create.create(Mapper(), wish(machine, **changes))
+    assert machine.dm.sent("create") == []
+
+
+def test_the_table_has_what_was_asked_for(machine: Machine) -> None:
+    policy = Policy(copy="first", age_ms=5000)
+    created = create.create(Mapper(), wish(machine, log_bytes=MIB, policy=policy))
+    assert line_of(machine) == (
+        f"0 131072 spek-augment 9:0 8:0 2 8:1 8:2 256 6 format {created.uuid} copy first"
+        " age_ms 5000"
+    )
+    assert (created.log_blocks, created.remarks) == (256, ())
+    assert created.node.endswith("mapper/nas")
+
+
+def test_each_set_has_an_identity_of_its_own(machine: Machine) -> None:
+    names = {create.create(Mapper(), wish(machine, name=name)).uuid for name in ("a", "b")}
+    assert len(names) == 2
+
+
+def test_the_raid_is_rounded_down_to_blocks(machine: Machine) -> None:
+    machine.change("md0", bytes=10 * MIB + 4095)
+    create.create(Mapper(), wish(machine))
+    assert line_of(machine).startswith("0 20480 ")
+
+
+def test_the_log_is_as_long_as_the_devices_allow(machine: Machine) -> None:
+    assert create.log_blocks_of(wish(machine)) == 3 * 256 - 2
+    machine.change("sda2", bytes=2 * MIB)
+    assert create.log_blocks_of(wish(machine)) == 2 * 256 - 2
+    machine.change("sdz", bytes=3 * MIB)
+    assert create.log_blocks_of(wish(machine)) == (3 * 256 - 2) // 2
+
+
+@pytest.mark.parametrize(
+    ("name", "size", "log_bytes", "sentence"),
+    [
+        ("sda2", MIB, None, r"sda2 has 1 MiB; the log has at least 1 MiB"),
+        ("sdz", 2 * MIB, None, r"sdz has 2 MiB; the log has at least 1 MiB"),
+        ("sda2", MIB + 4096, MIB, r"sda2 has 1\.00 MiB, too little for a log of 1 MiB: a spare"),
+        ("sdz", MIB + 8192, MIB, r"sdz has 1\.01 MiB, too little for a log of 1 MiB: the SSD"),
+        (
+            "sdz",
+            8 * MIB,
+            MIB - 4096,
+            "--log is 1020 KiB; allowed are multiples of 4 KiB from 1 MiB",
+        ),
+        ("sdz", 8 * MIB, MIB + 512, "--log is .*; allowed are multiples of 4 KiB"),
+        ("sdz", 8 * MIB, 8 << 40, "--log is 8 TiB; allowed .* to 4 TiB"),
+        ("md0", 4095, None, "md0 is shorter than a block"),
+    ],
+)
+def test_sizes_that_do_not_fit_are_refused(
+    machine: Machine, name: str, size: int, log_bytes: int | None, sentence: str
+) -> None:
+    machine.change(name, bytes=size)
+    refused(machine, sentence, UsageError, log_bytes=log_bytes)
+
+
+def test_a_log_that_just_fits_is_taken(machine: Machine) -> None:
+    machine.change("sda2", bytes=MIB + 8192)
+    machine.change("sdz", bytes=MIB + 3 * 4096)
+    assert create.log_blocks_of(wish(machine, log_bytes=MIB)) == 256
+
+
+@pytest.mark.parametrize("count", [0, 9])
+def test_another_number_of_members_is_refused(machine: Machine, count: int) -> None:
+    spares = tuple(machine.add(f"sp{index}", 3 * MIB, 7, index) for index in range(count))
+    refused(machine, "a RAID has 1 to 8 members", UsageError, spares=spares)
+
+
+def test_a_device_is_used_once(machine: Machine) -> None:
+    ssd = machine.devices[machine.path("sdz")]
+    refused(machine, "are the same device", UsageError, spares=(ssd,))
+
+
+def test_a_disk_and_its_partition_are_told_apart(machine: Machine) -> None:
+    machine.change("sda2", disk="sdz", partition=2)
+    refused(machine, "lie on the same bytes", UsageError)
+
+
+def test_two_copies_on_a_disk_are_refused(
+    machine: Machine, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    shared = disk.of_device(machine.add("sda", 8 * MIB, 8, 9))
+    real = disk.below
+
+    def below(device: Device, roots: object) -> list[disk.Disk]:
+        return [shared] if device.name in ("sda2", "sdb2") else real(device)
+
+    monkeypatch.setattr(disk, "below", below)
+    refused(machine, r"sda2 and .*sdb2 are both on .*sda: with this disk", UsageError)
+
+
+@pytest.mark.parametrize(
+    ("name", "change", "sentence"),
+    [
+        ("sdz", {"zoned": "host-managed"}, "sdz is zoned"),
+        ("md0", {"logical_block": 8192}, "blocks of 8192 bytes"),
+    ],
+)
+def test_disks_that_the_cache_cannot_use_are_refused(
+    machine: Machine, name: str, change: dict[str, object], sentence: str
+) -> None:
+    machine.change(name, **change)
+    refused(machine, sentence, UsageError)
+
+
+@pytest.mark.parametrize("name", ["md0", "sdz", "sdb2"])
+def test_a_device_in_use_is_refused(machine: Machine, name: str) -> None:
+    machine.users[name] = f"{name} is mounted on /srv"
+    refused(machine, f"{name} is in use: {name} is mounted on /srv", RefusedError)
+
+
+def with_table(path: str) -> None:
+    disk_images.mbr(path)
+
+
+@pytest.mark.parametrize("name", ["sdz", "sda2"])
+def test_data_is_overwritten_by_its_name_only(machine: Machine, name: str) -> None:
+    with_table(machine.path(name))
+    sentence = rf"{name} holds data: partition table dos .*; to overwrite it, give --destroy"
+    refused(machine, sentence, RefusedError)
+    created = create.create(Mapper(), wish(machine, destroy=[f"SERIAL-{name}"]))
+    assert re.search(rf"{name} holds data and will be overwritten", created.remarks[0])
+
+
+def test_a_wrong_name_to_destroy_is_refused(machine: Machine) -> None:
+    with pytest.raises(SpekError, match="NOBODY"):
+        create.create(Mapper(), wish(machine, destroy=["NOBODY"]))
+    assert machine.dm.sent("create") == []
+
+
+def test_the_raid_cannot_be_named_to_be_destroyed(machine: Machine) -> None:
+    with pytest.raises(SpekError, match="SERIAL-md0"):
+        create.create(Mapper(), wish(machine, destroy=["SERIAL-md0"]))
+
+
+def test_data_on_the_raid_is_kept(machine: Machine) -> None:
+    with_table(machine.path("md0"))
+    before = Path(machine.path("md0")).read_bytes()
+    created = create.create(Mapper(), wish(machine))
+    assert len(created.remarks) == 1
+    assert re.search(r"md0 holds partition table dos .*: it is kept$", created.remarks[0])
+    assert Path(machine.path("md0")).read_bytes() == before
+
+
+def test_a_device_of_another_set_is_refused(machine: Machine) -> None:
+    machine.set()
+    refused(machine, "sdz holds data: spek augment cache of set", RefusedError)
+    raid = msgspec.structs.replace(machine.devices[machine.path("sda2")])
+    refused(
+        machine,
+        "sda2 holds spek augment cache .*: it is the SSD or a spare area of a cache, not a RAID",
+        RefusedError,
+        raid=raid,
+        spares=(machine.devices[machine.path("sdb2")],),
+        ssd=machine.devices[machine.path("md0")],
+    )
+
+
+def test_without_the_module_nothing_is_opened(machine: Machine) -> None:
+    machine.dm.change(targets=[])
+    refused(machine, "load it by", NoKernelSideError)
+    assert machine.opened == []
+
+
+@pytest.mark.parametrize(
+    ("text", "blocks"), [("131072", 32), ("0", None), ("4096", None), ("5000", None), ("", None)]
+)
+def test_the_stripe_is_the_kernels(machine: Machine, text: str, blocks: int | None) -> None:
+    raid = machine.devices[machine.path("md0")]
+    (raid.sysfs / "queue/optimal_io_size").write_text(text)
+    assert create.with_stripe(Policy(copy="never"), raid) == Policy("never", blocks)
+    assert create.with_stripe(Policy(stripe_blocks=5), raid).stripe_blocks == 5
+
+
+@pytest.mark.parametrize(
+    ("policy", "sentence"),
+    [
+        (Policy(stripe_blocks=0), "a stripe has 4 KiB to 4 MiB"),
+        (Policy(stripe_blocks=1025), "a stripe has"),
+        (Policy(high_blocks=193), r"--high is 772 KiB; of this log at most 768 KiB are allowed"),
+        (Policy(high_blocks=100, low_blocks=100), "--low has to be less than --high"),
+        (Policy(low_blocks=192), "--low has to be less"),
+        (Policy(retry_ms=0), "--retry is the pause"),
+    ],
+)
+def test_a_policy_that_the_core_refuses_is_refused(policy: Policy, sentence: str) -> None:
+    with pytest.raises(UsageError, match=sentence):
+        create.check_policy(policy, 256)
+
+
+def test_limits_of_the_policy_are_taken() -> None:
+    create.check_policy(Policy("first", 1024, 0, 192, 191, 0, 0, 1), 256)
