@@ -7,8 +7,11 @@ Nothing on them names the RAID. What can be checked is that it is as long as the
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Collection, Iterable, Sequence
+import os
+import time
+from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import dataclass, field
+from typing import TypeVar
 from uuid import UUID
 
 from spekctl import units
@@ -24,7 +27,7 @@ from spekctl.augment.create import (
 from spekctl.augment.format import SSD, name_of
 from spekctl.augment.mapper import Mapper, check_name
 from spekctl.augment.reader import Reader
-from spekctl.augment.sets import Part, Set
+from spekctl.augment.sets import MissingError, Part, Set
 from spekctl.augment.table import MISSING, Policy, Table, features
 from spekctl.block import augmented, safety
 from spekctl.block import device as devices
@@ -32,6 +35,13 @@ from spekctl.block.augmented import BLOCK_BYTES
 from spekctl.block.device import ROOTS, Device, Roots
 from spekctl.errors import RefusedError, SpekError, UsageError
 from spekctl.kernel.records import ClaimInfo, RunInfo
+
+LOOK_S = 0.5
+T = TypeVar("T")
+
+
+class NothingError(UsageError):
+    """There is no set, or no RAID; they may still come."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,7 +78,7 @@ def scan(uuid: UUID | None = None, roots: Roots = ROOTS) -> list[Device]:
     known = sets.by_set(part for _, part in pairs)
     if not known:
         which = f"set {uuid}" if uuid else "any set"
-        raise UsageError(f"no free device has a superblock of {which}")
+        raise NothingError(f"no free device has a superblock of {which}")
     if len(known) > 1:
         listed = "; ".join(
             f"{identity} ({', '.join(part.path for part in parts)})"
@@ -76,6 +86,31 @@ def scan(uuid: UUID | None = None, roots: Roots = ROOTS) -> list[Device]:
         )
         raise UsageError(f"there are several sets: {listed}; name one by --uuid")
     return [device for device, _ in pairs]
+
+
+def patiently(
+    attempt: Callable[[], T],
+    wait_ns: int,
+    pause: Callable[[float], None] = time.sleep,
+    clock: Callable[[], int] = time.monotonic_ns,
+) -> T:
+    """Try again while a device is missing, as disks come one after the other at boot."""
+    end_ns = clock() + wait_ns
+    while True:
+        try:
+            return attempt()
+        except (MissingError, NothingError):
+            if clock() >= end_ns:
+                raise
+        pause(LOOK_S)
+
+
+def raid_at(path: str) -> Device:
+    """The RAID; NothingError if there is none yet."""
+    if not os.path.exists(path):
+        raise NothingError(f"there is no device {path}")
+    (raid,) = devices.targets([path])
+    return raid
 
 
 def read(device: Device) -> Part | None:

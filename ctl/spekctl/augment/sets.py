@@ -18,6 +18,10 @@ from spekctl.block.augmented import SUPERBLOCKS
 from spekctl.errors import RefusedError, UsageError
 
 
+class MissingError(RefusedError):
+    """A device of the set is not there; it may still come."""
+
+
 @dataclass(frozen=True, slots=True)
 class Part:
     """A device with at least one intact superblock. @copies: its two, None where it is not."""
@@ -148,7 +152,7 @@ def leave_out(known: Set, without: Collection[int]) -> Set:
     if unnamed:
         names = " and ".join(name_of(number) for number in unnamed)
         options = " ".join(f"--without {option_of(number)}" for number in unnamed)
-        raise RefusedError(
+        raise MissingError(
             f"{names} of set {known.uuid} {'is' if len(unnamed) == 1 else 'are'} missing; connect"
             f" {'it' if len(unnamed) == 1 else 'them'}, or give {options} to attach without"
         )

@@ -189,6 +189,14 @@ def _say_next(name: str, node: str, raid: str) -> None:
 @click.argument("paths", metavar="[DEV]...", nargs=-1)
 @_RAID
 @click.option("--scan", is_flag=True, help="Look for the devices among all that nobody uses.")
+@click.option(
+    "--wait",
+    "wait_ns",
+    type=DURATION,
+    default="0",
+    show_default=True,
+    help="With --scan: look again for this time while a device is missing, as at boot.",
+)
 @click.option("--uuid", type=click.UUID, metavar="UUID", help="With --scan: the set to attach.")
 @click.option(
     "--without",
@@ -202,6 +210,7 @@ def attach(
     paths: tuple[str, ...],
     raid: str,
     scan: bool,
+    wait_ns: int,
     uuid: UUID | None,
     without: tuple[str, ...],
     **given: Any,
@@ -220,21 +229,25 @@ def attach(
 
     if scan == bool(paths):
         raise UsageError("name the devices of the set, or give --scan instead")
-    if uuid is not None and not scan:
-        raise UsageError("--uuid needs --scan as well")
+    for option, given_here in (("--uuid", uuid is not None), ("--wait", wait_ns > 0)):
+        if given_here and not scan:
+            raise UsageError(f"{option} needs --scan as well")
     numbers = [sets.number_of(text) for text in without]
     policy = _take_policy(given)
     mapper = Mapper()
-    (raid_device,) = devices.targets([raid])
-    candidates = attaching.scan(uuid) if scan else devices.targets(paths)
-    wish = attaching.Wish(
-        name=name,
-        raid=raid_device,
-        candidates=tuple(candidates),
-        without=numbers,
-        policy=policy,
-    )
-    attached = attaching.attach(mapper, wish, *runs_and_claims())
+
+    def attempt() -> attaching.Attached:
+        raid_device = attaching.raid_at(raid)
+        wish = attaching.Wish(
+            name=name,
+            raid=raid_device,
+            candidates=tuple(attaching.scan(uuid) if scan else devices.targets(paths)),
+            without=numbers,
+            policy=policy,
+        )
+        return attaching.attach(mapper, wish, *runs_and_claims())
+
+    attached = attaching.patiently(attempt, wait_ns)
     click.echo(attached.node)
     for remark in attached.remarks:
         click.echo(f"spekctl: {remark}", err=True)

@@ -10,7 +10,7 @@ import pytest
 from lib.core.augment_images import FOREIGN, SET, Images
 from lib.ctl.augment import MIB, Machine
 
-from spekctl.augment import attach
+from spekctl.augment import attach, sets
 from spekctl.augment.attach import Wish
 from spekctl.augment.mapper import Mapper
 from spekctl.augment.table import Policy
@@ -136,6 +136,51 @@ def test_a_policy_is_checked_against_the_log(machine: Machine) -> None:
     machine.set()
     policy = Policy(high_blocks=250)
     refused(machine, "--high is", UsageError, "sdz", "sda2", "sdb2", policy=policy)
+
+
+# --- wait ----------------------------------------------------------------------------------------
+
+
+def test_a_device_that_comes_late_is_waited_for() -> None:
+    errors: list[Exception] = [attach.NothingError("none"), sets.MissingError("one")]
+    times = iter(range(0, 1000, 10))
+
+    def attempt() -> str:
+        if errors:
+            raise errors.pop(0)
+        return "attached"
+
+    assert attach.patiently(attempt, 100, lambda pause: None, lambda: next(times)) == "attached"
+
+
+@pytest.mark.parametrize("error", [attach.NothingError("none"), sets.MissingError("one")])
+def test_the_wait_has_an_end(error: SpekError) -> None:
+    times = iter(range(0, 1000, 10))
+    pauses: list[float] = []
+
+    def attempt() -> str:
+        raise error
+
+    with pytest.raises(type(error)):
+        attach.patiently(attempt, 30, pauses.append, lambda: next(times))
+    assert len(pauses) == 2
+
+
+def test_another_refusal_ends_the_wait() -> None:
+    def attempt() -> str:
+        raise RefusedError("in use")
+
+    with pytest.raises(RefusedError, match="in use"):
+        attach.patiently(attempt, 10**12, lambda pause: pytest.fail("it waits"))
+
+
+def test_a_raid_may_still_come(machine: Machine) -> None:
+    assert attach.raid_at(machine.path("md0")).name == "md0"
+    with pytest.raises(attach.NothingError, match="there is no device /dev/none"):
+        attach.raid_at("/dev/none")
+    machine.change("md0", bytes=0)
+    with pytest.raises(UsageError, match="has no capacity"):
+        attach.raid_at(machine.path("md0"))
 
 
 # --- scan ----------------------------------------------------------------------------------------

@@ -129,6 +129,7 @@ def test_attach_without_a_device_says_so(
         ([], "name the devices of the set, or give --scan instead"),
         (["sdz", "--scan"], "or give --scan instead"),
         (["sdz", "--uuid", str(SET)], "--uuid needs --scan as well"),
+        (["sdz", "--wait", "5s"], "--wait needs --scan as well"),
         (["--scan", "--uuid", "nas"], "'nas'"),
         (["sdz", "--without", "sda"], "'sda' names no device of a set"),
         (["--scan"], "no free device has a superblock of any set"),
