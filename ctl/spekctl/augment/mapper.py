@@ -34,7 +34,10 @@ MODULE = "spek_augment"
 _CAP_SYS_ADMIN = 21
 _MOST_NAME = 127
 _NAME = re.compile(r"[A-Za-z0-9#+.:=@_][A-Za-z0-9#+.:=@_-]*")
-_REASON = re.compile(rf"device-mapper: table: \S+ {TARGET}: (.+?)(?: \(-\w+\))?$", re.MULTILINE)
+# Of tables device mapper itself tells, of what follows the target.
+_REASON = re.compile(
+    rf"device-mapper: (?:table: \S+ )?{TARGET}: (.+?)(?: \(-\w+\))?$", re.MULTILINE
+)
 _KMSG = Path("/dev/kmsg")
 _NODE_S = 30.0
 

@@ -79,8 +79,16 @@ def test_a_name_that_is_taken_is_refused(machine: Machine) -> None:
         Mapper().create("nas", SET, TABLE)
 
 
+@pytest.mark.parametrize(
+    "line",
+    [
+        "device-mapper: table: 253:0: spek-augment: The log is too long. (-EINVAL)",
+        "device-mapper: table: 253:0: spek-augment: The log is too long.",
+        "device-mapper: spek-augment: The log is too long.",
+    ],
+)
 def test_the_sentence_of_the_module_is_told(
-    machine: Machine, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    machine: Machine, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, line: str
 ) -> None:
     sentence = "device-mapper: reload ioctl on nas  failed: Invalid argument"
     machine.dm.refuse("create", sentence)
@@ -90,10 +98,7 @@ def test_the_sentence_of_the_module_is_told(
     with pytest.raises(SpekError, match=f"dmsetup create failed: {sentence}$"):
         Mapper().create("nas", SET, TABLE)
 
-    lines = (
-        "3,1,2,-;device-mapper: table: 253:0: spek-augment: The log is too long. (-EINVAL)\n"
-        "3,2,3,-;device-mapper: ioctl: error adding target to table\n"
-    )
+    lines = f"3,1,2,-;{line}\n3,2,3,-;device-mapper: ioctl: error adding target to table\n"
     real = os.lseek
 
     def then_written(fd: int, at: int, whence: int) -> int:

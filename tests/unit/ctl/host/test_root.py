@@ -40,7 +40,8 @@ RUN = 7  # of FakeKernel
 # All that the process with root's rights has of spekctl.
 MODULES = {
     "",
-    *("block", "block.blkid", "block.device", "block.openers", "block.opening"),
+    *("block", "block.augmented", "block.blkid", "block.device", "block.openers"),
+    "block.opening",
     *("block.replaced", "block.safety", "block.zones"),
     *("closing", "condition", "contract", "contract.requests", "contract.wire", "distribution"),
     *("documents", "documents.device", "documents.document", "entry", "errors", "files"),
