@@ -51,6 +51,8 @@ def augment_module() -> Iterator[None]:
         pytest.skip(
             f"this build has no {MODULE}.ko; make builds it where kmod/augment has a module"
         )
+    # Kernels before 6.15 have its checksum in a library, which insmod does not load.
+    subprocess.run(["modprobe", "-q", "libcrc32c"], check=False)
     subprocess.run(["insmod", path], check=True)
     yield
     if is_loaded(MODULE):
