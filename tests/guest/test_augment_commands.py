@@ -175,7 +175,7 @@ def test_no_run_overwrites_an_ssd_or_spare_area(
 def created(augment_module: None, rig: Rig) -> tuple[Rig, bytes]:
     """A cache of a RAID with contents; nothing is destaged by itself."""
     data = fill(rig.raid, 1)
-    assert rig.create("--log", "1MiB", "--age", "0", "--quiet", "1h") == ExitCode.OK
+    assert rig.create("--log-size", "1MiB", "--age", "0", "--quiet", "1h") == ExitCode.OK
     return rig, data
 
 
@@ -204,7 +204,7 @@ def test_destage_waits_until_the_raid_has_all(
     rig, data = created
     new = random.Random(3).randbytes(BLOCK)
     write(NODE, 7, new)
-    assert cli.run(["augment", "destage", NAME, "--wait", "--timeout", "60s"]) == ExitCode.OK
+    assert cli.run(["augment", "destage", NAME, "--wait", "60s"]) == ExitCode.OK
     assert read(rig.raid) == over(data, 7, new)
     (cache,) = told(capsys, "status")["caches"]
     assert (cache["dirty_blocks"], cache["log_used"]) == (0, 0)
@@ -305,7 +305,7 @@ def test_the_target_is_told_which_members_sleep(
     with modelled(drives, SMALL) as first, modelled(drives, SMALL) as second:
         rig = Rig(raid, ssd, (first.node, second.node))
         try:
-            assert rig.create("--log", "1MiB", "--quiet", "1h") == ExitCode.OK
+            assert rig.create("--log-size", "1MiB", "--quiet", "1h") == ExitCode.OK
             assert cli.run(["power", "set", second.node, "standby", "--force"]) == ExitCode.OK
             capsys.readouterr()
             words = ["monitor", NAME, "--every", "200ms", "--for", "500ms"]

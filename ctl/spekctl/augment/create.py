@@ -160,8 +160,8 @@ def log_blocks_of(wish: Wish) -> int:
     blocks, rest = divmod(wish.log_bytes, BLOCK_BYTES)
     if rest or not LEAST_LOG_BLOCKS <= blocks <= MOST_LOG_BLOCKS:
         raise UsageError(
-            f"--log is {units.format_bytes(wish.log_bytes)}; allowed are multiples of 4 KiB from"
-            f" {_size(LEAST_LOG_BLOCKS)} to {_size(MOST_LOG_BLOCKS)}"
+            f"--log-size is {units.format_bytes(wish.log_bytes)}; allowed are multiples of 4 KiB"
+            f" from {_size(LEAST_LOG_BLOCKS)} to {_size(MOST_LOG_BLOCKS)}"
         )
     for device, room, what in (
         (shortest, spare_blocks, "a spare area holds the log and 2 blocks"),

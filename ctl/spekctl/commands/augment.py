@@ -47,7 +47,7 @@ for subcommand in (augment_set.create, augment_set.attach, augment_set.check):
 @click.argument("name", required=False)
 @options.as_json()
 def status(name: str | None, as_json: bool) -> int:
-    """Show the cache NAME, or all: mode, devices, what the RAID lacks, hits and wakes.
+    """Show caches: mode, devices, what the RAID lacks, hits and wakes.
 
     Hits and misses are blocks read since attach: hits came from the SSD or a spare area. Dirty
     blocks are those that the RAID lacks.
@@ -63,21 +63,23 @@ def status(name: str | None, as_json: bool) -> int:
 
 @command.command(no_args_is_help=True)
 @_NAME
-@click.option("--wait", is_flag=True, help="Wait until the RAID lacks nothing.")
-@_TIMEOUT
-def destage(name: str, wait: bool, timeout_ns: int | None) -> int:
+@click.option(
+    "--wait",
+    "wait_ns",
+    type=DURATION,
+    help="Wait until the RAID lacks nothing, at most this long; later exit code 1.",
+)
+def destage(name: str, wait_ns: int | None) -> int:
     """Write to the RAID what it lacks. Its disks wake up."""
     from spekctl.augment import detach as detaching
     from spekctl.augment.mapper import Mapper
 
-    if timeout_ns is not None and not wait:
-        raise UsageError("--timeout needs --wait as well")
     mapper = Mapper()
     before = detaching.destage(mapper, name)
-    if not wait:
+    if wait_ns is None:
         click.echo(f"spekctl: {name} destages {before.dirty_blocks:,} blocks", err=True)
         return 0
-    detaching.wait_clean(mapper, name, timeout_ns)
+    detaching.wait_clean(mapper, name, wait_ns)
     click.echo(f"spekctl: {name}: the RAID has all that was written", err=True)
     return 0
 

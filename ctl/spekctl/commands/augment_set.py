@@ -68,7 +68,7 @@ def _policy(function: F) -> F:
         "--copy",
         type=click.Choice(["never", "first", "second"]),
         help="Copy what is read from the RAID to the SSD: never, when it is first read, or when it"
-        " is read again.  [default of all these: the module's]",
+        " is read again.  [default: the module's, as of those below]",
     )(function)
 
 
@@ -118,7 +118,7 @@ _RAID = click.option(
     shell_complete=options.complete_device,
 )
 @click.option(
-    "--log",
+    "--log-size",
     "log_bytes",
     type=SIZE,
     help="Length of the log, 1MiB to 4TiB; each spare area holds 8 KiB more."
@@ -141,7 +141,7 @@ def create(
     destroy: tuple[str, ...],
     **given: Any,
 ) -> int:
-    """Make a cache of a RAID, an SSD and spare areas, attach it, and print its device node.
+    """Make a cache of a RAID, an SSD and spare areas, and attach it; prints its node.
 
     The RAID may hold a file system: its contents stay as they are. The SSD and the spare areas are
     overwritten: one that holds any signature is refused (exit code 4) without --destroy. Devices

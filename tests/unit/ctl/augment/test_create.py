@@ -80,10 +80,10 @@ def test_the_log_is_as_long_as_the_devices_allow(machine: Machine) -> None:
             "sdz",
             8 * MIB,
             MIB - 4096,
-            "--log is 1020 KiB; allowed are multiples of 4 KiB from 1 MiB",
+            "--log-size is 1020 KiB; allowed are multiples of 4 KiB from 1 MiB",
         ),
-        ("sdz", 8 * MIB, MIB + 512, "--log is .*; allowed are multiples of 4 KiB"),
-        ("sdz", 8 * MIB, 8 << 40, "--log is 8 TiB; allowed .* to 4 TiB"),
+        ("sdz", 8 * MIB, MIB + 512, "--log-size is .*; allowed are multiples of 4 KiB"),
+        ("sdz", 8 * MIB, 8 << 40, "--log-size is 8 TiB; allowed .* to 4 TiB"),
         ("md0", 4095, None, "md0 is shorter than a block"),
     ],
 )

@@ -53,7 +53,7 @@ def test_create_prints_the_node_and_what_to_do_next(
 
 def test_every_option_of_the_policy_becomes_a_feature(machine: Machine) -> None:
     words = (
-        *("--log", "1MiB", "--copy", "second", "--stripe", "128KiB", "--sequential", "1MiB"),
+        *("--log-size", "1MiB", "--copy", "second", "--stripe", "128KiB", "--sequential", "1MiB"),
         *("--high", "512KiB", "--low", "256KiB", "--age", "1h", "--quiet", "5s", "--retry", "10s"),
     )
     assert machine.augment(*CREATE, *words) == ExitCode.OK
@@ -71,7 +71,7 @@ def test_every_option_of_the_policy_becomes_a_feature(machine: Machine) -> None:
         (["--stripe", "1KiB"], "--stripe has to be a multiple of 4KiB"),
         (["--age", "1us"], "--age has to be a multiple of 1ms"),
         (["--copy", "third"], "'third'"),
-        (["--log", "1000"], "--log is 1000 B; allowed are"),
+        (["--log-size", "1000"], "--log-size is 1000 B; allowed are"),
         (["--spare", "/dev/none"], "there is no device /dev/none"),
     ],
 )
