@@ -61,7 +61,7 @@ install: modules $(if $(wildcard daq/Makefile),daq-install) pages-install ## cop
 	depmod $(release)
 
 uninstall: check-headers $(if $(wildcard daq/Makefile),daq-uninstall) pages-uninstall ## remove what install has copied (root)
-	rm -f $(foreach m,spek spek_prober spek_drive,/lib/modules/$(release)/updates/$(m).ko*)
+	rm -f $(foreach m,spek spek_prober spek_drive spek_augment,/lib/modules/$(release)/updates/$(m).ko*)
 	depmod $(release)
 
 # Man pages of spekctl and its completion in bash, zsh and fish; they are made from its commands.
@@ -249,7 +249,7 @@ clean: clean-modules $(if $(wildcard daq/Makefile),clean-daq) ## remove what the
 	@rm -rf .pytest_cache .mypy_cache .ruff_cache .hypothesis *.egg-info ctl/*.egg-info
 
 help: ## show this
-	@echo "make                          build spek.ko, spek_prober.ko and spek_drive.ko for the running kernel, and spek-daq"
+	@echo "make                          build spek.ko, spek_prober.ko, spek_drive.ko and spek_augment.ko for the running kernel, and spek-daq"
 	@echo "make KDIR=DIR                 ... for the kernel whose headers or built tree are in DIR"
 	@sed -n 's/^\([a-z-]*\)[a-z -]*:[^#]*## /\1\t/p' $(MAKEFILE_LIST) | \
 		while IFS="$$(printf '\t')" read -r goal text; do \

@@ -21,7 +21,7 @@ from spekctl import __version__
 
 Build = Callable[[str, str], Path]
 TESTS = ROOT / ".ci/packaging/debian/tests"
-MODULES = ("spek", "spek_prober", "spek_drive")
+MODULES = ("spek", "spek_prober", "spek_drive", "spek_augment")
 SECURE_BOOT = "sys/firmware/efi/efivars/SecureBoot-8be4df61-93ca-11d2-aa0d-00e098032b8c"
 
 pytestmark = pytest.mark.skipif(
