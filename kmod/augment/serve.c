@@ -5,20 +5,20 @@
  *
  *	map, end of I/O, message --> arrived, ended, kick --> worker --> devices, ends of bios
  *
- * Locks: unit->lock (mutex) > unit->arrived_lock (spinlock, interrupts off). The worker and messages
- * call the machine under the mutex. The worker sends I/O and ends bios without it, so that status and
- * messages do not wait for a device that is busy or spins up.
+ * Locks: unit->lock (mutex) > unit->arrived_lock (spinlock, interrupts off). The worker and
+ * messages call the machine under the mutex. The worker sends I/O and ends bios without it, so that
+ * status and messages do not wait for a device that is busy or spins up.
  *
- * Lifetime: a bio of device mapper belongs to the unit from map until bio_endio(), and device mapper
- * waits for all of them before it suspends. A part is in flight from the time the worker has it from
- * the machine until the worker reports its end; spek_augment_serve_stop() waits for that. The end of
- * I/O kicks the worker under arrived_lock, so no end touches the unit after the worker has
- * seen it.
+ * Lifetime: a bio of device mapper belongs to the unit from map until bio_endio(), and device
+ * mapper waits for all of them before it suspends. A part is in flight from the time the worker has
+ * it from the machine until the worker reports its end; spek_augment_serve_stop() waits for that.
+ * The end of I/O kicks the worker under arrived_lock, so no end touches the unit after the worker
+ * has seen it.
  *
  * Data of a write are copied before their checksum is computed: a program may change a buffer under
- * way, and a record whose checksum is wrong ends the log at recovery, with all records after it. For
- * the same reason a read that fills a buffer of the machine is not read into the bio: it is copied
- * to it. Nothing is allocated here.
+ * way, and a record whose checksum is wrong ends the log at recovery, with all records after it.
+ * For the same reason a read that fills a buffer of the machine is not read into the bio: it is
+ * copied to it. Nothing is allocated here once the unit is made.
  */
 #include <linux/blkdev.h>
 #include <linux/jiffies.h>

@@ -13,8 +13,8 @@
  * devices; it starts when that one is suspended for good. Devices of another device's target
  * are refused: all of device mapper is one holder, so opening them does not tell.
  *
- * Locks: units_lock protects the list of all targets and is taken in ctr and dtr alone, with nothing
- * inside. The others: serve.c.
+ * Locks: units_lock protects the list of all targets and is taken in ctr and dtr alone, with
+ * nothing inside. The others: serve.c.
  */
 #include <linux/blkdev.h>
 #include <linux/mm.h>
@@ -275,7 +275,7 @@ static int member_awake(struct spek_augment_unit *unit, const char *member, cons
 	return 0;
 }
 
-static int lose(struct spek_augment_unit *unit, const char *device)
+static int give_up(struct spek_augment_unit *unit, const char *device)
 {
 	u32 number;
 
@@ -297,7 +297,7 @@ static int serve_message(struct spek_augment_unit *unit, unsigned int argc, char
 	if (argc == 3 && !strcmp(argv[0], "awake"))
 		return member_awake(unit, argv[1], argv[2]);
 	if (argc == 2 && !strcmp(argv[0], "lose"))
-		return lose(unit, argv[1]);
+		return give_up(unit, argv[1]);
 	if (argc == 1 && !strcmp(argv[0], "destage")) {
 		spek_augment_destage_all(&unit->machine, ktime_get_ns());
 		return 0;

@@ -80,6 +80,15 @@ def drive_module() -> Iterator[Path]:
     yield from _module("spek_drive")
 
 
+@pytest.fixture(scope="module")
+def augment_module() -> Iterator[Path]:
+    """spek_augment.ko is loaded for the tests of this file; gives its path."""
+    subprocess.run(["modprobe", "dm_mod"], check=True)
+    # Newer kernels have it built in.
+    subprocess.run(["modprobe", "-q", "libcrc32c"], check=False)
+    yield from _module("spek_augment")
+
+
 @pytest.fixture
 def drives(drive_module: Path) -> Iterator[Drives]:
     """A connection to spek_drive; afterwards no drive of the test is left."""

@@ -1,0 +1,385 @@
+# SPDX-License-Identifier: GPL-2.0
+"""spek_augment.ko: a cache on an SSD before a RAID.
+
+What the machine does with each I/O is tested in userspace, tests/unit/augment; here it is the
+target: data get where they belong, survive, and stay right when devices fail.
+"""
+
+from __future__ import annotations
+
+import mmap
+import os
+import re
+import subprocess
+import threading
+import uuid
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+from lib.guest import device_mapper
+from lib.guest.disks import mapped_disk, null_disk, settle
+from lib.waiting import eventually
+
+pytestmark = [pytest.mark.debug_kernel, pytest.mark.usefixtures("augment_module")]
+
+BLOCK = 4096
+LOG_BLOCKS = 1024
+RAID_MIB, SSD_MIB, SPARE_MIB = 32, 12, 8
+SECTORS = RAID_MIB << 11
+NAME = "spek-cache"
+NEVER_MS = 4294967295
+# Nothing is destaged unless a test asks for it.
+QUIET = f"quiet_ms {NEVER_MS} retry_ms 100"
+
+
+@dataclass(frozen=True)
+class Devices:
+    """RAID, SSD and spare areas; - for one that is missing."""
+
+    raid: str
+    ssd: str
+    spares: tuple[str, str]
+
+    def line(self, features: str = QUIET) -> str:
+        words = f"{self.raid} {self.ssd} 2 {' '.join(self.spares)} {LOG_BLOCKS}"
+        return f"0 {SECTORS} spek-augment {words} {len(features.split())} {features}"
+
+
+@dataclass(frozen=True)
+class Status:
+    mode: str
+    generation: int
+    live: int
+    awake: int
+    mirror: int
+    dirty: int
+    used: int
+    hits: int
+    misses: int
+    records: int
+    wakes: int
+
+
+class Cache:
+    """The mapped device."""
+
+    def __init__(self, node: str) -> None:
+        self.node = node
+        self.fd = os.open(node, os.O_RDWR | os.O_DIRECT)
+
+    def close(self) -> None:
+        os.close(self.fd)
+
+    def status(self) -> Status:
+        done = subprocess.run(
+            ["dmsetup", "status", NAME], check=True, capture_output=True, text=True
+        )
+        words = done.stdout.split()[3:]
+        assert len(words) == 17
+        return Status(
+            mode=words[0],
+            generation=int(words[1]),
+            live=int(words[2], 16),
+            awake=int(words[3], 16),
+            mirror=int(words[4]),
+            dirty=int(words[5]),
+            used=int(words[6].partition("/")[0]),
+            hits=int(words[8]),
+            misses=int(words[9]),
+            records=int(words[11]),
+            wakes=int(words[15]),
+        )
+
+    def write(self, block: int, version: int, blocks: int = 1) -> None:
+        with mmap.mmap(-1, blocks * BLOCK) as buffer:
+            buffer.write(b"".join(contents(block + i, version) for i in range(blocks)))
+            assert os.pwrite(self.fd, buffer, block * BLOCK) == blocks * BLOCK
+
+    def flush(self) -> None:
+        os.fsync(self.fd)
+
+    def assert_holds(self, block: int, version: int, blocks: int = 1) -> None:
+        assert_holds(self.fd, block, version, blocks)
+
+
+def contents(block: int, version: int) -> bytes:
+    return (version << 32 | block).to_bytes(8, "little") * (BLOCK // 8)
+
+
+def assert_holds(fd: int, block: int, version: int, blocks: int = 1) -> None:
+    with mmap.mmap(-1, blocks * BLOCK) as buffer:
+        assert os.preadv(fd, [buffer], block * BLOCK) == blocks * BLOCK
+        for i in range(blocks):
+            seen = buffer[i * BLOCK : (i + 1) * BLOCK]
+            assert seen == contents(block + i, version), (block + i, seen[:8].hex())
+
+
+def fresh() -> str:
+    return f"{QUIET} format {uuid.uuid4()}"
+
+
+@contextmanager
+def attached(devices: Devices, features: str = QUIET) -> Iterator[Cache]:
+    with mapped_disk(NAME, devices.line(features)) as node:
+        cache = Cache(node)
+        try:
+            yield cache
+        finally:
+            cache.close()
+            settle()
+
+
+@contextmanager
+def disks() -> Iterator[Devices]:
+    with ExitStack() as stack:
+        raid, ssd, *spares = (
+            stack.enter_context(null_disk(size_mb, memory_backed=1))
+            for size_mb in (RAID_MIB, SSD_MIB, SPARE_MIB, SPARE_MIB)
+        )
+        yield Devices(raid, ssd, (spares[0], spares[1]))
+
+
+@pytest.fixture
+def devices() -> Iterator[Devices]:
+    with disks() as made:
+        yield made
+
+
+def counters(node: str) -> tuple[int, int]:
+    """Reads and writes that a disk has served."""
+    words = Path("/sys/class/block", Path(node).name, "stat").read_text().split()
+    return int(words[0]), int(words[4])
+
+
+def test_what_was_written_is_read_and_destaged(devices: Devices) -> None:
+    with attached(devices, fresh()) as cache:
+        raid_before = counters(devices.raid)
+        for block in range(0, 200, 7):
+            cache.write(block, 1)
+        cache.write(1000, 1, blocks=200)  # split by device mapper, and over several records
+        cache.write(1010, 2, blocks=3)
+        cache.flush()
+
+        cache.assert_holds(0, 1)
+        cache.assert_holds(196, 1)
+        cache.assert_holds(1000, 1, blocks=10)
+        cache.assert_holds(1010, 2, blocks=3)
+        cache.assert_holds(1013, 1, blocks=187)
+        status = cache.status()
+        assert status.mode == "normal" and status.records > 29
+        assert status.dirty == 29 + 200 and status.hits >= 202
+        assert counters(devices.raid) == raid_before
+
+        device_mapper.message(NAME, "destage")
+        eventually(lambda: cache.status().dirty == 0, "something stays dirty")
+        fd = os.open(devices.raid, os.O_RDONLY | os.O_DIRECT)
+        try:
+            assert_holds(fd, 196, 1)
+            assert_holds(fd, 1000, 1, blocks=10)
+            assert_holds(fd, 1010, 2, blocks=3)
+        finally:
+            os.close(fd)
+
+
+def test_the_log_wraps(devices: Devices) -> None:
+    with attached(devices, fresh()) as cache:
+        for version in range(1, 9):
+            cache.write(0, version, blocks=400)
+        cache.flush()
+        cache.assert_holds(0, 8, blocks=400)
+        assert cache.status().mode == "normal"
+    with attached(devices) as cache:
+        cache.assert_holds(0, 8, blocks=400)
+
+
+def test_a_block_is_copied_at_its_second_touch(devices: Devices) -> None:
+    with attached(devices, fresh()) as cache:
+        for _ in range(2):
+            os.preadv(cache.fd, [mmap.mmap(-1, BLOCK)], 77 * BLOCK)
+        before = counters(devices.raid)
+        hits = cache.status().hits
+        eventually(lambda: read_hits(cache) > hits, "no read is served by the SSD")
+        assert counters(devices.raid)[1] == before[1]
+
+
+def read_hits(cache: Cache) -> int:
+    os.preadv(cache.fd, [mmap.mmap(-1, BLOCK)], 77 * BLOCK)
+    return cache.status().hits
+
+
+def test_sleeping_members_are_left_alone_but_for_the_mirror(devices: Devices) -> None:
+    with attached(devices, fresh()) as cache:
+        for member in range(2):
+            device_mapper.message(NAME, f"awake {member} 0")
+        assert cache.status().awake & 6 == 0
+        before = [counters(node)[1] for node in (devices.raid, devices.spares[1])]
+        for block in range(50):
+            cache.write(block, 1)
+        after = [counters(node)[1] for node in (devices.raid, devices.spares[1])]
+        status = cache.status()
+
+        assert after == before
+        assert (status.awake & 6, status.mirror, status.wakes) == (2, 1, 1)
+        cache.assert_holds(0, 1, blocks=50)
+
+
+def test_data_survive_removal(devices: Devices) -> None:
+    with attached(devices, fresh()) as cache:
+        cache.write(5, 1, blocks=100)
+        generation = cache.status().generation
+    with attached(devices) as cache:
+        cache.assert_holds(5, 1, blocks=100)
+        status = cache.status()
+        assert (status.mode, status.generation) == ("normal", generation + 1)
+
+
+def copy_disk(one: str, to: str) -> None:
+    subprocess.run(
+        ["dd", f"if={one}", f"of={to}", "bs=1M", "iflag=direct", "oflag=direct", "status=none"],
+        check=True,
+    )
+
+
+@pytest.mark.parametrize("missing", ["nothing", "ssd", "spare"])
+def test_flushed_data_survive_a_cut(devices: Devices, missing: str) -> None:
+    """The log is copied under writes: what was flushed before is in the copy."""
+    with disks() as copies:
+        with attached(devices, fresh()) as cache:
+            cache.write(3000, 1, blocks=60)
+            cache.flush()
+            stop = threading.Event()
+            with writer(cache, 100, 200, stop):
+                for one, to in zip(devices.spares, copies.spares, strict=True):
+                    copy_disk(one, to)
+                copy_disk(devices.ssd, copies.ssd)
+                stop.set()
+        ssd = "-" if missing == "ssd" else copies.ssd
+        spares = ("-", copies.spares[1]) if missing == "spare" else copies.spares
+        with attached(Devices(copies.raid, ssd, spares)) as cache:
+            cache.assert_holds(3000, 1, blocks=60)
+            status = cache.status()
+            assert status.mode == ("passing" if missing == "ssd" else "normal")
+            assert status.live == {"nothing": 7, "ssd": 6, "spare": 5}[missing]
+
+
+@contextmanager
+def writer(cache: Cache, first: int, blocks: int, stop: threading.Event) -> Iterator[None]:
+    """Writes block after block, once each, until it is stopped; the test fails if one fails."""
+    failures: list[OSError] = []
+
+    def write() -> None:
+        try:
+            for block in range(first, first + blocks):
+                if stop.is_set():
+                    return
+                cache.write(block, 1)
+        except OSError as error:
+            failures.append(error)
+
+    thread = threading.Thread(target=write)
+    thread.start()
+    try:
+        yield
+    finally:
+        thread.join()
+    assert not failures
+
+
+def test_suspend_and_another_table_under_writes(devices: Devices) -> None:
+    with attached(devices, fresh()) as cache:
+        with writer(cache, 0, 600, threading.Event()):
+            for turn in range(4):
+                device_mapper.suspend(NAME)
+                device_mapper.resume(NAME)
+                device_mapper.replace(NAME, devices.line(f"{QUIET} stripe_blocks {1 + turn}"))
+        cache.flush()
+        cache.assert_holds(0, 1, blocks=200)
+        cache.assert_holds(400, 1, blocks=200)
+        assert cache.status().mode == "normal"
+
+
+@pytest.mark.parametrize("device", [0, 1])
+def test_a_device_that_fails_under_writes_is_done_without(devices: Devices, device: int) -> None:
+    node = devices.ssd if device == 0 else devices.spares[0]
+    sectors = (SSD_MIB if device == 0 else SPARE_MIB) << 11
+    with mapped_disk("spek-bad", f"0 {sectors} linear {node} 0") as bad:
+        ssd = bad if device == 0 else devices.ssd
+        first = bad if device == 1 else devices.spares[0]
+        with attached(Devices(devices.raid, ssd, (first, devices.spares[1])), fresh()) as cache:
+            with writer(cache, 0, 200, threading.Event()):
+                device_mapper.replace("spek-bad", f"0 {sectors} error")
+            cache.write(200, 1, blocks=10)
+            cache.flush()
+            cache.assert_holds(0, 1, blocks=210)
+            status = cache.status()
+            assert status.mode == ("passing" if device == 0 else "normal")
+            assert status.live == 7 & ~(1 << device)
+
+
+def test_the_log_of_a_lost_ssd_is_read_from_the_mirror(devices: Devices) -> None:
+    with attached(devices, fresh()) as cache:
+        cache.write(40, 1, blocks=80)
+        cache.flush()
+    with attached(Devices(devices.raid, "-", devices.spares)) as cache:
+        cache.assert_holds(40, 1, blocks=80)
+        assert cache.status().mode == "passing"
+
+
+def test_a_device_can_be_given_up(devices: Devices) -> None:
+    with attached(devices, fresh()) as cache:
+        cache.write(40, 1, blocks=80)
+        device_mapper.message(NAME, "lose 0")
+        eventually(lambda: cache.status().mode == "passing", "the log is not drained")
+        cache.assert_holds(40, 1, blocks=80)
+
+
+def said() -> str:
+    return subprocess.run(["dmesg"], check=True, capture_output=True, text=True).stdout
+
+
+def assert_refused(line: str, sentence: str) -> None:
+    before = len(said())
+    with pytest.raises(AssertionError, match="refused"):
+        device_mapper.create(NAME, line)
+    # The volume without a table is left.
+    subprocess.run(["dmsetup", "remove", NAME], check=False, capture_output=True)
+    assert sentence in said()[before:]
+
+
+WRONG: list[tuple[Callable[[str], str], str]] = [
+    (lambda line: line.replace(f"0 {SECTORS} ", f"0 {SECTORS - 8} "), "all of the RAID's blocks"),
+    (lambda line: line.replace(" 2 ", " 9 ", 1), "The number of members is 1 to 8."),
+    (lambda line: line.replace(f" {LOG_BLOCKS} ", " 2047 "), "2 blocks more than the log"),
+    (lambda line: line.replace(f" {LOG_BLOCKS} ", " 100 "), "The log has 256 to 2^30 blocks."),
+    (lambda line: line.replace("quiet_ms", "calm_ms"), "There are the features"),
+    (lambda line: line + " copy", "names and values in turns"),
+    (lambda line: re.sub(r"quiet_ms \S+", "copy often", line), "never, first or second"),
+    (lambda line: re.sub(r"retry_ms \S+", "retry_ms 0", line), "is not 0."),
+    (lambda line: re.sub(r"format \S+", "format 77", line), "takes a UUID"),
+]
+
+
+@pytest.mark.parametrize("change, sentence", WRONG, ids=[sentence for _, sentence in WRONG])
+def test_a_wrong_line_is_refused(
+    devices: Devices, change: Callable[[str], str], sentence: str
+) -> None:
+    line = devices.line(fresh())
+    assert change(line) != line
+    assert_refused(change(line), sentence)
+
+
+def test_devices_of_other_sets_are_refused(devices: Devices) -> None:
+    features = fresh()
+    assert_refused(devices.line(), "It has no superblock of a cache")
+    with disks() as others:
+        for each in (devices, others):
+            with attached(each, fresh() if each is others else features):
+                pass
+        mixed = Devices(devices.raid, devices.ssd, (devices.spares[0], others.spares[1]))
+        assert_refused(mixed.line(), "of member 1: The device belongs to another set.")
+    swapped = Devices(devices.raid, devices.ssd, (devices.spares[1], devices.spares[0]))
+    assert_refused(swapped.line(), "in another order")
+    assert_refused(devices.line(features), "of this UUID already")
