@@ -362,7 +362,7 @@ def test_samples_of_the_prober_have_the_power_states_of_idle_disks(
         assert send(standing.node, STOP).status == 0
         before = drives.stats(standing.drive)
         words = ["prober", "start", "--for", "3s", "--power-states", "250ms", "-o", str(path)]
-        code = cli.run([*words, "--disk", on.node, "--disk", standing.node])
+        code = cli.run([*words, "--device", on.node, "--device", standing.node])
         after = drives.stats(standing.drive)
     printed = capfd.readouterr().out
     report = document.read(path, ProberReport)

@@ -9,7 +9,6 @@ on it.
 from __future__ import annotations
 
 import os
-from uuid import UUID
 
 from spekctl.block.blkid import Signature
 from spekctl.errors import RefusedError
@@ -31,9 +30,16 @@ def signatures(fd: int) -> list[Signature]:
         head = os.pread(fd, SUPERBLOCKS * BLOCK_BYTES, 0)
     except OSError as error:
         raise RefusedError(f"cannot probe the device for data: {error.strerror}") from error
-    places = range(0, len(head), BLOCK_BYTES)
+    places = [
+        place
+        for place in range(0, len(head), BLOCK_BYTES)
+        if head.startswith(SUPER_MAGIC, place) and len(head) >= place + AT_UUID + 16
+    ]
+    if not places:
+        return []
+    from uuid import UUID
+
     return [
         Signature(NAME, "cache", place, str(UUID(bytes=head[place:][AT_UUID : AT_UUID + 16])))
         for place in places
-        if head.startswith(SUPER_MAGIC, place) and len(head) >= place + AT_UUID + 16
     ]

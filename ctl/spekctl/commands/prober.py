@@ -103,7 +103,7 @@ def _chosen(function: F) -> F:
     " `spekctl power states`. Needs root.",
 )
 @click.option(
-    *("--disk", "disks"),
+    *("--device", "-d", "disks"),
     multiple=True,
     metavar="DEV",
     help="With --power-states: look at this disk, or at those below this RAID or volume;"
@@ -173,7 +173,7 @@ def _looks(interval_ns: int | None, paths: tuple[str, ...]) -> Looks | None:
 
     if interval_ns is None:
         if paths:
-            raise UsageError("--disk needs --power-states as well")
+            raise UsageError("--device needs --power-states as well")
         return None
     if interval_ns < LEAST_NS:
         raise UsageError("--power-states must be at least 100ms")

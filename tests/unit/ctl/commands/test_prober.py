@@ -94,7 +94,7 @@ def test_a_first_look_that_fails_starts_no_probe(
     [
         (("--power-states", "50ms"), "--power-states must be at least 100ms"),
         (("--power-states", "1s", "--detach"), "--power-states cannot be combined with --detach"),
-        (("--disk", "/dev/sda"), "--disk needs --power-states as well"),
+        (("--device", "/dev/sda"), "--device needs --power-states as well"),
     ],
 )
 def test_looks_that_are_impossible_are_refused(
