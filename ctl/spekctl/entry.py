@@ -12,7 +12,6 @@ from __future__ import annotations
 import contextlib
 import errno
 import os
-import secrets
 import stat
 from dataclasses import dataclass
 from pathlib import Path
@@ -74,6 +73,8 @@ class Entry:
     def temporary(self) -> Entry:
         """An entry beside this one with a name that nobody can foresee."""
         # Short, so that it is valid beside a name of any length.
+        import secrets
+
         return self.beside(f".spekctl.{secrets.token_hex(8)}")
 
     def create(self, mode: int = 0o666) -> int:
