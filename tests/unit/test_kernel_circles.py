@@ -18,6 +18,7 @@ MODULES = {
     "spek": (*SHARED, "kmod/load"),
     "spek_prober": (*SHARED, "prober"),
     "spek_drive": (*SHARED, "kmod/drive"),
+    "spek_augment": ("kmod/core", "kmod/compat", "kmod/augment"),
 }
 
 INCLUDE = re.compile(r'^#include "([^"]+)"', re.M)

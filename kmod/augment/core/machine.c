@@ -57,21 +57,6 @@ void spek_augment_init(struct spek_augment *m, const struct spek_augment_config 
 	spek_augment_io_init(m);
 }
 
-/**
- * spek_augment_is_stuck() - ask whether destage has failed and waits before it tries again
- * @m: machine
- *
- * Return: true if so; bios that depend on destage end with an error then. True if the machine has
- * failed, too.
- */
-bool spek_augment_is_stuck(const struct spek_augment *m)
-{
-	if (m->mode == SPEK_AUGMENT_FAILED)
-		return true;
-	return m->destage.stuck && m->now_ns < m->destage.retry_at_ns &&
-	       m->mode != SPEK_AUGMENT_NORMAL && m->mode != SPEK_AUGMENT_PASSING;
-}
-
 /* In normal operation only a write that finds no room depends on destage. */
 static bool is_hopeless(const struct spek_augment *m, u32 bio)
 {
@@ -81,29 +66,6 @@ static bool is_hopeless(const struct spek_augment *m, u32 bio)
 	return m->mode == SPEK_AUGMENT_NORMAL && m->requests[bio].bio.op == SPEK_AUGMENT_WRITE &&
 	       m->destage.stuck && m->now_ns < m->destage.retry_at_ns &&
 	       m->config.log_blocks - spek_augment_used(m) < 3;
-}
-
-/**
- * spek_augment_request_end() - end a bio if nothing of it is in flight or still to be issued
- * @m: machine
- * @bio: number of the bio
- */
-void spek_augment_request_end(struct spek_augment *m, u32 bio)
-{
-	struct spek_augment_request *request = &m->requests[bio];
-
-	if (request->parts || request->issued < request->bio.blocks)
-		return;
-	m->again = true;
-	if (request->retry && !request->error) {
-		request->retry = false;
-		request->issued = 0;
-		spek_augment_push(m, &m->reads, bio);
-	} else if (!request->error && (request->bio.fua || request->bio.preflush)) {
-		spek_augment_push(m, &m->flushes, bio);
-	} else {
-		spek_augment_push(m, &m->answers, bio);
-	}
 }
 
 static void serve(struct spek_augment *m, struct spek_augment_list *list,

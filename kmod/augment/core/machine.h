@@ -109,6 +109,10 @@ void spek_augment_stage_put(struct spek_augment *m, u32 stage);
 void spek_augment_push(struct spek_augment *m, struct spek_augment_list *list, u32 bio);
 u32 spek_augment_pop(struct spek_augment *m, struct spek_augment_list *list);
 
+/* request.c */
+bool spek_augment_is_stuck(const struct spek_augment *m);
+void spek_augment_request_end(struct spek_augment *m, u32 bio);
+
 /* read.c */
 bool spek_augment_read_step(struct spek_augment *m, u32 bio);
 void spek_augment_read_end(struct spek_augment *m, struct spek_augment_slot *slot, int error);
@@ -137,9 +141,5 @@ void spek_augment_resume(struct spek_augment *m);
 /* super.c */
 void spek_augment_super_write(struct spek_augment *m, u32 devices, u64 generation, u32 tail,
 			      u64 tail_seq);
-
-/* machine.c */
-bool spek_augment_is_stuck(const struct spek_augment *m);
-void spek_augment_request_end(struct spek_augment *m, u32 bio);
 
 #endif

@@ -102,12 +102,12 @@ FAULTS = {
         "wanted = true;\n		m->done_seq = m->issued_seq;",
     ),
     "FUA as any write": (
-        "machine.c",
+        "request.c",
         "(request->bio.fua || request->bio.preflush)",
         "request->bio.preflush",
     ),
     "preflush as any write": (
-        "machine.c",
+        "request.c",
         "(request->bio.fua || request->bio.preflush)",
         "request->bio.fua",
     ),
