@@ -51,12 +51,14 @@ struct found_supers {
  * @windows: by device
  * @header: header of a device's next record
  * @good: header of the next record that counts
+ * @is_beyond: a record is not on the RAID
  */
 struct recovery {
 	struct spek_augment_scan scan;
 	struct window windows[SPEK_AUGMENT_DEVICES];
 	struct spek_augment_header header;
 	struct spek_augment_header good;
+	bool is_beyond;
 };
 
 static int transfer(struct spek_augment_unit *unit, u32 device, blk_opf_t opf, u64 block,
@@ -281,8 +283,10 @@ static bool has_record(struct spek_augment_unit *unit, u32 device, struct recove
 	u32 i;
 
 	blocks = at_head(unit, device, &recovery->windows[device], 1);
-	if (!blocks || !spek_augment_header_decode(blocks[0], header) ||
-	    !spek_augment_expects(&unit->machine, header))
+	if (!blocks || !spek_augment_header_decode(blocks[0], header))
+		return false;
+	recovery->is_beyond |= spek_augment_is_beyond(&unit->machine, header);
+	if (!spek_augment_expects(&unit->machine, header))
 		return false;
 	blocks = at_head(unit, device, &recovery->windows[device], 1 + header->blocks);
 	for (i = 0; blocks && i < header->blocks; i++)
@@ -323,6 +327,9 @@ static int recover(struct spek_augment_unit *unit, struct recovery *recovery,
 			return spek_refuse(refusal, 0, SPEK_AUGMENT_UNNAMED, -EINTR,
 					   "Recovery was interrupted.");
 	}
+	if (recovery->is_beyond)
+		return spek_refuse(refusal, 0, SPEK_AUGMENT_RAID, -ERANGE,
+				   "The log has data beyond its end: it is another RAID, or has shrunk.");
 	spek_augment_start(&unit->machine, ktime_get_ns());
 	return 0;
 }

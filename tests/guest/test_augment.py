@@ -144,8 +144,8 @@ def disks() -> Iterator[Devices]:
 
 @pytest.fixture
 def devices() -> Iterator[Devices]:
-    with disks() as made:
-        yield made
+    with disks() as null_disks:
+        yield null_disks
 
 
 def counters(node: str) -> tuple[int, int]:
@@ -383,3 +383,18 @@ def test_devices_of_other_sets_are_refused(devices: Devices) -> None:
     swapped = Devices(devices.raid, devices.ssd, (devices.spares[1], devices.spares[0]))
     assert_refused(swapped.line(), "in another order")
     assert_refused(devices.line(features), "of this UUID already")
+
+
+def test_a_raid_that_has_shrunk_is_refused_and_nothing_is_lost(devices: Devices) -> None:
+    last = SECTORS // 8 - 1
+    with attached(devices, fresh()) as cache:
+        cache.write(5, 1)
+        cache.write(last, 1)
+        cache.flush()
+    with null_disk(RAID_MIB // 2, memory_backed=1) as small:
+        shrunk = Devices(small, devices.ssd, devices.spares)
+        line = shrunk.line().replace(f"0 {SECTORS} ", f"0 {SECTORS // 2} ")
+        assert_refused(line, "The log has data beyond its end")
+    with attached(devices) as cache:
+        cache.assert_holds(5, 1)
+        cache.assert_holds(last, 1)

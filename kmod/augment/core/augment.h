@@ -487,6 +487,7 @@ int spek_augment_choose(const struct spek_augment_config *config,
 			struct spek_augment_scan *scan, struct spek_refusal *refusal);
 void spek_augment_recover(struct spek_augment *m, const struct spek_augment_scan *scan);
 bool spek_augment_expects(const struct spek_augment *m, const struct spek_augment_header *header);
+bool spek_augment_is_beyond(const struct spek_augment *m, const struct spek_augment_header *header);
 void spek_augment_adopt(struct spek_augment *m, const struct spek_augment_header *header,
 			u32 devices);
 void spek_augment_start(struct spek_augment *m, u64 now_ns);

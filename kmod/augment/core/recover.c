@@ -153,6 +153,23 @@ void spek_augment_recover(struct spek_augment *m, const struct spek_augment_scan
 	m->destage.scan = m->tail;
 }
 
+static bool is_next(const struct spek_augment *m, const struct spek_augment_header *header)
+{
+	u32 i;
+
+	for (i = 0; i < 16; i++)
+		if (header->uuid[i] != m->config.uuid[i])
+			return false;
+	return header->generation == m->generation && header->seq == m->issued_seq + 1 &&
+	       header->blocks < m->config.log_blocks - m->head &&
+	       spek_augment_used(m) + 1 + header->blocks < m->config.log_blocks;
+}
+
+static bool is_on_raid(const struct spek_augment *m, const struct spek_augment_header *header)
+{
+	return header->block + header->blocks <= m->config.raid_blocks;
+}
+
 /**
  * spek_augment_expects() - check whether a header is that of the next record
  * @m: recovering
@@ -162,15 +179,22 @@ void spek_augment_recover(struct spek_augment *m, const struct spek_augment_scan
  */
 bool spek_augment_expects(const struct spek_augment *m, const struct spek_augment_header *header)
 {
-	u32 i;
+	return is_next(m, header) && is_on_raid(m, header);
+}
 
-	for (i = 0; i < 16; i++)
-		if (header->uuid[i] != m->config.uuid[i])
-			return false;
-	return header->generation == m->generation && header->seq == m->issued_seq + 1 &&
-	       header->blocks < m->config.log_blocks - m->head &&
-	       spek_augment_used(m) + 1 + header->blocks < m->config.log_blocks &&
-	       header->block + header->blocks <= m->config.raid_blocks;
+/**
+ * spek_augment_is_beyond() - check whether the next record is beyond the end of the RAID
+ * @m: recovering
+ * @header: decoded
+ *
+ * Such a record was never written to this RAID, or it has shrunk: it cannot be recovered, and to
+ * end the log before it would lose it.
+ *
+ * Return: true if it is.
+ */
+bool spek_augment_is_beyond(const struct spek_augment *m, const struct spek_augment_header *header)
+{
+	return is_next(m, header) && !is_on_raid(m, header);
 }
 
 /**
