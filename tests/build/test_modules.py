@@ -16,9 +16,9 @@ from lib.build.sources import ROOT, copy_sources
 from lib.harness.kernels import STOCK_KERNELS
 
 from spekctl.vm.kernels import Kernel, find_kernel, version_key
-from spekctl.vm.modules import AUGMENT, DRIVE, NAMES, make_command
+from spekctl.vm.modules import DRIVE, NAMES, WHERE_POSSIBLE, make_command
 
-MODULES = (*NAMES, DRIVE, AUGMENT)
+MODULES = (*NAMES, *WHERE_POSSIBLE)
 PROBER = NAMES[1]
 FOREIGN = Path(".venv/lib/libnpymath.a")  # not a build's, whatever it ends in
 COMPLAINT = re.compile(r"warning:|error:|WARNING|ERROR")

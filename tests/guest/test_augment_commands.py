@@ -43,18 +43,6 @@ def device_mapper() -> None:
     subprocess.run(["modprobe", "dm_mod"], check=True)
 
 
-@pytest.fixture(scope="module")
-def augment_module() -> Iterator[None]:
-    """The target."""
-    path = Path(os.environ["SPEK_MODULES"], f"{MODULE}.ko")
-    # Kernels before 6.15 have its checksum in a library, which insmod does not load.
-    subprocess.run(["modprobe", "-q", "libcrc32c"], check=False)
-    subprocess.run(["insmod", path], check=True)
-    yield
-    if is_loaded(MODULE):
-        unload_soon(MODULE)
-
-
 @dataclass(frozen=True)
 class Rig:
     """Disks in memory, and spekctl augment on them."""

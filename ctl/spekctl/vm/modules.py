@@ -22,8 +22,8 @@ from spekctl.vm.kernels import Kernel
 NAMES = ("spek.ko", "spek_prober.ko")
 # Of modelled drives; a guest loads it for its first one. Kernels without SCSI have none.
 DRIVE = "spek_drive.ko"
-# Of the cache before a RAID. Kernels without device mapper have none.
-AUGMENT = "spek_augment.ko"
+# And of the cache before a RAID. Kernels without device mapper have none.
+WHERE_POSSIBLE = (DRIVE, "spek_augment.ko")
 KEEP = 6  # builds kept for each kernel
 
 
@@ -109,6 +109,6 @@ def _build(kernel: Kernel, tree: Path, files: list[Path], done: Path) -> None:
     done.mkdir()
     for module in NAMES:
         shutil.move(build / module, done / module)
-    for module in (DRIVE, AUGMENT):
+    for module in WHERE_POSSIBLE:
         if (build / module).exists():
             shutil.move(build / module, done / module)

@@ -16,7 +16,7 @@ from lib.harness.kernels import NEWEST
 
 from spekctl.vm.cache import cache_dir, cached, digest_of
 from spekctl.vm.kernels import Kernel
-from spekctl.vm.modules import DRIVE, NAMES, identity_of, key_of, source_tree, sources_of
+from spekctl.vm.modules import NAMES, WHERE_POSSIBLE, identity_of, key_of, source_tree, sources_of
 
 KEEP = 3  # trees kept for each kernel
 ALL_WARNINGS = ("W=1", "C=1", "CF=-Wsparse-error")
@@ -81,7 +81,7 @@ def build_for_guests(kernel: Kernel, label: str) -> None:
 
     def take(done: Path) -> None:
         done.mkdir()
-        for name in (*NAMES, DRIVE):
+        for name in (*NAMES, *WHERE_POSSIBLE):
             shutil.copy2(checked.tree / name, done / name)
 
     place = cache_dir("modules", kernel.release) / key

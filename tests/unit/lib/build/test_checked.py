@@ -13,7 +13,7 @@ from lib.build.checked import ALL_WARNINGS, KEEP, Checked
 
 from spekctl.vm import modules
 from spekctl.vm.kernels import Kernel
-from spekctl.vm.modules import DRIVE, NAMES, build_modules
+from spekctl.vm.modules import NAMES, WHERE_POSSIBLE, build_modules
 
 
 @pytest.fixture
@@ -33,7 +33,7 @@ def test_guests_load_what_was_checked(
 ) -> None:
     tree = tmp_path / "tree"
     tree.mkdir()
-    for name in (*NAMES, DRIVE):
+    for name in (*NAMES, *WHERE_POSSIBLE):
         (tree / name).write_text(f"checked {name}")
     monkeypatch.setattr(checked, "build", lambda kernel, label: Checked(tree, 0, ""))
     checked.build_for_guests(kernel, "6.77")
@@ -42,7 +42,8 @@ def test_guests_load_what_was_checked(
     built = build_modules(kernel)
 
     assert [path.read_text() for path in built] == [f"checked {name}" for name in NAMES]
-    assert (built[0].parent / DRIVE).read_text() == f"checked {DRIVE}"
+    for name in WHERE_POSSIBLE:
+        assert (built[0].parent / name).read_text() == f"checked {name}"
 
 
 def test_modules_that_guests_have_are_not_built_again(
