@@ -23,7 +23,8 @@ NAMES = ("spek.ko", "spek_prober.ko")
 # Of modelled drives; a guest loads it for its first one. Kernels without SCSI have none.
 DRIVE = "spek_drive.ko"
 # And of the cache before a RAID. Kernels without device mapper have none.
-WHERE_POSSIBLE = (DRIVE, "spek_augment.ko")
+AUGMENT = "spek_augment.ko"
+WHERE_POSSIBLE = (DRIVE, AUGMENT)
 KEEP = 6  # builds kept for each kernel
 
 
