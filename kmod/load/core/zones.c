@@ -330,7 +330,9 @@ void spek_zones_begin(struct spek_zones *zones, const struct spek_op *op)
 
 	if (!op->write)
 		return;
-	if (spek_zones_ask(zones, op) != SPEK_ZONE_RECOVER)
+	if (spek_zones_ask(zones, op) == SPEK_ZONE_RECOVER)
+		zones->recovering = (u32)(first_lost(zones) - zones->zone);
+	else
 		zone->flags &= ~(u32)SPEK_ZONE_FOLLOWS;
 	zone->flags |= SPEK_ZONE_BUSY;
 }
@@ -372,7 +374,7 @@ u64 spek_zones_lost_addr(const struct spek_zones *zones)
 void spek_zones_recovered(struct spek_zones *zones, const struct spek_op *op)
 {
 	zone_of(zones, op)->flags &= ~(u32)SPEK_ZONE_BUSY;
-	forget_lost(zones, first_lost(zones));
+	forget_lost(zones, &zones->zone[zones->recovering]);
 }
 
 /* Nobody knows what the device has in the zone: it needs a reset, and loses its place. */

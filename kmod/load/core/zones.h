@@ -145,6 +145,7 @@ struct spek_zone_place {
  * @next_reset: zone to be looked at for the next reset
  * @last: zone that was written last
  * @nr_lost: zones with SPEK_ZONE_LOST
+ * @recovering: zone of the last reset for SPEK_ZONE_RECOVER; others may be lost until that ends
  * @zone: the zones
  * @place: zones that are written in turn
  */
@@ -159,6 +160,7 @@ struct spek_zones {
 	u32 next_reset;
 	u32 last;
 	u32 nr_lost;
+	u32 recovering;
 	struct spek_zone *zone;
 	struct spek_zone_place *place;
 };

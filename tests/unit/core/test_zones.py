@@ -363,6 +363,8 @@ class Failures:
                 LIB.spek_zones_prepared(self.zones, op)
             elif answer == RECOVER:
                 self.zone(int(LIB.spek_zones_lost_addr(self.zones))).reset()
+                while self.flying and random.random() < 0.5:
+                    self.complete(random, op)  # another zone may be lost meanwhile
                 LIB.spek_zones_recovered(self.zones, op)
             else:
                 self.complete(random, op)
