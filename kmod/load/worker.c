@@ -125,8 +125,11 @@ static void report_end(struct spek_worker *w, struct spek_slot *slot, u64 done_n
 		spek_replay_complete(w->replay, &slot->op);
 	if (w->verify)
 		spek_verify_end(w->verify, slot, &w->issue.lane[slot->op.asu].map);
-	if (w->zone_gate && spek_zone_end(w->zone_gate, slot))
+	if (!w->zone_gate)
+		return;
+	if (spek_zone_end(w->zone_gate, slot))
 		spek_worker_leave_zone(w, slot);
+	spek_worker_note_zone(w, slot);
 }
 
 static void account_slot(struct spek_worker *w, struct spek_slot *slot)

@@ -387,6 +387,24 @@ void spek_worker_leave_zone(struct spek_worker *w, const struct spek_slot *faile
 	line->retry_at_ns = 0;
 }
 
+/**
+ * spek_worker_note_zone() - note that what waits for a zone may begin
+ * @w: worker
+ * @ended: operation on a zone, after spek_zone_end()
+ *
+ * Completions are noted (spek_worker_note_room()) before they are accounted. The end of a phase, in
+ * between, tries once more what waits, when the zone is not free yet.
+ *
+ * Context: the worker's thread.
+ */
+void spek_worker_note_zone(struct spek_worker *w, const struct spek_slot *ended)
+{
+	struct spek_line *line = &w->issue.line[ended->part->target_index];
+
+	if (line->held && !line->first)
+		line->retry_at_ns = 0;
+}
+
 static void drop_op(struct spek_worker *w, struct spek_slot *slot)
 {
 	const struct spek_asu_map *asu = &w->issue.lane[slot->op.asu].map;

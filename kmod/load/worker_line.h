@@ -56,6 +56,7 @@ void spek_worker_note_room(struct spek_worker *w, struct llist_node *completed);
 u64 spek_worker_waiting(const struct spek_worker *w, u64 end_ns);
 
 void spek_worker_leave_zone(struct spek_worker *w, const struct spek_slot *failed);
+void spek_worker_note_zone(struct spek_worker *w, const struct spek_slot *ended);
 void spek_worker_drop_unsent(struct spek_worker *w);
 void spek_worker_drop_waiting(struct spek_worker *w);
 
