@@ -20,9 +20,12 @@ static void poll_for(struct spek_worker *w, u32 target, const struct bio *bio)
 	/* Frozen: no I/O is in flight, and hardware queues may change. */
 	if (!percpu_ref_tryget(&q->q_usage_counter))
 		return;
-	/* A bio that waits to be resent has no cookie; the cookie of the previous bio will do. */
+	/*
+	 * A bio that waits to be resent has no cookie, and one whose slot was used again may have
+	 * that of another target; the cookie of the previous bio will do.
+	 */
 	cookie = READ_ONCE(bio->bi_cookie);
-	if (cookie != BLK_QC_T_NONE)
+	if (cookie != BLK_QC_T_NONE && bio->bi_bdev == bdev)
 		poller->bio.bi_cookie = cookie;
 	poller->bio.bi_bdev = bdev;
 	/* The cookie may name a queue that no longer exists. */

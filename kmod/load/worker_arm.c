@@ -173,7 +173,9 @@ bool spek_worker_grow(struct spek_worker *w, struct spek_slot *slot, u32 nr_part
 
 		if (!last || (void *)last < (void *)slot->part || (void *)last >= (void *)end)
 			continue;
-		if (READ_ONCE(last->bi_cookie) != BLK_QC_T_NONE)
+		/* As in poll_for(): the slot may have been used for another target since. */
+		if (READ_ONCE(last->bi_cookie) != BLK_QC_T_NONE &&
+		    last->bi_bdev == w->issue.targets[i].handle.bdev)
 			poller->bio.bi_cookie = last->bi_cookie;
 		poller->last = &poller->bio;
 	}
