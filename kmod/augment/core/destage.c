@@ -259,7 +259,7 @@ static void renew(struct spek_augment *m)
 
 static void idle(struct spek_augment *m)
 {
-	if (spek_augment_is_stuck(m))
+	if (m->destage.stuck && m->now_ns < m->destage.retry_at_ns)
 		return;
 	if (m->mode == SPEK_AUGMENT_NORMAL) {
 		if (is_due(m) && !begin_batch(m)) {

@@ -177,6 +177,11 @@ FAULTS = {
         "if (m->entries[entry + i].member & SPEK_AUGMENT_PINS)",
         "if (0)",
     ),
+    "no pause after a destage that failed": (
+        "destage.c",
+        "	if (m->destage.stuck && m->now_ns < m->destage.retry_at_ns)",
+        "	if (spek_augment_is_stuck(m))",
+    ),
     "copy evicted under a read": (
         "map.c",
         "if (taken->member & SPEK_AUGMENT_PINS)",

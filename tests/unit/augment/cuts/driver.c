@@ -166,6 +166,9 @@ static void check_total_loss(void)
 	for (device = 0; device < DEVICES; device++)
 		lose(device);
 	rig_settle();
+	/* It may have paused after a destage that failed. */
+	pass_time(rig.config.retry_ns);
+	rig_settle();
 	while (spek_augment_next_lost(&rig.machine, &cursor, &block)) {
 		if (!history_is_written(block))
 			rig_fail("a block was told that nobody wrote", block, 0);

@@ -93,6 +93,9 @@ static void issue(const struct spek_augment_io *io)
 		rig_fail("I/O to a device that is not there", io->device, 0);
 	if (io->op <= SPEK_AUGMENT_WRITE && (!io->blocks || io->block + io->blocks > d->blocks))
 		rig_fail("I/O beyond the end of a device", io->block, io->blocks);
+	if (rig.machine.slots[io->tag].purpose == SPEK_AUGMENT_FOR_DESTAGE_WRITE &&
+	    rig.machine.destage.stuck && rig.now_ns < rig.machine.destage.retry_at_ns)
+		rig_fail("destage in the pause after a failure", io->block, rig.now_ns);
 	f->io = *io;
 	f->issued = ++rig.step;
 	f->early = below(2);
