@@ -23,21 +23,24 @@ static bool fit(const struct spek_augment *m, u32 wanted, u32 *blocks)
 	return true;
 }
 
-static bool is_read(const struct spek_augment *m, u32 entry, u32 blocks)
+/*
+ * What was destaged from here has served reads until now. It serves no new ones, which could follow
+ * each other without end.
+ *
+ * Return: true if those that it still serves have ended, too.
+ */
+static bool evict(struct spek_augment *m, u32 entry, u32 blocks)
 {
+	bool is_read = false;
 	u32 i;
 
-	for (i = 0; i < blocks; i++)
+	for (i = 0; i < blocks; i++) {
+		if (spek_augment_state(&m->entries[entry + i]) == SPEK_AUGMENT_CLEAN)
+			spek_augment_map_retire(m, entry + i);
 		if (m->entries[entry + i].member & SPEK_AUGMENT_PINS)
-			return true;
-	return false;
-}
-
-/* What was destaged from here has served reads until now. */
-static void evict(struct spek_augment *m, u32 entry)
-{
-	if (spek_augment_state(&m->entries[entry]) == SPEK_AUGMENT_CLEAN)
-		spek_augment_map_remove(m, entry);
+			is_read = true;
+	}
+	return !is_read;
 }
 
 static void write_to(struct spek_augment *m, struct spek_augment_record *record, u32 device)
@@ -69,11 +72,9 @@ static void issue_record(struct spek_augment *m, u32 bio, u32 blocks)
 	record->blocks = blocks;
 	record->bio = bio;
 	record->bio_block = request->issued;
-	evict(m, m->head);
 	entry->state = SPEK_AUGMENT_HEADER;
 	entry->low = blocks;
 	for (i = 0; i < blocks; i++) {
-		evict(m, m->head + 1 + i);
 		entry = &m->entries[m->head + 1 + i];
 		entry->state = SPEK_AUGMENT_INFLIGHT;
 		entry->low = block + i;
@@ -136,7 +137,7 @@ bool spek_augment_write_step(struct spek_augment *m, u32 bio)
 		    !spek_augment_has_mirror(m))
 			return false;
 		if (!fit(m, request->bio.blocks - request->issued, &blocks) ||
-		    is_read(m, m->head, 1 + blocks))
+		    !evict(m, m->head, 1 + blocks))
 			return false;
 		issue_record(m, bio, blocks);
 	}

@@ -177,6 +177,12 @@ FAULTS = {
         "if (m->entries[entry + i].member & SPEK_AUGMENT_PINS)",
         "if (0)",
     ),
+    "reads go before a write that waits for them": (
+        "record.c",
+        "		if (spek_augment_state(&m->entries[entry + i]) == SPEK_AUGMENT_CLEAN)",
+        "		if (m->entries[entry + i].member & SPEK_AUGMENT_PINS)\n			return false;\n"
+        "		if (spek_augment_state(&m->entries[entry + i]) == SPEK_AUGMENT_CLEAN)",
+    ),
     "no pause after a destage that failed": (
         "destage.c",
         "	if (m->destage.stuck && m->now_ns < m->destage.retry_at_ns)",

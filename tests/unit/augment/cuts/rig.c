@@ -111,6 +111,19 @@ static void issue(const struct spek_augment_io *io)
 
 static void take_answers(void);
 
+/* A write that waits for nothing but reads of its place in the log keeps new ones away. */
+static void check_waiting(const struct spek_augment *m)
+{
+	if (m->mode != SPEK_AUGMENT_NORMAL || m->writes.first == SPEK_AUGMENT_NONE ||
+	    m->nr_free_ios < SPEK_AUGMENT_RESERVE ||
+	    m->issued_seq - m->done_seq == SPEK_AUGMENT_RECORDS ||
+	    m->config.log_blocks - spek_augment_used(m) < 3 ||
+	    !m->mirror || !(m->live & m->awake & spek_augment_bit(m->mirror)))
+		return;
+	if (spek_augment_state(&m->entries[m->head]) == SPEK_AUGMENT_CLEAN)
+		rig_fail("reads before a write", m->head, spek_augment_used(m));
+}
+
 /* Take what the machine has to say, and issue what it wants. */
 void rig_take(void)
 {
@@ -119,6 +132,7 @@ void rig_take(void)
 	take_answers();
 	while (spek_augment_next_io(&rig.machine, &io))
 		issue(&io);
+	check_waiting(&rig.machine);
 }
 
 static int error_of(const struct spek_augment_io *io)
