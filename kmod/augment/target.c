@@ -18,6 +18,7 @@
  */
 #include <linux/blkdev.h>
 #include <linux/mm.h>
+#include <linux/sched/mm.h>
 #include <linux/slab.h>
 #include <linux/vmalloc.h>
 #include "../compat/dm.h"
@@ -188,26 +189,34 @@ static void augment_dtr(struct dm_target *ti)
 	unit_free(unit);
 }
 
+/*
+ * Recovery may take minutes, and has no need of the lock: until it is over, status and messages do
+ * not look at the machine. Device mapper resumes a device only once at a time.
+ */
 static int augment_preresume(struct dm_target *ti)
 {
 	struct spek_augment_unit *unit = ti->private;
 	struct spek_refusal refusal = { .index = SPEK_AUGMENT_NONE };
-	int err = 0;
+	unsigned int flags;
+	int err;
 
-	mutex_lock(&unit->lock);
-	if (!unit->is_started)
-		err = spek_augment_attach_start(unit, &refusal);
-	if (!err && !unit->is_started) {
-		unit->is_started = true;
-		unit->told_mode = unit->machine.mode;
-		unit->told_live = unit->machine.live;
-	}
-	mutex_unlock(&unit->lock);
+	if (unit->is_started)
+		return 0;
+	/* What is written to free memory may wait for this device. */
+	flags = memalloc_noio_save();
+	err = spek_augment_attach_start(unit, &refusal);
+	memalloc_noio_restore(flags);
 	if (err) {
 		refuse(unit, refusal.index, refusal.text, err);
 		DMERR("%s: %s", dm_table_device_name(ti->table), ti->error);
+		return err;
 	}
-	return err;
+	mutex_lock(&unit->lock);
+	unit->is_started = true;
+	unit->told_mode = unit->machine.mode;
+	unit->told_live = unit->machine.live;
+	mutex_unlock(&unit->lock);
+	return 0;
 }
 
 static void augment_resume(struct dm_target *ti)
@@ -331,24 +340,36 @@ static u64 lost_blocks(const struct spek_augment *m)
 	return lost;
 }
 
-static unsigned int print_info(struct spek_augment_unit *unit, char *result, unsigned int maxlen)
+static unsigned int print_machine(struct spek_augment_unit *unit, char *result,
+				  unsigned int maxlen)
 {
 	const struct spek_augment *m = &unit->machine;
 	const struct spek_augment_stats *stats = &m->stats;
 	u64 oldest_ms = 0;
 	unsigned int sz = 0;
 
-	mutex_lock(&unit->lock);
-	if (unit->is_started && m->dirty && m->mark_ns != SPEK_AUGMENT_NEVER)
+	if (m->dirty && m->mark_ns != SPEK_AUGMENT_NEVER)
 		oldest_ms = (ktime_get_ns() - m->mark_ns) / NSEC_PER_MSEC;
 	DMEMIT("%s %llu %x %x %u", spek_augment_mode_name(unit), m->generation, m->live, m->awake,
 	       m->mirror);
-	DMEMIT(" %u %u/%u %llu", m->dirty, unit->is_started ? spek_augment_used(m) : 0,
-	       unit->config.log_blocks, oldest_ms);
+	DMEMIT(" %u %u/%u %llu", m->dirty, spek_augment_used(m), unit->config.log_blocks,
+	       oldest_ms);
 	DMEMIT(" %llu %llu %llu", stats->hits, stats->misses, stats->copies);
 	DMEMIT(" %llu %llu %llu", stats->records, stats->destaged, stats->flushes);
-	DMEMIT(" %llu %llu %llu", stats->errors, stats->wakes,
-	       unit->is_started ? lost_blocks(m) : 0);
+	DMEMIT(" %llu %llu %llu", stats->errors, stats->wakes, lost_blocks(m));
+	return sz;
+}
+
+static unsigned int print_info(struct spek_augment_unit *unit, char *result, unsigned int maxlen)
+{
+	unsigned int sz = 0;
+
+	mutex_lock(&unit->lock);
+	if (unit->is_started)
+		sz = print_machine(unit, result, maxlen);
+	else
+		DMEMIT("%s 0 0 0 0 0 0/%u 0 0 0 0 0 0 0 0 0 0", spek_augment_mode_name(unit),
+		       unit->config.log_blocks);
 	mutex_unlock(&unit->lock);
 	return sz;
 }

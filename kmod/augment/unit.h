@@ -67,7 +67,7 @@ struct spek_augment_part {
  * @parts: by tag
  * @queue: runs @work
  * @work: serves; at the time that the machine wants, and when something has arrived
- * @lock: protects @machine and the next 7 fields
+ * @lock: protects @machine, once it is started, and the next 7 fields
  * @machine: the machine
  * @is_started: the machine has recovered
  * @is_stopped: nothing more is sent
