@@ -3,8 +3,11 @@
 #include "machine.h"
 
 #define MAX_PINS	0xe0
-/* I/O that the end of a read from the RAID leaves free. */
-#define COPY_RESERVE	48
+/*
+ * I/O that the end of a read from the RAID leaves free. Copies may still be under way when every
+ * bio is a flush that goes to the RAID, which then takes one for each.
+ */
+#define COPY_RESERVE	(SPEK_AUGMENT_BIOS + 1)
 
 static bool is_readable(const struct spek_augment *m, u32 entry)
 {
