@@ -18,6 +18,8 @@
 #include "attach.h"
 #include "data.h"
 
+#define DM_MSG_PREFIX "spek-augment"
+
 /* Blocks of a window: a record and more. */
 #define WINDOW	(SPEK_AUGMENT_STAGE_PAGES / SPEK_AUGMENT_DEVICES)
 
@@ -231,7 +233,11 @@ static int format(struct spek_augment_unit *unit, struct spek_refusal *refusal)
 
 /* ---- the log ---- */
 
-/* A block that cannot be read counts as zeroes, which are no header and have another checksum. */
+/*
+ * A block that cannot be read counts as zeroes, which are no header and have another checksum. It
+ * is told: if no other device has the record, the log ends there, which is right only if a power
+ * cut has torn it.
+ */
 static void read_singly(struct spek_augment_unit *unit, u32 device, struct window *window)
 {
 	u8 *const *blocks = window_of(unit, device);
@@ -246,6 +252,10 @@ static void read_singly(struct spek_augment_unit *unit, u32 device, struct windo
 		memset(blocks[i], 0, SPEK_AUGMENT_BLOCK_BYTES);
 		failed++;
 	}
+	if (failed)
+		DMWARN_LIMIT("%s: %u of %u blocks from block %u of the log on cannot be read from %s",
+			     dm_table_device_name(unit->ti->table), failed, window->blocks,
+			     window->first, unit->devices[device]->name);
 	window->is_dead = failed == window->blocks;
 }
 
