@@ -23,7 +23,7 @@ from lib.guest import device_mapper
 from lib.guest.disks import mapped_disk, null_disk, settle
 from lib.waiting import eventually
 
-pytestmark = [pytest.mark.debug_kernel, pytest.mark.usefixtures("augment_module")]
+pytestmark = pytest.mark.usefixtures("augment_module")
 
 BLOCK = 4096
 LOG_BLOCKS = 1024
