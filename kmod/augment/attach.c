@@ -234,9 +234,9 @@ static int format(struct spek_augment_unit *unit, struct spek_refusal *refusal)
 /* ---- the log ---- */
 
 /*
- * A block that cannot be read counts as zeroes, which are no header and have another checksum. It
- * is told: if no other device has the record, the log ends there, which is right only if a power
- * cut has torn it.
+ * Blocks that cannot be read are treated as zeroes, which are no header and fail their checksum.
+ * Warn about them: if no other device has the record, the log ends there, which is correct only
+ * for a record that a power cut has torn.
  */
 static void read_singly(struct spek_augment_unit *unit, u32 device, struct window *window)
 {

@@ -43,7 +43,7 @@ def check(paths: Sequence[str]) -> AugmentCheck:
 
 
 def exit_code(report: AugmentCheck) -> ExitCode:
-    """What scripts are told."""
+    """UNDECIDED if a device is missing or no log was read, DATA_ERRORS if something is damaged."""
     if report.log is None:
         return ExitCode.UNDECIDED
     if report.log.broken is not None or any(device.intact < 2 for device in report.devices):

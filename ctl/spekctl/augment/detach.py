@@ -47,8 +47,8 @@ def wait_clean(
             return state
         if timeout_ns is not None and clock() - started_ns >= timeout_ns:
             raise SpekError(
-                f"{name} has still {state.dirty_blocks:,} blocks that the RAID lacks, after"
-                f" {units.format_duration(timeout_ns)}; destage goes on"
+                f"{name} still has {state.dirty_blocks:,} blocks that the RAID lacks, after"
+                f" {units.format_duration(timeout_ns)}; destaging continues"
             )
         mapper.message(name, "destage")
         pause(LOOK_S)

@@ -80,8 +80,8 @@ class Monitor:
             observer.count()
 
     def step(self) -> list[Told]:
-        """Look at all disks, and tell the cache what it does not know. A state that is not known
-        is left as it is: told wrongly, it would wake a disk, or make writes wait for one."""
+        """Look at all disks, and report to the cache what has changed. An unknown state is not
+        reported: a wrong report would wake a disk, or delay writes until a disk has spun up."""
         looks = {number: observer.look() for number, observer in self._observers.items()}
         known: State = self._mapper.state(self._name)
         told: list[Told] = []

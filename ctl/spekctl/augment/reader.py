@@ -9,17 +9,16 @@ from __future__ import annotations
 import mmap
 import os
 import stat
-from types import TracebackType
-from typing import Self
 
 from spekctl.block import opening
 from spekctl.block.augmented import BLOCK_BYTES
+from spekctl.closing import Closing
 from spekctl.errors import NotPermittedError, SpekError, UsageError
 
 _MOST_BLOCKS = 64
 
 
-class Reader:
+class Reader(Closing):
     """A device or file, open for reading."""
 
     def __init__(self, path: str, number: opening.Number | None = None) -> None:
@@ -40,15 +39,8 @@ class Reader:
         self._buffer = mmap.mmap(-1, _MOST_BLOCKS * BLOCK_BYTES)
         self.count = os.lseek(self._fd, 0, os.SEEK_END) // BLOCK_BYTES
 
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    def close(self) -> None:
+        """Close the device or file."""
         os.close(self._fd)
         self._buffer.close()
 

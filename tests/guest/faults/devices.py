@@ -55,7 +55,7 @@ PAUSES = ResolvedArrival("main", "closed", depth=8, think_ns=MS)
 
 def errors_are_told(world: World, run: int, code: int) -> RunInfo:
     """Errors come, are counted one by one, and the first one is kept in words."""
-    world.wait(run, "no errors are told", lambda info: info.errors >= ENOUGH)
+    world.wait(run, "no errors were reported", lambda info: info.errors >= ENOUGH)
     info = world.stop(run)
     assert info.first_error.endswith(f"failed: errno {code}"), info.first_error
     cells = world.controller.stats(run)
@@ -78,7 +78,7 @@ def io_errors_of_null_blk(world: World, backend: str) -> str:
         for piece in pieces:
             bad.write_text(f"+{piece}")
         try:
-            world.wait(run, "no errors are told", lambda info: info.errors >= ENOUGH)
+            world.wait(run, "no errors were reported", lambda info: info.errors >= ENOUGH)
         finally:
             for piece in pieces:
                 bad.write_text(f"-{piece}")
@@ -99,7 +99,7 @@ def medium_errors_of_scsi(world: World, backend: str) -> str:
     try:
         with world.running(endless(node, backend, read_ppm=1_000_000)) as run:
             with faults(scsi.MEDIUM):
-                world.wait(run, "no errors are told", lambda info: info.errors >= ENOUGH)
+                world.wait(run, "no errors were reported", lambda info: info.errors >= ENOUGH)
             info = errors_are_told(world, run, errno.ENODATA)
         assert bool(info.first_sense) == (backend == "scsi")
     finally:
@@ -121,7 +121,7 @@ def table_of_dm_turns_bad(world: World, kind: str) -> str:
     }
     with world.mapped(disk.node) as top, world.running(endless(top, arrival=PAUSES)) as run:
         device_mapper.replace("fault", tables[kind])
-        world.wait(run, "no errors are told", lambda info: info.errors >= ENOUGH)
+        world.wait(run, "no errors were reported", lambda info: info.errors >= ENOUGH)
         device_mapper.replace("fault", f"0 {sectors} linear {disk.node} 0")
         world.moves(run)
         errors_are_told(world, run, errno.EIO)
@@ -391,7 +391,7 @@ def dm_volume_shrinks(world: World) -> str:
     sectors = capacity(disk.node) // 512
     with world.mapped(disk.node) as top, world.running(endless(top, arrival=PAUSES)) as run:
         device_mapper.replace("fault", f"0 {sectors // 2} linear {disk.node} 0")
-        world.wait(run, "no errors are told", lambda info: info.errors >= ENOUGH)
+        world.wait(run, "no errors were reported", lambda info: info.errors >= ENOUGH)
         device_mapper.replace("fault", f"0 {sectors} linear {disk.node} 0")
         world.moves(run)
         info = world.stop(run)
@@ -411,7 +411,7 @@ def partition_shrinks(world: World, backend: str) -> str:
         with world.running(endless(part, backend, arrival=PAUSES)) as run:
             assert world.get(run).errors == 0
             resize_partition(node, 1, 2048, 4096)
-            info = world.wait(run, "no errors are told", lambda info: info.errors >= ENOUGH)
+            info = world.wait(run, "no errors were reported", lambda info: info.errors >= ENOUGH)
             world.stop(run)
         assert int(info.first_error.split(" at byte ")[1].split()[0]) >= 4096 * 512
     finally:
@@ -431,7 +431,7 @@ def logical_block_grows(world: World, backend: str) -> str:
             format_nvme(node, 4096)
             # So many come while the disk is being formatted.
             before = world.get(run).errors
-            world.wait(run, "no errors are told", lambda info: info.errors >= before + 50)
+            world.wait(run, "no errors were reported", lambda info: info.errors >= before + 50)
         finally:
             format_nvme(node, 512)
         world.moves(run)

@@ -30,7 +30,9 @@ def test_the_wait_ends_with_an_empty_log(machine: Machine) -> None:
 def test_the_wait_has_an_end(machine: Machine) -> None:
     machine.attached(DIRTY)
     times = iter(range(0, 10**12, 4 * 10**9))
-    with pytest.raises(SpekError, match=r"nas has still 12 blocks .* after 10s; destage goes on"):
+    with pytest.raises(
+        SpekError, match=r"nas still has 12 blocks .* after 10s; destaging continues"
+    ):
         detach.wait_clean(Mapper(), "nas", 10**10, lambda pause: None, lambda: next(times))
 
 
@@ -81,7 +83,7 @@ def test_a_cache_that_is_opened_meanwhile_stays(machine: Machine) -> None:
 
 def test_after_the_timeout_it_stays(machine: Machine) -> None:
     machine.attached(DIRTY)
-    with pytest.raises(SpekError, match="destage goes on"):
+    with pytest.raises(SpekError, match="destaging continues"):
         detach.detach(Mapper(), "nas", 0)
     assert machine.dm.sent("remove") == []
 

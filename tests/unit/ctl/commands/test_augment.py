@@ -91,7 +91,7 @@ def test_destage_waits(machine: Machine, capsys: pytest.CaptureFixture[str]) -> 
 def test_destage_gives_up(machine: Machine, capsys: pytest.CaptureFixture[str]) -> None:
     machine.attached(DIRTY)
     assert machine.augment("destage", "nas", "--wait", "5ms") == ExitCode.RUN_FAILED
-    assert "nas has still 12 blocks" in capsys.readouterr().err
+    assert "nas still has 12 blocks" in capsys.readouterr().err
 
 
 def test_detach_says_that_the_raid_is_whole(
