@@ -59,6 +59,24 @@ static void empty_cell(struct spek_cell *cell)
 /* What needs too much memory, a run or a snapshot, is refused: no OOM kill and no warning. */
 #define STATS_GFP	(GFP_KERNEL | __GFP_RETRY_MAYFAIL | __GFP_NOWARN)
 
+/**
+ * spek_set_bytes() - memory that a set takes
+ * @wl: workload
+ *
+ * Return: bytes.
+ */
+u64 spek_set_bytes(const struct spek_workload *wl)
+{
+	u32 i, nr = wl->nr_streams * 2;
+	u64 bytes = sizeof(struct spek_set) + nr * sizeof(struct spek_cell *) +
+		    wl->nr_arrivals * sizeof(struct spek_gen_mark);
+
+	for (i = 0; i < nr; i++)
+		if (cell_is_used(wl, i))
+			bytes += sizeof(struct spek_cell);
+	return bytes;
+}
+
 struct spek_set *spek_set_create(const struct spek_workload *wl, int node)
 {
 	u32 i, nr = wl->nr_streams * 2;

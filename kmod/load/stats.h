@@ -185,6 +185,7 @@ struct spek_stats *spek_stats_create(const struct spek_workload *wl, u32 nr_work
 void spek_stats_set_run_id(struct spek_stats *stats, u32 run_id);
 void spek_stats_destroy(struct spek_stats *stats);
 
+u64 spek_set_bytes(const struct spek_workload *wl);
 struct spek_set *spek_set_create(const struct spek_workload *wl, int node);
 void spek_set_destroy(struct spek_set *set);
 

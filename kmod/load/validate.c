@@ -11,6 +11,7 @@
 #include "submit.h"
 #include "target.h"
 #include "validate.h"
+#include "worker_phase.h"
 
 /**
  * spek_validate_config() - validate what needs no device
@@ -234,12 +235,13 @@ bool spek_validate_memory(const struct spek_run_config *config,
 			  const struct spek_slot_shape *shape)
 {
 	u64 bytes = spek_slots_bytes(config->max_outstanding, shape) +
+		    (u64)config->max_outstanding * sizeof(struct spek_age) +
+		    (u64)config->nr_workers * spek_worker_nr_sets(config) *
+			    spek_set_bytes(&config->workload) +
 		    (u64)config->nr_workers * config->log_records * sizeof(struct spek_log_record) +
 		    (u64)config->nr_workers * config->trace_records * sizeof(struct spek_recorded);
 	u32 i;
 
-	/* Two sets per worker, with reads and writes of each stream. */
-	bytes += 4ull * config->nr_workers * config->workload.nr_streams * sizeof(struct spek_cell);
 	for (i = 0; i < config->nr_workers; i++) {
 		size_t gen = spek_gen_size(&config->workload, i, config->nr_workers);
 

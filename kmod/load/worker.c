@@ -457,8 +457,7 @@ static bool create_sets(struct spek_worker *w, int node)
 	struct spek_phases *phases = &w->phases;
 	u32 i;
 
-	phases->nr_sets = config->interval_ns && config->interval_ns < NSEC_PER_SEC ?
-		SPEK_NR_SETS : SPEK_NR_SETS_LONG;
+	phases->nr_sets = spek_worker_nr_sets(config);
 	for (i = 0; i < phases->nr_sets; i++) {
 		phases->set[i] = spek_set_create(&config->workload, node);
 		if (!phases->set[i])

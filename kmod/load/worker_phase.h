@@ -5,7 +5,9 @@
 
 #include <linux/atomic.h>
 #include <linux/cache.h>
+#include <linux/time64.h>
 #include <linux/types.h>
+#include "config.h"
 #include "core/backlog.h"
 #include "core/course.h"
 
@@ -94,6 +96,18 @@ void spek_worker_end_early(struct spek_worker *w, u64 counted_ns);
 static inline bool spek_worker_may_learn_end(const struct spek_phases *phases)
 {
 	return phases->waits && READ_ONCE(phases->ends[phases->course.phase].end_ns);
+}
+
+/**
+ * spek_worker_nr_sets() - number of sets of each worker
+ * @config: of the run
+ *
+ * Return: sets, a power of two.
+ */
+static inline u32 spek_worker_nr_sets(const struct spek_run_config *config)
+{
+	return config->interval_ns && config->interval_ns < NSEC_PER_SEC ? SPEK_NR_SETS :
+									   SPEK_NR_SETS_LONG;
 }
 
 struct spek_set *spek_worker_next_sealed(struct spek_worker *w);
