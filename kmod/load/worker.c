@@ -205,8 +205,9 @@ static bool has_news(const struct spek_worker *w)
 		return true;
 	if (w->issue.lines && spek_worker_has_room(w))
 		return true;
+	/* Once the run has ended there is only what waits to be sent, to be dropped. */
 	if (w->phases.course.phase == SPEK_PHASE_DRAIN)
-		return false;
+		return w->inflight.unsent && has_ended(w);
 	return has_ended(w) || spek_worker_may_learn_end(&w->phases) ||
 	       (w->replay && spek_replay_has_news(w->replay, w->gen));
 }
