@@ -130,13 +130,15 @@ int spek_map_create(struct spek_map **made, const struct spek_run_config *config
 	map->id = config->stamp_id ?: get_random_u64() | 1;
 	map->shift = ilog2(grain);
 	map->nr_targets = config->nr_targets;
-	for (i = 0; i < map->nr_targets; i++)
+	for (i = 0; i < map->nr_targets; i++) {
 		map->target[i].dev = targets[i].dev;
+		map->target[i].diskseq = targets[i].diskseq;
+	}
 	return lay_out_map(map, &config->workload, refusal);
 }
 
 /**
- * spek_map_take_over() - share the map of an earlier run: same devices, and a range that it covers
+ * spek_map_take_over() - share the map of an earlier run: same disks, and a range that it covers
  * @map: map; gets a reference on success
  * @config: of the run that continues it
  * @targets: of that run, open
@@ -164,6 +166,9 @@ int spek_map_take_over(struct spek_map *map, const struct spek_run_config *confi
 		if (targets[i].dev != target->dev)
 			return spek_refuse(refusal, SPEK_REFUSAL_TARGET, i, -EINVAL,
 					   "The run to continue has another device here.");
+		if (targets[i].diskseq != target->diskseq)
+			return spek_refuse(refusal, SPEK_REFUSAL_TARGET, i, -ENODEV,
+					   "The disk was replaced since the run to continue used it: that run's record is of another disk.");
 		if (!span_of(&config->workload, i, &start, &end))
 			continue;
 		if (start < target->start || (start - target->start) & ((1u << map->shift) - 1) ||

@@ -15,12 +15,14 @@ struct spek_target;
 /**
  * struct spek_map_target - what is known of a target
  * @dev: device number
+ * @diskseq: sequence number of the disk
  * @start: first byte, a multiple of the grain
  * @nr: grains from there; 0 if the run leaves the target alone
  * @grain: state of each, core/grain.h
  */
 struct spek_map_target {
 	dev_t dev;
+	u64 diskseq;
 	u64 start;
 	u64 nr;
 	atomic64_t *grain;

@@ -7,10 +7,11 @@ import errno
 import struct
 from collections.abc import Callable
 from functools import partial
+from pathlib import Path
 from typing import Any
 
 import pytest
-from lib.guest.disks import held_disk, null_disk
+from lib.guest.disks import held_disk, mapped_disk, null_disk
 from lib.guest.netlink import (
     DISK_MIB,
     MIB,
@@ -108,6 +109,22 @@ def test_another_run_must_fit(nl: Socket, disks: list[str]) -> None:
     parts = {"target": 0, "first": 0, "states": states(2)}
     assert refused(lambda: nl.ask(Cmd.MAP_SET, run=going, **parts)).errno == errno.EBUSY
     assert refused(lambda: nl.ask(Cmd.MAP_SET, run=plain, **parts)).errno == errno.EINVAL
+
+
+def test_a_disk_that_has_taken_the_number_of_another_is_not_read_back(
+    nl: Socket, disks: list[str]
+) -> None:
+    """Device mapper gives the number of a disk that was removed to the next one."""
+    table = f"0 {DISK_MIB * MIB // 512} linear {{}} 0"
+    with mapped_disk("spek-written", table.format(disks[0])) as node:
+        number = Path(node).stat().st_rdev
+        written = done(nl, node, **WRITES)
+        # the same disk
+        done(nl, node, **STAMPED, verify_from=written)
+    with mapped_disk("spek-next", table.format(disks[1])) as node:
+        assert Path(node).stat().st_rdev == number
+        no = refused(lambda: new(nl, node, **STAMPED, verify_from=written))
+        assert no.errno == errno.ENODEV and "replaced" in no.text
 
 
 def test_a_map_is_what_it_was(nl: Socket, disks: list[str]) -> None:

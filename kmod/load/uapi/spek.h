@@ -197,7 +197,7 @@ struct spek_trace_record {
  *   written.
  * @SPEK_A_RUN_VERIFY_FROM: (u32) stamped - continue this run, which is DONE: take over
  *   its record of what was written and its stamp-id. It must have the same targets in the
- *   same order.
+ *   same order; ENODEV if a disk was replaced since.
  * @SPEK_A_RUN_GRAIN_BYTES: (u32) stamped - size of a grain, the unit in which writes are
  *   recorded, 8 bytes of memory each. In a request an upper limit.
  * @SPEK_A_RUN_VERIFY: (nest of verify) stamped - counters of the checks so far.
