@@ -85,6 +85,8 @@ struct spek_part {
  * @status: BLK_STS_OK, or that of a failed part
  * @parts_left: parts the device still holds; only used with several parts
  * @nr_parts: parts of the operation
+ * @nr_failed: those of them that failed before a driver could get them: 0 unless @status is set;
+ *	worker-owned
  * @issue_ns: hand-over of the first part to the block layer; read elsewhere with READ_ONCE
  * @busy: outstanding; worker-owned, read elsewhere with READ_ONCE
  * @op: the operation
@@ -105,6 +107,7 @@ struct spek_slot {
 	blk_status_t status;
 	atomic_t parts_left;
 	u32 nr_parts;
+	u32 nr_failed;
 	bool busy;
 	u64 issue_ns;
 	struct spek_op op;

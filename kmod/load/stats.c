@@ -452,7 +452,8 @@ void spek_stats_collect(struct spek_stats *stats, u32 worker, struct spek_set *s
 	for (i = 0; i < set->nr_cells; i++) {
 		if (!set->cell[i])
 			continue;
-		if (set->cell[i]->requests)
+		/* An I/O can fail without a request. */
+		if (set->cell[i]->requests || set->cell[i]->errors)
 			add_to_total(&stats->total[span->phase][i], set->cell[i]);
 		empty_cell(set->cell[i]);
 	}

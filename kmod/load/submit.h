@@ -24,7 +24,8 @@ struct spek_target;
  *	Return: 0, or the requests beyond one that the block layer made of it, because limits have
  *	shrunk; -EAGAIN if there is no request for it now, -EBUSY if the driver has no room: nothing
  *	was sent, try again after a completion or a short while; -E2BIG if limits have shrunk:
- *	nothing was sent, cut it smaller. Every other failure comes as a completion with a status.
+ *	nothing was sent, cut it smaller; -EIO if it has failed before a driver could get it. That
+ *	and every other failure comes as a completion with a status.
  *	Context: the worker's thread, under its plug.
  * @end_io: completion of the bio of a part
  */

@@ -90,7 +90,7 @@ int spek_bio_submit(struct spek_part *part)
 	 */
 	if (unlikely(spek_compat_bdev_is_gone(&part->target->handle))) {
 		bio_io_error(&part->bio);
-		return 0;
+		return -EIO;
 	}
 	submit_bio(&part->bio);
 	if (unlikely(part->bytes >> SECTOR_SHIFT >

@@ -89,7 +89,7 @@ static noinline int resubmit_part(struct spek_part *part)
 static noinline int fail_part(struct spek_part *part)
 {
 	bio_io_error(&part->bio);
-	return 0;
+	return -EIO;
 }
 
 /**

@@ -89,12 +89,13 @@ static const char *why_unsupported(const struct spek_target *target)
 	return find_symbol();
 }
 
-/* Fail a part that was not sent or did not reach the device. */
-static void fail_part(struct spek_part *part, blk_status_t status)
+/* Fail a part that was not sent, or that the driver did not take. Return: see spek_backend_ops */
+static int fail_part(struct spek_part *part, blk_status_t status)
 {
 	memset(&part->sense, 0, sizeof(part->sense));
 	part->bio.bi_status = status;
 	spek_part_end_io(&part->bio);
+	return -EIO;
 }
 
 /* Find the status of a command that did not simply succeed. */
@@ -162,21 +163,18 @@ static int submit_command(struct spek_part *part)
 	if (IS_ERR(rq)) {
 		if (spek_request_should_retry(part, PTR_ERR(rq)))
 			return -EAGAIN;
-		fail_part(part, BLK_STS_IOERR);
-		return 0;
+		return fail_part(part, BLK_STS_IOERR);
 	}
 	/* submit_bio() would notice that a partition or disk has shrunk; commands don't. */
 	if (unlikely(spek_request_is_late(bio->bi_bdev)) ||
 	    unlikely(bio_end_sector(bio) > bdev_nr_sectors(bio->bi_bdev))) {
 		blk_mq_free_request(rq);
-		fail_part(part, BLK_STS_IOERR);
-		return 0;
+		return fail_part(part, BLK_STS_IOERR);
 	}
 	/* Addresses are in blocks. Changing their size freezes the queue: not while @rq exists. */
 	if (unlikely(queue_logical_block_size(q) != part->target->logical_block)) {
 		blk_mq_free_request(rq);
-		fail_part(part, BLK_STS_IOERR);
-		return 0;
+		return fail_part(part, BLK_STS_IOERR);
 	}
 	if (unlikely(bio_sectors(bio) > queue_max_sectors(q))) {
 		blk_mq_free_request(rq);
@@ -202,8 +200,7 @@ static int submit_command(struct spek_part *part)
 	((struct scsi_cmnd *)blk_mq_rq_to_pdu(rq))->flags = 0;
 	if (spek_request_undo(rq, status))
 		return -EBUSY;
-	fail_part(part, status);
-	return 0;
+	return fail_part(part, status);
 }
 
 const struct spek_backend_ops spek_backend_scsi = {

@@ -152,6 +152,8 @@ static void account_slot(struct spek_worker *w, struct spek_slot *slot)
 		spek_metric_add(&cell->metric[SPEK_METRIC_SLIP], slot->issue_ns - op->at_ns);
 	} else {
 		error = -blk_status_to_errno(slot->status);
+		cell->requests -= slot->nr_failed;
+		slot->nr_failed = 0;
 		cell->errors++;
 		cell->error[min_t(u32, (__force u8)slot->status, SPEK_NR_STATUS - 1)]++;
 		spek_outcome_count_failed(w->inflight.outcome);

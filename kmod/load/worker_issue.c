@@ -111,6 +111,21 @@ static __always_inline int submit_part(const struct spek_target *target, struct 
 	return backend->submit(part);
 }
 
+/*
+ * A part was not sent, which counts as a request only if a driver gets it later.
+ * Return: false if it waits in a line now
+ */
+static noinline bool keep_part(struct spek_worker *w, struct spek_slot *slot,
+			       struct spek_part *part, int err)
+{
+	if (err == -EIO) {
+		slot->nr_failed++;
+		return true;
+	}
+	spek_line_stall(w, slot, part, err);
+	return false;
+}
+
 /* Return: false if the part waits in a line now */
 static __always_inline bool send_part(struct spek_worker *w, struct spek_slot *slot,
 				      struct spek_part *part, const struct spek_target *target,
@@ -119,10 +134,8 @@ static __always_inline bool send_part(struct spek_worker *w, struct spek_slot *s
 	int err = submit_part(target, part);
 
 	if (unlikely(err)) {
-		if (err < 0) {
-			spek_line_stall(w, slot, part, err);
-			return false;
-		}
+		if (err < 0)
+			return keep_part(w, slot, part, err);
 		count_cuts(w, slot, count, err);
 	}
 	if (unlikely(w->polls) && target->polled)
@@ -144,7 +157,7 @@ static noinline bool send_parts(struct spek_worker *w, struct spek_slot *slot,
 		if (!send_part(w, slot, part, part->target, &w->issue.count[part->target_index],
 			       slot->op.write))
 			return false;
-	if (unlikely(slot->op.kind >= SPEK_OP_FLUSH))
+	if (unlikely(slot->op.kind >= SPEK_OP_FLUSH) && !slot->nr_failed)
 		count_bare(w, slot);
 	trace_spek_io_issue(w, slot);
 	return true;
@@ -159,6 +172,7 @@ static void fail_unsent(struct spek_slot *slot)
 	slot->next_part = NULL;
 	slot->recuts = false;
 	slot->stalled = false;
+	slot->nr_failed += left;
 	for (; left--; part++) {
 		/* What is there is of an earlier operation: the device never saw this part. */
 		memset(&part->sense, 0, sizeof(part->sense));

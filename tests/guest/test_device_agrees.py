@@ -19,12 +19,13 @@ from lib.guest.disks import (
     disk_of_kind,
     null_disk,
     nvme_with_poll_queues,
+    resize_partition,
     scsi_disk,
     settle,
 )
 from lib.guest.drive import Controller, assert_completed, capacity, one_stream, shipped, sysfs
 from lib.guest.netlink_raw import Refusal
-from lib.guest.trace import RequestCounts, request_log
+from lib.guest.trace import RequestCounts, disk_stat, request_log
 from lib.waiting import eventually
 
 from spekctl.kernel.records import Direction
@@ -126,6 +127,28 @@ def test_partition_gets_what_is_meant_for_it(
     assert [(request.sector - start) * 512 for request in traced] == [
         operation.addr for operation in comparison.operations[0]
     ]
+
+
+@pytest.mark.parametrize("backend", ["mq", "scsi"])
+@pytest.mark.parametrize("partitioned", ["scsi_debug"], indirect=True)
+def test_what_fails_above_the_driver_was_not_sent(
+    controller: Controller, partitioned: tuple[str, str, int], backend: str
+) -> None:
+    """The partition shrinks to a half before the start: what lies beyond its new end fails."""
+    disk, node, start = partitioned
+    config = one_stream(node, read_ppm=500_000, depth=4, backend=backend, count=400)
+    with controller.ready(config) as run:
+        resize_partition(disk, 2, start, 2048)
+        before = disk_stat(node)
+        outcome = controller.finish(run)
+        after = disk_stat(node)
+    target = outcome.target
+    errors = sum(cell.errors for cell in outcome.cells)
+    assert outcome.ios() + errors == 400 and 100 < errors < 300
+    assert outcome.requests() == target.reads + target.writes == outcome.ios()
+    if backend == "mq":
+        seen = {way: after[way].since(before[way]) for way in Direction}
+        assert seen == target_sums(target)
 
 
 # ---- polled completion ----

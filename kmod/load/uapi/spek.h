@@ -330,10 +330,13 @@ enum spek_a_worker {
  * @SPEK_A_TARGET_BACKEND: (u32, enum backend) Back end in use.
  * @SPEK_A_TARGET_BACKEND_REASON: (string, at most 255 bytes) Reason for this back end.
  * @SPEK_A_TARGET_POLLED: (u32)
- * @SPEK_A_TARGET_READS: (u64) Read requests sent since the run started, all phases.
+ * @SPEK_A_TARGET_READS: (u64) Read requests sent since the run started, all phases. One
+ *   that fails before a driver could get it does not count: the device is gone, or the
+ *   part of it that the request is for. With back end bio only those of a device that is
+ *   gone are known; what else the block layer fails by itself counts as sent.
  * @SPEK_A_TARGET_READ_BYTES: (u64)
- * @SPEK_A_TARGET_WRITES: (u64) Also of zeroes, and commands on zones, as the disk counts
- *   them.
+ * @SPEK_A_TARGET_WRITES: (u64) As reads; also of zeroes, and commands on zones, as the
+ *   disk counts them.
  * @SPEK_A_TARGET_WRITE_BYTES: (u64)
  * @SPEK_A_TARGET_REFUSED: (u64) scsi - requests that the driver had no room for and that
  *   were sent again.
@@ -852,8 +855,9 @@ enum spek_a_error {
  * @SPEK_A_STATS_DIRECTION: (u32, enum direction)
  * @SPEK_A_STATS_IOS: (u64)
  * @SPEK_A_STATS_BYTES: (u64)
- * @SPEK_A_STATS_REQUESTS: (u64) Requests sent to devices for these I/Os; more than ios
- *   where I/Os go out in parts.
+ * @SPEK_A_STATS_REQUESTS: (u64) Requests sent to devices for these I/Os, as reads and
+ *   writes of targets count them; more than ios where I/Os go out in parts, less than ios
+ *   and errors where some failed before they were sent.
  * @SPEK_A_STATS_ERRORS: (u64)
  * @SPEK_A_STATS_ERROR: (nest of error, repeated) Failed I/Os by cause.
  * @SPEK_A_STATS_METRIC: (u32, enum metric) Metric of the histogram in this message.
