@@ -52,7 +52,7 @@ void spek_op_fifo_init(struct spek_op_fifo *fifo, const struct spek_arrival *arr
 
 static bool is_open(const struct spek_op_fifo *fifo, const struct spek_op *op)
 {
-	return fifo->arrival[op->arrival].law != SPEK_LAW_CLOSED;
+	return spek_op_is_arrival(fifo->arrival, op);
 }
 
 /**

@@ -6,8 +6,8 @@
 #include <linux/list.h>
 #include <linux/types.h>
 #include "core/gen.h"
+#include "core/workload.h"
 
-struct spek_arrival;
 struct spek_op_page;
 
 /**
@@ -33,6 +33,18 @@ struct spek_op_fifo {
 	u32 nr;
 	u32 nr_open;
 };
+
+/**
+ * spek_op_is_arrival() - check whether an operation is backlog as long as it waits for its issue
+ * @arrival: all arrival processes of the workload
+ * @op: operation
+ *
+ * Return: true for open loops and timed traces.
+ */
+static inline bool spek_op_is_arrival(const struct spek_arrival *arrival, const struct spek_op *op)
+{
+	return arrival[op->arrival].law != SPEK_LAW_CLOSED;
+}
 
 void spek_op_fifo_init(struct spek_op_fifo *fifo, const struct spek_arrival *arrival);
 bool spek_op_room_find(struct spek_op_room *room);

@@ -59,9 +59,9 @@ struct spek_age {
  * struct spek_set - what one worker counts between two boundaries
  * @span: time in which it counted
  * @backlog: of this worker at the end; from @mark, when the collector has the set
- * @made_backlog: arrivals that were made and wait for their target without a slot, and records of a
- *	trace that are due
- * @outstanding: of this worker at the end
+ * @made_backlog: arrivals that were made and wait for their target without a slot, or were given
+ *	up, and records of a trace that are due
+ * @outstanding: of this worker at the end, with those that wait with a slot
  * @cpu_ns: CPU time of the worker since the set before
  * @switches: context switches of the worker since the set before
  * @mark: where the generator was at the end

@@ -416,6 +416,9 @@ static void drop_op(struct spek_worker *w, struct spek_slot *slot)
 		spek_verify_drop(w->verify, &slot->op, asu, slot->next_part);
 	if (w->replay)
 		spek_replay_drop(w->replay, &slot->op);
+	if (spek_op_is_arrival(w->config->workload.arrival, &slot->op) &&
+	    slot->op.at_ns < spek_outcome_ended_ns(w->inflight.outcome))
+		w->phases.dropped++;
 	slot->next_part = NULL;
 	slot->recuts = false;
 	slot->stalled = false;

@@ -76,10 +76,11 @@ static void seal_set(struct spek_worker *w)
 	u64 cpu_ns = READ_ONCE(current->se.sum_exec_runtime);
 	u64 switches = current->nvcsw + current->nivcsw;
 
-	set->outstanding = spek_worker_held(w);
+	/* Also what waits with a slot: it has left the backlog, and the drain completes it. */
+	set->outstanding = w->inflight.outstanding;
 	/* The collector counts the backlog: that may take a million draws. */
 	spek_gen_mark(w->gen, set->mark);
-	set->made_backlog = spek_worker_waiting(w, set->span.end_ns);
+	set->made_backlog = spek_worker_waiting(w, set->span.end_ns) + phases->dropped;
 	if (w->replay)
 		set->made_backlog += spek_replay_backlog(w->replay, w->gen, set->span.end_ns);
 	set->cpu_ns = cpu_ns - phases->seen_cpu_ns;

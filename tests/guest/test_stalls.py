@@ -381,6 +381,37 @@ def test_a_run_can_be_stopped_while_others_have_all_requests(
     assert (info.state, info.reason) == (RunState.DONE, Reason.STOPPED)
 
 
+@pytest.mark.debug_kernel
+@pytest.mark.parametrize("backend", ["mq"])
+def test_each_arrival_that_waits_is_outstanding_or_backlog(
+    controller: Controller, hung_disk: HungDisk, backend: str
+) -> None:
+    """The first one has a slot and waits for the only request, until the run is stopped and gives
+    it up; the others wait for their turn."""
+    node = hung_disk.node
+    config = one_stream(
+        node,
+        arrival=constant("open", 100),
+        backend=backend,
+        max_outstanding=4,
+        time_ns=3600 * SECOND,
+        interval_ns=100 * MS,
+    )
+    with controller.ready(config) as run, readers(node, 1), hung_disk.until_then:
+        eventually(lambda: requests_in_flight(node) == 1, "the reader has no request")
+        controller.run_start(run)
+        eventually(lambda: len(controller.intervals(run, 0)) > 4, "no intervals are closed")
+        controller.run_stop(run)
+        info = controller.wait_done(run)
+        rows = [row for row in controller.intervals(run, 0) if row.phase is Phase.MEASURE]
+    for row in rows:
+        arrived = arrivals_before(config, info.started_ns, row.end_ns)
+        assert (row.outstanding, row.backlog) == (
+            (0, arrived) if row is rows[-1] else (1, arrived - 1)
+        )
+    assert info.backlog == arrivals_before(config, info.started_ns, info.drain_ns) > 0
+
+
 def requests_in_flight(node: str) -> int:
     return sum(map(int, (queue_of(node).parent / "inflight").read_text().split()))
 

@@ -175,7 +175,8 @@ struct spek_trace_record {
  * @SPEK_A_RUN_END_RAW_NS: (u64) CLOCK_MONOTONIC_RAW read with ended-ns.
  * @SPEK_A_RUN_END_REAL_NS: (u64) CLOCK_REALTIME read with ended-ns.
  * @SPEK_A_RUN_NOW_NS: (u64) CLOCK_MONOTONIC of this answer.
- * @SPEK_A_RUN_OUTSTANDING: (u32) I/Os that the devices hold now.
+ * @SPEK_A_RUN_OUTSTANDING: (u32) I/Os that the devices hold now; unlike outstanding of an
+ *   interval, without those that wait for room.
  * @SPEK_A_RUN_BACKLOG: (u64) Arrivals that were due and not issued, at the last interval
  *   boundary or at the end.
  * @SPEK_A_RUN_OLDEST_NS: (u64) Age of the oldest outstanding I/O, from when the run
@@ -909,8 +910,9 @@ enum spek_a_stats {
  * @SPEK_A_INTERVAL_END_NS: (u64) CLOCK_MONOTONIC. At the end of a phase an interval may
  *   be shorter than interval-ns. It is a multiple as long if it could not be closed in
  *   between: rates are those of its own length.
- * @SPEK_A_INTERVAL_OUTSTANDING: (u32) At the end of the interval; of a worker that was
- *   blocked then, as last known.
+ * @SPEK_A_INTERVAL_OUTSTANDING: (u32) At the end of the interval: I/Os that the devices
+ *   hold, and those that have left the backlog and wait for room in a device or for other
+ *   I/Os. Of a worker that was blocked then, as last known.
  * @SPEK_A_INTERVAL_BACKLOG: (u64) At the end of the interval; of a worker that was
  *   blocked then, as last known.
  * @SPEK_A_INTERVAL_CPU_NS: (u64) CPU time of the workers, as the scheduler accounted it:
