@@ -31,9 +31,11 @@
  *  - collect_lock makes its holder the only collector and keeps the workers: counting a backlog may
  *    take seconds, for which no request waits;
  *  - claims_lock (claim.c) is taken inside release_lock, or with no lock of a run held;
+ *  - the CPU hotplug lock is taken outside of spek_table_lock, here and by hotplug.c;
  *  - the lock of a run that another run continues is taken with no other run's lock held.
  * Workers, completions and spek_outcome_end() take none of these except verify->lock.
  */
+#include <linux/cpu.h>
 #include <linux/mm.h>
 #include <linux/module.h>
 #include <linux/sched.h>
@@ -86,8 +88,14 @@ void spek_run_put(struct spek_run *run)
 	kref_put(&run->ref, release_run);
 }
 
-/* Publish a run. Return: its number, or a negative errno */
-static int insert_run(struct spek_run *run)
+static int refuse_for_memory(struct spek_refusal *refusal, int err)
+{
+	return spek_refuse(refusal, SPEK_REFUSAL_RUN, 0, err,
+			   "There is not enough memory: fewer outstanding I/Os, workers or replicas need less.");
+}
+
+/* Publish a run whose CPUs are online. Return: its number, or a negative errno */
+static int add_to_table(struct spek_run *run, struct spek_refusal *refusal)
 {
 	int id;
 
@@ -97,6 +105,21 @@ static int insert_run(struct spek_run *run)
 	if (id > 0)
 		queue_work(device_wq, &run->open_work);
 	mutex_unlock(&spek_table_lock);
+	return id > 0 ? id : refuse_for_memory(refusal, id);
+}
+
+/*
+ * Publish a run. A CPU that goes offline after it was looked at finds the run in the table
+ * (hotplug.c), and ends it.
+ * Return: its number, or a negative errno
+ */
+static int insert_run(struct spek_run *run, struct spek_refusal *refusal)
+{
+	int id;
+
+	cpus_read_lock();
+	id = spek_validate_cpus(run->config, refusal) ?: add_to_table(run, refusal);
+	cpus_read_unlock();
 	return id;
 }
 
@@ -455,7 +478,7 @@ int spek_run_new(struct spek_run_config *config, u32 *id, struct spek_refusal *r
 		goto err_give_back;
 	}
 	run = spek_run_alloc(config);
-	err = run ? 0 : -ENOMEM;
+	err = run ? 0 : refuse_for_memory(refusal, -ENOMEM);
 	if (!err) {
 		run->claim = claim;
 		INIT_WORK(&run->open_work, open_work);
@@ -464,15 +487,13 @@ int spek_run_new(struct spek_run_config *config, u32 *id, struct spek_refusal *r
 		INIT_WORK(&run->finish_work, finish_work);
 		INIT_WORK(&run->delete_work, delete_work);
 		kref_get(&run->ref);	/* open_work */
-		new_id = insert_run(run);
+		new_id = insert_run(run, refusal);
 		err = min(new_id, 0);
 	}
 	if (err) {
 		if (run)
 			spek_run_free(run);
 		module_put(THIS_MODULE);
-		spek_refuse(refusal, SPEK_REFUSAL_RUN, 0, err,
-			    "There is not enough memory: fewer outstanding I/Os, workers or replicas need less.");
 		goto err_give_back;
 	}
 	/* Not run->id: the run may be deleted already, by another socket. */

@@ -14,6 +14,28 @@
 #include "worker_phase.h"
 
 /**
+ * spek_validate_cpus() - check that the CPUs of the workers are online
+ * @config: of the run
+ * @refusal: filled in on failure
+ *
+ * Context: with the CPU hotplug lock, the answer stays true.
+ * Return: 0 or -ERANGE.
+ */
+int spek_validate_cpus(const struct spek_run_config *config, struct spek_refusal *refusal)
+{
+	u32 i;
+
+	for (i = 0; i < config->nr_workers; i++) {
+		u32 cpu = config->worker[i].cpu;
+
+		if (cpu >= nr_cpu_ids || !cpu_online(cpu))
+			return spek_refuse(refusal, SPEK_REFUSAL_WORKER, i, -ERANGE,
+					   "The CPU of a worker is not online.");
+	}
+	return 0;
+}
+
+/**
  * spek_validate_config() - validate what needs no device
  * @config: of the run
  * @refusal: filled in on failure
@@ -22,7 +44,6 @@
  */
 int spek_validate_config(const struct spek_run_config *config, struct spek_refusal *refusal)
 {
-	u32 i;
 	int err;
 
 	err = spek_workload_check(&config->workload, config->nr_workers, refusal);
@@ -34,14 +55,7 @@ int spek_validate_config(const struct spek_run_config *config, struct spek_refus
 	if (config->max_outstanding < config->nr_workers)
 		return spek_refuse(refusal, SPEK_REFUSAL_RUN, 0, -EINVAL,
 				   "The run has fewer outstanding I/Os than workers: each worker needs at least one.");
-	for (i = 0; i < config->nr_workers; i++) {
-		u32 cpu = config->worker[i].cpu;
-
-		if (cpu >= nr_cpu_ids || !cpu_online(cpu))
-			return spek_refuse(refusal, SPEK_REFUSAL_WORKER, i, -ERANGE,
-					   "The CPU of a worker is not online.");
-	}
-	return 0;
+	return spek_validate_cpus(config, refusal);
 }
 
 /**

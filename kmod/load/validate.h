@@ -12,6 +12,7 @@ struct spek_slot_shape;
 struct spek_target;
 struct spek_workload;
 
+int spek_validate_cpus(const struct spek_run_config *config, struct spek_refusal *refusal);
 int spek_validate_config(const struct spek_run_config *config, struct spek_refusal *refusal);
 int spek_validate_devices(const struct spek_workload *wl, const struct spek_target *targets,
 			  struct spek_refusal *refusal);
