@@ -8,11 +8,14 @@
  *
  * References to a feed, and why each one ends:
  *  - the list: as above;
- *  - a probe whose rows have its rails: until the probe is released.
- * Handlers and dumps look feeds up by number each time.
+ *  - a probe whose rows have its rails: until the probe is released;
+ *  - energy-get, while it answers a call of its dump.
+ * Otherwise handlers and dumps look feeds up by number each time.
  *
  * feeds_lock protects the list, the ids and everything in feeds that is not const. Only this
- * file takes it. Its holder waits for nothing, and memory is allocated before it is taken.
+ * file takes it. Its holder waits for nothing, and memory is allocated before it is taken. An
+ * integral over an interval may look at 65536 blocks of samples, so none is computed after another
+ * without giving the lock up: samples and rows would wait for all of them.
  *
  * Lock order: start_lock (probe.c) > feeds_lock.
  */
@@ -344,6 +347,68 @@ int spek_feeds_walk(struct spek_feed_cursor *cursor, spek_feed_visit *visit, voi
 	}
 	mutex_unlock(&feeds_lock);
 	return err;
+}
+
+/**
+ * spek_feeds_get_next() - find the next feed of a walk
+ * @cursor: first rail to visit; set to the first rail of the feed, if that is another one
+ * @seq: filled as by spek_feeds_walk()
+ *
+ * Context: process.
+ * Return: the feed, for spek_feed_put(), or NULL at the end of the walk.
+ */
+struct spek_feed *spek_feeds_get_next(struct spek_feed_cursor *cursor, u32 *seq)
+{
+	struct spek_feed *feed;
+
+	mutex_lock(&feeds_lock);
+	*seq = generation;
+	feed = feed_from(cursor->feed);
+	if (feed && cursor->only && feed->id != cursor->only)
+		feed = NULL;
+	if (feed)
+		kref_get(&feed->ref);
+	mutex_unlock(&feeds_lock);
+	if (feed && feed->id != cursor->feed)
+		*cursor = (struct spek_feed_cursor){ cursor->only, feed->id };
+	return feed;
+}
+
+/* ---- energy ---- */
+
+/**
+ * spek_feed_condition() - read the state of a feed
+ * @feed: feed; the caller holds a reference
+ * @condition: filled in
+ *
+ * Context: process.
+ */
+void spek_feed_condition(const struct spek_feed *feed, struct spek_feed_condition *condition)
+{
+	mutex_lock(&feeds_lock);
+	condition->state = feed->state;
+	condition->has_ended = spek_feed_has_ended(feed);
+	condition->uncertainty_ns = feed->mark.uncertainty_ns;
+	mutex_unlock(&feeds_lock);
+}
+
+/**
+ * spek_feed_use() - integrate a rail over an interval
+ * @feed: feed; the caller holds a reference
+ * @rail: number of the rail
+ * @interval: the interval, which ends after its start
+ * @ended: no more samples will come
+ * @use: filled in
+ *
+ * Context: process.
+ */
+void spek_feed_use(const struct spek_feed *feed, u32 rail,
+		   const struct spek_prober_power_interval *interval, bool ended,
+		   struct spek_rail_use *use)
+{
+	mutex_lock(&feeds_lock);
+	spek_rail_use(&feed->rails[rail].rail, interval->from_ns, interval->to_ns, ended, use);
+	mutex_unlock(&feeds_lock);
 }
 
 /* ---- ends of feeds ---- */

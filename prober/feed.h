@@ -49,7 +49,8 @@ struct spek_feed_rail {
 
 /**
  * struct spek_feed - a feed, from feed-open until it is released
- * @ref: one for the list, one for each probe that has its rails in table power
+ * @ref: one for the list, one for each probe that has its rails in table power, one for each
+ *	energy-get that integrates them
  * @node: in the list of feeds; protected by feeds_lock, like all that is not const
  * @id: number; const
  * @name: see struct spek_prober_feed_open; const
@@ -104,6 +105,18 @@ struct spek_feed_cursor {
 	u32 rail;
 };
 
+/**
+ * struct spek_feed_condition - what of a feed changes and goes with its energy
+ * @state: enum spek_prober_feed_state
+ * @has_ended: no more samples will come
+ * @uncertainty_ns: of the latest feed-mark
+ */
+struct spek_feed_condition {
+	u32 state;
+	bool has_ended;
+	u64 uncertainty_ns;
+};
+
 typedef int spek_feed_visit(const struct spek_feed *feed, u32 rail, u64 watermark_ns,
 			    void *context);
 
@@ -122,6 +135,12 @@ int spek_feed_mark(u32 portid, const struct spek_prober_feed_mark *mark,
 int spek_feed_check(u32 id, struct spek_refusal *refusal);
 int spek_feeds_walk(struct spek_feed_cursor *cursor, spek_feed_visit *visit, void *context,
 		    u32 *seq);
+
+struct spek_feed *spek_feeds_get_next(struct spek_feed_cursor *cursor, u32 *seq);
+void spek_feed_condition(const struct spek_feed *feed, struct spek_feed_condition *condition);
+void spek_feed_use(const struct spek_feed *feed, u32 rail,
+		   const struct spek_prober_power_interval *interval, bool ended,
+		   struct spek_rail_use *use);
 
 struct spek_feed **spek_feeds_get_open(u32 *nr);
 void spek_feed_put(struct spek_feed *feed);

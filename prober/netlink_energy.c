@@ -2,8 +2,9 @@
 /*
  * energy-get: energy of each rail in any intervals.
  *
- * The dump keeps a cursor of numbers and no reference, so a feed may be released during the
- * dump; cb->seq then tells the reader that the list has changed.
+ * The dump keeps a cursor of numbers, and a reference only within a call, so a feed may be released
+ * during the dump; cb->seq then tells the reader that the list has changed. Samples may come
+ * between two intervals; what is pending follows from the state that the message tells.
  */
 #include <linux/err.h>
 #include <linux/mm.h>
@@ -36,18 +37,6 @@ struct energy_dump {
 	u32 next;
 	u32 nr;
 	struct spek_prober_power_interval intervals[];
-};
-
-/**
- * struct energy_message - arguments of put_rail()
- * @skb: buffer
- * @cb: dump
- * @dump: its state
- */
-struct energy_message {
-	struct sk_buff *skb;
-	struct netlink_callback *cb;
-	struct energy_dump *dump;
 };
 
 static int check_intervals(const struct nlattr *attr, const struct energy_dump *dump,
@@ -102,12 +91,12 @@ int spek_prober_nl_energy_done(struct netlink_callback *cb)
 }
 
 static struct spek_prober_power_energy result_of(const struct spek_feed *feed, u32 rail,
-						 const struct spek_prober_power_interval *interval)
+						 const struct spek_prober_power_interval *interval,
+						 bool ended)
 {
 	struct spek_rail_use use;
 
-	spek_rail_use(&feed->rails[rail].rail, interval->from_ns, interval->to_ns,
-		      spek_feed_has_ended(feed), &use);
+	spek_feed_use(feed, rail, interval, ended, &use);
 	return (struct spek_prober_power_energy){
 		.energy_uj = use.energy.uj,
 		.remainder_fj = use.energy.remainder / 2,
@@ -122,7 +111,8 @@ static struct spek_prober_power_energy result_of(const struct spek_feed *feed, u
 }
 
 static int put_energy_head(struct sk_buff *skb, const struct energy_dump *dump,
-			   const struct spek_feed *feed)
+			   const struct spek_feed *feed,
+			   const struct spek_feed_condition *condition)
 {
 	const struct spek_prober_rail_config *rail = &feed->rails[dump->rail].config;
 
@@ -130,8 +120,8 @@ static int put_energy_head(struct sk_buff *skb, const struct energy_dump *dump,
 	    nla_put_string(skb, SPEK_PROBER_A_ENERGY_FEED_NAME, feed->name) ||
 	    nla_put_u32(skb, SPEK_PROBER_A_ENERGY_RAIL, dump->rail) ||
 	    nla_put_string(skb, SPEK_PROBER_A_ENERGY_RAIL_NAME, rail->name) ||
-	    nla_put_u32(skb, SPEK_PROBER_A_ENERGY_STATE, feed->state) ||
-	    PUT_ENERGY(skb, UNCERTAINTY_NS, feed->mark.uncertainty_ns) ||
+	    nla_put_u32(skb, SPEK_PROBER_A_ENERGY_STATE, condition->state) ||
+	    PUT_ENERGY(skb, UNCERTAINTY_NS, condition->uncertainty_ns) ||
 	    PUT_ENERGY(skb, LSB_NW, rail->lsb_nw) ||
 	    nla_put_u32(skb, SPEK_PROBER_A_ENERGY_FIRST, dump->next))
 		return -EMSGSIZE;
@@ -143,13 +133,15 @@ static int put_results(struct sk_buff *skb, struct netlink_callback *cb, struct 
 		       const struct spek_feed *feed)
 {
 	void *header = spek_genl_dump_head(&spek_prober_genl, skb, cb, SPEK_PROBER_CMD_ENERGY_GET);
+	struct spek_feed_condition condition;
 	struct spek_prober_power_energy result;
 	struct nlattr *results;
 	u32 room, i;
 
 	if (!header)
 		return -EMSGSIZE;
-	if (put_energy_head(skb, dump, feed))
+	spek_feed_condition(feed, &condition);
+	if (put_energy_head(skb, dump, feed, &condition))
 		goto err_cancel;
 	room = min_t(u32, skb_tailroom(skb), MAX_RESULTS_BYTES);
 	room = room > NLA_HDRLEN ? (room - NLA_HDRLEN) / sizeof(result) : 0;
@@ -161,7 +153,8 @@ static int put_results(struct sk_buff *skb, struct netlink_callback *cb, struct 
 	if (WARN_ON_ONCE(!results))
 		goto err_cancel;
 	for (i = 0; i < room; i++) {
-		result = result_of(feed, dump->rail, &dump->intervals[dump->next++]);
+		result = result_of(feed, dump->rail, &dump->intervals[dump->next++],
+				   condition.has_ended);
 		/* The data of an attribute are only 4-byte aligned. */
 		memcpy(nla_data(results) + i * sizeof(result), &result, sizeof(result));
 		/* Each interval may cover a long history. */
@@ -175,32 +168,46 @@ err_cancel:
 	return -EMSGSIZE;
 }
 
-static int put_rail(const struct spek_feed *feed, u32 rail, u64 watermark_ns, void *context)
+static int put_rail(struct sk_buff *skb, struct netlink_callback *cb, struct energy_dump *dump,
+		    const struct spek_feed *feed)
 {
-	const struct energy_message *message = context;
-	struct energy_dump *dump = message->dump;
 	int err;
 
 	/* First message of a rail, or a feed was released before all its results were sent. */
-	if (dump->feed != feed->id || dump->rail != rail) {
+	if (dump->feed != feed->id || dump->rail != dump->cursor.rail) {
 		dump->feed = feed->id;
-		dump->rail = rail;
+		dump->rail = dump->cursor.rail;
 		dump->next = 0;
 	}
 	while (dump->next < dump->nr) {
-		err = put_results(message->skb, message->cb, dump, feed);
+		err = put_results(skb, cb, dump, feed);
 		if (err)
 			return err;
 	}
 	return 0;
 }
 
+static int put_feed(struct sk_buff *skb, struct netlink_callback *cb, struct energy_dump *dump,
+		    const struct spek_feed *feed)
+{
+	struct spek_feed_cursor *cursor = &dump->cursor;
+	int err;
+
+	for (; cursor->rail < feed->nr_rails; cursor->rail++) {
+		err = put_rail(skb, cb, dump, feed);
+		if (err)
+			return err;
+	}
+	*cursor = (struct spek_feed_cursor){ cursor->only, feed->id + 1 };
+	return 0;
+}
+
 int spek_prober_nl_energy_get_dumpit(struct sk_buff *skb, struct netlink_callback *cb)
 {
 	struct spek_genl_dump *position = spek_genl_dump_of(cb);
-	struct energy_message message = { skb, cb };
 	struct energy_dump *dump;
-	int err;
+	struct spek_feed *feed;
+	int err = 0;
 
 	if (!position->started) {
 		dump = begin_dump(cb);
@@ -210,7 +217,9 @@ int spek_prober_nl_energy_get_dumpit(struct sk_buff *skb, struct netlink_callbac
 		position->started = true;
 	}
 	dump = position->memory;
-	message.dump = dump;
-	err = spek_feeds_walk(&dump->cursor, put_rail, &message, &cb->seq);
+	while (!err && (feed = spek_feeds_get_next(&dump->cursor, &cb->seq))) {
+		err = put_feed(skb, cb, dump, feed);
+		spek_feed_put(feed);
+	}
 	return spek_genl_dump_end(skb, cb, err);
 }

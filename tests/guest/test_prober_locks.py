@@ -77,6 +77,18 @@ def test_close_of_an_unrelated_socket_takes_no_lock() -> None:
     assert len(taken) >= 2
 
 
+def test_energy_of_many_intervals_keeps_nobody_from_its_feed() -> None:
+    """An interval may span millions of samples, and a request has thousands of intervals: the lock
+    of the feeds, for which samples and rows wait, is given up after each."""
+    intervals = [(i * MS, (i + 1) * MS) for i in range(100)]
+    with PowerLink() as link:
+        link.open_feed("board", "sim", ["5V"])
+        with own_calls("mutex_lock") as taken:
+            uses = link.energy(intervals)
+    assert [len(rail.uses) for rail in uses] == [100]
+    assert len(taken) >= 100
+
+
 def test_requests_do_not_take_genetlinks_mutex() -> None:
     """Under genl_mutex, a slow request of any family delays those of spek, and vice versa."""
     with Prober() as prober, PowerLink() as link:
