@@ -354,9 +354,9 @@ static void join_rows(struct spek_stats *stats, struct open_row *open, struct op
 	empty_row(stats, from);
 }
 
-static void add_set(struct spek_stats *stats, const struct spek_set *set)
+static void add_set(struct spek_stats *stats, u32 worker, const struct spek_set *set)
 {
-	u32 slot = spek_rows_place(&stats->time, &set->span);
+	u32 slot = spek_rows_place(&stats->time, worker, &set->span);
 	int from;
 
 	while ((from = spek_rows_join(&stats->time, slot)) >= 0)
@@ -445,7 +445,7 @@ void spek_stats_collect(struct spek_stats *stats, u32 worker, struct spek_set *s
 	if (span->phase != SPEK_PHASE_DRAIN)
 		stats->backlog[worker] = set->backlog;
 	if (stats->keep_rows && has_begun)
-		add_set(stats, set);
+		add_set(stats, worker, set);
 	spek_rows_pass(&stats->time, worker, span, &levels);
 	close_rows(stats, SPEK_OPEN_ROWS);
 	add_ages(stats, set);

@@ -59,11 +59,25 @@ static void add_levels(struct spek_levels *sum, const struct spek_levels *levels
 	sum->backlog += levels->backlog;
 }
 
-static void open_row(struct spek_rows *rows, struct spek_open_row *row,
-		     const struct spek_span *span)
+/* Sum the levels of all workers but @worker that have passed the row, by their last spans. */
+static void sum_levels(const struct spek_rows *rows, struct spek_open_row *row, u32 worker,
+		       u64 until_ns)
 {
 	u32 i;
 
+	spek_memset(&row->levels, 0, sizeof(row->levels));
+	for (i = 0; i < rows->nr_workers; i++) {
+		const struct spek_passed *passed = &rows->passed[i];
+
+		if (i != worker && passed->last_ns[row->phase] <= until_ns &&
+		    has_passed(passed, row))
+			add_levels(&row->levels, &passed->levels[row->phase]);
+	}
+}
+
+static void open_row(struct spek_rows *rows, struct spek_open_row *row, u32 worker,
+		     const struct spek_span *span)
+{
 	spek_memset(row, 0, sizeof(*row));
 	row->is_open = true;
 	row->phase = span->phase;
@@ -72,23 +86,21 @@ static void open_row(struct spek_rows *rows, struct spek_open_row *row,
 	row->start_ns = span->start_ns;
 	row->end_ns = span->end_ns;
 	/* Workers that were blocked during the whole row have passed it without a span in it. */
-	for (i = 0; i < rows->nr_workers; i++)
-		if (rows->passed[i].end_ns <= row->bound_start_ns &&
-		    has_passed(&rows->passed[i], row))
-			add_levels(&row->levels, &rows->passed[i].levels);
+	sum_levels(rows, row, worker, row->bound_start_ns);
 }
 
 /**
  * spek_rows_place() - find or open the row of a span
  * @rows: rows
- * @span: span
+ * @worker: number of the worker
+ * @span: its span
  *
  * The caller joins rows (spek_rows_join()), adds what the span counted to the slot, tells that
  * the worker has passed it (spek_rows_pass()) and closes rows (spek_rows_close()), in this order.
  *
  * Return: slot of the row.
  */
-u32 spek_rows_place(struct spek_rows *rows, const struct spek_span *span)
+u32 spek_rows_place(struct spek_rows *rows, u32 worker, const struct spek_span *span)
 {
 	u64 closed_ns = rows->closed_ns[span->phase];
 	struct spek_open_row *row = NULL;
@@ -105,14 +117,18 @@ u32 spek_rows_place(struct spek_rows *rows, const struct spek_span *span)
 	}
 	if (!row) {
 		row = &rows->slot[free];
-		open_row(rows, row, span);
+		open_row(rows, row, worker, span);
 	}
 	if (span->row_start_ns < row->bound_start_ns)
 		row->bound_start_ns = span->row_start_ns;
 	if (span->row_end_ns > row->bound_end_ns) {
-		/* Workers that had passed the old end come to the new one, or have a row there. */
+		/*
+		 * Of the workers that had passed the old end, those that have left the phase, or
+		 * are blocked, have passed the new one as well; others come to it, or have a row
+		 * there.
+		 */
 		row->bound_end_ns = span->row_end_ns;
-		spek_memset(&row->levels, 0, sizeof(row->levels));
+		sum_levels(rows, row, worker, SPEK_NEVER);
 	}
 	if (span->start_ns < row->start_ns)
 		row->start_ns = span->start_ns;
@@ -188,7 +204,10 @@ void spek_rows_pass(struct spek_rows *rows, u32 worker, const struct spek_span *
 									     span->next_ns;
 	passed->phase = span->next_phase;
 	passed->end_ns = span->end_ns;
-	passed->levels = *levels;
+	for (i = span->phase; i == span->phase || i < span->next_phase; i++) {
+		passed->last_ns[i] = span->end_ns;
+		passed->levels[i] = *levels;
+	}
 }
 
 static u64 covered_ns(const struct spek_rows *rows, const struct spek_open_row *row)

@@ -42,6 +42,7 @@ struct spek_levels {
  * @from_ns: start of its time in each phase; SPEK_NEVER before that
  * @until_ns: end of its time in each phase so far; SPEK_NEVER after the last span
  * @end_ns: end of its last span
+ * @last_ns: end of its last span in each phase, or before it if it had none there
  * @levels: at that end
  */
 struct spek_passed {
@@ -49,7 +50,8 @@ struct spek_passed {
 	u64 from_ns[SPEK_NR_PHASES];
 	u64 until_ns[SPEK_NR_PHASES];
 	u64 end_ns;
-	struct spek_levels levels;
+	u64 last_ns[SPEK_NR_PHASES];
+	struct spek_levels levels[SPEK_NR_PHASES];
 };
 
 /**
@@ -92,7 +94,7 @@ struct spek_rows {
 
 void spek_rows_init(struct spek_rows *rows, struct spek_passed *passed, u32 nr_workers);
 u32 spek_rows_phase(const struct spek_rows *rows);
-u32 spek_rows_place(struct spek_rows *rows, const struct spek_span *span);
+u32 spek_rows_place(struct spek_rows *rows, u32 worker, const struct spek_span *span);
 int spek_rows_join(struct spek_rows *rows, u32 slot);
 void spek_rows_pass(struct spek_rows *rows, u32 worker, const struct spek_span *span,
 		    const struct spek_levels *levels);

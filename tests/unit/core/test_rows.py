@@ -203,7 +203,7 @@ class Rows:
         outstanding: int = 0,
         backlog: int = 0,
     ) -> None:
-        slot = LIB.spek_rows_place(self._rows, span)
+        slot = LIB.spek_rows_place(self._rows, worker, span)
         while (joined := LIB.spek_rows_join(self._rows, slot)) >= 0:
             self._ios[slot] += self._ios[joined]
             self._ios[joined] = []
@@ -322,6 +322,38 @@ def test_pieces_of_a_row_are_one_row() -> None:
         rows.take(worker, span(0, 10, bounds=(0, 60)), [(worker, 5)], outstanding=9)
         rows.take(worker, span(10, 37, next_phase=DRAIN, bounds=(0, 37)), outstanding=1)
     assert rows.closed == [Row(MEASURE, 0, 37, ALL, [(0, 5), (1, 5)], 2, 0)]
+
+
+def test_levels_of_a_phase_that_workers_leave_at_different_times() -> None:
+    """As after an early end: each leaves once it has counted what was reaped."""
+    rows = Rows(3)
+    rows.take(0, span(0, 1003, next_phase=DRAIN), outstanding=3, backlog=1)
+    rows.take(0, span(1003, 1100, phase=DRAIN), outstanding=100)
+    rows.take(1, span(0, 1007, next_phase=DRAIN), outstanding=5, backlog=2)
+    rows.take(2, span(0, 1005, next_phase=DRAIN), outstanding=7)
+
+    (row,) = rows.closed
+    assert (row.start, row.end, row.outstanding, row.backlog) == (0, 1007, 15, 3)
+
+
+def test_levels_of_a_worker_that_is_blocked_beyond_a_longer_row() -> None:
+    rows = Rows(2)
+    rows.take(0, span(0, 1003, until=5000), outstanding=3)
+    rows.take(1, span(0, 1007, next_phase=DRAIN), outstanding=5)
+
+    (row,) = rows.closed
+    assert (row.end, row.outstanding) == (1007, 8)
+
+
+def test_levels_of_a_late_row_of_a_phase_that_a_worker_has_left() -> None:
+    rows = Rows(2)
+    rows.take(0, span(0, 10, next_phase=DRAIN), outstanding=3)
+    rows.take(0, span(10, 90, phase=DRAIN), outstanding=100)
+    rows.take(1, span(0, 10), outstanding=1)
+    rows.take(1, span(10, 20, next_phase=DRAIN), outstanding=5)
+    rows.flush()
+
+    assert [row.outstanding for row in rows.closed if row.phase == MEASURE] == [4, 8]
 
 
 def test_rows_of_phases_stay_apart_and_in_order() -> None:
