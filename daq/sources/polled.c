@@ -127,7 +127,8 @@ static int read_channel(struct daq_source *source, size_t i, int64_t *value)
 	if (number < 0)
 		return -EIO;
 	/* After a reset, a missing value makes the gap. */
-	if (!daq_energy_counter_read(&polled->counter[i], (uint64_t)number, value))
+	if (!daq_energy_counter_read(&polled->counter[i], daq_now_ns(), (uint64_t)number,
+				     value))
 		*value = DAQ_ABSENT;
 	return 0;
 }

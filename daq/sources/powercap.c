@@ -70,6 +70,7 @@ static int attach(struct daq_source *source, size_t index, const char *root,
 		return error;
 	snprintf(path, sizeof(path), "%s/%s/max_energy_range_uj", root, zone);
 	error = read_range(path, &polled->counter[index].range_uj, err);
+	polled->counter[index].max_w = MAX_ZONE_W;
 	if (!error)
 		error = check_interval(polled->interval_ns, polled->counter[index].range_uj, zone,
 				       err);

@@ -70,7 +70,10 @@ void fuzz_daq_text(const uint8_t *data, size_t size)
 {
 	struct fuzz_input in = { data, size };
 	char *text = fuzz_text(&in, 255), *key = fuzz_text(&in, 63);
-	struct daq_energy_counter counter = { .range_uj = fuzz_any64(&in) >> 1 };
+	struct daq_energy_counter counter = {
+		.range_uj = fuzz_any64(&in) >> 1,
+		.max_w = fuzz_any64(&in),
+	};
 	struct daq_iio_scale scale = { .factor = 1e3 };
 	enum daq_unit unit;
 	int64_t value;
@@ -85,7 +88,7 @@ void fuzz_daq_text(const uint8_t *data, size_t size)
 		daq_iio_value(&scale, (double)(int64_t)fuzz_any64(&in));
 	}
 	while (in.size)
-		daq_energy_counter_read(&counter, fuzz_any64(&in) >> 1, &value);
+		daq_energy_counter_read(&counter, fuzz_any64(&in), fuzz_any64(&in) >> 1, &value);
 	free(text);
 	free(key);
 }

@@ -237,11 +237,15 @@ def test_what_is_no_waveform_is_refused(text: str) -> None:
 # ---- energy counters ----
 
 
-def counter_reads(range_uj: int, raws: list[int]) -> list[tuple[bool, int]]:
-    counter = ffi.new("struct daq_energy_counter *")
-    counter.range_uj = range_uj
+def counter_reads(
+    range_uj: int, raws: list[int], max_w: int = 0, every_ns: int = 10**9
+) -> list[tuple[bool, int]]:
+    counter = ffi.new("struct daq_energy_counter *", {"range_uj": range_uj, "max_w": max_w})
     total = ffi.new("int64_t *")
-    return [(bool(lib.daq_energy_counter_read(counter, raw, total)), total[0]) for raw in raws]
+    return [
+        (bool(lib.daq_energy_counter_read(counter, at * every_ns, raw, total)), total[0])
+        for at, raw in enumerate(raws)
+    ]
 
 
 @given(
@@ -273,6 +277,33 @@ def test_a_reading_beyond_the_range_is_a_reset() -> None:
         False,
         True,
     ]
+
+
+JOULE = 10**6  # uJ
+RAPL = 262_143 * JOULE
+
+
+def test_a_counter_that_its_package_has_lost_is_no_wrap() -> None:
+    """Hibernation stops the clock, and the counter begins at 0: a wrap would be 162 kW."""
+    reads = counter_reads(RAPL, [100_000 * JOULE, 100_020 * JOULE, 15 * JOULE, 35 * JOULE], 1000)
+    assert reads == [(True, 0), (True, 20 * 10**9), (False, 20 * 10**9), (True, 40 * 10**9)]
+
+
+@pytest.mark.parametrize("every_ns", [10**9, 10**5])
+def test_a_wrap_within_the_power_of_a_zone_counts(every_ns: int) -> None:
+    """Also when the counter is updated less often than it is read."""
+    reads = counter_reads(RAPL, [RAPL - JOULE, JOULE], 1000, every_ns)
+    assert reads == [(True, 0), (True, 2 * 10**9)]
+
+
+def test_a_wrap_beyond_the_power_of_a_zone_is_unknown() -> None:
+    assert counter_reads(RAPL, [RAPL - 500 * JOULE, 510 * JOULE], 1000)[1] == (True, 1010 * 10**9)
+    assert counter_reads(RAPL, [RAPL - 500 * JOULE, 511 * JOULE], 1000)[1] == (False, 0)
+
+
+def test_time_without_end_bounds_nothing() -> None:
+    reads = counter_reads(RAPL, [RAPL, 5], 2**64 - 1, 2**63)
+    assert reads == [(True, 0), (True, 5000)]
 
 
 # ---- numbers ----
