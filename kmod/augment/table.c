@@ -165,6 +165,21 @@ static int parse_copy(struct spek_augment_unit *unit, const char *value)
 	return 0;
 }
 
+static const char *const wakes[] = {
+	[SPEK_AUGMENT_WAKE_TURN] = "turn",
+	[SPEK_AUGMENT_WAKE_LAST] = "last",
+};
+
+static int parse_wake(struct spek_augment_unit *unit, const char *value)
+{
+	int i = match_string(wakes, ARRAY_SIZE(wakes), value);
+
+	if (i < 0)
+		return refuse(unit, "The feature wake is turn or last.");
+	unit->config.wake = i;
+	return 0;
+}
+
 static int parse_uuid(struct spek_augment_unit *unit, const char *value)
 {
 	uuid_t uuid;
@@ -184,6 +199,7 @@ static int parse_feature(struct spek_augment_unit *unit, const char *name, const
 		u32 *blocks;
 		u64 *ns;
 	} numbers[] = {
+		{ .name = "prefetch_blocks", .blocks = &config->prefetch_blocks },
 		{ .name = "stripe_blocks", .blocks = &config->stripe_blocks },
 		{ .name = "sequential_blocks", .blocks = &config->sequential_blocks },
 		{ .name = "high_blocks", .blocks = &config->high_blocks },
@@ -198,6 +214,8 @@ static int parse_feature(struct spek_augment_unit *unit, const char *name, const
 		return parse_uuid(unit, value);
 	if (!strcmp(name, "copy"))
 		return parse_copy(unit, value);
+	if (!strcmp(name, "wake"))
+		return parse_wake(unit, value);
 	for (i = 0; i < ARRAY_SIZE(numbers); i++) {
 		if (strcmp(name, numbers[i].name))
 			continue;
@@ -209,7 +227,7 @@ static int parse_feature(struct spek_augment_unit *unit, const char *name, const
 			*numbers[i].ns = number * (u64)NSEC_PER_MSEC;
 		return 0;
 	}
-	return refuse(unit, "There are the features format, copy, stripe_blocks, sequential_blocks, high_blocks, low_blocks, age_ms, quiet_ms and retry_ms.");
+	return refuse(unit, "There are the features format, copy, wake, prefetch_blocks, stripe_blocks, sequential_blocks, high_blocks, low_blocks, age_ms, quiet_ms and retry_ms.");
 }
 
 static int parse_features(struct spek_augment_unit *unit, struct words *words)
@@ -327,8 +345,10 @@ unsigned int spek_augment_table_print(const struct spek_augment_unit *unit, char
 	       config->nr_members);
 	for (i = 0; i < config->nr_members; i++)
 		DMEMIT(" %s", name_of(unit->devices[SPEK_AUGMENT_MEMBER + i]));
-	DMEMIT(" %u 16 copy %s stripe_blocks %u sequential_blocks %u", config->log_blocks,
-	       copies[config->copy], config->stripe_blocks, config->sequential_blocks);
+	DMEMIT(" %u 20 copy %s wake %s", config->log_blocks, copies[config->copy],
+	       wakes[config->wake]);
+	DMEMIT(" prefetch_blocks %u stripe_blocks %u sequential_blocks %u",
+	       config->prefetch_blocks, config->stripe_blocks, config->sequential_blocks);
 	DMEMIT(" high_blocks %u low_blocks %u", config->high_blocks, config->low_blocks);
 	DMEMIT(" age_ms %llu quiet_ms %llu retry_ms %llu", config->age_ns / NSEC_PER_MSEC,
 	       config->quiet_ns / NSEC_PER_MSEC, config->retry_ns / NSEC_PER_MSEC);

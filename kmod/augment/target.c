@@ -340,6 +340,12 @@ static u64 lost_blocks(const struct spek_augment *m)
 	return lost;
 }
 
+/* Their order in the status. */
+static const u8 causes[] = {
+	SPEK_AUGMENT_CAUSE_WRITE, SPEK_AUGMENT_CAUSE_READ,  SPEK_AUGMENT_CAUSE_FLUSH,
+	SPEK_AUGMENT_CAUSE_DESTAGE, SPEK_AUGMENT_CAUSE_OTHER,
+};
+
 static unsigned int print_machine(struct spek_augment_unit *unit, char *result,
 				  unsigned int maxlen)
 {
@@ -347,6 +353,7 @@ static unsigned int print_machine(struct spek_augment_unit *unit, char *result,
 	const struct spek_augment_stats *stats = &m->stats;
 	u64 oldest_ms = 0;
 	unsigned int sz = 0;
+	int i;
 
 	if (m->dirty && m->mark_ns != SPEK_AUGMENT_NEVER)
 		oldest_ms = (ktime_get_ns() - m->mark_ns) / NSEC_PER_MSEC;
@@ -355,8 +362,12 @@ static unsigned int print_machine(struct spek_augment_unit *unit, char *result,
 	DMEMIT(" %u %u/%u %llu", m->dirty, spek_augment_used(m), unit->config.log_blocks,
 	       oldest_ms);
 	DMEMIT(" %llu %llu %llu", stats->hits, stats->misses, stats->copies);
+	DMEMIT(" %llu %llu", stats->prefetched, stats->prefetch_hits);
 	DMEMIT(" %llu %llu %llu", stats->records, stats->destaged, stats->flushes);
-	DMEMIT(" %llu %llu %llu", stats->errors, stats->wakes, lost_blocks(m));
+	DMEMIT(" %llu", stats->errors);
+	for (i = 0; i < ARRAY_SIZE(causes); i++)
+		DMEMIT(" %llu", stats->wakes[causes[i]]);
+	DMEMIT(" %llu", lost_blocks(m));
 	return sz;
 }
 
@@ -368,7 +379,7 @@ static unsigned int print_info(struct spek_augment_unit *unit, char *result, uns
 	if (unit->is_started)
 		sz = print_machine(unit, result, maxlen);
 	else
-		DMEMIT("%s 0 0 0 0 0 0/%u 0 0 0 0 0 0 0 0 0 0", spek_augment_mode_name(unit),
+		DMEMIT("%s 0 0 0 0 0 0/%u 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0", spek_augment_mode_name(unit),
 		       unit->config.log_blocks);
 	mutex_unlock(&unit->lock);
 	return sz;

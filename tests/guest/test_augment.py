@@ -59,8 +59,9 @@ class Status:
     used: int
     hits: int
     misses: int
+    prefetched: int
     records: int
-    wakes: int
+    wakes: tuple[int, ...]  # by writes, reads, flushes, destage, others
 
 
 class Cache:
@@ -78,7 +79,7 @@ class Cache:
             ["dmsetup", "status", NAME], check=True, capture_output=True, text=True
         )
         words = done.stdout.split()[3:]
-        assert len(words) == 17
+        assert len(words) == 23
         return Status(
             mode=words[0],
             generation=int(words[1]),
@@ -89,8 +90,9 @@ class Cache:
             used=int(words[6].partition("/")[0]),
             hits=int(words[8]),
             misses=int(words[9]),
-            records=int(words[11]),
-            wakes=int(words[15]),
+            prefetched=int(words[11]),
+            records=int(words[13]),
+            wakes=tuple(map(int, words[17:22])),
         )
 
     def write(self, block: int, version: int, blocks: int = 1) -> None:
@@ -212,8 +214,8 @@ def read_hits(cache: Cache) -> int:
 
 def test_sleeping_members_are_left_alone_but_for_the_mirror(devices: Devices) -> None:
     with attached(devices, fresh()) as cache:
-        for member in range(2):
-            device_mapper.message(NAME, f"awake {member} 0")
+        settle()
+        sleep(0, 1)
         assert cache.status().awake & 6 == 0
         before = [counters(node)[1] for node in (devices.raid, devices.spares[1])]
         for block in range(50):
@@ -222,8 +224,42 @@ def test_sleeping_members_are_left_alone_but_for_the_mirror(devices: Devices) ->
         status = cache.status()
 
         assert after == before
-        assert (status.awake & 6, status.mirror, status.wakes) == (2, 1, 1)
+        assert (status.awake & 6, status.mirror) == (2, 1)
+        assert status.wakes == (1, 0, 0, 0, 0)
         cache.assert_holds(0, 1, blocks=50)
+
+
+def test_members_are_woken_in_turn_and_causes_are_counted(devices: Devices) -> None:
+    policy = f"{fresh()} copy first prefetch_blocks 8"
+    with attached(devices, policy) as cache:
+        # Whoever looks at new devices reads them, too.
+        settle()
+        mirrors = []
+        for block in range(4):
+            sleep(0, 1)
+            cache.write(block, 1)
+            mirrors.append(cache.status().mirror)
+        assert mirrors == [1, 2, 1, 2]
+        sleep(0, 1)
+        os.preadv(cache.fd, [mmap.mmap(-1, BLOCK)], 100 * BLOCK)
+        device_mapper.message(NAME, "awake 0 1")
+        sleep(0)
+        device_mapper.message(NAME, "awake 0 1")
+        status = cache.status()
+        assert status.wakes == (4, 1, 0, 0, 1)
+        read_ahead = cache.status().prefetched
+        os.preadv(cache.fd, [mmap.mmap(-1, BLOCK)], 500 * BLOCK)
+        eventually(
+            lambda: cache.status().prefetched == read_ahead + 8, "8 blocks are not read ahead"
+        )
+        table = ["dmsetup", "table", NAME]
+        shown = subprocess.run(table, check=True, capture_output=True, text=True).stdout
+        assert " copy first wake turn prefetch_blocks 8 " in shown
+
+
+def sleep(*members: int) -> None:
+    for member in members:
+        device_mapper.message(NAME, f"awake {member} 0")
 
 
 def test_data_survive_removal(devices: Devices) -> None:

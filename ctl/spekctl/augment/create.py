@@ -34,6 +34,7 @@ from spekctl.power import disk
 
 SECTORS = BLOCK_BYTES // 512
 MOST_STRIPE_BLOCKS = 1024
+MOST_PREFETCH_BLOCKS = 16
 
 
 @dataclass(frozen=True, slots=True)
@@ -192,6 +193,8 @@ def with_stripe(policy: Policy, raid: Device) -> Policy:
 
 def check_policy(policy: Policy, log_blocks: int) -> None:
     """UsageError for what the core refuses."""
+    if policy.prefetch_blocks is not None and policy.prefetch_blocks > MOST_PREFETCH_BLOCKS:
+        raise UsageError(f"--prefetch is up to {_size(MOST_PREFETCH_BLOCKS)}")
     if policy.stripe_blocks is not None and not 1 <= policy.stripe_blocks <= MOST_STRIPE_BLOCKS:
         raise UsageError(f"a stripe has 4 KiB to {_size(MOST_STRIPE_BLOCKS)}")
     most = log_blocks - 2 * RECORD_BLOCKS

@@ -33,11 +33,16 @@ def cache_of(mapper: Mapper, name: str, state: State, roots: Roots = ROOTS) -> C
         raid=path_of(table.raid, roots),
         devices=devices_of(table, state, roots),
         mirror=state.mirror - 1 if state.mirror > SSD else None,
+        wakes=state.wakes,
         **counted,
     )
 
 
-_COUNTED = tuple(field for field in State.__slots__ if field not in ("live", "awake", "mirror"))
+_COUNTED = tuple(
+    field
+    for field in State.__slots__
+    if field not in ("live", "awake", "mirror") and not field.endswith("_wakes")
+)
 
 
 def devices_of(table: Table, state: State, roots: Roots = ROOTS) -> list[CacheDevice]:

@@ -6,7 +6,7 @@ from __future__ import annotations
 from dataclasses import dataclass, fields
 from uuid import UUID
 
-from spekctl.documents.augment import Mode
+from spekctl.documents.augment import Mode, Wakes
 from spekctl.errors import SpekError
 
 TARGET = "spek-augment"
@@ -19,6 +19,8 @@ class Policy:
     """When blocks are copied and destaged; None: as the module has it."""
 
     copy: str | None = None
+    wake: str | None = None
+    prefetch_blocks: int | None = None
     stripe_blocks: int | None = None
     sequential_blocks: int | None = None
     high_blocks: int | None = None
@@ -88,12 +90,29 @@ class State:
     hits: int
     misses: int
     copies: int
+    prefetched: int
+    prefetch_hits: int
     records: int
     destaged: int
     flushes: int
     errors: int
-    wakes: int
+    write_wakes: int
+    read_wakes: int
+    flush_wakes: int
+    destage_wakes: int
+    other_wakes: int
     lost_blocks: int
+
+    @property
+    def wakes(self) -> Wakes:
+        """Wake-ups of members, by cause."""
+        return Wakes(
+            writes=self.write_wakes,
+            reads=self.read_wakes,
+            flushes=self.flush_wakes,
+            destages=self.destage_wakes,
+            others=self.other_wakes,
+        )
 
     @property
     def is_clean(self) -> bool:

@@ -24,6 +24,8 @@ BLOCK_BYTES = 4096
 MS = 10**6
 # Options of the policy: the parameter, its unit, and its help.
 _SIZES = {
+    "prefetch": "Read and copy this much behind a miss that is copied, up to 64KiB, as the disks are"
+    " awake anyway.",
     "stripe": "Data of a stripe of the RAID, up to 4MiB: its dirty blocks are destaged together."
     "  [default: what the kernel says of the RAID]",
     "sequential": "Sequential reads of this length and more are not copied to the SSD.",
@@ -64,6 +66,12 @@ def _policy(function: F) -> F:
         function = declared(function)
     for name, text in reversed(_SIZES.items()):
         function = click.option(f"--{name}", f"{name}_bytes", type=SIZE, help=text)(function)
+    function = click.option(
+        "--wake",
+        type=click.Choice(["turn", "last"]),
+        help="Member that is woken for a write when all sleep: the next one, so that starts wear all"
+        " alike, or the one that mirrored last.",
+    )(function)
     return click.option(
         "--copy",
         type=click.Choice(["never", "first", "second"]),
@@ -75,7 +83,7 @@ def _policy(function: F) -> F:
 def _take_policy(given: dict[str, Any]) -> Policy:
     from spekctl.augment.table import Policy
 
-    values: dict[str, Any] = {"copy": given.pop("copy")}
+    values: dict[str, Any] = {name: given.pop(name) for name in ("copy", "wake")}
     for names, kind, unit, what in (
         (_SIZES, "bytes", BLOCK_BYTES, "4KiB"),
         (_TIMES, "ns", MS, "1ms"),

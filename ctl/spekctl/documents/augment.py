@@ -41,6 +41,22 @@ class CacheDevice(Part, frozen=True):
     ]
 
 
+class Wakes(Part, frozen=True):
+    """How often members woke up, by what the cache had sent them first since they were last seen
+    asleep."""
+
+    writes: Count
+    reads: Annotated[int, Meta(ge=0, description="Of the RAID, or of a mirror.")]
+    flushes: Count
+    destages: Count
+    others: Annotated[int, Meta(ge=0, description="Not by the cache.")]
+
+    @property
+    def total(self) -> int:
+        """All of them."""
+        return self.writes + self.reads + self.flushes + self.destages + self.others
+
+
 class Cache(Part, frozen=True):
     """A cache in the kernel. Blocks have 4 KiB; counters begin at attach."""
 
@@ -63,11 +79,15 @@ class Cache(Part, frozen=True):
     hits: Annotated[int, Meta(ge=0, description="Blocks read from the SSD or a mirror.")]
     misses: Annotated[int, Meta(ge=0, description="Blocks read from the RAID.")]
     copies: Annotated[int, Meta(ge=0, description="Blocks copied to the SSD.")]
+    prefetched: Annotated[int, Meta(ge=0, description="Blocks among them that were read ahead.")]
+    prefetch_hits: Annotated[
+        int, Meta(ge=0, description="Blocks among these that were read afterwards.")
+    ]
     records: Annotated[int, Meta(ge=0, description="Records written to the log.")]
     destaged: Annotated[int, Meta(ge=0, description="Blocks written to the RAID.")]
     flushes: Count
     errors: Annotated[int, Meta(ge=0, description="Failed I/O.")]
-    wakes: Annotated[int, Meta(ge=0, description="Members woken for a write.")]
+    wakes: Wakes
     lost_blocks: Annotated[int, Meta(ge=0, description="Blocks that no device has any more.")]
 
     @property

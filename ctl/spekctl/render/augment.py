@@ -6,6 +6,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
+import msgspec
+
 from spekctl import units
 from spekctl.documents.augment import (
     AugmentCheck,
@@ -13,6 +15,7 @@ from spekctl.documents.augment import (
     Cache,
     CacheDevice,
     CheckedLog,
+    Wakes,
 )
 
 if TYPE_CHECKING:
@@ -47,9 +50,19 @@ def _figures(cache: Cache) -> Iterator[str]:
         f"hits {ratio} ({cache.hits:,} of {cache.hits + cache.misses:,} blocks), copies"
         f" {cache.copies:,}, records {cache.records:,}, destaged {cache.destaged:,}"
     )
-    yield f"wakes {cache.wakes:,}, flushes {cache.flushes:,}, errors {cache.errors:,}"
+    if cache.prefetched:
+        yield f"read ahead {cache.prefetched:,} blocks, of which {cache.prefetch_hits:,} were used"
+    yield f"wake-ups {_wakes(cache.wakes)}; flushes {cache.flushes:,}, errors {cache.errors:,}"
     if cache.lost_blocks:
         yield f"LOST: {cache.lost_blocks:,} blocks have no readable copy left"
+
+
+def _wakes(wakes: Wakes) -> str:
+    """Those that there were, by cause."""
+    causes = [
+        f"{count:,} by {cause}" for cause, count in msgspec.structs.asdict(wakes).items() if count
+    ]
+    return f"{wakes.total:,}" + (f" ({', '.join(causes)})" if causes else "")
 
 
 def _devices(cache: Cache) -> RenderableType:

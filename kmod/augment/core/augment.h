@@ -61,6 +61,22 @@ enum spek_augment_copy {
 	SPEK_AUGMENT_COPY_SECOND,
 };
 
+/* Which member is woken for a write when all are asleep. */
+enum spek_augment_wake {
+	SPEK_AUGMENT_WAKE_TURN,
+	SPEK_AUGMENT_WAKE_LAST,
+};
+
+/* What woke a member. OTHER: not this machine. */
+enum spek_augment_cause {
+	SPEK_AUGMENT_CAUSE_OTHER,
+	SPEK_AUGMENT_CAUSE_WRITE,
+	SPEK_AUGMENT_CAUSE_READ,
+	SPEK_AUGMENT_CAUSE_FLUSH,
+	SPEK_AUGMENT_CAUSE_DESTAGE,
+	SPEK_AUGMENT_CAUSES,
+};
+
 enum spek_augment_mode {
 	SPEK_AUGMENT_RECOVERING,
 	SPEK_AUGMENT_NORMAL,
@@ -77,6 +93,8 @@ enum spek_augment_mode {
  * @log_blocks: length of the log; each member's spare area has 2 blocks more
  * @nr_members: number of members, 1 to 8
  * @copy: enum spek_augment_copy
+ * @wake: enum spek_augment_wake
+ * @prefetch_blocks: blocks behind a copied miss that are read and copied as well, 0 to 16
  * @stripe_blocks: data blocks of a stripe of the RAID, 1 to 1024
  * @sequential_blocks: sequential reads of this length and more are not copied
  * @high_blocks: destage begins when the log holds this much
@@ -92,6 +110,8 @@ struct spek_augment_config {
 	u32 log_blocks;
 	u32 nr_members;
 	u32 copy;
+	u32 wake;
+	u32 prefetch_blocks;
 	u32 stripe_blocks;
 	u32 sequential_blocks;
 	u32 high_blocks;
@@ -167,9 +187,11 @@ struct spek_augment_answer {
  * @hits: blocks read from the SSD or a mirror
  * @misses: blocks read from the RAID
  * @copies: blocks copied to the SSD
+ * @prefetched: blocks among them that were read ahead
+ * @prefetch_hits: blocks among these that were read afterwards
  * @records: records written
  * @destaged: blocks destaged
- * @wakes: members woken for a write
+ * @wakes: members that woke up, by enum spek_augment_cause
  * @flushes: rounds of flushes
  * @errors: failed I/O
  */
@@ -177,9 +199,11 @@ struct spek_augment_stats {
 	u64 hits;
 	u64 misses;
 	u64 copies;
+	u64 prefetched;
+	u64 prefetch_hits;
 	u64 records;
 	u64 destaged;
-	u64 wakes;
+	u64 wakes[SPEK_AUGMENT_CAUSES];
 	u64 flushes;
 	u64 errors;
 };
@@ -352,6 +376,8 @@ struct spek_augment_stream {
  * @unflushed: bitmap of devices with records that no flush has covered
  * @mirror: device of the current mirror; 0: none
  * @waking: a member is being woken
+ * @woken: device that was woken last
+ * @causes: what the first I/O to each sleeping member was for, enum spek_augment_cause
  * @entries: one for each block of log and copies
  * @heads: first entry of each hash
  * @hash_shift: 64 less the bits of the hash
@@ -405,6 +431,8 @@ struct spek_augment {
 	u32 unflushed;
 	u32 mirror;
 	bool waking;
+	u32 woken;
+	u8 causes[SPEK_AUGMENT_MEMBERS];
 	struct spek_augment_entry *entries;
 	u32 *heads;
 	u32 hash_shift;

@@ -16,7 +16,6 @@
 #define LEADERS		16
 /* I/O left for flushes and superblocks. */
 #define KEPT_IOS	24
-#define MEMBERS		(((1U << SPEK_AUGMENT_MEMBERS) - 1) << SPEK_AUGMENT_MEMBER)
 
 static u32 next_record(const struct spek_augment *m, u32 place)
 {
@@ -215,7 +214,7 @@ static void settle(struct spek_augment *m, int error)
 
 static bool all_awake(const struct spek_augment *m)
 {
-	u32 members = m->live & MEMBERS;
+	u32 members = m->live & SPEK_AUGMENT_ALL_MEMBERS;
 
 	return (m->awake & members) == members;
 }

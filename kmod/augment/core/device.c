@@ -1,62 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
-/* Members that are awake, and devices that are lost. */
+/* Devices that fail or are lost. */
 #include "machine.h"
-
-#define MEMBERS	(((1U << SPEK_AUGMENT_MEMBERS) - 1) << SPEK_AUGMENT_MEMBER)
-
-static u32 first_of(u32 devices)
-{
-	u32 device = 0;
-
-	while (!(devices >> device & 1))
-		device++;
-	return device;
-}
-
-/**
- * spek_augment_has_mirror() - choose the member for the next record, or wake one
- * @m: machine with a free slot
- *
- * The mirror stays as long as it is awake. None is woken while another one is being woken.
- *
- * Return: true if the mirror is awake.
- */
-bool spek_augment_has_mirror(struct spek_augment *m)
-{
-	u32 live = m->live & MEMBERS;
-
-	if (m->mirror && (live & m->awake & spek_augment_bit(m->mirror)))
-		return true;
-	if (live & m->awake) {
-		m->mirror = first_of(live & m->awake);
-		return true;
-	}
-	if (live && !m->waking) {
-		u32 device = m->mirror && (live & spek_augment_bit(m->mirror)) ? m->mirror :
-										 first_of(live);
-
-		spek_augment_io_new(m, SPEK_AUGMENT_FOR_WAKE, SPEK_AUGMENT_WAKE, device, 0, 0);
-		m->waking = true;
-		m->stats.wakes++;
-	}
-	return false;
-}
-
-/**
- * spek_augment_wake_end() - end the wake-up of a member
- * @m: machine
- * @slot: the I/O
- * @error: 0 or a negative errno
- */
-void spek_augment_wake_end(struct spek_augment *m, struct spek_augment_slot *slot, int error)
-{
-	m->waking = false;
-	m->again = true;
-	if (error)
-		spek_augment_drop(m, slot->io.device);
-	else
-		m->awake |= spek_augment_bit(slot->io.device);
-}
 
 /**
  * spek_augment_read_failed() - note that a device cannot read a block
@@ -113,7 +57,7 @@ void spek_augment_resume(struct spek_augment *m)
 	m->flushed_seq = m->issued_seq;
 	m->unflushed = 0;
 	m->mark_ns = SPEK_AUGMENT_NEVER;
-	m->mode = (m->live & spek_augment_bit(SPEK_AUGMENT_SSD)) && (m->live & MEMBERS) ?
+	m->mode = (m->live & spek_augment_bit(SPEK_AUGMENT_SSD)) && (m->live & SPEK_AUGMENT_ALL_MEMBERS) ?
 			  SPEK_AUGMENT_NORMAL :
 			  SPEK_AUGMENT_PASSING;
 	m->again = true;

@@ -96,6 +96,7 @@ bool spek_augment_next_io(struct spek_augment *m, struct spek_augment_io *io)
 	if (m->first_io == SPEK_AUGMENT_NONE)
 		m->last_io = SPEK_AUGMENT_NONE;
 	*io = m->slots[tag].io;
+	spek_augment_wake_note(m, &m->slots[tag]);
 	return true;
 }
 

@@ -27,6 +27,10 @@ int spek_augment_check(const struct spek_augment_config *config, struct spek_ref
 		return refuse(refusal, "The SSD has 2 blocks more than the log, to 2^31.");
 	if (config->copy > SPEK_AUGMENT_COPY_SECOND)
 		return refuse(refusal, "Reads are copied never, at first or at second touch.");
+	if (config->wake > SPEK_AUGMENT_WAKE_LAST)
+		return refuse(refusal, "Members are woken in turn, or the last mirror is.");
+	if (config->prefetch_blocks > SPEK_AUGMENT_STAGE_BLOCKS)
+		return refuse(refusal, "0 to 16 blocks are read ahead.");
 	if (!config->stripe_blocks || config->stripe_blocks > 1024)
 		return refuse(refusal, "A stripe has 1 to 1024 blocks.");
 	if (config->high_blocks > config->log_blocks - 2 * SPEK_AUGMENT_RECORD_BLOCKS ||
@@ -202,6 +206,9 @@ void spek_augment_complete(struct spek_augment *m, u64 now_ns, u32 tag, int erro
 	case SPEK_AUGMENT_FOR_MISS:
 		spek_augment_read_end(m, slot, error);
 		break;
+	case SPEK_AUGMENT_FOR_PREFETCH:
+		spek_augment_prefetch_end(m, slot, error);
+		break;
 	case SPEK_AUGMENT_FOR_COPY:
 		spek_augment_copy_end(m, slot, error);
 		break;
@@ -225,7 +232,7 @@ void spek_augment_complete(struct spek_augment *m, u64 now_ns, u32 tag, int erro
 }
 
 /**
- * spek_augment_set_awake() - note that a member fell asleep or woke up
+ * spek_augment_set_awake() - note that a member sleeps or is awake
  * @m: machine
  * @now_ns: time
  * @member: number of the member, from 0
@@ -233,9 +240,7 @@ void spek_augment_complete(struct spek_augment *m, u64 now_ns, u32 tag, int erro
  */
 void spek_augment_set_awake(struct spek_augment *m, u64 now_ns, u32 member, bool is_awake)
 {
-	u32 bit = spek_augment_bit(SPEK_AUGMENT_MEMBER + member);
-
-	m->awake = is_awake ? m->awake | bit : m->awake & ~bit;
+	spek_augment_wake_set(m, member, is_awake);
 	advance(m, now_ns);
 }
 

@@ -20,6 +20,8 @@
 #define SPEK_AUGMENT_NO_SSD	0x10
 #define SPEK_AUGMENT_DESTAGING	0x20
 #define SPEK_AUGMENT_NO_MIRROR	0x40
+/* Read ahead, and not asked for yet. */
+#define SPEK_AUGMENT_AHEAD	0x80
 
 #define SPEK_AUGMENT_PIN	0x10
 #define SPEK_AUGMENT_PINS	0xf0
@@ -30,6 +32,7 @@
 enum spek_augment_purpose {
 	SPEK_AUGMENT_FOR_HIT,
 	SPEK_AUGMENT_FOR_MISS,
+	SPEK_AUGMENT_FOR_PREFETCH,
 	SPEK_AUGMENT_FOR_COPY,
 	SPEK_AUGMENT_FOR_RECORD,
 	SPEK_AUGMENT_FOR_FLUSH,
@@ -49,6 +52,9 @@ enum spek_augment_step {
 	SPEK_AUGMENT_RETAIL,
 	SPEK_AUGMENT_RENEW,
 };
+
+#define SPEK_AUGMENT_ALL_MEMBERS \
+	(((1U << SPEK_AUGMENT_MEMBERS) - 1) << SPEK_AUGMENT_MEMBER)
 
 static inline u32 spek_augment_bit(u32 device)
 {
@@ -116,6 +122,7 @@ void spek_augment_request_end(struct spek_augment *m, u32 bio);
 /* read.c */
 bool spek_augment_read_step(struct spek_augment *m, u32 bio);
 void spek_augment_read_end(struct spek_augment *m, struct spek_augment_slot *slot, int error);
+void spek_augment_prefetch_end(struct spek_augment *m, struct spek_augment_slot *slot, int error);
 void spek_augment_copy_end(struct spek_augment *m, struct spek_augment_slot *slot, int error);
 
 /* record.c */
@@ -130,10 +137,14 @@ void spek_augment_flush_end(struct spek_augment *m, struct spek_augment_slot *sl
 void spek_augment_destage_step(struct spek_augment *m);
 void spek_augment_destage_end(struct spek_augment *m, struct spek_augment_slot *slot, int error);
 
+/* wake.c */
+bool spek_augment_has_mirror(struct spek_augment *m);
+void spek_augment_wake_set(struct spek_augment *m, u32 member, bool is_awake);
+void spek_augment_wake_note(struct spek_augment *m, const struct spek_augment_slot *slot);
+void spek_augment_wake_end(struct spek_augment *m, struct spek_augment_slot *slot, int error);
+
 /* device.c */
 void spek_augment_read_failed(struct spek_augment *m, u32 entry, u32 device);
-bool spek_augment_has_mirror(struct spek_augment *m);
-void spek_augment_wake_end(struct spek_augment *m, struct spek_augment_slot *slot, int error);
 void spek_augment_drop(struct spek_augment *m, u32 device);
 void spek_augment_fail(struct spek_augment *m);
 void spek_augment_resume(struct spek_augment *m);

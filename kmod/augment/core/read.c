@@ -55,8 +55,11 @@ static bool issue_hit(struct spek_augment *m, u32 bio, u32 entry, u64 block, u32
 		return false;
 	blocks = hit_length(m, entry, device, block, limit);
 	for (i = 0; i < blocks; i++) {
-		m->entries[entry + i].member += SPEK_AUGMENT_PIN;
-		m->entries[entry + i].state |= SPEK_AUGMENT_USED;
+		struct spek_augment_entry *hit = &m->entries[entry + i];
+
+		hit->member += SPEK_AUGMENT_PIN;
+		m->stats.prefetch_hits += (hit->state & SPEK_AUGMENT_AHEAD) != 0;
+		hit->state = (hit->state & ~SPEK_AUGMENT_AHEAD) | SPEK_AUGMENT_USED;
 	}
 	slot = spek_augment_io_new(m, SPEK_AUGMENT_FOR_HIT, SPEK_AUGMENT_READ, device,
 				   place_of(entry), blocks);
@@ -92,6 +95,43 @@ static u32 plan_copies(struct spek_augment *m, u64 block, u32 blocks)
 	return stage;
 }
 
+/*
+ * Read what follows a miss that is copied: the disks are awake, and a reader of this block may want
+ * it when they sleep.
+ */
+static void read_ahead(struct spek_augment *m, u64 block)
+{
+	u64 limit = m->config.raid_blocks - block;
+	struct spek_augment_slot *slot;
+	u32 blocks = 0, taken = 0;
+	u32 stage;
+
+	if (limit > m->config.prefetch_blocks)
+		limit = m->config.prefetch_blocks;
+	while (blocks < limit && spek_augment_map_find(m, block + blocks) == SPEK_AUGMENT_NONE)
+		blocks++;
+	if (!blocks || m->nr_free_ios < SPEK_AUGMENT_RESERVE ||
+	    m->free_stages <= SPEK_AUGMENT_STAGES / 2)
+		return;
+	stage = spek_augment_stage_take(m);
+	spek_memset(m->stage_entries[stage], 0xff, sizeof(m->stage_entries[stage]));
+	for (; taken < blocks; taken++) {
+		u32 entry = spek_augment_map_take_copy(m, block + taken);
+
+		if (entry == SPEK_AUGMENT_NONE)
+			break;
+		m->entries[entry].state |= SPEK_AUGMENT_AHEAD;
+		m->stage_entries[stage][taken] = entry;
+	}
+	if (!taken) {
+		spek_augment_stage_put(m, stage);
+		return;
+	}
+	slot = spek_augment_io_new(m, SPEK_AUGMENT_FOR_PREFETCH, SPEK_AUGMENT_READ,
+				   SPEK_AUGMENT_RAID, block, taken);
+	slot->io.stage = stage;
+}
+
 static void issue_miss(struct spek_augment *m, u32 bio, u64 block, u32 limit)
 {
 	struct spek_augment_request *request = &m->requests[bio];
@@ -116,6 +156,8 @@ static void issue_miss(struct spek_augment *m, u32 bio, u64 block, u32 limit)
 	m->raid_reads++;
 	m->raid_read_ns = m->now_ns;
 	m->stats.misses += blocks;
+	if (slot->io.stage != SPEK_AUGMENT_NONE && request->issued == request->bio.blocks)
+		read_ahead(m, block + blocks);
 }
 
 /**
@@ -174,8 +216,9 @@ static void end_copy_of(struct spek_augment *m, u32 entry, bool is_good)
 	if (spek_augment_state(copied) != SPEK_AUGMENT_FILLING)
 		return;
 	if (is_good) {
-		copied->state = SPEK_AUGMENT_CLEAN;
 		m->stats.copies++;
+		m->stats.prefetched += (copied->state & SPEK_AUGMENT_AHEAD) != 0;
+		copied->state = SPEK_AUGMENT_CLEAN | (copied->state & SPEK_AUGMENT_AHEAD);
 	} else {
 		spek_augment_map_retire(m, entry);
 	}
@@ -234,6 +277,18 @@ void spek_augment_read_end(struct spek_augment *m, struct spek_augment_slot *slo
 	}
 	request->parts--;
 	spek_augment_request_end(m, slot->index);
+}
+
+/**
+ * spek_augment_prefetch_end() - end a read ahead
+ * @m: machine
+ * @slot: the I/O
+ * @error: 0 or a negative errno
+ */
+void spek_augment_prefetch_end(struct spek_augment *m, struct spek_augment_slot *slot, int error)
+{
+	m->raid_read_ns = m->now_ns;
+	start_copies(m, &slot->io, error);
 }
 
 /**

@@ -26,6 +26,7 @@ from spekctl.documents.augment import (
     CheckedDevice,
     CheckedLog,
     Mode,
+    Wakes,
 )
 from spekctl.errors import UsageError
 from spekctl.run import candidates
@@ -46,8 +47,8 @@ STATUS = AugmentStatus(
                 CacheDevice(3, "/dev/sdd2", False, False),
             ],
             mirror=0, dirty_blocks=12, log_used=20, log_blocks=256, oldest_dirty_ms=65000, hits=90,
-            misses=10, copies=5, records=20, destaged=8, flushes=3, errors=0, wakes=2,
-            lost_blocks=0,
+            misses=10, copies=5, prefetched=4, prefetch_hits=3, records=20, destaged=8, flushes=3,
+            errors=0, wakes=Wakes(1, 1, 0, 0, 0), lost_blocks=0,
         )
     ],
 )  # fmt: skip

@@ -66,9 +66,9 @@ if words[0] == "message" and words[2] == "0":
     end()
 end("dmsetup of the tests does not know: %s\\n" % words, 3)
 """
-CLEAN = "normal 1 7 6 1 0 0/256 0 90 10 5 20 20 3 0 2 0"
-DIRTY = "normal 1 7 6 1 12 20/256 65000 90 10 5 20 8 3 0 2 0"
-FAILED = "failed 1 7 6 0 12 20/256 65000 90 10 5 20 8 3 4 2 12"
+CLEAN = "normal 1 7 6 1 0 0/256 0 90 10 5 4 3 20 20 3 0 1 1 0 0 0 0"
+DIRTY = "normal 1 7 6 1 12 20/256 65000 90 10 5 4 3 20 8 3 0 1 1 0 0 0 0"
+FAILED = "failed 1 7 6 0 12 20/256 65000 90 10 5 4 3 20 8 3 4 1 1 0 0 0 12"
 
 
 @dataclass

@@ -53,22 +53,24 @@ def test_what_was_flushed_survives(seed: int) -> None:
     assert counts["detached"] > cuts / 50
     assert counts["repeated"] > 0
     assert counts["told"] > 0
+    assert counts["ahead"] > cuts / 10
+    assert min(counts[f"wakes{cause}"] for cause in range(5)) > 0
 
 
 def test_trace_tells_of_a_block_and_changes_nothing() -> None:
     program = AUGMENT.build("cuts", FAST, DRIVER)
     silent = cut(program, 1, 60).stdout
-    lines = subprocess.run(
+    *lines, counts, ahead = subprocess.run(
         [program, "1", "60", "40", "9"], capture_output=True, text=True, check=True
     ).stdout.splitlines()
 
-    assert lines[-1] + "\n" == silent
+    assert f"{counts}\n{ahead}\n" == silent
     text = "\n".join(lines)
     for event in ("issue record", "complete flush", "issue superblock", "complete destage-write"):
         assert f" {event} " in text
     assert re.search(r"^59/\d+ cut \w+ generation", text, re.M)
     # From that cut on, and of no other block.
-    assert min(int(line.split("/")[0]) for line in lines[:-1]) == 40
+    assert min(int(line.split("/")[0]) for line in lines) == 40
     places = re.findall(r"^\S+ submit \d+ (?:read|write) (\d+)\+(\d+)", text, re.M)
     assert places and all(int(first) <= 9 < int(first) + int(n) for first, n in places)
 

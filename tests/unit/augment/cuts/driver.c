@@ -252,6 +252,7 @@ int main(int argc, char **argv)
 {
 	u64 cuts = argc > 2 ? strtoull(argv[2], NULL, 0) : 1000;
 	const struct counts *counts = &rig.counts;
+	u32 i;
 
 	rig_init(argc > 1 ? strtoull(argv[1], NULL, 0) : 1);
 	if (argc > 3)
@@ -266,5 +267,9 @@ int main(int argc, char **argv)
 	printf("cuts %u stale %u adopted %u errors %u losses %u detached %u repeated %u told %u\n",
 	       counts->cuts, counts->stale, counts->adopted, counts->errors, counts->losses,
 	       counts->detached, counts->repeated, counts->told);
+	printf("ahead %llu", (unsigned long long)counts->ahead);
+	for (i = 0; i < SPEK_AUGMENT_CAUSES; i++)
+		printf(" wakes%u %llu", i, (unsigned long long)counts->wakes[i]);
+	printf("\n");
 	return 0;
 }

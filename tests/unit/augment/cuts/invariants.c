@@ -62,7 +62,8 @@ static void check_resources(const struct spek_augment *m)
 
 		reads += slot->purpose == SPEK_AUGMENT_FOR_HIT ? slot->io.blocks : 0;
 		reads += slot->purpose == SPEK_AUGMENT_FOR_COPY;
-		if (slot->purpose != SPEK_AUGMENT_FOR_MISS ||
+		if ((slot->purpose != SPEK_AUGMENT_FOR_MISS &&
+		     slot->purpose != SPEK_AUGMENT_FOR_PREFETCH) ||
 		    slot->io.stage == SPEK_AUGMENT_NONE)
 			continue;
 		/* Room for copies is pinned while the RAID is read for them. */

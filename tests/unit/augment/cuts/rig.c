@@ -387,6 +387,9 @@ void rig_cut(void)
 	u32 i;
 
 	trace_cut();
+	rig.counts.ahead += rig.machine.stats.prefetch_hits;
+	for (i = 0; i < SPEK_AUGMENT_CAUSES; i++)
+		rig.counts.wakes[i] += rig.machine.stats.wakes[i];
 	for (i = 0; i <= DEVICES; i++)
 		device_cut(&rig.devices[i]);
 	history_cut(++rig.step);
@@ -417,6 +420,8 @@ static void choose_config(struct spek_augment_config *config)
 	config->age_ns = below(2) ? 20000 + below(100000) : 0;
 	config->quiet_ns = below(3) ? 10000 : SPEK_AUGMENT_NEVER;
 	config->retry_ns = 5000;
+	config->wake = below(2);
+	config->prefetch_blocks = below(2) ? below(SPEK_AUGMENT_STAGE_BLOCKS + 1) : 0;
 }
 
 static void format(u32 device)

@@ -53,6 +53,8 @@ struct counts {
 	u32 detached;
 	u32 repeated;
 	u32 told;
+	u64 ahead;	/* blocks that were read ahead and used */
+	u64 wakes[SPEK_AUGMENT_CAUSES];
 };
 
 struct rig {

@@ -17,6 +17,7 @@ typedef unsigned long long ull;
 static const char *const purposes[] = {
 	[SPEK_AUGMENT_FOR_HIT] = "hit",
 	[SPEK_AUGMENT_FOR_MISS] = "miss",
+	[SPEK_AUGMENT_FOR_PREFETCH] = "prefetch",
 	[SPEK_AUGMENT_FOR_COPY] = "copy",
 	[SPEK_AUGMENT_FOR_RECORD] = "record",
 	[SPEK_AUGMENT_FOR_FLUSH] = "flush",

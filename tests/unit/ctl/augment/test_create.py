@@ -208,13 +208,14 @@ def test_without_the_module_nothing_is_opened(machine: Machine) -> None:
 def test_the_stripe_is_the_kernels(machine: Machine, text: str, blocks: int | None) -> None:
     raid = machine.devices[machine.path("md0")]
     (raid.sysfs / "queue/optimal_io_size").write_text(text)
-    assert create.with_stripe(Policy(copy="never"), raid) == Policy("never", blocks)
+    assert create.with_stripe(Policy(copy="never"), raid) == Policy("never", stripe_blocks=blocks)
     assert create.with_stripe(Policy(stripe_blocks=5), raid).stripe_blocks == 5
 
 
 @pytest.mark.parametrize(
     ("policy", "sentence"),
     [
+        (Policy(prefetch_blocks=17), "--prefetch is up to 64 KiB"),
         (Policy(stripe_blocks=0), "a stripe has 4 KiB to 4 MiB"),
         (Policy(stripe_blocks=1025), "a stripe has"),
         (Policy(high_blocks=193), r"--high is 772 KiB; of this log at most 768 KiB are allowed"),
@@ -229,4 +230,4 @@ def test_a_policy_that_the_core_refuses_is_refused(policy: Policy, sentence: str
 
 
 def test_limits_of_the_policy_are_taken() -> None:
-    create.check_policy(Policy("first", 1024, 0, 192, 191, 0, 0, 1), 256)
+    create.check_policy(Policy("first", "last", 16, 1024, 0, 192, 191, 0, 0, 1), 256)

@@ -10,7 +10,7 @@ from lib.fakes.dmsetup import CLEAN, DIRTY, FAILED
 
 from spekctl.augment import table
 from spekctl.augment.table import Policy, Table
-from spekctl.documents.augment import Mode
+from spekctl.documents.augment import Mode, Wakes
 from spekctl.errors import SpekError
 
 SET = UUID("6b1f0c52-84b1-4f6b-9d57-0a3c5f6e7d80")
@@ -29,9 +29,9 @@ def test_a_table_is_a_line_and_comes_back() -> None:
 
 def test_a_policy_without_values_has_no_words() -> None:
     assert table.features(Policy()) == ()
-    every = Policy("never", 1, 2, 3, 4, 0, 6, 7)
+    every = Policy("never", "last", 8, 1, 2, 3, 4, 0, 6, 7)
     assert " ".join(table.features(every)) == (
-        "copy never stripe_blocks 1 sequential_blocks 2 high_blocks 3 low_blocks 4 age_ms 0"
+        "copy never wake last prefetch_blocks 8 stripe_blocks 1 sequential_blocks 2 high_blocks 3 low_blocks 4 age_ms 0"
         " quiet_ms 6 retry_ms 7"
     )
 
@@ -52,12 +52,12 @@ def test_a_status_is_taken_apart() -> None:
     assert (state.dirty_blocks, state.log_used, state.log_blocks) == (12, 20, 256)
     assert (state.oldest_dirty_ms, state.hits, state.misses, state.copies) == (65000, 90, 10, 5)
     assert (state.records, state.destaged, state.flushes) == (20, 8, 3)
-    assert (state.errors, state.wakes, state.lost_blocks) == (0, 2, 0)
+    assert (state.errors, state.wakes, state.lost_blocks) == (0, Wakes(1, 1, 0, 0, 0), 0)
     assert not state.is_clean
 
 
 def test_bitmaps_are_hexadecimal() -> None:
-    state = table.parse_status("0 8 spek-augment passing 3 1f 1e 0 0 0/256 0 0 0 0 0 0 0 0 0 0")
+    state = table.parse_status("0 8 spek-augment passing 3 1f 1e 0 0 0/256" + 16 * " 0")
     assert (state.live, state.awake) == (31, 30)
 
 

@@ -18,12 +18,13 @@ def with_cache(**fields: object) -> str:
 
 def test_a_state_has_figures_and_devices() -> None:
     lines = contents(STATUS).splitlines()
-    assert lines[:5] == [
+    assert lines[:6] == [
         "nas: normal, /dev/mapper/nas in front of /dev/md0",
         "  set 6b1f0c52-84b1-4f6b-9d57-0a3c5f6e7d80, generation 3",
         "  the RAID lacks 48 KiB, the oldest 1:05 old; log 7.8% of 1 MiB",
         "  hits 90.0% (90 of 100 blocks), copies 5, records 20, destaged 8",
-        "  wakes 2, flushes 3, errors 0",
+        "  read ahead 4 blocks, of which 3 were used",
+        "  wake-ups 2 (1 by writes, 1 by reads); flushes 3, errors 0",
     ]
     text = contents(STATUS)
     assert row_of(text, "ssd") == ["ssd", "/dev/sdz", "in", "use"]
