@@ -1,18 +1,23 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Tells a cache which members are awake, by looks that wake no disk (spekctl/power)."""
+"""Tells a cache which members are awake, by looks that wake no disk (spekctl/power), and puts those
+that are idle into standby."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
+from msgspec.structs import astuple
+
 from spekctl.augment.mapper import Mapper
+from spekctl.augment.rest import Rules, Spindle
 from spekctl.augment.state import device_at
 from spekctl.augment.table import MISSING, State, Table
 from spekctl.block.device import ROOTS, Roots
+from spekctl.documents.augment import Wakes
 from spekctl.documents.disk_states import PowerState
-from spekctl.errors import UsageError
-from spekctl.power import disk
+from spekctl.errors import SpekError, UsageError
+from spekctl.power import change, disk
 from spekctl.power.disk import Disk
 from spekctl.power.look import Observer
 
@@ -29,12 +34,14 @@ _ASLEEP = (
 
 @dataclass(frozen=True, slots=True)
 class Told:
-    """A member whose state the cache did not know yet."""
+    """A change of a member. @why: what woke it or why it was put into standby, where that is
+    known."""
 
     member: int
     disk: str
     state: PowerState
     awake: bool
+    why: str = ""
 
 
 def disks_of(table: Table, named: Sequence[str] = (), roots: Roots = ROOTS) -> dict[int, Disk]:
@@ -63,35 +70,96 @@ def disks_of(table: Table, named: Sequence[str] = (), roots: Roots = ROOTS) -> d
     return disks
 
 
+def stand_by(chosen: Disk) -> None:
+    """Put a disk that is in use into standby: the next I/O starts it again."""
+    change.check(chosen, "standby", None)
+    change.put(chosen, "standby", force=True)
+
+
 class Monitor:
-    """Looks at the disks of a cache, again and again."""
+    """Looks at the disks of a cache, again and again, and puts idle ones into standby if it is to.
+
+    An unknown state is not reported: a wrong report would wake a disk, or delay writes until a disk
+    has spun up.
+    """
 
     def __init__(
         self,
         mapper: Mapper,
         name: str,
         disks: dict[int, Disk],
+        rules: Rules | None = None,
         observe: Callable[[Disk], Observer] = Observer,
+        rest: Callable[[Disk], None] = stand_by,
     ) -> None:
+        """@rules: when disks are put into standby; None: never. @rest: does it."""
         self._mapper = mapper
         self._name = name
+        self._rules = rules
+        self._rest = rest
         self._observers = {number: observe(each) for number, each in disks.items()}
+        self._spindles: dict[int, Spindle] = {}
         for observer in self._observers.values():
             observer.count()
 
     def step(self) -> list[Told]:
-        """Look at all disks, and report to the cache what has changed. An unknown state is not
-        reported: a wrong report would wake a disk, or delay writes until a disk has spun up."""
+        """Look at all disks, and report to the cache what has changed. That a member still sleeps
+        is reported too: what was sent to it before has not woken it then."""
         looks = {number: observer.look() for number, observer in self._observers.items()}
         known: State = self._mapper.state(self._name)
         told: list[Told] = []
         for number, look in looks.items():
             awake = is_awake(look.state)
-            if awake is None or awake == bool(known.awake >> (number + 1) & 1):
+            if awake is None:
                 continue
-            self._mapper.message(self._name, "awake", str(number), str(int(awake)))
-            told.append(Told(number, self._observers[number].disk.node, look.state, awake))
+            spindle = self._spindles.setdefault(number, Spindle(look.at_ns))
+            was_awake = bool(known.awake >> (number + 1) & 1)
+            cause = ""
+            if awake and not was_awake:
+                cause = self._report_awake(number)
+                spindle.has_started(look.at_ns)
+            elif not awake:
+                self._report(number, awake=False)
+            if look.io:
+                spindle.is_used(look.at_ns)
+            if awake != was_awake:
+                told.append(Told(number, self._node(number), look.state, awake, cause))
+            if awake and self._rules is not None and spindle.may_rest(self._rules, look.at_ns):
+                told.append(self._put_to_rest(number))
+                # After a refusal, too: not at every look.
+                spindle.is_used(look.at_ns)
         return told
+
+    def _put_to_rest(self, number: int) -> Told:
+        node = self._node(number)
+        try:
+            self._rest(self._observers[number].disk)
+        except SpekError as error:
+            return Told(number, node, PowerState.UNKNOWN, True, f"no standby: {error.message}")
+        self._report(number, awake=False)
+        return Told(number, node, PowerState.STANDBY, False, "idle")
+
+    def _report(self, number: int, awake: bool) -> None:
+        self._mapper.message(self._name, "awake", str(number), str(int(awake)))
+
+    def _report_awake(self, number: int) -> str:
+        """What woke it, as far as the cache knows."""
+        before = self._mapper.state(self._name).wakes
+        self._report(number, awake=True)
+        after = self._mapper.state(self._name).wakes
+        return _CAUSES.get(_grown(before, after), "")
+
+    def _node(self, number: int) -> str:
+        return self._observers[number].disk.node
+
+
+# By the counter that has grown; that of the others may mean anybody.
+_CAUSES = {"writes": "a write", "reads": "a read", "flushes": "a flush", "destages": "destage"}
+
+
+def _grown(before: Wakes, after: Wakes) -> str:
+    counts = zip(before.__struct_fields__, astuple(before), astuple(after), strict=True)
+    return next((name for name, old, new in counts if new > old), "")
 
 
 def is_awake(state: PowerState) -> bool | None:

@@ -123,23 +123,49 @@ def detach(name: str, timeout_ns: int | None) -> int:
     "  [default: the disks that the spare areas lie on]",
     shell_complete=options.complete_device,
 )
-def monitor(name: str, interval_ns: int, length_ns: int | None, disks: tuple[str, ...]) -> int:
-    """Tell the cache NAME which of its members are awake.
+@click.option(
+    *("--idle-timeout", "idle_ns"),
+    type=DURATION,
+    help="Put a disk into standby when it has done no I/O for this time.  [default: leave that to"
+    " the disks' own timers]",
+)
+@click.option(
+    "--starts-per-day",
+    type=click.IntRange(min=1),
+    metavar="N",
+    help="With --idle-timeout: let a disk that has started N times within 24 hours stay awake."
+    " Starts before this command do not count.",
+)
+def monitor(
+    name: str,
+    interval_ns: int,
+    length_ns: int | None,
+    disks: tuple[str, ...],
+    idle_ns: int | None,
+    starts_per_day: int | None,
+) -> int:
+    """Tell the cache NAME which of its members are awake, and let idle ones sleep.
 
     Looks at the disks as `spekctl power states` does, which wakes none, and tells the cache each
-    change: writes are mirrored on a member that is awake, and none is woken for them. Ends when the
-    cache is detached.
+    change: writes are mirrored on a member that is awake, and none is woken for them. Prints
+    changes, and what woke a member. Ends when the cache is detached.
     """
     from spekctl.augment import monitor as monitoring
     from spekctl.augment.mapper import Mapper
+    from spekctl.augment.rest import Rules
     from spekctl.render.output import reader_left
     from spekctl.run.job import Interrupts
 
     if interval_ns < LEAST_LOOK_NS:
         raise UsageError("--every must be at least 100ms")
+    if idle_ns is not None and idle_ns < interval_ns:
+        raise UsageError("--idle-timeout must be at least as long as --every")
+    if starts_per_day is not None and idle_ns is None:
+        raise UsageError("--starts-per-day needs --idle-timeout as well")
+    rules = None if idle_ns is None else Rules(idle_ns, starts_per_day)
     mapper = Mapper()
     mapper.state(name)
-    watch = monitoring.Monitor(mapper, name, monitoring.disks_of(mapper.table(name), disks))
+    watch = monitoring.Monitor(mapper, name, monitoring.disks_of(mapper.table(name), disks), rules)
     end_ns = None if length_ns is None else time.monotonic_ns() + length_ns
     with Interrupts() as interrupts:
         while not interrupts.count and not reader_left():
@@ -150,7 +176,8 @@ def monitor(name: str, interval_ns: int, length_ns: int | None, disks: tuple[str
                 return 0
             for each in told:
                 how = "awake" if each.awake else "asleep"
-                click.echo(f"member {each.member}  {each.disk}  {each.state}: {how}")
+                why = f" ({each.why})" if each.why else ""
+                click.echo(f"member {each.member}  {each.disk}  {each.state}: {how}{why}")
             sys.stdout.flush()
             next_ns = time.monotonic_ns() + interval_ns
             if end_ns is not None and next_ns > end_ns:

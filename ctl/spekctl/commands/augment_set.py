@@ -24,7 +24,7 @@ BLOCK_BYTES = 4096
 MS = 10**6
 # Options of the policy: the parameter, its unit, and its help.
 _SIZES = {
-    "prefetch": "Read and copy this much behind a miss that is copied, up to 64KiB, as the disks are"
+    "prefetch": "Read and copy this much behind a miss that is copied, up to 64KiB: the disks are"
     " awake anyway.",
     "stripe": "Data of a stripe of the RAID, up to 4MiB: its dirty blocks are destaged together."
     "  [default: what the kernel says of the RAID]",
@@ -69,8 +69,8 @@ def _policy(function: F) -> F:
     function = click.option(
         "--wake",
         type=click.Choice(["turn", "last"]),
-        help="Member that is woken for a write when all sleep: the next one, so that starts wear all"
-        " alike, or the one that mirrored last.",
+        help="Member that is woken for a write when all sleep: the next in turn, so that starts"
+        " wear all alike, or the one that mirrored last.",
     )(function)
     return click.option(
         "--copy",

@@ -31,8 +31,8 @@ def test_a_policy_without_values_has_no_words() -> None:
     assert table.features(Policy()) == ()
     every = Policy("never", "last", 8, 1, 2, 3, 4, 0, 6, 7)
     assert " ".join(table.features(every)) == (
-        "copy never wake last prefetch_blocks 8 stripe_blocks 1 sequential_blocks 2 high_blocks 3 low_blocks 4 age_ms 0"
-        " quiet_ms 6 retry_ms 7"
+        "copy never wake last prefetch_blocks 8 stripe_blocks 1 sequential_blocks 2 high_blocks 3"
+        " low_blocks 4 age_ms 0 quiet_ms 6 retry_ms 7"
     )
 
 

@@ -135,7 +135,10 @@ class FakeMonitor:
     def step(self) -> list[monitor.Told]:
         FakeMonitor.steps += 1
         if FakeMonitor.steps == 1:
-            return [monitor.Told(0, "/dev/sda", PowerState.STANDBY, False)]
+            return [
+                monitor.Told(0, "/dev/sda", PowerState.STANDBY, False, "idle"),
+                monitor.Told(1, "/dev/sdb", PowerState.ACTIVE, True),
+            ]
         if FakeMonitor.steps == 4:
             raise NotFoundError("there is no augment cache nas")
         return []
@@ -154,7 +157,9 @@ def test_monitor_prints_changes_and_ends_with_the_cache(
 ) -> None:
     assert watched.augment("monitor", "nas", "--every", "100ms") == ExitCode.OK
     output = capsys.readouterr()
-    assert output.out == "member 0  /dev/sda  standby: asleep\n"
+    assert output.out == (
+        "member 0  /dev/sda  standby: asleep (idle)\nmember 1  /dev/sdb  active: awake\n"
+    )
     assert output.err == "spekctl: nas is detached\n"
     assert FakeMonitor.steps == 4
 
@@ -168,6 +173,9 @@ def test_monitor_ends_in_time(watched: Machine, capsys: pytest.CaptureFixture[st
     ("words", "sentence"),
     [
         (["--every", "50ms"], "--every must be at least 100ms"),
+        (["--idle-timeout", "1s"], "--idle-timeout must be at least as long as --every"),
+        (["--starts-per-day", "3"], "--starts-per-day needs --idle-timeout as well"),
+        (["--idle-timeout", "1m", "--starts-per-day", "0"], "0 is not in the range x>=1"),
         (["--member-disk", "sda2"], "--member-disk is given 1 times for 2 members"),
     ],
 )
