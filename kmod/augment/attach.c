@@ -29,12 +29,12 @@ static_assert(WINDOW > SPEK_AUGMENT_RECORD_BLOCKS && WINDOW <= SPEK_AUGMENT_UNIT
  * struct window - a part of a device's log in memory
  * @first: place in the log
  * @blocks: number of blocks; 0: nothing has been read
- * @is_dead: no block could be read
+ * @failed: of each block whether it could not be read
  */
 struct window {
 	u32 first;
 	u32 blocks;
-	bool is_dead;
+	DECLARE_BITMAP(failed, WINDOW);
 };
 
 /**
@@ -54,6 +54,7 @@ struct found_supers {
  * @header: header of a device's next record
  * @good: header of the next record that counts
  * @is_beyond: a record is not on the RAID
+ * @unread: bitmap of devices that may have the next record, but could not be read
  */
 struct recovery {
 	struct spek_augment_scan scan;
@@ -61,6 +62,7 @@ struct recovery {
 	struct spek_augment_header header;
 	struct spek_augment_header good;
 	bool is_beyond;
+	u32 unread;
 };
 
 static int transfer(struct spek_augment_unit *unit, u32 device, blk_opf_t opf, u64 block,
@@ -95,17 +97,25 @@ static int read_supers(struct spek_augment_unit *unit, struct found_supers *supe
 
 	for (device = 0; device <= unit->config.nr_members; device++) {
 		u8 *const *blocks = window_of(unit, device);
-		int err;
+		u32 nr_read = 0;
+		int err, failure = 0;
 
 		if (!unit->devices[device])
 			continue;
-		err = transfer(unit, device, REQ_OP_READ, 0, blocks, 2);
-		if (err)
-			return spek_refuse(refusal, 0, device, err,
-					   "Its superblocks cannot be read; - stands for a missing device.");
-		for (i = 0; i < 2; i++)
+		/* One by one: a write that was torn may have left one that cannot be read. */
+		for (i = 0; i < 2; i++) {
+			err = transfer(unit, device, REQ_OP_READ, i, &blocks[i], 1);
+			if (err) {
+				failure = err;
+				continue;
+			}
+			nr_read++;
 			if (spek_augment_super_decode(blocks[i], &supers->supers[2 * device + i]))
 				supers->found[device] |= 1U << i;
+		}
+		if (!nr_read)
+			return spek_refuse(refusal, 0, device, failure,
+					   "Its superblocks cannot be read; - stands for a missing device.");
 	}
 	return 0;
 }
@@ -233,15 +243,10 @@ static int format(struct spek_augment_unit *unit, struct spek_refusal *refusal)
 
 /* ---- the log ---- */
 
-/*
- * Blocks that cannot be read are treated as zeroes, which are no header and fail their checksum.
- * Warn about them: if no other device has the record, the log ends there, which is correct only
- * for a record that a power cut has torn.
- */
+/* Blocks that cannot be read are zeroes, which are no header and fail their checksum. */
 static void read_singly(struct spek_augment_unit *unit, u32 device, struct window *window)
 {
 	u8 *const *blocks = window_of(unit, device);
-	u32 failed = 0;
 	u32 i;
 
 	for (i = 0; i < window->blocks; i++) {
@@ -250,13 +255,13 @@ static void read_singly(struct spek_augment_unit *unit, u32 device, struct windo
 		if (!transfer(unit, device, REQ_OP_READ, block, &blocks[i], 1))
 			continue;
 		memset(blocks[i], 0, SPEK_AUGMENT_BLOCK_BYTES);
-		failed++;
+		__set_bit(i, window->failed);
 	}
-	if (failed)
+	if (!bitmap_empty(window->failed, WINDOW))
 		DMWARN_LIMIT("%s: %u of %u blocks from block %u of the log on cannot be read from %s",
-			     dm_table_device_name(unit->ti->table), failed, window->blocks,
-			     window->first, unit->devices[device]->name);
-	window->is_dead = failed == window->blocks;
+			     dm_table_device_name(unit->ti->table),
+			     bitmap_weight(window->failed, WINDOW), window->blocks, window->first,
+			     unit->devices[device]->name);
 }
 
 static void fill_window(struct spek_augment_unit *unit, u32 device, struct window *window)
@@ -265,24 +270,31 @@ static void fill_window(struct spek_augment_unit *unit, u32 device, struct windo
 
 	window->first = head;
 	window->blocks = min_t(u32, WINDOW, unit->config.log_blocks - head);
+	bitmap_zero(window->failed, WINDOW);
 	if (transfer(unit, device, REQ_OP_READ, (u64)SPEK_AUGMENT_LOG_START + head,
 		     window_of(unit, device), window->blocks))
 		read_singly(unit, device, window);
 }
 
-/* The blocks from the head on, at least @wanted unless the log ends; NULL: there are none. */
-static u8 *const *at_head(struct spek_augment_unit *unit, u32 device, struct window *window,
+/*
+ * The @wanted blocks from the head on; NULL: the log ends before, or one of them could not be read,
+ * which is noted.
+ */
+static u8 *const *at_head(struct spek_augment_unit *unit, u32 device, struct recovery *recovery,
 			  u32 wanted)
 {
+	struct window *window = &recovery->windows[device];
 	u32 head = unit->machine.head;
 
-	if (head < window->first || head + wanted > window->first + window->blocks) {
-		if (window->is_dead)
-			return NULL;
+	if (head < window->first || head + wanted > window->first + window->blocks)
 		fill_window(unit, device, window);
-	}
-	if (window->is_dead || head + wanted > window->first + window->blocks)
+	if (head + wanted > window->first + window->blocks)
 		return NULL;
+	if (find_next_bit(window->failed, WINDOW, head - window->first) <
+	    head - window->first + wanted) {
+		recovery->unread |= spek_augment_bit(device);
+		return NULL;
+	}
 	return window_of(unit, device) + (head - window->first);
 }
 
@@ -292,13 +304,13 @@ static bool has_record(struct spek_augment_unit *unit, u32 device, struct recove
 	u8 *const *blocks;
 	u32 i;
 
-	blocks = at_head(unit, device, &recovery->windows[device], 1);
+	blocks = at_head(unit, device, recovery, 1);
 	if (!blocks || !spek_augment_header_decode(blocks[0], header))
 		return false;
 	recovery->is_beyond |= spek_augment_is_beyond(&unit->machine, header);
 	if (!spek_augment_expects(&unit->machine, header))
 		return false;
-	blocks = at_head(unit, device, &recovery->windows[device], 1 + header->blocks);
+	blocks = at_head(unit, device, recovery, 1 + header->blocks);
 	for (i = 0; blocks && i < header->blocks; i++)
 		if (spek_augment_block_crc(blocks[1 + i]) != header->crc[i])
 			return false;
@@ -310,6 +322,7 @@ static bool adopt_next(struct spek_augment_unit *unit, struct recovery *recovery
 	u32 readable = recovery->scan.present & ~recovery->scan.stale;
 	u32 device, holders = 0;
 
+	recovery->unread = 0;
 	for (device = 0; device <= unit->config.nr_members; device++) {
 		if (!(readable & spek_augment_bit(device)) || !has_record(unit, device, recovery))
 			continue;
@@ -340,6 +353,10 @@ static int recover(struct spek_augment_unit *unit, struct recovery *recovery,
 	if (recovery->is_beyond)
 		return spek_refuse(refusal, 0, SPEK_AUGMENT_RAID, -ERANGE,
 				   "The log has data beyond its end: it is another RAID, or has shrunk.");
+	if (!unit->ends_unread &&
+	    spek_augment_is_unknown(&recovery->scan, recovery->unread))
+		return spek_refuse(refusal, 0, __ffs(recovery->unread), -EIO,
+				   "The log cannot be read on, and who else may have it is missing or cannot be read either; the feature unread end gives up what follows.");
 	spek_augment_start(&unit->machine, ktime_get_ns());
 	return 0;
 }

@@ -321,6 +321,9 @@ static void report_part(struct spek_augment_unit *unit, struct spek_augment_part
 	u32 device = part->io.device;
 	int err = blk_status_to_errno(part->status);
 
+	/* A bad block was read for nothing but to wake the disk, which it has. */
+	if (part->io.op == SPEK_AUGMENT_WAKE && part->status == BLK_STS_MEDIUM)
+		err = 0;
 	if (unit->gone & spek_augment_bit(device))
 		err = -ENODEV;
 	/* A member that has read or written is awake, whatever was said before. */

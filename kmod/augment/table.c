@@ -180,6 +180,14 @@ static int parse_wake(struct spek_augment_unit *unit, const char *value)
 	return 0;
 }
 
+static int parse_unread(struct spek_augment_unit *unit, const char *value)
+{
+	if (strcmp(value, "refuse") && strcmp(value, "end"))
+		return refuse(unit, "The feature unread is refuse or end.");
+	unit->ends_unread = !strcmp(value, "end");
+	return 0;
+}
+
 static int parse_uuid(struct spek_augment_unit *unit, const char *value)
 {
 	uuid_t uuid;
@@ -214,6 +222,8 @@ static int parse_feature(struct spek_augment_unit *unit, const char *name, const
 		return parse_uuid(unit, value);
 	if (!strcmp(name, "copy"))
 		return parse_copy(unit, value);
+	if (!strcmp(name, "unread"))
+		return parse_unread(unit, value);
 	if (!strcmp(name, "wake"))
 		return parse_wake(unit, value);
 	for (i = 0; i < ARRAY_SIZE(numbers); i++) {
@@ -227,7 +237,7 @@ static int parse_feature(struct spek_augment_unit *unit, const char *name, const
 			*numbers[i].ns = number * (u64)NSEC_PER_MSEC;
 		return 0;
 	}
-	return refuse(unit, "There are the features format, copy, wake, prefetch_blocks, stripe_blocks, sequential_blocks, high_blocks, low_blocks, age_ms, quiet_ms and retry_ms.");
+	return refuse(unit, "There are the features format, unread, copy, wake, prefetch_blocks, stripe_blocks, sequential_blocks, high_blocks, low_blocks, age_ms, quiet_ms and retry_ms.");
 }
 
 static int parse_features(struct spek_augment_unit *unit, struct words *words)

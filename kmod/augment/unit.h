@@ -61,6 +61,7 @@ struct spek_augment_part {
  * @raid: the RAID
  * @devices: SSD and members; NULL: missing
  * @wants_format: superblocks are to be written before the first start
+ * @ends_unread: the log may end at a block that nobody could read
  * @memory: the machine's
  * @stages: blocks of the machine's buffers
  * @places: by cookie
@@ -88,6 +89,7 @@ struct spek_augment_unit {
 	struct dm_dev *raid;
 	struct dm_dev *devices[SPEK_AUGMENT_DEVICES];
 	bool wants_format;
+	bool ends_unread;
 	void *memory;
 	u8 *stages[SPEK_AUGMENT_STAGE_PAGES];
 	struct spek_augment_place places[SPEK_AUGMENT_BIOS];

@@ -364,6 +364,55 @@ def test_the_log_of_a_lost_ssd_is_read_from_the_mirror(devices: Devices) -> None
         assert cache.status().mode == "passing"
 
 
+def with_hole(node: str, block: int) -> str:
+    """A table of the SSD whose @block cannot be read or written."""
+    sectors, at = SSD_MIB << 11, block * 8
+    return "\n".join(
+        (
+            *((f"0 {at} linear {node} 0",) if at else ()),
+            f"{at} 8 error",
+            f"{at + 8} {sectors - at - 8} linear {node} {at + 8}",
+        )
+    )
+
+
+@pytest.mark.parametrize("then", ["mended", "given up"])
+def test_a_log_that_cannot_be_read_on_is_given_up_on_request_only(
+    devices: Devices, then: str
+) -> None:
+    """The second of three records cannot be read from the SSD, and its mirror is missing."""
+    whole = f"0 {SSD_MIB << 11} linear {devices.ssd} 0"
+    with mapped_disk("spek-bad", whole) as ssd:
+        with attached(Devices(devices.raid, ssd, devices.spares), fresh()) as cache:
+            for block in range(3):
+                cache.write(block, 1)
+                cache.flush()
+        device_mapper.replace("spek-bad", with_hole(devices.ssd, 2 + 3))
+        left = Devices(devices.raid, ssd, ("-", devices.spares[1]))
+        assert_refused(left.line(), "The log cannot be read on")
+        if then == "mended":
+            device_mapper.replace("spek-bad", whole)
+            with attached(left) as cache:
+                cache.assert_holds(0, 1, blocks=3)
+            return
+        with attached(left, f"{QUIET} unread end") as cache:
+            cache.assert_holds(0, 1)
+            eventually(lambda: cache.status().dirty == 0, "the log is not drained")
+            assert os.pread(os.open(devices.raid, os.O_RDONLY), BLOCK, BLOCK) == bytes(BLOCK)
+
+
+def test_a_superblock_that_cannot_be_read_leaves_the_other(devices: Devices) -> None:
+    whole = f"0 {SSD_MIB << 11} linear {devices.ssd} 0"
+    with mapped_disk("spek-bad", whole) as ssd:
+        changed = Devices(devices.raid, ssd, devices.spares)
+        with attached(changed, fresh()) as cache:
+            cache.write(7, 1)
+            cache.flush()
+        device_mapper.replace("spek-bad", with_hole(devices.ssd, 0))
+        with attached(changed) as cache:
+            cache.assert_holds(7, 1)
+
+
 def test_a_device_can_be_given_up(devices: Devices) -> None:
     with attached(devices, fresh()) as cache:
         cache.write(40, 1, blocks=80)

@@ -46,13 +46,15 @@ class NothingError(UsageError):
 
 @dataclass(frozen=True, slots=True)
 class Wish:
-    """What the user asks for. @without: numbers of devices to do without."""
+    """What the user asks for. @without: numbers of devices to do without; @gives_up: the log may
+    end at a block that cannot be read."""
 
     name: str
     raid: Device
     candidates: tuple[Device, ...]
     without: Collection[int] = ()
     policy: Policy = field(default_factory=Policy)
+    gives_up: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -146,7 +148,7 @@ def attach(
         ssd=numbers[SSD],
         spares=tuple(numbers[SSD + 1 :]),
         log_blocks=newest.log_blocks,
-        features=features(policy),
+        features=(*(("unread", "end") if wish.gives_up else ()), *features(policy)),
     )
     node = mapper.create(wish.name, newest.uuid, table)
     return Attached(node, newest.uuid, tuple(_remarks(chosen)))

@@ -212,6 +212,12 @@ def _say_next(name: str, node: str, raid: str) -> None:
     metavar="ssd|member:N",
     help="Attach although this device is missing; members count from 0. Repeatable.",
 )
+@click.option(
+    "--give-up-unread",
+    is_flag=True,
+    help="Attach although the log cannot be read on, and who else may have it is missing: what"
+    " follows there is lost.",
+)
 @_policy
 def attach(
     name: str,
@@ -221,6 +227,7 @@ def attach(
     wait_ns: int,
     uuid: UUID | None,
     without: tuple[str, ...],
+    give_up_unread: bool,
     **given: Any,
 ) -> int:
     """Attach a cache again, as after a restart, and print its device node.
@@ -253,6 +260,7 @@ def attach(
             candidates=tuple(attaching.scan(uuid) if scan else devices.targets(paths)),
             without=numbers,
             policy=policy,
+            gives_up=give_up_unread,
         )
         return attaching.attach(mapper, wish, *runs_and_claims())
 

@@ -310,12 +310,14 @@ struct spek_augment_item {
  * @items: number of items
  * @stage: buffer
  * @reads: reads in flight
+ * @is_void: a block of it has no copy left and is not needed: it is not written
  */
 struct spek_augment_run {
 	u32 first;
 	u32 items;
 	u32 stage;
 	u32 reads;
+	bool is_void;
 };
 
 /**
@@ -513,6 +515,7 @@ void spek_augment_format(const struct spek_augment_config *config, u32 device,
 int spek_augment_choose(const struct spek_augment_config *config,
 			const struct spek_augment_super *supers, const u32 *found,
 			struct spek_augment_scan *scan, struct spek_refusal *refusal);
+bool spek_augment_is_unknown(const struct spek_augment_scan *scan, u32 unread);
 void spek_augment_recover(struct spek_augment *m, const struct spek_augment_scan *scan);
 bool spek_augment_expects(const struct spek_augment *m, const struct spek_augment_header *header);
 bool spek_augment_is_beyond(const struct spek_augment *m, const struct spek_augment_header *header);

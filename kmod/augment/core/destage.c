@@ -122,7 +122,10 @@ static void read_item(struct spek_augment *m, u32 run, u32 offset)
 	struct spek_augment_slot *slot;
 
 	if (device == SPEK_AUGMENT_NONE) {
-		spek_augment_fail(m);
+		/* Nobody needs a block that was written again meanwhile. */
+		if (spek_augment_state(&m->entries[entry]) == SPEK_AUGMENT_DIRTY)
+			spek_augment_fail(m);
+		moved->is_void = true;
 		return;
 	}
 	slot = spek_augment_io_new(m, SPEK_AUGMENT_FOR_DESTAGE_READ, SPEK_AUGMENT_READ, device,
@@ -132,41 +135,6 @@ static void read_item(struct spek_augment *m, u32 run, u32 offset)
 	slot->io.stage = moved->stage;
 	slot->io.stage_block = offset;
 	moved->reads++;
-}
-
-static void begin_run(struct spek_augment *m)
-{
-	struct spek_augment_destage *d = &m->destage;
-	struct spek_augment_run *run = &d->runs[d->nr_runs];
-	const struct spek_augment_item *first = &d->items[d->next_item];
-	u32 i = 1;
-
-	while (i < SPEK_AUGMENT_STAGE_BLOCKS && d->next_item + i < d->nr_items &&
-	       first[i].block == first->block + i)
-		i++;
-	run->first = d->next_item;
-	run->items = i;
-	run->stage = spek_augment_stage_take(m);
-	run->reads = 0;
-	d->next_item += i;
-	d->pending++;
-	for (i = 0; i < run->items; i++)
-		read_item(m, d->nr_runs, i);
-	d->nr_runs++;
-}
-
-static void move(struct spek_augment *m)
-{
-	struct spek_augment_destage *d = &m->destage;
-
-	while (m->mode != SPEK_AUGMENT_FAILED && d->next_item < d->nr_items && m->free_stages &&
-	       m->nr_free_ios >= KEPT_IOS + SPEK_AUGMENT_STAGE_BLOCKS)
-		begin_run(m);
-	if (d->next_item < d->nr_items || d->pending)
-		return;
-	spek_augment_io_new(m, SPEK_AUGMENT_FOR_DESTAGE_FLUSH, SPEK_AUGMENT_FLUSH,
-			    SPEK_AUGMENT_RAID, 0, 0);
-	d->step = SPEK_AUGMENT_SETTLE;
 }
 
 static void end_items(struct spek_augment *m, u32 first, u32 items, bool is_clean)
@@ -186,6 +154,54 @@ static void end_items(struct spek_augment *m, u32 first, u32 items, bool is_clea
 		}
 		entry->state &= ~SPEK_AUGMENT_DESTAGING;
 	}
+}
+
+/* End a run that is not written: what it holds is tried again, if it is still wanted. */
+static void abandon_run(struct spek_augment *m, struct spek_augment_run *run)
+{
+	m->destage.failed = true;
+	end_items(m, run->first, run->items, false);
+	spek_augment_stage_put(m, run->stage);
+	m->destage.pending--;
+	m->again = true;
+}
+
+static void begin_run(struct spek_augment *m)
+{
+	struct spek_augment_destage *d = &m->destage;
+	struct spek_augment_run *run = &d->runs[d->nr_runs];
+	const struct spek_augment_item *first = &d->items[d->next_item];
+	u32 i = 1;
+
+	while (i < SPEK_AUGMENT_STAGE_BLOCKS && d->next_item + i < d->nr_items &&
+	       first[i].block == first->block + i)
+		i++;
+	run->first = d->next_item;
+	run->items = i;
+	run->stage = spek_augment_stage_take(m);
+	run->reads = 0;
+	run->is_void = false;
+	d->next_item += i;
+	d->pending++;
+	for (i = 0; i < run->items; i++)
+		read_item(m, d->nr_runs, i);
+	d->nr_runs++;
+	if (!run->reads)
+		abandon_run(m, run);
+}
+
+static void move(struct spek_augment *m)
+{
+	struct spek_augment_destage *d = &m->destage;
+
+	while (m->mode != SPEK_AUGMENT_FAILED && d->next_item < d->nr_items && m->free_stages &&
+	       m->nr_free_ios >= KEPT_IOS + SPEK_AUGMENT_STAGE_BLOCKS)
+		begin_run(m);
+	if (d->next_item < d->nr_items || d->pending)
+		return;
+	spek_augment_io_new(m, SPEK_AUGMENT_FOR_DESTAGE_FLUSH, SPEK_AUGMENT_FLUSH,
+			    SPEK_AUGMENT_RAID, 0, 0);
+	d->step = SPEK_AUGMENT_SETTLE;
 }
 
 static void retail(struct spek_augment *m)
@@ -317,6 +333,10 @@ static void read_end(struct spek_augment *m, struct spek_augment_slot *slot, int
 	}
 	if (run->reads || m->mode == SPEK_AUGMENT_FAILED)
 		return;
+	if (run->is_void) {
+		abandon_run(m, run);
+		return;
+	}
 	write = spek_augment_io_new(m, SPEK_AUGMENT_FOR_DESTAGE_WRITE, SPEK_AUGMENT_WRITE,
 				    SPEK_AUGMENT_RAID, m->destage.items[run->first].block,
 				    run->items);
@@ -329,8 +349,8 @@ static void write_end(struct spek_augment *m, struct spek_augment_slot *slot, in
 	struct spek_augment_run *run = &m->destage.runs[slot->index];
 
 	if (error) {
-		m->destage.failed = true;
-		end_items(m, run->first, run->items, false);
+		abandon_run(m, run);
+		return;
 	}
 	spek_augment_stage_put(m, run->stage);
 	m->destage.pending--;

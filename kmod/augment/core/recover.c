@@ -78,6 +78,24 @@ static u32 newest_of(const struct spek_augment_super *supers, u32 found)
 }
 
 /**
+ * spek_augment_is_unknown() - check whether a record may be where nobody could read it
+ * @scan: what was chosen
+ * @unread: bitmap of devices that could not be read there
+ *
+ * A record that was flushed is on the SSD and on a member. The SSD alone tells that there is none,
+ * and so do all members together. A stale device that was not lost has missed the beginning of a
+ * generation, which a cut ended before it had a record.
+ *
+ * Return: true if neither is known.
+ */
+bool spek_augment_is_unknown(const struct spek_augment_scan *scan, u32 unread)
+{
+	u32 unknown = scan->super.devices & (~scan->present | unread);
+
+	return (unknown & spek_augment_bit(SPEK_AUGMENT_SSD)) && (unknown & (unknown - 1));
+}
+
+/**
  * spek_augment_choose() - find the superblock that counts
  * @config: checked
  * @supers: two superblocks for each device, as decoded
@@ -92,8 +110,8 @@ int spek_augment_choose(const struct spek_augment_config *config,
 			struct spek_augment_scan *scan, struct spek_refusal *refusal)
 {
 	u64 generations[1 + SPEK_AUGMENT_MEMBERS];
-	u32 device, missing;
 	u64 version = 0;
+	u32 device;
 	int err;
 
 	spek_memset(scan, 0, sizeof(*scan));
@@ -124,8 +142,7 @@ int spek_augment_choose(const struct spek_augment_config *config,
 		if ((scan->present & spek_augment_bit(device)) &&
 		    generations[device] < scan->super.generation)
 			scan->stale |= spek_augment_bit(device);
-	missing = scan->super.devices & ~scan->present;
-	if ((missing & spek_augment_bit(SPEK_AUGMENT_SSD)) && (missing & (missing - 1)))
+	if (spek_augment_is_unknown(scan, 0))
 		return spek_refuse(refusal, 0, 0, -EIO,
 				   "The SSD and a member are missing: what they held is unknown.");
 	return 0;

@@ -3,96 +3,10 @@
 
 from __future__ import annotations
 
-import functools
 from collections.abc import Iterator
-from typing import Any
 
 import pytest
-from lib.build.declarations import opened
-from lib.core.build import AUGMENT
-
-MEMBERS, LOG = 4, 256
-OTHER, WRITE, READ, FLUSH, DESTAGE = range(5)
-WAKE_OP = 3
-NEVER = 2**64 - 1
-RAID = 9
-
-
-@functools.cache
-def core() -> tuple[Any, Any]:
-    return opened(*AUGMENT.compiled(AUGMENT.folder / "augment.h"))
-
-
-class Machine:
-    """A machine whose I/O succeeds as soon as it is issued, and wakes what it is to wake."""
-
-    def __init__(self, **policy: int) -> None:
-        self.ffi, self.lib = core()
-        config = self.ffi.new(
-            "struct spek_augment_config *",
-            {
-                "uuid": bytes(range(1, 17)), "raid_blocks": 10_000, "ssd_blocks": LOG + 200,
-                "log_blocks": LOG, "nr_members": MEMBERS, "copy": 1, "stripe_blocks": 1,
-                "sequential_blocks": 1000, "high_blocks": 128, "low_blocks": 64,
-                "quiet_ns": NEVER, "retry_ns": 1000,
-            }
-            | policy,
-        )  # fmt: skip
-        refusal = self.ffi.new("struct spek_refusal *")
-        if self.lib.spek_augment_check(config, refusal):
-            raise ValueError(self.ffi.string(refusal.text).decode())
-        devices = 1 + MEMBERS
-        supers = self.ffi.new("struct spek_augment_super[]", 2 * 9)
-        found = self.ffi.new("u32[]", 9)
-        for number in range(devices):
-            self.lib.spek_augment_format(config, number, supers + 2 * number)
-            found[number] = 1
-        scan = self.ffi.new("struct spek_augment_scan *")
-        assert self.lib.spek_augment_choose(config, supers, found, scan, refusal) == 0
-        self.memory = self.ffi.new("u32[]", self.lib.spek_augment_bytes(config) // 4 + 1)
-        self.machine = self.ffi.new("struct spek_augment *")
-        self.lib.spek_augment_init(self.machine, config, self.memory)
-        self.lib.spek_augment_recover(self.machine, scan)
-        self.lib.spek_augment_start(self.machine, 0)
-        self.crc = self.ffi.new("u32[]", 256)
-        self.sent: list[Any] = []
-        self.run()
-
-    def run(self) -> None:
-        io = self.ffi.new("struct spek_augment_io *")
-        answer = self.ffi.new("struct spek_augment_answer *")
-        while self.lib.spek_augment_next_io(self.machine, io):
-            self.sent.append((io.op, io.device, io.block, io.blocks))
-            self.lib.spek_augment_complete(self.machine, 0, io.tag, 0)
-        while self.lib.spek_augment_next_answer(self.machine, answer):
-            assert answer.error == 0
-
-    def bio(self, op: int, block: int, blocks: int, **more: Any) -> None:
-        fields = {"op": op, "block": block, "blocks": blocks, "crc": self.crc} | more
-        wanted = self.ffi.new("struct spek_augment_bio *", fields)
-        assert self.lib.spek_augment_submit(self.machine, 0, wanted) == 0
-        self.run()
-
-    def read(self, block: int, blocks: int = 1) -> None:
-        self.bio(0, block, blocks)
-
-    def write(self, block: int) -> None:
-        self.bio(1, block, 1)
-
-    def tell(self, is_awake: bool, *members: int) -> None:
-        for member in members or range(MEMBERS):
-            self.lib.spek_augment_set_awake(self.machine, 0, member, is_awake)
-        self.run()
-
-    def woken(self) -> list[int]:
-        return [device - 1 for op, device, _, _ in self.sent if op == WAKE_OP]
-
-    @property
-    def stats(self) -> Any:
-        return self.machine.stats
-
-    def wakes(self) -> list[int]:
-        return list(self.stats.wakes)
+from lib.core.augment_machine import FLUSH, MEMBERS, RAID, Machine
 
 
 @pytest.fixture
@@ -166,7 +80,7 @@ def test_hits_wake_nobody(machine: Machine) -> None:
 def test_flush_and_destage_as_causes(machine: Machine) -> None:
     machine.write(0)
     machine.tell(False)
-    machine.bio(2, 0, 0)
+    machine.bio(FLUSH, 0, 0)
     machine.tell(True, 0)
     assert machine.wakes() == count(flush=1)
     machine.tell(False)
@@ -179,13 +93,13 @@ def test_flush_and_destage_as_causes(machine: Machine) -> None:
 def test_read_ahead_hits_without_the_raid() -> None:
     machine = Machine(prefetch_blocks=8)
     machine.read(100, 2)
-    raid = [(block, blocks) for op, device, block, blocks in machine.sent if device == RAID]
+    raid = [(block, blocks) for _, device, block, blocks, _ in machine.sent if device == RAID]
     assert raid == [(100, 2), (102, 8)]
     assert machine.stats.prefetched == 8
     machine.sent.clear()
     machine.read(102, 8)
     machine.read(102, 8)
-    assert all(device == 0 for _, device, _, _ in machine.sent)
+    assert all(device == 0 for _, device, *_ in machine.sent)
     assert machine.stats.prefetch_hits == 8
     assert machine.stats.misses == 2
 

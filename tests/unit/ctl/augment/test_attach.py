@@ -132,6 +132,12 @@ def test_without_the_module_nothing_is_held(machine: Machine) -> None:
     refused(machine, "load it by", NoKernelSideError, "sdz", "sda2", "sdb2")
 
 
+def test_what_cannot_be_read_is_given_up_on_request(machine: Machine) -> None:
+    machine.set()
+    attach.attach(Mapper(), wish(machine, "sdz", "sda2", "sdb2", gives_up=True))
+    assert line_of(machine).endswith(" 2 unread end")
+
+
 def test_a_policy_is_checked_against_the_log(machine: Machine) -> None:
     machine.set()
     policy = Policy(high_blocks=250)

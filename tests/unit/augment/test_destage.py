@@ -1,0 +1,93 @@
+# SPDX-License-Identifier: GPL-2.0
+"""Destage of blocks that change, or cannot be read, while it is under way."""
+
+from __future__ import annotations
+
+import errno
+from typing import Any
+
+from lib.core.augment_machine import RAID, READ, SSD, WRITE, Machine
+
+NORMAL, DRAINING, FAILED = 1, 2, 4
+MIRROR = 1
+RETRY_NS = 1000
+
+
+def reads(machine: Machine, device: int) -> list[Any]:
+    return [sent for sent in machine.sent if sent[:2] == (READ, device)]
+
+
+def destaging() -> Machine:
+    """Two blocks are being read for destage."""
+    machine = Machine()
+    machine.write(70)
+    machine.write(71)
+    machine.sent.clear()
+    machine.by_hand = True
+    machine.lib.spek_augment_destage_all(machine.machine, 0)
+    machine.run()
+    assert len(reads(machine, SSD)) == 2
+    return machine
+
+
+def write_again(machine: Machine) -> None:
+    machine.write(70)
+    for sent in [sent for sent in machine.sent if sent[0] == WRITE]:
+        machine.end(sent)
+
+
+def end_all(machine: Machine) -> None:
+    while machine.sent:
+        machine.end(machine.sent[0])
+
+
+def test_nobody_needs_a_block_that_was_written_again() -> None:
+    """Its old copy is on the SSD only, which cannot read it, and its mirror is lost."""
+    machine = destaging()
+    write_again(machine)
+    first, second = reads(machine, SSD)
+    machine.lib.spek_augment_lose(machine.machine, 0, MIRROR)
+    machine.run()
+    machine.end(first, -errno.EIO)
+    machine.end(second)
+    assert machine.machine.mode == DRAINING
+    assert not [sent for sent in machine.sent if sent[:2] == (WRITE, RAID)]
+    end_all(machine)
+    machine.now_ns = RETRY_NS
+    machine.lib.spek_augment_tick(machine.machine, machine.now_ns)
+    machine.run()
+    end_all(machine)
+    assert machine.machine.mode == NORMAL
+    assert machine.machine.dirty == 0
+
+
+def test_a_block_that_is_needed_and_lost_fails_the_machine() -> None:
+    machine = destaging()
+    first, second = reads(machine, SSD)
+    machine.lib.spek_augment_lose(machine.machine, 0, MIRROR)
+    machine.run()
+    machine.end(first, -errno.EIO)
+    machine.end(second)
+    assert machine.machine.mode == FAILED
+
+
+def test_what_may_be_where_nobody_could_read() -> None:
+    machine = Machine()
+    scan = machine.ffi.new("struct spek_augment_scan *")
+    scan.super.devices = 0b11111
+    unknown = machine.lib.spek_augment_is_unknown
+    for present, unread, expected in (
+        (0b11111, 0b00000, False),
+        (0b11111, 0b00001, False),  # all members tell
+        (0b11111, 0b11110, False),  # the SSD tells
+        (0b11111, 0b00011, True),
+        (0b11110, 0b00000, False),
+        (0b11110, 0b00100, True),
+        (0b11101, 0b00001, True),
+        (0b11101, 0b00100, False),
+    ):
+        scan.present = present
+        assert unknown(scan, unread) is expected, (present, unread)
+    # A device that was lost before has nothing of this generation.
+    scan.super.devices, scan.present = 0b11101, 0b11101
+    assert unknown(scan, 0b00001) is False
