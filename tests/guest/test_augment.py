@@ -23,7 +23,7 @@ from lib.guest import device_mapper
 from lib.guest.disks import mapped_disk, null_disk, settle
 from lib.waiting import eventually
 
-pytestmark = pytest.mark.usefixtures("augment_module")
+pytestmark = [pytest.mark.debug_kernel, pytest.mark.usefixtures("augment_module")]
 
 BLOCK = 4096
 LOG_BLOCKS = 1024
@@ -447,6 +447,7 @@ WRONG: list[tuple[Callable[[str], str], str]] = [
 ]
 
 
+@pytest.mark.debug_kernel_at_length
 @pytest.mark.parametrize("change, sentence", WRONG, ids=[sentence for _, sentence in WRONG])
 def test_a_wrong_line_is_refused(
     devices: Devices, change: Callable[[str], str], sentence: str
