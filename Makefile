@@ -166,6 +166,12 @@ CUTS ?= 100000
 augment-cuts: deps ## cut the power of modelled devices CUTS=100000 times under the core of the cache that lets disks sleep, and lose one a tenth as often
 	@SPEK_CUTS=$(CUTS) $(PYTHON) -m pytest -q tests/unit/augment/test_cuts.py -k flushed_survives $(ARGS)
 
+.PHONY: augment-guest-cuts
+augment-guest-cuts: CUTS = 1000
+augment-guest-cuts: deps ## cut the power of disks CUTS=1000 times under that cache in a guest of KERNEL, and lose disks
+	@SPEK_AUGMENT_CUTS=$(CUTS) $(PYTHON) -m pytest -q tests/guest/test_augment_cuts.py \
+		--kernels $(KERNEL) --guest-limit $$((900 + 15 * $(CUTS))) $(ARGS)
+
 .PHONY: replay-times
 replay-times: deps-bench ## compare the times of a replay with those of fio's in a guest, and count what feeding it costs
 	@PYTHONPATH=tests $(PYTHON) -m bench.replay_times $(ARGS)

@@ -13,8 +13,10 @@ from spekctl.vm.kernels import Kernel
 from spekctl.vm.modules import identity_of, make_command
 
 HERE = Path(__file__).resolve().parents[2] / "disks"
-SOURCES = tuple(HERE / name for name in ("Kbuild", "corrupt.c", "limits.c", "probing.c"))
-MODULES = ("spek_corrupt.ko", "spek_limits.ko", "spek_probing.ko")
+SOURCES = tuple(
+    HERE / name for name in ("Kbuild", "corrupt.c", "limits.c", "probing.c", "volatile.c")
+)
+MODULES = ("spek_corrupt.ko", "spek_limits.ko", "spek_probing.ko", "spek_volatile.ko")
 
 
 def build_disks(kernel: Kernel) -> Path:

@@ -15,7 +15,18 @@ import subprocess
 from collections.abc import Iterator
 
 # enum and struct dm_info of libdevmapper.h
-CREATE, RELOAD, REMOVE, SUSPEND, RESUME, TARGET_MSG = 0, 1, 2, 4, 5, 17
+CREATE, RELOAD, REMOVE, SUSPEND, RESUME, STATUS, TARGET_MSG = 0, 1, 2, 4, 5, 10, 17
+
+
+class Refused(AssertionError):
+    """What was wanted of a volume was not done.
+
+    @errno: why, as far as libdevmapper tells
+    """
+
+    def __init__(self, what: str, errno: int) -> None:
+        super().__init__(f"{what}: refused (the reason is on standard error)")
+        self.errno = errno
 
 
 class _Info(ctypes.Structure):
@@ -57,7 +68,8 @@ def _task(kind: int, name: str) -> Iterator[ctypes.c_void_p]:
 
 
 def _run(task: ctypes.c_void_p, what: str) -> None:
-    assert _library().dm_task_run(task), f"{what}: refused (the reason is on standard error)"
+    if not _library().dm_task_run(task):
+        raise Refused(what, int(_library().dm_task_get_errno(task)))
 
 
 def _fill(task: ctypes.c_void_p, table: str) -> None:
@@ -107,6 +119,17 @@ def message(name: str, text: str) -> None:
         assert _library().dm_task_set_sector(task, ctypes.c_uint64(0))
         assert _library().dm_task_set_message(task, text.encode())
         _run(task, f"message to {name}: {text}")
+
+
+def status(name: str) -> str:
+    """What the volume's only target tells."""
+    start, length = ctypes.c_uint64(), ctypes.c_uint64()
+    kind, text = ctypes.c_char_p(), ctypes.c_char_p()
+    with _task(STATUS, name) as task:
+        _run(task, f"status of {name}")
+        where = (ctypes.byref(start), ctypes.byref(length), ctypes.byref(kind), ctypes.byref(text))
+        _library().dm_get_next_target(task, None, *where)
+        return (text.value or b"").decode()
 
 
 def remove(name: str) -> None:

@@ -34,6 +34,8 @@ PASSED_ON = (
     "SPEK_FAULT_TIMES",
     "SPEK_SCSI_COMMANDS",
     "SPEK_SOAK_IOS",
+    "SPEK_AUGMENT_CUTS",
+    "SPEK_AUGMENT_SEED",
 )  # into the guest: how long campaigns are
 LIBC = ctypes.CDLL(None)
 PR_SET_PDEATHSIG = 1

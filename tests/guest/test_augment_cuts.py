@@ -1,0 +1,58 @@
+# SPDX-License-Identifier: GPL-2.0
+"""Power cuts under spek_augment.ko: no byte whose flush or FUA was acknowledged is lost.
+
+A few cuts in `make test`; `make augment-guest-cuts CUTS=1000` makes as many as wanted, and says how
+far it has come in out/tests/guest-6.1/output-1.log.
+"""
+
+from __future__ import annotations
+
+import os
+import random
+from collections.abc import Callable
+
+import pytest
+from guest.augment_cuts import BLOCK, Blocks, Campaign, History, Setting, volatile_disks
+from lib.guest.disks import udev_at_rest
+
+pytestmark = [pytest.mark.any_kernel, pytest.mark.usefixtures("augment_module")]
+
+CUTS = int(os.environ.get("SPEK_AUGMENT_CUTS", "20"))
+SEED = int(os.environ.get("SPEK_AUGMENT_SEED", "1"))
+# RAID, SSD, spare areas
+SMALL = (4, 4, 2, 2)
+
+
+@pytest.fixture
+def say(
+    record_property: Callable[[str, object], None], capfd: pytest.CaptureFixture[str]
+) -> Callable[[Campaign], None]:
+    """How far it has come, in the guest's output, and at the end in the summary."""
+
+    def counts(campaign: Campaign) -> None:
+        with capfd.disabled():
+            print(campaign, flush=True)
+        if campaign.is_over:
+            record_property("count", str(campaign))
+
+    return counts
+
+
+def blocks(setting: Setting) -> Blocks:
+    return Blocks(setting, history=History((SMALL[0] << 20) // BLOCK))
+
+
+def test_what_was_flushed_survives_cuts(say: Callable[[Campaign], None]) -> None:
+    with udev_at_rest(), volatile_disks(*SMALL) as power:
+        campaign = blocks(Setting(power, random.Random(SEED)))
+        campaign.run(CUTS, say)
+        assert power.get("cuts") >= CUTS and power.get("dropped") > CUTS
+
+
+def test_disks_that_lie_are_noticed() -> None:
+    """Flushes that do nothing: a check that lets that pass would prove nothing."""
+    with udev_at_rest(), volatile_disks(*SMALL) as power:
+        campaign = blocks(Setting(power, random.Random(SEED)))
+        power.set(lies=1)
+        with pytest.raises(AssertionError, match=r"may hold|refused"):
+            campaign.run(50, lambda _: None)
