@@ -166,9 +166,10 @@ CUTS ?= 100000
 augment-cuts: deps ## cut the power of modelled devices CUTS=100000 times under the core of the cache that lets disks sleep, and lose one a tenth as often
 	@SPEK_CUTS=$(CUTS) $(PYTHON) -m pytest -q tests/unit/augment/test_cuts.py -k flushed_survives $(ARGS)
 
+# A tenth as many cuts below each file system.
 .PHONY: augment-guest-cuts
 augment-guest-cuts: CUTS = 1000
-augment-guest-cuts: deps ## cut the power of disks CUTS=1000 times under that cache in a guest of KERNEL, and lose disks
+augment-guest-cuts: deps ## cut the power of disks CUTS=1000 times under that cache in a guest of KERNEL, also below file systems, and lose disks
 	@SPEK_AUGMENT_CUTS=$(CUTS) $(PYTHON) -m pytest -q tests/guest/test_augment_cuts.py \
 		--kernels $(KERNEL) --guest-limit $$((900 + 15 * $(CUTS))) $(ARGS)
 

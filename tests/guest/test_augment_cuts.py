@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: GPL-2.0
-"""Power cuts under spek_augment.ko: no byte whose flush or FUA was acknowledged is lost.
+"""Power cuts under spek_augment.ko: no byte whose flush or FUA was acknowledged is lost, and file
+systems are consistent.
 
-A few cuts in `make test`; `make augment-guest-cuts CUTS=1000` makes as many as wanted, and says how
-far it has come in out/tests/guest-6.1/output-1.log.
+A few cuts in `make test`; `make augment-guest-cuts CUTS=1000` makes as many as wanted, a tenth as
+many below each file system, and says how far it has come in out/tests/guest-6.1/output-1.log.
 """
 
 from __future__ import annotations
@@ -13,6 +14,7 @@ from collections.abc import Callable
 
 import pytest
 from guest.augment_cuts import BLOCK, Blocks, Campaign, History, Setting, volatile_disks
+from guest.augment_files import Files
 from lib.guest.disks import udev_at_rest
 
 pytestmark = [pytest.mark.any_kernel, pytest.mark.usefixtures("augment_module")]
@@ -21,6 +23,7 @@ CUTS = int(os.environ.get("SPEK_AUGMENT_CUTS", "20"))
 SEED = int(os.environ.get("SPEK_AUGMENT_SEED", "1"))
 # RAID, SSD, spare areas
 SMALL = (4, 4, 2, 2)
+LARGE = (64, 16, 8, 8)
 
 
 @pytest.fixture
@@ -47,6 +50,15 @@ def test_what_was_flushed_survives_cuts(say: Callable[[Campaign], None]) -> None
         campaign = blocks(Setting(power, random.Random(SEED)))
         campaign.run(CUTS, say)
         assert power.get("cuts") >= CUTS and power.get("dropped") > CUTS
+
+
+@pytest.mark.parametrize("kind", ["ext4", "xfs"])
+def test_file_systems_survive_cuts(kind: str, say: Callable[[Campaign], None]) -> None:
+    cuts = max(2, CUTS // 10)
+    with udev_at_rest(), volatile_disks(*LARGE) as power:
+        campaign = Files(Setting(power, random.Random(SEED), log_blocks=1024), kind=kind)
+        campaign.run(cuts, say)
+        assert power.get("cuts") >= cuts and campaign.checked
 
 
 def test_disks_that_lie_are_noticed() -> None:
