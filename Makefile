@@ -167,11 +167,16 @@ augment-cuts: deps ## cut the power of modelled devices CUTS=100000 times under 
 	@SPEK_CUTS=$(CUTS) $(PYTHON) -m pytest -q tests/unit/augment/test_cuts.py -k flushed_survives $(ARGS)
 
 # A tenth as many cuts below each file system.
-.PHONY: augment-guest-cuts
+.PHONY: augment-guest-cuts augment-soak
 augment-guest-cuts: CUTS = 1000
 augment-guest-cuts: deps ## cut the power of disks CUTS=1000 times under that cache in a guest of KERNEL, also below file systems, and lose disks
 	@SPEK_AUGMENT_CUTS=$(CUTS) $(PYTHON) -m pytest -q tests/guest/test_augment_cuts.py \
 		--kernels $(KERNEL) --guest-limit $$((900 + 15 * $(CUTS))) $(ARGS)
+
+augment-soak: IOS = 10000000
+augment-soak: deps ## IOS=10000000 I/Os of load with flushes on that cache in a guest of KERNEL: exact counters, flat memory
+	@SPEK_AUGMENT_IOS=$(IOS) $(PYTHON) -m pytest -q tests/guest/test_augment_soak.py \
+		--kernels $(KERNEL) --guest-limit $$((900 + $(IOS) / 500)) $(ARGS)
 
 .PHONY: replay-times
 replay-times: deps-bench ## compare the times of a replay with those of fio's in a guest, and count what feeding it costs

@@ -12,12 +12,14 @@ import os
 import time
 from collections.abc import Iterator
 from dataclasses import dataclass, field
+from itertools import pairwise
 from typing import Any
 
 import msgspec
 import numpy as np
 from lib.guest.disks import emulated, null_disk, scsi_disk
 from lib.guest.drive import Controller, Outcome, one_stream, shipped
+from lib.guest.modules import idle_meminfo, meminfo
 from lib.guest.trace import DiskStat, disk_stat
 
 from spekctl.kernel.prober import Prober, Row
@@ -33,6 +35,8 @@ LOG_RECORDS = 1 << 18
 BUFFER = np.empty(1 << 16, RECORD)
 BUFFER_BYTES = BUFFER.view(np.uint8).data
 PAUSE_S = 0.05
+# What an emulated guest's own processes come and go with; a lost record per I/O would be more.
+FLAT_KIB = 24 << 10
 SIZES = [(512, 1), (4 * KIB, 5), (8 * KIB, 2), (64 * KIB, 1)]
 
 
@@ -212,3 +216,29 @@ def assert_rows_are_whole(rows: list[Row], dropped: int) -> None:
     numbers = [row.seq for row in rows]
     assert numbers == list(range(dropped, dropped + len(numbers)))
     assert rows[-1].final
+
+
+# ---- memory ----
+
+
+def lost_kib(before: dict[str, int]) -> int:
+    """Memory lost, other than that of this process."""
+    parts = ("MemAvailable", "PerCpuLists", "Own")
+    free = [sum(memory[part] for part in parts) for memory in (before, idle_meminfo())]
+    return free[0] - free[1]
+
+
+def changes(before: dict[str, int]) -> dict[str, int]:
+    """How the use of memory differs from what it was, KiB."""
+    now = meminfo()
+    return {name: now[name] - before[name] for name in before if abs(now[name] - before[name]) > 99}
+
+
+def assert_no_leak(marks: list[dict[str, int]], runs: int) -> None:
+    """No cache has grown by an object per run in each of the rounds."""
+    growth = {
+        name: [after.get(name, 0) - before.get(name, 0) for before, after in pairwise(marks)]
+        for name in marks[0]
+    }
+    leaking = {name: steps for name, steps in growth.items() if min(steps) >= runs}
+    assert not leaking

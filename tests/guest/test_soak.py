@@ -11,15 +11,13 @@ import gc
 import os
 import time
 from collections.abc import Callable, Iterator
-from itertools import pairwise
 from pathlib import Path
 
 import pytest
-from guest.soak import Account, counts, mixes, soak
+from guest.soak import FLAT_KIB, Account, assert_no_leak, changes, counts, lost_kib, mixes, soak
 from lib.guest.drive import Controller
 from lib.guest.modules import (
     idle_meminfo,
-    meminfo,
     orphaned_vmalloc_bytes,
     slab_objects,
     vmalloc_bytes,
@@ -33,8 +31,6 @@ pytestmark = pytest.mark.any_kernel
 
 IOS = int(os.environ.get("SPEK_SOAK_IOS", repeated(150_000, 500_000)))
 ROUNDS = 6
-# What an emulated guest's own processes come and go with; a lost record per I/O would be more.
-FLAT_KIB = 24 << 10
 
 
 @pytest.fixture(scope="module")
@@ -82,26 +78,3 @@ def test_soak(
         f"{account.lost_records:,} records found no room; {account.rows:,} rows of the prober, "
         f"{account.rows_missed} missed; memory in use {lost:+,} KiB; {account.by_mix}",
     )
-
-
-def lost_kib(before: dict[str, int]) -> int:
-    """Memory lost, other than that of this process."""
-    parts = ("MemAvailable", "PerCpuLists", "Own")
-    free = [sum(memory[part] for part in parts) for memory in (before, idle_meminfo())]
-    return free[0] - free[1]
-
-
-def changes(before: dict[str, int]) -> dict[str, int]:
-    """How the use of memory differs from what it was, KiB."""
-    now = meminfo()
-    return {name: now[name] - before[name] for name in before if abs(now[name] - before[name]) > 99}
-
-
-def assert_no_leak(marks: list[dict[str, int]], runs: int) -> None:
-    """No cache has grown by an object per run in each of the rounds."""
-    growth = {
-        name: [after.get(name, 0) - before.get(name, 0) for before, after in pairwise(marks)]
-        for name in marks[0]
-    }
-    leaking = {name: steps for name, steps in growth.items() if min(steps) >= runs}
-    assert not leaking

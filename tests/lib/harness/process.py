@@ -36,6 +36,7 @@ PASSED_ON = (
     "SPEK_SOAK_IOS",
     "SPEK_AUGMENT_CUTS",
     "SPEK_AUGMENT_SEED",
+    "SPEK_AUGMENT_IOS",
 )  # into the guest: how long campaigns are
 LIBC = ctypes.CDLL(None)
 PR_SET_PDEATHSIG = 1
