@@ -5,8 +5,9 @@
  *	augment chains BLOCKS PATTERN	fill the map, and print how many entries are looked at to find
  *					a block that is there (mean) and that is not (mean), and the
  *					longest chain
- *	augment hit|miss|write|flush DEPTH BLOCKS COUNT
- *					COUNT bios of BLOCKS blocks, DEPTH at a time, for a profiler
+ *	augment hit|own|miss|write|flush DEPTH BLOCKS COUNT
+ *					COUNT bios of BLOCKS blocks, DEPTH at a time, for a profiler;
+ *					own: reads that hit, which the caller does itself
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -171,23 +172,41 @@ static void submit(u32 op, u64 block, u32 blocks)
 		fail("A bio was refused.");
 }
 
+static void hit(u32 depth, u64 first, u32 slots, u32 blocks)
+{
+	struct spek_augment_hit hits[SPEK_AUGMENT_BIOS];
+	u32 k;
+
+	for (k = 0; k < depth; k++)
+		if (!spek_augment_begin_hit(&machine, scattered(first + k) % slots * blocks, blocks,
+					    &hits[k]))
+			fail("A read does not hit.");
+	for (k = 0; k < depth; k++)
+		spek_augment_end_hit(&machine, &hits[k], 0);
+}
+
 static void loop(const char *what, u32 depth, u32 blocks, u32 count)
 {
 	u32 op = !strcmp(what, "write") ? SPEK_AUGMENT_WRITE :
 		 !strcmp(what, "flush") ? SPEK_AUGMENT_FLUSH :
 					  SPEK_AUGMENT_READ;
 	/* Blocks of a miss are beyond those that are there. */
-	u64 first = strcmp(what, "hit") ? CACHED_BLOCKS : 0;
+	bool is_own = !strcmp(what, "own"), is_hit = is_own || !strcmp(what, "hit");
+	u64 first = is_hit ? 0 : CACHED_BLOCKS;
 	u32 slots = CACHED_BLOCKS / blocks, i, k;
 
 	for (i = 0; i < count; i += depth) {
+		if (is_own) {
+			hit(depth, i, slots, blocks);
+			continue;
+		}
 		for (k = 0; k < depth; k++)
 			submit(op, op == SPEK_AUGMENT_FLUSH ?
 				       0 : first + scattered(i + k) % slots * blocks,
 			       op == SPEK_AUGMENT_FLUSH ? 0 : blocks);
 		complete_all(depth);
 	}
-	if (!strcmp(what, "hit") ? machine.stats.misses : machine.stats.hits)
+	if (is_hit ? machine.stats.misses : machine.stats.hits)
 		fail("Hits and misses are not what they were to be.");
 }
 

@@ -25,7 +25,7 @@ PROGRAM = Path(__file__).with_name("augment.c")
 SIZES = (10**6, 10**7, 10**8)
 PATTERNS = ("random", "sequential", "runs", "strided")
 # What is called for a bio; a caller that writes makes headers of records, too.
-CALLS = ("submit", "next_io", "encode", "complete", "next_answer")
+CALLS = ("submit", "next_io", "encode", "complete", "next_answer", "begin_hit", "end_hit")
 BIOS = 4096
 
 
@@ -41,6 +41,8 @@ class Chains:
 
 # What is done, how many at a time, and blocks of a bio.
 BIO_KINDS = {
+    "read that hits, the caller's own": ("own", 32, 1),
+    "read of 16 blocks that hits, the caller's own": ("own", 32, 16),
     "read that hits, depth 1": ("hit", 1, 1),
     "read that hits, depth 32": ("hit", 32, 1),
     "read of 16 blocks that hits, depth 32": ("hit", 32, 16),

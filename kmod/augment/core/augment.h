@@ -183,6 +183,16 @@ struct spek_augment_answer {
 };
 
 /**
+ * struct spek_augment_hit - a read of the SSD that is the caller's own
+ * @place: first block on the SSD
+ * @blocks: length
+ */
+struct spek_augment_hit {
+	u32 place;
+	u32 blocks;
+};
+
+/**
  * struct spek_augment_stats - counters
  * @hits: blocks read from the SSD or a mirror
  * @misses: blocks read from the RAID
@@ -499,6 +509,10 @@ size_t spek_augment_bytes(const struct spek_augment_config *config);
 void spek_augment_init(struct spek_augment *m, const struct spek_augment_config *config,
 		       void *memory);
 int spek_augment_submit(struct spek_augment *m, u64 now_ns, const struct spek_augment_bio *bio);
+bool spek_augment_begin_hit(struct spek_augment *m, u64 block, u32 blocks,
+			    struct spek_augment_hit *hit);
+void spek_augment_end_hit(struct spek_augment *m, const struct spek_augment_hit *hit, int error);
+bool spek_augment_waits(const struct spek_augment *m);
 void spek_augment_complete(struct spek_augment *m, u64 now_ns, u32 tag, int error);
 void spek_augment_set_awake(struct spek_augment *m, u64 now_ns, u32 member, bool is_awake);
 void spek_augment_lose(struct spek_augment *m, u64 now_ns, u32 device);

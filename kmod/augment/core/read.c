@@ -39,12 +39,27 @@ static u32 hit_length(const struct spek_augment *m, u32 entry, u32 device, u64 b
 	return blocks;
 }
 
+/* Hold blocks that are read from the SSD or a mirror. */
+static void pin(struct spek_augment *m, u32 entry, u32 blocks)
+{
+	u32 i;
+
+	for (i = entry; i < entry + blocks; i++) {
+		struct spek_augment_entry *hit = &m->entries[i];
+
+		hit->member += SPEK_AUGMENT_PIN;
+		m->stats.prefetch_hits += (hit->state & SPEK_AUGMENT_AHEAD) != 0;
+		hit->state = (hit->state & ~SPEK_AUGMENT_AHEAD) | SPEK_AUGMENT_USED;
+	}
+	m->stats.hits += blocks;
+}
+
 static bool issue_hit(struct spek_augment *m, u32 bio, u32 entry, u64 block, u32 limit)
 {
 	struct spek_augment_request *request = &m->requests[bio];
 	u32 device = spek_augment_source(m, entry);
 	struct spek_augment_slot *slot;
-	u32 blocks, i;
+	u32 blocks;
 
 	if (device == SPEK_AUGMENT_NONE) {
 		request->error = -EIO;
@@ -54,13 +69,7 @@ static bool issue_hit(struct spek_augment *m, u32 bio, u32 entry, u64 block, u32
 	if (m->entries[entry].member >= MAX_PINS)
 		return false;
 	blocks = hit_length(m, entry, device, block, limit);
-	for (i = 0; i < blocks; i++) {
-		struct spek_augment_entry *hit = &m->entries[entry + i];
-
-		hit->member += SPEK_AUGMENT_PIN;
-		m->stats.prefetch_hits += (hit->state & SPEK_AUGMENT_AHEAD) != 0;
-		hit->state = (hit->state & ~SPEK_AUGMENT_AHEAD) | SPEK_AUGMENT_USED;
-	}
+	pin(m, entry, blocks);
 	slot = spek_augment_io_new(m, SPEK_AUGMENT_FOR_HIT, SPEK_AUGMENT_READ, device,
 				   place_of(entry), blocks);
 	slot->entry = entry;
@@ -69,7 +78,6 @@ static bool issue_hit(struct spek_augment *m, u32 bio, u32 entry, u64 block, u32
 	slot->io.bio_block = request->issued;
 	request->issued += blocks;
 	request->parts++;
-	m->stats.hits += blocks;
 	return true;
 }
 
@@ -289,6 +297,73 @@ void spek_augment_prefetch_end(struct spek_augment *m, struct spek_augment_slot 
 {
 	m->raid_read_ns = m->now_ns;
 	start_copies(m, &slot->io, error);
+}
+
+/**
+ * spek_augment_begin_hit() - hold what the SSD has of a read, which the caller then reads itself
+ * @m: machine
+ * @block: first block on the RAID
+ * @blocks: length
+ * @hit: filled in; to be given to spek_augment_end_hit() when the blocks have been read
+ *
+ * Instead of spek_augment_submit(), and without one of its 64 bios or an I/O. Reads that wait go
+ * first: else they might wait for a block whose reads follow each other without end.
+ *
+ * Return: false if not all of it is in a row on the SSD; then nothing has changed.
+ */
+bool spek_augment_begin_hit(struct spek_augment *m, u64 block, u32 blocks,
+			    struct spek_augment_hit *hit)
+{
+	const struct spek_augment_bio bio = { .block = block, .blocks = blocks };
+	u32 entry;
+
+	/* When writes pass by, what the map knows is old. */
+	if ((m->mode != SPEK_AUGMENT_NORMAL && m->mode != SPEK_AUGMENT_DRAINING) ||
+	    m->reads.first != SPEK_AUGMENT_NONE)
+		return false;
+	entry = spek_augment_map_find(m, block);
+	if (!is_readable(m, entry) || m->entries[entry].member >= MAX_PINS ||
+	    spek_augment_source(m, entry) != SPEK_AUGMENT_SSD ||
+	    hit_length(m, entry, SPEK_AUGMENT_SSD, block, blocks) < blocks)
+		return false;
+	hit->place = entry + SPEK_AUGMENT_LOG_START;
+	hit->blocks = blocks;
+	pin(m, entry, blocks);
+	spek_augment_is_sequential(m, &bio);
+	return true;
+}
+
+/**
+ * spek_augment_end_hit() - let go what spek_augment_begin_hit() holds
+ * @m: machine
+ * @hit: as it was filled in
+ * @error: 0 or a negative errno; the read has to be submitted as any other then, to be served by
+ *	another device
+ *
+ * If spek_augment_waits(), spek_augment_tick() has to follow.
+ */
+void spek_augment_end_hit(struct spek_augment *m, const struct spek_augment_hit *hit, int error)
+{
+	u32 entry = hit->place - SPEK_AUGMENT_LOG_START;
+	u32 i;
+
+	m->stats.errors += error != 0;
+	for (i = 0; i < hit->blocks; i++) {
+		if (error)
+			spek_augment_read_failed(m, entry + i, SPEK_AUGMENT_SSD);
+		unpin(m, entry + i);
+	}
+}
+
+/**
+ * spek_augment_waits() - ask whether a read or write may be waiting for the end of a hit
+ * @m: machine
+ *
+ * Return: false if none is.
+ */
+bool spek_augment_waits(const struct spek_augment *m)
+{
+	return m->reads.first != SPEK_AUGMENT_NONE || m->writes.first != SPEK_AUGMENT_NONE;
 }
 
 /**

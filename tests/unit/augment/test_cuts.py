@@ -55,6 +55,9 @@ def test_what_was_flushed_survives(seed: int) -> None:
     assert counts["told"] > 0
     assert counts["ahead"] > cuts / 10
     assert min(counts[f"wakes{cause}"] for cause in range(5)) > 0
+    assert counts["hits"] > 2 * cuts
+    assert counts["retried"] > cuts / 200
+    assert counts["late"] > cuts / 5
 
 
 def test_trace_tells_of_a_block_and_changes_nothing() -> None:
@@ -195,6 +198,37 @@ FAULTS = {
         "if (taken->member & SPEK_AUGMENT_PINS)",
         "if (0)",
     ),
+    "hit is not held": (
+        "read.c",
+        "		m->entries[entry + i].member += SPEK_AUGMENT_PIN;\n"
+        "		m->entries[entry + i].state |= SPEK_AUGMENT_USED;\n	}\n	spek_augment_is_sequential",
+        "		m->entries[entry + i].state |= SPEK_AUGMENT_USED;\n	}\n	spek_augment_is_sequential",
+    ),
+    "hit while writes pass by": (
+        "read.c",
+        "	if ((m->mode != SPEK_AUGMENT_NORMAL && m->mode != SPEK_AUGMENT_DRAINING) ||",
+        "	if (",
+    ),
+    "hit of what the SSD has not got": (
+        "read.c",
+        "spek_augment_source(m, entry) != SPEK_AUGMENT_SSD ||\n	    hit",
+        "hit",
+    ),
+    "hit of a copy under way": (
+        "read.c",
+        "	if (!is_readable(m, entry) || m->entries[entry].member >= MAX_PINS ||",
+        "	if (entry == SPEK_AUGMENT_NONE || m->entries[entry].member >= MAX_PINS ||",
+    ),
+    "hit of more than lies in a row": (
+        "read.c",
+        "	    hit_length(m, entry, SPEK_AUGMENT_SSD, block, blocks) < blocks)",
+        "	    entry + blocks > m->nr_entries)",
+    ),
+    "failed hit stays held": (
+        "read.c",
+        "spek_augment_read_failed(m, entry + i, SPEK_AUGMENT_SSD);\n		unpin(",
+        "spek_augment_read_failed(m, entry + i, SPEK_AUGMENT_SSD);\n		else\n			unpin(",
+    ),
     "older record wins": (
         "record.c",
         "is_newer(m, old, entry))",
@@ -218,7 +252,7 @@ FAULTS = {
 }
 CUTS_FOR_A_FAULT = 1500
 # Some faults need a rare order of events: the first seed finds most.
-SEEDS_FOR_A_FAULT = (2, 1, 3)
+SEEDS_FOR_A_FAULT = (2, 1, 3, 4)
 
 
 @functools.cache

@@ -110,10 +110,15 @@ static void any_event(void)
 
 	if (kind < 35 && rig.nr_bios < BUSY) {
 		submit_any();
-	} else if (kind < 90 && rig.nr_flights) {
-		rig_complete(below(rig.nr_flights));
+	} else if (kind < 90 && rig.nr_flights + rig.nr_hits) {
+		u32 which = below(rig.nr_flights + rig.nr_hits);
+
+		if (which < rig.nr_flights)
+			rig_complete(which);
+		else
+			rig_end_hit(which - rig.nr_flights);
 	} else if (kind < 94) {
-		u32 member = below(MEMBER_NR);
+		u32 member = below(rig.config.nr_members);
 
 		spek_augment_set_awake(&rig.machine, rig.now_ns, member, !below(3));
 		rig_take();
@@ -124,6 +129,14 @@ static void any_event(void)
 	} else if (faults->victim < DEVICES && !faults->victim_is_gone) {
 		lose_victim();
 	}
+}
+
+/* With one member, each device without the other believes itself: only one of them ever fails. */
+static u32 any_device(void)
+{
+	if (rig.config.nr_members == 1)
+		return rig.config.uuid[0] & 1;
+	return below(2) ? SPEK_AUGMENT_SSD : 1 + below(rig.config.nr_members);
 }
 
 static void choose_faults(void)
@@ -137,7 +150,7 @@ static void choose_faults(void)
 	faults->raid_failed = faults->raid_rate != 0;
 	/* One failure at a time: what is missing is that failure. */
 	if (!faults->absent && !below(3)) {
-		faults->victim = below(2) ? SPEK_AUGMENT_SSD : 1 + below(MEMBER_NR);
+		faults->victim = any_device();
 		faults->victim_rate = below(2) ? 4 + below(60) : 0;
 	}
 }
@@ -151,7 +164,7 @@ static void choose_absent(bool again)
 	if (faults->victim < DEVICES)
 		faults->absent = again || below(2) ? 1U << faults->victim : 0;
 	else if (!below(8))
-		faults->absent = 1U << below(DEVICES);
+		faults->absent = 1U << any_device();
 	faults->victim = SPEK_AUGMENT_NONE;
 }
 
@@ -163,7 +176,7 @@ static void check_total_loss(void)
 
 	rig.faults.raid_failed = true;
 	rig.faults.absent = (1U << DEVICES) - 1;
-	for (device = 0; device < DEVICES; device++)
+	for (device = 0; device <= rig.config.nr_members; device++)
 		lose(device);
 	rig_settle();
 	/* It may have paused after a destage that failed. */
@@ -264,9 +277,10 @@ int main(int argc, char **argv)
 		live();
 		rig.counts.cuts++;
 	}
-	printf("cuts %u stale %u adopted %u errors %u losses %u detached %u repeated %u told %u\n",
+	printf("cuts %u stale %u adopted %u errors %u losses %u detached %u repeated %u told %u hits %u retried %u late %u\n",
 	       counts->cuts, counts->stale, counts->adopted, counts->errors, counts->losses,
-	       counts->detached, counts->repeated, counts->told);
+	       counts->detached, counts->repeated, counts->told, counts->hits, counts->retried,
+	       counts->late);
 	printf("ahead %llu", (unsigned long long)counts->ahead);
 	for (i = 0; i < SPEK_AUGMENT_CAUSES; i++)
 		printf(" wakes%u %llu", i, (unsigned long long)counts->wakes[i]);

@@ -70,6 +70,8 @@ static void check_resources(const struct spek_augment *m)
 		for (u32 k = 0; k < slot->io.blocks; k++)
 			reads += m->stage_entries[slot->io.stage][k] != SPEK_AUGMENT_NONE;
 	}
+	for (i = 0; i < rig.nr_hits; i++)
+		reads += rig.hits[i].hit.blocks;
 	for (i = 0; i < SPEK_AUGMENT_STAGES; i++)
 		free_stages += !m->stage_uses[i];
 	if (pins != reads)

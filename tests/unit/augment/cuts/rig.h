@@ -24,6 +24,14 @@ struct flight {
 	bool early;	/* a read that sees what was there when it began */
 };
 
+/* A read that the host's side does itself. */
+struct hit_flight {
+	struct spek_augment_hit hit;
+	u32 bio;
+	bool early;
+	bool is_over;	/* answered; the machine is still to be told */
+};
+
 struct host_bio {
 	struct spek_augment_bio bio;
 	u64 began;
@@ -55,6 +63,9 @@ struct counts {
 	u32 told;
 	u64 ahead;	/* blocks that were read ahead and used */
 	u64 wakes[SPEK_AUGMENT_CAUSES];
+	u32 hits;
+	u32 retried;
+	u32 late;
 };
 
 struct rig {
@@ -63,6 +74,8 @@ struct rig {
 	struct device devices[DEVICES + 1];	/* the last is the RAID */
 	struct flight flights[SPEK_AUGMENT_IOS];
 	u32 nr_flights;
+	struct hit_flight hits[SPEK_AUGMENT_BIOS];
+	u32 nr_hits;
 	struct host_bio bios[SPEK_AUGMENT_BIOS];
 	u32 nr_bios;
 	struct faults faults;
@@ -84,6 +97,7 @@ void rig_cut(void);
 void rig_submit(u32 op, u32 block, u32 blocks, bool is_check);
 void rig_take(void);
 void rig_complete(u32 which);
+void rig_end_hit(u32 which);
 void rig_settle(void);
 bool rig_failed_in_recovery(void);
 void rig_fail(const char *what, u64 a, u64 b) __attribute__((noreturn));

@@ -83,6 +83,12 @@ void trace_answer(const struct host_bio *b, int error)
 	}
 }
 
+void trace_hit(const struct host_bio *b, const struct spek_augment_hit *hit)
+{
+	if (is_on() && is_wanted(b->bio.block, b->bio.blocks))
+		line("hit %llu place %u+%u", (ull)b->number, hit->place, hit->blocks);
+}
+
 /* Blocks of the RAID that an I/O is about; none: it concerns all of them. */
 static void range_of(const struct spek_augment_slot *slot, u64 *block, u32 *blocks)
 {
