@@ -26,6 +26,7 @@
 #include <linux/random.h>
 #include <linux/slab.h>
 #include "data.h"
+#include "hit.h"
 #include "serve.h"
 
 #define DM_MSG_PREFIX "spek-augment"
@@ -44,6 +45,16 @@ void spek_augment_serve_kick(struct spek_augment_unit *unit)
 	kick(unit);
 }
 
+/* Once for all that arrives until the worker looks: a kick costs more than what it is for. */
+static void kick_for_arrived(struct spek_augment_unit *unit)
+{
+	lockdep_assert_held(&unit->arrived_lock);
+	if (unit->is_kicked)
+		return;
+	unit->is_kicked = true;
+	kick(unit);
+}
+
 /**
  * spek_augment_serve_bio() - take a bio of device mapper
  * @unit: started
@@ -55,7 +66,7 @@ void spek_augment_serve_bio(struct spek_augment_unit *unit, struct bio *bio)
 
 	spin_lock_irqsave(&unit->arrived_lock, flags);
 	bio_list_add(&unit->arrived, bio);
-	kick(unit);
+	kick_for_arrived(unit);
 	spin_unlock_irqrestore(&unit->arrived_lock, flags);
 }
 
@@ -68,7 +79,7 @@ static void part_end(struct bio *bio)
 	part->status = bio->bi_status;
 	spin_lock_irqsave(&unit->arrived_lock, flags);
 	list_add_tail(&part->node, &unit->ended);
-	kick(unit);
+	kick_for_arrived(unit);
 	spin_unlock_irqrestore(&unit->arrived_lock, flags);
 }
 
@@ -98,6 +109,7 @@ static void fill_place(struct spek_augment_place *place, struct bio *bio)
 {
 	u32 i;
 
+	spek_augment_hit_restore(bio);
 	place->bio = bio;
 	if (!is_write(bio))
 		return;
@@ -401,9 +413,10 @@ static void serve(struct work_struct *work)
 	struct bio *bio;
 	LIST_HEAD(ended);
 	LIST_HEAD(sent);
-	bool has_room, news;
+	bool has_room, news, again;
 
 	spin_lock_irq(&unit->arrived_lock);
+	unit->is_kicked = false;
 	bio_list_merge(&unit->waiting, &unit->arrived);
 	bio_list_init(&unit->arrived);
 	list_splice_init(&unit->ended, &ended);
@@ -412,6 +425,7 @@ static void serve(struct work_struct *work)
 	list_for_each_entry(part, &ended, node)
 		settle_part(unit, part);
 	mutex_lock(&unit->lock);
+	spek_augment_hits_tell(unit);
 	list_for_each_entry_safe(part, next, &ended, node)
 		report_part(unit, part);
 	take_answers(unit, &answered);
@@ -419,16 +433,18 @@ static void serve(struct work_struct *work)
 
 	has_room = take_bios(unit, &answered);
 	mutex_lock(&unit->lock);
+	spek_augment_hits_tell(unit);
 	spek_augment_tick(&unit->machine, ktime_get_ns());
 	take_parts(unit, &sent);
 	take_answers(unit, &answered);
 	news = has_news(unit);
+	again = spek_augment_hits_arm(unit);
 	arm(unit);
 	mutex_unlock(&unit->lock);
 
 	send_parts(&sent);
 	/* Places that these answers leave are for those who wait. */
-	if (!has_room && !bio_list_empty(&answered))
+	if (again || (!has_room && !bio_list_empty(&answered)))
 		kick(unit);
 	while ((bio = bio_list_pop(&answered)))
 		bio_endio(bio);
@@ -452,6 +468,7 @@ int spek_augment_serve_init(struct spek_augment_unit *unit)
 	bio_list_init(&unit->arrived);
 	bio_list_init(&unit->waiting);
 	INIT_LIST_HEAD(&unit->ended);
+	spek_augment_hits_init(unit);
 	INIT_DELAYED_WORK(&unit->work, serve);
 	unit->is_stopped = true;
 	if (spek_augment_blocks_alloc(unit->stages, SPEK_AUGMENT_STAGE_PAGES))
@@ -504,6 +521,9 @@ void spek_augment_serve_stop(struct spek_augment_unit *unit)
 	mutex_unlock(&unit->lock);
 	wait_event(unit->idle, !READ_ONCE(unit->in_flight));
 	cancel_delayed_work_sync(&unit->work);
+	spin_lock_irq(&unit->arrived_lock);
+	unit->is_kicked = false;
+	spin_unlock_irq(&unit->arrived_lock);
 }
 
 /**

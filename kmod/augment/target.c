@@ -23,6 +23,7 @@
 #include <linux/vmalloc.h>
 #include "../compat/dm.h"
 #include "attach.h"
+#include "hit.h"
 #include "serve.h"
 #include "table.h"
 #include "target.h"
@@ -175,6 +176,7 @@ static int augment_ctr(struct dm_target *ti, unsigned int argc, char **argv)
 		return err;
 	}
 	ti->num_flush_bios = 1;
+	ti->per_io_data_size = sizeof(struct spek_augment_read);
 	/* Also for devices without a cache: a write is lost behind a gap in the log. */
 	ti->flush_supported = true;
 	ti->private = unit;
@@ -239,8 +241,16 @@ static int augment_map(struct dm_target *ti, struct bio *bio)
 	if ((bio_op(bio) != REQ_OP_READ && bio_op(bio) != REQ_OP_WRITE) ||
 	    (bio->bi_iter.bi_size && where % SPEK_AUGMENT_SECTORS))
 		return DM_MAPIO_KILL;
+	if (spek_augment_hit_begin(ti->private, bio))
+		return DM_MAPIO_REMAPPED;
 	spek_augment_serve_bio(ti->private, bio);
 	return DM_MAPIO_SUBMITTED;
+}
+
+static int augment_end_io(struct dm_target *ti, struct bio *bio, blk_status_t *error)
+{
+	return spek_augment_hit_end(ti->private, bio, *error) ? DM_ENDIO_DONE :
+								DM_ENDIO_INCOMPLETE;
 }
 
 static int augment_iterate_devices(struct dm_target *ti, iterate_devices_callout_fn see,
@@ -406,6 +416,7 @@ struct target_type spek_augment_target = {
 	.ctr = augment_ctr,
 	.dtr = augment_dtr,
 	.map = augment_map,
+	.end_io = augment_end_io,
 	.preresume = augment_preresume,
 	.resume = augment_resume,
 	.postsuspend = augment_postsuspend,

@@ -6,6 +6,7 @@
 #include <linux/bio.h>
 #include <linux/device-mapper.h>
 #include <linux/list.h>
+#include <linux/llist.h>
 #include <linux/mutex.h>
 #include <linux/spinlock.h>
 #include <linux/wait.h>
@@ -15,6 +16,8 @@
 /* Blocks of the longest bio that device mapper passes: the buffers hold so much for each. */
 #define SPEK_AUGMENT_UNIT_BLOCKS	64
 #define SPEK_AUGMENT_SECTORS		8
+/* Reads that go to the SSD without the worker at a time; more take the worker's way. */
+#define SPEK_AUGMENT_HOLDS		1024
 /* SSD and members. */
 #define SPEK_AUGMENT_DEVICES		(1 + SPEK_AUGMENT_MEMBERS)
 #define SPEK_AUGMENT_STAGE_PAGES	(SPEK_AUGMENT_STAGES * SPEK_AUGMENT_STAGE_BLOCKS)
@@ -54,6 +57,18 @@ struct spek_augment_part {
 };
 
 /**
+ * struct spek_augment_hold - a read that goes to the SSD without the worker
+ * @node: in the list of those that are over, or that are free
+ * @hit: what the machine holds for it
+ * @error: of its end
+ */
+struct spek_augment_hold {
+	struct llist_node node;
+	struct spek_augment_hit hit;
+	int error;
+};
+
+/**
  * struct spek_augment_unit - a target
  * @ti: device mapper's
  * @node: in the list of all targets
@@ -68,7 +83,7 @@ struct spek_augment_part {
  * @parts: by tag
  * @queue: runs @work
  * @work: serves; at the time that the machine wants, and when something has arrived
- * @lock: protects @machine, once it is started, and the next 7 fields
+ * @lock: protects @machine, once it is started, and the next 9 fields
  * @machine: the machine
  * @is_started: the machine has recovered
  * @is_stopped: nothing more is sent
@@ -76,8 +91,13 @@ struct spek_augment_part {
  * @gone: bitmap of devices that were lost by a message: what they answer is an error
  * @told_mode: mode that was last told to those who wait for an event
  * @told_live: bitmap of devices in use that was last logged
+ * @free_holds: those that no read has
+ * @wants_ends: a bio waits in the machine, perhaps for the end of a read of the SSD
+ * @over: holds whose reads have ended; without a lock
+ * @holds: all of them
  * @idle: for @in_flight to become 0
- * @arrived_lock: protects the next 2 fields; taken in interrupts
+ * @arrived_lock: protects the next 3 fields; taken in interrupts
+ * @is_kicked: the worker will run for what has arrived
  * @arrived: bios that the worker has not seen
  * @ended: parts that have ended
  * @waiting: bios that wait for a place; the worker's
@@ -104,8 +124,13 @@ struct spek_augment_unit {
 	u32 gone;
 	u32 told_mode;
 	u32 told_live;
+	struct llist_node *free_holds;
+	bool wants_ends;
+	struct llist_head over;
+	struct spek_augment_hold holds[SPEK_AUGMENT_HOLDS];
 	wait_queue_head_t idle;
 	spinlock_t arrived_lock;
+	bool is_kicked;
 	struct bio_list arrived;
 	struct list_head ended;
 	struct bio_list waiting;

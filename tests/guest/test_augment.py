@@ -355,6 +355,102 @@ def test_a_device_that_fails_under_writes_is_done_without(devices: Devices, devi
             assert status.live == 7 & ~(1 << device)
 
 
+def raid_holds(devices: Devices, block: int, version: int, blocks: int) -> None:
+    raid = Cache(devices.raid)
+    raid.write(block, version, blocks)
+    raid.close()
+
+
+@contextmanager
+def reader(cache: Cache, *ranges: tuple[int, int, int]) -> Iterator[None]:
+    """Reads ranges of blocks, each in a thread of its own; the test fails if one has other data."""
+    failures: list[BaseException] = []
+
+    def read(block: int, version: int, blocks: int) -> None:
+        try:
+            cache.assert_holds(block, version, blocks)
+        except (OSError, AssertionError) as error:
+            failures.append(error)
+
+    threads = [threading.Thread(target=read, args=part) for part in ranges]
+    for thread in threads:
+        thread.start()
+    try:
+        yield
+    finally:
+        for thread in threads:
+            thread.join()
+    assert not failures
+
+
+@pytest.mark.parametrize("how", ["fails", "is given up"])
+def test_reads_in_flight_on_an_ssd_that_goes_are_served_by_others(
+    devices: Devices, how: str
+) -> None:
+    """What was written by the mirror, what was copied by the RAID."""
+    raid_holds(devices, 3000, 7, blocks=8)
+    with mapped_disk("spek-bad", f"0 {SSD_MIB << 11} linear {devices.ssd} 0") as ssd:
+        features = f"{fresh()} copy first"
+        with attached(Devices(devices.raid, ssd, devices.spares), features) as cache:
+            cache.write(40, 1, blocks=20)
+            before = cache.status().hits
+            for block in range(3000, 3008):
+                cache.assert_holds(block, 7)
+            eventually(lambda: hits_of(cache, 3000, 7, 8) >= before + 8, "nothing was copied")
+            before = cache.status().hits
+            device_mapper.suspend("spek-bad")
+            with reader(cache, *((block, 1, 1) for block in range(40, 60)), (3000, 7, 1)):
+                eventually(lambda: cache.status().hits >= before + 21, "no read hits")
+                if how == "fails":
+                    device_mapper.replace("spek-bad", f"0 {SSD_MIB << 11} error")
+                else:
+                    device_mapper.message(NAME, "lose 0")
+                    device_mapper.resume("spek-bad")
+            # A read that fails is no loss, but the copy that is tried of the RAID's block is.
+            eventually(lambda: cache.status().mode == "passing", "the log is not drained")
+            cache.assert_holds(40, 1, blocks=20)
+            cache.assert_holds(3000, 7, blocks=8)
+
+
+def hits_of(cache: Cache, block: int, version: int, blocks: int) -> int:
+    for number in range(block, block + blocks):
+        cache.assert_holds(number, version)
+    return cache.status().hits
+
+
+def test_hits_while_the_log_wraps(devices: Devices) -> None:
+    """Writes wait for reads of their place in the log, and go on; no read goes back in time."""
+    blocks, stop = 200, threading.Event()
+    failures: list[str] = []
+
+    def read(first: int) -> None:
+        newest = dict.fromkeys(range(blocks), 1)
+        block = first
+        with mmap.mmap(-1, BLOCK) as buffer:
+            while not stop.is_set():
+                block = (block * 21 + 3) % blocks
+                os.preadv(cache.fd, [buffer], block * BLOCK)
+                version = int.from_bytes(buffer[:8], "little") >> 32
+                if buffer[:] != contents(block, version) or version < newest[block]:
+                    failures.append(f"block {block}: {version} after {newest[block]}")
+                    return
+                newest[block] = version
+
+    with attached(devices, fresh()) as cache:
+        cache.write(0, 1, blocks=blocks)
+        threads = [threading.Thread(target=read, args=[first]) for first in range(3)]
+        for thread in threads:
+            thread.start()
+        for version in range(2, 24):
+            cache.write(0, version, blocks=blocks)
+        stop.set()
+        for thread in threads:
+            thread.join()
+        assert not failures
+        cache.assert_holds(0, 23, blocks=blocks)
+        assert cache.status().mode == "normal"
+
+
 def test_the_log_of_a_lost_ssd_is_read_from_the_mirror(devices: Devices) -> None:
     with attached(devices, fresh()) as cache:
         cache.write(40, 1, blocks=80)
