@@ -18,7 +18,7 @@ from pathlib import Path
 import msgspec
 from bench import core_cost, drive_cost, generation, measuring, notify, profile, raw, sharing, table
 from bench.build import build_plugin, build_tools
-from bench.cases import EMULATED, DiskKind, points
+from bench.cases import CACHES, EMULATED, points
 from bench.figures import BrokenMeasurementError, bench_of
 from bench.result import Bench
 
@@ -31,6 +31,7 @@ ROOT = measuring.ROOT
 KERNELS = "6.1,6.12"
 LIMIT_S = 1800.0
 EMULATED_APART = "emulated"
+CACHES_APART = "caches"
 # QEMU's disks take real time. While a guest waits for them its clock runs as clocks do: jumping to
 # its next timer instead, it would take a disk of microseconds for one of minutes.
 EMULATED_QEMU = ("-icount", "sleep=on")
@@ -110,9 +111,9 @@ def boot(
     """Measure in a guest; what it wrote.
 
     @apart: what is measured in a guest of its own; its clock runs as clocks do but for QEMU's
-        disks. Else instructions are counted.
+        disks and caches. Else instructions are counted.
     """
-    icount = apart in ("", EMULATED_APART)
+    icount = apart in ("", EMULATED_APART, CACHES_APART)
     results = out / f"{kernel.label}{'-' if apart else ''}{apart}.lines"
     results.write_bytes(b"")
     how = "counting instructions" if icount else "with two CPUs"
@@ -158,9 +159,12 @@ def count_misses(kernel: Kernel, out: Path) -> dict[str, float]:
     return sharing.of_functions(folder)
 
 
-def disk_of(key: str) -> DiskKind:
-    """The disk of the point with this key."""
-    return next(point.row.disk for point in points() if point.key == key)
+def apart_of(key: str) -> str:
+    """The guest in which the point with this key is measured: caches have threads of their own."""
+    disk = next(point.row.disk for point in points() if point.key == key)
+    if disk in EMULATED:
+        return EMULATED_APART
+    return CACHES_APART if disk in CACHES else ""
 
 
 def measure(kernel: Kernel, keys: list[str], arguments: argparse.Namespace) -> Bench:
@@ -183,18 +187,18 @@ def measure(kernel: Kernel, keys: list[str], arguments: argparse.Namespace) -> B
         else:
             told = "two workers to one is not measured: their CPUs would share one processor"
             print(f"bench: {told}", file=sys.stderr, flush=True)
-    for apart in (EMULATED_APART, ""):
-        chosen = [key for key in keys if (disk_of(key) in EMULATED) == bool(apart)]
+    for apart in (EMULATED_APART, CACHES_APART, ""):
+        chosen = [key for key in keys if apart_of(key) == apart]
         if not chosen:
             continue
         more = ["--points", *chosen, *(["--extras"] if not arguments.only and not apart else [])]
-        if apart:
+        if apart == EMULATED_APART:
             more += nodes_of(notify.DISKS)
             lines += boot(
                 kernel, words + more, arguments.out, apart, [*qemu, *EMULATED_QEMU], notify.DISKS
             )
         else:
-            lines += boot(kernel, words + more, arguments.out, qemu=qemu)
+            lines += boot(kernel, words + more, arguments.out, apart, qemu)
     core, core_misses = ({}, {}) if arguments.only else core_cost.measure()
     return bench_of(
         lines,

@@ -8,9 +8,33 @@ from dataclasses import dataclass
 from typing import Literal
 
 Runner = Literal["floor", "spek", "uring", "fio"]
-DiskKind = Literal["plain", "polled", "slow", "one-tag", "scsi", "nvme", "virtio"]
+DiskKind = Literal[
+    "plain",
+    "polled",
+    "slow",
+    "one-tag",
+    "scsi",
+    "nvme",
+    "virtio",
+    "linear",
+    "augment",
+    "cache-writeback",
+    "cache-writethrough",
+    "writecache",
+    "bcache",
+]
 SLOW: tuple[DiskKind, ...] = ("slow", "one-tag")
 EMULATED: tuple[DiskKind, ...] = ("nvme", "virtio")  # by QEMU
+# Volumes on an SSD, the first of which is no cache: see caches.py.
+CACHES: tuple[DiskKind, ...] = (
+    "linear",
+    "augment",
+    "cache-writeback",
+    "cache-writethrough",
+    "writecache",
+    "bcache",
+)
+APART = ("scsi", *SLOW, *EMULATED, *CACHES)  # tables of their own, without ratios
 BATCH = 16
 SLOW_NS = 10_000  # completion time of the slow disk
 
@@ -165,6 +189,20 @@ ROWS: tuple[Row, ...] = (
         Row(f"{disk}-spek-{how}", f"spek {how}, {disk}", "spek", (how,), (DEEP,), disk)
         for disk in EMULATED
         for how in ("bio", "mq", "auto")
+    ),
+    *(
+        Row(
+            f"{disk}-{what}",
+            f"{disk}, {what}",
+            "spek",
+            ("bio", what),
+            (DEEP, SINGLE),
+            disk,
+            short=1_000,
+            long=9_000,
+        )
+        for disk in CACHES
+        for what in ("reads", "writes")
     ),
 )
 

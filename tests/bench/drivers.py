@@ -3,17 +3,19 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import shutil
 import subprocess
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import NamedTuple
 
 import msgspec
 import numpy as np
-from bench.cases import SLOW, Point, Runner
+from bench.caches import Cache
+from bench.cases import SLOW, DiskKind, Point, Runner
 from lib.guest.drive import Controller, assert_completed, one_stream, shipped
 from lib.guest.drive import Outcome as Finished
 
@@ -116,9 +118,16 @@ def idle_ns() -> int:
 class Drivers:
     """Runs the rows; owns the connection to spek."""
 
-    def __init__(self, tools: Path, nodes: dict[str, str], fio: list[str]) -> None:
+    def __init__(
+        self,
+        tools: Path,
+        nodes: dict[str, str],
+        fio: list[str],
+        caches: Mapping[DiskKind, Cache] | None = None,
+    ) -> None:
         """@tools: directory with spek_floor.ko and uring; @nodes: device node of each disk;
-        @fio: the beginning of a command that runs it."""
+        @fio: the beginning of a command that runs it; @caches: those among the disks."""
+        self.caches = caches or {}
         self.tools = tools
         self.fio = fio
         self.nodes = nodes
@@ -139,6 +148,9 @@ class Drivers:
     def time(self, point: Point, count: int) -> Times:
         """Times of a run of @count I/Os."""
         set_iostats(self.nodes[point.row.disk], point.conditions.iostats)
+        cache = self.caches.get(point.row.disk)
+        if cache:
+            cache.prepare()
         # What the last run has left to be done later is done now.
         time.sleep(CALM_S)
         if not point.row.counts_busy_time:
@@ -186,6 +198,11 @@ class Drivers:
 
     def _spek(self, point: Point, count: int) -> Run:
         config = spek_config(point, self.nodes[point.row.disk], count)
+        cache = self.caches.get(point.row.disk)
+        with cache.hitting() if cache else contextlib.nullcontext():
+            return self._spek_run(point, config, count)
+
+    def _spek_run(self, point: Point, config: RunConfig, count: int) -> Run:
         response_ns = 0.0
         if "replay" in point.row.arguments:
             info = self.replay(config, count)
@@ -257,6 +274,7 @@ def spek_config(point: Point, node: str, count: int) -> RunConfig:
         depth=conditions.depth,
         batch=conditions.batch,
         count=0 if replays else count,
+        read_ppm=0 if "writes" in rest else 1_000_000,
         polled="polled" in rest,
         interval_ns=ROW_NS if "rows" in rest else SECOND_NS,
     )

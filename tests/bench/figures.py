@@ -8,7 +8,7 @@ from collections.abc import Iterable, Mapping, Sequence
 
 import msgspec
 from bench import raw
-from bench.cases import EMULATED, SLOW, Conditions, Point, points
+from bench.cases import APART, Conditions, Point, points
 from bench.demands import judge
 from bench.result import (
     VERSION,
@@ -104,7 +104,7 @@ def with_ratios(figures: Sequence[Figure]) -> list[Figure]:
         return {
             name: figure.instructions / known[f"{name}/{conditions}"]
             for name in REFERENCES
-            if f"{name}/{conditions}" in known and figure.disk not in ("scsi", *SLOW, *EMULATED)
+            if f"{name}/{conditions}" in known and figure.disk not in APART
         }
 
     return [msgspec.structs.replace(figure, ratios=ratios(figure)) for figure in figures]

@@ -23,6 +23,7 @@ from pathlib import Path
 
 import msgspec
 from bench import extras, profile, raw, sharing
+from bench.caches import make_caches
 from bench.cases import DISKS, EMULATED, DiskKind, Point, points
 from bench.counts import SyscallCounter, context_switches
 from bench.drivers import Drivers, copy_program, run_floor
@@ -162,7 +163,9 @@ def measure(results: Results, arguments: argparse.Namespace) -> None:
     tools = Path(arguments.tools)
     chosen = [point for point in points() if point.key in arguments.points]
     nodes = make_disks(wanted_kinds(chosen)) | emulated_disks(arguments.nodes)
-    drivers = Drivers(tools, nodes, copy_program("fio", Path("/tmp/fio")))
+    caches = make_caches(wanted_kinds(chosen))
+    nodes |= {kind: cache.node for kind, cache in caches.items()}
+    drivers = Drivers(tools, nodes, copy_program("fio", Path("/tmp/fio")), caches)
     calm_down()
     results.add(environment(nodes, tools))
     if arguments.extras:

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from bench.cases import DEEP, DEEP_STATS, EMULATED, ROWS, SINGLE, SLOW, Row
+from bench.cases import APART, CACHES, DEEP, DEEP_STATS, EMULATED, ROWS, SINGLE, SLOW, Row
 from bench.result import Bench, Figure, figure
 from bench.sharing import of_spek
 from rich.console import Console, Group, RenderableType
@@ -44,10 +44,11 @@ def render(bench: Bench) -> RenderableType:
             style="bold",
         )
     ]
-    rows = [row for row in ROWS if row.disk not in ("scsi", *SLOW, *EMULATED)]
+    rows = [row for row in ROWS if row.disk not in APART]
     slow = [row for row in ROWS if row.disk in SLOW]
     scsi = [row for row in ROWS if row.disk == "scsi"]
     emulated = [row for row in ROWS if row.disk in EMULATED]
+    caches = [row for row in ROWS if row.disk in CACHES]
     if _measured(bench, rows):
         parts.append(_main(bench, rows))
     if _measured(bench, slow):
@@ -56,6 +57,8 @@ def render(bench: Bench) -> RenderableType:
         parts.append(_scsi(bench, scsi))
     if _measured(bench, emulated):
         parts.append(_emulated(bench, emulated))
+    if _measured(bench, caches):
+        parts.append(_caches(bench, caches))
     if bench.open_loops:
         parts.append(_open_loops(bench))
     if bench.core:
@@ -178,6 +181,28 @@ def _emulated(bench: Bench, rows: list[Row]) -> Table:
         first = _first_of(bench, row)
         if first is not None:
             table.add_row(row.title, instructions(first), f"{first.switches:.2f}")
+    return table
+
+
+def _caches(bench: Bench, rows: list[Row]) -> Table:
+    table = _table(
+        "Caches that hold all blocks, on an SSD that keeps what is written, with spek bio: "
+        "instructions per I/O, and how many more than on the linear volume",
+        *("", "depth 32", "more", "depth 1", "more", "switches"),
+    )
+    for row in rows:
+        first = _first_of(bench, row)
+        if first is None:
+            continue
+        cells = []
+        for conditions in (DEEP, SINGLE):
+            measured = figure(bench, row.key, conditions)
+            linear = figure(bench, f"linear-{row.arguments[-1]}", conditions)
+            more = None
+            if measured and linear and row.disk != "linear":
+                more = measured.instructions - linear.instructions
+            cells += [instructions(measured), _number(more, ",.0f")]
+        table.add_row(row.title, *cells, f"{first.switches:.2f}")
     return table
 
 
