@@ -6,17 +6,17 @@
  *
  * From map on the machine holds the blocks, so that nothing is written over them. An end of I/O may
  * be in an interrupt, where the machine's lock cannot be had: it puts the hold into a list without
- * locks, and whoever has the lock next tells the machine. Nothing is woken for that, but if a bio
- * waits in the machine. That is @wants_ends, which the worker sets under the lock before it looks at
- * the list once more, while an end adds to the list before it looks at @wants_ends: either the end
- * kicks the worker, or the worker sees the end.
+ * locks, and whoever has the lock next tells the machine. Nothing is woken for that, unless a bio
+ * waits in the machine. That is @wants_ends, which the worker sets under the lock before it looks
+ * at the list once more, while an end adds to the list before it looks at @wants_ends: either the
+ * end kicks the worker, or the worker sees the end.
  *
- * A bio that the SSD cannot read is put back into the state in which it came and goes to the worker,
- * after its hold is in the list: the worker tells the machine of the failure before it submits the
- * bio, so that the bio is not read from there again.
+ * A bio that the SSD cannot read goes to the worker after its hold is in the list: the worker puts
+ * it back into the state in which it came, and tells the machine of the failure before it submits
+ * the bio, so that the bio is not read from there again.
  *
- * Lifetime: a hold is the bio's from map to its end, which the bio itself does not outlive. Device
- * mapper waits for its bios before it suspends, so that no end comes after that.
+ * Lifetime: a hold is the bio's from map to its end. Device mapper waits for its bios before it
+ * suspends, so that no end comes after that.
  */
 #include <linux/blkdev.h>
 #include "hit.h"
