@@ -516,7 +516,13 @@ static bool acquire_zone(struct spek_zone_gate *gate, const struct spek_op *op, 
 	return !prep->waits;
 }
 
-/* The block layer counts commands on zones as writes of no bytes. */
+/*
+ * The block layer counts commands on zones as writes of no bytes.
+ *
+ * Without bytes they pass its check of the end of a disk that is gone, and a SCSI disk's queue
+ * accepts them again for other drivers (submit_request.h): they would reset zones of whatever disk
+ * is there next. The write that waits for them fails in its turn.
+ */
 static void submit_zone_command(struct spek_zone_prep *prep, const struct spek_part *part,
 				u64 sector, bool reset)
 {
@@ -526,12 +532,16 @@ static void submit_zone_command(struct spek_zone_prep *prep, const struct spek_p
 	reinit_completion(&prep->done);
 	prep->is_out = true;
 	prep->gate->nr_out++;
-	count_one(count, SPEK_COUNT_WRITE);
-	count_one(count, reset ? SPEK_COUNT_ZONE_RESET : SPEK_COUNT_ZONE_OPEN);
 	bio_init(&prep->bio, bdev, NULL, 0,
 		 (reset ? REQ_OP_ZONE_RESET : REQ_OP_ZONE_OPEN) | REQ_SYNC);
 	prep->bio.bi_iter.bi_sector = sector;
 	prep->bio.bi_end_io = end_preparation;
+	if (unlikely(spek_compat_bdev_is_gone(&part->target->handle))) {
+		bio_io_error(&prep->bio);
+		return;
+	}
+	count_one(count, SPEK_COUNT_WRITE);
+	count_one(count, reset ? SPEK_COUNT_ZONE_RESET : SPEK_COUNT_ZONE_OPEN);
 	submit_bio(&prep->bio);
 }
 

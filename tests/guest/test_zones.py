@@ -19,10 +19,11 @@ import numpy as np
 import pytest
 from lib.ctl.verified import contents_of
 from lib.guest.disks import make_disk, make_null, null_disk, remove_null, settle
-from lib.guest.drive import queue_of
+from lib.guest.drive import queue_of, sysfs
 from lib.guest.modules import unload_soon
 from lib.guest.netlink import MIB, asu, delete, finished, new, remove, state, stream
 from lib.guest.netlink_raw import Refusal, Socket
+from lib.guest.scsi import command_log
 from lib.guest.trace import disk_stat
 from lib.waiting import comes_true
 
@@ -30,12 +31,13 @@ from spekctl import cli
 from spekctl.documents.result import Result
 from spekctl.errors import ExitCode
 from spekctl.kernel.gen.spek import Backend, Cmd, Data, Law, Operation, Pattern, RunState
-from spekctl.kernel.records import Direction
+from spekctl.kernel.records import Direction, Reason
 from spekctl.log import buffer
 from spekctl.log import file as log_file
 
 # linux/blkzoned.h
 BLKREPORTZONE, BLKRESETZONE, BLKOPENZONE = 0xC0101282, 0x40101283, 0x40101286
+BLKFINISHZONE = 0x40101288
 HEADER, ZONE = struct.Struct("=QII"), struct.Struct("=QQQ4B4xQ24x")
 EMPTY, IMPLICIT, EXPLICIT, CLOSED, FULL = 1, 2, 3, 4, 14
 ACTIVE = (IMPLICIT, EXPLICIT, CLOSED)
@@ -361,6 +363,32 @@ def test_a_bad_block_fails_one_write_and_its_zone_is_left(
     assert zones[4].pointer == 0
     assert sum(zone.cond in ACTIVE for zone in zones) <= 3
     assert info["target"][0]["zone_resets"] == 1
+
+
+def test_no_zone_is_reset_once_its_disk_is_gone(nl: Socket, spek_module: Path) -> None:
+    """sd lets go of a disk that stays on its bus, and whose zones are all full. Kernels tell
+    holders of that since 6.5, and the start is refused."""
+    with zbc_disk(spek_module) as node:
+        for zone in zones_of(node)[2:]:
+            command(node, BLKFINISHZONE, zone)
+        settle()
+        run = zoned(nl, node)
+        with command_log(node) as log:
+            address = (sysfs(node) / "device").resolve().name
+            Path("/sys/bus/scsi/drivers/sd/unbind").write_text(address)
+            before = log.read()
+            try:
+                nl.ask(Cmd.RUN_START, id=run)
+            except Refusal as refusal:
+                assert refusal.errno == errno.ENODEV
+            else:
+                assert comes_true(lambda: state(nl, run) is RunState.DONE)
+                info = nl.ask(Cmd.RUN_GET, id=run).values[0]
+                assert info["reason"] == Reason.DEVICE_GONE
+                (target,) = info["target"]
+                assert (target["writes"], target["zone_resets"]) == (0, 0)
+            assert log.read() == before
+        remove(nl, run)
 
 
 def test_the_end_of_a_reset_wakes_the_worker(nl: Socket, spek_module: Path) -> None:
