@@ -169,8 +169,8 @@ FAULTS = {
     ),
     "failed destage counted as done": (
         "destage.c",
-        "		end_items(m, run->first, run->items, false);\n",
-        "",
+        "	end_items(m, run->first, run->items, false);\n	spek_augment_stage_put",
+        "	spek_augment_stage_put",
     ),
     "log written over its tail": (
         "record.c",
@@ -200,9 +200,8 @@ FAULTS = {
     ),
     "hit is not held": (
         "read.c",
-        "		m->entries[entry + i].member += SPEK_AUGMENT_PIN;\n"
-        "		m->entries[entry + i].state |= SPEK_AUGMENT_USED;\n	}\n	spek_augment_is_sequential",
-        "		m->entries[entry + i].state |= SPEK_AUGMENT_USED;\n	}\n	spek_augment_is_sequential",
+        "	pin(m, entry, blocks);\n	spek_augment_is_sequential",
+        "	spek_augment_is_sequential",
     ),
     "hit while writes pass by": (
         "read.c",
