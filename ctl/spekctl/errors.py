@@ -21,6 +21,7 @@ class ExitCode(IntEnum):
     DATA_ERRORS = 6
     LIMIT_MISSED = 7
     UNDECIDED = 8
+    HOST_LOST = 9
     GUEST_TIMEOUT = 124
     GUEST_FAILED = 125
     INTERRUPTED = 130
@@ -43,6 +44,7 @@ EXIT_CODE_HELP: dict[ExitCode, str] = {
     " --stop-when ended a run, or a run did not reach the steady state of --until. compare: worse",
     ExitCode.UNDECIDED: "compare: too few runs, or they scatter too much for a verdict. "
     "gate: a result lacks a figure that has a limit. augment check: a device is missing",
+    ExitCode.HOST_LOST: "fleet: a host was lost; the result, if any, is incomplete and names it",
     ExitCode.GUEST_TIMEOUT: "vm: the guest was killed at its time limit",
     ExitCode.GUEST_FAILED: "vm: the guest could not be set up, did not boot, or crashed",
     ExitCode.INTERRUPTED: "interrupted by Ctrl-C; the result so far, if any, was delivered",
@@ -101,6 +103,12 @@ class CalledOffError(SpekError):
     def __init__(self, message: str, exit_code: ExitCode) -> None:
         super().__init__(message)
         self.exit_code = exit_code
+
+
+class HostLostError(SpekError):
+    """A host of a fleet does not answer."""
+
+    exit_code = ExitCode.HOST_LOST
 
 
 class NoKernelSideError(SpekError):

@@ -51,6 +51,11 @@ class ProberCollector(Collector):
         self._dropped = 0
         self._trouble = ""
 
+    @property
+    def probe(self) -> int | None:
+        """Number of its probe, while it samples."""
+        return self._probe
+
     def trouble(self) -> str:
         """Why sampling ended before the run; empty if it did not."""
         return self._trouble
@@ -105,6 +110,10 @@ class ProberCollector(Collector):
     def take(self, look: Look) -> None:
         """Take in the samples since the last look."""
         # Even if no interval ended: the prober's ring may hold less than an interval.
+        self.fetch()
+
+    def fetch(self) -> None:
+        """Take in the samples since the last call."""
         if self._probe is None:
             return
         try:

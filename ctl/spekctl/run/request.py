@@ -16,7 +16,7 @@ from spekctl.block.safety import check_named, refuse_without_write
 from spekctl.errors import UsageError
 from spekctl.run import until
 from spekctl.run.job import Request
-from spekctl.run.targets import targets_of
+from spekctl.run.targets import Room, moved, targets_of
 from spekctl.workload import file, meaning
 from spekctl.workload.config import RunConfig
 from spekctl.workload.layout import Target
@@ -50,9 +50,14 @@ def on(workload: WorkloadFile, paths: Sequence[str]) -> Subject:
 
 
 def build(
-    subject: Subject, given: Options, destroy: Sequence[str] = (), detach: bool = False
+    subject: Subject,
+    given: Options,
+    destroy: Sequence[str] = (),
+    detach: bool = False,
+    rooms: Sequence[Room] = (),
 ) -> Request:
-    """The request for a run with these options."""
+    """The request for a run with these options. @rooms: the part of each device that it may use;
+    none: all."""
     options = dataclasses.replace(
         given, detached=detach, available_cpus=sorted(os.sched_getaffinity(0))
     )
@@ -60,7 +65,9 @@ def build(
         from spekctl.run import replay_request
 
         return replay_request.build(subject.workload, subject.devices, options, destroy)
-    config, remarks = configured(subject.workload, options, targets_of(subject.devices))
+    config, remarks = configured(
+        subject.workload, options, targets_of(subject.devices, rooms), rooms
+    )
     if detach:
         remarks.append("no prober accompanies a detached run")
     if options.write and not config.writes:
@@ -81,10 +88,13 @@ def build(
 
 
 def configured(
-    workload: WorkloadFile, options: Options, targets: Sequence[Target]
+    workload: WorkloadFile,
+    options: Options,
+    targets: Sequence[Target],
+    rooms: Sequence[Room] = (),
 ) -> tuple[RunConfig, list[str]]:
-    """The configuration of a workload on @targets, and remarks on it."""
-    config = resolve(workload, options, targets)
+    """The configuration of a workload on @targets, and remarks on it. @rooms: where they are."""
+    config = moved(resolve(workload, options, targets), rooms)
     until.check(options.until, options.stop_when or (), config)
     remarks = until.remarks(options.until, config)
     if options.verify:

@@ -1,16 +1,63 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""What resolving a workload needs to know of devices."""
+"""What resolving a workload needs to know of devices, or of the rooms that a run has on them."""
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Sequence
+from dataclasses import dataclass
+
+import msgspec
 
 from spekctl.block.device import Device
+from spekctl.errors import UsageError
+from spekctl.workload.config import Extent, RunConfig
 from spekctl.workload.layout import Target
 
 
-def targets_of(devices: Sequence[Device]) -> list[Target]:
-    """The devices of a run, in their order."""
+@dataclass(frozen=True, slots=True)
+class Room:
+    """The part of a device that a run may use."""
+
+    start: int
+    bytes: int
+
+
+def targets_of(devices: Sequence[Device], rooms: Sequence[Room] = ()) -> list[Target]:
+    """The devices of a run, in their order; with @rooms they are only as large as these."""
+    whole = _whole(devices)
+    if not rooms:
+        return whole
+    for target, room in zip(whole, rooms, strict=True):
+        if room.start < 0 or room.bytes <= 0 or room.start + room.bytes > target.bytes:
+            raise UsageError(
+                f"a slice of {room.bytes} bytes from byte {room.start} on is not on {target.path},"
+                f" which has {target.bytes}"
+            )
+    return [
+        dataclasses.replace(target, bytes=room.bytes)
+        for target, room in zip(whole, rooms, strict=True)
+    ]
+
+
+def moved(config: RunConfig, rooms: Sequence[Room]) -> RunConfig:
+    """A configuration that was resolved for targets as large as @rooms, in these rooms."""
+    if not rooms:
+        return config
+    asus = [
+        msgspec.structs.replace(
+            asu,
+            extents=[
+                Extent(target=extent.target, start=extent.start + rooms[extent.target].start)
+                for extent in asu.extents
+            ],
+        )
+        for asu in config.asus
+    ]
+    return msgspec.structs.replace(config, asus=asus)
+
+
+def _whole(devices: Sequence[Device]) -> list[Target]:
     return [
         Target(
             *(

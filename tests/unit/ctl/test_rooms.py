@@ -49,7 +49,7 @@ ORDER = (
     ("report",),
     ("campaigns", "cli", "plots"),
     ("host",),
-    ("web",),
+    ("fleet", "web"),
     ("commands", "__main__"),
 )
 

@@ -3,10 +3,17 @@
 
 from __future__ import annotations
 
+import pytest
 from lib.fakes.machine import disk
 
-from spekctl.run.targets import targets_of
+from spekctl.errors import UsageError
+from spekctl.run.request import configured
+from spekctl.run.targets import Room, moved, targets_of
+from spekctl.workload import file
 from spekctl.workload.layout import Target
+from spekctl.workload.options import Options
+
+MIB = 1 << 20
 
 
 def test_targets_are_the_devices_in_their_order() -> None:
@@ -18,3 +25,30 @@ def test_targets_are_the_devices_in_their_order() -> None:
         Target("/dev/fake1", 250, 1, 1 << 31, 4096, 7, 4 << 20, 0),
         Target("/dev/fake0", 250, 0, 1 << 30, 512, 0, 8 << 20, 14),
     ]
+
+
+def test_a_run_in_rooms_is_that_of_smaller_devices_moved_there() -> None:
+    devices = [disk("/dev/fake0"), disk("/dev/fake1")]
+    rooms = [Room(128 * MIB, 256 * MIB), Room(512 * MIB, 256 * MIB)]
+    targets = targets_of(devices, rooms)
+    assert [target.bytes for target in targets] == [256 * MIB, 256 * MIB]
+    workload, options = file.load("random-read-4k"), Options(available_cpus=[0])
+    (asu,) = configured(workload, options, targets, rooms)[0].asus
+    assert asu.bytes == 512 * MIB
+    assert [(part.target, part.start) for part in asu.extents] == [(0, 128 * MIB), (1, 512 * MIB)]
+    (whole,) = configured(workload, options, targets)[0].asus
+    assert [part.start for part in whole.extents] == [0, 0]
+
+
+def test_without_rooms_nothing_moves() -> None:
+    options = Options(available_cpus=[0])
+    config = configured(file.load("random-read-4k"), options, targets_of([disk()]))[0]
+    assert moved(config, []) is config
+
+
+@pytest.mark.parametrize(
+    "room", [Room(0, 0), Room(-1, MIB), Room(1024 * MIB, MIB), Room(0, 1 << 31)]
+)
+def test_a_room_has_to_be_on_its_device(room: Room) -> None:
+    with pytest.raises(UsageError, match="is not on /dev/fake0, which has 1073741824"):
+        targets_of([disk()], [room])

@@ -1,0 +1,578 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Runs a plan on the hosts of a fleet: check, prepare, arm, run, collect, release.
+
+Hosts claim their devices everywhere or nowhere, all are armed for one time or none starts, and
+nobody is dropped silently: a host that is lost ends the run of all, or the plan says on_loss =
+"continue", and either way the outcome names it.
+"""
+
+from __future__ import annotations
+
+import concurrent.futures
+import hashlib
+import time
+import uuid
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from concurrent.futures import Future
+from dataclasses import dataclass, field
+from functools import partial
+from typing import Any, Protocol
+
+from spekctl import __version__, units
+from spekctl.errors import CalledOffError, ExitCode, HostLostError, RefusedError, SpekError
+from spekctl.fleet import clock, slices, wire
+from spekctl.fleet.clock import Bound
+from spekctl.fleet.plan import Host, Plan
+from spekctl.fleet.wire import Verb
+from spekctl.run.job import Interrupts
+from spekctl.run.progress import Clock, Figures
+from spekctl.workload import override
+
+SECOND = 10**9
+PINGS = 5
+# A clock that the engine can tell to be wrong, without a promise that it breaks.
+PLAINLY_WRONG_NS = 500_000_000
+
+
+@dataclass(frozen=True, slots=True)
+class Happened:
+    """What the engine has to tell: an event of a host, or with @lost why there is none any more."""
+
+    host: str
+    event: wire.AnyEvent | None = None
+    lost: str = ""
+
+
+class Engine(Protocol):
+    """What carries messages to hosts and back; engine.py is the one that there is."""
+
+    def hosts(self) -> Mapping[str, str]:
+        """Hosts that have joined and are not lost, and their addresses."""
+
+    def call(self, host: str, verb: str, payload: bytes) -> Future[bytes]:
+        """Ask a host, once; the future fails if it is lost."""
+
+    def next(self, timeout_s: float) -> Happened | None:
+        """What has happened, in its order; None if nothing does within that time."""
+
+
+class View(Protocol):
+    """Shows the progress of a fleet."""
+
+    def note(self, text: str) -> None:
+        """A sentence."""
+
+    def show(self, host: str, now: Clock, news: Sequence[Figures]) -> None:
+        """Intervals that a host has closed, by the common clock."""
+
+    def leave(self, host: str) -> None:
+        """A host is lost, or has ended."""
+
+
+@dataclass(frozen=True, slots=True)
+class Patience:
+    """How long to wait, s."""
+
+    join_s: float = 60.0
+    check_s: float = 60.0
+    claim_s: float = 120.0
+    collect_s: float = 60.0
+    release_s: float = 30.0
+    silent_s: float = 10.0  # a host that answers nothing for so long is lost
+    status_s: float = 1.0  # from question to question
+    lead_s: float = 2.0  # from arming to the start, at least
+    round_trips: float = 20.0  # the same, in the longest round trips seen
+    margin_s: float = 0.5  # an answer that is missing so long before the start calls it off
+    look_s: float = 0.2
+
+
+@dataclass(frozen=True, slots=True)
+class Loss:
+    """A host that was lost; @at_s: from the start of all, negative before it."""
+
+    host: str
+    at_s: float
+    reason: str
+
+
+@dataclass(slots=True)
+class Part:
+    """What is known of a host."""
+
+    host: Host
+    described: wire.Described | None = None
+    skew_ns: int = 0  # of its clock against the controller's, as seen by messages
+    skew_bound_ns: int = 0
+    armed: wire.Armed | None = None
+    done: wire.Done | None = None
+    collected: wire.Collected | None = None
+    loss: Loss | None = None
+    heard_s: float = 0.0
+    asked: Future[bytes] | None = None
+
+    @property
+    def name(self) -> str:
+        """The host."""
+        return self.host.name
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """What became of a run: exit code and sentence, the hosts with their results, and losses."""
+
+    run: str
+    fleet: str
+    start_real_ns: int
+    code: ExitCode
+    text: str
+    parts: Sequence[Part]
+    clock: Bound
+    losses: Sequence[Loss] = ()
+    remarks: Sequence[str] = ()
+
+
+@dataclass
+class Coordinator:
+    """One run of a plan. @fleet: of the controller's certificate."""
+
+    plan: Plan
+    engine: Engine
+    view: View
+    interrupts: Interrupts
+    fleet: str
+    command: Sequence[str] = ()
+    patience: Patience = field(default_factory=Patience)
+    real_ns: Callable[[], int] = time.time_ns
+    bound: Callable[[], Bound] = clock.bound
+    run_id: str = field(default_factory=lambda: str(uuid.uuid4()))
+
+    def __post_init__(self) -> None:
+        self.parts = {host.name: Part(host) for host in self.plan.hosts}
+        self._remarks: list[str] = []
+        self._start_ns = 0
+        self._worst_s = 0.0
+        self._stopping = ""
+        self._claimed: set[str] = set()
+        self._own_bound = Bound(None, "it was not asked")
+
+    def carry_out(self) -> Outcome:
+        """The run, from the check to the release. SpekError if it did not start."""
+        try:
+            self.join()
+            self.check()
+            self.prepare()
+            self.arm()
+            self.follow()
+            self.collect()
+        except BaseException:
+            self.release(quietly=True)
+            raise
+        self.release()
+        return self.outcome()
+
+    def join(self) -> None:
+        """Wait until all hosts of the plan have joined."""
+        end_s = time.monotonic() + self.patience.join_s
+        told: set[str] = set()
+        while missing := [name for name in self.parts if name not in self.engine.hosts()]:
+            self._check_interrupts()
+            for name in self.engine.hosts():
+                if name in self.parts and name not in told:
+                    told.add(name)
+                    self.view.note(f"{name} has joined")
+            if time.monotonic() >= end_s:
+                raise RefusedError(
+                    f"{_listed(missing)} {'have' if len(missing) > 1 else 'has'} not joined within"
+                    f" {self.patience.join_s:.0f} s; start `spekctl fleet join` there"
+                )
+            self.engine.next(self.patience.look_s)
+        for name, address in self.engine.hosts().items():
+            part = self.parts.get(name)
+            if part is not None and part.host.address not in ("", address):
+                raise RefusedError(
+                    f"{name} has joined from {address}, and the plan has {part.host.address}"
+                )
+
+    def check(self) -> None:
+        """Refuse hosts that cannot take part, before anything is claimed."""
+        self._own_bound = self.bound()
+        self._measure_clocks()
+        payloads = {
+            name: wire.encode(wire.Describe(list(part.host.devices), part.host.role))
+            for name, part in self.parts.items()
+        }
+        answers = self._ask(Verb.DESCRIBE, payloads, wire.Described, self.patience.check_s)
+        refusals = []
+        for name, described in answers.items():
+            self.parts[name].described = described
+            refusal = self._refusal(self.parts[name], described)
+            if refusal:
+                refusals.append(f"{name}: {refusal}")
+        if refusals:
+            raise RefusedError("; ".join(refusals))
+
+    def prepare(self) -> None:
+        """Claim the devices everywhere, or give all of them back."""
+        given = slices.of(self.plan, self._devices())
+        payloads = {}
+        for place, part in enumerate(self.parts.values()):
+            host, described = part.host, part.described
+            assert described is not None
+            payloads[host.name] = wire.encode(
+                wire.Claim(
+                    run=self.run_id,
+                    role=host.role,
+                    toml=override.to_toml(self.plan.workload),
+                    devices=[device.path for device in described.devices],
+                    slices=given.get(host.name, []),
+                    options=dict(host.options),
+                    destroy=list(host.destroy),
+                    seed=seed_of(self.plan.seed, place),
+                    power_feeds=list(host.power_feeds),
+                    command=list(self.command),
+                )
+            )
+        self._remarks += slices.remarks(self.plan, self._devices())
+        # Those that do not answer may have claimed as well.
+        self._claimed = set(payloads)
+        claimed = self._ask(Verb.CLAIM, payloads, wire.Claimed, self.patience.claim_s)
+        for name, answer in claimed.items():
+            self.view.note(f"{name} is ready: {answer.title}")
+
+    def arm(self) -> None:
+        """One start for all, or for none."""
+        self._check_interrupts()
+        patience = self.patience
+        lead_s = max(patience.lead_s, patience.round_trips * self._worst_s)
+        self._start_ns = self.real_ns() + round(lead_s * SECOND)
+        arm = wire.encode(wire.Arm(self.run_id, self._start_ns))
+        answers = self._ask(
+            Verb.ARM,
+            dict.fromkeys(self.parts, arm),
+            wire.Armed,
+            lead_s - patience.margin_s,
+            late="the start is called off",
+        )
+        self._check_interrupts()
+        confirm = wire.encode(wire.OfRun(self.run_id))
+        for name, answer in answers.items():
+            part = self.parts[name]
+            part.armed = answer
+            # What it does not hear, it takes for a start that is called off, and says so.
+            part.asked = self.engine.call(name, Verb.CONFIRM, confirm)
+            part.heard_s = time.monotonic()
+        self.view.note(
+            f"{len(answers)} hosts are armed, and start in {self._left_s():.1f} s together"
+        )
+
+    def follow(self) -> None:
+        """Until all are over or lost."""
+        asked_s = time.monotonic()
+        while left := self._running():
+            happened = self.engine.next(self.patience.look_s)
+            while happened is not None:
+                self._take(happened)
+                happened = self.engine.next(0)
+            self._obey()
+            now_s = time.monotonic()
+            self._look_for_silent(now_s)
+            if now_s - asked_s >= self.patience.status_s:
+                asked_s = now_s
+                self._ask_status(left)
+            clients = [part for part in self._running() if part.host.role == "client"]
+            if not clients and self._running():
+                # Those that only watch end with the last load.
+                self._stop_all("")
+
+    def collect(self) -> None:
+        """The results of all that are not lost."""
+        payload = wire.encode(wire.OfRun(self.run_id))
+        wanted = [part for part in self.parts.values() if part.loss is None]
+        asked = {part.name: self.engine.call(part.name, Verb.RESULT, payload) for part in wanted}
+        concurrent.futures.wait(asked.values(), self.patience.collect_s)
+        for name, future in asked.items():
+            try:
+                self.parts[name].collected = self._answer(name, future, wire.Collected)
+            except SpekError as error:
+                self._lose(name, f"its result is missing: {error.message}")
+
+    def release(self, quietly: bool = False) -> None:
+        """All devices are given back, by hosts that can be asked; the others do it themselves."""
+        payload = wire.encode(wire.OfRun(self.run_id))
+        joined = self.engine.hosts()
+        asked = {
+            name: self.engine.call(name, Verb.RELEASE, payload)
+            for name in sorted(self._claimed)
+            if name in joined
+        }
+        # Those that are lost may hear it, and are not waited for.
+        asked = {name: future for name, future in asked.items() if self.parts[name].loss is None}
+        concurrent.futures.wait(asked.values(), self.patience.release_s)
+        for name, future in asked.items():
+            try:
+                self._answer(name, future, type(None))
+            except SpekError as error:
+                text = f"{name} has not said that its devices are free: {error.message}"
+                self.view.note(text)
+                if not quietly:
+                    self._remarks.append(text)
+
+    def outcome(self) -> Outcome:
+        """What became of it."""
+        losses = [part.loss for part in self.parts.values() if part.loss is not None]
+        codes = [
+            ExitCode(part.collected.code) if part.collected.code in set(ExitCode) else 1
+            for part in self.parts.values()
+            if part.collected is not None
+        ]
+        failed = [int(code) for code in codes if code != ExitCode.OK]
+        for part in self.parts.values():
+            facts = part.collected.facts if part.collected is not None else None
+            if facts is not None and facts.stepped_ns:
+                self._remarks.append(
+                    f"the clock of {part.name} was set by {units.format_ns(abs(facts.stepped_ns))}"
+                    f" {'forward' if facts.stepped_ns > 0 else 'back'} during the run"
+                )
+        if losses:
+            told = "; ".join(
+                f"{loss.host} lost at {loss.at_s:.1f} s: {loss.reason}" for loss in losses
+            )
+            code, text = ExitCode.HOST_LOST, f"incomplete: {told}"
+        elif self.interrupts.count:
+            code, text = self.interrupts.exit_code, "the run was stopped early"
+        elif failed:
+            ended = next(
+                f"{part.name}: {part.collected.text}"
+                for part in self.parts.values()
+                if part.collected is not None and part.collected.code
+            )
+            code = ExitCode(failed[0])
+            text = f"the run of a host has failed: {ended}"
+        else:
+            code, text = ExitCode.OK, f"{len(self.parts)} hosts completed the run"
+        return Outcome(
+            run=self.run_id,
+            fleet=self.fleet,
+            start_real_ns=self._start_ns,
+            code=code,
+            text=text,
+            parts=list(self.parts.values()),
+            clock=self._own_bound,
+            losses=losses,
+            remarks=list(self._remarks),
+        )
+
+    def _devices(self) -> dict[str, list[wire.DeviceSeen]]:
+        return {
+            name: list(part.described.devices)
+            for name, part in self.parts.items()
+            if part.described is not None and part.host.role == "client"
+        }
+
+    def _measure_clocks(self) -> None:
+        """Round trips, and how far each clock is from ours, as far as messages tell."""
+        for _ in range(PINGS):
+            sent: dict[str, tuple[int, float]] = {}
+            came: dict[str, tuple[int, float]] = {}
+            pending = {}
+            for name in self.parts:
+                sent[name] = self.real_ns(), time.monotonic()
+                pending[name] = self.engine.call(name, Verb.PING, b"null")
+                pending[name].add_done_callback(partial(self._note_time, came, name))
+            concurrent.futures.wait(pending.values(), self.patience.check_s)
+            for name, future in pending.items():
+                pong: wire.Pong = self._answer(name, future, wire.Pong)
+                (sent_ns, sent_s), (came_ns, came_s) = sent[name], came[name]
+                self._worst_s = max(self._worst_s, came_s - sent_s)
+                trip_ns = came_ns - sent_ns
+                middle_ns = (pong.came_real_ns + pong.left_real_ns) // 2
+                part = self.parts[name]
+                if not part.skew_bound_ns or trip_ns // 2 < part.skew_bound_ns:
+                    part.skew_bound_ns = max(1, trip_ns // 2)
+                    part.skew_ns = middle_ns - (sent_ns + came_ns) // 2
+
+    def _note_time(
+        self, came: dict[str, tuple[int, float]], name: str, future: Future[bytes]
+    ) -> None:
+        """When an answer came; in the engine's thread."""
+        came[name] = self.real_ns(), time.monotonic()
+
+    def _refusal(self, part: Part, described: wire.Described) -> str:
+        """Why a host cannot take part; empty if it can."""
+        if described.name != part.name:
+            return f"it says that it is {described.name}"
+        if described.fleet != self.fleet:
+            return f"it is of another fleet, {described.fleet}"
+        if (described.protocol, described.version) != (wire.PROTOCOL, __version__):
+            return (
+                f"it has spekctl {described.version} (protocol {described.protocol}), and the"
+                f" controller {__version__} ({wire.PROTOCOL}); install the same everywhere"
+            )
+        if described.trouble:
+            return described.trouble
+        for device in described.devices:
+            if device.in_use:
+                return f"{device.path} is in use: {device.in_use}"
+        return self._clock_refusal(part, described.clock)
+
+    def _clock_refusal(self, part: Part, bound: Bound) -> str:
+        seen_ns = abs(part.skew_ns) - part.skew_bound_ns
+        allowed_ns = self.plan.max_skew_ns
+        if seen_ns > (allowed_ns if allowed_ns is not None else PLAINLY_WRONG_NS):
+            side = "ahead of" if part.skew_ns > 0 else "behind"
+            return (
+                f"its clock is {units.format_ns(seen_ns)} or more {side} the controller's; let"
+                " chrony or PTP keep both"
+            )
+        if allowed_ns is None:
+            return ""
+        if bound.bound_ns is None:
+            return (
+                f"its clock promises nothing ({bound.source}), and the plan has max_skew ="
+                f" {units.format_ns(allowed_ns)}"
+            )
+        if bound.bound_ns > allowed_ns:
+            return (
+                f"its clock may be off by {units.format_ns(bound.bound_ns)} ({bound.source}), and"
+                f" the plan has max_skew = {units.format_ns(allowed_ns)}"
+            )
+        return ""
+
+    def _ask(
+        self,
+        verb: Verb,
+        payloads: Mapping[str, bytes],
+        kind: type,
+        patience_s: float,
+        late: str = "",
+    ) -> dict[str, Any]:
+        """The answers of all hosts; SpekError with the sentences of those that give none."""
+        asked = {name: self.engine.call(name, verb, data) for name, data in payloads.items()}
+        concurrent.futures.wait(asked.values(), max(0.0, patience_s))
+        answers, errors = {}, []
+        for name, future in asked.items():
+            try:
+                answers[name] = self._answer(name, future, kind, late)
+            except SpekError as error:
+                errors.append((name, error))
+        if errors:
+            text = "; ".join(f"{name}: {error.message}" for name, error in errors)
+            raise _with_code(text, [error for _, error in errors])
+        return answers
+
+    def _answer(self, name: str, future: Future[bytes], kind: type, late: str = "") -> Any:
+        """An answer that has come; HostLostError if there is none."""
+        if not future.done():
+            future.cancel()
+            raise HostLostError(f"it has not answered in time{'; ' + late if late else ''}")
+        try:
+            data = future.result()
+        except concurrent.futures.CancelledError as error:
+            raise HostLostError("the question was called off") from error
+        except SpekError:
+            raise
+        except Exception as error:
+            raise HostLostError(f"it cannot be reached: {error}") from error
+        return wire.answer_of(data, kind)
+
+    def _running(self) -> list[Part]:
+        return [part for part in self.parts.values() if part.done is None and part.loss is None]
+
+    def _take(self, happened: Happened) -> None:
+        part = self.parts.get(happened.host)
+        if part is None or part.loss is not None:
+            return
+        if happened.lost:
+            if part.done is None:
+                self._lose(part.name, happened.lost)
+            return
+        part.heard_s = time.monotonic()
+        match happened.event:
+            case wire.Rows(now, rows):
+                self.view.show(part.name, now, rows)
+            case wire.Note(text):
+                self.view.note(f"{part.name}: {text}")
+            case wire.Done() as done if part.done is None:
+                part.done = done
+                self.view.leave(part.name)
+                if done.code and not self._stopping:
+                    self._fail(part.name, f"its run has ended: {done.text}")
+
+    def _lose(self, name: str, reason: str) -> None:
+        part = self.parts[name]
+        part.loss = Loss(name, -self._left_s(), reason)
+        self.view.leave(name)
+        self.view.note(f"{name} is lost at {part.loss.at_s:.1f} s: {reason}")
+        self._fail(name, "it is lost")
+
+    def _fail(self, name: str, what: str) -> None:
+        """What the others do when a host has failed."""
+        if self.plan.on_loss == "stop" and not self._stopping:
+            self._stop_all(f"stopping all hosts, because of {name}: {what}")
+
+    def _stop_all(self, why: str) -> None:
+        if why:
+            self._stopping = why
+            self.view.note(why)
+        payload = wire.encode(wire.OfRun(self.run_id))
+        for part in self._running():
+            if why or part.host.role == "target":
+                # Whether it has heard that is seen by its end.
+                self.engine.call(part.name, Verb.STOP, payload)
+
+    def _obey(self) -> None:
+        """Ctrl-C: the first one stops all, the second one does not wait for outstanding I/O."""
+        if self.interrupts.count and not self._stopping:
+            self._stop_all("stopping; press Ctrl-C again to not wait for outstanding I/O")
+        elif self.interrupts.count > 1 and not self._stopping.startswith("leaving"):
+            self._stop_all("leaving without outstanding I/O")
+
+    def _ask_status(self, parts: Iterable[Part]) -> None:
+        """Questions that keep hosts on their leash; an answer is a sign of life."""
+        payload = wire.encode(wire.OfRun(self.run_id))
+        for part in parts:
+            if part.asked is None or part.asked.done():
+                part.asked = self.engine.call(part.name, Verb.STATUS, payload)
+        for part in self.parts.values():
+            # Those that are done keep their results until they are asked for them.
+            if part.done is not None and part.loss is None:
+                self.engine.call(part.name, Verb.STATUS, payload)
+
+    def _look_for_silent(self, now_s: float) -> None:
+        for part in self._running():
+            if part.asked is not None and part.asked.done() and not part.asked.cancelled():
+                if part.asked.exception() is None:
+                    part.heard_s = now_s
+                part.asked = None
+            silent_s = now_s - part.heard_s
+            if silent_s > self.patience.silent_s:
+                self._lose(part.name, f"it has been silent for {silent_s:.0f} s")
+
+    def _left_s(self) -> float:
+        """Until the start; negative after it."""
+        return (self._start_ns - self.real_ns()) / SECOND if self._start_ns else 0.0
+
+    def _check_interrupts(self) -> None:
+        if self.interrupts.count:
+            raise CalledOffError(
+                "interrupted before the start; no host has sent I/O", self.interrupts.exit_code
+            )
+
+
+def seed_of(seed: int, place: int) -> int:
+    """The seed of a host: hosts with equal loads do not send equal I/Os."""
+    return int.from_bytes(hashlib.sha256(f"{seed}/{place}".encode()).digest()[:8], "little") >> 1
+
+
+def _listed(names: Sequence[str]) -> str:
+    shown = ", ".join(names[:5])
+    return f"{shown} and {len(names) - 5} more" if len(names) > 5 else shown
+
+
+def _with_code(text: str, errors: Sequence[SpekError]) -> SpekError:
+    """An error with the exit code of those that all have, else that of a refusal."""
+    codes = {error.exit_code for error in errors}
+    error: SpekError = RefusedError(text)
+    if len(codes) == 1:
+        error.exit_code = codes.pop()
+    return error

@@ -1,0 +1,207 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""What a host does in a fleet's run: it sends a load, or its prober watches it."""
+
+from __future__ import annotations
+
+import dataclasses
+import threading
+import time
+from collections.abc import Callable
+from typing import Protocol
+
+import msgspec
+
+from spekctl.errors import ExitCode, RefusedError, UsageError
+from spekctl.fleet.wire import Claim, Watched
+from spekctl.kernel import client
+from spekctl.kernel.client import Kernel
+from spekctl.kernel.prober import Prober
+from spekctl.kernel.records import RunInfo, RunState
+from spekctl.run import ending, job, measuring, observe, probe
+from spekctl.run import request as run_request
+from spekctl.run.follow import follow
+from spekctl.run.progress import Progress
+from spekctl.run.rights import Rights
+from spekctl.run.session import Session
+from spekctl.run.targets import Room
+from spekctl.workload import file as workload_file
+from spekctl.workload import meaning, options
+
+SIGINT = 2
+# For the prober's last row, which waits for power.
+_LAST_ROW_S = 10.0
+_FETCH_S = 1.0
+_NOT_CLAIMED = "it has not been claimed"
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class Ended:
+    """The end of a duty; @started_mono_ns: when it began, 0 if it did not."""
+
+    code: int
+    text: str
+    document: msgspec.Raw
+    started_mono_ns: int
+
+
+class Duty(Protocol):
+    """Its verbs are called in the order in which they stand here."""
+
+    title: str
+
+    def claim(self) -> None:
+        """Take what it needs, and get ready: afterwards nothing but the start is left."""
+
+    def arm(self, start_mono_ns: int) -> None:
+        """Start at this time."""
+
+    def follow(self) -> Ended:
+        """Until it is over."""
+
+    def stop(self) -> None:
+        """End it early; from any thread. A second call does not wait for outstanding I/O."""
+
+    def abandon(self) -> None:
+        """End it in whatever state it is, and give back what it holds."""
+
+
+class Load:
+    """A run of `spekctl run`."""
+
+    def __init__(
+        self,
+        asked: Claim,
+        view: Progress,
+        rights: Rights,
+        connect: Callable[[], Kernel] = client.connect,
+    ) -> None:
+        self._request, wish = request_of(asked, rights)
+        self.title = run_request.Subject(self._request.workload, self._request.devices).title
+        power = measuring.power_of(
+            tuple(asked.power_feeds), wish.power_baseline, wish.no_prober, of_file=False
+        )
+        self._interrupts = job.Interrupts()
+        self._kernel = connect()
+        try:
+            observers, remark = (
+                observe.connect(wish.sampling_ns, power)
+                if wish.sampling_ns is not None
+                else ((), "")
+            )
+        except BaseException:
+            self._kernel.close()
+            raise
+        if remark:
+            view.note(remark)
+        self._session = Session(self._kernel, self._request, view, self._interrupts, observers)
+
+    def claim(self) -> None:
+        self._session.claim()
+        self._session.check()
+        self._session.ready()
+
+    def arm(self, start_mono_ns: int) -> None:
+        self._session.arm(start_mono_ns)
+
+    def follow(self) -> Ended:
+        follow([self._session])
+        result = self._session.result()
+        self._session.release()
+        self._close()
+        code = ending.exit_code_of(result, self._interrupts)
+        started_ns = result.phases[0].start_ns if result.phases else 0
+        data = msgspec.Raw(msgspec.json.encode(result))
+        return Ended(int(code), result.outcome.text, data, started_ns)
+
+    def stop(self) -> None:
+        self._interrupts.interrupt(SIGINT)
+
+    def abandon(self) -> None:
+        try:
+            self._session.abandon()
+        finally:
+            self._close()
+
+    def _close(self) -> None:
+        try:
+            self._session.__exit__(None, None, None)
+        finally:
+            self._kernel.close()
+
+
+class Watch:
+    """Samples of the prober, from before the common start until it is stopped."""
+
+    def __init__(self, asked: Claim, prober: Callable[[], Prober] = Prober) -> None:
+        _, wish = options.read(asked.options)
+        self.title = "samples of the prober"
+        self._feeds = asked.power_feeds
+        self._prober = prober()
+        self._machine = observe.ProberCollector(self._prober, wish.prober_ns)
+        self._collector: probe.Collector | None = None
+        self._started_ns = 0
+        self._stopped = threading.Event()
+
+    def claim(self) -> None:
+        trouble = self._machine.start([])
+        number = self._machine.probe
+        if number is None:
+            raise RefusedError(trouble)
+        self._collector = probe.Collector(self._prober, number, (), self._feeds)
+
+    def arm(self, start_mono_ns: int) -> None:
+        """It samples already; what counts begins there."""
+        self._started_ns = start_mono_ns
+
+    def follow(self) -> Ended:
+        assert self._collector is not None and self._machine.probe is not None, _NOT_CLAIMED
+        while not self._stopped.wait(_FETCH_S):
+            self._fetch()
+        ended_ns = time.monotonic_ns()
+        self._prober.stop(self._machine.probe)
+        end_s = time.monotonic() + _LAST_ROW_S
+        self._fetch()
+        while not self._collector.is_complete and time.monotonic() < end_s:
+            time.sleep(0.05)
+            self._collector.fetch()
+        report = self._collector.report()
+        as_run = RunInfo(
+            id=0,
+            name=self.title,
+            state=RunState.DONE,
+            measure_ns=self._started_ns,
+            drain_ns=ended_ns,
+            now_ns=ended_ns,
+        )
+        watched = Watched(self._machine.finish(as_run), report)
+        self._machine.close()
+        data = msgspec.Raw(msgspec.json.encode(watched))
+        return Ended(int(ExitCode.OK), "it was watched", data, self._started_ns)
+
+    def stop(self) -> None:
+        self._stopped.set()
+
+    def abandon(self) -> None:
+        self._stopped.set()
+        self._machine.close()
+
+    def _fetch(self) -> None:
+        assert self._collector is not None
+        self._collector.fetch()
+        self._machine.fetch()
+
+
+def request_of(asked: Claim, rights: Rights) -> tuple[job.Request, options.Measuring]:
+    """The run that is asked for, with all checks that need no claim."""
+    load, wish = options.read(asked.options)
+    workload = workload_file.parse(asked.toml)
+    if meaning.replays(workload):
+        raise UsageError(f"{workload.workload.name} replays a trace; a fleet has no files of it")
+    subject = run_request.on(workload, asked.devices)
+    rooms = [Room(part.start, part.bytes) for part in asked.slices]
+    load = dataclasses.replace(load, seed=asked.seed)
+    wanted = run_request.build(subject, load, asked.destroy, rooms=rooms)
+    wanted = dataclasses.replace(wanted, rights=rights, command=list(asked.command))
+    run_request.check_destroy(wanted)
+    run_request.check_write(wanted)
+    return measuring.with_slices(wanted, wish.heat_map), wish

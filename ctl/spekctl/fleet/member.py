@@ -1,0 +1,371 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""A host of a fleet: carries out what the controller asks for, in one run and no more.
+
+It has no rights of its own: what needs root goes through `sudo -n spekctl host --stdio`, which ends
+with it, and with that its run and its claims. It is on a leash: a controller that has not asked for
+anything for LEASH_S seconds is taken for lost, and so is a start that was not confirmed in time.
+"""
+
+from __future__ import annotations
+
+import os
+import threading
+import time
+import traceback
+from collections.abc import Callable
+from pathlib import Path
+
+from spekctl import __version__
+from spekctl.errors import ExitCode, RefusedError, SpekError, UsageError
+from spekctl.fleet import clock, selector, wire
+from spekctl.fleet.duty import Duty, Load, Watch
+from spekctl.fleet.wire import Phase, Verb
+from spekctl.kernel import client
+from spekctl.kernel.client import Kernel
+from spekctl.run.progress import Clock, Figures
+from spekctl.run.rights import Rights
+
+LEASH_S = 15.0
+# A start that nobody has confirmed this long before is called off.
+UNCONFIRMED_S = 0.2
+# For a run that is stopped, whose devices may be slow to answer.
+OVER_S = 10.0
+FAILED = "the host failed; its standard error says how"
+_HELD = (Phase.CLAIMED, Phase.ARMED, Phase.RUNNING, Phase.DONE)
+
+Emit = Callable[[wire.AnyEvent], None]
+
+
+class Events:
+    """Progress of a run as events."""
+
+    def __init__(self, emit: Emit) -> None:
+        self._emit = emit
+
+    def note(self, text: str) -> None:
+        """A sentence."""
+        self._emit(wire.Note(text))
+
+    def show(self, clock_now: Clock, news: list[Figures]) -> None:
+        """The clock, and the intervals closed since the last call."""
+        if news:
+            self._emit(wire.Rows(clock_now, news))
+
+    def close(self) -> None:
+        """Nothing to do."""
+
+
+class Member:
+    """Answers the verbs of wire.py, from any thread."""
+
+    def __init__(
+        self,
+        name: str,
+        fleet: str,
+        lend: Callable[[Callable[[str], None]], Rights],
+        emit: Emit,
+        give_up: Callable[[str], None],
+        connect: Callable[[], Kernel] = client.connect,
+        leash_s: float | None = None,
+    ) -> None:
+        """@lend: starts the helper that has root's rights; it is given what to call once that is
+        gone. @give_up: called with the reason when this host has no controller any more."""
+        self._name = name
+        self._fleet = fleet
+        self._lend = lend
+        self._emit = emit
+        self._give_up = give_up
+        self._connect = connect
+        self._leash_s = LEASH_S if leash_s is None else leash_s
+        self._rights: Rights | None = None
+        self._lock = threading.Lock()
+        # Protected by @_lock.
+        self._phase = Phase.FREE
+        self._run = ""
+        self._busy = False  # a verb that changes the phase is under way
+        self._heard_s = time.monotonic()
+        self._duty: Duty | None = None
+        self._collected = wire.Collected(int(ExitCode.RUN_FAILED), "it has not ended", None)
+        # Of the start.
+        self._confirmed = threading.Event()
+        self._called_off = threading.Event()
+        self._armed: tuple[clock.Distance, int] | None = None
+        self._bound_before = clock.Bound(None, "it was not asked")
+        self._over = threading.Event()
+
+    @property
+    def phase(self) -> Phase:
+        """Where it is in its run."""
+        return self._phase
+
+    def answer(self, verb: str, payload: bytes) -> bytes:
+        """Do what the controller asks for; a Reply."""
+        with self._lock:
+            self._heard_s = time.monotonic()
+        try:
+            value = self._do(verb, payload)
+        except SpekError as error:
+            return wire.encode(wire.Reply(fault=wire.Fault(int(error.exit_code), error.message)))
+        except Exception:
+            traceback.print_exc()
+            fault = wire.Fault(int(ExitCode.RUN_FAILED), FAILED)
+            return wire.encode(wire.Reply(fault=fault))
+        return wire.encode({"answer": value})
+
+    def check_leash(self) -> bool:
+        """Give up if the controller is gone; to be called now and then. Return: it did."""
+        with self._lock:
+            silent_s = time.monotonic() - self._heard_s
+            is_lost = self._phase in _HELD and silent_s > self._leash_s
+        if is_lost:
+            self._give_up(f"the controller has not been heard of for {silent_s:.0f} s")
+        return is_lost
+
+    def close(self) -> None:
+        """End what runs, and the helper."""
+        self._called_off.set()
+        self._confirmed.set()
+        duty = self._duty
+        if duty is not None:
+            duty.stop()
+            duty.stop()
+        close = getattr(self._rights, "close", None)
+        if close is not None:
+            close()
+
+    def _do(self, verb: str, payload: bytes) -> object:
+        match verb:
+            case Verb.PING:
+                came_ns = time.time_ns()
+                return wire.Pong(came_ns, time.time_ns())
+            case Verb.DESCRIBE:
+                return self._describe(wire.decode(payload, wire.Describe))
+            case Verb.CLAIM:
+                return self._claim(wire.decode(payload, wire.Claim))
+            case Verb.ARM:
+                return self._arm(wire.decode(payload, wire.Arm))
+        self._check_run(wire.decode(payload, wire.OfRun).run)
+        match verb:
+            case Verb.CONFIRM:
+                self._confirmed.set()
+                return None
+            case Verb.STATUS:
+                return wire.State(self._phase)
+            case Verb.STOP:
+                if self._duty is not None:
+                    self._duty.stop()
+                return None
+            case Verb.RESULT:
+                if self._phase is not Phase.DONE:
+                    raise RefusedError(f"there is no result of a run that is {self._phase}")
+                return self._collected
+            case Verb.RELEASE:
+                self._release()
+                return None
+        raise UsageError(f"there is no verb '{verb}'")
+
+    def _check_run(self, run: str) -> None:
+        if run != self._run or not run:
+            raise RefusedError(f"{self._name} is not part of run {run}")
+
+    def _enter(self, needed: Phase, what: str) -> None:
+        """Claim the next phase for this call; RefusedError if it is another one's turn."""
+        with self._lock:
+            if self._busy or self._phase is not needed:
+                state = "busy" if self._busy else str(self._phase)
+                raise RefusedError(f"{self._name} cannot {what}: it is {state}")
+            self._busy = True
+
+    def _leave(self, phase: Phase) -> None:
+        with self._lock:
+            self._busy = False
+            self._phase = phase
+
+    def _describe(self, asked: wire.Describe) -> wire.Described:
+        devices, trouble = [], ""
+        try:
+            rights = self._borrow()
+            if asked.role == "target":
+                _check_prober()
+            else:
+                self._connect().close()
+                devices = _seen(asked.devices, rights)
+        except SpekError as error:
+            trouble = error.message
+        kernel = os.uname()
+        return wire.Described(
+            name=self._name,
+            fleet=self._fleet,
+            protocol=wire.PROTOCOL,
+            version=__version__,
+            hostname=kernel.nodename,
+            kernel=kernel.release,
+            module_version=_module_version(),
+            devices=devices,
+            clock=clock.bound(),
+            trouble=trouble,
+        )
+
+    def _borrow(self) -> Rights:
+        """Root's rights, from a helper that is started once."""
+        with self._lock:
+            if self._rights is None:
+                self._rights = self._lend(self._lose_helper)
+            return self._rights
+
+    def _lose_helper(self, reason: str) -> None:
+        """The helper is gone, and with it the run."""
+        if self._phase in _HELD and not self._called_off.is_set():
+            self._emit(wire.Done(int(ExitCode.RUN_FAILED), reason))
+
+    def _claim(self, asked: wire.Claim) -> wire.Claimed:
+        with self._lock:
+            if self._run or self._busy:
+                raise RefusedError(
+                    f"{self._name} has taken part in run {self._run}; it joins for one run, start"
+                    " `spekctl fleet join` again for another"
+                )
+            self._run = asked.run
+            self._busy = True
+        view = Events(self._emit)
+        duty: Duty | None = None
+        try:
+            rights = self._borrow()
+            duty = (
+                Watch(asked) if asked.role == "target" else Load(asked, view, rights, self._connect)
+            )
+            duty.claim()
+        except BaseException:
+            if duty is not None:
+                _suppress(duty.abandon)
+            self._leave(Phase.RELEASED)
+            raise
+        self._duty = duty
+        self._bound_before = clock.bound()
+        self._leave(Phase.CLAIMED)
+        return wire.Claimed(duty.title)
+
+    def _arm(self, asked: wire.Arm) -> wire.Armed:
+        self._check_run(asked.run)
+        self._enter(Phase.CLAIMED, "arm")
+        assert self._duty is not None
+        try:
+            distance = clock.distance()
+            start_ns = distance.mono_ns(asked.start_real_ns)
+            if start_ns - time.monotonic_ns() < UNCONFIRMED_S * 1e9:
+                raise UsageError(
+                    "the start is in the past, or too near, by this host's clock: a clock is wrong,"
+                    " or the network is slow"
+                )
+            self._duty.arm(start_ns)
+        except BaseException:
+            self._leave(Phase.CLAIMED)
+            raise
+        self._armed = distance, start_ns
+        self._leave(Phase.ARMED)
+        threading.Thread(target=self._carry_out, name="run", daemon=True).start()
+        return wire.Armed(start_ns, distance)
+
+    def _carry_out(self) -> None:
+        """In a thread: the run from its start to its result."""
+        assert self._armed is not None and self._duty is not None
+        distance, start_ns = self._armed
+        left_s = (start_ns - time.monotonic_ns()) / 1e9 - UNCONFIRMED_S
+        code, text = int(ExitCode.RUN_FAILED), FAILED
+        document, started_ns = wire.Collected(0, "", None).document, 0
+        try:
+            if not self._confirmed.wait(max(0.0, left_s)):
+                self._called_off.set()
+                _suppress(self._duty.abandon)
+                text = "the controller did not confirm the start in time; no I/O was sent"
+            elif self._called_off.is_set():
+                text = "the start was called off"
+            else:
+                with self._lock:
+                    self._phase = Phase.RUNNING
+                ended = self._duty.follow()
+                code, text = ended.code, ended.text
+                document, started_ns = ended.document, ended.started_mono_ns
+        except SpekError as error:
+            code, text = int(error.exit_code), error.message
+            _suppress(self._duty.abandon)
+        except Exception:
+            traceback.print_exc()
+            _suppress(self._duty.abandon)
+        facts = wire.Facts(
+            armed=distance,
+            start_mono_ns=start_ns,
+            started_mono_ns=started_ns,
+            stepped_ns=distance.step_ns(clock.distance()),
+            clock_before=self._bound_before,
+            clock_after=clock.bound(),
+        )
+        self._collected = wire.Collected(code, text, facts, document)
+        with self._lock:
+            if self._phase is not Phase.RELEASED:
+                self._phase = Phase.DONE
+        self._over.set()
+        self._emit(wire.Done(code, text))
+
+    def _release(self) -> None:
+        """Give back everything; from whatever phase."""
+        with self._lock:
+            before, self._phase = self._phase, Phase.RELEASED
+        if before in (Phase.ARMED, Phase.RUNNING):
+            was_confirmed = self._confirmed.is_set()
+            self._called_off.set()
+            self._confirmed.set()
+            assert self._duty is not None
+            self._duty.stop()
+            if not was_confirmed:
+                _suppress(self._duty.abandon)
+            self._over.wait(OVER_S)
+        elif before is Phase.CLAIMED and self._duty is not None:
+            self._called_off.set()
+            _suppress(self._duty.abandon)
+
+
+def _suppress(work: Callable[[], None]) -> None:
+    """What is given back after a failure may fail as well; the helper's end frees it then."""
+    try:
+        work()
+    except SpekError:
+        pass
+    except Exception:
+        traceback.print_exc()
+
+
+def _seen(selectors: list[str], rights: Rights) -> list[wire.DeviceSeen]:
+    """The devices that a plan names, as this host has them."""
+    holders = {candidate.path: candidate.in_use for candidate in rights.candidates()}
+    seen = []
+    for text in selectors:
+        device = selector.find(text)
+        seen.append(
+            wire.DeviceSeen(
+                selector=text,
+                path=device.path if text.startswith("/") else device.node,
+                serial=device.serial,
+                wwn=device.wwn,
+                bytes=device.bytes,
+                logical_block=device.logical_block,
+                zone_bytes=device.zone_bytes,
+                in_use=holders.get(device.node, ""),
+            )
+        )
+    return seen
+
+
+def _check_prober() -> None:
+    """SpekError if there is no prober."""
+    from spekctl.kernel.prober import Prober
+
+    with Prober() as prober:
+        prober.info()
+
+
+def _module_version() -> str:
+    try:
+        return Path("/sys/module/spek/version").read_text(encoding="utf-8").strip()
+    except OSError:
+        return ""

@@ -1,0 +1,277 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""The plan of a run on several hosts.
+
+    [fleet]
+    listen = "tls://10.0.0.1:8786"    # where the hosts join
+    workload = "random-read-4k"       # the name of one that comes with spek, or a file
+    max_skew = "1ms"                  # optional: refuse a host whose clock cannot promise it
+    on_loss = "stop"                  # or continue without the host
+
+    [fleet.options]                   # as of `spekctl run`
+    time = "60s"
+
+    [[host]]
+    name = "client1"                  # as in its certificate
+    devices = ["wwn:naa.600140512345678901234567890abcde"]
+
+    [[host]]
+    name = "storage"
+    role = "target"                   # it is watched by its prober, and sends no I/O
+    power_feeds = ["psu"]
+
+Hosts that reach one device by the same WWN share it: each gets a slice of its own, unless the
+plan says share = "overlap".
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import msgspec
+
+from spekctl import fields, files, recorded, toml, units
+from spekctl.documents import document
+from spekctl.documents.plan import FleetTable, HostTable, OnLoss, PlanFile, Role, Share
+from spekctl.errors import UsageError, at
+from spekctl.workload import file as workload_file
+from spekctl.workload import meaning, options
+from spekctl.workload.model import WorkloadFile
+from spekctl.workload.options import Measuring, Options
+
+# What a device of a host may be named by; a path is below /dev.
+SELECTORS = ("wwn", "serial", "nqn")
+HOSTS_MAX = 10_000
+# The controller's own name in its certificate.
+CONTROLLER = "controller"
+_NAME = re.compile(r"[A-Za-z0-9]([A-Za-z0-9.-]{0,61}[A-Za-z0-9])?", re.ASCII)
+_LISTEN = re.compile(r"tls://(\[[0-9a-fA-F:.%a-z]+\]|[A-Za-z0-9.-]+):(\d{1,5})", re.ASCII)
+# Options that are about files or places of one machine.
+_NOT_HERE = {
+    "log": "logs of a fleet are not collected",
+    "log-buffer": "logs of a fleet are not collected",
+    "seed": "each host has a seed of its own, made of that of the plan; write seed in [fleet]",
+    "power-feed": "write power_feeds in [[host]]",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Host:
+    """A host of the plan."""
+
+    name: str
+    role: Role
+    address: str
+    devices: tuple[str, ...]
+    destroy: tuple[str, ...]
+    weight: int
+    options: Mapping[str, str | bool | list[str]]
+    power_feeds: tuple[str, ...]
+    load: Options
+    measuring: Measuring
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """A checked plan."""
+
+    name: str
+    listen: str
+    workload: WorkloadFile
+    share: Share
+    on_loss: OnLoss
+    max_skew_ns: int | None
+    seed: int
+    hosts: tuple[Host, ...]
+
+    @property
+    def clients(self) -> list[Host]:
+        """Those that send I/O."""
+        return [host for host in self.hosts if host.role == "client"]
+
+
+def load(path: Path) -> Plan:
+    """Read a plan; UsageError names the file and what is wrong in it."""
+    if document.is_document(path):
+        raise UsageError(f"{path} is {document.description(path)}; plans are read from TOML")
+    text = files.read_text(path)
+    with at(recorded.text(str(path))):
+        return parse(text, path.parent)
+
+
+def parse(text: str, folder: Path = Path()) -> Plan:
+    """A plan from the text of its file. @folder: where workload files are looked for."""
+    data = toml.parse(text)
+    fields.check(data, PlanFile)
+    file = msgspec.convert(data, PlanFile)
+    fleet = file.fleet
+    with at("fleet"):
+        check_listen(fleet.listen)
+        workload = _workload(fleet, folder)
+        max_skew_ns = _max_skew(fleet.max_skew)
+    hosts = tuple(_host(entry, fleet) for entry in file.host)
+    _check_hosts(hosts)
+    share = fleet.share or ("split" if _writes(workload) else "overlap")
+    for host in hosts:
+        if host.load.verify and share != "split":
+            raise UsageError(
+                f"host '{host.name}': verify needs share = \"split\": hosts that overlap would"
+                " overwrite each other's blocks"
+            )
+    return Plan(
+        name=fleet.name or workload.workload.name,
+        listen=fleet.listen,
+        workload=workload,
+        share=share,
+        on_loss=fleet.on_loss,
+        max_skew_ns=max_skew_ns,
+        seed=fleet.seed,
+        hosts=_with_bsus(hosts),
+    )
+
+
+def check_listen(text: str) -> tuple[str, int]:
+    """Host and port of tls://HOST:PORT."""
+    match = _LISTEN.fullmatch(text)
+    if match is None or int(match[2]) > 65535:
+        raise UsageError(
+            f"'{text}' is no place to listen at; write tls://ADDRESS:PORT, such as"
+            " tls://10.0.0.1:8786"
+        )
+    return match[1].strip("[]"), int(match[2])
+
+
+def check_name(name: str) -> None:
+    """Refuse what cannot be the name of a host."""
+    if _NAME.fullmatch(name) is None:
+        raise UsageError(
+            f"'{name}' is no name of a host: it has up to 63 letters, digits, '-' and '.', and"
+            " begins and ends with a letter or digit"
+        )
+    if name == CONTROLLER:
+        raise UsageError(f"a host cannot be called {CONTROLLER}: that is the controller's name")
+
+
+def _workload(fleet: FleetTable, folder: Path) -> WorkloadFile:
+    name = fleet.workload
+    if name not in workload_file.shipped_names() and not name.startswith("/"):
+        beside = folder / name
+        name = str(beside) if beside.exists() else name
+    workload = workload_file.load(name, fleet.settings)
+    if meaning.replays(workload):
+        raise UsageError(
+            f"{workload.workload.name} replays a trace; a fleet runs generated workloads only"
+        )
+    return workload
+
+
+def _writes(workload: WorkloadFile) -> bool:
+    return any(meaning.read_ppm(stream) < 1_000_000 for stream in workload.stream)
+
+
+def _max_skew(text: str | None) -> int | None:
+    if text is None:
+        return None
+    with at("max_skew"):
+        max_skew_ns = units.parse_duration_ns(text)
+        if not max_skew_ns:
+            raise UsageError("it must be more than 0")
+        return max_skew_ns
+
+
+def _host(entry: HostTable, fleet: FleetTable) -> Host:
+    with at(f"host '{entry.name}'"):
+        check_name(entry.name)
+        merged = {**fleet.options, **entry.options}
+        for flag in merged:
+            if flag in _NOT_HERE:
+                raise UsageError(f"options, {flag}: {_NOT_HERE[flag]}")
+        given, measuring = options.read(merged)
+        if entry.role == "target":
+            for key, value in (
+                ("devices", entry.devices),
+                ("destroy", entry.destroy),
+                ("options", entry.options),
+            ):
+                if value:
+                    raise UsageError(
+                        f"{key}: a target sends no I/O; it has name, address, role and power_feeds"
+                    )
+        else:
+            _check_devices(entry)
+    return Host(
+        entry.name,
+        entry.role,
+        entry.address,
+        tuple(entry.devices),
+        tuple(entry.destroy),
+        entry.weight,
+        merged,
+        tuple(entry.power_feeds),
+        given,
+        measuring,
+    )
+
+
+def _check_devices(entry: HostTable) -> None:
+    if not entry.devices:
+        raise UsageError("a client needs devices")
+    for text in entry.devices:
+        kind, colon, value = text.partition(":")
+        if text.startswith("/"):
+            if not text.startswith("/dev/") or "/../" in text:
+                raise UsageError(f"devices: {text} is not below /dev")
+        elif not colon or kind not in SELECTORS or not value:
+            raise UsageError(
+                f"devices: '{text}' names no device; write"
+                f" {', '.join(f'{kind}:...' for kind in SELECTORS)} or a path below /dev"
+            )
+        if entry.devices.count(text) > 1:
+            raise UsageError(f"devices: {text} is there twice")
+
+
+def _check_hosts(hosts: Sequence[Host]) -> None:
+    if not any(host.role == "client" for host in hosts):
+        raise UsageError('there is no [[host]] with role "client", which would send I/O')
+    if len(hosts) > HOSTS_MAX:
+        raise UsageError(f"{len(hosts)} hosts; a fleet has at most {HOSTS_MAX}")
+    names: set[str] = set()
+    for host in hosts:
+        if host.name in names:
+            raise UsageError(f"there are two hosts called {host.name}")
+        names.add(host.name)
+
+
+def _with_bsus(hosts: Sequence[Host]) -> tuple[Host, ...]:
+    """Loads in BSUs are of the fleet, and dealt out: the streams of k hosts with N BSUs in all add
+    up to those of one host with N."""
+    clients = [host for host in hosts if host.role == "client"]
+    given = {host.load.bsu for host in clients}
+    if given == {None}:
+        return tuple(hosts)
+    if len(given) > 1:
+        raise UsageError(
+            "hosts have different numbers of BSUs; write bsu in [fleet.options], where it is the"
+            " load of the fleet"
+        )
+    (total,) = given
+    assert total is not None
+    if total < len(clients):
+        raise UsageError(
+            f"{total} BSUs cannot be dealt out to {len(clients)} clients; each has at least one"
+        )
+    dealt = []
+    for host in hosts:
+        if host.role == "client":
+            place = clients.index(host)
+            bsu = total // len(clients) + (place < total % len(clients))
+            host = dataclasses.replace(
+                host,
+                load=dataclasses.replace(host.load, bsu=bsu),
+                options={**host.options, "bsu": str(bsu)},
+            )
+        dealt.append(host)
+    return tuple(dealt)

@@ -1,0 +1,89 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Which part of a device each host of a fleet gets, if several of them have it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from spekctl.errors import UsageError
+from spekctl.fleet.plan import Plan
+from spekctl.fleet.wire import DeviceSeen, Slice
+
+# Slices begin at multiples of this, and of whole zones.
+ALIGN_BYTES = 1 << 20
+
+
+def of(plan: Plan, seen: Mapping[str, Sequence[DeviceSeen]]) -> dict[str, list[Slice]]:
+    """The slices of each client's devices, in their order; a client without any has all of them."""
+    if plan.share == "overlap":
+        return {}
+    weights = {host.name: host.weight for host in plan.clients}
+    shares = {identity: _cut(identity, users, weights) for identity, users in _shared(seen).items()}
+    given = {}
+    for name, devices in seen.items():
+        if any(device.identity in shares for device in devices):
+            given[name] = [
+                shares[device.identity][name]
+                if device.identity in shares
+                else Slice(0, device.bytes)
+                for device in devices
+            ]
+    return given
+
+
+def remarks(plan: Plan, seen: Mapping[str, Sequence[DeviceSeen]]) -> list[str]:
+    """What readers of a result have to know of shared devices."""
+    told = []
+    for identity, users in _shared(seen).items():
+        names = ", ".join(users)
+        how = "each a slice of its own" if plan.share == "split" else "and overlap there"
+        told.append(f"{names} share the device {identity}, {how}")
+    unknown = [
+        f"{device.path} of {name}"
+        for name, devices in seen.items()
+        for device in devices
+        if not device.identity
+    ]
+    if unknown and len(seen) > 1:
+        listed = ", ".join(unknown[:5]) + (" and others" if len(unknown) > 5 else "")
+        told.append(f"whether other hosts have them as well is not known without a WWN: {listed}")
+    return told
+
+
+def _shared(seen: Mapping[str, Sequence[DeviceSeen]]) -> dict[str, dict[str, DeviceSeen]]:
+    """Devices that several hosts have, by what they are: their users in the order of the plan."""
+    users: dict[str, dict[str, DeviceSeen]] = {}
+    for name, devices in seen.items():
+        for device in devices:
+            if not device.identity:
+                continue
+            if name in users.setdefault(device.identity, {}):
+                raise UsageError(
+                    f"{name}: {device.path} and {users[device.identity][name].path} are one device,"
+                    f" {device.identity}"
+                )
+            users[device.identity][name] = device
+    return {identity: named for identity, named in users.items() if len(named) > 1}
+
+
+def _cut(
+    identity: str, users: Mapping[str, DeviceSeen], weights: Mapping[str, int]
+) -> dict[str, Slice]:
+    sizes = {device.bytes for device in users.values()}
+    if len(sizes) > 1:
+        raise UsageError(f"hosts see different sizes of the device {identity}: {sorted(sizes)}")
+    (size,) = sizes
+    unit = max([ALIGN_BYTES, *(device.zone_bytes for device in users.values())])
+    total = sum(weights[name] for name in users)
+    cut, before, start = {}, 0, 0
+    for name in users:
+        before += weights[name]
+        end = size * before // total // unit * unit
+        if end <= start:
+            raise UsageError(
+                f"the device {identity} of {size} bytes is too small for {len(users)} slices of"
+                f" {unit} bytes or more"
+            )
+        cut[name] = Slice(start, end - start)
+        start = end
+    return cut

@@ -1,0 +1,251 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""What the controller asks a host, and what a host says: structs, sent as JSON.
+
+A host answers every request with a Reply. Times named real are of CLOCK_REALTIME, times named mono
+of the host's CLOCK_MONOTONIC.
+"""
+
+from __future__ import annotations
+
+from enum import StrEnum
+from typing import Any
+
+import msgspec
+
+from spekctl.documents.prober import ProberReport
+from spekctl.documents.result import ProberResult
+from spekctl.errors import ExitCode, SpekError
+from spekctl.fleet.clock import Bound, Distance
+from spekctl.run.progress import Clock, Figures
+
+# Raised by a change that an older spekctl would misunderstand.
+PROTOCOL = 1
+
+
+class Part(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """Base of messages: an unknown field is refused, not ignored."""
+
+
+class Verb(StrEnum):
+    """What a host can be asked for. All but the first two name the run."""
+
+    PING = "ping"
+    DESCRIBE = "describe"
+    CLAIM = "claim"
+    ARM = "arm"
+    CONFIRM = "confirm"
+    STATUS = "status"
+    STOP = "stop"
+    RESULT = "result"
+    RELEASE = "release"
+
+
+class Phase(StrEnum):
+    """Where a host is in its run."""
+
+    FREE = "free"
+    CLAIMED = "claimed"
+    ARMED = "armed"
+    RUNNING = "running"
+    DONE = "done"
+    RELEASED = "released"
+
+
+class Slice(Part, frozen=True):
+    """The part of a device that a host may use."""
+
+    start: int
+    bytes: int
+
+
+class Describe(Part, frozen=True):
+    """describe: answers with a Described. @devices: as the plan names them; none for a target."""
+
+    devices: list[str]
+    role: str
+
+
+class DeviceSeen(Part, frozen=True):
+    """A device of a host. @in_use: why it cannot be tested; empty if it can."""
+
+    selector: str
+    path: str
+    serial: str
+    wwn: str
+    bytes: int
+    logical_block: int
+    zone_bytes: int
+    in_use: str
+
+    @property
+    def identity(self) -> str:
+        """The same on all hosts that reach this device; empty if nothing is."""
+        return f"wwn {self.wwn}" if self.wwn else ""
+
+
+class Described(Part, frozen=True):
+    """What a host is. @trouble: why it cannot take part; empty if it can."""
+
+    name: str
+    fleet: str
+    protocol: int
+    version: str
+    hostname: str
+    kernel: str
+    module_version: str
+    devices: list[DeviceSeen]
+    clock: Bound
+    trouble: str = ""
+
+
+class Pong(Part, frozen=True):
+    """The answer to a ping: when it came, and when the answer left."""
+
+    came_real_ns: int
+    left_real_ns: int
+
+
+class Claim(Part, frozen=True):
+    """claim: claim the devices, check them, and get ready; answers with a Claimed. A host accepts
+    one of them in its life. @slices: one for each device, or none."""
+
+    run: str
+    role: str
+    toml: str
+    devices: list[str]
+    slices: list[Slice]
+    options: dict[str, str | bool | list[str]]
+    destroy: list[str]
+    seed: int
+    power_feeds: list[str]
+    command: list[str]
+
+
+class Claimed(Part, frozen=True):
+    """The host is ready."""
+
+    title: str
+
+
+class Arm(Part, frozen=True):
+    """arm: start at this time; answers with an Armed. It is called off without a confirm."""
+
+    run: str
+    start_real_ns: int
+
+
+class Armed(Part, frozen=True):
+    """The start that the kernel has been given, by this distance of the clocks."""
+
+    start_mono_ns: int
+    distance: Distance
+
+
+class OfRun(Part, frozen=True):
+    """confirm, status, stop, result, release: of this run. A second stop does not wait for
+    outstanding I/O."""
+
+    run: str
+
+
+class State(Part, frozen=True):
+    """The answer to status, which is what keeps a host going."""
+
+    phase: Phase
+
+
+class Facts(Part, frozen=True):
+    """How the run of a host went by its clocks. @started_mono_ns: when its kernel started, 0 if it
+    did not; @stepped_ns: how far its clock was set between arm and end."""
+
+    armed: Distance
+    start_mono_ns: int
+    started_mono_ns: int
+    stepped_ns: int
+    clock_before: Bound
+    clock_after: Bound
+
+
+class Collected(Part, frozen=True):
+    """The answer to result: exit code, its sentence, and the document; null if there is none."""
+
+    code: int
+    text: str
+    facts: Facts | None
+    document: msgspec.Raw = msgspec.Raw(b"null")
+
+
+class Watched(Part, frozen=True):
+    """What a target has in place of a result of a run: the samples as runs have them, and all of
+    them with power, as a document of `spekctl prober`."""
+
+    prober: ProberResult | None
+    report: ProberReport
+
+
+class Rows(Part, frozen=True, tag="rows"):
+    """Event: intervals closed since the last one."""
+
+    clock: Clock
+    rows: list[Figures]
+
+
+class Note(Part, frozen=True, tag="note"):
+    """Event: a sentence for the user."""
+
+    text: str
+
+
+class Done(Part, frozen=True, tag="done"):
+    """Event: the run of a host is over; @code: 0 if it ended as asked."""
+
+    code: int
+    text: str
+
+
+AnyEvent = Rows | Note | Done
+
+
+class Fault(Part, frozen=True):
+    """A refusal: its exit code and its sentence."""
+
+    code: int
+    text: str
+
+
+class Reply(Part, frozen=True):
+    """An answer, or why there is none."""
+
+    answer: msgspec.Raw = msgspec.Raw(b"null")
+    fault: Fault | None = None
+
+
+class HostFault(SpekError):
+    """A host refuses."""
+
+    def __init__(self, fault: Fault) -> None:
+        super().__init__(fault.text)
+        # A host of a later version may have more of them.
+        known = fault.code in set(ExitCode) and fault.code
+        self.exit_code = ExitCode(fault.code) if known else ExitCode.RUN_FAILED
+
+
+def encode(value: Any) -> bytes:
+    """A message as it is sent."""
+    return msgspec.json.encode(value)
+
+
+def decode(data: bytes, kind: Any) -> Any:
+    """A message of @kind; SpekError for what is none."""
+    try:
+        return msgspec.json.decode(data, type=kind)
+    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
+        raise SpekError(f"a host of the fleet sent what is no message: {error}") from error
+
+
+def answer_of(data: bytes, kind: Any) -> Any:
+    """The answer in a Reply; HostFault if it is a refusal."""
+    reply: Reply = decode(data, Reply)
+    if reply.fault is not None:
+        raise HostFault(reply.fault)
+    return decode(reply.answer, kind)

@@ -1,0 +1,172 @@
+# SPDX-License-Identifier: GPL-2.0
+"""A host of a fleet as a process: the real `spekctl fleet join` on a fake kernel and fake disks.
+
+`python fleet_host.py '{"keys": ..., "address": ..., "mark": ...}'`; see Script for what it can be
+told. Its helper is a process of its own, `python fleet_host.py helper MARK`, which is there for as
+long as the file MARK is.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+import time
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+import msgspec
+
+from spekctl import __version__
+from spekctl.host import wire
+from spekctl.kernel.records import IntervalRow, RunInfo, RunState
+
+sys.path.insert(0, str(Path(__file__).parents[2]))
+
+from lib.fakes.kernel import START_NS, FakeKernel
+from lib.fakes.machine import disk
+
+
+class Script(msgspec.Struct):
+    """What a host is and does."""
+
+    keys: str
+    address: str
+    mark: str
+    wwn: str = ""  # of /dev/fake0
+    in_use: str = ""
+    pace_s: float = 0.05  # a second of its kernel
+    listen: str = ""
+    patience_s: float = 60.0
+    version: str = __version__
+    leash_s: float = 15.0
+    refuse: str = ""  # a call of the kernel that is refused
+    errors: int = 0
+
+
+@dataclass
+class PacedKernel(FakeKernel):
+    """A fake kernel whose seconds pass, and whose runs start when they shall."""
+
+    pace_s: float = 0.05
+
+    def run_start(self, run: int, start_ns: int = 0) -> None:
+        super().run_start(run, start_ns)
+        self.armed_waits = -1
+
+    def wait(self, timeout_s: float) -> None:
+        if self.state is RunState.ARMED:
+            left_s = (self.start_ns - time.monotonic_ns()) / 1e9
+            if left_s > 0:
+                time.sleep(min(left_s, 0.1))
+                return
+            self.state = RunState.RUNNING
+        time.sleep(self.pace_s)
+        super().wait(min(timeout_s, 1))
+
+    @property
+    def _shift_ns(self) -> int:
+        return self.start_ns - START_NS if self.start_ns else 0
+
+    def _info(self) -> RunInfo:
+        info = super()._info()
+        shift = self._shift_ns
+        return replace(
+            info,
+            started_ns=self.start_ns or info.started_ns,
+            measure_ns=info.measure_ns and info.measure_ns + shift,
+            drain_ns=info.drain_ns and info.drain_ns + shift,
+            ended_ns=info.ended_ns and info.ended_ns + shift,
+            now_ns=info.now_ns + shift,
+        )
+
+    def intervals(self, run: int, since: int) -> list[IntervalRow]:
+        return [
+            msgspec.structs.replace(
+                row, start_ns=row.start_ns + self._shift_ns, end_ns=row.end_ns + self._shift_ns
+            )
+            if isinstance(row, msgspec.Struct)
+            else row
+            for row in super().intervals(run, since)
+        ]
+
+
+def serve(script: Script) -> int:
+    """Join, and serve a run."""
+    from spekctl.block import device
+    from spekctl.errors import RefusedError, SpekError
+    from spekctl.fleet import keys, member, selector
+    from spekctl.fleet.join import Joined
+    from spekctl.run import observe
+
+    fake = disk(wwn=script.wwn, serial=f"S-{script.mark}")
+    replacements: list[tuple[Any, str, Any]] = [
+        (device, "find", lambda path, *roots: fake),
+        (device, "every", lambda *roots, **more: iter([fake])),
+        (selector, "find", lambda text, *roots: fake),
+        (observe, "connect", lambda *wishes: ((), "")),
+        (member, "__version__", script.version),
+        (member, "LEASH_S", script.leash_s),
+    ]
+    for place, name, value in replacements:
+        setattr(place, name, value)
+    refused = {script.refuse: RefusedError("The device is in use.")} if script.refuse else {}
+
+    def connect() -> FakeKernel:
+        return PacedKernel(pace_s=script.pace_s, refuse=dict(refused), errors=script.errors)
+
+    words = [sys.executable, __file__, "helper", script.mark, script.in_use]
+    joined = Joined(words, connect)
+    try:
+        bundle = keys.load(Path(script.keys))
+        return joined.serve(script.address, bundle, script.listen, script.patience_s)
+    except SpekError as error:
+        print(f"spekctl: {error.message}", file=sys.stderr)
+        return int(error.exit_code)
+
+
+def help_with(mark: Path, in_use: str) -> None:
+    """As `spekctl host --stdio`, with what a run needs of it."""
+    answers: dict[str, Callable[[], Any]] = {
+        "devices": lambda: [candidate(in_use)],
+        "check": list,
+    }
+    mark.write_text(str(os.getpid()))
+    hello = wire.Hello(wire.PROTOCOL, __version__, wire.VERBS)
+    sys.stdout.buffer.write(wire.line(hello))
+    sys.stdout.buffer.flush()
+    for line in sys.stdin.buffer:
+        asked = json.loads(line)
+        value = answers.get(asked["do"], lambda: None)()
+        sys.stdout.buffer.write(wire.line({"id": asked["id"], "answer": value}))
+        sys.stdout.buffer.flush()
+    mark.unlink()
+
+
+def candidate(in_use: str) -> dict[str, Any]:
+    """/dev/fake0 as `spekctl devices` lists it."""
+    return {
+        "path": "/dev/fake0",
+        "bytes": 1 << 30,
+        "logical_block": 512,
+        "model": "FAKE",
+        "id": "S0",
+        "serial": "S0",
+        "wwn": "",
+        "driver": "fake",
+        "partition_of": None,
+        "read_only": False,
+        "in_use": in_use,
+        "open_for_writing": [],
+        "data": [],
+        "state": "reading and writing",
+    }
+
+
+if __name__ == "__main__":
+    if sys.argv[1] == "helper":
+        help_with(Path(sys.argv[2]), sys.argv[3])
+    else:
+        sys.exit(serve(msgspec.json.decode(sys.argv[1], type=Script)))

@@ -1,0 +1,417 @@
+# SPDX-License-Identifier: GPL-2.0
+"""A run on several hosts: together or not at all, and nobody is lost silently."""
+
+from __future__ import annotations
+
+import dataclasses
+import signal
+from typing import Any
+
+import pytest
+from lib.fakes.fleet import FLEET, GIB, REFUSED, SILENT, FakeEngine, FakeHost, FakeView, device
+
+from spekctl.errors import ExitCode, HostLostError, SpekError
+from spekctl.fleet import plan, wire
+from spekctl.fleet.clock import Bound
+from spekctl.fleet.coordinator import Coordinator, Outcome, Patience, seed_of
+from spekctl.fleet.wire import Verb
+from spekctl.run.job import Interrupts
+
+PLAN = """
+[fleet]
+listen = "tls://10.0.0.1:8786"
+workload = "random-read-4k"
+"""
+# Nothing is waited for: an answer that a fake has not given by now will never come.
+HURRY = Patience(
+    join_s=0, check_s=0, claim_s=0, collect_s=0, release_s=0, silent_s=0.01, status_s=0, look_s=1
+)
+SECOND = 10**9
+
+
+class Rig:
+    """A coordinator of three hosts."""
+
+    def __init__(self, *extra: str, hosts: str = "abc", **more: Any) -> None:
+        self.hosts = {name: FakeHost(name) for name in hosts}
+        self.engine = FakeEngine(self.hosts)
+        self.view = FakeView()
+        self.interrupts = Interrupts()
+        self.extra = extra
+        self.more = more
+
+    def __getitem__(self, name: str) -> FakeHost:
+        return self.hosts[name]
+
+    def coordinator(self) -> Coordinator:
+        text = PLAN + "\n".join(line for line in self.extra if "[[" not in line)
+        for name in self.hosts:
+            text += f'\n[[host]]\nname = "{name}"\ndevices = ["/dev/fake0"]'
+        text += "".join(f"\n{line}" for line in self.extra if "[[" in line)
+        return Coordinator(
+            plan.parse(text),
+            self.engine,
+            self.view,
+            self.interrupts,
+            FLEET,
+            ["fleet", "run"],
+            patience=self.more.get("patience", HURRY),
+            real_ns=lambda: self.engine.now_ns,
+            bound=lambda: Bound(1_000, "chrony"),
+        )
+
+    def run(self) -> Outcome:
+        return self.coordinator().carry_out()
+
+    def refused(self) -> SpekError:
+        with pytest.raises(SpekError) as refusal:
+            self.run()
+        return refusal.value
+
+    def asked(self, verb: Verb) -> list[str]:
+        return [name for name, host in self.hosts.items() if verb in host.asked]
+
+
+def test_all_hosts_run_with_one_start() -> None:
+    rig = Rig()
+    outcome = rig.run()
+    assert (outcome.code, outcome.text) == (ExitCode.OK, "3 hosts completed the run")
+    starts = {host.armed.start_real_ns for host in rig.hosts.values() if host.armed is not None}
+    assert starts == {outcome.start_real_ns} == {rig.engine.now_ns + 2 * SECOND}
+    for host in rig.hosts.values():
+        verbs = list(dict.fromkeys(host.asked))
+        assert [verb for verb in verbs if verb != Verb.STATUS] == [
+            *(Verb.PING, Verb.DESCRIBE, Verb.CLAIM, Verb.ARM, Verb.CONFIRM),
+            *(Verb.RESULT, Verb.RELEASE),
+        ]
+        assert host.asked.count(Verb.CLAIM) == host.asked.count(Verb.ARM) == 1
+
+
+def test_hosts_have_seeds_of_their_own_that_follow_from_the_fleets() -> None:
+    rig = Rig("seed = 9")
+    rig.run()
+    seeds = [host.claimed.seed for host in rig.hosts.values() if host.claimed is not None]
+    assert seeds == [seed_of(9, place) for place in range(3)]
+    assert len(set(seeds)) == 3 and all(0 <= seed < 1 << 63 for seed in seeds)
+    assert seed_of(9, 0) != seed_of(8, 0)
+
+
+def test_the_lead_grows_with_the_round_trips() -> None:
+    rig = Rig()
+    coordinator = rig.coordinator()
+    coordinator.check()
+    coordinator.prepare()
+    coordinator._worst_s = 0.5
+    coordinator.arm()
+    armed = rig["a"].armed
+    assert armed is not None and armed.start_real_ns == rig.engine.now_ns + 10 * SECOND
+
+
+def test_who_has_not_joined_is_named() -> None:
+    rig = Rig()
+    rig["b"].is_gone = True
+    assert "b has not joined within 0 s; start `spekctl fleet join` there" in rig.refused().message
+    assert rig.asked(Verb.CLAIM) == []
+
+
+def test_a_host_from_another_address_is_refused() -> None:
+    rig = Rig(hosts="a")
+    coordinator = rig.coordinator()
+    part = coordinator.parts["a"]
+    part.host = dataclasses.replace(part.host, address="10.0.0.7")
+    with pytest.raises(SpekError, match=r"a has joined from 10\.0\.0\.9, and the plan has 10\.0"):
+        coordinator.carry_out()
+
+
+def describe(rig: Rig, host: str, **changes: Any) -> None:
+    rig[host].answers[Verb.DESCRIBE] = rig[host].described(**changes)
+
+
+@pytest.mark.parametrize(
+    ("changes", "sentence"),
+    [
+        ({"version": "0.0.9"}, "b: it has spekctl 0.0.9 (protocol 1), and the controller"),
+        ({"protocol": 2}, "(protocol 2), and the controller"),
+        ({"fleet": "f-2"}, "b: it is of another fleet, f-2"),
+        ({"name": "c"}, "b: it says that it is c"),
+        ({"trouble": "the kernel module spek is not loaded"}, "b: the kernel module spek is not"),
+        ({"devices": [device(in_use="mounted on /srv")]}, "b: /dev/fake0 is in use: mounted on"),
+    ],
+)
+def test_a_host_that_cannot_take_part_is_named_before_anything_is_claimed(
+    changes: dict[str, Any], sentence: str
+) -> None:
+    rig = Rig()
+    describe(rig, "b", **changes)
+    error = rig.refused()
+    assert sentence in error.message and error.exit_code is ExitCode.REFUSED
+    assert rig.asked(Verb.CLAIM) == rig.asked(Verb.RELEASE) == []
+
+
+def test_all_that_cannot_take_part_are_named_at_once() -> None:
+    rig = Rig()
+    describe(rig, "a", trouble="no sudo")
+    describe(rig, "c", version="9")
+    message = rig.refused().message
+    assert "a: no sudo; c: it has spekctl 9" in message
+
+
+@pytest.mark.parametrize(
+    ("bound", "sentence"),
+    [
+        (Bound(None, "no chrony"), "b: its clock promises nothing (no chrony), and the plan has"),
+        (Bound(1_000_001, "chrony"), "b: its clock may be off by 1.00 ms (chrony), and the plan"),
+    ],
+)
+def test_a_clock_that_cannot_promise_max_skew_is_refused(bound: Bound, sentence: str) -> None:
+    rig = Rig('max_skew = "1ms"')
+    rig["b"].clock = bound
+    assert sentence in rig.refused().message
+    assert rig.asked(Verb.CLAIM) == []
+
+
+def test_without_max_skew_any_promise_will_do() -> None:
+    rig = Rig()
+    rig["b"].clock = Bound(None, "no chrony")
+    assert rig.run().code is ExitCode.OK
+
+
+@pytest.mark.parametrize(
+    ("off_ns", "extra", "sentence"),
+    [
+        (SECOND, (), "or more ahead of the controller's"),
+        (-SECOND, (), "or more behind the controller's"),
+        (2_000_000, ('max_skew = "1ms"',), "2.00 ms or more ahead of"),
+        (2_000_000, (), ""),
+    ],
+)
+def test_a_clock_that_is_plainly_wrong_is_refused(
+    off_ns: int, extra: tuple[str, ...], sentence: str
+) -> None:
+    rig = Rig(*extra)
+    rig["c"].clock_off_ns = off_ns
+    if sentence:
+        assert "c: its clock is " in (message := rig.refused().message) and sentence in message
+    else:
+        assert rig.run().code is ExitCode.OK
+
+
+@pytest.mark.parametrize(
+    ("answer", "sentence", "code"),
+    [
+        (REFUSED, "b: /dev/fake0 is in use: mounted on /srv", ExitCode.REFUSED),
+        (SILENT, "b: it has not answered in time", ExitCode.HOST_LOST),
+        (OSError("reset"), "b: it cannot be reached: reset", ExitCode.HOST_LOST),
+        (HostLostError("it is lost"), "b: it is lost", ExitCode.HOST_LOST),
+    ],
+)
+def test_a_claim_that_fails_on_one_host_leaves_none(
+    answer: Any, sentence: str, code: ExitCode
+) -> None:
+    rig = Rig()
+    rig["b"].answers[Verb.CLAIM] = answer
+    error = rig.refused()
+    assert sentence in error.message and error.exit_code is code
+    assert rig.asked(Verb.RELEASE) == ["a", "b", "c"] and rig.asked(Verb.ARM) == []
+
+
+@pytest.mark.parametrize(
+    ("answer", "sentence"),
+    [
+        (SILENT, "c: it has not answered in time; the start is called off"),
+        (wire.Fault(2, "the start is in the past"), "c: the start is in the past"),
+        (HostLostError("it is lost"), "c: it is lost"),
+    ],
+)
+def test_a_start_that_one_host_does_not_take_is_called_off_everywhere(
+    answer: Any, sentence: str
+) -> None:
+    rig = Rig(patience=dataclasses.replace(HURRY, lead_s=0.51))
+    rig["c"].answers[Verb.ARM] = answer
+    assert sentence in rig.refused().message
+    assert rig.asked(Verb.CONFIRM) == []
+    assert rig.asked(Verb.RELEASE) == ["a", "b", "c"]
+
+
+@pytest.mark.parametrize("verb", [Verb.PING, Verb.DESCRIBE, Verb.CLAIM, Verb.ARM])
+def test_a_host_that_is_lost_before_the_start_ends_all(verb: Verb) -> None:
+    rig = Rig()
+    rig["b"].lost_when = verb
+    error = rig.refused()
+    assert "b: it is lost" in error.message or error.message == "it is lost"
+    assert error.exit_code is ExitCode.HOST_LOST
+    assert rig.asked(Verb.CONFIRM) == []
+    if verb in (Verb.CLAIM, Verb.ARM):
+        assert {"a", "c"} <= set(rig.asked(Verb.RELEASE))
+
+
+def test_a_host_that_is_lost_in_mid_run_stops_the_others() -> None:
+    rig = Rig()
+    rig["b"].says, rig["b"].lost_after = (), True
+    rig["a"].says = rig["c"].says = ()
+    outcome = rig.run()
+    assert outcome.code is ExitCode.HOST_LOST
+    assert outcome.text == "incomplete: b lost at -2.0 s: its connection has ended"
+    assert rig.asked(Verb.STOP) == ["a", "c"] and rig.asked(Verb.RESULT) == ["a", "c"]
+    assert [loss.host for loss in outcome.losses] == ["b"]
+    assert any("stopping all hosts, because of b" in text for text in rig.view.notes)
+
+
+def test_the_others_continue_without_it_if_the_plan_says_so() -> None:
+    rig = Rig('on_loss = "continue"')
+    rig["b"].says, rig["b"].lost_after = (), True
+    outcome = rig.run()
+    assert outcome.code is ExitCode.HOST_LOST and rig.asked(Verb.STOP) == []
+    assert [part.collected is not None for part in outcome.parts] == [True, False, True]
+
+
+def test_the_time_of_a_loss_is_that_of_the_common_clock() -> None:
+    rig = Rig('on_loss = "continue"')
+    rig["b"].says = rig["a"].says = ()
+
+    def pass_time() -> None:
+        rig.engine.now_ns += 40 * SECOND
+        if not rig["b"].is_gone:
+            rig.engine.lose("b")
+            rig.engine.say("a", [wire.Done(0, "done")])
+
+    rig.engine.on_idle = pass_time
+    assert rig.run().text.startswith("incomplete: b lost at 38.0 s: ")
+
+
+def test_a_host_that_is_silent_is_lost() -> None:
+    rig = Rig()
+    rig["b"].says = ()
+    rig["b"].answers[Verb.STATUS] = SILENT
+    rig["b"].answers[Verb.CONFIRM] = SILENT
+    outcome = rig.run()
+    assert outcome.code is ExitCode.HOST_LOST and "b lost at" in outcome.text
+    assert "it has been silent for" in outcome.text
+
+
+def test_a_run_that_fails_on_one_host_stops_the_others() -> None:
+    rig = Rig()
+    rig["b"].says, rig["b"].code = (wire.Done(1, "the device is gone"),), 1
+    rig["a"].says = rig["c"].says = ()
+    outcome = rig.run()
+    assert rig.asked(Verb.STOP) == ["a", "c"] and outcome.losses == []
+    assert outcome.code is ExitCode.RUN_FAILED
+    assert outcome.text.startswith("the run of a host has failed: b: ")
+
+
+@pytest.mark.parametrize("answer", [SILENT, REFUSED, HostLostError("it is lost")])
+def test_a_result_that_is_missing_makes_it_incomplete(answer: Any) -> None:
+    rig = Rig()
+    rig["c"].answers[Verb.RESULT] = answer
+    outcome = rig.run()
+    assert outcome.code is ExitCode.HOST_LOST
+    assert "c lost at" in outcome.text and "its result is missing" in outcome.text
+    assert rig.asked(Verb.RELEASE) == ["a", "b", "c"]
+
+
+def test_devices_that_are_not_said_to_be_free_are_remarked() -> None:
+    rig = Rig()
+    rig["a"].answers[Verb.RELEASE] = SILENT
+    outcome = rig.run()
+    assert outcome.code is ExitCode.OK
+    assert any("a has not said that its devices are free" in text for text in outcome.remarks)
+
+
+@pytest.mark.parametrize(
+    ("stepped_ns", "sentence"),
+    [
+        (5_000_000, "the clock of b was set by 5.00 ms forward during the run"),
+        (-(10**9), "the clock of b was set by 1.00 s back during the run"),
+    ],
+)
+def test_a_clock_that_was_set_marks_the_run(stepped_ns: int, sentence: str) -> None:
+    rig = Rig()
+    rig["b"].stepped_ns = stepped_ns
+    assert sentence in rig.run().remarks
+
+
+def test_ctrl_c_stops_all_and_keeps_their_results() -> None:
+    rig = Rig()
+    for host in rig.hosts.values():
+        host.says = ()
+    rig.engine.on_idle = lambda: rig.interrupts.interrupt(signal.SIGINT)
+    outcome = rig.run()
+    assert rig.asked(Verb.STOP) == rig.asked(Verb.RESULT) == ["a", "b", "c"]
+    assert (outcome.code, outcome.losses) == (ExitCode.INTERRUPTED, [])
+
+
+def test_a_second_ctrl_c_asks_again() -> None:
+    rig = Rig(hosts="a")
+    rig["a"].says = rig["a"].after_stop = ()
+
+    def again() -> None:
+        rig.interrupts.interrupt(signal.SIGINT)
+        if rig["a"].asked.count(Verb.STOP) == 2:
+            rig.engine.say("a", [wire.Done(130, "left")])
+
+    rig.engine.on_idle = again
+    assert rig.run().code is ExitCode.INTERRUPTED
+    assert rig["a"].asked.count(Verb.STOP) == 2
+
+
+def test_ctrl_c_before_the_start_frees_what_is_claimed() -> None:
+    rig = Rig()
+
+    def interrupt(payload: bytes) -> Any:
+        rig.interrupts.interrupt(signal.SIGTERM)
+        return wire.Claimed("x")
+
+    rig["c"].answers[Verb.CLAIM] = interrupt
+    error = rig.refused()
+    assert error.exit_code is ExitCode.TERMINATED
+    assert rig.asked(Verb.ARM) == [] and rig.asked(Verb.RELEASE) == ["a", "b", "c"]
+
+
+def test_rows_and_notes_are_shown_with_their_hosts() -> None:
+    rig = Rig(hosts="a")
+    rig["a"].says = (wire.Note("no prober"), wire.Done(0, "done"))
+    rig.run()
+    assert "a: no prober" in rig.view.notes
+
+
+def test_what_a_lost_host_says_later_changes_nothing() -> None:
+    rig = Rig('on_loss = "continue"')
+    rig["b"].says, rig["b"].lost_after = (), True
+
+    def late() -> None:
+        rig.engine.say("b", [wire.Done(0, "done")])
+        rig.engine.say("a", [wire.Done(0, "done")])
+
+    rig["a"].says = ()
+    rig.engine.on_idle = late
+    outcome = rig.run()
+    assert [loss.host for loss in outcome.losses] == ["b"]
+
+
+def test_a_target_is_stopped_when_the_last_load_has_ended() -> None:
+    rig = Rig('[[host]]\nname = "t"\nrole = "target"', hosts="ab")
+    target = FakeHost("t", devices=(), says=(), after_stop=(wire.Done(0, "watched"),))
+    coordinator = rig.coordinator()
+    rig.engine.named = {**rig.hosts, "t": target}
+    outcome = coordinator.carry_out()
+    assert outcome.code is ExitCode.OK and Verb.STOP in target.asked
+    assert rig.asked(Verb.STOP) == []
+    assert target.claimed is not None and target.claimed.role == "target"
+
+
+def claims(rig: Rig) -> list[wire.Claim]:
+    rig.run()
+    return [host.claimed for host in rig.hosts.values() if host.claimed is not None]
+
+
+def test_a_shared_device_is_split() -> None:
+    rig = Rig('share = "split"')
+    for host in rig.hosts.values():
+        host.devices = (device(wwn="naa.1"),)
+    slices = [claim.slices for claim in claims(rig)]
+    assert [part[0].start for part in slices] == [0, 341 << 20, 682 << 20]
+    assert sum(part[0].bytes for part in slices) == GIB
+
+
+def test_devices_of_their_own_are_whole() -> None:
+    assert [claim.slices for claim in claims(Rig('share = "split"'))] == [[], [], []]

@@ -1,0 +1,129 @@
+# SPDX-License-Identifier: GPL-2.0
+"""What a host does: a load, or samples of its prober."""
+
+from __future__ import annotations
+
+import threading
+import time
+from typing import Any
+
+import msgspec
+import pytest
+from lib.fakes.fleet_member import LentRights, asked
+from lib.fakes.kernel import FakeKernel
+from lib.fakes.prober import START_NS, FakeProber
+from lib.waiting import eventually
+
+from spekctl.errors import RefusedError, SpekError, UsageError
+from spekctl.fleet import duty
+from spekctl.fleet.wire import Watched
+from spekctl.run import observe
+
+SECOND = 10**9
+
+
+class Prober(FakeProber):
+    """As runs start it."""
+
+    def start(self, interval_ns: int, **more: Any) -> int:
+        more.pop("tasks", None)
+        return super().start(interval_ns, **more)
+
+    def samples(self, probe: int, after: Any = None, *, hold: bool = True) -> Any:
+        return super().samples(probe, after, hold=True)
+
+
+def watch(prober: FakeProber, **changes: Any) -> duty.Watch:
+    claim = asked(role="target", devices=[], options={"prober-interval": "100ms"}, **changes)
+    return duty.Watch(claim, lambda: prober)  # type: ignore[arg-type, return-value]
+
+
+def test_a_target_is_watched_from_its_claim_until_it_is_stopped(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(duty, "_FETCH_S", 0.001)
+    prober = Prober()
+    watching = watch(prober)
+    watching.claim()
+    assert prober.calls[0].startswith("start 100000000")
+    watching.arm(START_NS + 2 * SECOND)
+    ends: list[duty.Ended] = []
+    thread = threading.Thread(target=lambda: ends.append(watching.follow()))
+    thread.start()
+    eventually(lambda: prober.seq > 5, "it does not sample")
+    watching.stop()
+    thread.join()
+    (ended,) = ends
+    assert (ended.code, ended.started_mono_ns) == (0, START_NS + 2 * SECOND)
+    watched = msgspec.json.decode(ended.document, type=Watched)
+    assert watched.report.probe.ended and len(watched.report.start_ns) > 3
+    assert watched.prober is not None and watched.prober.samples > 3
+    assert prober.calls[-2:] == ["delete", "close"]
+
+
+def test_a_busy_prober_is_a_refusal() -> None:
+    prober = Prober(busy=True)
+    watching = watch(prober)
+    with pytest.raises(RefusedError, match="already sampling"):
+        watching.claim()
+    watching.abandon()
+    assert prober.calls[-1] == "close" and "delete" not in prober.calls
+
+
+def test_a_feed_that_is_not_there_is_a_refusal() -> None:
+    prober = Prober()
+    watching = watch(prober, power_feeds=["attic"])
+    with pytest.raises(UsageError, match="the probe has no feed 'attic'"):
+        watching.claim()
+    watching.abandon()
+    assert prober.calls[-2:] == ["delete", "close"]
+
+
+def test_a_watch_that_is_abandoned_leaves_no_probe() -> None:
+    prober = Prober()
+    watching = watch(prober)
+    watching.claim()
+    watching.abandon()
+    assert prober.calls[-2:] == ["delete", "close"]
+
+
+def test_a_load_is_a_run_with_the_seed_that_it_is_given(kernel: FakeKernel) -> None:
+    load = duty.Load(asked(seed=5), Silent(), LentRights(), lambda: kernel)
+    load.claim()
+    load.arm(time.monotonic_ns() + SECOND)
+    ended = load.follow()
+    assert kernel.config is not None and kernel.config.seed == 5
+    assert ended.code == 0 and kernel.deleted and kernel.closed
+
+
+def test_a_load_that_is_abandoned_gives_its_devices_back(kernel: FakeKernel) -> None:
+    load = duty.Load(asked(), Silent(), LentRights(), lambda: kernel)
+    load.claim()
+    load.abandon()
+    assert kernel.deleted and kernel.closed
+    load.abandon()
+
+
+def test_a_load_that_cannot_be_watched_holds_no_connection(
+    kernel: FakeKernel, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def fail(*wishes: object) -> None:
+        raise UsageError("--power-feed: no prober")
+
+    monkeypatch.setattr(observe, "connect", fail)
+    with pytest.raises(SpekError, match="no prober"):
+        duty.Load(asked(), Silent(), LentRights(), lambda: kernel)
+    assert kernel.closed
+
+
+class Silent:
+    """Shows nothing."""
+
+    def note(self, text: str) -> None:
+        pass
+
+    def show(self, clock: object, news: object) -> None:
+        pass
+
+    def close(self) -> None:
+        pass

@@ -1,0 +1,228 @@
+# SPDX-License-Identifier: GPL-2.0
+"""The fleet as processes: a scheduler, hosts over TLS, and every way in which one of them ends.
+
+No time is asserted; what is waited for has a minute.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+import os
+import signal
+import socket
+import ssl
+from pathlib import Path
+
+import pytest
+from lib.fakes.fleet_rig import PATIENCE, SOON_S, Fleet, listening
+from lib.waiting import eventually
+
+from spekctl.errors import ExitCode, SpekError, UsageError
+from spekctl.fleet import keys
+from spekctl.fleet.engine import DaskEngine, DaskHost
+
+# 127.0.0.1, as /proc/net/tcp has it.
+LOOPBACK = "0100007F"
+
+
+def port_of(fleet: Fleet) -> tuple[str, int]:
+    host, port = fleet.engine.address.removeprefix("tls://").rsplit(":", 1)
+    return host, int(port)
+
+
+def test_a_whole_run(tmp_path: Path) -> None:
+    names = ["a", "b", "c"]
+    with Fleet(tmp_path, names) as fleet:
+        for name in names:
+            fleet.join(fleet.engine.address, name)
+        fleet.start()
+        fleet.wait_running()
+        # Nothing listens where it was not asked to.
+        for pid in (os.getpid(), *(process.pid for process in fleet.hosts.values())):
+            assert listening(pid) <= {LOOPBACK}
+        outcome = fleet.outcome()
+        assert (outcome.code, outcome.text) == (ExitCode.OK, "3 hosts completed the run")
+        for part in outcome.parts:
+            assert part.collected is not None and part.collected.facts is not None
+            result = json.loads(bytes(part.collected.document))
+            assert result["totals"]["read"]["ios"] == 2000
+            facts = part.collected.facts
+            start_ns = facts.started_mono_ns + facts.armed.offset_ns
+            assert abs(start_ns - outcome.start_real_ns) < 1_000_000
+        seeds = {
+            json.loads(bytes(part.collected.document))["config"]["seed"]
+            for part in outcome.parts
+            if part.collected is not None
+        }
+        assert len(seeds) == 3
+        fleet.engine.close()
+        for name in names:
+            assert fleet.ended(name) == ExitCode.OK, fleet.said(name)
+            fleet.check_free(name)
+
+
+def test_a_killed_host_is_named_and_the_others_stop(tmp_path: Path) -> None:
+    with Fleet(tmp_path, ["a", "b", "c"], time="1h") as fleet:
+        for name in fleet.names:
+            fleet.join(fleet.engine.address, name)
+        fleet.start()
+        fleet.wait_running()
+        fleet.hosts["b"].kill()
+        outcome = fleet.outcome()
+        assert outcome.code is ExitCode.HOST_LOST
+        assert [loss.host for loss in outcome.losses] == ["b"]
+        reasons = {
+            part.name: json.loads(bytes(part.collected.document))["outcome"]["reason"]
+            for part in outcome.parts
+            if part.collected is not None
+        }
+        assert reasons == {"a": "stopped", "c": "stopped"}
+        fleet.check_free("b")
+        fleet.engine.close()
+        for name in ("a", "c"):
+            fleet.check_free(name)
+
+
+def test_a_host_that_hangs_is_lost_and_ends_once_it_goes_on(tmp_path: Path) -> None:
+    patience = dataclasses.replace(PATIENCE, silent_s=3.0)
+    with Fleet(tmp_path, ["a", "b"], 'on_loss = "continue"', "80s", patience) as fleet:
+        for name in fleet.names:
+            fleet.join(fleet.engine.address, name)
+        fleet.start()
+        fleet.wait_running()
+        fleet.hosts["b"].send_signal(signal.SIGSTOP)
+        outcome = fleet.outcome()
+        assert [loss.host for loss in outcome.losses] == ["b"]
+        (whole,) = [part.collected for part in outcome.parts if part.collected is not None]
+        assert json.loads(bytes(whole.document))["outcome"]["reason"] == "completed"
+        fleet.engine.close()
+        fleet.hosts["b"].send_signal(signal.SIGCONT)
+        fleet.ended("b")
+        fleet.check_free("b")
+
+
+def test_a_killed_helper_ends_the_run(tmp_path: Path) -> None:
+    with Fleet(tmp_path, ["a"], time="1h") as fleet:
+        fleet.join(fleet.engine.address, "a")
+        fleet.start()
+        fleet.wait_running()
+        os.kill(fleet.helper("a"), signal.SIGKILL)
+        outcome = fleet.outcome()
+        assert outcome.code != ExitCode.OK
+        assert any("a" in text and "the host ended" in text for text in fleet.view.notes)
+
+
+def test_hosts_that_cannot_take_part_are_refused_before_any_claim(tmp_path: Path) -> None:
+    with Fleet(tmp_path, ["a", "b", "c"]) as fleet:
+        fleet.join(fleet.engine.address, "a")
+        fleet.join(fleet.engine.address, "b", version="0.0.9")
+        fleet.join(fleet.engine.address, "c", in_use="mounted on /srv")
+        fleet.start()
+        with pytest.raises(SpekError) as refusal:
+            fleet.outcome()
+        assert "b: it has spekctl 0.0.9" in refusal.value.message
+        assert "c: /dev/fake0 is in use: mounted on /srv" in refusal.value.message
+        fleet.engine.close()
+        for name in fleet.names:
+            fleet.ended(name)
+            fleet.check_free(name)
+
+
+def test_a_device_in_use_on_one_host_is_claimed_on_none(tmp_path: Path) -> None:
+    with Fleet(tmp_path, ["a", "b"]) as fleet:
+        fleet.join(fleet.engine.address, "a")
+        fleet.join(fleet.engine.address, "b", refuse="run-new")
+        fleet.start()
+        with pytest.raises(SpekError, match=r"^b: The device is in use\.$") as refusal:
+            fleet.outcome()
+        assert refusal.value.exit_code is ExitCode.REFUSED
+
+
+def test_who_is_not_of_the_fleet_does_not_get_in(tmp_path: Path) -> None:
+    with Fleet(tmp_path, ["a"]) as fleet:
+        keys.make(tmp_path / "theirs", ["a"], 30)
+        stranger = ssl.create_default_context(cafile=str(fleet.keys / "a/ca.pem"))
+        stranger.check_hostname = False
+        with (
+            socket.create_connection(port_of(fleet), SOON_S) as plain,
+            pytest.raises(OSError, match=r"."),
+            stranger.wrap_socket(plain) as tls,
+        ):
+            # In TLS 1.3 the refusal comes after the client's side of the handshake.
+            tls.recv(1)
+            raise ConnectionError("it closed the connection")
+        fleet.join(fleet.engine.address, "a", str(tmp_path / "theirs/a"), patience_s=3.0)
+        assert fleet.ended("a") == ExitCode.HOST_LOST
+        assert "cannot join" in fleet.said("a") and not fleet.engine.hosts()
+
+
+def test_a_host_that_is_not_in_the_plan_does_not_join(tmp_path: Path) -> None:
+    with Fleet(tmp_path, ["a", "b"]) as fleet:
+        fleet.engine._scheduler._fleet_hosts = frozenset({"a"})
+        fleet.join(fleet.engine.address, "b", patience_s=10.0)
+        assert fleet.ended("b") == ExitCode.HOST_LOST
+        assert "b is not in the plan" in fleet.said("b")
+
+
+def test_a_second_host_of_the_same_name_does_not_join(tmp_path: Path) -> None:
+    with Fleet(tmp_path, ["a"]) as fleet:
+        fleet.join(fleet.engine.address, "a")
+        eventually(fleet.engine.hosts, "a does not join", SOON_S)
+        first = fleet.hosts.pop("a")
+        try:
+            fleet.join(fleet.engine.address, "a", patience_s=10.0)
+            assert fleet.ended("a") == ExitCode.HOST_LOST
+            assert "name taken" in fleet.said("a")
+            assert list(fleet.engine.hosts()) == ["a"]
+        finally:
+            first.kill()
+            first.wait()
+
+
+def test_a_host_has_no_say_over_others(tmp_path: Path) -> None:
+    """What would run a function of its choice on another host is not for it."""
+    import asyncio
+
+    from distributed import Client
+    from distributed.core import rpc
+
+    from spekctl.fleet.engine import FleetSecurity
+
+    with Fleet(tmp_path, ["a"]) as fleet:
+        bundle = keys.load(fleet.keys / "a")
+        security = FleetSecurity(bundle, ("controller",), ("controller",))
+
+        async def ask(op: str) -> object:
+            async with rpc(
+                fleet.engine.address, connection_args=security.get_connection_args("client")
+            ) as scheduler:
+                return await getattr(scheduler, op)()
+
+        for op in ("broadcast", "gather", "run_function", "register-client", "restart"):
+            with pytest.raises((PermissionError, OSError)):
+                asyncio.run(ask(op))
+        assert asyncio.run(ask("identity"))
+        with pytest.raises((OSError, PermissionError, TimeoutError)):
+            Client(fleet.engine.address, security=security, timeout=3).close()
+
+
+def test_an_address_that_is_not_ours_is_a_sentence(tmp_path: Path) -> None:
+    keys.make(tmp_path / "keys", ["a"], 30)
+    bundle = keys.load(tmp_path / "keys/controller")
+    with socket.socket() as taken:
+        taken.bind(("127.0.0.1", 0))
+        taken.listen()
+        port = taken.getsockname()[1]
+        for address in (f"tls://127.0.0.1:{port}", "tls://203.0.113.9:8786"):
+            with pytest.raises(UsageError, match="cannot listen at"):
+                DaskEngine(address, bundle, frozenset({"a"}))
+
+
+def test_keys_are_for_their_side(tmp_path: Path) -> None:
+    keys.make(tmp_path / "keys", ["a"], 30)
+    host, controller = (keys.load(tmp_path / "keys" / name) for name in ("a", "controller"))
+    with pytest.raises(UsageError, match="has the keys of the host a, not of the controller"):
+        DaskEngine("tls://127.0.0.1:0", host, frozenset({"a"}))
+    with pytest.raises(UsageError, match="has the keys of the controller, not of a host"):
+        DaskHost("tls://127.0.0.1:1", controller, lambda verb, payload: b"")

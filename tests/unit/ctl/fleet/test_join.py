@@ -1,0 +1,46 @@
+# SPDX-License-Identifier: GPL-2.0
+"""A host as a process: it waits for its controller, and leaves nothing behind."""
+
+from __future__ import annotations
+
+import signal
+from pathlib import Path
+
+from lib.fakes.fleet_rig import SOON_S, Fleet, Processes
+from lib.waiting import eventually
+
+from spekctl.errors import ExitCode
+
+
+def test_without_a_controller_it_says_so(tmp_path: Path) -> None:
+    with Processes(tmp_path, ["a"]) as hosts:
+        hosts.join("tls://127.0.0.1:9", "a", patience_s=2.0)
+        assert hosts.ended("a") == ExitCode.HOST_LOST
+        assert "spekctl: cannot join tls://127.0.0.1:9: " in hosts.said("a")
+        assert not hosts.mark("a").exists()
+
+
+def test_a_signal_ends_it_and_its_run(tmp_path: Path) -> None:
+    with Fleet(tmp_path, ["a"], time="1h") as fleet:
+        fleet.join(fleet.engine.address, "a")
+        fleet.start()
+        fleet.wait_running()
+        fleet.hosts["a"].send_signal(signal.SIGTERM)
+        assert fleet.ended("a") == ExitCode.HOST_LOST
+        assert "spekctl: ended by SIGTERM" in fleet.said("a")
+        fleet.check_free("a")
+        assert fleet.outcome().code is ExitCode.HOST_LOST
+
+
+def test_a_controller_that_hangs_is_left(tmp_path: Path) -> None:
+    """Its connections stay: only the missing questions tell."""
+    with Fleet(tmp_path, ["a"], time="1h") as fleet:
+        fleet.join(fleet.engine.address, "a", leash_s=2.0)
+        eventually(fleet.engine.hosts, "a does not join", SOON_S)
+        coordinator = fleet.coordinator
+        coordinator.check()
+        coordinator.prepare()
+        assert fleet.mark("a").exists()
+        assert fleet.ended("a") == ExitCode.HOST_LOST
+        assert "the controller has not been heard of" in fleet.said("a")
+        fleet.check_free("a")

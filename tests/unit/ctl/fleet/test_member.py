@@ -1,0 +1,309 @@
+# SPDX-License-Identifier: GPL-2.0
+"""A host of a fleet: one run, in its order, and nothing left behind."""
+
+from __future__ import annotations
+
+import json
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from lib.fakes.fleet_member import RUN, Rig
+from lib.fakes.kernel import FakeKernel
+from lib.waiting import eventually
+
+from spekctl import __version__
+from spekctl.errors import ExitCode, NoKernelSideError, RefusedError, SpekError
+from spekctl.fleet import clock, member, wire
+from spekctl.fleet.clock import Distance
+from spekctl.fleet.wire import Phase
+from spekctl.workload import file, override
+
+
+@pytest.fixture
+def rig(kernel: FakeKernel, monkeypatch: pytest.MonkeyPatch) -> Iterator[Rig]:
+    """A host; the machine's own devices are fakes."""
+    host = Rig(monkeypatch)
+    yield host
+    host.member.close()
+
+
+def run_to_end(rig: Rig, **changes: Any) -> wire.Collected:
+    rig.claim(**changes)
+    rig.arm(1)
+    rig.of_run("confirm")
+    eventually(rig.done, "the run has not ended")
+    collected: wire.Collected = rig.of_run("result", wire.Collected)
+    return collected
+
+
+def test_it_says_what_it_is(rig: Rig) -> None:
+    described = rig.ask("describe", wire.Describe(["wwn:naa.1"], "client"), wire.Described)
+    assert (described.name, described.fleet, described.version) == ("a", "f-1", __version__)
+    (seen,) = described.devices
+    assert (seen.path, seen.wwn, seen.bytes, seen.in_use) == ("/dev/fake0", "naa.1", 1 << 30, "")
+    assert described.trouble == "" and described.clock.source
+    rig.rights.in_use = "mounted"
+    again = rig.ask("describe", wire.Describe(["wwn:naa.1"], "client"), wire.Described)
+    assert again.devices[0].in_use == "mounted"
+
+
+def test_it_says_why_it_cannot_take_part(rig: Rig, monkeypatch: pytest.MonkeyPatch) -> None:
+    def missing() -> FakeKernel:
+        raise NoKernelSideError("the kernel module spek is not loaded")
+
+    monkeypatch.setattr(rig.member, "_connect", missing)
+    described = rig.ask("describe", wire.Describe(["wwn:naa.1"], "client"), wire.Described)
+    assert described.trouble == "the kernel module spek is not loaded"
+
+
+def test_a_target_needs_its_prober(rig: Rig, monkeypatch: pytest.MonkeyPatch) -> None:
+    def missing() -> None:
+        raise NoKernelSideError("the kernel module spek_prober is not loaded")
+
+    monkeypatch.setattr(member, "_check_prober", missing)
+    described = rig.ask("describe", wire.Describe([], "target"), wire.Described)
+    assert (described.trouble, described.devices) == (
+        "the kernel module spek_prober is not loaded",
+        [],
+    )
+
+
+def test_a_ping_says_when_it_came(rig: Rig) -> None:
+    before_ns = time.time_ns()
+    pong = rig.ask("ping", None, wire.Pong)
+    assert before_ns <= pong.came_real_ns <= pong.left_real_ns <= time.time_ns()
+
+
+def test_a_run_goes_from_its_claim_to_its_result(rig: Rig) -> None:
+    assert rig.claim().title == "random-read-4k on /dev/fake0"
+    assert rig.of_run("status", wire.State).phase is Phase.CLAIMED
+    before_ns = time.time_ns()
+    armed = rig.arm(1)
+    assert rig.of_run("status", wire.State).phase is Phase.ARMED
+    assert rig.kernel.start_ns == armed.start_mono_ns
+    assert before_ns < armed.start_mono_ns + armed.distance.offset_ns <= time.time_ns() + 10**9
+    rig.of_run("confirm")
+    eventually(rig.done, "the run has not ended")
+    assert rig.done() == [wire.Done(0, "the run completed")]
+    collected = rig.of_run("result", wire.Collected)
+    assert (collected.code, collected.text) == (0, "the run completed")
+    document = json.loads(bytes(collected.document))
+    assert document["kind"] == "spek-result" and document["config"]["seed"] == 77
+    assert document["command"] == ["fleet", "run", "plan.toml"]
+    facts = collected.facts
+    assert facts is not None and facts.stepped_ns == 0
+    assert facts.start_mono_ns == facts.started_mono_ns == armed.start_mono_ns
+    rows = [row for event in rig.said if isinstance(event, wire.Rows) for row in event.rows]
+    assert [round(row.at_s) for row in rows] == [1, 2]
+    rig.of_run("release")
+    assert rig.kernel.deleted and rig.kernel.closed
+
+
+def test_a_slice_is_where_its_io_goes(rig: Rig) -> None:
+    rig.claim(slices=[wire.Slice(256 << 20, 128 << 20)])
+    assert rig.kernel.config is not None
+    (asu,) = rig.kernel.config.asus
+    assert (asu.bytes, asu.extents[0].start) == (128 << 20, 256 << 20)
+
+
+@pytest.mark.parametrize(
+    ("changes", "sentence"),
+    [
+        ({"toml": "x"}, "not valid TOML"),
+        ({"options": {"tme": "2s"}}, "there is no option --tme"),
+        ({"slices": [wire.Slice(0, 1 << 40)]}, "is not on /dev/fake0"),
+        ({"toml": override.to_toml(file.load("random-write-4k"))}, "--write"),
+        ({"destroy": ["S9"]}, "S9"),
+    ],
+)
+def test_a_wrong_claim_is_refused_and_holds_nothing(
+    rig: Rig, changes: dict[str, Any], sentence: str
+) -> None:
+    with pytest.raises(SpekError) as refusal:
+        rig.claim(**changes)
+    assert sentence in refusal.value.message
+    assert rig.member.phase is Phase.RELEASED and rig.kernel.claimed == {}
+
+
+def test_a_refused_claim_gives_back_what_it_had(rig: Rig) -> None:
+    rig.kernel.refuse["run-new"] = RefusedError("The device is in use.")
+    with pytest.raises(SpekError, match="in use") as refusal:
+        rig.claim()
+    assert refusal.value.exit_code is ExitCode.REFUSED
+    assert rig.kernel.closed and rig.member.phase is Phase.RELEASED
+
+
+def test_a_run_is_accepted_once(rig: Rig) -> None:
+    rig.claim()
+    for run in (RUN, "r-2"):
+        with pytest.raises(SpekError, match="a has taken part in run r-1; it joins for one run"):
+            rig.claim(run=run)
+    rig.of_run("release")
+    with pytest.raises(SpekError, match="has taken part in run r-1"):
+        rig.claim()
+
+
+def test_a_start_is_armed_once(rig: Rig) -> None:
+    rig.claim()
+    rig.arm(1)
+    with pytest.raises(SpekError, match="a cannot arm: it is armed"):
+        rig.arm(1)
+    assert rig.kernel.calls.count("run-start") == 1
+
+
+def test_nothing_is_armed_without_a_claim_or_for_another_run(rig: Rig) -> None:
+    with pytest.raises(SpekError, match="a is not part of run r-1"):
+        rig.arm()
+    rig.claim()
+    with pytest.raises(SpekError, match="a is not part of run r-2"):
+        rig.arm(run="r-2")
+    for verb in ("confirm", "status", "stop", "result", "release"):
+        with pytest.raises(SpekError, match="a is not part of run r-2"):
+            rig.of_run(verb, run="r-2")
+
+
+def test_a_start_in_the_past_is_refused_and_can_be_released(rig: Rig) -> None:
+    rig.claim()
+    with pytest.raises(SpekError, match="the start is in the past, or too near"):
+        rig.arm(-1)
+    rig.of_run("release")
+    assert rig.kernel.deleted
+
+
+def test_a_start_that_nobody_confirms_is_called_off(rig: Rig) -> None:
+    rig.claim()
+    rig.arm(0.3)
+    (done,) = eventually(rig.done, "nothing was said")
+    assert done.code == ExitCode.RUN_FAILED and "did not confirm the start" in done.text
+    assert rig.kernel.deleted and rig.kernel.seconds == 0
+    collected = rig.of_run("result", wire.Collected)
+    assert bytes(collected.document) == b"null"
+
+
+def test_a_release_before_the_start_calls_it_off(rig: Rig) -> None:
+    rig.claim()
+    rig.arm(3600)
+    rig.of_run("release")
+    assert rig.kernel.deleted and rig.kernel.seconds == 0
+    assert rig.done()[0].text == "the start was called off"
+
+
+def test_a_release_after_the_claim_frees_the_devices(rig: Rig) -> None:
+    rig.claim()
+    rig.of_run("release")
+    assert rig.kernel.deleted and rig.kernel.closed
+    rig.of_run("release")
+
+
+def test_a_run_that_is_stopped_has_a_result(rig: Rig) -> None:
+    rig.claim(options={"time": "1h"})
+    rig.arm(1)
+    rig.of_run("confirm")
+    eventually(lambda: rig.kernel.seconds > 3, "it does not run")
+    rig.of_run("stop")
+    (done,) = eventually(rig.done, "it has not ended")
+    assert done.code == ExitCode.INTERRUPTED
+    collected = rig.of_run("result", wire.Collected)
+    assert json.loads(bytes(collected.document))["outcome"]["reason"] == "stopped"
+
+
+def test_a_release_in_mid_run_ends_it(rig: Rig) -> None:
+    rig.claim(options={"time": "1h"})
+    rig.arm(1)
+    rig.of_run("confirm")
+    eventually(lambda: rig.kernel.seconds > 3, "it does not run")
+    rig.of_run("release")
+    assert rig.kernel.deleted
+
+
+def test_there_is_no_result_before_the_end(rig: Rig) -> None:
+    rig.claim()
+    with pytest.raises(SpekError, match="there is no result of a run that is claimed"):
+        rig.of_run("result", wire.Collected)
+
+
+def test_a_clock_that_was_set_is_told(rig: Rig, monkeypatch: pytest.MonkeyPatch) -> None:
+    true = clock.distance
+    steps = iter([0, 5_000_000])
+
+    def distance() -> Distance:
+        now = true()
+        return Distance(now.offset_ns + next(steps), now.width_ns)
+
+    monkeypatch.setattr(clock, "distance", distance)
+    collected = run_to_end(rig)
+    assert collected.facts is not None
+    assert abs(collected.facts.stepped_ns - 5_000_000) < 1_000_000
+
+
+def test_a_helper_that_is_lost_ends_the_run(rig: Rig) -> None:
+    rig.claim()
+    rig.lose_helper("the host ended (status -9)")
+    assert rig.done() == [wire.Done(1, "the host ended (status -9)")]
+
+
+def test_a_helper_that_ends_after_the_run_is_no_loss(rig: Rig) -> None:
+    run_to_end(rig)
+    rig.of_run("release")
+    before = len(rig.done())
+    rig.lose_helper("the host ended (status 0)")
+    assert len(rig.done()) == before
+
+
+def test_a_kernel_that_fails_in_mid_run_is_an_end_with_its_sentence(rig: Rig) -> None:
+    rig.claim(options={"time": "1h"})
+    rig.arm(1)
+    rig.of_run("confirm")
+    rig.kernel.refuse["run-get"] = SpekError("the host ended (status -9)")
+    (done,) = eventually(rig.done, "it has not ended")
+    assert done == wire.Done(1, "the host ended (status -9)")
+
+
+def test_without_a_controller_it_gives_up(
+    kernel: FakeKernel, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    rig = Rig(monkeypatch, leash_s=0.0)
+    assert not rig.member.check_leash()  # it holds nothing
+    rig.claim()
+    eventually(rig.member.check_leash, "it waits for ever")
+    assert "the controller has not been heard of" in rig.gave_up[0]
+    rig.member.close()
+    assert rig.rights.closed
+
+
+def test_every_question_keeps_it_going(rig: Rig) -> None:
+    rig.claim()
+    rig.of_run("status", wire.State)
+    assert not rig.member.check_leash() and rig.gave_up == []
+
+
+def test_what_fails_inside_is_an_answer(
+    rig: Rig, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def fail(*arguments: object) -> None:
+        raise ZeroDivisionError
+
+    monkeypatch.setattr(rig.member, "_describe", fail)
+    with pytest.raises(SpekError, match="the host failed; its standard error says how"):
+        rig.ask("describe", wire.Describe([], "client"), wire.Described)
+    assert "ZeroDivisionError" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(("verb", "sentence"), [("explode", "no message"), ("claim", "no message")])
+def test_what_is_no_request_is_refused(rig: Rig, verb: str, sentence: str) -> None:
+    with pytest.raises(SpekError, match=sentence):
+        wire.answer_of(rig.member.answer(verb, b"{"), wire.Claimed)
+
+
+def test_an_unknown_verb_is_refused(rig: Rig) -> None:
+    rig.claim()
+    with pytest.raises(SpekError, match="there is no verb 'explode'"):
+        rig.of_run("explode")
+
+
+def test_the_version_of_the_module_is_that_of_sysfs(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(Path, "read_text", lambda path, encoding: f"{path} 0.1\n")
+    assert member._module_version() == "/sys/module/spek/version 0.1"

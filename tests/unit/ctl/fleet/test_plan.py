@@ -1,0 +1,135 @@
+# SPDX-License-Identifier: GPL-2.0
+"""Plans: what they mean, and one sentence for each that is wrong."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from spekctl.errors import UsageError
+from spekctl.fleet import plan
+from spekctl.workload import file as workload_files
+
+FLEET = """
+[fleet]
+listen = "tls://10.0.0.1:8786"
+workload = "random-read-4k"
+"""
+CLIENT = """
+[[host]]
+name = "client1"
+devices = ["wwn:naa.6001"]
+"""
+GOOD = FLEET + CLIENT
+
+
+def test_a_plan_says_who_does_what() -> None:
+    text = f"""
+[fleet]
+listen = "tls://[fd00::1]:8786"
+workload = "random-write-4k"
+settings = ["stream.main.size=8KiB"]
+max_skew = "1ms"
+on_loss = "continue"
+seed = 7
+options = {{time = "5s", write = true}}
+{CLIENT}
+destroy = ["S1"]
+weight = 3
+options = {{time = "6s"}}
+[[host]]
+name = "storage"
+role = "target"
+power_feeds = ["psu"]
+"""
+    read = plan.parse(text)
+    client, target = read.hosts
+    assert (read.name, read.share, read.on_loss) == ("random-write-4k", "split", "continue")
+    assert (read.max_skew_ns, read.seed, read.clients) == (1_000_000, 7, [client])
+    assert (client.load.time_ns, client.load.write) == (6 * 10**9, True)
+    assert (client.weight, client.devices, client.destroy) == (3, ("wwn:naa.6001",), ("S1",))
+    assert (target.role, target.power_feeds) == ("target", ("psu",))
+
+
+def test_readers_overlap_unless_the_plan_splits() -> None:
+    assert plan.parse(GOOD).share == "overlap"
+    assert plan.parse(GOOD.replace("[[host]]", 'share = "split"\n[[host]]')).share == "split"
+
+
+def test_a_workload_is_looked_for_beside_the_plan(tmp_path: Path) -> None:
+    workload = (Path(workload_files.shipped_directory()) / "random-read-4k.toml").read_text()
+    (tmp_path / "mine.toml").write_text(workload)
+    (tmp_path / "plan.toml").write_text(GOOD.replace('"random-read-4k"', '"mine.toml"'))
+    assert plan.load(tmp_path / "plan.toml").workload.workload.name == "random-read-4k"
+
+
+def hosts(count: int, options: str) -> str:
+    entries = [CLIENT.replace("client1", f"c{number}") for number in range(count)]
+    spc1 = FLEET.replace("random-read-4k", "spc1")
+    return spc1 + f"options = {options}\n" + "".join(entries)
+
+
+def test_bsus_are_dealt_out() -> None:
+    read = plan.parse(hosts(3, '{bsu = "8", write = true}'))
+    assert [host.load.bsu for host in read.hosts] == [3, 3, 2]
+    assert [host.options["bsu"] for host in read.hosts] == ["3", "3", "2"]
+
+
+@pytest.mark.parametrize(
+    ("text", "sentence"),
+    [
+        (CLIENT, "the section 'fleet' is missing"),
+        (FLEET, 'there is no [[host]] with role "client", which would send I/O'),
+        (GOOD.replace("tls:", "tcp:"), "is no place to listen at; write tls://ADDRESS:PORT"),
+        (GOOD.replace("8786", "87860"), "is no place to listen at"),
+        (GOOD.replace("listen", "lissen"), "unknown key 'lissen'; did you mean 'listen'?"),
+        (GOOD.replace("random-read-4k", "nothing"), "nothing"),
+        (
+            GOOD.replace("[[host]]", 'share = "half"\n[[host]]'),
+            "unknown value 'half'; it is one of",
+        ),
+        (GOOD.replace("[[host]]", 'on_loss = "go"\n[[host]]'), "unknown value 'go'"),
+        (GOOD.replace("[[host]]", 'max_skew = "fast"\n[[host]]'), "fleet: max_skew: "),
+        (GOOD.replace("[[host]]", 'max_skew = "0s"\n[[host]]'), "it must be more than 0"),
+        (GOOD + CLIENT, "there are two hosts called client1"),
+        (GOOD.replace("client1", "a b"), "'a b' is no name of a host"),
+        (GOOD.replace("client1", "controller"), "a host cannot be called controller"),
+        (GOOD.replace('["wwn:naa.6001"]', "[]"), "host 'client1': a client needs devices"),
+        (GOOD.replace("wwn:naa.6001", "sdb"), "'sdb' names no device; write wwn:..., serial:"),
+        (GOOD.replace("wwn:naa.6001", "/etc/x"), "/etc/x is not below /dev"),
+        (GOOD.replace("wwn:naa.6001", "/dev/../etc/x"), "is not below /dev"),
+        (GOOD.replace('"wwn:naa.6001"', '"/dev/a", "/dev/a"'), "/dev/a is there twice"),
+        (GOOD + "weight = 0", "weight: 0 is out of range"),
+        (GOOD + 'role = "target"', "devices: a target sends no I/O"),
+        (GOOD + 'options = {log = "x"}', "options, log: logs of a fleet are not collected"),
+        (GOOD + 'options = {seed = "5"}', "each host has a seed of its own"),
+        (GOOD + 'options = {tme = "5s"}', "there is no option --tme"),
+        (GOOD + 'options = {time = "x"}', "host 'client1': --time"),
+        (GOOD + "options = {verify = true}", 'verify needs share = "split"'),
+        (hosts(3, '{bsu = "2", write = true}'), "2 BSUs cannot be dealt out to 3 clients"),
+        (hosts(2, '{bsu = "8"}') + 'options = {bsu = "4"}', "different numbers of BSUs"),
+    ],
+)
+def test_a_wrong_plan_is_refused_by_a_sentence(text: str, sentence: str) -> None:
+    with pytest.raises(UsageError) as refusal:
+        plan.parse(text)
+    assert sentence in refusal.value.message and "\n" not in refusal.value.message
+
+
+def test_a_replay_is_refused() -> None:
+    settings = GOOD.replace("[[host]]", 'settings = ["stream.main.pattern=trace"]\n[[host]]')
+    with pytest.raises(UsageError):
+        plan.parse(settings)
+
+
+def test_a_result_is_no_plan(tmp_path: Path) -> None:
+    (tmp_path / "result.json").write_text('{"kind": "spek-result"}')
+    with pytest.raises(UsageError, match=r"a result of a run; plans are read from TOML"):
+        plan.load(tmp_path / "result.json")
+
+
+def test_the_file_is_named(tmp_path: Path) -> None:
+    (tmp_path / "plan.toml").write_text(FLEET)
+    with pytest.raises(UsageError, match=r"^.*plan\.toml: there is no \[\[host\]\]"):
+        plan.load(tmp_path / "plan.toml")

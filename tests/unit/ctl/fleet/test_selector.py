@@ -1,0 +1,71 @@
+# SPDX-License-Identifier: GPL-2.0
+"""The device of a host that a plan names."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+from lib.fakes.machine import disk
+
+from spekctl.block import device
+from spekctl.block.device import Roots
+from spekctl.errors import UsageError
+from spekctl.fleet import selector
+
+NQN = "nqn.2014-08.org.nvmexpress:uuid:1"
+
+
+@pytest.fixture
+def roots(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Roots:
+    """A machine of three disks and a partition, of which one is an NVMe namespace."""
+    disks: list[Any] = [
+        disk("/dev/fake0", wwn="naa.6001", serial="S1", disk="fake0"),
+        disk("/dev/fake1", wwn="0x5001", serial="S2", disk="fake1"),
+        disk("/dev/fake2", wwn="eui.99", serial="S2", disk="nvme0n1"),
+        disk("/dev/fake3", wwn="naa.6001", serial="S1", disk="fake0", partition=1),
+    ]
+    monkeypatch.setattr(device, "every", lambda roots: iter(disks))
+    place = tmp_path / "sys/class/block/nvme0n1/device/subsysnqn"
+    place.parent.mkdir(parents=True)
+    place.write_text(NQN + "\n")
+    (tmp_path / "dev").mkdir(mode=0o755)
+    return Roots(sys=tmp_path / "sys", dev=tmp_path / "dev")
+
+
+@pytest.mark.parametrize(
+    ("text", "node"),
+    [
+        ("wwn:naa.6001", "/dev/fake0"),
+        ("wwn:6001", "/dev/fake0"),
+        ("wwn:5001", "/dev/fake1"),
+        ("wwn:0x5001", "/dev/fake1"),
+        ("serial:S1", "/dev/fake0"),
+        (f"nqn:{NQN}", "/dev/fake2"),
+    ],
+)
+def test_a_device_is_known_by_what_it_is(roots: Roots, text: str, node: str) -> None:
+    assert selector.find(text, roots).node == node
+
+
+@pytest.mark.parametrize(
+    ("text", "sentence"),
+    [
+        ("wwn:naa.7", "there is no device wwn:naa.7"),
+        ("serial:S2", "serial:S2 means several devices: /dev/fake1, /dev/fake2; name one by"),
+        ("nqn:", "means several devices"),
+        ("uuid:1", "uuid names no device"),
+    ],
+)
+def test_what_means_no_device_or_several_is_refused(roots: Roots, text: str, sentence: str) -> None:
+    with pytest.raises(UsageError, match=sentence):
+        selector.find(text, roots)
+
+
+def test_a_path_stays_below_dev(roots: Roots, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(device, "find", disk)
+    assert selector.find(str(roots.dev / "sd0"), roots).path == str(roots.dev / "sd0")
+    (roots.dev / "out").symlink_to("/etc")
+    with pytest.raises(UsageError, match="leads out of"):
+        selector.find(str(roots.dev / "out/passwd"), roots)

@@ -1,0 +1,107 @@
+# SPDX-License-Identifier: GPL-2.0
+"""Slices of a device that several hosts have: disjoint, whole blocks and zones, by weight."""
+
+from __future__ import annotations
+
+import dataclasses
+import functools
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from lib.fakes.fleet import GIB, device
+
+from spekctl.errors import UsageError
+from spekctl.fleet import plan, slices
+from spekctl.fleet.plan import Plan
+from spekctl.fleet.wire import DeviceSeen, Slice
+
+MIB = 1 << 20
+
+
+@functools.cache
+def plan_of(count: int, share: str) -> Plan:
+    text = f"""
+[fleet]
+listen = "tls://10.0.0.1:8786"
+workload = "random-read-4k"
+share = "{share}"
+"""
+    hosts = [f'[[host]]\nname = "h{number}"\ndevices = ["/dev/fake0"]\n' for number in range(count)]
+    return plan.parse(text + "".join(hosts))
+
+
+def planned(weights: list[int], share: str = "split") -> Plan:
+    whole = plan_of(len(weights), share)
+    hosts = [
+        dataclasses.replace(host, weight=weight)
+        for host, weight in zip(whole.hosts, weights, strict=True)
+    ]
+    return dataclasses.replace(whole, hosts=tuple(hosts))
+
+
+def seen(count: int, **changes: Any) -> dict[str, list[DeviceSeen]]:
+    return {f"h{number}": [device(**changes)] for number in range(count)}
+
+
+@given(st.lists(st.integers(1, 9), min_size=2, max_size=20), st.sampled_from([0, 4 * MIB, 3 * MIB]))
+def test_slices_are_disjoint_and_in_order(weights: list[int], zone_bytes: int) -> None:
+    given_slices = slices.of(
+        planned(weights), seen(len(weights), wwn="naa.1", bytes=4 * GIB, zone_bytes=zone_bytes)
+    )
+    unit = max(MIB, zone_bytes)
+    end = 0
+    for number in range(len(weights)):
+        (part,) = given_slices[f"h{number}"]
+        assert part.start == end and part.bytes > 0 and part.start % unit == 0
+        end = part.start + part.bytes
+    assert 4 * GIB - unit < end <= 4 * GIB
+
+
+def test_weights_set_their_sizes() -> None:
+    cut = slices.of(planned([1, 3]), seen(2, wwn="naa.1"))
+    assert cut == {"h0": [Slice(0, GIB // 4)], "h1": [Slice(GIB // 4, 3 * GIB // 4)]}
+
+
+def test_a_device_that_no_other_host_has_is_whole() -> None:
+    devices = seen(2, wwn="naa.1")
+    devices["h0"].append(device("/dev/fake1", wwn="naa.2"))
+    cut = slices.of(planned([1, 1]), devices)
+    assert cut["h0"] == [Slice(0, GIB // 2), Slice(0, GIB)]
+    assert slices.of(planned([1, 1]), seen(2)) == {}
+    assert slices.of(planned([1, 1], "overlap"), seen(2, wwn="naa.1")) == {}
+
+
+@pytest.mark.parametrize(
+    ("devices", "sentence"),
+    [
+        (seen(2, wwn="naa.1", bytes=MIB), "is too small for 2 slices of 1048576 bytes or more"),
+        (
+            {"h0": [device(wwn="naa.1")], "h1": [device(wwn="naa.1", bytes=2 * GIB)]},
+            "hosts see different sizes of the device wwn naa.1",
+        ),
+        (
+            {"h0": [device(wwn="naa.1"), device("/dev/fake1", wwn="naa.1")]},
+            "h0: /dev/fake1 and /dev/fake0 are one device, wwn naa.1",
+        ),
+    ],
+)
+def test_what_cannot_be_split_is_refused(
+    devices: dict[str, list[DeviceSeen]], sentence: str
+) -> None:
+    with pytest.raises(UsageError, match=sentence):
+        slices.of(planned([1, 1]), devices)
+
+
+def test_a_result_says_who_shares_what() -> None:
+    shared = seen(2, wwn="naa.1")
+    split = slices.remarks(planned([1, 1]), shared)
+    assert split == ["h0, h1 share the device wwn naa.1, each a slice of its own"]
+    overlap = slices.remarks(planned([1, 1], "overlap"), shared)
+    assert overlap == ["h0, h1 share the device wwn naa.1, and overlap there"]
+    unknown = slices.remarks(planned([1, 1]), seen(2))
+    assert unknown == [
+        "whether other hosts have them as well is not known without a WWN: /dev/fake0 of h0,"
+        " /dev/fake0 of h1"
+    ]
