@@ -12,7 +12,7 @@ import concurrent.futures
 import hashlib
 import time
 import uuid
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import Future
 from dataclasses import dataclass, field
 from functools import partial
@@ -24,6 +24,7 @@ from spekctl.fleet import clock, slices, wire
 from spekctl.fleet.clock import Bound
 from spekctl.fleet.plan import Host, Plan
 from spekctl.fleet.wire import Verb
+from spekctl.kernel.records import IntervalRow
 from spekctl.run.job import Interrupts
 from spekctl.run.progress import Clock, Figures
 from spekctl.workload import override
@@ -106,6 +107,8 @@ class Part:
     armed: wire.Armed | None = None
     done: wire.Done | None = None
     collected: wire.Collected | None = None
+    # What a host that is lost leaves.
+    rows: list[IntervalRow] = field(default_factory=list)
     loss: Loss | None = None
     heard_s: float = 0.0
     asked: Future[bytes] | None = None
@@ -292,9 +295,13 @@ class Coordinator:
         concurrent.futures.wait(asked.values(), self.patience.collect_s)
         for name, future in asked.items():
             try:
-                self.parts[name].collected = self._answer(name, future, wire.Collected)
+                collected = self._answer(name, future, wire.Collected)
             except SpekError as error:
                 self._lose(name, f"its result is missing: {error.message}")
+                continue
+            self.parts[name].collected = collected
+            if bytes(collected.document) == b"null":
+                self._lose(name, f"it has no result: {collected.text}")
 
     def release(self, quietly: bool = False) -> None:
         """All devices are given back, by hosts that can be asked; the others do it themselves."""
@@ -371,7 +378,7 @@ class Coordinator:
 
     def _measure_clocks(self) -> None:
         """Round trips, and how far each clock is from ours, as far as messages tell."""
-        for _ in range(PINGS):
+        for number in range(PINGS):
             sent: dict[str, tuple[int, float]] = {}
             came: dict[str, tuple[int, float]] = {}
             pending = {}
@@ -383,7 +390,9 @@ class Coordinator:
             for name, future in pending.items():
                 pong: wire.Pong = self._answer(name, future, wire.Pong)
                 (sent_ns, sent_s), (came_ns, came_s) = sent[name], came[name]
-                self._worst_s = max(self._worst_s, came_s - sent_s)
+                # The first one opens the connection, which the start does not have to.
+                if number:
+                    self._worst_s = max(self._worst_s, came_s - sent_s)
                 trip_ns = came_ns - sent_ns
                 middle_ns = (pong.came_real_ns + pong.left_real_ns) // 2
                 part = self.parts[name]
@@ -490,6 +499,8 @@ class Coordinator:
         match happened.event:
             case wire.Rows(now, rows):
                 self.view.show(part.name, now, rows)
+            case wire.Intervals(rows):
+                part.rows += rows
             case wire.Note(text):
                 self.view.note(f"{part.name}: {text}")
             case wire.Done() as done if part.done is None:
@@ -576,3 +587,25 @@ def _with_code(text: str, errors: Sequence[SpekError]) -> SpekError:
     if len(codes) == 1:
         error.exit_code = codes.pop()
     return error
+
+
+def checked_lines(parts: Iterable[Part]) -> Iterator[str]:
+    """What a check has seen of each host."""
+    for part in parts:
+        described = part.described
+        if described is None:
+            yield f"{part.name}: it has not answered"
+            continue
+        bound_ns = described.clock.bound_ns
+        known = f"within {units.format_ns(bound_ns)}" if bound_ns is not None else "not known"
+        module = f"spek {described.module_version}" if described.module_version else "no spek"
+        yield (
+            f"{part.name}: spekctl {described.version}, {module}, Linux {described.kernel}; clock"
+            f" {known} ({described.clock.source})"
+        )
+        for device in described.devices:
+            state = f"in use: {device.in_use}" if device.in_use else "free"
+            yield (
+                f"  {device.selector}: {device.path}, {units.format_bytes(device.bytes)},"
+                f" serial {device.serial or '-'}, WWN {device.wwn or '-'}; {state}"
+            )

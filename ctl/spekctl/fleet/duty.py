@@ -16,9 +16,10 @@ from spekctl.fleet.wire import Claim, Watched
 from spekctl.kernel import client
 from spekctl.kernel.client import Kernel
 from spekctl.kernel.prober import Prober
-from spekctl.kernel.records import RunInfo, RunState
+from spekctl.kernel.records import IntervalRow, RunInfo, RunState
 from spekctl.run import ending, job, measuring, observe, probe
 from spekctl.run import request as run_request
+from spekctl.run.collector import Collector, Look
 from spekctl.run.follow import follow
 from spekctl.run.progress import Progress
 from spekctl.run.rights import Rights
@@ -31,6 +32,7 @@ SIGINT = 2
 # For the prober's last row, which waits for power.
 _LAST_ROW_S = 10.0
 _FETCH_S = 1.0
+Report = Callable[[list[IntervalRow]], None]
 _NOT_CLAIMED = "it has not been claimed"
 
 
@@ -65,6 +67,17 @@ class Duty(Protocol):
         """End it in whatever state it is, and give back what it holds."""
 
 
+class _Reporter(Collector):
+    """Passes on the intervals of a run as they end."""
+
+    def __init__(self, report: Report) -> None:
+        self._report = report
+
+    def take(self, look: Look) -> None:
+        if look.news:
+            self._report(list(look.news))
+
+
 class Load:
     """A run of `spekctl run`."""
 
@@ -74,7 +87,9 @@ class Load:
         view: Progress,
         rights: Rights,
         connect: Callable[[], Kernel] = client.connect,
+        report: Report = lambda rows: None,
     ) -> None:
+        """@report: gets the intervals as they end."""
         self._request, wish = request_of(asked, rights)
         self.title = run_request.Subject(self._request.workload, self._request.devices).title
         power = measuring.power_of(
@@ -93,7 +108,9 @@ class Load:
             raise
         if remark:
             view.note(remark)
-        self._session = Session(self._kernel, self._request, view, self._interrupts, observers)
+        self._session = Session(
+            self._kernel, self._request, view, self._interrupts, [*observers, _Reporter(report)]
+        )
 
     def claim(self) -> None:
         self._session.claim()

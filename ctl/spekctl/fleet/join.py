@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import os
 import signal
 import sys
 import threading
@@ -30,8 +31,10 @@ class Joined:
         words: Sequence[str] = (),
         connect: Callable[[], Kernel] = client.connect,
     ) -> None:
-        """@words: the helper's command; none: that of `spekctl host --stdio` by sudo."""
-        self._words = list(words) or host_client.command(SUDO)
+        """@words: the helper's command; none: that of `spekctl host --stdio`, by sudo unless this
+        is root."""
+        become = SUDO if os.geteuid() else ()
+        self._words = list(words) or host_client.command(become)
         self._connect = connect
         self._reason = ""
         self._over = threading.Event()

@@ -22,6 +22,7 @@ from spekctl.fleet.duty import Duty, Load, Watch
 from spekctl.fleet.wire import Phase, Verb
 from spekctl.kernel import client
 from spekctl.kernel.client import Kernel
+from spekctl.kernel.records import IntervalRow
 from spekctl.run.progress import Clock, Figures
 from spekctl.run.rights import Rights
 
@@ -232,7 +233,9 @@ class Member:
         try:
             rights = self._borrow()
             duty = (
-                Watch(asked) if asked.role == "target" else Load(asked, view, rights, self._connect)
+                Watch(asked)
+                if asked.role == "target"
+                else Load(asked, view, rights, self._connect, self._report)
             )
             duty.claim()
         except BaseException:
@@ -244,6 +247,9 @@ class Member:
         self._bound_before = clock.bound()
         self._leave(Phase.CLAIMED)
         return wire.Claimed(duty.title)
+
+    def _report(self, rows: list[IntervalRow]) -> None:
+        self._emit(wire.Intervals(rows))
 
     def _arm(self, asked: wire.Arm) -> wire.Armed:
         self._check_run(asked.run)

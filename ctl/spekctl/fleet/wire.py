@@ -16,6 +16,7 @@ from spekctl.documents.prober import ProberReport
 from spekctl.documents.result import ProberResult
 from spekctl.errors import ExitCode, SpekError
 from spekctl.fleet.clock import Bound, Distance
+from spekctl.kernel.records import IntervalRow
 from spekctl.run.progress import Clock, Figures
 
 # Raised by a change that an older spekctl would misunderstand.
@@ -190,6 +191,12 @@ class Rows(Part, frozen=True, tag="rows"):
     rows: list[Figures]
 
 
+class Intervals(Part, frozen=True, tag="intervals"):
+    """Event: the same intervals as the kernel counts them, in case that this host is lost."""
+
+    rows: list[IntervalRow]
+
+
 class Note(Part, frozen=True, tag="note"):
     """Event: a sentence for the user."""
 
@@ -203,7 +210,7 @@ class Done(Part, frozen=True, tag="done"):
     text: str
 
 
-AnyEvent = Rows | Note | Done
+AnyEvent = Rows | Intervals | Note | Done
 
 
 class Fault(Part, frozen=True):

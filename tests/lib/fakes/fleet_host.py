@@ -67,6 +67,10 @@ class PacedKernel(FakeKernel):
         super().wait(min(timeout_s, 1))
 
     @property
+    def _real_less_mono_ns(self) -> int:
+        return time.time_ns() - time.monotonic_ns()
+
+    @property
     def _shift_ns(self) -> int:
         return self.start_ns - START_NS if self.start_ns else 0
 
@@ -80,6 +84,7 @@ class PacedKernel(FakeKernel):
             drain_ns=info.drain_ns and info.drain_ns + shift,
             ended_ns=info.ended_ns and info.ended_ns + shift,
             now_ns=info.now_ns + shift,
+            start_real_ns=self._real_less_mono_ns + self.start_ns if self.start_ns else 0,
         )
 
     def intervals(self, run: int, since: int) -> list[IntervalRow]:

@@ -25,7 +25,7 @@ from spekctl.run.job import Interrupts
 
 # For a process to start, or to end, on a busy machine.
 SOON_S = 60.0
-PATIENCE = Patience(silent_s=30.0)
+PATIENCE = Patience(silent_s=30.0, lead_s=3.0, round_trips=5.0)
 
 
 class Processes:

@@ -49,7 +49,8 @@ ORDER = (
     ("report",),
     ("campaigns", "cli", "plots"),
     ("host",),
-    ("fleet", "web"),
+    ("fleet",),
+    ("web",),
     ("commands", "__main__"),
 )
 

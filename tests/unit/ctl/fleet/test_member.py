@@ -98,6 +98,8 @@ def test_a_run_goes_from_its_claim_to_its_result(rig: Rig) -> None:
     assert facts.start_mono_ns == facts.started_mono_ns == armed.start_mono_ns
     rows = [row for event in rig.said if isinstance(event, wire.Rows) for row in event.rows]
     assert [round(row.at_s) for row in rows] == [1, 2]
+    counted = [row for event in rig.said if isinstance(event, wire.Intervals) for row in event.rows]
+    assert [row.read.ios for row in counted] == [100, 100]
     rig.of_run("release")
     assert rig.kernel.deleted and rig.kernel.closed
 
