@@ -18,7 +18,14 @@ from spekctl.documents import document
 from spekctl.documents.device import DiskCounters, TargetFacts
 from spekctl.documents.disk_states import DiskStates
 from spekctl.documents.document import Document, Kind, Part
-from spekctl.documents.histogram import HIST_MAX_BITS
+from spekctl.documents.histogram import (
+    HIST_MAX_BITS,
+    count_of,
+    dense,
+    mean,
+    percentiles,
+)
+from spekctl.documents.hosts import CommonWindow, HostClock, HostLoss, HostStart, Role
 from spekctl.documents.steady import Criteria, Window
 from spekctl.documents.verification import VerifyResult
 from spekctl.kernel.records import (
@@ -92,6 +99,24 @@ def histogram_of(times: Distribution | None) -> Histogram | None:
     buckets = times.histogram
     counts = dict(enumerate(buckets.counts, start=buckets.first))
     return Histogram(buckets.bits, counts, times.sum_ns, times.min_ns, times.max_ns)
+
+
+def distribution(histogram: Histogram | None, with_buckets: bool) -> Distribution | None:
+    """A histogram as a document has it; None without values."""
+    if histogram is None or not histogram.counts:
+        return None
+    first, counts = dense(histogram.counts)
+    return Distribution(
+        count=count_of(histogram),
+        sum_ns=histogram.sum_ns,
+        mean_ns=mean(histogram),
+        min_ns=histogram.min_ns,
+        max_ns=histogram.max_ns,
+        percentiles_ns=dict(
+            zip(PERCENTILES, percentiles(histogram, PERCENTILES.values()), strict=True)
+        ),
+        histogram=(Buckets(histogram.bits, HIST_MAX_BITS, first, counts) if with_buckets else None),
+    )
 
 
 class Times(Part, frozen=True):
@@ -327,6 +352,12 @@ class TargetResult(Part, frozen=True):
     zone_misplaced: Annotated[
         int, Meta(description="Zone appends that the device placed elsewhere than expected.")
     ] = 0
+    host: Annotated[str, Meta(description="In sums over hosts: whose it is; else empty.")] = ""
+
+    @property
+    def place(self) -> str:
+        """The device, with its host if there are several."""
+        return f"{self.host}:{self.facts.path}" if self.host else self.facts.path
 
 
 class WorkerResult(Part, frozen=True):
@@ -337,6 +368,7 @@ class WorkerResult(Part, frozen=True):
     cpu_ns: int
     voluntary_switches: int
     involuntary_switches: int
+    host: Annotated[str, Meta(description="In sums over hosts: whose it is; else empty.")] = ""
 
 
 class Environment(Part, frozen=True):
@@ -640,6 +672,17 @@ def _from_version_1(fields: dict[str, Any]) -> None:
     del fields["schema_version"]
 
 
+def _check_streams(config: RunConfig, cells: Sequence[Cell]) -> None:
+    """_check_indices(), and cells refer to streams that are there."""
+    _check_indices(config)
+    streams = len(config.streams)
+    for number, cell in enumerate(cells):
+        if not 0 <= cell.stream < streams:
+            raise ValueError(
+                f"cells[{number}].stream is {cell.stream}; config has {streams} streams"
+            )
+
+
 def _check_indices(config: RunConfig) -> None:
     """Streams refer to address ranges and arrival processes that are there; else ValueError."""
     for number, stream in enumerate(config.streams):
@@ -653,8 +696,103 @@ def _check_indices(config: RunConfig) -> None:
                 )
 
 
+class CellColumns(Part, frozen=True):
+    """The fields of one direction of report intervals, each a list."""
+
+    ios: list[int]
+    bytes: list[int]
+    errors: list[int]
+    response_sum_ns: list[int]
+    response_max_ns: list[int]
+    response_p50_ns: list[int | None]
+    response_p90_ns: list[int | None]
+    response_p99_ns: list[int | None]
+    response_p999_ns: list[int | None]
+    service_sum_ns: list[int]
+    service_max_ns: list[int]
+    service_p50_ns: list[int | None]
+    service_p99_ns: list[int | None]
+
+
+class HostRows(Part, frozen=True):
+    """Report intervals of a host by column: the fields of intervals, each a list. That is a third
+    of the size of a list of intervals."""
+
+    seq: list[int]
+    phase: list[Phase]
+    start_ns: Annotated[list[int], Meta(description="CLOCK_MONOTONIC of the host.")]
+    end_ns: list[int]
+    outstanding: list[int]
+    backlog: list[int]
+    worker_cpu_ns: list[int | None]
+    worker_switches: list[int]
+    read: CellColumns
+    write: CellColumns
+    streams: list[list[tuple[int, int, int, int]]]
+    coverage_ppm: list[int]
+    power: Annotated[
+        list[IntervalPower | None] | None, Meta(description="null: not measured in any.")
+    ] = None
+
+    def __post_init__(self) -> None:
+        count = len(self.seq)
+        for table in (self, self.read, self.write):
+            for name in table.__struct_fields__:
+                column = getattr(table, name)
+                if isinstance(column, list) and len(column) != count:
+                    raise ValueError(f"column {name} has {len(column)} entries for {count} rows")
+
+
+class HostRun(Part, frozen=True):
+    """The result of a host's own run, with the fields that a result has."""
+
+    run: int
+    outcome: Outcome
+    totals: Totals
+    config: RunConfig
+    environment: Environment
+    start: Clocks
+    end: Clocks
+    targets: list[TargetResult]
+    workers: list[WorkerResult]
+    phases: list[PhaseResult]
+    cells: list[Cell]
+    intervals_dropped: int
+    remarks: list[str]
+    log: LogResult | None = None
+    verify: VerifyResult | None = None
+    replay: ReplayResult | None = None
+    ending: EndingResult | None = None
+    power: PowerResult | None = None
+    power_text: str = ""
+    slices: list[Slice] | None = None
+    power_states: list[DiskStates] | None = None
+
+    def __post_init__(self) -> None:
+        _check_streams(self.config, self.cells)
+
+
+class HostResult(Part, frozen=True):
+    """A host of a fleet and what it measured, in integers of its own."""
+
+    name: str
+    role: Annotated[Role, Meta(description="client: it sends I/O; target: it is watched only.")]
+    start: HostStart
+    clock: HostClock
+    loss: Annotated[HostLoss | None, Meta(description="null: the host was not lost.")]
+    run: Annotated[
+        HostRun | None, Meta(description="null: it had none, or was lost before it told.")
+    ]
+    rows: Annotated[HostRows, Meta(description="Its report intervals.")]
+    prober: ProberResult | None = None
+
+    def __post_init__(self) -> None:
+        if self.rows.seq and self.start.monotonic_ns is None:
+            raise ValueError(f"host {self.name} has intervals and no start")
+
+
 class Result(Document, frozen=True, kw_only=True, tag=Kind.RESULT.value):
-    """Result of one run of spek."""
+    """Result of one run of spek, or of the runs of several hosts that started together."""
 
     UPGRADES = (_from_version_1,)
 
@@ -702,15 +840,27 @@ class Result(Document, frozen=True, kw_only=True, tag=Kind.RESULT.value):
             " without --power-states."
         ),
     ] = None
+    hosts: Annotated[
+        list[HostResult] | None,
+        Meta(
+            description="Sorted by name; null: a run of one machine. Of several hosts all else is"
+            " their sum: times are of CLOCK_REALTIME, config is that of the first host, and what"
+            " cannot be added up is null and only here."
+        ),
+    ] = None
+    common: Annotated[
+        CommonWindow | None,
+        Meta(description="The time in which all hosts were at work; null: no hosts."),
+    ] = None
 
     def __post_init__(self) -> None:
-        _check_indices(self.config)
+        _check_streams(self.config, self.cells)
         streams = len(self.config.streams)
-        for number, cell in enumerate(self.cells):
-            if not 0 <= cell.stream < streams:
-                raise ValueError(
-                    f"cells[{number}].stream is {cell.stream}; config has {streams} streams"
-                )
+        names = [host.name for host in self.hosts or ()]
+        if self.hosts is not None and (not names or sorted(set(names)) != names):
+            raise ValueError("hosts have to be sorted by name, each of its own")
+        if (self.hosts is None) != (self.common is None):
+            raise ValueError("hosts and common come together")
         for number, row in enumerate(self.intervals):
             if len(row.streams) > streams:
                 raise ValueError(
@@ -720,16 +870,31 @@ class Result(Document, frozen=True, kw_only=True, tag=Kind.RESULT.value):
 
     @property
     def at_an_end(self) -> bool:
-        """The run came to one of the ends that it was given."""
-        asked = self.ending is not None and self.ending.ended
-        return self.outcome.reason == "completed" or (self.outcome.reason == "stopped" and asked)
+        """The run came to one of the ends that it was given; of a fleet, on all hosts."""
+        if self.hosts is not None:
+            runs = [host.run for host in self.hosts if host.run is not None]
+            lost = any(host.loss is not None for host in self.hosts)
+            return bool(runs) and not lost and all(_at_an_end(run) for run in runs)
+        return _at_an_end(self)
 
     @property
     def limit_missed(self) -> bool:
-        """A threshold ended the run, or it completed without errors and without steady state."""
-        if self.ending is None or not self.at_an_end:
-            return False
-        return bool(self.ending.stopped_by) or (self.ending.missed and self.outcome.ok)
+        """A threshold ended the run, or it completed without errors and without steady state; of a
+        fleet, on any host."""
+        if self.hosts is not None:
+            return any(host.run is not None and _limit_missed(host.run) for host in self.hosts)
+        return _limit_missed(self)
+
+
+def _at_an_end(run: Result | HostRun) -> bool:
+    asked = run.ending is not None and run.ending.ended
+    return run.outcome.reason == "completed" or (run.outcome.reason == "stopped" and asked)
+
+
+def _limit_missed(run: Result | HostRun) -> bool:
+    if run.ending is None or not _at_an_end(run):
+        return False
+    return bool(run.ending.stopped_by) or (run.ending.missed and run.outcome.ok)
 
 
 class Plan(Document, frozen=True, kw_only=True, tag=Kind.PLAN.value):

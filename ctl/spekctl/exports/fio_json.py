@@ -2,8 +2,8 @@
 """A result as fio 3 prints it with --output-format=json+, for programs that read that.
 
 A run is one job with the sums of all streams, as with group_reporting, and the runs of a file of
-several steps are as many jobs in groups of their own. Results of several hosts are the clients of
-`fio --client`, with their sum, "All clients". lat is the response time,
+several steps are as many jobs in groups of their own. Results of several hosts, and the hosts of a
+fleet, are the clients of `fio --client`, with their sum, "All clients". lat is the response time,
 which counts from the intended arrival, clat the service time, slat the slip. What spek does not
 measure is 0: page faults, time in user mode, batch sizes (iodepth_submit, iodepth_complete).
 iodepth_level has shares of the report intervals, by the I/Os outstanding at their ends.
@@ -22,7 +22,9 @@ from typing import Any
 from spekctl import units
 from spekctl.documents import histogram
 from spekctl.documents.device import DiskCounters
+from spekctl.documents.per_host import own_results
 from spekctl.documents.result import Cell, Result
+from spekctl.errors import UsageError
 from spekctl.exports import measured
 from spekctl.exports.measured import TIMES, WAYS, Way
 from spekctl.kernel.records import Histogram, Phase, is_covered
@@ -42,6 +44,10 @@ _RANDOM = ("uniform", "walk", "hotband", "once", "table", "runs", "trace")
 
 def encode(*results: Result) -> bytes:
     """The file of a run, or of several that were steps of one file, in their order."""
+    if any(result.hosts is not None for result in results):
+        if len(results) > 1:
+            raise UsageError("fio's JSON has steps of one machine, or hosts: not fleets in steps")
+        return encode_clients(results)
     ended = max(map(_ended_ns, results))
     return _encoded(
         {
@@ -57,7 +63,10 @@ def encode(*results: Result) -> bytes:
 
 
 def encode_clients(results: Sequence[Result]) -> bytes:
-    """The file of runs of several hosts, in their order."""
+    """The file of runs of several hosts, in their order; a fleet is its hosts."""
+    results = [own for result in results for own in own_results(result)]
+    if not results:
+        raise UsageError("fio's JSON needs the result of a host, and no host of the fleet has one")
     ended = max(map(_ended_ns, results))
     name = "All clients"
     whole = {"jobname": name, "groupid": 0, "error": max(map(_error, results))}

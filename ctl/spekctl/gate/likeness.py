@@ -13,10 +13,11 @@ from typing import Any
 
 import msgspec
 
-from spekctl.documents.result import Result, TargetResult
+from spekctl.documents.result import HostRun, ReplayResult, Result, TargetResult
 from spekctl.documents.verdict import Difference
 from spekctl.errors import RefusedError
 from spekctl.gate.judged import Run
+from spekctl.workload.config import RunConfig
 
 # Tokens of a kernel's command line that say where it was started from, or what the guest executes.
 _PLACES = (
@@ -38,14 +39,25 @@ class Condition:
 
 
 def _workload(result: Result) -> dict[str, Any]:
-    config = msgspec.to_builtins(result.config)
-    facts = {key: value for key, value in config.items() if key not in _INCIDENTAL}
-    if result.replay is not None:
+    if result.hosts is None:
+        return _load(result.config, result.replay)
+    facts: dict[str, Any] = {}
+    for host in result.hosts:
+        if host.run is not None:
+            own = _load(host.run.config, host.run.replay)
+            facts |= {f"{host.name} {key}": value for key, value in own.items()}
+    return facts
+
+
+def _load(config: RunConfig, replay: ReplayResult | None) -> dict[str, Any]:
+    fields_of = msgspec.to_builtins(config)
+    facts = {key: value for key, value in fields_of.items() if key not in _INCIDENTAL}
+    if replay is not None:
         fields = (
             *("format", "pace", "speed", "rate", "depth", "think", "max_idle_ns"),
             *("map", "share", "records"),
         )
-        facts |= {f"trace {field}": getattr(result.replay, field) for field in fields}
+        facts |= {f"trace {field}": getattr(replay, field) for field in fields}
     return dict(_flat(facts, ""))
 
 
@@ -66,7 +78,8 @@ def _flat(value: Any, where: str) -> Iterator[tuple[str, Any]]:
 def _device(result: Result) -> dict[str, Any]:
     facts: dict[str, Any] = {"number of devices": len(result.targets)}
     for number, target in enumerate(result.targets, start=1):
-        prefix = f"device {number} " if len(result.targets) > 1 else ""
+        name = f"{target.host} device" if target.host else f"device {number}"
+        prefix = f"{name} " if len(result.targets) > 1 else ""
         facts |= {f"{prefix}{key}": value for key, value in _device_facts(target).items()}
     return facts
 
@@ -111,13 +124,28 @@ def _kernel(result: Result) -> dict[str, Any]:
 
 
 def _instrument(result: Result) -> dict[str, Any]:
-    prober, power = result.prober, result.power
+    power = result.power
+    parts = result.hosts if result.hosts is not None else [result]
+    probers = {None if part.prober is None else part.prober.interval_ns for part in parts}
     return {
         "version of spek.ko": result.environment.module_version,
-        "per-I/O log": result.log is not None,
-        "prober interval (ns)": None if prober is None else prober.interval_ns,
+        "per-I/O log": any(run.log is not None for run in _runs(result)),
+        "prober interval (ns)": next(iter(probers)) if len(probers) == 1 else "not the same on all",
         "power sources": None if power is None else [feed.source for feed in power.feeds],
     }
+
+
+def _runs(result: Result) -> list[Result] | list[HostRun]:
+    """The run of the machine, or those of the hosts."""
+    if result.hosts is None:
+        return [result]
+    return [host.run for host in result.hosts if host.run is not None]
+
+
+def _hosts(result: Result) -> dict[str, Any]:
+    if result.hosts is None:
+        return {"host name": result.environment.hostname}
+    return {"hosts": ", ".join(host.name for host in result.hosts)}
 
 
 def _seed(result: Result) -> dict[str, Any]:
@@ -128,9 +156,7 @@ CONDITIONS = (
     Condition("workload", "workloads", _workload),
     Condition("device", "devices", _device),
     Condition("machine", "machines", _machine),
-    Condition(
-        "host", "hosts", lambda result: {"host name": result.environment.hostname}, counted=False
-    ),
+    Condition("host", "hosts", _hosts, counted=False),
     Condition("kernel", "kernels", _kernel),
     Condition(
         "governor", "governors", lambda result: dict(result.environment.governors), counted=False

@@ -1,5 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""The figures of a result that can be judged: their names, units, and which way is better."""
+"""The figures of a result that can be judged: their names, units, and which way is better.
+
+Rates of a fleet are those of its common window; all else is of the sum over its hosts.
+"""
 
 from __future__ import annotations
 
@@ -10,6 +13,7 @@ from typing import Literal
 
 from spekctl.condition import Unit, unit_of
 from spekctl.documents import histogram
+from spekctl.documents.hosts import WindowSum
 from spekctl.documents.result import PERCENTILES, Result, Total, histogram_of
 from spekctl.errors import UsageError
 from spekctl.kernel.records import Phase
@@ -71,10 +75,10 @@ def summary() -> str:
 def _rates(direction: str) -> list[Metric]:
     prefix = "" if direction == "all" else f"{direction}."
     return [
-        Metric(f"{prefix}iops", Unit.RATE, "higher", "I/Os per second", _of(direction, _iops)),
+        Metric(f"{prefix}iops", Unit.RATE, "higher", "I/Os per second", _rate(direction, _iops)),
         Metric(
             f"{prefix}bandwidth", Unit.BANDWIDTH, "higher", "bytes per second",
-            _of(direction, _bandwidth),
+            _rate(direction, _bandwidth),
         ),
     ]  # fmt: skip
 
@@ -97,11 +101,24 @@ def _of(direction: str, get: Callable[[Total], float | None]) -> Callable[[Resul
     return lambda result: get(getattr(result.totals, direction))
 
 
-def _iops(total: Total) -> float:
+def _rate(
+    direction: str, get: Callable[[Total | WindowSum], float]
+) -> Callable[[Result], float | None]:
+    """Of a fleet: in the time in which all hosts were at work."""
+
+    def of(result: Result) -> float | None:
+        if result.common is None:
+            return get(getattr(result.totals, direction))
+        return get(getattr(result.common, direction)) if result.common.intervals else None
+
+    return of
+
+
+def _iops(total: Total | WindowSum) -> float:
     return total.iops
 
 
-def _bandwidth(total: Total) -> float:
+def _bandwidth(total: Total | WindowSum) -> float:
     return total.bytes_per_s
 
 

@@ -97,21 +97,22 @@ class StatsCell:
 
 
 class IntervalCell(Resolved, frozen=True):
-    """One direction in one interval."""
+    """One direction in one interval. Percentiles are null in the sum of several hosts: they cannot
+    be added up."""
 
     ios: int
     bytes: int
     errors: int
     response_sum_ns: int
     response_max_ns: int
-    response_p50_ns: int
-    response_p90_ns: int
-    response_p99_ns: int
-    response_p999_ns: int
+    response_p50_ns: int | None
+    response_p90_ns: int | None
+    response_p99_ns: int | None
+    response_p999_ns: int | None
     service_sum_ns: int
     service_max_ns: int
-    service_p50_ns: int
-    service_p99_ns: int
+    service_p50_ns: int | None
+    service_p99_ns: int | None
 
 
 # Coverage of an interval that has everything that the workers did in its time.

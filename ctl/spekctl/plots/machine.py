@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from spekctl import units
 from spekctl.documents import document
 from spekctl.documents.document import Kind
+from spekctl.documents.per_host import refuse_fleet
 from spekctl.documents.prober import ProberReport
 from spekctl.documents.result import load_result
 from spekctl.errors import UsageError
@@ -39,6 +40,7 @@ def draw(path: Path, title: str = "") -> Figure:
         sheet = probers.prober_sheet(str(path), report)
     else:
         result = load_result(path)
+        refuse_fleet(result, "the picture of a machine", "a report shows the hosts")
         if result.prober is None:
             raise UsageError(f"{path} has no samples: its run had no prober")
         origin = source.result_origin(path, result)

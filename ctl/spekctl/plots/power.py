@@ -60,11 +60,16 @@ def of_result(path: Path) -> PowerLine:
     zero = result.phases[0].start_ns
     names = [rail.name for rail in result.power.measure.rails]
     measure = next((phase for phase in result.phases if phase.phase == "measure"), None)
+    total = _course([row.power.total if row.power is not None else None for row in rows])
+    rails = {name: _course([_rail(row, name) for row in rows]) for name in names}
+    if result.hosts is not None:
+        # Rows of a fleet have the sum alone; the rails are those of each host.
+        rails = {f"{len(names)} hosts": total}
     return PowerLine(
         source.result_origin(path, result),
         np.array([(row.start_ns - zero) / 1e9 for row in rows] + [(rows[-1].end_ns - zero) / 1e9]),
-        {name: _course([_rail(row, name) for row in rows]) for name in names},
-        _course([row.power.total if row.power is not None else None for row in rows]),
+        rails,
+        total,
         _iops(rows, whole_ns(rows, result.config.interval_ns)),
         ((measure.start_ns - zero) / 1e9, (measure.end_ns - zero) / 1e9) if measure else None,
         result.power.baseline_w,

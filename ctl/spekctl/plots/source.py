@@ -7,6 +7,8 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+import msgspec
+
 from spekctl import units
 from spekctl.documents import document
 from spekctl.documents.document import Kind
@@ -16,8 +18,12 @@ if TYPE_CHECKING:
     from spekctl.documents.benchmark import Report
     from spekctl.documents.curve import Curve as LoadCurve
     from spekctl.documents.device import TargetFacts
-    from spekctl.documents.result import Environment, Result
+    from spekctl.documents.result import Environment, Result, TargetResult
     from spekctl.log.file import LogFile
+
+
+# Of a fleet: more are counted.
+_DEVICES = 4
 
 
 def log_origin(path: Path, log: LogFile) -> Origin:
@@ -36,12 +42,20 @@ def log_origin(path: Path, log: LogFile) -> Origin:
 
 def result_origin(path: Path, result: Result) -> Origin:
     """The foot of pictures from a result."""
+    devices = tuple(device(placed(target)) for target in result.targets)
+    if result.hosts is not None and len(devices) > _DEVICES:
+        devices = (f"{len(devices)} devices of {len(result.hosts)} hosts",)
     return Origin(
         path.name,
         result.workload.workload.name,
-        tuple(device(target.facts) for target in result.targets),
+        devices,
         f"seed {result.config.seed}, {machine(result.environment)}",
     )
+
+
+def placed(target: TargetResult) -> TargetFacts:
+    """The facts of a target, its path with the host that it belongs to."""
+    return msgspec.structs.replace(target.facts, path=target.place) if target.host else target.facts
 
 
 def device(facts: TargetFacts) -> str:

@@ -10,9 +10,10 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from spekctl.documents.per_host import clients, unpacked
 from spekctl.documents.result import load_result
 from spekctl.errors import UsageError
-from spekctl.kernel.records import SLIVER, is_covered, whole_ns
+from spekctl.kernel.records import SLIVER, is_covered, row_tells_rate, whole_ns
 from spekctl.log import file
 from spekctl.log.course import Course, Direction, PhaseSpan, or_nan, rated_seconds
 from spekctl.log.course import of_log as course_of_log
@@ -24,7 +25,7 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
     from numpy.typing import NDArray
 
-    from spekctl.documents.result import Interval
+    from spekctl.documents.result import Interval, Result
     from spekctl.kernel.records import IntervalCell
 
     Floats = NDArray[np.float64]
@@ -34,12 +35,27 @@ MIB = 1 << 20
 _SHADES = {"ramp": "#ebebeb", "measure": "#ffffff", "drain": "#ebebeb"}
 
 
+# More lines than these have one label.
+_LABELS = 6
+
+
+@dataclass(frozen=True, slots=True)
+class HostLine:
+    """I/Os per second of a host of a fleet, interval by interval."""
+
+    name: str
+    start_s: Floats
+    end_s: Floats
+    iops: Floats
+
+
 @dataclass(frozen=True, slots=True)
 class Timeline:
     """Everything that the picture shows."""
 
     origin: Origin
     course: Course
+    hosts: Sequence[HostLine] = ()
 
 
 def of_result(path: Path) -> Timeline:
@@ -69,7 +85,22 @@ def of_result(path: Path) -> Timeline:
         whole_ns(rows, result.config.interval_ns) / 1e9,
         np.array([1.0 if is_covered(row) else np.nan for row in rows]),
     )
-    return Timeline(origin, course)
+    return Timeline(origin, course, _host_lines(result, zero))
+
+
+def _host_lines(result: Result, zero_ns: int) -> list[HostLine]:
+    lines = []
+    for host in clients(result.hosts or ()):
+        rows = unpacked(host.rows)
+        whole = whole_ns(rows, result.config.interval_ns)
+        rows = [row for row in rows if row_tells_rate(row, whole)]
+        zero = zero_ns - host.start.offset_ns
+        start_s = np.array([(row.start_ns - zero) / 1e9 for row in rows])
+        end_s = np.array([(row.end_ns - zero) / 1e9 for row in rows])
+        ios = np.array([float(row.read.ios + row.write.ios) for row in rows])
+        if rows:
+            lines.append(HostLine(host.name, start_s, end_s, ios / (end_s - start_s)))
+    return lines
 
 
 def _of_cells(rows: Sequence[Interval], direction: str) -> Direction:
@@ -80,8 +111,12 @@ def _of_cells(rows: Sequence[Interval], direction: str) -> Direction:
             ios,
             np.array([float(cell.bytes) for cell in cells]),
             np.array([float(cell.response_sum_ns) for cell in cells]) / or_nan(ios),
-            np.where(ios > 0, [float(cell.response_p99_ns) for cell in cells], np.nan),
+            np.where(ios > 0, [_or_nan(cell.response_p99_ns) for cell in cells], np.nan),
         )
+
+
+def _or_nan(value: int | None) -> float:
+    return np.nan if value is None else float(value)
 
 
 def of_log(path: Path, interval_ns: int = 0) -> Timeline:
@@ -111,6 +146,7 @@ def draw(timeline: Timeline, title: str = "", log_scale: bool | None = None) -> 
         axes[0].axhline(
             course.offered_iops, color=style.GREY, linestyle=":", label="offered (whole run)"
         )
+    _draw_hosts(axes[0], timeline.hosts, unit_s)
     axes[0].set_ylabel("throughput (I/Os per s)")
     _draw_rates(axes[1], span, {name: direction.bytes / MIB for name, direction in used.items()})
     axes[1].set_ylabel("throughput (MiB/s)")
@@ -165,6 +201,20 @@ def _draw_rates(axes: Axes, span: _Span, counts: dict[str, Floats]) -> None:
         span.plot(axes, span.rate(sum(counts.values(), np.zeros(1))), label="all", **_look("all"))
 
 
+def _draw_hosts(axes: Axes, hosts: Sequence[HostLine], unit_s: float) -> None:
+    """A thin line for each host."""
+    for number, host in enumerate(hosts):
+        label = host.name if len(hosts) <= _LABELS else f"{len(hosts)} hosts" * (number == 0)
+        axes.plot(
+            np.column_stack([host.start_s, host.end_s]).ravel() / unit_s,
+            np.repeat(host.iops, 2),
+            linewidth=0.7,
+            linestyle=style.DASHES[number % len(style.DASHES)],
+            color=style.GREY,
+            label=label or None,
+        )
+
+
 def _look(name: str) -> dict[str, str]:
     colour = {"read": style.READ, "write": style.WRITE, "all": style.ALL}[name]
     return {"color": colour, "linestyle": "-"}
@@ -179,6 +229,8 @@ def _draw_response(
     for name, direction in used.items():
         colour = _look(name)["color"]
         span.plot(axes, direction.mean_ns / unit_ns, label=f"{name} mean", color=colour)
+        if np.isnan(direction.p99_ns).all():  # of several hosts
+            continue
         span.plot(
             axes, direction.p99_ns / unit_ns, label=f"{name} p99", color=colour, linestyle="--"
         )

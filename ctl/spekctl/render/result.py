@@ -20,6 +20,7 @@ from spekctl.documents.result import (
 )
 from spekctl.documents.steady import Criteria, Window
 from spekctl.kernel.records import is_covered
+from spekctl.render import hosts
 from spekctl.render import power_states as states
 from spekctl.render import prober as probers
 from spekctl.render.console import print_parts
@@ -43,6 +44,8 @@ def parts(result: Result) -> list[RenderableType]:
     """The summary as texts and tables."""
     shown: list[RenderableType] = [_headline(result)]
     shown += [_target_line(target) for target in result.targets]
+    if result.hosts is not None:
+        shown += _hosts(result)
     shown.append(_totals_table(result))
     if len(result.config.streams) > 1:
         shown.append(_streams_table(result))
@@ -53,6 +56,19 @@ def parts(result: Result) -> list[RenderableType]:
     if result.prober is not None and result.prober.start_ns:
         shown += ["the machine, from start to end of the sampling", probers.figures(result.prober)]
     return shown
+
+
+def _hosts(result: Result) -> list[RenderableType]:
+    """The common window, and the hosts beside each other."""
+    figures, starts = _table(*hosts.FIGURES), _table(*hosts.STARTS)
+    for cells in hosts.figures(result):
+        figures.add_row(*cells)
+    for cells in hosts.starts(result):
+        starts.add_row(*cells)
+    shown: list[RenderableType] = ["the hosts in the common window", figures]
+    shown += ["the starts of the hosts", starts]
+    shown += [f"  {line}" for line in hosts.lines(result)]
+    return [*shown, "sums over all hosts"]
 
 
 def _table(*names: str) -> Table:
@@ -74,7 +90,9 @@ def _headline(result: Result) -> RenderableType:
         next((phase.duration_ns for phase in result.phases if phase.phase == "measure"), 0) / 1e9
     )
     length = f"measured for {_seconds(seconds)}" if seconds else "not measured"
-    text = Text(f"{label}: {_load(result)}, {length}", style="bold")
+    text = Text(f"{label}: {_loads(result)}, {length}", style="bold")
+    if result.hosts is not None:
+        text.append(f"\n  {hosts.headline(result)}", style="bold")
     style = "green" if result.outcome.ok and not result.limit_missed else "bold red"
     text.append(f"\n  {result.outcome.text}", style=style)
     return text
@@ -85,8 +103,17 @@ def _seconds(seconds: float) -> str:
     return f"{seconds:.3f} s" if seconds >= 0.1 else units.format_ns(seconds * 1e9)
 
 
-def _load(result: Result) -> str:
-    config = result.config
+def _loads(result: Result) -> str:
+    """The load of the machine, or of each host of a fleet."""
+    if result.hosts is None:
+        return _load(result, result.config, result.replay)
+    runs = [host.run for host in result.hosts if host.run is not None]
+    loads = {_load(result, run.config, run.replay) for run in runs}
+    each = next(iter(loads)) if len(loads) == 1 else "a load of its own"
+    return f"{len(result.hosts)} hosts, on each {each}"
+
+
+def _load(result: Result, config: RunConfig, replay: ReplayResult | None) -> str:
     if result.workload.workload.scale == "bsu" and config.arrivals[0].law != "closed":
         rate = config.arrivals[0].rate_milli / 1000
         return (
@@ -107,7 +134,7 @@ def _load(result: Result) -> str:
                 f" {units.format_duration(arrival.burst_interval_ns)}"
             )
         elif arrival.law == "trace":
-            laws.append("as recorded" + (f", {_pace(result.replay)}" if result.replay else ""))
+            laws.append("as recorded" + (f", {_pace(replay)}" if replay else ""))
         elif arrival.points:
             rates = [rate / 1000 for _, rate in arrival.points]
             laws.append(
@@ -179,7 +206,9 @@ def _replay_line(replay: ReplayResult) -> str:
 def _target_line(target: TargetResult) -> str:
     facts = target.facts
     what = " ".join(part for part in (facts.model, facts.serial) if part) or facts.driver
-    path = facts.path if facts.path.endswith("/" + facts.name) else f"{facts.path} ({facts.name})"
+    path = target.place
+    if not facts.path.endswith("/" + facts.name):
+        path = f"{path} ({facts.name})"
     how = f"{target.backend}{', polled' if target.polled else ''}: {target.backend_reason}"
     return f"  {path}  {what}  {units.format_bytes(facts.bytes)}  {how}"
 
@@ -299,20 +328,20 @@ def _footer(result: Result) -> list[str]:
     for target in result.targets:
         if target.disk_agrees is False and target.disk is not None:
             lines.append(
-                f"{target.facts.path} itself counted {target.disk.reads:,} reads and"
+                f"{target.place} itself counted {target.disk.reads:,} reads and"
                 f" {target.disk.writes:,} writes{_disk_times(target.disk)}, spek sent"
                 f" {target.reads:,} and {target.writes:,}"
             )
         if target.tag_waits:
             lines.append(
-                f"{target.facts.path} had no free request for {target.tag_waits:,} of them at once"
+                f"{target.place} had no free request for {target.tag_waits:,} of them at once"
             )
         if target.backend == "scsi":
-            lines.append(f"{target.facts.path} does not count SCSI commands sent directly")
+            lines.append(f"{target.place} does not count SCSI commands sent directly")
         elif target.facts.disk_before is None:
-            lines.append(f"{target.facts.path} keeps no I/O statistics")
+            lines.append(f"{target.place} keeps no I/O statistics")
         elif target.disk is None:
-            lines.append(f"what {target.facts.path} counted itself was not read when the run ended")
+            lines.append(f"what {target.place} counted itself was not read when the run ended")
     if outcome.errors_by_cause:
         causes = ", ".join(f"{name} {count:,}" for name, count in outcome.errors_by_cause.items())
         lines.append(f"errors by cause: {causes}")
@@ -373,8 +402,13 @@ def _workers_line(result: Result) -> str:
     )
     ios = sum(phase.ios for phase in result.phases)
     span_ns = sum(phase.duration_ns for phase in result.phases) * max(1, len(result.workers))
-    cpus = units.format_cpu_list(worker.cpu for worker in result.workers)
-    line = f"workers on CPU {cpus}: busy {total_ns / span_ns:.0%}" if span_ns else f"CPU {cpus}"
+    if result.hosts is not None:
+        of_hosts = len({worker.host for worker in result.workers})
+        where = f"{len(result.workers)} workers on {of_hosts} hosts"
+    else:
+        cpus = units.format_cpu_list(worker.cpu for worker in result.workers)
+        where = f"workers on CPU {cpus}"
+    line = f"{where}: busy {total_ns / span_ns:.0%}" if span_ns else where
     if ios:
         line += (
             f", {units.format_ns(total_ns / ios)} of CPU and {_ratio(switches / ios)} context"

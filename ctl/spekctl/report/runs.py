@@ -6,9 +6,13 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence
 from math import log10
 
+import msgspec
+
 from spekctl import units
 from spekctl.documents import histogram
 from spekctl.documents.device import TargetFacts
+from spekctl.documents.hosts import CommonWindow
+from spekctl.documents.per_host import clients, unpacked
 from spekctl.documents.result import Environment, Interval, Result, Slice, histogram_of
 from spekctl.kernel.records import Histogram, IntervalCell, row_tells_rate, whole_ns
 from spekctl.render import result as render
@@ -48,7 +52,7 @@ def sheet_of(file: str, result: Result) -> Sheet:
     """Everything about a run."""
     name = result.workload.workload.name
     label = f"{name} (SPC-1-like, unaudited)" if name == "spc1" else name
-    devices = few([target.facts.path for target in result.targets])
+    devices = few([target.place for target in result.targets])
     sheet = Sheet(
         file,
         "result of a run",
@@ -60,7 +64,9 @@ def sheet_of(file: str, result: Result) -> Sheet:
     sheet.figures = _figures(result)
     sheet.conditions = [
         *machine(result.environment),
-        *targets([target.facts for target in result.targets]),
+        *targets(
+            msgspec.structs.replace(target.facts, path=target.place) for target in result.targets
+        ),
         *_instrument(result),
     ]
     add_printed(sheet, render.parts(result))
@@ -124,6 +130,9 @@ def _figures(result: Result) -> list[tuple[str, str]]:
         ("IOPS", units.format_rate(everything.iops)),
         ("MiB/s", f"{everything.bytes_per_s / MIB:,.1f}"),
     ]
+    window = result.common
+    if window is not None:
+        figures = _of_window(window, figures)
     response = everything.times.response
     merged = response_times(result).get("all")
     if response is not None:
@@ -144,6 +153,25 @@ def _figures(result: Result) -> list[tuple[str, str]]:
     return figures
 
 
+def _of_window(
+    window: CommonWindow, everything: Sequence[tuple[str, str]]
+) -> list[tuple[str, str]]:
+    """Rates of the time in which all hosts were at work before those of all time."""
+    figures = []
+    if window.intervals:
+        figures = [
+            ("IOPS", units.format_rate(window.all.iops)),
+            ("MiB/s", f"{window.all.bytes_per_s / MIB:,.1f}"),
+        ]
+    figures += [(f"{name} of everything", text) for name, text in everything]
+    figures += [("hosts", str(len(window.hosts)))]
+    if window.jain is not None:
+        figures.append(("Jain's index", f"{window.jain:.4f}"))
+    if window.skew_ns is not None:
+        figures.append(("worst start skew", units.format_ns(window.skew_ns)))
+    return figures
+
+
 def _instrument(result: Result) -> list[tuple[str, str]]:
     config = result.config
     ends = [f"{config.time_ns / 1e9:g} s"] if config.time_ns else []
@@ -157,11 +185,18 @@ def _instrument(result: Result) -> list[tuple[str, str]]:
         f"{target.backend} ({target.backend_reason})" for target in result.targets
     )
     return [
-        ("workers", f"CPU {units.format_cpu_list(config.cpus)}"),
+        ("workers", _workers(result)),
         ("length", length),
         ("back end", ", ".join(backends)),
         ("seed", str(config.seed)),
     ]
+
+
+def _workers(result: Result) -> str:
+    if result.hosts is None:
+        return f"CPU {units.format_cpu_list(result.config.cpus)}"
+    runs = [host.run for host in result.hosts if host.run is not None]
+    return f"{sum(len(run.config.cpus) for run in runs)} on {len(runs)} hosts"
 
 
 # --- distribution --------------------------------------------------------------------------------
@@ -287,6 +322,8 @@ def _course(result: Result, rows: Sequence[Interval]) -> list[Plot]:
     if result.outcome.offered_iops is not None:
         iops.append(Line("offered", [result.outcome.offered_iops] * len(rows), look="limit"))
     plots = [plot("course-iops", "I/Os per second", Axis("I/Os per second", "1/s"), iops)]
+    if result.hosts is not None:
+        plots.append(_by_host(result, zero, marks))
     power = _power(rows)
     if power:
         plots.append(plot("course-power", "Power", Axis("power", "W"), power))
@@ -321,6 +358,33 @@ def _course(result: Result, rows: Sequence[Interval]) -> list[Plot]:
             )
         )
     return plots
+
+
+def _by_host(result: Result, zero: int, marks: Sequence[tuple[float, str]]) -> Plot:
+    """I/Os per second of each host on the time of all."""
+    strands = []
+    for host in clients(result.hosts or ()):
+        rows = unpacked(host.rows)
+        whole = whole_ns(rows, result.config.interval_ns)
+        zero_ns = zero - host.start.offset_ns
+        xs = [((row.start_ns + row.end_ns) / 2 - zero_ns) / 1e9 for row in rows]
+        rates = [
+            (row.read.ios + row.write.ios) * 1e9 / (row.end_ns - row.start_ns)
+            if row_tells_rate(row, whole)
+            else None
+            for row in rows
+        ]
+        if rows:
+            strands.append(Strand(xs, [Line(host.name, rates)]))
+    return Plot(
+        "course-hosts",
+        "I/Os per second of each host",
+        TIME_AXIS,
+        Axis("I/Os per second", "1/s"),
+        strands,
+        "time",
+        marks,
+    )
 
 
 def _heat_map(slices: Sequence[Slice], zero: int) -> HeatMap:
@@ -368,7 +432,7 @@ def _times(
         ):
             if any(values):
                 ys = [
-                    float(value) if cell.ios else None
+                    float(value) if cell.ios and value is not None else None
                     for value, cell in zip(values, cells, strict=True)
                 ]
                 title = f"{name} {label}" if len(used) > 1 else label

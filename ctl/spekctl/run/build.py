@@ -14,14 +14,11 @@ from spekctl import __version__
 from spekctl.block import zones
 from spekctl.block.zones import Reporter, report
 from spekctl.documents.device import DiskCounters, TargetFacts
-from spekctl.documents.histogram import HIST_MAX_BITS, count_of, dense, mean, merge, percentiles
+from spekctl.documents.histogram import merge
 from spekctl.documents.power import Metered, figures
 from spekctl.documents.result import (
-    PERCENTILES,
-    Buckets,
     Cell,
     Clocks,
-    Distribution,
     EndingResult,
     Environment,
     InFlight,
@@ -38,12 +35,12 @@ from spekctl.documents.result import (
     Total,
     Totals,
     WorkerResult,
+    distribution,
 )
 from spekctl.documents.verification import VerifyResult
 from spekctl.kernel import sense
 from spekctl.kernel.records import (
     Direction,
-    Histogram,
     IntervalRow,
     Metric,
     Phase,
@@ -222,26 +219,9 @@ def cause(errno: int) -> str:
     return errno_names.errorcode.get(abs(errno), str(errno))
 
 
-def _distribution(histogram: Histogram | None, with_buckets: bool) -> Distribution | None:
-    if histogram is None or not histogram.counts:
-        return None
-    first, counts = dense(histogram.counts)
-    return Distribution(
-        count=count_of(histogram),
-        sum_ns=histogram.sum_ns,
-        mean_ns=mean(histogram),
-        min_ns=histogram.min_ns,
-        max_ns=histogram.max_ns,
-        percentiles_ns=dict(
-            zip(PERCENTILES, percentiles(histogram, PERCENTILES.values()), strict=True)
-        ),
-        histogram=(Buckets(histogram.bits, HIST_MAX_BITS, first, counts) if with_buckets else None),
-    )
-
-
 def _times(cells: Sequence[StatsCell], with_buckets: bool) -> Times:
     merged = {
-        metric: _distribution(
+        metric: distribution(
             merge(cell.histograms[metric] for cell in cells if metric in cell.histograms),
             with_buckets,
         )
@@ -252,7 +232,7 @@ def _times(cells: Sequence[StatsCell], with_buckets: bool) -> Times:
 
 def _in_flight(cells: Sequence[StatsCell], with_buckets: bool) -> InFlight:
     response, service = (
-        _distribution(
+        distribution(
             merge(cell.histograms[age] for cell in cells if age in cell.histograms),
             with_buckets,
         )

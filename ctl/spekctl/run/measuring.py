@@ -42,9 +42,12 @@ def _baseline_w(text: str, of_file: bool) -> float:
                 f"--power-baseline: '{text}' is neither a power like 12.5 or 800mW nor a file"
             ) from None
 
+    from spekctl.documents.per_host import refuse_fleet
     from spekctl.documents.result import load_result
 
-    power = load_result(path).power
+    result = load_result(path)
+    refuse_fleet(result, "--power-baseline", "each host has power of its own")
+    power = result.power
     if power is None or power.measure.total.mean_w is None:
         raise UsageError(f"--power-baseline: {path} has no power data")
     return power.measure.total.mean_w

@@ -116,8 +116,8 @@ def _direction(cell: IntervalCell, seconds: float) -> DirectionFigures:
         ios=cell.ios,
         iops=cell.ios / seconds,
         mib_per_s=cell.bytes / seconds / (1 << 20),
-        p50_ns=cell.response_p50_ns,
-        p99_ns=cell.response_p99_ns,
+        p50_ns=cell.response_p50_ns or 0,
+        p99_ns=cell.response_p99_ns or 0,
         max_ns=cell.response_max_ns,
     )
 

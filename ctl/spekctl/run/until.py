@@ -99,7 +99,7 @@ def _latency(cells: Iterable[IntervalCell]) -> float | None:
     return sum(cell.response_sum_ns for cell in cells) / ios if ios else None
 
 
-_TIMES: dict[str, Callable[[IntervalCell], int]] = {
+_TIMES: dict[str, Callable[[IntervalCell], int | None]] = {
     "p50": lambda cell: cell.response_p50_ns,
     "p90": lambda cell: cell.response_p90_ns,
     "p99": lambda cell: cell.response_p99_ns,
@@ -126,7 +126,8 @@ def value_of(row: IntervalRow, metric: Metric) -> float | None:
         return row.backlog
     if metric.name == "outstanding":
         return row.outstanding
-    return max((_TIMES[metric.name](cell) for cell in cells if cell.ios), default=None)
+    times = [_TIMES[metric.name](cell) for cell in cells if cell.ios]
+    return max((time for time in times if time is not None), default=None)
 
 
 # --- the watch -----------------------------------------------------------------------------------

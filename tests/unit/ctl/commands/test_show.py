@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 from lib.ctl import results
 from lib.ctl.command_line import Spekctl
+from lib.ctl.fleets import three
 from lib.fakes.kernel import FakeKernel
 from msgspec.structs import replace
 
@@ -18,6 +19,7 @@ from spekctl import files
 from spekctl.documents import document
 from spekctl.documents.document import Kind
 from spekctl.errors import ExitCode
+from spekctl.fleet.merge import merge
 
 MIXED = """
 [workload]
@@ -267,3 +269,23 @@ def test_intervals_of_a_saved_result_go_to_standard_output(
     program = [sys.executable, "-m", "spekctl", "show", "r.json", "--csv"]
     done = subprocess.run(program, cwd=tmp_path, capture_output=True, text=True, check=True)
     assert done.stdout == text
+
+
+def test_a_fleet_is_shown_and_exported(spekctl: Spekctl, tmp_path: Path) -> None:
+    path = tmp_path / "fleet.json"
+    path.write_bytes(files.encode(merge(three())))
+    shown = spekctl("show", path)
+    assert shown.code == ExitCode.OK and "common window: 180 IOPS, 1.5 MB/s" in shown.out
+    fields = json.loads(spekctl("show", path, "--json").out)
+    assert fields["common"]["all"]["ios"] == 720 and len(fields["hosts"]) == 3
+    fio = tmp_path / "fio.json"
+    assert spekctl("show", path, "--fio-json", fio).code == ExitCode.OK
+    assert len(json.loads(fio.read_text())["client_stats"]) == 4
+    assert spekctl("show", path, "--csv").out.startswith("interval,phase,")
+    assert spekctl("gate", limits(tmp_path), path).code == ExitCode.OK
+
+
+def limits(folder: Path) -> Path:
+    path = folder / "limits.toml"
+    path.write_text('[[limit]]\nmetric = "iops"\nmin = 179\nmax = 181\n')
+    return path

@@ -14,14 +14,17 @@ import pytest
 from lib.ctl import results
 from lib.ctl.command_line import Spekctl
 from lib.ctl.fio_jobs import fio
+from lib.ctl.fleets import Spec, result_of, three
 from lib.fakes.kernel import SECOND, FakeKernel
 from msgspec.structs import replace
 
 from spekctl.documents import steady
+from spekctl.documents.hosts import HostFacts
 from spekctl.documents.result import Clocks, EndingResult, Result
 from spekctl.documents.steady import Criteria
-from spekctl.errors import ExitCode
+from spekctl.errors import ExitCode, UsageError
 from spekctl.exports import fio_json
+from spekctl.fleet.merge import merge, without_run
 from spekctl.kernel.records import Direction, Phase
 
 
@@ -361,3 +364,22 @@ def test_fio_plot_draws_it(ours: Result, tmp_path: Path) -> None:
         done = subprocess.run(call, capture_output=True, text=True, timeout=120, check=False)
         assert done.returncode == 0, done.stdout + done.stderr
         assert output.stat().st_size > 10_000
+
+
+def test_the_hosts_of_a_fleet_are_clients() -> None:
+    fleet = merge(three())
+    document = json.loads(fio_json.encode(fleet))
+    stats = document["client_stats"]
+    assert [entry["hostname"] for entry in stats] == ["alpha", "beta", "gamma", "All clients"]
+    assert [entry["read"]["total_ios"] for entry in stats] == [240, 160, 80, 480]
+    assert "jobs" not in document
+    assert document == json.loads(fio_json.encode_clients([fleet]))
+
+
+def test_a_fleet_is_no_step_and_needs_a_host_with_a_result() -> None:
+    own = result_of(Spec("alpha"))
+    with pytest.raises(UsageError, match="not fleets in steps"):
+        fio_json.encode(own, merge(three()))
+    lost = without_run(HostFacts("alpha"), own.workload, own.config)
+    with pytest.raises(UsageError, match="no host of the fleet has one"):
+        fio_json.encode(lost)

@@ -7,10 +7,12 @@ from pathlib import Path
 
 import pytest
 from lib.ctl import results
+from lib.ctl.fleets import three
 
 from spekctl.documents import histogram
 from spekctl.exports import hdr, measured
 from spekctl.exports.measured import Way
+from spekctl.fleet.merge import merge
 from spekctl.kernel.records import Histogram
 
 LEGEND = '"StartTimestamp","Interval_Length","Interval_Max","Interval_Compressed_Histogram"'
@@ -63,3 +65,10 @@ def test_every_bucket_survives() -> None:
     assert theirs.get_total_count() == sum(counts.values())
     for index, count in counts.items():
         assert theirs.get_count_at_value(histogram.bucket_value(index, bits)) == count
+
+
+def test_the_log_of_a_fleet_has_the_times_of_all_hosts() -> None:
+    fleet = merge(three())
+    assert hdr.encode(fleet) != hdr.encode(three()[0])
+    assert fleet.totals.all.times.response is not None
+    assert fleet.totals.all.times.response.count == 720

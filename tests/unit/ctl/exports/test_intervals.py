@@ -4,17 +4,20 @@
 from __future__ import annotations
 
 import csv
+import io
 from pathlib import Path
 
 import pytest
 from lib.ctl import results
 from lib.ctl.command_line import Spekctl
+from lib.ctl.fleets import T0, three
 from lib.fakes.kernel import SECOND, FakeKernel
 from msgspec.structs import replace
 
 from spekctl.documents.result import IntervalPower, RailPower, Result
 from spekctl.errors import ExitCode, UsageError
 from spekctl.exports import intervals
+from spekctl.fleet.merge import merge
 from spekctl.kernel.records import Phase
 
 
@@ -95,3 +98,12 @@ def test_a_run_without_intervals_is_refused_before_it_starts(
     assert done.code == ExitCode.USAGE
     assert done.sentence.endswith("--csv writes report intervals; --interval 0 has none")
     assert not kernel.calls and not (tmp_path / "r.csv").exists()
+
+
+def test_rows_of_a_fleet_are_sums_without_percentiles() -> None:
+    rows = list(csv.DictReader(io.StringIO(intervals.encode(merge(three())).decode())))
+    first = rows[0]
+    assert (first["interval"], first["direction"], first["ios"]) == ("0", "read", "120")
+    assert first["response_p50_ns"] == "" and first["response_max_ns"] != ""
+    assert int(first["end_unix_ns"]) == T0 + 2 * SECOND - 35_000
+    assert sum(int(row["ios"]) for row in rows if not row["stream"]) == 720

@@ -9,12 +9,14 @@ from typing import Any
 
 import pytest
 from lib.ctl.command_line import Spekctl
+from lib.ctl.fleets import Spec, facts_of, fleet_of, result_of
 from lib.ctl.verdicts import A, changed, runs, sides
 from msgspec.structs import replace
 
 from spekctl.documents.result import ReplayResult, Result
 from spekctl.documents.verdict import Difference
 from spekctl.errors import ExitCode, RefusedError
+from spekctl.fleet.merge import merge, of_host
 from spekctl.gate import likeness
 from spekctl.gate.judged import Run
 
@@ -203,3 +205,40 @@ def test_streams_of_other_number_and_name_are_unlike() -> None:
     differences = likeness.check(left, right, ["workload"])
     assert differences[0] == Difference("workload", "number of streams", "1", "2")
     assert "streams other name" in [difference.field for difference in differences]
+
+
+def fleet(change: Callable[[Result], Result]) -> Run:
+    """Of two hosts; the first is changed."""
+    alpha = of_host(change(result_of(Spec("alpha"))), facts_of(Spec("alpha")))
+    return Run(Path("fleet.json"), merge([alpha, fleet_of(Spec("beta"))]))
+
+
+def depth(result: Result) -> Result:
+    (arrival,) = result.config.arrivals
+    return changed(result, config={"arrivals": [replace(arrival, depth=3)]})
+
+
+@pytest.mark.parametrize(
+    ("change", "words"),
+    [
+        (depth, "the workloads differ: alpha arrivals .* depth is 16 in fleet.json, and 3 in"),
+        (target(scheduler="bfq"), "the devices differ: alpha device scheduler is 'none'"),
+        (environment(kernel="6.9"), "the kernels differ: release is"),
+    ],
+)
+def test_a_host_of_a_fleet_that_is_unlike_is_refused(
+    change: Callable[[Result], Result], words: str
+) -> None:
+    same = fleet(lambda result: result)
+    assert likeness.check([same], [same], ()) == []
+    with pytest.raises(RefusedError, match=words):
+        likeness.check([same], [fleet(change)], ())
+
+
+def test_fleets_of_other_hosts_are_refused() -> None:
+    whole, less = fleet(lambda result: result), Run(Path("one.json"), fleet_of(Spec("alpha")))
+    with pytest.raises(RefusedError):
+        likeness.check([whole], [less], ())
+    vary = ("host", "workload", "device")
+    differences = likeness.check([whole], [less], vary)
+    assert Difference("host", "hosts", "'alpha, beta'", "'alpha'") in differences

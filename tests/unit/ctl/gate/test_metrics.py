@@ -4,12 +4,14 @@
 from __future__ import annotations
 
 import pytest
+from lib.ctl.fleets import Spec, fleet_of
 from lib.ctl.verdicts import changed, measured, real
 from msgspec.structs import replace
 
 from spekctl.condition import Unit
 from spekctl.documents.result import Efficiency, IntervalPower, PowerResult, RailPower, Result
 from spekctl.errors import UsageError
+from spekctl.fleet.merge import merge
 from spekctl.gate.metrics import METRICS, find
 
 
@@ -82,3 +84,18 @@ def test_an_unknown_metric_names_the_nearest() -> None:
         find("response.p90p")
     with pytest.raises(UsageError, match=r"the metrics are iops, .*response,service,slip"):
         find("speed of light")
+
+
+def test_rates_of_a_fleet_are_those_of_its_common_window() -> None:
+    alpha = Spec("alpha", [([1000] * 10, [2000])] * 4)
+    fleet = merge([fleet_of(alpha), fleet_of(Spec("beta", [([1000] * 30, [])] * 2))])
+    # beta measures for two of the four seconds.
+    assert find("iops").value(fleet) == 41.0 and find("write.iops").value(fleet) == 1.0
+    assert find("read.bandwidth").value(fleet) == 40 * 8192.0
+    assert fleet.totals.all.iops == (44 + 60) / 4
+    assert find("response.max").value(fleet) == 2000.0
+
+
+def test_a_fleet_without_a_common_window_has_no_rates() -> None:
+    fleet = merge([fleet_of(Spec("alpha")), fleet_of(Spec("beta", ()))])
+    assert find("iops").value(fleet) is None and find("response.max").value(fleet) is not None

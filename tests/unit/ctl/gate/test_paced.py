@@ -8,11 +8,13 @@ from typing import Any
 
 import pytest
 from lib.ctl.command_line import Spekctl
+from lib.ctl.fleets import Spec, facts_of, result_of
 from lib.ctl.verdicts import IOPS_900, A, changed, measured, put, sides
 from msgspec.structs import replace
 
 from spekctl.documents.result import Result
 from spekctl.errors import ExitCode
+from spekctl.fleet.merge import merge, of_host
 from spekctl.gate import paced
 
 RATE = {"law": "constant", "depth": 0, "rate_milli": 1_000_000}
@@ -93,3 +95,20 @@ def test_a_limit_says_that_the_load_sets_its_figure(spekctl: Spekctl, tmp_path: 
     outcome = spekctl("gate", "limits.toml", "paced.json", "--format", "ktap")
     assert outcome.code == ExitCode.OK
     assert "; it is set by the offered rate of 1,000" in outcome.out
+
+
+def test_the_rates_of_all_hosts_pace_a_fleet() -> None:
+    def fleet(rate_milli: int) -> Result:
+        hosts = []
+        for name in ("alpha", "beta"):
+            spec = Spec(name, [([1000] * 100, [])] * 4)
+            own = result_of(spec)
+            (arrival,) = own.config.arrivals
+            load = replace(arrival, law="constant", depth=0, rate_milli=rate_milli)
+            own = changed(own, config={"arrivals": [load]})
+            hosts.append(of_host(own, facts_of(spec)))
+        return merge(hosts)
+
+    assert paced.is_paced(fleet(100_000))
+    assert paced.set_by_load("iops", fleet(100_000)).startswith("the offered rate")
+    assert paced.set_by_load("iops", fleet(150_000)) == ""

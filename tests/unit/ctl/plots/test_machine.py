@@ -8,6 +8,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from lib.ctl import probes
+from lib.ctl.fleets import three
 from lib.ctl.plot_files import intervals, write_result
 from lib.ctl.plot_seen import our_style, shows
 from lib.ctl.report_files import written
@@ -15,6 +16,7 @@ from msgspec.structs import replace
 
 from spekctl.documents import result
 from spekctl.errors import UsageError
+from spekctl.fleet.merge import merge
 from spekctl.plots import machine
 from spekctl.report import runs
 
@@ -70,4 +72,10 @@ def test_a_result_has_the_samples_of_its_run(tmp_path: Path) -> None:
 def test_a_probe_without_samples_is_refused(tmp_path: Path) -> None:
     path = written(tmp_path / "m.json", probes.report(0))
     with pytest.raises(UsageError, match="has no samples: its probe ended before the second row"):
+        machine.draw(path)
+
+
+def test_a_fleet_is_no_machine(tmp_path: Path) -> None:
+    path = written(tmp_path / "f.json", merge(three()))
+    with pytest.raises(UsageError, match="takes the result of one machine, not that of a fleet"):
         machine.draw(path)

@@ -11,12 +11,14 @@ import numpy as np
 import pytest
 from lib.core.railcore import Rail
 from lib.ctl import report_files
+from lib.ctl.fleets import Spec, facts_of, power_of, result_of
 from lib.ctl.plot_seen import our_style
 from lib.fakes.metered import FakeFeed, FakeLink, build, metered, rails
 
 from spekctl import files
 from spekctl.documents import result
 from spekctl.errors import UsageError
+from spekctl.fleet.merge import merge, of_host
 from spekctl.plots import power
 
 rail = pytest.fixture(rails)
@@ -74,3 +76,17 @@ def test_a_run_that_reported_at_its_end_has_no_course(tmp_path: Path) -> None:
     path = write(tmp_path / "e.json", msgspec.structs.replace(whole, intervals=[]))
     with pytest.raises(UsageError, match=r"e\.json has no intervals: its run reported only at its"):
         power.of_result(path)
+
+
+def test_a_fleet_has_the_sum_of_its_hosts(tmp_path: Path) -> None:
+    hosts = []
+    for name in ("alpha", "beta"):
+        own = result_of(Spec(name, watts=20.0))
+        measure = power_of(20.0, 1.0).measure
+        rows = [msgspec.structs.replace(row, power=measure) for row in own.intervals]
+        own = msgspec.structs.replace(own, intervals=rows)
+        hosts.append(of_host(own, facts_of(Spec(name))))
+    line = power.of_result(write(tmp_path / "f.json", merge(hosts)))
+    assert list(line.rails) == ["2 hosts"] and list(line.rails["2 hosts"].mean_w) == [40.0] * 4
+    figure = power.draw(line)
+    assert [patch.get_label() for patch in figure.axes[0].patches] == ["2 hosts"]

@@ -9,6 +9,7 @@ from pathlib import Path
 import msgspec
 import pytest
 from lib.ctl.benchmark_reports import ListReport
+from lib.ctl.fleets import Spec, fleet_of, three
 from lib.ctl.plot_files import (
     OPEN,
     facts,
@@ -27,6 +28,7 @@ from spekctl import files
 from spekctl.documents.curve import load_curve
 from spekctl.documents.result import load_result
 from spekctl.errors import UsageError
+from spekctl.fleet.merge import merge
 from spekctl.plots import addresses, source
 
 drawing = pytest.fixture(autouse=True)(our_style)
@@ -89,3 +91,10 @@ def test_a_benchmark_has_its_verdict_devices_and_notice_in_the_foot() -> None:
     assert (origin.file, origin.workload) == ("list.json", "LIST-like, unaudited")
     assert origin.devices == (source.device(report.targets[0]),)
     assert origin.details == "the outcome"
+
+
+def test_the_foot_of_a_fleet_names_hosts_or_counts_them() -> None:
+    few = source.result_origin(Path("f.json"), merge(three()))
+    assert few.devices[0].startswith("alpha:/dev/x (M, ") and few.details.endswith(" on 3 hosts")
+    many = merge([fleet_of(Spec(f"host{number}")) for number in range(5)])
+    assert source.result_origin(Path("f.json"), many).devices == ("5 devices of 5 hosts",)

@@ -8,6 +8,7 @@ from pathlib import Path
 import msgspec
 import numpy as np
 import pytest
+from lib.ctl.fleets import Spec, fleet_of, three
 from lib.ctl.plot_files import (
     DRAIN_NS,
     MEASURE_NS,
@@ -25,7 +26,8 @@ from matplotlib.patches import Rectangle
 from matplotlib.text import Annotation
 
 from spekctl import files
-from spekctl.documents.result import load_result
+from spekctl.documents.result import Result, load_result
+from spekctl.fleet.merge import merge
 from spekctl.kernel.records import Phase
 from spekctl.plots import timeline
 
@@ -122,3 +124,24 @@ def test_response_times_far_apart_get_a_logarithmic_scale(tmp_path: Path) -> Non
     near.course.directions["read"].p99_ns[3] *= 100
     assert timeline.draw(near).axes[2].get_yscale() == "log"
     assert timeline.draw(near, log_scale=False).axes[2].get_yscale() == "linear"
+
+
+def written(path: Path, fleets: list[Result]) -> Path:
+    path.write_bytes(files.encode(merge(fleets)))
+    return path
+
+
+def test_a_fleet_has_a_line_for_each_host(tmp_path: Path) -> None:
+    figure = timeline.draw(timeline.of_result(written(tmp_path / "f.json", three())))
+    drawn = lines(figure.axes[0])
+    assert {"read", "write", "all", "alpha", "beta", "gamma"} <= set(drawn)
+    assert ys(drawn["alpha"]) == pytest.approx([90.0] * 8)
+    assert "read p99" not in lines(figure.axes[2])
+
+
+def test_many_hosts_share_a_label(tmp_path: Path) -> None:
+    fleets = [fleet_of(Spec(f"host{number}")) for number in range(9)]
+    shown = timeline.of_result(written(tmp_path / "f.json", fleets))
+    assert len(shown.hosts) == 9
+    labels = [line.get_label() for line in timeline.draw(shown).axes[0].lines]
+    assert "9 hosts" in labels and "host0" not in labels

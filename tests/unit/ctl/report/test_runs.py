@@ -9,10 +9,12 @@ from pathlib import Path
 import msgspec
 import pytest
 from lib.ctl import probes, report_files
+from lib.ctl.fleets import three
 from lib.ctl.plot_files import facts, intervals, write_result
 from lib.ctl.report_page import data_of, report
 
 from spekctl.documents import histogram, result
+from spekctl.fleet.merge import merge
 from spekctl.report import runs
 
 
@@ -155,3 +157,21 @@ def test_a_machine_without_a_name_has_none(tmp_path: Path, name: str, shown: str
     assert environment is not None
     facts = dict(runs.machine(msgspec.structs.replace(environment, hostname=name)))
     assert facts.get("host") == shown
+
+
+def test_a_fleet_shows_its_hosts_beside_each_other() -> None:
+    sheet = runs.sheet_of("f.json", merge(three()))
+    figures = dict(sheet.figures)
+    assert figures["IOPS"] == "180" and figures["worst start skew"] == "35.0 us"
+    assert figures["Jain's index"] == "0.8571" and figures["hosts"] == "3"
+    (table,) = [grid for grid in sheet.grids if grid.title == "the hosts in the common window"]
+    assert [row[0] for row in table.rows] == [
+        "common window", "everything", "alpha", "beta", "gamma"
+    ]  # fmt: skip
+    (starts,) = [grid for grid in sheet.grids if grid.title == "the starts of the hosts"]
+    assert [row[1] for row in starts.rows] == ["+20.0 us", "-35.0 us", "+5.00 us"]
+    (plot,) = [plot for plot in sheet.plots if plot.key == "course-hosts"]
+    assert [strand.lines[0].name for strand in plot.strands] == ["alpha", "beta", "gamma"]
+    assert plot.strands[0].lines[0].ys == [90.0] * 4
+    assert ("workers", "3 on 3 hosts") in sheet.conditions
+    assert any(name == "beta:/dev/x" for name, _ in sheet.conditions)

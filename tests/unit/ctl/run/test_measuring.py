@@ -6,10 +6,13 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+from lib.ctl.fleets import three
 from lib.ctl.plot_files import write_result
 from lib.ctl.results import DISK
 
+from spekctl import files
 from spekctl.errors import UsageError
+from spekctl.fleet.merge import merge
 from spekctl.run import measuring
 from spekctl.run.job import Request
 from spekctl.workload import file
@@ -40,3 +43,10 @@ def test_a_baseline_for_another_program_is_no_file(tmp_path: Path) -> None:
     assert measuring.power_of((), "5W", of_file=False).baseline_w == 5
     with pytest.raises(UsageError, match=r"is not a power like 12\.5 or 800mW$"):
         measuring.power_of((), path, of_file=False)
+
+
+def test_a_fleet_is_no_baseline(tmp_path: Path) -> None:
+    path = tmp_path / "fleet.json"
+    path.write_bytes(files.encode(merge(three())))
+    with pytest.raises(UsageError, match="--power-baseline takes the result of one machine"):
+        measuring.power_of((), str(path))

@@ -1,0 +1,203 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Results of several hosts as one, and back. The merge is exact: a result of a fleet keeps the
+integers of each host, and everything else in it follows from these, so the order and the grouping
+of merges do not matter.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+import msgspec
+
+from spekctl.documents import per_host
+from spekctl.documents.hosts import HostFacts, HostStart, Role
+from spekctl.documents.result import HostResult, Interval, ProberResult, Result
+from spekctl.errors import UsageError
+from spekctl.fleet import whole
+from spekctl.workload.config import RunConfig
+from spekctl.workload.model import WorkloadFile
+
+
+def of_host(result: Result, facts: HostFacts) -> Result:
+    """The result of a run of one machine as that of a fleet of one host.
+
+    UsageError: it is one of a fleet already, or has times without buckets.
+    """
+    if result.hosts is not None:
+        raise UsageError(f"the result of {facts.name} is one of several hosts already")
+    for cell in result.cells:
+        for times in (cell.times.response, cell.times.service, cell.times.slip):
+            if times is not None and times.histogram is None:
+                raise UsageError(
+                    f"the result of {facts.name} has no buckets, so it cannot be added"
+                )
+    actual_ns = result.start.realtime_ns or None
+    host = HostResult(
+        name=facts.name,
+        role=facts.role,
+        start=HostStart(
+            planned_ns=facts.planned_ns,
+            actual_ns=actual_ns,
+            monotonic_ns=result.start.monotonic_ns if actual_ns is not None else None,
+            skew_ns=_less(actual_ns, facts.planned_ns),
+        ),
+        clock=facts.clock,
+        loss=facts.loss,
+        run=per_host.run_of(result),
+        rows=per_host.packed(result.intervals if actual_ns is not None else []),
+        prober=result.prober,
+    )
+    return whole.of([host], result)
+
+
+def without_run(
+    facts: HostFacts,
+    workload: WorkloadFile,
+    config: RunConfig,
+    *,
+    started: tuple[int, int] | None = None,
+    rows: Sequence[Interval] = (),
+    prober: ProberResult | None = None,
+) -> Result:
+    """A fleet of one host that has no result: one that was lost, or one that is only watched.
+
+    @config: as another host has it. @started: CLOCK_REALTIME and CLOCK_MONOTONIC of its start,
+    which @rows, its report intervals as far as they came, need.
+    """
+    if rows and started is None:
+        raise UsageError(f"{facts.name} has report intervals and no start")
+    actual_ns, monotonic_ns = started or (None, None)
+    host = HostResult(
+        name=facts.name,
+        role=facts.role,
+        start=HostStart(
+            facts.planned_ns, actual_ns, monotonic_ns, _less(actual_ns, facts.planned_ns)
+        ),
+        clock=facts.clock,
+        loss=facts.loss,
+        run=None,
+        rows=per_host.packed(rows),
+        prober=prober,
+    )
+    return whole.of_parts([host], workload, config)
+
+
+def split(result: Result) -> list[Result]:
+    """A result for each host of one of a fleet; merge() makes the same of them again."""
+    if result.hosts is None:
+        raise UsageError("the result is of one machine: there are no hosts to split it into")
+    return [whole.of([host], result) for host in result.hosts]
+
+
+def merge(results: Sequence[Result]) -> Result:
+    """The result of all hosts of @results. One of a single machine is that of a host with the name
+    of the machine.
+
+    UsageError: they are not of the same run of a fleet, or a host is in two of them.
+    """
+    if not results:
+        raise UsageError("there are no results to merge")
+    fleets = [_fleet(result) for result in results]
+    hosts = sorted((host for fleet in fleets for host in _hosts(fleet)), key=_name)
+    _check_names(hosts)
+    by_name = {host.name: fleet for fleet in fleets for host in _hosts(fleet)}
+    first, *others = hosts
+    for host in others:
+        if by_name[host.name].workload != by_name[first.name].workload:
+            raise UsageError(f"{first.name} and {host.name} ran different workloads")
+    _check_alike(hosts)
+    last = max(fleets, key=lambda fleet: (fleet.created, fleet.command))
+    # A config that no run gives is that of the first host.
+    return whole.of(hosts, msgspec.structs.replace(last, config=by_name[first.name].config))
+
+
+def _fleet(result: Result) -> Result:
+    if result.hosts is not None:
+        return result
+    name = result.environment.hostname
+    if not name:
+        raise UsageError("a result does not say of which host it is")
+    return of_host(result, HostFacts(name=name))
+
+
+def _hosts(fleet: Result) -> list[HostResult]:
+    return fleet.hosts or []
+
+
+def _name(host: HostResult) -> str:
+    return host.name
+
+
+def _check_names(hosts: Sequence[HostResult]) -> None:
+    seen: dict[tuple[str, int, int], str] = {}
+    for number, host in enumerate(hosts):
+        run = host.run
+        key = None
+        if run is not None and run.environment.boot_id:
+            key = (run.environment.boot_id, run.run, run.start.monotonic_ns)
+        if key is not None and key in seen:
+            raise UsageError(
+                f"{seen[key]} and {host.name} are one host: both results are of the same run"
+                if seen[key] != host.name
+                else f"{host.name} and {host.name} are one host twice: the same run"
+            )
+        if number and hosts[number - 1].name == host.name:
+            raise UsageError(
+                f"two hosts have one name: {host.name} and {host.name} are of different runs"
+            )
+        if key is not None:
+            seen[key] = host.name
+
+
+def _check_alike(hosts: Sequence[HostResult]) -> None:
+    """What has to be the same on all hosts that know it."""
+    checks: tuple[tuple[Callable[[HostResult], object], str], ...] = (
+        (_module, "have different versions of spek.ko: {} and {}"),
+        (_streams, "ran different workloads: streams {} and {}"),
+        (_interval, "report at different intervals: {} and {} ns"),
+        (_bits, "have histograms of different kinds: {} and {} bits"),
+        (lambda host: host.start.planned_ns, "were to start at different times: {} and {}"),
+    )
+    for fact, sentence in checks:
+        known = [(host, value) for host in hosts if (value := fact(host)) is not None]
+        for host, value in known[1:]:
+            first, wanted = known[0]
+            if value != wanted:
+                said = sentence.format(wanted, value)
+                raise UsageError(f"{first.name} and {host.name} {said}")
+
+
+def _module(host: HostResult) -> object:
+    return None if host.run is None else host.run.environment.module_version
+
+
+def _streams(host: HostResult) -> object:
+    if host.run is None:
+        return None
+    return ", ".join(f"{stream.name} ({stream.operation})" for stream in host.run.config.streams)
+
+
+def _interval(host: HostResult) -> object:
+    return None if host.run is None else host.run.config.interval_ns
+
+
+def _bits(host: HostResult) -> object:
+    """As text; None: it has no histogram."""
+    if host.run is None:
+        return None
+    kinds = set()
+    for cell in host.run.cells:
+        held = cell.in_flight
+        ages = (held.response_age, held.service_age) if held is not None else ()
+        for times in (cell.times.response, cell.times.service, cell.times.slip, *ages):
+            if times is not None and times.histogram is not None:
+                kinds.add(times.histogram.bits)
+    return ", ".join(map(str, sorted(kinds))) or None
+
+
+def _less(left_ns: int | None, right_ns: int | None) -> int | None:
+    return None if left_ns is None or right_ns is None else left_ns - right_ns
+
+
+__all__ = ["HostFacts", "Role", "merge", "of_host", "split", "without_run"]

@@ -1,0 +1,275 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""The result of a fleet from its hosts: every field is a function of them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+
+import msgspec
+
+from spekctl import units
+from spekctl.documents import power as powers
+from spekctl.documents.per_host import clients
+from spekctl.documents.result import (
+    Clocks,
+    Environment,
+    HostResult,
+    HostRun,
+    IntervalPower,
+    Outcome,
+    PowerResult,
+    Result,
+    Sense,
+    SenseCount,
+    Totals,
+)
+from spekctl.fleet import cells, rows, window
+from spekctl.kernel.records import Phase, Reason, RunState
+from spekctl.workload.config import RunConfig
+from spekctl.workload.model import WorkloadFile
+
+# Names of hosts in a sentence.
+_NAMES_MOST = 5
+
+
+def of(hosts: Sequence[HostResult], like: Result) -> Result:
+    """The result of @hosts, which are sorted, with what @like says beside them."""
+    result = of_parts(hosts, like.workload, like.config)
+    return msgspec.structs.replace(result, created=like.created, command=like.command)
+
+
+def of_parts(hosts: Sequence[HostResult], workload: WorkloadFile, config: RunConfig) -> Result:
+    """The same. @config: for hosts of which none has a run."""
+    known = [(host, host.run) for host in hosts if host.run is not None]
+    runs = [run for _, run in known]
+    offsets = [(run, host.start.offset_ns) for host, run in known]
+    config = runs[0].config if runs else config
+    streams = [stream.name for stream in config.streams]
+    summed = cells.summed(runs)
+    phases = cells.phases(offsets, summed)
+    measured = next((part for part in phases if part.phase is Phase.MEASURE), None)
+    totals = cells.totals(summed, measured.duration_ns if measured is not None else 0)
+    placed = window.placed(clients(hosts), config.interval_ns)
+    power = _power([(host.name, run) for host, run in known], totals)
+    baseline_w = power.baseline_w if power is not None else 0.0
+    intervals = rows.summed(placed, len(streams), baseline_w)
+    start_ns = _start_ns(hosts)
+    return Result(
+        run=runs[0].run if len(hosts) == 1 and runs else 0,
+        outcome=_outcome(hosts, [row.backlog for row in intervals], start_ns),
+        totals=totals,
+        workload=workload,
+        config=config,
+        environment=_environment(runs),
+        start=Clocks(start_ns, start_ns, start_ns),
+        end=_end(offsets),
+        targets=[
+            msgspec.structs.replace(target, host=host.name)
+            for host, run in known
+            for target in run.targets
+        ],
+        workers=[
+            msgspec.structs.replace(worker, host=host.name)
+            for host, run in known
+            for worker in run.workers
+        ],
+        phases=phases,
+        cells=summed,
+        intervals=intervals,
+        intervals_dropped=sum(run.intervals_dropped for run in runs),
+        prober=None,
+        remarks=_remarks(hosts),
+        power=power,
+        power_text=_grouped([(host.name, run.power_text) for host, run in known], len(hosts)),
+        hosts=list(hosts),
+        common=window.common(placed, streams, totals.all.ios),
+    )
+
+
+def _start_ns(hosts: Iterable[HostResult]) -> int:
+    """The common start: as planned, or else the earliest."""
+    planned = [host.start.planned_ns for host in hosts if host.start.planned_ns is not None]
+    actual = [host.start.actual_ns for host in hosts if host.start.actual_ns is not None]
+    return min(planned or actual, default=0)
+
+
+def _end(runs: Iterable[tuple[HostRun, int]]) -> Clocks:
+    """The latest; 0 if a run has not ended."""
+    ends = [
+        run.end.monotonic_ns + offset_ns if run.end.monotonic_ns else 0 for run, offset_ns in runs
+    ]
+    end_ns = max(ends) if ends and all(ends) else 0
+    return Clocks(end_ns, end_ns, end_ns)
+
+
+# --- sentences -----------------------------------------------------------------------------------
+
+
+def _grouped(said: Iterable[tuple[str, str]], hosts: int) -> str:
+    """Sentences of hosts as one, those that are equal once."""
+    return "; ".join(_lines(said, hosts))
+
+
+def _lines(said: Iterable[tuple[str, str]], hosts: int) -> list[str]:
+    by_text: dict[str, list[str]] = {}
+    for name, text in said:
+        if text:
+            by_text.setdefault(text, []).append(name)
+    return [f"{_who(names, hosts)}{text}" for text, names in by_text.items()]
+
+
+def _who(names: Sequence[str], hosts: int) -> str:
+    if len(names) == hosts:
+        return "" if hosts == 1 else f"all {hosts} hosts: "
+    more = len(names) - _NAMES_MOST
+    listed = ", ".join(names[:_NAMES_MOST])
+    return f"{listed} and {more} more: " if more > 0 else f"{listed}: "
+
+
+def _remarks(hosts: Sequence[HostResult]) -> list[str]:
+    said = [
+        (host.name, remark) for host in hosts if host.run is not None for remark in host.run.remarks
+    ]
+    said += [
+        (host.name, f"the clock was set by {units.format_ns(abs(host.clock.stepped_ns))} meanwhile")
+        for host in hosts
+        if host.clock.stepped_ns
+    ]
+    return _lines(said, len(hosts))
+
+
+def _loss_text(host: HostResult, start_ns: int) -> str:
+    assert host.loss is not None
+    at_s = (host.loss.at_ns - start_ns) / 1e9
+    when = f" at {at_s:.1f} s" if start_ns and at_s >= 0 else " before the start"
+    return f"{host.name} lost{when} ({host.loss.text})"
+
+
+# --- outcome -------------------------------------------------------------------------------------
+
+
+def _outcome(hosts: Sequence[HostResult], backlogs: Sequence[int], start_ns: int) -> Outcome:
+    ends = [(host.name, host.run.outcome) for host in hosts if host.run is not None]
+    outcomes = [outcome for _, outcome in ends]
+    lost = [_loss_text(host, start_ns) for host in hosts if host.loss is not None]
+    silent = [host.name for host in clients(hosts) if host.run is None and host.loss is None]
+    text = [f"incomplete: {', '.join(lost)}"] if lost else []
+    if silent:
+        text.append(f"{_who(silent, len(hosts)).rstrip(': ') or silent[0]} gave no result")
+    told = _grouped([(name, outcome.text) for name, outcome in ends], len(hosts))
+    text += [told] if told else []
+    failed = [(name, outcome) for name, outcome in ends if outcome.first_error]
+    first = failed[0] if failed else None
+    sensed = [outcome.first_sense for outcome in outcomes if outcome.first_sense is not None]
+    offered = [outcome.offered_iops for outcome in outcomes]
+    rates = [rate for rate in offered if rate is not None]
+    return Outcome(
+        state=next(
+            (outcome.state for outcome in outcomes if outcome.state is not RunState.DONE),
+            RunState.DONE,
+        ),
+        reason=_reason(outcomes, bool(lost or silent)),
+        text="; ".join(text),
+        ok=bool(outcomes) and not lost and not silent and all(outcome.ok for outcome in outcomes),
+        errors=sum(outcome.errors for outcome in outcomes),
+        first_error=_on(first[0], first[1].first_error, len(hosts)) if first else "",
+        errors_by_cause=cells.counts_by_name(outcome.errors_by_cause for outcome in outcomes),
+        outstanding=sum(outcome.outstanding for outcome in outcomes),
+        oldest_ns=max((outcome.oldest_ns for outcome in outcomes), default=0),
+        backlog=sum(outcome.backlog for outcome in outcomes),
+        backlog_max=max(backlogs, default=sum(outcome.backlog_max for outcome in outcomes)),
+        offered_iops=sum(rates) if rates and len(rates) == len(offered) else None,
+        first_sense=sensed[0] if sensed else None,
+        senses=_senses(outcomes),
+        sense_others=sum(outcome.sense_others for outcome in outcomes),
+    )
+
+
+def _on(name: str, text: str, hosts: int) -> str:
+    return text if hosts == 1 else f"{name}: {text}"
+
+
+def _reason(outcomes: Sequence[Outcome], incomplete: bool) -> Reason:
+    """That of the first host that did not complete."""
+    reasons = [outcome.reason for outcome in outcomes if outcome.reason is not Reason.COMPLETED]
+    if reasons:
+        return reasons[0]
+    return Reason.COMPLETED if outcomes and not incomplete else Reason.NONE
+
+
+def _senses(outcomes: Iterable[Outcome]) -> list[SenseCount]:
+    counts: dict[bytes, tuple[Sense, int]] = {}
+    for outcome in outcomes:
+        for said in outcome.senses:
+            key = msgspec.json.encode(said.sense)
+            counts[key] = said.sense, counts.get(key, (said.sense, 0))[1] + said.count
+    return [SenseCount(*counts[key]) for key in sorted(counts)]
+
+
+# --- the machines --------------------------------------------------------------------------------
+
+
+def _environment(runs: Sequence[HostRun]) -> Environment:
+    """What is the same on all hosts, or else all that there is."""
+    environments = [run.environment for run in runs]
+
+    def either(of: Callable[[Environment], str]) -> str:
+        return " / ".join(sorted({text for each in environments if (text := of(each))}))
+
+    governors: Mapping[str, set[str]] = {
+        name: {each.governors[name] for each in environments if name in each.governors}
+        for name in sorted({name for each in environments for name in each.governors})
+    }
+    several = len(environments) > 1
+    return Environment(
+        hostname=f"{len(environments)} hosts"
+        if several
+        else either(lambda machine: machine.hostname),
+        kernel=either(lambda machine: machine.kernel),
+        kernel_version=either(lambda machine: machine.kernel_version),
+        machine=either(lambda machine: machine.machine),
+        kernel_command_line=either(lambda machine: machine.kernel_command_line),
+        boot_id="" if several else either(lambda machine: machine.boot_id),
+        taint=_union(each.taint for each in environments),
+        module_version=either(lambda machine: machine.module_version),
+        spekctl_version=either(lambda machine: machine.spekctl_version),
+        clocksource=either(lambda machine: machine.clocksource),
+        cpu_model=either(lambda machine: machine.cpu_model),
+        cpus_online=either(lambda machine: machine.cpus_online),
+        governors={name: " / ".join(sorted(cpus)) for name, cpus in governors.items()},
+        counts_instructions=any(each.counts_instructions for each in environments),
+    )
+
+
+def _union(flags: Iterable[int]) -> int:
+    union = 0
+    for each in flags:
+        union |= each
+    return union
+
+
+# --- power ---------------------------------------------------------------------------------------
+
+
+def _power(runs: Sequence[tuple[str, HostRun]], totals: Totals) -> PowerResult | None:
+    """The energy of all hosts that measured it; a rail is a host."""
+    known = [(name, run.power) for name, run in runs if run.power is not None]
+    if not known:
+        return None
+    rails = [
+        msgspec.structs.replace(part.measure.total, name=name, feed=name) for name, part in known
+    ]
+    baseline_w = sum(part.baseline_w for _, part in known)
+    whole = IntervalPower(rails=rails, total=powers.total_of(rails))
+    return PowerResult(
+        feeds=[
+            msgspec.structs.replace(feed, name=f"{name}/{feed.name}")
+            for name, part in known
+            for feed in part.feeds
+        ],
+        baseline_w=baseline_w,
+        measure=powers.figures(whole, baseline_w, totals.all.iops, totals.all.bytes_per_s),
+        uncertainty_ns=max(part.uncertainty_ns for _, part in known),
+        shift_j=sum(part.shift_j for _, part in known),
+        uncertainty_j=sum(part.uncertainty_j for _, part in known),
+    )

@@ -1,0 +1,129 @@
+# SPDX-License-Identifier: GPL-2.0
+"""What a fleet says of itself: sentences, machines and energy."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import msgspec
+from lib.ctl.fleets import T0, Spec, facts_of, fleet_of, result_of, three
+from lib.fakes.kernel import SECOND
+
+from spekctl.documents.hosts import HostClock, HostFacts, HostLoss
+from spekctl.documents.result import Result, Sense, SenseCount
+from spekctl.fleet.merge import merge, of_host, without_run
+from spekctl.kernel.records import Reason, RunState
+
+
+def fleet_with(spec: Spec, **outcome: object) -> Result:
+    own = result_of(spec)
+    changed = msgspec.structs.replace(own.outcome, **outcome)
+    return of_host(msgspec.structs.replace(own, outcome=changed), facts_of(spec))
+
+
+def test_times_are_of_the_common_start() -> None:
+    fleet = merge(three())
+    assert fleet.start.monotonic_ns == fleet.start.realtime_ns == T0
+    assert fleet.end.realtime_ns == T0 + 5 * SECOND + 20_000 + 1000
+    assert fleet.phases[0].start_ns == T0 - 35_000
+    assert fleet.run == 0 and three()[0].run == 1
+
+
+def test_hosts_that_ended_otherwise_are_named() -> None:
+    fleet = merge([
+        fleet_of(Spec("alpha")),
+        fleet_with(Spec("beta"), text="a device was removed", reason=Reason.DEVICE_GONE, ok=False),
+        fleet_of(Spec("gamma")),
+    ])  # fmt: skip
+    assert fleet.outcome.text == "alpha, gamma: the run completed; beta: a device was removed"
+    assert fleet.outcome.reason is Reason.DEVICE_GONE and not fleet.outcome.ok
+    assert not fleet.at_an_end
+
+
+def test_many_hosts_in_a_sentence_are_counted() -> None:
+    fleets = [fleet_of(Spec(f"host{number}")) for number in range(7)]
+    fleets.append(fleet_with(Spec("other"), text="it stopped"))
+    assert merge(fleets).outcome.text == (
+        "host0, host1, host2, host3, host4 and 2 more: the run completed; other: it stopped"
+    )
+
+
+def test_a_run_that_goes_on_keeps_the_fleet_going() -> None:
+    fleet = merge([fleet_of(Spec("alpha")), fleet_with(Spec("beta"), state=RunState.RUNNING)])
+    assert fleet.outcome.state is RunState.RUNNING
+
+
+def test_counts_of_the_end_are_added() -> None:
+    sense = Sense(3, 17, 0, False, "medium error")
+    ends = {
+        "outstanding": 2, "oldest_ns": 5, "backlog": 3, "offered_iops": 10.0, "sense_others": 1,
+        "first_sense": sense, "senses": [SenseCount(sense, 4)],
+    }  # fmt: skip
+    outcome = merge(
+        [fleet_with(Spec("a"), **ends), fleet_with(Spec("b"), **(ends | {"oldest_ns": 9}))]
+    ).outcome
+    assert (outcome.outstanding, outcome.oldest_ns, outcome.backlog) == (4, 9, 6)
+    assert (outcome.offered_iops, outcome.sense_others) == (20.0, 2)
+    assert outcome.senses == [SenseCount(sense, 8)] and outcome.first_sense == sense
+    # Of the rows: both hosts at the end of the same interval.
+    assert outcome.backlog_max == 6
+
+
+def test_the_first_error_names_its_host() -> None:
+    outcome = merge([fleet_of(Spec("alpha")), fleet_of(Spec("beta", errors=2))]).outcome
+    assert outcome.errors == 2 and outcome.first_error.startswith("beta: read at 4096")
+
+
+def test_a_host_lost_before_the_start_and_a_silent_one() -> None:
+    own = result_of(Spec("alpha"))
+    loss = HostLoss(T0 - SECOND, "it refused the start")
+    fleet = merge([
+        of_host(own, facts_of(Spec("alpha"))),
+        without_run(HostFacts("beta", planned_ns=T0, loss=loss), own.workload, own.config),
+        without_run(HostFacts("gamma", planned_ns=T0), own.workload, own.config),
+    ])  # fmt: skip
+    assert fleet.outcome.text == (
+        "incomplete: beta lost before the start (it refused the start); gamma gave no result;"
+        " alpha: the run completed"
+    )
+    assert fleet.outcome.reason is Reason.NONE
+
+
+def test_a_fleet_of_which_nothing_is_known_is_a_fleet() -> None:
+    own = result_of(Spec("alpha"))
+    lost = without_run(HostFacts("alpha"), own.workload, own.config)
+    fleet = merge([lost, without_run(HostFacts("beta"), own.workload, own.config)])
+    assert fleet.outcome.text == "all 2 hosts gave no result" and not fleet.outcome.ok
+    assert lost.outcome.text == "alpha gave no result"
+    assert (fleet.totals.all.ios, fleet.intervals, fleet.phases) == (0, [], [])
+
+
+def test_a_clock_that_was_set_is_remarked() -> None:
+    spec = Spec("beta")
+    stepped = of_host(result_of(spec), facts_of(spec, clock=HostClock(1000, "PTP", -2_000_000)))
+    fleet = merge([fleet_of(Spec("alpha")), stepped])
+    assert "beta: the clock was set by 2.00 ms meanwhile" in fleet.remarks
+
+
+def test_machines_that_differ_are_all_named() -> None:
+    beta = fleet_of(Spec("beta"))
+    own = result_of(Spec("beta"))
+    environment = msgspec.structs.replace(
+        own.environment, kernel="6.1", taint=4096, governors={"powersave": "0-3"}
+    )
+    beta = of_host(msgspec.structs.replace(own, environment=environment), facts_of(Spec("beta")))
+    alpha = fleet_of(Spec("alpha"))
+    fleet = merge([alpha, beta])
+    assert fleet.environment.kernel == " / ".join(sorted({"6.1", alpha.environment.kernel}))
+    assert fleet.environment.taint & 4096 and fleet.environment.hostname == "2 hosts"
+    assert fleet.environment.governors["powersave"] == "0-3"
+    assert fleet.environment.boot_id == "" and alpha.environment.boot_id == "boot of alpha"
+
+
+def test_energy_of_hosts_that_measured_it() -> None:
+    fleet = merge([fleet_of(Spec("alpha", watts=10.0)), fleet_of(replace(Spec("beta")))])
+    assert fleet.power is not None and fleet.power.measure.total.joules == 40.0
+    assert [rail.name for rail in fleet.power.measure.rails] == ["alpha"]
+    assert fleet.power.measure.efficiency is not None
+    assert fleet.power.measure.efficiency.watts == 9.5
+    assert merge([fleet_of(Spec("alpha"))]).power is None
