@@ -40,6 +40,7 @@ COMMANDS: dict[str, Slot] = {
     "host": Slot(
         "spekctl.commands.host", "Serve a program that drives spek, over standard input and output."
     ),
+    "fleet": Slot("spekctl.commands.fleet", "Run a workload on several hosts with one start."),
     "workloads": Slot("spekctl.commands.workloads", "List the workloads that come with spek."),
     "show": Slot(
         "spekctl.commands.show", "Explain a workload, or a file that spekctl has written."

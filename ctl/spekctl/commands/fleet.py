@@ -1,0 +1,317 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""spekctl fleet: one run on several hosts."""
+
+from __future__ import annotations
+
+import getpass
+import os
+from collections.abc import Callable
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, TypeVar
+
+import click
+
+from spekctl.cli import Group
+from spekctl.commands import options
+from spekctl.commands.options import DURATION, FilePath
+from spekctl.errors import ExitCode, UsageError
+
+if TYPE_CHECKING:
+    from spekctl.fleet.coordinator import Coordinator
+    from spekctl.fleet.engine import DaskEngine
+    from spekctl.fleet.plan import Plan
+    from spekctl.run.job import Interrupts
+
+F = TypeVar("F", bound=Callable[..., Any])
+DEFAULT_KEYS = Path("~/.config/spek/fleet")
+
+EPILOG = """\b
+Examples:
+  spekctl fleet init keys client1 client2 storage       # once; copy keys/client1 to client1, ...
+  spekctl fleet join tls://10.0.0.1:8786 --keys client1   # on each host, by any launcher
+  spekctl fleet check plan.toml --keys keys/controller
+  spekctl fleet run plan.toml --keys keys/controller -o fleet.json
+
+\b
+A plan:
+  [fleet]
+  listen = "tls://10.0.0.1:8786"
+  workload = "random-read-4k"
+  [fleet.options]
+  time = "60s"
+  [[host]]
+  name = "client1"
+  devices = ["wwn:naa.600140512345678901234567890abcde"]
+"""
+
+
+@click.group(cls=Group, epilog=EPILOG)
+def command() -> None:
+    """Run a workload on several hosts, with one start and one result.
+
+    The controller runs as an ordinary user, and so does a worker on each host; only `sudo -n
+    spekctl host --stdio` has root's rights there. All connections are TLS, and both sides need keys
+    of the same fleet. ctl/spekctl/fleet/README.md describes plans, phases, and what happens when a
+    host is lost.
+    """
+
+
+def _keys(function: F) -> F:
+    return click.option(
+        "--keys",
+        "keys_folder",
+        type=FilePath(file_okay=False, path_type=Path),
+        metavar="DIR",
+        default=DEFAULT_KEYS,
+        show_default=True,
+        help="Folder with the keys of this side.",
+    )(function)
+
+
+def _wait(function: F) -> F:
+    return click.option(
+        "--wait",
+        "wait_ns",
+        type=DURATION,
+        default="60s",
+        show_default=True,
+        help="How long to wait for the other side.",
+    )(function)
+
+
+_plan = click.argument("plan_file", metavar="PLAN", type=FilePath(path_type=Path))
+
+
+@command.command()
+@click.argument("folder", metavar="DIR", type=FilePath(path_type=Path))
+@click.argument("hosts", metavar="HOST...", nargs=-1, required=True)
+@click.option(
+    "--days",
+    type=click.IntRange(1, 3650),
+    default=30,
+    show_default=True,
+    metavar="N",
+    help="Days after which the keys expire.",
+)
+def init(folder: Path, hosts: tuple[str, ...], days: int) -> int:
+    """Make the keys of a fleet in a new folder.
+
+    DIR/controller is for `spekctl fleet run`; each DIR/HOST is to be copied to that host, and to no
+    other. DIR/authority signed them all and is not needed any more. To refuse a certificate from
+    now on, add its serial number to DIR/controller/revoked.
+    """
+    from spekctl.fleet import keys
+    from spekctl.host import client
+
+    serials = keys.make(folder, hosts, days)
+    click.echo(f"keys of {len(hosts)} hosts and their controller are in {folder}, for {days} days:")
+    for name, serial in serials.items():
+        click.echo(f"  {folder / name}  serial number {serial:x}")
+    program, *_ = client.command(())
+    line = keys.sudoers(getpass.getuser(), program if program.startswith("/") else "spekctl")
+    click.echo(
+        "\non each host, by visudo -f /etc/sudoers.d/spek, with its user and the path of an"
+        f" installation that only root can write to:\n  {line}"
+    )
+    return int(ExitCode.OK)
+
+
+@command.command()
+@click.argument("address", metavar="tls://CONTROLLER:PORT")
+@_keys
+@click.option(
+    "--listen",
+    default="",
+    metavar="ADDRESS:PORT",
+    help="Where the controller reaches this host.  [default: the address by which this host reaches"
+    " the controller, and a free port]",
+)
+@_wait
+def join(address: str, keys_folder: Path, listen: str, wait_ns: int) -> int:
+    """Take part in one run of the controller at this address, and end with it.
+
+    It waits until the controller is there. When the controller ends, is lost or hangs, so does the
+    run, and the devices are free. It needs no rights: `sudo -n spekctl host --stdio` has them.
+    """
+    _need_engine()
+    from spekctl.fleet import keys
+    from spekctl.fleet.join import Joined
+
+    if os.geteuid() == 0:
+        click.echo(
+            "spekctl: a host of a fleet needs no root; started by root, whatever the controller has"
+            " it do is done with root's rights",
+            err=True,
+        )
+    return Joined().serve(address, keys.load(keys_folder.expanduser()), listen, wait_ns / 1e9)
+
+
+@command.command()
+@_plan
+@_keys
+@_wait
+def check(plan_file: Path, keys_folder: Path, wait_ns: int) -> int:
+    """Check the hosts of a plan, without claiming anything.
+
+    Versions, modules, devices and clocks of all hosts that have joined; they end afterwards.
+    """
+    from spekctl.fleet import plan
+    from spekctl.fleet.coordinator import checked_lines
+    from spekctl.run.job import Interrupts
+
+    _need_engine()
+    planned = plan.load(plan_file)
+    with Interrupts() as interrupts:
+        engine, coordinator = _start(planned, keys_folder, wait_ns, interrupts, "lines")
+        try:
+            coordinator.join()
+            try:
+                coordinator.check()
+            finally:
+                for line in checked_lines(coordinator.parts.values()):
+                    click.echo(line)
+        finally:
+            engine.close()
+    return int(ExitCode.OK)
+
+
+@command.command()
+@_plan
+@_keys
+@_wait
+@click.option("--dry-run", is_flag=True, help="Print which host does what, and wait for no host.")
+@options.progress
+@options.result("Write the result as JSON to FILE.")
+@options.as_json("The result")
+def run(
+    plan_file: Path,
+    keys_folder: Path,
+    wait_ns: int,
+    dry_run: bool,
+    progress: str,
+    output: Path | None,
+    as_json: bool,
+) -> int:
+    """Carry out a plan on all of its hosts, and show the result of all together.
+
+    Devices are claimed on all hosts or on none, and all start at one time or none does. A host that
+    is lost stops the others, unless the plan says on_loss = "continue"; the result is incomplete
+    then, and names it. Ctrl-C stops all and shows what there is.
+    """
+    from spekctl import files
+    from spekctl.fleet import plan
+    from spekctl.run.job import Interrupts
+
+    planned = plan.load(plan_file)
+    if dry_run:
+        _print_plan(planned)
+        return int(ExitCode.OK)
+    _need_engine()
+    files.check_apart(output, [plan_file])
+    files.check_writable(output)
+
+    from spekctl.commands.deliver import deliver_alone
+    from spekctl.fleet import results
+
+    with Interrupts() as interrupts:
+        engine, coordinator = _start(planned, keys_folder, wait_ns, interrupts, progress)
+        try:
+            outcome = coordinator.carry_out()
+        finally:
+            engine.close()
+    click.echo(f"spekctl: {outcome.text}", err=True)
+    result = results.of(outcome, planned)
+    if result is None:
+        raise UsageError("no host has a result")
+    deliver_alone(result, output, as_json)
+    for path in results.write_reports(outcome, output):
+        click.echo(f"spekctl: samples of a target written to {path}", err=True)
+    return int(outcome.code)
+
+
+@command.command()
+@click.argument(
+    "result_files", metavar="FILE...", nargs=-1, required=True, type=FilePath(path_type=Path)
+)
+@options.result("Write the result as JSON to FILE.")
+@options.as_json("The result")
+def merge(result_files: tuple[Path, ...], output: Path | None, as_json: bool) -> int:
+    """Make one result of those of several hosts.
+
+    The results are of `spekctl run` with --start-at, or of fleets. Integers, counts and histogram
+    buckets are added, so that the order does not matter.
+    """
+    from spekctl import files
+    from spekctl.commands.deliver import deliver_alone
+    from spekctl.documents.result import load_result
+    from spekctl.fleet import merge as merging
+
+    files.check_apart(output, result_files)
+    deliver_alone(merging.merge([load_result(path) for path in result_files]), output, as_json)
+    return int(ExitCode.OK)
+
+
+def _need_engine() -> None:
+    import importlib.util
+
+    from spekctl import extras
+
+    if importlib.util.find_spec("distributed") is None:
+        raise UsageError(
+            f"a fleet needs the Python package distributed; install it: {extras.install('fleet')}"
+        )
+
+
+def _start(
+    planned: Plan, keys_folder: Path, wait_ns: int, interrupts: Interrupts, progress: str
+) -> tuple[DaskEngine, Coordinator]:
+    from spekctl import recorded
+    from spekctl.fleet import keys
+    from spekctl.fleet.coordinator import Coordinator, Patience
+    from spekctl.fleet.engine import DaskEngine
+    from spekctl.render.fleet import FleetProgress
+
+    bundle = keys.load(keys_folder.expanduser())
+    names = frozenset(host.name for host in planned.hosts)
+    engine = DaskEngine(planned.listen, bundle, names)
+    view = FleetProgress([host.name for host in planned.clients], quiet=progress == "none")
+    view.note(f"waiting for {len(names)} hosts at {engine.address}")
+    patience = Patience(join_s=wait_ns / 1e9)
+    return engine, Coordinator(
+        planned, engine, view, interrupts, bundle.own.fleet, recorded.command(), patience
+    )
+
+
+def _print_plan(planned: Plan) -> None:
+    from spekctl import units
+    from spekctl.fleet.coordinator import seed_of
+    from spekctl.render import tables
+    from spekctl.render.console import wide
+
+    skew = planned.max_skew_ns
+    click.echo(
+        f"{planned.name}: workload {planned.workload.workload.name} on {len(planned.clients)} of"
+        f" {len(planned.hosts)} hosts; a shared device is"
+        f" {'split' if planned.share == 'split' else 'used by all'}; if a host is lost, the others"
+        f" {'stop' if planned.on_loss == 'stop' else 'continue'}; clocks"
+        f" {'have to be within ' + units.format_ns(skew) if skew else 'are not checked'}"
+    )
+    table = tables.table("host", "role", "devices", "weight", "seed", "options")
+    for place, host in enumerate(planned.hosts):
+        given = " ".join(f"{flag}={_shown(value)}" for flag, value in host.options.items())
+        sends = host.role == "client"
+        table.add_row(
+            host.name,
+            host.role,
+            "\n".join(host.devices) if sends else "-",
+            str(host.weight) if sends else "-",
+            str(seed_of(planned.seed, place)) if sends else "-",
+            given if sends else " ".join(host.power_feeds) or "-",
+        )
+    wide(120).print(table)
+
+
+def _shown(value: str | bool | list[str]) -> str:
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    return ",".join(value) if isinstance(value, list) else value

@@ -1,0 +1,129 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""The result of a fleet's run, of what its hosts have sent."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TypeVar
+
+import msgspec
+
+from spekctl import files
+from spekctl.documents.hosts import HostClock, HostFacts, HostLoss, Role
+from spekctl.documents.result import Interval, ProberResult, Result
+from spekctl.errors import SpekError
+from spekctl.fleet import merge
+from spekctl.fleet.coordinator import Outcome, Part
+from spekctl.fleet.plan import Plan
+from spekctl.fleet.wire import Watched
+
+SECOND = 10**9
+
+T = TypeVar("T")
+
+
+def of(outcome: Outcome, plan: Plan) -> Result | None:
+    """The result of all hosts, those without one of their own included; None if no client has."""
+    own: dict[str, Result] = {}
+    for part in outcome.parts:
+        if part.host.role == "client" and part.collected is not None:
+            result = _decoded(part, Result)
+            if result is not None:
+                own[part.name] = result
+    if not own:
+        return None
+    first = next(iter(own))
+    # Of the run as a whole; a fleet's remarks are those of its hosts.
+    remarks = [*own[first].remarks, *outcome.remarks]
+    own[first] = msgspec.structs.replace(own[first], remarks=remarks)
+    return merge.merge(
+        [
+            merge.of_host(own[part.name], facts_of(part, outcome))
+            if part.name in own
+            else merge.without_run(
+                facts_of(part, outcome),
+                own[first].workload,
+                own[first].config,
+                started=_started(part),
+                rows=_rows(part),
+                prober=_prober(part),
+            )
+            for part in outcome.parts
+        ]
+    )
+
+
+def facts_of(part: Part, outcome: Outcome) -> HostFacts:
+    """What the controller knows of a host."""
+    facts = part.collected.facts if part.collected is not None else None
+    bound = None
+    if facts is not None:
+        # The worse of both; a clock that has lost its source promises nothing.
+        bound = max(
+            (facts.clock_before, facts.clock_after),
+            key=lambda each: (each.bound_ns is None, each.bound_ns or 0),
+        )
+    elif part.described is not None:
+        bound = part.described.clock
+    loss = part.loss
+    return HostFacts(
+        name=part.name,
+        role=Role(part.host.role),
+        planned_ns=outcome.start_real_ns or None,
+        clock=HostClock(
+            bound_ns=bound.bound_ns if bound is not None else None,
+            source=bound.source if bound is not None else "none",
+            stepped_ns=facts.stepped_ns if facts is not None else 0,
+        ),
+        loss=HostLoss(outcome.start_real_ns + round(loss.at_s * SECOND), loss.reason)
+        if loss is not None
+        else None,
+    )
+
+
+def write_reports(outcome: Outcome, output: Path | None) -> list[Path]:
+    """The samples of each target, into a file of its own beside @output."""
+    written = []
+    for part in outcome.parts:
+        if output is None or part.host.role != "target" or part.collected is None:
+            continue
+        watched = _decoded(part, Watched)
+        if watched is not None:
+            path = output.with_suffix(f".{part.name}{output.suffix or '.json'}")
+            files.deliver(files.encode(watched.report), path)
+            written.append(path)
+    return written
+
+
+def _started(part: Part) -> tuple[int, int] | None:
+    """CLOCK_REALTIME and CLOCK_MONOTONIC of the start of a host without a result."""
+    facts = part.collected.facts if part.collected is not None else None
+    if facts is not None and facts.started_mono_ns:
+        return facts.started_mono_ns + facts.armed.offset_ns, facts.started_mono_ns
+    if part.rows and part.armed is not None:
+        # It has told of intervals, so its kernel has started at the time that it was given.
+        start_ns = part.armed.start_mono_ns
+        return start_ns + part.armed.distance.offset_ns, start_ns
+    return None
+
+
+def _rows(part: Part) -> list[Interval]:
+    """Intervals of a host without a result, as far as they came."""
+    if _started(part) is None:
+        return []
+    return [Interval(**msgspec.structs.asdict(row)) for row in part.rows]
+
+
+def _prober(part: Part) -> ProberResult | None:
+    watched = _decoded(part, Watched) if part.host.role == "target" else None
+    return watched.prober if watched is not None else None
+
+
+def _decoded(part: Part, kind: type[T]) -> T | None:
+    """The document that a host has sent; None if there is none."""
+    if part.collected is None or bytes(part.collected.document) == b"null":
+        return None
+    try:
+        return files.decode(bytes(part.collected.document), kind)
+    except msgspec.DecodeError as error:
+        raise SpekError(f"{part.name} has sent a damaged result: {error}") from error

@@ -1,0 +1,169 @@
+# SPDX-License-Identifier: GPL-2.0
+"""spekctl fleet as a program: keys, plans, a run of processes, and a controller that is killed."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import socket
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from lib.ctl.command_line import Spekctl
+from lib.fakes.fleet_rig import SOON_S, Processes, plan_of
+from lib.waiting import eventually
+
+from spekctl.errors import ExitCode
+
+NAMES = ["a", "b"]
+
+
+def free_port() -> int:
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        port: int = probe.getsockname()[1]
+        return port
+
+
+def controller(hosts: Processes, *words: str) -> subprocess.Popen[str]:
+    return subprocess.Popen(
+        [sys.executable, "-m", "spekctl", "fleet", *words],
+        cwd=hosts.folder,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        env={**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, sys.path))},
+    )
+
+
+def joined(hosts: Processes, time: str) -> None:
+    """A plan, and hosts that wait for its controller."""
+    port = free_port()
+    (hosts.folder / "plan.toml").write_text(plan_of(NAMES, time=time, port=port))
+    for name in NAMES:
+        hosts.join(f"tls://127.0.0.1:{port}", name)
+
+
+def test_a_run_has_one_result(tmp_path: Path) -> None:
+    with Processes(tmp_path, NAMES) as hosts:
+        joined(hosts, "20s")
+        words = ("run", "plan.toml", "--keys", "keys/controller", "-o", "fleet.json")
+        with controller(hosts, *words) as process:
+            _, err = process.communicate(timeout=2 * SOON_S)
+        assert process.returncode == ExitCode.OK, err
+        assert "2 hosts completed the run" in err
+        result = json.loads((tmp_path / "fleet.json").read_text())
+        assert [host["name"] for host in result["hosts"]] == NAMES
+        assert result["totals"]["read"]["ios"] == 4000
+        starts = {host["start"]["planned_ns"] for host in result["hosts"]}
+        assert len(starts) == 1
+        for name in NAMES:
+            assert hosts.ended(name) == ExitCode.OK
+            hosts.check_free(name)
+
+
+def test_hosts_end_with_a_controller_that_is_killed(tmp_path: Path) -> None:
+    with Processes(tmp_path, NAMES) as hosts:
+        joined(hosts, "1h")
+        words = ("run", "plan.toml", "--keys", "keys/controller")
+        with controller(hosts, *words) as process:
+            assert process.stderr is not None
+            while "are armed" not in (line := process.stderr.readline()):
+                assert line, "the controller has ended"
+            eventually(lambda: all(hosts.mark(name).exists() for name in NAMES), "no helper")
+            process.send_signal(signal.SIGKILL)
+            process.communicate()
+        for name in NAMES:
+            hosts.ended(name)
+            hosts.check_free(name)
+
+
+def test_a_check_looks_and_claims_nothing(tmp_path: Path) -> None:
+    with Processes(tmp_path, NAMES) as hosts:
+        joined(hosts, "1h")
+        with controller(hosts, "check", "plan.toml", "--keys", "keys/controller") as process:
+            out, err = process.communicate(timeout=2 * SOON_S)
+        assert process.returncode == ExitCode.OK, err
+        assert out.count("/dev/fake0: /dev/fake0, 1 GiB, serial") == 2 and "; free" in out
+        for name in NAMES:
+            hosts.ended(name)
+            hosts.check_free(name)
+
+
+def test_without_hosts_it_says_who_is_missing(tmp_path: Path) -> None:
+    with Processes(tmp_path, NAMES) as hosts:
+        (tmp_path / "plan.toml").write_text(plan_of(NAMES))
+        words = ("run", "plan.toml", "--keys", "keys/controller", "--wait", "1s")
+        with controller(hosts, *words) as process:
+            _, err = process.communicate(timeout=2 * SOON_S)
+        assert process.returncode == ExitCode.REFUSED
+        assert "spekctl: a, b have not joined within 1 s; start `spekctl fleet join` there" in err
+
+
+def test_init_makes_keys_and_says_where_they_belong(spekctl: Spekctl, tmp_path: Path) -> None:
+    outcome = spekctl("fleet", "init", "new", "client1", "storage", "--days", "7")
+    assert outcome.code == ExitCode.OK
+    assert "keys of 2 hosts and their controller are in new, for 7 days:" in outcome.out
+    assert "  new/client1  serial number " in outcome.out
+    assert " ALL=(root) NOPASSWD: " in outcome.out and "host --stdio" in outcome.out
+    assert (tmp_path / "new/storage/key.pem").exists()
+    again = spekctl("fleet", "init", "new", "client1")
+    assert again.code == ExitCode.USAGE and "keys are not overwritten" in again.err
+
+
+def test_a_dry_run_says_who_does_what(spekctl: Spekctl, tmp_path: Path) -> None:
+    target = '[[host]]\nname = "storage"\nrole = "target"\n'
+    (tmp_path / "plan.toml").write_text(plan_of(NAMES, 'max_skew = "1ms"') + target)
+    outcome = spekctl("fleet", "run", "plan.toml", "--dry-run")
+    assert outcome.code == ExitCode.OK
+    assert "workload random-read-4k on 2 of 3 hosts" in outcome.out
+    assert "clocks have to be within 1.00 ms" in outcome.out
+    assert "storage" in outcome.out and "time=20s" in outcome.out and "/dev/fake0" in outcome.out
+
+
+@pytest.mark.parametrize(
+    ("words", "sentence"),
+    [
+        (("run", "none.toml"), "there is no file none.toml"),
+        (("run", "plan.toml", "--keys", "nowhere"), "there is no nowhere/ca.pem; `spekctl fleet"),
+        (("run", "plan.toml", "-o", "plan.toml"), "would overwrite the input plan.toml"),
+        (("join", "tcp://a:1", "--keys", "new/a"), "'tcp://a:1' is no place to listen at"),
+        (("join", "tls://127.0.0.1:9", "--keys", "new/controller"), "not of a host"),
+        (("merge", "plan.toml"), "plan.toml is not a spek file"),
+        (("init", "other", "a", "a"), "a is named twice"),
+    ],
+)
+def test_wrong_input_is_refused_by_a_sentence(
+    spekctl: Spekctl, tmp_path: Path, words: tuple[str, ...], sentence: str
+) -> None:
+    (tmp_path / "plan.toml").write_text(plan_of(NAMES))
+    assert spekctl("fleet", "init", "new", "a").code == ExitCode.OK
+    outcome = spekctl("fleet", *words)
+    assert outcome.code == ExitCode.USAGE and sentence in outcome.err, outcome.err
+
+
+def test_without_the_engine_it_names_the_extra(
+    spekctl: Spekctl, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("importlib.util.find_spec", lambda name: None)
+    (tmp_path / "plan.toml").write_text(plan_of(NAMES))
+    outcome = spekctl("fleet", "run", "plan.toml")
+    assert outcome.code == ExitCode.USAGE
+    assert "needs the Python package distributed; install it: " in outcome.err
+    assert "'spekctl[fleet]'" in outcome.err
+
+
+def test_another_command_imports_no_engine() -> None:
+    code = (
+        "import sys\nfrom spekctl import cli\ncli.run(sys.argv[1:])\n"
+        "heavy = {'dask', 'distributed', 'cryptography', 'tornado'} & set(sys.modules)\n"
+        "assert not heavy, heavy\n"
+    )
+    for words in (["--help"], ["fleet", "--help"], ["fleet", "run", "--help"], ["status"]):
+        done = subprocess.run(
+            [sys.executable, "-c", code, *words], capture_output=True, text=True, check=False
+        )
+        assert "AssertionError" not in done.stderr

@@ -1,0 +1,174 @@
+# SPDX-License-Identifier: GPL-2.0
+"""What hosts have sent as one result: those that were lost and those that only watched included."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import msgspec
+import pytest
+from lib.ctl import results as sample
+from lib.fakes.fleet import CHRONY
+from lib.fakes.kernel import FakeKernel
+
+from spekctl import files
+from spekctl.documents.hosts import Role
+from spekctl.documents.result import Result
+from spekctl.errors import ExitCode, SpekError
+from spekctl.fleet import plan, results, wire
+from spekctl.fleet.clock import Bound, Distance
+from spekctl.fleet.coordinator import Loss, Outcome, Part
+from spekctl.fleet.plan import Plan
+from spekctl.kernel.records import RunState
+
+SECOND = 10**9
+START_NS = 1_795_000_000 * SECOND
+PLAN = """
+[fleet]
+listen = "tls://10.0.0.1:8786"
+workload = "mixed-70-30-8k"
+[[host]]
+name = "a"
+devices = ["/dev/fake0"]
+[[host]]
+name = "b"
+devices = ["/dev/fake0"]
+[[host]]
+name = "t"
+role = "target"
+"""
+
+
+class FakeKernelWithRows(FakeKernel):
+    """After two seconds of a run."""
+
+    def __init__(self) -> None:
+        super().__init__(state=RunState.RUNNING, seconds=2)
+        self.run_new(sample.plan().config)
+
+
+def planned() -> Plan:
+    return plan.parse(PLAN)
+
+
+def result(boot: str) -> Result:
+    own = sample.build()
+    environment = msgspec.structs.replace(own.environment, boot_id=boot)
+    return msgspec.structs.replace(own, environment=environment)
+
+
+def collected(document: object, stepped_ns: int = 0, after: Bound = CHRONY) -> wire.Collected:
+    facts = wire.Facts(
+        Distance(START_NS - 5_000, 100), 5_000, 5_000, stepped_ns, Bound(50_000, "chrony"), after
+    )
+    return wire.Collected(0, "the run completed", facts, msgspec.Raw(msgspec.json.encode(document)))
+
+
+def outcome(**collections: wire.Collected | None) -> Outcome:
+    parts = [Part(host, collected=collections.get(host.name)) for host in planned().hosts]
+    for part in parts:
+        if part.collected is None:
+            part.loss = Loss(part.name, 41.2, "its connection has ended")
+    return Outcome("r-1", "f-1", START_NS, ExitCode.OK, "", parts, CHRONY, remarks=["a remark"])
+
+
+def merged(told: Outcome) -> Result:
+    of_all = results.of(told, planned())
+    assert of_all is not None
+    return of_all
+
+
+def test_the_result_of_a_run_has_all_its_hosts() -> None:
+    told = outcome(a=collected(result("1")), b=collected(result("2"), 7_000))
+    of_all = merged(told)
+    assert of_all.hosts is not None
+    a, b, t = of_all.hosts
+    assert [host.role for host in (a, b, t)] == [Role.CLIENT, Role.CLIENT, Role.TARGET]
+    single = result("1").totals.all
+    assert of_all.totals.all.ios == 2 * single.ios
+    assert a.start.planned_ns == b.start.planned_ns == START_NS
+    assert (a.clock.stepped_ns, b.clock.stepped_ns) == (0, 7_000)
+    # The worse bound of the two looks.
+    assert (a.clock.bound_ns, a.clock.source) == (100_000, "chrony")
+    assert any("a remark" in text for text in of_all.remarks)
+
+
+def test_a_clock_that_has_lost_its_source_promises_nothing() -> None:
+    told = outcome(a=collected(result("1"), after=Bound(None, "gone")))
+    (a, *_) = merged(told).hosts or []
+    assert (a.clock.bound_ns, a.clock.source) == (None, "gone")
+
+
+def test_a_host_that_was_lost_is_in_it() -> None:
+    of_all = merged(outcome(a=collected(result("1"))))
+    assert of_all.hosts is not None
+    _, b, _ = of_all.hosts
+    assert b.loss is not None and b.loss.at_ns == START_NS + round(41.2 * SECOND)
+    assert b.loss.text == "its connection has ended" and b.run is None
+    assert not of_all.outcome.ok and "b lost at 41.2 s" in of_all.outcome.text
+
+
+def test_its_intervals_up_to_there_are_in_it() -> None:
+    told = outcome(a=collected(result("1")))
+    lost = told.parts[1]
+    lost.armed = wire.Armed(5_000, Distance(START_NS - 5_000, 100))
+    lost.rows = list(FakeKernelWithRows().intervals(7, 0))
+    (_, b, _) = merged(told).hosts or []
+    assert b.start.actual_ns == START_NS and len(b.rows.start_ns) == 2
+
+
+def test_without_any_result_there_is_none() -> None:
+    assert results.of(outcome(), planned()) is None
+    assert results.of(outcome(a=collected(None)), planned()) is None
+
+
+def test_a_damaged_result_names_its_host() -> None:
+    with pytest.raises(SpekError, match="b has sent a damaged result: "):
+        results.of(outcome(b=collected({"kind": "spek-result"})), planned())
+
+
+def test_samples_of_a_target_have_a_file_of_their_own(
+    tmp_path: Path, watched: dict[str, Any]
+) -> None:
+    told = outcome(a=collected(result("1")), t=collected(watched))
+    assert results.write_reports(told, None) == []
+    assert results.write_reports(told, tmp_path / "fleet.json") == [tmp_path / "fleet.t.json"]
+    report = files.decode((tmp_path / "fleet.t.json").read_bytes(), dict[str, Any])
+    assert report["kind"] == "spek-prober"
+    (*_, t) = merged(told).hosts or []
+    assert t.prober is not None and t.run is None
+
+
+@pytest.fixture
+def watched(monkeypatch: pytest.MonkeyPatch) -> dict[str, Any]:
+    """What a target sends."""
+    import threading
+
+    from lib.fakes.fleet_member import asked
+    from lib.fakes.prober import START_NS as PROBED_NS
+    from lib.fakes.prober import FakeProber
+    from lib.waiting import eventually
+
+    from spekctl.fleet import duty
+
+    class Prober(FakeProber):
+        def start(self, interval_ns: int, **more: Any) -> int:
+            return super().start(interval_ns)
+
+        def samples(self, probe: int, after: Any = None, *, hold: bool = True) -> Any:
+            return super().samples(probe, after, hold=True)
+
+    monkeypatch.setattr(duty, "_FETCH_S", 0.001)
+    prober: Any = Prober()
+    watch = duty.Watch(asked(role="target", devices=[], options={}), lambda: prober)
+    watch.claim()
+    watch.arm(PROBED_NS + SECOND)
+    ends: list[duty.Ended] = []
+    thread = threading.Thread(target=lambda: ends.append(watch.follow()))
+    thread.start()
+    eventually(lambda: prober.seq > 5, "it does not sample")
+    watch.stop()
+    thread.join()
+    document: dict[str, Any] = msgspec.json.decode(ends[0].document)
+    return document
