@@ -20,6 +20,7 @@ from spekctl.errors import ExitCode, GuestError, SpekError, UsageError
 from spekctl.suggest import did_you_mean
 from spekctl.units import parse_duration_ns
 from spekctl.vm.disks import HELP as DISK_HELP
+from spekctl.vm.network import HELP as NET_HELP
 
 if TYPE_CHECKING:
     from spekctl.vm.disks import Disk
@@ -37,6 +38,8 @@ Examples:
   spekctl vm --disk null_blk -- run spc1 --bsu 50 --device {disk1} --time 20s --write
   spekctl vm --kernel 6.12 --disk nvme,size=4G --disk scsi_debug -- devices
   spekctl vm --exec -- sh -c 'uname -r; lsmod'
+  spekctl vm --net /tmp/rig --exec -- sh -c 'sleep 600'
+  spekctl vm --net /tmp/rig,number=2 --exec -- ip address
   spekctl vm --icount --function-profile p.json --disk null_blk -- run random-read-4k -d {disk1}
   spekctl vm --ab 6.1 6.12 --disk null_blk -- run random-read-4k --count 200000 --device {disk1}
 
@@ -71,6 +74,7 @@ def _directories(name: str, help: str) -> Callable[[F], F]:
     "installed one]",
 )
 @click.option("--disk", "disks", multiple=True, metavar="TYPE[,OPTION=VALUE]...", help=DISK_HELP)
+@click.option("--net", metavar="DIR[,OPTION=VALUE]...", help=NET_HELP)
 @click.option(
     "--vcpus",
     "cpus",
@@ -156,6 +160,7 @@ def _directories(name: str, help: str) -> Callable[[F], F]:
 def command(
     kernel: str | None,
     disks: tuple[str, ...],
+    net: str | None,
     cpus: int,
     memory: str,
     icount: bool,
@@ -186,6 +191,7 @@ def command(
     from spekctl.vm.disks import parse_disks
     from spekctl.vm.kernels import find_kernel
     from spekctl.vm.modules import DRIVE, build_modules
+    from spekctl.vm.network import parse_net
     from spekctl.vm.runner import Guest, check_tools, run_guest
 
     folders = [Path(folder) for folder in share]
@@ -219,6 +225,10 @@ def command(
 
         # Before a boot that may take a minute.
         run.foresee(command[1:], targets_of(parsed), cpus=range(1 if icount else cpus))
+    network = parse_net(net) if net is not None else None
+    if network and (icount or ab is not None):
+        other = "--icount" if icount else "--ab"
+        raise UsageError(f"--net and {other} exclude each other: the peers of a guest do not count")
     if not re.fullmatch(r"[1-9][0-9]*[MG]", memory):
         raise UsageError(f"memory '{memory}' is not a size; write for example 512M or 2G")
     limit_s = parse_duration_ns(timeout, bare_seconds=True) / 1e9 if timeout is not None else 0.0
@@ -260,6 +270,7 @@ def command(
             cwd=Path.cwd(),
             cpus=cpus,
             memory=memory,
+            net=network,
             icount=counts,
             qemu=[] if parts is None else profiler.qemu_arguments(parts),
             limit_s=limit_s,

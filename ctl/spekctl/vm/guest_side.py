@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import contextlib
 import fcntl
+import functools
 import glob
 import json
 import os
@@ -51,6 +52,8 @@ def main() -> int:
         os.environ["SPEK_MODULES"] = modules
     try:
         prepare(plan)
+        if plan["net"]:
+            join(plan["net"])
         disks = [make_disk(disk) for disk in plan["disks"]]
         status["disks"] = disks
         write_status(folder, {**status, "phase": "running"})
@@ -157,6 +160,47 @@ def make_tmp(tmp: Path) -> None:
     for path, place in zip(below, aside, strict=True):
         path.mkdir(parents=True)
         call("mount", "--move", str(place), str(path))
+
+
+def join(net: dict[str, Any]) -> None:
+    """Take the guest's name and addresses, and files of its own where the host has such files."""
+    Path("/proc/sys/kernel/hostname").write_text(net["name"])
+    load("virtio_net")
+    # It gives cards their names.
+    call("udevadm", "settle", check=False)
+    call("ip", "link", "set", "lo", "up")
+    for card in net["cards"]:
+        look = functools.partial(card_of, card["mac"])
+        device: str = wait_for(look, f"there is no network card {card['mac']}")
+        call("ip", "address", "add", card["address"], "dev", device)
+        call("ip", "link", "set", device, "up")
+    place = Path("/run/spek/net")
+    place.mkdir(parents=True)
+    own = place / "hosts"
+    own.write_text(net["hosts"])
+    call("mount", "--bind", str(own), "/etc/hosts")
+    for folder, files in net["folders"].items():
+        if Path(folder).is_dir():
+            own_folder(Path(folder), files, place)
+
+
+def card_of(mac: str, cards: Path = Path("/sys/class/net")) -> str:
+    """Name of the network card with this MAC; empty if there is none."""
+    for path in cards.glob("*/address"):
+        if path.read_text().strip() == mac:
+            return path.parent.name
+    return ""
+
+
+def own_folder(folder: Path, files: dict[str, str], place: Path) -> None:
+    """Mount a copy of @folder, writable and with @files, over it. Programs keep state there."""
+    own = place / folder.name
+    call("cp", "-a", str(folder), str(own))
+    for name, text in files.items():
+        # A link would lead back to the host's.
+        (own / name).unlink(missing_ok=True)
+        (own / name).write_text(f"{text}\n")
+    call("mount", "--bind", str(own), str(folder))
 
 
 def mounts_below(folder: Path, table: Path = Path("/proc/self/mounts")) -> list[Path]:

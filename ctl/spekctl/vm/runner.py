@@ -43,6 +43,7 @@ from spekctl.vm.bytecode import PACKAGE
 from spekctl.vm.cache import cache_dir
 from spekctl.vm.disks import Disk
 from spekctl.vm.kernels import Kernel
+from spekctl.vm.network import Net
 from spekctl.vm.processor import Processor
 
 GRACE_S = 15.0  # from a signal to the guest until it is killed
@@ -78,6 +79,7 @@ class Guest:
     @modules: kernel modules loaded first, in order
     @share: directories that are writable in the guest; all else is read-only
     @keep: directories that are not, where a shared directory is around them
+    @net: its place in a network of guests
     @icount: deterministic: one CPU, guest time is the number of instructions
     @qemu: further arguments of QEMU
     @limit_s: the guest is killed after this time; 0 - never
@@ -94,6 +96,7 @@ class Guest:
     cwd: Path = Path("/")
     cpus: int = 2
     memory: str = "1G"
+    net: Net | None = None
     icount: bool = False
     qemu: list[str] = field(default_factory=list)
     limit_s: float = 0.0
@@ -322,9 +325,10 @@ class _Run:
             "host_tag": HOST_TAG,
             "kept": [str(path) for path in kept_folders(guest.share, guest.keep)],
             "disks": [disk.plan(number) for number, disk in enumerate(guest.disks, start=1)],
+            "net": guest.net.plan() if guest.net else None,
             "own_tmp": has_own_tmp(mounted_folders(self.folder, guest.share)),
             "cwd": str(guest.cwd),
-            "environment": guest.environment,
+            "environment": {**guest.environment, **(guest.net.environment() if guest.net else {})},
             "emulated": guest.accel != "kvm",
             "tty": self.tty,
             "window": _window(),
@@ -364,6 +368,8 @@ class _Run:
         command += [*self.monitor.chardev(), "-mon", "chardev=spek_mon,mode=readline"]
         for number, disk in enumerate(guest.disks, start=1):
             command += disk.qemu_arguments(number, self.sockets)
+        if guest.net:
+            command += guest.net.qemu_arguments()
         return command + guest.qemu
 
     def start(self) -> None:
@@ -583,8 +589,9 @@ def run_guest(
     """
     check_tools()
     make_mount_point()
-    run = _Run(guest, quiet, out_fd, err_fd)
-    try:
-        return run.run()
-    finally:
-        run.close()
+    with guest.net.joined() if guest.net else contextlib.nullcontext():
+        run = _Run(guest, quiet, out_fd, err_fd)
+        try:
+            return run.run()
+        finally:
+            run.close()

@@ -35,6 +35,8 @@ def cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
         (["--disk", "nvme", "--", "show", "{disk2}"], "'{disk2}' names a disk that does not exist"),
         (["--disk", "nvme", "--", "show", "{disk}"], "'{disk}' has no number; write {disk1}"),
         (["--", "show", "{disk1}"], "'{disk1}' names a disk that does not exist: no --disk"),
+        (["--net", "/nowhere", "--", "devices"], "the directory /nowhere of the network does not"),
+        (["--net", "/tmp", "--icount", "--", "devices"], "--net and --icount exclude each other"),
         (["--memory", "lots", "--", "devices"], "memory 'lots' is not a size"),
         (["--timeout", "0", "--", "devices"], "a time limit of 0 leaves no time to boot"),
         (["--timeout", "soon", "--", "devices"], "'soon' is not a duration"),

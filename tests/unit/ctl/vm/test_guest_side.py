@@ -50,3 +50,44 @@ def test_the_users_terminal_is_the_commands(has_terminal: bool) -> None:
     os.close(tty)
     os.close(users)
     assert status == 0
+
+
+def test_a_network_card_is_found_by_its_mac(tmp_path: Path) -> None:
+    for name, mac in (("lo", "00:00:00:00:00:00"), ("eth1", "52:54:00:63:00:02")):
+        (tmp_path / name).mkdir()
+        (tmp_path / name / "address").write_text(f"{mac}\n")
+    assert guest_side.card_of("52:54:00:63:00:02", tmp_path) == "eth1"
+    assert guest_side.card_of("52:54:00:63:00:03", tmp_path) == ""
+
+
+def test_files_that_name_a_guest_are_its_own(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    hosts = tmp_path / "etc" / "nvme"
+    hosts.mkdir(parents=True)
+    (hosts / "discovery.conf").write_text("of the host\n")
+    machine_wide = tmp_path / "hostid"
+    machine_wide.write_text("the host's\n")
+    (hosts / "hostid").symlink_to(machine_wide)
+    place = tmp_path / "place"
+    place.mkdir()
+    mounts: list[tuple[str, ...]] = []
+
+    def call(*command: str) -> None:
+        if command[0] == "mount":
+            mounts.append(command)
+        else:
+            subprocess.run(command, check=True)
+
+    monkeypatch.setattr(guest_side, "call", call)
+    guest_side.own_folder(hosts, {"hostnqn": "mine", "hostid": "7"}, place)
+
+    own = place / "nvme"
+    assert mounts == [("mount", "--bind", str(own), str(hosts))]
+    assert {path.name: path.read_text() for path in own.iterdir()} == {
+        "discovery.conf": "of the host\n",
+        "hostnqn": "mine\n",
+        "hostid": "7\n",
+    }
+    assert machine_wide.read_text() == "the host's\n"
+    assert not (hosts / "hostnqn").exists()
