@@ -141,10 +141,13 @@ fuzz-netlink: deps ## send MESSAGES=1000000 wrong and right requests to the modu
 TIMES ?= 100
 IOS ?= 100000000
 
-.PHONY: faults soak
+.PHONY: faults test-fleet soak
 faults: deps ## play every fault in mid-run TIMES times in a guest with kernel KERNEL; ARGS="-k scsi" a part
 	@SPEK_FAULT_TIMES=$(TIMES) $(PYTHON) -m pytest -q tests/guest/test_fault_scenarios.py \
 		tests/guest/test_allocations.py --kernels $(KERNEL) --guest-limit $$((300 + 30 * $(TIMES))) $(ARGS)
+
+test-fleet: deps ## boot a target and a client on a network of guests and hold a run's totals against the target's counters (SPEK_FLEET_KERNEL=6.12)
+	@$(PYTHON) -m pytest -q tests/fleet $(ARGS)
 
 soak: deps ## IOS I/Os of mixed load in a guest with kernel KERNEL: exact counters, flat memory
 	@SPEK_SOAK_IOS=$(IOS) $(PYTHON) -m pytest -q tests/guest/test_soak.py \
