@@ -26,7 +26,7 @@
 #include <linux/random.h>
 #include <linux/slab.h>
 #include "data.h"
-#include "hit.h"
+#include "hold.h"
 #include "serve.h"
 
 #define DM_MSG_PREFIX "spek-augment"
@@ -109,7 +109,7 @@ static void fill_place(struct spek_augment_place *place, struct bio *bio)
 {
 	u32 i;
 
-	spek_augment_hit_restore(bio);
+	spek_augment_hold_restore(bio);
 	place->bio = bio;
 	if (!is_write(bio))
 		return;
@@ -425,7 +425,7 @@ static void serve(struct work_struct *work)
 	list_for_each_entry(part, &ended, node)
 		settle_part(unit, part);
 	mutex_lock(&unit->lock);
-	spek_augment_hits_tell(unit);
+	spek_augment_holds_tell(unit);
 	list_for_each_entry_safe(part, next, &ended, node)
 		report_part(unit, part);
 	take_answers(unit, &answered);
@@ -433,12 +433,12 @@ static void serve(struct work_struct *work)
 
 	has_room = take_bios(unit, &answered);
 	mutex_lock(&unit->lock);
-	spek_augment_hits_tell(unit);
+	spek_augment_holds_tell(unit);
 	spek_augment_tick(&unit->machine, ktime_get_ns());
 	take_parts(unit, &sent);
 	take_answers(unit, &answered);
 	news = has_news(unit);
-	again = spek_augment_hits_arm(unit);
+	again = spek_augment_holds_arm(unit);
 	arm(unit);
 	mutex_unlock(&unit->lock);
 
@@ -468,7 +468,7 @@ int spek_augment_serve_init(struct spek_augment_unit *unit)
 	bio_list_init(&unit->arrived);
 	bio_list_init(&unit->waiting);
 	INIT_LIST_HEAD(&unit->ended);
-	spek_augment_hits_init(unit);
+	spek_augment_holds_init(unit);
 	INIT_DELAYED_WORK(&unit->work, serve);
 	unit->is_stopped = true;
 	if (spek_augment_blocks_alloc(unit->stages, SPEK_AUGMENT_STAGE_PAGES))

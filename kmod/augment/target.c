@@ -24,6 +24,7 @@
 #include "../compat/dm.h"
 #include "attach.h"
 #include "hit.h"
+#include "hold.h"
 #include "serve.h"
 #include "table.h"
 #include "target.h"
@@ -389,8 +390,8 @@ static unsigned int print_info(struct spek_augment_unit *unit, char *result, uns
 	if (unit->is_started)
 		sz = print_machine(unit, result, maxlen);
 	else
-		DMEMIT("%s 0 0 0 0 0 0/%u 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0", spek_augment_mode_name(unit),
-		       unit->config.log_blocks);
+		DMEMIT("%s 0 0 0 0 0 0/%u 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0",
+		       spek_augment_mode_name(unit), unit->config.log_blocks);
 	mutex_unlock(&unit->lock);
 	return sz;
 }

@@ -57,9 +57,9 @@ void spek_augment_resume(struct spek_augment *m)
 	m->flushed_seq = m->issued_seq;
 	m->unflushed = 0;
 	m->mark_ns = SPEK_AUGMENT_NEVER;
-	m->mode = (m->live & spek_augment_bit(SPEK_AUGMENT_SSD)) && (m->live & SPEK_AUGMENT_ALL_MEMBERS) ?
-			  SPEK_AUGMENT_NORMAL :
-			  SPEK_AUGMENT_PASSING;
+	m->mode = SPEK_AUGMENT_PASSING;
+	if ((m->live & spek_augment_bit(SPEK_AUGMENT_SSD)) && (m->live & SPEK_AUGMENT_ALL_MEMBERS))
+		m->mode = SPEK_AUGMENT_NORMAL;
 	m->again = true;
 }
 

@@ -4,7 +4,7 @@
  * told to be awake.
  *
  * Which disks an I/O of the RAID wakes is not known here. The first I/O that may have reached a
- * sleeping member since it was told to sleep is taken for the cause if it is told to be awake later.
+ * sleeping member since it was told to sleep is taken for the cause if it is awake later.
  */
 #include "machine.h"
 

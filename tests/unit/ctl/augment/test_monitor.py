@@ -13,7 +13,7 @@ from lib.fakes.dmsetup import CLEAN
 from spekctl.augment import monitor
 from spekctl.augment.mapper import Mapper
 from spekctl.augment.monitor import Monitor
-from spekctl.augment.rest import DAY_NS, Rules, Spindle
+from spekctl.augment.rest import Rules
 from spekctl.augment.table import Table
 from spekctl.documents.disk_states import Basis, PowerState
 from spekctl.errors import NotFoundError, SpekError, UsageError
@@ -164,17 +164,6 @@ def test_no_rules_no_standby(machine: Machine) -> None:
         machine, active((0, False), (10**6, False)), active((0, False), (10**6, False))
     )
     assert watch.step() == watch.step() == []
-
-
-def test_a_disk_without_starts_left_stays_awake() -> None:
-    spindle, rules = Spindle(0), Rules(10, starts_per_day=2)
-    for at_ns in (100, 200):
-        assert spindle.may_rest(rules, at_ns)
-        spindle.has_started(at_ns)
-    assert not spindle.may_rest(rules, 100 + DAY_NS - 1)
-    assert spindle.may_rest(rules, 100 + DAY_NS)
-    assert spindle.starts_of_a_day(100 + DAY_NS) == 1
-    assert spindle.may_rest(Rules(10), 300)
 
 
 def test_a_disk_that_is_awake_again_is_told(machine: Machine) -> None:
