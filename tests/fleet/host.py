@@ -1,0 +1,110 @@
+# SPDX-License-Identifier: GPL-2.0
+"""In a guest: a host of a fleet, which loads a disk of its own; guest 1 is the controller, too.
+
+    python -m fleet.host NUMBER FOLDER NODE GUESTS
+
+In FOLDER are plan.toml and keys; it gets fleet.json, the result, and NUMBER.json: the counters of
+the disk all the time, exit codes, and how far the clock is from guest 1's in the end. Guest 1 waits
+for the end of GUESTS others.
+"""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+import threading
+import time
+from dataclasses import asdict
+from pathlib import Path
+from typing import Any
+
+from fleet import timekeeper
+from fleet.target import counters
+from lib.waiting import eventually
+
+from spekctl.vm import network
+
+PORT = 8786
+FIRST = network.address(1)
+WAIT = "300s"
+WAIT_S = 300.0
+LOOK_S = 0.1
+
+
+def start(*words: str) -> subprocess.Popen[bytes]:
+    return subprocess.Popen([sys.executable, "-m", "spekctl", "fleet", *words])
+
+
+class Watch:
+    """Counters of a disk now and then, with CLOCK_REALTIME before each look.
+
+    spekctl reads what a disk holds before it claims it, so those from before its start do not tell
+    what the run has read.
+    """
+
+    def __init__(self, node: str) -> None:
+        self._node = node
+        self._over = threading.Event()
+        self._looks: list[tuple[int, dict[str, int]]] = []
+        self._thread = threading.Thread(target=self._watch)
+        self._thread.start()
+
+    def end(self) -> list[tuple[int, dict[str, int]]]:
+        """All looks, the last one of which is from now."""
+        self._over.set()
+        self._thread.join()
+        self._look()
+        return self._looks
+
+    def _watch(self) -> None:
+        while not self._over.wait(LOOK_S):
+            self._look()
+
+    def _look(self) -> None:
+        self._looks.append((time.time_ns(), counters(self._node)))
+
+
+def first_tells_time() -> bool:
+    try:
+        timekeeper.measure(FIRST)
+    except OSError:
+        time.sleep(0.5)
+        return False
+    return True
+
+
+def main() -> int:
+    number, folder, node, guests = int(sys.argv[1]), Path(sys.argv[2]), *sys.argv[3:5]
+    # Each I/O of a run counts by itself.
+    Path("/sys/block", Path(node).name, "queue/nomerges").write_text("2")
+    keeper = None
+    if number == 1:
+        keeper = timekeeper.Keeper(FIRST)
+        timekeeper.promise(0)
+        print("ready", flush=True)
+    else:
+        eventually(first_tells_time, "guest 1 does not tell the time", WAIT_S)
+        timekeeper.follow(FIRST)
+    watch = Watch(node)
+    told: dict[str, Any] = {}
+    keys = folder / "keys"
+    name = network.name(number)
+    host = start("join", f"tls://{FIRST}:{PORT}", "--keys", str(keys / name), "--wait", WAIT)
+    if number == 1:
+        words = ["run", str(folder / "plan.toml"), "--keys", str(keys / "controller")]
+        words += ["--wait", WAIT, "-o", str(folder / "fleet.json")]
+        told["run"] = start(*words).wait()
+    told["join"] = host.wait()
+    told["looks"] = watch.end()
+    told["clock"] = asdict(timekeeper.measure(FIRST))
+    (folder / f"{number}.json").write_text(json.dumps(told))
+    if keeper is None:
+        timekeeper.say_end(FIRST)
+    else:
+        keeper.wait(int(guests), WAIT_S)
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

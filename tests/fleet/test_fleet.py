@@ -1,0 +1,152 @@
+# SPDX-License-Identifier: GPL-2.0
+"""A fleet whose hosts are guests: one start, exact totals, and a host that is killed."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+from fleet.host import FIRST, PORT
+from fleet.rig import BOOT_S, Rig
+from lib.waiting import eventually
+
+from spekctl.errors import ExitCode
+from spekctl.vm import network
+
+HOSTS = int(os.environ.get("SPEK_FLEET_HOSTS", "2"))
+assert 2 <= HOSTS <= network.PORTS + 1, "SPEK_FLEET_HOSTS"
+RATE = 500
+TIME_S = 10
+SECTOR = 512
+MAX_SKEW_NS = 100_000_000
+RUN_S = 400.0
+CALM_NS = 200_000_000
+
+
+def spekctl(*words: str) -> str:
+    done = subprocess.run(
+        [sys.executable, "-m", "spekctl", *words], check=True, capture_output=True, text=True
+    )
+    return done.stdout
+
+
+def boot(rig: Rig, time_s: int, ends: int) -> None:
+    """A fleet whose guests have a disk each; @ends: guests, beside the first, that will end."""
+    names = [network.name(number) for number in range(1, HOSTS + 1)]
+    spekctl("fleet", "init", str(rig.folder / "keys"), *names)
+    plan = [
+        "[fleet]",
+        f'listen = "tls://{FIRST}:{PORT}"',
+        'workload = "random-read-4k"',
+        f'max_skew = "{MAX_SKEW_NS}ns"',
+        "[fleet.options]",
+        f'time = "{time_s}s"',
+        f'rate = "{RATE}"',
+    ]
+    for name in names:
+        plan += ["[[host]]", f'name = "{name}"', 'devices = ["/dev/nullb0"]']
+    (rig.folder / "plan.toml").write_text("".join(f"{line}\n" for line in plan))
+    for number in range(1, HOSTS + 1):
+        words = ["fleet.host", str(number), str(rig.folder), "{disk1}", str(ends)]
+        rig.boot(number, ["--disk", "null_blk,size=256"], words, "1G")
+        hub = rig.net / f"{HOSTS}.sock"
+        eventually(hub.exists, "guest 1 has no hub", BOOT_S)
+
+
+def told(rig: Rig, number: int) -> dict[str, Any]:
+    """What a guest has written in its end."""
+    answer: dict[str, Any] = json.loads((rig.folder / f"{number}.json").read_text())
+    return answer
+
+
+def result(path: Path) -> dict[str, Any]:
+    document: dict[str, Any] = json.loads(path.read_text())
+    return document
+
+
+def grown(told: dict[str, Any], start_ns: int) -> dict[str, int]:
+    """What a disk has counted since shortly before a start of CLOCK_REALTIME."""
+    looks = told["looks"]
+    _, before = [look for look in looks if look[0] < start_ns - CALM_NS][-1]
+    after = looks[-1][1]
+    return {name: after[name] - before[name] for name in after}
+
+
+@pytest.mark.timeout(1800)
+def test_a_fleet_counts_what_its_disks_count(rig: Rig) -> None:
+    boot(rig, TIME_S, HOSTS - 1)
+    for number in range(1, HOSTS + 1):
+        assert rig.guests[number - 1].wait(RUN_S) == 0, rig.output(number)
+    ends = [told(rig, number) for number in range(1, HOSTS + 1)]
+    assert ends[0]["run"] == ExitCode.OK, rig.output(1)
+    assert [end["join"] for end in ends] == [ExitCode.OK] * HOSTS
+
+    fleet = result(rig.folder / "fleet.json")
+    counted = [
+        grown(end, host["start"]["actual_ns"])
+        for end, host in zip(ends, fleet["hosts"], strict=True)
+    ]
+    for host, own in zip(fleet["hosts"], counted, strict=True):
+        assert own["reads"] == host["run"]["totals"]["read"]["ios"]
+    read = fleet["totals"]["read"]
+    assert read["ios"] == sum(own["reads"] for own in counted)
+    assert read["bytes"] == sum(own["read_sectors"] for own in counted) * SECTOR
+    assert not any(own["writes"] for own in counted)
+    assert read["errors"] == fleet["totals"]["write"]["ios"] == 0
+    # Poisson: ten standard deviations.
+    offered = HOSTS * RATE * TIME_S
+    assert abs(read["ios"] - offered) < 10 * offered**0.5
+
+    common = fleet["common"]
+    assert common["whole"] and common["all"]["ios"] == read["ios"]
+    assert 0 < common["bound_ns"] <= MAX_SKEW_NS
+    assert 0 <= common["spread_ns"] <= 2 * common["skew_ns"] < 2 * MAX_SKEW_NS
+    for end, host in zip(ends, fleet["hosts"], strict=True):
+        off = end["clock"]
+        assert abs(off["ahead_ns"]) - off["unsure_ns"] <= host["clock"]["bound_ns"]
+        assert host["clock"]["stepped_ns"] == 0
+    shown = spekctl("show", str(rig.folder / "fleet.json"))
+    assert f"{HOSTS} hosts" in shown and f"{read['ios']:,}" in shown
+    assert "clocks are right to" in shown
+
+
+@pytest.mark.timeout(1800)
+def test_a_guest_that_is_killed_is_lost(rig: Rig) -> None:
+    last = network.name(HOSTS)
+    boot(rig, 6 * TIME_S, HOSTS - 2)
+    line = re.compile(rf"^ *([\d:]+) {HOSTS} of {HOSTS} hosts", re.MULTILINE)
+
+    def measuring() -> bool:
+        assert rig.guests[0].poll() is None, rig.output(1)
+        return line.search(rig.output(1)) is not None
+
+    eventually(measuring, "no run", BOOT_S)
+    rig.kill(HOSTS)
+    assert rig.guests[-1].wait(60) == ExitCode.GUEST_FAILED, rig.output(HOSTS)
+    for number in range(1, HOSTS):
+        assert rig.guests[number - 1].wait(RUN_S) == 0, rig.output(number)
+
+    ends = [told(rig, number) for number in range(1, HOSTS)]
+    said = rig.output(1)
+    assert ends[0]["run"] == ExitCode.HOST_LOST, said
+    assert [end["join"] for end in ends] == [ExitCode.OK] * (HOSTS - 1)
+    lost = re.search(rf"incomplete: {last} lost at ([\d.]+) s: (.+)", said)
+    assert lost, said
+
+    fleet = result(rig.folder / "fleet.json")
+    *others, gone = fleet["hosts"]
+    assert gone["name"] == last and gone["loss"]["text"] == lost[2]
+    at_s = (gone["loss"]["at_ns"] - gone["start"]["planned_ns"]) / 1e9
+    assert abs(at_s - float(lost[1])) < 0.1 and 1 < at_s < 5 * TIME_S
+    assert gone["run"] is None and sum(gone["rows"]["read"]["ios"]) > 0
+    for end, host in zip(ends, others, strict=True):
+        assert host["loss"] is None
+        own = grown(end, host["start"]["actual_ns"])["reads"]
+        assert own == host["run"]["totals"]["read"]["ios"] < RATE * 6 * TIME_S
+    assert f"{last} lost at {lost[1]} s" in spekctl("show", str(rig.folder / "fleet.json"))

@@ -1,0 +1,99 @@
+# SPDX-License-Identifier: GPL-2.0
+"""The clock of guest 1, which others set theirs by: NTP's question and answer, once.
+
+What is known of a clock then is told the kernel, as a daemon of NTP does: the kernel counts on from
+there, 500 ppm, and spekctl reads it.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import os
+import socket
+import struct
+import threading
+import time
+from dataclasses import dataclass
+
+from spekctl.fleet.clock import Timex
+
+PORT = 4422
+ROUNDS = 50
+TIME, END = b"t", b"e"
+ADJ_MAXERROR, ADJ_ESTERROR, ADJ_STATUS = 0x0004, 0x0008, 0x0010
+
+
+@dataclass(frozen=True, slots=True)
+class Distance:
+    """How far guest 1's clock is ahead of this one, and by how much that may be wrong."""
+
+    ahead_ns: int
+    unsure_ns: int
+
+
+class Keeper:
+    """On guest 1: tells the time, and counts the guests that say that they end."""
+
+    def __init__(self, address: str) -> None:
+        self._server = socket.create_server((address, PORT))
+        self._ended = threading.Semaphore(0)
+        threading.Thread(target=self._serve, daemon=True).start()
+
+    def wait(self, guests: int, timeout_s: float) -> None:
+        """Until so many guests have said that they end."""
+        for _ in range(guests):
+            if not self._ended.acquire(timeout=timeout_s):
+                raise TimeoutError("a guest has not said that it ends")
+
+    def _serve(self) -> None:
+        while True:
+            line, _ = self._server.accept()
+            threading.Thread(target=self._tell, args=(line,), daemon=True).start()
+
+    def _tell(self, line: socket.socket) -> None:
+        with line:
+            line.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+            while word := line.recv(1):
+                if word == END:
+                    self._ended.release()
+                line.sendall(struct.pack("!q", time.time_ns()))
+
+
+def measure(address: str) -> Distance:
+    """The best of several rounds."""
+    best = Distance(0, 2**63)
+    with socket.create_connection((address, PORT), timeout=60) as line:
+        line.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+        for _ in range(ROUNDS):
+            sent_ns = time.time_ns()
+            line.sendall(TIME)
+            (told_ns,) = struct.unpack("!q", line.recv(8, socket.MSG_WAITALL))
+            came_ns = time.time_ns()
+            unsure_ns = (came_ns - sent_ns + 1) // 2
+            if unsure_ns < best.unsure_ns:
+                best = Distance(told_ns - (sent_ns + came_ns) // 2, unsure_ns)
+    return best
+
+
+def follow(address: str) -> None:
+    """Set this guest's clock by guest 1's, and say how good it is."""
+    ahead_ns = measure(address).ahead_ns
+    time.clock_settime_ns(time.CLOCK_REALTIME, time.time_ns() + ahead_ns)
+    left = measure(address)
+    promise(abs(left.ahead_ns) + left.unsure_ns)
+
+
+def promise(bound_ns: int) -> None:
+    """Tell the kernel how far its clock may be off."""
+    timex = Timex(modes=ADJ_MAXERROR | ADJ_ESTERROR | ADJ_STATUS)
+    timex.maxerror = timex.esterror = -(-bound_ns // 1000)
+    libc = ctypes.CDLL(None, use_errno=True)
+    if libc.adjtimex(ctypes.byref(timex)) < 0:
+        number = ctypes.get_errno()
+        raise OSError(number, os.strerror(number))
+
+
+def say_end(address: str) -> None:
+    with socket.create_connection((address, PORT), timeout=60) as line:
+        line.sendall(END)
+        line.recv(8, socket.MSG_WAITALL)
