@@ -95,7 +95,8 @@ class Load:
         power = measuring.power_of(
             tuple(asked.power_feeds), wish.power_baseline, wish.no_prober, of_file=False
         )
-        self._interrupts = job.Interrupts()
+        # The controller stops it, and has said why.
+        self._interrupts = job.Interrupts(again="")
         self._kernel = connect()
         try:
             observers, remark = (

@@ -134,7 +134,7 @@ class Follower:
         reasons = (collector.stop_reason() for collector in self._collectors)
         reason = next(filter(None, reasons), "")
         if count and not self._stopping:
-            self._stop("stopping; press Ctrl-C again to exit without waiting for outstanding I/O")
+            self._stop("; ".join(filter(None, ("stopping", self._interrupts.again))))
         elif reason and not self._stopping:
             self._stop(f"stopping: {reason}")
         elif count > 1:

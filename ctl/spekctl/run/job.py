@@ -57,10 +57,11 @@ class Request:
 
 @dataclass(slots=True)
 class Interrupts:
-    """SIGINT and SIGTERM, polled between two steps."""
+    """SIGINT and SIGTERM, polled between two steps. @again: what a second one is good for."""
 
     count: int = 0
     signum: int = 0
+    again: str = "press Ctrl-C again to exit without waiting for outstanding I/O"
     _before: dict[int, object] = field(default_factory=dict)
 
     def __enter__(self) -> Interrupts:

@@ -96,6 +96,17 @@ def test_a_load_is_a_run_with_the_seed_that_it_is_given(kernel: FakeKernel) -> N
     assert ended.code == 0 and kernel.deleted and kernel.closed
 
 
+def test_a_load_that_is_stopped_speaks_of_no_keys(kernel: FakeKernel) -> None:
+    view = Silent()
+    load = duty.Load(asked(), view, LentRights(), lambda: kernel)
+    load.claim()
+    load.arm(time.monotonic_ns() + SECOND)
+    kernel.on_wait = lambda second: load.stop() if second == 1 else None
+    load.follow()
+    assert "stopping" in view.notes
+    assert not any("Ctrl-C" in text for text in view.notes)
+
+
 def test_a_load_that_is_abandoned_gives_its_devices_back(kernel: FakeKernel) -> None:
     load = duty.Load(asked(), Silent(), LentRights(), lambda: kernel)
     load.claim()
@@ -119,8 +130,11 @@ def test_a_load_that_cannot_be_watched_holds_no_connection(
 class Silent:
     """Shows nothing."""
 
+    def __init__(self) -> None:
+        self.notes: list[str] = []
+
     def note(self, text: str) -> None:
-        pass
+        self.notes.append(text)
 
     def show(self, clock: object, news: object) -> None:
         pass
