@@ -146,7 +146,7 @@ faults: deps ## play every fault in mid-run TIMES times in a guest with kernel K
 	@SPEK_FAULT_TIMES=$(TIMES) $(PYTHON) -m pytest -q tests/guest/test_fault_scenarios.py \
 		tests/guest/test_allocations.py --kernels $(KERNEL) --guest-limit $$((300 + 30 * $(TIMES))) $(ARGS)
 
-test-fleet: deps ## boot targets, clients and fleets on networks of guests: totals against the disks' counters, a guest that is killed (SPEK_FLEET_KERNEL=6.12, SPEK_FLEET_HOSTS=2)
+test-fleet: deps ## boot targets, clients and fleets on networks of guests: totals against the disks' counters, guests that are killed or hang (SPEK_FLEET_KERNEL=6.12, SPEK_FLEET_HOSTS=2)
 	@$(PYTHON) -m pytest -q tests/fleet $(ARGS)
 
 soak: deps ## IOS I/Os of mixed load in a guest with kernel KERNEL: exact counters, flat memory

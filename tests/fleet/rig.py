@@ -57,10 +57,10 @@ class Rig:
         assert self.guests[number - 1].poll() is None, self.output(number)
         return "ready\n" in self.output(number)
 
-    def kill(self, number: int) -> None:
-        """Kill the QEMU of a guest."""
+    def signal(self, number: int, signum: int) -> None:
+        """Send a signal to the QEMU of a guest."""
         (qemu,) = (pid for pid in descendants(self.guests[number - 1].pid) if is_qemu(pid))
-        os.kill(qemu, signal.SIGKILL)
+        os.kill(qemu, signum)
 
     def close(self) -> None:
         for guest in reversed(self.guests):

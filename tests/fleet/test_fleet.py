@@ -6,6 +6,7 @@ from __future__ import annotations
 import json
 import os
 import re
+import signal
 import subprocess
 import sys
 from pathlib import Path
@@ -21,6 +22,8 @@ from spekctl.vm import network
 
 HOSTS = int(os.environ.get("SPEK_FLEET_HOSTS", "2"))
 assert 2 <= HOSTS <= network.PORTS + 1, "SPEK_FLEET_HOSTS"
+LAST = network.name(HOSTS)
+LOST = f"{LAST} is lost at"
 RATE = 500
 TIME_S = 10
 SECTOR = 512
@@ -57,6 +60,17 @@ def boot(rig: Rig, time_s: int, ends: int) -> None:
         rig.boot(number, ["--disk", "null_blk,size=256"], words, "1G")
         hub = rig.net / f"{HOSTS}.sock"
         eventually(hub.exists, "guest 1 has no hub", BOOT_S)
+
+
+def await_run(rig: Rig) -> None:
+    """Until all hosts have told of an interval."""
+    line = re.compile(rf"^ *[\d:]+ {HOSTS} of {HOSTS} hosts", re.MULTILINE)
+
+    def measuring() -> bool:
+        assert rig.guests[0].poll() is None, rig.output(1)
+        return line.search(rig.output(1)) is not None
+
+    eventually(measuring, "no run", BOOT_S)
 
 
 def told(rig: Rig, number: int) -> dict[str, Any]:
@@ -118,16 +132,9 @@ def test_a_fleet_counts_what_its_disks_count(rig: Rig) -> None:
 
 @pytest.mark.timeout(1800)
 def test_a_guest_that_is_killed_is_lost(rig: Rig) -> None:
-    last = network.name(HOSTS)
     boot(rig, 6 * TIME_S, HOSTS - 2)
-    line = re.compile(rf"^ *([\d:]+) {HOSTS} of {HOSTS} hosts", re.MULTILINE)
-
-    def measuring() -> bool:
-        assert rig.guests[0].poll() is None, rig.output(1)
-        return line.search(rig.output(1)) is not None
-
-    eventually(measuring, "no run", BOOT_S)
-    rig.kill(HOSTS)
+    await_run(rig)
+    rig.signal(HOSTS, signal.SIGKILL)
     assert rig.guests[-1].wait(60) == ExitCode.GUEST_FAILED, rig.output(HOSTS)
     for number in range(1, HOSTS):
         assert rig.guests[number - 1].wait(RUN_S) == 0, rig.output(number)
@@ -136,12 +143,12 @@ def test_a_guest_that_is_killed_is_lost(rig: Rig) -> None:
     said = rig.output(1)
     assert ends[0]["run"] == ExitCode.HOST_LOST, said
     assert [end["join"] for end in ends] == [ExitCode.OK] * (HOSTS - 1)
-    lost = re.search(rf"incomplete: {last} lost at ([\d.]+) s: (.+)", said)
+    lost = re.search(rf"incomplete: {LAST} lost at ([\d.]+) s: (.+)", said)
     assert lost, said
 
     fleet = result(rig.folder / "fleet.json")
     *others, gone = fleet["hosts"]
-    assert gone["name"] == last and gone["loss"]["text"] == lost[2]
+    assert gone["name"] == LAST and gone["loss"]["text"] == lost[2]
     at_s = (gone["loss"]["at_ns"] - gone["start"]["planned_ns"]) / 1e9
     assert abs(at_s - float(lost[1])) < 0.1 and 1 < at_s < 5 * TIME_S
     assert gone["run"] is None and sum(gone["rows"]["read"]["ios"]) > 0
@@ -149,4 +156,24 @@ def test_a_guest_that_is_killed_is_lost(rig: Rig) -> None:
         assert host["loss"] is None
         own = grown(end, host["start"]["actual_ns"])["reads"]
         assert own == host["run"]["totals"]["read"]["ios"] < RATE * 6 * TIME_S
-    assert f"{last} lost at {lost[1]} s" in spekctl("show", str(rig.folder / "fleet.json"))
+    assert f"{LAST} lost at {lost[1]} s" in spekctl("show", str(rig.folder / "fleet.json"))
+
+
+@pytest.mark.timeout(1800)
+def test_a_guest_that_hangs_is_lost_and_ends_once_it_is_back(rig: Rig) -> None:
+    boot(rig, 6 * TIME_S, HOSTS - 1)
+    await_run(rig)
+    rig.signal(HOSTS, signal.SIGSTOP)
+    eventually(lambda: LOST in rig.output(1), "it is not missed", RUN_S)
+    rig.signal(HOSTS, signal.SIGCONT)
+    for number in range(1, HOSTS + 1):
+        assert rig.guests[number - 1].wait(RUN_S) == 0, rig.output(number)
+
+    ends = [told(rig, number) for number in range(1, HOSTS + 1)]
+    assert ends[0]["run"] == ExitCode.HOST_LOST, rig.output(1)
+    assert ends[-1]["join"] in (ExitCode.OK, ExitCode.HOST_LOST), rig.output(HOSTS)
+    *_, gone = result(rig.folder / "fleet.json")["hosts"]
+    assert "silent" in gone["loss"]["text"] and gone["run"] is None
+    # Its run has ended with its worker, long before its own end.
+    start_ns = gone["start"]["planned_ns"]
+    assert 0 < grown(ends[-1], start_ns)["reads"] < RATE * 4 * TIME_S
