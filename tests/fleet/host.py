@@ -4,13 +4,15 @@
     python -m fleet.host NUMBER FOLDER NODE GUESTS
 
 In FOLDER are plan.toml and keys; it gets fleet.json, the result, and NUMBER.json: the counters of
-the disk all the time, exit codes, and how far the clock is from guest 1's in the end. Guest 1 waits
-for the end of GUESTS others.
+the disk all the time, exit codes, whether the disk is free in the end, and how far the clock is
+from guest 1's then, unless that is gone. Guest 1 waits for the end of GUESTS others.
 """
 
 from __future__ import annotations
 
+import contextlib
 import json
+import os
 import subprocess
 import sys
 import threading
@@ -74,6 +76,15 @@ def first_tells_time() -> bool:
     return True
 
 
+def is_free(node: str) -> bool:
+    """Whether nobody has claimed a disk."""
+    try:
+        os.close(os.open(Path("/dev", Path(node).name), os.O_RDONLY | os.O_EXCL))
+    except OSError:
+        return False
+    return True
+
+
 def main() -> int:
     number, folder, node, guests = int(sys.argv[1]), Path(sys.argv[2]), *sys.argv[3:5]
     # Each I/O of a run counts by itself.
@@ -97,12 +108,15 @@ def main() -> int:
         told["run"] = start(*words).wait()
     told["join"] = host.wait()
     told["looks"] = watch.end()
-    told["clock"] = asdict(timekeeper.measure(FIRST))
+    told["free"] = is_free(node)
+    told["clock"] = None
+    with contextlib.suppress(OSError):
+        told["clock"] = asdict(timekeeper.measure(FIRST))
     (folder / f"{number}.json").write_text(json.dumps(told))
-    if keeper is None:
-        timekeeper.say_end(FIRST)
-    else:
+    if keeper is not None:
         keeper.wait(int(guests), WAIT_S)
+    elif told["clock"] is not None:
+        timekeeper.say_end(FIRST)
     return 0
 
 

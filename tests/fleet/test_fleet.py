@@ -84,6 +84,12 @@ def result(path: Path) -> dict[str, Any]:
     return document
 
 
+def of_phases(host: dict[str, Any], amount: str, *names: str) -> int:
+    """What a host has done in phases of these names, or in all."""
+    phases = host["run"]["phases"]
+    return sum(phase[amount] for phase in phases if not names or phase["phase"] in names)
+
+
 def grown(told: dict[str, Any], start_ns: int) -> dict[str, int]:
     """What a disk has counted since shortly before a start of CLOCK_REALTIME."""
     looks = told["looks"]
@@ -107,10 +113,12 @@ def test_a_fleet_counts_what_its_disks_count(rig: Rig) -> None:
         for end, host in zip(ends, fleet["hosts"], strict=True)
     ]
     for host, own in zip(fleet["hosts"], counted, strict=True):
-        assert own["reads"] == host["run"]["totals"]["read"]["ios"]
+        assert own["reads"] == of_phases(host, "ios")
+        assert own["read_sectors"] * SECTOR == of_phases(host, "bytes")
     read = fleet["totals"]["read"]
-    assert read["ios"] == sum(own["reads"] for own in counted)
-    assert read["bytes"] == sum(own["read_sectors"] for own in counted) * SECTOR
+    # The others have ended after the measure phase.
+    drained = sum(of_phases(host, "ios", "drain") for host in fleet["hosts"])
+    assert read["ios"] + drained == sum(own["reads"] for own in counted)
     assert not any(own["writes"] for own in counted)
     assert read["errors"] == fleet["totals"]["write"]["ios"] == 0
     # Poisson: ten standard deviations.
@@ -125,6 +133,7 @@ def test_a_fleet_counts_what_its_disks_count(rig: Rig) -> None:
         off = end["clock"]
         assert abs(off["ahead_ns"]) - off["unsure_ns"] <= host["clock"]["bound_ns"]
         assert host["clock"]["stepped_ns"] == 0
+        assert end["free"]
     shown = spekctl("show", str(rig.folder / "fleet.json"))
     assert f"{HOSTS} hosts" in shown and f"{read['ios']:,}" in shown
     assert "clocks are right to" in shown
@@ -155,7 +164,7 @@ def test_a_guest_that_is_killed_is_lost(rig: Rig) -> None:
     for end, host in zip(ends, others, strict=True):
         assert host["loss"] is None
         own = grown(end, host["start"]["actual_ns"])["reads"]
-        assert own == host["run"]["totals"]["read"]["ios"] < RATE * 6 * TIME_S
+        assert own == of_phases(host, "ios") < RATE * 6 * TIME_S
     assert f"{LAST} lost at {lost[1]} s" in spekctl("show", str(rig.folder / "fleet.json"))
 
 
@@ -174,6 +183,7 @@ def test_a_guest_that_hangs_is_lost_and_ends_once_it_is_back(rig: Rig) -> None:
     assert ends[-1]["join"] in (ExitCode.OK, ExitCode.HOST_LOST), rig.output(HOSTS)
     *_, gone = result(rig.folder / "fleet.json")["hosts"]
     assert "silent" in gone["loss"]["text"] and gone["run"] is None
+    assert ends[-1]["free"]
     # Its run has ended with its worker, long before its own end.
     start_ns = gone["start"]["planned_ns"]
     assert 0 < grown(ends[-1], start_ns)["reads"] < RATE * 4 * TIME_S
