@@ -60,13 +60,18 @@ class HostStart(Part, frozen=True):
         int | None, Meta(description="CLOCK_REALTIME, the same on all hosts; null: none was set.")
     ] = None
     actual_ns: Annotated[
-        int | None, Meta(description="CLOCK_REALTIME of the host; null: it is not known to start.")
+        int | None,
+        Meta(
+            description="CLOCK_REALTIME of the host; of one that was lost, as planned, if it told"
+            " of intervals; null: it is not known to start."
+        ),
     ] = None
     monotonic_ns: Annotated[
         int | None, Meta(description="CLOCK_MONOTONIC of the host, read together with it.")
     ] = None
     skew_ns: Annotated[
-        int | None, Meta(description="actual_ns less planned_ns; null: one of them is not known.")
+        int | None,
+        Meta(description="actual_ns less planned_ns; null: one of them was not told."),
     ] = None
 
     @property
@@ -135,9 +140,15 @@ class CommonWindow(Part, frozen=True):
     ]
     skew_ns: Annotated[
         int | None,
-        Meta(description="Worst distance of an actual start from the planned; null: no plan."),
+        Meta(
+            description="Worst distance of a start from the planned, of those that were told; null:"
+            " no plan."
+        ),
     ]
-    spread_ns: Annotated[int, Meta(description="Latest less earliest actual start.")]
+    spread_ns: Annotated[
+        int,
+        Meta(description="Latest less earliest start that was told, each by its host's clock."),
+    ]
     bound_ns: Annotated[
         int | None, Meta(description="Worst bound of a clock; null: one promises none.")
     ]

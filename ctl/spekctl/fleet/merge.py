@@ -57,13 +57,15 @@ def without_run(
     config: RunConfig,
     *,
     started: tuple[int, int] | None = None,
+    measured: bool = True,
     rows: Sequence[Interval] = (),
     prober: ProberResult | None = None,
 ) -> Result:
     """A fleet of one host that has no result: one that was lost, or one that is only watched.
 
     @config: as another host has it. @started: CLOCK_REALTIME and CLOCK_MONOTONIC of its start,
-    which @rows, its report intervals as far as they came, need.
+    which @rows, its report intervals as far as they came, need; @measured: its kernel has told
+    them, and they are not those of the plan.
     """
     if rows and started is None:
         raise UsageError(f"{facts.name} has report intervals and no start")
@@ -72,7 +74,10 @@ def without_run(
         name=facts.name,
         role=facts.role,
         start=HostStart(
-            facts.planned_ns, actual_ns, monotonic_ns, _less(actual_ns, facts.planned_ns)
+            facts.planned_ns,
+            actual_ns,
+            monotonic_ns,
+            _less(actual_ns, facts.planned_ns) if measured else None,
         ),
         clock=facts.clock,
         loss=facts.loss,

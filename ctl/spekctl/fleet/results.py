@@ -45,6 +45,7 @@ def of(outcome: Outcome, plan: Plan) -> Result | None:
                 own[first].workload,
                 own[first].config,
                 started=_started(part),
+                measured=_has_told_start(part),
                 rows=_rows(part),
                 prober=_prober(part),
             )
@@ -93,6 +94,11 @@ def write_reports(outcome: Outcome, output: Path | None) -> list[Path]:
             files.deliver(files.encode(watched.report), path)
             written.append(path)
     return written
+
+
+def _has_told_start(part: Part) -> bool:
+    facts = part.collected.facts if part.collected is not None else None
+    return facts is not None and bool(facts.started_mono_ns)
 
 
 def _started(part: Part) -> tuple[int, int] | None:

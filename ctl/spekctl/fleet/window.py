@@ -194,9 +194,8 @@ def _share(name: str, part: _Part, ios: int) -> HostShare:
 
 
 def _worst_skew(hosts: Sequence[HostResult]) -> int | None:
-    skews = [host.start.skew_ns for host in hosts]
-    known = [abs(skew) for skew in skews if skew is not None]
-    return max(known) if known and len(known) == len(skews) else None
+    known = [abs(host.start.skew_ns) for host in hosts if host.start.skew_ns is not None]
+    return max(known, default=None)
 
 
 def _worst_bound(hosts: Sequence[HostResult]) -> int | None:
@@ -206,7 +205,11 @@ def _worst_bound(hosts: Sequence[HostResult]) -> int | None:
 
 
 def _spread(hosts: Sequence[HostResult]) -> int:
-    starts = [host.start.actual_ns or 0 for host in hosts]
+    starts = [
+        host.start.actual_ns or 0
+        for host in hosts
+        if host.start.planned_ns is None or host.start.skew_ns is not None
+    ]
     return max(starts) - min(starts) if starts else 0
 
 

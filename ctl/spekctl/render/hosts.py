@@ -94,7 +94,7 @@ def _times(times: Distribution | None, mean_ns: float | None) -> list[str]:
 def lines(result: Result) -> list[str]:
     """How well the hosts kept together, and what became of each where that is not as it should."""
     window = _window(result)
-    said = [f"starts lie within {units.format_ns(window.spread_ns)}"]
+    said = [f"starts lie within {units.format_ns(window.spread_ns)} by the hosts' own clocks"]
     if window.skew_ns is not None:
         said.append(f"at most {units.format_ns(window.skew_ns)} from the planned start")
     if window.bound_ns is not None:

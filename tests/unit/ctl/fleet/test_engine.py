@@ -6,19 +6,22 @@ No time is asserted; what is waited for has a minute.
 
 from __future__ import annotations
 
+import asyncio
 import dataclasses
 import json
 import os
 import signal
 import socket
 import ssl
+import threading
 from pathlib import Path
 
 import pytest
+from distributed.comm.core import CommClosedError
 from lib.fakes.fleet_rig import PATIENCE, SOON_S, Fleet, listening
 from lib.waiting import eventually
 
-from spekctl.errors import ExitCode, SpekError, UsageError
+from spekctl.errors import ExitCode, HostLostError, SpekError, UsageError
 from spekctl.fleet import keys
 from spekctl.fleet.engine import DaskEngine, DaskHost
 
@@ -226,3 +229,27 @@ def test_keys_are_for_their_side(tmp_path: Path) -> None:
         DaskEngine("tls://127.0.0.1:0", host, frozenset({"a"}))
     with pytest.raises(UsageError, match="has the keys of the controller, not of a host"):
         DaskHost("tls://127.0.0.1:1", controller, lambda verb, payload: b"")
+
+
+class FlakyClient:
+    """Its first connection has ended."""
+
+    def __init__(self) -> None:
+        self.asked = 0
+
+    async def run(self, *given: object, workers: list[str], **_: object) -> dict[str, object]:
+        self.asked += 1
+        return {workers[0]: CommClosedError("Stream is closed") if self.asked == 1 else b"42"}
+
+
+@pytest.mark.parametrize(("verb", "asked"), [("ping", 2), ("describe", 2), ("claim", 1)])
+def test_only_what_changes_nothing_is_asked_again(verb: str, asked: int) -> None:
+    engine, client = DaskEngine.__new__(DaskEngine), FlakyClient()
+    engine._lock, engine._names = threading.Lock(), {"tls://10.0.0.2:1": "a"}
+    engine._client = client
+    if asked == 2:
+        assert asyncio.run(engine._call("a", verb, b"null")) == b"42"
+    else:
+        with pytest.raises(HostLostError, match="Stream is closed"):
+            asyncio.run(engine._call("a", verb, b"null"))
+    assert client.asked == asked

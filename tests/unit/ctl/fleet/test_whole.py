@@ -89,6 +89,32 @@ def test_a_host_lost_before_the_start_and_a_silent_one() -> None:
     assert fleet.outcome.reason is Reason.NONE
 
 
+def test_a_start_that_only_the_plan_tells_is_no_skew() -> None:
+    own = result_of(Spec("alpha"))
+    planned = facts_of(Spec("beta")).planned_ns
+    assert planned is not None
+    loss = HostLoss(planned + SECOND, "it is silent")
+    facts = HostFacts("beta", planned_ns=planned, loss=loss)
+    alone = of_host(own, facts_of(Spec("alpha")))
+    assert alone.common is not None
+    for measured in (True, False):
+        beta = without_run(
+            facts,
+            own.workload,
+            own.config,
+            started=(planned, 5),
+            measured=measured,
+            rows=own.intervals[:1],
+        )
+        (start,) = (host.start for host in beta.hosts or ())
+        assert (start.actual_ns, start.skew_ns) == (planned, 0 if measured else None)
+        fleet = merge([alone, beta])
+        assert fleet.common is not None
+        assert fleet.common.skew_ns == alone.common.skew_ns
+        if not measured:
+            assert fleet.common.spread_ns == 0
+
+
 def test_a_fleet_of_which_nothing_is_known_is_a_fleet() -> None:
     own = result_of(Spec("alpha"))
     lost = without_run(HostFacts("alpha"), own.workload, own.config)
