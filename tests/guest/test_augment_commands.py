@@ -300,7 +300,19 @@ def test_the_target_is_told_which_members_sleep(
             assert [device["awake"] for device in cache["devices"]] == [None, True, False]
             write(NODE, 0, bytes(BLOCK))
             (cache,) = told(capsys, "status")["caches"]
-            assert (cache["mirror"], cache["wakes"]) == (0, 0)
+            assert cache["mirror"] == 0 and not any(cache["wakes"].values())
+            # It is idle then, and so the first one sleeps, too.
+            words = ["monitor", NAME, "--every", "200ms", "--for", "5s", "--idle-timeout", "500ms"]
+            assert cli.run(["augment", *words]) == ExitCode.OK
+            lines = capsys.readouterr().out.splitlines()
+            assert lines == [f"member 0  {first.node}  standby: asleep (idle)"]
+            (cache,) = told(capsys, "status")["caches"]
+            assert [device["awake"] for device in cache["devices"]] == [None, False, False]
+            write(NODE, 0, bytes(BLOCK))
+            (cache,) = told(capsys, "status")["caches"]
+            assert cache["wakes"] == {
+                "writes": 1, "reads": 0, "flushes": 0, "destages": 0, "others": 0,
+            }  # fmt: skip
         finally:
             if os.path.exists(NODE):
                 remove()
