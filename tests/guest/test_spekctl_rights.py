@@ -72,6 +72,8 @@ NEEDS_NOTHING = {"devices", "workloads", "show", "log", "plot", "trace", "vm", "
 NEEDS_NOTHING |= {"report", "compare", "gate", "fio", "vdbench"}
 # host answers each request with its own refusal, and web shows it.
 NEEDS_NOTHING |= {"host", "web"}
+# Hosts of a fleet start the host helper by sudo.
+NEEDS_NOTHING |= {"fleet"}
 NEEDS_NOTHING |= {"power calibrate", "doctor", "energy tiered map", "energy tiered compare"}
 # They need what the node of the disk asks for; test_power_states has both.
 NEEDS_NOTHING |= {"power states", "power set", "augment check"}
