@@ -5,12 +5,9 @@ from __future__ import annotations
 
 import contextlib
 import errno
-import fcntl
 import json
 import os
-import struct
 from collections.abc import Iterator
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -18,64 +15,34 @@ import msgspec
 import numpy as np
 import pytest
 from lib.ctl.verified import contents_of
-from lib.guest.disks import make_disk, make_null, null_disk, remove_null, settle
-from lib.guest.drive import queue_of, sysfs
-from lib.guest.modules import unload_soon
+from lib.guest.disks import make_null, null_disk, remove_null, settle
 from lib.guest.netlink import MIB, asu, delete, finished, new, remove, state, stream
 from lib.guest.netlink_raw import Refusal, Socket
-from lib.guest.scsi import command_log
 from lib.guest.trace import disk_stat
+from lib.guest.zoned import (
+    ACTIVE,
+    BLKOPENZONE,
+    BLKRESETZONE,
+    EMPTY,
+    EXPLICIT,
+    SIZE,
+    ZONE_MIB,
+    Zone,
+    command,
+    zbc_disk,
+    zones_of,
+)
 from lib.waiting import comes_true
 
 from spekctl import cli
 from spekctl.documents.result import Result
 from spekctl.errors import ExitCode
 from spekctl.kernel.gen.spek import Backend, Cmd, Data, Law, Operation, Pattern, RunState
-from spekctl.kernel.records import Direction, Reason
+from spekctl.kernel.records import Direction
 from spekctl.log import buffer
 from spekctl.log import file as log_file
 
-# linux/blkzoned.h
-BLKREPORTZONE, BLKRESETZONE, BLKOPENZONE = 0xC0101282, 0x40101283, 0x40101286
-BLKFINISHZONE = 0x40101288
-HEADER, ZONE = struct.Struct("=QII"), struct.Struct("=QQQ4B4xQ24x")
-EMPTY, IMPLICIT, EXPLICIT, CLOSED, FULL = 1, 2, 3, 4, 14
-ACTIVE = (IMPLICIT, EXPLICIT, CLOSED)
-ZONE_MIB = 4
-SIZE = ZONE_MIB * MIB
 DATA = (Operation.TRANSFER, Operation.ZONE_APPEND)
-
-
-@dataclass(frozen=True)
-class Zone:
-    """A zone as the device reports it; bytes."""
-
-    start: int
-    conventional: bool
-    cond: int
-    pointer: int
-    capacity: int
-
-
-def zones_of(node: str) -> list[Zone]:
-    """The zones of a device, by ioctl BLKREPORTZONE; a full one's pointer is its capacity."""
-    count = int((queue_of(node) / "nr_zones").read_text())
-    buffer = bytearray(HEADER.pack(0, count, 0) + bytes(ZONE.size * count))
-    with open(node, "rb") as device:
-        fcntl.ioctl(device, BLKREPORTZONE, buffer)
-    _sector, reported, _flags = HEADER.unpack_from(buffer)
-    assert reported == count
-    zones = []
-    for start, length, wp, kind, cond, *_, capacity in ZONE.iter_unpack(buffer[HEADER.size :]):
-        capacity = (capacity or length) * 512
-        pointer = capacity if cond == FULL else (wp - start) * 512
-        zones.append(Zone(start * 512, kind == 1, cond, pointer, capacity))
-    return zones
-
-
-def command(node: str, request: int, zone: Zone) -> None:
-    with open(node, "r+b") as device:
-        fcntl.ioctl(device, request, struct.pack("=QQ", zone.start // 512, SIZE // 512))
 
 
 def reset_active(node: str) -> None:
@@ -93,25 +60,6 @@ def zoned_null(size_mb: int = 64, **changes: int) -> Iterator[str]:
         yield node
 
 
-@contextlib.contextmanager
-def zbc_disk(spek_module: Path) -> Iterator[str]:
-    """A disk of scsi_debug that the host manages: 2 conventional zones, at most 4 open ones."""
-    options = {"zbc": "managed", "zone_size_mb": str(ZONE_MIB), "zone_nr_conv": "2"}
-    node = make_disk(
-        {
-            "kind": "scsi_debug",
-            "bytes": 64 * MIB,
-            "block_size": 4096,
-            "options": {**options, "zone_max_open": "4"},
-        }
-    )
-    try:
-        yield node
-    finally:
-        settle()
-        unload_soon("scsi_debug")
-
-
 KINDS = {
     "null": {"zone_max_open": 4, "zone_max_active": 4, "zone_nr_conv": 2},
     "null, capacity": {"zone_max_open": 4, "zone_max_active": 4, "zone_nr_conv": 2,
@@ -123,7 +71,7 @@ KINDS = {
 def disk(spek_module: Path, request: pytest.FixtureRequest) -> Iterator[str]:
     """16 zones: 2 conventional ones, then those with write pointers; at most 4 of them open."""
     kind = request.param
-    with zbc_disk(spek_module) if kind == "scsi_debug" else zoned_null(**KINDS[kind]) as node:
+    with zbc_disk() if kind == "scsi_debug" else zoned_null(**KINDS[kind]) as node:
         yield node
 
 
@@ -363,32 +311,6 @@ def test_a_bad_block_fails_one_write_and_its_zone_is_left(
     assert zones[4].pointer == 0
     assert sum(zone.cond in ACTIVE for zone in zones) <= 3
     assert info["target"][0]["zone_resets"] == 1
-
-
-def test_no_zone_is_reset_once_its_disk_is_gone(nl: Socket, spek_module: Path) -> None:
-    """sd lets go of a disk that stays on its bus, and whose zones are all full. Kernels tell
-    holders of that since 6.5, and the start is refused."""
-    with zbc_disk(spek_module) as node:
-        for zone in zones_of(node)[2:]:
-            command(node, BLKFINISHZONE, zone)
-        settle()
-        run = zoned(nl, node)
-        with command_log(node) as log:
-            address = (sysfs(node) / "device").resolve().name
-            Path("/sys/bus/scsi/drivers/sd/unbind").write_text(address)
-            before = log.read()
-            try:
-                nl.ask(Cmd.RUN_START, id=run)
-            except Refusal as refusal:
-                assert refusal.errno == errno.ENODEV
-            else:
-                assert comes_true(lambda: state(nl, run) is RunState.DONE)
-                info = nl.ask(Cmd.RUN_GET, id=run).values[0]
-                assert info["reason"] == Reason.DEVICE_GONE
-                (target,) = info["target"]
-                assert (target["writes"], target["zone_resets"]) == (0, 0)
-            assert log.read() == before
-        remove(nl, run)
 
 
 def test_the_end_of_a_reset_wakes_the_worker(nl: Socket, spek_module: Path) -> None:
