@@ -12,6 +12,7 @@ import json
 import mmap
 import os
 import re
+import signal
 import threading
 import time
 from collections import Counter
@@ -290,20 +291,25 @@ def test_a_series_of_looks_counts_what_the_drive_counts(
 ) -> None:
     """Two spin-ups by reads; times as exact as each change says."""
     path = tmp_path / "states.json"
+    usual = signal.getsignal(signal.SIGINT)
     with modelled(drives) as on:
 
         def use() -> None:
+            # It looks from when it listens to Ctrl-C, which ends it, however long all takes.
+            eventually(lambda: signal.getsignal(signal.SIGINT) is not usual, "nobody looks")
             for _ in range(2):
                 time.sleep(2)
                 read(on)
                 time.sleep(2)
                 assert send(on.node, STANDBY).status == 0
+            time.sleep(1)
+            os.kill(os.getpid(), signal.SIGINT)
 
         assert send(on.node, STANDBY).status == 0
         before = drives.stats(on.drive)
         worker = threading.Thread(target=use)
         worker.start()
-        words = ["power", "states", on.node, "--every", "250ms", "--for", "10s", "-o", str(path)]
+        words = ["power", "states", on.node, "--every", "250ms", "-o", str(path)]
         code = cli.run(words)
         worker.join()
         after = drives.stats(on.drive)
