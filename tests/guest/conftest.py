@@ -15,7 +15,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
-from lib.guest.disks import emulated, make_disk, settle, udev_at_rest
+from lib.guest.disks import emulated, make_disk, settle, udev_at_rest, udev_for
 from lib.guest.drive import Controller
 from lib.guest.modules import is_loaded, references, unload_soon
 from lib.guest.netlink import DISK_MIB, MIB, remove
@@ -115,23 +115,27 @@ def counts() -> Iterator[RequestCounts]:
 
 @pytest.fixture
 def null_blk() -> Iterator[Callable[..., str]]:
-    """null_blk(size_mb=1024, bs=512, **attributes) makes a disk and gives its device node."""
+    """null_blk(size_mb=1024, bs=512, **attributes) makes a disk and gives its device node. udev
+    rests beside a slow one."""
     items: list[Path] = []
+    rest = contextlib.ExitStack()
 
     def make(size_mb: int = 1024, bs: int = 512, **attributes: int) -> str:
         before = set(guest_side.CONFIGFS.glob("nullb*"))
         options = {name: str(value) for name, value in attributes.items()}
         disk = {"bytes": size_mb << 20, "block_size": bs, "options": options, "kind": "null_blk"}
+        rest.enter_context(udev_for(**attributes))
         try:
             return make_disk(disk)
         finally:
             items.extend(set(guest_side.CONFIGFS.glob("nullb*")) - before)
 
-    yield make
-    for item in reversed(items):
-        if (item / "power").read_text().strip() == "1":
-            (item / "power").write_text("0")
-        item.rmdir()
+    with rest:
+        yield make
+        for item in reversed(items):
+            if (item / "power").read_text().strip() == "1":
+                (item / "power").write_text("0")
+            item.rmdir()
 
 
 @pytest.fixture

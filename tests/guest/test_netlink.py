@@ -20,7 +20,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from lib.guest.disks import held_disk, null_disk, udev_at_rest
+from lib.guest.disks import held_disk, null_disk
 from lib.guest.drive import sysfs
 from lib.guest.modules import references
 from lib.guest.netlink import (
@@ -464,7 +464,6 @@ def test_nobody_waits_for_a_run_that_is_being_made(nl: Socket, disks: list[str])
         (sysfs(node) / "queue/nr_requests").write_text("4")
 
     with (
-        udev_at_rest(),  # each of its reads would take as long
         null_disk(DISK_MIB, irqmode=2, completion_nsec=5 * SECOND) as node,
         ThreadPoolExecutor(2) as threads,
     ):

@@ -17,7 +17,7 @@ import numpy as np
 import pytest
 from lib.guest.agree import run_and_compare
 from lib.guest.core import arrivals_before
-from lib.guest.disks import limited_disks, make_null, null_disk, remove_null
+from lib.guest.disks import limited_disks, make_null, null_disk, remove_null, udev_at_rest
 from lib.guest.drive import (
     Controller,
     Outcome,
@@ -477,12 +477,13 @@ def test_removal_ends_a_run_that_waits_for_a_request(
 ) -> None:
     """All requests of the disk are with it, and it goes away."""
     options = {"irqmode": 2, "completion_nsec": 1 * SECOND}
-    slow, item = make_null(hw_queue_depth=1, submit_queues=1, **options)
-    config = two_disks(slow, fast_disk, 100, "mq", 3600 * SECOND)
-    with controller.ready(config) as run:
-        controller.run_start(run)
-        eventually(lambda: controller.run_get(run).targets[0].tag_waits > 0, "nothing waits")
-        (item / "power").write_text("0")
-        info = controller.wait_done(run)
-    remove_null(item)
+    with udev_at_rest():
+        slow, item = make_null(hw_queue_depth=1, submit_queues=1, **options)
+        config = two_disks(slow, fast_disk, 100, "mq", 3600 * SECOND)
+        with controller.ready(config) as run:
+            controller.run_start(run)
+            eventually(lambda: controller.run_get(run).targets[0].tag_waits > 0, "nothing waits")
+            (item / "power").write_text("0")
+            info = controller.wait_done(run)
+        remove_null(item)
     assert info.reason is Reason.DEVICE_GONE

@@ -25,6 +25,7 @@ from spekctl.vm.disks import serial
 FROM_UDEV = 2
 TRIGGER = Path("/sys/devices/virtual/mem/null/uevent")
 UDEV_S = 300.0  # udev gives an event up after 180 s, and may be silent until then
+SLOW_NS = 100_000_000  # of a disk that udev need not look at: it reads twenty blocks and more
 
 
 def do_without_udev() -> None:
@@ -85,6 +86,13 @@ def udev_at_rest() -> Iterator[None]:
     finally:
         udev.State.rests = False
         subprocess.run(["udevadm", "control", "--start-exec-queue"], check=True)
+
+
+def udev_for(**attributes: int) -> contextlib.AbstractContextManager[None]:
+    """udev while there is a null_blk disk with these attributes: at rest if each of its reads takes
+    SLOW_NS or more."""
+    is_slow = attributes.get("completion_nsec", 0) >= SLOW_NS
+    return udev_at_rest() if is_slow else contextlib.nullcontext()
 
 
 def make_disk(plan: dict[str, Any]) -> str:
@@ -188,12 +196,13 @@ def remove_null(item: Path) -> None:
 
 @contextlib.contextmanager
 def null_disk(size_mb: int = 1024, bs: int = 512, **attributes: int) -> Iterator[str]:
-    """A null_blk disk; gives its device node."""
-    node, item = make_null(size_mb, bs, **attributes)
-    try:
-        yield node
-    finally:
-        remove_null(item)
+    """A null_blk disk; gives its device node. udev rests beside a slow one."""
+    with udev_for(**attributes):
+        node, item = make_null(size_mb, bs, **attributes)
+        try:
+            yield node
+        finally:
+            remove_null(item)
 
 
 @contextlib.contextmanager
