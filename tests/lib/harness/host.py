@@ -4,11 +4,16 @@
 One guest is booted for each kernel, with all the selected tests of that kernel; its reports are
 passed on as if the tests had run here.
 
-The processors are divided into places, which take each other nothing. A place holds one guest after
-the other; the last one belongs to this process, while it has tests of its own to run or kernels
-and modules are being made, and to a guest after that. With less than four processors a place is one
-processor: the CPUs of a guest there take turns. (Those of two guests that each have two threads on
-the same two processors wait for locks of CPUs that wait for a processor, and are ten times slower.)
+The processors are divided into places. A place holds one guest after the other; the last one of the
+processors belongs to this process, while it has tests of its own to run or kernels and modules are
+being made, and to guests after that.
+
+With four processors and more, places take each other nothing. With less, a place is one processor,
+where the CPUs of a guest take turns. (Those of two guests that each have two threads on the same
+two processors wait for locks of CPUs that wait for a processor, and are ten times slower.) Guests
+sleep a good part of their time there, so, where the memory is enough, there are two places for each
+processor, and once its emulator runs, a guest may go to any processor that is not this process's.
+
 A single guest, as in campaigns, has them all.
 """
 
@@ -26,8 +31,8 @@ from pathlib import Path
 import pytest
 from lib.harness import kernels as guest_kernels
 from lib.harness.ahead import ALL_WARNINGS, Missing, Prepared, answers
-from lib.harness.kernels import DEBUG_KERNELS, guest_kernel
-from lib.harness.process import ROOT, Guest, child_of
+from lib.harness.kernels import guest_kernel
+from lib.harness.process import GUEST_MEMORY_GIB, ROOT, Guest, child_of
 
 __all__ = ["guest_kernel"]  # a fixture: being here makes it known
 
@@ -42,6 +47,22 @@ def places_of(processors: set[int], tenants: int) -> list[set[int]]:
     count = max(1, min(count, tenants))
     order = sorted(processors)
     return [set(order[number::count]) for number in range(count)]
+
+
+def with_turns(places: list[set[int]], memory_gib: float) -> list[set[int]]:
+    """@places, and those of a processor a second time, as far as there is memory for a guest on
+    each, and for this process as much as for a guest."""
+    if len(places) == 1 or any(len(place) > 1 for place in places):
+        return places
+    guests = int(memory_gib / GUEST_MEMORY_GIB) - 1
+    seconds = [set(place) for place in places]
+    return places + seconds[: max(0, guests - len(places))]
+
+
+def free_gib() -> float:
+    """Memory of this machine that is not in use."""
+    words = Path("/proc/meminfo").read_text().partition("MemAvailable:")[2].split()
+    return int(words[0]) / (1 << 20)
 
 
 def waits_for_others(parent: int, processors: set[int]) -> None:
@@ -86,6 +107,10 @@ class GuestRunner:
         self.config = config
         self.guests: dict[str, Guest] = {}
         self.preparation: Preparation | None = None
+        self.busy = False  # with tests of this process
+        self.processors: set[int] = set()
+        self.places: list[set[int]] = []  # of guests
+        self.own: set[int] = set()  # this process's, while it needs it
 
     @pytest.hookimpl(trylast=True)
     def pytest_collection_modifyitems(
@@ -115,6 +140,8 @@ class GuestRunner:
         self.processors = os.sched_getaffinity(0)
         self.places = places_of(self.processors, len(kernels))
         os.sched_setaffinity(0, self.places[-1])
+        self.own = self.places[-1] if len(self.places) > 1 else set()
+        self.places = with_turns(self.places, free_gib())
         words = [f"{kernel}={wanted_kernels(self.config)[kernel]}" for kernel in wanted]
         builds = any(BUILD in item.path.parents for item in session.items)
         self.preparation = Preparation([ALL_WARNINGS] * builds + words, self.processors)
@@ -147,14 +174,26 @@ class GuestRunner:
             guest.attend()
         if self.preparation:
             self.start_guests(self.preparation)
+            self.let_roam(self.preparation.is_over())
+
+    def let_roam(self, prepared: bool) -> None:
+        """Where there are more places than processors, guests may use every processor that is free
+        for guests."""
+        if len(self.places) <= len(self.processors):
+            return
+        free = self.processors - (self.own if self.busy or not prepared else set())
+        for guest in self.guests.values():
+            if guest.process:
+                guest.roam(free)
 
     def start_guests(self, preparation: Preparation) -> None:
         """Boot guests that have what they need, as far as there are places."""
         over = preparation.is_over()  # before its answers are read: then they are complete
         ready = answers(preparation.made)
         waiting = [guest for guest in self.guests.values() if guest.pending and not guest.process]
-        # The longest first, so that the last place to be done is not alone for long.
-        waiting.sort(key=lambda guest: guest.kernel not in DEBUG_KERNELS)
+        # The longest first, so that the last place to be done is not alone for long. A test takes
+        # four to five seconds on either kernel: what takes longer on debug kernels, they don't run.
+        waiting.sort(key=lambda guest: -len(guest.pending))
         for guest in waiting:
             answer = ready.get(guest.kernel)
             if isinstance(answer, Prepared):
@@ -174,10 +213,11 @@ class GuestRunner:
         return kernel == guest_kernels.NEWEST and not asked and not missing.has_kernel
 
     def free_places(self, prepared: bool) -> list[set[int]]:
-        """Where no guest is. Of several, the last is not free while this process needs it."""
-        taken = [guest.processors for guest in self.guests.values() if guest.process]
-        mine = self.places[1:][-1:] if self.busy or not prepared else []
-        return [place for place in self.places if place not in [*taken, *mine]]
+        """Where no guest is. This process's own is not free while it needs that."""
+        mine = self.own if self.busy or not prepared else set()
+        # Two places may be of the same processor.
+        taken = [id(guest.processors) for guest in self.guests.values() if guest.process]
+        return [place for place in self.places if place != mine and id(place) not in taken]
 
     def pytest_sessionfinish(self) -> None:
         for guest in self.guests.values():

@@ -8,6 +8,7 @@ goes on in a fresh one. Nobody waits in here but for the end of a guest.
 
 from __future__ import annotations
 
+import contextlib
 import ctypes
 import functools
 import json
@@ -28,7 +29,9 @@ from lib.harness.kernels import AT_LENGTH, DEBUG_KERNELS, GUEST_TESTS
 from spekctl.vm.bytecode import compile_ahead
 
 ROOT = Path(__file__).resolve().parents[3]
-BOOT_LIMIT_S = 400  # until the first test starts
+BOOT_LIMIT_S = 600  # until the first test starts, with half a processor
+GUEST_MEMORY_GIB = 2
+EMULATOR = "qemu-system"
 GRACE_S = 120  # more than a test may take, after which the guest is ended from outside
 PASSED_ON = (
     "SPEK_FAULT_TIMES",
@@ -51,6 +54,24 @@ def child_of(parent: int, processors: AbstractSet[int]) -> None:
     os.sched_setaffinity(0, processors)
     if LIBC.prctl(PR_SET_PDEATHSIG, signal.SIGTERM) or os.getppid() != parent:
         os._exit(1)
+
+
+def with_children(pid: int) -> list[int]:
+    """A process and all that it has started, and so on."""
+    pids = [pid]
+    with contextlib.suppress(OSError):  # it has ended
+        for task in Path(f"/proc/{pid}/task").iterdir():
+            for child in (task / "children").read_text().split():
+                pids += with_children(int(child))
+    return pids
+
+
+def name_of(pid: int) -> str:
+    """Of a process; empty if it has ended."""
+    try:
+        return Path(f"/proc/{pid}/comm").read_text().strip()
+    except OSError:
+        return ""
 
 
 class Guest:
@@ -77,7 +98,7 @@ class Guest:
         """Start what is pending in a guest that may use these @processors."""
         compile_ahead(ROOT / "tests/lib", ROOT / "tests/guest")
         self.prepared = prepared
-        self.processors = processors
+        self.processors = self.roams_on = processors
         self.boots += 1
         self.results = self.folder / f"results-{self.boots}.jsonl"
         self.output = self.folder / f"output-{self.boots}.log"
@@ -102,12 +123,27 @@ class Guest:
             )
         self.deadline = time.monotonic() + BOOT_LIMIT_S * (3 if self.kernel in DEBUG_KERNELS else 1)
 
+    def roam(self, processors: AbstractSet[int]) -> None:
+        """Let it run on these @processors from now on. It has been booted on less, for which the
+        emulator, once it runs, has made its threads."""
+        if not self.process or processors == self.roams_on:
+            return
+        pids = with_children(self.process.pid)
+        if not any(name_of(pid).startswith(EMULATOR) for pid in pids):
+            return
+        self.roams_on = set(processors)
+        for pid in pids:
+            with contextlib.suppress(OSError):
+                for task in os.listdir(f"/proc/{pid}/task"):
+                    os.sched_setaffinity(int(task), processors)
+
     def command(self) -> list[str]:
         """argv of the virtual machine."""
         disks = [word for disk in DISKS for word in ("--disk", disk)]
         command = [sys.executable, "-m", "spekctl", "vm", "--kernel", self.prepared.source, *disks]
         command += ["--cached", str(ROOT / "tests")]
-        return [*command, "--memory", "2G", "--no-load", "--exec", "--console", str(self.console)]
+        command += ["--memory", f"{GUEST_MEMORY_GIB}G"]
+        return [*command, "--no-load", "--exec", "--console", str(self.console)]
 
     def command_inside(self, wanted: Path) -> list[str]:
         """argv of the tests in it."""

@@ -14,9 +14,10 @@ from typing import Any, cast
 import pytest
 from lib.harness import process
 from lib.harness.ahead import Missing, Prepared, answers
-from lib.harness.host import GuestRunner, places_of
+from lib.harness.host import GuestRunner, places_of, with_turns
 from lib.harness.kernels import AT_LENGTH, STOCK_KERNELS, left_to_test_kernels, repeated
-from lib.harness.process import Guest
+from lib.harness.process import Guest, name_of, with_children
+from lib.waiting import comes_true
 
 PREPARED = Prepared("6.77", Path("/disks"), None)
 # The guest's half of the plumbing, as far as the host sees it.
@@ -192,38 +193,106 @@ def test_processors_are_divided(processors: int, tenants: int, sizes: list[int])
     assert set.union(*places) == set(range(processors))
 
 
-def test_a_debug_kernel_goes_before_others(tmp_path: Path) -> None:
-    """Each place takes the longest available item."""
-    answers_file = tmp_path / "made"
-    preparation: Any = SimpleNamespace(is_over=lambda: False, made=answers_file, log=tmp_path)
-    config: Any = Config()
-    runner = GuestRunner(config)
-    runner.busy, runner.places = False, [{0}, {1}, {2}]
-    booted: list[str] = []
-    for label in ("6.1", "6.77", "debug"):
-        guest: Any = SimpleNamespace(kernel=label, pending=["test"], process=None)
+@pytest.mark.parametrize(
+    ("places", "gib", "expected"),
+    [
+        ([{0}, {1}], 24, [{0}, {1}, {0}, {1}]),
+        ([{0}, {1}], 9, [{0}, {1}, {0}]),  # two guests more were 10 GiB
+        ([{0}, {1}], 7, [{0}, {1}]),
+        ([{0}, {1}], 1, [{0}, {1}]),
+        ([{0}], 24, [{0}]),
+        ([{0, 1}, {2, 3}], 24, [{0, 1}, {2, 3}]),
+    ],
+)
+def test_guests_take_turns_on_single_processors(
+    places: list[set[int]], gib: float, expected: list[set[int]]
+) -> None:
+    assert with_turns(places, gib) == expected
 
-        def boot(prepared: Prepared, processors: set[int], guest: Any = guest) -> None:
-            guest.process, guest.processors = object(), processors
-            booted.append(guest.kernel)
 
-        guest.boot = boot
-        runner.guests[label] = guest
+class Starts:
+    """A runner whose guests only note where they are started and where they may go."""
 
-    def prepare(*labels: str) -> None:
-        with open(answers_file, "a") as file:
+    def __init__(self, folder: Path, places: list[set[int]], **tests: int) -> None:
+        self.made = folder / "made"
+        self.made.touch()
+        self.over = False
+        self.preparation: Any = SimpleNamespace(
+            is_over=lambda: self.over, made=self.made, log=folder
+        )
+        config: Any = Config()
+        self.runner = GuestRunner(config)
+        self.runner.processors = set.union(*places)
+        self.runner.places, self.runner.own = places, places[len(self.runner.processors) - 1]
+        self.booted: list[tuple[str, set[int]]] = []
+        self.on: dict[str, set[int]] = {}
+        for label, number in tests.items():
+            guest: Any = SimpleNamespace(kernel=label, pending=["test"] * number, process=None)
+
+            def boot(prepared: Prepared, processors: set[int], guest: Any = guest) -> None:
+                guest.process, guest.processors = object(), processors
+                self.booted.append((guest.kernel, processors))
+
+            def roam(processors: set[int], guest: Any = guest) -> None:
+                self.on[guest.kernel] = processors
+
+            guest.boot, guest.roam = boot, roam
+            self.runner.guests[label] = guest
+
+    def prepare(self, *labels: str) -> list[str]:
+        """What was booted so far, when these were prepared, too."""
+        with open(self.made, "a") as file:
             for label in labels:
                 line = {"label": label, "source": label, "disks": "d", "test_modules": None}
                 file.write(json.dumps(line) + "\n")
-        runner.start_guests(preparation)
+        self.runner.start_guests(self.preparation)
+        self.runner.let_roam(self.over)
+        return [kernel for kernel, _ in self.booted]
 
-    prepare("6.1")
-    assert booted == ["6.1"]
-    prepare("6.77", "debug")
-    assert booted == ["6.1", "debug"]  # the last place is for what is prepared
-    preparation.is_over = lambda: True
-    prepare()
-    assert booted == ["6.1", "debug", "6.77"]
+
+def test_the_guest_with_the_most_tests_goes_first(tmp_path: Path) -> None:
+    """Each place takes the longest available item."""
+    starts = Starts(tmp_path, [{0}, {1}, {2}], long=3, short=1, longer=2)
+    assert starts.prepare("long") == ["long"]
+    # the last place is for what is prepared
+    assert starts.prepare("short", "longer") == ["long", "longer"]
+    starts.over = True
+    assert starts.prepare() == ["long", "longer", "short"]
+    assert not starts.on
+
+
+def test_guests_go_where_this_process_has_no_tests(tmp_path: Path) -> None:
+    starts = Starts(tmp_path, [{0}, {1}, {0}, {1}], a=4, b=3, c=2, d=1)
+    starts.runner.busy, starts.over = True, True
+    assert starts.prepare(*"abcd") == ["a", "b"]
+    assert [place for _, place in starts.booted] == [{0}, {0}]
+    assert starts.on == {"a": {0}, "b": {0}}
+    starts.runner.busy = False
+    assert starts.prepare() == [*"abcd"]
+    assert [place for _, place in starts.booted[2:]] == [{1}, {1}]
+    assert starts.on == {label: {0, 1} for label in "abcd"}
+
+
+def test_a_guest_and_its_children_go_to_other_processors_once_the_emulator_runs(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """It asks how many there are when it begins."""
+    processors = os.sched_getaffinity(0)
+    first = {min(processors)}
+    guest = Played("import subprocess\nsubprocess.run(['sleep', '60'])", ["a"])
+    guest.boot(PREPARED, first)
+    try:
+        assert guest.process
+        pid = guest.process.pid
+        assert comes_true(lambda: "sleep" in map(name_of, with_children(os.getpid())))
+        guest.roam(processors)
+        assert all(os.sched_getaffinity(child) == first for child in with_children(pid))
+        monkeypatch.setattr(process, "EMULATOR", "sleep")
+        guest.roam(processors)
+        assert len(with_children(pid)) >= 2
+        assert all(os.sched_getaffinity(child) == processors for child in with_children(pid))
+    finally:
+        guest.stop()
 
 
 def test_a_half_written_answer_is_none(tmp_path: Path) -> None:
