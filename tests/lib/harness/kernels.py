@@ -58,9 +58,9 @@ def runs_on(
     """True if a test is meant for @kernel, one of @kernels.
 
     What a test marked any_kernel tests depends on the kernel only in what others test on each: it
-    runs on one of them, the debug kernel if it is marked debug_kernel, otherwise the first;
-    @every_kernel: on all of them. Debug kernels are ten times as slow, so they run what is marked
-    debug_kernel, and with @every_kernel debug_kernel_at_length; a test marked
+    runs on one of them, the debug kernel if it is marked debug_kernel, otherwise the one that its
+    file has; @every_kernel: on all of them. Debug kernels are ten times as slow, so they run what
+    is marked debug_kernel, and with @every_kernel debug_kernel_at_length; a test marked
     debug_kernel_only("debug") needs that one. What they run need not run on the kernel of the same
     version that checks nothing, too. NEWEST runs NEWEST_FILES only.
     """
@@ -77,8 +77,17 @@ def runs_on(
         return checked
     has_debug_kernel = any(kernel in DEBUG_KERNELS for kernel in kernels)
     if definition.get_closest_marker("any_kernel") and not every_kernel:
-        return kernel == kernels[0] and not (checked and has_debug_kernel)
+        return kernel == kernel_of_file(definition.path, kernels) and not (
+            checked and has_debug_kernel
+        )
     return not (checked and has_debug_kernel and kernel == DEBUG_VERSION)
+
+
+def kernel_of_file(path: Path, kernels: list[str]) -> str:
+    """Which of @kernels runs the tests of a file that any could run: stock kernels have about half
+    of such files each."""
+    stock = [kernel for kernel in kernels if kernel in STOCK_KERNELS] or kernels[:1]
+    return stock[zlib.crc32(path.stem.encode()) % len(stock)]
 
 
 def parametrize(metafunc: pytest.Metafunc, kernels: list[str], every_kernel: bool = False) -> None:

@@ -84,7 +84,7 @@ def test_the_longer_kernel_differs_by_its_patch_alone() -> None:
 class Marked:
     """A test with these marks."""
 
-    def __init__(self, *names: str, file: str = "test_limits.py") -> None:
+    def __init__(self, *names: str, file: str = "test_law.py") -> None:
         self.names = names
         self.path = guest_kernels.GUEST_TESTS / file
 
@@ -118,6 +118,26 @@ def test_which_kernels_a_test_runs_on(marks: tuple[str, ...], kernels: str, want
     kernels_run = [kernel for kernel in given if guest_kernels.runs_on(kernel, given, test)]
 
     assert kernels_run == wanted.split()
+
+
+def test_files_that_any_kernel_could_run_are_shared_out_among_stock_kernels() -> None:
+    files = [f"test_{number}.py" for number in range(100)]
+    for given, kernels in (
+        ("6.1 6.12 debug newest", {"6.1", "6.12"}),
+        ("debug 6.12", {"6.12"}),
+        ("mine newest", {"mine"}),
+    ):
+        chosen = []
+        for file in files:
+            test: Any = Marked("any_kernel", file=file)
+            runs = [
+                kernel
+                for kernel in given.split()
+                if guest_kernels.runs_on(kernel, given.split(), test)
+            ]
+            chosen += runs
+        assert len(chosen) == len(files) and set(chosen) == kernels
+        assert all(chosen.count(kernel) >= 80 // len(kernels) for kernel in kernels)
 
 
 def test_every_kernel_is_for_all_that_debug_kernels_do_not_run_in_its_place() -> None:
