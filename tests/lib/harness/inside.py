@@ -32,6 +32,8 @@ TROUBLE = re.compile(
     r"sleeping function called|refcount_t|list_(add|del) corruption|unable to handle"
 )
 
+# The file of tests, the last one, that holds the watch to faults of a module.
+WATCH = "test_watched.py"
 OURS = re.compile(r"\[spek\w*\]")
 # A function of a module that is gone: then its leaks are found.
 UNLOADED = re.compile(r"\] 0xffffffff[0-9a-f]{8}$", re.MULTILINE)
@@ -131,11 +133,16 @@ class Reporter:
         outcome = yield
         self.refuse_trouble(item)
         self.places[item.nodeid] = item.location
-        if nextitem is None or (nextitem.path != item.path and self.leaks.are_due()):
+        next_path = nextitem.path if nextitem else None
+        watched = next_path is not None and next_path.name == WATCH
+        if next_path is None or (next_path != item.path and (watched or self.leaks.are_due())):
             for nodeid, leaks in self.leaks.by_test().items():
                 ours = [leak for leak in leaks if is_ours(leak)]
                 if ours:
                     self.report_leaks(nodeid, ours)
+            if watched:
+                # It clears what kmemleak has found, and what it loses, it loses on purpose.
+                self.leaks.rest()
         return outcome
 
     def report_leaks(self, nodeid: str, leaks: list[Leak]) -> None:

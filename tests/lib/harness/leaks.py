@@ -18,7 +18,8 @@ from lib.harness.kernels import repeated
 
 KMEMLEAK = Path("/sys/kernel/debug/kmemleak")
 TIMERS = Path("/proc/timer_list")
-# Of tests between two scans, at least: a scan takes minutes once the page cache is full.
+DROP_CACHES = Path("/proc/sys/vm/drop_caches")
+# Of tests between two scans, at least.
 PERIOD_S = repeated(600, 180)
 MIN_AGE_S = 5.2  # MSECS_MIN_AGE of mm/kmemleak.c
 HEAD = re.compile(r"unreferenced object .*\(size (\d+)\):")
@@ -57,14 +58,20 @@ def parse(report: str) -> list[Leak]:
 class Leaks:
     """kmemleak, where the kernel has it; else there are no leaks."""
 
-    def __init__(self, path: Path = KMEMLEAK, clock: Callable[[], int] = jiffies_now) -> None:
+    def __init__(
+        self,
+        path: Path = KMEMLEAK,
+        clock: Callable[[], int] = jiffies_now,
+        is_clear: bool = False,
+    ) -> None:
+        """@is_clear: what was lost so far has been cleared."""
         self.path = path
         self.clock = clock
         self.is_there = path.exists()
         self.starts: list[tuple[int, str]] = []
         self.began_s = 0.0
         self.seen: set[str] = set()
-        if self.is_there:
+        if self.is_there and not is_clear:
             self.find()  # ignore leaks of the boot
 
     def begin(self, nodeid: str) -> None:
@@ -84,6 +91,10 @@ class Leaks:
         if not self.is_there:
             return []
         time.sleep(wait_s)
+        if self.path == KMEMLEAK:
+            # A scan goes through all pages that are in use, and all inodes: with a full page cache
+            # it takes minutes.
+            DROP_CACHES.write_text("3")
         # The first scan only notes the contents: what changes meanwhile is in use.
         for _ in range(2):
             self.path.write_text("scan")
@@ -91,6 +102,10 @@ class Leaks:
         fresh = [leak for leak in leaks if leak.text.split("\n")[0] not in self.seen]
         self.seen |= {leak.text.split("\n")[0] for leak in fresh}
         return fresh
+
+    def rest(self) -> None:
+        """What is lost from now on is not looked for."""
+        self.is_there = False
 
     def by_test(self) -> dict[str, list[Leak]]:
         """Leaks since the last call, by the test that ran when they were allocated."""
