@@ -128,6 +128,23 @@ class Stream:
     duplicate_ppm: int = 0
     fill: bytes = b""
 
+    @classmethod
+    def of(cls, stream: requests.StreamRequest) -> Stream:
+        """The stream of a configuration, with everything that the core is told of it."""
+        # A word is its number, and the default of each is 0.
+        numbers = {name: getattr(stream, name) for name in _NUMBERS[cls]}
+        codes = {name: 0 for name, value in numbers.items() if isinstance(value, str)}
+        given = stream.attributes()
+        return cls(
+            stream.pattern,
+            [(size.bytes, size.weight) for size in stream.sizes],
+            range_bytes=stream.range_bytes,
+            walk_style=stream.walk_style,
+            parts=stream.parts,
+            fill=bytes.fromhex(stream.fill),
+            **{name: int(given.get(name, value)) for name, value in (numbers | codes).items()},
+        )
+
     def size_weights(self) -> list[tuple[int, int]]:
         if isinstance(self.sizes, int):
             return [(self.sizes, 1)]

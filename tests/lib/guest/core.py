@@ -58,30 +58,7 @@ def core_workload(config: RunConfig) -> spekcore.Workload:
             )
             for arrival in config.arrivals
         ],
-        [
-            spekcore.Stream(
-                stream.pattern,
-                [(size.bytes, size.weight) for size in stream.sizes],
-                asu=stream.asu,
-                arrival=stream.arrival,
-                weight=stream.weight,
-                replicas=stream.replicas,
-                read_ppm=stream.read_ppm,
-                range_start=stream.range_start,
-                range_bytes=stream.range_bytes,
-                align_bytes=stream.align_bytes,
-                seq_ppm=stream.seq_ppm,
-                stride_bytes=stream.stride_bytes,
-                jitter_bytes=stream.jitter_bytes,
-                run_bytes=stream.run_bytes,
-                restart_bytes=stream.restart_bytes,
-                run_align_bytes=stream.run_align_bytes,
-                walk_style=stream.walk_style,
-                parts=stream.parts,
-                spread=stream.spread,
-            )
-            for stream in config.streams
-        ],
+        [spekcore.Stream.of(stream) for stream in config.streams],
     )
 
 

@@ -164,19 +164,7 @@ def generated(name: str, sector: int = 512) -> tuple[Ops, list[str]]:
     workload = file.load(name)
     disk = Target("/dev/x", 8, 0, 100 * GIB, sector, 5)
     config = resolve(workload, Options(available_cpus=(0,), write=True), (disk,))
-    streams = [
-        Stream(
-            stream.pattern,
-            [(size.bytes, size.weight) for size in stream.sizes],
-            weight=stream.weight,
-            read_ppm=stream.read_ppm,
-            range_start=stream.range_start,
-            range_bytes=stream.range_bytes,
-            align_bytes=stream.align_bytes,
-            seq_ppm=stream.seq_ppm,
-        )
-        for stream in config.streams
-    ]
+    streams = [Stream.of(stream) for stream in config.streams]
     wl = Workload([Asu(config.asus[0].bytes)], [Arrival(depth=32)], streams)
     return Generator(wl, seed=3).ops(COUNT), [stream.name for stream in config.streams]
 
