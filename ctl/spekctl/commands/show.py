@@ -6,7 +6,7 @@ from __future__ import annotations
 import dataclasses
 import json
 import os
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -246,10 +246,48 @@ def _print_words(loaded: WorkloadFile) -> None:
             click.echo(f"  {arrival.name}: {arrival.law}, {words}")
     click.echo("streams")
     for stream in loaded.stream:
-        click.echo("  " + _stream_words(stream))
+        click.echo("  " + stream_words(stream))
 
 
-def _stream_words(stream: Stream) -> str:
+# Keys of a stream that are said before the others, or belong to --hrrw.
+_SHOWN_FIRST = {
+    *("name", "asu", "arrival", "share", "rate", "read_rate", "write_rate", "read", "operation"),
+    *("size", "sizes", "pattern", "trace", "fixed"),
+}
+# Keys that words say better than their names.
+_KEY_WORDS = {
+    "fua": "FUA",
+    "priority": "I/O priority",
+    "start": "from",
+    "range": "over",
+    "sequential": "sequential share",
+    "run_length": "runs of",
+    "restart": "starting in the first",
+}
+# Their default in another notation.
+_WHOLE_ASU = {"start": "0%", "range": "100%"}
+
+
+def _keys_of(stream: Stream) -> Iterator[tuple[str, Any, Any]]:
+    """The other keys of a stream: name, value, default."""
+    from msgspec.structs import fields
+
+    usual = type(stream)(name=stream.name)
+    for field in fields(stream):
+        if field.name not in _SHOWN_FIRST:
+            yield field.name, getattr(stream, field.name), getattr(usual, field.name)
+
+
+def _value_words(value: Any) -> str:
+    if isinstance(value, bool):
+        return str(value).lower()
+    if isinstance(value, list):
+        return ", ".join(f"{zone.share} in {zone.size}" for zone in value)
+    return str(value)
+
+
+def stream_words(stream: Stream) -> str:
+    """A stream in a line: what it does, then its keys that differ from their defaults."""
     from spekctl.workload.values import ZONE_COMMANDS
 
     if stream.trace is not None:
@@ -263,30 +301,11 @@ def _stream_words(stream: Stream) -> str:
     reads = f"{stream.read or '100%'} reads"
     what = reads if stream.operation == "transfer" else stream.operation
     where = f" in {stream.asu}" if stream.asu else ""
-    details = {
-        "FUA": "true" if stream.fua else None,
-        "I/O priority": stream.priority,
-        "write hint": stream.write_hint,
-        "compressible": stream.compressible,
-        "duplicate": stream.duplicate,
-        "fill": stream.fill,
-        "from": stream.start if stream.start not in (0, "0%") else None,
-        "over": stream.range if stream.range != "100%" else None,
-        "sequential share": stream.sequential,
-        "stride": stream.stride,
-        "jitter": stream.jitter,
-        "theta": stream.theta,
-        "h": stream.h,
-        "deviation": stream.deviation,
-        "center": stream.center,
-        "spread": None if stream.spread is None else str(stream.spread).lower(),
-        "zones": ", ".join(f"{zone.share} in {zone.size}" for zone in stream.zones) or None,
-        "open zones": stream.open_zones,
-        "runs of": stream.run_length,
-        "starting in the first": stream.restart,
-        "align": stream.align,
-    }
-    words = "".join(f", {key} {value}" for key, value in details.items() if value is not None)
+    words = "".join(
+        f", {_KEY_WORDS.get(key, key.replace('_', ' '))} {_value_words(value)}"
+        for key, value, usual in _keys_of(stream)
+        if value not in (usual, _WHOLE_ASU.get(key))
+    )
     return f"{stream.name}: share {stream.share}, {what}, {size}, {stream.pattern}{where}{words}"
 
 

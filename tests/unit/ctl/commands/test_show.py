@@ -4,9 +4,11 @@
 from __future__ import annotations
 
 import json
+import re
 import subprocess
 import sys
 from pathlib import Path
+from typing import Any
 
 import pytest
 from lib.ctl import results
@@ -16,10 +18,12 @@ from lib.fakes.kernel import FakeKernel
 from msgspec.structs import replace
 
 from spekctl import files
+from spekctl.commands.show import stream_words
 from spekctl.documents import document
 from spekctl.documents.document import Kind
 from spekctl.errors import ExitCode
 from spekctl.fleet.merge import merge
+from spekctl.workload.model import KEYS, Stream, Zone
 
 MIXED = """
 [workload]
@@ -60,6 +64,22 @@ operation = "discard"
     text = spekctl("show", "./mixed.toml").out
     assert "b: share 1, 100% reads, 4k, uniform" in text
     assert "c: share 1, discard, 4k, uniform" in text
+
+
+@pytest.mark.parametrize("key", sorted(KEYS.keys() - {"trace", "zones", "fua"}))
+def test_show_says_every_key_of_a_stream(key: str) -> None:
+    setting: dict[str, Any] = {key: "7777"}
+    words = stream_words(Stream(name="a", size="4k", **setting))
+    assert re.search(r", [\w/ ]+ 7777$", words)
+
+
+def test_show_says_what_is_not_the_default_of_a_stream() -> None:
+    stream = Stream(name="a", size="4k", fua=True, spread=False, start="0%", range="100%")
+    zones = [Zone("60%", "10%"), Zone("40%", "90%")]
+    assert stream_words(stream).endswith(", uniform, FUA true, spread false")
+    assert stream_words(replace(stream, fua=False, spread=None, zones=zones)).endswith(
+        ", uniform, zones 60% in 10%, 40% in 90%"
+    )
 
 
 MAIL = """
