@@ -46,6 +46,8 @@ class Missing(Enum):
     COMPILER = "a C compiler and the headers of the C library"
     MAKE = "make"
     QEMU = "QEMU for x86_64 (qemu-system-x86_64)"
+    QEMU_ARM64 = "QEMU for arm64 (qemu-system-aarch64)"
+    COMPILER_ARM64 = "a cross compiler for arm64 (aarch64-linux-gnu-gcc)"
     BUSYBOX = "a statically linked busybox"
     FILE = "file"
     KMOD = "kmod"
@@ -110,6 +112,14 @@ PACKAGES: dict[Missing, _Names] = {
     Missing.QEMU: _Names(
         "qemu-system-x86", "qemu-system-x86", "qemu-system-x86", None, "qemu-x86",
         "qemu-system-x86",
+    ),
+    Missing.QEMU_ARM64: _Names(
+        "qemu-system-arm", "qemu-system-arm", "qemu-system-aarch64", None, "qemu-arm",
+        "qemu-system-aarch64",
+    ),
+    Missing.COMPILER_ARM64: _Names(
+        "gcc-aarch64-linux-gnu", "gcc-aarch64-linux-gnu", "gcc-aarch64-linux-gnu", None,
+        "cross-aarch64-gcc14", "aarch64-linux-gnu-gcc",
     ),
     Missing.BUSYBOX: _Names(
         "busybox-static", "busybox-static", "busybox", None, "busybox-static", "busybox"

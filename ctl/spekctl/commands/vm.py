@@ -5,7 +5,6 @@ from __future__ import annotations
 
 import os
 import re
-import sys
 import tempfile
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
@@ -19,6 +18,7 @@ from spekctl.commands.options import FilePath, folder
 from spekctl.errors import ExitCode, GuestError, SpekError, UsageError
 from spekctl.suggest import did_you_mean
 from spekctl.units import parse_duration_ns
+from spekctl.vm.architecture import NAMES, named, native
 from spekctl.vm.disks import HELP as DISK_HELP
 from spekctl.vm.network import HELP as NET_HELP
 
@@ -38,6 +38,7 @@ Examples:
   spekctl vm --disk null_blk -- run spc1 --bsu 50 --device {disk1} --time 20s --write
   spekctl vm --kernel 6.12 --disk nvme,size=4G --disk scsi_debug -- devices
   spekctl vm --exec -- sh -c 'uname -r; lsmod'
+  spekctl vm --arch arm64 --disk null_blk -- run random-read-4k --device {disk1} --time 5s
   spekctl vm --net /tmp/rig --exec -- sh -c 'sleep 600'
   spekctl vm --net /tmp/rig,number=2 --exec -- ip address
   spekctl vm --icount --function-profile p.json --disk null_blk -- run random-read-4k -d {disk1}
@@ -72,6 +73,15 @@ def _directories(name: str, help: str) -> Callable[[F], F]:
     "sid, and unpacked in the cache, with the compiler its modules need; it is never installed.  "
     "[default: the running kernel if its image and headers are installed, else the newest "
     "installed one]",
+)
+@click.option(
+    "--arch",
+    metavar="ARCH",
+    type=click.Choice(NAMES),
+    help="Architecture of the guest: amd64 or arm64. One that is not this machine's is emulated, "
+    "on Debian: a kernel, programs and Python packages of it are unpacked in the cache, and the "
+    "guest sees these and the directories that it may write to, not the host's root.  "
+    "[default: this machine's]",
 )
 @click.option("--disk", "disks", multiple=True, metavar="TYPE[,OPTION=VALUE]...", help=DISK_HELP)
 @click.option("--net", metavar="DIR[,OPTION=VALUE]...", help=NET_HELP)
@@ -120,6 +130,14 @@ def _directories(name: str, help: str) -> Callable[[F], F]:
     "memory and does not see changed, as a program's; repeatable.",
 )
 @click.option(
+    "--python-package",
+    "python_packages",
+    multiple=True,
+    metavar="NAME",
+    help="With --arch: Python package that COMMAND needs beside those of spekctl, in the version "
+    "that is installed here; repeatable.",
+)
+@click.option(
     "--console",
     metavar="FILE",
     type=FilePath(dir_okay=False, path_type=Path),
@@ -159,6 +177,7 @@ def _directories(name: str, help: str) -> Callable[[F], F]:
 @replaces_older_in_guest
 def command(
     kernel: str | None,
+    arch: str | None,
     disks: tuple[str, ...],
     net: str | None,
     cpus: int,
@@ -168,6 +187,7 @@ def command(
     timeout: str | None,
     share: tuple[str, ...],
     cached: tuple[str, ...],
+    python_packages: tuple[str, ...],
     console: Path | None,
     load: bool,
     ab: tuple[str, str] | None,
@@ -192,7 +212,9 @@ def command(
     from spekctl.vm.kernels import find_kernel
     from spekctl.vm.modules import DRIVE, build_modules
     from spekctl.vm.network import parse_net
-    from spekctl.vm.runner import Guest, check_tools, run_guest
+    from spekctl.vm.root import foreign_root
+    from spekctl.vm.runner import Guest, check_tools, python_of, run_guest
+    from spekctl.workload.file import shipped_directory
 
     folders = [Path(folder) for folder in share]
     if Path.cwd() != Path("/"):
@@ -236,13 +258,14 @@ def command(
         raise UsageError("a time limit of 0 leaves no time to boot")
     files.check_writable(console)
     files.check_writable(profile)
-    check_tools()
+    made_for = named(arch) if arch is not None else None
+    check_tools(made_for)
     if profile is not None or functions:
         profiler.plugin()
     compile_ahead()
 
     def prepared(name: str | None) -> tuple[Kernel, list[Path]]:
-        chosen = find_kernel(name)
+        chosen = find_kernel(name, made_for=made_for)
         modules = build_modules(chosen)
         if drives and not (modules[0].parent / DRIVE).exists():
             raise GuestError(
@@ -256,16 +279,18 @@ def command(
         from spekctl.vm.accel import choose_accel
 
         counts = icount or ab is not None
+        is_foreign = chosen.architecture != native()
+        root = foreign_root(chosen.architecture, python_packages) if is_foreign else None
         told = {"SPEK_MODULES": str(modules[0].parent)}
         told |= {} if parts is None else {marks.VARIABLE: str(parts)}
         return Guest(
             kernel=chosen,
-            command=list(words) if plain else [sys.executable, "-m", "spekctl", *words],
-            accel="tcg" if counts else choose_accel(chosen),
+            command=list(words) if plain else [python_of(root), "-m", "spekctl", *words],
+            accel="tcg" if counts or is_foreign else choose_accel(chosen),
             disks=parsed,
             modules=modules if load else [],
             share=folders if parts is None else [*folders, parts],
-            keep=kept,
+            keep=[*kept, shipped_directory()] if is_foreign else kept,
             environment={**environment(), **told},
             cwd=Path.cwd(),
             cpus=cpus,
@@ -274,6 +299,7 @@ def command(
             icount=counts,
             qemu=[] if parts is None else profiler.qemu_arguments(parts),
             limit_s=limit_s,
+            root=root,
         )
 
     if ab is not None:

@@ -83,7 +83,7 @@ def prepare(plan: dict[str, Any]) -> None:
     keep(plan["host_tag"], [Path(folder) for folder in plan["kept"]])
     if plan["own_tmp"]:
         make_tmp(Path("/tmp"))
-    if plan["emulated"]:
+    if plan["patches_text"]:
         hold_scheduler()
     for module in plan["modules"]:
         call("insmod", module)

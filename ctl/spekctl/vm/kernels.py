@@ -5,6 +5,9 @@ In this order: what the machine has installed, what the cache holds, the distrib
 packages unpacked into the cache, from the suites that the machine uses or else from newer ones.
 Packages are never installed, so the machine's own boot set-up stays as it is. A directory with a
 built kernel tree works too.
+
+A kernel of another architecture comes from the suites that the machine uses, with what its modules
+are built with, but for the compiler: that is a cross compiler, which is installed.
 """
 
 from __future__ import annotations
@@ -15,14 +18,15 @@ import re
 import shutil
 import sys
 import tempfile
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 
 from spekctl import distribution, files
 from spekctl.distribution import Missing
 from spekctl.errors import GuestError, UsageError
 from spekctl.vm import toolchain
-from spekctl.vm.apt import Apt, architecture, other_suites, run
+from spekctl.vm.apt import Apt, architecture, foreign, other_suites, run
+from spekctl.vm.architecture import Architecture, native, of_headers
 from spekctl.vm.cache import cache_dir, locked
 
 
@@ -36,6 +40,7 @@ class Kernel:
     modules: Path | None
     origin: str
     build_tree: bool = False
+    architecture: Architecture = field(default_factory=native)
 
     @property
     def label(self) -> str:
@@ -68,7 +73,9 @@ def _kernel_in(root: Path, release: str, origin: str) -> Kernel | None:
             continue
         for image in images:
             if os.access(image, os.R_OK):
-                return Kernel(release, image, headers.resolve(), modules, origin)
+                place = headers.resolve()
+                made_for = of_headers(place)
+                return Kernel(release, image, place, modules, origin, architecture=made_for)
     return None
 
 
@@ -99,29 +106,40 @@ def cached_kernels() -> list[Kernel]:
     return sorted(kernels, key=lambda kernel: version_key(kernel.release), reverse=True)
 
 
-def find_kernel(wanted: str | None = None, *, installed: bool = True) -> Kernel:
+def find_kernel(
+    wanted: str | None = None, *, installed: bool = True, made_for: Architecture | None = None
+) -> Kernel:
     """The kernel that the user means, fetched if need be.
 
     @wanted: nothing (the running kernel, the newest installed one, the newest cached one, the
     distribution's), a release or the beginning of one (6.12), a built kernel tree, or a
         directory with what a kernel's packages hold (boot, lib/modules).
     @installed: False looks at the cache and the packages only.
+    @made_for: its architecture; this machine's unless it is named, or the tree has another.
     """
     if wanted is not None and (os.sep in wanted or wanted == "."):
-        return _kernel_tree(Path(wanted))
+        kernel = _kernel_tree(Path(wanted))
+        if made_for is not None and kernel.architecture != made_for:
+            raise UsageError(
+                f"the kernel in {wanted} is one of {kernel.architecture.name}, not of"
+                f" {made_for.name}"
+            )
+        return kernel
     if wanted is not None and not wanted[:1].isdigit():
         hint = f"; to use the tree, write ./{wanted}" if wanted and os.path.isdir(wanted) else ""
         raise UsageError(f"'{wanted}' is not a kernel release like 6.12{hint}")
+    made_for = made_for or native()
     known = (installed_kernels() if installed else []) + cached_kernels()
+    known = [kernel for kernel in known if kernel.architecture == made_for]
     if wanted is None:
         running = [kernel for kernel in known if kernel.release == platform.release()]
         if running or known:
             return (running or known)[0]
-        return fetch_kernel(None)
+        return fetch_kernel(None, made_for)
     for kernel in known:
         if matches(kernel.release, wanted):
             return kernel
-    return fetch_kernel(wanted)
+    return fetch_kernel(wanted, made_for)
 
 
 def _kernel_tree(path: Path) -> Kernel:
@@ -144,9 +162,10 @@ def _kernel_tree(path: Path) -> Kernel:
 
 def _available_releases(apt: Apt, wanted: str | None) -> list[str]:
     """Releases whose image and headers can be downloaded, newest first."""
-    arch = re.escape(architecture())
+    name = apt.architecture or architecture()
+    arch = re.escape(name)
     if wanted is None:
-        for meta in (f"linux-image-{architecture()}", "linux-image-generic"):
+        for meta in (f"linux-image-{name}", "linux-image-generic"):
             names = apt.dependencies(meta, r"linux-image-\d.*")
             if names:
                 return [name.removeprefix("linux-image-") for name in names]
@@ -169,7 +188,12 @@ def _packages(apt: Apt, release: str) -> list[str]:
     image, headers = f"linux-image-{release}", f"linux-headers-{release}"
     names = [image, headers]
     names += apt.dependencies(image, rf"linux-(modules|binary)-{re.escape(release)}")
-    names += apt.dependencies(headers, r"linux-(headers|kbuild)-\S+")
+    needed = apt.dependencies(headers, r"linux-(headers|kbuild)-\S+")
+    if apt.architecture:
+        # Programs that run here.
+        own = architecture()
+        needed = [f"{name}:{own}" if "-kbuild-" in name else name for name in needed]
+    names += needed
     return names if all(apt.has(name) for name in names) else []
 
 
@@ -185,13 +209,17 @@ def _build_tools(apt: Apt, packages: list[str]) -> list[str]:
     return apt.closure(names)
 
 
-def fetch_kernel(wanted: str | None) -> Kernel:
+def fetch_kernel(wanted: str | None, made_for: Architecture) -> Kernel:
     """Unpack the newest matching kernel of the distribution into the cache. If the suites that
-    this machine uses have none, other suites of the distribution may."""
+    this machine uses have none, other suites of the distribution may, for its own architecture."""
     with locked("kernels"):
         for kernel in cached_kernels():  # another process may have been faster
-            if wanted is None or matches(kernel.release, wanted):
+            if kernel.architecture == made_for and (
+                wanted is None or matches(kernel.release, wanted)
+            ):
                 return kernel
+        if made_for != native():
+            return _fetch_foreign(wanted, made_for)
         kernel_or_none = _fetch_newest(Apt(), wanted, last_try=os.geteuid() != 0)
         if not kernel_or_none and os.geteuid() == 0:
             # Package lists are missing, or so old that what they name is gone.
@@ -205,6 +233,21 @@ def fetch_kernel(wanted: str | None) -> Kernel:
     raise GuestError(
         "no kernel with headers is installed, cached or known to apt; "
         "run apt-get update, or name a built tree with --kernel"
+    )
+
+
+def _fetch_foreign(wanted: str | None, made_for: Architecture) -> Kernel:
+    """The newest matching kernel of another architecture. Raises if there is none."""
+    apt = foreign(made_for.name)
+    _say(f"reading the package lists of {apt}")
+    apt.update()
+    kernel = _fetch_newest(apt, wanted, last_try=True)
+    if kernel:
+        return kernel
+    name = f"kernel {wanted}" if wanted else "kernel"
+    raise GuestError(
+        f"no {name} of {made_for.name} with headers is cached or in the suites that this machine"
+        " uses; name a built tree with --kernel"
     )
 
 

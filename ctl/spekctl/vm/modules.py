@@ -16,6 +16,7 @@ from pathlib import Path
 
 from spekctl import __version__
 from spekctl.errors import GuestError
+from spekctl.vm.architecture import native
 from spekctl.vm.cache import cache_dir, cached, digest_of
 from spekctl.vm.kernels import Kernel
 
@@ -73,6 +74,8 @@ def make_command(kernel: Kernel, build: Path, *extra: str) -> list[str]:
         command.append("LLVM=1")
     if not shutil.which("pahole"):
         command.append("CONFIG_DEBUG_INFO_BTF_MODULES=")
+    if kernel.architecture != native():
+        command.append(f"CROSS_COMPILE={kernel.architecture.prefix}")
     return [*command, *extra, "modules"]
 
 

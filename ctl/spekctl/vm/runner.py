@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Starts a guest, relays its output and signals, and returns its exit status.
 
-virtme-ng composes the guest (the host's root file system read-only, the directories named in
-Guest.share writable) and starts QEMU. Beside it this module adds its own channels, so that
-nothing has to be read from a console:
+virtme-ng composes the guest (the host's root file system read-only, or one with programs of the
+guest's architecture, the directories named in Guest.share writable) and starts QEMU. Beside it this
+module adds its own channels, so that nothing has to be read from a console:
 
     status.json     in a shared directory: disks, exit status, or why there is none
     spek.out, .err  virtio-serial ports with the command's output, byte for byte
@@ -30,7 +30,7 @@ import sys
 import sysconfig
 import tempfile
 import time
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -39,12 +39,14 @@ from spekctl import distribution
 from spekctl.distribution import Missing
 from spekctl.errors import GuestError
 from spekctl.vm import clock
+from spekctl.vm.architecture import AMD64, ARM64, Architecture, native
 from spekctl.vm.bytecode import PACKAGE
 from spekctl.vm.cache import cache_dir
 from spekctl.vm.disks import Disk
 from spekctl.vm.kernels import Kernel
 from spekctl.vm.network import Net
 from spekctl.vm.processor import Processor
+from spekctl.vm.root import BUSYBOX, PYTHON, mount_points, put_modules
 
 GRACE_S = 15.0  # from a signal to the guest until it is killed
 DRAIN_S = 5.0  # from the end of the command until QEMU is killed
@@ -83,6 +85,7 @@ class Guest:
     @icount: deterministic: one CPU, guest time is the number of instructions
     @qemu: further arguments of QEMU
     @limit_s: the guest is killed after this time; 0 - never
+    @root: its root file system, of another architecture than the host's; None: the host's
     """
 
     kernel: Kernel
@@ -100,6 +103,7 @@ class Guest:
     icount: bool = False
     qemu: list[str] = field(default_factory=list)
     limit_s: float = 0.0
+    root: Path | None = None
 
 
 @dataclass(slots=True)
@@ -214,6 +218,20 @@ def kept_folders(share: list[Path], keep: Sequence[Path] = ()) -> list[Path]:
     return kept
 
 
+def python_of(root: Path | None) -> str:
+    """The interpreter of a guest with this @root; None: the host's."""
+    return sys.executable if root is None else str(PYTHON)
+
+
+def foreign_folders(guest: Guest) -> list[Path]:
+    """Directories of the host that a guest with a root of its own reads, beside what it may write:
+    spekctl, modules and Guest.keep."""
+    folders = {PACKAGE, *guest.keep, *(path.parent for path in guest.modules)}
+    if "SPEK_MODULES" in guest.environment:
+        folders.add(Path(guest.environment["SPEK_MODULES"]))
+    return sorted(folder.resolve() for folder in folders)
+
+
 def mounted_folders(own: Path, share: list[Path]) -> list[Path]:
     """The directories that the guest mounts writable: one inside another comes with it."""
     folders = list(dict.fromkeys([own, *share]))
@@ -250,7 +268,7 @@ def kernel_options(guest: Guest) -> list[str]:
     options.append(f"rootflags={ROOT_OPTIONS}")
     if guest.icount:
         options.append(clock.OPTION)
-    elif guest.accel != "kvm":
+    elif guest.accel != "kvm" and guest.kernel.architecture == AMD64:
         options.append(f"clearcpuid={X86_FEATURE_CX16}")
     return options
 
@@ -323,16 +341,32 @@ class _Run:
             "command": guest.command,
             "modules": [str(path) for path in guest.modules],
             "host_tag": HOST_TAG,
-            "kept": [str(path) for path in kept_folders(guest.share, guest.keep)],
+            "kept": [str(path) for path in self._kept()],
             "disks": [disk.plan(number) for number, disk in enumerate(guest.disks, start=1)],
             "net": guest.net.plan() if guest.net else None,
             "own_tmp": has_own_tmp(mounted_folders(self.folder, guest.share)),
             "cwd": str(guest.cwd),
             "environment": {**guest.environment, **(guest.net.environment() if guest.net else {})},
-            "emulated": guest.accel != "kvm",
+            "patches_text": guest.accel != "kvm" and guest.kernel.architecture == AMD64,
             "tty": self.tty,
             "window": _window(),
         }
+
+    def _kept(self) -> list[Path]:
+        guest = self.guest
+        if guest.root is None:
+            return kept_folders(guest.share, guest.keep)
+        return foreign_folders(guest)
+
+    def _root(self) -> list[str]:
+        """Arguments of virtme-ng for a root that is not the host's."""
+        root = self.guest.root
+        if root is None:
+            return []
+        words = ["--arch", self.guest.kernel.architecture.machine, "--root", str(root)]
+        words += ["--busybox", str(root / BUSYBOX)]
+        # From there the guest's own script starts.
+        return [*words, f"--rodir={PACKAGE}={PACKAGE}"]
 
     def _command(self) -> list[str]:
         guest = self.guest
@@ -348,12 +382,13 @@ class _Run:
             command.append("--disable-kvm")
         cpus = 1 if guest.icount else guest.cpus
         command += ["--cpus", str(cpus), "--memory", guest.memory]
+        command += self._root()
         for folder in mounted_folders(self.folder, guest.share):
-            command.append(f"--rwdir={folder}")
+            command.append(f"--rwdir={folder}={folder}")
         command.append("--show-boot-console")  # on its standard error, that is our console.log
         for option in kernel_options(guest):
             command += ["--kopt", option]
-        command += ["--script-sh", f"exec {sys.executable} -I -S {script} {self.folder}"]
+        command += ["--script-sh", f"exec {python_of(guest.root)} -I -S {script} {self.folder}"]
         command += ["--qemu-opts", *emulation(guest)]
         command += ["-device", f"virtio-serial-pci,id=spek,max_ports={len(self.ports) + 1}"]
         host = f"local,id={HOST_TAG},path=/,security_model=none,readonly=on,multidevs=remap"
@@ -391,6 +426,18 @@ class _Run:
                 start_new_session=True,
             )
         os.close(watch_read)
+
+    @contextlib.contextmanager
+    def on_its_root(self) -> Iterator[None]:
+        """A root that is not the host's has what this boot mounts and loads."""
+        guest = self.guest
+        if guest.root is None:
+            yield
+            return
+        put_modules(guest.root, guest.kernel)
+        folders = [*guest.share, *foreign_folders(guest), guest.cwd]
+        with mount_points(guest.root, folders, self.folder):
+            yield
 
     # ---- run ----
 
@@ -445,7 +492,7 @@ class _Run:
             self.monitor.send(f"{order}\n")
         self._serve_for(selector, LOOK_S / 2)
         before = len(self.monitor.seen)
-        for order in _LOOK_INSIDE:
+        for order in _LOOK_INSIDE if self.guest.kernel.architecture == AMD64 else _LOOK_INSIDE[-1:]:
             self.monitor.send(f"{order}\n")
         self._serve_for(selector, LOOK_S / 2)
         answer = self.monitor.seen[before:].decode(errors="replace")
@@ -541,8 +588,9 @@ class _Run:
         return f"the guest ended {where}"
 
 
-def check_tools() -> None:
-    """Refuse early, naming the package, if a program that a guest needs is missing."""
+def check_tools(architecture: Architecture | None = None) -> None:
+    """Refuse early, naming the package, if a program that a guest of @architecture needs is
+    missing; by default of this machine's."""
     path = os.environ.get("PATH", "") + ":/sbin:/usr/sbin"
     needed = {
         "busybox": Missing.BUSYBOX,
@@ -555,6 +603,12 @@ def check_tools() -> None:
         "taskset": Missing.UTIL_LINUX,
         "udevadm": Missing.UDEV,
     }
+    if architecture == ARM64 and architecture != native():
+        del needed["qemu-system-x86_64"]
+        needed |= {
+            ARM64.emulator: Missing.QEMU_ARM64,
+            f"{ARM64.prefix}gcc": Missing.COMPILER_ARM64,
+        }
     missing = [tool for tool in needed if not shutil.which(tool, path=path)]
     if missing:
         remedy = distribution.install(needed[tool] for tool in missing)
@@ -587,11 +641,12 @@ def run_guest(
 
     Output goes to @out_fd and @err_fd (by default our own), nowhere with @quiet.
     """
-    check_tools()
+    check_tools(guest.kernel.architecture)
     make_mount_point()
     with guest.net.joined() if guest.net else contextlib.nullcontext():
         run = _Run(guest, quiet, out_fd, err_fd)
         try:
-            return run.run()
+            with run.on_its_root():
+                return run.run()
         finally:
             run.close()

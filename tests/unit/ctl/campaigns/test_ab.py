@@ -16,6 +16,7 @@ from spekctl.documents import document
 from spekctl.documents.profile import Profile
 from spekctl.errors import ExitCode
 from spekctl.vm import bytecode, kernels, marks, modules, profiler, runner
+from spekctl.vm.architecture import Architecture
 from spekctl.vm.kernels import Kernel
 from spekctl.vm.runner import Guest, Outcome
 
@@ -66,7 +67,7 @@ def guests(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Guests:
     """No kernel is searched or booted; a folder of modules of its own for each."""
     guests = Guests()
 
-    def find(name: str) -> Kernel:
+    def find(name: str, made_for: Architecture | None) -> Kernel:
         image = tmp_path / f"vmlinuz-{name}"
         if not image.exists():
             image.write_text(name)
@@ -76,7 +77,7 @@ def guests(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Guests:
     monkeypatch.setattr(kernels, "find_kernel", find)
     monkeypatch.setattr(modules, "build_modules", lambda kernel: [tmp_path / "key" / "spek.ko"])
     monkeypatch.setattr(bytecode, "compile_ahead", lambda: None)
-    monkeypatch.setattr(runner, "check_tools", lambda: None)
+    monkeypatch.setattr(runner, "check_tools", lambda *_: None)
     monkeypatch.setattr(runner, "run_guest", guests)
     return guests
 

@@ -151,7 +151,7 @@ def test_a_slow_boot_is_announced(
         "accel.choose_accel": accel,
         "runner.run_guest": Outcome(7),
     }.items():
-        monkeypatch.setattr(f"spekctl.vm.{name}", lambda *_, answer=value: answer)
+        monkeypatch.setattr(f"spekctl.vm.{name}", lambda *_, answer=value, **_more: answer)
     assert cli.run(["vm", "--", "devices"]) == 7
     assert capsys.readouterr().err == f"spekctl: booting 6.1.0 ({how})\n"
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import os
 import re
+import subprocess
 from collections.abc import Callable
 from pathlib import Path
 from types import SimpleNamespace
@@ -143,7 +144,7 @@ def test_newest_package_is_chosen(monkeypatch: pytest.MonkeyPatch) -> None:
         "linux-image-6.1.0-56-amd64 - Linux 6.1 for 64-bit PCs (signed)",
     ]
     monkeypatch.setattr(kernels, "architecture", lambda: "amd64")
-    apt: Any = SimpleNamespace(cache=lambda *arguments: lines)
+    apt: Any = SimpleNamespace(cache=lambda *arguments: lines, architecture="")
 
     assert kernels._available_releases(apt, "6.12")[:2] == [
         "6.12.117+deb12-amd64",
@@ -230,3 +231,75 @@ def test_machine_without_a_debian_mirror_is_refused(
         apt.other_suites()
 
     assert refusal.value.message == sentence
+
+
+def test_another_architecture_is_of_the_machines_own_suites(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, cache: Path
+) -> None:
+    monkeypatch.setattr(apt, "KEYRINGS", ())
+    monkeypatch.setattr(apt, "architecture", lambda: "amd64")
+    targets = [
+        "http://security.invalid/debian-security/ bookworm-security main",
+        "http://tools.invalid/apt/ nodistro main",
+        "http://mirror.invalid/debian/ bookworm main",
+        "http://mirror.invalid/debian/ bookworm contrib",
+    ]
+    machine(tmp_path, monkeypatch, "ID=debian\nVERSION_CODENAME=bookworm\n", targets)
+
+    view = apt.foreign("arm64")
+
+    assert (view.architecture, str(view)) == ("arm64", "apt for arm64")
+    assert (cache / "apt/arm64/sources.list").read_text().splitlines() == [
+        "deb [target=Packages arch=arm64,amd64] http://security.invalid/debian-security/"
+        " bookworm-security main",
+        "deb [target=Packages arch=arm64,amd64] http://mirror.invalid/debian/ bookworm main",
+    ]
+    assert view.options[-6:] == (
+        *("-o", "APT::Architecture=arm64"),
+        *("-o", "APT::Architectures::=arm64"),
+        *("-o", "APT::Architectures::=amd64"),
+    )
+
+
+def test_kbuild_of_another_architecture_runs_here(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(kernels, "architecture", lambda: "amd64")
+    depends = {"linux-headers-6.77.1-arm64": ["linux-headers-6.77.1-common", "linux-kbuild-6.77"]}
+
+    def dependencies(package: str, pattern: str) -> list[str]:
+        return [name for name in depends.get(package, []) if re.fullmatch(pattern, name)]
+
+    suite: Any = SimpleNamespace(
+        dependencies=dependencies, has=lambda package: True, architecture="arm64"
+    )
+
+    assert kernels._packages(suite, "6.77.1-arm64") == [
+        "linux-image-6.77.1-arm64",
+        "linux-headers-6.77.1-arm64",
+        "linux-headers-6.77.1-common",
+        "linux-kbuild-6.77:amd64",
+    ]
+
+
+def test_links_of_a_merged_tree_stay(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    package = tmp_path / "package"
+    (package / "DEBIAN").mkdir(parents=True)
+    # Whatever the umask is, dpkg-deb wants these.
+    (package / "DEBIAN").chmod(0o755)
+    (package / "DEBIAN/control").write_text(
+        "Package: p\nVersion: 1\nArchitecture: all\nMaintainer: m <m@m>\nDescription: d\n"
+    )
+    (package / "bin").mkdir()
+    (package / "bin/program").touch()
+    scratch, tree = tmp_path / "debs", tmp_path / "tree"
+    (tree / "usr/bin").mkdir(parents=True)
+    (tree / "bin").symlink_to("usr/bin")
+
+    def download(self: Apt, packages: list[str], scratch: Path, what: str) -> list[Path]:
+        scratch.mkdir()
+        subprocess.run(["dpkg-deb", "-b", package, scratch], check=True, capture_output=True)
+        return list(scratch.glob("*.deb"))
+
+    monkeypatch.setattr(Apt, "_download", download)
+    Apt().unpack_merged(["p"], tree, scratch)
+
+    assert (tree / "bin").is_symlink() and (tree / "usr/bin/program").exists()

@@ -13,6 +13,7 @@ from lib.ordinary_user import call_as_ordinary_user
 
 from spekctl.errors import UsageError
 from spekctl.vm import kernels
+from spekctl.vm.architecture import AMD64, ARM64
 from spekctl.vm.kernels import matches, version_key
 from spekctl.vm.runner import (
     Guest,
@@ -68,6 +69,24 @@ def test_cached_kernel_is_found(cache: Path) -> None:
     assert (kernel.release, kernel.origin) == (release, "cache")
     assert kernel.headers == root / "usr/src/linux-headers-6.77.1-test"
     assert kernel.label == "6.77"
+
+
+def test_a_kernel_of_another_architecture_is_chosen_by_name_only(
+    cache: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    release = "6.77.1-arm64"
+    root = unpacked(cache / "kernels" / release, release)
+    kernels._make_relocatable(root, release)
+    (root / f"usr/src/linux-headers-{release}/.config").write_text("CONFIG_ARM64=y\n")
+
+    assert kernels.find_kernel("6.77", made_for=ARM64).release == release
+    fetched: list[object] = []
+    monkeypatch.setattr(kernels, "fetch_kernel", lambda *words: fetched.append(words))
+    kernels.find_kernel("6.77", made_for=AMD64)
+    assert fetched == [("6.77", AMD64)]
+    with pytest.raises(UsageError, match=r"is one of arm64, not of amd64$"):
+        kernels.find_kernel(str(root), made_for=AMD64)
+    assert kernels.find_kernel(str(root)).architecture == ARM64
 
 
 def test_kernel_without_headers_does_not_count(tmp_path: Path) -> None:

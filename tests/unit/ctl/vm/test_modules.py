@@ -3,12 +3,15 @@
 
 from __future__ import annotations
 
+import dataclasses
 from pathlib import Path
 
 import pytest
+from lib.fakes.kernels import some_kernel
 
 from spekctl.errors import GuestError
 from spekctl.vm import modules
+from spekctl.vm.architecture import ARM64
 from spekctl.vm.kernels import Kernel
 
 
@@ -34,6 +37,13 @@ def test_build_is_kept_by_content(tmp_path: Path) -> None:
     second = digest()
     (headers / "Module.symvers").write_text("0x2 a vmlinux\n")
     assert len({first, second, digest()}) == 3
+
+
+def test_modules_for_another_architecture_are_cross_compiled() -> None:
+    kernel = dataclasses.replace(some_kernel(), architecture=ARM64)
+    assert "CROSS_COMPILE=aarch64-linux-gnu-" in modules.make_command(kernel, Path("/build"))
+    own = modules.make_command(some_kernel(), Path("/build"))
+    assert not [word for word in own if word.startswith("CROSS_COMPILE")]
 
 
 def test_modules_that_do_not_build_are_no_guest(tmp_path: Path) -> None:

@@ -3,8 +3,10 @@
 
 from __future__ import annotations
 
+import dataclasses
 import os
 import re
+import shutil
 import signal
 import subprocess
 from collections.abc import Iterator
@@ -19,6 +21,7 @@ import spekctl
 from spekctl.errors import GuestError
 from spekctl.run.build import environment
 from spekctl.vm import runner
+from spekctl.vm.architecture import ARM64
 from spekctl.vm.cache import cache_dir
 from spekctl.vm.runner import (
     WATCHED,
@@ -177,6 +180,28 @@ def test_our_serial_device_has_as_many_ports_as_are_used() -> None:
     ]
     assert sorted(numbers) == list(range(1, len(run.ports) + 1))
     assert f"virtio-serial-pci,id=spek,max_ports={max(numbers) + 1}" in command
+
+
+def test_a_guest_of_another_architecture_has_its_own_root(tmp_path: Path) -> None:
+    kernel = dataclasses.replace(some_kernel(), architecture=ARM64)
+    kept = tmp_path / "kept"
+    guest = Guest(kernel, ["true"], root=tmp_path, share=[Path("/clone")], keep=[kept])
+    with composed(guest) as run:
+        command, plan = run._command(), run._plan()
+    root = command[command.index("--root") + 1]
+    assert (command[command.index("--arch") + 1], root) == ("aarch64", str(tmp_path))
+    assert "--rwdir=/clone=/clone" in command
+    assert command[command.index("--script-sh") + 1].startswith("exec /usr/bin/python3 ")
+    assert not plan["patches_text"], "only x86 has breakpoints there"
+    assert str(kept) in plan["kept"] and "/usr/bin" not in plan["kept"]
+    assert not [word for word in kernel_options(guest) if word.startswith("clearcpuid")]
+
+
+def test_what_an_emulated_arm64_needs_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(shutil, "which", lambda name, path: None if "aarch64" in name else name)
+    with pytest.raises(GuestError, match="qemu-system-aarch64, aarch64-linux-gnu-gcc: "):
+        runner.check_tools(ARM64)
+    runner.check_tools()
 
 
 def test_a_guest_that_counts_instructions_has_a_processor_of_its_own() -> None:
