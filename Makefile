@@ -116,6 +116,15 @@ deps-kernel:
 	@.ci/packages kernel python
 	@.ci/venv test,vm
 
+# Chosen files of the guest tests (ARM64_FILES of tests/lib/harness/kernels.py), emulated.
+ARM64_KERNEL ?= 6.1
+.PHONY: test-arm64 deps-arm64
+deps-arm64: deps
+	@.ci/packages arm64
+
+test-arm64: deps-arm64 ## run guest tests on an arm64 kernel (ARM64_KERNEL=6.1), cross-built and emulated
+	@$(PYTHON) -m pytest --kernels arm64=$(ARM64_KERNEL) tests/guest $(ARGS)
+
 # make test runs what is marked any_kernel on one of them.
 .PHONY: test-kernels
 test-kernels: deps ## run all guest tests on every kernel; ARGS="--kernels 6.1,6.12"

@@ -15,7 +15,14 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
-from lib.guest.disks import emulated, make_disk, settle, udev_at_rest, udev_for
+from lib.guest.disks import (
+    emulated,
+    make_disk,
+    settle,
+    skip_without_scsi_debug,
+    udev_at_rest,
+    udev_for,
+)
 from lib.guest.drive import Controller
 from lib.guest.modules import is_loaded, references, unload_soon
 from lib.guest.netlink import DISK_MIB, MIB, remove
@@ -141,6 +148,7 @@ def null_blk() -> Iterator[Callable[..., str]]:
 @pytest.fixture
 def scsi_debug() -> Iterator[Callable[..., str]]:
     """scsi_debug(size_mb=256, bs=512, **parameters) makes the disk and gives its device node."""
+    skip_without_scsi_debug()
 
     def make(size_mb: int = 256, bs: int = 512, **parameters: int) -> str:
         options = {name: str(value) for name, value in parameters.items()}

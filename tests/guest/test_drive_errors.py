@@ -32,6 +32,7 @@ from lib.guest.modelled import (
     send,
 )
 from lib.guest.netlink_raw import Socket
+from lib.guest.syscalls import SYS
 from lib.guest.trace import trace_instance
 from lib.waiting import eventually
 
@@ -44,7 +45,6 @@ pytestmark = [pytest.mark.usefixtures("drive_module"), pytest.mark.debug_kernel_
 
 MS, SECOND = 10**6, 10**9
 QUEUE_DEPTH = 32
-SYS_IOCTL = 16
 SG_SCSI_RESET, SG_SCSI_RESET_DEVICE = 0x2284, 1
 INQUIRY = bytes([0x12, 0, 0, 0, 96, 0])
 MODE_SENSE = bytes([0x1A, 8, 0x1A, 0, 44, 0])  # of the power condition page, as it is now
@@ -341,7 +341,7 @@ def test_a_reset_is_too_late_for_a_drive_that_is_gone(drives: Drives) -> None:
         with running(reset):
             call = Path(f"/proc/self/task/{reset.native_id}/syscall")
             eventually(
-                lambda: call.read_text().startswith(f"{SYS_IOCTL} 0x{fd:x} 0x2284 "),
+                lambda: call.read_text().startswith(f"{SYS.ioctl} 0x{fd:x} 0x2284 "),
                 "it does not wait for what it is to do",
             )
             drives.delete(disk.drive)

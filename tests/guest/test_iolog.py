@@ -30,6 +30,7 @@ from lib.guest.core import generators
 from lib.guest.disks import mapped_disk, null_disk
 from lib.guest.drive import Controller, Outcome, assert_completed, one_stream
 from lib.guest.netlink_raw import Socket
+from lib.guest.syscalls import SYS
 from lib.guest.trace import Absences
 from lib.waiting import LONG_S, eventually
 
@@ -542,9 +543,6 @@ def test_the_files_go_with_the_run_although_a_dump_still_reads_it(controller: Co
         assert not directory.exists()
 
 
-SYS_READV = 19
-
-
 @pytest.mark.debug_kernel
 def test_nobody_waits_for_a_reader(controller: Controller) -> None:
     """A read whose buffer does not come holds up neither the end of its run nor anybody else."""
@@ -557,7 +555,7 @@ def test_nobody_waits_for_a_reader(controller: Controller) -> None:
             reader = threading.Thread(target=lambda: got.append(os.readv(file, [memory])))
             reader.start()
             call = Path(f"/proc/self/task/{reader.native_id}/syscall")
-            eventually(lambda: call.read_text().startswith(f"{SYS_READV} "), "it does not wait")
+            eventually(lambda: call.read_text().startswith(f"{SYS.readv} "), "it does not wait")
         assert not Path(buffer.debugfs(), f"spek/{run}").exists()
         assert not [info for info in controller.runs() if info.id == run]
         assert not got

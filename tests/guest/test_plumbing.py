@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 from lib.harness.inside import TROUBLE, Messages
-from lib.harness.kernels import DEBUG_KERNELS
+from lib.harness.kernels import ARM64, DEBUG_KERNELS
 
 pytestmark = pytest.mark.debug_kernel
 
@@ -25,6 +25,9 @@ def block_bytes(node: str) -> tuple[int, int]:
 def test_runs_the_kernel_in_its_name(guest_kernel: str) -> None:
     if guest_kernel in DEBUG_KERNELS:
         assert platform.release().endswith(f"-spek-{DEBUG_KERNELS[guest_kernel]}")
+        return
+    if guest_kernel == ARM64:
+        assert platform.release().endswith(f"-{ARM64}") and platform.machine() == "aarch64"
         return
     if not guest_kernel[0].isdigit():
         pytest.skip("a kernel tree with a label of its own: run with --kernels 6.1 to check")
@@ -57,6 +60,7 @@ def test_emulated_disks_are_there(
         assert block_bytes(node) == (1 << 30, bs), node
 
 
+@pytest.mark.skipif(platform.machine() != "x86_64", reason="only x86 has it")
 def test_an_emulated_kernel_does_without_cmpxchg16b() -> None:
     """And its programs run all the same: what needs x86-64-v2 looks at the processor itself."""
     fields = {

@@ -79,10 +79,10 @@ def test_options_that_are_named_exist(name: str) -> None:
 @pytest.mark.parametrize("name", DOCUMENTS)
 def test_targets_of_make_that_are_named_exist(name: str) -> None:
     rules = "".join((ROOT / path).read_text() for path in ("Makefile", "daq/Makefile"))
-    heads = re.findall(r"(?m)^([a-z][a-z -]+):", rules)
+    heads = re.findall(r"(?m)^([a-z][a-z0-9 -]+):", rules)
     targets = {target for head in heads for target in head.split()}
     text = (ROOT / name).read_text()
-    named = set(re.findall(r"(?m)(?:`|^    (?:sudo )?)make ([a-z][a-z-]+)", text))
+    named = set(re.findall(r"(?m)(?:`|^    (?:sudo )?)make ([a-z][a-z0-9-]+)", text))
     assert sorted(named - targets) == []
 
 

@@ -11,7 +11,8 @@ import os
 import struct
 from collections.abc import Callable, Iterator
 
-SYS_USERFAULTFD = 323
+from lib.guest.syscalls import SYS
+
 API, MISSING = 0xAA, 1
 
 
@@ -33,7 +34,7 @@ def absent(memory: mmap.mmap, content: bytes = b"") -> Iterator[Callable[[], obj
     start = address_of(memory)
     source = mmap.mmap(-1, len(memory))
     source[: len(content)] = content
-    uffd = ctypes.CDLL(None, use_errno=True).syscall(SYS_USERFAULTFD, os.O_CLOEXEC)
+    uffd = ctypes.CDLL(None, use_errno=True).syscall(SYS.userfaultfd, os.O_CLOEXEC)
     assert uffd >= 0, os.strerror(ctypes.get_errno())
     try:
         fcntl.ioctl(uffd, *_request(0x3F, API, 0, 0))

@@ -7,6 +7,7 @@ import contextlib
 import ctypes
 import fcntl
 import os
+import platform
 import socket
 import struct
 import subprocess
@@ -15,6 +16,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
+import pytest
 from lib.guest import device_mapper, udev
 from lib.guest.modules import NETLINK_KOBJECT_UEVENT, unload_soon
 from lib.waiting import comes_true, eventually
@@ -205,9 +207,17 @@ def null_disk(size_mb: int = 1024, bs: int = 512, **attributes: int) -> Iterator
             remove_null(item)
 
 
+def skip_without_scsi_debug() -> None:
+    """Debian's kernels for arm64 have no scsi_debug."""
+    if platform.machine() == "aarch64":
+        pytest.skip("this kernel has no scsi_debug")
+
+
 @contextlib.contextmanager
 def scsi_disk(size_mb: int = 256, bs: int = 512, **parameters: int) -> Iterator[str]:
-    """The scsi_debug disk; gives its device node."""
+    """The scsi_debug disk; gives its device node. Skips where the kernel has none, as Debian's for
+    arm64."""
+    skip_without_scsi_debug()
     options = {name: str(value) for name, value in parameters.items()}
     node = make_disk(
         {"kind": "scsi_debug", "bytes": size_mb << 20, "block_size": bs, "options": options}

@@ -15,9 +15,9 @@ import re
 from pathlib import Path
 
 from lib.guest import udev
+from lib.guest.syscalls import SYS
 from lib.waiting import LONG_S, eventually
 
-SYS_DELETE_MODULE, SYS_FINIT_MODULE = 176, 313  # x86-64, as the guests are
 NETLINK_KOBJECT_UEVENT = 15
 _LIBC = ctypes.CDLL(None, use_errno=True)
 
@@ -35,13 +35,13 @@ def load(path: Path, parameters: str = "") -> None:
 
 def finit_module(fd: int, parameters: str = "") -> int:
     """finit_module() and nothing else. Return: errno or 0."""
-    failed = _LIBC.syscall(SYS_FINIT_MODULE, fd, parameters.encode(), 0)
+    failed = _LIBC.syscall(SYS.finit_module, fd, parameters.encode(), 0)
     return ctypes.get_errno() if failed else 0
 
 
 def unload(name: str) -> bool:
     """delete_module(). Return: False if something holds it."""
-    if _LIBC.syscall(SYS_DELETE_MODULE, name.encode(), os.O_NONBLOCK) == 0:
+    if _LIBC.syscall(SYS.delete_module, name.encode(), os.O_NONBLOCK) == 0:
         return True
     code = ctypes.get_errno()
     if code in (errno.EWOULDBLOCK, errno.EBUSY):

@@ -13,6 +13,8 @@ from __future__ import annotations
 
 import dataclasses
 import json
+import os
+import subprocess
 import sys
 import threading
 from collections.abc import Callable
@@ -22,9 +24,11 @@ from pathlib import Path
 
 from lib.build import checked, debug_kernel, debug_modules
 from lib.build.disks import build_disks
-from lib.harness.kernels import DEBUG_KERNELS, NEWEST, STOCK_KERNELS, source_of
+from lib.build.for_guests import ARCHITECTURE
+from lib.harness.kernels import DEBUG_KERNELS, NEWEST, STOCK_KERNELS, architecture_of, source_of
 
 from spekctl.errors import SpekError
+from spekctl.vm.architecture import named, native
 from spekctl.vm.kernels import Kernel, find_kernel
 from spekctl.vm.modules import build_modules
 
@@ -34,11 +38,12 @@ ALL_WARNINGS = "--all-warnings"
 @dataclass(frozen=True)
 class Prepared:
     """@source: what spekctl vm --kernel takes; @disks: the modules of tests/disks;
-    @test_modules: of debug kernels."""
+    @test_modules: of debug kernels; @architecture: as for --arch."""
 
     source: str
     disks: Path
     test_modules: Path | None
+    architecture: str
 
 
 @dataclass(frozen=True)
@@ -54,7 +59,7 @@ def find(word: str) -> tuple[str, Kernel]:
     """Source and kernel of a @word of --kernels, fetched or built if need be. Raises SpekError."""
     variant = DEBUG_KERNELS.get(word.partition("=")[0])
     source = str(debug_kernel.find(variant)) if variant else source_of(word)
-    return source, find_kernel(source)
+    return source, find_kernel(source, made_for=architecture_of(word))
 
 
 def prepare(word: str, source: str, kernel: Kernel, all_warnings: bool) -> Prepared:
@@ -65,7 +70,17 @@ def prepare(word: str, source: str, kernel: Kernel, all_warnings: bool) -> Prepa
         checked.build_for_guests(kernel, label)
     build_modules(kernel)
     test_modules = debug_modules.build(kernel) if variant else None
-    return Prepared(source, build_disks(kernel), test_modules)
+    if kernel.architecture != native():
+        environment = {**os.environ, **compiling_for(kernel.architecture.name)}
+        command = [sys.executable, "-c", "import lib.guest.core, lib.guest.modelled"]
+        subprocess.run(command, env=environment, check=True)
+    return Prepared(source, build_disks(kernel), test_modules, kernel.architecture.name)
+
+
+def compiling_for(architecture: str) -> dict[str, str]:
+    """What has to be in the environment where cores for guests of another @architecture are made,
+    and where they are looked for."""
+    return {"CC": f"{named(architecture).prefix}gcc", ARCHITECTURE: architecture}
 
 
 def answers(path: Path) -> dict[str, Prepared | Missing]:
@@ -79,7 +94,10 @@ def answers(path: Path) -> dict[str, Prepared | Missing]:
             continue
         modules = answer["test_modules"]
         prepared[answer["label"]] = Prepared(
-            answer["source"], Path(answer["disks"]), Path(modules) if modules else None
+            answer["source"],
+            Path(answer["disks"]),
+            Path(modules) if modules else None,
+            answer["architecture"],
         )
     return prepared
 

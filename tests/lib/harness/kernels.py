@@ -11,6 +11,8 @@ from pathlib import Path
 
 import pytest
 
+from spekctl.vm.architecture import Architecture, named, native
+
 # Labels of the debug kernels, built from the distribution's source with checks.
 DEBUG_KERNELS = {"debug": "kasan", "kcsan": "kcsan"}
 STOCK_KERNELS = ("6.1", "6.12")  # of the distribution that this is developed on
@@ -25,6 +27,22 @@ NEWEST_FILES = (
     "test_submission.py",
     "test_safety_matrix.py",
     "test_drive.py",
+)
+# The distribution's kernel for another architecture, emulated, and the files of tests that run on
+# it: what an architecture can break by itself. Only if it is named.
+ARM64 = "arm64"
+ARM64_VERSION = "6.1"
+ARM64_FILES = (
+    "test_plumbing.py",
+    "test_device_agrees.py",
+    "test_submission.py",
+    "test_verify.py",
+    "test_netlink.py",
+    "test_prober.py",
+    "test_drive.py",
+    "test_replay.py",
+    "test_sequence.py",
+    "test_augment.py",
 )
 # Those whose tests are about what differs from kernel to kernel.
 KERNEL_FILES = (*NEWEST_FILES, "test_prober.py", "test_stalls.py", "test_tracepoints.py")
@@ -44,7 +62,12 @@ def is_guest_test(path: Path) -> bool:
 def source_of(word: str) -> str:
     """What spekctl vm --kernel takes for a @word of --kernels: 6.12, newest, LABEL=TREE."""
     source = word.rpartition("=")[2]
-    return NEWEST_RELEASE if source == NEWEST else source
+    return {NEWEST: NEWEST_RELEASE, ARM64: ARM64_VERSION}.get(source, source)
+
+
+def architecture_of(word: str) -> Architecture:
+    """Of a kernel in --kernels: arm64 by its label, as arm64=6.12."""
+    return named(ARM64) if word.partition("=")[0] == ARM64 else native()
 
 
 def are_named(config: pytest.Config) -> bool:
@@ -62,10 +85,11 @@ def runs_on(
     file has; @every_kernel: on all of them. Debug kernels are ten times as slow, so they run what
     is marked debug_kernel, and with @every_kernel debug_kernel_at_length; a test marked
     debug_kernel_only("debug") needs that one. What they run need not run on the kernel of the same
-    version that checks nothing, too. NEWEST runs NEWEST_FILES only.
+    version that checks nothing, too. NEWEST runs NEWEST_FILES only, ARM64 ARM64_FILES.
     """
-    if kernel == NEWEST and definition.path.name not in NEWEST_FILES:
-        return False
+    for label, files in ((NEWEST, NEWEST_FILES), (ARM64, ARM64_FILES)):
+        if kernel == label and definition.path.name not in files:
+            return False
     only = definition.get_closest_marker("debug_kernel_only")
     if only:
         return kernel in only.args

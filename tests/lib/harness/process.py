@@ -23,10 +23,12 @@ from pathlib import Path
 from typing import Any, Literal
 
 import pytest
-from lib.harness.ahead import Prepared
+from lib.harness.ahead import Prepared, compiling_for
 from lib.harness.kernels import AT_LENGTH, DEBUG_KERNELS, GUEST_TESTS
 
+from spekctl.vm.architecture import native
 from spekctl.vm.bytecode import compile_ahead
+from spekctl.vm.root import PYTHON
 
 ROOT = Path(__file__).resolve().parents[3]
 BOOT_LIMIT_S = 600  # until the first test starts, with half a processor
@@ -41,6 +43,8 @@ PASSED_ON = (
     "SPEK_AUGMENT_SEED",
     "SPEK_AUGMENT_IOS",
 )  # into the guest: how long campaigns are
+# What tests in guests import that spekctl does not need, where they are of another architecture.
+PYTHON_PACKAGES = ("cffi", "pytest", "pytest-timeout")
 LIBC = ctypes.CDLL(None)
 PR_SET_PDEATHSIG = 1
 BOOTS_THAT_MAY_FAIL = 2
@@ -142,8 +146,15 @@ class Guest:
         disks = [word for disk in DISKS for word in ("--disk", disk)]
         command = [sys.executable, "-m", "spekctl", "vm", "--kernel", self.prepared.source, *disks]
         command += ["--cached", str(ROOT / "tests")]
+        if self.is_foreign():
+            command += ["--arch", self.prepared.architecture, "--cached", str(self.prepared.disks)]
+            command += [word for name in PYTHON_PACKAGES for word in ("--python-package", name)]
         command += ["--memory", f"{GUEST_MEMORY_GIB}G"]
         return [*command, "--no-load", "--exec", "--console", str(self.console)]
+
+    def is_foreign(self) -> bool:
+        """True if it has programs of its own: of another architecture."""
+        return self.prepared.architecture != native().name
 
     def command_inside(self, wanted: Path) -> list[str]:
         """argv of the tests in it."""
@@ -156,12 +167,16 @@ class Guest:
             "PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1",
             **{name: os.environ[name] for name in PASSED_ON if name in os.environ},
         }
+        if self.is_foreign():
+            # Of the cores that the host has built for it.
+            environment |= compiling_for(self.prepared.architecture)
         if self.at_length:
             environment[AT_LENGTH] = "1"
         if self.prepared.test_modules:
             environment["SPEK_TEST_MODULES"] = str(self.prepared.test_modules)
         inside = ["env", *(f"{name}={value}" for name, value in environment.items())]
-        inside += [sys.executable, "-m", "pytest", "-p", "pytest_timeout", "-p", "no:cacheprovider"]
+        python = str(PYTHON) if self.is_foreign() else sys.executable
+        inside += [python, "-m", "pytest", "-p", "pytest_timeout", "-p", "no:cacheprovider"]
         inside += [f"--timeout={self.limit_s}", "-q", f"--rootdir={ROOT}"]
         # Which of its files have any for this guest, inside.py knows.
         return [*inside, str(GUEST_TESTS)]

@@ -18,7 +18,7 @@ LIMIT_S = 20
 
 
 def prepared(word: str, source: str, kernel: Any, all_warnings: bool) -> Prepared:
-    return Prepared(source, Path("/disks"), None)
+    return Prepared(source, Path("/disks"), None, "amd64")
 
 
 def test_kernels_are_fetched_while_one_is_built(

@@ -19,7 +19,7 @@ from lib.harness.kernels import AT_LENGTH, STOCK_KERNELS, left_to_test_kernels, 
 from lib.harness.process import Guest, name_of, with_children
 from lib.waiting import comes_true
 
-PREPARED = Prepared("6.77", Path("/disks"), None)
+PREPARED = Prepared("6.77", Path("/disks"), None, "amd64")
 # The guest's half of the plumbing, as far as the host sees it.
 PROGRAM = """
 import json, os, signal, sys, time
@@ -244,6 +244,7 @@ class Starts:
         with open(self.made, "a") as file:
             for label in labels:
                 line = {"label": label, "source": label, "disks": "d", "test_modules": None}
+                line["architecture"] = "amd64"
                 file.write(json.dumps(line) + "\n")
         self.runner.start_guests(self.preparation)
         self.runner.let_roam(self.over)
@@ -298,11 +299,12 @@ def test_a_guest_and_its_children_go_to_other_processors_once_the_emulator_runs(
 def test_a_half_written_answer_is_none(tmp_path: Path) -> None:
     path = tmp_path / "ahead.jsonl"
     path.write_text(
-        '{"label": "6.1", "source": "6.1", "disks": "/d", "test_modules": null}\n'
+        '{"label": "6.1", "source": "6.1", "disks": "/d", "test_modules": null,'
+        ' "architecture": "amd64"}\n'
         '{"label": "debug", "has_kernel": false, "error": "no source"}\n{"label": "6.1'
     )
     assert answers(path) == {
-        "6.1": Prepared("6.1", Path("/d"), None),
+        "6.1": Prepared("6.1", Path("/d"), None, "amd64"),
         "debug": Missing("no source", has_kernel=False),
     }
 
