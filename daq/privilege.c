@@ -2,7 +2,10 @@
 /* Dropping capabilities. */
 #include <cap-ng.h>
 #include <errno.h>
+#include <linux/capability.h>
 #include <sys/prctl.h>
+#include <sys/syscall.h>
+#include <unistd.h>
 
 #include "privilege.h"
 
@@ -20,4 +23,12 @@ int daq_drop_privileges(bool keep_admin, struct daq_error *err)
 	if (capng_apply(CAPNG_SELECT_CAPS))
 		return daq_fail(err, EPERM, "cannot drop this process's capabilities");
 	return 0;
+}
+
+bool daq_drop_all(void)
+{
+	struct __user_cap_header_struct head = { .version = _LINUX_CAPABILITY_VERSION_3 };
+	struct __user_cap_data_struct none[_LINUX_CAPABILITY_U32S_3] = { 0 };
+
+	return !prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) && !syscall(SYS_capset, &head, none);
 }

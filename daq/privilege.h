@@ -16,4 +16,13 @@
  */
 int daq_drop_privileges(bool keep_admin, struct daq_error *err);
 
+/**
+ * daq_drop_all() - drop all capabilities between fork and exec, where no library may be called
+ *
+ * The program that is executed has none either, whoever its user is.
+ *
+ * Return: whether they are gone.
+ */
+bool daq_drop_all(void);
+
 #endif

@@ -275,5 +275,6 @@ int daq_session_run(const struct daq_options *options, struct daq_error *err)
 	daq_bridge_close(&session->bridge);
 	daq_queue_deinit(&session->queue);
 	free(session);
-	return error;
+	/* A stop while the source opens is as good as any. */
+	return error == -ECANCELED ? 0 : error;
 }

@@ -40,9 +40,9 @@ static const char doc[] =
 	"A TIME is for example 10ms, 1.5s or 2h. SIGINT and SIGTERM stop spek-daq cleanly: it still delivers what it has measured. If the device or the prober disappears, spek-daq waits until it is back; the time in between is a gap.\n"
 	"\n"
 	"Exit codes:\n"
-	"  0  stopped as requested, or at the end of the replayed file\n"
+	"  0  stopped as requested, or at the end of the replayed file or of the program that source exec runs\n"
 	"  1  any other failure\n"
-	"  2  invalid input: an option, the rails file, a setting, a channel, a CSV file\n"
+	"  2  invalid input: an option, the rails file, a setting, a channel, a CSV file, a program\n"
 	"  3  permission denied: the prober needs CAP_SYS_ADMIN, devices need access\n"
 	"  4  busy: a feed of that name is open, or another program has the device\n"
 	"  5  the prober is not loaded or too old, or has not taken all samples\n"
@@ -52,6 +52,7 @@ struct parse {
 	struct daq_options *options;
 	const char *source;
 	const char *name;
+	const char *argument;
 	struct daq_setting set[DAQ_MAX_SETTINGS];
 	size_t nr_set;
 	struct daq_error *err;
@@ -186,6 +187,10 @@ static error_t on_option(int key, char *text, struct argp_state *state)
 	struct parse *parse = state->input;
 	int outcome;
 
+	if (key == ARGP_KEY_ARG && !parse->argument) {
+		parse->argument = text;
+		return 0;
+	}
 	if (key == ARGP_KEY_ARG) {
 		parse->error = daq_fail(parse->err, EINVAL,
 					"unexpected argument '%s'; see --help", text);
@@ -222,6 +227,27 @@ static char *help_filter(int key, const char *text, void *input)
 	return made;
 }
 
+/* The argument is a setting of the source, and overrides the others. */
+static int take_argument(struct parse *parse)
+{
+	const struct daq_source_ops *ops = parse->options->ops;
+	struct daq_setting *set = &parse->set[parse->nr_set];
+
+	if (!ops || !ops->argument)
+		return daq_fail(parse->err, EINVAL, "unexpected argument '%s'; see --help",
+				parse->argument);
+	if (!parse->argument[0] || strlen(parse->argument) >= sizeof(set->value))
+		return daq_fail(parse->err, EINVAL, "the %s of source %s must have 1 to %zu bytes",
+				ops->argument, ops->name, sizeof(set->value) - 1);
+	if (parse->nr_set == DAQ_MAX_SETTINGS)
+		return daq_fail(parse->err, EINVAL, "there are more than %d settings",
+				DAQ_MAX_SETTINGS);
+	strcpy(set->key, ops->argument);
+	strcpy(set->value, parse->argument);
+	parse->nr_set++;
+	return 0;
+}
+
 static int choose_source(struct parse *parse)
 {
 	struct daq_options *options = parse->options;
@@ -230,6 +256,8 @@ static int choose_source(struct parse *parse)
 	size_t i;
 
 	options->ops = daq_source_find(name);
+	if (parse->argument)
+		return take_argument(parse);
 	if (options->ops)
 		return 0;
 	for (i = 0; daq_sources[i]; i++) {
@@ -363,6 +391,7 @@ int daq_options_parse(struct daq_options *options, int argc, char **argv, struct
 	static const struct argp argp = {
 		.options = known,
 		.parser = on_option,
+		.args_doc = "[COMMAND]",
 		.doc = doc,
 		.help_filter = help_filter,
 	};

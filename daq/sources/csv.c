@@ -95,23 +95,31 @@ static int parse_column(const struct field *field, struct daq_channel *column,
 			(int)field->length, field->text);
 }
 
-int daq_csv_header(const char *line, size_t length, struct daq_csv_layout *layout,
-		   struct daq_error *err)
+/* Parse the column of the time. */
+static int take_time(const struct field *field, struct daq_csv_layout *layout,
+		     struct daq_error *err)
 {
-	struct field rest = { line, length }, field = { 0 };
-	size_t i, j;
-	int error;
+	size_t i;
 
-	next_field(&rest, &field);
 	for (i = 0; i < sizeof(times) / sizeof(times[0]); i++)
-		if (field_is(&field, times[i].name))
+		if (field_is(field, times[i].name))
 			break;
 	if (i == sizeof(times) / sizeof(times[0]))
 		return daq_fail(err, EINVAL,
 				"the first column is '%.*s'; it must be time_ns, time_us, time_ms or time_s",
-				(int)field.length, field.text);
+				(int)field->length, field->text);
+	layout->has_time = true;
 	layout->time_decimals = times[i].decimals;
-	for (i = 0; next_field(&rest, &field); i++) {
+	return 0;
+}
+
+static int take_columns(struct field *rest, struct daq_csv_layout *layout, struct daq_error *err)
+{
+	struct field field = { 0 };
+	size_t i, j;
+	int error;
+
+	for (i = 0; next_field(rest, &field); i++) {
 		if (i == DAQ_MAX_CHANNELS)
 			return daq_fail(err, EINVAL, "there are more than %d columns",
 					DAQ_MAX_CHANNELS);
@@ -125,6 +133,31 @@ int daq_csv_header(const char *line, size_t length, struct daq_csv_layout *layou
 	}
 	layout->nr_columns = i;
 	return i ? 0 : daq_fail(err, EINVAL, "there is no column besides the time");
+}
+
+int daq_csv_header(const char *line, size_t length, struct daq_csv_layout *layout,
+		   struct daq_error *err)
+{
+	struct field rest = { line, length }, field = { 0 };
+	int error;
+
+	next_field(&rest, &field);
+	error = take_time(&field, layout, err);
+	return error ? error : take_columns(&rest, layout, err);
+}
+
+int daq_csv_columns(const char *line, size_t length, struct daq_csv_layout *layout,
+		    struct daq_error *err)
+{
+	struct field rest = { line, length }, field = { 0 };
+
+	next_field(&rest, &field);
+	/* A channel has a unit, behind a dot. */
+	if (!memchr(field.text, '.', field.length))
+		return daq_csv_header(line, length, layout, err);
+	layout->has_time = false;
+	rest = (struct field){ line, length };
+	return take_columns(&rest, layout, err);
 }
 
 static int parse_time(const struct field *field, const struct daq_csv_layout *layout,
@@ -152,10 +185,12 @@ int daq_csv_line(const char *line, size_t length, const struct daq_csv_layout *l
 	trim(&rest);
 	if (!rest.length || rest.text[0] == '#')
 		return 0;
-	next_field(&rest, &field);
-	error = parse_time(&field, layout, at_ns, err);
-	if (error)
-		return error;
+	if (layout->has_time) {
+		next_field(&rest, &field);
+		error = parse_time(&field, layout, at_ns, err);
+		if (error)
+			return error;
+	}
 	for (i = 0; next_field(&rest, &field); i++) {
 		if (i == layout->nr_columns)
 			return daq_fail(err, EINVAL, "there are more than %zu values",

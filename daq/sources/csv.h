@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * csv.h - parser of sample files. Pure.
+ * csv.h - parser of sample files, and of the same lines from a program (lines.h). Pure.
  *
  * The first line names the columns: the time (time_ns, time_us, time_ms or time_s), then
  * NAME.UNIT for each channel, with UNIT one of W mW uW nW, V mV uV, A mA uA, J mJ uJ nJ. An
@@ -10,6 +10,7 @@
 #ifndef SPEK_DAQ_SOURCES_CSV_H
 #define SPEK_DAQ_SOURCES_CSV_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -18,12 +19,14 @@
 
 /**
  * struct daq_csv_layout - the columns
+ * @has_time: the first column is the time
  * @time_decimals: decimal exponent from the time's unit to ns
  * @nr_columns: number of columns after the time
  * @column: names and units of the columns
  * @decimals: decimal exponent from a column's unit to the one of enum daq_unit
  */
 struct daq_csv_layout {
+	bool has_time;
 	unsigned int time_decimals;
 	size_t nr_columns;
 	struct daq_channel column[DAQ_MAX_CHANNELS];
@@ -38,8 +41,13 @@ struct daq_csv_layout {
 int daq_csv_header(const char *line, size_t length, struct daq_csv_layout *layout,
 		   struct daq_error *err);
 
+/** daq_csv_columns() - as daq_csv_header(), but the column of the time may be missing. */
+int daq_csv_columns(const char *line, size_t length, struct daq_csv_layout *layout,
+		    struct daq_error *err);
+
 /**
  * daq_csv_line() - parse a line of values
+ * @at_ns: unchanged if there is no time
  * @value: layout->nr_columns values
  * Return: 1; 0: the line is empty or a comment; -EINVAL and a sentence.
  */

@@ -4,6 +4,7 @@
 
 #include "sources/source.h"
 
+extern const struct daq_source_ops daq_source_exec;
 extern const struct daq_source_ops daq_source_hwmon;
 extern const struct daq_source_ops daq_source_iio;
 extern const struct daq_source_ops daq_source_powercap;
@@ -16,6 +17,7 @@ const struct daq_source_ops *const daq_sources[] = {
 	&daq_source_hwmon,
 	&daq_source_iio,
 	&daq_source_powercap,
+	&daq_source_exec,
 	&daq_source_replay,
 	&daq_source_sim,
 	NULL,

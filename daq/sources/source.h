@@ -107,6 +107,7 @@ struct daq_source {
  * @name: name for --source and the rails file
  * @help: one line for --help: description and channel names
  * @settings: one line for --help: its settings; NULL if none
+ * @argument: the setting that the command line's argument gives; NULL: there is no argument
  * @can_wait: a late read loses nothing (a file)
  * @discover: list the available channels, at most @max; optional. Return: number, or -errno
  * @open: check settings and channels, find the device, fill in unit and clock; releases everything
@@ -123,6 +124,7 @@ struct daq_source_ops {
 	const char *name;
 	const char *help;
 	const char *settings;
+	const char *argument;
 	bool can_wait;
 	int (*discover)(const struct daq_setup *setup, struct daq_channel *found, size_t max,
 			struct daq_error *err);

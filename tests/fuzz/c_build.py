@@ -24,7 +24,7 @@ DAQ = ROOT / "daq"
 DAQ_SOURCES = (
     "calibrate", "clock", "config/rails", "error", "file", "meter", "number", "pace", "push",
     "sources/csv", "sources/energy_counter", "sources/hwmon", "sources/identity",
-    "sources/iio_scale", "sources/outage", "sources/polled", "sources/powercap",
+    "sources/iio_scale", "sources/lines", "sources/outage", "sources/polled", "sources/powercap",
     "sources/settings", "sources/sysfs", "sources/waveform", "u6/calibration", "u6/packet",
     "u6/stream",
 )  # fmt: skip

@@ -33,6 +33,7 @@ C: dict[str, int] = {
     "u6": 10000,
     "daq_text": 10000,
     "daq_csv": 10000,
+    "daq_lines": 10000,
     "daq_rails": 6000,
     "daq_sysfs": 800,
     "daq_clock": 6000,

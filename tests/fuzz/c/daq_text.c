@@ -11,6 +11,7 @@
 #include "sources/csv.h"
 #include "sources/energy_counter.h"
 #include "sources/iio_scale.h"
+#include "sources/lines.h"
 #include "sources/source.h"
 #include "sources/waveform.h"
 #include "target.h"
@@ -112,6 +113,46 @@ void fuzz_daq_csv(const uint8_t *data, size_t size)
 	for (row = 1; row < csv.nr_rows; row++)
 		FUZZ_REQUIRE(csv.at_ns[row] >= csv.at_ns[row - 1], "time goes forward");
 	daq_csv_free(&csv);
+}
+
+/* The output of a program, which arrives in pieces of any length. */
+void fuzz_daq_lines(const uint8_t *data, size_t size)
+{
+	struct fuzz_input in = { data, size };
+	struct daq_lines *lines = malloc(sizeof(*lines));
+	int64_t value[DAQ_MAX_CHANNELS];
+	uint64_t now_ns = fuzz_bytes(&in, 2), at_ns = 0, last_ns = now_ns, number = 0;
+	struct daq_error err = { "" };
+	size_t room, length;
+
+	daq_lines_init(lines, now_ns);
+	while (in.size) {
+		int found = daq_lines_next(lines, now_ns, &at_ns, value, &err);
+		char *to;
+
+		FUZZ_REQUIRE(found >= 0 || is_refusal(found, &err), "a refusal has a sentence");
+		if (found == DAQ_LINE_SCAN) {
+			FUZZ_REQUIRE(lines->has_header, "values have columns");
+			FUZZ_REQUIRE(at_ns >= last_ns && at_ns <= now_ns, "time goes forward, up to now");
+			last_ns = at_ns;
+		}
+		if (found)
+			FUZZ_REQUIRE(lines->number > number, "a line has a number");
+		number = lines->number;
+		if (found)
+			continue;
+		to = daq_lines_room(lines, &room);
+		FUZZ_REQUIRE(room && to + room == lines->text + sizeof(lines->text), "there is room");
+		length = 1 + fuzz_upto(&in, 255);
+		length = length > room ? room : length;
+		length = length > in.size ? in.size : length;
+		memcpy(to, in.data, length);
+		in.data += length;
+		in.size -= length;
+		daq_lines_added(lines, length);
+		now_ns += length;
+	}
+	free(lines);
 }
 
 /* One scan of whatever the channels say, through the meter. */

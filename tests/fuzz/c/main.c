@@ -21,6 +21,7 @@ static const struct {
 	{ "u6", fuzz_u6 },
 	{ "daq_text", fuzz_daq_text },
 	{ "daq_csv", fuzz_daq_csv },
+	{ "daq_lines", fuzz_daq_lines },
 	{ "daq_rails", fuzz_daq_rails },
 	{ "daq_sysfs", fuzz_daq_sysfs },
 	{ "daq_clock", fuzz_daq_clock },

@@ -19,6 +19,7 @@ void fuzz_rail(const uint8_t *data, size_t size);
 void fuzz_u6(const uint8_t *data, size_t size);
 void fuzz_daq_text(const uint8_t *data, size_t size);
 void fuzz_daq_csv(const uint8_t *data, size_t size);
+void fuzz_daq_lines(const uint8_t *data, size_t size);
 void fuzz_daq_rails(const uint8_t *data, size_t size);
 void fuzz_daq_sysfs(const uint8_t *data, size_t size);
 void fuzz_daq_clock(const uint8_t *data, size_t size);
