@@ -13,6 +13,8 @@
 #define CLOCK_WINDOW_NS 60000000000
 #define CLOCK_SETTLE_NS 500000000
 #define CLOCK_MAX_PPM 200
+/* A load that clips at each of its peaks is said at this interval. */
+#define OVER_NS 10000000000
 
 static void set_present(struct daq_bridge *bridge, bool is_present)
 {
@@ -123,6 +125,23 @@ static void report_unplugged(struct daq_bridge *bridge)
 	}
 }
 
+static void report_over(struct daq_bridge *bridge, uint64_t at_ns)
+{
+	size_t i;
+
+	for (i = 0; i < bridge->meter->nr_rails; i++) {
+		const struct daq_rail *rail = &bridge->meter->rail[i];
+		uint64_t said_ns = bridge->said_over_ns[i];
+
+		if (!rail->is_over || (said_ns && at_ns < said_ns + OVER_NS))
+			continue;
+		bridge->said_over_ns[i] = at_ns;
+		daq_say("rail '%s': a value of %s is beyond the range that can be measured (%llu so far); the rail's energy is unknown then",
+			rail->name, bridge->channel[rail->channel].name,
+			(unsigned long long)rail->over);
+	}
+}
+
 static void deliver(struct daq_bridge *bridge, uint64_t at_ns, const int64_t *value)
 {
 	struct spek_prober_power_sample sample[DAQ_SAMPLES_PER_VALUE * SPEK_PROBER_MAX_RAILS];
@@ -133,6 +152,7 @@ static void deliver(struct daq_bridge *bridge, uint64_t at_ns, const int64_t *va
 	nr = daq_meter_scan(bridge->meter, at_ns, value, sample);
 	bridge->last_at_ns = at_ns;
 	report_unplugged(bridge);
+	report_over(bridge, at_ns);
 	bridge->error = bridge->sink.scan(bridge->sink.context, at_ns, value, sample, nr,
 					  &bridge->err);
 	if (bridge->error)

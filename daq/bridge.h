@@ -94,6 +94,7 @@ struct daq_bridge {
 	uint64_t last_at_ns;
 	uint64_t overflows_before;
 	bool was_unplugged[SPEK_PROBER_MAX_RAILS];
+	uint64_t said_over_ns[SPEK_PROBER_MAX_RAILS]; /* 0: never */
 
 	pthread_mutex_t lock;	/* initialized by the caller; protects status */
 	struct daq_status status;

@@ -5,7 +5,7 @@
 #include "calibrate.h"
 
 #define ZERO_MIN_UV DAQ_UNPLUGGED_UV
-#define ZERO_MAX_UV 4600000
+#define ZERO_MAX_UV DAQ_SATURATED_UV
 #define SENS_MIN_UV_PER_A 1000
 #define SENS_MAX_UV_PER_A 10000000
 #define VOLTAGE_MAX_UV 1000000000
@@ -68,6 +68,11 @@ int daq_calibration_check(const struct daq_calibration *cal, const char *rail,
 bool daq_sensor_is_unplugged(int64_t uv)
 {
 	return uv < DAQ_UNPLUGGED_UV;
+}
+
+bool daq_sensor_is_saturated(int64_t uv)
+{
+	return uv > DAQ_SATURATED_UV;
 }
 
 int64_t daq_current_ua(const struct daq_calibration *cal, int64_t uv)

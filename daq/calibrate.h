@@ -25,6 +25,8 @@
 #define DAQ_SENS_UV_PER_A 104167
 /* lowest possible output of a powered transducer, at any current */
 #define DAQ_UNPLUGGED_UV 400000
+/* highest output that still follows the current: above, a transducer saturates */
+#define DAQ_SATURATED_UV 4600000
 
 /**
  * struct daq_calibration - constants of one rail
@@ -61,6 +63,9 @@ int daq_calibration_check(const struct daq_calibration *cal, const char *rail,
 
 /** daq_sensor_is_unplugged() - Return: true if @uv is below any powered transducer's output. */
 bool daq_sensor_is_unplugged(int64_t uv);
+
+/** daq_sensor_is_saturated() - Return: true if @uv no longer follows the current. */
+bool daq_sensor_is_saturated(int64_t uv);
 
 /** daq_current_ua() - Return: the current at an output of @uv, negative if reversed. */
 int64_t daq_current_ua(const struct daq_calibration *cal, int64_t uv);

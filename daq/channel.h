@@ -38,6 +38,8 @@ enum daq_unit {
  * @unit: set by open
  * @delay_ns: set by open or start: time from the start of a scan to the sampling of this channel
  * @lsb: set by open or start: resolution of its values, in @unit; 0: unknown
+ * @low: set by open or start: end of its range, in @unit; a value there may be any lower than it
+ * @high: the other end; a source that knows no range leaves both 0
  * @device: set by the first open and valid for all later ones: the device that the number in @name
  *	stood for (identity.h); "" if @name has no such number
  */
@@ -46,6 +48,8 @@ struct daq_channel {
 	enum daq_unit unit;
 	uint32_t delay_ns;
 	uint32_t lsb;
+	int64_t low;
+	int64_t high;
 	char device[DAQ_DEVICE_MAX];
 };
 

@@ -86,6 +86,26 @@ static bool is_plausible(struct daq_rail *rail, __int128 power_uw)
 	return false;
 }
 
+/* At the end of its range, a value is a bound of what is measured, and no measurement. */
+static bool is_clipped(const struct daq_channel *channel, int64_t value)
+{
+	return channel->low != channel->high &&
+	       (value <= channel->low || value >= channel->high);
+}
+
+static bool is_over(const struct daq_meter *meter, const struct daq_rail *rail,
+		    const int64_t *value)
+{
+	const struct daq_channel *channel = &meter->channel[rail->channel];
+	int voltage = rail->voltage_channel;
+
+	if (is_clipped(channel, value[rail->channel]))
+		return true;
+	if (channel->unit == DAQ_UNIT_UV && daq_sensor_is_saturated(value[rail->channel]))
+		return true;
+	return voltage >= 0 && is_clipped(&meter->channel[voltage], value[voltage]);
+}
+
 /* Return: whether the rail's power is known. */
 static bool power_of(const struct daq_meter *meter, struct daq_rail *rail, const int64_t *value,
 		     int64_t *power_nw)
@@ -93,21 +113,24 @@ static bool power_of(const struct daq_meter *meter, struct daq_rail *rail, const
 	int64_t measured = value[rail->channel];
 	int64_t voltage_uv = 0;
 
+	rail->is_over = false;
+	if (meter->channel[rail->channel].unit == DAQ_UNIT_UV)
+		rail->is_unplugged = daq_sensor_is_unplugged(measured);
+	if (rail->voltage_channel >= 0)
+		voltage_uv = value[rail->voltage_channel];
+	if (voltage_uv == DAQ_ABSENT || rail->is_unplugged)
+		return false;
+	rail->is_over = is_over(meter, rail, value);
+	rail->over += rail->is_over;
+	if (rail->is_over)
+		return false;
 	if (meter->channel[rail->channel].unit == DAQ_UNIT_NW) {
 		*power_nw = measured;
 		return true;
 	}
-	if (rail->voltage_channel >= 0)
-		voltage_uv = value[rail->voltage_channel];
-	if (voltage_uv == DAQ_ABSENT)
-		return false;
 	voltage_uv = daq_rail_voltage_uv(&rail->cal, voltage_uv);
-	if (meter->channel[rail->channel].unit == DAQ_UNIT_UV) {
-		rail->is_unplugged = daq_sensor_is_unplugged(measured);
-		if (rail->is_unplugged)
-			return false;
+	if (meter->channel[rail->channel].unit == DAQ_UNIT_UV)
 		measured = daq_current_ua(&rail->cal, measured);
-	}
 	*power_nw = daq_power_nw(measured, voltage_uv);
 	return true;
 }
@@ -169,12 +192,14 @@ size_t daq_meter_scan(struct daq_meter *meter, uint64_t at_ns, const int64_t *va
 
 		if (rail_ns < rail->last_ns)
 			rail_ns = rail->last_ns;
-		if (value[rail->channel] == DAQ_ABSENT)
+		if (value[rail->channel] == DAQ_ABSENT) {
+			rail->is_over = false;
 			lose(rail);
-		else if (channel->unit == DAQ_UNIT_NJ)
+		} else if (channel->unit == DAQ_UNIT_NJ) {
 			made += put_energy(rail, i, rail_ns, value[rail->channel], sample + made);
-		else
+		} else {
 			made += put_power(meter, rail, i, rail_ns, value, sample + made);
+		}
 	}
 	return made;
 }

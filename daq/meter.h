@@ -5,7 +5,8 @@
  * A rail's power comes from one channel: as power; as current, times the rail's voltage; as a
  * transducer's output (calibrate.h); or as an energy counter, whose increase between
  * two readings gives the mean power, sent as two samples so that no energy is smeared.
- * Missing data (a lost scan, an unplugged transducer, an implausible value) becomes a gap:
+ * Missing data (a lost scan, an unplugged transducer, a value at the end of its range, an
+ * implausible value) becomes a gap:
  * the rail's next sample is flagged. Pure.
  */
 #ifndef SPEK_DAQ_METER_H
@@ -31,6 +32,7 @@
  * @cal: calibration constants
  * @gap: the next sample gets SPEK_PROBER_POWER_GAP
  * @is_unplugged: the last value is below any powered transducer's output
+ * @is_over: the last value is at an end of its channel's range, or its transducer is saturated
  * @has_energy: @last_nj is valid
  * @last_ns: time of the last sample; the next one must not precede it
  * @last_nj: reading of the energy counter at @last_ns
@@ -38,6 +40,7 @@
  *	than 1 uW for the time between the last two readings
  * @samples: number of samples made
  * @gaps: number of samples flagged as following a gap
+ * @over: number of values for which @is_over was true
  * @implausible: number of values beyond SPEK_PROBER_MAX_POWER_UW
  */
 struct daq_rail {
@@ -47,12 +50,14 @@ struct daq_rail {
 	struct daq_calibration cal;
 	bool gap;
 	bool is_unplugged;
+	bool is_over;
 	bool has_energy;
 	uint64_t last_ns;
 	int64_t last_nj;
 	uint64_t rest_fj;
 	uint64_t samples;
 	uint64_t gaps;
+	uint64_t over;
 	uint64_t implausible;
 };
 

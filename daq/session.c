@@ -165,18 +165,20 @@ static void work(struct session *session)
 static void report(struct session *session)
 {
 	struct daq_status status = daq_bridge_status(&session->bridge);
-	uint64_t samples = 0, gaps = 0, implausible = 0;
+	uint64_t samples = 0, gaps = 0, over = 0, implausible = 0;
 	size_t i;
 
 	for (i = 0; i < session->meter.nr_rails; i++) {
 		samples += session->meter.rail[i].samples;
 		gaps += session->meter.rail[i].gaps;
+		over += session->meter.rail[i].over;
 		implausible += session->meter.rail[i].implausible;
 	}
-	daq_say("%llu samples, %llu gaps, %llu lost, %llu overflows, %llu implausible; clock drift %lld ppb, timestamps within %llu ns",
+	daq_say("%llu samples, %llu gaps, %llu lost, %llu overflows, %llu over range, %llu implausible; clock drift %lld ppb, timestamps within %llu ns",
 		(unsigned long long)samples, (unsigned long long)gaps,
 		(unsigned long long)(status.lost + (session->queue.sample ? daq_queue_lost(&session->queue) : 0)),
-		(unsigned long long)status.overflows, (unsigned long long)implausible,
+		(unsigned long long)status.overflows, (unsigned long long)over,
+		(unsigned long long)implausible,
 		(long long)status.drift_ppb, (unsigned long long)status.uncertainty_ns);
 	if (session->options->print == DAQ_PRINT_NOT)
 		daq_say("the prober accepted %llu samples, %llu were late, %llu batches were refused",

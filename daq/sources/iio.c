@@ -222,11 +222,16 @@ static void read_scales(struct daq_source *source)
 	size_t i;
 
 	for (i = 0; i < source->nr_channels; i++) {
+		struct daq_channel *channel = &source->channel[i];
+		const struct iio_data_format *format;
 		double lsb;
 
 		if (!iio->channel[i])
 			continue;
 		read_scale(iio, i);
+		format = iio_channel_get_data_format(iio->channel[i]);
+		daq_iio_range(&iio->scale[i], format->bits, format->is_signed, &channel->low,
+			      &channel->high);
 		lsb = iio->scale[i].scale * iio->scale[i].factor;
 		source->channel[i].lsb = lsb > 0 && lsb < UINT32_MAX ? (uint32_t)lsb : 0;
 	}

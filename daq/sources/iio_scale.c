@@ -39,3 +39,24 @@ int64_t daq_iio_value(const struct daq_iio_scale *scale, double raw)
 		return DAQ_ABSENT;
 	return llround(value);
 }
+
+void daq_iio_range(const struct daq_iio_scale *scale, unsigned int bits, bool is_signed,
+		   int64_t *low, int64_t *high)
+{
+	double steps = 1;
+	int64_t first, last;
+
+	*low = 0;
+	*high = 0;
+	/* More bits are computed, and end nowhere near the converter's range. */
+	if (bits < 2 || bits > 32 || !(scale->scale * scale->factor > 0))
+		return;
+	for (; bits > is_signed; bits--)
+		steps *= 2;
+	first = daq_iio_value(scale, is_signed ? -steps : 0);
+	last = daq_iio_value(scale, steps - 1);
+	if (first == DAQ_ABSENT || last == DAQ_ABSENT || first == last)
+		return;
+	*low = is_signed ? first : INT64_MIN;
+	*high = last;
+}

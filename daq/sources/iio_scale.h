@@ -27,4 +27,12 @@ bool daq_iio_unit(const char *id, enum daq_unit *unit, double *factor);
 /** daq_iio_value() - Return: the scaled value, or DAQ_ABSENT if it is not representable. */
 int64_t daq_iio_value(const struct daq_iio_scale *scale, double raw);
 
+/**
+ * daq_iio_range() - derive the range of values from the raw ones, which have @bits
+ * @low: INT64_MIN if the lowest raw value is 0, which is a measurement
+ * Both are 0 if the range is unknown.
+ */
+void daq_iio_range(const struct daq_iio_scale *scale, unsigned int bits, bool is_signed,
+		   int64_t *low, int64_t *high);
+
 #endif

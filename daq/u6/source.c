@@ -234,6 +234,19 @@ static int read_calibration(struct u6_source *u6, struct daq_error *err)
 	return 0;
 }
 
+/* The converter's first and last step. */
+static void set_ranges(const struct u6_source *u6, struct daq_source *source)
+{
+	for (uint8_t i = 0; i < u6->config.channels; i++) {
+		struct daq_channel *channel = &source->channel[u6->place[i]];
+
+		if (u6->config.channel[i] == U6_CHANNEL_DIGITAL)
+			continue;
+		channel->low = u6_calibration_uv(&u6->calibration, u6->config.gain[i], 0);
+		channel->high = u6_calibration_uv(&u6->calibration, u6->config.gain[i], UINT16_MAX);
+	}
+}
+
 static int u6_open(struct daq_source *source, const struct daq_setup *setup, struct daq_error *err)
 {
 	struct u6_source *u6 = calloc(1, sizeof(*u6));
@@ -252,6 +265,8 @@ static int u6_open(struct daq_source *source, const struct daq_setup *setup, str
 		error = u6_usb_open(&u6->usb, (uint32_t)serial, &identity, err);
 	if (!error)
 		error = read_calibration(u6, err);
+	if (!error)
+		set_ranges(u6, source);
 	if (error) {
 		u6_usb_close(u6->usb);
 		free(u6);

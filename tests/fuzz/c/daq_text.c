@@ -167,8 +167,13 @@ static void measure(struct daq_meter *meter, struct daq_channel *channel, int nr
 	size_t made, k;
 	int i, scan;
 
-	for (i = 0; i < nr; i++)
+	for (i = 0; i < nr; i++) {
 		channel[i].unit = fuzz_upto(&in, DAQ_UNIT_BITS);
+		if (fuzz_upto(&in, 3))
+			continue;
+		channel[i].low = -(int64_t)fuzz_bytes(&in, 4);
+		channel[i].high = (int64_t)fuzz_bytes(&in, 4);
+	}
 	if (daq_meter_check(meter, &err))
 		return;
 	for (scan = 0; scan < 4; scan++) {

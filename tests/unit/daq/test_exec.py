@@ -247,7 +247,9 @@ def test_a_silent_program_is_started_again_if_its_interval_is_known(
         daq.finish()
 
 
-PIDS = 'echo a.W; trap "" TERM; sleep 601 & echo $$ $! >{pids}.new; mv {pids}.new {pids}; wait; wait'
+PIDS = (
+    'echo a.W; trap "" TERM; sleep 601 & echo $$ $! >{pids}.new; mv {pids}.new {pids}; wait; wait'
+)
 
 
 @pytest.mark.parametrize("is_killed", [False, True])

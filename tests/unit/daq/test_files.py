@@ -273,6 +273,39 @@ def test_an_unplugged_transducer_is_a_gap_and_seen() -> None:
     assert not meter.meter.rail[0].is_unplugged
 
 
+def test_a_value_at_an_end_of_its_range_is_a_gap_and_counted() -> None:
+    meter = Meter(["UA"], voltage_uv=12_000_000)
+    meter.channel[0].low, meter.channel[0].high = -6_000_000, 6_000_000
+    assert meter.scan(10, 5_999_999) == [(0, 10, 71_999_988, 0)]
+    for over in (6_000_000, 7_000_000, -6_000_000):
+        assert meter.scan(20, over) == []
+        assert meter.meter.rail[0].is_over
+    assert meter.scan(30, -5_999_999) == [(0, 30, -71_999_988, GAP)]
+    assert not meter.meter.rail[0].is_over
+    assert meter.meter.rail[0].over == 3
+
+
+def test_a_voltage_at_the_end_of_its_range_is_a_gap() -> None:
+    meter = Meter(["UA", "UV"])
+    meter.meter.nr_rails = 1
+    meter.meter.rail[0].voltage_channel = 1
+    meter.channel[1].low, meter.channel[1].high = -10_000_000, 10_000_000
+    assert meter.scan(10, 500_000, 9_999_999) != []
+    assert meter.scan(20, 500_000, 10_000_000) == []
+    assert meter.meter.rail[0].is_over
+
+
+def test_a_saturated_transducer_is_a_gap_and_an_unplugged_one_is_not_over() -> None:
+    meter = Meter(["UV"], voltage_uv=12_000_000)
+    assert len(meter.scan(10, 4_600_000)) == 1
+    assert meter.scan(20, 4_600_001) == []
+    assert meter.meter.rail[0].is_over
+    assert meter.scan(30, 0) == []
+    assert not meter.meter.rail[0].is_over
+    assert meter.meter.rail[0].is_unplugged
+    assert meter.meter.rail[0].over == 1
+
+
 @given(st.lists(st.tuples(st.integers(1, SECOND), st.integers(0, 10**12)), min_size=2, max_size=30))
 @example([(10 * MS + 7, 99_999_999)] * 1000)
 @settings(deadline=None)

@@ -367,3 +367,26 @@ def test_iio_numbers_are_numbers_or_absent(raw: float, scale: float, offset: flo
         assert value == -(2**63)
     else:
         assert value == pytest.approx(exact, abs=1)
+
+
+@pytest.mark.parametrize(
+    ("bits", "is_signed", "scale", "ends"),
+    [
+        # A shunt of 2 mOhm on a converter of 16 bits: steps of 1.25 mA, up to 40.96 A.
+        (16, True, 1.25, (-40_960_000, 40_958_750)),
+        (12, False, 2.0, (-(2**63), 8_190_000)),
+        (1, False, 2.0, (0, 0)),
+        (64, True, 0.001, (0, 0)),
+        (16, True, 0.0, (0, 0)),
+        (16, True, -1.0, (0, 0)),
+        (16, True, 1e300, (0, 0)),
+        (16, True, math.nan, (0, 0)),
+    ],
+)
+def test_an_iio_range_is_that_of_its_raw_values(
+    bits: int, is_signed: bool, scale: float, ends: tuple[int, int]
+) -> None:
+    iio_scale = ffi.new("struct daq_iio_scale *", {"scale": scale, "factor": 1e3})
+    low, high = ffi.new("int64_t *"), ffi.new("int64_t *")
+    lib.daq_iio_range(iio_scale, bits, is_signed, low, high)
+    assert (low[0], high[0]) == ends

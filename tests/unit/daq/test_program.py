@@ -135,6 +135,26 @@ def test_an_unplugged_transducer_is_said_and_is_a_gap(program: Path, tmp_path: P
     assert errors.count("rail 'b': the transducer on const:2000 is unplugged") == 1
 
 
+def test_a_current_beyond_the_transducer_is_said_and_is_a_gap(
+    daq: Callable[..., subprocess.CompletedProcess[str]], tmp_path: Path
+) -> None:
+    # At 12 V: 20 A and 21 A, which are 4.58 V and 4.69 V.
+    text = "".join(
+        f'[[rail]]\nname = "{name}"\nchannel = "const:{mw}"\nvoltage_mv = 12000\n'
+        for name, mw in (("a", 240_000), ("b", 252_000))
+    )
+    rails = rails_file(tmp_path, text)
+    settings = ["-o", "transducer=true", "-o", "voltage_mv=12000", "-o", "clock=host"]
+    done = daq("-s", "sim", "-r", rails, *settings, "-p", "-t", "500ms")
+    rows = table(done.stdout)[1]
+    assert rows
+    assert all(a is not None and b is None for _, (a, b) in rows)
+    sentence = "rail 'b': a value of const:252000 is beyond the range that can be measured (1 so"
+    assert done.stderr.count(sentence) == 1
+    assert f" {len(rows)} over range, 0 implausible" in done.stderr
+    assert "rail 'a'" not in done.stderr
+
+
 # ---- replay ----
 
 
