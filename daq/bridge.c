@@ -136,9 +136,8 @@ static void report_over(struct daq_bridge *bridge, uint64_t at_ns)
 		if (!rail->is_over || (said_ns && at_ns < said_ns + OVER_NS))
 			continue;
 		bridge->said_over_ns[i] = at_ns;
-		daq_say("rail '%s': a value of %s is beyond the range that can be measured (%llu so far); the rail's energy is unknown then",
-			rail->name, bridge->channel[rail->channel].name,
-			(unsigned long long)rail->over);
+		daq_say("rail '%s': its current, voltage or power is beyond the range that can be measured (%llu values so far); the rail's energy is unknown then",
+			rail->name, (unsigned long long)rail->over);
 	}
 }
 

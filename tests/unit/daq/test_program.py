@@ -149,7 +149,7 @@ def test_a_current_beyond_the_transducer_is_said_and_is_a_gap(
     rows = table(done.stdout)[1]
     assert rows
     assert all(a is not None and b is None for _, (a, b) in rows)
-    sentence = "rail 'b': a value of const:252000 is beyond the range that can be measured (1 so"
+    sentence = "rail 'b': its current, voltage or power is beyond the range that can be measured (1"
     assert done.stderr.count(sentence) == 1
     assert f" {len(rows)} over range, 0 implausible" in done.stderr
     assert "rail 'a'" not in done.stderr

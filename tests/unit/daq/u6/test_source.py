@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 from lib.u6 import build, energy
-from lib.u6.device import Device
+from lib.u6.device import Device, constant
 from lib.u6.scenarios import *  # noqa: F403
 from lib.u6.scenarios import Bench, ramp, samples, verified
 from lib.u6.usbip import Plug, Server
@@ -122,6 +122,17 @@ def test_scans_whose_time_is_never_known_are_counted(bench: Bench, tmp_path: Pat
     counted = re.search(r" (\d+) lost", daq.said[-1])
     assert counted
     assert int(counted[1]) == scans * len(energy.RAILS)
+
+
+def test_a_voltage_at_the_end_of_the_converter_is_said(bench: Bench, tmp_path: Path) -> None:
+    """The 12 V rail alone has a measured voltage, of which the converter shows its last step."""
+    bench.plug.unplug()
+    device = energy.loaded_device()
+    device.signals = [*device.signals[:3], constant(11.0)]
+    with bench.plugged(device), bench.measuring(bench.rails(tmp_path)) as daq:
+        daq.until(lambda: any("beyond the range" in line for line in daq.said), "the end")
+        (said,) = [line for line in daq.said if "beyond the range" in line]
+    assert "rail '12V': its current, voltage or power is beyond the range" in said
 
 
 def test_at_full_speed_transfers_hold_many_packets(bench: Bench) -> None:
