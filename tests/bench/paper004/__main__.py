@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: GPL-2.0
 """python -m bench.paper004 FOLDER: paper-004.html and paper-004.json, and a summary.
 
-Simulates RAID 5 of four modelled disks alone, behind the core of spek-augment, and behind models of
-stock caches, under stand-ins for the paper's traces and a week of a NAS. Some minutes; what has been
-simulated is kept in the cache.
+Simulates RAID 5 of four modelled disks alone, behind the core of spek-augment, and behind models
+of stock caches, under stand-ins for the paper's traces and a week of a NAS. Some minutes; what has
+been simulated is kept in the cache.
 """
 
 from __future__ import annotations
@@ -39,8 +39,8 @@ def main(words: list[str] | None = None) -> int:
     parser.add_argument("folder", type=Path, help="where the page and the numbers go")
     parser.add_argument("--count", type=int, default=60_000, help="requests per run (60000)")
     parser.add_argument("--seed", type=int, default=1, help="of the loads and disks (1)")
-    parser.add_argument("--trace", action="append", default=[], metavar="NAME=FILE",
-                        help="the real trace in place of its stand-in: cello99, websearch")  # fmt: skip
+    trace = "the real trace in place of its stand-in; NAME is cello99 or websearch"
+    parser.add_argument("--trace", action="append", default=[], metavar="NAME=FILE", help=trace)
     given = parser.parse_args(words)
     if given.count < 1000:
         parser.error("--count: at least 1000 requests")

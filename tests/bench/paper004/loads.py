@@ -41,9 +41,9 @@ CELLO = Load(
     "cello99",
     "cello99-like",
     "writes prevail; the data of a day are less than 30 GB (paper 004)",
-    "60 % writes; 4, 8, 16, 64 KiB in 10, 70, 10, 10 %; 30 % continue the request before; the others"
-    " by Zipf's law (exponent 1) over 30 GB, which are pieces of 8 MiB all over the array; original"
-    " timing: bursts of 200 requests on average at 100/s, 10/s in all",
+    "60 % writes; 4, 8, 16, 64 KiB in 10, 70, 10, 10 %; 30 % continue the request before; the"
+    " others by Zipf's law (exponent 1) over 30 GB, which are pieces of 8 MiB all over the array;"
+    " original timing: bursts of 200 requests on average at 100/s, 10/s in all",
 )
 WEBSEARCH = Load(
     "websearch",

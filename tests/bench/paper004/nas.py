@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: GPL-2.0
-"""A week of a home's NAS, from Monday at midnight: what its disks could sleep through, and what not.
+"""A week of a home's NAS, from Monday at midnight: what its disks can sleep through.
 
 All of it is assumed, and the same for every policy:
 
-    logs      every 30 s on average, day and night: 4 to 16 KiB at the next place of a log of 64 MiB,
-              then a flush
+    logs      every 30 s on average, day and night: 4 to 16 KiB at the next place of a log of
+              64 MiB, then a flush
     backup    each night at 1:30: 0.5 GB from a computer, at 40 MB/s: four fifths new, one after the
               other, one fifth over what was there, 64 KiB at a time
     film      each evening at 20:00 for two hours, on Saturday and Sunday at 15:00, too: 1 MiB each

@@ -46,7 +46,7 @@ def sheet_of(study: Study) -> Sheet:
     ]
     sheet.remarks = [
         MODEL_TEXT,
-        "dm-cache, dm-writecache and bcache are models of their documented policies, not their code.",
+        "dm-cache, dm-writecache and bcache are models of documented policies, not their code.",
         *(
             f"{claim.place}, {claim.what} ({claim.verdict}): {claim.reason}"
             for claim in study.claims
@@ -145,7 +145,8 @@ def _week(study: Study) -> Grid:
     plain, idle = study.week[0], study.week[1]
     rows = [
         (
-            _system(study, run.system), f"{run.wh / 1000:.3f}", f"{100 * (1 - run.wh / plain.wh):+.1f}",
+            _system(study, run.system), f"{run.wh / 1000:.3f}",
+            f"{100 * (1 - run.wh / plain.wh):+.1f}",
             f"{100 * (1 - run.wh / idle.wh):+.1f}", f"{run.watts:.2f}", f"{run.asleep:.1%}",
             ", ".join(map(str, run.starts)), *(str(run.wakes[cause]) for cause in run.wakes),
             f"{run.mean_ms:.1f}", f"{run.max_ms / 1000:.1f}", f"{run.hit_ratio:.1%}",
