@@ -202,8 +202,8 @@ def _figure_3(study: Study) -> Iterator[Claim]:
         percents(changes[:1]), "yes from +20 to +40 %, partly if it is longer at all, else no",
         YES if 0.2 <= changes[0] <= 0.4 else verdict(changes[0] > 0, False),
         f"{_means(study, 'cello99')}; writes alone {writes}. A write to the log needs no read"
-        " before it, unlike one to the RAID. Where the paper's system puts blocks on SSD and disk is"
-        " not described; spek-augment writes a log.",
+        " before it, unlike one to the RAID. Where the paper's system puts blocks on SSD and disk"
+        " is not described; spek-augment writes a log.",
     )  # fmt: skip
     yield Claim(
         "Figure 3", f"{cello}: 200/s and 500/s fare better than 100/s",

@@ -104,7 +104,8 @@ def _websearch(raid_blocks: int, count: int, generator: np.random.Generator) -> 
     block = _scattered(generator.integers(0, units, count), all_units) * _WEB_UNIT
     size = generator.choice(_WEB_SIZES, count)
     mean = float(np.mean(_WEB_SIZES)) * BLOCK
-    back = generator.integers(*(round(each / mean) for each in _WEB_REPEAT_BYTES), count)
+    nearest, farthest = (round(each / mean) for each in _WEB_REPEAT_BYTES)
+    back = generator.integers(nearest, farthest, count)
     repeats = generator.random(count) < _WEB_REPEATS
     for index in np.flatnonzero(repeats):
         before = index - back[index]

@@ -120,7 +120,7 @@ def run_of(
 ) -> Run:
     """Simulate, or take it from the cache."""
     array = systems.array(seed)
-    config = replace(system.config, seed=seed, **changes)  # type: ignore[arg-type]
+    config = replace(system.config, seed=seed, **changes)
     whole = hashlib.sha256(requests.tobytes())
     for word in (sim.digest(), config, array, system.key, load, rate):
         whole.update(repr(word).encode())

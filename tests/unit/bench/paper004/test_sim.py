@@ -13,6 +13,7 @@ from bench.paper004 import loads, sim, systems
 from bench.paper004.sim import FLUSH, NS, READ, REQUESTS, WRITE, Array, Config, Outcome
 from bench.paper004.systems import System
 
+from spekctl.drive import file
 from spekctl.errors import SpekError
 
 HOUR_NS = 3600 * NS
@@ -39,7 +40,7 @@ def place(members: int, chunk: int, block: int) -> tuple[int, int, int]:
 def served(op: int, block: int, blocks: int) -> list[int]:
     """Accesses of each disk for a request, without the disks' caches, which would join or hide
     them."""
-    array = Array(systems.file.load("st3500320as"), ARRAY.ssd)
+    array = Array(file.load("st3500320as"), ARRAY.ssd)
     outcome = sim.run(PLAIN, array, requests_of((0, block, blocks, op)))
     return [disk.served for disk in outcome.disks]
 
@@ -249,7 +250,7 @@ def test_a_log_too_short_is_refused_by_the_core() -> None:
         sim.run(config, ARRAY, requests_of())
 
 
-# A change of a core, a model or the simulator shows here, and is then looked at: J of 1000 requests.
+# J of 1000 requests. A change of a core, a model or the simulator shows here.
 GOLDEN = {
     "raid": 406.420651271,
     "augment": 350.255293694,

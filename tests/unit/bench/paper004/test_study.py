@@ -9,7 +9,7 @@ from typing import Any
 import msgspec
 import numpy as np
 import pytest
-from bench.paper004 import claims, loads, page, sim, study, systems
+from bench.paper004 import claims, loads, nas, page, sim, study, systems
 from bench.paper004.__main__ import main, traces
 from bench.paper004.sim import READ, REQUESTS
 from bench.paper004.study import RATES, Footprint, Run, Study, Text, authors_wh, saving
@@ -190,7 +190,7 @@ def test_missing_trace_ends_with_a_sentence(
 
 
 def test_study_goes_from_runs_to_documents(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    monkeypatch.setattr(study.nas, "week", lambda *_: loads.stand_in("cello99", 10**8, 200, 10, 1))
+    monkeypatch.setattr(nas, "week", lambda *_: loads.stand_in("cello99", 10**8, 200, 10, 1))
     assert main([str(tmp_path / "out"), "--count", "1000"]) == 0
     data = msgspec.json.decode((tmp_path / "out" / "paper-004.json").read_bytes(), type=Study)
     assert len(data.runs) == 2 * len(RATES) * len(systems.OF_FIGURES)
