@@ -40,13 +40,21 @@ def sheet_of(study: Study) -> Sheet:
     sheet.conditions = [
         ("seed", str(study.seed)),
         ("idle disk", f"{study.idle_w:.2f} W; asleep {study.standby_w:.2f} W"),
-        ("remainder of the machine", f"{study.rest_w:g} W, assumed"),
+        ("disk", "Seagate ST3500320AS of the models, with 32 MB of cache, NCQ of 32, SPTF"),
+        ("RAID", "md's RAID 5, left-symmetric, chunks of 64 KiB, no cache of stripes"),
+        ("host", "at most 64 requests outstanding; responses from sending to the answer"),
+        (
+            "Wh, authors'",
+            "all that disks and SSD use in the run, less what sleeping disks use in the time of the"
+            " plain RAID's run; the remainder of the machine is not published and left out",
+        ),
         *((load.name, load.text) for load in study.loads),
         *((system.name, system.text) for system in study.systems),
     ]
     sheet.remarks = [
         MODEL_TEXT,
         "dm-cache, dm-writecache and bcache are models of documented policies, not their code.",
+        week_text(study),
         *(
             f"{claim.place}, {claim.what} ({claim.verdict}): {claim.reason}"
             for claim in study.claims
@@ -71,9 +79,21 @@ def sheet_of(study: Study) -> Sheet:
     return sheet
 
 
+def week_text(study: Study) -> str:
+    """What the week shows, and why."""
+    slept = ", ".join(f"{_system(study, run.system)} {run.asleep:.0%}" for run in study.week)
+    return (
+        f"The week: disks sleep, of the time: {slept}. Small writes every 30 s reach all disks of a"
+        " RAID, and those behind a cache that writes back soon. By default spek-augment does once"
+        " all disks are awake and no read has missed for 5 s; with --quiet and --age of a day it"
+        " waits, and needs but the mirror for writes. dm-writecache waits for a half full SSD; until"
+        " then its dirty data are on the SSD alone."
+    )
+
+
 def text_of(study: Study) -> str:
     """For a terminal."""
-    lines = [MODEL_TEXT, ""]
+    lines = [MODEL_TEXT, week_text(study), ""]
     for claim in study.claims:
         lines.append(f"{claim.verdict:>10}  {claim.place}: {claim.what}")
         lines.append(f"{'':12}paper {claim.paper}; here {claim.here}")

@@ -19,6 +19,7 @@ NEVER_BLOCKS = 1 << 40
 SSD_BLOCKS = 62_500_000 // 8
 LOG_BLOCKS = 2 << 20
 SMALL_LOG_BLOCKS = 128 << 8
+BLOCK_SECTORS = 8
 # The disk's buffer by its data sheet is 32 MB, on by default; divided by assumption.
 DISK_CACHE = Cache(
     segments=16,
@@ -32,12 +33,13 @@ DISK_CACHE = Cache(
 
 @dataclass(frozen=True, slots=True)
 class System:
-    """A policy. @rule: what it does, for people."""
+    """A policy. @rule: what it does, for people. @is_fine: its SSD maps blocks, not 128 KiB."""
 
     key: str
     name: str
     rule: str
     config: Config
+    is_fine: bool = False
 
 
 def _ours(**changes: int) -> Config:
@@ -53,12 +55,12 @@ def _ours(**changes: int) -> Config:
         low_blocks=log // 2,
         quiet_ns=5 * NS,
     )
-    return replace(config, **changes)  # type: ignore[arg-type]
+    return replace(config, **changes)
 
 
 def _stock(**changes: int) -> Config:
     config = Config(system=STOCK, rest_ns=REST_NS, ssd_blocks=SSD_BLOCKS, log_blocks=LOG_BLOCKS)
-    return replace(config, **changes)  # type: ignore[arg-type]
+    return replace(config, **changes)
 
 
 PLAIN_RAID = System(
@@ -82,6 +84,14 @@ AUGMENT_SMALL = System(
     "spek-augment, log of 128 MiB",
     "so that write-back happens within the run",
     _ours(log_blocks=SMALL_LOG_BLOCKS),
+)
+AUGMENT_FINE = System(
+    "augment-4k",
+    "spek-augment, SSD in 4 KiB",
+    "an SSD as fast that maps each 4 KiB: the model of the Mtron programs 128 KiB for every write,"
+    " also where small ones continue each other, which the drive itself joins",
+    _ours(),
+    is_fine=True,
 )
 AUGMENT_SECOND = System(
     "augment-second",
@@ -127,13 +137,24 @@ BCACHE = System(
     ),
 )  # fmt: skip
 OF_FIGURES = (
-    PLAIN_RAID, HD_IDLE, AUGMENT, AUGMENT_SMALL, DM_CACHE, DM_WRITECACHE, BCACHE,
+    PLAIN_RAID, HD_IDLE, AUGMENT, AUGMENT_FINE, AUGMENT_SMALL, DM_CACHE, DM_WRITECACHE, BCACHE,
 )  # fmt: skip
 OF_THE_WEEK = (
     PLAIN_RAID, HD_IDLE, AUGMENT_SECOND, AUGMENT_PATIENT, DM_CACHE, DM_WRITECACHE, BCACHE,
 )  # fmt: skip
 
 
-def array(seed: int) -> Array:
-    """The paper's devices."""
-    return Array(replace(file.load("st3500320as"), cache=DISK_CACHE), file.load("mtron-msd"), seed)
+def array(seed: int, is_fine: bool = False) -> Array:
+    """The paper's devices. @is_fine: as System has it."""
+    ssd = file.load("mtron-msd")
+    if is_fine:
+        assert ssd.flash is not None
+        parts = ssd.flash.page_sectors // BLOCK_SECTORS
+        flash = replace(
+            ssd.flash,
+            page_sectors=BLOCK_SECTORS,
+            block_pages=ssd.flash.block_pages * parts,
+            program_ns=ssd.flash.program_ns // parts,
+        )
+        ssd = replace(ssd, flash=flash)
+    return Array(replace(file.load("st3500320as"), cache=DISK_CACHE), ssd, seed)
