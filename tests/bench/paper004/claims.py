@@ -108,17 +108,17 @@ def _figure_2(study: Study) -> Iterator[Claim]:
         reason = (
             f"By rails {percents(exact)}; with an SSD that maps 4 KiB {percents(fine)}. With idle"
             f" disks and an idle SSD it would be {percents(most)}, by the data sheet's 11.16 W for"
-            f" busy disks {percents(sheet)}. Hits: {hits} of the blocks read. The RAID has yet to be"
-            f" given {left} blocks at the end; with a log of 128 MiB {percents(small)}."
+            f" busy disks {percents(sheet)}. Hits: {hits} of the blocks read. The RAID has yet to"
+            f" be given {left} blocks at the end; with a log of 128 MiB {percents(small)}."
         )
         if load == "websearch":
             at_100 = plain[0]
             reason += (
                 f" At 100/s the plain RAID draws {at_100.watts:.1f} W: its disks are busy for"
                 f" {1 - at_100.phases['idle']:.0%} of the time, and idle ones draw"
-                f" {len(at_100.starts) * study.idle_w:.1f} W. While disks do not sleep, reads alone"
-                " cannot save 14 % of that, even if all hit; and each miss is also written to the"
-                " SSD."
+                f" {len(at_100.starts) * study.idle_w:.1f} W. While disks do not sleep, no cache"
+                f" can save more than {max(most[0], sheet[0]):.1%} there, and each miss is also written"
+                " to the SSD."
             )
         else:
             reason += (

@@ -86,8 +86,8 @@ def week_text(study: Study) -> str:
         f"The week: disks sleep, of the time: {slept}. Small writes every 30 s reach all disks of a"
         " RAID, and those behind a cache that writes back soon. By default spek-augment does once"
         " all disks are awake and no read has missed for 5 s; with --quiet and --age of a day it"
-        " waits, and needs but the mirror for writes. dm-writecache waits for a half full SSD; until"
-        " then its dirty data are on the SSD alone."
+        " waits, and needs but the mirror for writes. dm-writecache waits for a half full SSD;"
+        " until then its dirty data are on the SSD alone."
     )
 
 
