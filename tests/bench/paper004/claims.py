@@ -117,8 +117,8 @@ def _figure_2(study: Study) -> Iterator[Claim]:
                 f" At 100/s the plain RAID draws {at_100.watts:.1f} W: its disks are busy for"
                 f" {1 - at_100.phases['idle']:.0%} of the time, and idle ones draw"
                 f" {len(at_100.starts) * study.idle_w:.1f} W. While disks do not sleep, no cache"
-                f" can save more than {max(most[0], sheet[0]):.1%} there, and each miss is also written"
-                " to the SSD."
+                f" can save more than {max(most[0], sheet[0]):.1%} there, and each miss is also"
+                " written to the SSD."
             )
         else:
             reason += (
