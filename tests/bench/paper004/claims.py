@@ -52,20 +52,20 @@ def percents(values: Sequence[float]) -> str:
 
 
 def _figure_1(study: Study) -> Iterator[Claim]:
-    found = study.footprint
-    days = found.days
+    data = study.footprint
+    days = data.days
     largest = max(size for _, size, _ in days)
     fresh = max((new for _, _, new in days[1:]), default=0.0)
-    here = f"{largest:.2f} GB a day at most, {largest / found.array_gb:.2%} of the array"
+    here = f"{largest:.2f} GB a day at most, {largest / data.array_gb:.2%} of the array"
     if len(days) > 1:
         here += f", {fresh:.2f} GB of them new"
     yield Claim(
         "Figure 1", "cello99: data that are touched on a day",
         "less than 30 GB, below 0.2 % of all data; less than 10 GB of them new", here,
         "yes if all of these hold; a stand-in is not judged, being made of the paper's bound",
-        verdict(largest < 30, largest / found.array_gb < 0.002, fresh < 10)
-        if found.is_trace else OPEN,
-        "" if found.is_trace else "The trace is not public: give it with TRACES=cello99=FILE. "
+        verdict(largest < 30, largest / data.array_gb < 0.002, fresh < 10)
+        if data.is_trace else OPEN,
+        "" if data.is_trace else "The trace is not public: give it with TRACES=cello99=FILE. "
         f"{study.count:,} requests touch only a part of the 30 GB of the stand-in.",
     )  # fmt: skip
 

@@ -246,13 +246,13 @@ def run(config: Config, array: Array, requests: Any) -> Outcome:
     )
 
 
-def _device(found: _CDevice) -> Device:
+def _device(given: _CDevice) -> Device:
     return Device(
-        joules=(found.nj[0] / NS, found.nj[1] / NS),
-        condition_s=_seconds(CONDITIONS, found.condition_ns),
-        phase_s=_seconds(PHASES, found.phase_ns),
-        starts=found.starts,
-        served=found.served,
+        joules=(given.nj[0] / NS, given.nj[1] / NS),
+        condition_s=_seconds(CONDITIONS, given.condition_ns),
+        phase_s=_seconds(PHASES, given.phase_ns),
+        starts=given.starts,
+        served=given.served,
     )
 
 

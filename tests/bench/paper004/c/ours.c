@@ -43,7 +43,7 @@ int ours_init(struct sim *sim, char *sentence)
 	const struct sim_config *c = &sim->config;
 	struct ours *ours = calloc(1, sizeof(*ours));
 	struct spek_augment_super *supers = calloc(2 * MAX_DEVICES, sizeof(*supers));
-	u32 found[MAX_DEVICES] = { 0 };
+	u32 present[MAX_DEVICES] = { 0 };
 	struct spek_refusal refusal = { 0 };
 	struct spek_augment_scan scan;
 	struct spek_augment_config config = {
@@ -70,10 +70,10 @@ int ours_init(struct sim *sim, char *sentence)
 	err = spek_augment_check(&config, &refusal);
 	for (device = 0; device <= c->members; device++) {
 		spek_augment_format(&config, device, &supers[2 * device]);
-		found[device] = 1;
+		present[device] = 1;
 	}
 	if (!err)
-		err = spek_augment_choose(&config, supers, found, &scan, &refusal);
+		err = spek_augment_choose(&config, supers, present, &scan, &refusal);
 	free(supers);
 	if (err) {
 		strcpy(sentence, refusal.text);

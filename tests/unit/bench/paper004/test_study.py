@@ -87,9 +87,9 @@ def test_authors_figure_is_the_run_less_the_baseline_over_the_plain_run() -> Non
 
 
 def test_the_papers_own_results_hold() -> None:
-    found = verdicts(study_with(AS_PAPER))
-    assert set(found.values()) == {"yes", "not judged"}
-    assert len(found) == 1 + 8 + 6 + 2
+    judged = verdicts(study_with(AS_PAPER))
+    assert set(judged.values()) == {"yes", "not judged"}
+    assert len(judged) == 1 + 8 + 6 + 2
 
 
 @pytest.mark.parametrize(
@@ -129,8 +129,8 @@ def test_every_claim_has_a_rule_and_missed_ones_a_reason_or_a_figure() -> None:
 def test_more_energy_at_a_higher_rate_is_seen() -> None:
     result = study_with(AS_PAPER)
     study.find(result.runs, "cello99", 500.0, "raid").disks_12v_wh = 100.0
-    found = {claim.what: claim.verdict for claim in claims.of(result)}
-    assert found["cello99-like: the lower the load the more energy in all"] == "partly"
+    judged = {claim.what: claim.verdict for claim in claims.of(result)}
+    assert judged["cello99-like: the lower the load the more energy in all"] == "partly"
 
 
 def test_ceiling_is_that_of_disks_that_do_nothing() -> None:
