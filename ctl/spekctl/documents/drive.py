@@ -153,6 +153,16 @@ class Claim(Part, frozen=True):
     found: str
     holds: Annotated[bool | None, Meta(description="null: it is reported, not judged.")]
     remark: str = ""
+    partly: Annotated[
+        bool, Meta(description="The order of the claim holds, its sizes do not; holds is false.")
+    ] = False
+
+    @property
+    def word(self) -> str:
+        """How far it holds; - where it is not judged."""
+        if self.partly:
+            return "partly"
+        return {True: "yes", False: "no", None: "-"}[self.holds]
 
 
 class DriveStudy(Document, frozen=True, kw_only=True, tag=Kind.DRIVE_STUDY.value):
@@ -169,6 +179,7 @@ class DriveStudy(Document, frozen=True, kw_only=True, tag=Kind.DRIVE_STUDY.value
     loads: list[StudyLoad]
     arrays: list[StudyArrays]
     claims: list[Claim]
+    rule: Annotated[str, Meta(description="How claims are judged; empty in older files.")] = ""
 
     def __post_init__(self) -> None:
         for load in self.loads:

@@ -121,10 +121,11 @@ def study_parts(study: DriveStudy) -> Iterator[RenderableType]:
     yield ""
     table = tables.table("place", "what", "paper", "here", "holds")
     for claim in study.claims:
-        holds = {True: "yes", False: "no", None: "-"}[claim.holds]
-        table.add_row(claim.place, claim.what, claim.paper, claim.found, holds)
+        table.add_row(claim.place, claim.what, claim.paper, claim.found, claim.word)
     yield table
     yield ""
+    if study.rule:
+        yield f"  {study.rule}"
     for remark in dict.fromkeys(claim.remark for claim in study.claims if claim.remark):
         places = dict.fromkeys(claim.place for claim in study.claims if claim.remark == remark)
         yield f"  {', '.join(places)}: {remark}"

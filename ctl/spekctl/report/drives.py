@@ -88,14 +88,17 @@ def study_sheet(file: str, study: DriveStudy) -> Sheet:
     """Paper 003 again."""
     judged = [claim for claim in study.claims if claim.holds is not None]
     held = sum(bool(claim.holds) for claim in judged)
+    partly = sum(claim.partly for claim in judged)
+    count = f"{held} of {len(judged)}"
+    also = f", {partly} more in part" if partly else ""
     sheet = Sheet(
         file,
         "study of drives",
         f"paper 003 on {study.model}: {study.requests:,} requests per load",
-        verdict=f"{held} of {len(judged)} claims hold",
+        verdict=f"{count} claims hold{also}",
         good=held == len(judged),
     )
-    sheet.figures = [("claims that hold", f"{held} of {len(judged)}")]
+    sheet.figures = [("claims that hold", f"{count}{also}")]
     sheet.conditions = [
         ("model", study.model),
         ("power profiles", ", ".join(study.profiles)),
@@ -104,7 +107,9 @@ def study_sheet(file: str, study: DriveStudy) -> Sheet:
     sheet.judged = Judged("Claims of the paper", "confirmed", "not confirmed")
     sheet.verdicts = [
         Verdict(
-            f"{claim.place}: {claim.what}", f"paper {claim.paper}, here {claim.found}", claim.holds
+            f"{claim.place}: {claim.what}",
+            f"paper {claim.paper}, here {claim.found}{': in part' if claim.partly else ''}",
+            claim.holds,
         )
         for claim in study.claims
     ]

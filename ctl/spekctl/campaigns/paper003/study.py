@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 
 from spekctl.campaigns.paper003 import claims, loads
+from spekctl.campaigns.paper003.judgement import RULE
 from spekctl.campaigns.paper003.loads import LOADS, TRACES, Load
 from spekctl.campaigns.paper003.system import EDGES_MS, ROTATION_EDGES_MS, Choice, run
 from spekctl.documents.drive import DriveStudy, StudyArrays, StudyLoad, StudySystem
@@ -59,6 +60,7 @@ def study(requests: int, seed: int, tell: Tell, traces: Files | None = None) -> 
         loads=results,
         arrays=arrays,
         claims=claims.of(large, results, arrays, profiles),
+        rule=RULE,
     )
 
 

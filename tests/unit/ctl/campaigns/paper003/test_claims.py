@@ -10,7 +10,8 @@ from lib.ctl.study import arrays_of
 from msgspec.structs import replace
 
 from spekctl.campaigns.paper003 import claims
-from spekctl.documents.drive import Claim, DriveStudy, StudyArrays, StudySystem
+from spekctl.campaigns.paper003.judgement import EVEN, Judgement, numbers
+from spekctl.documents.drive import Claim, DriveStudy, StudyArrays, StudyLoad, StudySystem
 from spekctl.drive import file
 from spekctl.drive.model import Model
 
@@ -67,14 +68,172 @@ def test_a_saturated_system_has_no_mean(drive_study: DriveStudy, large: Model) -
     assert by_what[f"{first.name}: mean response of MD and HC-SD"].found.endswith("saturated")
 
 
-def test_slower_drives_that_are_not_even_are_none(drive_study: DriveStudy, large: Model) -> None:
-    first, *others = drive_study.loads
-    slower = [replace(system, saturated=True) for system in first.slower]
-    by_what = judged(drive_study, large, loads=[replace(first, slower=slower), *others])
-    (claim,) = (
-        claim for what, claim in by_what.items() if what.startswith(f"{first.name}: slower")
-    )
-    assert (claim.found, claim.holds) == ("none", False)
+@pytest.mark.parametrize(("name", "holds"), [("Financial", True), ("Websearch", False)])
+def test_slower_drives_that_are_not_even_are_none(
+    drive_study: DriveStudy, large: Model, name: str, holds: bool
+) -> None:
+    load = load_of(drive_study, name)
+    slower = [replace(system, saturated=True) for system in load.slower]
+    by_what = judged(drive_study, large, loads=[replace(load, slower=slower)])
+    claim = by_what[f"{load.name}: slower drives as fast as MD"]
+    assert (claim.found, claim.holds) == ("none", holds)
+
+
+def test_slower_drives_that_are_even_are_several(drive_study: DriveStudy, large: Model) -> None:
+    load = load_of(drive_study, "TPC-H")
+    even = load.array.p90_ms
+    fast = [replace(system, saturated=False, p90_ms=even) for system in load.slower]
+    slow = [replace(system, saturated=True) for system in load.slower]
+    for slower, word in ((fast, "yes"), ([fast[0], *slow[1:]], "partly"), (slow, "no")):
+        by_what = judged(drive_study, large, loads=[replace(load, slower=slower)])
+        assert by_what[f"{load.name}: slower drives as fast as MD"].word == word
+
+
+def in_ms(system: StudySystem, mean_ms: float) -> StudySystem:
+    return replace(system, mean_ms=mean_ms, saturated=False)
+
+
+def load_of(study: DriveStudy, name: str, **means: float) -> StudyLoad:
+    """A load whose systems have these means: md, hcsd, sa2, sa3, sa4, s0, r4."""
+    load = next(load for load in study.loads if load.name.startswith(name))
+    single, scaled = list(load.single), list(load.scaled)
+    for number, system in enumerate(("hcsd", "sa2", "sa3", "sa4")):
+        if system in means:
+            single[number] = in_ms(single[number], means[system])
+    for number, system in ((2, "s0"), (4, "r4")):
+        if system in means:
+            scaled[number] = in_ms(scaled[number], means[system])
+    array = in_ms(load.array, means.get("md", load.array.mean_ms))
+    return replace(load, array=array, single=single, scaled=scaled)
+
+
+@pytest.mark.parametrize(
+    ("name", "means", "what", "word"),
+    [
+        ("TPC-H", {"md": 3.9, "hcsd": 4.9}, "mean response of MD and HC-SD", "yes"),
+        ("TPC-H", {"md": 8.0, "hcsd": 9.7}, "mean response of MD and HC-SD", "partly"),
+        ("TPC-H", {"md": 11.3, "hcsd": 8.2}, "mean response of MD and HC-SD", "no"),
+        ("TPC-C", {"md": 8, "hcsd": 12}, "mean response of MD and HC-SD", "yes"),
+        ("TPC-C", {"md": 8, "hcsd": 9}, "mean response of MD and HC-SD", "partly"),
+        ("TPC-C", {"md": 8, "hcsd": 7}, "mean response of MD and HC-SD", "no"),
+        ("TPC-C", {"hcsd": 12, "s0": 11}, "mean response of HC-SD, and without seeks", "yes"),
+        ("TPC-C", {"hcsd": 12, "s0": 5}, "mean response of HC-SD, and without seeks", "no"),
+        ("TPC-C", {"r4": 4, "md": 7}, "mean response of (1/4)R and MD", "yes"),
+        ("TPC-C", {"r4": 8, "md": 7}, "mean response of (1/4)R and MD", "no"),
+        ("Websearch", {"sa2": 7.4, "md": 7.8}, "mean response of SA(2) and MD", "yes"),
+        ("Websearch", {"sa2": 4.0, "md": 7.8}, "mean response of SA(2) and MD", "partly"),
+        ("Websearch", {"sa2": 9.4, "md": 7.8}, "mean response of SA(2) and MD", "no"),
+        ("Websearch", {"sa3": 6.1, "md": 7.8}, "mean response of SA(3) and MD", "yes"),
+        ("Websearch", {"sa3": 7.9, "md": 7.8}, "mean response of SA(3) and MD", "no"),
+        ("TPC-H", {"hcsd": 8, "sa2": 7, "md": 9}, "mean response of SA(1), SA(2) and MD", "yes"),
+        ("TPC-H", {"hcsd": 8, "sa2": 4, "md": 9}, "mean response of SA(1), SA(2) and MD", "partly"),
+        ("TPC-H", {"hcsd": 8, "sa2": 7, "md": 6}, "mean response of SA(1), SA(2) and MD", "no"),
+        (
+            "Websearch",
+            {"hcsd": 12, "sa2": 7, "sa3": 6, "sa4": 5.5},
+            "mean response of SA(1..4)",
+            "yes",
+        ),
+        (
+            "Websearch",
+            {"hcsd": 12, "sa2": 9, "sa3": 5, "sa4": 2},
+            "mean response of SA(1..4)",
+            "partly",
+        ),
+        (
+            "Websearch",
+            {"hcsd": 12, "sa2": 9, "sa3": 8, "sa4": 4},
+            "mean response of SA(1..4)",
+            "no",
+        ),
+    ],
+)
+def test_an_order_and_its_sizes_are_judged(
+    drive_study: DriveStudy,
+    large: Model,
+    name: str,
+    means: dict[str, float],
+    what: str,
+    word: str,
+) -> None:
+    load = load_of(drive_study, name, **means)
+    claim = judged(drive_study, large, loads=[load])[f"{load.name}: {what}"]
+    assert claim.word == word
+
+
+def test_systems_that_do_not_keep_up_tell_nothing_of_seeks(
+    drive_study: DriveStudy, large: Model
+) -> None:
+    load = load_of(drive_study, "Financial")
+    scaled = [replace(system, saturated=True) for system in load.scaled]
+    single = [replace(system, saturated=True) for system in load.single]
+    by_what = judged(drive_study, large, loads=[replace(load, single=single, scaled=scaled)])
+    claim = by_what[f"{load.name}: mean response of HC-SD, and without seeks"]
+    assert (claim.found, claim.word) == ("saturated, saturated", "-")
+
+
+@pytest.mark.parametrize(
+    ("shares", "word"),
+    [
+        ((0.55, 0.83, 0.90), "yes"),
+        ((0.50, 0.78, 0.86), "yes"),
+        ((0.66, 0.67, 0.70), "partly"),
+        ((0.66, 0.65, 0.70), "no"),
+    ],
+)
+def test_shares_of_seeks_are_held_to_their_steps(
+    drive_study: DriveStudy, large: Model, shares: tuple[float, float, float], word: str
+) -> None:
+    load = load_of(drive_study, "Websearch")
+    single = list(load.single)
+    for arms, share in zip((1, 2, 4), shares, strict=True):
+        single[arms - 1] = replace(single[arms - 1], moved=share)
+    by_what = judged(drive_study, large, loads=[replace(load, single=single)])
+    what = f"{load.name}: share of seeks that are not 0, SA(1), SA(2), SA(4)"
+    assert by_what[what].word == word
+
+
+@pytest.mark.parametrize(
+    ("tails", "word"), [((11.0, 7.0), "yes"), ((15.0, 7.0), "partly"), ((4.5, 7.0), "no")]
+)
+def test_tails_are_the_waits_that_few_exceed(
+    drive_study: DriveStudy, large: Model, tails: tuple[float, float], word: str
+) -> None:
+    def until(system: StudySystem, tail_ms: float) -> StudySystem:
+        bins = [0.0] * len(system.rotation_pdf)
+        bins[0], bins[int(tail_ms / 0.5) - 1], bins[-1] = 0.9, 0.092, 0.008
+        if tail_ms == 15:
+            bins[-1] = 0.1
+        return replace(system, rotation_pdf=bins)
+
+    load = load_of(drive_study, "Websearch")
+    scaled, single = list(load.scaled), list(load.single)
+    scaled[3], single[1] = until(scaled[3], tails[0]), until(single[1], tails[1])
+    by_what = judged(drive_study, large, loads=[replace(load, scaled=scaled, single=single)])
+    claim = by_what[f"{load.name}: rotational wait that 1% exceed, (1/2)R, SA(2)"]
+    assert (claim.found, claim.word) == (f"{tails[0]:g} ms, {tails[1]:g} ms", word)
+
+
+def test_watts_far_from_those_of_the_paper_hold_in_part(drive_study: DriveStudy) -> None:
+    by_what = {claim.what: claim for claim in drive_study.claims}
+    assert by_what["8 ms: watts (datasheet-arms)"].word == "partly"
+    assert by_what["8 ms: watts (isca08-watts)"].word == "yes"
+
+
+@pytest.mark.parametrize(
+    ("paper", "here", "judgement"),
+    [
+        ((2.0, 6.0), (1.7, 5.7), Judgement(True)),
+        ((2.0, 6.0), (1.7, 3.7), Judgement(False, partly=True)),
+        ((2.0, 6.0), (1.7, 1.7), Judgement(False)),
+        ((2.0, 6.0), (float("nan"), 6.0), Judgement(False)),
+        ((4.0, 4.0), (4.0, 4.1), Judgement(False)),
+    ],
+)
+def test_numbers_need_their_order_and_their_steps(
+    paper: tuple[float, ...], here: tuple[float, ...], judgement: Judgement
+) -> None:
+    assert numbers(paper, here) == judgement
 
 
 def with_system(arrays: StudyArrays, replacement: StudySystem) -> StudyArrays:
@@ -104,7 +263,7 @@ def test_arrays_break_even_within_what_a_figure_shows(
     light = arrays_of(drive_study, 8.0, 0.1)
     four_drives, two_arms = claims.system_of(light, 4, 1), claims.system_of(light, 2, 2)
     what = "8 ms, 10% of each drive: p90 of 4 : 2 : 1 drives"
-    for factor, holds in ((claims.EVEN, True), (claims.EVEN + 0.01, False)):
+    for factor, holds in ((EVEN, True), (EVEN + 0.01, False)):
         slower = with_system(light, replace(two_arms, p90_ms=four_drives.p90_ms * factor))
         arrays = [slower if array is light else array for array in drive_study.arrays]
         assert judged(drive_study, large, arrays=arrays)[what].holds is holds
