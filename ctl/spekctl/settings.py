@@ -33,20 +33,22 @@ class Target:
     implied: Mapping[str, str] = field(default_factory=dict)
 
 
-def split(text: str, target: Target) -> tuple[str, str]:
+def split(text: str, target: Target, flag: str = "--set") -> tuple[str, str]:
     """A setting in parts: field, and value, which may be empty."""
     name, sign, value = text.partition("=")
     if not sign or not name.strip():
-        raise UsageError(f"--set {text}: write FIELD=VALUE, for example {target.example}")
+        raise UsageError(f"{flag} {text}: write FIELD=VALUE, for example {target.example}")
     return name.strip(), value.strip()
 
 
-def apply(data: dict[str, Any], target: Target, settings: Iterable[str]) -> None:
+def apply(
+    data: dict[str, Any], target: Target, settings: Iterable[str], flag: str = "--set"
+) -> None:
     """Change a file as TOML has it; without a value, a field is removed. UsageError with a sentence
-    for what can't be meant."""
+    for what can't be meant. @flag: the option that gave the settings."""
     for text in settings:
-        name, value = split(text, target)
-        with at(f"--set {text}"):
+        name, value = split(text, target, flag)
+        with at(f"{flag} {text}"):
             _Setting(target, value).set(data, inspect.type_info(target.kind), name, "")
 
 

@@ -7,8 +7,9 @@ The loads are a list, or those of a search for the highest load within a conditi
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import ClassVar
 
@@ -19,7 +20,7 @@ from spekctl.campaigns import folder as campaign_folder
 from spekctl.campaigns import points
 from spekctl.campaigns.campaign import Campaign, Outcome, Task
 from spekctl.campaigns.search import Bracket, Search, bracket_of
-from spekctl.documents.curve import Curve, Load, Point, Within
+from spekctl.documents.curve import Curve, Load, Over, Point, Within, place_words
 from spekctl.documents.document import Kind, Part
 from spekctl.documents.result import Result
 from spekctl.errors import ExitCode, UsageError
@@ -37,6 +38,12 @@ class Planned:
 
     load: Load
     request: Request
+    at: Mapping[str, str] = field(default_factory=dict)  # values of the fields that are varied
+
+    @property
+    def name(self) -> str:
+        """Its load, and the values of the fields."""
+        return ", ".join([str(self.load), *place_words(self.at)])
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,6 +114,7 @@ class Parameters(Part, frozen=True):
     workload: WorkloadFile
     loads: list[Load]
     options: dict[str, str]  # options that were given, or have a default
+    over: list[Over] = []  # noqa: RUF012 - msgspec copies it
 
 
 class State(campaign_folder.State, frozen=True, kw_only=True, tag=Kind.SWEEP_STATE.value):
@@ -162,18 +170,19 @@ class Sweep(Campaign[Planned, Point]):
         return sum(planned.request.length_ns for planned in self.planned[len(self.done) :])
 
     def task(self, step: Planned) -> Task:
-        load = step.load
         of = "" if self.limited is not None else f" of {len(self.planned)}"
-        title = f"point {len(self.done) + 1}{of}, {load}"
-        return Task(title, f"{load.kind}-{load.value:g}", step.request)
+        title = f"point {len(self.done) + 1}{of}, {step.name}"
+        words = [f"{step.load.kind}-{step.load.value:g}"]
+        words += [f"{field}-{value}" for field, value in step.at.items()]
+        return Task(title, re.sub(r"[^A-Za-z0-9.%]", "-", "-".join(words)), step.request)
 
     def digits(self) -> int:
         return self.DIGITS if self.limited is not None else len(str(len(self.planned)))
 
     def record_of(self, step: Planned, outcome: Outcome, file: str) -> tuple[Point, str]:
         assert isinstance(outcome, Result)
-        self._take(outcome, step.load)
-        point = points.point_of(outcome, step.load, file or None)
+        self._take(outcome, step.name)
+        point = self._point(outcome, step, file)
         if self.limited is None:
             return point, ""
         why = beyond(point, self.limited.condition)
@@ -181,24 +190,28 @@ class Sweep(Campaign[Planned, Point]):
 
     def failed(self, step: Planned, outcome: Result, file: str) -> None:
         """The curve has the point, and ends with it; a resumption measures it again."""
-        self._take(outcome, step.load)
-        self.broken = points.point_of(outcome, step.load, file or None)
+        self._take(outcome, step.name)
+        self.broken = self._point(outcome, step, file)
+
+    def _point(self, outcome: Result, step: Planned, file: str) -> Point:
+        point = points.point_of(outcome, step.load, file or None)
+        return structs.replace(point, at=dict(step.at)) if step.at else point
 
     def interrupted(self, step: Planned) -> None:
-        self.missing = str(step.load)
+        self.missing = step.name
 
-    def _take(self, result: Result, load: Load) -> None:
+    def _take(self, result: Result, name: str) -> None:
         if result.verify is not None:
             self.mismatches += result.verify.mismatches
         # What is said of a load's own numbers needs its name; everything else is true of all.
         own = set(remarks.judge(result))
         for text in result.remarks:
-            said = f"{load}: {text}" if text in own else text
+            said = f"{name}: {text}" if text in own else text
             if said not in self.remarks:
                 self.remarks.append(said)
 
     def name_of(self, done: Point) -> str:
-        return str(done.load)
+        return done.name
 
     def curve(self, beside: Path) -> Curve:
         """The curve so far; kept results are named relative to @beside."""
@@ -210,7 +223,7 @@ class Sweep(Campaign[Planned, Point]):
         return Curve(
             workload=config.name,
             seed=config.seed,
-            cpus=config.cpus,
+            cpus=max((point.request.config.cpus for point in self.planned), key=len),
             ramp_ns=config.ramp_ns,
             time_ns=config.time_ns,
             targets=self.targets,
@@ -219,6 +232,7 @@ class Sweep(Campaign[Planned, Point]):
             points=[self._beside(point, beside) for point in measured],
             remarks=remarks,
             within=self._within(),
+            over=self.parameters.over,
         )
 
     def _within(self) -> Within | None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from pathlib import Path
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -14,9 +15,11 @@ from spekctl.commands.campaign import CampaignOptions
 from spekctl.errors import ExitCode, UsageError
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from spekctl.campaigns.search import Search
     from spekctl.campaigns.sweep import Sweep
-    from spekctl.documents.curve import Curve, Load
+    from spekctl.documents.curve import Curve, Load, Over
     from spekctl.workload.endings import Threshold
     from spekctl.workload.model import WorkloadFile
     from spekctl.workload.options import Options
@@ -26,6 +29,8 @@ Examples:
   spekctl sweep spc1 --bsu 1,2,5,10-100:10 --device /dev/sdb --write --time 30s -o curve.json
   spekctl sweep random-read-4k --rate 1000-20000:1000 --device /dev/nvme0n1 --ramp 2s --csv
   spekctl sweep random-read-4k --depth 1,2,4,8,16,32 --device /dev/nvme0n1 --folder results
+  spekctl sweep random-read-4k --over size=512,4KiB,64KiB --device /dev/nvme0n1
+  spekctl sweep random-read-4k --depth 1,8,32 --over size=4KiB,64KiB --device /dev/nvme0n1
   spekctl sweep random-read-4k --rate 1000,500000 --within 'p99 < 1ms' --device /dev/nvme0n1
 """
 
@@ -49,6 +54,15 @@ Examples:
     help="Closed-loop loads in I/Os outstanding in total, in the same notation.",
 )
 @click.option(
+    "--over",
+    multiple=True,
+    metavar="FIELD=VALUE,...",
+    help="Measure each load with each of these values; given twice, with each pair of values."
+    " FIELD is size, read, sequential or pattern (of all streams), workers, max-outstanding, batch,"
+    " spin or stripe, or a field of the workload as of --set: stream.NAME.size. Without --bsu,"
+    " --rate or --depth the load is the workload's own.",
+)
+@click.option(
     "--within",
     type=options.CONDITION,
     help="Search for the highest load of which this is true, over its measure phase: 'p99 < 10ms'."
@@ -69,7 +83,8 @@ Examples:
 @click.option("--csv", "as_csv", is_flag=True, help="Load curve as CSV on standard output.")
 @options.progress
 def command(**given: Any) -> int:
-    """Measure WORKLOAD at a series of loads, given by --bsu, --rate or --depth.
+    """Measure WORKLOAD at a series of loads, given by --bsu, --rate or --depth, or over the values
+    of fields, given by --over.
 
     Each load is a separate run, with the same checks as `spekctl run`. Loads may exceed what the
     device can sustain: arrivals keep their rate, the backlog grows, and "stretch" states how many
@@ -86,11 +101,14 @@ def command(**given: Any) -> int:
     """
     workload = options.take_workload(given)
     sinks = _Sinks(*(given.pop(key) for key in _Sinks.__dataclass_fields__))
-    loads = _loads({key: given.pop(key) for key in ("bsu", "rate", "depth")})
+    fields = _fields(given.pop("over"))
+    loads = _loads({key: given.pop(key) for key in ("bsu", "rate", "depth")}, fields)
+    if fields and given["within"] is not None:
+        raise UsageError("--over and --within exclude each other: a search varies the load alone")
     limit = _limit(given.pop("within"), given.pop("resolution_percent"), loads)
     load = options.take_load(given)
     asked, _ = CampaignOptions.split({**given, "as_json": sinks.as_json})
-    return _sweep(workload, asked, sinks, loads, load, limit)
+    return _sweep(workload, asked, sinks, loads, load, limit, fields)
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,12 +120,24 @@ class _Sinks:
     as_csv: bool
 
 
-def _loads(given: dict[str, list[int | float] | None]) -> list[Load]:
+def _fields(given: tuple[str, ...]) -> list[Over]:
+    from spekctl.campaigns import over
+
+    return over.parse(given) if given else []
+
+
+def _loads(given: dict[str, list[int | float] | None], fields: list[Over]) -> list[Load]:
+    """The loads that are given; none: with @fields, the workload's own."""
     from spekctl.documents.curve import Load
 
     kinds = [kind for kind, values in given.items() if values]
+    if not kinds and fields:
+        return []
     if not kinds:
-        raise UsageError("say which loads: --bsu, --rate or --depth, for example --depth 1,2,4,8")
+        raise UsageError(
+            "say which loads: --bsu, --rate or --depth, for example --depth 1,2,4,8; or which"
+            " fields: --over size=4KiB,64KiB"
+        )
     if len(kinds) > 1:
         names = " and ".join(f"--{kind}" for kind in kinds)
         raise UsageError(f"{names} exclude each other: each sets the load")
@@ -148,9 +178,10 @@ def _sweep(
     loads: list[Load],
     shape: Options,
     limit: tuple[Threshold, Search] | None,
+    fields: list[Over],
 ) -> int:
     from spekctl import files
-    from spekctl.campaigns import sweep
+    from spekctl.campaigns import over, sweep
     from spekctl.documents.curve import Load
     from spekctl.run import request
     from spekctl.workload.options import OPTIONS, flag_of
@@ -161,11 +192,16 @@ def _sweep(
         raise UsageError("--resume continues the sweep of a folder: name it with --folder")
     subject = request.on(workload, asked.devices)
 
-    def plan(load: Load) -> sweep.Planned:
-        chosen: dict[str, Any] = {load.kind: load.value}
-        return sweep.Planned(load, request.build(subject, replace(shape, **chosen), asked.destroy))
+    def plan(load: Load | None, place: Mapping[str, str] = MappingProxyType({})) -> sweep.Planned:
+        chosen: dict[str, Any] = {load.kind: load.value} if load is not None else {}
+        options = over.options_at(replace(shape, **chosen), place)
+        there = replace(subject, workload=over.workload_at(subject.workload, place))
+        built = request.build(there, options, asked.destroy)
+        return sweep.Planned(load or over.own_load(built.config), built, place)
 
-    planned = [plan(load) for load in loads]
+    over.check_count(len(loads), fields)
+    wanted: list[Load | None] = [*loads] or [None]
+    planned = [plan(load, place) for place in over.places(fields) for load in wanted]
     limited = None
     given = {name: value for name in OPTIONS if (value := getattr(shape, name)) is not None}
     recorded = {flag_of(name): _text(value) for name, value in given.items()}
@@ -176,7 +212,8 @@ def _sweep(
         recorded["--resolution"] = f"{limit[1].resolution_percent:g}"
     request.check_destroy(planned[0].request)
     files.check_writable(sinks.output)
-    request.check_write(planned[0].request)
+    for point in planned:
+        request.check_write(point.request)
     work = sweep.Sweep(
         name=subject.title,
         devices=subject.devices,
@@ -184,6 +221,7 @@ def _sweep(
             subject.workload,
             loads,
             recorded,
+            fields,
         ),
         planned=planned,
         limited=limited,

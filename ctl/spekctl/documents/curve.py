@@ -7,6 +7,7 @@ load. ``points.py`` makes a point of a result.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
@@ -43,6 +44,13 @@ class Load(Part, frozen=True):
         }[self.kind]
 
 
+class Over(Part, frozen=True):
+    """A field of the workload, or an option, that a sweep varies beside its loads."""
+
+    field: str
+    values: Annotated[list[str], Meta(description="As they were given.")]
+
+
 class TimeFigures(Part, frozen=True):
     """A distribution of times in a few figures, all of them ns."""
 
@@ -69,6 +77,11 @@ class Power(Part, frozen=True):
     def net_watts(self) -> float:
         """Less the baseline."""
         return self.watts - self.baseline_w
+
+
+def place_words(at: Mapping[str, str]) -> list[str]:
+    """The values of fields that a sweep varies, each with its field."""
+    return [f"{field} {value}" for field, value in at.items()]
 
 
 class Point(Part, frozen=True):
@@ -129,6 +142,14 @@ class Point(Part, frozen=True):
         str | None, Meta(description="Its whole result, beside this file; null: not kept.")
     ] = None
     power: Annotated[Power | None, Meta(description="null: there was none to measure.")] = None
+    at: Annotated[
+        dict[str, str], Meta(description="Values of the fields that the sweep varies.")
+    ] = {}  # noqa: RUF012 - msgspec copies it
+
+    @property
+    def name(self) -> str:
+        """Its load, and the values of the fields."""
+        return ", ".join([str(self.load), *place_words(self.at)])
 
     @property
     def kept_up(self) -> bool:
@@ -171,6 +192,10 @@ class Curve(Document, frozen=True, kw_only=True, tag=Kind.CURVE.value):
     points: Annotated[list[Point], Meta(description="In the order in which they were measured.")]
     remarks: Annotated[list[str], Meta(description="Remarks for the reader.")]
     within: Annotated[Within | None, Meta(description="null: the loads were a list.")] = None
+    over: Annotated[
+        list[Over],
+        Meta(description="Fields that were varied; all combinations, each at all loads."),
+    ] = []  # noqa: RUF012 - msgspec copies it
 
 
 def json_schema() -> dict[str, Any]:

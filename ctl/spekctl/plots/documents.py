@@ -32,10 +32,10 @@ class Choice:
 
 CURVE = Choice(
     "Load curve",
-    ("curve-response", "curve-achieved", "curve-depth", "curve-power", "curve-cost"),
+    ("curve-response", "curve-achieved", "curve-depth", "curve-power", "curve-cost", "over-"),
     "no point at which I/Os completed",
 )
-POWER = Choice("Power over load", ("curve-power", "curve-cost"), "no power data")
+POWER = Choice("Power over load", ("curve-power", "curve-cost", "over-power"), "no power data")
 STREAMS = Choice("Streams", ("streams-",), "no run in which I/Os completed")
 ROUNDS = Choice(
     "Rounds",

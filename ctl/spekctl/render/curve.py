@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import csv
 import io
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import TYPE_CHECKING
 
 from spekctl import units
@@ -40,6 +40,7 @@ def parts(curve: Curve) -> Iterator[RenderableType]:
         yield Text(f"  {curve.within.text}", style="green" if reached else "bold red")
     if curve.points:
         yield table_of(curve.points)
+    yield from matrices(curve)
     for line in [*_notes(curve.points), *curve.remarks]:
         yield f"  {line}"
 
@@ -49,6 +50,7 @@ def table_of(points: Sequence[Point]) -> Table:
     from rich.table import Table as RichTable
 
     kind = points[0].load.kind
+    fields = list(points[0].at)
     table = RichTable(box=None, padding=(0, 0, 0, 2), collapse_padding=True)
     names = [{"bsu": "BSU", "rate": "rate", "depth": "depth"}[kind]]
     names += ["offered"] if kind == "bsu" else []
@@ -56,10 +58,51 @@ def table_of(points: Sequence[Point]) -> Table:
     names += ["CPU", "switches/IO", "backlog", "stretch"]
     powered = any(point.power is not None for point in points)
     names += ["power", "mW/IOPS", "IOPS/W"] if powered else []
+    for field in fields:
+        table.add_column(field, justify="right", no_wrap=True)
     for name in names:
         table.add_column(name, justify="right", no_wrap=True)
     for point in points:
-        table.add_row(*_cells(point), *(power_cells(point) if powered else ()))
+        places = [point.at.get(field, "-") for field in fields]
+        table.add_row(*places, *_cells(point), *(power_cells(point) if powered else ()))
+    return table
+
+
+def matrices(curve: Curve) -> Iterator[RenderableType]:
+    """Rates and response times by two things that were varied: two fields, or a field and the
+    load; of two fields, a pair of tables for each load."""
+    if not curve.over or not curve.points:
+        return
+    first, *others = [over.field for over in curve.over]
+    loads = list(dict.fromkeys(str(point.load) for point in curve.points))
+    groups = [[point for point in curve.points if str(point.load) == load] for load in loads]
+    if not others:
+        groups = [curve.points] if len(loads) > 1 else []
+    for group in groups:
+        where = f", {group[0].load}" if others and len(loads) > 1 else ""
+        yield ""
+        yield f"  IOPS by {first} and {others[0] if others else 'load'}{where}"
+        yield _matrix(first, others, group, lambda point: units.format_rate(point.iops))
+        yield f"  mean response by {first} and {others[0] if others else 'load'}{where}"
+        yield _matrix(first, others, group, lambda point: times(point.response, ("mean",))[0])
+
+
+def _matrix(
+    first: str, others: Sequence[str], points: Sequence[Point], text: Callable[[Point], str]
+) -> Table:
+    """A row for each value of @first, a column for each of the second field or for each load."""
+    from rich.table import Table as RichTable
+
+    def column_of(point: Point) -> str:
+        return point.at[others[0]] if others else str(point.load)
+
+    columns = list(dict.fromkeys(column_of(point) for point in points))
+    table = RichTable(box=None, padding=(0, 0, 0, 2), collapse_padding=True)
+    for name in (first, *columns):
+        table.add_column(name, justify="right", no_wrap=True)
+    cells = {(point.at[first], column_of(point)): text(point) for point in points}
+    for value in dict.fromkeys(point.at[first] for point in points):
+        table.add_row(value, *(cells.get((value, column), "-") for column in columns))
     return table
 
 
@@ -110,11 +153,11 @@ def _notes(points: Sequence[Point]) -> list[str]:
     if any(baselines):
         less = " or ".join(units.format_watts(watts) for watts in sorted(baselines))
         notes.append(f"mW/IOPS and IOPS/W are of the power less a baseline of {less}")
-    notes += [f"{point.load}: {point.beyond}" for point in points if point.beyond]
+    notes += [f"{point.name}: {point.beyond}" for point in points if point.beyond]
     failed = [
         point for point in points if not point.beyond and (not point.ok or point.limit_missed)
     ]
-    return notes + [f"{point.load}: {point.text}" for point in failed]
+    return notes + [f"{point.name}: {point.text}" for point in failed]
 
 
 def csv_of(curve: Curve) -> str:
@@ -129,7 +172,8 @@ def csv_of(curve: Curve) -> str:
 
 
 def _columns(point: Point) -> dict[str, object]:
-    columns: dict[str, object] = {"load_kind": point.load.kind, "load": f"{point.load.value:.10g}"}
+    columns: dict[str, object] = {**point.at}
+    columns |= {"load_kind": point.load.kind, "load": f"{point.load.value:.10g}"}
     plain = ("offered_iops", "measured_ns", "ios", "reads", "writes", "iops", "mib_s")
     columns |= {name: getattr(point, name) for name in plain}
     for kind in ("response", "service", "slip"):

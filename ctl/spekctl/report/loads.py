@@ -7,7 +7,8 @@ from collections.abc import Callable, Sequence
 
 from spekctl import units
 from spekctl.documents import spc1, spc2
-from spekctl.documents.curve import Curve, Point
+from spekctl.documents.curve import Curve, Point, place_words
+from spekctl.errors import UsageError
 from spekctl.render import curve as render_curve
 from spekctl.render import spc1 as render_spc1
 from spekctl.render import spc2 as render_spc2
@@ -55,7 +56,7 @@ def curve_sheet(file: str, curve: Curve) -> Sheet:
     if best is not None:
         sheet.figures += [
             ("most IOPS", units.format_rate(best.iops)),
-            ("at a load of", str(best.load)),
+            ("at a load of", best.name),
         ]
         if best.response is not None:
             sheet.figures.append(("mean response there", units.format_ns(best.response.mean)))
@@ -68,8 +69,89 @@ def curve_sheet(file: str, curve: Curve) -> Sheet:
         ("seed", str(curve.seed)),
     ]
     add_printed(sheet, render_curve.parts(curve))
-    sheet.plots += point_plots(curve.points)
+    sheet.plots += over_plots(curve) if curve.over else point_plots(curve.points)
     return sheet
+
+
+def over_plots(curve: Curve) -> list[Plot]:
+    """Rates, response and power of a sweep over fields.
+
+    Over the values of a field if these are sizes or numbers, else over the loads if there are
+    several; a line for each value of everything else that was varied.
+    """
+    points = [point for point in curve.points if point.response is not None]
+    loads = {str(point.load) for point in points}
+    along = next((over.field for over in curve.over if _numbers(over.values)), None)
+    if along is None and len(loads) < 2:
+        return []
+    sizes = along is not None and not _plain(_values_of(curve, along))
+    if along is None:
+        kind = points[0].load.kind
+        x = Axis({"bsu": "BSU", "rate": "rate offered", "depth": "I/Os outstanding"}[kind])
+    elif sizes:
+        x = Axis(along, quantity=Quantity.SIZE, log=True)
+    else:
+        x = Axis(along, log=None)
+
+    def place(point: Point) -> float:
+        if along is None:
+            return point.load.value
+        return _number(point.at[along])
+
+    lines: dict[str, list[Point]] = {}
+    for point in points:
+        words = place_words({field: value for field, value in point.at.items() if field != along})
+        if along is not None and len(loads) > 1:
+            words.append(str(point.load))
+        lines.setdefault(", ".join(words) or "all", []).append(point)
+
+    def plot(key: str, title: str, y: Axis, value: Callable[[Point], float | None]) -> list[Plot]:
+        strands = []
+        for name, members in lines.items():
+            ordered = sorted(members, key=place)
+            ys = [value(point) for point in ordered]
+            if any(y is not None for y in ys):
+                line = Line(name, ys, main=True)
+                strands.append(Strand([place(point) for point in ordered], [line]))
+        return [Plot(key, f"{title} over {along or 'load'}", x, y, strands)] if strands else []
+
+    return [
+        *plot("over-iops", "I/O rate", IOPS, lambda point: point.iops),
+        *plot("over-rate", "Data rate", Axis("data rate", "MiB/s"), lambda point: point.mib_s),
+        *plot(
+            "over-response",
+            "Mean response time",
+            Axis("mean response time", quantity=Quantity.TIME, log=None),
+            lambda point: _response(point, "mean"),
+        ),
+        *plot(
+            "over-power",
+            "Power",
+            Axis("power", "W"),
+            lambda point: point.power.watts if point.power is not None else None,
+        ),
+    ]
+
+
+def _values_of(curve: Curve, field: str) -> list[str]:
+    return next(over.values for over in curve.over if over.field == field)
+
+
+def _plain(values: Sequence[str]) -> bool:
+    """Numbers or percentages rather than sizes with units."""
+    return all(value.removesuffix("%").replace(".", "", 1).isdigit() for value in values)
+
+
+def _number(value: str) -> float:
+    """A size in bytes, or a number; a percentage without its sign."""
+    return float(value.removesuffix("%")) if _plain([value]) else float(units.parse_size(value))
+
+
+def _numbers(values: Sequence[str]) -> bool:
+    try:
+        return len({_number(value) for value in values}) > 1
+    except UsageError:
+        return False
 
 
 def _curve_verdict(curve: Curve, failed: int) -> str:

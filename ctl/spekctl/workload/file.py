@@ -123,14 +123,17 @@ def one_stream(given: Mapping[str, object], settings: Sequence[str] = ()) -> Wor
     return with_settings(data, settings)
 
 
-def with_settings(data: dict[str, Any], settings: Sequence[str]) -> WorkloadFile:
-    """A workload with fields set as override.py does; complaints name all of them."""
+def with_settings(
+    data: dict[str, Any], settings: Sequence[str], flag: str = "--set"
+) -> WorkloadFile:
+    """A workload with fields set as override.py does; complaints name all of them, with the option
+    that gave them."""
     from spekctl.workload import override
 
-    override.apply(data, settings)
+    override.apply(data, settings, flag)
     if not settings:
         return check(data)
-    with at("with " + " ".join(f"--set {setting}" for setting in settings)):
+    with at("with " + " ".join(f"{flag} {setting}" for setting in settings)):
         return check(data)
 
 

@@ -18,9 +18,9 @@ _TARGET = settings.Target(
 )
 
 
-def apply(data: dict[str, Any], given: Iterable[str]) -> None:
+def apply(data: dict[str, Any], given: Iterable[str], flag: str = "--set") -> None:
     """Change a workload as TOML has it. UsageError with a sentence for what can't be meant."""
-    settings.apply(data, _TARGET, given)
+    settings.apply(data, _TARGET, given, flag)
 
 
 def to_toml(workload: WorkloadFile) -> str:
