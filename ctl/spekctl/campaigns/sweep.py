@@ -204,11 +204,16 @@ class Sweep(Campaign[Planned, Point]):
         if result.verify is not None:
             self.mismatches += result.verify.mismatches
         # What is said of a load's own numbers needs its name; everything else is true of all.
-        own = set(remarks.judge(result))
+        own = {*remarks.judge(result), *self._differing()}
         for text in result.remarks:
             said = f"{name}: {text}" if text in own else text
             if said not in self.remarks:
                 self.remarks.append(said)
+
+    def _differing(self) -> set[str]:
+        """Remarks on some of the requests and not on all."""
+        first, *others = (set(planned.request.remarks) for planned in self.planned)
+        return first.union(*others) - first.intersection(*others)
 
     def name_of(self, done: Point) -> str:
         return done.name

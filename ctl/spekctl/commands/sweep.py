@@ -13,6 +13,7 @@ import click
 from spekctl.commands import campaign, options
 from spekctl.commands.campaign import CampaignOptions
 from spekctl.errors import ExitCode, UsageError
+from spekctl.workload.values import DEPTH_MAX
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -27,6 +28,7 @@ if TYPE_CHECKING:
 EPILOG = """\b
 Examples:
   spekctl sweep spc1 --bsu 1,2,5,10-100:10 --device /dev/sdb --write --time 30s -o curve.json
+  spekctl sweep spc1 --bsu 5,10,20,40 --max-outstanding-per-bsu 2 --device /dev/sdb --write
   spekctl sweep random-read-4k --rate 1000-20000:1000 --device /dev/nvme0n1 --ramp 2s --csv
   spekctl sweep random-read-4k --depth 1,2,4,8,16,32 --device /dev/nvme0n1 --folder results
   spekctl sweep random-read-4k --over size=512,4KiB,64KiB --device /dev/nvme0n1
@@ -68,6 +70,13 @@ Examples:
     help="Search for the highest load of which this is true, over its measure phase: 'p99 < 10ms'."
     " --bsu, --rate or --depth then has two loads: where the search starts, and the highest.",
 )
+@click.option(
+    "--max-outstanding-per-bsu",
+    type=click.IntRange(1, DEPTH_MAX),
+    metavar="N",
+    help="With --bsu: at most N I/Os outstanding for each BSU of the load, as the host of a BSU has"
+    " them; 2 is common.",
+)
 @campaign.resolution("1 BSU, I/O per second or I/O outstanding", default="5")
 @options.load_options("time_ns", "passes", "ramp_ns", "workers", "cpus", "seed", "write")
 @options.destroy
@@ -106,9 +115,12 @@ def command(**given: Any) -> int:
     if fields and given["within"] is not None:
         raise UsageError("--over and --within exclude each other: a search varies the load alone")
     limit = _limit(given.pop("within"), given.pop("resolution_percent"), loads)
+    per_bsu = given.pop("max_outstanding_per_bsu")
     load = options.take_load(given)
+    if per_bsu is not None:
+        _check_per_bsu(per_bsu, loads, load, fields)
     asked, _ = CampaignOptions.split({**given, "as_json": sinks.as_json})
-    return _sweep(workload, asked, sinks, loads, load, limit, fields)
+    return _sweep(workload, asked, sinks, loads, load, limit, fields, per_bsu)
 
 
 @dataclass(frozen=True, slots=True)
@@ -145,6 +157,23 @@ def _loads(given: dict[str, list[int | float] | None], fields: list[Over]) -> li
     return [Load(kind, value) for value in given[kind] or []]  # type: ignore[arg-type]
 
 
+def _check_per_bsu(per_bsu: int, loads: list[Load], shape: Options, fields: list[Over]) -> None:
+    """Refuse a depth that cannot follow the load, or that the module does not allow."""
+    flag = "--max-outstanding-per-bsu"
+    if not loads or loads[0].kind != "bsu":
+        raise UsageError(f"{flag} needs loads in BSUs: give --bsu")
+    if shape.max_outstanding is not None:
+        raise UsageError(f"{flag} and --max-outstanding exclude each other")
+    if any(over.field == "max-outstanding" for over in fields):
+        raise UsageError(f"{flag} and --over max-outstanding exclude each other")
+    most = max(int(load.value) for load in loads)
+    if most * per_bsu > DEPTH_MAX:
+        raise UsageError(
+            f"{flag} {per_bsu}: at {most} BSU that is {most * per_bsu:,} I/Os outstanding; at most"
+            f" {DEPTH_MAX:,} are allowed"
+        )
+
+
 def _limit(
     condition: Threshold | None, resolution_percent: float | None, loads: list[Load]
 ) -> tuple[Threshold, Search] | None:
@@ -179,6 +208,7 @@ def _sweep(
     shape: Options,
     limit: tuple[Threshold, Search] | None,
     fields: list[Over],
+    per_bsu: int | None,
 ) -> int:
     from spekctl import files
     from spekctl.campaigns import over, sweep
@@ -194,6 +224,8 @@ def _sweep(
 
     def plan(load: Load | None, place: Mapping[str, str] = MappingProxyType({})) -> sweep.Planned:
         chosen: dict[str, Any] = {load.kind: load.value} if load is not None else {}
+        if per_bsu is not None and load is not None:
+            chosen["max_outstanding"] = int(load.value) * per_bsu
         options = over.options_at(replace(shape, **chosen), place)
         there = replace(subject, workload=over.workload_at(subject.workload, place))
         built = request.build(there, options, asked.destroy)
@@ -205,6 +237,8 @@ def _sweep(
     limited = None
     given = {name: value for name in OPTIONS if (value := getattr(shape, name)) is not None}
     recorded = {flag_of(name): _text(value) for name, value in given.items()}
+    if per_bsu is not None:
+        recorded["--max-outstanding-per-bsu"] = str(per_bsu)
     if limit is not None:
         kind = loads[0].kind
         limited = sweep.Limited(*limit, lambda load: plan(Load(kind, load)))

@@ -64,6 +64,11 @@ def test_two_fields_make_a_product_and_a_matrix(
     assert [list(point["at"].values()) for point in data["points"]] == [
         ["4KiB", "50%"], ["4KiB", "100%"], ["8KiB", "50%"], ["8KiB", "100%"]
     ]  # fmt: skip
+    assert [text for text in data["remarks"] if "only reads" in text] == [
+        f"100 I/Os per second, size {size}, read 100%: random-read-4k only reads, so the devices"
+        " are opened read-only"
+        for size in ("4KiB", "8KiB")
+    ]
     lines = spekctl("show", path).out.splitlines()
     place = lines.index("  IOPS by size and read")
     assert lines[place + 1].split() == ["size", "50%", "100%"]

@@ -61,6 +61,16 @@ def test_each_load_is_a_run_and_a_point(spekctl: Spekctl, kernel: QueueKernel) -
         assert point["switches_per_io"] == pytest.approx(50 / rate)
 
 
+def test_the_depth_follows_the_load(spekctl: Spekctl, kernel: QueueKernel, tmp_path: Path) -> None:
+    folder = tmp_path / "f"
+    spc1 = ("sweep", "spc1", *READ[1:], "--write", "--bsu", "1,4,10", "--folder", folder)
+    outcome = spekctl(*spc1, "--max-outstanding-per-bsu", "2")
+    assert outcome.code == ExitCode.OK, outcome.sentence
+    assert [config.max_outstanding for config in kernel.runs_seen] == [2, 8, 20]
+    other = spekctl(*spc1, "--max-outstanding-per-bsu", "3", "--resume")
+    assert other.code == ExitCode.USAGE and "--max-outstanding-per-bsu" in other.sentence
+
+
 def test_beyond_saturation_the_stretch_is_offered_over_achieved(
     spekctl: Spekctl, kernel: QueueKernel
 ) -> None:

@@ -118,6 +118,26 @@ WRONG: dict[str, tuple[str, ExitCode, str]] = {
         "give --write",
     ),
     "no load of its own": ("spc1 --over batch=1,2 --write", ExitCode.USAGE, "--bsu"),
+    "a depth for each BSU of a rate": (
+        "random-read-4k --rate 5 --max-outstanding-per-bsu 2",
+        ExitCode.USAGE,
+        "--max-outstanding-per-bsu needs loads in BSUs: give --bsu",
+    ),
+    "two depths": (
+        "spc1 --bsu 1,2 --max-outstanding-per-bsu 2 --max-outstanding 9 --write",
+        ExitCode.USAGE,
+        "--max-outstanding-per-bsu and --max-outstanding exclude each other",
+    ),
+    "two depths over fields": (
+        "spc1 --bsu 1 --max-outstanding-per-bsu 2 --over max-outstanding=1,2 --write",
+        ExitCode.USAGE,
+        "--max-outstanding-per-bsu and --over max-outstanding exclude each other",
+    ),
+    "too deep": (
+        "spc1 --bsu 1,60000 --max-outstanding-per-bsu 2 --write",
+        ExitCode.USAGE,
+        "at 60000 BSU that is 120,000 I/Os outstanding; at most",
+    ),
     "unknown workload": ("spc2 --bsu 1", ExitCode.USAGE, "did you mean 'spc1'?"),
     "two outputs": ("random-read-4k --depth 1 --json --csv", ExitCode.USAGE, "exclude each other"),
     "no folder": ("random-read-4k --depth 1 --folder /no/such", ExitCode.USAGE, "no directory /no"),
