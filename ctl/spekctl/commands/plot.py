@@ -310,7 +310,8 @@ def power(
     dpi: int,
     labels: tuple[str, ...],
 ) -> int:
-    """Power against throughput, of CURVEs and REPORTs; or over time, of a RESULT.
+    """Power against the offered load, or the depth, of CURVEs and REPORTs; or over time, of a
+    RESULT.
 
     A panel below curves shows mW/IOPS, with the power baseline of their runs subtracted.
     """

@@ -29,6 +29,8 @@ from spekctl.report.sheet import (
 from spekctl.report.words import few
 
 IOPS = Axis("I/Os per second", "1/s")
+OFFERED = Axis("offered I/Os per second", "1/s")
+DEPTH = Axis("I/Os outstanding", quantity=Quantity.WHOLE)
 COST = Axis("power per I/O rate", "mW/IOPS", log=None)
 STREAMS = Axis("streams", quantity=Quantity.WHOLE, log=None)
 # What points beside a line say of its values.
@@ -189,21 +191,31 @@ def point_plots(
         response = Axis("response time", quantity=Quantity.TIME, log=None)
         plots.append(Plot("curve-response", "Response time over load", IOPS, response, strands))
     plots += _achieved(done, beside)
-    powered = sorted(
-        (point for point in done if point.power is not None), key=lambda point: point.iops
-    )
+    powered = [point for point in done if point.power is not None]
+    for x, key, group in (
+        (OFFERED, "", [point for point in powered if point.offered_iops is not None]),
+        (DEPTH, "-depth", [point for point in powered if point.offered_iops is None]),
+    ):
+        plots += _power_plots(x, key, group)
+    return plots
+
+
+def _power_plots(x: Axis, suffix: str, powered: Sequence[Point]) -> list[Plot]:
+    """Power over the load that was asked for: over the rate that was served, the points beyond the
+    peak would lie on those before it."""
+    plots = []
     if powered:
         watts = [point.power.watts if point.power is not None else None for point in powered]
         costs = [point.efficiency for point in powered]
         each = [cost.iops_per_w if cost is not None else None for cost in costs]
         per_io = [cost.mw_per_iops if cost is not None else None for cost in costs]
         plots += [
-            _over_iops("curve-power", "Power over load", Axis("power", "W"), powered,
+            _over_load(x, f"curve-power{suffix}", "Power over load", Axis("power", "W"), powered,
                        "power", watts),
-            _over_iops("curve-efficiency", "Efficiency over load",
+            _over_load(x, f"curve-efficiency{suffix}", "Efficiency over load",
                        Axis("I/Os per second and watt", "1/s/W"), powered, "efficiency", each),
-            _over_iops("curve-cost", "Power per I/O rate, less the baseline", COST, powered,
-                       "power per I/O rate", per_io),
+            _over_load(x, f"curve-cost{suffix}", "Power per I/O rate, less the baseline", COST,
+                       powered, "power per I/O rate", per_io),
         ]  # fmt: skip
     return plots
 
@@ -226,23 +238,28 @@ def _achieved(done: Sequence[Point], search: Sequence[Point]) -> list[Plot]:
         if beside:
             line = Line("search", [rate for _, rate in beside], look="points")
             strands.append(Strand([asked for asked, _ in beside], [line]))
-        x = Axis("offered I/Os per second", "1/s")
-        plots.append(Plot("curve-achieved", "Achieved over offered load", x, IOPS, strands))
+        plots.append(Plot("curve-achieved", "Achieved over offered load", OFFERED, IOPS, strands))
     closed = [point for point in done if point.offered_iops is None]
     if closed:
         rates = [point.iops for point in closed]
         lines = [Line("achieved", rates, main=True), *_flagged(closed, rates)]
         strands = [Strand([point.load.value for point in closed], lines)]
-        x = Axis("I/Os outstanding", quantity=Quantity.WHOLE)
-        plots.append(Plot("curve-depth", "Achieved over depth", x, IOPS, strands))
+        plots.append(Plot("curve-depth", "Achieved over depth", DEPTH, IOPS, strands))
     return plots
 
 
-def _over_iops(
-    key: str, title: str, y: Axis, points: Sequence[Point], name: str, ys: Sequence[float | None]
+def _over_load(
+    x: Axis,
+    key: str,
+    title: str,
+    y: Axis,
+    points: Sequence[Point],
+    name: str,
+    ys: Sequence[float | None],
 ) -> Plot:
     lines = [Line(name, ys, main=True), *_flagged(points, ys)]
-    return Plot(key, title, IOPS, y, [Strand([point.iops for point in points], lines)])
+    xs = [point.load.value if x is DEPTH else point.offered_iops or 0.0 for point in points]
+    return Plot(key, title, x, y, [Strand(xs, lines)])
 
 
 def _flagged(points: Sequence[Point], ys: Sequence[float | None]) -> list[Line]:

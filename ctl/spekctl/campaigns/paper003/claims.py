@@ -144,7 +144,7 @@ def _section_7_2(loads: Sequence[StudyLoad], profile: str) -> Iterator[Claim]:
 def _arms(load: StudyLoad) -> Iterator[Claim]:
     """Figure 5: what each arm is worth."""
     means = [_time(system) for system in load.single]
-    one, two, three, four = means
+    first, two, three, four = means
     yield _claim(
         "Figure 5", f"{load.name}: mean response of SA(1..4)",
         "diminishing returns beyond three arms",
@@ -155,7 +155,7 @@ def _arms(load: StudyLoad) -> Iterator[Claim]:
     if load.name.startswith(("Websearch", "TPC-C")):
         yield _claim(
             "Figure 5", f"{load.name}: mean response of SA(1) and SA(2)", "a large gain",
-            f"{_mean(load.single[0])}, {_mean(load.single[1])}", gain(one / two),
+            f"{_mean(load.single[0])}, {_mean(load.single[1])}", gain(first / two),
         )  # fmt: skip
         yield _claim(
             "Figure 5", f"{load.name}: mean response of SA(2) and MD", "SA(2) nearly as MD",
@@ -170,12 +170,12 @@ def _arms(load: StudyLoad) -> Iterator[Claim]:
             "Figure 5", f"{load.name}: mean response of SA(1), SA(2) and MD",
             "SA(2) slightly below SA(1), and below MD",
             f"{_mean(load.single[0])}, {_mean(load.single[1])}, {shown}",
-            judge(two < one and two < md, one < LARGE * two),
+            judge(two < first and two < md, first < LARGE * two),
         )  # fmt: skip
     if load.name.startswith("Financial"):
         yield _claim(
             "Figure 5", f"{load.name}: mean response of SA(1) and SA(3)", "a large gain",
-            f"{_mean(load.single[0])}, {_mean(load.single[2])}", gain(one / three),
+            f"{_mean(load.single[0])}, {_mean(load.single[2])}", gain(first / three),
         )  # fmt: skip
     waits = [system.rotation_ms for system in load.single]
     yield _claim(
@@ -206,20 +206,20 @@ def _arms(load: StudyLoad) -> Iterator[Claim]:
 
 def _power(load: StudyLoad, profile: str) -> Iterator[Claim]:
     """Figure 6, at full speed."""
-    one, *more = (load.single[arms - 1].watts_of(profile) for arms in (1, 2, 4))
-    above = [watts - one for watts in more]
+    single, *more = (load.single[arms - 1].watts_of(profile) for arms in (1, 2, 4))
+    above = [watts - single for watts in more]
     if load.name.startswith("Financial"):
         paper = ", ".join(f"+{watts:g} W" for watts in PAPER_FINANCIAL_W)
         judgement = numbers(PAPER_FINANCIAL_W, above)
     elif load.name.startswith("Websearch"):
         paper = "significantly more"
-        judgement = gain(min(more) / one)
+        judgement = gain(min(more) / single)
     else:
         paper = "comparable or less"
-        judgement = Judgement(max(more) <= EVEN * one)
+        judgement = Judgement(max(more) <= EVEN * single)
     yield _claim(
         "Figure 6", f"{load.name}: SA(2) and SA(4) above HC-SD", paper,
-        f"{above[0]:+.1f} W, {above[1]:+.1f} W (HC-SD: {one:.1f} W)", judgement,
+        f"{above[0]:+.1f} W, {above[1]:+.1f} W (HC-SD: {single:.1f} W)", judgement,
         "each arm assembly draws 2.0 W while it is held, which no reduction of the wait saves",
     )  # fmt: skip
 
@@ -300,9 +300,9 @@ def _section_7_3(arrays: Sequence[StudyArrays], profiles: Sequence[str]) -> Iter
 
 
 def _claim(
-    place: str, what: str, paper: str, found: str, judgement: Judgement, remark: str = ""
+    place: str, what: str, paper: str, shown: str, judgement: Judgement, remark: str = ""
 ) -> Claim:
-    return Claim(place, what, paper, found, judgement.holds, remark, judgement.partly)
+    return Claim(place, what, paper, shown, judgement.holds, remark, judgement.partly)
 
 
 def _time(system: StudySystem) -> float:

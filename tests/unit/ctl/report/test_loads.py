@@ -97,8 +97,30 @@ def test_power_is_of_the_points_that_have_it() -> None:
     points = [OPEN[0], msgspec.structs.replace(OPEN[1], power=watts)]
     (power,) = (plot for plot in loads.point_plots(points) if plot.key == "curve-power")
     assert [(list(strand.xs), list(strand.lines[0].ys)) for strand in power.strands] == [
-        ([OPEN[1].iops], [7.5])
+        ([OPEN[1].offered_iops], [7.5])
     ]
+
+
+@pytest.mark.parametrize(
+    ("points", "key", "asked"),
+    [(OPEN, "curve-power", [500, 1000, 1400, 3000]), (CLOSED, "curve-power-depth", [1, 2, 8])],
+)
+def test_power_does_not_turn_back_beyond_the_peak(
+    points: list[curve.Point], key: str, asked: list[float]
+) -> None:
+    """The highest load is served at the rate of the lowest, and is drawn at its own place."""
+    loaded = sorted(points, key=lambda point: (point.offered_iops or 0, point.load.value))
+    powered = [
+        msgspec.structs.replace(point, power=curve.Power(watts, {}))
+        for watts, point in enumerate(loaded, 5)
+    ]
+    powered[-1] = msgspec.structs.replace(powered[-1], iops=powered[0].iops)
+    plots = [plot for plot in loads.point_plots(powered) if plot.key.startswith("curve-power")]
+    (power,) = plots
+    assert power.key == key
+    (strand,) = power.strands
+    assert list(strand.xs) == asked
+    assert list(strand.lines[0].ys) == list(range(5, 5 + len(points)))
 
 
 def test_the_search_lies_beside_the_curve_with_the_limit(tmp_path: Path) -> None:

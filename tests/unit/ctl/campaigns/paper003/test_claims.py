@@ -10,7 +10,7 @@ from lib.ctl.study import arrays_of
 from msgspec.structs import replace
 
 from spekctl.campaigns.paper003 import claims
-from spekctl.campaigns.paper003.judgement import EVEN, Judgement, numbers
+from spekctl.campaigns.paper003.judgement import EVEN
 from spekctl.documents.drive import Claim, DriveStudy, StudyArrays, StudyLoad, StudySystem
 from spekctl.drive import file
 from spekctl.drive.model import Model
@@ -218,22 +218,6 @@ def test_watts_far_from_those_of_the_paper_hold_in_part(drive_study: DriveStudy)
     by_what = {claim.what: claim for claim in drive_study.claims}
     assert by_what["8 ms: watts (datasheet-arms)"].word == "partly"
     assert by_what["8 ms: watts (isca08-watts)"].word == "yes"
-
-
-@pytest.mark.parametrize(
-    ("paper", "here", "judgement"),
-    [
-        ((2.0, 6.0), (1.7, 5.7), Judgement(True)),
-        ((2.0, 6.0), (1.7, 3.7), Judgement(False, partly=True)),
-        ((2.0, 6.0), (1.7, 1.7), Judgement(False)),
-        ((2.0, 6.0), (float("nan"), 6.0), Judgement(False)),
-        ((4.0, 4.0), (4.0, 4.1), Judgement(False)),
-    ],
-)
-def test_numbers_need_their_order_and_their_steps(
-    paper: tuple[float, ...], here: tuple[float, ...], judgement: Judgement
-) -> None:
-    assert numbers(paper, here) == judgement
 
 
 def with_system(arrays: StudyArrays, replacement: StudySystem) -> StudyArrays:
