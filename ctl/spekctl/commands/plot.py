@@ -310,10 +310,10 @@ def power(
     dpi: int,
     labels: tuple[str, ...],
 ) -> int:
-    """Power against the offered load, or the depth, of CURVEs and REPORTs; or over time, of a
-    RESULT.
+    """Power over the load, of CURVEs and REPORTs; or over time, of a RESULT.
 
-    A panel below curves shows mW/IOPS, with the power baseline of their runs subtracted.
+    The load is the offered rate; of a closed loop it is the depth. A panel below curves
+    shows mW/IOPS, with the power baseline of their runs subtracted.
     """
     from spekctl.documents.document import Kind, identify
     from spekctl.plots import style
