@@ -281,7 +281,8 @@ static void idle(struct spek_augment *m)
 			retail(m);
 			m->again = m->destage.step == SPEK_AUGMENT_BARRIER;
 		}
-		if (!m->dirty)
+		/* A write under way has an age, too. */
+		if (!m->dirty && m->done_seq == m->issued_seq)
 			m->mark_ns = SPEK_AUGMENT_NEVER;
 		return;
 	}

@@ -71,6 +71,22 @@ def test_a_block_that_is_needed_and_lost_fails_the_machine() -> None:
     assert machine.machine.mode == FAILED
 
 
+def test_the_age_of_a_single_block_counts() -> None:
+    machine = Machine(age_ns=1000)
+    machine.sent.clear()
+    machine.by_hand = True
+    machine.write(70)
+    assert machine.machine.dirty == 0
+    end_all(machine)
+    assert machine.machine.dirty == 1
+    machine.now_ns = 1000
+    assert machine.lib.spek_augment_next_ns(machine.machine) == 1000
+    machine.lib.spek_augment_tick(machine.machine, machine.now_ns)
+    machine.run()
+    end_all(machine)
+    assert machine.machine.dirty == 0
+
+
 def test_what_may_be_where_nobody_could_read() -> None:
     machine = Machine()
     scan = machine.ffi.new("struct spek_augment_scan *")
