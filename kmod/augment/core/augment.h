@@ -13,10 +13,11 @@
  *		preflush likewise after the write
  *	read	from the SSD what is there, else from the RAID, with a copy to the SSD by policy
  *
- * Destage reads dirty blocks, oldest first, each with the dirty blocks of its stripe, writes them
- * to the RAID in order, and flushes it. Then the tail of the log may pass them: not before the
- * records that replaced others are flushed, and its space is not written before superblocks on both
- * devices hold the new tail. Until then and until it is written, the space serves reads.
+ * Destage flushes the log, so that no cut leaves a block torn, reads dirty blocks, oldest first,
+ * each with the dirty blocks of its stripe, writes them to the RAID in order, and flushes it. Then
+ * the tail of the log may pass them: not before the records that replaced others are flushed, and
+ * its space is not written before superblocks on both devices hold the new tail. Until then and
+ * until it is written, the space serves reads.
  *
  * Loss of a device, or a failed write or flush on it, stops writes until all dirty blocks are on
  * the RAID and superblocks of a new generation say that the log is empty. Then writes go on with
@@ -343,7 +344,8 @@ struct spek_augment_run {
  * @to_seq: records before this one are to be destaged
  * @tail: tail to be
  * @tail_seq: its sequence number
- * @barrier: sequence number that has to be flushed before the tail moves
+ * @barrier: sequence number that has to be flushed before the tail and the blocks move
+ * @is_over: a batch has ended since the tail moved
  * @retry_at_ns: end of the pause after a failure
  * @stuck: the last batch failed
  * @shrinking: the log was over its high limit and is not at its low limit yet
@@ -362,6 +364,7 @@ struct spek_augment_destage {
 	u32 tail;
 	u64 tail_seq;
 	u64 barrier;
+	bool is_over;
 	u64 retry_at_ns;
 	bool stuck;
 	bool shrinking;

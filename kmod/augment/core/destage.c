@@ -3,11 +3,12 @@
  * Destage: a batch of dirty blocks at a time. Blocks of one batch are distinct, and batches do not
  * overlap, so that an older version of a block never overtakes a newer one on the way to the RAID.
  *
+ *	BARRIER	wait until the log is flushed: a cut that tears a block on the RAID must leave its
+ *		record, and blocks that the tail passes may have been replaced by records that are
+ *		only in the devices' caches
+ *	RETAIL	write superblocks with the new tail, behind what earlier batches have moved
  *	MOVE	read the blocks into buffers, write them to the RAID
  *	SETTLE	flush the RAID; the blocks are clean
- *	BARRIER	wait until the log is flushed: blocks that the tail passes may have been replaced by
- *		records that are only in the devices' caches
- *	RETAIL	write superblocks with the new tail
  *	RENEW	the log has been drained: write superblocks of a new generation
  */
 #include "machine.h"
@@ -98,20 +99,41 @@ static void find_tail(struct spek_augment *m)
 	}
 }
 
-static bool begin_batch(struct spek_augment *m)
+static void begin_moving(struct spek_augment *m)
+{
+	struct spek_augment_destage *d = &m->destage;
+
+	d->step = d->nr_items ? SPEK_AUGMENT_MOVE : SPEK_AUGMENT_IDLE;
+	d->next_item = 0;
+	d->nr_runs = 0;
+	d->failed = false;
+}
+
+/* What the batch holds is dirty: the tail does not pass it. */
+static void await_flush(struct spek_augment *m)
+{
+	struct spek_augment_destage *d = &m->destage;
+
+	find_tail(m);
+	if (!d->nr_items && d->tail == m->tail)
+		return;
+	d->barrier = m->issued_seq;
+	d->step = SPEK_AUGMENT_BARRIER;
+	m->again = true;
+}
+
+static void begin_batch(struct spek_augment *m)
 {
 	struct spek_augment_destage *d = &m->destage;
 
 	d->nr_items = 0;
-	d->next_item = 0;
-	d->nr_runs = 0;
-	d->failed = false;
 	if (m->mode == SPEK_AUGMENT_NORMAL || d->scan == m->head)
 		d->scan = m->tail;
 	gather(m);
-	if (d->nr_items)
-		d->step = SPEK_AUGMENT_MOVE;
-	return d->nr_items != 0;
+	if (m->mode == SPEK_AUGMENT_NORMAL)
+		await_flush(m);
+	else
+		begin_moving(m);
 }
 
 static void read_item(struct spek_augment *m, u32 run, u32 offset)
@@ -204,17 +226,6 @@ static void move(struct spek_augment *m)
 	d->step = SPEK_AUGMENT_SETTLE;
 }
 
-static void retail(struct spek_augment *m)
-{
-	find_tail(m);
-	m->destage.step = SPEK_AUGMENT_IDLE;
-	m->again = true;
-	if (m->mode != SPEK_AUGMENT_NORMAL || m->destage.tail == m->tail)
-		return;
-	m->destage.barrier = m->issued_seq;
-	m->destage.step = SPEK_AUGMENT_BARRIER;
-}
-
 static void settle(struct spek_augment *m, int error)
 {
 	struct spek_augment_destage *d = &m->destage;
@@ -225,7 +236,9 @@ static void settle(struct spek_augment *m, int error)
 		d->retry_at_ns = m->now_ns + m->config.retry_ns;
 		d->scan = m->tail;
 	}
-	retail(m);
+	d->step = SPEK_AUGMENT_IDLE;
+	d->is_over = true;
+	m->again = true;
 }
 
 static bool all_awake(const struct spek_augment *m)
@@ -272,26 +285,58 @@ static void renew(struct spek_augment *m)
 	spek_augment_super_write(m, m->live, m->generation, m->head, m->issued_seq + 1);
 }
 
+/* After a batch the tail moves, whether another one is due or not. */
+static void idle_normally(struct spek_augment *m, bool is_pause)
+{
+	struct spek_augment_destage *d = &m->destage;
+
+	if (!is_pause && is_due(m)) {
+		begin_batch(m);
+	} else if (d->is_over) {
+		d->nr_items = 0;
+		await_flush(m);
+	}
+	d->is_over = false;
+	/* A write under way has an age, too. */
+	if (!is_pause && !m->dirty && m->done_seq == m->issued_seq)
+		m->mark_ns = SPEK_AUGMENT_NEVER;
+}
+
 static void idle(struct spek_augment *m)
 {
-	if (m->destage.stuck && m->now_ns < m->destage.retry_at_ns)
-		return;
+	bool is_pause = m->destage.stuck && m->now_ns < m->destage.retry_at_ns;
+
 	if (m->mode == SPEK_AUGMENT_NORMAL) {
-		if (is_due(m) && !begin_batch(m)) {
-			retail(m);
-			m->again = m->destage.step == SPEK_AUGMENT_BARRIER;
-		}
-		/* A write under way has an age, too. */
-		if (!m->dirty && m->done_seq == m->issued_seq)
-			m->mark_ns = SPEK_AUGMENT_NEVER;
+		idle_normally(m, is_pause);
 		return;
 	}
-	if (m->done_seq != m->issued_seq || m->flushing)
+	if (is_pause || m->done_seq != m->issued_seq || m->flushing)
 		return;
 	if (m->dirty)
 		begin_batch(m);
 	else
 		renew(m);
+}
+
+static void pass_barrier(struct spek_augment *m)
+{
+	struct spek_augment_destage *d = &m->destage;
+
+	if (m->mode != SPEK_AUGMENT_NORMAL) {
+		end_items(m, 0, d->nr_items, false);
+		d->step = SPEK_AUGMENT_IDLE;
+		m->again = true;
+	} else if (d->barrier > m->flushed_seq) {
+		return;
+	} else if (d->tail == m->tail) {
+		begin_moving(m);
+	} else {
+		d->step = SPEK_AUGMENT_RETAIL;
+		d->failed = false;
+		spek_augment_super_write(m, spek_augment_bit(SPEK_AUGMENT_SSD) |
+					    spek_augment_bit(m->mirror),
+					 m->generation, d->tail, d->tail_seq);
+	}
 }
 
 /**
@@ -306,20 +351,10 @@ void spek_augment_destage_step(struct spek_augment *m)
 		return;
 	if (d->step == SPEK_AUGMENT_IDLE)
 		idle(m);
+	if (d->step == SPEK_AUGMENT_BARRIER)
+		pass_barrier(m);
 	if (d->step == SPEK_AUGMENT_MOVE)
 		move(m);
-	if (d->step != SPEK_AUGMENT_BARRIER)
-		return;
-	if (m->mode != SPEK_AUGMENT_NORMAL) {
-		d->step = SPEK_AUGMENT_IDLE;
-		m->again = true;
-	} else if (d->barrier <= m->flushed_seq) {
-		d->step = SPEK_AUGMENT_RETAIL;
-		d->failed = false;
-		spek_augment_super_write(m, spek_augment_bit(SPEK_AUGMENT_SSD) |
-					    spek_augment_bit(m->mirror),
-					 m->generation, d->tail, d->tail_seq);
-	}
 }
 
 static void read_end(struct spek_augment *m, struct spek_augment_slot *slot, int error)
@@ -368,14 +403,18 @@ static void super_end(struct spek_augment *m, struct spek_augment_slot *slot, in
 	}
 	if (--d->pending)
 		return;
-	if (d->step == SPEK_AUGMENT_RENEW && !d->failed) {
-		spek_augment_resume(m);
-	} else if (d->step == SPEK_AUGMENT_RETAIL && !d->failed) {
+	m->again = true;
+	if (d->step == SPEK_AUGMENT_RENEW) {
+		d->step = SPEK_AUGMENT_IDLE;
+		if (!d->failed)
+			spek_augment_resume(m);
+		return;
+	}
+	if (!d->failed) {
 		m->tail = d->tail;
 		m->tail_seq = d->tail_seq;
 	}
-	d->step = SPEK_AUGMENT_IDLE;
-	m->again = true;
+	begin_moving(m);
 }
 
 /**

@@ -54,7 +54,8 @@ bool spek_augment_has_mirror(struct spek_augment *m)
 	return false;
 }
 
-static enum spek_augment_cause cause_of(const struct spek_augment_slot *slot)
+static enum spek_augment_cause cause_of(const struct spek_augment *m,
+					const struct spek_augment_slot *slot)
 {
 	switch (slot->purpose) {
 	case SPEK_AUGMENT_FOR_HIT:
@@ -65,6 +66,9 @@ static enum spek_augment_cause cause_of(const struct spek_augment_slot *slot)
 	case SPEK_AUGMENT_FOR_WAKE:
 		return SPEK_AUGMENT_CAUSE_WRITE;
 	case SPEK_AUGMENT_FOR_FLUSH:
+		/* That no bio waits for: the barrier of destage. */
+		if (m->flushes.first == SPEK_AUGMENT_NONE)
+			return SPEK_AUGMENT_CAUSE_DESTAGE;
 		return SPEK_AUGMENT_CAUSE_FLUSH;
 	case SPEK_AUGMENT_FOR_PASS:
 		if (slot->io.op == SPEK_AUGMENT_READ)
@@ -94,7 +98,7 @@ void spek_augment_wake_note(struct spek_augment *m, const struct spek_augment_sl
 	for (i = 0; i < m->config.nr_members; i++)
 		if ((reached & spek_augment_bit(SPEK_AUGMENT_MEMBER + i)) &&
 		    m->causes[i] == SPEK_AUGMENT_CAUSE_OTHER)
-			m->causes[i] = cause_of(slot);
+			m->causes[i] = cause_of(m, slot);
 }
 
 /**

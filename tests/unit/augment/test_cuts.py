@@ -58,6 +58,9 @@ def test_what_was_flushed_survives(seed: int) -> None:
     assert counts["hits"] > 2 * cuts
     assert counts["retried"] > cuts / 200
     assert counts["late"] > cuts / 5
+    # Where a device was lost; in all other lives no block was.
+    assert counts["torn"] > cuts / 10
+    assert counts["whole"] > cuts / 3
 
 
 def test_trace_tells_of_a_block_and_changes_nothing() -> None:
@@ -148,8 +151,18 @@ FAULTS = {
     ),
     "tail moves before the log is flushed": (
         "destage.c",
-        "} else if (d->barrier <= m->flushed_seq) {",
-        "} else {",
+        "} else if (d->barrier > m->flushed_seq) {",
+        "} else if (d->tail == m->tail && d->barrier > m->flushed_seq) {",
+    ),
+    "blocks move before the log is flushed": (
+        "destage.c",
+        "} else if (d->barrier > m->flushed_seq) {",
+        "} else if (d->tail != m->tail && d->barrier > m->flushed_seq) {",
+    ),
+    "batch kept when a device is lost": (
+        "destage.c",
+        "		end_items(m, 0, d->nr_items, false);\n",
+        "",
     ),
     "tail moves before its superblocks are written": (
         "destage.c",
@@ -190,8 +203,8 @@ FAULTS = {
     ),
     "no pause after a destage that failed": (
         "destage.c",
-        "	if (m->destage.stuck && m->now_ns < m->destage.retry_at_ns)",
-        "	if (spek_augment_is_stuck(m))",
+        "bool is_pause = m->destage.stuck && m->now_ns < m->destage.retry_at_ns;",
+        "bool is_pause = spek_augment_is_stuck(m);",
     ),
     "copy evicted under a read": (
         "map.c",

@@ -6,7 +6,7 @@ from __future__ import annotations
 import errno
 from typing import Any
 
-from lib.core.augment_machine import RAID, READ, SSD, WRITE, Machine
+from lib.core.augment_machine import FLUSH, RAID, READ, SSD, WRITE, Machine
 
 NORMAL, DRAINING, FAILED = 1, 2, 4
 MIRROR = 1
@@ -17,8 +17,8 @@ def reads(machine: Machine, device: int) -> list[Any]:
     return [sent for sent in machine.sent if sent[:2] == (READ, device)]
 
 
-def destaging() -> Machine:
-    """Two blocks are being read for destage."""
+def awaiting_flush() -> Machine:
+    """Two blocks are to be destaged, and the log is being flushed."""
     machine = Machine()
     machine.write(70)
     machine.write(71)
@@ -26,6 +26,15 @@ def destaging() -> Machine:
     machine.by_hand = True
     machine.lib.spek_augment_destage_all(machine.machine, 0)
     machine.run()
+    assert [sent[:2] for sent in machine.sent] == [(FLUSH, SSD), (FLUSH, MIRROR)]
+    return machine
+
+
+def destaging() -> Machine:
+    """Two blocks are being read for destage."""
+    machine = awaiting_flush()
+    for sent in machine.sent[:]:
+        machine.end(sent)
     assert len(reads(machine, SSD)) == 2
     return machine
 
@@ -69,6 +78,30 @@ def test_a_block_that_is_needed_and_lost_fails_the_machine() -> None:
     machine.end(first, -errno.EIO)
     machine.end(second)
     assert machine.machine.mode == FAILED
+
+
+def test_a_batch_is_given_up_when_the_log_cannot_be_flushed() -> None:
+    """Its blocks are drained with all others."""
+    machine = awaiting_flush()
+    ssd, mirror = machine.sent
+    machine.end(mirror, -errno.EIO)
+    machine.end(ssd)
+    assert machine.machine.mode == DRAINING
+    end_all(machine)
+    assert machine.machine.mode == NORMAL
+    assert machine.stats.destaged == 2
+    assert machine.machine.dirty == 0
+
+
+def test_the_log_is_flushed_once_for_a_batch() -> None:
+    machine = Machine()
+    for block in range(60):
+        machine.write(block)
+    machine.lib.spek_augment_destage_all(machine.machine, 0)
+    machine.run()
+    assert machine.stats.destaged == 60
+    assert machine.stats.flushes == 1
+    assert machine.machine.tail == machine.machine.head
 
 
 def test_the_age_of_a_single_block_counts() -> None:

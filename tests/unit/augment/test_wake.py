@@ -90,6 +90,18 @@ def test_flush_and_destage_as_causes(machine: Machine) -> None:
     assert machine.wakes() == count(flush=1, destage=MEMBERS)
 
 
+def test_a_flush_for_destage_as_a_cause(machine: Machine) -> None:
+    machine.write(0)
+    machine.tell(False)
+    machine.sent.clear()
+    machine.by_hand = True
+    machine.lib.spek_augment_destage_all(machine.machine, 0)
+    machine.run()
+    assert [sent[0] for sent in machine.sent] == [FLUSH, FLUSH]
+    machine.tell(True, 0)
+    assert machine.wakes() == count(destage=1)
+
+
 def test_read_ahead_hits_without_the_raid() -> None:
     machine = Machine(prefetch_blocks=8)
     machine.read(100, 2)

@@ -208,6 +208,9 @@ static void recover(u32 fate)
 		return;
 	rig.faults.raid_rate = 0;
 	check_all();
+	rig.counts.whole += !rig.may_tear;
+	rig.may_tear = rig.machine.mode != SPEK_AUGMENT_NORMAL;
+	rig.is_half_recovered = false;
 	rig.faults.raid_rate = rate;
 }
 
@@ -277,10 +280,10 @@ int main(int argc, char **argv)
 		live();
 		rig.counts.cuts++;
 	}
-	printf("cuts %u stale %u adopted %u errors %u losses %u detached %u repeated %u told %u hits %u retried %u late %u\n",
+	printf("cuts %u stale %u adopted %u errors %u losses %u detached %u repeated %u told %u hits %u retried %u late %u torn %u whole %u\n",
 	       counts->cuts, counts->stale, counts->adopted, counts->errors, counts->losses,
 	       counts->detached, counts->repeated, counts->told, counts->hits, counts->retried,
-	       counts->late);
+	       counts->late, counts->torn, counts->whole);
 	printf("ahead %llu", (unsigned long long)counts->ahead);
 	for (i = 0; i < SPEK_AUGMENT_CAUSES; i++)
 		printf(" wakes%u %llu", i, (unsigned long long)counts->wakes[i]);

@@ -147,6 +147,19 @@ bool history_survives(u32 block, u32 sector, u64 number)
 	return is_known(block, sector, number);
 }
 
+/* Whether a block shows several writes, though what was read after the last cut did not. */
+bool history_is_torn(u32 block, const u64 *numbers)
+{
+	u32 k;
+
+	if (!memcmp(numbers, history[block].base, sizeof(history[block].base)))
+		return false;
+	for (k = 1; k < SECTORS; k++)
+		if (numbers[k] != numbers[0])
+			return true;
+	return false;
+}
+
 /* Of writes at the same time either may be the last, but a read has shown which is. */
 void history_shown(u32 block, u64 number, u64 began)
 {

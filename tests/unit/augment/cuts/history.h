@@ -35,6 +35,7 @@ void history_fua(u64 number);
 void history_cut(u64 step);
 bool history_allows(u32 block, u32 sector, u64 number, u64 began);
 bool history_survives(u32 block, u32 sector, u64 number);
+bool history_is_torn(u32 block, const u64 *numbers);
 void history_shown(u32 block, u64 number, u64 began);
 void history_settle(u32 block, const u64 *numbers);
 

@@ -130,6 +130,7 @@ void rig_take(void)
 	struct spek_augment_io io;
 
 	take_answers();
+	rig.may_tear |= rig.machine.mode >= SPEK_AUGMENT_DRAINING;
 	while (spek_augment_next_io(&rig.machine, &io))
 		issue(&io);
 	check_waiting(&rig.machine);
@@ -313,6 +314,20 @@ bool rig_failed_in_recovery(void)
 	       rig.machine.generation == rig.first_generation && rig.faults.victim < DEVICES;
 }
 
+/*
+ * Destage writes to the RAID what is in the log for sure, so a cut tears no block; but the log of a
+ * device that was lost has not been flushed, and without a log it is as with any disk.
+ */
+static void check_whole(u32 block, const u64 *numbers)
+{
+	if (history_is_torn(block, numbers)) {
+		rig.counts.torn++;
+		if (!rig.may_tear)
+			rig_fail("torn by a cut", block, numbers[0]);
+	}
+	history_settle(block, numbers);
+}
+
 static void check_block(const struct host_bio *b, u32 i)
 {
 	u32 block = b->bio.block + i;
@@ -334,7 +349,7 @@ static void check_block(const struct host_bio *b, u32 i)
 			history_shown(block, numbers[k], b->began);
 	}
 	if (b->is_check)
-		history_settle(block, numbers);
+		check_whole(block, numbers);
 }
 
 static void answered(const struct host_bio *b)
@@ -478,6 +493,7 @@ void rig_attach(void)
 	spek_augment_init(&rig.machine, &rig.config, memory);
 	spek_augment_recover(&rig.machine, &scan);
 	rig.first_generation = rig.machine.generation;
+	rig.may_tear |= rig.faults.absent && rig.is_half_recovered;
 	trace_attach(scan.stale);
 	rig.counts.stale += scan.stale != 0;
 	while (adopt_next(scan.present & ~scan.stale))
@@ -491,6 +507,7 @@ void rig_cut(void)
 	u32 i;
 
 	trace_cut();
+	rig.is_half_recovered |= rig.machine.mode == SPEK_AUGMENT_RECOVERING;
 	rig.counts.ahead += rig.machine.stats.prefetch_hits;
 	for (i = 0; i < SPEK_AUGMENT_CAUSES; i++)
 		rig.counts.wakes[i] += rig.machine.stats.wakes[i];
@@ -566,6 +583,8 @@ void rig_make_set(void)
 	}
 	history_clear();
 	rig.faults.absent = 0;
+	rig.may_tear = false;
+	rig.is_half_recovered = false;
 }
 
 void rig_init(u64 seed)

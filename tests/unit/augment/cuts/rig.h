@@ -66,6 +66,8 @@ struct counts {
 	u32 hits;
 	u32 retried;
 	u32 late;
+	u32 torn;
+	u32 whole;	/* checks of all blocks of which none could be torn */
 };
 
 struct rig {
@@ -81,6 +83,9 @@ struct rig {
 	struct faults faults;
 	struct counts counts;
 	u64 first_generation;
+	/* Since the last check of all blocks: */
+	bool may_tear;	/* blocks were written that were not in the log for sure */
+	bool is_half_recovered;	/* blocks were written of which only one device may have a record */
 	u64 step;	/* counts events, as time does */
 	u64 now_ns;
 	u64 numbers;	/* of writes */
