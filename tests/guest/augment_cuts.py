@@ -296,16 +296,20 @@ class Campaign:
         """What is there after a cut with what may be there. OSError: the power may be out."""
         raise NotImplementedError
 
-    def load(self, node: str) -> None:
-        """Work until the power fails."""
+    def load(self, node: str, endanger: Callable[[], None]) -> None:
+        """Work until the power fails.
+
+        @endanger: from its call on the power may fail; a device, too
+        """
         raise NotImplementedError
 
     def run(self, cuts: int, say: Callable[[Campaign], None]) -> None:
-        """Until there were so many cuts, and a last recovery."""
+        """Until there were so many cuts, or more if the load has done nothing yet, and a last
+        recovery."""
         try:
             self.prepare(self.setting.attach(fresh=True))
             self.setting.detach()
-            while (done := self.power.get("cuts")) < cuts:
+            while (done := self.power.get("cuts")) < (cuts if self.ios else 10 * cuts):
                 self.life()
                 if done // 100 != self.power.get("cuts") // 100:
                     say(self)
@@ -328,16 +332,18 @@ class Campaign:
         try:
             node = self.recover()
             self.modes[self.setting.mode()] += 1
-            power.set(cut_after=any_number(rng, 600))
-            if when == "load":
-                self.arm_loss(300)
-            self.load(node)
+            self.load(node, lambda: self.endanger(when))
         except PowerIsOut:
             self.cut_in_recovery += 1
         if power.get("lost"):
             self.losses[when] += 1
         self.setting.detach()
         self.restore()
+
+    def endanger(self, when: str) -> None:
+        self.power.set(cut_after=any_number(self.setting.rng, 600))
+        if when == "load":
+            self.arm_loss(300)
 
     def arm_loss(self, most: int) -> None:
         disk = self.setting.rng.choice([SSD, *SPARES])
@@ -412,7 +418,8 @@ class Blocks(Campaign):
         for block in torn:
             self.history.may[block] = self.history.may[block][-1:]
 
-    def load(self, node: str) -> None:
+    def load(self, node: str, endanger: Callable[[], None]) -> None:
+        endanger()
         each = self.history.blocks // WRITERS
         writers = [
             Writer(node, self.history, number * each, each, self.setting.rng.randrange(1 << 32))

@@ -11,7 +11,7 @@ import os
 import random
 import subprocess
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -70,7 +70,11 @@ class Files(Campaign):
             assert seen, f"{name}, of {data and len(data)} bytes, is none of versions {may}"
             self.may[name] = seen[-1:]
 
-    def load(self, node: str) -> None:
+    def load(self, node: str, endanger: Callable[[], None]) -> None:
+        """A mount alone takes as many I/Os as some lives last: most begin after it."""
+        in_mount = self.setting.rng.random() < 0.2
+        if in_mount:
+            endanger()
         names = [f"file{number}" for number in range(FILES)]
         for name in names:
             self.may.setdefault(name, [GONE])
@@ -81,6 +85,8 @@ class Files(Campaign):
                 return
             raise
         try:
+            if not in_mount:
+                endanger()
             writers = [
                 Writer(self, names[number::WRITERS], self.setting.rng.randrange(1 << 32))
                 for number in range(WRITERS)

@@ -59,6 +59,7 @@ def test_file_systems_survive_cuts(kind: str, say: Callable[[Campaign], None]) -
         campaign = Files(Setting(power, random.Random(SEED), log_blocks=1024), kind=kind)
         campaign.run(cuts, say)
         assert power.get("cuts") >= cuts and campaign.checked
+        assert campaign.ios
 
 
 def test_disks_that_lie_are_noticed() -> None:
