@@ -8,6 +8,9 @@
  *	augment hit|own|miss|write|flush DEPTH BLOCKS COUNT
  *					COUNT bios of BLOCKS blocks, DEPTH at a time, for a profiler;
  *					own: reads that hit, which the caller does itself
+ *	augment recover BLOCKS RECORDS LENGTH
+ *					recover an SSD of BLOCKS with RECORDS of LENGTH blocks in
+ *					its log and a mirror's, for a profiler
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -223,10 +226,35 @@ static void loops(const char *what, u32 depth, u32 blocks, u32 count)
 	loop(what, depth, blocks, count);
 }
 
+/* What a caller does with what it reads, without the checksums of data. */
+static void recover(u32 ssd_blocks, u32 records, u32 blocks)
+{
+	const u32 log_blocks = 256 + records * (1 + blocks);
+	struct spek_augment_header header = { .generation = 1, .blocks = blocks };
+	u8 encoded[SPEK_AUGMENT_BLOCK_BYTES];
+	u32 i, device;
+
+	begin(log_blocks, ssd_blocks - log_blocks - SPEK_AUGMENT_LOG_START);
+	for (i = 0; i < records; i++) {
+		header.seq = i + 1;
+		header.block = scattered(i) / SPEK_AUGMENT_RECORD_BLOCKS *
+			       SPEK_AUGMENT_RECORD_BLOCKS;
+		spek_augment_header_encode(&header, encoded);
+		for (device = 0; device < 2; device++)
+			if (!spek_augment_header_decode(encoded, &header) ||
+			    !spek_augment_expects(&machine, &header))
+				fail("A record does not count.");
+		spek_augment_adopt(&machine, &header, 3);
+	}
+}
+
 int main(int argc, char **argv)
 {
 	if (argc == 4 && !strcmp(argv[1], "chains"))
 		chains(strtoul(argv[2], NULL, 0), argv[3]);
+	else if (argc == 5 && !strcmp(argv[1], "recover"))
+		recover(strtoul(argv[2], NULL, 0), strtoul(argv[3], NULL, 0),
+			strtoul(argv[4], NULL, 0));
 	else if (argc == 5)
 		loops(argv[1], strtoul(argv[2], NULL, 0), strtoul(argv[3], NULL, 0),
 		      strtoul(argv[4], NULL, 0));

@@ -3,9 +3,10 @@
 at, by the number of blocks, and instructions per bio, from submit to answer.
 
 Both are counted: the same on any machine and under any load. Instructions are those of the core as
-the kernel compiles it, without the I/O. `PYTHONPATH=tests .venv/bin/python -m bench.augment_cost`
-prints them; 10^8 blocks take 1.5 GB of memory and minutes, and `bench.augment_cost 1000000` does
-with that many.
+the kernel compiles it, without the I/O; so are those of recovery, by blocks of the SSD and by
+records in the log. `PYTHONPATH=tests .venv/bin/python -m bench.augment_cost` prints them, and what
+recovery is for an SSD of 1 TB; 10^8 blocks take 1.5 GB of memory and minutes, and
+`bench.augment_cost 1000000` does with that many.
 """
 
 from __future__ import annotations
@@ -27,6 +28,13 @@ PATTERNS = ("random", "sequential", "runs", "strided")
 # What is called for a bio; a caller that writes makes headers of records, too.
 CALLS = ("submit", "next_io", "encode", "complete", "next_answer", "begin_hit", "end_hit")
 BIOS = 4096
+RECOVERY_CALLS = ("choose", "init", "recover", "header_decode", "expects", "adopt")
+# Blocks of the SSD, records in its log.
+RECOVERY_SIZES = (200_000, 1_000_000)
+RECORDS = 2000
+LENGTHS = {"a record of a block": 1, "a record of 32 blocks": 32}
+TB_BLOCKS = 10**12 // 4096
+ORDINARY = 2e9  # instructions/s of a CPU, few for it
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,23 +82,35 @@ def chains(program: Path, blocks: int, pattern: str) -> Chains:
     )
 
 
+def collected(program: Path, calls: tuple[str, ...], *words: str | int) -> int:
+    """Instructions in these calls of a run of the program."""
+    command = ["valgrind", "--tool=callgrind", "--callgrind-out-file=/dev/null"]
+    command += [f"--toggle-collect=spek_augment_{call}" for call in calls]
+    command += [str(program), *map(str, words)]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    counted = re.search(r"Collected : (\d+)", done.stderr)
+    if done.returncode or not counted:
+        raise SpekError(f"valgrind counted nothing: {done.stderr.strip().splitlines()[-1:]}")
+    return int(counted[1])
+
+
 def instructions(program: Path, what: str, depth: int, blocks: int) -> float:
     """Instructions of the core per bio."""
-    command = ["valgrind", "--tool=callgrind", "--callgrind-out-file=/dev/null"]
-    command += [f"--toggle-collect=spek_augment_{call}" for call in CALLS]
-    loop = [what, str(depth), str(blocks)]
-
-    def collected(bios: int) -> int:
-        done = subprocess.run(
-            [*command, str(program), *loop, str(bios)], capture_output=True, text=True, check=False
-        )
-        counted = re.search(r"Collected : (\d+)", done.stderr)
-        if done.returncode or not counted:
-            raise SpekError(f"valgrind counted nothing: {done.stderr.strip().splitlines()[-1:]}")
-        return int(counted[1])
-
     # Without what the start takes.
-    return (collected(BIOS + depth) - collected(depth)) / BIOS
+    more = collected(program, CALLS, what, depth, blocks, BIOS + depth)
+    return (more - collected(program, CALLS, what, depth, blocks, depth)) / BIOS
+
+
+def recovery(program: Path) -> dict[str, float]:
+    """Instructions of recovery for each block of the SSD, and for each record."""
+    small, large = RECOVERY_SIZES
+    start = collected(program, RECOVERY_CALLS, "recover", small, 0, 0)
+    more = collected(program, RECOVERY_CALLS, "recover", large, 0, 0) - start
+    costs = {"a block of the SSD": more / (large - small)}
+    for title, length in LENGTHS.items():
+        with_log = collected(program, RECOVERY_CALLS, "recover", small, RECORDS, length)
+        costs[title] = (with_log - start) / RECORDS
+    return costs
 
 
 def main() -> None:
@@ -113,6 +133,14 @@ def main() -> None:
         raise SpekError("counting the core's instructions needs valgrind; make bench installs it")
     for title, kind in BIO_KINDS.items():
         print(f"{title}: {instructions(program, *kind):.0f} instructions", flush=True)
+    costs = recovery(program)
+    for title, cost in costs.items():
+        print(f"recovery, {title}: {cost:.1f} instructions")
+    seconds = TB_BLOCKS * costs["a block of the SSD"] / ORDINARY
+    print(
+        f"recovery, {TB_BLOCKS:,} blocks of 1 TB: {seconds:.1f} s on a CPU of "
+        f"{ORDINARY / 1e9:g} * 10^9 instructions/s, without the log"
+    )
 
 
 if __name__ == "__main__":

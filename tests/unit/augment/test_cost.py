@@ -1,12 +1,13 @@
 # SPDX-License-Identifier: GPL-2.0
-"""What the core of the cache costs: entries that a look-up looks at, and instructions per bio."""
+"""What the core of the cache costs: entries that a look-up looks at, instructions per bio and those
+of recovery."""
 
 from __future__ import annotations
 
 import shutil
 
 import pytest
-from bench.augment_cost import BIO_KINDS, PATTERNS, build, chains, instructions
+from bench.augment_cost import BIO_KINDS, PATTERNS, build, chains, instructions, recovery
 
 # Entries for each head of the hash are 1 to 2, so that 2 are looked at on average if blocks
 # are spread as by chance, and 11 or 12 in the longest chain of a million.
@@ -25,6 +26,11 @@ BUDGET = {
     "write of 16 blocks, depth 32": 9450,
     "flush of nothing": 350,
 }
+RECOVERY_BUDGET = {
+    "a block of the SSD": 12,
+    "a record of a block": 2200,
+    "a record of 32 blocks": 8300,
+}
 
 
 @pytest.mark.parametrize("pattern", PATTERNS)
@@ -40,9 +46,12 @@ def test_entries_looked_at_do_not_grow_with_the_map(pattern: str) -> None:
     assert large.bytes_per_block <= 16.1
 
 
-@pytest.mark.skipif(
+counts = pytest.mark.skipif(
     shutil.which("valgrind") is None, reason="valgrind is not installed: apt-get install valgrind"
 )
+
+
+@counts
 def test_instructions_of_a_bio() -> None:
     program = build()
     costs = {title: instructions(program, *kind) for title, kind in BIO_KINDS.items()}
@@ -50,3 +59,12 @@ def test_instructions_of_a_bio() -> None:
     print(costs)
     assert BUDGET.keys() == costs.keys()
     assert {title: cost for title, cost in costs.items() if cost > BUDGET[title]} == {}
+
+
+@counts
+def test_instructions_of_recovery() -> None:
+    costs = recovery(build())
+
+    print(costs)
+    assert RECOVERY_BUDGET.keys() == costs.keys()
+    assert {title: cost for title, cost in costs.items() if cost > RECOVERY_BUDGET[title]} == {}
