@@ -120,7 +120,13 @@ def serve(script: Script) -> int:
     refused = {script.refuse: RefusedError("The device is in use.")} if script.refuse else {}
 
     def connect() -> FakeKernel:
-        return PacedKernel(pace_s=script.pace_s, refuse=dict(refused), errors=script.errors)
+        return PacedKernel(
+            pace_s=script.pace_s,
+            # One boot of one machine: the runs of its hosts differ by their numbers.
+            number=os.getpid(),
+            refuse=dict(refused),
+            errors=script.errors,
+        )
 
     words = [sys.executable, __file__, "helper", script.mark, script.in_use]
     joined = Joined(words, connect)

@@ -60,6 +60,7 @@ class FakeKernel:
     diskseq: int = 0
     opens: int = 1  # of each device, by anybody
     errors: int = 0
+    number: int = 7  # of its run
     end_reason: Reason = Reason.COMPLETED
     hangs: bool = False
     # I/Os that complete in each second, from 0.
@@ -95,7 +96,7 @@ class FakeKernel:
         self.claim = claim
         self.config = config
         self.deleted = False
-        return 7
+        return self.number
 
     def _check_claim(self, config: RunConfig, claim: int) -> None:
         """As the module refuses a run that its claim does not cover."""
@@ -152,7 +153,7 @@ class FakeKernel:
         for info in self.others:
             if info.id == run:
                 return info
-        if run != 7 or self.config is None or self.deleted:
+        if run != self.number or self.config is None or self.deleted:
             raise error_from_errno(errno.ENOENT, "There is no run with this number.", "run-get")
         return self._info()
 
@@ -222,7 +223,7 @@ class FakeKernel:
         measure_ns = START_NS + config.ramp_ns if measuring else 0
         phase = Phase.MEASURE if measuring else Phase.RAMP
         return RunInfo(
-            id=7,
+            id=self.number,
             name=config.name,
             state=self.state,
             phase=Phase.DRAIN if done else phase,
