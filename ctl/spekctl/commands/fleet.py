@@ -3,9 +3,10 @@
 
 from __future__ import annotations
 
+import contextlib
 import getpass
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -18,7 +19,6 @@ from spekctl.errors import ExitCode, UsageError
 
 if TYPE_CHECKING:
     from spekctl.fleet.coordinator import Coordinator
-    from spekctl.fleet.engine import DaskEngine
     from spekctl.fleet.plan import Plan
     from spekctl.run.job import Interrupts
 
@@ -28,7 +28,7 @@ DEFAULT_KEYS = Path("~/.config/spek/fleet")
 EPILOG = """\b
 Examples:
   spekctl fleet init keys client1 client2 storage       # once; copy keys/client1 to client1, ...
-  spekctl fleet join tls://10.0.0.1:8786 --keys client1   # on each host, by any launcher
+  spekctl fleet join tls://10.0.0.1:8786 --keys client1   # on each host without ssh in the plan
   spekctl fleet check plan.toml --keys keys/controller
   spekctl fleet run plan.toml --keys keys/controller -o fleet.json
 
@@ -41,6 +41,7 @@ A plan:
   time = "60s"
   [[host]]
   name = "client1"
+  ssh = "user@client1"     # started by the controller; without it, by `spekctl fleet join` there
   devices = ["wwn:naa.600140512345678901234567890abcde"]
 """
 
@@ -51,12 +52,15 @@ def command() -> None:
 
     The controller runs as an ordinary user, and so does a worker on each host; only `sudo -n
     spekctl host --stdio` has root's rights there. All connections are TLS, and both sides need keys
-    of the same fleet. ctl/spekctl/fleet/README.md describes plans, phases, and what happens when a
-    host is lost.
+    of the same fleet. Hosts with `ssh` in the plan are started by the controller, by the ssh of its
+    user, which is never asked for a password; others by any launcher. `spekctl sweep` and `spekctl
+    spc1` measure the hosts of a plan with --fleet. ctl/spekctl/fleet/README.md describes plans,
+    phases, and what happens when a host is lost.
     """
 
 
-def _keys(function: F) -> F:
+def keys_option(function: F) -> F:
+    """--keys of a side."""
     return click.option(
         "--keys",
         "keys_folder",
@@ -68,7 +72,8 @@ def _keys(function: F) -> F:
     )(function)
 
 
-def _wait(function: F) -> F:
+def wait_option(function: F) -> F:
+    """--wait for the other side."""
     return click.option(
         "--wait",
         "wait_ns",
@@ -118,7 +123,7 @@ def init(folder: Path, hosts: tuple[str, ...], days: int) -> int:
 
 @command.command()
 @click.argument("address", metavar="tls://CONTROLLER:PORT")
-@_keys
+@keys_option
 @click.option(
     "--listen",
     default="",
@@ -126,14 +131,14 @@ def init(folder: Path, hosts: tuple[str, ...], days: int) -> int:
     help="Where the controller reaches this host.  [default: the address by which this host reaches"
     " the controller, and a free port]",
 )
-@_wait
+@wait_option
 def join(address: str, keys_folder: Path, listen: str, wait_ns: int) -> int:
     """Take part in one run of the controller at this address, and end with it.
 
     It waits until the controller is there. When the controller ends, is lost or hangs, so does the
     run, and the devices are free. It needs no rights: `sudo -n spekctl host --stdio` has them.
     """
-    _need_engine()
+    need_engine()
     from spekctl.fleet import keys
     from spekctl.fleet.join import Joined
 
@@ -148,8 +153,8 @@ def join(address: str, keys_folder: Path, listen: str, wait_ns: int) -> int:
 
 @command.command()
 @_plan
-@_keys
-@_wait
+@keys_option
+@wait_option
 def check(plan_file: Path, keys_folder: Path, wait_ns: int) -> int:
     """Check the hosts of a plan, without claiming anything.
 
@@ -159,26 +164,25 @@ def check(plan_file: Path, keys_folder: Path, wait_ns: int) -> int:
     from spekctl.fleet.coordinator import checked_lines
     from spekctl.run.job import Interrupts
 
-    _need_engine()
+    need_engine()
     planned = plan.load(plan_file)
-    with Interrupts() as interrupts:
-        engine, coordinator = _start(planned, keys_folder, wait_ns, interrupts, "lines")
+    with (
+        Interrupts() as interrupts,
+        started(planned, keys_folder, wait_ns, interrupts, "lines") as coordinator,
+    ):
+        coordinator.join()
         try:
-            coordinator.join()
-            try:
-                coordinator.check()
-            finally:
-                for line in checked_lines(coordinator.parts.values()):
-                    click.echo(line)
+            coordinator.check()
         finally:
-            engine.close()
+            for line in checked_lines(coordinator.parts.values()):
+                click.echo(line)
     return int(ExitCode.OK)
 
 
 @command.command()
 @_plan
-@_keys
-@_wait
+@keys_option
+@wait_option
 @click.option("--dry-run", is_flag=True, help="Print which host does what, and wait for no host.")
 @options.progress
 @options.result("Write the result as JSON to FILE.")
@@ -206,19 +210,18 @@ def run(
     if dry_run:
         _print_plan(planned)
         return int(ExitCode.OK)
-    _need_engine()
+    need_engine()
     files.check_apart(output, [plan_file])
     files.check_writable(output)
 
     from spekctl.commands.deliver import deliver_alone
     from spekctl.fleet import results
 
-    with Interrupts() as interrupts:
-        engine, coordinator = _start(planned, keys_folder, wait_ns, interrupts, progress)
-        try:
-            outcome = coordinator.carry_out()
-        finally:
-            engine.close()
+    with (
+        Interrupts() as interrupts,
+        started(planned, keys_folder, wait_ns, interrupts, progress) as coordinator,
+    ):
+        outcome = coordinator.carry_out()
     click.echo(f"spekctl: {outcome.text}", err=True)
     result = results.of(outcome, planned)
     if result is None:
@@ -251,7 +254,8 @@ def merge(result_files: tuple[Path, ...], output: Path | None, as_json: bool) ->
     return int(ExitCode.OK)
 
 
-def _need_engine() -> None:
+def need_engine() -> None:
+    """UsageError if a fleet has nothing that carries its messages."""
     import importlib.util
 
     from spekctl import extras
@@ -262,24 +266,40 @@ def _need_engine() -> None:
         )
 
 
-def _start(
+@contextlib.contextmanager
+def started(
     planned: Plan, keys_folder: Path, wait_ns: int, interrupts: Interrupts, progress: str
-) -> tuple[DaskEngine, Coordinator]:
+) -> Iterator[Coordinator]:
+    """A controller that listens, and the hosts that it starts; both end with the block."""
     from spekctl import recorded
     from spekctl.fleet import keys
     from spekctl.fleet.coordinator import Coordinator, Patience
     from spekctl.fleet.engine import DaskEngine
+    from spekctl.fleet.launch import Launcher
     from spekctl.render.fleet import FleetProgress
 
     bundle = keys.load(keys_folder.expanduser())
     names = frozenset(host.name for host in planned.hosts)
-    engine = DaskEngine(planned.listen, bundle, names)
     view = FleetProgress([host.name for host in planned.clients], quiet=progress == "none")
-    view.note(f"waiting for {len(names)} hosts at {engine.address}")
-    patience = Patience(join_s=wait_ns / 1e9)
-    return engine, Coordinator(
-        planned, engine, view, interrupts, bundle.own.fleet, recorded.command(), patience
-    )
+    engine = DaskEngine(planned.listen, bundle, names)
+    launcher = None
+    try:
+        launcher = Launcher(planned, engine.address, wait_ns)
+        view.note(f"waiting for {len(names)} hosts at {engine.address}")
+        patience = Patience(join_s=wait_ns / 1e9)
+        coordinator = Coordinator(
+            *(planned, engine, view, interrupts, bundle.own.fleet, recorded.command()),
+            patience=patience,
+            started=launcher,
+        )
+        yield coordinator
+    finally:
+        engine.close()
+        if launcher is not None:
+            launcher.close()
+    for part in coordinator.parts.values():
+        if part.loss is not None and (said := launcher.said(part.name)):
+            view.note(f"{part.name} has said: {said}")
 
 
 def _print_plan(planned: Plan) -> None:

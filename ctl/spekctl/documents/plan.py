@@ -18,6 +18,17 @@ Role = Literal["client", "target"]
 OptionTable = dict[str, str | bool | list[str]]
 
 
+class SshTable(msgspec.Struct, forbid_unknown_fields=True):
+    """[fleet.ssh]"""
+
+    program: Annotated[
+        str, Meta(description="spekctl on the hosts: a name that they find, or a path.")
+    ] = "spekctl"
+    keys: Annotated[
+        str, Meta(description="Folder with the keys of each host, from the user's home there.")
+    ] = "spek-keys"
+
+
 class FleetTable(msgspec.Struct, forbid_unknown_fields=True):
     """[fleet]"""
 
@@ -46,6 +57,9 @@ class FleetTable(msgspec.Struct, forbid_unknown_fields=True):
         str | None, Meta(description="Largest error of the hosts' clocks, such as 1ms.")
     ] = None
     seed: Annotated[int, Meta(description="Seed of the fleet.", ge=0, le=(1 << 63) - 1)] = 1
+    ssh: Annotated[
+        SshTable, Meta(description="Of hosts that the controller starts over SSH.")
+    ] = msgspec.field(default_factory=SshTable)
 
 
 class HostTable(msgspec.Struct, forbid_unknown_fields=True):
@@ -56,6 +70,13 @@ class HostTable(msgspec.Struct, forbid_unknown_fields=True):
         Role, Meta(description="client: it sends I/O; target: its prober watches it.")
     ] = "client"
     address: Annotated[str, Meta(description="Address that it has to join from; empty: any.")] = ""
+    ssh: Annotated[
+        str,
+        Meta(
+            description="Where the controller starts it over SSH: HOST, USER@HOST, or"
+            " ssh://USER@HOST:PORT; empty: it is started by other means."
+        ),
+    ] = ""
     devices: Annotated[
         list[str],
         Meta(description="wwn:WWN, serial:SERIAL, nqn:NQN of a subsystem, or a path below /dev."),

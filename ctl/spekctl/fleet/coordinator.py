@@ -70,6 +70,16 @@ class View(Protocol):
         """A host is lost, or has ended."""
 
 
+class Started(Protocol):
+    """Hosts that were started from here."""
+
+    def troubles(self) -> Mapping[str, str]:
+        """Those that have ended, and why."""
+
+    def pending(self, joined: Mapping[str, str]) -> bool:
+        """Whether one of them may still join."""
+
+
 @dataclass(frozen=True, slots=True)
 class Patience:
     """How long to wait, s."""
@@ -85,6 +95,7 @@ class Patience:
     round_trips: float = 20.0  # the same, in the longest round trips seen
     margin_s: float = 0.5  # an answer that is missing so long before the start calls it off
     look_s: float = 0.2
+    others_s: float = 15.0  # once a host cannot join, for others that cannot either
 
 
 @dataclass(frozen=True, slots=True)
@@ -148,6 +159,7 @@ class Coordinator:
     real_ns: Callable[[], int] = time.time_ns
     bound: Callable[[], Bound] = clock.bound
     run_id: str = field(default_factory=lambda: str(uuid.uuid4()))
+    started: Started | None = None
 
     def __post_init__(self) -> None:
         self.parts = {host.name: Part(host) for host in self.plan.hosts}
@@ -183,6 +195,8 @@ class Coordinator:
                 if name in self.parts and name not in told:
                     told.add(name)
                     self.view.note(f"{name} has joined")
+            if self._cannot_join(missing, end_s):
+                end_s = min(end_s, time.monotonic() + self.patience.others_s)
             if time.monotonic() >= end_s:
                 raise RefusedError(
                     f"{_listed(missing)} {'have' if len(missing) > 1 else 'has'} not joined within"
@@ -195,6 +209,19 @@ class Coordinator:
                 raise RefusedError(
                     f"{name} has joined from {address}, and the plan has {part.host.address}"
                 )
+
+    def _cannot_join(self, missing: Sequence[str], end_s: float) -> bool:
+        """Whether a host that was started has ended; RefusedError once there is no other one to
+        wait for."""
+        if self.started is None:
+            return False
+        troubles = {name: text for name, text in self.started.troubles().items() if name in missing}
+        if troubles and (
+            time.monotonic() >= end_s or not self.started.pending(self.engine.hosts())
+        ):
+            told = "; ".join(f"{name}: {text}" for name, text in troubles.items())
+            raise RefusedError(f"cannot start all hosts: {told}")
+        return bool(troubles)
 
     def check(self) -> None:
         """Refuse hosts that cannot take part, before anything is claimed."""

@@ -12,6 +12,7 @@
 
     [[host]]
     name = "client1"                  # as in its certificate
+    ssh = "user@client1"              # optional: the controller starts it
     devices = ["wwn:naa.600140512345678901234567890abcde"]
 
     [[host]]
@@ -35,7 +36,7 @@ import msgspec
 
 from spekctl import fields, files, recorded, toml, units
 from spekctl.documents import document
-from spekctl.documents.plan import FleetTable, HostTable, OnLoss, PlanFile, Role, Share
+from spekctl.documents.plan import FleetTable, HostTable, OnLoss, PlanFile, Role, Share, SshTable
 from spekctl.errors import UsageError, at
 from spekctl.workload import file as workload_file
 from spekctl.workload import meaning, options
@@ -47,6 +48,9 @@ SELECTORS = ("wwn", "serial", "nqn")
 HOSTS_MAX = 10_000
 # The controller's own name in its certificate.
 CONTROLLER = "controller"
+# No option of ssh, and nothing that a shell or ssh would take apart.
+_SSH = re.compile(r"[A-Za-z0-9_\[][A-Za-z0-9_.:@%/\[\]+-]*", re.ASCII)
+_EVERYWHERE = ("0.0.0.0", "::")
 _NAME = re.compile(r"[A-Za-z0-9]([A-Za-z0-9.-]{0,61}[A-Za-z0-9])?", re.ASCII)
 _LISTEN = re.compile(r"tls://(\[[0-9a-fA-F:.%a-z]+\]|[A-Za-z0-9.-]+):(\d{1,5})", re.ASCII)
 # Options that are about files or places of one machine.
@@ -58,6 +62,10 @@ _NOT_HERE = {
 }
 
 
+# Options that say the load and its length, which are a command's if it carries out several runs.
+OF_COMMAND = frozenset({"bsu", "rate", "depth", "time", "count", "passes", "ramp", "ramp-count"})
+
+
 @dataclass(frozen=True, slots=True)
 class Host:
     """A host of the plan."""
@@ -65,6 +73,7 @@ class Host:
     name: str
     role: Role
     address: str
+    ssh: str  # where the controller starts it; empty: it does not
     devices: tuple[str, ...]
     destroy: tuple[str, ...]
     weight: int
@@ -85,6 +94,7 @@ class Plan:
     on_loss: OnLoss
     max_skew_ns: int | None
     seed: int
+    ssh: SshTable
     hosts: tuple[Host, ...]
 
     @property
@@ -93,27 +103,31 @@ class Plan:
         return [host for host in self.hosts if host.role == "client"]
 
 
-def load(path: Path) -> Plan:
-    """Read a plan; UsageError names the file and what is wrong in it."""
+def load(path: Path, workload: WorkloadFile | None = None) -> Plan:
+    """Read a plan; UsageError names the file and what is wrong in it. @workload: in place of that
+    of the plan."""
     if document.is_document(path):
         raise UsageError(f"{path} is {document.description(path)}; plans are read from TOML")
     text = files.read_text(path)
     with at(recorded.text(str(path))):
-        return parse(text, path.parent)
+        return parse(text, path.parent, workload)
 
 
-def parse(text: str, folder: Path = Path()) -> Plan:
-    """A plan from the text of its file. @folder: where workload files are looked for."""
+def parse(text: str, folder: Path = Path(), instead: WorkloadFile | None = None) -> Plan:
+    """A plan from the text of its file. @folder: where workload files are looked for. @instead: a
+    workload that a command names, in place of that of the plan."""
     data = toml.parse(text)
     fields.check(data, PlanFile)
     file = msgspec.convert(data, PlanFile)
     fleet = file.fleet
     with at("fleet"):
         check_listen(fleet.listen)
-        workload = _workload(fleet, folder)
+        workload = instead or _workload(fleet, folder)
+        _check_workload(workload)
         max_skew_ns = _max_skew(fleet.max_skew)
     hosts = tuple(_host(entry, fleet) for entry in file.host)
     _check_hosts(hosts)
+    _check_ssh(fleet, hosts)
     share = fleet.share or ("split" if _writes(workload) else "overlap")
     for host in hosts:
         if host.load.verify and share != "split":
@@ -129,6 +143,7 @@ def parse(text: str, folder: Path = Path()) -> Plan:
         on_loss=fleet.on_loss,
         max_skew_ns=max_skew_ns,
         seed=fleet.seed,
+        ssh=fleet.ssh,
         hosts=_with_bsus(hosts),
     )
 
@@ -160,12 +175,14 @@ def _workload(fleet: FleetTable, folder: Path) -> WorkloadFile:
     if name not in workload_file.shipped_names() and not name.startswith("/"):
         beside = folder / name
         name = str(beside) if beside.exists() else name
-    workload = workload_file.load(name, fleet.settings)
+    return workload_file.load(name, fleet.settings)
+
+
+def _check_workload(workload: WorkloadFile) -> None:
     if meaning.replays(workload):
         raise UsageError(
             f"{workload.workload.name} replays a trace; a fleet runs generated workloads only"
         )
-    return workload
 
 
 def _writes(workload: WorkloadFile) -> bool:
@@ -206,6 +223,7 @@ def _host(entry: HostTable, fleet: FleetTable) -> Host:
         entry.name,
         entry.role,
         entry.address,
+        entry.ssh,
         tuple(entry.devices),
         tuple(entry.destroy),
         entry.weight,
@@ -245,6 +263,67 @@ def _check_hosts(hosts: Sequence[Host]) -> None:
         names.add(host.name)
 
 
+def _check_ssh(fleet: FleetTable, hosts: Sequence[Host]) -> None:
+    started = [host for host in hosts if host.ssh]
+    for host in started:
+        if _SSH.fullmatch(host.ssh) is None:
+            raise UsageError(
+                f"host '{host.name}': ssh: '{host.ssh}' is no place; write HOST, USER@HOST or"
+                " ssh://USER@HOST:PORT"
+            )
+    for key, value in (("program", fleet.ssh.program), ("keys", fleet.ssh.keys)):
+        if not value or value.startswith("-") or not value.isprintable():
+            raise UsageError(f"fleet: ssh: {key}: '{value}' is no path")
+    if started and check_listen(fleet.listen)[0] in _EVERYWHERE:
+        raise UsageError(
+            f"fleet: listen: hosts that are started over SSH cannot join at {fleet.listen}; write"
+            " the address of the controller that they reach"
+        )
+
+
+def of_step(plan: Plan, workload: WorkloadFile, given: Options) -> Plan:
+    """The plan of one run of a command that says the workload and its load. Loads are of the fleet,
+    and dealt out: @given has those of all clients together."""
+    texts = options.written(given)
+    seed = texts.pop("seed", None)
+    if not given.cpus:
+        texts.pop("cpus", None)
+    clients = plan.clients
+    hosts = []
+    for host in plan.hosts:
+        if host.role == "client":
+            kept = {flag: text for flag, text in host.options.items() if flag not in OF_COMMAND}
+            merged = {**kept, **texts}
+            if given.rate is not None:
+                merged["rate"] = repr(given.rate / len(clients))
+            if given.depth is not None:
+                merged["depth"] = str(
+                    _share(given.depth, "I/Os outstanding", clients.index(host), clients)
+                )
+            load, measuring = options.read(merged)
+            host = dataclasses.replace(host, options=merged, load=load, measuring=measuring)
+        hosts.append(host)
+    return dataclasses.replace(
+        plan,
+        workload=workload,
+        seed=given.seed if seed is not None else plan.seed,
+        hosts=_with_bsus(hosts),
+    )
+
+
+def of_command(plan: Plan) -> list[str]:
+    """Options of the plan that a command of several runs has in its place."""
+    return sorted({flag for host in plan.clients for flag in host.options if flag in OF_COMMAND})
+
+
+def _share(total: int, what: str, place: int, clients: Sequence[Host]) -> int:
+    if total < len(clients):
+        raise UsageError(
+            f"{total} {what} cannot be dealt out to {len(clients)} clients; each has at least one"
+        )
+    return total // len(clients) + (place < total % len(clients))
+
+
 def _with_bsus(hosts: Sequence[Host]) -> tuple[Host, ...]:
     """Loads in BSUs are of the fleet, and dealt out: the streams of k hosts with N BSUs in all add
     up to those of one host with N."""
@@ -259,15 +338,11 @@ def _with_bsus(hosts: Sequence[Host]) -> tuple[Host, ...]:
         )
     (total,) = given
     assert total is not None
-    if total < len(clients):
-        raise UsageError(
-            f"{total} BSUs cannot be dealt out to {len(clients)} clients; each has at least one"
-        )
     dealt = []
     for host in hosts:
         if host.role == "client":
             place = clients.index(host)
-            bsu = total // len(clients) + (place < total % len(clients))
+            bsu = _share(total, "BSUs", place, clients)
             host = dataclasses.replace(
                 host,
                 load=dataclasses.replace(host.load, bsu=bsu),

@@ -432,6 +432,28 @@ def read(given: Mapping[str, object]) -> tuple[Options, Measuring]:
     return Options(**load), Measuring(**others)
 
 
+def written(given: Options) -> dict[str, str | bool | list[str]]:
+    """What read() makes @given of again; options with their defaults are left out."""
+    return {
+        option.flag_text[2:]: _text(option, value)
+        for name, option in OPTIONS.items()
+        if (value := getattr(given, name)) != option.default
+    }
+
+
+def _text(option: Option, value: Any) -> str | bool | list[str]:
+    match option.kind:
+        case Kind.FLAG:
+            return bool(value)
+        case Kind.THRESHOLDS | Kind.NAMES:
+            return [str(element) for element in value]
+        case Kind.DURATION | Kind.DURATION_WITH_UNIT:
+            return f"{value}ns"
+        case Kind.CPUS:
+            return ",".join(map(str, value))
+    return str(value)
+
+
 def _value(option: Option, value: object) -> Any:
     if option.kind is Kind.FLAG:
         if not isinstance(value, bool):

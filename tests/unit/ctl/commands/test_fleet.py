@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import json
 import os
+import shlex
 import signal
 import socket
 import subprocess
@@ -13,6 +14,7 @@ from pathlib import Path
 
 import pytest
 from lib.ctl.command_line import Spekctl
+from lib.fakes import fleet_host, ssh
 from lib.fakes.fleet_rig import SOON_S, Processes, plan_of
 from lib.waiting import eventually
 
@@ -28,15 +30,27 @@ def free_port() -> int:
         return port
 
 
-def controller(hosts: Processes, *words: str) -> subprocess.Popen[str]:
+def controller(hosts: Processes, *words: str, path: Path | None = None) -> subprocess.Popen[str]:
+    """@path: of programs that come before those of the machine."""
+    before = [str(path)] if path is not None else []
     return subprocess.Popen(
         [sys.executable, "-m", "spekctl", "fleet", *words],
         cwd=hosts.folder,
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
         text=True,
-        env={**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, sys.path))},
+        env={
+            **os.environ,
+            "PATH": os.pathsep.join([*before, os.environ["PATH"]]),
+            "PYTHONPATH": os.pathsep.join(filter(None, sys.path)),
+        },
     )
+
+
+def await_armed(process: subprocess.Popen[str]) -> None:
+    assert process.stderr is not None
+    while "are armed" not in (line := process.stderr.readline()):
+        assert line, "the controller has ended"
 
 
 def joined(hosts: Processes, time: str) -> None:
@@ -65,14 +79,75 @@ def test_a_run_has_one_result(tmp_path: Path) -> None:
             hosts.check_free(name)
 
 
+def over_ssh(hosts: Processes, time: str) -> Path:
+    """A plan whose hosts the controller starts, and the folder of the ssh that it does so by."""
+    ssh.install(hosts.folder / "ssh")
+    text = plan_of([], time=time)
+    for name in NAMES:
+        text += f'[[host]]\nname = "{name}"\nssh = "me@{name}"\ndevices = ["/dev/fake0"]\n'
+        home = hosts.folder / f"ssh/me@{name}"
+        home.mkdir()
+        (home / "spek-keys").symlink_to(hosts.keys / name)
+        script = json.dumps({"keys": "spek-keys", "address": "@", "mark": str(hosts.mark(name))})
+        program = home / "spekctl"
+        program.write_text(
+            f"#!/bin/sh\nexec {sys.executable} {fleet_host.__file__} "
+            + shlex.quote(script).replace("@", "'\"$3\"'")
+        )
+        program.chmod(0o755)
+    (hosts.folder / "plan.toml").write_text(text)
+    return hosts.folder / "ssh"
+
+
+def test_the_controller_starts_its_hosts_over_ssh(tmp_path: Path) -> None:
+    with Processes(tmp_path, NAMES) as hosts:
+        path = over_ssh(hosts, "20s")
+        words = ("run", "plan.toml", "--keys", "keys/controller", "-o", "fleet.json")
+        with controller(hosts, *words, path=path) as process:
+            _, err = process.communicate(timeout=2 * SOON_S)
+        assert process.returncode == ExitCode.OK, err
+        result = json.loads((tmp_path / "fleet.json").read_text())
+        assert [host["name"] for host in result["hosts"]] == NAMES
+        assert result["totals"]["read"]["ios"] == 4000
+        for name in NAMES:
+            hosts.check_free(name)
+
+
+def test_hosts_that_ssh_cannot_start_are_named_each_with_its_reason(tmp_path: Path) -> None:
+    with Processes(tmp_path, NAMES) as hosts:
+        path = over_ssh(hosts, "20s")
+        (path / "me@a.fails").write_text("255\nHost key verification failed.\n")
+        (path / "me@b/spekctl").unlink()
+        words = ("run", "plan.toml", "--keys", "keys/controller")
+        with controller(hosts, *words, path=path) as process:
+            _, err = process.communicate(timeout=2 * SOON_S)
+        assert process.returncode == ExitCode.REFUSED
+        (sentence,) = [line for line in err.splitlines() if line.startswith("spekctl: cannot")]
+        assert "cannot start all hosts: a: its host key is not known, or another one" in sentence
+        assert "; b: spekctl cannot be started there (" in sentence
+
+
+def test_a_host_that_is_lost_has_its_last_sentence_told(tmp_path: Path) -> None:
+    with Processes(tmp_path, NAMES) as hosts:
+        path = over_ssh(hosts, "1h")
+        words = ("run", "plan.toml", "--keys", "keys/controller")
+        with controller(hosts, *words, path=path) as process:
+            await_armed(process)
+            worker = int(Path(f"/proc/{hosts.helper('a')}/stat").read_text().split()[3])
+            os.kill(worker, signal.SIGTERM)
+            _, err = process.communicate(timeout=2 * SOON_S)
+        assert process.returncode == ExitCode.HOST_LOST, err
+        assert "a has said: ended by SIGTERM" in err
+        for name in NAMES:
+            hosts.check_free(name)
+
+
 def test_hosts_end_with_a_controller_that_is_killed(tmp_path: Path) -> None:
     with Processes(tmp_path, NAMES) as hosts:
         joined(hosts, "1h")
         words = ("run", "plan.toml", "--keys", "keys/controller")
         with controller(hosts, *words) as process:
-            assert process.stderr is not None
-            while "are armed" not in (line := process.stderr.readline()):
-                assert line, "the controller has ended"
+            await_armed(process)
             eventually(lambda: all(hosts.mark(name).exists() for name in NAMES), "no helper")
             process.send_signal(signal.SIGKILL)
             process.communicate()

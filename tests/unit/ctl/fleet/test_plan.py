@@ -64,6 +64,28 @@ def test_a_workload_is_looked_for_beside_the_plan(tmp_path: Path) -> None:
     assert plan.load(tmp_path / "plan.toml").workload.workload.name == "random-read-4k"
 
 
+def test_hosts_with_ssh_are_started_from_here() -> None:
+    text = FLEET + 'ssh = {program = "/opt/spek/bin/spekctl"}\n' + CLIENT
+    read = plan.parse(text + 'ssh = "me@client1"')
+    assert (read.hosts[0].ssh, read.ssh.program, read.ssh.keys) == (
+        *("me@client1", "/opt/spek/bin/spekctl", "spek-keys"),
+    )
+    assert plan.parse(GOOD).hosts[0].ssh == ""
+
+
+@pytest.mark.parametrize(
+    "place", ["-oProxyCommand=x", "a b", "a;b", "me@a\\n", "$(x)", "`x`", "a'b", "é"]
+)
+def test_what_could_be_an_option_of_ssh_is_refused(place: str) -> None:
+    with pytest.raises(UsageError, match=r"(?s)host 'client1': ssh: '.*' is no place"):
+        plan.parse(GOOD + f'ssh = "{place}"')
+
+
+@pytest.mark.parametrize("place", ["client1", "me@10.0.0.2", "ssh://me@[fd00::1]:2222", "a_b.c-d"])
+def test_places_of_ssh(place: str) -> None:
+    assert plan.parse(GOOD + f'ssh = "{place}"').hosts[0].ssh == place
+
+
 def hosts(count: int, options: str) -> str:
     entries = [CLIENT.replace("client1", f"c{number}") for number in range(count)]
     spc1 = FLEET.replace("random-read-4k", "spc1")
@@ -92,6 +114,14 @@ def test_bsus_are_dealt_out() -> None:
         (GOOD.replace("[[host]]", 'on_loss = "go"\n[[host]]'), "unknown value 'go'"),
         (GOOD.replace("[[host]]", 'max_skew = "fast"\n[[host]]'), "fleet: max_skew: "),
         (GOOD.replace("[[host]]", 'max_skew = "0s"\n[[host]]'), "it must be more than 0"),
+        (
+            GOOD.replace("10.0.0.1", "0.0.0.0") + 'ssh = "client1"',
+            "fleet: listen: hosts that are started over SSH cannot join at tls://0.0.0.0:8786",
+        ),
+        (
+            FLEET + 'ssh = {keys = "-x"}\n' + CLIENT,
+            "fleet: ssh: keys: '-x' is no path",
+        ),
         (GOOD + CLIENT, "there are two hosts called client1"),
         (GOOD.replace("client1", "a b"), "'a b' is no name of a host"),
         (GOOD.replace("client1", "controller"), "a host cannot be called controller"),

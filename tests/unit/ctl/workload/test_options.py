@@ -196,6 +196,29 @@ def test_what_is_given_arrives_in_the_kernel(spekctl: Spekctl, kernel: FakeKerne
     assert (config.seed, config.polled) == (9, True)
 
 
+def test_what_is_written_reads_as_it_was() -> None:
+    texts = {
+        "bsu": "5",
+        "rate": "333.3333333333333",
+        "time": "1500ms",
+        "passes": "0.1",
+        "cpus": "0-2,7",
+        "seed": "9",
+        "write": True,
+        "backend": "mq",
+        "until": "steady:iops,read.p99,window=10,range=15%",
+        "stop-when": ["p99 > 10ms and errors > 0", "read.bandwidth < 200MiB/s"],
+        "data": "zero",
+        "hrrw": "fixed",
+        "stripe": "128KiB",
+    }
+    given, _ = options.read(texts)
+    written = options.written(given)
+    assert options.read(written)[0] == given
+    assert set(written) == set(texts) and written["rate"] == texts["rate"]
+    assert options.written(options.Options()) == {}
+
+
 def test_fields_that_are_no_options_are_named() -> None:
     others = {field.name for field in dataclasses.fields(Options)} - set(OPTIONS)
     assert others == {"detached", "available_cpus"}
