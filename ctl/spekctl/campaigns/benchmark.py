@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Any, ClassVar, Generic, Protocol, TypeVar
 
 from spekctl.block.device import Device
-from spekctl.campaigns.campaign import Campaign, Done, Task, interval_ns
+from spekctl.campaigns.campaign import Campaign, Done, Hosts, Task, interval_ns
 from spekctl.documents.benchmark import Report
 from spekctl.errors import ExitCode
 from spekctl.run import request as run_request
@@ -63,6 +63,7 @@ class Disks:
     devices: Sequence[Device]
     write: bool
     destroy: Sequence[str]
+    hosts: Hosts | None = None  # that have them; None: this machine
 
     def run(
         self, load: WorkloadFile, shape: Mapping[str, Any], time_ns: int, ramp_ns: int = 0
@@ -80,8 +81,11 @@ class Disks:
         return self._build(load, {**shape, "count": max(1, count)})
 
     def _build(self, load: WorkloadFile, given: Mapping[str, Any]) -> Request:
+        options = Options(**given, write=self.write)
+        if self.hosts is not None:
+            return self.hosts.request(load, options)
         subject = run_request.Subject(load, self.devices)
-        return run_request.build(subject, Options(**given, write=self.write), self.destroy)
+        return run_request.build(subject, options, self.destroy)
 
 
 @dataclass(slots=True, kw_only=True)
@@ -114,7 +118,7 @@ class Benchmark(Campaign[StepT, MeasuredT], Generic[StepT, MeasuredT, ReportT]):
     @property
     def disks(self) -> Disks:
         """The devices to test."""
-        return Disks(self.devices, self.write, self.destroy)
+        return Disks(self.devices, self.write, self.destroy, self.hosts)
 
     def title(self) -> str:
         return f"{self.NAME}-like test on " + " ".join(device.path for device in self.devices)

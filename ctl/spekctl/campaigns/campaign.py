@@ -13,6 +13,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, ClassVar, Generic, Protocol, TypeVar
@@ -33,6 +34,8 @@ from spekctl.run.holding import Holding
 from spekctl.run.job import Interrupts, Request
 from spekctl.run.measure import measure
 from spekctl.run.progress import Progress
+from spekctl.workload.model import WorkloadFile
+from spekctl.workload.options import Options
 
 MS = 10**6
 SECOND = 10**9
@@ -76,11 +79,30 @@ class View(Progress, Protocol):
         """The run is over."""
 
 
+class Hosts(Protocol):
+    """Several hosts that carry out each step together, in place of this machine."""
+
+    @property
+    def title(self) -> str:
+        """The hosts, for display."""
+
+    def request(self, workload: WorkloadFile, given: Options) -> Request:
+        """What a step asks of them: loads are of all together. UsageError: they cannot."""
+
+    def claimed(
+        self, view: Progress, interrupts: Interrupts, write: bool
+    ) -> AbstractContextManager[None]:
+        """Within the block they hold their devices; the first step claims them."""
+
+    def measure(self, request: Request) -> Result:
+        """Carry out a step on all of them, with one start."""
+
+
 @dataclass(frozen=True, slots=True)
 class Tools:
-    """The tools of a campaign."""
+    """The tools of a campaign. @kernel: None if hosts carry it out."""
 
-    kernel: Kernel
+    kernel: Kernel | None
     view: View
     interrupts: Interrupts
     meter: SpanMeter | None = None  # power of time without I/O
@@ -117,12 +139,13 @@ class Campaign(ABC, Generic[StepT, DoneT]):
     # Parameters for display that are not called as an option of the command.
     WORDS: ClassVar[Mapping[str, str]] = {}
 
-    devices: Sequence[Device]
+    devices: Sequence[Device]  # of hosts, all of theirs
     parameters: Any
     folder: Path | None
     destroy: Sequence[str] = ()
     prober_ns: int | None = None
     power: PowerOptions | None = None
+    hosts: Hosts | None = None  # None: this machine
     idle_ns: int = 0  # length of an idle test before everything else; 0: none
     rest: Idle | None = None  # that test
     done: list[DoneT] = field(default_factory=list)
@@ -254,6 +277,10 @@ class Campaign(ABC, Generic[StepT, DoneT]):
         if not self._tests_idle(tools) and self.next_step() is None:
             return then is None or then(tools, None)
         writes = self.writes()  # --write was given: without it the first step was refused before
+        if self.hosts is not None:
+            with self.hosts.claimed(tools.view, tools.interrupts, writes):
+                return self._steps(tools, None) and (then is None or then(tools, None))
+        assert tools.kernel is not None
         holding = Holding(
             *(tools.kernel, self.devices, tools.interrupts),
             write=writes,
@@ -263,10 +290,14 @@ class Campaign(ABC, Generic[StepT, DoneT]):
         with holding as held:
             if self._tests_idle(tools) and not self._idle_test(tools):
                 return False
-            while (step := self.next_step()) is not None:
-                if tools.interrupts.count or not self._do(step, tools, held):
-                    return False
-            return then is None or then(tools, held)
+            return self._steps(tools, held) and (then is None or then(tools, held))
+
+    def _steps(self, tools: Tools, held: Holding | None) -> bool:
+        """Return: False if the user ended them."""
+        while (step := self.next_step()) is not None:
+            if tools.interrupts.count or not self._do(step, tools, held):
+                return False
+        return True
 
     def _tests_idle(self, tools: Tools) -> bool:
         """Whether the idle test is left to do; one without power is repeated if power is
@@ -285,7 +316,7 @@ class Campaign(ABC, Generic[StepT, DoneT]):
         self.rest = result
         return True
 
-    def _do(self, step: StepT, tools: Tools, held: Holding) -> bool:
+    def _do(self, step: StepT, tools: Tools, held: Holding | None) -> bool:
         task = self.task(step)
         after_ns = max(0, self.left_ns() - task.length_ns)
         outcome: Outcome | None
@@ -311,14 +342,18 @@ class Campaign(ABC, Generic[StepT, DoneT]):
         request: Request,
         after_ns: int,
         tools: Tools,
-        held: Holding,
+        held: Holding | None,
     ) -> Result | None:
         """The result of a run; None if it did not complete."""
         tools.view.begin(task.title, task.length_ns / 1e9, after_ns / 1e9)
-        result = measure(
-            *(tools.kernel, request, tools.view, tools.interrupts),
-            *(self.prober_ns, self.power, held),
-        )
+        if self.hosts is not None:
+            result = self.hosts.measure(request)
+        else:
+            assert tools.kernel is not None
+            result = measure(
+                *(tools.kernel, request, tools.view, tools.interrupts),
+                *(self.prober_ns, self.power, held),
+            )
         if not self.targets:
             self.targets = [target.facts for target in result.targets]
         self.environment = self.environment or result.environment

@@ -16,6 +16,7 @@ from spekctl.errors import ExitCode, SpekError, UsageError
 if TYPE_CHECKING:
     from spekctl.campaigns.benchmark import Benchmark
     from spekctl.campaigns.campaign import Campaign, Then
+    from spekctl.fleet.steps import FleetSteps
 
 
 F = TypeVar("F", bound=Callable[..., Any])
@@ -127,15 +128,21 @@ class CampaignOptions:
             "power": measuring.power_of(self.power_feeds, self.power_baseline, self.no_prober),
         }
 
-    def benchmark(self, name: str) -> dict[str, Any]:
+    def benchmark(self, name: str, hosts: FleetSteps | None = None) -> dict[str, Any]:
         """The fields of a benchmark that follow from these options; by default its folder is
-        NAME-DEVICES."""
+        NAME-DEVICES, or NAME-HOSTS."""
         from spekctl import files
         from spekctl.block import device
 
-        devices = device.targets(self.devices)
-        folder = self.out or Path(files.folder_name(name, [device.path for device in devices]))
-        return {"devices": devices, "folder": folder, "write": self.write, **self.tools()}
+        devices = hosts.devices if hosts is not None else device.targets(self.devices)
+        names = hosts.names if hosts is not None else [device.path for device in devices]
+        return {
+            "devices": devices,
+            "folder": self.out or Path(files.folder_name(name, names)),
+            "write": self.write,
+            "hosts": hosts,
+            **self.tools(),
+        }
 
 
 def perform(
@@ -185,7 +192,11 @@ def carry_out(
     from spekctl.run import job
 
     work.begin(given.resume, options.flags_of_command())
-    kernel = client.connect()
+    kernel = client.connect() if work.hosts is None else None
+    progress = given.progress
+    if work.hosts is not None and progress != "none":
+        # Hosts are shown by lines of their own.
+        progress = "lines"
     meter = None
     try:
         files.make_folder(work.folder)
@@ -193,7 +204,7 @@ def carry_out(
         if rests:
             meter, missing = span.connect(work.power, work.prober_ns)
         with job.Interrupts() as interrupts:
-            view = series.SeriesProgress(given.progress, work.title())
+            view = series.SeriesProgress(progress, work.title())
             tools = Tools(kernel, view, interrupts, meter)
             ended = False
             try:
@@ -214,7 +225,8 @@ def carry_out(
     finally:
         if meter is not None:
             meter.close()
-        kernel.close()
+        if kernel is not None:
+            kernel.close()
 
 
 def _with_advice(work: Campaign[Any, Any], error: SpekError) -> SpekError:

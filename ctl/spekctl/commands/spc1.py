@@ -9,8 +9,9 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
+from click.core import ParameterSource
 
-from spekctl.commands import campaign, options
+from spekctl.commands import campaign, on_hosts, options
 from spekctl.commands.campaign import CampaignOptions
 from spekctl.errors import UsageError
 
@@ -18,6 +19,7 @@ if TYPE_CHECKING:
     from spekctl.campaigns.campaign import Tools
     from spekctl.campaigns.spc1.test import Spc1Test
     from spekctl.documents.spc1 import Parameters
+    from spekctl.fleet.steps import FleetSteps
     from spekctl.run.holding import Holding
 
 EPILOG = """\b
@@ -25,6 +27,7 @@ Examples:
   spekctl spc1 --device /dev/sdb --write --quick
   spekctl spc1 --device /dev/sdb --device /dev/sdc --write --start-bsu 20 --folder array
   spekctl spc1 --device /dev/sdb --device /dev/sdc --write --start-bsu 20 --folder array --resume
+  spekctl spc1 --fleet plan.toml --keys keys/controller --write --start-bsu 20
 
 \b
 Defaults:             standard   --quick
@@ -131,7 +134,7 @@ method_options = options.together(
 
 
 @click.command(epilog=EPILOG, no_args_is_help=True)
-@options.devices
+@on_hosts.fleet_options
 @method_options
 @click.option(
     "--persistence",
@@ -166,6 +169,9 @@ def command(**given: Any) -> int:
     figures of each address range and stream, and each limit with its outcome. Results are
     SPC-1-like and unaudited.
 
+    With --fleet, all clients of the plan are tested together: each has its part of the BSUs, at
+    least one, so that --start-bsu is 10 for each of them, or more.
+
     Ctrl-C keeps the completed phases; --resume continues after them. The exit code is 0 if all
     limits are met, 7 if one is missed, 6 if the persistence test found wrong data, and 1 if a phase
     failed or the persistence test did not complete.
@@ -174,7 +180,16 @@ def command(**given: Any) -> int:
         given.pop("persistence"), given.pop("persistence_ns"), given.pop("reattach")
     )
     persistence.check()
-    return _spc1(*CampaignOptions.split(given), persistence)
+
+    def work(hosts: FleetSteps | None) -> int:
+        return _spc1(*CampaignOptions.split(given), persistence, hosts)
+
+    if persistence.wanted and given["fleet_file"] is not None:
+        raise UsageError("--persistence is not given with --fleet: it reattaches local devices")
+    from spekctl.documents.spc1 import WORKLOAD
+    from spekctl.workload import file
+
+    return on_hosts.perform(given, file.load(WORKLOAD), work)
 
 
 @dataclass(frozen=True, slots=True)
@@ -193,11 +208,16 @@ class Spc1Persistence:
             raise UsageError("--persistence-time must be more than 0")
 
 
-def _spc1(given: CampaignOptions, shape: dict[str, Any], persistence: Spc1Persistence) -> int:
+def _spc1(
+    given: CampaignOptions,
+    shape: dict[str, Any],
+    persistence: Spc1Persistence,
+    hosts: FleetSteps | None,
+) -> int:
     from spekctl.campaigns.spc1 import persistence as spc1_persistence
     from spekctl.kernel import client
 
-    work = test_of(given, shape)
+    work = test_of(given, shape, hosts=hosts)
     default_ns = spc1_persistence.QUICK_NS if given.quick else spc1_persistence.STANDARD_NS
 
     def persist(tools: Tools, held: Holding | None) -> bool:
@@ -211,7 +231,11 @@ def _spc1(given: CampaignOptions, shape: dict[str, Any], persistence: Spc1Persis
 
 
 def test_of(
-    asked: CampaignOptions, given: dict[str, Any], name: str = "spc1", idle_ns: int = 0
+    asked: CampaignOptions,
+    given: dict[str, Any],
+    name: str = "spc1",
+    idle_ns: int = 0,
+    hosts: FleetSteps | None = None,
 ) -> Spc1Test:
     """The requested test, checked as far as possible in advance.
 
@@ -221,16 +245,22 @@ def test_of(
     from spekctl.campaigns.spc1.test import Spc1Test
     from spekctl.documents.spc1 import WORKLOAD, Shape
     from spekctl.run import request
+    from spekctl.workload import file
     from spekctl.workload.options import Options
 
-    fields = asked.benchmark(name)
-    subject = request.find(WORKLOAD, asked.devices)
+    fields = asked.benchmark(name, hosts)
+    subject = request.Subject(file.load(WORKLOAD), fields["devices"])
+    if hosts is not None:
+        _start_with_all(given, len(hosts.names))
     keep_going = given.pop("keep_going")
     shape = {name: given.pop(name) for name in ("workers", *Shape.__struct_fields__)}
     shape["hrrw"] = shape["hrrw"] or "classic"
     largest = Options(**shape, bsu=given["max_bsu"], write=asked.write)
     del shape["workers"]
-    shape["cpus"] = request.build(subject, largest, asked.destroy).config.cpus
+    # Those of hosts are their own.
+    shape["cpus"] = (
+        request.build(subject, largest, asked.destroy).config.cpus if hosts is None else []
+    )
     work = Spc1Test(
         subject=subject,
         parameters=_parameters(given, shape, asked.quick),
@@ -240,6 +270,19 @@ def test_of(
     )
     work.check()
     return work
+
+
+def _start_with_all(given: dict[str, Any], clients: int) -> None:
+    """Each host has a BSU at 10 % of the level."""
+    least = 10 * clients
+    context = click.get_current_context()
+    if context.get_parameter_source("start_bsu") is not ParameterSource.COMMANDLINE:
+        given["start_bsu"] = least
+    elif given["start_bsu"] < least:
+        raise UsageError(
+            f"--start-bsu {given['start_bsu']} leaves less than a BSU for each of {clients} clients"
+            f" at 10 %; it has to be {least} or more"
+        )
 
 
 def _parameters(given: dict[str, Any], shape: dict[str, Any], quick: bool) -> Parameters:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from spekctl.commands import campaign, options
+from spekctl.commands import campaign, on_hosts, options
 from spekctl.commands.campaign import CampaignOptions
 from spekctl.errors import ExitCode, UsageError
 from spekctl.workload.values import DEPTH_MAX
@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from spekctl.campaigns.search import Search
     from spekctl.campaigns.sweep import Sweep
     from spekctl.documents.curve import Curve, Load, Over
+    from spekctl.fleet.steps import FleetSteps
     from spekctl.workload.endings import Threshold
     from spekctl.workload.model import WorkloadFile
     from spekctl.workload.options import Options
@@ -34,12 +35,13 @@ Examples:
   spekctl sweep random-read-4k --over size=512,4KiB,64KiB --device /dev/nvme0n1
   spekctl sweep random-read-4k --depth 1,8,32 --over size=4KiB,64KiB --device /dev/nvme0n1
   spekctl sweep random-read-4k --rate 1000,500000 --within 'p99 < 1ms' --device /dev/nvme0n1
+  spekctl sweep random-read-4k --rate 1000-20000:1000 --fleet plan.toml --keys keys/controller
 """
 
 
 @click.command(epilog=EPILOG, no_args_is_help=True)
 @options.workload
-@options.devices
+@on_hosts.fleet_options
 @click.option(
     "--bsu",
     type=options.WHOLE_NUMBERS,
@@ -102,6 +104,10 @@ def command(**given: Any) -> int:
     --within searches for the highest load within a limit: it doubles the load until one is beyond
     it, then bisects. A load that the device does not keep up with, or that fails, is beyond it.
 
+    With --fleet, each load is one run of all clients of the plan, with one start and the sum of
+    all, and is dealt out to them equally. All hosts hold their devices from the first load to the
+    last. A host that is lost ends the sweep, with exit code 9.
+
     The result is a table, CSV or JSON, with one line per load. Ctrl-C keeps the points measured so
     far; with --folder, --resume continues after them. The exit code is that of the failed run if
     any run failed, 6 if --verify found wrong data at any load, and 7 if --stop-when ended a run or
@@ -119,8 +125,12 @@ def command(**given: Any) -> int:
     load = options.take_load(given)
     if per_bsu is not None:
         _check_per_bsu(per_bsu, loads, load, fields)
-    asked, _ = CampaignOptions.split({**given, "as_json": sinks.as_json})
-    return _sweep(workload, asked, sinks, loads, load, limit, fields, per_bsu)
+
+    def work(hosts: FleetSteps | None) -> int:
+        asked, _ = CampaignOptions.split({**given, "as_json": sinks.as_json})
+        return _sweep(workload, asked, sinks, loads, load, limit, fields, per_bsu, hosts)
+
+    return on_hosts.perform(given, workload, work)
 
 
 @dataclass(frozen=True, slots=True)
@@ -209,6 +219,7 @@ def _sweep(
     limit: tuple[Threshold, Search] | None,
     fields: list[Over],
     per_bsu: int | None,
+    hosts: FleetSteps | None,
 ) -> int:
     from spekctl import files
     from spekctl.campaigns import over, sweep
@@ -220,7 +231,12 @@ def _sweep(
         raise UsageError("--json and --csv exclude each other: both go to standard output")
     if asked.resume and asked.out is None:
         raise UsageError("--resume continues the sweep of a folder: name it with --folder")
-    subject = request.on(workload, asked.devices)
+    if hosts is not None:
+        subject = request.Subject(workload, hosts.devices)
+        name = f"{workload.workload.name} on {hosts.title}"
+    else:
+        subject = request.on(workload, asked.devices)
+        name = subject.title
 
     def plan(load: Load | None, place: Mapping[str, str] = MappingProxyType({})) -> sweep.Planned:
         chosen: dict[str, Any] = {load.kind: load.value} if load is not None else {}
@@ -228,7 +244,10 @@ def _sweep(
             chosen["max_outstanding"] = int(load.value) * per_bsu
         options = over.options_at(replace(shape, **chosen), place)
         there = replace(subject, workload=over.workload_at(subject.workload, place))
-        built = request.build(there, options, asked.destroy)
+        if hosts is not None:
+            built = hosts.request(there.workload, options)
+        else:
+            built = request.build(there, options, asked.destroy)
         return sweep.Planned(load or over.own_load(built.config), built, place)
 
     over.check_count(len(loads), fields)
@@ -249,7 +268,8 @@ def _sweep(
     for point in planned:
         request.check_write(point.request)
     work = sweep.Sweep(
-        name=subject.title,
+        name=name,
+        hosts=hosts,
         devices=subject.devices,
         parameters=sweep.Parameters(
             subject.workload,

@@ -14,9 +14,9 @@ import time
 import uuid
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import Future
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import partial
-from typing import Any, Protocol
+from typing import Any, Literal, Protocol
 
 from spekctl import __version__, units
 from spekctl.errors import CalledOffError, ExitCode, HostLostError, RefusedError, SpekError
@@ -241,8 +241,8 @@ class Coordinator:
         if refusals:
             raise RefusedError("; ".join(refusals))
 
-    def prepare(self) -> None:
-        """Claim the devices everywhere, or give all of them back."""
+    def prepare(self, holds: Literal["", "read", "write"] = "") -> None:
+        """Claim the devices everywhere, or give all of them back. @holds: as of wire.Claim."""
         given = slices.of(self.plan, self._devices())
         payloads = {}
         for place, part in enumerate(self.parts.values()):
@@ -260,6 +260,7 @@ class Coordinator:
                     seed=seed_of(self.plan.seed, place),
                     power_feeds=list(host.power_feeds),
                     command=list(self.command),
+                    holds=holds,
                 )
             )
         self._remarks += slices.remarks(self.plan, self._devices())
@@ -268,6 +269,45 @@ class Coordinator:
         claimed = self._ask(Verb.CLAIM, payloads, wire.Claimed, self.patience.claim_s)
         for name, answer in claimed.items():
             self.view.note(f"{name} is ready: {answer.title}")
+
+    def take(self, plan: Plan) -> None:
+        """Another plan of the same hosts, for the next run."""
+        self.plan = plan
+        self.parts = {
+            host.name: replace(
+                self.parts[host.name],
+                host=host,
+                armed=None,
+                done=None,
+                collected=None,
+                rows=[],
+                asked=None,
+            )
+            for host in plan.hosts
+        }
+
+    def again(self, plan: Plan) -> None:
+        """Get ready for another run on the devices that are held, everywhere or nowhere."""
+        self.take(plan)
+        before, self.run_id = self.run_id, str(uuid.uuid4())
+        self._start_ns, self._stopping = 0, ""
+        self._remarks = slices.remarks(plan, self._devices())
+        self._own_bound = self.bound()
+        self._measure_clocks()
+        payloads = {
+            part.name: wire.encode(
+                wire.Step(
+                    run=self.run_id,
+                    after=before,
+                    toml=override.to_toml(plan.workload),
+                    options=dict(part.host.options),
+                    seed=seed_of(plan.seed, place),
+                    command=list(self.command),
+                )
+            )
+            for place, part in enumerate(self.parts.values())
+        }
+        self._ask(Verb.STEP, payloads, wire.Claimed, self.patience.claim_s)
 
     def arm(self) -> None:
         """One start for all, or for none."""

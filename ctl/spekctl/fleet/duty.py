@@ -21,6 +21,7 @@ from spekctl.run import ending, job, measuring, observe, probe
 from spekctl.run import request as run_request
 from spekctl.run.collector import Collector, Look
 from spekctl.run.follow import follow
+from spekctl.run.holding import Holding
 from spekctl.run.progress import Progress
 from spekctl.run.rights import Rights
 from spekctl.run.session import Session
@@ -78,6 +79,35 @@ class _Reporter(Collector):
             self._report(list(look.news))
 
 
+class Held:
+    """The devices of a host over several runs, by one claim of one connection."""
+
+    def __init__(self, asked: Claim, rights: Rights, connect: Callable[[], Kernel]) -> None:
+        request, _ = request_of(asked, rights)
+        self.kernel = connect()
+        self.holding = Holding(
+            self.kernel,
+            request.devices,
+            job.Interrupts(again=""),
+            write=asked.holds == "write",
+            write_allowed=request.write_allowed,
+            destroy=asked.destroy,
+            rights=rights,
+        )
+        try:
+            self.holding.take()
+        except BaseException:
+            self.kernel.close()
+            raise
+
+    def release(self) -> None:
+        """Give the devices back. A second call does nothing."""
+        try:
+            self.holding.release()
+        finally:
+            self.kernel.close()
+
+
 class Load:
     """A run of `spekctl run`."""
 
@@ -88,8 +118,9 @@ class Load:
         rights: Rights,
         connect: Callable[[], Kernel] = client.connect,
         report: Report = lambda rows: None,
+        held: Held | None = None,
     ) -> None:
-        """@report: gets the intervals as they end."""
+        """@report: gets the intervals as they end. @held: has the devices, and keeps them."""
         self._request, wish = request_of(asked, rights)
         self.title = run_request.Subject(self._request.workload, self._request.devices).title
         power = measuring.power_of(
@@ -97,7 +128,8 @@ class Load:
         )
         # The controller stops it, and has said why.
         self._interrupts = job.Interrupts(again="")
-        self._kernel = connect()
+        self._held = held
+        self._kernel = held.kernel if held is not None else connect()
         try:
             observers, remark = (
                 observe.connect(wish.sampling_ns, power)
@@ -105,12 +137,13 @@ class Load:
                 else ((), "")
             )
         except BaseException:
-            self._kernel.close()
+            self._disconnect()
             raise
         if remark:
             view.note(remark)
         self._session = Session(
-            self._kernel, self._request, view, self._interrupts, [*observers, _Reporter(report)]
+            *(self._kernel, self._request, view, self._interrupts),
+            *([*observers, _Reporter(report)], held.holding if held is not None else None),
         )
 
     def claim(self) -> None:
@@ -144,6 +177,10 @@ class Load:
         try:
             self._session.__exit__(None, None, None)
         finally:
+            self._disconnect()
+
+    def _disconnect(self) -> None:
+        if self._held is None:
             self._kernel.close()
 
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""A host of a fleet: carries out what the controller asks for, in one run and no more.
+"""A host of a fleet: carries out what the controller asks for, in one claim and no more.
 
 It has no rights of its own: what needs root goes through `sudo -n spekctl host --stdio`, which ends
 with it, and with that its run and its claims. It is on a leash: a controller that has not asked for
@@ -15,10 +15,14 @@ import traceback
 from collections.abc import Callable
 from pathlib import Path
 
-from spekctl import __version__
+import msgspec
+
+from spekctl import __version__, recorded
+from spekctl.block.device import Device
+from spekctl.documents.device import DeviceFacts
 from spekctl.errors import ExitCode, RefusedError, SpekError, UsageError
 from spekctl.fleet import clock, selector, wire
-from spekctl.fleet.duty import Duty, Load, Watch
+from spekctl.fleet.duty import Duty, Held, Load, Watch
 from spekctl.fleet.wire import Phase, Verb
 from spekctl.kernel import client
 from spekctl.kernel.client import Kernel
@@ -86,6 +90,8 @@ class Member:
         self._busy = False  # a verb that changes the phase is under way
         self._heard_s = time.monotonic()
         self._duty: Duty | None = None
+        self._claimed: wire.Claim | None = None
+        self._held: Held | None = None
         self._collected = wire.Collected(int(ExitCode.RUN_FAILED), "it has not ended", None)
         # Of the start.
         self._confirmed = threading.Event()
@@ -143,6 +149,8 @@ class Member:
                 return self._describe(wire.decode(payload, wire.Describe))
             case Verb.CLAIM:
                 return self._claim(wire.decode(payload, wire.Claim))
+            case Verb.STEP:
+                return self._step(wire.decode(payload, wire.Step))
             case Verb.ARM:
                 return self._arm(wire.decode(payload, wire.Arm))
         self._check_run(wire.decode(payload, wire.OfRun).run)
@@ -228,25 +236,63 @@ class Member:
                 )
             self._run = asked.run
             self._busy = True
+        self._claimed = asked
+        return self._get_ready(asked)
+
+    def _step(self, asked: wire.Step) -> wire.Claimed:
+        """The next run on devices that are held."""
+        with self._lock:
+            before = self._claimed
+            if before is None or asked.after != self._run or asked.run in ("", self._run):
+                raise RefusedError(f"{self._name} is not part of run {asked.after}")
+            if not before.holds:
+                raise RefusedError(f"the devices of {self._name} are claimed for one run")
+            if self._busy or self._phase is not Phase.DONE:
+                state = "busy" if self._busy else str(self._phase)
+                raise RefusedError(f"{self._name} cannot begin another run: it is {state}")
+            self._busy = True
+            self._run = asked.run
+            self._confirmed, self._called_off = threading.Event(), threading.Event()
+            self._over = threading.Event()
+        return self._get_ready(
+            msgspec.structs.replace(
+                before,
+                run=asked.run,
+                toml=asked.toml,
+                options=asked.options,
+                seed=asked.seed,
+                command=asked.command,
+            )
+        )
+
+    def _get_ready(self, asked: wire.Claim) -> wire.Claimed:
+        """Take all that a run needs, or give back everything."""
         view = Events(self._emit)
         duty: Duty | None = None
         try:
             rights = self._borrow()
-            duty = (
-                Watch(asked)
-                if asked.role == "target"
-                else Load(asked, view, rights, self._connect, self._report)
-            )
+            if asked.role == "target":
+                duty = Watch(asked)
+            else:
+                if asked.holds and self._held is None:
+                    self._held = Held(asked, rights, self._connect)
+                duty = Load(asked, view, rights, self._connect, self._report, self._held)
             duty.claim()
         except BaseException:
             if duty is not None:
                 _suppress(duty.abandon)
+            self._release_held()
             self._leave(Phase.RELEASED)
             raise
         self._duty = duty
         self._bound_before = clock.bound()
         self._leave(Phase.CLAIMED)
         return wire.Claimed(duty.title)
+
+    def _release_held(self) -> None:
+        held, self._held = self._held, None
+        if held is not None:
+            _suppress(held.release)
 
     def _report(self, rows: list[IntervalRow]) -> None:
         self._emit(wire.Intervals(rows))
@@ -329,6 +375,7 @@ class Member:
         elif before is Phase.CLAIMED and self._duty is not None:
             self._called_off.set()
             _suppress(self._duty.abandon)
+        self._release_held()
 
 
 def _suppress(work: Callable[[], None]) -> None:
@@ -356,10 +403,17 @@ def _seen(selectors: list[str], rights: Rights) -> list[wire.DeviceSeen]:
                 bytes=device.bytes,
                 logical_block=device.logical_block,
                 zone_bytes=device.zone_bytes,
+                facts=_facts(device),
                 in_use=holders.get(device.node, ""),
             )
         )
     return seen
+
+
+def _facts(device: Device) -> DeviceFacts:
+    """What documents have of a device, without what it has counted."""
+    values = {name: getattr(device, name) for name in DeviceFacts.__struct_fields__}
+    return DeviceFacts(**{**values, "path": recorded.text(device.path)})
 
 
 def _check_prober() -> None:

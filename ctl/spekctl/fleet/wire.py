@@ -8,10 +8,11 @@ of the host's CLOCK_MONOTONIC.
 from __future__ import annotations
 
 from enum import StrEnum
-from typing import Any
+from typing import Any, Literal
 
 import msgspec
 
+from spekctl.documents.device import DeviceFacts
 from spekctl.documents.prober import ProberReport
 from spekctl.documents.result import ProberResult
 from spekctl.errors import ExitCode, SpekError
@@ -20,7 +21,7 @@ from spekctl.kernel.records import IntervalRow
 from spekctl.run.progress import Clock, Figures
 
 # Raised by a change that an older spekctl would misunderstand.
-PROTOCOL = 1
+PROTOCOL = 2
 
 
 class Part(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
@@ -33,6 +34,7 @@ class Verb(StrEnum):
     PING = "ping"
     DESCRIBE = "describe"
     CLAIM = "claim"
+    STEP = "step"
     ARM = "arm"
     CONFIRM = "confirm"
     STATUS = "status"
@@ -77,6 +79,7 @@ class DeviceSeen(Part, frozen=True):
     logical_block: int
     zone_bytes: int
     in_use: str
+    facts: DeviceFacts
 
     @property
     def identity(self) -> str:
@@ -108,7 +111,8 @@ class Pong(Part, frozen=True):
 
 class Claim(Part, frozen=True):
     """claim: claim the devices, check them, and get ready; answers with a Claimed. A host accepts
-    one of them in its life. @slices: one for each device, or none."""
+    one of them in its life. @slices: one for each device, or none. @holds: the devices are held for
+    runs that follow, which read, or write as well; empty: there is no other run."""
 
     run: str
     role: str
@@ -119,6 +123,19 @@ class Claim(Part, frozen=True):
     destroy: list[str]
     seed: int
     power_feeds: list[str]
+    command: list[str]
+    holds: Literal["", "read", "write"] = ""
+
+
+class Step(Part, frozen=True):
+    """step: get ready for @run, with the devices that are held; answers with a Claimed. Run @after,
+    the one before it, is over."""
+
+    run: str
+    after: str
+    toml: str
+    options: dict[str, str | bool | list[str]]
+    seed: int
     command: list[str]
 
 

@@ -18,6 +18,7 @@ from spekctl.run.start import StartAt
 from spekctl.workload.config import RunConfig
 from spekctl.workload.endings import Steady, Threshold
 from spekctl.workload.model import WorkloadFile
+from spekctl.workload.options import Options
 
 if TYPE_CHECKING:
     from spekctl.run.replay import Replay
@@ -44,6 +45,7 @@ class Request:
     stop_when: Sequence[Threshold] = ()
     verify_state: Path | None = None  # where to keep what was written; config.data is stamped
     rights: Rights = OWN
+    options: Options | None = None  # that it was built of
 
     @property
     def length_ns(self) -> int:

@@ -84,6 +84,7 @@ def build(
         remarks=remarks,
         until=until.chosen(options.until, config),
         stop_when=options.stop_when or (),
+        options=given,
     )
 
 

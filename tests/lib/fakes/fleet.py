@@ -12,6 +12,7 @@ from typing import Any
 import msgspec
 
 from spekctl import __version__
+from spekctl.documents.device import DeviceFacts
 from spekctl.errors import ExitCode, HostLostError
 from spekctl.fleet import wire
 from spekctl.fleet.clock import Bound, Distance
@@ -22,13 +23,32 @@ from spekctl.run.progress import Clock, Figures
 FLEET = "f-1"
 GIB = 1 << 30
 CHRONY = Bound(100_000, "chrony")
+FACTS = DeviceFacts(
+    path="/dev/fake0",
+    name="fake0",
+    major=259,
+    minor=7,
+    diskseq=1,
+    bytes=GIB,
+    logical_block=512,
+    physical_block=4096,
+    model="FAKE",
+    serial="S1",
+    wwn="",
+    driver="fake",
+    rotational=False,
+    zoned="none",
+    scheduler="none",
+    iostats="1",
+    nomerges="0",
+)
 # What stands for no answer at all.
 SILENT = object()
 
 
 def device(path: str = "/dev/fake0", **changes: Any) -> wire.DeviceSeen:
     """A device of 1 GiB that no other host has."""
-    seen = wire.DeviceSeen(path, path, "S1", "", GIB, 512, 0, "")
+    seen = wire.DeviceSeen(path, path, "S1", "", GIB, 512, 0, "", FACTS)
     return msgspec.structs.replace(seen, **changes)
 
 

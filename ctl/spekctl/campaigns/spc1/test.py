@@ -50,6 +50,8 @@ class Spc1Test(Benchmark[Step, Phase, Report]):
     persistence: Persistence | None = None
 
     def title(self) -> str:
+        if self.hosts is not None:
+            return f"{self.subject.workload.workload.name} on {self.hosts.title}"
         return self.subject.title
 
     def title_of(self, step: Step) -> str:

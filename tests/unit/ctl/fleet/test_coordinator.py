@@ -130,8 +130,11 @@ def describe(rig: Rig, host: str, **changes: Any) -> None:
 @pytest.mark.parametrize(
     ("changes", "sentence"),
     [
-        ({"version": "0.0.9"}, "b: it has spekctl 0.0.9 (protocol 1), and the controller"),
-        ({"protocol": 2}, "(protocol 2), and the controller"),
+        (
+            {"version": "0.0.9"},
+            f"b: it has spekctl 0.0.9 (protocol {wire.PROTOCOL}), and the controller",
+        ),
+        ({"protocol": 99}, "(protocol 99), and the controller"),
         ({"fleet": "f-2"}, "b: it is of another fleet, f-2"),
         ({"name": "c"}, "b: it says that it is c"),
         ({"trouble": "the kernel module spek is not loaded"}, "b: the kernel module spek is not"),

@@ -10,7 +10,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from lib.fakes.fleet_member import RUN, Rig
+from lib.fakes.fleet_member import RUN, Rig, asked
+from lib.fakes.fleet_members import FleetKernel
 from lib.fakes.kernel import FakeKernel
 from lib.waiting import eventually
 
@@ -309,3 +310,93 @@ def test_an_unknown_verb_is_refused(rig: Rig) -> None:
 def test_the_version_of_the_module_is_that_of_sysfs(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(Path, "read_text", lambda path, encoding: f"{path} 0.1\n")
     assert member._module_version() == "/sys/module/spek/version 0.1"
+
+
+def step(rig: Rig, run: str = "r-2", after: str = RUN, **changes: Any) -> wire.Claimed:
+    values: dict[str, Any] = {
+        "run": run,
+        "after": after,
+        "toml": asked().toml,
+        "options": {"time": "3s"},
+        "seed": 78,
+        "command": ["sweep"],
+    }
+    answer: wire.Claimed = rig.ask("step", wire.Step(**{**values, **changes}), wire.Claimed)
+    return answer
+
+
+@pytest.fixture
+def held(monkeypatch: pytest.MonkeyPatch, kernel: FakeKernel) -> Iterator[Rig]:
+    """A host that holds its devices, after the first of its runs."""
+    rig = Rig(monkeypatch)
+    rig.kernel = FleetKernel(pace_s=0.001)
+    run_to_end(rig, holds="read")
+    yield rig
+    rig.member.close()
+
+
+def test_a_second_run_has_the_devices_of_the_first(held: Rig) -> None:
+    assert held.kernel.claimed
+    step(held)
+    # A message of the first run that comes late does nothing to the second.
+    with pytest.raises(SpekError, match="a is not part of run r-1"):
+        held.of_run("stop")
+    held.arm(1, "r-2")
+    held.of_run("confirm", run="r-2")
+    eventually(lambda: len(held.done()) == 2, "the run has not ended")
+    collected = held.of_run("result", wire.Collected, "r-2")
+    result = json.loads(bytes(collected.document))
+    assert (result["config"]["seed"], result["config"]["time_ns"]) == (78, 3 * 10**9)
+    held.of_run("release", run="r-2")
+    assert held.kernel.claim_calls() == ["claim-new", "run-new", "claim-del"]
+    assert not held.kernel.claimed and held.kernel.closed
+
+
+@pytest.mark.parametrize(
+    ("run", "after", "sentence"),
+    [
+        ("r-2", "r-0", "a is not part of run r-0"),
+        (RUN, RUN, f"a is not part of run {RUN}"),
+        ("", RUN, f"a is not part of run {RUN}"),
+    ],
+)
+def test_a_step_follows_the_run_before_it(held: Rig, run: str, after: str, sentence: str) -> None:
+    with pytest.raises(SpekError, match=sentence):
+        step(held, run, after)
+    assert held.member.phase is Phase.DONE and held.kernel.claimed
+
+
+def test_a_step_is_accepted_once(held: Rig) -> None:
+    step(held)
+    with pytest.raises(SpekError, match="a is not part of run r-1"):
+        step(held)
+    with pytest.raises(SpekError, match="cannot begin another run: it is claimed"):
+        step(held, "r-3", "r-2")
+
+
+def test_a_step_that_cannot_be_leaves_the_devices_free(held: Rig) -> None:
+    with pytest.raises(SpekError, match="there is no option --thyme"):
+        step(held, options={"thyme": "3s"})
+    assert held.member.phase is Phase.RELEASED and not held.kernel.claimed
+    with pytest.raises(SpekError, match="cannot begin another run: it is released"):
+        step(held, "r-3", "r-2")
+
+
+def test_devices_that_are_claimed_for_one_run_have_no_second(rig: Rig) -> None:
+    run_to_end(rig)
+    with pytest.raises(SpekError, match="the devices of a are claimed for one run"):
+        step(rig)
+
+
+def test_between_two_runs_it_is_on_its_leash(
+    kernel: FakeKernel, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    rig = Rig(monkeypatch, leash_s=0.2)
+    rig.kernel = FleetKernel(pace_s=0.001)
+    rig.claim(holds="read")
+    rig.arm(1)
+    rig.of_run("confirm")
+    eventually(rig.done, "the run has not ended")
+    eventually(rig.member.check_leash, "it waits for ever")
+    rig.member.close()
+    assert rig.rights.closed

@@ -1,0 +1,111 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""--fleet of the commands of several runs: their steps on all hosts of a plan."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+from click.core import ParameterSource
+
+from spekctl.commands import options
+from spekctl.commands.fleet import keys_option, need_engine, started, wait_option
+from spekctl.commands.options import FilePath
+from spekctl.errors import ExitCode, SpekError, UsageError
+
+if TYPE_CHECKING:
+    from spekctl.fleet.steps import FleetSteps
+    from spekctl.workload.model import WorkloadFile
+
+# What the plan has, and why it is not the command's.
+_OF_PLAN = {
+    "devices": "the plan has the devices of each host",
+    "destroy": "write destroy in [[host]]",
+    "workers": "write workers in [fleet.options]",
+    "cpus": "write cpus in [[host]], options",
+    "prober_ns": "write prober-interval in [fleet.options]",
+    "no_prober": "write no-prober in [fleet.options]",
+    "power_feeds": "write power_feeds in [[host]]",
+    "power_baseline": "each host's power is measured by itself",
+}
+
+# --device is needed only where there is no plan.
+fleet_options = options.together(
+    options.optional_devices,
+    click.option(
+        "--fleet",
+        "fleet_file",
+        type=FilePath(path_type=Path),
+        metavar="PLAN",
+        help="Measure with all hosts of a plan of `spekctl fleet`, in place of --device. Loads are"
+        " of all clients together, and dealt out; workload, load and length are not the plan's.",
+    ),
+    keys_option,
+    wait_option,
+)
+
+
+def perform(
+    given: dict[str, Any], workload: WorkloadFile, work: Callable[[FleetSteps | None], int]
+) -> int:
+    """Do @work with the hosts of --fleet, or with None for this machine; the exit code."""
+    fleet_file, keys_folder, wait_ns = (
+        given.pop(name) for name in ("fleet_file", "keys_folder", "wait_ns")
+    )
+    context = click.get_current_context()
+    parameters = {parameter.name: parameter for parameter in context.command.params}
+
+    def is_given(name: str) -> bool:
+        return context.get_parameter_source(name) is ParameterSource.COMMANDLINE
+
+    if fleet_file is None:
+        for name, flag in (("keys_folder", "--keys"), ("wait_ns", "--wait")):
+            if is_given(name):
+                raise UsageError(f"{flag} needs --fleet as well")
+        if not given["devices"]:
+            raise click.MissingParameter(ctx=context, param=parameters["devices"])
+        return work(None)
+    for name, why in _OF_PLAN.items():
+        if is_given(name):
+            raise UsageError(f"{parameters[name].opts[0]} is not given with --fleet: {why}")
+    need_engine()
+    return _together(fleet_file, keys_folder, wait_ns, given["progress"], workload, work)
+
+
+def _together(
+    fleet_file: Path,
+    keys_folder: Path,
+    wait_ns: int,
+    progress: str,
+    workload: WorkloadFile,
+    work: Callable[[FleetSteps | None], int],
+) -> int:
+    from spekctl.fleet import plan
+    from spekctl.fleet.steps import FleetSteps
+    from spekctl.render.fleet import FleetProgress
+    from spekctl.run.job import Interrupts
+
+    planned = plan.load(fleet_file, workload)
+    clients = [host.name for host in planned.clients]
+    with (
+        Interrupts() as interrupts,
+        started(planned, keys_folder, wait_ns, interrupts, progress) as coordinator,
+    ):
+        unused = plan.of_command(planned)
+        if unused:
+            coordinator.view.note(
+                f"{', '.join(unused)} of the plan {'is' if len(unused) == 1 else 'are'} not used:"
+                " load and length are those of the command"
+            )
+        coordinator.join()
+        coordinator.check()
+        steps = FleetSteps(coordinator, lambda: FleetProgress(clients, quiet=progress == "none"))
+        try:
+            code = work(steps)
+        except SpekError as error:
+            if steps.lost:
+                error.exit_code = ExitCode.HOST_LOST
+            raise
+        return int(ExitCode.HOST_LOST) if steps.lost else code

@@ -1,0 +1,132 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""The steps of a campaign on the hosts of a fleet: one claim for all of them, and for each step one
+start of all hosts and one result of all of them.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import dataclasses
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Literal
+
+import msgspec
+
+from spekctl.block.device import Device
+from spekctl.documents.result import Result
+from spekctl.errors import SpekError
+from spekctl.fleet import plan as plans
+from spekctl.fleet import results, slices
+from spekctl.fleet.coordinator import Coordinator, View
+from spekctl.fleet.wire import DeviceSeen
+from spekctl.run import request as run_request
+from spekctl.run.job import Interrupts, Request
+from spekctl.run.progress import Progress
+from spekctl.run.targets import Room
+from spekctl.workload.model import WorkloadFile
+from spekctl.workload.options import Options
+
+
+class FleetSteps:
+    """A campaign's Hosts. They have joined, and were checked."""
+
+    def __init__(self, coordinator: Coordinator, view: Callable[[], View]) -> None:
+        """@view: shows the progress of one step."""
+        self._coordinator = coordinator
+        self._plan = coordinator.plan
+        self._view = view
+        self._holds: Literal["read", "write"] = "read"
+        self._has_claimed = False
+        self._lost = ""
+        # In the order of the plan, in which shared devices are dealt out.
+        self._seen = {
+            name: list(part.described.devices)
+            for name, part in coordinator.parts.items()
+            if part.described is not None and part.host.role == "client"
+        }
+
+    @property
+    def devices(self) -> list[Device]:
+        """Those of all hosts, in the order of a result's targets."""
+        return [_as_device(device) for name in self.names for device in self._seen[name]]
+
+    @property
+    def lost(self) -> str:
+        """What a step says of hosts that it has lost; empty if there are none."""
+        return self._lost
+
+    @property
+    def names(self) -> list[str]:
+        """The hosts that send I/O, in the order of a result."""
+        return sorted(self._seen)
+
+    @property
+    def title(self) -> str:
+        """The hosts, for display."""
+        return f"{len(self._seen)} hosts"
+
+    def request(self, workload: WorkloadFile, given: Options) -> Request:
+        """The run as the first host has it, of whose config a result has; @given is of all hosts
+        together."""
+        plan = plans.of_step(self._plan, workload, given)
+        first, *_ = self.names
+        (host,) = (host for host in plan.clients if host.name == first)
+        rooms = [
+            Room(part.start, part.bytes) for part in slices.of(plan, self._seen).get(first, [])
+        ]
+        subject = run_request.Subject(workload, [_as_device(seen) for seen in self._seen[first]])
+        # CPUs and workers are those of the hosts, which check them.
+        load = dataclasses.replace(host.load, cpus=None, workers=None)
+        request = run_request.build(subject, load, rooms=rooms)
+        config = msgspec.structs.replace(request.config, seed=plan.seed, cpus=[])
+        return dataclasses.replace(request, config=config, options=given)
+
+    @contextlib.contextmanager
+    def claimed(self, view: Progress, interrupts: Interrupts, write: bool) -> Iterator[None]:
+        """The hosts hold their devices from the first step to the end of the block."""
+        self._coordinator.interrupts = interrupts
+        self._holds = "write" if write else "read"
+        try:
+            yield
+        finally:
+            self._coordinator.release(quietly=True)
+
+    def measure(self, request: Request) -> Result:
+        """A step on all hosts. One that has lost a host is incomplete, and its result says so."""
+        assert request.options is not None
+        plan = plans.of_step(self._plan, request.workload, request.options)
+        coordinator = self._coordinator
+        coordinator.view = self._view()
+        if self._has_claimed:
+            coordinator.again(plan)
+        else:
+            self._has_claimed = True
+            coordinator.take(plan)
+            coordinator.prepare(self._holds)
+        coordinator.arm()
+        coordinator.follow()
+        coordinator.collect()
+        outcome = coordinator.outcome()
+        if outcome.losses:
+            self._lost = outcome.text
+        result = results.of(outcome, plan)
+        if result is None:
+            error = SpekError(outcome.text)
+            error.exit_code = outcome.code
+            raise error
+        return result
+
+
+def _as_device(seen: DeviceSeen) -> Device:
+    """A device of another machine: what its facts say, and nothing that sysfs would."""
+    return Device(
+        **msgspec.structs.asdict(seen.facts),
+        node=seen.path,
+        read_only=False,
+        disk="",
+        partition=0,
+        poll_queues=True,
+        zone_bytes=seen.zone_bytes,
+        sysfs=Path("/nowhere"),
+    )

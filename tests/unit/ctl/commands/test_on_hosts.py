@@ -1,0 +1,226 @@
+# SPDX-License-Identifier: GPL-2.0
+"""Sweeps and SPC-1-like tests on all hosts of a plan: one claim, each step one start and result."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from lib.ctl.command_line import Spekctl
+from lib.fakes.fleet_members import Members, commands_on
+
+from spekctl.errors import ExitCode
+
+FLEET = ("--fleet", "plan.toml", "--progress", "none")
+SWEEP = ("sweep", "random-read-4k", *FLEET, "--time", "10s", "--folder", "f")
+
+
+@pytest.fixture
+def members(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Iterator[Members]:
+    engine = Members(["b", "a"])
+    with commands_on(monkeypatch, tmp_path, engine):
+        yield engine
+
+
+def read(path: Path) -> dict[str, Any]:
+    document: dict[str, Any] = json.loads(path.read_text())
+    return document
+
+
+def test_a_sweep_is_one_claim_and_each_load_one_result(
+    spekctl: Spekctl, members: Members, tmp_path: Path
+) -> None:
+    outcome = spekctl(*SWEEP, "--rate", "100,400", "-o", "curve.json")
+    assert outcome.code == ExitCode.OK, outcome.err
+    curve = read(tmp_path / "curve.json")
+    assert curve["complete"] and curve["cpus"] == []
+    assert [point["load"] for point in curve["points"]] == [
+        {"kind": "rate", "value": 100.0},
+        {"kind": "rate", "value": 400.0},
+    ]
+    # Each host has half of the rate, and a point has the sum.
+    assert [point["offered_iops"] for point in curve["points"]] == [100.0, 400.0]
+    assert [point["ios"] for point in curve["points"]] == [1000, 4000]
+    assert [target["path"] for target in curve["targets"]] == ["/dev/fake0", "/dev/fake0"]
+    for kernel in members.kernels.values():
+        assert [config.offered_rate for config in kernel.runs_seen] == [50.0, 200.0]
+        assert kernel.claim_calls() == ["claim-new", "run-new", "claim-del"]
+        assert not kernel.claimed and kernel.deleted
+    first = read(tmp_path / "f/1-rate-100.json")
+    second = read(tmp_path / "f/2-rate-400.json")
+    assert [host["name"] for host in first["hosts"]] == ["a", "b"]
+    planned = [{host["start"]["planned_ns"] for host in each["hosts"]} for each in (first, second)]
+    assert len(planned[0]) == len(planned[1]) == 1 and planned[0] != planned[1]
+    seeds = {host["run"]["config"]["seed"] for host in first["hosts"]}
+    assert len(seeds) == 2
+    assert first["totals"]["read"]["ios"] == 1000
+
+
+def test_a_search_finds_the_limit_of_all_together(
+    spekctl: Spekctl, members: Members, tmp_path: Path
+) -> None:
+    """Each host can do 1,000 per second."""
+    outcome = spekctl(
+        *(*SWEEP, "--rate", "500,8000", "--within", "latency < 20ms", "--resolution", "20"),
+        *("-o", "curve.json"),
+    )
+    assert outcome.code == ExitCode.OK, outcome.err
+    within = read(tmp_path / "curve.json")["within"]
+    assert 1500 <= within["load"] < within["beyond"] <= 2500
+
+
+def test_an_interrupted_sweep_is_resumed_with_hosts_that_join_again(
+    spekctl: Spekctl, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    with commands_on(monkeypatch, tmp_path, Members(["a", "b"])):
+        assert spekctl(*SWEEP, "--rate", "100").code == ExitCode.OK
+    state = read(tmp_path / "f/state.json")
+    state["parameters"]["loads"].append({"kind": "rate", "value": 400.0})
+    (tmp_path / "f/state.json").write_text(json.dumps(state))
+    again = Members(["a", "b"])
+    with commands_on(monkeypatch, tmp_path, again):
+        outcome = spekctl(*SWEEP, "--rate", "100,400", "--resume", "-o", "curve.json")
+    assert outcome.code == ExitCode.OK, outcome.err
+    assert len(again.kernels["a"].runs_seen) == 1
+    assert [point["ios"] for point in read(tmp_path / "curve.json")["points"]] == [1000, 4000]
+
+
+def test_a_host_that_is_lost_ends_the_sweep_and_is_named(
+    spekctl: Spekctl, members: Members, tmp_path: Path
+) -> None:
+    kernel = members.kernels["b"]
+
+    def lose(second: int) -> None:
+        if len(kernel.runs_seen) == 2 and second == 3:
+            kernel.on_wait = lambda _: None
+            members.lose("b")
+
+    kernel.on_wait = lose
+    outcome = spekctl(*SWEEP, "--rate", "100,200,400", "-o", "curve.json")
+    assert outcome.code == ExitCode.HOST_LOST
+    curve = read(tmp_path / "curve.json")
+    assert not curve["complete"] and [point["ok"] for point in curve["points"]] == [True, False]
+    assert "b lost at" in curve["points"][1]["text"]
+    # The first load is kept, and the others were stopped and gave their devices back.
+    assert read(tmp_path / "f/1-rate-100.json")["totals"]["read"]["ios"] == 1000
+    assert not members.kernels["a"].claimed and len(members.kernels["a"].runs_seen) == 2
+
+
+def test_a_step_that_one_host_refuses_runs_nowhere(
+    spekctl: Spekctl, members: Members, tmp_path: Path
+) -> None:
+    from spekctl.errors import RefusedError
+
+    kernel = members.kernels["b"]
+
+    def refuse(config: Any) -> None:
+        if kernel.runs_seen:
+            raise RefusedError("the device is gone")
+
+    kernel.before_run = refuse
+    outcome = spekctl(*SWEEP, "--rate", "100,200", "-o", "curve.json")
+    assert outcome.code == ExitCode.REFUSED
+    assert "b: the device is gone" in outcome.err and "--resume continues after" in outcome.err
+    assert len(members.kernels["a"].runs_seen) == 2 and members.kernels["a"].start_ns
+    for each in members.kernels.values():
+        assert not each.claimed
+
+
+def test_a_claim_that_one_host_refuses_holds_nothing(
+    spekctl: Spekctl, members: Members, tmp_path: Path
+) -> None:
+    from spekctl.errors import RefusedError
+
+    members.kernels["b"].refuse["claim-new"] = RefusedError("The device is in use.")
+    outcome = spekctl(*SWEEP, "--rate", "100,200")
+    assert outcome.code == ExitCode.REFUSED and "b: The device is in use." in outcome.err
+    assert not members.kernels["a"].claimed
+
+
+def test_a_test_of_spc1_is_of_all_hosts(spekctl: Spekctl, members: Members, tmp_path: Path) -> None:
+    words = ("--write", "--quick", "--start-bsu", "20", "--max-bsu", "24", "--resolution", "50")
+    times = ("--sustain", "5s", "--iops-time", "5s", "--phase-time", "5s", "--search-time", "5s")
+    outcome = spekctl("spc1", *FLEET, *words, *times, "--folder", "t")
+    assert outcome.code in (ExitCode.OK, ExitCode.LIMIT_MISSED), outcome.err
+    report = read(tmp_path / "t/report.json")
+    assert len(report["targets"]) == 2
+    sustain = next(phase for phase in report["phases"] if phase["step"]["kind"] == "sustain")
+    bsu = sustain["step"]["bsu"]
+    assert sustain["point"]["offered_iops"] == bsu * 50
+    for kernel in members.kernels.values():
+        assert kernel.claim_calls() == ["claim-new", "run-new", "claim-del"]
+        assert all(config.write for config in kernel.runs_seen)
+    results = sorted((tmp_path / "t").glob("[0-9]*.json"))
+    assert len(results) == len(report["phases"])
+    assert all(len(read(path)["hosts"]) == 2 for path in results)
+
+
+@pytest.mark.parametrize(
+    ("words", "sentence"),
+    [
+        (
+            ("--device", "/dev/fake0"),
+            "--device is not given with --fleet: the plan has the devices",
+        ),
+        (("--cpus", "0"), "--cpus is not given with --fleet: write cpus in [[host]], options"),
+        (("--no-prober",), "--no-prober is not given with --fleet: write no-prober in"),
+        (("--destroy", "S1"), "--destroy is not given with --fleet: write destroy in [[host]]"),
+        (("--depth", "1"), "exclude each other"),
+    ],
+)
+def test_what_the_plan_has_is_not_given_twice(
+    spekctl: Spekctl, members: Members, words: tuple[str, ...], sentence: str
+) -> None:
+    outcome = spekctl(*SWEEP, "--rate", "100", *words)
+    assert outcome.code == ExitCode.USAGE and sentence in outcome.err
+    assert members.asked == []
+
+
+def test_loads_that_cannot_be_dealt_out_are_refused_before_any_claim(
+    spekctl: Spekctl, members: Members
+) -> None:
+    outcome = spekctl(*SWEEP, "--depth", "1,2")
+    assert outcome.code == ExitCode.USAGE
+    assert "1 I/Os outstanding cannot be dealt out to 2 clients" in outcome.err
+    assert not any(verb == "claim" for _, verb in members.asked)
+
+
+def test_the_load_of_the_plan_is_not_that_of_the_command(
+    spekctl: Spekctl, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    engine = Members(["a", "b"])
+    extra = 'options = {time = "1h", rate = "7", workers = "1"}'
+    with commands_on(monkeypatch, tmp_path, engine, extra):
+        outcome = spekctl(*SWEEP, "--depth", "3")
+    assert outcome.code == ExitCode.OK, outcome.err
+    assert "rate, time of the plan are not used" in outcome.err
+    depths = [kernel.runs_seen[0].arrivals[0].depth for kernel in engine.kernels.values()]
+    assert depths == [2, 1]
+
+
+def test_without_a_plan_devices_are_needed_and_keys_are_not(spekctl: Spekctl) -> None:
+    words = ("sweep", "random-read-4k", "--depth", "1")
+    missing = spekctl(*words)
+    assert missing.code == ExitCode.USAGE and "--device" in missing.err
+    alone = spekctl(*words, "--device", "/dev/fake0", "--keys", ".")
+    assert alone.code == ExitCode.USAGE and "--keys needs --fleet as well" in alone.err
+
+
+def test_each_client_of_a_test_of_spc1_has_a_bsu_at_10_percent(
+    spekctl: Spekctl, members: Members
+) -> None:
+    outcome = spekctl("spc1", *FLEET, "--write", "--start-bsu", "19")
+    assert outcome.code == ExitCode.USAGE
+    assert "a BSU for each of 2 clients at 10 %; it has to be 20 or more" in outcome.err
+    unset = spekctl("spc1", *FLEET, "--write", "--max-bsu", "19")
+    assert unset.code == ExitCode.USAGE and "--start-bsu 20 is more than --max-bsu 19" in unset.err
+
+
+def test_a_test_of_persistence_is_of_one_machine(spekctl: Spekctl, members: Members) -> None:
+    outcome = spekctl("spc1", *FLEET, "--write", "--persistence")
+    assert (
+        outcome.code == ExitCode.USAGE and "--persistence is not given with --fleet" in outcome.err
+    )

@@ -1,0 +1,127 @@
+# SPDX-License-Identifier: GPL-2.0
+"""The steps of a campaign on hosts: what each of them is asked for, and what comes back."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import pytest
+from lib.fakes.fleet import FakeView
+from lib.fakes.fleet_members import Members, coordinator, plan_text, use
+from lib.fakes.machine import disk
+from lib.waiting import eventually
+
+from spekctl.errors import SpekError, UsageError
+from spekctl.fleet import plan, selector
+from spekctl.fleet.steps import FleetSteps
+from spekctl.run.job import Interrupts
+from spekctl.workload import file
+from spekctl.workload.options import Options
+
+SECOND = 10**9
+
+
+class Rig:
+    def __init__(self, names: list[str], extra: str = "") -> None:
+        self.engine = Members(names)
+        self.view = FakeView()
+        self.interrupts = Interrupts()
+        planned = plan.parse(plan_text(names, extra))
+        self.coordinator = coordinator(planned, self.engine, self.view, self.interrupts)
+
+    def steps(self) -> FleetSteps:
+        self.coordinator.join()
+        self.coordinator.check()
+        return FleetSteps(self.coordinator, lambda: self.view)
+
+
+@pytest.fixture
+def rig(monkeypatch: pytest.MonkeyPatch) -> Iterator[Rig]:
+    use(monkeypatch)
+    fleet = Rig(["c", "b", "a"])
+    yield fleet
+    fleet.engine.close()
+
+
+READS = file.load("random-read-4k")
+
+
+def test_devices_are_in_the_order_of_a_results_targets(rig: Rig) -> None:
+    steps = rig.steps()
+    assert steps.names == ["a", "b", "c"] and steps.title == "3 hosts"
+    request = steps.request(READS, Options(depth=3, time_ns=SECOND))
+    with steps.claimed(rig.view, rig.interrupts, write=False):
+        result = steps.measure(request)
+    assert [target.facts.path for target in result.targets] == [
+        device.path for device in steps.devices
+    ]
+    assert [target.facts.bytes for target in result.targets] == [
+        device.bytes for device in steps.devices
+    ]
+
+
+def test_a_request_is_that_of_the_first_host_and_its_options_are_of_all(rig: Rig) -> None:
+    request = rig.steps().request(READS, Options(depth=8, time_ns=5 * SECOND, cpus=[99]))
+    # The first host by name is the last one of the plan, which is dealt what is left.
+    assert request.config.arrivals[0].depth == 2 and request.config.cpus == []
+    assert request.options is not None and request.options.depth == 8
+    assert request.length_ns == 5 * SECOND
+
+
+def test_what_no_host_could_do_is_refused_without_asking(rig: Rig) -> None:
+    steps = rig.steps()
+    asked = len(rig.engine.asked)
+    with pytest.raises(UsageError, match="2 I/Os outstanding cannot be dealt out to 3 clients"):
+        steps.request(READS, Options(depth=2))
+    with pytest.raises(UsageError, match="does not scale by BSU"):
+        steps.request(READS, Options(bsu=30))
+    assert len(rig.engine.asked) == asked
+
+
+def test_hosts_that_share_a_device_write_slices_of_it(
+    monkeypatch: pytest.MonkeyPatch, rig: Rig
+) -> None:
+    monkeypatch.setattr(selector, "find", lambda text: disk(text, wwn="naa.1"))
+    writes = file.load("random-write-4k")
+    rig.coordinator.plan = plan.parse(plan_text(["c", "b", "a"]), instead=writes)
+    steps = rig.steps()
+    request = steps.request(writes, Options(depth=3, time_ns=SECOND, write=True))
+    with steps.claimed(rig.view, rig.interrupts, write=True):
+        steps.measure(request)
+        steps.measure(request)
+    starts = {
+        name: [config.asus[0].extents[0].start for config in kernel.runs_seen]
+        for name, kernel in rig.engine.kernels.items()
+    }
+    assert all(len(set(each)) == 1 for each in starts.values())
+    assert len({each[0] for each in starts.values()}) == 3
+    assert request.config.asus[0].extents[0].start == starts["a"][0]
+
+
+def test_a_run_that_nobody_has_a_result_of_is_an_error(rig: Rig) -> None:
+    steps = rig.steps()
+    for kernel in rig.engine.kernels.values():
+        kernel.refuse["stats"] = SpekError("the module is gone")
+    request = steps.request(READS, Options(depth=3, time_ns=SECOND))
+    with (
+        steps.claimed(rig.view, rig.interrupts, write=False),
+        pytest.raises(SpekError, match="it has no result: the module is gone"),
+    ):
+        steps.measure(request)
+    assert "it has no result: the module is gone" in steps.lost
+    # Those that are lost hear of the release, and are not waited for.
+    eventually(
+        lambda: not any(kernel.claimed for kernel in rig.engine.kernels.values()), "they keep them"
+    )
+
+
+def test_an_interrupt_stops_the_step_on_all_hosts(rig: Rig) -> None:
+    steps = rig.steps()
+    kernel = rig.engine.kernels["b"]
+    kernel.on_wait = lambda second: rig.interrupts.interrupt(2) if second == 3 else None
+    request = steps.request(READS, Options(depth=3, time_ns=3600 * SECOND))
+    with steps.claimed(rig.view, rig.interrupts, write=False):
+        result = steps.measure(request)
+    assert not result.at_an_end and steps.lost == ""
+    reasons = {host.name: host.run.outcome.reason for host in result.hosts or () if host.run}
+    assert reasons == {"a": "stopped", "b": "stopped", "c": "stopped"}
