@@ -168,7 +168,7 @@ def check(plan_file: Path, keys_folder: Path, wait_ns: int) -> int:
     planned = plan.load(plan_file)
     with (
         Interrupts() as interrupts,
-        started(planned, keys_folder, wait_ns, interrupts, "lines") as coordinator,
+        started(planned, keys_folder, wait_ns, interrupts, "lines", None) as coordinator,
     ):
         coordinator.join()
         try:
@@ -217,13 +217,15 @@ def run(
     from spekctl.commands.deliver import deliver_alone
     from spekctl.fleet import results
 
+    folder = output.parent if output is not None else None
+
     with (
         Interrupts() as interrupts,
-        started(planned, keys_folder, wait_ns, interrupts, progress) as coordinator,
+        started(planned, keys_folder, wait_ns, interrupts, progress, folder) as coordinator,
     ):
         outcome = coordinator.carry_out()
+        result = results.of(outcome, planned)
     click.echo(f"spekctl: {outcome.text}", err=True)
-    result = results.of(outcome, planned)
     if result is None:
         raise UsageError("no host has a result")
     deliver_alone(result, output, as_json)
@@ -268,9 +270,15 @@ def need_engine() -> None:
 
 @contextlib.contextmanager
 def started(
-    planned: Plan, keys_folder: Path, wait_ns: int, interrupts: Interrupts, progress: str
+    planned: Plan,
+    keys_folder: Path,
+    wait_ns: int,
+    interrupts: Interrupts,
+    progress: str,
+    folder: Path | None,
 ) -> Iterator[Coordinator]:
-    """A controller that listens, and the hosts that it starts; both end with the block."""
+    """A controller that listens, and the hosts that it starts; both end with the block. @folder:
+    that of the result, for what does not fit into memory."""
     from spekctl import recorded
     from spekctl.fleet import keys
     from spekctl.fleet.coordinator import Coordinator, Patience
@@ -282,7 +290,7 @@ def started(
     names = frozenset(host.name for host in planned.hosts)
     view = FleetProgress([host.name for host in planned.clients], quiet=progress == "none")
     engine = DaskEngine(planned.listen, bundle, names)
-    launcher = None
+    launcher = coordinator = None
     try:
         launcher = Launcher(planned, engine.address, wait_ns)
         view.note(f"waiting for {len(names)} hosts at {engine.address}")
@@ -291,12 +299,15 @@ def started(
             *(planned, engine, view, interrupts, bundle.own.fleet, recorded.command()),
             patience=patience,
             started=launcher,
+            folder=folder,
         )
         yield coordinator
     finally:
         engine.close()
         if launcher is not None:
             launcher.close()
+        if coordinator is not None:
+            coordinator.close()
     for part in coordinator.parts.values():
         if part.loss is not None and (said := launcher.said(part.name)):
             view.note(f"{part.name} has said: {said}")

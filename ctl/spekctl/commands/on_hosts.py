@@ -71,7 +71,10 @@ def perform(
         if is_given(name):
             raise UsageError(f"{parameters[name].opts[0]} is not given with --fleet: {why}")
     need_engine()
-    return _together(fleet_file, keys_folder, wait_ns, given["progress"], workload, work)
+    return _together(
+        *(fleet_file, keys_folder, wait_ns),
+        *(given["progress"], given["out"], workload, work),
+    )
 
 
 def _together(
@@ -79,6 +82,7 @@ def _together(
     keys_folder: Path,
     wait_ns: int,
     progress: str,
+    folder: Path | None,
     workload: WorkloadFile,
     work: Callable[[FleetSteps | None], int],
 ) -> int:
@@ -91,7 +95,7 @@ def _together(
     clients = [host.name for host in planned.clients]
     with (
         Interrupts() as interrupts,
-        started(planned, keys_folder, wait_ns, interrupts, progress) as coordinator,
+        started(planned, keys_folder, wait_ns, interrupts, progress, folder) as coordinator,
     ):
         unused = plan.of_command(planned)
         if unused:

@@ -16,6 +16,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import Future
 from dataclasses import dataclass, field, replace
 from functools import partial
+from pathlib import Path
 from typing import Any, Literal, Protocol
 
 from spekctl import __version__, units
@@ -23,6 +24,7 @@ from spekctl.errors import CalledOffError, ExitCode, HostLostError, RefusedError
 from spekctl.fleet import clock, slices, wire
 from spekctl.fleet.clock import Bound
 from spekctl.fleet.plan import Host, Plan
+from spekctl.fleet.spool import HostRows, Spool
 from spekctl.fleet.wire import Verb
 from spekctl.kernel.records import IntervalRow
 from spekctl.run.job import Interrupts
@@ -119,7 +121,7 @@ class Part:
     done: wire.Done | None = None
     collected: wire.Collected | None = None
     # What a host that is lost leaves.
-    rows: list[IntervalRow] = field(default_factory=list)
+    rows: Sequence[IntervalRow] | HostRows = ()
     loss: Loss | None = None
     heard_s: float = 0.0
     asked: Future[bytes] | None = None
@@ -160,15 +162,32 @@ class Coordinator:
     bound: Callable[[], Bound] = clock.bound
     run_id: str = field(default_factory=lambda: str(uuid.uuid4()))
     started: Started | None = None
+    folder: Path | None = None  # for what does not fit into memory; None: that for temporary files
 
     def __post_init__(self) -> None:
         self.parts = {host.name: Part(host) for host in self.plan.hosts}
+        self._spool: Spool | None = None
+        self._keep_rows()
         self._remarks: list[str] = []
         self._start_ns = 0
         self._worst_s = 0.0
         self._stopping = ""
         self._claimed: set[str] = set()
         self._own_bound = Bound(None, "it was not asked")
+
+    def _keep_rows(self) -> None:
+        """Rows of a run that begins; those of the one before it are forgotten."""
+        self.close()
+        self._spool = Spool(self.folder)
+        self._rows = {name: self._spool.of(name) for name in self.parts}
+        self._cannot_keep = ""
+        for name, part in self.parts.items():
+            part.rows = self._rows[name]
+
+    def close(self) -> None:
+        """Forget the rows of hosts; an outcome has none afterwards."""
+        if self._spool is not None:
+            self._spool.close()
 
     def carry_out(self) -> Outcome:
         """The run, from the check to the release. SpekError if it did not start."""
@@ -195,9 +214,10 @@ class Coordinator:
                 if name in self.parts and name not in told:
                     told.add(name)
                     self.view.note(f"{name} has joined")
-            if self._cannot_join(missing, end_s):
-                end_s = min(end_s, time.monotonic() + self.patience.others_s)
-            if time.monotonic() >= end_s:
+            now_s = time.monotonic()
+            if self._check_started(missing, now_s >= end_s):
+                end_s = min(end_s, now_s + self.patience.others_s)
+            if now_s >= end_s:
                 raise RefusedError(
                     f"{_listed(missing)} {'have' if len(missing) > 1 else 'has'} not joined within"
                     f" {self.patience.join_s:.0f} s; start `spekctl fleet join` there"
@@ -210,15 +230,12 @@ class Coordinator:
                     f"{name} has joined from {address}, and the plan has {part.host.address}"
                 )
 
-    def _cannot_join(self, missing: Sequence[str], end_s: float) -> bool:
-        """Whether a host that was started has ended; RefusedError once there is no other one to
-        wait for."""
+    def _check_started(self, missing: Sequence[str], is_late: bool) -> bool:
+        """Whether a host that was started has ended; RefusedError if others are not waited for."""
         if self.started is None:
             return False
         troubles = {name: text for name, text in self.started.troubles().items() if name in missing}
-        if troubles and (
-            time.monotonic() >= end_s or not self.started.pending(self.engine.hosts())
-        ):
+        if troubles and (is_late or not self.started.pending(self.engine.hosts())):
             told = "; ".join(f"{name}: {text}" for name, text in troubles.items())
             raise RefusedError(f"cannot start all hosts: {told}")
         return bool(troubles)
@@ -280,11 +297,11 @@ class Coordinator:
                 armed=None,
                 done=None,
                 collected=None,
-                rows=[],
                 asked=None,
             )
             for host in plan.hosts
         }
+        self._keep_rows()
 
     def again(self, plan: Plan) -> None:
         """Get ready for another run on the devices that are held, everywhere or nowhere."""
@@ -567,7 +584,7 @@ class Coordinator:
             case wire.Rows(now, rows):
                 self.view.show(part.name, now, rows)
             case wire.Intervals(rows):
-                part.rows += rows
+                self._keep(part.name, rows)
             case wire.Note(text):
                 self.view.note(f"{part.name}: {text}")
             case wire.Done() as done if part.done is None:
@@ -575,6 +592,17 @@ class Coordinator:
                 self.view.leave(part.name)
                 if done.code and not self._stopping:
                     self._fail(part.name, f"its run has ended: {done.text}")
+
+    def _keep(self, name: str, rows: Sequence[IntervalRow]) -> None:
+        """Keep what is all that is known of a host if it is lost."""
+        if self._cannot_keep:
+            return
+        try:
+            self._rows[name].add(rows)
+        except SpekError as error:
+            self._cannot_keep = error.message
+            self.view.note(error.message)
+            self._remarks.append(error.message)
 
     def _lose(self, name: str, reason: str) -> None:
         part = self.parts[name]

@@ -106,7 +106,7 @@ def _started(part: Part) -> tuple[int, int] | None:
     facts = part.collected.facts if part.collected is not None else None
     if facts is not None and facts.started_mono_ns:
         return facts.started_mono_ns + facts.armed.offset_ns, facts.started_mono_ns
-    if part.rows and part.armed is not None:
+    if len(part.rows) and part.armed is not None:
         # It has told of intervals, so its kernel has started at the time that it was given.
         start_ns = part.armed.start_mono_ns
         return start_ns + part.armed.distance.offset_ns, start_ns

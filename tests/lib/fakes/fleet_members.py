@@ -139,7 +139,12 @@ def commands_on(
 
     @contextlib.contextmanager
     def started(
-        plan: Plan, keys: object, wait_ns: int, interrupts: Interrupts, progress: str
+        plan: Plan,
+        keys: object,
+        wait_ns: int,
+        interrupts: Interrupts,
+        progress: str,
+        folder: Path | None,
     ) -> Iterator[Coordinator]:
         view = FleetProgress([host.name for host in plan.clients], quiet=progress == "none")
         yield coordinator(plan, engine, view, interrupts)

@@ -9,12 +9,14 @@ from typing import Any
 
 import pytest
 from lib.fakes.fleet import FLEET, GIB, REFUSED, SILENT, FakeEngine, FakeHost, FakeView, device
+from lib.fakes.kernel import interval_cell
 
 from spekctl.errors import ExitCode, HostLostError, SpekError
 from spekctl.fleet import plan, wire
 from spekctl.fleet.clock import Bound
 from spekctl.fleet.coordinator import Coordinator, Outcome, Patience, seed_of
 from spekctl.fleet.wire import Verb
+from spekctl.kernel.records import IntervalRow, Phase
 from spekctl.run.job import Interrupts
 
 PLAN = """
@@ -27,6 +29,22 @@ HURRY = Patience(
     join_s=0, check_s=0, claim_s=0, collect_s=0, release_s=0, silent_s=0.01, status_s=0, look_s=1
 )
 SECOND = 10**9
+
+
+def row(seq: int) -> IntervalRow:
+    return IntervalRow(
+        seq=seq,
+        phase=Phase.MEASURE,
+        start_ns=seq * SECOND,
+        end_ns=(seq + 1) * SECOND,
+        outstanding=1,
+        backlog=0,
+        worker_cpu_ns=0,
+        worker_switches=0,
+        read=interval_cell(ios=5),
+        write=interval_cell(),
+        streams=[(5, 4096 * 5, 0, 0)],
+    )
 
 
 class Rig:
@@ -418,3 +436,63 @@ def test_a_shared_device_is_split() -> None:
 
 def test_devices_of_their_own_are_whole() -> None:
     assert [claim.slices for claim in claims(Rig('share = "split"'))] == [[], [], []]
+
+
+def test_rows_of_a_host_are_kept_for_its_loss() -> None:
+    rig = Rig('on_loss = "continue"')
+    rig["b"].says = [wire.Intervals([row(0)]), wire.Intervals([row(1)])]
+    rig["b"].lost_after = True
+    outcome = rig.run()
+    (lost,) = [part for part in outcome.parts if part.loss is not None]
+    assert [each.seq for each in lost.rows] == [0, 1] and len(lost.rows) == 2
+
+
+def test_without_room_for_rows_the_run_continues_and_says_so(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    def full(*given: object, **more: object) -> None:
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr("tempfile.TemporaryFile", full)
+    monkeypatch.setattr("spekctl.fleet.spool.MEMORY_MAX", 0)
+    rig = Rig()
+    rig["a"].says = [wire.Intervals([row(0)]), wire.Intervals([row(1)]), wire.Done(0, "")]
+    outcome = rig.run()
+    sentence = "report intervals cannot be kept for hosts that may be lost: No space left on device"
+    assert outcome.code is ExitCode.OK and rig.view.notes.count(sentence) == 1
+    assert sentence in outcome.remarks
+
+
+class Started:
+    """Hosts that were started; those of @ended have ended, and the others may still join."""
+
+    def __init__(self, ended: dict[str, str], is_pending: bool) -> None:
+        self.ended = ended
+        self.is_pending = is_pending
+
+    def troubles(self) -> dict[str, str]:
+        return self.ended
+
+    def pending(self, joined: object) -> bool:
+        return self.is_pending
+
+
+@pytest.mark.parametrize(("is_pending", "join_s"), [(False, 600.0), (True, 0.0)])
+def test_hosts_that_cannot_be_started_are_named_once_the_others_are_known(
+    is_pending: bool, join_s: float
+) -> None:
+    rig = Rig(patience=dataclasses.replace(HURRY, join_s=join_s))
+    coordinator = rig.coordinator()
+    rig["b"].is_gone = rig["c"].is_gone = True
+    coordinator.started = Started({"a": "it left", "b": "no key", "c": "no route"}, is_pending)
+    with pytest.raises(SpekError, match=r"^cannot start all hosts: b: no key; c: no route$"):
+        coordinator.join()
+
+
+def test_another_host_has_time_to_fail_as_well() -> None:
+    rig = Rig(patience=dataclasses.replace(HURRY, join_s=600.0, others_s=0.05))
+    coordinator = rig.coordinator()
+    rig["b"].is_gone = rig["c"].is_gone = True
+    coordinator.started = Started({"b": "no key"}, True)
+    with pytest.raises(SpekError, match=r"^cannot start all hosts: b: no key$"):
+        coordinator.join()

@@ -113,7 +113,7 @@ def test_its_intervals_up_to_there_are_in_it() -> None:
     told = outcome(a=collected(result("1")))
     lost = told.parts[1]
     lost.armed = wire.Armed(5_000, Distance(START_NS - 5_000, 100))
-    lost.rows = list(FakeKernelWithRows().intervals(7, 0))
+    lost.rows = tuple(FakeKernelWithRows().intervals(7, 0))
     (_, b, _) = merged(told).hosts or []
     assert b.start.actual_ns == START_NS and len(b.rows.start_ns) == 2
 
