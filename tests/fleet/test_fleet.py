@@ -187,3 +187,22 @@ def test_a_guest_that_hangs_is_lost_and_ends_once_it_is_back(rig: Rig) -> None:
     # Its run has ended with its worker, long before its own end.
     start_ns = gone["start"]["planned_ns"]
     assert 0 < grown(ends[-1], start_ns)["reads"] < RATE * 4 * TIME_S
+
+
+@pytest.mark.timeout(1800)
+def test_hosts_end_with_the_guest_of_their_controller(rig: Rig) -> None:
+    """The network goes with it, so that nothing says that the controller is gone."""
+    long_s = 60 * TIME_S
+    boot(rig, long_s, 0)
+    await_run(rig)
+    rig.signal(1, signal.SIGKILL)
+    assert rig.guests[0].wait(60) == ExitCode.GUEST_FAILED, rig.output(1)
+    for number in range(2, HOSTS + 1):
+        assert rig.guests[number - 1].wait(RUN_S) == 0, rig.output(number)
+        end = told(rig, number)
+        assert end["join"] in (ExitCode.OK, ExitCode.HOST_LOST), rig.output(number)
+        assert end["free"] and end["clock"] is None
+        (_, before), *_, (_, after) = end["looks"]
+        # Its run was to last ten minutes.
+        assert 0 < after["reads"] - before["reads"] < RATE * long_s / 2
+    assert not (rig.folder / "fleet.json").exists()
