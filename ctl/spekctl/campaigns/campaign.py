@@ -89,9 +89,7 @@ class Hosts(Protocol):
     def request(self, workload: WorkloadFile, given: Options) -> Request:
         """What a step asks of them: loads are of all together. UsageError: they cannot."""
 
-    def claimed(
-        self, view: Progress, interrupts: Interrupts, write: bool
-    ) -> AbstractContextManager[None]:
+    def claimed(self, interrupts: Interrupts, write: bool) -> AbstractContextManager[None]:
         """Within the block they hold their devices; the first step claims them."""
 
     def measure(self, request: Request) -> Result:
@@ -278,7 +276,7 @@ class Campaign(ABC, Generic[StepT, DoneT]):
             return then is None or then(tools, None)
         writes = self.writes()  # --write was given: without it the first step was refused before
         if self.hosts is not None:
-            with self.hosts.claimed(tools.view, tools.interrupts, writes):
+            with self.hosts.claimed(tools.interrupts, writes):
                 return self._steps(tools, None) and (then is None or then(tools, None))
         assert tools.kernel is not None
         holding = Holding(

@@ -26,7 +26,6 @@ from concurrent.futures import Future
 from typing import Any, TypeVar
 
 import dask
-import msgspec
 from distributed import Client, Scheduler, Security, Worker
 from distributed.comm.core import CommClosedError
 from distributed.diagnostics.plugin import SchedulerPlugin
@@ -294,12 +293,12 @@ class DaskEngine:
         """In the loop's thread: what a host says, in its own name."""
         try:
             address, data = message["worker"], message["data"]
-            event = msgspec.json.decode(data, type=wire.AnyEvent)
-        except (KeyError, TypeError, msgspec.DecodeError):
+            event = wire.event_of(data)
+        except (KeyError, TypeError):
             return
         with self._lock:
             name = self._names.get(address)
-        if name is not None:
+        if name is not None and event is not None:
             self._happened.put(Happened(name, event))
 
     async def _start(self) -> None:

@@ -22,7 +22,6 @@ from spekctl.fleet.coordinator import Coordinator, View
 from spekctl.fleet.wire import DeviceSeen
 from spekctl.run import request as run_request
 from spekctl.run.job import Interrupts, Request
-from spekctl.run.progress import Progress
 from spekctl.run.targets import Room
 from spekctl.workload.model import WorkloadFile
 from spekctl.workload.options import Options
@@ -83,7 +82,7 @@ class FleetSteps:
         return dataclasses.replace(request, config=config, options=given)
 
     @contextlib.contextmanager
-    def claimed(self, view: Progress, interrupts: Interrupts, write: bool) -> Iterator[None]:
+    def claimed(self, interrupts: Interrupts, write: bool) -> Iterator[None]:
         """The hosts hold their devices from the first step to the end of the block."""
         self._coordinator.interrupts = interrupts
         self._holds = "write" if write else "read"

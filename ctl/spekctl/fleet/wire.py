@@ -267,6 +267,15 @@ def decode(data: bytes, kind: Any) -> Any:
         raise SpekError(f"a host of the fleet sent what is no message: {error}") from error
 
 
+def event_of(data: bytes) -> AnyEvent | None:
+    """An event of a host; None for what is none."""
+    try:
+        event: AnyEvent = decode(data, AnyEvent)
+    except SpekError:
+        return None
+    return event
+
+
 def answer_of(data: bytes, kind: Any) -> Any:
     """The answer in a Reply; HostFault if it is a refusal."""
     reply: Reply = decode(data, Reply)

@@ -35,6 +35,10 @@ class HostError(SpekError):
         self.exit_code = ExitCode(code) if code in set(ExitCode) else ExitCode.RUN_FAILED
 
 
+# What reading and decoding a line may raise; a deep one the last of them.
+NO_MESSAGE = (msgspec.DecodeError, OSError, ValueError, RecursionError)
+
+
 class _Line(msgspec.Struct):
     """Tells an answer from an event."""
 
@@ -153,7 +157,10 @@ class Helper(Generic[EventT]):
             raise answered
         if answered.error is not None:
             raise HostError(answered.error.text, answered.error.code)
-        return msgspec.json.decode(answered.answer, type=answer)
+        try:
+            return msgspec.json.decode(answered.answer, type=answer)
+        except NO_MESSAGE as error:
+            raise HostError(f"{self._name} sent what is no answer: {error}") from error
 
     def close(self, timeout_s: float = 35.0) -> None:
         """Close its input: its run ends, and it exits."""
@@ -168,7 +175,7 @@ class Helper(Generic[EventT]):
         try:
             for line in self._process.stdout:
                 self._take(line)
-        except (msgspec.DecodeError, OSError, ValueError) as error:
+        except NO_MESSAGE as error:
             trouble = f"{self._name} sent what is no message: {error}"
         code = self._end()
         self._errors.join(1.0)

@@ -50,7 +50,7 @@ def test_devices_are_in_the_order_of_a_results_targets(rig: Rig) -> None:
     steps = rig.steps()
     assert steps.names == ["a", "b", "c"] and steps.title == "3 hosts"
     request = steps.request(READS, Options(depth=3, time_ns=SECOND))
-    with steps.claimed(rig.view, rig.interrupts, write=False):
+    with steps.claimed(rig.interrupts, write=False):
         result = steps.measure(request)
     assert [target.facts.path for target in result.targets] == [
         device.path for device in steps.devices
@@ -86,7 +86,7 @@ def test_hosts_that_share_a_device_write_slices_of_it(
     rig.coordinator.plan = plan.parse(plan_text(["c", "b", "a"]), instead=writes)
     steps = rig.steps()
     request = steps.request(writes, Options(depth=3, time_ns=SECOND, write=True))
-    with steps.claimed(rig.view, rig.interrupts, write=True):
+    with steps.claimed(rig.interrupts, write=True):
         steps.measure(request)
         steps.measure(request)
     starts = {
@@ -104,7 +104,7 @@ def test_a_run_that_nobody_has_a_result_of_is_an_error(rig: Rig) -> None:
         kernel.refuse["stats"] = SpekError("the module is gone")
     request = steps.request(READS, Options(depth=3, time_ns=SECOND))
     with (
-        steps.claimed(rig.view, rig.interrupts, write=False),
+        steps.claimed(rig.interrupts, write=False),
         pytest.raises(SpekError, match="it has no result: the module is gone"),
     ):
         steps.measure(request)
@@ -120,7 +120,7 @@ def test_an_interrupt_stops_the_step_on_all_hosts(rig: Rig) -> None:
     kernel = rig.engine.kernels["b"]
     kernel.on_wait = lambda second: rig.interrupts.interrupt(2) if second == 3 else None
     request = steps.request(READS, Options(depth=3, time_ns=3600 * SECOND))
-    with steps.claimed(rig.view, rig.interrupts, write=False):
+    with steps.claimed(rig.interrupts, write=False):
         result = steps.measure(request)
     assert not result.at_an_end and steps.lost == ""
     reasons = {host.name: host.run.outcome.reason for host in result.hosts or () if host.run}

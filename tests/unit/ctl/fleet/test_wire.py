@@ -43,3 +43,10 @@ def test_a_document_passes_as_it_is() -> None:
     document = msgspec.Raw(b'{"kind":"spek-result"}')
     sent = wire.encode({"answer": wire.Collected(0, "done", None, document)})
     assert bytes(wire.answer_of(sent, wire.Collected).document) == bytes(document)
+
+
+def test_what_is_no_event_is_none() -> None:
+    said = wire.Note("x")
+    assert wire.event_of(wire.encode(said)) == said
+    for data in (b"", b"{", b"\xff", b"[" * 200_000, b'{"type": "explode"}', wire.encode(None)):
+        assert wire.event_of(data) is None

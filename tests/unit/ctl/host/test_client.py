@@ -137,3 +137,16 @@ def test_the_command_line_is_never_found_in_the_current_directory(
     assert words[:3] == ["sudo", "-n", "--"] and words[3:] == [
         *(sys.executable, "-P", "-m", "spekctl", "host", "--stdio"),
     ]
+
+
+def test_a_line_that_is_too_deep_ends_it_as_well(watch: Callable[..., Watcher]) -> None:
+    watcher = watch(first="[" * 50_000)
+    assert watcher.over.wait(SOON_S)
+    assert "what is no message" in watcher.reasons[0]
+
+
+def test_an_answer_of_another_kind_is_a_sentence(watch: Callable[..., Watcher]) -> None:
+    watcher = watch()
+    watcher.helper.wait_ready()
+    with pytest.raises(HostError, match=r"^the host sent what is no answer: Expected `int`"):
+        watcher.helper.ask("status", int)
