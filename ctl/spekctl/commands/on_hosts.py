@@ -71,10 +71,8 @@ def perform(
         if is_given(name):
             raise UsageError(f"{parameters[name].opts[0]} is not given with --fleet: {why}")
     need_engine()
-    return _together(
-        *(fleet_file, keys_folder, wait_ns),
-        *(given["progress"], given["out"], workload, work),
-    )
+    progress, folder = given["progress"], given["out"]
+    return _together(fleet_file, keys_folder, wait_ns, progress, folder, workload, work)
 
 
 def _together(

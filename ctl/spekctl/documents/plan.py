@@ -57,9 +57,9 @@ class FleetTable(msgspec.Struct, forbid_unknown_fields=True):
         str | None, Meta(description="Largest error of the hosts' clocks, such as 1ms.")
     ] = None
     seed: Annotated[int, Meta(description="Seed of the fleet.", ge=0, le=(1 << 63) - 1)] = 1
-    ssh: Annotated[
-        SshTable, Meta(description="Of hosts that the controller starts over SSH.")
-    ] = msgspec.field(default_factory=SshTable)
+    ssh: Annotated[SshTable, Meta(description="Of hosts that the controller starts over SSH.")] = (
+        msgspec.field(default_factory=SshTable)
+    )
 
 
 class HostTable(msgspec.Struct, forbid_unknown_fields=True):
