@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0
-"""Everything in Python that takes what others have written: files, options, logs.
+"""Everything in Python that takes what others have written: files, options, logs, messages.
 
 A target takes bytes and may raise SpekError, whose message is one sentence; anything else that
 it raises is a finding. So is a SpekError of the wrong kind: what is wrong with an input is a
@@ -144,6 +144,34 @@ def trace_binary(data: bytes) -> None:
     traces.read(_file(data, "trace"), traces.BINARY, data)
 
 
+def helper(data: bytes) -> None:
+    """Requests to the program with root's rights, one a line."""
+    from fuzz.python_targets import messages
+
+    messages.read_requests(data)
+
+
+def helper_said(data: bytes) -> None:
+    """What that program says to the one that has started it."""
+    from fuzz.python_targets import messages
+
+    messages.read_helper(data)
+
+
+def host(data: bytes) -> None:
+    """What the controller of a fleet asks a host, one verb and message a line."""
+    from fuzz.python_targets import messages
+
+    messages.ask_host(data)
+
+
+def host_said(data: bytes) -> None:
+    """What a host says to the controller of its fleet."""
+    from fuzz.python_targets import messages
+
+    messages.hear_host(data)
+
+
 TARGETS: dict[str, Target] = {
     target.__name__: target
     for target in (
@@ -160,6 +188,10 @@ TARGETS: dict[str, Target] = {
         sense,
         trace_text,
         trace_binary,
+        helper,
+        helper_said,
+        host,
+        host_said,
     )
 }
 LONGEST_SENTENCE = 4000
