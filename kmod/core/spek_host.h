@@ -4,7 +4,7 @@
  * u8..u64, s8, s32, s64, bool, size_t, NULL, SIZE_MAX, errno values, spek_div64(),
  * spek_is_multiple(), spek_is_power_of_two(), spek_mulhi64(), spek_muladd128(), spek_memset(),
  * spek_likely(), spek_unlikely(), spek_prefetch(), spek_hide(), spek_noinline, spek_cold,
- * spek_yield().
+ * spek_yield(), spek_read_once(), spek_write_once().
  *
  * This is the only file of the core that includes headers from outside, so the other files
  * compile unchanged in the kernel and in userspace.
@@ -25,6 +25,8 @@
 
 #define spek_noinline	noinline
 #define spek_cold	__cold
+#define spek_read_once(variable)	READ_ONCE(variable)
+#define spek_write_once(variable, value)	WRITE_ONCE(variable, value)
 #define spek_yield()	cond_resched()
 
 /**
@@ -55,6 +57,9 @@ static inline void spek_memset(void *p, int value, size_t bytes)
 #define spek_attribute(x)	__attribute__((x))
 #define spek_noinline		spek_attribute(noinline)
 #define spek_cold		spek_attribute(cold)
+#define spek_read_once(variable)	__atomic_load_n(&(variable), __ATOMIC_RELAXED)
+#define spek_write_once(variable, value) \
+	__atomic_store_n(&(variable), value, __ATOMIC_RELAXED)
 
 #ifndef spek_yield
 #define spek_yield()		((void)0)

@@ -3,6 +3,7 @@
 #include <linux/mm.h>
 #include "../genl/put.h"
 #include "core/gen.h"
+#include "core/share.h"
 #include "netlink.h"
 
 #define OPS_PER_MESSAGE		64
@@ -23,6 +24,21 @@ struct preview {
 	u32 nr;
 	struct spek_op op[OPS_PER_MESSAGE];
 };
+
+/* A ramp-up may have any number of operations before those of the counts. */
+static void limit_preview(struct spek_gen *gen, const struct spek_run_config *config, u32 worker)
+{
+	const struct spek_workload *wl = &config->workload;
+	u32 i;
+
+	if (config->ramp_ns || config->ramp_count)
+		return;
+	for (i = 0; i < wl->nr_arrivals; i++)
+		if (wl->arrival[i].count)
+			spek_gen_set_count(gen, i,
+					   spek_share_count(wl, i, worker, config->nr_workers));
+	spek_gen_begin_counts(gen, 0);
+}
 
 static int start_preview(struct netlink_callback *cb, struct spek_genl_dump *dump)
 {
@@ -61,6 +77,7 @@ static int start_preview(struct netlink_callback *cb, struct spek_genl_dump *dum
 	spek_gen_init(preview->gen, &config->workload, config->seed, nla_get_u32(worker),
 		      config->nr_workers);
 	spek_gen_start(preview->gen, 0);
+	limit_preview(preview->gen, config, nla_get_u32(worker));
 	dump->memory = preview;
 	dump->end = nla_get_u64(count);
 	dump->worker = nla_get_u32(worker);

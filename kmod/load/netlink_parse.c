@@ -146,9 +146,13 @@ static int check_combinations(struct genl_info *info, const struct spek_run_conf
 	if (config->claim && config->detached)
 		return spek_genl_refuse(info->extack, attrs[SPEK_A_RUN_DETACHED], -EINVAL,
 					"A claim ends with its socket, and a detached run doesn't: use only one of them.");
-	if (!config->time_ns && !config->count && !spek_workload_replays(wl))
+	if (!config->time_ns && !config->count && !spek_workload_replays(wl) &&
+	    !spek_workload_ends(wl))
 		return spek_genl_refuse(info->extack, attrs[SPEK_A_RUN_TIME_NS], -EINVAL,
-					"A run needs an end: a time or a count above 0.");
+					"A run needs an end: a time or a count above 0, or a count of every arrival process.");
+	if (config->count && spek_workload_counts(wl))
+		return spek_genl_refuse(info->extack, attrs[SPEK_A_RUN_COUNT], -EINVAL,
+					"A run with a count has no arrival processes with counts of their own: use only one of the two.");
 	if (config->ramp_ns && config->ramp_count)
 		return spek_genl_refuse(info->extack, attrs[SPEK_A_RUN_RAMP_COUNT], -EINVAL,
 					"The ramp-up ends by time or by count, not by both.");

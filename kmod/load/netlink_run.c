@@ -25,6 +25,7 @@ static size_t run_bytes(const void *object)
 	return SPEK_NL_RUN_BYTES + nla_total_size(SPEK_NL_VERIFY_BYTES) +
 	       nla_total_size(SPEK_NL_REPLAY_BYTES) +
 	       (1 + SPEK_MAX_SENSES) * nla_total_size(SPEK_NL_SENSE_BYTES) +
+	       config->workload.nr_arrivals * nla_total_size(SPEK_NL_ARRIVAL_END_BYTES) +
 	       config->nr_workers * nla_total_size(SPEK_NL_WORKER_BYTES) +
 	       config->nr_targets * nla_total_size(SPEK_NL_TARGET_BYTES);
 }
@@ -125,6 +126,23 @@ static int put_config(struct sk_buff *skb, const struct spek_run_config *config)
 		return -EMSGSIZE;
 	if (config->claim && nla_put_u32(skb, SPEK_A_RUN_CLAIM, config->claim))
 		return -EMSGSIZE;
+	return 0;
+}
+
+static int put_arrival_ends(struct sk_buff *skb, const struct spek_run_config *config,
+			    const struct spek_run_view *view)
+{
+	u32 i;
+
+	for (i = 0; spek_workload_counts(&config->workload) && i < config->workload.nr_arrivals;
+	     i++) {
+		struct nlattr *nest = nla_nest_start(skb, SPEK_A_RUN_ARRIVAL_END);
+
+		if (!nest ||
+		    SPEK_PUT_U64(skb, SPEK_A_ARRIVAL_END, AT_NS, view->arrival_end_ns[i]))
+			return -EMSGSIZE;
+		nla_nest_end(skb, nest);
+	}
 	return 0;
 }
 
@@ -233,7 +251,7 @@ static int put_whole_run(struct sk_buff *skb, void *object)
 
 	spek_run_view(run, &view);
 	if (put_view(skb, &view) || put_senses(skb, &run->outcome.senses) ||
-	    put_config(skb, run->config) ||
+	    put_config(skb, run->config) || put_arrival_ends(skb, run->config, &view) ||
 	    nla_put_string(skb, SPEK_A_RUN_MODULE_VERSION, THIS_MODULE->version ?: ""))
 		return -EMSGSIZE;
 	/* Logs, workers and targets don't exist yet. */

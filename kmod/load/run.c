@@ -506,6 +506,24 @@ err_give_back:
 	return err;
 }
 
+/* Share the count of an arrival process out by the load that workers have of it. */
+static void share_arrival_count(struct spek_run *run, u32 arrival)
+{
+	const struct spek_workload *wl = &run->config->workload;
+	u64 count = wl->arrival[arrival].count, all = 0, load;
+	u32 i, nr = run->config->nr_workers;
+
+	for (i = 0; i < nr; i++)
+		all += spek_share_arrival_load(wl, arrival, i, nr);
+	for (i = 0; i < nr; i++) {
+		load = spek_share_arrival_load(wl, arrival, i, nr);
+		if (load)
+			spek_worker_set_arrival_count(run->workers[i], arrival,
+						      spek_share_part(&count, load, all));
+		all -= load;
+	}
+}
+
 /*
  * Share the counts out by load, so that workers reach their parts at about the same time: one that
  * has reached its part issues no more. Workers without work get none: they would never use it up.
@@ -528,6 +546,9 @@ static void share_counts(struct spek_run *run)
 				       spek_share_part(&count, load, all));
 		all -= load;
 	}
+	for (i = 0; i < config->workload.nr_arrivals; i++)
+		if (config->workload.arrival[i].count)
+			share_arrival_count(run, i);
 }
 
 static int check_start(struct spek_run *run, u64 start_ns, struct spek_refusal *refusal)

@@ -77,6 +77,7 @@ struct spek_run_listener {
  * @polls: a target is polled; const once @is_set_up
  * @worker_info: what is known of the workers when they are gone
  * @count: requests sent to each target by workers that are gone
+ * @arrival_end_ns: ends of arrival processes with counts, when the workers are gone
  * @verify: with stamped data, kept for reading until the run is freed; else NULL; const once
  *	@is_set_up
  * @replay: with a trace, its rings, kept until the run is freed; else NULL; const once @is_set_up
@@ -121,6 +122,7 @@ struct spek_run {
 	bool polls;
 	struct spek_worker_info *worker_info;
 	struct spek_target_count count[SPEK_MAX_TARGETS];
+	u64 arrival_end_ns[SPEK_MAX_ARRIVALS];
 	struct spek_verify *verify;
 	struct spek_replay *replay;
 	struct spek_zone_map *zones;
@@ -158,6 +160,7 @@ struct spek_run {
  * @errors: failed I/Os
  * @first_error: the first failure in words; empty without one
  * @first_sense: its sense data
+ * @arrival_end_ns: ends of arrival processes with counts
  */
 struct spek_run_view {
 	u32 id;
@@ -178,6 +181,7 @@ struct spek_run_view {
 	u64 errors;
 	char first_error[SPEK_RUN_ERROR_LEN];
 	struct spek_sense first_sense;
+	u64 arrival_end_ns[SPEK_MAX_ARRIVALS];
 };
 
 int spek_run_init(const struct spek_run_listener *listener);
@@ -202,6 +206,7 @@ bool spek_run_is_set_up(const struct spek_run *run);
 struct spek_verify *spek_run_verify(const struct spek_run *run);
 struct spek_replay *spek_run_replay(const struct spek_run *run);
 void spek_run_view(struct spek_run *run, struct spek_run_view *view);
+u64 spek_run_arrival_end(const struct spek_run *run, u32 arrival);
 void spek_run_view_worker(struct spek_run *run, u32 index, struct spek_worker_info *info);
 void spek_run_view_target(struct spek_run *run, u32 index, struct spek_target_view *view);
 struct spek_snapshot *spek_run_snapshot(struct spek_run *run);

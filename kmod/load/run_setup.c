@@ -265,6 +265,8 @@ struct spek_worker **spek_run_unhook_workers(struct spek_run *run)
 	u32 i, k;
 
 	lockdep_assert_held(&run->lock);
+	for (i = 0; workers && i < run->config->workload.nr_arrivals; i++)
+		run->arrival_end_ns[i] = spek_run_arrival_end(run, i);
 	run->workers = NULL;
 	for (i = 0; workers && i < run->config->nr_workers; i++) {
 		spek_worker_info(workers[i], &run->worker_info[i]);

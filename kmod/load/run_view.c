@@ -103,6 +103,8 @@ void spek_run_view(struct spek_run *run, struct spek_run_view *view)
 			view->oldest_ns = max(view->oldest_ns,
 					      spek_worker_oldest_ns(run->workers[i], view->now_ns));
 	}
+	for (i = 0; i < run->config->workload.nr_arrivals; i++)
+		view->arrival_end_ns[i] = spek_run_arrival_end(run, i);
 	mutex_unlock(&run->lock);
 }
 
@@ -122,6 +124,33 @@ void spek_run_view_worker(struct spek_run *run, u32 index, struct spek_worker_in
 	else
 		*info = run->worker_info[index];
 	mutex_unlock(&run->lock);
+}
+
+/**
+ * spek_run_arrival_end() - ask when an arrival process with a count ended
+ * @run: the caller holds run->lock
+ * @arrival: index of the arrival process
+ *
+ * Return: CLOCK_MONOTONIC of its end on the last of the workers; 0 before, or without a count.
+ */
+u64 spek_run_arrival_end(const struct spek_run *run, u32 arrival)
+{
+	u64 latest_ns = 0;
+	u32 i;
+
+	lockdep_assert_held(&run->lock);
+	if (!run->config->workload.arrival[arrival].count)
+		return 0;
+	if (!run->workers)
+		return run->arrival_end_ns[arrival];
+	for (i = 0; i < run->config->nr_workers; i++) {
+		u64 end_ns = spek_worker_arrival_end(run->workers[i], arrival);
+
+		if (!end_ns)
+			return 0;
+		latest_ns = max(latest_ns, end_ns);
+	}
+	return latest_ns;
 }
 
 /**

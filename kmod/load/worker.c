@@ -356,6 +356,17 @@ void spek_worker_set_counts(struct spek_worker *w, u64 ramp_count, u64 measure_c
 }
 
 /**
+ * spek_worker_set_arrival_count() - set the worker's share of the count of an arrival process
+ * @w: prepared worker
+ * @arrival: index of the arrival process
+ * @count: completions that end it in the measure phase
+ */
+void spek_worker_set_arrival_count(struct spek_worker *w, u32 arrival, u64 count)
+{
+	spek_gen_set_count(w->gen, arrival, count);
+}
+
+/**
  * spek_worker_start() - release the thread
  * @w: prepared worker
  * @start_ns: time 0 of the run
@@ -398,6 +409,19 @@ void spek_worker_info(const struct spek_worker *w, struct spek_worker_info *info
 	info->involuntary = READ_ONCE(w->task->nivcsw);
 	info->log_written = w->log ? READ_ONCE(w->log->written) : 0;
 	info->log_lost = w->log ? READ_ONCE(w->log->lost) : 0;
+}
+
+/**
+ * spek_worker_arrival_end() - ask when an arrival process with a count ended on a worker
+ * @w: worker
+ * @arrival: index of the arrival process
+ *
+ * Context: any, while the worker exists.
+ * Return: CLOCK_MONOTONIC; 0 if it has not ended, or has no count.
+ */
+u64 spek_worker_arrival_end(const struct spek_worker *w, u32 arrival)
+{
+	return spek_gen_ended_ns(w->gen, arrival);
 }
 
 /**

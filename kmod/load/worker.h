@@ -91,11 +91,13 @@ void spek_worker_destroy(struct spek_worker *w);
 
 bool spek_worker_prepare(struct spek_worker *w, u64 start_ns);
 void spek_worker_set_counts(struct spek_worker *w, u64 ramp_count, u64 measure_count);
+void spek_worker_set_arrival_count(struct spek_worker *w, u32 arrival, u64 count);
 void spek_worker_start(struct spek_worker *w, u64 start_ns);
 
 void spek_worker_info(const struct spek_worker *w, struct spek_worker_info *info);
 void spek_worker_add_counts(const struct spek_worker *w, u32 target,
 			    struct spek_target_count *count);
+u64 spek_worker_arrival_end(const struct spek_worker *w, u32 arrival);
 u64 spek_worker_oldest_ns(const struct spek_worker *w, u64 now_ns);
 
 #endif

@@ -12,7 +12,8 @@
  * Phases end for all workers at one time. An end by time is known from the start. An end by count
  * is published by the worker that is the last to complete its share; until then the others continue
  * in the phase, and in the ramp-up with their load. A measure phase with both ends at whichever is
- * published first: the first worker to reach the time publishes that. If the run ends early, the
+ * published first: the first worker to reach the time publishes that. Where all arrival processes
+ * have counts, the phase ends by the sum of these: the generator makes no more. If the run ends early, the
  * time is that of spek_outcome_end(). The end by count and that of the run wake the workers.
  */
 #include <linux/ioprio.h>
@@ -223,7 +224,7 @@ static void begin_phase(struct spek_worker *w, u32 phase, u64 start_ns, u64 now_
 {
 	const struct spek_run_config *config = w->config;
 	struct spek_phases *phases = &w->phases;
-	u64 count = phases->measure_count;
+	u64 count = phases->measure_count, counted;
 
 	if (phase == SPEK_PHASE_RAMP && !config->ramp_ns && !config->ramp_count)
 		phase = SPEK_PHASE_MEASURE;
@@ -252,6 +253,9 @@ static void begin_phase(struct spek_worker *w, u32 phase, u64 start_ns, u64 now_
 									w->issue.op_room.waiting);
 			begin_count(w, count, now_ns);
 		}
+		counted = spek_gen_begin_counts(w->gen, start_ns);
+		if (spek_workload_ends(&config->workload))
+			begin_count(w, counted, now_ns);
 		/* A replay ends with its trace, and with it the run. */
 		break;
 	default:
@@ -296,7 +300,8 @@ static void change_phase(struct spek_worker *w)
 
 	if (phases->next_phase == SPEK_PHASE_DRAIN)
 		issue_overdue(w);
-	if (course->phase == SPEK_PHASE_MEASURE && w->config->time_ns && w->config->count)
+	if (course->phase == SPEK_PHASE_MEASURE && w->config->time_ns &&
+	    (w->config->count || spek_workload_ends(&w->config->workload)))
 		end_by_either(w);
 	if (course->phase == SPEK_PHASE_MEASURE)
 		note_ages(w, phases->active, course->phase_end_ns);

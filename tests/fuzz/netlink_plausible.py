@@ -307,6 +307,7 @@ VARIANTS: dict[str, dict[str, list[Variant]]] = {
                 Field("pause-every", (1, 3, 16, 2**32 - 1), OFTEN),
                 Field("pause-counts-completed", (0, 1), SOMETIMES),
                 Field("pause-after-ns", (1, MS, SECOND), SOMETIMES),
+                Field("count", (1, 100, 10**17, 10**17 + 1), SOMETIMES),
                 Field("rate-milli", _RATES, RARELY),
             ),
             (Field("law", (1,)), Field("rate-milli", (*_RATES, 10**15, 2**64 - 1))),

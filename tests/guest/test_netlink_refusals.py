@@ -141,8 +141,8 @@ def test_run_new_names_what_is_missing(
 
 WRONG = [
     # changes, errno, attribute to blame, sentence (or its beginning)
-    ({"time_ns": None}, errno.EINVAL, "", "A run needs an end: a time or a count above 0."),
-    ({"time_ns": 0}, errno.EINVAL, "time_ns", "A run needs an end: a time or a count above 0."),
+    ({"time_ns": None}, errno.EINVAL, "", "A run needs an end: a time or a count above 0, or"),
+    ({"time_ns": 0}, errno.EINVAL, "time_ns", "A run needs an end: a time or a count above 0, or"),
     (
         {"ramp_ns": 5, "ramp_count": 5},
         errno.EINVAL,

@@ -227,6 +227,8 @@ def _print_words(loaded: WorkloadFile) -> None:
                 "pause_every": arrival.pause_every,
                 "pause_counts": arrival.pause_counts,
                 "pause_after": arrival.pause_after,
+                "count": arrival.count,
+                "passes": arrival.passes,
                 "limit": arrival.limit,
                 "burst": arrival.burst,
                 "rate": arrival.rate,

@@ -276,6 +276,18 @@ class ArrivalRequest(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
             )
         ),
     ] = 0
+    count: Annotated[
+        int,
+        Meta(
+            description=(
+                "I/Os of the measure phase, at most 10^17, shared out over the workers by load; the"
+                " process makes no more, and has ended when they have completed. Those in flight at"
+                " the start of the phase count. A run whose processes all have counts ends with the"
+                " last of them and needs no time-ns; the others end by time. Not with count of the "
+                "run or a trace. 0 - no end of its own."
+            )
+        ),
+    ] = 0
 
     def attributes(self) -> dict[str, Any]:
         """The attributes, without those that have their default."""
@@ -296,6 +308,7 @@ class ArrivalRequest(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
             ("pause_every", int(self.pause_every), (0,)),
             ("pause_counts_completed", int(self.pause_counts_completed), (0,)),
             ("pause_after_ns", int(self.pause_after_ns), (0,)),
+            ("count", int(self.count), (0,)),
         )
 
 

@@ -664,6 +664,13 @@ class Outcome(Part, frozen=True):
     sense_others: Annotated[
         int, Meta(description="Failed requests whose cause the kernel had no room for.")
     ] = 0
+    arrival_ends_ns: Annotated[
+        dict[str, int | None],
+        Meta(
+            description="Arrival processes with ends of their own: time from the start of the"
+            " measure phase to the completion of the last of their I/Os; null: they had not ended."
+        ),
+    ] = msgspec.field(default_factory=dict)
 
 
 def _from_version_1(fields: dict[str, Any]) -> None:

@@ -209,12 +209,14 @@ def _job_options(result: Result) -> dict[str, str]:
         options["rwmixread"] = str(round(reads / total / 10_000))
     if config.offered_rate is not None:
         options["rate_iops"] = str(round(config.offered_rate))
+    counts = [arrival.count for arrival in config.arrivals]
+    number = config.count or (sum(counts) if all(counts) else 0)
     if config.time_ns:
         options["runtime"] = str(math.ceil(config.time_ns / 1e9))
-        if not config.count:
+        if not number:
             options["time_based"] = "1"
-    if config.count:
-        options["number_ios"] = str(config.count)
+    if number:
+        options["number_ios"] = str(number)
     if config.ramp_ns:
         options["ramp_time"] = str(math.ceil(config.ramp_ns / 1e9))
     return options

@@ -21,7 +21,8 @@ from spekctl.workload.values import ARRIVALS_MAX, DATA_KEYS, DEPTH_MAX, STREAMS_
 
 BATCHES = "batches are as large as the smallest of its jobs; fio has a size for each"
 SUM = (
-    "the run ends after as many I/Os as all its jobs have together; fio ends each job after its own"
+    "the run ends after as many I/Os as all its jobs have together, as one of them has a rate for"
+    " each direction; fio ends each job after its own"
 )
 
 
@@ -403,6 +404,8 @@ def _run(plans: Sequence[Plan]) -> dict[str, Any]:
             )
         if key in plans[0].run:
             fields[key] = plans[0].run[key]
+    if _end_apart(plans, "time" in fields):
+        return fields
     try:
         end = _end(plans)
     except UsageError:
@@ -417,6 +420,23 @@ def _run(plans: Sequence[Plan]) -> dict[str, Any]:
     return fields | end
 
 
+def _end_apart(plans: Sequence[Plan], by_time: bool) -> bool:
+    """Give each job its own end, the arrival process of it that is. False if that is not possible:
+    there is a single job, or its directions have a process each, or no end at all."""
+    ending = [plan for plan in plans if plan.amount or plan.passes]
+    if len(plans) == 1 or not ending or (len(ending) < len(plans) and not by_time):
+        return False
+    if any(len(plan.arrivals) > 1 for plan in ending):
+        return False
+    for plan in ending:
+        key, number = ("count", plan.amount) if plan.amount else ("passes", plan.passes)
+        plan.arrivals[0][key] = number
+        for option, goes_to in plan.mapped.items():
+            if goes_to == f"run.{key}":
+                plan.mapped[option] = f"arrival.{key}"
+    return True
+
+
 def _end(plans: Sequence[Plan]) -> dict[str, Any]:
     """The end of jobs that end by their sizes, as a count or as passes."""
     if all(plan.amount for plan in plans):
@@ -424,8 +444,8 @@ def _end(plans: Sequence[Plan]) -> dict[str, Any]:
     passes = {plan.passes for plan in plans}
     if len(passes) > 1:
         raise UsageError(
-            "size: its jobs end after different parts of the device, and a run has one end; import"
-            " jobs one by one with --section"
+            "size: its jobs end after different parts of the device, and not each of them has an"
+            " arrival process with an end of its own; import jobs one by one with --section"
         )
     (number,) = passes
     return {} if number is None else {"passes": number}

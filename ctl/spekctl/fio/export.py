@@ -93,22 +93,17 @@ def _run(workload: WorkloadFile, notes: list[str]) -> list[str]:
         raise UsageError("fio's ramp-up is a time: write ramp instead of ramp_count")
     if run.time is not None:
         lines.append(f"runtime={_duration(units.parse_duration_ns(run.time))}")
-        if run.count is None and run.passes is None:
+        apart = any(arrival.count or arrival.passes for arrival in workload.arrival)
+        if run.count is None and run.passes is None and not apart:
             lines.append("time_based")
     if run.count is not None:
         if len(workload.stream) > 1:
             raise UsageError("fio counts the I/Os of each job: write time instead of count")
-        # fio ends at the size of the region if that is less.
-        largest = max(size for size, _ in meaning.size_weights(workload.stream[0]))
-        lines += [f"number_ios={run.count}", f"io_size={run.count * largest}"]
+        lines += _number(run.count, workload.stream[0])
     if run.passes is not None:
         if len(workload.stream) > 1:
             raise UsageError("fio counts the passes of each job: write time instead of passes")
-        if run.passes != int(run.passes):
-            raise UsageError("fio's loops are whole: write a whole number of passes")
-        if workload.stream[0].pattern == "strided":
-            raise UsageError("fio does not stop a stride at the end of a device: write count")
-        lines.append(f"loops={int(run.passes)}")
+        lines += _loops(run.passes, workload.stream[0])
     if run.ramp is not None:
         lines.append(f"ramp_time={_duration(units.parse_duration_ns(run.ramp))}")
     if run.batch is not None:
@@ -117,6 +112,38 @@ def _run(workload: WorkloadFile, notes: list[str]) -> list[str]:
         notes.append(f"the report interval of {run.interval} is fio's log_avg_msec")
     lines.append("refill_buffers" if run.data == "random" else "zero_buffers")
     return lines
+
+
+def _number(count: int, stream: Stream) -> list[str]:
+    """fio ends at the size of the region if that is less."""
+    largest = max(size for size, _ in meaning.size_weights(stream))
+    return [f"number_ios={count}", f"io_size={count * largest}"]
+
+
+def _loops(passes: int | float, stream: Stream) -> list[str]:
+    if passes != int(passes):
+        raise UsageError("fio's loops are whole: write a whole number of passes")
+    if stream.pattern == "strided":
+        raise UsageError("fio does not stop a stride at the end of a device: write count")
+    return [f"loops={int(passes)}"]
+
+
+def _own_end(
+    workload: WorkloadFile, stream: Stream, arrival: Arrival, sharing: Sequence[Stream]
+) -> list[str]:
+    """The end of a job whose process may have one of its own."""
+    if arrival.count is None and arrival.passes is None:
+        others = any(other.count or other.passes for other in workload.arrival)
+        return ["time_based"] if others else []
+    if len(sharing) > 1:
+        raise UsageError(
+            f"the end of arrival '{arrival.name}' is of several streams, and fio's jobs end each"
+            " after their own I/Os"
+        )
+    if arrival.count is not None:
+        return _number(arrival.count, stream)
+    assert arrival.passes is not None
+    return _loops(arrival.passes, stream)
 
 
 def _stream(workload: WorkloadFile, stream: Stream) -> list[str]:
@@ -297,6 +324,7 @@ def _arrival(
     for key, why in _ARRIVALS_NOT_IN_FIO.items():
         if getattr(arrival, key) not in (None, []):
             raise UsageError(f"{key}: {why}")
+    end = _own_end(workload, stream, arrival, sharing)
     if arrival.law == "closed":
         if len(sharing) > 1:
             raise UsageError(
@@ -308,14 +336,14 @@ def _arrival(
         if pauses := _pauses(arrival):
             if think:
                 raise UsageError("think: fio has it or pauses between bursts, not both")
-            return [f"iodepth={depth}", *pauses]
+            return [f"iodepth={depth}", *pauses, *end]
         if not think:
-            return [f"iodepth={depth}"]
+            return [f"iodepth={depth}", *end]
         if depth > 1:
             raise UsageError("think: fio with a depth of more than 1 pauses between batches")
         if think % 1000:
             raise UsageError("think: fio's pauses are whole microseconds")
-        return ["iodepth=1", f"thinktime={think // 1000}us"]
+        return ["iodepth=1", f"thinktime={think // 1000}us", *end]
     if 0 < meaning.read_ppm(stream) < 1_000_000:
         raise UsageError("fio has a rate for each direction: make two streams of it")
     weights = meaning.weights_of([(stream.name, stream.share) for stream in sharing], "the shares")
@@ -328,7 +356,7 @@ def _arrival(
     if note not in notes:
         notes.append(note)
     law = ["rate_process=poisson"] if arrival.law == "poisson" else []
-    return [f"iodepth={depth}", f"rate_iops={rate}", *law]
+    return [f"iodepth={depth}", f"rate_iops={rate}", *law, *end]
 
 
 def _pauses(arrival: Arrival) -> list[str]:

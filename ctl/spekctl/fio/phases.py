@@ -17,7 +17,10 @@ PHASES = (
     "its jobs start or end at different times: for each time within which the same ones run there"
     " is a step, with a result of its own, in which patterns begin again"
 )
-TIMED = "jobs that end by their size run as long as those beside them that end by time"
+TIMED = (
+    "a job that ends by its size ends at the latest with those beside it that end by time; fio's"
+    " continues until it has done its size"
+)
 RAMPS = "the ramp-up is the longest of its jobs; fio measures each job after its own"
 
 WITHIN = "a step that is all ramp-up is measured; fio measures nothing until it is over"

@@ -14,6 +14,7 @@ from msgspec import Meta
 
 from spekctl.kernel.gen.spek_prober_records import FeedState, ProbeState
 from spekctl.kernel.gen.spek_records import (
+    ArrivalEndInfo,
     Backend,
     ClaimInfo,
     ClaimState,
@@ -38,6 +39,7 @@ from spekctl.kernel.gen.spek_records import (
 from spekctl.workload.config import Resolved
 
 __all__ = [
+    "ArrivalEndInfo",
     "Backend",
     "Cells",
     "ClaimInfo",

@@ -17,8 +17,9 @@ def report_lines(imported: Imported, taken: bool = False) -> Iterator[str]:
         yield f"{', '.join(names)}: not needed: {why}"
     for text in imported.differences:
         yield f"different from {imported.program}: {text}"
-    run = imported.workload.run
-    if run.time is None and run.count is None and run.passes is None:
+    run, arrivals = imported.workload.run, imported.workload.arrival
+    end_apart = arrivals and all(arrival.count or arrival.passes for arrival in arrivals)
+    if not end_apart and run.time is None and run.count is None and run.passes is None:
         yield (
             f"different from {imported.program}: the workload does not say when it ends;"
             " --time does, by default 60s"

@@ -121,17 +121,18 @@ def _load(result: Result, config: RunConfig, replay: ReplayResult | None) -> str
         )
     laws = []
     for arrival in config.arrivals:
+        end = _end_of(arrival)
         if arrival.law == "closed":
             think = f", think {units.format_duration(arrival.think_ns)}" if arrival.think_ns else ""
             most = units.format_rate(arrival.rate_milli / 1000)
             limit = f", at most {most} per second" if arrival.rate_milli else ""
             laws.append(
-                f"closed loop of depth {arrival.depth}{think}{limit}{_pauses_between(arrival)}"
+                f"closed loop of depth {arrival.depth}{think}{limit}{_pauses_between(arrival)}{end}"
             )
         elif arrival.law == "burst":
             laws.append(
                 f"bursts of {arrival.burst_length} every"
-                f" {units.format_duration(arrival.burst_interval_ns)}"
+                f" {units.format_duration(arrival.burst_interval_ns)}{end}"
             )
         elif arrival.law == "trace":
             laws.append("as recorded" + (f", {_pace(replay)}" if replay else ""))
@@ -139,14 +140,20 @@ def _load(result: Result, config: RunConfig, replay: ReplayResult | None) -> str
             rates = [rate / 1000 for _, rate in arrival.points]
             laws.append(
                 f"{arrival.law} arrivals on a curve from {units.format_rate(min(rates))} to"
-                f" {units.format_rate(max(rates))} per second"
+                f" {units.format_rate(max(rates))} per second{end}"
             )
         else:
             laws.append(
                 f"{arrival.law} arrivals, {units.format_rate(arrival.rate_milli / 1000)} per second"
                 + _pauses(arrival)
+                + end
             )
     return " + ".join(laws)
+
+
+def _end_of(arrival: ResolvedArrival) -> str:
+    """The end of a process, if it has one of its own."""
+    return f", {arrival.count:,} I/Os" if arrival.count else ""
 
 
 def _pauses_between(arrival: ResolvedArrival) -> str:
@@ -308,6 +315,11 @@ def _footer(result: Result) -> list[str]:
             f"offered {units.format_rate(outcome.offered_iops)} I/Os per second;"
             f" backlog at the end {outcome.backlog:,}, at most {outcome.backlog_max:,}"
         )
+    for name, end_ns in outcome.arrival_ends_ns.items():
+        if end_ns is None:
+            lines.append(f"{name} had not done all of its I/Os")
+        else:
+            lines.append(f"{name} had done all of its I/Os after {units.format_ns(end_ns)}")
     lines += _closed_lines(result.config)
     lines.append(_workers_line(result))
     if result.prober is not None:

@@ -176,6 +176,9 @@ def _instrument(result: Result) -> list[tuple[str, str]]:
     config = result.config
     ends = [f"{config.time_ns / 1e9:g} s"] if config.time_ns else []
     ends += [f"{config.count:,} I/Os"] if config.count else []
+    counts = [arrival.count for arrival in config.arrivals]
+    if all(counts):
+        ends += [" + ".join(f"{count:,}" for count in counts) + " I/Os"]
     length = " or ".join(ends)
     if config.ramp_ns:
         length += f" after a ramp-up of {config.ramp_ns / 1e9:g} s"

@@ -150,6 +150,16 @@ _REASON_TEXT: dict[Reason, str] = {
 _REACHED = (Reason.COMPLETED, Reason.STOPPED)
 
 
+def _arrival_ends(plan: Plan, info: RunInfo) -> dict[str, int | None]:
+    """When arrival processes with counts ended, since the start of the measure phase."""
+    # A run that failed to begin reports none.
+    return {
+        arrival.name: end.at_ns - info.measure_ns if end.at_ns else None
+        for arrival, end in zip(plan.config.arrivals, info.arrival_ends, strict=False)
+        if arrival.count
+    }
+
+
 def _outcome(
     plan: Plan,
     info: RunInfo,
@@ -196,6 +206,7 @@ def _outcome(
         first_sense=_sense(info.first_sense) if info.first_sense is not None else None,
         senses=[SenseCount(_sense(sense), sense.count) for sense in info.senses],
         sense_others=info.sense_others,
+        arrival_ends_ns=_arrival_ends(plan, info),
         outstanding=info.outstanding,
         oldest_ns=info.oldest_ns,
         backlog=info.backlog,

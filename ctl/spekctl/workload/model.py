@@ -24,6 +24,7 @@ from spekctl.workload.options import OPTIONS, Kind
 from spekctl.workload.values import (
     ARRIVALS_MAX,
     ASUS_MAX,
+    COUNT_MAX,
     DEPTH_MAX,
     FILL_PATTERN,
     NAME_LEN_MAX,
@@ -258,6 +259,22 @@ class Arrival(Table, frozen=True):
             "closed with a pause: a burst ends with the first I/O that is due this long after its"
             " start or later.",
             DURATION_PATTERN,
+        ),
+    ] = None
+    count: Annotated[
+        int | None,
+        _doc(
+            "It makes so many I/Os in the measure phase, and ends when they have completed. The run"
+            " ends with the last process that has an end, by its time if any has none.",
+            minimum=1,
+            maximum=COUNT_MAX,
+        ),
+    ] = None
+    passes: Annotated[
+        int | float | None,
+        _either(
+            "As count: as many I/Os as pass the ranges of its streams so many times.",
+            {"type": "number", "exclusiveMinimum": 0},
         ),
     ] = None
     limit: Annotated[

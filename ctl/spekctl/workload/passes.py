@@ -21,10 +21,13 @@ from fractions import Fraction
 from spekctl import units
 from spekctl.errors import UsageError, at
 from spekctl.workload.config import ResolvedArrival, ResolvedStream
-from spekctl.workload.values import ZONE_COMMANDS
+from spekctl.workload.values import COUNT_MAX, ZONE_COMMANDS
 
 # Their next address follows from the one before, up to the end of the range.
 _IN_ORDER = ("sequential", "backward", "once", "strided")
+
+
+ZERO = Fraction(0)
 
 
 def exact(passes: float) -> Fraction:
@@ -42,17 +45,39 @@ def count_of(
 ) -> int:
     """The number of I/Os after which the ranges of @streams have been passed @passes times."""
     with at("passes"):
-        number = exact(passes)
-        total = Fraction(0)
-        for place in range(len(arrivals)):
-            members = [stream for stream in streams if stream.arrival == place and stream.weight]
-            total += _of_process(members)
-        # The last I/O may be of the pass in part only.
-        count = -(-(number * total).numerator // (number * total).denominator)
+        total = sum((_of_process(_members(place, streams)) for place in range(len(arrivals))), ZERO)
+        count = _rounded(exact(passes) * total)
         _check_workers(arrivals, streams, workers, count)
         if count > units.U64_MAX:
             raise UsageError(f"{count} I/Os are too many; at most {units.U64_MAX} are allowed")
     return count
+
+
+def count_of_process(
+    passes: float,
+    place: int,
+    arrivals: Sequence[ResolvedArrival],
+    streams: Sequence[ResolvedStream],
+    workers: int,
+) -> int:
+    """The number of I/Os after which one process has passed its ranges @passes times; @place: its
+    index among @arrivals."""
+    with at("passes"):
+        members = _members(place, streams)
+        count = _rounded(exact(passes) * _of_process(members))
+        _check_workers([arrivals[place]], members, workers, count)
+        if count > COUNT_MAX:
+            raise UsageError(f"{count} I/Os are too many; at most {COUNT_MAX} are allowed")
+    return count
+
+
+def _members(place: int, streams: Sequence[ResolvedStream]) -> list[ResolvedStream]:
+    return [stream for stream in streams if stream.arrival == place and stream.weight]
+
+
+def _rounded(ios: Fraction) -> int:
+    """Whole I/Os: the last one may be of the pass in part only."""
+    return math.ceil(ios)
 
 
 def _of_process(members: Sequence[ResolvedStream]) -> Fraction:

@@ -74,6 +74,7 @@ def resolve(workload: WorkloadFile, options: Options, targets: Sequence[Target])
     asus = place_asus(workload, options.stripe_bytes, targets, style_fixed, len(cpus))
     arrivals, replicas = _arrivals(workload, options)
     streams = _streams(workload, asus, replicas, targets, options)
+    arrivals = _with_ends(workload, options, arrivals, streams, len(cpus))
     time_ns, count = _length(workload, options, arrivals, streams, len(cpus))
     ramp_ns, ramp_count = _ramp(workload, options)
     run = workload.run
@@ -578,6 +579,26 @@ def _zones(stream: Stream, slots: int, span: int, align: int) -> list[tuple[Frac
 # --- the rest ------------------------------------------------------------------------------------
 
 
+def _with_ends(
+    workload: WorkloadFile,
+    options: Options,
+    arrivals: list[ResolvedArrival],
+    streams: Sequence[ResolvedStream],
+    workers: int,
+) -> list[ResolvedArrival]:
+    """The processes with their counts, which what ends the run on the command line overrides."""
+    if not workload.arrival or any(getattr(options, name) is not None for name in ENDS):
+        return arrivals
+    counted: list[ResolvedArrival] = []
+    for place, (written, arrival) in enumerate(zip(workload.arrival, arrivals, strict=True)):
+        count = written.count or 0
+        if written.passes is not None:
+            with at(f"arrival '{written.name}'"):
+                count = passes.count_of_process(written.passes, place, arrivals, streams, workers)
+        counted.append(msgspec.structs.replace(arrival, count=count))
+    return counted
+
+
 def _length(
     workload: WorkloadFile,
     options: Options,
@@ -590,9 +611,11 @@ def _length(
     given = any(getattr(options, name) is not None for name in ENDS)
     run = RunDefaults() if given else workload.run
     amount, number = setting("count", options, run), setting("passes", options, run)
-    if amount is None and number is None:
-        return setting("time_ns", options, run), 0
     has_time = options.time_ns is not None or run.time is not None
+    if amount is None and number is None:
+        if not has_time and all(arrival.count for arrival in arrivals):
+            return 0, 0
+        return setting("time_ns", options, run), 0
     time_ns = setting("time_ns", options, run) if has_time else 0
     if number is None:
         return time_ns, amount

@@ -45,6 +45,7 @@ from spekctl.workload.pauses import pauses_of
 from spekctl.workload.values import (
     ARRIVALS_MAX,
     ASUS_MAX,
+    COUNT_MAX,
     DEPTH_MAX,
     OPEN_ZONES_MAX,
     SECTOR,
@@ -175,6 +176,14 @@ def _check_run(workload: WorkloadFile) -> None:
     if run.passes is not None:
         with at("passes"):
             passes.exact(run.passes)
+    for key in ("count", "passes"):
+        if getattr(run, key) is not None:
+            for arrival in workload.arrival:
+                if arrival.count is not None or arrival.passes is not None:
+                    raise UsageError(
+                        f"run.{key}: arrival '{arrival.name}' has an end of its own; use only one"
+                        " of the two"
+                    )
     if run.ramp is not None and run.ramp_count is not None:
         raise UsageError("ramp and ramp_count exclude each other")
     for name, option in OPTIONS.items():
@@ -216,6 +225,13 @@ def _check_arrival(arrival: Arrival) -> None:
             raise UsageError(f"law {arrival.law} needs '{key}'")
     for key in ("depth", "length", "burst", "pause_every"):
         check_limits(key, getattr(arrival, key))
+    if arrival.count is not None and arrival.passes is not None:
+        raise UsageError("count and passes exclude each other")
+    if arrival.count is not None and not 1 <= arrival.count <= COUNT_MAX:
+        raise UsageError(f"count must be 1 to {COUNT_MAX}, not {arrival.count}")
+    if arrival.passes is not None:
+        with at("passes"):
+            passes.exact(arrival.passes)
     if arrival.burst is not None and arrival.limit is None:
         raise UsageError("'burst' belongs to a 'limit': give one")
     if arrival.limit is not None:

@@ -26,6 +26,7 @@ ASUS_MAX = limits.MAX_ASUS
 TARGETS_MAX = limits.MAX_TARGETS
 WORKERS_MAX = limits.MAX_WORKERS
 DEPTH_MAX = limits.MAX_DEPTH
+COUNT_MAX = 10**17  # of an arrival process
 BATCH_MAX = limits.MAX_BATCH
 IO_BYTES_MAX = limits.MAX_IO_BYTES
 POINTS_MAX = limits.MAX_POINTS

@@ -36,6 +36,7 @@
  * @SPEK_PACE_PAUSING: the same in bursts with pauses between them, with or without a limit
  * @SPEK_PACE_TRACE: from outside, by records of a trace
  * @SPEK_PACE_TRACE_CLOSED: from outside: a record of a trace for each completion
+ * @SPEK_PACE_COUNTED: any but these two, up to a count; of a process, never of its clock
  *
  * Times that come from outside can't be drawn ahead: these come last.
  */
@@ -52,6 +53,7 @@ enum spek_pace {
 	SPEK_PACE_PAUSING,
 	SPEK_PACE_TRACE,
 	SPEK_PACE_TRACE_CLOSED,
+	SPEK_PACE_COUNTED,
 };
 
 /**

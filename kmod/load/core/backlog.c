@@ -55,6 +55,8 @@ static void catch_up(struct spek_ahead *ahead, const struct spek_gen_mark *mark)
 bool spek_backlog_step(struct spek_backlog *backlog, struct spek_backlog_count *count,
 		       const struct spek_gen_mark *mark, u64 now_ns, u32 draws)
 {
+	u64 due;
+
 	for (; count->process < backlog->nr; count->process++, count->draws = 0) {
 		struct spek_ahead *ahead = &backlog->process[count->process];
 		const struct spek_gen_mark *at = &mark[count->process];
@@ -62,17 +64,18 @@ bool spek_backlog_step(struct spek_backlog *backlog, struct spek_backlog_count *
 		if (!is_open_loop(ahead, at))
 			continue;
 		catch_up(ahead, at);
+		due = 0;
 		for (; ahead->times.next_ns <= now_ns; count->draws++, ahead->seen++) {
 			if (count->draws == SPEK_BACKLOG_DRAWS) {
-				count->sum += spek_times_estimate(&ahead->times, &ahead->clock,
-								  now_ns);
+				due = spek_times_estimate(&ahead->times, &ahead->clock, now_ns);
 				break;
 			}
 			if (!draws--)
 				return true;
 			spek_times_advance(&ahead->times, &ahead->clock);
 		}
-		count->sum += ahead->seen - at->made;
+		due += ahead->seen - at->made;
+		count->sum += due < at->left ? due : at->left;
 	}
 	return false;
 }

@@ -15,6 +15,9 @@
  *
  * A closed loop with pauses issues a burst, waits until all of it has completed, and pauses. Until
  * then no I/O is due, so that the completion that makes all of its depth ready is the last one.
+ *
+ * A process with a count, of any law, takes paths of its own: it makes so many operations and is not
+ * due again, and it counts completions, the last of which is its end.
  */
 #include "alias.h"
 #include "arrival.h"
@@ -74,7 +77,7 @@ void spek_gen_begin(struct spek_gen *gen)
 		if (process->draws_choice)
 			draw_choice(process);
 		process->is_simple = gen->nr_processes == 1 && !process->draws_choice &&
-				     process->clock.pace == SPEK_PACE_CLOSED &&
+				     process->pace == SPEK_PACE_CLOSED &&
 				     process->next_choice &&
 				     process->next_choice->kind == SPEK_KIND_UNIFORM;
 		if (process->depth && process->is_held)
@@ -175,21 +178,38 @@ static void advance_pausing(struct spek_process *process)
 	set_pausing_time(process);
 }
 
+static spek_noinline void advance_counted(struct spek_process *process)
+{
+	if (process->clock.pace < SPEK_PACE_CLOSED)
+		spek_times_advance(&process->times, &process->clock);
+	else if (process->clock.pace == SPEK_PACE_PAUSING)
+		advance_pausing(process);
+	else if (process->clock.pace == SPEK_PACE_LIMITED)
+		advance_limited(process);
+	else
+		spek_gen_advance_closed(process);
+	process->pending++;
+	if (!--process->left)
+		process->times.next_ns = SPEK_NEVER;
+}
+
 static spek_noinline void advance_held(struct spek_process *process)
 {
 	if (process->replays)
 		advance_replay(process);
-	else if (process->clock.pace == SPEK_PACE_PAUSING)
+	else if (process->pace == SPEK_PACE_LIMITED)
+		advance_limited(process);
+	else if (process->pace == SPEK_PACE_PAUSING)
 		advance_pausing(process);
 	else
-		advance_limited(process);
+		advance_counted(process);
 }
 
 /* Advance to the next arrival, for any law and number of processes. */
 static spek_noinline void advance(struct spek_gen *gen, struct spek_process *process)
 {
 	process->made++;
-	if (process->clock.pace == SPEK_PACE_CLOSED)
+	if (process->pace == SPEK_PACE_CLOSED)
 		spek_gen_advance_closed(process);
 	else if (process->is_held)
 		advance_held(process);
@@ -233,7 +253,7 @@ static spek_noinline void advance_open(struct spek_gen *gen)
  */
 static inline void advance_fast(struct spek_gen *gen, struct spek_process *process)
 {
-	if (process->clock.pace == SPEK_PACE_POISSON && gen->nr_processes == 1) {
+	if (process->pace == SPEK_PACE_POISSON && gen->nr_processes == 1) {
 		u64 bits = spek_rng_next(&process->times.rng);
 
 		process->made++;
@@ -243,12 +263,12 @@ static inline void advance_fast(struct spek_gen *gen, struct spek_process *proce
 		}
 		spek_times_add_gap(&process->times, &process->clock, spek_expo_common(bits));
 		gen->next_ns = process->times.next_ns;
-	} else if (process->clock.pace == SPEK_PACE_CLOSED && gen->nr_processes == 1) {
+	} else if (process->pace == SPEK_PACE_CLOSED && gen->nr_processes == 1) {
 		spek_gen_advance_closed(process);
 		gen->next_ns = process->times.next_ns;
-	} else if (process->clock.pace < SPEK_PACE_CLOSED && gen->nr_processes == 1) {
+	} else if (process->pace < SPEK_PACE_CLOSED && gen->nr_processes == 1) {
 		advance_open(gen);
-	} else if (process->clock.pace == SPEK_PACE_LIMITED && gen->nr_processes == 1) {
+	} else if (process->pace == SPEK_PACE_LIMITED && gen->nr_processes == 1) {
 		advance_capped(gen, process);
 	} else {
 		advance(gen, process);
@@ -474,6 +494,44 @@ static spek_cold spek_noinline void complete_pausing(struct spek_gen *gen,
 	find_next(gen);
 }
 
+/* A completion of a process with a count may be the last one. */
+static spek_cold spek_noinline void complete_counted(struct spek_gen *gen,
+						     struct spek_process *process, u64 done_ns)
+{
+	u32 ready = process->tail - process->head;
+
+	if (!process->pending)
+		return;
+	process->pending--;
+	if (process->clock.pace == SPEK_PACE_PAUSING) {
+		complete_pausing(gen, process, done_ns);
+	} else if (process->depth) {
+		u64 ready_ns = done_ns + process->think_ns;
+
+		process->ready[process->tail++ & process->mask] = ready_ns;
+		/* Without a limit the bucket is empty and holds nothing up. */
+		if (!ready)
+			process->times.next_ns = spek_bucket_hold(&process->bucket, ready_ns);
+	}
+	if (process->done_ns < done_ns)
+		process->done_ns = done_ns;
+	if (!process->left) {
+		process->times.next_ns = SPEK_NEVER;
+		if (!process->pending)
+			spek_write_once(process->ended_ns, process->done_ns);
+	}
+	find_next(gen);
+}
+
+static spek_cold spek_noinline void complete_slowly(struct spek_gen *gen,
+						    struct spek_process *process, u64 done_ns)
+{
+	if (process->pace == SPEK_PACE_COUNTED)
+		complete_counted(gen, process, done_ns);
+	else
+		complete_pausing(gen, process, done_ns);
+}
+
 static spek_noinline void complete_held(struct spek_gen *gen, struct spek_process *process,
 					u64 ready_ns)
 {
@@ -496,18 +554,75 @@ void spek_gen_complete(struct spek_gen *gen, u32 arrival, u64 done_ns)
 		return;
 	/*
 	 * Full: an open loop, whose depth is 0, or more completions than I/Os, which
-	 * would be a bug of the caller and has no room; or a loop with pauses, whose bursts
-	 * are counted, and waited for, to the last I/O.
+	 * would be a bug of the caller and has no room; or a process with a count; or a loop
+	 * with pauses, whose bursts are counted, and waited for, to the last I/O.
 	 */
 	ready = process->tail - process->head;
 	if (ready >= process->room) {
 		if (ready != process->room)
-			complete_pausing(gen, process, done_ns);
+			complete_slowly(gen, process, done_ns);
 		return;
 	}
 	ready_ns = done_ns + process->think_ns;
 	process->ready[process->tail++ & process->mask] = ready_ns;
 	complete_held(gen, process, ready_ns);
+}
+
+/**
+ * spek_gen_set_count() - set a worker's part of the count of an arrival process
+ * @gen: started
+ * @arrival: index of an arrival process with a count
+ * @count: operations, which spek_gen_begin_counts() begins to count
+ */
+void spek_gen_set_count(struct spek_gen *gen, u32 arrival, u64 count)
+{
+	gen->process[arrival].count = count;
+}
+
+/**
+ * spek_gen_begin_counts() - begin to count the operations of all processes with a count
+ * @gen: started
+ * @now_ns: start of the measure phase, the end of processes that have no part of their count
+ *
+ * Operations that have been made and not completed are among those that count, all of them even if
+ * there are more.
+ *
+ * Return: completions until all these processes have ended.
+ */
+u64 spek_gen_begin_counts(struct spek_gen *gen, u64 now_ns)
+{
+	u64 all = 0;
+	u32 i;
+
+	for (i = 0; i < gen->nr_processes; i++) {
+		struct spek_process *process = &gen->process[i];
+
+		if (process->pace != SPEK_PACE_COUNTED)
+			continue;
+		process->left = 0;
+		if (process->count > process->pending)
+			process->left = process->count - process->pending;
+		if (!process->left)
+			process->times.next_ns = SPEK_NEVER;
+		if (!process->left && !process->pending)
+			spek_write_once(process->ended_ns, now_ns);
+		all += process->left + process->pending;
+		find_next(gen);
+	}
+	return all;
+}
+
+/**
+ * spek_gen_ended_ns() - ask when an arrival process with a count ended
+ * @gen: generator
+ * @arrival: index of an arrival process with a count
+ *
+ * Context: any thread.
+ * Return: completion of its last operation on this worker; 0 before.
+ */
+u64 spek_gen_ended_ns(const struct spek_gen *gen, u32 arrival)
+{
+	return spek_read_once(gen->process[arrival].ended_ns);
 }
 
 /**
@@ -573,6 +688,9 @@ void spek_gen_mark(const struct spek_gen *gen, struct spek_gen_mark *mark)
 	for (i = 0; i < gen->nr_processes; i++) {
 		mark[i].times = gen->process[i].times;
 		mark[i].made = gen->process[i].made;
+		mark[i].left = SPEK_NEVER;
+		if (gen->process[i].pace == SPEK_PACE_COUNTED)
+			mark[i].left = gen->process[i].left;
 	}
 }
 
@@ -597,7 +715,7 @@ const struct spek_clock *spek_gen_clock(const struct spek_gen *gen, u32 arrival)
  * In a closed loop each operation completes at its arrival. The kernel's op-get and the tests use
  * this.
  *
- * Return: operations made; fewer than @count only if this worker has no work, then 0.
+ * Return: operations made; fewer than @count only at the end of all counts, or without work.
  */
 u32 spek_gen_preview(struct spek_gen *gen, struct spek_op *ops, u32 count)
 {

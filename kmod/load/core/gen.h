@@ -98,7 +98,7 @@ struct spek_zones;
  * @process: all arrival processes
  * @nr_processes: number of arrival processes
  * @trace: the one that replays a trace, or NULL
- * @has_closed: one of them is a closed loop
+ * @has_closed: one of them is a closed loop or has a count
  * @zones: this worker's zones of each asu, or NULL
  * @wl: workload
  * @seed: seed of the run
@@ -151,6 +151,10 @@ void spek_gen_next(struct spek_gen *gen, struct spek_op *op);
 void spek_gen_place(struct spek_gen *gen, struct spek_op *op);
 void spek_gen_complete(struct spek_gen *gen, u32 arrival, u64 done_ns);
 
+void spek_gen_set_count(struct spek_gen *gen, u32 arrival, u64 count);
+u64 spek_gen_begin_counts(struct spek_gen *gen, u64 now_ns);
+u64 spek_gen_ended_ns(const struct spek_gen *gen, u32 arrival);
+
 void spek_gen_set_supply(struct spek_gen *gen, struct spek_supply *supply);
 bool spek_gen_has_record(const struct spek_gen *gen);
 u64 spek_gen_record_ns(const struct spek_gen *gen);
@@ -160,10 +164,12 @@ bool spek_gen_refill(struct spek_gen *gen);
  * struct spek_gen_mark - place of a generator in the time sequence of an arrival process
  * @times: next arrival, and the state that all later ones follow from; closed: only its time
  * @made: open: arrivals made so far
+ * @left: arrivals that may still be made, SPEK_NEVER without a count
  */
 struct spek_gen_mark {
 	struct spek_times times;
 	u64 made;
+	u64 left;
 };
 
 void spek_gen_mark(const struct spek_gen *gen, struct spek_gen_mark *mark);

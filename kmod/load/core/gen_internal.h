@@ -21,6 +21,7 @@ struct spek_choice;
  *	are at uniformly random addresses
  * @nr_choices: number of choices
  * @next_replica: replica of the next operation, already drawn
+ * @pace: that of @clock, or SPEK_PACE_COUNTED
  * @next_choice: choice of the next operation, already drawn
  * @choice: choices of stream, size and direction
  * @alias: alias table of the choices
@@ -29,7 +30,7 @@ struct spek_choice;
  * @head: closed: sequence number of the oldest ready time
  * @tail: closed: sequence number of the next ready time to be added
  * @mask: closed: size of the ring, a power of two, minus 1
- * @room: most that spek_gen_complete() finds ready: @depth; -1 if the loop has pauses
+ * @room: most that spek_gen_complete() finds ready: @depth; -1 if the process has pauses or a count
  * @depth: closed: this worker's part of the depth; 0 if open
  * @think_ns: closed: see struct spek_arrival
  * @is_held: it replays a trace or has a limit or pauses, so that a completion alone does not make
@@ -43,11 +44,15 @@ struct spek_choice;
  * @pause_ns: closed with pauses: see struct spek_arrival
  * @pause_after_ns: closed with pauses: see struct spek_arrival; 0: no time ends a burst
  * @resume_ns: closed with pauses: start of this burst
- * @done_ns: closed with pauses: latest completion
+ * @done_ns: with pauses or a count: latest completion
  * @replays: it replays a trace
  * @has_record: trace: there is a next record; its choice is @next_choice
- * @due_ns: trace: time of the next record; in a closed loop: its think time
  * @start_ns: trace: time 0
+ * @count: with a count: this worker's part of it
+ * @left: with a count: operations that may still be made
+ * @pending: with a count: operations that were made and have not completed
+ * @ended_ns: with a count: when all of them had completed, 0 before; read by other threads
+ * @due_ns: trace: time of the next record; in a closed loop: its think time
  * @supply: trace: where records come from, or NULL
  * @choice_of: trace: index of the choice by asu and enum spek_trace_op
  */
@@ -60,6 +65,7 @@ struct spek_process {
 	bool is_simple;
 	u32 nr_choices;
 	u32 next_replica;
+	u32 pace;
 	const struct spek_choice *next_choice;
 	struct spek_choice *choice;
 	struct spek_alias *alias;
@@ -88,10 +94,20 @@ struct spek_process {
 
 	bool replays;
 	bool has_record;
-	u64 due_ns;
 	u64 start_ns;
-	struct spek_supply *supply;
-	u8 choice_of[SPEK_MAX_ASUS][SPEK_NR_TRACE_OPS];
+	union {
+		struct {
+			u64 count;
+			u64 left;
+			u64 pending;
+			u64 ended_ns;
+		};
+		struct {
+			u64 due_ns;
+			struct spek_supply *supply;
+			u8 choice_of[SPEK_MAX_ASUS][SPEK_NR_TRACE_OPS];
+		};
+	};
 };
 
 void spek_gen_begin(struct spek_gen *gen);

@@ -117,7 +117,9 @@ static void lay_out_process(struct arena *arena, struct spek_process *process,
 		process->ready = ready;
 		process->mask = slots - 1;
 		process->depth = depth;
-		process->room = wl->arrival[arrival].pause_ns ? -1 : (s32)depth;
+		process->room = (s32)depth;
+		if (wl->arrival[arrival].pause_ns || wl->arrival[arrival].count)
+			process->room = -1;
 		process->think_ns = wl->arrival[arrival].think_ns;
 		process->has_limit = wl->arrival[arrival].rate_milli;
 		process->pause_ns = wl->arrival[arrival].pause_ns;
@@ -237,7 +239,7 @@ void spek_gen_init(struct spek_gen *gen, const struct spek_workload *wl, u64 see
 		lay_out_process(&arena, process, wl, i, seed, worker, nr_workers);
 		if (process->replays)
 			gen->trace = process;
-		if (process->depth)
+		if (process->depth || wl->arrival[i].count)
 			gen->has_closed = true;
 	}
 }
@@ -256,6 +258,12 @@ void spek_gen_start(struct spek_gen *gen, u64 start_ns)
 
 		spek_clock_init(&process->clock, &process->times, gen->wl, i, gen->seed,
 				gen->worker, gen->nr_workers, start_ns);
+		process->pace = process->clock.pace;
+		if (gen->wl->arrival[i].count) {
+			process->pace = SPEK_PACE_COUNTED;
+			process->left = SPEK_NEVER;
+			process->is_held = true;
+		}
 		for (j = 0; j < process->depth; j++)
 			process->ready[j] = start_ns;
 		process->tail = process->depth;

@@ -176,8 +176,17 @@ static u64 mean_rate(const struct spek_workload *wl, const struct spek_arrival *
 	return rate;
 }
 
-/* A worker's load by one arrival process; 0 without a share. */
-static u64 load_of(const struct spek_workload *wl, u32 arrival, u32 worker, u32 nr_workers)
+/**
+ * spek_share_arrival_load() - estimate how much of an arrival process a worker makes
+ * @wl: checked workload, without a trace
+ * @arrival: index of the arrival process
+ * @worker: number of the worker
+ * @nr_workers: workers of the run
+ *
+ * Return: load, relative to those of other workers; 0 without a share.
+ */
+u64 spek_share_arrival_load(const struct spek_workload *wl, u32 arrival, u32 worker,
+			    u32 nr_workers)
 {
 	const struct spek_arrival *process = &wl->arrival[arrival];
 	u32 workers = spek_share_participants(wl, arrival, nr_workers), first;
@@ -198,6 +207,30 @@ static u64 load_of(const struct spek_workload *wl, u32 arrival, u32 worker, u32 
 	}
 	/* Not 0, which would mean that the worker has no work. */
 	return spek_muldiv64(mean_rate(wl, process) << LOAD_BITS, mine, all, NULL) + !!mine;
+}
+
+/**
+ * spek_share_count() - compute a worker's part of the count of an arrival process
+ * @wl: checked workload, without a trace
+ * @arrival: index of the arrival process
+ * @worker: number of the worker
+ * @nr_workers: workers of the run
+ *
+ * Return: operations.
+ */
+u64 spek_share_count(const struct spek_workload *wl, u32 arrival, u32 worker, u32 nr_workers)
+{
+	u64 left = wl->arrival[arrival].count, all = 0, part = 0, load;
+	u32 i;
+
+	for (i = 0; i < nr_workers; i++)
+		all += spek_share_arrival_load(wl, arrival, i, nr_workers);
+	for (i = 0; i <= worker; i++) {
+		load = spek_share_arrival_load(wl, arrival, i, nr_workers);
+		part = load ? spek_share_part(&left, load, all) : 0;
+		all -= load;
+	}
+	return part;
 }
 
 /**
@@ -224,7 +257,7 @@ u64 spek_share_load(const struct spek_workload *wl, u32 worker, u32 nr_workers)
 
 		has_closed |= is_closed;
 		has_open |= !is_closed;
-		load += load_of(wl, i, worker, nr_workers);
+		load += spek_share_arrival_load(wl, i, worker, nr_workers);
 	}
 	return has_closed && has_open ? load > 0 : load;
 }

@@ -44,6 +44,9 @@ void spek_share_stream(struct spek_share *share, const struct spek_workload *wl,
 		       u32 worker, u32 nr_workers);
 u64 spek_share_weights(u64 *weight, const struct spek_workload *wl, u32 arrival, u32 worker,
 		       u32 nr_workers, u64 *all);
+u64 spek_share_arrival_load(const struct spek_workload *wl, u32 arrival, u32 worker,
+			    u32 nr_workers);
+u64 spek_share_count(const struct spek_workload *wl, u32 arrival, u32 worker, u32 nr_workers);
 u64 spek_share_load(const struct spek_workload *wl, u32 worker, u32 nr_workers);
 u64 spek_share_part(u64 *left, u64 load, u64 all);
 

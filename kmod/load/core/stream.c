@@ -147,6 +147,32 @@ bool spek_workload_has_own_data(const struct spek_workload *wl)
 }
 
 /**
+ * spek_workload_counts() - count the arrival processes that have an end of their own
+ * @wl: workload
+ *
+ * Return: those with a count.
+ */
+u32 spek_workload_counts(const struct spek_workload *wl)
+{
+	u32 i, nr = 0;
+
+	for (i = 0; i < wl->nr_arrivals; i++)
+		nr += wl->arrival[i].count > 0;
+	return nr;
+}
+
+/**
+ * spek_workload_ends() - check whether a workload ends by itself
+ * @wl: workload
+ *
+ * Return: true if all its arrival processes have counts.
+ */
+bool spek_workload_ends(const struct spek_workload *wl)
+{
+	return spek_workload_counts(wl) == wl->nr_arrivals;
+}
+
+/**
  * spek_workload_replays() - check whether a workload replays a trace
  * @wl: workload
  *

@@ -13,6 +13,7 @@
 
 #define MAX_ADDRESS	(1ull << 62)
 #define MAX_DEPTH	65536
+#define MAX_COUNT	100000000000000000ull
 #define MAX_PRIORITY_LEVEL	7
 
 static int check_extents(const struct spek_asu *asu, struct spek_refusal *refusal)
@@ -135,6 +136,20 @@ static int check_pause(const struct spek_arrival *arrival, struct spek_refusal *
 	return 0;
 }
 
+static int check_count(const struct spek_workload *wl, u32 index, struct spek_refusal *refusal)
+{
+	u32 trace = spek_workload_trace(wl);
+
+	if (wl->arrival[index].count > MAX_COUNT)
+		return spek_refuse_part(refusal, -ERANGE,
+					"The count of an arrival process is above 10^17 I/Os.");
+	if (wl->arrival[index].count && trace < wl->nr_streams &&
+	    wl->stream[trace].arrival == index)
+		return spek_refuse_part(refusal, -EINVAL,
+					"An arrival process that replays a trace has a count: it ends with the trace.");
+	return 0;
+}
+
 static int check_arrival(const struct spek_workload *wl, u32 index, struct spek_refusal *refusal)
 {
 	const struct spek_arrival *arrival = &wl->arrival[index];
@@ -183,6 +198,8 @@ static int check_arrival(const struct spek_workload *wl, u32 index, struct spek_
 		return spek_refuse_part(refusal, -EINVAL, "An arrival process has an unknown law.");
 	}
 	err = check_other_laws(arrival, refusal);
+	if (!err)
+		err = check_count(wl, index, refusal);
 	if (!err)
 		err = check_curve(wl, arrival, refusal);
 	if (!err)

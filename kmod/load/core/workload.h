@@ -75,6 +75,8 @@ bool spek_workload_has_zones(const struct spek_workload *wl);
 bool spek_stream_has_hints(const struct spek_stream *stream);
 bool spek_workload_has_hints(const struct spek_workload *wl);
 bool spek_workload_has_own_data(const struct spek_workload *wl);
+u32 spek_workload_counts(const struct spek_workload *wl);
+bool spek_workload_ends(const struct spek_workload *wl);
 bool spek_workload_replays(const struct spek_workload *wl);
 u32 spek_workload_trace(const struct spek_workload *wl);
 

@@ -71,6 +71,11 @@ struct spek_asu {
  * @pause_after_ns: closed with pause-ns - a burst ends with the first I/O that is due
  *   this long after its start or later, at most 10^15; also with pause-every, whichever
  *   comes first.
+ * @count: I/Os of the measure phase, at most 10^17, shared out over the workers by load;
+ *   the process makes no more, and has ended when they have completed. Those in flight at
+ *   the start of the phase count. A run whose processes all have counts ends with the
+ *   last of them and needs no time-ns; the others end by time. Not with count of the run
+ *   or a trace. 0 - no end of its own.
  * @law: enum spek_law
  * @depth: closed - I/Os outstanding over all workers.
  * @burst_length: burst - I/Os of a burst over all workers; closed - I/Os that a limited
@@ -96,6 +101,7 @@ struct spek_arrival {
 	u64 off_ns;
 	u64 pause_ns;
 	u64 pause_after_ns;
+	u64 count;
 	u32 law;
 	u32 depth;
 	u32 burst_length;

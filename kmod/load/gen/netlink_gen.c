@@ -104,7 +104,7 @@ static const struct nla_policy spek_asu_nl_policy[SPEK_A_ASU_OPEN_ZONES + 1] = {
 	[SPEK_A_ASU_OPEN_ZONES] = { .type = NLA_U32 },
 };
 
-static const struct nla_policy spek_arrival_nl_policy[SPEK_A_ARRIVAL_PAUSE_AFTER_NS + 1] = {
+static const struct nla_policy spek_arrival_nl_policy[SPEK_A_ARRIVAL_COUNT + 1] = {
 	[SPEK_A_ARRIVAL_LAW] = NLA_POLICY_MAX(NLA_U32, 4),
 	[SPEK_A_ARRIVAL_DEPTH] = NLA_POLICY_FULL_RANGE(NLA_U32, &spek_arrival_depth_range),
 	[SPEK_A_ARRIVAL_THINK_NS] = { .type = NLA_U64 },
@@ -121,6 +121,7 @@ static const struct nla_policy spek_arrival_nl_policy[SPEK_A_ARRIVAL_PAUSE_AFTER
 	[SPEK_A_ARRIVAL_PAUSE_EVERY] = { .type = NLA_U32 },
 	[SPEK_A_ARRIVAL_PAUSE_COUNTS_COMPLETED] = NLA_POLICY_MAX(NLA_U32, 1),
 	[SPEK_A_ARRIVAL_PAUSE_AFTER_NS] = { .type = NLA_U64 },
+	[SPEK_A_ARRIVAL_COUNT] = { .type = NLA_U64 },
 };
 
 static const struct nla_policy spek_size_nl_policy[SPEK_A_SIZE_WEIGHT + 1] = {

@@ -64,6 +64,8 @@ int spek_nl_claim_del_doit(struct sk_buff *skb, struct genl_info *info);
 	nla_total_size(32) + \
 	2 * nla_total_size_64bit(8) + \
 	2 * nla_total_size(4))
+#define SPEK_NL_ARRIVAL_END_BYTES ( \
+	nla_total_size_64bit(8))
 #define SPEK_NL_SIZE_BYTES ( \
 	2 * nla_total_size(4))
 #define SPEK_NL_ERROR_BYTES ( \

@@ -161,6 +161,9 @@ static const struct spek_genl_field arrival_fields[] = {
 		SPEK_GENL_MEMBER(U64, SPEK_A_ARRIVAL_PAUSE_AFTER_NS,
 				 struct spek_arrival, pause_after_ns),
 	},
+	{
+		SPEK_GENL_MEMBER(U64, SPEK_A_ARRIVAL_COUNT, struct spek_arrival, count),
+	},
 };
 
 static const struct spek_genl_record spek_arrival_request = {

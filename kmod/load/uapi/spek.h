@@ -215,6 +215,8 @@ struct spek_trace_record {
  * @SPEK_A_RUN_REPLAY: (nest of replay) trace - what was fed and issued so far.
  * @SPEK_A_RUN_CLAIM: (u32) Number of a claim of the same socket that has all targets,
  *   which the run borrows, open as they are. Not given - the run opens and claims them.
+ * @SPEK_A_RUN_ARRIVAL_END: (nest of arrival-end, repeated) One for each arrival process,
+ *   in their order, if any has a count.
  * @__SPEK_A_RUN_MAX: private
  * @SPEK_A_RUN_MAX: highest id
  */
@@ -278,6 +280,7 @@ enum spek_a_run {
 	SPEK_A_RUN_TRACE_RECORDS,
 	SPEK_A_RUN_REPLAY,
 	SPEK_A_RUN_CLAIM,
+	SPEK_A_RUN_ARRIVAL_END,
 
 	__SPEK_A_RUN_MAX,
 	SPEK_A_RUN_MAX = (__SPEK_A_RUN_MAX - 1)
@@ -695,6 +698,11 @@ enum spek_a_asu {
  * @SPEK_A_ARRIVAL_PAUSE_AFTER_NS: (u64) closed with pause-ns - a burst ends with the
  *   first I/O that is due this long after its start or later, at most 10^15; also with
  *   pause-every, whichever comes first.
+ * @SPEK_A_ARRIVAL_COUNT: (u64) I/Os of the measure phase, at most 10^17, shared out over
+ *   the workers by load; the process makes no more, and has ended when they have
+ *   completed. Those in flight at the start of the phase count. A run whose processes all
+ *   have counts ends with the last of them and needs no time-ns; the others end by time.
+ *   Not with count of the run or a trace. 0 - no end of its own.
  * @__SPEK_A_ARRIVAL_MAX: private
  * @SPEK_A_ARRIVAL_MAX: highest id
  */
@@ -716,9 +724,26 @@ enum spek_a_arrival {
 	SPEK_A_ARRIVAL_PAUSE_EVERY,
 	SPEK_A_ARRIVAL_PAUSE_COUNTS_COMPLETED,
 	SPEK_A_ARRIVAL_PAUSE_AFTER_NS,
+	SPEK_A_ARRIVAL_COUNT,
 
 	__SPEK_A_ARRIVAL_MAX,
 	SPEK_A_ARRIVAL_MAX = (__SPEK_A_ARRIVAL_MAX - 1)
+};
+
+/**
+ * enum spek_a_arrival_end - When an arrival process ended.
+ * @SPEK_A_ARRIVAL_END_PAD: alignment of 64-bit attributes
+ * @SPEK_A_ARRIVAL_END_AT_NS: (u64) CLOCK_MONOTONIC when the last I/O of its count
+ *   completed; 0 - not yet, or it has no count.
+ * @__SPEK_A_ARRIVAL_END_MAX: private
+ * @SPEK_A_ARRIVAL_END_MAX: highest id
+ */
+enum spek_a_arrival_end {
+	SPEK_A_ARRIVAL_END_PAD = 1,
+	SPEK_A_ARRIVAL_END_AT_NS,
+
+	__SPEK_A_ARRIVAL_END_MAX,
+	SPEK_A_ARRIVAL_END_MAX = (__SPEK_A_ARRIVAL_END_MAX - 1)
 };
 
 /**

@@ -81,6 +81,7 @@ static void take_arrival(struct fuzz_input *in, struct spek_arrival *arrival,
 	arrival->pause_every = (u32)fuzz_or(in, arrival->pause_ns ? 3 : 0);
 	arrival->pause_counts_completed = (u32)fuzz_or(in, 0);
 	arrival->pause_after_ns = fuzz_or(in, 0);
+	arrival->count = fuzz_or(in, 0);
 }
 
 /* All addresses but those of the last part in parts of one, and equal weights. */

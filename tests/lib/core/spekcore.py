@@ -93,6 +93,7 @@ class Arrival:
     pause_every: int = 0
     pause_counts_completed: int = 0
     pause_after_ns: int = 0
+    count: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -318,6 +319,18 @@ class Generator:
 
     def complete(self, arrival: int, done_ns: int) -> None:
         self._lib.spek_gen_complete(self._gen, arrival, done_ns)
+
+    def begin_counts(self, worker: int = 0, nr_workers: int = 1, now_ns: int = 1) -> int:
+        """Begin to count the parts of a worker; the completions until all have ended."""
+        c = self.workload.c
+        for arrival in range(c.nr_arrivals):
+            if c.arrival[arrival].count:
+                count = self._lib.spek_share_count(c, arrival, worker, nr_workers)
+                self._lib.spek_gen_set_count(self._gen, arrival, count)
+        return int(self._lib.spek_gen_begin_counts(self._gen, now_ns))
+
+    def ended_ns(self, arrival: int) -> int:
+        return int(self._lib.spek_gen_ended_ns(self._gen, arrival))
 
     def backlog(self, now_ns: int) -> int:
         return self.backlog_at(self.mark(), now_ns)

@@ -11,6 +11,7 @@ from spekctl.documents.histogram import bucket_index
 from spekctl.errors import SpekError, error_from_errno
 from spekctl.kernel.client import Patience, endless
 from spekctl.kernel.records import (
+    ArrivalEndInfo,
     Backend,
     ClaimInfo,
     Direction,
@@ -213,6 +214,19 @@ class FakeKernel:
         assert self.config is not None
         return self.config.ramp_ns + (self.config.time_ns or 3 * SECOND)
 
+    def _arrival_ends(self, measure_ns: int) -> tuple[ArrivalEndInfo, ...]:
+        """A process with a count has done it 1 s after the one before it."""
+        assert self.config is not None
+        counts = [arrival.count for arrival in self.config.arrivals]
+        if not any(counts):
+            return ()
+        now_ns = START_NS + self.seconds * SECOND
+        ends = [measure_ns + (place + 1) * SECOND for place in range(len(counts))]
+        return tuple(
+            ArrivalEndInfo(end if count and measure_ns and end <= now_ns else 0)
+            for count, end in zip(counts, ends, strict=True)
+        )
+
     def _info(self) -> RunInfo:
         config = self.config
         assert config is not None
@@ -250,6 +264,7 @@ class FakeKernel:
             trace_records=config.trace_records,
             claim=self.claim or 0,
             replay=self.replay,
+            arrival_ends=self._arrival_ends(measure_ns),
             workers=tuple(
                 WorkerInfo(cpu=cpu, pid=100 + cpu, cpu_ns=self.seconds * SECOND // 2, voluntary=9)
                 for cpu in config.cpus

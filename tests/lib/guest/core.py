@@ -55,6 +55,7 @@ def core_workload(config: RunConfig) -> spekcore.Workload:
                 pause_every=arrival.pause_every,
                 pause_counts_completed=arrival.pause_counts_completed,
                 pause_after_ns=arrival.pause_after_ns,
+                count=arrival.count,
             )
             for arrival in config.arrivals
         ],

@@ -162,6 +162,14 @@ CASES: list[tuple[Workload, int, int, str, int, str]] = [
         (one(Stream(), arrival=Arrival(depth=1, **given)), 1, code, "r", 0, text)
         for given, code, text in PAUSES
     ],
+    (
+        one(Stream(), arrival=Arrival(depth=1, count=10**17 + 1)),
+        *(1, RANGE, "r", 0, "The count of an arrival process is above 10^17 I/Os."),
+    ),
+    (
+        raw("arrival.0.law", TRACE_LAW, Stream("trace"), Arrival(count=5)),
+        *(1, INVALID, "r", 0, "An arrival process that replays a trace has a count: it ends"),
+    ),
     (one(Stream(), arrival=Arrival("poisson")), 1, RANGE, "r", 0, "The rate of an open loop must"),
     (one(Stream(), arrival=Arrival("constant")), 1, RANGE, "r", 0, "The rate of an open loop mus"),
     (

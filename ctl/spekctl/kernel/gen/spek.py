@@ -416,6 +416,7 @@ class ArrivalNla(nla):
         (15, "SPEK_A_ARRIVAL_PAUSE_EVERY", "uint32", 0),
         (16, "SPEK_A_ARRIVAL_PAUSE_COUNTS_COMPLETED", "uint32", 0),
         (17, "SPEK_A_ARRIVAL_PAUSE_AFTER_NS", "uint64", 0),
+        (18, "SPEK_A_ARRIVAL_COUNT", "uint64", 0),
     )
     keys: ClassVar[dict[str, str]] = {
         "law": "SPEK_A_ARRIVAL_LAW",
@@ -434,6 +435,7 @@ class ArrivalNla(nla):
         "pause_every": "SPEK_A_ARRIVAL_PAUSE_EVERY",
         "pause_counts_completed": "SPEK_A_ARRIVAL_PAUSE_COUNTS_COMPLETED",
         "pause_after_ns": "SPEK_A_ARRIVAL_PAUSE_AFTER_NS",
+        "count": "SPEK_A_ARRIVAL_COUNT",
     }
     multi: ClassVar[dict[str, str]] = {}
     enums: ClassVar[dict[str, Any]] = {
@@ -628,6 +630,21 @@ class ReplayNla(nla):
     enums: ClassVar[dict[str, Any]] = {}
 
 
+class ArrivalEndNla(nla):
+    """Attributes of the set arrival-end, as a nest."""
+
+    prefix = "SPEK_A_ARRIVAL_END_"
+    nla_map = (
+        (1, "SPEK_A_ARRIVAL_END_PAD", "none", 0),
+        (2, "SPEK_A_ARRIVAL_END_AT_NS", "uint64", 0),
+    )
+    keys: ClassVar[dict[str, str]] = {
+        "at_ns": "SPEK_A_ARRIVAL_END_AT_NS",
+    }
+    multi: ClassVar[dict[str, str]] = {}
+    enums: ClassVar[dict[str, Any]] = {}
+
+
 class ErrorNla(nla):
     """Attributes of the set error, as a nest."""
 
@@ -692,6 +709,7 @@ class RunMsg(genlmsg):
     """Attributes of the set run, as a message."""
 
     nest_arrival = ArrivalNla
+    nest_arrival_end = ArrivalEndNla
     nest_asu = AsuNla
     nest_replay = ReplayNla
     nest_sense = SenseNla
@@ -760,6 +778,7 @@ class RunMsg(genlmsg):
         (57, "SPEK_A_RUN_TRACE_RECORDS", "uint32", 0),
         (58, "SPEK_A_RUN_REPLAY", "nest_replay", NLA_F_NESTED),
         (59, "SPEK_A_RUN_CLAIM", "uint32", 0),
+        (60, "SPEK_A_RUN_ARRIVAL_END", "nest_arrival_end", NLA_F_NESTED),
     )
     keys: ClassVar[dict[str, str]] = {
         "id": "SPEK_A_RUN_ID",
@@ -820,6 +839,7 @@ class RunMsg(genlmsg):
         "trace_records": "SPEK_A_RUN_TRACE_RECORDS",
         "replay": "SPEK_A_RUN_REPLAY",
         "claim": "SPEK_A_RUN_CLAIM",
+        "arrival_end": "SPEK_A_RUN_ARRIVAL_END",
     }
     multi: ClassVar[dict[str, str]] = {
         "worker": "workers",
@@ -828,6 +848,7 @@ class RunMsg(genlmsg):
         "arrival": "arrivals",
         "stream": "streams",
         "sense": "senses",
+        "arrival_end": "arrival_ends",
     }
     enums: ClassVar[dict[str, Any]] = {
         "state": records.RunState,

@@ -365,6 +365,13 @@ class ReplayInfo:
 
 
 @dataclass(frozen=True, slots=True)
+class ArrivalEndInfo:
+    """When an arrival process ended."""
+
+    at_ns: int = 0
+
+
+@dataclass(frozen=True, slots=True)
 class RunInfo:
     """Attributes of the set run in an answer."""
 
@@ -422,6 +429,7 @@ class RunInfo:
     trace_records: int = 0
     replay: ReplayInfo | None = None
     claim: int = 0
+    arrival_ends: tuple[ArrivalEndInfo, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

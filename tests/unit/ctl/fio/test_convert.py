@@ -13,7 +13,10 @@ from lib.ctl.fio_jobs import HEAD, JOBS, NAMES, imported, stream, tables
 from spekctl.errors import ExitCode, UsageError
 from spekctl.fio import convert, jobfile
 from spekctl.fio import job as fio_job
+from spekctl.fio.ends import TOGETHER
+from spekctl.render.imported import report_lines
 from spekctl.workload import file
+from spekctl.workload.imported import Imported
 from spekctl.workload.layout import Target
 from spekctl.workload.options import Options
 from spekctl.workload.resolve import resolve
@@ -198,17 +201,34 @@ def test_jobs_that_share_some_of_their_devices_are_refused(tmp_path: Path) -> No
         convert.load_steps(tmp_path / "job.fio")
 
 
-def test_jobs_that_end_by_their_size_are_counted_together(tmp_path: Path) -> None:
+def ends_of(converted: Imported) -> list[tuple[int | None, int | float | None]]:
+    return [(arrival.count, arrival.passes) for arrival in converted.workload.arrival]
+
+
+def test_jobs_that_end_by_their_size_end_apart(tmp_path: Path) -> None:
     converted = imported(
         tmp_path, HEAD + "size=1m\nbs=4k\n[k]\ndirect=1\nsize=8k\nbs=512\nnumjobs=2\n"
     )
-    assert tables(converted)["run"]["count"] == 256 + 2 * 16
-    assert convert.SUM in converted.differences
+    assert ends_of(converted) == [(256, None), (2 * 16, None)]
+    run = converted.workload.run
+    assert (run.time, run.count, run.passes) == (None, None, None)
+    assert convert.SUM not in converted.differences
+    assert TOGETHER in converted.differences
+    assert not any("does not say when it ends" in line for line in report_lines(converted))
     whole = imported(tmp_path, HEAD + "loops=2\n[k]\ndirect=1\nnumjobs=2\n")
-    assert tables(whole)["run"]["passes"] == 2 and convert.SUM in whole.differences
-    for amount in ("size=1m\n", "loops=2\n"):
-        with pytest.raises(UsageError, match="different parts of the device"):
-            imported(tmp_path, HEAD + amount + "[k]\ndirect=1\n")
+    assert ends_of(whole) == [(None, 2), (None, 2)]
+    assert whole.mapped["loops"] == "arrival.passes"
+    mixed = imported(tmp_path, HEAD + "size=1m\n[k]\ndirect=1\n")
+    assert ends_of(mixed) == [(256, None), (None, 1)]
+
+
+def test_jobs_with_a_process_for_each_direction_end_together_or_not_at_all(tmp_path: Path) -> None:
+    rates = "rw=randrw\nnorandommap\nrate_iops=100,50\n[k]\ndirect=1\nrw=randread\n"
+    both = imported(tmp_path, HEAD + "size=1m\n" + rates + "size=1m\n")
+    assert tables(both)["run"]["count"] == 512 and convert.SUM in both.differences
+    assert ends_of(both) == [(None, None)] * 3
+    with pytest.raises(UsageError, match="different parts of the device"):
+        imported(tmp_path, HEAD + "size=1m\n" + rates)
 
 
 def test_jobs_share_the_streams_that_there_can_be(tmp_path: Path) -> None:

@@ -18,9 +18,10 @@ from lib.ctl.resolved import DISK
 
 from spekctl import units
 from spekctl.errors import UsageError
-from spekctl.fio import convert, ends
+from spekctl.fio import convert, ends, phases
 from spekctl.fio.plan import Plan
 from spekctl.workload import endings
+from spekctl.workload.imported import Imported
 from spekctl.workload.options import Options
 from spekctl.workload.resolve import resolve
 
@@ -72,22 +73,26 @@ def test_an_amount_that_has_no_number_beside_a_time_is_told() -> None:
         plan(rw="read", **loops)
 
 
-def test_jobs_side_by_side_with_a_time_end_by_that(tmp_path: Path) -> None:
-    converted = imported(tmp_path, HEAD + "runtime=5\n[a]\nrw=read\nsize=1m\n[b]\nrw=read\n")
+def ends_of(converted: Imported) -> list[tuple[int | None, int | float | None]]:
     run = converted.workload.run
     assert (run.time, run.count, run.passes) == ("5s", None, None)
-    assert any(ends.ENDS in text for text in converted.differences)
+    return [(arrival.count, arrival.passes) for arrival in converted.workload.arrival]
 
 
-def test_jobs_on_one_device_end_by_their_time_or_the_ios_of_all(tmp_path: Path) -> None:
+def test_jobs_side_by_side_with_a_time_end_by_that_at_the_latest(tmp_path: Path) -> None:
+    text = HEAD + "runtime=5\n[a]\nrw=read\nsize=1m\n[b]\nrw=read\nruntime=5\ntime_based\n"
+    converted = imported(tmp_path, text)
+    assert ends_of(converted) == [(None, 1), (256, None), (None, None)]
+    assert phases.TIMED in converted.differences and ends.ENDS not in converted.differences
+
+
+def test_jobs_on_one_device_end_by_their_time_or_their_own_ios(tmp_path: Path) -> None:
     converted = imported(tmp_path, HEAD + "runtime=5\nsize=1m\n[a]\nrw=read\nruntime=5\nsize=3m\n")
-    run = converted.workload.run
-    assert (run.time, run.count, run.passes) == ("5s", (1 + 3) * 256, None)
-    assert convert.SUM in converted.differences and ends.ENDS not in converted.differences
+    assert ends_of(converted) == [(256, None), (3 * 256, None)]
+    assert not {convert.SUM, ends.ENDS} & set(converted.differences)
     shares = imported(tmp_path, HEAD + "runtime=5\nloops=2\n[a]\nrw=read\nruntime=5\nloops=2\n")
-    run = shares.workload.run
-    assert (run.time, run.count, run.passes) == ("5s", None, 2)
-    assert convert.SUM in shares.differences
+    assert ends_of(shares) == [(None, 2), (None, 2)]
+    assert convert.SUM not in shares.differences
 
 
 def test_jobs_on_devices_of_their_own_end_by_their_own(tmp_path: Path) -> None:

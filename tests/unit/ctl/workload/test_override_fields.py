@@ -88,6 +88,8 @@ VALUES: dict[str, tuple[st.SearchStrategy[Any], tuple[str, ...]]] = {
         ("arrival.default.pause=5ms", "arrival.default.pause_every=3"),
     ),
     "arrival.default.pause_after": (lengths, ("arrival.default.pause=5ms",)),
+    "arrival.default.count": (st.integers(1, 10**9), ()),
+    "arrival.default.passes": (st.one_of(st.integers(1, 100), st.floats(0.01, 100)), ()),
     "arrival.default.limit": (st.one_of(st.integers(1, 10**6), st.floats(0.5, 1e6)), ()),
     "arrival.default.burst": (st.integers(1, 256), ("arrival.default.limit=100",)),
     "arrival.default.rate": (st.one_of(st.integers(1, 10**6), st.floats(0.5, 1e6)), POISSON[:1]),
