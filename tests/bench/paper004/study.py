@@ -136,7 +136,8 @@ def run_of(
 
 def _forget_old() -> None:
     """Keep the runs that were used last."""
-    paths = sorted(cache_dir("paper004-runs").iterdir(), key=lambda path: -path.stat().st_mtime)
+    runs = cache_dir("paper004-runs").glob("*.json")
+    paths = sorted(runs, key=lambda path: -path.stat().st_mtime)
     for path in paths[KEEP:]:
         path.unlink(missing_ok=True)
 
