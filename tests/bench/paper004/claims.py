@@ -138,8 +138,8 @@ def _figure_2(study: Study) -> Iterator[Claim]:
         yield Claim(
             "Figure 2", f"{name}: savings are largest at the lowest load",
             "100/s above 200/s and 500/s", percents(saved),
-            "yes if both orders hold, partly if one does, else no",
-            verdict(*(saved[0] > value for value in saved[1:])),
+            "yes if both orders hold, partly if one does, else no; no if nothing is saved",
+            verdict(*(saved[0] > max(value, 0.0) for value in saved[1:])),
         )  # fmt: skip
         shown, orders = [], []
         for key in (PLAIN, OURS):
