@@ -35,7 +35,8 @@ _SIZES = {
 _TIMES = {
     "age": "Destage what is older; 0: no limit.",
     "quiet": "Destage when all members are awake anyway and nothing was read from the RAID for"
-    " this time.",
+    " this time; not again before something is read there or a member wakes, so that writes alone"
+    " let members sleep.",
     "retry": "Pause after a destage that failed.",
 }
 

@@ -101,7 +101,8 @@ enum spek_augment_mode {
  * @high_blocks: destage begins when the log holds this much
  * @low_blocks: and ends when it holds this much
  * @age_ns: time until a written block is destaged; 0: no limit
- * @quiet_ns: time without reads from the RAID before destage to members that are all awake anyway
+ * @quiet_ns: time without reads from the RAID before destage to members that are all awake anyway,
+ *	once for each time that they were read or woke
  * @retry_ns: pause after a destage that failed
  */
 struct spek_augment_config {
@@ -413,6 +414,7 @@ struct spek_augment_stream {
  * @flush_failed: a flush of the round failed
  * @raid_reads: foreground reads of the RAID in flight
  * @raid_read_ns: time of the last one
+ * @stirred: there was one, or a member woke, since destage to a quiet RAID
  * @mark_ns: lower bound of the time of the oldest dirty block; NEVER: there is none
  * @now_ns: time of the last call
  * @again: something has changed that others wait for
@@ -468,6 +470,7 @@ struct spek_augment {
 	bool flush_failed;
 	u32 raid_reads;
 	u64 raid_read_ns;
+	bool stirred;
 	u64 mark_ns;
 	u64 now_ns;
 	bool again;

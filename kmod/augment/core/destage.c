@@ -268,8 +268,11 @@ static bool is_due(struct spek_augment *m)
 		d->to_seq = m->issued_seq + 1;
 		m->mark_ns = m->now_ns;
 	}
-	if (all_awake(m) && m->now_ns - m->raid_read_ns >= m->config.quiet_ns)
+	/* Once, as writes alone would keep members awake by what is destaged of them. */
+	if (m->stirred && all_awake(m) && m->now_ns - m->raid_read_ns >= m->config.quiet_ns) {
 		d->to_seq = m->issued_seq + 1;
+		m->stirred = false;
+	}
 	return d->shrinking || d->to_seq > m->tail_seq;
 }
 

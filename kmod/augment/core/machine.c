@@ -290,6 +290,8 @@ u64 spek_augment_next_ns(const struct spek_augment *m)
 		return next_ns;
 	if (m->config.age_ns && m->mark_ns != SPEK_AUGMENT_NEVER)
 		next_ns = sooner(m->now_ns, m->mark_ns + m->config.age_ns, next_ns);
+	if (!m->stirred)
+		return next_ns;
 	return sooner(m->now_ns, m->raid_read_ns + m->config.quiet_ns, next_ns);
 }
 

@@ -163,6 +163,7 @@ static void issue_miss(struct spek_augment *m, u32 bio, u64 block, u32 limit)
 	request->parts++;
 	m->raid_reads++;
 	m->raid_read_ns = m->now_ns;
+	m->stirred = true;
 	m->stats.misses += blocks;
 	if (slot->io.stage != SPEK_AUGMENT_NONE && request->issued == request->bio.blocks)
 		read_ahead(m, block + blocks);

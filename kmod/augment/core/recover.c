@@ -161,6 +161,7 @@ void spek_augment_recover(struct spek_augment *m, const struct spek_augment_scan
 	m->super_seen = scan->seen;
 	m->live = scan->present;
 	m->awake = scan->present;
+	m->stirred = true;
 	m->tail = scan->super.tail;
 	m->head = m->tail;
 	m->tail_seq = scan->super.tail_seq;

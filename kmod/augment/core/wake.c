@@ -111,8 +111,10 @@ void spek_augment_wake_set(struct spek_augment *m, u32 member, bool is_awake)
 {
 	u32 bit = spek_augment_bit(SPEK_AUGMENT_MEMBER + member);
 
-	if (is_awake && !(m->awake & bit))
+	if (is_awake && !(m->awake & bit)) {
 		m->stats.wakes[m->causes[member]]++;
+		m->stirred = true;
+	}
 	/* A member that still sleeps was not woken by what was sent before. */
 	m->causes[member] = SPEK_AUGMENT_CAUSE_OTHER;
 	m->awake = is_awake ? m->awake | bit : m->awake & ~bit;

@@ -6,7 +6,7 @@ from __future__ import annotations
 import errno
 from typing import Any
 
-from lib.core.augment_machine import FLUSH, RAID, READ, SSD, WRITE, Machine
+from lib.core.augment_machine import FLUSH, NEVER, RAID, READ, SSD, WRITE, Machine
 
 NORMAL, DRAINING, FAILED = 1, 2, 4
 MIRROR = 1
@@ -140,3 +140,33 @@ def test_what_may_be_where_nobody_could_read() -> None:
     # A device that was lost before has nothing of this generation.
     scan.super.devices, scan.present = 0b11101, 0b11101
     assert unknown(scan, 0b00001) is False
+
+
+def test_a_quiet_raid_is_written_once_for_each_time_that_it_was_read_or_woke() -> None:
+    """Steady writes would keep members awake that have nothing else to do."""
+    quiet_ns = 5000
+    machine = Machine(quiet_ns=quiet_ns)
+
+    def is_destaged() -> bool:
+        is_written = any(sent[:2] == (WRITE, RAID) for sent in machine.sent)
+        machine.sent.clear()
+        return is_written
+
+    def destaged_after_a_write() -> bool:
+        machine.write(70)
+        machine.now_ns += quiet_ns
+        machine.lib.spek_augment_tick(machine.machine, machine.now_ns)
+        machine.run()
+        return is_destaged()
+
+    assert destaged_after_a_write(), "the first time"
+    assert not destaged_after_a_write()
+    assert machine.lib.spek_augment_next_ns(machine.machine) == NEVER
+    machine.read(200)
+    assert destaged_after_a_write(), "what missed was read"
+    assert not destaged_after_a_write()
+    machine.tell(False, 2)
+    assert not destaged_after_a_write()
+    machine.tell(True, 2)
+    assert is_destaged(), "a member woke"
+    assert not destaged_after_a_write()
