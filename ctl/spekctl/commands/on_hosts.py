@@ -40,7 +40,8 @@ fleet_options = options.together(
         type=FilePath(path_type=Path),
         metavar="PLAN",
         help="Measure with all hosts of a plan of `spekctl fleet`, in place of --device. Loads are"
-        " of all clients together, and dealt out; workload, load and length are not the plan's.",
+        " of all clients together, and dealt out; workload and options of a run are not the plan's,"
+        " but for CPUs and workers.",
     ),
     keys_option,
     wait_option,
@@ -89,7 +90,9 @@ def _together(
     from spekctl.render.fleet import FleetProgress
     from spekctl.run.job import Interrupts
 
-    planned = plan.load(fleet_file, workload)
+    # Slices are claimed once, for all steps; that some may only read does not matter.
+    write = bool(click.get_current_context().params.get("write"))
+    planned = plan.load(fleet_file, workload, write)
     clients = [host.name for host in planned.clients]
     with (
         Interrupts() as interrupts,
@@ -99,7 +102,7 @@ def _together(
         if unused:
             coordinator.view.note(
                 f"{', '.join(unused)} of the plan {'is' if len(unused) == 1 else 'are'} not used:"
-                " load and length are those of the command"
+                " these are the command's"
             )
         coordinator.join()
         coordinator.check()

@@ -62,8 +62,11 @@ _NOT_HERE = {
 }
 
 
-# Options that say the load and its length, which are a command's if it carries out several runs.
-OF_COMMAND = frozenset({"bsu", "rate", "depth", "time", "count", "passes", "ramp", "ramp-count"})
+# Which CPUs a host uses is the plan's; all else is the command's if it carries out several runs.
+OF_COMMAND = frozenset(option.flag_text[2:] for option in options.OPTIONS.values()) - {
+    "workers",
+    "cpus",
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,19 +106,21 @@ class Plan:
         return [host for host in self.hosts if host.role == "client"]
 
 
-def load(path: Path, workload: WorkloadFile | None = None) -> Plan:
+def load(path: Path, workload: WorkloadFile | None = None, write: bool = False) -> Plan:
     """Read a plan; UsageError names the file and what is wrong in it. @workload: in place of that
-    of the plan."""
+    of the plan; @write: a command may write, whatever this workload does."""
     if document.is_document(path):
         raise UsageError(f"{path} is {document.description(path)}; plans are read from TOML")
     text = files.read_text(path)
     with at(recorded.text(str(path))):
-        return parse(text, path.parent, workload)
+        return parse(text, path.parent, workload, write)
 
 
-def parse(text: str, folder: Path = Path(), instead: WorkloadFile | None = None) -> Plan:
+def parse(
+    text: str, folder: Path = Path(), instead: WorkloadFile | None = None, write: bool = False
+) -> Plan:
     """A plan from the text of its file. @folder: where workload files are looked for. @instead: a
-    workload that a command names, in place of that of the plan."""
+    workload that a command names, in place of that of the plan; @write: steps of it may write."""
     data = toml.parse(text)
     fields.check(data, PlanFile)
     file = msgspec.convert(data, PlanFile)
@@ -128,13 +133,10 @@ def parse(text: str, folder: Path = Path(), instead: WorkloadFile | None = None)
     hosts = tuple(_host(entry, fleet) for entry in file.host)
     _check_hosts(hosts)
     _check_ssh(fleet, hosts)
-    share = fleet.share or ("split" if _writes(workload) else "overlap")
+    share = fleet.share or ("split" if write or _writes(workload) else "overlap")
     for host in hosts:
-        if host.load.verify and share != "split":
-            raise UsageError(
-                f"host '{host.name}': verify needs share = \"split\": hosts that overlap would"
-                " overwrite each other's blocks"
-            )
+        with at(f"host '{host.name}'"):
+            _check_verify(host.load, share)
     return Plan(
         name=fleet.name or workload.workload.name,
         listen=fleet.listen,
@@ -168,6 +170,14 @@ def check_name(name: str) -> None:
         )
     if name == CONTROLLER:
         raise UsageError(f"a host cannot be called {CONTROLLER}: that is the controller's name")
+
+
+def _check_verify(given: Options, share: Share) -> None:
+    if given.verify and share != "split":
+        raise UsageError(
+            'verify needs share = "split" in the plan: hosts that overlap would overwrite each'
+            " other's blocks"
+        )
 
 
 def _workload(fleet: FleetTable, folder: Path) -> WorkloadFile:
@@ -285,6 +295,7 @@ def of_step(plan: Plan, workload: WorkloadFile, given: Options) -> Plan:
     """The plan of one run of a command that says the workload and its load. Loads are of the fleet,
     and dealt out: @given has those of all clients together."""
     texts = options.written(given)
+    _check_verify(given, plan.share)
     seed = texts.pop("seed", None)
     if not given.cpus:
         texts.pop("cpus", None)
@@ -299,6 +310,10 @@ def of_step(plan: Plan, workload: WorkloadFile, given: Options) -> Plan:
             if given.depth is not None:
                 merged["depth"] = str(
                     _share(given.depth, "I/Os outstanding", clients.index(host), clients)
+                )
+            if given.max_outstanding is not None:
+                merged["max-outstanding"] = str(
+                    _outstanding(given, given.max_outstanding, clients.index(host), clients)
                 )
             load, measuring = options.read(merged)
             host = dataclasses.replace(host, options=merged, load=load, measuring=measuring)
@@ -322,6 +337,14 @@ def _share(total: int, what: str, place: int, clients: Sequence[Host]) -> int:
             f"{total} {what} cannot be dealt out to {len(clients)} clients; each has at least one"
         )
     return total // len(clients) + (place < total % len(clients))
+
+
+def _outstanding(given: Options, most: int, place: int, clients: Sequence[Host]) -> int:
+    """A host's part of the limit: as many times its BSUs as the limit is the BSUs of all, if it is
+    a multiple."""
+    if given.bsu is not None and most % given.bsu == 0:
+        return _share(given.bsu, "BSUs", place, clients) * (most // given.bsu)
+    return _share(most, "I/Os outstanding", place, clients)
 
 
 def _with_bsus(hosts: Sequence[Host]) -> tuple[Host, ...]:

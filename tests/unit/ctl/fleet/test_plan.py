@@ -10,6 +10,7 @@ import pytest
 from spekctl.errors import UsageError
 from spekctl.fleet import plan
 from spekctl.workload import file as workload_files
+from spekctl.workload.options import Options
 
 FLEET = """
 [fleet]
@@ -163,3 +164,40 @@ def test_the_file_is_named(tmp_path: Path) -> None:
     (tmp_path / "plan.toml").write_text(FLEET)
     with pytest.raises(UsageError, match=r"^.*plan\.toml: there is no \[\[host\]\]"):
         plan.load(tmp_path / "plan.toml")
+
+
+def steps_of(text: str, given: Options, write: bool = False) -> plan.Plan:
+    """The plan of a step of a command that says workload and load."""
+    workload = workload_files.load("random-write-4k" if write else "random-read-4k")
+    return plan.of_step(plan.parse(text, instead=workload, write=write), workload, given)
+
+
+def test_a_command_of_several_runs_has_all_options_but_cpus() -> None:
+    text = FLEET + (
+        'options = {write = true, until = "steady", depth = "9", workers = "2"}\n' + CLIENT
+    )
+    (host,) = steps_of(text, Options(depth=4)).hosts
+    assert (host.load.write, host.load.until, host.load.depth) == (False, None, 4)
+    assert host.load.workers == 2
+    assert plan.of_command(plan.parse(text)) == ["depth", "until", "write"]
+
+
+def test_limits_of_outstanding_ios_are_dealt_out() -> None:
+    text = hosts(2, '{bsu = "2"}')
+
+    def limits(given: Options) -> list[int | None]:
+        return [host.load.max_outstanding for host in steps_of(text, given).hosts]
+
+    assert limits(Options(bsu=5, max_outstanding=10)) == [6, 4], "two for each BSU"
+    assert limits(Options(bsu=5, max_outstanding=9)) == [5, 4]
+    with pytest.raises(UsageError, match="1 I/Os outstanding cannot be dealt out to 2 clients"):
+        limits(Options(bsu=5, max_outstanding=1))
+
+
+def test_what_a_step_may_write_is_split() -> None:
+    workload = workload_files.load("random-read-4k")
+    assert plan.parse(GOOD, instead=workload).share == "overlap"
+    assert plan.parse(GOOD, instead=workload, write=True).share == "split"
+    overlapping = GOOD.replace("[[host]]", 'share = "overlap"\n[[host]]')
+    with pytest.raises(UsageError, match='verify needs share = "split"'):
+        steps_of(overlapping, Options(verify=True, write=True), write=True)
