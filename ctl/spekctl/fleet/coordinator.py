@@ -376,7 +376,7 @@ class Coordinator:
         payload = wire.encode(wire.OfRun(self.run_id))
         wanted = [part for part in self.parts.values() if part.loss is None]
         asked = {part.name: self.engine.call(part.name, Verb.RESULT, payload) for part in wanted}
-        concurrent.futures.wait(asked.values(), self.patience.collect_s)
+        self._wait(asked, self.patience.collect_s)
         for name, future in asked.items():
             try:
                 collected = self._answer(name, future, wire.Collected)
@@ -472,7 +472,11 @@ class Coordinator:
                 pending[name].add_done_callback(partial(self._note_time, came, name))
             concurrent.futures.wait(pending.values(), self.patience.check_s)
             for name, future in pending.items():
-                pong: wire.Pong = self._answer(name, future, wire.Pong)
+                try:
+                    pong: wire.Pong = self._answer(name, future, wire.Pong)
+                except SpekError as error:
+                    error.say(f"{name}: {error.message}")
+                    raise
                 (sent_ns, sent_s), (came_ns, came_s) = sent[name], came[name]
                 # The first one opens the connection, which the start does not have to.
                 if number:
@@ -541,7 +545,7 @@ class Coordinator:
     ) -> dict[str, Any]:
         """The answers of all hosts; SpekError with the sentences of those that give none."""
         asked = {name: self.engine.call(name, verb, data) for name, data in payloads.items()}
-        concurrent.futures.wait(asked.values(), max(0.0, patience_s))
+        self._wait(asked, patience_s)
         answers, errors = {}, []
         for name, future in asked.items():
             try:
@@ -552,6 +556,20 @@ class Coordinator:
             text = "; ".join(f"{name}: {error.message}" for name, error in errors)
             raise _with_code(text, [error for _, error in errors])
         return answers
+
+    def _wait(self, asked: Mapping[str, Future[bytes]], patience_s: float) -> None:
+        """Until all have answered, at most so long. Hosts that have answered are kept on their
+        leash meanwhile, and so are those that still work on it."""
+        end_s = time.monotonic() + max(0.0, patience_s)
+        payload = wire.encode(wire.OfRun(self.run_id))
+        while True:
+            left_s = max(0.0, end_s - time.monotonic())
+            done = concurrent.futures.wait(asked.values(), min(left_s, self.patience.status_s))
+            if not done.not_done or not left_s:
+                return
+            for name in asked:
+                # A refused one is heard as well.
+                self.engine.call(name, Verb.STATUS, payload)
 
     def _answer(self, name: str, future: Future[bytes], kind: type, late: str = "") -> Any:
         """An answer that has come; HostLostError if there is none."""
@@ -676,10 +694,13 @@ def _listed(names: Sequence[str]) -> str:
 
 
 def _with_code(text: str, errors: Sequence[SpekError]) -> SpekError:
-    """An error with the exit code of those that all have, else that of a refusal."""
+    """An error with the exit code of those that all have, of a lost host if there is one, else that
+    of a refusal."""
     codes = {error.exit_code for error in errors}
     error: SpekError = RefusedError(text)
-    if len(codes) == 1:
+    if ExitCode.HOST_LOST in codes:
+        error.exit_code = ExitCode.HOST_LOST
+    elif len(codes) == 1:
         error.exit_code = codes.pop()
     return error
 
