@@ -35,6 +35,9 @@ OPTIONS: Mapping[str, str] = {
     "ServerAliveInterval": "5",
     "ServerAliveCountMax": "3",
     "ControlMaster": "no",
+    # Whoever opened another connection has checked its host key by other rules.
+    "ControlPath": "none",
+    "RemoteCommand": "none",
     "ClearAllForwardings": "yes",
     "ForwardAgent": "no",
     "ForwardX11": "no",
