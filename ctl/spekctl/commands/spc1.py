@@ -242,6 +242,8 @@ def test_of(
     @name is what its folder is called after if the user gives no other, @idle_ns the length of the
     idle test before it.
     """
+    from msgspec import structs
+
     from spekctl.campaigns.spc1.test import Spc1Test
     from spekctl.documents.spc1 import WORKLOAD, Shape
     from spekctl.run import request
@@ -261,9 +263,12 @@ def test_of(
     shape["cpus"] = (
         request.build(subject, largest, asked.destroy).config.cpus if hosts is None else []
     )
+    parameters = _parameters(given, shape, asked.quick)
+    if hosts is not None:
+        parameters = structs.replace(parameters, fleet=hosts.told)
     work = Spc1Test(
         subject=subject,
-        parameters=_parameters(given, shape, asked.quick),
+        parameters=parameters,
         keep_going=keep_going,
         idle_ns=idle_ns,
         **fields,

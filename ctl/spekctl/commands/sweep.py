@@ -248,7 +248,11 @@ def _sweep(
             built = hosts.request(there.workload, options)
         else:
             built = request.build(there, options, asked.destroy)
-        return sweep.Planned(load or over.own_load(built.config), built, place)
+        own = load or over.own_load(built.config)
+        if load is None and hosts is not None:
+            # Each client has the load of the workload.
+            own = Load(own.kind, own.value * len(hosts.names))
+        return sweep.Planned(own, built, place)
 
     over.check_count(len(loads), fields)
     wanted: list[Load | None] = [*loads] or [None]
@@ -256,6 +260,8 @@ def _sweep(
     limited = None
     given = {name: value for name in OPTIONS if (value := getattr(shape, name)) is not None}
     recorded = {flag_of(name): _text(value) for name, value in given.items()}
+    if hosts is not None:
+        recorded["plan of the fleet"] = hosts.told
     if per_bsu is not None:
         recorded["--max-outstanding-per-bsu"] = str(per_bsu)
     if limit is not None:

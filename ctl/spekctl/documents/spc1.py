@@ -143,6 +143,9 @@ class Parameters(Part, frozen=True):
     shape: Shape
     start_bsu: Annotated[int, Meta(description="Where the search begins.")]
     max_bsu: Annotated[int, Meta(description="Highest load of the search.")]
+    fleet: Annotated[
+        str | None, Meta(description="Of several hosts: what their plan decides of each run.")
+    ] = None
 
 
 class Step(Part, frozen=True):

@@ -65,6 +65,21 @@ class FleetSteps:
         """The hosts, for display."""
         return f"{len(self._seen)} hosts"
 
+    @property
+    def told(self) -> str:
+        """What of the plan decides a step, as a resumption compares it."""
+        hosts = [
+            f"{host.name} (weight {host.weight}"
+            + "".join(
+                f", {flag} {value}"
+                for flag, value in sorted(host.options.items())
+                if flag not in plans.OF_COMMAND
+            )
+            + ")"
+            for host in self._plan.hosts
+        ]
+        return f"{', '.join(hosts)}; {self._plan.share}, seed {self._plan.seed}"
+
     def request(self, workload: WorkloadFile, given: Options) -> Request:
         """The run as the first host has it, of whose config a result has; @given is of all hosts
         together."""
