@@ -35,6 +35,30 @@ static void end_round(struct spek_augment *m)
 	m->again = true;
 }
 
+static void flush_devices(struct spek_augment *m, u32 devices)
+{
+	u32 device;
+
+	for (device = 0; device < SPEK_AUGMENT_RAID; device++) {
+		if (!(devices & spek_augment_bit(device)))
+			continue;
+		spek_augment_io_new(m, SPEK_AUGMENT_FOR_FLUSH, SPEK_AUGMENT_FLUSH, device, 0, 0);
+		m->flushing++;
+	}
+}
+
+/**
+ * spek_augment_flush_all() - flush all devices, whatever was written to them
+ * @m: machine that has just adopted a log
+ *
+ * Without a power cut before, as after a crash of the kernel, records may be in the devices' caches
+ * only, and a cut while they are drained would leave torn blocks without them.
+ */
+void spek_augment_flush_all(struct spek_augment *m)
+{
+	flush_devices(m, m->live);
+}
+
 /**
  * spek_augment_flush_step() - begin a round of flushes if a bio or the tail waits for it
  * @m: machine
@@ -42,7 +66,6 @@ static void end_round(struct spek_augment *m)
 void spek_augment_flush_step(struct spek_augment *m)
 {
 	bool wanted = answer_flushed(m);
-	u32 device;
 
 	if (m->destage.step == SPEK_AUGMENT_BARRIER && m->destage.barrier > m->flushed_seq)
 		wanted |= m->destage.barrier <= m->done_seq;
@@ -51,12 +74,7 @@ void spek_augment_flush_step(struct spek_augment *m)
 	m->flush_seq = m->done_seq;
 	m->flush_failed = false;
 	m->stats.flushes++;
-	for (device = 0; device < SPEK_AUGMENT_RAID; device++) {
-		if (!(m->unflushed & spek_augment_bit(device)))
-			continue;
-		spek_augment_io_new(m, SPEK_AUGMENT_FOR_FLUSH, SPEK_AUGMENT_FLUSH, device, 0, 0);
-		m->flushing++;
-	}
+	flush_devices(m, m->unflushed);
 	m->unflushed = 0;
 	if (!m->flushing)
 		end_round(m);

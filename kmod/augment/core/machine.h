@@ -130,6 +130,7 @@ bool spek_augment_write_step(struct spek_augment *m, u32 bio);
 void spek_augment_record_end(struct spek_augment *m, struct spek_augment_slot *slot, int error);
 
 /* flush.c */
+void spek_augment_flush_all(struct spek_augment *m);
 void spek_augment_flush_step(struct spek_augment *m);
 void spek_augment_flush_end(struct spek_augment *m, struct spek_augment_slot *slot, int error);
 

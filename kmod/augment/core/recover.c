@@ -264,5 +264,7 @@ void spek_augment_adopt(struct spek_augment *m, const struct spek_augment_header
  */
 void spek_augment_start(struct spek_augment *m, u64 now_ns)
 {
+	if (m->dirty)
+		spek_augment_flush_all(m);
 	spek_augment_tick(m, now_ns);
 }

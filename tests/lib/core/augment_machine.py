@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import functools
+from collections.abc import Sequence
 from typing import Any
 
 from lib.build.declarations import opened
@@ -21,9 +22,12 @@ def core() -> tuple[Any, Any]:
 
 
 class Machine:
-    """A machine that has been started; I/O succeeds as soon as it is issued, unless @by_hand."""
+    """A machine that has been started; I/O succeeds as soon as it is issued, unless @by_hand.
 
-    def __init__(self, **policy: int) -> None:
+    @adopted: blocks of which the log has a record each, on all devices, as of an earlier life; then
+    I/O is ended by hand."""
+
+    def __init__(self, adopted: Sequence[int] = (), **policy: int) -> None:
         self.ffi, self.lib = core()
         config = self.ffi.new(
             "struct spek_augment_config *",
@@ -50,10 +54,13 @@ class Machine:
         self.machine = self.ffi.new("struct spek_augment *")
         self.lib.spek_augment_init(self.machine, config, self.memory)
         self.lib.spek_augment_recover(self.machine, scan)
+        for block in adopted:
+            header = self.ffi.new("struct spek_augment_header *", {"block": block, "blocks": 1})
+            self.lib.spek_augment_adopt(self.machine, header, (1 << devices) - 1)
         self.lib.spek_augment_start(self.machine, 0)
         self.crc = self.ffi.new("u32[]", 256)
         self.sent: list[Any] = []
-        self.by_hand = False
+        self.by_hand = bool(adopted)
         self.now_ns = 0
         self.run()
 

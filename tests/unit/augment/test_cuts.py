@@ -96,7 +96,7 @@ FAULTS = {
     ),
     "flush of the mirror forgotten": (
         "flush.c",
-        "if (!(m->unflushed & spek_augment_bit(device)))",
+        "if (!(devices & spek_augment_bit(device)))",
         "if (device || !(m->unflushed & 1))",
     ),
     "flush of the SSD forgotten": (
