@@ -21,8 +21,8 @@ from spekctl.workload.values import ARRIVALS_MAX, DATA_KEYS, DEPTH_MAX, STREAMS_
 
 BATCHES = "batches are as large as the smallest of its jobs; fio has a size for each"
 SUM = (
-    "the run ends after as many I/Os as all its jobs have together, as one of them has a rate for"
-    " each direction; fio ends each job after its own"
+    "the run ends after as many I/Os as all its jobs have together, as one of them has several"
+    " arrival processes; fio ends each job after its own"
 )
 
 
@@ -232,8 +232,11 @@ def _check_exit(plans: Sequence[Plan]) -> None:
     """Refuse exitall where it is not known which of the jobs is the first to end."""
     if not any("exitall" in plan.not_needed for plan in plans):
         return
-    by_size = [plan for plan in plans if "time" not in plan.run]
-    kinds = {repr((plan.streams, plan.arrivals, plan.delay_ns)) for plan in plans}
+    by_size = [plan for plan in plans if plan.amount or plan.passes or "time" not in plan.run]
+    kinds = {
+        repr((plan.streams, plan.arrivals, plan.delay_ns, plan.amount, plan.passes))
+        for plan in plans
+    }
     if by_size and len(kinds) > 1:
         raise UsageError(
             "exitall: the first of its jobs that has covered its size ends all others, and which"
