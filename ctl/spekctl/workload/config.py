@@ -97,9 +97,10 @@ class RunConfig(Resolved, frozen=True):
 
     @property
     def offered_rate(self) -> float | None:
-        """I/Os per second that arrive whatever the device does; None if any loop is closed, or if
-        they come from a trace."""
-        if any(arrival.law in ("closed", "trace") for arrival in self.arrivals):
+        """I/Os per second that arrive whatever the device does; None if any loop is closed, if
+        they come from a trace, or if processes end apart."""
+        apart = len(self.arrivals) > 1 and any(arrival.count for arrival in self.arrivals)
+        if apart or any(arrival.law in ("closed", "trace") for arrival in self.arrivals):
             return None
         return self.arrival_rate
 
