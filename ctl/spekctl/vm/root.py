@@ -148,14 +148,18 @@ def _put_wheels(
 
 
 def put_modules(root: Path, kernel: Kernel) -> None:
-    """The modules of @kernel, below @root, where they are files of the cache a second time."""
+    """The modules of @kernel, below @root, where they are files of the cache a second time. A tree
+    that is built anew may have the release of its last build: its modules replace those."""
     place = root / "usr/lib/modules" / kernel.release
+    stamp = place.parent / f".{kernel.release}.of"
     assert kernel.modules is not None
+    origin = f"{kernel.modules.resolve()} {kernel.image.stat().st_mtime_ns}"
     with open(root.parent / ".modules.lock", "w") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
-        if place.exists():
+        if place.exists() and stamp.exists() and stamp.read_text() == origin:
             return
         place.parent.mkdir(exist_ok=True)
+        stamp.unlink(missing_ok=True)
         scratch = Path(tempfile.mkdtemp(prefix=".making-", dir=place.parent))
         shutil.copytree(
             kernel.modules.resolve(),
@@ -164,8 +168,11 @@ def put_modules(root: Path, kernel: Kernel) -> None:
             copy_function=_link,
             ignore=lambda folder, names: {"build", "source"} & set(names),
         )
+        if place.exists():
+            place.rename(scratch / "old")
         (scratch / "modules").rename(place)
-        scratch.rmdir()
+        stamp.write_text(origin)
+        shutil.rmtree(scratch)
 
 
 def _link(source: str, target: str) -> None:

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import dataclasses
+import os
 import re
 import subprocess
 from pathlib import Path
@@ -81,12 +82,22 @@ def test_modules_are_in_it_without_their_headers(tmp_path: Path) -> None:
     kernel = dataclasses.replace(some_kernel(), modules=folder)
     place = tmp_path / "root"
     (place / "usr/lib").mkdir(parents=True)
+    kernel = dataclasses.replace(kernel, image=tmp_path / "vmlinuz")
+    kernel.image.touch()
     root.put_modules(place, kernel)
     root.put_modules(place, kernel)
     copy = place / "usr/lib/modules/6.77.1-test"
     assert (copy / "kernel/null_blk.ko").read_text() == "module"
     assert not (copy / "build").is_symlink()
-    assert [path.name for path in copy.parent.iterdir()] == [copy.name]
+    assert {path.name for path in copy.parent.iterdir()} == {copy.name, f".{copy.name}.of"}
+    assert kernel.modules is not None
+    source = kernel.modules / "kernel/null_blk.ko"
+    source.unlink()
+    source.write_text("built anew")
+    os.utime(kernel.image, ns=(1, 1))
+    root.put_modules(place, kernel)
+    assert (copy / "kernel/null_blk.ko").read_text() == "built anew"
+    assert {path.name for path in copy.parent.iterdir()} == {copy.name, f".{copy.name}.of"}
 
 
 def test_mount_points_stay_but_for_that_of_a_single_boot(tmp_path: Path) -> None:
