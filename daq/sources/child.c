@@ -17,6 +17,7 @@
 
 #define SHELL "/bin/sh"
 #define TERM_MS 1000
+#define LAST_READS 256
 #define STEP_NS 5000000
 
 /* ---- start ---- */
@@ -174,7 +175,8 @@ bool daq_child_stop(struct daq_child *child, int grace_ms, int *status)
 	kill(-child->pid, SIGKILL);
 	while (waitpid(child->pid, status, 0) < 0 && errno == EINTR)
 		;
-	while (child->errors >= 0) {
+	/* A descendant that has left the group may go on writing. */
+	for (int rest = LAST_READS; child->errors >= 0 && rest; rest--) {
 		struct pollfd wait = { .fd = child->errors, .events = POLLIN };
 
 		if (poll(&wait, 1, 0) <= 0)
