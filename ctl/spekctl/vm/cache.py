@@ -9,7 +9,7 @@ import os
 import shutil
 import tempfile
 from collections.abc import Callable, Iterable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 
@@ -51,11 +51,23 @@ def digest_of(root: Path, files: Iterable[Path], *words: str) -> str:
     return digest.hexdigest()[:16]
 
 
+@contextmanager
+def in_use(path: Path, how: int = fcntl.LOCK_SH) -> Iterator[None]:
+    """Hold an entry of the cache, which is not removed meanwhile. BlockingIOError: @how does not
+    wait, and another process holds it."""
+    entry = os.open(path, os.O_RDONLY)
+    try:
+        fcntl.flock(entry, how)
+        yield
+    finally:
+        os.close(entry)
+
+
 def cached(path: Path, make: Callable[[Path], object], keep: int | None = None) -> Path:
     """The file or folder @path; if it is missing, @make makes it at the place that it is given.
 
     One process makes it while others wait; a half-made one is never visible. With @keep, only
-    as many entries of its folder stay, those that were used last.
+    as many entries of its folder stay, those that were used last or are in_use().
     """
     if not path.exists():
         path.parent.mkdir(parents=True, exist_ok=True)
@@ -71,5 +83,6 @@ def cached(path: Path, make: Callable[[Path], object], keep: int | None = None) 
         entries = [entry for entry in path.parent.iterdir() if not entry.name.startswith(".")]
         entries.sort(key=lambda entry: entry.stat().st_mtime, reverse=True)
         for old in entries[keep:]:
-            shutil.rmtree(old, ignore_errors=True)
+            with suppress(BlockingIOError), in_use(old, fcntl.LOCK_EX | fcntl.LOCK_NB):
+                shutil.rmtree(old, ignore_errors=True)
     return path

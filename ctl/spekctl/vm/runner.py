@@ -41,7 +41,7 @@ from spekctl.errors import GuestError
 from spekctl.vm import clock
 from spekctl.vm.architecture import AMD64, ARM64, Architecture, native
 from spekctl.vm.bytecode import PACKAGE
-from spekctl.vm.cache import cache_dir
+from spekctl.vm.cache import cache_dir, in_use
 from spekctl.vm.disks import Disk
 from spekctl.vm.kernels import Kernel
 from spekctl.vm.network import Net
@@ -434,10 +434,11 @@ class _Run:
         if guest.root is None:
             yield
             return
-        put_modules(guest.root, guest.kernel)
         folders = [*guest.share, *foreign_folders(guest), guest.cwd]
-        with mount_points(guest.root, folders, self.folder):
-            yield
+        with in_use(guest.root):
+            put_modules(guest.root, guest.kernel)
+            with mount_points(guest.root, folders, self.folder):
+                yield
 
     # ---- run ----
 

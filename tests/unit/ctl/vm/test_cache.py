@@ -10,7 +10,7 @@ from threading import Barrier
 
 import pytest
 
-from spekctl.vm.cache import cached, claimed, digest_of
+from spekctl.vm.cache import cached, claimed, digest_of, in_use
 
 
 def test_a_file_is_made_once(tmp_path: Path) -> None:
@@ -87,3 +87,15 @@ def test_a_claim_is_refused_until_it_is_given_up() -> None:
     for lock in (elsewhere, again):
         assert lock is not None
         os.close(lock)
+
+
+def test_what_is_in_use_is_kept(tmp_path: Path) -> None:
+    def make(path: Path) -> None:
+        path.mkdir()
+
+    first = cached(tmp_path / "first", make, 1)
+    with in_use(first):
+        cached(tmp_path / "second", make, 1)
+        assert first.exists()
+    cached(tmp_path / "third", make, 1)
+    assert [path.name for path in tmp_path.glob("[!.]*")] == ["third"]
