@@ -266,6 +266,14 @@ def command(
 
     def prepared(name: str | None) -> tuple[Kernel, list[Path]]:
         chosen = find_kernel(name, made_for=made_for)
+        is_foreign = chosen.architecture != native()
+        if is_foreign and (profile is not None or functions):
+            raise UsageError(f"profiles of functions are for {native().name} guests")
+        if python_packages and not is_foreign:
+            raise UsageError(
+                "--python-package is for guests of another architecture: others have this machine's"
+                " Python"
+            )
         modules = build_modules(chosen)
         if drives and not (modules[0].parent / DRIVE).exists():
             raise GuestError(

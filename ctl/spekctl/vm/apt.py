@@ -93,12 +93,17 @@ class Apt:
         )
 
     def closure(self, packages: Iterable[str]) -> list[str]:
-        """@packages and all that they depend on, whatever this machine has installed."""
+        """@packages and all that they depend on, whatever this machine has installed. GuestError
+        if some of it is not available."""
+        wanted = list(packages)
         nothing = ("-o", "Dir::State::Status=/dev/null")
         lines = self._lines(
-            "apt-get", "install", "-s", "-q", "--no-install-recommends", *nothing, *packages
+            "apt-get", "install", "-s", "-q", "--no-install-recommends", *nothing, *wanted
         )
-        return [match.group(1) for line in lines if (match := re.match(r"Inst (\S+) ", line))]
+        names = [match.group(1) for line in lines if (match := re.match(r"Inst (\S+) ", line))]
+        if wanted and not names:
+            raise GuestError(f"{self} does not have all of {', '.join(wanted)}")
+        return names
 
     def update(self) -> None:
         """Read the package lists from the mirror, one process at a time: apt does not wait for the
@@ -120,7 +125,11 @@ class Apt:
     def unpack_merged(self, packages: list[str], tree: Path, scratch: Path) -> None:
         """The same in a @tree whose bin, lib and sbin are links: dpkg-deb would put directories in
         their places."""
-        unpack = 'dpkg-deb --fsys-tarfile "$1" | tar -x --keep-directory-symlink -C "$2"'
+        # Not through a pipe: sh would not see that dpkg-deb failed.
+        unpack = (
+            'dpkg-deb --fsys-tarfile "$1" >all.tar && '
+            'tar -x -f all.tar --keep-directory-symlink -C "$2"'
+        )
         for deb in self._download(packages, scratch, f"a root file system of {self.architecture}"):
             command = ["sh", "-c", unpack, "sh", str(deb), str(tree)]
             run(command, cwd=scratch, what=f"unpacking {deb.name}")
@@ -221,13 +230,16 @@ def _apart(
     keys = [f" signed-by={path}" for path in KEYRINGS if path.exists()][:1]
     chosen = f" arch={','.join(architectures)}" if architectures else ""
     sources = home / "sources.list"
-    sources.write_text(
+    # Another process may be reading it.
+    scratch = sources.with_name(f"sources.{os.getpid()}")
+    scratch.write_text(
         "".join(
             f"deb [target=Packages{''.join(keys)}{chosen}] {target.address} {target.release}"
             f" {target.component}\n"
             for target in targets
         )
     )
+    scratch.rename(sources)
     settings = {
         "Dir::State::Lists": home / "lists",
         "Dir::State::Status": "/dev/null",

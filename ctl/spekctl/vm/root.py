@@ -138,7 +138,7 @@ def _put_wheels(
         command = [sys.executable, "-m", "pip", "install", "-q", "--disable-pip-version-check"]
         command += ["--root-user-action=ignore", "--target", str(root / SITE)]
         command += [*platforms, "--python-version", version, "--implementation", "cp"]
-        command += ["--only-binary=:all:", "-c", constraints.name, *requirements]
+        command += ["--only-binary=:all:", "-c", constraints.name, "--", *requirements]
         done = subprocess.run(command, capture_output=True, text=True, check=False)
     if done.returncode:
         lines = [line for line in done.stderr.splitlines() if line.strip()] or ["no message"]

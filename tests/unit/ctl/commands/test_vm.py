@@ -11,6 +11,7 @@ import pytest
 from spekctl import cli
 from spekctl.errors import ExitCode
 from spekctl.vm import runner
+from spekctl.vm.architecture import named
 from spekctl.vm.kernels import Kernel
 from spekctl.vm.runner import Outcome
 
@@ -172,3 +173,39 @@ def test_a_write_that_is_not_allowed_needs_no_guest(capsys: pytest.CaptureFixtur
     words = ["vm", "--disk", "nvme", "--", "run", "random-write-4k", "--device", "{disk1}"]
     assert cli.run(words) == ExitCode.REFUSED
     assert "this workload writes; give --write" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("words", "architecture", "sentence"),
+    [
+        (
+            ["--icount", "--function-profile", "p.json", "--", "run", "random-read-4k", "-d", "x"],
+            "arm64",
+            "profiles of functions are for amd64 guests",
+        ),
+        (
+            ["--python-package", "pytest", "--", "devices"],
+            "amd64",
+            "--python-package is for guests of another architecture",
+        ),
+    ],
+)
+def test_what_a_guest_of_an_architecture_has_not_is_refused(
+    words: list[str],
+    architecture: str,
+    sentence: str,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    kernel = Kernel("6.1.0", tmp_path, tmp_path, None, "x", architecture=named(architecture))
+    for name, value in {
+        "runner.check_tools": None,
+        "bytecode.compile_ahead": None,
+        "profiler.plugin": None,
+        "kernels.find_kernel": kernel,
+    }.items():
+        monkeypatch.setattr(f"spekctl.vm.{name}", lambda *_, answer=value, **_more: answer)
+    assert cli.run(["vm", *words]) == ExitCode.USAGE
+    assert sentence in capsys.readouterr().err

@@ -303,3 +303,10 @@ def test_links_of_a_merged_tree_stay(tmp_path: Path, monkeypatch: pytest.MonkeyP
     Apt().unpack_merged(["p"], tree, scratch)
 
     assert (tree / "bin").is_symlink() and (tree / "usr/bin/program").exists()
+
+
+def test_packages_that_a_suite_lacks_are_named(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(Apt, "_lines", lambda self, *command: ["E: Unable to locate package x"])
+    with pytest.raises(GuestError, match="apt does not have all of x, python3"):
+        Apt().closure(["x", "python3"])
+    assert Apt().closure([]) == []
