@@ -30,6 +30,11 @@ def contents(version: int) -> bytes:
     return rng.randbytes(rng.choice([100, 4096, 20_000, 70_000]))
 
 
+def blocks_of(data: bytes) -> list[bytes]:
+    """@data in pieces of 4 KiB; the last one may be shorter."""
+    return [data[at : at + 4096] for at in range(0, len(data), 4096)]
+
+
 def call(*words: str) -> None:
     """A program; OSError if it fails, with what it says."""
     done = subprocess.run(
@@ -67,8 +72,23 @@ class Files(Campaign):
         for name, may in self.may.items():
             data = there[name].read_bytes() if name in there else None
             seen = [one for one in may if (contents(one) if one else None) == data]
-            assert seen, f"{name}, of {data and len(data)} bytes, is none of versions {may}"
+            assert seen, f"{name} is none of versions {may}: {self.told(data)}"
             self.may[name] = seen[-1:]
+
+    def told(self, data: bytes | None) -> str:
+        """What a file holds that is not as it should be, block by block."""
+        if data is None:
+            return "it is not there"
+        known = {
+            block: version
+            for version in range(1, next(self.versions))
+            for block in blocks_of(contents(version))
+        }
+        held = [
+            str(known.get(block, "zeroes" if not any(block) else "none"))
+            for block in blocks_of(data)
+        ]
+        return f"{len(data)} bytes, whose blocks are of {', '.join(held)}"
 
     def load(self, node: str, endanger: Callable[[], None]) -> None:
         """A mount alone takes as many I/Os as some lives last: most begin after it."""
