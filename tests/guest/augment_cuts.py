@@ -304,12 +304,11 @@ class Campaign:
         raise NotImplementedError
 
     def run(self, cuts: int, say: Callable[[Campaign], None]) -> None:
-        """Until there were so many cuts, or more if the load has done nothing yet, and a last
-        recovery."""
+        """Until there were so many cuts, and a last recovery."""
         try:
             self.prepare(self.setting.attach(fresh=True))
             self.setting.detach()
-            while (done := self.power.get("cuts")) < (cuts if self.ios else 10 * cuts):
+            while (done := self.power.get("cuts")) < cuts:
                 self.life()
                 if done // 100 != self.power.get("cuts") // 100:
                     say(self)

@@ -48,10 +48,12 @@ def call(*words: str) -> None:
 class Files(Campaign):
     """Life after life of a file system.
 
+    @after_mount: share of lives whose power does not fail before the load begins
     @may: by file, versions that it may hold, the last sure one first; GONE: there is none
     """
 
     kind: str = "ext4"
+    after_mount: float = 0.8
     may: dict[str, list[int]] = field(default_factory=dict)
     versions: Iterator[int] = field(default_factory=lambda: itertools.count(1))
     point: Path = field(default_factory=lambda: Path(tempfile.mkdtemp()))
@@ -91,8 +93,8 @@ class Files(Campaign):
         return f"{len(data)} bytes, whose blocks are of {', '.join(held)}"
 
     def load(self, node: str, endanger: Callable[[], None]) -> None:
-        """A mount alone takes as many I/Os as some lives last: most begin after it."""
-        in_mount = self.setting.rng.random() < 0.2
+        """A mount alone takes as many I/Os as some lives last."""
+        in_mount = self.setting.rng.random() >= self.after_mount
         if in_mount:
             endanger()
         names = [f"file{number}" for number in range(FILES)]
