@@ -27,7 +27,9 @@ class Machine:
     @adopted: blocks of which the log has a record each, on all devices, as of an earlier life; then
     I/O is ended by hand."""
 
-    def __init__(self, adopted: Sequence[int] = (), **policy: int) -> None:
+    adopted: Sequence[int] = ()
+
+    def __init__(self, **policy: int) -> None:
         self.ffi, self.lib = core()
         config = self.ffi.new(
             "struct spek_augment_config *",
@@ -54,13 +56,13 @@ class Machine:
         self.machine = self.ffi.new("struct spek_augment *")
         self.lib.spek_augment_init(self.machine, config, self.memory)
         self.lib.spek_augment_recover(self.machine, scan)
-        for block in adopted:
+        for block in self.adopted:
             header = self.ffi.new("struct spek_augment_header *", {"block": block, "blocks": 1})
             self.lib.spek_augment_adopt(self.machine, header, (1 << devices) - 1)
         self.lib.spek_augment_start(self.machine, 0)
         self.crc = self.ffi.new("u32[]", 256)
         self.sent: list[Any] = []
-        self.by_hand = bool(adopted)
+        self.by_hand = bool(self.adopted)
         self.now_ns = 0
         self.run()
 

@@ -50,9 +50,15 @@ def end_all(machine: Machine) -> None:
         machine.end(machine.sent[0])
 
 
+class TakenOver(Machine):
+    """A machine with a log of an earlier life."""
+
+    adopted = (70, 71)
+
+
 def test_a_log_that_is_taken_over_is_flushed_before_it_is_destaged() -> None:
     """After a crash of the kernel, which is no power cut, it may be in the devices' caches only."""
-    machine = Machine(adopted=[70, 71])
+    machine = TakenOver()
     flushes = machine.sent[:]
     assert [sent[:2] for sent in flushes] == [(FLUSH, device) for device in range(1 + MEMBERS)]
     for sent in flushes:
@@ -64,7 +70,7 @@ def test_a_log_that_is_taken_over_is_flushed_before_it_is_destaged() -> None:
 
 
 def test_a_member_that_cannot_be_flushed_is_left_out_when_a_log_is_taken_over() -> None:
-    machine = Machine(adopted=[70])
+    machine = TakenOver()
     for sent in machine.sent[:]:
         machine.end(sent, -errno.EIO if sent[1] == 2 else 0)
     end_all(machine)
