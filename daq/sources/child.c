@@ -145,7 +145,10 @@ bool daq_child_wait(struct daq_child *child, int timeout_ms)
 
 /* ---- end ---- */
 
-/* Return: whether the program has ended. It remains a zombie, so that its group cannot be another's. */
+/*
+ * Return: whether the program has ended. It remains a zombie, so that its group cannot be
+ * another's.
+ */
 static bool has_ended(const struct daq_child *child, int within_ms)
 {
 	uint64_t end_ns = daq_now_ns() + (uint64_t)within_ms * 1000000;

@@ -20,7 +20,7 @@
 #define DAQ_LINES_MAX 8192
 
 /**
- * struct daq_lines - bytes of a program, and what is known of its lines; begin with daq_lines_init()
+ * struct daq_lines - bytes of a program, and what is known of its lines; see daq_lines_init()
  * @layout: columns, if @has_header
  * @has_header: the header has been read
  * @is_overlong: the line under way is longer than DAQ_LINES_MAX; its bytes are dropped
@@ -56,7 +56,7 @@ void daq_lines_init(struct daq_lines *lines, uint64_t start_ns);
 /** daq_lines_room() - Return: where further bytes go, and *@room, which is never 0. */
 char *daq_lines_room(struct daq_lines *lines, size_t *room);
 
-/** daq_lines_added() - @length bytes are in the room; only if daq_lines_next() has no more lines. */
+/** daq_lines_added() - @length bytes are in the room; if daq_lines_next() has no more lines. */
 void daq_lines_added(struct daq_lines *lines, size_t length);
 
 /**

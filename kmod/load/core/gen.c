@@ -16,8 +16,8 @@
  * A closed loop with pauses issues a burst, waits until all of it has completed, and pauses. Until
  * then no I/O is due, so that the completion that makes all of its depth ready is the last one.
  *
- * A process with a count, of any law, takes paths of its own: it makes so many operations and is not
- * due again, and it counts completions, the last of which is its end.
+ * A process with a count, of any law, takes paths of its own: it makes so many operations and is
+ * not due again, and it counts completions, the last of which is its end.
  */
 #include "alias.h"
 #include "arrival.h"
