@@ -14,7 +14,8 @@
  * in the phase, and in the ramp-up with their load. A measure phase with both ends at whichever is
  * published first: the first worker to reach the time publishes that. Where all arrival processes
  * have counts, the phase ends by the sum of these: the generator makes no more. If the run ends
- * early, the time is that of spek_outcome_end(). The end by count and that of the run wake the workers.
+ * early, the time is that of spek_outcome_end(). The end by count and that of the run wake the
+ * workers.
  */
 #include <linux/ioprio.h>
 #include <linux/ktime.h>
