@@ -19,7 +19,7 @@ int daq_drop_privileges(bool keep_admin, struct daq_error *err);
 /**
  * daq_drop_all() - drop all capabilities between fork and exec, where no library may be called
  *
- * The program that is executed has none either, whoever its user is.
+ * The program that exec() starts has none either, even as root.
  *
  * Return: whether they are gone.
  */

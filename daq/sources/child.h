@@ -2,7 +2,7 @@
 /*
  * child.h - a program that is run by a source: its start, its end, and what it says
  *
- * It has no capabilities, and its exec gives none; no file of spek-daq but three pipes, and a
+ * It has no capabilities and cannot gain any, no file of spek-daq but three pipes, and a
  * process group of its own: a key pressed in a terminal does not reach it. It gets SIGTERM if
  * spek-daq dies.
  */

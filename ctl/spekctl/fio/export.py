@@ -133,8 +133,8 @@ def _own_end(
 ) -> list[str]:
     """The end of a job whose process may have one of its own."""
     if arrival.count is None and arrival.passes is None:
-        others = any(other.count or other.passes for other in workload.arrival)
-        return ["time_based"] if others else []
+        ends_apart = any(process.count or process.passes for process in workload.arrival)
+        return ["time_based"] if ends_apart else []
     if len(sharing) > 1:
         raise UsageError(
             f"the end of arrival '{arrival.name}' is of several streams, and fio's jobs end each"

@@ -148,8 +148,8 @@ def _put_wheels(
 
 
 def put_modules(root: Path, kernel: Kernel) -> None:
-    """The modules of @kernel, below @root, where they are files of the cache a second time. A tree
-    that is built anew may have the release of its last build: its modules replace those."""
+    """Put the modules of @kernel below @root, as hard links into the cache where possible. A
+    rebuilt tree may keep its release, so its modules replace those of the last build."""
     place = root / "usr/lib/modules" / kernel.release
     stamp = place.parent / f".{kernel.release}.of"
     assert kernel.modules is not None

@@ -131,7 +131,7 @@ class Stream:
 
     @classmethod
     def of(cls, stream: requests.StreamRequest) -> Stream:
-        """The stream of a configuration, with everything that the core is told of it."""
+        """A configured stream with all its members."""
         # A word is its number, and the default of each is 0.
         numbers = {name: getattr(stream, name) for name in _NUMBERS[cls]}
         codes = {name: 0 for name, value in numbers.items() if isinstance(value, str)}

@@ -93,10 +93,10 @@ def test_modules_are_in_it_without_their_headers(tmp_path: Path) -> None:
     assert kernel.modules is not None
     source = kernel.modules / "kernel/null_blk.ko"
     source.unlink()
-    source.write_text("built anew")
+    source.write_text("rebuilt")
     os.utime(kernel.image, ns=(1, 1))
     root.put_modules(place, kernel)
-    assert (copy / "kernel/null_blk.ko").read_text() == "built anew"
+    assert (copy / "kernel/null_blk.ko").read_text() == "rebuilt"
     assert {path.name for path in copy.parent.iterdir()} == {copy.name, f".{copy.name}.of"}
 
 
