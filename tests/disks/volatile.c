@@ -42,6 +42,7 @@ struct volatile_disk {
 	u8 *image, *durable;
 	unsigned long *dirty;	/* bitmap of sectors that are not durable */
 	u64 *written;		/* by sector: the number of the I/O that wrote it last */
+	u64 flush_came;		/* of the last flush that came */
 	u32 number;
 };
 
@@ -107,8 +108,12 @@ static void flush(struct volatile_disk *disk, u64 came)
 static void write_sector(struct volatile_disk *disk, unsigned long sector, const void *data,
 			 bool fua)
 {
-	/* A disk writes what it has in its cache whenever it likes. */
-	if (test_bit(sector, disk->dirty) && by_chance(2))
+	/*
+	 * A disk writes what it has in its cache whenever it likes, and has to when a flush that
+	 * came after it waits: that flush will not see it any more.
+	 */
+	if (test_bit(sector, disk->dirty) &&
+	    (disk->written[sector] <= disk->flush_came || by_chance(2)))
 		make_durable(disk, sector);
 	memcpy(at(disk->image, sector), data, SECTOR);
 	__set_bit(sector, disk->dirty);
@@ -286,6 +291,15 @@ static void work(struct work_struct *item)
 
 static DECLARE_WORK(item, work);
 
+static void note_arrival(struct request *request)
+{
+	mutex_lock(&power_lock);
+	request->came = carried;
+	if (request->bio->bi_opf & REQ_PREFLUSH)
+		request->disk->flush_came = carried;
+	mutex_unlock(&power_lock);
+}
+
 static void submit(struct bio *bio)
 {
 	struct request *request = kmalloc(sizeof(*request), GFP_NOIO);
@@ -296,7 +310,7 @@ static void submit(struct bio *bio)
 	}
 	request->disk = bio->bi_bdev->bd_disk->private_data;
 	request->bio = bio;
-	request->came = READ_ONCE(carried);
+	note_arrival(request);
 	spin_lock_irq(&waiting_lock);
 	if (by_chance(2))
 		list_add(&request->node, &waiting);
