@@ -183,7 +183,7 @@ augment-cuts: deps ## cut the power of modelled devices CUTS=100000 times under 
 augment-guest-cuts: CUTS = 1000
 augment-guest-cuts: deps ## cut the power of disks CUTS=1000 times under that cache in a guest of KERNEL, also below file systems, and lose disks
 	@SPEK_AUGMENT_CUTS=$(CUTS) $(PYTHON) -m pytest -q tests/guest/test_augment_cuts.py \
-		--kernels $(KERNEL) --guest-limit $$((900 + 15 * $(CUTS))) $(ARGS)
+		--every-kernel --kernels $(KERNEL) --guest-limit $$((900 + 15 * $(CUTS))) $(ARGS)
 
 augment-soak: IOS = 10000000
 augment-soak: deps ## IOS=10000000 I/Os of load with flushes on that cache in a guest of KERNEL: exact counters, flat memory

@@ -134,6 +134,25 @@ class Setting:
     def mode(self) -> str:
         return device_mapper.status(NAME).split()[0]
 
+    @property
+    def may_lose(self) -> bool:
+        """Whether a device may be lost now."""
+        return self.missing is None
+
+
+class NoCache(Setting):
+    """The first disk alone: what its file systems lose, disks and test lose, and not the cache."""
+
+    def attach(self, fresh: bool = False) -> str:
+        return self.power.node(RAID)
+
+    def mode(self) -> str:
+        return "no cache"
+
+    @property
+    def may_lose(self) -> bool:
+        return False
+
 
 # ---- what is written, and what may be there ----
 
@@ -322,7 +341,7 @@ class Campaign:
     def life(self) -> None:
         """From power on to power out."""
         rng, power = self.setting.rng, self.power
-        may_lose = self.setting.missing is None and rng.random() < 0.25
+        may_lose = self.setting.may_lose and rng.random() < 0.25
         when = rng.choice(["load", "recovery"]) if may_lose else ""
         if rng.random() < 0.2:
             power.set(cut_after=any_number(rng, 60))

@@ -13,14 +13,14 @@ import random
 from collections.abc import Callable
 
 import pytest
-from guest.augment_cuts import BLOCK, Blocks, Campaign, History, Setting, volatile_disks
+from guest.augment_cuts import BLOCK, Blocks, Campaign, History, NoCache, Setting, volatile_disks
 from guest.augment_files import Files
 from lib.guest.disks import udev_at_rest
 
 pytestmark = [pytest.mark.any_kernel, pytest.mark.usefixtures("augment_module")]
 
 CUTS = int(os.environ.get("SPEK_AUGMENT_CUTS", "20"))
-MANY_CUTS = 10  # below a file system: in a campaign
+MANY_CUTS = 10  # below a file system: some of them under load
 SEED = int(os.environ.get("SPEK_AUGMENT_SEED", "1"))
 # RAID, SSD, spare areas
 SMALL = (4, 4, 2, 2)
@@ -53,17 +53,29 @@ def test_what_was_flushed_survives_cuts(say: Callable[[Campaign], None]) -> None
         assert power.get("cuts") >= CUTS and power.get("dropped") > CUTS
 
 
+def check_files(setting: Setting, kind: str, say: Callable[[Campaign], None]) -> None:
+    """Cut the power below a file system, in most lives when the load has begun."""
+    cuts = max(2, CUTS // 10)
+    campaign = Files(setting, kind=kind)
+    campaign.run(cuts, say)
+    assert setting.power.get("cuts") >= cuts and campaign.checked
+    assert campaign.ios or cuts < MANY_CUTS
+
+
 @pytest.mark.parametrize("kind", ["ext4", "xfs"])
 def test_file_systems_survive_cuts(kind: str, say: Callable[[Campaign], None]) -> None:
-    cuts = max(2, CUTS // 10)
     with udev_at_rest(), volatile_disks(*LARGE) as power:
-        # With load, campaigns have seen synced files lost: kmod/augment/README.md, Known fault.
-        share = 0.8 if cuts >= MANY_CUTS else 0.0
-        setting = Setting(power, random.Random(SEED), log_blocks=1024)
-        campaign = Files(setting, kind=kind, after_mount=share)
-        campaign.run(cuts, say)
-        assert power.get("cuts") >= cuts and campaign.checked
-        assert campaign.ios or not share
+        check_files(Setting(power, random.Random(SEED), log_blocks=1024), kind, say)
+
+
+@pytest.mark.at_length
+@pytest.mark.parametrize("kind", ["ext4", "xfs"])
+def test_file_systems_survive_cuts_without_the_cache(
+    kind: str, say: Callable[[Campaign], None]
+) -> None:
+    """So that what a campaign finds is the cache's."""
+    with udev_at_rest(), volatile_disks(*LARGE) as power:
+        check_files(NoCache(power, random.Random(SEED)), kind, say)
 
 
 def test_disks_that_lie_are_noticed() -> None:
