@@ -70,7 +70,7 @@ def sheet_of(study: Study) -> Sheet:
         )
         for claim in study.claims
     ]
-    sheet.grids = [_footprints(study), *(_runs(study, load) for load in _LOADS), _week(study)]
+    sheet.grids = [_footprints(study), *_tables(study)]
     for load in _LOADS:
         sheet.bars += [_energies(study, load), _residencies(study, load)]
         sheet.plots.append(_responses(study, load))
@@ -99,7 +99,7 @@ def text_of(study: Study) -> str:
         lines.append(f"{'':12}paper {claim.paper}; here {claim.here}")
         if claim.reason:
             lines.append(f"{'':12}{claim.reason}")
-    for grid in (*(_runs(study, load) for load in _LOADS), _week(study)):
+    for grid in _tables(study):
         rows = [list(grid.columns), *map(list, grid.rows)]
         widths = [max(len(row[column]) for row in rows) for column in range(len(grid.columns))]
         lines += ["", grid.title]
@@ -180,6 +180,31 @@ def _week(study: Study) -> Grid:
         "waiting",
     )  # fmt: skip
     return _grid(f"The week of a NAS: {study.week_requests:,} requests", columns, 1, rows)
+
+
+def _prefetch(study: Study) -> Grid:
+    rows = []
+    for load, rate in dict.fromkeys((run.load, run.rate) for run in study.prefetch):
+        none, *ahead = (run for run in study.prefetch if (run.load, run.rate) == (load, rate))
+        for run in (none, *ahead):
+            rows.append(
+                (
+                    f"{name_of(study, load)}, {timing(rate)}" if load != "nas" else "week of a NAS",
+                    _system(study, run.system), f"{run.wh:.3f}",
+                    f"{100 * (1 - run.wh / none.wh):+.1f}", f"{run.hit_ratio:.1%}",
+                    f"{run.prefetched:,}", f"{run.prefetch_hits:,}", f"{run.misses:,}",
+                    f"{run.read_mean_ms:.2f}", str(sum(run.wakes.values())), f"{run.asleep:.1%}",
+                )
+            )  # fmt: skip
+    columns = (
+        "load", "system", "Wh by rails", "saved by prefetch, %", "hits", "blocks read ahead",
+        "of these read", "blocks missed", "reads, mean ms", "wake-ups", "asleep",
+    )  # fmt: skip
+    return _grid("Outlook: prefetching behind misses", columns, 2, rows)
+
+
+def _tables(study: Study) -> list[Grid]:
+    return [*(_runs(study, load) for load in _LOADS), _week(study), _prefetch(study)]
 
 
 def _rails(run: Run, scale: float = 1.0) -> tuple[float, ...]:

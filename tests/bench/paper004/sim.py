@@ -37,6 +37,11 @@ COURSE = np.dtype([("nj", "<u8"), ("asleep_ns", "<u8"), ("starts", "<u8")])
 _HERE = Path(__file__).parent
 _CODE = _HERE / "c"
 _SENTENCE = 256
+# Of struct sim_result, in its order.
+_COUNTS = (
+    "hits", "misses", "copies", "prefetched", "prefetch_hits", "destaged", "waiting", "written",
+    "lost",
+)  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,8 +94,7 @@ class _CResult(ctypes.Structure):
         ("end_ns", ctypes.c_uint64),
         ("answered", ctypes.c_uint64),
         ("wakes", ctypes.c_uint64 * len(CAUSES)),
-        *((name, ctypes.c_uint64) for name in ("hits", "misses", "copies", "destaged")),
-        *((name, ctypes.c_uint64) for name in ("waiting", "written", "lost", "courses")),
+        *((name, ctypes.c_uint64) for name in (*_COUNTS, "courses")),
     )
 
 
@@ -121,6 +125,8 @@ class Outcome:
     hits: int
     misses: int
     copies: int
+    prefetched: int
+    prefetch_hits: int
     destaged: int
     waiting: int
     written: int
@@ -236,10 +242,7 @@ def run(config: Config, array: Array, requests: Any) -> Outcome:
         seconds=result.end_ns / NS,
         answered=result.answered,
         wakes=dict(zip(CAUSES, result.wakes, strict=True)),
-        **{
-            name: getattr(result, name)
-            for name in ("hits", "misses", "copies", "destaged", "waiting", "written", "lost")
-        },
+        **{name: getattr(result, name) for name in _COUNTS},
         response_ns=response[: result.answered] if count == result.answered else response,
         wait_ns=wait,
         course=course[: result.courses],

@@ -23,12 +23,15 @@ from bench.paper004.systems import System
 from spekctl import files
 from spekctl.vm.cache import cache_dir
 
+PREFETCH_RATES = (100.0, None)
 RATES: tuple[float | None, ...] = (100.0, 200.0, 500.0, None)
 COURSE_NS = 3600 * NS
 J_PER_WH = 3600.0
 KEEP = 400
 Tell = Callable[[str], None]
 Files = Mapping[str, Sequence[Path]]
+# System, key of the load, rate, requests, changes of the system's config.
+Task = tuple[System, str, float | None, Any, dict[str, int]]
 
 
 class Run(msgspec.Struct, forbid_unknown_fields=True):
@@ -58,6 +61,8 @@ class Run(msgspec.Struct, forbid_unknown_fields=True):
     hits: int
     misses: int
     copies: int
+    prefetched: int
+    prefetch_hits: int
     destaged: int
     waiting: int
     written: int
@@ -110,6 +115,7 @@ class Study(msgspec.Struct, forbid_unknown_fields=True):
     systems: list[Text]
     runs: list[Run]
     week: list[Run]
+    prefetch: list[Run]
     week_requests: int
     footprint: Footprint
     claims: list[Any]
@@ -175,6 +181,8 @@ def _summary(system: System, load: str, rate: float | None, requests: Any, outco
         hits=outcome.hits,
         misses=outcome.misses,
         copies=outcome.copies,
+        prefetched=outcome.prefetched,
+        prefetch_hits=outcome.prefetch_hits,
         destaged=outcome.destaged,
         waiting=outcome.waiting,
         written=outcome.written,
@@ -197,7 +205,8 @@ def study(count: int, seed: int, tell: Tell, traces: Files | None = None) -> Stu
     array = systems.array(seed)
     raid_blocks = min(array.raid_blocks(system.config) for system in systems.OF_FIGURES)
     stated: dict[str, loads.Load] = {}
-    tasks: list[tuple[System, str, float | None, Any, dict[str, int]]] = []
+    tasks: list[Task] = []
+    prefetch: list[Task] = []
     footprint: Footprint | None = None
     for key, load in loads.LOADS.items():
         for rate in RATES:
@@ -208,6 +217,8 @@ def study(count: int, seed: int, tell: Tell, traces: Files | None = None) -> Stu
             else:
                 requests = loads.stand_in(key, raid_blocks, count, rate, seed)
             tasks += [(system, key, rate, requests, {}) for system in systems.OF_FIGURES]
+            if rate in PREFETCH_RATES:
+                prefetch += [(each, key, rate, requests, {}) for each in systems.OF_PREFETCH]
             if key == "cello99" and rate is None:
                 footprint = Footprint(
                     load.name,
@@ -219,8 +230,9 @@ def study(count: int, seed: int, tell: Tell, traces: Files | None = None) -> Stu
     week = nas.week(raid_blocks, seed)
     changes = {"until_ns": nas.WEEK_NS, "bin_ns": COURSE_NS}
     tasks += [(system, "nas", None, week, changes) for system in systems.OF_THE_WEEK]
+    prefetch += [(system, "nas", None, week, changes) for system in systems.OF_PREFETCH]
 
-    def simulate(task: tuple[System, str, float | None, Any, dict[str, int]]) -> Run:
+    def simulate(task: Task) -> Run:
         system, key, rate, requests, changed = task
         timing = f"{rate:g}/s" if rate else "original timing"
         tell(f"{key}, {timing}, {system.name}")
@@ -229,10 +241,14 @@ def study(count: int, seed: int, tell: Tell, traces: Files | None = None) -> Stu
     sim.library()
     with ThreadPoolExecutor(2) as pool:
         runs = list(pool.map(simulate, tasks))
+        # After these, as they share runs with them.
+        ahead = list(pool.map(simulate, prefetch))
     _forget_old()
     watts = array.disk.watts
     assert footprint is not None
-    shown = {each.key: each for each in (*systems.OF_FIGURES, *systems.OF_THE_WEEK)}
+    shown = {
+        each.key: each for each in (*systems.OF_FIGURES, *systems.OF_THE_WEEK, *systems.OF_PREFETCH)
+    }
     result = Study(
         count=count,
         seed=seed,
@@ -246,6 +262,7 @@ def study(count: int, seed: int, tell: Tell, traces: Files | None = None) -> Stu
         systems=[Text(each.key, each.name, each.rule) for each in shown.values()],
         runs=[run for run in runs if run.load != "nas"],
         week=[run for run in runs if run.load == "nas"],
+        prefetch=ahead,
         week_requests=len(week),
         footprint=footprint,
         claims=[],

@@ -136,12 +136,25 @@ BCACHE = System(
         idle_ns=30 * NS,
     ),
 )  # fmt: skip
+AHEAD_4 = System(
+    "augment-ahead-4",
+    "spek-augment, --prefetch 16KiB",
+    "the paper's outlook: behind each miss that is copied, 4 blocks more are read and copied",
+    _ours(prefetch_blocks=4),
+)
+AHEAD_16 = System(
+    "augment-ahead-16",
+    "spek-augment, --prefetch 64KiB",
+    "as above, 16 blocks",
+    _ours(prefetch_blocks=16),
+)
 OF_FIGURES = (
     PLAIN_RAID, HD_IDLE, AUGMENT, AUGMENT_FINE, AUGMENT_SMALL, DM_CACHE, DM_WRITECACHE, BCACHE,
 )  # fmt: skip
 OF_THE_WEEK = (
     PLAIN_RAID, HD_IDLE, AUGMENT_SECOND, AUGMENT_PATIENT, DM_CACHE, DM_WRITECACHE, BCACHE,
 )  # fmt: skip
+OF_PREFETCH = (AUGMENT, AHEAD_4, AHEAD_16)
 
 
 def array(seed: int, is_fine: bool = False) -> Array:

@@ -243,5 +243,7 @@ void ours_result(struct sim *sim)
 	sim->result->hits = stats->hits;
 	sim->result->misses = stats->misses;
 	sim->result->copies = stats->copies;
+	sim->result->prefetched = stats->prefetched;
+	sim->result->prefetch_hits = stats->prefetch_hits;
 	sim->result->destaged = stats->destaged;
 }

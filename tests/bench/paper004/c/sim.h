@@ -142,6 +142,8 @@ struct sim_device_result {
  * @hits: blocks read from the SSD
  * @misses: blocks read from the RAID for the host
  * @copies: blocks copied to the SSD
+ * @prefetched: blocks among these that were read ahead
+ * @prefetch_hits: blocks among these that were read afterwards
  * @destaged: blocks written back to the RAID
  * @waiting: blocks that the RAID lacks at the end
  * @written: distinct blocks whose write was acknowledged
@@ -156,6 +158,8 @@ struct sim_result {
 	u64 hits;
 	u64 misses;
 	u64 copies;
+	u64 prefetched;
+	u64 prefetch_hits;
 	u64 destaged;
 	u64 waiting;
 	u64 written;

@@ -29,7 +29,8 @@ def run_with(system: str, load: str, rate: float | None, **changes: Any) -> Run:
         "conditions": dict.fromkeys(names, 0.0) | {"active": 1.0},
         "phases": dict.fromkeys(sim.PHASES, 0.0) | {"idle": 0.7, "seek": 0.3},
         "starts": [0] * 4, "wakes": dict.fromkeys(sim.CAUSES, 0), "hits": 1, "misses": 3,
-        "copies": 3, "destaged": 0, "waiting": 5, "written": 5, "lost": 0,
+        "copies": 3, "prefetched": 0, "prefetch_hits": 0, "destaged": 0, "waiting": 5,
+        "written": 5, "lost": 0,
         "course": [(18.0, 0.0, 0), (36.0, 0.0, 0)],
     } | changes  # fmt: skip
     return Run(**fields)
@@ -59,9 +60,13 @@ def study_with(ours: dict[str, dict[float | None, tuple[float, float]]]) -> Stud
         count=1000, seed=1, standby_w=0.8, idle_w=7.96, rest_w=100.0,
         loads=[Text("cello99", "cello99-like", "known"), Text("websearch", "Web-like", "known")],
         systems=[Text(each.key, each.name, each.rule)
-                 for each in (*systems.OF_FIGURES, *systems.OF_THE_WEEK)],
+                 for each in (*systems.OF_FIGURES, *systems.OF_THE_WEEK, *systems.OF_PREFETCH)],
         runs=runs,
         week=[run_with(each.key, "nas", None) for each in systems.OF_THE_WEEK], week_requests=9,
+        prefetch=[
+            run_with(each.key, "nas", None, prefetched=number * 100, disks_5v_wh=12.0 - number)
+            for number, each in enumerate(systems.OF_PREFETCH)
+        ],
         footprint=Footprint("cello99-like", False, 1400.0, [(0, 2.0, 2.0), (1, 3.0, 1.0)]),
         claims=[],
     )  # fmt: skip
