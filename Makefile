@@ -179,11 +179,15 @@ augment-cuts: deps ## cut the power of modelled devices CUTS=100000 times under 
 	@SPEK_CUTS=$(CUTS) $(PYTHON) -m pytest -q tests/unit/augment/test_cuts.py -k flushed_survives $(ARGS)
 
 # A tenth as many cuts below each file system.
-.PHONY: augment-guest-cuts augment-soak
+.PHONY: augment-guest-cuts augment-guest-kills augment-soak
 augment-guest-cuts: CUTS = 1000
 augment-guest-cuts: deps ## cut the power of disks CUTS=1000 times under that cache in a guest of KERNEL, also below file systems, and lose disks
 	@SPEK_AUGMENT_CUTS=$(CUTS) $(PYTHON) -m pytest -q tests/guest/test_augment_cuts.py \
 		--every-kernel --kernels $(KERNEL) --guest-limit $$((900 + 15 * $(CUTS))) $(ARGS)
+
+KILLS ?= 10
+augment-guest-kills: deps ## kill KILLS=10 guests of KERNEL with that cache under load, on disks that live on; the next one finds all that was flushed
+	@SPEK_AUGMENT_KILLS=$(KILLS) SPEK_AUGMENT_KERNEL=$(KERNEL) $(PYTHON) -m pytest -q tests/machines/test_augment.py --every-kernel $(ARGS)
 
 augment-soak: IOS = 10000000
 augment-soak: deps ## IOS=10000000 I/Os of load with flushes on that cache in a guest of KERNEL: exact counters, flat memory

@@ -122,6 +122,7 @@ class GuestRunner:
         items[:] = [item for item in items if isinstance(kernel_of(item), str | None)]
         if not config.getoption("--every-kernel"):
             left = guest_kernels.left_to_test_kernels(item for item in items if kernel_of(item))
+            left |= {item.nodeid for item in items if item.get_closest_marker("at_length")}
             config.hook.pytest_deselected(items=[item for item in items if item.nodeid in left])
             items[:] = [item for item in items if item.nodeid not in left]
         # Those of this process first, then in the order in which guests start.
