@@ -125,6 +125,12 @@ deps-arm64: deps
 test-arm64: deps-arm64 ## run guest tests on an arm64 kernel (ARM64_KERNEL=6.1), cross-built and emulated
 	@$(PYTHON) -m pytest --kernels arm64=$(ARM64_KERNEL) tests/guest $(ARGS)
 
+# Chosen files, too (RT_FILES there).
+RT_KERNEL ?= 6.12-rt
+.PHONY: test-rt
+test-rt: deps ## run guest tests on a kernel with PREEMPT_RT (RT_KERNEL=6.12-rt)
+	@$(PYTHON) -m pytest --kernels rt=$(RT_KERNEL) tests/guest $(ARGS)
+
 # make test runs what is marked any_kernel on one of them.
 .PHONY: test-kernels
 test-kernels: deps ## run all guest tests on every kernel; ARGS="--kernels 6.1,6.12"

@@ -68,7 +68,8 @@ def _directories(name: str, help: str) -> Callable[[F], F]:
 @click.option(
     "--kernel",
     metavar="K",
-    help="Kernel of the guest: a release or the start of one (6.12, 7), or a built kernel tree. "
+    help="Kernel of the guest: a release or the start of one (6.12, 7; 6.12-rt: "
+    "one with PREEMPT_RT), or a built kernel tree. "
     "A kernel that is not installed is downloaded with apt, if need be from Debian's backports or "
     "sid, and unpacked in the cache, with the compiler its modules need; it is never installed.  "
     "[default: the running kernel if its image and headers are installed, else the newest "

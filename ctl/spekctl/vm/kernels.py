@@ -54,9 +54,24 @@ def version_key(release: str) -> tuple[int, ...]:
     return tuple(int(number) for number in re.findall(r"\d+", release))
 
 
+def flavour(release: str) -> str:
+    """Which kernel of its version it is: rt (PREEMPT_RT), cloud, or the ordinary one, ""."""
+    match = re.search(r"-(rt|cloud)(?=-|$)", release)
+    return match.group(1) if match else ""
+
+
 def matches(release: str, wanted: str) -> bool:
-    """True if @wanted names @release: all of it, or its beginning up to a separator."""
-    return release == wanted or (release.startswith(wanted) and release[len(wanted)] in ".-+")
+    """True if @wanted names @release: all of it, or its beginning up to a separator. What is not
+    the ordinary kernel of its version is named by its flavour as well: 6.12-rt."""
+    if release == wanted:
+        return True
+    wanted_flavour = flavour(wanted)
+    version = wanted.removesuffix(f"-{wanted_flavour}")
+    return (
+        flavour(release) == wanted_flavour
+        and release.startswith(version)
+        and release[len(version)] in ".-+"
+    )
 
 
 def _kernel_in(root: Path, release: str, origin: str) -> Kernel | None:
@@ -112,8 +127,9 @@ def find_kernel(
     """The kernel that the user means, fetched if need be.
 
     @wanted: nothing (the running kernel, the newest installed one, the newest cached one, the
-    distribution's), a release or the beginning of one (6.12), a built kernel tree, or a
-        directory with what a kernel's packages hold (boot, lib/modules).
+        distribution's), a release or the beginning of one (6.12), with its flavour if it has one
+        (6.12-rt), a built kernel tree, or a directory with what a kernel's packages hold (boot,
+        lib/modules).
     @installed: False looks at the cache and the packages only.
     @made_for: its architecture; this machine's unless it is named, or the tree has another.
     """
@@ -133,8 +149,9 @@ def find_kernel(
     known = [kernel for kernel in known if kernel.architecture == made_for]
     if wanted is None:
         running = [kernel for kernel in known if kernel.release == platform.release()]
-        if running or known:
-            return (running or known)[0]
+        ordinary = [kernel for kernel in known if not flavour(kernel.release)]
+        if running or ordinary:
+            return (running or ordinary)[0]
         return fetch_kernel(None, made_for)
     for kernel in known:
         if matches(kernel.release, wanted):
@@ -163,18 +180,19 @@ def _kernel_tree(path: Path) -> Kernel:
 def _available_releases(apt: Apt, wanted: str | None) -> list[str]:
     """Releases whose image and headers can be downloaded, newest first."""
     name = apt.architecture or architecture()
-    arch = re.escape(name)
     if wanted is None:
         for meta in (f"linux-image-{name}", "linux-image-generic"):
             names = apt.dependencies(meta, r"linux-image-\d.*")
             if names:
                 return [name.removeprefix("linux-image-") for name in names]
         wanted = ""
-    pattern = rf"linux-image-({re.escape(wanted)}[^ ]*-(?:{arch}|generic)) "
+    version = re.escape(wanted.removesuffix(f"-{flavour(wanted)}"))
     releases = []
-    for line in apt.cache("search", "--names-only", f"^linux-image-{re.escape(wanted)}"):
-        match = re.match(pattern, line)
-        if not match or re.search(r"-(rt|cloud)-", match.group(1)):
+    for line in apt.cache("search", "--names-only", f"^linux-image-{version}"):
+        match = re.match(rf"linux-image-({version}\S*) ", line)
+        if not match or not match.group(1).endswith((f"-{name}", "-generic")):
+            continue
+        if flavour(match.group(1)) != flavour(wanted):
             continue
         if not re.match(r"\d+\.\d+\.\d", match.group(1)):
             continue  # a meta package, or a release candidate

@@ -44,6 +44,21 @@ ARM64_FILES = (
     "test_sequence.py",
     "test_augment.py",
 )
+# The distribution's PREEMPT_RT kernel, and the files of tests that run on it: submission, lifetime,
+# and what sleeps, waits or allocates where locks and interrupts are other things. Only if named.
+RT = "rt"
+RT_VERSION = "6.12-rt"
+RT_FILES = (
+    "test_plumbing.py",
+    "test_submission.py",
+    "test_stalls.py",
+    "test_faults.py",
+    "test_netlink.py",
+    "test_prober.py",
+    "test_drive.py",
+    "test_augment.py",
+    "test_replay.py",
+)
 # Those whose tests are about what differs from kernel to kernel.
 KERNEL_FILES = (*NEWEST_FILES, "test_prober.py", "test_stalls.py", "test_tracepoints.py")
 MANY_VARIANTS = 4
@@ -62,7 +77,7 @@ def is_guest_test(path: Path) -> bool:
 def source_of(word: str) -> str:
     """What spekctl vm --kernel takes for a @word of --kernels: 6.12, newest, LABEL=TREE."""
     source = word.rpartition("=")[2]
-    return {NEWEST: NEWEST_RELEASE, ARM64: ARM64_VERSION}.get(source, source)
+    return {NEWEST: NEWEST_RELEASE, ARM64: ARM64_VERSION, RT: RT_VERSION}.get(source, source)
 
 
 def architecture_of(word: str) -> Architecture:
@@ -85,9 +100,10 @@ def runs_on(
     file has; @every_kernel: on all of them. Debug kernels are ten times as slow, so they run what
     is marked debug_kernel, and with @every_kernel debug_kernel_at_length; a test marked
     debug_kernel_only("debug") needs that one. What they run need not run on the kernel of the same
-    version that checks nothing, too. NEWEST runs NEWEST_FILES only, ARM64 ARM64_FILES.
+    version that checks nothing, too. NEWEST runs NEWEST_FILES only, ARM64
+    ARM64_FILES, RT RT_FILES.
     """
-    for label, files in ((NEWEST, NEWEST_FILES), (ARM64, ARM64_FILES)):
+    for label, files in ((NEWEST, NEWEST_FILES), (ARM64, ARM64_FILES), (RT, RT_FILES)):
         if kernel == label and definition.path.name not in files:
             return False
     only = definition.get_closest_marker("debug_kernel_only")

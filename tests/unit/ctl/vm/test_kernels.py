@@ -30,6 +30,13 @@ from spekctl.vm.runner import (
         ("6.12.117+deb12-amd64", "6.1", False),
         ("6.12.117+deb12-amd64", "6.12.117", True),
         ("6.1.0-56-amd64", "6.1.0-5", False),
+        ("6.12.117+deb12-rt-amd64", "6.12", False),
+        ("6.12.117+deb12-rt-amd64", "6.12-rt", True),
+        ("6.12.117+deb12-rt-amd64", "6.12.117+deb12-rt", True),
+        ("6.12.117+deb12-rt-amd64", "6.12.117+deb12-rt-amd64", True),
+        ("6.12.117+deb12-rt-amd64", "6.1-rt", False),
+        ("6.12.117+deb12-amd64", "6.12-rt", False),
+        ("6.12.117+deb12-cloud-amd64", "6.12", False),
     ],
 )
 def test_beginning_of_a_release_names_it(release: str, wanted: str, expected: bool) -> None:
