@@ -31,7 +31,6 @@ from lib.guest.disks import mapped_disk, null_disk
 from lib.guest.drive import Controller, Outcome, assert_completed, one_stream
 from lib.guest.netlink_raw import Socket
 from lib.guest.syscalls import SYS
-from lib.guest.trace import Absences
 from lib.waiting import LONG_S, eventually
 
 from spekctl import cli
@@ -586,34 +585,3 @@ def test_without_debugfs_nothing_is_started(
     assert cli.run(line) == ExitCode.USAGE
     assert "mount -t debugfs" in capfd.readouterr().err
     assert stat.read_text().split()[:8] == before
-
-
-# ---- what a boundary costs ----
-
-
-def test_counting_the_backlog_does_not_hold_up_the_worker(
-    spek_module: Path, tmp_path: Path
-) -> None:
-    """5 M I/Os per second are offered, and a million more are due at the end of each interval.
-
-    When the worker drew them itself, it issued nothing meanwhile: tens of ms of its CPU time here,
-    at each boundary. The time that other tasks have its CPU, the collector for one, does not count;
-    a virtual CPU may still stand still, so the first quarter is looked at.
-    """
-    with null_disk(irqmode=0, hw_queue_depth=256) as node, Absences("spek/.*") as absences:
-        run = logged(
-            tmp_path,
-            node,
-            *("random-read-4k", "--rate", "5000000", "--max-outstanding", "64"),
-            *("--workers", "1", "--interval", "200ms", "--time", "2s"),
-        )
-    assert run.code == ExitCode.OK
-    rows = [interval for interval in run.result.intervals if interval.phase == "measure"]
-    assert len(rows) >= 5
-    assert rows[-1].backlog - rows[0].backlog > 500_000 * (len(rows) - 1)
-    issued = np.sort(run.rows["issue_ns"])
-    after = np.searchsorted(issued, [row.end_ns for row in rows[:-1]])
-    gaps = [(int(issued[at - 1]), int(issued[at])) for at in after]
-    busy_ns = [end_ns - start_ns - absences.within(start_ns, end_ns) for start_ns, end_ns in gaps]
-    assert absences.spans
-    assert np.percentile(busy_ns, 25) < 3_000_000, (gaps, busy_ns)

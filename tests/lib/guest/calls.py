@@ -1,12 +1,15 @@
 # SPDX-License-Identifier: GPL-2.0
-"""Who calls a kernel function, and through what: stacks from the function tracer."""
+"""Who calls a kernel function, how often, and through what."""
 
 from __future__ import annotations
 
 import itertools
 import re
+from collections import Counter
 from collections.abc import Iterator
 from contextlib import contextmanager
+
+from lib.guest.trace import trace_instance
 
 from spekctl.vm.guest_side import TRACEFS
 
@@ -78,3 +81,31 @@ def times_of(function: str) -> Iterator[list[int]]:
         _write("set_ftrace_filter", "")
         _write("trace", "")
         _write("tracing_on", 1)
+
+
+CALLS_LINE = re.compile(r"{ common_pid: (.+?) *\[ *\d+\] +} hitcount: +(\d+)")
+KPROBES = TRACEFS / "kprobe_events"  # what is written replaces all that are there
+BY_TASK = "hist:keys=common_pid.execname"
+
+
+@contextmanager
+def calls_by_task(module: str, function: str) -> Iterator[Counter[str]]:
+    """Calls of a function of a module by the name of the calling task; filled at the end."""
+    calls: Counter[str] = Counter()
+    instance = trace_instance("calls")
+    event = instance / "events/called" / function
+    try:
+        KPROBES.write_text(f"p:called/{function} {module}:{function}\n")
+        try:
+            (event / "trigger").write_text(f"{BY_TASK}\n")
+            yield calls
+            text = (event / "hist").read_text()
+            (_name, _hits, missed) = (TRACEFS / "kprobe_profile").read_text().split()
+            assert (missed, text.rpartition("Dropped:")[2].split()[0]) == ("0", "0"), text
+            calls.update({name: int(hits) for name, hits in CALLS_LINE.findall(text)})
+            assert calls.total() == int(text.rpartition("Hits:")[2].split()[0]), text
+        finally:
+            (event / "trigger").write_text(f"!{BY_TASK}\n")
+    finally:
+        KPROBES.write_text("")
+        instance.rmdir()

@@ -98,52 +98,6 @@ def assert_nothing_lost(instance: Path) -> None:
         assert "overrun: 0\n" in text and "dropped events: 0\n" in text, text
 
 
-SWITCH_LINE = re.compile(
-    r" (?P<seconds>\d+)\.(?P<us>\d{6}): sched_switch: prev_comm=(?P<before>.*) prev_pid=\d+ .*"
-    r" ==> next_comm=(?P<after>.*) next_pid="
-)
-
-
-class Absences:
-    """When a thread did not have its CPU: what others, and the machine that it runs on, take from
-    it is no cost of its own."""
-
-    def __init__(self, comm: str) -> None:
-        self._wanted = re.compile(comm)
-        self._filter = f'prev_comm ~ "{comm}" || next_comm ~ "{comm}"'.replace(".*", "*")
-        self.spans: list[tuple[int, int]] = []
-
-    def __enter__(self) -> Absences:
-        self._instance = trace_instance("absences")
-        (self._instance / "trace_clock").write_text("mono")
-        (self._instance / "buffer_size_kb").write_text("4096")
-        event = self._instance / "events/sched/sched_switch"
-        (event / "filter").write_text(self._filter)
-        (event / "enable").write_text("1")
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        (self._instance / "events/sched/sched_switch/enable").write_text("0")
-        assert_nothing_lost(self._instance)
-        gone_ns: int | None = None
-        matches = map(SWITCH_LINE.search, (self._instance / "trace").read_text().splitlines())
-        for match in filter(None, matches):
-            at_ns = int(match["seconds"]) * 10**9 + int(match["us"]) * 1000
-            if self._wanted.fullmatch(match["before"]):
-                gone_ns = at_ns
-            elif gone_ns is not None:
-                self.spans.append((gone_ns, at_ns))
-                gone_ns = None
-        self._instance.rmdir()
-
-    def within(self, start_ns: int, end_ns: int) -> int:
-        """ns of a time that the thread was absent for."""
-        return sum(
-            max(0, min(end_ns, until_ns) - max(start_ns, from_ns))
-            for from_ns, until_ns in self.spans
-        )
-
-
 class RequestCounts:
     """Requests issued and completed, by disk, direction and size, counted by the kernel.
 
