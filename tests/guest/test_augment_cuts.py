@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import os
 import random
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 
 import pytest
 from guest.augment_cuts import BLOCK, Blocks, Campaign, History, NoCache, Setting, volatile_disks
@@ -25,6 +25,14 @@ SEED = int(os.environ.get("SPEK_AUGMENT_SEED", "1"))
 # RAID, SSD, spare areas
 SMALL = (4, 4, 2, 2)
 LARGE = (64, 16, 8, 8)
+
+
+@pytest.fixture(scope="module", autouse=True)
+def udev_rests() -> Iterator[None]:
+    """Also between tests: what it would have to look at after a campaign are thousands of devices
+    that are gone."""
+    with udev_at_rest():
+        yield
 
 
 @pytest.fixture
@@ -47,7 +55,7 @@ def blocks(setting: Setting) -> Blocks:
 
 
 def test_what_was_flushed_survives_cuts(say: Callable[[Campaign], None]) -> None:
-    with udev_at_rest(), volatile_disks(*SMALL) as power:
+    with volatile_disks(*SMALL) as power:
         campaign = blocks(Setting(power, random.Random(SEED)))
         campaign.run(CUTS, say)
         assert power.get("cuts") >= CUTS and power.get("dropped") > CUTS
@@ -64,7 +72,7 @@ def check_files(setting: Setting, kind: str, say: Callable[[Campaign], None]) ->
 
 @pytest.mark.parametrize("kind", ["ext4", "xfs"])
 def test_file_systems_survive_cuts(kind: str, say: Callable[[Campaign], None]) -> None:
-    with udev_at_rest(), volatile_disks(*LARGE) as power:
+    with volatile_disks(*LARGE) as power:
         check_files(Setting(power, random.Random(SEED), log_blocks=1024), kind, say)
 
 
@@ -74,13 +82,13 @@ def test_file_systems_survive_cuts_without_the_cache(
     kind: str, say: Callable[[Campaign], None]
 ) -> None:
     """So that what a campaign finds is the cache's."""
-    with udev_at_rest(), volatile_disks(*LARGE) as power:
+    with volatile_disks(*LARGE) as power:
         check_files(NoCache(power, random.Random(SEED)), kind, say)
 
 
 def test_disks_that_lie_are_noticed() -> None:
     """Flushes that do nothing: a check that lets that pass would prove nothing."""
-    with udev_at_rest(), volatile_disks(*SMALL) as power:
+    with volatile_disks(*SMALL) as power:
         campaign = blocks(Setting(power, random.Random(SEED)))
         power.set(lies=1)
         with pytest.raises(AssertionError, match=r"may hold|refused"):
