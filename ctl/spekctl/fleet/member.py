@@ -36,6 +36,7 @@ UNCONFIRMED_S = 0.2
 # For a run that is stopped, whose devices may be slow to answer.
 OVER_S = 10.0
 FAILED = "the host failed; its standard error says how"
+RELEASED = "the run was released before the host was ready"
 _HELD = (Phase.CLAIMED, Phase.ARMED, Phase.RUNNING, Phase.DONE)
 
 Emit = Callable[[wire.AnyEvent], None]
@@ -84,6 +85,8 @@ class Member:
         self._leash_s = LEASH_S if leash_s is None else leash_s
         self._rights: Rights | None = None
         self._lock = threading.Lock()
+        # Told when a verb that changes the phase is over.
+        self._settled = threading.Condition(self._lock)
         # Protected by @_lock.
         self._phase = Phase.FREE
         self._run = ""
@@ -185,10 +188,22 @@ class Member:
                 raise RefusedError(f"{self._name} cannot {what}: it is {state}")
             self._busy = True
 
-    def _leave(self, phase: Phase) -> None:
+    def _leave(self, phase: Phase) -> bool:
+        """End a verb with the phase that follows. False: the run was released meanwhile, and the
+        verb is under way until it has given back what it took, and calls _leave_released()."""
         with self._lock:
-            self._busy = False
+            if self._phase is Phase.RELEASED:
+                return False
             self._phase = phase
+            self._busy = False
+            return True
+
+    def _leave_released(self) -> None:
+        """End a verb that has given back everything."""
+        with self._lock:
+            self._phase = Phase.RELEASED
+            self._busy = False
+            self._settled.notify_all()
 
     def _describe(self, asked: wire.Describe) -> wire.Described:
         devices, trouble = [], ""
@@ -278,16 +293,24 @@ class Member:
                     self._held = Held(asked, rights, self._connect)
                 duty = Load(asked, view, rights, self._connect, self._report, self._held)
             duty.claim()
+            self._duty = duty
+            self._bound_before = clock.bound()
+            if not self._leave(Phase.CLAIMED):
+                raise RefusedError(RELEASED)
         except BaseException:
             if duty is not None:
                 _suppress(duty.abandon)
             self._release_held()
-            self._leave(Phase.RELEASED)
+            self._leave_released()
             raise
-        self._duty = duty
-        self._bound_before = clock.bound()
-        self._leave(Phase.CLAIMED)
         return wire.Claimed(duty.title)
+
+    def _abandon_released(self) -> None:
+        assert self._duty is not None
+        self._called_off.set()
+        _suppress(self._duty.abandon)
+        self._release_held()
+        self._leave_released()
 
     def _release_held(self) -> None:
         held, self._held = self._held, None
@@ -310,11 +333,14 @@ class Member:
                     " or the network is slow"
                 )
             self._duty.arm(start_ns)
+            self._armed = distance, start_ns
         except BaseException:
-            self._leave(Phase.CLAIMED)
+            if not self._leave(Phase.CLAIMED):
+                self._abandon_released()
             raise
-        self._armed = distance, start_ns
-        self._leave(Phase.ARMED)
+        if not self._leave(Phase.ARMED):
+            self._abandon_released()
+            raise RefusedError(RELEASED)
         threading.Thread(target=self._carry_out, name="run", daemon=True).start()
         return wire.Armed(start_ns, distance)
 
@@ -334,7 +360,8 @@ class Member:
                 text = "the start was called off"
             else:
                 with self._lock:
-                    self._phase = Phase.RUNNING
+                    if self._phase is Phase.ARMED:
+                        self._phase = Phase.RUNNING
                 ended = self._duty.follow()
                 code, text = ended.code, ended.text
                 document, started_ns = ended.document, ended.started_mono_ns
@@ -360,9 +387,16 @@ class Member:
         self._emit(wire.Done(code, text))
 
     def _release(self) -> None:
-        """Give back everything; from whatever phase."""
+        """Give back everything; from whatever phase. A verb that is under way does it itself, as
+        it alone knows what it has taken."""
         with self._lock:
             before, self._phase = self._phase, Phase.RELEASED
+            if self._busy:
+                if not self._settled.wait_for(lambda: not self._busy, OVER_S):
+                    raise SpekError(
+                        f"{self._name} is still getting ready; its devices are free afterwards"
+                    )
+                return
         if before in (Phase.ARMED, Phase.RUNNING):
             was_confirmed = self._confirmed.is_set()
             self._called_off.set()

@@ -4,8 +4,10 @@
 from __future__ import annotations
 
 import json
+import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
@@ -192,6 +194,83 @@ def test_a_release_before_the_start_calls_it_off(rig: Rig) -> None:
     rig.of_run("release")
     assert rig.kernel.deleted and rig.kernel.seconds == 0
     assert rig.done()[0].text == "the start was called off"
+
+
+class Gate:
+    """A call of the kernel that waits until it may go on."""
+
+    def __init__(self, monkeypatch: pytest.MonkeyPatch, kernel: FakeKernel, name: str) -> None:
+        self._entered, self._open = threading.Event(), threading.Event()
+        self._call = getattr(kernel, name)
+        monkeypatch.setattr(kernel, name, self)
+
+    def __call__(self, *arguments: Any, **more: Any) -> Any:
+        self._entered.set()
+        assert self._open.wait(60)
+        return self._call(*arguments, **more)
+
+    def during(self, asked: Callable[[], object], release: Callable[[], object]) -> SpekError:
+        """The refusal of a verb while which @release is called, and answered after it."""
+        with ThreadPoolExecutor(2) as pool:
+            verb = pool.submit(asked)
+            assert self._entered.wait(60)
+            released = pool.submit(release)
+            time.sleep(0.1)
+            assert not released.done()
+            self._open.set()
+            released.result(60)
+            error = verb.exception(60)
+        assert isinstance(error, SpekError)
+        return error
+
+
+def test_a_release_during_the_claim_frees_the_devices(
+    rig: Rig, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    gate = Gate(monkeypatch, rig.kernel, "run_new")
+    error = gate.during(rig.claim, lambda: rig.of_run("release"))
+    assert error.message == "the run was released before the host was ready"
+    assert rig.member.phase is Phase.RELEASED
+    assert rig.kernel.deleted and rig.kernel.closed
+    with pytest.raises(SpekError, match="it is released"):
+        rig.arm(1)
+
+
+def test_a_release_during_the_claim_of_several_runs_frees_the_devices(
+    rig: Rig, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    gate = Gate(monkeypatch, rig.kernel, "run_new")
+    gate.during(lambda: rig.claim(holds="read"), lambda: rig.of_run("release"))
+    assert rig.member.phase is Phase.RELEASED
+    assert rig.kernel.deleted and not rig.kernel.claimed and rig.kernel.closed
+
+
+def test_a_release_during_arming_starts_nothing(rig: Rig, monkeypatch: pytest.MonkeyPatch) -> None:
+    rig.claim()
+    gate = Gate(monkeypatch, rig.kernel, "run_start")
+    error = gate.during(lambda: rig.arm(3600), lambda: rig.of_run("release"))
+    assert error.message == "the run was released before the host was ready"
+    assert rig.member.phase is Phase.RELEASED
+    assert rig.kernel.deleted and rig.kernel.seconds == 0 and not rig.done()
+
+
+def test_a_release_during_a_claim_that_lasts_is_told(
+    rig: Rig, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(member, "OVER_S", 0.01)
+    gate = Gate(monkeypatch, rig.kernel, "run_new")
+    told: list[str] = []
+
+    def release() -> None:
+        with pytest.raises(SpekError) as late:
+            rig.of_run("release")
+        told.append(late.value.message)
+        monkeypatch.setattr(member, "OVER_S", 60.0)
+        rig.of_run("release")
+
+    gate.during(rig.claim, release)
+    assert told == ["a is still getting ready; its devices are free afterwards"]
+    assert rig.kernel.deleted and rig.member.phase is Phase.RELEASED
 
 
 def test_a_release_after_the_claim_frees_the_devices(rig: Rig) -> None:
