@@ -89,7 +89,8 @@ def _text(name: str, value: object) -> str:
     if value is None:
         return ""
     if isinstance(value, list | tuple):
-        return ",".join(_text("", element) for element in value)
+        texts = [_text("", element) for element in value]
+        return ("; " if any("," in text for text in texts) else ",").join(texts)
     if name.endswith("_ns") and isinstance(value, int):
         return units.format_duration(value)
     # 0 of a preset and 0.0 of a file are the same.

@@ -135,6 +135,7 @@ class Sweep(Campaign[Planned, Point]):
     WORDS: ClassVar[Mapping[str, str]] = {
         "workload": "workload file",
         "loads": "list of loads",
+        "over": "--over",
     }
 
     parameters: Parameters

@@ -50,6 +50,9 @@ class Over(Part, frozen=True):
     field: str
     values: Annotated[list[str], Meta(description="As they were given.")]
 
+    def __str__(self) -> str:
+        return f"{self.field}={','.join(self.values)}"
+
 
 class TimeFigures(Part, frozen=True):
     """A distribution of times in a few figures, all of them ns."""

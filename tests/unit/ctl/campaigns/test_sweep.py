@@ -374,6 +374,7 @@ def test_other_files_are_refused(text: str | None, sentence: str, tmp_path: Path
 # --- the folder ----------------------------------------------------------------------------------
 
 RATES = ("--rate", "100-500:100")
+OVER = ("--over", "size=4KiB,8KiB", "--over", "workers=1")
 
 
 def stop_in_run(kernel: QueueKernel, number: int) -> None:
@@ -438,6 +439,10 @@ def test_a_point_whose_device_went_away_is_measured_again(
         (("random-read-4k", "--rate", "100,200", "--resume"), "another list of loads"),
         (("random-read-4k", *RATES, "--seed", "9", "--resume"), "another --seed: 1 then, 9 now"),
         (("sequential-read-128k", *RATES, "--resume"), "another workload file"),
+        (
+            ("random-read-4k", *RATES, *OVER, "--resume"),
+            "another --over: none then, size=4KiB,8KiB; workers=1 now",
+        ),
         (("random-read-4k", *RATES), "t already holds a test: --resume continues it"),
     ],
 )
