@@ -162,7 +162,7 @@ class Coordinator:
     bound: Callable[[], Bound] = clock.bound
     run_id: str = field(default_factory=lambda: str(uuid.uuid4()))
     started: Started | None = None
-    folder: Path | None = None  # for what does not fit into memory; None: that for temporary files
+    folder: Path | None = None  # for what does not fit into memory; None: the user's state folder
 
     def __post_init__(self) -> None:
         self.parts = {host.name: Part(host) for host in self.plan.hosts}

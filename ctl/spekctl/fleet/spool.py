@@ -3,6 +3,8 @@
 
 They are in memory up to a size, and beyond it in a file without a name beside the result: a long
 run of many hosts does not fill the controller's memory, and a killed controller leaves no file.
+Without a place for the result it is in the user's folder for state, as temporary files are often in
+memory, and shared with others.
 """
 
 from __future__ import annotations
@@ -24,11 +26,20 @@ MEMORY_MAX = 1 << 20
 READ_BYTES = 1 << 20
 
 
+def state_folder() -> Path:
+    """$XDG_STATE_HOME/spek, by default ~/.local/state/spek: on a disk, and for this user alone.
+    OSError if it cannot be."""
+    base = os.environ.get("XDG_STATE_HOME") or os.path.expanduser("~/.local/state")
+    folder = Path(base, "spek")
+    folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+    return folder
+
+
 class Spool:
     """Rows of all hosts of a run, in the order in which they came: lines of a name and its rows."""
 
     def __init__(self, folder: Path | None = None, memory_max: int | None = None) -> None:
-        """@folder: has the file; None: that for temporary files."""
+        """@folder: has the file; None: state_folder()."""
         self._folder = folder
         self._memory_max = MEMORY_MAX if memory_max is None else memory_max
         self._memory = bytearray()
@@ -56,7 +67,8 @@ class Spool:
     def _spill(self) -> None:
         """Move what is in memory into the file; after an OSError it is still in memory."""
         if self._file is None:
-            self._file = tempfile.TemporaryFile(dir=self._folder, buffering=0)  # noqa: SIM115
+            folder = self._folder if self._folder is not None else state_folder()
+            self._file = tempfile.TemporaryFile(dir=folder, buffering=0)  # noqa: SIM115
         done = 0
         while done < len(self._memory):
             data = memoryview(self._memory)[done:]

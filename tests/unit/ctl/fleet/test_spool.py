@@ -59,6 +59,34 @@ def test_each_host_has_its_rows_in_their_order(
     assert list(first) == []
 
 
+def test_without_a_result_file_they_are_in_a_private_folder_of_the_user(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "state"))
+    monkeypatch.setenv("TMPDIR", "/nowhere")
+    kept = Spool(None, 0)
+    host = kept.of("a")
+    host.add([row(1)])
+    folder = tmp_path / "state/spek"
+    assert kept._file is not None and list(host) == [row(1)]
+    assert os.fstat(kept._file.fileno()).st_dev == folder.stat().st_dev
+    assert os.fstat(kept._file.fileno()).st_mode & 0o777 == 0o600
+    assert folder.stat().st_mode & 0o777 == 0o700
+    assert list(folder.iterdir()) == []
+    kept.close()
+
+
+def test_a_user_without_a_place_for_them_is_told(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "file").write_text("")
+    monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "file"))
+    kept = Spool(None, 0)
+    with pytest.raises(SpekError, match=r"cannot be kept .* lost: Not a directory$"):
+        kept.add("a", [row(1)])
+    kept.close()
+
+
 def test_memory_is_bounded(tmp_path: Path) -> None:
     kept = Spool(tmp_path, 10_000)
     for seq in range(200):
