@@ -4,17 +4,22 @@
 That knows what the user has set up: names of hosts, jump hosts, agents, Kerberos. It asks nothing:
 a host whose key is not known, or that wants a password, is not started, and a sentence says so.
 Nothing but the command line travels; the keys of the fleet are on the hosts already.
+
+Few are started at a time: an sshd drops connections from the tenth on that has not logged in yet
+(MaxStartups 10:30:100), and hosts behind one jump host share its sshd.
 """
 
 from __future__ import annotations
 
 import contextlib
 import math
+import os
+import select
 import shlex
 import subprocess
 import threading
 import time
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping, Sequence
 
 from spekctl.errors import UsageError
 from spekctl.fleet.plan import Host, Plan
@@ -25,6 +30,10 @@ CONNECT_S = 10
 END_S = 5.0
 # What is kept of a host's standard error.
 SAID_MAX = 4096
+# Hosts that are started and have not logged in yet.
+AT_ONCE = 8
+# A host that takes longer to log in does not hold up the next one.
+LOGIN_S = 10.0
 SSH_FAILED = 255
 NOT_STARTED = (126, 127)
 
@@ -58,16 +67,20 @@ _MEANING = {
 class _Worker:
     """The ssh of one host."""
 
-    def __init__(self, host: Host, command: list[str], program: str) -> None:
+    def __init__(
+        self, host: Host, command: list[str], program: str, on_login: Callable[[], None]
+    ) -> None:
+        """@on_login: called once, when it has logged in, or will not."""
         self._host = host
         self._program = program
-        self._said = ""
+        self._on_login = on_login
+        self._tail = b""
         try:
             # A session of its own: Ctrl-C is for the controller, and there is no terminal to ask.
             self._process = subprocess.Popen(
                 command,
                 stdin=subprocess.DEVNULL,
-                stdout=subprocess.DEVNULL,
+                stdout=subprocess.PIPE,
                 stderr=subprocess.PIPE,
                 start_new_session=True,
             )
@@ -78,12 +91,33 @@ class _Worker:
 
     def _read(self) -> None:
         """Keep the end of what it says, until it says nothing more."""
-        assert self._process.stderr is not None
-        while line := self._process.stderr.readline(SAID_MAX):
-            text = line.decode("utf-8", "replace")
-            clean = "".join(char if char.isprintable() else " " for char in text).strip()
-            if clean:
-                self._said = f"{self._said}\n{clean}"[-SAID_MAX:]
+        assert self._process.stdout is not None and self._process.stderr is not None
+        out, err = self._process.stdout.fileno(), self._process.stderr.fileno()
+        poll, left = select.poll(), {out, err}
+        for number in left:
+            poll.register(number, select.POLLIN)
+        is_in = False
+        while left:
+            for number, _ in poll.poll():
+                part = os.read(number, SAID_MAX)
+                if number == err:
+                    self._tail = (self._tail + part)[-SAID_MAX:]
+                elif not is_in:
+                    # The line before its worker, or its end.
+                    is_in = True
+                    self._on_login()
+                if not part:
+                    left.discard(number)
+                    poll.unregister(number)
+
+    def _lines(self) -> list[str]:
+        """The last lines of its standard error."""
+        text = self._tail.decode("utf-8", "replace")
+        lines = (
+            "".join(char if char.isprintable() else " " for char in line).strip()
+            for line in text.split("\n")
+        )
+        return [line for line in lines if line]
 
     @property
     def is_running(self) -> bool:
@@ -94,7 +128,8 @@ class _Worker:
         if not self.is_running:
             # A process that it has left behind may hold the pipe open.
             self._reader.join(1.0)
-        return self._said.rpartition("\n")[2].removeprefix("spekctl: ")
+        *_, last = ["", *self._lines()]
+        return last.removeprefix("spekctl: ")
 
     def trouble(self) -> str:
         """Why it has ended; empty while it runs."""
@@ -103,7 +138,7 @@ class _Worker:
         code, said = self._process.returncode, self.said()
         if code == SSH_FAILED:
             for sign, meaning in _MEANING.items():
-                if sign in self._said:
+                if any(sign in line for line in self._lines()):
                     return meaning.format(destination=shlex.quote(self._host.ssh))
         elif code in NOT_STARTED:
             return (
@@ -124,8 +159,10 @@ class _Worker:
                 self._process.kill()
                 self._process.wait()
         self._reader.join(1.0)
-        if not self._reader.is_alive() and self._process.stderr is not None:
-            self._process.stderr.close()
+        if not self._reader.is_alive():
+            for pipe in (self._process.stdout, self._process.stderr):
+                assert pipe is not None
+                pipe.close()
 
 
 class Launcher:
@@ -133,25 +170,54 @@ class Launcher:
 
     def __init__(self, plan: Plan, address: str, wait_ns: int, ssh: str = SSH) -> None:
         """@address: where they join; @wait_ns: how long they wait there."""
+        self._plan = plan
+        self._commands = {
+            host.name: (host, command_of(plan, host, address, wait_ns, ssh))
+            for host in plan.hosts
+            if host.ssh
+        }
+        self._slots = threading.Semaphore(AT_ONCE)
+        self._is_closing = threading.Event()
+        # Of this thread until the starter runs, then of that.
         self._workers: dict[str, _Worker] = {}
-        try:
-            for host in plan.hosts:
-                if host.ssh:
-                    command = command_of(plan, host, address, wait_ns, ssh)
-                    self._workers[host.name] = _Worker(host, command, plan.ssh.program)
-        except BaseException:
-            self.close()
-            raise
+        self._failed: dict[str, str] = {}
+        names = list(self._commands)
+        self._starter = threading.Thread(
+            target=self._start_all, args=(names[1:],), name="ssh starter", daemon=True
+        )
+        # A program that cannot be started at all is told at once.
+        for name in names[:1]:
+            self._start(name)
+        self._starter.start()
+
+    def _start(self, name: str) -> None:
+        self._slots.acquire(timeout=LOGIN_S)
+        if self._is_closing.is_set():
+            return
+        host, command = self._commands[name]
+        self._workers[name] = _Worker(host, command, self._plan.ssh.program, self._slots.release)
+
+    def _start_all(self, names: Sequence[str]) -> None:
+        """In a thread: the hosts after the first one."""
+        for name in names:
+            try:
+                self._start(name)
+            except UsageError as error:
+                self._failed[name] = error.message
+                self._slots.release()
 
     def troubles(self) -> dict[str, str]:
         """The hosts whose worker has ended, or never was, and why."""
-        troubles = {name: worker.trouble() for name, worker in self._workers.items()}
-        return {name: text for name, text in troubles.items() if text}
+        troubles = {name: worker.trouble() for name, worker in self._workers.copy().items()}
+        return self._failed | {name: text for name, text in troubles.items() if text}
 
     def pending(self, joined: Mapping[str, str]) -> bool:
-        """Whether a host that was started may still join."""
+        """Whether a host that was started, or will be, may still join."""
         return any(
-            worker.is_running for name, worker in self._workers.items() if name not in joined
+            name not in self._failed
+            and (name not in self._workers or self._workers[name].is_running)
+            for name in self._commands
+            if name not in joined
         )
 
     def said(self, name: str) -> str:
@@ -161,15 +227,19 @@ class Launcher:
 
     def close(self) -> None:
         """To be called once the controller does not listen any more, so that the workers end."""
+        self._is_closing.set()
+        self._slots.release()
+        self._starter.join()
         end_s = time.monotonic() + END_S
         for worker in self._workers.values():
             worker.end(end_s - time.monotonic())
 
 
 def command_of(plan: Plan, host: Host, address: str, wait_ns: int, ssh: str = SSH) -> list[str]:
-    """The command line that starts the worker of a host."""
+    """The command line that starts the worker of a host; a line says before that it has logged in,
+    in words that all shells know."""
     seconds = math.ceil(wait_ns / 1e9)
     words = [plan.ssh.program, "fleet", "join", address, "--keys", plan.ssh.keys]
     remote = " ".join(shlex.quote(word) for word in [*words, "--wait", f"{seconds}s"])
     options = [word for name, value in OPTIONS.items() for word in ("-o", f"{name}={value}")]
-    return [ssh, *options, "--", host.ssh, f"exec {remote}"]
+    return [ssh, *options, "--", host.ssh, f"echo in; exec {remote}"]

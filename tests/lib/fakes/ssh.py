@@ -4,7 +4,7 @@
 
 Installed by install() as `ssh` in a folder of its own. A destination may be told to fail as ssh
 does: the file DESTINATION.fails beside it has the exit status in its first line, and what it says
-in the others.
+in the others. One that has a file DESTINATION.waits logs in once that is gone.
 """
 
 from __future__ import annotations
@@ -12,6 +12,7 @@ from __future__ import annotations
 import json
 import os
 import sys
+import time
 from pathlib import Path
 
 
@@ -40,6 +41,8 @@ def main() -> int:
         status, _, text = fails.read_text().partition("\n")
         sys.stderr.write(text)
         return int(status)
+    while (folder / f"{destination}.waits").exists():
+        time.sleep(0.05)
     home = folder / destination
     os.chdir(home)
     # As sshd: the user's shell, with a home and a path of its own.

@@ -8,8 +8,10 @@ import shlex
 import shutil
 import socket
 import subprocess
+import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 from lib.fakes import ssh
@@ -156,7 +158,7 @@ def test_a_host_that_says_a_lot_is_kept_short(tmp_path: Path, launch: Launch) ->
     home(tmp_path, "a", "yes 'spekctl: it talks' 2>/dev/null | head -n 50000 >&2")
     launcher = launch("a")
     assert troubles(launcher, 1) == {"h0": "it talks"}
-    assert len(launcher._workers["h0"]._said) <= SAID_MAX
+    assert len(launcher._workers["h0"]._tail) <= SAID_MAX
 
 
 def test_a_line_without_an_end_is_kept_short(tmp_path: Path, launch: Launch) -> None:
@@ -178,6 +180,94 @@ def test_what_does_not_end_is_ended(
         os.kill(int(file.read_text()), 0)
 
 
+@pytest.fixture
+def few(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Two at a time, which log in when they like."""
+    monkeypatch.setattr("spekctl.fleet.launch.AT_ONCE", 2)
+
+
+def started(tmp_path: Path) -> list[str]:
+    """The destinations that ssh was started with."""
+    return sorted(file.stem for file in (tmp_path / "ssh").glob("*.json"))
+
+
+@pytest.mark.usefixtures("few")
+def test_hosts_log_in_few_at_a_time(tmp_path: Path, launch: Launch) -> None:
+    names = [f"h{place}" for place in range(5)]
+    for name in names:
+        home(tmp_path, name, "exec sleep 600")
+        (tmp_path / "ssh" / f"{name}.waits").touch()
+    launcher = launch(*names)
+    eventually(lambda: len(started(tmp_path)) == 2, "they are not started", SOON_S)
+    time.sleep(0.5)
+    assert started(tmp_path) == ["h0", "h1"]
+    # Those that wait for their turn may still join.
+    assert launcher.pending({"h0": ADDRESS, "h1": ADDRESS}) and launcher.troubles() == {}
+    (tmp_path / "ssh/h1.waits").unlink()
+    eventually(lambda: len(started(tmp_path)) == 3, "the next one is not started", SOON_S)
+    for name in ("h0", "h2", "h3", "h4"):
+        (tmp_path / "ssh" / f"{name}.waits").unlink()
+    eventually(lambda: started(tmp_path) == names, "not all are started", SOON_S)
+
+
+@pytest.mark.usefixtures("few")
+def test_a_host_that_fails_makes_room_for_the_next(tmp_path: Path, launch: Launch) -> None:
+    names = [f"h{place}" for place in range(6)]
+    for name in names:
+        fails(tmp_path, name, 255, "Connection refused\n")
+    launcher = launch(*names)
+    assert set(troubles(launcher, 6).values()) == {"Connection refused"}
+    assert not launcher.pending({})
+
+
+@pytest.mark.usefixtures("few")
+def test_hosts_that_hang_hold_up_the_others_for_a_while_only(
+    tmp_path: Path, launch: Launch, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("spekctl.fleet.launch.LOGIN_S", 0.1)
+    names = [f"h{place}" for place in range(4)]
+    for name in names:
+        home(tmp_path, name, "exec sleep 600")
+        (tmp_path / "ssh" / f"{name}.waits").touch()
+    launch(*names)
+    eventually(lambda: started(tmp_path) == names, "they wait for ever", SOON_S)
+
+
+@pytest.mark.usefixtures("few")
+def test_those_that_have_not_had_their_turn_are_not_started_at_the_end(
+    tmp_path: Path, launch: Launch
+) -> None:
+    names = [f"h{place}" for place in range(4)]
+    for name in names:
+        home(tmp_path, name, "exec sleep 600")
+        (tmp_path / "ssh" / f"{name}.waits").touch()
+    launcher = launch(*names)
+    eventually(lambda: len(started(tmp_path)) == 2, "they are not started", SOON_S)
+    launcher.close()
+    assert started(tmp_path) == ["h0", "h1"]
+
+
+@pytest.mark.usefixtures("few")
+def test_one_that_cannot_be_started_later_is_told(
+    tmp_path: Path, launch: Launch, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    home(tmp_path, "a", "exec sleep 600")
+    home(tmp_path, "c", "exec sleep 600")
+    start = subprocess.Popen
+
+    def popen(command: list[str], **more: Any) -> Any:
+        if "b" in command:
+            raise OSError(11, "Resource temporarily unavailable")
+        return start(command, **more)
+
+    monkeypatch.setattr("spekctl.fleet.launch.subprocess.Popen", popen)
+    launcher = launch("a", "b", "c")
+    (told,) = troubles(launcher, 1).items()
+    assert told[0] == "h1" and told[1].endswith("ssh: Resource temporarily unavailable")
+    eventually(lambda: started(tmp_path) == ["a", "c"], "it ends the others", SOON_S)
+    assert launcher.pending({})
+
+
 def test_without_ssh_nothing_is_started() -> None:
     with pytest.raises(UsageError, match="cannot start /nowhere/ssh: No such file"):
         Launcher(planned("a"), ADDRESS, WAIT_NS, "/nowhere/ssh")
@@ -187,7 +277,7 @@ def test_words_of_the_plan_reach_the_hosts_as_they_are() -> None:
     work = planned("a", program="/opt/my spek/$(spekctl)")
     *_, destination, command = command_of(work, work.hosts[0], ADDRESS, 1)
     assert destination == "a"
-    assert shlex.split(command)[:2] == ["exec", "/opt/my spek/$(spekctl)"]
+    assert shlex.split(command)[:4] == ["echo", "in;", "exec", "/opt/my spek/$(spekctl)"]
     assert shlex.split(command)[-1] == "1s"
 
 
