@@ -31,6 +31,7 @@ Examples:
   spekctl fleet join tls://10.0.0.1:8786 --keys client1   # on each host without ssh in the plan
   spekctl fleet check plan.toml --keys keys/controller
   spekctl fleet run plan.toml --keys keys/controller -o fleet.json
+  spekctl fleet log plan.toml --keys keys/controller      # of per-I/O logs that lie on the hosts
 
 \b
 A plan:
@@ -253,6 +254,93 @@ def merge(result_files: tuple[Path, ...], output: Path | None, as_json: bool) ->
 
     files.check_apart(output, result_files)
     deliver_alone(merging.merge([load_result(path) for path in result_files]), output, as_json)
+    return int(ExitCode.OK)
+
+
+@command.command()
+@_plan
+@keys_option
+@wait_option
+@click.option(
+    "--file",
+    "log_file",
+    metavar="FILE",
+    help="The log to read on each host, by its path there.  [default: that of the plan's options]",
+)
+@click.option("--stream", metavar="NAME", default="", help="Only I/Os of this stream.")
+@click.option(
+    "--phase",
+    type=click.Choice(["measure", "all"]),
+    default="measure",
+    show_default=True,
+    help="Only I/Os of the measure phase, or all I/Os.",
+)
+@click.option(
+    "--interval",
+    "interval_ns",
+    type=DURATION,
+    default="1s",
+    show_default=True,
+    help="Length of the intervals of --csv.",
+)
+@click.option("--csv", "as_csv", is_flag=True, help="Print intervals of all hosts by time as CSV.")
+def log(
+    plan_file: Path,
+    keys_folder: Path,
+    wait_ns: int,
+    log_file: str | None,
+    stream: str,
+    phase: str,
+    interval_ns: int,
+    as_csv: bool,
+) -> int:
+    """Analyse the per-I/O logs of a plan's clients where they lie.
+
+    The hosts join as for a run. Each counts its own log, written by `fleet run` with log in the
+    plan's options or by `spekctl run --log`, and only integers travel: counts and histogram buckets
+    add up to exactly what one log with the rows of all would give. Percentiles are those of the
+    buckets, within 1/128 of the value. Times of different hosts are aligned by CLOCK_REALTIME, as
+    well as the clocks agree.
+    """
+    import dataclasses
+
+    from spekctl.fleet import plan, wire
+    from spekctl.log import tally
+    from spekctl.render import fleet_log
+    from spekctl.run.job import Interrupts
+
+    planned = plan.load(plan_file)
+    planned = dataclasses.replace(planned, hosts=tuple(planned.clients))
+    if not interval_ns:
+        raise UsageError("--interval must be more than 0")
+    questions = {}
+    for host in planned.hosts:
+        path = log_file or str(host.measuring.log or "")
+        if not path:
+            raise UsageError(
+                f"the plan has no log of {host.name}: write log in its options, or give --file"
+            )
+        questions[host.name] = wire.Log(
+            path, stream, "measure" if phase == "measure" else "all", interval_ns
+        )
+    need_engine()
+    with (
+        Interrupts() as interrupts,
+        started(planned, keys_folder, wait_ns, interrupts, "lines", None) as coordinator,
+    ):
+        coordinator.join()
+        logged = coordinator.logs(questions)
+    workloads = {name: answer.workload for name, answer in logged.items()}
+    if len(set(workloads.values())) > 1:
+        told = ", ".join(f"{text} on {name}" for name, text in workloads.items())
+        raise UsageError(f"the logs are of different workloads: {told}")
+    tallies = {name: answer.tally for name, answer in logged.items()}
+    whole = tally.merge(tallies.values())
+    if as_csv:
+        for line in fleet_log.csv_lines(whole, tallies):
+            click.echo(line)
+    else:
+        fleet_log.show(next(iter(workloads.values())), phase, whole, tallies)
     return int(ExitCode.OK)
 
 

@@ -258,6 +258,38 @@ class Coordinator:
         if refusals:
             raise RefusedError("; ".join(refusals))
 
+    def logs(self, questions: Mapping[str, wire.Log]) -> dict[str, wire.Logged]:
+        """Per-I/O logs of hosts, counted where they lie. SpekError with the sentences of those that
+        cannot; it takes as long as it takes, and Ctrl-C ends it."""
+        asked = {
+            name: self.engine.call(name, Verb.LOG, wire.encode(question))
+            for name, question in questions.items()
+        }
+        lost: dict[str, str] = {}
+        while any(not asked[name].done() for name in asked.keys() - lost.keys()):
+            if self.interrupts.count:
+                raise CalledOffError("interrupted; logs were only read", self.interrupts.exit_code)
+            happened = self.engine.next(self.patience.look_s)
+            if happened is not None and happened.lost and happened.host in asked:
+                lost[happened.host] = happened.lost
+        logged, errors = {}, []
+        for name, future in asked.items():
+            try:
+                if not future.done():
+                    raise HostLostError(lost[name])
+                logged[name] = self._answer(name, future, wire.Logged)
+                if logged[name].version != __version__:
+                    raise RefusedError(
+                        f"it has spekctl {logged[name].version}, and the controller {__version__};"
+                        " install the same everywhere"
+                    )
+            except SpekError as error:
+                errors.append((name, error))
+        if errors:
+            text = "; ".join(f"{name}: {error.message}" for name, error in errors)
+            raise _with_code(text, [error for _, error in errors])
+        return logged
+
     def prepare(self, holds: Literal["", "read", "write"] = "") -> None:
         """Claim the devices everywhere, or give all of them back. @holds: as of wire.Claim."""
         given = slices.of(self.plan, self._devices())

@@ -11,12 +11,14 @@ from typing import Protocol
 
 import msgspec
 
+from spekctl import files
 from spekctl.errors import ExitCode, RefusedError, UsageError
 from spekctl.fleet.wire import Claim, Watched
 from spekctl.kernel import client
 from spekctl.kernel.client import Kernel
 from spekctl.kernel.prober import Prober
 from spekctl.kernel.records import IntervalRow, RunInfo, RunState
+from spekctl.log.place import FilePlace
 from spekctl.run import ending, job, measuring, observe, probe
 from spekctl.run import request as run_request
 from spekctl.run.collector import Collector, Look
@@ -259,4 +261,7 @@ def request_of(asked: Claim, rights: Rights) -> tuple[job.Request, options.Measu
     wanted = dataclasses.replace(wanted, rights=rights, command=list(asked.command))
     run_request.check_destroy(wanted)
     run_request.check_write(wanted)
+    files.check_writable(wish.log, streams=False)
+    place = FilePlace(wish.log) if wish.log is not None else None
+    wanted = measuring.with_log(wanted, place, wish.log_buffer)
     return measuring.with_slices(wanted, wish.heat_map), wish

@@ -150,6 +150,8 @@ class Member:
                 return wire.Pong(came_ns, time.time_ns())
             case Verb.DESCRIBE:
                 return self._describe(wire.decode(payload, wire.Describe))
+            case Verb.LOG:
+                return self._count_log(wire.decode(payload, wire.Log))
             case Verb.CLAIM:
                 return self._claim(wire.decode(payload, wire.Claim))
             case Verb.STEP:
@@ -229,6 +231,20 @@ class Member:
             clock=clock.bound(),
             trouble=trouble,
         )
+
+    def _count_log(self, asked: wire.Log) -> wire.Logged:
+        """A log that lies here; not while a run measures, whose CPUs that would take."""
+        from spekctl.log import file as log_file
+        from spekctl.log import tally
+        from spekctl.log.stats import Selection
+
+        with self._lock:
+            if self._busy or self._phase not in (Phase.FREE, Phase.RELEASED):
+                raise RefusedError(f"{self._name} cannot count a log: it is part of a run")
+        log = log_file.open_log(Path(asked.file))
+        selection = Selection.of(log.header, asked.stream or None, asked.phase, None)
+        counted = tally.of_log(log, selection, asked.interval_ns)
+        return wire.Logged(__version__, log.header.workload, counted)
 
     def _borrow(self) -> Rights:
         """Root's rights, from a helper that is started once."""

@@ -55,8 +55,6 @@ _NAME = re.compile(r"[A-Za-z0-9]([A-Za-z0-9.-]{0,61}[A-Za-z0-9])?", re.ASCII)
 _LISTEN = re.compile(r"tls://(\[[0-9a-fA-F:.%a-z]+\]|[A-Za-z0-9.-]+):(\d{1,5})", re.ASCII)
 # Options that are about files or places of one machine.
 _NOT_HERE = {
-    "log": "logs of a fleet are not collected",
-    "log-buffer": "logs of a fleet are not collected",
     "seed": "each host has a seed of its own, made of that of the plan; write seed in [fleet]",
     "power-feed": "write power_feeds in [[host]]",
 }
@@ -217,6 +215,12 @@ def _host(entry: HostTable, fleet: FleetTable) -> Host:
             if flag in _NOT_HERE:
                 raise UsageError(f"options, {flag}: {_NOT_HERE[flag]}")
         given, measuring = options.read(merged)
+        if measuring.log is not None:
+            if not measuring.log.name:
+                raise UsageError(f"options, log: '{measuring.log}' is not a file")
+            own = of_host(measuring.log, entry.name)
+            merged["log"] = str(own)
+            measuring = dataclasses.replace(measuring, log=own)
         if entry.role == "target":
             for key, value in (
                 ("devices", entry.devices),
@@ -242,6 +246,12 @@ def _host(entry: HostTable, fleet: FleetTable) -> Host:
         given,
         measuring,
     )
+
+
+def of_host(path: Path, name: str) -> Path:
+    """A file of a host, whose folder others may have as well: run.parquet is run.client1.parquet
+    on client1."""
+    return path.with_name(f"{path.stem}.{name}{path.suffix}")
 
 
 def _check_devices(entry: HostTable) -> None:

@@ -8,7 +8,7 @@ of the host's CLOCK_MONOTONIC.
 from __future__ import annotations
 
 from enum import StrEnum
-from typing import Any, Literal
+from typing import Annotated, Any, Literal
 
 import msgspec
 
@@ -18,10 +18,11 @@ from spekctl.documents.result import ProberResult
 from spekctl.errors import ExitCode, SpekError
 from spekctl.fleet.clock import Bound, Distance
 from spekctl.kernel.records import IntervalRow
+from spekctl.log.tally import Tally
 from spekctl.run.progress import Clock, Figures
 
 # Raised by a change that an older spekctl would misunderstand.
-PROTOCOL = 2
+PROTOCOL = 3
 
 
 class Part(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
@@ -29,10 +30,11 @@ class Part(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class Verb(StrEnum):
-    """What a host can be asked for. All but the first two name the run."""
+    """What a host can be asked for. All but the first three name the run."""
 
     PING = "ping"
     DESCRIBE = "describe"
+    LOG = "log"
     CLAIM = "claim"
     STEP = "step"
     ARM = "arm"
@@ -107,6 +109,24 @@ class Pong(Part, frozen=True):
 
     came_real_ns: int
     left_real_ns: int
+
+
+class Log(Part, frozen=True):
+    """log: count a per-I/O log that lies on the host; answers with a Logged. @stream: only of this
+    one; empty: of all. @phase: measure or all."""
+
+    file: str
+    stream: str
+    phase: Literal["measure", "all"]
+    interval_ns: Annotated[int, msgspec.Meta(gt=0)]
+
+
+class Logged(Part, frozen=True):
+    """A log in integers that add up, of this workload."""
+
+    version: str
+    workload: str
+    tally: Tally
 
 
 class Claim(Part, frozen=True):

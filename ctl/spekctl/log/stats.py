@@ -179,7 +179,7 @@ def _count(log: LogFile, selection: Selection, summary: Summary) -> None:
             if code:
                 summary.errors[code] = summary.errors.get(code, 0) + count
         rows["sequential"] = _sequential(rows)
-        for place, part in _by_cell(rows):
+        for place, part in by_cell(rows):
             footprint = places.setdefault(place, Ranges())
             _count_cell(summary.cells.setdefault(place, Cell()), footprint, part)
     for key, cell in list(summary.cells.items()):
@@ -238,7 +238,7 @@ def _sequential(rows: Rows) -> Array:
     return sequential
 
 
-def _by_cell(rows: Rows) -> Iterator[tuple[tuple[int, int], Rows]]:
+def by_cell(rows: Rows) -> Iterator[tuple[tuple[int, int], Rows]]:
     """The rows of each stream and direction."""
     import numpy as np
 
@@ -260,7 +260,7 @@ def _gather(
     gathered: dict[tuple[int, int], list[Array]] = {}
     names = (end, "op") if start is None else (end, start, "op", "error")
     for rows in selection.rows(log, names):
-        for key, part in _by_cell(rows):
+        for key, part in by_cell(rows):
             values = part[end]
             if start is not None:
                 values = (values - part[start])[part["error"] == 0]

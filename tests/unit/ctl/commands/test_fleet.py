@@ -14,6 +14,7 @@ from pathlib import Path
 
 import pytest
 from lib.ctl.command_line import Spekctl
+from lib.ctl.log_files import records, written
 from lib.fakes import fleet_host, ssh
 from lib.fakes.fleet_rig import SOON_S, Processes, plan_of
 from lib.waiting import eventually
@@ -77,6 +78,35 @@ def test_a_run_has_one_result(tmp_path: Path) -> None:
         for name in NAMES:
             assert hosts.ended(name) == ExitCode.OK
             hosts.check_free(name)
+
+
+def test_logs_are_analysed_where_they_lie(tmp_path: Path) -> None:
+    rows = records(2000)
+    for name, part in zip(NAMES, (rows[:1500], rows[1500:]), strict=True):
+        written(tmp_path / f"run.{name}.parquet", part)
+    with Processes(tmp_path, NAMES) as hosts:
+        joined(hosts, f'20s"\nlog = "{tmp_path}/run.parquet')
+        words = ("log", "plan.toml", "--keys", "keys/controller")
+        with controller(hosts, *words) as process:
+            out, err = process.communicate(timeout=2 * SOON_S)
+        assert process.returncode == ExitCode.OK, err
+        for name in NAMES:
+            # It had no need of its helper.
+            assert hosts.ended(name) == ExitCode.OK and not hosts.mark(name).exists()
+    assert "2 logs of mine: 2,000 I/Os of the measure phase" in out
+    lines = [line.split() for line in out.splitlines()]
+    shares = [words[:3] for words in lines if words[:1] in (["all"], ["a"], ["b"])][:3]
+    assert shares == [["all", "2,000", "100.00%"], ["a", "1,500", "75.00%"], ["b", "500", "25.00%"]]
+
+
+def test_a_plan_without_logs_has_none_to_analyse(spekctl: Spekctl, tmp_path: Path) -> None:
+    Path("plan.toml").write_text(plan_of(NAMES))
+    outcome = spekctl("fleet", "log", "plan.toml")
+    assert outcome.sentence == (
+        "the plan has no log of a: write log in its options, or give --file"
+    )
+    outcome = spekctl("fleet", "log", "plan.toml", "--file", "x", "--interval", "0s")
+    assert outcome.sentence == "--interval must be more than 0"
 
 
 def over_ssh(hosts: Processes, time: str) -> Path:

@@ -7,16 +7,19 @@ import dataclasses
 import signal
 from typing import Any
 
+import msgspec
 import pytest
 from lib.fakes.fleet import FLEET, GIB, REFUSED, SILENT, FakeEngine, FakeHost, FakeView, device
 from lib.fakes.kernel import interval_cell
 
+from spekctl import __version__
 from spekctl.errors import ExitCode, HostLostError, SpekError
 from spekctl.fleet import plan, wire
 from spekctl.fleet.clock import Bound
 from spekctl.fleet.coordinator import Coordinator, Outcome, Patience, seed_of
 from spekctl.fleet.wire import Verb
 from spekctl.kernel.records import IntervalRow, Phase
+from spekctl.log.tally import Tally
 from spekctl.run.job import Interrupts
 
 PLAN = """
@@ -45,6 +48,11 @@ def row(seq: int) -> IntervalRow:
         write=interval_cell(),
         streams=[(5, 4096 * 5, 0, 0)],
     )
+
+
+def logged(records: int, **changes: Any) -> wire.Logged:
+    counted = Tally(SECOND, records, 0, 0, 1, 2, [], [])
+    return msgspec.structs.replace(wire.Logged(__version__, "mine", counted), **changes)
 
 
 class Rig:
@@ -496,3 +504,52 @@ def test_another_host_has_time_to_fail_as_well() -> None:
     coordinator.started = Started({"b": "no key"}, True)
     with pytest.raises(SpekError, match=r"^cannot start all hosts: b: no key$"):
         coordinator.join()
+
+
+def logs(rig: Rig) -> dict[str, wire.Logged]:
+    question = wire.Log("x", "", "all", SECOND)
+    return rig.coordinator().logs(dict.fromkeys(rig.hosts, question))
+
+
+def test_logs_are_counted_by_all_hosts() -> None:
+    rig = Rig()
+    for place, host in enumerate(rig.hosts.values()):
+        host.answers[Verb.LOG] = logged(place)
+    assert {name: answer.tally.records for name, answer in logs(rig).items()} == {
+        "a": 0,
+        "b": 1,
+        "c": 2,
+    }
+    assert all(host.asked == [Verb.LOG] for host in rig.hosts.values())
+
+
+def test_all_hosts_whose_log_cannot_be_counted_are_told() -> None:
+    rig = Rig()
+    rig["a"].answers[Verb.LOG] = wire.Fault(int(ExitCode.USAGE), "there is no x")
+    rig["b"].answers[Verb.LOG] = logged(1, version="0.0.1")
+    rig["c"].answers[Verb.LOG] = logged(1)
+    with pytest.raises(SpekError) as refusal:
+        logs(rig)
+    assert refusal.value.message == (
+        f"a: there is no x; b: it has spekctl 0.0.1, and the controller {__version__}; install the"
+        " same everywhere"
+    )
+
+
+def test_a_host_that_is_lost_while_it_counts_is_not_waited_for() -> None:
+    rig = Rig(hosts="ab")
+    rig["a"].answers[Verb.LOG] = logged(1)
+    rig["b"].answers[Verb.LOG] = SILENT
+    rig.engine.on_idle = lambda: rig.engine.lose("b")
+    with pytest.raises(SpekError, match=r"^b: its connection has ended$") as lost:
+        logs(rig)
+    assert lost.value.exit_code == ExitCode.HOST_LOST
+
+
+def test_counting_logs_ends_with_ctrl_c() -> None:
+    rig = Rig(hosts="a")
+    rig["a"].answers[Verb.LOG] = SILENT
+    rig.engine.on_idle = lambda: rig.interrupts.interrupt(signal.SIGINT)
+    with pytest.raises(SpekError, match="interrupted; logs were only read") as ended:
+        logs(rig)
+    assert ended.value.exit_code == ExitCode.INTERRUPTED

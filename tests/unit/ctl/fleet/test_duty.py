@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import threading
 import time
+from pathlib import Path
 from typing import Any
 
 import msgspec
@@ -36,6 +37,21 @@ class Prober(FakeProber):
 def watch(prober: FakeProber, **changes: Any) -> duty.Watch:
     claim = asked(role="target", devices=[], options={"prober-interval": "100ms"}, **changes)
     return duty.Watch(claim, lambda: prober)  # type: ignore[arg-type, return-value]
+
+
+def test_a_load_is_logged_where_it_runs(
+    kernel: FakeKernel, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    path = tmp_path / "run.a.parquet"
+    request, _ = duty.request_of(
+        asked(options={"log": str(path), "log-buffer": "65536"}), LentRights()
+    )
+    assert request.log is not None and request.log.name == str(path)
+    assert request.config.log_records == 65536
+    with pytest.raises(UsageError, match="cannot write /nowhere/log"):
+        duty.request_of(asked(options={"log": "/nowhere/log"}), LentRights())
+    with pytest.raises(UsageError, match="--log-buffer needs --log"):
+        duty.request_of(asked(options={"log-buffer": "65536"}), LentRights())
 
 
 def test_a_target_is_watched_from_its_claim_until_it_is_stopped(

@@ -11,7 +11,9 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
+from lib.ctl.log_files import records, written
 from lib.fakes.fleet_member import RUN, Rig, asked
 from lib.fakes.fleet_members import FleetKernel
 from lib.fakes.kernel import FakeKernel
@@ -105,6 +107,53 @@ def test_a_run_goes_from_its_claim_to_its_result(rig: Rig) -> None:
     assert [row.read.ios for row in counted] == [100, 100]
     rig.of_run("release")
     assert rig.kernel.deleted and rig.kernel.closed
+
+
+def log_of(rig: Rig, path: Path, stream: str = "") -> wire.Logged:
+    asked_for = wire.Log(str(path), stream, "measure", 10**9)
+    answer: wire.Logged = rig.ask("log", asked_for, wire.Logged)
+    return answer
+
+
+def test_it_counts_a_log_that_lies_there(rig: Rig, tmp_path: Path) -> None:
+    rows = records(1000)
+    rows["phase"][:100] = 0
+    path = written(tmp_path / "log", rows)
+    logged = log_of(rig, path)
+    assert (logged.version, logged.workload, logged.tally.records) == (__version__, "mine", 900)
+    (cell, _) = log_of(rig, path, "first").tally.cells
+    assert cell.stream == "first" and cell.ios == np.sum(
+        (rows["stream"] == 0) & (rows["write"] == 0) & (rows["phase"] == 1)
+    )
+    # It has not taken part in a run by that.
+    assert rig.member.phase is Phase.FREE and not rig.kernel.calls
+
+
+@pytest.mark.parametrize(
+    ("name", "stream", "sentence"),
+    [
+        ("none", "", "there is no "),
+        ("log", "frist", "the log has no stream 'frist'; did you mean 'first'?"),
+        ("text", "", "text is not a spek file; expected a per-I/O log"),
+    ],
+)
+def test_a_log_that_it_cannot_count_is_refused(
+    rig: Rig, tmp_path: Path, name: str, stream: str, sentence: str
+) -> None:
+    written(tmp_path / "log", records(10))
+    (tmp_path / "text").write_text("x")
+    with pytest.raises(SpekError) as refusal:
+        log_of(rig, tmp_path / name, stream)
+    assert sentence in refusal.value.message
+
+
+def test_it_counts_no_log_while_it_is_part_of_a_run(rig: Rig, tmp_path: Path) -> None:
+    path = written(tmp_path / "log", records(10))
+    rig.claim()
+    with pytest.raises(SpekError, match="a cannot count a log: it is part of a run"):
+        log_of(rig, path)
+    rig.of_run("release")
+    assert log_of(rig, path).tally.records == 10
 
 
 def test_a_slice_is_where_its_io_goes(rig: Rig) -> None:

@@ -133,7 +133,7 @@ def test_bsus_are_dealt_out() -> None:
         (GOOD.replace('"wwn:naa.6001"', '"/dev/a", "/dev/a"'), "/dev/a is there twice"),
         (GOOD + "weight = 0", "weight: 0 is out of range"),
         (GOOD + 'role = "target"', "devices: a target sends no I/O"),
-        (GOOD + 'options = {log = "x"}', "options, log: logs of a fleet are not collected"),
+        (GOOD + 'options = {log = "."}', "options, log: '.' is not a file"),
         (GOOD + 'options = {seed = "5"}', "each host has a seed of its own"),
         (GOOD + 'options = {tme = "5s"}', "there is no option --tme"),
         (GOOD + 'options = {time = "x"}', "host 'client1': --time"),
@@ -170,6 +170,15 @@ def steps_of(text: str, given: Options, write: bool = False) -> plan.Plan:
     """The plan of a step of a command that says workload and load."""
     workload = workload_files.load("random-write-4k" if write else "random-read-4k")
     return plan.of_step(plan.parse(text, instead=workload, write=write), workload, given)
+
+
+def test_each_host_has_a_log_of_its_own() -> None:
+    text = FLEET + 'options = {log = "logs/run.parquet"}\n' + CLIENT
+    text += '[[host]]\nname = "c2"\ndevices = ["/dev/sdb"]\noptions = {log = "x"}\n'
+    first, second = plan.parse(text).hosts
+    assert first.options["log"] == "logs/run.client1.parquet"
+    assert str(first.measuring.log) == "logs/run.client1.parquet"
+    assert second.options["log"] == str(second.measuring.log) == "x.c2"
 
 
 def test_a_command_of_several_runs_has_all_options_but_cpus() -> None:
