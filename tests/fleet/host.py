@@ -1,11 +1,12 @@
 # SPDX-License-Identifier: GPL-2.0
 """In a guest: a host of a fleet, which loads a disk of its own; guest 1 is the controller, too.
 
-    python -m fleet.host NUMBER FOLDER NODE GUESTS
+    python -m fleet.host NUMBER FOLDER NODE GUESTS ENDS BOOTS_S
 
 In FOLDER are plan.toml and keys; it gets fleet.json, the result, and NUMBER.json: the counters of
 the disk all the time, exit codes, whether the disk is free in the end, and how far the clock is
-from guest 1's then, unless that is gone. Guest 1 waits for the end of GUESTS others.
+from guest 1's then, unless that is gone. GUESTS meet before they join, within BOOTS_S seconds,
+as they boot one after the other. Guest 1 waits for the end of ENDS others.
 """
 
 from __future__ import annotations
@@ -29,8 +30,9 @@ from spekctl.vm import network
 
 PORT = 8786
 FIRST = network.address(1)
-WAIT = "300s"
-WAIT_S = 300.0
+# For each other, once all have booted.
+WAIT = "600s"
+WAIT_S = 600.0
 LOOK_S = 0.1
 
 
@@ -86,16 +88,21 @@ def is_free(node: str) -> bool:
 
 
 def main() -> int:
-    number, folder, node, guests = int(sys.argv[1]), Path(sys.argv[2]), *sys.argv[3:5]
+    number, folder, node = int(sys.argv[1]), Path(sys.argv[2]), sys.argv[3]
+    guests, ends, boots_s = int(sys.argv[4]), int(sys.argv[5]), float(sys.argv[6])
     # Each I/O of a run counts by itself.
     Path("/sys/block", Path(node).name, "queue/nomerges").write_text("2")
     keeper = None
     if number == 1:
-        keeper = timekeeper.Keeper(FIRST)
+        keeper = timekeeper.Keeper(FIRST, guests)
         timekeeper.promise(0)
         print("ready", flush=True)
+        keeper.meet(boots_s)
     else:
         eventually(first_tells_time, "guest 1 does not tell the time", WAIT_S)
+        print("ready", flush=True)
+        timekeeper.meet(FIRST, boots_s)
+        # Now, as a promise of a clock gets worse with time.
         timekeeper.follow(FIRST)
     watch = Watch(node)
     told: dict[str, Any] = {}
@@ -114,7 +121,7 @@ def main() -> int:
         told["clock"] = asdict(timekeeper.measure(FIRST))
     (folder / f"{number}.json").write_text(json.dumps(told))
     if keeper is not None:
-        keeper.wait(int(guests), WAIT_S)
+        keeper.wait(ends, WAIT_S)
     elif told["clock"] is not None:
         timekeeper.say_end(FIRST)
     return 0

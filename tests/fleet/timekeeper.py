@@ -19,7 +19,7 @@ from spekctl.fleet.clock import Timex
 
 PORT = 4422
 ROUNDS = 50
-TIME, END = b"t", b"e"
+TIME, END, MEET = b"t", b"e", b"m"
 ADJ_MAXERROR, ADJ_ESTERROR, ADJ_STATUS = 0x0004, 0x0008, 0x0010
 
 
@@ -32,11 +32,13 @@ class Distance:
 
 
 class Keeper:
-    """On guest 1: tells the time, and counts the guests that say that they end."""
+    """On guest 1: tells the time, has guests wait for each other, and counts those that end."""
 
-    def __init__(self, address: str) -> None:
+    def __init__(self, address: str, guests: int) -> None:
+        """@guests: that meet, with guest 1."""
         self._server = socket.create_server((address, PORT))
         self._ended = threading.Semaphore(0)
+        self._met = threading.Barrier(guests)
         threading.Thread(target=self._serve, daemon=True).start()
 
     def wait(self, guests: int, timeout_s: float) -> None:
@@ -44,6 +46,10 @@ class Keeper:
         for _ in range(guests):
             if not self._ended.acquire(timeout=timeout_s):
                 raise TimeoutError("a guest has not said that it ends")
+
+    def meet(self, timeout_s: float) -> None:
+        """Until all guests have come here; threading.BrokenBarrierError if one has not."""
+        self._met.wait(timeout_s)
 
     def _serve(self) -> None:
         while True:
@@ -56,7 +62,18 @@ class Keeper:
             while word := line.recv(1):
                 if word == END:
                     self._ended.release()
+                elif word == MEET:
+                    # Those that do not come are missed by guest 1, which breaks it for all.
+                    self._met.wait()
                 line.sendall(struct.pack("!q", time.time_ns()))
+
+
+def meet(address: str, timeout_s: float) -> None:
+    """On the others: until all guests have come here. OSError if one does not."""
+    with socket.create_connection((address, PORT), timeout=timeout_s) as line:
+        line.sendall(MEET)
+        if len(line.recv(8, socket.MSG_WAITALL)) < 8:
+            raise OSError("a guest has not come")
 
 
 def measure(address: str) -> Distance:
