@@ -14,6 +14,7 @@ from spekctl.commands import options
 from spekctl.errors import ExitCode, SpekError, UsageError
 
 if TYPE_CHECKING:
+    from spekctl.block.device import Device
     from spekctl.campaigns.benchmark import Benchmark
     from spekctl.campaigns.campaign import Campaign, Then
     from spekctl.fleet.steps import FleetSteps
@@ -128,13 +129,18 @@ class CampaignOptions:
             "power": measuring.power_of(self.power_feeds, self.power_baseline, self.no_prober),
         }
 
-    def benchmark(self, name: str, hosts: FleetSteps | None = None) -> dict[str, Any]:
+    def benchmark(
+        self,
+        name: str,
+        hosts: FleetSteps | None = None,
+        placed: Sequence[Device] | None = None,
+    ) -> dict[str, Any]:
         """The fields of a benchmark that follow from these options; by default its folder is
-        NAME-DEVICES, or NAME-HOSTS."""
+        NAME-DEVICES, or NAME-HOSTS. @placed: the devices, where asus have their own."""
         from spekctl import files
         from spekctl.block import device
 
-        devices = hosts.devices if hosts is not None else device.targets(self.devices)
+        devices = hosts.devices if hosts is not None else placed or device.targets(self.devices)
         names = hosts.names if hosts is not None else [device.path for device in devices]
         return {
             "devices": devices,

@@ -50,8 +50,8 @@ Examples:
 @click.option(
     *("--device", "-d", "devices"),
     multiple=True,
-    metavar="DEV",
-    help="With --export: the device of the jobs; repeatable.",
+    metavar="[ASU=]DEV",
+    help="With --export: the device of the jobs, or of those of an [[asu]]; repeatable.",
     shell_complete=options.complete_device,
 )
 @options.workload_files("steps")

@@ -33,7 +33,7 @@ _OF_PLAN = {
 
 # --device is needed only where there is no plan.
 fleet_options = options.together(
-    options.optional_devices,
+    options.placed_devices,
     click.option(
         "--fleet",
         "fleet_file",
@@ -55,6 +55,8 @@ def perform(
     fleet_file, keys_folder, wait_ns = (
         given.pop(name) for name in ("fleet_file", "keys_folder", "wait_ns")
     )
+    from spekctl.workload import own_devices
+
     context = click.get_current_context()
     parameters = {parameter.name: parameter for parameter in context.command.params}
 
@@ -65,7 +67,7 @@ def perform(
         for name, flag in (("keys_folder", "--keys"), ("wait_ns", "--wait")):
             if is_given(name):
                 raise UsageError(f"{flag} needs --fleet as well")
-        if not given["devices"]:
+        if not given["devices"] and not own_devices.are_all(workload):
             raise click.MissingParameter(ctx=context, param=parameters["devices"])
         return work(None)
     for name, why in _OF_PLAN.items():

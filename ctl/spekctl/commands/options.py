@@ -419,13 +419,16 @@ def complete_workload(
 def complete_device(
     context: click.Context, parameter: click.Parameter, incomplete: str
 ) -> list[CompletionItem]:
-    """Nodes of block devices, and files: links to them."""
+    """Nodes of block devices, also after ASU=, and files: links to them."""
     from click.shell_completion import CompletionItem
 
     from spekctl.block import device
+    from spekctl.workload import own_devices
 
+    asu, start = own_devices.named(incomplete)
+    before = f"{asu}=" if asu else ""
     nodes = [
-        candidate.node for candidate in device.every() if candidate.node.startswith(incomplete)
+        before + candidate.node for candidate in device.every() if candidate.node.startswith(start)
     ]
     return [CompletionItem(node) for node in nodes] or [CompletionItem(incomplete, type="file")]
 
@@ -647,6 +650,9 @@ def _take_workloads(given: dict[str, Any], several: bool) -> list[Step]:
 # --- options of run that other commands have, too -----------------------------------------------
 
 _DEVICE_HELP = "Block device to test; repeat the option to stripe the workload over several."
+_PLACED_HELP = (
+    f"{_DEVICE_HELP} ASU=DEV places that [[asu]] on DEV instead, which is then not striped over."
+)
 devices = click.option(
     *("--device", "-d", "devices"),
     multiple=True,
@@ -662,12 +668,19 @@ optional_devices = click.option(
     help=_DEVICE_HELP,
     shell_complete=complete_device,
 )
+placed_devices = click.option(
+    *("--device", "-d", "devices"),
+    multiple=True,
+    metavar="[ASU=]DEV",
+    help=_PLACED_HELP,
+    shell_complete=complete_device,
+)
 # Of a command that takes the devices that a file names.
 own_devices = click.option(
     *("--device", "-d", "devices"),
     multiple=True,
-    metavar="DEV",
-    help=f"{_DEVICE_HELP}  [default: those that a file of fio or vdbench names]",
+    metavar="[ASU=]DEV",
+    help=f"{_PLACED_HELP}  [default: those that a file of fio or vdbench names]",
     shell_complete=complete_device,
 )
 start_at = click.option(

@@ -320,6 +320,7 @@ def _part(
     @later: it is not among the first to start
     """
     from spekctl.commands import taken
+    from spekctl.workload import own_devices
 
     of_file = taken.of(step.command_line, {"start_at"} if together or later else ())
     if of_file.words:
@@ -338,7 +339,7 @@ def _part(
         taken=tuple(of_file.words),
         **others,
     )
-    if not asked.devices:
+    if not asked.devices and not own_devices.are_all(step.workload):
         context = click.get_current_context()
         (device,) = (each for each in context.command.params if each.name == "devices")
         raise click.MissingParameter(ctx=context, param=device)
@@ -392,14 +393,16 @@ def _check_load(
     """Refuse a load that does not fit the devices, if all of them are known."""
     from spekctl.block.safety import without_write
     from spekctl.run import request as run_request
+    from spekctl.workload import own_devices
 
-    targets = [devices[path] for path in asked.devices if path in devices]
-    if len(targets) < len(asked.devices):
+    workload, paths = own_devices.taken(workload, asked.devices)
+    targets = [devices[path] for path in paths if path in devices]
+    if len(targets) < len(paths):
         return
     load = dataclasses.replace(asked.load, available_cpus=list(cpus))
     config, _remarks = run_request.configured(workload, load, targets)
     if config.writes and not asked.load.write:
-        raise without_write(asked.devices)
+        raise without_write(paths)
 
 
 def _run(parts: Sequence[Part]) -> int:

@@ -17,6 +17,7 @@ from spekctl.commands import options
 if TYPE_CHECKING:
     from spekctl.commands.deliver import Exports
     from spekctl.workload.config import ResolvedStream, RunConfig
+    from spekctl.workload.layout import Target
     from spekctl.workload.model import Stream, TraceSource, WorkloadFile
 
 
@@ -29,7 +30,10 @@ if TYPE_CHECKING:
     shell_complete=options.complete_workload,
 )
 @click.option(
-    "--device", "-d", "devices", multiple=True, metavar="DEV", help="Compute for this device."
+    *("--device", "-d", "devices"),
+    multiple=True,
+    metavar="[ASU=]DEV",
+    help="Compute for this device, or for that of an [[asu]].",
 )
 @click.option(
     "--capacity", type=options.SIZE, help="Compute for a device of this capacity instead."
@@ -89,27 +93,10 @@ def command(
             if value is not None:
                 raise UsageError(f"--{name} needs --device or --capacity as well")
     else:
-        from spekctl.block import device
-        from spekctl.workload.layout import Target
         from spekctl.workload.options import Options
         from spekctl.workload.resolve import resolve
 
-        targets = [
-            Target(
-                *(
-                    target.path,
-                    target.major,
-                    target.minor,
-                    target.bytes,
-                    target.logical_block,
-                    target.diskseq,
-                ),
-                *(target.zone_bytes, target.open_zones_max),
-            )
-            for target in (device.find(path) for path in devices)
-        ]
-        if capacity is not None:
-            targets = [Target("a device of that capacity", 0, 0, capacity, 512)]
+        loaded, targets = _targets(loaded, devices, capacity)
         if loaded.workload.scale == "bsu" and bsu is None and depth is None and rate is None:
             load["bsu"] = 1
         chosen = Options(
@@ -129,6 +116,22 @@ def command(
     if config is not None:
         print_numbers(config, as_json=False)
     return 0
+
+
+def _targets(
+    loaded: WorkloadFile, devices: Sequence[str], capacity: int | None
+) -> tuple[WorkloadFile, list[Target]]:
+    """The devices to compute for, and the workload on them. @capacity: of each, instead."""
+    from spekctl.run import request, targets
+    from spekctl.workload import own_devices
+    from spekctl.workload.layout import Target
+
+    if capacity is None:
+        subject = request.on(loaded, devices)
+        return subject.workload, targets.targets_of(subject.devices)
+    shared = [] if own_devices.are_all(loaded) else ["a device of that capacity"]
+    _, paths = own_devices.taken(loaded, shared)
+    return loaded, [Target(path, 0, number, capacity, 512) for number, path in enumerate(paths)]
 
 
 def _write_exports(paths: Sequence[Path], exports: Exports) -> None:
@@ -214,7 +217,8 @@ def _print_words(loaded: WorkloadFile) -> None:
         for asu in asus_of(loaded):
             start = f" from {asu.start}" if asu.start is not None else ""
             low = f", at least {asu.min}" if asu.min is not None else ""
-            click.echo(f"  {asu.name}: {asu.size}{start}{low}")
+            there = f", on {asu.device}" if asu.device is not None else ""
+            click.echo(f"  {asu.name}: {asu.size}{start}{low}{there}")
         click.echo("arrivals")
     if header.scale == "bsu":
         click.echo(f"  poisson, {header.iops_per_bsu} per second for each BSU (--bsu)")

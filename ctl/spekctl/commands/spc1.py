@@ -26,6 +26,7 @@ EPILOG = """\b
 Examples:
   spekctl spc1 --device /dev/sdb --write --quick
   spekctl spc1 --device /dev/sdb --device /dev/sdc --write --start-bsu 20 --folder array
+  spekctl spc1 --device asu1=/dev/nvme0n1 --device /dev/sdb --write --limit unused_capacity=0.6
   spekctl spc1 --device /dev/sdb --device /dev/sdc --write --start-bsu 20 --folder array --resume
   spekctl spc1 --fleet plan.toml --keys keys/controller --write --start-bsu 20
 
@@ -244,14 +245,19 @@ def test_of(
     """
     from msgspec import structs
 
+    from spekctl import recorded
     from spekctl.campaigns.spc1.test import Spc1Test
     from spekctl.documents.spc1 import WORKLOAD, Shape
     from spekctl.run import request
-    from spekctl.workload import file
+    from spekctl.workload import file, own_devices
     from spekctl.workload.options import Options
 
-    fields = asked.benchmark(name, hosts)
-    subject = request.Subject(file.load(WORKLOAD), fields["devices"])
+    workload = file.load(WORKLOAD)
+    if hosts is not None:
+        subject = request.Subject(workload, hosts.devices)
+    else:
+        subject = request.on(workload, asked.devices)
+    fields = asked.benchmark(name, hosts, subject.devices)
     if hosts is not None:
         _start_with_all(given, len(hosts.names))
     keep_going = given.pop("keep_going")
@@ -266,6 +272,9 @@ def test_of(
     parameters = _parameters(given, shape, asked.quick)
     if hosts is not None:
         parameters = structs.replace(parameters, fleet=hosts.told)
+    parameters = structs.replace(
+        parameters, placed=recorded.text(own_devices.text(subject.workload))
+    )
     work = Spc1Test(
         subject=subject,
         parameters=parameters,

@@ -146,6 +146,9 @@ class Parameters(Part, frozen=True):
     fleet: Annotated[
         str | None, Meta(description="Of several hosts: what their plan decides of each run.")
     ] = None
+    placed: Annotated[
+        str, Meta(description="The asus with devices of their own, and these; else empty.")
+    ] = ""
 
 
 class Step(Part, frozen=True):

@@ -13,7 +13,7 @@ from fractions import Fraction
 
 from spekctl import units
 from spekctl.errors import UsageError
-from spekctl.workload import meaning, rates
+from spekctl.workload import meaning, own_devices, rates
 from spekctl.workload.model import Arrival, Stream, WorkloadFile
 from spekctl.workload.pauses import pauses_of
 
@@ -70,8 +70,11 @@ def export(workload: WorkloadFile, devices: Sequence[str] = ()) -> str:
         if header.scale != "none":
             raise UsageError("fio has no BSUs to scale by")
     top = ["ioengine=libaio", "direct=1"]
-    if devices:
-        top.append("filename=" + ":".join(device.replace(":", "\\:") for device in devices))
+    with reasons.of("asu"):
+        workload, devices = own_devices.taken(workload, devices)
+    own = {asu.device for asu in workload.asu}
+    if shared := [device for device in devices if device not in own]:
+        top.append(_filename(shared))
     with reasons.of("run"):
         top += _run(workload, notes)
     jobs = []
@@ -79,7 +82,7 @@ def export(workload: WorkloadFile, devices: Sequence[str] = ()) -> str:
     for stream in workload.stream:
         with reasons.of(f"stream '{stream.name}'"):
             arrival = arrivals[stream.arrival or next(iter(arrivals))]
-            lines = [f"[{stream.name}]", *_stream(workload, stream)]
+            lines = [f"[{stream.name}]", *_device(workload, stream), *_stream(workload, stream)]
             jobs.append([*lines, *_arrival(workload, stream, arrival, notes)])
     if reasons.sentences:
         raise UsageError(f"{header.name} is not exported: " + "; ".join(reasons.sentences))
@@ -265,16 +268,31 @@ def _zones(stream: Stream) -> str:
     return f"random_distribution={name}:{':'.join(parts)}"
 
 
+def _filename(devices: Sequence[str]) -> str:
+    return "filename=" + ":".join(device.replace(":", "\\:") for device in devices)
+
+
+def _device(workload: WorkloadFile, stream: Stream) -> list[str]:
+    """The device that its asu has of its own."""
+    asus = meaning.asus_of(workload)
+    name = stream.asu or asus[0].name
+    (device,) = (asu.device for asu in asus if asu.name == name)
+    return [] if device is None else [_filename([device])]
+
+
 def _region(workload: WorkloadFile, stream: Stream) -> list[str]:
     """Its range on the device. Shares of an asu are shares of a share of the device."""
     start: Fraction | int = 0
     size: Fraction | int = Fraction(1)
     asus = meaning.asus_of(workload)
+    ends: dict[str | None, Fraction | int] = {}
     end: Fraction | int = 0
     for asu in asus:
-        start = end if asu.start is None else meaning.fraction_or_bytes(asu.start)
+        start = ends.get(asu.device, 0)
+        if asu.start is not None:
+            start = meaning.fraction_or_bytes(asu.start)
         size = meaning.fraction_or_bytes(asu.size)
-        end = _sum(start, size, asu.name)
+        end = ends[asu.device] = _sum(start, size, asu.name)
         if asu.name == (stream.asu or asus[0].name):
             break
     to_end = isinstance(end, Fraction) and end == 1

@@ -12,6 +12,7 @@ from typing import Protocol
 import msgspec
 
 from spekctl import files
+from spekctl.block import device as block_device
 from spekctl.errors import ExitCode, RefusedError, UsageError
 from spekctl.fleet.wire import Claim, Watched
 from spekctl.kernel import client
@@ -254,7 +255,8 @@ def request_of(asked: Claim, rights: Rights) -> tuple[job.Request, options.Measu
     workload = workload_file.parse(asked.toml)
     if meaning.replays(workload):
         raise UsageError(f"{workload.workload.name} replays a trace; a fleet has no files of it")
-    subject = run_request.on(workload, asked.devices)
+    # The plan has all devices; an asu's own is one of them.
+    subject = run_request.Subject(workload, block_device.targets(asked.devices))
     rooms = [Room(part.start, part.bytes) for part in asked.slices]
     load = dataclasses.replace(load, seed=asked.seed)
     wanted = run_request.build(subject, load, asked.destroy, rooms=rooms)

@@ -56,7 +56,7 @@ from spekctl.run import ending, job, measuring, request
 from spekctl.run.measure import measure
 from spekctl.run.progress import Clock, Figures
 from spekctl.run.rights import OWN, Rights
-from spekctl.workload import file, meaning, options, override
+from spekctl.workload import file, meaning, options, override, own_devices
 from spekctl.workload.model import WorkloadFile
 from spekctl.workload.options import Measuring
 
@@ -310,12 +310,16 @@ def wanted(asked: Job, load: options.Options) -> job.Request:
     """The run that a job means, with all checks that need no claim. @load: its options."""
     if asked.workload and asked.toml:
         raise UsageError("workload and toml exclude each other")
-    if not asked.devices:
-        raise UsageError("name a device")
+    workload = _workload_of(asked)
+    if meaning.replays(workload):
+        raise UsageError(f"{workload.workload.name} replays a trace; this program reads no files")
     # Before the first look at any: each takes milliseconds.
     if len(asked.devices) > MAX_TARGETS:
         raise UsageError(f"{len(asked.devices)} devices; a run has at most {MAX_TARGETS}")
-    for path in asked.devices:
+    _, paths = own_devices.taken(workload, asked.devices)
+    if not paths:
+        raise UsageError("name a device")
+    for path in paths:
         # Another path could tell whether a file exists.
         if not os.path.normpath(path).startswith("/dev/"):
             raise UsageError(f"{path} is not below /dev")
@@ -324,9 +328,6 @@ def wanted(asked: Job, load: options.Options) -> job.Request:
             raise UsageError(
                 f"{path} leads out of /dev, or through a directory that others than root may write"
             )
-    workload = _workload_of(asked)
-    if meaning.replays(workload):
-        raise UsageError(f"{workload.workload.name} replays a trace; this program reads no files")
     subject = request.on(workload, asked.devices)
     load_request = request.build(subject, load, asked.destroy)
     load_request = dataclasses.replace(load_request, command=command_of(asked))

@@ -17,7 +17,7 @@ from spekctl.errors import UsageError
 from spekctl.run import until
 from spekctl.run.job import Request
 from spekctl.run.targets import Room, moved, targets_of
-from spekctl.workload import file, meaning
+from spekctl.workload import file, meaning, own_devices
 from spekctl.workload.config import RunConfig
 from spekctl.workload.layout import Target
 from spekctl.workload.model import WorkloadFile
@@ -44,9 +44,20 @@ def find(name: str, paths: Sequence[str]) -> Subject:
     return on(file.load(name), paths)
 
 
-def on(workload: WorkloadFile, paths: Sequence[str]) -> Subject:
-    """A workload and the devices with these paths."""
-    return Subject(workload, block_device.targets(paths))
+def on(workload: WorkloadFile, words: Sequence[str]) -> Subject:
+    """A workload and its devices: those of the words of --device, and those of its asus."""
+    workload, paths = own_devices.taken(workload, words)
+    own = {asu.device for asu in workload.asu}
+    path_of: dict[str, str] = {}
+    known: dict[tuple[int, int], str] = {}
+    devices = []
+    for device in block_device.targets(paths):
+        first = known.setdefault((device.major, device.minor), device.path)
+        path_of[device.path] = first
+        # A device may have several paths. Given twice for the whole run it is refused later.
+        if first == device.path or device.path not in own:
+            devices.append(device)
+    return Subject(own_devices.at(workload, path_of), devices)
 
 
 def build(

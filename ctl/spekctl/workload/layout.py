@@ -10,6 +10,7 @@ from fractions import Fraction
 
 from spekctl import units
 from spekctl.errors import UsageError, at
+from spekctl.workload import own_devices
 from spekctl.workload.config import Extent, ResolvedAsu
 from spekctl.workload.meaning import asus_of, fraction_or_bytes, is_percent
 from spekctl.workload.model import Asu, WorkloadFile
@@ -36,29 +37,32 @@ def place_asus(
     fixed: bool,
     workers: int,
 ) -> list[ResolvedAsu]:
-    """Lay the asus out one after the other, on one device or striped over all of them.
+    """Lay the asus out one after the other, each on its own device or striped over the others.
 
     Over several devices every asu takes the same part of each, in whole stripes; the smallest
     device sets what is used of the others. An asu with streams at write pointers has whole zones.
     """
-    nr = len(targets)
-    smallest = min(targets, key=lambda target: target.bytes)
-    room = smallest.bytes  # on each device
-    if nr > 1:
-        room -= room % stripe_bytes
+    places = own_devices.placed(workload, [target.path for target in targets])
     resolved: list[ResolvedAsu] = []
-    cursor = 0
+    cursors: dict[str | None, int] = {}
     for asu in asus_of(workload):
+        numbers = places[asu.name]
+        here = [targets[number] for number in numbers]
+        nr = len(here)
+        smallest = min(here, key=lambda target: target.bytes)
+        room = smallest.bytes  # on each device
+        if nr > 1:
+            room -= room % stripe_bytes
         with at(f"asu '{asu.name}'"):
             unit = units.parse_size(asu.block) if nr == 1 else stripe_bytes
             if nr == 1 and room < unit:
                 unit = smallest.logical_block  # a disk of a few sectors has those
-            open_zones = _open_zones(workload, asu, targets, workers)
-            zone_bytes = targets[0].zone_bytes if open_zones else 0
+            open_zones = _open_zones(workload, asu, here, workers)
+            zone_bytes = here[0].zone_bytes if open_zones else 0
             unit = max(unit, zone_bytes)
-            start = _asu_start(asu, cursor, room, unit, nr)
+            start = _asu_start(asu, cursors.get(asu.device, 0), room, unit, nr)
             taken, size = _asu_size(asu, room, unit, nr)
-            for target in targets:
+            for target in here:
                 if size % target.logical_block or start % target.logical_block:
                     raise UsageError(
                         "its start or size is not a multiple of the logical block of"
@@ -66,7 +70,7 @@ def place_asus(
                     )
             if zone_bytes and (start % zone_bytes or size % zone_bytes):
                 raise UsageError(
-                    f"its start or size is not a multiple of the zones of {targets[0].path}, which"
+                    f"its start or size is not a multiple of the zones of {here[0].path}, which"
                     f" have {units.format_bytes(zone_bytes)}"
                 )
             _check_minimum(workload, asu, size, unit, nr, smallest, fixed)
@@ -76,13 +80,13 @@ def place_asus(
                     f"it ends at byte {start + taken}{each}, but {smallest.path} has only"
                     f" {smallest.bytes} ({units.format_bytes(smallest.bytes)})"
                 )
-            cursor = start + taken
+            cursors[asu.device] = start + taken
         resolved.append(
             ResolvedAsu(
                 name=asu.name,
                 bytes=size,
                 stripe_bytes=stripe_bytes if nr > 1 else 0,
-                extents=[Extent(target=index, start=start) for index in range(nr)],
+                extents=[Extent(target=number, start=start) for number in numbers],
                 zone_bytes=zone_bytes,
                 open_zones=open_zones,
             )

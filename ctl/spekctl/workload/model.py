@@ -186,7 +186,7 @@ class FixedAsu(Table, frozen=True):
 
 
 class Asu(Table, frozen=True):
-    """[[asu]]: a range of addresses on the device, or striped over all devices of the run."""
+    """[[asu]]: a range of addresses on a device of its own, or striped over the run's others."""
 
     name: Name
     size: Annotated[
@@ -205,6 +205,13 @@ class Asu(Table, frozen=True):
         _either("A smaller asu is refused, with the capacity that would be needed.", *_SIZE),
     ] = None
     fixed: Annotated[FixedAsu | None, _doc("What is different under --hrrw fixed.")] = None
+    device: Annotated[
+        str | None,
+        _doc(
+            "Path of the device that the asu is on, which its per cent are of; by default it is"
+            " striped over the devices of the run that no asu has. --device NAME=DEV sets it."
+        ),
+    ] = None
 
 
 class RatePoint(Table, frozen=True):

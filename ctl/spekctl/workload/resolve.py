@@ -68,7 +68,7 @@ def resolve(workload: WorkloadFile, options: Options, targets: Sequence[Target])
         )
     workload = rates.expanded(workload)
     _check_options(workload, options)
-    _check_targets(targets, options)
+    _check_targets(workload, targets, options)
     style_fixed = _walk_style(workload, options) == "fixed"
     cpus = cpus_of(options)
     asus = place_asus(workload, options.stripe_bytes, targets, style_fixed, len(cpus))
@@ -156,7 +156,7 @@ def _check_options(workload: WorkloadFile, options: Options) -> None:
         raise UsageError(f"{header.name} has no random walk, so --hrrw has no effect")
 
 
-def _check_targets(targets: Sequence[Target], options: Options) -> None:
+def _check_targets(workload: WorkloadFile, targets: Sequence[Target], options: Options) -> None:
     if not targets:
         raise UsageError("no device given; name one with --device")
     if len(targets) > TARGETS_MAX:
@@ -170,7 +170,10 @@ def _check_targets(targets: Sequence[Target], options: Options) -> None:
         if number in seen:
             raise UsageError(f"{seen[number]} and {target.path} are the same device")
         seen[number] = target.path
-        if len(targets) > 1 and options.stripe_bytes % target.logical_block:
+    own = {asu.device for asu in workload.asu}
+    striped = [target for target in targets if target.path not in own]
+    for target in striped:
+        if len(striped) > 1 and options.stripe_bytes % target.logical_block:
             raise UsageError(
                 f"--stripe {options.stripe_bytes} is not a multiple of the logical block of"
                 f" {target.path}, {target.logical_block} bytes"
@@ -350,7 +353,7 @@ def _streams(
                     weights[stream.name],
                     replicas,
                     style if options.hrrw or stream.walk is None else stream.walk,
-                    targets,
+                    [targets[extent.target] for extent in asus[index].extents],
                     tables,
                 )
             )

@@ -192,13 +192,13 @@ def _check_run(workload: WorkloadFile) -> None:
 
 
 def _check_asus(asus: list[Asu]) -> None:
-    total = Fraction(0)
+    totals: dict[str | None, Fraction] = {}
     for asu in asus:
         with at(f"asu '{asu.name}'"):
             if is_percent(asu.size):
                 share = units.parse_percent(str(asu.size))
                 if asu.start is None:
-                    total += share
+                    totals[asu.device] = totals.get(asu.device, Fraction(0)) + share
             else:
                 share = Fraction(units.parse_size(asu.size))
             if share == 0:
@@ -210,8 +210,14 @@ def _check_asus(asus: list[Asu]) -> None:
             for smallest in (asu.min, asu.fixed.min if asu.fixed else None):
                 if smallest is not None:
                     units.parse_size(smallest)
-    if total > 1:
-        raise UsageError(f"the sizes of the asus sum to {percent_text(total)}, more than 100%")
+            if asu.device is not None and not asu.device.startswith("/"):
+                raise UsageError(f"device '{asu.device}' is no path that begins with /")
+    for device, total in totals.items():
+        if total > 1:
+            there = "" if device is None else f" on {device}"
+            raise UsageError(
+                f"the sizes of the asus{there} sum to {percent_text(total)}, more than 100%"
+            )
 
 
 def _check_arrival(arrival: Arrival) -> None:
@@ -367,6 +373,12 @@ def _check_replay(workload: WorkloadFile, others: list[Stream]) -> None:
     traces = [stream.name for stream in workload.stream if stream.pattern == "trace"]
     if len(traces) > 1:
         raise UsageError(f"a run can replay only one trace; remove [[stream]] '{traces[1]}'")
+    for asu in workload.asu:
+        if asu.device is not None:
+            raise UsageError(
+                f"asu '{asu.name}': 'device' is not possible beside a trace, whose addresses are on"
+                " all devices"
+            )
     for kind, tables in (("asu", workload.asu), ("arrival", workload.arrival)):
         if tables and not others:
             raise UsageError(

@@ -132,6 +132,11 @@ def _remarks(
         if persistence is not None
         else "data persistence was not tested",
     ]
+    if parameters.placed:
+        remarks.append(
+            f"{parameters.placed}; an asu's size is a share of the capacity of its own devices, so"
+            " more of that may be unused than where all asus are striped"
+        )
     if position.lowered:
         remarks.append(
             f"the search found {position.sustained} BSU; the limit was missed at that level, so it"

@@ -42,7 +42,10 @@ class Spc1Test(Benchmark[Step, Phase, Report]):
     STATE: ClassVar[type[State]] = State
     NAME: ClassVar[str] = "SPC-1"
     STEP: ClassVar[str] = "phase"
-    WORDS: ClassVar[Mapping[str, str]] = {"cpus": "list of workers' CPUs"}
+    WORDS: ClassVar[Mapping[str, str]] = {
+        "cpus": "list of workers' CPUs",
+        "placed": "placement of asus",
+    }
 
     subject: run_request.Subject
     parameters: Parameters

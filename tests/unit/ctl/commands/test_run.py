@@ -164,6 +164,24 @@ def test_a_dry_run_sends_nothing(spekctl: Spekctl, kernel: FakeKernel) -> None:
     assert kernel.calls == []
 
 
+def test_asus_have_devices_of_their_own(spekctl: Spekctl, kernel: FakeKernel) -> None:
+    words = [word for n in (1, 2, 3) for word in ("--device", f"asu{n}=/dev/fake{n % 2}")]
+    outcome = spekctl("run", "spc1", "--bsu", "1", *words, "--dry-run", "--json")
+    config = json.loads(outcome.out)
+    assert [target["minor"] for target in config["targets"]] == [1, 0]
+    assert [asu["extents"][0]["target"] for asu in config["asus"]] == [0, 1, 0]
+
+
+def test_a_file_that_names_all_devices_needs_none(spekctl: Spekctl, kernel: FakeKernel) -> None:
+    text = '[workload]\nname = "t"\nsummary = "s"\n[[stream]]\nname = "s"\nsize = "4KiB"\n'
+    Path("own.toml").write_text(f'{text}[[asu]]\nname = "a"\ndevice = "/dev/fake1"\n')
+    outcome = spekctl("run", "./own.toml", "--time", "1s", "--dry-run", "--json")
+    assert [target["minor"] for target in json.loads(outcome.out)["targets"]] == [1]
+    Path("free.toml").write_text(f'{text}[[asu]]\nname = "a"\n')
+    outcome = spekctl("run", "./free.toml", "--time", "1s", "--dry-run")
+    assert outcome.code == ExitCode.USAGE and "--device" in outcome.sentence
+
+
 def test_a_missing_prober_is_said_in_one_line(
     spekctl: Spekctl, kernel: FakeKernel, monkeypatch: pytest.MonkeyPatch
 ) -> None:

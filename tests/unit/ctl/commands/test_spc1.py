@@ -93,6 +93,11 @@ WRONG: dict[str, tuple[tuple[str, ...], ExitCode, str]] = {
         ExitCode.USAGE,
         "not in the range",
     ),
+    "asu without a device": (
+        ("-d", "asu1=/dev/fake0", "-d", "asu2=/dev/fake1", "--write"),
+        ExitCode.USAGE,
+        "asu 'asu3' has no device",
+    ),
     "folder": (
         ("-d", "/dev/fake0", "--write", "--folder", "no/such"),
         ExitCode.USAGE,

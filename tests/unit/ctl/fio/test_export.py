@@ -21,6 +21,33 @@ from spekctl.fio.export import export
 from spekctl.workload import file
 from spekctl.workload.model import WorkloadFile
 
+
+def test_asus_on_devices_of_their_own_are_files_of_their_jobs() -> None:
+    asus = "".join(
+        f'[[asu]]\nname = "{name}"\nsize = "{size}"\n{device}'
+        for name, size, device in (
+            ("a", "60%", 'device = "/dev/x:1"\n'),
+            ("b", "60%", ""),
+            ("c", "40%", 'device = "/dev/x:1"\n'),
+            ("d", "40%", ""),
+        )
+    )
+    streams = "".join(f'[[stream]]\nname = "{n}"\nsize = "4KiB"\nasu = "{n}"\n' for n in "abcd")
+    head = '[workload]\nname = "w"\nsummary = "s"\n'
+    head += '[[arrival]]\nname = "x"\nlaw = "poisson"\nrate = 400\n'
+    workload = file.parse(head + streams + asus)
+    text = export(workload, ["/dev/y", "d=/dev/z"])
+    sections = {part.split("]")[0]: part.splitlines() for part in text.split("[")[1:]}
+    assert "filename=/dev/y" in sections["global"]
+    files = {name: [line for line in sections[name] if "filename" in line] for name in "abcd"}
+    own = ["filename=/dev/x\\:1"]
+    assert files == {"a": own, "b": [], "c": own, "d": ["filename=/dev/z"]}
+    offsets = {name: [line for line in sections[name] if "offset" in line] for name in "abcd"}
+    assert offsets == {"a": [], "b": [], "c": ["offset=60%"], "d": []}
+    with pytest.raises(UsageError, match="there is no asu 'e'"):
+        export(workload, ["e=/dev/y"])
+
+
 PER_CENT = st.integers(1, 99)
 # Whole blocks of all SIZES, as of all that can run.
 BYTES = st.integers(1, 1 << 12).map(lambda n: n << 20)

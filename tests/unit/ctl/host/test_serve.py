@@ -24,6 +24,10 @@ from spekctl.kernel import client, prober
 from spekctl.power.meter import PowerOptions
 from spekctl.run import candidates, observe, request
 
+OWN = (
+    '[workload]\nname = "t"\nsummary = "s"\n[[stream]]\nname = "s"\nsize = "4KiB"\n'
+    '[[asu]]\nname = "a"\ndevice = "/etc/shadow"\n'
+)
 JOB: dict[str, Any] = {"workload": "random-read-4k", "devices": ["/dev/fake0"]}
 TRACE = """
 [workload]
@@ -266,6 +270,9 @@ def test_a_run_ends_when_nobody_reads(kernel: FakeKernel) -> None:
         ({**JOB, "devices": ["/dev/shm/x"]}, ExitCode.USAGE, "leads out of /dev, or through"),
         ({**JOB, "devices": ["/dev/fd/0"]}, ExitCode.USAGE, "leads out of /dev, or through"),
         ({**JOB, "devices": ["/dev/stdin"]}, ExitCode.USAGE, "leads out of /dev, or through"),
+        ({**JOB, "devices": ["all=/etc/shadow"]}, ExitCode.USAGE, "/etc/shadow is not below /dev"),
+        ({"devices": [], "toml": OWN}, ExitCode.USAGE, "/etc/shadow is not below /dev"),
+        ({**JOB, "devices": ["asu1=/dev/fake0"]}, ExitCode.USAGE, "there is no asu 'asu1'"),
         ({**JOB, "options": {"output": "/etc/x"}}, ExitCode.USAGE, "there is no option --output"),
         ({**JOB, "options": {"time": "soon"}}, ExitCode.USAGE, "--time: "),
         ({**JOB, "options": {"depth": "0"}}, ExitCode.USAGE, "depth"),

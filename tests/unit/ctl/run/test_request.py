@@ -8,8 +8,9 @@ from typing import Any
 
 import pytest
 from lib.fakes.kernel import FakeKernel
-from lib.fakes.machine import use_fakes
+from lib.fakes.machine import disk, use_fakes
 
+from spekctl.block import device
 from spekctl.errors import SpekError, UsageError
 from spekctl.run import request
 from spekctl.run.job import Request
@@ -30,6 +31,26 @@ def built(name: str = "random-write-4k", destroy: tuple[str, ...] = (), **option
 def test_the_title_names_workload_and_devices() -> None:
     subject = request.find("random-write-4k", ["/dev/fake0", "/dev/fake1"])
     assert subject.title == "random-write-4k on /dev/fake0 /dev/fake1"
+
+
+def test_asus_on_devices_of_their_own_add_these_to_the_run() -> None:
+    words = ["asu3=/dev/fake2", "/dev/fake1", "asu1=/dev/fake0"]
+    subject = request.find("spc1", words)
+    assert subject.title == "spc1 on /dev/fake1 /dev/fake0 /dev/fake2"
+    asked = request.build(subject, Options(bsu=1, write=True))
+    places = [[at.target for at in asu.extents] for asu in asked.config.asus]
+    assert places == [[1], [0], [2]]
+    assert [asu.device for asu in asked.workload.asu] == ["/dev/fake0", None, "/dev/fake2"]
+
+
+def test_paths_of_one_device_are_one_device(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(device, "find", lambda path: disk(path, minor=int("1" in path)))
+    subject = request.find("spc1", ["/dev/fake0", "asu1=/dev/fake1", "asu2=/dev/alias1"])
+    assert [there.path for there in subject.devices] == ["/dev/fake0", "/dev/fake1"]
+    assert [asu.device for asu in subject.workload.asu] == ["/dev/fake1", "/dev/fake1", None]
+    subject = request.find("spc1", ["/dev/fake0", "/dev/alias0", "asu1=/dev/fake1"])
+    with pytest.raises(UsageError, match="/dev/fake0 and /dev/alias0 are the same device"):
+        request.build(subject, Options(bsu=1))
 
 
 def test_targets_are_the_devices_in_their_order() -> None:

@@ -107,6 +107,8 @@ OTHERWISE = {
     ("run", "--csv"): "FILE",
     ("watch", "--csv"): "FILE",
     ("show", "--csv"): "[FILE]",
+    # These place asus, which only loads have.
+    **{(name, "--device"): "[ASU=]DEV" for name in ("run", "sweep", "spc1", "show", "fio")},
     # The format of a verdict, not that of a trace.
     **{(name, "--format"): f"[{'|'.join(formats.NAMES)}]" for name in ("compare", "gate")},
     # Several files: a picture is PNG and SVG unless the name says which.

@@ -77,6 +77,7 @@ VALUES: dict[str, tuple[st.SearchStrategy[Any], tuple[str, ...]]] = {
     "asu.all.block": (sizes, ()),
     "asu.all.min": (sizes, ()),
     "asu.all.fixed.min": (sizes, ()),
+    "asu.all.device": (st.just("/dev/fake0"), ()),
     "arrival.default.name": (names, ()),
     "arrival.default.law": (st.sampled_from(["poisson", "constant"]), POISSON[1:]),
     "arrival.default.depth": (st.integers(1, 256), ()),

@@ -127,6 +127,26 @@ def test_another_test_is_not_resumed(case: str, spekctl: Spekctl, kernel: QueueK
     assert Path("t/state.json").read_bytes() == state
 
 
+def test_asus_stay_on_their_devices(spekctl: Spekctl, kernel: QueueKernel) -> None:
+    kernel.on_wait = lambda second: (
+        os.kill(os.getpid(), signal.SIGINT) if len(kernel.runs_seen) == 3 else None
+    )
+    own = ("--device", "asu1=/dev/fake1", "--limit", "unused_capacity=0.6", "--folder", "t")
+    assert spekctl(*WRITE, *own).code == ExitCode.INTERRUPTED
+    kernel.on_wait = lambda second: None
+    places = [[extent.target for extent in asu.extents] for asu in kernel.runs_seen[0].asus]
+    assert places == [[1], [0], [0]]
+    other = ("--device", "asu2=/dev/fake1", *own[2:])
+    for more, is_now in ((other, "asu2 on /dev/fake1"), (("-d", "/dev/fake1", *own[2:]), "none")):
+        outcome = spekctl(*WRITE, *more, "--resume")
+        assert outcome.code == ExitCode.USAGE
+        assert (
+            f"another placement of asus: asu1 on /dev/fake1 then, {is_now} now" in outcome.sentence
+        )
+    assert spekctl(*WRITE, *own, "--resume").code == ExitCode.OK
+    assert any(line.startswith("asu1 on /dev/fake1; ") for line in report_of(Path("t"))["remarks"])
+
+
 @pytest.mark.parametrize(
     ("changes", "sentence"),
     [
