@@ -198,6 +198,31 @@ def test_two_disks_share_the_load_in_stripes(call: Call, null_blk: Callable[...,
     assert first + second == sum(cell["bytes"] for cell in document["cells"])
 
 
+def test_asus_are_on_devices_of_their_own(call: Call, null_blk: Callable[..., str]) -> None:
+    """asu1 and asu3 each on a disk, asu2 in stripes over two: each disk has the I/Os of its asu."""
+    own1, own3, *striped = [null_blk(size_mb=size) for size in (256, 64, 256, 512)]
+    outcome = call(
+        *("run", "spc1", "--bsu", "20", "--write", "--time", "2s", "--json", *QUIET),
+        *("--device", f"asu1={own1}", "--device", f"asu3={own3}"),
+        *(word for node in striped for word in ("--device", node)),
+    )
+    assert outcome.code == ExitCode.OK, outcome.err
+    document = outcome.json
+    paths = [target["facts"]["path"] for target in document["targets"]]
+    assert paths == [*striped, own1, own3]
+    assert [target["disk_agrees"] for target in document["targets"]] == [True] * 4
+    asu_of = [stream["asu"] for stream in document["config"]["streams"]]
+    moved = [0, 0, 0]
+    for cell in document["cells"]:
+        moved[asu_of[cell["stream"]]] += cell["bytes"]
+    on = {
+        target["facts"]["path"]: target["read_bytes"] + target["write_bytes"]
+        for target in document["targets"]
+    }
+    assert [on[own1], sum(on[node] for node in striped), on[own3]] == moved
+    assert all(on.values())
+
+
 def test_response_time_grows_with_the_backlog_and_service_time_does_not(
     call: Call, null_blk: Callable[..., str]
 ) -> None:

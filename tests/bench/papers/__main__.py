@@ -1,0 +1,138 @@
+# SPDX-License-Identifier: GPL-2.0
+"""python -m bench.papers FOLDER: a page for each paper, and papers.html and papers.json.
+
+FOLDER is what `make figures` fills. The pages are made of its files, which the commands printed
+their figures from: paper-000.html to paper-003.html here, paper-004.html where that is simulated.
+The summary counts the verdicts of all five.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+
+import msgspec
+from bench.paper004.study import Study
+from bench.papers import page, paper000, paper001, paper002
+from bench.papers.claims import OPEN, Claim, counts
+
+from spekctl import files
+from spekctl.documents import document
+from spekctl.documents.curve import load_curve
+from spekctl.documents.drive import Claim as StudyClaim
+from spekctl.documents.drive import DriveStudy
+from spekctl.documents.energy import DcseReport, Spc1eReport
+from spekctl.documents.result import load_result
+from spekctl.errors import SpekError
+from spekctl.report import read
+from spekctl.report.page import html
+from spekctl.report.sheet import Sheet
+
+TITLE_003 = "One drive with several arms in place of an array"
+
+
+def claim_of(claim: StudyClaim) -> Claim:
+    """A claim of the study of drives, in the words of the others."""
+    word = {"-": OPEN}.get(claim.word, claim.word)
+    rule = "its rule is printed by `spekctl drive study`"
+    return Claim(claim.place, claim.what, claim.paper, claim.found, rule, word, claim.remark)
+
+
+class Folder:
+    """What `make figures` has left."""
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+
+    def sheets(self, *names: str) -> list[Sheet]:
+        """Files as `spekctl report` shows them."""
+        return read.sheets([self.path / name for name in names])
+
+    def paper000(self) -> tuple[list[Claim], list[Sheet]]:
+        claims = paper000.claims(
+            load_result(self.path / "fig1.json"), load_curve(self.path / "sweep.json")
+        )
+        return claims, self.sheets("fig1.json", "sweep.json", "spc1/report.json")
+
+    def paper001(self) -> tuple[list[Claim], list[Sheet]]:
+        spc1e = document.read(self.path / "p6400.json", Spc1eReport)
+        after = document.read(self.path / "dcse-after.json", DcseReport)
+        before = document.read(self.path / "dcse-before.json", DcseReport)
+        sheets = self.sheets("p6400.json", "dcse-after.json")
+        return paper001.claims(spc1e, after, before), sheets
+
+    def paper002(self) -> tuple[list[Claim], list[Sheet]]:
+        names = {
+            (device, name): f"fig7-{device}-{name}.json"
+            for device in paper002.DEVICES
+            for name in (paper002.SPEK, *paper002.RIVALS)
+        }
+        curves = {key: load_curve(self.path / name) for key, name in names.items()}
+        return paper002.claims(curves), self.sheets(*names.values())
+
+    def paper003(self) -> tuple[list[Claim], list[Sheet]]:
+        study = document.read(self.path / "paper003.json", DriveStudy)
+        return [claim_of(claim) for claim in study.claims], self.sheets("paper003.json")
+
+    def paper004(self) -> list[Claim]:
+        path = self.path / "paper-004.json"
+        if not files.exists(path):
+            raise files.missing(path)
+        study = msgspec.json.decode(path.read_bytes(), type=Study)
+        return msgspec.convert(study.claims, list[Claim])
+
+
+TITLES = {
+    "000": paper000.TITLE,
+    "001": paper001.TITLE,
+    "002": paper002.TITLE,
+    "003": TITLE_003,
+}
+
+
+def pages(path: Path) -> dict[str, list[Claim]]:
+    """Write all pages; the claims of each paper."""
+    folder = Folder(path)
+    parts = {
+        "000": folder.paper000(),
+        "001": folder.paper001(),
+        "002": folder.paper002(),
+        "003": folder.paper003(),
+    }
+    papers = {number: claims for number, (claims, _) in parts.items()}
+    papers["004"] = folder.paper004()
+    for number, (claims, sheets) in parts.items():
+        data = html([page.sheet_of(number, TITLES[number], claims), *sheets])
+        files.write(path / f"paper-{number}.html", data)
+    files.write(path / "papers.html", html([page.summary_of(papers)]))
+    files.write(path / "papers.json", _json(papers))
+    return papers
+
+
+def _json(papers: dict[str, list[Claim]]) -> bytes:
+    data = {
+        number: {"verdicts": counts(claims), "claims": msgspec.to_builtins(claims)}
+        for number, claims in papers.items()
+    }
+    return (json.dumps(data, indent=1) + "\n").encode()
+
+
+def main(words: Sequence[str] | None = None) -> int:
+    parser = argparse.ArgumentParser(prog="papers", description=__doc__.splitlines()[0])
+    parser.add_argument("folder", type=Path, help="what make figures has filled")
+    given = parser.parse_args(words)
+    try:
+        papers = pages(given.folder)
+    except SpekError as error:
+        print(f"papers: {error}", file=sys.stderr)
+        return 2
+    print(page.text_of(papers))
+    print(f"\n{given.folder}/papers.html")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

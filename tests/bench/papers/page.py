@@ -1,0 +1,89 @@
+# SPDX-License-Identifier: GPL-2.0
+"""Claims as the first sheet of a page, and the summary of all papers."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from bench.papers.claims import NO, VERDICTS, YES, Claim, counts
+
+from spekctl.report.sheet import Grid, Judged, Sheet, Verdict
+
+_COLUMNS = ("place", "what", "paper", "here", "verdict", "rule", "reason")
+
+
+def words_of(claims: Sequence[Claim]) -> str:
+    """The counts in a sentence."""
+    counted = counts(claims)
+    judged = sum(counted[word] for word in VERDICTS[:3])
+    return (
+        f"{counted['yes']} of {judged} judged claims hold, {counted['partly']} in part;"
+        f" {counted['not judged']} are not judged"
+    )
+
+
+def sheet_of(number: str, title: str, claims: Sequence[Claim]) -> Sheet:
+    """What a paper says beside what comes out here."""
+    text = words_of(claims)
+    sheet = Sheet(
+        f"paper-{number}", "paper beside measurements", f"Paper {number}: {title}",
+        verdict=text, good=None, label=f"paper {number}",
+    )  # fmt: skip
+    sheet.figures = [("claims", text)]
+    sheet.remarks = [
+        f"{claim.place}, {claim.what} ({claim.verdict}): {claim.reason}"
+        for claim in claims
+        if claim.reason
+    ]
+    sheet.judged = Judged("Claims of the paper", "yes", "no")
+    sheet.verdicts = [
+        Verdict(
+            f"{claim.place}: {claim.what}",
+            f"paper {claim.paper}; here {claim.here}; {claim.verdict} ({claim.rule})",
+            {YES: True, NO: False}.get(claim.verdict),
+        )
+        for claim in claims
+    ]
+    return sheet
+
+
+def summary_of(papers: Mapping[str, Sequence[Claim]]) -> Sheet:
+    """The verdicts of all papers, counted, and each of them."""
+    every = [claim for claims in papers.values() for claim in claims]
+    sheet = Sheet(
+        "papers", "papers beside measurements", "All papers", verdict=words_of(every), good=None,
+        label="papers",
+    )  # fmt: skip
+    sheet.figures = [(f"paper {number}", words_of(claims)) for number, claims in papers.items()]
+    sheet.grids = [
+        _counted(papers),
+        *(_listed(number, claims) for number, claims in papers.items()),
+    ]
+    return sheet
+
+
+def text_of(papers: Mapping[str, Sequence[Claim]]) -> str:
+    """The counts for a terminal."""
+    grid = _counted(papers)
+    rows = [list(grid.columns), *map(list, grid.rows)]
+    widths = [max(len(row[column]) for row in rows) for column in range(len(grid.columns))]
+    return "\n".join(
+        "  ".join(cell.rjust(width) for cell, width in zip(row, widths, strict=True))
+        for row in rows
+    )
+
+
+def _counted(papers: Mapping[str, Sequence[Claim]]) -> Grid:
+    rows = [
+        [number, *(str(count) for count in counts(claims).values()), str(len(claims))]
+        for number, claims in papers.items()
+    ]
+    total = [sum(int(row[column]) for row in rows) for column in range(1, len(VERDICTS) + 2)]
+    columns = ("paper", *VERDICTS, "claims")
+    numeric = [number > 0 for number in range(len(columns))]
+    return Grid("Verdicts", columns, numeric, [*rows, ["all", *map(str, total)]])
+
+
+def _listed(number: str, claims: Sequence[Claim]) -> Grid:
+    rows = [[getattr(claim, column) for column in _COLUMNS] for claim in claims]
+    return Grid(f"Paper {number}", _COLUMNS, [False] * len(_COLUMNS), rows)
