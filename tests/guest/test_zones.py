@@ -406,6 +406,65 @@ def test_a_result_tells_what_was_done_to_zones(disk: str, tmp_path: Path) -> Non
     assert (target.zone_finishes, target.zone_opens, target.zone_closes) == (0, 0, 0)
 
 
+PASSES = """
+[workload]
+name = "passes"
+summary = "every zone to its end"
+[[asu]]
+name = "zones"
+start = "8MiB"
+size = "56MiB"
+[[stream]]
+name = "log"
+read = "0%"
+size = "112KiB"
+align = "16KiB"
+pattern = "write-pointer"
+open_zones = 2
+"""
+
+
+def passed(disk: str, folder: Path, text: str, *options: str) -> tuple[int, int]:
+    """The I/Os of a run on empty zones, and the bytes that the disk counted."""
+    for zone in zones_of(disk):
+        if not zone.conventional:
+            command(disk, BLKRESETZONE, zone)
+    settle()
+    before = disk_stat(disk)[Direction.WRITE].sectors
+    (folder / "passes.toml").write_text(text)
+    out = folder / "out.json"
+    run = ["run", str(folder / "passes.toml"), "--device", disk, "--write", "--no-prober"]
+    code = cli.run(*[[*run, *options, "--progress", "none", "-o", str(out)]])
+    assert code == ExitCode.OK
+    result = msgspec.json.decode(out.read_bytes(), type=Result)
+    (target,) = result.targets
+    assert target.zone_misplaced == 0
+    return result.totals.all.ios, (disk_stat(disk)[Direction.WRITE].sectors - before) * 512
+
+
+@pytest.mark.parametrize("workers", ["1", "2"])
+def test_passes_write_every_zone_to_its_end(disk: str, tmp_path: Path, workers: str) -> None:
+    """The last write of a zone is cut: 112 KiB divide neither its length nor its capacity."""
+    if int(workers) > (os.cpu_count() or 1):
+        pytest.skip("the guest has a single CPU")
+    text = PASSES + '[[arrival]]\nname = "loop"\ndepth = 4\n'
+    ios, written = passed(disk, tmp_path, text, "--passes", "2", "--workers", workers)
+    zones = [zone for zone in zones_of(disk) if not zone.conventional]
+    capacity = sum(zone.capacity for zone in zones)
+    assert len(zones) == 14 and written == 2 * capacity
+    assert ios == 2 * 14 * -(-zones[0].capacity // (112 << 10))
+    assert all(zone.pointer == zone.capacity for zone in zones)
+
+
+def test_a_process_passes_half_of_its_zones(disk: str, tmp_path: Path) -> None:
+    text = PASSES.replace("open_zones = 2", "open_zones = 1").replace("112KiB", "64KiB")
+    text += '[[arrival]]\nname = "loop"\ndepth = 2\npasses = 0.5\n'
+    _ios, written = passed(disk, tmp_path, text)
+    zones = [zone for zone in zones_of(disk) if not zone.conventional]
+    assert written == sum(zone.capacity for zone in zones[:7])
+    assert [zone.pointer for zone in zones] == [zone.capacity for zone in zones[:7]] + [0] * 7
+
+
 def test_writes_anywhere_are_refused_by_a_sentence(
     disk: str, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -20,18 +20,25 @@ from spekctl.errors import RefusedError
 _BLKREPORTZONE = 0xC0101282
 _HEADER = struct.Struct("=QII")
 _ZONE = struct.Struct("=QQQ4B4xQ24x")
+_HAS_CAPACITY = 1
 _AT_ONCE = 1024
 _OFFLINE, _READ_ONLY = 15, 13
+# Empty, open by itself or by command, closed, full: as kmod/load/zone.c has it.
+_AT_POINTER = (1, 2, 3, 4, 14)
 _FAILURE = re.compile(r"^(?:read|write|zone \w+|discard) of .* at byte (\d+) of (\S+) failed: ")
 
 
 @dataclass(frozen=True, slots=True)
 class Zone:
-    """A zone; bytes."""
+    """A zone; bytes.
+
+    @capacity: most that can be written at its write pointer; 0: nothing, as of a conventional zone
+    """
 
     start: int
     bytes: int
     condition: int
+    capacity: int = 0
 
     @property
     def is_offline(self) -> bool:
@@ -66,10 +73,13 @@ def _report(disk: int, sector: int, count: int | None) -> list[Zone]:
         wanted = _AT_ONCE if count is None else min(_AT_ONCE, count - len(zones))
         buffer = bytearray(_HEADER.pack(sector, wanted, 0) + bytes(_ZONE.size * wanted))
         fcntl.ioctl(disk, _BLKREPORTZONE, buffer)
-        number = _HEADER.unpack_from(buffer)[1]
+        _sector, number, flags = _HEADER.unpack_from(buffer)
         reported = buffer[_HEADER.size : _HEADER.size + number * _ZONE.size]
-        for first, length, _pointer, _kind, condition, *_ in _ZONE.iter_unpack(reported):
-            zones.append(Zone(first * 512, length * 512, condition))
+        for first, length, _pointer, _kind, condition, *_, most in _ZONE.iter_unpack(reported):
+            capacity = most if flags & _HAS_CAPACITY else length
+            if condition not in _AT_POINTER:
+                capacity = 0
+            zones.append(Zone(first * 512, length * 512, condition, capacity * 512))
             sector = first + length
         if number < wanted:
             break

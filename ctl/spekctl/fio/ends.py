@@ -97,7 +97,7 @@ def _has_amount(options: Reader, plan: Plan, clones: int) -> bool:
 
 def _end(options: Reader, plan: Plan) -> int | Fraction | None:
     """When one clone ends: after I/Os, or after passes of its range, as a Fraction, where its size
-    is that of the device; None: at write pointers, which know no passes."""
+    is that of the device; None: at write pointers, where a time ends it."""
     base = options.value("kb_base", values.whole) or 1024
     loops = options.value("loops", values.whole) or 1
     weights = _weights(plan)

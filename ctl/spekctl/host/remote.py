@@ -89,7 +89,7 @@ class Remote(Rights):
                     wanted = min(wanted, count - len(zones))
                 listed = self.helper.ask(
                     "zones",
-                    list[tuple[int, int, int]],
+                    list[tuple[int, int, int, int]],
                     major=disk.major,
                     minor=disk.minor,
                     start=start,

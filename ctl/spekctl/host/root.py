@@ -430,7 +430,7 @@ class Root:
         run.is_checked = True
         return remarks
 
-    def _zones(self, asked: Zones) -> list[tuple[int, int, int]]:
+    def _zones(self, asked: Zones) -> list[tuple[int, int, int, int]]:
         with self._lock:
             if (asked.major, asked.minor) not in self._claimed:
                 raise NotFoundError(
@@ -440,7 +440,7 @@ class Root:
         if device is None:
             return []
         report = zones.report(device, asked.start, asked.count)
-        return [(zone.start, zone.bytes, zone.condition) for zone in report]
+        return [(zone.start, zone.bytes, zone.condition, zone.capacity) for zone in report]
 
     def _get(self, run: int) -> Any:
         kernel = self._connect()

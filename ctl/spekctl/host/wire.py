@@ -14,7 +14,7 @@ import msgspec
 from msgspec import Meta
 
 # Raised by a change that an older program would misunderstand; new fields and events do not.
-PROTOCOL = 2
+PROTOCOL = 3
 # Bytes of a request. A workload has at most some hundred streams.
 REQUEST_MAX = 1 << 20
 # Bytes of a log in one answer.
@@ -87,8 +87,8 @@ class Check(Request, frozen=True, tag="check"):
 
 class Zones(Request, frozen=True, tag="zones"):
     """zones: answers with the next @count zones, from that with byte @start on, of a device that a
-    run or claim of this host is or was on: lists of first byte, bytes and condition. None of a
-    device without zones, and none at its end."""
+    run or claim of this host is or was on: lists of first byte, bytes, condition and the bytes that
+    can be written at its pointer. None of a device without zones, and none at its end."""
 
     major: _Number
     minor: _Number

@@ -4,13 +4,14 @@
 from __future__ import annotations
 
 import signal
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from types import FrameType, TracebackType
 from typing import TYPE_CHECKING
 
 from spekctl.block.device import Device
+from spekctl.block.zones import Zone
 from spekctl.errors import ExitCode
 from spekctl.log.place import Place
 from spekctl.run.rights import OWN, Rights
@@ -46,6 +47,8 @@ class Request:
     verify_state: Path | None = None  # where to keep what was written; config.data is stamped
     rights: Rights = OWN
     options: Options | None = None  # that it was built of
+    # The configuration for the zones of its devices, if its counts depend on these.
+    on_zones: Callable[[Sequence[Sequence[Zone]]], RunConfig] | None = None
 
     @property
     def length_ns(self) -> int:

@@ -13,10 +13,11 @@ from spekctl.block import device as block_device
 from spekctl.block import provisioning
 from spekctl.block.device import Device
 from spekctl.block.safety import check_named, refuse_without_write
+from spekctl.block.zones import Zone
 from spekctl.errors import UsageError
 from spekctl.run import until
 from spekctl.run.job import Request
-from spekctl.run.targets import Room, moved, targets_of
+from spekctl.run.targets import Room, moved, targets_of, with_zones
 from spekctl.workload import file, meaning, own_devices
 from spekctl.workload.config import RunConfig
 from spekctl.workload.layout import Target
@@ -76,9 +77,12 @@ def build(
         from spekctl.run import replay_request
 
         return replay_request.build(subject.workload, subject.devices, options, destroy)
-    config, remarks = configured(
-        subject.workload, options, targets_of(subject.devices, rooms), rooms
-    )
+    targets = targets_of(subject.devices, rooms)
+    config, remarks = configured(subject.workload, options, targets, rooms)
+
+    def on_zones(zones: Sequence[Sequence[Zone]]) -> RunConfig:
+        return moved(resolve(subject.workload, options, with_zones(targets, zones, rooms)), rooms)
+
     if detach:
         remarks.append("no prober accompanies a detached run")
     if options.write and not config.writes:
@@ -96,7 +100,14 @@ def build(
         until=until.chosen(options.until, config),
         stop_when=options.stop_when or (),
         options=given,
+        on_zones=on_zones if _passes_zones(subject.workload, options, config) else None,
     )
+
+
+def _passes_zones(workload: WorkloadFile, options: Options, config: RunConfig) -> bool:
+    """Whether an end by passes may be one at write pointers."""
+    given = [options.passes, workload.run.passes, *(each.passes for each in workload.arrival)]
+    return any(asu.zone_bytes for asu in config.asus) and any(each is not None for each in given)
 
 
 def configured(

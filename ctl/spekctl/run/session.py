@@ -7,8 +7,11 @@ collectors open; run-start comes last. A session left by an exception releases i
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Sequence
 from types import TracebackType
+
+import msgspec
 
 from spekctl import recorded
 from spekctl.block import device as devices
@@ -86,6 +89,8 @@ class Session:
         """Claim the devices: run-new, which opens all of them or none, or borrows them from a claim
         that has them. The final pass of a verified run is a run of its own: the claim is for both,
         so that nobody writes in between."""
+        if self._request.on_zones is not None:
+            self._count_on_zones()
         # Before the claim: a log may be impossible.
         self._collectors = collectors.of(self._request, self._collectors)
         config, on = self._request.config, self._request.devices
@@ -96,6 +101,24 @@ class Session:
             self._own.take()
         number = self._holding.claim if self._holding is not None else None
         self._run = claim.claim(self._kernel, config, on, self._interrupts, number)
+
+    def _count_on_zones(self) -> None:
+        """Take counts from the zones of the devices, which are claimed for that. A detached run
+        cannot borrow the claim: capacities stay as they are while it takes its own."""
+        request = self._request
+        if self._holding is None:
+            self._own = self._holding = holding.of_requests(
+                self._kernel, [request], self._interrupts
+            )
+            self._own.take()
+        assert request.on_zones is not None
+        zones = [request.rights.zones(device) for device in request.devices]
+        new = request.on_zones(zones)
+        config = msgspec.structs.replace(request.config, count=new.count, arrivals=new.arrivals)
+        self._request = dataclasses.replace(request, config=config)
+        if config.detached and self._own is not None:
+            self._own.release()
+            self._own = self._holding = None
 
     def check(self) -> None:
         """Under the claim: check that the devices may be written, and record their identity."""

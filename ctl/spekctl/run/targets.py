@@ -10,6 +10,7 @@ from dataclasses import dataclass
 import msgspec
 
 from spekctl.block.device import Device
+from spekctl.block.zones import Zone
 from spekctl.errors import UsageError
 from spekctl.workload.config import Extent, RunConfig
 from spekctl.workload.layout import Target
@@ -38,6 +39,23 @@ def targets_of(devices: Sequence[Device], rooms: Sequence[Room] = ()) -> list[Ta
         dataclasses.replace(target, bytes=room.bytes)
         for target, room in zip(whole, rooms, strict=True)
     ]
+
+
+def with_zones(
+    targets: Sequence[Target], zones: Sequence[Sequence[Zone]], rooms: Sequence[Room] = ()
+) -> list[Target]:
+    """@targets, with what can be written to the @zones that each device has reported."""
+    known = []
+    for place, (target, reported) in enumerate(zip(targets, zones, strict=True)):
+        first = rooms[place].start if rooms else 0
+        capacities = [zone.capacity for zone in reported if zone.start >= first]
+        if target.zone_bytes and len(capacities) < target.bytes // target.zone_bytes:
+            raise UsageError(
+                f"passes: {target.path} does not report all of its zones, so how much a pass of"
+                " write pointers has is not known; use count"
+            )
+        known.append(dataclasses.replace(target, capacities=capacities))
+    return known
 
 
 def moved(config: RunConfig, rooms: Sequence[Room]) -> RunConfig:

@@ -28,6 +28,8 @@ class Target:
     diskseq: int = 0
     zone_bytes: int = 0  # 0: not zoned
     open_zones_max: int = 0  # 0: no limit
+    # Bytes that can be written at the pointer of each zone; None: not known yet.
+    capacities: Sequence[int] | None = None
 
 
 def place_asus(
@@ -125,6 +127,24 @@ def _open_zones(workload: WorkloadFile, asu: Asu, targets: Sequence[Target], wor
             f"it has {zones} open zones for {workers} workers: each worker needs at least one"
         )
     return zones
+
+
+def capacities_of(asus: Sequence[ResolvedAsu], targets: Sequence[Target]) -> list[list[int]]:
+    """Of each asu the bytes that can be written at the pointers of its zones, if streams are there;
+    of a device whose capacities are not known whole zones."""
+    capacities: list[list[int]] = []
+    for asu in asus:
+        zones: list[int] = []
+        if asu.zone_bytes:
+            (extent,) = asu.extents
+            first, number = extent.start // asu.zone_bytes, asu.bytes // asu.zone_bytes
+            known = targets[extent.target].capacities
+            if known is None:
+                zones = [asu.zone_bytes] * number
+            else:
+                zones = list(known[first : first + number])
+        capacities.append(zones)
+    return capacities
 
 
 def _asu_start(asu: Asu, cursor: int, room: int, unit: int, nr: int) -> int:

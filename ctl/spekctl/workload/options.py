@@ -172,7 +172,9 @@ class Options:
         "Measure until the ranges of the streams have been passed N times, or until --time ends the"
         " measure phase: as many I/Os as have that many bytes. 0.5 is half a pass.",
         more="Sequential and strided streams and pattern once then have done every block of a pass"
-        " once. With several streams or block sizes it is the I/Os of all together, on average.",
+        " once. With several streams or block sizes it is the I/Os of all together, on average."
+        " At write pointers a pass writes the capacity of the zones, which the run asks the device"
+        " for once it has claimed it; --dry-run and show count whole zones.",
         metavar="N",
         key="passes",
     )

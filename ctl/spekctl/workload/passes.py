@@ -10,6 +10,9 @@ where a range that several streams share counts once. Streams in an order take w
 kernel does where it begins again: a rest at the end of the range that is smaller is left out. An
 I/O of a strided stream takes a stride. Flushes take nothing, so they add to the I/Os. The run ends
 after the I/Os of all its processes together.
+
+At write pointers a pass is the capacity of the zones, of which only writes take. The last write to
+a zone is cut to what is left there, so each zone counts in whole writes.
 """
 
 from __future__ import annotations
@@ -17,6 +20,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from fractions import Fraction
+from itertools import pairwise
 
 from spekctl import units
 from spekctl.errors import UsageError, at
@@ -42,12 +46,19 @@ def count_of(
     arrivals: Sequence[ResolvedArrival],
     streams: Sequence[ResolvedStream],
     workers: int,
+    capacities: Sequence[Sequence[int]],
 ) -> int:
-    """The number of I/Os after which the ranges of @streams have been passed @passes times."""
+    """The number of I/Os after which the ranges of @streams have been passed @passes times.
+    @capacities: see layout.capacities_of()"""
     with at("passes"):
-        total = sum((_of_process(_members(place, streams)) for place in range(len(arrivals))), ZERO)
+        total = sum(
+            (_of_process(_members(place, streams), capacities) for place in range(len(arrivals))),
+            ZERO,
+        )
         count = _rounded(exact(passes) * total)
         _check_workers(arrivals, streams, workers, count)
+        for place, arrival in enumerate(arrivals):
+            _check_zones(arrival, _members(place, streams), workers, capacities)
         if count > units.U64_MAX:
             raise UsageError(f"{count} I/Os are too many; at most {units.U64_MAX} are allowed")
     return count
@@ -59,13 +70,15 @@ def count_of_process(
     arrivals: Sequence[ResolvedArrival],
     streams: Sequence[ResolvedStream],
     workers: int,
+    capacities: Sequence[Sequence[int]],
 ) -> int:
     """The number of I/Os after which one process has passed its ranges @passes times; @place: its
     index among @arrivals."""
     with at("passes"):
         members = _members(place, streams)
-        count = _rounded(exact(passes) * _of_process(members))
+        count = _rounded(exact(passes) * _of_process(members, capacities))
         _check_workers([arrivals[place]], members, workers, count)
+        _check_zones(arrivals[place], members, workers, capacities)
         if count > COUNT_MAX:
             raise UsageError(f"{count} I/Os are too many; at most {COUNT_MAX} are allowed")
     return count
@@ -80,29 +93,52 @@ def _rounded(ios: Fraction) -> int:
     return math.ceil(ios)
 
 
-def _of_process(members: Sequence[ResolvedStream]) -> Fraction:
+def _of_process(members: Sequence[ResolvedStream], capacities: Sequence[Sequence[int]]) -> Fraction:
     """I/Os of a pass through the ranges of an arrival process."""
     for stream in members:
         if stream.operation in ZONE_COMMANDS:
             raise UsageError(f"stream '{stream.name}' has zone commands, which pass no range")
-        if stream.pattern == "write-pointer":
-            raise UsageError(
-                f"stream '{stream.name}' is at write pointers, and how much of a zone they pass is"
-                " known to the device only; use count"
-            )
     data = [stream for stream in members if stream.operation != "flush"]
     if members and not data:
         raise UsageError(f"stream '{members[0].name}' only flushes, which passes no range")
     ranges: dict[tuple[int, int, int], set[int]] = {}
     for stream in data:
+        if stream.pattern == "write-pointer":
+            continue
         ranges.setdefault((stream.asu, stream.range_start, stream.range_bytes), set()).add(
             _passed(stream)
         )
     # Streams that round one range differently pass all of it.
     size = sum(min(lengths) if len(lengths) == 1 else key[2] for key, lengths in ranges.items())
+    for asu, writers in _writers(data).items():
+        size += sum(_whole_writes(writers, capacities[asu]))
     taken = sum(stream.weight * _step(stream) for stream in data)
     weight = sum(stream.weight for stream in members)
-    return size * weight / taken if taken else Fraction(0)
+    if members and not taken:
+        raise UsageError(
+            f"stream '{data[0].name}' only reads below write pointers, which passes no range"
+        )
+    return size * weight / taken if taken else ZERO
+
+
+def _writers(streams: Sequence[ResolvedStream]) -> dict[int, list[ResolvedStream]]:
+    """The streams that write at write pointers, by their asus."""
+    writers: dict[int, list[ResolvedStream]] = {}
+    for stream in streams:
+        if stream.pattern == "write-pointer" and stream.read_ppm < 1_000_000:
+            writers.setdefault(stream.asu, []).append(stream)
+    return writers
+
+
+def _whole_writes(writers: Sequence[ResolvedStream], capacities: Sequence[int]) -> list[int]:
+    """Bytes of each zone, rounded up to whole writes if these have one size."""
+    if not any(capacities):
+        raise UsageError(f"no zone of stream '{writers[0].name}' can be written at its pointer")
+    lengths = {size.bytes for stream in writers for size in stream.sizes}
+    if len(lengths) > 1:
+        return list(capacities)
+    (length,) = lengths
+    return [-(-capacity // length) * length for capacity in capacities]
 
 
 def _step(stream: ResolvedStream) -> Fraction:
@@ -110,7 +146,10 @@ def _step(stream: ResolvedStream) -> Fraction:
     if stream.pattern == "strided":
         return Fraction(stream.stride_bytes)
     total = sum(size.bytes * size.weight for size in stream.sizes)
-    return Fraction(total, sum(size.weight for size in stream.sizes))
+    mean = Fraction(total, sum(size.weight for size in stream.sizes))
+    if stream.pattern == "write-pointer":
+        return mean * (1_000_000 - stream.read_ppm) / 1_000_000
+    return mean
 
 
 def _passed(stream: ResolvedStream) -> int:
@@ -135,11 +174,9 @@ def _check_workers(
     if workers == 1 or len(streams) > 1 or streams[0].pattern not in _IN_ORDER:
         return
     (stream,), (arrival,) = streams, arrivals
-    if arrival.pause_ns:
-        return  # on a single worker
-    load = {"closed": arrival.depth, "burst": arrival.burst_length}.get(arrival.law, workers)
-    # Fewer than there are workers: each has one, and the other workers nothing.
-    active = min(load, workers)
+    load, active = _active(arrival, workers)
+    if active == 1:
+        return
     part, rest = divmod(stream.range_bytes, active)
     uneven = len(stream.sizes) > 1 or rest or part % stream.align_bytes or load % active
     blocks = _blocks(stream, stream.range_bytes)
@@ -149,3 +186,36 @@ def _check_workers(
             f" together only if the depth and the number of blocks are multiples of {active}; use"
             " one worker"
         )
+
+
+def _active(arrival: ResolvedArrival, workers: int) -> tuple[int, int]:
+    """The load that is shared out to workers, and how many of these have any of it."""
+    load = {"closed": arrival.depth, "burst": arrival.burst_length}.get(arrival.law, workers)
+    if arrival.pause_ns:
+        return load, 1
+    # Fewer than there are workers: each has one, and the other workers nothing.
+    return load, min(load, workers)
+
+
+def _check_zones(
+    arrival: ResolvedArrival,
+    members: Sequence[ResolvedStream],
+    workers: int,
+    capacities: Sequence[Sequence[int]],
+) -> None:
+    """Workers have zones of their own: these are passed together only if they hold the same."""
+    load, active = _active(arrival, workers)
+    if active == 1:
+        return
+    for asu, writers in _writers(members).items():
+        zones = _whole_writes(writers, capacities[asu])
+        each, rest = divmod(len(zones), active)
+        # The first ones have a zone more each.
+        starts = [each * worker + min(worker, rest) for worker in range(active + 1)]
+        parts = {sum(zones[start:end]) for start, end in pairwise(starts)}
+        if len(parts) > 1 or load % active:
+            raise UsageError(
+                f"each of {active} workers writes zones of its own, and they come to the ends of"
+                f" these together only if they hold the same and the depth is a multiple of"
+                f" {active}; use one worker"
+            )

@@ -23,7 +23,7 @@ from spekctl.workload.config import (
     RunConfig,
 )
 from spekctl.workload.layout import Target as Target
-from spekctl.workload.layout import place_asus
+from spekctl.workload.layout import capacities_of, place_asus
 from spekctl.workload.meaning import (
     arrivals_of,
     data_of,
@@ -74,8 +74,9 @@ def resolve(workload: WorkloadFile, options: Options, targets: Sequence[Target])
     asus = place_asus(workload, options.stripe_bytes, targets, style_fixed, len(cpus))
     arrivals, replicas = _arrivals(workload, options)
     streams = _streams(workload, asus, replicas, targets, options)
-    arrivals = _with_ends(workload, options, arrivals, streams, len(cpus))
-    time_ns, count = _length(workload, options, arrivals, streams, len(cpus))
+    zones = capacities_of(asus, targets)
+    arrivals = _with_ends(workload, options, arrivals, streams, len(cpus), zones)
+    time_ns, count = _length(workload, options, arrivals, streams, len(cpus), zones)
     ramp_ns, ramp_count = _ramp(workload, options)
     run = workload.run
     writes = any(stream.read_ppm < 1_000_000 for stream in streams)
@@ -588,6 +589,7 @@ def _with_ends(
     arrivals: list[ResolvedArrival],
     streams: Sequence[ResolvedStream],
     workers: int,
+    zones: Sequence[Sequence[int]],
 ) -> list[ResolvedArrival]:
     """The processes with their counts, which what ends the run on the command line overrides."""
     if not workload.arrival or any(getattr(options, name) is not None for name in ENDS):
@@ -597,7 +599,9 @@ def _with_ends(
         count = written.count or 0
         if written.passes is not None:
             with at(f"arrival '{written.name}'"):
-                count = passes.count_of_process(written.passes, place, arrivals, streams, workers)
+                count = passes.count_of_process(
+                    *(written.passes, place, arrivals, streams), workers, zones
+                )
         counted.append(msgspec.structs.replace(arrival, count=count))
     return counted
 
@@ -608,6 +612,7 @@ def _length(
     arrivals: Sequence[ResolvedArrival],
     streams: Sequence[ResolvedStream],
     workers: int,
+    zones: Sequence[Sequence[int]],
 ) -> tuple[int, int]:
     """(time_ns, count): the measure phase ends at the first of them that is not 0; the count of
     what is given in passes."""
@@ -627,7 +632,7 @@ def _length(
             f"{workload.workload.name} scales by BSU, each with streams of its own over the same"
             " ranges, so passes has no meaning for it; use count or time"
         )
-    return time_ns, passes.count_of(number, arrivals, streams, workers)
+    return time_ns, passes.count_of(number, arrivals, streams, workers, zones)
 
 
 def _ramp(workload: WorkloadFile, options: Options) -> tuple[int, int]:

@@ -24,17 +24,18 @@ class FakeIoctl:
     def __init__(self, conditions: list[int]) -> None:
         self.conditions = conditions
         self.calls = 0
+        self.flags = 1  # it reports capacities
 
     def __call__(self, _fd: int, request: int, buffer: bytearray) -> None:
         assert request == 0xC0101282
         sector, wanted, _flags = struct.unpack_from("=QII", buffer)
         first = sector // 8192
         conditions = self.conditions[first : first + wanted]
-        struct.pack_into("=QII", buffer, 0, sector, len(conditions), 0)
+        struct.pack_into("=QII", buffer, 0, sector, len(conditions), self.flags)
         for index, condition in enumerate(conditions):
             start = (first + index) * 8192
             struct.pack_into(
-                "=QQQ4B4xQ", buffer, 16 + 64 * index, start, 8192, start, 2, condition, 0, 0, 8192
+                "=QQQ4B4xQ", buffer, 16 + 64 * index, start, 8192, start, 2, condition, 0, 0, 6144
             )
         self.calls += 1
 
@@ -54,7 +55,21 @@ def test_all_zones_are_reported(monkeypatch: pytest.MonkeyPatch, tmp_path: Path)
     reported = zones.report(zoned)
     assert [zone.start for zone in reported] == [4 * MIB * index for index in range(2500)]
     assert zones.offline(zoned) == [Zone(2400 * 4 * MIB, 4 * MIB, OFFLINE)]
-    assert zones.report(zoned, 8 * MIB, 1) == [Zone(8 * MIB, 4 * MIB, EMPTY)]
+    assert zones.report(zoned, 8 * MIB, 1) == [Zone(8 * MIB, 4 * MIB, EMPTY, 3 * MIB)]
+
+
+def test_the_capacity_is_what_can_be_written_at_the_pointer(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    conventional, full = 0, 14
+    conditions = [conventional, EMPTY, 2, 3, 4, full, READ_ONLY, OFFLINE]
+    zoned = disk_of(monkeypatch, tmp_path, conditions)
+    expected = [0, *[3 * MIB] * 5, 0, 0]
+    assert [zone.capacity for zone in zones.report(zoned)] == expected
+    old = FakeIoctl(conditions)
+    old.flags = 0  # a kernel that knows no capacities: zones can be written to their ends
+    monkeypatch.setattr("fcntl.ioctl", old)
+    assert [zone.capacity for zone in zones.report(zoned)] == [0, *[4 * MIB] * 5, 0, 0]
 
 
 def test_a_disk_without_zones_has_none(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:

@@ -195,9 +195,9 @@ def test_records_are_read_until_there_are_no_more(
 
 def test_zones_are_asked_for_in_parts(lender: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(wire, "ZONES_MAX", 2)
-    all_zones = [(start * 512, 512, 1) for start in range(5)]
+    all_zones = [(start * 512, 512, 1, 512 - start) for start in range(5)]
 
-    def zones(major: int, minor: int, start: int, count: int) -> list[tuple[int, int, int]]:
+    def zones(major: int, minor: int, start: int, count: int) -> list[tuple[int, int, int, int]]:
         assert (major, minor) == (250, 0)
         return [zone for zone in all_zones if zone[0] >= start][:count]
 
@@ -217,7 +217,7 @@ def test_zones_that_a_helper_does_not_tell_cost_no_result(lender: Any) -> None:
 
 
 def test_a_result_by_a_helper_says_that_a_zone_is_offline(lender: Any) -> None:
-    lender.helper.answers["zones"] = [(0, 1 << 20, 15)]
+    lender.helper.answers["zones"] = [(0, 1 << 20, 15, 0)]
     failure = "read of 4096 bytes at byte 8192 of fake0 failed: errno 5"
     zoned = disk(zoned="host-managed")
     assert explained(failure, [zoned], lender.zones) == f"{failure}: its zone is offline"

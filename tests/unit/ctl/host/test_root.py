@@ -152,7 +152,7 @@ def peer(kernel: FakeKernel, monkeypatch: pytest.MonkeyPatch) -> Iterator[RootPe
     kernel.config = config_of("random-write-4k")
     asking = RootPeer(lambda: kernel)
     hello = asking.until("hello")
-    assert (hello["protocol"], hello["commands"]) == (2, wire.VERBS)
+    assert (hello["protocol"], hello["commands"]) == (3, wire.VERBS)
     yield asking
     asking.hang_up()
     asking.thread.join(SOON_S)
@@ -313,7 +313,7 @@ def test_under_a_claim_a_run_starts_after_a_look_and_a_check(
 def test_zones_of_devices_of_its_runs_and_claims_are_told(
     peer: RootPeer, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    zone = zones.Zone(0, 1 << 28, 15)
+    zone = zones.Zone(0, 1 << 28, 2, 1 << 27)
     device = disk(zoned="host-managed")
     asked = []
 
@@ -330,9 +330,9 @@ def test_zones_of_devices_of_its_runs_and_claims_are_told(
     peer.pass_on(link, spek, spek.Cmd.CLAIM_NEW, target=[{"major": 250, "minor": 0}])
     targets = [{"major": 250, "minor": 1}, {"major": 251, "minor": 1}]
     peer.pass_on(link, spek, spek.Cmd.RUN_NEW, target=targets)
-    assert peer.ask("zones", major=250, minor=0)["answer"] == [[0, 1 << 28, 15]]
+    assert peer.ask("zones", major=250, minor=0)["answer"] == [[0, 1 << 28, 2, 1 << 27]]
     told = peer.ask("zones", major=250, minor=1, start=512, count=1)["answer"]
-    assert told == [[0, 1 << 28, 15]]
+    assert told == [[0, 1 << 28, 2, 1 << 27]]
     assert asked == [(device, 0, wire.ZONES_MAX), (device, 512, 1)]
     # No device has that number, or has it any more.
     assert "error" in peer.ask("zones", major=251, minor=1)

@@ -4,26 +4,31 @@
 from __future__ import annotations
 
 import contextlib
+import dataclasses
 import signal
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from pathlib import Path
 
 import msgspec
 import pytest
 from lib.ctl.results import DISK
 from lib.fakes.kernel import SECOND, START_NS, FakeKernel
-from lib.fakes.machine import disk
+from lib.fakes.machine import disk, use_fakes
 from lib.fakes.shared_kernel import SharedKernel
 
 from spekctl.block import device, safety
-from spekctl.documents.device import DiskCounters
-from spekctl.errors import CalledOffError, RefusedError, SpekError
+from spekctl.block.zones import Zone
+from spekctl.documents.device import DeviceFacts, DiskCounters
+from spekctl.errors import CalledOffError, RefusedError, SpekError, UsageError
 from spekctl.kernel.records import RunState
 from spekctl.render.progress import LineProgress
-from spekctl.run import job
+from spekctl.run import job, request
 from spekctl.run.collector import Claimed, Collector, Ended, Look, Sections
 from spekctl.run.follow import follow
 from spekctl.run.measure import carry_out
+from spekctl.run.rights import Rights
 from spekctl.run.session import Session
+from spekctl.run.targets import Room
 from spekctl.workload import file
 from spekctl.workload.config import DeviceNumber
 from spekctl.workload.resolve import Options, resolve
@@ -292,3 +297,96 @@ def test_a_reason_to_stop_ends_the_run_of_its_collector_alone() -> None:
         for session in (ending, continuing):
             session.release()
     assert reasons == ["stopped", "completed"]
+
+
+# --- counts of zones -----------------------------------------------------------------------------
+
+
+ZONED = """
+[workload]
+name = "log"
+summary = "a test"
+[[stream]]
+name = "s"
+size = "64KiB"
+read = "0%"
+pattern = "write-pointer"
+"""
+ZONE = 4 << 20
+
+
+class Reporting(Rights):
+    """Of a zoned disk of 1 GiB: its zones have these capacities, the first ones that is."""
+
+    def __init__(self, kernel: FakeKernel, *capacities: int, zones: int = 256) -> None:
+        self.kernel, self.capacities, self.nr = kernel, capacities, zones
+
+    def zones(self, disk: DeviceFacts, start: int = 0, count: int | None = None) -> list[Zone]:
+        assert (start, count) == (0, None) and disk.path == "/dev/fake0"
+        assert self.kernel.claimed, "a disk is claimed before its zones count"
+        capacities = [*self.capacities, *[0] * self.nr][: self.nr]
+        return [Zone(place * ZONE, ZONE, 1, most) for place, most in enumerate(capacities)]
+
+
+def zoned_request(
+    kernel: FakeKernel, *capacities: int, zones: int = 256, rooms: Sequence[Room] = (), **more: bool
+) -> job.Request:
+    subject = request.Subject(file.parse(ZONED), [disk("/dev/fake0", zoned="host-managed")])
+    options = Options(write=True, passes=3)
+    built = request.build(subject, options, rooms=rooms, detach=more.get("detach", False))
+    return dataclasses.replace(built, rights=Reporting(kernel, *capacities, zones=zones))
+
+
+@pytest.fixture
+def plain_disks(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> FakeKernel:
+    kernel = FakeKernel()
+    use_fakes(monkeypatch, kernel, tmp_path)
+    return kernel
+
+
+def test_passes_at_write_pointers_are_of_the_zones_under_the_claim(plain_disks: FakeKernel) -> None:
+    asked = zoned_request(plain_disks, 0, 65536, 65536 * 2 + 512)
+    assert asked.config.count == 3 * 256 * 64  # whole zones
+    with session_of(plain_disks, asked) as session:
+        result = carry_out(session)
+    assert result.config.count == 3 * (1 + 3)
+    assert result.config == msgspec.structs.replace(asked.config, count=12)
+    assert plain_disks.config == result.config
+    assert plain_disks.calls.index("claim-new") < plain_disks.calls.index("run-new")
+    assert plain_disks.claim is not None and not plain_disks.claimed and plain_disks.deleted
+
+
+def test_those_of_a_room_count(plain_disks: FakeKernel) -> None:
+    capacities = [65536] * 4 + [65536 * 2] * 252
+    rooms = [Room(3 * ZONE, 2 * ZONE)]
+    with session_of(plain_disks, zoned_request(plain_disks, *capacities, rooms=rooms)) as session:
+        session.claim()
+        assert session.request.config.count == 3 * (1 + 2)
+        assert session.request.config.asus[0].extents[0].start == 3 * ZONE
+        session.abandon()
+    assert not plain_disks.claimed
+
+
+def test_a_detached_run_takes_its_own_claim_after_that(plain_disks: FakeKernel) -> None:
+    with session_of(plain_disks, zoned_request(plain_disks, 65536, detach=True)) as session:
+        session.claim()
+        assert plain_disks.config is not None and plain_disks.config.count == 3
+        assert plain_disks.claim is None and not plain_disks.claimed
+        session.abandon()
+
+
+@pytest.mark.parametrize(
+    ("capacities", "zones", "why"),
+    [
+        ([65536], 255, "/dev/fake0 does not report all of its zones"),
+        ([], 0, "/dev/fake0 does not report all of its zones"),
+        ([], 256, "no zone of stream 's' can be written at its pointer"),
+    ],
+)
+def test_zones_that_make_no_pass_are_refused_and_released(
+    plain_disks: FakeKernel, capacities: list[int], zones: int, why: str
+) -> None:
+    asked = zoned_request(plain_disks, *capacities, zones=zones)
+    with pytest.raises(UsageError, match=why), session_of(plain_disks, asked) as session:
+        carry_out(session)
+    assert not plain_disks.claimed and "run-new" not in plain_disks.calls

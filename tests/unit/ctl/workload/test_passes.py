@@ -170,14 +170,73 @@ def test_streams_that_scale_by_bsu_have_no_passes() -> None:
         run_config("spc1", bsu=1, passes=1)
 
 
-def test_zoned_streams_have_no_passes() -> None:
-    zoned = replace(DISK, zone_bytes=256 * MIB, open_zones_max=8)
-    for text, why in (
-        ('pattern = "write-pointer"\nread = "0%"', "is at write pointers"),
+ZONED = replace(DISK, bytes=6 * MIB, zone_bytes=MIB, open_zones_max=8)
+POINTERS = 'pattern = "write-pointer"\nread = "0%"'
+
+
+def at_pointers(text: str, *capacities: int, passes: float = 1, **options: Any) -> int:
+    disk = replace(ZONED, capacities=capacities or None)
+    return run_config(HEAD + text, disk, passes=passes, **options).count
+
+
+@pytest.mark.parametrize(
+    ("text", "capacities", "number", "count"),
+    [
+        # Not known yet: whole zones.
+        (stream(POINTERS), (), 1, 6 * BLOCKS),
+        # Two conventional zones, and one that is offline.
+        (stream(POINTERS), (0, 0, MIB, MIB, 0, MIB), 2, 6 * BLOCKS),
+        (stream(POINTERS), (MIB // 2,) * 6, 0.5, 6 * BLOCKS // 4),
+        # The last write of a zone is of what is left.
+        (stream(POINTERS), (4096 * 3 + 512, 512, 0, 0, 0, 4096), 3, 3 * (4 + 1 + 1)),
+        (
+            stream('pattern = "write-pointer"\nread = "0%"', "a")
+            + stream('pattern = "write-pointer"\nread = "0%"', "b").replace("4KiB", "12KiB"),
+            *((MIB,) * 6, 1, 6 * MIB // 8192),
+        ),
+        # A read takes nothing.
+        (stream(POINTERS.replace("0%", "75%")), (MIB,) * 6, 1, 4 * 6 * BLOCKS),
+        # The zones of its asu only.
+        ('[[asu]]\nname = "z"\nstart = "50%"\nsize = "50%"\n' + stream(POINTERS),
+         (MIB, MIB, MIB, 4096, 8192, 4096), 1, 4),
+        # A range beside them.
+        ('[[asu]]\nname = "z"\nsize = "50%"\n[[asu]]\nname = "r"\nsize = "50%"\n'
+         + stream(POINTERS + '\nasu = "z"', "a")
+         + stream('read = "100%"\nasu = "r"', "b"), (4096,) * 6, 1, 3 + 3 * BLOCKS),
+    ],
+)  # fmt: skip
+def test_a_pass_at_write_pointers_is_the_capacity_of_the_zones(
+    text: str, capacities: tuple[int, ...], number: float, count: int
+) -> None:
+    assert at_pointers(text, *capacities, passes=number) == count
+
+
+def test_each_process_has_its_own_passes_at_write_pointers() -> None:
+    text = '[[arrival]]\nname = "a"\npasses = 2\n' + stream(POINTERS)
+    config = run_config(HEAD + text, replace(ZONED, capacities=(4096, 8192, 0, 0, 0, 1)))
+    assert config.arrivals[0].count == 2 * 4
+
+
+def test_workers_pass_zones_that_hold_the_same() -> None:
+    text = LOOP + stream(POINTERS)
+    assert at_pointers(text, *(MIB, 0, MIB) * 2, workers=2) == 4 * BLOCKS
+    with pytest.raises(UsageError, match="each of 2 workers writes zones of its own"):
+        at_pointers(text, *(MIB, MIB, MIB, MIB, MIB, 0), workers=2)
+    with pytest.raises(UsageError, match="each of 2 workers writes zones of its own"):
+        at_pointers(text.replace("4\n", "3\n", 1), *(MIB,) * 6, workers=2)
+
+
+@pytest.mark.parametrize(
+    ("text", "why"),
+    [
         ('pattern = "write-pointer"\noperation = "zone-reset"', "has zone commands"),
-    ):
-        table = stream(text)
-        if "operation" in text:
-            table = table.replace('size = "4KiB"\n', "")
-        with pytest.raises(UsageError, match=why):
-            run_config(HEAD + table, zoned, passes=1)
+        ('pattern = "write-pointer"\nread = "100%"', "only reads below write pointers"),
+        (POINTERS, "no zone of stream 't' can be written"),
+    ],
+)
+def test_what_passes_no_zones_is_refused(text: str, why: str) -> None:
+    table = stream(text)
+    if "operation" in text:
+        table = table.replace('size = "4KiB"\n', "")
+    with pytest.raises(UsageError, match=why):
+        at_pointers(table, *(0,) * 6)
