@@ -669,6 +669,8 @@ class Outcome(Part, frozen=True):
         Meta(
             description="Arrival processes with ends of their own: time from the start of the"
             " measure phase to the completion of the last of their I/Os; null: they had not ended."
+            " Of several hosts: from the start of the first to the end of the last; null: one of"
+            " them had not ended."
         ),
     ] = msgspec.field(default_factory=dict)
 

@@ -9,6 +9,7 @@ import msgspec
 
 from spekctl import units
 from spekctl.documents import power as powers
+from spekctl.documents.hosts import Role
 from spekctl.documents.per_host import clients
 from spekctl.documents.result import (
     Clocks,
@@ -56,7 +57,12 @@ def of_parts(hosts: Sequence[HostResult], workload: WorkloadFile, config: RunCon
     start_ns = _start_ns(hosts)
     return Result(
         run=runs[0].run if len(hosts) == 1 and runs else 0,
-        outcome=_outcome(hosts, [row.backlog for row in intervals], start_ns),
+        outcome=_outcome(
+            hosts,
+            [row.backlog for row in intervals],
+            start_ns,
+            measured.start_ns if measured is not None else 0,
+        ),
         totals=totals,
         workload=workload,
         config=config,
@@ -148,7 +154,9 @@ def _loss_text(host: HostResult, start_ns: int) -> str:
 # --- outcome -------------------------------------------------------------------------------------
 
 
-def _outcome(hosts: Sequence[HostResult], backlogs: Sequence[int], start_ns: int) -> Outcome:
+def _outcome(
+    hosts: Sequence[HostResult], backlogs: Sequence[int], start_ns: int, measure_ns: int
+) -> Outcome:
     ends = [(host.name, host.run.outcome) for host in hosts if host.run is not None]
     outcomes = [outcome for _, outcome in ends]
     lost = [_loss_text(host, start_ns) for host in hosts if host.loss is not None]
@@ -182,7 +190,31 @@ def _outcome(hosts: Sequence[HostResult], backlogs: Sequence[int], start_ns: int
         first_sense=sensed[0] if sensed else None,
         senses=_senses(outcomes),
         sense_others=sum(outcome.sense_others for outcome in outcomes),
+        arrival_ends_ns=_arrival_ends(hosts, measure_ns),
     )
+
+
+def _arrival_ends(hosts: Sequence[HostResult], measure_ns: int) -> dict[str, int | None]:
+    """When the last host had done the I/Os of a process, since the first began to measure: so a
+    process has ended only where it has on all hosts. @measure_ns: by the common clock."""
+    senders = [host for host in hosts if host.run is not None or host.role is Role.CLIENT]
+    names = [name for host in senders if host.run for name in host.run.outcome.arrival_ends_ns]
+    ends: dict[str, int | None] = {}
+    for name in dict.fromkeys(names):
+        known = [end_ns for host in senders if (end_ns := _end_of(host, name)) is not None]
+        ends[name] = max(known) - measure_ns if len(known) == len(senders) else None
+    return ends
+
+
+def _end_of(host: HostResult, arrival: str) -> int | None:
+    """When a host had done the I/Os of an arrival process, by the common clock."""
+    if host.run is None:
+        return None
+    end_ns = host.run.outcome.arrival_ends_ns.get(arrival)
+    begun = [part.start_ns for part in host.run.phases if part.phase is Phase.MEASURE]
+    if end_ns is None or not begun:
+        return None
+    return begun[0] + host.start.offset_ns + end_ns
 
 
 def _on(name: str, text: str, hosts: int) -> str:

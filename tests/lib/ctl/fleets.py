@@ -34,6 +34,7 @@ class Spec:
     watts: float | None = None
     errors: int = 0
     missing: Sequence[int] = ()  # seconds whose row was never read
+    ends: Sequence[int | None] = ()  # of its arrival processes, since it began to measure
 
 
 def result_of(spec: Spec, **changes: Any) -> Result:
@@ -68,7 +69,13 @@ def result_of(spec: Spec, **changes: Any) -> Result:
     if spec.watts is not None:
         seconds = float(len(spec.measure))
         result = msgspec.structs.replace(result, power=power_of(spec.watts, seconds))
-    return msgspec.structs.replace(result, environment=environment, **changes)
+    outcome = msgspec.structs.replace(
+        result.outcome,
+        arrival_ends_ns={f"process{place}": end_ns for place, end_ns in enumerate(spec.ends)},
+    )
+    return msgspec.structs.replace(
+        result, **{"environment": environment, "outcome": outcome, **changes}
+    )
 
 
 def cell(direction: Direction, times: list[int], errors: int) -> StatsCell:

@@ -45,6 +45,7 @@ def specs(draw: st.DrawFn, name: str) -> Spec:
         watts=draw(st.none() | st.floats(1, 100)),
         errors=draw(st.integers(0, 2)) if any(reads for reads, _ in measure) else 0,
         missing=draw(st.lists(st.integers(0, 3), max_size=2)),
+        ends=draw(st.lists(st.none() | st.integers(1, 9 * SECOND), max_size=3)),
     )
 
 

@@ -9,7 +9,7 @@ import msgspec
 from lib.ctl.fleets import T0, Spec, facts_of, fleet_of, result_of, three
 from lib.fakes.kernel import SECOND
 
-from spekctl.documents.hosts import HostClock, HostFacts, HostLoss
+from spekctl.documents.hosts import HostClock, HostFacts, HostLoss, Role
 from spekctl.documents.result import Result, Sense, SenseCount
 from spekctl.fleet.merge import merge, of_host, without_run
 from spekctl.kernel.records import Reason, RunState
@@ -67,6 +67,27 @@ def test_counts_of_the_end_are_added() -> None:
     assert outcome.senses == [SenseCount(sense, 8)] and outcome.first_sense == sense
     # Of the rows: both hosts at the end of the same interval.
     assert outcome.backlog_max == 6
+
+
+def test_a_process_has_ended_where_it_has_on_all_hosts() -> None:
+    early = Spec("alpha", ends=(3 * SECOND, 5, None), skew_ns=-7000)
+    late = Spec("beta", ends=(2 * SECOND, 4 * SECOND, 1), skew_ns=20_000)
+    ends = merge([fleet_of(late), fleet_of(early)]).outcome.arrival_ends_ns
+    # Since alpha began to measure, which was 27 us before beta.
+    assert ends == {
+        "process0": 3 * SECOND, "process1": 4 * SECOND + 27_000, "process2": None
+    }  # fmt: skip
+    alone = fleet_of(early)
+    assert alone.outcome.arrival_ends_ns == result_of(early).outcome.arrival_ends_ns
+    # What a host that was lost, or has no such process, had done is not known.
+    lost = without_run(facts_of(Spec("gamma")), alone.workload, alone.config)
+    for beside in (lost, fleet_of(Spec("gamma"))):
+        known = merge([alone, beside]).outcome.arrival_ends_ns
+        assert known == dict.fromkeys(("process0", "process1", "process2"))
+    assert merge([fleet_of(Spec("alpha")), fleet_of(Spec("beta"))]).outcome.arrival_ends_ns == {}
+    target = facts_of(Spec("gamma"), role=Role.TARGET)
+    beside = without_run(target, alone.workload, alone.config)
+    assert merge([alone, beside]).outcome.arrival_ends_ns == alone.outcome.arrival_ends_ns
 
 
 def test_the_first_error_names_its_host() -> None:
