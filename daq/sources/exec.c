@@ -3,8 +3,9 @@
  * Source exec: a program that writes samples to its standard output, as lines.h has them.
  *
  * The program is started by open, whose first call waits for the header: it says which channels
- * there are. When the program ends with status 0, so does the source; any other end is a device
- * that is gone, and the bridge starts the program again. A damaged line is a gap.
+ * there are. Later, read waits for it, for as long. When the program ends with status 0, so does
+ * the source; any other end is a device that is gone, and the bridge starts the program again. A
+ * damaged line is a gap.
  */
 #include <errno.h>
 #include <signal.h>
@@ -128,6 +129,12 @@ static int find_columns(struct daq_source *source, struct daq_error *err)
 	return 0;
 }
 
+static int say_no_header(struct daq_error *err)
+{
+	return daq_fail(err, ENODEV, "the program has written no header line within %llu s",
+			HEADER_NS / 1000000000);
+}
+
 static bool is_stopped(void)
 {
 	sigset_t pending;
@@ -168,9 +175,8 @@ static int await_header(struct exec *exec, struct daq_error *err)
 			return end_without_header(exec, err);
 		if (is_stopped())
 			return daq_fail(err, ECANCELED, "stopped before the program's header line");
-		if (!found && daq_now_ns() >= end_ns)
-			return daq_fail(err, ENODEV, "the program has written no header line within %llu s",
-					HEADER_NS / 1000000000);
+		if (daq_now_ns() >= end_ns)
+			return say_no_header(err);
 	}
 }
 
@@ -316,6 +322,19 @@ static int take_scans(struct daq_source *source, struct daq_error *err)
 	return nr;
 }
 
+/* A reopened source does not wait for the header in open: read does, without blocking. */
+static int check_silence(const struct exec *exec, struct daq_error *err)
+{
+	uint64_t now_ns = daq_now_ns();
+
+	if (exec->silence_ns && now_ns - exec->heard_ns > exec->silence_ns)
+		return daq_fail(err, EIO, "the program has written nothing for %llu ms",
+				(unsigned long long)exec->silence_ns / 1000000);
+	if (!exec->lines.has_header && now_ns - exec->lines.start_ns >= HEADER_NS)
+		return say_no_header(err);
+	return 0;
+}
+
 /* The output has ended. */
 static int finish(struct daq_source *source, struct daq_block *block, struct daq_error *err)
 {
@@ -350,11 +369,9 @@ static int exec_read(struct daq_source *source, int timeout_ms, struct daq_block
 		found = take_bytes(exec, timeout_ms);
 		if (found == -ENODATA)
 			return finish(source, block, err);
-		if (!found && exec->silence_ns &&
-		    daq_now_ns() - exec->heard_ns > exec->silence_ns)
-			return daq_fail(err, EIO, "the program has written nothing for %llu ms",
-					(unsigned long long)exec->silence_ns / 1000000);
 		found = take_scans(source, err);
+		if (!found)
+			found = check_silence(exec, err);
 	}
 	if (found <= 0)
 		return found;

@@ -247,6 +247,27 @@ def test_a_silent_program_is_started_again_if_its_interval_is_known(
         daq.finish()
 
 
+@pytest.mark.parametrize(
+    "then",
+    ["exec sleep 600", "while :; do printf a; sleep 0.1; done"],
+    ids=["silent", "without-end"],
+)
+def test_a_program_without_header_is_started_again_after_its_return(
+    program: Path, tmp_path: Path, then: str
+) -> None:
+    """Without an interval, its silence is none; but no program may keep its header back."""
+    rails = rails_file(tmp_path, '[[rail]]\nname = "a"\n')
+    first, second = tmp_path / "first", tmp_path / "second"
+    text = f"if mkdir {first}; then echo a.W; echo 5; sleep 0.2; exit 1; fi\n"
+    text += f"if mkdir {second}; then {then}; fi\n"
+    command = shell(tmp_path, text + "echo a.W; echo 6; sleep 600\n")
+    with running(tmp_path, program, "-s", "exec", command, "-r", rails, "-p") as daq:
+        sentence = "the program has written no header line within 10 s"
+        daq.until(lambda: [6_000_000] in [v for _, v in daq.rows], "it is not started again")
+        assert daq.finish()[1][0][1] == [5_000_000]
+        assert sentence in daq.errors
+
+
 PIDS = (
     'echo a.W; trap "" TERM; sleep 601 & echo $$ $! >{pids}.new; mv {pids}.new {pids}; wait; wait'
 )
