@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from spekctl.commands import campaign, energy_use, options
+from spekctl.commands import campaign, energy_use, on_hosts, options
 from spekctl.commands.campaign import CampaignOptions
 from spekctl.errors import ExitCode, UsageError
 
@@ -49,6 +49,7 @@ Defaults:             standard   --quick
 
 @click.command(epilog=EPILOG, no_args_is_help=True)
 @options.optional_devices
+@on_hosts.not_of_hosts("its idle phases and its meter are of one machine")
 @energy_use.source_option(
     "Do not measure: compute from the work and watts of phases in a TOML file."
 )

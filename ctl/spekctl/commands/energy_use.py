@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 
 import click
 
-from spekctl.commands import campaign, options
+from spekctl.commands import campaign, on_hosts, options
 from spekctl.commands.campaign import CampaignOptions
 from spekctl.errors import ExitCode, UsageError
 
@@ -41,6 +41,7 @@ def use_options(source_help: str) -> Callable[[F], F]:
     """Devices, or the file named by --from; what a year costs; the idle test."""
     return options.together(
         options.optional_devices,
+        on_hosts.not_of_hosts("its idle test and its meter are of one machine"),
         source_option(source_help),
         click.option(
             "--price",

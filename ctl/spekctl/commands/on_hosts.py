@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 from click.core import ParameterSource
@@ -18,6 +18,8 @@ from spekctl.errors import ExitCode, SpekError, UsageError
 if TYPE_CHECKING:
     from spekctl.fleet.steps import FleetSteps
     from spekctl.workload.model import WorkloadFile
+
+F = TypeVar("F", bound=Callable[..., Any])
 
 # What the plan has, and why it is not the command's.
 _OF_PLAN = {
@@ -46,6 +48,25 @@ fleet_options = options.together(
     keys_option,
     wait_option,
 )
+
+
+def not_of_hosts(why: str) -> Callable[[F], F]:
+    """--fleet of a command that measures one machine: refused in a sentence that says @why."""
+
+    def refuse(context: click.Context, parameter: click.Parameter, value: str | None) -> None:
+        if value is not None:
+            raise UsageError(f"{context.info_name} does not measure a fleet: {why}")
+
+    return click.option(
+        "--fleet",
+        "of_hosts",
+        metavar="PLAN",
+        hidden=True,
+        # Before what else is missing is asked for.
+        is_eager=True,
+        expose_value=False,
+        callback=refuse,
+    )
 
 
 def perform(

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from spekctl.commands import campaign, options
+from spekctl.commands import campaign, on_hosts, options
 from spekctl.commands.campaign import CampaignOptions
 from spekctl.errors import UsageError, at
 
@@ -49,6 +49,7 @@ Default sizes below the logical block of a device are left out. A round of iops 
 
 @click.command(epilog=EPILOG, no_args_is_help=True)
 @options.devices
+@on_hosts.not_of_hosts("it preconditions and judges one device as a whole")
 @options.load_options("write")
 @options.destroy
 @campaign.out("pts")

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
-from spekctl.commands import campaign, options
+from spekctl.commands import campaign, on_hosts, options
 from spekctl.commands.campaign import CampaignOptions
 from spekctl.errors import UsageError
 
@@ -116,6 +116,7 @@ test_options = options.together(
 
 @click.command(epilog=EPILOG, no_args_is_help=True)
 @options.devices
+@on_hosts.not_of_hosts("its streams cannot be dealt out to several hosts")
 @test_options
 @click.option(
     "--system-price",

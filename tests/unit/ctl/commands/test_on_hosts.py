@@ -224,3 +224,21 @@ def test_a_test_of_persistence_is_of_one_machine(spekctl: Spekctl, members: Memb
     assert (
         outcome.code == ExitCode.USAGE and "--persistence is not given with --fleet" in outcome.err
     )
+
+
+@pytest.mark.parametrize(
+    ("words", "sentence"),
+    [
+        (("spc2",), "spc2 does not measure a fleet: its streams cannot be dealt out"),
+        (("pts",), "pts does not measure a fleet: it preconditions and judges one device"),
+        (("energy", "emerald"), "emerald does not measure a fleet: its idle phases"),
+        (("energy", "spc1e"), "spc1e does not measure a fleet: its idle test"),
+        (("energy", "spc2e"), "spc2e does not measure a fleet: its idle test"),
+    ],
+)
+def test_tests_of_one_machine_refuse_a_fleet(
+    spekctl: Spekctl, words: tuple[str, ...], sentence: str
+) -> None:
+    outcome = spekctl(*words, "--fleet", "plan.toml")
+    assert outcome.code == ExitCode.USAGE and sentence in outcome.sentence
+    assert "--fleet" not in spekctl(*words, "--help").out
