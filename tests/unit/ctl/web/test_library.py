@@ -8,8 +8,11 @@ from pathlib import Path
 
 import pytest
 from lib.ctl import report_files
+from lib.ctl.fleets import three
 
+from spekctl import files
 from spekctl.errors import SpekError, UsageError
+from spekctl.fleet.merge import merge
 from spekctl.web.library import Library
 
 
@@ -35,6 +38,15 @@ def test_a_changed_file_is_looked_at_again(tmp_path: Path) -> None:
     assert library.entries() == []
     path.write_bytes(report_files.make(tmp_path, "run").read_bytes())
     assert {entry.name for entry in library.entries()} == {"run.json", "x.json"}
+
+
+def test_a_result_of_a_fleet_has_its_hosts_in_the_report(tmp_path: Path) -> None:
+    (tmp_path / "fleet.json").write_bytes(files.encode(merge(three())))
+    library = Library(tmp_path)
+    assert [entry.name for entry in library.entries()] == ["fleet.json"]
+    page = library.report(["fleet.json"]).decode()
+    for part in ("the hosts in the common window", "the starts of the hosts", "worst start skew"):
+        assert part in page, part
 
 
 def test_new_results_never_replace_one(tmp_path: Path) -> None:
