@@ -37,7 +37,8 @@ from spekctl.fleet.keys import HOST, Bundle, identity_of
 from spekctl.fleet.plan import CONTROLLER, check_listen
 
 TOPIC = "spek"
-START_S = 30.0
+# For a side to start: TLS, and all that Dask imports, on a machine that is busy or emulated.
+START_S = 120.0
 # For the farewell of one side.
 CLOSE_S = 10.0
 # Seconds after which a worker that sends no heartbeat is taken for lost.
@@ -236,9 +237,7 @@ class DaskEngine:
             raise SpekError(f"the scheduler has not started within {START_S:.0f} s") from error
         except (OSError, ValueError, RuntimeError) as error:
             self.close()
-            cause = error.__cause__ or error
-            reason = getattr(cause, "strerror", None) or str(cause)
-            raise UsageError(f"cannot listen at {listen}: {reason}") from error
+            raise UsageError(f"cannot listen at {listen}: {_reason_of(error)}") from error
         except BaseException:
             self.close()
             raise
@@ -318,6 +317,8 @@ class DaskEngine:
             asynchronous=True,
             direct_to_workers=False,
             set_as_default=False,
+            # Not that of hosts: the scheduler is in this process, and may be slow, but not absent.
+            timeout=START_S,
         )
 
     async def _end(self) -> None:
@@ -346,6 +347,12 @@ class DaskEngine:
             answer, verb, payload, workers=[address], nanny=False, on_error="return"
         )
         return answers[address]
+
+
+def _reason_of(error: BaseException) -> str:
+    """Why a side cannot start; Dask wraps errors, and causes such as a timeout have no text."""
+    cause = error.__cause__ or error
+    return getattr(cause, "strerror", None) or str(cause) or str(error) or type(cause).__name__
 
 
 # Change nothing on a host: asked twice is asked once.

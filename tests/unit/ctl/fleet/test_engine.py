@@ -22,7 +22,7 @@ from lib.fakes.fleet_rig import PATIENCE, SOON_S, Fleet, listening
 from lib.waiting import eventually
 
 from spekctl.errors import ExitCode, HostLostError, SpekError, UsageError
-from spekctl.fleet import keys
+from spekctl.fleet import engine, keys
 from spekctl.fleet.engine import DaskEngine, DaskHost
 
 # 127.0.0.1, as /proc/net/tcp has it.
@@ -32,6 +32,24 @@ LOOPBACK = "0100007F"
 def port_of(fleet: Fleet) -> tuple[str, int]:
     host, port = fleet.engine.address.removeprefix("tls://").rsplit(":", 1)
     return host, int(port)
+
+
+def test_a_slow_machine_is_not_taken_for_one_that_cannot_listen(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    keys.make(tmp_path / "keys", ["a"], 30)
+    bundle = keys.load(tmp_path / "keys/controller")
+    given: list[float] = []
+
+    def connect(address: str, timeout: float, **more: object) -> None:
+        given.append(timeout)
+        raise OSError(f"Timed out trying to connect to {address}") from TimeoutError()
+
+    monkeypatch.setattr(engine, "Client", connect)
+    with pytest.raises(UsageError) as refusal:
+        DaskEngine("tls://127.0.0.1:0", bundle, frozenset({"a"}))
+    assert given == [engine.START_S] and engine.START_S > 60
+    assert "127.0.0.1:0: Timed out trying to connect to tls://127.0.0.1:" in refusal.value.message
 
 
 def test_a_whole_run(tmp_path: Path) -> None:
