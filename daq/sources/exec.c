@@ -17,6 +17,7 @@
 #include "pace.h"
 #include "say.h"
 #include "sources/child.h"
+#include "sources/columns.h"
 #include "sources/lines.h"
 #include "sources/source.h"
 
@@ -106,27 +107,9 @@ static int take_bytes(struct exec *exec, int timeout_ms)
 static int find_columns(struct daq_source *source, struct daq_error *err)
 {
 	struct exec *exec = source->private;
-	const struct daq_csv_layout *layout = &exec->lines.layout;
-	size_t i, j;
 
-	for (i = 0; i < source->nr_channels; i++) {
-		struct daq_channel *channel = &source->channel[i];
-
-		for (j = 0; j < layout->nr_columns; j++)
-			if (!strcmp(channel->name, layout->column[j].name))
-				break;
-		if (j == layout->nr_columns)
-			return daq_fail(err, EINVAL, "the program has no column '%s'",
-					channel->name);
-		if (source->is_reopened && channel->unit != layout->column[j].unit)
-			return daq_fail(err, EINVAL,
-					"column '%s' of the program has another unit than before",
-					channel->name);
-		exec->column[i] = j;
-		channel->unit = layout->column[j].unit;
-	}
-	source->uncertainty_ns = layout->has_time ? 0 : ARRIVAL_NS;
-	return 0;
+	source->uncertainty_ns = exec->lines.layout.has_time ? 0 : ARRIVAL_NS;
+	return daq_source_columns(source, &exec->lines.layout, "program", exec->column, err);
 }
 
 static int say_no_header(struct daq_error *err)

@@ -6,10 +6,10 @@
  */
 #include <errno.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "file.h"
 #include "pace.h"
+#include "sources/columns.h"
 #include "sources/csv.h"
 #include "sources/source.h"
 
@@ -53,27 +53,6 @@ static void replay_close(struct daq_source *source)
 	free(replay);
 }
 
-static int find_columns(struct daq_source *source, struct daq_error *err)
-{
-	struct replay *replay = source->private;
-	const struct daq_csv_layout *layout = &replay->csv.layout;
-	size_t i, j;
-
-	for (i = 0; i < source->nr_channels; i++) {
-		struct daq_channel *channel = &source->channel[i];
-
-		for (j = 0; j < layout->nr_columns; j++)
-			if (!strcmp(channel->name, layout->column[j].name))
-				break;
-		if (j == layout->nr_columns)
-			return daq_fail(err, EINVAL, "the file has no column '%s'",
-					channel->name);
-		replay->column[i] = j;
-		channel->unit = layout->column[j].unit;
-	}
-	return 0;
-}
-
 static int prepare(struct daq_source *source, const struct daq_setup *setup,
 		   struct daq_error *err)
 {
@@ -91,7 +70,7 @@ static int prepare(struct daq_source *source, const struct daq_setup *setup,
 	if (replay->has_loop &&
 	    replay->csv.at_ns[0] == replay->csv.at_ns[replay->csv.nr_rows - 1])
 		return daq_fail(err, EINVAL, "a file whose samples all have the same time can't be replayed in a loop");
-	error = find_columns(source, err);
+	error = daq_source_columns(source, &replay->csv.layout, "file", replay->column, err);
 	if (error)
 		return error;
 	source->clock = DAQ_CLOCK_HOST;
