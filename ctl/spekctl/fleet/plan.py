@@ -61,10 +61,10 @@ _NOT_HERE = {
 
 
 # Which CPUs a host uses is the plan's; all else is the command's if it carries out several runs.
-OF_COMMAND = frozenset(option.flag_text[2:] for option in options.OPTIONS.values()) - {
-    "workers",
-    "cpus",
-}
+# That keeps no logs: each run's would replace that of the run before.
+OF_COMMAND = (
+    frozenset(option.flag_text[2:] for option in options.OPTIONS.values()) - {"workers", "cpus"}
+) | {"log", "log-buffer"}
 
 
 @dataclass(frozen=True, slots=True)

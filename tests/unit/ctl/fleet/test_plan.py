@@ -191,6 +191,13 @@ def test_a_command_of_several_runs_has_all_options_but_cpus() -> None:
     assert plan.of_command(plan.parse(text)) == ["depth", "until", "write"]
 
 
+def test_a_command_of_several_runs_has_no_logs_that_replace_each_other() -> None:
+    text = FLEET + 'options = {log = "run.parquet", log-buffer = "9"}\n' + CLIENT
+    (host,) = steps_of(text, Options(depth=4)).hosts
+    assert host.measuring.log is None and "log" not in host.options
+    assert plan.of_command(plan.parse(text)) == ["log", "log-buffer"]
+
+
 def test_limits_of_outstanding_ios_are_dealt_out() -> None:
     text = hosts(2, '{bsu = "2"}')
 
