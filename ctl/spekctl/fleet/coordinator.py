@@ -81,6 +81,9 @@ class Started(Protocol):
     def pending(self, joined: Mapping[str, str]) -> bool:
         """Whether one of them may still join."""
 
+    def waiting(self) -> Sequence[str]:
+        """Those that are yet to be started."""
+
 
 @dataclass(frozen=True, slots=True)
 class Patience:
@@ -215,13 +218,13 @@ class Coordinator:
                     told.add(name)
                     self.view.note(f"{name} has joined")
             now_s = time.monotonic()
-            if self._check_started(missing, now_s >= end_s):
+            # Troubles of some do not cut short the turns of others.
+            if self._check_started(missing, now_s >= end_s) and not (
+                self.started is not None and self.started.waiting()
+            ):
                 end_s = min(end_s, now_s + self.patience.others_s)
             if now_s >= end_s:
-                raise RefusedError(
-                    f"{_listed(missing)} {'have' if len(missing) > 1 else 'has'} not joined within"
-                    f" {self.patience.join_s:.0f} s; start `spekctl fleet join` there"
-                )
+                raise RefusedError(self._not_joined(missing))
             self.engine.next(self.patience.look_s)
         for name, address in self.engine.hosts().items():
             part = self.parts.get(name)
@@ -229,6 +232,18 @@ class Coordinator:
                 raise RefusedError(
                     f"{name} has joined from {address}, and the plan has {part.host.address}"
                 )
+
+    def _not_joined(self, missing: Sequence[str]) -> str:
+        waiting = self.started.waiting() if self.started is not None else ()
+        if waiting:
+            return (
+                f"{_listed(waiting)} {'were' if len(waiting) > 1 else 'was'} not started within"
+                f" {self.patience.join_s:.0f} s, as few are at a time; give a longer --wait"
+            )
+        return (
+            f"{_listed(missing)} {'have' if len(missing) > 1 else 'has'} not joined within"
+            f" {self.patience.join_s:.0f} s; start `spekctl fleet join` there"
+        )
 
     def _check_started(self, missing: Sequence[str], is_late: bool) -> bool:
         """Whether a host that was started has ended; RefusedError if others are not waited for."""

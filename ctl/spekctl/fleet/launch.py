@@ -87,7 +87,12 @@ class _Worker:
         except OSError as error:
             raise UsageError(f"cannot start {command[0]}: {error.strerror}") from error
         self._reader = threading.Thread(target=self._read, name="ssh", daemon=True)
-        self._reader.start()
+        try:
+            self._reader.start()
+        except RuntimeError as error:
+            self._process.kill()
+            self._process.wait()
+            raise UsageError(f"cannot start {command[0]}: there is no thread for it") from error
 
     def _read(self) -> None:
         """Keep the end of what it says, until it says nothing more."""
@@ -165,6 +170,42 @@ class _Worker:
                 pipe.close()
 
 
+class _Logins:
+    """At most so many hosts that have not logged in yet; who takes longer than LOGIN_S does not
+    count any more."""
+
+    def __init__(self, at_once: int) -> None:
+        self._at_once = at_once
+        self._changed = threading.Condition()
+        # Protected by @_changed.
+        self._until_s: dict[str, float] = {}
+        self._is_over = False
+
+    def begin(self, name: str) -> bool:
+        """Wait until a host may be started. False: none is started any more."""
+        with self._changed:
+            while not self._is_over:
+                now_s = time.monotonic()
+                for late in [name for name, end_s in self._until_s.items() if end_s <= now_s]:
+                    del self._until_s[late]
+                if len(self._until_s) < self._at_once:
+                    self._until_s[name] = now_s + LOGIN_S
+                    return True
+                self._changed.wait(min(self._until_s.values()) - now_s)
+            return False
+
+    def end(self, name: str) -> None:
+        """A host has logged in, or will not."""
+        with self._changed:
+            self._until_s.pop(name, None)
+            self._changed.notify_all()
+
+    def close(self) -> None:
+        with self._changed:
+            self._is_over = True
+            self._changed.notify_all()
+
+
 class Launcher:
     """The hosts of a plan that have `ssh`."""
 
@@ -176,8 +217,7 @@ class Launcher:
             for host in plan.hosts
             if host.ssh
         }
-        self._slots = threading.Semaphore(AT_ONCE)
-        self._is_closing = threading.Event()
+        self._logins = _Logins(AT_ONCE)
         # Of this thread until the starter runs, then of that.
         self._workers: dict[str, _Worker] = {}
         self._failed: dict[str, str] = {}
@@ -190,21 +230,25 @@ class Launcher:
             self._start(name)
         self._starter.start()
 
-    def _start(self, name: str) -> None:
-        self._slots.acquire(timeout=LOGIN_S)
-        if self._is_closing.is_set():
-            return
+    def _start(self, name: str) -> bool:
+        """Start a host when its turn has come. False: its turn does not come any more."""
+        if not self._logins.begin(name):
+            return False
         host, command = self._commands[name]
-        self._workers[name] = _Worker(host, command, self._plan.ssh.program, self._slots.release)
+        self._workers[name] = _Worker(
+            host, command, self._plan.ssh.program, lambda: self._logins.end(name)
+        )
+        return True
 
     def _start_all(self, names: Sequence[str]) -> None:
         """In a thread: the hosts after the first one."""
         for name in names:
             try:
-                self._start(name)
+                if not self._start(name):
+                    return
             except UsageError as error:
                 self._failed[name] = error.message
-                self._slots.release()
+                self._logins.end(name)
 
     def troubles(self) -> dict[str, str]:
         """The hosts whose worker has ended, or never was, and why."""
@@ -220,6 +264,14 @@ class Launcher:
             if name not in joined
         )
 
+    def waiting(self) -> Sequence[str]:
+        """Those whose turn has not come yet."""
+        return [
+            name
+            for name in self._commands
+            if name not in self._workers and name not in self._failed
+        ]
+
     def said(self, name: str) -> str:
         """The last sentence of a host; empty if there is none."""
         worker = self._workers.get(name)
@@ -227,8 +279,7 @@ class Launcher:
 
     def close(self) -> None:
         """To be called once the controller does not listen any more, so that the workers end."""
-        self._is_closing.set()
-        self._slots.release()
+        self._logins.close()
         self._starter.join()
         end_s = time.monotonic() + END_S
         for worker in self._workers.values():

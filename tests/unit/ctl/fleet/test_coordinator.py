@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import dataclasses
 import signal
+from collections.abc import Sequence
 from typing import Any
 
 import msgspec
@@ -474,9 +475,15 @@ def test_without_room_for_rows_the_run_continues_and_says_so(
 class Started:
     """Hosts that were started; those of @ended have ended, and the others may still join."""
 
-    def __init__(self, ended: dict[str, str], is_pending: bool) -> None:
+    def __init__(
+        self, ended: dict[str, str], is_pending: bool, not_started: Sequence[str] = ()
+    ) -> None:
         self.ended = ended
         self.is_pending = is_pending
+        self.not_started = not_started
+
+    def waiting(self) -> Sequence[str]:
+        return self.not_started
 
     def troubles(self) -> dict[str, str]:
         return self.ended
@@ -503,6 +510,15 @@ def test_another_host_has_time_to_fail_as_well() -> None:
     rig["b"].is_gone = rig["c"].is_gone = True
     coordinator.started = Started({"b": "no key"}, True)
     with pytest.raises(SpekError, match=r"^cannot start all hosts: b: no key$"):
+        coordinator.join()
+
+
+def test_hosts_that_were_not_started_yet_are_not_to_be_started_by_hand() -> None:
+    rig = Rig(patience=dataclasses.replace(HURRY, join_s=0.0))
+    coordinator = rig.coordinator()
+    rig["b"].is_gone = rig["c"].is_gone = True
+    coordinator.started = Started({}, True, ["c"])
+    with pytest.raises(SpekError, match=r"^c was not started within 0 s, .* a longer --wait$"):
         coordinator.join()
 
 

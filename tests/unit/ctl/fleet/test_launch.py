@@ -8,6 +8,7 @@ import shlex
 import shutil
 import socket
 import subprocess
+import threading
 import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -19,7 +20,7 @@ from lib.waiting import eventually
 
 from spekctl.errors import UsageError
 from spekctl.fleet import plan
-from spekctl.fleet.launch import SAID_MAX, Launcher, command_of
+from spekctl.fleet.launch import SAID_MAX, Launcher, _Logins, command_of
 from spekctl.fleet.plan import Plan
 
 ADDRESS = "tls://127.0.0.1:8786"
@@ -234,15 +235,38 @@ def test_hosts_that_hang_hold_up_the_others_for_a_while_only(
 
 
 @pytest.mark.usefixtures("few")
+def test_hosts_that_hung_give_no_room_twice(monkeypatch: pytest.MonkeyPatch) -> None:
+    """One that logs in after its time has made room already."""
+    monkeypatch.setattr("spekctl.fleet.launch.LOGIN_S", 0.0)
+    logins = _Logins(1)
+    assert logins.begin("late") and logins.begin("in time")
+    monkeypatch.setattr("spekctl.fleet.launch.LOGIN_S", 3600.0)
+    assert logins.begin("third")
+    logins.end("late")
+    blocked = threading.Thread(target=logins.begin, args=("fourth",))
+    blocked.start()
+    logins.end("late")
+    blocked.join(0.2)
+    assert blocked.is_alive()
+    logins.end("third")
+    blocked.join(SOON_S)
+    assert not blocked.is_alive()
+    logins.close()
+    assert not logins.begin("fifth")
+
+
+@pytest.mark.usefixtures("few")
 def test_those_that_have_not_had_their_turn_are_not_started_at_the_end(
-    tmp_path: Path, launch: Launch
+    tmp_path: Path, launch: Launch, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    monkeypatch.setattr("spekctl.fleet.launch.LOGIN_S", 3600.0)
     names = [f"h{place}" for place in range(4)]
     for name in names:
         home(tmp_path, name, "exec sleep 600")
         (tmp_path / "ssh" / f"{name}.waits").touch()
     launcher = launch(*names)
     eventually(lambda: len(started(tmp_path)) == 2, "they are not started", SOON_S)
+    assert launcher.waiting() == ["h2", "h3"]
     launcher.close()
     assert started(tmp_path) == ["h0", "h1"]
 
