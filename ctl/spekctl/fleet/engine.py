@@ -396,8 +396,10 @@ class DaskHost:
         respond: Callable[[str, bytes], bytes],
         listen: str = "",
         patience_s: float = START_S,
+        leave: Callable[[], None] = lambda: None,
     ) -> None:
-        """@listen: ADDRESS:PORT at which the controller reaches this host; empty: a free port of
+        """@leave: called when serving ends, to end what @respond still does: its threads are waited
+        for. @listen: ADDRESS:PORT at which the controller reaches this host; empty: a free port of
         the address by which this host reaches the controller."""
         global _answer
         if bundle.own.role != HOST:
@@ -410,6 +412,7 @@ class DaskHost:
         self._name = bundle.own.name
         self._listen = listen
         self._patience_s = patience_s
+        self._leave = leave
         self._security = FleetSecurity(bundle, (CONTROLLER,), (CONTROLLER,))
         self._settings = dask.config.set(SETTINGS)
         logging.getLogger("distributed").setLevel(logging.CRITICAL)
@@ -462,6 +465,7 @@ class DaskHost:
                         return
                     await asyncio.sleep(0.2)
             finally:
+                self._leave()
                 await self._close()
 
     async def _close(self) -> None:

@@ -51,7 +51,7 @@ class Joined:
             self._give_up,
             self._connect,
         )
-        host = DaskHost(address, bundle, member.answer, listen, patience_s)
+        host = DaskHost(address, bundle, member.answer, listen, patience_s, member.end_counts)
         for signum in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP):
             signal.signal(signum, self._terminated)
         try:

@@ -37,6 +37,7 @@ UNCONFIRMED_S = 0.2
 OVER_S = 10.0
 FAILED = "the host failed; its standard error says how"
 RELEASED = "the run was released before the host was ready"
+NOT_COUNTED = "the log was not counted: the host ends, or its controller is gone"
 _HELD = (Phase.CLAIMED, Phase.ARMED, Phase.RUNNING, Phase.DONE)
 
 Emit = Callable[[wire.AnyEvent], None]
@@ -91,6 +92,7 @@ class Member:
         self._phase = Phase.FREE
         self._run = ""
         self._busy = False  # a verb that changes the phase is under way
+        self._counting = False  # a log
         self._heard_s = time.monotonic()
         self._duty: Duty | None = None
         self._claimed: wire.Claim | None = None
@@ -102,6 +104,8 @@ class Member:
         self._armed: tuple[clock.Distance, int] | None = None
         self._bound_before = clock.Bound(None, "it was not asked")
         self._over = threading.Event()
+        # Set once and for all: whoever works for the controller does so in vain.
+        self._ending = threading.Event()
 
     @property
     def phase(self) -> Phase:
@@ -131,8 +135,14 @@ class Member:
             self._give_up(f"the controller has not been heard of for {silent_s:.0f} s")
         return is_lost
 
+    def end_counts(self) -> None:
+        """Have a log that is being counted, however long, be left; from any thread. The process
+        cannot end before the thread that counts."""
+        self._ending.set()
+
     def close(self) -> None:
         """End what runs, and the helper."""
+        self.end_counts()
         self._called_off.set()
         self._confirmed.set()
         duty = self._duty
@@ -205,6 +215,7 @@ class Member:
         with self._lock:
             self._phase = Phase.RELEASED
             self._busy = False
+            self._over.set()
             self._settled.notify_all()
 
     def _describe(self, asked: wire.Describe) -> wire.Described:
@@ -239,12 +250,26 @@ class Member:
         from spekctl.log.stats import Selection
 
         with self._lock:
-            if self._busy or self._phase not in (Phase.FREE, Phase.RELEASED):
+            # A release is told before the run that it ends is over.
+            is_released = self._phase is Phase.RELEASED and self._over.is_set()
+            if self._busy or not (self._phase is Phase.FREE or is_released):
                 raise RefusedError(f"{self._name} cannot count a log: it is part of a run")
-        log = log_file.open_log(Path(asked.file))
-        selection = Selection.of(log.header, asked.stream or None, asked.phase, None)
-        counted = tally.of_log(log, selection, asked.interval_ns)
+            if self._counting:
+                raise RefusedError(f"{self._name} cannot count a log: it is counting another one")
+            self._counting = True
+        try:
+            self._check_wanted()
+            log = log_file.open_log(Path(asked.file))
+            selection = Selection.of(log.header, asked.stream or None, asked.phase, None)
+            counted = tally.of_log(log, selection, asked.interval_ns, self._check_wanted)
+        finally:
+            with self._lock:
+                self._counting = False
         return wire.Logged(__version__, log.header.workload, counted)
+
+    def _check_wanted(self) -> None:
+        if self._ending.is_set():
+            raise RefusedError(NOT_COUNTED)
 
     def _borrow(self) -> Rights:
         """Root's rights, from a helper that is started once."""
@@ -264,6 +289,11 @@ class Member:
                 raise RefusedError(
                     f"{self._name} has taken part in run {self._run}; it joins for one run, start"
                     " `spekctl fleet join` again for another"
+                )
+            if self._counting:
+                raise RefusedError(
+                    f"{self._name} is counting a log, which would take the run's CPUs; start"
+                    " the run once that has ended"
                 )
             self._run = asked.run
             self._busy = True
@@ -426,6 +456,8 @@ class Member:
             self._called_off.set()
             _suppress(self._duty.abandon)
         self._release_held()
+        if before is Phase.CLAIMED:
+            self._over.set()
 
 
 def _suppress(work: Callable[[], None]) -> None:

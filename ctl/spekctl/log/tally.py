@@ -9,7 +9,7 @@ of several hosts lie on each other as well as their clocks do.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from typing import TYPE_CHECKING, Any
 
 import msgspec
@@ -79,14 +79,21 @@ class Tally(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
         return _sum_cells("", op or "", chosen)
 
 
-def of_log(log: LogFile, selection: Selection, interval_ns: int) -> Tally:
-    """Count a log; UsageError if it has too many intervals."""
+def of_log(
+    log: LogFile,
+    selection: Selection,
+    interval_ns: int,
+    check: Callable[[], None] = lambda: None,
+) -> Tally:
+    """Count a log; UsageError if it has too many intervals. @check: called for each batch of rows;
+    what it raises ends the count."""
     header = log.header
     # Both clocks are slewed alike: their distance at the start is that of all times.
     shift_ns = header.start_real_ns - header.started_ns
     names = ("op", "error", "bytes", "arrival_ns", "issue_ns", "completion_ns")
     parts = [Tally(interval_ns, 0, header.lost, int(not header.complete), 0, 0, [], [])]
     for rows in selection.rows(log, names):
+        check()
         if not len(rows["stream"]):
             continue
         first, last = int(rows["arrival_ns"].min()), int(rows["completion_ns"].max())

@@ -44,6 +44,7 @@ class Script(msgspec.Struct):
     leash_s: float = 15.0
     refuse: str = ""  # a call of the kernel that is refused
     errors: int = 0
+    counting: str = ""  # a file that it writes once it counts a log, without end
 
 
 @dataclass
@@ -104,6 +105,7 @@ def serve(script: Script) -> int:
     from spekctl.errors import RefusedError, SpekError
     from spekctl.fleet import keys, member, selector
     from spekctl.fleet.join import Joined
+    from spekctl.log import tally
     from spekctl.run import observe
 
     fake = disk(wwn=script.wwn, serial=f"S-{script.mark}")
@@ -115,6 +117,8 @@ def serve(script: Script) -> int:
         (member, "__version__", script.version),
         (member, "LEASH_S", script.leash_s),
     ]
+    if script.counting:
+        replacements.append((tally, "of_log", endless_count(Path(script.counting))))
     for place, name, value in replacements:
         setattr(place, name, value)
     refused = {script.refuse: RefusedError("The device is in use.")} if script.refuse else {}
@@ -136,6 +140,18 @@ def serve(script: Script) -> int:
     except SpekError as error:
         print(f"spekctl: {error.message}", file=sys.stderr)
         return int(error.exit_code)
+
+
+def endless_count(mark: Path) -> Callable[..., None]:
+    """A count of a log that only its check ends."""
+
+    def count(log: Any, selection: Any, interval_ns: int, check: Callable[[], None]) -> None:
+        mark.touch()
+        while True:
+            check()
+            time.sleep(0.01)
+
+    return count
 
 
 def help_with(mark: Path, in_use: str) -> None:

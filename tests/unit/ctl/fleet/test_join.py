@@ -6,10 +6,13 @@ from __future__ import annotations
 import signal
 from pathlib import Path
 
+import pytest
+from lib.ctl.log_files import records, written
 from lib.fakes.fleet_rig import SOON_S, Fleet, Processes
 from lib.waiting import eventually
 
 from spekctl.errors import ExitCode
+from spekctl.fleet import wire
 
 
 def test_without_a_controller_it_says_so(tmp_path: Path) -> None:
@@ -30,6 +33,23 @@ def test_a_signal_ends_it_and_its_run(tmp_path: Path) -> None:
         assert "spekctl: ended by SIGTERM" in fleet.said("a")
         fleet.check_free("a")
         assert fleet.outcome().code is ExitCode.HOST_LOST
+
+
+@pytest.mark.parametrize("end", ["controller", "signal"])
+def test_a_count_of_a_log_does_not_outlast_its_controller(tmp_path: Path, end: str) -> None:
+    path = written(tmp_path / "log", records(10))
+    counting = tmp_path / "counting"
+    with Fleet(tmp_path, ["a"]) as fleet:
+        fleet.join(fleet.engine.address, "a", counting=str(counting))
+        eventually(fleet.engine.hosts, "a does not join", SOON_S)
+        fleet.engine.call("a", "log", wire.encode(wire.Log(str(path), "", "all", 10**9)))
+        eventually(counting.exists, "it does not count", SOON_S)
+        if end == "controller":
+            fleet.engine.close()
+            assert fleet.ended("a") == ExitCode.OK
+        else:
+            fleet.hosts["a"].send_signal(signal.SIGTERM)
+            assert fleet.ended("a") == ExitCode.HOST_LOST
 
 
 def test_a_controller_that_hangs_is_left(tmp_path: Path) -> None:

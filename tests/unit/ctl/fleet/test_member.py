@@ -24,6 +24,7 @@ from spekctl.errors import ExitCode, NoKernelSideError, RefusedError, SpekError
 from spekctl.fleet import clock, member, wire
 from spekctl.fleet.clock import Distance
 from spekctl.fleet.wire import Phase
+from spekctl.log import tally
 from spekctl.workload import file, override
 
 
@@ -156,6 +157,87 @@ def test_it_counts_no_log_while_it_is_part_of_a_run(rig: Rig, tmp_path: Path) ->
     assert log_of(rig, path).tally.records == 10
 
 
+class Count:
+    """A count of a log that goes on until it is ended, or told to end."""
+
+    def __init__(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        self.entered, self.enough = threading.Event(), threading.Event()
+        self._count = tally.of_log
+        monkeypatch.setattr(tally, "of_log", self)
+
+    def __call__(self, log: Any, selection: Any, interval_ns: int, check: Any) -> tally.Tally:
+        self.entered.set()
+        end_s = time.monotonic() + 60
+        while not self.enough.wait(0.01):
+            check()
+            assert time.monotonic() < end_s, "nothing ends it"
+        return self._count(log, selection, interval_ns, check)
+
+
+@pytest.mark.parametrize("end", ["end_counts", "close"])
+def test_a_count_ends_with_the_host(
+    rig: Rig, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, end: str
+) -> None:
+    path = written(tmp_path / "log", records(10))
+    count = Count(monkeypatch)
+    with ThreadPoolExecutor(1) as pool:
+        logged = pool.submit(log_of, rig, path)
+        assert count.entered.wait(60)
+        getattr(rig.member, end)()
+        error = logged.exception(60)
+    sentence = "the log was not counted: the host ends, or its controller is gone"
+    assert isinstance(error, SpekError) and error.message == sentence
+    with pytest.raises(SpekError, match=sentence):
+        log_of(rig, path)
+
+
+def test_nothing_is_claimed_while_a_log_is_counted(
+    rig: Rig, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = written(tmp_path / "log", records(10))
+    count = Count(monkeypatch)
+    with ThreadPoolExecutor(1) as pool:
+        logged = pool.submit(log_of, rig, path)
+        assert count.entered.wait(60)
+        with pytest.raises(SpekError, match="a is counting a log, which would take the run's CPUs"):
+            rig.claim()
+        with pytest.raises(SpekError, match="it is counting another one"):
+            log_of(rig, path)
+        count.enough.set()
+        assert logged.result(60).tally.records == 10
+    assert rig.member.phase is Phase.FREE and not rig.kernel.calls
+    rig.claim()
+
+
+def test_it_counts_no_log_before_a_release_has_ended_the_run(
+    rig: Rig, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = written(tmp_path / "log", records(10))
+    monkeypatch.setattr(member, "OVER_S", 0.01)
+    rig.claim(options={"time": "1h"})
+    rig.arm(1)
+    rig.of_run("confirm")
+    eventually(lambda: rig.kernel.seconds > 3, "it does not run")
+    gate = Gate(monkeypatch, rig.kernel, "run_delete")
+    rig.of_run("release")
+    assert rig.member.phase is Phase.RELEASED and not rig.done()
+    with pytest.raises(SpekError, match="a cannot count a log: it is part of a run"):
+        log_of(rig, path)
+    gate.open()
+    eventually(rig.done, "the run has not ended")
+    assert log_of(rig, path).tally.records == 10
+
+
+def test_it_counts_a_log_after_a_start_that_was_released(
+    rig: Rig, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = written(tmp_path / "log", records(10))
+    rig.claim()
+    gate = Gate(monkeypatch, rig.kernel, "run_start")
+    gate.during(lambda: rig.arm(3600), lambda: rig.of_run("release"))
+    assert log_of(rig, path).tally.records == 10
+
+
 def test_a_slice_is_where_its_io_goes(rig: Rig) -> None:
     rig.claim(slices=[wire.Slice(256 << 20, 128 << 20)])
     assert rig.kernel.config is not None
@@ -258,6 +340,10 @@ class Gate:
         assert self._open.wait(60)
         return self._call(*arguments, **more)
 
+    def open(self) -> None:
+        """Let calls go on."""
+        self._open.set()
+
     def during(self, asked: Callable[[], object], release: Callable[[], object]) -> SpekError:
         """The refusal of a verb while which @release is called, and answered after it."""
         with ThreadPoolExecutor(2) as pool:
@@ -266,7 +352,7 @@ class Gate:
             released = pool.submit(release)
             time.sleep(0.1)
             assert not released.done()
-            self._open.set()
+            self.open()
             released.result(60)
             error = verb.exception(60)
         assert isinstance(error, SpekError)
