@@ -85,6 +85,11 @@ def wait_option(function: F) -> F:
     )(function)
 
 
+# What helps if logs are of different runs; @_OF_ONE_RUN: those that --file names.
+_OF_LAST_RUN = "a host that took no part in the last run of the plan has an older log; leave it out"
+_OF_ONE_RUN = (
+    "logs of --file add up if all hosts began their `spekctl run --log` by the same --start-at"
+)
 _plan = click.argument("plan_file", metavar="PLAN", type=FilePath(path_type=Path))
 
 
@@ -298,13 +303,14 @@ def log(
 
     The hosts join as for a run. Each counts its own log, written by `fleet run` with log in the
     plan's options or by `spekctl run --log`, and only integers travel: counts and histogram buckets
-    add up to exactly what one log with the rows of all would give. Percentiles are those of the
-    buckets, within 1/128 of the value. Times of different hosts are aligned by CLOCK_REALTIME, as
-    well as the clocks agree.
+    add up to exactly what one log with the rows of all would give. Logs of different runs are
+    refused. Percentiles are those of the buckets, within 1/128 of the value. Times of different
+    hosts are aligned by CLOCK_REALTIME, as well as the clocks agree.
     """
     import dataclasses
 
-    from spekctl.fleet import plan, wire
+    from spekctl.fleet import logs, plan, wire
+    from spekctl.fleet.coordinator import seeds_of
     from spekctl.log import tally
     from spekctl.render import fleet_log
     from spekctl.run.job import Interrupts
@@ -330,17 +336,15 @@ def log(
     ):
         coordinator.join()
         logged = coordinator.logs(questions)
-    workloads = {name: answer.workload for name, answer in logged.items()}
-    if len(set(workloads.values())) > 1:
-        told = ", ".join(f"{text} on {name}" for name, text in workloads.items())
-        raise UsageError(f"the logs are of different workloads: {told}")
+    logs.check_one_run(logged, seeds_of(planned.seed), _OF_ONE_RUN if log_file else _OF_LAST_RUN)
+    workload = next(iter(logged.values())).workload
     tallies = {name: answer.tally for name, answer in logged.items()}
     whole = tally.merge(tallies.values())
     if as_csv:
         for line in fleet_log.csv_lines(whole, tallies):
             click.echo(line)
     else:
-        fleet_log.show(next(iter(workloads.values())), phase, whole, tallies)
+        fleet_log.show(workload, phase, whole, tallies)
     return int(ExitCode.OK)
 
 

@@ -35,6 +35,8 @@ SECOND = 10**9
 PINGS = 5
 # A clock that the engine can tell to be wrong, without a promise that it breaks.
 PLAINLY_WRONG_NS = 500_000_000
+# Hosts that a plan may have had; a seed by chance among theirs is next to impossible.
+MOST_PLACES = 4096
 
 
 @dataclass(frozen=True, slots=True)
@@ -728,6 +730,11 @@ class Coordinator:
             raise CalledOffError(
                 "interrupted before the start; no host has sent I/O", self.interrupts.exit_code
             )
+
+
+def seeds_of(seed: int) -> frozenset[int]:
+    """Seeds of hosts of a plan, which may have had more hosts than it has now."""
+    return frozenset(seed_of(seed, place) for place in range(MOST_PLACES))
 
 
 def seed_of(seed: int, place: int) -> int:

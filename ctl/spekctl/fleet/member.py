@@ -265,7 +265,8 @@ class Member:
         finally:
             with self._lock:
                 self._counting = False
-        return wire.Logged(__version__, log.header.workload, counted)
+        header = log.header
+        return wire.Logged(__version__, header.workload, header.start_real_ns, header.seed, counted)
 
     def _check_wanted(self) -> None:
         if self._ending.is_set():

@@ -122,10 +122,13 @@ class Log(Part, frozen=True):
 
 
 class Logged(Part, frozen=True):
-    """A log in integers that add up, of this workload."""
+    """A log in integers that add up, and whose run it is of: workload, start by CLOCK_REALTIME (0:
+    it did not start), and seed."""
 
     version: str
     workload: str
+    start_real_ns: int
+    seed: int
     tally: Tally
 
 

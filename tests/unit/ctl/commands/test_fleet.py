@@ -14,9 +14,10 @@ from pathlib import Path
 
 import pytest
 from lib.ctl.command_line import Spekctl
-from lib.ctl.log_files import records, written
+from lib.ctl.log_files import header, records, written
 from lib.fakes import fleet_host, ssh
 from lib.fakes.fleet_rig import SOON_S, Processes, plan_of
+from lib.fakes.kernel import SECOND
 from lib.waiting import eventually
 
 from spekctl.errors import ExitCode
@@ -97,6 +98,23 @@ def test_logs_are_analysed_where_they_lie(tmp_path: Path) -> None:
     lines = [line.split() for line in out.splitlines()]
     shares = [words[:3] for words in lines if words[:1] in (["all"], ["a"], ["b"])][:3]
     assert shares == [["all", "2,000", "100.00%"], ["a", "1,500", "75.00%"], ["b", "500", "25.00%"]]
+
+
+def test_logs_of_different_runs_are_refused(tmp_path: Path) -> None:
+    start_ns = header().start_real_ns
+    for name, at_ns in zip(NAMES, (start_ns, start_ns + 90 * SECOND), strict=True):
+        written(tmp_path / f"run.{name}.parquet", records(10), start_real_ns=at_ns)
+    with Processes(tmp_path, NAMES) as hosts:
+        joined(hosts, f'20s"\nlog = "{tmp_path}/run.parquet')
+        words = ("log", "plan.toml", "--keys", "keys/controller")
+        with controller(hosts, *words) as process:
+            out, err = process.communicate(timeout=2 * SOON_S)
+    assert process.returncode == ExitCode.USAGE and not out
+    assert (
+        "the logs are of different runs: that of a began at 2023-11-14T22:13:20Z, that of b 90.0 s"
+        " later; a host that took no part in the last run of the plan has an older log; leave it"
+        " out"
+    ) in err
 
 
 def test_a_plan_without_logs_has_none_to_analyse(spekctl: Spekctl, tmp_path: Path) -> None:

@@ -53,7 +53,7 @@ def row(seq: int) -> IntervalRow:
 
 def logged(records: int, **changes: Any) -> wire.Logged:
     counted = Tally(SECOND, records, 0, 0, 1, 2, [], [])
-    return msgspec.structs.replace(wire.Logged(__version__, "mine", counted), **changes)
+    return msgspec.structs.replace(wire.Logged(__version__, "mine", 1, 1, counted), **changes)
 
 
 class Rig:

@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from lib.ctl.log_files import records, written
+from lib.ctl.log_files import header, records, written
 from lib.fakes.fleet_member import RUN, Rig, asked
 from lib.fakes.fleet_members import FleetKernel
 from lib.fakes.kernel import FakeKernel
@@ -122,6 +122,7 @@ def test_it_counts_a_log_that_lies_there(rig: Rig, tmp_path: Path) -> None:
     path = written(tmp_path / "log", rows)
     logged = log_of(rig, path)
     assert (logged.version, logged.workload, logged.tally.records) == (__version__, "mine", 900)
+    assert (logged.start_real_ns, logged.seed) == (header().start_real_ns, header().seed)
     (cell, _) = log_of(rig, path, "first").tally.cells
     assert cell.stream == "first" and cell.ios == np.sum(
         (rows["stream"] == 0) & (rows["write"] == 0) & (rows["phase"] == 1)
