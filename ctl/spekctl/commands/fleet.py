@@ -327,7 +327,11 @@ def log(
                 f"the plan has no log of {host.name}: write log in its options, or give --file"
             )
         questions[host.name] = wire.Log(
-            path, stream, "measure" if phase == "measure" else "all", interval_ns
+            path,
+            stream,
+            "measure" if phase == "measure" else "all",
+            # Only --csv shows them: nobody counts, sends or limits them without it.
+            interval_ns if as_csv else 0,
         )
     need_engine()
     with (

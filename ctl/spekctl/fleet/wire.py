@@ -113,12 +113,12 @@ class Pong(Part, frozen=True):
 
 class Log(Part, frozen=True):
     """log: count a per-I/O log that lies on the host; answers with a Logged. @stream: only of this
-    one; empty: of all. @phase: measure or all."""
+    one; empty: of all. @phase: measure or all. @interval_ns: 0: no intervals are wanted."""
 
     file: str
     stream: str
     phase: Literal["measure", "all"]
-    interval_ns: Annotated[int, msgspec.Meta(gt=0)]
+    interval_ns: Annotated[int, msgspec.Meta(ge=0)]
 
 
 class Logged(Part, frozen=True):

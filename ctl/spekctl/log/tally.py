@@ -56,8 +56,8 @@ class Interval(msgspec.Struct, frozen=True, array_like=True, forbid_unknown_fiel
 
 class Tally(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """A log, or several of them. Times are of CLOCK_REALTIME, 0 without records: the first arrival
-    and the last completion. @lost: I/Os of the runs that have no row; @incomplete: logs that do
-    not have all of their run."""
+    and the last completion. @interval_ns: 0: there are no intervals. @lost: I/Os of the runs that
+    have no row; @incomplete: logs that do not have all of their run."""
 
     interval_ns: int
     records: int
@@ -85,12 +85,14 @@ def of_log(
     interval_ns: int,
     check: Callable[[], None] = lambda: None,
 ) -> Tally:
-    """Count a log; UsageError if it has too many intervals. @check: called for each batch of rows;
-    what it raises ends the count."""
+    """Count a log; UsageError if it has too many intervals. @interval_ns: their length; 0: count
+    none. @check: called for each batch of rows; what it raises ends the count."""
     header = log.header
     # Both clocks are slewed alike: their distance at the start is that of all times.
     shift_ns = header.start_real_ns - header.started_ns
     names = ("op", "error", "bytes", "arrival_ns", "issue_ns", "completion_ns")
+    by_time: dict[tuple[int, str], list[int]] = {}
+    numbers: set[int] = set()
     parts = [Tally(interval_ns, 0, header.lost, int(not header.complete), 0, 0, [], [])]
     for rows in selection.rows(log, names):
         check()
@@ -98,27 +100,28 @@ def of_log(
             continue
         first, last = int(rows["arrival_ns"].min()), int(rows["completion_ns"].max())
         cells: list[Cell] = []
-        intervals: list[Interval] = []
         for (stream, op), part in by_cell(rows):
             direction = "write" if op else "read"
             # A number without a name stands for itself.
             known = stream < len(header.streams)
             name = header.streams[stream] if known else str(stream)
             cells.append(_cell(name, direction, part))
-            intervals += _intervals(direction, part, shift_ns, interval_ns)
+            if interval_ns:
+                for interval in _intervals(direction, part, shift_ns, interval_ns):
+                    numbers.add(interval.number)
+                    _add(by_time.setdefault((interval.number, direction), [0] * 5), interval)
         batch = Tally(
             *(interval_ns, len(rows["stream"]), 0, 0, first + shift_ns, last + shift_ns),
-            *(cells, intervals),
+            *(cells, []),
         )
         # At once, so that memory does not grow with the log.
         parts = [merge([*parts, batch])]
-        numbers = {interval.number for interval in parts[0].intervals}
         if len(numbers) > MOST_INTERVALS:
             raise UsageError(
                 f"{log.path} has more than {MOST_INTERVALS:,} intervals of"
                 f" {units.format_duration(interval_ns)}; choose longer ones"
             )
-    return merge(parts)
+    return msgspec.structs.replace(merge(parts), intervals=_listed(by_time))
 
 
 def merge(tallies: Iterable[Tally]) -> Tally:
@@ -129,12 +132,12 @@ def merge(tallies: Iterable[Tally]) -> Tally:
         raise ValueError("tallies add up if they have the same intervals")
     counted = [tally for tally in given if tally.records]
     cells: dict[tuple[str, str], list[Cell]] = {}
-    intervals: dict[tuple[int, str], list[Interval]] = {}
+    by_time: dict[tuple[int, str], list[int]] = {}
     for tally in counted:
         for cell in tally.cells:
             cells.setdefault((cell.stream, cell.op), []).append(cell)
         for interval in tally.intervals:
-            intervals.setdefault((interval.number, interval.op), []).append(interval)
+            _add(by_time.setdefault((interval.number, interval.op), [0] * 5), interval)
     return Tally(
         interval_ns=lengths.pop(),
         records=sum(tally.records for tally in counted),
@@ -143,7 +146,7 @@ def merge(tallies: Iterable[Tally]) -> Tally:
         first_ns=min((tally.first_ns for tally in counted), default=0),
         last_ns=max((tally.last_ns for tally in counted), default=0),
         cells=[_sum_cells(*key, cells[key]) for key in sorted(cells)],
-        intervals=[_sum_intervals(*key, intervals[key]) for key in sorted(intervals)],
+        intervals=_listed(by_time),
     )
 
 
@@ -168,16 +171,18 @@ def _sum_times(given: Iterable[Histogram | None]) -> Histogram | None:
     return histogram.merge(times for times in given if times is not None)
 
 
-def _sum_intervals(number: int, op: str, intervals: list[Interval]) -> Interval:
-    return Interval(
-        number=number,
-        op=op,
-        ios=sum(interval.ios for interval in intervals),
-        bytes=sum(interval.bytes for interval in intervals),
-        errors=sum(interval.errors for interval in intervals),
-        response_sum_ns=sum(interval.response_sum_ns for interval in intervals),
-        response_max_ns=max(interval.response_max_ns for interval in intervals),
-    )
+def _add(sums: list[int], interval: Interval) -> None:
+    """Add an interval to the counts of one in place: what comes later does not copy them all."""
+    sums[0] += interval.ios
+    sums[1] += interval.bytes
+    sums[2] += interval.errors
+    sums[3] += interval.response_sum_ns
+    sums[4] = max(sums[4], interval.response_max_ns)
+
+
+def _listed(by_time: dict[tuple[int, str], list[int]]) -> list[Interval]:
+    """By time, and then by direction."""
+    return [Interval(*key, *by_time[key]) for key in sorted(by_time)]
 
 
 def _cell(stream: str, op: str, rows: dict[str, NDArray[Any]]) -> Cell:

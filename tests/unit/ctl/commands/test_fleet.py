@@ -94,6 +94,15 @@ def test_logs_are_analysed_where_they_lie(tmp_path: Path) -> None:
         for name in NAMES:
             # It had no need of its helper.
             assert hosts.ended(name) == ExitCode.OK and not hosts.mark(name).exists()
+        joined(hosts, f'20s"\nlog = "{tmp_path}/run.parquet')
+        with controller(hosts, *words, "--csv", "--interval", "1h") as process:
+            by_time, err = process.communicate(timeout=2 * SOON_S)
+        assert process.returncode == ExitCode.OK, err
+    counts = [line.split(",")[:4] for line in by_time.splitlines()[1:]]
+    assert [(second, host) for second, host, *_ in counts] == [
+        ("0", name) for name in NAMES for _ in ("read", "write")
+    ]
+    assert sum(int(ios) for *_, ios in counts) == 2000
     assert "2 logs of mine: 2,000 I/Os of the measure phase" in out
     lines = [line.split() for line in out.splitlines()]
     shares = [words[:3] for words in lines if words[:1] in (["all"], ["a"], ["b"])][:3]

@@ -116,8 +116,10 @@ def test_tallies_of_hosts_add_up_to_that_of_the_joined_log(data: st.DataObject) 
 def test_pieces_of_a_long_log_add_up(tmp_path: Path) -> None:
     rows = records(1 << 20)
     more = records(5, seed=2)
-    whole = counted(tmp_path / "log", np.concatenate([rows, more]), SECOND)
-    parts = [counted(tmp_path / "a", rows, SECOND), counted(tmp_path / "b", more, SECOND)]
+    # The times of the second piece are those of the first.
+    whole = counted(tmp_path / "log", np.concatenate([rows, more]), 100 * MS)
+    parts = [counted(tmp_path / "a", rows, 100 * MS), counted(tmp_path / "b", more, 100 * MS)]
+    assert len(whole.intervals) > 100
     assert tally.merge(parts) == whole and whole.records == (1 << 20) + 5
 
 
@@ -135,6 +137,34 @@ def test_too_many_intervals_are_refused(tmp_path: Path, monkeypatch: pytest.Monk
     with pytest.raises(UsageError) as refusal:
         counted(path, records(1000), MS)
     assert refusal.value.message == (f"{path} has more than 3 intervals of 1ms; choose longer ones")
+
+
+def test_intervals_that_nobody_wants_are_not_counted(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(tally, "MOST_INTERVALS", 3)
+    rows = records(1000)
+    without = counted(tmp_path / "a", rows, 0)
+    monkeypatch.undo()
+    whole = counted(tmp_path / "b", rows, MS)
+    assert len(whole.intervals) > 3
+    assert without == msgspec.structs.replace(whole, interval_ns=0, intervals=[])
+    assert tally.merge([without, without]).records == 2000
+
+
+def test_a_count_asks_for_each_batch_whether_it_is_wanted(tmp_path: Path) -> None:
+    log = open_log(written(tmp_path / "log", records((1 << 20) + 5)))
+    asked = []
+    # Nothing matches: it is asked all the same.
+    nothing = Selection(stream=7)
+    assert tally.of_log(log, nothing, 0, lambda: asked.append(1)).records == 0
+    assert len(asked) == 2
+
+    def end() -> None:
+        raise UsageError("enough")
+
+    with pytest.raises(UsageError, match="enough"):
+        tally.of_log(log, ALL, SECOND, end)
 
 
 def test_different_intervals_do_not_add_up(tmp_path: Path) -> None:
