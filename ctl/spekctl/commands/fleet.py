@@ -309,6 +309,7 @@ def log(
     """
     import dataclasses
 
+    from spekctl import recorded
     from spekctl.fleet import logs, plan, wire
     from spekctl.fleet.coordinator import seeds_of
     from spekctl.log import tally
@@ -319,6 +320,9 @@ def log(
     planned = dataclasses.replace(planned, hosts=tuple(planned.clients))
     if not interval_ns:
         raise UsageError("--interval must be more than 0")
+    for flag, text in (("--file", log_file or ""), ("--stream", stream)):
+        if recorded.text(text) != text:
+            raise UsageError(f"{flag} must be UTF-8")
     questions = {}
     for host in planned.hosts:
         path = log_file or str(host.measuring.log or "")

@@ -14,6 +14,8 @@ from itertools import accumulate
 
 from spekctl.kernel.records import Histogram
 
+# What the module counts with.
+HIST_BITS = 6
 HIST_MAX_BITS = 40
 PPM = 1_000_000
 

@@ -21,7 +21,7 @@ from typing import Any, Literal, Protocol
 
 from spekctl import __version__, units
 from spekctl.errors import CalledOffError, ExitCode, HostLostError, RefusedError, SpekError
-from spekctl.fleet import clock, slices, wire
+from spekctl.fleet import clock, logs, slices, wire
 from spekctl.fleet.clock import Bound
 from spekctl.fleet.plan import Host, Plan
 from spekctl.fleet.spool import HostRows, Spool
@@ -300,6 +300,7 @@ class Coordinator:
                         f"it has spekctl {logged[name].version}, and the controller {__version__};"
                         " install the same everywhere"
                     )
+                logs.check_answer(questions[name], logged[name])
             except SpekError as error:
                 errors.append((name, error))
         if errors:

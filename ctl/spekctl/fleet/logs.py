@@ -1,17 +1,36 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Whether the logs of hosts, counted where they lie, add up to anything: those of one run do."""
+"""Whether the logs of hosts, counted where they lie, add up: what each has sent, and all together,
+which have to be of one run."""
 
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping
 
 from spekctl import units
-from spekctl.documents import document
-from spekctl.errors import UsageError
-from spekctl.fleet.wire import Logged
+from spekctl.documents import document, histogram
+from spekctl.errors import SpekError, UsageError
+from spekctl.fleet.wire import Log, Logged
+from spekctl.kernel.records import Histogram
 
 # The hosts of a run begin at one time of CLOCK_REALTIME, each by its own clock.
 APART_NS = 1_000_000_000
+
+
+def check_answer(asked: Log, answer: Logged) -> None:
+    """SpekError for a tally that does not add up with those that other hosts make of @asked."""
+    counted = answer.tally
+    if counted.interval_ns != asked.interval_ns or (counted.intervals and not asked.interval_ns):
+        raise SpekError("it has counted other intervals than were asked for")
+    for cell in counted.cells:
+        if any(not _is_ours(times) for times in (cell.response, cell.service) if times is not None):
+            raise SpekError("it has counted times in other buckets than the controller's")
+
+
+def _is_ours(times: Histogram) -> bool:
+    last = histogram.last_bucket(histogram.HIST_BITS)
+    return times.bits == histogram.HIST_BITS and all(
+        0 <= bucket <= last and count > 0 for bucket, count in times.counts.items()
+    )
 
 
 def check_one_run(logged: Mapping[str, Logged], seeds: Collection[int], advice: str) -> None:

@@ -9,6 +9,7 @@ anything for LEASH_S seconds is taken for lost, and so is a start that was not c
 from __future__ import annotations
 
 import os
+import stat
 import threading
 import time
 import traceback
@@ -259,6 +260,7 @@ class Member:
             self._counting = True
         try:
             self._check_wanted()
+            _check_regular(asked.file)
             log = log_file.open_log(Path(asked.file))
             selection = Selection.of(log.header, asked.stream or None, asked.phase, None)
             counted = tally.of_log(log, selection, asked.interval_ns, self._check_wanted)
@@ -497,6 +499,19 @@ def _facts(device: Device) -> DeviceFacts:
     """What documents have of a device, without what it has counted."""
     values = {name: getattr(device, name) for name in DeviceFacts.__struct_fields__}
     return DeviceFacts(**{**values, "path": recorded.text(device.path)})
+
+
+def _check_regular(path: str) -> None:
+    """UsageError for a pipe, whose opening waits for its writer, and the like. What is not there,
+    or cannot be looked at, is told when it is opened."""
+    try:
+        mode = os.stat(path).st_mode
+    except ValueError as error:
+        raise UsageError(f"cannot read {recorded.text(repr(path))}: {error}") from error
+    except OSError:
+        return
+    if not stat.S_ISREG(mode):
+        raise UsageError(f"{path} is not a file; expected a per-I/O log")
 
 
 def _check_prober() -> None:

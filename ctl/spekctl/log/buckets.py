@@ -7,14 +7,14 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from spekctl.documents.histogram import HIST_MAX_BITS, last_bucket
+from spekctl.documents.histogram import HIST_BITS, HIST_MAX_BITS, last_bucket
 from spekctl.kernel.records import Histogram
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-# What the module counts with; times from a log are counted in the same buckets.
-BITS = 6
+# Times from a log are counted in the buckets of the module.
+BITS = HIST_BITS
 NR_BUCKETS = last_bucket(BITS) + 1
 
 

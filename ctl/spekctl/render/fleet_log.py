@@ -54,12 +54,17 @@ def csv_lines(whole: Tally, hosts: Mapping[str, Tally]) -> Iterator[str]:
         for interval in tally.intervals
     )
     for number, name, op, interval in rows:
-        second = (number - first) * whole.interval_ns / 1e9
         mean = interval.response_sum_ns / interval.ios if interval.ios else 0.0
         yield (
-            f"{second:.9g},{name},{op},{interval.ios},{interval.bytes},{interval.errors},"
-            f"{mean:.0f},{interval.response_max_ns}"
+            f"{_seconds((number - first) * whole.interval_ns)},{name},{op},{interval.ios},"
+            f"{interval.bytes},{interval.errors},{mean:.0f},{interval.response_max_ns}"
         )
+
+
+def _seconds(ns: int) -> str:
+    """All digits: a double would not have them in a long log of short intervals."""
+    whole, rest = divmod(ns, 10**9)
+    return f"{whole}.{rest:09d}".rstrip("0").rstrip(".")
 
 
 def _head(workload: str, phase: str, whole: Tally, hosts: Mapping[str, Tally]) -> Iterator[str]:

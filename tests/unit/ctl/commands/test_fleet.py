@@ -134,6 +134,9 @@ def test_a_plan_without_logs_has_none_to_analyse(spekctl: Spekctl, tmp_path: Pat
     )
     outcome = spekctl("fleet", "log", "plan.toml", "--file", "x", "--interval", "0s")
     assert outcome.sentence == "--interval must be more than 0"
+    for flag in ("--file", "--stream"):
+        outcome = spekctl("fleet", "log", "plan.toml", "--file", "x", flag, os.fsdecode(b"\xff"))
+        assert (outcome.sentence, outcome.code) == (f"{flag} must be UTF-8", ExitCode.USAGE)
 
 
 def over_ssh(hosts: Processes, time: str) -> Path:

@@ -543,12 +543,12 @@ def test_all_hosts_whose_log_cannot_be_counted_are_told() -> None:
     rig = Rig()
     rig["a"].answers[Verb.LOG] = wire.Fault(int(ExitCode.USAGE), "there is no x")
     rig["b"].answers[Verb.LOG] = logged(1, version="0.0.1")
-    rig["c"].answers[Verb.LOG] = logged(1)
+    rig["c"].answers[Verb.LOG] = logged(1, tally=Tally(7, 1, 0, 0, 1, 2, [], []))
     with pytest.raises(SpekError) as refusal:
         logs(rig)
     assert refusal.value.message == (
         f"a: there is no x; b: it has spekctl 0.0.1, and the controller {__version__}; install the"
-        " same everywhere"
+        " same everywhere; c: it has counted other intervals than were asked for"
     )
 
 

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import json
+import os
 import threading
 import time
 from collections.abc import Callable, Iterator
@@ -137,6 +138,10 @@ def test_it_counts_a_log_that_lies_there(rig: Rig, tmp_path: Path) -> None:
         ("none", "", "there is no "),
         ("log", "frist", "the log has no stream 'frist'; did you mean 'first'?"),
         ("text", "", "text is not a spek file; expected a per-I/O log"),
+        # Without a writer, its opening would not end.
+        ("pipe", "", "pipe is not a file; expected a per-I/O log"),
+        (".", "", " is not a file; expected a per-I/O log"),
+        ("a\0b", "", "embedded null byte"),
     ],
 )
 def test_a_log_that_it_cannot_count_is_refused(
@@ -144,6 +149,7 @@ def test_a_log_that_it_cannot_count_is_refused(
 ) -> None:
     written(tmp_path / "log", records(10))
     (tmp_path / "text").write_text("x")
+    os.mkfifo(tmp_path / "pipe")
     with pytest.raises(SpekError) as refusal:
         log_of(rig, tmp_path / name, stream)
     assert sentence in refusal.value.message

@@ -15,7 +15,7 @@ from lib.fakes.kernel import SECOND, START_NS
 from spekctl.log import tally
 from spekctl.log.file import open_log
 from spekctl.log.stats import Selection
-from spekctl.log.tally import Tally
+from spekctl.log.tally import Interval, Tally
 from spekctl.render import fleet_log
 
 MS = 10**6
@@ -82,6 +82,19 @@ def test_intervals_of_hosts_are_on_one_clock(tmp_path: Path) -> None:
         "0,a,read,2,8192,1,2000000,3000000",
         "2,b,read,1,4096,0,1000000,1000000",
     ]
+
+
+def test_seconds_of_a_long_log_have_all_digits() -> None:
+    hosts = {
+        "a": Tally(
+            *(1000, 2, 0, 0, 0, 1, []),
+            [Interval(at, "read", 1, 1, 0, 1, 1) for at in (7, 7 + 123_456_789_012, 10_000_007)],
+        )
+    }
+    seconds = [
+        line.split(",")[0] for line in fleet_log.csv_lines(tally.merge(hosts.values()), hosts)
+    ]
+    assert seconds == ["second", "0", "10", "123456.789012"]
 
 
 def test_logs_without_rows_are_told(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
