@@ -17,6 +17,7 @@ from spekctl.documents.result import (
     HostResult,
     HostRun,
     IntervalPower,
+    LogResult,
     Outcome,
     PowerResult,
     Result,
@@ -141,7 +142,18 @@ def _remarks(hosts: Sequence[HostResult]) -> list[str]:
         for host in hosts
         if host.clock.stepped_ns
     ]
+    said += [
+        (host.name, _log_text(host.run.log))
+        for host in hosts
+        if host.run is not None and host.run.log is not None and not host.run.log.complete
+    ]
     return _lines(said, len(hosts))
+
+
+def _log_text(log: LogResult) -> str:
+    """What became of a log that does not have all of its run."""
+    where = log.file or "no file"
+    return f"log: {log.records:,} records, {log.lost:,} lost, {where}: {log.text}"
 
 
 def _loss_text(host: HostResult, start_ns: int) -> str:

@@ -3,16 +3,19 @@
 
 from __future__ import annotations
 
+import io
 from dataclasses import replace
 
 import msgspec
 from lib.ctl.fleets import T0, Spec, facts_of, fleet_of, result_of, three
 from lib.fakes.kernel import SECOND
+from rich.console import Console
 
 from spekctl.documents.hosts import HostClock, HostFacts, HostLoss, Role
-from spekctl.documents.result import Result, Sense, SenseCount
+from spekctl.documents.result import LogResult, Result, Sense, SenseCount
 from spekctl.fleet.merge import merge, of_host, without_run
 from spekctl.kernel.records import Reason, RunState
+from spekctl.render.result import print_result
 
 
 def fleet_with(spec: Spec, **outcome: object) -> Result:
@@ -150,6 +153,30 @@ def test_a_clock_that_was_set_is_remarked() -> None:
     stepped = of_host(result_of(spec), facts_of(spec, clock=HostClock(1000, "PTP", -2_000_000)))
     fleet = merge([fleet_of(Spec("alpha")), stepped])
     assert "beta: the clock was set by 2.00 ms meanwhile" in fleet.remarks
+
+
+def test_a_log_that_is_not_complete_is_remarked() -> None:
+    logs = {
+        "alpha": LogResult("run.alpha.parquet", 9, 100, 0, 100, 0, 1024, True, ""),
+        "beta": LogResult("run.beta.parquet", 9, 3000, 4000, 3000, 4000, 1024, False, "lost"),
+        "gamma": LogResult("", 0, 0, 7, 7, 0, 1024, False, "the log ended before the run"),
+    }
+    specs = [Spec(name) for name in logs]
+    fleet = merge(
+        [of_host(result_of(spec, log=logs[spec.name]), facts_of(spec)) for spec in specs]
+        + [fleet_of(Spec("without"))]
+    )
+    told = [
+        "beta: log: 3,000 records, 4,000 lost, run.beta.parquet: lost",
+        "gamma: log: 0 records, 7 lost, no file: the log ended before the run",
+    ]
+    assert [remark for remark in fleet.remarks if "log: " in remark] == told
+    # Made again of the same hosts, it says so once.
+    assert merge([fleet]).remarks == fleet.remarks
+    console = Console(width=200, file=io.StringIO())
+    print_result(fleet, console)
+    assert isinstance(console.file, io.StringIO)
+    assert all(remark in console.file.getvalue() for remark in told)
 
 
 def test_machines_that_differ_are_all_named() -> None:
