@@ -316,7 +316,8 @@ def wanted(asked: Job, load: options.Options) -> job.Request:
     # Before the first look at any: each takes milliseconds.
     if len(asked.devices) > MAX_TARGETS:
         raise UsageError(f"{len(asked.devices)} devices; a run has at most {MAX_TARGETS}")
-    _, paths = own_devices.taken(workload, asked.devices)
+    placed, paths = own_devices.taken(workload, asked.devices)
+    own_devices.check_named(placed, asked.devices)
     if not paths:
         raise UsageError("name a device")
     for path in paths:

@@ -48,6 +48,7 @@ def find(name: str, paths: Sequence[str]) -> Subject:
 def on(workload: WorkloadFile, words: Sequence[str]) -> Subject:
     """A workload and its devices: those of the words of --device, and those of its asus."""
     workload, paths = own_devices.taken(workload, words)
+    own_devices.check_named(workload, words)
     own = {asu.device for asu in workload.asu}
     path_of: dict[str, str] = {}
     known: dict[tuple[int, int], str] = {}

@@ -35,6 +35,8 @@ def taken(workload: WorkloadFile, words: Sequence[str]) -> tuple[WorkloadFile, l
             continue
         if not path:
             raise UsageError(f"--device {name}= names no device")
+        if not path.isprintable():
+            raise UsageError(f"--device {name}={path!r}: a path in a workload is text on a line")
         if replays(workload):
             raise UsageError(
                 f"--device {name}={path}: {workload.workload.name} replays a trace, whose addresses"
@@ -57,6 +59,18 @@ def taken(workload: WorkloadFile, words: Sequence[str]) -> tuple[WorkloadFile, l
         workload = msgspec.structs.replace(workload, asu=asus)
     own = dict.fromkeys(asu.device for asu in workload.asu if asu.device is not None)
     return workload, [*shared, *(path for path in own if path not in shared)]
+
+
+def check_named(workload: WorkloadFile, words: Sequence[str]) -> None:
+    """Refuse a device that a file has and no word of --device: nothing is claimed, and least of all
+    written, that whoever starts the run has not named."""
+    given = {path for _, path in map(named, words)}
+    for asu in workload.asu:
+        if asu.device is not None and asu.device not in given:
+            raise UsageError(
+                f"asu '{asu.name}' of {workload.workload.name} has a device of its own,"
+                f" {asu.device!r}: name it as well, as --device {asu.name}=DEV"
+            )
 
 
 def text(workload: WorkloadFile) -> str:

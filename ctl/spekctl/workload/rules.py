@@ -210,8 +210,10 @@ def _check_asus(asus: list[Asu]) -> None:
             for smallest in (asu.min, asu.fixed.min if asu.fixed else None):
                 if smallest is not None:
                     units.parse_size(smallest)
-            if asu.device is not None and not asu.device.startswith("/"):
-                raise UsageError(f"device '{asu.device}' is no path that begins with /")
+            if asu.device is not None and not (
+                asu.device.startswith("/") and asu.device.isprintable()
+            ):
+                raise UsageError(f"device {asu.device!r} is no path that begins with /")
     for device, total in totals.items():
         if total > 1:
             there = "" if device is None else f" on {device}"

@@ -172,10 +172,15 @@ def test_asus_have_devices_of_their_own(spekctl: Spekctl, kernel: FakeKernel) ->
     assert [asu["extents"][0]["target"] for asu in config["asus"]] == [0, 1, 0]
 
 
-def test_a_file_that_names_all_devices_needs_none(spekctl: Spekctl, kernel: FakeKernel) -> None:
+def test_a_device_that_only_a_file_names_is_refused(spekctl: Spekctl, kernel: FakeKernel) -> None:
     text = '[workload]\nname = "t"\nsummary = "s"\n[[stream]]\nname = "s"\nsize = "4KiB"\n'
     Path("own.toml").write_text(f'{text}[[asu]]\nname = "a"\ndevice = "/dev/fake1"\n')
-    outcome = spekctl("run", "./own.toml", "--time", "1s", "--dry-run", "--json")
+    for others in ([], ["--device", "/dev/fake0"]):
+        outcome = spekctl("run", "./own.toml", *others, "--time", "1s", "--write")
+        assert outcome.code == ExitCode.USAGE and kernel.calls == []
+        assert "asu 'a' of t has a device of its own, '/dev/fake1': name it" in outcome.sentence
+    words = ["--device", "/dev/fake1", "--time", "1s", "--dry-run", "--json"]
+    outcome = spekctl("run", "./own.toml", *words)
     assert [target["minor"] for target in json.loads(outcome.out)["targets"]] == [1]
     Path("free.toml").write_text(f'{text}[[asu]]\nname = "a"\n')
     outcome = spekctl("run", "./free.toml", "--time", "1s", "--dry-run")

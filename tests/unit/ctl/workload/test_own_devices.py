@@ -137,6 +137,14 @@ def test_a_stripe_smaller_than_the_block_of_an_own_device_is_fine() -> None:
     [
         ("spc1", ["asu1="], "--device asu1= names no device"),
         (
+            *("spc1", ["asu1=/dev/x\udcff"]),
+            "--device asu1='/dev/x\\udcff': a path in a workload is text on a line",
+        ),
+        (
+            *(asus(r'device = "/dev/x\nexec_prerun=x"'), []),
+            "asu 'a': device '/dev/x\\nexec_prerun=x' is no path that begins with /",
+        ),
+        (
             *("spc1", ["data=/dev/x0"]),
             "--device data=/dev/x0: there is no asu 'data'; known are asu1, asu2, asu3",
         ),
