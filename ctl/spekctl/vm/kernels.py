@@ -70,7 +70,7 @@ def matches(release: str, wanted: str) -> bool:
     return (
         flavour(release) == wanted_flavour
         and release.startswith(version)
-        and release[len(version)] in ".-+"
+        and release[len(version) :][:1] in tuple(".-+")
     )
 
 
