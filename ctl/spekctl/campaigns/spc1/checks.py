@@ -21,6 +21,10 @@ from spekctl.documents.spc1 import (
     StreamFigures,
 )
 
+# Of the total ASU capacity, and how far rounding to blocks may be from that.
+SHARES = {"asu1": 0.45, "asu2": 0.45, "asu3": 0.10}
+SHARE_OFF = 0.01
+
 
 def checks_of(limits: Limits, final: Mapping[str, Phase], capacity: Capacity) -> list[Check]:
     """All checks that the phases at the level of the test allow; names as in plan.PLAN."""
@@ -59,6 +63,29 @@ def _capacity(limits: Limits, capacity: Capacity) -> Check:
         text=f"{unused:.1%} of the devices' capacity is unused, at most"
         f" {limits.unused_capacity:.0%} may be",
     )
+
+
+def shares_of(asus: Mapping[str, int]) -> list[Check]:
+    """Whether asus on devices of their own have the shares of the total ASU capacity that SPC-1
+    gives them; striped ones always have. @asus: their bytes."""
+    total = sum(asus.values())
+    checks = []
+    for name, wanted in SHARES.items():
+        share = asus[name] / total
+        checks.append(
+            Check(
+                kind="capacity",
+                phase="",
+                stream="",
+                value=share,
+                limit=wanted,
+                allowed=wanted,
+                passed=abs(share - wanted) <= SHARE_OFF,
+                text=f"{name} has {share:.1%} of the asus' capacity, and should have"
+                f" {wanted:.0%} give or take {SHARE_OFF:.0%}",
+            )
+        )
+    return checks
 
 
 def _response(limits: Limits, name: str, phase: Phase) -> Check:

@@ -152,3 +152,15 @@ def test_repetitions_have_to_agree() -> None:
     ):
         check = repeated("repeat-lrt", phase(long, first_s), phase(long, again_s))
         assert check.passed is passed
+
+
+@pytest.mark.parametrize(
+    ("sizes", "passed"), [((45, 45, 10), True), ((100, 4000, 889), False), ((45, 45, 14), False)]
+)
+def test_asus_on_devices_of_their_own_have_to_have_their_shares(
+    sizes: tuple[int, int, int], passed: bool
+) -> None:
+    asus = dict(zip(("asu1", "asu2", "asu3"), sizes, strict=True))
+    checks = spc1_checks.shares_of(asus)
+    assert all(check.passed for check in checks) is passed
+    assert sum(check.value for check in checks) == pytest.approx(1)
