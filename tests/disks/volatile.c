@@ -113,7 +113,7 @@ static void write_sector(struct volatile_disk *disk, unsigned long sector, const
 	 * came after it waits: that flush will not see it any more.
 	 */
 	if (test_bit(sector, disk->dirty) &&
-	    (disk->written[sector] <= disk->flush_came || by_chance(2)))
+	    ((!lies && disk->written[sector] <= disk->flush_came) || by_chance(2)))
 		make_durable(disk, sector);
 	memcpy(at(disk->image, sector), data, SECTOR);
 	__set_bit(sector, disk->dirty);
