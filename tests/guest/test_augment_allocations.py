@@ -152,22 +152,20 @@ class Cache:
             ]
             assert buffer[:] in may, f"block {block}: {buffer[:8].hex()}, may be {self.may[block]}"
 
-    def check(self, node: str) -> None:
-        fd = os.open(node, os.O_RDONLY | os.O_DIRECT)
-        try:
-            for block in PLACES:
-                self.read(fd, block)
-        finally:
-            os.close(fd)
-
-    def fill(self, node: str) -> None:
-        """New records in the log."""
+    def on_each(self, node: str, call: Callable[[int, int], None]) -> None:
+        """Read, or write new records, at all places."""
         fd = os.open(node, os.O_RDWR | os.O_DIRECT)
         try:
             for block in PLACES:
-                self.write(fd, block)
+                call(fd, block)
         finally:
             os.close(fd)
+
+    def check(self, node: str) -> None:
+        self.on_each(node, self.read)
+
+    def fill(self, node: str) -> None:
+        self.on_each(node, self.write)
 
 
 @pytest.fixture

@@ -165,7 +165,7 @@ def test_counting_the_backlog_does_not_hold_up_the_worker(controller: Controller
     """It draws the arrivals that it issues, and the collector those that are due meanwhile.
 
     If the worker drew them itself, it would issue nothing for tens of ms at the end of each row.
-    Draws are counted, not timed: constant gaps are drawn by one function, whoever needs them.
+    Draws are counted, not timed: the worker and the collector draw constant gaps with one function.
     """
     depth = 8
     with null_disk(irqmode=2, completion_nsec=MS, hw_queue_depth=depth) as node:

@@ -225,7 +225,7 @@ class Launcher:
         self._starter = threading.Thread(
             target=self._start_all, args=(names[1:],), name="ssh starter", daemon=True
         )
-        # A program that cannot be started at all is told at once.
+        # If there is no ssh at all, the constructor says so.
         for name in names[:1]:
             self._start(name)
         self._starter.start()

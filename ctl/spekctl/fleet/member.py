@@ -105,7 +105,7 @@ class Member:
         self._armed: tuple[clock.Distance, int] | None = None
         self._bound_before = clock.Bound(None, "it was not asked")
         self._over = threading.Event()
-        # Set once and for all: whoever works for the controller does so in vain.
+        # Never cleared: the controller is gone, so nobody needs the answer.
         self._ending = threading.Event()
 
     @property
@@ -251,7 +251,7 @@ class Member:
         from spekctl.log.stats import Selection
 
         with self._lock:
-            # A release is told before the run that it ends is over.
+            # The phase is RELEASED before the run has ended.
             is_released = self._phase is Phase.RELEASED and self._over.is_set()
             if self._busy or not (self._phase is Phase.FREE or is_released):
                 raise RefusedError(f"{self._name} cannot count a log: it is part of a run")
@@ -502,8 +502,8 @@ def _facts(device: Device) -> DeviceFacts:
 
 
 def _check_regular(path: str) -> None:
-    """UsageError for a pipe, whose opening waits for its writer, and the like. What is not there,
-    or cannot be looked at, is told when it is opened."""
+    """UsageError for a pipe, whose opening waits for its writer, and the like. The open itself
+    refuses a file that does not exist or may not be read."""
     try:
         mode = os.stat(path).st_mode
     except ValueError as error:

@@ -62,8 +62,8 @@ def taken(workload: WorkloadFile, words: Sequence[str]) -> tuple[WorkloadFile, l
 
 
 def check_named(workload: WorkloadFile, words: Sequence[str]) -> None:
-    """Refuse a device that a file has and no word of --device: nothing is claimed, and least of all
-    written, that whoever starts the run has not named."""
+    """Refuse a device that only the file names: a run must not claim, let alone write, a device
+    that its user has not named."""
     given = {path for _, path in map(named, words)}
     for asu in workload.asu:
         if asu.device is not None and asu.device not in given:
