@@ -72,6 +72,9 @@ def export(workload: WorkloadFile, devices: Sequence[str] = ()) -> str:
     top = ["ioengine=libaio", "direct=1"]
     with reasons.of("asu"):
         workload, devices = own_devices.taken(workload, devices)
+        if any(asu.device is not None for asu in workload.asu):
+            # Else a job without a filename would write a file beside its job file.
+            own_devices.placed(workload, devices)
     own = {asu.device for asu in workload.asu}
     if shared := [device for device in devices if device not in own]:
         top.append(_filename(shared))

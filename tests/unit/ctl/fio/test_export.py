@@ -221,6 +221,15 @@ def test_fio_takes_what_is_exported(tmp_path: Path) -> None:
     assert (done.returncode, done.stderr) == (0, "")
 
 
+def test_an_asu_without_a_device_beside_one_that_has_its_own_is_refused() -> None:
+    text = '[workload]\nname = "t"\nsummary = "s"\n'
+    for name, device in (("a", ""), ("b", 'device = "/dev/x"\n')):
+        text += f'[[stream]]\nname = "{name}"\nasu = "{name}"\nsize = "4KiB"\n'
+        text += f'[[asu]]\nname = "{name}"\nsize = "50%"\n{device}'
+    with pytest.raises(UsageError, match=r"asu 'a' has no device: give one with --device DEV"):
+        export(file.parse(text))
+
+
 def test_asus_become_places_of_the_device() -> None:
     text = """
 [workload]
