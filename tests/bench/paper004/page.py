@@ -6,7 +6,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from itertools import pairwise
 
-from bench.paper004.claims import FIXED, MODEL_TEXT, NO, YES, name_of
+from bench.paper004.claims import FIXED, MODEL_TEXT, NO, YES, Claim, name_of
 from bench.paper004.study import COURSE_NS, J_PER_WH, RATES, Run, Study, authors_wh, find, saving
 
 from spekctl.report.sheet import (
@@ -25,6 +25,27 @@ from spekctl.report.sheet import (
 PARTS = ("disks, 12 V", "disks, 5 V", "SSD")
 STATES = ("seek", "rotate", "transfer", "idle", "starting", "to standby", "standby")
 _LOADS = ("cello99", "websearch")
+
+
+def reasons_of(claims: Sequence[Claim]) -> list[str]:
+    """Why claims do not come out as in the paper, in a sentence each."""
+    return [
+        f"{claim.place}, {claim.what} ({claim.verdict}): {claim.reason}"
+        for claim in claims
+        if claim.reason
+    ]
+
+
+def verdicts_of(claims: Sequence[Claim]) -> list[Verdict]:
+    """Claims as rows of a sheet."""
+    return [
+        Verdict(
+            f"{claim.place}: {claim.what}",
+            f"paper {claim.paper}; here {claim.here}; {claim.verdict} ({claim.rule})",
+            {YES: True, NO: False}.get(claim.verdict),
+        )
+        for claim in claims
+    ]
 
 
 def sheet_of(study: Study) -> Sheet:
@@ -55,21 +76,10 @@ def sheet_of(study: Study) -> Sheet:
         MODEL_TEXT,
         "dm-cache, dm-writecache and bcache are models of documented policies, not their code.",
         week_text(study),
-        *(
-            f"{claim.place}, {claim.what} ({claim.verdict}): {claim.reason}"
-            for claim in study.claims
-            if claim.reason
-        ),
+        *reasons_of(study.claims),
     ]
     sheet.judged = Judged("Claims of the paper", "yes", "no")
-    sheet.verdicts = [
-        Verdict(
-            f"{claim.place}: {claim.what}",
-            f"paper {claim.paper}; here {claim.here}; {claim.verdict} ({claim.rule})",
-            {YES: True, NO: False}.get(claim.verdict),
-        )
-        for claim in study.claims
-    ]
+    sheet.verdicts = verdicts_of(study.claims)
     sheet.grids = [_footprints(study), *_tables(study)]
     for load in _LOADS:
         sheet.bars += [_energies(study, load), _residencies(study, load)]

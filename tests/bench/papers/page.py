@@ -5,9 +5,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from bench.papers.claims import NO, VERDICTS, YES, Claim, counts
+from bench.paper004.page import reasons_of, verdicts_of
+from bench.papers.claims import VERDICTS, Claim, counts
 
-from spekctl.report.sheet import Grid, Judged, Sheet, Verdict
+from spekctl.report.sheet import Grid, Judged, Sheet
 
 _COLUMNS = ("place", "what", "paper", "here", "verdict", "rule", "reason")
 
@@ -30,20 +31,9 @@ def sheet_of(number: str, title: str, claims: Sequence[Claim]) -> Sheet:
         verdict=text, good=None, label=f"paper {number}",
     )  # fmt: skip
     sheet.figures = [("claims", text)]
-    sheet.remarks = [
-        f"{claim.place}, {claim.what} ({claim.verdict}): {claim.reason}"
-        for claim in claims
-        if claim.reason
-    ]
+    sheet.remarks = reasons_of(claims)
     sheet.judged = Judged("Claims of the paper", "yes", "no")
-    sheet.verdicts = [
-        Verdict(
-            f"{claim.place}: {claim.what}",
-            f"paper {claim.paper}; here {claim.here}; {claim.verdict} ({claim.rule})",
-            {YES: True, NO: False}.get(claim.verdict),
-        )
-        for claim in claims
-    ]
+    sheet.verdicts = verdicts_of(claims)
     return sheet
 
 
