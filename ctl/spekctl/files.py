@@ -40,10 +40,21 @@ def decode(data: bytes, model: type[T]) -> T:
     """JSON as a struct. msgspec.DecodeError for any fault."""
     try:
         return msgspec.json.decode(data, type=model)
-    except UnicodeDecodeError as error:
-        raise msgspec.DecodeError("it is not UTF-8 text") from error
+    except (UnicodeDecodeError, msgspec.DecodeError) as error:
+        # Which of the two is raised for bytes that are not UTF-8 depends on msgspec's version.
+        if not _is_utf_8(data):
+            raise msgspec.DecodeError("it is not UTF-8 text") from error
+        raise
     except RecursionError as error:
         raise msgspec.DecodeError("it is nested too deeply") from error
+
+
+def _is_utf_8(data: bytes) -> bool:
+    try:
+        data.decode("utf-8")
+    except UnicodeDecodeError:
+        return False
+    return True
 
 
 def encode(value: object) -> bytes:
