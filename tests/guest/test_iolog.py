@@ -35,7 +35,9 @@ from lib.waiting import LONG_S, eventually
 
 from spekctl import cli
 from spekctl.documents.device import DiskCounters
-from spekctl.documents.result import Cell, Distribution, Result
+from spekctl.documents.result import Result
+from spekctl.documents.result_parts import Cell
+from spekctl.documents.times import Distribution
 from spekctl.errors import ExitCode
 from spekctl.kernel.gen import spek
 from spekctl.kernel.gen.spek import Cmd

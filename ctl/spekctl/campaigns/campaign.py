@@ -25,7 +25,8 @@ from spekctl.campaigns import idle
 from spekctl.campaigns.idle import Idle
 from spekctl.documents import document
 from spekctl.documents.device import TargetFacts
-from spekctl.documents.result import Environment, Result
+from spekctl.documents.result import Result
+from spekctl.documents.result_parts import Environment
 from spekctl.errors import SpekError, UsageError
 from spekctl.kernel.client import Kernel
 from spekctl.power.meter import PowerOptions

@@ -16,7 +16,7 @@ from spekctl.documents.benchmark import AnnualReport, Profile, Report
 from spekctl.documents.device import TargetFacts
 from spekctl.documents.exact import Figure, decimal_text, figure, measured_number
 from spekctl.documents.power import PowerFigures
-from spekctl.documents.result import Environment
+from spekctl.documents.result_parts import Environment
 from spekctl.errors import UsageError
 
 ReportT = TypeVar("ReportT", bound=AnnualReport)

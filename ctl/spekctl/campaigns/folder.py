@@ -13,7 +13,7 @@ from spekctl import recorded, units
 from spekctl.block.device import Device
 from spekctl.documents.device import DeviceFacts, TargetFacts
 from spekctl.documents.document import Document, Part
-from spekctl.documents.result import Environment
+from spekctl.documents.result_parts import Environment
 from spekctl.errors import UsageError
 
 STATE = "state.json"

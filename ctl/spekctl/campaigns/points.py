@@ -10,7 +10,9 @@ from typing import Literal
 from spekctl.documents.curve import Load, Point, Power, TimeFigures
 from spekctl.documents.histogram import mean, merge, percentiles
 from spekctl.documents.power import PowerFigures
-from spekctl.documents.result import Cell, Interval, Result, histogram_of
+from spekctl.documents.result import Result
+from spekctl.documents.result_parts import Cell, Interval
+from spekctl.documents.times import histogram_of
 
 _FIGURES = {"p50": 500_000, "p90": 900_000, "p99": 990_000, "p999": 999_000}
 _CPU_TIMES = ("user", "nice", "system", "irq", "softirq", "steal", "iowait", "idle")

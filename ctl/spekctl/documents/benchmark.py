@@ -15,7 +15,7 @@ from msgspec import Meta
 
 from spekctl.documents.device import TargetFacts
 from spekctl.documents.exact import Figure, Given
-from spekctl.documents.result import Environment
+from spekctl.documents.result_parts import Environment
 
 # --- fields of a report --------------------------------------------------------------------------
 

@@ -17,7 +17,7 @@ from spekctl.documents import document
 from spekctl.documents.device import TargetFacts
 from spekctl.documents.document import Document, Kind, Part
 from spekctl.documents.power import MIB, efficiency
-from spekctl.documents.result import Efficiency, Environment, RunEnd, RunOk
+from spekctl.documents.result_parts import Efficiency, Environment, RunEnd, RunOk
 
 SCHEMA_FILE = Path(__file__).with_name("curve.schema.json")
 # A device fell behind if more than 2 % of the I/Os, and more than a short queue, are left over.

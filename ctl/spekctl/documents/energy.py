@@ -26,7 +26,7 @@ from spekctl.documents.device import TargetFacts
 from spekctl.documents.document import Document, Kind, Part
 from spekctl.documents.exact import Figure, Given
 from spekctl.documents.power import PowerFigures
-from spekctl.documents.result import Environment
+from spekctl.documents.result_parts import Environment
 
 SCHEMA_FILE = Path(__file__).with_name("energy.schema.json")
 SPC1E_NOTICE = "SPC-1/E-like, unaudited"

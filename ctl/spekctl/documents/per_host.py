@@ -7,15 +7,10 @@ from collections.abc import Iterable, Sequence
 
 import msgspec
 
+from spekctl.documents.host_results import CellColumns, HostResult, HostRows, HostRun
 from spekctl.documents.hosts import Role
-from spekctl.documents.result import (
-    CellColumns,
-    HostResult,
-    HostRows,
-    HostRun,
-    Interval,
-    Result,
-)
+from spekctl.documents.result import Result
+from spekctl.documents.result_parts import Interval
 from spekctl.errors import UsageError
 from spekctl.kernel.records import IntervalCell
 

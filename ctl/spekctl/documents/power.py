@@ -10,7 +10,8 @@ from typing import Annotated
 from msgspec import Meta
 
 from spekctl.documents.document import Part
-from spekctl.documents.result import Efficiency, IntervalPower, PowerResult, RailPower, Result
+from spekctl.documents.result import Result
+from spekctl.documents.result_parts import Efficiency, IntervalPower, PowerResult, RailPower
 from spekctl.kernel.records import Use
 
 MIB = 1 << 20

@@ -11,7 +11,7 @@ from msgspec import Meta
 from spekctl.documents import document
 from spekctl.documents.disk_states import DiskStates
 from spekctl.documents.document import Document, Kind
-from spekctl.documents.result import Clocks
+from spekctl.documents.result_parts import Clocks
 
 SCHEMA_FILE = Path(__file__).with_name("power_states.schema.json")
 

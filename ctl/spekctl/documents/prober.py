@@ -11,7 +11,7 @@ from msgspec import Meta
 from spekctl.documents import document
 from spekctl.documents.disk_states import DiskStates
 from spekctl.documents.document import Document, Kind, Part
-from spekctl.documents.result import Clocks, Environment, ProberTable, check_samples
+from spekctl.documents.result_parts import Clocks, Environment, ProberTable, check_samples
 
 SCHEMA_FILE = Path(__file__).with_name("prober.schema.json")
 

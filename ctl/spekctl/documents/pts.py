@@ -19,7 +19,7 @@ from spekctl.documents.benchmark import Notice, Remarks, ResultFile, Verdict
 from spekctl.documents.device import TargetFacts
 from spekctl.documents.document import Document, Kind, Part
 from spekctl.documents.power import PowerFigures
-from spekctl.documents.result import Environment, RunEnd, RunOk
+from spekctl.documents.result_parts import Environment, RunEnd, RunOk
 from spekctl.documents.shape import Shape
 from spekctl.documents.steady import Criteria, Window
 

@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal, Protocol
 
-from spekctl.documents.result import ProberTable
+from spekctl.documents.result_parts import ProberTable
 
 Unit = Literal["%", "1/s", "B", "B/s", "W"]
 

@@ -23,7 +23,7 @@ from spekctl.documents.benchmark import Notice, Remarks, Verdict
 from spekctl.documents.curve import Curve, Point, TimeFigures
 from spekctl.documents.device import TargetFacts
 from spekctl.documents.document import Document, Kind, Part
-from spekctl.documents.result import Environment
+from spekctl.documents.result_parts import Environment
 from spekctl.documents.verification import VerifyCounts
 
 SCHEMA_FILE = Path(__file__).with_name("spc1.schema.json")

@@ -29,7 +29,7 @@ from spekctl.documents.device import TargetFacts
 from spekctl.documents.document import Document, Kind, Part
 from spekctl.documents.exact import Figure, Given
 from spekctl.documents.power import PowerFigures
-from spekctl.documents.result import Environment, RunEnd, RunOk
+from spekctl.documents.result_parts import Environment, RunEnd, RunOk
 from spekctl.documents.shape import Shape
 
 SCHEMA_FILE = Path(__file__).with_name("spc2.schema.json")

@@ -12,7 +12,7 @@ from msgspec import Meta
 
 from spekctl.documents import document
 from spekctl.documents.document import Document, Kind, Part
-from spekctl.documents.result import RunEnd
+from spekctl.documents.result_parts import RunEnd
 
 SCHEMA_FILE = Path(__file__).with_name("verdict.schema.json")
 

@@ -23,7 +23,8 @@ from spekctl import units
 from spekctl.documents import histogram
 from spekctl.documents.device import DiskCounters
 from spekctl.documents.per_host import own_results
-from spekctl.documents.result import Cell, Result
+from spekctl.documents.result import Result
+from spekctl.documents.result_parts import Cell
 from spekctl.errors import UsageError
 from spekctl.exports import measured
 from spekctl.exports.measured import TIMES, WAYS, Way

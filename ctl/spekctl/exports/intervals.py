@@ -14,7 +14,8 @@ import csv
 import io
 from collections.abc import Iterator
 
-from spekctl.documents.result import Interval, Result
+from spekctl.documents.result import Result
+from spekctl.documents.result_parts import Interval
 from spekctl.errors import UsageError
 from spekctl.kernel.records import Direction, IntervalCell
 

@@ -7,7 +7,9 @@ from dataclasses import dataclass
 from enum import Enum
 
 from spekctl.documents import histogram
-from spekctl.documents.result import Cell, Result, histogram_of
+from spekctl.documents.result import Result
+from spekctl.documents.result_parts import Cell
+from spekctl.documents.times import histogram_of
 from spekctl.kernel.records import Direction, Histogram, Phase, is_covered
 
 

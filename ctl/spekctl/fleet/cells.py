@@ -7,18 +7,9 @@ from collections.abc import Iterable, Sequence
 from operator import add
 
 from spekctl.documents import histogram
-from spekctl.documents.result import (
-    Cell,
-    Distribution,
-    HostRun,
-    InFlight,
-    PhaseResult,
-    Times,
-    Total,
-    Totals,
-    distribution,
-    histogram_of,
-)
+from spekctl.documents.host_results import HostRun
+from spekctl.documents.result_parts import Cell, InFlight, PhaseResult, Total, Totals
+from spekctl.documents.times import Distribution, Times, distribution, histogram_of
 from spekctl.kernel.records import Direction, Histogram, Phase
 
 _PHASES, _DIRECTIONS = list(Phase), list(Direction)

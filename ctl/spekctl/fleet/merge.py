@@ -11,8 +11,10 @@ from collections.abc import Callable, Sequence
 import msgspec
 
 from spekctl.documents import per_host
+from spekctl.documents.host_results import HostResult
 from spekctl.documents.hosts import HostFacts, HostStart, Role
-from spekctl.documents.result import HostResult, Interval, ProberResult, Result
+from spekctl.documents.result import Result
+from spekctl.documents.result_parts import Interval, ProberResult
 from spekctl.errors import UsageError
 from spekctl.fleet import whole
 from spekctl.workload.config import RunConfig

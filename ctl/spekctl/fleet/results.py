@@ -10,7 +10,8 @@ import msgspec
 
 from spekctl import files
 from spekctl.documents.hosts import HostClock, HostFacts, HostLoss, Role
-from spekctl.documents.result import Interval, ProberResult, Result
+from spekctl.documents.result import Result
+from spekctl.documents.result_parts import Interval, ProberResult
 from spekctl.errors import SpekError
 from spekctl.fleet import merge
 from spekctl.fleet.coordinator import Outcome, Part

@@ -7,12 +7,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 from spekctl.documents import power
-from spekctl.documents.result import (
-    CellColumns,
-    HostResult,
-    Interval,
-    IntervalPower,
-)
+from spekctl.documents.host_results import CellColumns, HostResult
+from spekctl.documents.result_parts import Interval, IntervalPower
 from spekctl.fleet.window import Placed, Places
 from spekctl.kernel.records import COVERS_ALL, IntervalCell, IntervalRow, Phase, is_covered
 

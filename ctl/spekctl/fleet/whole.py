@@ -9,18 +9,17 @@ import msgspec
 
 from spekctl import units
 from spekctl.documents import power as powers
+from spekctl.documents.host_results import HostResult, HostRun
 from spekctl.documents.hosts import Role
 from spekctl.documents.per_host import clients
-from spekctl.documents.result import (
+from spekctl.documents.result import Result
+from spekctl.documents.result_parts import (
     Clocks,
     Environment,
-    HostResult,
-    HostRun,
     IntervalPower,
     LogResult,
     Outcome,
     PowerResult,
-    Result,
     Sense,
     SenseCount,
     Totals,

@@ -10,8 +10,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
+from spekctl.documents.host_results import CellColumns, HostResult
 from spekctl.documents.hosts import CommonWindow, HostShare, WindowStream, WindowSum
-from spekctl.documents.result import CellColumns, HostResult
 from spekctl.kernel.records import Phase
 
 # Phase and number of an interval -> the rows that a host has there. A worker that was late makes a

@@ -14,7 +14,7 @@ import msgspec
 
 from spekctl.documents.device import DeviceFacts
 from spekctl.documents.prober import ProberReport
-from spekctl.documents.result import ProberResult
+from spekctl.documents.result_parts import ProberResult
 from spekctl.errors import ExitCode, SpekError
 from spekctl.fleet.clock import Bound, Distance
 from spekctl.kernel.records import IntervalRow

@@ -13,7 +13,9 @@ from typing import Any
 
 import msgspec
 
-from spekctl.documents.result import HostRun, ReplayResult, Result, TargetResult
+from spekctl.documents.host_results import HostRun
+from spekctl.documents.result import Result
+from spekctl.documents.result_parts import ReplayResult, TargetResult
 from spekctl.documents.verdict import Difference
 from spekctl.errors import RefusedError
 from spekctl.gate.judged import Run

@@ -14,7 +14,9 @@ from typing import Literal
 from spekctl.condition import Unit, unit_of
 from spekctl.documents import histogram
 from spekctl.documents.hosts import WindowSum
-from spekctl.documents.result import PERCENTILES, Result, Total, histogram_of
+from spekctl.documents.result import Result
+from spekctl.documents.result_parts import Total
+from spekctl.documents.times import PERCENTILES, histogram_of
 from spekctl.errors import UsageError
 from spekctl.kernel.records import Phase
 from spekctl.suggest import did_you_mean

@@ -10,7 +10,8 @@ from __future__ import annotations
 
 from fractions import Fraction
 
-from spekctl.documents.result import ReplayResult, Result
+from spekctl.documents.result import Result
+from spekctl.documents.result_parts import ReplayResult
 from spekctl.workload import pace
 from spekctl.workload.config import ResolvedArrival, RunConfig
 

@@ -16,7 +16,8 @@ from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from spekctl.documents.result import LogResult, Plan
+from spekctl.documents.result import Plan
+from spekctl.documents.result_parts import LogResult
 from spekctl.errors import SpekError, UsageError
 from spekctl.kernel.gen.spek_records import LOG_RECORD_BYTES
 from spekctl.kernel.records import RunInfo, RunState

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
     from numpy.typing import NDArray
 
-    from spekctl.documents.result import Interval, RailPower
+    from spekctl.documents.result_parts import Interval, RailPower
 
     Floats = NDArray[np.float64]
 

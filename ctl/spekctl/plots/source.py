@@ -18,7 +18,8 @@ if TYPE_CHECKING:
     from spekctl.documents.benchmark import Report
     from spekctl.documents.curve import Curve as LoadCurve
     from spekctl.documents.device import TargetFacts
-    from spekctl.documents.result import Environment, Result, TargetResult
+    from spekctl.documents.result import Result
+    from spekctl.documents.result_parts import Environment, TargetResult
     from spekctl.log.file import LogFile
 
 

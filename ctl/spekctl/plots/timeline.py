@@ -25,7 +25,8 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
     from numpy.typing import NDArray
 
-    from spekctl.documents.result import Interval, Result
+    from spekctl.documents.result import Result
+    from spekctl.documents.result_parts import Interval
     from spekctl.kernel.records import IntervalCell
 
     Floats = NDArray[np.float64]

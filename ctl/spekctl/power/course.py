@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 
 from spekctl.documents.disk_states import DiskStates, PowerState, StateChange
 from spekctl.documents.power_states import PowerStates
-from spekctl.documents.result import Clocks
+from spekctl.documents.result_parts import Clocks
 from spekctl.power.disk import Disk, stops_on_suspend
 from spekctl.power.look import Look, Observer
 

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 import msgspec
 
 from spekctl.documents.power import Amount, Metered, interval_power
-from spekctl.documents.result import FeedResult, PowerResult, RailPower
+from spekctl.documents.result_parts import FeedResult, PowerResult, RailPower
 from spekctl.errors import SpekError, UsageError
 from spekctl.kernel.feeds import Feed, PowerLink, RailUse
 from spekctl.kernel.gen.spek_prober import MAX_LAG_NS

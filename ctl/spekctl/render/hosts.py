@@ -6,8 +6,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from spekctl import units
+from spekctl.documents.host_results import HostResult
 from spekctl.documents.hosts import CommonWindow, Role, WindowSum
-from spekctl.documents.result import Distribution, HostResult, Result
+from spekctl.documents.result import Result
+from spekctl.documents.times import Distribution
 
 MIB = 1 << 20
 FIGURES = ("response", "IOPS", "MB/s", "share", "mean", "p50", "p99", "p99.9", "max")

@@ -7,18 +7,17 @@ from typing import TYPE_CHECKING
 
 from spekctl import units
 from spekctl.documents.device import DiskCounters
-from spekctl.documents.result import (
+from spekctl.documents.result import Result
+from spekctl.documents.result_parts import (
     Cell,
-    Distribution,
     LogResult,
     RailPower,
     ReplayResult,
-    Result,
     TargetResult,
     Total,
-    histogram_of,
 )
 from spekctl.documents.steady import Criteria, Window
+from spekctl.documents.times import Distribution, histogram_of
 from spekctl.kernel.records import is_covered
 from spekctl.render import hosts
 from spekctl.render import power_states as states

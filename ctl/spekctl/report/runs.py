@@ -13,7 +13,9 @@ from spekctl.documents import histogram
 from spekctl.documents.device import TargetFacts
 from spekctl.documents.hosts import CommonWindow
 from spekctl.documents.per_host import clients, unpacked
-from spekctl.documents.result import Environment, Interval, Result, Slice, histogram_of
+from spekctl.documents.result import Result
+from spekctl.documents.result_parts import Environment, Interval, Slice
+from spekctl.documents.times import histogram_of
 from spekctl.kernel.records import Histogram, IntervalCell, row_tells_rate, whole_ns
 from spekctl.render import result as render
 from spekctl.report import disk_states, machines, taint

@@ -16,7 +16,8 @@ from spekctl.block.zones import Reporter, report
 from spekctl.documents.device import DiskCounters, TargetFacts
 from spekctl.documents.histogram import merge
 from spekctl.documents.power import Metered, figures
-from spekctl.documents.result import (
+from spekctl.documents.result import Plan, Result
+from spekctl.documents.result_parts import (
     Cell,
     Clocks,
     EndingResult,
@@ -25,18 +26,15 @@ from spekctl.documents.result import (
     Interval,
     Outcome,
     PhaseResult,
-    Plan,
     PowerResult,
-    Result,
     Sense,
     SenseCount,
     TargetResult,
-    Times,
     Total,
     Totals,
     WorkerResult,
-    distribution,
 )
+from spekctl.documents.times import Times, distribution
 from spekctl.documents.verification import VerifyResult
 from spekctl.kernel import sense
 from spekctl.kernel.records import (

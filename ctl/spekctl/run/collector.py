@@ -13,13 +13,12 @@ from dataclasses import dataclass, field
 from spekctl.documents.device import TargetFacts
 from spekctl.documents.disk_states import DiskStates
 from spekctl.documents.power import Metered
-from spekctl.documents.result import (
+from spekctl.documents.result import Plan, Result
+from spekctl.documents.result_parts import (
     EndingResult,
     LogResult,
-    Plan,
     ProberResult,
     ReplayResult,
-    Result,
     Slice,
 )
 from spekctl.documents.verification import VerifyResult

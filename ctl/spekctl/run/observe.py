@@ -7,7 +7,7 @@ import contextlib
 from collections.abc import Iterable, Sequence
 from dataclasses import fields
 
-from spekctl.documents.result import ProberResult, ProberTable
+from spekctl.documents.result_parts import ProberResult, ProberTable
 from spekctl.errors import NoKernelSideError, RefusedError, SpekError, UsageError
 from spekctl.kernel.feeds import PowerLink
 from spekctl.kernel.gen.spek_prober_records import TaskCounters

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field, fields
 from typing import Protocol
 
 from spekctl.documents.prober import ProbeReport, ProberReport
-from spekctl.documents.result import Clocks, ProberTable
+from spekctl.documents.result_parts import Clocks, ProberTable
 from spekctl.documents.samples import Samples
 from spekctl.errors import NotFoundError, UsageError
 from spekctl.kernel.gen import spek_prober as uapi

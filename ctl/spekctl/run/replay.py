@@ -15,7 +15,7 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from spekctl import recorded
-from spekctl.documents.result import ReplayResult
+from spekctl.documents.result_parts import ReplayResult
 from spekctl.errors import SpekError
 from spekctl.kernel import traces
 from spekctl.kernel.records import RunInfo

@@ -11,7 +11,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 
 from spekctl.documents.histogram import HIST_MAX_BITS, bucket_index, bucket_low, dense
-from spekctl.documents.result import Buckets, ServiceTimes, Slice
+from spekctl.documents.result_parts import ServiceTimes, Slice
+from spekctl.documents.times import Buckets
 from spekctl.kernel.records import Direction, Histogram, IntervalRow, Metric, Phase, StatsCell
 
 # Four buckets for every power of two: as many as a picture can show.

@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterable, Sequence
 
 from spekctl import units
 from spekctl.condition import Unit
-from spekctl.documents.result import EndingResult
+from spekctl.documents.result_parts import EndingResult
 from spekctl.documents.steady import Criteria, Window, judge
 from spekctl.errors import UsageError
 from spekctl.kernel.records import IntervalCell, IntervalRow, Phase, is_covered

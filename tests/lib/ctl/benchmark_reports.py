@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 
 from spekctl.documents.device import TargetFacts
 from spekctl.documents.exact import Figure
-from spekctl.documents.result import Environment
+from spekctl.documents.result_parts import Environment
 
 
 @dataclass

@@ -12,7 +12,8 @@ from lib.ctl import results
 from lib.fakes.kernel import SECOND, interval_cell
 
 from spekctl.documents.hosts import HostClock, HostFacts, HostLoss
-from spekctl.documents.result import IntervalPower, PowerResult, RailPower, Result
+from spekctl.documents.result import Result
+from spekctl.documents.result_parts import IntervalPower, PowerResult, RailPower
 from spekctl.fleet.merge import of_host
 from spekctl.kernel.records import Direction, IntervalRow, Phase, StatsCell
 

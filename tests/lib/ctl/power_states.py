@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from spekctl.documents.disk_states import Basis, DiskStates, PowerState, StateChange
 from spekctl.documents.power_states import PowerStates
-from spekctl.documents.result import Clocks
+from spekctl.documents.result_parts import Clocks
 
 SECOND = 10**9
 START = 1000 * SECOND

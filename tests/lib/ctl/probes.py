@@ -7,7 +7,7 @@ from lib.fakes.prober import GIB, SECOND, FakeProber
 from msgspec.structs import replace
 
 from spekctl.documents.prober import ProberReport
-from spekctl.documents.result import Environment
+from spekctl.documents.result_parts import Environment
 from spekctl.run.probe import Collector
 
 ENVIRONMENT = Environment(

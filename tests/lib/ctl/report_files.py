@@ -27,7 +27,20 @@ from lib.ctl.profiles import RUN_OF_1000
 from lib.fakes.kernel import SECOND, START_NS
 
 from spekctl import files
-from spekctl.documents import curve, drive, energy, exact, power, result, spc1, spc2, trace, verify
+from spekctl.documents import (
+    curve,
+    drive,
+    energy,
+    exact,
+    power,
+    result,
+    result_parts,
+    spc1,
+    spc2,
+    times,
+    trace,
+    verify,
+)
 from spekctl.documents.document import Document
 from spekctl.documents.profile import FunctionCost, Profile
 from spekctl.documents.verification import VerifyCounts
@@ -46,8 +59,8 @@ def figure(value: int | str) -> exact.Figure:
     return exact.figure(Fraction(value), 2)
 
 
-def rail(name: str, watts: float) -> result.RailPower:
-    return result.RailPower(name, 10 * watts, watts, watts / 2, 2 * watts, 10.0, 0.0, 10)
+def rail(name: str, watts: float) -> result_parts.RailPower:
+    return result_parts.RailPower(name, 10 * watts, watts, watts / 2, 2 * watts, 10.0, 0.0, 10)
 
 
 def powered_result(path: Path) -> Path:
@@ -56,12 +69,14 @@ def powered_result(path: Path) -> Path:
     rows = []
     for number, row in enumerate(loaded.intervals):
         rails = [rail("12V", 6.0 + number / 10), rail("5V", 2.0)]
-        known = result.IntervalPower(rails, power.total_of(rails))
+        known = result_parts.IntervalPower(rails, power.total_of(rails))
         rows.append(msgspec.structs.replace(row, power=None if number == 4 else known))
-    whole = power.figures(rows[-1].power or result.IntervalPower([], rail("", 1)), 0.0, 700.0, 5e6)
-    measured = result.PowerResult([], 0.0, whole, 0, 0.0, 0.0)
+    whole = power.figures(
+        rows[-1].power or result_parts.IntervalPower([], rail("", 1)), 0.0, 700.0, 5e6
+    )
+    measured = result_parts.PowerResult([], 0.0, whole, 0, 0.0, 0.0)
     slices = [
-        result.Slice(row.start_ns, row.end_ns, result.Buckets(2, 40, 56 + at, [9, 90 + at, 5]))
+        result_parts.Slice(row.start_ns, row.end_ns, times.Buckets(2, 40, 56 + at, [9, 90 + at, 5]))
         for at, row in enumerate(rows)
         if row.phase == Phase.MEASURE
     ]
@@ -415,11 +430,11 @@ def large_result(path: Path) -> Path:
     counts = [at * 7919 % 5 for at in range(1_000_000)]
     cells = []
     for cell in loaded.cells:
-        times = cell.times.response
-        if times is not None:
-            buckets = result.Buckets(16, 40, 1000, counts)
+        response = cell.times.response
+        if response is not None:
+            buckets = times.Buckets(16, 40, 1000, counts)
             many = msgspec.structs.replace(
-                times, count=sum(counts), max_ns=10**9, histogram=buckets
+                response, count=sum(counts), max_ns=10**9, histogram=buckets
             )
             cell = msgspec.structs.replace(
                 cell, times=msgspec.structs.replace(cell.times, response=many)

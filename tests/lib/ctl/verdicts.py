@@ -11,7 +11,8 @@ from typing import Any
 from msgspec.structs import replace
 
 from spekctl import files
-from spekctl.documents.result import PERCENTILES, Distribution, Result, load_result
+from spekctl.documents.result import Result, load_result
+from spekctl.documents.times import PERCENTILES, Distribution
 from spekctl.gate.judged import Run
 from spekctl.vm import clock
 

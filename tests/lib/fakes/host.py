@@ -15,7 +15,7 @@ import time
 import msgspec
 
 from spekctl import __version__
-from spekctl.documents.result import LogResult
+from spekctl.documents.result_parts import LogResult
 from spekctl.host import protocol, wire
 from spekctl.host.protocol import (
     AnyRequest,

@@ -6,7 +6,8 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 
 from spekctl.documents.power import PowerFigures, total_of
-from spekctl.documents.result import RailPower, Result
+from spekctl.documents.result import Result
+from spekctl.documents.result_parts import RailPower
 
 
 def figures(

@@ -18,7 +18,7 @@ from spekctl.campaigns.dcse.figures import DECIMALS, Inputs
 from spekctl.documents.energy import DcseSpan
 from spekctl.documents.exact import decimal_text, figure, measured_number
 from spekctl.documents.prober import ProberReport
-from spekctl.documents.result import ProberTable
+from spekctl.documents.result_parts import ProberTable
 from spekctl.errors import UsageError
 from spekctl.suggest import did_you_mean
 

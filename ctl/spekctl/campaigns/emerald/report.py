@@ -23,7 +23,8 @@ from spekctl.documents.energy import (
 )
 from spekctl.documents.exact import Figure, decimal_text, figure, measured_number
 from spekctl.documents.power import PowerFigures, power_of
-from spekctl.documents.result import Environment, Interval, Result
+from spekctl.documents.result import Result
+from spekctl.documents.result_parts import Environment, Interval
 
 
 def watts_of(power: PowerFigures | None) -> Fraction | None:

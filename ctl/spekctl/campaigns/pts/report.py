@@ -22,7 +22,8 @@ from spekctl.documents.pts import (
     Step,
     metric_of,
 )
-from spekctl.documents.result import Environment, Result
+from spekctl.documents.result import Result
+from spekctl.documents.result_parts import Environment
 from spekctl.kernel.records import is_covered
 from spekctl.run.until import value_of
 from spekctl.workload.endings import Metric

@@ -10,7 +10,8 @@ from collections.abc import Sequence
 from spekctl.campaigns import points
 from spekctl.campaigns.spc1.plan import beyond
 from spekctl.documents.curve import Load
-from spekctl.documents.result import Cell, Interval, Result
+from spekctl.documents.result import Result
+from spekctl.documents.result_parts import Cell, Interval
 from spekctl.documents.spc1 import AsuFigures, Limits, Phase, Step, StreamFigures
 
 # The coefficient of variation is taken over parts of a phase: a minute each for the standard's ten.

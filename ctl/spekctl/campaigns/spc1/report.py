@@ -11,7 +11,7 @@ from spekctl.campaigns.spc1.plan import PLAN, Position, final_by_name, position_
 from spekctl.documents import document
 from spekctl.documents.curve import Curve
 from spekctl.documents.device import TargetFacts
-from spekctl.documents.result import Environment
+from spekctl.documents.result_parts import Environment
 from spekctl.documents.spc1 import (
     NOTICE,
     WORKLOAD,

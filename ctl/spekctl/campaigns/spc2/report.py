@@ -14,7 +14,8 @@ from spekctl.documents.device import TargetFacts
 from spekctl.documents.exact import decimal_text, figure, measured_number
 from spekctl.documents.histogram import bucket_value, merge
 from spekctl.documents.power import power_of
-from spekctl.documents.result import Cell, Environment, Result, histogram_of
+from spekctl.documents.result import Result
+from spekctl.documents.result_parts import Cell, Environment
 from spekctl.documents.spc2 import (
     NOTICE,
     Composite,
@@ -24,6 +25,7 @@ from spekctl.documents.spc2 import (
     Run,
     Step,
 )
+from spekctl.documents.times import histogram_of
 
 
 def late_of(cells: Iterable[Cell], limit_ns: int) -> int:

@@ -22,7 +22,7 @@ from lib.fakes.queue_kernel import QueueKernel, mean_response_s
 from spekctl import units
 from spekctl.block import blkid, safety
 from spekctl.campaigns import points
-from spekctl.documents import curve, result
+from spekctl.documents import curve, result_parts
 from spekctl.documents.curve import Load
 from spekctl.errors import ExitCode, SpekError, UsageError
 from spekctl.kernel.records import Phase, Reason, RunState
@@ -108,7 +108,7 @@ def test_a_closed_loop_is_never_stretched(spekctl: Spekctl, kernel: QueueKernel)
 def test_the_prober_tells_the_cost_of_the_whole_machine(kernel: QueueKernel) -> None:
     times = {f"{name}_ns": 0 for name in ("nice", "irq", "softirq", "steal")}
     machine = {**times, "user_ns": 100, "system_ns": 300, "idle_ns": 500, "iowait_ns": 100}
-    prober = result.ProberResult(
+    prober = result_parts.ProberResult(
         module_version="1",
         interval_ns=10**9,
         samples=3,

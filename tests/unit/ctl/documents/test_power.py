@@ -9,7 +9,8 @@ from lib.fakes.feeds import use
 from msgspec.structs import replace
 
 from spekctl.documents.power import Amount, figures_of, interval_power, power_of
-from spekctl.documents.result import PowerResult, Result
+from spekctl.documents.result import Result
+from spekctl.documents.result_parts import PowerResult
 
 
 def result_with(power: PowerResult | None) -> Result:

@@ -1,33 +1,46 @@
 # SPDX-License-Identifier: GPL-2.0
-"""The document of a result: its numbers can be recomputed from the buckets."""
+"""The document of a result: hosts and rows that contradict each other are refused."""
 
 from __future__ import annotations
 
+import msgspec
 import pytest
-from lib.ctl.results import READS, WRITES, as_json, build
+from lib.ctl.fleets import Spec, fleet_of, result_of, three
 
-from spekctl.documents import histogram as documents_histogram
-from spekctl.documents import result
-from spekctl.kernel.records import Histogram
+from spekctl.fleet.merge import merge
 
 
-def test_percentiles_can_be_recomputed_from_the_buckets() -> None:
-    data = as_json(build())
-    parts = []
-    for cell in data["cells"]:
-        times = cell["times"]["response"]
-        if times is None:
-            continue
-        buckets = times["histogram"]
-        counts = dict(enumerate(buckets["counts"], start=buckets["first"]))
-        parts.append(
-            Histogram(buckets["bits"], counts, times["sum_ns"], times["min_ns"], times["max_ns"])
-        )
-        assert sum(buckets["counts"]) == cell["ios"] == times["count"]
-    merged = documents_histogram.merge(parts)
-    assert merged is not None
-    total = data["totals"]["all"]["times"]["response"]
-    for name, ppm in result.PERCENTILES.items():
-        assert total["percentiles_ns"][name] == documents_histogram.percentile(merged, ppm)
-    assert total["mean_ns"] == pytest.approx(sum(READS + WRITES) / 100)
-    assert (total["min_ns"], total["max_ns"]) == (min(READS), max(WRITES))
+def test_hosts_are_sorted_and_come_with_a_common_window() -> None:
+    fleet = merge(three())
+    assert fleet.hosts is not None
+    with pytest.raises(ValueError, match="hosts have to be sorted by name, each of its own"):
+        msgspec.structs.replace(fleet, hosts=fleet.hosts[::-1])
+    with pytest.raises(ValueError, match="hosts have to be sorted by name, each of its own"):
+        msgspec.structs.replace(fleet, hosts=[fleet.hosts[0], fleet.hosts[0]])
+    with pytest.raises(ValueError, match="hosts and common come together"):
+        msgspec.structs.replace(fleet, common=None)
+    with pytest.raises(ValueError, match="hosts and common come together"):
+        msgspec.structs.replace(fleet, hosts=None)
+
+
+def test_rows_name_streams_that_are_there() -> None:
+    whole = result_of(Spec("alpha"))
+    row = msgspec.structs.replace(whole.intervals[0], streams=[(0, 0, 0, 0)] * 40)
+    with pytest.raises(ValueError, match=r"intervals\[0\].streams has 40 entries; config has"):
+        msgspec.structs.replace(whole, intervals=[row])
+
+
+def test_a_fleet_is_at_an_end_when_no_host_was_lost_and_all_ended() -> None:
+    fleet = fleet_of(Spec("alpha"))
+    assert fleet.hosts is not None and fleet.hosts[0].run is not None and fleet.at_an_end
+    run = fleet.hosts[0].run
+    failed = msgspec.structs.replace(
+        run, outcome=msgspec.structs.replace(run.outcome, reason="device-gone")
+    )
+    (host,) = fleet.hosts
+    assert not msgspec.structs.replace(
+        fleet, hosts=[msgspec.structs.replace(host, run=failed)]
+    ).at_an_end
+    assert not msgspec.structs.replace(
+        fleet, hosts=[msgspec.structs.replace(host, run=None)]
+    ).at_an_end

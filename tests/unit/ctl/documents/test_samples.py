@@ -7,7 +7,7 @@ import pytest
 from lib.ctl import probes
 from lib.fakes.prober import GIB, MIB
 
-from spekctl.documents.result import ProberTable
+from spekctl.documents.result_parts import ProberTable
 from spekctl.documents.samples import Chart, Samples, charts
 
 SECOND = 10**9

@@ -21,7 +21,8 @@ from msgspec.structs import replace
 from spekctl import files
 from spekctl.documents import histogram as buckets
 from spekctl.documents import result
-from spekctl.documents.result import LogResult, Result
+from spekctl.documents.result import Result
+from spekctl.documents.result_parts import LogResult
 from spekctl.errors import ExitCode, UsageError
 from spekctl.exports import fio_hist
 from spekctl.exports.measured import Way

@@ -20,7 +20,8 @@ from msgspec.structs import replace
 
 from spekctl.documents import steady
 from spekctl.documents.hosts import HostFacts
-from spekctl.documents.result import Clocks, EndingResult, Result
+from spekctl.documents.result import Result
+from spekctl.documents.result_parts import Clocks, EndingResult
 from spekctl.documents.steady import Criteria
 from spekctl.errors import ExitCode, UsageError
 from spekctl.exports import fio_json

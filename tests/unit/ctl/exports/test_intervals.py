@@ -14,7 +14,8 @@ from lib.ctl.fleets import T0, three
 from lib.fakes.kernel import SECOND, FakeKernel
 from msgspec.structs import replace
 
-from spekctl.documents.result import IntervalPower, RailPower, Result
+from spekctl.documents.result import Result
+from spekctl.documents.result_parts import IntervalPower, RailPower
 from spekctl.errors import ExitCode, UsageError
 from spekctl.exports import intervals
 from spekctl.fleet.merge import merge

@@ -7,7 +7,9 @@ import msgspec
 from lib.ctl.fleets import Spec, result_of
 
 from spekctl.documents import per_host
-from spekctl.documents.result import Buckets, HostRun, InFlight
+from spekctl.documents.host_results import HostRun
+from spekctl.documents.result_parts import InFlight
+from spekctl.documents.times import Buckets
 from spekctl.fleet import cells
 from spekctl.kernel.records import Direction, Phase
 

@@ -19,8 +19,10 @@ from lib.fakes.kernel import SECOND
 
 from spekctl import files
 from spekctl.documents import histogram, per_host
+from spekctl.documents.host_results import HostResult
 from spekctl.documents.hosts import HostFacts, HostLoss, Role
-from spekctl.documents.result import HostResult, Result, histogram_of
+from spekctl.documents.result import Result
+from spekctl.documents.times import histogram_of
 from spekctl.errors import UsageError
 from spekctl.fleet.merge import merge, of_host, split, without_run
 from spekctl.kernel.records import Phase

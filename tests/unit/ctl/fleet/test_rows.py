@@ -8,7 +8,8 @@ from lib.ctl.fleets import RAMP_S, T0, Spec, facts_of, power_of, result_of
 from lib.fakes.kernel import SECOND
 
 from spekctl.documents import per_host
-from spekctl.documents.result import HostResult, Interval
+from spekctl.documents.host_results import HostResult
+from spekctl.documents.result_parts import Interval
 from spekctl.fleet import rows, window
 from spekctl.fleet.merge import of_host
 from spekctl.kernel.records import Phase

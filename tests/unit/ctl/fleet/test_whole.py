@@ -12,7 +12,8 @@ from lib.fakes.kernel import SECOND
 from rich.console import Console
 
 from spekctl.documents.hosts import HostClock, HostFacts, HostLoss, Role
-from spekctl.documents.result import LogResult, Result, Sense, SenseCount
+from spekctl.documents.result import Result
+from spekctl.documents.result_parts import LogResult, Sense, SenseCount
 from spekctl.fleet.merge import merge, of_host, without_run
 from spekctl.kernel.records import Reason, RunState
 from spekctl.render.result import print_result

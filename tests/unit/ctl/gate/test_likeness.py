@@ -13,7 +13,8 @@ from lib.ctl.fleets import Spec, facts_of, fleet_of, result_of
 from lib.ctl.verdicts import A, changed, runs, sides
 from msgspec.structs import replace
 
-from spekctl.documents.result import ReplayResult, Result
+from spekctl.documents.result import Result
+from spekctl.documents.result_parts import ReplayResult
 from spekctl.documents.verdict import Difference
 from spekctl.errors import ExitCode, RefusedError
 from spekctl.fleet.merge import merge, of_host

@@ -9,7 +9,8 @@ from lib.ctl.verdicts import changed, measured, real
 from msgspec.structs import replace
 
 from spekctl.condition import Unit
-from spekctl.documents.result import Efficiency, IntervalPower, PowerResult, RailPower, Result
+from spekctl.documents.result import Result
+from spekctl.documents.result_parts import Efficiency, IntervalPower, PowerResult, RailPower
 from spekctl.errors import UsageError
 from spekctl.fleet.merge import merge
 from spekctl.gate.metrics import METRICS, find

@@ -11,7 +11,7 @@ import pytest
 from lib.ctl.plot_files import MEASURE_NS, READS, WRITES, records, write_log, write_result
 from lib.ctl.plot_seen import lines, our_style
 
-from spekctl.documents import result
+from spekctl.documents import times
 from spekctl.documents.result import load_result
 from spekctl.plots import cdf
 
@@ -29,7 +29,7 @@ def test_the_cdf_passes_through_the_percentiles_of_the_result(tmp_path: Path) ->
         x, y = (np.asarray(values) for values in line.get_data())
         assert line.get_drawstyle() == "steps-post"
         assert total.times.response is not None
-        for percentile, ppm in result.PERCENTILES.items():
+        for percentile, ppm in times.PERCENTILES.items():
             reached = x[np.flatnonzero(y >= ppm / 1e6 - 1e-12)[0]]
             ns = total.times.response.percentiles_ns[percentile]
             assert reached * 1e3 == pytest.approx(ns), (name, percentile)

@@ -14,7 +14,7 @@ from lib.ctl.plot_seen import our_style, shows
 from lib.ctl.report_files import written
 from msgspec.structs import replace
 
-from spekctl.documents import result
+from spekctl.documents import result, result_parts
 from spekctl.errors import UsageError
 from spekctl.fleet.merge import merge
 from spekctl.plots import machine
@@ -56,7 +56,7 @@ def test_a_result_has_the_samples_of_its_run(tmp_path: Path) -> None:
     with pytest.raises(UsageError, match="has no samples: its run had no prober"):
         machine.draw(path)
     samples = probes.report()
-    prober = result.ProberResult(
+    prober = result_parts.ProberResult(
         "0.1.0", 10**9, 3, 0, 0, 0, 0.0, 0, samples.start_ns, samples.end_ns, samples.tables,
         0, {}, {},
     )  # fmt: skip

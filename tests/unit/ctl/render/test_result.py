@@ -11,11 +11,11 @@ import pytest
 from lib.ctl.power_states import DISK
 from lib.ctl.results import AFTER, INFO, build, printed
 
-from spekctl.documents import result
+from spekctl.documents import result_parts
 from spekctl.kernel.records import Phase
 
 
-def replace_facts(target: result.TargetResult, **changes: Any) -> result.TargetResult:
+def replace_facts(target: result_parts.TargetResult, **changes: Any) -> result_parts.TargetResult:
     facts = msgspec.structs.replace(target.facts, **changes)
     return msgspec.structs.replace(target, facts=facts)
 

@@ -14,7 +14,7 @@ from lib.ctl import report_files
 from lib.ctl.plot_files import CLOSED, OPEN, write_curve
 from lib.ctl.report_page import Page, data_of, report
 
-from spekctl.documents import document, drive, result
+from spekctl.documents import document, drive, result, result_parts
 from spekctl.report import read
 
 # Bytes of a page beside its data: scripts, styles and the skeleton.
@@ -226,7 +226,9 @@ def test_names_in_pictures_are_text(tmp_path: Path, text: str) -> None:
     assert f"{visible}, {visible}: 4 W" in "".join(page.inside["title"])
 
 
-def _renamed(power: result.IntervalPower | None, text: str) -> result.IntervalPower | None:
+def _renamed(
+    power: result_parts.IntervalPower | None, text: str
+) -> result_parts.IntervalPower | None:
     if power is None:
         return None
     rails = [msgspec.structs.replace(rail, name=f"{text}{rail.name}") for rail in power.rails]

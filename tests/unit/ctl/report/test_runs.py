@@ -13,7 +13,7 @@ from lib.ctl.fleets import three
 from lib.ctl.plot_files import facts, intervals, write_result
 from lib.ctl.report_page import data_of, report
 
-from spekctl.documents import histogram, result
+from spekctl.documents import histogram, result, result_parts
 from spekctl.fleet.merge import merge
 from spekctl.report import runs
 
@@ -52,7 +52,7 @@ def test_the_machine_is_plotted_from_the_start_of_the_run(tmp_path: Path) -> Non
     zero = loaded.phases[0].start_ns
     samples = probes.report()
     shifted = [zero + number * 10**9 for number in range(4)]
-    prober = result.ProberResult(
+    prober = result_parts.ProberResult(
         "0.1.0", 10**9, 3, 0, 0, 0, 0.0, 0, shifted[:-1], shifted[1:], samples.tables, 0, {}, {},
         swap_bytes=samples.swap_bytes,
     )  # fmt: skip

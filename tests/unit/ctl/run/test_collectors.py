@@ -11,7 +11,7 @@ import pytest
 from lib.ctl.results import DISK, INFO, build, plan
 from lib.fakes.kernel import FakeKernel
 
-from spekctl.documents.result import EndingResult
+from spekctl.documents.result_parts import EndingResult
 from spekctl.errors import UsageError
 from spekctl.log.place import FilePlace
 from spekctl.render.progress import LineProgress

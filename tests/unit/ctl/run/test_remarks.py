@@ -12,7 +12,9 @@ from lib.ctl.command_line import Spekctl
 from lib.fakes.kernel import FakeKernel
 from msgspec.structs import replace
 
-from spekctl.documents.result import PERCENTILES, Distribution, ProberResult, Result, Times
+from spekctl.documents.result import Result
+from spekctl.documents.result_parts import ProberResult
+from spekctl.documents.times import PERCENTILES, Distribution, Times
 from spekctl.run.remarks import judge
 
 US = 1000

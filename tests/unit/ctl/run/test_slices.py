@@ -20,7 +20,8 @@ from spekctl.documents.histogram import (
     dense,
     last_bucket,
 )
-from spekctl.documents.result import Buckets, Slice
+from spekctl.documents.result_parts import Slice
+from spekctl.documents.times import Buckets
 from spekctl.errors import ExitCode
 from spekctl.kernel.records import Direction, IntervalRow, Metric, Phase, StatsCell
 from spekctl.run import slices

@@ -14,7 +14,7 @@ from spekctl.campaigns.dcse import operation
 from spekctl.campaigns.dcse.figures import metrics
 from spekctl.campaigns.dcse.operation import DAY, HOUR, MINUTE, SECOND, Operation, Sample
 from spekctl.documents.prober import ProberReport
-from spekctl.documents.result import ProberTable
+from spekctl.documents.result_parts import ProberTable
 from spekctl.errors import UsageError
 
 MIB = 1 << 20

@@ -29,7 +29,7 @@ from spekctl.campaigns.emerald.plan import (
     trial_of,
 )
 from spekctl.documents.energy import EmeraldParameters, EmeraldPhase
-from spekctl.documents.result import Interval
+from spekctl.documents.result_parts import Interval
 from spekctl.errors import UsageError
 from spekctl.kernel.records import IntervalCell, Phase
 

@@ -13,7 +13,7 @@ from lib.fakes.kernel import SECOND, START_NS, interval_cell
 from msgspec.structs import replace
 
 from spekctl.campaigns.spc1.phase import PARTS, parts_of, phase_of, variation
-from spekctl.documents.result import Interval
+from spekctl.documents.result_parts import Interval
 from spekctl.documents.spc1 import Limits, Step
 from spekctl.kernel.records import Phase
 

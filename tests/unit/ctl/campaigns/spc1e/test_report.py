@@ -19,7 +19,7 @@ from spekctl.campaigns.energy import Facts
 from spekctl.campaigns.spc1e.report import Measured, build, measured, typed_in
 from spekctl.documents.energy import Spc1eReport
 from spekctl.documents.power import PowerFigures
-from spekctl.documents.result import RailPower
+from spekctl.documents.result_parts import RailPower
 from spekctl.errors import ExitCode
 
 kernel = pytest.fixture(queue_kernel)
