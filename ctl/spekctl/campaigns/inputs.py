@@ -11,9 +11,8 @@ from typing import Any
 
 from spekctl import files, toml
 from spekctl.campaigns import usage
-from spekctl.campaigns.dcse import figures as dcse
 from spekctl.campaigns.emerald import figures as emerald
-from spekctl.documents import document
+from spekctl.documents import dcse, document
 from spekctl.documents.benchmark import Profile
 from spekctl.documents.energy import Site
 from spekctl.documents.exact import decimal_text

@@ -13,7 +13,7 @@ from spekctl.commands.options import FilePath, result
 from spekctl.errors import UsageError
 
 if TYPE_CHECKING:
-    from spekctl.campaigns.dcse.figures import Inputs
+    from spekctl.documents.dcse import Inputs
     from spekctl.documents.energy import DcseReport
 
 EPILOG = """\b
@@ -120,8 +120,8 @@ def command(
 
 
 def _typed_in(given: dict[str, str]) -> Inputs:
-    from spekctl.campaigns.dcse import figures as dcse
     from spekctl.campaigns.inputs import fraction_of
+    from spekctl.documents import dcse
 
     known = dcse.Inputs(
         **{name: fraction_of(text, f"--{name.replace('_', '-')}") for name, text in given.items()}
@@ -167,10 +167,9 @@ def _of_samples(
     compared: Inputs | None,
 ) -> DcseReport:
     """The figures of normal operation."""
-    from spekctl.campaigns.dcse import operation
     from spekctl.campaigns.dcse.report import build
     from spekctl.campaigns.inputs import fraction_of
-    from spekctl.documents import document
+    from spekctl.documents import document, operation
     from spekctl.documents.prober import ProberReport
 
     capacity = fraction_of(gigabytes, "--gigabytes") if gigabytes is not None else None

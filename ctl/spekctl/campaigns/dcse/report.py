@@ -8,10 +8,10 @@ from dataclasses import fields
 from fractions import Fraction
 
 from spekctl import recorded
-from spekctl.campaigns.dcse import figures as dcse
-from spekctl.campaigns.dcse.operation import Operation
+from spekctl.documents import dcse
 from spekctl.documents.energy import DCSE_NOTICE, DcseReport, DcseSpan
 from spekctl.documents.exact import Figure, decimal_text, figure
+from spekctl.documents.operation import Operation
 
 
 def build(

@@ -9,9 +9,8 @@ from fractions import Fraction
 from pathlib import Path
 
 from spekctl import units
-from spekctl.campaigns.dcse import figures as dcse
 from spekctl.campaigns.folder import ENERGY_REPORT, REPORT
-from spekctl.documents import energy, spc1
+from spekctl.documents import dcse, energy, spc1
 from spekctl.documents.exact import Figure, figure, measured_number
 from spekctl.errors import UsageError
 

@@ -10,9 +10,9 @@ import pytest
 from lib.ctl.schemas import validator
 
 from spekctl import files
-from spekctl.campaigns.dcse.figures import Inputs
 from spekctl.campaigns.dcse.report import build
 from spekctl.documents import energy
+from spekctl.documents.dcse import Inputs
 from spekctl.documents.energy import DcseReport
 
 

@@ -10,10 +10,10 @@ from types import SimpleNamespace
 
 import pytest
 
-from spekctl.campaigns.dcse.figures import Inputs
 from spekctl.campaigns.tiered.compare import Side, remarks, rows, side_of, unlike
 from spekctl.documents import energy, spc1
 from spekctl.documents.curve import Power
+from spekctl.documents.dcse import Inputs
 
 
 def test_the_published_case_comes_out() -> None:

@@ -10,9 +10,9 @@ import pytest
 from lib.ctl import probes
 from msgspec.structs import replace
 
-from spekctl.campaigns.dcse import operation
-from spekctl.campaigns.dcse.figures import metrics
-from spekctl.campaigns.dcse.operation import DAY, HOUR, MINUTE, SECOND, Operation, Sample
+from spekctl.documents import operation
+from spekctl.documents.dcse import metrics
+from spekctl.documents.operation import DAY, HOUR, MINUTE, SECOND, Operation, Sample
 from spekctl.documents.prober import ProberReport
 from spekctl.documents.result_parts import ProberTable
 from spekctl.errors import UsageError

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 
 from spekctl import units
-from spekctl.campaigns.dcse.figures import DECIMALS, Inputs
+from spekctl.documents.dcse import DECIMALS, Inputs
 from spekctl.documents.energy import DcseSpan
 from spekctl.documents.exact import decimal_text, figure, measured_number
 from spekctl.documents.prober import ProberReport

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from spekctl.campaigns.dcse import figures as dcse
+from spekctl.documents import dcse
 from spekctl.documents.exact import rounded
 
 positive = st.fractions(min_value=Fraction(1, 1000), max_value=10**6, max_denominator=10**6)
