@@ -38,7 +38,8 @@ NS_MAX = 2**63
 REQUEST = struct.Struct("=QQII")
 RESULT = struct.Struct("=9Q4I")
 _SENTENCE = 256
-_SHIM = Path(__file__).with_name("simulate.c")
+HERE = Path(__file__).parent  # also of headers
+_SHIM = HERE / "simulate.c"
 _KEEP = 4
 _ERRORS = {
     22: "has no sectors, or more than 65536",
@@ -113,8 +114,9 @@ def sources() -> Path:
 def library_path() -> Path:
     """The compiled core, from the cache; compiled now if it is not there."""
     kmod = sources()
-    folders = (kmod / "drive" / "core", kmod / "core")
-    code = [_SHIM, *(path for folder in folders for path in sorted(folder.glob("*.c")))]
+    parts = (kmod / "drive" / "core", kmod / "core")
+    code = [_SHIM, *(path for folder in parts for path in sorted(folder.glob("*.c")))]
+    folders = (HERE, *parts)
     headers = [path for folder in folders for path in sorted(folder.glob("*.h"))]
     name = digest_of(kmod, [*code, *headers], *compiler.words(), *compiler.FLAGS)
 

@@ -8,8 +8,8 @@
 
 #include "drive.h"
 #include "hist.h"
+#include "userspace.h"
 
-#define REFUSAL_BYTES	256
 #define METRICS		4	/* response, seek, rotation, transfer */
 
 /**
@@ -86,68 +86,31 @@ void sim_free(struct sim *sim)
 {
 	if (!sim)
 		return;
-	free(sim->model.mechanics.geometry.zones);
-	free(sim->model.mechanics.seek.points);
-	free(sim->flash);
+	userspace_drive_deinit(&sim->model, sim->flash);
 	free(sim);
 }
 
-static bool alloc_tables(struct sim *sim, const struct spek_drive_description *description)
-{
-	struct spek_drive_mechanics *mechanics = &sim->model.mechanics;
-
-	if (description->flash_channels)
-		return true;
-	/* Without any, memory for one: a drive without zones or points is refused by its model. */
-	mechanics->geometry.zones = calloc(description->nr_zones + 1,
-					   sizeof(*mechanics->geometry.zones));
-	mechanics->seek.points = calloc(description->nr_seek_points + 1,
-					sizeof(*mechanics->seek.points));
-	return mechanics->geometry.zones && mechanics->seek.points;
-}
-
-static bool alloc_flash(struct sim *sim)
-{
-	if (!sim->model.flash.channels)
-		return true;
-	sim->flash = malloc(spek_drive_flash_bytes(&sim->model.flash));
-	return sim->flash;
-}
-
 /*
- * A drive at time 0, or NULL and in @sentence (REFUSAL_BYTES) why not. @description has @bytes, and
- * what it leaves out is filled in. @closed: requests kept outstanding, in place of their arrivals;
- * 0: open loop.
+ * A drive at time 0, or NULL and in @sentence (SENTENCE_BYTES, zeroed) why not. @description has
+ * @bytes, and what it leaves out is filled in. @closed: requests kept outstanding, in place of their
+ * arrivals; 0: open loop.
  */
 struct sim *sim_new(struct spek_drive_description *description, u64 bytes, u32 closed,
 		    char *sentence)
 {
-	struct spek_refusal refusal = { 0 };
 	struct sim *sim = calloc(1, sizeof(*sim));
 
-	strcpy(sentence, "There is no memory for the drive.");
-	if (bytes != sizeof(*description)) {
-		strcpy(sentence, "The core and the program have different descriptions of drives.");
-		goto err_free;
+	if (!sim) {
+		strcpy(sentence, "There is no memory for the drive.");
+		return NULL;
 	}
-	if (!sim || !alloc_tables(sim, description))
-		goto err_free;
-	if (spek_drive_describe(&sim->model, description, &refusal) ||
-	    spek_drive_model_init(&sim->model, &refusal)) {
-		strncpy(sentence, refusal.text, REFUSAL_BYTES - 1);
-		goto err_free;
+	if (!userspace_drive_init(&sim->model, &sim->drive, &sim->flash, description, bytes,
+				  sentence)) {
+		sim_free(sim);
+		return NULL;
 	}
-	if (!alloc_flash(sim))
-		goto err_free;
-	spek_drive_init(&sim->drive, &sim->model, 0);
-	if (sim->flash)
-		spek_drive_init_flash(&sim->drive, sim->flash);
 	sim->closed = closed;
 	return sim;
-
-err_free:
-	sim_free(sim);
-	return NULL;
 }
 
 static void count(struct sim *sim, u32 metric, u64 ns)

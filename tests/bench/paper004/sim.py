@@ -16,6 +16,7 @@ from typing import Any
 
 import numpy as np
 
+from spekctl.drive.core import HERE as DRIVE
 from spekctl.drive.core import sources
 from spekctl.drive.model import CONDITIONS, Model
 from spekctl.errors import SpekError
@@ -177,11 +178,11 @@ class Array:
 def code() -> tuple[list[Path], list[Path], tuple[Path, ...]]:
     """Sources, headers and folders of headers."""
     kmod = sources()
-    folders = (kmod / "drive" / "core", kmod / "augment" / "core", kmod / "core")
-    places = (_CODE, *folders)
+    cores = (kmod / "drive" / "core", kmod / "augment" / "core", kmod / "core")
+    folders = (*cores, DRIVE)
     return (
-        [path for folder in places for path in sorted(folder.glob("*.c"))],
-        [path for folder in places for path in sorted(folder.glob("*.h"))],
+        [path for folder in (_CODE, *cores) for path in sorted(folder.glob("*.c"))],
+        [path for folder in (_CODE, *folders) for path in sorted(folder.glob("*.h"))],
         folders,
     )
 

@@ -1,57 +1,21 @@
 // SPDX-License-Identifier: GPL-2.0
 /* A modelled drive, and the I/O that waits before its queue, first come, first served. */
 #include "sim.h"
-
-#define SENTENCE_BYTES	256
-
-static bool alloc_tables(struct device *d, const struct spek_drive_description *description)
-{
-	struct spek_drive_mechanics *mechanics = &d->model.mechanics;
-
-	if (description->flash_channels)
-		return true;
-	mechanics->geometry.zones = calloc(description->nr_zones + 1,
-					   sizeof(*mechanics->geometry.zones));
-	mechanics->seek.points = calloc(description->nr_seek_points + 1,
-					sizeof(*mechanics->seek.points));
-	return mechanics->geometry.zones && mechanics->seek.points;
-}
+#include "userspace.h"
 
 /* Return: 0, or -1 and in @sentence why not. */
 int device_init(struct device *d, void *description, u64 bytes, char *sentence)
 {
-	struct spek_drive_description *described = description;
-	struct spek_refusal refusal = { 0 };
-
 	d->first = NONE;
 	d->last = NONE;
-	strcpy(sentence, "The core and the program have different descriptions of drives.");
-	if (bytes != sizeof(*described))
-		return -1;
-	strcpy(sentence, "There is no memory for the drive.");
-	if (!alloc_tables(d, described))
-		return -1;
-	if (spek_drive_describe(&d->model, described, &refusal) ||
-	    spek_drive_model_init(&d->model, &refusal)) {
-		strncpy(sentence, refusal.text, SENTENCE_BYTES - 1);
-		return -1;
-	}
-	spek_drive_init(&d->drive, &d->model, 0);
-	if (d->model.flash.channels) {
-		d->flash = malloc(spek_drive_flash_bytes(&d->model.flash));
-		if (!d->flash)
-			return -1;
-		spek_drive_init_flash(&d->drive, d->flash);
-	}
 	d->next_ns = NEVER;
-	return 0;
+	return userspace_drive_init(&d->model, &d->drive, &d->flash, description, bytes,
+				    sentence) ? 0 : -1;
 }
 
 void device_free(struct device *d)
 {
-	free(d->model.mechanics.geometry.zones);
-	free(d->model.mechanics.seek.points);
-	free(d->flash);
+	userspace_drive_deinit(&d->model, d->flash);
 }
 
 static u32 take_slot(struct sim *sim)
