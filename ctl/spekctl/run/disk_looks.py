@@ -1,13 +1,12 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Power states of disks beside a run or a probe.
 
-A thread looks, as a disk that does not answer must not hold up the run. A disk at work is not asked
-(power/look.py), so that the run is not disturbed; one that rests gets one command for each look.
+A disk at work is not asked (power/look.py), so that the run is not disturbed; one that rests gets
+one command for each look.
 """
 
 from __future__ import annotations
 
-import threading
 from collections.abc import Callable, Sequence
 from typing import Self
 
@@ -18,10 +17,10 @@ from spekctl.kernel.gen.spek_records import Backend
 from spekctl.power import course, disk
 from spekctl.power.course import Course
 from spekctl.power.look import Observer
+from spekctl.run import rounds
 from spekctl.run.collector import Claimed, Collector, Ended, Sections
+from spekctl.run.rounds import Rounds
 
-# For a look that is under way.
-PATIENCE_S = 5.0
 _HIDDEN = (
     "power states: the counters of the disks do not have I/O of the back end scsi, so that active"
     " and idle are not told apart"
@@ -44,70 +43,50 @@ class Looks:
         find: Callable[[Sequence[Device]], list[Course]] = courses_of,
     ) -> None:
         self._devices = devices
-        self._interval_ns = interval_ns
         self._find = find
         self._courses: list[Course] = []
-        self._thread: threading.Thread | None = None
-        self._has_looked = threading.Event()
-        self._end = threading.Event()
-        self._is_held_up = False
-        self.failure: SpekError | OSError | None = None  # why they ended early
+        self._rounds = Rounds(self._look, interval_ns, "power states")
 
     @property
     def trouble(self) -> str:
         """Why they ended early, or cannot end; empty if neither."""
-        if self._is_held_up:
-            return f"power states: a disk has not answered for {PATIENCE_S:g} s"
-        return f"power states: {self.failure}" if self.failure is not None else ""
+        if self._rounds.is_held_up:
+            return f"power states: a disk has not answered for {rounds.PATIENCE_S:g} s"
+        failure = self._rounds.failure
+        return f"power states: {failure}" if failure is not None else ""
 
     def start(self) -> None:
         """Look for the first time."""
         self._courses = self._find(self._devices)
         for each in self._courses:
             each.observer.count()
-        self._thread = threading.Thread(target=self._follow, name="power states", daemon=True)
-        self._thread.start()
-        self._has_looked.wait(PATIENCE_S)
+        self._rounds.start()
 
     def __enter__(self) -> Self:
         """Start; a failure of the first look is raised."""
         self.start()
-        if self.failure is not None:
+        failure = self._rounds.failure
+        if failure is not None:
             self.close()
-            if isinstance(self.failure, SpekError):
-                raise self.failure
+            if isinstance(failure, SpekError):
+                raise failure
             raise SpekError(self.trouble)
         return self
 
     def __exit__(self, *_: object) -> None:
         self.close()
 
-    def _follow(self) -> None:
-        try:
-            is_last = False
-            while True:
-                for each in self._courses:
-                    each.look()
-                self._has_looked.set()
-                if is_last:
-                    return
-                is_last = self._end.wait(self._interval_ns / 1e9)
-        except (SpekError, OSError) as error:
-            self.failure = error
-        finally:
-            self._has_looked.set()
+    def _look(self) -> None:
+        for each in self._courses:
+            each.look()
 
     def end(self) -> None:
         """Look for the last time."""
-        self._end.set()
+        self._rounds.end()
 
     def close(self) -> None:
         """End the thread, unless a disk holds it up."""
-        self._end.set()
-        thread, self._thread = self._thread, None
-        if thread is not None:
-            thread.join(PATIENCE_S)
-            self._is_held_up = thread.is_alive()
+        self._rounds.close()
 
     def states(self) -> list[DiskStates]:
         """What the looks add up to, once they are closed."""

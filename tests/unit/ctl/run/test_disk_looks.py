@@ -26,7 +26,7 @@ from spekctl.power import course, disk
 from spekctl.power.course import Course
 from spekctl.power.look import Observer
 from spekctl.power.passthrough import ScsiReply
-from spekctl.run import disk_looks
+from spekctl.run import disk_looks, rounds
 from spekctl.run.collector import Claimed, Ended, Sections
 from spekctl.run.disk_looks import DiskLooks
 
@@ -94,7 +94,7 @@ def test_a_short_run_has_two_looks(rig: Rig) -> None:
 def test_a_disk_that_does_not_answer_holds_up_nobody(
     rig: Rig, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(disk_looks, "PATIENCE_S", 0.05)
+    monkeypatch.setattr(rounds, "PATIENCE_S", 0.05)
     answer = threading.Event()
 
     def hang(cdb: bytes) -> ScsiReply:

@@ -1,0 +1,60 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Something that is done again and again beside a run, in a thread, as a disk that does not answer
+must not hold up the run: the first time before its start, the last time after its end."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable
+
+from spekctl.errors import SpekError
+
+# For what is under way.
+PATIENCE_S = 5.0
+
+
+class Rounds:
+    """Calls @work every @interval_ns, once at the start, and once more at the end."""
+
+    def __init__(self, work: Callable[[], None], interval_ns: int, name: str) -> None:
+        """@name: of the thread."""
+        self._work = work
+        self._interval_ns = interval_ns
+        self._name = name
+        self._thread: threading.Thread | None = None
+        self._has_begun = threading.Event()
+        self._end = threading.Event()
+        self.is_held_up = False
+        self.failure: SpekError | OSError | None = None  # why they ended early
+
+    def start(self) -> bool:
+        """Begin, and wait a while for the first round. Return: whether it is over."""
+        self._thread = threading.Thread(target=self._follow, name=self._name, daemon=True)
+        self._thread.start()
+        return self._has_begun.wait(PATIENCE_S)
+
+    def _follow(self) -> None:
+        try:
+            is_last = False
+            while True:
+                self._work()
+                self._has_begun.set()
+                if is_last:
+                    return
+                is_last = self._end.wait(self._interval_ns / 1e9)
+        except (SpekError, OSError) as error:
+            self.failure = error
+        finally:
+            self._has_begun.set()
+
+    def end(self) -> None:
+        """Begin the last round."""
+        self._end.set()
+
+    def close(self) -> None:
+        """End the thread, unless a disk holds it up."""
+        self._end.set()
+        thread, self._thread = self._thread, None
+        if thread is not None:
+            thread.join(PATIENCE_S)
+            self.is_held_up = thread.is_alive()
