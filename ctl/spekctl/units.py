@@ -190,6 +190,11 @@ def format_cpu_list(cpus: Iterable[int]) -> str:
     return ",".join(parts)
 
 
+def format_count(count: int, noun: str) -> str:
+    """1 host, 2 hosts; of nouns whose plural has an s."""
+    return f"{count} {noun}" if count == 1 else f"{count} {noun}s"
+
+
 def format_bytes(count: int) -> str:
     """Bytes for people: exact where short, else three significant digits."""
     for power, unit in ((5, "PiB"), (4, "TiB"), (3, "GiB"), (2, "MiB"), (1, "KiB")):

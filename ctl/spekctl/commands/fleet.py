@@ -111,11 +111,15 @@ def init(folder: Path, hosts: tuple[str, ...], days: int) -> int:
     other. DIR/authority signed them all and is not needed any more. To refuse a certificate from
     now on, add its serial number to DIR/controller/revoked.
     """
+    from spekctl import units
     from spekctl.fleet import keys
     from spekctl.host import client
 
     serials = keys.make(folder, hosts, days)
-    click.echo(f"keys of {len(hosts)} hosts and their controller are in {folder}, for {days} days:")
+    click.echo(
+        f"keys of {units.format_count(len(hosts), 'host')} and the controller are in {folder}, for"
+        f" {units.format_count(days, 'day')}:"
+    )
     for name, serial in serials.items():
         click.echo(f"  {folder / name}  serial number {serial:x}")
     program, *_ = client.command(())
@@ -422,7 +426,7 @@ def _print_plan(planned: Plan) -> None:
     skew = planned.max_skew_ns
     click.echo(
         f"{planned.name}: workload {planned.workload.workload.name} on {len(planned.clients)} of"
-        f" {len(planned.hosts)} hosts; a shared device is"
+        f" {units.format_count(len(planned.hosts), 'host')}; a shared device is"
         f" {'split' if planned.share == 'split' else 'used by all'}; if a host is lost, the others"
         f" {'stop' if planned.on_loss == 'stop' else 'continue'}; clocks"
         f" {'have to be within ' + units.format_ns(skew) if skew else 'are not checked'}"

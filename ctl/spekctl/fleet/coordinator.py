@@ -399,7 +399,7 @@ class Coordinator:
             part.asked = self.engine.call(name, Verb.CONFIRM, confirm)
             part.heard_s = time.monotonic()
         self.view.note(
-            f"{len(answers)} hosts are armed, and start in {self._left_s():.1f} s together"
+            f"{units.format_count(len(answers), 'host')} armed, to start in {self._left_s():.1f} s"
         )
 
     def follow(self) -> None:
@@ -490,7 +490,10 @@ class Coordinator:
             code = ExitCode(failed[0])
             text = f"the run of a host has failed: {ended}"
         else:
-            code, text = ExitCode.OK, f"{len(self.parts)} hosts completed the run"
+            code, text = (
+                ExitCode.OK,
+                f"{units.format_count(len(self.parts), 'host')} completed the run",
+            )
         return Outcome(
             run=self.run_id,
             fleet=self.fleet,

@@ -13,6 +13,7 @@ from typing import Literal
 
 import msgspec
 
+from spekctl import units
 from spekctl.block.device import Device
 from spekctl.documents.result import Result
 from spekctl.errors import SpekError
@@ -63,7 +64,7 @@ class FleetSteps:
     @property
     def title(self) -> str:
         """The hosts, for display."""
-        return f"{len(self._seen)} hosts"
+        return units.format_count(len(self._seen), "host")
 
     @property
     def told(self) -> str:

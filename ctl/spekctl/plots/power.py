@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from spekctl import units
 from spekctl.documents.result import load_result
 from spekctl.errors import UsageError
 from spekctl.kernel.records import row_tells_rate, whole_ns
@@ -64,7 +65,7 @@ def of_result(path: Path) -> PowerLine:
     rails = {name: _course([_rail(row, name) for row in rows]) for name in names}
     if result.hosts is not None:
         # Rows of a fleet have the sum alone; the rails are those of each host.
-        rails = {f"{len(names)} hosts": total}
+        rails = {units.format_count(len(names), "host"): total}
     return PowerLine(
         source.result_origin(path, result),
         np.array([(row.start_ns - zero) / 1e9 for row in rows] + [(rows[-1].end_ns - zero) / 1e9]),

@@ -45,7 +45,7 @@ def result_origin(path: Path, result: Result) -> Origin:
     """The foot of pictures from a result."""
     devices = tuple(device(placed(target)) for target in result.targets)
     if result.hosts is not None and len(devices) > _DEVICES:
-        devices = (f"{len(devices)} devices of {len(result.hosts)} hosts",)
+        devices = (f"{len(devices)} devices of {units.format_count(len(result.hosts), 'host')}",)
     return Origin(
         path.name,
         result.workload.workload.name,

@@ -109,7 +109,7 @@ def _loads(result: Result) -> str:
     runs = [host.run for host in result.hosts if host.run is not None]
     loads = {_load(result, run.config, run.replay) for run in runs}
     each = next(iter(loads)) if len(loads) == 1 else "a load of its own"
-    return f"{len(result.hosts)} hosts, on each {each}"
+    return f"{units.format_count(len(result.hosts), 'host')}, on each {each}"
 
 
 def _load(result: Result, config: RunConfig, replay: ReplayResult | None) -> str:
@@ -415,7 +415,8 @@ def _workers_line(result: Result) -> str:
     span_ns = sum(phase.duration_ns for phase in result.phases) * max(1, len(result.workers))
     if result.hosts is not None:
         of_hosts = len({worker.host for worker in result.workers})
-        where = f"{len(result.workers)} workers on {of_hosts} hosts"
+        workers = units.format_count(len(result.workers), "worker")
+        where = f"{workers} on {units.format_count(of_hosts, 'host')}"
     else:
         cpus = units.format_cpu_list(worker.cpu for worker in result.workers)
         where = f"workers on CPU {cpus}"

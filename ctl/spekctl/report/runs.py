@@ -201,7 +201,8 @@ def _workers(result: Result) -> str:
     if result.hosts is None:
         return f"CPU {units.format_cpu_list(result.config.cpus)}"
     runs = [host.run for host in result.hosts if host.run is not None]
-    return f"{sum(len(run.config.cpus) for run in runs)} on {len(runs)} hosts"
+    workers = sum(len(run.config.cpus) for run in runs)
+    return f"{workers} on {units.format_count(len(runs), 'host')}"
 
 
 # --- distribution --------------------------------------------------------------------------------

@@ -121,6 +121,9 @@ def test_what_is_no_cpu_list_is_refused(text: str) -> None:
 @pytest.mark.parametrize(
     ("text", "shown"),
     [
+        (units.format_count(0, "host"), "0 hosts"),
+        (units.format_count(1, "host"), "1 host"),
+        (units.format_count(2, "host"), "2 hosts"),
         (units.format_bytes(0), "0 B"),
         (units.format_bytes(4096), "4 KiB"),
         (units.format_bytes(1536), "1.50 KiB"),

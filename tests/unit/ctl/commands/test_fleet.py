@@ -51,7 +51,7 @@ def controller(hosts: Processes, *words: str, path: Path | None = None) -> subpr
 
 def await_armed(process: subprocess.Popen[str]) -> None:
     assert process.stderr is not None
-    while "are armed" not in (line := process.stderr.readline()):
+    while " armed, to start in" not in (line := process.stderr.readline()):
         assert line, "the controller has ended"
 
 
@@ -241,7 +241,7 @@ def test_without_hosts_it_says_who_is_missing(tmp_path: Path) -> None:
 def test_init_makes_keys_and_says_where_they_belong(spekctl: Spekctl, tmp_path: Path) -> None:
     outcome = spekctl("fleet", "init", "new", "client1", "storage", "--days", "7")
     assert outcome.code == ExitCode.OK
-    assert "keys of 2 hosts and their controller are in new, for 7 days:" in outcome.out
+    assert "keys of 2 hosts and the controller are in new, for 7 days:" in outcome.out
     assert "  new/client1  serial number " in outcome.out
     assert " ALL=(root) NOPASSWD: " in outcome.out and "host --stdio" in outcome.out
     assert (tmp_path / "new/storage/key.pem").exists()
