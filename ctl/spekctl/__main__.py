@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import os
 import signal
 import sys
 from typing import NoReturn
@@ -19,6 +20,9 @@ def main() -> NoReturn:
         from spekctl.host import root
 
         sys.exit(root.main())
+    if sys.stdin is None:
+        # Closed by the caller: it has nothing to read, and no file gets its number.
+        sys.stdin = open(os.devnull, encoding="utf-8")  # noqa: SIM115
     usual = signal.getsignal(signal.SIGINT)
     if usual is signal.default_int_handler:
         signal.signal(signal.SIGINT, signal.SIG_DFL)

@@ -89,7 +89,8 @@ def missing(path: Path) -> UsageError:
     except OSError:
         names = []
     # The suffix alone makes names alike.
-    near = nearest(path.name, names[:_SUGGESTED_OF], likeness=0.8)
+    others = [name for name in names[:_SUGGESTED_OF] if name != path.name]
+    near = nearest(path.name, others, likeness=0.8)
     hint = f"; did you mean '{path.parent / near}'?" if near is not None else ""
     return UsageError(recorded.text(f"there is no file {path}{hint}"))
 

@@ -48,7 +48,7 @@ def _list_metrics(context: click.Context, parameter: click.Parameter, value: boo
     metavar="RESULT...",
     nargs=-1,
     required=True,
-    type=FilePath(dir_okay=False, path_type=Path),
+    type=FilePath(path_type=Path),
 )
 @verdict.output_options
 @click.option(

@@ -162,6 +162,10 @@ def nothing(folder: Path, kind: str) -> None:
         path.write_text('{"kind": "spek-result", "version"')
     elif kind == "of another kind":
         path.write_text(json.dumps({"kind": "spek-gate", "version": 1}))
+    elif kind == "a directory":
+        path.mkdir()
+    elif kind == "a link to nothing":
+        path.symlink_to("gone.json")
     elif kind == "no JSON":
         path.write_text("spekctl: the module is not loaded\n")
     elif kind == "without I/O":
@@ -173,6 +177,7 @@ def nothing(folder: Path, kind: str) -> None:
 
 
 KINDS = ["absent", "empty", "cut short", "of another kind", "no JSON", "without I/O"]
+KINDS += ["a directory", "a link to nothing"]
 
 
 @pytest.mark.parametrize("kind", KINDS)
@@ -241,6 +246,21 @@ def test_a_run_that_failed_before_the_pipe_is_red(tmp_path: Path, name: str) -> 
     done = from_stdin(tmp_path, b"", name, "--format", "junit")
     assert done.returncode == ExitCode.USAGE
     assert b"is empty; expected a result of a run" in done.stderr
+    assert junit_is_red(done.stdout.decode())
+
+
+def test_a_closed_standard_input_is_red(tmp_path: Path) -> None:
+    (tmp_path / "limits.toml").write_text(IOPS_900)
+    done = subprocess.run(
+        ["sh", "-c", '"$0" -m spekctl gate limits.toml - --format junit <&-', sys.executable],
+        cwd=tmp_path,
+        env={**os.environ, "PYTHONPATH": os.pathsep.join(entry for entry in sys.path if entry)},
+        capture_output=True,
+        timeout=60,
+        check=False,
+    )
+    assert done.returncode == ExitCode.USAGE
+    assert done.stderr == b"spekctl: standard input is empty; expected a result of a run\n"
     assert junit_is_red(done.stdout.decode())
 
 
