@@ -17,7 +17,7 @@ from spekctl import files
 from spekctl.cli import Group
 from spekctl.commands import options
 from spekctl.commands.options import DURATION, DURATION_WITH_UNIT, SIZE, FilePath, output
-from spekctl.errors import UsageError
+from spekctl.errors import ExitCode, UsageError
 
 if TYPE_CHECKING:
     from spekctl.trace.convert import Written
@@ -77,7 +77,7 @@ def _reading(function: F) -> F:
             "--strict",
             is_flag=True,
             help="Refuse a trace with unreadable records (exit code 2)."
-            "  [default: they are counted, and the first is named]",
+            "  [default: they are left out and counted, and the exit code is 1]",
         ),
         click.option(
             "--format",
@@ -122,8 +122,14 @@ def command() -> None:
     """Examine, cut and convert traces of I/O.
 
     Files are read as streams: memory does not grow with their size. Several files are one trace,
-    merged by time. Unreadable records are counted, and the first is named.
+    merged by time. Unreadable records are left out and counted, and the first is named: the exit
+    code is then 1, with the output complete but for them.
     """
+
+
+def _exit_code(trace: Trace) -> ExitCode:
+    """Of a command that has read the trace and delivered what it is for."""
+    return ExitCode.RUN_FAILED if trace.faults.bad else ExitCode.OK
 
 
 @command.command("info")
@@ -151,7 +157,7 @@ def info(
     if timing:
         _time(trace)
     deliver(figures.info(trace), render.show, as_json, output, "figures")
-    return 0
+    return _exit_code(trace)
 
 
 def _time(trace: Trace) -> None:
@@ -180,7 +186,7 @@ def _time(trace: Trace) -> None:
 def head(inputs: tuple[Path, ...], count: int, **given: Any) -> int:
     """Print the first requests of a trace as CSV.
 
-    What cannot be read up to there is counted on standard error.
+    What cannot be read up to there is counted on standard error, and the exit code is then 1.
     """
     trace = _open(inputs, given)
     from spekctl.render.output import reader_left
@@ -196,7 +202,7 @@ def head(inputs: tuple[Path, ...], count: int, **given: Any) -> int:
     if trace.faults.bad:
         # The first of its sentences is that of records that cannot be read.
         click.echo(f"spekctl: {defects(defects_of(trace))[0]}", err=True)
-    return 0
+    return _exit_code(trace)
 
 
 _output = output("File to write.", required=True)
@@ -316,7 +322,7 @@ def fit(inputs: tuple[Path, ...], output: Path, as_json: bool, **given: Any) -> 
     workload, report = module(trace, name)
     files.put(output, to_toml(workload).encode())
     deliver(report, show_fit, as_json, None)
-    return 0
+    return _exit_code(trace)
 
 
 def _workload_name(stem: str) -> str:
@@ -357,7 +363,7 @@ def _write(
     batches = (chosen or Whole()).of(trace)
     written = module.convert(trace, batches, output, module.form_of(output, form), max_idle_ns or 0)
     _tell(trace, written, output)
-    return 0
+    return _exit_code(trace)
 
 
 def _tell(trace: Trace, written: Written, output: Path) -> None:

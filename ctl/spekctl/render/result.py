@@ -200,6 +200,8 @@ def _replay_line(replay: ReplayResult) -> str:
     if left_out:
         reasons = ", ".join(f"{count:,} {why}" for why, count in replay.skipped.items())
         words.append(f"{left_out:,} left out ({reasons})")
+    if replay.bad:
+        words.append(f"{replay.bad:,} could not be read")
     if replay.max_idle_ns:
         words.append(
             f"{replay.idles:,} idle times cut to {units.format_duration(replay.max_idle_ns)}, by"

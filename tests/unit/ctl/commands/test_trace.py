@@ -62,7 +62,7 @@ def test_head_counts_what_cannot_be_read(spekctl: Spekctl, path: Path) -> None:
     lines = MIXED.splitlines()
     path.write_text("\n".join([lines[0], "nonsense", *lines[1:]]) + "\n")
     outcome = spekctl("trace", "head", str(path))
-    assert (outcome.code, len(outcome.out.splitlines())) == (ExitCode.OK, 7)
+    assert (outcome.code, len(outcome.out.splitlines())) == (ExitCode.RUN_FAILED, 7)
     assert f"spekctl: 1 unreadable record; the first: {path}: line 2" in outcome.err
 
 
@@ -93,13 +93,35 @@ def test_bad_lines_are_told_or_refused(spekctl: Spekctl, path: Path, tmp_path: P
     path.write_text(MIXED + "1,sda,x,512,read,0,0\n")
     out = tmp_path / "t.parquet"
     outcome = spekctl("trace", "convert", str(path), "-o", str(out))
-    assert outcome.code == ExitCode.OK
+    assert outcome.code == ExitCode.RUN_FAILED and out.exists()
     place = f"{path}: line 8: offset_bytes 'x' is not a whole number"
     assert f"1 unreadable record; the first: {place}" in outcome.err
     out.unlink()
     outcome = spekctl("trace", "convert", str(path), "--strict", "-o", str(out))
     assert (outcome.code, outcome.sentence) == (ExitCode.USAGE, f"{place} (--strict)")
     assert [entry.name for entry in tmp_path.iterdir()] == ["in.csv"]
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "info in.csv --json",
+        "info in.csv --timing",
+        "head in.csv -n 9",
+        "cut in.csv -o t.csv",
+        "convert in.csv -o t.iolog",
+        "fit in.csv -o t.toml",
+    ],
+)
+def test_a_trace_that_is_not_read_whole_has_an_exit_code(
+    line: str, spekctl: Spekctl, path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(path.parent)
+    for text, code in ((MIXED, ExitCode.OK), (MIXED + "1,sda,x,512,read,0,0\n", 1)):
+        path.write_text(text)
+        outcome = spekctl("trace", *line.split())
+        assert outcome.code == code
+        assert outcome.out or (path.parent / line.split()[-1]).stat().st_size
 
 
 @pytest.mark.parametrize(

@@ -14,10 +14,12 @@ from lib.ctl.results import INFO, build
 from lib.ctl.verified import config_of
 from lib.fakes.kernel import FakeKernel
 
+from spekctl.documents.result_parts import ReplayResult
 from spekctl.documents.verification import VerifyCounts, VerifyResult
 from spekctl.errors import ExitCode, SpekError
 from spekctl.kernel.client import Patience, endless
 from spekctl.kernel.records import Reason, RunState
+from spekctl.render.result import parts
 from spekctl.run import ending, job
 
 
@@ -111,6 +113,26 @@ def test_the_exit_code_of_a_result(ok: bool, interrupted: bool, code: ExitCode) 
         interrupts.interrupt(signal.SIGTERM)
     result = build() if ok else build(replace(INFO, reason=Reason.ERRORS))
     assert ending.exit_code_of(result, interrupts) is code
+
+
+def test_a_replay_of_a_trace_that_was_not_read_whole_has_an_exit_code() -> None:
+    fields: dict[str, object] = {
+        "files": ["t"],
+        "format": "csv",
+        "pace": "closed",
+        "depth": 1,
+        "map": "wrap",
+    }
+    fields |= {"speed": None, "rate": None, "complete": True, "skipped": {}, "text": ""}
+    fields |= dict.fromkeys(("records", "fed", "issued"), 9)
+    fields |= dict.fromkeys(("shifted", "grown", "bad", "unordered", "dry_ns", "underruns"), 0)
+    fields |= dict.fromkeys(("underrun_ns", "underrun_first_ns", "underrun_last_ns"), 0)
+    replay = msgspec.convert(fields, ReplayResult)
+    for bad, code in ((0, ExitCode.OK), (2, ExitCode.RUN_FAILED)):
+        damaged = msgspec.structs.replace(replay, bad=bad)
+        result = msgspec.structs.replace(build(), replay=damaged)
+        assert ending.exit_code_of(result, job.Interrupts()) is code
+        assert any("2 could not be read" in str(part) for part in parts(result)) is bool(bad)
 
 
 @pytest.mark.parametrize(
