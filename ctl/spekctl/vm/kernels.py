@@ -54,24 +54,35 @@ def version_key(release: str) -> tuple[int, ...]:
     return tuple(int(number) for number in re.findall(r"\d+", release))
 
 
+# The flavour that is part of a release, and one that ends the words for it.
+_FLAVOUR = re.compile(r"-(rt|cloud)\d*(?=[-+.]|$)")
+_LAST = re.compile(r"-(rt|cloud)\d*$")
+
+
 def flavour(release: str) -> str:
-    """Which kernel of its version it is: rt (PREEMPT_RT), cloud, or the ordinary one, ""."""
-    match = re.search(r"-(rt|cloud)(?=-|$)", release)
+    """Which kernel of its version it is: rt (PREEMPT_RT, also as rt8), cloud, or the ordinary one,
+    ""."""
+    match = _FLAVOUR.search(release)
     return match.group(1) if match else ""
 
 
 def matches(release: str, wanted: str) -> bool:
     """True if @wanted names @release: all of it, or its beginning up to a separator. What is not
-    the ordinary kernel of its version is named by its flavour as well: 6.12-rt."""
+    the ordinary kernel of its version is named by its flavour as well: 6.12-rt or 6.12-rt8."""
     if release == wanted:
         return True
-    wanted_flavour = flavour(wanted)
-    version = wanted.removesuffix(f"-{wanted_flavour}")
+    version, last, own = _version(wanted), _LAST.search(wanted), _FLAVOUR.search(release)
     return (
-        flavour(release) == wanted_flavour
+        flavour(release) == flavour(wanted)
+        and (last is None or own is None or last[0] in (own[0], f"-{own[1]}"))
         and release.startswith(version)
         and release[len(version) :][:1] in tuple(".-+")
     )
+
+
+def _version(wanted: str) -> str:
+    """What @wanted says of a release but for the flavour at its end."""
+    return _LAST.sub("", wanted)
 
 
 def _kernel_in(root: Path, release: str, origin: str) -> Kernel | None:
@@ -186,7 +197,7 @@ def _available_releases(apt: Apt, wanted: str | None) -> list[str]:
             if names:
                 return [name.removeprefix("linux-image-") for name in names]
         wanted = ""
-    version = re.escape(wanted.removesuffix(f"-{flavour(wanted)}"))
+    version = re.escape(_version(wanted))
     releases = []
     for line in apt.cache("search", "--names-only", f"^linux-image-{version}"):
         match = re.match(rf"linux-image-({version}\S*) ", line)

@@ -37,6 +37,13 @@ from spekctl.vm.runner import (
         ("6.12.117+deb12-rt-amd64", "6.1-rt", False),
         ("6.12.117+deb12-amd64", "6.12-rt", False),
         ("6.12.117+deb12-cloud-amd64", "6.12", False),
+        ("6.12.117+deb12-cloud-amd64", "6.12-cloud", True),
+        ("6.12.9-rt8", "6.12", False),
+        ("6.12.9-rt8", "6.12-rt", True),
+        ("6.12.9-rt8", "6.12-rt8", True),
+        ("6.12.9-rt8-amd64", "6.12.9-rt8", True),
+        ("6.12.9-rt8", "6.12-rt9", False),
+        ("6.12.9-rt8+", "6.12", False),
     ],
 )
 def test_beginning_of_a_release_names_it(release: str, wanted: str, expected: bool) -> None:
