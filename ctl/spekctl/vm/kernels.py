@@ -140,7 +140,7 @@ def find_kernel(
     @wanted: nothing (the running kernel, the newest installed one, the newest cached one, the
         distribution's), a release or the beginning of one (6.12), with its flavour if it has one
         (6.12-rt), a built kernel tree, or a directory with what a kernel's packages hold (boot,
-        lib/modules).
+        lib/modules). A cloud kernel serves as well where there is no ordinary one.
     @installed: False looks at the cache and the packages only.
     @made_for: its architecture; this machine's unless it is named, or the tree has another.
     """
@@ -163,11 +163,22 @@ def find_kernel(
         ordinary = [kernel for kernel in known if not flavour(kernel.release)]
         if running or ordinary:
             return (running or ordinary)[0]
-        return fetch_kernel(None, made_for)
-    for kernel in known:
-        if matches(kernel.release, wanted):
-            return kernel
-    return fetch_kernel(wanted, made_for)
+    else:
+        for kernel in known:
+            if matches(kernel.release, wanted):
+                return kernel
+    try:
+        return fetch_kernel(wanted, made_for)
+    except GuestError:
+        # Of a cloud image's version it may be the only one here: it has fewer drivers.
+        for kernel in known:
+            if matches(kernel.release, f"{wanted}-cloud") if wanted else _is_cloud(kernel):
+                return kernel
+        raise
+
+
+def _is_cloud(kernel: Kernel) -> bool:
+    return flavour(kernel.release) == "cloud"
 
 
 def _kernel_tree(path: Path) -> Kernel:

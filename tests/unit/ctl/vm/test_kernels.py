@@ -11,10 +11,10 @@ import pytest
 from lib.fakes.kernels import some_kernel, unpacked
 from lib.ordinary_user import call_as_ordinary_user
 
-from spekctl.errors import UsageError
+from spekctl.errors import GuestError, UsageError
 from spekctl.vm import kernels
 from spekctl.vm.architecture import AMD64, ARM64
-from spekctl.vm.kernels import matches, version_key
+from spekctl.vm.kernels import Kernel, matches, version_key
 from spekctl.vm.runner import (
     Guest,
     kernel_options,
@@ -83,6 +83,27 @@ def test_cached_kernel_is_found(cache: Path) -> None:
     assert (kernel.release, kernel.origin) == (release, "cache")
     assert kernel.headers == root / "usr/src/linux-headers-6.77.1-test"
     assert kernel.label == "6.77"
+
+
+@pytest.mark.parametrize("wanted", ["6.77", None])
+def test_a_cloud_kernel_serves_where_there_is_no_other(
+    wanted: str | None, cache: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for release in ("6.77.1-cloud-test", "6.77.2-rt3-test"):
+        root = unpacked(cache / "kernels" / release, release)
+        kernels._make_relocatable(root, release)
+    refusal = GuestError("no kernel is known to apt")
+
+    def nothing(*words: object) -> Kernel:
+        raise refusal
+
+    monkeypatch.setattr(kernels, "fetch_kernel", nothing)
+    kernel = kernels.find_kernel(wanted, installed=False)
+    assert kernel.release == "6.77.1-cloud-test"
+    with pytest.raises(GuestError, match="known to apt"):
+        kernels.find_kernel("6.78", installed=False)
+    with pytest.raises(GuestError, match="known to apt"):
+        kernels.find_kernel("6.77-rt4", installed=False)
 
 
 def test_a_kernel_of_another_architecture_is_chosen_by_name_only(
