@@ -480,11 +480,12 @@ def check_placeholders(words: tuple[str, ...], disks: int) -> None:
 
 
 def targets_of(disks: Sequence[Disk]) -> dict[str, Target]:
-    """The disks whose properties are known before a guest has them, by their placeholders."""
+    """The disks whose properties are known before a guest has them, by their placeholders. Their
+    numbers tell them apart, and are not those that they will have."""
     from spekctl.workload.layout import Target
 
     return {
-        f"{{disk{number}}}": Target(f"{{disk{number}}}", 0, 0, disk.bytes, disk.block_size)
+        f"{{disk{number}}}": Target(f"{{disk{number}}}", 0, number, disk.bytes, disk.block_size)
         for number, disk in enumerate(disks, start=1)
         if disk.kind != "drive" and not disk.options.keys() & _PROPERTIES
     }

@@ -68,6 +68,13 @@ def test_wrong_use_is_one_sentence(
     assert printed.err.count("\n") == 1
 
 
+def test_disks_that_are_known_are_devices_apart(capsys: pytest.CaptureFixture[str]) -> None:
+    run = ["run", "random-write-4k", "--device", "{disk1}", "--device", "{disk2}"]
+    assert cli.run(["vm", *["--disk", "nvme"] * 2, "--", *run]) == ExitCode.REFUSED
+    told = "spekctl: this workload writes; give --write to let it overwrite {disk1} and {disk2}\n"
+    assert capsys.readouterr().err == told
+
+
 @pytest.mark.parametrize("option", ["-o", "--log", "--verify-state"])
 def test_a_file_that_only_the_guest_would_have_is_refused(
     option: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
