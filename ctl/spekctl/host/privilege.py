@@ -15,6 +15,14 @@ from spekctl.errors import SpekError
 NOBODY = "nobody"
 # Imported by the first request that needs them.
 _LATER = ("spekctl", "msgspec", "jinja2", "markupsafe", "youplot", "numpy", "pyarrow")
+# Folders of a user, in place of those in the home.
+_PLACES = (
+    "XDG_CACHE_HOME",
+    "XDG_CONFIG_HOME",
+    "XDG_DATA_HOME",
+    "XDG_RUNTIME_DIR",
+    "XDG_STATE_HOME",
+)
 
 
 def user_to_be(environment: Mapping[str, str] = os.environ) -> pwd.struct_passwd:
@@ -36,7 +44,8 @@ def user_to_be(environment: Mapping[str, str] = os.environ) -> pwd.struct_passwd
 
 
 def drop(user: pwd.struct_passwd) -> None:
-    """Become @user for good: all groups and all three user ids."""
+    """Become @user for good: all groups and all three user ids, and the environment of a user, by
+    which libraries look for files of theirs."""
     try:
         os.initgroups(user.pw_name, user.pw_gid)
         os.setresgid(user.pw_gid, user.pw_gid, user.pw_gid)
@@ -45,6 +54,9 @@ def drop(user: pwd.struct_passwd) -> None:
         raise SpekError(f"cannot become {user.pw_name}: {error.strerror}") from error
     if 0 in (*os.getresuid(), *os.getresgid(), *os.getgroups()):
         raise SpekError(f"{user.pw_name} has rights of root; start the server as another user")
+    os.environ.update(HOME=user.pw_dir, LOGNAME=user.pw_name, USER=user.pw_name)
+    for name in _PLACES:
+        os.environ.pop(name, None)
 
 
 def libraries() -> list[Path]:

@@ -36,6 +36,7 @@ CODE = """
 import os
 from spekctl.host import privilege
 user = privilege.user_to_be({})
+os.environ |= {"HOME": "/root", "USER": "root", "XDG_RUNTIME_DIR": "/run/user/0", "LANG": "C.UTF-8"}
 privilege.drop(user)
 assert set(os.getresuid()) == {user.pw_uid} and set(os.getresgid()) == {user.pw_gid}
 for call in (os.setuid, os.seteuid, os.setgid):
@@ -45,6 +46,10 @@ for call in (os.setuid, os.seteuid, os.setgid):
         continue
     raise SystemExit(f"{call} worked")
 assert "CapEff:\\t0000000000000000" in open("/proc/self/status").read()
+names = os.environ["HOME"], os.environ["USER"], os.environ["LOGNAME"]
+assert names == (user.pw_dir, user.pw_name, user.pw_name)
+assert os.path.expanduser("~") == user.pw_dir
+assert "XDG_RUNTIME_DIR" not in os.environ and os.environ["LANG"] == "C.UTF-8"
 print("dropped")
 """
 
