@@ -290,7 +290,7 @@ def test_a_host_that_dies_is_told_and_comes_back(
     web = serve(rows=1000, dies_after=5)
     opened(browser, web)
     start(browser)
-    assert "ended without a result: the host ended (status -9)" in ended(browser)
+    assert "ended without a result: the host ended (SIGKILL)" in ended(browser)
     assert "Runs cannot be started" in text(browser, "state")
     assert browser.ask("return document.getElementById('start').disabled")
     click(browser, "#look")
@@ -302,7 +302,7 @@ def test_a_killed_host_without_a_run(browser: Browser, serve: Callable[..., Web]
     web = serve()
     opened(browser, web)
     os.kill(web.helpers[0].pid, signal.SIGKILL)
-    until(browser, "return document.getElementById('state').textContent.includes('status -9')")
+    until(browser, "return document.getElementById('state').textContent.includes('SIGKILL')")
     clean(browser, web)
 
 

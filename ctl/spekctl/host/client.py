@@ -6,6 +6,7 @@ from __future__ import annotations
 import contextlib
 import os
 import queue
+import signal
 import subprocess
 import sys
 import threading
@@ -59,6 +60,14 @@ def command(become: Sequence[str]) -> list[str]:
 def agent_command(become: Sequence[str]) -> list[str]:
     """How to start the agent, which starts the host with the program @become before it."""
     return [sys.executable, "-P", "-m", "spekctl.host.agent", *command(become)]
+
+
+def _status(code: int) -> str:
+    """How a process has ended."""
+    if code < 0:
+        with contextlib.suppress(ValueError):
+            return signal.Signals(-code).name
+    return f"status {code}"
 
 
 EventT = TypeVar("EventT")
@@ -180,7 +189,7 @@ class Helper(Generic[EventT]):
         code = self._end()
         self._errors.join(1.0)
         last = self._said[-1].removeprefix("spekctl: ") if self._said else ""
-        reason = trouble or f"{self._name} ended (status {code})" + (f": {last}" if last else "")
+        reason = trouble or f"{self._name} ended ({_status(code)})" + (f": {last}" if last else "")
         with self._lock:
             self._reason = reason
             boxes = list(self._waiting.values())

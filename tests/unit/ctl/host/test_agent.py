@@ -79,7 +79,7 @@ def test_it_ends_with_its_host() -> None:
         os.kill(host, signal.SIGKILL)
         assert process.wait(SOON_S) == ExitCode.TERMINATED
         assert process.stderr is not None
-        assert process.stderr.read() == "spekctl: the host ended (status -9)\n"
+        assert process.stderr.read() == "spekctl: the host ended (SIGKILL)\n"
 
 
 def test_root_that_cannot_be_dropped_serves_nobody(

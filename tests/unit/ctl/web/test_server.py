@@ -411,7 +411,7 @@ def test_a_log_that_cannot_be_written_is_told(
 def test_a_host_that_dies_is_told_and_started_again(serve: Serve) -> None:
     web = serve(rows=1000, dies_after=3)
     events = run_to_end(web)
-    assert events[-1][1:] == ("host", {"alive": False, "text": "the host ended (status -9)"})
+    assert events[-1][1:] == ("host", {"alive": False, "text": "the host ended (SIGKILL)"})
     assert len(web.json("GET", "/api/devices")) == 2 and len(web.helpers) == 2
 
 
