@@ -313,10 +313,10 @@ def wanted(asked: Job, load: options.Options) -> job.Request:
     workload = _workload_of(asked)
     if meaning.replays(workload):
         raise UsageError(f"{workload.workload.name} replays a trace; this program reads no files")
-    # Before the first look at any: each takes milliseconds.
-    if len(asked.devices) > MAX_TARGETS:
-        raise UsageError(f"{len(asked.devices)} devices; a run has at most {MAX_TARGETS}")
     placed, paths = own_devices.taken(workload, asked.devices)
+    # Before the first look at any: each takes milliseconds.
+    if len(paths) > MAX_TARGETS:
+        raise UsageError(f"{len(paths)} devices; a run has at most {MAX_TARGETS}")
     own_devices.check_named(placed, asked.devices)
     if not paths:
         raise UsageError("name a device")

@@ -243,6 +243,16 @@ def test_too_many_devices_are_counted_before_any_is_looked_at(
     assert refusal == "2000 devices; a run has at most 16"
 
 
+def test_devices_are_counted_once_each(peer: Peer, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Several asus may be on one device of their own."""
+    monkeypatch.setattr(block_device, "stays_in", lambda *_: False)
+    devices = [f"/dev/sd{number}" for number in range(14)]
+    devices += [f"asu{number}=/dev/own" for number in (1, 2)]
+    words = {"workload": "spc1", "options": {"bsu": "1"}, "devices": [*devices, "asu3=/dev/own"]}
+    refusal = peer.ask("dry-run", job=words)["error"]["text"]
+    assert refusal.startswith("/dev/sd0 leads out of /dev")
+
+
 def test_a_run_ends_when_nobody_reads(kernel: FakeKernel) -> None:
     peer = Peer(lambda: kernel)
     peer.until("hello")
