@@ -16,7 +16,6 @@ nobody. When the input ends, so do the runs.
 from __future__ import annotations
 
 import contextlib
-import os
 import queue
 import threading
 import time
@@ -52,7 +51,7 @@ from spekctl.kernel.client import Kernel
 from spekctl.kernel.gen import spek, spek_prober
 from spekctl.kernel.link import Link, not_loaded
 from spekctl.kernel.netlink import Refusal
-from spekctl.kernel.records import ClaimInfo, RunInfo, RunState
+from spekctl.kernel.records import ClaimInfo, ClaimState, RunInfo, RunState
 from spekctl.log import buffer
 from spekctl.run import candidates, rights
 from spekctl.run.rights import Looked
@@ -105,6 +104,14 @@ _RULES: dict[str, dict[IntEnum, _Rule]] = {
         spek_prober.Cmd.FEED_GET: _Rule(),
         spek_prober.Cmd.ENERGY_GET: _Rule(),
     },
+}
+
+
+# Commands that say in which state a run or claim is, and the states in which it has its devices.
+_TELLS: dict[int, str] = {spek.Cmd.RUN_GET: "run", spek.Cmd.CLAIM_GET: "claim"}
+_HAS_OPENED = {
+    *(RunState.READY, RunState.ARMED, RunState.RUNNING, RunState.DRAINING, RunState.DONE),
+    ClaimState.READY,
 }
 
 
@@ -161,7 +168,10 @@ class Root:
         self._listening: set[int] = set()
         self._runs: dict[int, _Run] = {}
         self._owned: set[tuple[str, int]] = set()  # kind and number of claims and probes
-        self._claimed: set[tuple[int, int]] = set()  # numbers of devices of runs and claims
+        # Runs and claims whose devices the kernel has not reported open, with their socket.
+        self._opening: dict[tuple[str, int], int] = {}
+        # Numbers of devices that it has, with their diskseq.
+        self._claimed: dict[tuple[int, int], int] = {}
         self._looked: dict[int, Looked] = {}  # by claim
         self._is_closing = False
         self._checks = threading.BoundedSemaphore(WAITING_MAX)
@@ -306,6 +316,8 @@ class Root:
             # The kernel ends them with their socket.
             for run in [run for run, owned in self._runs.items() if owned.link == number]:
                 del self._runs[run]
+            for key in [key for key, socket in self._opening.items() if socket == number]:
+                del self._opening[key]
         if not is_listening:
             link.close()
 
@@ -371,7 +383,8 @@ class Root:
         with self._lock:
             if rule.makes:
                 number = int(answers.answer(contract, frames[0])["id"])
-                self._claimed |= set(filter(_exists, map(_number_of, values.get("targets", ()))))
+                if contract is spek:
+                    self._opening[rule.makes, number] = asked.link
                 if rule.makes == "run":
                     self._runs[number] = _Run(
                         asked.link, bool(values.get("write")), values.get("claim") or None
@@ -380,11 +393,26 @@ class Root:
                     self._owned.add((rule.makes, number))
             elif rule.ends and contract is spek and asked.command == spek.Cmd.RUN_DEL:
                 self._runs.pop(values["id"], None)
+                self._opening.pop(("run", values["id"]), None)
             elif rule.ends:
                 kind = "claim" if contract is spek else "probe"
                 self._owned.discard((kind, values["id"]))
                 if kind == "claim":
                     self._looked.pop(values["id"], None)
+                    self._opening.pop(("claim", values["id"]), None)
+            elif contract is spek and asked.command in _TELLS and self._opening:
+                for frame in frames:
+                    self._note_state(_TELLS[asked.command], answers.answer(contract, frame))
+
+    def _note_state(self, kind: str, told: dict[str, Any]) -> None:
+        """Remember the devices of a run or claim of this host once the kernel has opened them:
+        before, anybody may name any device."""
+        key = (kind, told.get("id", 0))
+        if key in self._opening and told.get("state") in _HAS_OPENED:
+            del self._opening[key]
+            for target in told.get("targets", ()):
+                number = target.get("major", 0), target.get("minor", 0)
+                self._claimed[number] = target.get("diskseq", 0)
 
     # --- runs ------------------------------------------------------------------------------------
 
@@ -431,12 +459,14 @@ class Root:
         return remarks
 
     def _zones(self, asked: Zones) -> list[tuple[int, int, int, int]]:
+        number = asked.major, asked.minor
         with self._lock:
-            if (asked.major, asked.minor) not in self._claimed:
-                raise NotFoundError(
-                    f"device {asked.major}:{asked.minor} was in no run or claim of this host"
-                )
-        device = block_device.by_number(asked.major, asked.minor)
+            is_known, diskseq = number in self._claimed, self._claimed.get(number, 0)
+        device = block_device.by_number(*number) if is_known else None
+        if not is_known or (device is not None and not _is_disk(device, diskseq)):
+            raise NotFoundError(
+                f"device {asked.major}:{asked.minor} was in no run or claim of this host"
+            )
         if device is None:
             return []
         report = zones.report(device, asked.start, asked.count)
@@ -515,13 +545,10 @@ class Root:
             file.close()
 
 
-def _number_of(target: dict[str, int]) -> tuple[int, int]:
-    return target.get("major", 0), target.get("minor", 0)
-
-
-def _exists(number: tuple[int, int]) -> bool:
-    """Numbers of no device are not kept: a peer may name any number of them."""
-    return os.path.exists("/sys/dev/block/{}:{}".format(*number))
+def _is_disk(device: block_device.Device, diskseq: int) -> bool:
+    """The device is of the disk with this number of the kernel; in a container it may not be
+    known."""
+    return not diskseq or not device.diskseq or device.diskseq == diskseq
 
 
 def _devices(info: ClaimInfo | RunInfo) -> list[block_device.Device]:

@@ -97,8 +97,7 @@ def read_requests(data: bytes) -> None:
     root.threading = SimpleNamespace(  # type: ignore[assignment,attr-defined]
         Thread=Thread, Lock=threading.Lock, BoundedSemaphore=threading.BoundedSemaphore
     )
-    # Nothing of this machine is looked at.
-    root._exists = lambda number: False
+    # Nothing of this machine is looked at: the modules say of no device that they have it.
     candidates.every = list  # type: ignore[assignment]
     out = io.BytesIO()
     root.Root(out, refuse, Link).serve(io.BytesIO(data))  # type: ignore[arg-type]

@@ -31,6 +31,7 @@ from spekctl.kernel import link as kernel_link
 from spekctl.kernel.client import Kernel
 from spekctl.kernel.gen import spek, spek_prober
 from spekctl.kernel.netlink import Refusal
+from spekctl.kernel.records import ClaimState, RunState
 from spekctl.log import buffer
 from spekctl.run import candidates
 from spekctl.run.rights import Rights
@@ -93,6 +94,7 @@ class FakeLink:
 
     passed: list[tuple[str, dict[str, Any]]] = []  # noqa: RUF012 - of all of them
     refuses: Refusal | None = None
+    tells: dict[str, list[dict[str, Any]]] = {}  # noqa: RUF012 - by command
 
     def __init__(self, contract: Any, group: str | None, missing: str) -> None:
         self._contract = contract
@@ -109,7 +111,8 @@ class FakeLink:
             raise self.refuses
         if name in ("RUN_NEW", "CLAIM_NEW", "PROBE_START"):
             return [encoded(self._contract, self._contract.Cmd(command), {"id": RUN})], False
-        return [], dump
+        told = self.tells.get(name, [])
+        return [encoded(self._contract, self._contract.Cmd(command), each) for each in told], dump
 
     def wait(self, timeout_s: float) -> bool:
         if not self.news.wait(min(timeout_s, 0.05)):
@@ -143,11 +146,25 @@ class RootPeer(Peer):
         assert "error" not in self.pass_on(link, spek, spek.Cmd.RUN_NEW, **values)
         return link
 
+    def hear(self, link: int, kind: str, state: RunState | ClaimState, *numbers: int) -> None:
+        """Have the kernel say that the run or claim with devices 250:@numbers is in @state."""
+        target = [{"major": 250, "minor": number, "diskseq": 9} for number in numbers]
+        self.hear_of(link, kind, state, target)
+
+    def hear_of(
+        self, link: int, kind: str, state: RunState | ClaimState, target: list[dict[str, int]]
+    ) -> None:
+        """As hear(), of these targets."""
+        command = spek.Cmd[f"{kind.upper()}_GET"]
+        FakeLink.tells[command.name] = [{"id": RUN, "state": state.code, "target": target}]
+        assert "error" not in self.pass_on(link, spek, command, id=RUN)
+
 
 @pytest.fixture
 def peer(kernel: FakeKernel, monkeypatch: pytest.MonkeyPatch) -> Iterator[RootPeer]:
     monkeypatch.setattr(FakeLink, "passed", [])
     monkeypatch.setattr(FakeLink, "refuses", None)
+    monkeypatch.setattr(FakeLink, "tells", {})
     LINKS.clear()
     kernel.config = config_of("random-write-4k")
     asking = RootPeer(lambda: kernel)
@@ -314,7 +331,7 @@ def test_zones_of_devices_of_its_runs_and_claims_are_told(
     peer: RootPeer, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     zone = zones.Zone(0, 1 << 28, 2, 1 << 27)
-    device = disk(zoned="host-managed")
+    device = disk(zoned="host-managed", diskseq=9)
     asked = []
 
     def report(disk: Device, start: int, count: int) -> list[zones.Zone]:
@@ -322,25 +339,77 @@ def test_zones_of_devices_of_its_runs_and_claims_are_told(
         return [zone]
 
     monkeypatch.setattr(zones, "report", report)
-    monkeypatch.setattr(root, "_exists", lambda number: number[0] == 250)
     monkeypatch.setattr(block_device, "by_number", lambda *number: device)
     refusal = "device 250:0 was in no run or claim of this host"
     assert peer.ask("zones", major=250, minor=0)["error"]["text"] == refusal
     link = int(peer.ask("open", family="spek")["answer"])
     peer.pass_on(link, spek, spek.Cmd.CLAIM_NEW, target=[{"major": 250, "minor": 0}])
-    targets = [{"major": 250, "minor": 1}, {"major": 251, "minor": 1}]
-    peer.pass_on(link, spek, spek.Cmd.RUN_NEW, target=targets)
+    peer.hear(link, "claim", ClaimState.READY, 0)
+    peer.pass_on(link, spek, spek.Cmd.RUN_NEW, target=[{"major": 250, "minor": 1}])
+    peer.hear(link, "run", RunState.READY, 1)
     assert peer.ask("zones", major=250, minor=0)["answer"] == [[0, 1 << 28, 2, 1 << 27]]
     told = peer.ask("zones", major=250, minor=1, start=512, count=1)["answer"]
     assert told == [[0, 1 << 28, 2, 1 << 27]]
     assert asked == [(device, 0, wire.ZONES_MAX), (device, 512, 1)]
-    # No device has that number, or has it any more.
-    assert "error" in peer.ask("zones", major=251, minor=1)
+    # Another device has that number now, or none has.
+    monkeypatch.setattr(block_device, "by_number", lambda *number: disk(diskseq=10))
+    assert peer.ask("zones", major=250, minor=0)["error"]["text"] == refusal
     monkeypatch.setattr(block_device, "by_number", lambda *number: None)
     assert peer.ask("zones", major=250, minor=0)["answer"] == []
     for wrong in ({"count": 0}, {"count": wire.ZONES_MAX + 1}, {"start": -1}, {"minor": 1 << 20}):
         refused = peer.ask("zones", **{"major": 250, "minor": 0, **wrong})["error"]["text"]
         assert "not a request" in refused
+
+
+@pytest.mark.parametrize(
+    ("kind", "states"),
+    [
+        ("run", (RunState.OPENING, RunState.FAILED, RunState.CLOSING)),
+        ("claim", (ClaimState.OPENING, ClaimState.FAILED, ClaimState.CLOSING)),
+    ],
+)
+def test_a_device_that_the_kernel_has_not_opened_is_not_looked_at(
+    peer: RootPeer,
+    monkeypatch: pytest.MonkeyPatch,
+    kind: str,
+    states: tuple[RunState | ClaimState, ...],
+) -> None:
+    """Whoever may ask for a run or a claim can name any device."""
+    monkeypatch.setattr(block_device, "by_number", lambda *number, **owners: disk(diskseq=9))
+    monkeypatch.setattr(zones, "report", lambda *asked: [])
+    link = int(peer.ask("open", family="spek")["answer"])
+    peer.pass_on(link, spek, spek.Cmd[f"{kind.upper()}_NEW"], target=[{"major": 250, "minor": 0}])
+    for state in (None, *states):
+        if state is not None:
+            peer.hear(link, kind, state, 0)
+        text = peer.ask("zones", major=250, minor=0)["error"]["text"]
+        assert text == "device 250:0 was in no run or claim of this host"
+    # One of somebody else is none of this host.
+    other = [{"id": RUN + 1, "state": 0, "target": [{"major": 250, "minor": 0}]}]
+    FakeLink.tells[f"{kind.upper()}_GET"] = other
+    peer.pass_on(link, spek, spek.Cmd[f"{kind.upper()}_GET"])
+    assert "error" in peer.ask("zones", major=250, minor=0)
+    ready = RunState.READY if kind == "run" else ClaimState.READY
+    peer.hear(link, kind, ready, 0)
+    assert peer.ask("zones", major=250, minor=0)["answer"] == []
+
+
+@pytest.mark.parametrize("kind", ["run", "claim"])
+def test_what_has_ended_before_it_was_ready_is_not_taken_for_a_later_one(
+    peer: RootPeer, monkeypatch: pytest.MonkeyPatch, kind: str
+) -> None:
+    monkeypatch.setattr(block_device, "by_number", lambda *number: disk(diskseq=9))
+    ready = RunState.READY if kind == "run" else ClaimState.READY
+    new, end = spek.Cmd[f"{kind.upper()}_NEW"], spek.Cmd[f"{kind.upper()}_DEL"]
+    link = int(peer.ask("open", family="spek")["answer"])
+    peer.pass_on(link, spek, new)
+    peer.pass_on(link, spek, end, id=RUN)
+    peer.hear(link, kind, ready, 0)
+    assert "error" in peer.ask("zones", major=250, minor=0)
+    peer.pass_on(link, spek, new)
+    peer.ask("close", link=link)
+    peer.hear(int(peer.ask("open", family="spek")["answer"]), kind, ready, 0)
+    assert "error" in peer.ask("zones", major=250, minor=0)
 
 
 def test_a_disk_with_an_unknown_user_is_not_written(
