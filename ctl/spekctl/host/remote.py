@@ -34,6 +34,8 @@ _CONTROL = 0x10
 class Remote(Rights):
     """Root's rights, lent by a helper."""
 
+    opens_disks = False
+
     def __init__(
         self, words: Sequence[str], on_end: Callable[[str], None] = lambda reason: None
     ) -> None:

@@ -45,6 +45,9 @@ class Looked:
 class Rights:
     """Those of this process."""
 
+    # Whether this process may open disks.
+    opens_disks = True
+
     def look(self, claim: ClaimInfo, wish: Overwriting) -> Looked:
         """Refuse a claim whose runs would overwrite data without permission."""
         return look_at(_claimed(wish.devices, claim), wish.destroy, wish.write_allowed)

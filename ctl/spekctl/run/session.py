@@ -139,7 +139,8 @@ class Session:
             device.facts(info.targets[index].diskseq, devices.read_stat(device))
             for index, device in enumerate(request.devices)
         ]
-        self._remarks += unmapped.remarks(request.devices, request.config)
+        if request.rights.opens_disks:
+            self._remarks += unmapped.remarks(request.devices, request.config)
         for remark in self._remarks:
             self._progress.note(remark)
 

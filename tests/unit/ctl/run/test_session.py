@@ -17,12 +17,13 @@ from lib.fakes.machine import disk, use_fakes
 from lib.fakes.shared_kernel import SharedKernel
 
 from spekctl.block import device, safety
+from spekctl.block.device import Device
 from spekctl.block.zones import Zone
 from spekctl.documents.device import DeviceFacts, DiskCounters
 from spekctl.errors import CalledOffError, RefusedError, SpekError, UsageError
 from spekctl.kernel.records import RunState
 from spekctl.render.progress import LineProgress
-from spekctl.run import job, request
+from spekctl.run import job, request, unmapped
 from spekctl.run.collector import Claimed, Collector, Ended, Look, Sections
 from spekctl.run.follow import follow
 from spekctl.run.measure import carry_out
@@ -30,7 +31,7 @@ from spekctl.run.rights import Rights
 from spekctl.run.session import Session
 from spekctl.run.targets import Room
 from spekctl.workload import file
-from spekctl.workload.config import DeviceNumber
+from spekctl.workload.config import DeviceNumber, RunConfig
 from spekctl.workload.resolve import Options, resolve
 
 T0_NS = 2000 * SECOND
@@ -110,6 +111,28 @@ def test_the_devices_are_claimed_before_they_are_checked_and_started_last(
     assert steps == ["run-new", "check", "opened", "run-start"]
     assert plan.remarks == ["nothing was on it", "it was opened late"]
     assert kernel.deleted
+
+
+@pytest.mark.parametrize("opens_disks", [False, True])
+def test_disks_are_asked_for_their_blocks_only_by_who_may_open_them(
+    monkeypatch: pytest.MonkeyPatch, opens_disks: bool
+) -> None:
+    asked = []
+
+    def remarks(devices: Sequence[Device], config: RunConfig) -> list[str]:
+        asked.append([device.path for device in devices])
+        return []
+
+    class Lent(Rights):
+        pass
+
+    Lent.opens_disks = opens_disks
+    monkeypatch.setattr(unmapped, "remarks", remarks)
+    with session_of(FakeKernel(), dataclasses.replace(request_on(0), rights=Lent())) as session:
+        session.claim()
+        session.check()
+        session.abandon()
+    assert asked == ([["/dev/fake0"]] if opens_disks else [])
 
 
 def test_the_disk_is_read_when_the_run_has_ended_and_not_when_the_result_is_taken(
