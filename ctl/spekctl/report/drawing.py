@@ -91,7 +91,8 @@ def overlaid(sheets: Sequence[Sheet], *, whole: bool = False) -> list[Plot]:
             by_key.setdefault(plot.key, []).append((number, sheet.label, plot))
     if len(sheets) > 1:
         return [_over(labelled, whole) for labelled in by_key.values()]
-    return [plot for ((_, _, plot),) in by_key.values()]
+    # A damaged document may name two plots alike.
+    return [plot for labelled in by_key.values() for _, _, plot in labelled]
 
 
 def _over(labelled: Sequence[tuple[int, str, Plot]], whole: bool = False) -> Plot:
