@@ -29,6 +29,9 @@
 #include "replay.h"
 #include "walk.h"
 
+/* What an I/O takes in a preview of several arrival processes: about the time of a flash read. */
+#define PREVIEW_SERVICE_NS	100000
+
 /* Draw the next choice and prefetch the state of its replica. */
 static inline void draw_choice(struct spek_process *process)
 {
@@ -712,19 +715,24 @@ const struct spek_clock *spek_gen_clock(const struct spek_gen *gen, u32 arrival)
  * @ops: @count operations, filled in
  * @count: operations wanted
  *
- * In a closed loop each operation completes at its arrival. The kernel's op-get and the tests use
- * this.
+ * In a closed loop each operation completes at its arrival. Beside other arrival processes, a loop
+ * without a think time would then be due for ever and leave them no turn, so its operations take
+ * PREVIEW_SERVICE_NS. The kernel's op-get and the tests use this.
  *
  * Return: operations made; fewer than @count only at the end of all counts, or without work.
  */
 u32 spek_gen_preview(struct spek_gen *gen, struct spek_op *ops, u32 count)
 {
+	u64 service_ns;
 	u32 i;
 
 	for (i = 0; i < count && spek_gen_next_ns(gen) != SPEK_NEVER; i++) {
 		spek_gen_next(gen, &ops[i]);
 		spek_gen_place(gen, &ops[i]);
-		spek_gen_complete(gen, ops[i].arrival, ops[i].at_ns);
+		service_ns = 0;
+		if (gen->nr_processes > 1 && !gen->process[ops[i].arrival].think_ns)
+			service_ns = PREVIEW_SERVICE_NS;
+		spek_gen_complete(gen, ops[i].arrival, ops[i].at_ns + service_ns);
 	}
 	return i;
 }

@@ -480,6 +480,20 @@ def test_completion_does_nothing_to_an_open_loop() -> None:
         assert FFI.buffer(a)[:] == FFI.buffer(b)[:]
 
 
+def test_a_preview_gives_each_of_several_loops_its_turns() -> None:
+    """In proportion to their depths, and to open loops beside them what their rates are."""
+    loops = [Arrival(depth=1), Arrival(depth=3), Arrival("constant", rate=5000)]
+    streams = [Stream(arrival=arrival) for arrival in range(3)]
+    ops = Generator(Workload([ASU], loops, streams), 1).ops(90)
+    assert np.bincount(ops["arrival"]).tolist() == [20, 60, 10]
+    assert (np.diff(ops["at_ns"].astype(np.int64)) >= 0).all()
+
+
+def test_a_preview_of_a_single_loop_takes_no_time() -> None:
+    ops = Generator(single_stream(Stream(), Arrival(depth=3)), 1).ops(9)
+    assert ops["at_ns"].tolist() == [0] * 9
+
+
 def test_two_processes_are_merged_by_time() -> None:
     loops = [Arrival("constant", rate=1000), Arrival(depth=1, think_ns=2_500_000)]
     ops = Generator(Workload([ASU], loops, [Stream(), Stream(arrival=1)]), 1).ops(10)
