@@ -3,9 +3,9 @@
  * Source exec: a program that writes samples to its standard output, as lines.h has them.
  *
  * The program is started by open, whose first call waits for the header: it says which channels
- * there are. Later, read waits for it, for as long. When the program ends with status 0, so does
- * the source; any other end is a device that is gone, and the bridge starts the program again. A
- * damaged line is a gap.
+ * there are. Later, read waits for it, for as long. When the program ends with status 0 after its
+ * header, so does the source; any other end is a device that is gone, and the bridge starts the
+ * program again. A damaged line is a gap.
  */
 #include <errno.h>
 #include <signal.h>
@@ -324,6 +324,9 @@ static int finish(struct daq_source *source, struct daq_block *block, struct daq
 	struct exec *exec = source->private;
 	int error;
 
+	/* It has measured nothing: at first spek-daq fails, later it starts the program again. */
+	if (!exec->lines.has_header)
+		return end_without_header(exec, err);
 	if (daq_lines_is_cut(&exec->lines)) {
 		source->damaged++;
 		daq_say("the program's last line has no end; it is lost");

@@ -268,6 +268,29 @@ def test_a_program_without_header_is_started_again_after_its_return(
         assert sentence in daq.errors
 
 
+@pytest.mark.parametrize(
+    ("then", "sentence"),
+    [
+        ("exit 0", "the program ended with status 0, before its header line"),
+        ("printf a; exit 0", "the program ended with status 0, before its header line"),
+        ("exit 3", "the program ended with status 3, before its header line"),
+    ],
+)
+def test_a_program_that_ends_without_header_later_is_started_again(
+    program: Path, tmp_path: Path, then: str, sentence: str
+) -> None:
+    """At its first start it is a failure; status 0 says neither time that all is measured."""
+    rails = rails_file(tmp_path, '[[rail]]\nname = "a"\n')
+    first, second = tmp_path / "first", tmp_path / "second"
+    text = f"if mkdir {first}; then echo a.W; echo 5; sleep 0.2; exit 1; fi\n"
+    text += f"if mkdir {second}; then {then}; fi\n"
+    command = shell(tmp_path, text + "echo a.W; echo 6; sleep 600\n")
+    with running(tmp_path, program, "-s", "exec", command, "-r", rails, "-p") as daq:
+        daq.until(lambda: [6_000_000] in [v for _, v in daq.rows], "it is not started again")
+        assert daq.finish()[1][0][1] == [5_000_000]
+        assert sentence in daq.errors
+
+
 PIDS = (
     'echo a.W; trap "" TERM; sleep 601 & echo $$ $! >{pids}.new; mv {pids}.new {pids}; wait; wait'
 )
