@@ -13,7 +13,8 @@ static int list_channels(const struct daq_options *options, struct daq_error *er
 {
 	static const char *const what[] = {
 		[DAQ_UNIT_UV] = "voltage", [DAQ_UNIT_UA] = "current", [DAQ_UNIT_NW] = "power",
-		[DAQ_UNIT_NJ] = "energy", [DAQ_UNIT_BITS] = "digital",
+		[DAQ_UNIT_NJ] = "energy", [DAQ_UNIT_PPM] = "ratio",
+		[DAQ_UNIT_BITS] = "digital", [DAQ_UNIT_MC] = "temperature",
 	};
 	struct daq_channel *found;
 	int nr, i;

@@ -34,6 +34,14 @@ static int check_rail(const struct daq_meter *meter, const struct daq_rail *rail
 		return daq_fail(err, EINVAL,
 				"rail '%s': channel '%s' measures power; remove the rail's voltage",
 				rail->name, channel->name);
+	case DAQ_UNIT_PPM:
+		return daq_fail(err, EINVAL,
+				"rail '%s': channel '%s' is a ratio and can't measure power",
+				rail->name, channel->name);
+	case DAQ_UNIT_MC:
+		return daq_fail(err, EINVAL,
+				"rail '%s': channel '%s' is a temperature and can't measure power",
+				rail->name, channel->name);
 	case DAQ_UNIT_BITS:
 		break;
 	}

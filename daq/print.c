@@ -15,7 +15,8 @@ static void print_names(const struct daq_print *print)
 {
 	static const char *const unit[] = {
 		[DAQ_UNIT_UV] = "uV", [DAQ_UNIT_UA] = "uA", [DAQ_UNIT_NW] = "nW",
-		[DAQ_UNIT_NJ] = "nJ", [DAQ_UNIT_BITS] = "bits",
+		[DAQ_UNIT_NJ] = "nJ", [DAQ_UNIT_PPM] = "ppm",
+		[DAQ_UNIT_BITS] = "bits", [DAQ_UNIT_MC] = "mC",
 	};
 	size_t i;
 

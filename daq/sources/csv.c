@@ -28,7 +28,8 @@ static const struct {
 	{ "nW", DAQ_UNIT_NW, 0 }, { "V", DAQ_UNIT_UV, 6 }, { "mV", DAQ_UNIT_UV, 3 },
 	{ "uV", DAQ_UNIT_UV, 0 }, { "A", DAQ_UNIT_UA, 6 }, { "mA", DAQ_UNIT_UA, 3 },
 	{ "uA", DAQ_UNIT_UA, 0 }, { "J", DAQ_UNIT_NJ, 9 }, { "mJ", DAQ_UNIT_NJ, 6 },
-	{ "uJ", DAQ_UNIT_NJ, 3 }, { "nJ", DAQ_UNIT_NJ, 0 },
+	{ "uJ", DAQ_UNIT_NJ, 3 }, { "nJ", DAQ_UNIT_NJ, 0 }, { "C", DAQ_UNIT_MC, 3 },
+	{ "mC", DAQ_UNIT_MC, 0 }, { "ppm", DAQ_UNIT_PPM, 0 }, { "bits", DAQ_UNIT_BITS, 0 },
 };
 
 static bool field_is(const struct field *field, const char *text)
@@ -91,7 +92,7 @@ static int parse_column(const struct field *field, struct daq_channel *column,
 		return 0;
 	}
 	return daq_fail(err, EINVAL,
-			"column '%.*s' has an unknown unit; known units: W, V, A and J, with m, u or n",
+			"column '%.*s' has an unknown unit; known units: W, V, A and J, with m, u or n, C, mC, ppm and bits",
 			(int)field->length, field->text);
 }
 

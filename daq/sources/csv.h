@@ -3,7 +3,7 @@
  * csv.h - parser of sample files, and of the same lines from a program (lines.h). Pure.
  *
  * The first line names the columns: the time (time_ns, time_us, time_ms or time_s), then
- * NAME.UNIT for each channel, with UNIT one of W mW uW nW, V mV uV, A mA uA, J mJ uJ nJ. An
+ * NAME.UNIT for each channel, with UNIT one of W mW uW nW, V mV uV, A mA uA, J mJ uJ nJ, C mC, ppm, bits. An
  * empty field is a missing value: power between its neighbours is unknown. Empty lines and lines
  * that start with # are skipped. The output of spek-daq --print is such a file.
  */

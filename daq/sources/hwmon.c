@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * Source hwmon: hardware sensors of the kernel. A channel is CHIP/SENSOR, with CHIP a name or
- * hwmonN and SENSOR one of powerN (uW), currN (mA), inN (mV), energyN (uJ).
+ * hwmonN and SENSOR one of powerN (uW), currN (mA), inN (mV), energyN (uJ), tempN (thousandths of a
+ * degree Celsius).
  */
 #include <ctype.h>
 #include <errno.h>
@@ -22,6 +23,7 @@ static const struct {
 	{ "curr", DAQ_UNIT_UA, 1000 },
 	{ "in", DAQ_UNIT_UV, 1000 },
 	{ "energy", DAQ_UNIT_NJ, 1000 },
+	{ "temp", DAQ_UNIT_MC, 1 },
 };
 
 #define NR_SENSORS (sizeof(sensors) / sizeof(sensors[0]))
@@ -71,7 +73,7 @@ static int attach(struct daq_source *source, size_t index, const char *root,
 	kind = slash ? sensor_kind(slash + 1, strlen(slash + 1)) : NR_SENSORS;
 	if (kind == NR_SENSORS)
 		return daq_fail(err, EINVAL,
-				"'%s' is not a hwmon channel; use CHIP/powerN, CHIP/currN, CHIP/inN or CHIP/energyN",
+				"'%s' is not a hwmon channel; use CHIP/powerN, CHIP/currN, CHIP/inN, CHIP/energyN or CHIP/tempN",
 				name);
 	error = find_chip(root, name, (int)(slash - name), chip, err);
 	if (error)
@@ -151,7 +153,7 @@ static int hwmon_discover(const struct daq_setup *setup, struct daq_channel *fou
 
 const struct daq_source_ops daq_source_hwmon = {
 	.name = "hwmon",
-	.help = "hardware sensors of the kernel; channels: CHIP/powerN, CHIP/currN, CHIP/inN, CHIP/energyN, with CHIP a name or hwmonN",
+	.help = "hardware sensors of the kernel; channels: CHIP/powerN, CHIP/currN, CHIP/inN, CHIP/energyN, CHIP/tempN, with CHIP a name or hwmonN",
 	.discover = hwmon_discover,
 	.open = hwmon_open,
 	.start = daq_polled_start,

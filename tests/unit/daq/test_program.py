@@ -320,9 +320,9 @@ def test_wrong_input_gets_one_sentence_and_its_exit_code(
         ('[[rail]]\nname = "a"\nchannel = "wall/power1"\n', 6, "hwmon chip 'wall' not found"),
         ('[[rail]]\nname = "a"\nchannel = "ina226/power9"\n', 6, "power9_input: No such file"),
         (
-            '[[rail]]\nname = "a"\nchannel = "ina226/temp1"\n',
+            '[[rail]]\nname = "a"\nchannel = "ina226/fan1"\n',
             2,
-            "'ina226/temp1' is not a hwmon channel",
+            "'ina226/fan1' is not a hwmon channel",
         ),
         ('[[rail]]\nname = "a"\nchannel = "power1"\n', 2, "'power1' is not a hwmon channel"),
         ('[[rail]]\nname = "a"\nchannel = "ina226/curr1"\n', 2, "rail 'a' has no voltage"),

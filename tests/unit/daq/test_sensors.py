@@ -37,6 +37,7 @@ def test_sensors_are_listed(
     daq: Callable[..., subprocess.CompletedProcess[str]], sysfs: Sysfs
 ) -> None:
     assert daq("-s", "hwmon", "--sysfs", sysfs.root, "--list").stdout.splitlines() == [
+        "hwmon0/temp1\ttemperature",
         "hwmon1/curr1\tcurrent",
         "hwmon1/in1\tvoltage",
         "hwmon1/power1\tpower",
@@ -109,7 +110,7 @@ def test_many_other_sensors_do_not_hide_one_of_power(
     done = daq("-s", "hwmon", "--sysfs", sysfs.root, "--check")
     assert "spek-daq: 2 rails on 2 channels of source hwmon: ok" in done.stderr, done.stderr
     listed = daq("-s", "hwmon", "--sysfs", sysfs.root, "--list").stdout.splitlines()
-    assert len(listed) == 104
+    assert len(listed) == 105
 
 
 def test_more_sensors_of_power_than_rails_are_refused(
