@@ -20,13 +20,13 @@ static void print_names(const struct daq_print *print)
 	};
 	size_t i;
 
-	printf("time_ns");
+	fprintf(print->file, "time_ns");
 	for (i = 0; print->raw && i < print->nr_channels; i++)
-		printf(",%s.%s", print->meter->channel[i].name,
+		fprintf(print->file, ",%s.%s", print->meter->channel[i].name,
 		       unit[print->meter->channel[i].unit]);
 	for (i = 0; !print->raw && i < print->meter->nr_rails; i++)
-		printf(",%s.uW", print->meter->rail[i].name);
-	printf("\n");
+		fprintf(print->file, ",%s.uW", print->meter->rail[i].name);
+	fprintf(print->file, "\n");
 }
 
 int daq_print_check(const struct daq_print *print, struct daq_error *err)
@@ -49,14 +49,14 @@ static void print_raw(const struct daq_print *print, uint64_t at_ns, const int64
 {
 	size_t i;
 
-	printf("%" PRIu64, at_ns);
+	fprintf(print->file, "%" PRIu64, at_ns);
 	for (i = 0; i < print->nr_channels; i++) {
 		if (value[i] == DAQ_ABSENT)
-			printf(",");
+			fprintf(print->file, ",");
 		else
-			printf(",%" PRId64, value[i]);
+			fprintf(print->file, ",%" PRId64, value[i]);
 	}
-	printf("\n");
+	fprintf(print->file, "\n");
 }
 
 static void print_rails(const struct daq_print *print, uint64_t at_ns,
@@ -64,7 +64,7 @@ static void print_rails(const struct daq_print *print, uint64_t at_ns,
 {
 	size_t i, next = 0;
 
-	printf("%" PRIu64, at_ns);
+	fprintf(print->file, "%" PRIu64, at_ns);
 	for (i = 0; i < print->meter->nr_rails; i++) {
 		const struct spek_prober_power_sample *found = NULL;
 
@@ -72,11 +72,11 @@ static void print_rails(const struct daq_print *print, uint64_t at_ns,
 		while (next < nr_samples && sample[next].rail == i)
 			found = &sample[next++];
 		if (found)
-			printf(",%" PRId64, (int64_t)found->power_uw);
+			fprintf(print->file, ",%" PRId64, (int64_t)found->power_uw);
 		else
-			printf(",");
+			fprintf(print->file, ",");
 	}
-	printf("\n");
+	fprintf(print->file, "\n");
 }
 
 /*
@@ -98,17 +98,23 @@ static void print_gap(const struct daq_print *print, uint64_t at_ns)
 {
 	size_t nr = print->raw ? print->nr_channels : print->meter->nr_rails;
 
-	printf("%" PRIu64, at_ns);
+	fprintf(print->file, "%" PRIu64, at_ns);
 	while (nr--)
-		printf(",");
-	printf("\n");
+		fprintf(print->file, ",");
+	fprintf(print->file, "\n");
+}
+
+static int flush(FILE *file, struct daq_error *err)
+{
+	if (!fflush(file) && !ferror(file))
+		return 0;
+	return daq_fail(err, EIO, "cannot write to %s: %s",
+			file == stdout ? "standard output" : "the log", strerror(errno));
 }
 
 int daq_print_flush(struct daq_error *err)
 {
-	if (!fflush(stdout) && !ferror(stdout))
-		return 0;
-	return daq_fail(err, EIO, "cannot write to standard output: %s", strerror(errno));
+	return flush(stdout, err);
 }
 
 /*
@@ -119,7 +125,7 @@ int daq_print_flush(struct daq_error *err)
  */
 static int wait_for_room(const struct daq_print *print, struct daq_error *err)
 {
-	struct pollfd output = { .fd = STDOUT_FILENO, .events = POLLOUT };
+	struct pollfd output = { .fd = fileno(print->file), .events = POLLOUT };
 
 	while (poll(&output, 1, ROOM_MS) <= 0)
 		if (atomic_load(print->stop))
@@ -132,7 +138,7 @@ int daq_print_scan(void *context, uint64_t at_ns, const int64_t *value,
 		   struct daq_error *err)
 {
 	struct daq_print *print = context;
-	int error = wait_for_room(print, err);
+	int error = print->stop ? wait_for_room(print, err) : 0;
 
 	if (error)
 		return error;
@@ -145,5 +151,5 @@ int daq_print_scan(void *context, uint64_t at_ns, const int64_t *value,
 		print_raw(print, at_ns, value);
 	else
 		print_rails(print, at_ns, sample, nr_samples);
-	return daq_print_flush(err);
+	return flush(print->file, err);
 }

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* print.h - samples as CSV on standard output, in the format of source replay */
+/* print.h - samples as CSV, in the format of source replay: on standard output, or in a file */
 #ifndef SPEK_DAQ_PRINT_H
 #define SPEK_DAQ_PRINT_H
 
 #include <stdatomic.h>
 #include <stdbool.h>
+#include <stdio.h>
 
 #include "bridge.h"
 
@@ -13,13 +14,16 @@
  * @meter: the rails
  * @nr_channels: number of values in a scan
  * @raw: print channels as the source delivers them, not rails in uW
- * @stop: request to end, after which it does not wait for a reader of standard output
+ * @file: where to
+ * @stop: request to end, after which it does not wait for a reader of @file; NULL: @file is none
+ *	that a reader can hold up
  * @has_names: the header is written; it waits for the first scan, when the units are known
  */
 struct daq_print {
 	const struct daq_meter *meter;
 	size_t nr_channels;
 	bool raw;
+	FILE *file;
 	const atomic_bool *stop;
 	bool has_names;
 };

@@ -15,6 +15,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/signalfd.h>
+#include <sys/stat.h>
 
 #include "bridge.h"
 #include "notify.h"
@@ -37,9 +38,25 @@ struct session {
 	struct daq_queue queue;
 	struct daq_sender sender;
 	struct daq_print print;
+	struct daq_print log;
 	pthread_t reader;
 	int signals;
 };
+
+/* What cannot be logged is no reason to feed no more: the log ends. */
+static void log_scan(struct session *session, uint64_t at_ns, const int64_t *value,
+		     const struct spek_prober_power_sample *sample, size_t nr_samples)
+{
+	struct daq_error err;
+
+	if (!session->log.file ||
+	    !daq_print_scan(&session->log, at_ns, value, sample, nr_samples, &err))
+		return;
+	daq_say("%s: %s; nothing more is logged, the prober still gets its samples",
+		session->options->log_path, err.text);
+	fclose(session->log.file);
+	session->log.file = NULL;
+}
 
 static int enqueue(void *context, uint64_t at_ns, const int64_t *value,
 		   const struct spek_prober_power_sample *sample, size_t nr_samples,
@@ -47,9 +64,8 @@ static int enqueue(void *context, uint64_t at_ns, const int64_t *value,
 {
 	struct session *session = context;
 
-	(void)at_ns;
-	(void)value;
 	(void)err;
+	log_scan(session, at_ns, value, sample, nr_samples);
 	while (session->options->ops->can_wait && !atomic_load(&session->bridge.stop) &&
 	       !daq_queue_has_room(&session->queue, nr_samples))
 		daq_sleep_until(daq_now_ns() + ROOM_NS, 1);
@@ -57,16 +73,54 @@ static int enqueue(void *context, uint64_t at_ns, const int64_t *value,
 	return 0;
 }
 
+/* A line that a full disk or a power cut has left half written must not take in the header. */
+static void end_last_line(FILE *file)
+{
+	if (!fseek(file, -1, SEEK_END)) {
+		int last = fgetc(file);
+
+		/* Between reading and writing a stream has to be positioned. */
+		fseek(file, 0, SEEK_END);
+		if (last != EOF && last != '\n')
+			fputc('\n', file);
+	}
+	clearerr(file);
+}
+
+/* Appended: a restart must not lose what was logged before. Each start writes a header. */
+static int open_log(struct session *session, struct daq_error *err)
+{
+	const char *path = session->options->log_path;
+	struct stat status;
+
+	session->log = (struct daq_print){
+		.meter = &session->meter,
+		.nr_channels = session->bridge.nr_channels,
+		.raw = true,
+	};
+	if (!path || session->options->do_check)
+		return 0;
+	/* Its reader could hold up the feed, and end it with SIGPIPE. */
+	if (!stat(path, &status) && S_ISFIFO(status.st_mode))
+		return daq_fail(err, EINVAL, "--log is %s, which is a pipe; it must be a file", path);
+	session->log.file = fopen(path, "a+e");
+	if (!session->log.file)
+		return daq_fail(err, errno, "cannot write %s: %s", path, strerror(errno));
+	end_last_line(session->log.file);
+	return daq_print_check(&session->log, err);
+}
+
 static int set_sink(struct session *session, struct daq_error *err)
 {
 	if (session->options->print == DAQ_PRINT_NOT) {
 		session->bridge.sink = (struct daq_sink){ enqueue, session };
-		return 0;
+		return open_log(session, err);
 	}
 	session->print = (struct daq_print){
 		.meter = &session->meter,
 		.nr_channels = session->bridge.nr_channels,
 		.raw = session->options->print == DAQ_PRINT_RAW,
+		.file = stdout,
 		.stop = &session->bridge.stop,
 	};
 	session->bridge.sink = (struct daq_sink){ daq_print_scan, &session->print };
@@ -276,6 +330,8 @@ int daq_session_run(const struct daq_options *options, struct daq_error *err)
 	daq_feeder_stop(&session->sender.feeder);
 	daq_bridge_close(&session->bridge);
 	daq_queue_deinit(&session->queue);
+	if (session->log.file)
+		fclose(session->log.file);
 	free(session);
 	/* A stop while the source opens is as good as any. */
 	return error == -ECANCELED ? 0 : error;

@@ -14,7 +14,7 @@
 #define DEFAULT_QUEUE (1 << 18)
 #define MAX_QUEUE (1 << 26)
 
-enum { OPTION_SYSFS = 256, OPTION_HISTORY, OPTION_QUEUE, OPTION_MAX_STEP, OPTION_CHECK };
+enum { OPTION_SYSFS = 256, OPTION_HISTORY, OPTION_QUEUE, OPTION_MAX_STEP, OPTION_CHECK, OPTION_ALSO, OPTION_LOG };
 
 static const struct argp_option known[] = {
 	{ "source", 's', "NAME", 0, "Source to read (see below); default: the one named in the rails file", 1 },
@@ -23,6 +23,8 @@ static const struct argp_option known[] = {
 	{ "set", 'o', "KEY=VALUE", 0, "Setting of the source (see below); overrides the rails file", 1 },
 	{ "name", 'n', "NAME", 0, "Name of the feed; default: the one in the rails file, or the name of the source", 2 },
 	{ "print", 'p', "WHAT", OPTION_ARG_OPTIONAL, "Write CSV to standard output instead of feeding the prober: rails (in uW; default) or raw (channels as the source delivers them)", 2 },
+	{ "also", OPTION_ALSO, "CHANNEL,...", 0, "Channels to read besides those of the rails, such as a meter's voltage and pf, for --log and --print=raw, which then needs no rail", 2 },
+	{ "log", OPTION_LOG, "FILE", 0, "Also append all channels to FILE, as --print=raw writes them, while the prober is fed", 2 },
 	{ "time", 't', "TIME", 0, "Stop after this time, e.g. 10s", 2 },
 	{ "wait", 'w', NULL, 0, "Wait for a missing device or prober instead of exiting", 2 },
 	{ "history", OPTION_HISTORY, "N", 0, "Samples that the prober keeps for each rail", 2 },
@@ -53,6 +55,7 @@ struct parse {
 	const char *source;
 	const char *name;
 	const char *argument;
+	const char *also;
 	struct daq_setting set[DAQ_MAX_SETTINGS];
 	size_t nr_set;
 	struct daq_error *err;
@@ -176,6 +179,12 @@ static int take_option(struct parse *parse, int key, const char *text)
 		return 0;
 	case OPTION_SYSFS:
 		options->setup.sysfs = text;
+		return 0;
+	case OPTION_ALSO:
+		parse->also = text;
+		return 0;
+	case OPTION_LOG:
+		options->log_path = text;
 		return 0;
 	default:
 		return 1;
@@ -347,6 +356,35 @@ static int make_rails(struct daq_options *options, struct daq_error *err)
 	return error;
 }
 
+/* Duplicates of a rail's channel, or of each other, are read once. */
+static int take_also(struct parse *parse)
+{
+	struct daq_options *options = parse->options;
+	struct daq_rails *rails = &options->rails;
+	const char *text = parse->also;
+
+	if (options->log_path && options->print != DAQ_PRINT_NOT)
+		return daq_fail(parse->err, EINVAL,
+				"--log belongs to feeding the prober; what --print writes can be redirected");
+	if (text && !options->log_path && options->print != DAQ_PRINT_RAW)
+		return daq_fail(parse->err, EINVAL,
+				"--also needs --log FILE or --print=raw: the prober takes power only");
+	while (text) {
+		size_t length = strcspn(text, ",");
+
+		if (!length || length >= DAQ_NAME_MAX)
+			return daq_fail(parse->err, EINVAL,
+					"--also is '%s'; it must be names of channels, of up to %d bytes, with commas between them",
+					parse->also, DAQ_NAME_MAX - 1);
+		if (rails->nr_also == DAQ_MAX_CHANNELS)
+			return daq_fail(parse->err, EINVAL, "--also has more than %d channels",
+					DAQ_MAX_CHANNELS);
+		memcpy(rails->also[rails->nr_also++], text, length);
+		text = text[length] ? text + length + 1 : NULL;
+	}
+	return 0;
+}
+
 static int complete(struct parse *parse)
 {
 	struct daq_options *options = parse->options;
@@ -378,11 +416,14 @@ static int complete(struct parse *parse)
 		return daq_fail(parse->err, EINVAL,
 				"'%s' is not a valid feed name; use 1 to %d printable characters without spaces",
 				options->name, SPEK_PROBER_MAX_NAME);
-	if (options->do_list || rails->nr_rails)
-		return 0;
+	error = take_also(parse);
+	if (error || options->do_list || rails->nr_rails)
+		return error;
 	if (options->rails_path)
 		return daq_fail(parse->err, EINVAL, "%s: it has no [[rail]]",
 				options->rails_path);
+	if (rails->nr_also && options->print == DAQ_PRINT_RAW)
+		return 0;
 	return make_rails(options, parse->err);
 }
 

@@ -37,6 +37,7 @@ enum daq_print_mode { DAQ_PRINT_NOT, DAQ_PRINT_RAILS, DAQ_PRINT_RAW };
  * @history: samples the prober keeps per rail; 0: its default
  * @queue: capacity of the queue in samples
  * @print: CSV to print instead of feeding the prober
+ * @log_path: file that gets the channels as CSV while the prober is fed, or NULL
  * @do_list: list channels and exit
  * @do_check: check rails and device and exit
  * @do_wait: wait for a missing device or prober
@@ -52,6 +53,7 @@ struct daq_options {
 	int64_t history;
 	int64_t queue;
 	enum daq_print_mode print;
+	const char *log_path;
 	bool do_list;
 	bool do_check;
 	bool do_wait;

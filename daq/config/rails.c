@@ -68,6 +68,11 @@ int daq_rails_resolve(const struct daq_rails *rails, struct daq_meter *meter,
 			return daq_fail(err, EINVAL, "the rails need more than %d channels",
 					DAQ_MAX_CHANNELS);
 	}
+	for (i = 0; i < rails->nr_also; i++)
+		if (channel_index(channel, &nr, rails->also[i]) < 0)
+			return daq_fail(err, EINVAL,
+					"the rails and --also need more than %d channels",
+					DAQ_MAX_CHANNELS);
 	meter->nr_rails = rails->nr_rails;
 	return nr;
 }

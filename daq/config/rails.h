@@ -59,6 +59,8 @@ struct daq_rail_spec {
  * @nr_settings: length of @setting
  * @rail: the rails
  * @nr_rails: length of @rail
+ * @also: further channels to read; not from the file
+ * @nr_also: length of @also
  */
 struct daq_rails {
 	char source[DAQ_RAIL_NAME_MAX];
@@ -68,6 +70,8 @@ struct daq_rails {
 	size_t nr_settings;
 	struct daq_rail_spec rail[SPEK_PROBER_MAX_RAILS];
 	size_t nr_rails;
+	char also[DAQ_MAX_CHANNELS][DAQ_NAME_MAX];
+	size_t nr_also;
 };
 
 /**
@@ -82,7 +86,8 @@ int daq_rails_load(const char *path, struct daq_rails *rails, struct daq_error *
 
 /**
  * daq_rails_resolve() - assign channel indices to the rails
- * @channel: filled with the channels that the rails use, without duplicates
+ * @channel: filled with the channels that the rails use, then with further ones, without
+ *	duplicates
  * Return: number of channels, or -EINVAL and a sentence.
  */
 int daq_rails_resolve(const struct daq_rails *rails, struct daq_meter *meter,

@@ -224,6 +224,19 @@ def test_what_was_printed_can_be_replayed(
     assert second.stdout == first
 
 
+def test_a_log_of_other_quantities_can_be_replayed(
+    daq: Callable[..., subprocess.CompletedProcess[str]], tmp_path: Path
+) -> None:
+    path = tmp_path / "log.csv"
+    log = "time_ns,wall.nW,pf.ppm,intake.mC,door.bits\n1,5,875000,-1500,3\n2,6,,27500,0\n"
+    path.write_text(log)
+    source = ("-s", "replay", "-o", f"file={path}", "-o", "absolute=true")
+    done = daq(*source, "--print=raw", "--also", "wall,pf,intake,door")
+    assert done.stdout == log, done.stderr
+    path.write_text("time_ns,wall.W,intake.C\n1,5,27.5\n")
+    assert daq(*source, "--print=raw", "--also", "intake").stdout.splitlines()[1] == "1,27500"
+
+
 def test_a_loop_goes_round_without_a_seam(program: Path, tmp_path: Path) -> None:
     path = tmp_path / "watts.csv"
     path.write_text("time_ms,a.W\n0,1\n50,2\n100,1\n")

@@ -45,6 +45,21 @@ def test_sensors_are_listed(
     ]
 
 
+def test_a_temperature_needs_no_rail_and_can_be_none(
+    program: Path,
+    daq: Callable[..., subprocess.CompletedProcess[str]],
+    sysfs: Sysfs,
+    tmp_path: Path,
+) -> None:
+    command = ("-s", "hwmon", "--sysfs", sysfs.root, "-i", "20ms", "-praw")
+    names, rows = some_rows(tmp_path, 2, program, *command, "--also", "nvme/temp1")
+    assert names == ["time_ns", "nvme/temp1.mC"]
+    assert rows[0][1] == [41000]
+    done = daq(*command, "-r", rails_file(tmp_path, '[[rail]]\nname = "nvme/temp1"\n'))
+    assert done.returncode == 2
+    assert "channel 'nvme/temp1' is a temperature and can't measure power" in done.stderr
+
+
 @pytest.mark.parametrize(
     ("zones", "listed"),
     [
