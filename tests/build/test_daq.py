@@ -129,6 +129,8 @@ def test_its_user_has_a_group_of_that_name(tmp_path: Path) -> None:
         r"(?m)^spek-daq:x:\d+:(\d+):.*:(.*)$", (tmp_path / "etc/passwd").read_text()
     )
     assert user == ("990", "/usr/sbin/nologin")
+    # Serial lines, as that of a PowerSensor3, are that group's.
+    assert re.search(r"(?m)^dialout:x:\d+:spek-daq$", (tmp_path / "etc/group").read_text())
     # Each rule that gives access gives it to that group.
     given = re.findall(r'GROUP="([^"]+)"|chgrp (?:-R )?(\S+)', (DAQ / "spek-daq.rules").read_text())
     assert {name for pair in given for name in pair if name} == {"spek-daq"}

@@ -22,7 +22,10 @@ CORE, LOAD, PROBER = ROOT / "kmod/core", ROOT / "kmod/load/core", ROOT / "prober
 SCSI = ROOT / "kmod/drive/scsi"
 DAQ = ROOT / "daq"
 DAQ_SOURCES = (
-    "calibrate", "clock", "config/rails", "error", "file", "meter", "number", "pace", "push",
+    "calibrate", "clock", "config/rails", "error", "file", "meter", "number",
+    "pace",
+    "powersensor3/arrival", "powersensor3/average", "powersensor3/config", "powersensor3/stream",
+    "push",
     "sources/csv", "sources/energy_counter", "sources/hwmon", "sources/identity",
     "sources/iio_scale", "sources/lines", "sources/outage", "sources/polled", "sources/powercap",
     "sources/settings", "sources/sysfs", "sources/waveform", "u6/calibration", "u6/packet",

@@ -19,6 +19,7 @@ static const struct {
 	{ "drive_scsi", fuzz_drive_scsi },
 	{ "rail", fuzz_rail },
 	{ "u6", fuzz_u6 },
+	{ "powersensor3", fuzz_powersensor3 },
 	{ "daq_text", fuzz_daq_text },
 	{ "daq_csv", fuzz_daq_csv },
 	{ "daq_lines", fuzz_daq_lines },

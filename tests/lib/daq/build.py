@@ -29,6 +29,10 @@ PURE = (
     "sources/energy_counter",
     "sources/iio_scale",
     "sources/iio_interval",
+    "powersensor3/config",
+    "powersensor3/stream",
+    "powersensor3/average",
+    "powersensor3/arrival",
 )
 PURE_TOO = ("sources/csv", "meter", "queue", "file", "config/rails")
 INCLUDES = ("-I", str(DAQ), "-I", str(ROOT / "prober"))

@@ -291,8 +291,12 @@ def test_a_file_waits_for_room_in_the_queue(program: Path, tmp_path: Path) -> No
 @pytest.mark.parametrize(
     ("arguments", "code", "sentence"),
     [
-        ([], 2, "no source given; --source must be one of u6, hwmon"),
-        (["-s", "wall"], 2, "unknown source 'wall'; known sources: u6, hwmon"),
+        ([], 2, "no source given; --source must be one of u6, powersensor3, hwmon"),
+        (
+            ["-s", "wall"],
+            2,
+            "unknown source 'wall'; known sources: u6, powersensor3, hwmon",
+        ),
         (["-s", "sim", "-i", "-5ms"], 2, "--interval is '-5ms'; a time can't be negative"),
         (["-s", "sim", "-t", "5"], 2, "--time is '5'; it must be a time greater than 0, for"),
         (["-s", "sim", "-i", "1ns", "-p"], 2, "source sim: the shortest interval is 10us"),
@@ -590,7 +594,17 @@ def test_help_names_every_source_and_exit_code(
     daq: Callable[..., subprocess.CompletedProcess[str]],
 ) -> None:
     text = daq("--help").stdout
-    for word in ("u6:", "hwmon:", "iio:", "powercap:", "replay:", "sim:", "Exit codes:"):
+    sources = (
+        "u6",
+        "powersensor3",
+        "hwmon",
+        "iio",
+        "powercap",
+        "exec",
+        "replay",
+        "sim",
+    )
+    for word in (*(f"\n  {name}: " for name in sources), "Exit codes:"):
         assert word in text
     for code in range(7):
         assert f"\n  {code}  " in text
