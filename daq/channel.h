@@ -46,6 +46,8 @@ enum daq_unit {
  * @high: the other end; a source that knows no range leaves both 0
  * @device: set by the first open and valid for all later ones: the device that the number in @name
  *	stood for (identity.h); "" if @name has no such number
+ * @is_part: set by discover: another channel measures this power too, so that it is no rail
+ *	without a rails file
  */
 struct daq_channel {
 	char name[DAQ_NAME_MAX];
@@ -55,6 +57,7 @@ struct daq_channel {
 	int64_t low;
 	int64_t high;
 	char device[DAQ_DEVICE_MAX];
+	bool is_part;
 };
 
 /**

@@ -330,7 +330,7 @@ static int add_rails(struct daq_options *options, struct daq_channel *found,
 
 	for (i = 0; i < nr && !error; i++)
 		if ((found[i].unit == DAQ_UNIT_NW || found[i].unit == DAQ_UNIT_NJ) &&
-		    !has_counter(&found[i], found, nr))
+		    !found[i].is_part && !has_counter(&found[i], found, nr))
 			error = add_rail(&options->rails, found[i].name, source, err);
 	if (error || options->rails.nr_rails)
 		return error;

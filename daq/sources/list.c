@@ -9,6 +9,7 @@ extern const struct daq_source_ops daq_source_hwmon;
 extern const struct daq_source_ops daq_source_iio;
 extern const struct daq_source_ops daq_source_powercap;
 extern const struct daq_source_ops daq_source_powersensor3;
+extern const struct daq_source_ops daq_source_quarch;
 extern const struct daq_source_ops daq_source_replay;
 extern const struct daq_source_ops daq_source_sim;
 extern const struct daq_source_ops daq_source_u6;
@@ -16,6 +17,7 @@ extern const struct daq_source_ops daq_source_u6;
 const struct daq_source_ops *const daq_sources[] = {
 	&daq_source_u6,
 	&daq_source_powersensor3,
+	&daq_source_quarch,
 	&daq_source_hwmon,
 	&daq_source_iio,
 	&daq_source_powercap,

@@ -25,7 +25,7 @@ DAQ_SOURCES = (
     "calibrate", "clock", "config/rails", "error", "file", "meter", "number",
     "pace",
     "powersensor3/arrival", "powersensor3/average", "powersensor3/config", "powersensor3/stream",
-    "push",
+    "push", "quarch/text",
     "sources/csv", "sources/energy_counter", "sources/hwmon", "sources/identity",
     "sources/iio_scale", "sources/lines", "sources/outage", "sources/polled", "sources/powercap",
     "sources/settings", "sources/sysfs", "sources/waveform", "u6/calibration", "u6/packet",

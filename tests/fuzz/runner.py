@@ -32,6 +32,7 @@ C: dict[str, int] = {
     "rail": 10000,
     "u6": 10000,
     "powersensor3": 10000,
+    "quarch": 10000,
     "daq_text": 10000,
     "daq_csv": 10000,
     "daq_lines": 10000,

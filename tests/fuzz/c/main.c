@@ -20,6 +20,7 @@ static const struct {
 	{ "rail", fuzz_rail },
 	{ "u6", fuzz_u6 },
 	{ "powersensor3", fuzz_powersensor3 },
+	{ "quarch", fuzz_quarch },
 	{ "daq_text", fuzz_daq_text },
 	{ "daq_csv", fuzz_daq_csv },
 	{ "daq_lines", fuzz_daq_lines },

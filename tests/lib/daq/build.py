@@ -33,6 +33,7 @@ PURE = (
     "powersensor3/stream",
     "powersensor3/average",
     "powersensor3/arrival",
+    "quarch/text",
 )
 PURE_TOO = ("sources/csv", "meter", "queue", "file", "config/rails")
 INCLUDES = ("-I", str(DAQ), "-I", str(ROOT / "prober"))

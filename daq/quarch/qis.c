@@ -1,0 +1,145 @@
+// SPDX-License-Identifier: GPL-2.0
+/* See qis.h. */
+#include "quarch/qis.h"
+
+#include <arpa/inet.h>
+#include <errno.h>
+#include <poll.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include "pace.h"
+
+#define REPLY_NS 10000000000ull
+#define STEP_MS 100
+/* how QIS ends a reply */
+#define CURSOR "\r\n>"
+
+static int receive(struct qis *qis, struct daq_error *err)
+{
+	uint64_t end_ns = daq_now_ns() + REPLY_NS;
+
+	qis->length = 0;
+	while (daq_now_ns() < end_ns) {
+		struct pollfd wait = { .fd = qis->fd, .events = POLLIN };
+		ssize_t got;
+
+		if (poll(&wait, 1, STEP_MS) <= 0)
+			continue;
+		got = recv(qis->fd, qis->reply + qis->length, QIS_MAX_REPLY - qis->length, 0);
+		if (got <= 0)
+			return daq_fail(err, ENODEV, "QIS has closed the connection");
+		qis->length += (size_t)got;
+		if (qis->length >= strlen(CURSOR) &&
+		    !memcmp(qis->reply + qis->length - strlen(CURSOR), CURSOR, strlen(CURSOR))) {
+			qis->length -= strlen(CURSOR);
+			qis->reply[qis->length] = '\0';
+			return 0;
+		}
+		if (qis->length == QIS_MAX_REPLY)
+			return daq_fail(err, ENODEV, "a reply of QIS is too long");
+	}
+	return daq_fail(err, ENODEV, "QIS does not answer within %llu s", REPLY_NS / 1000000000);
+}
+
+static int ask(struct qis *qis, const char *module, const char *command, struct daq_error *err)
+{
+	char line[200];
+	int length = snprintf(line, sizeof(line), "%s%s%s\r\n", module, module[0] ? " " : "",
+			      command);
+
+	if (send(qis->fd, line, (size_t)length, MSG_NOSIGNAL) != length)
+		return daq_fail(err, ENODEV, "QIS has closed the connection");
+	return receive(qis, err);
+}
+
+int qis_ask(struct qis *qis, const char *command, struct daq_error *err)
+{
+	return ask(qis, qis->module, command, err);
+}
+
+/* Lines such as "1) usb::QTL1847-01-016". */
+static int find_module(struct qis *qis, struct daq_error *err)
+{
+	int error = ask(qis, "", "$list", err), nr = 0;
+	char *rest = qis->reply, *line;
+
+	if (error)
+		return error;
+	while ((line = strsep(&rest, "\r\n"))) {
+		const char *name = strstr(line, ") ");
+
+		if (!name || !strstr(name, "::") || strlen(name + 2) >= sizeof(qis->module))
+			continue;
+		strcpy(qis->module, name + 2);
+		nr++;
+	}
+	if (!nr)
+		return daq_fail(err, ENODEV, "QIS knows no module");
+	if (nr > 1)
+		return daq_fail(err, EINVAL,
+				"QIS knows %d modules; name one with --set module=..., for example %s",
+				nr, qis->module);
+	return 0;
+}
+
+static int join(struct qis *qis, const char *host, int port, struct daq_error *err)
+{
+	struct sockaddr_in6 six = { .sin6_family = AF_INET6, .sin6_port = htons((uint16_t)port) };
+	struct sockaddr_in four = { .sin_family = AF_INET, .sin_port = htons((uint16_t)port) };
+	bool is_four = inet_pton(AF_INET, host, &four.sin_addr) == 1;
+	const struct timeval limit = { .tv_sec = REPLY_NS / 1000000000 };
+
+	if (!is_four && inet_pton(AF_INET6, host, &six.sin6_addr) != 1)
+		return daq_fail(err, EINVAL,
+				"setting 'host' is '%s'; it must be an IPv4 or IPv6 address", host);
+	qis->fd = socket(is_four ? AF_INET : AF_INET6, SOCK_STREAM | SOCK_CLOEXEC, 0);
+	if (qis->fd < 0)
+		return daq_fail(err, errno == EAFNOSUPPORT ? EACCES : errno,
+				"this process may not use a network to reach QIS: %s",
+				strerror(errno));
+	setsockopt(qis->fd, SOL_SOCKET, SO_SNDTIMEO, &limit, sizeof(limit));
+	if (!connect(qis->fd, is_four ? (struct sockaddr *)&four : (struct sockaddr *)&six,
+		     is_four ? sizeof(four) : sizeof(six)))
+		return 0;
+	return daq_fail(err, errno == EPERM || errno == EACCES ? EACCES : ENODEV,
+			"cannot reach QIS at %s port %d: %s", host, port, strerror(errno));
+}
+
+int qis_open(struct qis *qis, const struct daq_setup *setup, struct daq_error *err)
+{
+	const char *host = daq_setting_text(setup, "host");
+	const char *module = daq_setting_text(setup, "module");
+	int64_t port = 9722;
+	int error = daq_setting_number(setup, "port", 1, 65535, &port, err);
+
+	qis->fd = -1;
+	if (error)
+		return error;
+	if (module && (strlen(module) >= sizeof(qis->module) || strpbrk(module, " \r\n")))
+		return daq_fail(err, EINVAL,
+				"setting 'module' must have less than %d bytes and no spaces",
+				DAQ_NAME_MAX);
+	snprintf(qis->module, sizeof(qis->module), "%s", module ? module : "");
+	qis->reply = malloc(QIS_MAX_REPLY + 1);
+	if (!qis->reply)
+		return daq_fail(err, ENOMEM, "out of memory");
+	error = join(qis, host ? host : "127.0.0.1", (int)port, err);
+	if (!error && !module)
+		error = find_module(qis, err);
+	if (error)
+		qis_close(qis);
+	return error;
+}
+
+void qis_close(struct qis *qis)
+{
+	if (qis->fd >= 0)
+		close(qis->fd);
+	qis->fd = -1;
+	free(qis->reply);
+	qis->reply = NULL;
+}
