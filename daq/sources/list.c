@@ -7,6 +7,7 @@
 extern const struct daq_source_ops daq_source_exec;
 extern const struct daq_source_ops daq_source_hwmon;
 extern const struct daq_source_ops daq_source_iio;
+extern const struct daq_source_ops daq_source_modbus;
 extern const struct daq_source_ops daq_source_powercap;
 extern const struct daq_source_ops daq_source_powersensor3;
 extern const struct daq_source_ops daq_source_quarch;
@@ -18,6 +19,7 @@ const struct daq_source_ops *const daq_sources[] = {
 	&daq_source_u6,
 	&daq_source_powersensor3,
 	&daq_source_quarch,
+	&daq_source_modbus,
 	&daq_source_hwmon,
 	&daq_source_iio,
 	&daq_source_powercap,

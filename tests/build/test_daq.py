@@ -16,7 +16,7 @@ import pytest
 
 ROOT = Path(__file__).resolve().parents[2]
 DAQ = ROOT / "daq"
-PACKAGES = "libnl-genl-3.0 libusb-1.0 libiio libcap-ng"
+PACKAGES = "libnl-genl-3.0 libusb-1.0 libiio libcap-ng libmodbus"
 
 
 def make(*words: str, **environment: str) -> subprocess.CompletedProcess[str]:
@@ -145,7 +145,8 @@ def test_what_was_not_built_is_not_installed(tmp_path: Path) -> None:
 def test_what_is_missing_is_said_in_one_line(tmp_path: Path) -> None:
     # A pkg-config that knows nothing.
     nothing = {"PKG_CONFIG_LIBDIR": str(tmp_path), "PKG_CONFIG_PATH": ""}
-    wanted = "libnl-genl-3-dev libusb-1.0-0-dev libiio-dev libcap-ng-dev libtomlplusplus-dev"
+    wanted = "libnl-genl-3-dev libusb-1.0-0-dev libiio-dev libmodbus-dev libcap-ng-dev"
+    wanted += " libtomlplusplus-dev"
     plain = make("-s", "daq-if-possible", **nothing)
     assert plain.returncode == 0
     assert plain.stderr == f"spek: spek-daq is not built; it needs: {wanted}\n"
@@ -156,6 +157,7 @@ def test_what_is_missing_is_said_in_one_line(tmp_path: Path) -> None:
 
 def test_the_packages_that_make_deps_installs_are_those() -> None:
     script = (ROOT / ".ci/packages").read_text()
-    for package in ("libnl-genl-3-dev", "libusb-1.0-0-dev", "libiio-dev", "libcap-ng-dev"):
+    libraries = ("nl-genl-3", "usb-1.0-0", "iio", "modbus", "cap-ng")
+    for package in (f"lib{name}-dev" for name in libraries):
         assert package in script
         assert package in (DAQ / "Makefile").read_text()

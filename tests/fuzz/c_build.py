@@ -22,7 +22,7 @@ CORE, LOAD, PROBER = ROOT / "kmod/core", ROOT / "kmod/load/core", ROOT / "prober
 SCSI = ROOT / "kmod/drive/scsi"
 DAQ = ROOT / "daq"
 DAQ_SOURCES = (
-    "calibrate", "clock", "config/rails", "error", "file", "meter", "number",
+    "calibrate", "clock", "config/rails", "error", "file", "meter", "modbus/map", "number",
     "pace",
     "powersensor3/arrival", "powersensor3/average", "powersensor3/config", "powersensor3/stream",
     "push", "quarch/text",

@@ -31,6 +31,7 @@ C: dict[str, int] = {
     "drive_scsi": 10000,
     "rail": 10000,
     "u6": 10000,
+    "modbus": 20000,
     "powersensor3": 10000,
     "quarch": 10000,
     "daq_text": 10000,

@@ -19,6 +19,7 @@ static const struct {
 	{ "drive_scsi", fuzz_drive_scsi },
 	{ "rail", fuzz_rail },
 	{ "u6", fuzz_u6 },
+	{ "modbus", fuzz_modbus },
 	{ "powersensor3", fuzz_powersensor3 },
 	{ "quarch", fuzz_quarch },
 	{ "daq_text", fuzz_daq_text },

@@ -17,6 +17,7 @@ void fuzz_core_sense(const uint8_t *data, size_t size);
 void fuzz_drive_scsi(const uint8_t *data, size_t size);
 void fuzz_rail(const uint8_t *data, size_t size);
 void fuzz_u6(const uint8_t *data, size_t size);
+void fuzz_modbus(const uint8_t *data, size_t size);
 void fuzz_powersensor3(const uint8_t *data, size_t size);
 void fuzz_quarch(const uint8_t *data, size_t size);
 void fuzz_daq_text(const uint8_t *data, size_t size);

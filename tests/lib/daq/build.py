@@ -33,6 +33,7 @@ PURE = (
     "powersensor3/stream",
     "powersensor3/average",
     "powersensor3/arrival",
+    "modbus/map",
     "quarch/text",
 )
 PURE_TOO = ("sources/csv", "meter", "queue", "file", "config/rails")

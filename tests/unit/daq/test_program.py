@@ -291,11 +291,11 @@ def test_a_file_waits_for_room_in_the_queue(program: Path, tmp_path: Path) -> No
 @pytest.mark.parametrize(
     ("arguments", "code", "sentence"),
     [
-        ([], 2, "no source given; --source must be one of u6, powersensor3, quarch, hwmon"),
+        ([], 2, "no source given; --source must be one of u6, powersensor3, quarch, modbus, hwmon"),
         (
             ["-s", "wall"],
             2,
-            "unknown source 'wall'; known sources: u6, powersensor3, quarch, hwmon",
+            "unknown source 'wall'; known sources: u6, powersensor3, quarch, modbus, hwmon",
         ),
         (["-s", "sim", "-i", "-5ms"], 2, "--interval is '-5ms'; a time can't be negative"),
         (["-s", "sim", "-t", "5"], 2, "--time is '5'; it must be a time greater than 0, for"),
@@ -598,6 +598,7 @@ def test_help_names_every_source_and_exit_code(
         "u6",
         "powersensor3",
         "quarch",
+        "modbus",
         "hwmon",
         "iio",
         "powercap",

@@ -1,0 +1,52 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * line.h - connection to a Modbus meter: RTU on a serial line, or TCP
+ *
+ * A reply on a serial line does not name the registers that it has. After one that was late or
+ * damaged, the line is left silent and emptied, so that no reply is taken for another's.
+ */
+#ifndef SPEK_DAQ_MODBUS_LINE_H
+#define SPEK_DAQ_MODBUS_LINE_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "channel.h"
+#include "modbus/map.h"
+
+/**
+ * struct modbus_line - a connection
+ * @context: of libmodbus
+ * @unit: number of the meter
+ * @is_serial: RTU
+ * @timeout_ms: how long a reply may take
+ * @place: its name for messages
+ */
+struct modbus_line {
+	void *context;
+	int unit;
+	bool is_serial;
+	int timeout_ms;
+	char place[300];
+};
+
+/**
+ * modbus_line_open() - read the settings and connect
+ * Return: 0; -EINVAL: a wrong setting; -ENODEV: nothing is there; -EACCES: permission denied;
+ * -EBUSY: in use by another program. Each with a sentence.
+ */
+int modbus_line_open(struct modbus_line *line, const struct daq_setup *setup,
+		     struct daq_error *err);
+
+/**
+ * modbus_line_read() - read one quantity
+ * @word: room for MODBUS_MAX_WORDS
+ * Return: 0; -ENXIO: the meter refuses the register; -EIO: no reply, a damaged one, or that of
+ * a gateway which does not reach the meter; -ENODEV: the connection is gone. Each with a sentence.
+ */
+int modbus_line_read(struct modbus_line *line, const struct modbus_register *reg, uint16_t *word,
+		     struct daq_error *err);
+
+void modbus_line_close(struct modbus_line *line);
+
+#endif
