@@ -113,10 +113,10 @@ static void close_devices(struct spek_claim *claim)
 		spek_compat_bdev_close(&claim->device[i].handle);
 }
 
-static int open_device(struct spek_claim_device *device, bool write, struct spek_refusal *refusal)
+static int open_device(struct spek_claim_device *device, struct spek_refusal *refusal)
 {
-	int err = spek_target_claim(&device->handle, device->dev, write, device, &holder_ops,
-				    refusal);
+	int err = spek_target_claim(&device->handle, device->dev, device->may_write, device,
+				    &holder_ops, refusal);
 	u64 diskseq;
 
 	if (err == -EROFS || err == -EACCES)
@@ -142,7 +142,7 @@ static int open_devices(struct spek_claim *claim, struct spek_refusal *refusal)
 	for (i = 0; !err && i < claim->nr_devices; i++) {
 		refusal->kind = SPEK_REFUSAL_TARGET;
 		refusal->index = i;
-		err = open_device(&claim->device[i], claim->may_write, refusal);
+		err = open_device(&claim->device[i], refusal);
 	}
 	if (err)
 		close_devices(claim);
@@ -236,6 +236,7 @@ static struct spek_claim *alloc_claim(const struct spek_claim_config *config, u3
 		spin_lock_init(&claim->device[i].lock);
 		claim->device[i].dev = MKDEV(target->major, target->minor);
 		claim->device[i].diskseq = target->diskseq;
+		claim->device[i].may_write = config->write && !target->read_only;
 	}
 	return claim;
 }
@@ -264,7 +265,8 @@ int spek_claim_new(const struct spek_claim_config *config, u32 portid, u32 *id,
 		const struct spek_run_target *target = &config->target[i];
 
 		/* A work item would not be in the device cgroup of the requester. */
-		err = spek_target_may_open(MKDEV(target->major, target->minor), config->write);
+		err = spek_target_may_open(MKDEV(target->major, target->minor),
+					   config->write && !target->read_only);
 		if (err)
 			return spek_refuse(refusal, SPEK_REFUSAL_TARGET, i, err,
 					   "The device cgroup of this process doesn't allow the device.");
@@ -453,6 +455,9 @@ static int check_take(struct spek_claim *claim, const struct spek_run_config *co
 		if (device->is_used)
 			return spek_refuse(refusal, SPEK_REFUSAL_TARGET, i, -EBUSY,
 					   "Another run under this claim uses the device: one at a time may.");
+		if (spek_config_may_write(config, i) && !device->may_write)
+			return spek_refuse(refusal, SPEK_REFUSAL_TARGET, i, -EPERM,
+					   "The run may write the device, which its claim has for reading only.");
 	}
 	return 0;
 }

@@ -37,6 +37,7 @@ struct spek_claim_listener {
  * @diskseq: sequence number of the disk: before @is_open of the claim what it must be, 0 for any;
  *	const afterwards
  * @name: name that the kernel prints; const once the claim is open
+ * @may_write: the device is open for writing, const
  * @is_used: a run uses it; protected by claims_lock
  * @lock: protects the next two; never held while anything sleeps
  * @outcome: of the run that uses it, or NULL
@@ -47,6 +48,7 @@ struct spek_claim_device {
 	dev_t dev;
 	u64 diskseq;
 	char name[BDEVNAME_SIZE];
+	bool may_write;
 	bool is_used;
 	spinlock_t lock;	/* see above */
 	struct spek_outcome *outcome;
@@ -61,7 +63,7 @@ struct spek_claim_device {
  * @owner_portid: netlink port of the socket that owns it and may use it, const
  * @owner: process that made the claim, with a reference; the number that it had may be another
  *	process's once it has ended. const
- * @may_write: the devices are open for writing, const
+ * @may_write: devices are open for writing, but for those that are read-only; const
  * @notify_lock: serializes state changes with their notifications
  * @state: enum spek_claim_state; this and the next three are protected by claims_lock
  * @is_open: the devices are open; once set it stays so

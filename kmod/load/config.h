@@ -14,7 +14,8 @@
  * @seed: seed of every random decision
  * @owner_portid: netlink port of the socket that owns the run
  * @detached: the run outlives its socket
- * @may_write: targets are opened for writing and streams may write
+ * @may_write: targets are opened for writing, but for those that are read-only, and streams may
+ *	write
  * @polled: poll for completions
  * @backend: enum spek_backend asked for
  * @data: enum spek_data
@@ -36,7 +37,8 @@
  * @nr_workers: number of workers
  * @worker: CPU of each worker
  * @nr_targets: number of targets
- * @target: device of each target, and the sequence number that its disk must have; 0: any
+ * @target: device of each target, the sequence number that its disk must have (0: any), and
+ *	whether it may only be read
  * @workload: asus, arrival processes, streams
  */
 struct spek_run_config {
@@ -73,6 +75,11 @@ struct spek_run_config {
 static inline dev_t spek_config_dev(const struct spek_run_config *config, u32 target)
 {
 	return MKDEV(config->target[target].major, config->target[target].minor);
+}
+
+static inline bool spek_config_may_write(const struct spek_run_config *config, u32 target)
+{
+	return config->may_write && !config->target[target].read_only;
 }
 
 #endif

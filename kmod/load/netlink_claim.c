@@ -43,7 +43,8 @@ static int put_claimed(struct sk_buff *skb, struct spek_claim *claim, u32 index,
 	if (!nest)
 		return -EMSGSIZE;
 	if (nla_put_u32(skb, SPEK_A_TARGET_MAJOR, MAJOR(device->dev)) ||
-	    nla_put_u32(skb, SPEK_A_TARGET_MINOR, MINOR(device->dev)))
+	    nla_put_u32(skb, SPEK_A_TARGET_MINOR, MINOR(device->dev)) ||
+	    nla_put_u32(skb, SPEK_A_TARGET_READ_ONLY, claim->may_write && !device->may_write))
 		return -EMSGSIZE;
 	if (is_open && (nla_put_string(skb, SPEK_A_TARGET_NAME, device->name) ||
 			SPEK_PUT_U64(skb, SPEK_A_TARGET, DISKSEQ, device->diskseq)))

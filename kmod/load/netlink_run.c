@@ -67,6 +67,8 @@ static int put_target(struct sk_buff *skb, struct spek_run *run, u32 index)
 		return -EMSGSIZE;
 	if (nla_put_u32(skb, SPEK_A_TARGET_MAJOR, MAJOR(target->dev)) ||
 	    nla_put_u32(skb, SPEK_A_TARGET_MINOR, MINOR(target->dev)) ||
+	    nla_put_u32(skb, SPEK_A_TARGET_READ_ONLY,
+			run->config->may_write && !spek_config_may_write(run->config, index)) ||
 	    nla_put_string(skb, SPEK_A_TARGET_NAME, target->name) ||
 	    SPEK_PUT_U64(skb, SPEK_A_TARGET, DISKSEQ, target->diskseq) ||
 	    SPEK_PUT_U64(skb, SPEK_A_TARGET, BYTES, target->bytes) ||

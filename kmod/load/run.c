@@ -462,7 +462,8 @@ int spek_run_new(struct spek_run_config *config, u32 *id, struct spek_refusal *r
 		return err;
 	for (i = 0; i < config->nr_targets; i++) {
 		/* A work item would not be in the device cgroup of the requester. */
-		err = spek_target_may_open(spek_config_dev(config, i), config->may_write);
+		err = spek_target_may_open(spek_config_dev(config, i),
+					   spek_config_may_write(config, i));
 		if (err)
 			return spek_refuse(refusal, SPEK_REFUSAL_TARGET, i, err,
 					   "The device cgroup of this process doesn't allow the device.");

@@ -56,7 +56,6 @@ static int open_targets(struct spek_run *run, struct spek_refusal *refusal)
 {
 	const struct spek_run_config *config = run->config;
 	struct spek_target_request request = {
-		.write = config->may_write,
 		.chunk_bytes = run->shape.chunk_bytes,
 		.holder = run,
 		.ops = &holder_ops,
@@ -75,6 +74,7 @@ static int open_targets(struct spek_run *run, struct spek_refusal *refusal)
 		refusal->kind = SPEK_REFUSAL_TARGET;
 		refusal->index = i;
 		request.dev = spek_config_dev(config, i);
+		request.write = spek_config_may_write(config, i);
 		if (run->claim)
 			request.lent = spek_claim_lend(run->claim, request.dev, &run->outcome,
 						       refusal);

@@ -35,6 +35,25 @@ int spek_validate_cpus(const struct spek_run_config *config, struct spek_refusal
 	return 0;
 }
 
+/* A target that is opened read-only is not to be written. */
+static int check_read_only(const struct spek_run_config *config, struct spek_refusal *refusal)
+{
+	const struct spek_workload *wl = &config->workload;
+	u32 i, k;
+
+	for (i = 0; i < wl->nr_streams; i++) {
+		const struct spek_asu *asu = &wl->asu[wl->stream[i].asu];
+
+		if (wl->stream[i].read_ppm == 1000000)
+			continue;
+		for (k = 0; k < asu->nr_extents; k++)
+			if (!spek_config_may_write(config, asu->extent[k].target))
+				return spek_refuse(refusal, SPEK_REFUSAL_STREAM, i, -EPERM,
+						   "The stream can write, and a device of its address range may only be read.");
+	}
+	return 0;
+}
+
 /**
  * spek_validate_config() - validate what needs no device
  * @config: of the run
@@ -52,6 +71,9 @@ int spek_validate_config(const struct spek_run_config *config, struct spek_refus
 	if (!config->may_write && spek_workload_writes(&config->workload))
 		return spek_refuse(refusal, SPEK_REFUSAL_RUN, 0, -EPERM,
 				   "The workload writes, and the run was not allowed to write.");
+	err = check_read_only(config, refusal);
+	if (err)
+		return err;
 	if (config->max_outstanding < config->nr_workers)
 		return spek_refuse(refusal, SPEK_REFUSAL_RUN, 0, -EINVAL,
 				   "The run has fewer outstanding I/Os than workers: each worker needs at least one.");

@@ -192,6 +192,61 @@ def test_devices_stay_claimed_between_two_runs(nl: Socket, disks: list[str]) -> 
     assert all(map(is_free, disks))
 
 
+def test_a_device_that_is_only_read_is_opened_as_such(nl: Socket, disks: list[str]) -> None:
+    """Beside a device that is written, under a claim and without one."""
+    read, written = disks[:2]
+    only_read = {**target(read), "read_only": 1}
+    both = {
+        "write": 1,
+        "target": [only_read, target(written)],
+        "asu": [asu(), asu(extent=[{"target": 1, "start": 0}])],
+        "stream": [stream(), stream(asu=1, read_ppm=0)],
+        "count": 200,
+        "time_ns": None,
+    }
+    tool("blockdev", "--setro", read)
+    try:
+        no = refused(
+            lambda: make(nl, config(read, **{**both, "target": [*map(target, disks[:2])]}))
+        )
+        assert no.errno in (errno.EROFS, errno.EACCES) and no.attr == "target[0]"
+        run = make(nl, config(read, **both))
+        info = finished(nl, run)
+        assert [each["read_only"] for each in info["target"]] == [1, 0]
+        assert [bool(each["writes"]) for each in info["target"]] == [False, True]
+        delete(nl, run)
+        # Of a run or claim that writes nothing it says nothing more.
+        reads = {"write": 0, "target": [only_read]}
+        run = make(nl, config(read, **reads, count=200, time_ns=None))
+        assert [each["read_only"] for each in finished(nl, run)["target"]] == [0]
+        delete(nl, run)
+        claim = int(nl.ask(Cmd.CLAIM_NEW, **reads).values[0]["id"])
+        assert comes_true(lambda: get(nl, claim)["state"] == ClaimState.READY), get(nl, claim)
+        assert [each["read_only"] for each in get(nl, claim)["target"]] == [0]
+        release(nl, claim)
+        writes_both = {**both, "stream": [stream(read_ppm=500_000), stream(asu=1, read_ppm=0)]}
+        no = refused(lambda: make(nl, config(read, **writes_both)))
+        assert no.errno == errno.EPERM
+        assert no.text == (
+            "The stream can write, and a device of its address range may only be read."
+        )
+
+        asked = {"write": 1, "target": [only_read, target(written)]}
+        claim = int(nl.ask(Cmd.CLAIM_NEW, **asked).values[0]["id"])
+        assert comes_true(lambda: get(nl, claim)["state"] == ClaimState.READY), get(nl, claim)
+        assert [each["read_only"] for each in get(nl, claim)["target"]] == [1, 0]
+        run = make(nl, config(read, claim=claim, **both))
+        finished(nl, run)
+        delete(nl, run)
+        no = refused(lambda: run_under(nl, claim, read, write=1))
+        assert no.errno == errno.EPERM
+        assert no.text == "The run may write the device, which its claim has for reading only."
+        release(nl, claim)
+    finally:
+        tool("blockdev", "--setrw", read)
+    assert is_free(read) and is_free(written)
+
+
 def test_a_claim_is_for_its_socket_its_devices_and_what_it_was_made_for(
     nl: Socket, disks: list[str]
 ) -> None:

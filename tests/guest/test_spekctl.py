@@ -223,6 +223,31 @@ def test_asus_are_on_devices_of_their_own(call: Call, null_blk: Callable[..., st
     assert all(on.values())
 
 
+def test_data_on_a_disk_that_is_only_read_are_no_reason_to_refuse(
+    call: Call, null_blk: Callable[..., str], tmp_path: Path
+) -> None:
+    """It is neither opened for writing nor in need of --destroy, beside one that is written."""
+    read, written = null_blk(size_mb=256, memory_backed=1), null_blk(size_mb=256)
+    subprocess.run(["mkswap", read], check=True, capture_output=True)
+    subprocess.run(["blockdev", "--setro", read], check=True)
+    workload = tmp_path / "two.toml"
+    workload.write_text(
+        '[workload]\nname = "two"\nsummary = "reads one disk, writes another"\n'
+        '[[asu]]\nname = "a"\n[[asu]]\nname = "b"\n'
+        '[[stream]]\nname = "r"\nasu = "a"\nsize = "4KiB"\n'
+        '[[stream]]\nname = "w"\nasu = "b"\nsize = "4KiB"\nread = "0%"\n'
+    )
+    words = ["--device", f"a={read}", "--device", f"b={written}", "--count", "400", *QUIET]
+    outcome = call("run", str(workload), *words, "--json", "--write")
+    assert outcome.code == ExitCode.OK, outcome.err
+    moved = [(each["reads"], each["writes"]) for each in outcome.json["targets"]]
+    assert moved[0][0] and not moved[0][1] and moved[1][1] and not moved[1][0]
+    assert f"no stream writes {read}: opened read-only" in outcome.json["remarks"]
+    refusal = call("run", str(workload), *words)
+    assert refusal.code == ExitCode.REFUSED
+    assert refusal.err.strip().endswith(f"give --write to let it overwrite {written}")
+
+
 def test_response_time_grows_with_the_backlog_and_service_time_does_not(
     call: Call, null_blk: Callable[..., str]
 ) -> None:

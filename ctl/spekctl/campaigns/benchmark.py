@@ -109,7 +109,8 @@ class Benchmark(Campaign[StepT, MeasuredT], Generic[StepT, MeasuredT, ReportT]):
 
     @abstractmethod
     def examples(self) -> Iterable[StepT]:
-        """Steps that stand for all to come: what can be refused of the test is refused of them."""
+        """Steps that stand for all to come: what can be refused of the test is refused of them,
+        and what no example writes is claimed for reading."""
 
     @abstractmethod
     def build(self) -> ReportT:
@@ -136,8 +137,8 @@ class Benchmark(Campaign[StepT, MeasuredT], Generic[StepT, MeasuredT, ReportT]):
     def name_of(self, done: MeasuredT) -> str:
         return done.step.name
 
-    def writes(self) -> bool:
-        return any(self.request(step).config.write for step in self.examples())
+    def written(self) -> set[tuple[int, int]]:
+        return set().union(*(self.request(step).config.written for step in self.examples()))
 
     def check(self, dry: bool = False) -> None:
         """Refuse everything that can be refused in advance; a @dry run writes nothing."""

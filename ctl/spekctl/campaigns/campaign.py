@@ -179,8 +179,8 @@ class Campaign(ABC, Generic[StepT, DoneT]):
         """A completed step, for display."""
 
     @abstractmethod
-    def writes(self) -> bool:
-        """Whether a step may write: the claim on the devices is then for writing."""
+    def written(self) -> set[tuple[int, int]]:
+        """Numbers of the devices that any step may write: the claim on these is for writing."""
 
     def prepare(self, tools: Tools) -> None:
         """Called before the first step, also of a resumption."""
@@ -275,14 +275,16 @@ class Campaign(ABC, Generic[StepT, DoneT]):
         self.prepare(tools)
         if not self._tests_idle(tools) and self.next_step() is None:
             return then is None or then(tools, None)
-        writes = self.writes()  # --write was given: without it the first step was refused before
+        written = self.written()
+        # --write was given then: without it the campaign was refused before.
+        writes = bool(written)
         if self.hosts is not None:
             with self.hosts.claimed(tools.interrupts, writes):
                 return self._steps(tools, None) and (then is None or then(tools, None))
         assert tools.kernel is not None
         holding = Holding(
             *(tools.kernel, self.devices, tools.interrupts),
-            write=writes,
+            written=written,
             write_allowed=writes,
             destroy=self.destroy,
         )

@@ -161,8 +161,8 @@ class Sweep(Campaign[Planned, Point]):
         """All loads were measured."""
         return self.next_step() is None and self.broken is None
 
-    def writes(self) -> bool:
-        return any(point.request.config.write for point in self.planned)
+    def written(self) -> set[tuple[int, int]]:
+        return set().union(*(point.request.config.written for point in self.planned))
 
     def left_ns(self) -> int:
         if self.limited is not None:

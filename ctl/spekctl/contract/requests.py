@@ -111,6 +111,15 @@ class TargetRequest(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
             )
         ),
     ] = 0
+    read_only: Annotated[
+        int,
+        Meta(
+            description=(
+                "1 - the device is opened read-only although write is set: a stream that can write "
+                "is refused there, and so is a run that may write it under a claim."
+            )
+        ),
+    ] = 0
 
     def attributes(self) -> dict[str, Any]:
         """The attributes, without those that have their default."""
@@ -118,6 +127,7 @@ class TargetRequest(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
             ("major", int(self.major), ()),
             ("minor", int(self.minor), ()),
             ("diskseq", int(self.diskseq), (0,)),
+            ("read_only", int(self.read_only), (0,)),
         )
 
 

@@ -92,7 +92,10 @@ class Held:
             self.kernel,
             request.devices,
             job.Interrupts(again=""),
-            write=asked.holds == "write",
+            # Which of them the next runs write is not known yet.
+            written={
+                (device.major, device.minor) for device in request.devices if asked.holds == "write"
+            },
             write_allowed=request.write_allowed,
             destroy=asked.destroy,
             rights=rights,

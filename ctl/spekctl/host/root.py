@@ -433,10 +433,7 @@ class Root:
             kernel.close()
         if not held:
             raise NotFoundError(f"claim {asked.claim} is gone")
-        claimed = zip(_devices(held[0]), held[0].targets, strict=True)
-        looked = rights.look_at(
-            [(device, target.diskseq) for device, target in claimed], asked.destroy, asked.write
-        )
+        looked = rights.look_at(_devices(held[0]), held[0], asked.destroy, asked.write)
         with self._lock:
             self._looked[asked.claim] = looked
         return list(looked.remarks)

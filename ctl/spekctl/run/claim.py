@@ -6,7 +6,7 @@ from __future__ import annotations
 import contextlib
 import errno as errno_names
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 
 from spekctl.block import device as devices
 from spekctl.block import replaced, safety
@@ -15,7 +15,7 @@ from spekctl.errors import CalledOffError, RefusedError, SpekError
 from spekctl.kernel.client import Kernel
 from spekctl.kernel.records import ClaimInfo, RunInfo
 from spekctl.run.job import Interrupts
-from spekctl.workload.config import DeviceNumber, RunConfig
+from spekctl.workload.config import RunConfig, numbers_of
 
 
 def claim(
@@ -42,12 +42,17 @@ def claim(
 
 
 def hold(
-    kernel: Kernel, on: Sequence[Device], write: bool, interrupts: Interrupts | None = None
+    kernel: Kernel,
+    on: Sequence[Device],
+    written: Collection[tuple[int, int]],
+    interrupts: Interrupts | None = None,
 ) -> int:
-    """claim-new for several runs; a refusal names the holder of a device. @write: runs may write"""
-    numbers = [DeviceNumber(device.major, device.minor, device.diskseq) for device in on]
+    """claim-new for several runs; a refusal names the holder of a device. @written: numbers of the
+    devices that runs may write"""
+    indices = {nr for nr, device in enumerate(on) if (device.major, device.minor) in written}
+    numbers = numbers_of(on, bool(indices), indices)
     try:
-        return kernel.claim_new(numbers, write, _patience(interrupts))
+        return kernel.claim_new(numbers, bool(indices), _patience(interrupts))
     except SpekError as error:
         if error.errno == errno_names.EBUSY:
             raise _busy(kernel, on, error, "claim-new") from error

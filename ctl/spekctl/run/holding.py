@@ -8,7 +8,7 @@ on them, or start a run on them. The claim belongs to the connection: it goes wi
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
 from types import TracebackType
 
@@ -40,16 +40,17 @@ class Holding:
         devices: Sequence[Device],
         interrupts: Interrupts,
         *,
-        write: bool = False,
+        written: Collection[tuple[int, int]] = (),
         write_allowed: bool = False,
         destroy: Sequence[str] = (),
         rights: Rights = OWN,
     ) -> None:
-        """@write: runs may write. @write_allowed, @destroy: --write and --destroy."""
+        """@written: numbers of the devices that runs may write. @write_allowed, @destroy: --write
+        and --destroy."""
         self._kernel = kernel
         self._devices = devices
         self._interrupts = interrupts
-        self._write = write
+        self._written = written
         self._wish = _Wish(devices, write_allowed, destroy)
         self._rights = rights
         self._claim: int | None = None
@@ -81,7 +82,7 @@ class Holding:
 
     def take(self) -> None:
         """Claim the devices, and check under the claim that they may be written."""
-        self._claim = claim.hold(self._kernel, self._devices, self._write, self._interrupts)
+        self._claim = claim.hold(self._kernel, self._devices, self._written, self._interrupts)
         try:
             self._check()
         except BaseException:
@@ -110,7 +111,7 @@ class Holding:
         for device, target in zip(self._devices, info.targets, strict=True):
             if device.diskseq and target.diskseq and device.diskseq != target.diskseq:
                 raise replaced.refusal(device, target.diskseq)
-        if self._write:
+        if self._written:
             self._looked = self._rights.look(info, self._wish)
             self._remarks += map(recorded.text, self._looked.remarks)
 
@@ -125,7 +126,7 @@ def of_requests(kernel: Kernel, requests: Iterable[Request], interrupts: Interru
         kernel,
         list(devices.values()),
         interrupts,
-        write=any(request.config.write for request in asked),
+        written=set().union(*(request.config.written for request in asked)),
         write_allowed=any(request.write_allowed for request in asked),
         destroy=list(dict.fromkeys(name for request in asked for name in request.destroy)),
         rights=asked[0].rights,

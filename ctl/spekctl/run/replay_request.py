@@ -33,13 +33,14 @@ from spekctl.trace.sharing import sharing
 from spekctl.trace.trace import Trace, open_trace
 from spekctl.workload import meaning
 from spekctl.workload.config import (
-    DeviceNumber,
     Extent,
     ResolvedArrival,
     ResolvedAsu,
     ResolvedSize,
     ResolvedStream,
     RunConfig,
+    numbers_of,
+    written_by,
 )
 from spekctl.workload.model import Header, RunDefaults, Stream, TraceSource, WorkloadFile
 from spekctl.workload.options import OPTIONS, Options, flag_of, setting
@@ -368,7 +369,7 @@ def _config(
         count=0,
         max_errors=options.max_errors or 0,
         cpus=cpus,
-        targets=[DeviceNumber(device.major, device.minor, device.diskseq) for device in devices],
+        targets=numbers_of(devices, writes, written_by(streams, asus)),
         asus=asus,
         arrivals=arrivals,
         streams=streams,

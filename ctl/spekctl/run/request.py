@@ -19,7 +19,7 @@ from spekctl.run import until
 from spekctl.run.job import Request
 from spekctl.run.targets import Room, moved, targets_of, with_zones
 from spekctl.workload import file, meaning, own_devices
-from spekctl.workload.config import RunConfig
+from spekctl.workload.config import RunConfig, written_by
 from spekctl.workload.layout import Target
 from spekctl.workload.model import WorkloadFile
 from spekctl.workload.options import Options
@@ -89,6 +89,13 @@ def build(
     if options.write and not config.writes:
         name = subject.workload.workload.name
         remarks.append(f"{name} only reads, so the devices are opened read-only")
+    if config.written and len(config.written) < len(subject.devices):
+        only_read = [
+            device.path
+            for device in subject.devices
+            if (device.major, device.minor) not in config.written
+        ]
+        remarks.append(f"no stream writes {' or '.join(only_read)}: opened read-only")
     remarks += provisioning.remarks(subject.devices, config.streams)
     return Request(
         workload=subject.workload,
@@ -137,7 +144,13 @@ def check_destroy(request: Request) -> None:
             raise UsageError("--destroy needs --write as well")
 
 
+def written_of(request: Request) -> list[Device]:
+    """The devices that its streams write."""
+    written = written_by(request.config.streams, request.config.asus)
+    return [device for index, device in enumerate(request.devices) if index in written]
+
+
 def check_write(request: Request) -> None:
     """Refuse a workload that writes without --write, before any claim."""
     if request.config.writes and not request.write_allowed:
-        refuse_without_write(request.devices)
+        refuse_without_write(written_of(request))

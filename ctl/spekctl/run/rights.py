@@ -6,7 +6,7 @@ A process that has them does it itself; another one asks a helper (host/remote.p
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from typing import Protocol
@@ -50,7 +50,7 @@ class Rights:
 
     def look(self, claim: ClaimInfo, wish: Overwriting) -> Looked:
         """Refuse a claim whose runs would overwrite data without permission."""
-        return look_at(_claimed(wish.devices, claim), wish.destroy, wish.write_allowed)
+        return look_at(wish.devices, claim, wish.destroy, wish.write_allowed)
 
     def check_write(
         self, get: Callable[[], RunInfo], wish: Overwriting, looked: Looked | None
@@ -73,19 +73,23 @@ class Rights:
         return open_buffer(info, worker)
 
 
-def _claimed(devices: Sequence[Device], info: ClaimInfo | RunInfo) -> Iterator[tuple[Device, int]]:
-    """Claimed devices with their disk numbers."""
-    for device, target in zip(devices, info.targets, strict=True):
-        yield device, target.diskseq
+def _written(
+    devices: Sequence[Device], info: ClaimInfo | RunInfo
+) -> Iterator[tuple[int, Device, int]]:
+    """The claimed devices that may be written, with their places and disk numbers. The kernel says
+    which these are: it refuses to write the others."""
+    for index, (device, target) in enumerate(zip(devices, info.targets, strict=True)):
+        if info.write and not target.read_only:
+            yield index, device, target.diskseq
 
 
 def look_at(
-    claimed: Iterable[tuple[Device, int]], destroy: Sequence[str], write_allowed: bool
+    devices: Sequence[Device], claim: ClaimInfo, destroy: Sequence[str], write_allowed: bool
 ) -> Looked:
-    """See Rights.look(); @claimed: devices with their disk numbers."""
+    """See Rights.look(); @devices: those of the claim."""
     data: dict[tuple[int, int], tuple[int, Sequence[Signature]]] = {}
     remarks = []
-    for device, diskseq in claimed:
+    for _, device, diskseq in _written(devices, claim):
         signatures, remark = safety.look(device, diskseq, destroy, write_allowed)
         data[device.major, device.minor] = diskseq, signatures
         if remark:
@@ -102,12 +106,14 @@ def check_each(
 ) -> list[str]:
     """See Rights.check_write()."""
     remarks: list[str | None] = []
-    for device, diskseq in _claimed(devices, get()):
-        if looked is None:
+    written = list(_written(devices, get()))
+    for _, device, diskseq in written:
+        seen = looked.data.get((device.major, device.minor)) if looked is not None else None
+        if seen is None:
             remarks.append(safety.check_write(device, diskseq, destroy, write_allowed))
         else:
-            safety.check_again(device, *looked.data[device.major, device.minor])
-    for index, device in enumerate(devices):
+            safety.check_again(device, *seen)
+    for index, device, _ in written:
         remarks.append(openers.check(device, partial(_opens, get, index), destroy))
     return [remark for remark in remarks if remark]
 

@@ -9,8 +9,9 @@ people ask about it.
 
 from __future__ import annotations
 
+from collections.abc import Collection, Iterable, Sequence
 from fractions import Fraction
-from typing import Annotated
+from typing import Annotated, Protocol
 
 import msgspec
 from msgspec import Meta
@@ -27,6 +28,17 @@ from spekctl.contract.requests import TargetRequest as DeviceNumber
 from spekctl.workload.options import OPTIONS
 
 __all__ = ["DeviceNumber", "Extent", "ResolvedSize"]
+
+
+class Numbered(Protocol):
+    """A device with its number."""
+
+    @property
+    def major(self) -> int: ...
+    @property
+    def minor(self) -> int: ...
+    @property
+    def diskseq(self) -> int: ...
 
 
 class Resolved(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
@@ -48,6 +60,28 @@ class ResolvedArrival(ArrivalRequest, frozen=True):
 
 class ResolvedStream(StreamRequest, frozen=True):
     """A stream; fields that its pattern does not use have their defaults."""
+
+
+def written_by(streams: Iterable[ResolvedStream], asus: Sequence[ResolvedAsu]) -> set[int]:
+    """The targets that streams can write."""
+    return {
+        extent.target
+        for stream in streams
+        if stream.read_ppm < 1_000_000
+        for extent in asus[stream.asu].extents
+    }
+
+
+def numbers_of(
+    devices: Iterable[Numbered], write: bool, written: Collection[int]
+) -> list[DeviceNumber]:
+    """The targets of a run, for reading only where no stream writes although the run may."""
+    return [
+        DeviceNumber(
+            *(device.major, device.minor, device.diskseq), int(write and index not in written)
+        )
+        for index, device in enumerate(devices)
+    ]
 
 
 class RunConfig(Resolved, frozen=True):
@@ -94,6 +128,15 @@ class RunConfig(Resolved, frozen=True):
     def writes(self) -> bool:
         """True if any stream can write."""
         return any(stream.read_ppm < 1_000_000 and stream.weight for stream in self.streams)
+
+    @property
+    def written(self) -> set[tuple[int, int]]:
+        """Numbers of the devices that the run may write."""
+        return {
+            (target.major, target.minor)
+            for target in self.targets
+            if self.write and not target.read_only
+        }
 
     @property
     def offered_rate(self) -> float | None:

@@ -15,12 +15,13 @@ from spekctl import units
 from spekctl.errors import UsageError, at
 from spekctl.workload import curves, onoff, passes, rates
 from spekctl.workload.config import (
-    DeviceNumber,
     ResolvedArrival,
     ResolvedAsu,
     ResolvedSize,
     ResolvedStream,
     RunConfig,
+    numbers_of,
+    written_by,
 )
 from spekctl.workload.layout import Target as Target
 from spekctl.workload.layout import capacities_of, place_asus
@@ -108,7 +109,7 @@ def resolve(workload: WorkloadFile, options: Options, targets: Sequence[Target])
         count=count,
         max_errors=options.max_errors,
         cpus=cpus,
-        targets=[DeviceNumber(target.major, target.minor, target.diskseq) for target in targets],
+        targets=numbers_of(targets, writes and options.write, written_by(streams, asus)),
         asus=asus,
         arrivals=arrivals,
         streams=streams,

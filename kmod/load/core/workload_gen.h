@@ -19,11 +19,14 @@ struct spek_run_worker {
  *   checked.
  * @major: Device number.
  * @minor: Device number.
+ * @read_only: 1 - the device is opened read-only although write is set: a stream that can
+ *   write is refused there, and so is a run that may write it under a claim.
  */
 struct spek_run_target {
 	u64 diskseq;
 	u32 major;
 	u32 minor;
+	u32 read_only;
 };
 
 /**

@@ -59,7 +59,7 @@ static const struct nla_policy spek_worker_nl_policy[SPEK_A_WORKER_LOG_LOST + 1]
 	[SPEK_A_WORKER_LOG_LOST] = { .type = NLA_U64 },
 };
 
-static const struct nla_policy spek_target_nl_policy[SPEK_A_TARGET_OPENS + 1] = {
+static const struct nla_policy spek_target_nl_policy[SPEK_A_TARGET_READ_ONLY + 1] = {
 	[SPEK_A_TARGET_MAJOR] = { .type = NLA_U32 },
 	[SPEK_A_TARGET_MINOR] = { .type = NLA_U32 },
 	[SPEK_A_TARGET_NAME] = { .type = NLA_NUL_STRING, .len = 31 },
@@ -88,6 +88,7 @@ static const struct nla_policy spek_target_nl_policy[SPEK_A_TARGET_OPENS + 1] = 
 	[SPEK_A_TARGET_ZONE_CLOSES] = { .type = NLA_U64 },
 	[SPEK_A_TARGET_ZONE_MISPLACED] = { .type = NLA_U64 },
 	[SPEK_A_TARGET_OPENS] = { .type = NLA_U32 },
+	[SPEK_A_TARGET_READ_ONLY] = NLA_POLICY_MAX(NLA_U32, 1),
 };
 
 static const struct nla_policy spek_extent_nl_policy[SPEK_A_EXTENT_START + 1] = {

@@ -42,7 +42,7 @@ int spek_nl_claim_del_doit(struct sk_buff *skb, struct genl_info *info);
 	4 * nla_total_size(4) + \
 	5 * nla_total_size_64bit(8))
 #define SPEK_NL_TARGET_BYTES ( \
-	7 * nla_total_size(4) + \
+	8 * nla_total_size(4) + \
 	nla_total_size(32) + \
 	19 * nla_total_size_64bit(8) + \
 	nla_total_size(256))

@@ -34,6 +34,9 @@ static const struct spek_genl_field target_fields[] = {
 	{
 		SPEK_GENL_MEMBER(U64, SPEK_A_TARGET_DISKSEQ, struct spek_run_target, diskseq),
 	},
+	{
+		SPEK_GENL_MEMBER(U32, SPEK_A_TARGET_READ_ONLY, struct spek_run_target, read_only),
+	},
 };
 
 static const struct spek_genl_record spek_target_request = {

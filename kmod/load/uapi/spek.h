@@ -366,6 +366,9 @@ enum spek_a_worker {
  *   partitions of a disk, the disk of a partition), the claim included; 1 - nobody else
  *   has it open. Absent while somebody opens or closes one of them, and once the device
  *   is closed.
+ * @SPEK_A_TARGET_READ_ONLY: (u32, at most 1) 1 - the device is opened read-only although
+ *   write is set: a stream that can write is refused there, and so is a run that may
+ *   write it under a claim.
  * @__SPEK_A_TARGET_MAX: private
  * @SPEK_A_TARGET_MAX: highest id
  */
@@ -399,6 +402,7 @@ enum spek_a_target {
 	SPEK_A_TARGET_ZONE_CLOSES,
 	SPEK_A_TARGET_ZONE_MISPLACED,
 	SPEK_A_TARGET_OPENS,
+	SPEK_A_TARGET_READ_ONLY,
 
 	__SPEK_A_TARGET_MAX,
 	SPEK_A_TARGET_MAX = (__SPEK_A_TARGET_MAX - 1)

@@ -111,6 +111,10 @@ class FakeKernel:
         if any((target.major, target.minor) not in devices for target in config.targets):
             text = "The device is not among those of the claim."
             raise error_from_errno(errno.EINVAL, text, "run-new")
+        only_read = {(each.major, each.minor) for each in info.targets if each.read_only}
+        if config.written & only_read:
+            text = "The run may write the device, which its claim has for reading only."
+            raise error_from_errno(errno.EPERM, text, "run-new")
 
     def _held(self, targets: Sequence[DeviceNumber]) -> bool:
         held = {
@@ -133,7 +137,12 @@ class FakeKernel:
             raise error_from_errno(errno.EBUSY, "The device is in use.", "claim-new")
         claim = 1 + self.calls.count("claim-new")
         devices = tuple(
-            TargetInfo(major=target.major, minor=target.minor, diskseq=target.diskseq)
+            TargetInfo(
+                major=target.major,
+                minor=target.minor,
+                diskseq=target.diskseq,
+                read_only=target.read_only,
+            )
             for target in targets
         )
         self.claimed[claim] = ClaimInfo(id=claim, write=int(write), targets=devices)
@@ -281,6 +290,7 @@ class FakeKernel:
                     max_io=1 << 20,
                     backend=Backend.BIO,
                     backend_reason="The device is bio-based, not request-based (blk-mq).",
+                    read_only=target.read_only,
                     reads=self.seconds * 100,
                     read_bytes=self.seconds * 409_600,
                 )

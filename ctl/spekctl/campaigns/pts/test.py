@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from typing import ClassVar
 
 from spekctl import units
+from spekctl.block.safety import refuse_without_write
 from spekctl.campaigns import folder as campaign_folder
 from spekctl.campaigns.benchmark import Benchmark, Plan
 from spekctl.campaigns.campaign import Outcome, Tools
@@ -97,9 +98,10 @@ class PtsTest(Benchmark[Step, Run, Report]):
             return purge_request(self.folder, self.disks)
         return request_of(step, self.parameters, len(self.done), self.disks)
 
-    def writes(self) -> bool:
-        # Every test begins with a purge, or with filling the device.
-        return self.write
+    def written(self) -> set[tuple[int, int]]:
+        if self.parameters.purge and self.write:
+            return {(device.major, device.minor) for device in self.devices}
+        return Benchmark.written(self)
 
     def check(self, dry: bool = False) -> None:
         """Refuse everything that can be refused in advance; a @dry run writes nothing."""
@@ -113,10 +115,15 @@ class PtsTest(Benchmark[Step, Run, Report]):
                     )
         if self.parameters.purge:
             check_purge(self.devices)
+            if not (dry or self.write):
+                refuse_without_write(self.devices)
         Benchmark.check(self, dry)
 
     def examples(self) -> Iterator[Step]:
+        # No purge: the trace that it replays is written later, by prepare().
         for test in plan.tests_of(self.parameters):
+            if self.parameters.precondition_percent:
+                yield Step("precondition", test.name, bytes=test.precondition_bytes)
             yield from plan.round_of(test, 1)
         if "saturation" in self.parameters.parts:
             yield Step("saturation", "saturation", bytes=plan.SATURATION_BYTES)

@@ -312,6 +312,7 @@ class TargetNla(nla):
         (27, "SPEK_A_TARGET_ZONE_CLOSES", "uint64", 0),
         (28, "SPEK_A_TARGET_ZONE_MISPLACED", "uint64", 0),
         (29, "SPEK_A_TARGET_OPENS", "uint32", 0),
+        (30, "SPEK_A_TARGET_READ_ONLY", "uint32", 0),
     )
     keys: ClassVar[dict[str, str]] = {
         "major": "SPEK_A_TARGET_MAJOR",
@@ -342,6 +343,7 @@ class TargetNla(nla):
         "zone_closes": "SPEK_A_TARGET_ZONE_CLOSES",
         "zone_misplaced": "SPEK_A_TARGET_ZONE_MISPLACED",
         "opens": "SPEK_A_TARGET_OPENS",
+        "read_only": "SPEK_A_TARGET_READ_ONLY",
     }
     multi: ClassVar[dict[str, str]] = {}
     enums: ClassVar[dict[str, Any]] = {

@@ -318,6 +318,7 @@ class TargetInfo:
     zone_closes: int = 0
     zone_misplaced: int = 0
     opens: int = 0
+    read_only: int = 0
 
 
 @dataclass(frozen=True, slots=True)

@@ -61,8 +61,8 @@ class Ladder(Campaign[int, Rung]):
     def next_step(self) -> int | None:
         return next((depth for depth in self.parameters.depths[len(self.done) :]), None)
 
-    def writes(self) -> bool:
-        return False
+    def written(self) -> set[tuple[int, int]]:
+        return set()
 
     def left_ns(self) -> int:
         return (len(self.parameters.depths) - len(self.done)) * self.parameters.time_ns

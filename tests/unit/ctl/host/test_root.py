@@ -305,7 +305,7 @@ def test_under_a_claim_a_run_starts_after_a_look_and_a_check(
 ) -> None:
     """What the look saw may be overwritten by all runs under the claim, and nothing else."""
     xfs, ext4 = Signature("xfs", "filesystem", 0), Signature("ext4", "filesystem", 0)
-    held = SimpleNamespace(id=RUN, targets=kernel.run_get(RUN).targets)
+    held = SimpleNamespace(id=RUN, write=1, targets=kernel.run_get(RUN).targets)
     monkeypatch.setattr(kernel, "claims", lambda: [held])
     use_disk(monkeypatch, [xfs])
     link = int(peer.ask("open", family="spek")["answer"])

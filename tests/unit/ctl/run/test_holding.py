@@ -8,6 +8,7 @@ import errno
 import signal
 from collections.abc import Sequence
 from pathlib import Path
+from typing import Any
 
 import pytest
 from lib.ctl.verified import config_of
@@ -95,6 +96,34 @@ def test_runs_borrow_the_devices_of_all_and_give_them_back_at_last(kernel: FakeK
 def test_runs_that_read_claim_for_reading(kernel: FakeKernel) -> None:
     with holding.of_requests(kernel, [request_of(0, write=False)], job.Interrupts()):
         assert [info.write for info in kernel.claims()] == [0]
+
+
+def test_a_device_that_is_only_read_is_claimed_and_looked_at_as_such(
+    kernel: FakeKernel, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Its data are no reason to refuse a run that writes another device."""
+    request = request_of(0, 1)
+    request.config.targets[0] = DeviceNumber(250, 0, 0, read_only=1)
+    looked = []
+
+    def signatures(device: Any, diskseq: int) -> list[Signature]:
+        looked.append(device.path)
+        return [XFS] if device.path == "/dev/fake0" else []
+
+    monkeypatch.setattr(safety, "signatures_on", signatures)
+    held = holding.of_requests(kernel, [request], job.Interrupts())
+    with held:
+        (info,) = kernel.claims()
+        assert info.write and [each.read_only for each in info.targets] == [1, 0]
+        run_under(held, request)
+        assert set(looked) == {"/dev/fake1"}
+        refusal = "which its claim has for reading only"
+        with pytest.raises(SpekError, match=refusal):
+            run_under(held, request_of(0))
+    run_alone = Session(kernel, request, LineProgress(quiet=True), job.Interrupts())
+    with run_alone as session:
+        carry_out(session)
+    assert set(looked) == {"/dev/fake1"}
 
 
 def test_data_that_came_after_the_first_look_are_refused(

@@ -14,10 +14,14 @@ from spekctl.run import candidates, rights
 from spekctl.run.rights import OWN
 
 
-def run_with(*disk_numbers: int, opens: int = 1) -> Any:
-    """A run on /dev/fake0 and the next ones."""
+def run_with(*disk_numbers: int, opens: int = 1, only_read: int = 0) -> Any:
+    """A run on /dev/fake0 and the next ones. @only_read: disk number of the one it can't write"""
     return SimpleNamespace(
-        targets=[SimpleNamespace(diskseq=number, opens=opens) for number in disk_numbers]
+        write=1,
+        targets=[
+            SimpleNamespace(diskseq=number, opens=opens, read_only=int(number == only_read))
+            for number in disk_numbers
+        ],
     )
 
 
@@ -54,6 +58,10 @@ def test_each_device_is_checked_under_its_number(
 
     assert checked == [("/dev/fake0", 4, ("S1",), True), ("/dev/fake1", 9, ("S1",), True)]
     assert counted == [("/dev/fake0", 1), ("/dev/fake1", 1)]
+    checked.clear()
+    # The kernel refuses to write the other one.
+    OWN.check_write(lambda: run_with(4, 9, only_read=4), WISH, None)
+    assert checked == [("/dev/fake1", 9, ("S1",), True)]
 
 
 def test_under_a_claim_devices_are_checked_for_more_than_was_there(

@@ -190,6 +190,16 @@ def test_what_has_no_place_is_refused(name: str, words: list[str], sentence: str
     assert refusal.value.message == sentence
 
 
+def test_a_device_that_no_stream_writes_is_for_reading_only() -> None:
+    text = asus('device = "/dev/x0"', 'device = "/dev/x1"')
+    reads_x0 = placed(text.replace('asu = "b"', 'asu = "b"\nread = "0%"'), [], write=True)
+    assert [each.read_only for each in reads_x0.targets] == [1, 0]
+    assert reads_x0.written == {(8, 1)}
+    # Without --write all are opened read-only, and a workload that reads does not ask for more.
+    for config in (placed(text, [], write=True), placed(text, [])):
+        assert [each.read_only for each in config.targets] == [0, 0] and not config.written
+
+
 def test_a_device_that_the_run_does_not_have_is_refused() -> None:
     """Hosts of a fleet have the devices of its plan."""
     workload = file.parse(asus('device = "/dev/x9"', 'size = "1%"'))

@@ -120,3 +120,34 @@ def test_io_errors_fail_the_test(spekctl: Spekctl, kernel: Settling) -> None:
     outcome = call(spekctl, "--tests", "latency")
     assert outcome.code == ExitCode.RUN_FAILED
     assert report_of()["verdict"].startswith("failed: latency-round-2-4k-read-100: the run comp")
+
+
+READS = {"iops": ("--reads", "100"), "latency": ("--latency-reads", "100")}
+
+
+@pytest.mark.parametrize("test", READS)
+@pytest.mark.parametrize("before", [(), ("--no-purge",), ("--precondition", "0")])
+def test_a_test_whose_rounds_only_read_may_write_before_them(
+    spekctl: Spekctl, kernel: Settling, test: str, before: tuple[str, ...]
+) -> None:
+    steady = ("--until", "steady:window=2,range=100%,slope=100%")
+    arguments = ("--tests", test, *READS[test], *before, *steady)
+    refused = spekctl("pts", "--device", "/dev/fake0", *SHORT, *arguments)
+    assert refused.code == ExitCode.REFUSED and "give --write" in refused.sentence
+    assert not kernel.calls and not Path("t").exists()
+    assert call(spekctl, *arguments).code == ExitCode.OK
+    wrote = [config.streams[0].read_ppm < 1_000_000 for config in kernel.runs_seen]
+    assert wrote == [True] * (2 - bool(before)) + [False] * (len(wrote) - (2 - bool(before)))
+
+
+def test_a_test_that_writes_nothing_claims_its_device_for_reading(
+    spekctl: Spekctl, kernel: Settling
+) -> None:
+    claims: list[bool] = []
+    kernel.before_run = lambda config: claims.append(
+        bool(kernel.claimed[max(kernel.claimed)].write)
+    )
+    steady = ("--until", "steady:window=2,range=100%,slope=100%")
+    arguments = ("--tests", "iops", "--reads", "100", "--no-purge", "--precondition", "0", *steady)
+    assert call(spekctl, *arguments).code == ExitCode.OK
+    assert claims and not any(claims)
