@@ -507,17 +507,18 @@ err_give_back:
 	return err;
 }
 
-/* Share the count of an arrival process out by the load that workers have of it. */
+/* Share the count of an arrival process out by the load or the range that workers have of it. */
 static void share_arrival_count(struct spek_run *run, u32 arrival)
 {
 	const struct spek_workload *wl = &run->config->workload;
 	u64 count = wl->arrival[arrival].count, all = 0, load;
 	u32 i, nr = run->config->nr_workers;
+	u32 passed = spek_share_passed(wl, arrival, nr, count);
 
 	for (i = 0; i < nr; i++)
-		all += spek_share_arrival_load(wl, arrival, i, nr);
+		all += spek_share_count_load(wl, arrival, passed, i, nr);
 	for (i = 0; i < nr; i++) {
-		load = spek_share_arrival_load(wl, arrival, i, nr);
+		load = spek_share_count_load(wl, arrival, passed, i, nr);
 		if (load)
 			spek_worker_set_arrival_count(run->workers[i], arrival,
 						      spek_share_part(&count, load, all));
@@ -525,26 +526,43 @@ static void share_arrival_count(struct spek_run *run, u32 arrival)
 	}
 }
 
+/* Load of a worker by which the count of a run is shared out; @passed: stream that it passes. */
+static u64 load_of_count(const struct spek_workload *wl, u32 passed, u32 worker, u32 nr)
+{
+	if (passed < wl->nr_streams)
+		return spek_share_count_load(wl, 0, passed, worker, nr);
+	return spek_share_load(wl, worker, nr);
+}
+
 /*
  * Share the counts out by load, so that workers reach their parts at about the same time: one that
  * has reached its part issues no more. Workers without work get none: they would never use it up.
+ * The count of passes of a range is shared out by the parts of the range.
  */
 static void share_counts(struct spek_run *run)
 {
 	const struct spek_run_config *config = run->config;
-	u64 ramp_count = config->ramp_count, count = config->count, all = 0, load;
-	u32 i, nr = config->nr_workers;
+	const struct spek_workload *wl = &config->workload;
+	u64 ramp_count = config->ramp_count, count = config->count;
+	u64 ramp_all = 0, all = 0, ramp_load, load;
+	u32 i, nr = config->nr_workers, passed = wl->nr_streams;
 
+	if (wl->nr_arrivals == 1 && !spek_workload_replays(wl))
+		passed = spek_share_passed(wl, 0, nr, count);
 	for (i = 0; i < nr; i++)
-		if (spek_worker_prepare(run->workers[i], run->started.mono_ns))
-			all += spek_share_load(&config->workload, i, nr);
+		if (spek_worker_prepare(run->workers[i], run->started.mono_ns)) {
+			ramp_all += spek_share_load(wl, i, nr);
+			all += load_of_count(wl, passed, i, nr);
+		}
 	for (i = 0; i < nr; i++) {
 		if (!spek_worker_has_work(run->workers[i]))
 			continue;
-		load = spek_share_load(&config->workload, i, nr);
+		ramp_load = spek_share_load(wl, i, nr);
+		load = load_of_count(wl, passed, i, nr);
 		spek_worker_set_counts(run->workers[i],
-				       spek_share_part(&ramp_count, load, all),
+				       spek_share_part(&ramp_count, ramp_load, ramp_all),
 				       spek_share_part(&count, load, all));
+		ramp_all -= ramp_load;
 		all -= load;
 	}
 	for (i = 0; i < config->workload.nr_arrivals; i++)

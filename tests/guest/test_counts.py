@@ -3,16 +3,25 @@
 
 from __future__ import annotations
 
+import os
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 import msgspec
+import numpy as np
 import pytest
 from lib.guest.disks import null_disk
-from lib.guest.drive import Controller, Outcome, one_stream
-from lib.guest.netlink_raw import Refusal
+from lib.guest.drive import Controller, Outcome, capacity, device_number, one_stream
+from lib.guest.netlink import finished, new, remove, stream
+from lib.guest.netlink_raw import Refusal, Socket
+from lib.guest.trace import disk_stat, request_log
 
-from spekctl.kernel.records import Phase
+from spekctl.kernel.gen.spek import Law, Pattern
+from spekctl.kernel.records import Direction, Phase
+from spekctl.log import buffer
+from spekctl.log import file as log_file
+from spekctl.workload import file, resolve
 from spekctl.workload.config import ResolvedArrival, RunConfig
 
 pytestmark = pytest.mark.any_kernel
@@ -109,3 +118,68 @@ def test_a_run_without_any_end_or_with_two_counts_is_refused(
     ):
         with pytest.raises(Refusal, match=f"Invalid argument: '{said}"):
             controller.run_new(several(disk, processes, count=count))
+
+
+@pytest.mark.parametrize("pattern", [Pattern.SEQUENTIAL, Pattern.BACKWARD, Pattern.ONCE])
+@pytest.mark.parametrize("of_process", [False, True])
+def test_workers_pass_parts_that_are_not_equal(
+    nl: Socket, disk: str, pattern: Pattern, of_process: bool
+) -> None:
+    """Five blocks and a depth of 3 for two workers: of three passes they have six and nine I/Os."""
+    if (os.cpu_count() or 1) < 2:
+        pytest.skip("the guest has a single CPU")
+    loop = {"law": int(Law.CLOSED), "depth": 3}
+    run = new(
+        nl,
+        disk,
+        worker=[{"cpu": 0}, {"cpu": 1}],
+        time_ns=None,
+        count=None if of_process else 15,
+        arrival=[{**loop, "count": 15} if of_process else loop],
+        stream=[stream(pattern=int(pattern), range_bytes=5 * 4096)],
+        log_records=4096,
+    )
+    finished(nl, run)
+    addresses = []
+    for worker in range(2):
+        path = Path(buffer.debugfs(), f"spek/{run}/worker{worker}")
+        with path.open("rb", buffering=0) as file:
+            records = np.frombuffer(file.read(1 << 20), log_file.record_type())
+        addresses.append(sorted(int(addr) // 4096 for addr in records["addr"]))
+    remove(nl, run)
+    assert [len(each) for each in addresses] == [6, 9]
+    assert sorted(addresses[0] + addresses[1]) == sorted([*range(5)] * 3)
+
+
+@pytest.mark.parametrize("pattern", ["sequential", "backward", "once"])
+def test_three_workers_write_every_block_as_often_as_was_asked(
+    controller: Controller, spek_module: Path, tmp_path: Path, pattern: str
+) -> None:
+    """Three divide neither the 256 blocks of the disk nor the depth of 4: the requests that the
+    block layer issued, and the disk's own count, say how often each block was written."""
+    path = tmp_path / "passes.toml"
+    path.write_text(
+        '[workload]\nname = "passes"\nsummary = "all blocks"\n[[asu]]\nname = "a"\n'
+        '[[arrival]]\nname = "l"\ndepth = 4\n'
+        f'[[stream]]\nname = "s"\nread = "0%"\nsize = "4KiB"\npattern = "{pattern}"\n'
+    )
+    with null_disk(size_mb=1, memory_backed=1) as node, request_log(node) as log:
+        number = device_number(node)
+        target = resolve.Target(node, number.major, number.minor, capacity(node), 512)
+        options = resolve.Options(write=True, available_cpus=(0, 1, 2), workers=3, passes=2)
+        config = resolve.resolve(file.load(str(path)), options, [target])
+        # Two of them share a CPU: the guest may have no more.
+        cpus = [worker % (os.cpu_count() or 1) for worker in range(3)]
+        before = disk_stat(node)[Direction.WRITE]
+        log.forget()
+        outcome = controller.complete(msgspec.structs.replace(config, cpus=cpus))
+        writes = [request for request in log.read() if request.direction is Direction.WRITE]
+        added = disk_stat(node)[Direction.WRITE].since(before)
+    assert outcome.ios() == 512 == added.ios + added.merges and added.sectors == 512 * 8
+    # The block layer may merge neighbours.
+    written = Counter(
+        sector
+        for request in writes
+        for sector in range(request.sector, request.sector + request.sectors)
+    )
+    assert written == dict.fromkeys(range(2048), 2)

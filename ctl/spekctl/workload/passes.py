@@ -167,24 +167,38 @@ def _blocks(stream: ResolvedStream, span: int) -> int:
     return span // size
 
 
+def _blocks_of_parts(stream: ResolvedStream, parts: int) -> list[int]:
+    """I/Os of a pass in each part of the range, as kmod/load/core/sequential.c cuts it."""
+    unit = stream.stride_bytes if stream.pattern == "strided" else int(_step(stream))
+    cuts = [stream.range_bytes // unit * part // parts * unit for part in range(parts)]
+    return [
+        max(0, _blocks(stream, end - start)) for start, end in pairwise([*cuts, stream.range_bytes])
+    ]
+
+
 def _check_workers(
     arrivals: Sequence[ResolvedArrival], streams: Sequence[ResolvedStream], workers: int, count: int
 ) -> None:
-    """Workers have parts of a range: these end together only where parts and counts are equal."""
+    """Workers have parts of a range, and of a whole number of passes as many I/Os as these take.
+    Other numbers are shared out by load: workers come to the same share of their parts only where
+    parts and loads are equal."""
     if workers == 1 or len(streams) > 1 or streams[0].pattern not in _IN_ORDER:
         return
     (stream,), (arrival,) = streams, arrivals
     load, active = _active(arrival, workers)
     if active == 1:
         return
+    blocks = _blocks(stream, stream.range_bytes)
+    by_parts = len(stream.sizes) == 1 and not count % blocks
+    if by_parts and sum(_blocks_of_parts(stream, active)) == blocks:
+        return
     part, rest = divmod(stream.range_bytes, active)
     uneven = len(stream.sizes) > 1 or rest or part % stream.align_bytes or load % active
-    blocks = _blocks(stream, stream.range_bytes)
     if uneven or count % active or _blocks(stream, part) * active != blocks:
         raise UsageError(
-            f"each of {active} workers has a part of the range, and they come to the ends of these"
-            f" together only if the depth and the number of blocks are multiples of {active}; use"
-            " one worker"
+            f"--passes on {active} workers needs one block size, whole passes and I/Os that stay"
+            " within a worker's part, or else a depth and a number of blocks that are multiples of"
+            f" {active}; use one worker"
         )
 
 

@@ -10,6 +10,16 @@ static u64 count_blocks(const struct spek_stream *stream)
 	return spek_div64(stream->range_bytes, stream->size[0].bytes);
 }
 
+static u64 part_start(const struct spek_stream *stream, u64 part, u64 parts)
+{
+	return spek_muldiv64(count_blocks(stream), part, parts, NULL);
+}
+
+static u64 blocks(const struct spek_stream *stream, u64 part, u64 parts)
+{
+	return part_start(stream, part + 1, parts) - part_start(stream, part, parts);
+}
+
 static int check(const struct spek_stream *stream, u64 parts, struct spek_refusal *refusal)
 {
 	if (stream->nr_sizes != 1 || !spek_stream_is_aligned(stream))
@@ -38,24 +48,22 @@ static void init(struct spek_source *source, const struct spek_stream *stream,
 		 const struct spek_share *share, struct spek_rng *rng, void *states, void *shared)
 {
 	struct spek_once *once = states;
-	u64 blocks = count_blocks(stream);
 	struct spek_order first;
 	u32 i;
 
 	/* A block is 16 MiB at most and lies below 2^62, so no bit is lost. */
 	source->once.block_bytes = (u64)stream->size[0].bytes
-				   << spek_order_init(&first, blocks, share->key);
+				   << spek_order_init(&first, count_blocks(stream),
+						       share->key);
 	source->once.key = share->key;
 	for (i = 0; i < share->count; i++) {
 		u64 part = share->first_part + i;
-		u64 start = spek_muldiv64(blocks, part, share->parts, NULL);
-		u64 end = spek_muldiv64(blocks, part + 1, share->parts, NULL);
 
 		spek_yield_at(i);
 		spek_memset(&once[i], 0, sizeof(once[i]));
-		once[i].start = start * first.unit;
+		once[i].start = part_start(stream, part, share->parts) * first.unit;
 		once[i].next = once[i].start;
-		once[i].left = end - start;
+		once[i].left = blocks(stream, part, share->parts);
 		once[i].order = first;
 	}
 }
@@ -70,6 +78,7 @@ const struct spek_pattern_ops spek_pattern_once = {
 	.memory = memory,
 	.init = init,
 	.kind = kind,
+	.blocks = blocks,
 };
 
 /**

@@ -228,6 +228,8 @@ struct spek_source_memory {
  * @memory: set the sizes of one replica's state and of what replicas share, if not 0; NULL: both 0
  * @init: fill in the pattern's part of a source and the states of its replicas
  * @kind: how addresses of reads or of writes are found
+ * @blocks: count the I/Os that pass a part of the range, number @part of @parts, once; NULL if no
+ *	order of the I/Os says when it is passed. Return: I/Os; 0 if their sizes differ
  * @is_exclusive: replicas have a history that a copy on a second worker would falsify
  */
 struct spek_pattern_ops {
@@ -237,6 +239,7 @@ struct spek_pattern_ops {
 		     const struct spek_share *share, struct spek_rng *rng, void *states,
 		     void *shared);
 	enum spek_kind (*kind)(const struct spek_stream *stream, bool write);
+	u64 (*blocks)(const struct spek_stream *stream, u64 part, u64 parts);
 	bool is_exclusive;
 };
 

@@ -5,30 +5,44 @@
  * from the end of the part to its start if they go backward; strided ones start at equal distances,
  * or with jitter up to so many bytes after these places, each equally likely.
  */
+#include "../../core/muldiv.h"
 #include "pattern.h"
 
 /*
  * First byte of a part of the range, in the asu; part number @parts is its end. Parts are cut
- * between positions, so that the workers together touch the same positions as one.
+ * between positions, so that the workers together touch the same positions as one, and are as equal
+ * as whole positions can be.
  */
 static u64 part_start(const struct spek_stream *stream, u64 part, u64 parts)
 {
-	u64 unit = stream->align_bytes;
+	u64 unit = stream->align_bytes, positions;
 
 	if (stream->pattern == SPEK_PATTERN_STRIDED)
 		unit = stream->stride_bytes;
 	else if (stream->nr_sizes == 1)
 		unit = stream->size[0].bytes;
+	positions = spek_div64(stream->range_bytes, unit);
 	/* A backward stream starts at the end of its part, which so must be a position. */
 	if (part == parts && stream->pattern == SPEK_PATTERN_BACKWARD)
-		return stream->range_start + unit * spek_div64(stream->range_bytes, unit);
+		return stream->range_start + unit * positions;
 	if (part == parts)
 		return stream->range_start + stream->range_bytes;
-	unit *= spek_div64(spek_div64(stream->range_bytes, unit), parts);
-	return stream->range_start + part * unit;
+	return stream->range_start + unit * spek_muldiv64(positions, part, parts, NULL);
 }
 
-/* Bytes of the smallest part. */
+static u64 blocks(const struct spek_stream *stream, u64 part, u64 parts)
+{
+	u64 span = part_start(stream, part + 1, parts) - part_start(stream, part, parts);
+	u64 last = stream->size[0].bytes + stream->jitter_bytes;
+
+	if (stream->nr_sizes > 1 || span < last)
+		return 0;
+	if (stream->pattern != SPEK_PATTERN_STRIDED)
+		return spek_div64(span, last);
+	return spek_div64(span - last, stream->stride_bytes) + 1;
+}
+
+/* Bytes of the smallest part, which is the first one. */
 static u64 part_bytes(const struct spek_stream *stream, u64 parts)
 {
 	return part_start(stream, 1, parts) - stream->range_start;
@@ -105,6 +119,7 @@ const struct spek_pattern_ops spek_pattern_sequential = {
 	.memory = memory,
 	.init = init,
 	.kind = kind,
+	.blocks = blocks,
 };
 
 const struct spek_pattern_ops spek_pattern_backward = {
@@ -112,6 +127,7 @@ const struct spek_pattern_ops spek_pattern_backward = {
 	.memory = memory,
 	.init = init,
 	.kind = kind,
+	.blocks = blocks,
 };
 
 const struct spek_pattern_ops spek_pattern_strided = {
@@ -119,4 +135,5 @@ const struct spek_pattern_ops spek_pattern_strided = {
 	.memory = memory,
 	.init = init,
 	.kind = kind,
+	.blocks = blocks,
 };

@@ -209,6 +209,66 @@ u64 spek_share_arrival_load(const struct spek_workload *wl, u32 arrival, u32 wor
 	return spek_muldiv64(mean_rate(wl, process) << LOAD_BITS, mine, all, NULL) + !!mine;
 }
 
+/* I/Os in which a worker passes its part of the range of a stream; 0 if that can't be told. */
+static u64 blocks_of(const struct spek_workload *wl, u32 stream, u32 worker, u32 nr_workers)
+{
+	const struct spek_stream *s = &wl->stream[stream];
+	const struct spek_pattern_ops *pattern = spek_pattern_of(s);
+	struct spek_share share;
+
+	if (!pattern->blocks || s->replicas > 1)
+		return 0;
+	spek_share_stream(&share, wl, stream, worker, nr_workers);
+	return share.count ? pattern->blocks(s, share.first_part, share.parts) : 0;
+}
+
+/**
+ * spek_share_passed() - find the stream whose range a number of I/Os passes
+ * @wl: checked workload, without a trace
+ * @arrival: index of the arrival process that makes the I/Os
+ * @nr_workers: workers of the run
+ * @count: number of I/Os
+ *
+ * Return: index of the stream, if it is the only one of @arrival, in an order, and @count is a
+ * whole number of passes; else the number of streams.
+ */
+u32 spek_share_passed(const struct spek_workload *wl, u32 arrival, u32 nr_workers, u64 count)
+{
+	u32 only = wl->nr_streams, i;
+	u64 all = 0;
+
+	for (i = 0; i < wl->nr_streams; i++) {
+		if (wl->stream[i].arrival != arrival || !wl->stream[i].weight)
+			continue;
+		if (only < wl->nr_streams)
+			return wl->nr_streams;
+		only = i;
+	}
+	if (only == wl->nr_streams)
+		return only;
+	for (i = 0; i < nr_workers; i++)
+		all += blocks_of(wl, only, i, nr_workers);
+	return all && spek_is_multiple(count, all) ? only : wl->nr_streams;
+}
+
+/**
+ * spek_share_count_load() - find how much of a number of I/Os is a worker's
+ * @wl: checked workload, without a trace
+ * @arrival: index of the arrival process that makes the I/Os
+ * @passed: from spek_share_passed()
+ * @worker: number of the worker
+ * @nr_workers: workers of the run
+ *
+ * Return: load, relative to those of other workers; 0 without a share.
+ */
+u64 spek_share_count_load(const struct spek_workload *wl, u32 arrival, u32 passed, u32 worker,
+			  u32 nr_workers)
+{
+	if (passed < wl->nr_streams)
+		return blocks_of(wl, passed, worker, nr_workers);
+	return spek_share_arrival_load(wl, arrival, worker, nr_workers);
+}
+
 /**
  * spek_share_count() - compute a worker's part of the count of an arrival process
  * @wl: checked workload, without a trace
@@ -221,12 +281,12 @@ u64 spek_share_arrival_load(const struct spek_workload *wl, u32 arrival, u32 wor
 u64 spek_share_count(const struct spek_workload *wl, u32 arrival, u32 worker, u32 nr_workers)
 {
 	u64 left = wl->arrival[arrival].count, all = 0, part = 0, load;
-	u32 i;
+	u32 passed = spek_share_passed(wl, arrival, nr_workers, left), i;
 
 	for (i = 0; i < nr_workers; i++)
-		all += spek_share_arrival_load(wl, arrival, i, nr_workers);
+		all += spek_share_count_load(wl, arrival, passed, i, nr_workers);
 	for (i = 0; i <= worker; i++) {
-		load = spek_share_arrival_load(wl, arrival, i, nr_workers);
+		load = spek_share_count_load(wl, arrival, passed, i, nr_workers);
 		part = load ? spek_share_part(&left, load, all) : 0;
 		all -= load;
 	}

@@ -9,6 +9,10 @@
  * Poisson: a worker's rate follows its shares of the streams, which is exact for any numbers.
  * The other laws deal out whole I/Os, so they use only as many workers as can have at least one
  * I/O and a share of every stream.
+ *
+ * Numbers of I/Os are shared out by load, so that workers come to their ends at about the same
+ * time. A number that is so many passes of a range in an order is shared out by the parts of the
+ * range, so that each part is passed so often.
  */
 #ifndef SPEK_CORE_SHARE_H
 #define SPEK_CORE_SHARE_H
@@ -46,6 +50,9 @@ u64 spek_share_weights(u64 *weight, const struct spek_workload *wl, u32 arrival,
 		       u32 nr_workers, u64 *all);
 u64 spek_share_arrival_load(const struct spek_workload *wl, u32 arrival, u32 worker,
 			    u32 nr_workers);
+u32 spek_share_passed(const struct spek_workload *wl, u32 arrival, u32 nr_workers, u64 count);
+u64 spek_share_count_load(const struct spek_workload *wl, u32 arrival, u32 passed, u32 worker,
+			  u32 nr_workers);
 u64 spek_share_count(const struct spek_workload *wl, u32 arrival, u32 worker, u32 nr_workers);
 u64 spek_share_load(const struct spek_workload *wl, u32 worker, u32 nr_workers);
 u64 spek_share_part(u64 *left, u64 load, u64 all);

@@ -80,7 +80,7 @@ def test_they_stay_where_the_load_is_replaced(option: str) -> None:
         (text("count = 100000000000000001"), {}, "count"),
         (text("count = 7", run="count = 9"), {}, "run.count: arrival 'a' has an end of its own"),
         (text(b="passes = 7", run="passes = 9"), {}, "run.passes: arrival 'b' has an end"),
-        (text("passes = 1", "count = 1"), {"workers": 3}, "use one worker"),
+        (text("passes = 0.5", "count = 1"), {"workers": 3}, "use one worker"),
         (text("passes = 1e18", "count = 1"), {}, "I/Os are too many"),
     ],
 )

@@ -10,14 +10,18 @@ from fractions import Fraction
 from typing import Any
 
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 from lib.core.config import core_of
-from lib.core.spekcore import Generator
+from lib.core.spekcore import Generator, Workload, library
 from lib.ctl.command_line import Spekctl
 from lib.ctl.resolved import DISK, GIB, HEAD, MIB, STREAM, run_config
 from lib.fakes.kernel import FakeKernel
 
 from spekctl.errors import UsageError
 from spekctl.workload import passes
+
+FFI, LIB = library()
 
 SMALL = replace(DISK, bytes=MIB)
 BLOCKS = MIB // 4096
@@ -29,25 +33,67 @@ def stream(text: str, name: str = "t") -> str:
     return f'[[stream]]\nname = "{name}"\nsize = "4KiB"\n{text}\n'
 
 
+def shared_out(core: Workload, count: int, workers: int) -> list[int]:
+    """The I/Os of each worker, as kmod/load/run.c shares out those of a run with one process."""
+    core.check(workers)
+    passed = LIB.spek_share_passed(core.c, 0, workers, count)
+    loads = [
+        int(LIB.spek_share_count_load(core.c, 0, passed, worker, workers))
+        for worker in range(workers)
+    ]
+    left, parts = FFI.new("u64 *", count), []
+    for worker, load in enumerate(loads):
+        parts.append(int(LIB.spek_share_part(left, load, sum(loads[worker:]))) if load else 0)
+    assert sum(parts) == count
+    return parts
+
+
 def places(text: str, workers: int = 1, **options: Any) -> Counter[int]:
     """How often the I/Os of a run go to each block, as the kernel shares them out."""
     config = run_config(HEAD + text, SMALL, workers=workers, **options)
-    assert config.count % workers == 0 and not config.time_ns
+    assert not config.time_ns
+    core = core_of(config)
     seen: Counter[int] = Counter()
-    for worker in range(workers):
-        generator = Generator(core_of(config), 1, worker, workers)
-        for op in generator.ops(config.count // workers):
+    for worker, count in enumerate(shared_out(core, config.count, workers)):
+        for op in Generator(core, 1, worker, workers).ops(count):
             seen[int(op["addr"]) // 4096] += 1
     return seen
 
 
-@pytest.mark.parametrize("workers", [1, 2, 4])
+@pytest.mark.parametrize("workers", [1, 2, 3, 4])
 @pytest.mark.parametrize("pattern", ["sequential", "backward", "once"])
 def test_every_block_is_passed_as_often_as_was_asked(pattern: str, workers: int) -> None:
     text = LOOP + stream(f'pattern = "{pattern}"')
     assert places(text, workers, passes=3) == dict.fromkeys(range(BLOCKS), 3)
     # A pass may begin anywhere in the range; two of them are two everywhere.
     assert places(RUN + text, workers) == dict.fromkeys(range(BLOCKS), 2)
+
+
+@settings(max_examples=150, deadline=None)
+@given(
+    pattern=st.sampled_from(["sequential", "backward", "once", "strided"]),
+    blocks=st.integers(24, 90),
+    workers=st.integers(1, 4),
+    depth=st.integers(1, 9),
+    number=st.integers(1, 3),
+    law=st.sampled_from(["closed", "poisson"]),
+)
+def test_every_part_is_passed_as_often_for_any_number_of_workers(
+    pattern: str, blocks: int, workers: int, depth: int, number: int, law: str
+) -> None:
+    load = f"depth = {depth}" if law == "closed" else 'law = "poisson"\nrate = 1000'
+    text = f'[[arrival]]\nname = "a"\n{load}\n'
+    more = '\nstride = "8KiB"' if pattern == "strided" else ""
+    text += stream(f'pattern = "{pattern}"\nrange = "{4 * blocks}KiB"' + more)
+    step = 2 if pattern == "strided" else 1
+    expected = dict.fromkeys(range(0, blocks, step), number)
+    assert places(text, workers, passes=number) == expected
+    # The end of a process is shared out as that of a run is.
+    own = text.replace(load, f"{load}\npasses = {number}", 1)
+    config = run_config(HEAD + own, SMALL, workers=workers)
+    core = core_of(config)
+    parts = [int(LIB.spek_share_count(core.c, 0, worker, workers)) for worker in range(workers)]
+    assert parts == shared_out(core, config.arrivals[0].count, workers)
 
 
 def test_half_a_pass_is_half_of_the_blocks() -> None:
@@ -140,10 +186,27 @@ def test_a_decimal_is_what_was_written() -> None:
         ("[run]\npasses = 0\n" + STREAM, {}, "it is a number above 0, not 0"),
         ("[run]\npasses = inf\n" + STREAM, {}, "it is a number above 0, not inf"),
         (stream('operation = "flush"').replace('size = "4KiB"', ""), {"passes": 1}, "only flushes"),
-        (LOOP + stream('pattern = "sequential"'), {"passes": 1, "workers": 3}, "use one worker"),
+        (
+            LOOP + stream('pattern = "sequential"'),
+            {"passes": 0.5, "workers": 3},
+            "--passes on 3 workers needs one block size, whole passes and I/Os that stay within a"
+            " worker's part, or else a depth and a number of blocks that are multiples of 3; use"
+            " one worker",
+        ),
         (
             LOOP.replace("4", "3") + stream('pattern = "once"'),
+            *({"passes": 1.5, "workers": 2}, "use one worker"),
+        ),
+        # The last I/O of each part but the last would reach into the next one.
+        (
+            LOOP + stream('pattern = "strided"\nstride = "4KiB"\njitter = "4KiB"'),
             *({"passes": 1, "workers": 2}, "use one worker"),
+        ),
+        (
+            LOOP
+            + '[[stream]]\nname = "m"\npattern = "sequential"\n'
+            + 'sizes = [{size = "4KiB", share = 1}, {size = "28KiB", share = 1}]\n',
+            *({"passes": 1, "workers": 3}, "use one worker"),
         ),
     ],
 )
