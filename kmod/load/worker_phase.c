@@ -149,6 +149,11 @@ void spek_worker_complete_share(struct spek_worker *w, u64 now_ns)
 
 	phases->phase_left = SPEK_NEVER;
 	phases->waits = true;
+	/* A ramp-up keeps counting, and I/Os that it made beyond the share count as well. */
+	phases->counted_ns = SPEK_NEVER;
+	if (phases->course.phase == SPEK_PHASE_MEASURE && !w->inflight.outstanding &&
+	    !w->issue.op_room.waiting)
+		phases->counted_ns = now_ns;
 	note_latest(end, now_ns);
 	/* A full barrier: the last worker sees the times of all. */
 	if (!atomic_dec_and_test(&end->left))
@@ -178,7 +183,8 @@ void spek_worker_learn_end(struct spek_worker *w, u64 counted_ns)
 	if (!end_ns)
 		return;
 	phases->waits = false;
-	spek_course_set_end(&phases->course, end_ns, counted_ns);
+	/* A worker that had nothing to count ends with the others, however late it learns of it. */
+	spek_course_set_end(&phases->course, end_ns, min(counted_ns, phases->counted_ns));
 }
 
 static void begin_phase(struct spek_worker *w, u32 phase, u64 start_ns, u64 now_ns);

@@ -39,6 +39,7 @@ struct spek_phase_end {
  * @issue_left: operations that may still be issued
  * @next_phase: phase that follows
  * @waits: its share of a phase by count is complete, and the end of the phase is not known
+ * @counted_ns: while it waits with nothing in flight and nothing to issue: time of its last event
  * @dropped: arrivals that had a slot and were given up when the run ended: backlog again
  * @seen_cpu_ns: CPU time at the last seal
  * @seen_switches: context switches at the last seal
@@ -63,6 +64,7 @@ struct spek_phases {
 	u32 next_phase;
 	bool waits;
 	u32 dropped;
+	u64 counted_ns;
 	u64 seen_cpu_ns;
 	u64 seen_switches;
 
