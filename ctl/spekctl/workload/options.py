@@ -173,8 +173,10 @@ class Options:
         " measure phase: as many I/Os as have that many bytes. 0.5 is half a pass.",
         more="Sequential and strided streams and pattern once then have done every block of a pass"
         " once. With several streams or block sizes it is the I/Os of all together, on average."
-        " At write pointers a pass writes the capacity of the zones, which the run asks the device"
-        " for once it has claimed it; --dry-run and show count whole zones.",
+        " At write pointers a pass writes the capacity of the zones, as if all were empty, which"
+        " the run asks the device for once it has claimed it; --dry-run and show count whole zones."
+        " What zones hold already is not counted. Writes of several sizes fill a zone on average"
+        " with the I/Os counted: the last zones may end up to a few writes short or begin again.",
         metavar="N",
         key="passes",
     )

@@ -11,8 +11,9 @@ kernel does where it begins again: a rest at the end of the range that is smalle
 I/O of a strided stream takes a stride. Flushes take nothing, so they add to the I/Os. The run ends
 after the I/Os of all its processes together.
 
-At write pointers a pass is the capacity of the zones, of which only writes take. The last write to
-a zone is cut to what is left there, so each zone counts in whole writes.
+At write pointers a pass is the capacity of the zones, as if all were empty, of which only writes
+take. The last write to a zone is cut to what is left there, so each zone counts in whole writes; of
+several sizes, in as many as fill it on average.
 """
 
 from __future__ import annotations
@@ -109,9 +110,11 @@ def _of_process(members: Sequence[ResolvedStream], capacities: Sequence[Sequence
             _passed(stream)
         )
     # Streams that round one range differently pass all of it.
-    size = sum(min(lengths) if len(lengths) == 1 else key[2] for key, lengths in ranges.items())
+    size = Fraction(
+        sum(min(lengths) if len(lengths) == 1 else key[2] for key, lengths in ranges.items())
+    )
     for asu, writers in _writers(data).items():
-        size += sum(_whole_writes(writers, capacities[asu]))
+        size += sum(_whole_writes(writers, capacities[asu]), ZERO)
     taken = sum(stream.weight * _step(stream) for stream in data)
     weight = sum(stream.weight for stream in members)
     if members and not taken:
@@ -130,15 +133,35 @@ def _writers(streams: Sequence[ResolvedStream]) -> dict[int, list[ResolvedStream
     return writers
 
 
-def _whole_writes(writers: Sequence[ResolvedStream], capacities: Sequence[int]) -> list[int]:
-    """Bytes of each zone, rounded up to whole writes if these have one size."""
+def _whole_writes(
+    writers: Sequence[ResolvedStream], capacities: Sequence[int]
+) -> Sequence[Fraction]:
+    """Bytes of each zone with what is cut off its last write: up to a whole one, or of several
+    sizes on average."""
     if not any(capacities):
         raise UsageError(f"no zone of stream '{writers[0].name}' can be written at its pointer")
     lengths = {size.bytes for stream in writers for size in stream.sizes}
     if len(lengths) > 1:
-        return list(capacities)
+        over = _mean_cut(writers)
+        return [capacity + over if capacity else ZERO for capacity in capacities]
     (length,) = lengths
-    return [-(-capacity // length) * length for capacity in capacities]
+    return [Fraction(-(-capacity // length) * length) for capacity in capacities]
+
+
+def _mean_cut(writers: Sequence[ResolvedStream]) -> Fraction:
+    """Bytes cut off the write that fills a zone, on average: the larger a write, the likelier it is
+    the one that reaches the end, and there all multiples of the greatest common divisor of the
+    sizes are left as often. A zone holds many writes."""
+    shares: dict[int, Fraction] = {}
+    for stream in writers:
+        writes = stream.weight * Fraction(1_000_000 - stream.read_ppm, 1_000_000)
+        weights = sum(size.weight for size in stream.sizes)
+        for size in stream.sizes:
+            share = writes * Fraction(size.weight, weights)
+            shares[size.bytes] = shares.get(size.bytes, ZERO) + share
+    unit = math.gcd(*shares)
+    squares = sum((length * (length - unit) * share for length, share in shares.items()), ZERO)
+    return squares / (2 * sum((length * share for length, share in shares.items()), ZERO))
 
 
 def _step(stream: ResolvedStream) -> Fraction:
