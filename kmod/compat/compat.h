@@ -170,6 +170,65 @@ static inline u32 spek_compat_bio_write_hint(const struct bio *bio)
 #endif
 }
 
+#ifdef SPEK_HAVE_ATOMIC_WRITE
+#define SPEK_COMPAT_REQ_ATOMIC	REQ_ATOMIC
+#else
+#define SPEK_COMPAT_REQ_ATOMIC	((__force blk_opf_t)0)
+#endif
+
+/**
+ * spek_compat_has_atomic_writes() - check for atomic writes
+ *
+ * Return: true if the kernel has them.
+ */
+static inline bool spek_compat_has_atomic_writes(void)
+{
+#ifdef SPEK_HAVE_ATOMIC_WRITE
+	return true;
+#else
+	return false;
+#endif
+}
+
+/**
+ * spek_compat_atomic_unit_min() - find the smallest atomic write of a device
+ * @bdev: disk or partition
+ *
+ * Return: bytes, a power of two; 0 if it has no atomic writes, or if it is a partition that does
+ * not start at a multiple of their units.
+ */
+static inline u32 spek_compat_atomic_unit_min(struct block_device *bdev)
+{
+#ifdef SPEK_HAVE_ATOMIC_WRITE
+	if (bdev_can_atomic_write(bdev))
+		return queue_atomic_write_unit_min_bytes(bdev_get_queue(bdev));
+#endif
+	return 0;
+}
+
+/**
+ * spek_compat_queue_takes_atomic() - check whether a queue takes an atomic write
+ * @q: queue
+ * @byte: first byte on the disk
+ * @bytes: size, a power of two
+ *
+ * Return: true if it does.
+ */
+static inline bool spek_compat_queue_takes_atomic(const struct request_queue *q, u64 byte,
+						  u32 bytes)
+{
+#ifdef SPEK_HAVE_ATOMIC_WRITE
+	u32 boundary = queue_atomic_write_boundary_bytes(q);
+
+	if (bytes < queue_atomic_write_unit_min_bytes(q) ||
+	    bytes > queue_atomic_write_unit_max_bytes(q))
+		return false;
+	return !boundary || (byte & (boundary - 1)) + bytes <= boundary;
+#else
+	return false;
+#endif
+}
+
 /**
  * spek_compat_status_is_busy() - check whether a driver asks for a retry
  * @status: its answer to a request

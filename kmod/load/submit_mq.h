@@ -60,8 +60,9 @@ static inline bool spek_mq_is_one_segment(const struct spek_part *part,
  * - fail_make_request: injects errors into bios only;
  * - a disk that has become read-only: they only warn, the claim was for writing;
  * - the end of the partition, and its start: here;
- * - flushes, FUA, discards, zone commands, atomic writes: only plain reads and writes come here,
- *   see spek_workload_is_plain();
+ * - flushes, FUA, discards, zone commands: only plain reads and writes come here, see
+ *   spek_workload_is_plain();
+ * - an atomic write that the device does not take: here, and the block layer then fails it;
  * - REQ_POLLED on a queue that has lost its poll queues: the allocation then takes one that
  *   interrupts, and spek_poll_targets() does not poll that;
  * - cgroups and rq_qos (throttling, iocost, write-back throttling): deliberately not for spek,
@@ -93,6 +94,9 @@ static __always_inline int spek_mq_check(const struct spek_part *part,
 	    unlikely(q->limits.logical_block_size != target->logical_block))
 		return -EIO;
 	if (unlikely(blk_integrity_queue_supports_integrity(q)))
+		return -EAGAIN;
+	if (unlikely(bio->bi_opf & SPEK_COMPAT_REQ_ATOMIC) &&
+	    !spek_request_takes_atomic(q, part, target))
 		return -EAGAIN;
 	return likely(spek_mq_is_one_segment(part, &q->limits));
 }

@@ -28,4 +28,21 @@ static inline bool spek_request_is_late(const struct block_device *bdev)
 	return test_bit(GD_DEAD, &bdev->bd_disk->state);
 }
 
+/**
+ * spek_request_takes_atomic() - check, with a request at hand, whether a part may be atomic
+ * @q: queue of the request
+ * @part: armed
+ * @target: of the part
+ *
+ * Return: true if it may, until the request has ended: changing limits freezes the queue.
+ */
+static inline bool spek_request_takes_atomic(const struct request_queue *q,
+					     const struct spek_part *part,
+					     const struct spek_target *target)
+{
+	u64 byte = (target->start_sector << SECTOR_SHIFT) + part->offset;
+
+	return spek_compat_queue_takes_atomic(q, byte, part->bytes);
+}
+
 #endif

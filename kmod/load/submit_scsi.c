@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Back end scsi: builds READ(16) and WRITE(16) commands and passes them to the SCSI layer with a
- * tag of the device's set. sd, merging and the elevator are bypassed. A command is tried once: its
- * result, with the device's sense data, is reported. Only if the device, target or host has no
- * room is it sent again, as with mq.
+ * Back end scsi: builds READ(16), WRITE(16) and WRITE ATOMIC(16) commands and passes them to the
+ * SCSI layer with a tag of the device's set. sd, merging and the elevator are bypassed. A command
+ * is tried once: its result, with the device's sense data, is reported. Only if the device, target
+ * or host has no room is it sent again, as with mq.
  *
  * spek.ko must load where there is no SCSI, so it must not depend on scsi_mod:
  * - struct scsi_device and struct scsi_cmnd come from headers. Whether a disk is a SCSI disk
@@ -14,6 +14,9 @@
  * - blk_insert_cloned_request() passes the request to scsi_queue_rq(). Unlike
  *   blk_execute_rq_nowait(), it bypasses the elevator on all kernels (a plug of v6.1 gives such
  *   requests to it), and reports a lack of room.
+ *
+ * A disk that writes atomically only within a boundary that the command gives is known to sd alone,
+ * and fails WRITE ATOMIC(16) with an invalid field.
  *
  * A disk that keeps protection information which its host adapter doesn't transfer (DIF without
  * DIX) generates and checks it by itself: RDPROTECT and WRPROTECT are 0.
@@ -37,6 +40,8 @@
 #include "target.h"
 
 #define CDB_BYTES	16
+/* WRITE_ATOMIC_16 of scsi_proto.h, which kernels before v6.11 don't have. */
+#define ATOMIC_16	0x9c
 
 /* Looked up by why_unsupported() for each target; always the same. */
 static typeof(scsi_alloc_request) *alloc_request;
@@ -129,7 +134,7 @@ static SPEK_COMPAT_END_IO(end_io, rq, status)
 	return RQ_END_IO_NONE;
 }
 
-static void set_command(struct scsi_cmnd *cmd, const struct spek_part *part)
+static void set_command(struct scsi_cmnd *cmd, const struct spek_part *part, bool is_atomic)
 {
 	const struct spek_target *target = part->target;
 	const u32 shift = ilog2(target->logical_block);
@@ -139,6 +144,9 @@ static void set_command(struct scsi_cmnd *cmd, const struct spek_part *part)
 
 	cmd->cmnd[0] = part->slot->op.write ? WRITE_16 : READ_16;
 	memcpy(&cmd->cmnd[2], &address, sizeof(address));
+	/* Of WRITE ATOMIC the length has 2 bytes, behind a boundary that is 0: there is none. */
+	if (is_atomic)
+		cmd->cmnd[0] = ATOMIC_16;
 	memcpy(&cmd->cmnd[10], &length, sizeof(length));
 	cmd->cmd_len = CDB_BYTES;
 	cmd->allowed = 0;
@@ -155,11 +163,14 @@ static int submit_command(struct spek_part *part)
 	struct request_queue *q = bdev_get_queue(bio->bi_bdev);
 	blk_status_t status;
 	struct request *rq;
+	bool is_atomic;
 
 	bio->bi_opf &= ~(__force blk_opf_t)REQ_OP_MASK;
 	bio->bi_opf |= part->slot->op.write ? REQ_OP_DRV_OUT : REQ_OP_DRV_IN;
 	bio->bi_end_io = NULL;
-	rq = alloc_request(q, bio->bi_opf, BLK_MQ_REQ_NOWAIT);
+	/* It stays in the bio: a part that gets no request comes again. */
+	is_atomic = bio->bi_opf & SPEK_COMPAT_REQ_ATOMIC;
+	rq = alloc_request(q, bio->bi_opf & ~SPEK_COMPAT_REQ_ATOMIC, BLK_MQ_REQ_NOWAIT);
 	if (IS_ERR(rq)) {
 		if (spek_request_should_retry(part, PTR_ERR(rq)))
 			return -EAGAIN;
@@ -180,12 +191,16 @@ static int submit_command(struct spek_part *part)
 		blk_mq_free_request(rq);
 		return -E2BIG;
 	}
+	if (is_atomic && unlikely(!spek_request_takes_atomic(q, part, part->target))) {
+		blk_mq_free_request(rq);
+		return fail_part(part, BLK_STS_NOTSUPP);
+	}
 	rq->__data_len = bio->bi_iter.bi_size;
 	rq->bio = bio;
 	rq->biotail = bio;
 	rq->end_io = end_io;
 	rq->end_io_data = part;
-	set_command(blk_mq_rq_to_pdu(rq), part);
+	set_command(blk_mq_rq_to_pdu(rq), part, is_atomic);
 
 	/* Recounts the segments, which then match the driver's scatter list. */
 	status = spek_compat_insert_request(rq);

@@ -152,6 +152,8 @@ static int check_hints(const struct spek_stream *stream, const struct spek_asu *
 {
 	u32 i;
 
+	if (!stream->priority && !stream->write_hint)
+		return 0;
 	if (stream->write_hint && !spek_compat_has_write_hints())
 		return spek_refuse(refusal, SPEK_REFUSAL_STREAM, index, -EOPNOTSUPP,
 				   "This kernel has no write hints: Linux has them from 6.9 on.");
@@ -159,6 +161,72 @@ static int check_hints(const struct spek_stream *stream, const struct spek_asu *
 		if (targets[asu->extent[i].target].backend->id == SPEK_BACKEND_SCSI)
 			return spek_refuse(refusal, SPEK_REFUSAL_STREAM, index, -EOPNOTSUPP,
 					   "Only back ends bio and mq have I/O priorities and write hints.");
+	return 0;
+}
+
+/* Return: true if a write of a size, somewhere in an address range, would cross a chunk. */
+static bool crosses_chunks(const struct spek_target *target, u64 on_disk, u32 bytes)
+{
+	u64 chunk = (u64)target->chunk_sectors << SECTOR_SHIFT;
+
+	return chunk && (chunk | on_disk) & (bytes - 1);
+}
+
+static int check_atomic_size(const struct spek_target *target, u64 start, u32 bytes, u32 index,
+			     struct spek_refusal *refusal)
+{
+	const struct request_queue *q = bdev_get_queue(target->handle.bdev);
+	u64 on_disk = (target->start_sector << SECTOR_SHIFT) + start;
+
+	if (bytes < spek_compat_atomic_unit_min(target->handle.bdev))
+		return spek_refuse(refusal, SPEK_REFUSAL_STREAM, index, -ERANGE,
+				   "A block size is below what the device writes atomically (atomic_write_unit_min_bytes).");
+	if (!spek_compat_queue_takes_atomic(q, 0, bytes))
+		return spek_refuse(refusal, SPEK_REFUSAL_STREAM, index, -ERANGE,
+				   "A block size is above what the device writes atomically (atomic_write_unit_max_bytes).");
+	if (!spek_compat_queue_takes_atomic(q, on_disk, bytes))
+		return spek_refuse(refusal, SPEK_REFUSAL_STREAM, index, -ERANGE,
+				   "The partition starts where atomic writes would cross a boundary of the device (atomic_write_boundary_bytes).");
+	if (crosses_chunks(target, on_disk, bytes))
+		return spek_refuse(refusal, SPEK_REFUSAL_STREAM, index, -ERANGE,
+				   "Atomic writes would cross a chunk of the device (chunk_sectors): chunks and the start of the partition must be multiples of each block size.");
+	if (spek_target_part(target, start, bytes, 0) < bytes)
+		return spek_refuse(refusal, SPEK_REFUSAL_STREAM, index, -ERANGE,
+				   "A block size is above what the device takes as one request (max_sectors_kb): an atomic write must not be cut.");
+	return 0;
+}
+
+/*
+ * The core has checked that sizes are powers of two and places within the address range multiples
+ * of them. Here they have to be so on the device.
+ */
+static int check_atomic(const struct spek_stream *stream, const struct spek_asu *asu, u32 index,
+			const struct spek_target *targets, struct spek_refusal *refusal)
+{
+	u32 i, k;
+	int err;
+
+	if (!spek_compat_has_atomic_writes())
+		return spek_refuse(refusal, SPEK_REFUSAL_STREAM, index, -EOPNOTSUPP,
+				   "This kernel has no atomic writes: Linux has them from 6.11 on.");
+	for (i = 0; i < asu->nr_extents; i++) {
+		const struct spek_target *target = &targets[asu->extent[i].target];
+		u64 start = asu->extent[i].start;
+
+		if (!spek_compat_atomic_unit_min(target->handle.bdev))
+			return spek_refuse(refusal, SPEK_REFUSAL_STREAM, index, -EOPNOTSUPP,
+					   "The device has no atomic writes (atomic_write_unit_max_bytes), or the partition is not aligned to them.");
+		for (k = 0; k < stream->nr_sizes; k++) {
+			u32 bytes = stream->size[k].bytes;
+
+			if ((start | asu->stripe_bytes) & (bytes - 1))
+				return spek_refuse(refusal, SPEK_REFUSAL_STREAM, index, -EINVAL,
+						   "Atomic writes need an address range that starts at a multiple of each block size, and is striped by one.");
+			err = check_atomic_size(target, start, bytes, index, refusal);
+			if (err)
+				return err;
+		}
+	}
 	return 0;
 }
 
@@ -193,6 +261,11 @@ int spek_validate_devices(const struct spek_workload *wl, const struct spek_targ
 		}
 		if (spek_stream_has_hints(stream)) {
 			err = check_hints(stream, &wl->asu[stream->asu], i, targets, refusal);
+			if (err)
+				return err;
+		}
+		if (stream->atomic) {
+			err = check_atomic(stream, &wl->asu[stream->asu], i, targets, refusal);
 			if (err)
 				return err;
 		}

@@ -103,6 +103,27 @@ static noinline void set_hints(const struct spek_worker *w, const struct spek_op
 	if (stream->priority)
 		part->bio.bi_ioprio = IOPRIO_PRIO_VALUE(stream->priority, stream->priority_level);
 	spek_compat_bio_set_write_hint(&part->bio, op->write ? stream->write_hint : 0);
+	if (stream->atomic && op->write)
+		part->bio.bi_opf |= SPEK_COMPAT_REQ_ATOMIC;
+}
+
+/**
+ * spek_worker_must_not_cut() - find an atomic write that the limits of its device would cut
+ * @w: worker
+ * @op: operation
+ * @nr: parts of it by the limits as they are now
+ *
+ * It was one request when the run began. As several it would not be atomic: the run ends.
+ *
+ * Context: the worker's thread.
+ * Return: true if the run ends.
+ */
+bool spek_worker_must_not_cut(struct spek_worker *w, const struct spek_op *op, u32 nr)
+{
+	if (likely(nr == 1) || !op->write || !w->config->workload.stream[op->stream].atomic)
+		return false;
+	spek_outcome_end(w->inflight.outcome, SPEK_REASON_LIMITS);
+	return true;
 }
 
 /**
@@ -290,6 +311,8 @@ bool spek_worker_arm_placed(struct spek_worker *w, struct spek_slot *slot,
 	}
 	nr = spek_worker_cut(w, slot, slot->part, 0);
 	slot->nr_parts = 0;
+	if (unlikely(w->hints) && spek_worker_must_not_cut(w, &slot->op, nr))
+		return false;
 	if (unlikely(nr > slot->max_parts)) {
 		if (!spek_worker_grow(w, slot, nr))
 			return false;

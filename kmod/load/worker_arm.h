@@ -21,6 +21,7 @@ bool spek_worker_begin(struct spek_worker *w, struct spek_slot *slot);
 
 u32 spek_worker_cut(struct spek_worker *w, struct spek_slot *slot, struct spek_part *part,
 		    u32 done);
+bool spek_worker_must_not_cut(struct spek_worker *w, const struct spek_op *op, u32 nr);
 bool spek_worker_grow(struct spek_worker *w, struct spek_slot *slot, u32 nr_parts);
 
 #endif

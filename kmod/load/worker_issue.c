@@ -196,6 +196,8 @@ static noinline int cut_unsent(struct spek_worker *w, struct spek_slot *slot)
 	for (part = slot->part; part < slot->next_part; part++)
 		done += part->bytes;
 	nr = spek_worker_cut(w, slot, slot->next_part, done);
+	if (w->hints && spek_worker_must_not_cut(w, &slot->op, nr))
+		return 0;
 	if (nr > slot->max_parts) {
 		if (sent && atomic_read(&slot->parts_left) > unsent)
 			return 0;

@@ -125,6 +125,7 @@ def test_probes_give_answers_and_keep_their_logs(built: Checked) -> None:
 # in whose headers the answer is another one, or a probe that says no for its own fault, shows here.
 ANSWERS: dict[str, tuple[str, str | None]] = {
     "alloc_disk_limits": ("6.9", None),
+    "atomic_write": ("6.11", None),
     "bdev_file": ("6.9", None),
     "bdev_fput": ("6.9", None),
     "bdev_handle": ("6.7", "6.9"),

@@ -89,6 +89,7 @@ _STREAM = (
     Field("compressible-ppm", (1, 500_000, 1_000_000), RARELY),
     Field("duplicate-ppm", (1, 500_000), RARELY),
     Field("fill", ("f", "xyz", "f" * 63), RARELY),
+    Field("atomic", (1,), RARELY),
 )
 
 

@@ -25,7 +25,7 @@ from spekctl.workload.model import KEYS
 # How an I/O is sent, and what a write carries: addresses do not depend on it.
 BESIDE_ADDRESSES = {
     *("operation", "fua", "priority", "priority_level", "write_hint"),
-    *("own_data", "compressible_ppm", "duplicate_ppm", "fill"),
+    *("own_data", "compressible_ppm", "duplicate_ppm", "fill", "atomic"),
 }
 COUNTS = {"parts": "nr_parts", "sizes": "nr_sizes"}
 # Those of patterns that fio lacks.

@@ -241,6 +241,20 @@ def queue_attribute(device: Device, name: str) -> str:
     return _text(disk / "queue" / name)
 
 
+def atomic_units(device: Device) -> tuple[int, int]:
+    """Bytes of the smallest and of the largest atomic write; 0 and 0 if it has none, or as a
+    partition begins where they would not be aligned."""
+    disk = device.sysfs.parent if device.partition else device.sysfs
+    names = ("atomic_write_unit_min_bytes", "atomic_write_unit_max_bytes")
+    least, most, boundary = (
+        _number(disk / "queue" / name) for name in (*names, "atomic_write_boundary_bytes")
+    )
+    start = _number(device.sysfs / "start") * 512 if device.partition else 0
+    if not least or start % max(least, boundary):
+        return 0, 0
+    return least, most
+
+
 def serial_owners(roots: Roots = ROOTS) -> dict[str, set[str]]:
     """Serials and WWNs of this machine's disks, and which disks have them."""
     owners: dict[str, set[str]] = {}

@@ -5,10 +5,14 @@ from __future__ import annotations
 
 import dataclasses
 import json
+from typing import TYPE_CHECKING
 
 import click
 
 from spekctl.commands import options
+
+if TYPE_CHECKING:
+    from spekctl.run.candidates import Candidate
 
 
 @click.command()
@@ -34,7 +38,10 @@ def command(everything: bool, as_json: bool) -> int:
 
     from spekctl.render import tables
 
-    names = ("device", "size", "block", "model", "id", "may be tested")
+    # Few devices have atomic writes: a column that would be empty is left out.
+    atomic = any(row.atomic_max for row in rows)
+    names = ("device", "size", "block", *(["atomic"] if atomic else []), "model", "id")
+    names += ("may be tested",)
     table = tables.table(*names, right=("size", "block"), whole=("device",))
     for row in rows:
         indent = " " if row.partition_of else ""
@@ -42,9 +49,18 @@ def command(everything: bool, as_json: bool) -> int:
             f"{indent}{row.path}",
             format_bytes(row.bytes),
             str(row.logical_block),
+            *([_atomic_text(row)] if atomic else []),
             row.model,
             row.id,
             row.state,
         )
     tables.show(table)
     return 0
+
+
+def _atomic_text(row: Candidate) -> str:
+    from spekctl.units import format_bytes
+
+    if not row.atomic_max:
+        return ""
+    return f"{format_bytes(row.atomic_min)} to {format_bytes(row.atomic_max)}"

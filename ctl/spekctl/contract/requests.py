@@ -491,6 +491,16 @@ class StreamRequest(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
             )
         ),
     ] = ""
+    atomic: Annotated[
+        int,
+        Meta(
+            description=(
+                "1: writes are atomic, from Linux 6.11 on: a device keeps all of a write or "
+                "nothing. Block sizes are powers of two within the device's limits, addresses are "
+                "multiples of them."
+            )
+        ),
+    ] = 0
 
     def attributes(self) -> dict[str, Any]:
         """The attributes, without those that have their default."""
@@ -524,6 +534,7 @@ class StreamRequest(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
             ("compressible_ppm", int(self.compressible_ppm), (0,)),
             ("duplicate_ppm", int(self.duplicate_ppm), (0,)),
             ("fill", bytes.fromhex(self.fill), (b"",)),
+            ("atomic", int(self.atomic), (0,)),
         )
 
 

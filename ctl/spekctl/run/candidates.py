@@ -30,6 +30,8 @@ class Candidate:
     open_for_writing: list[str]
     data: list[str] | None  # signatures; None: it is in use, or it cannot be read
     state: str  # permitted use, as a sentence
+    atomic_min: int = 0  # bytes of the smallest and of the largest atomic write; 0: there are none
+    atomic_max: int = 0
 
 
 def every(everything: bool = False) -> list[Candidate]:
@@ -42,6 +44,7 @@ def every(everything: bool = False) -> list[Candidate]:
         writers = safety.writers(candidate, opened)
         # Never read a disk that a run measures, or that somebody uses: it would be in their way.
         data = None if in_use else safety.data_on(candidate)
+        atomic = device.atomic_units(candidate)
         rows.append(
             Candidate(
                 path=candidate.node,
@@ -58,6 +61,8 @@ def every(everything: bool = False) -> list[Candidate]:
                 open_for_writing=writers,
                 data=None if data is None else [str(signature) for signature in data],
                 state=_state(in_use, safety.unwritable(candidate), writers, data),
+                atomic_min=atomic[0],
+                atomic_max=atomic[1],
             )
         )
     return rows

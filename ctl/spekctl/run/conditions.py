@@ -21,7 +21,7 @@ from typing import Literal
 from spekctl import __version__, distribution, namespaces, units
 from spekctl.block import device as block_device
 from spekctl.block import provisioning, safety
-from spekctl.block.device import Device, Roots
+from spekctl.block.device import Device, Roots, atomic_units
 from spekctl.distribution import Missing
 from spekctl.errors import ExitCode, UsageError
 from spekctl.kernel.gen.series import MQ_SERIES
@@ -468,6 +468,16 @@ def _polling(machine: Machine, device: Device) -> Iterator[Finding]:
         )  # fmt: skip
 
 
+def _atomic(machine: Machine, device: Device) -> Iterator[Finding]:
+    least, most = atomic_units(device)
+    if most:
+        yield Finding(
+            device.path, "atomic writes", "note",
+            f"writes of {units.format_bytes(least)} to {units.format_bytes(most)} can be atomic:"
+            " atomic = true of a stream", "",
+        )  # fmt: skip
+
+
 def _unwritten(machine: Machine, device: Device) -> Iterator[Finding]:
     unwritten = provisioning.of(device, machine.root)
     if unwritten is not None:
@@ -479,5 +489,5 @@ def _unwritten(machine: Machine, device: Device) -> Iterator[Finding]:
 
 
 DEVICE_CHECKS: tuple[Callable[[Machine, Device], Iterator[Finding]], ...] = (
-    _held, _scheduler, _iostats, _throttling, _polling, _unwritten,
+    _held, _scheduler, _iostats, _throttling, _polling, _atomic, _unwritten,
 )  # fmt: skip

@@ -551,6 +551,14 @@ class Stream(Table, frozen=True):
             key=Key(writes=True, member="write_hint", parse=str),
         ),
     ] = None
+    atomic: Annotated[
+        bool,
+        _doc(
+            "Writes are atomic: a device keeps all of a write or nothing. Block sizes are powers of"
+            " two within the device's limits, addresses multiples of them; Linux 6.11 and later.",
+            key=Key(writes=True, member="atomic"),
+        ),
+    ] = False
     compressible: Annotated[
         str | None,
         _doc(

@@ -104,14 +104,56 @@ bool spek_workload_is_plain(const struct spek_workload *wl)
 }
 
 /**
+ * spek_workload_is_atomic() - check whether all that a workload changes are atomic writes
+ * @wl: checked workload
+ *
+ * Return: true if no stream changes anything in another way; flushes change nothing.
+ */
+bool spek_workload_is_atomic(const struct spek_workload *wl)
+{
+	u32 i;
+
+	for (i = 0; i < wl->nr_streams; i++) {
+		const struct spek_stream *stream = &wl->stream[i];
+
+		if (!stream->atomic && stream->read_ppm != 1000000 &&
+		    stream->operation != SPEK_OPERATION_FLUSH)
+			return false;
+	}
+	return true;
+}
+
+/**
  * spek_stream_has_hints() - check whether the I/Os of a stream carry hints for the device
  * @stream: stream
  *
- * Return: true if the stream has an I/O priority or a write hint.
+ * Return: true if the stream has an I/O priority, a write hint, or atomic writes.
  */
 bool spek_stream_has_hints(const struct spek_stream *stream)
 {
-	return stream->priority || stream->write_hint;
+	return stream->priority || stream->write_hint || stream->atomic;
+}
+
+/**
+ * spek_stream_keeps_sizes_aligned() - check that each I/O lies at a multiple of its size
+ * @stream: stream
+ *
+ * Return: true if block sizes are powers of two, and whatever addresses are made of are multiples
+ * of them.
+ */
+bool spek_stream_keeps_sizes_aligned(const struct spek_stream *stream)
+{
+	u64 bits = stream->align_bytes | stream->range_start | stream->stride_bytes |
+		   stream->run_align_bytes;
+	u32 i;
+
+	for (i = 0; i < stream->nr_sizes; i++) {
+		u32 bytes = stream->size[i].bytes;
+
+		if (bytes & (bytes - 1) || bits & (bytes - 1))
+			return false;
+	}
+	return true;
 }
 
 /**

@@ -311,6 +311,24 @@ static int check_hints(const struct spek_stream *stream, struct spek_refusal *re
 	return 0;
 }
 
+static int check_atomic(const struct spek_stream *stream, struct spek_refusal *refusal)
+{
+	if (!stream->atomic)
+		return 0;
+	if (stream->atomic > 1)
+		return spek_refuse_part(refusal, -ERANGE, "Atomic writes of a stream must be 0 or 1.");
+	if (stream->operation || stream->read_ppm == 1000000)
+		return spek_refuse_part(refusal, -EINVAL,
+					"Atomic writes are given for a stream that has no writes of data.");
+	if (stream->pattern == SPEK_PATTERN_TRACE || stream->pattern == SPEK_PATTERN_WRITE_POINTER)
+		return spek_refuse_part(refusal, -EINVAL,
+					"A trace and writes at write pointers are not atomic: their places are not the stream's own.");
+	if (!spek_stream_keeps_sizes_aligned(stream))
+		return spek_refuse_part(refusal, -EINVAL,
+					"Atomic writes need block sizes that are powers of two, and addresses that are multiples of them.");
+	return 0;
+}
+
 static int check_data(const struct spek_stream *stream, struct spek_refusal *refusal)
 {
 	if (stream->own_data > 1)
@@ -411,6 +429,8 @@ static int check_stream(const struct spek_workload *wl, u32 index, u32 nr_worker
 		err = check_operation(stream, refusal);
 	if (!err)
 		err = check_hints(stream, refusal);
+	if (!err)
+		err = check_atomic(stream, refusal);
 	if (!err)
 		err = check_data(stream, refusal);
 	if (err)

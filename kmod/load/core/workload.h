@@ -72,6 +72,8 @@ bool spek_stream_is_plain(const struct spek_stream *stream);
 bool spek_workload_is_plain(const struct spek_workload *wl);
 bool spek_stream_has_data(const struct spek_stream *stream);
 bool spek_workload_has_zones(const struct spek_workload *wl);
+bool spek_stream_keeps_sizes_aligned(const struct spek_stream *stream);
+bool spek_workload_is_atomic(const struct spek_workload *wl);
 bool spek_stream_has_hints(const struct spek_stream *stream);
 bool spek_workload_has_hints(const struct spek_workload *wl);
 bool spek_workload_has_own_data(const struct spek_workload *wl);

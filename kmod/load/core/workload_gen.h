@@ -171,6 +171,9 @@ struct spek_size {
  * @duplicate_ppm: own data - share of the blocks that are one of 64 blocks which all
  *   workers share; the others are unique. 0 if not given.
  * @fill_bytes: length of @fill
+ * @atomic: 1: writes are atomic, from Linux 6.11 on: a device keeps all of a write or
+ *   nothing. Block sizes are powers of two within the device's limits, addresses are
+ *   multiples of them.
  * @size: Block sizes with their weights.
  * @fill: own data - bytes that the fill repeats, from its start in each block on; zeroes
  *   if not given.
@@ -205,6 +208,7 @@ struct spek_stream {
 	u32 compressible_ppm;
 	u32 duplicate_ppm;
 	u32 fill_bytes;
+	u32 atomic;
 	struct spek_size size[SPEK_MAX_SIZES];
 	u8 fill[64];
 };

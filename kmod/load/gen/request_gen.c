@@ -313,6 +313,9 @@ static const struct spek_genl_field stream_fields[] = {
 		SPEK_GENL_ARRAY(BYTES, SPEK_A_STREAM_FILL, struct spek_stream, fill, fill_bytes),
 		.at_most = sizeof_field(struct spek_stream, fill),
 	},
+	{
+		SPEK_GENL_MEMBER(U32, SPEK_A_STREAM_ATOMIC, struct spek_stream, atomic),
+	},
 };
 
 static const struct spek_genl_record spek_stream_request = {

@@ -820,6 +820,9 @@ enum spek_a_size {
  *   given.
  * @SPEK_A_STREAM_FILL: (binary, at least 1 bytes, at most 64 bytes) own data - bytes that
  *   the fill repeats, from its start in each block on; zeroes if not given.
+ * @SPEK_A_STREAM_ATOMIC: (u32, at most 1) 1: writes are atomic, from Linux 6.11 on: a
+ *   device keeps all of a write or nothing. Block sizes are powers of two within the
+ *   device's limits, addresses are multiples of them.
  * @__SPEK_A_STREAM_MAX: private
  * @SPEK_A_STREAM_MAX: highest id
  */
@@ -854,6 +857,7 @@ enum spek_a_stream {
 	SPEK_A_STREAM_COMPRESSIBLE_PPM,
 	SPEK_A_STREAM_DUPLICATE_PPM,
 	SPEK_A_STREAM_FILL,
+	SPEK_A_STREAM_ATOMIC,
 
 	__SPEK_A_STREAM_MAX,
 	SPEK_A_STREAM_MAX = (__SPEK_A_STREAM_MAX - 1)

@@ -128,6 +128,7 @@ class Stream:
     compressible_ppm: int = 0
     duplicate_ppm: int = 0
     fill: bytes = b""
+    atomic: int = 0
 
     @classmethod
     def of(cls, stream: requests.StreamRequest) -> Stream:

@@ -339,6 +339,23 @@ CASES: list[tuple[Workload, int, int, str, int, str]] = [
         one(Stream(write_hint=1, read_ppm=0, operation=2)),
         *(1, INVALID, "s", 0, "A write hint is given for a stream that has no writes of data."),
     ),
+    # atomic writes
+    (raw("stream.0.atomic", 2), 1, RANGE, "s", 0, "Atomic writes of a stream must be 0 or 1."),
+    *[
+        (one(stream), 1, INVALID, "s", 0, "Atomic writes are given for a stre")
+        for stream in (Stream(atomic=1), Stream(atomic=1, read_ppm=0, operation=2))
+    ],
+    (
+        one(Stream("write-pointer", atomic=1, read_ppm=0)),
+        *(1, INVALID, "s", 0, "A trace and writes at write pointers are not atomic"),
+    ),
+    *[
+        (one(stream), 1, INVALID, "s", 0, "Atomic writes need bloc")
+        for stream in (
+            Stream(atomic=1, read_ppm=0, sizes=3 * 4096),
+            Stream(atomic=1, read_ppm=0, sizes=8192, align_bytes=4096),
+        )
+    ],
     # data
     (raw("stream.0.own_data", 2), 1, RANGE, "s", 0, "Own data of a stream must be 0 or 1."),
     *[

@@ -497,6 +497,7 @@ class StreamNla(nla):
         (28, "SPEK_A_STREAM_COMPRESSIBLE_PPM", "uint32", 0),
         (29, "SPEK_A_STREAM_DUPLICATE_PPM", "uint32", 0),
         (30, "SPEK_A_STREAM_FILL", "cdata", 0),
+        (31, "SPEK_A_STREAM_ATOMIC", "uint32", 0),
     )
     keys: ClassVar[dict[str, str]] = {
         "name": "SPEK_A_STREAM_NAME",
@@ -528,6 +529,7 @@ class StreamNla(nla):
         "compressible_ppm": "SPEK_A_STREAM_COMPRESSIBLE_PPM",
         "duplicate_ppm": "SPEK_A_STREAM_DUPLICATE_PPM",
         "fill": "SPEK_A_STREAM_FILL",
+        "atomic": "SPEK_A_STREAM_ATOMIC",
     }
     multi: ClassVar[dict[str, str]] = {
         "size": "sizes",

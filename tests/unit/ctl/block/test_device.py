@@ -6,6 +6,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+from lib.fakes.machine import disk
 
 from spekctl.block import device
 from spekctl.block.device import Roots
@@ -90,3 +91,27 @@ def test_every_link_of_this_machine_to_a_disk_stays_in_dev() -> None:
     for link in (entry for entry in disks.rglob("*") if entry.is_symlink()):
         assert device.stays_in(str(link)), link
     assert not device.stays_in("/etc/shadow")
+
+
+@pytest.mark.parametrize(
+    ("partition", "start", "boundary", "units"),
+    [
+        (0, 0, 0, (4096, 65536)),
+        (1, 2048, 0, (4096, 65536)),
+        (1, 2049, 0, (0, 0)),
+        (1, 8, 65536, (0, 0)),
+        (1, 256, 65536, (4096, 65536)),
+    ],
+)
+def test_atomic_writes_are_those_of_the_disk_if_a_partition_is_aligned_to_them(
+    tmp_path: Path, partition: int, start: int, boundary: int, units: tuple[int, int]
+) -> None:
+    subject = disk(partition=partition, sysfs=tmp_path / "part1" if partition else tmp_path / ".")
+    subject.sysfs.mkdir(exist_ok=True)
+    (subject.sysfs / "start").write_text(f"{start}\n")
+    queue = tmp_path / "queue"
+    assert device.atomic_units(subject) == (0, 0)
+    queue.mkdir()
+    for name, value in (("unit_min", 4096), ("unit_max", 65536), ("boundary", boundary)):
+        (queue / f"atomic_write_{name}_bytes").write_text(f"{value}\n")
+    assert device.atomic_units(subject) == units

@@ -105,6 +105,13 @@ CASES: dict[str, tuple[dict[str, str], str, str, str, str]] = {
         {f"{QUEUE}/discard_granularity": "4096", f"{QUEUE}/discard_max_bytes": "1048576"},
         "unwritten blocks", "note", "it takes discards (in units of 4096 bytes)", "write the whole",
     ),
+    "atomic writes": (
+        {
+            f"{QUEUE}/atomic_write_unit_min_bytes": "4096",
+            f"{QUEUE}/atomic_write_unit_max_bytes": "65536",
+        },
+        "atomic writes", "note", "writes of 4 KiB to 64 KiB can be atomic", "",
+    ),
     "polling": ({f"{QUEUE}/io_poll": "0"}, "polling", "note", "--polled is refused", ""),
 }  # fmt: skip
 

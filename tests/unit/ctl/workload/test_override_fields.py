@@ -137,6 +137,7 @@ VALUES: dict[str, tuple[st.SearchStrategy[Any], tuple[str, ...]]] = {
         st.sampled_from(["0x00", "0xdeadbeef", "0X0123456789abcdef01"]),
         ("stream.main.read=50%",),
     ),
+    "stream.main.atomic": (st.booleans(), ("stream.main.read=50%",)),
     "stream.main.fua": (st.booleans(), ("stream.main.read=50%",)),
     "stream.main.size": (sizes, ()),
     "stream.main.sizes": (mix("4KiB"), ("stream.main.size=",)),
