@@ -31,6 +31,8 @@
  * @log_records: capacity of each worker's log in records; 0: no log
  * @stamp_id: stamped: id in the stamps; 0: draw one
  * @verify_from: stamped: number of the run to continue, or 0
+ * @verify_newer: stamped, a workload that only reads: blocks may hold later versions
+ * @verify_atomic: stamped: blocks of one grain hold the same write
  * @grain_bytes: stamped: largest grain, a power of two, or 0
  * @claim: number of the claim that has the targets; 0: the run opens them
  * @trace_records: trace: capacity of each worker's ring in records, a power of two; else 0
@@ -63,6 +65,8 @@ struct spek_run_config {
 	u64 stamp_id;
 	u32 verify_from;
 	u32 grain_bytes;
+	u32 verify_newer;
+	u32 verify_atomic;
 	u32 claim;
 	u32 trace_records;
 	u32 nr_workers;

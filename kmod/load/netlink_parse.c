@@ -72,6 +72,7 @@ static int check_stamped(struct genl_info *info, const struct spek_run_config *c
 {
 	static const u16 only_stamped[] = {
 		SPEK_A_RUN_STAMP_ID, SPEK_A_RUN_VERIFY_FROM, SPEK_A_RUN_GRAIN_BYTES,
+		SPEK_A_RUN_VERIFY_NEWER, SPEK_A_RUN_VERIFY_ATOMIC,
 	};
 	struct nlattr **attrs = info->attrs;
 	size_t i;
@@ -86,6 +87,12 @@ static int check_stamped(struct genl_info *info, const struct spek_run_config *c
 	if (config->stamp_id && config->verify_from)
 		return spek_genl_refuse(info->extack, attrs[SPEK_A_RUN_STAMP_ID], -EINVAL,
 					"A run that continues another one takes over its stamp-id: leave it out.");
+	if (config->verify_newer && spek_workload_writes(&config->workload))
+		return spek_genl_refuse(info->extack, attrs[SPEK_A_RUN_VERIFY_NEWER], -EINVAL,
+					"Only a workload that only reads may find later writes: a run knows its own.");
+	if (config->verify_atomic && !spek_workload_is_atomic(&config->workload))
+		return spek_genl_refuse(info->extack, attrs[SPEK_A_RUN_VERIFY_ATOMIC], -EINVAL,
+					"Only a workload whose writes are all atomic leaves each of them whole.");
 	if (config->grain_bytes &&
 	    (!is_power_of_2(config->grain_bytes) || config->grain_bytes < SPEK_SECTOR))
 		return spek_genl_refuse(info->extack, attrs[SPEK_A_RUN_GRAIN_BYTES], -EINVAL,

@@ -74,6 +74,8 @@ int spek_verify_create(struct spek_verify **verify, const struct spek_run_config
 	spin_lock_init(&made->lock);
 	made->targets = targets;
 	made->chunk_bytes = chunk_bytes;
+	made->atomic = config->verify_atomic;
+	made->newer = config->verify_newer;
 	*verify = made;
 	if (!from)
 		return spek_map_create(&made->map, config, targets, grain, refusal);
@@ -366,6 +368,7 @@ static void check_piece(struct spek_verify *verify, struct spek_slot *slot,
 		.seed = map->seed,
 		.id = map->id,
 		.target = piece->target,
+		.newer = verify->newer,
 	};
 	u32 at;
 
@@ -382,6 +385,71 @@ static void check_piece(struct spek_verify *verify, struct spek_slot *slot,
 			continue;
 		record.expected = expect.generation;
 		record.zeroed = expect.content == SPEK_CONTENT_ZEROES;
+		record.offset = piece->offset + at;
+		note_mismatch(verify, &record);
+	}
+}
+
+/*
+ * Find the first block of a grain that is not of the same write as those before it. A damaged block
+ * counts only after a write that failed: any other has been reported as what it is.
+ */
+static u32 find_tear(const struct spek_verify *verify, const struct spek_slot *slot,
+		     struct spek_expect *expect, const struct piece *piece, u32 at)
+{
+	const u32 block = verify->targets[piece->target].logical_block;
+	const u32 end = at + (1u << verify->map->shift);
+	u64 version, first = SPEK_STAMP_DAMAGED;
+
+	for (; at < end; at += block) {
+		expect->sector = (piece->offset + at) >> SECTOR_SHIFT;
+		version = spek_stamp_version(spek_slot_block(slot, piece->in_buffer + at,
+							     verify->chunk_bytes),
+					     block, expect);
+		if (version == SPEK_STAMP_DAMAGED) {
+			if (expect->content == SPEK_CONTENT_UNCERTAIN)
+				break;
+			continue;
+		}
+		if (first == SPEK_STAMP_DAMAGED)
+			first = version;
+		if (version != first)
+			break;
+	}
+	return at;
+}
+
+/* After atomic writes each grain holds one of them: all of it, whichever it is. */
+static void check_grains(struct spek_verify *verify, struct spek_slot *slot,
+			 const struct piece *piece)
+{
+	const struct spek_map *map = verify->map;
+	const atomic64_t *grain = &map->target[piece->target].grain[piece->first];
+	struct spek_mismatch_record record = {
+		.at_ns = slot->done_ns,
+		.target = piece->target,
+		.bytes = verify->targets[piece->target].logical_block,
+		.finding.verdict = SPEK_MISMATCH_TORN,
+	};
+	struct spek_expect expect = {
+		.seed = map->seed,
+		.id = map->id,
+		.target = piece->target,
+	};
+	u32 i;
+
+	for (i = 0; i < piece->nr; i++) {
+		const struct spek_stamp *found;
+		u32 at;
+
+		expect.content = spek_grain_content(atomic64_read(&grain[i]));
+		at = find_tear(verify, slot, &expect, piece, i << map->shift);
+		if (at == (i + 1) << map->shift)
+			continue;
+		found = spek_slot_block(slot, piece->in_buffer + at, verify->chunk_bytes);
+		record.finding.stamped = found->magic == SPEK_STAMP_MAGIC;
+		record.finding.found = *found;
+		record.expected = spek_grain_generation(atomic64_read(&grain[i]));
 		record.offset = piece->offset + at;
 		note_mismatch(verify, &record);
 	}
@@ -426,6 +494,8 @@ void spek_verify_end(struct spek_verify *verify, struct spek_slot *slot,
 	for (done = 0; done < op->bytes; done += piece.bytes) {
 		find_piece(&piece, verify->map, op, asu, done, op->bytes);
 		check_piece(verify, slot, &piece, &counts);
+		if (verify->atomic)
+			check_grains(verify, slot, &piece);
 		cond_resched();
 	}
 	spek_verify_release(verify, op, asu, false);

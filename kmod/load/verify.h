@@ -59,6 +59,8 @@ struct spek_verify_counts {
  * @map: referenced, const
  * @targets: of the run, const
  * @chunk_bytes: pieces of the slots' buffers, const
+ * @atomic: blocks of one grain hold the same write, const
+ * @newer: a block may hold a later version than that of the map, const
  * @lock: protects the fields below; taken by workers, never with another lock inside
  * @counts: so far
  * @nr_kept: entries of @kept
@@ -68,6 +70,8 @@ struct spek_verify {
 	struct spek_map *map;
 	const struct spek_target *targets;
 	u32 chunk_bytes;
+	bool atomic;
+	bool newer;
 	spinlock_t lock;	/* protects the fields below */
 	struct spek_verify_counts counts;
 	u32 nr_kept;

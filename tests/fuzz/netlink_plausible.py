@@ -212,6 +212,8 @@ VARIANTS: dict[str, dict[str, list[Variant]]] = {
             # stamped ones
             (*_CHECKED, Field("count", (100, 1000)), Field("grain-bytes", (512, 4096), OFTEN)),
             (*_CHECKED, Field("count", (100,)), Field("stamp-id", (1, 2**63), OFTEN)),
+            (*_CHECKED, Field("count", (100,)), Field("verify-newer", (0, 1))),
+            (*_CHECKED, Field("count", (100,)), Field("verify-atomic", (0, 1))),
             (*_CHECKED, Field("count", (100,)), Field("verify-from", ("@run",))),
             *(_replay(0, (_READS,)),) * 4,
             _replay(1, (_BOTH,)),

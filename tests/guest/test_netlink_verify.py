@@ -53,6 +53,12 @@ def done(nl: Socket, node: str, **changes: Any) -> int:
         ({"stamp_id": 1}, "stamp_id", "This attribute needs stamped data."),
         ({"verify_from": 1}, "verify_from", "This attribute needs stamped data."),
         ({"grain_bytes": 4096}, "grain_bytes", "This attribute needs stamped data."),
+        ({"verify_newer": 1}, "verify_newer", "This attribute needs stamped data."),
+        (
+            {**WRITES, "verify_newer": 1},
+            "verify_newer",
+            "Only a workload that only reads may find later writes: a run knows its own.",
+        ),
         (
             {**WRITES, "grain_bytes": 1000},
             "grain_bytes",

@@ -562,6 +562,8 @@ def run_attributes(config: Any) -> dict[str, Any]:
         ("verify_from", int(config.verify_from), (0,)),
         ("grain_bytes", int(config.grain_bytes), (0,)),
         ("trace_records", int(config.trace_records), (0,)),
+        ("verify_newer", int(config.verify_newer), (0,)),
+        ("verify_atomic", int(config.verify_atomic), (0,)),
     )
 
 

@@ -104,7 +104,22 @@ def prepare(
         f"verified: {units.format_bytes(need)} of kernel memory for what was written,"
         f" {STATE_BYTES} bytes for every {units.format_bytes(grain)}"
     )
-    return structs.replace(config, stamp_id=secrets.randbits(63) | 1), remark
+    atomic = is_atomic(config)
+    if atomic:
+        remark += f"; writes are atomic: {units.format_bytes(grain)} with parts of two are torn"
+    stamp = secrets.randbits(63) | 1
+    return structs.replace(config, stamp_id=stamp, verify_atomic=int(atomic)), remark
+
+
+def is_atomic(config: RunConfig) -> bool:
+    """All that the run writes are atomic writes, as spek_workload_is_atomic() of the kernel has it:
+    a grain with parts of two of them is torn."""
+    writing = [
+        stream
+        for stream in config.streams
+        if stream.read_ppm < 1_000_000 and stream.operation != "flush"
+    ]
+    return bool(writing) and all(stream.atomic for stream in writing)
 
 
 def memory_available(path: Path = Path("/proc/meminfo")) -> int:

@@ -123,6 +123,12 @@ class RunConfig(Resolved, frozen=True):
     trace_records: Annotated[
         int, Meta(description="trace: room of each worker's ring, in records; 0: no trace.")
     ] = 0
+    verify_newer: Annotated[
+        int, Meta(description="stamped: 1: later writes than those on record are right as well.")
+    ] = 0
+    verify_atomic: Annotated[
+        int, Meta(description="stamped: 1: each grain holds one write, as all were atomic.")
+    ] = 0
 
     @property
     def writes(self) -> bool:

@@ -272,20 +272,22 @@ static spek_cold spek_noinline u32 judge(const u64 *word, u32 words,
 	return finding->verdict;
 }
 
-/**
- * spek_stamp_check() - compare a block with its expected content
- * @block: @bytes of memory, 8-byte aligned
- * @bytes: size of the block, a multiple of 512
- * @expect: expected content
- * @finding: filled in unless the block is correct
- *
- * Return: SPEK_MISMATCH_NONE or another enum spek_mismatch.
- */
-u32 spek_stamp_check(const void *block, u32 bytes, const struct spek_expect *expect,
-		     struct spek_finding *finding)
+/* A block stamped as a later version has to be that version as a whole: a mixture is torn. */
+static void expect_newer(struct spek_expect *expect, const u64 *word)
 {
-	const u64 *word = block;
-	u32 words = bytes / WORD_BYTES;
+	const struct spek_stamp *stamp = (const struct spek_stamp *)word;
+
+	if (!is_ours(stamp, expect) || !is_here(stamp, expect) ||
+	    stamp->generation <= expect->generation)
+		return;
+	expect->generation = stamp->generation;
+	if (expect->content == SPEK_CONTENT_ZEROES)
+		expect->content = SPEK_CONTENT_STAMPED;
+}
+
+static u32 check_block(const u64 *word, u32 words, const struct spek_expect *expect,
+		       struct spek_finding *finding)
+{
 	bool right;
 
 	switch (expect->content) {
@@ -300,4 +302,45 @@ u32 spek_stamp_check(const void *block, u32 bytes, const struct spek_expect *exp
 	if (spek_likely(right))
 		return SPEK_MISMATCH_NONE;
 	return judge(word, words, expect, finding);
+}
+
+/**
+ * spek_stamp_version() - find which write of a place a block is of
+ * @block: @bytes of memory, 8-byte aligned
+ * @bytes: size of the block, a multiple of 512
+ * @expect: seed, id, target and sector
+ *
+ * Return: generation; 0 if it was not stamped for this place; SPEK_STAMP_DAMAGED if it was, and
+ * does not hold all of it.
+ */
+u64 spek_stamp_version(const void *block, u32 bytes, const struct spek_expect *expect)
+{
+	const struct spek_stamp *stamp = block;
+
+	if (!is_ours(stamp, expect) || !is_here(stamp, expect))
+		return 0;
+	return stamp->checksum == checksum_of(block, bytes / WORD_BYTES) ? stamp->generation :
+									   SPEK_STAMP_DAMAGED;
+}
+
+/**
+ * spek_stamp_check() - compare a block with its expected content
+ * @block: @bytes of memory, 8-byte aligned
+ * @bytes: size of the block, a multiple of 512
+ * @expect: expected content
+ * @finding: filled in unless the block is correct
+ *
+ * Return: SPEK_MISMATCH_NONE or another enum spek_mismatch.
+ */
+u32 spek_stamp_check(const void *block, u32 bytes, const struct spek_expect *expect,
+		     struct spek_finding *finding)
+{
+	struct spek_expect later;
+
+	if (expect->newer) {
+		later = *expect;
+		expect_newer(&later, block);
+		expect = &later;
+	}
+	return check_block(block, bytes / WORD_BYTES, expect, finding);
 }

@@ -23,6 +23,8 @@
 #define SPEK_STAMP_MAGIC	0x3130504d54534b50ull	/* "PKSTMP01" */
 /* Pieces of another version shorter than this can't be distinguished from flipped bits. */
 #define SPEK_TORN_WORDS		8
+/* No generation: a block has the stamp of its place, and not all of what belongs to it. */
+#define SPEK_STAMP_DAMAGED	(~0ull)
 
 /**
  * struct spek_stamp - header of a block: 56 bytes, no padding
@@ -77,6 +79,7 @@ enum {
  * @target: number of the target
  * @content: enum spek_content
  * @generation: generation of the last write; 0: the run has not written the block
+ * @newer: a later version is right as well: writes may have come of which nobody has a record
  */
 struct spek_expect {
 	u64 seed;
@@ -85,6 +88,7 @@ struct spek_expect {
 	u32 target;
 	u32 content;
 	u64 generation;
+	bool newer;
 };
 
 /**
@@ -109,6 +113,7 @@ struct spek_finding {
 };
 
 void spek_stamp_write(void *block, u32 bytes, const struct spek_stamp *stamp);
+u64 spek_stamp_version(const void *block, u32 bytes, const struct spek_expect *expect);
 u32 spek_stamp_check(const void *block, u32 bytes, const struct spek_expect *expect,
 		     struct spek_finding *finding);
 

@@ -166,7 +166,7 @@ static const struct nla_policy spek_stream_nl_policy[SPEK_A_STREAM_ATOMIC + 1] =
 };
 
 /* SPEK_CMD_RUN_NEW */
-static const struct nla_policy spek_run_new_nl_policy[SPEK_A_RUN_CLAIM + 1] = {
+static const struct nla_policy spek_run_new_nl_policy[SPEK_A_RUN_VERIFY_ATOMIC + 1] = {
 	[SPEK_A_RUN_NAME] = { .type = NLA_NUL_STRING, .len = 63 },
 	[SPEK_A_RUN_SEED] = { .type = NLA_U64 },
 	[SPEK_A_RUN_DETACHED] = NLA_POLICY_MAX(NLA_U32, 1),
@@ -195,6 +195,8 @@ static const struct nla_policy spek_run_new_nl_policy[SPEK_A_RUN_CLAIM + 1] = {
 	[SPEK_A_RUN_GRAIN_BYTES] = { .type = NLA_U32 },
 	[SPEK_A_RUN_TRACE_RECORDS] = NLA_POLICY_FULL_RANGE(NLA_U32, &spek_run_trace_records_range),
 	[SPEK_A_RUN_CLAIM] = { .type = NLA_U32 },
+	[SPEK_A_RUN_VERIFY_NEWER] = NLA_POLICY_MAX(NLA_U32, 1),
+	[SPEK_A_RUN_VERIFY_ATOMIC] = NLA_POLICY_MAX(NLA_U32, 1),
 };
 
 /* SPEK_CMD_RUN_GET */
@@ -288,7 +290,7 @@ static const struct genl_ops spek_nl_ops[] = {
 		.cmd		= SPEK_CMD_RUN_NEW,
 		.doit		= spek_nl_run_new_doit,
 		.policy		= spek_run_new_nl_policy,
-		.maxattr	= SPEK_A_RUN_CLAIM,
+		.maxattr	= SPEK_A_RUN_VERIFY_ATOMIC,
 	},
 	{
 		.cmd		= SPEK_CMD_RUN_GET,

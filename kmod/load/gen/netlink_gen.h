@@ -32,7 +32,7 @@ int spek_nl_claim_del_doit(struct sk_buff *skb, struct genl_info *info);
 
 /* Room for one of each attribute of a set, without nests. */
 #define SPEK_NL_RUN_BYTES ( \
-	20 * nla_total_size(4) + \
+	22 * nla_total_size(4) + \
 	2 * nla_total_size(64) + \
 	24 * nla_total_size_64bit(8) + \
 	nla_total_size(128) + \

@@ -437,6 +437,14 @@ static const struct spek_genl_field run_fields[] = {
 	{
 		SPEK_GENL_MEMBER(U32, SPEK_A_RUN_CLAIM, struct spek_run_config, claim),
 	},
+	{
+		SPEK_GENL_MEMBER(U32, SPEK_A_RUN_VERIFY_NEWER,
+				 struct spek_run_config, verify_newer),
+	},
+	{
+		SPEK_GENL_MEMBER(U32, SPEK_A_RUN_VERIFY_ATOMIC,
+				 struct spek_run_config, verify_atomic),
+	},
 };
 
 const struct spek_genl_record spek_run_request = {

@@ -217,6 +217,12 @@ struct spek_trace_record {
  *   which the run borrows, open as they are. Not given - the run opens and claims them.
  * @SPEK_A_RUN_ARRIVAL_END: (nest of arrival-end, repeated) One for each arrival process,
  *   in their order, if any has a count.
+ * @SPEK_A_RUN_VERIFY_NEWER: (u32, at most 1) stamped - 1: a block that holds a later
+ *   write than the one on record is right, as after a power cut that ended a run: only
+ *   older ones are lost. For workloads that only read.
+ * @SPEK_A_RUN_VERIFY_ATOMIC: (u32, at most 1) stamped - 1: all writes were atomic and of
+ *   whole grains: blocks of one grain that hold different writes are torn, whichever of
+ *   the two was allowed.
  * @__SPEK_A_RUN_MAX: private
  * @SPEK_A_RUN_MAX: highest id
  */
@@ -281,6 +287,8 @@ enum spek_a_run {
 	SPEK_A_RUN_REPLAY,
 	SPEK_A_RUN_CLAIM,
 	SPEK_A_RUN_ARRIVAL_END,
+	SPEK_A_RUN_VERIFY_NEWER,
+	SPEK_A_RUN_VERIFY_ATOMIC,
 
 	__SPEK_A_RUN_MAX,
 	SPEK_A_RUN_MAX = (__SPEK_A_RUN_MAX - 1)

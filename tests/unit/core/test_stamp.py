@@ -49,14 +49,39 @@ def block_of(version: Version, size: int) -> bytearray:
     return bytearray(FFI.buffer(memory))
 
 
-def check(block: bytes | bytearray, version: Version, content: int = STAMPED) -> tuple[int, Any]:
-    """What the block is found to be where that version should be."""
+def version_of(block: bytes | bytearray, version: Version) -> int:
+    """The write of the place of @version that the block is of."""
+    memory = FFI.new("u64 []", len(block) // 8)
+    FFI.buffer(memory)[:] = bytes(block)
+    expect = FFI.new("struct spek_expect *")
+    for name in ("seed", "id", "sector", "target"):
+        setattr(expect, name, getattr(version, name))
+    return int(LIB.spek_stamp_version(memory, len(block), expect))
+
+
+def test_a_block_tells_which_write_of_its_place_it_is_of() -> None:
+    here = Version()
+    block = block_of(here, 512)
+    assert version_of(block, here) == here.generation
+    assert version_of(block, replace(here, sector=81)) == 0
+    assert version_of(block, replace(here, target=1)) == 0
+    assert version_of(block, replace(here, id=1)) == 0
+    assert version_of(bytes(512), here) == 0
+    block[256:] = block_of(replace(here, generation=4), 512)[256:]
+    assert version_of(block, here) == 2**64 - 1
+
+
+def check(
+    block: bytes | bytearray, version: Version, content: int = STAMPED, newer: bool = False
+) -> tuple[int, Any]:
+    """What the block is found to be where that version should be. @newer: or a later one"""
     memory = FFI.new("u64 []", len(block) // 8)
     FFI.buffer(memory)[:] = bytes(block)
     expect = FFI.new("struct spek_expect *")
     for name in ("seed", "id", "generation", "sector", "target"):
         setattr(expect, name, getattr(version, name))
     expect.content = content
+    expect.newer = newer
     finding = FFI.new("struct spek_finding *")
     verdict = LIB.spek_stamp_check(memory, len(block), expect, finding)
     if verdict != OK:
@@ -299,3 +324,31 @@ def test_after_a_discard_a_block_may_hold_anything(version: Version, block: byte
         # Written again, it is judged again.
         again = replace(version, generation=version.generation + 1)
         assert check(contents, again)[0] != OK
+
+
+@given(VERSIONS, st.integers(1, 1 << 20), BLOCKS)
+def test_where_later_writes_are_right_only_older_ones_are_lost(
+    version: Version, more: int, size: int
+) -> None:
+    later = replace(version, generation=version.generation + more)
+    assert check(block_of(version, size), version, newer=True)[0] == OK
+    assert check(block_of(later, size), version, newer=True)[0] == OK
+    assert check(block_of(later, size), version)[0] == Mismatch.UNWRITTEN
+    assert check(block_of(version, size), later, newer=True)[0] == Mismatch.STALE
+    assert check(bytes(size), version, newer=True)[0] == Mismatch.UNSTAMPED
+    for content in (UNCERTAIN, ZEROES):
+        assert check(block_of(later, size), version, content, newer=True)[0] == OK
+    # Where nothing was promised, anything whole is right.
+    nothing = replace(version, generation=0)
+    assert check(block_of(later, size), nothing, newer=True)[0] == OK
+    assert check(bytes(size), nothing, newer=True)[0] == OK
+
+
+@given(VERSIONS, st.integers(1, 100))
+def test_parts_of_later_writes_are_torn(version: Version, more: int) -> None:
+    old = block_of(version, 4096)
+    new = block_of(replace(version, generation=version.generation + more), 4096)
+    for block in (new[:1024] + old[1024:], old[:1024] + new[1024:]):
+        assert check(block, version, newer=True)[0] == Mismatch.TORN
+    place = replace(version, sector=version.sector + 8, generation=version.generation + more)
+    assert check(block_of(place, 4096), version, newer=True)[0] == Mismatch.MISDIRECTED

@@ -783,6 +783,8 @@ class RunMsg(genlmsg):
         (58, "SPEK_A_RUN_REPLAY", "nest_replay", NLA_F_NESTED),
         (59, "SPEK_A_RUN_CLAIM", "uint32", 0),
         (60, "SPEK_A_RUN_ARRIVAL_END", "nest_arrival_end", NLA_F_NESTED),
+        (61, "SPEK_A_RUN_VERIFY_NEWER", "uint32", 0),
+        (62, "SPEK_A_RUN_VERIFY_ATOMIC", "uint32", 0),
     )
     keys: ClassVar[dict[str, str]] = {
         "id": "SPEK_A_RUN_ID",
@@ -844,6 +846,8 @@ class RunMsg(genlmsg):
         "replay": "SPEK_A_RUN_REPLAY",
         "claim": "SPEK_A_RUN_CLAIM",
         "arrival_end": "SPEK_A_RUN_ARRIVAL_END",
+        "verify_newer": "SPEK_A_RUN_VERIFY_NEWER",
+        "verify_atomic": "SPEK_A_RUN_VERIFY_ATOMIC",
     }
     multi: ClassVar[dict[str, str]] = {
         "worker": "workers",

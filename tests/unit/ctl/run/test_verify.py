@@ -68,6 +68,25 @@ def test_memory_is_said_and_refused_beforehand() -> None:
         verify.prepare(config, [DISK], lambda: 2 * MIB)
 
 
+def test_a_run_of_atomic_writes_alone_has_whole_grains() -> None:
+    config = config_of("random-write-4k")
+    (stream,) = config.streams
+    atomic = msgspec.structs.replace(stream, atomic=1)
+    flush = msgspec.structs.replace(stream, operation="flush")
+    reads = msgspec.structs.replace(stream, read_ppm=1_000_000)
+    for streams, whole in (
+        ([atomic], True),
+        ([atomic, flush, reads], True),
+        ([atomic, stream], False),
+        ([atomic, msgspec.structs.replace(stream, operation="discard")], False),
+        ([reads, flush], False),
+    ):
+        mixed = msgspec.structs.replace(config, streams=streams)
+        prepared, remark = verify.prepare(mixed, [DISK], lambda: GIB)
+        assert prepared.verify_atomic == whole
+        assert remark.endswith("; writes are atomic: 4 KiB with parts of two are torn") == whole
+
+
 def test_blocks_of_zones_are_recorded_one_by_one() -> None:
     config = config_of("random-write-4k")
     asus = [msgspec.structs.replace(config.asus[0], zone_bytes=4 * MIB, open_zones=1)]
