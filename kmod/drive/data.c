@@ -23,6 +23,13 @@ static u32 prepare_bytes(struct scsi_cmnd *cmd, const struct spek_scsi_request *
 	return bytes;
 }
 
+/* Whether a power cut must not lose a write. */
+static bool is_permanent(const struct spek_unit *unit, const struct spek_scsi_request *request)
+{
+	return !READ_ONCE(unit->ignores_flush) &&
+	       (request->fua || !unit->scsi.caches_writes);
+}
+
 static int read_or_write(struct spek_unit *unit, struct scsi_cmnd *cmd,
 			 struct spek_scsi_request *request, bool refused)
 {
@@ -38,7 +45,7 @@ static int read_or_write(struct spek_unit *unit, struct scsi_cmnd *cmd,
 		return 0;
 	}
 	err = spek_store_write(&unit->store, request->lba, scsi_sglist(cmd), scsi_sg_count(cmd),
-			       bytes);
+			       bytes, is_permanent(unit, request));
 	/* What a thinly provisioned disk says: the block layer makes ENOSPC of it. */
 	if (err == -ENOSPC) {
 		spek_scsi_refuse(request, SPEK_SCSI_DATA_PROTECT, SPEK_SCSI_ALLOCATION_FAILED);
@@ -63,7 +70,7 @@ static void unmap_sectors(struct spek_unit *unit, struct scsi_cmnd *cmd,
 }
 
 /**
- * spek_data_move() - move the data of a read or write, or forget those of an UNMAP
+ * spek_data_move() - move the data of a command, make it permanent, or forget it
  * @unit: the unit
  * @cmd: the command; its residual count is set
  * @request: what it asks for; made a refusal if the store is full or the parameters are wrong
@@ -81,6 +88,11 @@ int spek_data_move(struct spek_unit *unit, struct scsi_cmnd *cmd,
 		return read_or_write(unit, cmd, request, refused);
 	case SPEK_SCSI_UNMAP:
 		unmap_sectors(unit, cmd, request, refused);
+		return 0;
+	case SPEK_SCSI_SYNC_CACHE:
+		/* Also if it is going to be refused: it may be taken by then after all. */
+		if (!READ_ONCE(unit->ignores_flush))
+			spek_store_flush(&unit->store);
 		return 0;
 	default:
 		return 0;

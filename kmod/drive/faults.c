@@ -2,6 +2,7 @@
 /* Faults of a unit's drive, as core/fault.h defines them: read and changed while it works. */
 #include "events.h"
 #include "faults.h"
+#include "serve.h"
 
 /**
  * spek_unit_fault() - read an injected fault
@@ -26,6 +27,33 @@ bool spek_unit_fault(struct spek_unit *unit, u32 index, struct spek_drive_fault 
 	return found;
 }
 
+static bool has_fault(const struct spek_drive_faults *faults, u32 kind)
+{
+	u32 i;
+
+	for (i = 0; i < faults->length; i++)
+		if (faults->entries[i].kind == kind)
+			return true;
+	return false;
+}
+
+/* What the data has to do with the faults. A drive that has lost its power takes no writes. */
+static void apply_to_store(struct spek_unit *unit, const struct spek_drive_faults *faults,
+			   bool is_cut)
+{
+	bool ignores_flush = has_fault(faults, SPEK_DRIVE_FAULT_NO_FLUSH);
+
+	WRITE_ONCE(unit->ignores_flush, ignores_flush);
+	if (is_cut) {
+		/* Writes that began to move before the drive was gone have ended: none is cut. */
+		synchronize_rcu();
+		spek_store_cut(&unit->store, has_fault(faults, SPEK_DRIVE_FAULT_TORN));
+	}
+	spek_store_track(&unit->store, ignores_flush ||
+			 has_fault(faults, SPEK_DRIVE_FAULT_TORN) ||
+			 has_fault(faults, SPEK_DRIVE_FAULT_VOLATILE));
+}
+
 /**
  * spek_unit_set_faults() - change the faults of a drive: all that is asked for, or nothing
  * @unit: the drive
@@ -33,7 +61,7 @@ bool spek_unit_fault(struct spek_unit *unit, u32 index, struct spek_drive_fault 
  * @scratch: memory for a trial
  * @refusal: says what was wrong
  *
- * Context: process.
+ * Context: process, may sleep.
  * Return: 0 or a negative errno.
  */
 int spek_unit_set_faults(struct spek_unit *unit, const struct spek_drive_change *change,
@@ -41,20 +69,27 @@ int spek_unit_set_faults(struct spek_unit *unit, const struct spek_drive_change 
 {
 	const struct spek_drive_mechanics *mechanics = &unit->config->model.mechanics;
 	unsigned long flags;
+	bool is_cut = false;
 	LIST_HEAD(done);
 	u64 now_ns;
 	int err = 0;
 	u32 i;
 
+	mutex_lock(&unit->faults_lock);
 	now_ns = spek_unit_lock_settled(unit, &done, &flags);
 	*scratch = unit->drive.faults;
 	if (change->clear_faults)
 		scratch->length = 0;
-	for (i = 0; !err && i < change->nr_faults; i++)
+	for (i = 0; !err && i < change->nr_faults; i++) {
 		err = spek_drive_faults_add(scratch, mechanics, &change->fault[i], refusal);
+		is_cut |= change->fault[i].kind == SPEK_DRIVE_FAULT_POWER_CUT;
+	}
 	if (!err) {
-		if (change->clear_faults)
+		if (change->clear_faults) {
+			if (has_fault(&unit->drive.faults, SPEK_DRIVE_FAULT_POWER_CUT))
+				spek_unit_power_on(unit, now_ns, &done);
 			spek_drive_clear_faults(&unit->drive, now_ns);
+		}
 		for (i = 0; i < change->nr_faults; i++)
 			spek_drive_fault(&unit->drive, now_ns, &change->fault[i], refusal);
 		spek_unit_start_all(unit, now_ns);
@@ -63,5 +98,8 @@ int spek_unit_set_faults(struct spek_unit *unit, const struct spek_drive_change 
 			spek_unit_drive_power(unit, now_ns, &done);
 	}
 	spek_unit_unlock(unit, &done, flags);
+	if (!err)
+		apply_to_store(unit, scratch, is_cut);
+	mutex_unlock(&unit->faults_lock);
 	return err;
 }

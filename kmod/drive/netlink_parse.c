@@ -15,7 +15,7 @@ static_assert((int)SPEK_DRIVE_NL_POLICY_CLOOK == (int)SPEK_DRIVE_CLOOK);
 static_assert((int)SPEK_DRIVE_NL_RAIL_V12 == (int)SPEK_DRIVE_12V);
 static_assert((int)SPEK_DRIVE_NL_CONDITION_TO_STOPPED == (int)SPEK_DRIVE_TO_STOPPED);
 static_assert((int)SPEK_DRIVE_NL_PHASE_ERASE == (int)SPEK_DRIVE_ERASE);
-static_assert((int)SPEK_DRIVE_NL_FAULT_GONE == (int)SPEK_DRIVE_FAULT_GONE);
+static_assert((int)SPEK_DRIVE_NL_FAULT_WRITES_TORN == (int)SPEK_DRIVE_FAULT_TORN);
 static_assert(sizeof_field(struct spek_drive_description, zones) ==
 	      SPEK_DRIVE_MAX_ZONES * sizeof(struct spek_drive_zone_entry));
 static_assert(sizeof_field(struct spek_drive_description, seek_points) ==

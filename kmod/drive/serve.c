@@ -372,6 +372,8 @@ static bool needs_media(const struct spek_scsi_request *request)
 	case SPEK_SCSI_WRITE:
 	case SPEK_SCSI_UNMAP:
 		return request->sectors;
+	case SPEK_SCSI_SYNC_CACHE:
+		return true;
 	default:
 		return false;
 	}
@@ -387,19 +389,27 @@ static bool needs_media(const struct spek_scsi_request *request)
  */
 int spek_unit_serve(struct spek_unit *unit, struct scsi_cmnd *cmd)
 {
-	bool refused = refuses_media(unit);
+	/* Before the data move: pairs with spek_unit_power_on(). */
+	u32 power_ons = smp_load_acquire(&unit->power_ons);
 	struct spek_scsi_request request;
 	unsigned long flags;
 	LIST_HEAD(done);
+	bool refused;
 	u64 now_ns;
 	int status;
 
 	spek_scsi_decode(&unit->scsi, cmd->cmnd, cmd->cmd_len, &request);
-	if (spek_data_move(unit, cmd, &request, refused))
+	/* The data move as a whole or not at all: a power cut waits for a grace period. */
+	rcu_read_lock();
+	refused = refuses_media(unit);
+	status = spek_data_move(unit, cmd, &request, refused);
+	rcu_read_unlock();
+	if (status)
 		return SCSI_MLQUEUE_DEVICE_BUSY;
 	now_ns = spek_unit_lock_now(unit, &done, &flags);
-	/* The drive takes it by now, but its data has not moved: it comes again. */
-	if (refused && needs_media(&request) && !refuses_media(unit))
+	/* The drive takes it by now, but its data has not moved, or was lost: it comes again. */
+	if (needs_media(&request) &&
+	    (power_ons != unit->power_ons || (refused && !refuses_media(unit))))
 		status = SCSI_MLQUEUE_DEVICE_BUSY;
 	else
 		status = serve_command(unit, cmd, &request, now_ns, &done);
@@ -415,6 +425,33 @@ static void forget_command(struct spek_unit *unit, struct spek_unit_slot *slot, 
 	if (spek_drive_abort(&unit->drive, now_ns, slot->tag))
 		unit->held--;
 	unit->count.aborted++;
+}
+
+/**
+ * spek_unit_power_on() - the power is back: the drive knows nothing of the commands it had
+ * @unit: the unit, locked; its drive is still gone
+ * @now_ns: time
+ * @done: takes the commands, which the SCSI layer sends again
+ *
+ * The data of a write move before it is answered, and went with the power: to answer it now would
+ * promise them. Commands whose data were moving meanwhile see by @power_ons that they come again.
+ */
+void spek_unit_power_on(struct spek_unit *unit, u64 now_ns, struct list_head *done)
+{
+	u32 i;
+
+	lockdep_assert_held(&unit->lock);
+	for (i = 0; i < SPEK_DRIVE_MAX_QUEUE; i++) {
+		struct scsi_cmnd *held = unit->slots[i].cmd;
+
+		if (!held)
+			continue;
+		forget_command(unit, &unit->slots[i], now_ns);
+		/* Ignored if the error handler has the command. */
+		spek_unit_end(held, DID_RESET << 16, done);
+	}
+	/* After all that was lost: pairs with spek_unit_serve(). */
+	smp_store_release(&unit->power_ons, unit->power_ons + 1);
 }
 
 /**

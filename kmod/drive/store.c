@@ -1,5 +1,17 @@
 // SPDX-License-Identifier: GPL-2.0
-/* Data of a drive: pages of memory where something was written, zeroes elsewhere. */
+/*
+ * Data of a drive: pages of memory where something was written, zeroes elsewhere.
+ *
+ * A store that tracks what is permanent keeps a copy of each page from before its first write since
+ * the last flush. A power cut puts the copies back. A write that is permanent at once goes to the
+ * copy as well. So all that was not flushed is lost, which is the worst that a drive may do. A
+ * flush takes effect when it comes, that is before it is acknowledged: a drive may always make data
+ * permanent earlier than it has to. A cut that tears writes puts only every second copy back: that
+ * is allowed for plain writes, and for atomic ones it is not.
+ *
+ * A flush or the begin of tracking in the middle of a write has made its first pages permanent: so
+ * the other ones become permanent too, and a cut loses all of a write or nothing.
+ */
 #include <linux/blkdev.h>
 #include <linux/gfp.h>
 #include <linux/highmem.h>
@@ -37,6 +49,28 @@ void spek_store_init(struct spek_store *store, bool discards, u64 max_bytes)
 	atomic_long_set(&store->nr_pages, 0);
 	store->max_pages = max_bytes ? max_bytes >> PAGE_SHIFT : ULONG_MAX;
 	store->discards = discards;
+	store->tracks = false;
+	spin_lock_init(&store->lock);
+	xa_init_flags(&store->permanent, XA_FLAGS_LOCK_BH);
+	store->epoch = 0;
+}
+
+/* Free all copies. Nobody adds any. */
+static void free_permanent(struct spek_store *store)
+{
+	struct page *page;
+	unsigned long index;
+
+	xa_for_each(&store->permanent, index, page) {
+		spin_lock_bh(&store->lock);
+		xa_erase_bh(&store->permanent, index);
+		spin_unlock_bh(&store->lock);
+		set_page_private(page, 0);
+		__free_page(page);
+		atomic_long_dec(&pages_in_use);
+		cond_resched();
+	}
+	xa_destroy(&store->permanent);
 }
 
 /**
@@ -50,6 +84,7 @@ void spek_store_deinit(struct spek_store *store)
 	struct page *page;
 	unsigned long index;
 
+	free_permanent(store);
 	xa_for_each(&store->pages, index, page) {
 		__free_page(page);
 		cond_resched();
@@ -131,6 +166,138 @@ static struct page *writable_page(struct spek_store *store, unsigned long index)
 	return xa_is_err(other) ? ERR_PTR(xa_err(other)) : other;
 }
 
+/* Return: the copy of a page if it has not been flushed since, else NULL. */
+static struct page *permanent_page(struct spek_store *store, unsigned long index)
+{
+	struct page *copy = xa_load(&store->permanent, index);
+
+	return copy && page_private(copy) == store->epoch ? copy : NULL;
+}
+
+/* Make a void copy, or add one. Return: the copy, or an ERR_PTR(). */
+static struct page *take_permanent(struct spek_store *store, unsigned long index)
+{
+	struct page *copy = xa_load(&store->permanent, index);
+	int err;
+
+	if (copy)
+		return copy;
+	if (atomic_long_inc_return(&pages_in_use) > shared_limit()) {
+		atomic_long_dec(&pages_in_use);
+		return ERR_PTR(-ENOSPC);
+	}
+	copy = alloc_page(GFP_NOWAIT | __GFP_NOWARN | __GFP_HIGHMEM);
+	err = copy ? xa_err(xa_store_bh(&store->permanent, index, copy,
+					GFP_NOWAIT | __GFP_NOWARN)) : -ENOMEM;
+	if (!err)
+		return copy;
+	if (copy)
+		__free_page(copy);
+	atomic_long_dec(&pages_in_use);
+	return ERR_PTR(err);
+}
+
+/* Copy a page before it is written. Return: 0 or a negative errno. */
+static int keep_permanent(struct spek_store *store, struct page *page, unsigned long index)
+{
+	struct page *copy;
+
+	lockdep_assert_held(&store->lock);
+	if (permanent_page(store, index))
+		return 0;
+	copy = take_permanent(store, index);
+	if (IS_ERR(copy))
+		return PTR_ERR(copy);
+	copy_highpage(copy, page);
+	set_page_private(copy, store->epoch);
+	return 0;
+}
+
+/*
+ * Write a part of a page, by what the store may lose: nothing of a write that began in @epoch, if
+ * that has ended. Return: 0 or a negative errno.
+ */
+static int write_tracked(struct spek_store *store, struct page *page, u64 at, const void *from,
+			 size_t bytes, bool permanent, unsigned long epoch)
+{
+	unsigned long index = at >> PAGE_SHIFT;
+	struct page *copy;
+	int err = 0;
+
+	spin_lock_bh(&store->lock);
+	if (store->epoch != epoch)
+		permanent = true;
+	if (store->tracks && !permanent)
+		err = keep_permanent(store, page, index);
+	if (!err)
+		memcpy_to_page(page, offset_in_page(at), from, bytes);
+	copy = permanent ? permanent_page(store, index) : NULL;
+	if (copy)
+		memcpy_to_page(copy, offset_in_page(at), from, bytes);
+	spin_unlock_bh(&store->lock);
+	return err;
+}
+
+/**
+ * spek_store_flush() - what was written is permanent
+ * @store: initialised
+ *
+ * Context: any but hard interrupt; does not sleep.
+ */
+void spek_store_flush(struct spek_store *store)
+{
+	spin_lock_bh(&store->lock);
+	WRITE_ONCE(store->epoch, store->epoch + 1);
+	spin_unlock_bh(&store->lock);
+}
+
+/**
+ * spek_store_track() - begin or end to keep what is permanent apart
+ * @store: initialised
+ * @tracks: begin; what is there is permanent
+ *
+ * Context: process, may sleep; one caller at a time.
+ */
+void spek_store_track(struct spek_store *store, bool tracks)
+{
+	if (tracks == store->tracks)
+		return;
+	spin_lock_bh(&store->lock);
+	WRITE_ONCE(store->tracks, tracks);
+	/* Pairs with spek_store_write(): a write of the new epoch knows that it is tracked. */
+	smp_store_release(&store->epoch, store->epoch + 1);
+	spin_unlock_bh(&store->lock);
+	if (!tracks)
+		free_permanent(store);
+}
+
+/**
+ * spek_store_cut() - lose what is not permanent
+ * @store: initialised
+ * @tears: keep pages with even numbers, so that longer writes are torn
+ *
+ * Context: process, may sleep; as spek_store_track().
+ */
+void spek_store_cut(struct spek_store *store, bool tears)
+{
+	struct page *page, *copy;
+	unsigned long index;
+
+	xa_for_each(&store->permanent, index, copy) {
+		if (tears && !(index & 1))
+			continue;
+		spin_lock_bh(&store->lock);
+		rcu_read_lock();
+		page = xa_load(&store->pages, index);
+		if (page && page_private(copy) == store->epoch)
+			copy_highpage(page, copy);
+		rcu_read_unlock();
+		spin_unlock_bh(&store->lock);
+		cond_resched();
+	}
+	spek_store_flush(store);
+}
+
 /**
  * spek_store_write() - keep what is written
  * @store: initialised
@@ -138,13 +305,16 @@ static struct page *writable_page(struct spek_store *store, unsigned long index)
  * @list: data
  * @entries: number of its entries
  * @bytes: number of bytes
+ * @permanent: a power cut does not lose it
  *
  * Context: any but hard interrupt; does not sleep.
  * Return: 0; -ENOSPC at a limit, -ENOMEM for now; a part may have been written then.
  */
 int spek_store_write(struct spek_store *store, u64 lba, struct scatterlist *list, u32 entries,
-		     u64 bytes)
+		     u64 bytes, bool permanent)
 {
+	/* Pairs with spek_store_track(). */
+	unsigned long epoch = smp_load_acquire(&store->epoch);
 	u64 at = lba << SECTOR_SHIFT, end = at + bytes;
 	struct sg_mapping_iter iter;
 	int err = 0;
@@ -168,8 +338,14 @@ int spek_store_write(struct spek_store *store, u64 lba, struct scatterlist *list
 				err = PTR_ERR(page);
 				break;
 			}
-			memcpy_to_page(page, offset, iter.addr + done, n);
+			if (READ_ONCE(store->tracks))
+				err = write_tracked(store, page, at, iter.addr + done, n,
+						    permanent, epoch);
+			else
+				memcpy_to_page(page, offset, iter.addr + done, n);
 			rcu_read_unlock();
+			if (err)
+				break;
 			done += n;
 			at += n;
 		}
@@ -183,16 +359,34 @@ static void free_page_rcu(struct rcu_head *head)
 	__free_page(container_of(head, struct page, rcu_head));
 }
 
-/* Zero a part of a page. */
+/* Zero a part of a page, at once permanently. */
 static void clear_part(struct spek_store *store, u64 at, size_t bytes)
 {
-	struct page *page;
+	unsigned long index = at >> PAGE_SHIFT;
+	struct page *page, *copy;
 
+	spin_lock_bh(&store->lock);
 	rcu_read_lock();
-	page = xa_load(&store->pages, at >> PAGE_SHIFT);
+	page = xa_load(&store->pages, index);
 	if (page)
 		memzero_page(page, offset_in_page(at), bytes);
 	rcu_read_unlock();
+	copy = permanent_page(store, index);
+	if (copy)
+		memzero_page(copy, offset_in_page(at), bytes);
+	spin_unlock_bh(&store->lock);
+}
+
+/* Zero the copy of a whole page. */
+static void clear_permanent(struct spek_store *store, unsigned long index)
+{
+	struct page *copy;
+
+	spin_lock_bh(&store->lock);
+	copy = permanent_page(store, index);
+	if (copy)
+		clear_highpage(copy);
+	spin_unlock_bh(&store->lock);
 }
 
 /**
@@ -223,6 +417,8 @@ void spek_store_unmap(struct spek_store *store, u64 lba, u64 bytes)
 		return;
 	last = (end >> PAGE_SHIFT) - 1;
 	xa_for_each_range(&store->pages, index, page, at >> PAGE_SHIFT, last) {
+		if (READ_ONCE(store->tracks))
+			clear_permanent(store, index);
 		/* Another unmap may have been first. */
 		page = xa_erase_bh(&store->pages, index);
 		if (!page)

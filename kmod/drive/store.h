@@ -4,6 +4,7 @@
 #define SPEK_DRIVE_STORE_H
 
 #include <linux/atomic.h>
+#include <linux/spinlock.h>
 #include <linux/xarray.h>
 
 struct scatterlist;
@@ -14,16 +15,28 @@ struct scatterlist;
  * @nr_pages: number of these
  * @max_pages: limit for this drive
  * @discards: nothing is kept: writes go nowhere
+ * @tracks: what is permanent is kept apart; changed under @lock, read before it is taken too
+ * @lock: protects @permanent and the bytes of pages while @tracks is set
+ * @permanent: by page number, what a power cut leaves of pages that were written since a flush
+ * @epoch: number of flushes and changes of @tracks; an entry of @permanent that has an earlier
+ *	one in page_private() is void
  *
- * Has no lock of its own. Pages are added, and removed by an unmap; a removed page is freed after a
- * grace period of RCU, and readers and writers use pages in read-side critical sections. So they
- * meet in the bytes of a page only, as on a disk whose commands overlap.
+ * Reads take no lock; writes take @lock while @tracks is set, and unmaps take it for parts of pages.
+ * Pages are added, and removed by an unmap; a removed page is freed after a grace period of RCU,
+ * and readers and writers use pages in read-side critical sections. So they meet in the bytes of a
+ * page only, as on a disk whose commands overlap.
+ *
+ * Lock order: lock, then those of the two trees.
  */
 struct spek_store {
 	struct xarray pages;
 	atomic_long_t nr_pages;
 	unsigned long max_pages;
 	bool discards;
+	bool tracks;
+	spinlock_t lock;	/* protects the fields below */
+	struct xarray permanent;
+	unsigned long epoch;
 };
 
 void spek_store_init(struct spek_store *store, bool discards, u64 max_bytes);
@@ -32,7 +45,10 @@ void spek_store_exit(void);
 bool spek_store_reserve(u64 bytes);
 void spek_store_unreserve(u64 bytes);
 int spek_store_write(struct spek_store *store, u64 lba, struct scatterlist *list, u32 entries,
-		     u64 bytes);
+		     u64 bytes, bool permanent);
+void spek_store_flush(struct spek_store *store);
+void spek_store_track(struct spek_store *store, bool tracks);
+void spek_store_cut(struct spek_store *store, bool tears);
 void spek_store_unmap(struct spek_store *store, u64 lba, u64 bytes);
 void spek_store_read(struct spek_store *store, u64 lba, struct scatterlist *list, u32 entries,
 		     u64 bytes);

@@ -326,6 +326,7 @@ int spek_unit_new(struct spek_unit_config *config, u32 *id, struct spek_refusal 
 	kref_init(&unit->ref);
 	INIT_WORK(&unit->work, run_unit_work);
 	spin_lock_init(&unit->lock);
+	mutex_init(&unit->faults_lock);
 	unit->created_ns = ktime_get_ns();
 	unit->state = SPEK_DRIVE_STATE_CREATING;
 	spek_unit_events_init(unit);

@@ -100,6 +100,8 @@ struct spek_unit_count {
  * @device: parent of both; the work's own
  * @created_ns: time of its making
  * @store: data
+ * @faults_lock: one change of the faults at a time; outside of @lock and that of @store
+ * @ignores_flush: it lies: flushes and FUA make nothing permanent; changed under @faults_lock
  * @flash: memory for the drive's flash; NULL for a disk
  * @flash_bytes: size of @flash, charged to the limit that all drives share
  * @lock: protects what follows; taken from interrupts, innermost
@@ -113,6 +115,7 @@ struct spek_unit_count {
  * @last_use_ns: since then the drive has had nothing to do
  * @armed_ns: event for which @timer is armed; SPEK_DRIVE_NEVER: it is not. The timer also reads it
  *	without the lock
+ * @power_ons: times that the power came back; also read without the lock
  * @is_idle: the host asked for the idle condition
  * @is_asleep: the host put the drive to sleep, and has not reset it since
  * @by_timer: standby came by the timer
@@ -134,6 +137,8 @@ struct spek_unit {
 	struct platform_device *device;
 	u64 created_ns;
 	struct spek_store store;
+	struct mutex faults_lock;	/* one change of the faults at a time */
+	bool ignores_flush;
 	void *flash;
 	u64 flash_bytes;
 	spinlock_t lock;
@@ -146,6 +151,7 @@ struct spek_unit {
 	struct spek_unit_power power;
 	u64 last_use_ns;
 	u64 armed_ns;
+	u32 power_ons;
 	bool is_idle;
 	bool is_asleep;
 	bool by_timer;

@@ -446,6 +446,7 @@ VARIANTS["spek_drive"] = {
         ),
         (Field("kind", (2, 3)), Field("number", (0, 1)), Field("delay-ns", (0, MS), SOMETIMES)),
         (Field("kind", (4,)), Field("delay-ns", (0, MS))),
+        (Field("kind", (6, 7)),),
     ],
 }
 

@@ -32,7 +32,18 @@ Store = Literal["none", "memory"]
 Condition = Literal["active", "standby", "stopped", "starting", "to-standby", "to-stopped"]
 
 # Fault that a drive is given.
-Fault = Literal["medium-error", "write-error", "slow-head", "arm-failed", "slow-start", "gone"]
+Fault = Literal[
+    "medium-error",
+    "write-error",
+    "slow-head",
+    "arm-failed",
+    "slow-start",
+    "gone",
+    "volatile-cache",
+    "flush-ignored",
+    "power-cut",
+    "writes-torn",
+]
 
 
 class ConditionPowerRequest(msgspec.Struct, frozen=True, forbid_unknown_fields=True):

@@ -486,7 +486,7 @@ int spek_drive_fault(struct spek_drive *drive, u64 now_ns, const struct spek_dri
 			spek_drive_cut_ahead(drive, now_ns);
 		drive->arms.failed |= 1U << fault->number;
 	}
-	if (fault->kind == SPEK_DRIVE_FAULT_GONE)
+	if (fault->kind == SPEK_DRIVE_FAULT_GONE || fault->kind == SPEK_DRIVE_FAULT_POWER_CUT)
 		drive->is_gone = true;
 	return 0;
 }

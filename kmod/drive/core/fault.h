@@ -8,9 +8,15 @@
  *	failed arm	is out of service after the access that it serves, and draws nothing
  *	slow start	the spindle takes longer to start
  *	gone		the drive does not answer: nothing starts or ends any more
+ *	volatile cache	what was written since the last flush can be lost
+ *	ignored flush	the same, and flushes and FUA make nothing permanent
+ *	torn writes	as volatile cache, and of a write a part can be lost
+ *	power cut	gone, and what can be lost is lost
  *
  * An access that meets a bad sector ends there, after the retries that the fault's delay stands
  * for. A destage that does fails the next flush. Requests that no arm reaches fail at once.
+ *
+ * The last four are about the data, which the core does not have: its caller keeps them.
  */
 #ifndef SPEK_DRIVE_FAULT_H
 #define SPEK_DRIVE_FAULT_H
@@ -27,6 +33,10 @@
  * @SPEK_DRIVE_FAULT_ARM: an arm out of service
  * @SPEK_DRIVE_FAULT_SLOW_START: a spindle that needs longer to start
  * @SPEK_DRIVE_FAULT_GONE: a drive that does not answer
+ * @SPEK_DRIVE_FAULT_VOLATILE: a write cache whose data a power cut loses
+ * @SPEK_DRIVE_FAULT_NO_FLUSH: the same, and flushes do nothing
+ * @SPEK_DRIVE_FAULT_POWER_CUT: a drive that has lost its power
+ * @SPEK_DRIVE_FAULT_TORN: a write cache of which a power cut takes parts of writes
  * @SPEK_DRIVE_FAULT_KIND_NR: number of kinds
  */
 enum spek_drive_fault_kind {
@@ -36,6 +46,10 @@ enum spek_drive_fault_kind {
 	SPEK_DRIVE_FAULT_ARM,
 	SPEK_DRIVE_FAULT_SLOW_START,
 	SPEK_DRIVE_FAULT_GONE,
+	SPEK_DRIVE_FAULT_VOLATILE,
+	SPEK_DRIVE_FAULT_NO_FLUSH,
+	SPEK_DRIVE_FAULT_POWER_CUT,
+	SPEK_DRIVE_FAULT_TORN,
 	SPEK_DRIVE_FAULT_KIND_NR,
 };
 

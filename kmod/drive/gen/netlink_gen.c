@@ -30,7 +30,7 @@ spek_drive_condition_power_nl_policy[SPEK_DRIVE_A_CONDITION_POWER_UW_V12 + 1] = 
 };
 
 static const struct nla_policy spek_drive_fault_nl_policy[SPEK_DRIVE_A_FAULT_DELAY_NS + 1] = {
-	[SPEK_DRIVE_A_FAULT_KIND] = NLA_POLICY_MAX(NLA_U32, 5),
+	[SPEK_DRIVE_A_FAULT_KIND] = NLA_POLICY_MAX(NLA_U32, 9),
 	[SPEK_DRIVE_A_FAULT_LBA] = { .type = NLA_U64 },
 	[SPEK_DRIVE_A_FAULT_SECTORS] = { .type = NLA_U64 },
 	[SPEK_DRIVE_A_FAULT_NUMBER] = { .type = NLA_U32 },

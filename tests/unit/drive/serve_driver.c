@@ -2,8 +2,9 @@
 /*
  * Units of random models with random commands, aborts, resets and faults: driver SEED UNITS.
  *
- * Every command ends once, with its data if it succeeds; as long as anything is to happen there
- * is a timer; and the timer does not fire again and again at the same time.
+ * Every command ends once, with its data if it succeeds, which no power cut has taken; as long as
+ * anything is to happen there is a timer; and the timer does not fire again and again at the same
+ * time.
  */
 #include <inttypes.h>
 #include <unistd.h>
@@ -17,7 +18,7 @@
 #define MOST_FIRINGS	2000
 #define MOST_RELAX_NS	10000
 
-static u64 state, now_ns, ended, refused, removed, changes;
+static u64 state, now_ns, ended, refused, removed, cuts, changes;
 static struct spek_drive_model model;
 static struct spek_drive_zone zone;
 static struct spek_drive_seek_point point;
@@ -55,7 +56,7 @@ void scsi_done(struct scsi_cmnd *cmd)
 	REQUIRE(!unit->lock.is_held);
 	REQUIRE(cmd->is_sent);
 	if (cmd->result == SAM_STAT_GOOD)
-		REQUIRE(cmd->has_moved || !cmd->wants_data);
+		REQUIRE((cmd->has_moved && !cmd->is_lost) || !cmd->wants_data);
 	else if (cmd->result == SAM_STAT_CHECK_CONDITION)
 		REQUIRE((cmd->sense_buffer[0] & 0x7d) == 0x70);
 	cmd->is_sent = false;
@@ -63,7 +64,7 @@ void scsi_done(struct scsi_cmnd *cmd)
 }
 
 int spek_store_write(struct spek_store *store, u64 lba, struct scatterlist *list, u32 entries,
-		     u64 bytes)
+		     u64 bytes, bool permanent)
 {
 	u64 kind = draw(50);
 
@@ -81,6 +82,25 @@ void spek_store_read(struct spek_store *store, u64 lba, struct scatterlist *list
 		     u64 bytes)
 {
 	current->has_moved = true;
+}
+
+void spek_store_flush(struct spek_store *store)
+{
+}
+
+void spek_store_track(struct spek_store *store, bool tracks)
+{
+}
+
+/* All that was not flushed, and here that is everything. What a read has moved is with the host. */
+void spek_store_cut(struct spek_store *store, bool tears)
+{
+	u32 i;
+
+	for (i = 0; i < model.queue_depth; i++)
+		commands[i].is_lost |= commands[i].has_moved &&
+				       commands[i].sc_data_direction == DMA_TO_DEVICE;
+	cuts++;
 }
 
 /* ---- models ---- */
@@ -360,7 +380,7 @@ void rival(void)
 		send();
 	else if (draw(2) && unit->timer.at_ns <= now_ns)
 		fire(0);
-	else
+	else if (!unit->faults_lock.is_held)
 		set_faults(true, 0);
 	has_rivals = true;
 }
@@ -474,6 +494,7 @@ int main(int argc, char **argv)
 		describe();
 		run();
 	}
-	printf("%" PRIu64 " ended, %" PRIu64 " busy, %" PRIu64 " removed\n", ended, refused, removed);
+	printf("%" PRIu64 " ended, %" PRIu64 " busy, %" PRIu64 " removed, %" PRIu64 " cuts\n",
+	       ended, refused, removed, cuts);
 	return 0;
 }

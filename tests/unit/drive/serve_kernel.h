@@ -27,6 +27,8 @@
 #define WARN_ON_ONCE(condition)		({ REQUIRE(!(condition)); false; })
 #define READ_ONCE(variable)		(variable)
 #define WRITE_ONCE(x, value)	((void)((x) = (value)))
+#define smp_load_acquire(at)	(*(at))
+#define smp_store_release(at, value)	((void)(*(at) = (value)))
 #define GENMASK(high, low)		((~0ULL << (low)) & (~0ULL >> (63 - (high))))
 #define min(a, b)			((a) < (b) ? (a) : (b))
 #define max(a, b)			((a) > (b) ? (a) : (b))
@@ -95,6 +97,23 @@ static inline void cond_resched(void)
 		REQUIRE((lock)->is_held && !(flags));	\
 		(lock)->is_held = false;		\
 	} while (0)
+/* The one thread is never in another's way: rival() takes none that is held. */
+struct mutex {
+	bool is_held;
+};
+
+static inline void mutex_lock(struct mutex *mutex)
+{
+	REQUIRE(!mutex->is_held);
+	mutex->is_held = true;
+}
+
+static inline void mutex_unlock(struct mutex *mutex)
+{
+	REQUIRE(mutex->is_held);
+	mutex->is_held = false;
+}
+
 #define rcu_read_lock()		((void)0)
 #define rcu_read_unlock()	((void)0)
 #define synchronize_rcu()	((void)0)
@@ -144,6 +163,7 @@ struct request {
  * @is_sent: the unit has it
  * @wants_data: it succeeds only if data has moved
  * @has_moved: data has moved since it was sent last
+ * @is_lost: the power went after that
  */
 struct scsi_cmnd {
 	struct request request;
@@ -160,6 +180,7 @@ struct scsi_cmnd {
 	bool is_sent;
 	bool wants_data;
 	bool has_moved;
+	bool is_lost;
 };
 
 #define scsi_cmd_priv(cmd)	((void *)(cmd)->priv)

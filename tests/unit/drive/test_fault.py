@@ -17,11 +17,15 @@ from lib.core.drivecore import (
     MEDIUM_FAULT,
     NEVER,
     NO_ARM,
+    NO_FLUSH,
+    POWER_CUT,
     SLEEP,
     SLOW_HEAD,
     SLOW_START,
     START,
     STOP,
+    TORN,
+    VOLATILE,
     WRITE_ERROR,
     WRITE_FAULT,
     Drive,
@@ -286,6 +290,18 @@ def test_flash_that_was_gone_plans_nothing_for_the_past(core: Core) -> None:
     assert all(service.start_ns >= 11 * S for service in ended[10:])
 
 
+def test_a_power_cut_is_gone_and_a_volatile_cache_is_not(core: Core) -> None:
+    drive = Drive(core, SMALL)
+    drive.fault(0, VOLATILE)
+    drive.fault(0, NO_FLUSH)
+    drive.fault(0, TORN)
+    assert drive.submit(0, 8) == 0
+    drive.fault(1, POWER_CUT)
+    assert drive.submit(2, 24) == -ENODEV
+    drive.clear_faults(3)
+    assert drive.submit(4, 24) == 0
+
+
 # ---- properties ----
 
 
@@ -339,7 +355,7 @@ def test_everything_ends_and_adds_up_under_faults(core: Core, data: st.DataObjec
 @pytest.mark.parametrize(
     ("fault", "sentence"),
     [
-        ({"kind": 6}, "no fault of this kind"),
+        ({"kind": TORN + 1}, "no fault of this kind"),
         ({"kind": MEDIUM_FAULT, "lba": 200_000}, "exceed the capacity"),
         ({"kind": WRITE_FAULT, "lba": 199_999, "sectors": 2}, "exceed the capacity"),
         ({"kind": SLOW_HEAD, "number": 2}, "no arm or head"),

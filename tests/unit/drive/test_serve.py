@@ -39,7 +39,8 @@ def test_every_command_ends_once_whatever_happens(tmp_path: Path) -> None:
     subprocess.run([*command, *map(str, CALLED)], check=True)
     done = subprocess.run([binary, "1", "400"], capture_output=True, text=True, timeout=200)
     assert done.returncode == 0, done.stderr
-    ended, busy, removed = map(int, re.findall(r"\d+", done.stdout))
+    ended, busy, removed, cuts = map(int, re.findall(r"\d+", done.stdout))
     assert ended > 20_000
     assert busy > 500
     assert removed > 100
+    assert cuts > 100

@@ -106,6 +106,10 @@ class Fault(IntEnum):
     ARM_FAILED = 3
     SLOW_START = 4
     GONE = 5
+    VOLATILE_CACHE = 6
+    FLUSH_IGNORED = 7
+    POWER_CUT = 8
+    WRITES_TORN = 9
 
 
 class ConditionPowerNla(nla):

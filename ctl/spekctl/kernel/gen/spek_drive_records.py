@@ -85,6 +85,10 @@ class Fault(Coded):
     ARM_FAILED = "arm-failed"
     SLOW_START = "slow-start"
     GONE = "gone"
+    VOLATILE_CACHE = "volatile-cache"
+    FLUSH_IGNORED = "flush-ignored"
+    POWER_CUT = "power-cut"
+    WRITES_TORN = "writes-torn"
 
 
 class ZoneRecord(NamedTuple):
