@@ -153,6 +153,7 @@ static void fill_identity(struct spek_unit *unit)
 	scsi->sectors = mechanics->geometry.sectors;
 	scsi->caches_reads = config->model.cache.segments;
 	scsi->caches_writes = config->model.cache.write_sectors;
+	scsi->atomic_sectors = description->atomic_sectors;
 	if (config->model.flash.channels) {
 		scsi->rpm = 1;	/* not rotating */
 		scsi->unmap_sectors = config->model.flash.page_sectors;

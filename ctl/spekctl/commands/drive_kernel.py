@@ -24,6 +24,7 @@ if TYPE_CHECKING:
 READY_S = 60.0
 GONE_S = 10.0
 NODE_S = 30.0
+MOST_ATOMIC = 16 << 20
 SCSI_HOSTS = "/sys/class/scsi_host"
 _NUMBER = click.argument("drive", metavar="DRIVE")
 
@@ -67,6 +68,14 @@ _NUMBER = click.argument("drive", metavar="DRIVE")
     help="Limit of the memory for the data of this drive.  [default: the module's limit]",
 )
 @click.option(
+    "--atomic-write",
+    "atomic_bytes",
+    type=options.SIZE,
+    default=0,
+    help="Largest write that a power cut takes as a whole or not at all, a power of two of 512"
+    " bytes to 16 MiB.  [default: the drive has no atomic writes]",
+)
+@click.option(
     "--seed",
     type=click.IntRange(0, 2**32 - 1),
     metavar="S",
@@ -96,6 +105,12 @@ def new(name: str, label: str | None, as_json: bool, **given: Any) -> int:
             f"--spin is {units.format_ns(given['spin_ns'])};"
             f" allowed are 0 to {units.format_ns(MAX_SPIN_NS)}"
         )
+    atomic = given.pop("atomic_bytes")
+    if atomic & (atomic - 1) or (atomic and not 512 <= atomic <= MOST_ATOMIC):
+        raise UsageError(
+            f"--atomic-write is {units.format_bytes(atomic)};"
+            " allowed are powers of two of 512 bytes to 16 MiB"
+        )
     seed = given.pop("seed")
     policy, store = Policy(given.pop("schedule")), Store(given.pop("store"))
     rest = {key: given.pop(key) for key in ("queue_depth", "max_wait_ns", "store_bytes", "spin_ns")}
@@ -103,7 +118,13 @@ def new(name: str, label: str | None, as_json: bool, **given: Any) -> int:
     with Drives() as link:
         phase = _phase(len(link.drives()) if seed is None else seed)
         making = Making(
-            policy=policy, store=store, phase=phase, name=label or "", serial=serial, **rest
+            policy=policy,
+            store=store,
+            phase=phase,
+            name=label or "",
+            serial=serial,
+            **rest,
+            atomic_sectors=atomic // 512,
         )
         number = link.new(model, making)
         try:

@@ -317,6 +317,15 @@ class DescriptionRequest(msgspec.Struct, frozen=True, forbid_unknown_fields=True
             )
         ),
     ] = 0
+    atomic_sectors: Annotated[
+        int,
+        Meta(
+            description=(
+                "Sectors of the largest WRITE ATOMIC(16), a power of two; 0 or not given - the "
+                "drive has no such command."
+            )
+        ),
+    ] = 0
 
     def attributes(self) -> dict[str, Any]:
         """The attributes, without those that have their default."""
@@ -382,12 +391,13 @@ class DescriptionRequest(msgspec.Struct, frozen=True, forbid_unknown_fields=True
             ("channel_sector_ps", int(self.channel_sector_ps), (0,)),
             ("erase_uw", int(self.erase_uw), (0,)),
             ("spin_ns", int(self.spin_ns), (0,)),
+            ("atomic_sectors", int(self.atomic_sectors), (0,)),
         )
 
     def packed(self) -> bytes:
         """struct spek_drive_description."""
         return pack(
-            "=17Q39I32s9s17s5s21s8192s32768s32s64s72s",
+            "=17Q40I32s9s17s5s21s4x8192s32768s32s64s72s",
             int(self.sectors),
             int(self.period_ps),
             int(self.phase),
@@ -444,6 +454,7 @@ class DescriptionRequest(msgspec.Struct, frozen=True, forbid_unknown_fields=True
             int(self.low_blocks),
             int(self.erase_uw),
             int(self.spin_ns),
+            int(self.atomic_sectors),
             filled(self.name.encode(), 31),
             filled(self.vendor.encode(), 8),
             filled(self.product.encode(), 16),

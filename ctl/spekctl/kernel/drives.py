@@ -39,6 +39,7 @@ class Making:
     store: Store = Store.MEMORY
     store_bytes: int = 0
     spin_ns: int = 0
+    atomic_sectors: int = 0
 
 
 class Drives(Closing):
@@ -104,7 +105,7 @@ def values_of(model: Model, making: Making) -> dict[str, Any]:
     """The attributes of drive-new."""
     names = ("policy", "max_wait_ns", "phase", "serial", "store", "store_bytes", "spin_ns")
     properties = {name: getattr(making, name) for name in names}
-    for name in ("window", "queue_depth", "name"):
+    for name in ("window", "queue_depth", "name", "atomic_sectors"):
         if getattr(making, name):
             properties[name] = getattr(making, name)
     return model.description(**properties).attributes()

@@ -173,6 +173,9 @@ int spek_drive_describe(struct spek_drive_model *model, struct spek_drive_descri
 {
 	int err = 0;
 
+	if (description->atomic_sectors & (description->atomic_sectors - 1))
+		return spek_refuse(refusal, SPEK_DRIVE_FIELD_ATOMIC_SECTORS, 0, -EINVAL,
+				   "The sectors of an atomic write must be a power of two.");
 	if (!description->window)
 		description->window = description->queue_depth;
 	model->queue_depth = description->queue_depth;

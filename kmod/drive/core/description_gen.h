@@ -110,6 +110,7 @@ struct spek_drive_condition_power {
  * @SPEK_DRIVE_FIELD_CHANNEL_SECTOR_PS: channel-sector-ps
  * @SPEK_DRIVE_FIELD_ERASE_UW: erase-uw
  * @SPEK_DRIVE_FIELD_SPIN_NS: spin-ns
+ * @SPEK_DRIVE_FIELD_ATOMIC_SECTORS: atomic-sectors
  */
 enum spek_drive_field {
 	SPEK_DRIVE_FIELD_WHOLE,
@@ -174,6 +175,7 @@ enum spek_drive_field {
 	SPEK_DRIVE_FIELD_CHANNEL_SECTOR_PS = 74,
 	SPEK_DRIVE_FIELD_ERASE_UW = 75,
 	SPEK_DRIVE_FIELD_SPIN_NS = 76,
+	SPEK_DRIVE_FIELD_ATOMIC_SECTORS = 77,
 };
 
 /**
@@ -242,6 +244,8 @@ enum spek_drive_field {
  * @erase_uw: Power that a channel of flash adds that erases, 5 V.
  * @spin_ns: How long before an event the timer of the drive is set, to wait for the event
  *   with interrupts off; 0 if not given.
+ * @atomic_sectors: Sectors of the largest WRITE ATOMIC(16), a power of two; 0 or not
+ *   given - the drive has no such command.
  * @name: Name for people, the model's as a rule.
  * @vendor: Vendor in INQUIRY data, printable ASCII; SPEK if not given.
  * @product: Product in INQUIRY data, printable ASCII; MODELLED DRIVE if not given.
@@ -313,6 +317,7 @@ struct spek_drive_description {
 	u32 low_blocks;
 	u32 erase_uw;
 	u32 spin_ns;
+	u32 atomic_sectors;
 	char name[32];
 	char vendor[9];
 	char product[17];

@@ -22,6 +22,11 @@ static struct netlink_range_validation spek_drive_drive_spin_ns_range = {
 	.max	= 200000ULL,
 };
 
+static struct netlink_range_validation spek_drive_drive_atomic_sectors_range = {
+	.min	= 0,
+	.max	= 32768ULL,
+};
+
 static const struct nla_policy
 spek_drive_condition_power_nl_policy[SPEK_DRIVE_A_CONDITION_POWER_UW_V12 + 1] = {
 	[SPEK_DRIVE_A_CONDITION_POWER_CONDITION] = NLA_POLICY_MAX(NLA_U32, 5),
@@ -38,7 +43,8 @@ static const struct nla_policy spek_drive_fault_nl_policy[SPEK_DRIVE_A_FAULT_DEL
 };
 
 /* SPEK_DRIVE_CMD_DRIVE_NEW */
-static const struct nla_policy spek_drive_drive_new_nl_policy[SPEK_DRIVE_A_DRIVE_SPIN_NS + 1] = {
+static const struct nla_policy
+spek_drive_drive_new_nl_policy[SPEK_DRIVE_A_DRIVE_ATOMIC_SECTORS + 1] = {
 	[SPEK_DRIVE_A_DRIVE_NAME] = { .type = NLA_NUL_STRING, .len = 31 },
 	[SPEK_DRIVE_A_DRIVE_VENDOR] = { .type = NLA_NUL_STRING, .len = 8 },
 	[SPEK_DRIVE_A_DRIVE_PRODUCT] = { .type = NLA_NUL_STRING, .len = 16 },
@@ -104,6 +110,8 @@ static const struct nla_policy spek_drive_drive_new_nl_policy[SPEK_DRIVE_A_DRIVE
 	[SPEK_DRIVE_A_DRIVE_ERASE_UW] = { .type = NLA_U32 },
 	[SPEK_DRIVE_A_DRIVE_SPIN_NS] =
 		NLA_POLICY_FULL_RANGE(NLA_U32, &spek_drive_drive_spin_ns_range),
+	[SPEK_DRIVE_A_DRIVE_ATOMIC_SECTORS] =
+		NLA_POLICY_FULL_RANGE(NLA_U32, &spek_drive_drive_atomic_sectors_range),
 };
 
 /* SPEK_DRIVE_CMD_DRIVE_GET */
@@ -134,7 +142,7 @@ static const struct genl_ops spek_drive_nl_ops[] = {
 		.cmd		= SPEK_DRIVE_CMD_DRIVE_NEW,
 		.doit		= spek_drive_nl_drive_new_doit,
 		.policy		= spek_drive_drive_new_nl_policy,
-		.maxattr	= SPEK_DRIVE_A_DRIVE_SPIN_NS,
+		.maxattr	= SPEK_DRIVE_A_DRIVE_ATOMIC_SECTORS,
 	},
 	{
 		.cmd		= SPEK_DRIVE_CMD_DRIVE_GET,

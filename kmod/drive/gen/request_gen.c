@@ -332,6 +332,10 @@ static const struct spek_genl_field description_fields[] = {
 		SPEK_GENL_MEMBER(U32, SPEK_DRIVE_A_DRIVE_SPIN_NS,
 				 struct spek_drive_description, spin_ns),
 	},
+	{
+		SPEK_GENL_MEMBER(U32, SPEK_DRIVE_A_DRIVE_ATOMIC_SECTORS,
+				 struct spek_drive_description, atomic_sectors),
+	},
 };
 
 const struct spek_genl_record spek_drive_description_request = {

@@ -137,6 +137,7 @@ static u32 vital_product_data(const struct spek_scsi_unit *unit,
 	case VPD_BLOCK_LIMITS:
 		bytes = 64;
 		spek_scsi_put(data + 8, 4, SPEK_SCSI_MAX_SECTORS);
+		spek_scsi_put(data + 44, 4, unit->atomic_sectors);
 		if (!unit->unmap_sectors)
 			break;
 		spek_scsi_put(data + 20, 4, SPEK_SCSI_MAX_SECTORS);

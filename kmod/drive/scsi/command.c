@@ -13,6 +13,8 @@
 #define ATA_ABORTED		0x04
 #define ATA_ERROR_STATUS	0x51
 
+#define WRITE_ATOMIC	0x9c
+
 #define SIX	6
 #define TEN	10
 #define TWELVE	12
@@ -53,6 +55,9 @@ const struct spek_scsi_command spek_scsi_commands[SPEK_SCSI_NR_COMMANDS] = {
 	{ 0x91, -1, SPEK_SCSI_SYNC_CACHE, SIXTEEN,
 	  { 0xff, 0x02, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff,
 	    0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0x3f, 0 } },
+	{ WRITE_ATOMIC, -1, SPEK_SCSI_WRITE, SIXTEEN,
+	  { 0xff, 0x18, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff,
+	    0xff, 0xff, 0, 0, 0xff, 0xff, 0x3f, 0 } },
 	{ 0x9e, 0x10, SPEK_SCSI_READ_CAPACITY_16, SIXTEEN,
 	  { 0xff, 0x1f, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff,
 	    0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0x01, 0 } },
@@ -83,6 +88,8 @@ const struct spek_scsi_command spek_scsi_commands[SPEK_SCSI_NR_COMMANDS] = {
  */
 bool spek_scsi_knows(const struct spek_scsi_unit *unit, const struct spek_scsi_command *command)
 {
+	if (command->opcode == WRITE_ATOMIC)
+		return unit->atomic_sectors;
 	switch (command->action) {
 	case SPEK_SCSI_UNMAP:
 		return unit->unmap_sectors;
@@ -173,6 +180,9 @@ static int decode_transfer(const struct spek_scsi_unit *unit, const u8 *cdb, u32
 	if (request->sectors > SPEK_SCSI_MAX_SECTORS)
 		return spek_scsi_refuse_field(request, SPEK_SCSI_INVALID_FIELD,
 					      bytes == TWELVE ? 6 : 10, 7);
+	/* The upper half of the length is a boundary here, which must be 0. */
+	if (cdb[0] == WRITE_ATOMIC && request->sectors > unit->atomic_sectors)
+		return spek_scsi_refuse_field(request, SPEK_SCSI_INVALID_FIELD, 12, 7);
 	return 0;
 }
 

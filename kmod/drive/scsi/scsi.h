@@ -23,7 +23,7 @@
 #define SPEK_SCSI_MAX_SECTORS		65536
 #define SPEK_SCSI_SECTOR_BYTES		512
 #define SPEK_SCSI_MAX_RANGES		8
-#define SPEK_SCSI_NR_COMMANDS		29
+#define SPEK_SCSI_NR_COMMANDS		30
 /* Header and the one descriptor that UNMAP may have. */
 #define SPEK_SCSI_UNMAP_BYTES		24
 
@@ -137,6 +137,7 @@ struct spek_scsi_mode {
  * @caches_reads: the drive has a read cache
  * @caches_writes: it has a write-back cache
  * @unmap_sectors: granularity of UNMAP; 0: the unit has no UNMAP, and every LBA is mapped
+ * @atomic_sectors: sectors of the largest atomic write; 0: the unit has none
  * @nr_ranges: number of concurrent positioning ranges; 0: none are published
  * @ranges: these
  * @nr_elements: number of arms, each a storage element; 0: the unit publishes none, and has no
@@ -154,6 +155,7 @@ struct spek_scsi_unit {
 	bool caches_reads;
 	bool caches_writes;
 	u32 unmap_sectors;
+	u32 atomic_sectors;
 	u32 nr_ranges;
 	struct spek_scsi_range ranges[SPEK_SCSI_MAX_RANGES];
 	u32 nr_elements;

@@ -320,6 +320,8 @@ struct spek_drive_seek_record {
  *   V.
  * @SPEK_DRIVE_A_DRIVE_SPIN_NS: (u32, at most 200000) How long before an event the timer
  *   of the drive is set, to wait for the event with interrupts off; 0 if not given.
+ * @SPEK_DRIVE_A_DRIVE_ATOMIC_SECTORS: (u32, at most 32768) Sectors of the largest WRITE
+ *   ATOMIC(16), a power of two; 0 or not given - the drive has no such command.
  * @__SPEK_DRIVE_A_DRIVE_MAX: private
  * @SPEK_DRIVE_A_DRIVE_MAX: highest id
  */
@@ -400,6 +402,7 @@ enum spek_drive_a_drive {
 	SPEK_DRIVE_A_DRIVE_CHANNEL_SECTOR_PS,
 	SPEK_DRIVE_A_DRIVE_ERASE_UW,
 	SPEK_DRIVE_A_DRIVE_SPIN_NS,
+	SPEK_DRIVE_A_DRIVE_ATOMIC_SECTORS,
 
 	__SPEK_DRIVE_A_DRIVE_MAX,
 	SPEK_DRIVE_A_DRIVE_MAX = (__SPEK_DRIVE_A_DRIVE_MAX - 1)

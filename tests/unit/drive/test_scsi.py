@@ -373,6 +373,22 @@ def test_report_luns(unit: Unit) -> None:
     assert unit.command(report[:2] + b"\1" + report[3:]).data == bytes(8)
 
 
+def test_only_a_unit_with_atomic_writes_has_the_command(core: Core) -> None:
+    plain, atomic = Unit(core, SECTORS), Unit(core, SECTORS, atomic_sectors=32)
+    limits = [unit.command(inquiry(0xB0)).data[44:64] for unit in (plain, atomic)]
+    assert [struct.unpack(">5I", data) for data in limits] == [(0,) * 5, (32, 0, 0, 0, 0)]
+
+    def write(sectors: int, boundary: int = 0) -> bytes:
+        return struct.pack(">BBQHHBB", 0x9C, 0x08, 4096, boundary, sectors, 0, 0)
+
+    assert plain.command(write(8)).code == (ILLEGAL, OPCODE)
+    done = atomic.command(write(32))
+    assert done.action == core[1].SPEK_SCSI_WRITE
+    assert (done.request.lba, done.request.sectors, done.request.fua) == (4096, 32, True)
+    assert atomic.command(write(33)).field == (12, 7)
+    assert atomic.command(write(8, boundary=1)).field == (11, 0)
+
+
 def unmap_list(lba: int, sectors: int, *, descriptors: int = 1) -> bytes:
     descriptor = struct.pack(">QI4x", lba, sectors)
     return struct.pack(">HH4x", 6 + 16 * descriptors, 16 * descriptors) + descriptor * descriptors

@@ -303,6 +303,7 @@ class DriveMsg(genlmsg):
         (74, "SPEK_DRIVE_A_DRIVE_CHANNEL_SECTOR_PS", "uint64", 0),
         (75, "SPEK_DRIVE_A_DRIVE_ERASE_UW", "uint32", 0),
         (76, "SPEK_DRIVE_A_DRIVE_SPIN_NS", "uint32", 0),
+        (77, "SPEK_DRIVE_A_DRIVE_ATOMIC_SECTORS", "uint32", 0),
     )
     keys: ClassVar[dict[str, str]] = {
         "id": "SPEK_DRIVE_A_DRIVE_ID",
@@ -380,6 +381,7 @@ class DriveMsg(genlmsg):
         "channel_sector_ps": "SPEK_DRIVE_A_DRIVE_CHANNEL_SECTOR_PS",
         "erase_uw": "SPEK_DRIVE_A_DRIVE_ERASE_UW",
         "spin_ns": "SPEK_DRIVE_A_DRIVE_SPIN_NS",
+        "atomic_sectors": "SPEK_DRIVE_A_DRIVE_ATOMIC_SECTORS",
     }
     multi: ClassVar[dict[str, str]] = {
         "condition_power": "condition_powers",

@@ -227,6 +227,7 @@ class DriveInfo:
     channel_sector_ps: int = 0
     erase_uw: int = 0
     spin_ns: int = 0
+    atomic_sectors: int = 0
 
 
 @dataclass(frozen=True, slots=True)

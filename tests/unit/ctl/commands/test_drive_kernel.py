@@ -118,6 +118,11 @@ def test_a_drive_without_a_disk_is_deleted_again(
         (("new", "mach2", "--name", "x" * 32), "--name has 32 characters; allowed are 31"),
         (("new", "mach2", "--spin", "201us"), "--spin is 201 us; allowed are 0 to 200 us"),
         (("new", "mach2", "--spin", "100"), "--spin"),
+        (
+            ("new", "mach2", "--atomic-write", "12KiB"),
+            "--atomic-write is 12 KiB; allowed are power",
+        ),
+        (("new", "mach2", "--atomic-write", "64MiB"), "512 bytes to 16 MiB"),
         (("stats", "7"), "there is no drive 7; the numbers are: none"),
         (("delete",), "name the drives to delete, or give --all instead"),
         (("delete", "1", "--all"), "name the drives to delete, or give --all instead"),
