@@ -42,9 +42,8 @@ def command(
 
     Every block that the run could have written is read once and compared in the kernel, which
     tells flipped bits, misdirected, lost and torn writes apart. Nothing is written. The devices
-    must be those of the file, in the same order; their names may have changed.
-
-    The exit code is 0 if all data are correct and 6 if any are wrong.
+    must be those of the file; their names may have changed. Those without serial number and WWN
+    are given in the order in which the run's result has them.
     """
     import os
 
@@ -57,7 +56,7 @@ def command(
     from spekctl.run import job, recheck, verify_state
 
     state = verify_state.load(state_file)
-    subjects = [device.find(path) for path in devices]
+    subjects = verify_state.in_order(state, [device.find(path) for path in devices])
     verify_state.check_devices(state_file, state, subjects)
     files.check_writable(output)
     files.check_apart(output, [state_file])

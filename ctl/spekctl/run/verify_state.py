@@ -121,12 +121,31 @@ def parts_of(state: SavedState, path: Path) -> list[MapInfo]:
         raise UsageError(f"{path} is damaged: {error}") from error
 
 
+def in_order(state: SavedState, devices: Sequence[Device]) -> list[Device]:
+    """The devices in the order of the file, as far as serial numbers and WWNs tell them apart. A
+    run has devices that asus have of their own after those that it is striped over, however they
+    were named."""
+    left = list(devices)
+    ordered = []
+    for saved in state.devices:
+        same = [device for device in left if _identity(device) == _identity(saved.facts)]
+        if not same:
+            return list(devices)  # check_devices() says what is wrong
+        left.remove(same[0])
+        ordered.append(same[0])
+    return ordered + left
+
+
+def _identity(device: Device | TargetFacts) -> tuple[str, str, int, int]:
+    return device.serial, device.wwn, device.bytes, device.logical_block
+
+
 def check_devices(path: Path, state: SavedState, devices: Sequence[Device]) -> None:
     """The devices must be those of the file, whatever they are called now."""
     if len(devices) != len(state.devices):
         raise UsageError(
             f"{path} is about {len(state.devices)} devices, {len(devices)} were given; name all of"
-            " them, in the same order"
+            f" them: {', '.join(saved.facts.path for saved in state.devices)}, as they were called"
         )
     for device, saved in zip(devices, state.devices, strict=True):
         facts = saved.facts

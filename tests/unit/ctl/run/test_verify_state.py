@@ -71,6 +71,23 @@ def test_other_devices_are_refused(saved: Path, devices: Any, sentence: str) -> 
         verify_state.check_devices(saved, verify_state.load(saved), devices)
 
 
+def test_devices_are_put_into_the_order_of_the_file(tmp_path: Path) -> None:
+    path = tmp_path / "state"
+    info = info_of((0, GIB, GIB), (0, GIB, GIB), (0, GIB, GIB))
+    written = [disk(f"/dev/fake{index}", serial=f"S{min(index, 1)}") for index in range(3)]
+    kernel: Any = Written(MapInfo(0, 0, 5, bytes(8)))
+    facts = [each.facts(diskseq=1) for each in written]
+    verify_state.save(path, kernel, config_of("random-write-4k"), info, facts)
+    state = verify_state.load(path)
+    first, second, third = written
+    assert verify_state.in_order(state, [second, third, first]) == [first, second, third]
+    # What nothing tells apart stays as it is given.
+    assert verify_state.in_order(state, [third, second, first]) == [first, third, second]
+    other = disk(serial="other")
+    assert verify_state.in_order(state, [second, other, first]) == [second, other, first]
+    assert verify_state.in_order(state, [second, first]) == [second, first]
+
+
 def test_states_of_version_2_are_converted(saved: Path) -> None:
     """2 * generation, plus 1 if the last write had failed."""
     fields = json.loads(saved.read_text())
