@@ -20,7 +20,7 @@ from pathlib import Path
 from typing import NoReturn
 
 from spekctl import namespaces
-from spekctl.block import augmented, blkid, opening, replaced
+from spekctl.block import augmented, blkid, opening, replaced, state_log
 from spekctl.block.device import ROOTS, Device, Roots, names_on_other_paths, related_names
 from spekctl.errors import NotPermittedError, RefusedError, SpekError
 from spekctl.kernel.records import ClaimInfo, ClaimState, RunInfo, RunState, TargetInfo
@@ -120,7 +120,7 @@ def signatures_on(device: Device, diskseq: int) -> list[blkid.Signature]:
         if diskseq and seq and seq != diskseq:
             raise replaced.refusal(device, seq)
         _drop_cache(device, fd)
-        return blkid.signatures(fd) + augmented.signatures(fd)
+        return blkid.signatures(fd) + augmented.signatures(fd) + state_log.signatures(fd)
     finally:
         os.close(fd)
 

@@ -39,6 +39,7 @@ Examples:
   spekctl run spc1 --bsu 50 --device /dev/sdb --ramp 10s --time 60s --write -o out.json
   spekctl run mixed-70-30-8k --rate 5000 --device /dev/sdb --device /dev/sdc --write
   spekctl run mixed-70-30-8k --device /dev/sdb --write --verify --verify-state sdb.state
+  spekctl run sync.toml --device /dev/sdb --write --verify --state-on /dev/sdc --time 1h
   spekctl run random-read-4k --device /dev/sdb --start-at 2027-01-31T12:00:00Z
   spekctl run fio: --device /dev/sdb -- --name=a --direct=1 --rw=randread --bs=8k --runtime=30
   spekctl run --trace hm_0.csv.gz --map wrap --device /dev/sdb --write
@@ -59,6 +60,12 @@ Examples:
     type=options.FilePath(dir_okay=False, path_type=Path),
     metavar="FILE",
     help="With --verify: save the state of all written blocks to FILE, for `spekctl verify`.",
+)
+@click.option(
+    "--state-on",
+    metavar="DEVICE",
+    help="With --verify: keep a log on DEVICE, another disk, of which writes are acknowledged and"
+    " flushed. After a power cut, `spekctl verify --from DEVICE` says which of them are gone.",
 )
 @options.load_range("hrrw", "stripe_bytes")
 @click.option(
@@ -207,7 +214,7 @@ def _trace_of(given: dict[str, Any]) -> TraceSource | None:
 _OF_WORKLOADS = frozenset(
     {
         *("workload", "read", "size", "pattern", "settings", "bsu", "iops_per_bsu", "depth"),
-        *("count", "passes", "ramp_count", "polled", "verify", "verify_state"),
+        *("count", "passes", "ramp_count", "polled", "verify", "verify_state", "state_on"),
         *("hrrw", "stripe_bytes"),
         "detach",
     }
@@ -234,6 +241,7 @@ class RunOptions:
     progress: str
     dry_run: bool
     verify_state: Path | None
+    state_on: str | None
     start_at: StartAt | None
     power_states_ns: int | None
     taken: tuple[str, ...] = ()  # words of a command line, from the file of another program
@@ -469,7 +477,11 @@ def _check_destroy(requests: Sequence[Request]) -> None:
     """--destroy names devices of any of the runs."""
     from spekctl.run import request as run_request
 
-    devices = {device.path: device for wanted in requests for device in wanted.devices}
+    devices = {
+        device.path: device
+        for wanted in requests
+        for device in (*wanted.devices, *filter(None, [wanted.state_on]))
+    }
     run_request.check_destroy(dataclasses.replace(requests[0], devices=list(devices.values())))
 
 
@@ -483,6 +495,7 @@ def _prepared(workload: WorkloadFile, asked: RunOptions) -> Request:
     wanted = run_request.build(subject, asked.load, asked.destroy, asked.detach)
     files.check_writable(asked.output)
     wanted = _with_log(_with_state(wanted, asked), asked.measuring)
+    wanted = _with_state_on(wanted, asked)
     if asked.exports.csv is not None and wanted.config.interval_ns == 0:
         raise UsageError("--csv writes report intervals; --interval 0 has none")
     histograms = asked.exports.fio_logs is not None
@@ -608,6 +621,7 @@ def _check_steps(count: int, asked: RunOptions) -> None:
         ("--detach", asked.detach),
         ("--json", asked.as_json),
         ("--verify-state", asked.verify_state is not None),
+        ("--state-on", asked.state_on is not None),
     ):
         if given:
             raise UsageError(
@@ -689,6 +703,17 @@ def _with_state(request: Request, asked: RunOptions) -> Request:
 
     files.check_writable(asked.verify_state, streams=False)
     return dataclasses.replace(request, verify_state=asked.verify_state)
+
+
+def _with_state_on(request: Request, asked: RunOptions) -> Request:
+    """The request with its log of what was acknowledged, if --state-on is given and possible."""
+    if asked.state_on is None:
+        return request
+
+    from spekctl.block import device
+    from spekctl.run import state_on
+
+    return state_on.with_state_on(request, device.find(asked.state_on))
 
 
 def _power_of(wish: Measuring) -> PowerOptions:

@@ -13,6 +13,10 @@ EPILOG = """\b
 Examples:
   spekctl run mixed-70-30-8k --device /dev/sdb --write --verify --verify-state sdb.state
   spekctl verify --device /dev/sdb --from sdb.state
+
+  spekctl run sync.toml --device /dev/sdb --write --verify --state-on /dev/sdc --time 1h
+  # ... the power is cut, and the machine has started again ...
+  spekctl verify --device /dev/sdb --from /dev/sdc
 """
 
 
@@ -24,7 +28,8 @@ Examples:
     type=options.FilePath(dir_okay=False, path_type=Path),
     required=True,
     metavar="FILE",
-    help="State of the written blocks, saved by `spekctl run --verify-state FILE`.",
+    help="State of the written blocks, saved by `spekctl run --verify-state FILE`; or the device of"
+    " `spekctl run --state-on DEVICE`, with the log of what was acknowledged.",
 )
 @options.backend
 @options.result("Write the report as JSON to FILE.")
@@ -44,6 +49,11 @@ def command(
     tells flipped bits, misdirected, lost and torn writes apart. Nothing is written. The devices
     must be those of the file; their names may have changed. Those without serial number and WWN
     are given in the order in which the run's result has them.
+
+    By a log of --state-on, each block has to hold the last write that was acknowledged and then
+    flushed, or a later one.
+
+    The exit code is 0 if all data are correct and 6 if any are wrong.
     """
     import os
 
@@ -53,9 +63,10 @@ def command(
     from spekctl.kernel import client
     from spekctl.render.progress import choose
     from spekctl.render.verify import report_lines
-    from spekctl.run import job, recheck, verify_state
+    from spekctl.run import job, recheck, state_log, verify_state
 
-    state = verify_state.load(state_file)
+    kept = state_log.load(state_file) if state_file.is_block_device() else None
+    state = kept.state if kept is not None else verify_state.load(state_file)
     subjects = verify_state.in_order(state, [device.find(path) for path in devices])
     verify_state.check_devices(state_file, state, subjects)
     files.check_writable(output)
@@ -64,6 +75,8 @@ def command(
     try:
         with job.Interrupts() as interrupts:
             view = choose(progress, f"verify {' '.join(subject.path for subject in subjects)}")
+            if kept is not None:
+                view.note(kept.text)
             try:
                 report = recheck.check(
                     kernel,

@@ -35,6 +35,10 @@ def of(request: Request, observers: Sequence[Collector] = ()) -> list[Collector]
     collectors: list[Collector] = []
     if request.log is not None:
         collectors.append(LogCollector(request.log, request.config, request.rights))
+    if request.state_on is not None:
+        from spekctl.run.state_on import StateCollector
+
+        collectors.append(StateCollector(request, request.state_on))
     if request.slices:
         operations = [stream.operation for stream in request.config.streams]
         collectors.append(SlicesCollector(operations if request.service_slices else None))

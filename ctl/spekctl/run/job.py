@@ -45,6 +45,7 @@ class Request:
     until: Steady | None = None
     stop_when: Sequence[Threshold] = ()
     verify_state: Path | None = None  # where to keep what was written; config.data is stamped
+    state_on: Device | None = None  # for the log of what was acknowledged; as verify_state
     rights: Rights = OWN
     options: Options | None = None  # that it was built of
     # The configuration for the zones of its devices, if its counts depend on these.

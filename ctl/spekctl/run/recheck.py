@@ -12,7 +12,7 @@ from spekctl.block.device import Device
 from spekctl.documents.verify import VerifyReport
 from spekctl.errors import ExitCode, UsageError
 from spekctl.kernel.client import Kernel
-from spekctl.kernel.records import RunState
+from spekctl.kernel.records import RunState, VerifyInfo
 from spekctl.run import ending, job, verify, verify_state
 from spekctl.run.claim import claim
 from spekctl.run.holding import Holding
@@ -79,7 +79,8 @@ def check(
     return VerifyReport(
         written=state.created,
         ok=passed.complete and not passed.info.mismatches,
-        text=verify.sentence(passed.info.mismatches, passed.complete, passed.trouble, skipped),
+        text=verify.sentence(passed.info.mismatches, passed.complete, passed.trouble, skipped)
+        + _lost(state, passed.info),
         stamp_id=state.stamp_id,
         grain_bytes=grain,
         targets=facts,
@@ -87,6 +88,14 @@ def check(
         complete=passed.complete,
         first=passed.wrong,
     )
+
+
+def _lost(state: SavedState, info: VerifyInfo) -> str:
+    """Of the log of a run that a power cut ended: blocks without what was promised."""
+    lost = info.stale + info.unstamped
+    if not state.config.verify_newer or not lost:
+        return ""
+    return f"; a write that was acknowledged and flushed is gone from {lost:,} of them"
 
 
 def exit_code_of(report: VerifyReport, interrupts: job.Interrupts) -> ExitCode:

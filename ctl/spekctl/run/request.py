@@ -139,7 +139,8 @@ def configured(
 def check_destroy(request: Request) -> None:
     """--destroy must name the devices, and needs --write."""
     if request.destroy:
-        check_named(request.devices, request.destroy)
+        log = [request.state_on] if request.state_on is not None else []
+        check_named([*request.devices, *log], request.destroy)
         if not request.write_allowed:
             raise UsageError("--destroy needs --write as well")
 

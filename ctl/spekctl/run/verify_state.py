@@ -90,7 +90,7 @@ def save(
             facts=facts[index],
             map_start=target.map_start,
             map_bytes=target.map_bytes,
-            states=[_pack(part) for part in parts if part.target == index],
+            states=[packed_part(part) for part in parts if part.target == index],
         )
         for index, target in enumerate(info.targets)
     ]
@@ -162,7 +162,8 @@ def check_devices(path: Path, state: SavedState, devices: Sequence[Device]) -> N
                 )
 
 
-def _pack(part: MapInfo) -> States:
+def packed_part(part: MapInfo) -> States:
+    """States as the file has them."""
     return States(part.first, len(part.states) // STATE, _packed(_little_endian(part.states)))
 
 

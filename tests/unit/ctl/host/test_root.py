@@ -43,7 +43,7 @@ MODULES = {
     "",
     *("block", "block.augmented", "block.blkid", "block.device", "block.openers"),
     "block.opening",
-    *("block.replaced", "block.safety", "block.zones"),
+    *("block.replaced", "block.safety", "block.state_log", "block.zones"),
     *("closing", "condition", "contract", "contract.requests", "contract.wire", "distribution"),
     *("documents", "documents.device", "documents.document", "entry", "errors", "files"),
     *("host", "host.peer", "host.root", "host.standard", "host.wire"),

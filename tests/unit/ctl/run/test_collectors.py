@@ -10,6 +10,7 @@ import msgspec
 import pytest
 from lib.ctl.results import DISK, INFO, build, plan
 from lib.fakes.kernel import FakeKernel
+from lib.fakes.machine import disk
 
 from spekctl.documents.result_parts import EndingResult
 from spekctl.errors import UsageError
@@ -47,6 +48,7 @@ def test_a_request_has_the_collectors_that_it_asks_for(
     observer = Collector()
     wanted = request_of(
         log=FilePlace(tmp_path / "log"),
+        state_on=disk("/dev/fake1"),
         slices=True,
         power_states_ns=10**9,
         replay=object(),
@@ -59,6 +61,7 @@ def test_a_request_has_the_collectors_that_it_asks_for(
     asked = collectors.of(wanted, [observer])
     assert names_of(asked) == [
         "LogCollector",
+        "StateCollector",
         "SlicesCollector",
         "Collector",
         "DiskLooks",
@@ -67,7 +70,7 @@ def test_a_request_has_the_collectors_that_it_asks_for(
         "VerifyCollector",
         "ProfileCollector",
     ]
-    assert asked[2] is observer
+    assert asked[3] is observer
 
 
 class FakeFeeder:

@@ -3,17 +3,20 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 from lib.ctl.verified import STATES, saved
 from lib.fakes.kernel import FakeKernel
 from lib.fakes.machine import disk
+from msgspec import structs
 
 from spekctl.documents.verification import VerifyCounts
 from spekctl.documents.verify import VerifyReport
 from spekctl.errors import ExitCode, SpekError, UsageError
 from spekctl.kernel.client import Patience, endless
+from spekctl.kernel.records import RunInfo, VerifyInfo
 from spekctl.render.progress import LineProgress
 from spekctl.run import job, recheck
 from spekctl.run.verify_state import SavedState
@@ -92,3 +95,21 @@ def test_wrong_data_matter_most(
         first=[],
     )
     assert recheck.exit_code_of(report, job.Interrupts(count=int(interrupted))) is code
+
+
+def test_a_log_of_acknowledged_writes_says_what_is_gone(tmp_path: Path) -> None:
+    class Losing(FakeKernel):
+        def run_get(self, run: int) -> RunInfo:
+            verify = VerifyInfo(checked=250, mismatches=6, stale=2, unstamped=3, torn=1)
+            return replace(super().run_get(run), verify=verify)
+
+    path, kernel = tmp_path / "state", Losing()
+    state = saved(path)
+    assert "is gone" not in check(kernel, path, state).text
+    cut = structs.replace(state, config=structs.replace(state.config, verify_newer=1))
+    kernel = Losing()
+    report = check(kernel, path, cut)
+    assert report.text.endswith(
+        "; a write that was acknowledged and flushed is gone from 5 of them"
+    )
+    assert kernel.config is not None and kernel.config.verify_newer == 1

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 from pathlib import Path
 from typing import Any
 
@@ -88,3 +89,5 @@ def test_destroy_needs_permission_and_the_devices_names() -> None:
         request.check_destroy(built(destroy=("S123",)))
     with pytest.raises(SpekError, match="S124 names none of the devices"):
         request.check_destroy(built(destroy=("S124",), write=True))
+    log = disk("/dev/fake1", serial="S124")
+    request.check_destroy(dataclasses.replace(built(destroy=("S124",), write=True), state_on=log))

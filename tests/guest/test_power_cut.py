@@ -1,0 +1,385 @@
+# SPDX-License-Identifier: GPL-2.0
+"""Power cuts: modelled drives lose what they have not made permanent, and `spekctl verify` tells by
+the log of --state-on whether that was more than they may."""
+
+from __future__ import annotations
+
+import fcntl
+import json
+import mmap
+import os
+import re
+import struct
+import threading
+import time
+from collections.abc import Iterator
+from dataclasses import replace
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import pytest
+from lib.ctl.command_line import Spekctl
+from lib.guest.disks import scsi_disk
+from lib.guest.modelled import SMALL, Disk, modelled, send
+from lib.guest.netlink import MIB, asu, delete, new, state, stream
+from lib.guest.netlink_raw import Refusal, Socket
+from lib.guest.spekctl import in_process
+from lib.guest.trace import events
+from lib.waiting import eventually
+
+from spekctl.drive.model import Cache
+from spekctl.errors import SpekError
+from spekctl.kernel.drives import Drives
+from spekctl.kernel.gen import spek, spek_drive
+from spekctl.kernel.gen.spek import Backend, RunState
+from spekctl.kernel.gen.spek import Cmd as SpekCmd
+from spekctl.kernel.gen.spek_drive import Cmd, Fault
+from spekctl.run import state_log
+
+pytestmark = pytest.mark.usefixtures("drive_module")
+
+BLKFLSBUF = 0x1261  # linux/fs.h
+BLOCK, DATA_ERRORS = 4096, 6
+WRITES, FLUSHES = range(2)  # streams of SYNC
+# Accesses of the cache end long before those that write it to the media.
+WRITE_BACK = replace(SMALL, cache=Cache(write_sectors=16384, hit_ns=50_000, sector_ps=10**6))
+SYNC = """
+[workload]
+name = "sync"
+summary = "writes, flushed now and then"
+doc = "For tests of power cuts."
+[[asu]]
+name = "all"
+size = "4MiB"
+[[arrival]]
+name = "main"
+law = "closed"
+depth = 8
+[[stream]]
+name = "write"
+share = "95%"
+read = "0%"
+sizes = [{ size = "4KiB", share = "100%" }]
+[[stream]]
+name = "flush"
+share = "5%"
+operation = "flush"
+"""
+ATOMIC_BYTES = 16384
+ATOMIC = SYNC.replace('size = "4KiB"', 'size = "16KiB"').replace(
+    'read = "0%"', 'read = "0%"\natomic = true'
+)
+
+
+@pytest.fixture
+def spekctl(spek_module: Path, capfd: pytest.CaptureFixture[str]) -> Iterator[Spekctl]:
+    with in_process(capfd) as call:
+        yield call
+
+
+def set_faults(disk: Disk, *kinds: Fault, clear: bool = False) -> None:
+    with Socket(spek_drive) as nl:
+        faults = [{"kind": int(kind)} for kind in kinds]
+        nl.ask(Cmd.DRIVE_SET, id=disk.drive, clear_faults=int(clear), fault=faults)
+
+
+def cut_and_return(disk: Disk) -> None:
+    """The power goes, and comes back."""
+    set_faults(disk, Fault.POWER_CUT)
+    power_on(disk)
+
+
+def power_on(disk: Disk) -> None:
+    """Who looked at the disk meanwhile, as udev does after a write, found it without a size."""
+    set_faults(disk, clear=True)
+    (disk.device / "rescan").write_text("1")
+
+
+def put(disk: Disk, block: int, letter: bytes, flags: int = 0) -> None:
+    """Write a block past the page cache."""
+    fd = os.open(disk.node, os.O_RDWR | os.O_DIRECT | flags)
+    try:
+        with mmap.mmap(-1, BLOCK) as memory:
+            memory[:] = letter * BLOCK
+            assert os.pwrite(fd, memory, block * BLOCK) == BLOCK
+    finally:
+        os.close(fd)
+
+
+def put_with_fua(disk: Disk, block: int, letter: bytes) -> None:
+    """By a command: after O_DSYNC the kernel flushes as well."""
+    write = struct.pack(">BBIBHB", 0x2A, 0x08, block * 8, 0, 8, 0)
+    assert send(disk.node, write, data=letter * BLOCK).status == 0
+
+
+def flush(disk: Disk) -> None:
+    fd = os.open(disk.node, os.O_RDWR)
+    try:
+        os.fsync(fd)
+    finally:
+        os.close(fd)
+
+
+def blocks(disk: Disk, count: int) -> bytes:
+    """The first byte of each block."""
+    fd = os.open(disk.node, os.O_RDONLY)
+    try:
+        fcntl.ioctl(fd, BLKFLSBUF)
+        return b"".join(os.pread(fd, 1, block * BLOCK) for block in range(count))
+    finally:
+        os.close(fd)
+
+
+@pytest.mark.debug_kernel
+def test_what_was_not_flushed_is_lost(drives: Drives) -> None:
+    with modelled(drives, WRITE_BACK) as disk:
+        put(disk, 0, b"a")
+        set_faults(disk, Fault.VOLATILE_CACHE)
+        put(disk, 0, b"b")
+        put(disk, 1, b"b")
+        put(disk, 2, b"b")
+        flush(disk)
+        put(disk, 1, b"c")
+        put_with_fua(disk, 2, b"c")
+        put(disk, 3, b"c")
+        assert blocks(disk, 4) == b"bccc"
+        cut_and_return(disk)
+        assert blocks(disk, 4) == b"bbc\0"
+        # Without the fault nothing is lost any more.
+        put(disk, 3, b"d")
+        cut_and_return(disk)
+        assert blocks(disk, 4) == b"bbcd"
+
+
+@pytest.mark.debug_kernel
+def test_a_drive_that_lies_keeps_nothing(drives: Drives) -> None:
+    with modelled(drives, WRITE_BACK) as disk:
+        put(disk, 0, b"a")
+        set_faults(disk, Fault.FLUSH_IGNORED)
+        put(disk, 0, b"b")
+        flush(disk)
+        put(disk, 1, b"b", os.O_DSYNC)
+        assert blocks(disk, 2) == b"bb"
+        cut_and_return(disk)
+        assert blocks(disk, 2) == b"a\0"
+
+
+def test_a_drive_without_a_write_cache_loses_nothing(drives: Drives) -> None:
+    with modelled(drives) as disk:
+        set_faults(disk, Fault.VOLATILE_CACHE)
+        put(disk, 0, b"a")
+        cut_and_return(disk)
+        assert blocks(disk, 1) == b"a"
+
+
+@pytest.mark.debug_kernel
+def test_a_write_that_the_power_took_comes_again(drives: Drives) -> None:
+    """It is not acknowledged by the drive that is back, without its data."""
+    cache = Cache(write_sectors=16384, hit_ns=200_000_000, sector_ps=10**6)
+    with modelled(drives, replace(SMALL, cache=cache)) as disk:
+        inflight = disk.queue.parent / "inflight"
+        taken = 0
+        while not taken:
+            set_faults(disk, Fault.VOLATILE_CACHE)
+            writer = threading.Thread(target=put, args=(disk, 0, b"a"))
+            writer.start()
+            while writer.is_alive() and not int(inflight.read_text().split()[1]):
+                time.sleep(0.001)
+            set_faults(disk, Fault.POWER_CUT)
+            # A gone drive keeps what it has; else the write was faster than the cut.
+            taken = int(inflight.read_text().split()[1])
+            power_on(disk)
+            writer.join()
+        assert blocks(disk, 1) == b"a"
+
+
+def await_logged(log: str, writes: int, since_ns: int = 0) -> None:
+    """Wait until the log has so many writes and a flush that were issued since then."""
+
+    def is_logged() -> bool:
+        try:
+            fd = os.open(log, os.O_RDONLY)
+            try:
+                contents = list(state_log.contents(fd, log)[1])
+            finally:
+                os.close(fd)
+        except SpekError:
+            return False
+        rows = [row for content in contents for row in state_log.RECORD.iter_unpack(content)]
+        streams = [row[6] for row in rows if row[1] > since_ns]
+        return streams.count(WRITES) >= writes and FLUSHES in streams
+
+    eventually(is_logged, "the log does not grow")
+
+
+def spoil(disk: Disk, log: str, lies: bool) -> None:
+    """Cut the power in mid-run; a drive that @lies begins with that some time before."""
+    await_logged(log, 500)
+    if lies:
+        set_faults(disk, Fault.FLUSH_IGNORED)
+    await_logged(log, 1500, time.monotonic_ns())
+    set_faults(disk, Fault.POWER_CUT)
+
+
+def tear(disk: Disk, log: str) -> None:
+    """Cut the power while blocks are being written again that were flushed before."""
+    await_logged(log, 600)
+    set_faults(disk, Fault.POWER_CUT)
+
+
+@pytest.mark.parametrize("lies", [False, True])
+def test_a_lost_write_is_named(
+    drives: Drives, spekctl: Spekctl, tmp_path: Path, lies: bool
+) -> None:
+    """Two workers write when the power goes; the run ends with errors, as the machine would not."""
+    workload = tmp_path / "sync.toml"
+    workload.write_text(SYNC)
+    with modelled(drives, WRITE_BACK) as disk, scsi_disk(size_mb=64, delay=0) as log:
+        (disk.queue / "io_timeout").write_text("1000")
+        set_faults(disk, Fault.VOLATILE_CACHE)
+        cut = threading.Thread(target=spoil, args=(disk, log, lies))
+        cut.start()
+        run = spekctl(
+            *("run", str(workload), "--device", disk.node, "--write", "--verify"),
+            *(
+                "--state-on",
+                log,
+                "--workers",
+                "2",
+                "--time",
+                "120s",
+                "--max-errors",
+                "1",
+                "--no-prober",
+            ),
+            *("--progress", "none", "--json"),
+        )
+        cut.join()
+        assert run.code != 0, run.err
+        assert any(f"state on {log}: " in line for line in json.loads(run.out)["remarks"])
+
+        power_on(disk)
+        (disk.device / "state").write_text("running\n")
+        kept = state_log.load(Path(log))
+        assert kept.writes >= 2000 and kept.flushes > 0 and kept.grains > 100
+        check = spekctl("verify", "--device", disk.node, "--from", log, "--json")
+    report = json.loads(check.out)
+    assert report["complete"], report
+    assert report["counts"]["checked"] > 100 * BLOCK // 512
+    kinds = report["counts"]["by_kind"]
+    if not lies:
+        assert check.code == 0 and report["ok"], report
+        return
+    # What the blocks held when the drive began to lie is still there.
+    assert check.code == DATA_ERRORS
+    assert kinds and set(kinds) <= {"stale", "unstamped"}, kinds
+    assert "a write that was acknowledged and flushed is gone" in report["text"]
+    assert all(
+        block["expected_generation"] > (block["found_generation"] or 0) for block in report["first"]
+    )
+
+
+def commands(text: str, opcode: int) -> int:
+    """Commands of a kind that were sent to SCSI disks, by the trace of the SCSI layer."""
+    return len(re.findall(rf"scsi_dispatch_cmd_start: .* raw={opcode:02x} ", text))
+
+
+def has_atomic_writes(disk: Disk) -> bool:
+    return (disk.queue / "atomic_write_unit_max_bytes").exists()
+
+
+ONLY_ATOMIC = {"write": 1, "time_ns": None, "count": 50, "max_errors": 1}
+
+
+def is_done(nl: Socket, run: int) -> bool:
+    return state(nl, run) is RunState.DONE
+
+
+def writes_of(bytes_: int, **changes: Any) -> list[dict[str, Any]]:
+    return [
+        stream(
+            range_bytes=4 * MIB,
+            align_bytes=bytes_,
+            size=[{"bytes": bytes_, "weight": 1}],
+            read_ppm=0,
+            atomic=1,
+            **changes,
+        )
+    ]
+
+
+def test_drives_get_atomic_writes(drives: Drives, spek_module: Path) -> None:
+    """From each back end; what a drive does not take as a whole is refused, with the limit."""
+    common: dict[str, Any] = {**ONLY_ATOMIC, "asu": [asu(bytes=4 * MIB)]}
+    # With one tag for four outstanding writes, most writes come again before they get one.
+    with (
+        Socket(spek) as nl,
+        modelled(drives, WRITE_BACK, atomic_sectors=32, queue_depth=1) as disk,
+    ):
+        if not has_atomic_writes(disk):
+            with pytest.raises(Refusal) as no:
+                new(nl, disk.node, stream=writes_of(4096), **common)
+            assert no.value.text == (
+                "This kernel has no atomic writes: Linux has them from 6.11 on."
+            )
+            return
+        for backend in (Backend.BIO, Backend.MQ, Backend.SCSI):
+            with events("scsi") as trace:
+                run = new(
+                    nl, disk.node, stream=writes_of(ATOMIC_BYTES), backend=int(backend), **common
+                )
+                nl.ask(SpekCmd.RUN_START, id=run)
+                eventually(partial(is_done, nl, run), "the run does not end")
+                assert nl.ask(SpekCmd.RUN_GET, id=run).values[0]["errors"] == 0
+                delete(nl, run)
+                assert commands(trace.text(), 0x9C) >= 50, backend
+                assert not commands(trace.text(), 0x8A) + commands(trace.text(), 0x2A), backend
+        with pytest.raises(Refusal) as no:
+            new(nl, disk.node, stream=writes_of(2 * ATOMIC_BYTES), **common)
+        assert "above what the device writes atomically (atomic_write_unit_max" in no.value.text
+    with Socket(spek) as nl, modelled(drives, WRITE_BACK) as disk:
+        with pytest.raises(Refusal) as no:
+            new(nl, disk.node, stream=writes_of(4096), **common)
+        assert "The device has no atomic writes" in no.value.text
+
+
+@pytest.mark.parametrize("tears", [False, True])
+def test_torn_atomic_writes_are_named(
+    drives: Drives, spekctl: Spekctl, tmp_path: Path, tears: bool
+) -> None:
+    """An honest drive loses a write as a whole, whichever the power took."""
+    workload = tmp_path / "atomic.toml"
+    workload.write_text(ATOMIC)
+    with (
+        modelled(drives, WRITE_BACK, atomic_sectors=ATOMIC_BYTES // 512) as disk,
+        scsi_disk(size_mb=64, delay=0) as log,
+    ):
+        if not has_atomic_writes(disk):
+            pytest.skip("this kernel has no atomic writes: Linux 6.11 does")
+        (disk.queue / "io_timeout").write_text("1000")
+        set_faults(disk, Fault.WRITES_TORN if tears else Fault.VOLATILE_CACHE)
+        cut = threading.Thread(target=tear, args=(disk, log))
+        cut.start()
+        run = spekctl(
+            *("run", str(workload), "--device", disk.node, "--write", "--verify"),
+            *("--state-on", log, "--time", "120s", "--max-errors", "1", "--no-prober"),
+            *("--progress", "none", "--json"),
+        )
+        cut.join()
+        assert run.code != 0, run.err
+        remarks = json.loads(run.out)["remarks"]
+        assert any("16 KiB with parts of two are torn" in line for line in remarks)
+        power_on(disk)
+        (disk.device / "state").write_text("running\n")
+        check = spekctl("verify", "--device", disk.node, "--from", log, "--json")
+    report = json.loads(check.out)
+    assert report["complete"], report
+    kinds = report["counts"]["by_kind"]
+    if not tears:
+        assert check.code == 0 and not kinds, report
+        return
+    assert check.code == DATA_ERRORS
+    assert set(kinds) == {"torn"}, kinds
+    # The drive keeps pages with even numbers: the second one is the first of another write.
+    assert all(block["offset"] % ATOMIC_BYTES == BLOCK for block in report["first"]), report
