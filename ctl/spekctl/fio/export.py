@@ -16,6 +16,7 @@ from spekctl.errors import UsageError
 from spekctl.workload import meaning, own_devices, rates
 from spekctl.workload.model import Arrival, Stream, WorkloadFile
 from spekctl.workload.pauses import pauses_of
+from spekctl.workload.rules import check_room
 
 # I/Os that an open loop of fio may have outstanding.
 _OPEN_DEPTH = 256
@@ -75,6 +76,7 @@ def export(workload: WorkloadFile, devices: Sequence[str] = ()) -> str:
         if any(asu.device is not None for asu in workload.asu):
             # Else a job without a filename would write a file beside its job file.
             own_devices.placed(workload, devices)
+        check_room(workload.asu)
     own = {asu.device for asu in workload.asu}
     if shared := [device for device in devices if device not in own]:
         top.append(_filename(shared))

@@ -14,6 +14,7 @@ from spekctl.workload import own_devices
 from spekctl.workload.config import Extent, ResolvedAsu
 from spekctl.workload.meaning import asus_of, fraction_or_bytes, is_percent
 from spekctl.workload.model import Asu, WorkloadFile
+from spekctl.workload.rules import check_room
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,6 +46,7 @@ def place_asus(
     device sets what is used of the others. An asu with streams at write pointers has whole zones.
     """
     places = own_devices.placed(workload, [target.path for target in targets])
+    check_room(asus_of(workload))
     resolved: list[ResolvedAsu] = []
     cursors: dict[str | None, int] = {}
     for asu in asus_of(workload):

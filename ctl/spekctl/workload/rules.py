@@ -192,13 +192,10 @@ def _check_run(workload: WorkloadFile) -> None:
 
 
 def _check_asus(asus: list[Asu]) -> None:
-    totals: dict[str | None, Fraction] = {}
     for asu in asus:
         with at(f"asu '{asu.name}'"):
             if is_percent(asu.size):
                 share = units.parse_percent(str(asu.size))
-                if asu.start is None:
-                    totals[asu.device] = totals.get(asu.device, Fraction(0)) + share
             else:
                 share = Fraction(units.parse_size(asu.size))
             if share == 0:
@@ -214,6 +211,16 @@ def _check_asus(asus: list[Asu]) -> None:
                 asu.device.startswith("/") and asu.device.isprintable()
             ):
                 raise UsageError(f"device {asu.device!r} is no path that begins with /")
+
+
+def check_room(asus: list[Asu]) -> None:
+    """Refuse asus that follow each other and are larger than their devices. Which these are,
+    --device may still change after a file is read."""
+    totals: dict[str | None, Fraction] = {}
+    for asu in asus:
+        if asu.start is None and is_percent(asu.size):
+            share = units.parse_percent(str(asu.size))
+            totals[asu.device] = totals.get(asu.device, Fraction(0)) + share
     for device, total in totals.items():
         if total > 1:
             there = "" if device is None else f" on {device}"

@@ -162,7 +162,7 @@ def test_a_stripe_smaller_than_the_block_of_an_own_device_is_fine() -> None:
             "no address range would be on /dev/x3: every asu has a device of its own",
         ),
         (
-            *(asus('size = "60%"', 'size = "60%"'), []),
+            *(asus('size = "60%"', 'size = "60%"'), ["/dev/x0"]),
             "the sizes of the asus sum to 120%, more than 100%",
         ),
         (
@@ -175,7 +175,14 @@ def test_a_stripe_smaller_than_the_block_of_an_own_device_is_fine() -> None:
         ),
         (
             *(asus('device = "/dev/x0"', 'device = "/dev/x1"'), ["b=/dev/x0"]),
-            "asu 'b': it ends at byte 2147483648, but /dev/x0 has only 1073741824 (1 GiB)",
+            "the sizes of the asus on /dev/x0 sum to 200%, more than 100%",
+        ),
+        (
+            *(
+                asus('device = "/dev/x0"\nstart = "600MiB"\nsize = "600MiB"', 'device = "/dev/x0"'),
+                [],
+            ),
+            "asu 'a': it ends at byte 1258291200, but /dev/x0 has only 1073741824 (1 GiB)",
         ),
         (
             *(asus('device = "/dev/x0"'), []),
@@ -188,6 +195,14 @@ def test_what_has_no_place_is_refused(name: str, words: list[str], sentence: str
     with pytest.raises(UsageError) as refusal:
         placed(name, words, **options)
     assert refusal.value.message == sentence
+
+
+def test_sizes_are_summed_where_the_command_line_has_put_the_asus() -> None:
+    text = asus('size = "60%"', 'size = "60%"')
+    config = placed(text, ["/dev/x0", "b=/dev/x1"])
+    assert where(config) == {"a": [(0, 0)], "b": [(1, 0)]}
+    with pytest.raises(UsageError, match="the sizes of the asus on /dev/x1 sum to 120%"):
+        placed(text, ["a=/dev/x1", "b=/dev/x1"])
 
 
 def test_a_device_that_no_stream_writes_is_for_reading_only() -> None:

@@ -279,10 +279,6 @@ WRONG: dict[str, tuple[str, str]] = {
         "a walk moves by single blocks",
     ),
     "odd alignment": (HEAD + STREAM + "align = 100\n", "multiple of 512"),
-    "asus of more than 100 %": (
-        HEAD + STREAM + '[[asu]]\nname = "a"\nsize = "60%"\n[[asu]]\nname = "b"\nsize = "60%"\n',
-        "the sizes of the asus sum to 120%",
-    ),
     "asu of size 0": (HEAD + STREAM + '[[asu]]\nname = "a"\nsize = "0%"\n', "its size is 0"),
     "law without rate": (
         HEAD + STREAM + '[[arrival]]\nname = "a"\nlaw = "poisson"\n',
