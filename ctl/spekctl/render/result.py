@@ -23,6 +23,7 @@ from spekctl.render import hosts
 from spekctl.render import power_states as states
 from spekctl.render import prober as probers
 from spekctl.render.console import print_parts
+from spekctl.workload import own_devices
 from spekctl.workload.endings import parse_metric
 
 if TYPE_CHECKING:
@@ -43,6 +44,8 @@ def parts(result: Result) -> list[RenderableType]:
     """The summary as texts and tables."""
     shown: list[RenderableType] = [_headline(result)]
     shown += [_target_line(target) for target in result.targets]
+    if placed := own_devices.place_text(result.workload):
+        shown.append(f"  address ranges: {placed}")
     if result.hosts is not None:
         shown += _hosts(result)
     shown.append(_totals_table(result))

@@ -34,6 +34,7 @@ from spekctl.report.sheet import (
     plain_grid,
 )
 from spekctl.report.words import few
+from spekctl.workload import own_devices
 
 MIB = 1 << 20
 TIME_AXIS = Axis("time since the start", quantity=Quantity.CLOCK)
@@ -69,6 +70,7 @@ def sheet_of(file: str, result: Result) -> Sheet:
         *targets(
             msgspec.structs.replace(target.facts, path=target.place) for target in result.targets
         ),
+        *_placed(result),
         *_instrument(result),
     ]
     add_printed(sheet, render.parts(result))
@@ -124,6 +126,12 @@ def targets(facts: Iterable[TargetFacts]) -> list[tuple[str, str]]:
         ]
         rows.append((device.path, ", ".join(filter(None, words))))
     return rows
+
+
+def _placed(result: Result) -> list[tuple[str, str]]:
+    """What asus are on, if they have devices of their own."""
+    placed = own_devices.place_text(result.workload)
+    return [("address ranges", placed)] if placed else []
 
 
 def _figures(result: Result) -> list[tuple[str, str]]:

@@ -80,6 +80,15 @@ def text(workload: WorkloadFile) -> str:
     )
 
 
+def place_text(workload: WorkloadFile) -> str:
+    """The same with what the others are on; empty if all asus are striped."""
+    placed = text(workload)
+    others = [asu.name for asu in workload.asu if asu.device is None]
+    if not placed or not others:
+        return placed
+    return f"{placed}, {', '.join(others)} on the other devices"
+
+
 def are_all(workload: WorkloadFile) -> bool:
     """True if every asu has a device of its own, so that the run needs no other."""
     return all(asu.device is not None for asu in asus_of(workload))

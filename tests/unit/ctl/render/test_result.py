@@ -121,6 +121,16 @@ def test_a_disk_that_does_not_count_is_told_from_one_that_was_not_asked() -> Non
     assert "/dev/x keeps no I/O statistics" in text and "was not read" not in text
 
 
+def test_the_summary_says_which_asu_is_on_a_device_of_its_own() -> None:
+    built = build(name="spc1", bsu=2)
+    assert "address ranges" not in printed(built)
+    first, *others = built.workload.asu
+    asus = [msgspec.structs.replace(first, device="/dev/nvme0n1"), *others]
+    placed = msgspec.structs.replace(built.workload, asu=asus)
+    text = printed(msgspec.structs.replace(built, workload=placed))
+    assert "\n  address ranges: asu1 on /dev/nvme0n1, asu2, asu3 on the other devices\n" in text
+
+
 def test_spc1_results_are_called_spc_1_like() -> None:
     text = printed(build(name="spc1", bsu=2))
     assert "spc1 (SPC-1-like): 2 BSU (100 I/Os per second offered)" in text

@@ -16,6 +16,7 @@ from lib.ctl.report_page import data_of, report
 from spekctl.documents import histogram, result, result_parts
 from spekctl.fleet.merge import merge
 from spekctl.report import runs
+from spekctl.workload.model import Asu
 
 
 def test_percentiles_are_those_of_the_buckets(tmp_path: Path) -> None:
@@ -36,6 +37,15 @@ def test_percentiles_are_those_of_the_buckets(tmp_path: Path) -> None:
     # The other directions have fewer I/Os, so their lines end before.
     assert [values[-1] for values in table["y"]][:2] == [None, None]
     assert ys[nines] * unit == pytest.approx(times.percentiles_ns["p99"], rel=0.05)
+
+
+def test_conditions_say_which_asu_is_on_a_device_of_its_own(tmp_path: Path) -> None:
+    loaded = result.load_result(write_result(tmp_path / "r.json", intervals()))
+    assert "address ranges" not in dict(runs.sheet_of("r.json", loaded).conditions)
+    asus = [Asu(name="a", device="/dev/sdx")]
+    workload = msgspec.structs.replace(loaded.workload, asu=asus)
+    sheet = runs.sheet_of("r.json", msgspec.structs.replace(loaded, workload=workload))
+    assert dict(sheet.conditions)["address ranges"] == "a on /dev/sdx"
 
 
 def test_a_missing_value_is_a_gap(tmp_path: Path) -> None:

@@ -205,6 +205,12 @@ def test_sizes_are_summed_where_the_command_line_has_put_the_asus() -> None:
         placed(text, ["a=/dev/x1", "b=/dev/x1"])
 
 
+def test_text_says_where_each_asu_is() -> None:
+    text = asus('device = "/dev/x0"', 'size = "5%"')
+    assert own_devices.place_text(file.parse(text)) == "a on /dev/x0, b on the other devices"
+    assert own_devices.place_text(file.parse(asus('size = "5%"', 'size = "5%"'))) == ""
+
+
 def test_a_device_that_no_stream_writes_is_for_reading_only() -> None:
     text = asus('device = "/dev/x0"', 'device = "/dev/x1"')
     reads_x0 = placed(text.replace('asu = "b"', 'asu = "b"\nread = "0%"'), [], write=True)
