@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from spekctl.commands import energy_use, spc1
+from spekctl.commands import energy_use, options, spc1
 from spekctl.commands.campaign import CampaignOptions
 from spekctl.commands.energy_use import Terms
 from spekctl.errors import UsageError
@@ -23,6 +23,7 @@ if TYPE_CHECKING:
 EPILOG = """\b
 Examples:
   spekctl energy spc1e --device /dev/sdb --write --quick
+  spekctl energy spc1e --device asu1=/dev/nvme0n1 --device /dev/sdb --write
   spekctl energy spc1e --from levels.toml --price 0.31
   spekctl energy spc1e --from spc1-sdb/report.json --idle-watts 225.53
 
@@ -47,7 +48,8 @@ Defaults: --idle-time 10m, 10s with --quick; for all others see `spekctl spc1 --
 @click.command(epilog=EPILOG, no_args_is_help=True)
 @energy_use.use_options(
     "Do not measure: take the levels from a TOML file, or from a report of `spekctl spc1` or of"
-    " this command."
+    " this command.",
+    options.placed_devices,
 )
 @spc1.method_options
 def command(**given: Any) -> int:

@@ -37,10 +37,12 @@ def source_option(help: str) -> Callable[[F], F]:
 output_option = options.result("With --from: write the report as JSON to FILE.")
 
 
-def use_options(source_help: str) -> Callable[[F], F]:
+def use_options(
+    source_help: str, devices: Callable[[Any], Any] = options.optional_devices
+) -> Callable[[F], F]:
     """Devices, or the file named by --from; what a year costs; the idle test."""
     return options.together(
-        options.optional_devices,
+        devices,
         on_hosts.not_of_hosts("its idle test and its meter are of one machine"),
         source_option(source_help),
         click.option(
