@@ -14,6 +14,7 @@ import errno
 import fcntl
 import os
 import struct
+import time
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Protocol
@@ -48,11 +49,13 @@ class ScsiReply:
 
 @dataclass(frozen=True, slots=True)
 class NvmeReply:
-    """The end of an NVMe admin command: status field, Dword 0 of the completion, and data."""
+    """The end of an NVMe admin command: status field, Dword 0 of the completion, and data.
+    @spent_ns: from the call of the kernel to its return."""
 
     status: int
     result: int
     data: bytes
+    spent_ns: int = 0
 
 
 class Channel(Protocol):
@@ -147,8 +150,10 @@ class Node(Closing):
                 *(*words, self.TIMEOUT_MS, 0),
             )
         )
+        began_ns = time.monotonic_ns()
         status = self._ioctl(_NVME_ADMIN, command)
-        return NvmeReply(status, _NVME_COMMAND.unpack(command)[-1], buffer.raw[:length])
+        spent_ns = time.monotonic_ns() - began_ns
+        return NvmeReply(status, _NVME_COMMAND.unpack(command)[-1], buffer.raw[:length], spent_ns)
 
     def reset(self) -> None:
         """As Channel says."""

@@ -112,7 +112,7 @@ class FakeChannel:
         self, opcode: int, dwords: tuple[int, ...], length: int = 0, namespace: int = 0
     ) -> NvmeReply:
         self.namespaces.append(namespace)
-        self.sent.append(bytes([opcode, dwords[0]]))
+        self.sent.append(bytes([opcode, dwords[0] & 0xFF]))
         reply = self.nvme_answer(opcode, dwords)
         return NvmeReply(reply.status, reply.result, reply.data.ljust(length, b"\0"))
 

@@ -9,11 +9,13 @@ import os
 import struct
 from collections.abc import Callable
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 
 from spekctl.block import opening
 from spekctl.errors import NotPermittedError, RefusedError, SpekError
+from spekctl.power import passthrough
 from spekctl.power.passthrough import Node, NvmeReply, Place, ScsiReply
 
 NULL = Place("/dev/null", (1, 3), is_character=True)
@@ -65,6 +67,7 @@ def test_parameters_are_sent_and_nothing_is_received(
 
 def test_an_nvme_command_has_its_dwords(monkeypatch: pytest.MonkeyPatch) -> None:
     """struct nvme_passthru_cmd: 72 bytes."""
+    clock = [10**9]
 
     def ioctl(fd: int, request: int, command: bytearray) -> int:
         assert (request, len(command)) == (0xC0484E41, 72)
@@ -74,11 +77,13 @@ def test_an_nvme_command_has_its_dwords(monkeypatch: pytest.MonkeyPatch) -> None
         assert struct.unpack_from("=6I", command, 40) == (2, 5, 0, 0, 0, 0)
         assert struct.unpack_from("=I", command, 64) == (Node.TIMEOUT_MS,)
         ctypes.memmove(address, b"answer", 6)
+        clock.append(75_000)
         struct.pack_into("=I", command, 68, 0x64)
         return 0x4002 if length != 8 else 0
 
     with patched(monkeypatch, ioctl) as node:
-        assert node.nvme(0x0A, (2, 5), 8, 3) == NvmeReply(0, 0x64, b"answer\0\0")
+        monkeypatch.setattr(passthrough, "time", SimpleNamespace(monotonic_ns=lambda: sum(clock)))
+        assert node.nvme(0x0A, (2, 5), 8, 3) == NvmeReply(0, 0x64, b"answer\0\0", 75_000)
 
 
 @pytest.mark.parametrize(
