@@ -17,7 +17,7 @@ import click
 
 from spekctl.commands import options
 from spekctl.errors import UsageError
-from spekctl.workload.options import OPTIONS
+from spekctl.workload.options import AUTO, OPTIONS
 
 if TYPE_CHECKING:
     from spekctl.commands.deliver import Exports
@@ -459,6 +459,10 @@ def _on_cpus_of_their_own(group: Sequence[Part]) -> Sequence[Part]:
     it has --cpus."""
     if len(group) == 1:
         return group
+    if any(part.asked.load.cpus == AUTO for part in group):
+        raise UsageError(
+            f"--cpus auto is for a run that starts alone; {len(group)} start together: list CPUs"
+        )
     available = sorted(os.sched_getaffinity(0))
     spread, used = [], 0
     for part in group:

@@ -249,6 +249,7 @@ def test_of(
     from spekctl.campaigns.spc1.test import Spc1Test
     from spekctl.documents.spc1 import WORKLOAD, Shape
     from spekctl.run import request
+    from spekctl.run.placing import near_devices
     from spekctl.workload import file, own_devices
     from spekctl.workload.options import Options
 
@@ -266,9 +267,12 @@ def test_of(
     largest = Options(**shape, bsu=given["max_bsu"], write=asked.write)
     del shape["workers"]
     # Those of hosts are their own.
-    shape["cpus"] = (
-        request.build(subject, largest, asked.destroy).config.cpus if hosts is None else []
-    )
+    shape["cpus"] = []
+    remarks: list[str] = []
+    if hosts is None:
+        # Each run gets the list, so that the test says why it is this one.
+        largest, remarks = near_devices(largest, subject.devices)
+        shape["cpus"] = request.build(subject, largest, asked.destroy).config.cpus
     parameters = _parameters(given, shape, asked.quick)
     if hosts is not None:
         parameters = structs.replace(parameters, fleet=hosts.told)
@@ -282,6 +286,7 @@ def test_of(
         idle_ns=idle_ns,
         **fields,
     )
+    work.remarks += remarks
     work.check()
     return work
 

@@ -8,7 +8,6 @@ The trace is read once, to check that all of it can be replayed on the devices; 
 from __future__ import annotations
 
 import dataclasses
-import os
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
@@ -23,6 +22,7 @@ from spekctl.block.device import Device
 from spekctl.errors import UsageError
 from spekctl.run import replay, until
 from spekctl.run.job import Request
+from spekctl.run.placing import near_devices
 from spekctl.run.replay import LeftOut, Replay
 from spekctl.run.targets import targets_of
 from spekctl.trace import mapping
@@ -200,7 +200,7 @@ def build(
     workload: WorkloadFile, devices: Sequence[Device], given: Options, destroy: Sequence[str] = ()
 ) -> Request:
     """The request of a run of a workload that replays a trace; reads the trace once."""
-    options = dataclasses.replace(given, available_cpus=sorted(os.sched_getaffinity(0)))
+    options, placed = near_devices(given, devices)
     name = workload.workload.name
     others = meaning.beside_trace(workload)
     _check_options(name, options, not others)
@@ -258,6 +258,7 @@ def build(
         destroy=destroy,
         command=recorded.command(),
         remarks=[
+            *placed,
             *_remarks(look, without, config, options),
             *until.remarks(options.until, config, waits),
             *provisioning.remarks(devices, config.streams),

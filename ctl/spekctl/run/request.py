@@ -4,7 +4,6 @@
 from __future__ import annotations
 
 import dataclasses
-import os
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -17,6 +16,7 @@ from spekctl.block.zones import Zone
 from spekctl.errors import UsageError
 from spekctl.run import until
 from spekctl.run.job import Request
+from spekctl.run.placing import near_devices
 from spekctl.run.targets import Room, moved, targets_of, with_zones
 from spekctl.workload import file, meaning, own_devices
 from spekctl.workload.config import RunConfig, written_by
@@ -71,19 +71,19 @@ def build(
 ) -> Request:
     """The request for a run with these options. @rooms: the part of each device that it may use;
     none: all."""
-    options = dataclasses.replace(
-        given, detached=detach, available_cpus=sorted(os.sched_getaffinity(0))
-    )
+    options = dataclasses.replace(given, detached=detach)
     if meaning.replays(subject.workload):
         from spekctl.run import replay_request
 
         return replay_request.build(subject.workload, subject.devices, options, destroy)
+    options, placed = near_devices(options, subject.devices)
     targets = targets_of(subject.devices, rooms)
     config, remarks = configured(subject.workload, options, targets, rooms)
 
     def on_zones(zones: Sequence[Sequence[Zone]]) -> RunConfig:
         return moved(resolve(subject.workload, options, with_zones(targets, zones, rooms)), rooms)
 
+    remarks += placed
     if detach:
         remarks.append("no prober accompanies a detached run")
     if options.write and not config.writes:

@@ -22,7 +22,7 @@ from dataclasses import dataclass, field
 from enum import Enum
 from functools import partial
 from pathlib import Path
-from typing import Any, get_args
+from typing import Any, Literal, get_args
 
 from spekctl import units
 from spekctl.errors import UsageError, at
@@ -47,13 +47,21 @@ class Kind(Enum):
     DURATION = "duration"
     DURATION_WITH_UNIT = "duration with its unit"
     SIZE = "size"
-    CPUS = "list of CPUs"
+    CPUS = "list of CPUs, or auto"
     CHOICE = "one of several words"
     UNTIL = "end of a run"
     THRESHOLDS = "thresholds, the option is repeatable"
     NAMES = "names, the option is repeatable"
     TEXT = "text"
     FILE = "name of a file to write"
+
+
+# CPUs near the devices, which are chosen when these are known.
+AUTO: Literal["auto"] = "auto"
+
+
+def _cpu_list(text: str) -> list[int] | Literal["auto"]:
+    return AUTO if text == AUTO else units.parse_cpu_list(text)
 
 
 def _whole(text: str) -> int:
@@ -80,7 +88,7 @@ PARSERS: dict[Kind, Callable[[str], Any]] = {
     Kind.DURATION: units.parse_duration_ns,
     Kind.DURATION_WITH_UNIT: partial(units.parse_duration_ns, bare_seconds=False),
     Kind.SIZE: units.parse_size,
-    Kind.CPUS: units.parse_cpu_list,
+    Kind.CPUS: _cpu_list,
     Kind.UNTIL: parse_until,
     Kind.THRESHOLDS: parse_threshold,
     Kind.TEXT: str,
@@ -202,9 +210,11 @@ class Options:
         limits=(1, WORKERS_MAX),
         shown="1",
     )
-    cpus: Sequence[int] | None = _declare(
+    cpus: Sequence[int] | Literal["auto"] | None = _declare(
         Kind.CPUS,
-        "CPUs for the workers, e.g. 0-3,8; one worker per listed CPU unless --workers is given.",
+        "CPUs for the workers, e.g. 0-3,8; one worker per listed CPU unless --workers is given."
+        " auto takes as many as --workers says near the devices: of their NUMA nodes, spread over"
+        " their hardware queues and over cores; a remark in the result says which and why.",
     )
     seed: int = _declare(
         Kind.WHOLE,
@@ -454,7 +464,7 @@ def _text(option: Option, value: Any) -> str | bool | list[str]:
         case Kind.DURATION | Kind.DURATION_WITH_UNIT:
             return f"{value}ns"
         case Kind.CPUS:
-            return ",".join(map(str, value))
+            return value if value == AUTO else ",".join(map(str, value))
     return str(value)
 
 

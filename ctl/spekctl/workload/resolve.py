@@ -38,7 +38,7 @@ from spekctl.workload.meaning import (
     weights_of,
 )
 from spekctl.workload.model import LIMITS, Arrival, RunDefaults, Stream, WorkloadFile
-from spekctl.workload.options import OPTIONS, flag_of, setting
+from spekctl.workload.options import AUTO, OPTIONS, flag_of, setting
 from spekctl.workload.options import Options as Options
 from spekctl.workload.pauses import pauses_of
 from spekctl.workload.rules import check_limits
@@ -673,21 +673,23 @@ def max_outstanding(
 def cpus_of(options: Options) -> list[int]:
     """CPU of each worker."""
     available = list(options.available_cpus)
-    if options.cpus is not None:
-        missing = [cpu for cpu in options.cpus if cpu not in available]
+    # Those near devices are of the machine that has them.
+    listed = None if options.cpus == AUTO else options.cpus
+    if listed is not None:
+        missing = [cpu for cpu in listed if cpu not in available]
         if missing:
             raise UsageError(
                 f"CPU {missing[0]} is offline or not allowed to spekctl;"
                 f" it may use {units.format_cpu_list(available)}"
             )
-        chosen = list(options.cpus)
+        chosen = list(listed)
     else:
         chosen = available
     wanted = options.workers
     if wanted is None:
-        wanted = len(chosen) if options.cpus is not None else 1
+        wanted = len(chosen) if listed is not None else 1
     if wanted > len(chosen):
-        source = "--cpus names" if options.cpus is not None else "spekctl may use"
+        source = "--cpus names" if listed is not None else "spekctl may use"
         raise UsageError(
             f"--workers {wanted} needs as many CPUs, but {source} {units.format_cpu_list(chosen)}"
         )

@@ -31,8 +31,10 @@ def build(
     environment: Environment | None,
     keep_going: bool = False,
     persistence: Persistence | None = None,
+    remarks: Sequence[str] = (),
 ) -> Report:
-    """The report from the phases so far, of which there is at least one."""
+    """The report from the phases so far, of which there is at least one. @remarks: of the test,
+    beside those that follow from the phases."""
     position = position_of(parameters, done, keep_going)
     final = final_by_name(position)
     devices_bytes = sum(target.bytes for target in targets)
@@ -70,7 +72,7 @@ def build(
         ),
         checks=checks,
         phases=list(done),
-        remarks=_remarks(parameters, position, persistence),
+        remarks=[*_remarks(parameters, position, persistence), *remarks],
         persistence=persistence,
     )
 

@@ -94,7 +94,7 @@ class Spc1Test(Benchmark[Step, Phase, Report]):
     def build(self) -> Report:
         return build(
             *(self.parameters, self.done, self.targets, self.environment),
-            *(self.keep_going, self.persistence),
+            *(self.keep_going, self.persistence, self.remarks),
         )
 
     def exit_code(self, report: Report) -> ExitCode:

@@ -85,6 +85,13 @@ def test_their_workers_are_on_cpus_of_their_own(
     assert [config.cpus for config in configs if config is not None] == [[2], [0]]
 
 
+def test_they_need_lists_of_cpus(spekctl: Spekctl, shared: SharedKernel) -> None:
+    done = run_job(spekctl, TWO, "--cpus", "auto")
+    assert done.code == ExitCode.USAGE
+    assert "--cpus auto is for a run that starts alone; 2 start together: list CPUs" in done.err
+    assert not shared.runs_by_number
+
+
 def test_devices_that_are_given_take_the_places_of_those_in_the_file(
     spekctl: Spekctl, shared: SharedKernel
 ) -> None:

@@ -108,7 +108,10 @@ OTHERWISE = {
     ("watch", "--csv"): "FILE",
     ("show", "--csv"): "[FILE]",
     # These place asus, which only loads have.
-    **{(name, "--device"): "[ASU=]DEV" for name in ("run", "sweep", "spc1", "show", "fio")},
+    **{
+        (name, "--device"): "[ASU=]DEV"
+        for name in ("run", "sweep", "spc1", "energy spc1e", "show", "fio")
+    },
     # The format of a verdict, not that of a trace.
     **{(name, "--format"): f"[{'|'.join(formats.NAMES)}]" for name in ("compare", "gate")},
     # Several files: a picture is PNG and SVG unless the name says which.
@@ -219,6 +222,8 @@ def test_what_is_written_reads_as_it_was() -> None:
     assert options.read(written)[0] == given
     assert set(written) == set(texts) and written["rate"] == texts["rate"]
     assert options.written(options.Options()) == {}
+    near, _ = options.read({"cpus": "auto"})
+    assert near.cpus == options.AUTO and options.written(near) == {"cpus": "auto"}
 
 
 def test_fields_that_are_no_options_are_named() -> None:

@@ -14,6 +14,7 @@ from lib.ctl.command_line import Spekctl
 from lib.ctl.spc1_command import SECOND, SHORT, WRITE, bsus, report_of
 from lib.fakes.queue_kernel import QueueKernel
 
+from spekctl.block import near
 from spekctl.documents.spc1 import QUICK
 from spekctl.errors import ExitCode
 from spekctl.workload.config import RunConfig
@@ -90,6 +91,18 @@ def test_options_reach_every_run(spekctl: Spekctl, kernel: QueueKernel) -> None:
         assert config.offered_rate == 5 * config.streams[0].replicas
         assert config.streams[1].walk_style == "fixed"
         assert config.write
+
+
+def test_the_report_says_which_cpus_auto_has_chosen_and_why(
+    spekctl: Spekctl, kernel: QueueKernel, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    last = max(os.sched_getaffinity(0))
+    monkeypatch.setattr(near, "order", lambda nears, available, roots: [last, 0])
+    outcome = spekctl(*WRITE, "--folder", "t", "--max-bsu", "1", "--cpus", "auto")
+    remark = f"--cpus auto: workers on CPU {last}: /dev/fake0 names no NUMA node"
+    assert report_of(tmp_path / "t")["remarks"].count(remark) == 1
+    assert remark in outcome.out
+    assert all(config.cpus == [last] for config in kernel.runs_seen)
 
 
 def test_the_standards_lengths_are_the_default(spekctl: Spekctl, kernel: QueueKernel) -> None:
