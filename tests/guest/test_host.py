@@ -22,6 +22,7 @@ import msgspec
 import pytest
 from lib.build.sources import ROOT
 from lib.ctl.host_peer import Peer
+from lib.guest.disks import emulated
 
 from spekctl.documents.result import Result
 from spekctl.errors import ExitCode
@@ -117,8 +118,9 @@ sys.addaudithook(note)
 AGENT = """
 import sys
 from spekctl.host import agent, client, privilege
+from spekctl.run import rounds
 privilege.drop = lambda user: None
-client.PATIENCE_S = {patience}
+client.PATIENCE_S = rounds.PATIENCE_S = {patience}
 {hook}
 sys.exit(agent.main(sys.argv[1:]))
 """
@@ -218,11 +220,20 @@ def test_jobs_are_carried_out_without_rights(
             f"{node} holds data: file system ext4" in ended.text and "give --destroy" in ended.text
         )
         assert is_free(node)
+        # The controller of an NVMe drive is asked by the host.
+        caller.ended.clear()
+        helper.ask("start", job=job(emulated("nvme", 512), "1200ms"))
+        assert caller.ended.wait(SOON_S)
+        ended = caller.events[-1]
+        assert isinstance(ended, Ended) and ended.code == ExitCode.OK, ended
+        (drive,) = msgspec.json.decode(ended.result, type=Result).nvme or []
+        assert drive.text == "" and drive.before is not None and drive.after is not None
+        assert drive.after.host_reads > drive.before.host_reads
         helper.close()
     libraries = {sys.prefix, sys.base_prefix, str(ROOT), "/usr/lib", "/lib"}
     allowed = ("/dev/", "/sys/", "/proc/", "/run/udev/data/", *libraries)
     opened = opened_by(by_host)
-    assert node in opened and any("/worker0" in path for path in opened)
+    assert {node, drive.controller} <= opened and any("/worker0" in path for path in opened)
     assert sorted(path for path in opened if not path.startswith(allowed)) == []
     assert not [path for path in opened if path.endswith((".toml", ".parquet"))]
     assert not [path for path in opened_by(by_agent) if path.startswith("/dev/")]

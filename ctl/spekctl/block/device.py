@@ -224,6 +224,13 @@ def by_number(
     )
 
 
+def is_there(device: Device) -> bool:
+    """Whether sysfs still has the device that was read from it."""
+    disk = device.sysfs.parent if device.partition else device.sysfs
+    number = f"{device.major}:{device.minor}"
+    return _text(device.sysfs / "dev") == number and _number(disk / "diskseq") == device.diskseq
+
+
 def _zone_facts(queue: Path) -> dict[str, int]:
     """Size of the zones of a zoned disk, and how many can be open at once."""
     if _text(queue / "zoned") in ("", "none"):

@@ -8,6 +8,7 @@ from msgspec import Meta
 from spekctl.documents.disk_states import DiskStates
 from spekctl.documents.document import Part
 from spekctl.documents.hosts import HostClock, HostLoss, HostStart, Role
+from spekctl.documents.nvme import NvmeDrive
 from spekctl.documents.result_parts import (
     Cell,
     Clocks,
@@ -104,6 +105,7 @@ class HostRun(Part, frozen=True):
     power_text: str = ""
     slices: list[Slice] | None = None
     power_states: list[DiskStates] | None = None
+    nvme: list[NvmeDrive] | None = None
 
     def __post_init__(self) -> None:
         check_streams(self.config, self.cells)

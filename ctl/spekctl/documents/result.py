@@ -12,6 +12,7 @@ from spekctl.documents.disk_states import DiskStates
 from spekctl.documents.document import Document, Kind
 from spekctl.documents.host_results import HostResult, HostRun
 from spekctl.documents.hosts import CommonWindow
+from spekctl.documents.nvme import NvmeDrive
 from spekctl.documents.result_parts import (
     Cell,
     Clocks,
@@ -92,6 +93,13 @@ class Result(Document, frozen=True, kw_only=True, tag=Kind.RESULT.value):
         Meta(
             description="Disks of the targets, from before the start until after the end; null:"
             " without --power-states."
+        ),
+    ] = None
+    nvme: Annotated[
+        list[NvmeDrive] | None,
+        Meta(
+            description="NVMe controllers of the targets, and of what these lie on; null: there are"
+            " none, or the run was detached."
         ),
     ] = None
     hosts: Annotated[

@@ -12,7 +12,9 @@ import os
 import struct
 import threading
 from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING
 
+from spekctl.block.device import Device
 from spekctl.block.zones import Zone
 from spekctl.documents.device import DeviceFacts
 from spekctl.errors import SpekError
@@ -24,6 +26,11 @@ from spekctl.kernel.records import ClaimInfo, RunInfo
 from spekctl.log.buffer import Buffer
 from spekctl.run.candidates import Candidate
 from spekctl.run.rights import Looked, Overwriting, Rights
+
+if TYPE_CHECKING:
+    from spekctl.block.opening import Number
+    from spekctl.power.nvme_log import Asked
+    from spekctl.power.passthrough import NvmeReply
 
 # Whole records: a shorter answer means that there are no more.
 _LOG_READ = wire.LOG_READ_MAX // LOG_RECORD_BYTES * LOG_RECORD_BYTES
@@ -102,6 +109,21 @@ class Remote(Rights):
                     break
                 start = zones[-1].start + zones[-1].bytes
         return zones
+
+    def nvme(self, disk: Device, controller: Number, asked: Asked) -> NvmeReply:
+        from spekctl.power.passthrough import NvmeReply
+
+        answer = tuple[int, int, bytes, int]
+        told = self.helper.ask(
+            "nvme",
+            answer,
+            major=disk.major,
+            minor=disk.minor,
+            controller_major=controller[0],
+            controller_minor=controller[1],
+            what=str(asked),
+        )
+        return NvmeReply(*told)
 
     def candidates(self) -> list[Candidate]:
         listed: list[Candidate] = self.helper.ask("devices", list[Candidate])

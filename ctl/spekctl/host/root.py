@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """The part with root's rights: passes commands on to the modules of spek, checks what may be
-overwritten, reads the kernel's logs and lists devices.
+overwritten, reads the kernel's logs, asks NVMe controllers for theirs and lists devices.
 
 Its peer has no rights. It parses workloads and makes results; what comes from it is numbers, which
 are decoded by the modules' contract before they are passed on. A run of this host is one that was
@@ -9,8 +9,8 @@ write is started only after a check under its claim. Devices have numbers; no pa
 those of the kernel and of devices.
 
 Threads: the main one reads requests, and does nothing that can take time; all others are answered
-by lanes, one for each socket, each check, logs and lists, so that a disk that hangs holds up
-nobody. When the input ends, so do the runs.
+by lanes, one for each socket, each check or controller, logs and lists, so that a disk that hangs
+holds up nobody. When the input ends, so do the runs.
 """
 
 from __future__ import annotations
@@ -39,6 +39,7 @@ from spekctl.host.wire import (
     ListDevices,
     Look,
     News,
+    Nvme,
     Open,
     ReadLog,
     Refused,
@@ -53,6 +54,7 @@ from spekctl.kernel.link import Link, not_loaded
 from spekctl.kernel.netlink import Refusal
 from spekctl.kernel.records import ClaimInfo, ClaimState, RunInfo, RunState
 from spekctl.log import buffer
+from spekctl.power import nvme_log
 from spekctl.run import candidates, rights
 from spekctl.run.rights import Looked
 
@@ -172,6 +174,7 @@ class Root:
         self._opening: dict[tuple[str, int], int] = {}
         # Numbers of devices that it has, with their diskseq.
         self._claimed: dict[tuple[int, int], int] = {}
+        self._disks: dict[tuple[int, int], block_device.Device] = {}  # NVMe ones of these
         self._looked: dict[int, Looked] = {}  # by claim
         self._is_closing = False
         self._checks = threading.BoundedSemaphore(WAITING_MAX)
@@ -205,7 +208,7 @@ class Root:
     def _receive(self, asked: AnyRequest) -> None:
         """In the thread that reads: give a request to its lane."""
         try:
-            if isinstance(asked, Look | Check | Zones):
+            if isinstance(asked, Look | Check | Zones | Nvme):
                 self._check_beside(asked)
                 return
             self._lane_of(asked).put(lambda: self._answer(asked))
@@ -232,7 +235,7 @@ class Root:
             self._lanes[key] = _Lane(f"host-{key}")
         return self._lanes[key]
 
-    def _check_beside(self, asked: Look | Check | Zones) -> None:
+    def _check_beside(self, asked: Look | Check | Zones | Nvme) -> None:
         """Answer in a thread of its own: a check that hangs must hold up no other, and not keep its
         run from being deleted."""
         if not self._checks.acquire(blocking=False):
@@ -265,6 +268,8 @@ class Root:
                 return self._check(asked)
             case Zones():
                 return self._zones(asked)
+            case Nvme():
+                return self._nvme(asked)
             case ReadLog():
                 return self._read_log(asked)
             case CloseLog():
@@ -468,6 +473,36 @@ class Root:
             return []
         report = zones.report(device, asked.start, asked.count)
         return [(zone.start, zone.bytes, zone.condition, zone.capacity) for zone in report]
+
+    def _nvme(self, asked: Nvme) -> tuple[int, int, bytes, int]:
+        if asked.what not in set(nvme_log.Asked):
+            raise UsageError(f"an NVMe controller is not asked for '{asked.what}' here")
+        number = asked.major, asked.minor
+        with self._lock:
+            # The disk itself may be one of them; else it is below one.
+            claimed = sorted(self._claimed.items(), key=lambda each: each[0] != number)
+            disk = self._disks.get(number)
+        if disk is not None and not block_device.is_there(disk):
+            disk = None
+            with self._lock:
+                self._disks.pop(number, None)
+        for each, diskseq in claimed:
+            if disk is not None:
+                break
+            # To read the serials of all other disks would take long, and is of no use here.
+            device = block_device.by_number(*each, owners={})
+            if device is not None and _is_disk(device, diskseq):
+                disk = nvme_log.below_any([device], number)
+        if disk is None:
+            raise NotFoundError(
+                f"device {asked.major}:{asked.minor} is below no device that was in a run or claim"
+                " of this host"
+            )
+        with self._lock:
+            self._disks[number] = disk
+        controller = asked.controller_major, asked.controller_minor
+        reply = nvme_log.ask_disk(disk, controller, nvme_log.Asked(asked.what))
+        return reply.status, reply.result, reply.data, reply.spent_ns
 
     def _get(self, run: int) -> Any:
         kernel = self._connect()

@@ -96,6 +96,19 @@ class Zones(Request, frozen=True, tag="zones"):
     count: Annotated[int, Meta(ge=1, le=ZONES_MAX)] = ZONES_MAX
 
 
+class Nvme(Request, frozen=True, tag="nvme"):
+    """nvme: asks a controller of an NVMe disk that a run or claim of this host is or was on, or
+    that a target of it lies on, for @what, a value of power.nvme_log.Asked; answers with the status
+    field, Dword 0 of the completion, data, and the nanoseconds that the kernel took for it.
+    @controller_major, @controller_minor: of its node; a disk with multipath has several."""
+
+    major: _Number
+    minor: _Number
+    controller_major: _Number
+    controller_minor: _Number
+    what: str
+
+
 class ReadLog(Request, frozen=True, tag="read-log"):
     """read-log: the next records of a worker of a run; answers with at most @size bytes."""
 
@@ -116,7 +129,7 @@ class Stop(Request, frozen=True, tag="stop"):
 
 
 AnyRequest: TypeAlias = (
-    ListDevices | Open | Ask | Close | Look | Check | Zones | ReadLog | CloseLog | Stop
+    ListDevices | Open | Ask | Close | Look | Check | Zones | Nvme | ReadLog | CloseLog | Stop
 )
 
 

@@ -112,6 +112,7 @@ def build(
         power_text=metered.text,
         slices=sections.slices,
         power_states=sections.power_states,
+        nvme=sections.nvme,
     )
     return msgspec.structs.replace(result, remarks=[*result.remarks, *remarks.judge(result)])
 

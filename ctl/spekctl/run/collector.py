@@ -12,6 +12,7 @@ from dataclasses import dataclass, field
 
 from spekctl.documents.device import TargetFacts
 from spekctl.documents.disk_states import DiskStates
+from spekctl.documents.nvme import NvmeDrive
 from spekctl.documents.power import Metered
 from spekctl.documents.result import Plan, Result
 from spekctl.documents.result_parts import (
@@ -73,6 +74,7 @@ class Sections:
     ending: EndingResult | None = None
     slices: list[Slice] | None = None
     power_states: list[DiskStates] | None = None
+    nvme: list[NvmeDrive] | None = None
     remarks: list[str] = field(default_factory=list)
 
 

@@ -11,10 +11,12 @@ from spekctl.errors import UsageError
 from spekctl.log.file import Names
 from spekctl.log.place import Place
 from spekctl.log.recorder import IoLog
+from spekctl.power import nvme_log
 from spekctl.run import profiled
 from spekctl.run.collector import Claimed, Collector, Ended, Look, Sections
 from spekctl.run.disk_looks import DiskLooks
 from spekctl.run.job import Request
+from spekctl.run.nvme_readings import NvmeReadings
 from spekctl.run.profiled import Profiled
 from spekctl.run.rights import Rights
 from spekctl.run.slices import Slices
@@ -45,6 +47,8 @@ def of(request: Request, observers: Sequence[Collector] = ()) -> list[Collector]
     collectors += observers
     if request.power_states_ns is not None:
         collectors.append(DiskLooks(request.devices, request.power_states_ns))
+    if nvme_log.controllers(request.devices):
+        collectors.append(NvmeReadings(request.devices, request.rights))
     if request.replay is not None:
         collectors.append(FeedCollector(request.replay))
     if request.until is not None or request.stop_when:

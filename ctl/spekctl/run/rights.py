@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
-from typing import Protocol
+from typing import TYPE_CHECKING, Protocol
 
 from spekctl.block import openers, safety, zones
 from spekctl.block.blkid import Signature
@@ -20,6 +20,11 @@ from spekctl.kernel.records import ClaimInfo, RunInfo
 from spekctl.log.buffer import Buffer, open_buffer
 from spekctl.run import candidates
 from spekctl.run.candidates import Candidate
+
+if TYPE_CHECKING:
+    from spekctl.block.opening import Number
+    from spekctl.power.nvme_log import Asked
+    from spekctl.power.passthrough import NvmeReply
 
 
 class Overwriting(Protocol):
@@ -67,6 +72,13 @@ class Rights:
     def zones(self, disk: DeviceFacts, start: int = 0, count: int | None = None) -> list[Zone]:
         """Zones of a disk that a run is or was on; see block.zones.report()."""
         return zones.report(disk, start, count)
+
+    def nvme(self, disk: Device, controller: Number, asked: Asked) -> NvmeReply:
+        """Ask the controller with this device number, of an NVMe disk that a run is or was on, or
+        that its target lies on; a SpekError says why it cannot be asked."""
+        from spekctl.power import nvme_log
+
+        return nvme_log.ask_disk(disk, controller, asked)
 
     def open_log(self, info: RunInfo, worker: int) -> Buffer:
         """The log's records of a worker; a SpekError says why they cannot be read."""

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 from lib.fakes.machine import disk
+from lib.fakes.nvme_controller import Machine
 
 from spekctl.block import device
 from spekctl.block.device import Roots
@@ -91,6 +92,22 @@ def test_every_link_of_this_machine_to_a_disk_stays_in_dev() -> None:
     for link in (entry for entry in disks.rglob("*") if entry.is_symlink()):
         assert device.stays_in(str(link)), link
     assert not device.stays_in("/etc/shadow")
+
+
+@pytest.mark.parametrize("partition", [0, 1])
+def test_a_device_is_there_until_another_one_has_its_place(tmp_path: Path, partition: int) -> None:
+    machine = Machine(tmp_path)
+    diskseq = machine.device().sysfs / "diskseq"
+    diskseq.write_text("5\n")
+    known = machine.device(minor=partition)
+    assert known.diskseq == 5 and device.is_there(known)
+    diskseq.write_text("6\n")
+    assert not device.is_there(known)
+    diskseq.write_text("5\n")
+    (known.sysfs / "dev").write_text("259:7\n")
+    assert not device.is_there(known)
+    (known.sysfs / "dev").unlink()
+    assert not device.is_there(known)
 
 
 @pytest.mark.parametrize(

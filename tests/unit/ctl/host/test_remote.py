@@ -23,6 +23,8 @@ from spekctl.kernel import answers, client, link
 from spekctl.kernel import link as kernel_link
 from spekctl.kernel.gen import spek
 from spekctl.kernel.netlink import GENERIC, HEADER, NLM_F_DUMP, Frame
+from spekctl.power.nvme_log import Asked
+from spekctl.power.passthrough import NvmeReply
 
 CONTROL = 0x10
 
@@ -209,6 +211,14 @@ def test_zones_are_asked_for_in_parts(lender: Any, monkeypatch: pytest.MonkeyPat
     before = len(lender.helper.asked)
     assert lender.zones(disk()) == []
     assert len(lender.helper.asked) == before
+
+
+def test_an_nvme_controller_is_asked_by_the_helper(lender: Any) -> None:
+    lender.helper.answers["nvme"] = (0, 3, b"page", 75_000)
+    assert lender.nvme(disk(), (240, 3), Asked.HEALTH) == NvmeReply(0, 3, b"page", 75_000)
+    numbers = {"major": 250, "minor": 0, "controller_major": 240, "controller_minor": 3}
+    fields = {**numbers, "what": "health"}
+    assert lender.helper.asked[-1] == ("nvme", fields)
 
 
 def test_zones_that_a_helper_does_not_tell_cost_no_result(lender: Any) -> None:

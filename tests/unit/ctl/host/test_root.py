@@ -18,6 +18,7 @@ from lib.ctl.host_peer import Peer
 from lib.ctl.verified import config_of
 from lib.fakes.kernel import FakeKernel
 from lib.fakes.machine import disk
+from lib.fakes.nvme_controller import Machine
 from lib.waiting import eventually
 
 from spekctl.block import device as block_device
@@ -33,6 +34,10 @@ from spekctl.kernel.gen import spek, spek_prober
 from spekctl.kernel.netlink import Refusal
 from spekctl.kernel.records import ClaimState, RunState
 from spekctl.log import buffer
+from spekctl.power import disk as power_disk
+from spekctl.power import nvme_log
+from spekctl.power.disk import Disk, Protocol
+from spekctl.power.passthrough import NvmeReply
 from spekctl.run import candidates
 from spekctl.run.rights import Rights
 
@@ -45,12 +50,14 @@ MODULES = {
     "block.opening",
     *("block.replaced", "block.safety", "block.state_log", "block.zones"),
     *("closing", "condition", "contract", "contract.requests", "contract.wire", "distribution"),
-    *("documents", "documents.device", "documents.document", "entry", "errors", "files"),
+    *("documents", "documents.device", "documents.document", "documents.nvme", "entry", "errors"),
+    "files",
     *("host", "host.peer", "host.root", "host.standard", "host.wire"),
     *("kernel", "kernel.answers", "kernel.bare", "kernel.client", "kernel.coded", "kernel.gen"),
     *("kernel.gen.spek", "kernel.gen.spek_prober", "kernel.gen.spek_prober_records"),
     *("kernel.gen.spek_records", "kernel.link", "kernel.netlink", "kernel.records"),
-    *("log", "log.buffer", "namespaces", "recorded"),
+    *("log", "log.buffer", "namespaces", "power", "power.disk", "power.nvme_log"),
+    *("power.passthrough", "recorded"),
     *("run", "run.candidates", "run.rights", "suggest", "units"),
     *("workload", "workload.config", "workload.endings", "workload.options", "workload.values"),
 }
@@ -379,11 +386,14 @@ def test_a_device_that_the_kernel_has_not_opened_is_not_looked_at(
     monkeypatch.setattr(zones, "report", lambda *asked: [])
     link = int(peer.ask("open", family="spek")["answer"])
     peer.pass_on(link, spek, spek.Cmd[f"{kind.upper()}_NEW"], target=[{"major": 250, "minor": 0}])
+    by = {"controller_major": 240, "controller_minor": 0, "what": "health"}
+    refusals = "was in no run or claim", "is below no device that was in a run or claim"
     for state in (None, *states):
         if state is not None:
             peer.hear(link, kind, state, 0)
-        text = peer.ask("zones", major=250, minor=0)["error"]["text"]
-        assert text == "device 250:0 was in no run or claim of this host"
+        for verb, more, refusal in zip(("zones", "nvme"), ({}, by), refusals, strict=True):
+            text = peer.ask(verb, major=250, minor=0, **more)["error"]["text"]
+            assert text == f"device 250:0 {refusal} of this host"
     # One of somebody else is none of this host.
     other = [{"id": RUN + 1, "state": 0, "target": [{"major": 250, "minor": 0}]}]
     FakeLink.tells[f"{kind.upper()}_GET"] = other
@@ -410,6 +420,60 @@ def test_what_has_ended_before_it_was_ready_is_not_taken_for_a_later_one(
     peer.ask("close", link=link)
     peer.hear(int(peer.ask("open", family="spek")["answer"]), kind, ready, 0)
     assert "error" in peer.ask("zones", major=250, minor=0)
+
+
+def test_controllers_of_its_disks_are_asked_by_known_commands_only(
+    peer: RootPeer, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    machine = Machine(tmp_path)
+    volume, sent = machine.volume(), []
+
+    looked: list[tuple[int, int]] = []
+
+    def by_number(major: int, minor: int, owners: dict[str, set[str]]) -> Device | None:
+        looked.append((major, minor))
+        return volume if (major, minor) == (253, 0) else None
+
+    def ask_disk(disk: Device, controller: tuple[int, int], asked: nvme_log.Asked) -> NvmeReply:
+        assert controller == (240, 3)
+        sent.append((disk.name, asked))
+        return NvmeReply(2, 7, b"page", 75_000)
+
+    monkeypatch.setattr(nvme_log, "ask_disk", ask_disk)
+    disks = [Disk(machine.device(), Protocol.NVME, None)]
+    monkeypatch.setattr(power_disk, "below", lambda device, roots: list(disks))
+    monkeypatch.setattr(block_device, "by_number", by_number)
+    by = {"controller_major": 240, "controller_minor": 3}
+    wish = {"major": 259, "minor": 0, "what": "health", **by}
+    refusal = "device 259:0 is below no device that was in a run or claim of this host"
+    assert peer.ask("nvme", **wish)["error"]["text"] == refusal
+    link = int(peer.ask("open", family="spek")["answer"])
+    targets = [{"major": 253, "minor": 0}, {"major": 8, "minor": 0}]
+    peer.pass_on(link, spek, spek.Cmd.CLAIM_NEW, target=targets)
+    peer.hear_of(link, "claim", ClaimState.READY, targets)
+    assert peer.ask("nvme", **wish)["answer"] == [2, 7, base64.b64encode(b"page").decode(), 75_000]
+    assert peer.ask("nvme", **{**wish, "what": "state"})["answer"][1] == 7
+    assert sent == [("nvme0n1", "health"), ("nvme0n1", "state")]
+    # What is below which device was looked at once.
+    assert looked.count((253, 0)) == 1
+    # Another disk has its number: that is not asked by what was seen of the first one.
+    sysfs = machine.device().sysfs
+    (sysfs / "diskseq").write_text("11\n")
+    assert peer.ask("nvme", **wish)["answer"][0] == 2
+    assert looked.count((253, 0)) == 2
+    disks.clear()
+    (sysfs / "dev").unlink()
+    assert peer.ask("nvme", **wish)["error"]["text"] == refusal
+    assert len(sent) == 3
+    for wrong in (
+        {"minor": 5},
+        {"controller_minor": -1},
+        {"what": "format"},
+        {"what": 2},
+        {"minor": 1 << 20},
+    ):
+        assert "error" in peer.ask("nvme", **{**wish, **wrong})
+    assert len(sent) == 3
 
 
 def test_a_disk_with_an_unknown_user_is_not_written(

@@ -17,6 +17,10 @@ FIELDS: dict[str, dict[str, object]] = {
     "look": {"claim": 1},
     "check": {"run": 1},
     "zones": {"major": 8, "minor": 0},
+    "nvme": {
+        **{"major": 259, "minor": 0, "controller_major": 240, "controller_minor": 0},
+        "what": "health",
+    },
     "read-log": {"run": 1, "worker": 0, "size": 5},
     "close-log": {"run": 1, "worker": 0},
 }

@@ -141,7 +141,7 @@ def test_a_run_that_is_called_off_leaves_no_thread(rig: Rig) -> None:
 def test_disks_of_several_targets_are_looked_at_once(
     rig: Rig, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(disk, "below", lambda device: [rig.fake.disk])
+    monkeypatch.setattr(disk, "below", lambda device, *roots: [rig.fake.disk])
     (whole,) = disk_looks.courses_of([rig.fake.device, rig.fake.device])
     assert whole.disk == rig.fake.disk
 
@@ -153,7 +153,7 @@ def test_a_result_has_power_states_if_asked(
     spekctl: Spekctl, kernel: FakeKernel, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     fake = FakeDisk(tmp_path)
-    monkeypatch.setattr(disk, "below", lambda device: [fake.disk])
+    monkeypatch.setattr(disk, "below", lambda device, *roots: [fake.disk])
     fake.write("device/power/runtime_status", "suspended")
     path = tmp_path / "r.json"
     assert spekctl(*LINE, "--power-states", "100ms", "-o", str(path)).code == ExitCode.OK
