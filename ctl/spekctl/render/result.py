@@ -19,7 +19,7 @@ from spekctl.documents.result_parts import (
 from spekctl.documents.steady import Criteria, Window
 from spekctl.documents.times import Distribution, histogram_of
 from spekctl.kernel.records import is_covered
-from spekctl.render import hosts
+from spekctl.render import hosts, nvme
 from spekctl.render import power_states as states
 from spekctl.render import prober as probers
 from spekctl.render.console import print_parts
@@ -55,6 +55,8 @@ def parts(result: Result) -> list[RenderableType]:
     if result.power_states:
         shown += ["power states of the disks", states.residencies(result.power_states)]
         shown += [f"  {line}" for line in states.remarks(result.power_states)]
+    if result.nvme:
+        shown += ["the NVMe drives, by themselves", *nvme.parts(result.nvme)]
     if result.prober is not None and result.prober.start_ns:
         shown += ["the machine, from start to end of the sampling", probers.figures(result.prober)]
     return shown

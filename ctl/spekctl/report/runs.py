@@ -18,7 +18,7 @@ from spekctl.documents.result_parts import Environment, Interval, Slice
 from spekctl.documents.times import histogram_of
 from spekctl.kernel.records import Histogram, IntervalCell, row_tells_rate, whole_ns
 from spekctl.render import result as render
-from spekctl.report import disk_states, machines, taint
+from spekctl.report import disk_states, machines, nvme, taint
 from spekctl.report.sheet import (
     COLOUR_OF,
     COLOURS,
@@ -86,6 +86,8 @@ def sheet_of(file: str, result: Result) -> Sheet:
         sheet.plots += machines.plots(result.prober, zero, TIME_AXIS, _marks(result))
     if result.power_states and result.phases:
         disk_states.add(sheet, result.power_states, result.phases[0].start_ns)
+    if result.nvme and result.phases:
+        nvme.add(sheet, result.nvme, result.phases[0].start_ns)
     if result.slices and result.phases:
         sheet.heat_maps.append(_heat_map(result.slices, result.phases[0].start_ns))
     return sheet

@@ -167,6 +167,7 @@ def test_a_result_has_them_exactly(
     line = ("run", "random-read-4k", "--device", "/dev/fake0", "--time", "3s", "-o", str(path))
     outcome = spekctl(*line)
     assert outcome.code == ExitCode.OK
+    assert "the NVMe drives, by themselves" in outcome.out and "C before" in outcome.out
     validator(result.SCHEMA_FILE).validate(json.loads(path.read_bytes()))
     (drive,) = result.load_result(path).nvme or []
     assert drive.after is not None and drive.after.data_units_read == 2**128 - 1
