@@ -9,8 +9,11 @@ memory, and shared with others.
 
 from __future__ import annotations
 
+import contextlib
+import errno
 import itertools
 import os
+import stat
 import tempfile
 from collections.abc import Iterator, Sequence
 from pathlib import Path
@@ -28,10 +31,22 @@ READ_BYTES = 1 << 20
 
 def state_folder() -> Path:
     """$XDG_STATE_HOME/spek, by default ~/.local/state/spek: on a disk, and for this user alone.
-    OSError if it cannot be."""
+    OSError if it cannot be, or is not: who may write there could take a file's place before it
+    has lost its name, where the file system needs one."""
     base = os.environ.get("XDG_STATE_HOME") or os.path.expanduser("~/.local/state")
     folder = Path(base, "spek")
-    folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+    with contextlib.suppress(FileExistsError):
+        folder.mkdir(mode=0o700, parents=True)
+    status = os.lstat(folder)
+    trouble = ""
+    if not stat.S_ISDIR(status.st_mode):
+        trouble = "is no directory, or a link to one"
+    elif status.st_uid != os.geteuid():
+        trouble = "belongs to another user"
+    elif status.st_mode & (stat.S_IWGRP | stat.S_IWOTH):
+        trouble = f"can be written by others; chmod go-w {folder}"
+    if trouble:
+        raise PermissionError(errno.EPERM, f"{folder} {trouble}")
     return folder
 
 

@@ -87,6 +87,38 @@ def test_a_user_without_a_place_for_them_is_told(
     kept.close()
 
 
+@pytest.mark.parametrize(
+    ("kind", "trouble"),
+    [
+        ("link", "is no directory, or a link to one"),
+        ("file", "is no directory, or a link to one"),
+        ("writable", "can be written by others; chmod go-w "),
+        ("foreign", "belongs to another user"),
+    ],
+)
+def test_a_folder_that_others_may_have_a_hand_in_is_refused(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, kind: str, trouble: str
+) -> None:
+    monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path))
+    folder = tmp_path / "spek"
+    if kind == "link":
+        (tmp_path / "elsewhere").mkdir()
+        folder.symlink_to("elsewhere")
+    elif kind == "file":
+        folder.write_text("")
+    else:
+        folder.mkdir()
+        folder.chmod(0o770 if kind == "writable" else 0o700)
+    if kind == "foreign":
+        mine = os.geteuid()
+        monkeypatch.setattr(os, "geteuid", lambda: mine + 1)
+    kept = Spool(None, 0)
+    with pytest.raises(SpekError) as refusal:
+        kept.add("a", [row(1)])
+    assert f"cannot be kept for hosts that may be lost: {folder} {trouble}" in refusal.value.message
+    kept.close()
+
+
 def test_memory_is_bounded(tmp_path: Path) -> None:
     kept = Spool(tmp_path, 10_000)
     for seq in range(200):
