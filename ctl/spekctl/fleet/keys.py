@@ -53,11 +53,18 @@ class Bundle:
     revoked: frozenset[int]
 
     def context(self, serving: bool, roles: Collection[str]) -> ssl.SSLContext:
-        """For connections whose peer has a certificate of this fleet, in one of @roles."""
+        """For connections whose peer has a certificate of this fleet, in one of @roles. UsageError
+        if OpenSSL does not take the keys."""
         purpose = ssl.Purpose.CLIENT_AUTH if serving else ssl.Purpose.SERVER_AUTH
-        context = ssl.create_default_context(purpose, cafile=str(self.folder / "ca.pem"))
+        try:
+            context = ssl.create_default_context(purpose, cafile=str(self.folder / "ca.pem"))
+            context.load_cert_chain(self.folder / "cert.pem", self.folder / "key.pem")
+        except OSError as error:
+            raise UsageError(
+                f"{self.folder}: ca.pem, cert.pem and key.pem are no keys of one member of a fleet:"
+                f" {error.strerror or error}"
+            ) from error
         context.minimum_version = ssl.TLSVersion.TLSv1_3
-        context.load_cert_chain(self.folder / "cert.pem", self.folder / "key.pem")
         # Members are known by names that need not be in DNS; _Checked looks at them.
         context.check_hostname = False
         context.verify_mode = ssl.CERT_REQUIRED
@@ -109,10 +116,7 @@ def _checking(bundle: Bundle, roles: frozenset[str]) -> type[ssl.SSLSocket]:
 def load(folder: Path) -> Bundle:
     """The keys in a folder; an error says what is wrong with them."""
     for name in ("ca.pem", "cert.pem", "key.pem"):
-        if not (folder / name).is_file():
-            raise UsageError(
-                f"there is no {folder / name}; `spekctl fleet init` makes the keys of a fleet"
-            )
+        _check_readable(folder / name)
     for path in (folder, folder / "key.pem"):
         try:
             status = os.stat(path)
@@ -130,6 +134,19 @@ def load(folder: Path) -> Bundle:
             " keys with `spekctl fleet init`"
         )
     return Bundle(folder, own, _revoked(folder / "revoked"))
+
+
+def _check_readable(path: Path) -> None:
+    """OpenSSL opens it later by its name, and says less."""
+    try:
+        with open(path, "rb") as file:
+            file.read(1)
+    except FileNotFoundError as error:
+        raise UsageError(
+            f"there is no {path}; `spekctl fleet init` makes the keys of a fleet"
+        ) from error
+    except OSError as error:
+        raise UsageError(f"cannot read {path}: {error.strerror}") from error
 
 
 def _own(path: Path) -> tuple[Identity, datetime.datetime]:
@@ -163,7 +180,7 @@ def _need_cryptography() -> None:
 
 def _revoked(path: Path) -> frozenset[int]:
     """Serial numbers, in hexadecimal, one on each line; text behind # is for people."""
-    if not path.exists():
+    if not files.exists(path):
         return frozenset()
     serials = set()
     for number, line in enumerate(files.read_text(path).splitlines(), start=1):

@@ -87,6 +87,36 @@ def test_what_is_no_bundle_is_refused(tmp_path: Path) -> None:
         keys.load(tmp_path / "new/a")
 
 
+@pytest.mark.parametrize("name", ["ca.pem", "cert.pem", "key.pem"])
+def test_keys_that_cannot_be_read_are_named(tmp_path: Path, name: str) -> None:
+    keys.make(tmp_path / "new", ["a"], 30)
+    path = tmp_path / "new/a" / name
+    path.unlink()
+    path.mkdir()
+    with pytest.raises(UsageError, match=rf"^cannot read {path}: Is a directory$"):
+        keys.load(tmp_path / "new/a")
+
+
+def test_a_list_of_serials_that_cannot_be_reached_is_not_passed_over(tmp_path: Path) -> None:
+    keys.make(tmp_path / "new", ["a"], 30)
+    path = tmp_path / "new/a/revoked"
+    path.unlink()
+    path.symlink_to(path)
+    with pytest.raises(UsageError, match="Too many levels of symbolic links"):
+        keys.load(tmp_path / "new/a")
+
+
+@pytest.mark.parametrize(("name", "other"), [("key.pem", "b/key.pem"), ("ca.pem", "b/key.pem")])
+def test_keys_that_do_not_belong_together_are_refused(
+    tmp_path: Path, name: str, other: str
+) -> None:
+    keys.make(tmp_path / "new", ["a", "b"], 30)
+    (tmp_path / "new/a" / name).write_bytes((tmp_path / "new" / other).read_bytes())
+    bundle = keys.load(tmp_path / "new/a")
+    with pytest.raises(UsageError, match=r"are no keys of one member of a fleet: "):
+        bundle.context(True, ["host"])
+
+
 def test_expired_keys_are_refused(tmp_path: Path) -> None:
     keys.make(tmp_path / "old", ["a"], 0)
     with pytest.raises(UsageError, match=r"the certificate of a in .* has expired"):
