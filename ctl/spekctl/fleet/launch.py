@@ -14,7 +14,7 @@ from __future__ import annotations
 import contextlib
 import math
 import os
-import select
+import re
 import shlex
 import subprocess
 import threading
@@ -34,8 +34,11 @@ SAID_MAX = 4096
 AT_ONCE = 8
 # A host that takes longer to log in does not hold up the next one.
 LOGIN_S = 10.0
+# The line by which it tells that it has.
+LOGGED_IN = b"spek-in"
 SSH_FAILED = 255
 NOT_STARTED = (126, 127)
+_LOGIN = re.compile(rb"^" + LOGGED_IN + rb"\r?\n", re.MULTILINE)
 
 OPTIONS: Mapping[str, str] = {
     "BatchMode": "yes",
@@ -74,6 +77,7 @@ class _Worker:
         self._host = host
         self._program = program
         self._on_login = on_login
+        self._is_in = False
         self._tail = b""
         try:
             # A session of its own: Ctrl-C is for the controller, and there is no terminal to ask.
@@ -81,7 +85,7 @@ class _Worker:
                 command,
                 stdin=subprocess.DEVNULL,
                 stdout=subprocess.PIPE,
-                stderr=subprocess.PIPE,
+                stderr=subprocess.STDOUT,
                 start_new_session=True,
             )
         except OSError as error:
@@ -96,27 +100,20 @@ class _Worker:
 
     def _read(self) -> None:
         """Keep the end of what it says, until it says nothing more."""
-        assert self._process.stdout is not None and self._process.stderr is not None
-        out, err = self._process.stdout.fileno(), self._process.stderr.fileno()
-        poll, left = select.poll(), {out, err}
-        for number in left:
-            poll.register(number, select.POLLIN)
-        is_in = False
-        while left:
-            for number, _ in poll.poll():
-                part = os.read(number, SAID_MAX)
-                if number == err:
-                    self._tail = (self._tail + part)[-SAID_MAX:]
-                elif not is_in:
-                    # The line before its worker, or its end.
-                    is_in = True
+        assert self._process.stdout is not None
+        while part := os.read(self._process.stdout.fileno(), SAID_MAX):
+            tail = (self._tail + part)[-SAID_MAX:]
+            if not self._is_in:
+                before, line, after = _around_login(tail)
+                if line:
+                    self._is_in, tail = True, before + after
                     self._on_login()
-                if not part:
-                    left.discard(number)
-                    poll.unregister(number)
+            self._tail = tail
+        if not self._is_in:
+            self._on_login()
 
     def _lines(self) -> list[str]:
-        """The last lines of its standard error."""
+        """The last lines of what it has said."""
         text = self._tail.decode("utf-8", "replace")
         lines = (
             "".join(char if char.isprintable() else " " for char in line).strip()
@@ -165,9 +162,17 @@ class _Worker:
                 self._process.wait()
         self._reader.join(1.0)
         if not self._reader.is_alive():
-            for pipe in (self._process.stdout, self._process.stderr):
-                assert pipe is not None
-                pipe.close()
+            assert self._process.stdout is not None
+            self._process.stdout.close()
+
+
+def _around_login(said: bytes) -> tuple[bytes, bytes, bytes]:
+    """What comes before the line that tells of the login, that line, and what comes after it; the
+    last two are empty without it."""
+    match = _LOGIN.search(said)
+    if match is None:
+        return said, b"", b""
+    return said[: match.start()], match[0], said[match.end() :]
 
 
 class _Logins:
@@ -293,4 +298,4 @@ def command_of(plan: Plan, host: Host, address: str, wait_ns: int, ssh: str = SS
     words = [plan.ssh.program, "fleet", "join", address, "--keys", plan.ssh.keys]
     remote = " ".join(shlex.quote(word) for word in [*words, "--wait", f"{seconds}s"])
     options = [word for name, value in OPTIONS.items() for word in ("-o", f"{name}={value}")]
-    return [ssh, *options, "--", host.ssh, f"echo in; exec {remote}"]
+    return [ssh, *options, "--", host.ssh, f"echo {LOGGED_IN.decode()}; exec {remote}"]

@@ -9,7 +9,6 @@ import shutil
 import socket
 import subprocess
 import threading
-import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
@@ -19,6 +18,7 @@ from lib.fakes import ssh
 from lib.waiting import eventually
 
 from spekctl.errors import UsageError
+from spekctl.fleet import launch as launch_module
 from spekctl.fleet import plan
 from spekctl.fleet.launch import SAID_MAX, Launcher, _Logins, command_of
 from spekctl.fleet.plan import Plan
@@ -155,6 +155,38 @@ def test_only_those_that_still_run_may_join(tmp_path: Path, launch: Launch) -> N
     assert launcher.said("h1") == launcher.said("nobody") == ""
 
 
+def test_only_the_line_that_tells_of_it_is_a_login(
+    tmp_path: Path, launch: Launch, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """What a shell's profile says comes before it, and what a worker says after."""
+    home(tmp_path, "a", "echo 'spekctl: not spek-in' >&2; echo spek-in")
+    logins: list[str] = []
+    end = launch_module._Logins.end
+
+    def noted(self: Any, name: str) -> None:
+        logins.append(name)
+        end(self, name)
+
+    monkeypatch.setattr(launch_module._Logins, "end", noted)
+    launcher = launch("a")
+    # The worker's own line of that text is a line like any other.
+    assert troubles(launcher, 1) == {"h0": "spek-in"}
+    assert logins == ["h0"]
+
+
+@pytest.mark.parametrize(
+    ("said", "expected"),
+    [
+        (b"spek-in\n", (b"", b"spek-in\n", b"")),
+        (b"motd\r\nspek-in\r\nspekctl: x\n", (b"motd\r\n", b"spek-in\r\n", b"spekctl: x\n")),
+        (b"spek-in", (b"spek-in", b"", b"")),
+        (b"no spek-in\nspek-in too\n", (b"no spek-in\nspek-in too\n", b"", b"")),
+    ],
+)
+def test_the_line_of_a_login(said: bytes, expected: tuple[bytes, bytes, bytes]) -> None:
+    assert launch_module._around_login(said) == expected
+
+
 def test_a_host_that_says_a_lot_is_kept_short(tmp_path: Path, launch: Launch) -> None:
     home(tmp_path, "a", "yes 'spekctl: it talks' 2>/dev/null | head -n 50000 >&2")
     launcher = launch("a")
@@ -200,7 +232,8 @@ def test_hosts_log_in_few_at_a_time(tmp_path: Path, launch: Launch) -> None:
         (tmp_path / "ssh" / f"{name}.waits").touch()
     launcher = launch(*names)
     eventually(lambda: len(started(tmp_path)) == 2, "they are not started", SOON_S)
-    time.sleep(0.5)
+    turns: Any = launcher._logins._changed
+    eventually(lambda: turns._waiters, "nobody waits for a turn", SOON_S)
     assert started(tmp_path) == ["h0", "h1"]
     # Those that wait for their turn may still join.
     assert launcher.pending({"h0": ADDRESS, "h1": ADDRESS}) and launcher.troubles() == {}
@@ -301,7 +334,7 @@ def test_words_of_the_plan_reach_the_hosts_as_they_are() -> None:
     work = planned("a", program="/opt/my spek/$(spekctl)")
     *_, destination, command = command_of(work, work.hosts[0], ADDRESS, 1)
     assert destination == "a"
-    assert shlex.split(command)[:4] == ["echo", "in;", "exec", "/opt/my spek/$(spekctl)"]
+    assert shlex.split(command)[:4] == ["echo", "spek-in;", "exec", "/opt/my spek/$(spekctl)"]
     assert shlex.split(command)[-1] == "1s"
 
 
