@@ -53,6 +53,8 @@ _SSH = re.compile(r"[A-Za-z0-9_\[][A-Za-z0-9_.:@%/\[\]+-]*", re.ASCII)
 _EVERYWHERE = ("0.0.0.0", "::")
 _NAME = re.compile(r"[A-Za-z0-9]([A-Za-z0-9.-]{0,61}[A-Za-z0-9])?", re.ASCII)
 _LISTEN = re.compile(r"tls://(\[[0-9a-fA-F:.%a-z]+\]|[A-Za-z0-9.-]+):(\d{1,5})", re.ASCII)
+# Those of other kinds have text of a vendor.
+_WWN = re.compile(r"(naa\.|eui\.|0x)[0-9a-fA-F]+|(?!naa\.|eui\.|0x).+", re.ASCII)
 # Options that are about files or places of one machine.
 _NOT_HERE = {
     "seed": "each host has a seed of its own, made of that of the plan; write seed in [fleet]",
@@ -266,6 +268,11 @@ def _check_devices(entry: HostTable) -> None:
             raise UsageError(
                 f"devices: '{text}' names no device; write"
                 f" {', '.join(f'{kind}:...' for kind in SELECTORS)} or a path below /dev"
+            )
+        elif kind == "wwn" and not _WWN.fullmatch(value):
+            raise UsageError(
+                f"devices: '{text}' is no WWN: naa., eui. and 0x are followed by hexadecimal"
+                " digits; `spekctl devices` lists the WWNs of a host"
             )
         if entry.devices.count(text) > 1:
             raise UsageError(f"devices: {text} is there twice")

@@ -36,7 +36,8 @@ def _texts(kind: str, device: Device, roots: Roots) -> tuple[str, ...]:
     match kind:
         case "wwn":
             # nvme's wwid begins with its kind, as does SCSI's; udev's begins with 0x.
-            return device.wwn, device.wwn.partition(".")[2] or device.wwn.removeprefix("0x")
+            number = device.wwn.partition(".")[2] or device.wwn.removeprefix("0x")
+            return device.wwn, number, f"0x{number}"
         case "serial":
             return (device.serial,)
         case "nqn":

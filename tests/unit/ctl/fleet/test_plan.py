@@ -128,6 +128,8 @@ def test_bsus_are_dealt_out() -> None:
         (GOOD.replace("client1", "controller"), "a host cannot be called controller"),
         (GOOD.replace('["wwn:naa.6001"]', "[]"), "host 'client1': a client needs devices"),
         (GOOD.replace("wwn:naa.6001", "sdb"), "'sdb' names no device; write wwn:..., serial:"),
+        (GOOD.replace("wwn:naa.6001", "wwn:naa.60x1"), "'wwn:naa.60x1' is no WWN: naa., eui."),
+        (GOOD.replace("wwn:naa.6001", "wwn:0x"), "'wwn:0x' is no WWN: naa., eui. and 0x are"),
         (GOOD.replace("wwn:naa.6001", "/etc/x"), "/etc/x is not below /dev"),
         (GOOD.replace("wwn:naa.6001", "/dev/../etc/x"), "is not below /dev"),
         (GOOD.replace('"wwn:naa.6001"', '"/dev/a", "/dev/a"'), "/dev/a is there twice"),

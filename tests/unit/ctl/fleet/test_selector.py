@@ -41,6 +41,8 @@ def roots(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Roots:
         ("wwn:6001", "/dev/fake0"),
         ("wwn:5001", "/dev/fake1"),
         ("wwn:0x5001", "/dev/fake1"),
+        # As lsblk and udev write it.
+        ("wwn:0x6001", "/dev/fake0"),
         ("serial:S1", "/dev/fake0"),
         (f"nqn:{NQN}", "/dev/fake2"),
     ],
