@@ -12,17 +12,18 @@ import concurrent.futures
 import hashlib
 import time
 import uuid
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import Future
 from dataclasses import dataclass, field, replace
-from functools import partial
 from pathlib import Path
 from typing import Any, Literal, Protocol
 
 from spekctl import __version__, units
 from spekctl.errors import CalledOffError, ExitCode, HostLostError, RefusedError, SpekError
-from spekctl.fleet import clock, logs, slices, wire
+from spekctl.fleet import carrier, clock, logs, slices, wire
+from spekctl.fleet.carrier import Engine, Happened
 from spekctl.fleet.clock import Bound
+from spekctl.fleet.clocks import HostClocks
 from spekctl.fleet.plan import Host, Plan
 from spekctl.fleet.spool import HostRows, Spool
 from spekctl.fleet.wire import Verb
@@ -32,33 +33,8 @@ from spekctl.run.progress import Clock, Figures
 from spekctl.workload import override
 
 SECOND = 10**9
-PINGS = 5
-# A clock that the engine can tell to be wrong, without a promise that it breaks.
-PLAINLY_WRONG_NS = 500_000_000
 # Hosts that a plan may have had; a seed by chance among theirs is next to impossible.
 MOST_PLACES = 4096
-
-
-@dataclass(frozen=True, slots=True)
-class Happened:
-    """What the engine has to tell: an event of a host, or with @lost why there is none any more."""
-
-    host: str
-    event: wire.AnyEvent | None = None
-    lost: str = ""
-
-
-class Engine(Protocol):
-    """What carries messages to hosts and back; engine.py is the one that there is."""
-
-    def hosts(self) -> Mapping[str, str]:
-        """Hosts that have joined and are not lost, and their addresses."""
-
-    def call(self, host: str, verb: str, payload: bytes) -> Future[bytes]:
-        """Ask a host, once; the future fails if it is lost."""
-
-    def next(self, timeout_s: float) -> Happened | None:
-        """What has happened, in its order; None if nothing does within that time."""
 
 
 class View(Protocol):
@@ -120,8 +96,6 @@ class Part:
 
     host: Host
     described: wire.Described | None = None
-    skew_ns: int = 0  # of its clock against the controller's, as seen by messages
-    skew_bound_ns: int = 0
     armed: wire.Armed | None = None
     done: wire.Done | None = None
     collected: wire.Collected | None = None
@@ -175,7 +149,7 @@ class Coordinator:
         self._keep_rows()
         self._remarks: list[str] = []
         self._start_ns = 0
-        self._worst_s = 0.0
+        self.clocks = HostClocks(self.real_ns)
         self._stopping = ""
         self._claimed: set[str] = set()
         self._own_bound = Bound(None, "it was not asked")
@@ -294,7 +268,7 @@ class Coordinator:
             try:
                 if not future.done():
                     raise HostLostError(lost[name])
-                logged[name] = self._answer(name, future, wire.Logged)
+                logged[name] = carrier.answer(future, wire.Logged)
                 if logged[name].version != __version__:
                     raise RefusedError(
                         f"it has spekctl {logged[name].version}, and the controller {__version__};"
@@ -380,7 +354,7 @@ class Coordinator:
         """One start for all, or for none."""
         self._check_interrupts()
         patience = self.patience
-        lead_s = max(patience.lead_s, patience.round_trips * self._worst_s)
+        lead_s = max(patience.lead_s, patience.round_trips * self.clocks.worst_s)
         self._start_ns = self.real_ns() + round(lead_s * SECOND)
         arm = wire.encode(wire.Arm(self.run_id, self._start_ns))
         answers = self._ask(
@@ -429,7 +403,7 @@ class Coordinator:
         self._wait(asked, self.patience.collect_s)
         for name, future in asked.items():
             try:
-                collected = self._answer(name, future, wire.Collected)
+                collected = carrier.answer(future, wire.Collected)
             except SpekError as error:
                 self._lose(name, f"its result is missing: {error.message}")
                 continue
@@ -451,7 +425,7 @@ class Coordinator:
         concurrent.futures.wait(asked.values(), self.patience.release_s)
         for name, future in asked.items():
             try:
-                self._answer(name, future, type(None))
+                carrier.answer(future, type(None))
             except SpekError as error:
                 text = f"{name} has not said that its devices are free: {error.message}"
                 self.view.note(text)
@@ -513,40 +487,6 @@ class Coordinator:
             if part.described is not None and part.host.role == "client"
         }
 
-    def _measure_clocks(self) -> None:
-        """Round trips, and how far each clock is from ours, as far as messages tell."""
-        for number in range(PINGS):
-            sent: dict[str, tuple[int, float]] = {}
-            came: dict[str, tuple[int, float]] = {}
-            pending = {}
-            for name in self.parts:
-                sent[name] = self.real_ns(), time.monotonic()
-                pending[name] = self.engine.call(name, Verb.PING, b"null")
-                pending[name].add_done_callback(partial(self._note_time, came, name))
-            concurrent.futures.wait(pending.values(), self.patience.check_s)
-            for name, future in pending.items():
-                try:
-                    pong: wire.Pong = self._answer(name, future, wire.Pong)
-                except SpekError as error:
-                    error.say(f"{name}: {error.message}")
-                    raise
-                (sent_ns, sent_s), (came_ns, came_s) = sent[name], came[name]
-                # The first one opens the connection, which the start does not have to.
-                if number:
-                    self._worst_s = max(self._worst_s, came_s - sent_s)
-                trip_ns = came_ns - sent_ns
-                middle_ns = (pong.came_real_ns + pong.left_real_ns) // 2
-                part = self.parts[name]
-                if not part.skew_bound_ns or trip_ns // 2 < part.skew_bound_ns:
-                    part.skew_bound_ns = max(1, trip_ns // 2)
-                    part.skew_ns = middle_ns - (sent_ns + came_ns) // 2
-
-    def _note_time(
-        self, came: dict[str, tuple[int, float]], name: str, future: Future[bytes]
-    ) -> None:
-        """When an answer came; in the engine's thread."""
-        came[name] = self.real_ns(), time.monotonic()
-
     def _refusal(self, part: Part, described: wire.Described) -> str:
         """Why a host cannot take part; empty if it can."""
         if described.name != part.name:
@@ -563,30 +503,7 @@ class Coordinator:
         for device in described.devices:
             if device.in_use:
                 return f"{device.path} is in use: {device.in_use}"
-        return self._clock_refusal(part, described.clock)
-
-    def _clock_refusal(self, part: Part, bound: Bound) -> str:
-        seen_ns = abs(part.skew_ns) - part.skew_bound_ns
-        allowed_ns = self.plan.max_skew_ns
-        if seen_ns > (allowed_ns if allowed_ns is not None else PLAINLY_WRONG_NS):
-            side = "ahead of" if part.skew_ns > 0 else "behind"
-            return (
-                f"its clock is {units.format_ns(seen_ns)} or more {side} the controller's; let"
-                " chrony or PTP keep both"
-            )
-        if allowed_ns is None:
-            return ""
-        if bound.bound_ns is None:
-            return (
-                f"its clock promises nothing ({bound.source}), and the plan has max_skew ="
-                f" {units.format_ns(allowed_ns)}"
-            )
-        if bound.bound_ns > allowed_ns:
-            return (
-                f"its clock may be off by {units.format_ns(bound.bound_ns)} ({bound.source}), and"
-                f" the plan has max_skew = {units.format_ns(allowed_ns)}"
-            )
-        return ""
+        return self.clocks.refusal(part.name, described.clock, self.plan.max_skew_ns)
 
     def _ask(
         self,
@@ -602,13 +519,19 @@ class Coordinator:
         answers, errors = {}, []
         for name, future in asked.items():
             try:
-                answers[name] = self._answer(name, future, kind, late)
+                answers[name] = carrier.answer(future, kind, late)
             except SpekError as error:
                 errors.append((name, error))
         if errors:
             text = "; ".join(f"{name}: {error.message}" for name, error in errors)
             raise _with_code(text, [error for _, error in errors])
         return answers
+
+    def _measure_clocks(self) -> None:
+        def wait(pending: Collection[Future[Any]]) -> None:
+            concurrent.futures.wait(pending, self.patience.check_s)
+
+        self.clocks.measure(self.parts, self.engine.call, wait)
 
     def _wait(self, asked: Mapping[str, Future[bytes]], patience_s: float) -> None:
         """Until all have answered, at most so long. Hosts that have answered are kept on their
@@ -623,21 +546,6 @@ class Coordinator:
             for name in asked:
                 # A refused one is heard as well.
                 self.engine.call(name, Verb.STATUS, payload)
-
-    def _answer(self, name: str, future: Future[bytes], kind: type, late: str = "") -> Any:
-        """An answer that has come; HostLostError if there is none."""
-        if not future.done():
-            future.cancel()
-            raise HostLostError(f"it has not answered in time{'; ' + late if late else ''}")
-        try:
-            data = future.result()
-        except concurrent.futures.CancelledError as error:
-            raise HostLostError("the question was called off") from error
-        except SpekError:
-            raise
-        except Exception as error:
-            raise HostLostError(f"it cannot be reached: {error}") from error
-        return wire.answer_of(data, kind)
 
     def _running(self) -> list[Part]:
         return [part for part in self.parts.values() if part.done is None and part.loss is None]

@@ -32,7 +32,7 @@ from distributed.diagnostics.plugin import SchedulerPlugin
 
 from spekctl.errors import HostLostError, SpekError, UsageError
 from spekctl.fleet import wire
-from spekctl.fleet.coordinator import Happened
+from spekctl.fleet.carrier import Happened
 from spekctl.fleet.keys import HOST, Bundle, identity_of
 from spekctl.fleet.plan import CONTROLLER, check_listen
 
@@ -211,7 +211,7 @@ class _LoopThread:
 
 
 class DaskEngine:
-    """The controller's side: a coordinator.Engine. It listens at @listen until it is closed."""
+    """The controller's side: a carrier.Engine. It listens at @listen until it is closed."""
 
     def __init__(self, listen: str, bundle: Bundle, hosts: frozenset[str]) -> None:
         if bundle.own.role != CONTROLLER:

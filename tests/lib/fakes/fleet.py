@@ -15,8 +15,8 @@ from spekctl import __version__
 from spekctl.documents.device import DeviceFacts
 from spekctl.errors import ExitCode, HostLostError
 from spekctl.fleet import wire
+from spekctl.fleet.carrier import Happened
 from spekctl.fleet.clock import Bound, Distance
-from spekctl.fleet.coordinator import Happened
 from spekctl.fleet.wire import Verb
 from spekctl.run.progress import Clock, Figures
 

@@ -21,7 +21,8 @@ from lib.fakes.queue_kernel import QueueKernel
 from spekctl.block import device
 from spekctl.errors import HostLostError
 from spekctl.fleet import selector, wire
-from spekctl.fleet.coordinator import Coordinator, Happened, Patience, View
+from spekctl.fleet.carrier import Happened
+from spekctl.fleet.coordinator import Coordinator, Patience, View
 from spekctl.fleet.member import Member
 from spekctl.fleet.plan import Plan
 from spekctl.run import observe
@@ -48,7 +49,7 @@ class WritableRights(LentRights):
 
 
 class Members:
-    """A coordinator.Engine."""
+    """A carrier.Engine."""
 
     def __init__(self, names: Sequence[str], **kernel: Any) -> None:
         self.kernels = {

@@ -128,7 +128,7 @@ def test_the_lead_grows_with_the_round_trips() -> None:
     coordinator = rig.coordinator()
     coordinator.check()
     coordinator.prepare()
-    coordinator._worst_s = 0.5
+    coordinator.clocks.worst_s = 0.5
     coordinator.arm()
     armed = rig["a"].armed
     assert armed is not None and armed.start_real_ns == rig.engine.now_ns + 10 * SECOND

@@ -1,0 +1,138 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""The clocks of all hosts, as the controller sees them by messages, and whether they will do.
+
+A message and its answer tell how far two clocks are apart to half a round trip, which is enough to
+see that one is plainly wrong. What a clock promises to be within, its host says (clock.py).
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Collection
+from concurrent.futures import Future
+from dataclasses import dataclass
+from functools import partial
+from typing import Any, NamedTuple
+
+from spekctl import units
+from spekctl.errors import SpekError
+from spekctl.fleet import carrier, wire
+from spekctl.fleet.clock import Bound
+from spekctl.fleet.wire import Verb
+
+PINGS = 5
+# Hosts that are asked together. With all of a large fleet, a round trip would mostly be a wait for
+# the answers of others, which this process takes in one after the other.
+TOGETHER = 32
+# A clock that the engine can tell to be wrong, without a promise that it breaks.
+PLAINLY_WRONG_NS = 500_000_000
+
+Call = Callable[[str, str, bytes], Future[bytes]]
+# For all of these, as long as it makes sense.
+Wait = Callable[[Collection[Future[Any]]], None]
+
+
+@dataclass(frozen=True, slots=True)
+class Skew:
+    """A clock minus the controller's, known to @bound_ns either way."""
+
+    ns: int
+    bound_ns: int
+
+
+class _Moment(NamedTuple):
+    """By the controller's clocks."""
+
+    real_ns: int
+    mono_s: float
+
+
+class HostClocks:
+    """@real_ns: the controller's clock."""
+
+    def __init__(self, real_ns: Callable[[], int] = time.time_ns) -> None:
+        self._real_ns = real_ns
+        self._skews: dict[str, Skew] = {}
+        self.worst_s = 0.0  # the longest round trip to a host that was connected
+        self.round_s = 0.0  # the longest that all of them took
+
+    def measure(self, hosts: Collection[str], call: Call, wait: Wait) -> None:
+        """Measure all of them, and round trips; SpekError names a host that does not answer while
+        @wait waits."""
+        names = list(hosts)
+        for number in range(PINGS):
+            begun_s = time.monotonic()
+            for first in range(0, len(names), TOGETHER):
+                worst_s = self._ask(names[first : first + TOGETHER], call, wait)
+                # The first one opens the connection, which the start does not have to.
+                if number:
+                    self.worst_s = max(self.worst_s, worst_s)
+            if number:
+                self.round_s = max(self.round_s, time.monotonic() - begun_s)
+
+    def _ask(self, hosts: Collection[str], call: Call, wait: Wait) -> float:
+        """Ask these hosts at the same time; the longest round trip, s."""
+        sent: dict[str, _Moment] = {}
+        came: dict[str, Future[_Moment]] = {}
+        pending = {}
+        for name in hosts:
+            sent[name] = self._now()
+            came[name] = Future()
+            pending[name] = call(name, Verb.PING, b"null")
+            pending[name].add_done_callback(partial(self._note, came[name]))
+        # Who waits for an answer may be woken before its time is noted.
+        wait(came.values())
+        worst_s = 0.0
+        for name, future in pending.items():
+            try:
+                pong: wire.Pong = carrier.answer(future, wire.Pong)
+            except SpekError as error:
+                error.say(f"{name}: {error.message}")
+                raise
+            left, arrived = sent[name], came[name].result()
+            worst_s = max(worst_s, arrived.mono_s - left.mono_s)
+            self._take(name, pong, left.real_ns, arrived.real_ns)
+        return worst_s
+
+    def skew(self, name: str) -> Skew:
+        """By the shortest of its round trips."""
+        return self._skews[name]
+
+    def refusal(self, name: str, bound: Bound, allowed_ns: int | None) -> str:
+        """Why the clock of a host, which promises @bound, will not do; empty if it will.
+        @allowed_ns: max_skew of the plan, None without one."""
+        skew = self._skews[name]
+        seen_ns = abs(skew.ns) - skew.bound_ns
+        if seen_ns > (allowed_ns if allowed_ns is not None else PLAINLY_WRONG_NS):
+            side = "ahead of" if skew.ns > 0 else "behind"
+            return (
+                f"its clock is {units.format_ns(seen_ns)} or more {side} the controller's; let"
+                " chrony or PTP keep both"
+            )
+        if allowed_ns is None:
+            return ""
+        if bound.bound_ns is None:
+            return (
+                f"its clock promises nothing ({bound.source}), and the plan has max_skew ="
+                f" {units.format_ns(allowed_ns)}"
+            )
+        if bound.bound_ns > allowed_ns:
+            return (
+                f"its clock may be off by {units.format_ns(bound.bound_ns)} ({bound.source}), and"
+                f" the plan has max_skew = {units.format_ns(allowed_ns)}"
+            )
+        return ""
+
+    def _take(self, name: str, pong: wire.Pong, sent_ns: int, came_ns: int) -> None:
+        half_ns = (came_ns - sent_ns) // 2
+        known = self._skews.get(name)
+        if known is None or half_ns < known.bound_ns:
+            middle_ns = (pong.came_real_ns + pong.left_real_ns) // 2
+            self._skews[name] = Skew(middle_ns - (sent_ns + came_ns) // 2, max(1, half_ns))
+
+    def _now(self) -> _Moment:
+        return _Moment(self._real_ns(), time.monotonic())
+
+    def _note(self, came: Future[_Moment], asked: Future[bytes]) -> None:
+        """An answer has come; in the engine's thread."""
+        came.set_result(self._now())
