@@ -28,26 +28,13 @@ from spekctl.fleet.plan import Host, Plan
 from spekctl.fleet.spool import HostRows, Spool
 from spekctl.fleet.wire import Verb
 from spekctl.kernel.records import IntervalRow
+from spekctl.run.beside import Stage, View
 from spekctl.run.job import Interrupts
-from spekctl.run.progress import Clock, Figures
 from spekctl.workload import override
 
 SECOND = 10**9
 # Hosts that a plan may have had; a seed by chance among theirs is next to impossible.
 MOST_PLACES = 4096
-
-
-class View(Protocol):
-    """Shows the progress of a fleet."""
-
-    def note(self, text: str) -> None:
-        """A sentence."""
-
-    def show(self, host: str, now: Clock, news: Sequence[Figures]) -> None:
-        """Intervals that a host has closed, by the common clock."""
-
-    def leave(self, host: str) -> None:
-        """A host is lost, or has ended."""
 
 
 class Started(Protocol):
@@ -202,6 +189,8 @@ class Coordinator:
             if now_s >= end_s:
                 raise RefusedError(self._not_joined(missing))
             self.engine.next(self.patience.look_s)
+        for name in self.parts:
+            self.view.reach(name, Stage.JOINED)
         for name, address in self.engine.hosts().items():
             part = self.parts.get(name)
             if part is not None and part.host.address not in ("", address):
@@ -246,6 +235,8 @@ class Coordinator:
             refusal = self._refusal(self.parts[name], described)
             if refusal:
                 refusals.append(f"{name}: {refusal}")
+            else:
+                self.view.reach(name, Stage.CHECKED)
         if refusals:
             raise RefusedError("; ".join(refusals))
 
@@ -310,6 +301,7 @@ class Coordinator:
         claimed = self._ask(Verb.CLAIM, payloads, wire.Claimed, self.patience.claim_s)
         for name, answer in claimed.items():
             self.view.note(f"{name} is ready: {answer.title}")
+            self.view.reach(name, Stage.CLAIMED)
 
     def take(self, plan: Plan) -> None:
         """Another plan of the same hosts, for the next run."""
@@ -372,6 +364,7 @@ class Coordinator:
             # What it does not hear, it takes for a start that is called off, and says so.
             part.asked = self.engine.call(name, Verb.CONFIRM, confirm)
             part.heard_s = time.monotonic()
+            self.view.reach(name, Stage.ARMED)
         self.view.note(
             f"{units.format_count(len(answers), 'host')} armed, to start in {self._left_s():.1f} s"
         )
@@ -568,7 +561,7 @@ class Coordinator:
                 self.view.note(f"{part.name}: {text}")
             case wire.Done() as done if part.done is None:
                 part.done = done
-                self.view.leave(part.name)
+                self.view.reach(part.name, Stage.ENDED, done.text)
                 if done.code and not self._stopping:
                     self._fail(part.name, f"its run has ended: {done.text}")
 
@@ -586,7 +579,7 @@ class Coordinator:
     def _lose(self, name: str, reason: str) -> None:
         part = self.parts[name]
         part.loss = Loss(name, -self._left_s(), reason)
-        self.view.leave(name)
+        self.view.reach(name, Stage.LOST, reason)
         self.view.note(f"{name} is lost at {part.loss.at_s:.1f} s: {reason}")
         self._fail(name, "it is lost")
 

@@ -19,9 +19,10 @@ from spekctl.documents.result import Result
 from spekctl.errors import SpekError
 from spekctl.fleet import plan as plans
 from spekctl.fleet import results, slices
-from spekctl.fleet.coordinator import Coordinator, View
+from spekctl.fleet.coordinator import Coordinator
 from spekctl.fleet.wire import DeviceSeen
 from spekctl.run import request as run_request
+from spekctl.run.beside import View
 from spekctl.run.job import Interrupts, Request
 from spekctl.run.targets import Room
 from spekctl.workload.model import WorkloadFile

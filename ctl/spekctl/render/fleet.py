@@ -9,12 +9,11 @@ from typing import TextIO
 
 from spekctl import units
 from spekctl.render.progress import MIN_LINE_GAP_S, LineProgress, format_line
+from spekctl.run.beside import Beside, Stage
 from spekctl.run.progress import Clock, Figures
 
 # Hosts that a line names one by one.
 NAMED_MAX = 8
-# A host whose newest interval is so much older than the newest of all is late.
-LATE_S = 3.0
 
 
 class FleetProgress:
@@ -32,58 +31,41 @@ class FleetProgress:
         self._stream = stream or sys.stderr
         self._min_gap_s = min_gap_s
         self._quiet = quiet
-        self._newest: dict[str, Figures | None] = dict.fromkeys(hosts)
-        self._gone: set[str] = set()
+        self._beside = Beside(hosts)
         self._last_s: float | None = None
 
     def note(self, text: str) -> None:
         """Print a sentence."""
         self._lines.note(text)
 
-    def leave(self, host: str) -> None:
-        """A host is lost, or has ended: it is not waited for."""
-        self._gone.add(host)
+    def reach(self, host: str, stage: Stage, text: str = "") -> None:
+        """A host that is lost, or has ended, is not waited for."""
+        if stage in (Stage.LOST, Stage.ENDED):
+            self._beside.leave(host)
 
     def show(self, host: str, now: Clock, news: Sequence[Figures]) -> None:
         """Print what all have done, once all have told of that time or some are late."""
-        if host not in self._newest or not news or self._quiet:
+        if host not in self._beside or not news or self._quiet:
             return
-        self._newest[host] = news[-1]
+        self._beside.take(host, news[-1])
         at_s = news[-1].at_s
         if self._last_s is not None and at_s - self._last_s < self._min_gap_s - 1e-3:
             return
-        late = self._late(at_s)
-        behind = [
-            name
-            for name, figures in self._newest.items()
-            if name not in self._gone and (figures is None or figures.at_s < at_s - 0.5)
-        ]
-        if behind and len(behind) > len(late):
+        if not self._beside.is_whole(at_s):
             return
         self._last_s = at_s
-        print(self._line(at_s, late), file=self._stream, flush=True)
+        print(self._line(at_s), file=self._stream, flush=True)
 
-    def _late(self, at_s: float) -> list[str]:
-        return [
-            name
-            for name, figures in self._newest.items()
-            if name not in self._gone
-            and (figures.at_s if figures is not None else 0.0) < at_s - LATE_S
-        ]
-
-    def _line(self, at_s: float, late: Sequence[str]) -> str:
+    def _line(self, at_s: float) -> str:
         """One moment as one line."""
-        now = {
-            name: figures
-            for name, figures in self._newest.items()
-            if figures is not None and name not in late and name not in self._gone
-        }
-        if len(now) == 1 and len(self._newest) == 1:
+        now, late = self._beside.together(at_s), self._beside.late(at_s)
+        if len(now) == 1 and len(self._beside) == 1:
             return format_line(next(iter(now.values())))
         iops = sum(figures.iops for figures in now.values())
         mib_per_s = sum(figures.mib_per_s for figures in now.values())
+        hosts = units.format_count(len(self._beside), "host")
         parts = [
-            f"{units.format_clock(at_s):>6} {len(now)} of {len(self._newest)} hosts",
+            f"{units.format_clock(at_s):>6} {len(now)} of {hosts}",
             f"{units.format_rate(iops)} IOPS",
             f"{mib_per_s:,.1f} MiB/s",
         ]
@@ -96,8 +78,8 @@ class FleetProgress:
             parts.append(f"ERRORS {errors:,}")
         if late:
             parts.append(f"LATE {', '.join(late[:NAMED_MAX])}")
-        if self._gone:
-            parts.append(f"gone {', '.join(sorted(self._gone)[:NAMED_MAX])}")
+        if self._beside.gone:
+            parts.append(f"gone {', '.join(self._beside.gone[:NAMED_MAX])}")
         return "  ".join(parts)
 
     def close(self) -> None:

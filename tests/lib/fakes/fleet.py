@@ -18,6 +18,7 @@ from spekctl.fleet import wire
 from spekctl.fleet.carrier import Happened
 from spekctl.fleet.clock import Bound, Distance
 from spekctl.fleet.wire import Verb
+from spekctl.run.beside import Stage
 from spekctl.run.progress import Clock, Figures
 
 FLEET = "f-1"
@@ -181,7 +182,7 @@ class FakeView:
 
     notes: list[str] = field(default_factory=list)
     rows: list[tuple[str, int]] = field(default_factory=list)
-    left: list[str] = field(default_factory=list)
+    reached: list[tuple[str, Stage, str]] = field(default_factory=list)
 
     def note(self, text: str) -> None:
         self.notes.append(text)
@@ -189,8 +190,11 @@ class FakeView:
     def show(self, host: str, now: Clock, news: Sequence[Figures]) -> None:
         self.rows.append((host, len(news)))
 
-    def leave(self, host: str) -> None:
-        self.left.append(host)
+    def reach(self, host: str, stage: Stage, text: str = "") -> None:
+        self.reached.append((host, stage, text))
+
+    def stages(self, host: str) -> list[Stage]:
+        return [stage for name, stage, _ in self.reached if name == host]
 
 
 REFUSED = wire.Fault(int(ExitCode.REFUSED), "/dev/fake0 is in use: mounted on /srv")

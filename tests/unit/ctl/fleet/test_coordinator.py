@@ -21,6 +21,7 @@ from spekctl.fleet.coordinator import Coordinator, Outcome, Patience, seed_of
 from spekctl.fleet.wire import Verb
 from spekctl.kernel.records import IntervalRow, Phase
 from spekctl.log.tally import Tally
+from spekctl.run.beside import Stage
 from spekctl.run.job import Interrupts
 
 PLAN = """
@@ -569,3 +570,14 @@ def test_counting_logs_ends_with_ctrl_c() -> None:
     with pytest.raises(SpekError, match="interrupted; logs were only read") as ended:
         logs(rig)
     assert ended.value.exit_code == ExitCode.INTERRUPTED
+
+
+def test_a_view_is_told_how_far_each_host_is() -> None:
+    rig = Rig('on_loss = "continue"', hosts="ab")
+    rig["b"].says, rig["b"].lost_after = (), True
+    rig.run()
+    before = [Stage.JOINED, Stage.CHECKED, Stage.CLAIMED, Stage.ARMED]
+    assert rig.view.stages("a") == [*before, Stage.ENDED]
+    assert rig.view.stages("b") == [*before, Stage.LOST]
+    assert ("a", Stage.ENDED, "the run completed") in rig.view.reached
+    assert ("b", Stage.LOST, "its connection has ended") in rig.view.reached

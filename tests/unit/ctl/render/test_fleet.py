@@ -7,6 +7,7 @@ import io
 
 from spekctl.kernel.records import Phase, RunState
 from spekctl.render.fleet import FleetProgress
+from spekctl.run.beside import Stage
 from spekctl.run.progress import Clock, DirectionFigures, Figures
 
 NOW = Clock(Phase.MEASURE, RunState.RUNNING, 1.0, 9.0, 0.1)
@@ -41,7 +42,7 @@ def test_who_is_late_is_named() -> None:
 def test_who_is_gone_is_named_and_not_waited_for() -> None:
     stream = io.StringIO()
     view = FleetProgress(["a", "b"], stream, 0.0)
-    view.leave("b")
+    view.reach("b", Stage.LOST, "it is silent")
     view.show("a", NOW, [figures(2.0, errors=3)])
     view.show("stranger", NOW, [figures(3.0)])
     view.show("a", NOW, [])
