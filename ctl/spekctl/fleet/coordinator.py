@@ -63,6 +63,7 @@ class Patience:
     status_s: float = 1.0  # from question to question
     lead_s: float = 2.0  # from arming to the start, at least
     round_trips: float = 20.0  # the same, in the longest round trips seen
+    rounds: float = 4.0  # the same, in the time that a question to all hosts takes
     margin_s: float = 0.5  # an answer that is missing so long before the start calls it off
     look_s: float = 0.2
     others_s: float = 15.0  # once a host cannot join, for others that cannot either
@@ -346,7 +347,11 @@ class Coordinator:
         """One start for all, or for none."""
         self._check_interrupts()
         patience = self.patience
-        lead_s = max(patience.lead_s, patience.round_trips * self.clocks.worst_s)
+        lead_s = max(
+            patience.lead_s,
+            patience.round_trips * self.clocks.worst_s,
+            patience.rounds * self.clocks.round_s,
+        )
         self._start_ns = self.real_ns() + round(lead_s * SECOND)
         arm = wire.encode(wire.Arm(self.run_id, self._start_ns))
         answers = self._ask(

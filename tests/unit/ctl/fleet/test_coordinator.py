@@ -135,6 +135,17 @@ def test_the_lead_grows_with_the_round_trips() -> None:
     assert armed is not None and armed.start_real_ns == rig.engine.now_ns + 10 * SECOND
 
 
+def test_the_lead_grows_with_the_time_that_all_hosts_take() -> None:
+    rig = Rig()
+    coordinator = rig.coordinator()
+    coordinator.check()
+    coordinator.prepare()
+    coordinator.clocks.round_s = 3.0
+    coordinator.arm()
+    armed = rig["a"].armed
+    assert armed is not None and armed.start_real_ns == rig.engine.now_ns + 12 * SECOND
+
+
 def test_who_has_not_joined_is_named() -> None:
     rig = Rig()
     rig["b"].is_gone = True
