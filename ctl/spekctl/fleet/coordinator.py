@@ -397,8 +397,10 @@ class Coordinator:
         """The results of all that are not lost."""
         payload = wire.encode(wire.OfRun(self.run_id))
         wanted = [part for part in self.parts.values() if part.loss is None]
+        # Who stops once more than to end the run does not wait for results either.
+        most = max(2, self.interrupts.count) + 1
         asked = {part.name: self.engine.call(part.name, Verb.RESULT, payload) for part in wanted}
-        self._wait(asked, self.patience.collect_s)
+        self._wait(asked, self.patience.collect_s, most)
         for name, future in asked.items():
             try:
                 collected = carrier.answer(future, wire.Collected)
@@ -513,7 +515,8 @@ class Coordinator:
     ) -> dict[str, Any]:
         """The answers of all hosts; SpekError with the sentences of those that give none."""
         asked = {name: self.engine.call(name, verb, data) for name, data in payloads.items()}
-        self._wait(asked, patience_s)
+        self._wait(asked, patience_s, 1)
+        self._check_interrupts()
         answers, errors = {}, []
         for name, future in asked.items():
             try:
@@ -527,20 +530,36 @@ class Coordinator:
 
     def _measure_clocks(self) -> None:
         def wait(pending: Collection[Future[Any]]) -> None:
-            concurrent.futures.wait(pending, self.patience.check_s)
+            end_s = time.monotonic() + self.patience.check_s
+            while not self.interrupts.count:
+                left_s = max(0.0, end_s - time.monotonic())
+                done = concurrent.futures.wait(pending, min(left_s, self.patience.look_s))
+                if not done.not_done or not left_s:
+                    return
 
-        self.clocks.measure(self.parts, self.engine.call, wait)
+        try:
+            self.clocks.measure(self.parts, self.engine.call, wait)
+        except SpekError:
+            self._check_interrupts()
+            raise
 
-    def _wait(self, asked: Mapping[str, Future[bytes]], patience_s: float) -> None:
-        """Until all have answered, at most so long. Hosts that have answered are kept on their
-        leash meanwhile, and so are those that still work on it."""
+    def _wait(self, asked: Mapping[str, Future[bytes]], patience_s: float, interrupts: int) -> None:
+        """Until all have answered, at most so long, or until it was interrupted so many times.
+        Hosts that have answered are kept on their leash meanwhile, and so are those that still work
+        on it."""
         end_s = time.monotonic() + max(0.0, patience_s)
         payload = wire.encode(wire.OfRun(self.run_id))
-        while True:
-            left_s = max(0.0, end_s - time.monotonic())
-            done = concurrent.futures.wait(asked.values(), min(left_s, self.patience.status_s))
+        look_s = min(self.patience.status_s, self.patience.look_s)
+        asked_s = time.monotonic()
+        while self.interrupts.count < interrupts:
+            now_s = time.monotonic()
+            left_s = max(0.0, end_s - now_s)
+            done = concurrent.futures.wait(asked.values(), min(left_s, look_s))
             if not done.not_done or not left_s:
                 return
+            if now_s - asked_s < self.patience.status_s:
+                continue
+            asked_s = now_s
             for name in asked:
                 # A refused one is heard as well.
                 self.engine.call(name, Verb.STATUS, payload)

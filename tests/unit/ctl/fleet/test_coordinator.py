@@ -592,3 +592,32 @@ def test_a_view_is_told_how_far_each_host_is() -> None:
     assert rig.view.stages("b") == [*before, Stage.LOST]
     assert ("a", Stage.ENDED, "the run completed") in rig.view.reached
     assert ("b", Stage.LOST, "its connection has ended") in rig.view.reached
+
+
+@pytest.mark.parametrize("verb", [Verb.PING, Verb.DESCRIBE, Verb.CLAIM])
+def test_who_calls_it_off_does_not_wait_for_a_host_that_hangs(verb: Verb) -> None:
+    hours = dataclasses.replace(HURRY, check_s=3600, claim_s=3600, look_s=0.01)
+    rig = Rig(hosts="ab", patience=hours)
+
+    def hang(payload: bytes) -> Any:
+        rig.interrupts.interrupt(signal.SIGINT)
+        return SILENT
+
+    rig["b"].answers[verb] = hang
+    error = rig.refused()
+    assert (error.exit_code, "no host has sent I/O" in error.message) == (130, True)
+    assert rig.asked(Verb.RELEASE) == (["a", "b"] if verb is Verb.CLAIM else [])
+
+
+def test_a_third_ctrl_c_does_not_wait_for_results_either() -> None:
+    rig = Rig(hosts="ab", patience=dataclasses.replace(HURRY, collect_s=3600, look_s=0.01))
+
+    def hang(payload: bytes) -> Any:
+        for _ in range(3):
+            rig.interrupts.interrupt(signal.SIGINT)
+        return SILENT
+
+    rig["b"].answers[Verb.RESULT] = hang
+    outcome = rig.run()
+    assert [loss.host for loss in outcome.losses] == ["b"]
+    assert "its result is missing: it has not answered in time" in outcome.text
