@@ -549,6 +549,7 @@ class Coordinator:
         on it."""
         end_s = time.monotonic() + max(0.0, patience_s)
         payload = wire.encode(wire.OfRun(self.run_id))
+        questions: dict[str, Future[bytes]] = {}
         look_s = min(self.patience.status_s, self.patience.look_s)
         asked_s = time.monotonic()
         while self.interrupts.count < interrupts:
@@ -561,8 +562,10 @@ class Coordinator:
                 continue
             asked_s = now_s
             for name in asked:
-                # A refused one is heard as well.
-                self.engine.call(name, Verb.STATUS, payload)
+                # A refused one is heard as well. One at a time: each needs a connection, and a host
+                # that is slow to answer would get more of them than it can take.
+                if name not in questions or questions[name].done():
+                    questions[name] = self.engine.call(name, Verb.STATUS, payload)
 
     def _running(self) -> list[Part]:
         return [part for part in self.parts.values() if part.done is None and part.loss is None]
@@ -637,8 +640,9 @@ class Coordinator:
                 part.asked = self.engine.call(part.name, Verb.STATUS, payload)
         for part in self.parts.values():
             # Those that are done keep their results until they are asked for them.
-            if part.done is not None and part.loss is None:
-                self.engine.call(part.name, Verb.STATUS, payload)
+            is_asked = part.asked is not None and not part.asked.done()
+            if part.done is not None and part.loss is None and not is_asked:
+                part.asked = self.engine.call(part.name, Verb.STATUS, payload)
 
     def _look_for_silent(self, now_s: float) -> None:
         for part in self._running():

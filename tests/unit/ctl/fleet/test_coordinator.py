@@ -621,3 +621,10 @@ def test_a_third_ctrl_c_does_not_wait_for_results_either() -> None:
     outcome = rig.run()
     assert [loss.host for loss in outcome.losses] == ["b"]
     assert "its result is missing: it has not answered in time" in outcome.text
+
+
+def test_a_host_that_is_slow_is_asked_one_question_at_a_time() -> None:
+    rig = Rig(hosts="ab", patience=dataclasses.replace(HURRY, claim_s=0.2, status_s=0.01))
+    rig["a"].answers |= {Verb.CLAIM: SILENT, Verb.STATUS: SILENT}
+    assert "a: it has not answered in time" in rig.refused().message
+    assert rig["a"].asked.count(Verb.STATUS) == 1 < rig["b"].asked.count(Verb.STATUS)
