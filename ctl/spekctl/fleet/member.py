@@ -85,6 +85,8 @@ class Member:
         self._give_up = give_up
         self._connect = connect
         self._leash_s = LEASH_S if leash_s is None else leash_s
+        # Protects @_rights. The helper takes its time to start, in which the host is asked more.
+        self._lending = threading.Lock()
         self._rights: Rights | None = None
         self._lock = threading.Lock()
         # Told when a verb that changes the phase is over.
@@ -276,7 +278,7 @@ class Member:
 
     def _borrow(self) -> Rights:
         """Root's rights, from a helper that is started once."""
-        with self._lock:
+        with self._lending:
             if self._rights is None:
                 self._rights = self._lend(self._lose_helper)
             return self._rights

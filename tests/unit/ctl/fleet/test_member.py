@@ -66,6 +66,29 @@ def test_it_says_why_it_cannot_take_part(rig: Rig, monkeypatch: pytest.MonkeyPat
     assert described.trouble == "the kernel module spek is not loaded"
 
 
+def test_it_answers_while_its_helper_starts(rig: Rig, monkeypatch: pytest.MonkeyPatch) -> None:
+    """As sudo may take its time, and what asks for the leash is the loop of all connections."""
+    started, go_on = threading.Event(), threading.Event()
+
+    def slowly(on_end: Callable[[str], None]) -> Any:
+        started.set()
+        assert go_on.wait(60)
+        return rig.lend(on_end)
+
+    monkeypatch.setattr(rig.member, "_lend", slowly)
+    with ThreadPoolExecutor(3) as pool:
+        asked_for = wire.Describe(["wwn:naa.1"], "client")
+        described = pool.submit(rig.ask, "describe", asked_for, wire.Described)
+        try:
+            assert started.wait(60)
+            assert pool.submit(rig.ask, "ping", None, wire.Pong).result(60)
+            assert not pool.submit(rig.member.check_leash).result(60)
+            assert not described.done()
+        finally:
+            go_on.set()
+        assert described.result(60).trouble == ""
+
+
 def test_a_target_needs_its_prober(rig: Rig, monkeypatch: pytest.MonkeyPatch) -> None:
     def missing() -> None:
         raise NoKernelSideError("the kernel module spek_prober is not loaded")
