@@ -136,4 +136,6 @@ def _together(
             if steps.lost:
                 error.exit_code = ExitCode.HOST_LOST
             raise
-        return int(ExitCode.HOST_LOST) if steps.lost else code
+        if steps.lost:
+            return int(ExitCode.HOST_LOST)
+        return int(ExitCode.RUN_FAILED) if steps.unreleased and not code else code

@@ -136,6 +136,7 @@ class Coordinator:
         self._spool: Spool | None = None
         self._keep_rows()
         self._remarks: list[str] = []
+        self._unreleased: list[str] = []
         self._start_ns = 0
         self.clocks = HostClocks(self.real_ns)
         self._stopping = ""
@@ -166,7 +167,7 @@ class Coordinator:
             self.follow()
             self.collect()
         except BaseException:
-            self.release(quietly=True)
+            self.release()
             raise
         self.release()
         return self.outcome()
@@ -411,7 +412,12 @@ class Coordinator:
             if bytes(collected.document) == b"null":
                 self._lose(name, f"it has no result: {collected.text}")
 
-    def release(self, quietly: bool = False) -> None:
+    @property
+    def unreleased(self) -> str:
+        """Hosts whose devices may not be free after release(), and why; empty if there are none."""
+        return "; ".join(self._unreleased)
+
+    def release(self) -> None:
         """All devices are given back, by hosts that can be asked; the others do it themselves."""
         payload = wire.encode(wire.OfRun(self.run_id))
         joined = self.engine.hosts()
@@ -420,6 +426,10 @@ class Coordinator:
             for name in sorted(self._claimed)
             if name in joined
         }
+        for name, part in self.parts.items():
+            # It was there to give its result.
+            if part.collected is not None and part.loss is None and name not in joined:
+                self._not_released(name, "it is lost")
         # Those that are lost may hear it, and are not waited for.
         asked = {name: future for name, future in asked.items() if self.parts[name].loss is None}
         concurrent.futures.wait(asked.values(), self.patience.release_s)
@@ -427,10 +437,12 @@ class Coordinator:
             try:
                 carrier.answer(future, type(None))
             except SpekError as error:
-                text = f"{name} has not said that its devices are free: {error.message}"
-                self.view.note(text)
-                if not quietly:
-                    self._remarks.append(text)
+                self._not_released(name, error.message)
+
+    def _not_released(self, name: str, why: str) -> None:
+        text = f"{name} has not said that its devices are free: {why}"
+        self.view.note(text)
+        self._unreleased.append(text)
 
     def outcome(self) -> Outcome:
         """What became of it."""
@@ -463,6 +475,8 @@ class Coordinator:
             )
             code = ExitCode(failed[0])
             text = f"the run of a host has failed: {ended}"
+        elif self._unreleased:
+            code, text = ExitCode.RUN_FAILED, self.unreleased
         else:
             code, text = (
                 ExitCode.OK,
@@ -477,7 +491,7 @@ class Coordinator:
             parts=list(self.parts.values()),
             clock=self._own_bound,
             losses=losses,
-            remarks=list(self._remarks),
+            remarks=[*self._remarks, *self._unreleased],
         )
 
     def _devices(self) -> dict[str, list[wire.DeviceSeen]]:

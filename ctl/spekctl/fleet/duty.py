@@ -68,7 +68,12 @@ class Duty(Protocol):
         """End it early; from any thread. A second call does not wait for outstanding I/O."""
 
     def abandon(self) -> None:
-        """End it in whatever state it is, and give back what it holds."""
+        """End it in whatever state it is, and give back what it holds, as far as possible: what is
+        outstanding then, the kernel waits for."""
+
+    def outstanding(self) -> int:
+        """Number of I/Os that have not completed, of this run and of any other run under its claim.
+        Any thread may call it."""
 
 
 class _Reporter(Collector):
@@ -135,6 +140,7 @@ class Load:
         # The controller stops it, and has said why.
         self._interrupts = job.Interrupts(again="")
         self._held = held
+        self._connect = connect
         self._kernel = held.kernel if held is not None else connect()
         try:
             observers, remark = (
@@ -178,6 +184,14 @@ class Load:
             self._session.abandon()
         finally:
             self._close()
+
+    def outstanding(self) -> int:
+        # A connection of its own: that of the run is another thread's, or closed.
+        kernel = self._connect()
+        try:
+            return self._session.outstanding(kernel)
+        finally:
+            kernel.close()
 
     def _close(self) -> None:
         try:
@@ -245,6 +259,9 @@ class Watch:
     def abandon(self) -> None:
         self._stopped.set()
         self._machine.close()
+
+    def outstanding(self) -> int:
+        return 0
 
     def _fetch(self) -> None:
         assert self._collector is not None

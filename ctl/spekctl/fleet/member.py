@@ -36,8 +36,11 @@ LEASH_S = 15.0
 UNCONFIRMED_S = 0.2
 # For a run that is stopped, whose devices may be slow to answer.
 OVER_S = 10.0
+# For its thread to leave it to the kernel then; it looks at the run once a second.
+LEFT_S = 5.0
 FAILED = "the host failed; its standard error says how"
 RELEASED = "the run was released before the host was ready"
+STILL_ENDING = "its run has not ended; its kernel gives the devices back once it has"
 NOT_COUNTED = "the log was not counted: the host ends, or its controller is gone"
 _HELD = (Phase.CLAIMED, Phase.ARMED, Phase.RUNNING, Phase.DONE)
 
@@ -432,14 +435,18 @@ class Member:
         )
         self._collected = wire.Collected(code, text, facts, document)
         with self._lock:
-            if self._phase is not Phase.RELEASED:
+            is_released = self._phase is Phase.RELEASED
+            if not is_released:
                 self._phase = Phase.DONE
+        if is_released:
+            # The release may have given up waiting for this.
+            self._release_held()
         self._over.set()
         self._emit(wire.Done(code, text))
 
     def _release(self) -> None:
         """Give back everything; from whatever phase. A verb that is under way does it itself, as
-        it alone knows what it has taken."""
+        it alone knows what it has taken. SpekError if something cannot be given back yet."""
         with self._lock:
             before, self._phase = self._phase, Phase.RELEASED
             if self._busy:
@@ -456,13 +463,29 @@ class Member:
             self._duty.stop()
             if not was_confirmed:
                 _suppress(self._duty.abandon)
-            self._over.wait(OVER_S)
+            if not self._over.wait(OVER_S):
+                # The run is left to the kernel, whose connection its thread uses until then.
+                self._duty.stop()
+                if not self._over.wait(LEFT_S):
+                    raise SpekError(STILL_ENDING)
         elif before is Phase.CLAIMED and self._duty is not None:
             self._called_off.set()
             _suppress(self._duty.abandon)
+        elif before is Phase.RELEASED and not self._over.is_set():
+            raise SpekError(STILL_ENDING)
         self._release_held()
         if before is Phase.CLAIMED:
             self._over.set()
+        self._check_outstanding()
+
+    def _check_outstanding(self) -> None:
+        """SpekError if the devices are still claimed for I/O that does not complete."""
+        count = self._duty.outstanding() if self._duty is not None else 0
+        if count:
+            raise SpekError(
+                f"{count} {'I/O is' if count == 1 else 'I/Os are'} still outstanding; its kernel"
+                " gives the devices back after that"
+            )
 
 
 def _suppress(work: Callable[[], None]) -> None:

@@ -58,6 +58,11 @@ class FleetSteps:
         return self._lost
 
     @property
+    def unreleased(self) -> str:
+        """Hosts whose devices may not be free after the last step; empty if there are none."""
+        return self._coordinator.unreleased
+
+    @property
     def names(self) -> list[str]:
         """The hosts that send I/O, in the order of a result."""
         return sorted(self._seen)
@@ -106,7 +111,7 @@ class FleetSteps:
         try:
             yield
         finally:
-            self._coordinator.release(quietly=True)
+            self._coordinator.release()
 
     def measure(self, request: Request) -> Result:
         """A step on all hosts. One that has lost a host is incomplete, and its result says so."""

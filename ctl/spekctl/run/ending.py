@@ -36,6 +36,15 @@ def release_claim(kernel: Kernel, claim: int, interrupts: Interrupts) -> None:
         kernel.claim_del(claim, _until_interrupted(interrupts))
 
 
+def outstanding(kernel: Kernel, run: int, claim: int = 0) -> int:
+    """I/Os that have not completed, of a run and of all runs under @claim; 0 if they are gone."""
+    return sum(
+        info.outstanding
+        for info in kernel.runs()
+        if info.id == run or (claim and info.claim == claim)
+    )
+
+
 def _until_interrupted(interrupts: Interrupts) -> Callable[[], None]:
     """Ends a wait at the next Ctrl-C."""
     before = interrupts.count

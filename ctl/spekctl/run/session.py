@@ -55,6 +55,8 @@ class Session:
         self._interrupts = interrupts
         self._collectors = list(observers)
         self._run: int | None = None  # in the kernel, and ours
+        # The same, and the claim that it borrows from, also once they are not ours any more.
+        self._numbers = (0, 0)
         self._holding = held
         self._own: Holding | None = None  # of this run alone
         self._facts: list[TargetFacts] = []
@@ -85,6 +87,11 @@ class Session:
         """What is run."""
         return self._request
 
+    def outstanding(self, kernel: Kernel) -> int:
+        """I/Os that have not completed, of the run and of others under its claim, such as its final
+        pass; also after its end. @kernel: a connection of the caller's thread."""
+        return ending.outstanding(kernel, *self._numbers)
+
     def claim(self) -> None:
         """Claim the devices: run-new, which opens all of them or none, or borrows them from a claim
         that has them. The final pass of a verified run is a run of its own: the claim is for both,
@@ -101,6 +108,7 @@ class Session:
             self._own.take()
         number = self._holding.claim if self._holding is not None else None
         self._run = claim.claim(self._kernel, config, on, self._interrupts, number)
+        self._numbers = (self._run, number or 0)
 
     def _count_on_zones(self) -> None:
         """Take counts from the zones of the devices, which are claimed for that. A detached run

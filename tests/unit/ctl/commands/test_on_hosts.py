@@ -13,6 +13,7 @@ from lib.ctl.command_line import Spekctl
 from lib.fakes.fleet_members import Members, commands_on
 
 from spekctl.errors import ExitCode
+from spekctl.run import ending
 
 FLEET = ("--fleet", "plan.toml", "--progress", "none")
 SWEEP = ("sweep", "random-read-4k", *FLEET, "--time", "10s", "--folder", "f")
@@ -86,6 +87,16 @@ def test_an_interrupted_sweep_is_resumed_with_hosts_that_join_again(
     assert outcome.code == ExitCode.OK, outcome.err
     assert len(again.kernels["a"].runs_seen) == 1
     assert [point["ios"] for point in read(tmp_path / "curve.json")["points"]] == [1000, 4000]
+
+
+def test_a_sweep_whose_devices_are_not_free_in_the_end_says_so(
+    spekctl: Spekctl, members: Members, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.setattr(ending, "outstanding", lambda kernel, run, claim: int(run == 100))
+    outcome = spekctl(*SWEEP, "--rate", "100", "-o", "curve.json")
+    assert outcome.code == ExitCode.RUN_FAILED
+    assert "b has not said that its devices are free: 1 I/O is still outstanding" in outcome.err
+    assert [point["ios"] for point in read(tmp_path / "curve.json")["points"]] == [1000]
 
 
 def test_a_host_that_is_lost_ends_the_sweep_and_is_named(

@@ -351,12 +351,36 @@ def test_a_result_that_is_missing_makes_it_incomplete(answer: Any) -> None:
     assert rig.asked(Verb.RELEASE) == ["a", "b", "c"]
 
 
-def test_devices_that_are_not_said_to_be_free_are_remarked() -> None:
+@pytest.mark.parametrize(
+    ("answer", "told"),
+    [
+        (SILENT, "it has not answered in time"),
+        (wire.Fault(1, "3 I/Os are still outstanding"), "3 I/Os are still outstanding"),
+    ],
+)
+def test_devices_that_are_not_said_to_be_free_are_told(answer: object, told: str) -> None:
     rig = Rig()
-    rig["a"].answers[Verb.RELEASE] = SILENT
+    rig["b"].answers[Verb.RELEASE] = answer
     outcome = rig.run()
-    assert outcome.code is ExitCode.OK
-    assert any("a has not said that its devices are free" in text for text in outcome.remarks)
+    sentence = f"b has not said that its devices are free: {told}"
+    assert (outcome.code, outcome.text) == (ExitCode.RUN_FAILED, sentence)
+    assert outcome.remarks[-1] == rig.view.notes[-1] == sentence
+
+
+def test_why_a_run_has_failed_comes_before_devices_that_are_not_free() -> None:
+    rig = Rig()
+    rig["a"].code = int(ExitCode.DATA_ERRORS)
+    rig["b"].answers[Verb.RELEASE] = SILENT
+    outcome = rig.run()
+    assert outcome.code is ExitCode.DATA_ERRORS
+    assert outcome.remarks[-1].startswith("b has not said that its devices are free")
+
+
+def test_a_host_that_is_slow_is_asked_one_question_at_a_time() -> None:
+    rig = Rig(hosts="ab", patience=dataclasses.replace(HURRY, claim_s=0.2, status_s=0.01))
+    rig["a"].answers |= {Verb.CLAIM: SILENT, Verb.STATUS: SILENT}
+    assert "a: it has not answered in time" in rig.refused().message
+    assert rig["a"].asked.count(Verb.STATUS) == 1 < rig["b"].asked.count(Verb.STATUS)
 
 
 @pytest.mark.parametrize(
@@ -482,6 +506,23 @@ def test_without_room_for_rows_the_run_continues_and_says_so(
     sentence = "report intervals cannot be kept for hosts that may be lost: No space left on device"
     assert outcome.code is ExitCode.OK and rig.view.notes.count(sentence) == 1
     assert sentence in outcome.remarks
+
+
+def test_a_host_that_leaves_before_it_gives_its_devices_back_is_named() -> None:
+    rig = Rig()
+    coordinator = rig.coordinator()
+    collect = coordinator.collect
+
+    def collect_and_lose() -> None:
+        collect()
+        rig.engine.lose("b")
+
+    coordinator.collect = collect_and_lose  # type: ignore[method-assign]
+    outcome = coordinator.carry_out()
+    sentence = "b has not said that its devices are free: it is lost"
+    assert (outcome.code, outcome.text) == (ExitCode.RUN_FAILED, sentence)
+    assert sentence in rig.view.notes and sentence in outcome.remarks
+    assert rig.asked(Verb.RELEASE) == ["a", "c"]
 
 
 class Started:
@@ -621,10 +662,3 @@ def test_a_third_ctrl_c_does_not_wait_for_results_either() -> None:
     outcome = rig.run()
     assert [loss.host for loss in outcome.losses] == ["b"]
     assert "its result is missing: it has not answered in time" in outcome.text
-
-
-def test_a_host_that_is_slow_is_asked_one_question_at_a_time() -> None:
-    rig = Rig(hosts="ab", patience=dataclasses.replace(HURRY, claim_s=0.2, status_s=0.01))
-    rig["a"].answers |= {Verb.CLAIM: SILENT, Verb.STATUS: SILENT}
-    assert "a: it has not answered in time" in rig.refused().message
-    assert rig["a"].asked.count(Verb.STATUS) == 1 < rig["b"].asked.count(Verb.STATUS)

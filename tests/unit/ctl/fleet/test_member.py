@@ -26,6 +26,7 @@ from spekctl.fleet import clock, member, wire
 from spekctl.fleet.clock import Distance
 from spekctl.fleet.wire import Phase
 from spekctl.log import tally
+from spekctl.run import ending
 from spekctl.workload import file, override
 
 
@@ -243,13 +244,15 @@ def test_it_counts_no_log_before_a_release_has_ended_the_run(
     rig: Rig, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     path = written(tmp_path / "log", records(10))
-    monkeypatch.setattr(member, "OVER_S", 0.01)
+    for name in ("OVER_S", "LEFT_S"):
+        monkeypatch.setattr(member, name, 0.01)
     rig.claim(options={"time": "1h"})
     rig.arm(1)
     rig.of_run("confirm")
     eventually(lambda: rig.kernel.seconds > 3, "it does not run")
     gate = Gate(monkeypatch, rig.kernel, "run_delete")
-    rig.of_run("release")
+    with pytest.raises(SpekError, match="its run has not ended"):
+        rig.of_run("release")
     assert rig.member.phase is Phase.RELEASED and not rig.done()
     with pytest.raises(SpekError, match="a cannot count a log: it is part of a run"):
         log_of(rig, path)
@@ -264,7 +267,7 @@ def test_it_counts_a_log_after_a_start_that_was_released(
     path = written(tmp_path / "log", records(10))
     rig.claim()
     gate = Gate(monkeypatch, rig.kernel, "run_start")
-    gate.during(lambda: rig.arm(3600), lambda: rig.of_run("release"))
+    gate.during(rig, lambda: rig.arm(3600), lambda: rig.of_run("release"))
     assert log_of(rig, path).tally.records == 10
 
 
@@ -374,13 +377,22 @@ class Gate:
         """Let calls go on."""
         self._open.set()
 
-    def during(self, asked: Callable[[], object], release: Callable[[], object]) -> SpekError:
-        """The refusal of a verb while which @release is called, and answered after it."""
+    def during(
+        self,
+        rig: Rig,
+        asked: Callable[[], object],
+        release: Callable[[], object],
+        before: Callable[[], object] = lambda: None,
+    ) -> SpekError:
+        """The refusal of a verb while which @release is called, and answered after it; @before:
+        what is done first, during the verb."""
         with ThreadPoolExecutor(2) as pool:
             verb = pool.submit(asked)
             assert self._entered.wait(60)
+            before()
             released = pool.submit(release)
-            time.sleep(0.1)
+            settled: Any = rig.member._settled
+            eventually(lambda: settled._waiters, "the release does not wait for the verb")
             assert not released.done()
             self.open()
             released.result(60)
@@ -393,7 +405,7 @@ def test_a_release_during_the_claim_frees_the_devices(
     rig: Rig, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     gate = Gate(monkeypatch, rig.kernel, "run_new")
-    error = gate.during(rig.claim, lambda: rig.of_run("release"))
+    error = gate.during(rig, rig.claim, lambda: rig.of_run("release"))
     assert error.message == "the run was released before the host was ready"
     assert rig.member.phase is Phase.RELEASED
     assert rig.kernel.deleted and rig.kernel.closed
@@ -405,7 +417,7 @@ def test_a_release_during_the_claim_of_several_runs_frees_the_devices(
     rig: Rig, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     gate = Gate(monkeypatch, rig.kernel, "run_new")
-    gate.during(lambda: rig.claim(holds="read"), lambda: rig.of_run("release"))
+    gate.during(rig, lambda: rig.claim(holds="read"), lambda: rig.of_run("release"))
     assert rig.member.phase is Phase.RELEASED
     assert rig.kernel.deleted and not rig.kernel.claimed and rig.kernel.closed
 
@@ -413,7 +425,7 @@ def test_a_release_during_the_claim_of_several_runs_frees_the_devices(
 def test_a_release_during_arming_starts_nothing(rig: Rig, monkeypatch: pytest.MonkeyPatch) -> None:
     rig.claim()
     gate = Gate(monkeypatch, rig.kernel, "run_start")
-    error = gate.during(lambda: rig.arm(3600), lambda: rig.of_run("release"))
+    error = gate.during(rig, lambda: rig.arm(3600), lambda: rig.of_run("release"))
     assert error.message == "the run was released before the host was ready"
     assert rig.member.phase is Phase.RELEASED
     assert rig.kernel.deleted and rig.kernel.seconds == 0 and not rig.done()
@@ -422,18 +434,17 @@ def test_a_release_during_arming_starts_nothing(rig: Rig, monkeypatch: pytest.Mo
 def test_a_release_during_a_claim_that_lasts_is_told(
     rig: Rig, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(member, "OVER_S", 0.01)
     gate = Gate(monkeypatch, rig.kernel, "run_new")
     told: list[str] = []
 
-    def release() -> None:
+    def before() -> None:
+        monkeypatch.setattr(member, "OVER_S", 0.01)
         with pytest.raises(SpekError) as late:
             rig.of_run("release")
         told.append(late.value.message)
         monkeypatch.setattr(member, "OVER_S", 60.0)
-        rig.of_run("release")
 
-    gate.during(rig.claim, release)
+    gate.during(rig, rig.claim, lambda: rig.of_run("release"), before)
     assert told == ["a is still getting ready; its devices are free afterwards"]
     assert rig.kernel.deleted and rig.member.phase is Phase.RELEASED
 
@@ -464,6 +475,75 @@ def test_a_release_in_mid_run_ends_it(rig: Rig) -> None:
     eventually(lambda: rig.kernel.seconds > 3, "it does not run")
     rig.of_run("release")
     assert rig.kernel.deleted
+
+
+def hang(rig: Rig, **changes: Any) -> None:
+    """A run whose device does not answer any more."""
+    rig.kernel.hangs = True
+    rig.kernel.refuse["run-delete"] = SpekError("The run has I/O in flight.")
+    rig.claim(**{"options": {"time": "1h"}, **changes})
+    rig.arm(1)
+    rig.of_run("confirm")
+    eventually(lambda: rig.kernel.seconds > 3, "it does not run")
+
+
+def test_a_release_says_what_is_still_outstanding(
+    rig: Rig, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(member, "OVER_S", 0.01)
+    hang(rig)
+    for _ in range(2):
+        with pytest.raises(SpekError) as late:
+            rig.of_run("release")
+        assert late.value.message == (
+            "3 I/Os are still outstanding; its kernel gives the devices back after that"
+        )
+        assert late.value.exit_code is ExitCode.RUN_FAILED
+    # The kernel waits for them: nothing of the host does.
+    assert rig.kernel.closed and len(rig.done()) == 1
+    rig.kernel.deleted = True
+    rig.of_run("release")
+
+
+def test_a_release_after_a_run_that_was_left_says_what_is_outstanding(rig: Rig) -> None:
+    hang(rig)
+    for _ in range(2):
+        rig.of_run("stop")
+    eventually(rig.done, "it still waits for its device")
+    with pytest.raises(SpekError, match="3 I/Os are still outstanding"):
+        rig.of_run("release")
+
+
+def test_a_run_that_fails_and_cannot_be_ended_is_told(
+    rig: Rig, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(ending, "ABANDON_S", 0.01)
+    hang(rig)
+    rig.kernel.refuse["intervals"] = SpekError("the module is gone")
+    (done,) = eventually(rig.done, "it has not ended")
+    assert done.text == "the module is gone"
+    with pytest.raises(SpekError, match="3 I/Os are still outstanding"):
+        rig.of_run("release")
+
+
+def test_a_run_that_its_host_cannot_leave_is_told_until_it_does(
+    rig: Rig, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for name in ("OVER_S", "LEFT_S"):
+        monkeypatch.setattr(member, name, 0.01)
+    rig.claim(options={"time": "1h"}, holds="read")
+    gate = Gate(monkeypatch, rig.kernel, "stats")
+    rig.arm(1)
+    rig.of_run("confirm")
+    eventually(lambda: rig.kernel.seconds > 3, "it does not run")
+    for _ in range(2):
+        with pytest.raises(SpekError, match="its run has not ended; its kernel gives the devices"):
+            rig.of_run("release")
+        assert rig.kernel.claimed and not rig.kernel.closed
+    gate.open()
+    eventually(rig.done, "it has not ended")
+    rig.of_run("release")
+    assert not rig.kernel.claimed and rig.kernel.closed
 
 
 def test_there_is_no_result_before_the_end(rig: Rig) -> None:

@@ -83,6 +83,22 @@ def test_giving_up_does_not_wait_for_ever(monkeypatch: pytest.MonkeyPatch) -> No
     assert kernel.asked == 1
 
 
+def test_what_is_outstanding_is_that_of_a_run_and_of_its_claim() -> None:
+    kernel = running(FakeKernel(hangs=True))
+    assert ending.outstanding(kernel, kernel.number) == 0
+    kernel.run_stop(kernel.number)
+    assert ending.outstanding(kernel, kernel.number) == 3
+    kernel.others = [
+        replace(INFO, id=90, claim=5, outstanding=4),
+        replace(INFO, id=91, claim=0, outstanding=8),
+    ]
+    assert ending.outstanding(kernel, kernel.number) == 3
+    assert ending.outstanding(kernel, kernel.number, 5) == 7
+    kernel.deleted = True
+    assert ending.outstanding(kernel, kernel.number, 5) == 4
+    assert ending.outstanding(kernel, kernel.number) == 0
+
+
 def test_only_another_interrupt_ends_the_wait_for_a_device() -> None:
     kernel = SlowKernel()
     running(kernel)
