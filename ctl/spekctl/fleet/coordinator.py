@@ -30,7 +30,7 @@ from spekctl.fleet.wire import Verb
 from spekctl.kernel.records import IntervalRow
 from spekctl.run.beside import Stage, View
 from spekctl.run.job import Interrupts
-from spekctl.workload import override
+from spekctl.workload import override, own_devices
 
 SECOND = 10**9
 # Hosts that a plan may have had; a seed by chance among theirs is next to impossible.
@@ -112,6 +112,12 @@ class Outcome:
     clock: Bound
     losses: Sequence[Loss] = ()
     remarks: Sequence[str] = ()
+
+
+def _toml_of(plan: Plan, described: wire.Described | None) -> str:
+    """The workload as a host gets it, with its names for the devices of single asus."""
+    devices = described.devices if described is not None else []
+    return override.to_toml(own_devices.at(plan.workload, wire.path_of(devices)))
 
 
 @dataclass
@@ -286,7 +292,7 @@ class Coordinator:
                 wire.Claim(
                     run=self.run_id,
                     role=host.role,
-                    toml=override.to_toml(self.plan.workload),
+                    toml=_toml_of(self.plan, described),
                     devices=[device.path for device in described.devices],
                     slices=given.get(host.name, []),
                     options=dict(host.options),
@@ -334,7 +340,7 @@ class Coordinator:
                 wire.Step(
                     run=self.run_id,
                     after=before,
-                    toml=override.to_toml(plan.workload),
+                    toml=_toml_of(plan, part.described),
                     options=dict(part.host.options),
                     seed=seed_of(plan.seed, place),
                     command=list(self.command),

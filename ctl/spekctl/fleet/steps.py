@@ -18,13 +18,14 @@ from spekctl.block.device import Device
 from spekctl.documents.result import Result
 from spekctl.errors import SpekError
 from spekctl.fleet import plan as plans
-from spekctl.fleet import results, slices
+from spekctl.fleet import results, slices, wire
 from spekctl.fleet.coordinator import Coordinator
 from spekctl.fleet.wire import DeviceSeen
 from spekctl.run import request as run_request
 from spekctl.run.beside import View
 from spekctl.run.job import Interrupts, Request
 from spekctl.run.targets import Room
+from spekctl.workload import own_devices
 from spekctl.workload.model import WorkloadFile
 from spekctl.workload.options import Options
 
@@ -96,12 +97,14 @@ class FleetSteps:
         rooms = [
             Room(part.start, part.bytes) for part in slices.of(plan, self._seen).get(first, [])
         ]
-        subject = run_request.Subject(workload, [_as_device(seen) for seen in self._seen[first]])
+        seen = self._seen[first]
+        as_there = own_devices.at(workload, wire.path_of(seen))
+        subject = run_request.Subject(as_there, [_as_device(each) for each in seen])
         # CPUs and workers are those of the hosts, which check them.
         load = dataclasses.replace(host.load, cpus=None, workers=None)
         request = run_request.build(subject, load, rooms=rooms)
         config = msgspec.structs.replace(request.config, seed=plan.seed, cpus=[])
-        return dataclasses.replace(request, config=config, options=given)
+        return dataclasses.replace(request, workload=workload, config=config, options=given)
 
     @contextlib.contextmanager
     def claimed(self, interrupts: Interrupts, write: bool) -> Iterator[None]:

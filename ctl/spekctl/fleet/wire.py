@@ -7,6 +7,7 @@ of the host's CLOCK_MONOTONIC.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from enum import StrEnum
 from typing import Annotated, Any, Literal
 
@@ -87,6 +88,11 @@ class DeviceSeen(Part, frozen=True):
     def identity(self) -> str:
         """The same on all hosts that reach this device; empty if nothing is."""
         return f"wwn {self.wwn}" if self.wwn else ""
+
+
+def path_of(devices: Sequence[DeviceSeen]) -> dict[str, str]:
+    """What a host calls the devices, by the selectors of the plan."""
+    return {device.selector: device.path for device in devices}
 
 
 class Described(Part, frozen=True):

@@ -209,7 +209,9 @@ class Asu(Table, frozen=True):
         str | None,
         _doc(
             "Path of the device that the asu is on, which its per cent are of; by default it is"
-            " striped over the devices of the run that no asu has. --device NAME=DEV sets it."
+            " striped over the devices of the run that no asu has. --device NAME=DEV sets it. On"
+            " the hosts of a plan it is one of their devices, named as there: /dev/..., wwn:...,"
+            " serial:... or nqn:..."
         ),
     ] = None
 

@@ -56,6 +56,7 @@ from spekctl.workload.values import (
     ZONES_MAX,
 )
 
+_DEVICE = re.compile(r"/|(wwn|serial|nqn):.", re.ASCII)
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,30}", re.ASCII)
 
 # Keys that patterns need; which pattern has which key is in model.py.
@@ -208,9 +209,12 @@ def _check_asus(asus: list[Asu]) -> None:
                 if smallest is not None:
                     units.parse_size(smallest)
             if asu.device is not None and not (
-                asu.device.startswith("/") and asu.device.isprintable()
+                _DEVICE.match(asu.device) and asu.device.isprintable()
             ):
-                raise UsageError(f"device {asu.device!r} is no path that begins with /")
+                raise UsageError(
+                    f"device {asu.device!r} is no path that begins with /, nor, for a plan of"
+                    " hosts, wwn:..., serial:... or nqn:..."
+                )
 
 
 def check_room(asus: list[Asu]) -> None:

@@ -23,11 +23,26 @@ from spekctl.kernel.records import IntervalRow, Phase
 from spekctl.log.tally import Tally
 from spekctl.run.beside import Stage
 from spekctl.run.job import Interrupts
+from spekctl.workload import file
 
 PLAN = """
 [fleet]
 listen = "tls://10.0.0.1:8786"
 workload = "random-read-4k"
+"""
+OWN = """
+[workload]
+name = "own"
+summary = "two asus"
+[[asu]]
+name = "a"
+device = "wwn:naa.1"
+[[asu]]
+name = "b"
+[[stream]]
+name = "s"
+asu = "a"
+size = "4KiB"
 """
 # Nothing is waited for: an answer that a fake has not given by now will never come.
 HURRY = Patience(
@@ -481,6 +496,20 @@ def test_a_shared_device_is_split() -> None:
 
 def test_devices_of_their_own_are_whole() -> None:
     assert [claim.slices for claim in claims(Rig('share = "split"'))] == [[], [], []]
+
+
+def test_a_device_that_an_asu_has_of_its_own_is_called_what_the_host_calls_it() -> None:
+    workload = file.parse(OWN)
+    rig = Rig()
+    coordinator = rig.coordinator()
+    coordinator.plan = dataclasses.replace(coordinator.plan, workload=workload)
+    for name, host in rig.hosts.items():
+        host.devices = (device(f"/dev/own-{name}", selector="wwn:naa.1"), device())
+    coordinator.carry_out()
+    for name, host in rig.hosts.items():
+        assert host.claimed is not None
+        (own, striped) = file.parse(host.claimed.toml).asu
+        assert (own.device, striped.device) == (f"/dev/own-{name}", None)
 
 
 def test_rows_of_a_host_are_kept_for_its_loss() -> None:

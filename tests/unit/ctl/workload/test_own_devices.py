@@ -142,7 +142,8 @@ def test_a_stripe_smaller_than_the_block_of_an_own_device_is_fine() -> None:
         ),
         (
             *(asus(r'device = "/dev/x\nexec_prerun=x"'), []),
-            "asu 'a': device '/dev/x\\nexec_prerun=x' is no path that begins with /",
+            "asu 'a': device '/dev/x\\nexec_prerun=x' is no path that begins with /, nor, for a"
+            " plan of hosts, wwn:..., serial:... or nqn:...",
         ),
         (
             *("spc1", ["data=/dev/x0"]),
@@ -171,7 +172,8 @@ def test_a_stripe_smaller_than_the_block_of_an_own_device_is_fine() -> None:
         ),
         (
             *(asus('device = "x0"', 'size = "1%"'), []),
-            "asu 'a': device 'x0' is no path that begins with /",
+            "asu 'a': device 'x0' is no path that begins with /, nor, for a plan of hosts, wwn:...,"
+            " serial:... or nqn:...",
         ),
         (
             *(asus('device = "/dev/x0"', 'device = "/dev/x1"'), ["b=/dev/x0"]),
