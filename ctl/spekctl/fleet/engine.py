@@ -2,9 +2,13 @@
 """Carries a fleet's messages, by Dask distributed; the only file that imports it.
 
 The scheduler is in this process, and one worker without a nanny on each host. Dask is used as a
-carrier: functions outside of its task system (Client.run) for requests, which it never repeats,
+carrier: functions outside of its task system (op "run") for requests, which it never repeats,
 events for what hosts say, and its membership for their loss. No task is ever submitted that touches
 a device. All connections are TLS, with both sides checked in the handshake (keys.py).
+
+Requests go to workers by connections that are kept, one for each host, or more where questions
+overlap. Dask's own Client.run goes through the scheduler, which opens a connection for each request
+and closes it afterwards: a handshake a second for both sides, while a host measures.
 
 Dask's messages can hold pickles, so a peer that it listens to has the rights of its process. Hosts
 are listened to by the scheduler for what workers need only; workers listen to the controller alone.
@@ -17,6 +21,7 @@ import concurrent.futures
 import contextlib
 import logging
 import queue
+import resource
 import socket
 import tempfile
 import threading
@@ -26,10 +31,13 @@ from concurrent.futures import Future
 from typing import Any, TypeVar
 
 import dask
-from distributed import Client, Scheduler, Security, Worker
+from distributed import Scheduler, Security, Worker
 from distributed.comm.core import CommClosedError
+from distributed.core import ConnectionPool, clean_exception, send_recv
 from distributed.diagnostics.plugin import SchedulerPlugin
+from distributed.protocol.pickle import dumps
 
+from spekctl import units
 from spekctl.errors import HostLostError, SpekError, UsageError
 from spekctl.fleet import wire
 from spekctl.fleet.carrier import Happened
@@ -46,16 +54,11 @@ TTL_S = 10
 # What a host may ask the scheduler for; all else is the controller's.
 FOR_HOSTS = frozenset({"register-worker", "heartbeat_worker", "unregister", "identity", "ping"})
 # What streams may carry: no task, of anybody.
-STREAMED = frozenset(
-    {
-        "close-client",
-        "heartbeat-client",
-        "log-event",
-        "subscribe-topic",
-        "unsubscribe-topic",
-        "worker-status-change",
-    }
-)
+STREAMED = frozenset({"log-event", "worker-status-change"})
+# Of a host's connections: two that it opens, one for questions, and those of its start over SSH.
+# Questions that overlap have another one meanwhile.
+FILES_PER_HOST = 6
+OWN_FILES = 256
 
 # No repetition, nothing restarted, little noise beside a measurement.
 SETTINGS: dict[str, Any] = {
@@ -224,11 +227,12 @@ class DaskEngine:
         self._happened: queue.SimpleQueue[Happened | None] = queue.SimpleQueue()
         self._security = FleetSecurity(bundle, (CONTROLLER, HOST), (CONTROLLER, HOST))
         self._expected = hosts
+        _make_room(len(hosts))
         self._settings = dask.config.set(SETTINGS)
         logging.getLogger("distributed").setLevel(logging.CRITICAL)
         self._thread = _LoopThread()
         self._scheduler: Any = None
-        self._client: Any = None
+        self._pool: Any = None
         self._is_closed = False
         try:
             self._thread.submit(self._start()).result(START_S)
@@ -286,6 +290,8 @@ class DaskEngine:
         with self._lock:
             name = self._names.pop(address, None)
         if name is not None:
+            # Questions that it has not answered end with it.
+            self._pool.remove(address, reason="it is lost")
             self._happened.put(Happened(name, lost="its connection has ended, or it is silent"))
 
     def heard(self, message: Any) -> None:
@@ -311,19 +317,14 @@ class DaskEngine:
             dashboard_address=None,
         )
         self._scheduler.add_plugin(_Membership(self))
-        self._client = await Client(
-            self._scheduler.address,
-            security=self._security,
-            asynchronous=True,
-            direct_to_workers=False,
-            set_as_default=False,
-            # Not that of hosts: the scheduler is in this process, and may be slow, but not absent.
-            timeout=START_S,
+        self._pool = await ConnectionPool(
+            limit=len(self._expected) * FILES_PER_HOST,
+            connection_args=self._security.get_connection_args("scheduler"),
         )
 
     async def _end(self) -> None:
         # Dask may stumble over connections of hosts that hang; they are closed all the same.
-        for part in (self._client, self._scheduler):
+        for part in (self._pool, self._scheduler):
             if part is not None:
                 with contextlib.suppress(Exception):
                     await asyncio.wait_for(part.close(), CLOSE_S)
@@ -343,10 +344,35 @@ class DaskEngine:
 
     async def _ask(self, address: str, verb: str, payload: bytes) -> Any:
         """What it answers, or the error."""
-        answers = await self._client.run(
-            answer, verb, payload, workers=[address], nanny=False, on_error="return"
+        try:
+            # A host that is gone is lost after TTL_S, and this ends with it.
+            comm = await self._pool.connect(address, timeout=START_S)
+            try:
+                said = await send_recv(
+                    comm, op="run", function=_ANSWER, args=dumps((verb, payload))
+                )
+            finally:
+                self._pool.reuse(address, comm)
+        except Exception as error:
+            return error
+        if said["status"] == "OK":
+            return said["result"]
+        _, failure, _ = clean_exception(**said)
+        return failure
+
+
+def _make_room(hosts: int) -> None:
+    """Allow this process as many open files as so many hosts need; UsageError if it may not."""
+    needed = hosts * FILES_PER_HOST + OWN_FILES
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    if soft == resource.RLIM_INFINITY or needed <= soft:
+        return
+    if hard != resource.RLIM_INFINITY and needed > hard:
+        raise UsageError(
+            f"{units.format_count(hosts, 'host')} may need {needed:,} open files, and this process"
+            f" is allowed {hard:,}; raise the limit (LimitNOFILE of systemd, `ulimit -n`)"
         )
-        return answers[address]
+    resource.setrlimit(resource.RLIMIT_NOFILE, (needed, hard))
 
 
 def _reason_of(error: BaseException) -> str:
@@ -367,6 +393,10 @@ async def answer(verb: str, payload: bytes) -> bytes:
     if _answer is None:
         raise RuntimeError("this process is no host of a fleet")
     return await asyncio.to_thread(_answer, verb, payload)
+
+
+# As it travels: by its name.
+_ANSWER = dumps(answer)
 
 
 class _FleetWorker(_Quiet, Worker):  # type: ignore[misc]

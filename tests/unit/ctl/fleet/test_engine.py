@@ -10,6 +10,7 @@ import asyncio
 import dataclasses
 import json
 import os
+import resource
 import signal
 import socket
 import ssl
@@ -32,24 +33,6 @@ LOOPBACK = "0100007F"
 def port_of(fleet: Fleet) -> tuple[str, int]:
     host, port = fleet.engine.address.removeprefix("tls://").rsplit(":", 1)
     return host, int(port)
-
-
-def test_a_slow_machine_is_not_taken_for_one_that_cannot_listen(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    keys.make(tmp_path / "keys", ["a"], 30)
-    bundle = keys.load(tmp_path / "keys/controller")
-    given: list[float] = []
-
-    def connect(address: str, timeout: float, **more: object) -> None:
-        given.append(timeout)
-        raise OSError(f"Timed out trying to connect to {address}") from TimeoutError()
-
-    monkeypatch.setattr(engine, "Client", connect)
-    with pytest.raises(UsageError) as refusal:
-        DaskEngine("tls://127.0.0.1:0", bundle, frozenset({"a"}))
-    assert given == [engine.START_S] and engine.START_S > 60
-    assert "127.0.0.1:0: Timed out trying to connect to tls://127.0.0.1:" in refusal.value.message
 
 
 def test_a_whole_run(tmp_path: Path) -> None:
@@ -249,25 +232,76 @@ def test_keys_are_for_their_side(tmp_path: Path) -> None:
         DaskHost("tls://127.0.0.1:1", controller, lambda verb, payload: b"")
 
 
-class FlakyClient:
+class FlakyPool:
     """Its first connection has ended."""
 
     def __init__(self) -> None:
         self.asked = 0
 
-    async def run(self, *given: object, workers: list[str], **_: object) -> dict[str, object]:
-        self.asked += 1
-        return {workers[0]: CommClosedError("Stream is closed") if self.asked == 1 else b"42"}
+    async def connect(self, address: str, timeout: float) -> FlakyPool:
+        return self
+
+    def reuse(self, address: str, comm: FlakyPool) -> None:
+        pass
 
 
 @pytest.mark.parametrize(("verb", "asked"), [("ping", 2), ("describe", 2), ("claim", 1)])
-def test_only_what_changes_nothing_is_asked_again(verb: str, asked: int) -> None:
-    engine, client = DaskEngine.__new__(DaskEngine), FlakyClient()
-    engine._lock, engine._names = threading.Lock(), {"tls://10.0.0.2:1": "a"}
-    engine._client = client
+def test_only_what_changes_nothing_is_asked_again(
+    monkeypatch: pytest.MonkeyPatch, verb: str, asked: int
+) -> None:
+    fleet, pool = DaskEngine.__new__(DaskEngine), FlakyPool()
+
+    async def send_recv(comm: FlakyPool, **message: object) -> dict[str, object]:
+        comm.asked += 1
+        if comm.asked == 1:
+            raise CommClosedError("Stream is closed")
+        return {"status": "OK", "result": b"42"}
+
+    monkeypatch.setattr(engine, "send_recv", send_recv)
+    fleet._lock, fleet._names = threading.Lock(), {"tls://10.0.0.2:1": "a"}
+    fleet._pool = pool
     if asked == 2:
-        assert asyncio.run(engine._call("a", verb, b"null")) == b"42"
+        assert asyncio.run(fleet._call("a", verb, b"null")) == b"42"
     else:
         with pytest.raises(HostLostError, match="Stream is closed"):
-            asyncio.run(engine._call("a", verb, b"null"))
-    assert client.asked == asked
+            asyncio.run(fleet._call("a", verb, b"null"))
+    assert pool.asked == asked
+
+
+def test_questions_go_by_one_connection(tmp_path: Path) -> None:
+    """A handshake for each would cost more than all else that a host does in a run."""
+    with Fleet(tmp_path, ["a"]) as fleet:
+        fleet.join(fleet.engine.address, "a")
+        eventually(fleet.engine.hosts, "a does not join", SOON_S)
+        for _ in range(5):
+            fleet.engine.call("a", "ping", b"null").result(SOON_S)
+        assert len(fleet.engine._pool._created) == fleet.engine._pool.open == 1
+
+
+@pytest.mark.parametrize(
+    ("soft", "hard", "wanted"),
+    [
+        (1024, 1 << 20, 6256),
+        (1024, resource.RLIM_INFINITY, 6256),
+        (1 << 20, 1 << 20, None),
+        (resource.RLIM_INFINITY, resource.RLIM_INFINITY, None),
+    ],
+)
+def test_a_large_fleet_is_allowed_its_open_files(
+    monkeypatch: pytest.MonkeyPatch, soft: int, hard: int, wanted: int | None
+) -> None:
+    limits: list[tuple[int, int]] = []
+    monkeypatch.setattr(resource, "getrlimit", lambda of: (soft, hard))
+    monkeypatch.setattr(resource, "setrlimit", lambda of, both: limits.append(both))
+    engine._make_room(1000)
+    assert limits == ([(wanted, hard)] if wanted is not None else [])
+
+
+def test_a_fleet_that_may_not_open_enough_files_is_refused(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(resource, "getrlimit", lambda of: (1024, 4096))
+    with pytest.raises(
+        UsageError, match=r"^1000 hosts may need 6,256 open files, .* is allowed 4,096; raise"
+    ):
+        engine._make_room(1000)
