@@ -53,8 +53,9 @@ CLOSE_S = 10.0
 TTL_S = 10
 # What a host may ask the scheduler for; all else is the controller's.
 FOR_HOSTS = frozenset({"register-worker", "heartbeat_worker", "unregister", "identity", "ping"})
-# What streams may carry: no task, of anybody.
-STREAMED = frozenset({"log-event", "worker-status-change"})
+# What streams may carry: no task, of anybody. All else is not heard: Dask would end the connection,
+# and with that lose the host.
+STREAMED = frozenset({"keep-alive", "log-event", "worker-status-change"})
 # Of a host's connections: two that it opens, one for questions, and those of its start over SSH.
 # Questions that overlap have another one meanwhile.
 FILES_PER_HOST = 6
@@ -132,6 +133,13 @@ def _peer_of(comm: Any) -> Any:
     return identity_of(comm.extra_info.get("peercert"))
 
 
+class _Heard(dict[str, Callable[..., Any]]):
+    """What is done with what a stream carries: nothing with all that is not here."""
+
+    def __missing__(self, op: str) -> Callable[..., Any]:
+        return lambda **message: None
+
+
 class _FleetScheduler(_Quiet, Scheduler):  # type: ignore[misc]
     """A scheduler that knows the hosts of a plan, and listens to a host for few things."""
 
@@ -139,7 +147,7 @@ class _FleetScheduler(_Quiet, Scheduler):  # type: ignore[misc]
         super().__init__(**more)
         self._fleet_hosts = hosts
         streams: dict[str, Any] = self.stream_handlers  # type: ignore[has-type]
-        self.stream_handlers = {op: streams[op] for op in STREAMED & streams.keys()}
+        self.stream_handlers = _Heard({op: streams[op] for op in STREAMED & streams.keys()})
         for op, handler in list(self.handlers.items()):
             if op not in FOR_HOSTS:
                 self.handlers[op] = _of_controller(op, handler)

@@ -66,6 +66,28 @@ def test_a_whole_run(tmp_path: Path) -> None:
             fleet.check_free(name)
 
 
+def test_hosts_stay_whatever_their_workers_say_meanwhile(tmp_path: Path) -> None:
+    """A sign of life of each minute, by which runs that took longer lost their hosts."""
+    with Fleet(tmp_path, ["a"]) as fleet:
+        streams = fleet.engine._scheduler.stream_handlers
+        alive = threading.Event()
+        assert "keep-alive" in streams
+        streams["keep-alive"] = lambda **message: alive.set()
+        fleet.join(fleet.engine.address, "a", hurries=True)
+        fleet.start()
+        fleet.wait_running()
+        assert alive.wait(SOON_S), "Dask says nothing that this test is about"
+        assert fleet.outcome().text == "1 host completed the run"
+
+
+def test_what_streams_must_not_carry_is_not_heard(tmp_path: Path) -> None:
+    with Fleet(tmp_path, ["a"]) as fleet:
+        streams = fleet.engine._scheduler.stream_handlers
+        for op in ("update-graph", "task-finished", "restart", "what no Dask knows"):
+            assert op not in streams
+            assert streams[op](anything=1) is None
+
+
 def test_a_killed_host_is_named_and_the_others_stop(tmp_path: Path) -> None:
     with Fleet(tmp_path, ["a", "b", "c"], time="1h") as fleet:
         for name in fleet.names:
