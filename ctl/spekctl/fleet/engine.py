@@ -36,6 +36,7 @@ from distributed.comm.core import CommClosedError
 from distributed.core import ConnectionPool, clean_exception, send_recv
 from distributed.diagnostics.plugin import SchedulerPlugin
 from distributed.protocol.pickle import dumps
+from tornado.iostream import SSLIOStream
 
 from spekctl import units
 from spekctl.errors import HostLostError, SpekError, UsageError
@@ -126,6 +127,15 @@ class _Quiet:
 
     def start_http_server(self, *arguments: Any, **more: Any) -> None:
         """None."""
+
+
+def _get_ready() -> None:
+    """To be called before a side listens. Tornado has a context for streams that are given none,
+    with the authorities of the system, and makes it for the first connection that comes: nothing
+    else is answered meanwhile, for seconds on a slow machine. Connections of a fleet do not use it.
+    """
+    with socket.socket() as unused:
+        SSLIOStream(unused).close()
 
 
 def _peer_of(comm: Any) -> Any:
@@ -315,6 +325,7 @@ class DaskEngine:
             self._happened.put(Happened(name, event))
 
     async def _start(self) -> None:
+        _get_ready()
         self._scheduler = await _FleetScheduler(
             self._expected,
             host=self._host,
@@ -475,6 +486,7 @@ class DaskHost:
 
     async def _serve(self, is_over: Callable[[], bool]) -> None:
         self._loop = asyncio.get_running_loop()
+        _get_ready()
         host, _, port = (self._listen or f"{_own_address(self._address)}:0").rpartition(":")
         with tempfile.TemporaryDirectory(prefix="spek-fleet-") as folder:
             self._worker = _FleetWorker(

@@ -21,6 +21,7 @@ import pytest
 from distributed.comm.core import CommClosedError
 from lib.fakes.fleet_rig import PATIENCE, SOON_S, Fleet, listening
 from lib.waiting import eventually
+from tornado import netutil
 
 from spekctl.errors import ExitCode, HostLostError, SpekError, UsageError
 from spekctl.fleet import engine, keys
@@ -86,6 +87,26 @@ def test_what_streams_must_not_carry_is_not_heard(tmp_path: Path) -> None:
         for op in ("update-graph", "task-finished", "restart", "what no Dask knows"):
             assert op not in streams
             assert streams[op](anything=1) is None
+
+
+def test_the_authorities_of_the_system_are_not_read_while_a_host_waits(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """On a slow machine that takes longer than a peer waits for its handshake."""
+    netutil._client_ssl_defaults.cache_clear()
+    read: list[str] = []
+    load = ssl.SSLContext.load_default_certs
+
+    def noted(context: ssl.SSLContext, *purpose: ssl.Purpose) -> None:
+        read.append("now")
+        load(context, *purpose)
+
+    monkeypatch.setattr(ssl.SSLContext, "load_default_certs", noted)
+    with Fleet(tmp_path, ["a"]) as fleet:
+        assert read == ["now"]
+        fleet.join(fleet.engine.address, "a")
+        eventually(fleet.engine.hosts, "a does not join", SOON_S)
+        assert read == ["now"]
 
 
 def test_a_killed_host_is_named_and_the_others_stop(tmp_path: Path) -> None:
