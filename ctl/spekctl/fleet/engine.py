@@ -75,7 +75,9 @@ SETTINGS: dict[str, Any] = {
     "distributed.comm.compression": None,
     "distributed.comm.require-encryption": True,
     "distributed.comm.retry.count": 0,
-    "distributed.comm.timeouts.connect": "10s",
+    # Dask ends the first attempt after a fifth of it, and begins again: a handshake takes a second
+    # or two on an emulated machine. Silent hosts are lost by TTL_S, and by the coordinator.
+    "distributed.comm.timeouts.connect": "30s",
     # Dask refuses less than 11 s.
     "distributed.comm.timeouts.tcp": "12s",
     "distributed.deploy.lost-worker-timeout": f"{TTL_S}s",
