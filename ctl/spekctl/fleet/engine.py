@@ -16,6 +16,7 @@ are listened to by the scheduler for what workers need only; workers listen to t
 
 from __future__ import annotations
 
+import ast
 import asyncio
 import concurrent.futures
 import contextlib
@@ -23,6 +24,7 @@ import logging
 import queue
 import resource
 import socket
+import ssl
 import tempfile
 import threading
 import time
@@ -48,6 +50,8 @@ from spekctl.fleet.plan import CONTROLLER, check_listen
 TOPIC = "spek"
 # For a side to start: TLS, and all that Dask imports, on a machine that is busy or emulated.
 START_S = 120.0
+# For a look at why a host cannot join.
+LOOK_S = 5.0
 # For the farewell of one side.
 CLOSE_S = 10.0
 # Seconds after which a worker that sends no heartbeat is taken for lost.
@@ -455,7 +459,7 @@ class DaskHost:
         global _answer
         if bundle.own.role != HOST:
             raise UsageError(f"{bundle.folder} has the keys of the controller, not of a host")
-        check_listen(address)
+        check_listen(address, "address of a controller")
         if listen:
             check_listen(f"tls://{listen}")
         _answer = respond
@@ -508,8 +512,8 @@ class DaskHost:
                 await asyncio.wait_for(self._worker, self._patience_s)
             except (TimeoutError, OSError, ValueError, RuntimeError) as error:
                 await self._close()
-                cause = error.__cause__ or error
-                reason = str(cause) or type(cause).__name__
+                late = isinstance(error, TimeoutError)
+                reason = await asyncio.to_thread(self._trouble) if late else _refusal_of(error)
                 raise HostLostError(f"cannot join {self._address}: {reason}") from error
             try:
                 while self._worker.status.name not in ("closing", "closed", "failed"):
@@ -520,6 +524,40 @@ class DaskHost:
                 self._leave()
                 await self._close()
 
+    def _trouble(self) -> str:
+        """Why there is no connection, of which Dask says only that it took too long."""
+        context = self._security.get_connection_args("worker")["ssl_context"]
+        try:
+            with socket.create_connection(check_listen(self._address), LOOK_S) as plain:
+                try:
+                    with context.wrap_socket(plain) as tls:
+                        # In TLS 1.3 the controller's refusal comes after this side's handshake.
+                        accepted = bool(tls.recv(1))
+                except ssl.SSLCertVerificationError as error:
+                    return f"it is not the controller of this fleet: {_what_is_wrong(error)}"
+                except (ssl.SSLError, ConnectionError):
+                    accepted = False
+        except OSError as error:
+            return error.strerror or "it does not answer"
+        if accepted:
+            return f"it has not let this host join within {self._patience_s:.0f} s"
+        return "it refuses this host's certificate, which is of another fleet, expired or revoked"
+
     async def _close(self) -> None:
         with contextlib.suppress(Exception):
             await asyncio.wait_for(self._worker.close(nanny=False), CLOSE_S)
+
+
+def _refusal_of(error: BaseException) -> str:
+    """Why the controller does not let a host join, in its words; Dask adds how it came."""
+    text = _reason_of(error)
+    _, is_answer, answer = text.partition("Unexpected response from register: ")
+    if is_answer:
+        with contextlib.suppress(ValueError, SyntaxError, KeyError, TypeError):
+            return str(ast.literal_eval(answer)["message"])
+    return text
+
+
+def _what_is_wrong(error: ssl.SSLCertVerificationError) -> str:
+    """With a certificate."""
+    return getattr(error, "verify_message", "") or str(error.args[-1])

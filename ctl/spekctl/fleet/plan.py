@@ -150,13 +150,13 @@ def parse(
     )
 
 
-def check_listen(text: str) -> tuple[str, int]:
-    """Host and port of tls://HOST:PORT."""
+def check_listen(text: str, what: str = "place to listen at") -> tuple[str, int]:
+    """Host and port of tls://HOST:PORT. @what: it should be, for the refusal."""
     match = _LISTEN.fullmatch(text)
     if match is None or int(match[2]) > 65535:
         raise UsageError(
-            f"'{text}' is no place to listen at; write tls://ADDRESS:PORT, such as"
-            " tls://10.0.0.1:8786"
+            f"'{text}' is no {what}; write tls://ADDRESS:PORT, such as tls://10.0.0.1:8786, with a"
+            " port up to 65535"
         )
     return match[1].strip("[]"), int(match[2])
 

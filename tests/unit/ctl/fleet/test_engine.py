@@ -201,7 +201,35 @@ def test_who_is_not_of_the_fleet_does_not_get_in(tmp_path: Path) -> None:
             raise ConnectionError("it closed the connection")
         fleet.join(fleet.engine.address, "a", str(tmp_path / "theirs/a"), patience_s=3.0)
         assert fleet.ended("a") == ExitCode.HOST_LOST
-        assert "cannot join" in fleet.said("a") and not fleet.engine.hosts()
+        assert "it is not the controller of this fleet: " in fleet.said("a")
+        assert not fleet.engine.hosts()
+
+
+def test_a_revoked_host_is_told_that_it_is_refused(tmp_path: Path) -> None:
+    serials = keys.make(tmp_path / "made", ["a"], 30)
+    revoked = keys.load(tmp_path / "made/controller")
+    revoked = dataclasses.replace(revoked, revoked=frozenset({serials["a"]}))
+    fleet = DaskEngine("tls://127.0.0.1:0", revoked, frozenset({"a"}))
+    try:
+        host = DaskHost(
+            fleet.address, keys.load(tmp_path / "made/a"), lambda verb, payload: b"", patience_s=3.0
+        )
+        with pytest.raises(HostLostError, match="it refuses this host's certificate, which is of"):
+            host.serve(lambda: False)
+        assert not fleet.hosts()
+    finally:
+        fleet.close()
+
+
+def test_a_host_says_that_there_is_no_controller(tmp_path: Path) -> None:
+    keys.make(tmp_path / "keys", ["a"], 30)
+    with socket.socket() as unused:
+        unused.bind(("127.0.0.1", 0))
+        address = f"tls://127.0.0.1:{unused.getsockname()[1]}"
+        bundle = keys.load(tmp_path / "keys/a")
+        host = DaskHost(address, bundle, lambda verb, payload: b"", patience_s=1.0)
+        with pytest.raises(HostLostError, match=f"^cannot join {address}: Connection refused$"):
+            host.serve(lambda: False)
 
 
 def test_a_host_that_is_not_in_the_plan_does_not_join(tmp_path: Path) -> None:
@@ -209,7 +237,7 @@ def test_a_host_that_is_not_in_the_plan_does_not_join(tmp_path: Path) -> None:
         fleet.engine._scheduler._fleet_hosts = frozenset({"a"})
         fleet.join(fleet.engine.address, "b", patience_s=10.0)
         assert fleet.ended("b") == ExitCode.HOST_LOST
-        assert "b is not in the plan" in fleet.said("b")
+        assert fleet.said("b").endswith(f"{fleet.engine.address}: b is not in the plan\n")
 
 
 def test_a_second_host_of_the_same_name_does_not_join(tmp_path: Path) -> None:
@@ -273,6 +301,10 @@ def test_keys_are_for_their_side(tmp_path: Path) -> None:
         DaskEngine("tls://127.0.0.1:0", host, frozenset({"a"}))
     with pytest.raises(UsageError, match="has the keys of the controller, not of a host"):
         DaskHost("tls://127.0.0.1:1", controller, lambda verb, payload: b"")
+    with pytest.raises(
+        UsageError, match=r"^'tls://a:99999' is no address of a controller; .* 65535"
+    ):
+        DaskHost("tls://a:99999", host, lambda verb, payload: b"")
 
 
 class FlakyPool:
