@@ -81,7 +81,8 @@ def wait_option(function: F) -> F:
         type=DURATION,
         default="60s",
         show_default=True,
-        help="How long to wait for the other side.",
+        help="How long to wait for the other side to join; more than the default also allows hosts"
+        " as long for each answer before the start.",
     )(function)
 
 
@@ -362,14 +363,9 @@ def log(
 
 def need_engine() -> None:
     """UsageError if a fleet has nothing that carries its messages."""
-    import importlib.util
+    from spekctl.fleet import controller
 
-    from spekctl import extras
-
-    if importlib.util.find_spec("distributed") is None:
-        raise UsageError(
-            f"a fleet needs the Python package distributed; install it: {extras.install('fleet')}"
-        )
+    controller.need_engine()
 
 
 @contextlib.contextmanager
@@ -381,40 +377,18 @@ def started(
     progress: str,
     folder: Path | None,
 ) -> Iterator[Coordinator]:
-    """A controller that listens, and the hosts that it starts; both end with the block. @folder:
-    that of the result, for what does not fit into memory."""
+    """The controller of a command, with progress in its terminal; as controller.started()."""
     from spekctl import recorded
-    from spekctl.fleet import keys
-    from spekctl.fleet.coordinator import Coordinator, Patience
-    from spekctl.fleet.engine import DaskEngine
-    from spekctl.fleet.launch import Launcher
+    from spekctl.fleet import controller, keys
     from spekctl.render.fleet import FleetProgress
 
     bundle = keys.load(keys_folder.expanduser())
-    names = frozenset(host.name for host in planned.hosts)
     view = FleetProgress([host.name for host in planned.clients], quiet=progress == "none")
-    engine = DaskEngine(planned.listen, bundle, names)
-    launcher = coordinator = None
-    try:
-        launcher = Launcher(planned, engine.address, wait_ns)
-        view.note(f"waiting for {len(names)} hosts at {engine.address}")
-        patience = Patience(join_s=wait_ns / 1e9)
-        coordinator = Coordinator(
-            *(planned, engine, view, interrupts, bundle.own.fleet, recorded.command()),
-            patience=patience,
-            started=launcher,
-            folder=folder,
-        )
+    command = recorded.command()
+    with controller.started(
+        *(planned, bundle, wait_ns, interrupts, view, folder, command)
+    ) as coordinator:
         yield coordinator
-    finally:
-        engine.close()
-        if launcher is not None:
-            launcher.close()
-        if coordinator is not None:
-            coordinator.close()
-    for part in coordinator.parts.values():
-        if part.loss is not None and (said := launcher.said(part.name)):
-            view.note(f"{part.name} has said: {said}")
 
 
 def _print_plan(planned: Plan) -> None:

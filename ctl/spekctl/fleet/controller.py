@@ -1,0 +1,74 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""The controller of one run: it listens, starts the hosts that it has to, and ends with them."""
+
+from __future__ import annotations
+
+import contextlib
+import importlib.util
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+
+from spekctl import extras, units
+from spekctl.errors import UsageError
+from spekctl.fleet.coordinator import Coordinator, Patience
+from spekctl.fleet.keys import Bundle
+from spekctl.fleet.launch import Launcher
+from spekctl.fleet.plan import Plan
+from spekctl.run.beside import View
+from spekctl.run.job import Interrupts
+
+
+def need_engine() -> None:
+    """UsageError if a fleet has nothing that carries its messages."""
+    if importlib.util.find_spec("distributed") is None:
+        raise UsageError(
+            f"a fleet needs the Python package distributed; install it: {extras.install('fleet')}"
+        )
+
+
+def _patience(wait_s: float) -> Patience:
+    """Hosts that are waited for longer than usual are slow in whatever they do before the start."""
+    usual = Patience()
+    return Patience(
+        join_s=wait_s,
+        check_s=max(usual.check_s, wait_s),
+        claim_s=max(usual.claim_s, wait_s),
+    )
+
+
+@contextlib.contextmanager
+def started(
+    planned: Plan,
+    bundle: Bundle,
+    wait_ns: int,
+    interrupts: Interrupts,
+    view: View,
+    folder: Path | None,
+    command: Sequence[str],
+) -> Iterator[Coordinator]:
+    """A controller that listens, and the hosts that it starts; both end with the block. @folder:
+    that of the result, for what does not fit into memory. @command: what the result says."""
+    from spekctl.fleet.engine import DaskEngine
+
+    names = frozenset(host.name for host in planned.hosts)
+    engine = DaskEngine(planned.listen, bundle, names)
+    launcher = coordinator = None
+    try:
+        launcher = Launcher(planned, engine.address, wait_ns)
+        view.note(f"waiting for {units.format_count(len(names), 'host')} at {engine.address}")
+        coordinator = Coordinator(
+            *(planned, engine, view, interrupts, bundle.own.fleet, command),
+            patience=_patience(wait_ns / 1e9),
+            started=launcher,
+            folder=folder,
+        )
+        yield coordinator
+    finally:
+        engine.close()
+        if launcher is not None:
+            launcher.close()
+        if coordinator is not None:
+            coordinator.close()
+    for part in coordinator.parts.values():
+        if part.loss is not None and (said := launcher.said(part.name)):
+            view.note(f"{part.name} has said: {said}")
