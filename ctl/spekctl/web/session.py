@@ -1,13 +1,10 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""The one session of a server: its host helper, the run under way, and what the pages are told.
-
-Every event has a number. A page that comes, or comes back, gets those of the current run that it
-lacks; the numbers start anew with a server, so they carry its name.
+"""The session of a server of one machine: its host helper, the run under way, and what the pages
+are told.
 """
 
 from __future__ import annotations
 
-import secrets
 import threading
 from collections.abc import Callable
 from typing import Any
@@ -29,7 +26,7 @@ from spekctl.host.protocol import (
     State,
 )
 from spekctl.host.wire import Hello
-from spekctl.web.course import Course, Frame
+from spekctl.web.feed import Feed
 from spekctl.web.library import Library, LogPart
 
 # Starts a helper with its two callbacks.
@@ -52,20 +49,17 @@ def _names_a_log(data: bytes) -> bool:
     return result is not None and result.log is not None and bool(result.log.file)
 
 
-class Session:
+class Session(Feed):
     """@start: how to start the host; @again: it can be started more than once."""
 
     def __init__(self, start: Starter, library: Library, again: bool = True) -> None:
+        super().__init__()
         self.library = library
-        self.name = secrets.token_hex(4)
         self._start = start
         self._again = again
         self._helper: Helper[AnyEvent] | None = None
         self._trouble = ""  # why there is no helper
         self._starting = threading.Lock()
-        self._news = threading.Condition()
-        self._course = Course()  # of the current run
-        self._number = 0
         self._run_name = "run"
         self._starts = threading.Lock()
         self._next_log: LogPart | None = None  # of a run that is being started
@@ -89,9 +83,9 @@ class Session:
                 helper.wait_ready()
             except SpekError as error:
                 self._trouble = error.message
-                self._tell("host", {"alive": False, "text": error.message})
+                self.tell("host", {"alive": False, "text": error.message})
                 raise
-            self._tell("host", {"alive": True, "text": ""})
+            self.tell("host", {"alive": True, "text": ""})
             return helper
 
     def devices(self) -> list[dict[str, Any]]:
@@ -145,24 +139,11 @@ class Session:
 
     def close(self) -> None:
         """End the helper, its run, and all waits for events."""
-        with self._news:
-            self._open = False
-            self._news.notify_all()
+        self.end()
         if self._helper is not None:
             self._helper.close()
 
     # --- events ----------------------------------------------------------------------------------
-
-    def after(self, number: int, timeout_s: float) -> list[Frame] | None:
-        """Events of the current run after @number, waiting for some; [] after @timeout_s without
-        any, None at the end of the session."""
-
-        def has_news() -> bool:
-            return not self._open or self._course.last > number
-
-        with self._news:
-            self._news.wait_for(has_news, timeout_s)
-            return self._course.after(number) if self._open else None
 
     def _take(self, event: AnyEvent) -> None:
         """An event of the host, in its thread."""
@@ -172,13 +153,12 @@ class Session:
             case Started():
                 self._run_name = event.name
                 self._log, self._next_log = self._next_log, None
-                with self._news:
-                    self._course.clear()
-                self._tell("started", event)
+                self.forget()
+                self.tell("started", event)
             case Rows():
-                self._tell("rows", event, len(event.rows))
+                self.tell("rows", event, len(event.rows))
             case Note():
-                self._tell("note", event)
+                self.tell("note", event)
             case Log():
                 if self._log is not None:
                     self._log.add(event.data)
@@ -206,7 +186,7 @@ class Session:
             "log": kept,
             "trouble": trouble,
         }
-        self._tell("ended", told)
+        self.tell("ended", told)
 
     def _lost(self, reason: str) -> None:
         """The helper is gone, and with it its run."""
@@ -215,11 +195,4 @@ class Session:
         if log is not None:
             log.discard()
         if self._open:
-            self._tell("host", {"alive": False, "text": reason})
-
-    def _tell(self, name: str, value: Any, rows: int = 0) -> None:
-        data = msgspec.json.encode(value)
-        with self._news:
-            self._number += 1
-            self._course.add(Frame(self._number, name, data), rows)
-            self._news.notify_all()
+            self.tell("host", {"alive": False, "text": reason})

@@ -1,0 +1,29 @@
+# SPDX-License-Identifier: GPL-2.0
+"""Events for pages: numbered, waited for, and of the current run."""
+
+from __future__ import annotations
+
+import threading
+
+from spekctl.web.course import Frame
+from spekctl.web.feed import Feed
+
+
+def test_events_have_numbers_that_go_on() -> None:
+    feed = Feed()
+    feed.tell("note", {"text": "x"})
+    feed.forget()
+    feed.tell("note", {"text": "y"})
+    assert feed.after(0, 0) == [Frame(2, "note", b'{"text":"y"}')]
+    assert feed.after(2, 0) == [] and feed.name != Feed().name
+
+
+def test_who_waits_is_woken_by_news_and_by_the_end() -> None:
+    feed = Feed()
+    waiting = threading.Thread(target=feed.after, args=(0, 60))
+    waiting.start()
+    feed.tell("note", 1)
+    waiting.join(20)
+    assert not waiting.is_alive()
+    feed.end()
+    assert feed.after(1, 60) is None
