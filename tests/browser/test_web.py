@@ -117,6 +117,8 @@ def test_a_run_is_configured_watched_and_compared(
     assert (
         browser.ask("return document.getElementById('options-prober-interval').placeholder") == "1s"
     )
+    # What nobody has chosen is not asked for.
+    assert browser.ask("return document.getElementById('options-backend').value") == ""
     browser.ask("document.getElementById('options-log').value = 'mine.parquet'")
     click(browser, "#start")
     assert "The result is in FAKE-" in ended(browser)

@@ -15,7 +15,8 @@
 		for (const [name, value] of Object.entries(fields)) {
 			if (name === "text") say(node, value);
 			else if (value === true) node.setAttribute(name, "");
-			else if (value !== false && value !== "") node.setAttribute(name, value);
+			/* An option without a value has its text as one. */
+			else if (value !== false && (value !== "" || name === "value")) node.setAttribute(name, value);
 		}
 		node.append(...inside);
 		return node;
