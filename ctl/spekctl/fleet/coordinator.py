@@ -163,12 +163,14 @@ class Coordinator:
         if self._spool is not None:
             self._spool.close()
 
-    def carry_out(self) -> Outcome:
-        """The run, from the check to the release. SpekError if it did not start."""
+    def carry_out(self, is_wanted: Callable[[], bool] = lambda: True) -> Outcome:
+        """The run, from the check to the release. SpekError if it did not start. @is_wanted: hosts
+        that have claimed their devices wait until it says so."""
         try:
             self.join()
             self.check()
             self.prepare()
+            self.hold(is_wanted)
             self.arm()
             self.follow()
             self.collect()
@@ -310,6 +312,36 @@ class Coordinator:
         for name, answer in claimed.items():
             self.view.note(f"{name} is ready: {answer.title}")
             self.view.reach(name, Stage.CLAIMED)
+
+    def hold(self, is_wanted: Callable[[], bool]) -> None:
+        """Keep all hosts as they are until @is_wanted; SpekError if one is lost meanwhile."""
+        asked_s = 0.0
+        for part in self.parts.values():
+            part.heard_s = time.monotonic()
+        while not is_wanted():
+            self._check_interrupts()
+            happened = self.engine.next(self.patience.look_s)
+            if happened is not None and happened.host in self.parts:
+                self._check_waiting(happened)
+            now_s = time.monotonic()
+            self._look_for_silent(now_s)
+            if lost := [part.loss for part in self.parts.values() if part.loss is not None]:
+                raise HostLostError(f"{lost[0].host}: {lost[0].reason}")
+            if now_s - asked_s >= self.patience.status_s:
+                asked_s = now_s
+                self._ask_status(self._running())
+
+    def _check_waiting(self, happened: Happened) -> None:
+        """SpekError if a host that waits for its start has gone, or cannot start any more."""
+        if happened.lost:
+            self.view.reach(happened.host, Stage.LOST, happened.lost)
+            raise HostLostError(f"{happened.host}: {happened.lost}")
+        match happened.event:
+            case wire.Note(text):
+                self.view.note(f"{happened.host}: {text}")
+            case wire.Done(_, text):
+                self.view.reach(happened.host, Stage.ENDED, text)
+                raise RefusedError(f"{happened.host}: {text}")
 
     def take(self, plan: Plan) -> None:
         """Another plan of the same hosts, for the next run."""

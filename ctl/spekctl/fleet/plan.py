@@ -109,11 +109,18 @@ class Plan:
 def load(path: Path, workload: WorkloadFile | None = None, write: bool = False) -> Plan:
     """Read a plan; UsageError names the file and what is wrong in it. @workload: in place of that
     of the plan; @write: a command may write, whatever this workload does."""
+    file = read(path)
+    with at(recorded.text(str(path))):
+        return of(file, path.parent, workload, write)
+
+
+def read(path: Path) -> PlanFile:
+    """What a plan's file says, as far as it is the file of a plan at all."""
     if document.is_document(path):
         raise UsageError(f"{path} is {document.description(path)}; plans are read from TOML")
     text = files.read_text(path)
     with at(recorded.text(str(path))):
-        return parse(text, path.parent, workload, write)
+        return _file(text)
 
 
 def parse(
@@ -121,19 +128,29 @@ def parse(
 ) -> Plan:
     """A plan from the text of its file. @folder: where workload files are looked for. @instead: a
     workload that a command names, in place of that of the plan; @write: steps of it may write."""
+    return of(_file(text), folder, instead, write)
+
+
+def _file(text: str) -> PlanFile:
     data = toml.parse(text)
     fields.check(data, PlanFile)
-    file = msgspec.convert(data, PlanFile)
+    return msgspec.convert(data, PlanFile)
+
+
+def of(
+    file: PlanFile, folder: Path = Path(), instead: WorkloadFile | None = None, write: bool = False
+) -> Plan:
+    """The plan that a file means; as parse()."""
     fleet = file.fleet
     with at("fleet"):
         check_listen(fleet.listen)
-        workload = instead or _workload(fleet, folder)
+        workload = instead or workload_of(fleet, folder)
         _check_workload(workload)
         max_skew_ns = _max_skew(fleet.max_skew)
     hosts = tuple(_host(entry, fleet) for entry in file.host)
     _check_hosts(hosts)
     _check_ssh(fleet, hosts)
-    share = fleet.share or ("split" if write or _writes(workload) else "overlap")
+    share = fleet.share or ("split" if write or writes(workload) else "overlap")
     for host in hosts:
         with at(f"host '{host.name}'"):
             _check_verify(host.load, share)
@@ -180,7 +197,8 @@ def _check_verify(given: Options, share: Share) -> None:
         )
 
 
-def _workload(fleet: FleetTable, folder: Path) -> WorkloadFile:
+def workload_of(fleet: FleetTable, folder: Path) -> WorkloadFile:
+    """The workload that a plan names. @folder: where files are looked for first."""
     name = fleet.workload
     if name not in workload_file.shipped_names() and not name.startswith("/"):
         beside = folder / name
@@ -195,7 +213,8 @@ def _check_workload(workload: WorkloadFile) -> None:
         )
 
 
-def _writes(workload: WorkloadFile) -> bool:
+def writes(workload: WorkloadFile) -> bool:
+    """Whether a workload writes to its devices."""
     return any(meaning.read_ppm(stream) < 1_000_000 for stream in workload.stream)
 
 

@@ -10,6 +10,7 @@ import msgspec
 
 from spekctl import files
 from spekctl.documents.hosts import HostClock, HostFacts, HostLoss, Role
+from spekctl.documents.prober import ProberReport
 from spekctl.documents.result import Result
 from spekctl.documents.result_parts import Interval, ProberResult
 from spekctl.errors import SpekError
@@ -83,17 +84,23 @@ def facts_of(part: Part, outcome: Outcome) -> HostFacts:
     )
 
 
+def reports(outcome: Outcome) -> dict[str, ProberReport]:
+    """The samples of each target, by its name."""
+    told = {
+        part.name: _decoded(part, Watched) for part in outcome.parts if part.host.role == "target"
+    }
+    return {name: watched.report for name, watched in told.items() if watched is not None}
+
+
 def write_reports(outcome: Outcome, output: Path | None) -> list[Path]:
     """The samples of each target, into a file of its own beside @output."""
-    written = []
-    for part in outcome.parts:
-        if output is None or part.host.role != "target" or part.collected is None:
-            continue
-        watched = _decoded(part, Watched)
-        if watched is not None:
-            path = output.with_suffix(f".{part.name}{output.suffix or '.json'}")
-            files.deliver(files.encode(watched.report), path)
-            written.append(path)
+    written: list[Path] = []
+    if output is None:
+        return written
+    for name, report in reports(outcome).items():
+        path = output.with_suffix(f".{name}{output.suffix or '.json'}")
+        files.deliver(files.encode(report), path)
+        written.append(path)
     return written
 
 

@@ -178,6 +178,11 @@ class Helper(Generic[EventT]):
             self._process.stdin.close()
         self._gone.wait(timeout_s)
 
+    def kill(self) -> None:
+        """End a process that does not answer; only of one that was started without another
+        program before it."""
+        self._process.kill()
+
     def _read(self) -> None:
         assert self._process.stdout is not None
         trouble = ""

@@ -57,13 +57,16 @@ class Peer:
             traceback.print_exc()
             self.refuse(number, SpekError(FAILED))
 
-    def requests(self, lines: BinaryIO, kind: Any, verbs: list[str]) -> Iterator[Any]:
-        """Greet the peer, then its requests, of the union @kind, until the input ends or a line is
-        too long; no stops, and no lines that are not requests, which are answered here."""
+    def requests(
+        self, lines: BinaryIO, kind: Any, verbs: list[str], most: int = wire.REQUEST_MAX
+    ) -> Iterator[Any]:
+        """Greet the peer, then its requests, of the union @kind, until the input ends or a line has
+        more than @most bytes; no stops, and no lines that are no requests: these are answered here.
+        """
         self.send(Hello(wire.PROTOCOL, __version__, verbs))
-        while line := lines.readline(wire.REQUEST_MAX + 1):
-            if len(line) > wire.REQUEST_MAX:
-                self.refuse(0, UsageError(f"a request has at most {wire.REQUEST_MAX} bytes"))
+        while line := lines.readline(most + 1):
+            if len(line) > most:
+                self.refuse(0, UsageError(f"a request has at most {most} bytes"))
                 return
             try:
                 request: Request = msgspec.json.decode(line, type=kind)

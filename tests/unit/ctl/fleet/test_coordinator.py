@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import dataclasses
 import signal
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import msgspec
@@ -48,6 +48,8 @@ size = "4KiB"
 HURRY = Patience(
     join_s=0, check_s=0, claim_s=0, collect_s=0, release_s=0, silent_s=0.01, status_s=0, look_s=1
 )
+# The same, but for a host whose answers a busy machine delays.
+CALM = dataclasses.replace(HURRY, silent_s=60)
 SECOND = 10**9
 
 
@@ -662,6 +664,55 @@ def test_a_view_is_told_how_far_each_host_is() -> None:
     assert rig.view.stages("b") == [*before, Stage.LOST]
     assert ("a", Stage.ENDED, "the run completed") in rig.view.reached
     assert ("b", Stage.LOST, "its connection has ended") in rig.view.reached
+
+
+def test_hosts_that_have_claimed_wait_until_their_start_is_wanted() -> None:
+    rig = Rig(hosts="ab", patience=CALM)
+    looks: list[list[str]] = []
+
+    def is_wanted() -> bool:
+        looks.append(rig.asked(Verb.ARM))
+        return len(looks) > 3
+
+    assert rig.coordinator().carry_out(is_wanted).code is ExitCode.OK
+    assert looks == [[]] * 4
+    # They are kept on their leash meanwhile.
+    first = rig["a"].asked.index(Verb.ARM)
+    assert rig["a"].asked[:first].count(Verb.STATUS) >= 3
+
+
+@pytest.mark.parametrize(
+    ("happen", "sentence", "stage"),
+    [
+        (lambda rig: rig.engine.lose("b"), "b: its connection has ended", Stage.LOST),
+        (lambda rig: rig.engine.say("b", [wire.Done(1, "no helper")]), "b: no helper", Stage.ENDED),
+    ],
+)
+def test_a_host_that_goes_while_all_wait_ends_the_wait(
+    happen: Callable[[Rig], None], sentence: str, stage: Stage
+) -> None:
+    rig = Rig(patience=CALM)
+    rig.engine.on_idle = lambda: happen(rig)
+    with pytest.raises(SpekError) as refusal:
+        rig.coordinator().carry_out(lambda: False)
+    assert refusal.value.message == sentence and rig.view.stages("b")[-1] is stage
+    assert rig.asked(Verb.ARM) == [] and {"a", "c"} <= set(rig.asked(Verb.RELEASE))
+
+
+def test_a_host_that_falls_silent_while_all_wait_ends_the_wait() -> None:
+    rig = Rig()
+    rig["c"].answers[Verb.STATUS] = SILENT
+    with pytest.raises(HostLostError, match=r"^c: it has been silent for 0 s$"):
+        rig.coordinator().carry_out(lambda: False)
+    assert set(rig.asked(Verb.RELEASE)) >= {"a", "b"}
+
+
+def test_the_wait_for_a_start_is_called_off() -> None:
+    rig = Rig(patience=CALM)
+    rig.engine.on_idle = lambda: rig.interrupts.interrupt(signal.SIGINT)
+    with pytest.raises(SpekError, match="no host has sent I/O"):
+        rig.coordinator().carry_out(lambda: False)
+    assert rig.asked(Verb.RELEASE) == ["a", "b", "c"] and rig.asked(Verb.ARM) == []
 
 
 @pytest.mark.parametrize("verb", [Verb.PING, Verb.DESCRIBE, Verb.CLAIM])
