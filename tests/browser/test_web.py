@@ -15,7 +15,8 @@ import pytest
 from lib.browser import structure
 from lib.browser.chromium import DARK, LIGHT, Browser, needs_browser
 from lib.ctl import report_files
-from lib.ctl.web_server import SOON_S, Web, serving
+from lib.ctl.web_server import SOON_S, Web, serving, serving_fleet
+from lib.fakes.fleet_rig import plan_of
 
 pytestmark = needs_browser
 HOSTILE = "</script><script>window.owned=1</script><img src=x onerror='window.owned=2'>\u202e&amp;"
@@ -196,7 +197,7 @@ def test_the_page_is_used_with_the_keyboard_alone(
     browser.press("8", "K", "i", "B", "ENTER")
     until(browser, "return !document.getElementById('plan').hidden")
     assert "stream.main.size=8KiB" in text(browser, "plan-toml")
-    assert web.server.session.status().running is False
+    assert web.json("GET", "/api/status")["running"] is False
     browser.ask("document.getElementById('stream-size').focus()")
     tab_to("start")
     browser.press("ENTER")
@@ -399,7 +400,7 @@ def test_another_site_cannot_use_the_session(
     )
     browser.open(page)
     assert until(browser, "return window.read === undefined ? '' : String(window.read)") == "0"
-    assert web.server.session.status().running is False and len(web.helpers) == asked
+    assert web.json("GET", "/api/status")["running"] is False and len(web.helpers) == asked
     assert "started" not in [event.name for event in web.server.session.after(0, 0) or []]
     browser.complaints()
 
@@ -416,3 +417,105 @@ def test_a_small_screen_is_wide_enough(browser: Browser, serve: Callable[..., We
     finally:
         browser.tell("Emulation.clearDeviceMetricsOverride")
     clean(browser, web)
+
+
+# Hosts that wait for the word.
+WAITS = "return document.getElementById('start').textContent.startsWith('Start the')"
+
+
+def cells(browser: Browser, selector: str) -> list[list[str]]:
+    """Texts of the rows that the selector names."""
+    rows: list[list[str]] = browser.ask(
+        "return [...document.querySelectorAll(arguments[0])]"
+        ".map(row => [...row.children].map(cell => cell.textContent))",
+        selector,
+    )
+    return rows
+
+
+def test_a_fleet_is_configured_claimed_started_and_seen(browser: Browser, tmp_path: Path) -> None:
+    source = tmp_path / "elsewhere"
+    source.mkdir()
+    script = {
+        "result": str(report_files.make(source, "run")),
+        "samples": "storage",
+        "rounds": 10_000,
+        "pause_s": 0.1,
+        "text": HOSTILE,
+        "lost": f"it is silent {HOSTILE}",
+        "seen": str(tmp_path / "seen"),
+    }
+    with serving_fleet(tmp_path, plan_of(["alpha", "beta"]), **script) as web:
+        opened(browser, web)
+        assert [row[0] for row in cells(browser, "#plan-hosts tr")] == ["alpha", "beta"]
+        assert text(browser, "plan-workload") == "random-read-4k"
+        assert browser.ask("return document.getElementById('devices')") is None
+        for name in ("log", "power-feed"):
+            field = browser.ask("return document.getElementById(arguments[0])", f"options-{name}")
+            assert field is None
+        hint = "return document.getElementById('options-time').placeholder"
+        assert browser.ask(hint) == "20s, of the plan"
+        browser.ask("document.getElementById('options-time').value = '40s'")
+        click(browser, "#check")
+        until(browser, "return !document.getElementById('plan').hidden")
+        assert "alpha: time=40s, on /dev/fake0" in text(browser, "plan-remarks")
+        browser.ask("document.getElementById('destroy').value = 'beta=S1'")
+        click(browser, "#claim")
+        until(browser, WAITS)
+        assert [row[1] for row in cells(browser, "#host-rows tr")] == ["claimed", "claimed"]
+        assert text(browser, "fleet-skew").startswith("All hosts have claimed")
+        # What was typed to destroy data once must not destroy it again.
+        assert browser.ask("return document.getElementById('destroy').value") == ""
+        assert browser.ask("return document.getElementById('claim').disabled")
+        # A page that is closed does not stop a run, and one that comes sees it.
+        opened(browser, web)
+        until(browser, WAITS)
+        click(browser, "#start")
+        late = "return document.querySelector('#host-rows tr[data-stage=late]') !== null"
+        until(browser, late)
+        (total,) = cells(browser, "#host-sum tr")
+        assert total[:2] == ["all", "1 running"] and total[3:5] == ["1,000", "4"]
+        assert total[12] == "late: beta"
+        click(browser, "#stop")
+        assert "stopped early. The result is in random-read-4k-" in ended(browser)
+        first, second = cells(browser, "#host-rows tr")
+        assert first[:2] == ["alpha", "ended"] and second[:2] == ["beta", "lost"]
+        assert first[9:12] == ["-5 \u00b1 90", "not known", "12"] and second[10] == "200"
+        assert second[12] == f"it is silent {HOSTILE}".replace("\u202e", "\\u202e")
+        assert "within 24 \u00b5s of the planned start" in text(browser, "fleet-skew")
+        assert "random-read-4k.storage-" in text(browser, "fleet-skew")
+        asked = (tmp_path / "seen").read_text().splitlines()[0]
+        assert '"options":{"time":"40s"}' in asked
+        assert '"destroy":["S1"]' in asked and '"holds":true' in asked
+        until(browser, "return document.querySelectorAll('canvas').length >= 5")
+        assert browser.ask("return window.owned") is None
+        assert browser.ask("return document.querySelectorAll('img').length") == 0
+        assert browser.ask("return document.documentElement.scrollWidth <= innerWidth")
+        until(browser, "return document.querySelectorAll('#entries tr').length === 2")
+        clean(browser, web)
+        browser.open_url(f"{web.origin}{report_of(browser)}", LIGHT)
+        assert browser.ask("return document.querySelectorAll('canvas').length") >= 5
+
+
+def report_of(browser: Browser) -> str:
+    """Address of the report of the run that has just ended."""
+    link = "#entries a[href^='/report'][href*='file=random-read-4k-']"
+    return str(
+        browser.ask("return document.querySelector(arguments[0]).getAttribute('href')", link)
+    )
+
+
+def test_a_fleet_is_stopped_and_its_dead_agent_is_told(browser: Browser, tmp_path: Path) -> None:
+    with serving_fleet(tmp_path, plan_of(["alpha"]), rounds=10_000) as web:
+        opened(browser, web)
+        click(browser, "#start")
+        until(browser, "return document.querySelector('tr[data-stage=running]') !== null")
+        assert browser.ask("return document.getElementById('start').disabled")
+        click(browser, "#stop")
+        assert "stopped early" in ended(browser)
+        click(browser, "#start")
+        until(browser, "return document.querySelector('tr[data-stage=running]') !== null")
+        os.kill(web.helpers[-1].pid, signal.SIGSEGV)
+        assert "the agent ended (SIGSEGV); its hosts have lost their controller" in ended(browser)
+        until(browser, "return !document.getElementById('start').disabled")
+        clean(browser, web)

@@ -6,12 +6,15 @@ from __future__ import annotations
 import ipaddress
 import os
 import pwd
+import sys
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
+from click.core import ParameterSource
 
+from spekctl.commands.fleet import keys_option, need_engine, wait_option
 from spekctl.commands.options import FilePath
 from spekctl.errors import SpekError, UsageError
 
@@ -26,6 +29,7 @@ Examples:
   spekctl web                      # runs are started with sudo -n
   sudo .venv/bin/spekctl web       # the server itself drops root
   spekctl web --listen 127.0.0.1:8080 --directory results
+  spekctl web --fleet plan.toml --keys keys/controller    # runs on all hosts of a plan
 """
 _BECOME = {
     "sudo": ["sudo", "-n", "--"],
@@ -56,7 +60,25 @@ _BECOME = {
     show_default=True,
     help="How to start the helper that needs root. As root it is started directly.",
 )
-def command(listen: str, directory: Path, become: str) -> int:
+@click.option(
+    "--fleet",
+    "fleet_file",
+    type=FilePath(path_type=Path),
+    metavar="PLAN",
+    help="Run on all hosts of a plan of `spekctl fleet`, in place of this machine.",
+)
+@keys_option
+@wait_option
+@click.pass_context
+def command(
+    context: click.Context,
+    listen: str,
+    directory: Path,
+    become: str,
+    fleet_file: Path | None,
+    keys_folder: Path,
+    wait_ns: int,
+) -> int:
     """Serve a page to configure a run, start and stop it, watch it, and compare results.
 
     The address of the page goes to standard output. It contains a token: with it, everyone who can
@@ -69,7 +91,79 @@ def command(listen: str, directory: Path, become: str) -> int:
 
     If that user cannot read DIR, or the Python and packages that run the server (which are in
     root's home, for example), the server does not start, says what it is, and ends with code 2.
+
+    With --fleet the page is of the hosts of a plan: it shows which phase each is in, their figures
+    on one clock, who is late or lost, and how far apart they started. It needs no root here, as the
+    hosts have helpers of their own, and listens for hosts only while a run is under way. Which data
+    may be destroyed is typed for each run, by host and serial number, and not taken from the plan.
     """
+    _check_options(context, fleet_file)
+    if fleet_file is not None:
+        return _of_fleet(listen, directory, fleet_file, keys_folder, wait_ns)
+    return _of_machine(listen, directory, become)
+
+
+def _check_options(context: click.Context, fleet_file: Path | None) -> None:
+    """UsageError for options that have no meaning together."""
+
+    def is_given(name: str) -> bool:
+        return context.get_parameter_source(name) is ParameterSource.COMMANDLINE
+
+    if fleet_file is None:
+        for name, flag in (("keys_folder", "--keys"), ("wait_ns", "--wait")):
+            if is_given(name):
+                raise UsageError(f"{flag} needs --fleet as well")
+    elif is_given("become"):
+        raise UsageError(
+            "--become is not given with --fleet: each host starts a helper of its own, and nothing"
+            " here needs root"
+        )
+
+
+def _of_fleet(
+    listen: str, directory: Path, fleet_file: Path, keys_folder: Path, wait_ns: int
+) -> int:
+    from spekctl.fleet import keys, plan
+    from spekctl.fleet.protocol import AnyEvent
+    from spekctl.host import client, privilege
+    from spekctl.report import page
+    from spekctl.web.fleet_session import FleetSession
+    from spekctl.web.library import Library
+    from spekctl.web.server import Server
+
+    address, port = parse_listen(listen)
+    page.require()
+    need_engine()
+    if not directory.is_dir():
+        raise UsageError(f"there is no directory {directory}")
+    libraries = privilege.libraries()
+    if os.geteuid() == 0:
+        _drop_root("the server runs as {user}")
+    _check(directory, libraries)
+    # As the user of the server, whose files these have to be.
+    plan.load(fleet_file)
+    file = plan.read(fleet_file)
+    folder = keys_folder.expanduser().resolve()
+    keys.load(folder)
+    words = [sys.executable, "-P", "-m", "spekctl.fleet.agent", str(folder), str(wait_ns)]
+    session = FleetSession(
+        lambda on_event, on_end: client.Helper(
+            words, on_event, on_end, AnyEvent, "the agent of the fleet"
+        ),
+        *(file, fleet_file.resolve(), Library(directory.resolve())),
+    )
+    try:
+        server = Server(address, port, session)
+    except OSError as error:
+        raise UsageError(f"cannot listen on {listen}: {error.strerror}") from error
+    try:
+        return _serve(server)
+    finally:
+        server.server_close()
+        session.close()
+
+
+def _of_machine(listen: str, directory: Path, become: str) -> int:
     from spekctl.host import privilege
     from spekctl.report import page
     from spekctl.web.library import Library
@@ -91,7 +185,7 @@ def command(listen: str, directory: Path, become: str) -> int:
     try:
         _connect(session)
         if root:
-            _drop_root()
+            _drop_root("the server runs as {user}, its helper as root")
         _check(directory, libraries)
         return _serve(server)
     finally:
@@ -132,12 +226,13 @@ def _connect(session: Session) -> None:
         )
 
 
-def _drop_root() -> None:
+def _drop_root(text: str) -> None:
+    """@text: what is said then."""
     from spekctl.host import privilege
 
     user = privilege.user_to_be()
     privilege.drop(user)
-    click.echo(f"spekctl: the server runs as {user.pw_name}, its helper as root", err=True)
+    click.echo(f"spekctl: {text.format(user=user.pw_name)}", err=True)
 
 
 def _check(directory: Path, libraries: Sequence[Path]) -> None:
@@ -165,7 +260,7 @@ def _serve(server: Server) -> int:
         click.echo(
             f"spekctl: warning: {address} can be reached from the network, and the connection is"
             " not encrypted: anyone who can read it gets the token, and with it control of the"
-            " disks of this machine;"
+            " disks that it can load;"
             f" safer: ssh -L {server.port}:127.0.0.1:{server.port} HOST",
             err=True,
         )

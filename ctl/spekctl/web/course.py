@@ -22,6 +22,8 @@ OLD_ROWS = 4096
 OLD_BYTES = 8 << 20
 # Events without rows. A host that cannot be started is one at every attempt.
 OTHERS = 1000
+# Events that say how things are: only the last one is of use.
+LATEST = frozenset({"hosts"})
 
 
 class Frame(msgspec.Struct, frozen=True):
@@ -53,7 +55,7 @@ class Course:
 
     def __init__(self) -> None:
         self.last = 0  # number of the newest frame; 0 without one
-        self._others: list[Frame] = []
+        self._events: list[Frame] = []
         self._recent: deque[tuple[Frame, int]] = deque()  # each with its number of rows
         self._recent_rows = 0
         self._recent_bytes = 0
@@ -69,11 +71,13 @@ class Course:
     def add(self, frame: Frame, rows: int = 0) -> None:
         """The next one. @rows: how many it has, of an event `rows`."""
         self.last = frame.number
+        if frame.name in LATEST:
+            self._events = [event for event in self._events if event.name != frame.name]
         if frame.name != "rows":
-            self._others.append(frame)
-            if len(self._others) > OTHERS:
+            self._events.append(frame)
+            if len(self._events) > OTHERS:
                 # The first says which run it is.
-                del self._others[1 if self._others[0].name == "started" else 0]
+                del self._events[1 if self._events[0].name == "started" else 0]
             return
         self._recent.append((frame, rows))
         # An event without rows, only a clock, counts as one row: a long run has many of them.
@@ -86,7 +90,7 @@ class Course:
 
     def after(self, number: int) -> list[Frame]:
         """Frames after @number that are still there; all older rows are one frame."""
-        frames = [*_after(self._others, number), *self._old_frame(number)]
+        frames = [*_after(self._events, number), *self._old_frame(number)]
         frames += [frame for frame, _ in self._recent if frame.number > number]
         return sorted(frames, key=lambda frame: frame.number)
 

@@ -59,6 +59,9 @@
 		}
 	};
 
+	/* The parts of a server of a fleet, of fleet.js; null on a server of one machine. */
+	const fleet = globalThis.spekFleet ? spekFleet({ $, make, say }) : null;
+
 	/* ---- the form ---- */
 
 	const FIRST = ["time", "depth", "rate", "ramp", "interval"];
@@ -104,8 +107,11 @@
 	};
 
 	const job = () => {
-		const body = { devices: [...document.querySelectorAll("#devices input:checked")].map(box => box.value), options: {} };
-		if (mode() === "shipped") {
+		const body = { options: {} };
+		if (!fleet) body.devices = [...document.querySelectorAll("#devices input:checked")].map(box => box.value);
+		if (mode() === "plan") {
+			body.of_plan = true;
+		} else if (mode() === "shipped") {
 			body.workload = $("workload").value;
 			body.settings = lines($("settings").value);
 		} else if (mode() === "text") {
@@ -125,7 +131,7 @@
 	const showPlan = plan => {
 		$("plan").hidden = false;
 		say($("plan-name"), plan.name + (plan.writes ? ", writes to its devices" : ", only reads"));
-		say($("plan-command"), "spekctl " + plan.command.map(word => /^[\w@%+=:,./-]+$/.test(word) ? word : "'" + word.replaceAll("'", "'\\''") + "'").join(" "));
+		if ($("plan-command")) say($("plan-command"), "spekctl " + plan.command.map(word => /^[\w@%+=:,./-]+$/.test(word) ? word : "'" + word.replaceAll("'", "'\\''") + "'").join(" "));
 		say($("plan-toml"), plan.toml);
 		$("plan-remarks").replaceChildren(...plan.remarks.map(remark => make("li", { text: remark })));
 	};
@@ -156,14 +162,16 @@
 		$("first-options").replaceChildren(...parts.first);
 		$("more-options").replaceChildren(...parts.more);
 		$("measuring-options").replaceChildren(...form.measuring.map(field => control("options", field)));
+		if (fleet) fleet.prepare(form);
 	};
 
 	/* ---- the run ---- */
 
 	let running = false, host = true, linked = false;
-	const run = { streams: [], count: 0, last: null, clock: null, plots: [] };
+	const run = { number: 0, streams: [], count: 0, last: null, clock: null, plots: [] };
 	const update = () => {
-		$("start").disabled = running || !host || !linked;
+		$("start").disabled = (running && !(fleet && fleet.waits())) || !host || !linked;
+		if (fleet) fleet.update(running || !linked);
 		$("stop").disabled = !running || !host || !linked;
 		$("progress").hidden = !running;
 		document.documentElement.dataset.running = String(running);
@@ -293,7 +301,7 @@
 		$("machine").replaceChildren(...texts.map(text => make("li", { text })));
 		if (status.trouble) throw new Error(status.trouble);
 	};
-	const lookAtMachine = guarded(null, $("machine-trouble"), askMachine);
+	const lookAtMachine = fleet ? () => {} : guarded(null, $("machine-trouble"), askMachine);
 
 	const began = event => {
 		spekPlot.forget();
@@ -301,9 +309,10 @@
 		$("notes").replaceChildren();
 		say($("end"), "");
 		$("progress").value = 0;
-		Object.assign(run, { streams: event.streams, count: 0, last: null, clock: null, plots: [] });
+		Object.assign(run, { number: event.run, streams: event.streams, count: 0, last: null, clock: null, plots: [] });
 		const kinds = event.streams.length > 1 ? [...PLOTS, streamPlot()] : PLOTS;
 		kinds.forEach(openPlot);
+		if (fleet) fleet.began();
 		say($("title"), event.title);
 		running = true;
 		state("A run is under way.");
@@ -326,6 +335,7 @@
 	};
 	const over = event => {
 		running = false;
+		if (fleet) fleet.over(event);
 		const kept = (event.file ? " The result is in " + event.file + "." : "") + (event.log ? " The log is in " + event.log + "." : "");
 		say($("end"), event.text + "." + kept + (event.trouble ? " Not everything was kept: " + event.trouble : ""));
 		$("end").classList.toggle("bad", event.code !== 0);
@@ -356,6 +366,7 @@
 		note: event => $("notes").append(make("li", { text: event.text })),
 		ended: over,
 		host: hosted,
+		hosts: event => { if (fleet) fleet.hosts(event); update(); },
 	};
 	const RETRY_MS = 1000;
 	let last = "";
@@ -446,15 +457,27 @@
 			$("plan").focus();
 		}));
 		$("start").addEventListener("click", guarded($("start"), $("trouble"), async () => {
+			if (fleet && fleet.waits()) {
+				await ask("/api/go", { run: run.number });
+				return;
+			}
 			showPlan(await ask("/api/start", job()));
 			/* What was typed to destroy data once must not destroy it again. */
 			$("destroy").value = "";
 			$("watch").scrollIntoView();
 		}));
 		$("stop").addEventListener("click", guarded($("stop"), $("trouble"), () => ask("/api/stop", {})));
-		$("look").addEventListener("click", guarded($("look"), $("devices-trouble"), look));
+		if (fleet) {
+			$("claim").addEventListener("click", guarded($("claim"), $("trouble"), async () => {
+				showPlan(await ask("/api/claim", job()));
+				$("destroy").value = "";
+				$("watch").scrollIntoView();
+			}));
+		} else {
+			$("look").addEventListener("click", guarded($("look"), $("devices-trouble"), look));
+			$("ask-machine").addEventListener("click", guarded($("ask-machine"), $("machine-trouble"), askMachine));
+		}
 		$("list").addEventListener("click", guarded($("list"), $("list-trouble"), list));
-		$("ask-machine").addEventListener("click", guarded($("ask-machine"), $("machine-trouble"), askMachine));
 		$("edit").addEventListener("click", guarded($("edit"), $("trouble"), async () => {
 			const { toml } = await ask("/api/workload?" + new URLSearchParams({ name: $("workload").value }));
 			$("toml").value = toml;
@@ -467,7 +490,7 @@
 		requestAnimationFrame(frame);
 		await Promise.all([
 			guarded(null, $("trouble"), prepare)(),
-			guarded(null, $("devices-trouble"), look)(),
+			fleet ? null : guarded(null, $("devices-trouble"), look)(),
 			guarded(null, $("list-trouble"), list)(),
 			lookAtMachine(),
 		]);

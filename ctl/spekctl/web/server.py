@@ -22,12 +22,13 @@ from typing import Any, ClassVar, cast
 import msgspec
 
 from spekctl.errors import ExitCode, SpekError, UsageError
-from spekctl.host.protocol import Job
 from spekctl.host.wire import REQUEST_MAX
 from spekctl.render import prometheus
 from spekctl.report import page
-from spekctl.web import form
+from spekctl.web import form, markup
 from spekctl.web.door import Arrival, Door
+from spekctl.web.fleet_job import Go
+from spekctl.web.fleet_session import FleetSession
 from spekctl.web.guard import CONTENT_POLICY, HEADERS, Guard
 from spekctl.web.session import Session
 
@@ -61,11 +62,11 @@ class Server(socketserver.TCPServer):
 
     request_queue_size = CONNECTIONS_MAX
 
-    def __init__(self, address: str, port: int, session: Session) -> None:
+    def __init__(self, address: str, port: int, session: Session | FleetSession) -> None:
         self.session = session
         self.address_family = socket.AF_INET6 if ":" in address else socket.AF_INET
         self._room = threading.BoundedSemaphore(CONNECTIONS_MAX)
-        self.files = _files()
+        self.files = _files(session.KIND)
         # _attend() makes a Handler, which takes more than the class named here.
         super().__init__((address, port), BaseHTTPRequestHandler)
         self.port = int(self.server_address[1])
@@ -163,21 +164,24 @@ class Server(socketserver.TCPServer):
             super().handle_error(request, client_address)
 
 
-def _files() -> dict[str, tuple[str, bytes]]:
-    """What the page consists of, by its address; read once, since root is given up later."""
+def _files(kind: str) -> dict[str, tuple[str, bytes]]:
+    """What the page of this kind of server consists of, by its address; read once, since root is
+    given up later."""
 
     def own(name: str) -> str:
         return resources.files("spekctl.web").joinpath(name).read_text(encoding="utf-8")
 
     texts = {
-        "/": ("text/html", own("page.html")),
+        "/": ("text/html", markup.of(own("page.html"), kind)),
         "/page.css": ("text/css", f"{page.style()}\n{own('page.css')}"),
         "/plot.js": ("text/javascript", page.plotting()),
         "/page.js": ("text/javascript", own("page.js")),
         "/icon.svg": ("image/svg+xml", own("icon.svg")),
     }
+    if kind == FleetSession.KIND:
+        texts["/fleet.js"] = ("text/javascript", own("fleet.js"))
     return {
-        place: (f"{kind}; charset=utf-8", text.encode()) for place, (kind, text) in texts.items()
+        place: (f"{mime}; charset=utf-8", text.encode()) for place, (mime, text) in texts.items()
     }
 
 
@@ -229,8 +233,18 @@ class Handler(BaseHTTPRequestHandler):
         return cast(Server, self.server)
 
     @property
-    def _session(self) -> Session:
+    def _session(self) -> Session | FleetSession:
         return self._server.session
+
+    @property
+    def _of_host(self) -> Session:
+        """The session, of addresses that only servers of one machine have."""
+        return cast(Session, self._server.session)
+
+    @property
+    def _of_fleet(self) -> FleetSession:
+        """The same of servers of a fleet."""
+        return cast(FleetSession, self._server.session)
 
     def do_GET(self) -> None:
         """Pages, data and events."""
@@ -269,7 +283,7 @@ class Handler(BaseHTTPRequestHandler):
             self._refuse(HTTPStatus.FORBIDDEN, "this request comes from another site")
             return
         serve = table.get(self._path)
-        if serve is None:
+        if serve is None or self._path in self._session.LACKS:
             self._refuse(HTTPStatus.NOT_FOUND, "there is no such page")
             return
         try:
@@ -328,13 +342,13 @@ class Handler(BaseHTTPRequestHandler):
         self._send(data, kind)
 
     def _form(self) -> None:
-        self._answer(form.form())
+        self._answer(self._session.form())
 
     def _devices(self) -> None:
-        self._answer(self._session.devices())
+        self._answer(self._of_host.devices())
 
     def _status(self) -> None:
-        self._answer(self._session.status())
+        self._answer(self._of_host.status())
 
     def _workload(self) -> None:
         self._answer({"toml": form.workload_text(self._one("name"))})
@@ -379,7 +393,7 @@ class Handler(BaseHTTPRequestHandler):
 
     def _metrics(self) -> None:
         wants_open = "application/openmetrics-text" in self.headers.get("Accept", "")
-        text = self._session.metrics(wants_open)
+        text = self._of_host.metrics(wants_open)
         kind = prometheus.OPENMETRICS_TYPE if wants_open else prometheus.TEXT_TYPE
         self._send(text.encode(), kind)
 
@@ -405,10 +419,17 @@ class Handler(BaseHTTPRequestHandler):
             raise UsageError(f"not a job: {error}") from error
 
     def _dry_run(self) -> None:
-        self._answer(self._session.dry_run(self._body(Job)))
+        self._answer(self._session.dry_run(self._body(self._session.JOB)))
 
     def _start(self) -> None:
-        self._answer(self._session.start(self._body(Job)))
+        self._answer(self._session.start(self._body(self._session.JOB)))
+
+    def _claim(self) -> None:
+        self._answer(self._of_fleet.claim(self._body(self._session.JOB)))
+
+    def _go(self) -> None:
+        self._of_fleet.go(self._body(Go).run)
+        self._answer(None)
 
     def _stop(self) -> None:
         self._body(dict)
@@ -448,7 +469,9 @@ class Handler(BaseHTTPRequestHandler):
 
 
 Handler.GETS = {
-    **dict.fromkeys(("/", "/page.css", "/plot.js", "/page.js", "/icon.svg"), Handler._file),
+    **dict.fromkeys(
+        ("/", "/page.css", "/plot.js", "/page.js", "/fleet.js", "/icon.svg"), Handler._file
+    ),
     "/api/form": Handler._form,
     "/api/devices": Handler._devices,
     "/api/workload": Handler._workload,
@@ -463,5 +486,7 @@ Handler.GETS = {
 Handler.POSTS = {
     "/api/dry-run": Handler._dry_run,
     "/api/start": Handler._start,
+    "/api/claim": Handler._claim,
+    "/api/go": Handler._go,
     "/api/stop": Handler._stop,
 }

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable
-from typing import Any
+from typing import Any, ClassVar
 
 import msgspec
 
@@ -26,6 +26,7 @@ from spekctl.host.protocol import (
     State,
 )
 from spekctl.host.wire import Hello
+from spekctl.web import form
 from spekctl.web.feed import Feed
 from spekctl.web.library import Library, LogPart
 
@@ -52,6 +53,11 @@ def _names_a_log(data: bytes) -> bool:
 class Session(Feed):
     """@start: how to start the host; @again: it can be started more than once."""
 
+    KIND: ClassVar[str] = "host"
+    JOB: ClassVar[Any] = Job
+    # Addresses of a fleet's server.
+    LACKS: ClassVar[frozenset[str]] = frozenset({"/fleet.js", "/api/claim", "/api/go"})
+
     def __init__(self, start: Starter, library: Library, again: bool = True) -> None:
         super().__init__()
         self.library = library
@@ -64,7 +70,10 @@ class Session(Feed):
         self._starts = threading.Lock()
         self._next_log: LogPart | None = None  # of a run that is being started
         self._log: LogPart | None = None  # of the run under way
-        self._open = True
+
+    def form(self) -> form.Form:
+        """What the page builds its form of."""
+        return form.form()
 
     # --- the host --------------------------------------------------------------------------------
 

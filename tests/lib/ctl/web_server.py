@@ -12,10 +12,13 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+from lib.fakes import fleet_agent
 from lib.fakes import host as fake_host
 
+from spekctl.fleet import plan, protocol
 from spekctl.host.client import Helper
 from spekctl.host.protocol import AnyEvent
+from spekctl.web.fleet_session import FleetSession
 from spekctl.web.library import Library
 from spekctl.web.server import Server
 from spekctl.web.session import Session
@@ -96,12 +99,34 @@ def serving(folder: Path, port: int = 0, again: bool = True, **script: Any) -> I
         helpers.append(Helper(words, on_event, on_end))
         return helpers[-1]
 
-    session = Session(start, Library(folder), again)
+    with _served(Session(start, Library(folder), again), port) as server:
+        yield Web(server, helpers)
+
+
+@contextlib.contextmanager
+def serving_fleet(folder: Path, plan_text: str, **script: Any) -> Iterator[Web]:
+    """The same of the plan with this text; @script: what the fake agent does."""
+    helpers: list[Helper[Any]] = []
+    path = folder / "plan.toml"
+    path.write_text(plan_text)
+
+    def start(on_event: Any, on_end: Any) -> Helper[Any]:
+        words = [sys.executable, fleet_agent.__file__, json.dumps(script)]
+        helpers.append(Helper(words, on_event, on_end, protocol.AnyEvent, "the agent"))
+        return helpers[-1]
+
+    session = FleetSession(start, plan.read(path), path, Library(folder))
+    with _served(session, 0) as server:
+        yield Web(server, helpers)
+
+
+@contextlib.contextmanager
+def _served(session: Session | FleetSession, port: int) -> Iterator[Server]:
     server = Server("127.0.0.1", port, session)
     thread = threading.Thread(target=server.serve_forever, args=(0.02,), daemon=True)
     thread.start()
     try:
-        yield Web(server, helpers)
+        yield server
     finally:
         server.shutdown()
         server.server_close()

@@ -15,6 +15,7 @@ from pathlib import Path
 
 import pytest
 from lib.ctl.command_line import Spekctl
+from lib.fakes.fleet_rig import plan_of
 
 import spekctl
 from spekctl.commands.web import parse_listen
@@ -50,6 +51,19 @@ def test_what_is_refused(spekctl: Spekctl, tmp_path: Path) -> None:
         port = taken.getsockname()[1]
         outcome = spekctl("web", "--listen", f"127.0.0.1:{port}")
     assert outcome.code == ExitCode.USAGE and "Address already in use" in outcome.sentence
+
+
+def test_what_is_not_of_a_fleet_is_refused(spekctl: Spekctl, tmp_path: Path) -> None:
+    plan = tmp_path / "plan.toml"
+    plan.write_text(plan_of(["a"]))
+    cases: list[tuple[list[str | Path], str]] = [
+        (["--keys", tmp_path], "--keys needs --fleet as well"),
+        (["--wait", "5s"], "--wait needs --fleet as well"),
+        (["--fleet", plan, "--become", "none"], "--become is not given with --fleet"),
+    ]
+    for words, sentence in cases:
+        outcome = spekctl("web", "--directory", tmp_path, *words)
+        assert outcome.code == ExitCode.USAGE and sentence in outcome.sentence
 
 
 def start(address: str) -> subprocess.Popen[str]:

@@ -27,3 +27,14 @@ def test_who_waits_is_woken_by_news_and_by_the_end() -> None:
     assert not waiting.is_alive()
     feed.end()
     assert feed.after(1, 60) is None
+
+
+def test_of_tables_of_hosts_only_the_last_one_is_kept() -> None:
+    feed = Feed()
+    feed.tell("started", 1)
+    for number in range(5):
+        feed.tell("hosts", number)
+        feed.tell("note", number)
+    frames = feed.after(0, 0) or []
+    assert [frame.data for frame in frames if frame.name == "hosts"] == [b"4"]
+    assert len(frames) == 7 and frames[0].name == "started"

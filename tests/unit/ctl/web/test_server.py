@@ -245,7 +245,7 @@ def test_who_comes_back_gets_what_it_lacks(serve: Serve) -> None:
 def test_a_new_run_starts_its_events_anew(serve: Serve) -> None:
     web = serve(rows=3)
     last = int(run_to_end(web)[-1][0].partition("-")[2])
-    while web.server.session.status().running:
+    while web.json("GET", "/api/status")["running"]:
         time.sleep(0.01)
     web.json("POST", "/api/start", JOB)
     stream = web.events(f"{web.server.session.name}-{last}")
