@@ -28,12 +28,13 @@ LOST = f"{LAST} is lost at"
 RATE = 500
 TIME_S = 10
 SECTOR = 512
-MAX_SKEW_NS = 100_000_000
+# A promise of a clock ages by 500 ppm, and guests on a busy machine take TOGETHER_S to join.
+MAX_SKEW_NS = 1_000_000_000
 RUN_S = 400.0
 CALM_NS = 200_000_000
-# All guests boot, one after the other, and then run.
+# All guests boot, one after the other, join, and then run.
 BOOTS_S = HOSTS * BOOT_S
-LIMIT_S = BOOTS_S + TOGETHER_S
+LIMIT_S = BOOTS_S + 2 * TOGETHER_S
 
 
 def spekctl(*words: str) -> str:
@@ -79,7 +80,7 @@ def await_run(rig: Rig) -> None:
         assert rig.guests[0].poll() is None, rig.output(1)
         return line.search(rig.output(1)) is not None
 
-    eventually(measuring, "no run", BOOT_S)
+    eventually(measuring, "no run", TOGETHER_S)
 
 
 def told(rig: Rig, number: int) -> dict[str, Any]:

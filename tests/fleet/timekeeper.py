@@ -7,6 +7,7 @@ there, 500 ppm, and spekctl reads it.
 
 from __future__ import annotations
 
+import contextlib
 import ctypes
 import os
 import socket
@@ -14,12 +15,14 @@ import struct
 import threading
 import time
 from dataclasses import dataclass
+from pathlib import Path
 
 from spekctl.fleet.clock import Timex
 
 PORT = 4422
 ROUNDS = 50
 TIME, END, MEET = b"t", b"e", b"m"
+SOURCES = Path("/sys/devices/system/clocksource/clocksource0")
 ADJ_MAXERROR, ADJ_ESTERROR, ADJ_STATUS = 0x0004, 0x0008, 0x0010
 
 
@@ -48,8 +51,11 @@ class Keeper:
                 raise TimeoutError("a guest has not said that it ends")
 
     def meet(self, timeout_s: float) -> None:
-        """Until all guests have come here; threading.BrokenBarrierError if one has not."""
-        self._met.wait(timeout_s)
+        """Until all guests have come here; TimeoutError if one has not."""
+        try:
+            self._met.wait(timeout_s)
+        except threading.BrokenBarrierError:
+            raise TimeoutError(f"not all guests have come within {timeout_s:.0f} s") from None
 
     def _serve(self) -> None:
         while True:
@@ -57,7 +63,8 @@ class Keeper:
             threading.Thread(target=self._tell, args=(line,), daemon=True).start()
 
     def _tell(self, line: socket.socket) -> None:
-        with line:
+        # A guest may be killed, and others may not come.
+        with line, contextlib.suppress(ConnectionError, threading.BrokenBarrierError):
             line.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
             while word := line.recv(1):
                 if word == END:
@@ -98,6 +105,14 @@ def follow(address: str) -> None:
     time.clock_settime_ns(time.CLOCK_REALTIME, time.time_ns() + ahead_ns)
     left = measure(address)
     promise(abs(left.ahead_ns) + left.unsure_ns)
+
+
+def keep_source(folder: Path = SOURCES) -> None:
+    """Have the kernel stay with one source of time. On a busy machine its watchdog finds the TSC of
+    an emulated CPU unstable, and with the change of source the kernel forgets what it was told of
+    its clock. It does not watch the HPET."""
+    if "hpet" in (folder / "available_clocksource").read_text().split():
+        (folder / "current_clocksource").write_text("hpet")
 
 
 def promise(bound_ns: int) -> None:
