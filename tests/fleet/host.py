@@ -1,12 +1,13 @@
 # SPDX-License-Identifier: GPL-2.0
 """In a guest: a host of a fleet, which loads a disk of its own; guest 1 is the controller, too.
 
-    python -m fleet.host NUMBER FOLDER NODE GUESTS ENDS BOOTS_S
+    python -m fleet.host NUMBER FOLDER NODE GUESTS ENDS BOOTS_S [COMMAND...]
 
 In FOLDER are plan.toml and keys; it gets fleet.json, the result, and NUMBER.json: the counters of
 the disk all the time, exit codes, whether the disk is free in the end, and how far the clock is
 from guest 1's then, unless that is gone. GUESTS meet before they join, within BOOTS_S seconds,
-as they boot one after the other. Guest 1 waits for the end of ENDS others.
+as they boot one after the other. Guest 1 waits for the end of ENDS others. COMMAND is what the
+controller does with the plan in place of `spekctl fleet run`, with the same keys and patience.
 """
 
 from __future__ import annotations
@@ -38,7 +39,18 @@ LOOK_S = 0.1
 
 
 def start(*words: str) -> subprocess.Popen[bytes]:
-    return subprocess.Popen([sys.executable, "-m", "spekctl", "fleet", *words])
+    return spekctl("fleet", *words)
+
+
+def spekctl(*words: str) -> subprocess.Popen[bytes]:
+    return subprocess.Popen([sys.executable, "-m", "spekctl", *words])
+
+
+def controller(folder: Path, command: list[str]) -> subprocess.Popen[bytes]:
+    words = ["--keys", str(folder / "keys/controller"), "--wait", WAIT]
+    if command:
+        return spekctl(*command, *words)
+    return start("run", str(folder / "plan.toml"), "-o", str(folder / "fleet.json"), *words)
 
 
 class Watch:
@@ -112,9 +124,7 @@ def main() -> int:
     name = network.name(number)
     host = start("join", f"tls://{FIRST}:{PORT}", "--keys", str(keys / name), "--wait", WAIT)
     if number == 1:
-        words = ["run", str(folder / "plan.toml"), "--keys", str(keys / "controller")]
-        words += ["--wait", WAIT, "-o", str(folder / "fleet.json")]
-        told["run"] = start(*words).wait()
+        told["run"] = controller(folder, sys.argv[7:]).wait()
     told["join"] = host.wait()
     told["looks"] = watch.end()
     told["free"] = is_free(node)

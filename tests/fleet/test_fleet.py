@@ -9,6 +9,7 @@ import re
 import signal
 import subprocess
 import sys
+from collections.abc import Sequence
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -26,6 +27,7 @@ assert 2 <= HOSTS <= network.PORTS + 1, "SPEK_FLEET_HOSTS"
 LAST = network.name(HOSTS)
 LOST = f"{LAST} is lost at"
 RATE = 500
+RATES = (200, 600)  # of a sweep, by all hosts
 TIME_S = 10
 SECTOR = 512
 # A promise of a clock ages by 500 ppm, and guests on a busy machine take TOGETHER_S to join.
@@ -44,8 +46,9 @@ def spekctl(*words: str) -> str:
     return done.stdout
 
 
-def boot(rig: Rig, time_s: int, ends: int) -> None:
-    """A fleet whose guests have a disk each; @ends: guests, beside the first, that will end.
+def boot(rig: Rig, time_s: int, ends: int, command: Sequence[str] = ()) -> None:
+    """A fleet whose guests have a disk each; @ends: guests, beside the first, that will end;
+    @command: as of fleet.host.
 
     They boot one after the other: together, each takes as many times as long as there are guests
     for a CPU, and the first one would wait in vain for the last. They join once all have booted.
@@ -67,7 +70,7 @@ def boot(rig: Rig, time_s: int, ends: int) -> None:
     (rig.folder / "plan.toml").write_text("".join(f"{line}\n" for line in plan))
     for number in range(1, HOSTS + 1):
         words = ["fleet.host", str(number), str(rig.folder), "{disk1}"]
-        words += [str(HOSTS), str(ends), str(BOOTS_S)]
+        words += [str(HOSTS), str(ends), str(BOOTS_S), *command]
         rig.boot(number, ["--disk", "null_blk,size=256"], words, "1G")
         eventually(partial(rig.is_ready, number), f"guest {number} does not boot", BOOT_S)
 
@@ -100,12 +103,18 @@ def of_phases(host: dict[str, Any], amount: str, *names: str) -> int:
     return sum(phase[amount] for phase in phases if not names or phase["phase"] in names)
 
 
-def grown(told: dict[str, Any], start_ns: int) -> dict[str, int]:
-    """What a disk has counted since shortly before a start of CLOCK_REALTIME."""
-    looks = told["looks"]
-    _, before = [look for look in looks if look[0] < start_ns - CALM_NS][-1]
-    after = looks[-1][1]
+def grown(told: dict[str, Any], start_ns: int, until_ns: int | None = None) -> dict[str, int]:
+    """What a disk has counted since shortly before a start of CLOCK_REALTIME, to the end, or to
+    shortly before the next start."""
+    after = told["looks"][-1][1] if until_ns is None else _before(told, until_ns)
+    before = _before(told, start_ns)
     return {name: after[name] - before[name] for name in after}
+
+
+def _before(told: dict[str, Any], start_ns: int) -> dict[str, int]:
+    counted: dict[str, int]
+    _, counted = [look for look in told["looks"] if look[0] < start_ns - CALM_NS][-1]
+    return counted
 
 
 @pytest.mark.timeout(LIMIT_S)
@@ -147,6 +156,38 @@ def test_a_fleet_counts_what_its_disks_count(rig: Rig) -> None:
     shown = spekctl("show", str(rig.folder / "fleet.json"))
     assert f"{HOSTS} hosts" in shown and f"{read['ios']:,}" in shown
     assert "clocks are right to" in shown
+
+
+@pytest.mark.timeout(LIMIT_S)
+def test_each_step_of_a_sweep_counts_what_its_disks_count(rig: Rig) -> None:
+    folder = rig.folder / "sweep"
+    words = ["sweep", "random-read-4k", "--rate", ",".join(map(str, RATES)), "--time", "5s"]
+    words += ["--fleet", str(rig.folder / "plan.toml"), "--folder", str(folder)]
+    boot(rig, TIME_S, HOSTS - 1, words)
+    for number in range(1, HOSTS + 1):
+        assert rig.guests[number - 1].wait(TOGETHER_S) == 0, rig.output(number)
+    ends = [told(rig, number) for number in range(1, HOSTS + 1)]
+    assert ends[0]["run"] == ExitCode.OK, rig.output(1)
+    assert [end["join"] for end in ends] == [ExitCode.OK] * HOSTS
+    assert all(end["free"] for end in ends)
+
+    points = result(folder / "curve.json")["points"]
+    assert [point["load"]["value"] for point in points] == list(RATES)
+    steps = [result(folder / point["result_file"]) for point in points]
+    for place, end in enumerate(ends):
+        hosts = [step["hosts"][place] for step in steps]
+        starts = [host["start"]["actual_ns"] for host in hosts]
+        for host, start_ns, until_ns in zip(hosts, starts, [*starts[1:], None], strict=True):
+            own = grown(end, start_ns, until_ns)
+            assert own["reads"] == of_phases(host, "ios")
+            assert own["read_sectors"] * SECTOR == of_phases(host, "bytes")
+            assert own["writes"] == 0
+    for point, step in zip(points, steps, strict=True):
+        measured = sum(of_phases(host, "ios", "measure") for host in step["hosts"])
+        assert point["ios"] == step["totals"]["read"]["ios"] == measured
+        # The load is that of all hosts together. Poisson: ten standard deviations.
+        offered = point["load"]["value"] * 5
+        assert abs(measured - offered) < 10 * offered**0.5
 
 
 @pytest.mark.timeout(LIMIT_S)
