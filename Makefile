@@ -161,8 +161,15 @@ faults: deps ## play every fault in mid-run TIMES times in a guest with kernel K
 	@SPEK_FAULT_TIMES=$(TIMES) $(PYTHON) -m pytest -q tests/guest/test_fault_scenarios.py \
 		tests/guest/test_allocations.py --kernels $(KERNEL) --guest-limit $$((300 + 30 * $(TIMES))) $(ARGS)
 
-test-fleet: deps ## boot targets, clients and fleets on networks of guests: totals against the disks' counters, guests that are killed or hang (SPEK_FLEET_KERNEL=6.12, SPEK_FLEET_HOSTS=2)
+.PHONY: test-iscsi deps-fleet
+deps-fleet: deps
+	@.ci/packages fleet
+
+test-fleet: deps-fleet ## boot targets, clients and fleets on networks of guests: totals against the disks' counters, guests that are killed or hang (SPEK_FLEET_KERNEL=6.12, SPEK_FLEET_HOSTS=2)
 	@$(PYTHON) -m pytest -q tests/fleet $(ARGS)
+
+test-iscsi: deps-fleet ## the part of test-fleet that has targets: iSCSI (LIO, open-iscsi) and NVMe/TCP by one client, iSCSI by SPEK_ISCSI_CLIENTS=3 as a fleet
+	@$(PYTHON) -m pytest -q tests/fleet/test_rig.py tests/fleet/test_storage.py $(ARGS)
 
 soak: deps ## IOS I/Os of mixed load in a guest with kernel KERNEL: exact counters, flat memory
 	@SPEK_SOAK_IOS=$(IOS) $(PYTHON) -m pytest -q tests/guest/test_soak.py \

@@ -91,13 +91,20 @@ def is_qemu(pid: int) -> bool:
     return Path("/proc", str(pid), "comm").read_text().startswith("qemu-system")
 
 
-@pytest.fixture
-def rig(tmp_path: Path) -> Iterator[Rig]:
+@contextlib.contextmanager
+def assembled(folder: Path) -> Iterator[Rig]:
+    """A network whose guests write to @folder."""
     # Names of sockets are short.
     with tempfile.TemporaryDirectory(prefix="spek-rig-") as net:
-        guests = Rig(Path(net), tmp_path)
+        guests = Rig(Path(net), folder)
         try:
             yield guests
         finally:
             guests.close()
         assert list(Path(net).iterdir()) == [], "the network left something behind"
+
+
+@pytest.fixture
+def rig(tmp_path: Path) -> Iterator[Rig]:
+    with assembled(tmp_path) as guests:
+        yield guests
