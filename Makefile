@@ -171,6 +171,11 @@ test-fleet: deps-fleet ## boot targets, clients and fleets on networks of guests
 test-iscsi: deps-fleet ## the part of test-fleet that has targets: iSCSI (LIO, open-iscsi) and NVMe/TCP by one client, iSCSI by SPEK_ISCSI_CLIENTS=3 as a fleet
 	@$(PYTHON) -m pytest -q tests/fleet/test_rig.py tests/fleet/test_storage.py $(ARGS)
 
+.PHONY: fleet-scale
+HOSTS ?= 1000
+fleet-scale: deps ## measure what the controller of a fleet needs for HOSTS=1000 hosts, which answer from a recorded result
+	@PYTHONPATH=tests $(PYTHON) -m bench.fleet_scale $(HOSTS)
+
 soak: deps ## IOS I/Os of mixed load in a guest with kernel KERNEL: exact counters, flat memory
 	@SPEK_SOAK_IOS=$(IOS) $(PYTHON) -m pytest -q tests/guest/test_soak.py \
 		--kernels $(KERNEL) --guest-limit $$((600 + $(IOS) / 5000)) $(ARGS)

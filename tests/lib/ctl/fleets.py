@@ -79,6 +79,13 @@ def result_of(spec: Spec, **changes: Any) -> Result:
     )
 
 
+def large(rows: int) -> Spec:
+    """A host whose result is of usual size: so many rows, and histograms of times from 50 us to
+    50 ms. Its name is HOST wherever the result has it, and nothing else is."""
+    spread = [50_000 + round(50_000_000 * (n / 4000) ** 5) for n in range(4000)]
+    return Spec("HOST", [(spread[::40], spread[20::80])] * rows)
+
+
 def cell(direction: Direction, times: list[int], errors: int) -> StatsCell:
     """A cell of the measure phase; all errors are of reads."""
     counted = results.cell(direction, times)

@@ -14,7 +14,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from lib.ctl import results
-from lib.ctl.fleets import T0, Spec, facts_of, fleet_of, result_of, three
+from lib.ctl.fleets import T0, Spec, facts_of, fleet_of, large, result_of, three
 from lib.fakes.kernel import SECOND
 
 from spekctl import files
@@ -347,9 +347,8 @@ HOSTS, ROWS = 1000, 100
 
 @pytest.fixture(scope="module")
 def template() -> bytes:
-    """A fleet of one host: 100 rows, and histograms of times from 50 us to 50 ms."""
-    spread = [50_000 + round(50_000_000 * (n / 4000) ** 5) for n in range(4000)]
-    own = result_of(Spec("HOST", [(spread[::40], spread[20::80])] * ROWS))
+    """A fleet of one host."""
+    own = result_of(large(ROWS))
     drain = [msgspec.structs.replace(own.cells[0], phase=Phase.DRAIN, in_flight=None)]
     own = msgspec.structs.replace(own, cells=[*own.cells, *drain])
     assert len(own.intervals) == ROWS and len(own.cells) == 3
