@@ -7,8 +7,9 @@ that an I/O goes to one of the first n addresses.
 zipf      address k - 1 has probability proportional to k ** -theta
 pareto    F(n) = (n / N) ** (log(1 - h) / log(h)): the first share h of the addresses has the share
           1 - h of the I/Os, and so on within it
-normal    the normal distribution with mean center * N and standard deviation deviation * N,
-          cut off at both ends of the range, so that what is left is 1
+normal    the normal distribution with mean center * N and standard deviation deviation * N, or the
+          sum of it and of a uniform distribution of width * N around 0, cut off at both ends of
+          the range, so that what is left is 1
 zoned     as listed; addresses beyond the last zone are never used
 
 A table has as many parts as it may. The first addresses of zipf and pareto are parts of their own,
@@ -47,16 +48,22 @@ def pareto(slots: int, h: float, budget: int) -> Parts:
     return _table(slots, lambda n: float((n / slots) ** power), budget)
 
 
-def normal(slots: int, deviation: float, center: float, budget: int) -> Parts:
-    """Parts of a normal distribution."""
-    scale = deviation * math.sqrt(2)
+def normal(slots: int, deviation: float, center: float, budget: int, width: float = 0) -> Parts:
+    """Parts of a normal distribution, or of the sum of it and a uniform one of @width."""
+    # A narrower one changes no weight.
+    is_narrow = width < 1e-6 * deviation
 
     def below(place: float) -> float:
-        return math.erfc((center - place) / scale) / 2
+        z = (place - center) / deviation
+        if is_narrow:
+            return _standard(z)
+        half = width / deviation / 2
+        return (_standard_integral(z + half) - _standard_integral(z - half)) / (2 * half)
 
     first, last = below(0), below(1)
     # In steps of a quarter of the standard deviation where few I/Os go.
-    steps = [round((center + deviation * step / 4) * slots) for step in range(-24, 25)]
+    total = math.sqrt(deviation**2 + width**2 / 12)
+    steps = [round((center + total * step / 4) * slots) for step in range(-24, 25)]
     return _table(slots, lambda n: (below(n / slots) - first) / (last - first), budget, steps)
 
 
@@ -92,6 +99,16 @@ def rotated(parts: Parts, by: int) -> Parts:
             low.append((slots - here, weight - left))
         room -= slots
     return low + high
+
+
+def _standard(z: float) -> float:
+    """The distribution function of the standard normal distribution."""
+    return math.erfc(-z / math.sqrt(2)) / 2
+
+
+def _standard_integral(z: float) -> float:
+    """Its integral from -infinity to @z."""
+    return z * _standard(z) + math.exp(-z * z / 2) / math.sqrt(2 * math.pi)
 
 
 def _zipf_sum(n: int, theta: float) -> float:

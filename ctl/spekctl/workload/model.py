@@ -674,6 +674,15 @@ class Stream(Table, frozen=True):
         str | None,
         _doc("normal: standard deviation, of the range.", PERCENT_PATTERN, key=Key(("normal",))),
     ] = None
+    width: Annotated[
+        str | None,
+        _doc(
+            "normal: width of a uniform distribution, of the range: an address is the sum of a"
+            " normally and a uniformly distributed part; default 0%.",
+            PERCENT_PATTERN,
+            key=Key(("normal",)),
+        ),
+    ] = None
     center: Annotated[
         str | None,
         _doc(
@@ -686,9 +695,9 @@ class Stream(Table, frozen=True):
     spread: Annotated[
         bool | None,
         _doc(
-            "zipf, pareto: frequent addresses are spread over the range; true unless there is a"
-            " center.",
-            key=Key(("zipf", "pareto")),
+            "zipf, pareto, normal: frequent addresses are spread over the range; by default true"
+            " for zipf and pareto without a center, false for the rest.",
+            key=Key(("zipf", "pareto", "normal")),
         ),
     ] = None
     zones: Annotated[

@@ -520,9 +520,9 @@ def _flush(
 
 def _is_spread(stream: Stream) -> bool:
     """True if the frequent addresses of a stream are spread over its range."""
-    if stream.pattern not in ("zipf", "pareto"):
-        return False
-    return stream.center is None if stream.spread is None else stream.spread
+    if stream.spread is not None:
+        return stream.spread
+    return stream.pattern in ("zipf", "pareto") and stream.center is None
 
 
 def _parts(stream: Stream, slots: int, span: int, align: int, tables: int) -> list[tuple[int, int]]:
@@ -542,8 +542,9 @@ def _parts(stream: Stream, slots: int, span: int, align: int, tables: int) -> li
     if stream.pattern == "normal":
         assert stream.deviation is not None
         deviation = float(units.parse_percent(stream.deviation))
+        width = float(units.parse_percent(stream.width or "0%"))
         middle = 0.5 if center is None else float(center)
-        return laws.normal(slots, deviation, middle, budget)
+        return laws.normal(slots, deviation, middle, budget, width)
     if stream.pattern == "zoned":
         if len(stream.zones) > budget:
             raise UsageError(f"it has {len(stream.zones)} zones, and there is room for {budget}")

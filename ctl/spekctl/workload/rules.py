@@ -454,7 +454,7 @@ def _check_law(stream: Stream) -> None:
         raise UsageError(f"theta must be more than 0 and at most {THETA_MAX}, not {stream.theta}")
     if stream.h is not None and not 0 < stream.h < 1:
         raise UsageError(f"h must be more than 0 and less than 1, not {stream.h}")
-    for text in (stream.deviation, stream.center):
+    for text in (stream.deviation, stream.width, stream.center):
         if text is not None:
             units.parse_percent(text)
     if stream.deviation is not None and not units.parse_percent(stream.deviation):

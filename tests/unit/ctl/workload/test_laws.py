@@ -30,6 +30,9 @@ MAKERS: dict[str, Callable[[int, int], laws.Parts]] = {
     "normal 10 %": lambda slots, budget: laws.normal(slots, 0.1, 0.5, budget),
     "normal, narrow": lambda slots, budget: laws.normal(slots, 1e-6, 1, budget),
     "normal, wide": lambda slots, budget: laws.normal(slots, 1, 0, budget),
+    "normal and uniform": lambda slots, budget: laws.normal(slots, 0.1, 0.5, budget, 0.3),
+    "normal, hardly uniform": lambda slots, budget: laws.normal(slots, 0.1, 0.5, budget, 2e-7),
+    "normal, mostly uniform": lambda slots, budget: laws.normal(slots, 1e-6, 0.2, budget, 1),
 }
 
 
@@ -99,6 +102,24 @@ def test_normal_is_cut_off_at_the_ends() -> None:
         assert value == pytest.approx((cdf(edge / slots) - cdf(0)) / inside, abs=2e-12)
 
 
+@pytest.mark.parametrize(
+    ("deviation", "width"), [(1 / 12, 0.2), (0.2, 0.5), (0.3, 1e-4), (1e-3, 1)]
+)
+def test_normal_of_a_width_is_the_sum_of_two_laws(deviation: float, width: float) -> None:
+    slots = 10**9
+    edges, shares = ends(laws.normal(slots, deviation, 0.4, 255, width))
+    # The mean of normal distributions side by side, by the midpoint rule.
+    offsets = (np.arange(20_000) + 0.5) / 20_000 * width - width / 2
+    erf = np.frompyfunc(math.erf, 1, 1)
+
+    def cdf(x: float) -> float:
+        return float(np.mean(1 + erf((x - 0.4 - offsets) / deviation / math.sqrt(2)))) / 2
+
+    first, inside = cdf(0), cdf(1) - cdf(0)
+    for edge, value in list(zip(edges, shares, strict=True))[::8]:
+        assert value == pytest.approx((cdf(edge / slots) - first) / inside, abs=1e-6)
+
+
 def test_rotation_moves_the_parts_around() -> None:
 
     assert laws.rotated([(1, 8), (6, 6)], 3) == [(3, 3), (1, 8), (3, 3)]
@@ -130,6 +151,16 @@ def test_zipf_is_spread_unless_it_has_a_center() -> None:
     assert resolved('pattern = "pareto"\nh = 0.2\nspread = false\n').spread == 0
 
 
+def test_normal_is_spread_where_its_stream_says_so() -> None:
+    bell = 'pattern = "normal"\ndeviation = "10%"\n'
+    around, scattered = resolved(bell), resolved(bell + "spread = true\n")
+    assert (around.spread, scattered.spread) == (0, 1) and around.parts == scattered.parts
+    wider = resolved(bell + 'width = "40%"\nspread = true\n')
+    assert max(weight / slots for slots, weight in wider.parts) < max(
+        weight / slots for slots, weight in scattered.parts
+    )
+
+
 def test_zones_have_their_shares() -> None:
     stream = resolved(
         'pattern = "zoned"\n[[stream.zones]]\nshare = "60%"\nsize = "10%"\n'
@@ -155,6 +186,13 @@ def test_zones_have_their_shares() -> None:
         ('pattern = "zipf"\ntheta = inf', "theta must be more than 0 and at most 16"),
         ('pattern = "pareto"\nh = 1', "h must be more than 0 and less than 1"),
         ('pattern = "normal"\ndeviation = "0%"', "deviation must be more than 0%"),
+        ('pattern = "normal"\nwidth = "1%"', "pattern normal needs 'deviation'"),
+        ('pattern = "normal"\ndeviation = "3%"\nwidth = "101%"', "'101%' is more than 100%"),
+        (
+            'pattern = "normal"\ndeviation = "3%"\ncenter = "9%"\nspread = true',
+            "remove one of the two",
+        ),
+        ('pattern = "zipf"\ntheta = 1\nwidth = "3%"', "'width' belongs to pattern normal"),
         ('pattern = "normal"\ntheta = 1\ndeviation = "3%"', "'theta' belongs to pattern zipf"),
         ('pattern = "zipf"\ntheta = 1\ncenter = "9%"\nspread = true', "remove one of the two"),
         ('pattern = "zoned"', "pattern zoned needs 'zones'"),

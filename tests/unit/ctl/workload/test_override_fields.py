@@ -157,6 +157,10 @@ VALUES: dict[str, tuple[st.SearchStrategy[Any], tuple[str, ...]]] = {
     ),
     "stream.main.h": (st.floats(0.05, 0.45), ("stream.main.pattern=pareto",)),
     "stream.main.deviation": (percents, ("stream.main.pattern=normal",)),
+    "stream.main.width": (
+        percents,
+        ("stream.main.pattern=normal", "stream.main.deviation=10%"),
+    ),
     "stream.main.center": (
         percents,
         ("stream.main.pattern=normal", "stream.main.deviation=10%"),
