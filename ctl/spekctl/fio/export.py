@@ -13,6 +13,7 @@ from fractions import Fraction
 
 from spekctl import units
 from spekctl.errors import UsageError
+from spekctl.fio import laws
 from spekctl.workload import meaning, own_devices, rates
 from spekctl.workload.model import Arrival, Stream, WorkloadFile
 from spekctl.workload.pauses import pauses_of
@@ -232,32 +233,37 @@ def _suffix(stream: Stream, sizes: Sequence[int]) -> str:
 
 
 def _pattern(stream: Stream) -> list[str]:
-    center = ""
-    if stream.center is not None:
-        center = f":{_decimal(units.parse_percent(stream.center))}"
     if stream.pattern == "uniform":
         random = []
         if stream.sequential is not None:
             share = _whole(100 * (1 - units.parse_percent(stream.sequential)), "sequential")
             random = [f"percentage_random={share}"]
         return ["norandommap", *random]
-    if stream.spread is not None and stream.spread == (stream.center is not None):
-        raise UsageError("spread: fio spreads frequent addresses unless it has a center")
-    if stream.spread is False and stream.center is None:
-        raise UsageError("spread: fio spreads frequent addresses unless it has a center")
+    if stream.pattern == "normal" and stream.spread:
+        return [_bell(stream)]
+    if stream.spread is False or stream.center is not None or stream.pattern == "normal":
+        key = "center" if stream.center is not None else "spread"
+        raise UsageError(f"{key}: fio scatters frequent addresses over the range by a hash")
     if stream.pattern == "zipf":
-        return [f"random_distribution=zipf:{stream.theta}{center}"]
+        return [f"random_distribution=zipf:{stream.theta}"]
     if stream.pattern == "pareto":
-        return [f"random_distribution=pareto:{stream.h}{center}"]
-    if stream.pattern == "normal":
-        deviation = _decimal(100 * units.parse_percent(stream.deviation or "0%"))
-        return [f"random_distribution=normal:{deviation}{center}"]
+        return [f"random_distribution=pareto:{stream.h}"]
     if stream.pattern == "zoned":
         return [_zones(stream)]
     if stream.pattern == "write-pointer":
         limit = [] if stream.open_zones is None else [f"max_open_zones={stream.open_zones}"]
         return ["zonemode=zbd", *limit]
     return []
+
+
+def _bell(stream: Stream) -> str:
+    deviation = units.parse_percent(stream.deviation or "0%")
+    if abs(deviation - laws.BELL) >= Fraction(1, 10_000):
+        raise UsageError("deviation: that of fio's normal distribution is 8.3333%")
+    width = 100 * units.parse_percent(stream.width or "0%")
+    if width > laws.WIDTH_MAX:
+        raise UsageError(f"width: that of fio's normal distribution is at most {laws.WIDTH_MAX}%")
+    return f"random_distribution=normal:{float(width):.6g}"
 
 
 def _zones(stream: Stream) -> str:

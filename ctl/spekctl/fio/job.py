@@ -16,7 +16,7 @@ from typing import Any, get_args
 
 from spekctl import units
 from spekctl.errors import UsageError
-from spekctl.fio import arrivals, defaults, ends, normal, values, zones
+from spekctl.fio import arrivals, defaults, ends, laws, normal, values, zones
 from spekctl.fio import sizes as block_sizes
 from spekctl.fio.jobfile import Job
 from spekctl.fio.options import ASYNCHRONOUS, MAPPED, NOT_NEEDED, REFUSED, SYNCHRONOUS, engine_of
@@ -44,7 +44,10 @@ END_FLUSH = (
 OVERLAPS = "I/Os in flight may overlap; with serialize_overlap fio waits for those that do"
 MAP = "fio's random map avoids blocks done before; here blocks of several sizes may repeat"
 MIX = "reads and writes are drawn for each I/O; fio keeps the share over time"
-LAW = "the same law as fio's, but other blocks are the frequent ones"
+BACKWARD = (
+    "each pass begins with the last block of the range; fio begins with its first one, and then"
+    " goes back from the last one but one"
+)
 CLONES = "clones share the depth of all; fio keeps a depth for each"
 FLUSHES = (
     "flushes are drawn with that share of the writes and count as I/Os; fio sends one after every N"
@@ -222,6 +225,10 @@ def _streams(options: Reader, plan: Plan, clones: int, most: int, apart: bool) -
         else:
             entry |= zones.gap_pattern(options, bytes_of, base)
         parts.append(entry)
+    if len(parts) > 1 and any(
+        part["pattern"] in ("zipf", "pareto") or "spread" in part for part in parts
+    ):
+        plan.differs(laws.APART)
     if split and any(part["pattern"] == "once" for part in parts):
         plan.differs(MAPS)
     align = options.value("blockalign", values.size, base)
@@ -230,13 +237,17 @@ def _streams(options: Reader, plan: Plan, clones: int, most: int, apart: bool) -
     if not in_per_cent:
         increment *= devices
     options.went("offset_increment", "stream.start of each clone")
-    alike = all(part["pattern"] not in ("sequential", "strided", "once") for part in parts)
+    own_places = laws.has_own_places(options)
+    alike = not own_places and all(
+        part["pattern"] not in ("sequential", "strided", "once") for part in parts
+    )
     if apart and clones * len(parts) > most:
         raise UsageError(
             f"thinktime: clones pause each by itself, and need {clones * len(parts)} streams; at"
             f" most {most} are allowed"
         )
-    if not alike and not increment and clones * len(parts) > most and kind in RANDOM:
+    too_many = clones * len(parts) > most and not increment
+    if too_many and not alike and not own_places and kind in RANDOM:
         alike = True
         plan.differs(ONE_MAP)
     count = 1 if alike and not increment and not apart else clones
@@ -499,12 +510,10 @@ def _pattern(
         "percentage_random", lambda text: values.percent(values.by_direction(text)[direction])
     )
     options.went("percentage_random", "stream.sequential")
-    law = _law(options.text("random_distribution") or "random", base, direction)
-    options.went("random_distribution", "stream.pattern")
+    law = laws.of_job(options, plan, base, direction)
     if law is not None:
         if random not in (None, 100):
             raise UsageError("percentage_random: only uniform I/Os can continue the one before")
-        plan.differs(LAW)
         return law
     if random not in (None, 100):
         return {"pattern": "uniform", "sequential": f"{100 - int(random)}%"}
@@ -530,44 +539,6 @@ def _repeats(options: Reader) -> bool:
     if options.text("random_generator") == "lfsr":
         return bool(by_time or again)
     return bool(again and not by_time and options.flag("randrepeat", True))
-
-
-def _law(text: str, base: int, direction: int) -> dict[str, Any] | None:
-    """A distribution; None for the uniform one. Zones may be those of each direction."""
-    name, _, rest = text.partition(":")
-    if name == "random":
-        return None
-    if name in ("zoned", "zoned_abs"):
-        zones = []
-        for parameter in values.by_direction(rest)[direction].split(":"):
-            share, slash, size = parameter.partition("/")
-            if not slash:
-                raise UsageError(
-                    f"random_distribution: '{parameter}' is not a zone; write SHARE/SIZE"
-                )
-            where = values.size(size, base) if name == "zoned_abs" else f"{values.percent(size)}%"
-            zones.append({"share": f"{values.percent(share)}%", "size": where})
-        return {"pattern": "zoned", "zones": zones}
-    value, _, center = rest.partition(":")
-    keys = {"zipf": "theta", "pareto": "h", "normal": "deviation"}
-    if name not in keys:
-        raise UsageError(f"random_distribution: '{name}' is not a distribution that spek has")
-    defaults = {"zipf": "1.1", "pareto": "0.2"}
-    number = _decimal(value or defaults.get(name, ""))
-    fields: dict[str, Any] = {"pattern": name}
-    fields[keys[name]] = f"{number:g}%" if name == "normal" else number
-    if center:
-        fields["center"] = f"{_decimal(center) * 100:g}%"
-    return fields
-
-
-def _decimal(text: str) -> float:
-    try:
-        if len(text) <= units.LONGEST_NUMBER and math.isfinite(value := float(text)):
-            return value
-    except ValueError:
-        pass
-    raise UsageError(f"random_distribution: '{text[:40]}' is not a number")
 
 
 # --- when ----------------------------------------------------------------------------------------

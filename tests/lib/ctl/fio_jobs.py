@@ -5,28 +5,40 @@ from __future__ import annotations
 
 import shutil
 import subprocess
+from collections import Counter, deque
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import msgspec
 import pytest
+from lib.core.config import core_of
+from lib.core.spekcore import NEVER, Generator
+from lib.ctl.resolved import DISK
 
 from spekctl.fio import convert, job
 from spekctl.fio.jobfile import Job
 from spekctl.fio.plan import Plan
 from spekctl.workload.imported import Imported
+from spekctl.workload.options import Options
+from spekctl.workload.resolve import resolve
 
 JOBS = Path(__file__).parents[2] / "unit/ctl/fio/jobs"
 NAMES = sorted(path.stem for path in JOBS.glob("*.fio"))
 HEAD = "[j]\ndirect=1\nioengine=libaio\nfilename=/dev/sdx\n"
 
 
-def fio(*words: str | Path) -> subprocess.CompletedProcess[str]:
+def fio(*words: str | Path, folder: Path | None = None) -> subprocess.CompletedProcess[str]:
     program = shutil.which("fio")
     if program is None:
         pytest.skip("fio is not installed; .ci/packages test names it")
     return subprocess.run(
-        [program, *map(str, words)], capture_output=True, text=True, check=False, timeout=60
+        [program, *map(str, words)],
+        cwd=folder,
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=60,
     )
 
 
@@ -65,6 +77,55 @@ def places(tmp_path: Path, text: str) -> list[list[tuple[str, int]]]:
         elif words[2:3] in (["read"], ["write"]):
             clones[-1].append((words[2], int(words[3])))
     return sorted(clones, key=lambda clone: clone[0][1])
+
+
+# Direction, first byte and length of an I/O.
+Io = tuple[str, int, int]
+SERVICE_NS = 1000  # of each I/O of an imported job
+BUFFER_BYTES = 8192  # of a log in fio
+
+
+def issued_by_fio(folder: Path, words: str, size: int) -> Counter[Io]:
+    """The I/Os of a job of fio itself, by its own log, on a file of @size bytes.
+
+    Clones write one log, each what its buffer holds at a time: lines of theirs are whole only if
+    the buffer holds all of them.
+    """
+    log = folder / "log"
+    (folder / "device").write_bytes(bytes(size))
+    log.unlink(missing_ok=True)
+    how = ("--name=a", "--thread", "--ioengine=psync", "--filename=device")
+    done = fio(*how, f"--write_iolog={log.name}", *words.split(), folder=folder)
+    assert done.returncode == 0, done.stderr
+    lines = [line.split() for line in log.read_text().splitlines()]
+    if "--numjobs=" in words:
+        assert len(log.read_bytes()) <= lines.count(["fio", "version", "3", "iolog"]) * BUFFER_BYTES
+    return Counter(
+        (line[2], int(line[3]), int(line[4]))
+        for line in lines
+        if line[2:3] in (["read"], ["write"])
+    )
+
+
+def issued_by_import(converted: Imported, size: int) -> Counter[Io]:
+    """The I/Os of an imported job up to its end on a device of @size bytes, as the module's core
+    generates them for one worker; each takes SERVICE_NS."""
+    options = Options(available_cpus=(0,), write="--write" in converted.command_line)
+    config = resolve(converted.workload, options, [replace(DISK, bytes=size)])
+    assert config.count or all(arrival.count for arrival in config.arrivals)
+    generator = Generator(core_of(config), 1)
+    limit = config.count or generator.begin_counts()
+    outstanding: deque[tuple[int, int]] = deque()
+    seen: Counter[Io] = Counter()
+    while seen.total() < limit:
+        while outstanding and outstanding[0][0] <= generator.next_ns:
+            done_ns, arrival = outstanding.popleft()
+            generator.complete(arrival, done_ns)
+        assert generator.next_ns != NEVER, f"{seen.total()} of {limit}"
+        op = generator.next()
+        outstanding.append((int(op.at_ns) + SERVICE_NS, int(op.arrival)))
+        seen["write" if op.write else "read", int(op.addr), int(op.bytes)] += 1
+    return seen
 
 
 def plan(**options: Any) -> Plan:

@@ -86,9 +86,14 @@ def test_distributions() -> None:
     assert [(zone["share"], zone["size"]) for zone in zones["zones"]] == [
         *(("60%", "10%"), ("30%", "20%"), ("10%", "70%")),
     ]
-    assert (bell["pattern"], bell["deviation"]) == ("normal", "20%")
-    assert (selfsimilar["h"], selfsimilar["center"]) == (0.3, "50%")
-    (hot,) = tables(convert.load(JOBS / "zipf.fio"))["stream"]
+    assert (bell["pattern"], bell["deviation"], bell["width"], bell["spread"]) == (
+        *("normal", "8.3333%"),
+        *("20%", True),
+    )
+    assert (selfsimilar["h"], selfsimilar.get("center")) == (0.3, None)
+    hot, *others = tables(convert.load(JOBS / "zipf.fio"))["stream"]
+    # A stream for each clone: each has frequent blocks of its own.
+    assert [{**other, "name": hot["name"]} for other in others] == [hot] * len(others)
     assert (hot["pattern"], hot["theta"], hot["range"], hot["start"]) == (
         *("zipf", 1.2),
         *(10 << 30, 1 << 30),

@@ -69,9 +69,7 @@ CONTENTS = st.sampled_from(
         {"fill": "0x00ff"},
     ]
 )
-PATTERNS = (
-    *("uniform", "once", "sequential", "strided", "runs", "zipf", "pareto", "normal", "zoned"),
-)
+PATTERNS = (*("uniform", "once", "sequential", "strided", "runs", "zipf", "pareto", "zoned"),)
 
 
 @st.composite
@@ -124,13 +122,9 @@ def streams(draw: st.DrawFn, name: str) -> dict[str, Any]:
             stream["theta"] = draw(st.sampled_from([0.5, 1.1, 1.25]))
         case "pareto":
             stream["h"] = draw(st.sampled_from([0.1, 0.2, 0.35]))
-        case "normal":
-            stream["deviation"] = f"{draw(PER_CENT)}%"
         case "zoned":
             parts = zip(draw(shares(3)), (20, 30, 50), strict=True)
             stream["zones"] = [{"share": f"{n}%", "size": f"{m}%"} for n, m in parts]
-    if pattern in ("zipf", "pareto", "normal") and draw(st.booleans()):
-        stream["center"] = f"{draw(PER_CENT)}%"
     return stream
 
 
@@ -336,7 +330,17 @@ BASE = '[workload]\nname="w"\nsummary="s"\n[[stream]]\nname="m"\nsize=4096\n'
         ('pattern="sequential"\nread="50%"\n', "fio keeps a place for each direction"),
         ('read="12.5%"\n', "read: fio has whole numbers, not 12.5"),
         ('pattern="strided"\nstride=8192\njitter=4096\n', "jitter: fio's gaps are all alike"),
-        ('pattern="zipf"\ntheta=1.1\nspread=false\n', "spread: fio spreads"),
+        ('pattern="zipf"\ntheta=1.1\nspread=false\n', "spread: fio scatters frequent addresses"),
+        ('pattern="pareto"\nh=0.1\ncenter="30%"\n', "center: fio scatters frequent addresses"),
+        ('pattern="normal"\ndeviation="5%"\n', "spread: fio scatters frequent addresses"),
+        (
+            'pattern="normal"\ndeviation="5%"\nspread=true\n',
+            "deviation: that of fio's normal distribution is 8.3333%",
+        ),
+        (
+            'pattern="normal"\ndeviation="8.3333%"\nwidth="60%"\nspread=true\n',
+            "width: that of fio's normal distribution is at most 50%",
+        ),
         ('[[stream]]\nname="n"\nsize=4096\n', "it shares the closed loop 'default'"),
         ('[[arrival]]\nname="b"\nlaw="burst"\nlength=4\ninterval="1s"\n', "fio has no bursts"),
         ('[[arrival]]\nname="b"\ndepth=4\nthink="1ms"\n', "think: fio with a depth of more than 1"),

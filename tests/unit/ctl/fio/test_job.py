@@ -298,14 +298,6 @@ def test_sequential_blocks_begin_where_fio_begins(tmp_path: Path) -> None:
     assert not any("offset" in difference for difference in converted.differences)
 
 
-def test_zones_of_a_distribution_are_whole_blocks() -> None:
-    planned = plan(rw="randread", random_distribution="zoned_abs:60/10000:40/1m", size="4m")
-    assert [stream["size"] for stream in planned.streams[0]["zones"]] == [8192, 1 << 20]
-    assert any(
-        "sizes of zones are rounded down" in difference for difference in planned.differences
-    )
-
-
 @pytest.mark.parametrize(
     ("options", "share"),
     [
@@ -611,6 +603,14 @@ def test_clones_start_per_cent_after_one_another(tmp_path: Path) -> None:
         ({"bsrange": "4k"}, "bsrange: '4k' is not a range"),
         ({"bs": "4k,0"}, "bs: 0 bytes are not a multiple of 512"),
         ({"rw": "randread:2", "bsrange": "4k-8k"}, "rw: runs need one block size"),
+        (
+            {"rw": "randread", "random_distribution": "zoned_abs:50/4m:50/"},
+            "random_distribution: '50/' is not a zone; write SHARE/SIZE",
+        ),
+        (
+            {"rw": "randread", "random_distribution": "zoned:x/50:50/50"},
+            "random_distribution: 'x' is not a whole number",
+        ),
         (
             {"rw": "randread", "random_distribution": "zipf", "percentage_random": 50},
             "percentage_random: only uniform I/Os can continue",
