@@ -16,7 +16,7 @@ from typing import Any, get_args
 
 from spekctl import units
 from spekctl.errors import UsageError
-from spekctl.fio import arrivals, defaults, ends, laws, normal, values, zones
+from spekctl.fio import arrivals, defaults, ends, laws, normal, priorities, values, zones
 from spekctl.fio import sizes as block_sizes
 from spekctl.fio.jobfile import Job
 from spekctl.fio.options import ASYNCHRONOUS, MAPPED, NOT_NEEDED, REFUSED, SYNCHRONOUS, engine_of
@@ -183,7 +183,7 @@ def _streams(options: Reader, plan: Plan, clones: int, most: int, apart: bool) -
     forced = (options.text("sync") or "0") not in ("0", "none")
     options.went("sync", "stream.fua")
     contents = _contents(options, plan)
-    hint, priority, mode = _write_hint(options), _priority(options), zones.mode_of(options)
+    hint, priority, mode = _write_hint(options), priorities.of_job(options), zones.mode_of(options)
     parts: list[dict[str, Any]] = []
     # Both directions of a sequential job have a place of their own; others differ as well where
     # options do.
@@ -225,6 +225,7 @@ def _streams(options: Reader, plan: Plan, clones: int, most: int, apart: bool) -
         else:
             entry |= zones.gap_pattern(options, bytes_of, base)
         parts.append(entry)
+    parts = priorities.shared_out(options, plan, parts)
     if len(parts) > 1 and any(
         part["pattern"] in ("zipf", "pareto") or "spread" in part for part in parts
     ):
@@ -357,7 +358,7 @@ def _in_blocks(stream: dict[str, Any], plan: Plan, amount: str) -> None:
 
 def _differ_by_direction(options: Reader) -> bool:
     """True if reads and writes of a random job cannot be drawn together."""
-    listed = ("percentage_random", "random_distribution")
+    listed = ("percentage_random", "random_distribution", *priorities.SHARED, priorities.BY_SIZE)
     return _has_rate(options) or any("," in (options.text(name) or "") for name in listed)
 
 
@@ -386,28 +387,6 @@ def _write_hint(options: Reader) -> str | None:
     if hint is not None and hint not in get_args(WriteHint)[1:]:
         raise UsageError(f"write_hint: '{hint}' is not a hint")
     return hint
-
-
-_CLASSES = {1: "rt", 2: "be", 3: "idle"}
-
-
-def _priority(options: Reader) -> str | None:
-    """The I/O priority; fio's level of a class is 0 unless it is given."""
-    level = options.value("prio", values.whole)
-    number = options.value("prioclass", values.whole)
-    for name in ("prio", "prioclass"):
-        options.went(name, "stream.priority")
-    if level is not None and level > 7:
-        raise UsageError(f"prio: {level} is not a level from 0 to 7")
-    if number is not None and number > len(_CLASSES):
-        raise UsageError(f"prioclass: {number} is not a class from 0 to 3")
-    # Without a class the kernel knows level 0 only, which is no priority.
-    if not number:
-        if level:
-            raise UsageError("prio: Linux refuses a level without a prioclass")
-        return None
-    name = _CLASSES[number]
-    return name if name == "idle" else f"{name}:{level or 0}"
 
 
 def _read_share(options: Reader, plan: Plan, kind: str) -> int:

@@ -45,6 +45,8 @@ MAPPED = frozenset(
         *("bs_is_seq_rand", "write_hint", "prio", "prioclass", "numa_cpu_nodes", "cmd_type"),
         *("max_latency", "rate_min", "rate_iops_min", "rate_cycle", "num_range"),
         *("steadystate", "steadystate_duration", "steadystate_ramp_time", "thinktime_blocks_type"),
+        *("cmdprio"),
+        *("cmdprio_percentage", "cmdprio_class", "cmdprio_bssplit"),
         *("latency_target", "latency_window", "latency_percentile", "latency_run"),
         *("iodepth_low", "iodepth_batch_complete_min", "continue_on_error", "ignore_error", "name"),
         *("thinktime_iotime", "zonesize", "zonecapacity", "zonerange", "zoneskip"),
@@ -65,7 +67,6 @@ _ZONES = "full zones are reset when they are written again, and limits are the d
 _PROCESS = "the load is in the kernel, not in a process"
 _REPLAY = "convert the trace and replay it: spekctl run --trace"
 _DUPLICATES = "duplicates are 64 blocks of each stream"
-_PRIORITY = "a priority is that of a whole stream: make two jobs of it with prio and prioclass"
 _PLACEMENT = "data placement is not imported; write_hint is"
 _SG = "spek reads and writes; it sends no other SCSI commands"
 _FILES_ONLY = "spek loads block devices, not files"
@@ -151,10 +152,8 @@ REFUSED: dict[str, str] = {
     **dict.fromkeys(("zone_reset_frequency",), _ZONES),
     **dict.fromkeys(("exec_prerun", "exec_postrun", "profile", "uid", "gid"), _PROCESS),
     **dict.fromkeys(("cgroup", "cgroup_nodelete", "cgroup_weight"), _PROCESS),
-    "fill_device": "there is no end of a run by place; give a count",
-    **dict.fromkeys(("cmdprio_percentage", "cmdprio_bssplit", "cmdprio_class"), _PRIORITY),
-    "cmdprio": _PRIORITY,
     **dict.fromkeys(("dataplacement", "dp_scheme", "plids", "plid_select", "fdp"), _PLACEMENT),
+    "fill_device": "there is no end of a run by place; give a count",
     "priohint": "a priority has a class and a level only",
     **dict.fromkeys(("readfua", "writefua", "sg_write_mode", "stream_id"), _SG),
     "steadystate_check_interval": "give it as `spekctl run --interval`",

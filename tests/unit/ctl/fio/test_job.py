@@ -438,21 +438,6 @@ def test_block_sizes_of_orders_instead_of_directions(
     assert [stream["size"] for stream in planned.streams] == sizes
 
 
-@pytest.mark.parametrize(
-    ("options", "priority"),
-    [
-        ({"prioclass": 1, "prio": 3}, "rt:3"),
-        ({"prioclass": 2}, "be:0"),
-        ({"prioclass": 3, "prio": 7}, "idle"),
-        ({"prioclass": 0, "prio": 0}, None),
-        ({}, None),
-    ],
-)
-def test_a_priority_is_that_of_the_streams(options: dict[str, int], priority: str | None) -> None:
-    for rw in ("randrw", "rw", "trim"):
-        assert {stream.get("priority") for stream in plan(rw=rw, **options).streams} == {priority}
-
-
 def test_a_write_hint_is_that_of_writes() -> None:
     hints = [stream.get("write_hint") for stream in plan(rw="rw", write_hint="short").streams]
     assert hints == [None, "short"]
@@ -626,6 +611,26 @@ def test_clones_start_per_cent_after_one_another(tmp_path: Path) -> None:
         (
             {"rw": "randread", "random_distribution": "zipf:1.1,random"},
             "random_distribution: '1.1,random' is not a number",
+        ),
+        (
+            {"rw": "read", "cmdprio_percentage": 20},
+            "cmdprio_percentage: I/Os of both priorities have one order together",
+        ),
+        (
+            {"rw": "randread", "random_distribution": "zipf", "cmdprio_percentage": 20},
+            "cmdprio_percentage: I/Os of both priorities have one order together",
+        ),
+        (
+            {"rw": "randread", "cmdprio_percentage": 20, "cmdprio_class": 4},
+            "cmdprio_class: 4 is not a class from 1 to 3",
+        ),
+        (
+            {"rw": "randread", "cmdprio_percentage": 20, "cmdprio": 8},
+            "cmdprio: 8 is not a level from 0 to 7",
+        ),
+        (
+            {"rw": "randread", "cmdprio_percentage": 101},
+            "cmdprio_percentage: '101' is more than 100 per cent",
         ),
         ({"rate_process": "pareto", "rate": 5}, "'pareto' is neither linear nor poisson"),
         ({"thinktime": 5, "rate_iops": 5}, "thinktime: it excludes a rate"),
