@@ -10,9 +10,9 @@ from typing import Any
 
 from spekctl import recorded, units
 from spekctl.errors import UsageError, at
-from spekctl.fio import commandline, ends, jobfile, values
+from spekctl.fio import commandline, ends, exits, jobfile, values
 from spekctl.fio import job as fio_job
-from spekctl.fio.phases import in_phases
+from spekctl.fio.phases import cut, in_phases
 from spekctl.fio.plan import Plan
 from spekctl.suggest import did_you_mean
 from spekctl.workload import file as workloads
@@ -31,6 +31,7 @@ class _Job:
     name: str
     plan: Plan
     source: jobfile.Job
+    group: int  # of fio's reports, which exitall ends together
 
 
 @dataclass(slots=True)
@@ -100,27 +101,33 @@ def _steps(
     if reasons:
         raise UsageError(f"{label} is not imported: " + "; ".join(reasons))
     steps = [_Step()]
+    group = 0
     for job in jobs:
         try:
+            group += any(_is_set(job, name) for name in ("stonewall", "new_group"))
             if _waits(job, steps, names):
                 alone = "stonewall" not in job.options
                 steps.append(_Step(awaited=job.options.get("wait_for") if alone else None))
             plan = fio_job.plan_of(job)
         except UsageError as error:
             raise UsageError(f"{label} is not imported: [{job.name}] {error.message}") from error
-        steps[-1].jobs.append(_Job(job.options.get("name") or job.name, plan, job))
+        steps[-1].jobs.append(_Job(job.options.get("name") or job.name, plan, job, group))
     for step in steps:
         _share_streams(step)
     try:
         _check_reads(steps)
-        for step in steps:
-            _check_exit([job.plan for job in step.jobs])
+        _set_exits(steps)
+        exits.check([[(job.name, job.plan) for job in step.jobs] for step in steps])
     except UsageError as error:
         raise UsageError(f"{label} is not imported: {error.message}") from error
     parts: list[tuple[Sequence[_Job], bool]] = []
     for step in steps:
         groups = _by_device(step.jobs)
         if len(groups) > 1:
+            try:
+                cut([job.plan for job in step.jobs])
+            except UsageError as error:
+                raise UsageError(f"{label} is not imported: {error.message}") from error
             parts += [(group, place > 0) for place, group in enumerate(groups)]
             continue
         try:
@@ -169,13 +176,18 @@ def _by_device(jobs: Sequence[_Job]) -> list[list[_Job]]:
     return list(groups.values()) if apart else [list(jobs)]
 
 
+def _is_set(job: jobfile.Job, name: str) -> bool:
+    """A boolean of a job, off unless it is given."""
+    with at(name):
+        return name in job.options and values.flag(job.options[name])
+
+
 def _waits(job: jobfile.Job, steps: Sequence[_Step], names: Sequence[str]) -> bool:
     """True if a job starts after those of the last step."""
     awaited = job.options.get("wait_for")
     if awaited is not None and awaited not in names[: names.index(job.name)]:
         raise UsageError(f"wait_for: there is no job '{awaited}' before it")
-    with at("stonewall"):
-        after_all = "stonewall" in job.options and values.flag(job.options["stonewall"])
+    after_all = _is_set(job, "stonewall")
     before = [job.name for job in steps[-1].jobs]
     if not before or after_all:
         return bool(before)
@@ -228,20 +240,22 @@ def _check_reads(steps: Sequence[_Step]) -> None:
                         )
 
 
-def _check_exit(plans: Sequence[Plan]) -> None:
-    """Refuse exitall where it is not known which of the jobs is the first to end."""
-    if not any("exitall" in plan.not_needed for plan in plans):
-        return
-    by_size = [plan for plan in plans if plan.amount or plan.passes or "time" not in plan.run]
-    kinds = {
-        repr((plan.streams, plan.arrivals, plan.delay_ns, plan.amount, plan.passes))
-        for plan in plans
-    }
-    if by_size and len(kinds) > 1:
-        raise UsageError(
-            "exitall: the first of its jobs that has covered its size ends all others, and which"
-            " that is depends on the device; give all of them a runtime"
-        )
+def _set_exits(steps: Sequence[_Step]) -> None:
+    """Say of each job which others end with it: exitall of one job is that of all."""
+    jobs = [job for step in steps for job in step.jobs]
+    given = any("exitall" in job.source.options for job in jobs)
+    for job in jobs:
+        kind = job.source.options.get("exit_what") or exits.KINDS[0]
+        if kind not in exits.KINDS:
+            raise UsageError(
+                f"[{job.name}] exit_what: '{kind}' is not {', '.join(exits.KINDS[:-1])} or"
+                f" {exits.KINDS[-1]}"
+            )
+        job.plan.group = job.group
+        if given:
+            job.plan.exits = kind
+        elif "exit_what" in job.source.options:
+            job.plan.not_needed["exit_what"] = exits.USELESS
 
 
 def _together(title: str, file: str, jobs: Sequence[_Job]) -> Imported:

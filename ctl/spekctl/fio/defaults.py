@@ -61,13 +61,11 @@ ALL = "nothing: 0 is the whole device, as in fio"
 def effective(job: Job) -> tuple[Job, dict[str, str]]:
     """The job without options that have no effect, and why each has none."""
     kept = dict(job.options)
-    # Where it is given, jobs that start with this end with it.
-    known = DEFAULTS | {"exitall": "0"}
     notes: dict[str, str] = {}
     for name, text in job.options.items():
         if name in _AMOUNTS and _is(text, "0"):
             notes[name] = ALL
-        elif name in known and _is("1" if text is None else text, known[name]):
+        elif name in DEFAULTS and _is("1" if text is None else text, DEFAULTS[name]):
             notes[name] = OFF
     for name in notes:
         del kept[name]

@@ -60,6 +60,7 @@ _CACHE = "there is no page cache in between"
 _REPORT = "a result has all streams, all percentiles and their sums"
 _LOG = "`spekctl run --fio-logs PREFIX` writes fio's logs; --log FILE records every I/O"
 _TIME = "every I/O is timed"
+_EXIT = "the jobs that it ends are alike, or have the shortest of their times"
 _THREAD = "the load is one kernel thread per CPU"
 _RING = "there are no system calls to save"
 _VERIFY = "with --verify, blocks are stamped and checked wherever they are read, and at the end"
@@ -123,7 +124,7 @@ NOT_NEEDED: dict[str, str] = {
     **dict.fromkeys(("log_issue_time", "log_window_value", "job_start_clock_id"), _LOG),
     **dict.fromkeys(("verify_header_seed", "verify_write_sequence"), _VERIFY),
     "verify_pattern_interval": _VERIFY,
-    "exitall": "all jobs end together",
+    "exitall": _EXIT,
     "random_generator": "the random numbers are of spek's own generator",
     "offset_align": "a place in per cent is rounded down to the block size",
     "numa_mem_policy": _MEMORY,
@@ -131,7 +132,7 @@ NOT_NEEDED: dict[str, str] = {
     "busy_poll": "an option of network engines",
     "port": "an option of network engines",
     "error_dump": "errors are counted",
-    "exit_what": "all jobs end together",
+    "exit_what": _EXIT,
     "exitall_on_error": "all jobs end together; `--max-errors N` ends a run",
     "dedupe_global": _DUPLICATES,
     "dedupe_mode": _DUPLICATES,

@@ -10,6 +10,7 @@ from collections.abc import Sequence
 
 from spekctl import units
 from spekctl.errors import UsageError
+from spekctl.fio import exits
 from spekctl.fio.ends import ENDS
 from spekctl.fio.plan import Plan
 
@@ -51,8 +52,13 @@ def in_phases(plans: Sequence[Plan]) -> list[list[tuple[int, Plan]]]:
         raise UsageError(
             "startdelay: a job that ends by its size starts when all others have ended"
         )
-    # With exitall the first job that ends ends all others.
-    last = min(ends) if any("exitall" in part.not_needed for part in parts) else latest
+    ends = exits.cut(parts, starts, ends)
+    if any(start >= end for start, end in zip(starts, ends, strict=True)):
+        raise UsageError(
+            "exitall: it ends a job before its startdelay is over; leave that one out with"
+            " --section"
+        )
+    last = max(ends)
     marks = sorted(mark for mark in {*starts, *ends} if mark <= last)
     phases = []
     pause = marks[0]
@@ -83,6 +89,19 @@ def in_phases(plans: Sequence[Plan]) -> list[list[tuple[int, Plan]]]:
             plan.amount = plan.passes = None
             plan.differs(ENDS)
     return phases
+
+
+def cut(plans: Sequence[Plan]) -> None:
+    """Shorten the times of jobs that run apart from each other, and end with each other."""
+    starts = [plan.delay_ns for plan in plans]
+    begins = [plan.delay_ns + _ns(plan, "ramp") for plan in plans]
+    if not any(plan.exits for plan in plans) or any("time" not in plan.run for plan in plans):
+        return
+    ends = [begin + _ns(plan, "time") for begin, plan in zip(begins, plans, strict=True)]
+    for plan, begin, end in zip(plans, begins, exits.cut(plans, starts, ends), strict=True):
+        if end <= begin:
+            raise UsageError("exitall: it ends a job before that measures; leave this one out")
+        _set(plan, "time", end - begin)
 
 
 def _part(plan: Plan, pause: int, ramp: int, time: int) -> Plan:

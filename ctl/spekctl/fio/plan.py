@@ -29,6 +29,8 @@ class Plan:
     # One of them, unless it ends by time.
     amount: int | None = None  # I/Os after which fio ends the job
     passes: int | float | None = None  # of its range, where that depends on the device
+    exits: str = ""  # with exitall: group, stonewall or all
+    group: int = 0  # of fio's reports
     verifies: bool = False  # what it reads, or has written
     mapped: dict[str, str] = field(default_factory=dict)
     not_needed: dict[str, str] = field(default_factory=dict)

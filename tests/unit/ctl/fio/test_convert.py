@@ -396,18 +396,6 @@ def test_a_job_that_waits_for_one_of_several_is_a_step_only_if_all_end_with_it(
         steps_of(tmp_path, "size=1m\n[a]\n[c]\nwait_for=a\n[d]\n")
 
 
-def test_the_first_job_that_ends_all_has_to_be_known(tmp_path: Path) -> None:
-    assert steps_of(tmp_path, "exitall\nruntime=5\n[a]\n[b]\n") == [["a", "b"]]
-    assert steps_of(tmp_path, "exitall\nsize=1m\n[a]\nnumjobs=2\n") == [["a", "a.2"]]
-    assert steps_of(tmp_path, "exitall\nsize=1m\n[a]\n[b]\n") == [["a", "b"]]
-    assert steps_of(tmp_path, "exitall\n[a]\nsize=1m\n[b]\nstonewall\nsize=2m\n") == [["a"], ["b"]]
-    for text in ("[a]\nsize=1m\n[b]\nsize=2m\n", "[a]\nsize=1m\n[b]\nruntime=5\nbs=8k\n"):
-        with pytest.raises(
-            UsageError, match="exitall: the first of its jobs that has covered its size"
-        ):
-            steps_of(tmp_path, f"exitall\n{text}")
-
-
 def test_a_step_that_checks_what_another_wrote_is_refused(tmp_path: Path) -> None:
     text = "verify=crc32c\nsize=1m\n[w]\n[r]\nstonewall\nrw=read\n"
     why = r"\[r\] verify: it checks what \[w\] wrote, and a run .* leave \[r\] out"

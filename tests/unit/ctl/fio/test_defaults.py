@@ -95,5 +95,3 @@ def test_an_amount_of_0_is_not_given() -> None:
     for name in ("size", "io_size", "filesize"):
         planned = plan(rw="read", runtime=5, **{name: 0})
         assert planned.mapped[name] == defaults.ALL and "range" not in planned.streams[0]
-    assert "exitall" not in plan(rw="read", exitall=0).not_needed
-    assert "exitall" in plan(rw="read", exitall=None).not_needed

@@ -13,16 +13,16 @@ from lib.ctl.fio_jobs import HEAD
 from spekctl import units
 from spekctl.errors import UsageError
 from spekctl.fio import convert
-from spekctl.fio.phases import PHASES, RAMPS, TIMED, WITHIN, in_phases
+from spekctl.fio.phases import PHASES, RAMPS, TIMED, WITHIN, cut, in_phases
 from spekctl.fio.plan import Plan
 
 SECOND = 10**9
 
 
-def job(start: int, length: int | None, ramp: int = 0, **not_needed: str) -> Plan:
+def job(start: int, length: int | None, ramp: int = 0, exits: str = "", group: int = 0) -> Plan:
     run = {} if length is None else {"time": f"{length}s"}
     run |= {"ramp": f"{ramp}s"} if ramp else {}
-    return Plan(run=dict(run), delay_ns=start * SECOND, not_needed=not_needed)
+    return Plan(run=dict(run), delay_ns=start * SECOND, exits=exits, group=group)
 
 
 def seconds(text: str | None) -> int:
@@ -50,7 +50,15 @@ def shown(plans: list[Plan]) -> list[tuple[list[int], int, int, int]]:
         ([job(0, 5), job(8, 5)], [([0], 0, 0, 5), ([1], 3, 0, 5)]),
         # fio adds the ramp-up to the runtime, and jobs that go on have theirs behind them.
         ([job(0, 5, 2), job(0, 8, 2)], [([0, 1], 0, 2, 5), ([1], 0, 0, 3)]),
-        ([job(0, 5, exitall=""), job(0, 8, exitall="")], [([0, 1], 0, 0, 5)]),
+        ([job(0, 5, exits="group"), job(0, 8, exits="group")], [([0, 1], 0, 0, 5)]),
+        (
+            [job(0, 5, exits="group"), job(0, 8, exits="group", group=1)],
+            [([0, 1], 0, 0, 5), ([1], 0, 0, 3)],
+        ),
+        (
+            [job(0, 5, exits="all"), job(2, 8, exits="group", group=1)],
+            [([0], 0, 0, 2), ([0, 1], 0, 0, 3)],
+        ),
     ],
 )
 def test_a_phase_has_the_jobs_that_run_in_it(
@@ -90,6 +98,25 @@ def test_the_longest_ramp_is_that_of_all() -> None:
     (phase,) = in_phases([job(0, None, 1), job(0, None)])
     assert [plan.run for _, plan in phase] == [{"ramp": "1s"}] * 2
     assert all(RAMPS in plan.differences for _, plan in phase)
+
+
+def test_a_job_that_another_ends_before_its_start_is_refused() -> None:
+    with pytest.raises(UsageError, match="exitall: it ends a job before its startdelay"):
+        in_phases([job(0, 5, exits="group"), job(6, 8, exits="group")])
+    # With stonewall only those that run are ended.
+    assert len(in_phases([job(0, 5, exits="stonewall"), job(6, 8, exits="group")])) == 2
+
+
+def test_jobs_apart_end_with_the_one_that_ends_them() -> None:
+    plans = [job(0, 5, exits="group"), job(1, 8, 2, exits="group")]
+    cut(plans)
+    assert [plan.run["time"] for plan in plans] == ["5s", "2s"]
+    for untouched in ([job(0, 5), job(0, 8)], [job(0, 5, exits="all"), job(0, None, exits="all")]):
+        before = [dict(plan.run) for plan in untouched]
+        cut(untouched)
+        assert [plan.run for plan in untouched] == before
+    with pytest.raises(UsageError, match="exitall: it ends a job before that measures"):
+        cut([job(0, 5, exits="all"), job(0, 8, 5, exits="all")])
 
 
 def test_jobs_that_end_by_their_size_are_left_as_they_are() -> None:
