@@ -10,7 +10,7 @@ from typing import Any
 
 from spekctl import recorded, units
 from spekctl.errors import UsageError, at
-from spekctl.fio import commandline, ends, exits, jobfile, values
+from spekctl.fio import commandline, ends, exits, flows, jobfile, values
 from spekctl.fio import job as fio_job
 from spekctl.fio.phases import cut, in_phases
 from spekctl.fio.plan import Plan
@@ -117,6 +117,7 @@ def _steps(
     try:
         _check_reads(steps)
         _set_exits(steps)
+        flows.couple([[(job.name, job.plan) for job in step.jobs] for step in steps])
         exits.check([[(job.name, job.plan) for job in step.jobs] for step in steps])
     except UsageError as error:
         raise UsageError(f"{label} is not imported: {error.message}") from error
@@ -304,12 +305,15 @@ def _together(title: str, file: str, jobs: Sequence[_Job]) -> Imported:
     }
     arrivals: set[str] = set()
     streams: set[str] = set()
+    loops: dict[int, list[str]] = {}  # the loop of each flow
     for job in jobs:
         plan = job.plan
         called = [word(job.name, arrivals) for _ in plan.arrivals]
+        if plan.flow:
+            called = loops.setdefault(plan.flow_id, called)
         data["arrival"] += [
             {"name": arrival_name, **arrival}
-            for arrival_name, arrival in zip(called, plan.arrivals, strict=True)
+            for arrival_name, arrival in zip(called, plan.arrivals, strict=False)
         ]
         for stream in plan.streams:
             named = {"name": word(job.name, streams), **stream}

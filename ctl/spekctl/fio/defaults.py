@@ -12,7 +12,7 @@ from spekctl.fio.jobfile import Job
 DEFAULTS = {
     **dict.fromkeys(("file_append", "fill_device", "replay_no_stall", "read_iolog_chunked"), "0"),
     **dict.fromkeys(("ignore_zone_limits", "cgroup_nodelete", "readfua", "writefua"), "0"),
-    **dict.fromkeys(("flow", "flow_id", "write_barrier", "stream_id", "uid", "gid"), "0"),
+    **dict.fromkeys(("write_barrier", "stream_id", "uid", "gid"), "0"),
     **dict.fromkeys(("verify_state_load", "replay_align"), "0"),
     **dict.fromkeys(("trim_backlog", "trim_backlog_batch", "sync_file_range", "ramp_size"), "0"),
     **dict.fromkeys(
@@ -42,7 +42,7 @@ NEEDS: dict[str, tuple[str, ...]] = {
     **dict.fromkeys(("plids", "plid_select", "dp_scheme"), _PLACED),
     **dict.fromkeys(("cmdprio", "cmdprio_class"), _PRIORITIES),
     **dict.fromkeys(("cgroup_nodelete", "cgroup_weight"), ("cgroup",)),
-    **dict.fromkeys(("flow_id", "flow_watermark"), ("flow",)),
+    "flow_watermark": ("flow",),
     **dict.fromkeys(("trim_backlog", "trim_backlog_batch"), ("trim_percentage",)),
     "zone_reset_threshold": ("zone_reset_frequency",),
     "zone_reset_frequency": ("zone_reset_threshold",),

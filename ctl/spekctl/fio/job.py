@@ -16,7 +16,7 @@ from typing import Any, get_args
 
 from spekctl import units
 from spekctl.errors import UsageError
-from spekctl.fio import arrivals, defaults, ends, laws, normal, priorities, values, zones
+from spekctl.fio import arrivals, defaults, ends, flows, laws, normal, priorities, values, zones
 from spekctl.fio import sizes as block_sizes
 from spekctl.fio.jobfile import Job
 from spekctl.fio.options import ASYNCHRONOUS, MAPPED, NOT_NEEDED, REFUSED, SYNCHRONOUS, engine_of
@@ -145,6 +145,7 @@ def plan_of(job: Job, streams_max: int = STREAMS_MAX) -> Plan:
     _flushes(options, plan)
     _command_line(options, plan)
     _not_done(options, plan)
+    _flow(options, plan, clones)
     ends.set_limits(options, plan, clones)
     if clones > 1 and any("--stop-when" in text and "<" in text for text in plan.command_line):
         plan.differs(CLONES_TOGETHER)
@@ -545,6 +546,14 @@ def _not_done(options: Reader, plan: Plan) -> None:
     # Blocks that are verified have one write in flight.
     if options.flag("serialize_overlap") and "--verify" not in plan.command_line:
         plan.differs(OVERLAPS)
+
+
+def _flow(options: Reader, plan: Plan, clones: int) -> None:
+    """The weight of the job among those of its flow."""
+    plan.flow = (options.value("flow", values.whole) or 0) * clones
+    plan.flow_id = options.value("flow_id", values.whole) or 0
+    for name in ("flow", "flow_id"):
+        options.went(name, flows.SHARES if plan.flow else "nothing: there is no flow")
 
 
 def _flushes(options: Reader, plan: Plan) -> None:

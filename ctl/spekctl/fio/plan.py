@@ -31,6 +31,8 @@ class Plan:
     passes: int | float | None = None  # of its range, where that depends on the device
     exits: str = ""  # with exitall: group, stonewall or all
     group: int = 0  # of fio's reports
+    flow: int = 0  # weight of all clones
+    flow_id: int = 0
     verifies: bool = False  # what it reads, or has written
     mapped: dict[str, str] = field(default_factory=dict)
     not_needed: dict[str, str] = field(default_factory=dict)

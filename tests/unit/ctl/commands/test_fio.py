@@ -25,7 +25,7 @@ from spekctl.workload import file
         (HEAD + "buffer_pattern='abcd'\n", "[j] buffer_pattern: ''abcd'' is not taken; write 0x"),
         (HEAD + "rw=sideways\n", "rw: 'sideways' is not a kind of I/O"),
         (HEAD + "zonemode=zbd\nrw=trim\n", "[j] rw: a trim of a zone is its reset"),
-        (HEAD + "flow=8\n", "[j] flow: jobs are not coupled"),
+        (HEAD + "flow=1\n[k]\nfilename=/dev/sdx\nflow=8\n", "flow: [j] does not end by the same"),
         (HEAD + "buffered=1\n", "buffered: it asks for the page cache"),
         ("[j]\ndirect=0\n", "direct: it asks for the page cache, which spek does not have"),
         (HEAD + "verify_only\n", "[j] verify_only: check what an earlier run"),
@@ -86,10 +86,12 @@ def test_what_would_be_lost_is_refused_by_name(
 
 
 def test_all_refusals_are_told_at_once(spekctl: Spekctl, tmp_path: Path) -> None:
-    text = "[j]\ndirectory=/x\nuid=5\nflow=1\ndirect=0\n"
+    text = "[j]\ndirectory=/x\nuid=5\nwrite_barrier=1\ndirect=0\n"
     (tmp_path / "job.fio").write_text(text)
     sentence = spekctl("fio", "job.fio").sentence
-    assert all(f"[j] {option}: " in sentence for option in ("directory", "uid", "flow", "direct"))
+    assert all(
+        f"[j] {option}: " in sentence for option in ("directory", "uid", "write_barrier", "direct")
+    )
 
 
 def test_buffered_jobs_are_accepted_on_request(spekctl: Spekctl, tmp_path: Path) -> None:
