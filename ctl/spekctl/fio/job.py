@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import math
 import re
+from collections.abc import Mapping
 from fractions import Fraction
 from itertools import pairwise
 from pathlib import Path
@@ -19,7 +20,15 @@ from spekctl.errors import UsageError
 from spekctl.fio import arrivals, defaults, ends, flows, laws, normal, priorities, values, zones
 from spekctl.fio import sizes as block_sizes
 from spekctl.fio.jobfile import Job
-from spekctl.fio.options import ASYNCHRONOUS, MAPPED, NOT_NEEDED, REFUSED, SYNCHRONOUS, engine_of
+from spekctl.fio.options import (
+    ASYNCHRONOUS,
+    MAPPED,
+    NOT_NEEDED,
+    PASSTHROUGH,
+    REFUSED,
+    SYNCHRONOUS,
+    engine_of,
+)
 from spekctl.fio.plan import Mix, Plan, Reader
 from spekctl.suggest import did_you_mean
 from spekctl.workload.model import LIMITS
@@ -97,14 +106,10 @@ def refusals(job: Job, accept_direct: bool) -> list[str]:
         elif loads and name not in MAPPED and name not in NOT_NEEDED:
             known = (*MAPPED, *NOT_NEEDED, *REFUSED)
             reasons.append(f"{name}: not an option that spek knows{did_you_mean(name, known)}")
-    cached = [
-        name
-        for name, value in (("direct", "0"), ("buffered", "1"))
-        if name in options and (options[name] or "1") == value
-    ]
-    if cached and not accept_direct:
+    last = _last_of_cache(options)
+    if last and _is_cached(options) and not accept_direct:
         reasons.append(
-            f"{cached[0]}: it asks for the page cache, which spek does not have; `spekctl fio"
+            f"{last}: it asks for the page cache, which spek does not have; `spekctl fio"
             " --accept direct` imports the job without it"
         )
     reasons += [f"{name}: {why}" for name, why in _ONE_VALUE.items() if name in options]
@@ -119,6 +124,21 @@ def refusals(job: Job, accept_direct: bool) -> list[str]:
     elif kind not in (*RANDOM, *SEQUENTIAL):
         reasons.append(f"rw: '{kind}' is not a kind of I/O")
     return reasons
+
+
+def _last_of_cache(options: Mapping[str, str | None]) -> str | None:
+    """Of direct and buffered, which are opposites, fio goes by the one that is given last."""
+    return next((name for name in reversed(list(options)) if name in ("direct", "buffered")), None)
+
+
+def _is_cached(options: Mapping[str, str | None]) -> bool:
+    """Whether fio goes through the page cache: neither with O_DIRECT nor by commands to a device,
+    as discards and the I/Os of some engines are."""
+    kind = (options.get("rw") or "read").partition(":")[0]
+    if kind in TRIM or engine_of(options.get("ioengine")) in PASSTHROUGH:
+        return False
+    last = _last_of_cache(options)
+    return last is None or ((options[last] or "1") == "0") == (last == "direct")
 
 
 def plan_of(job: Job, streams_max: int = STREAMS_MAX) -> Plan:
@@ -144,6 +164,8 @@ def plan_of(job: Job, streams_max: int = STREAMS_MAX) -> Plan:
     ends.set_length(options, plan, clones)
     _flushes(options, plan)
     _command_line(options, plan)
+    if _is_cached(job.options):
+        plan.differs(CACHE)
     _not_done(options, plan)
     _flow(options, plan, clones)
     ends.set_limits(options, plan, clones)
@@ -652,8 +674,8 @@ def _command_line(options: Reader, plan: Plan) -> None:
         plan.differs(UNCHECKED)
     for name in ("do_verify", "experimental_verify"):
         options.went(name, "--verify")
-    if not options.flag("direct"):
-        plan.differs(CACHE)
+    for name in ("direct", "buffered"):
+        options.flag(name)
     plan.run["data"] = "zero" if options.flag("zero_buffers") else "random"
     for name in ("zero_buffers", "scramble_buffers", "refill_buffers"):
         options.went(name, "run.data")

@@ -175,6 +175,8 @@ SYNCHRONOUS = frozenset(("sync", "psync", "vsync", "pvsync", "pvsync2"))
 ASYNCHRONOUS = frozenset(
     ("libaio", "posixaio", "io_uring", "io_uring_cmd", "windowsaio", "solarisaio", "sg")
 )
+# Those that send commands to the device, and have no page cache in between.
+PASSTHROUGH = frozenset(("io_uring_cmd", "sg"))
 
 
 def engine_of(text: str | None) -> str:

@@ -757,3 +757,42 @@ def test_overlapping_ios_are_told_without_verify() -> None:
     checked = plan(rw="randrw", serialize_overlap=1, verify="crc32c")
     assert fio_job.OVERLAPS not in checked.differences
     assert fio_job.OVERLAPS not in plan(rw="randread", serialize_overlap=1).differences
+
+
+@pytest.mark.parametrize(
+    ("options", "is_cached"),
+    [
+        ({}, True),
+        ({"direct": 1}, False),
+        ({"buffered": 0}, False),
+        # The last one counts.
+        ({"direct": 0, "buffered": 0}, False),
+        ({"buffered": 1, "direct": 1}, False),
+        ({"direct": 1, "buffered": 1}, True),
+        ({"buffered": 0, "direct": 0}, True),
+    ],
+)
+def test_the_page_cache_is_what_fio_has(
+    tmp_path: Path, options: dict[str, int], is_cached: bool
+) -> None:
+    (tmp_path / "device").write_bytes(bytes(8192))
+    how = [f"--{name}={value}" for name, value in options.items()]
+    words = ("--name=a", "--filename=device", "--size=8k", "--bs=1023", "--ioengine=psync")
+    # Blocks of an odd size are impossible with O_DIRECT only.
+    assert (fio(*words, *how, folder=tmp_path).returncode == 0) is is_cached
+    texts = {name: str(value) for name, value in options.items()}
+    asked = Job("j", {"ioengine": "psync", **texts})
+    assert (fio_job.CACHE in fio_job.plan_of(asked).differences) is is_cached
+    (*refusals,) = fio_job.refusals(asked, False)
+    assert bool(refusals) is (is_cached and bool(options))
+    assert fio_job.refusals(asked, True) == []
+
+
+@pytest.mark.parametrize(
+    "options",
+    [{"ioengine": "io_uring_cmd"}, {"ioengine": "sg", "direct": "0"}, {"rw": "trim"}],
+)
+def test_commands_to_a_device_have_no_page_cache(options: dict[str, str | None]) -> None:
+    asked = Job("j", {"ioengine": "libaio", **options})
+    assert fio_job.CACHE not in fio_job.plan_of(asked).differences
+    assert fio_job.refusals(asked, False) == []
