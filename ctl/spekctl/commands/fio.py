@@ -4,12 +4,16 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
 
 from spekctl.commands import options
 from spekctl.commands.options import FilePath
 from spekctl.errors import UsageError
+
+if TYPE_CHECKING:
+    from spekctl.workload.imported import Imported
 
 EPILOG = """\b
 Examples:
@@ -91,11 +95,30 @@ def command(
     direct = "direct" in accept
     if len(words) == 1 and not words[0].startswith("-"):
         job = Path(words[0])
-        deliver_imported([job], convert.load_steps(job, sections, direct), output)
+        steps = convert.load_steps(job, sections, direct)
+        deliver_imported([job], _for_one_worker(steps), output)
     else:
         given = [Path(word) for word in words if not word.startswith("-")]
-        deliver_imported(given, convert.command_line_steps(words, sections, direct), output)
+        steps = convert.command_line_steps(words, sections, direct)
+        deliver_imported(given, _for_one_worker(steps), output)
     return 0
+
+
+def _for_one_worker(steps: list[Imported]) -> list[Imported]:
+    """Say in the report of each step how many workers the loops of its clones have work for: the
+    run of a file may have more, which the import does not know."""
+    for step in steps:
+        depths = [
+            arrival.depth or 1 for arrival in step.workload.arrival if arrival.law == "closed"
+        ]
+        if len(depths) > 1:
+            workers = "one worker" if min(depths) == 1 else f"{min(depths)} workers"
+            step.differences.append(
+                f"it has {len(depths)} closed loops, each of which is on as many workers as its"
+                f" depth: run it on {workers}; for more, run the jobs with `spekctl run fio:`,"
+                " which knows their number"
+            )
+    return steps
 
 
 def _export(name: str, devices: tuple[str, ...], output: Path | None) -> int:

@@ -10,8 +10,9 @@ from __future__ import annotations
 import contextlib
 import dataclasses
 import math
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from pathlib import Path
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 
 import click
@@ -36,6 +37,7 @@ if TYPE_CHECKING:
     from click.shell_completion import CompletionItem
 
     from spekctl.commands.deliver import Exports
+    from spekctl.fio.plan import Asked
     from spekctl.run.start import StartAt
     from spekctl.workload.imported import Imported
     from spekctl.workload.model import WorkloadFile
@@ -510,10 +512,15 @@ settings = click.option(
 IMPORTED = ("fio:", "vdbench:")
 
 
-def load_workload(name: str, changes: Sequence[str] = ()) -> WorkloadFile:
+def load_workload(
+    name: str, changes: Sequence[str] = (), given: Mapping[str, Any] = MappingProxyType({})
+) -> WorkloadFile:
     """The workload of this name or in this file, with its fields changed; of fio:FILE, or of one
-    part of it, fio:FILE#PART, standard error says what became of its options."""
-    (step,) = _load(name, changes, several=False)
+    part of it, fio:FILE#PART, standard error says what became of its options.
+
+    @given: options of the command that say what load a run of it has
+    """
+    (step,) = _load(name, changes, given, several=False)
     return step.workload
 
 
@@ -547,7 +554,11 @@ def side_by_side(steps: Sequence[B]) -> list[list[B]]:
 
 
 def _load(
-    name: str, changes: Sequence[str], several: bool, words: Sequence[str] = ()
+    name: str,
+    changes: Sequence[str],
+    given: Mapping[str, Any],
+    several: bool,
+    words: Sequence[str] = (),
 ) -> list[Step]:
     """As load_workload(). With @several, jobs that run one after the other are as many
     workloads, and their options are left to the caller.
@@ -562,8 +573,9 @@ def _load(
     from spekctl.vdbench import convert as vdbench
 
     program, _, place = name.partition(":")
+    asked = _asked(given)
     if words:
-        return _imported(fio.command_line_steps(words), changes, several)
+        return _imported(fio.command_line_steps(words, asked=asked), changes, several)
     if not place:
         words_too = ", or fio: -- and the arguments of fio" if program == "fio" else ""
         raise UsageError(f"'{name}' names no file; write {name}FILE{words_too}")
@@ -571,11 +583,25 @@ def _load(
     if not mark or Path(place).exists():
         before, part = place, ""
     if program == "fio":
-        load = fio.load_steps if several else lambda *given: [fio.load(*given)]
-        imports = load(Path(before), [part] if part else [])
+        path, sections = Path(before), [part] if part else []
+        if several:
+            imports = fio.load_steps(path, sections, asked=asked)
+        else:
+            imports = [fio.load(path, sections, asked=asked)]
     else:
         imports = [vdbench.load(Path(before), part or None)]
     return _imported(imports, changes, several)
+
+
+def _asked(given: Mapping[str, Any]) -> Asked:
+    """What the options of a command say of the load of jobs of fio."""
+    from spekctl.fio.plan import Asked
+    from spekctl.workload.options import AUTO
+
+    workers, cpus = given.get("workers"), given.get("cpus")
+    if workers is None:
+        workers = len(cpus) if cpus and cpus != AUTO else 1
+    return Asked(workers, load=bool(given.get("depth") or given.get("rate")))
 
 
 def _imported(imports: Sequence[Imported], changes: Sequence[str], taken: bool) -> list[Step]:
@@ -599,9 +625,12 @@ def _imported(imports: Sequence[Imported], changes: Sequence[str], taken: bool) 
     ]
 
 
-def take_workload(given: dict[str, Any]) -> WorkloadFile:
-    """Take what workload() has parsed: a file with its changes, or one stream without a file."""
-    (step,) = _take_workloads(given, several=False)
+def take_workload(given: dict[str, Any], workers: int | None = None) -> WorkloadFile:
+    """Take what workload() has parsed: a file with its changes, or one stream without a file.
+
+    @workers: the most that a run of it has, if that is not what is given
+    """
+    (step,) = _take_workloads(given, several=False, workers=workers)
     return step.workload
 
 
@@ -611,7 +640,7 @@ def take_steps(given: dict[str, Any]) -> list[Step]:
     return _take_workloads(given, several=True)
 
 
-def _take_workloads(given: dict[str, Any], several: bool) -> list[Step]:
+def _take_workloads(given: dict[str, Any], several: bool, workers: int | None = None) -> list[Step]:
     from spekctl.workload import file
     from spekctl.workload.notation import pattern_fields, settings_of
 
@@ -638,7 +667,8 @@ def _take_workloads(given: dict[str, Any], several: bool) -> list[Step]:
         )
     if name is not None:
         files.check_apart(given.get("output"), [Path(name)])
-        return _load(name, changes, several, words)
+        load = given if workers is None else {**given, "workers": workers}
+        return _load(name, changes, load, several, words)
     if not described:
         raise UsageError(
             "name a workload (`spekctl workloads` lists them), or describe one:"

@@ -83,7 +83,7 @@ def command(
     if _is_document(workload):
         _show_document(Path(workload), as_json)
         return 0
-    loaded = options.load_workload(workload, settings)
+    loaded = options.load_workload(workload, settings, {"rate": rate, "depth": depth})
     if devices and capacity is not None:
         raise UsageError("--device and --capacity exclude each other")
     load = {"bsu": bsu, "rate": rate, "depth": depth, "hrrw": hrrw}

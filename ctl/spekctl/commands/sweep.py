@@ -16,7 +16,7 @@ from spekctl.errors import ExitCode, UsageError
 from spekctl.workload.values import DEPTH_MAX
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Mapping, Sequence
 
     from spekctl.campaigns.search import Search
     from spekctl.campaigns.sweep import Sweep
@@ -114,9 +114,9 @@ def command(**given: Any) -> int:
     a run did not reach the steady state of --until; the sweep continues with the next load. A
     search ends with 0, or with 7 if no load is within the limit.
     """
-    workload = options.take_workload(given)
-    sinks = _Sinks(*(given.pop(key) for key in _Sinks.__dataclass_fields__))
     fields = _fields(given.pop("over"))
+    workload = options.take_workload(given, _most_workers(fields))
+    sinks = _Sinks(*(given.pop(key) for key in _Sinks.__dataclass_fields__))
     loads = _loads({key: given.pop(key) for key in ("bsu", "rate", "depth")}, fields)
     if fields and given["within"] is not None:
         raise UsageError("--over and --within exclude each other: a search varies the load alone")
@@ -140,6 +140,12 @@ class _Sinks:
     output: Path | None
     as_json: bool
     as_csv: bool
+
+
+def _most_workers(fields: Sequence[Over]) -> int | None:
+    """Of a sweep over workers; None of another one."""
+    listed = [value for over in fields if over.field == "workers" for value in over.values]
+    return max((int(value) for value in listed if value.isdecimal()), default=None)
 
 
 def _fields(given: tuple[str, ...]) -> list[Over]:

@@ -31,7 +31,7 @@ def set_arrivals(
     options: Reader, plan: Plan, clones: int, sizes: tuple[Mix, Mix], pauses: dict[str, Any]
 ) -> None:
     """The arrival process of all streams, or one for each direction that has a rate of its own, or
-    for each clone with @pauses."""
+    for each clone, where these are apart."""
     engine = engine_of(options.text("ioengine"))
     options.went("ioengine", "nothing: the load is in the kernel")
     if engine == "io_uring_cmd":
@@ -60,21 +60,29 @@ def set_arrivals(
             pauses.pop("pause_counts", None)
         plan.arrivals = [{"law": "closed", "depth": depth, **pauses} for _ in range(clones)]
         return
+    count, members = (clones, 1) if plan.apart else (1, clones)
+    loop: dict[str, Any] = {"law": "closed", "depth": depth * members}
     if not any(rates[direction] for direction in directions):
-        plan.arrivals = [{"law": "closed", "depth": depth * clones}]
         if think:
-            plan.arrivals[0]["think"] = units.format_duration(think)
+            loop["think"] = units.format_duration(think)
+        plan.arrivals = [dict(loop) for _ in range(count)]
         return
     plan.differs(OPEN)
     for place, direction in enumerate(directions):
         for stream in plan.streams:
             if place and direction_of(stream) == direction:
                 stream["arrival"] = place
-        rate = rates[direction] * clones
+        rate = rates[direction] * members
         exact = int(rate) if rate.denominator == 1 else float(rate)
-        plan.arrivals.append(
-            {"law": law, "rate": exact} if rate else {"law": "closed", "depth": depth * clones}
-        )
+        of_rate = {"law": law, "rate": exact} if rate else loop
+        plan.arrivals += [dict(of_rate) for _ in range(count)]
+
+
+def depth_of(options: Reader) -> int:
+    """I/Os outstanding of one clone whose pauses, if any, are after each I/O."""
+    if engine_of(options.text("ioengine")) in SYNCHRONOUS or options.nonzero("thinktime"):
+        return 1
+    return options.value("iodepth", values.positive) or 1
 
 
 def direction_of(stream: dict[str, Any]) -> int:

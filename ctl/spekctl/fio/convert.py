@@ -13,7 +13,7 @@ from spekctl.errors import UsageError, at
 from spekctl.fio import commandline, ends, exits, flows, jobfile, values
 from spekctl.fio import job as fio_job
 from spekctl.fio.phases import cut, in_phases
-from spekctl.fio.plan import Plan
+from spekctl.fio.plan import UNASKED, Asked, Plan
 from spekctl.suggest import did_you_mean
 from spekctl.workload import file as workloads
 from spekctl.workload.imported import Imported, word
@@ -42,10 +42,15 @@ class _Step:
     awaited: str | None = None
 
 
-def load(path: Path, sections: Sequence[str] = (), accept_direct: bool = False) -> Imported:
+def load(
+    path: Path,
+    sections: Sequence[str] = (),
+    accept_direct: bool = False,
+    asked: Asked = UNASKED,
+) -> Imported:
     """Import the jobs of a file, or those of @sections, which have to start together. UsageError
     names all options that are refused."""
-    steps = load_steps(path, sections, accept_direct)
+    steps = load_steps(path, sections, accept_direct, asked)
     if len(steps) > 1:
         how = (
             "on devices of their own"
@@ -61,21 +66,28 @@ def load(path: Path, sections: Sequence[str] = (), accept_direct: bool = False) 
 
 
 def load_steps(
-    path: Path, sections: Sequence[str] = (), accept_direct: bool = False
+    path: Path,
+    sections: Sequence[str] = (),
+    accept_direct: bool = False,
+    asked: Asked = UNASKED,
 ) -> list[Imported]:
     """A workload for each group of jobs that run together, in the order in which fio runs them;
     one for the jobs of each device, where jobs that start together have devices of their own."""
     name = recorded.text(str(path))
-    return _steps(jobfile.read(path), (name, path.stem, path.name), sections, accept_direct)
+    called = (name, path.stem, path.name)
+    return _steps(jobfile.read(path), called, sections, accept_direct, asked)
 
 
 def command_line_steps(
-    words: Sequence[str], sections: Sequence[str] = (), accept_direct: bool = False
+    words: Sequence[str],
+    sections: Sequence[str] = (),
+    accept_direct: bool = False,
+    asked: Asked = UNASKED,
 ) -> list[Imported]:
     """As load_steps(), for the jobs of a command line of fio."""
     given = commandline.read(words)
     called = ("the command line", given.jobs[0].name, "command line")
-    steps = _steps(given.jobs, called, [*sections, *given.sections], accept_direct)
+    steps = _steps(given.jobs, called, [*sections, *given.sections], accept_direct, asked)
     for step in steps:
         step.not_needed |= given.not_needed
     return steps
@@ -86,6 +98,7 @@ def _steps(
     called: tuple[str, str, str],
     sections: Sequence[str],
     accept_direct: bool,
+    asked: Asked,
 ) -> list[Imported]:
     """@called: what the jobs are from, in a sentence, as a name and of fio."""
     label, title_of_all, file = called
@@ -108,11 +121,12 @@ def _steps(
             if _waits(job, steps, names):
                 alone = "stonewall" not in job.options
                 steps.append(_Step(awaited=job.options.get("wait_for") if alone else None))
-            plan = fio_job.plan_of(job)
+            plan = fio_job.plan_of(job, asked=asked)
         except UsageError as error:
             raise UsageError(f"{label} is not imported: [{job.name}] {error.message}") from error
         steps[-1].jobs.append(_Job(job.options.get("name") or job.name, plan, job, group))
     for step in steps:
+        _share_processes(step)
         _share_streams(step)
     try:
         _check_reads(steps)
@@ -153,6 +167,18 @@ def _steps(
     return imports
 
 
+def _share_processes(step: _Step) -> None:
+    """Give the clones of jobs that start together on the same devices one arrival process, the jobs
+    with the most clones first, if they need more processes than there can be."""
+    for group in _by_device(step.jobs):
+        count = sum(len(job.plan.arrivals) for job in group)
+        for job in sorted(group, key=lambda job: -len(job.plan.arrivals)):
+            if count > ARRIVALS_MAX and job.plan.apart:
+                plan = fio_job.plan_of(job.source, apart=False)
+                count -= len(job.plan.arrivals) - len(plan.arrivals)
+                step.jobs[step.jobs.index(job)] = replace(job, plan=plan)
+
+
 def _share_streams(step: _Step) -> None:
     """Give each of the jobs that start together its part of the streams, if they need more than
     there can be."""
@@ -163,7 +189,8 @@ def _share_streams(step: _Step) -> None:
         needs[place] -= max(1, min(needs[place] // 2, sum(needs) - STREAMS_MAX))
     for place, (job, most) in enumerate(zip(step.jobs, needs, strict=True)):
         if most < len(job.plan.streams):
-            step.jobs[place] = replace(job, plan=fio_job.plan_of(job.source, most))
+            plan = fio_job.plan_of(job.source, most, job.plan.apart)
+            step.jobs[place] = replace(job, plan=plan)
 
 
 def _by_device(jobs: Sequence[_Job]) -> list[list[_Job]]:
@@ -442,16 +469,20 @@ def _run(plans: Sequence[Plan]) -> dict[str, Any]:
 
 
 def _end_apart(plans: Sequence[Plan], by_time: bool) -> bool:
-    """Give each job its own end, the arrival process of it that is. False if that is not possible:
-    there is a single job, or its directions have a process each, or no end at all."""
+    """Give each job its own end, the arrival process of it that is, or those of its clones. False
+    if that is not possible: there is a single process, or directions of a job have a process each,
+    or no end at all."""
     ending = [plan for plan in plans if plan.amount or plan.passes]
-    if len(plans) == 1 or not ending or (len(ending) < len(plans) and not by_time):
+    if len(plans) == 1 and not plans[0].apart:
         return False
-    if any(len(plan.arrivals) > 1 for plan in ending):
+    if not ending or (len(ending) < len(plans) and not by_time):
+        return False
+    if any(len(plan.arrivals) > 1 and not plan.apart for plan in ending):
         return False
     for plan in ending:
         key, number = ("count", plan.amount) if plan.amount else ("passes", plan.passes)
-        plan.arrivals[0][key] = number
+        for arrival in plan.arrivals:
+            arrival[key] = number
         for option, goes_to in plan.mapped.items():
             if goes_to == f"run.{key}":
                 plan.mapped[option] = f"arrival.{key}"
@@ -461,7 +492,11 @@ def _end_apart(plans: Sequence[Plan], by_time: bool) -> bool:
 def _end(plans: Sequence[Plan]) -> dict[str, Any]:
     """The end of jobs that end by their sizes, as a count or as passes."""
     if all(plan.amount for plan in plans):
-        return {"count": sum(plan.amount or 0 for plan in plans)}
+        return {
+            "count": sum(
+                (plan.amount or 0) * (len(plan.arrivals) if plan.apart else 1) for plan in plans
+            )
+        }
     passes = {plan.passes for plan in plans}
     if len(passes) > 1:
         raise UsageError(

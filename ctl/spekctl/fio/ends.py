@@ -68,13 +68,16 @@ def _set_amount(options: Reader, plan: Plan, clones: int) -> None:
         if isinstance(end, Fraction) or end is None:
             plan.differs(NUMBER)
         end = most if isinstance(end, Fraction) or end is None else min(end, most)
-    if isinstance(end, Fraction):
+    if plan.apart:
+        plan.passes = _passes(end, Fraction(1)) if isinstance(end, Fraction) else None
+        plan.amount = end if isinstance(end, int) else None
+    elif isinstance(end, Fraction):
         plan.passes = _passes(end * clones, _parts(options, plan, clones))
     else:
         plan.amount = None if end is None else end * clones
     for name in _AMOUNTS:
         options.went(name, "run.passes" if plan.passes is not None else "run.count")
-    if clones > 1:
+    if clones > 1 and not plan.apart:
         plan.differs(TOGETHER)
     weights = _weights(plan)
     if not number and len({size for size, _ in weights}) > 1:

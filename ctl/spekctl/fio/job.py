@@ -29,7 +29,7 @@ from spekctl.fio.options import (
     SYNCHRONOUS,
     engine_of,
 )
-from spekctl.fio.plan import Mix, Plan, Reader
+from spekctl.fio.plan import UNASKED, Asked, Mix, Plan, Reader
 from spekctl.suggest import did_you_mean
 from spekctl.workload.model import LIMITS
 from spekctl.workload.values import (
@@ -58,6 +58,9 @@ BACKWARD = (
     " goes back from the last one but one"
 )
 CLONES = "clones share the depth of all; fio keeps a depth for each"
+CLONES_RATE = (
+    "clones share the rate of all, and whose turn it is is drawn; fio keeps a rate for each"
+)
 FLUSHES = (
     "flushes are drawn with that share of the writes and count as I/Os; fio sends one after every N"
     " writes"
@@ -141,9 +144,14 @@ def _is_cached(options: Mapping[str, str | None]) -> bool:
     return last is None or ((options[last] or "1") == "0") == (last == "direct")
 
 
-def plan_of(job: Job, streams_max: int = STREAMS_MAX) -> Plan:
+def plan_of(
+    job: Job, streams_max: int = STREAMS_MAX, apart: bool = True, asked: Asked = UNASKED
+) -> Plan:
     """A job whose options are all known, as at most @streams_max streams where its clones allow
-    for it. UsageError for a value that cannot be mapped."""
+    for it. UsageError for a value that cannot be mapped.
+
+    @apart: clones that end by their own I/Os have arrival processes of their own if they can
+    """
     simple = normal.of(job)
     job, without_effect = defaults.effective(simple.job)
     plan = Plan(mapped=without_effect, differences=simple.differences)
@@ -153,13 +161,15 @@ def plan_of(job: Job, streams_max: int = STREAMS_MAX) -> Plan:
             plan.not_needed[name] = NOT_NEEDED[name]
     clones = options.value("numjobs", values.positive) or 1
     pauses = arrivals.pauses_of(options)
-    apart = bool(pauses) and clones > 1
-    if apart and clones > ARRIVALS_MAX:
+    plan.apart = clones > 1 and (
+        bool(pauses) or (apart and clones <= ARRIVALS_MAX and _may_end_apart(options, asked))
+    )
+    if plan.apart and clones > ARRIVALS_MAX:
         raise UsageError(
             f"thinktime: clones pause each by itself, and need an arrival process each; at most"
             f" {ARRIVALS_MAX} are allowed, not numjobs={clones}"
         )
-    sizes = _streams(options, plan, clones, streams_max, apart)
+    sizes = _streams(options, plan, clones, streams_max, bool(pauses))
     arrivals.set_arrivals(options, plan, clones, sizes, pauses)
     ends.set_length(options, plan, clones)
     _flushes(options, plan)
@@ -178,13 +188,30 @@ def plan_of(job: Job, streams_max: int = STREAMS_MAX) -> Plan:
     return plan
 
 
+def _may_end_apart(options: Reader, asked: Asked) -> bool:
+    """Whether the clones of a job end by what each of them has done, and a process for each loses
+    nothing: a closed loop is on no more workers than its depth, and always on the first ones."""
+    if options.flag("time_based") and options.given("runtime"):
+        return False
+    is_spread = _has_rate(options) or arrivals.depth_of(options) >= asked.workers
+    if asked.load or not is_spread:
+        return False
+    cpus = ("cpus_allowed", "cpumask", "numa_cpu_nodes")
+    whole = ("fsync", "fdatasync", "latency_target")
+    return (
+        not any(options.given(name) for name in cpus)
+        and not any(options.nonzero(name) for name in whole)
+        and zones.mode_of(options) != "zbd"
+    )
+
+
 # --- what is done, and where ---------------------------------------------------------------------
 
 
-def _streams(options: Reader, plan: Plan, clones: int, most: int, apart: bool) -> tuple[Mix, Mix]:
+def _streams(options: Reader, plan: Plan, clones: int, most: int, paused: bool) -> tuple[Mix, Mix]:
     """Fill in the streams, without names; return the block sizes of reads and of the others.
 
-    @apart: each clone has an arrival process of its own
+    @paused: clones have to be apart; where they need not be, they are not if that needs too much
     """
     base = options.value("kb_base", values.whole) or 1024
     if base not in (1000, 1024):
@@ -265,7 +292,10 @@ def _streams(options: Reader, plan: Plan, clones: int, most: int, apart: bool) -
     alike = not own_places and all(
         part["pattern"] not in ("sequential", "strided", "once") for part in parts
     )
-    if apart and clones * len(parts) > most:
+    # Of a clone there would be one for each rate.
+    if not paused and (clones * len(parts) > most or (split and _has_rate(options))):
+        plan.apart = False
+    if plan.apart and clones * len(parts) > most:
         raise UsageError(
             f"thinktime: clones pause each by itself, and need {clones * len(parts)} streams; at"
             f" most {most} are allowed"
@@ -274,12 +304,12 @@ def _streams(options: Reader, plan: Plan, clones: int, most: int, apart: bool) -
     if too_many and not alike and not own_places and kind in RANDOM:
         alike = True
         plan.differs(ONE_MAP)
-    count = 1 if alike and not increment and not apart else clones
+    count = 1 if alike and not increment and not plan.apart else clones
     options.went("numjobs", "arrival.depth" if count == 1 else "a stream for each clone")
     for first, members in _groups(plan, count, most // len(parts)):
         for part in parts:
             stream = {**part, **where}
-            if apart and first:
+            if plan.apart and first:
                 stream["arrival"] = first
             if members > 1:
                 stream["share"] *= members
@@ -290,8 +320,8 @@ def _streams(options: Reader, plan: Plan, clones: int, most: int, apart: bool) -
             _end_with_device(stream)
             _in_blocks(stream, plan, "size" if options.text("filesize") is None else "filesize")
             plan.streams.append(stream)
-    if count > 1 and not apart:
-        plan.differs(CLONES)
+    if count > 1 and not plan.apart:
+        plan.differs(CLONES_RATE if _has_rate(options) else CLONES)
     if 0 < share < 100 and not _has_rate(options):
         plan.differs(MIX)
     return sizes

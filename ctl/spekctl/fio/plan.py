@@ -15,6 +15,17 @@ T = TypeVar("T")
 Mix = list[tuple[int, int]]  # block sizes in bytes, with weights
 
 
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """What the command that runs the jobs says of their load."""
+
+    workers: int = 1  # the most, of a sweep over workers
+    load: bool = False  # it sets the depth or the rate, which only a single process has
+
+
+UNASKED = Asked()
+
+
 @dataclass(slots=True)
 class Plan:
     """A job as parts of a workload."""
@@ -26,7 +37,8 @@ class Plan:
     command_line: list[str] = field(default_factory=list)
     files: list[str] = field(default_factory=list)
     delay_ns: int = 0
-    # One of them, unless it ends by time.
+    apart: bool = False  # each clone has an arrival process of its own
+    # One of them, unless it ends by time; of each clone, if these are apart.
     amount: int | None = None  # I/Os after which fio ends the job
     passes: int | float | None = None  # of its range, where that depends on the device
     exits: str = ""  # with exitall: group, stonewall or all

@@ -3,6 +3,8 @@
 
 from __future__ import annotations
 
+import json
+import os
 from pathlib import Path
 
 import pytest
@@ -11,7 +13,9 @@ from lib.ctl.fio_jobs import HEAD, JOBS
 
 from spekctl.errors import ExitCode
 from spekctl.fio import convert
+from spekctl.fio.plan import Asked
 from spekctl.workload import file
+from spekctl.workload.imported import Imported
 
 
 @pytest.mark.parametrize(
@@ -143,6 +147,67 @@ def test_a_command_line_is_run(spekctl: Spekctl, kernel: object) -> None:
     assert named.code == ExitCode.USAGE and "arguments of fio are for `fio:`" in named.sentence
 
 
+@pytest.mark.parametrize(
+    ("options", "depths"),
+    [
+        ((), [1] * 8),
+        (("--workers", "2"), [8]),
+        (("--cpus", "0,1"), [8]),
+        (("--depth", "6"), [6]),
+        (("--rate", "100"), [0]),
+    ],
+)
+def test_clones_are_one_process_where_the_command_line_needs_it(
+    spekctl: Spekctl,
+    kernel: object,
+    monkeypatch: pytest.MonkeyPatch,
+    options: tuple[str, ...],
+    depths: list[int],
+) -> None:
+    monkeypatch.setattr(os, "sched_getaffinity", lambda pid: {0, 1})
+    words = ("run", "fio:", "--device", "/dev/fake0", *options, "--dry-run", "--json", "--")
+    outcome = spekctl(*words, "--name=a", "--rw=randread", "--numjobs=8", "--size=1m", "--bs=4k")
+    assert outcome.code == ExitCode.OK, outcome.err
+    assert [arrival["depth"] for arrival in json.loads(outcome.out)["arrivals"]] == depths
+    assert ("the run ends after the I/Os of all clones together" in outcome.err) == bool(options)
+
+
+@pytest.mark.parametrize(
+    ("words", "asked"),
+    [
+        (("sweep", "--depth", "1,2"), Asked(load=True)),
+        (("sweep", "--over", "workers=1,2"), Asked(workers=2)),
+        (("sweep", "--over", "size=4KiB,8KiB", "--workers", "2"), Asked(workers=2)),
+        (("show", "--rate", "10"), Asked(load=True)),
+        (("show",), Asked()),
+    ],
+)
+def test_jobs_are_imported_for_what_the_command_asks(
+    spekctl: Spekctl,
+    kernel: object,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    words: tuple[str, ...],
+    asked: Asked,
+) -> None:
+    seen: list[Asked] = []
+    load = convert.load
+
+    def loaded(path: Path, sections: list[str], *, asked: Asked) -> Imported:
+        seen.append(asked)
+        return load(path, sections, asked=asked)
+
+    monkeypatch.setattr(convert, "load", loaded)
+    monkeypatch.setattr(os, "sched_getaffinity", lambda pid: {0, 1})
+    job = tmp_path / "job.fio"
+    job.write_text(HEAD + "rw=randread\nnumjobs=2\nsize=1m\n")
+    command, *options = words
+    quiet = ("--progress", "none") if command == "sweep" else ()
+    outcome = spekctl(command, f"fio:{job}", "--device", "/dev/fake0", *options, *quiet)
+    assert outcome.code == ExitCode.OK, outcome.err
+    assert seen == [asked]
+
+
 def test_a_workload_is_exported(spekctl: Spekctl, tmp_path: Path) -> None:
     shown = spekctl("fio", "--export", "random-read-4k", "--device", "/dev/sdx")
     assert shown.code == ExitCode.OK and "filename=/dev/sdx\n" in shown.out
@@ -174,3 +239,25 @@ def test_wrong_words_are_refused(
     outcome = spekctl("fio", *words)
     assert (outcome.code, outcome.out) == (ExitCode.USAGE, "")
     assert sentence in outcome.sentence
+
+
+@pytest.mark.parametrize(
+    ("text", "sentence"),
+    [
+        ("numjobs=8\nsize=1g\n", "it has 8 closed loops"),
+        ("numjobs=2\nsize=1g\niodepth=4\n", "run it on 4 workers; for more"),
+        ("numjobs=8\nruntime=9\ntime_based\n", None),
+        ("iodepth=8\nsize=1g\n", None),
+    ],
+)
+def test_a_file_says_how_many_workers_its_loops_have_work_for(
+    spekctl: Spekctl, tmp_path: Path, text: str, sentence: str | None
+) -> None:
+    job = tmp_path / "job.fio"
+    job.write_text(HEAD + "rw=randread\nbs=4k\n" + text)
+    done = spekctl("fio", job)
+    assert done.code == ExitCode.OK
+    if sentence is None:
+        assert "closed loops" not in done.err
+    else:
+        assert sentence in done.err

@@ -14,6 +14,7 @@ from spekctl.errors import ExitCode, UsageError
 from spekctl.fio import convert, jobfile
 from spekctl.fio import job as fio_job
 from spekctl.fio.ends import TOGETHER
+from spekctl.fio.plan import Asked
 from spekctl.render.imported import report_lines
 from spekctl.workload import file
 from spekctl.workload.imported import Imported
@@ -112,8 +113,9 @@ def test_clones_start_one_after_the_other() -> None:
     converted = convert.load(JOBS / "clones.fio")
     sections = tables(converted)
     assert [entry.get("start", 0) >> 30 for entry in sections["stream"]] == [0, 1, 2, 3]
-    assert sections["arrival"][0]["depth"] == 8
-    assert (sections["run"]["count"], sections["run"]["batch"]) == (4 * 8192, 2)
+    loops = [(arrival["depth"], arrival["count"]) for arrival in sections["arrival"]]
+    assert loops == [(2, 8192)] * 4
+    assert (sections["run"].get("count"), sections["run"]["batch"]) == (None, 2)
     assert "--verify" in converted.command_line
 
 
@@ -214,17 +216,72 @@ def test_jobs_that_end_by_their_size_end_apart(tmp_path: Path) -> None:
     converted = imported(
         tmp_path, HEAD + "size=1m\nbs=4k\n[k]\ndirect=1\nsize=8k\nbs=512\nnumjobs=2\n"
     )
-    assert ends_of(converted) == [(256, None), (2 * 16, None)]
+    assert ends_of(converted) == [(256, None), (16, None), (16, None)]
     run = converted.workload.run
     assert (run.time, run.count, run.passes) == (None, None, None)
     assert convert.SUM not in converted.differences
-    assert TOGETHER in converted.differences
+    assert not {TOGETHER, fio_job.CLONES} & set(converted.differences)
     assert not any("does not say when it ends" in line for line in report_lines(converted))
     whole = imported(tmp_path, HEAD + "loops=2\n[k]\ndirect=1\nnumjobs=2\n")
-    assert ends_of(whole) == [(None, 2), (None, 2)]
+    assert ends_of(whole) == [(None, 2), (None, 1), (None, 1)]
     assert whole.mapped["loops"] == "arrival.passes"
     mixed = imported(tmp_path, HEAD + "size=1m\n[k]\ndirect=1\n")
     assert ends_of(mixed) == [(256, None), (None, 1)]
+
+
+def test_jobs_with_too_many_clones_end_these_together(tmp_path: Path) -> None:
+    """Those with the most first, and only beside others on the same device."""
+    text = HEAD + "size=1m\nnumjobs=14\n[k]\ndirect=1\nsize=2m\nnumjobs=3\n"
+    beside = imported(tmp_path, text)
+    assert ends_of(beside) == [(14 * 256, None), *[(512, None)] * 3]
+    assert {TOGETHER, fio_job.CLONES} <= set(beside.differences)
+    text = text.replace("[k]\n", "[k]\nfilename=/dev/sdy\n")
+    (tmp_path / "job.fio").write_text(text)
+    first, second = convert.load_steps(tmp_path / "job.fio")
+    assert (len(first.workload.arrival), len(second.workload.arrival)) == (14, 3)
+    assert TOGETHER not in first.differences
+
+
+@pytest.mark.parametrize(
+    "options",
+    ["numjobs=17\n", "numjobs=2\ncpus_allowed=0-3\n", "numjobs=2\nrw=write\nfsync=8\n"],
+)
+def test_clones_that_cannot_be_apart_end_together_and_the_report_says_so(
+    tmp_path: Path, options: str
+) -> None:
+    converted = imported(tmp_path, HEAD + "size=1m\n" + options)
+    assert len(converted.workload.arrival) == 1 and TOGETHER in converted.differences
+    timed = imported(tmp_path, HEAD + "size=1m\nruntime=5\ntime_based\n" + options)
+    assert len(timed.workload.arrival) == 1 and TOGETHER not in timed.differences
+
+
+@pytest.mark.parametrize(
+    ("options", "asked", "processes"),
+    [
+        ("", Asked(), 8),
+        ("", Asked(workers=2), 1),
+        ("iodepth=4\n", Asked(workers=4), 8),
+        ("iodepth=4\n", Asked(workers=5), 1),
+        # These ignore the depth.
+        ("iodepth=4\nioengine=psync\n", Asked(workers=4), 1),
+        ("iodepth=4\nthinktime=10\n", Asked(workers=4), 1),
+        # Arrivals of a rate are on all workers.
+        ("rate_iops=100\n", Asked(workers=8), 8),
+        ("iodepth=4\n", Asked(load=True), 1),
+        # A loop pauses as a whole.
+        ("thinktime=10\nthinktime_blocks=4\n", Asked(workers=8), 8),
+    ],
+)
+def test_clones_are_apart_where_that_leaves_no_worker_without_any(
+    tmp_path: Path, options: str, asked: Asked, processes: int
+) -> None:
+    job = tmp_path / "job.fio"
+    job.write_text(HEAD + "numjobs=8\nsize=1m\n" + options)
+    converted = convert.load(job, asked=asked)
+    assert len(converted.workload.arrival) == processes
+    assert (TOGETHER in converted.differences) == (processes == 1)
+    (step,) = convert.load_steps(job, asked=asked)
+    assert step.workload == converted.workload
 
 
 def test_jobs_with_a_process_for_each_direction_end_together_or_not_at_all(tmp_path: Path) -> None:

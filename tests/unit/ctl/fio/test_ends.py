@@ -36,11 +36,12 @@ def given(planned: Plan, option: str) -> list[str]:
     ("options", "amount"),
     [
         ({"size": "1m"}, 256),
-        ({"size": "1m", "loops": 3, "numjobs": 2}, 1536),
+        ({"size": "1m", "loops": 3, "numjobs": 2}, 768),
+        ({"size": "1m", "loops": 3, "numjobs": 17}, 17 * 768),
         ({"size": "1m", "io_size": "4m"}, 1024),
         ({"size": "50%"}, None),
         ({"size": "1m", "io_size": "50%"}, 128),
-        ({"size": "1m", "number_ios": 10, "numjobs": 2}, 20),
+        ({"size": "1m", "number_ios": 10, "numjobs": 2}, 10),
         ({"size": 5120}, 1),
         ({"size": "1m", "runtime": 5}, 256),
         ({"size": "1m", "runtime": 5, "time_based": 1}, None),
@@ -160,7 +161,8 @@ def test_a_job_does_as_many_ios_as_that_of_fio(tmp_path: Path, words: str) -> No
     writes = "--write" in converted.command_line
     target = replace(DISK, bytes=size)
     config = resolve(converted.workload, Options(available_cpus=(0,), write=writes), [target])
-    assert (config.time_ns, config.count) == (0, ios)
+    count = config.count or sum(arrival.count for arrival in config.arrivals)
+    assert (config.time_ns, count) == (0, ios)
 
 
 def test_the_end_of_a_job_is_part_of_the_report() -> None:
@@ -175,7 +177,8 @@ def test_the_end_of_a_job_is_part_of_the_report() -> None:
     assert ends.MORE in plan(rw="read", io_size="200%").differences
     assert ends.NUMBER in plan(rw="read", number_ios=5).differences
     assert ends.GAPS in plan(rw="read:60k", size="1m").differences
-    assert ends.TOGETHER in plan(rw="read", numjobs=2).differences
+    assert ends.TOGETHER not in plan(rw="read", numjobs=2).differences
+    assert ends.TOGETHER in plan(rw="read", numjobs=17).differences
     mixed = plan(rw="read", bssplit="4k/50:8k/50")
     assert mixed.passes == 1 and ends.MEAN in mixed.differences
     assert plan(rw="write", numjobs=99, offset_increment="1%", size="1%", loops=2).passes == 2
