@@ -20,6 +20,10 @@ from spekctl.workload.imported import Imported, word
 from spekctl.workload.values import ARRIVALS_MAX, DATA_KEYS, DEPTH_MAX, STREAMS_MAX
 
 BATCHES = "batches are as large as the smallest of its jobs; fio has a size for each"
+READ_BACK = (
+    "what it reads is not checked here; the run of [{}] reads back at its end all that it has"
+    " written, and checks that"
+)
 SUM = (
     "the run ends after as many I/Os as all its jobs have together, as one of them has several"
     " arrival processes; fio ends each job after its own"
@@ -32,6 +36,7 @@ class _Job:
     plan: Plan
     source: jobfile.Job
     group: int  # of fio's reports, which exitall ends together
+    checked_by: str = ""  # the job that wrote what this one reads, if its own run checks that
 
 
 @dataclass(slots=True)
@@ -125,11 +130,14 @@ def _steps(
         except UsageError as error:
             raise UsageError(f"{label} is not imported: [{job.name}] {error.message}") from error
         steps[-1].jobs.append(_Job(job.options.get("name") or job.name, plan, job, group))
+    _read_back(steps)
     for step in steps:
         _share_processes(step)
         _share_streams(step)
+    for reader in (member for step in steps for member in step.jobs if member.checked_by):
+        reader.plan.differs(READ_BACK.format(reader.checked_by))
+        reader.plan.differences.remove(fio_job.UNCHECKED)
     try:
-        _check_reads(steps)
         _set_exits(steps)
         flows.couple([[(job.name, job.plan) for job in step.jobs] for step in steps])
         exits.check([[(job.name, job.plan) for job in step.jobs] for step in steps])
@@ -246,26 +254,34 @@ def _check_wait(awaited: str, step: _Step) -> None:
         )
 
 
-def _check_reads(steps: Sequence[_Step]) -> None:
-    """Refuse to check what another step has written: a run knows only its own blocks."""
-    written: list[tuple[tuple[int, int], _Job]] = []
+def _read_back(steps: Sequence[_Step]) -> None:
+    """Have the blocks of a job checked in its own run if a later job checks them: a run knows only
+    its own blocks."""
+    written: list[tuple[tuple[int, int], _Step, int]] = []
     for number, step in enumerate(steps):
-        for reader in sorted(step.jobs, key=lambda job: job.plan.delay_ns):
-            place = (number, reader.plan.delay_ns)
-            if reader.plan.verifies and reader.plan.writes:
-                written.append((place, reader))
-            elif reader.plan.verifies:
-                for before, writer in written:
-                    apart = {*reader.plan.files}.isdisjoint(writer.plan.files)
-                    alone = reader.plan.files and writer.plan.files and apart
-                    if before < place and not alone:
-                        checked = "--verify" in writer.plan.command_line
-                        raise UsageError(
-                            f"[{reader.name}] verify: it checks what [{writer.name}] wrote, and a"
-                            f" run checks what it has written itself: leave [{reader.name}] out"
-                            + (", as" if checked else " and do_verify=0 as well, so that")
-                            + f" [{writer.name}] reads everything back at its end"
-                        )
+        for index in sorted(range(len(step.jobs)), key=lambda at: step.jobs[at].plan.delay_ns):
+            job = step.jobs[index]
+            place = (number, job.plan.delay_ns)
+            if job.plan.verifies and job.plan.writes:
+                written.append((place, step, index))
+                continue
+            if not job.plan.verifies:
+                continue
+            for before, wrote, position in written:
+                writer = wrote.jobs[position]
+                apart = {*job.plan.files}.isdisjoint(writer.plan.files)
+                if before < place and not (job.plan.files and writer.plan.files and apart):
+                    wrote.jobs[position] = _stamped(writer)
+                    step.jobs[index] = replace(job, checked_by=writer.name)
+
+
+def _stamped(writer: _Job) -> _Job:
+    """A job that writes, with the check at its end."""
+    if "do_verify" not in writer.source.options:
+        return writer
+    source = jobfile.Job(writer.source.name, {**writer.source.options, "do_verify": "1"})
+    plan = fio_job.plan_of(source, apart=writer.plan.apart)
+    return replace(writer, plan=plan, source=source)
 
 
 def _set_exits(steps: Sequence[_Step]) -> None:

@@ -27,6 +27,7 @@ from spekctl.fio.options import (
     PASSTHROUGH,
     REFUSED,
     SYNCHRONOUS,
+    VERIFIED,
     engine_of,
 )
 from spekctl.fio.plan import UNASKED, Asked, Mix, Plan, Reader
@@ -68,6 +69,8 @@ FLUSHES = (
 UNCHECKED = (
     "blocks that this run has not written are not checked; fio checks what an earlier one wrote"
 )
+NOT_VERIFIED = "nothing: no block of this run is checked"
+FATAL = "mismatches are counted and end nothing; with verify_fatal fio ends at the first one"
 UNSTAMPED = (
     "do_verify=0: nothing is checked, so blocks are not stamped either; fio stamps them for a job"
     " that checks them"
@@ -691,7 +694,6 @@ def _command_line(options: Reader, plan: Plan) -> None:
         plan.command_line.append("--polled")
     options.went("hipri", "--polled")
     verify = options.text("verify")
-    options.went("verify", "--verify")
     plan.verifies = verify not in (None, "0", "null")
     if plan.verifies and writes and not options.flag("do_verify", True):
         plan.differs(UNSTAMPED)
@@ -702,8 +704,17 @@ def _command_line(options: Reader, plan: Plan) -> None:
         stream.get("read", "0%") != "0%" for stream in plan.streams
     ):
         plan.differs(UNCHECKED)
-    for name in ("do_verify", "experimental_verify"):
-        options.went(name, "--verify")
+    stamped = "--verify" in plan.command_line
+    for name in ("verify", "do_verify", "experimental_verify"):
+        options.went(name, "--verify" if stamped else NOT_VERIFIED)
+    if not stamped:
+        plan.not_needed |= {
+            name: NOT_VERIFIED.removeprefix("nothing: ")
+            for name, why in plan.not_needed.items()
+            if why == VERIFIED
+        }
+    elif options.flag("verify_fatal"):
+        plan.differs(FATAL)
     for name in ("direct", "buffered"):
         options.flag(name)
     plan.run["data"] = "zero" if options.flag("zero_buffers") else "random"

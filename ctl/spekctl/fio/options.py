@@ -63,7 +63,7 @@ _TIME = "every I/O is timed"
 _EXIT = "the jobs that it ends are alike, or have the shortest of their times"
 _THREAD = "the load is one kernel thread per CPU"
 _RING = "there are no system calls to save"
-_VERIFY = "with --verify, blocks are stamped and checked wherever they are read, and at the end"
+VERIFIED = "with --verify, blocks are stamped and checked wherever they are read, and at the end"
 _ZONES = "full zones are reset when they are written again, and limits are the device's"
 _PROCESS = "the load is in the kernel, not in a process"
 _REPLAY = "convert the trace and replay it: spekctl run --trace"
@@ -98,9 +98,9 @@ NOT_NEEDED: dict[str, str] = {
     **dict.fromkeys(("log_alternate_epoch", "log_alternate_epoch_clock_id"), _LOG),
     "log_compression_cpus": _LOG,
     "block_error_percentiles": "errors are counted",
-    **dict.fromkeys(("verify_fatal", "verify_dump", "verify_interval", "verify_offset"), _VERIFY),
-    **dict.fromkeys(("verify_pattern", "verify_async", "verify_async_cpus"), _VERIFY),
-    **dict.fromkeys(("verify_backlog", "verify_backlog_batch", "verify_state_save"), _VERIFY),
+    **dict.fromkeys(("verify_fatal", "verify_dump", "verify_interval", "verify_offset"), VERIFIED),
+    **dict.fromkeys(("verify_pattern", "verify_async", "verify_async_cpus"), VERIFIED),
+    **dict.fromkeys(("verify_backlog", "verify_backlog_batch", "verify_state_save"), VERIFIED),
     "serialize_overlap": "with --verify, a block has one write in flight",
     "trim_verify_zero": "what a discarded block holds is not checked",
     **dict.fromkeys(("lockfile", "unique_filename", "unlink_each_loop"), _FILES),
@@ -122,8 +122,8 @@ NOT_NEEDED: dict[str, str] = {
     **dict.fromkeys(("verifysort", "verifysort_nr"), "fio ignores it as well"),
     **dict.fromkeys(("filetype", "end_syncfs"), _FILES),
     **dict.fromkeys(("log_issue_time", "log_window_value", "job_start_clock_id"), _LOG),
-    **dict.fromkeys(("verify_header_seed", "verify_write_sequence"), _VERIFY),
-    "verify_pattern_interval": _VERIFY,
+    **dict.fromkeys(("verify_header_seed", "verify_write_sequence"), VERIFIED),
+    "verify_pattern_interval": VERIFIED,
     "exitall": _EXIT,
     "random_generator": "the random numbers are of spek's own generator",
     "offset_align": "a place in per cent is rounded down to the block size",

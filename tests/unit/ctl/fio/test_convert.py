@@ -14,6 +14,7 @@ from spekctl.errors import ExitCode, UsageError
 from spekctl.fio import convert, jobfile
 from spekctl.fio import job as fio_job
 from spekctl.fio.ends import TOGETHER
+from spekctl.fio.options import VERIFIED
 from spekctl.fio.plan import Asked
 from spekctl.render.imported import report_lines
 from spekctl.workload import file
@@ -453,19 +454,39 @@ def test_a_job_that_waits_for_one_of_several_is_a_step_only_if_all_end_with_it(
         steps_of(tmp_path, "size=1m\n[a]\n[c]\nwait_for=a\n[d]\n")
 
 
-def test_a_step_that_checks_what_another_wrote_is_refused(tmp_path: Path) -> None:
-    text = "verify=crc32c\nsize=1m\n[w]\n[r]\nstonewall\nrw=read\n"
-    why = r"\[r\] verify: it checks what \[w\] wrote, and a run .* leave \[r\] out"
-    with pytest.raises(UsageError, match=f"{why}, as"):
-        steps_of(tmp_path, text)
-    with pytest.raises(UsageError, match=f"{why} and do_verify=0 as well"):
-        steps_of(tmp_path, text.replace("[w]", "[w]\ndo_verify=0"))
+def test_what_a_later_step_checks_is_checked_in_the_run_that_wrote_it(tmp_path: Path) -> None:
+    text = "[global]\nfilename=/dev/a\ndirect=1\nverify=crc32c\nsize=1m\n"
+    text += "[w]\nrw=write\ndo_verify=0\n[r]\nstonewall\nrw=read\n"
+    told = convert.READ_BACK.format("w")
+    for changed in (
+        text,
+        text.replace("do_verify=0\n", ""),
+        text.replace("stonewall", "wait_for=w"),
+        text.replace("[r]", "[between]\nstonewall\nrw=randread\nverify=0\n[r]"),
+        # Clones that are apart, and jobs that share streams, are planned again.
+        text.replace("do_verify=0\n", "do_verify=0\nnumjobs=3\n"),
+        text.replace("stonewall\n", "stonewall\nnumjobs=70\n"),
+    ):
+        (tmp_path / "job.fio").write_text(changed)
+        writer, *_, reader = convert.load_steps(tmp_path / "job.fio")
+        assert "--verify" in writer.command_line and "--verify" not in reader.command_line
+        assert fio_job.UNSTAMPED not in writer.differences
+        assert told in reader.differences and fio_job.UNCHECKED not in reader.differences
+        assert reader.mapped["verify"] == fio_job.NOT_VERIFIED
     for changed in (
         text.replace("rw=read", "rw=read\nverify=0"),
-        text.replace("rw=read", "rw=randwrite"),
-        "verify=crc32c\nsize=1m\n[r]\nrw=read\n[w]\nstonewall\n",
+        text.replace("rw=read", "rw=read\nfilename=/dev/b").replace("filename=/dev/a\n", "", 1),
+        text.replace("[w]", "[first]\nrw=read\nverify=md5\n[w]\nstonewall"),
     ):
-        assert len(steps_of(tmp_path, changed)) == 2
+        if "/dev/b" in changed:
+            changed = changed.replace("[w]\n", "[w]\nfilename=/dev/a\n")
+        (tmp_path / "job.fio").write_text(changed)
+        first, *_ = convert.load_steps(tmp_path / "job.fio")
+        assert told not in first.differences
+        assert "--verify" not in first.command_line
+    (tmp_path / "job.fio").write_text(text.replace("rw=read", "rw=randwrite"))
+    first, second = convert.load_steps(tmp_path / "job.fio")
+    assert "--verify" not in first.command_line and "--verify" in second.command_line
 
 
 def test_what_is_not_to_be_checked_is_not_stamped(tmp_path: Path) -> None:
@@ -473,6 +494,20 @@ def test_what_is_not_to_be_checked_is_not_stamped(tmp_path: Path) -> None:
     assert "--verify" in imported(tmp_path, text + "do_verify=1\n").command_line
     converted = imported(tmp_path, text + "do_verify=0\n")
     assert "--verify" not in converted.command_line and fio_job.UNSTAMPED in converted.differences
+
+
+def test_options_of_a_check_that_is_not_made_say_so(tmp_path: Path) -> None:
+    text = HEAD + "rw=write\nsize=1m\nverify={}\nverify_fatal=1\nverify_dump=1\ndo_verify=1\n"
+    checked = imported(tmp_path, text.format("crc32c"))
+    assert {checked.mapped["verify"], checked.mapped["do_verify"]} == {"--verify"}
+    assert checked.not_needed["verify_dump"] == VERIFIED
+    assert fio_job.FATAL in checked.differences
+    for unchecked in (text.format("0"), text.format("md5").replace("write", "read", 1)):
+        converted = imported(tmp_path, unchecked)
+        assert "--verify" not in converted.command_line
+        assert {converted.mapped["verify"], converted.mapped["do_verify"]} == {fio_job.NOT_VERIFIED}
+        assert converted.not_needed["verify_fatal"] == "no block of this run is checked"
+        assert fio_job.FATAL not in converted.differences
 
 
 def test_an_option_that_has_an_effect_on_one_job_is_needed(tmp_path: Path) -> None:
