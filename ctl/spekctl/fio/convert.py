@@ -12,7 +12,7 @@ from spekctl import recorded, units
 from spekctl.errors import UsageError, at
 from spekctl.fio import commandline, ends, exits, flows, jobfile, values
 from spekctl.fio import job as fio_job
-from spekctl.fio.phases import cut, in_phases
+from spekctl.fio.phases import count_delays, cut, in_phases
 from spekctl.fio.plan import UNASKED, Asked, Plan
 from spekctl.suggest import did_you_mean
 from spekctl.workload import file as workloads
@@ -139,6 +139,7 @@ def _steps(
         reader.plan.differences.remove(fio_job.UNCHECKED)
     try:
         _set_exits(steps)
+        count_delays([[job.plan for job in step.jobs] for step in steps])
         flows.couple([[(job.name, job.plan) for job in step.jobs] for step in steps])
         exits.check([[(job.name, job.plan) for job in step.jobs] for step in steps])
     except UsageError as error:

@@ -26,6 +26,47 @@ RAMPS = "the ramp-up is the longest of its jobs; fio measures each job after its
 
 WITHIN = "a step that is all ramp-up is measured; fio measures nothing until it is over"
 
+OVER = "nothing: as in fio, it counts from the start of the first step, and is over by then"
+TAKEN_OVER = (
+    "nothing: it counts from the start of the first step, and is taken to be over when the step"
+    " before has ended"
+)
+LEFT = "--start-at, less what the steps before take"
+
+
+def count_delays(steps: Sequence[Sequence[Plan]]) -> None:
+    """Delays of later steps as those after the step before: in fio all count from its own start."""
+    least, exact = 0, True
+    for number, step in enumerate(steps):
+        if number:
+            delays = {plan.delay_ns for plan in step}
+            unknown = not exact and max(delays) > least
+            if unknown and len(delays) > 1:
+                raise UsageError(
+                    "startdelay: in fio it counts from the start of the first step, and how long"
+                    " the steps before take depends on the device; import jobs one by one with"
+                    " --section"
+                )
+            for plan in step:
+                over = unknown or plan.delay_ns <= least
+                if plan.delay_ns:
+                    plan.mapped["startdelay"] = TAKEN_OVER if unknown else OVER if over else LEFT
+                plan.delay_ns = 0 if over else plan.delay_ns - least
+        by_time = not any(
+            plan.exits or plan.amount or plan.passes or "time" not in plan.run or _may_stop(plan)
+            for plan in step
+        )
+        exact &= by_time
+        least += max(
+            plan.delay_ns + (_ns(plan, "ramp") + _ns(plan, "time") if by_time else 0)
+            for plan in step
+        )
+
+
+def _may_stop(plan: Plan) -> bool:
+    """Whether a run may end before its time, and the step after it follows."""
+    return any(text.startswith("--until") for text in plan.command_line)
+
 
 def in_phases(plans: Sequence[Plan]) -> list[list[tuple[int, Plan]]]:
     """For each phase, the jobs that run by their places in @plans, and what they do in it. One

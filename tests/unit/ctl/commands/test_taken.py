@@ -151,7 +151,8 @@ def test_writing_and_devices_are_asked_for(run_job: RunJob, kernel: FakeKernel) 
 
 
 def test_each_step_takes_its_own(run_job: RunJob, kernel: FakeKernel) -> None:
-    job = JOB + "[b]\nstonewall\nrandseed=18\nstartdelay=9\n"
+    # From the start of the first step, which has a delay of 7 s and runs for 3 s.
+    job = JOB + "[b]\nstonewall\nrandseed=18\nstartdelay=19\n"
     starts: list[int] = []
 
     def starts_now(second: int) -> None:
@@ -163,6 +164,6 @@ def test_each_step_takes_its_own(run_job: RunJob, kernel: FakeKernel) -> None:
     assert done.code == ExitCode.OK, done.err
     assert (first.config.seed, second.config.seed) == (17, 18)
     assert (first.config.polled, second.config.polled) == (True, False)
-    # --start-at is of the first step; the delay of the other one stays.
+    # --start-at is of the first step; what is left of the other delay stays.
     assert 3590 * 10**9 < max(starts) - min(starts) < 3600 * 10**9
     assert "+7s" not in first.command and "+9s" in second.command

@@ -15,6 +15,7 @@ from spekctl.fio import convert, jobfile
 from spekctl.fio import job as fio_job
 from spekctl.fio.ends import TOGETHER
 from spekctl.fio.options import VERIFIED
+from spekctl.fio.phases import LEFT, OVER, TAKEN_OVER
 from spekctl.fio.plan import Asked
 from spekctl.render.imported import report_lines
 from spekctl.workload import file
@@ -167,7 +168,7 @@ def test_jobs_that_wait_are_steps(spekctl: Spekctl, tmp_path: Path) -> None:
     assert outcome.code == ExitCode.OK, outcome.err
     names = [file.load(f"./made.{number}.toml").stream[0].name for number in (1, 2, 3)]
     assert names == ["j", "k", "l"]
-    assert "step 3 of 3: job.3: made.3.toml" in outcome.err and "--start-at +3s" in outcome.err
+    assert "step 3 of 3: job.3: made.3.toml" in outcome.err
     whole = spekctl("fio", "job.fio")
     assert (whole.code, whole.out.count("[workload]")) == (ExitCode.OK, 3)
     refused = spekctl("sweep", "fio:job.fio", "--device", "/dev/fake0", "--depth", "1,2")
@@ -508,6 +509,36 @@ def test_options_of_a_check_that_is_not_made_say_so(tmp_path: Path) -> None:
         assert {converted.mapped["verify"], converted.mapped["do_verify"]} == {fio_job.NOT_VERIFIED}
         assert converted.not_needed["verify_fatal"] == "no block of this run is checked"
         assert fio_job.FATAL not in converted.differences
+
+
+def test_delays_of_later_steps_are_counted_from_the_first(tmp_path: Path) -> None:
+    """As fio does, whose clock is that of the whole file."""
+    timed = "rw=randread\ntime_based\n"
+    for text, delays in (
+        ("startdelay=5\nruntime=9\n[a]\n[b]\nstonewall\n", ["+5s", None]),
+        ("runtime=9\n[a]\n[b]\nstonewall\nstartdelay=12\n", [None, "+3s"]),
+        ("runtime=9\nramp_time=2\n[a]\n[b]\nstonewall\nstartdelay=12\n", [None, "+1s"]),
+        ("[a]\nsize=1m\n[b]\nstonewall\nstartdelay=12\nruntime=9\n", [None, None]),
+        ("runtime=9\n[a]\nss=iops:5%\nss_dur=3\n[b]\nstonewall\nstartdelay=12\n", [None, None]),
+        ("runtime=9\n[a]\nmax_latency=1s\n[b]\nstonewall\nstartdelay=12\n", [None, "+3s"]),
+    ):
+        (tmp_path / "job.fio").write_text(f"[global]\ndirect=1\n{timed}{text}")
+        steps = convert.load_steps(tmp_path / "job.fio")
+        starts = [
+            next((word for word in step.command_line if "--start-at" in word), None)
+            for step in steps
+        ]
+        assert starts == [delay and f"--start-at {delay}" for delay in delays]
+        last = steps[-1].mapped["startdelay"]
+        known = "[a]\nsize" not in text and "ss=" not in text
+        assert last == (LEFT if delays[-1] else OVER if known else TAKEN_OVER)
+    (tmp_path / "job.fio").write_text(
+        f"[global]\n{timed}[a]\nsize=1m\n[b]\nstonewall\nruntime=9\n[c]\nstartdelay=3\nruntime=9\n"
+    )
+    with pytest.raises(
+        UsageError, match="startdelay: in fio it counts from the start of the first"
+    ):
+        convert.load_steps(tmp_path / "job.fio")
 
 
 def test_an_option_that_has_an_effect_on_one_job_is_needed(tmp_path: Path) -> None:
