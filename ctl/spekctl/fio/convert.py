@@ -242,8 +242,13 @@ def _waits(job: jobfile.Job, steps: Sequence[_Step], names: Sequence[str]) -> bo
 def _check_wait(awaited: str, step: _Step) -> None:
     """A step begins when all jobs of the one before have ended: refuse to wait for one of them,
     unless all end at one time."""
+    plans = [job.plan for job in step.jobs]
+    # Jobs that may end before their time have to do the same.
+    early = any(plan.amount or plan.passes for plan in plans)
     ends = {
-        (job.plan.delay_ns, job.plan.run.get("time"), job.plan.run.get("ramp")) for job in step.jobs
+        repr((plan.delay_ns, plan.run.get("time"), plan.run.get("ramp")))
+        + (repr((plan.streams, plan.arrivals, plan.amount, plan.passes)) if early else "")
+        for plan in plans
     }
     by_time = all("time" in job.plan.run for job in step.jobs)
     beside = [job.name for job in step.jobs if job.name != awaited]

@@ -448,7 +448,8 @@ def test_a_job_that_waits_for_one_of_several_is_a_step_only_if_all_end_with_it(
     assert steps_of(tmp_path, "size=1m\n[a]\n[c]\nwait_for=a\n[d]\nstonewall\n") == [
         *(["a"], ["c"], ["d"]),
     ]
-    for text in (timed.format(9), "size=1m\n[a]\n[b]\n[c]\nwait_for=a\n"):
+    sized = "runtime=5\n[a]\nsize=1m\n[b]\nsize=2m\n[c]\nwait_for=a\n"
+    for text in (timed.format(9), "size=1m\n[a]\n[b]\n[c]\nwait_for=a\n", sized):
         with pytest.raises(UsageError, match=r"\[c\] wait_for: .* whatever \[b\] does"):
             steps_of(tmp_path, text)
     with pytest.raises(UsageError, match=r"\[d\] wait_for: it starts before \[c\]"):
