@@ -24,7 +24,11 @@ GAPS = (
 )
 TOGETHER = "the run ends after the I/Os of all clones together; fio ends each after its own"
 POINTERS = "its end is a time; fio ends when it has covered the size of the device"
+CAPACITY = "it ends after the capacity of its zones; fio's random writes end after their size"
+RAMP = "the amount is that after the ramp-up; fio counts the I/Os of the ramp-up towards it as well"
 MORE = "io_size is a multiple of the size; fio 3.33 takes up to 100%"
+# Patterns that go over their range in passes.
+IN_ORDER = ("sequential", "backward", "strided", "once")
 _AMOUNTS = ("loops", "io_size", "number_ios")
 CYCLES = "limits are checked over each report interval; fio checks over rate_cycle, 1 s by default"
 STEADY = (
@@ -63,11 +67,13 @@ def _set_amount(options: Reader, plan: Plan, clones: int) -> None:
     """The I/Os or passes after which fio ends the clones of a job."""
     number = options.value("number_ios", values.whole)
     end = _end(options, plan)
+    by_number = False
     if number:
         most = number * (options.value("loops", values.whole) or 1)
         if isinstance(end, Fraction) or end is None:
             plan.differs(NUMBER)
         end = most if isinstance(end, Fraction) or end is None else min(end, most)
+        by_number = end == most
     if plan.apart:
         plan.passes = _passes(end, Fraction(1)) if isinstance(end, Fraction) else None
         plan.amount = end if isinstance(end, int) else None
@@ -77,6 +83,9 @@ def _set_amount(options: Reader, plan: Plan, clones: int) -> None:
         plan.amount = None if end is None else end * clones
     for name in _AMOUNTS:
         options.went(name, "run.passes" if plan.passes is not None else "run.count")
+    # Of fio's amounts only number_ios begins again after the ramp-up.
+    if end is not None and not by_number and "ramp" in plan.run:
+        plan.differs(RAMP)
     if clones > 1 and not plan.apart:
         plan.differs(TOGETHER)
     weights = _weights(plan)
@@ -100,18 +109,19 @@ def _has_amount(options: Reader, plan: Plan, clones: int) -> bool:
 
 def _end(options: Reader, plan: Plan) -> int | Fraction | None:
     """When one clone ends: after I/Os, or after passes of its range, as a Fraction, where its size
-    is that of the device; None: at write pointers, where a time ends it."""
+    is that of the device; None: reads below write pointers, or beside writes at these, which a time
+    ends."""
     base = options.value("kb_base", values.whole) or 1024
     loops = options.value("loops", values.whole) or 1
     weights = _weights(plan)
     shares = sum((weight for _, weight in weights), Fraction(0))
     mean = sum((size * weight for size, weight in weights), Fraction(0)) / shares
     first = plan.streams[0]
-    random = first["pattern"] not in ("sequential", "strided", "once", "write-pointer")
+    random = first["pattern"] not in (*IN_ORDER, "write-pointer")
     stride = Fraction(first["stride"]) if first["pattern"] == "strided" else None
     # A stride of zones leaves the bytes as they are; one of rw=read:60k ends where the range does.
     skips = stride is not None and options.text("zonemode") != "strided"
-    with_map = not (random and options.flag("norandommap"))
+    with_map = not random or has_map(options, min(size for size, _ in weights), base)
     text = options.text("io_size")
     in_bytes = text is not None and not text.endswith("%")
     if in_bytes:
@@ -121,6 +131,17 @@ def _end(options: Reader, plan: Plan) -> int | Fraction | None:
     if given and not in_bytes and given > 100:
         plan.differs(MORE)
     size = _bytes(options, base)
+    if any(stream["pattern"] == "write-pointer" for stream in plan.streams) and not in_bytes:
+        in_order = not (options.text("rw") or "read").startswith("rand")
+        # A pass is that of the writes, and fio counts reads as well.
+        written = 100 - int(first["read"].rstrip("%")) if len(plan.streams) == 1 else 0
+        if written and (in_order or size is None):
+            if not in_order:
+                plan.differs(CAPACITY)
+            return Fraction(written * (given or 100), 100 * 100) * loops
+        if size is None:
+            plan.differs(POINTERS)
+            return None
     if size is not None:
         loop_ios = _whole(size, mean, random)
         if skips and stride is not None:
@@ -139,9 +160,6 @@ def _end(options: Reader, plan: Plan) -> int | Fraction | None:
                 " does that once or more often; write size in bytes, or drop loops"
             )
         return _whole(Fraction(given), mean, True) * loops
-    if first["pattern"] == "write-pointer":
-        plan.differs(POINTERS)
-        return None
     # A pass of a stride has fewer bytes than its range.
     bytes_in_passes = stride / mean if stride is not None else Fraction(1)
     ends_there = skips and any(
@@ -149,6 +167,10 @@ def _end(options: Reader, plan: Plan) -> int | Fraction | None:
     )
     if ends_there and not given:
         plan.differs(GAPS)
+    # Zones that go on beyond a size in per cent pass as much less of what is there.
+    text = options.text("size") or ""
+    if stride is not None and not skips and text.endswith("%") and "range" not in first:
+        bytes_in_passes *= Fraction(values.percent(text), 100)
     share = Fraction(given, 100) * bytes_in_passes if given else None
     loop = Fraction(1) if ends_there else bytes_in_passes
     return Fraction(_looped(loop, share, loops, with_map))
@@ -230,6 +252,13 @@ def _passes(total: Fraction, parts: Fraction) -> int | float:
     if Fraction(str(passes)) != wanted:
         raise UsageError(f"size: {wanted} passes of the range are not a decimal number")
     return passes
+
+
+def has_map(options: Reader, smallest: int, base: int) -> bool:
+    """Whether fio has a map of the blocks that a random job has done: places other than those of
+    its @smallest blocks have none."""
+    align = options.value("blockalign", values.size, base)
+    return not options.flag("norandommap") and align in (None, 0, smallest)
 
 
 def mix_of(stream: dict[str, Any]) -> Mix:

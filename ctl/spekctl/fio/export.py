@@ -188,7 +188,12 @@ def _stream(workload: WorkloadFile, stream: Stream) -> list[str]:
         )
         lines.append(f"bssplit={mix}")
     if stream.align is not None:
-        lines.append(f"blockalign={units.parse_size(stream.align)}")
+        align = units.parse_size(stream.align)
+        if not random:
+            raise UsageError("align: fio's blockalign has no effect on jobs in sequence")
+        if stream.pattern == "once" and [size for size, _ in sizes] != [align]:
+            raise UsageError("align: fio keeps no map of what is done with its blockalign")
+        lines.append(f"blockalign={align}")
     if stream.fua:
         lines.append("sync=dsync")
     if stream.priority is not None:

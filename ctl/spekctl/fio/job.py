@@ -77,8 +77,15 @@ UNSTAMPED = (
 )
 CACHE = "there is no page cache in between; fio without direct=1 uses it"
 DEVICES = "devices are striped over in units of 64 KiB; fio takes them in turn, for an I/O each"
-
-
+PLACES_UP = (
+    "offset: a place in per cent is rounded down to a block; fio rounds it up, to offset_align if"
+    " that is given"
+)
+ZONES_END = (
+    "zonemode=strided: the run stays within size; fio continues past the end of size until it has"
+    " transferred that many bytes"
+)
+UNALIGNED = "nothing: as in fio, it is of random jobs"
 MAPS = "reads and writes each have an order of their own; fio's random map is of both"
 ONE_MAP = "clones share one order, as each would need a stream of its own; fio has a map for each"
 CLONES_TOGETHER = (
@@ -175,6 +182,8 @@ def plan_of(
     sizes = _streams(options, plan, clones, streams_max, bool(pauses))
     arrivals.set_arrivals(options, plan, clones, sizes, pauses)
     ends.set_length(options, plan, clones)
+    if REPEATED in plan.differences and not _goes_again(plan, clones):
+        plan.differences.remove(REPEATED)
     _flushes(options, plan)
     _command_line(options, plan)
     if _is_cached(job.options):
@@ -286,15 +295,18 @@ def _streams(options: Reader, plan: Plan, clones: int, most: int, paused: bool) 
     if split and any(part["pattern"] == "once" for part in parts):
         plan.differs(MAPS)
     align = options.value("blockalign", values.size, base)
-    options.went("blockalign", "stream.align")
+    options.went("blockalign", "stream.align" if kind in RANDOM else UNALIGNED)
     increment, in_per_cent = _increment(options, base)
+    if any(
+        (options.text(name) or "").endswith("%") and options.nonzero(name, "%")
+        for name in ("offset", "offset_increment")
+    ):
+        plan.differs(PLACES_UP)
     if not in_per_cent:
         increment *= devices
     options.went("offset_increment", "stream.start of each clone")
     own_places = laws.has_own_places(options)
-    alike = not own_places and all(
-        part["pattern"] not in ("sequential", "strided", "once") for part in parts
-    )
+    alike = not own_places and all(part["pattern"] not in ends.IN_ORDER for part in parts)
     # Of a clone there would be one for each rate.
     if not paused and (clones * len(parts) > most or (split and _has_rate(options))):
         plan.apart = False
@@ -316,8 +328,10 @@ def _streams(options: Reader, plan: Plan, clones: int, most: int, paused: bool) 
                 stream["arrival"] = first
             if members > 1:
                 stream["share"] *= members
-            if align:
+            if align and kind in RANDOM:
                 stream["align"] = align
+            if mode == "strided" and stream["pattern"] == "strided":
+                _pass_size(stream, plan)
             if increment and first + members > 1:
                 _place(stream, first, members, increment, in_per_cent)
             _end_with_device(stream)
@@ -374,6 +388,16 @@ def _end_with_device(stream: dict[str, Any]) -> None:
         stream["range"] = f"{min(values.percent(size), 100 - values.percent(start))}%"
 
 
+def _pass_size(stream: dict[str, Any], plan: Plan) -> None:
+    """Let the zones of zonemode=strided go on to the end of the device, as in fio: there a size is
+    the bytes to do, whatever the gaps take."""
+    start, size = stream.get("start", 0), stream.get("range", 0)
+    if isinstance(size, int) or start in (0, "0%"):
+        stream.pop("range", None)
+    else:
+        plan.differs(ZONES_END)
+
+
 def _in_blocks(stream: dict[str, Any], plan: Plan, amount: str) -> None:
     """Round a place and a size in bytes down to whole blocks; @amount: the option of the size."""
     if stream["pattern"] == "write-pointer":
@@ -397,8 +421,9 @@ def _in_blocks(stream: dict[str, Any], plan: Plan, amount: str) -> None:
             )
     start = stream.get("start", 0)
     if isinstance(start, int) and start % unit:
-        # A sequential job goes from block to block wherever it starts.
-        if stream["pattern"] == "sequential" and start % SECTOR == 0 and "align" not in stream:
+        # Such a job goes from block to block wherever it starts.
+        steps = stream["pattern"] in ends.IN_ORDER
+        if steps and start % SECTOR == 0 and "align" not in stream:
             stream["align"] = math.gcd(unit, start)
         else:
             stream["start"] = start // unit * unit
@@ -552,7 +577,7 @@ def _pattern(
         return law
     if random not in (None, 100):
         return {"pattern": "uniform", "sequential": f"{100 - int(random)}%"}
-    with_map = not options.flag("norandommap")
+    with_map = ends.has_map(options, min(sizes), base)
     options.went("norandommap", "stream.pattern")
     options.went("softrandommap", "nothing: the order needs no memory")
     if not with_map:
@@ -574,6 +599,18 @@ def _repeats(options: Reader) -> bool:
     if options.text("random_generator") == "lfsr":
         return bool(by_time or again)
     return bool(again and not by_time and options.flag("randrepeat", True))
+
+
+def _goes_again(plan: Plan, clones: int) -> bool:
+    """Whether a job with a random map covers its range more than once. If an io_size or a loop
+    stops short of the size, fio continues with the blocks that are left."""
+    if plan.passes is not None:
+        return plan.passes > 1
+    first = plan.streams[0]
+    if plan.amount is None or not isinstance(first.get("range"), int):
+        return True
+    blocks: int = first["range"] // first["size"]
+    return plan.amount > blocks * (1 if plan.apart else clones)
 
 
 # --- when ----------------------------------------------------------------------------------------

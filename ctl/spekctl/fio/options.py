@@ -126,7 +126,7 @@ NOT_NEEDED: dict[str, str] = {
     "verify_pattern_interval": VERIFIED,
     "exitall": _EXIT,
     "random_generator": "the random numbers are of spek's own generator",
-    "offset_align": "a place in per cent is rounded down to the block size",
+    "offset_align": "a place in per cent is rounded down to a block, whatever it is",
     "numa_mem_policy": _MEMORY,
     "atomic": "no write is sent as an atomic one; nor does fio 3.33 send any to a block device",
     "busy_poll": "an option of network engines",

@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from spekctl import units
 from spekctl.errors import UsageError
 from spekctl.fio import exits
-from spekctl.fio.ends import ENDS
+from spekctl.fio.ends import ENDS, RAMP
 from spekctl.fio.plan import Plan
 
 PHASES = (
@@ -128,6 +128,7 @@ def in_phases(plans: Sequence[Plan]) -> list[list[tuple[int, Plan]]]:
     for place, plan in itertools.chain.from_iterable(phases):
         if places.count(place) > 1 and (plan.amount or plan.passes):
             plan.amount = plan.passes = None
+            plan.differences = [text for text in plan.differences if text != RAMP]
             plan.differs(ENDS)
     return phases
 

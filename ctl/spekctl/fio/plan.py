@@ -88,9 +88,10 @@ class Reader:
         text = self.text(name)
         return None if text is None else self.named(name, lambda: parse(text, *more))
 
-    def nonzero(self, name: str) -> bool:
-        """True if the values of an option, by direction, are not all 0 or missing."""
-        return bool((self.text(name) or "").strip("0, "))
+    def nonzero(self, name: str, unit: str = "") -> bool:
+        """True if the values of an option, by direction and in a @unit of one letter, are not all 0
+        or missing."""
+        return bool((self.text(name) or "").strip("0, " + unit))
 
     def last(self, names: Collection[str]) -> str | None:
         """The option of @names that was given last and counts; None without any."""

@@ -13,7 +13,7 @@ from lib.ctl.fio_jobs import HEAD, JOBS, NAMES, imported, stream, tables
 from spekctl.errors import ExitCode, UsageError
 from spekctl.fio import convert, jobfile
 from spekctl.fio import job as fio_job
-from spekctl.fio.ends import TOGETHER
+from spekctl.fio.ends import RAMP, TOGETHER
 from spekctl.fio.options import VERIFIED
 from spekctl.fio.phases import LEFT, OVER, TAKEN_OVER
 from spekctl.fio.plan import Asked
@@ -540,6 +540,20 @@ def test_delays_of_later_steps_are_counted_from_the_first(tmp_path: Path) -> Non
         UsageError, match="startdelay: in fio it counts from the start of the first"
     ):
         convert.load_steps(tmp_path / "job.fio")
+
+
+def test_an_amount_is_that_after_the_ramp_up_and_the_report_says_so(tmp_path: Path) -> None:
+    text = HEAD + "rw=randread\nramp_time=2\n"
+    for end, told in (
+        ("size=1m\n", True),
+        ("loops=2\n", True),
+        ("size=1m\nruntime=5\n", True),
+        # fio counts these from the end of the ramp-up on.
+        ("size=1g\nnumber_ios=50\n", False),
+        ("size=1m\nruntime=5\ntime_based\n", False),
+    ):
+        assert (RAMP in imported(tmp_path, text + end).differences) == told, end
+    assert RAMP not in imported(tmp_path, HEAD + "size=1m\n").differences
 
 
 def test_an_option_that_has_an_effect_on_one_job_is_needed(tmp_path: Path) -> None:

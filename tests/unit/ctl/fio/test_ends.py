@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import itertools
 import json
+import math
 import re
 import shlex
 from dataclasses import replace
@@ -13,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from lib.ctl.fio_jobs import HEAD, fio, imported, plan
+from lib.ctl.fio_jobs import HEAD, fio, imported, issued_by_fio, issued_by_import, plan
 from lib.ctl.resolved import DISK
 
 from spekctl import units
@@ -165,6 +166,72 @@ def test_a_job_does_as_many_ios_as_that_of_fio(tmp_path: Path, words: str) -> No
     assert (config.time_ns, count) == (0, ios)
 
 
+STRIDED = "--rw=read --zonemode=strided --zonesize=4k --zoneskip=12k"
+# Jobs on a device of 2 MiB that do the same I/Os as fio's, each as often.
+THE_SAME = (
+    *("--rw=write", "--rw=read --size=50%", "--rw=randwrite", "--rw=randread --loops=2"),
+    *("--rw=randread --io_size=1m --size=512k --randrepeat=0", "--rw=write --filesize=1m"),
+    *("--rw=write --filesize=1m --size=256k --offset=128k", "--rw=read --size=33%"),
+    *("--rw=read:60k", "--rw=read:60k --size=1m --io_size=128k", "--rw=read:60k --size=1m"),
+    *("--rw=read:60k --offset=256k --size=512k", "--rw=read:60k --offset=512 --size=1m"),
+    *(STRIDED, STRIDED + " --size=4z", STRIDED + " --size=256k", STRIDED + " --size=50%"),
+    *(STRIDED + " --size=25% --loops=2", STRIDED + " --size=256k --offset=512k"),
+    *(STRIDED + " --filesize=1m", STRIDED + " --size=50% --io_size=50%"),
+    STRIDED + " --size=512k --numjobs=2",
+    *("--rw=read --bs=16k --numjobs=3", "--rw=randread --numjobs=3 --size=256k --loops=2"),
+    *(
+        "--rw=read --numjobs=3 --size=512k --offset_increment=512k",
+        "--rw=write --bs=16k --numjobs=16",
+    ),
+    "--rw=read --bs=16k --numjobs=3 --offset_increment=25%",
+    "--rw=randwrite --numjobs=2 --size=100k",
+    "--rw=randread --numjobs=2 --size=64k --rate_iops=100k",
+    "--rw=randread --numjobs=2 --size=64k --thinktime=10",
+    *("--rw=randread --size=10000", "--rw=write --bs=12k", "--rw=randwrite --bs=12k"),
+    *("--rw=randread --thinktime=10 --thinktime_blocks=16", "--rw=write --blockalign=8k"),
+    "--rw=randread --thinktime=10 --thinktime_blocks=16 --numjobs=2 --size=512k",
+    *("--rw=read --offset=100k --bs=12k", "--rw=randread --offset=12k --size=1m --bs=8k"),
+    *("--rw=randread --size=1m --number_ios=256", "--rw=write --size=1m --bs=64k --loops=3"),
+)
+
+
+@pytest.mark.parametrize("words", THE_SAME)
+def test_a_job_does_the_same_ios_as_that_of_fio(tmp_path: Path, words: str) -> None:
+    options = "\n".join(word.removeprefix("--") for word in words.split())
+    converted = imported(tmp_path, f"{HEAD}{options}\n")
+    assert issued_by_import(converted, 2 << 20) == issued_by_fio(tmp_path, words, 2 << 20)
+
+
+# Jobs whose I/Os are drawn: what is said of them holds for both, in bytes and in places.
+DRAWN = {
+    "--rw=randwrite --blockalign=8k --size=1m": 8192,
+    "--rw=randread --blockalign=8k --size=512k --loops=2": 8192,
+    "--rw=randwrite --blockalign=512 --bs=8k --size=1m": 512,
+    "--rw=randwrite --norandommap --bs=8k": 8192,
+    "--rw=randread --bssplit=4k/50:16k/50": 4096,
+    "--rw=read --bssplit=4k/50:8k/50 --numjobs=2 --size=512k": 4096,
+}
+
+
+@pytest.mark.parametrize(("words", "align"), DRAWN.items())
+def test_a_job_whose_ios_are_drawn_does_as_many_bytes_at_such_places(
+    tmp_path: Path, words: str, align: int
+) -> None:
+    options = "\n".join(word.removeprefix("--") for word in words.split())
+    converted = imported(tmp_path, f"{HEAD}{options}\n")
+    ours, theirs = issued_by_import(converted, 2 << 20), issued_by_fio(tmp_path, words, 2 << 20)
+    both = (ours, theirs)
+    # The shares of sizes are kept on average.
+    by_mean = 0.1 if ends.MEAN in converted.differences else 0
+    mine, those = (sum(length * often for (*_, length), often in seen.items()) for seen in both)
+    assert mine == pytest.approx(those, rel=by_mean)
+    for seen in both:
+        assert math.gcd(*(place for _, place, _ in seen)) == align
+    if "blockalign" in words:
+        # There is no map, so that places repeat.
+        assert all(max(seen.values()) > 1 for seen in both)
+
+
 def test_the_end_of_a_job_is_part_of_the_report() -> None:
     relative = plan(rw="write", size="100%", loops=2, bs="4k")
     assert (relative.passes, relative.amount) == (2, None)
@@ -182,8 +249,32 @@ def test_the_end_of_a_job_is_part_of_the_report() -> None:
     mixed = plan(rw="read", bssplit="4k/50:8k/50")
     assert mixed.passes == 1 and ends.MEAN in mixed.differences
     assert plan(rw="write", numjobs=99, offset_increment="1%", size="1%", loops=2).passes == 2
-    zoned = plan(rw="write", zonemode="zbd")
-    assert zoned.passes is None and ends.POINTERS in zoned.differences
+
+
+@pytest.mark.parametrize(
+    ("options", "end", "told"),
+    [
+        ({"rw": "write"}, (1, None), None),
+        ({"rw": "write", "size": "1g", "loops": 2}, (2, None), None),
+        ({"rw": "write", "size": "50%", "io_size": "50%", "numjobs": 2}, (1, None), None),
+        ({"rw": "write", "io_size": "1m"}, (None, 256), None),
+        ({"rw": "randwrite"}, (1, None), ends.CAPACITY),
+        ({"rw": "randwrite", "size": "1m"}, (None, 256), None),
+        # fio counts the bytes that it reads, too.
+        ({"rw": "randrw", "rwmixread": 70}, (0.3, None), ends.CAPACITY),
+        ({"rw": "randread"}, (None, None), ends.POINTERS),
+        ({"rw": "randread", "size": "1m"}, (None, 256), None),
+        ({"rw": "rw"}, (None, None), ends.POINTERS),
+        ({"rw": "read"}, (1, None), None),
+    ],
+)
+def test_a_job_at_write_pointers_ends_by_place_where_fio_does(
+    options: dict[str, Any], end: tuple[float | None, int | None], told: str | None
+) -> None:
+    planned = plan(zonemode="zbd", **options)
+    assert (planned.passes, planned.amount) == end
+    known = {ends.CAPACITY, ends.POINTERS}
+    assert known & set(planned.differences) == ({told} if told else set())
 
 
 @pytest.mark.parametrize(

@@ -101,9 +101,10 @@ def streams(draw: st.DrawFn, name: str) -> dict[str, Any]:
             )
     if draw(st.booleans()):
         stream["priority"] = draw(st.sampled_from(["rt:0", "rt:7", "be:3", "idle"]))
-    if draw(st.booleans()):
-        stream["align"] = draw(st.sampled_from([4096, 65536]))
     size = stream.get("size", 4096)
+    if draw(st.booleans()) and pattern not in ("sequential", "strided"):
+        aligns = [size] if pattern == "once" else [4096, 65536]
+        stream["align"] = draw(st.sampled_from(aligns))
     if draw(st.booleans()):
         stream["start"] = draw(PER_CENT.map(lambda n: f"{n}%") | BYTES)
     if draw(st.booleans()):
@@ -329,6 +330,8 @@ BASE = '[workload]\nname="w"\nsummary="s"\n[[stream]]\nname="m"\nsize=4096\n'
         ('pattern="backward"\n', "stream 'm': fio has no order from the end"),
         ('pattern="sequential"\nread="50%"\n', "fio keeps a place for each direction"),
         ('read="12.5%"\n', "read: fio has whole numbers, not 12.5"),
+        ('pattern="once"\nalign=65536\n', "align: fio keeps no map of what is done with its"),
+        ('pattern="sequential"\nalign=65536\n', "align: fio's blockalign has no effect on jobs"),
         ('pattern="strided"\nstride=8192\njitter=4096\n', "jitter: fio's gaps are all alike"),
         ('pattern="zipf"\ntheta=1.1\nspread=false\n', "spread: fio scatters frequent addresses"),
         ('pattern="pareto"\nh=0.1\ncenter="30%"\n', "center: fio scatters frequent addresses"),

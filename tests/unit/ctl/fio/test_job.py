@@ -529,6 +529,36 @@ def test_a_lowest_rate_of_clones_is_that_of_their_sum() -> None:
     assert fio_job.CLONES_TOGETHER not in plan(rw="read", rate_min="1m").differences
 
 
+@pytest.mark.parametrize(
+    ("options", "told"),
+    [
+        ({"offset": "10%"}, True),
+        ({"offset_increment": "25%", "numjobs": 2}, True),
+        ({"offset": "10%", "offset_align": "1m"}, True),
+        ({"offset": "0%"}, False),
+        ({"offset": "4k"}, False),
+    ],
+)
+def test_a_place_in_per_cent_is_another_one_in_fio(options: dict[str, Any], told: bool) -> None:
+    assert (fio_job.PLACES_UP in plan(rw="read", **options).differences) == told
+
+
+def test_fio_rounds_a_place_in_per_cent_up(tmp_path: Path) -> None:
+    (tmp_path / "f").write_bytes(bytes(2 << 20))
+    log = tmp_path / "log"
+    words = (f"--filename={tmp_path}/f", "--offset=10%", "--number_ios=1", "--rw=read")
+    assert fio("--name=a", "--thread", *words, f"--write_iolog={log}").returncode == 0
+    assert f" read {-(-(2 << 20) // 10 // 4096) * 4096} 4096" in log.read_text()
+
+
+def test_zones_in_per_cent_from_a_place_on_end_with_the_size() -> None:
+    zoned = {"rw": "read", "zonemode": "strided", "zonesize": "4k", "zoneskip": "12k"}
+    beyond, within = plan(**zoned, size="50%"), plan(**zoned, size="50%", offset="25%")
+    assert ("range" in beyond.streams[0], beyond.passes) == (False, 2)
+    assert fio_job.ZONES_END not in beyond.differences
+    assert within.streams[0]["range"] == "50%" and fio_job.ZONES_END in within.differences
+
+
 def test_clones_that_are_alike_are_one_stream() -> None:
     planned = plan(rw="randread", norandommap=None, iodepth=8, numjobs=1000)
     assert (len(planned.streams), planned.arrivals[0]["depth"]) == (1, 8000)
@@ -808,3 +838,23 @@ def test_commands_to_a_device_have_no_page_cache(options: dict[str, str | None])
     asked = Job("j", {"ioengine": "libaio", **options})
     assert fio_job.CACHE not in fio_job.plan_of(asked).differences
     assert fio_job.refusals(asked, False) == []
+
+
+@pytest.mark.parametrize(
+    ("words", "repeats"),
+    [
+        ("size=4m io_size=1m loops=3", False),
+        ("size=4m io_size=1m loops=4", False),
+        ("size=4m loops=2", True),
+        ("size=4m io_size=6m", True),
+        ("size=4m io_size=4m", False),
+    ],
+)
+def test_blocks_repeat_in_fios_order_only_beyond_a_pass(
+    tmp_path: Path, words: str, repeats: bool
+) -> None:
+    text = HEAD + "rw=randread\nbs=64k\n" + words.replace(" ", "\n") + "\n"
+    # fio opens the device again for each loop of all of it.
+    seen = [place for loop in places(tmp_path, text) for place in loop]
+    assert (len(seen) > len(set(seen))) is repeats
+    assert (fio_job.REPEATED in imported(tmp_path, text).differences) is repeats
