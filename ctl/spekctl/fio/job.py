@@ -552,6 +552,15 @@ def _pattern(
     if kind not in RANDOM:
         if not suffix:
             return {"pattern": "sequential"}
+        if suffix.startswith("-"):
+            back = options.named("rw", lambda: values.size(suffix[1:], base))
+            if len(sizes) > 1 or back != 2 * sizes[0]:
+                raise UsageError(
+                    f"rw: '{suffix}' leaves blocks out or repeats them on the way back; pattern"
+                    " backward goes from each block to the one before, as twice one block size does"
+                )
+            plan.differs(BACKWARD)
+            return {"pattern": "backward"}
         gap = options.named("rw", lambda: values.size(suffix, base))
         if len(sizes) > 1:
             raise UsageError("rw: a gap needs one block size")

@@ -9,13 +9,14 @@ import re
 import subprocess
 from collections import Counter
 from fractions import Fraction
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from lib.ctl.fio_jobs import HEAD, fio, imported, places, plan, stream, tables
+from lib.ctl.fio_jobs import HEAD, fio, imported, issued_by_import, places, plan, stream, tables
 
 from spekctl.errors import UsageError
 from spekctl.fio import arrivals, ends, values
@@ -129,6 +130,24 @@ def test_fio_leaves_the_gap_that_the_stride_has(tmp_path: Path) -> None:
     (seen,) = places(tmp_path, text)
     expected = [table["start"] + index * table["stride"] for index in range(50)]
     assert [place for _, place in seen] == expected
+
+
+@pytest.mark.parametrize("more", ["", "offset=1m\n", "numjobs=2\noffset_increment=1m\n"])
+def test_fio_goes_back_as_the_pattern_does(tmp_path: Path, more: str) -> None:
+    text = HEAD + "rw=read:-8k\nbs=4k\nsize=64k\n" + more
+    converted = imported(tmp_path, text)
+    assert fio_job.BACKWARD in converted.differences
+    seen = issued_by_import(converted, 4 << 20)
+    for entry, clone in zip(tables(converted)["stream"], places(tmp_path, text), strict=True):
+        start = entry.get("start", 0)
+        assert (entry["pattern"], entry["range"]) == ("backward", 65536)
+        blocks = [place - start for _, place in clone]
+        (turn,) = (at for at, place in enumerate(blocks) if not place and at)
+        assert len(blocks) == 16
+        assert all(after == before - 4096 for before, after in pairwise(blocks[1 : turn + 1]))
+        # The last block is the only one that fio leaves out.
+        assert {*range(0, 61440, 4096)} == set(blocks)
+        assert all(seen["read", start + place, 4096] == 1 for place in range(0, 65536, 4096))
 
 
 def test_fio_has_a_place_for_each_direction(tmp_path: Path) -> None:
@@ -630,6 +649,10 @@ def test_clones_start_per_cent_after_one_another(tmp_path: Path) -> None:
         ({"bsrange": "4k"}, "bsrange: '4k' is not a range"),
         ({"bs": "4k,0"}, "bs: 0 bytes are not a multiple of 512"),
         ({"rw": "randread:2", "bsrange": "4k-8k"}, "rw: runs need one block size"),
+        ({"rw": "read:-12k"}, "rw: '-12k' leaves blocks out or repeats them on the way back"),
+        ({"rw": "read:-4k"}, "rw: '-4k' leaves blocks out or repeats them on the way back"),
+        ({"rw": "read:-8k", "bsrange": "4k-8k"}, "rw: '-8k' leaves blocks out or repeats them"),
+        ({"rw": "read:-x"}, "rw: 'x' is not a size"),
         (
             {"rw": "randread", "random_distribution": "zoned_abs:50/4m:50/"},
             "random_distribution: '50/' is not a zone; write SHARE/SIZE",
