@@ -511,18 +511,26 @@ def _region(options: Reader, base: int) -> dict[str, Any]:
     return fields
 
 
+def _fill(text: str) -> str:
+    """A pattern of bytes: texts in quotes and hexadecimal numbers, one after the other."""
+    parts = re.findall(r'"([^"]+)"|0[xX]((?:[0-9a-fA-F]{2})+)', text)
+    if re.fullmatch(r'("[^"]+"|0[xX]([0-9a-fA-F]{2})+)+', text):
+        fill = "0x" + "".join(letters.encode().hex() + number for letters, number in parts)
+        if re.fullmatch(FILL_PATTERN, fill):
+            return fill
+    raise UsageError(
+        f"'{text}' is not taken; write 0x and 1 to 64 bytes in hexadecimal, or letters in quotes"
+    )
+
+
 def _contents(options: Reader, plan: Plan) -> dict[str, str]:
     """The data of the writes, unless it is that of the run."""
     compressible = options.value("buffer_compress_percentage", values.percent) or 0
     duplicate = options.value("dedupe_percentage", values.percent) or 0
-    fill = options.text("buffer_pattern")
+    fill = options.value("buffer_pattern", _fill)
     options.went("buffer_compress_percentage", "stream.compressible")
     options.went("dedupe_percentage", "stream.duplicate")
     options.went("buffer_pattern", "stream.fill")
-    if fill is not None and not re.fullmatch(FILL_PATTERN, fill):
-        raise UsageError(
-            f"buffer_pattern: '{fill}' is not taken; write 0x and 1 to 64 bytes in hexadecimal"
-        )
     fields: dict[str, str] = {}
     if compressible:
         fields["compressible"] = f"{compressible}%"

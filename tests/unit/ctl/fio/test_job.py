@@ -69,6 +69,36 @@ def test_writes_have_data_as_asked(tmp_path: Path, options: str, data: dict[str,
     assert not stream(reads).keys() & set(DATA_KEYS)
 
 
+@pytest.mark.parametrize(
+    ("pattern", "fill"),
+    [
+        ('"abcd"', "0x61626364"),
+        ('"a b"0xDEad"c"', "0x612062DEad63"),
+        ("0Xff", "0xff"),
+    ],
+)
+def test_a_pattern_of_letters_is_the_bytes_that_fio_writes(
+    tmp_path: Path, pattern: str, fill: str
+) -> None:
+    written = tmp_path / "written"
+    how = ("--name=a", f"--filename={written}", "--rw=write", "--bs=4k", "--size=4k")
+    assert fio(*how, "--ioengine=psync", f"--buffer_pattern={pattern}").returncode == 0
+    unit = bytes.fromhex(fill[2:])
+    assert written.read_bytes() == (unit * 4096)[:4096]
+    converted = imported(tmp_path, HEAD + f"rw=write\nbuffer_pattern={pattern}\n")
+    assert stream(converted)["fill"] == fill
+
+
+@pytest.mark.parametrize(
+    "pattern", ["abcd", '"ab', "0xabc", "0x", '""', "123", '"' + 65 * "a" + '"']
+)
+def test_a_pattern_that_is_none_is_refused(pattern: str) -> None:
+    with pytest.raises(
+        UsageError, match=r"buffer_pattern: '.*' is not taken; write 0x and 1 to 64"
+    ):
+        plan(rw="write", buffer_pattern=pattern)
+
+
 def test_numbers_of_the_machine(tmp_path: Path) -> None:
     converted = imported(
         tmp_path, HEAD + "rw=randread\nnorandommap\niodepth=$ncpus\nbs=$pagesize*2\n"
