@@ -46,7 +46,6 @@ NEEDS: dict[str, tuple[str, ...]] = {
     **dict.fromkeys(("trim_backlog", "trim_backlog_batch"), ("trim_percentage",)),
     "zone_reset_threshold": ("zone_reset_frequency",),
     "zone_reset_frequency": ("zone_reset_threshold",),
-    "steadystate_check_interval": ("steadystate",),
     "thinkcycles": ("thinktime",),
     "thinktime_iotime": ("thinktime",),
     "verify_state_load": ("verify",),

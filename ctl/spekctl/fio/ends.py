@@ -314,30 +314,34 @@ def _steady(options: Reader, plan: Plan) -> None:
     if text is None or not window_ns:
         return
     name, colon, limit = text.partition(":")
-    metric = {"iops": "iops", "bw": "bandwidth"}.get(name.removesuffix("_slope"))
+    kinds = {"iops": "iops", "bw": "bandwidth", "lat": "latency"}
+    metric = kinds.get(name.removesuffix("_slope"))
     if metric is None or not colon:
         raise UsageError(
-            f"steadystate: '{text}' is not iops, iops_slope, bw or bw_slope with a limit"
+            f"steadystate: '{text}' is not iops, bw or lat, or iops_slope, bw_slope or lat_slope,"
+            " with a limit"
         )
     if not limit.endswith("%"):
         raise UsageError(f"steadystate: the limit '{limit}' is not one in per cent")
     share = options.named("steadystate", lambda: values.decimal(limit.removesuffix("%")))
-    # fio takes a sample each second.
-    seconds = max(2, window_ns // 10**9)
-    interval = math.ceil(seconds / WINDOW_MAX)
-    rounds = max(2, seconds // interval)
+    # fio takes a sample each second, unless it has an interval for that.
+    sample_ns = options.value("steadystate_check_interval", values.duration_ns, "s") or 10**9
+    samples = max(2, window_ns // sample_ns)
+    interval = math.ceil(samples / WINDOW_MAX)
+    rounds = max(2, samples // interval)
     if name.endswith("_slope"):
-        # fio's is per second, spek's one over the whole window.
+        # fio's is per sample, spek's one over the whole window.
         limits = f"range={_NO_LIMIT},slope={_percent(share * interval * (rounds - 1))}"
     else:
         limits = f"range={_percent(2 * share)},slope={_NO_LIMIT}"
     plan.command_line.append(f"--until steady:{metric},window={rounds},{limits}")
-    plan.command_line.append(f"--interval {interval}s")
+    plan.command_line.append(f"--interval {units.format_duration(interval * sample_ns)}")
     plan.differs(STEADY)
     if options.value("steadystate_ramp_time", values.duration_ns, "s"):
         plan.differs("steady state may begin with the run; fio waits for steadystate_ramp_time")
     for option in ("steadystate", "steadystate_duration", "steadystate_ramp_time"):
         options.went(option, "--until")
+    options.went("steadystate_check_interval", "--interval")
 
 
 def _percent(value: Fraction) -> str:
@@ -358,13 +362,15 @@ def _latency_target(options: Reader, plan: Plan) -> None:
         for percentile in sorted(metrics)
         if percentile >= min(within, Fraction(100))
     )
+    exact = metrics.get(min(within, Fraction(100))) == metric
+    stricter = "" if exact else f"; of latency_percentile={share} it is the next higher percentile"
     depth = sum(arrival.get("depth", 0) for arrival in plan.arrivals)
     if not depth:
         raise UsageError("latency_target: it excludes a rate")
     plan.differs(
         f"it runs at a depth of {depth}; fio looks for the highest depth within the latency target,"
         f" as does `spekctl sweep WORKLOAD --depth 1,{depth} --within '{metric} <"
-        f" {units.format_duration(target)}'`"
+        f" {units.format_duration(target)}'`{stricter}"
     )
     for option in ("latency_target", "latency_window", "latency_percentile", "latency_run"):
         options.went(option, "`spekctl sweep --within`")

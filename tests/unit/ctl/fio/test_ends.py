@@ -341,6 +341,14 @@ def test_a_rate_that_is_too_low_ends_the_run(options: dict[str, Any], limits: li
             *("bandwidth", 2, 900, 1, Fraction(1798, 10000)),
         ),
         ({"steadystate": "iops:80%", "steadystate_duration": 1}, "iops", 1, 2, 1, 1),
+        (
+            {"steadystate": "lat:5%", "steadystate_check_interval": 10},
+            *("latency", 10, 6, Fraction(10, 100), 1),
+        ),
+        (
+            {"steadystate": "lat_slope:1%", "steadystate_check_interval": "20s"},
+            *("latency", 20, 3, 1, Fraction(2, 100)),
+        ),
     ],
 )
 def test_steady_state_ends_the_run(
@@ -358,6 +366,7 @@ def test_steady_state_ends_the_run(
     assert given(planned, "--interval") == [f"{interval}s"]
     assert {name for name in planned.mapped if name.startswith("steady")} == {
         *("steadystate", "steadystate_duration", "steadystate_ramp_time"),
+        *(["steadystate_check_interval"] if "steadystate_check_interval" in options else []),
     }
     assert ends.STEADY in planned.differences
 
@@ -388,8 +397,8 @@ def test_a_latency_target_is_looked_for_by_a_sweep(percentile: str, metric: str)
 @pytest.mark.parametrize(
     ("options", "sentence"),
     [
-        ({"steadystate": "iops"}, "steadystate: 'iops' is not iops, iops_slope, bw or bw_slope"),
-        ({"steadystate": "lat:5%"}, "steadystate: 'lat:5%' is not iops, iops_slope, bw or bw_sl"),
+        ({"steadystate": "iops"}, "steadystate: 'iops' is not iops, bw or lat, or iops_slope,"),
+        ({"steadystate": "p99:5%"}, "steadystate: 'p99:5%' is not iops, bw or lat, or iops_slope"),
         ({"steadystate": "iops:500"}, "steadystate: the limit '500' is not one in per cent"),
         ({"steadystate": "iops:x%"}, "steadystate: 'x' is not a number"),
         ({"max_latency": "5x"}, "max_latency: "),
