@@ -10,7 +10,7 @@ from spekctl.fio.jobfile import Job
 
 # What fio does without the option, by its own list; 0 is off for a number without a default.
 DEFAULTS = {
-    **dict.fromkeys(("file_append", "fill_device", "replay_no_stall", "read_iolog_chunked"), "0"),
+    **dict.fromkeys(("file_append", "replay_no_stall", "read_iolog_chunked"), "0"),
     **dict.fromkeys(("ignore_zone_limits", "cgroup_nodelete", "readfua", "writefua"), "0"),
     **dict.fromkeys(("write_barrier", "stream_id", "uid", "gid"), "0"),
     **dict.fromkeys(("verify_state_load", "replay_align"), "0"),

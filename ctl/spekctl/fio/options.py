@@ -140,6 +140,7 @@ NOT_NEEDED: dict[str, str] = {
     "buffer_compress_chunk": "the share is that of each 4 KiB",
     "flow_sleep": "no job of a flow is ahead, as the I/Os of all are drawn by their weights",
     "iodepth_batch_complete_max": "completions are taken as they come",
+    "fill_device": "a block device has a size, at which writes end without it as well, as in fio",
     "allow_mounted_write": "spek refuses devices that are in use",
 }
 
@@ -154,7 +155,6 @@ REFUSED: dict[str, str] = {
     **dict.fromkeys(("exec_prerun", "exec_postrun", "profile", "uid", "gid"), _PROCESS),
     **dict.fromkeys(("cgroup", "cgroup_nodelete", "cgroup_weight"), _PROCESS),
     **dict.fromkeys(("dataplacement", "dp_scheme", "plids", "plid_select", "fdp"), _PLACEMENT),
-    "fill_device": "there is no end of a run by place; give a count",
     "priohint": "a priority has a class and a level only",
     **dict.fromkeys(("readfua", "writefua", "sg_write_mode", "stream_id"), _SG),
     "ramp_size": "give the ramp-up as ramp_time",

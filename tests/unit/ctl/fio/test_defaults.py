@@ -79,7 +79,6 @@ def test_an_option_without_the_one_that_it_refines_is_not_refused(name: str) -> 
 def test_an_option_that_does_something_stays() -> None:
     for options in (
         {"flow": "8"},
-        {"fill_device": None},
         {"cmdprio_percentage": "20", "cmdprio_class": "1"},
         {"trim_percentage": "5", "trim_backlog": "64"},
         {"readfua": None},

@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from lib.ctl.fio_jobs import HEAD, fio, imported, issued_by_fio, issued_by_import, plan
+from lib.ctl.fio_jobs import HEAD, fio, imported, issued_by_fio, issued_by_import, plan, tables
 from lib.ctl.resolved import DISK
 
 from spekctl import units
@@ -410,3 +410,11 @@ def test_a_latency_target_is_looked_for_by_a_sweep(percentile: str, metric: str)
 def test_a_limit_that_cannot_be_mapped_is_refused(options: dict[str, Any], sentence: str) -> None:
     with pytest.raises(UsageError, match=re.escape(sentence)):
         plan(**{"steadystate_duration": 60, **options})
+
+
+@pytest.mark.parametrize("name", ["fill_device", "fill_fs"])
+def test_a_device_is_full_at_its_end(name: str, tmp_path: Path) -> None:
+    """A block device does not grow: fio ends as it does without the option."""
+    converted = imported(tmp_path, HEAD + f"rw=write\nbs=64k\n{name}=1\n")
+    assert tables(converted)["run"]["passes"] == 1
+    assert "a block device has a size" in converted.not_needed["fill_device"]
