@@ -19,6 +19,8 @@ DEFAULTS = {
         ("zone_reset_threshold", "zone_reset_frequency", "random_sequence_stride"), "0"
     ),
     **dict.fromkeys(("flow_watermark", "thinkcycles", "fdp", "priohint"), "0"),
+    **dict.fromkeys(("sprandom", "recover_zbd_write_error", "write_zone_remainder"), "0"),
+    **dict.fromkeys(("cmdprio_hint", "deac", "md_per_io_size", "verify_bytchk"), "0"),
     **dict.fromkeys(("trim_percentage", "bs_unaligned", "verify_only"), "0"),
     "replay_scale": "1",
     "replay_time_scale": "100",
@@ -28,6 +30,12 @@ DEFAULTS = {
     "filename_format": "$jobname.$jobnum.$filenum",
     "rw_sequencer": "sequential",
     "cmd_type": "nvme",
+    "write_mode": "write",
+    "read_mode": "read",
+    "verify_mode": "read",
+    "pi_act": "1",
+    "apptag": "0x1234",
+    "apptag_mask": "0xffff",
 }
 
 _REPLAYED = ("read_iolog",)
@@ -40,12 +48,14 @@ NEEDS: dict[str, tuple[str, ...]] = {
     **dict.fromkeys(("read_iolog_chunked", "merge_blktrace_file"), _REPLAYED),
     **dict.fromkeys(("merge_blktrace_scalars", "merge_blktrace_iters"), ("merge_blktrace_file",)),
     **dict.fromkeys(("plids", "plid_select", "dp_scheme"), _PLACED),
-    **dict.fromkeys(("cmdprio", "cmdprio_class"), _PRIORITIES),
+    **dict.fromkeys(("cmdprio", "cmdprio_class", "cmdprio_hint"), _PRIORITIES),
+    **dict.fromkeys(("spr_num_regions", "spr_op", "spr_cs"), ("sprandom",)),
     **dict.fromkeys(("cgroup_nodelete", "cgroup_weight"), ("cgroup",)),
     "flow_watermark": ("flow",),
     **dict.fromkeys(("trim_backlog", "trim_backlog_batch"), ("trim_percentage",)),
     "zone_reset_threshold": ("zone_reset_frequency",),
     "zone_reset_frequency": ("zone_reset_threshold",),
+    "verify_mode": ("verify",),
     "thinkcycles": ("thinktime",),
     "thinktime_iotime": ("thinktime",),
     "verify_state_load": ("verify",),

@@ -27,6 +27,10 @@ ALIASES = {
     "ratemin": "rate_min",
     "ratecycle": "rate_cycle",
     "disable_bw": "disable_bw_measurement",
+    "ss_interval": "steadystate_check_interval",
+    "data_placement": "dataplacement",
+    "fdp_pli": "plids",
+    "fdp_pli_select": "plid_select",
 }
 
 MAPPED = frozenset(
@@ -70,6 +74,9 @@ _REPLAY = "convert the trace and replay it: spekctl run --trace"
 _DUPLICATES = "duplicates are 64 blocks of each stream"
 _PLACEMENT = "data placement is not imported; write_hint is"
 _SG = "spek reads and writes; it sends no other SCSI commands"
+_COMMANDS = "reads, writes and discards are plain ones; spek sends no other NVMe or SCSI commands"
+_METADATA = "spek sends no metadata or protection information of its own with an I/O"
+_REGIONS = "spek has no pattern with fio's distribution of invalid blocks over regions"
 _FILES_ONLY = "spek loads block devices, not files"
 
 NOT_NEEDED: dict[str, str] = {
@@ -124,6 +131,9 @@ NOT_NEEDED: dict[str, str] = {
     **dict.fromkeys(("log_issue_time", "log_window_value", "job_start_clock_id"), _LOG),
     **dict.fromkeys(("verify_header_seed", "verify_write_sequence"), VERIFIED),
     "verify_pattern_interval": VERIFIED,
+    "verify_policy": VERIFIED,
+    "libaio_vectored": _RING,
+    "cdb_len": "an option of SCSI commands, which cmd_type=bsg sends",
     "exitall": _EXIT,
     "random_generator": "the random numbers are of spek's own generator",
     "offset_align": "a place in per cent is rounded down to a block, whatever it is",
@@ -155,6 +165,12 @@ REFUSED: dict[str, str] = {
     **dict.fromkeys(("exec_prerun", "exec_postrun", "profile", "uid", "gid"), _PROCESS),
     **dict.fromkeys(("cgroup", "cgroup_nodelete", "cgroup_weight"), _PROCESS),
     **dict.fromkeys(("dataplacement", "dp_scheme", "plids", "plid_select", "fdp"), _PLACEMENT),
+    **dict.fromkeys(("write_mode", "read_mode", "verify_mode", "verify_bytchk", "deac"), _COMMANDS),
+    **dict.fromkeys(("pi_act", "pi_chk", "apptag", "apptag_mask", "md_per_io_size"), _METADATA),
+    **dict.fromkeys(("sprandom", "spr_num_regions", "spr_op", "spr_cs"), _REGIONS),
+    "recover_zbd_write_error": "spek does not move a write pointer after a failed write",
+    "write_zone_remainder": "what is left of a zone below a block is not written",
+    "cmdprio_hint": "a priority has a class and a level only",
     "priohint": "a priority has a class and a level only",
     **dict.fromkeys(("readfua", "writefua", "sg_write_mode", "stream_id"), _SG),
     "ramp_size": "give the ramp-up as ramp_time",

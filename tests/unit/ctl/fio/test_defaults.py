@@ -16,7 +16,10 @@ ENGINES = ("libaio", "io_uring", "io_uring_cmd", "sg")
 LATER = frozenset(
     (
         *("dataplacement", "dp_scheme", "fdp", "plids", "plid_select", "priohint", "num_range"),
-        *("flow_watermark", "thinkcycles", "random_sequence_stride", "steadystate_check_interval"),
+        *("flow_watermark", "thinkcycles", "random_sequence_stride", "cmdprio_hint", "deac"),
+        *("write_mode", "read_mode", "verify_mode", "verify_bytchk", "pi_act", "pi_chk", "apptag"),
+        *("apptag_mask", "md_per_io_size", "sprandom", "spr_num_regions", "spr_op", "spr_cs"),
+        *("recover_zbd_write_error", "write_zone_remainder"),
     )
 )
 # Those whose value is a text, or has no value that is off.
