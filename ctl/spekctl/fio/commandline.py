@@ -37,7 +37,7 @@ PROGRAM: dict[str, tuple[bool, str]] = {
     **dict.fromkeys(("eta", "eta-newline", "eta-interval", "status-interval"), (True, _EVERY)),
     **dict.fromkeys(("alloc-size", "max-jobs", "aux-path", "debug", "idle-prof"), (True, _OWN)),
     "warnings-fatal": (False, "a value that cannot be read is always refused"),
-    "readonly": (False, "without --write spek writes nothing"),
+    "readonly": (False, "its jobs only read"),
 }
 # Those that ask fio for something else than to run its jobs.
 OTHERWISE = frozenset(
@@ -105,7 +105,19 @@ def read(words: Sequence[str]) -> CommandLine:
     for number, path in enumerate(paths):
         # fio forgets the defaults of the command line, and of a file, with the next file.
         line.jobs += jobfile.read(Path(path), {} if number else defaults)
+    if "--readonly" in line.not_needed:
+        _check_reads(line.jobs)
     return line
+
+
+def _check_reads(jobs: Sequence[Job]) -> None:
+    """As fio does, refuse jobs that change a device beside --readonly."""
+    for job in jobs:
+        if (job.options.get("rw") or "read").partition(":")[0] not in ("read", "randread"):
+            raise UsageError(
+                f"--readonly: [{job.name}] writes or discards, which fio refuses in read-only mode;"
+                " leave one of the two out"
+            )
 
 
 def _long(name: str) -> str:

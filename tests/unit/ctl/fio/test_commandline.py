@@ -127,3 +127,26 @@ def test_arguments_that_are_none_are_refused(words: str, sentence: str) -> None:
     with pytest.raises(UsageError) as refusal:
         convert.command_line_steps(words.split())
     assert sentence in refusal.value.message
+
+
+@pytest.mark.parametrize(
+    ("words", "is_refused"),
+    [
+        ("--readonly --name=a --rw=randwrite --size=4k", True),
+        ("--name=a --readwrite=trim --size=4k --readonly", True),
+        ("--name=a --name=b --rw=rw:4 --size=4k --readonly", True),
+        ("--name=a --rw=randread:8 --size=4k --readonly", False),
+        ("--name=a --size=4k --readonly", False),
+    ],
+)
+def test_jobs_that_write_are_refused_beside_readonly_as_by_fio(
+    tmp_path: Path, words: str, is_refused: bool
+) -> None:
+    (tmp_path / "a").write_bytes(bytes(8192))
+    done = fio(*words.split(), "--filename=a", "--ioengine=psync", folder=tmp_path)
+    assert (done.returncode != 0) is is_refused, done.stderr
+    if not is_refused:
+        assert commandline.read(words.split()).jobs
+        return
+    with pytest.raises(UsageError, match=r"--readonly: \[[ab]\] writes or discards, which fio ref"):
+        commandline.read(words.split())
