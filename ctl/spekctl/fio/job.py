@@ -194,6 +194,9 @@ def plan_of(
     if clones > 1 and any("--stop-when" in text and "<" in text for text in plan.command_line):
         plan.differs(CLONES_TOGETHER)
     zones.move_to_asus(plan)
+    for name, note in simple.notes.items():
+        if name in plan.mapped:
+            plan.mapped[name] += f"; {note}"
     for name in job.options:
         if name not in plan.mapped and name not in plan.not_needed:
             plan.not_needed[name] = "no effect on a job of this kind, as in fio"

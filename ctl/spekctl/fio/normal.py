@@ -27,15 +27,26 @@ class Normal:
 
     job: Job
     differences: list[str] = field(default_factory=list)
+    notes: dict[str, str] = field(default_factory=dict)  # what an option means, as in fio
 
 
 def of(job: Job) -> Normal:
     """@job in fewer notations; its options keep their order. UsageError names the option."""
     normal = Normal(Job(job.name, dict(job.options)))
+    _device(normal)
     _zones(normal)
     _delay(normal)
+    _pause(normal)
     _pieces(normal)
     return normal
+
+
+def _device(normal: Normal) -> None:
+    """[/dev/sda]: without a filename, the name of a job is its device if there is such a one."""
+    job = normal.job
+    if job.name.startswith("/dev/") and not job.options.get("filename"):
+        job.options["filename"] = job.name.replace(":", "\\:")
+        normal.notes["filename"] = "it is the name of the job, as in fio"
 
 
 def _zones(normal: Normal) -> None:
@@ -95,6 +106,16 @@ def _delay(normal: Normal) -> None:
             f"it starts after {units.format_duration(middle_us * 1000)}, the middle of startdelay;"
             " fio draws the delay of each job"
         )
+
+
+def _pause(normal: Normal) -> None:
+    """thinktime=1ms,5ms or 1ms-5ms: fio has no range of pauses, and takes the first value."""
+    options = normal.job.options
+    text = (options.get("thinktime") or "").strip()
+    first, *others = re.split("[-,:]", text)
+    if first and others and not text.startswith("("):
+        options["thinktime"] = first
+        normal.notes["thinktime"] = f"of '{text}' fio takes the first value, and no range"
 
 
 def _pieces(normal: Normal) -> None:

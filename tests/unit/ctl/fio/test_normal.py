@@ -14,6 +14,19 @@ from spekctl.fio import normal
 from spekctl.fio.jobfile import Job
 
 
+def test_a_job_that_is_named_as_a_device_loads_it(tmp_path: Path) -> None:
+    text = "[global]\ndirect=1\nsize=4m\n[/dev/x:y]\nfilename=/dev/sdx\n[/dev/sda]\nrw=write\n"
+    converted = imported(tmp_path, text, sections=("/dev/sda",))
+    assert "--device /dev/sda" in converted.command_line
+    assert converted.mapped["filename"] == "--device; it is the name of the job, as in fio"
+    named = imported(tmp_path, text, sections=("/dev/x:y",))
+    assert "--device /dev/sdx" in named.command_line
+    # fio opens the existing device; it does not create a file with that name.
+    how = ("--name=/dev/zero", "--ioengine=null", "--size=4k", f"--write_iolog={tmp_path}/log")
+    assert fio(*how, folder=tmp_path).returncode == 0
+    assert (tmp_path / "log").read_text().splitlines()[1].split()[-2:] == ["/dev/zero", "add"]
+
+
 def test_a_number_of_zones_is_as_many_times_their_size() -> None:
     planned = plan(rw="write", zonemode="zbd", zonesize="64m", size="4z", offset="2Z")
     assert planned.streams[0]["asu"] == {"start": 128 << 20, "size": 256 << 20}
@@ -132,3 +145,16 @@ def test_a_job_without_such_notations_stays() -> None:
         list(options.items()),
         [],
     )
+
+
+@pytest.mark.parametrize("text", ["1ms,900s", "1ms-900s", "1ms:900s"])
+def test_fio_takes_the_first_of_several_pauses(text: str) -> None:
+    words = ("--name=a", "--ioengine=null", "--size=16k", "--bs=4k", f"--thinktime={text}")
+    # A pause of the other length would end in the timeout of the run.
+    assert fio(*words).returncode == 0
+    planned = plan(rw="read", thinktime=text)
+    assert planned.arrivals[0]["think"] == "1ms"
+    assert planned.mapped["thinktime"].endswith(
+        f"of '{text}' fio takes the first value, and no range"
+    )
+    assert plan(rw="read", thinktime="1ms").mapped["thinktime"] == "arrival.think"
