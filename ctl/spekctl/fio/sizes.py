@@ -26,6 +26,17 @@ def of(
     if options.given("bsrange") and any(often > 1 for mix in mixes for _, often in mix):
         plan.differs(RANGE)
     if options.flag("bs_is_seq_rand"):
+        in_runs = ":" in (options.text("rw") or "")
+        shares = values.by_direction(options.text("percentage_random") or "100")
+        if (
+            is_random
+            and mixes[0] != mixes[1]
+            and (in_runs or any(share != "100" for share in shares))
+        ):
+            raise UsageError(
+                "bs_is_seq_rand: I/Os of a random job that follow another one have the sizes of"
+                " reads, and all I/Os of a stream have the same; make two jobs of it"
+            )
         return (mixes[1],) * 2 if is_random else (mixes[0],) * 2
     return mixes
 

@@ -7,7 +7,6 @@ import json
 import os
 import re
 import subprocess
-from collections import Counter
 from fractions import Fraction
 from itertools import pairwise
 from pathlib import Path
@@ -19,12 +18,11 @@ from hypothesis import strategies as st
 from lib.ctl.fio_jobs import HEAD, fio, imported, issued_by_import, places, plan, stream, tables
 
 from spekctl.errors import UsageError
-from spekctl.fio import arrivals, ends, values
+from spekctl.fio import arrivals, values
 from spekctl.fio import job as fio_job
 from spekctl.fio.defaults import NEEDS
 from spekctl.fio.jobfile import Job
 from spekctl.fio.options import REFUSED
-from spekctl.fio.plan import Plan
 from spekctl.workload.layout import Target
 from spekctl.workload.options import Options
 from spekctl.workload.resolve import resolve
@@ -227,79 +225,6 @@ def test_a_file_size_is_the_region_and_the_size_an_amount(tmp_path: Path) -> Non
 
 
 # --- the plan of a job ---------------------------------------------------------------------------
-
-
-def shares_of(planned: Plan) -> dict[int, int]:
-    return {stream["size"]: stream["share"] for stream in planned.streams[0]["sizes"]}
-
-
-@given(st.lists(st.integers(1, 50), min_size=2, max_size=8))
-def test_weights_of_sizes_are_in_proportion(parts: list[int]) -> None:
-    parts = [*parts[:-1], 100 - sum(parts[:-1])] if 100 - sum(parts[:-1]) > 0 else [40, 60]
-    split = ":".join(f"{index}k/{part}" for index, part in enumerate(parts, start=1))
-    weights = shares_of(plan(rw="randread", bssplit=split))
-    total = sum(weights.values())
-    assert {size: Fraction(often, total) for size, often in weights.items()} == {
-        index << 10: Fraction(part, 100) for index, part in enumerate(parts, start=1)
-    }
-
-
-def test_sizes_without_a_share_have_equal_parts_of_the_rest() -> None:
-    planned = plan(rw="randread", bssplit="4k/50:8k:16k/:32k/0")
-    assert shares_of(planned) == {4096: 3, 8192: 1, 16384: 1, 32768: 1}
-
-
-@pytest.mark.parametrize(
-    "split",
-    [
-        "4k/49:8k/50",
-        "4k/49:8k/30:16k/10",
-        "4k/60:8k/60",
-        "4k/60:8k/50:16k/40",
-        "4k/50:8k:16k/:32k/0",
-        "4k/0:8k/0",
-        "4k/10",
-    ],
-)
-def test_shares_that_do_not_sum_to_100_are_those_of_fio(tmp_path: Path, split: str) -> None:
-    only = plan(rw="randread", bssplit=split).streams[0]
-    listed = only.get("sizes") or [{"size": only["size"], "share": 1}]
-    total, log = sum(entry["share"] for entry in listed), tmp_path / "log"
-    words = ("--rw=randread", "--norandommap", "--size=400m", "--number_ios=4000", "--thread")
-    fio("--name=a", "--ioengine=null", *words, f"--bssplit={split}", f"--write_iolog={log}")
-    seen = Counter(
-        int(line.split()[4]) for line in log.read_text().splitlines() if " read " in line
-    )
-    assert set(seen) == {entry["size"] for entry in listed}
-    for entry in listed:
-        assert seen[entry["size"]] / 4000 == pytest.approx(entry["share"] / total, abs=0.04)
-
-
-@pytest.mark.parametrize(
-    ("options", "reads", "writes"),
-    [
-        ({"bssplit": "8k/90:16k/10,,"}, {8192, 16384}, {4096}),
-        ({"bssplit": ",8k/100"}, {4096}, {8192}),
-        ({"bssplit": "8k/100,", "bs": "64k"}, {8192}, {65536}),
-        ({"bsrange": "8k-8k,"}, {8192}, {4096}),
-        ({"bsrange": ",8k-16k"}, {4096}, {8192, 16384}),
-        ({"bs": "8k,"}, {8192}, {4096}),
-        ({"bs": ",8k"}, {4096}, {8192}),
-    ],
-)
-def test_an_empty_direction_has_the_sizes_of_fio(
-    tmp_path: Path, options: dict[str, str], reads: set[int], writes: set[int]
-) -> None:
-    planned = plan(rw="randrw", **options)
-    for part, expected in zip(planned.streams, (reads, writes), strict=True):
-        assert {size for size, _ in ends.mix_of(part)} == expected
-    log = tmp_path / "log"
-    words = [f"--{name}={value}" for name, value in options.items()]
-    words += ["--size=8m", "--rw=randrw", "--thread", f"--write_iolog={log}"]
-    fio("--name=a", "--ioengine=null", *words)
-    lines = [line.split() for line in log.read_text().splitlines()]
-    for kind, expected in (("read", reads), ("write", writes)):
-        assert {int(line[4]) for line in lines if line[2:3] == [kind]} >= expected
 
 
 @pytest.mark.parametrize(
