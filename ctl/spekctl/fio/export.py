@@ -196,6 +196,8 @@ def _stream(workload: WorkloadFile, stream: Stream) -> list[str]:
         lines.append(f"blockalign={align}")
     if stream.fua:
         lines.append("sync=dsync")
+    if stream.atomic:
+        lines.append("atomic=1")
     if stream.priority is not None:
         name, level = meaning.priority_of(stream)
         lines.append(f"prioclass={_CLASSES[name]}")

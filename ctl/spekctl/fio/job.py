@@ -247,6 +247,8 @@ def _streams(options: Reader, plan: Plan, clones: int, most: int, paused: bool) 
             where["range"] *= devices
     forced = (options.text("sync") or "0") not in ("0", "none")
     options.went("sync", "stream.fua")
+    atomic = (options.text("atomic") or "0") != "0"
+    options.went("atomic", "stream.atomic")
     contents = _contents(options, plan)
     hint, priority, mode = _write_hint(options), priorities.of_job(options), zones.mode_of(options)
     parts: list[dict[str, Any]] = []
@@ -271,6 +273,8 @@ def _streams(options: Reader, plan: Plan, clones: int, most: int, paused: bool) 
             entry["fua"] = True
         if entry.get("read", "100%") != "100%":
             entry |= contents
+            if atomic:
+                entry["atomic"] = True
             if hint is not None:
                 entry["write_hint"] = hint
         if len(mix) == 1:

@@ -96,6 +96,8 @@ def streams(draw: st.DrawFn, name: str) -> dict[str, Any]:
     if stream.get("read", "100%") != "100%":
         stream |= draw(CONTENTS)
         if stream.get("operation") is None and draw(st.booleans()):
+            stream["atomic"] = True
+        if stream.get("operation") is None and draw(st.booleans()):
             stream["write_hint"] = draw(
                 st.sampled_from(["none", "short", "medium", "long", "extreme"])
             )

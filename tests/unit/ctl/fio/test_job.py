@@ -424,6 +424,13 @@ def test_block_sizes_of_orders_instead_of_directions(
     assert [stream["size"] for stream in planned.streams] == sizes
 
 
+def test_atomic_writes_are_those_of_the_writes() -> None:
+    atomic = [stream.get("atomic") for stream in plan(rw="rw", atomic=1).streams]
+    assert atomic == [None, True]
+    assert "atomic" not in plan(rw="write", atomic=0).streams[0]
+    assert "atomic" not in plan(rw="trim", atomic=1).streams[0]
+
+
 def test_a_write_hint_is_that_of_writes() -> None:
     hints = [stream.get("write_hint") for stream in plan(rw="rw", write_hint="short").streams]
     assert hints == [None, "short"]
