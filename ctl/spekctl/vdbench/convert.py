@@ -129,6 +129,9 @@ def load_steps(path: Path) -> list[Imported]:
     return imported
 
 
+MISMATCHES = "mismatches are counted and end nothing; in vdbench they count among data_errors"
+
+
 def _report(step: Imported, kind: str, key: str, given: Sequence[str]) -> None:
     """Say in @step what became of a parameter."""
     mapped = MAPPED[kind].get(key)
@@ -187,6 +190,11 @@ def _refusals(definition: Definition, default: Definition | None) -> Iterator[st
         elif key in mapped or (definition.kind == "rd" and key in DIFFERENT):
             if key == "validate" and values not in (["yes"], ["no"]):
                 yield f"{place}: '{','.join(values)}' is neither yes nor no"
+            elif key == "data_errors" and not _is_number(values):
+                yield (
+                    f"{place}: '{','.join(values)}' is not a number of errors, and spek runs no"
+                    " commands"
+                )
         elif key in REFUSED and not (definition.kind == "hd" and key == "user"):
             yield f"{place}: {REFUSED[key]}"
         elif key not in NOT_NEEDED:
@@ -504,8 +512,18 @@ def _step(
             if any("compressible" in stream or "duplicate" in stream for stream in streams):
                 raise UsageError("validate: data to be verified neither compress nor repeat")
             imported.command_line.append("--verify")
+    errors = int(whole.given.get("data_errors", ["0"])[0])
+    if errors:
+        imported.command_line.append(f"--max-errors {errors}")
+        if "--verify" in imported.command_line:
+            notes.append(MISMATCHES)
     imported.differences = list(dict.fromkeys(notes))
     return imported
+
+
+def _is_number(values: Sequence[str]) -> bool:
+    """Whether the values of a parameter are one whole number that an option takes."""
+    return len(values) == 1 and re.fullmatch(r"[0-9]{1,9}", values[0], re.ASCII) is not None
 
 
 def _streams(

@@ -51,7 +51,7 @@ MAPPED: Mapping[str, Mapping[str, str]] = {
         **{"validate": "--verify", "concatenatesds": "--device"},
         **{"compratio": "stream.compressible", "compression": "stream.compressible"},
         **{"dedupratio": "stream.duplicate", "dedupunit": "stream.duplicate"},
-        "dedupsets": "stream.duplicate",
+        **{"dedupsets": "stream.duplicate", "data_errors": "--max-errors"},
     },
     "hd": {"system": "nothing: this host"},
     "sd": {
@@ -88,7 +88,6 @@ NOT_NEEDED: Mapping[str, str] = {
     "messagescan": "a result says what went wrong",
     **dict.fromkeys(("report", "report_run_totals", "histogram", "auxreport"), _REPORTS),
     "monitor": "a run is stopped with `spekctl stop`",
-    "data_errors": "errors are counted; `--max-errors N` ends a run",
     "abort_failed_skew": "shares are kept",
     "priority": "workloads with a rate of their own keep it, whatever others do",
     **dict.fromkeys(("shell", "user", "vdbench", "port"), "there are no remote hosts"),

@@ -48,9 +48,23 @@ def test_runs_and_loops_are_steps(tmp_path: Path) -> None:
         for table in map(tables, imported[2:])
     ]
     assert loops == [(8, 4096), (8, 8192), (32, 4096), (32, 8192)]
-    assert imported[0].command_line == ["--device /dev/sdb", "--device /dev/sdc", "--write"]
-    assert imported[0].not_needed.keys() == {"data_errors", "openflags"}
+    assert imported[0].command_line == [
+        *("--device /dev/sdb", "--device /dev/sdc", "--write", "--max-errors 1"),
+    ]
+    assert imported[0].not_needed.keys() == {"openflags"}
     assert {"iorate", "skew", "lun", "system"} <= imported[0].mapped.keys()
+
+
+@pytest.mark.parametrize(("head", "told"), [("validate=yes\n", True), ("", False)])
+def test_a_number_of_errors_ends_the_run(tmp_path: Path, head: str, told: bool) -> None:
+    wd = WD.replace("\n", ",rdpct=0\n")
+    (only,) = steps(tmp_path, f"data_errors=7\n{head}{SD}{wd}{RD}")
+    assert "--max-errors 7" in only.command_line
+    assert only.mapped["data_errors"] == "--max-errors"
+    assert (convert.MISMATCHES in only.differences) == told
+    for value in ("script.sh", "x1", "5000000000"):
+        with pytest.raises(UsageError, match=f"data_errors: '{value}' is not a number of errors"):
+            steps(tmp_path, f"data_errors={value}\n{SD}{WD}{RD}")
 
 
 def test_defaults_are_those_of_vdbench(tmp_path: Path) -> None:
