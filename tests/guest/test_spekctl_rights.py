@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0
 """What each command of spekctl does for an ordinary user: what concerns the kernel is refused.
 
-Every command has a rule here; one without fails the test. Commands run in a forked child, because
-each start of Python costs seconds in an emulated guest.
+The rules are in lib/ctl/rights.py. Commands run in a forked child, because each start of
+Python costs seconds in an emulated guest.
 """
 
 from __future__ import annotations
@@ -10,11 +10,11 @@ from __future__ import annotations
 import importlib
 import pkgutil
 import shutil
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 
-import click
 import pytest
+from lib.ctl.rights import NEEDS_ROOT
 from lib.ordinary_user import as_ordinary_user
 
 import spekctl
@@ -24,78 +24,6 @@ from spekctl.errors import ExitCode
 from spekctl.workload import file
 
 pytestmark = pytest.mark.any_kernel
-
-DEVICE = "{disk}"
-NEEDS_ROOT: dict[str, tuple[str, ...]] = {
-    "run": ("random-read-4k", "--device", DEVICE, "--no-prober", "--progress", "none"),
-    "status": (),
-    "metrics": (),
-    "watch": ("1",),
-    "stop": ("1",),
-    "sweep": ("random-read-4k", "--device", DEVICE, "--depth", "1", "-o", "{folder}/sweep.json"),
-    "spc1": (
-        "--device",
-        DEVICE,
-        "--write",
-        "--quick",
-        "--start-bsu",
-        "1",
-        "--folder",
-        "{folder}/spc1",
-    ),
-    "spc2": ("--device", DEVICE, "--write", "--quick", "--folder", "{folder}/spc2"),
-    "pts": (*("--device", DEVICE, "--write", "--quick", "--no-purge", "--folder", "{folder}/pts"),),
-    "energy spc1e": ("--device", DEVICE, "--write", "--quick", "--folder", "{folder}/e"),
-    "energy spc2e": ("--device", DEVICE, "--write", "--quick", "--folder", "{folder}/spc2e"),
-    "energy emerald": ("--device", DEVICE, "--write", "--quick", "--folder", "{folder}/emerald"),
-    "verify": ("--device", DEVICE, "--from", "{folder}/state"),
-    "drive new": ("barracuda-es",),
-    "drive list": (),
-    "drive stats": ("1",),
-    "drive delete": ("1",),
-    "prober start": ("--for", "1s"),
-    "prober watch": (),
-    "prober read": (),
-    "prober stop": (),
-    "power rails": (),
-    "augment create": ("nas", "--raid", DEVICE, "--ssd", DEVICE, "--spare", DEVICE),
-    "augment attach": ("nas", "--scan", "--raid", DEVICE),
-    "augment status": (),
-    "augment destage": ("nas",),
-    "augment detach": ("nas",),
-    "augment monitor": ("nas",),
-    "power monitor": ("--count", "1"),
-}
-# They read files, sysfs and devices that the user may read, ask spek-daq, which has its own say, or
-# start a virtual machine as the user who asks for it.
-NEEDS_NOTHING = {"devices", "workloads", "show", "log", "plot", "trace", "vm", "energy dcse"}
-NEEDS_NOTHING |= {"report", "compare", "gate", "fio", "vdbench"}
-# host answers each request with its own refusal, and web shows it.
-NEEDS_NOTHING |= {"host", "web"}
-# Hosts of a fleet start the host helper by sudo.
-NEEDS_NOTHING |= {"fleet"}
-NEEDS_NOTHING |= {"power calibrate", "doctor", "energy tiered map", "energy tiered compare"}
-# They need what the node of the disk asks for; test_power_states has both.
-NEEDS_NOTHING |= {"power states", "power set", "augment check"}
-NEEDS_NOTHING |= {f"drive {one}" for one in ("models", "show", "simulate", "study", "characterise")}
-
-GROUPS = ("augment", "drive", "energy", "tiered", "power", "prober")
-
-
-def leaves(group: click.Group, context: click.Context, prefix: str = "") -> Iterator[str]:
-    """Names of all commands; groups that plot or vm are made of count as one."""
-    for name in group.list_commands(context):
-        command = group.get_command(context, name)
-        if isinstance(command, click.Group) and name in GROUPS:
-            yield from leaves(command, context, f"{prefix}{name} ")
-        else:
-            yield prefix + name
-
-
-def test_every_command_has_a_rule() -> None:
-    with click.Context(cli.cli) as context:
-        assert set(leaves(cli.cli, context)) == set(NEEDS_ROOT) | NEEDS_NOTHING
-
 
 # Imported where they are first needed, from directories that an ordinary user may not enter.
 LAZY = ("numpy", "pyarrow.parquet", "rich.live", "rich.table", "tomlkit")

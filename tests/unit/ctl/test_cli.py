@@ -9,8 +9,10 @@ import subprocess
 import sys
 from pathlib import Path
 
+import click
 import pytest
 from lib.ctl.command_line import Spekctl
+from lib.ctl.rights import NEEDS_NOTHING, NEEDS_ROOT, leaves
 
 from spekctl import __version__, cli
 from spekctl.errors import (
@@ -31,6 +33,12 @@ def test_every_command_has_help(name: str, spekctl: Spekctl) -> None:
     outcome = spekctl(name, "--help")
     assert outcome.code == 0
     assert outcome.out.startswith(f"Usage: spekctl {name}")
+
+
+def test_every_command_has_a_rule_for_ordinary_users() -> None:
+    """Guests hold it to that rule."""
+    with click.Context(cli.cli) as context:
+        assert set(leaves(cli.cli, context)) == set(NEEDS_ROOT) | NEEDS_NOTHING
 
 
 def test_the_version_is_that_of_all_parts(spekctl: Spekctl) -> None:
