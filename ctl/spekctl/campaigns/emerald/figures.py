@@ -10,7 +10,8 @@
     EP_MW2 mixed, quarter rate  I/Os per second per W
     EP_RI  ready idle           GB (10^9 bytes) of raw capacity per W
 
-Work and power are means over the same measured time. Exact, printed half up with three decimals.
+Work and power are means over the same measured time. Exact, printed half up with three decimals,
+and with more of them where these are fewer than three significant digits.
 """
 
 from __future__ import annotations
@@ -19,7 +20,10 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Literal
 
+from spekctl.documents.exact import Figure, figure
+
 DECIMALS = 3
+DIGITS = 3
 IDLE = "EP_RI"
 Unit = Literal["IOPS/W", "MiB/s/W", "GB/W"]
 
@@ -54,6 +58,15 @@ BY_PHASE = {kind.phase: kind for kind in KINDS}
 def metric(work: Fraction, watts: Fraction) -> Fraction:
     """Work per watt; both are more than 0 as fault() wants it."""
     return work / watts
+
+
+def printed(value: Fraction) -> Figure:
+    """@value, which is more than 0, as it is printed."""
+    decimals = DECIMALS
+    # 0.0995 is rounded to 0.100, which has three digits.
+    while value * 10**decimals < 10 ** (DIGITS - 1) - Fraction(1, 2):
+        decimals += 1
+    return figure(value, decimals)
 
 
 def gigabytes(capacity_bytes: int) -> Fraction:

@@ -21,7 +21,7 @@ from spekctl.documents.energy import (
     EmeraldPhase,
     EmeraldReport,
 )
-from spekctl.documents.exact import Figure, decimal_text, figure, measured_number
+from spekctl.documents.exact import Figure, decimal_text, measured_number
 from spekctl.documents.power import PowerFigures, power_of
 from spekctl.documents.result import Result
 from spekctl.documents.result_parts import Environment, Interval
@@ -70,7 +70,7 @@ def phase_of_run(
 def _value(metric: str, work: Fraction, watts: Fraction | None) -> Figure | None:
     if not metric or watts is None or not work:
         return None
-    return figure(emerald.metric(work, watts), emerald.DECIMALS)
+    return emerald.printed(emerald.metric(work, watts))
 
 
 def worst_window(rows: Sequence[Interval], window_ns: int) -> float | None:

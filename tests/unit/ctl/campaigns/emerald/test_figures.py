@@ -55,3 +55,21 @@ def test_work_and_power_have_to_be_there() -> None:
     assert emerald.fault(kind, Fraction(1), Fraction(0)).startswith("random-read: the power is 0 W")
     assert "0 IOPS must be more than 0" in emerald.fault(kind, Fraction(0), Fraction(1))
     assert emerald.fault(kind, Fraction(1), Fraction(1)) == ""
+
+
+@pytest.mark.parametrize(
+    ("value", "text"),
+    [
+        ("12.317", "12.317"),
+        ("0.5", "0.500"),
+        ("0.1", "0.100"),
+        ("0.0995", "0.100"),
+        ("0.0994", "0.0994"),
+        ("0.012345", "0.0123"),
+        ("0.000012345", "0.0000123"),
+        ("1234.5678", "1234.568"),
+    ],
+)
+def test_at_least_three_digits_are_printed(value: str, text: str) -> None:
+    printed = emerald.printed(Fraction(value))
+    assert (printed.text, printed.fraction) == (text, Fraction(value))
