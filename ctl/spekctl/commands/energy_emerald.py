@@ -3,12 +3,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from fractions import Fraction
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
+from spekctl import recorded
 from spekctl.commands import campaign, energy_use, on_hosts, options
 from spekctl.commands.campaign import CampaignOptions
 from spekctl.errors import ExitCode, UsageError
@@ -22,7 +24,7 @@ Examples:
   spekctl energy emerald --device /dev/sdb --write --quick
   spekctl energy emerald --device /dev/sdb --phases random-read,ready-idle --prefill 0 \\
       --conditioning 0 --quick
-  spekctl energy emerald --from phases.toml
+  spekctl energy emerald --from phases.toml --taxonomy 'Online 3' --disclose 'parity RAID=on'
 
 \b
 Phases and metrics:                      Example of a --from file:
@@ -124,6 +126,19 @@ Defaults:             standard   --quick
     metavar="GB",
     help="Raw capacity, 10^9 bytes.  [default: that of the devices]",
 )
+@click.option(
+    "--taxonomy",
+    metavar="TEXT",
+    default="",
+    help="For the report: category of the product in Emerald's taxonomy, such as 'Online 3'.",
+)
+@click.option(
+    *("--disclose", "disclosed"),
+    multiple=True,
+    metavar="NAME=TEXT",
+    help="For the report: what the standard wants to be told of the system, such as"
+    " 'parity RAID=on'; repeatable.",
+)
 @options.seed
 @options.stripe
 @options.backend
@@ -146,12 +161,27 @@ def command(source: Path | None, **given: Any) -> int:
     """
     output = given.pop("output")
     energy_use.check_sources(source, given["devices"], output)
+    given["taxonomy"] = recorded.text(given["taxonomy"].strip())
+    given["disclosures"] = disclosures_of(given.pop("disclosed"))
     if source is not None:
-        return _compute(source, output, given["as_json"])
+        return _compute(source, output, given)
     return _measure(*CampaignOptions.split(given))
 
 
-def _compute(source: Path, output: Path | None, as_json: bool) -> int:
+def disclosures_of(words: Sequence[str]) -> dict[str, str]:
+    """What --disclose gives, by name."""
+    told: dict[str, str] = {}
+    for word in words:
+        name, _, text = (recorded.text(part.strip()) for part in word.partition("="))
+        if not name or not text:
+            raise UsageError(f"--disclose '{word}': write NAME=TEXT, for example 'parity RAID=on'")
+        if name in told:
+            raise UsageError(f"--disclose: '{name}' is given twice")
+        told[name] = text
+    return told
+
+
+def _compute(source: Path, output: Path | None, given: Mapping[str, Any]) -> int:
     from spekctl import files
     from spekctl.campaigns import inputs
     from spekctl.campaigns.emerald.report import of_numbers
@@ -161,7 +191,8 @@ def _compute(source: Path, output: Path | None, as_json: bool) -> int:
     files.check_writable(output)
     files.check_apart(output, [source])
     phases, gigabytes = inputs.emerald_inputs(source)
-    deliver(of_numbers(phases, gigabytes, str(source)), print_contents, as_json, output)
+    report = of_numbers(phases, gigabytes, str(source), given["taxonomy"], given["disclosures"])
+    deliver(report, print_contents, given["as_json"], output)
     return int(ExitCode.OK)
 
 
@@ -216,6 +247,8 @@ def _parameters(given: dict[str, Any], quick: bool, capacity_bytes: int) -> Emer
         backend=given["backend"],
         data=given["data"],
         raw_gigabytes=decimal_text(raw),
+        taxonomy=given["taxonomy"],
+        disclosures=given["disclosures"],
     )
 
 

@@ -81,7 +81,8 @@ def check_sources(
     from spekctl.campaigns.inputs import fraction_of
 
     if source is not None:
-        allowed = ("source", "price", "hours", "idle_watts", "output", "as_json")
+        numbers = ("source", "price", "hours", "idle_watts")
+        allowed = (*numbers, "taxonomy", "disclosed", "output", "as_json")
         options.refuse_others("--from", allowed, "measured, or computed")
         watts = fraction_of(idle_watts, "--idle-watts") if idle_watts is not None else None
         if watts is not None and watts <= 0:

@@ -188,6 +188,13 @@ class EmeraldLimits(Part, frozen=True):
     window_ns: Annotated[int, Meta(description="Length of a window.")]
 
 
+Taxonomy = Annotated[str, Meta(description="Category of the product, such as Online 3.")]
+Disclosures = Annotated[
+    dict[str, str],
+    Meta(description="Further disclosures about the system, by name, such as parity RAID: on."),
+]
+
+
 class EmeraldParameters(Part, frozen=True):
     """Everything that decides what is measured; the same on every resumption."""
 
@@ -201,6 +208,8 @@ class EmeraldParameters(Part, frozen=True):
     backend: str
     data: Annotated[Literal["zero", "random"], Meta(description="What is written.")]
     raw_gigabytes: Given
+    taxonomy: Taxonomy = ""
+    disclosures: Disclosures = msgspec.field(default_factory=dict)
 
 
 class EmeraldReport(Document, frozen=True, kw_only=True, tag=Kind.EMERALD.value):
@@ -220,6 +229,8 @@ class EmeraldReport(Document, frozen=True, kw_only=True, tag=Kind.EMERALD.value)
     targets: list[TargetFacts]
     environment: Environment | None
     remarks: list[str]
+    taxonomy: Taxonomy = ""
+    disclosures: Disclosures = msgspec.field(default_factory=dict)
 
 
 def json_schema() -> dict[str, Any]:

@@ -110,6 +110,10 @@ def emerald_parts(report: EmeraldReport) -> Parts:
 def _emerald(report: EmeraldReport) -> Parts:
     if report.raw_gigabytes is not None:
         yield f"  raw capacity {float(report.raw_gigabytes):,.3f} GB"
+    if report.taxonomy:
+        yield f"  taxonomy {report.taxonomy}"
+    for name, text in report.disclosures.items():
+        yield f"  disclosed: {name}: {text}"
     if report.phases:
         yield "\nphases"
         yield _phases_table(report.phases)

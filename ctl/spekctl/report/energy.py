@@ -65,6 +65,9 @@ def _annual_sheet(
 def emerald_sheet(file: str, report: energy.EmeraldReport) -> Sheet:
     """An Emerald-like test."""
     sheet = benchmark.powered(file, "Emerald-like test", report, render.emerald_parts(report))
+    if report.taxonomy:
+        sheet.conditions.append(("taxonomy", report.taxonomy))
+    sheet.conditions += report.disclosures.items()
     sheet.figures += [
         (f"{phase.metric or phase.name}, {phase.unit}", phase.value.text)
         for phase in report.phases

@@ -160,11 +160,23 @@ def phase_of_numbers(phase: str, work: Fraction, watts: Fraction) -> EmeraldPhas
 
 
 def of_numbers(
-    measured: Mapping[str, tuple[Fraction, Fraction]], gigabytes: Fraction | None, source: str
+    measured: Mapping[str, tuple[Fraction, Fraction]],
+    gigabytes: Fraction | None,
+    source: str,
+    taxonomy: str = "",
+    disclosures: Mapping[str, str] | None = None,
 ) -> EmeraldReport:
     """The report of typed-in phases."""
     phases = [phase_of_numbers(name, *numbers) for name, numbers in measured.items()]
-    return _report(phases, gigabytes=gigabytes, source=source, verdict="complete", complete=True)
+    return _report(
+        phases,
+        gigabytes=gigabytes,
+        source=source,
+        verdict="complete",
+        complete=True,
+        taxonomy=taxonomy,
+        disclosures=disclosures,
+    )
 
 
 def build(
@@ -196,6 +208,8 @@ def build(
         targets=targets,
         environment=environment,
         remarks=[*remarks, *_remarks(parameters, metrics)],
+        taxonomy=parameters.taxonomy,
+        disclosures=parameters.disclosures,
     )
 
 
@@ -246,6 +260,8 @@ def _report(
     targets: Sequence[TargetFacts] = (),
     environment: Environment | None = None,
     remarks: Sequence[str] = (),
+    taxonomy: str = "",
+    disclosures: Mapping[str, str] | None = None,
 ) -> EmeraldReport:
     return EmeraldReport(
         notice=EMERALD_NOTICE,
@@ -260,4 +276,6 @@ def _report(
         targets=list(targets),
         environment=environment,
         remarks=list(remarks),
+        taxonomy=taxonomy,
+        disclosures=dict(disclosures or {}),
     )

@@ -185,3 +185,54 @@ def test_quick_is_a_preset_that_options_change(
         msgspec.structs.replace(QUICK, measure_ns=7_000_000_000)
     )
     assert "0 % of the capacity was filled beforehand" in report["remarks"]
+
+
+TOLD = ("--taxonomy", " Online 3 ", "--disclose", "parity [RAID]=on", "--disclose", "thin = a=b")
+
+
+def test_what_is_told_of_the_system_is_in_the_report(spekctl: Spekctl) -> None:
+    Path("p.toml").write_text(NUMBERS)
+    outcome = spekctl("energy", "emerald", "--from", "p.toml", *TOLD, "-o", "p.json")
+    assert outcome.code == ExitCode.OK, outcome.err
+    report = of_file(Path("p.json"))
+    assert report["taxonomy"] == "Online 3"
+    assert report["disclosures"] == {"parity [RAID]": "on", "thin": "a=b"}
+    lines = outcome.out.splitlines()
+    told = lines.index("  taxonomy Online 3")
+    assert lines[told + 1 : told + 3] == [
+        "  disclosed: parity [RAID]: on",
+        "  disclosed: thin: a=b",
+    ]
+    assert spekctl("report", "p.json", "-o", "p.html").code == ExitCode.OK
+    assert all(text in Path("p.html").read_text() for text in ("Online 3", "parity [RAID]"))
+
+
+@pytest.mark.parametrize(
+    ("words", "sentence"),
+    [
+        (("x",), "--disclose 'x': write NAME=TEXT, for example 'parity RAID=on'"),
+        (("=on",), "--disclose '=on': write NAME=TEXT, for example 'parity RAID=on'"),
+        (("RAID= ",), "--disclose 'RAID= ': write NAME=TEXT, for example 'parity RAID=on'"),
+        (("RAID=on", "RAID=off"), "--disclose: 'RAID' is given twice"),
+    ],
+)
+def test_a_disclosure_has_a_name_and_a_text(
+    spekctl: Spekctl, words: tuple[str, ...], sentence: str
+) -> None:
+    Path("p.toml").write_text(NUMBERS)
+    options = [part for word in words for part in ("--disclose", word)]
+    refused = spekctl("energy", "emerald", "--from", "p.toml", *options)
+    assert (refused.code, refused.out, refused.sentence) == (ExitCode.USAGE, "", sentence)
+
+
+def test_what_is_told_stays_with_a_measured_test(
+    spekctl: Spekctl, kernel: LoopKernel, power: FakePower
+) -> None:
+    line = (*RUN, "--folder", "t", "--phases", "random-read", "--conditioning", "0")
+    assert spekctl(*line, *TOLD).code == ExitCode.OK
+    report = of_file(Path("t/energy.json"))
+    assert (report["taxonomy"], report["disclosures"]["thin"]) == ("Online 3", "a=b")
+    changed = spekctl(*line, "--resume", *TOLD[:4])
+    assert changed.code == ExitCode.USAGE
+    assert "started with another thin: a=b then, none now" in changed.sentence
+    assert spekctl(*line, "--resume", *TOLD).code == ExitCode.OK
