@@ -18,18 +18,23 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, ClassVar, Generic, Protocol, TypeVar
 
+from msgspec import structs
+
 from spekctl import files, units
 from spekctl.block.device import Device
 from spekctl.campaigns import folder as campaign_folder
 from spekctl.campaigns import idle
 from spekctl.campaigns.idle import Idle
 from spekctl.documents import document
+from spekctl.documents.benchmark import Site, SiteMinute
 from spekctl.documents.device import TargetFacts
 from spekctl.documents.result import Result
 from spekctl.documents.result_parts import Environment
 from spekctl.errors import SpekError, UsageError
 from spekctl.kernel.client import Kernel
+from spekctl.power import site
 from spekctl.power.meter import PowerOptions
+from spekctl.power.site import SiteWish
 from spekctl.power.span import SpanMeter
 from spekctl.run.holding import Holding
 from spekctl.run.job import Interrupts, Request
@@ -151,6 +156,10 @@ class Campaign(ABC, Generic[StepT, DoneT]):
     targets: list[TargetFacts] = field(default_factory=list)
     environment: Environment | None = None
     remarks: list[str] = field(default_factory=list)
+    site: SiteWish = field(default_factory=SiteWish)
+    # What the logs of the site have of the test so far.
+    first_minute: SiteMinute | None = None
+    last_minute: SiteMinute | None = None
 
     # --- messages of a campaign ------------------------------------------------------------------
 
@@ -222,6 +231,7 @@ class Campaign(ABC, Generic[StepT, DoneT]):
         self.rest = idle.load(folder) if self.idle_ns else None
         if self.rest is not None:
             idle.check_same(folder, self.rest, self.devices, self.idle_ns)
+            self.first_minute = self.rest.site_minute
         path = folder / campaign_folder.STATE
         if not files.exists(path) and self.rest is not None:
             return
@@ -312,6 +322,8 @@ class Campaign(ABC, Generic[StepT, DoneT]):
         result = self._rest(task, self.left_ns(), tools)
         if result is None:
             return False
+        self.first_minute = self.site.first(result.start_ns, result.end_ns)
+        result = structs.replace(result, site_minute=self.first_minute)
         if self.folder is not None:
             idle.save(self.folder, result)
         self.rest = result
@@ -331,10 +343,25 @@ class Campaign(ABC, Generic[StepT, DoneT]):
             return False
         done, news = self.record_of(step, outcome, self._keep(task, outcome))
         self.done.append(done)
+        self._note_site(outcome)
         self.save()
         if news:
             tools.view.tell(news)
         return True
+
+    def site_of_report(self) -> tuple[Site | None, list[str]]:
+        """The site, and remarks on what is missing of it."""
+        return site.site_of(self.site, self.first_minute, self.last_minute)
+
+    def _note_site(self, outcome: Outcome) -> None:
+        """At once, while the clock of the logs is still that of this boot."""
+        rows = outcome.intervals if isinstance(outcome, Result) else [outcome]
+        if not rows:
+            return
+        start_ns, end_ns = rows[0].start_ns, rows[-1].end_ns
+        if self.first_minute is None:
+            self.first_minute = self.site.first(start_ns, end_ns)
+        self.last_minute = self.site.last(start_ns, end_ns) or self.last_minute
 
     def _run(
         self,

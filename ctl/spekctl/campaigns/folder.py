@@ -11,6 +11,7 @@ from msgspec import structs
 
 from spekctl import recorded, units
 from spekctl.block.device import Device
+from spekctl.documents.benchmark import SiteMinute
 from spekctl.documents.device import DeviceFacts, TargetFacts
 from spekctl.documents.document import Document, Part
 from spekctl.documents.result_parts import Environment
@@ -28,6 +29,8 @@ class State(Document, frozen=True, kw_only=True):
     targets: list[TargetFacts]
     environment: Environment | None
     done: list[Any]
+    first_minute: SiteMinute | None = None
+    last_minute: SiteMinute | None = None
 
 
 def check_parameters(folder: Path, before: Any, now: Any, words: Mapping[str, str]) -> None:

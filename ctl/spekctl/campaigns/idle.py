@@ -16,6 +16,7 @@ from spekctl.block import device as devices
 from spekctl.block.device import Device
 from spekctl.campaigns.folder import check_devices, refuse_other
 from spekctl.documents import document
+from spekctl.documents.benchmark import SiteMinute
 from spekctl.documents.device import TargetFacts
 from spekctl.documents.document import Document, Kind
 from spekctl.documents.power import PowerFigures
@@ -38,6 +39,7 @@ class Idle(Document, frozen=True, kw_only=True, tag=Kind.IDLE.value):
     targets: list[TargetFacts]
     power: PowerFigures | None
     foreign_ios: int | None  # of other users; None: the devices don't count
+    site_minute: SiteMinute | None = None  # the first one
 
     @property
     def remarks(self) -> list[str]:

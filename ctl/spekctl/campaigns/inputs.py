@@ -13,10 +13,10 @@ from spekctl import files, toml
 from spekctl.campaigns import usage
 from spekctl.campaigns.emerald import figures as emerald
 from spekctl.documents import dcse, document
-from spekctl.documents.benchmark import Profile
-from spekctl.documents.energy import Site
+from spekctl.documents.benchmark import Profile, Site
 from spekctl.documents.exact import decimal_text
 from spekctl.errors import UsageError
+from spekctl.power import site
 from spekctl.suggest import did_you_mean
 from spekctl.units import LONGEST_NUMBER
 
@@ -144,7 +144,7 @@ def spc1e_levels(path: Path) -> tuple[usage.Levels, Fraction | None, Site | None
         idle=usage.Level(idle.number("watts"), idle.optional_number("iops") or Fraction(0)),
     )
     price = whole.optional_number("price")
-    site = _site(whole.optional_table("site"))
+    given = _site(whole.optional_table("site"), f"{path}: site")
     for table in (whole, heavy, moderate, idle):
         table.end()
     text = usage.fault(levels)
@@ -152,18 +152,18 @@ def spc1e_levels(path: Path) -> tuple[usage.Levels, Fraction | None, Site | None
         raise UsageError(f"{path}: {text}")
     if price is not None and price < 0:
         raise UsageError(f"{path}: the price is {decimal_text(price)}; it must be 0 or more")
-    return levels, price, site
+    return levels, price, given
 
 
-def _site(table: Table | None) -> Site | None:
+def _site(table: Table | None, place: str) -> Site | None:
     if table is None:
         return None
-    names = Site.__struct_fields__
-    values = {name: table.optional_number(name) for name in names}
+    values = {name: table.optional_number(name) for name in site.TYPED}
     table.end()
-    return Site(
-        **{name: decimal_text(value) for name, value in values.items() if value is not None}
-    )
+    known = {name: value for name, value in values.items() if value is not None}
+    for name, value in known.items():
+        site.check_typed(name, value, place)
+    return site.given({name: decimal_text(value) for name, value in known.items()})
 
 
 def dcse_inputs(path: Path) -> dcse.Inputs:

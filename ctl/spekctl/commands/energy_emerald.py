@@ -139,6 +139,7 @@ Defaults:             standard   --quick
     help="For the report: what the standard wants to be told of the system, such as"
     " 'parity RAID=on'; repeatable.",
 )
+@energy_use.site_option
 @options.seed
 @options.stripe
 @options.backend
@@ -160,12 +161,13 @@ def command(source: Path | None, **given: Any) -> int:
     failed.
     """
     output = given.pop("output")
+    site = given.pop("site")
     energy_use.check_sources(source, given["devices"], output)
     given["taxonomy"] = recorded.text(given["taxonomy"].strip())
     given["disclosures"] = disclosures_of(given.pop("disclosed"))
     if source is not None:
         return _compute(source, output, given)
-    return _measure(*CampaignOptions.split(given))
+    return _measure(*CampaignOptions.split(given), site)
 
 
 def disclosures_of(words: Sequence[str]) -> dict[str, str]:
@@ -252,8 +254,11 @@ def _parameters(given: dict[str, Any], quick: bool, capacity_bytes: int) -> Emer
     )
 
 
-def _measure(asked: CampaignOptions, given: dict[str, Any]) -> int:
+def _measure(asked: CampaignOptions, given: dict[str, Any], site: tuple[str, ...]) -> int:
     from spekctl.campaigns.folder import ENERGY_REPORT
+    from spekctl.power.site import parse
 
+    wish = parse(site)
     test = _test_of(asked, given)
+    test.site = wish
     return campaign.perform(test, asked, ENERGY_REPORT, rests=True)

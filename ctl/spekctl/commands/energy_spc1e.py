@@ -24,6 +24,8 @@ EPILOG = """\b
 Examples:
   spekctl energy spc1e --device /dev/sdb --write --quick
   spekctl energy spc1e --device asu1=/dev/nvme0n1 --device /dev/sdb --write
+  spekctl energy spc1e --device /dev/sdb --write --site volts=/run/meter.csv:voltage \\
+      --site power_factor=/run/meter.csv:pf --site celsius=/run/intake.csv:nct6775/temp2
   spekctl energy spc1e --from levels.toml --price 0.31
   spekctl energy spc1e --from spc1-sdb/report.json --idle-watts 225.53
 
@@ -99,4 +101,7 @@ class _Spc1e:
     ) -> Spc1eReport:
         from spekctl.campaigns.spc1e import levels
 
-        return levels.build_report(work.folder, load, work.rest, *terms.resolved(), work.remarks)
+        site, missing = work.site_of_report()
+        remarks = [*work.remarks, *missing]
+        prices = terms.resolved()
+        return levels.build_report(work.folder, load, work.rest, *prices, remarks, site=site)

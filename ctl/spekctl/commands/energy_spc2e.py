@@ -76,4 +76,6 @@ class _Spc2e:
 
         # The report under load has the remarks of the test.
         remarks = [] if load is not None else work.remarks
-        return of_test(load, work.rest, *terms.resolved(), remarks)
+        site, missing = work.site_of_report()
+        said = [*remarks, *missing]
+        return of_test(load, work.rest, *terms.resolved(), said, site)

@@ -34,6 +34,15 @@ def source_option(help: str) -> Callable[[F], F]:
     )
 
 
+site_option = click.option(
+    "--site",
+    multiple=True,
+    metavar="NAME=VALUE",
+    help="For the report: mains voltage, power factor or air intake; repeatable. A number for"
+    " volts, power_factor, first_celsius or last_celsius; or FILE:COLUMN of a log that spek-daq"
+    " writes (--log, or --print=raw) for volts, power_factor or celsius, of which the report gives"
+    " the first and the last minute.",
+)
 output_option = options.result("With --from: write the report as JSON to FILE.")
 
 
@@ -67,6 +76,7 @@ def use_options(
         click.option(
             "--idle-time", "idle_ns", type=options.DURATION, help="Length of the idle test."
         ),
+        site_option,
         output_option,
     )
 
@@ -132,18 +142,22 @@ def perform(test: EnergyTest[LoadT], given: dict[str, Any]) -> int:
     """Measure devices, or compute from the file of --from, and return the exit code."""
     from spekctl import files
     from spekctl.commands.deliver import deliver
+    from spekctl.power.site import parse
     from spekctl.render.document import print_contents
 
     terms = Terms(price_of(given.pop("price")), hours_of(given.pop("hours")))
     source, output, idle_ns = (given.pop(name) for name in ("source", "output", "idle_ns"))
+    words = given.pop("site")
     watts = check_sources(source, given["devices"], output, given.pop("idle_watts"))
     if source is not None:
         files.check_writable(output)
         files.check_apart(output, [source])
         deliver(test.computed(source, watts, terms), print_contents, given["as_json"], output)
         return int(ExitCode.OK)
+    wish = parse(words)
     asked, shape = CampaignOptions.split(given)
     work = test.test_of(asked, shape, idle_length_ns(idle_ns, asked.quick))
+    work.site = wish
     return campaign.carry_out(
         work, asked, lambda: _deliver_both(test, work, terms, asked.as_json), rests=True
     )

@@ -11,9 +11,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Annotated, Protocol
 
-from msgspec import Meta
+from msgspec import Meta, field
 
 from spekctl.documents.device import TargetFacts
+from spekctl.documents.document import Part
 from spekctl.documents.exact import Figure, Given
 from spekctl.documents.result_parts import Environment
 
@@ -32,6 +33,47 @@ Hours = Annotated[
     list[str],
     Meta(description="Hours of a day at heavy, moderate and idle load; empty: composite."),
 ]
+
+
+class SiteReading(Part, frozen=True):
+    """A quantity in a span of time."""
+
+    readings: int
+    mean: Annotated[Given | None, Meta(description="null: there is no reading.")]
+    total: Annotated[Given, Meta(description="Sum of all readings.")]
+
+
+class SiteMinute(Part, frozen=True):
+    """What logs have of a minute, or of all of a shorter test."""
+
+    start_ns: int
+    end_ns: int
+    readings: Annotated[
+        dict[str, SiteReading], Meta(description="volts, power_factor, celsius; if logged.")
+    ]
+
+
+class Site(Part, frozen=True):
+    """Site of the measurement, as far as it was recorded."""
+
+    volts: Annotated[
+        Given | None, Meta(description="Mean RMS voltage; of a log: in both minutes.")
+    ] = None
+    power_factor: Annotated[
+        Given | None, Meta(description="Mean power factor; of a log: in both minutes.")
+    ] = None
+    first_celsius: Annotated[
+        Given | None, Meta(description="Air intake in the first minute of the test.")
+    ] = None
+    last_celsius: Annotated[
+        Given | None, Meta(description="Air intake in the last minute under load.")
+    ] = None
+    sources: Annotated[
+        dict[str, str], Meta(description="By name: given, or the FILE:COLUMN of a log.")
+    ] = field(default_factory=dict)
+    first_minute: Annotated[SiteMinute | None, Meta(description="null: nothing is logged.")] = None
+    last_minute: Annotated[SiteMinute | None, Meta(description="null: nothing is logged.")] = None
+
 
 # --- what readers rely on ------------------------------------------------------------------------
 

@@ -20,6 +20,7 @@ from spekctl.documents.benchmark import (
     LoadPassed,
     Notice,
     Price,
+    Site,
     Verdict,
 )
 from spekctl.documents.device import TargetFacts
@@ -55,19 +56,6 @@ class ProfileReport(Part, frozen=True):
     iops: Annotated[Figure, Meta(description="Nominal traffic, I/Os per second.")]
     iops_per_watt: Figure | None
     btu_per_hour: Annotated[Figure | None, Meta(description="Nominal heat.")]
-
-
-class Site(Part, frozen=True):
-    """Site of the measurement, as far as it was recorded."""
-
-    volts: Annotated[Given | None, Meta(description="Mean RMS voltage.")] = None
-    power_factor: Annotated[Given | None, Meta(description="Mean power factor.")] = None
-    first_celsius: Annotated[
-        Given | None, Meta(description="Air intake in the first minute of the idle test.")
-    ] = None
-    last_celsius: Annotated[
-        Given | None, Meta(description="Air intake in the last minute under load.")
-    ] = None
 
 
 class Spc1eReport(Document, frozen=True, kw_only=True, tag=Kind.SPC1E.value):
@@ -231,6 +219,7 @@ class EmeraldReport(Document, frozen=True, kw_only=True, tag=Kind.EMERALD.value)
     remarks: list[str]
     taxonomy: Taxonomy = ""
     disclosures: Disclosures = msgspec.field(default_factory=dict)
+    site: Site | None = None
 
 
 def json_schema() -> dict[str, Any]:

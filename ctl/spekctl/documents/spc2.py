@@ -22,6 +22,7 @@ from spekctl.documents.benchmark import (
     Price,
     Remarks,
     ResultFile,
+    Site,
     Verdict,
 )
 from spekctl.documents.curve import TimeFigures
@@ -224,6 +225,7 @@ class Spc2eReport(Document, frozen=True, kw_only=True, tag=Kind.SPC2E.value):
     targets: list[TargetFacts]
     environment: Environment | None
     remarks: list[str]
+    site: Site | None = None
 
 
 def json_schema() -> dict[str, Any]:

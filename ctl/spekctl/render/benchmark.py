@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from spekctl import units
-from spekctl.documents.benchmark import AnnualReport, EnergyReport, Report
+from spekctl.documents.benchmark import AnnualReport, EnergyReport, Report, Site, SiteMinute
 from spekctl.documents.device import TargetFacts
 from spekctl.documents.exact import Figure
 
@@ -68,6 +68,40 @@ def time_text(ns: float | None) -> str:
 def watts_text(watts: str | float | None) -> str:
     """Measured power, without its unit."""
     return f"{float(watts):,.3f}" if watts is not None else MISSING
+
+
+def site_lines(site: Site | None) -> Iterator[str]:
+    """The site, what is logged of its two minutes, and where each number is from."""
+    if site is None:
+        return
+    words = {
+        "mean RMS voltage": (site.volts, " V"),
+        "power factor": (site.power_factor, ""),
+        "air intake at first": (site.first_celsius, " °C"),
+        "at last": (site.last_celsius, " °C"),
+    }
+    known = [f"{what} {value}{unit}" for what, (value, unit) in words.items() if value]
+    if known:
+        yield f"  {', '.join(known)}"
+    for what, minute in (("first", site.first_minute), ("last", site.last_minute)):
+        if minute is not None:
+            yield (
+                f"  {what} {units.format_duration(minute.end_ns - minute.start_ns)}: "
+                + ", ".join(_logged(minute, name) for name in minute.readings)
+            )
+    sources = [f"{name} {source}" for name, source in site.sources.items()]
+    if sources:
+        yield f"  sources: {', '.join(sources)}"
+
+
+_SITE_UNITS = {"volts": " V", "power_factor": " power factor", "celsius": " °C"}
+
+
+def _logged(minute: SiteMinute, name: str) -> str:
+    part = minute.readings[name]
+    if part.mean is None:
+        return f"no reading of {name}"
+    return f"{part.mean}{_SITE_UNITS[name]} of {part.readings}"
 
 
 def use(

@@ -19,7 +19,14 @@ from spekctl.documents.energy import (
 )
 from spekctl.documents.exact import Figure
 from spekctl.documents.power import PowerFigures
-from spekctl.render.benchmark import grouped, powered, time_text, use, watts_text
+from spekctl.render.benchmark import (
+    grouped,
+    powered,
+    site_lines,
+    time_text,
+    use,
+    watts_text,
+)
 from spekctl.render.console import wide
 from spekctl.render.tables import figures_table
 
@@ -48,20 +55,7 @@ def _spc1e(report: Spc1eReport) -> Parts:
         yield "\nrails, W"
         yield _rails_table(measured)
     yield from use(report, figures_table, _PROFILE)
-    if report.site is not None:
-        yield f"  {_site(report)}"
-
-
-def _site(report: Spc1eReport) -> str:
-    site = report.site
-    assert site is not None
-    words = {
-        "mean RMS voltage": (site.volts, " V"),
-        "power factor": (site.power_factor, ""),
-        "air intake at first": (site.first_celsius, " °C"),
-        "at last": (site.last_celsius, " °C"),
-    }
-    return ", ".join(f"{what} {value}{unit}" for what, (value, unit) in words.items() if value)
+    yield from site_lines(report.site)
 
 
 def _levels_table(levels: Sequence[LevelReport]) -> Table:
@@ -114,6 +108,7 @@ def _emerald(report: EmeraldReport) -> Parts:
         yield f"  taxonomy {report.taxonomy}"
     for name, text in report.disclosures.items():
         yield f"  disclosed: {name}: {text}"
+    yield from site_lines(report.site)
     if report.phases:
         yield "\nphases"
         yield _phases_table(report.phases)

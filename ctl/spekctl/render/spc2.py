@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from spekctl import units
 from spekctl.documents.exact import Figure
 from spekctl.documents.spc2 import Composite, RateLevel, RateProfile, Report, Run, Spc2eReport
-from spekctl.render.benchmark import grouped, powered, tested, use, watts_text
+from spekctl.render.benchmark import grouped, powered, site_lines, tested, use, watts_text
 from spekctl.render.curve import times
 from spekctl.render.tables import table
 
@@ -120,6 +120,7 @@ def _energy_body(report: Spc2eReport) -> Iterator[RenderableType]:
             yield f"\nparts at {_LEVELS[level.name]}"
             yield composites_table(level.composites)
     yield from use(report, partial(table, right=_PROFILE), _PROFILE)
+    yield from site_lines(report.site)
 
 
 _LEVELS = {"heavy": "all streams", "moderate": "half of the streams", "idle": "no streams"}

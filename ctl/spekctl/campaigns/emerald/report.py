@@ -13,6 +13,7 @@ from spekctl.campaigns.emerald.plan import IDLE, LIMITED, Done, Step, metric_of,
 from spekctl.campaigns.idle import Idle
 from spekctl.campaigns.points import baseline_remarks
 from spekctl.campaigns.usage import exceeds
+from spekctl.documents.benchmark import Site
 from spekctl.documents.device import TargetFacts
 from spekctl.documents.energy import (
     EMERALD_NOTICE,
@@ -185,6 +186,7 @@ def build(
     targets: Sequence[TargetFacts],
     environment: Environment | None,
     remarks: Sequence[str],
+    site: Site | None = None,
 ) -> EmeraldReport:
     """The report on the steps so far."""
     phases = [entry.figures for entry in done if entry.step.kind != "search"]
@@ -210,6 +212,7 @@ def build(
         remarks=[*remarks, *_remarks(parameters, metrics)],
         taxonomy=parameters.taxonomy,
         disclosures=parameters.disclosures,
+        site=site,
     )
 
 
@@ -262,6 +265,7 @@ def _report(
     remarks: Sequence[str] = (),
     taxonomy: str = "",
     disclosures: Mapping[str, str] | None = None,
+    site: Site | None = None,
 ) -> EmeraldReport:
     return EmeraldReport(
         notice=EMERALD_NOTICE,
@@ -278,4 +282,5 @@ def _report(
         remarks=list(remarks),
         taxonomy=taxonomy,
         disclosures=dict(disclosures or {}),
+        site=site,
     )

@@ -105,6 +105,8 @@ class EmeraldTest(Benchmark[Step, Done, EmeraldReport]):
             yield Step("measure", phase, workers, depth, None, 0, SECOND)
 
     def build(self) -> EmeraldReport:
+        site, missing = self.site_of_report()
         return emerald_report.build(
-            self.parameters, self.done, self.targets, self.environment, self.remarks
+            *(self.parameters, self.done, self.targets, self.environment),
+            *([*self.remarks, *missing], site),
         )

@@ -17,6 +17,7 @@ from spekctl.campaigns.inputs import fraction_of
 from spekctl.campaigns.spc1.plan import final_by_name, position_of
 from spekctl.campaigns.spc1e.report import Measured, build, measured
 from spekctl.documents import spc1
+from spekctl.documents.benchmark import Site
 from spekctl.documents.energy import LevelReport, Spc1eReport
 from spekctl.documents.per_host import refuse_fleet
 from spekctl.documents.power import power_of
@@ -63,11 +64,12 @@ def build_report(
     profiles: Mapping[str, usage.Hours],
     remarks: Sequence[str] = (),
     source: str = "measured",
+    site: Site | None = None,
 ) -> Spc1eReport:
     """The report on the steps so far."""
     whole = report is not None and report.complete
     facts = energy.facts_of(report, rest, whole, remarks, source)
-    return build(levels_of(folder, report, rest), facts, price, profiles)
+    return build(levels_of(folder, report, rest), facts, price, profiles, site)
 
 
 def from_spc1(

@@ -11,11 +11,11 @@ from spekctl import recorded
 from spekctl.campaigns import energy, usage
 from spekctl.campaigns.energy import Facts
 from spekctl.campaigns.points import baseline_remarks
+from spekctl.documents.benchmark import Site
 from spekctl.documents.energy import (
     SPC1E_NOTICE,
     LevelReport,
     ProfileReport,
-    Site,
     Spc1eReport,
 )
 from spekctl.documents.exact import decimal_text, figure, measured_number

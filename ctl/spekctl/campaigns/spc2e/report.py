@@ -24,6 +24,7 @@ from spekctl.campaigns.spc2 import plan
 from spekctl.campaigns.spc2.figures import mean
 from spekctl.campaigns.spc2.report import composites_of, mean_rate, mean_watts, runs_of
 from spekctl.documents import spc2
+from spekctl.documents.benchmark import Site
 from spekctl.documents.exact import decimal_text
 from spekctl.documents.power import PowerFigures
 from spekctl.documents.spc2 import RateLevel, RateProfile, Run, Spc2eReport
@@ -70,10 +71,11 @@ def of_test(
     price: Fraction,
     profiles: Mapping[str, usage.Hours],
     remarks: Sequence[str] = (),
+    site: Site | None = None,
 ) -> Spc2eReport:
     """The report on the steps so far."""
     levels = levels_of(load.parameters, load.runs, rest) if load is not None else idle_level(rest)
-    return build(levels, _facts_of(load, rest, remarks), price, profiles)
+    return build(levels, _facts_of(load, rest, remarks), price, profiles, site)
 
 
 def _facts_of(load: spc2.Report | None, rest: Idle | None, remarks: Sequence[str]) -> Facts:
@@ -117,10 +119,11 @@ def from_energy(
         for text in (level.mb_s, level.watts):
             if text is not None:
                 fraction_of(text, f"{path}: the {level.name} level")
-    told = energy.again(previous, path, price, days, partial(build, levels))
+    computed = partial(build, levels, site=previous.site)
+    told = energy.again(previous, path, price, days, computed)
     if idle_watts is not None:
         levels = [level for level in levels if level.name != "idle"] + [_rest_of(idle_watts)]
-    return build(levels, *told)
+    return build(levels, *told, site=previous.site)
 
 
 def _rest_of(watts: Fraction) -> RateLevel:
@@ -133,6 +136,7 @@ def build(
     facts: Facts,
     price: Fraction,
     profiles: Mapping[str, usage.Hours],
+    site: Site | None = None,
 ) -> Spc2eReport:
     """The report of these levels."""
     missing = [name for name in (*DIVISORS, "idle") if name not in {level.name for level in levels}]
@@ -165,6 +169,7 @@ def build(
         targets=list(facts.targets),
         environment=facts.environment,
         remarks=_remarks(known, facts.remarks),
+        site=site,
     )
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import os
 import signal
+from functools import partial
 from pathlib import Path
 
 import pytest
@@ -12,6 +13,7 @@ from lib.ctl.campaign_command import interrupt_in_run
 from lib.ctl.command_line import Spekctl
 from lib.ctl.energy_command import of_file
 from lib.ctl.spc1e_command import RUN, queue_kernel, queue_power
+from lib.fakes.kernel import START_NS
 from lib.fakes.power import FakePower
 from lib.fakes.queue_kernel import QueueKernel
 
@@ -59,3 +61,29 @@ def test_a_damaged_idle_test_is_refused(
         match="is the state of a test of `spekctl spc1`; expected a",
     ):
         energy.load_spc1e(Path("t/state.json"))
+
+
+def test_a_log_gives_the_site_of_a_measured_test(
+    spekctl: Spekctl, kernel: QueueKernel, power: FakePower, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The idle test is long before the simulated runs, and is not read again."""
+    ms = 10**6
+    idle_ns, began_ns = START_NS // 2, idle.monotonic_ns()
+    measure = partial(idle.measure, clock=lambda: idle.monotonic_ns() - began_ns + idle_ns)
+    monkeypatch.setattr(idle, "measure", measure)
+    rest = [f"{at},231\n" for at in range(idle_ns, idle_ns + 120_000 * ms, 10 * ms)]
+    runs = [f"{at},230\n" for at in range(START_NS, START_NS + 10**12, 500 * ms)]
+    Path("meter.csv").write_text("".join(["time_ns,voltage.V\n", *rest, *runs]))
+    words = ("--site", "volts=meter.csv:voltage", "--site", "power_factor=0.9")
+    interrupt_in_run(3, kernel)
+    spekctl(*RUN, "--folder", "t", *words)
+    first = idle.load(Path("t"))
+    assert first is not None and first.site_minute is not None
+    Path("meter.csv").write_text("".join(["time_ns,voltage.V\n", *runs]))
+    outcome = spekctl(*RUN, "--folder", "t", "--resume", *words)
+    site = of_file(Path("t/energy.json"))["site"]
+    assert site["sources"] == {"power_factor": "given", "volts": "meter.csv:voltage"}
+    assert site["first_minute"]["readings"]["volts"]["mean"] == "231.000"
+    assert site["first_minute"]["readings"]["volts"]["readings"] >= 10
+    assert site["last_minute"]["readings"]["volts"]["mean"] == "230.000"
+    assert "sources: power_factor given, volts meter.csv:voltage" in outcome.out

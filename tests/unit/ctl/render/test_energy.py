@@ -13,7 +13,8 @@ from lib.fakes.power import figures
 from msgspec.structs import replace
 
 from spekctl.documents import document
-from spekctl.documents.energy import DcseReport, EmeraldReport, Site, Spc1eReport
+from spekctl.documents.benchmark import Site
+from spekctl.documents.energy import DcseReport, EmeraldReport, Spc1eReport
 from spekctl.documents.exact import figure
 from spekctl.render import energy
 
