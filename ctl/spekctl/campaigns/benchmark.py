@@ -76,9 +76,13 @@ class Disks:
         self, load: WorkloadFile, shape: Mapping[str, Any], percent: int, block_bytes: int
     ) -> Request:
         """A run of as many blocks as @percent of the capacity has, at least one."""
-        single = self._build(load, {**shape, "count": 1})
+        single = self.count(load, shape, 1)
         count = math.ceil(single.config.asus[0].bytes * percent / 100 / block_bytes)
-        return self._build(load, {**shape, "count": max(1, count)})
+        return self.count(load, shape, max(1, count))
+
+    def count(self, load: WorkloadFile, shape: Mapping[str, Any], ios: int) -> Request:
+        """A run of this many I/Os."""
+        return self._build(load, {**shape, "count": ios})
 
     def _build(self, load: WorkloadFile, given: Mapping[str, Any]) -> Request:
         options = Options(**given, write=self.write)

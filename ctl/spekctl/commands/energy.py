@@ -7,6 +7,7 @@ import click
 
 from spekctl.cli import Group
 from spekctl.commands import (
+    energy_capacity,
     energy_dcse,
     energy_emerald,
     energy_spc1e,
@@ -29,3 +30,4 @@ command.add_command(energy_spc2e.command, "spc2e")
 command.add_command(energy_emerald.command, "emerald")
 command.add_command(energy_dcse.command, "dcse")
 command.add_command(energy_tiered.command, "tiered")
+command.add_command(energy_capacity.command, "capacity")

@@ -43,6 +43,7 @@ class Kind(StrEnum):
     PTS = "spek-pts", "a report of `spekctl pts`"
     PTS_STATE = "spek-pts-state", "the state of a test of `spekctl pts`"
     DCSE = "spek-energy-dcse", "a report of `spekctl energy dcse`"
+    CAPACITY = "spek-energy-capacity", "a report of `spekctl energy capacity`"
     IDLE = "spek-energy-idle", "an idle test of `spekctl energy`"
     VERIFY = "spek-verify", "a report of `spekctl verify`"
     VERIFY_STATE = "spek-verify-state", "a state file of `spekctl run --verify-state`"

@@ -33,6 +33,7 @@ SCHEMA_FILE = Path(__file__).with_name("energy.schema.json")
 SPC1E_NOTICE = "SPC-1/E-like, unaudited"
 EMERALD_NOTICE = "Emerald-like, unaudited"
 DCSE_NOTICE = "DCsE, unaudited"
+CAPACITY_NOTICE = "Emerald-like capacity optimization, unaudited"
 
 
 class LevelReport(Part, frozen=True):
@@ -222,9 +223,40 @@ class EmeraldReport(Document, frozen=True, kw_only=True, tag=Kind.EMERALD.value)
     site: Site | None = None
 
 
+class CapacityStep(Part, frozen=True):
+    """Something done to the device, and what it stored before and after."""
+
+    name: str
+    written: Annotated[int, Meta(description="Bytes.")]
+    stored_before: Annotated[int, Meta(description="Bytes.")]
+    stored_after: int
+
+
+class CapacityMethod(Part, frozen=True):
+    """A capacity optimization method."""
+
+    name: str
+    verdict: Literal["yes", "no", "not tested"]
+    reason: str
+
+
+class CapacityReport(Document, frozen=True, kw_only=True, tag=Kind.CAPACITY.value):
+    """Bytes written against bytes stored."""
+
+    notice: str
+    targets: list[TargetFacts]
+    stored: Annotated[str, Meta(description="Where the bytes stored are read.")]
+    size: Annotated[int, Meta(description="Bytes of each data set.")]
+    steps: list[CapacityStep]
+    methods: list[CapacityMethod]
+    remarks: list[str]
+
+
 def json_schema() -> dict[str, Any]:
-    """JSON Schema of the three reports."""
-    return document.schema("Energy reports of spek", Spc1eReport, EmeraldReport, DcseReport)
+    """JSON Schema of the reports."""
+    return document.schema(
+        "Energy reports of spek", Spc1eReport, EmeraldReport, DcseReport, CapacityReport
+    )
 
 
 def load_spc1e(path: Path) -> Spc1eReport:

@@ -56,6 +56,7 @@ _SHOWN: dict[type[Any], tuple[Callable[[Any], Iterable[RenderableType]], int]] =
     energy.Spc1eReport: (energies.spc1e_parts, energies.WIDTH),
     energy.EmeraldReport: (energies.emerald_parts, energies.WIDTH),
     energy.DcseReport: (energies.dcse_parts, energies.WIDTH),
+    energy.CapacityReport: (energies.capacity_parts, energies.WIDTH),
     verify.VerifyReport: (verifies.report_lines, results.WIDTH),
     drive.DriveSimulation: (drives.simulation_parts, drives.WIDTH),
     drive.DriveStudy: (drives.study_parts, drives.STUDY_WIDTH),

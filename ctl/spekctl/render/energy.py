@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 from spekctl import units
 from spekctl.documents.energy import (
+    CapacityReport,
     DcseReport,
     EmeraldPhase,
     EmeraldReport,
@@ -21,6 +22,7 @@ from spekctl.documents.exact import Figure
 from spekctl.documents.power import PowerFigures
 from spekctl.render.benchmark import (
     grouped,
+    names_of,
     powered,
     site_lines,
     time_text,
@@ -176,6 +178,24 @@ def dcse_parts(report: DcseReport) -> Parts:
     yield table
     if report.over_time:
         yield from _operation(report)
+    for remark in report.remarks:
+        yield f"  {remark}"
+
+
+def capacity_parts(report: CapacityReport) -> Parts:
+    """Capacity optimization as texts and tables."""
+    from rich.text import Text
+
+    yield Text(f"{report.notice}: {names_of(report.targets)}", style="bold")
+    yield f"  bytes stored: {report.stored}"
+    table = figures_table("step", "written", "stored before", "stored after", "more")
+    for step in report.steps:
+        numbers = (step.written, step.stored_before, step.stored_after)
+        more = step.stored_after - step.stored_before
+        table.add_row(step.name, *(f"{number:,}" for number in (*numbers, more)))
+    yield table
+    for method in report.methods:
+        yield f"  {method.name}: {method.verdict}: {method.reason}"
     for remark in report.remarks:
         yield f"  {remark}"
 

@@ -30,6 +30,7 @@ NEEDS_ROOT: dict[str, tuple[str, ...]] = {
     "energy spc1e": ("--device", DEVICE, "--write", "--quick", "--folder", "{folder}/e"),
     "energy spc2e": ("--device", DEVICE, "--write", "--quick", "--folder", "{folder}/spc2e"),
     "energy emerald": ("--device", DEVICE, "--write", "--quick", "--folder", "{folder}/emerald"),
+    "energy capacity": ("--device", DEVICE, "--write", "--stored", "echo 0"),
     "verify": ("--device", DEVICE, "--from", "{folder}/state"),
     "drive new": ("barracuda-es",),
     "drive list": (),

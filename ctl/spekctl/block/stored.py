@@ -1,0 +1,235 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""How many bytes a device stores below what is written to it, as its driver or a command says.
+
+zram: mem_used_total, the memory of its pool. dm-thin: the blocks of its pool that are in use, of
+all volumes. dm-vdo: physical blocks of its data. Anything else needs a command.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import shutil
+import subprocess
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+from spekctl.block.device import ROOTS, Device, Roots
+from spekctl.errors import SpekError, UsageError
+
+_SECTOR = 512
+_VDO_BLOCK = 4096
+_PARITY = ("raid4", "raid5", "raid6")
+# A pool has numbers of 24 bits for its volumes.
+_LAST_VOLUME = (1 << 24) - 1
+_TRIES = 16
+# No device stores 10^20 bytes.
+_MOST_DIGITS = 20
+# A volume must be suspended while a snapshot is taken of it. One child does all of it, out of reach
+# of Ctrl-C, so that the volume is resumed even if this program is killed meanwhile. $0: dmsetup;
+# $1: volume; $2: pool; $3: message.
+_SNAPSHOT = """
+trap '' HUP INT TERM
+if "$0" suspend "$1"; then
+	"$0" message "$2" 0 "$3"
+	code=$?
+	"$0" resume "$1" || code=99
+else
+	code=$?
+	"$0" resume "$1"
+fi
+exit $code
+"""
+_NOT_RESUMED = 99
+
+Dmsetup = Callable[..., str]
+
+
+def dmsetup(*words: str) -> str:
+    """What the program prints."""
+    done = _run([_program(), *words], own=True)
+    if done.returncode:
+        raise SpekError(f"dmsetup failed: {_told(done)}")
+    return done.stdout
+
+
+def _program() -> str:
+    path = os.pathsep.join((os.environ.get("PATH", os.defpath), "/usr/sbin", "/sbin"))
+    program = shutil.which("dmsetup", path=path)
+    if program is None:
+        raise SpekError("dmsetup is missing; it tells what a device mapper device stores")
+    return program
+
+
+def _run(command: list[str], own: bool = False) -> subprocess.CompletedProcess[str]:
+    """@own: a program of known words, which no signal of the terminal may end halfway."""
+    return subprocess.run(
+        command,
+        stdin=subprocess.DEVNULL,
+        capture_output=True,
+        text=True,
+        errors="replace",
+        check=False,
+        env={**os.environ, "LC_ALL": "C"} if own else None,
+        start_new_session=own,
+    )
+
+
+def _told(done: subprocess.CompletedProcess[str]) -> str:
+    return (done.stderr.strip() or f"exit code {done.returncode}").splitlines()[0]
+
+
+@dataclass(frozen=True, slots=True)
+class Thin:
+    """A thin volume. @name: of its mapping; @pool: of its pool's."""
+
+    name: str
+    pool: str
+    number: int
+
+
+@dataclass(frozen=True, slots=True)
+class Stored:
+    """Where the bytes that a device stores are read. @thin: volume whose snapshots can be taken.
+    @free: bytes that its pool can still store; None: not known."""
+
+    what: str
+    read: Callable[[], int]
+    thin: Thin | None = None
+    free: Callable[[], int] | None = None
+
+
+def of(
+    device: Device, command: str | None = None, roots: Roots = ROOTS, call: Dmsetup = dmsetup
+) -> Stored:
+    """UsageError for a device whose driver does not tell, without a command."""
+    if command is not None:
+        return Stored(f"`{command}`", lambda: of_command(command))
+    folder = roots.sys / "dev" / "block" / f"{device.major}:{device.minor}"
+    counts = folder / "mm_stat"
+    if counts.exists():
+        return Stored(
+            "mem_used_total of zram, what its pool takes",
+            lambda: int(counts.read_text().split()[2]),
+        )
+    if (folder / "dm" / "name").exists():
+        name = (folder / "dm" / "name").read_text().strip()
+        words = call("table", name).split()
+        kind = words[2] if len(words) > 2 else ""
+        if kind == "thin":
+            return _of_thin(name, words, roots, call)
+        if kind == "vdo":
+            return Stored(
+                "physical data blocks of dm-vdo",
+                lambda: vdo_bytes(call("status", name))[0],
+                free=lambda: _left(vdo_bytes(call("status", name))),
+            )
+    raise UsageError(
+        f"{device.path}: its driver does not say how many bytes it stores (zram, dm-thin and dm-vdo"
+        " do); give a command that prints them with --stored"
+    )
+
+
+def _of_thin(name: str, words: list[str], roots: Roots, call: Dmsetup) -> Stored:
+    pool = (roots.sys / "dev" / "block" / words[3] / "dm" / "name").read_text().strip()
+    block = int(call("table", pool).split()[5]) * _SECTOR
+    thin = Thin(name, pool, int(words[4]))
+    return Stored(
+        f"blocks in use of dm-thin's pool {pool}",
+        # Without --noflush the pool commits first, so that the count is up to date.
+        lambda: pool_blocks(call("status", pool))[0] * block,
+        thin,
+        lambda: _left(pool_blocks(call("status", pool))) * block,
+    )
+
+
+def _left(used_and_all: tuple[int, int]) -> int:
+    used, everything = used_and_all
+    return everything - used
+
+
+def pool_blocks(status: str) -> tuple[int, int]:
+    """Data blocks in use, and all of them, of a pool's status."""
+    match = re.search(r" thin-pool \d+ \d+/\d+ (\d+)/(\d+) ", status)
+    if match is None:
+        raise SpekError(f"dm-thin's pool does not say what it stores: {status.strip()}")
+    return int(match[1]), int(match[2])
+
+
+def vdo_bytes(status: str) -> tuple[int, int]:
+    """Bytes of the physical blocks in use, and of all of them, of the status of dm-vdo."""
+    words = status.split()
+    known = len(words) >= 10 and words[2] == "vdo" and words[8].isdecimal()
+    if not known or not words[9].isdecimal():
+        raise SpekError(f"dm-vdo does not say what it stores: {status.strip()}")
+    return int(words[8]) * _VDO_BLOCK, int(words[9]) * _VDO_BLOCK
+
+
+def of_command(command: str) -> int:
+    """The number that a command prints."""
+    done = _run(["/bin/sh", "-c", command])
+    if done.returncode:
+        raise SpekError(f"`{command}` failed: {_told(done)}")
+    text = done.stdout.strip()
+    if not (text.isascii() and text.isdecimal()) or len(text) > _MOST_DIGITS:
+        line = text.partition("\n")[0][:40]
+        raise SpekError(f"`{command}` printed '{line}', not one number of bytes")
+    return int(text)
+
+
+def take_snapshot(thin: Thin) -> int:
+    """Take a snapshot of a thin volume; its number in the pool, the highest that is free."""
+    program = _program()
+    for number in range(_LAST_VOLUME, _LAST_VOLUME - _TRIES, -1):
+        words = [thin.name, thin.pool, f"create_snap {number} {thin.number}"]
+        done = _run(["/bin/sh", "-c", _SNAPSHOT, program, *words], own=True)
+        if done.returncode == _NOT_RESUMED:
+            raise SpekError(
+                f"{thin.name} is still suspended; try `dmsetup resume {thin.name}`: {_told(done)}"
+            )
+        if not done.returncode:
+            return number
+        if "File exists" not in done.stderr:
+            raise SpekError(f"the pool {thin.pool} takes no snapshot: {_told(done)}")
+    raise SpekError(
+        f"the pool {thin.pool} has volumes of all numbers from {_LAST_VOLUME - _TRIES + 1} to"
+        f" {_LAST_VOLUME}; delete those that killed tests have left, with `dmsetup message"
+        f" {thin.pool} 0 'delete {_LAST_VOLUME}'`"
+    )
+
+
+def drop_snapshot(thin: Thin, number: int) -> None:
+    """Delete a snapshot that take_snapshot() has taken."""
+    message = f"delete {number}"
+    try:
+        dmsetup("message", thin.pool, "0", message)
+    except SpekError as error:
+        raise SpekError(
+            f"snapshot {number} is still in the pool; delete it with `dmsetup message {thin.pool} 0"
+            f" '{message}'`: {error.message}"
+        ) from error
+
+
+def parity_of(device: Device, roots: Roots = ROOTS) -> str:
+    """The md array with parity that the device is on, as words; empty without one."""
+    start = roots.sys / "dev" / "block" / f"{device.major}:{device.minor}"
+    for folder in _below(start):
+        level = _text(folder / "md" / "level")
+        if level in _PARITY:
+            return f"md {level} of {_text(folder / 'md' / 'raid_disks')} devices"
+    return ""
+
+
+def _below(folder: Path) -> Iterator[Path]:
+    yield folder
+    slaves = folder / "slaves"
+    for name in sorted(os.listdir(slaves)) if slaves.is_dir() else []:
+        yield from _below(slaves / name)
+
+
+def _text(path: Path) -> str:
+    try:
+        return path.read_text().strip()
+    except OSError:
+        return ""
