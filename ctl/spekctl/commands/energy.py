@@ -8,6 +8,7 @@ import click
 from spekctl.cli import Group
 from spekctl.commands import (
     energy_capacity,
+    energy_check,
     energy_dcse,
     energy_emerald,
     energy_spc1e,
@@ -31,3 +32,4 @@ command.add_command(energy_emerald.command, "emerald")
 command.add_command(energy_dcse.command, "dcse")
 command.add_command(energy_tiered.command, "tiered")
 command.add_command(energy_capacity.command, "capacity")
+command.add_command(energy_check.command, "check")

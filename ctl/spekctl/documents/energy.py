@@ -252,6 +252,45 @@ class CapacityReport(Document, frozen=True, kw_only=True, tag=Kind.CAPACITY.valu
     remarks: list[str]
 
 
+class Best(Part, frozen=True):
+    """A metric, and the configuration that does best in it."""
+
+    metric: str
+    value: Figure
+    unit: str
+    configuration: str
+    workers: int
+    depth: int | None
+    drives: Annotated[
+        tuple[int, int] | None, Meta(description="Fewest and most of products that count as it.")
+    ]
+    rivals: Annotated[int, Meta(description="Configurations that kept the limits.")]
+
+
+ChecklistVerdict = Literal["yes", "no", "unknown"]
+
+
+class Item(Part, frozen=True):
+    """An entry of the checklist."""
+
+    name: str
+    verdict: ChecklistVerdict
+    reason: str
+
+
+class Judged(Part, frozen=True):
+    """What the reports of several configurations say together."""
+
+    best: list[Best]
+    checklist: list[Item]
+    remarks: list[str]
+
+    @property
+    def is_complete(self) -> bool:
+        """No entry is refused or unknown."""
+        return all(item.verdict == "yes" for item in self.checklist)
+
+
 def json_schema() -> dict[str, Any]:
     """JSON Schema of the reports."""
     return document.schema(

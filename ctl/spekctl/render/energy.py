@@ -13,6 +13,7 @@ from spekctl.documents.energy import (
     DcseReport,
     EmeraldPhase,
     EmeraldReport,
+    Judged,
     LevelReport,
     ProfileReport,
     Spc1eReport,
@@ -197,6 +198,34 @@ def capacity_parts(report: CapacityReport) -> Parts:
     for method in report.methods:
         yield f"  {method.name}: {method.verdict}: {method.reason}"
     for remark in report.remarks:
+        yield f"  {remark}"
+
+
+def print_judged(judged: Judged) -> None:
+    """The best configurations and the checklist."""
+    from spekctl.render.console import print_parts
+
+    print_parts(judged_parts(judged), WIDTH)
+
+
+def judged_parts(judged: Judged) -> Parts:
+    """The best configurations and the checklist as tables."""
+    table = figures_table("metric", "value", "unit", "configuration", "workers", "depth", "drives")
+    for row in judged.best:
+        table.add_row(
+            row.metric,
+            grouped(row.value),
+            row.unit,
+            row.configuration,
+            f"{row.workers}" if row.workers else "-",
+            f"{row.depth:,}" if row.depth is not None else "-",
+            f"{row.drives[0]:,} to {row.drives[1]:,}" if row.drives is not None else "-",
+        )
+    yield table
+    yield ""
+    for item in judged.checklist:
+        yield f"  {item.name}: {item.verdict}: {item.reason}"
+    for remark in judged.remarks:
         yield f"  {remark}"
 
 

@@ -1,0 +1,227 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Best foot forward over configurations, and what Energy Star wants to know of a storage product.
+
+Each metric is taken from the configuration that does best in it: from one of several Emerald-like
+reports, each on a configuration of the same product. Products with other numbers of drives count as
+the same if they are within -20 % and +5 % of a best configuration.
+
+The checklist and that range are those of draft 3 of Energy Star's version 1.0 for data center
+storage, as a talk of 2012 tells them. How many capacity optimization methods are needed, the draft
+left open there, so that they are counted, and judged only against a number that is given.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from pathlib import Path
+
+from spekctl.campaigns.emerald.figures import KINDS
+from spekctl.documents.energy import (
+    Best,
+    CapacityReport,
+    ChecklistVerdict,
+    EmeraldReport,
+    Item,
+    Judged,
+)
+from spekctl.errors import UsageError
+
+FEWER, MORE = Fraction(20, 100), Fraction(5, 100)
+DRAWER_FROM = 150
+ELIGIBLE = ("online 2", "online 3", "online 4")
+METHODS = (
+    "deduplication",
+    "compression",
+    "thin provisioning",
+    "read-only delta snapshots",
+    "writeable delta snapshots",
+)
+_DIFFERS = "differs: "
+_YES = ("yes", "on", "available")
+_NO = ("no", "off", "none")
+_SUPPLIES = {"silver", "gold", "platinum", "titanium"}
+_LESS = {"white", "bronze", "none", "no"}
+_MOST_DIGITS = 6
+# Metrics of each submission of data.
+_DATA = {
+    "ready idle": ("EP_RI",),
+    "sequential": ("EP_SR", "EP_SW"),
+    "random": ("EP_RR", "EP_RW"),
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Configuration:
+    """A report. @drives: disclosed, else the number of tested devices; 0: unknown."""
+
+    name: str
+    report: EmeraldReport
+    drives: int
+
+
+def configuration(path: Path, report: EmeraldReport) -> Configuration:
+    """A report with its number of drives; UsageError if the disclosed one is not a number."""
+    text = _disclosed(report.disclosures, "drives")
+    if text is None:
+        return Configuration(str(path), report, len(report.targets))
+    known = text.isascii() and text.isdecimal() and len(text) <= _MOST_DIGITS
+    if not known or not int(text):
+        raise UsageError(
+            f"{path}: drives are disclosed as '{text}'; expected a whole number of up to"
+            f" {_MOST_DIGITS} digits, and more than 0"
+        )
+    return Configuration(str(path), report, int(text))
+
+
+def range_of(drives: int, drawer: int | None = None) -> tuple[int, int]:
+    """Fewest and most drives of products that count as the configuration with @drives.
+
+    Whole drives within the range; to the nearest full drawer from 150 drives on that fill one.
+    """
+    least, most = drives * (1 - FEWER), drives * (1 + MORE)
+    if drawer is not None and drives >= max(DRAWER_FROM, drawer):
+        return _nearest(least, drawer), _nearest(most, drawer)
+    return -(-least.numerator // least.denominator), most.numerator // most.denominator
+
+
+def _nearest(value: Fraction, drawer: int) -> int:
+    return int(value / drawer + Fraction(1, 2)) * drawer
+
+
+def judge(
+    configurations: Sequence[Configuration],
+    capacities: Sequence[CapacityReport] = (),
+    drawer: int | None = None,
+    least_methods: int | None = None,
+) -> Judged:
+    """The best configuration for each metric, and the checklist."""
+    rows = (_best(kind.name, configurations, drawer) for kind in KINDS)
+    best = [row for row in rows if row is not None]
+    categories = {config.report.taxonomy or "-" for config in configurations}
+    remarks = [
+        "checklist and range of drives: draft 3 of Energy Star's version 1.0 as told in a talk, not"
+        " the published text"
+    ]
+    if len(categories) > 1:
+        remarks.append(f"the reports are of several categories: {', '.join(sorted(categories))}")
+    told = _told(configurations, capacities)
+    return Judged(
+        best,
+        [
+            _category(categories),
+            _feature(told, "parity RAID"),
+            _feature(told, "adaptive cooling"),
+            _supplies(told),
+            _feature(told, "power monitoring"),
+            _methods(told, least_methods),
+            *(_data(name, metrics, best) for name, metrics in _DATA.items()),
+        ],
+        remarks,
+    )
+
+
+def _told(
+    configurations: Sequence[Configuration], capacities: Sequence[CapacityReport]
+) -> dict[str, str]:
+    """What is known of the product by its name: as tested, else as disclosed.
+
+    A method that a configuration has shown the product has. Disclosures that differ are joined:
+    none of them holds for all.
+    """
+    disclosed: dict[str, dict[str, None]] = {}
+    for config in configurations:
+        for name, text in config.report.disclosures.items():
+            disclosed.setdefault(name.lower(), {})[text] = None
+    told = {
+        name: (_DIFFERS if len(texts) > 1 else "") + " / ".join(texts)
+        for name, texts in disclosed.items()
+    }
+    tested: dict[str, str] = {}
+    for capacity in capacities:
+        for method in capacity.methods:
+            name = method.name.lower()
+            if method.verdict != "not tested" and tested.get(name) != "yes":
+                tested[name] = method.verdict
+    return told | tested
+
+
+def _best(metric: str, configurations: Sequence[Configuration], drawer: int | None) -> Best | None:
+    rivals = [
+        (config, phase, phase.value)
+        for config in configurations
+        for phase in config.report.phases
+        if phase.metric == metric and phase.value is not None and phase.passed
+    ]
+    if not rivals:
+        return None
+    config, phase, value = max(rivals, key=lambda rival: rival[2].fraction)
+    drives = range_of(config.drives, drawer) if config.drives else None
+    return Best(
+        metric, value, phase.unit, config.name, phase.workers, phase.depth, drives, len(rivals)
+    )
+
+
+def _disclosed(told: Mapping[str, str], name: str) -> str | None:
+    return next((text for key, text in told.items() if key.lower() == name.lower()), None)
+
+
+def _verdict(text: str | None) -> ChecklistVerdict:
+    words = _words(text or "")
+    if not words or words[0] not in (*_YES, *_NO):
+        return "unknown"
+    return "yes" if words[0] in _YES else "no"
+
+
+def _words(text: str) -> list[str]:
+    return re.findall(r"[a-z]+", text.lower())
+
+
+def _feature(told: Mapping[str, str], name: str) -> Item:
+    text = _disclosed(told, name)
+    if text is None:
+        return Item(name, "unknown", f"not disclosed (--disclose '{name}=yes')")
+    return Item(name, _verdict(text), f"reported: {text}")
+
+
+def _category(categories: set[str]) -> Item:
+    fine = all(category.lower().startswith(ELIGIBLE) for category in categories)
+    named = ", ".join(sorted(categories))
+    if categories == {"-"}:
+        return Item("category Online 2, 3 or 4", "unknown", "no taxonomy (--taxonomy 'Online 3')")
+    return Item("category Online 2, 3 or 4", "yes" if fine else "no", named)
+
+
+def _supplies(told: Mapping[str, str]) -> Item:
+    text = _disclosed(told, "power supplies")
+    name = "Silver-rated power supplies"
+    if text is None:
+        return Item(name, "unknown", "not disclosed (--disclose 'power supplies=gold')")
+    words = set() if text.startswith(_DIFFERS) else set(_words(text))
+    verdict: ChecklistVerdict = "unknown"
+    if words & (_SUPPLIES | _LESS):
+        verdict = "no" if words & _LESS else "yes"
+    return Item(name, verdict, f"disclosed: {text}")
+
+
+def _methods(told: Mapping[str, str], least: int | None) -> Item:
+    there = [name for name in METHODS if _verdict(_disclosed(told, name)) == "yes"]
+    text = f"{len(there)} of {len(METHODS)}: {', '.join(there) or 'none'}"
+    name = "capacity optimization methods"
+    if least is None:
+        return Item(name, "unknown", f"{text}; the draft's number is not known (--least-methods)")
+    return Item(name, "yes" if len(there) >= least else "no", f"{text}; {least} are needed")
+
+
+def _data(name: str, metrics: Sequence[str], best: Sequence[Best]) -> Item:
+    title = f"data of {name}"
+    known = {row.metric: row for row in best}
+    missing = [metric for metric in metrics if metric not in known]
+    if missing:
+        return Item(title, "no", f"{', '.join(missing)} not measured within limits, with power")
+    rivals = min(known[metric].rivals for metric in metrics)
+    named = ", ".join(dict.fromkeys(known[metric].configuration for metric in metrics))
+    text = f"best of {rivals} configuration{'s' if rivals > 1 else ''}: {named}"
+    return Item(title, "yes", text)
