@@ -9,6 +9,7 @@ from spekctl.cli import Group
 from spekctl.commands import (
     energy_capacity,
     energy_check,
+    energy_compare,
     energy_dcse,
     energy_emerald,
     energy_spc1e,
@@ -33,3 +34,4 @@ command.add_command(energy_dcse.command, "dcse")
 command.add_command(energy_tiered.command, "tiered")
 command.add_command(energy_capacity.command, "capacity")
 command.add_command(energy_check.command, "check")
+command.add_command(energy_compare.command, "compare")

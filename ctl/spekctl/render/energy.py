@@ -279,3 +279,29 @@ def print_comparison(
     out.print(table)
     for remark in remarks:
         out.print(Text(f"  {remark}"), soft_wrap=True)
+
+
+# --- several methods -----------------------------------------------------------------------------
+
+
+Metric = tuple[str, str, str, str, str, Figure, str]
+
+
+def metrics_table(rows: Sequence[Metric]) -> Table:
+    """Work per watt: method, metric, load, work, watts, value and unit."""
+    table = figures_table("method", "metric", "load", "work", "W", "value", "unit")
+    for method, metric, load, work, watts, value, unit in rows:
+        done = f"{float(work):,.2f} {unit.removesuffix('/W')}" if work else "-"
+        table.add_row(method, metric, load, done, watts_text(watts or None), grouped(value), unit)
+    return table
+
+
+def print_metrics(rows: Sequence[Metric], remarks: Sequence[str]) -> None:
+    """Print work per watt by several methods."""
+    from rich.text import Text
+
+    out = wide(WIDTH)
+    out.print(Text("work per watt by method, unaudited", style="bold"), soft_wrap=True)
+    out.print(metrics_table(rows))
+    for remark in remarks:
+        out.print(Text(f"  {remark}"), soft_wrap=True)

@@ -57,7 +57,7 @@ NEEDS_NOTHING |= {"report", "compare", "gate", "fio", "vdbench"}
 NEEDS_NOTHING |= {"host", "web"}
 # Hosts of a fleet start the host helper by sudo.
 NEEDS_NOTHING |= {"fleet"}
-NEEDS_NOTHING |= {"power calibrate", "doctor", "energy check"}
+NEEDS_NOTHING |= {"power calibrate", "doctor", "energy compare", "energy check"}
 NEEDS_NOTHING |= {"energy tiered map", "energy tiered compare"}
 # They need what the node of the disk asks for; test_power_states has both.
 NEEDS_NOTHING |= {"power states", "power set", "augment check"}

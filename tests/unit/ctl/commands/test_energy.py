@@ -9,7 +9,7 @@ from lib.ctl.command_line import Spekctl
 from spekctl.commands import energy
 from spekctl.errors import ExitCode
 
-TESTS = ("spc1e", "spc2e", "emerald", "dcse", "tiered", "capacity", "check")
+TESTS = ("spc1e", "spc2e", "emerald", "dcse", "tiered", "capacity", "check", "compare")
 
 
 def test_every_test_is_listed_with_what_it_does(spekctl: Spekctl) -> None:

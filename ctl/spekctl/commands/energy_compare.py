@@ -1,0 +1,51 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""spekctl energy compare: the metrics of several methods for the same system in a table."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import click
+
+from spekctl.commands import options
+from spekctl.commands.options import FilePath
+
+EPILOG = """\b
+Examples:
+  spekctl energy compare sdb-spc1e/energy.json sdb-spc2e/energy.json sdb-emerald/energy.json
+  spekctl energy compare sdb-spc1e/energy.json dcse.json --json
+"""
+
+
+@click.command(epilog=EPILOG, no_args_is_help=True)
+@click.argument(
+    "reports",
+    nargs=-1,
+    required=True,
+    metavar="REPORT...",
+    type=FilePath(dir_okay=False, path_type=Path),
+)
+@options.as_json("Table")
+def command(reports: tuple[Path, ...], as_json: bool) -> int:
+    """Show work per watt of a system by several methods in a table.
+
+    REPORT is what `spekctl energy spc1e`, `spc2e`, `emerald` or `dcse` has written. Each metric is
+    shown with the work and the watts that it is the ratio of, and with its load. The methods
+    answer different questions: SPC-1/E and SPC-2/E weight loads by hours of use, Emerald takes each
+    load at its most efficient, DCsE what the system does in operation.
+
+    Reports of different devices are shown with a remark.
+    """
+    from spekctl.campaigns.efficiency import compare
+    from spekctl.render.energy import print_metrics
+
+    compared = compare(reports)
+    if as_json:
+        from msgspec import to_builtins
+
+        rows = [to_builtins(row._asdict()) for row in compared.rows]
+        click.echo(json.dumps({"metrics": rows, "remarks": compared.remarks}, indent=1))
+    else:
+        print_metrics(compared.rows, compared.remarks)
+    return 0
