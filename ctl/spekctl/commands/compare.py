@@ -7,20 +7,25 @@ import re
 from collections.abc import Sequence
 from fractions import Fraction
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from spekctl import units
 from spekctl.commands import verdict
 from spekctl.commands.options import FilePath, Parsed
+from spekctl.commands.options import data_sheet as data_sheet_option
 from spekctl.errors import UsageError
 from spekctl.gate.likeness import NAMES
+
+if TYPE_CHECKING:
+    from spekctl.documents.data_sheet import DataSheet
 
 EPILOG = """\b
 Examples:
   spekctl compare base-*.json -- patched-*.json --vary kernel
   spekctl compare --also response.p99 --tolerance 5% a*.json -- b*.json
+  spekctl compare before*.json -- after*.json --data-sheet drive.toml
 
 \b
 Exit codes of the verdict:
@@ -126,6 +131,7 @@ class _Probability(Parsed):
     help="Profiles of the run on either side (`spekctl vm --function-profile`): name the functions "
     "of the kernel that execute more or fewer instructions per I/O.",
 )
+@data_sheet_option
 @verdict.output_options
 def command(
     results: tuple[Path | str, ...],
@@ -135,6 +141,7 @@ def command(
     alpha: Fraction | None,
     vary: tuple[str, ...],
     profiles: tuple[Path, Path] | None,
+    data_sheet: str | None,
     form: str,
     output: Path | None,
     build: str | None,
@@ -148,13 +155,22 @@ def command(
     better or worse, if it lies outside and the exact Mann-Whitney test finds a difference; else
     undecided. Instruction counts (`spekctl vm --icount`) are compared by a fixed bound: the
     tolerance, or three times the spread within a side if that is more; two runs per side suffice.
+
+    --data-sheet adds a table to the text: each stated figure, and beside it the median of either
+    side's runs and how far that is off. It does not decide.
     """
     from spekctl import files
+    from spekctl.documents import data_sheet as sheets
 
     out = verdict.Output(form, output, build)
+    if data_sheet is not None and form != "text" and output is None:
+        raise UsageError(
+            f"--data-sheet adds to the verdict as text: write that as {form} to a file with -o"
+        )
+    sheet = sheets.load(data_sheet) if data_sheet is not None else None
     a, b = _sides(results)
     files.check_apart(output, [*a, *b, *(profiles or ())])
-    return judge(a, b, out, primary, others, tolerance, alpha, vary, profiles or ())
+    return judge(a, b, out, primary, others, tolerance, alpha, vary, profiles or (), sheet)
 
 
 def judge(
@@ -167,11 +183,16 @@ def judge(
     alpha: Fraction | None = None,
     vary: Sequence[str] = (),
     profiles: Sequence[Path] = (),
+    sheet: DataSheet | None = None,
 ) -> int:
-    """Compare the results @b with the results @a, deliver the verdict and return its exit code."""
+    """Compare the results @b with the results @a, deliver the verdict and return its exit code.
+
+    @sheet: stated figures that are printed beside those of both.
+    """
     from spekctl.documents.verdict import Change, Method
     from spekctl.errors import ExitCode
     from spekctl.gate import compare, judged, metrics
+    from spekctl.render import data_sheet as beside
     from spekctl.render.verdict import comparison_parts
 
     names = [metric for metric in (primary, *others) if metric is not None]
@@ -193,7 +214,11 @@ def judge(
         alpha=alpha or compare.ALPHA,
     )
     comparison = compare.compare(runs[: len(a)], runs[len(a) :], rules, vary, profiles)
-    out.deliver(comparison, comparison_parts(comparison))
+    parts = [*comparison_parts(comparison)]
+    if sheet is not None:
+        results = [run.result for run in runs]
+        parts += beside.comparison_parts(sheet, results[: len(a)], results[len(a) :])
+    out.deliver(comparison, parts)
     return {
         Change.SAME: ExitCode.OK,
         Change.BETTER: ExitCode.OK,

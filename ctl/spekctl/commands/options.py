@@ -186,6 +186,13 @@ def refuse_others(option: str, allowed: Collection[str], why: str) -> None:
             )
 
 
+data_sheet = click.option(
+    "--data-sheet",
+    metavar="FILE|MODEL",
+    help="Show the figures beside those of a data sheet (TOML), or of a model of `spekctl drive`.",
+)
+
+
 def output(help: str, **attributes: Any) -> Callable[[F], F]:
     """The file that a command writes, parameter ``output``."""
     return click.option(

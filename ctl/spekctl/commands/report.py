@@ -8,6 +8,7 @@ from pathlib import Path
 import click
 
 from spekctl.commands.options import FilePath, check_labels
+from spekctl.commands.options import data_sheet as data_sheet_option
 from spekctl.commands.options import title as title_option
 
 EPILOG = """\b
@@ -37,8 +38,13 @@ Examples:
     "  [default: names of the files]",
 )
 @title_option
+@data_sheet_option
 def command(
-    inputs: tuple[Path, ...], output: Path | None, labels: tuple[str, ...], title: str
+    inputs: tuple[Path, ...],
+    output: Path | None,
+    labels: tuple[str, ...],
+    title: str,
+    data_sheet: str | None,
 ) -> int:
     """Make an HTML page of results: headline, remarks, plots, tables, limits and conditions.
 
@@ -46,6 +52,8 @@ def command(
     printed. Any result, load curve, report, verdict, study, per-I/O log or stored trace that
     spekctl writes can be in it; the same plots of several files are laid over each other.
     The name of the page goes to standard output.
+
+    --data-sheet adds what `spekctl show --data-sheet` prints to each result that it is about.
     """
     from spekctl import files
     from spekctl.report import page
@@ -57,7 +65,7 @@ def command(
     files.check_writable(place)
     from spekctl.report import read
 
-    data = page.html(read.sheets(inputs, labels), title)
+    data = page.html(read.sheets(inputs, labels, data_sheet), title)
     files.put(place, data)
     if place not in (Path("/dev/stdout"), Path("/dev/fd/1")):
         click.echo(place)

@@ -15,6 +15,8 @@ import click
 from spekctl.commands import options
 
 if TYPE_CHECKING:
+    from rich.console import RenderableType
+
     from spekctl.commands.deliver import Exports
     from spekctl.workload.config import ResolvedStream, RunConfig
     from spekctl.workload.layout import Target
@@ -42,6 +44,7 @@ if TYPE_CHECKING:
 @options.load_options("bsu", "rate", "depth", "hrrw")
 @options.output("With --csv: write to FILE instead of standard output.")
 @options.exports_of_saved
+@options.data_sheet
 @options.as_json()
 def command(
     names: tuple[str, ...],
@@ -53,6 +56,7 @@ def command(
     depth: int | None,
     hrrw: str | None,
     output: Path | None,
+    data_sheet: str | None,
     as_json: bool,
     **given: Any,
 ) -> int:
@@ -61,6 +65,11 @@ def command(
     Of a FILE that spekctl has written, show what it is, which command wrote it, and its contents.
 
     --csv, --hdr-log, --fio-logs and --fio-json write what they write with `spekctl run`.
+
+    --data-sheet holds the figures of a result, a load curve or a report of `spekctl energy spc1e`
+    against those that the maker of the drives states: FILE has a title, sources, the drives behind
+    each device, [watts] idle and active, and for each [[claim]] a name and any of direction,
+    workloads, iops, mb_s, latency and latency_p99.
     """
     from spekctl.errors import UsageError
 
@@ -81,8 +90,10 @@ def command(
         )
     (workload,) = names
     if _is_document(workload):
-        _show_document(Path(workload), as_json)
+        _show_document(Path(workload), as_json, data_sheet)
         return 0
+    if data_sheet is not None:
+        raise UsageError(f"--data-sheet: {workload} is a workload, and not what a run measured")
     loaded = options.load_workload(workload, settings, {"rate": rate, "depth": depth})
     if devices and capacity is not None:
         raise UsageError("--device and --capacity exclude each other")
@@ -167,7 +178,7 @@ def _is_document(name: str) -> bool:
     return os.path.isfile(name) and name not in shipped_names() and document.is_document(Path(name))
 
 
-def _show_document(path: Path, as_json: bool) -> None:
+def _show_document(path: Path, as_json: bool, data_sheet: str | None) -> None:
     import msgspec
 
     from spekctl.documents import document
@@ -177,7 +188,8 @@ def _show_document(path: Path, as_json: bool) -> None:
     kind = document.identify(
         path, list(Kind), words="a workload or a file that spekctl has written"
     )
-    options.refuse_others(str(path), ("names", "as_json"), f"it is {kind.text}, not a workload")
+    allowed = ("names", "as_json", "data_sheet")
+    options.refuse_others(str(path), allowed, f"it is {kind.text}, not a workload")
     header = None
     if kind is Kind.LOG:
         from spekctl.log.file import open_log
@@ -191,6 +203,11 @@ def _show_document(path: Path, as_json: bool) -> None:
 
         header = msgspec.json.encode(open_stored(path).header)
     read = document.read(path, render.MODELS[kind]) if kind in render.MODELS else None
+    beside = _beside(read, data_sheet) if data_sheet is not None else []
+    if as_json and data_sheet is not None:
+        from spekctl.errors import UsageError
+
+        raise UsageError("--data-sheet and --json exclude each other: a document has no such part")
     if as_json:
         data = path.read_bytes() if header is None else header
         click.echo(json.dumps(msgspec.to_builtins(read or json.loads(data)), indent=1))
@@ -199,6 +216,18 @@ def _show_document(path: Path, as_json: bool) -> None:
     if read is not None:
         click.echo()
         render.print_contents(read)
+    if beside:
+        from spekctl.render import console, tables
+
+        console.print_parts(beside, tables.WIDTH)
+
+
+def _beside(read: Any, name: str) -> list[RenderableType]:
+    """What was measured beside a data sheet."""
+    from spekctl.documents import data_sheet
+    from spekctl.render import data_sheet as render
+
+    return render.parts(data_sheet.load(name), read)
 
 
 def _print_words(loaded: WorkloadFile) -> None:

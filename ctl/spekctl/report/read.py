@@ -3,13 +3,17 @@
 
 from __future__ import annotations
 
+import contextlib
 import shlex
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
-from spekctl.documents import document
+from spekctl.documents import data_sheet, document
+from spekctl.documents.data_sheet import DataSheet
 from spekctl.documents.document import Kind
+from spekctl.errors import UsageError
+from spekctl.render import data_sheet as beside
 from spekctl.render.document import MODELS
 from spekctl.report import (
     disk_states,
@@ -23,7 +27,8 @@ from spekctl.report import (
     verdicts,
 )
 from spekctl.report import energy as energies
-from spekctl.report.sheet import Sheet
+from spekctl.report.sheet import Sheet, add_printed
+from spekctl.report.words import few
 
 # A document of a kind and its sheet; render.document says which struct the kind is.
 _SHEETS: dict[Kind, Callable[[str, Any], Sheet]] = {
@@ -54,16 +59,24 @@ _WORDS = (
 )
 
 
-def sheets(paths: Sequence[Path], labels: Sequence[str] = ()) -> list[Sheet]:
-    """A sheet for each file; UsageError for a file that is not such a document."""
-    sheets = [_sheet(path) for path in paths]
+def sheets(
+    paths: Sequence[Path], labels: Sequence[str] = (), stated: str | None = None
+) -> list[Sheet]:
+    """A sheet for each file; UsageError for a file that is not such a document. @stated: name of a
+    data sheet that the files are held against, of which one or more must have a figure of it"""
+    held = data_sheet.load(stated) if stated is not None else None
+    sheets = [_sheet(path, held) for path in paths]
+    if held is not None and not any(sheet.is_held for sheet in sheets):
+        raise UsageError(
+            f"{held.file} states nothing that was measured in {few([str(path) for path in paths])}"
+        )
     names = labels or _names(paths)
     for sheet, name in zip(sheets, names, strict=True):
         sheet.label = name
     return sheets
 
 
-def _sheet(path: Path) -> Sheet:
+def _sheet(path: Path, held: DataSheet | None) -> Sheet:
     kind = document.identify(path, KINDS, "a page is made of", _WORDS)
     if kind is Kind.LOG:
         from spekctl.log.file import require
@@ -75,6 +88,10 @@ def _sheet(path: Path) -> Sheet:
         return _trace(path)
     report = document.read(path, MODELS[kind])
     sheet = _SHEETS[kind](str(path), report)
+    if held is not None:
+        with contextlib.suppress(UsageError):
+            add_printed(sheet, beside.parts(held, report), head=False)
+            sheet.is_held = True
     sheet.created = report.created
     sheet.command = shlex.join(["spekctl", *report.command]) if report.command else ""
     return sheet

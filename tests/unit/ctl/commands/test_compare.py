@@ -55,3 +55,40 @@ def test_options_may_follow_the_results(spekctl: Spekctl, tmp_path: Path) -> Non
     words = sides(tmp_path, A, [iops * 0.95 for iops in A])
     assert spekctl("compare", *words, "--tolerance", "10%").code == ExitCode.OK
     assert spekctl("compare", *words).code == ExitCode.LIMIT_MISSED
+
+
+SHEET = """
+title = "a drive"
+sources = ["its data sheet"]
+[[claim]]
+name = "reads"
+iops = 500
+"""
+
+
+def test_a_data_sheet_stands_beside_both_sides(spekctl: Spekctl, tmp_path: Path) -> None:
+    words = sides(tmp_path, A, [iops * 0.5 for iops in A])
+    (tmp_path / "s.toml").write_text(SHEET)
+    outcome = spekctl("compare", *words, "--data-sheet", str(tmp_path / "s.toml"))
+    assert outcome.code == ExitCode.LIMIT_MISSED, outcome.err
+    (row,) = [line for line in outcome.out.splitlines() if line.startswith("reads, IOPS")]
+    # The median of A is 1000.5 IOPS, and that of B the half of it.
+    assert row.split()[2:] == ["500", "1,000", "+100.1", "%", "500", "+0.0", "%"]
+
+
+@pytest.mark.parametrize(
+    ("sheet", "options", "sentence"),
+    [
+        (SHEET, ["--format", "json"], "--data-sheet adds to the verdict as text"),
+        (SHEET + 'workloads = ["nothing-*"]', [], "states nothing that was measured here"),
+        ("title = 1", [], "s.toml"),
+    ],
+)
+def test_a_data_sheet_that_cannot_stand_there_is_refused(
+    spekctl: Spekctl, tmp_path: Path, sheet: str, options: list[str], sentence: str
+) -> None:
+    words = sides(tmp_path, A, A)
+    (tmp_path / "s.toml").write_text(sheet)
+    outcome = spekctl("compare", *words, "--data-sheet", str(tmp_path / "s.toml"), *options)
+    assert (outcome.code, outcome.out) == (ExitCode.USAGE, "")
+    assert sentence in outcome.sentence

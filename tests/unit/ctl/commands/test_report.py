@@ -12,6 +12,7 @@ from lib.ctl.command_line import Outcome, Spekctl, caller
 from lib.ctl.plot_files import OPEN, write_curve
 
 from spekctl import extras
+from spekctl.errors import ExitCode
 from spekctl.report import page
 
 
@@ -120,3 +121,14 @@ def test_another_library_is_not_put_into_a_page(
     assert outcome.code == 2
     assert "is not the file of uPlot that reports are made with" in outcome.sentence
     assert not (inputs / "x.html").exists()
+
+
+def test_a_page_has_figures_of_a_data_sheet(spekctl: Spekctl, inputs: Path) -> None:
+    sheet = inputs / "s.toml"
+    sheet.write_text('title = "a drive"\nsources = ["x"]\n[[claim]]\nname = "r"\niops = 100\n')
+    assert spekctl("c.json", "--data-sheet", "s.toml").code == 0
+    assert "against the data sheet of a drive" in (inputs / "c-report.html").read_text("utf-8")
+    sheet.write_text(sheet.read_text() + 'workloads = ["no-such-*"]\n')
+    refusal = spekctl("c.json", "d.json", "--data-sheet", "s.toml")
+    assert refusal.code == ExitCode.USAGE
+    assert "s.toml states nothing that was measured in c.json, d.json" in refusal.sentence

@@ -14,6 +14,7 @@ import pytest
 from lib.ctl import results
 from lib.ctl.command_line import Spekctl
 from lib.ctl.fleets import three
+from lib.ctl.plot_files import OPEN, write_curve
 from lib.fakes.kernel import FakeKernel
 from msgspec.structs import replace
 
@@ -309,3 +310,31 @@ def limits(folder: Path) -> Path:
     path = folder / "limits.toml"
     path.write_text('[[limit]]\nmetric = "iops"\nmin = 179\nmax = 181\n')
     return path
+
+
+SHEET = """
+title = "a drive"
+sources = ["its data sheet"]
+[[claim]]
+name = "reads"
+iops = 100
+"""
+
+
+def test_a_result_is_shown_beside_a_data_sheet(spekctl: Spekctl, tmp_path: Path) -> None:
+    (tmp_path / "s.toml").write_text(SHEET)
+    path = write_curve(tmp_path / "c.json", OPEN)
+    sheet = ("--data-sheet", str(tmp_path / "s.toml"))
+    outcome = spekctl("show", str(path), *sheet)
+    assert outcome.code == 0, outcome.err
+    lines = outcome.out.splitlines()
+    assert any(line.startswith("against the data sheet of a drive") for line in lines)
+    assert any(line.startswith("reads, IOPS") and line.endswith(" %") for line in lines)
+    for words, sentence in (
+        (("random-read-4k",), "random-read-4k is a workload, and not what a run measured"),
+        ((str(path), "--json"), "--data-sheet and --json exclude each other"),
+    ):
+        refusal = spekctl("show", *words, *sheet)
+        assert refusal.code == ExitCode.USAGE and sentence in refusal.sentence
+    refusal = spekctl("show", str(path), "--data-sheet", "missing")
+    assert refusal.code == ExitCode.USAGE and "there is no model 'missing'" in refusal.sentence
