@@ -16,6 +16,8 @@ from spekctl.errors import UsageError
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
+    from spekctl.documents.document import Kind
+
 F = TypeVar("F", bound=Callable[..., Any])
 FILE = FilePath(path_type=Path)
 GUESS = "any"
@@ -72,6 +74,38 @@ _scale = click.option(
     help="Scale of response times."
     "  [default: logarithmic if they differ by more than a factor of 20]",
 )
+
+
+class _Source:
+    """The files that a plot is drawn from, of the kinds @allowed; UsageError for a file of any
+    further kind. Without @allowed the plot checks the kinds itself.
+    """
+
+    def __init__(
+        self, files: Sequence[Path], plot: str, allowed: Sequence[Kind] = (), words: str = ""
+    ) -> None:
+        from spekctl.documents.document import identify
+
+        self.stem = f"{files[0].stem}-{plot}"
+        self.kinds = [identify(path, allowed, words) for path in files] if allowed else []
+
+    def deliver(
+        self, draw: Callable[[Sequence[Kind]], Figure], outputs: Sequence[Path], dpi: int
+    ) -> int:
+        """Draw and write a plot, and print its files; refuse unwritable files before drawing.
+
+        @draw gets the kind of each file, and imports what it draws with: the extra that has it is
+        required first.
+        """
+        from spekctl.plots import style
+
+        style.require()
+        paths = style.outputs(outputs, self.stem)
+        with style.ready():
+            style.save(draw(self.kinds), paths, dpi)
+        for path in paths:
+            click.echo(path)
+        return 0
 
 
 @click.group(cls=Pictures)
@@ -161,26 +195,20 @@ def addresses(
 
     Streams differ in colour, reads and writes in their marker.
     """
-    from spekctl.documents.document import Kind, identify
-    from spekctl.plots import style
+    from spekctl.documents.document import Kind
 
-    identify(file, [Kind.LOG], "addresses are drawn from")
+    def draw(kinds: Sequence[Kind]) -> Figure:
+        from spekctl.plots import addresses as picture
+
+        end_s = end_ns / 1e9 if end_ns is not None else None
+        direction = {"read": False, "write": True}.get(only or "")
+        window = picture.Window(start_ns / 1e9, end_s, direction)
+        return picture.draw(picture.read(file, by == "device", window), title)
+
+    source = _Source([file], "addresses", [Kind.LOG], "addresses are drawn from")
     if end_ns is not None and end_ns <= start_ns:
         raise UsageError("--end must be after --start")
-    style.require()
-    from spekctl.plots import addresses as picture
-
-    window = picture.Window(
-        start_ns / 1e9,
-        end_ns / 1e9 if end_ns is not None else None,
-        {"read": False, "write": True}.get(only or ""),
-    )
-    return _deliver(
-        lambda: picture.draw(picture.read(file, by == "device", window), title),
-        outputs,
-        f"{file.stem}-addresses",
-        dpi,
-    )
+    return source.deliver(draw, outputs, dpi)
 
 
 @command.command("timeline")
@@ -204,21 +232,19 @@ def timeline(
     log_scale: bool | None,
 ) -> int:
     """Throughput, response time and queue depth over time, of a RESULT or a LOG."""
-    from spekctl.documents.document import Kind, identify
-    from spekctl.plots import style
+    from spekctl.documents.document import Kind
 
-    kind = identify(file, [Kind.RESULT, Kind.LOG], "a timeline is drawn from")
-    if kind is Kind.RESULT and interval_ns:
-        raise UsageError("--interval is for logs: the intervals of a result are as it was measured")
-    style.require()
-    from spekctl.plots import timeline as picture
+    def draw(kinds: Sequence[Kind]) -> Figure:
+        from spekctl.plots import timeline as picture
 
-    def draw() -> Figure:
-        is_log = kind is Kind.LOG
+        is_log = kinds[0] is Kind.LOG
         series = picture.of_log(file, interval_ns) if is_log else picture.of_result(file)
         return picture.draw(series, title, log_scale)
 
-    return _deliver(draw, outputs, f"{file.stem}-timeline", dpi)
+    source = _Source([file], "timeline", [Kind.RESULT, Kind.LOG], "a timeline is drawn from")
+    if source.kinds[0] is Kind.RESULT and interval_ns:
+        raise UsageError("--interval is for logs: the intervals of a result are as it was measured")
+    return source.deliver(draw, outputs, dpi)
 
 
 @command.command("curve")
@@ -238,22 +264,16 @@ def curve(
 
     Panels below show the achieved share of the offered load, and power if it was measured.
     """
-    from spekctl.documents.document import Kind, identify
-    from spekctl.plots import style
+    from spekctl.documents.document import Kind
+
+    def draw(kinds: Sequence[Kind]) -> Figure:
+        from spekctl.plots import documents
+
+        return documents.draw(documents.CURVE, inputs, title, labels, log_scale)
 
     check_labels(labels, inputs)
-    kinds = [Kind.CURVE, Kind.SPC1]
-    for path in inputs:
-        identify(path, kinds, "a curve is drawn from")
-    style.require()
-    from spekctl.plots import documents
-
-    return _deliver(
-        lambda: documents.draw(documents.CURVE, inputs, title, labels, log_scale),
-        outputs,
-        f"{inputs[0].stem}-curve",
-        dpi,
-    )
+    source = _Source(inputs, "curve", [Kind.CURVE, Kind.SPC1], "a curve is drawn from")
+    return source.deliver(draw, outputs, dpi)
 
 
 @command.command("streams")
@@ -264,19 +284,15 @@ def streams(
     file: Path, outputs: tuple[Path, ...], title: str, dpi: int, log_scale: bool | None
 ) -> int:
     """MB/s, response time and power over the streams, of a REPORT of `spekctl spc2`."""
-    from spekctl.documents.document import Kind, identify
-    from spekctl.plots import style
+    from spekctl.documents.document import Kind
 
-    identify(file, [Kind.SPC2], "streams are drawn from")
-    style.require()
-    from spekctl.plots import documents
+    def draw(kinds: Sequence[Kind]) -> Figure:
+        from spekctl.plots import documents
 
-    return _deliver(
-        lambda: documents.draw(documents.STREAMS, [file], title, log_scale=log_scale),
-        outputs,
-        f"{file.stem}-streams",
-        dpi,
-    )
+        return documents.draw(documents.STREAMS, [file], title, log_scale=log_scale)
+
+    source = _Source([file], "streams", [Kind.SPC2], "streams are drawn from")
+    return source.deliver(draw, outputs, dpi)
 
 
 @command.command("rounds")
@@ -284,19 +300,15 @@ def streams(
 @_common
 def rounds(file: Path, outputs: tuple[Path, ...], title: str, dpi: int) -> int:
     """Rounds up to steady state, and the figures of a REPORT of `spekctl pts`."""
-    from spekctl.documents.document import Kind, identify
-    from spekctl.plots import style
+    from spekctl.documents.document import Kind
 
-    identify(file, [Kind.PTS], "rounds are drawn from")
-    style.require()
-    from spekctl.plots import documents
+    def draw(kinds: Sequence[Kind]) -> Figure:
+        from spekctl.plots import documents
 
-    return _deliver(
-        lambda: documents.draw(documents.ROUNDS, [file], title),
-        outputs,
-        f"{file.stem}-rounds",
-        dpi,
-    )
+        return documents.draw(documents.ROUNDS, [file], title)
+
+    source = _Source([file], "rounds", [Kind.PTS], "rounds are drawn from")
+    return source.deliver(draw, outputs, dpi)
 
 
 @command.command("power")
@@ -315,24 +327,22 @@ def power(
     The load is the offered rate; of a closed loop it is the depth. A panel below curves
     shows mW/IOPS, with the power baseline of their runs subtracted.
     """
-    from spekctl.documents.document import Kind, identify
-    from spekctl.plots import style
+    from spekctl.documents.document import Kind
 
-    check_labels(labels, inputs)
-    kinds = [Kind.CURVE, Kind.SPC1]
-    if len(inputs) == 1:
-        kinds.append(Kind.RESULT)
-    kinds_given = [identify(path, kinds, "power is drawn from") for path in inputs]
-    style.require()
-    from spekctl.plots import documents
-    from spekctl.plots import power as picture
+    def draw(kinds: Sequence[Kind]) -> Figure:
+        from spekctl.plots import documents
+        from spekctl.plots import power as picture
 
-    def draw() -> Figure:
-        if kinds_given[0] is Kind.RESULT:
+        if kinds[0] is Kind.RESULT:
             return picture.draw(picture.of_result(inputs[0]), title)
         return documents.draw(documents.POWER, inputs, title, labels)
 
-    return _deliver(draw, outputs, f"{inputs[0].stem}-power", dpi)
+    check_labels(labels, inputs)
+    allowed = [Kind.CURVE, Kind.SPC1]
+    if len(inputs) == 1:
+        allowed.append(Kind.RESULT)
+    source = _Source(inputs, "power", allowed, "power is drawn from")
+    return source.deliver(draw, outputs, dpi)
 
 
 @command.command("machine")
@@ -340,12 +350,13 @@ def power(
 @_common
 def machine(file: Path, outputs: tuple[Path, ...], title: str, dpi: int) -> int:
     """CPUs, memory, network, disks and power over time, of a RESULT or SAMPLES."""
-    from spekctl.plots import style
 
-    style.require()
-    from spekctl.plots import machine as picture
+    def draw(kinds: Sequence[Kind]) -> Figure:
+        from spekctl.plots import machine as picture
 
-    return _deliver(lambda: picture.draw(file, title), outputs, f"{file.stem}-machine", dpi)
+        return picture.draw(file, title)
+
+    return _Source([file], "machine").deliver(draw, outputs, dpi)
 
 
 @command.command("cdf")
@@ -380,22 +391,20 @@ def cdf(
 
     The vertical axis is scaled by nines: 90 %, 99 %, 99.9 % are equally spaced.
     """
-    from spekctl.documents.document import Kind, identify
-    from spekctl.plots import style
+    from spekctl.documents.document import Kind
 
-    check_labels(labels, inputs)
-    kinds = [identify(path, [Kind.RESULT, Kind.LOG], "a CDF is drawn from") for path in inputs]
-    style.require()
-    from spekctl.plots import cdf as picture
+    def draw(kinds: Sequence[Kind]) -> Figure:
+        from spekctl.plots import cdf as picture
 
-    def draw() -> Figure:
         curves = [
             picture.of_log(path, metric) if kind is Kind.LOG else picture.of_result(path, metric)
             for path, kind in zip(inputs, kinds, strict=True)
         ]
         return picture.draw(curves, title, labels, directions or None)
 
-    return _deliver(draw, outputs, f"{inputs[0].stem}-cdf", dpi)
+    check_labels(labels, inputs)
+    source = _Source(inputs, "cdf", [Kind.RESULT, Kind.LOG], "a CDF is drawn from")
+    return source.deliver(draw, outputs, dpi)
 
 
 @command.command("trace")
@@ -403,16 +412,14 @@ def cdf(
 @_common
 def trace(file: Path, outputs: tuple[Path, ...], title: str, dpi: int) -> int:
     """Rate, addresses, sizes and gaps of a TRACE that `spekctl trace` reads."""
-    from spekctl.plots import style
 
-    style.require()
-    from spekctl.plots import trace as picture
-    from spekctl.trace.trace import open_trace
+    def draw(kinds: Sequence[Kind]) -> Figure:
+        from spekctl.plots import trace as picture
+        from spekctl.trace.trace import open_trace
 
-    opened = open_trace([file])
-    return _deliver(
-        lambda: picture.draw(picture.read(opened), title), outputs, f"{file.stem}-trace", dpi
-    )
+        return picture.draw(picture.read(open_trace([file])), title)
+
+    return _Source([file], "trace").deliver(draw, outputs, dpi)
 
 
 @command.command("study")
@@ -432,27 +439,12 @@ def study(file: Path, outputs: tuple[Path, ...], title: str, dpi: int, figure: i
     """
     from spekctl.documents import document
     from spekctl.documents.drive import DriveStudy
-    from spekctl.plots import style
 
     outcome = document.read(file, DriveStudy)
-    style.require()
-    from spekctl.plots import documents
 
-    return _deliver(
-        lambda: documents.draw_figure(outcome, figure, str(file), title),
-        outputs,
-        f"{file.stem}-fig{figure}",
-        dpi,
-    )
+    def draw(kinds: Sequence[Kind]) -> Figure:
+        from spekctl.plots import documents
 
+        return documents.draw_figure(outcome, figure, str(file), title)
 
-def _deliver(draw: Callable[[], Figure], outputs: Sequence[Path], stem: str, dpi: int) -> int:
-    """Draw and write a plot, and print its files; refuse unwritable files before drawing."""
-    from spekctl.plots import style
-
-    paths = style.outputs(outputs, stem)
-    with style.ready():
-        style.save(draw(), paths, dpi)
-    for path in paths:
-        click.echo(path)
-    return 0
+    return _Source([file], f"fig{figure}").deliver(draw, outputs, dpi)
