@@ -262,7 +262,9 @@ def curve(
 ) -> int:
     """Response time against throughput, of one or more load CURVEs and REPORTs.
 
-    Panels below show the achieved share of the offered load, and power if it was measured.
+    Panels below show the achieved share of the offered load, and power if it was measured. RESULTs
+    beside them, such as those of conventional mixes, are lines across all loads, at their rate and
+    their mean response time.
     """
     from spekctl.documents.document import Kind
 
@@ -272,7 +274,7 @@ def curve(
         return documents.draw(documents.CURVE, inputs, title, labels, log_scale)
 
     check_labels(labels, inputs)
-    source = _Source(inputs, "curve", [Kind.CURVE, Kind.SPC1], "a curve is drawn from")
+    source = _Source(inputs, "curve", [Kind.CURVE, Kind.SPC1, Kind.RESULT], "a curve is drawn from")
     return source.deliver(draw, outputs, dpi)
 
 

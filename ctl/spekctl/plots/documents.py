@@ -4,14 +4,18 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from spekctl.documents import document
+from spekctl.documents.document import Kind
+from spekctl.documents.result import load_result
 from spekctl.errors import UsageError
 from spekctl.plots import picture, source
 from spekctl.plots.style import Origin
 from spekctl.report import drawing, drives, read
+from spekctl.report.sheet import Line, Plot, Strand
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -51,18 +55,64 @@ def draw(
     labels: Sequence[str] = (),
     log_scale: bool | None = None,
 ) -> Figure:
-    """The plots of one document, or of several laid over each other."""
+    """The plots of one document, or of several laid over each other. In those of a load curve
+    results of runs are lines across it: they have a rate and a response time, and no load."""
     sheets = read.sheets(paths, labels)
+    levels: list[Level] = []
+    curves: list[tuple[Path, Sheet]] = []
     for path, sheet in zip(paths, sheets, strict=True):
+        if choice is CURVE and document.identify(path, read.KINDS) is Kind.RESULT:
+            levels.append(_level(path, sheet.label))
+        else:
+            curves.append((path, sheet))
+    if not curves:
+        raise UsageError(
+            "results are lines across a load curve: name a curve or a report of SPC-1 as well"
+        )
+    for path, sheet in curves:
         _keep(sheet, choice)
         if not sheet.plots:
             raise UsageError(f"{path} has {choice.missing}")
-    plots = drawing.overlaid(sheets, whole=True)
+    plots = drawing.overlaid([sheet for _, sheet in curves], whole=True)
+    plots = [_across(plot, levels) for plot in plots]
     plots.sort(key=lambda plot: _place(plot.key, choice))
     origins = [source.document_origin(path) for path in paths]
     what = sorted({origin.what if len(paths) == 1 else origin.workload for origin in origins})
     heading = f"{choice.name}: {what[0]}" if len(what) == 1 else choice.name
     return picture.draw(plots, title or heading, origins, log_scale=log_scale)
+
+
+@dataclass(frozen=True, slots=True)
+class Level:
+    """What a run reached, whose load has no place on the axis of a curve."""
+
+    label: str
+    iops: float
+    mean_ns: float | None
+
+
+def _level(path: Path, label: str) -> Level:
+    total = load_result(path).totals.all
+    if not total.ios:
+        raise UsageError(f"{path} has no I/O that completed in its measure phase")
+    response = total.times.response
+    return Level(label, total.iops, response.mean_ns if response is not None else None)
+
+
+def _across(plot: Plot, levels: Sequence[Level]) -> Plot:
+    """The plot with a line for each level, over all of its loads."""
+    value = {
+        "curve-achieved": lambda level: level.iops,
+        "curve-depth": lambda level: level.iops,
+        "curve-response": lambda level: level.mean_ns,
+    }.get(plot.key)
+    xs = [x for strand in plot.strands for x in strand.xs]
+    if value is None or not xs or not levels:
+        return plot
+    ends = [min(xs), max(xs)]
+    known = [(level.label, value(level)) for level in levels]
+    lines = [Line(label, [y, y], look="limit") for label, y in known if y is not None]
+    return replace(plot, strands=[*plot.strands, Strand(ends, lines)])
 
 
 def _keep(sheet: Sheet, choice: Choice) -> None:

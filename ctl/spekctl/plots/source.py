@@ -77,9 +77,12 @@ def machine(environment: Environment) -> str:
 def document_origin(path: Path) -> Origin:
     """The foot of pictures from a load curve or from the report of a test."""
     from spekctl.documents import curve, pts, spc1, spc2
+    from spekctl.documents.result import load_result
 
-    kinds = [Kind.CURVE, Kind.SPC1, Kind.SPC2, Kind.PTS]
+    kinds = [Kind.CURVE, Kind.SPC1, Kind.SPC2, Kind.PTS, Kind.RESULT]
     kind = document.identify(path, kinds, "a curve is drawn from")
+    if kind is Kind.RESULT:
+        return result_origin(path, load_result(path))
     if kind is Kind.CURVE:
         load_curve = curve.load_curve(path)
         return _curve_origin(path, load_curve, load_curve.targets, load_curve.environment)

@@ -5,14 +5,18 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import msgspec
+import numpy as np
 import pytest
 from lib.ctl.plot_files import (
     CLOSED,
     OPEN,
+    intervals,
     write_curve,
     write_report,
+    write_result,
     write_rounds,
     write_streams,
 )
@@ -23,6 +27,7 @@ from matplotlib.figure import Figure
 from spekctl import files
 from spekctl.documents import curve, pts, spc2
 from spekctl.documents.drive import DriveStudy
+from spekctl.documents.result import load_result
 from spekctl.errors import UsageError
 from spekctl.plots import documents
 from spekctl.plots.documents import CURVE, POWER, ROUNDS, STREAMS, Choice
@@ -195,3 +200,46 @@ def test_a_figure_has_a_panel_for_each_of_its_parts(study: DriveStudy, number: i
 def test_the_title_of_a_figure_can_be_another(study: DriveStudy) -> None:
     assert "figure 3: watts of MD" in documents.draw_figure(study, 3, "s").get_suptitle()
     assert documents.draw_figure(study, 3, "s", "mine").get_suptitle() == "mine"
+
+
+def test_results_are_lines_across_a_curve(tmp_path: Path) -> None:
+    curve = write_curve(tmp_path / "spc1.json", OPEN)
+    mix = write_result(tmp_path / "mix.json", intervals())
+    total = load_result(mix).totals.all
+    figure = documents.draw(documents.CURVE, [mix, curve], labels=["8 KiB mix", "SPC-1"])
+    of_mix = {
+        axes.get_title(loc="left"): line
+        for axes in figure.axes
+        for line in axes.lines
+        if str(line.get_label()).startswith("8 KiB mix")
+    }
+    assert set(of_mix) == {"Response time over load", "Achieved over offered load"}
+    ys = np.asarray(of_mix["Achieved over offered load"].get_ydata()).tolist()
+    assert ys == [pytest.approx(total.iops)] * 2
+    with pytest.raises(UsageError, match="results are lines across a load curve: name a curve"):
+        documents.draw(documents.CURVE, [mix])
+
+
+def test_a_result_without_an_io_has_no_line(tmp_path: Path) -> None:
+    curve = write_curve(tmp_path / "spc1.json", OPEN)
+    mix = write_result(tmp_path / "mix.json", intervals())
+    result = load_result(mix)
+
+    def with_total(**changes: Any) -> None:
+        total = msgspec.structs.replace(result.totals.all, **changes)
+        totals = msgspec.structs.replace(result.totals, all=total)
+        mix.write_bytes(files.encode(msgspec.structs.replace(result, totals=totals)))
+
+    with_total(ios=0)
+    with pytest.raises(UsageError, match=r"mix\.json has no I/O that completed in its measure"):
+        documents.draw(documents.CURVE, [curve, mix])
+    # Its I/Os have no times.
+    with_total(times=msgspec.structs.replace(result.totals.all.times, response=None))
+    figure = documents.draw(documents.CURVE, [curve, mix], labels=["SPC-1", "mix"])
+    of_mix = {
+        axes.get_title(loc="left")
+        for axes in figure.axes
+        for line in axes.lines
+        if str(line.get_label()).startswith("mix")
+    }
+    assert of_mix == {"Achieved over offered load"}

@@ -8,6 +8,7 @@ from pathlib import Path
 
 import msgspec
 import pytest
+from lib.ctl import report_files
 from lib.ctl.benchmark_reports import ListReport
 from lib.ctl.fleets import Spec, fleet_of, three
 from lib.ctl.plot_files import (
@@ -80,9 +81,11 @@ def test_a_test_has_its_notice_in_the_foot(
     assert source.document_origin(write(tmp_path / "t.json")).workload == f"{notice}, unaudited"
 
 
-def test_a_result_has_no_load_curve(tmp_path: Path) -> None:
+def test_a_result_is_a_line_across_a_load_curve_and_a_verification_is_none(tmp_path: Path) -> None:
+    path = write_result(tmp_path / "r.json", [])
+    assert source.document_origin(path).file == "r.json"
     with pytest.raises(UsageError, match="a curve is drawn from"):
-        source.document_origin(write_result(tmp_path / "r.json", []))
+        source.document_origin(report_files.make(tmp_path, "verify"))
 
 
 def test_a_benchmark_has_its_verdict_devices_and_notice_in_the_foot() -> None:
