@@ -208,6 +208,17 @@ def over_time(operation: Operation, length_ns: int, real_offset_ns: int) -> list
     return [_span(samples, real_offset_ns) for _, samples in sorted(parts.items())]
 
 
+def course_of(report: ProberReport) -> tuple[Operation, list[DcseSpan]] | None:
+    """The only disk that had I/O, by all rails, over time; None if the samples have no power.
+    UsageError where the choice is the user's."""
+    if not report.start_ns or not any(table.name.startswith("power ") for table in report.tables):
+        return None
+    operation = operation_of(report, (), ())
+    clocks = report.probe.started
+    offset_ns = clocks.realtime_ns - clocks.monotonic_ns
+    return operation, over_time(operation, length_of_spans(operation, None), offset_ns)
+
+
 def _span(samples: Sequence[Sample], real_offset_ns: int) -> DcseSpan:
     known = [sample for sample in samples if sample.is_known]
     whole_ns = sum(sample.end_ns - sample.start_ns for sample in samples)

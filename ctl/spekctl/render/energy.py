@@ -11,6 +11,7 @@ from spekctl import units
 from spekctl.documents.energy import (
     CapacityReport,
     DcseReport,
+    DcseSpan,
     EmeraldPhase,
     EmeraldReport,
     Judged,
@@ -178,7 +179,8 @@ def dcse_parts(report: DcseReport) -> Parts:
         table.add_row(name, grouped(value), unit, f"{change.text} %" if change else "-")
     yield table
     if report.over_time:
-        yield from _operation(report)
+        yield f"  disks {', '.join(report.disks)}; power of {', '.join(report.rails)}"
+        yield operation_table(report.over_time)
     for remark in report.remarks:
         yield f"  {remark}"
 
@@ -229,11 +231,10 @@ def judged_parts(judged: Judged) -> Parts:
         yield f"  {remark}"
 
 
-def _operation(report: DcseReport) -> Parts:
+def operation_table(spans: Sequence[DcseSpan]) -> RenderableType:
     """Normal operation, one span after the other."""
-    yield f"  disks {', '.join(report.disks)}; power of {', '.join(report.rails)}"
     table = figures_table("from", "length", "known", "W", "IOPS", "MB/s", "IOPS/W", "MB/s/W")
-    for span in report.over_time:
+    for span in spans:
         table.add_row(
             _utc(span.start_real_ns),
             units.format_clock(span.length_s),
@@ -242,7 +243,7 @@ def _operation(report: DcseReport) -> Parts:
             grouped(span.iops_per_watt),
             grouped(span.mb_per_s_per_watt),
         )
-    yield table
+    return table
 
 
 def _utc(real_ns: int) -> str:

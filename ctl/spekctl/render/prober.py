@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from spekctl import units
 from spekctl.documents.prober import ProberReport
 from spekctl.documents.samples import Chart, Sampled, Unit, Values, charts
+from spekctl.errors import UsageError
 from spekctl.render import power_states as states
 
 if TYPE_CHECKING:
@@ -37,10 +38,28 @@ def parts(report: ProberReport) -> list[RenderableType]:
     if report.start_ns:
         known = charts(report)
         shown += [figures(report, known), "", "over time", course(report, known)]
+        shown += efficiency(report)
     if report.power_states:
         shown += ["", "power states of the disks", states.residencies(report.power_states)]
         shown += [f"  {line}" for line in states.remarks(report.power_states)]
     return shown
+
+
+def efficiency(report: ProberReport) -> list[RenderableType]:
+    """DCsE of the disk that had I/O, over time, if its power is known."""
+    from spekctl.documents import operation
+    from spekctl.render import energy
+
+    try:
+        course = operation.course_of(report)
+    except UsageError as error:
+        text = f"{error.message} (`spekctl energy dcse --samples`)"
+        return ["", f"no DCsE over time: {text}"]
+    if course is None:
+        return []
+    chosen, spans = course
+    of = f"{', '.join(chosen.disks)} by the power of {', '.join(chosen.rails)}"
+    return ["", f"DCsE over time, {of}", energy.operation_table(spans)]
 
 
 def _head(report: ProberReport) -> list[str]:

@@ -98,11 +98,11 @@ def dcse_sheet(file: str, report: energy.DcseReport) -> Sheet:
     sheet.conditions = [(name.replace("_", " "), text) for name, text in report.given.items()]
     add_printed(sheet, render.dcse_parts(report))
     if report.over_time:
-        sheet.plots = _operation_plots(report.over_time)
+        sheet.plots = operation_plots(report.over_time)
     return sheet
 
 
-def _operation_plots(spans: Sequence[energy.DcseSpan]) -> list[Plot]:
+def operation_plots(spans: Sequence[energy.DcseSpan]) -> list[Plot]:
     """Efficiency, power and load of normal operation; each span at its start."""
     first = spans[0].start_real_ns
     times = [(span.start_real_ns - first) / 1e9 for span in spans]

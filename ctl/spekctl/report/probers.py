@@ -4,10 +4,12 @@
 from __future__ import annotations
 
 from spekctl import units
+from spekctl.documents import operation
 from spekctl.documents.prober import ProberReport
+from spekctl.errors import UsageError
 from spekctl.render import prober as render
-from spekctl.report import disk_states, machines, runs
-from spekctl.report.sheet import Sheet, add_printed
+from spekctl.report import disk_states, energy, machines, runs
+from spekctl.report.sheet import Plot, Sheet, add_printed
 
 
 def prober_sheet(file: str, report: ProberReport) -> Sheet:
@@ -25,8 +27,20 @@ def prober_sheet(file: str, report: ProberReport) -> Sheet:
     sheet.conditions = runs.machine(report.environment)
     add_printed(sheet, render.parts(report))
     if count:
-        sheet.plots = machines.plots(report, report.start_ns[0], runs.TIME_AXIS)
+        sheet.plots = [
+            *machines.plots(report, report.start_ns[0], runs.TIME_AXIS),
+            *_efficiency(report),
+        ]
     if report.power_states:
         zero = report.start_ns[0] if count else report.probe.started.monotonic_ns
         disk_states.add(sheet, report.power_states, zero)
     return sheet
+
+
+def _efficiency(report: ProberReport) -> list[Plot]:
+    """DCsE of the disk that had I/O; the text says why there is none."""
+    try:
+        course = operation.course_of(report)
+    except UsageError:
+        return []
+    return energy.operation_plots(course[1]) if course is not None else []

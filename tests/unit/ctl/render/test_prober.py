@@ -44,7 +44,7 @@ def test_the_course_adds_interfaces_disks_and_rails_up() -> None:
 
 
 def test_a_long_course_is_joined_into_spans() -> None:
-    text = contents(probes.report(95)).partition("over time")[2]
+    text = contents(probes.report(95)).partition("over time")[2].partition("\n\n")[0]
     assert [line.split()[0] for line in text.splitlines()[2:]] == [
         f"{5 * n // 60}:{5 * n % 60:02}" for n in range(19)
     ]
@@ -72,3 +72,15 @@ def test_a_figure_has_its_unit() -> None:
     assert [text_of(1536.0, unit) for unit in ("%", "1/s", "B", "B/s", "W")] == [
         "1536.0 %", "1,536/s", "1.50 KiB", "0.00 MiB/s", "1536 W",
     ]  # fmt: skip
+
+
+def test_samples_with_power_have_dcse_over_time() -> None:
+    report = probes.report()
+    text = contents(report).partition("DCsE over time, sda by the power of psu/12V, psu/5V\n")[2]
+    head, row = (line.split() for line in text.splitlines()[:2])
+    assert head[-2:] == ["IOPS/W", "MB/s/W"] and row[-1] != "-"
+    disk = next(table for table in report.tables if table.name == "disk sda")
+    twice = replace(report, tables=[*report.tables, replace(disk, name="disk sdb")])
+    assert "no DCsE over time: 2 disks had I/O, sda, sdb: name those" in contents(twice)
+    dark = [table for table in report.tables if not table.name.startswith("power ")]
+    assert "DCsE" not in contents(replace(report, tables=dark))

@@ -13,11 +13,15 @@ def test_the_sheet_has_what_the_text_has_and_the_plots() -> None:
     assert sheet.title == "target, without a load of spek's"
     assert ("samples", "3") in sheet.figures and ("length", "0:03") in sheet.figures
     assert ("host", "target") in sheet.conditions
-    assert [grid.title for grid in sheet.grids] == ["", "over time"]
+    assert [grid.title for grid in sheet.grids] == [
+        "",
+        "over time",
+        "DCsE over time, sda by the power of psu/12V, psu/5V",
+    ]
     assert {plot.key for plot in sheet.plots} >= {
         "prober-machine-cpu", "prober-machine-switches", "prober-machine-interrupts",
         "prober-memory", "prober-swap", "prober-net-eth0", "prober-disk-sda",
-        "prober-power-psu/12V",
+        "prober-power-psu/12V", "dcse-workload", "dcse-throughput", "dcse-power",
     }  # fmt: skip
 
 
