@@ -278,6 +278,34 @@ def curve(
     return source.deliver(draw, outputs, dpi)
 
 
+@command.command("dcse")
+@_files
+@_labels
+@_common
+def dcse(
+    inputs: tuple[Path, ...],
+    outputs: tuple[Path, ...],
+    title: str,
+    dpi: int,
+    labels: tuple[str, ...],
+) -> int:
+    """DCsE over time, of SAMPLES of the prober or REPORTs of `energy dcse`.
+
+    Of samples it is that of the only disk that had I/O, by all rails; `spekctl energy dcse
+    --samples` has options for others, and its report is drawn as well.
+    """
+    from spekctl.documents.document import Kind
+
+    def draw(kinds: Sequence[Kind]) -> Figure:
+        from spekctl.plots import documents
+
+        return documents.draw(documents.DCSE, inputs, title, labels)
+
+    check_labels(labels, inputs)
+    source = _Source(inputs, "dcse", [Kind.PROBER, Kind.DCSE], "DCsE is drawn from")
+    return source.deliver(draw, outputs, dpi)
+
+
 @command.command("streams")
 @_one_file
 @_scale

@@ -40,6 +40,7 @@ CURVE = Choice(
     "no point at which I/Os completed",
 )
 POWER = Choice("Power over load", ("curve-power", "curve-cost", "over-power"), "no power data")
+DCSE = Choice("DCsE over time", ("dcse-",), "no DCsE over time")
 STREAMS = Choice("Streams", ("streams-",), "no run in which I/Os completed")
 ROUNDS = Choice(
     "Rounds",

@@ -76,13 +76,20 @@ def machine(environment: Environment) -> str:
 
 def document_origin(path: Path) -> Origin:
     """The foot of pictures from a load curve or from the report of a test."""
-    from spekctl.documents import curve, pts, spc1, spc2
+    from spekctl.documents import curve, energy, prober, pts, spc1, spc2
     from spekctl.documents.result import load_result
 
-    kinds = [Kind.CURVE, Kind.SPC1, Kind.SPC2, Kind.PTS, Kind.RESULT]
+    kinds = [Kind.CURVE, Kind.SPC1, Kind.SPC2, Kind.PTS, Kind.RESULT, Kind.DCSE, Kind.PROBER]
     kind = document.identify(path, kinds, "a curve is drawn from")
     if kind is Kind.RESULT:
         return result_origin(path, load_result(path))
+    if kind is Kind.DCSE:
+        dcse = document.read(path, energy.DcseReport)
+        details = f"disks {', '.join(dcse.disks)}; power of {', '.join(dcse.rails)}"
+        return Origin(path.name, dcse.notice, (), details)
+    if kind is Kind.PROBER:
+        samples = document.read(path, prober.ProberReport)
+        return Origin(path.name, "samples of the prober", (), machine(samples.environment))
     if kind is Kind.CURVE:
         load_curve = curve.load_curve(path)
         return _curve_origin(path, load_curve, load_curve.targets, load_curve.environment)

@@ -25,6 +25,7 @@ from lib.ctl.plot_files import (
     write_streams,
 )
 from lib.ctl.plot_seen import our_style
+from lib.ctl.report_files import energy_dcse
 
 from spekctl import extras
 from spekctl.commands import plot
@@ -54,6 +55,7 @@ def inputs(tmp_path: Path) -> Path:
     write_report(tmp_path / "spc1.json", OPEN[:2], OPEN)
     write_streams(tmp_path / "spc2.json")
     write_rounds(tmp_path / "pts.json")
+    energy_dcse(tmp_path / "dcse.json")
     write_curve(tmp_path / "dead.json", [point(1, 1, 50, response=None)])
     (tmp_path / "other.json").write_text('{"jobs": []}')
     (tmp_path / "text.txt").write_text("hello\n")
@@ -149,6 +151,9 @@ WRONG = {
         "r.json is a result of a run; addresses are",
     ),
     "log for a curve": ("curve c.json good.parquet", "good.parquet is a per-I/O log; a curve is"),
+    "result for DCsE": ("dcse r.json", "r.json is a result of a run; DCsE is drawn from samples"),
+    "one of two for DCsE": ("dcse dcse.json c.json", "c.json is a load curve; DCsE is drawn from"),
+    "DCsE of typed numbers": ("dcse dcse.json", "dcse.json has no DCsE over time"),
     "curve for a timeline": ("timeline c.json", "c.json is a load curve; a timeline is drawn from"),
     "empty log": ("addresses empty.parquet", "empty.parquet holds no I/Os"),
     "empty log over time": ("timeline empty.parquet", "empty.parquet holds no I/Os"),

@@ -10,6 +10,7 @@ from typing import Any
 import msgspec
 import numpy as np
 import pytest
+from lib.ctl import probes
 from lib.ctl.plot_files import (
     CLOSED,
     OPEN,
@@ -243,3 +244,18 @@ def test_a_result_without_an_io_has_no_line(tmp_path: Path) -> None:
         if str(line.get_label()).startswith("mix")
     }
     assert of_mix == {"Achieved over offered load"}
+
+
+def test_dcse_needs_power_over_time(tmp_path: Path) -> None:
+    path = tmp_path / "samples.json"
+    path.write_bytes(files.encode(probes.report(0)))
+    with pytest.raises(UsageError, match=r"samples\.json has no DCsE over time"):
+        documents.draw(documents.DCSE, [path])
+
+
+def test_dcse_of_samples_is_drawn(tmp_path: Path) -> None:
+    path = tmp_path / "samples.json"
+    path.write_bytes(files.encode(probes.report()))
+    figure = documents.draw(documents.DCSE, [path])
+    titles = {axes.get_title(loc="left") for axes in figure.axes}
+    assert {"DCsE workload", "DCsE throughput", "power"} <= titles
