@@ -25,6 +25,7 @@ void spek_drive_lose_extents(struct spek_drive *drive)
 		}
 		index = next;
 	}
+	spek_drive_note_destage(drive);
 }
 
 /**
@@ -62,6 +63,7 @@ bool spek_drive_start_destage(struct spek_drive *drive, u64 now_ns)
 	service = spek_drive_start_arm(drive, &drive->cache.dirty, &rule, now_ns, &moved);
 	if (!service)
 		return false;
+	spek_drive_note_destage(drive);
 	drive->destaging |= 1U << service->arm;
 	drive->account.destages++;
 	drive->destaged_last = true;

@@ -101,6 +101,55 @@ bool spek_drive_is_reached(const struct spek_drive *drive, u64 lba)
 	return false;
 }
 
+/*
+ * Which reads hit extents is noted when a read or an extent comes or an extent goes: sorting would
+ * otherwise compare all reads with all extents each time.
+ */
+
+/**
+ * spek_drive_note_read() - note whether a request that has just come hits an extent
+ * @drive: drive
+ * @index: slot of the request
+ */
+void spek_drive_note_read(struct spek_drive *drive, u32 index)
+{
+	struct spek_drive_slot *slot = &drive->queue.slots[index];
+	const struct spek_drive_request *request = &slot->request;
+
+	slot->hits_dirty = !request->write && !request->flush &&
+			   spek_drive_cache_holds_dirty(&drive->cache, request->lba,
+							request->sectors);
+}
+
+static void note_extent(struct spek_drive *drive, const struct spek_drive_request *extent)
+{
+	struct spek_drive_queue *queue = &drive->queue;
+	u32 index;
+
+	for (index = queue->oldest; index != SPEK_DRIVE_NONE; index = queue->slots[index].next) {
+		struct spek_drive_slot *slot = &queue->slots[index];
+		const struct spek_drive_request *request = &slot->request;
+
+		if (!request->write && !request->flush &&
+		    spek_drive_extent_holds(extent, request->lba, request->sectors))
+			slot->hits_dirty = true;
+	}
+}
+
+/**
+ * spek_drive_note_destage() - note that extents have left the cache
+ * @drive: drive
+ */
+void spek_drive_note_destage(struct spek_drive *drive)
+{
+	struct spek_drive_queue *queue = &drive->queue;
+	u32 index;
+
+	for (index = queue->oldest; index != SPEK_DRIVE_NONE; index = queue->slots[index].next)
+		if (queue->slots[index].hits_dirty)
+			spek_drive_note_read(drive, index);
+}
+
 /* Whether a request needs no arm, and nothing that is still to come. */
 static bool is_for_bus(const struct spek_drive *drive, const struct spek_drive_slot *slot,
 		       u64 now_ns)
@@ -118,8 +167,7 @@ static bool is_for_bus(const struct spek_drive *drive, const struct spek_drive_s
 	if (request->write)
 		return !drive->flushes &&
 		       spek_drive_cache_has_room(&drive->cache, rule, request->sectors);
-	return segment_of(drive, request, now_ns) != SPEK_DRIVE_NONE ||
-	       spek_drive_cache_holds_dirty(&drive->cache, request->lba, request->sectors);
+	return slot->hits_dirty || segment_of(drive, request, now_ns) != SPEK_DRIVE_NONE;
 }
 
 /* Whether a write waits until destages make room for it. */
@@ -243,12 +291,13 @@ void spek_drive_start_bus(struct spek_drive *drive, u64 now_ns, u32 index,
  */
 void spek_drive_end_bus(struct spek_drive *drive, const struct spek_drive_service *service)
 {
-	const struct spek_drive_request *request = &service->request;
+	const struct spek_drive_request *request = &service->request, *extent;
 
 	drive->is_bus_busy = false;
 	if (!request->write || service->error)
 		return;
 	spek_drive_cache_drop(&drive->cache, &drive->model->cache, request->lba,
 			      request->sectors);
-	spek_drive_cache_write(&drive->cache, &drive->model->mechanics.geometry, request);
+	extent = spek_drive_cache_write(&drive->cache, &drive->model->mechanics.geometry, request);
+	note_extent(drive, extent);
 }

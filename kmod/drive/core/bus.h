@@ -9,6 +9,8 @@ u32 spek_drive_ahead_done(const struct spek_drive *drive, u64 now_ns);
 bool spek_drive_is_extended(const struct spek_drive *drive, u32 segment);
 void spek_drive_cut_ahead(struct spek_drive *drive, u64 now_ns);
 bool spek_drive_is_reached(const struct spek_drive *drive, u64 lba);
+void spek_drive_note_read(struct spek_drive *drive, u32 index);
+void spek_drive_note_destage(struct spek_drive *drive);
 void spek_drive_sort(struct spek_drive *drive, u64 now_ns, u32 *for_bus, u32 *stream);
 struct spek_drive_service *spek_drive_take(struct spek_drive *drive,
 					   struct spek_drive_queue *queue, u32 index, u32 arm,

@@ -111,12 +111,9 @@ bool spek_drive_cache_holds_dirty(const struct spek_drive_cache *cache, u64 lba,
 	const struct spek_drive_queue *dirty = &cache->dirty;
 	u32 index;
 
-	for (index = dirty->oldest; index != SPEK_DRIVE_NONE; index = dirty->slots[index].next) {
-		const struct spek_drive_request *extent = &dirty->slots[index].request;
-
-		if (lba >= extent->lba && lba + sectors <= extent->lba + extent->sectors)
+	for (index = dirty->oldest; index != SPEK_DRIVE_NONE; index = dirty->slots[index].next)
+		if (spek_drive_extent_holds(&dirty->slots[index].request, lba, sectors))
 			return true;
-	}
 	return false;
 }
 
@@ -223,10 +220,12 @@ bool spek_drive_cache_has_room(const struct spek_drive_cache *cache,
  * @cache: it had room, and @dirty_sectors counts the request already
  * @geometry: of the drive
  * @request: the write
+ *
+ * Return: the extent that holds it.
  */
-void spek_drive_cache_write(struct spek_drive_cache *cache,
-			    const struct spek_drive_geometry *geometry,
-			    const struct spek_drive_request *request)
+const struct spek_drive_request *
+spek_drive_cache_write(struct spek_drive_cache *cache, const struct spek_drive_geometry *geometry,
+		       const struct spek_drive_request *request)
 {
 	struct spek_drive_queue *dirty = &cache->dirty;
 	struct spek_drive_request extent = *request;
@@ -245,9 +244,10 @@ void spek_drive_cache_write(struct spek_drive_cache *cache,
 			continue;
 		other->sectors += (u32)grown;
 		cache->dirty_sectors -= request->sectors - grown;
-		return;
+		return other;
 	}
-	spek_drive_queue_add(dirty, geometry, &extent);
+	index = spek_drive_queue_add(dirty, geometry, &extent);
+	return &dirty->slots[index].request;
 }
 
 /**

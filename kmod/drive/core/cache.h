@@ -80,6 +80,20 @@ struct spek_drive_cache {
 	u64 dirty_sectors;
 };
 
+/**
+ * spek_drive_extent_holds() - ask whether an extent holds all of a read
+ * @extent: extent
+ * @lba: first block
+ * @sectors: length
+ *
+ * Return: true if it does.
+ */
+static inline bool spek_drive_extent_holds(const struct spek_drive_request *extent, u64 lba,
+					   u32 sectors)
+{
+	return lba >= extent->lba && lba + sectors <= extent->lba + extent->sectors;
+}
+
 int spek_drive_cache_check(const struct spek_drive_cache_rule *rule, struct spek_refusal *refusal);
 void spek_drive_cache_init(struct spek_drive_cache *cache);
 u64 spek_drive_hit_ns(const struct spek_drive_cache_rule *rule, u32 sectors);
@@ -97,9 +111,9 @@ void spek_drive_cache_drop(struct spek_drive_cache *cache,
 			   const struct spek_drive_cache_rule *rule, u64 lba, u32 sectors);
 bool spek_drive_cache_has_room(const struct spek_drive_cache *cache,
 			       const struct spek_drive_cache_rule *rule, u32 sectors);
-void spek_drive_cache_write(struct spek_drive_cache *cache,
-			    const struct spek_drive_geometry *geometry,
-			    const struct spek_drive_request *request);
+const struct spek_drive_request *
+spek_drive_cache_write(struct spek_drive_cache *cache, const struct spek_drive_geometry *geometry,
+		       const struct spek_drive_request *request);
 bool spek_drive_cache_is_clean(const struct spek_drive_cache *cache, u64 before);
 
 #endif

@@ -105,6 +105,8 @@ int spek_drive_submit(struct spek_drive *drive, const struct spek_drive_request 
 	index = spek_drive_queue_add(&drive->queue, drive->flash ? NULL : geometry, request);
 	if (index == SPEK_DRIVE_NONE)
 		return -EBUSY;
+	if (!drive->flash)
+		spek_drive_note_read(drive, index);
 	if (request->flush && !drive->flash) {
 		drive->queue.slots[index].held = true;
 		drive->queue.slots[index].barrier = drive->cache.writes;

@@ -43,6 +43,7 @@ u32 spek_drive_queue_add(struct spek_drive_queue *queue,
 	queue->free = slot->next;
 	slot->request = *request;
 	slot->held = false;
+	slot->hits_dirty = false;
 	if (geometry)
 		spek_drive_locate(geometry, request->lba, &slot->place);
 	slot->next = SPEK_DRIVE_NONE;

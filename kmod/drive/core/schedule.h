@@ -46,6 +46,7 @@ enum spek_drive_policy {
  * @place: its first sector
  * @barrier: of a flush: number of writes that it waits for
  * @held: not for the arms: a hit, a flush, or one that fails
+ * @hits_dirty: a read that one extent of the cache holds
  * @next: next younger slot, or next free one; SPEK_DRIVE_NONE ends the list
  * @previous: next older slot
  */
@@ -54,6 +55,7 @@ struct spek_drive_slot {
 	struct spek_drive_place place;
 	u64 barrier;
 	bool held;
+	bool hits_dirty;
 	u16 next;
 	u16 previous;
 };

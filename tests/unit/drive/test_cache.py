@@ -221,6 +221,42 @@ def test_written_data_is_read_from_the_cache(core: Core) -> None:
     assert read.arm == BUS
 
 
+def test_a_read_that_waits_becomes_a_hit_with_the_write_before_it(core: Core) -> None:
+    drive = Drive(core, SMALL, fields=WRITES)
+    assert drive.submit(0, 90_000, 64) == 0  # keeps the arm busy
+    assert drive.start(0) is not None
+    assert drive.submit(0, 50_000, 8, write=True) == 0
+    assert drive.submit(0, 50_000, 8, tag=1) == 0
+    assert drive.start(0) is not None
+    assert drive.start(0) is None
+    assert drive.finish(HIT_NS) is not None
+    read = drive.start(HIT_NS)
+    assert read is not None
+    assert (read.tag, read.arm) == (1, BUS)
+
+
+def test_a_read_that_waits_is_no_hit_once_its_extent_is_destaged(core: Core) -> None:
+    drive = Drive(core, SMALL, fields={**WRITES, "cache.sector_ps": 51_200_000})
+    assert drive.submit(0, 90_000, 64) == 0
+    assert drive.start(0) is not None
+    assert drive.submit(0, 50_000, 8, write=True) == 0
+    assert drive.start(0) is not None
+    assert drive.finish(drive.next_ns()) is not None
+    # Keeps the bus busy, and makes a destage due.
+    assert drive.submit(MS, 10_000, 4000, write=True) == 0
+    assert drive.start(MS) is not None
+    assert drive.submit(MS, 50_000, 8, tag=1) == 0
+    assert drive.start(MS) is None
+    free_ns = drive.next_ns()
+    assert drive.finish(free_ns) is not None
+    assert drive.start(free_ns) is None
+    destaged_ns = drive.next_ns()
+    assert drive.finish(destaged_ns) is None
+    read = drive.start(destaged_ns)
+    assert read is not None
+    assert (read.tag, read.arm) == (1, 0)
+
+
 def test_forced_writes_end_on_the_media(core: Core) -> None:
     drive = Drive(core, SMALL, fields=WRITES)
     write = served(drive, 0, 50_000, write=True, fua=True)
