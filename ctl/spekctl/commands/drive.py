@@ -47,6 +47,7 @@ for subcommand in (
     drive_kernel.new,
     drive_kernel.list_drives,
     drive_kernel.stats,
+    drive_kernel.fault,
     drive_kernel.delete,
 ):
     command.add_command(subcommand)

@@ -228,6 +228,35 @@ def stats(drive: str, as_json: bool) -> int:
     return 0
 
 
+@click.command("fault", no_args_is_help=True)
+@click.argument("drive")
+@click.option(
+    *("--arm", "arms"),
+    multiple=True,
+    type=click.IntRange(0),
+    metavar="N",
+    help="Arm N fails, after the access that it is at; the first arm is 0. Repeatable.",
+)
+@click.option("--clear", is_flag=True, help="Remove all faults of the drive first.")
+def fault(drive: str, arms: tuple[int, ...], clear: bool) -> int:
+    """Make arms of DRIVE fail, or repair them; DRIVE is a number or a device node.
+
+    The remaining arms serve the requests that they can reach; all other requests fail.
+    """
+    from spekctl.contract.drive_requests import ChangeRequest, FaultRequest
+    from spekctl.kernel.drives import Drives
+
+    if not arms and not clear:
+        raise UsageError("give the arms that fail (--arm), or --clear")
+    if len(set(arms)) < len(arms):
+        raise UsageError("--arm: an arm is given twice")
+    with Drives() as link:
+        info = _find(link, drive)
+        faults = [FaultRequest("arm-failed", number=arm) for arm in arms]
+        link.change(ChangeRequest(info.id, faults, int(clear)))
+    return 0
+
+
 @click.command("delete")
 @click.argument("drives", metavar="DRIVE...", nargs=-1)
 @click.option("--all", "every", is_flag=True, help="Delete all drives.")

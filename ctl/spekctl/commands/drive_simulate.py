@@ -25,6 +25,7 @@ EPILOG = """\b
 Examples:
   spekctl drive simulate barracuda-es --requests requests.csv
   spekctl drive simulate barracuda-es --arms 4 --requests requests.csv --csv > served.csv
+  spekctl drive simulate barracuda-es --arms 4 --fail-arm 3 --requests requests.csv
   spekctl drive simulate cheetah9lp --requests - --closed 8 --schedule sptf --json
 
 \b
@@ -83,6 +84,13 @@ op is R, W or, on a drive of flash, D (discard).
     metavar="X",
     help="Multiply rotational latencies by X, in steps of 1/256.  [default: 1]",
 )
+@click.option(
+    *("--fail-arm", "failed"),
+    multiple=True,
+    type=click.IntRange(0),
+    metavar="N",
+    help="Serve without arm N, which has failed; the first arm is 0. Repeatable.",
+)
 @options.output("Write every request as CSV to FILE.")
 @click.option("--csv", "as_csv", is_flag=True, help="Every request as CSV on standard output.")
 @options.as_json("Summary")
@@ -92,6 +100,7 @@ def command(
     output: Path | None,
     as_csv: bool,
     as_json: bool,
+    failed: tuple[int, ...],
     **given: Any,
 ) -> int:
     """Simulate how MODEL serves a list of requests, without the kernel module.
@@ -117,7 +126,10 @@ def command(
         rotation_scale=round(given.pop("rotation_scale") * SCALE),
     )
     model = drive_model.take(name, given)
+    _check_failed(model, failed)
     drive = Simulation(model, rule)
+    for arm in failed:
+        drive.fail_arm(arm)
     cliff = Cliff() if model.flash is not None else None
     with _lines(source) as lines:
         if as_csv:
@@ -130,6 +142,18 @@ def command(
             _stream(drive, lines, str(source), None, cliff)
     _show(summary(model, rule, drive, cliff), as_json)
     return 0
+
+
+def _check_failed(model: Model, failed: tuple[int, ...]) -> None:
+    """Refuse --fail-arm where requests would fail, which a summary of times says nothing of."""
+    if not failed:
+        return
+    if model.flash is not None:
+        raise UsageError("--fail-arm: a flash drive has no arms")
+    if model.split:
+        raise UsageError("--fail-arm: each arm of this drive has sectors that no other reaches")
+    if len(set(failed)) >= len(model.arm_angles):
+        raise UsageError("--fail-arm: no arm is left; at least one has to be")
 
 
 @contextmanager

@@ -135,6 +135,8 @@ def _library() -> Any:
     lib.sim_new.argtypes = [pointer, u64, u32, ctypes.c_char_p]
     lib.sim_free.restype = None
     lib.sim_free.argtypes = [pointer]
+    lib.sim_fail_arm.restype = ctypes.c_bool
+    lib.sim_fail_arm.argtypes = [pointer, u32, ctypes.c_char_p]
     lib.sim_feed.argtypes = [pointer, u64, pointer, pointer, u64, pointer, pointer]
     lib.sim_drain.restype = u64
     lib.sim_drain.argtypes = [pointer, pointer, u64]
@@ -175,11 +177,18 @@ class Simulation:
         if not self._sim:
             raise UsageError(f"{model.name or 'the model'}: {sentence.value.decode()}")
         self.outstanding = 0
+        self._name = model.name or "the model"
 
     def __del__(self) -> None:
         if getattr(self, "_sim", None):
             self._lib.sim_free(self._sim)
             self._sim = None
+
+    def fail_arm(self, number: int) -> None:
+        """Take an arm out of service once its access has ended; the remaining arms keep working."""
+        sentence = ctypes.create_string_buffer(_SENTENCE)
+        if not self._lib.sim_fail_arm(self._sim, number, sentence):
+            raise UsageError(f"{self._name}: arm {number}: {sentence.value.decode()}")
 
     def feed(self, requests: bytes | bytearray | memoryview, keep: bool = True) -> bytearray:
         """Serve requests; return those that ended, or only count them without @keep."""

@@ -28,6 +28,7 @@ struct sim_request {
  * @number: place among the requests, from 0
  * @op: as in struct sim_request
  * @arm: index of the arm; SPEK_DRIVE_BUS: the cache, or flash
+ * @error: enum spek_drive_error
  */
 struct sim_result {
 	u64 number;
@@ -42,7 +43,7 @@ struct sim_result {
 	u32 sectors;
 	u32 op;
 	u32 arm;
-	u32 reserved;
+	u32 error;
 };
 
 /**
@@ -113,6 +114,22 @@ struct sim *sim_new(struct spek_drive_description *description, u64 bytes, u32 c
 	return sim;
 }
 
+/*
+ * Take an arm out of service, for good; an access that it has begun ends.
+ *
+ * Return: whether there is such an arm; if not, @sentence (SENTENCE_BYTES, zeroed) says so.
+ */
+bool sim_fail_arm(struct sim *sim, u32 number, char *sentence)
+{
+	struct spek_drive_fault fault = { .kind = SPEK_DRIVE_FAULT_ARM, .number = number };
+	struct spek_refusal refusal = { 0 };
+
+	if (!spek_drive_fault(&sim->drive, sim->now_ns, &fault, &refusal))
+		return true;
+	strncpy(sentence, refusal.text, SENTENCE_BYTES - 1);
+	return false;
+}
+
 static void count(struct sim *sim, u32 metric, u64 ns)
 {
 	sim->sum_ns[metric] += ns;
@@ -148,6 +165,7 @@ static void deliver(struct sim *sim, const struct spek_drive_service *ended)
 		.sectors = ended->request.sectors,
 		.op = ended->request.trim ? 2 : ended->request.write,
 		.arm = ended->arm,
+		.error = ended->error,
 	};
 }
 

@@ -10,6 +10,7 @@ from typing import Any
 import msgspec
 
 from spekctl.closing import Closing
+from spekctl.contract.drive_requests import ChangeRequest
 from spekctl.drive.model import Model
 from spekctl.errors import NotFoundError, SpekError, error_from_errno
 from spekctl.kernel.gen import spek_drive as uapi
@@ -69,6 +70,10 @@ class Drives(Closing):
     def stats(self, number: int) -> StatsInfo:
         """The activity and energy of a drive since its creation."""
         return msgspec.convert(self._link.ask(uapi.Cmd.DRIVE_STATS, id=number), StatsInfo)
+
+    def change(self, request: ChangeRequest) -> None:
+        """Change the faults of a drive: either all of the request, or none of it."""
+        self._link.tell(uapi.Cmd.DRIVE_SET, **request.attributes())
 
     def delete(self, number: int) -> None:
         """Remove a drive; its disk disappears at once."""

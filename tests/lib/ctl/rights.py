@@ -35,6 +35,7 @@ NEEDS_ROOT: dict[str, tuple[str, ...]] = {
     "drive new": ("barracuda-es",),
     "drive list": (),
     "drive stats": ("1",),
+    "drive fault": ("1", "--arm", "0"),
     "drive delete": ("1",),
     "prober start": ("--for", "1s"),
     "prober watch": (),

@@ -93,10 +93,21 @@ class FakeDrives:
         block = self.scsi / f"host{drive['host']}" / "device" / "target5:0:0" / "5:0:0:0" / "block"
         (block / f"sd{'abcdef'[drive['id']]}").mkdir(parents=True)
 
+    def _set(self, drive: dict[str, Any], values: dict[str, Any]) -> None:
+        faults = [] if values.get("clear_faults") else drive.get("faults", [])
+        for fault in values.get("faults", []):
+            if fault.get("number", 0) >= drive["arms"]:
+                raise error_from_errno(errno.ERANGE, "The drive has no such arm.", "drive-set")
+        drive["faults"] = [*faults, *values.get("faults", [])]
+
     def tell(self, command: IntEnum, **values: Any) -> None:
         self.asked.append(command.name)
+        values = read_back(uapi, command, values)
+        drive = self._one(values["id"])
+        if command == uapi.Cmd.DRIVE_SET:
+            self._set(drive, values)
+            return
         assert command == uapi.Cmd.DRIVE_DEL
-        drive = self._one(read_back(uapi, command, values)["id"])
         if self.stays:
             drive["state"] = DriveState.DELETING
         else:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0
-"""spekctl drive new, list, stats and delete on a fake kernel."""
+"""spekctl drive new, list, stats, fault and delete on a fake kernel."""
 
 from __future__ import annotations
 
@@ -13,6 +13,7 @@ from lib.fakes.drives import FakeDrives
 
 from spekctl.commands import drive_kernel
 from spekctl.kernel import drives
+from spekctl.kernel.gen.spek_drive_records import Fault
 
 NODES = {"/dev/sdb", "/dev/sdc", "/dev/sdd"}
 
@@ -133,3 +134,37 @@ def test_refusals_are_sentences(spekctl: Spekctl, words: tuple[str, ...], senten
     done = spekctl("drive", *words)
     assert done.code == 2
     assert sentence in done.sentence
+
+
+def failed_arms(fake: FakeDrives) -> list[int]:
+    faults = fake.known[1].get("faults", [])
+    assert all(Fault(fault["kind"]) is Fault.ARM_FAILED for fault in faults)
+    return [fault.get("number", 0) for fault in faults]
+
+
+def test_arms_fail_and_are_mended(spekctl: Spekctl, fake: FakeDrives) -> None:
+    spekctl("drive", "new", "barracuda-es", "--arms", 4)
+    assert spekctl("drive", "fault", "/dev/sdb", "--arm", 3, "--arm", 0).code == 0
+    assert failed_arms(fake) == [3, 0]
+    assert spekctl("drive", "fault", 1, "--clear", "--arm", 2).code == 0
+    assert failed_arms(fake) == [2]
+    assert spekctl("drive", "fault", 1, "--clear").code == 0
+    assert failed_arms(fake) == []
+
+
+@pytest.mark.parametrize(
+    ("words", "sentence"),
+    [
+        ((1,), "give the arms that fail (--arm), or --clear"),
+        ((1, "--arm", 1, "--arm", 1), "--arm: an arm is given twice"),
+        ((7, "--clear"), "there is no drive 7; the numbers are: 1"),
+        ((1, "--arm", 4), "The drive has no such arm."),
+    ],
+)
+def test_arms_that_cannot_fail_are_refused(
+    spekctl: Spekctl, fake: FakeDrives, words: tuple[object, ...], sentence: str
+) -> None:
+    spekctl("drive", "new", "barracuda-es", "--arms", 4)
+    refused = spekctl("drive", "fault", *words)
+    assert refused.code != 0 and sentence.lower() in refused.sentence.lower()
+    assert failed_arms(fake) == []

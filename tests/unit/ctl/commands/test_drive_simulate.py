@@ -131,3 +131,31 @@ def test_the_requests_are_not_overwritten(spekctl: Spekctl) -> None:
     done = spekctl(*words, "-o", "in.csv")
     assert done.sentence == "--output in.csv would overwrite the input in.csv"
     assert (done.code, done.out, Path("in.csv").read_text()) == (2, "", before)
+
+
+def test_a_drive_serves_without_an_arm_that_has_failed(spekctl: Spekctl) -> None:
+    write_requests(2000)
+    words = ("drive", "simulate", "barracuda-es", "--arms", 3, "--requests", "in.csv", "--json")
+    whole, lost = (
+        json.loads(spekctl(*words, *more).out) for more in ((), ("--fail-arm", 0, "--fail-arm", 2))
+    )
+    assert lost["served_by_arm"] == [0, 2000, 0] and 0 not in whole["served_by_arm"]
+    assert lost["response"]["mean"] > whole["response"]["mean"]
+
+
+@pytest.mark.parametrize(
+    ("words", "sentence"),
+    [
+        (("barracuda-es", "--fail-arm", 0), "no arm is left; at least one has to be"),
+        (("barracuda-es", "--arms", 2, "--fail-arm", 2), "arm 2: "),
+        (("mach2", "--fail-arm", 0), "each arm of this drive has sectors that no other reaches"),
+        (("vertex2", "--fail-arm", 0), "a flash drive has no arms"),
+    ],
+)
+def test_arms_that_cannot_fail_are_refused(
+    spekctl: Spekctl, words: tuple[object, ...], sentence: str
+) -> None:
+    write_requests(10)
+    refused = spekctl("drive", "simulate", *words, "--requests", "in.csv")
+    assert (refused.code, refused.out) == (2, "")
+    assert sentence in refused.sentence

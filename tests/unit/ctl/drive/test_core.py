@@ -131,3 +131,32 @@ def test_the_package_carries_the_sources() -> None:
         assert package in setup["packages"]
         assert (ROOT / setup["package-dir"][package]) == ROOT / "kmod" / name.replace(".", "/")
         assert set(setup["package-data"][package]) == {"*.c", "*.h"}
+
+
+def test_an_arm_fails_between_requests() -> None:
+    model = file.load("barracuda-es").with_arms(2)
+    drive = Simulation(model, Rule())
+    packed = random_requests(400, model.capacity, gap_ns=20e6)
+    half = 200 * REQUEST.size
+    results = drive.feed(packed[:half])
+    drive.fail_arm(1)
+    before = drive.account().arm_served[1]
+    results += drive.feed(packed[half:]) + drive.drain()
+    # What it was at has ended.
+    assert before > 50 and drive.account().arm_served[1] <= before + 1
+    assert all(record[12] == 0 for record in RESULT.iter_unpack(results))
+    assert len(results) == 400 * RESULT.size
+
+
+def test_requests_without_an_arm_end_with_an_error() -> None:
+    model = file.load("barracuda-es")
+    drive = Simulation(model, Rule())
+    drive.fail_arm(0)
+    (record,) = RESULT.iter_unpack(drive.feed(REQUEST.pack(0, 8, 8, 0)) + drive.drain())
+    assert record[12] == 3  # SPEK_DRIVE_NO_ARM
+
+
+def test_an_arm_that_is_none_cannot_fail() -> None:
+    drive = Simulation(file.load("barracuda-es"), Rule())
+    with pytest.raises(UsageError, match=r"barracuda-es: arm 1: .+"):
+        drive.fail_arm(1)
