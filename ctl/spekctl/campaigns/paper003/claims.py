@@ -11,6 +11,7 @@ from spekctl.campaigns.paper003.judgement import (
     LARGE,
     MAGNITUDE,
     Judgement,
+    claim,
     gain,
     judge,
     numbers,
@@ -52,7 +53,7 @@ def _table_1(large: Model, profiles: Sequence[str]) -> Iterator[Claim]:
     for profile in profiles:
         watts = large.with_profile(profile).watts
         most = (watts.active_uw(4) + 4 * watts.seek) / 1e6
-        yield _claim(
+        yield claim(
             "Table 1", f"four arms, all moving ({profile})", "34 W", f"{most:.1f} W",
             Judgement(abs(most - 34) < 0.1),
         )  # fmt: skip
@@ -60,7 +61,7 @@ def _table_1(large: Model, profiles: Sequence[str]) -> Iterator[Claim]:
         watts = large.with_profile(profile).watts
         idle = watts.active_uw(1) / 1e6
         moving = idle + watts.seek / 1e6
-        yield _claim(
+        yield claim(
             "Table 1", f"conventional drive at work ({profile})", "13 W",
             f"{idle:.2f} W idle, {moving:.2f} W moving", Judgement(idle < 13 < moving),
             "its own arrays draw 15.4 W per drive on average, above the 13 W of a drive at work",
@@ -72,25 +73,25 @@ def _section_7_1(loads: Sequence[StudyLoad], profile: str) -> Iterator[Claim]:
         md, hcsd = load.array, load.single[0]
         shown = f"{_mean(md)}, {_mean(hcsd)}"
         if load.name.startswith("TPC-H"):
-            yield _claim(
+            yield claim(
                 "Figure 2", f"{load.name}: mean response of MD and HC-SD",
                 ", ".join(f"{mean} ms" for mean in PAPER_TPC_H_MS), shown,
                 numbers(PAPER_TPC_H_MS, (_time(md), _time(hcsd))),
                 "the paper calls 8.76 ms between arrivals less than these",
             )  # fmt: skip
         else:
-            yield _claim(
+            yield claim(
                 "Figure 2", f"{load.name}: mean response of MD and HC-SD", "severe loss", shown,
                 gain(_time(hcsd) / _time(md)),
             )  # fmt: skip
         ratio = md.watts_of(profile) / hcsd.watts_of(profile)
-        yield _claim(
+        yield claim(
             "Figure 3", f"{load.name}: watts of MD over those of HC-SD", "an order of magnitude",
             f"{md.watts_of(profile):.0f} W / {hcsd.watts_of(profile):.1f} W = {ratio:.1f}",
             gain(ratio, MAGNITUDE), f"{load.name}: MD has {md.drives} drives",
         )  # fmt: skip
         idle = md.watts[profile]["idle"] / md.watts_of(profile)
-        yield _claim(
+        yield claim(
             "Figure 3", f"{load.name}: share of MD's power when idle", "a large fraction",
             f"{idle:.0%}", Judgement(idle > 0.5),
         )  # fmt: skip
@@ -101,7 +102,7 @@ def _bottleneck(load: StudyLoad) -> Iterator[Claim]:
     """Figure 4: what shorter seeks and shorter rotational waits are worth."""
     hcsd, seeks, waits = load.single[0], load.scaled[:3], load.scaled[3:]
     for part, seek, wait in zip(("a half", "a quarter", "none"), seeks, waits, strict=True):
-        yield _claim(
+        yield claim(
             "Figure 4", f"{load.name}: mean response with {part} of the seek, of the wait",
             "rotation is the bottleneck", f"{_mean(seek)}, {_mean(wait)}",
             Judgement(_time(wait) < _time(seek)),
@@ -112,22 +113,22 @@ def _bottleneck(load: StudyLoad) -> Iterator[Claim]:
         shown = f"{_mean(hcsd)}, {_mean(still)}"
         # Of two systems that do not keep up, neither mean says what a seek is worth.
         known = not (hcsd.saturated and still.saturated)
-        yield _claim(
+        yield claim(
             "Figure 4", f"{load.name}: mean response of HC-SD, and without seeks",
             "no significant gain", shown,
             Judgement(_time(hcsd) < LARGE * _time(still) if known else None),
         )  # fmt: skip
-        yield _claim(
+        yield claim(
             "Figure 4", f"{load.name}: mean response of HC-SD, and without rotational wait",
             "a large gain", f"{_mean(hcsd)}, {_mean(zero)}", gain(_time(hcsd) / _time(zero)),
         )  # fmt: skip
     if load.name.startswith(("Websearch", "TPC-C")):
-        yield _claim(
+        yield claim(
             "Figure 4", f"{load.name}: mean response of HC-SD and (1/2)R", "a significant gain",
             f"{_mean(hcsd)}, {_mean(half)}", gain(_time(hcsd) / _time(half)),
         )  # fmt: skip
     if load.name.startswith(("Websearch", "TPC-C", "TPC-H")):
-        yield _claim(
+        yield claim(
             "Figure 4", f"{load.name}: mean response of (1/4)R and MD", "(1/4)R below MD",
             f"{_mean(quarter)}, {_mean(load.array)}",
             Judgement(_time(quarter) < _time(load.array)),
@@ -145,7 +146,7 @@ def _arms(load: StudyLoad) -> Iterator[Claim]:
     """Figure 5: what each arm is worth."""
     means = [_time(system) for system in load.single]
     first, two, three, four = means
-    yield _claim(
+    yield claim(
         "Figure 5", f"{load.name}: mean response of SA(1..4)",
         "diminishing returns beyond three arms",
         ", ".join(_mean(system) for system in load.single),
@@ -153,32 +154,32 @@ def _arms(load: StudyLoad) -> Iterator[Claim]:
     )  # fmt: skip
     md, shown = _time(load.array), _mean(load.array)
     if load.name.startswith(("Websearch", "TPC-C")):
-        yield _claim(
+        yield claim(
             "Figure 5", f"{load.name}: mean response of SA(1) and SA(2)", "a large gain",
             f"{_mean(load.single[0])}, {_mean(load.single[1])}", gain(first / two),
         )  # fmt: skip
-        yield _claim(
+        yield claim(
             "Figure 5", f"{load.name}: mean response of SA(2) and MD", "SA(2) nearly as MD",
             f"{_mean(load.single[1])}, {shown}", judge(two <= EVEN * md, md <= EVEN * two),
         )  # fmt: skip
-        yield _claim(
+        yield claim(
             "Figure 5", f"{load.name}: mean response of SA(3) and MD", "SA(3) below MD",
             f"{_mean(load.single[2])}, {shown}", Judgement(three < md),
         )  # fmt: skip
     if load.name.startswith("TPC-H"):
-        yield _claim(
+        yield claim(
             "Figure 5", f"{load.name}: mean response of SA(1), SA(2) and MD",
             "SA(2) slightly below SA(1), and below MD",
             f"{_mean(load.single[0])}, {_mean(load.single[1])}, {shown}",
             judge(two < first and two < md, first < LARGE * two),
         )  # fmt: skip
     if load.name.startswith("Financial"):
-        yield _claim(
+        yield claim(
             "Figure 5", f"{load.name}: mean response of SA(1) and SA(3)", "a large gain",
             f"{_mean(load.single[0])}, {_mean(load.single[2])}", gain(first / three),
         )  # fmt: skip
     waits = [system.rotation_ms for system in load.single]
-    yield _claim(
+    yield claim(
         "Figure 5", f"{load.name}: mean rotational wait of SA(1..4)",
         "shorter with each arm", ", ".join(f"{wait:.2f}" for wait in waits) + " ms",
         Judgement(all(after < before for before, after in pairwise(waits))),
@@ -186,7 +187,7 @@ def _arms(load: StudyLoad) -> Iterator[Claim]:
     for name, tails in PAPER_TAILS_MS.items():
         if load.name.startswith(name):
             here = (_tail_ms(load.scaled[3]), _tail_ms(load.single[1]))
-            yield _claim(
+            yield claim(
                 "Section 7.2",
                 f"{load.name}: rotational wait that {TAIL:.0%} exceed, (1/2)R, SA(2)",
                 ", ".join(f"{tail:g} ms" for tail in tails),
@@ -196,7 +197,7 @@ def _arms(load: StudyLoad) -> Iterator[Claim]:
     for name, paper in PAPER_MOVED.items():
         if load.name.startswith(name):
             moved = [load.single[arms - 1].moved for arms in (1, 2, 4)]
-            yield _claim(
+            yield claim(
                 "Section 7.2", f"{load.name}: share of seeks that are not 0, SA(1), SA(2), SA(4)",
                 ", ".join(f"{share:.0%}" for share in paper) or "rises with arms",
                 ", ".join(f"{share:.0%}" for share in moved),
@@ -217,7 +218,7 @@ def _power(load: StudyLoad, profile: str) -> Iterator[Claim]:
     else:
         paper = "comparable or less"
         judgement = Judgement(max(more) <= EVEN * single)
-    yield _claim(
+    yield claim(
         "Figure 6", f"{load.name}: SA(2) and SA(4) above HC-SD", paper,
         f"{above[0]:+.1f} W, {above[1]:+.1f} W (HC-SD: {single:.1f} W)", judgement,
         "each arm assembly draws 2.0 W while it is held, which no reduction of the wait saves",
@@ -235,18 +236,18 @@ def _slower(load: StudyLoad, profile: str) -> Iterator[Claim]:
     shown = ", ".join(f"{name} {watts:.1f} W" for name, watts in even.items()) or "none"
     what = f"{load.name}: slower drives as fast as MD"
     if load.name.startswith("Financial"):
-        yield _claim("Figure 7", what, "none is drawn", shown, Judgement(not even))
+        yield claim("Figure 7", what, "none is drawn", shown, Judgement(not even))
         return
-    yield _claim("Figure 7", what, "several", shown, judge(bool(even), len(even) > 1))
+    yield claim("Figure 7", what, "several", shown, judge(bool(even), len(even) > 1))
     least = min(even.values(), default=float("inf"))
-    yield _claim(
+    yield claim(
         "Figure 6", f"{load.name}: watts of MD over the least of these", "an order of magnitude",
         f"{md:.0f} W / {least:.1f} W = {md / least:.1f}" if even else "none",
         gain(md / least, MAGNITUDE),
     )  # fmt: skip
     if load.name.startswith("TPC"):
         below = any(system.watts_of(profile) < hcsd for system in load.slower)
-        yield _claim(
+        yield claim(
             "Figure 6", f"{load.name}: the least of these and HC-SD", "close to HC-SD or less",
             f"{least:.1f} W, {hcsd:.1f} W" if even else "none", Judgement(least <= EVEN * hcsd),
             "" if below else f"{load.name}: none of the slower drives draws less than HC-SD",
@@ -268,7 +269,7 @@ def _section_7_3(arrays: Sequence[StudyArrays], profiles: Sequence[str]) -> Iter
         even = all(
             not system.saturated and system.p90_ms <= EVEN * trio[0].p90_ms for system in trio[1:]
         )
-        yield _claim(
+        yield claim(
             "Figure 8",
             f"{array.interarrival_ms:g} ms, {array.footprint:.0%} of each drive: p90 of"
             f" {most} : {most // 2} : {most // 4} drives",
@@ -283,7 +284,7 @@ def _section_7_3(arrays: Sequence[StudyArrays], profiles: Sequence[str]) -> Iter
             savings = [1 - with_arms / watts[0] for with_arms in watts[1:]]
             shown = ", ".join(f"{value:.1f} W" for value in watts)
             if array.interarrival_ms == 8:
-                yield _claim(
+                yield claim(
                     "Figure 8", f"8 ms: watts ({profile})",
                     ", ".join(f"{value} W" for value in PAPER_W), shown,
                     numbers(PAPER_W, watts),
@@ -291,18 +292,12 @@ def _section_7_3(arrays: Sequence[StudyArrays], profiles: Sequence[str]) -> Iter
                     " is comparable to a conventional drive's 13 W",
                 )  # fmt: skip
             if array.interarrival_ms == 1:
-                yield _claim(
+                yield claim(
                     "Section 7.3", f"1 ms: savings of SA(2), SA(4) ({profile})",
                     ", ".join(f"{value:.0%}" for value in PAPER_SAVINGS),
                     f"{savings[0]:.0%}, {savings[1]:.0%} ({shown})",
                     numbers(PAPER_SAVINGS, savings),
                 )  # fmt: skip
-
-
-def _claim(
-    place: str, what: str, paper: str, shown: str, judgement: Judgement, remark: str = ""
-) -> Claim:
-    return Claim(place, what, paper, shown, judgement.holds, remark, judgement.partly)
 
 
 def _time(system: StudySystem) -> float:

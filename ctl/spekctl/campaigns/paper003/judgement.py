@@ -7,6 +7,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import combinations, pairwise
 
+from spekctl.documents.drive import Claim
+
 # A number of the paper, and a step between two of them, is met within this factor.
 WITHIN = 1.25
 # "Break even", "nearly match" and "comparable": the paper reads these off its figures.
@@ -60,3 +62,10 @@ def _near(paper: float, here: float) -> bool:
 def gain(factor: float, wanted: float = LARGE) -> Judgement:
     """A gain by @factor, which the paper calls one by @wanted or more."""
     return judge(factor > 1, factor >= wanted)
+
+
+def claim(
+    place: str, what: str, paper: str, shown: str, judgement: Judgement, remark: str = ""
+) -> Claim:
+    """A claim with what it is judged to be."""
+    return Claim(place, what, paper, shown, judgement.holds, remark, judgement.partly)
