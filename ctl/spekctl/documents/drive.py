@@ -6,6 +6,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Annotated, Any
 
+import msgspec
 from msgspec import Meta
 
 from spekctl.documents import document
@@ -119,6 +120,9 @@ class StudySystem(Part, frozen=True):
         Meta(description="Mean power by profile and mode: idle, seek, rotation, transfer."),
     ]
 
+    hits: Annotated[float, Meta(description="Share of accesses that the cache served.")] = 0.0
+    errors: Annotated[int, Meta(description="Accesses that failed.")] = 0
+
     def watts_of(self, profile: str) -> float:
         """Mean power in all modes."""
         return sum(self.watts[profile].values())
@@ -134,6 +138,30 @@ class StudyLoad(Part, frozen=True):
     single: Annotated[list[StudySystem], Meta(description="One large drive, HC-SD, by arms.")]
     scaled: Annotated[list[StudySystem], Meta(description="HC-SD with scaled seek or rotation.")]
     slower: Annotated[list[StudySystem], Meta(description="Several arms at lower speeds.")]
+    cached: Annotated[
+        list[StudySystem], Meta(description="HC-SD with a cache, of 8 MB and of 64 MB.")
+    ] = msgspec.field(default_factory=list)
+    relaxed: Annotated[
+        list[StudySystem],
+        Meta(
+            description="Several arms that move at the same time, and that transfer as well: both"
+            " for each number of arms."
+        ),
+    ] = msgspec.field(default_factory=list)
+    failed: Annotated[
+        list[StudySystem],
+        Meta(
+            description="Several arms, of which the last fails halfway: times after that, watts of"
+            " the whole."
+        ),
+    ] = msgspec.field(default_factory=list)
+
+    def systems(self) -> list[StudySystem]:
+        """All systems under this load."""
+        return [
+            *(self.array, *self.single, *self.scaled, *self.slower),
+            *(*self.cached, *self.relaxed, *self.failed),
+        ]
 
 
 class StudyArrays(Part, frozen=True):
@@ -183,7 +211,7 @@ class DriveStudy(Document, frozen=True, kw_only=True, tag=Kind.DRIVE_STUDY.value
 
     def __post_init__(self) -> None:
         for load in self.loads:
-            for system in (load.array, *load.single, *load.scaled, *load.slower):
+            for system in load.systems():
                 if len(system.cdf) != len(self.edges_ms):
                     raise ValueError(
                         f"cdf of {system.name} under {load.name} has {len(system.cdf)} values for"

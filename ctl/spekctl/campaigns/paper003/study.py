@@ -16,7 +16,7 @@ from spekctl.campaigns.paper003.loads import LOADS, TRACES, Load
 from spekctl.campaigns.paper003.system import EDGES_MS, ROTATION_EDGES_MS, Choice, run
 from spekctl.documents.drive import DriveStudy, StudyArrays, StudyLoad, StudySystem
 from spekctl.drive import file
-from spekctl.drive.model import Model
+from spekctl.drive.model import Cache, Model
 
 LARGE = "barracuda-es"
 RPMS = (6200, 5200, 4200)
@@ -25,6 +25,10 @@ SCALES = (0.5, 0.25, 0.0)
 INTERARRIVALS_MS = (8.0, 4.0, 1.0)
 DRIVES = (1, 2, 4, 8, 16)
 ARMS = (1, 2, 4)
+# MB, segments: as many as the model allows in the larger one.
+CACHES = ((8, 16), (64, 64))
+AHEAD_SECTORS = 512  # 256 KiB
+RELAXED_ARMS = (2, 4)
 FOOTPRINTS = (0.1, 1.0)
 
 Tell = Callable[[str], None]
@@ -103,6 +107,43 @@ def _load(
             for arms in SLOWER_ARMS
             for rpm in RPMS
         ],
+        cached=[
+            single(f"HC-SD, {size} MB", with_cache(large, size, number)) for size, number in CACHES
+        ],
+        relaxed=[
+            single(name, model)
+            for arms in RELAXED_ARMS
+            for name, model in (
+                (f"SA({arms}), all move", moving(large, arms)),
+                (f"SA({arms}), all transfer", moving(large, arms, transfer=True)),
+            )
+        ],
+        failed=[
+            single(
+                f"SA({arms}), arm lost",
+                large.with_arms(arms),
+                Choice(seed=seed, lost=arms - 1),
+            )
+            for arms in RELAXED_ARMS
+        ],
+    )
+
+
+def with_cache(model: Model, megabytes: int, segments: int) -> Model:
+    """The drive with a read cache; it writes through.
+
+    The paper states only its size: segments, read-ahead and the time of a hit are assumed.
+    """
+    segment = megabytes * 2048 // segments
+    ahead = min(segment, AHEAD_SECTORS)
+    cache = Cache(segments, segment, ahead, 0, hit_ns=100_000, sector_ps=1_706_667)
+    return replace(model, cache=cache)
+
+
+def moving(model: Model, arms: int, transfer: bool = False) -> Model:
+    """The drive with arms that all move at the same time; with @transfer they transfer, too."""
+    return replace(
+        model.with_arms(arms), moving=arms, channels=arms if transfer else model.channels
     )
 
 

@@ -12,7 +12,7 @@ import numpy as np
 from spekctl.documents.drive import StudySystem
 from spekctl.drive.core import RESULT, SCALE, Rule, Simulation
 from spekctl.drive.energy import MODES, modes_of
-from spekctl.drive.model import Model
+from spekctl.drive.model import MOST_ARMS, Model
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -21,7 +21,7 @@ RESULTS = np.dtype(
     [
         *((name, "<u8") for name in ("number", "arrival_ns", "lba", "start_ns", "end_ns")),
         *((name, "<u8") for name in ("overhead_ns", "seek_ns", "rotate_ns", "transfer_ns")),
-        *((name, "<u4") for name in ("sectors", "write", "arm", "reserved")),
+        *((name, "<u4") for name in ("sectors", "write", "arm", "error")),
     ]
 )
 assert RESULTS.itemsize == RESULT.size
@@ -40,6 +40,7 @@ class Choice:
     seek_scale: float = 1.0
     rotation_scale: float = 1.0
     seed: int = 1
+    lost: int | None = None  # the arm that fails when half of the requests have arrived
 
 
 def run(
@@ -66,9 +67,11 @@ def _run(
     choice: Choice,
 ) -> StudySystem:
     generator = np.random.default_rng(choice.seed)
+    # Of a drive that loses an arm only what comes after that counts.
+    first = count // 2 if choice.lost is not None else 0
     arrivals = np.zeros(count, np.uint64)
     ends = np.zeros(count, np.uint64)
-    drives, rotations, moved = [], [], 0
+    drives, accesses = [], []
     for parts, of in streams:
         rule = Rule(
             "sptf",
@@ -79,13 +82,17 @@ def _run(
         )
         drive = Simulation(model, rule)
         drives.append(drive)
-        served = np.frombuffer(drive.feed(parts.tobytes()) + drive.drain(), RESULTS)
+        results = drive.feed(parts[of < first].tobytes())
+        if choice.lost is not None:
+            drive.fail_arm(choice.lost)
+        results += drive.feed(parts[of >= first].tobytes()) + drive.drain()
+        served = np.frombuffer(results, RESULTS)
         np.maximum.at(ends, of[served["number"]], served["end_ns"])
         arrivals[of] = parts["arrival_ns"]
-        rotations.append(served["rotate_ns"])
-        moved += int((served["seek_ns"] > 0).sum())
-    response_ms = (ends - arrivals) / 1e6
-    rotation_ms = np.concatenate(rotations) / 1e6
+        accesses.append(served[of[served["number"]] >= first])
+    response_ms = ((ends - arrivals) / 1e6)[first:]
+    counted = np.concatenate(accesses)
+    rotation_ms = counted["rotate_ns"] / 1e6
     accounts = [drive.account(int(ends.max())) for drive in drives]
     seconds = accounts[0].now_ns / 1e9
     watts = {}
@@ -95,10 +102,8 @@ def _run(
         watts[profile] = {
             mode: sum(drive[mode].joules for drive in modes) / seconds for mode in MODES
         }
-    tenth = max(1, count // 10)
+    tenth = max(1, len(response_ms) // 10)
     early, late = response_ms[:tenth].mean(), response_ms[-tenth:].mean()
-    accesses = len(rotation_ms)
-    sums = np.array([account.sum_ns for account in accounts]).sum(axis=0) / accesses / 1e6
     return StudySystem(
         name=name,
         arms=len(model.arm_angles),
@@ -111,12 +116,15 @@ def _run(
         p50_ms=float(np.percentile(response_ms, 50)),
         p90_ms=float(np.percentile(response_ms, 90)),
         p99_ms=float(np.percentile(response_ms, 99)),
-        seek_ms=float(sums[1]),
-        rotation_ms=float(sums[2]),
-        moved=moved / accesses,
+        seek_ms=float(counted["seek_ns"].mean() / 1e6),
+        rotation_ms=float(rotation_ms.mean()),
+        moved=float((counted["seek_ns"] > 0).mean()),
         cdf=[float((response_ms <= edge).mean()) for edge in EDGES_MS],
         rotation_pdf=[
-            float(count) / accesses for count in np.histogram(rotation_ms, ROTATION_EDGES_MS)[0]
+            float(number) / len(counted)
+            for number in np.histogram(rotation_ms, ROTATION_EDGES_MS)[0]
         ],
         watts=watts,
+        hits=float((counted["arm"] >= MOST_ARMS).mean()),
+        errors=int((counted["error"] > 0).sum()),
     )

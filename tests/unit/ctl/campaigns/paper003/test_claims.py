@@ -251,3 +251,62 @@ def test_arrays_break_even_within_what_a_figure_shows(
         slower = with_system(light, replace(two_arms, p90_ms=four_drives.p90_ms * factor))
         arrays = [slower if array is light else array for array in drive_study.arrays]
         assert judged(drive_study, large, arrays=arrays)[what].holds is holds
+
+
+def with_means(systems: list[StudySystem], *means: float) -> list[StudySystem]:
+    return [in_ms(system, mean) for system, mean in zip(systems, means, strict=True)]
+
+
+@pytest.mark.parametrize(
+    ("small", "big", "word"), [(12.0, 12.1, "yes"), (12.0, 9.0, "no"), (9.0, 12.0, "no")]
+)
+def test_a_larger_cache_has_negligible_impact(
+    drive_study: DriveStudy, large: Model, small: float, big: float, word: str
+) -> None:
+    load = load_of(drive_study, "TPC-H")
+    cached = with_means(load.cached, small, big)
+    by_what = judged(drive_study, large, loads=[replace(load, cached=cached)])
+    what = f"{load.name}: mean response of HC-SD with caches of 8 and 64 MB"
+    assert by_what[what].word == word
+    # A fit beside the default is not judged.
+    fit = by_what[f"{load.name}: mean response of HC-SD with its cache of 8 MB"]
+    assert (fit.word, fit.found) == ("-", f"{small:.1f} ms")
+
+
+@pytest.mark.parametrize(
+    ("moved", "word"),
+    [((8.0, 6.0), "yes"), ((7.5, 5.5), "yes"), ((8.0, 4.0), "partly"), ((8.5, 6.0), "no")],
+)
+def test_arms_that_all_move_are_little_benefit(
+    drive_study: DriveStudy, large: Model, moved: tuple[float, float], word: str
+) -> None:
+    load = load_of(drive_study, "TPC-C", sa2=8.0, sa4=6.0)
+    relaxed = with_means(load.relaxed, moved[0], 8.0, moved[1], 6.0)
+    by_what = judged(drive_study, large, loads=[replace(load, relaxed=relaxed)])
+    what = f"{load.name}: mean response of SA(2), SA(4), and with"
+    assert by_what[f"{what} several arms in motion"].word == word
+    channels = by_what[f"{what} several channels as well"]
+    assert (channels.word, channels.found) == ("yes", "8.0 ms, 8.0 ms; 6.0 ms, 6.0 ms")
+
+
+@pytest.mark.parametrize(
+    ("after", "errors", "word"),
+    [
+        ((12.0, 7.0), 0, "yes"),
+        ((12.0, 7.0), 1, "no"),
+        ((12.0, 9.0), 0, "partly"),
+        ((12.0, 5.0), 0, "no"),
+    ],
+)
+def test_an_arm_that_fails_is_done_without(
+    drive_study: DriveStudy,
+    large: Model,
+    after: tuple[float, float],
+    errors: int,
+    word: str,
+) -> None:
+    load = load_of(drive_study, "TPC-C", hcsd=12.0, sa2=8.0, sa3=7.0, sa4=6.0)
+    first, second = with_means(load.failed, *after)
+    failed = [replace(first, errors=errors), second]
+    by_what = judged(drive_study, large, loads=[replace(load, failed=failed)])
+    assert by_what[f"{load.name}: SA(2), SA(4) after the loss of an arm"].word == word

@@ -12,9 +12,11 @@ from lib.ctl.command_line import caller
 from lib.ctl.study import arrays_of
 
 from spekctl import files
+from spekctl.campaigns.paper003 import study
 from spekctl.campaigns.paper003.claims import system_of
 from spekctl.documents import document, drive
 from spekctl.documents.drive import DriveStudy
+from spekctl.drive import file
 
 
 def test_arrays_break_even_on_a_small_footprint_and_not_on_a_large_one(
@@ -51,3 +53,29 @@ def test_the_document_follows_its_schema_and_is_drawn(
     assert document.read(path, DriveStudy) == drive_study
     done = caller(capfd)("plot", "study", path, "--figure", 8, "-o", tmp_path / "fig8.svg")
     assert (done.code, done.out) == (0, f"{tmp_path}/fig8.svg\n")
+
+
+def test_each_load_meets_caches_relaxed_drives_and_one_that_loses_an_arm(
+    drive_study: DriveStudy,
+) -> None:
+    for load in drive_study.loads:
+        assert [system.name for system in load.cached] == ["HC-SD, 8 MB", "HC-SD, 64 MB"]
+        assert [system.name for system in load.relaxed] == [
+            *("SA(2), all move", "SA(2), all transfer"),
+            *("SA(4), all move", "SA(4), all transfer"),
+        ]
+        assert [system.name for system in load.failed] == ["SA(2), arm lost", "SA(4), arm lost"]
+        assert load.relaxed[2].mean_ms < load.single[3].mean_ms
+        for system in load.systems():
+            assert system.errors == 0
+            assert (system.hits > 0) == (system in load.cached)
+
+
+def test_the_larger_cache_is_of_its_size() -> None:
+    model = file.load("barracuda-es")
+    for megabytes, segments in study.CACHES:
+        cache = study.with_cache(model, megabytes, segments).cache
+        assert cache.segments * cache.segment_sectors * 512 == megabytes << 20
+    relaxed = study.moving(model, 4, transfer=True)
+    assert (relaxed.moving, relaxed.channels) == (4, 4)
+    assert (study.moving(model, 4).moving, study.moving(model, 4).channels) == (4, 1)

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from lib.ctl.study import arrays_of
 
-from spekctl.campaigns.paper003 import loads
+from spekctl.campaigns.paper003 import loads, study
 from spekctl.campaigns.paper003.claims import system_of
 from spekctl.campaigns.paper003.system import EDGES_MS, PILOT, Choice, run
 from spekctl.documents.drive import DriveStudy, StudySystem
@@ -94,3 +94,27 @@ def test_an_overload_is_told_by_its_first_requests() -> None:
     requests = loads.synthetic(1.0, MODEL.capacity // 2, PILOT + 2000, 3)[:PILOT]
     assert system == run("x", MODEL, [(requests, np.arange(PILOT))], PILOT, Choice())
     assert not served(PILOT + 2000).saturated
+
+
+def test_an_arm_that_fails_halfway_serves_nothing_after_that() -> None:
+    """The times are of the second half, and those of a drive that never had the arm."""
+    two, whole = MODEL.with_arms(2), served(3000, model=MODEL.with_arms(2))
+    lost = served(3000, model=two, lost=1)
+    assert lost.errors == 0 and lost.mean_ms > whole.mean_ms
+    assert lost.mean_ms == pytest.approx(served(3000).mean_ms, rel=0.05)
+    assert lost.rotation_ms > whole.rotation_ms
+    assert served(3000, model=two, lost=0).mean_ms == pytest.approx(lost.mean_ms, rel=0.05)
+
+
+def test_a_drive_without_any_arm_fails_its_requests() -> None:
+    lost = served(1000, lost=0)
+    assert lost.errors == 500
+
+
+def test_hits_of_the_cache_are_counted() -> None:
+    requests = loads.synthetic(CALM_MS, 10**6, 1000, 3)
+    model = study.with_cache(MODEL, 8, 16)
+    index = np.arange(1000)
+    cached = run("x", model, [(requests, index)], 1000, Choice())
+    plain = run("x", MODEL, [(requests, index)], 1000, Choice())
+    assert plain.hits == 0 < cached.hits < 0.5 and cached.mean_ms < plain.mean_ms
