@@ -53,13 +53,14 @@ def command(
 ) -> int:
     """Repeat the study of paper 003: can one drive with several arms replace an array?
 
-    The report compares every claim of the paper's table 1 and figures 2 to 8 with simulations of
-    modelled drives. The arrays of figure 8 are driven by the paper's synthetic load. Figures 2 to 7
-    use synthetic stand-ins for its four traces, which are not public; the report states what is
-    known of each trace and what was assumed. If you have the files of a trace, in any format that
-    `spekctl trace` reads, --trace replays the first N requests of them in place of the stand-in.
+    The report compares every claim of the paper's tables 1 and 9 and figures 2 to 9 with
+    simulations of modelled drives. The arrays of figure 8 are driven by the paper's synthetic load.
+    Figures 2 to 7 use synthetic stand-ins for its four traces, which are not public; the report
+    states what is known of each trace and what was assumed. If you have the files of a trace, in
+    any format that `spekctl trace` reads, --trace replays the first N requests of them in place of
+    the stand-in. Costs are those of the paper's components.
 
-    The study takes about a minute with the default number of requests, and needs a C compiler and
+    The study takes a minute or two with the default number of requests, and needs a C compiler and
     numpy.
     """
     from spekctl import files

@@ -456,10 +456,10 @@ def trace(file: Path, outputs: tuple[Path, ...], title: str, dpi: int) -> int:
 @_one_file
 @click.option(
     "--figure",
-    type=click.IntRange(2, 8),
+    type=click.IntRange(2, 9),
     required=True,
     metavar="N",
-    help="Figure of paper 003, 2 to 8.",
+    help="Figure of paper 003, 2 to 9.",
 )
 @_common
 def study(file: Path, outputs: tuple[Path, ...], title: str, dpi: int, figure: int) -> int:

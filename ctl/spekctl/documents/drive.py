@@ -172,6 +172,21 @@ class StudyArrays(Part, frozen=True):
     systems: list[StudySystem]
 
 
+class StudyCost(Part, frozen=True):
+    """Material of an array in US dollars, by the paper's prices of components."""
+
+    name: str
+    drives: int
+    arms: int
+    low: Annotated[float, Meta(description="Of a drive, at the lowest price of each component.")]
+    high: Annotated[float, Meta(description="Of a drive, at the highest price of each component.")]
+
+    @property
+    def mean(self) -> float:
+        """Of the array, between both."""
+        return self.drives * (self.low + self.high) / 2
+
+
 class Claim(Part, frozen=True):
     """A claim of the paper, and the simulated result."""
 
@@ -208,6 +223,9 @@ class DriveStudy(Document, frozen=True, kw_only=True, tag=Kind.DRIVE_STUDY.value
     arrays: list[StudyArrays]
     claims: list[Claim]
     rule: Annotated[str, Meta(description="How claims are judged; empty in older files.")] = ""
+    costs: Annotated[
+        list[StudyCost], Meta(description="Arrays of the same performance, by the paper.")
+    ] = msgspec.field(default_factory=list)
 
     def __post_init__(self) -> None:
         for load in self.loads:

@@ -8,6 +8,7 @@ from itertools import pairwise
 
 from spekctl import units
 from spekctl.documents.drive import DriveSimulation, DriveStudy, StudyArrays, StudySystem
+from spekctl.errors import UsageError
 from spekctl.render import drive as render
 from spekctl.report.sheet import (
     Axis,
@@ -31,6 +32,7 @@ FIGURES = {
     6: "watts of drives with several arms, by speed",
     7: "several arms at lower speeds",
     8: "arrays: 90th percentile and watts",
+    9: "cost of arrays that perform alike",
 }
 _LONGEST_WAIT_MS = 10.0
 # Arms of all drives of an array, by the time between arrivals in ms, whose power figure 8 compares.
@@ -119,6 +121,8 @@ def study_sheet(file: str, study: DriveStudy) -> Sheet:
         systems = [load.array, *load.single]
         sheet.plots.append(_cdf(study, load.name, "", systems))
         sheet.bars.append(_watts(f"Power by state, {load.name}", profile, _named(systems)))
+    if study.costs:
+        sheet.bars.append(_costs(study))
     for number, arrays in enumerate(study.arrays):
         sheet.bars.append(
             _watts(
@@ -155,6 +159,8 @@ def figure_parts(study: DriveStudy, figure: int) -> Sequence[Plot | Bars]:
         ]
     if figure == 8:
         return [*(_percentiles(arrays) for arrays in _small(study)), *_array_bars(study)]
+    if figure == 9:
+        return [_costs(study)]
     plots = []
     for load in study.loads:
         base = [load.array, load.single[0]]
@@ -180,6 +186,20 @@ def _array_bars(study: DriveStudy) -> list[Bars]:
         if system.drives * system.arms == _MOST_ARMS.get(arrays.interarrival_ms)
     ]
     return [_watts(f"Power by state, {profile}", profile, systems) for profile in study.profiles]
+
+
+def _costs(study: DriveStudy) -> Bars:
+    """What arrays cost at the lowest prices, and how much more at the highest."""
+    if not study.costs:
+        raise UsageError(
+            "figure 9 needs the costs of arrays, which studies of older versions do not have; make"
+            " the study again"
+        )
+    rows = [
+        (cost.name, [cost.drives * cost.low, cost.drives * (cost.high - cost.low)])
+        for cost in study.costs
+    ]
+    return Bars("Material of arrays that perform alike", "$", ["lowest", "up to highest"], rows)
 
 
 def _small(study: DriveStudy) -> list[StudyArrays]:

@@ -6,6 +6,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from itertools import pairwise
 
+from spekctl.campaigns.paper003 import tables
 from spekctl.campaigns.paper003.judgement import (
     EVEN,
     LARGE,
@@ -17,7 +18,7 @@ from spekctl.campaigns.paper003.judgement import (
     numbers,
 )
 from spekctl.campaigns.paper003.system import ROTATION_EDGES_MS
-from spekctl.documents.drive import Claim, StudyArrays, StudyLoad, StudySystem
+from spekctl.documents.drive import Claim, StudyArrays, StudyCost, StudyLoad, StudySystem
 from spekctl.drive.model import Model
 
 # Watts of the paper: arrays of conventional drives, SA(2) and SA(4) at 8 ms.
@@ -39,34 +40,17 @@ def of(
     loads: Sequence[StudyLoad],
     arrays: Sequence[StudyArrays],
     profiles: Sequence[str],
+    costs: Sequence[StudyCost],
 ) -> list[Claim]:
     """All claims, in the order of the paper."""
     return [
-        *_table_1(large, profiles),
+        *tables.table_1(large, profiles),
         *_section_7_1(loads, profiles[0]),
         *_section_7_2(loads, profiles[0]),
         *_section_7_3(arrays, profiles),
         *(row for load in loads for row in _lost(load)),
+        *tables.table_9(costs),
     ]
-
-
-def _table_1(large: Model, profiles: Sequence[str]) -> Iterator[Claim]:
-    for profile in profiles:
-        watts = large.with_profile(profile).watts
-        most = (watts.active_uw(4) + 4 * watts.seek) / 1e6
-        yield claim(
-            "Table 1", f"four arms, all moving ({profile})", "34 W", f"{most:.1f} W",
-            Judgement(abs(most - 34) < 0.1),
-        )  # fmt: skip
-    for profile in profiles:
-        watts = large.with_profile(profile).watts
-        idle = watts.active_uw(1) / 1e6
-        moving = idle + watts.seek / 1e6
-        yield claim(
-            "Table 1", f"conventional drive at work ({profile})", "13 W",
-            f"{idle:.2f} W idle, {moving:.2f} W moving", Judgement(idle < 13 < moving),
-            "its own arrays draw 15.4 W per drive on average, above the 13 W of a drive at work",
-        )  # fmt: skip
 
 
 def _section_7_1(loads: Sequence[StudyLoad], profile: str) -> Iterator[Claim]:

@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from spekctl.campaigns.paper003 import claims, loads
+from spekctl.campaigns.paper003 import claims, costs, loads
 from spekctl.campaigns.paper003.judgement import RULE
 from spekctl.campaigns.paper003.loads import LOADS, TRACES, Load
 from spekctl.campaigns.paper003.system import EDGES_MS, ROTATION_EDGES_MS, Choice, run
@@ -54,6 +54,7 @@ def study(requests: int, seed: int, tell: Tell, traces: Files | None = None) -> 
         for interarrival in INTERARRIVALS_MS
     ]
     profiles = list(large.profiles)
+    prices = costs.arrays()
     return DriveStudy(
         model=large.name,
         requests=requests,
@@ -63,8 +64,9 @@ def study(requests: int, seed: int, tell: Tell, traces: Files | None = None) -> 
         rotation_edges_ms=list(ROTATION_EDGES_MS),
         loads=results,
         arrays=arrays,
-        claims=claims.of(large, results, arrays, profiles),
+        claims=claims.of(large, results, arrays, profiles, prices),
         rule=RULE,
+        costs=prices,
     )
 
 

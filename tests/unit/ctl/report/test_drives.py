@@ -8,6 +8,7 @@ import pytest
 from lib.ctl.study import short_study
 
 from spekctl.documents.drive import DriveSimulation, DriveStudy
+from spekctl.errors import UsageError
 from spekctl.report import drives
 from spekctl.report.sheet import Bars, Plot
 
@@ -96,3 +97,19 @@ def test_shares_are_percent() -> None:
     (strand,) = rotation.strands
     assert strand.xs[-1] < 10 and len(strand.xs) == len(strand.lines[0].ys)
     assert strand.lines[0].ys[0] == 100 * load.single[0].rotation_pdf[0]
+
+
+def test_the_bars_of_figure_9_reach_from_the_lowest_cost_to_the_highest() -> None:
+    study = short_study()
+    (bars,) = drives.figure_parts(study, 9)
+    assert isinstance(bars, Bars) and bars in drives.study_sheet("s", study).bars
+    totals = {name: (low, low + more) for name, (low, more) in bars.rows}
+    assert totals["4 x conventional"] == pytest.approx((4 * 67.7, 4 * 80.8))
+    assert totals["1 x 4-actuator"] == pytest.approx((165.8, 188.2))
+
+
+def test_figure_9_of_an_older_study_is_refused() -> None:
+    older = msgspec.structs.replace(short_study(), costs=[])
+    with pytest.raises(UsageError, match="figure 9 needs the costs of arrays"):
+        drives.figure_parts(older, 9)
+    assert drives.study_sheet("s", older).title

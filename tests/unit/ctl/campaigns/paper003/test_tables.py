@@ -1,0 +1,73 @@
+# SPDX-License-Identifier: GPL-2.0
+"""The claims of paper 003's tables 1 and 9."""
+
+from __future__ import annotations
+
+import pytest
+from msgspec.structs import replace
+
+from spekctl.campaigns.paper003 import costs, tables
+from spekctl.documents.drive import Claim
+from spekctl.drive import file
+from spekctl.drive.model import Model
+
+
+@pytest.fixture(scope="module")
+def large() -> Model:
+    return file.load("barracuda-es")
+
+
+def table_1(model: Model) -> dict[str, Claim]:
+    return {claim.what: claim for claim in tables.table_1(model, list(model.profiles))}
+
+
+def test_the_watts_of_table_1_are_those_of_the_model(large: Model) -> None:
+    assert table_1(large)["four arms, all moving (datasheet-arms)"].holds
+    assert not table_1(large.with_spindle(1.1))["four arms, all moving (datasheet-arms)"].holds
+    assert table_1(large)["conventional drive at work (datasheet-arms)"].holds
+    assert not table_1(large.with_spindle(2))["conventional drive at work (isca08-watts)"].holds
+
+
+def test_table_1_is_whole(large: Model) -> None:
+    rows = table_1(large)
+    for name in ("IBM 3380 AK4", "Fujitsu M2361A", "Conners CP3100"):
+        assert (rows[name].found, rows[name].holds) == ("no model", None) and rows[name].remark
+    assert rows["capacity of the Barracuda ES"].found == "750,156 MB"
+    assert rows["its transfer rate"].found == "78.6 MB/s outside"
+    ratio = rows["IBM 3380 over four arms, all moving (datasheet-arms)"]
+    assert (ratio.found, ratio.holds) == ("6,600 W / 34.0 W = 194", True)
+    assert rows["four arms, all moving, over a conventional drive (datasheet-arms)"].holds
+    assert "0.00009" in rows["price of the Barracuda ES per MB"].found
+
+
+def test_the_law_of_the_spindle_makes_the_cp3100(large: Model) -> None:
+    old = table_1(large)["CP3100 and Barracuda ES, moving (datasheet-arms)"]
+    assert (old.found, old.word) == ("10.2 W, 14.0 W", "partly")
+    faster = table_1(large.at_rpm(3000))["CP3100 and Barracuda ES, moving (datasheet-arms)"]
+    assert faster.word == "no"
+
+
+def test_a_slower_drive_is_not_that_of_table_1(large: Model) -> None:
+    assert table_1(large.at_rpm(4200))["its transfer rate"].word != "yes"
+
+
+def table_9(*changes: tuple[int, float]) -> dict[str, Claim]:
+    """With other highest costs of some arrays."""
+    arrays = costs.arrays()
+    for number, high in changes:
+        arrays[number] = replace(arrays[number], high=high)
+    return {claim.what: claim for claim in tables.table_9(arrays)}
+
+
+def test_costs_are_those_of_the_paper() -> None:
+    rows = table_9()
+    assert [row.word for row in rows.values()] == ["yes"] * 3
+    savings = rows["savings of arrays that perform alike, 2 and 4 arms"]
+    assert savings.found == "27%, 40% ($ 297.0, $ 217.0, $ 177.0)"
+
+
+def test_costs_that_are_others_refute_it() -> None:
+    rows = table_9((2, 400.0))
+    assert rows["material of a drive with 1, 2, 4 arms"].word == "no"
+    assert rows["savings of arrays that perform alike, 2 and 4 arms"].word == "no"
+    assert list(tables.table_9([])) == []
