@@ -1,9 +1,10 @@
 # SPDX-License-Identifier: GPL-2.0
-"""python -m bench.papers FOLDER: a page for each paper, and papers.html and papers.json.
+"""python -m bench.papers [--arrays] FOLDER: a page for each paper, papers.html and papers.json.
 
 FOLDER is what `make figures` fills. The pages are made of its files, which the commands printed
 their figures from: paper-000.html to paper-003.html here, paper-004.html where that is simulated.
-The summary counts the verdicts of all five.
+The summary counts the verdicts of all five. --arrays: only Figures 3 to 5 of paper 000, which need
+no files: paper-000-arrays.html, and each verdict on standard output.
 """
 
 from __future__ import annotations
@@ -16,7 +17,7 @@ from pathlib import Path
 
 import msgspec
 from bench.paper004.study import Study
-from bench.papers import page, paper000, paper001, paper002
+from bench.papers import arrays, page, paper000, paper001, paper002
 from bench.papers.claims import OPEN, Claim, counts
 
 from spekctl import files
@@ -52,10 +53,11 @@ class Folder:
         return read.sheets([self.path / name for name in names])
 
     def paper000(self) -> tuple[list[Claim], list[Sheet]]:
-        claims = paper000.claims(
-            load_result(self.path / "fig1.json"), load_curve(self.path / "sweep.json")
-        )
-        return claims, self.sheets("fig1.json", "sweep.json", "spc1/report.json")
+        fig1 = load_result(self.path / "fig1.json")
+        measured, random = arrays.curves(), arrays.full_random()
+        claims = paper000.claims(fig1, measured, random, arrays.fit())
+        sheets = self.sheets("fig1.json", "sweep.json", "spc1/report.json")
+        return claims, [arrays.sheet_of(measured, random), *sheets]
 
     def paper001(self) -> tuple[list[Claim], list[Sheet]]:
         spc1e = document.read(self.path / "p6400.json", Spc1eReport)
@@ -112,6 +114,15 @@ def pages(path: Path) -> dict[str, list[Claim]]:
     return papers
 
 
+def arrays_page(path: Path) -> list[Claim]:
+    """Write the page of paper 000's arrays; their claims."""
+    measured, random = arrays.curves(), arrays.full_random()
+    claims = list(paper000.of_arrays(measured, random, arrays.fit()))
+    sheets = [page.sheet_of("000", paper000.TITLE, claims), arrays.sheet_of(measured, random)]
+    files.write(path / "paper-000-arrays.html", html(sheets))
+    return claims
+
+
 def _json(papers: dict[str, list[Claim]]) -> bytes:
     data = {
         number: {"verdicts": counts(claims), "claims": msgspec.to_builtins(claims)}
@@ -123,7 +134,13 @@ def _json(papers: dict[str, list[Claim]]) -> bytes:
 def main(words: Sequence[str] | None = None) -> int:
     parser = argparse.ArgumentParser(prog="papers", description=__doc__.splitlines()[0])
     parser.add_argument("folder", type=Path, help="what make figures has filled")
+    parser.add_argument("--arrays", action="store_true", help="Figures 3 to 5 of paper 000 only")
     given = parser.parse_args(words)
+    if given.arrays:
+        for claim in arrays_page(given.folder):
+            print(f"{claim.verdict}: {claim.place}: {claim.what}: {claim.here}; {claim.paper}")
+        print(f"\n{given.folder}/paper-000-arrays.html")
+        return 0
     try:
         papers = pages(given.folder)
     except SpekError as error:

@@ -3,7 +3,9 @@
 
 from __future__ import annotations
 
+import html
 import json
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -11,8 +13,9 @@ import msgspec
 import pytest
 from bench import papers
 from bench.paper004 import study
-from bench.papers import page, paper000, paper001, paper002
+from bench.papers import arrays, page, paper000, paper001, paper002
 from bench.papers.__main__ import Folder, claim_of, main
+from bench.papers.arrays import Point
 from bench.papers.claims import NO, OPEN, PARTLY, YES, Claim, counts, near
 from lib.ctl.command_line import Spekctl
 from lib.ctl.plot_files import a_curve, point, write_report
@@ -21,11 +24,19 @@ from lib.ctl.study import short_study
 from lib.fakes.kernel import histogram
 
 from spekctl import files
-from spekctl.documents.curve import Curve, Load, Point
+from spekctl.documents.curve import Curve, Load
 from spekctl.documents.result import Result
 from spekctl.kernel.records import Direction, Metric, Phase, StatsCell
 
 NUMBERS = Path(papers.__file__).parent / "numbers"
+
+
+@pytest.fixture(autouse=True)
+def simulated(monkeypatch: pytest.MonkeyPatch) -> None:
+    """All of them take minutes."""
+    monkeypatch.setattr(arrays, "curves", lambda: ARRAYS)
+    monkeypatch.setattr(arrays, "full_random", lambda: 200.0)
+    monkeypatch.setattr(arrays, "fit", lambda: FIT)
 
 
 def mix(asu3: int = 281, read_kib: float = 6.75, asu3_reads: int = 0) -> Result:
@@ -48,14 +59,59 @@ def mix(asu3: int = 281, read_kib: float = 6.75, asu3_reads: int = 0) -> Result:
     return build(name="spc1", bsu=20, cells=cells)
 
 
-def at(bsu: float, iops: float, mean_ns: float, stretch: float) -> Point:
-    return msgspec.structs.replace(
-        point(iops, mean_ns, 50 * bsu), load=Load("bsu", bsu), stretch=stretch
-    )
+def at(bsu: int, iops: float, mean_ms: float, took_s: float, watts: float, drives: int) -> Point:
+    rails = (watts / 4, watts * 3 / 4)
+    return Point(bsu, iops, iops / 128, mean_ms, 30.0, took_s, rails, drives)
 
 
-PLATEAU = [at(10, 500, 2e6, 1.0), at(40, 2000, 4e6, 1.01), at(120, 1990, 900e6, 3.0)]
-FALLING = [at(10, 460, 2e6, 1.0), at(40, 2000, 4e6, 1.01), at(120, 900, 6e6, 6.7)]
+def disks(drives: int, peak: int, took: tuple[float, float], watts: float = 8.8) -> list[Point]:
+    """One that keeps up to its peak, of @took seconds at 100 and 200 BSU."""
+    most = 50.0 * peak * paper000.SHARES[arrays.DRIVES.index(drives)]
+    return [
+        at(5, 250, 100 / drives, 30, watts - 0.8, drives),
+        at(peak, most, 300, 40, watts + 1.9, drives),
+        at(100, most * 0.9, 4000, took[0], watts + 1, drives),
+        at(200, most * 0.8, 9000, took[1], watts + 1, drives),
+    ]
+
+
+def flash(drives: int, most: float) -> list[Point]:
+    return [
+        at(10, 500, 0.5, 30, 0.7, drives),
+        at(1200, most, 30, 40, 1.0, drives),
+        at(2000, most, 900, 90, 1.5, drives),
+    ]
+
+
+PEAKS = {1: (30, (130.0, 330.0)), 3: (50, (70.0, 185.0)), 6: (80, (37.0, 130.0))}
+ARRAYS: arrays.Curves = {
+    **{(arrays.HDD, drives): disks(drives, *numbers) for drives, numbers in PEAKS.items()},
+    **{
+        (arrays.SSD, drives): flash(drives, most)
+        for drives, most in zip(arrays.DRIVES, paper000.PEAKS_SSD, strict=True)
+    },
+}
+
+
+FIT = [ARRAYS[arrays.HDD, drives][1] for drives in arrays.DRIVES]
+
+
+def changed(name: str, index: int, **changes: object) -> arrays.Curves:
+    """ARRAYS with one point of each array of @name changed."""
+    return ARRAYS | {
+        (name, drives): [
+            replace(point, **changes) if number == index % len(points) else point  # type: ignore[arg-type]
+            for number, point in enumerate(points)
+        ]
+        for drives in arrays.DRIVES
+        for points in (ARRAYS[name, drives],)
+    }
+
+
+SWEEP = [
+    msgspec.structs.replace(point(iops, 2e6, 50 * bsu), load=Load("bsu", bsu))
+    for bsu, iops in ((10, 500), (40, 2000))
+]
 
 
 def verdicts(claims: list[Claim]) -> dict[str, str]:
@@ -63,28 +119,66 @@ def verdicts(claims: list[Claim]) -> dict[str, str]:
 
 
 def test_numbers_of_the_paper_hold_for_paper_000() -> None:
-    judged = verdicts(paper000.claims(mix(), a_curve(PLATEAU)))
-    assert judged.pop("time that 30 s of requests take, at 100 BSU on x1, x3, x6") == OPEN
-    assert list(judged.values()) == [YES] * 8 + [OPEN] * 3
+    judged = verdicts(paper000.claims(mix(), ARRAYS, 200.0, FIT))
+    # At the least power of a disk of the paper there is no best mW per IOPS of 0.1.
+    judged.pop("best mW per IOPS of HDDs and SSDs x6")
+    assert judged.pop("curves of the hardware RAID and its write-back cache") == OPEN
+    judged.pop("response of a disk below 10 BSU")
+    for fitted in (
+        "fit: the same with the disk's 64 MB as a write cache",
+        *("watts of each HDD of x6", "watts of each SSD of x6"),
+    ):
+        assert judged.pop(fitted) == OPEN
+    assert {what: word for what, word in judged.items() if word != YES} == {}
+    assert len(judged) == 17
 
 
 @pytest.mark.parametrize(
-    ("result", "points", "what", "verdict"),
+    ("result", "measured", "random", "what", "verdict"),
     [
-        (mix(asu3=400), PLATEAU, "I/Os to ASU-1, ASU-2 and ASU-3", NO),
-        (mix(read_kib=8.0), PLATEAU, "mean size of reads and of writes", PARTLY),
-        (mix(asu3_reads=1), PLATEAU, "20 BSU send to all ASUs, and ASU-3 is only written", PARTLY),
-        (mix(), FALLING, "below the peak each BSU adds 50 I/Os per second", PARTLY),
-        (mix(), FALLING, "beyond their peak SSDs stay on a plateau", NO),
-        (mix(), FALLING, "response times climb once a device cannot keep pace", PARTLY),
+        (mix(asu3=400), ARRAYS, 1, "I/Os to ASU-1, ASU-2 and ASU-3", NO),
+        (mix(read_kib=8.0), ARRAYS, 1, "mean size of reads and of writes", PARTLY),
         (
-            *(mix(), [at(40, 900, 4e6, 2.2)]),
-            *("below the peak each BSU adds 50 I/Os per second", NO),
+            *(mix(asu3_reads=1), ARRAYS, 1),
+            *("20 BSU send to all ASUs, and ASU-3 is only written", PARTLY),
+        ),
+        (
+            *(mix(), changed(arrays.HDD, 0, iops=200.0), 1),
+            *("below the peak each BSU adds 50 I/Os per second", PARTLY),
+        ),
+        (mix(), changed(arrays.HDD, 0, iops=9e6), 1, "peaks of HDDs x1, x3, x6", NO),
+        (
+            *(mix(), changed(arrays.SSD, -1, iops=500.0), 1),
+            *("beyond their peak SSDs stay on a plateau", NO),
+        ),
+        (mix(), ARRAYS | {(arrays.SSD, 1): flash(1, 9000)}, 1, "peaks of SSDs x1, x3, x6", PARTLY),
+        (
+            *(mix(), changed(arrays.HDD, -1, iops=9e6), 1),
+            *("beyond their peak the IOPS of HDDs fall", NO),
+        ),
+        (
+            *(mix(), changed(arrays.HDD, -1, mean_ms=400.0), 1),
+            *("response times climb once a device cannot keep pace", PARTLY),
+        ),
+        (mix(), changed(arrays.HDD, 0, mean_ms=50.0), 1, "more disks shorten responses", NO),
+        (
+            *(mix(), changed(arrays.HDD, 2, took_s=75.0), 1),
+            *("time that 30 s of requests take, at 100 BSU on x1, x3, x6", PARTLY),
+        ),
+        (
+            *(mix(), changed(arrays.HDD, -1, watts=(0.0, 12.0)), 1),
+            *("watts are lowest at low loads, highest around the peak, and drop after it", PARTLY),
+        ),
+        (
+            *(mix(), ARRAYS, 9e6),
+            *("a disk serves SPC-1's load faster than random I/Os, half reads", NO),
         ),
     ],
 )
-def test_other_numbers_do_not(result: Result, points: list[Point], what: str, verdict: str) -> None:
-    assert verdicts(paper000.claims(result, a_curve(points)))[what] == verdict
+def test_other_numbers_do_not(
+    result: Result, measured: arrays.Curves, random: float, what: str, verdict: str
+) -> None:
+    assert verdicts(paper000.claims(result, measured, random, FIT))[what] == verdict
 
 
 def energies(spekctl: Spekctl, folder: Path) -> None:
@@ -164,9 +258,9 @@ def fill(folder: Path, spekctl: Spekctl) -> None:
     """Everything that the pages are made of."""
     energies(spekctl, folder)
     (folder / "fig1.json").write_bytes(files.encode(mix()))
-    (folder / "sweep.json").write_bytes(files.encode(a_curve(PLATEAU)))
+    (folder / "sweep.json").write_bytes(files.encode(a_curve(SWEEP)))
     (folder / "spc1").mkdir()
-    write_report(folder / "spc1/report.json", PLATEAU, PLATEAU)
+    write_report(folder / "spc1/report.json", SWEEP, SWEEP)
     for (device, name), curve in figure_7().items():
         (folder / f"fig7-{device}-{name}.json").write_bytes(files.encode(curve))
     (folder / "paper003.json").write_bytes(files.encode(short_study()))
@@ -200,6 +294,16 @@ def test_pages_and_summary_agree(
     assert [claim["verdict"] for claim in data["003"]["claims"]] == study_words
     assert data["004"]["verdicts"] == {YES: 0, PARTLY: 0, NO: 1, OPEN: 0}
     assert "a reason" in (tmp_path / "papers.html").read_text()
+
+
+def test_the_arrays_alone_need_no_files(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
+    assert main(["--arrays", str(tmp_path)]) == 0
+    claims = list(paper000.of_arrays(ARRAYS, 200.0, FIT))
+    printed, text = capfd.readouterr().out, (tmp_path / "paper-000-arrays.html").read_text()
+    assert len(claims) == 18
+    for claim in claims:
+        assert f"{claim.verdict}: {claim.place}: {claim.what}: {claim.here}" in printed
+        assert html.escape(claim.here) in text
 
 
 @pytest.mark.parametrize("name", ["fig1.json", "fig7-10us-libaio.json", "paper-004.json"])
