@@ -17,7 +17,16 @@ from pathlib import Path
 
 import msgspec
 from bench.paper004.study import Study
-from bench.papers import arrays, page, paper000, paper001, paper002
+from bench.papers import (
+    arrays,
+    hot_band,
+    page,
+    paper000,
+    paper001,
+    paper002,
+    predictions,
+    same_system,
+)
 from bench.papers.claims import OPEN, Claim, counts
 
 from spekctl import files
@@ -63,8 +72,17 @@ class Folder:
         spc1e = document.read(self.path / "p6400.json", Spc1eReport)
         after = document.read(self.path / "dcse-after.json", DcseReport)
         before = document.read(self.path / "dcse-before.json", DcseReport)
-        sheets = self.sheets("p6400.json", "dcse-after.json")
-        return paper001.claims(spc1e, after, before), sheets
+        predicted = predictions.predictions()
+        hot = hot_band.rows()
+        same_system.write(self.path)
+        methods = same_system.compared(self.path)
+        sheets = [
+            *self.sheets("p6400.json", "dcse-after.json"),
+            predictions.sheet_of(predicted),
+            same_system.sheet_of(methods),
+            hot_band.sheet_of(hot),
+        ]
+        return paper001.claims(spc1e, after, before, predicted, methods, hot), sheets
 
     def paper002(self) -> tuple[list[Claim], list[Sheet]]:
         names = {

@@ -1,12 +1,16 @@
 # SPDX-License-Identifier: GPL-2.0
-"""Paper 001: metrics of energy, recomputed from the numbers that it prints."""
+"""Paper 001: metrics of energy, recomputed from what it prints, and predictions over drives."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
-from bench.papers.claims import Claim, no_figure, verdict
+from bench.papers import same_system
+from bench.papers.claims import OPEN, Claim, near, verdict
+from bench.papers.hot_band import Row
+from bench.papers.predictions import ASSUMED, SHELF, Curve, Predictions
 
+from spekctl.campaigns.efficiency import Comparison
 from spekctl.documents.energy import DcseReport, Spc1eReport
 
 TITLE = "Metrics of the energy efficiency of storage"
@@ -22,11 +26,35 @@ SOLVED = (
     "The watts and IOPS of its levels are not printed. They are solved from the three profiles, so"
     " those agree by construction; IOPS/W, BTU/h, composite, kWh and price do not."
 )
+PEAK = (12.7, 125.0)  # IOPS/W, drives
+MIXES = (11.5, 14.9)  # IOPS/W at 60/40 and 80/20
+PART = 0.1
+WITHIN = f"each within {PART:.0%} of the paper's: yes, one of them: partly, else no"
+# IOPS of the hot band over random ones, and hits in the cache, by the share of cache in the
+# working set; the smallest is only called much smaller.
+HOT_BAND = {
+    0.0: (4330 / 4130, "N/A"),
+    0.03: (16680 / 7831, "60%/24%"),
+    0.26: (1679 / 844, "60%/24%"),
+}
+HOT_WITHIN = 1.25
+SHOWN_DRIVES = (25, 125, 250)
 
 
-def claims(spc1e: Spc1eReport, dcse: DcseReport, before: DcseReport) -> list[Claim]:
-    """All of the paper. @dcse, @before: the system after its change, and as it was."""
-    return [*_spc1e(spc1e), *_dcse(dcse, before), *_not_here()]
+def claims(
+    spc1e: Spc1eReport,
+    dcse: DcseReport,
+    before: DcseReport,
+    predicted: Predictions,
+    methods: Comparison,
+    hot: Sequence[Row],
+) -> list[Claim]:
+    """All of the paper. @dcse, @before: the system after its change, and as it was. @methods: the
+    metrics of a modelled drive; @hot: the hot band on it."""
+    return [
+        *_spc1e(spc1e), *_hot_band(hot), *_dcse(dcse, before), *_predicted(predicted),
+        _methods(methods),
+    ]  # fmt: skip
 
 
 def _spc1e(report: Spc1eReport) -> Iterator[Claim]:
@@ -46,6 +74,21 @@ def _spc1e(report: Spc1eReport) -> Iterator[Claim]:
         "SPC-1/E", "annual energy and its cost at $ 0.12 per kWh", ANNUAL,
         f"{_text(report.annual_kwh)} kWh, $ {_text(report.annual_cost)}",
     )  # fmt: skip
+
+
+def _hot_band(rows: Sequence[Row]) -> Iterator[Claim]:
+    for row, (share, (gain, hits)) in zip(rows, HOT_BAND.items(), strict=True):
+        cache = f"{share:.0%} of the working set in cache" if share else "hardly any cache"
+        yield Claim(
+            "Emerald", f"hot band over random, {cache}", f"{gain:.2f}, hits {hits}",
+            f"{row.gain:.2f} ({row.hot_iops:.0f} IOPS, {row.hot_ms:.1f} ms; {row.random_iops:.0f}"
+            f" IOPS, {row.random_ms:.1f} ms), hits {row.hot_hits:.0%}/{row.random_hits:.0%}",
+            f"yes if the hot band is faster, and by the paper's factor within {HOT_WITHIN:g};"
+            " partly if it is faster, else no",
+            verdict(row.gain > 1, gain / HOT_WITHIN <= row.gain <= gain * HOT_WITHIN),
+            "The paper's are arrays. The cache here is that of a drive: 64 segments of consecutive"
+            " sectors, which hold few of the hot blocks, and no written data.",
+        )  # fmt: skip
 
 
 def _dcse(report: DcseReport, before: DcseReport) -> Iterator[Claim]:
@@ -69,11 +112,66 @@ def _text(figure: object) -> str:
     return str(getattr(figure, "text", "-"))
 
 
-def _not_here() -> Iterator[Claim]:
-    why = "The drives of its predictions and their tool are not described."
-    for what, paper in (
-        ("8 KiB at random, 70/30, over drives", "12.7 IOPS/W at 125 drives; 11.5 at 60/40, 14.9"),
-        ("128 KiB sequential reads and writes over drives", "two figures without numbers"),
-        ("ready idle of 2 TB LFF and 500 GB SFF drives", "a figure without numbers"),
-    ):
-        yield no_figure("Predictions", what, paper, why)
+def _within(paper: tuple[float, ...], here: tuple[float, ...]) -> str:
+    return near(paper, here, [PART * wanted for wanted in paper])
+
+
+def _predicted(predicted: Predictions) -> Iterator[Claim]:
+    first, *others = (curve.peak for curve in predicted.random)
+    yield Claim(
+        "Predictions", "8 KiB at random, 70/30: most IOPS/W", "12.7 IOPS/W at 125 drives",
+        f"{first.efficiency:.1f} IOPS/W at {first.drives} drives", WITHIN,
+        _within(PEAK, (first.efficiency, first.drives)), ASSUMED,
+    )  # fmt: skip
+    here = tuple(point.efficiency for point in others)
+    yield Claim(
+        "Predictions", "8 KiB at random, 60/40 and 80/20: most IOPS/W", "11.5 IOPS/W, 14.9 IOPS/W",
+        ", ".join(f"{value:.1f} IOPS/W" for value in here), WITHIN, _within(MIXES, here), ASSUMED,
+    )  # fmt: skip
+    drives = [point.drives for point in (first, *others)]
+    yield Claim(
+        "Predictions", "the mix changes the metric, not the number of drives with the most",
+        "125 drives for each", ", ".join(map(str, drives)) + " drives",
+        f"yes if the numbers are within an enclosure of {SHELF}, else no",
+        verdict(max(drives) - min(drives) <= SHELF),
+        "It is assumed that controllers do as many disk I/Os at each mix, which makes it so.",
+    )  # fmt: skip
+    yield _unjudged(
+        "128 KiB sequential reads and writes over drives", "two figures without numbers",
+        "; ".join(_most(curve, "MiB/s/W") for curve in predicted.sequential),
+        "Nothing is printed to judge by. Beyond their most the arrays do as many MiB/s as the"
+        " paper's P6500, and draw more.",
+    )  # fmt: skip
+    yield _unjudged(
+        "ready idle of 2 TB LFF and 500 GB SFF drives", "a figure without numbers",
+        "; ".join(
+            f"{curve.name}: "
+            + ", ".join(
+                f"{point.efficiency:.0f} GB/W at {point.drives}"
+                for point in curve.points
+                if point.drives in SHOWN_DRIVES
+            )
+            for curve in predicted.idle
+        ),
+        "Nothing is printed to judge by. Idle power as of the WD2001FASS and of the ST9500620SS, in"
+        " enclosures of 12 and of 25 drives.",
+    )  # fmt: skip
+
+
+def _most(curve: Curve, unit: str) -> str:
+    return f"{curve.name}: most {curve.peak.efficiency:.2f} {unit} at {curve.peak.drives} drives"
+
+
+def _unjudged(what: str, paper: str, here: str, reason: str) -> Claim:
+    return Claim("Predictions", what, paper, here, "not judged", OPEN, reason)
+
+
+def _methods(compared: Comparison) -> Claim:
+    return Claim(
+        "Summary", "SPC-1/E, SPC-2/E, Emerald and DCsE of the same system",
+        "their strengths in words",
+        "; ".join(
+            f"{row.method} {row.metric} {row.value.text} {row.unit}" for row in compared.rows
+        ),
+        "not judged", OPEN, same_system.ASSUMED,
+    )  # fmt: skip
