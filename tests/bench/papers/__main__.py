@@ -16,6 +16,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 import msgspec
+from bench import table4
 from bench.paper004.study import Study
 from bench.papers import (
     arrays,
@@ -26,6 +27,7 @@ from bench.papers import (
     paper002,
     predictions,
     same_system,
+    two_disks,
 )
 from bench.papers.claims import OPEN, Claim, counts
 
@@ -91,7 +93,14 @@ class Folder:
             for name in (paper002.SPEK, *paper002.RIVALS)
         }
         curves = {key: load_curve(self.path / name) for key, name in names.items()}
-        return paper002.claims(curves), self.sheets(*names.values())
+        counted = {name: self.path / f"table3-{name}.json" for name in paper002.TABLE_3}
+        switches = {name: load_curve(path) for name, path in counted.items() if files.exists(path)}
+        disks = two_disks.disks()
+        table = table4.load(self.path / table4.FILE)
+        sheets = [] if table is None else [table4.sheet_of(table)]
+        sheets.append(two_disks.sheet_of(disks))
+        claims = paper002.claims(curves, table, switches, disks)
+        return claims, [*sheets, *self.sheets(*names.values())]
 
     def paper003(self) -> tuple[list[Claim], list[Sheet]]:
         study = document.read(self.path / "paper003.json", DriveStudy)

@@ -11,12 +11,13 @@ from typing import Any
 
 import msgspec
 import pytest
-from bench import papers
+from bench import papers, table4
 from bench.paper004 import study
-from bench.papers import arrays, page, paper000, paper001, paper002
+from bench.papers import arrays, page, paper000, paper001, paper002, two_disks
 from bench.papers.__main__ import Folder, claim_of, main
 from bench.papers.arrays import Point
 from bench.papers.claims import NO, OPEN, PARTLY, YES, Claim, counts, near
+from bench.table4 import Row, Table4
 from lib.ctl.command_line import Spekctl
 from lib.ctl.plot_files import a_curve, point, write_report
 from lib.ctl.results import build
@@ -208,7 +209,7 @@ def test_the_figures_of_paper_001_are_equal(spekctl: Spekctl, tmp_path: Path) ->
 
 
 def depths(*iops: float, switches: float | None = 2.0) -> Curve:
-    places = zip((1, 2, 4, 8, 16, 32), iops, strict=True)
+    places = zip((1, 2, 4, 8, 16, 32), iops, strict=False)
     return a_curve(
         [
             msgspec.structs.replace(
@@ -229,25 +230,114 @@ def figure_7(**changes: Curve) -> dict[tuple[str, str], Curve]:
     return {(device, name): curve for device in paper002.DEVICES for name, curve in of.items()}
 
 
+def clients(*rows: tuple[list[float], float], sender: str = table4.SENDER) -> Table4:
+    """@rows: MB/s of each client, and how busy the target's CPU is."""
+    threads = {sender: 0.6, "iscsi_trx": 0.3, "all else": 0.1}
+    return Table4(
+        "6.12", 40_000_000, 32768 / 0.04,
+        [Row([value * 1e6 for value in each], busy, 0.9, threads) for each, busy in rows],
+    )  # fmt: skip
+
+
+AS_PRINTED = clients(([18.0], 0.6), ([15.5, 13.5], 0.92), ([9.0, 7.6, 6.5], 0.99))
+STEADY = [([0.5], 0.1), ([0.4, 0.4], 0.2), ([0.27, 0.27, 0.26], 0.3)]
+
+
+def one_outstanding(**changes: float | None) -> dict[str, Curve]:
+    """Table 3 as the paper has it, with other switches per I/O of some loads."""
+    counts = {name.replace("-", "_"): count for name, count in paper002.TABLE_3.items()} | changes
+    return {name.replace("_", "-"): depths(10, switches=each) for name, each in counts.items()}
+
+
+def of_002(
+    table: Table4 = AS_PRINTED,
+    curves: dict[tuple[str, str], Curve] | None = None,
+    switches: dict[str, Curve] | None = None,
+) -> list[Claim]:
+    """The claims of paper 002 on these, and on its figures as they are simulated."""
+    counted = one_outstanding() if switches is None else switches
+    return paper002.claims(curves or figure_7(), table, counted, two_disks.disks())
+
+
+def of_place(place: str, claims: list[Claim]) -> list[Claim]:
+    return [claim for claim in claims if claim.place == place]
+
+
+def of_table_4(table: Table4) -> list[Claim]:
+    return of_place("Table 4", of_002(table))
+
+
+def test_table_4_holds_as_the_paper_has_it() -> None:
+    judged = of_table_4(AS_PRINTED)
+    assert [claim.verdict for claim in judged] == [YES] * 4
+    assert judged[0].here == "18.00; 15.50 + 13.50 = 29.00; 9.00 + 7.60 + 6.50 = 23.10"
+    assert judged[1].here == "29.00 to 23.10, -20 %"
+
+
+@pytest.mark.parametrize(
+    ("table", "expected"),
+    [
+        (clients(*STEADY), [YES, NO, NO, YES]),
+        (clients(*STEADY, sender="kworker"), [YES, NO, NO, NO]),
+        # Two get no more than one; three lose a little, at a full CPU.
+        (
+            clients(([0.5], 0.3), ([0.25, 0.25], 0.8), ([0.17, 0.16, 0.15], 0.97)),
+            [PARTLY, PARTLY, PARTLY, YES],
+        ),
+        (clients(([0.5], 0.3), ([0.2, 0.6], 0.8), ([0.3] * 3, 0.9)), [PARTLY, NO, NO, YES]),
+        (clients(([0.5], 0.3), ([0.0, 0.5], 0.8), ([0.2] * 3, 0.9)), [NO, NO, NO, YES]),
+    ],
+)
+def test_other_tables_do_not(table: Table4, expected: list[str]) -> None:
+    assert [claim.verdict for claim in of_table_4(table)] == expected
+
+
+def test_a_table_that_was_not_measured_is_not_judged(spekctl: Spekctl, tmp_path: Path) -> None:
+    fill(tmp_path, spekctl)
+    (tmp_path / table4.FILE).unlink()
+    claims, sheets = Folder(tmp_path).paper002()
+    (claim,) = (each for each in claims if each.place == "Table 4")
+    assert claim.verdict == OPEN and len(sheets) == 7
+
+
+def test_where_the_cpu_went_is_told_by_its_largest_parts() -> None:
+    parts = table4.parts_of({f"thread{number}": number for number in range(9)})
+    assert list(parts)[:2] == ["thread8", "thread7"] and len(parts) == table4.SHOWN + 1
+    assert parts["all else"] == pytest.approx((0 + 1 + 2) / 36)
+    assert table4.parts_of({}) == {"all else": 1.0}
+
+
+def of_figure_7(**changes: Curve) -> list[Claim]:
+    """Those on the first device."""
+    claims = of_002(curves=figure_7(**changes))
+    return [claim for claim in claims if claim.what.startswith("100us")]
+
+
 def test_figure_7_of_paper_002_is_judged() -> None:
-    claims = paper002.claims(figure_7())
-    assert [claim.verdict for claim in claims] == [YES] * 5 + [OPEN] * 7
+    whole = of_002()
+    assert [claim.verdict for claim in whole] == [YES] * 19 + [OPEN] * 2
+    claims = of_figure_7()
     assert claims[1].here == "spek 16, libaio 32, io_uring 32"
-    claims = paper002.claims(figure_7(io_uring=LEVEL))
-    assert [claim.verdict for claim in claims[:2]] == [PARTLY, PARTLY]
-    claims = paper002.claims(figure_7(spek=BEHIND, libaio=AHEAD, io_uring=AHEAD))
-    assert [claim.verdict for claim in claims[:2]] == [NO, NO]
-    never = paper002.claims(figure_7(libaio=depths(1, 2, 3, 4, 5, 6)))
-    assert never[1].here == "spek 16, libaio never, io_uring 32" and never[1].verdict == YES
+    assert [claim.verdict for claim in of_figure_7(io_uring=LEVEL)] == [PARTLY, PARTLY]
+    behind = of_figure_7(spek=BEHIND, libaio=AHEAD, io_uring=AHEAD)
+    assert [claim.verdict for claim in behind] == [NO, NO]
+    never = of_figure_7(libaio=depths(1, 2, 3, 4, 5, 6))[1]
+    assert never.here == "spek 16, libaio never, io_uring 32" and never.verdict == YES
 
 
 @pytest.mark.parametrize(
     ("switches", "verdict"), [(2.0, YES), (2.4, PARTLY), (3.0, NO), (None, OPEN)]
 )
 def test_context_switches_of_paper_002_are_judged(switches: float | None, verdict: str) -> None:
-    curve = depths(10, 20, 40, 80, 97, 100, switches=switches)
-    judged = verdicts(paper002.claims(figure_7(spek=curve)))
-    assert judged["context switches per random read, one outstanding"] == verdict
+    counted = one_outstanding(random_write_4k=switches)
+    claims = of_place("Table 3", of_002(switches=counted))
+    assert [claim.verdict for claim in claims] == [YES, YES, YES, verdict]
+
+
+def test_loads_of_table_3_that_were_not_measured_are_named() -> None:
+    claims = of_place("Table 3", of_002(switches={}))
+    assert [claim.verdict for claim in claims] == [OPEN] * 4
+    assert all("make figures" in claim.reason for claim in claims)
 
 
 def test_numbers_are_judged_by_their_tolerances() -> None:
@@ -265,6 +355,9 @@ def fill(folder: Path, spekctl: Spekctl) -> None:
     write_report(folder / "spc1/report.json", SWEEP, SWEEP)
     for (device, name), curve in figure_7().items():
         (folder / f"fig7-{device}-{name}.json").write_bytes(files.encode(curve))
+    for name, curve in one_outstanding().items():
+        (folder / f"table3-{name}.json").write_bytes(files.encode(curve))
+    (folder / table4.FILE).write_bytes(msgspec.json.encode(AS_PRINTED))
     (folder / "paper003.json").write_bytes(files.encode(short_study()))
     claim = Claim("Figure 2", "energy", "14 %", "3 %", "a rule", NO, "a reason")
     empty = study.Study(
