@@ -217,7 +217,8 @@ replay-times: deps-bench ## compare the times of a replay with those of fio's in
 	@PYTHONPATH=tests $(PYTHON) -m bench.replay_times $(ARGS)
 
 .PHONY: figures
-figures: deps-bench ## draw the papers' figures again in a guest; results in out/figures/
+figures: deps-bench ## draw the papers' figures again in guests; results in out/figures/
+	@.ci/packages fleet
 	@.ci/figures
 
 # make bench ARGS="--kernels 6.1 --only spek-mq,floor-mq" measures a part of it.
