@@ -109,12 +109,11 @@ static void begin_moving(struct spek_augment *m)
 	d->failed = false;
 }
 
-/* What the batch holds is dirty: the tail does not pass it. */
+/* The tail has been found. What the batch holds is dirty: the tail does not pass it. */
 static void await_flush(struct spek_augment *m)
 {
 	struct spek_augment_destage *d = &m->destage;
 
-	find_tail(m);
 	if (!d->nr_items && d->tail == m->tail)
 		return;
 	d->barrier = m->issued_seq;
@@ -122,18 +121,15 @@ static void await_flush(struct spek_augment *m)
 	m->again = true;
 }
 
-static void begin_batch(struct spek_augment *m)
+static void drain_batch(struct spek_augment *m)
 {
 	struct spek_augment_destage *d = &m->destage;
 
 	d->nr_items = 0;
-	if (m->mode == SPEK_AUGMENT_NORMAL || d->scan == m->head)
+	if (d->scan == m->head)
 		d->scan = m->tail;
 	gather(m);
-	if (m->mode == SPEK_AUGMENT_NORMAL)
-		await_flush(m);
-	else
-		begin_moving(m);
+	begin_moving(m);
 }
 
 static void read_item(struct spek_augment *m, u32 run, u32 offset)
@@ -248,18 +244,20 @@ static bool all_awake(const struct spek_augment *m)
 	return (m->awake & members) == members;
 }
 
-/* Why there is something to destage now. */
-static bool is_due(struct spek_augment *m)
+static bool is_over_limit(const struct spek_augment *m, u32 used)
+{
+	return used >= m->config.high_blocks ||
+	       (m->destage.shrinking && used > m->config.low_blocks);
+}
+
+/* Why there may be something to destage now: the tail may lag behind what is on the RAID. */
+static bool may_be_due(struct spek_augment *m)
 {
 	struct spek_augment_destage *d = &m->destage;
 	u32 used = spek_augment_used(m);
 
 	if (!used)
 		return false;
-	if (used >= m->config.high_blocks)
-		d->shrinking = true;
-	else if (used <= m->config.low_blocks)
-		d->shrinking = false;
 	/* Reads go first, unless the log is about to be full. */
 	if (m->raid_reads && m->config.log_blocks - used > m->config.log_blocks / 8)
 		return false;
@@ -273,7 +271,17 @@ static bool is_due(struct spek_augment *m)
 		d->to_seq = m->issued_seq + 1;
 		m->stirred = false;
 	}
-	return d->shrinking || d->to_seq > m->tail_seq;
+	return is_over_limit(m, used) || d->to_seq > m->tail_seq;
+}
+
+/* The same for the tail that was found: what it is about to pass needs no batch. */
+static bool is_due(struct spek_augment *m)
+{
+	struct spek_augment_destage *d = &m->destage;
+	u32 used = spek_augment_used(m) - spek_augment_distance(m, d->tail);
+
+	d->shrinking = is_over_limit(m, used);
+	return d->shrinking || d->to_seq > d->tail_seq;
 }
 
 static void renew(struct spek_augment *m)
@@ -288,18 +296,29 @@ static void renew(struct spek_augment *m)
 	spek_augment_super_write(m, m->live, m->generation, m->head, m->issued_seq + 1);
 }
 
-/* After a batch the tail moves, whether another one is due or not. */
-static void idle_normally(struct spek_augment *m, bool is_pause)
+/*
+ * After a batch the tail moves, whether another one is due or not. Out of line, as all bios come by
+ * the caller.
+ */
+static spek_noinline void begin_batch(struct spek_augment *m, bool may_begin)
 {
 	struct spek_augment_destage *d = &m->destage;
 
-	if (!is_pause && is_due(m)) {
-		begin_batch(m);
-	} else if (d->is_over) {
-		d->nr_items = 0;
-		await_flush(m);
-	}
+	find_tail(m);
+	d->nr_items = 0;
+	d->scan = m->tail;
+	if (is_due(m) && may_begin)
+		gather(m);
+	await_flush(m);
 	d->is_over = false;
+}
+
+static void idle_normally(struct spek_augment *m, bool is_pause)
+{
+	bool may_begin = !is_pause && may_be_due(m);
+
+	if (may_begin || m->destage.is_over)
+		begin_batch(m, may_begin);
 	/* A write under way has an age, too. */
 	if (!is_pause && !m->dirty && m->done_seq == m->issued_seq)
 		m->mark_ns = SPEK_AUGMENT_NEVER;
@@ -316,7 +335,7 @@ static void idle(struct spek_augment *m)
 	if (is_pause || m->done_seq != m->issued_seq || m->flushing)
 		return;
 	if (m->dirty)
-		begin_batch(m);
+		drain_batch(m);
 	else
 		renew(m);
 }

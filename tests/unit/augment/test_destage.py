@@ -6,7 +6,7 @@ from __future__ import annotations
 import errno
 from typing import Any
 
-from lib.core.augment_machine import FLUSH, MEMBERS, NEVER, RAID, READ, SSD, WRITE, Machine
+from lib.core.augment_machine import FLUSH, LOG, MEMBERS, NEVER, RAID, READ, SSD, WRITE, Machine
 
 NORMAL, DRAINING, FAILED = 1, 2, 4
 MIRROR = 1
@@ -130,6 +130,54 @@ def test_the_log_is_flushed_once_for_a_batch() -> None:
     assert machine.stats.destaged == 60
     assert machine.stats.flushes == 1
     assert machine.machine.tail == machine.machine.head
+
+
+def test_destage_ends_with_the_batch_that_meets_the_low_limit() -> None:
+    """The tail moves only with a later flush, and until then the log looks as full as before."""
+    high, low, batch = 128, 64, 16
+    machine = Machine(high_blocks=high, low_blocks=low)
+    # Each write takes a header and a block.
+    writes = high // 2
+    for block in range(writes):
+        machine.write(10 * block)
+    assert machine.stats.destaged == writes - low // 2 == 2 * batch
+    log = machine.machine
+    assert (log.head - log.tail) % LOG == low
+    machine.write(1000)
+    assert machine.stats.destaged == 2 * batch, "below the high limit nothing is destaged"
+
+
+def test_a_log_full_of_blocks_that_were_written_again_destages_none() -> None:
+    """The tail passes them."""
+    machine = Machine(high_blocks=128, low_blocks=64)
+    for _ in range(300):
+        machine.write(70)
+    assert machine.stats.destaged == 0
+    assert machine.machine.dirty == 1
+
+
+def test_a_limit_met_while_reads_go_first_is_met() -> None:
+    """Otherwise the next writes would be destaged from the low limit on."""
+    machine = Machine(high_blocks=32, low_blocks=4)
+    for block in range(15):
+        machine.write(10 * block)
+    machine.sent.clear()
+    machine.by_hand = True
+    machine.write(900)
+    while not any(sent[:2] == (FLUSH, RAID) for sent in machine.sent):
+        machine.end(machine.sent[0])
+    machine.read(5000)
+    (read,) = reads(machine, RAID)
+    while machine.sent != [read]:
+        machine.end(next(sent for sent in machine.sent if sent != read))
+    destaged = machine.stats.destaged
+    assert destaged == 15 and machine.machine.head - machine.machine.tail == 2
+    machine.end(read)
+    end_all(machine)
+    for block in range(3):
+        machine.write(3000 + 10 * block)
+        end_all(machine)
+    assert machine.stats.destaged == destaged
 
 
 def test_the_age_of_a_single_block_counts() -> None:
