@@ -95,14 +95,18 @@ static bool is_write(const struct bio *bio)
 	return bio_op(bio) == REQ_OP_WRITE && bio->bi_iter.bi_size;
 }
 
-static struct spek_augment_place *free_place(struct spek_augment_unit *unit)
-{
-	u32 i;
+/* A bit for each. */
+static_assert(SPEK_AUGMENT_BIOS == 64);
 
-	for (i = 0; i < SPEK_AUGMENT_BIOS; i++)
-		if (!unit->places[i].bio)
-			return &unit->places[i];
-	return NULL;
+static struct spek_augment_place *take_place(struct spek_augment_unit *unit)
+{
+	u32 number;
+
+	if (!unit->free_places)
+		return NULL;
+	number = __ffs64(unit->free_places);
+	unit->free_places &= ~BIT_ULL(number);
+	return &unit->places[number];
 }
 
 static void fill_place(struct spek_augment_place *place, struct bio *bio)
@@ -141,18 +145,19 @@ static int submit(struct spek_augment_unit *unit, const struct spek_augment_plac
 	return spek_augment_submit(&unit->machine, ktime_get_ns(), &wanted);
 }
 
-static void give_back(struct spek_augment_place *place, int error, struct bio_list *answered)
+static void give_back(struct spek_augment_unit *unit, struct spek_augment_place *place, int error,
+		      struct bio_list *answered)
 {
 	place->bio->bi_status = errno_to_blk_status(error);
 	bio_list_add(answered, place->bio);
-	place->bio = NULL;
+	unit->free_places |= BIT_ULL(place - unit->places);
 }
 
 /* Return: true if more could be taken at once. */
 static bool take_bios(struct spek_augment_unit *unit, struct bio_list *answered)
 {
 	while (!bio_list_empty(&unit->waiting)) {
-		struct spek_augment_place *place = free_place(unit);
+		struct spek_augment_place *place = take_place(unit);
 		int err;
 
 		if (!place)
@@ -162,7 +167,7 @@ static bool take_bios(struct spek_augment_unit *unit, struct bio_list *answered)
 		err = submit(unit, place);
 		mutex_unlock(&unit->lock);
 		if (err)
-			give_back(place, err, answered);
+			give_back(unit, place, err, answered);
 	}
 	return true;
 }
@@ -172,7 +177,7 @@ static void take_answers(struct spek_augment_unit *unit, struct bio_list *answer
 	struct spek_augment_answer answer;
 
 	while (spek_augment_next_answer(&unit->machine, &answer))
-		give_back(&unit->places[answer.cookie], answer.error, answered);
+		give_back(unit, &unit->places[answer.cookie], answer.error, answered);
 }
 
 /* ---- parts ---- */
@@ -471,6 +476,7 @@ int spek_augment_serve_init(struct spek_augment_unit *unit)
 	spek_augment_holds_init(unit);
 	INIT_DELAYED_WORK(&unit->work, serve);
 	unit->is_stopped = true;
+	unit->free_places = ~0ULL;
 	if (spek_augment_blocks_alloc(unit->stages, SPEK_AUGMENT_STAGE_PAGES))
 		return -ENOMEM;
 	for (i = 0; i < SPEK_AUGMENT_BIOS; i++)

@@ -24,7 +24,7 @@
 
 /**
  * struct spek_augment_place - room in the machine for a bio of device mapper
- * @bio: the bio; NULL: free
+ * @bio: the bio
  * @crc: CRC-32C of each block of a write
  * @data: copies of the blocks of a write
  */
@@ -101,6 +101,7 @@ struct spek_augment_hold {
  * @arrived: bios that the worker has not seen
  * @ended: parts that have ended
  * @waiting: bios that wait for a place; the worker's
+ * @free_places: bitmap of places without a bio; the worker's
  */
 struct spek_augment_unit {
 	struct dm_target *ti;
@@ -134,6 +135,7 @@ struct spek_augment_unit {
 	struct bio_list arrived;
 	struct list_head ended;
 	struct bio_list waiting;
+	u64 free_places;
 };
 
 /**
