@@ -202,6 +202,20 @@ static void init_bio(struct spek_augment_part *part, struct block_device *bdev, 
 	bio_init(&part->bio, bdev, part->vecs, ARRAY_SIZE(part->vecs), opf);
 }
 
+static u8 **head_of(struct spek_augment_unit *unit, struct spek_augment_part *part)
+{
+	return part->io.record == SPEK_AUGMENT_NONE ? &part->head : &unit->heads[part->io.record];
+}
+
+/* A record's for both devices when it is the SSD's turn, which may be gone. */
+static void encode(struct spek_augment_unit *unit, struct spek_augment_part *part)
+{
+	const struct spek_augment_io *io = &part->io;
+
+	if (io->record == SPEK_AUGMENT_NONE || io->device == SPEK_AUGMENT_SSD)
+		spek_augment_encode(&unit->machine, io->tag, *head_of(unit, part));
+}
+
 static void prepare_write(struct spek_augment_unit *unit, struct spek_augment_part *part,
 			  struct block_device *bdev)
 {
@@ -217,10 +231,8 @@ static void prepare_write(struct spek_augment_unit *unit, struct spek_augment_pa
 	if (io->preflush)
 		opf |= REQ_PREFLUSH;
 	init_bio(part, bdev, opf);
-	if (io->encoded) {
-		spek_augment_encode(&unit->machine, io->tag, part->head);
-		add_blocks(part, &part->head, 1);
-	}
+	if (io->encoded)
+		add_blocks(part, head_of(unit, part), 1);
 	if (part->place)
 		add_blocks(part, &part->place->data[io->bio_block], blocks);
 	else if (io->stage != SPEK_AUGMENT_NONE)
@@ -271,6 +283,8 @@ static int prepare(struct spek_augment_unit *unit, struct spek_augment_part *par
 	part->place = NULL;
 	if (io->bio != SPEK_AUGMENT_NONE)
 		part->place = &unit->places[unit->machine.requests[io->bio].bio.cookie];
+	if (io->encoded)
+		encode(unit, part);
 	if (!bdev || (unit->gone & spek_augment_bit(io->device)))
 		return -ENODEV;
 	if (io->op == SPEK_AUGMENT_READ)
@@ -477,8 +491,11 @@ int spek_augment_serve_init(struct spek_augment_unit *unit)
 	INIT_DELAYED_WORK(&unit->work, serve);
 	unit->is_stopped = true;
 	unit->free_places = ~0ULL;
-	if (spek_augment_blocks_alloc(unit->stages, SPEK_AUGMENT_STAGE_PAGES))
+	if (spek_augment_blocks_alloc(unit->stages, SPEK_AUGMENT_STAGE_PAGES) ||
+	    spek_augment_blocks_alloc(unit->heads, SPEK_AUGMENT_RECORDS))
 		return -ENOMEM;
+	for (i = 0; i < SPEK_AUGMENT_RECORDS; i++)
+		memset(unit->heads[i], 0, SPEK_AUGMENT_BLOCK_BYTES);
 	for (i = 0; i < SPEK_AUGMENT_BIOS; i++)
 		if (spek_augment_blocks_alloc(unit->places[i].data, SPEK_AUGMENT_UNIT_BLOCKS))
 			return -ENOMEM;
@@ -511,6 +528,7 @@ void spek_augment_serve_deinit(struct spek_augment_unit *unit)
 	}
 	for (i = 0; i < SPEK_AUGMENT_BIOS; i++)
 		spek_augment_blocks_free(unit->places[i].data, SPEK_AUGMENT_UNIT_BLOCKS);
+	spek_augment_blocks_free(unit->heads, SPEK_AUGMENT_RECORDS);
 	spek_augment_blocks_free(unit->stages, SPEK_AUGMENT_STAGE_PAGES);
 }
 

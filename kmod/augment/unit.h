@@ -41,7 +41,7 @@ struct spek_augment_place {
  * @node: in the list of I/O to be sent, or of those that have ended
  * @io: what the machine wants
  * @place: place of the bio whose data it reads or writes, or NULL
- * @head: block of memory for what the machine encodes, or what a wake-up reads
+ * @head: block of memory for a superblock, or what a wake-up reads
  * @status: of the end
  * @bio: sent to the device
  */
@@ -79,6 +79,7 @@ struct spek_augment_hold {
  * @ends_unread: the log may end at a block that nobody could read
  * @memory: the machine's
  * @stages: blocks of the machine's buffers
+ * @heads: headers of records, by number: both devices have the same
  * @places: by cookie
  * @parts: by tag
  * @queue: runs @work
@@ -113,6 +114,7 @@ struct spek_augment_unit {
 	bool ends_unread;
 	void *memory;
 	u8 *stages[SPEK_AUGMENT_STAGE_PAGES];
+	u8 *heads[SPEK_AUGMENT_RECORDS];
 	struct spek_augment_place places[SPEK_AUGMENT_BIOS];
 	struct spek_augment_part *parts[SPEK_AUGMENT_IOS];
 	struct workqueue_struct *queue;

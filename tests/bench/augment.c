@@ -145,12 +145,14 @@ static void complete_all(u32 bios)
 	struct spek_augment_answer answer;
 	struct spek_augment_io io;
 	u32 tags[SPEK_AUGMENT_IOS], nr, i;
-	u8 header[SPEK_AUGMENT_BLOCK_BYTES];
+	u8 header[SPEK_AUGMENT_BLOCK_BYTES] = { 0 };
 
 	for (;;) {
 		for (nr = 0; spek_augment_next_io(&machine, &io); nr++) {
 			tags[nr] = io.tag;
-			if (io.encoded)
+			/* Once for the devices of a record. */
+			if (io.encoded && (io.record == SPEK_AUGMENT_NONE ||
+					   io.device == SPEK_AUGMENT_SSD))
 				spek_augment_encode(&machine, io.tag, header);
 		}
 		for (i = 0; i < nr; i++)
@@ -231,7 +233,7 @@ static void recover(u32 ssd_blocks, u32 records, u32 blocks)
 {
 	const u32 log_blocks = 256 + records * (1 + blocks);
 	struct spek_augment_header header = { .generation = 1, .blocks = blocks };
-	u8 encoded[SPEK_AUGMENT_BLOCK_BYTES];
+	u8 encoded[SPEK_AUGMENT_BLOCK_BYTES] = { 0 };
 	u32 i, device;
 
 	begin(log_blocks, ssd_blocks - log_blocks - SPEK_AUGMENT_LOG_START);

@@ -150,6 +150,8 @@ struct spek_augment_bio {
  * @fua: forced unit access
  * @preflush: flush the device first
  * @encoded: the first block is what spek_augment_encode() makes; the bio's data follow
+ * @record: number below SPEK_AUGMENT_RECORDS of the record whose header that is, the same for the
+ *	SSD, which comes first, and the mirror, until both have ended; SPEK_AUGMENT_NONE: none
  * @block: first block on the device
  * @blocks: length
  * @bio: number of the bio that has the data; SPEK_AUGMENT_NONE: none
@@ -165,6 +167,7 @@ struct spek_augment_io {
 	bool fua;
 	bool preflush;
 	bool encoded;
+	u32 record;
 	u64 block;
 	u32 blocks;
 	u32 bio;

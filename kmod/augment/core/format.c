@@ -12,6 +12,7 @@
 #define AT_GENERATION	32
 #define SUPER_BYTES	88
 #define HEADER_BYTES	64
+#define HEADER_MAX	(HEADER_BYTES + 4 * SPEK_AUGMENT_RECORD_BLOCKS)
 
 static const u32 crc_of_nibble[16] = {
 	0x00000000, 0x105ec76f, 0x20bd8ede, 0x30e349b1, 0x417b1dbc, 0x5125dad3, 0x61c69362,
@@ -66,7 +67,6 @@ static void put_head(u8 *to, u64 magic, const u8 *uuid, u64 generation)
 {
 	u32 i;
 
-	spek_memset(to, 0, SPEK_AUGMENT_BLOCK_BYTES);
 	put64(to, magic);
 	put32(to + AT_VERSION, FORMAT_VERSION);
 	for (i = 0; i < 16; i++)
@@ -100,6 +100,7 @@ static void get_uuid(const u8 *from, u8 *uuid)
  */
 void spek_augment_super_encode(const struct spek_augment_super *super, u8 *to)
 {
+	spek_memset(to, 0, SPEK_AUGMENT_BLOCK_BYTES);
 	put_head(to, SUPER_MAGIC, super->uuid, super->generation);
 	put64(to + 40, super->version);
 	put64(to + 48, super->tail_seq);
@@ -141,12 +142,13 @@ bool spek_augment_super_decode(const u8 *from, struct spek_augment_super *super)
 /**
  * spek_augment_header_encode() - encode the header of a record
  * @header: contents
- * @to: block of 4096 bytes
+ * @to: block of 4096 bytes, of zeroes or with an earlier header
  */
 void spek_augment_header_encode(const struct spek_augment_header *header, u8 *to)
 {
 	u32 i;
 
+	spek_memset(to, 0, HEADER_MAX);
 	put_head(to, HEADER_MAGIC, header->uuid, header->generation);
 	put64(to + 40, header->seq);
 	put64(to + 48, header->block);

@@ -54,6 +54,7 @@ struct spek_augment_slot *spek_augment_io_new(struct spek_augment *m, u32 purpos
 	slot->io.device = device;
 	slot->io.block = block;
 	slot->io.blocks = blocks;
+	slot->io.record = SPEK_AUGMENT_NONE;
 	slot->io.bio = SPEK_AUGMENT_NONE;
 	slot->io.stage = SPEK_AUGMENT_NONE;
 	slot->io.tag = tag;

@@ -51,6 +51,7 @@ static void write_to(struct spek_augment *m, struct spek_augment_record *record,
 				   (u64)record->entry + SPEK_AUGMENT_LOG_START, 1 + record->blocks);
 	slot->index = record->seq % SPEK_AUGMENT_RECORDS;
 	slot->io.encoded = true;
+	slot->io.record = slot->index;
 	if (record->blocks) {
 		slot->io.bio = record->bio;
 		slot->io.bio_block = record->bio_block;

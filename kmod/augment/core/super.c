@@ -69,7 +69,7 @@ static void encode_header(const struct spek_augment *m, const struct spek_augmen
  * spek_augment_encode() - make the first block of an I/O
  * @m: machine
  * @tag: I/O that is @encoded
- * @to: block of 4096 bytes
+ * @to: block of 4096 bytes; for a record, of zeroes or with the header of an earlier one
  */
 void spek_augment_encode(const struct spek_augment *m, u32 tag, u8 *to)
 {

@@ -22,8 +22,8 @@ BUDGET = {
     "read that hits, depth 32": 930,
     "read of 16 blocks that hits, depth 32": 2600,
     "read that misses, depth 32": 910,
-    "write, depth 32": 4550,
-    "write of 16 blocks, depth 32": 9450,
+    "write, depth 32": 2450,
+    "write of 16 blocks, depth 32": 5900,
     "flush of nothing": 350,
 }
 RECOVERY_BUDGET = {

@@ -80,3 +80,12 @@ def test_every_changed_bit_is_noticed(name: str, fields: dict[str, object], used
 )
 def test_superblock_that_cannot_be_is_refused(field: dict[str, int]) -> None:
     assert decoded("super", encoded("super", {**SUPER, **field})) is None
+
+
+def test_an_earlier_header_leaves_nothing_behind() -> None:
+    """A record has the block of one that was longer."""
+    ffi, lib = library()
+    block = encoded("header", {**HEADER, "blocks": 32, "crc": [2**32 - 1] * 32})
+    value = ffi.new("struct spek_augment_header *", {"uuid": bytes(range(16)), **HEADER})
+    lib.spek_augment_header_encode(value, ffi.from_buffer("u8[]", block))
+    assert block == encoded("header", dict(HEADER))

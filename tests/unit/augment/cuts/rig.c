@@ -70,12 +70,21 @@ static void read_blocks(const struct spek_augment_io *io)
 	}
 }
 
-static const u8 *data_of(const struct spek_augment_io *io, u32 i, u8 *encoded)
+/* A record's header is encoded once, for the SSD, as the module does. */
+static const u8 *head_of(const struct spek_augment_io *io)
 {
-	if (io->encoded && !i) {
-		spek_augment_encode(&rig.machine, io->tag, encoded);
-		return encoded;
-	}
+	static u8 heads[SPEK_AUGMENT_RECORDS][BYTES], super[BYTES];
+	u8 *head = io->record == SPEK_AUGMENT_NONE ? super : heads[io->record];
+
+	if (io->record == SPEK_AUGMENT_NONE || io->device == SPEK_AUGMENT_SSD)
+		spek_augment_encode(&rig.machine, io->tag, head);
+	return head;
+}
+
+static const u8 *data_of(const struct spek_augment_io *io, u32 i)
+{
+	if (io->encoded && !i)
+		return head_of(io);
 	i -= io->encoded;
 	if (io->bio != SPEK_AUGMENT_NONE)
 		return bio_of(io->bio)->data[io->bio_block + i];
@@ -86,7 +95,6 @@ static void issue(const struct spek_augment_io *io)
 {
 	struct flight *f = &rig.flights[rig.nr_flights++];
 	struct device *d = device_of(io->device);
-	u8 encoded[BYTES];
 	u32 i;
 
 	if (io->device != SPEK_AUGMENT_RAID && io->device > rig.config.nr_members)
@@ -106,7 +114,7 @@ static void issue(const struct spek_augment_io *io)
 		return;
 	f->first_write = d->nr_cached;
 	for (i = 0; i < io->blocks; i++)
-		device_begin(d, io->block + i, data_of(io, i, encoded));
+		device_begin(d, io->block + i, data_of(io, i));
 }
 
 static void take_answers(void);
