@@ -6,16 +6,19 @@ Both are counted: the same on any machine and under any load. Instructions are t
 the kernel compiles it, without the I/O; so are those of recovery, by blocks of the SSD and by
 records in the log. `PYTHONPATH=tests .venv/bin/python -m bench.augment_cost` prints them, and what
 recovery is for an SSD of 1 TB; 10^8 blocks take 1.5 GB of memory and minutes, and
-`bench.augment_cost 1000000` does with that many.
+`bench.augment_cost 1000000` does with that many. `--recover 244140625` recovers an SSD of so many
+blocks, here 1 TB, with an empty log, and times it: 16 bytes of memory for each.
 """
 
 from __future__ import annotations
 
 import argparse
 import re
+import resource
 import shutil
 import subprocess
 from dataclasses import dataclass
+from itertools import pairwise
 from pathlib import Path
 
 from lib.core.build import AUGMENT, KERNEL_LIKE
@@ -29,11 +32,11 @@ PATTERNS = ("random", "sequential", "runs", "strided")
 CALLS = ("submit", "next_io", "encode", "complete", "next_answer", "begin_hit", "end_hit")
 BIOS = 4096
 RECOVERY_CALLS = ("choose", "init", "recover", "header_decode", "expects", "adopt")
-# Blocks of the SSD, records in its log.
-RECOVERY_SIZES = (200_000, 1_000_000)
-RECORDS = 2000
+RECORDS = 2000  # in the log
 LENGTHS = {"a record of a block": 1, "a record of 32 blocks": 32}
 TB_BLOCKS = 10**12 // 4096
+# Blocks of SSDs that have as many for each head of the hash, a power of 2, as that of 1 TB.
+RECOVERY_SIZES = (TB_BLOCKS >> 10, TB_BLOCKS >> 8, TB_BLOCKS >> 6)
 ORDINARY = 2e9  # instructions/s of a CPU, few for it
 
 
@@ -101,12 +104,30 @@ def instructions(program: Path, what: str, depth: int, blocks: int) -> float:
     return (more - collected(program, CALLS, what, depth, blocks, depth)) / BIOS
 
 
+def recovery_per_block(program: Path) -> list[float]:
+    """Instructions of recovery for each block by which an SSD is larger, from one size to the
+    next: as many if recovery is linear."""
+    costs = [collected(program, RECOVERY_CALLS, "recover", n, 0, 0) for n in RECOVERY_SIZES]
+    steps = zip(pairwise(costs), pairwise(RECOVERY_SIZES), strict=True)
+    return [(more - less) / (large - small) for (less, more), (small, large) in steps]
+
+
+def recovery_s(program: Path, blocks: int) -> tuple[float, float]:
+    """Seconds of a CPU to recover an SSD with an empty log: the core's, and those in which this
+    machine's kernel gives its memory."""
+    before = resource.getrusage(resource.RUSAGE_CHILDREN)
+    done = subprocess.run([program, "recover", str(blocks), "0", "0"], check=False)
+    after = resource.getrusage(resource.RUSAGE_CHILDREN)
+    if done.returncode:
+        raise SpekError(f"an SSD of {blocks} blocks was not recovered")
+    return after.ru_utime - before.ru_utime, after.ru_stime - before.ru_stime
+
+
 def recovery(program: Path) -> dict[str, float]:
     """Instructions of recovery for each block of the SSD, and for each record."""
-    small, large = RECOVERY_SIZES
+    small = RECOVERY_SIZES[0]
     start = collected(program, RECOVERY_CALLS, "recover", small, 0, 0)
-    more = collected(program, RECOVERY_CALLS, "recover", large, 0, 0) - start
-    costs = {"a block of the SSD": more / (large - small)}
+    costs = {"a block of the SSD": recovery_per_block(program)[-1]}
     for title, length in LENGTHS.items():
         with_log = collected(program, RECOVERY_CALLS, "recover", small, RECORDS, length)
         costs[title] = (with_log - start) / RECORDS
@@ -118,8 +139,16 @@ def main() -> None:
     parser.add_argument(
         "blocks", type=int, nargs="*", default=SIZES, help="default: 10^6, 10^7 and 10^8"
     )
-    sizes = parser.parse_args().blocks
-    program = build()
+    parser.add_argument("--recover", type=int, metavar="BLOCKS", help="recover an SSD, and end")
+    arguments = parser.parse_args()
+    program, sizes = build(), arguments.blocks
+    if arguments.recover:
+        core_s, memory_s = recovery_s(program, arguments.recover)
+        print(
+            f"recovery, {arguments.recover:,} blocks: {core_s:.2f} s of this CPU in the core, "
+            f"{memory_s:.2f} s for its memory"
+        )
+        return
     for blocks in sizes:
         for pattern in PATTERNS:
             seen = chains(program, blocks, pattern)

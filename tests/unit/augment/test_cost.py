@@ -7,7 +7,15 @@ from __future__ import annotations
 import shutil
 
 import pytest
-from bench.augment_cost import BIO_KINDS, PATTERNS, build, chains, instructions, recovery
+from bench.augment_cost import (
+    BIO_KINDS,
+    PATTERNS,
+    build,
+    chains,
+    instructions,
+    recovery,
+    recovery_per_block,
+)
 
 # Entries for each head of the hash are 1 to 2, so that 2 are looked at on average if blocks
 # are spread as by chance, and 11 or 12 in the longest chain of a million.
@@ -68,3 +76,11 @@ def test_instructions_of_recovery() -> None:
     print(costs)
     assert RECOVERY_BUDGET.keys() == costs.keys()
     assert {title: cost for title, cost in costs.items() if cost > RECOVERY_BUDGET[title]} == {}
+
+
+@counts
+def test_recovery_is_linear_in_the_size_of_the_ssd() -> None:
+    """So that what a block takes says what 1 TB takes."""
+    small, large = recovery_per_block(build())
+
+    assert large == pytest.approx(small, rel=0.02)
