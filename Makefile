@@ -196,12 +196,17 @@ CUTS ?= 100000
 augment-cuts: deps ## cut the power of modelled devices CUTS=100000 times under the core of the cache that lets disks sleep, and lose one a tenth as often
 	@SPEK_CUTS=$(CUTS) $(PYTHON) -m pytest -q tests/unit/augment/test_cuts.py -k flushed_survives $(ARGS)
 
+.PHONY: augment-guest-cuts augment-guest-log-writes augment-guest-kills augment-soak
 # A tenth as many cuts below each file system.
-.PHONY: augment-guest-cuts augment-guest-kills augment-soak
 augment-guest-cuts: CUTS = 1000
 augment-guest-cuts: deps ## cut the power of disks CUTS=1000 times under that cache in a guest of KERNEL, also below file systems, and lose disks
 	@SPEK_AUGMENT_CUTS=$(CUTS) $(PYTHON) -m pytest -q tests/guest/test_augment_cuts.py \
 		--every-kernel --kernels $(KERNEL) --guest-limit $$((900 + 15 * $(CUTS))) $(ARGS)
+
+REPLAYS ?= 1000
+augment-guest-log-writes: deps ## attach that cache to REPLAYS=1000 disks as they were at flushes, by the log of all writes, in a guest of KERNEL
+	@SPEK_AUGMENT_REPLAYS=$(REPLAYS) $(PYTHON) -m pytest -q tests/guest/test_augment_log_writes.py \
+		--kernels $(KERNEL) --guest-limit $$((900 + 10 * $(REPLAYS))) $(ARGS)
 
 KILLS ?= 10
 augment-guest-kills: deps ## kill KILLS=10 guests of KERNEL with that cache under load, on disks that live on; the next one finds all that was flushed

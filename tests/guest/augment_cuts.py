@@ -20,7 +20,7 @@ import subprocess
 import threading
 import uuid
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -177,6 +177,16 @@ class History:
     def __post_init__(self) -> None:
         self.may = [[0] for _ in range(self.blocks)]
 
+    def note(self, blocks: Iterable[int], version: int) -> None:
+        """A write begins."""
+        for block in blocks:
+            self.may[block].append(version)
+
+    def settle(self, blocks: Iterable[int]) -> None:
+        """What was last written to these is durable."""
+        for block in blocks:
+            self.may[block] = self.may[block][-1:]
+
     def check(self, data: bytes) -> list[int]:
         """Compare all blocks as they are after a cut, and go on from there.
 
@@ -254,8 +264,7 @@ class Writer(Worker):
 
     def settle(self, blocks: set[int]) -> None:
         """These are durable."""
-        for block in blocks:
-            self.history.may[block] = self.history.may[block][-1:]
+        self.history.settle(blocks)
         self.open -= set(blocks)
 
     def place(self) -> tuple[int, int]:
@@ -268,8 +277,7 @@ class Writer(Worker):
         first, blocks = self.place()
         version = next(self.history.versions)
         mine = set(range(first, first + blocks))
-        for block in mine:
-            self.history.may[block].append(version)
+        self.history.note(mine, version)
         self.open |= mine
         write(fd, first, blocks, version, flags)
         if flags:
@@ -428,13 +436,12 @@ class Blocks(Campaign):
             # So that a block has one version again.
             for block in torn:
                 version = next(self.history.versions)
-                self.history.may[block].append(version)
+                self.history.note([block], version)
                 write(fd, block, 1, version)
             os.fsync(fd)
         finally:
             os.close(fd)
-        for block in torn:
-            self.history.may[block] = self.history.may[block][-1:]
+        self.history.settle(torn)
 
     def load(self, node: str, endanger: Callable[[], None]) -> None:
         endanger()
