@@ -208,6 +208,9 @@ augment-guest-log-writes: deps ## attach that cache to REPLAYS=1000 disks as the
 	@SPEK_AUGMENT_REPLAYS=$(REPLAYS) $(PYTHON) -m pytest -q tests/guest/test_augment_log_writes.py \
 		--kernels $(KERNEL) --guest-limit $$((900 + 10 * $(REPLAYS))) $(ARGS)
 
+augment-guest-faults: deps ## plant faults in the module of that cache, as an early acknowledgement, each of which a log of all writes has to show, in a guest of KERNEL
+	@SPEK_AUGMENT_KERNEL=$(KERNEL) $(PYTHON) -m pytest -q tests/machines/test_augment_faults.py --every-kernel $(ARGS)
+
 KILLS ?= 10
 augment-guest-kills: deps ## kill KILLS=10 guests of KERNEL with that cache under load, on disks that live on; the next one finds all that was flushed
 	@SPEK_AUGMENT_KILLS=$(KILLS) SPEK_AUGMENT_KERNEL=$(KERNEL) $(PYTHON) -m pytest -q tests/machines/test_augment.py --every-kernel $(ARGS)

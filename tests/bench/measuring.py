@@ -27,14 +27,16 @@ def measure(
     accel: str = "tcg",
     disks: Sequence[Disk] = (),
     qemu: Sequence[str] = (),
+    modules: Path | None = None,
 ) -> Outcome:
     """Run a module in a guest of @kernel, with the modules of spek at hand but not loaded.
 
     @words: the module and its arguments
     @out: folder that the guest writes to
     @console: file for the guest's kernel messages
+    @modules: folder of modules to take instead
     """
-    modules = build_modules(kernel)
+    modules = modules or build_modules(kernel)[0].parent
     inherited = environment()
     guest = Guest(
         kernel=kernel,
@@ -44,7 +46,7 @@ def measure(
         environment={
             **inherited,
             "PYTHONPATH": f"{inherited['PYTHONPATH']}:{ROOT / 'tests'}",
-            "SPEK_MODULES": str(modules[0].parent),
+            "SPEK_MODULES": str(modules),
         },
         cwd=ROOT,
         icount=icount,
