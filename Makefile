@@ -196,7 +196,12 @@ CUTS ?= 100000
 augment-cuts: deps ## cut the power of modelled devices CUTS=100000 times under the core of the cache that lets disks sleep, and lose one a tenth as often
 	@SPEK_CUTS=$(CUTS) $(PYTHON) -m pytest -q tests/unit/augment/test_cuts.py -k flushed_survives $(ARGS)
 
-.PHONY: augment-guest-cuts augment-guest-log-writes augment-guest-kills augment-soak
+.PHONY: augment-allocations
+augment-allocations: deps debug-kernel ## fail each allocation of that cache once, by number, in TIMES=100 rounds in a guest of a debug kernel
+	@SPEK_FAULT_TIMES=$(TIMES) $(PYTHON) -m pytest -q tests/guest/test_augment_allocations.py -k by_number --every-kernel \
+		--kernels debug --guest-limit $$((1800 + 300 * $(TIMES))) $(ARGS)
+
+.PHONY: augment-guest-cuts augment-guest-log-writes augment-guest-faults augment-guest-kills augment-soak
 # A tenth as many cuts below each file system.
 augment-guest-cuts: CUTS = 1000
 augment-guest-cuts: deps ## cut the power of disks CUTS=1000 times under that cache in a guest of KERNEL, also below file systems, and lose disks

@@ -15,6 +15,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
+from guest.allocations import failures_prepared, sites_known
 from lib.guest.disks import (
     emulated,
     make_disk,
@@ -226,3 +227,17 @@ def nl(spek_module: Path) -> Iterator[Socket]:
             remove(cleaner, run["id"])
     # each run holds the module until its devices are free
     eventually(lambda: references("spek") == 0, "the module is held")
+
+
+@pytest.fixture(scope="module")
+def allocation_sites() -> Iterator[None]:
+    """Allocations can be failed by place."""
+    with sites_known():
+        yield
+
+
+@pytest.fixture
+def failing_allocations(allocation_sites: None) -> Iterator[None]:
+    """Allocations can be failed by place and by number."""
+    with failures_prepared():
+        yield

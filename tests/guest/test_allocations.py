@@ -32,8 +32,6 @@ from guest.allocations import (
     fail_by_number,
     fail_by_site,
     fail_each,
-    failures_prepared,
-    sites_known,
 )
 from guest.faults.times import TIMES
 from lib.guest import modules
@@ -52,6 +50,7 @@ from spekctl.kernel.prober import Prober
 
 pytestmark = [
     pytest.mark.debug_kernel_only("debug"),
+    pytest.mark.usefixtures("allocation_sites", "failing_allocations"),
     # the kernel shows where each allocation failed, and vmalloc() that it did
     pytest.mark.allow_kernel_messages(r"Call Trace:"),
 ]
@@ -64,18 +63,6 @@ NO_MEMORY = frozenset({errno.ENOMEM, errno.ENOBUFS, errno.EFAULT})
 NO_THREAD = NO_MEMORY | {errno.EAGAIN}
 LAST = 60  # allocations at the end of loading a module: its own set-up
 STRIDE = 97  # of the others, which are the loader's
-
-
-@pytest.fixture(scope="module", autouse=True)
-def probes() -> Iterator[None]:
-    with sites_known():
-        yield
-
-
-@pytest.fixture(autouse=True)
-def prepared() -> Iterator[None]:
-    with failures_prepared():
-        yield
 
 
 @pytest.fixture(scope="module")

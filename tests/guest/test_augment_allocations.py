@@ -4,7 +4,8 @@ behind, and nothing that was acknowledged is lost.
 
 As in test_allocations.py. What disks lack while the module sends them something counts as the
 module's: then a device is lost, which the cache has to do without. A table takes thousands of
-pages, of which some are tried by number.
+pages, of which some are tried by number; `make augment-allocations TIMES=100` tries each of them
+once, in as many rounds.
 """
 
 from __future__ import annotations
@@ -26,9 +27,8 @@ from guest.allocations import (
     Outcomes,
     fail_by_number,
     fail_by_site,
-    failures_prepared,
-    sites_known,
 )
+from guest.faults.times import TIMES
 from lib.guest import device_mapper
 from lib.guest.disks import null_disk
 from lib.waiting import comes_true, eventually
@@ -37,7 +37,7 @@ pytestmark = [
     pytest.mark.debug_kernel_only("debug"),
     # ten minutes of such a guest
     pytest.mark.at_length,
-    pytest.mark.usefixtures("augment_module"),
+    pytest.mark.usefixtures("allocation_sites", "failing_allocations", "augment_module"),
     # the kernel shows where each allocation failed, and vmalloc() that it did
     pytest.mark.allow_kernel_messages(r"Call Trace:"),
     # a disk that lacked memory
@@ -52,20 +52,10 @@ NOT_WRITTEN = 1500
 ALL_DEVICES = 0b111
 # ENOBUFS, EFAULT: as in test_allocations.py. EIO, ENOSPC: a disk lacked memory.
 NO_MEMORY = {errno.ENOMEM, errno.ENOBUFS, errno.EFAULT, errno.EIO, errno.ENOSPC}
-LAST_NUMBER, STRIDE = 6000, 211  # allocations of a table
+LAST_NUMBER = 6000  # allocations of a table, and more
+# Of these, in each round; as many rounds try each once.
+STRIDE = TIMES if TIMES > 1 else 211
 CALL_NUMBERS = 40  # allocations of a call on the device
-
-
-@pytest.fixture(scope="module", autouse=True)
-def probes() -> Iterator[None]:
-    with sites_known():
-        yield
-
-
-@pytest.fixture(autouse=True)
-def prepared() -> Iterator[None]:
-    with failures_prepared():
-        yield
 
 
 def contents(block: int, version: int) -> bytes:
@@ -308,3 +298,8 @@ def test_by_number(
     say(record_property, f"{name}, by number", outcomes)
     assert set(outcomes.errors) <= NO_MEMORY
     assert outcomes.failed >= 10
+    if name != "use":
+        # None was left out behind the last.
+        beyond = Outcomes()
+        fail_by_number(attempt, beyond, lambda _: [LAST_NUMBER], "thread-self")
+        assert not beyond.failed
