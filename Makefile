@@ -221,8 +221,9 @@ augment-guest-kills: deps ## kill KILLS=10 guests of KERNEL with that cache unde
 	@SPEK_AUGMENT_KILLS=$(KILLS) SPEK_AUGMENT_KERNEL=$(KERNEL) $(PYTHON) -m pytest -q tests/machines/test_augment.py --every-kernel $(ARGS)
 
 augment-soak: IOS = 10000000
-augment-soak: deps ## IOS=10000000 I/Os of load with flushes on that cache in a guest of KERNEL: exact counters, flat memory
-	@SPEK_AUGMENT_IOS=$(IOS) $(PYTHON) -m pytest -q tests/guest/test_augment_soak.py \
+augment-soak: SECONDS = inf
+augment-soak: deps ## IOS=10000000 I/Os of load with flushes on that cache in a guest of KERNEL, or those of SECONDS: exact counters, flat memory
+	@SPEK_AUGMENT_IOS=$(IOS) SPEK_AUGMENT_SECONDS=$(SECONDS) $(PYTHON) -m pytest -q tests/guest/test_augment_soak.py \
 		--kernels $(KERNEL) --guest-limit $$((900 + $(IOS) / 500)) $(ARGS)
 
 .PHONY: replay-times

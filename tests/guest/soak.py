@@ -34,7 +34,7 @@ RECORD = file.record_type()
 LOG_RECORDS = 1 << 18
 BUFFER = np.empty(1 << 16, RECORD)
 BUFFER_BYTES = BUFFER.view(np.uint8).data
-PAUSE_S = 0.05
+PAUSE_S = 0.25  # the log holds those of a second, and each look costs an emulated guest 20 ms
 # What an emulated guest's own processes come and go with; a lost record per I/O would be more.
 FLAT_KIB = 24 << 10
 SIZES = [(512, 1), (4 * KIB, 5), (8 * KIB, 2), (64 * KIB, 1)]

@@ -42,6 +42,7 @@ PASSED_ON = (
     "SPEK_AUGMENT_CUTS",
     "SPEK_AUGMENT_SEED",
     "SPEK_AUGMENT_IOS",
+    "SPEK_AUGMENT_SECONDS",
     "SPEK_AUGMENT_REPLAYS",
 )  # into the guest: how long campaigns are
 # What tests in guests import that spekctl does not need, where they are of another architecture.
