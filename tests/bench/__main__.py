@@ -32,6 +32,8 @@ KERNELS = "6.1,6.12"
 LIMIT_S = 1800.0
 EMULATED_APART = "emulated"
 CACHES_APART = "caches"
+MEMORY = "1G"
+CACHES_MEMORY = "3G"  # with a second copy of their disks for a restart
 # QEMU's disks take real time. While a guest waits for them its clock runs as clocks do: jumping to
 # its next timer instead, it would take a disk of microseconds for one of minutes.
 EMULATED_QEMU = ("-icount", "sleep=on")
@@ -127,6 +129,7 @@ def boot(
         limit_s=LIMIT_S,
         disks=disks,
         qemu=qemu,
+        memory=CACHES_MEMORY if apart == CACHES_APART else MEMORY,
     )
     if outcome.exit_status != 0:
         why = outcome.failure or f"the measurement ended with status {outcome.exit_status}"

@@ -49,11 +49,17 @@ class Cache:
 
     @node: its device node
     @origin: that of the disk behind it
+    @keepers: disks that keep what it needs to start again
+    @stop: takes it away, as for good
+    @start: sets it up by what @keepers hold; gives its device node
     @settle: writes back what is to be written back before a run
     """
 
     node: str
     origin: str
+    keepers: tuple[str, ...]
+    stop: Callable[[], None]
+    start: Callable[[], str]
     settle: Callable[[], None] = field(default=_nothing)
 
     def prepare(self) -> None:
@@ -119,6 +125,24 @@ def mapped(name: str, line: str) -> str:
     return str(node)
 
 
+def volume(
+    name: str,
+    line: str,
+    origin: str,
+    keepers: tuple[str, ...],
+    settle: Callable[[], None] = _nothing,
+) -> Cache:
+    """A cache that is a volume of device mapper, which this makes."""
+    return Cache(
+        mapped(name, line),
+        origin,
+        keepers,
+        stop=lambda: device_mapper.remove(f"spek-bench-{name}"),
+        start=lambda: mapped(name, line),
+        settle=settle,
+    )
+
+
 def status(name: str) -> list[str]:
     """Words of the status of a volume, after start, length and target."""
     done = subprocess.run(
@@ -130,7 +154,7 @@ def status(name: str) -> list[str]:
 def linear() -> Cache:
     ssd, origin = disk(DATA_MIB, keeps=True), disk(DATA_MIB, keeps=False)
     write_all(ssd)
-    return Cache(mapped("linear", f"linear {ssd} 0"), origin)
+    return volume("linear", f"linear {ssd} 0", origin, (ssd,))
 
 
 def augment() -> Cache:
@@ -138,17 +162,20 @@ def augment() -> Cache:
     modules.load(Path(os.environ["SPEK_MODULES"], "spek_augment.ko"))
     # Copies have twice the room of the data, and the superblocks a MiB.
     ssd = disk(LOG_MIB + 2 * DATA_MIB + 1, keeps=True)
-    origin, spare = disk(DATA_MIB, keeps=False), disk(LOG_MIB + 1, keeps=False)
-    features = f"format {uuid.uuid4()} copy first sequential_blocks {NEVER} quiet_ms {NEVER}"
-    line = f"spek-augment {origin} {ssd} 1 {spare} {LOG_BLOCKS} {len(features.split())} {features}"
-    node = mapped("augment", line)
+    origin, spare = disk(DATA_MIB, keeps=False), disk(LOG_MIB + 1, keeps=True)
+
+    def line(features: str) -> str:
+        words = f"{features} copy first sequential_blocks {NEVER} quiet_ms {NEVER}".split()
+        return f"spek-augment {origin} {ssd} 1 {spare} {LOG_BLOCKS} {len(words)} {' '.join(words)}"
 
     def settle() -> None:
         # A block that was written is in the log only: there it makes place for later ones.
         device_mapper.message("spek-bench-augment", "destage")
         eventually(lambda: status("augment")[5] == "0", "blocks stay dirty")
 
-    return Cache(node, origin, settle)
+    cache = volume("augment", line(f"format {uuid.uuid4()}"), origin, (ssd, spare), settle)
+    cache.start = lambda: mapped("augment", line(""))
+    return cache
 
 
 def dm_cache(mode: str) -> Cache:
@@ -158,22 +185,23 @@ def dm_cache(mode: str) -> Cache:
     origin = disk(DATA_MIB, keeps=False)
     name, devices = f"cache-{mode}", f"cache {meta} {ssd} {origin} 64"
     # Whole blocks that are written to it find their place at once while there is room.
-    node = mapped(name, f"{devices} 1 writeback smq 2 migration_threshold 204800")
-    write_all(node)
+    line = f"{devices} 1 writeback smq 2 migration_threshold 204800"
+    cache = volume(name, line, origin, (meta, ssd))
+    write_all(cache.node)
     if mode == "writethrough":
-        device_mapper.replace(f"spek-bench-{name}", f"0 {SECTORS} {devices} 1 {mode} smq 0")
-    return Cache(node, origin)
+        line = f"{devices} 1 {mode} smq 0"
+        device_mapper.replace(f"spek-bench-{name}", f"0 {SECTORS} {line}")
+        cache.start = lambda: mapped(name, line)
+    return cache
 
 
 def dm_writecache() -> Cache:
     subprocess.run(["modprobe", "dm_writecache"], check=True)
     ssd, origin = disk(4 * DATA_MIB, keeps=True), disk(DATA_MIB, keeps=False)
-    node = mapped(
-        "writecache",
-        f"writecache s {origin} {ssd} {BLOCK} 4 high_watermark 100 low_watermark 99",
-    )
-    write_all(node)
-    return Cache(node, origin)
+    line = f"writecache s {origin} {ssd} {BLOCK} 4 high_watermark 100 low_watermark 99"
+    cache = volume("writecache", line, origin, (ssd,))
+    write_all(cache.node)
+    return cache
 
 
 def bcache() -> Cache:
@@ -184,21 +212,33 @@ def bcache() -> Cache:
         check=True,
         capture_output=True,
     )
-    for device in (ssd, origin):
-        # udev may have been faster.
-        with contextlib.suppress(OSError):
-            Path("/sys/fs/bcache/register").write_text(device)
     attached = Path("/sys/class/block", Path(origin).name, "bcache")
-    eventually((attached / "cache").exists, "bcache does not attach")
+
+    def start() -> str:
+        for device in (ssd, origin):
+            # udev may have been faster.
+            with contextlib.suppress(OSError):
+                Path("/sys/fs/bcache/register").write_text(device)
+        eventually((attached / "cache").exists, "bcache does not attach")
+        node = Path("/dev", (attached / "dev").resolve().name)
+        eventually(node.exists, f"{node} did not appear")
+        return str(node)
+
+    def stop() -> None:
+        cache_set = (attached / "cache").resolve()
+        (attached / "stop").write_text("1")
+        eventually(lambda: not attached.exists(), "bcache does not let go of its disk")
+        (cache_set / "stop").write_text("1")
+        eventually(lambda: not cache_set.exists(), "bcache does not let go of its SSD")
+
+    node = start()
     for name in ("sequential_cutoff", "writeback_running", "writeback_percent"):
         (attached / name).write_text("0")
     (attached / "cache_mode").write_text("writeback")
     for name in ("congested_read_threshold_us", "congested_write_threshold_us"):
         (attached / "cache" / name).write_text("0")
-    node = Path("/dev", (attached / "dev").resolve().name)
-    eventually(node.exists, f"{node} did not appear")
-    write_all(str(node))
-    return Cache(str(node), origin)
+    write_all(node)
+    return Cache(node, origin, (ssd, origin), stop, start)
 
 
 MAKERS: dict[DiskKind, Callable[[], Cache]] = {

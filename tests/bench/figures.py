@@ -18,6 +18,7 @@ from bench.result import (
     Notifications,
     OpenLoop,
     Prober,
+    Restart,
     Scaling,
 )
 
@@ -187,6 +188,17 @@ def notifications_of(lines: Sequence[raw.AnyLine]) -> list[Notifications]:
     ]
 
 
+def restarts_of(lines: Sequence[raw.AnyLine]) -> list[Restart]:
+    """As they were measured: a guest's nanosecond is an instruction."""
+    return [
+        Restart(
+            disk=line.disk, blocks=line.blocks, instructions=line.ns, elapsed_ns=line.elapsed_ns
+        )
+        for line in lines
+        if isinstance(line, raw.Restart)
+    ]
+
+
 def bench_of(
     lines: Sequence[raw.AnyLine],
     wanted: Sequence[str],
@@ -215,6 +227,7 @@ def bench_of(
         open_loops=open_loops_of(lines),
         scaling=scaling_of(lines),
         notifications=notifications_of(lines),
+        restarts=restarts_of(lines),
         core=core,
         core_misses=core_misses or {},
         demands=[],

@@ -22,7 +22,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import msgspec
-from bench import extras, profile, raw, sharing
+from bench import extras, profile, raw, restarts, sharing
 from bench.caches import make_caches
 from bench.cases import DISKS, EMULATED, DiskKind, Point, points
 from bench.counts import SyscallCounter, context_switches
@@ -181,6 +181,9 @@ def measure(results: Results, arguments: argparse.Namespace) -> None:
     if arguments.profile:
         say("profiles")
         profile.record(Path(arguments.profile), chosen, drivers.time)
+    for kind, cache in caches.items():
+        say(f"restart of {kind}")
+        results.add(restarts.restart(kind, cache))
     if arguments.extras:
         say("prober")
         for sampling in extras.sampling(drivers, arguments.passes):

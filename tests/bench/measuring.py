@@ -28,6 +28,7 @@ def measure(
     disks: Sequence[Disk] = (),
     qemu: Sequence[str] = (),
     modules: Path | None = None,
+    memory: str = "1G",
 ) -> Outcome:
     """Run a module in a guest of @kernel, with the modules of spek at hand but not loaded.
 
@@ -52,6 +53,7 @@ def measure(
         icount=icount,
         disks=list(disks),
         qemu=list(qemu),
+        memory=memory,
         limit_s=limit_s,
     )
     outcome = run_guest(guest)

@@ -113,11 +113,26 @@ class Kicks(Line, frozen=True, tag="kicks"):
     kicks: int
 
 
+class Restart(Line, frozen=True, tag="restart"):
+    """A cache after a power cut, all of whose blocks were to be written back.
+
+    @ns: time that the CPU was not idle, until the first read was served
+    @elapsed_ns: the time that passed
+    """
+
+    disk: str
+    blocks: int
+    ns: int
+    elapsed_ns: int
+
+
 class Done(Line, frozen=True, tag="done"):
     """The last line of a measurement that is complete."""
 
 
-AnyLine = Environment | Time | Counts | Idle | Sampling | OpenLoop | Scaling | Kicks | Done
+AnyLine = (
+    Environment | Time | Counts | Idle | Sampling | OpenLoop | Scaling | Kicks | Restart | Done
+)
 
 
 def read(path: Path) -> list[AnyLine]:

@@ -10,7 +10,7 @@ from bench import raw
 from bench.cases import DEEP, Conditions
 from msgspec import Meta
 
-VERSION = 3
+VERSION = 4
 
 
 class Part(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
@@ -86,6 +86,15 @@ class Notifications(Part, frozen=True):
     per_io: float
 
 
+class Restart(Part, frozen=True):
+    """A cache of dirty blocks after a power cut, until it has served a read."""
+
+    disk: str
+    blocks: int
+    instructions: Annotated[float, Meta(description="Those of the restart.")]
+    elapsed_ns: Annotated[int, Meta(description="Idle time included.")]
+
+
 class Generation(Part, frozen=True):
     """SPC-1 operations generated per second by one CPU of the machine that measures."""
 
@@ -129,6 +138,7 @@ class Bench(Part, frozen=True):
         dict[str, float], Meta(description="Misses of a cache of 32 KiB per operation of the core.")
     ] = {}
     notifications: list[Notifications] = []
+    restarts: list[Restart] = []
     sharing: Annotated[
         dict[str, float],
         Meta(description="Cache misses per I/O that two workers cause each other, by function."),

@@ -59,6 +59,8 @@ def render(bench: Bench) -> RenderableType:
         parts.append(_emulated(bench, emulated))
     if _measured(bench, caches):
         parts.append(_caches(bench, caches))
+    if bench.restarts:
+        parts.append(_restarts(bench))
     if bench.open_loops:
         parts.append(_open_loops(bench))
     if bench.core:
@@ -203,6 +205,24 @@ def _caches(bench: Bench, rows: list[Row]) -> Table:
                 more = measured.instructions - linear.instructions
             cells += [instructions(measured), _number(more, ",.0f")]
         table.add_row(row.title, *cells, f"{first.switches:.2f}")
+    return table
+
+
+def _restarts(bench: Bench) -> Table:
+    blocks = {restart.blocks for restart in bench.restarts}
+    table = _table(
+        "Caches after a power cut, with all of their "
+        f"{', '.join(f'{number:,}' for number in blocks)} blocks written and flushed: "
+        "until a read is served",
+        *("", "instructions", "per block", "time that passed"),
+    )
+    for restart in bench.restarts:
+        table.add_row(
+            restart.disk,
+            f"{restart.instructions:,.0f}",
+            f"{restart.instructions / restart.blocks:,.0f}",
+            f"{restart.elapsed_ns / 1e6:,.1f} ms",
+        )
     return table
 
 

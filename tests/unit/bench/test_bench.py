@@ -268,6 +268,17 @@ def test_notifications_are_held_against_the_batch(kicks: int, met: bool) -> None
     assert f"{kicks / 8000:.4f}" in printed(result)
 
 
+def test_restarts_are_by_block_and_with_the_time_that_passed() -> None:
+    result = bench([raw.Restart("writecache", 4096, 8_192_000, 8_450_000)])
+
+    (restart,) = result.restarts
+    assert (restart.instructions, restart.elapsed_ns) == (8_192_000, 8_450_000)
+    text = printed(result)
+    assert "4,096 blocks" in text
+    for cell in ("writecache", "8,192,000", "2,000", "8.4 ms"):
+        assert cell in text
+
+
 @pytest.mark.parametrize(("auto", "met"), [(1700.0, True), (2300.0, False)])
 @pytest.mark.parametrize("prefix", ["", "scsi-", "nvme-", "virtio-"])
 def test_auto_is_held_against_the_cheaper(prefix: str, auto: float, met: bool) -> None:
