@@ -131,6 +131,12 @@ RT_KERNEL ?= 6.12-rt
 test-rt: deps ## run guest tests on a kernel with PREEMPT_RT (RT_KERNEL=6.12-rt)
 	@$(PYTHON) -m pytest --kernels rt=$(RT_KERNEL) tests/guest $(ARGS)
 
+# herd7 is in no release of Debian: HERD7 names it where it is not in the path.
+HERD7 ?= herd7
+.PHONY: litmus
+litmus: ## check the hand-overs without a lock by the kernel's memory model; HERD7=herd7 is from opam
+	@PYTHONPATH=tests $(PYTHON) -m litmus.check --herd7 $(HERD7) $(ARGS)
+
 # make test runs what is marked any_kernel on one of them.
 .PHONY: test-kernels
 test-kernels: deps ## run all guest tests on every kernel; ARGS="--kernels 6.1,6.12"
