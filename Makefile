@@ -139,8 +139,8 @@ litmus: ## check the hand-overs without a lock by the kernel's memory model; HER
 
 # make test runs what is marked any_kernel on one of them.
 .PHONY: test-kernels
-test-kernels: deps ## run all guest tests on every kernel; ARGS="--kernels 6.1,6.12"
-	@$(PYTHON) -m pytest --every-kernel tests/guest $(ARGS)
+test-kernels: deps ## run all guest tests on every kernel, and what make test leaves out; ARGS="--kernels 6.1,6.12"
+	@$(PYTHON) -m pytest --every-kernel tests/build tests/machines tests/guest $(ARGS)
 
 .PHONY: fuzz fuzz-netlink
 fuzz: deps ## look for inputs that break decoders and parsers; ARGS="--time 3600 daq_csv", --list

@@ -210,6 +210,7 @@ def test_compilers_that_refuse_the_flags_stop_the_build(tmp_path: Path) -> None:
 STACKING = "CONFIG_BLK_MQ_STACKING"
 
 
+@pytest.mark.at_length
 def test_modules_build_without_stacking(tmp_path: Path) -> None:
     """A kernel without device mapper has no CONFIG_BLK_MQ_STACKING and does not export what puts
     requests into its queues: the module must load there all the same."""

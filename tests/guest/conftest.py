@@ -61,6 +61,21 @@ def _module(name: str) -> Iterator[Path]:
     eventually(lambda: not threads_named(name), f"{name} left threads behind")
 
 
+# Rules that start programs for each disk, for what no test has: parameters in hdparm.conf, and
+# arrays with superblocks.
+IDLE_RULES = ("63-md-raid-arrays", "64-md-raid-assembly", "85-hdparm")
+
+
+@pytest.fixture(scope="session", autouse=True)
+def udev_without_idle_programs() -> None:
+    """Under emulation these programs take a quarter of the processor."""
+    folder = Path("/run/udev/rules.d")
+    folder.mkdir(exist_ok=True)
+    for name in IDLE_RULES:
+        (folder / f"{name}.rules").symlink_to(os.devnull)
+    subprocess.run(["udevadm", "control", "--reload"], check=True)
+
+
 @pytest.fixture(scope="session", autouse=True)
 def udev_of_debug_kernels(guest_kernel: str) -> Iterator[None]:
     """On a debug kernel udev's programs take ten times as long as most of the tests, and none of

@@ -220,6 +220,7 @@ def test_a_scan_finds_the_set(created: tuple[Rig, bytes]) -> None:
     assert cli.run(["augment", "detach", NAME, "--timeout", "60s"]) == ExitCode.OK
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("missing", [0, 1, 2])
 def test_any_device_may_be_missing_if_it_is_named(
     created: tuple[Rig, bytes], capsys: pytest.CaptureFixture[str], missing: int

@@ -469,6 +469,7 @@ def wait_running() -> int:
     return int(running[0])
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize(
     ("signum", "code"), [(signal.SIGINT, 130), (signal.SIGTERM, 143)], ids=["INT", "TERM"]
 )

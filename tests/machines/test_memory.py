@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import pytest
 from bench.measuring import measure
 
 from spekctl.vm.kernels import find_kernel
@@ -13,6 +14,7 @@ from spekctl.vm.kernels import find_kernel
 LARGEST_KIB = 32768
 
 
+@pytest.mark.at_length
 def test_requests_of_a_modelled_drive_are_as_large_as_on_a_small_machine(tmp_path: Path) -> None:
     """Where DMA had to be bounced, the SCSI layer would cut them at 256 KiB."""
     outcome = measure(

@@ -11,8 +11,9 @@ being made, and to guests after that.
 With four processors and more, places take each other nothing. With less, a place is one processor,
 where the CPUs of a guest take turns. (Those of two guests that each have two threads on the same
 two processors wait for locks of CPUs that wait for a processor, and are ten times slower.) Guests
-sleep a good part of their time there, so, where the memory is enough, there are two places for each
-processor, and once its emulator runs, a guest may go to any processor that is not this process's.
+sleep a good part of their time there, so, where the memory is enough, there are TURNS places for
+each processor, and once its emulator runs, a guest may go to any processor that is not this
+process's.
 
 A single guest, as in campaigns, has them all.
 """
@@ -37,6 +38,9 @@ from lib.harness.process import GUEST_MEMORY_GIB, ROOT, Guest, child_of
 __all__ = ["guest_kernel"]  # a fixture: being here makes it known
 
 BUILD = ROOT / "tests" / "build"
+# Guests on a processor that they share. With three the debug kernel's begins beside those of the
+# stock kernels, and not when they are over.
+TURNS = 3
 INNER_LIMIT_S = 600  # for one test, by pytest-timeout inside: what only a hang reaches
 
 
@@ -50,13 +54,13 @@ def places_of(processors: set[int], tenants: int) -> list[set[int]]:
 
 
 def with_turns(places: list[set[int]], memory_gib: float) -> list[set[int]]:
-    """@places, and those of a processor a second time, as far as there is memory for a guest on
-    each, and for this process as much as for a guest."""
+    """@places, and those of a processor again, TURNS times in all, as far as there is memory for a
+    guest on each, and for this process as much as for a guest."""
     if len(places) == 1 or any(len(place) > 1 for place in places):
         return places
     guests = int(memory_gib / GUEST_MEMORY_GIB) - 1
-    seconds = [set(place) for place in places]
-    return places + seconds[: max(0, guests - len(places))]
+    again = [set(place) for place in places * (TURNS - 1)]
+    return places + again[: max(0, guests - len(places))]
 
 
 def free_gib() -> float:

@@ -31,7 +31,7 @@ from spekctl.vm.bytecode import compile_ahead
 from spekctl.vm.root import PYTHON
 
 ROOT = Path(__file__).resolve().parents[3]
-BOOT_LIMIT_S = 600  # until the first test starts, with half a processor
+BOOT_LIMIT_S = 900  # until the first test starts, with a third of a processor
 GUEST_MEMORY_GIB = 2
 EMULATOR = "qemu-system"
 GRACE_S = 120  # more than a test may take, after which the guest is ended from outside

@@ -196,7 +196,7 @@ def test_processors_are_divided(processors: int, tenants: int, sizes: list[int])
 @pytest.mark.parametrize(
     ("places", "gib", "expected"),
     [
-        ([{0}, {1}], 24, [{0}, {1}, {0}, {1}]),
+        ([{0}, {1}], 24, [{0}, {1}, {0}, {1}, {0}, {1}]),
         ([{0}, {1}], 9, [{0}, {1}, {0}]),  # two guests more were 10 GiB
         ([{0}, {1}], 7, [{0}, {1}]),
         ([{0}, {1}], 1, [{0}, {1}]),
@@ -403,7 +403,7 @@ def test_of_what_is_sampled_half_of_the_variants_run(kernels: tuple[str, ...]) -
 @pytest.mark.parametrize(
     "items",
     [
-        [f"test_drive.py::few[{kernel}-{name}]" for name in "abc" for kernel in STOCK_KERNELS],
+        [f"test_prober.py::few[{kernel}-{name}]" for name in "abc" for kernel in STOCK_KERNELS],
         [f"t.py::asked[6.12-{name}]" for name in "abcdef"],
         [f"t.py::newest[{kernel}-{name}]" for name in "abcdef" for kernel in ("debug", "newest")],
         ["t.py::none", "t.py::none[a]", "t.py::odd[6.1-6.12]"],
