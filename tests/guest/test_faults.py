@@ -12,6 +12,7 @@ from __future__ import annotations
 import contextlib
 import errno
 import itertools
+import mmap
 import os
 import random
 import signal
@@ -405,6 +406,29 @@ def test_a_long_interval_does_not_hide_the_totals(nl: Socket, null_blk: Callable
 
 
 @contextlib.contextmanager
+def second_cpu_held() -> Iterator[None]:
+    """Let nothing else run on CPU 1 meanwhile; the caller runs on CPU 0."""
+    may_run_on = os.sched_getaffinity(0)
+    os.sched_setaffinity(0, {0})
+    flags = mmap.mmap(-1, 2)  # CPU 1 is held; it is to be released
+    child = os.fork()
+    if not child:
+        os.sched_setaffinity(0, {1})
+        os.sched_setscheduler(0, os.SCHED_FIFO, os.sched_param(50))
+        flags[0] = 1
+        while not flags[1]:
+            pass
+        os._exit(0)
+    try:
+        assert comes_true(lambda: bool(flags[0]))
+        yield
+    finally:
+        flags[1] = 1
+        os.waitpid(child, 0)
+        os.sched_setaffinity(0, may_run_on)
+
+
+@contextlib.contextmanager
 def held(cpus: set[int], on_s: float, off_s: float = 0.0, times: int = 1) -> Iterator[None]:
     """Let nothing else run on CPUs for a while, @times times; it has ended at the end."""
     children = []
@@ -463,19 +487,32 @@ def rows_of(nl: Socket, run: int) -> list[dict[str, Any]]:
     return rows
 
 
+def partial_rows(nl: Socket, run: int) -> list[dict[str, Any]]:
+    """Rows that closed without a worker."""
+    rows = nl.dump(Cmd.INTERVAL_GET, run=run).values
+    return [row for row in rows if row["coverage_ppm"] < 1_000_000]
+
+
+def another_row_is_partial(nl: Socket, run: int) -> bool:
+    known = len(partial_rows(nl, run))
+    return comes_true(lambda: len(partial_rows(nl, run)) > known)
+
+
 @pytest.mark.debug_kernel
 def test_a_worker_that_was_held_up_does_not_spoil_the_rows_of_others(
     nl: Socket, null_blk: Callable[..., str]
 ) -> None:
     """More rows end meanwhile than are kept open: these close without it and say so."""
     node = null_blk(size_mb=64, irqmode=2, completion_nsec=10 * MS)
-    values = config(node, time_ns=2 * SECOND, interval_ns=20 * MS, worker=TWO_WORKERS)
+    values = config(node, time_ns=FOREVER, interval_ns=20 * MS, worker=TWO_WORKERS)
     run = start(nl, values)
+    assert comes_true(lambda: get(nl, run)["intervals"] > 0)
 
-    with held({1}, 0.3, 0.2, times=3):
-        pass
+    for _ in range(3):
+        with second_cpu_held():
+            assert another_row_is_partial(nl, run)
 
-    assert comes_true(lambda: is_done(nl, run)), get(nl, run)
+    end(nl, run)
     measured = [row for row in rows_of(nl, run) if row["phase"] == Phase.MEASURE]
     partial = [row for row in measured if row["coverage_ppm"] < 1_000_000]
     assert min(row["coverage_ppm"] for row in partial) == 500_000
