@@ -78,7 +78,7 @@ def test_each_ends_after_its_own_and_the_run_after_the_last(
     assert outcome.in_flight() == 0 and outcome.info.backlog == 0
 
 
-@pytest.mark.parametrize("ramp", [{"ramp_ns": 20 * MS}, {"ramp_count": 77}])
+@pytest.mark.parametrize("ramp", [{"ramp_ns": SECOND // 2}, {"ramp_count": 77}])
 @pytest.mark.parametrize("workers", [1, 2])
 def test_a_ramp_up_counts_nothing(
     controller: Controller, disk: str, workers: int, ramp: dict[str, int]
