@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import re
+import signal
 
 import pytest
 from virtme import mkinitramfs
@@ -38,5 +39,10 @@ def test_virtme_run_makes_its_configuration_late(monkeypatch: pytest.MonkeyPatch
     monkeypatch.setattr(run.qemu_helpers.Qemu, "probe", lambda qemu: None)
     monkeypatch.setattr(run.qemu_helpers.Qemu, "cannot_overmount_virtfs", False, raising=False)
     monkeypatch.setattr("sys.argv", ["virtme-run", "--kimg", "/boot/none", "--mods", "none"])
-    with pytest.raises(Reached):
-        run.main()
+    usual = signal.getsignal(signal.SIGTERM)
+    try:
+        with pytest.raises(Reached):
+            run.main()
+    finally:
+        # Its handler is meant for a process of its own.
+        signal.signal(signal.SIGTERM, usual)
