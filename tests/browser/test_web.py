@@ -20,11 +20,8 @@ from lib.fakes.fleet_rig import plan_of
 
 pytestmark = needs_browser
 HOSTILE = "</script><script>window.owned=1</script><img src=x onerror='window.owned=2'>\u202e&amp;"
-# Milliseconds: a frame that a user would see as a stall, and the share of frames that may be late.
-# The test machine is shared, so these are far above what a quiet one shows.
-WORST_FRAME_MS = 1500
-LATE_FRAME_MS = 100
-LATE_SHARE = 0.1
+# Processor time of the page for each event, ms: half of what an event every 100 ms leaves it.
+EVENT_MS = 50
 
 
 @pytest.fixture
@@ -218,24 +215,13 @@ def test_a_thousand_intervals_of_sixty_streams_do_not_stutter(
 ) -> None:
     web = serve(rows=1000, streams=60, pause_s=0.1, burst=10)
     opened(browser, web)
-    browser.ask(
-        """
-        window.frames = [];
-        let last = performance.now();
-        const frame = now => { frames.push(now - last); last = now; requestAnimationFrame(frame); };
-        requestAnimationFrame(frame);
-        """
-    )
+    before_s = browser.busy_s()
     start(browser)
     assert "completed" in ended(browser)
     until(browser, "return document.documentElement.dataset.rows === '1000'")
-    times = sorted(browser.ask("return window.frames.slice(1)"))
-    late = sum(frame_ms > LATE_FRAME_MS for frame_ms in times) / len(times)
-    print(
-        f"{len(times)} frames, median {times[len(times) // 2]:.0f} ms,"
-        f" p99 {times[len(times) * 99 // 100]:.0f} ms, worst {times[-1]:.0f} ms, late {late:.1%}"
-    )
-    assert times[-1] < WORST_FRAME_MS and late < LATE_SHARE
+    event_ms = (browser.busy_s() - before_s) * 1000 / 100
+    print(f"{event_ms:.1f} ms of a processor for each event")
+    assert event_ms < EVENT_MS
     time.sleep(1.0)
     assert browser.blank_canvases() == 0
     # Every row of every stream is drawn: the last one is under the cursor at the end.

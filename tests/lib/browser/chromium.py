@@ -55,6 +55,12 @@ class Browser:
     def ask(self, script: str, *arguments: Any) -> Any:
         return self.driver.execute_script(script, *arguments)
 
+    def busy_s(self) -> float:
+        """Processor time of the page's main thread so far: other processes do not count in it."""
+        self.tell("Performance.enable", timeDomain="threadTicks")
+        metrics = self.tell("Performance.getMetrics")["metrics"]
+        return float(next(entry["value"] for entry in metrics if entry["name"] == "TaskDuration"))
+
     def press(self, *keys: str) -> None:
         from selenium.webdriver import ActionChains, Keys
 
