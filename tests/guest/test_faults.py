@@ -499,12 +499,14 @@ def another_row_is_partial(nl: Socket, run: int) -> bool:
 
 
 @pytest.mark.debug_kernel
+@pytest.mark.usefixtures("no_throttling")
 def test_a_worker_that_was_held_up_does_not_spoil_the_rows_of_others(
     nl: Socket, null_blk: Callable[..., str]
 ) -> None:
     """More rows end meanwhile than are kept open: these close without it and say so."""
     node = null_blk(size_mb=64, irqmode=2, completion_nsec=10 * MS)
-    values = config(node, time_ns=FOREVER, interval_ns=20 * MS, worker=TWO_WORKERS)
+    # Long rows: each look reads all of them, and none may be overwritten meanwhile.
+    values = config(node, time_ns=FOREVER, interval_ns=100 * MS, worker=TWO_WORKERS)
     run = start(nl, values)
     assert comes_true(lambda: get(nl, run)["intervals"] > 0)
 

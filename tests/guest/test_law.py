@@ -20,7 +20,7 @@ from lib.guest.calls import calls_by_task
 from lib.guest.core import arrivals_before, generators
 from lib.guest.disks import null_disk
 from lib.guest.drive import Controller, Outcome, assert_completed, one_stream, shipped
-from lib.guest.trace import TimeInDevice, Traced, request_log
+from lib.guest.trace import TimeInDevice, Traced, events, request_log
 from lib.waiting import comes_true
 
 from spekctl.documents.histogram import count_of
@@ -457,15 +457,22 @@ def test_a_burst_of_a_closed_loop_ends_by_time(controller: Controller, slow_disk
     arrival = ResolvedArrival("main", "closed", depth=1, pause_ns=50 * MS, pause_after_ns=10 * MS)
     config = one_stream(slow_disk, arrival=arrival, count=100)
 
-    with controller.ready(config) as run, request_log(slow_disk) as log:
+    with controller.ready(config) as run, request_log(slow_disk) as log, events("spek") as seen:
         assert_completed(controller.finish(run))
-        traced = log.read()
+        gaps_us = [after.us - before.us for before, after in pairwise(log.read())]
+        due_ns = [int(event["at_ns"]) for event in seen.read("spek_io_issue")]
+        done_ns = [int(event["done_ns"]) for event in seen.read("spek_io_complete")]
 
-    starts = [0, *(n for n in range(1, 100) if traced[n].us - traced[n - 1].us >= 51_000), 100]
-    assert len(starts) > 9
-    for start, end in pairwise(starts[:-1]):
-        assert end - start <= 11
-        # What is due at 10 ms or later is the last of its burst; before it were the device's 1 ms
-        # for the last of the burst before, and the pause.
-        if start:
-            assert traced[end - 1].us - traced[start - 1].us >= 61_000
+    # What is due at 10 ms or later is the last of its burst.
+    bursts = [[due_ns[0]]]
+    for number, (due, done) in enumerate(zip(due_ns[1:], done_ns[:-1], strict=True)):
+        burst = bursts[-1]
+        if burst[-1] - burst[0] >= 10 * MS:
+            assert due == done + 50 * MS
+            assert gaps_us[number] >= 51_000
+            bursts.append([due])
+        else:
+            assert due == done
+            burst.append(due)
+    assert len(bursts) > 9
+    assert max(map(len, bursts)) <= 11
