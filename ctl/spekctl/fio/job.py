@@ -32,7 +32,7 @@ from spekctl.fio.options import (
 )
 from spekctl.fio.plan import UNASKED, Asked, Mix, Plan, Reader
 from spekctl.suggest import did_you_mean
-from spekctl.workload.model import LIMITS
+from spekctl.workload.fields import LIMITS
 from spekctl.workload.values import (
     ARRIVALS_MAX,
     FILL_PATTERN,

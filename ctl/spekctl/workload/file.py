@@ -14,8 +14,9 @@ from spekctl import fields, files, toml, units
 from spekctl.errors import UsageError, at
 from spekctl.suggest import did_you_mean
 from spekctl.workload import rules
+from spekctl.workload.fields import LIMITS
 from spekctl.workload.meaning import replays
-from spekctl.workload.model import LIMITS, Stream, WorkloadFile
+from spekctl.workload.model import Stream, WorkloadFile
 
 # For those who write a number with its unit.
 EXAMPLES = {"rate": 2000, "limit": 2000} | {key: low for key, (low, _high) in LIMITS.items()}

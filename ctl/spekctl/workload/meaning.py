@@ -16,7 +16,8 @@ from typing import Any, NamedTuple
 from spekctl import units
 from spekctl.errors import UsageError
 from spekctl.workload import rates
-from spekctl.workload.model import KEYS, Arrival, Asu, Stream, WorkloadFile, ppm
+from spekctl.workload.fields import ppm
+from spekctl.workload.model import KEYS, Arrival, Asu, Stream, WorkloadFile
 from spekctl.workload.once import once
 from spekctl.workload.values import (
     DATA_KEYS,

@@ -10,34 +10,40 @@ become bytes, is in ``resolve.py``.
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import dataclass
 from typing import Annotated, Any, Literal, get_type_hints
 
 import msgspec
 from msgspec import Meta
 
-from spekctl import units
-from spekctl.errors import UsageError
-from spekctl.units import DURATION_PATTERN, PERCENT_PATTERN, SIZE_PATTERN
-from spekctl.workload.options import OPTIONS, Kind
+from spekctl.units import DURATION_PATTERN, PERCENT_PATTERN
+from spekctl.workload.fields import (
+    PERCENT,
+    SIZE,
+    WEIGHT,
+    Key,
+    Name,
+    as_option,
+    bounded,
+    either,
+    ppm,
+    text,
+    tidy,
+    whole_blocks,
+)
+from spekctl.workload.options import OPTIONS
 from spekctl.workload.values import (
     ARRIVALS_MAX,
     ASUS_MAX,
     COUNT_MAX,
     DEPTH_MAX,
     FILL_PATTERN,
-    NAME_LEN_MAX,
     OPEN_ZONES_MAX,
     POINTS_MAX,
     PRIORITY_PATTERN,
-    SECTOR,
     STREAMS_MAX,
     TAIL_MAX,
     TAIL_MIN,
     THETA_MAX,
-    U32_MAX,
-    WEIGHT_MAX,
     ZONES_MAX,
     Data,
     Law,
@@ -47,94 +53,6 @@ from spekctl.workload.values import (
     Share,
     WalkStyle,
 )
-
-# Minimum and maximum, the same in a file and as an option.
-LIMITS: dict[str, tuple[int, int]] = {
-    "length": (1, U32_MAX),
-    "burst": (1, DEPTH_MAX),
-    "pause_every": (1, U32_MAX),
-    **{name: option.limits for name, option in OPTIONS.items() if option.limits is not None},
-}
-_NOTATIONS = "x-notations"
-
-
-@dataclass(frozen=True, slots=True)
-class Key:
-    """What a key of a stream means beside its text.
-
-    @patterns: those that have it; (): all
-    @writes: only streams that write have it
-    @member: of the kernel's stream, where it follows from this key alone
-    @parse: the member's value from the key's
-    """
-
-    patterns: tuple[str, ...] = ()
-    writes: bool = False
-    member: str = ""
-    parse: Callable[[Any], int | str] = int
-
-
-def whole_blocks(value: int | str) -> int:
-    """A size above 0 in whole sectors, as bytes."""
-    size = units.parse_size(value)
-    if size % SECTOR or not size:
-        raise UsageError(f"'{value}' is not a multiple of 512 bytes")
-    return size
-
-
-def ppm(share: str) -> int:
-    """A percentage in millionths."""
-    return units.share_to_ppm(units.parse_percent(share), share)
-
-
-def _doc(
-    description: str, pattern: str | None = None, key: Key | None = None, **more: object
-) -> Meta:
-    extra: dict[str, object] = dict(more)
-    if pattern is not None:
-        extra["pattern"] = pattern
-    return Meta(description=description, extra_json_schema=extra or None, extra=_extra(key))
-
-
-def _extra(key: Key | None) -> dict[str, Key] | None:
-    return None if key is None else {"key": key}
-
-
-def _number(description: str, name: str) -> Meta:
-    """A whole number within its LIMITS."""
-    low, high = LIMITS[name]
-    return _doc(description, minimum=low, maximum=high)
-
-
-def _option(name: str) -> Meta:
-    """A key that is also an option, declared as that."""
-    option = OPTIONS[name]
-    if option.limits is not None:
-        return _number(option.help, name)
-    return _doc(option.help, DURATION_PATTERN if option.kind is Kind.DURATION else None)
-
-
-def _either(description: str, *branches: dict[str, object], key: Key | None = None) -> Meta:
-    """A field that takes several notations, each with its own pattern; see _tidy()."""
-    schema = {_NOTATIONS: list(branches)}
-    return Meta(description=description, extra_json_schema=schema, extra=_extra(key))
-
-
-_SIZE: tuple[dict[str, object], ...] = (
-    {"type": "integer", "minimum": 0},
-    {"type": "string", "pattern": SIZE_PATTERN},
-)
-_PERCENT: dict[str, object] = {"type": "string", "pattern": PERCENT_PATTERN}
-_WEIGHT: dict[str, object] = {"type": "integer", "minimum": 1, "maximum": WEIGHT_MAX}
-_DURATION: dict[str, object] = {"type": "string", "pattern": DURATION_PATTERN}
-
-Name = Annotated[
-    str,
-    _doc(
-        "Name: letters, digits, '.', '_' and '-', at most 31 of them.",
-        rf"^[A-Za-z0-9][A-Za-z0-9._-]{{0,{NAME_LEN_MAX - 1}}}$",
-    ),
-]
 
 
 class Table(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True, dict=True):
@@ -147,42 +65,42 @@ class Table(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defaul
 class Header(Table, frozen=True):
     """[workload]: name and description."""
 
-    name: Annotated[Name, _doc("Name of the workload; the file is called NAME.toml.")]
-    summary: Annotated[str, _doc("One line for `spekctl workloads`.")]
-    doc: Annotated[str, _doc("What it models and how to use it.")] = ""
+    name: Annotated[Name, text("Name of the workload; the file is called NAME.toml.")]
+    summary: Annotated[str, text("One line for `spekctl workloads`.")]
+    doc: Annotated[str, text("What it models and how to use it.")] = ""
     scale: Annotated[
         Literal["none", "bsu"],
-        _doc(
+        text(
             "bsu: the load is set by --bsu N; the rate is N times iops_per_bsu and every stream"
             " exists once for each BSU."
         ),
     ] = "none"
     iops_per_bsu: Annotated[
-        int, _number("I/Os per second of one BSU, unless --iops-per-bsu is given.", "iops_per_bsu")
+        int, bounded("I/Os per second of one BSU, unless --iops-per-bsu is given.", "iops_per_bsu")
     ] = 50
 
 
 class RunDefaults(Table, frozen=True):
     """[run]: defaults for options of `spekctl run`."""
 
-    time: Annotated[str | None, _option("time_ns")] = None
-    count: Annotated[int | None, _option("count")] = None
+    time: Annotated[str | None, as_option("time_ns")] = None
+    count: Annotated[int | None, as_option("count")] = None
     passes: Annotated[
         int | float | None,
-        _either(OPTIONS["passes"].help, {"type": "number", "exclusiveMinimum": 0}),
+        either(OPTIONS["passes"].help, {"type": "number", "exclusiveMinimum": 0}),
     ] = None
-    ramp: Annotated[str | None, _option("ramp_ns")] = None
-    ramp_count: Annotated[int | None, _option("ramp_count")] = None
-    interval: Annotated[str | None, _option("interval_ns")] = None
-    max_outstanding: Annotated[int | None, _option("max_outstanding")] = None
-    batch: Annotated[int | None, _option("batch")] = None
-    data: Annotated[Data | None, _option("data")] = None
+    ramp: Annotated[str | None, as_option("ramp_ns")] = None
+    ramp_count: Annotated[int | None, as_option("ramp_count")] = None
+    interval: Annotated[str | None, as_option("interval_ns")] = None
+    max_outstanding: Annotated[int | None, as_option("max_outstanding")] = None
+    batch: Annotated[int | None, as_option("batch")] = None
+    data: Annotated[Data | None, as_option("data")] = None
 
 
 class FixedAsu(Table, frozen=True):
     """Fields of this asu that differ under --hrrw fixed."""
 
-    min: Annotated[int | str | None, _either("Smallest usable size.", *_SIZE)] = None
+    min: Annotated[int | str | None, either("Smallest usable size.", *SIZE)] = None
 
 
 class Asu(Table, frozen=True):
@@ -190,24 +108,24 @@ class Asu(Table, frozen=True):
 
     name: Name
     size: Annotated[
-        int | str, _either("Size: of the capacity (45%) or in bytes (10GiB).", *_SIZE, _PERCENT)
+        int | str, either("Size: of the capacity (45%) or in bytes (10GiB).", *SIZE, PERCENT)
     ] = "100%"
     start: Annotated[
         int | str | None,
-        _either("First byte; by default right after the asu before it.", *_SIZE, _PERCENT),
+        either("First byte; by default right after the asu before it.", *SIZE, PERCENT),
     ] = None
     block: Annotated[
         int | str,
-        _either("A size given in per cent is rounded down to a multiple of this.", *_SIZE),
+        either("A size given in per cent is rounded down to a multiple of this.", *SIZE),
     ] = "4KiB"
     min: Annotated[
         int | str | None,
-        _either("A smaller asu is refused, with the capacity that would be needed.", *_SIZE),
+        either("A smaller asu is refused, with the capacity that would be needed.", *SIZE),
     ] = None
-    fixed: Annotated[FixedAsu | None, _doc("What is different under --hrrw fixed.")] = None
+    fixed: Annotated[FixedAsu | None, text("What is different under --hrrw fixed.")] = None
     device: Annotated[
         str | None,
-        _doc(
+        text(
             "Path of the device that the asu is on, which its per cent are of; by default it is"
             " striped over the devices of the run that no asu has. --device NAME=DEV sets it. On"
             " the hosts of a plan it is one of their devices, named as there: /dev/..., wwn:...,"
@@ -219,8 +137,8 @@ class Asu(Table, frozen=True):
 class RatePoint(Table, frozen=True):
     """One point of a rate curve."""
 
-    at: Annotated[str, _doc("Time from the start of the run.", DURATION_PATTERN)]
-    rate: Annotated[int | float, _either("I/Os per second.", {"type": "number", "minimum": 0})]
+    at: Annotated[str, text("Time from the start of the run.", DURATION_PATTERN)]
+    rate: Annotated[int | float, either("I/Os per second.", {"type": "number", "minimum": 0})]
 
 
 class Arrival(Table, frozen=True):
@@ -229,21 +147,21 @@ class Arrival(Table, frozen=True):
     name: Name
     law: Annotated[
         Law,
-        _doc(
+        text(
             "closed: depth I/Os outstanding, the next one think after a completion."
             " poisson: exponential gaps. constant: equal gaps."
             " burst: length I/Os at once, every interval."
             " trace: as recorded; only in results of --trace."
         ),
     ] = "closed"
-    depth: Annotated[int | None, _number("closed: I/Os outstanding.", "depth")] = None
+    depth: Annotated[int | None, bounded("closed: I/Os outstanding.", "depth")] = None
     think: Annotated[
         str | None,
-        _doc("closed: pause between a completion and the next I/O.", DURATION_PATTERN),
+        text("closed: pause between a completion and the next I/O.", DURATION_PATTERN),
     ] = None
     pause: Annotated[
         str | None,
-        _doc(
+        text(
             "closed: pause between bursts, from the completion of a burst's last outstanding I/O to"
             " the next burst. With 'pause_every', 'pause_after' or both, whichever comes first. The"
             " loop is on one worker.",
@@ -252,11 +170,11 @@ class Arrival(Table, frozen=True):
     ] = None
     pause_every: Annotated[
         int | None,
-        _number("closed with a pause: I/Os of a burst.", "pause_every"),
+        bounded("closed with a pause: I/Os of a burst.", "pause_every"),
     ] = None
     pause_counts: Annotated[
         Literal["issued", "completed"] | None,
-        _doc(
+        text(
             "With pause_every. issued, the default: a burst has so many I/Os. completed: it ends"
             " when so many have completed since it began or while the burst before it drained, so"
             " that the first burst is longer by what is outstanding then."
@@ -264,7 +182,7 @@ class Arrival(Table, frozen=True):
     ] = None
     pause_after: Annotated[
         str | None,
-        _doc(
+        text(
             "closed with a pause: a burst ends with the first I/O that is due this long after its"
             " start or later.",
             DURATION_PATTERN,
@@ -272,7 +190,7 @@ class Arrival(Table, frozen=True):
     ] = None
     count: Annotated[
         int | None,
-        _doc(
+        text(
             "It makes so many I/Os in the measure phase, and ends when they have completed. The run"
             " ends with the last process that has an end, by its time if any has none.",
             minimum=1,
@@ -281,32 +199,32 @@ class Arrival(Table, frozen=True):
     ] = None
     passes: Annotated[
         int | float | None,
-        _either(
+        either(
             "As count: as many I/Os as pass the ranges of its streams so many times.",
             {"type": "number", "exclusiveMinimum": 0},
         ),
     ] = None
     limit: Annotated[
         int | float | None,
-        _either(
+        either(
             "closed: at most so many I/Os per second, by a token bucket.",
             {"type": "number", "exclusiveMinimum": 0},
         ),
     ] = None
     burst: Annotated[
         int | None,
-        _number("closed with a limit: I/Os that may follow a pause at once, default 1.", "burst"),
+        bounded("closed with a limit: I/Os that may follow a pause at once, default 1.", "burst"),
     ] = None
     rate: Annotated[
         int | float | None,
-        _either(
+        either(
             "poisson, constant: I/Os per second; shape ramp: at the start; diurnal: the mean.",
             {"type": "number", "exclusiveMinimum": 0},
         ),
     ] = None
     curve: Annotated[
         list[RatePoint],
-        _doc(
+        text(
             "poisson, constant: the rate over time instead of 'rate': it changes linearly from"
             " point to point; two points at one time are a jump.",
             maxItems=POINTS_MAX,
@@ -314,36 +232,36 @@ class Arrival(Table, frozen=True):
     ] = []
     repeat: Annotated[
         bool | None,
-        _doc(
+        text(
             "The curve begins again after its last point; else it keeps the last rate. By default"
             " true for shape diurnal only."
         ),
     ] = None
     shape: Annotated[
         Literal["ramp", "diurnal"] | None,
-        _doc(
+        text(
             "poisson, constant: a curve without points. ramp: from 'rate' to 'to' within 'period'."
             " diurnal: a wave around 'rate', from its lowest point on, once per 'period'."
         ),
     ] = None
     to: Annotated[
         int | float | None,
-        _either("ramp: I/Os per second at its end.", {"type": "number", "minimum": 0}),
+        either("ramp: I/Os per second at its end.", {"type": "number", "minimum": 0}),
     ] = None
     period: Annotated[
         str | None,
-        _doc("ramp: its length. diurnal: length of a wave, default 24h.", DURATION_PATTERN),
+        text("ramp: its length. diurnal: length of a wave, default 24h.", DURATION_PATTERN),
     ] = None
     swing: Annotated[
         str | None,
-        _doc(
+        text(
             "diurnal: how far the rate goes above and below the mean, default 50%.",
             PERCENT_PATTERN,
         ),
     ] = None
     on: Annotated[
         str | None,
-        _doc(
+        text(
             "poisson, constant: mean length of on periods, in which I/Os arrive at 'rate'. With"
             " 'off'.",
             DURATION_PATTERN,
@@ -351,20 +269,20 @@ class Arrival(Table, frozen=True):
     ] = None
     off: Annotated[
         str | None,
-        _doc("Mean length of the off periods between on periods. With 'on'.", DURATION_PATTERN),
+        text("Mean length of the off periods between on periods. With 'on'.", DURATION_PATTERN),
     ] = None
     tail: Annotated[
         int | float | None,
-        _either(
+        either(
             "on and off: shape of Pareto lengths, at most 2^20 times the shortest one; below 2 they"
             " have heavy tails. By default lengths are exponential.",
             {"type": "number", "minimum": TAIL_MIN, "maximum": TAIL_MAX},
         ),
     ] = None
-    length: Annotated[int | None, _number("burst: I/Os of a burst.", "length")] = None
+    length: Annotated[int | None, bounded("burst: I/Os of a burst.", "length")] = None
     interval: Annotated[
         str | None,
-        _doc(
+        text(
             "burst: from the start of a burst to the start of the next; 0 means without a"
             " pause, which is a closed loop of depth length.",
             DURATION_PATTERN,
@@ -375,13 +293,13 @@ class Arrival(Table, frozen=True):
 class SizeShare(Table, frozen=True):
     """One entry of a mix of block sizes."""
 
-    size: Annotated[int | str, _either("Block size, a multiple of 512 bytes.", *_SIZE)]
+    size: Annotated[int | str, either("Block size, a multiple of 512 bytes.", *SIZE)]
     share: Annotated[
         int | str,
-        _either(
+        either(
             "How often: a percentage (then all of the mix are, and sum to 100%) or a weight.",
-            _PERCENT,
-            _WEIGHT,
+            PERCENT,
+            WEIGHT,
         ),
     ]
 
@@ -390,19 +308,19 @@ class Zone(Table, frozen=True):
     """One entry of the zones of a stream."""
 
     share: Annotated[
-        str, _doc("Share of the I/Os; those of all zones sum to 100%.", PERCENT_PATTERN)
+        str, text("Share of the I/Os; those of all zones sum to 100%.", PERCENT_PATTERN)
     ]
     size: Annotated[
         int | str,
-        _either("Size: of the range of the stream (10%) or in bytes.", *_SIZE, _PERCENT),
+        either("Size: of the range of the stream (10%) or in bytes.", *SIZE, PERCENT),
     ]
 
 
 class FixedStream(Table, frozen=True):
     """Fields of this stream that differ under --hrrw fixed."""
 
-    align: Annotated[int | str | None, _either("As align of the stream.", *_SIZE)] = None
-    run_align: Annotated[int | str | None, _either("As run_align of the stream.", *_SIZE)] = None
+    align: Annotated[int | str | None, either("As align of the stream.", *SIZE)] = None
+    run_align: Annotated[int | str | None, either("As run_align of the stream.", *SIZE)] = None
 
 
 class TraceSource(Table, frozen=True):
@@ -410,7 +328,7 @@ class TraceSource(Table, frozen=True):
 
     files: Annotated[
         list[str],
-        _doc(
+        text(
             "Files of the trace, in any format that `spekctl trace` reads; a relative path is from"
             " the folder of the workload file.",
             minItems=1,
@@ -418,7 +336,7 @@ class TraceSource(Table, frozen=True):
     ]
     speed: Annotated[
         int | float | str | None,
-        _either(
+        either(
             "Requests are due at their recorded times, this many times as fast; default 1.",
             {"type": "number", "exclusiveMinimum": 0},
             {"type": "string", "pattern": r"^[0-9]+(\.[0-9]+)?$"},
@@ -426,21 +344,21 @@ class TraceSource(Table, frozen=True):
     ] = None
     rate: Annotated[
         int | float | None,
-        _either(
+        either(
             "Requests are due at equal gaps, so many per second.",
             {"type": "number", "exclusiveMinimum": 0},
         ),
     ] = None
     bursts: Annotated[
         bool,
-        _doc(
+        text(
             "rate: so many per second on average: gaps keep their proportions, as with a speed of"
             " the ratio of the rates."
         ),
     ] = False
     closed: Annotated[
         int | None,
-        _doc(
+        text(
             "So many requests are outstanding, whatever their times are.",
             minimum=1,
             maximum=DEPTH_MAX,
@@ -448,14 +366,14 @@ class TraceSource(Table, frozen=True):
     ] = None
     think: Annotated[
         bool,
-        _doc(
+        text(
             "closed: requests have think times: each waits, after the completion that makes room"
             " for it, as long as it came after the request before it in the trace."
         ),
     ] = False
     max_idle: Annotated[
         str | None,
-        _doc(
+        text(
             "Longest time between successive requests, over all devices of the trace and as"
             " recorded, before 'speed': longer ones are cut to it. Not with rate, nor with closed"
             " without think, which have no idle times.",
@@ -464,7 +382,7 @@ class TraceSource(Table, frozen=True):
     ] = None
     map: Annotated[
         Map,
-        _doc(
+        text(
             "as-is: addresses stay, and a trace that reaches beyond the devices is refused. wrap:"
             " modulo the size. scale: stretched or shrunk. concatenate: devices of the trace one"
             " after the other. pack: without what is never touched."
@@ -472,7 +390,7 @@ class TraceSource(Table, frozen=True):
     ] = "as-is"
     share: Annotated[
         Share,
-        _doc(
+        text(
             "How several workers share the trace; requests that overlap always have the same one."
             " address: an equal part of the addresses for each. time: in turn."
         ),
@@ -483,22 +401,22 @@ class Stream(Table, frozen=True):
     """[[stream]]: one source of I/O."""
 
     name: Name
-    asu: Annotated[str | None, _doc("Name of its asu; by default the first.")] = None
-    arrival: Annotated[str | None, _doc("Name of its arrival process; by default the first.")] = (
+    asu: Annotated[str | None, text("Name of its asu; by default the first.")] = None
+    arrival: Annotated[str | None, text("Name of its arrival process; by default the first.")] = (
         None
     )
     share: Annotated[
         int | str,
-        _either(
+        either(
             "Share of the I/Os of its arrival process: a percentage (then all streams of that"
             " process have one, and they sum to 100%) or a weight.",
-            _PERCENT,
-            _WEIGHT,
+            PERCENT,
+            WEIGHT,
         ),
     ] = 1
     rate: Annotated[
         int | float | None,
-        _either(
+        either(
             "I/Os per second of an arrival process of its own, Poisson: instead of arrival and"
             " share.",
             {"type": "number", "exclusiveMinimum": 0},
@@ -506,7 +424,7 @@ class Stream(Table, frozen=True):
     ] = None
     read_rate: Annotated[
         int | float | None,
-        _either(
+        either(
             "Reads per second: reads and writes are two arrival processes of their own, Poisson,"
             " and two streams, NAME-read and NAME-write. With write_rate.",
             {"type": "number", "exclusiveMinimum": 0},
@@ -514,15 +432,15 @@ class Stream(Table, frozen=True):
     ] = None
     write_rate: Annotated[
         int | float | None,
-        _either("Writes per second, as read_rate.", {"type": "number", "exclusiveMinimum": 0}),
+        either("Writes per second, as read_rate.", {"type": "number", "exclusiveMinimum": 0}),
     ] = None
     read: Annotated[
         str | None,
-        _doc("Share of reads, by default 100%; the rest are writes.", PERCENT_PATTERN),
+        text("Share of reads, by default 100%; the rest are writes.", PERCENT_PATTERN),
     ] = None
     operation: Annotated[
         Operation,
-        _doc(
+        text(
             "transfer: reads and writes. flush: flushes of the device's write cache. discard:"
             " discards. write-zeroes: writes of zeroes that carry no data; the blocks stay"
             " allocated. zone-append: writes whose place in a zone the device chooses. zone-reset,"
@@ -532,14 +450,14 @@ class Stream(Table, frozen=True):
     ] = "transfer"
     fua: Annotated[
         bool,
-        _doc(
+        text(
             "Writes have forced unit access (FUA): back end bio.",
             key=Key(writes=True, member="fua"),
         ),
     ] = False
     priority: Annotated[
         str | None,
-        _doc(
+        text(
             "I/O priority, back ends bio and mq: rt:LEVEL (real time), be:LEVEL (best effort),"
             " level 0 (highest) to 7, default 4, or idle; by default that of the worker's thread.",
             PRIORITY_PATTERN,
@@ -547,7 +465,7 @@ class Stream(Table, frozen=True):
     ] = None
     write_hint: Annotated[
         Literal["none", "short", "medium", "long", "extreme"] | None,
-        _doc(
+        text(
             "Expected lifetime of the data written, a hint for the device: back ends bio and mq,"
             " Linux 6.9 and later.",
             key=Key(writes=True, member="write_hint", parse=str),
@@ -555,7 +473,7 @@ class Stream(Table, frozen=True):
     ] = None
     atomic: Annotated[
         bool,
-        _doc(
+        text(
             "Writes are atomic: a device keeps all of a write or nothing. Block sizes are powers of"
             " two within the device's limits, addresses multiples of them; Linux 6.11 and later.",
             key=Key(writes=True, member="atomic"),
@@ -563,7 +481,7 @@ class Stream(Table, frozen=True):
     ] = False
     compressible: Annotated[
         str | None,
-        _doc(
+        text(
             "Share of each 4 KiB of the data written that is fill; the rest is random. By default"
             " 100% with fill, 0% with duplicate; without the three the stream writes data of the"
             " run.",
@@ -573,7 +491,7 @@ class Stream(Table, frozen=True):
     ] = None
     duplicate: Annotated[
         str | None,
-        _doc(
+        text(
             "Share of the 4 KiB blocks written that are one of 64 blocks; the others are unique.",
             PERCENT_PATTERN,
             key=Key(writes=True),
@@ -581,20 +499,20 @@ class Stream(Table, frozen=True):
     ] = None
     fill: Annotated[
         str | None,
-        _doc(
+        text(
             "1 to 64 bytes in hexadecimal, 0xdeadbeef, that compressible data repeat; by default"
             " zeroes.",
             FILL_PATTERN,
             key=Key(writes=True),
         ),
     ] = None
-    size: Annotated[int | str | None, _either("The block size, if there is one.", *_SIZE)] = None
+    size: Annotated[int | str | None, either("The block size, if there is one.", *SIZE)] = None
     sizes: Annotated[
-        list[SizeShare], _doc("The block sizes with their shares, if there are several.")
+        list[SizeShare], text("The block sizes with their shares, if there are several.")
     ] = []
     pattern: Annotated[
         Pattern,
-        _doc(
+        text(
             "uniform: anywhere in the range. sequential: one after the other, then from the"
             " start again. strided: every stride bytes. runs: sequential runs that start at"
             " random places. walk: hierarchical reuse random walk over a hot spot. hotband: random,"
@@ -608,31 +526,31 @@ class Stream(Table, frozen=True):
         ),
     ] = "uniform"
     trace: Annotated[
-        TraceSource | None, _doc("trace: what is replayed, and how.", key=Key(("trace",)))
+        TraceSource | None, text("trace: what is replayed, and how.", key=Key(("trace",)))
     ] = None
     start: Annotated[
         int | str,
-        _either("First byte of its range within the asu, in bytes or per cent.", *_SIZE, _PERCENT),
+        either("First byte of its range within the asu, in bytes or per cent.", *SIZE, PERCENT),
     ] = 0
     range: Annotated[
         int | str | None,
-        _either(
+        either(
             "Size of its range, in bytes or per cent of the asu; by default up to the end.",
-            *_SIZE,
-            _PERCENT,
+            *SIZE,
+            PERCENT,
         ),
     ] = None
     align: Annotated[
         int | str | None,
-        _either(
+        either(
             "Addresses are multiples of this from the start of the asu; by default the greatest"
             " common divisor of the block sizes.",
-            *_SIZE,
+            *SIZE,
         ),
     ] = None
     sequential: Annotated[
         str | None,
-        _doc(
+        text(
             "uniform: share of I/Os that continue the one before.",
             PERCENT_PATTERN,
             key=Key(("uniform",), member="seq_ppm", parse=ppm),
@@ -640,23 +558,23 @@ class Stream(Table, frozen=True):
     ] = None
     stride: Annotated[
         int | str | None,
-        _either(
+        either(
             "strided: from start to start of the I/Os.",
-            *_SIZE,
+            *SIZE,
             key=Key(("strided",), member="stride_bytes", parse=whole_blocks),
         ),
     ] = None
     jitter: Annotated[
         int | str | None,
-        _either(
+        either(
             "strided: an I/O starts up to this far after its place, anywhere with equal chance.",
-            *_SIZE,
+            *SIZE,
             key=Key(("strided",), member="jitter_bytes", parse=whole_blocks),
         ),
     ] = None
     theta: Annotated[
         int | float | None,
-        _either(
+        either(
             "zipf: the k-th most frequent address has probability proportional to k^-theta.",
             {"type": "number", "exclusiveMinimum": 0, "maximum": THETA_MAX},
             key=Key(("zipf",)),
@@ -664,7 +582,7 @@ class Stream(Table, frozen=True):
     ] = None
     h: Annotated[
         int | float | None,
-        _either(
+        either(
             "pareto: a share h of the addresses has a share 1 - h of the I/Os, and so on in it.",
             {"type": "number", "exclusiveMinimum": 0, "exclusiveMaximum": 1},
             key=Key(("pareto",)),
@@ -672,11 +590,11 @@ class Stream(Table, frozen=True):
     ] = None
     deviation: Annotated[
         str | None,
-        _doc("normal: standard deviation, of the range.", PERCENT_PATTERN, key=Key(("normal",))),
+        text("normal: standard deviation, of the range.", PERCENT_PATTERN, key=Key(("normal",))),
     ] = None
     width: Annotated[
         str | None,
-        _doc(
+        text(
             "normal: width of a uniform distribution, of the range: an address is the sum of a"
             " normally and a uniformly distributed part; default 0%.",
             PERCENT_PATTERN,
@@ -685,7 +603,7 @@ class Stream(Table, frozen=True):
     ] = None
     center: Annotated[
         str | None,
-        _doc(
+        text(
             "Place in the range: normal: of the mean, default 50%; zipf, pareto: of the most"
             " frequent address, from which the others follow, the end wrapping around.",
             PERCENT_PATTERN,
@@ -694,7 +612,7 @@ class Stream(Table, frozen=True):
     ] = None
     spread: Annotated[
         bool | None,
-        _doc(
+        text(
             "zipf, pareto, normal: frequent addresses are spread over the range; by default true"
             " for zipf and pareto without a center, false for the rest.",
             key=Key(("zipf", "pareto", "normal")),
@@ -702,7 +620,7 @@ class Stream(Table, frozen=True):
     ] = None
     zones: Annotated[
         list[Zone],
-        _doc(
+        text(
             "zoned: the zones from the start of the range on.",
             maxItems=ZONES_MAX,
             key=Key(("zoned",)),
@@ -710,7 +628,7 @@ class Stream(Table, frozen=True):
     ] = []
     open_zones: Annotated[
         int | None,
-        _doc(
+        text(
             "write-pointer: zones that are written in turn, the same in all streams of an asu; by"
             " default one per worker.",
             minimum=1,
@@ -720,37 +638,35 @@ class Stream(Table, frozen=True):
     ] = None
     run_length: Annotated[
         int | str | None,
-        _either(
+        either(
             "runs: length of a run, in bytes or per cent of the asu.",
-            *_SIZE,
-            _PERCENT,
+            *SIZE,
+            PERCENT,
             key=Key(("runs",)),
         ),
     ] = None
     restart: Annotated[
         int | str | None,
-        _either(
+        either(
             "runs: a run starts in the first so many bytes (or per cent of the asu) of the range;"
             " by default wherever a whole run fits.",
-            *_SIZE,
-            _PERCENT,
+            *SIZE,
+            PERCENT,
             key=Key(("runs",)),
         ),
     ] = None
     run_align: Annotated[
         int | str | None,
-        _either(
-            "runs: start and end of a run are rounded down to this.", *_SIZE, key=Key(("runs",))
-        ),
+        either("runs: start and end of a run are rounded down to this.", *SIZE, key=Key(("runs",))),
     ] = None
     walk: Annotated[
         WalkStyle | None,
-        _doc(
+        text(
             "walk: variant of the walk, unless --hrrw is given; default classic.",
             key=Key(("walk",)),
         ),
     ] = None
-    fixed: Annotated[FixedStream | None, _doc("What is different under --hrrw fixed.")] = None
+    fixed: Annotated[FixedStream | None, text("What is different under --hrrw fixed.")] = None
 
 
 # Keys of a stream that mean more than their text.
@@ -766,36 +682,18 @@ class WorkloadFile(Table, frozen=True):
     """A workload: named streams of I/O on named ranges of addresses."""
 
     workload: Header
-    stream: Annotated[list[Stream], _doc("The streams.", minItems=1, maxItems=STREAMS_MAX)]
+    stream: Annotated[list[Stream], text("The streams.", minItems=1, maxItems=STREAMS_MAX)]
     asu: Annotated[
-        list[Asu], _doc("The address ranges; by default one, 'all', of 100%.", maxItems=ASUS_MAX)
+        list[Asu],
+        text("The address ranges; by default one, 'all', of 100%.", maxItems=ASUS_MAX),
     ] = []
     arrival: Annotated[
         list[Arrival],
-        _doc(
+        text(
             "The arrival processes; by default one closed loop of depth 1.", maxItems=ARRIVALS_MAX
         ),
     ] = []
-    run: Annotated[RunDefaults, _doc("Defaults for options of the run.")] = RunDefaults()
-
-
-def _tidy(node: object) -> None:
-    """Say what a TOML file can hold: no null, and the notations of a field with their patterns."""
-    if isinstance(node, list):
-        for item in node:
-            _tidy(item)
-    if not isinstance(node, dict):
-        return
-    if _NOTATIONS in node:
-        node["anyOf"] = node.pop(_NOTATIONS)
-    elif "anyOf" in node:
-        branches = [branch for branch in node["anyOf"] if branch != {"type": "null"}]
-        del node["anyOf"]
-        node.update(branches[0] if len(branches) == 1 else {"anyOf": branches})
-    if node.get("default", ...) is None:
-        del node["default"]
-    for value in node.values():
-        _tidy(value)
+    run: Annotated[RunDefaults, text("Defaults for options of the run.")] = RunDefaults()
 
 
 def json_schema() -> dict[str, Any]:
@@ -805,5 +703,5 @@ def json_schema() -> dict[str, Any]:
         "title": "spek workload file",
         **msgspec.json.schema(WorkloadFile),
     }
-    _tidy(schema)
+    tidy(schema)
     return schema

@@ -23,6 +23,7 @@ from spekctl.workload.config import (
     numbers_of,
     written_by,
 )
+from spekctl.workload.fields import LIMITS
 from spekctl.workload.layout import Target as Target
 from spekctl.workload.layout import capacities_of, place_asus
 from spekctl.workload.meaning import (
@@ -37,7 +38,7 @@ from spekctl.workload.meaning import (
     size_weights,
     weights_of,
 )
-from spekctl.workload.model import LIMITS, Arrival, RunDefaults, Stream, WorkloadFile
+from spekctl.workload.model import Arrival, RunDefaults, Stream, WorkloadFile
 from spekctl.workload.options import AUTO, OPTIONS, flag_of, setting
 from spekctl.workload.options import Options as Options
 from spekctl.workload.pauses import pauses_of

@@ -14,6 +14,7 @@ from spekctl.errors import UsageError, at
 from spekctl.suggest import did_you_mean
 from spekctl.workload import onoff, passes, rates
 from spekctl.workload.curves import points_of
+from spekctl.workload.fields import LIMITS, whole_blocks
 from spekctl.workload.meaning import (
     arrivals_of,
     asus_of,
@@ -30,16 +31,7 @@ from spekctl.workload.meaning import (
     size_weights,
     weights_of,
 )
-from spekctl.workload.model import (
-    KEYS,
-    LIMITS,
-    Arrival,
-    Asu,
-    Stream,
-    TraceSource,
-    WorkloadFile,
-    whole_blocks,
-)
+from spekctl.workload.model import KEYS, Arrival, Asu, Stream, TraceSource, WorkloadFile
 from spekctl.workload.options import OPTIONS
 from spekctl.workload.pauses import pauses_of
 from spekctl.workload.values import (
