@@ -9,7 +9,6 @@ from pathlib import Path
 import click
 
 from spekctl.commands import options
-from spekctl.commands.options import FilePath
 from spekctl.errors import ExitCode, UsageError
 
 EPILOG = """\b
@@ -28,13 +27,7 @@ Disclosures of the reports (--disclose of `spekctl energy emerald`) that count:
 
 
 @click.command(epilog=EPILOG, no_args_is_help=True)
-@click.argument(
-    "reports",
-    nargs=-1,
-    required=True,
-    metavar="REPORT...",
-    type=FilePath(dir_okay=False, path_type=Path),
-)
+@options.reports
 @click.option(
     "--drawer",
     type=click.IntRange(1, 10_000),

@@ -9,7 +9,6 @@ from pathlib import Path
 import click
 
 from spekctl.commands import options
-from spekctl.commands.options import FilePath
 
 EPILOG = """\b
 Examples:
@@ -19,13 +18,7 @@ Examples:
 
 
 @click.command(epilog=EPILOG, no_args_is_help=True)
-@click.argument(
-    "reports",
-    nargs=-1,
-    required=True,
-    metavar="REPORT...",
-    type=FilePath(dir_okay=False, path_type=Path),
-)
+@options.reports
 @options.as_json("Table")
 def command(reports: tuple[Path, ...], as_json: bool) -> int:
     """Show work per watt of a system by several methods in a table.

@@ -224,6 +224,14 @@ def as_json(what: str = "") -> Callable[[F], F]:
     return click.option("--json", "as_json", is_flag=True, help=f"{words} on standard output.")
 
 
+reports = click.argument(
+    "reports",
+    nargs=-1,
+    required=True,
+    metavar="REPORT...",
+    type=FilePath(dir_okay=False, path_type=Path),
+)
+
 title = click.option(
     "--title", default="", metavar="TEXT", help="Title to use instead of the default."
 )
