@@ -320,7 +320,7 @@ def test_a_worker_sleeps_until_others_free_a_request(
     """It is woken for it: looking for one every 100 us were a thousand times for each I/O. Of those
     that wait in turn it gets every second request."""
     config = one_stream(
-        slow_disk, arrival=constant("rare", 4), backend="mq", max_outstanding=4, time_ns=3 * SECOND
+        slow_disk, arrival=constant("rare", 4), backend="mq", max_outstanding=4, count=24
     )
     config = msgspec.structs.replace(config, log_records=64)
     with readers(slow_disk, 1) as ends_s, controller.ready(config) as run:
