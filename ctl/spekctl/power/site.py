@@ -8,6 +8,7 @@ that go back are those of another boot: what stands before them does not count.
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from decimal import Decimal
@@ -68,14 +69,14 @@ class Column:
                 f"--site: {self.path} has no header line 'time_ns,NAME.UNIT,...' as spek-daq --log"
                 " writes it"
             )
-        if self._place(heads[-1]) is None:
+        if self.place(heads[-1]) is None:
             units = ", ".join(_UNITS[self.quantity])
             known = ", ".join(heads[-1].strip().split(",")[1:]) or "none"
             raise UsageError(
                 f"--site: {self.path} has no column '{self.name}' in {units}; its columns: {known}"
             )
 
-    def _place(self, head: str) -> tuple[int, int] | None:
+    def place(self, head: str) -> tuple[int, int] | None:
         """Position of the column, and the power of ten of its unit."""
         units = _UNITS[self.quantity]
         for position, column in enumerate(head.strip().split(",")):
@@ -84,36 +85,45 @@ class Column:
                 return position, units[unit]
         return None
 
-    def between(self, start_ns: int, end_ns: int) -> list[Fraction]:
-        """The readings of this time; [] if the log cannot be read."""
-        try:
-            with self.path.open(encoding="utf-8", errors="replace") as lines:
-                return self._readings(lines, start_ns, end_ns)
-        except OSError:
-            return []
 
-    def _readings(self, lines: TextIO, start_ns: int, end_ns: int) -> list[Fraction]:
-        place: tuple[int, int] | None = None
-        taken: list[Fraction] = []
-        before_ns = 0
-        for line in lines:
-            if _is_head(line):
-                place = self._place(line)
-                continue
-            # The last line may be half written.
-            fields = line[:-1].split(",") if line.endswith("\n") else []
-            if not fields or not fields[0].isdecimal():
-                continue
-            at_ns = int(fields[0])
-            if at_ns < before_ns:
-                taken = []
-            before_ns = at_ns
-            if place is None or not start_ns <= at_ns <= end_ns or len(fields) <= place[0]:
+def between(
+    path: Path, columns: Sequence[Column], start_ns: int, end_ns: int
+) -> dict[str, list[Fraction]]:
+    """The readings of this time by quantity, of the columns of a log; none if it cannot be read."""
+    try:
+        with path.open(encoding="utf-8", errors="replace") as lines:
+            return _readings(lines, columns, start_ns, end_ns)
+    except OSError:
+        return {}
+
+
+def _readings(
+    lines: TextIO, columns: Sequence[Column], start_ns: int, end_ns: int
+) -> dict[str, list[Fraction]]:
+    places: dict[str, tuple[int, int] | None] = {}
+    taken: defaultdict[str, list[Fraction]] = defaultdict(list)
+    before_ns = 0
+    for line in lines:
+        if _is_head(line):
+            places = {column.quantity: column.place(line) for column in columns}
+            continue
+        # The last line may be half written.
+        fields = line[:-1].split(",") if line.endswith("\n") else []
+        if not fields or not fields[0].isdecimal():
+            continue
+        at_ns = int(fields[0])
+        if at_ns < before_ns:
+            taken.clear()
+        before_ns = at_ns
+        if not start_ns <= at_ns <= end_ns:
+            continue
+        for quantity, place in places.items():
+            if place is None or len(fields) <= place[0]:
                 continue
             value = _number(fields[place[0]])
             if value is not None:
-                taken.append(value * Fraction(10) ** place[1])
-        return taken
+                taken[quantity].append(value * Fraction(10) ** place[1])
+    return taken
 
 
 def _is_head(line: str) -> bool:
@@ -128,6 +138,12 @@ def _number(text: str) -> Fraction | None:
     return Fraction(value) if value.is_finite() and abs(value.adjusted()) <= 30 else None
 
 
+def _mean(values: Sequence[Fraction]) -> SiteReading:
+    total = sum(values, Fraction(0))
+    mean = rounded(total / len(values), DECIMALS) if values else None
+    return SiteReading(len(values), mean, decimal_text(total))
+
+
 @dataclass(frozen=True, slots=True)
 class SiteWish:
     """What is asked of the site. @typed: by name, as given."""
@@ -139,12 +155,15 @@ class SiteWish:
         """The means of a span of time; None if nothing is logged."""
         if not self.columns:
             return None
-        readings = {}
+        logs: defaultdict[Path, list[Column]] = defaultdict(list)
         for column in self.columns:
-            values = column.between(start_ns, end_ns)
-            total = sum(values, Fraction(0))
-            mean = rounded(total / len(values), DECIMALS) if values else None
-            readings[column.quantity] = SiteReading(len(values), mean, decimal_text(total))
+            logs[column.path].append(column)
+        readings: dict[str, SiteReading] = {}
+        for path, columns in logs.items():
+            values = between(path, columns, start_ns, end_ns)
+            readings |= {
+                column.quantity: _mean(values.get(column.quantity, [])) for column in columns
+            }
         return SiteMinute(start_ns, end_ns, readings)
 
     def first(self, start_ns: int, end_ns: int) -> SiteMinute | None:

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -39,6 +40,23 @@ def test_each_minute_has_the_mean_of_its_readings(tmp_path: Path) -> None:
     volts = first.readings["volts"]
     assert (volts.readings, volts.mean, first.end_ns) == (2, "230.500", 160 * S)
     assert (last.readings["volts"].mean, last.start_ns) == ("240.000", 240 * S)
+
+
+def test_a_minute_reads_each_log_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Logs of days are long, however many columns are asked of them."""
+    log = meter(tmp_path, f"{100 * S},1,230000000,800000")
+    wish = site.parse([f"volts={log}:voltage", f"power_factor={log}:pf"])
+    opened = []
+    plain_open = Path.open
+
+    def counted(path: Path, *arguments: Any, **options: Any) -> Any:
+        opened.append(path)
+        return plain_open(path, *arguments, **options)
+
+    monkeypatch.setattr(Path, "open", counted)
+    minute = wish.first(100 * S, 300 * S)
+    assert minute is not None and set(minute.readings) == {"volts", "power_factor"}
+    assert opened == [log]
 
 
 def test_a_temperature_is_that_of_each_minute_and_can_be_missing(tmp_path: Path) -> None:
