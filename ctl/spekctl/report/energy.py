@@ -6,13 +6,25 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING
 
+from spekctl import units
 from spekctl.documents import energy, spc2
 from spekctl.documents.benchmark import AnnualReport
 from spekctl.documents.exact import Figure
 from spekctl.render import energy as render
 from spekctl.render import spc2 as render_spc2
 from spekctl.report import benchmark, runs
-from spekctl.report.sheet import Axis, Bars, Line, Plot, Sheet, Strand, Verdict, add_printed
+from spekctl.report.sheet import (
+    Axis,
+    Bars,
+    Judged,
+    Line,
+    Plot,
+    Sheet,
+    Strand,
+    Verdict,
+    add_printed,
+)
+from spekctl.report.words import few
 
 if TYPE_CHECKING:
     from rich.console import RenderableType
@@ -99,6 +111,33 @@ def dcse_sheet(file: str, report: energy.DcseReport) -> Sheet:
     add_printed(sheet, render.dcse_parts(report))
     if report.over_time:
         sheet.plots = operation_plots(report.over_time)
+    return sheet
+
+
+def capacity_sheet(file: str, report: energy.CapacityReport) -> Sheet:
+    """Capacity optimization: each method is a verdict, a method that was not tested none."""
+    names = few([target.path for target in report.targets])
+    sheet = Sheet(
+        file,
+        "capacity optimization",
+        f"{report.notice}: {names}",
+        remarks=list(report.remarks),
+        judged=Judged("Methods", "shown", "not shown"),
+    )
+    sheet.conditions = [
+        ("bytes stored", report.stored),
+        ("data set", units.format_bytes(report.size)),
+        *runs.targets(report.targets),
+    ]
+    shown = {"yes": True, "no": False}
+    sheet.verdicts = [
+        Verdict(method.name, method.reason, shown.get(method.verdict)) for method in report.methods
+    ]
+    add_printed(sheet, render.capacity_parts(report))
+    if report.steps:
+        stored = [("at first", [report.steps[0].stored_before / 1e6])]
+        stored += [(step.name, [step.stored_after / 1e6]) for step in report.steps]
+        sheet.bars.append(Bars("Bytes stored after each step", "MB", ["stored"], stored))
     return sheet
 
 

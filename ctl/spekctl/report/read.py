@@ -43,6 +43,7 @@ _SHEETS: dict[Kind, Callable[[str, Any], Sheet]] = {
     Kind.SPC2E: energies.spc2e_sheet,
     Kind.EMERALD: energies.emerald_sheet,
     Kind.DCSE: energies.dcse_sheet,
+    Kind.CAPACITY: energies.capacity_sheet,
     Kind.VERIFY: traces.verify_sheet,
     Kind.DRIVE_SIMULATION: drives.simulation_sheet,
     Kind.DRIVE_STUDY: drives.study_sheet,

@@ -204,6 +204,30 @@ def energy_dcse(path: Path) -> Path:
     )
 
 
+def energy_capacity(path: Path) -> Path:
+    steps = [
+        energy.CapacityStep("incompressible", 64 << 20, 1 << 20, 65 << 20),
+        energy.CapacityStep("compressible", 64 << 20, 65 << 20, 81 << 20),
+        energy.CapacityStep("discard", 0, 81 << 20, 1 << 20),
+    ]
+    return written(
+        path,
+        energy.CapacityReport(
+            notice=energy.CAPACITY_NOTICE,
+            targets=[facts()],
+            stored="bytes of zram",
+            size=64 << 20,
+            steps=steps,
+            methods=[
+                energy.CapacityMethod("compression", "yes", "75.0 % saved"),
+                energy.CapacityMethod("deduplication", "no", "0.0 % saved"),
+                energy.CapacityMethod("delta snapshots", "not tested", "zram has none"),
+            ],
+            remarks=["a remark on capacity"],
+        ),
+    )
+
+
 def simulation(path: Path) -> Path:
     times = drive.Times(5e6, 4_000_000, 8_000_000, 20_000_000, 60_000_000)
     modes = {
@@ -389,6 +413,7 @@ MAKERS: dict[str, tuple[Callable[[Path], Any], str]] = {
     "spc2e": (energy_spc2e, "json"),
     "emerald": (energy_emerald, "json"),
     "dcse": (energy_dcse, "json"),
+    "capacity": (energy_capacity, "json"),
     "simulation": (simulation, "json"),
     "study": (study, "json"),
     "info": (trace_info, "json"),

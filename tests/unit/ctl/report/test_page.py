@@ -46,6 +46,10 @@ EXPECTED: dict[str, tuple[set[str], list[str]]] = {
     "spc2e": ({"Power over load", "Nominal power of the usage profiles"}, ["a limit was missed"]),
     "emerald": ({"Mean power of the phases"}, ["80 ms is too slow", "EP_1"]),
     "dcse": (set(), ["IOPS/W", "125.00"]),
+    "capacity": (
+        {"Bytes stored after each step"},
+        ["Methods: 1 not shown, 1 shown, 1 not judged", "75.0 % saved", "a remark on capacity"],
+    ),
     "simulation": ({"States of the drive"}, ["rotation", "sptf"]),
     "study": (
         {"Response times, Financial-like", "Power by state, Financial-like"},
