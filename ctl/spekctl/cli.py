@@ -71,7 +71,13 @@ COMMANDS: dict[str, Slot] = {
 }
 
 EPILOG = "\b\nExit codes:\n" + "\n".join(
-    textwrap.fill(text, 94, initial_indent=f"  {code.value:>3}  ", subsequent_indent=" " * 7)
+    textwrap.fill(
+        text,
+        78,
+        initial_indent=f"  {code.value:>3}  ",
+        subsequent_indent=" " * 7,
+        break_on_hyphens=False,
+    )
     for code, text in EXIT_CODE_HELP.items()
 )
 

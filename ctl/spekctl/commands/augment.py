@@ -18,7 +18,8 @@ LEAST_LOOK_NS = 10**8
 
 EPILOG = """\b
 Examples:
-  spekctl augment create nas --raid /dev/md0 --ssd /dev/sde1 --spare /dev/sda2 --spare /dev/sdb2
+  spekctl augment create nas --raid /dev/md0 --ssd /dev/sde1 \\
+      --spare /dev/sda2 --spare /dev/sdb2
   spekctl augment status
   spekctl augment monitor nas --every 5s
   spekctl augment detach nas

@@ -42,15 +42,18 @@ _TIMES = {
 
 CREATE_EPILOG = """\b
 Examples:
-  spekctl augment create nas --raid /dev/md0 --ssd /dev/sde1 --spare /dev/sda2 --spare /dev/sdb2
-  spekctl augment create nas --raid /dev/md0 --ssd /dev/sde --destroy S4EV --spare /dev/vg/area0
+  spekctl augment create nas --raid /dev/md0 --ssd /dev/sde1 \\
+      --spare /dev/sda2 --spare /dev/sdb2
+  spekctl augment create nas --raid /dev/md0 --ssd /dev/sde --destroy S4EV \\
+      --spare /dev/vg/area0
 """
 ATTACH_EPILOG = """\b
 Examples:
   spekctl augment attach nas --scan --raid /dev/md0
-  spekctl augment attach nas /dev/nvme0n1p3 /dev/sda2 --raid /dev/md0 --without member:1
+  spekctl augment attach nas /dev/nvme0n1p3 /dev/sda2 \\
+      --raid /dev/md0 --without member:1
 """
-CHECK_EPILOG = """\b
+CHECK_EPILOG = """
 Exit codes: 0 all devices are there and the log ends cleanly; 2 a device has no superblock, or the
 devices are of different sets; 6 the log ends at a record that is torn or damaged, or one of the
 superblocks is; 8 a device is missing.

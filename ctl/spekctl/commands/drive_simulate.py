@@ -24,9 +24,12 @@ CLIFF_STEPS = 8
 EPILOG = """\b
 Examples:
   spekctl drive simulate barracuda-es --requests requests.csv
-  spekctl drive simulate barracuda-es --arms 4 --requests requests.csv --csv > served.csv
-  spekctl drive simulate barracuda-es --arms 4 --fail-arm 3 --requests requests.csv
-  spekctl drive simulate cheetah9lp --requests - --closed 8 --schedule sptf --json
+  spekctl drive simulate barracuda-es --arms 4 \\
+      --requests requests.csv --csv > served.csv
+  spekctl drive simulate barracuda-es --arms 4 --fail-arm 3 \\
+      --requests requests.csv
+  spekctl drive simulate cheetah9lp --requests - \\
+      --closed 8 --schedule sptf --json
 
 \b
 Each line of the file is a request; the first line may be this header:

@@ -16,7 +16,8 @@ EPILOG = """\b
 Examples:
   spekctl drive study -o study.json
   spekctl plot study study.json --figure 8 -o arrays
-  spekctl drive study --trace financial=Financial1.spc --trace websearch=WebSearch1.spc
+  spekctl drive study --trace financial=Financial1.spc \\
+      --trace websearch=WebSearch1.spc
 """
 
 

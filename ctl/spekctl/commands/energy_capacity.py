@@ -13,8 +13,10 @@ from spekctl.commands import options
 EPILOG = """\b
 Examples:
   spekctl energy capacity --device /dev/zram0 --write
-  spekctl energy capacity --device /dev/mapper/thin1 --write --size 1GiB -o capacity.json
-  spekctl energy capacity --device /dev/sdb --write --stored 'ssh array used-bytes pool0'
+  spekctl energy capacity --device /dev/mapper/thin1 --write --size 1GiB \\
+      -o capacity.json
+  spekctl energy capacity --device /dev/sdb --write \\
+      --stored 'ssh array used-bytes pool0'
 """
 DEFAULT_SIZE = 64 << 20
 

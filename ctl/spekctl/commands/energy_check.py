@@ -13,16 +13,19 @@ from spekctl.errors import ExitCode, UsageError
 
 EPILOG = """\b
 Examples:
-  spekctl energy check emerald-24/energy.json emerald-96/energy.json capacity.json
+  spekctl energy check emerald-24/energy.json emerald-96/energy.json \\
+      capacity.json
   spekctl energy check emerald-*/energy.json --drawer 24 --least-methods 2
 
 \b
-Disclosures of the reports (--disclose of `spekctl energy emerald`) that count:
-  drives=N                       of the configuration; else the tested devices are counted
-  parity RAID, adaptive cooling, power monitoring      yes or no
-  power supplies                 such as silver or gold
+Disclosures of reports (--disclose of `spekctl energy emerald`) that count:
+  drives=N                   of the configuration; else the tested devices are
+                             counted
+  parity RAID, adaptive cooling, power monitoring
+                             yes or no
+  power supplies             such as silver or gold
   deduplication, compression, thin provisioning, read-only delta snapshots,
-  writeable delta snapshots      yes or no; or a report of `spekctl energy capacity`
+  writeable delta snapshots  yes or no; or a report of `energy capacity`
 """
 
 

@@ -12,7 +12,8 @@ from spekctl.commands import options
 
 EPILOG = """\b
 Examples:
-  spekctl energy compare sdb-spc1e/energy.json sdb-spc2e/energy.json sdb-emerald/energy.json
+  spekctl energy compare sdb-spc1e/energy.json sdb-spc2e/energy.json \\
+      sdb-emerald/energy.json
   spekctl energy compare sdb-spc1e/energy.json dcse.json --json
 """
 

@@ -18,9 +18,11 @@ if TYPE_CHECKING:
 
 EPILOG = """\b
 Examples:
-  spekctl energy dcse --gigabytes 18688 --idle-watts 1960 --iops 35000 --load-watts 2453
+  spekctl energy dcse --gigabytes 18688 --idle-watts 1960 --iops 35000 \\
+      --load-watts 2453
   spekctl energy dcse --from after.toml --against before.toml
-  spekctl energy dcse --samples machine.json --disk sda --gigabytes 4000 --every 1h
+  spekctl energy dcse --samples machine.json --disk sda --gigabytes 4000 \\
+      --every 1h
 
 \b
 A file has the same numbers, all optional:

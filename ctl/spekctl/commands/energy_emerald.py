@@ -22,9 +22,10 @@ if TYPE_CHECKING:
 EPILOG = """\b
 Examples:
   spekctl energy emerald --device /dev/sdb --write --quick
-  spekctl energy emerald --device /dev/sdb --phases random-read,ready-idle --prefill 0 \\
-      --conditioning 0 --quick
-  spekctl energy emerald --from phases.toml --taxonomy 'Online 3' --disclose 'parity RAID=on'
+  spekctl energy emerald --device /dev/sdb --phases random-read,ready-idle \\
+      --prefill 0 --conditioning 0 --quick
+  spekctl energy emerald --from phases.toml --taxonomy 'Online 3' \\
+      --disclose 'parity RAID=on'
 
 \b
 Phases and metrics:                      Example of a --from file:

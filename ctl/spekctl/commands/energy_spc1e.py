@@ -24,8 +24,10 @@ EPILOG = """\b
 Examples:
   spekctl energy spc1e --device /dev/sdb --write --quick
   spekctl energy spc1e --device asu1=/dev/nvme0n1 --device /dev/sdb --write
-  spekctl energy spc1e --device /dev/sdb --write --site volts=/run/meter.csv:voltage \\
-      --site power_factor=/run/meter.csv:pf --site celsius=/run/intake.csv:nct6775/temp2
+  spekctl energy spc1e --device /dev/sdb --write \\
+      --site volts=/run/meter.csv:voltage \\
+      --site power_factor=/run/meter.csv:pf \\
+      --site celsius=/run/intake.csv:nct6775/temp2
   spekctl energy spc1e --from levels.toml --price 0.31
   spekctl energy spc1e --from spc1-sdb/report.json --idle-watts 225.53
 
@@ -39,10 +41,9 @@ Example of a --from file:
   iops = 9999.42
   [idle]
   watts = 225.53
-Optional: price = 0.12 above the sections, and a section [site] with volts, power_factor,
-first_celsius and last_celsius.
+Optional: price = 0.12 above the sections, and a section [site] with volts,
+power_factor, first_celsius and last_celsius.
 
-\b
 Defaults: --idle-time 10m, 10s with --quick; for all others see `spekctl spc1 --help`.
 """
 

@@ -24,7 +24,6 @@ Examples:
   spekctl energy spc2e --device /dev/sdb --write --streams 64 --price 0.31
   spekctl energy spc2e --from spc2e-sdb/energy.json --price 0.25
 
-\b
 Times if not given: --idle-time 10m, 10s with --quick. All else is as in `spekctl spc2 --help`.
 """
 

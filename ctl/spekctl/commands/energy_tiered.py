@@ -19,7 +19,8 @@ It runs these steps:
   spekctl energy spc1e --device SLOW --write --folder DIR/single
   spekctl energy tiered map --slow SLOW --fast FAST --write > DIR/tiered.table
   dmsetup create spek-tiered DIR/tiered.table
-  spekctl energy spc1e --device /dev/mapper/spek-tiered --write --folder DIR/tiered
+  spekctl energy spc1e --device /dev/mapper/spek-tiered --write \\
+      --folder DIR/tiered
   spekctl energy tiered compare DIR/single DIR/tiered
 """
 

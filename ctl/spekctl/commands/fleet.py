@@ -27,11 +27,14 @@ DEFAULT_KEYS = Path("~/.config/spek/fleet")
 
 EPILOG = """\b
 Examples:
-  spekctl fleet init keys client1 client2 storage       # once; copy keys/client1 to client1, ...
-  spekctl fleet join tls://10.0.0.1:8786 --keys client1   # on each host without ssh in the plan
+  # once; copy keys/client1 to client1, ...
+  spekctl fleet init keys client1 client2 storage
+  # on each host without ssh in the plan
+  spekctl fleet join tls://10.0.0.1:8786 --keys client1
   spekctl fleet check plan.toml --keys keys/controller
   spekctl fleet run plan.toml --keys keys/controller -o fleet.json
-  spekctl fleet log plan.toml --keys keys/controller      # of per-I/O logs that lie on the hosts
+  # of per-I/O logs that lie on the hosts
+  spekctl fleet log plan.toml --keys keys/controller
 
 \b
 A plan:
@@ -42,7 +45,8 @@ A plan:
   time = "60s"
   [[host]]
   name = "client1"
-  ssh = "user@client1"     # started by the controller; without it, by `spekctl fleet join` there
+  # started by the controller; without it, by `spekctl fleet join` there
+  ssh = "user@client1"
   devices = ["wwn:naa.600140512345678901234567890abcde"]
 """
 

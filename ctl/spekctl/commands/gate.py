@@ -14,7 +14,8 @@ EPILOG = """\b
 Examples:
   spekctl gate limits.toml a.json b.json
   spekctl gate limits.toml nvme.json --format junit -o gate.xml
-  spekctl run random-read-4k --device /dev/sdb --json | spekctl gate limits.toml -
+  spekctl run random-read-4k --device /dev/sdb --json |
+      spekctl gate limits.toml -
 
 \b
 A file of limits:

@@ -35,8 +35,10 @@ F = TypeVar("F", bound=Callable[..., Any])
 EPILOG = """\b
 Examples:
   spekctl prober start --for 10m -o machine.json
-  spekctl prober start --for 1h --power-states 5s -o nas.json    # power states of all disks too
-  spekctl prober start --detach --interval 10s --rows 100000    # for days; read it at any time
+  # power states of all disks too
+  spekctl prober start --for 1h --power-states 5s -o nas.json
+  # for days; read it at any time
+  spekctl prober start --detach --interval 10s --rows 100000
   spekctl prober watch
   spekctl prober stop -o machine.json && spekctl report machine.json
 """

@@ -21,29 +21,33 @@ if TYPE_CHECKING:
 EPILOG = """\b
 Examples:
   spekctl pts --device /dev/nvme0n1 --write --quick
-  spekctl pts --device /dev/nvme0n1 --write --tests iops,latency --depth 64 --workers 4
-  spekctl pts --device /dev/sdb --write --no-purge --until steady:range=10% --dry-run
+  spekctl pts --device /dev/nvme0n1 --write --tests iops,latency --depth 64 \\
+      --workers 4
+  spekctl pts --device /dev/sdb --write --no-purge --until steady:range=10% \\
+      --dry-run
 
 \b
 Tests, what is tracked for steady state, and what a round measures:
   iops        IOPS of 4 KiB random writes; --reads x --sizes, random
-  throughput  bytes per second of writes; reads and writes, sequential, for each size a test
-  latency     mean response time of 4 KiB random writes; --latency-reads x --latency-sizes,
-              random, 1 I/O outstanding
+  throughput  bytes per second of writes; reads and writes, sequential, for
+              each size a test
+  latency     mean response time of 4 KiB random writes; --latency-reads x
+              --latency-sizes, random, 1 I/O outstanding
   saturation  (no rounds) 4 KiB random writes from the purged state on
 
 \b
-Defaults:               standard                             --quick
-  --time                1m                                   2s
-  --rounds              25                                   10
-  --precondition        200                                  100   per cent of the capacity
-  --sizes               1M,128K,64K,32K,16K,8K,4K,512        128K,4K
-  --reads               100,95,65,50,35,5,0                  100,65,0
-  --throughput-sizes    1M,128K                              1M
-  --latency-sizes       8K,4K,512                            4K
-  --latency-reads       100,65,0                             100,65,0
-  --saturation-time     (none: --saturation 400 per cent)    1m
-Default sizes below the logical block of a device are left out. A round of iops takes 56 minutes.
+Defaults:             standard                           --quick
+  --time              1m                                 2s
+  --rounds            25                                 10
+  --precondition      200 per cent of the capacity       100 per cent
+  --sizes             1M,128K,64K,32K,16K,8K,4K,512      128K,4K
+  --reads             100,95,65,50,35,5,0                100,65,0
+  --throughput-sizes  1M,128K                            1M
+  --latency-sizes     8K,4K,512                          4K
+  --latency-reads     100,65,0                           100,65,0
+  --saturation-time   (none: --saturation 400 per cent)  1m
+Default sizes below the logical block of a device are left out. A round of
+iops takes 56 minutes.
 """
 
 

@@ -14,8 +14,10 @@ from spekctl.commands.options import title as title_option
 EPILOG = """\b
 Examples:
   spekctl report spc1.json
-  spekctl report before.json after.json --label before --label after -o change.html
-  spekctl report run.json run.parquet -o run.html    # a result and the log of the same run
+  spekctl report before.json after.json --label before --label after \\
+      -o change.html
+  # a result and the log of the same run
+  spekctl report run.json run.parquet -o run.html
 """
 
 

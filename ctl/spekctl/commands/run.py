@@ -34,14 +34,20 @@ if TYPE_CHECKING:
 EPILOG = """\b
 Examples:
   spekctl run random-read-4k --device /dev/nvme0n1 --time 30s
-  spekctl run --read 70% --size 8KiB --pattern uniform --depth 16 --device /dev/sdb --write
+  spekctl run --read 70% --size 8KiB --pattern uniform --depth 16 \\
+      --device /dev/sdb --write
   spekctl run random-read-4k --set stream.main.size=16KiB --device /dev/sdb
-  spekctl run spc1 --bsu 50 --device /dev/sdb --ramp 10s --time 60s --write -o out.json
-  spekctl run mixed-70-30-8k --rate 5000 --device /dev/sdb --device /dev/sdc --write
-  spekctl run mixed-70-30-8k --device /dev/sdb --write --verify --verify-state sdb.state
-  spekctl run sync.toml --device /dev/sdb --write --verify --state-on /dev/sdc --time 1h
+  spekctl run spc1 --bsu 50 --device /dev/sdb --ramp 10s --time 60s --write \\
+      -o out.json
+  spekctl run mixed-70-30-8k --rate 5000 --device /dev/sdb --device /dev/sdc \\
+      --write
+  spekctl run mixed-70-30-8k --device /dev/sdb --write --verify \\
+      --verify-state sdb.state
+  spekctl run sync.toml --device /dev/sdb --write --verify \\
+      --state-on /dev/sdc --time 1h
   spekctl run random-read-4k --device /dev/sdb --start-at 2027-01-31T12:00:00Z
-  spekctl run fio: --device /dev/sdb -- --name=a --direct=1 --rw=randread --bs=8k --runtime=30
+  spekctl run fio: --device /dev/sdb -- --name=a --direct=1 --rw=randread \\
+      --bs=8k --runtime=30
   spekctl run --trace hm_0.csv.gz --map wrap --device /dev/sdb --write
 """
 

@@ -25,9 +25,12 @@ if TYPE_CHECKING:
 EPILOG = """\b
 Examples:
   spekctl spc1 --device /dev/sdb --write --quick
-  spekctl spc1 --device /dev/sdb --device /dev/sdc --write --start-bsu 20 --folder array
-  spekctl spc1 --device asu1=/dev/nvme0n1 --device /dev/sdb --write --limit unused_capacity=0.6
-  spekctl spc1 --device /dev/sdb --device /dev/sdc --write --start-bsu 20 --folder array --resume
+  spekctl spc1 --device /dev/sdb --device /dev/sdc --write --start-bsu 20 \\
+      --folder array
+  spekctl spc1 --device asu1=/dev/nvme0n1 --device /dev/sdb --write \\
+      --limit unused_capacity=0.6
+  spekctl spc1 --device /dev/sdb --device /dev/sdc --write --start-bsu 20 \\
+      --folder array --resume
   spekctl spc1 --fleet plan.toml --keys keys/controller --write --start-bsu 20
 
 \b
@@ -38,20 +41,25 @@ Defaults:             standard   --quick
   --ramp                    3m        2s
   --search-time             3m        6s
   --resolution               0         2   per cent
-About ten hours in total, or five minutes with --quick, plus the search: about a dozen points.
+About ten hours in total, or five minutes with --quick, plus the search: about
+a dozen points.
 
 \b
 Defaults of --limit; shares are fractions, not per cent:
-  left_over            0.01  growth of the queue in a phase, as a share of its I/Os, or
+  left_over            0.01  growth of the queue in a phase, as a share of its
+                             I/Os, or
   left_over_responses  5     times --max-response of work, whichever is larger
-  intensity            0.05  relative deviation of a stream's share from the workload's
-  intensity_cov        0.2   coefficient of variation of that share within a phase
+  intensity            0.05  relative deviation of a stream's share from the
+                             workload's
+  intensity_cov        0.2   coefficient of variation of that share in a phase
   repeat_iops          0.05  relative deviation of repeated IOPS
   repeat_lrt           0.05  relative deviation of repeated LRT, or
   repeat_lrt_ns        1e6   deviation in ns, whichever is larger
-  unused_capacity      0.45  share of the devices' capacity that the workload leaves unused
-  chance_sigmas        5     standard deviations by which limits on counts are widened
-  lower_percent        5     per cent by which the level is lowered after a missed limit
+  unused_capacity      0.45  share of the capacity that is left unused
+  chance_sigmas        5     standard deviations by which limits on counts are
+                             widened
+  lower_percent        5     per cent by which the level is lowered after a
+                             missed limit
   lowered_at_most      10    times that the level is lowered
 """
 

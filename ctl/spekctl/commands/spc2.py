@@ -19,16 +19,18 @@ if TYPE_CHECKING:
 EPILOG = """\b
 Examples:
   spekctl spc2 --device /dev/sdb --write --quick
-  spekctl spc2 --device /dev/sdb --device /dev/sdc --write --streams 64 --system-price 12000
+  spekctl spc2 --device /dev/sdb --device /dev/sdc --write --streams 64 \\
+      --system-price 12000
   spekctl spc2 --device /dev/sdb --parts ldq,vod --quick          (reads only)
 
 \b
 Parts, their tests, and the I/Os outstanding per stream:
-  lfp  large file processing   write, mixed (half of the streams read), read; each with
-                               transfers of 1024 KiB and 256 KiB; 1 I/O
-  ldq  large database query    read; 1024 KiB and 64 KiB, each with 4 I/Os and with 1
-  vod  video on demand         read; open loop: 256 KiB three times a second per stream,
-                               0.786432 MB/s each
+  lfp  large file processing  write, mixed (half of the streams read), read;
+                              each with transfers of 1024 and 256 KiB; 1 I/O
+  ldq  large database query   read; 1024 KiB and 64 KiB, each with 4 I/Os and
+                              with 1
+  vod  video on demand        read; open loop: 256 KiB three times a second
+                              per stream, 0.786432 MB/s each
 
 \b
 Defaults:             standard   --quick
@@ -38,7 +40,8 @@ Defaults:             standard   --quick
   --vod-time               30m       10s
   --search-time             3m        3s
   --resolution               0         5   per cent
-Five and a half hours in total plus 6 minutes per point of the search; four minutes with --quick.
+Five and a half hours in total plus 6 minutes per point of the search; four
+minutes with --quick.
 """
 
 F = TypeVar("F", bound=Callable[..., Any])

@@ -28,14 +28,22 @@ if TYPE_CHECKING:
 
 EPILOG = """\b
 Examples:
-  spekctl sweep spc1 --bsu 1,2,5,10-100:10 --device /dev/sdb --write --time 30s -o curve.json
-  spekctl sweep spc1 --bsu 5,10,20,40 --max-outstanding-per-bsu 2 --device /dev/sdb --write
-  spekctl sweep random-read-4k --rate 1000-20000:1000 --device /dev/nvme0n1 --ramp 2s --csv
-  spekctl sweep random-read-4k --depth 1,2,4,8,16,32 --device /dev/nvme0n1 --folder results
-  spekctl sweep random-read-4k --over size=512,4KiB,64KiB --device /dev/nvme0n1
-  spekctl sweep random-read-4k --depth 1,8,32 --over size=4KiB,64KiB --device /dev/nvme0n1
-  spekctl sweep random-read-4k --rate 1000,500000 --within 'p99 < 1ms' --device /dev/nvme0n1
-  spekctl sweep random-read-4k --rate 1000-20000:1000 --fleet plan.toml --keys keys/controller
+  spekctl sweep spc1 --bsu 1,2,5,10-100:10 --device /dev/sdb --write \\
+      --time 30s -o curve.json
+  spekctl sweep spc1 --bsu 5,10,20,40 --max-outstanding-per-bsu 2 \\
+      --device /dev/sdb --write
+  spekctl sweep random-read-4k --rate 1000-20000:1000 --device /dev/nvme0n1 \\
+      --ramp 2s --csv
+  spekctl sweep random-read-4k --depth 1,2,4,8,16,32 --device /dev/nvme0n1 \\
+      --folder results
+  spekctl sweep random-read-4k --over size=512,4KiB,64KiB \\
+      --device /dev/nvme0n1
+  spekctl sweep random-read-4k --depth 1,8,32 --over size=4KiB,64KiB \\
+      --device /dev/nvme0n1
+  spekctl sweep random-read-4k --rate 1000,500000 --within 'p99 < 1ms' \\
+      --device /dev/nvme0n1
+  spekctl sweep random-read-4k --rate 1000-20000:1000 --fleet plan.toml \\
+      --keys keys/controller
 """
 
 

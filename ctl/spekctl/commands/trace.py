@@ -38,11 +38,11 @@ Examples:
 
 \b
 Formats, detected by content; files may be compressed (gz, xz, zst, lz4, bz2):
-  spc        SPC: Financial1 and 2, WebSearch1 to 3     msr        MSR Cambridge
-  blktrace   binary, versions 7 and 8                   blkparse   its text
-  fio        iologs of versions 2 and 3                 blkreplay  load files
+  spc        SPC: Financial1 and 2, WebSearch1 to 3  msr        MSR Cambridge
+  blktrace   binary, versions 7 and 8                blkparse   its text
+  fio        iologs of versions 2 and 3              blkreplay  load files
   alibaba, tencent, systor, fiu, vscsi (CloudPhysics), srt (HP, cello)
-  csv        with named columns                         spek-log   `spekctl run --log`
+  csv        with named columns                      spek-log   of `run --log`
   spek-trace the stored form
 """
 

@@ -11,10 +11,12 @@ from spekctl.commands import options
 
 EPILOG = """\b
 Examples:
-  spekctl run mixed-70-30-8k --device /dev/sdb --write --verify --verify-state sdb.state
+  spekctl run mixed-70-30-8k --device /dev/sdb --write --verify \\
+      --verify-state sdb.state
   spekctl verify --device /dev/sdb --from sdb.state
 
-  spekctl run sync.toml --device /dev/sdb --write --verify --state-on /dev/sdc --time 1h
+  spekctl run sync.toml --device /dev/sdb --write --verify \\
+      --state-on /dev/sdc --time 1h
   # ... the power is cut, and the machine has started again ...
   spekctl verify --device /dev/sdb --from /dev/sdc
 """

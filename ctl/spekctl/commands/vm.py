@@ -35,18 +35,23 @@ _PROPERTIES = frozenset({"virtual_gb", "zoned", "zbc"})
 
 EPILOG = """\b
 Examples:
-  spekctl vm --disk null_blk -- run spc1 --bsu 50 --device {disk1} --time 20s --write
+  spekctl vm --disk null_blk -- \\
+      run spc1 --bsu 50 --device {disk1} --time 20s --write
   spekctl vm --kernel 6.12 --disk nvme,size=4G --disk scsi_debug -- devices
   spekctl vm --exec -- sh -c 'uname -r; lsmod'
-  spekctl vm --arch arm64 --disk null_blk -- run random-read-4k --device {disk1} --time 5s
+  spekctl vm --arch arm64 --disk null_blk -- \\
+      run random-read-4k --device {disk1} --time 5s
   spekctl vm --net /tmp/rig --exec -- sh -c 'sleep 600'
   spekctl vm --net /tmp/rig,number=2 --exec -- ip address
-  spekctl vm --icount --function-profile p.json --disk null_blk -- run random-read-4k -d {disk1}
-  spekctl vm --ab 6.1 6.12 --disk null_blk -- run random-read-4k --count 200000 --device {disk1}
+  spekctl vm --icount --function-profile p.json --disk null_blk -- \\
+      run random-read-4k -d {disk1}
+  spekctl vm --ab 6.1 6.12 --disk null_blk -- \\
+      run random-read-4k --count 200000 --device {disk1}
 
 \b
 Exit codes of --ab:
-  0  same, or better    7  worse    8  undecided    1  a run failed    125  a guest failed
+  0  same, or better    7  worse    8  undecided
+  1  a run failed       125  a guest failed
 """
 
 

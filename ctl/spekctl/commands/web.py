@@ -29,7 +29,7 @@ Examples:
   spekctl web                      # runs are started with sudo -n
   sudo .venv/bin/spekctl web       # the server itself drops root
   spekctl web --listen 127.0.0.1:8080 --directory results
-  spekctl web --fleet plan.toml --keys keys/controller    # runs on all hosts of a plan
+  spekctl web --fleet plan.toml --keys keys/controller    # on hosts of a plan
 """
 _BECOME = {
     "sudo": ["sudo", "-n", "--"],

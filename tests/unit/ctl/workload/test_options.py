@@ -139,6 +139,13 @@ def test_the_line_of_a_command_in_the_help_of_its_group_is_whole() -> None:
             assert not command.get_short_help_str(80).endswith("..."), path
 
 
+def test_help_fits_a_terminal_of_80_columns() -> None:
+    for path, command in every_command():
+        context = click.Context(command, info_name=f"spekctl {path}".strip(), terminal_width=80)
+        for line in command.get_help(context).splitlines():
+            assert len(line) <= 80, f"{path}: {line}"
+
+
 def test_examples_in_the_help_have_the_options_that_they_are_given() -> None:
     lines = [
         line.strip().removeprefix("sudo ").partition("  ")[0].partition(" #")[0]
