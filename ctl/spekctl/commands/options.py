@@ -390,10 +390,12 @@ def load_options(*names: str) -> Callable[[F], F]:
     return together(*(option(name) for name in names))
 
 
-def load_range(first: str, last: str) -> Callable[[F], F]:
-    """Those from @first to @last, as they are declared: a new one among them is there at once."""
+def load_range(first: str, before: str | None = None) -> Callable[[F], F]:
+    """Those declared from @first on, up to the last one or to the one ahead of @before. Ranges
+    that follow each other leave none out, so that a new option is in one of them at once."""
     names = list(OPTIONS)
-    return load_options(*names[names.index(first) : names.index(last) + 1])
+    end = len(names) if before is None else names.index(before)
+    return load_options(*names[names.index(first) : end])
 
 
 _BY_FLAG = {flag_of(name).removeprefix("--").replace("-", "_"): name for name in OPTIONS}

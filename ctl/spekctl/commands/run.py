@@ -56,11 +56,11 @@ Examples:
 @options.workload
 @click.argument("words", metavar="[-- ARGUMENTS]", nargs=-1)
 @options.own_devices
-@options.load_range("bsu", "passes")
+@options.load_range("bsu", "ramp_ns")
 @options.start_at
-@options.load_range("ramp_ns", "write")
+@options.load_range("ramp_ns", "backend")
 @options.destroy
-@options.load_range("backend", "verify")
+@options.load_range("backend", "hrrw")
 @click.option(
     "--verify-state",
     type=options.FilePath(dir_okay=False, path_type=Path),
@@ -73,7 +73,7 @@ Examples:
     help="With --verify: keep a log on DEVICE, another disk, of which writes are acknowledged and"
     " flushed. After a power cut, `spekctl verify --from DEVICE` says which of them are gone.",
 )
-@options.load_range("hrrw", "stripe_bytes")
+@options.load_range("hrrw")
 @click.option(
     "--trace",
     "traces",

@@ -90,7 +90,7 @@ Examples:
 @campaign.resolution("1 BSU, I/O per second or I/O outstanding", default="5")
 @options.load_options("time_ns", "passes", "ramp_ns", "workers", "cpus", "seed", "write")
 @options.destroy
-@options.load_range("backend", "stripe_bytes")
+@options.load_range("backend")
 @options.metering
 @options.result("Write the load curve as JSON to FILE.")
 @options.folder(
