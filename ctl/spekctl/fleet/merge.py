@@ -7,6 +7,7 @@ of merges do not matter.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 
 import msgspec
 
@@ -21,11 +22,71 @@ from spekctl.workload.config import RunConfig
 from spekctl.workload.model import WorkloadFile
 
 
+@dataclass(frozen=True, slots=True)
+class _Origin:
+    """What a host's result says beside its hosts."""
+
+    workload: WorkloadFile
+    config: RunConfig
+    created: str
+    command: Sequence[str]
+
+
+class Sum:
+    """Hosts of one fleet, added in any order. All that is kept of each is what the result of the
+    fleet has of it."""
+
+    def __init__(self) -> None:
+        self._parts: list[tuple[HostResult, _Origin]] = []
+        self._workload: WorkloadFile | None = None
+
+    def add(self, result: Result, facts: HostFacts) -> None:
+        """The result of a run of one machine. UsageError: as of of_host()."""
+        self._add(_host_of(result, facts), result)
+
+    def add_fleet(self, fleet: Result) -> None:
+        """All hosts of the result of a fleet."""
+        for host in fleet.hosts or []:
+            self._add(host, fleet)
+
+    def _add(self, host: HostResult, of: Result) -> None:
+        # All hosts have the same one as a rule.
+        if self._workload is None or of.workload != self._workload:
+            self._workload = of.workload
+        origin = _Origin(self._workload, of.config, of.created, of.command)
+        self._parts.append((host, origin))
+
+    def whole(self) -> Result:
+        """The result of all that were added, of which there has to be one.
+
+        UsageError: they are not of the same run of a fleet, or a host was added twice.
+        """
+        if not self._parts:
+            raise UsageError("there are no results to merge")
+        parts = sorted(self._parts, key=lambda part: part[0].name)
+        hosts = [host for host, _ in parts]
+        _check_names(hosts)
+        first, origin = parts[0]
+        for host, other in parts[1:]:
+            if other.workload != origin.workload:
+                raise UsageError(f"{first.name} and {host.name} ran different workloads")
+        _check_alike(hosts)
+        last = max((other for _, other in parts), key=lambda other: (other.created, other.command))
+        # A config that no run gives is that of the first host.
+        result = whole.of_parts(hosts, last.workload, origin.config)
+        return msgspec.structs.replace(result, created=last.created, command=list(last.command))
+
+
 def of_host(result: Result, facts: HostFacts) -> Result:
     """The result of a run of one machine as that of a fleet of one host.
 
     UsageError: it is one of a fleet already, or has times without buckets.
     """
+    return whole.of([_host_of(result, facts)], result)
+
+
+def _host_of(result: Result, facts: HostFacts) -> HostResult:
+    """The host of a result. UsageError: as of of_host()."""
     if result.hosts is not None:
         raise UsageError(f"the result of {facts.name} is one of several hosts already")
     for cell in result.cells:
@@ -35,7 +96,7 @@ def of_host(result: Result, facts: HostFacts) -> Result:
                     f"the result of {facts.name} has no buckets, so it cannot be added"
                 )
     actual_ns = result.start.realtime_ns or None
-    host = HostResult(
+    return HostResult(
         name=facts.name,
         role=facts.role,
         start=HostStart(
@@ -50,7 +111,6 @@ def of_host(result: Result, facts: HostFacts) -> Result:
         rows=per_host.packed(result.intervals if actual_ns is not None else []),
         prober=result.prober,
     )
-    return whole.of([host], result)
 
 
 def without_run(
@@ -103,20 +163,10 @@ def merge(results: Sequence[Result]) -> Result:
 
     UsageError: they are not of the same run of a fleet, or a host is in two of them.
     """
-    if not results:
-        raise UsageError("there are no results to merge")
-    fleets = [_fleet(result) for result in results]
-    hosts = sorted((host for fleet in fleets for host in _hosts(fleet)), key=_name)
-    _check_names(hosts)
-    by_name = {host.name: fleet for fleet in fleets for host in _hosts(fleet)}
-    first, *others = hosts
-    for host in others:
-        if by_name[host.name].workload != by_name[first.name].workload:
-            raise UsageError(f"{first.name} and {host.name} ran different workloads")
-    _check_alike(hosts)
-    last = max(fleets, key=lambda fleet: (fleet.created, fleet.command))
-    # A config that no run gives is that of the first host.
-    return whole.of(hosts, msgspec.structs.replace(last, config=by_name[first.name].config))
+    total = Sum()
+    for result in results:
+        total.add_fleet(_fleet(result))
+    return total.whole()
 
 
 def _fleet(result: Result) -> Result:
@@ -126,14 +176,6 @@ def _fleet(result: Result) -> Result:
     if not name:
         raise UsageError("a result does not say of which host it is")
     return of_host(result, HostFacts(name=name))
-
-
-def _hosts(fleet: Result) -> list[HostResult]:
-    return fleet.hosts or []
-
-
-def _name(host: HostResult) -> str:
-    return host.name
 
 
 def _check_names(hosts: Sequence[HostResult]) -> None:
@@ -207,4 +249,4 @@ def _less(left_ns: int | None, right_ns: int | None) -> int | None:
     return None if left_ns is None or right_ns is None else left_ns - right_ns
 
 
-__all__ = ["HostFacts", "Role", "merge", "of_host", "split", "without_run"]
+__all__ = ["HostFacts", "Role", "Sum", "merge", "of_host", "split", "without_run"]

@@ -26,34 +26,34 @@ T = TypeVar("T")
 
 def of(outcome: Outcome, plan: Plan) -> Result | None:
     """The result of all hosts, those without one of their own included; None if no client has."""
-    own: dict[str, Result] = {}
+    total = merge.Sum()
+    first: Result | None = None
+    without: list[Part] = []
     for part in outcome.parts:
-        if part.host.role == "client" and part.collected is not None:
-            result = _decoded(part, Result)
-            if result is not None:
-                own[part.name] = result
-    if not own:
+        result = _decoded(part, Result) if part.host.role == "client" else None
+        if result is None:
+            without.append(part)
+            continue
+        if first is None:
+            # Of the run as a whole; a fleet's remarks are those of its hosts.
+            remarks = [*result.remarks, *outcome.remarks]
+            first = result = msgspec.structs.replace(result, remarks=remarks)
+        total.add(result, facts_of(part, outcome))
+    if first is None:
         return None
-    first = next(iter(own))
-    # Of the run as a whole; a fleet's remarks are those of its hosts.
-    remarks = [*own[first].remarks, *outcome.remarks]
-    own[first] = msgspec.structs.replace(own[first], remarks=remarks)
-    return merge.merge(
-        [
-            merge.of_host(own[part.name], facts_of(part, outcome))
-            if part.name in own
-            else merge.without_run(
+    for part in without:
+        total.add_fleet(
+            merge.without_run(
                 facts_of(part, outcome),
-                own[first].workload,
-                own[first].config,
+                first.workload,
+                first.config,
                 started=_started(part),
                 measured=_has_told_start(part),
                 rows=_rows(part),
                 prober=_prober(part),
             )
-            for part in outcome.parts
-        ]
-    )
+        )
+    return total.whole()
 
 
 def facts_of(part: Part, outcome: Outcome) -> HostFacts:

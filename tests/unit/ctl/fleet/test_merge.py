@@ -24,7 +24,7 @@ from spekctl.documents.hosts import HostFacts, HostLoss, Role
 from spekctl.documents.result import Result
 from spekctl.documents.times import histogram_of
 from spekctl.errors import UsageError
-from spekctl.fleet.merge import merge, of_host, split, without_run
+from spekctl.fleet.merge import Sum, merge, of_host, split, without_run
 from spekctl.kernel.records import Phase
 
 MS = 1_000_000
@@ -96,6 +96,28 @@ def test_merge_of_split_is_the_same_in_any_order_and_grouping(
         at = random.randrange(len(mixed) - 1)
         mixed[at : at + 2] = [merge(mixed[at : at + 2])]
     assert_same(mixed[0], whole)
+
+
+@settings(max_examples=30, deadline=None)
+@given(st.permutations([specs(f"host{number}") for number in range(3)]), st.data())
+def test_hosts_that_are_added_as_they_come_are_merged(
+    kinds: list[st.SearchStrategy[Spec]], data: st.DataObject
+) -> None:
+    drawn = [data.draw(kind) for kind in kinds]
+    own = [result_of(spec, created=f"2026-11-0{len(spec.measure) + 1}") for spec in drawn]
+    total = Sum()
+    for spec, result in zip(drawn, own, strict=True):
+        total.add(result, facts_of(spec))
+    fleets = [of_host(result, facts_of(spec)) for spec, result in zip(drawn, own, strict=True)]
+    assert_same(total.whole(), merge(fleets))
+
+
+def test_a_host_that_is_added_twice_is_refused() -> None:
+    total = Sum()
+    total.add(result_of(Spec("a")), facts_of(Spec("a")))
+    total.add(result_of(Spec("a")), facts_of(Spec("a")))
+    with pytest.raises(UsageError, match="a and a are one host twice: the same run"):
+        total.whole()
 
 
 @settings(max_examples=20, deadline=None)
