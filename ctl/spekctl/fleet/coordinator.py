@@ -184,9 +184,13 @@ class Coordinator:
         """Wait until all hosts of the plan have joined."""
         end_s = time.monotonic() + self.patience.join_s
         told: set[str] = set()
-        while missing := [name for name in self.parts if name not in self.engine.hosts()]:
+        while True:
+            joined = self.engine.hosts()
+            missing = [name for name in self.parts if name not in joined]
+            if not missing:
+                break
             self._check_interrupts()
-            for name in self.engine.hosts():
+            for name in joined:
                 if name in self.parts and name not in told:
                     told.add(name)
                     self.view.note(f"{name} has joined")
@@ -201,7 +205,7 @@ class Coordinator:
             self.engine.next(self.patience.look_s)
         for name in self.parts:
             self.view.reach(name, Stage.JOINED)
-        for name, address in self.engine.hosts().items():
+        for name, address in joined.items():
             part = self.parts.get(name)
             if part is not None and part.host.address not in ("", address):
                 raise RefusedError(
