@@ -12,14 +12,12 @@ this process, in ns; the process ends with its input.
 from __future__ import annotations
 
 import asyncio
-import contextlib
-import contextvars
 import logging
 import sys
-import tempfile
 import threading
 import time
-from collections.abc import Coroutine
+from collections.abc import Callable, Coroutine
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -30,7 +28,6 @@ from lib.fakes.fleet import FakeHost, device
 
 from spekctl.fleet import engine, keys, wire
 from spekctl.fleet.clock import Distance
-from spekctl.fleet.plan import CONTROLLER
 from spekctl.fleet.wire import Verb
 
 PATIENCE_S = 600.0
@@ -38,16 +35,6 @@ PATIENCE_S = 600.0
 AT_ONCE = 32
 SECOND = 10**9
 ROWS = 100
-# Whose question a thread answers.
-_asked: contextvars.ContextVar[str] = contextvars.ContextVar("asked")
-
-
-class Worker(engine._FleetWorker):
-    """A host's side of the engine; those of a process share its function that answers."""
-
-    async def run(self, comm: Any, **message: Any) -> Any:
-        _asked.set(self.name)
-        return await super().run(comm, **message)
 
 
 class Hosts:
@@ -59,35 +46,30 @@ class Hosts:
         self.bundles = bundles
         self.seconds = seconds
         self.hosts = {name: FakeHost(name) for name in names}
-        self.workers: dict[str, Worker] = {}
+        self.joined: dict[str, engine.DaskHost] = {}
         self.loop = asyncio.get_running_loop()
         spec = fleets.large(ROWS)
         self._result = msgspec.json.encode(fleets.result_of(spec))
         self._row = fleets.row_of(spec, 0, 0)
 
-    async def join(self, address: str, folder: str) -> None:
+    async def serve(self, address: str, is_over: Callable[[], bool]) -> None:
+        """Join, and answer until the controller is gone or @is_over."""
         turns = asyncio.Semaphore(AT_ONCE)
 
-        async def one_by_one(name: str) -> None:
+        async def each(name: str) -> None:
+            own = engine.DaskHost(
+                address, self.bundles[name], partial(self.answer, name), PATIENCE_S
+            )
             async with turns:
-                self.workers[name] = await Worker(
-                    address,
-                    name=name,
-                    nthreads=1,
-                    security=engine.FleetSecurity(self.bundles[name], (CONTROLLER,), (CONTROLLER,)),
-                    protocol="tls",
-                    host="127.0.0.1",
-                    dashboard=False,
-                    memory_limit=0,
-                    death_timeout=PATIENCE_S,
-                    local_directory=folder,
-                )
+                await own.join()
+            self.joined[name] = own
+            await own.stay(is_over)
 
-        await asyncio.gather(*map(one_by_one, self.hosts))
+        await asyncio.gather(*map(each, self.hosts))
 
-    def answer(self, verb: str, payload: bytes) -> bytes:
+    def answer(self, name: str, verb: str, payload: bytes) -> bytes:
         """In a thread: a host's answer."""
-        host = self.hosts[_asked.get()]
+        host = self.hosts[name]
         return wire.encode({"answer": self._value(host, verb, payload)})
 
     def _value(self, host: FakeHost, verb: str, payload: bytes) -> Any:
@@ -120,27 +102,20 @@ class Hosts:
         return told()
 
     def _say(self, name: str, event: wire.AnyEvent) -> None:
-        message = {"worker": self.workers[name].address, "data": wire.encode(event)}
-        self.workers[name].log_event(engine.TOPIC, message)
+        self.joined[name].say(wire.encode(event))
 
 
 async def serve(address: str, folder: Path, seconds: int, names: list[str]) -> None:
     hosts = Hosts(folder, seconds, names)
-    engine._answer = hosts.answer
-    over = asyncio.Event()
+    over = threading.Event()
 
     def listen() -> None:
         for _ in sys.stdin:
             print(time.process_time_ns(), flush=True)
-        hosts.loop.call_soon_threadsafe(over.set)
+        over.set()
 
     threading.Thread(target=listen, daemon=True).start()
-    with tempfile.TemporaryDirectory(prefix="spek-fleet-") as scratch:
-        await hosts.join(address, scratch)
-        await over.wait()
-        for worker in hosts.workers.values():
-            with contextlib.suppress(Exception):
-                await worker.close(nanny=False)
+    await hosts.serve(address, over.is_set)
 
 
 def main() -> int:

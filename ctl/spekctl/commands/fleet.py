@@ -139,15 +139,8 @@ def init(folder: Path, hosts: tuple[str, ...], days: int) -> int:
 @command.command()
 @click.argument("address", metavar="tls://CONTROLLER:PORT")
 @keys_option
-@click.option(
-    "--listen",
-    default="",
-    metavar="ADDRESS:PORT",
-    help="Where the controller reaches this host.  [default: the address by which this host reaches"
-    " the controller, and a free port]",
-)
 @wait_option
-def join(address: str, keys_folder: Path, listen: str, wait_ns: int) -> int:
+def join(address: str, keys_folder: Path, wait_ns: int) -> int:
     """Take part in one run of the controller at this address, and end with it.
 
     It waits until the controller is there. When the controller ends, is lost or hangs, so does the
@@ -163,7 +156,7 @@ def join(address: str, keys_folder: Path, listen: str, wait_ns: int) -> int:
             " it do is done with root's rights",
             err=True,
         )
-    return Joined().serve(address, keys.load(keys_folder.expanduser()), listen, wait_ns / 1e9)
+    return Joined().serve(address, keys.load(keys_folder.expanduser()), wait_ns / 1e9)
 
 
 @command.command()

@@ -1,43 +1,37 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Carries a fleet's messages, by Dask distributed; the only file that imports it.
+"""Carries a fleet's messages, by the comms of Dask distributed; the only file that imports it.
 
-The scheduler is in this process, and one worker without a nanny on each host. Dask is used as a
-carrier: functions outside of its task system (op "run") for requests, which it never repeats,
-events for what hosts say, and its membership for their loss. No task is ever submitted that touches
-a device. All connections are TLS, with both sides checked in the handshake (keys.py).
+Each host opens one connection to the controller, which carries questions, answers and what hosts
+say; nothing is repeated, and a host is a member of the fleet as long as its connection lasts. All
+connections are TLS, with both sides checked in the handshake (keys.py).
 
-Requests go to workers by connections that are kept, one for each host, or more where questions
-overlap. Dask's own Client.run goes through the scheduler, which opens a connection for each request
-and closes it afterwards: a handshake a second for both sides, while a host measures.
+Of Dask there are the comms alone: its scheduler and workers need three connections of each host,
+which take a controller three times the memory and three handshakes, and a worker listens.
 
-Dask's messages can hold pickles, so a peer that it listens to has the rights of its process. Hosts
-are listened to by the scheduler for what workers need only; workers listen to the controller alone.
+Messages of comms can hold pickles, so a peer that is listened to has the rights of the process.
 """
 
 from __future__ import annotations
 
-import ast
 import asyncio
 import concurrent.futures
 import contextlib
+import itertools
 import logging
 import queue
 import resource
 import socket
 import ssl
-import tempfile
 import threading
 import time
-from collections.abc import Awaitable, Callable, Coroutine, Mapping
+from collections.abc import Callable, Coroutine, Mapping
 from concurrent.futures import Future
+from dataclasses import dataclass, field
 from typing import Any, TypeVar
 
 import dask
-from distributed import Scheduler, Security, Worker
-from distributed.comm.core import CommClosedError
-from distributed.core import ConnectionPool, clean_exception, send_recv
-from distributed.diagnostics.plugin import SchedulerPlugin
-from distributed.protocol.pickle import dumps
+from distributed.comm import CommClosedError, connect
+from distributed.comm.tcp import TLSListener
 from tornado.iostream import SSLIOStream
 
 from spekctl import units
@@ -47,35 +41,29 @@ from spekctl.fleet.carrier import Happened
 from spekctl.fleet.keys import HOST, Bundle, identity_of
 from spekctl.fleet.plan import CONTROLLER, check_listen
 
-TOPIC = "spek"
+LOST = "its connection has ended, or it is silent"
 # For a side to start: TLS, and all that Dask imports, on a machine that is busy or emulated.
 START_S = 120.0
 # For a look at why a host cannot join.
 LOOK_S = 5.0
+# From attempt to attempt to join.
+AGAIN_S = 0.1
 # For the farewell of one side.
 CLOSE_S = 10.0
-# Seconds after which a worker that sends no heartbeat is taken for lost.
-TTL_S = 10
-# What a host may ask the scheduler for; all else is the controller's.
-FOR_HOSTS = frozenset({"register-worker", "heartbeat_worker", "unregister", "identity", "ping"})
-# What streams may carry: no task, of anybody. All else is not heard: Dask would end the connection,
-# and with that lose the host.
-STREAMED = frozenset({"keep-alive", "log-event", "worker-status-change"})
-# Of a host's connections: two that it opens, one for questions, and those of its start over SSH.
-# Questions that overlap have another one meanwhile.
-FILES_PER_HOST = 6
+# A host that says nothing for so long is lost.
+TTL_S = 10.0
+# A host that has said nothing for so long says that it is there.
+BEAT_S = 2.0
+# From look to look of a host whether it is to end.
+STEP_S = 0.2
+# What messages are: the first one of a host; a question of the controller, which has a number; its
+# answer, or with a failure why there is none; an event of a host; that a host is there.
+JOIN, ASK, ANSWER, SAY, BEAT = "join", "ask", "answer", "say", "beat"
+# Of a host: its connection, and those of its start over SSH.
+FILES_PER_HOST = 4
 OWN_FILES = 256
 
-# No repetition, nothing restarted, little noise beside a measurement.
 SETTINGS: dict[str, Any] = {
-    "distributed.admin.event-loop": "tornado",
-    "distributed.admin.system-monitor.disk": False,
-    "distributed.admin.system-monitor.gil.enabled": False,
-    "distributed.admin.system-monitor.host-cpu": False,
-    "distributed.admin.system-monitor.interval": "10s",
-    "distributed.admin.tick.interval": "1s",
-    "distributed.admin.tick.limit": "30s",
-    "distributed.client.preload": [],
     "distributed.comm.compression": None,
     "distributed.comm.require-encryption": True,
     "distributed.comm.retry.count": 0,
@@ -84,55 +72,10 @@ SETTINGS: dict[str, Any] = {
     "distributed.comm.timeouts.connect": "30s",
     # Dask refuses less than 11 s.
     "distributed.comm.timeouts.tcp": "12s",
-    "distributed.deploy.lost-worker-timeout": f"{TTL_S}s",
-    "distributed.scheduler.active-memory-manager.start": False,
-    "distributed.scheduler.allowed-failures": 0,
-    "distributed.scheduler.http.routes": [],
-    "distributed.scheduler.no-workers-timeout": "30s",
-    "distributed.scheduler.preload": [],
-    "distributed.scheduler.work-stealing": False,
-    "distributed.scheduler.worker-ttl": f"{TTL_S}s",
-    "distributed.worker.http.routes": [],
-    "distributed.worker.memory.monitor-interval": "10s",
-    "distributed.worker.memory.pause": False,
-    "distributed.worker.memory.spill": False,
-    "distributed.worker.memory.target": False,
-    "distributed.worker.memory.terminate": False,
-    "distributed.worker.preload": [],
-    "distributed.worker.profile.enabled": False,
 }
 
 T = TypeVar("T")
-
-
-class FleetSecurity(Security):  # type: ignore[misc]
-    """The fleet's keys in place of Dask's own reading of files; no names are looked up."""
-
-    def __init__(
-        self, bundle: Bundle, server_roles: tuple[str, ...], peers: tuple[str, ...]
-    ) -> None:
-        """@server_roles: who may connect to this process; @peers: whom it connects to."""
-        super().__init__(require_encryption=True)
-        self._contexts = (bundle.context(True, server_roles), bundle.context(False, peers))
-
-    def get_connection_args(self, role: str) -> dict[str, Any]:
-        """Of connections that this process opens."""
-        return {
-            "ssl_context": self._contexts[1],
-            "require_encryption": True,
-            "extra_conn_args": {},
-        }
-
-    def get_listen_args(self, role: str) -> dict[str, Any]:
-        """Of those that it accepts."""
-        return {"ssl_context": self._contexts[0], "require_encryption": True}
-
-
-class _Quiet:
-    """A part of Dask that serves no web page, and so listens at its own address only."""
-
-    def start_http_server(self, *arguments: Any, **more: Any) -> None:
-        """None."""
+Message = dict[str, Any]
 
 
 def _get_ready() -> None:
@@ -144,79 +87,42 @@ def _get_ready() -> None:
         SSLIOStream(unused).close()
 
 
-def _peer_of(comm: Any) -> Any:
-    """Who is at the other end of a connection."""
-    return identity_of(comm.extra_info.get("peercert"))
+class _Link:
+    """A connection. All of it is of the loop's thread."""
+
+    def __init__(self, comm: Any) -> None:
+        self.comm = comm
+        self.said_s = time.monotonic()
+        self._unsent: list[Message] = []
+        self._writing: asyncio.Task[None] | None = None
+
+    def send(self, message: Message) -> None:
+        """Messages are written in their order; those of a connection that has ended are lost, which
+        its reader is told."""
+        self.said_s = time.monotonic()
+        self._unsent.append(message)
+        if self._writing is None:
+            self._writing = asyncio.get_running_loop().create_task(self._write())
+
+    async def _write(self) -> None:
+        try:
+            while self._unsent:
+                messages, self._unsent = self._unsent, []
+                await self.comm.write(messages)
+        except OSError:
+            self._unsent.clear()
+        finally:
+            self._writing = None
 
 
-class _Heard(dict[str, Callable[..., Any]]):
-    """What is done with what a stream carries: nothing with all that is not here."""
+@dataclass(slots=True)
+class _Guest:
+    """A host that has joined, and the questions that it has not answered, by their numbers."""
 
-    def __missing__(self, op: str) -> Callable[..., Any]:
-        return lambda **message: None
-
-
-class _FleetScheduler(_Quiet, Scheduler):  # type: ignore[misc]
-    """A scheduler that knows the hosts of a plan, and listens to a host for few things."""
-
-    def __init__(self, hosts: frozenset[str], **more: Any) -> None:
-        super().__init__(**more)
-        self._fleet_hosts = hosts
-        streams: dict[str, Any] = self.stream_handlers  # type: ignore[has-type]
-        self.stream_handlers = _Heard({op: streams[op] for op in STREAMED & streams.keys()})
-        for op, handler in list(self.handlers.items()):
-            if op not in FOR_HOSTS:
-                self.handlers[op] = _of_controller(op, handler)
-
-    async def add_worker(self, comm: Any, *, name: str, **more: Any) -> None:
-        """A host joins, under the name in its certificate."""
-        peer = _peer_of(comm)
-        refusal = ""
-        if peer is None or peer.role != HOST:
-            refusal = "the peer is no host of the fleet"
-        elif name != peer.name:
-            refusal = f"it calls itself {name}, and its certificate says {peer.name}"
-        elif name not in self._fleet_hosts:
-            refusal = f"{name} is not in the plan"
-        if refusal:
-            await comm.write({"status": "error", "message": refusal, "time": time.time()})
-            return
-        await super().add_worker(comm, name=name, **more)
-
-
-def _of_controller(op: str, handler: Callable[..., Any]) -> Callable[..., Any]:
-    """@handler for the controller alone."""
-    from distributed.core import _expects_comm
-
-    with_comm = _expects_comm(handler)
-
-    async def checked(comm: Any, **message: Any) -> Any:
-        peer = _peer_of(comm)
-        if peer is None or peer.role != CONTROLLER:
-            raise PermissionError(f"{op} is not for hosts")
-        result = handler(comm, **message) if with_comm else handler(**message)
-        return await result if isinstance(result, Awaitable) else result
-
-    return checked
-
-
-class _Membership(SchedulerPlugin):  # type: ignore[misc]
-    """Tells of hosts that come and go, and passes on what they say."""
-
-    name = "spek-membership"
-
-    def __init__(self, owner: DaskEngine) -> None:
-        self._owner = owner
-
-    def add_worker(self, scheduler: Any, worker: str) -> None:
-        self._owner.joined(scheduler.workers[worker].name, worker)
-
-    def remove_worker(self, scheduler: Any, worker: str, **more: Any) -> None:
-        self._owner.lose(worker)
-
-    def log_event(self, topic: str, msg: Any) -> None:
-        if topic == TOPIC:
-            self._owner.heard(msg)
+    name: str
+    link: _Link
+    heard_s: float
+    asked: dict[int, Future[bytes]] = field(default_factory=dict)
 
 
 class _LoopThread:
@@ -245,24 +151,27 @@ class DaskEngine:
             raise UsageError(
                 f"{bundle.folder} has the keys of the host {bundle.own.name}, not of the controller"
             )
-        self._host, self._port = check_listen(listen)
-        self._names: dict[str, str] = {}  # by address
-        self._lock = threading.Lock()
-        self._happened: queue.SimpleQueue[Happened | None] = queue.SimpleQueue()
-        self._security = FleetSecurity(bundle, (CONTROLLER, HOST), (CONTROLLER, HOST))
+        check_listen(listen)
+        self._listen = listen.removeprefix("tls://")
+        self._context = bundle.context(True, (HOST,))
         self._expected = hosts
+        self._addresses: dict[str, str] = {}  # by name, without port
+        self._lock = threading.Lock()  # protects _addresses
+        self._guests: dict[str, _Guest] = {}  # of the loop's thread
+        self._numbers = itertools.count()
+        self._happened: queue.SimpleQueue[Happened | None] = queue.SimpleQueue()
         _make_room(len(hosts))
         self._settings = dask.config.set(SETTINGS)
         logging.getLogger("distributed").setLevel(logging.CRITICAL)
         self._thread = _LoopThread()
-        self._scheduler: Any = None
-        self._pool: Any = None
+        self._listener: Any = None
+        self._watch: asyncio.Task[None] | None = None
         self._is_closed = False
         try:
             self._thread.submit(self._start()).result(START_S)
         except concurrent.futures.TimeoutError as error:
             self.close()
-            raise SpekError(f"the scheduler has not started within {START_S:.0f} s") from error
+            raise SpekError(f"the controller does not listen after {START_S:.0f} s") from error
         except (OSError, ValueError, RuntimeError) as error:
             self.close()
             raise UsageError(f"cannot listen at {listen}: {_reason_of(error)}") from error
@@ -273,19 +182,18 @@ class DaskEngine:
     @property
     def address(self) -> str:
         """Where hosts join."""
-        return str(self._scheduler.address)
+        return str(self._listener.contact_address)
 
     def hosts(self) -> Mapping[str, str]:
-        """Hosts that have joined, and the addresses that they have."""
+        """Hosts that have joined, and the addresses that they have joined from."""
         with self._lock:
-            return {
-                name: address.rpartition(":")[0].removeprefix("tls://").strip("[]")
-                for address, name in self._names.items()
-            }
+            return dict(self._addresses)
 
     def call(self, host: str, verb: str, payload: bytes) -> Future[bytes]:
         """Ask a host, once."""
-        return self._thread.submit(self._call(host, verb, payload))
+        future: Future[bytes] = Future()
+        self._thread.loop.call_soon_threadsafe(self._ask, future, host, verb, payload)
+        return future
 
     def next(self, timeout_s: float) -> Happened | None:
         """What has happened."""
@@ -299,91 +207,136 @@ class DaskEngine:
         if self._is_closed:
             return
         self._is_closed = True
-        with contextlib.suppress(concurrent.futures.TimeoutError, OSError, CommClosedError):
+        with contextlib.suppress(concurrent.futures.TimeoutError, OSError):
             self._thread.submit(self._end()).result(START_S)
         self._thread.close()
         self._settings.__exit__(None, None, None)
 
-    def joined(self, name: str, address: str) -> None:
-        """In the loop's thread."""
-        with self._lock:
-            self._names[address] = name
-
-    def lose(self, address: str) -> None:
-        """In the loop's thread."""
-        with self._lock:
-            name = self._names.pop(address, None)
-        if name is not None:
-            # Questions that it has not answered end with it.
-            self._pool.remove(address, reason="it is lost")
-            self._happened.put(Happened(name, lost="its connection has ended, or it is silent"))
-
-    def heard(self, message: Any) -> None:
-        """In the loop's thread: what a host says, in its own name."""
-        try:
-            address, data = message["worker"], message["data"]
-            event = wire.event_of(data)
-        except (KeyError, TypeError):
-            return
-        with self._lock:
-            name = self._names.get(address)
-        if name is not None and event is not None:
-            self._happened.put(Happened(name, event))
-
     async def _start(self) -> None:
         _get_ready()
-        self._scheduler = await _FleetScheduler(
-            self._expected,
-            host=self._host,
-            port=self._port,
-            protocol="tls",
-            security=self._security,
-            dashboard=False,
-            dashboard_address=None,
+        self._listener = TLSListener(
+            self._listen, self._serve, ssl_context=self._context, require_encryption=True
         )
-        self._scheduler.add_plugin(_Membership(self))
-        self._pool = await ConnectionPool(
-            limit=len(self._expected) * FILES_PER_HOST,
-            connection_args=self._security.get_connection_args("scheduler"),
-        )
+        await self._listener.start()
+        self._watch = asyncio.get_running_loop().create_task(self._look_for_silent())
 
     async def _end(self) -> None:
-        # Dask may stumble over connections of hosts that hang; they are closed all the same.
-        for part in (self._pool, self._scheduler):
-            if part is not None:
-                with contextlib.suppress(Exception):
-                    await asyncio.wait_for(part.close(), CLOSE_S)
+        if self._watch is not None:
+            self._watch.cancel()
+        if self._listener is not None:
+            self._listener.stop()
+        guests = list(self._guests.values())
+        for guest in guests:
+            self._lose(guest)
+        closing = (asyncio.wait_for(guest.link.comm.close(), CLOSE_S) for guest in guests)
+        await asyncio.gather(*closing, return_exceptions=True)
 
-    async def _call(self, host: str, verb: str, payload: bytes) -> bytes:
-        with self._lock:
-            addresses = [address for address, name in self._names.items() if name == host]
-        if not addresses:
-            raise HostLostError("it is lost")
-        value = await self._ask(addresses[0], verb, payload)
-        if isinstance(value, OSError) and verb in _HARMLESS:
-            # A connection that was kept may have ended meanwhile; the next one is new.
-            value = await self._ask(addresses[0], verb, payload)
-        if isinstance(value, bytes):
-            return value
-        raise HostLostError(f"it cannot be reached: {value}")
-
-    async def _ask(self, address: str, verb: str, payload: bytes) -> Any:
-        """What it answers, or the error."""
+    async def _serve(self, comm: Any) -> None:
+        """A connection that has come, until it ends. Whatever cannot be read ends it."""
         try:
-            # A host that is gone is lost after TTL_S, and this ends with it.
-            comm = await self._pool.connect(address, timeout=START_S)
-            try:
-                said = await send_recv(
-                    comm, op="run", function=_ANSWER, args=dumps((verb, payload))
-                )
-            finally:
-                self._pool.reuse(address, comm)
+            guest = await self._let_in(comm)
+            if guest is not None:
+                try:
+                    while True:
+                        for message in await comm.read():
+                            self._hear(guest, message)
+                finally:
+                    self._lose(guest)
         except Exception as error:
-            return error
-        if said["status"] == "OK":
-            return said["result"]
-        _, failure, _ = clean_exception(**said)
-        return failure
+            logging.getLogger(__name__).debug("%s: %s", comm.peer_address, error)
+        finally:
+            comm.abort()
+
+    async def _let_in(self, comm: Any) -> _Guest | None:
+        """A host that joins, under the name in its certificate; None: it is refused."""
+        peer = identity_of(comm.extra_info.get("peercert"))
+        # Not needed any more, and it stays as long as the connection.
+        comm.extra_info.clear()
+        message = await asyncio.wait_for(comm.read(), START_S)
+        name = message.get("name") if message.get("op") == JOIN else None
+        refusal = ""
+        if name is None:
+            refusal = (
+                "it does not join as this version of spekctl does; install the same everywhere"
+            )
+        elif peer is None or peer.role != HOST:
+            refusal = "the peer is no host of the fleet"
+        elif name != peer.name:
+            refusal = f"it calls itself {name}, and its certificate says {peer.name}"
+        elif name not in self._expected:
+            refusal = f"{name} is not in the plan"
+        elif name in self._guests:
+            refusal = f"name taken, {name}: it has joined from {self.hosts()[name]}"
+        if refusal:
+            await comm.write({"status": "error", "message": refusal, "time": time.time()})
+            await comm.close()
+            return None
+        guest = _Guest(str(name), _Link(comm), time.monotonic())
+        await comm.write({"status": "OK"})
+        self._guests[guest.name] = guest
+        address = comm.peer_address.removeprefix("tls://").rpartition(":")[0].strip("[]")
+        with self._lock:
+            self._addresses[guest.name] = address
+        return guest
+
+    def _hear(self, guest: _Guest, message: Message) -> None:
+        guest.heard_s = time.monotonic()
+        match message:
+            case {"op": "answer", "number": int(number), "data": bytes(data), "failure": failure}:
+                future = guest.asked.pop(number, None)
+                if future is not None:
+                    error = HostLostError(f"it cannot answer: {failure}") if failure else None
+                    _settle(future, error or data)
+            case {"op": "say", "data": bytes(data)}:
+                event = wire.event_of(data)
+                if event is not None:
+                    self._happened.put(Happened(guest.name, event))
+
+    def _lose(self, guest: _Guest) -> None:
+        """Its connection has ended, and with it all that it was asked."""
+        if self._guests.get(guest.name) is not guest:
+            return
+        del self._guests[guest.name]
+        with self._lock:
+            del self._addresses[guest.name]
+        for future in guest.asked.values():
+            _settle(future, HostLostError(LOST))
+        guest.asked.clear()
+        self._happened.put(Happened(guest.name, lost=LOST))
+
+    def _ask(self, future: Future[bytes], host: str, verb: str, payload: bytes) -> None:
+        """In the loop's thread: send a question."""
+        guest = self._guests.get(host)
+        if guest is None:
+            _settle(future, HostLostError("it is lost"))
+            return
+        number = next(self._numbers)
+        guest.asked[number] = future
+        guest.link.send({"op": ASK, "number": number, "verb": verb, "payload": payload})
+
+    async def _look_for_silent(self) -> None:
+        """End connections of hosts that say nothing."""
+        while True:
+            slept_s = time.monotonic()
+            await asyncio.sleep(BEAT_S)
+            now_s = time.monotonic()
+            if now_s - slept_s > 2 * BEAT_S:
+                # This process was stopped, or busy: what hosts have said meanwhile is yet to read.
+                continue
+            for guest in list(self._guests.values()):
+                if now_s - guest.heard_s > TTL_S:
+                    guest.link.comm.abort()
+                    self._lose(guest)
+
+
+def _settle(future: Future[bytes], outcome: bytes | Exception) -> None:
+    """End a question, unless nobody waits for its answer any more."""
+    if not future.set_running_or_notify_cancel():
+        return
+    if isinstance(outcome, Exception):
+        future.set_exception(outcome)
+    else:
+        future.set_result(outcome)
 
 
 def _make_room(hosts: int) -> None:
@@ -406,41 +359,6 @@ def _reason_of(error: BaseException) -> str:
     return getattr(cause, "strerror", None) or str(cause) or str(error) or type(cause).__name__
 
 
-# Change nothing on a host: asked twice is asked once.
-_HARMLESS = frozenset({wire.Verb.PING.value, wire.Verb.DESCRIBE.value})
-
-# The member of this process, if it is a host; functions that the controller names find it here.
-_answer: Callable[[str, bytes], bytes] | None = None
-
-
-async def answer(verb: str, payload: bytes) -> bytes:
-    """In a worker: what the controller asks for, in a thread, so that heartbeats continue."""
-    if _answer is None:
-        raise RuntimeError("this process is no host of a fleet")
-    return await asyncio.to_thread(_answer, verb, payload)
-
-
-# As it travels: by its name.
-_ANSWER = dumps(answer)
-
-
-class _FleetWorker(_Quiet, Worker):  # type: ignore[misc]
-    """A worker of a host."""
-
-
-def _own_address(controller: str) -> str:
-    """The address by which this host reaches the controller."""
-    place = check_listen(controller)
-    try:
-        (family, kind, _, _, where), *_ = socket.getaddrinfo(*place, type=socket.SOCK_DGRAM)
-        with socket.socket(family, kind) as probe:
-            # Nothing is sent: the kernel chooses a route.
-            probe.connect(where)
-            return str(probe.getsockname()[0])
-    except OSError as error:
-        raise UsageError(f"cannot find {controller}: {error.strerror}") from error
-
-
 class DaskHost:
     """A host's side: joins the controller at @address, and answers until that is gone."""
 
@@ -449,88 +367,121 @@ class DaskHost:
         address: str,
         bundle: Bundle,
         respond: Callable[[str, bytes], bytes],
-        listen: str = "",
         patience_s: float = START_S,
         leave: Callable[[], None] = lambda: None,
     ) -> None:
-        """@leave: called when serving ends, to end what @respond still does: its threads are waited
-        for. @listen: ADDRESS:PORT at which the controller reaches this host; empty: a free port of
-        the address by which this host reaches the controller."""
-        global _answer
+        """@respond: answers a question, in a thread. @leave: called when serving ends, to end what
+        @respond still does: its threads are waited for."""
         if bundle.own.role != HOST:
             raise UsageError(f"{bundle.folder} has the keys of the controller, not of a host")
         check_listen(address, "address of a controller")
-        if listen:
-            check_listen(f"tls://{listen}")
-        _answer = respond
+        self._respond = respond
         self._address = address
         self._name = bundle.own.name
-        self._listen = listen
         self._patience_s = patience_s
         self._leave = leave
-        self._security = FleetSecurity(bundle, (CONTROLLER,), (CONTROLLER,))
-        self._settings = dask.config.set(SETTINGS)
-        logging.getLogger("distributed").setLevel(logging.CRITICAL)
+        self._context = bundle.context(False, (CONTROLLER,))
         self._loop: asyncio.AbstractEventLoop | None = None
-        self._worker: Any = None
-        self._ending: asyncio.Event | None = None
+        self._link: _Link | None = None
+        self._replies: set[asyncio.Task[None]] = set()
 
     def serve(self, is_over: Callable[[], bool]) -> None:
         """Until the controller is gone, or @is_over says so."""
-        asyncio.run(self._serve(is_over))
+        logging.getLogger("distributed").setLevel(logging.CRITICAL)
+        with dask.config.set(SETTINGS):
+            asyncio.run(self._serve(is_over))
 
     def emit(self, data: bytes) -> None:
         """Say something to the controller, from any thread; what it does not hear is lost."""
-        if self._loop is not None and self._worker is not None:
-            message = {"worker": self._worker.address, "data": data}
+        if self._loop is not None:
             with contextlib.suppress(RuntimeError):
-                self._loop.call_soon_threadsafe(self._say, message)
+                self._loop.call_soon_threadsafe(self.say, data)
 
-    def _say(self, message: dict[str, Any]) -> None:
-        with contextlib.suppress(Exception):
-            self._worker.log_event(TOPIC, message)
+    def say(self, data: bytes) -> None:
+        """The same in the loop's thread."""
+        if self._link is not None:
+            self._link.send({"op": SAY, "data": data})
 
     async def _serve(self, is_over: Callable[[], bool]) -> None:
-        self._loop = asyncio.get_running_loop()
         _get_ready()
-        host, _, port = (self._listen or f"{_own_address(self._address)}:0").rpartition(":")
-        with tempfile.TemporaryDirectory(prefix="spek-fleet-") as folder:
-            self._worker = _FleetWorker(
-                self._address,
-                name=self._name,
-                nthreads=1,
-                security=self._security,
-                protocol="tls",
-                host=host.strip("[]"),
-                port=int(port),
-                dashboard=False,
-                memory_limit=0,
-                death_timeout=self._patience_s,
-                local_directory=folder,
-            )
+        await self.join()
+        await self.stay(is_over)
+
+    async def join(self) -> None:
+        """Join the controller; HostLostError says why that cannot be."""
+        self._loop = asyncio.get_running_loop()
+        try:
+            comm, answer = await asyncio.wait_for(self._ask_to_join(), self._patience_s)
+        except TimeoutError as error:
+            reason = await asyncio.to_thread(self._trouble)
+            raise HostLostError(f"cannot join {self._address}: {reason}") from error
+        if answer.get("status") != "OK":
+            comm.abort()
+            raise HostLostError(f"cannot join {self._address}: {answer.get('message')}")
+        self._link = _Link(comm)
+
+    async def _ask_to_join(self) -> tuple[Any, Message]:
+        """A connection, and what the controller has said; it takes as long as it takes."""
+        while True:
+            comm = None
             try:
-                await asyncio.wait_for(self._worker, self._patience_s)
-            except (TimeoutError, OSError, ValueError, RuntimeError) as error:
-                await self._close()
-                late = isinstance(error, TimeoutError)
-                reason = await asyncio.to_thread(self._trouble) if late else _refusal_of(error)
-                raise HostLostError(f"cannot join {self._address}: {reason}") from error
-            try:
-                while self._worker.status.name not in ("closing", "closed", "failed"):
-                    if is_over():
-                        return
-                    await asyncio.sleep(0.2)
-            finally:
-                self._leave()
-                await self._close()
+                comm = await connect(
+                    self._address, ssl_context=self._context, require_encryption=True
+                )
+                await comm.write({"op": JOIN, "name": self._name})
+                answer = await comm.read()
+            except OSError:
+                # It may not be there yet.
+                await asyncio.sleep(AGAIN_S)
+            except BaseException:
+                if comm is not None:
+                    comm.abort()
+                raise
+            else:
+                if isinstance(answer, dict):
+                    return comm, answer
+                other = "it is of another version of spekctl; install the same everywhere"
+                return comm, {"message": other}
+
+    async def stay(self, is_over: Callable[[], bool]) -> None:
+        """Answer until the controller is gone, or @is_over says so."""
+        assert self._link is not None
+        reading = asyncio.create_task(self._read(self._link))
+        try:
+            while not reading.done() and not is_over():
+                if time.monotonic() - self._link.said_s > BEAT_S:
+                    self._link.send({"op": BEAT})
+                await asyncio.wait([reading], timeout=STEP_S)
+        finally:
+            self._leave()
+            reading.cancel()
+            with contextlib.suppress(Exception):
+                await asyncio.wait_for(self._link.comm.close(), CLOSE_S)
+
+    async def _read(self, link: _Link) -> None:
+        """Until the connection ends, or cannot be read."""
+        with contextlib.suppress(CommClosedError):
+            while True:
+                for message in await link.comm.read():
+                    if message["op"] == ASK:
+                        reply = asyncio.create_task(self._reply(link, message))
+                        self._replies.add(reply)
+                        reply.add_done_callback(self._replies.discard)
+
+    async def _reply(self, link: _Link, question: Message) -> None:
+        data, failure = b"", ""
+        try:
+            data = await asyncio.to_thread(self._respond, question["verb"], question["payload"])
+        except Exception as error:
+            failure = _reason_of(error)
+        link.send({"op": ANSWER, "number": question["number"], "data": data, "failure": failure})
 
     def _trouble(self) -> str:
         """Why there is no connection, of which Dask says only that it took too long."""
-        context = self._security.get_connection_args("worker")["ssl_context"]
         try:
             with socket.create_connection(check_listen(self._address), LOOK_S) as plain:
                 try:
-                    with context.wrap_socket(plain) as tls:
+                    with self._context.wrap_socket(plain) as tls:
                         # In TLS 1.3 the controller's refusal comes after this side's handshake.
                         accepted = bool(tls.recv(1))
                 except ssl.SSLCertVerificationError as error:
@@ -542,20 +493,6 @@ class DaskHost:
         if accepted:
             return f"it has not let this host join within {self._patience_s:.0f} s"
         return "it refuses this host's certificate, which is of another fleet, expired or revoked"
-
-    async def _close(self) -> None:
-        with contextlib.suppress(Exception):
-            await asyncio.wait_for(self._worker.close(nanny=False), CLOSE_S)
-
-
-def _refusal_of(error: BaseException) -> str:
-    """Why the controller does not let a host join, in its words; Dask adds how it came."""
-    text = _reason_of(error)
-    _, is_answer, answer = text.partition("Unexpected response from register: ")
-    if is_answer:
-        with contextlib.suppress(ValueError, SyntaxError, KeyError, TypeError):
-            return str(ast.literal_eval(answer)["message"])
-    return text
 
 
 def _what_is_wrong(error: ssl.SSLCertVerificationError) -> str:

@@ -39,7 +39,7 @@ class Joined:
         self._reason = ""
         self._over = threading.Event()
 
-    def serve(self, address: str, bundle: Bundle, listen: str, patience_s: float) -> int:
+    def serve(self, address: str, bundle: Bundle, patience_s: float) -> int:
         """Join the controller at @address; the exit code."""
         from spekctl.fleet.engine import DaskHost
 
@@ -51,7 +51,7 @@ class Joined:
             self._give_up,
             self._connect,
         )
-        host = DaskHost(address, bundle, member.answer, listen, patience_s, member.end_counts)
+        host = DaskHost(address, bundle, member.answer, patience_s, member.end_counts)
         for signum in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP):
             signal.signal(signum, self._terminated)
         try:

@@ -23,7 +23,7 @@ from spekctl.log.tally import Tally
 from spekctl.run.progress import Clock, Figures
 
 # Raised by a change that an older spekctl would misunderstand.
-PROTOCOL = 3
+PROTOCOL = 4
 
 
 class Part(msgspec.Struct, frozen=True, forbid_unknown_fields=True):

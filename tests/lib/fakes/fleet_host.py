@@ -38,14 +38,12 @@ class Script(msgspec.Struct):
     wwn: str = ""  # of /dev/fake0
     in_use: str = ""
     pace_s: float = 0.05  # a second of its kernel
-    listen: str = ""
     patience_s: float = 60.0
     version: str = __version__
     leash_s: float = 15.0
     refuse: str = ""  # a call of the kernel that is refused
     errors: int = 0
     counting: str = ""  # a file that it writes once it counts a log, without end
-    hurries: bool = False  # what Dask does now and then, if only each minute, is done all the time
 
 
 @dataclass
@@ -122,8 +120,6 @@ def serve(script: Script) -> int:
         replacements.append((tally, "of_log", endless_count(Path(script.counting))))
     for place, name, value in replacements:
         setattr(place, name, value)
-    if script.hurries:
-        hurry()
     refused = {script.refuse: RefusedError("The device is in use.")} if script.refuse else {}
 
     def connect() -> FakeKernel:
@@ -139,18 +135,10 @@ def serve(script: Script) -> int:
     joined = Joined(words, connect)
     try:
         bundle = keys.load(Path(script.keys))
-        return joined.serve(script.address, bundle, script.listen, script.patience_s)
+        return joined.serve(script.address, bundle, script.patience_s)
     except SpekError as error:
         print(f"spekctl: {error.message}", file=sys.stderr)
         return int(error.exit_code)
-
-
-def hurry() -> None:
-    """Have workers do all that they do periodically at least ten times a second."""
-    from distributed import worker
-
-    periodic = worker.PeriodicCallback
-    worker.PeriodicCallback = lambda call, time_ms, *more: periodic(call, min(time_ms, 100), *more)
 
 
 def endless_count(mark: Path) -> Callable[..., None]:

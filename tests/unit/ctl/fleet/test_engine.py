@@ -7,24 +7,29 @@ No time is asserted; what is waited for has a minute.
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import dataclasses
 import json
 import os
+import queue
 import resource
 import signal
 import socket
 import ssl
 import threading
+import time
+from concurrent.futures import Future
 from pathlib import Path
+from typing import Any
 
 import pytest
-from distributed.comm.core import CommClosedError
+from distributed.comm import CommClosedError, connect
 from lib.fakes.fleet_rig import PATIENCE, SOON_S, Fleet, listening
 from lib.waiting import eventually
 from tornado import netutil
 
 from spekctl.errors import ExitCode, HostLostError, SpekError, UsageError
-from spekctl.fleet import engine, keys
+from spekctl.fleet import engine, keys, wire
 from spekctl.fleet.engine import DaskEngine, DaskHost
 
 # 127.0.0.1, as /proc/net/tcp has it.
@@ -43,9 +48,9 @@ def test_a_whole_run(tmp_path: Path) -> None:
             fleet.join(fleet.engine.address, name)
         fleet.start()
         fleet.wait_running()
-        # Nothing listens where it was not asked to.
-        for pid in (os.getpid(), *(process.pid for process in fleet.hosts.values())):
-            assert listening(pid) <= {LOOPBACK}
+        # Nothing listens where it was not asked to, and hosts not at all.
+        assert listening(os.getpid()) <= {LOOPBACK}
+        assert not any(listening(process.pid) for process in fleet.hosts.values())
         outcome = fleet.outcome()
         assert (outcome.code, outcome.text) == (ExitCode.OK, "3 hosts completed the run")
         for part in outcome.parts:
@@ -67,26 +72,93 @@ def test_a_whole_run(tmp_path: Path) -> None:
             fleet.check_free(name)
 
 
-def test_hosts_stay_whatever_their_workers_say_meanwhile(tmp_path: Path) -> None:
-    """A sign of life of each minute, by which runs that took longer lost their hosts."""
+def test_a_host_that_is_not_asked_says_that_it_is_there(tmp_path: Path) -> None:
     with Fleet(tmp_path, ["a"]) as fleet:
-        streams = fleet.engine._scheduler.stream_handlers
-        alive = threading.Event()
-        assert "keep-alive" in streams
-        streams["keep-alive"] = lambda **message: alive.set()
-        fleet.join(fleet.engine.address, "a", hurries=True)
-        fleet.start()
-        fleet.wait_running()
-        assert alive.wait(SOON_S), "Dask says nothing that this test is about"
-        assert fleet.outcome().text == "1 host completed the run"
+        fleet.join(fleet.engine.address, "a")
+        eventually(fleet.engine.hosts, "a does not join", SOON_S)
+        guest = fleet.engine._guests["a"]
+        for _ in range(2):
+            heard_s = guest.heard_s
+            eventually(lambda: guest.heard_s > heard_s, "a is silent", SOON_S)  # noqa: B023
+        assert fleet.engine.next(0) is None
 
 
-def test_what_streams_must_not_carry_is_not_heard(tmp_path: Path) -> None:
+def test_a_host_that_says_nothing_is_lost(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(engine, "TTL_S", 5.0)
     with Fleet(tmp_path, ["a"]) as fleet:
-        streams = fleet.engine._scheduler.stream_handlers
-        for op in ("update-graph", "task-finished", "restart", "what no Dask knows"):
-            assert op not in streams
-            assert streams[op](anything=1) is None
+        fleet.join(fleet.engine.address, "a")
+        eventually(fleet.engine.hosts, "a does not join", SOON_S)
+        fleet.hosts["a"].send_signal(signal.SIGSTOP)
+        answer = fleet.engine.call("a", "ping", b"null")
+        happened = fleet.engine.next(SOON_S)
+        assert happened is not None and (happened.host, happened.lost) == ("a", engine.LOST)
+        assert not fleet.engine.hosts()
+        # With it ends what it was asked, and what it will be.
+        for question in (answer, fleet.engine.call("a", "ping", b"null")):
+            with pytest.raises(HostLostError):
+                question.result(SOON_S)
+
+
+class DeafComm:
+    """A connection whose end is noted."""
+
+    is_over = False
+
+    def abort(self) -> None:
+        self.is_over = True
+
+
+@pytest.mark.parametrize(
+    ("stopped_s", "silent_s", "is_lost"),
+    [(0.0, 1.0, False), (0.0, 11.0, True), (60.0, 60.0, False)],
+)
+def test_hosts_are_not_lost_by_a_controller_that_was_stopped(
+    monkeypatch: pytest.MonkeyPatch, stopped_s: float, silent_s: float, is_lost: bool
+) -> None:
+    """What they have said meanwhile is there, and not yet read."""
+    fleet, comm = DaskEngine.__new__(DaskEngine), DeafComm()
+    fleet._lock, fleet._addresses = threading.Lock(), {"a": "10.0.0.2"}
+    fleet._happened = queue.SimpleQueue()
+    clock = [1000.0]
+    fleet._guests = {"a": engine._Guest("a", engine._Link(comm), clock[0])}
+    monkeypatch.setattr(time, "monotonic", lambda: clock[0])
+    # Looks of every two seconds, or a single one by a controller that was stopped.
+    looks = iter([stopped_s] if stopped_s else [engine.BEAT_S] * (int(silent_s) // 2 + 1))
+
+    async def sleep(seconds: float) -> None:
+        past_s = next(looks, None)
+        if past_s is None:
+            raise asyncio.CancelledError
+        clock[0] += past_s
+
+    monkeypatch.setattr(asyncio, "sleep", sleep)
+    with pytest.raises(asyncio.CancelledError):
+        asyncio.run(fleet._look_for_silent())
+    assert comm.is_over == is_lost
+    assert ("a" in fleet._guests) != is_lost
+
+
+@pytest.mark.parametrize(
+    "message",
+    [
+        {},
+        {"op": "register-worker", "name": "a"},
+        {"op": "answer", "number": 77, "data": b"", "failure": ""},
+        {"op": "answer", "number": "1", "data": b"", "failure": ""},
+        {"op": "say", "data": "text"},
+        {"op": "say", "data": b"no event"},
+    ],
+)
+def test_what_a_fleet_does_not_say_is_not_heard(tmp_path: Path, message: dict[str, object]) -> None:
+    keys.make(tmp_path / "keys", ["a"], 30)
+    with contextlib.closing(
+        DaskEngine("tls://127.0.0.1:0", keys.load(tmp_path / "keys/controller"), frozenset("a"))
+    ) as fleet:
+        guest = engine._Guest("a", engine._Link(DeafComm()), 0.0)
+        question: Future[bytes] = Future()
+        guest.asked[1] = question
+        fleet._hear(guest, message)
+        assert fleet.next(0) is None and not question.done()
 
 
 def test_the_authorities_of_the_system_are_not_read_while_a_host_waits(
@@ -234,7 +306,7 @@ def test_a_host_says_that_there_is_no_controller(tmp_path: Path) -> None:
 
 def test_a_host_that_is_not_in_the_plan_does_not_join(tmp_path: Path) -> None:
     with Fleet(tmp_path, ["a", "b"]) as fleet:
-        fleet.engine._scheduler._fleet_hosts = frozenset({"a"})
+        fleet.engine._expected = frozenset({"a"})
         fleet.join(fleet.engine.address, "b", patience_s=10.0)
         assert fleet.ended("b") == ExitCode.HOST_LOST
         assert fleet.said("b").endswith(f"{fleet.engine.address}: b is not in the plan\n")
@@ -255,31 +327,31 @@ def test_a_second_host_of_the_same_name_does_not_join(tmp_path: Path) -> None:
             first.wait()
 
 
-def test_a_host_has_no_say_over_others(tmp_path: Path) -> None:
-    """What would run a function of its choice on another host is not for it."""
-    import asyncio
+@pytest.mark.parametrize(
+    ("message", "said"),
+    [
+        ({"op": "register-client", "client": "a"}, "it does not join as this version of spekctl"),
+        ({"op": "broadcast", "msg": {}}, "it does not join as this version of spekctl does"),
+        ({"op": "join", "name": "b"}, "it calls itself b, and its certificate says a"),
+    ],
+)
+def test_a_host_has_no_say_over_others(
+    tmp_path: Path, message: dict[str, object], said: str
+) -> None:
+    """It may join under its own name, and do nothing else."""
+    with Fleet(tmp_path, ["a", "b"]) as fleet:
+        context = keys.load(fleet.keys / "a").context(False, ("controller",))
 
-    from distributed import Client
-    from distributed.core import rpc
+        async def ask() -> object:
+            comm = await connect(fleet.engine.address, ssl_context=context, require_encryption=True)
+            await comm.write(message)
+            answer = await comm.read()
+            with pytest.raises(CommClosedError):
+                await comm.read()
+            return answer["message"]
 
-    from spekctl.fleet.engine import FleetSecurity
-
-    with Fleet(tmp_path, ["a"]) as fleet:
-        bundle = keys.load(fleet.keys / "a")
-        security = FleetSecurity(bundle, ("controller",), ("controller",))
-
-        async def ask(op: str) -> object:
-            async with rpc(
-                fleet.engine.address, connection_args=security.get_connection_args("client")
-            ) as scheduler:
-                return await getattr(scheduler, op)()
-
-        for op in ("broadcast", "gather", "run_function", "register-client", "restart"):
-            with pytest.raises((PermissionError, OSError)):
-                asyncio.run(ask(op))
-        assert asyncio.run(ask("identity"))
-        with pytest.raises((OSError, PermissionError, TimeoutError)):
-            Client(fleet.engine.address, security=security, timeout=3).close()
+        assert said in str(asyncio.run(ask()))
+        assert not fleet.engine.hosts()
 
 
 def test_an_address_that_is_not_ours_is_a_sentence(tmp_path: Path) -> None:
@@ -307,57 +379,38 @@ def test_keys_are_for_their_side(tmp_path: Path) -> None:
         DaskHost("tls://a:99999", host, lambda verb, payload: b"")
 
 
-class FlakyPool:
-    """Its first connection has ended."""
+def test_a_host_has_one_connection(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Each more takes as much memory of the controller, and a handshake of both sides."""
+    served = []
+    serve = DaskEngine._serve
 
-    def __init__(self) -> None:
-        self.asked = 0
+    async def noted(self: DaskEngine, comm: Any) -> None:
+        served.append(comm.peer_address)
+        await serve(self, comm)
 
-    async def connect(self, address: str, timeout: float) -> FlakyPool:
-        return self
-
-    def reuse(self, address: str, comm: FlakyPool) -> None:
-        pass
-
-
-@pytest.mark.parametrize(("verb", "asked"), [("ping", 2), ("describe", 2), ("claim", 1)])
-def test_only_what_changes_nothing_is_asked_again(
-    monkeypatch: pytest.MonkeyPatch, verb: str, asked: int
-) -> None:
-    fleet, pool = DaskEngine.__new__(DaskEngine), FlakyPool()
-
-    async def send_recv(comm: FlakyPool, **message: object) -> dict[str, object]:
-        comm.asked += 1
-        if comm.asked == 1:
-            raise CommClosedError("Stream is closed")
-        return {"status": "OK", "result": b"42"}
-
-    monkeypatch.setattr(engine, "send_recv", send_recv)
-    fleet._lock, fleet._names = threading.Lock(), {"tls://10.0.0.2:1": "a"}
-    fleet._pool = pool
-    if asked == 2:
-        assert asyncio.run(fleet._call("a", verb, b"null")) == b"42"
-    else:
-        with pytest.raises(HostLostError, match="Stream is closed"):
-            asyncio.run(fleet._call("a", verb, b"null"))
-    assert pool.asked == asked
-
-
-def test_questions_go_by_one_connection(tmp_path: Path) -> None:
-    """A handshake for each would cost more than all else that a host does in a run."""
+    monkeypatch.setattr(DaskEngine, "_serve", noted)
     with Fleet(tmp_path, ["a"]) as fleet:
         fleet.join(fleet.engine.address, "a")
         eventually(fleet.engine.hosts, "a does not join", SOON_S)
-        for _ in range(5):
-            fleet.engine.call("a", "ping", b"null").result(SOON_S)
-        assert len(fleet.engine._pool._created) == fleet.engine._pool.open == 1
+        questions = [fleet.engine.call("a", "ping", b"null") for _ in range(20)]
+        answers = [wire.answer_of(each.result(SOON_S), wire.Pong) for each in questions]
+        assert len(answers) == 20
+        assert len(served) == 1
+
+
+def test_an_answer_that_nobody_waits_for_does_no_harm(tmp_path: Path) -> None:
+    with Fleet(tmp_path, ["a"]) as fleet:
+        fleet.join(fleet.engine.address, "a")
+        eventually(fleet.engine.hosts, "a does not join", SOON_S)
+        fleet.engine.call("a", "ping", b"null").cancel()
+        assert fleet.engine.call("a", "ping", b"null").result(SOON_S)
 
 
 @pytest.mark.parametrize(
     ("soft", "hard", "wanted"),
     [
-        (1024, 1 << 20, 6256),
-        (1024, resource.RLIM_INFINITY, 6256),
+        (1024, 1 << 20, 4256),
+        (1024, resource.RLIM_INFINITY, 4256),
         (1 << 20, 1 << 20, None),
         (resource.RLIM_INFINITY, resource.RLIM_INFINITY, None),
     ],
@@ -377,6 +430,6 @@ def test_a_fleet_that_may_not_open_enough_files_is_refused(
 ) -> None:
     monkeypatch.setattr(resource, "getrlimit", lambda of: (1024, 4096))
     with pytest.raises(
-        UsageError, match=r"^1000 hosts may need 6,256 open files, .* is allowed 4,096; raise"
+        UsageError, match=r"^1000 hosts may need 4,256 open files, .* is allowed 4,096; raise"
     ):
         engine._make_room(1000)
