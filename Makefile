@@ -179,7 +179,7 @@ test-iscsi: deps-fleet ## the part of test-fleet that has targets: iSCSI (LIO, o
 
 .PHONY: fleet-scale
 HOSTS ?= 1000
-fleet-scale: deps ## measure what the controller of a fleet needs for HOSTS=1000 hosts, which answer from a recorded result
+fleet-scale: deps ## measure what the controller of a fleet needs for HOSTS=1000 hosts, which answer from a recorded result; HOSTS="50 100 200 500 1000" shows how that grows
 	@PYTHONPATH=tests $(PYTHON) -m bench.fleet_scale $(HOSTS)
 
 soak: deps ## IOS I/Os of mixed load in a guest with kernel KERNEL: exact counters, flat memory

@@ -1,9 +1,10 @@
 # SPDX-License-Identifier: GPL-2.0
-"""python -m bench.fleet_scale [HOSTS]: what a controller needs for a fleet of so many hosts.
+"""python -m bench.fleet_scale [HOSTS...]: what a controller needs for fleets of so many hosts.
 
-The real controller, engine and coordinator, in this process; hosts that answer from a recorded
-result, 500 in a process each (fleet_hosts.py), over TLS on 127.0.0.1. What is measured is CPU time,
-which says how long a controller with a CPU of its own takes, and memory.
+The real controller, engine and coordinator, in a process of their own for each number of hosts;
+hosts that answer from a recorded result, 500 in a process each (fleet_hosts.py), over TLS on
+127.0.0.1. What is measured is memory, and CPU time, which says how long a controller with a CPU of
+its own takes; the time that has passed beside it is that of a machine which all hosts share.
 """
 
 from __future__ import annotations
@@ -22,6 +23,8 @@ from pathlib import Path
 import msgspec
 from lib.fakes.fleet import FakeView
 from lib.fakes.fleet_rig import plan_of
+from rich.console import Console
+from rich.table import Table
 
 from spekctl.errors import ExitCode
 from spekctl.fleet import keys, plan, results
@@ -181,13 +184,79 @@ def measure(folder: Path, count: int, seconds: int = SECONDS) -> Measured:
     )
 
 
+# Of a fleet of 1,000: seconds and bytes that a controller may take.
+START_S, MERGE_S = 20.0, 5.0
+MERGE_BYTES, HOST_BYTES = 1 << 30, 64 << 10
+
+
+def goals(of: Measured) -> list[tuple[str, str, str]]:
+    """What was asked for 1,000 hosts: its name, what was measured, and the goal."""
+    start = ("prepare", "arm")
+    cpu_s, took_s = (sum(times[name] for name in start) for times in (of.cpu_s, of.took_s))
+    return [
+        (
+            "prepare + arm",
+            f"{cpu_s:.2f} s of CPU time, {took_s:.2f} s passed",
+            f"< {START_S:.0f} s",
+        ),
+        (
+            "merge",
+            f"{of.cpu_s['merge']:.2f} s of CPU time, {of.took_s['merge']:.2f} s passed",
+            f"< {MERGE_S:.0f} s",
+        ),
+        ("memory at most", f"{of.peak_bytes / 2**20:.0f} MiB", f"< {MERGE_BYTES >> 20} MiB"),
+        (
+            "memory of a host",
+            f"{of.bytes_per_host / 1024:.1f} KiB",
+            f"< {HOST_BYTES >> 10} KiB",
+        ),
+    ]
+
+
+def table(measured: Sequence[Measured]) -> Table:
+    """CPU time of the controller for each host, in ms, by phase and number of hosts, and memory."""
+    figure = Table(title="the controller, for each host")
+    for column in ("hosts", *measured[0].cpu_s, "memory", "a host"):
+        figure.add_column(column, justify="right")
+    for of in measured:
+        figure.add_row(
+            f"{of.hosts:,}",
+            *(f"{seconds / of.hosts * 1e3:.2f} ms" for seconds in of.cpu_s.values()),
+            f"{of.bytes_per_host / 1024:.1f} KiB",
+            f"{of.host_cpu:.3%} CPU",
+        )
+    return figure
+
+
+def measured_apart(count: int) -> Measured:
+    """Measure in a new process, whose memory is all of it that is counted."""
+    words = [sys.executable, "-m", "bench.fleet_scale", "--json", str(count)]
+    done = subprocess.run(words, stdout=subprocess.PIPE, cwd=Path(__file__).parents[1], check=True)
+    return msgspec.json.decode(done.stdout, type=Measured)
+
+
 def main(words: Sequence[str] | None = None) -> int:
     parser = argparse.ArgumentParser(prog="fleet_scale", description=__doc__.splitlines()[0])
-    parser.add_argument("hosts", type=int, nargs="?", default=HOSTS, help="how many (1000)")
+    parser.add_argument("hosts", type=int, nargs="*", default=[HOSTS], help="how many (1000)")
+    parser.add_argument("--json", action="store_true", help="print all numbers of one fleet")
     given = parser.parse_args(words)
-    with tempfile.TemporaryDirectory(prefix="spek-scale-") as folder:
-        measured = measure(Path(folder), given.hosts)
-    print(msgspec.json.format(msgspec.json.encode(measured)).decode())
+    if given.json:
+        if len(given.hosts) != 1:
+            parser.error("--json takes one number of hosts")
+        with tempfile.TemporaryDirectory(prefix="spek-scale-") as folder:
+            measured = measure(Path(folder), given.hosts[0])
+        print(msgspec.json.format(msgspec.json.encode(measured)).decode())
+        return 0
+    every = [measured_apart(count) for count in given.hosts]
+    console = Console(width=200)
+    console.print(table(every))
+    last = every[-1]
+    asked = Table(title=f"{last.hosts:,} hosts; goals are for 1,000")
+    for column in ("", "measured", "goal"):
+        asked.add_column(column)
+    for row in goals(last):
+        asked.add_row(*row)
+    console.print(asked)
     return 0
 
 

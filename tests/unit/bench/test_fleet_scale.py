@@ -3,8 +3,10 @@
 
 from __future__ import annotations
 
+import dataclasses
 from pathlib import Path
 
+import pytest
 from bench import fleet_hosts, fleet_scale
 from lib.ctl import fleets
 
@@ -18,3 +20,25 @@ def test_a_run_of_simulated_hosts_is_measured(tmp_path: Path) -> None:
     assert all(measured.cpu_s.values()) and measured.host_cpu > 0
     assert measured.worst_round_trip_s > 0
     assert measured.bytes_per_host > 0 and measured.peak_bytes > measured.bytes_per_host
+
+
+def test_fleets_are_measured_apart_and_held_against_the_goals(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    small = fleet_scale.measured_apart(2)
+    assert small.hosts == 2
+    large = dataclasses.replace(
+        small,
+        hosts=1000,
+        cpu_s=dict.fromkeys(small.cpu_s, 4.0),
+        bytes_per_host=48 * 1024,
+        peak_bytes=449 << 20,
+    )
+    monkeypatch.setattr(fleet_scale, "measured_apart", {2: small, 1000: large}.__getitem__)
+    assert fleet_scale.main(["2", "1000"]) == 0
+    said = capsys.readouterr().out
+    assert "1,000 hosts; goals are for 1,000" in said
+    for text in ("8.00 s of CPU time", "4.00 s of CPU time", "449 MiB", "48.0 KiB", "< 64 KiB"):
+        assert text in said
+    # Four seconds of 1,000 hosts are 4 ms of each.
+    assert said.count("4.00 ms") == len(large.cpu_s)
