@@ -28,6 +28,9 @@ class Engine(Protocol):
     def hosts(self) -> Mapping[str, str]:
         """Hosts that have joined and are not lost, and their addresses."""
 
+    def refused(self) -> Mapping[str, int]:
+        """Peers that did not get in: a sentence of each address and reason, and how often."""
+
     def call(self, host: str, verb: str, payload: bytes) -> Future[bytes]:
         """Ask a host, once; the future fails if it is lost."""
 

@@ -146,6 +146,7 @@ class Coordinator:
         self._start_ns = 0
         self.clocks = HostClocks(self.real_ns)
         self._stopping = ""
+        self._refused: dict[str, int] = {}
         self._claimed: set[str] = set()
         self._own_bound = Bound(None, "it was not asked")
 
@@ -190,6 +191,7 @@ class Coordinator:
             if not missing:
                 break
             self._check_interrupts()
+            self._tell_refused()
             for name in joined:
                 if name in self.parts and name not in told:
                     told.add(name)
@@ -211,6 +213,16 @@ class Coordinator:
                 raise RefusedError(
                     f"{name} has joined from {address}, and the plan has {part.host.address}"
                 )
+
+    def _tell_refused(self, at_the_end: bool = False) -> None:
+        """Peers that the engine did not let in: each at once, and @at_the_end how often since."""
+        for text, count in self.engine.refused().items():
+            if text not in self._refused:
+                self._refused[text] = 1
+                self.view.note(text)
+            if at_the_end and count > self._refused[text]:
+                self._refused[text] = count
+                self.view.note(f"{text}; {count:,} times in all")
 
     def _not_joined(self, missing: Sequence[str]) -> str:
         waiting = self.started.waiting() if self.started is not None else ()
@@ -324,6 +336,7 @@ class Coordinator:
             part.heard_s = time.monotonic()
         while not is_wanted():
             self._check_interrupts()
+            self._tell_refused()
             happened = self.engine.next(self.patience.look_s)
             if happened is not None and happened.host in self.parts:
                 self._check_waiting(happened)
@@ -426,6 +439,7 @@ class Coordinator:
                 self._take(happened)
                 happened = self.engine.next(0)
             self._obey()
+            self._tell_refused()
             now_s = time.monotonic()
             self._look_for_silent(now_s)
             if now_s - asked_s >= self.patience.status_s:
@@ -461,6 +475,7 @@ class Coordinator:
 
     def release(self) -> None:
         """All devices are given back, by hosts that can be asked; the others do it themselves."""
+        self._tell_refused(at_the_end=True)
         payload = wire.encode(wire.OfRun(self.run_id))
         joined = self.engine.hosts()
         asked = {

@@ -59,6 +59,8 @@ STEP_S = 0.2
 # What messages are: the first one of a host; a question of the controller, which has a number; its
 # answer, or with a failure why there is none; an event of a host; that a host is there.
 JOIN, ASK, ANSWER, SAY, BEAT = "join", "ask", "answer", "say", "beat"
+# Addresses and reasons of refusals that are told apart.
+REFUSED_MOST = 100
 # Of a host: its connection, and those of its start over SSH.
 FILES_PER_HOST = 4
 OWN_FILES = 256
@@ -125,6 +127,38 @@ class _Guest:
     asked: dict[int, Future[bytes]] = field(default_factory=dict)
 
 
+class _Listener(TLSListener):  # type: ignore[misc]
+    """Tells of peers that do not get through the handshake."""
+
+    def __init__(self, *where: Any, tell: Callable[[str, str], None], **more: Any) -> None:
+        """@tell: called with the peer's address without port, and why it was refused."""
+        super().__init__(*where, **more)
+        self._tell = tell
+
+    async def _prepare_stream(self, stream: Any, address: str) -> Any:
+        try:
+            await stream.wait_for_handshake()
+        except OSError as error:
+            cause = getattr(error, "real_error", None) or error
+            self._tell(_without_port(address), _handshake_fault(cause))
+            return None
+        return stream
+
+
+def _handshake_fault(error: BaseException) -> str:
+    """Why a handshake has failed."""
+    if isinstance(error, ssl.SSLCertVerificationError):
+        return _what_is_wrong(error)
+    if isinstance(error, ssl.SSLError) and error.reason:
+        # A peer that refuses this side says so by an alert.
+        return f"the TLS handshake failed: {error.reason.replace('_', ' ').lower()}"
+    return "its connection ended before the TLS handshake did"
+
+
+def _without_port(address: str) -> str:
+    return address.removeprefix("tls://").rpartition(":")[0].strip("[]")
+
+
 class _LoopThread:
     """An event loop in a thread."""
 
@@ -156,8 +190,9 @@ class DaskEngine:
         self._context = bundle.context(True, (HOST,))
         self._expected = hosts
         self._addresses: dict[str, str] = {}  # by name, without port
-        self._lock = threading.Lock()  # protects _addresses
+        self._lock = threading.Lock()  # protects _addresses and _refused
         self._guests: dict[str, _Guest] = {}  # of the loop's thread
+        self._refused: dict[str, int] = {}  # sentences, and how often
         self._numbers = itertools.count()
         self._happened: queue.SimpleQueue[Happened | None] = queue.SimpleQueue()
         _make_room(len(hosts))
@@ -189,6 +224,11 @@ class DaskEngine:
         with self._lock:
             return dict(self._addresses)
 
+    def refused(self) -> Mapping[str, int]:
+        """Peers that did not get in: a sentence of each address and reason, and how often."""
+        with self._lock:
+            return dict(self._refused)
+
     def call(self, host: str, verb: str, payload: bytes) -> Future[bytes]:
         """Ask a host, once."""
         future: Future[bytes] = Future()
@@ -214,8 +254,12 @@ class DaskEngine:
 
     async def _start(self) -> None:
         _get_ready()
-        self._listener = TLSListener(
-            self._listen, self._serve, ssl_context=self._context, require_encryption=True
+        self._listener = _Listener(
+            self._listen,
+            self._serve,
+            tell=self._note_refusal,
+            ssl_context=self._context,
+            require_encryption=True,
         )
         await self._listener.start()
         self._watch = asyncio.get_running_loop().create_task(self._look_for_silent())
@@ -230,6 +274,13 @@ class DaskEngine:
             self._lose(guest)
         closing = (asyncio.wait_for(guest.link.comm.close(), CLOSE_S) for guest in guests)
         await asyncio.gather(*closing, return_exceptions=True)
+
+    def _note_refusal(self, address: str, why: str) -> None:
+        text = f"{address} was refused: {why}"
+        with self._lock:
+            if text not in self._refused and len(self._refused) >= REFUSED_MOST:
+                text = "connections of more addresses were refused"
+            self._refused[text] = self._refused.get(text, 0) + 1
 
     async def _serve(self, comm: Any) -> None:
         """A connection that has come, until it ends. Whatever cannot be read ends it."""
@@ -268,15 +319,15 @@ class DaskEngine:
         elif name in self._guests:
             refusal = f"name taken, {name}: it has joined from {self.hosts()[name]}"
         if refusal:
+            self._note_refusal(_without_port(comm.peer_address), refusal)
             await comm.write({"status": "error", "message": refusal, "time": time.time()})
             await comm.close()
             return None
         guest = _Guest(str(name), _Link(comm), time.monotonic())
         await comm.write({"status": "OK"})
         self._guests[guest.name] = guest
-        address = comm.peer_address.removeprefix("tls://").rpartition(":")[0].strip("[]")
         with self._lock:
-            self._addresses[guest.name] = address
+            self._addresses[guest.name] = _without_port(comm.peer_address)
         return guest
 
     def _hear(self, guest: _Guest, message: Message) -> None:

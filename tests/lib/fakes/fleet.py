@@ -123,8 +123,12 @@ class FakeEngine:
     named: Mapping[str, FakeHost]
     now_ns: int = 10**18
     addresses: dict[str, str] = field(default_factory=dict)
+    strangers: dict[str, int] = field(default_factory=dict)
     on_idle: Callable[[], None] = lambda: None
     happened: queue.SimpleQueue[Happened] = field(default_factory=queue.SimpleQueue)
+
+    def refused(self) -> Mapping[str, int]:
+        return self.strangers
 
     def hosts(self) -> Mapping[str, str]:
         return {

@@ -78,6 +78,9 @@ class Members:
             *(name, FLEET, lend, emit, self.gave_up.append, lambda: self.kernels[name]),
         )
 
+    def refused(self) -> Mapping[str, int]:
+        return {}
+
     def hosts(self) -> Mapping[str, str]:
         return {name: "10.0.0.9" for name in self.members if name not in self._gone}
 

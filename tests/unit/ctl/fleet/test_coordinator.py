@@ -742,3 +742,23 @@ def test_a_third_ctrl_c_does_not_wait_for_results_either() -> None:
     outcome = rig.run()
     assert [loss.host for loss in outcome.losses] == ["b"]
     assert "its result is missing: it has not answered in time" in outcome.text
+
+
+def test_strangers_are_told_of_once_and_counted_in_the_end() -> None:
+    rig = Rig(hosts="a")
+    text = "10.0.0.7 was refused: self-signed certificate"
+    rig.engine.strangers = {text: 1}
+    coordinator = rig.coordinator()
+    for _ in range(3):
+        coordinator._tell_refused()
+    other = "10.0.0.8 was refused: expired"
+    rig.engine.strangers = {text: 40, other: 2}
+    coordinator._tell_refused()
+    for _ in range(2):
+        coordinator._tell_refused(at_the_end=True)
+    assert rig.view.notes == [
+        text,
+        other,
+        f"{text}; 40 times in all",
+        f"{other}; 2 times in all",
+    ]

@@ -275,6 +275,11 @@ def test_who_is_not_of_the_fleet_does_not_get_in(tmp_path: Path) -> None:
         assert fleet.ended("a") == ExitCode.HOST_LOST
         assert "it is not the controller of this fleet: " in fleet.said("a")
         assert not fleet.engine.hosts()
+        # The controller says who it was, and why, without a line for each attempt.
+        refused = fleet.engine.refused()
+        assert all(text.startswith("127.0.0.1 was refused: ") for text in refused)
+        assert any("certificate" in text or "unknown ca" in text for text in refused), refused
+        assert sum(refused.values()) > len(refused)
 
 
 def test_a_revoked_host_is_told_that_it_is_refused(tmp_path: Path) -> None:
@@ -288,6 +293,11 @@ def test_a_revoked_host_is_told_that_it_is_refused(tmp_path: Path) -> None:
         )
         with pytest.raises(HostLostError, match="it refuses this host's certificate, which is of"):
             host.serve(lambda: False)
+        (text,) = fleet.refused()
+        assert text == (
+            "127.0.0.1 was refused: the peer is refused: its certificate"
+            f" {serials['a']:x} of a is revoked"
+        )
         assert not fleet.hosts()
     finally:
         fleet.close()
@@ -404,6 +414,18 @@ def test_an_answer_that_nobody_waits_for_does_no_harm(tmp_path: Path) -> None:
         eventually(fleet.engine.hosts, "a does not join", SOON_S)
         fleet.engine.call("a", "ping", b"null").cancel()
         assert fleet.engine.call("a", "ping", b"null").result(SOON_S)
+
+
+def test_refusals_of_many_addresses_are_counted_together() -> None:
+    fleet = DaskEngine.__new__(DaskEngine)
+    fleet._lock, fleet._refused = threading.Lock(), {}
+    for number in range(3 * engine.REFUSED_MOST):
+        fleet._note_refusal(f"10.0.{number >> 8}.{number & 255}", "it has no certificate")
+    fleet._note_refusal("10.0.0.0", "it has no certificate")
+    told = fleet.refused()
+    assert len(told) == engine.REFUSED_MOST + 1
+    assert told["10.0.0.0 was refused: it has no certificate"] == 2
+    assert told["connections of more addresses were refused"] == 2 * engine.REFUSED_MOST
 
 
 @pytest.mark.parametrize(
