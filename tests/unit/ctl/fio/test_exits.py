@@ -34,15 +34,31 @@ def shown(tmp_path: Path, text: str) -> list[tuple[list[str], str | None]]:
 PATIENT, BRIEF = 4000, 40
 
 
-def done_by_fio(tmp_path: Path, text: str, count: int) -> dict[str, int]:
-    """The I/Os of each job; SHORT are of a single one, LONG of @count, 200 each second."""
-    long = f"rate_iops=200\nnumber_ios={count}\n"
-    text = text.replace(SHORT, "number_ios=1\n").replace(LONG, long)
+def done_by_fio(
+    tmp_path: Path, text: str, count: int, waits: dict[str, str] | None = None
+) -> dict[str, int]:
+    """The I/Os of each job; SHORT are of a single one, LONG of @count, 200 each second.
+
+    @waits: options of SHORT and LONG beside that
+    """
+    extra = {SHORT: "", LONG: ""} | (waits or {})
+    text = text.replace(SHORT, f"number_ios=1\n{extra[SHORT]}")
+    text = text.replace(LONG, f"rate_iops=200\nnumber_ios={count}\n{extra[LONG]}")
     (tmp_path / "fio.fio").write_text("[global]\nioengine=null\nsize=1g\n" + text)
-    done = fio("--output-format=json", tmp_path / "fio.fio")
+    done = fio("--output-format=json", tmp_path / "fio.fio", folder=tmp_path)
     assert done.returncode == 0, done.stderr
     jobs = json.loads(done.stdout[done.stdout.index("{") :])["jobs"]
-    return {job["jobname"]: job["read"]["total_ios"] for job in jobs}
+    return {job["jobname"]: sum(job[way]["total_ios"] for way in ("read", "write")) for job in jobs}
+
+
+def until_it_writes(tmp_path: Path) -> dict[str, str]:
+    """Options with which SHORT begins when LONG has done an I/O. fio starts jobs one by one, and
+    exit_what=stonewall ends only those that run: a job of one I/O may end before the next starts.
+    """
+    written, script = tmp_path / "written", tmp_path / "wait.sh"
+    script.write_text(f"until test -s {written}; do sleep 0.01; done\n")
+    of_long = f"ioengine=sync\nrw=write\nfilename={written}\ncreate_on_open=1\n"
+    return {SHORT: f"exec_prerun=sh {script}\n", LONG: of_long}
 
 
 @pytest.mark.parametrize(
@@ -65,7 +81,9 @@ def test_a_job_ends_those_that_fio_ends_with_it(
 ) -> None:
     text = f"[a]\n{SHORT}{options}[b]\n{LONG}{of_b}"
     count = PATIENT if ended else BRIEF
-    assert (done_by_fio(tmp_path, text, count)["b"] < count) == ended
+    done = done_by_fio(tmp_path, text, count, until_it_writes(tmp_path))
+    assert (done["b"] < count) == ended
+    assert done["a"] == 1
     phases = [(["a", "b"], "5s")] if ended else [(["a", "b"], "5s"), (["b"], "4s")]
     assert shown(tmp_path, text) == phases
     # The same on devices of their own.
