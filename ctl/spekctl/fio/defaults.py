@@ -51,6 +51,8 @@ NEEDS: dict[str, tuple[str, ...]] = {
     **dict.fromkeys(("cmdprio", "cmdprio_class", "cmdprio_hint"), _PRIORITIES),
     **dict.fromkeys(("spr_num_regions", "spr_op", "spr_cs"), ("sprandom",)),
     **dict.fromkeys(("cgroup_nodelete", "cgroup_weight"), ("cgroup",)),
+    **dict.fromkeys(("dedupe_mode", "dedupe_global"), ("dedupe_percentage",)),
+    "dedupe_working_set_percentage": ("dedupe_percentage",),
     "flow_watermark": ("flow",),
     **dict.fromkeys(("trim_backlog", "trim_backlog_batch"), ("trim_percentage",)),
     "zone_reset_threshold": ("zone_reset_frequency",),

@@ -10,7 +10,8 @@ from fractions import Fraction
 from typing import Any
 
 from spekctl import units
-from spekctl.errors import UsageError
+from spekctl.errors import UsageError, at
+from spekctl.fio import sizes as block_sizes
 from spekctl.fio import values
 from spekctl.fio.plan import Mix, Plan, Reader
 from spekctl.workload.endings import WINDOW_MAX
@@ -121,7 +122,7 @@ def _end(options: Reader, plan: Plan) -> int | Fraction | None:
     stride = Fraction(first["stride"]) if first["pattern"] == "strided" else None
     # A stride of zones leaves the bytes as they are; one of rw=read:60k ends where the range does.
     skips = stride is not None and options.text("zonemode") != "strided"
-    with_map = not random or has_map(options, min(size for size, _ in weights), base)
+    with_map = not random or has_map(options, base)
     text = options.text("io_size")
     in_bytes = text is not None and not text.endswith("%")
     if in_bytes:
@@ -254,11 +255,18 @@ def _passes(total: Fraction, parts: Fraction) -> int | float:
     return passes
 
 
-def has_map(options: Reader, smallest: int, base: int) -> bool:
+def has_map(options: Reader, base: int) -> bool:
     """Whether fio has a map of the blocks that a random job has done: places other than those of
-    its @smallest blocks have none."""
-    align = options.value("blockalign", values.size, base)
-    return not options.flag("norandommap") and align in (None, 0, smallest)
+    its smallest blocks have none, of whichever direction they are."""
+    pairs = zip(alignments(options, base), block_sizes.smallest(options, base), strict=True)
+    return not options.flag("norandommap") and all(align in (0, size) for align, size in pairs)
+
+
+def alignments(options: Reader, base: int) -> list[int]:
+    """blockalign of reads, writes and discards in bytes; 0: that of the smallest block."""
+    texts = values.by_direction(options.text("blockalign") or "0")
+    with at("blockalign"):
+        return [values.size(text or "0", base) for text in texts]
 
 
 def mix_of(stream: dict[str, Any]) -> Mix:

@@ -17,7 +17,18 @@ from typing import Any, get_args
 
 from spekctl import units
 from spekctl.errors import UsageError
-from spekctl.fio import arrivals, defaults, ends, flows, laws, normal, priorities, values, zones
+from spekctl.fio import (
+    arrivals,
+    contents,
+    defaults,
+    ends,
+    flows,
+    laws,
+    normal,
+    priorities,
+    values,
+    zones,
+)
 from spekctl.fio import sizes as block_sizes
 from spekctl.fio.jobfile import Job
 from spekctl.fio.options import (
@@ -33,13 +44,7 @@ from spekctl.fio.options import (
 from spekctl.fio.plan import UNASKED, Asked, Mix, Plan, Reader
 from spekctl.suggest import did_you_mean
 from spekctl.workload.fields import LIMITS
-from spekctl.workload.values import (
-    ARRIVALS_MAX,
-    FILL_PATTERN,
-    SECTOR,
-    STREAMS_MAX,
-    WriteHint,
-)
+from spekctl.workload.values import ARRIVALS_MAX, SECTOR, STREAMS_MAX, WriteHint
 
 RANDOM = ("randread", "randwrite", "randrw", "randtrim")
 SEQUENTIAL = ("read", "write", "rw", "readwrite", "trim")
@@ -249,7 +254,7 @@ def _streams(options: Reader, plan: Plan, clones: int, most: int, paused: bool) 
     options.went("sync", "stream.fua")
     atomic = (options.text("atomic") or "0") != "0"
     options.went("atomic", "stream.atomic")
-    contents = _contents(options, plan)
+    written = contents.of(options, plan)
     hint, priority, mode = _write_hint(options), priorities.of_job(options), zones.mode_of(options)
     parts: list[dict[str, Any]] = []
     # Both directions of a sequential job have a place of their own; others differ as well where
@@ -272,7 +277,7 @@ def _streams(options: Reader, plan: Plan, clones: int, most: int, paused: bool) 
         if forced and entry.get("read", "100%") != "100%":
             entry["fua"] = True
         if entry.get("read", "100%") != "100%":
-            entry |= contents
+            entry |= written
             if atomic:
                 entry["atomic"] = True
             if hint is not None:
@@ -301,7 +306,7 @@ def _streams(options: Reader, plan: Plan, clones: int, most: int, paused: bool) 
         plan.differs(laws.APART)
     if split and any(part["pattern"] == "once" for part in parts):
         plan.differs(MAPS)
-    align = options.value("blockalign", values.size, base)
+    aligns = ends.alignments(options, base)
     options.went("blockalign", "stream.align" if kind in RANDOM else UNALIGNED)
     increment, in_per_cent = _increment(options, base)
     if any(
@@ -335,6 +340,7 @@ def _streams(options: Reader, plan: Plan, clones: int, most: int, paused: bool) 
                 stream["arrival"] = first
             if members > 1:
                 stream["share"] *= members
+            align = aligns[2 if kind in TRIM else int(part.get("read") == "0%")]
             if align and kind in RANDOM:
                 stream["align"] = align
             if mode == "strided" and stream["pattern"] == "strided":
@@ -446,7 +452,10 @@ def _in_blocks(stream: dict[str, Any], plan: Plan, amount: str) -> None:
 
 def _differ_by_direction(options: Reader) -> bool:
     """True if reads and writes of a random job cannot be drawn together."""
-    listed = ("percentage_random", "random_distribution", *priorities.SHARED, priorities.BY_SIZE)
+    listed = (
+        *("percentage_random", "random_distribution", "blockalign"),
+        *(*priorities.SHARED, priorities.BY_SIZE),
+    )
     return _has_rate(options) or any("," in (options.text(name) or "") for name in listed)
 
 
@@ -518,42 +527,6 @@ def _region(options: Reader, base: int) -> dict[str, Any]:
     return fields
 
 
-def _fill(text: str) -> str:
-    """A pattern of bytes: texts in quotes and hexadecimal numbers, one after the other."""
-    parts = re.findall(r'"([^"]+)"|0[xX]((?:[0-9a-fA-F]{2})+)', text)
-    if re.fullmatch(r'("[^"]+"|0[xX]([0-9a-fA-F]{2})+)+', text):
-        fill = "0x" + "".join(letters.encode().hex() + number for letters, number in parts)
-        if re.fullmatch(FILL_PATTERN, fill):
-            return fill
-    raise UsageError(
-        f"'{text}' is not taken; write 0x and 1 to 64 bytes in hexadecimal, or letters in quotes"
-    )
-
-
-def _contents(options: Reader, plan: Plan) -> dict[str, str]:
-    """The data of the writes, unless it is that of the run."""
-    compressible = options.value("buffer_compress_percentage", values.percent) or 0
-    duplicate = options.value("dedupe_percentage", values.percent) or 0
-    fill = options.value("buffer_pattern", _fill)
-    options.went("buffer_compress_percentage", "stream.compressible")
-    options.went("dedupe_percentage", "stream.duplicate")
-    options.went("buffer_pattern", "stream.fill")
-    fields: dict[str, str] = {}
-    if compressible:
-        fields["compressible"] = f"{compressible}%"
-    # With duplicates of random data fio has no place for the pattern.
-    if fill is not None and (compressible or not duplicate):
-        fields["fill"] = fill
-    # What is all fill is equal anyway.
-    if duplicate and compressible < 100:
-        fields["duplicate"] = f"{duplicate}%"
-        plan.differs("duplicates are blocks of 4 KiB, not of the block size")
-    if fields and options.text("verify") not in (None, "0", "null"):
-        plan.differs("stamped blocks neither compress nor have duplicates")
-        return {}
-    return fields
-
-
 def _pattern(
     options: Reader,
     plan: Plan,
@@ -601,7 +574,7 @@ def _pattern(
         return law
     if random not in (None, 100):
         return {"pattern": "uniform", "sequential": f"{100 - int(random)}%"}
-    with_map = ends.has_map(options, min(sizes), base)
+    with_map = ends.has_map(options, base)
     options.went("norandommap", "stream.pattern")
     options.went("softrandommap", "nothing: the order needs no memory")
     if not with_map:

@@ -10,7 +10,7 @@ from pathlib import Path
 
 from spekctl import units
 from spekctl.errors import UsageError
-from spekctl.fio import values
+from spekctl.fio import readings, values
 from spekctl.fio.jobfile import Job
 from spekctl.fio.options import SYNCHRONOUS
 from spekctl.workload.values import IO_BYTES_MAX, SECTOR
@@ -33,6 +33,7 @@ class Normal:
 def of(job: Job) -> Normal:
     """@job in fewer notations; its options keep their order. UsageError names the option."""
     normal = Normal(Job(job.name, dict(job.options)))
+    normal.notes |= readings.apply(normal.job.options)
     _device(normal)
     _zones(normal)
     _delay(normal)

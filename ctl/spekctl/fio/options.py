@@ -45,6 +45,7 @@ MAPPED = frozenset(
         *("startdelay", "filesize", "nrfiles", "sync", "fsync", "fdatasync", "zonemode"),
         *("wait_for", "do_verify", "verify_only", "rw_sequencer", "bs_unaligned", "cpumask"),
         *("buffer_compress_percentage", "dedupe_percentage", "buffer_pattern"),
+        *("dedupe_mode", "dedupe_working_set_percentage", "dedupe_global"),
         *("trim_percentage", "rate_ignore_thinktime", "io_submit_mode", "experimental_verify"),
         *("bs_is_seq_rand", "write_hint", "prio", "prioclass", "numa_cpu_nodes", "cmd_type"),
         *("max_latency", "rate_min", "rate_iops_min", "rate_cycle", "num_range"),
@@ -71,7 +72,6 @@ VERIFIED = "with --verify, blocks are stamped and checked wherever they are read
 _ZONES = "full zones are reset when they are written again, and limits are the device's"
 _PROCESS = "the load is in the kernel, not in a process"
 _REPLAY = "convert the trace and replay it: spekctl run --trace"
-_DUPLICATES = "duplicates are 64 blocks of each stream"
 _PLACEMENT = "data placement is not imported; write_hint is"
 _SG = "spek reads and writes; it sends no other SCSI commands"
 _COMMANDS = "reads, writes and discards are plain ones; spek sends no other NVMe or SCSI commands"
@@ -143,9 +143,6 @@ NOT_NEEDED: dict[str, str] = {
     "error_dump": "errors are counted",
     "exit_what": _EXIT,
     "exitall_on_error": "all jobs end together; `--max-errors N` ends a run",
-    "dedupe_global": _DUPLICATES,
-    "dedupe_mode": _DUPLICATES,
-    "dedupe_working_set_percentage": _DUPLICATES,
     "buffer_compress_chunk": "the share is that of each 4 KiB",
     "flow_sleep": "no job of a flow is ahead, as the I/Os of all are drawn by their weights",
     "iodepth_batch_complete_max": "completions are taken as they come",

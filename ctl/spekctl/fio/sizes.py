@@ -19,10 +19,10 @@ def of(
     options: Reader, plan: Plan, base: int, *, is_random: bool, discards: bool
 ) -> tuple[Mix, Mix]:
     """Block sizes with weights, of reads and of writes or, of a job that @discards, of discards."""
-    second = 2 if discards else 1
     for name in ("bs", "bsrange", "bssplit", "bs_is_seq_rand"):
         options.went(name, "stream.size, stream.sizes")
-    mixes = _given_sizes(options, base, second)
+    of_all = _given_sizes(options, base)
+    mixes = of_all[0], of_all[2 if discards else 1]
     if options.given("bsrange") and any(often > 1 for mix in mixes for _, often in mix):
         plan.differs(RANGE)
     if options.flag("bs_is_seq_rand"):
@@ -41,13 +41,18 @@ def of(
     return mixes
 
 
-def _given_sizes(options: Reader, base: int, second: int) -> tuple[Mix, Mix]:
-    """The first block sizes given, and those of place @second."""
+def smallest(options: Reader, base: int) -> list[int]:
+    """The smallest block of reads, writes and discards each, in bytes."""
+    return [min(size for size, _ in mix) for mix in _given_sizes(options, base)]
+
+
+def _given_sizes(options: Reader, base: int) -> list[Mix]:
+    """The block sizes of reads, writes and discards."""
     for name, parse in (("bssplit", _split_mix), ("bsrange", _range_mix)):
         text = options.text(name)
         if text is not None:
             # An empty direction keeps the block size, whatever it is.
-            mixes = [
+            return [
                 options.named(name, functools.partial(parse, text_of, base))
                 if text_of.strip()
                 else plain
@@ -55,9 +60,7 @@ def _given_sizes(options: Reader, base: int, second: int) -> tuple[Mix, Mix]:
                     values.by_direction(text), _plain(options, base), strict=True
                 )
             ]
-            return mixes[0], mixes[second]
-    plain = _plain(options, base)
-    return plain[0], plain[second]
+    return _plain(options, base)
 
 
 def _plain(options: Reader, base: int) -> list[Mix]:
@@ -87,8 +90,9 @@ def _range_mix(text: str, base: int) -> Mix:
     low, dash, high = text.partition("-" if "-" in text else ":")
     if not dash:
         raise UsageError(f"'{text}' is not a range")
-    first, last = values.size(low, base), values.size(high, base)
-    if not first or first > last or first % 512:
+    # fio takes the bounds in either order.
+    first, last = sorted((values.size(low, base), values.size(high, base)))
+    if not first or first % 512:
         raise UsageError(f"'{text}' is not a range of multiples of 512")
     _checked(last // first * first)
     count = last // first

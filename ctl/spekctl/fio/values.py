@@ -200,12 +200,13 @@ def percent(text: str) -> int:
 
 
 def flag(text: str | None) -> bool:
-    """A boolean; an option without a value is true."""
+    """A boolean; an option without a value is true, and so is any number but 0, as in fio."""
     if text is None:
         return True
-    if text not in ("0", "1"):
-        raise UsageError(f"'{text}' is not 0 or 1")
-    return text == "1"
+    number = re.match(r"\s*[0-9]+", text, re.ASCII)
+    if number is None or len(text) > LONGEST_NUMBER:
+        raise UsageError(f"'{text[:40]}' is not 0 or 1")
+    return int(number[0]) != 0
 
 
 def by_direction(text: str) -> list[str]:

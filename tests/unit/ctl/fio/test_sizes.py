@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from lib.ctl.fio_jobs import fio, plan
+from lib.ctl.fio_jobs import HEAD, fio, imported, places, plan, tables
 
 from spekctl.errors import UsageError
 from spekctl.fio import ends, sizes
@@ -121,3 +121,28 @@ def test_an_empty_direction_has_the_sizes_of_fio(
     lines = [line.split() for line in log.read_text().splitlines()]
     for kind, expected in (("read", reads), ("write", writes)):
         assert {int(line[4]) for line in lines if line[2:3] == [kind]} >= expected
+
+
+@pytest.mark.parametrize(
+    ("options", "aligned", "repeats"),
+    [
+        ("bs=4k\nblockalign=8k,16k\n", {"read": 8192, "write": 16384}, True),
+        # The map of all directions goes where the places of any of them are not its blocks.
+        ("bs=4k,8k\nblockalign=4k\n", {"read": 4096, "write": 4096}, True),
+        ("bs=4k,8k\nblockalign=4k,8k\n", {"read": 4096, "write": 8192}, False),
+    ],
+)
+def test_each_direction_is_aligned_as_in_fio(
+    tmp_path: Path, options: str, aligned: dict[str, int], repeats: bool
+) -> None:
+    text = f"{HEAD}rw=randrw\nsize=4m\n{options}"
+    (ios,) = places(tmp_path, text)
+    for direction, unit in aligned.items():
+        of_direction = [place for kind, place in ios if kind == direction]
+        assert all(place % unit == 0 for place in of_direction)
+        assert any(place % (2 * unit) for place in of_direction)
+    assert (len(set(ios)) < len(ios)) == repeats
+    streams = tables(imported(tmp_path, text))["stream"]
+    found = {"read" if each["read"] == "100%" else "write": each["align"] for each in streams}
+    assert found == aligned
+    assert {each.get("pattern") for each in streams} == {None if repeats else "once"}

@@ -1,0 +1,57 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""The data that a job of fio writes."""
+
+from __future__ import annotations
+
+import re
+
+from spekctl.errors import UsageError
+from spekctl.fio import values
+from spekctl.fio.plan import Plan, Reader
+from spekctl.workload.values import FILL_PATTERN
+
+SETS = ("dedupe_mode", "dedupe_working_set_percentage", "dedupe_global")
+SET = (
+    "dedupe_mode: each stream has 64 blocks that its duplicates repeat; those of fio's working_set"
+    " are dedupe_working_set_percentage of the size, with dedupe_global of all jobs"
+)
+
+
+def _fill(text: str) -> str:
+    """A pattern of bytes: texts in quotes and hexadecimal numbers, one after the other."""
+    parts = re.findall(r'"([^"]+)"|0[xX]((?:[0-9a-fA-F]{2})+)', text)
+    if re.fullmatch(r'("[^"]+"|0[xX]([0-9a-fA-F]{2})+)+', text):
+        fill = "0x" + "".join(letters.encode().hex() + number for letters, number in parts)
+        if re.fullmatch(FILL_PATTERN, fill):
+            return fill
+    raise UsageError(
+        f"'{text}' is not taken; write 0x and 1 to 64 bytes in hexadecimal, or letters in quotes"
+    )
+
+
+def of(options: Reader, plan: Plan) -> dict[str, str]:
+    """The data of the writes, unless it is that of the run."""
+    compressible = options.value("buffer_compress_percentage", values.percent) or 0
+    duplicate = options.value("dedupe_percentage", values.percent) or 0
+    fill = options.value("buffer_pattern", _fill)
+    options.went("buffer_compress_percentage", "stream.compressible")
+    options.went("dedupe_percentage", "stream.duplicate")
+    options.went("buffer_pattern", "stream.fill")
+    for name in SETS:
+        options.went(name, "stream.duplicate")
+    fields: dict[str, str] = {}
+    if compressible:
+        fields["compressible"] = f"{compressible}%"
+    # With duplicates of random data fio has no place for the pattern.
+    if fill is not None and (compressible or not duplicate):
+        fields["fill"] = fill
+    # What is all fill is equal anyway.
+    if duplicate and compressible < 100:
+        fields["duplicate"] = f"{duplicate}%"
+        plan.differs("duplicates are blocks of 4 KiB, not of the block size")
+        if options.text("dedupe_mode") == "working_set" or options.flag("dedupe_global"):
+            plan.differs(SET)
+    if fields and options.text("verify") not in (None, "0", "null"):
+        plan.differs("stamped blocks neither compress nor have duplicates")
+        return {}
+    return fields
