@@ -21,6 +21,18 @@ PAUSES = (
     "fio waits for all outstanding I/Os before each pause, which is after every I/O: the depth is 1"
     " for each clone"
 )
+PACED_BY_PAUSE = (
+    "thinktime: the pauses are as long as the gaps of the rate or longer, so that the rate has no"
+    " effect, as in fio"
+)
+PACED_BY_RATE = (
+    "thinktime: the pauses are within the gaps of the rate, so that they have no effect; fio"
+    " lengthens the gap behind an I/O that takes nearly as long as that, and catches up"
+)
+PAUSE_ADDED = (
+    "thinktime: with rate_ignore_thinktime fio adds each pause to the gap of the rate, which is the"
+    " rate here"
+)
 PASSTHROUGH = (
     "I/Os go through the block layer to the namespace's block device; fio sends NVMe commands to"
     " its character device"
@@ -42,6 +54,15 @@ def set_arrivals(
         plan.differs(f"ioengine {engine} ignores iodepth: one I/O at a time for each clone")
         depth = 1
     think = 0 if pauses else _think(options)
+    rates = _rates(options, plan, sizes)
+    directions = sorted({direction_of(stream) for stream in plan.streams})
+    if pauses and any(rates[direction] for direction in directions):
+        raise UsageError(
+            "thinktime_blocks, thinktime_iotime: with a rate fio catches up after each pause with"
+            " what was due within it; leave out the pause or the rate"
+        )
+    if think:
+        rates, think = _paused_rates(options, plan, rates, directions, think)
     if think and depth > 1:
         plan.differs(PAUSES)
         depth = 1
@@ -50,10 +71,6 @@ def set_arrivals(
     if process not in ("linear", "poisson"):
         raise UsageError(f"rate_process: '{process}' is neither linear nor poisson")
     law = "poisson" if process == "poisson" else "constant"
-    rates = _rates(options, plan, sizes)
-    directions = sorted({direction_of(stream) for stream in plan.streams})
-    if (think or pauses) and any(rates[direction] for direction in directions):
-        raise UsageError("thinktime: it excludes a rate")
     if pauses:
         if depth == 1:
             # An I/O is complete before the next is issued.
@@ -76,6 +93,36 @@ def set_arrivals(
         exact = int(rate) if rate.denominator == 1 else float(rate)
         of_rate = {"law": law, "rate": exact} if rate else loop
         plan.arrivals += [dict(of_rate) for _ in range(count)]
+
+
+def _paused_rates(
+    options: Reader, plan: Plan, rates: list[Fraction], directions: list[int], think: int
+) -> tuple[list[Fraction], int]:
+    """The rates of a job that also pauses @think ns after each I/O, and what is left of the pause:
+    fio catches up, so that the longer of the pause and the gap of the rate counts; but with
+    rate_ignore_thinktime it adds a shorter pause to the gap."""
+    gaps = [1 / rates[direction] for direction in directions if rates[direction]]
+    if not gaps:
+        return rates, think
+    pause, gap = Fraction(think, 10**9), 1 / sum(rates[direction] for direction in directions)
+    if len(gaps) == len(directions) and pause >= max(gaps):
+        plan.differs(PACED_BY_PAUSE)
+        for name in ("rate", "rate_iops"):
+            options.went(name, "nothing: the pauses are longer")
+        return [Fraction(0)] * 2, think
+    adds = options.flag("rate_ignore_thinktime")
+    if len(gaps) < len(directions) or pause >= gap or (adds and len(gaps) > 1):
+        raise UsageError(
+            "thinktime: its pauses and the rate of each direction hold back the I/Os of the other"
+            " one; leave out the pause or the rate"
+        )
+    if not adds:
+        plan.differs(PACED_BY_RATE)
+        options.went("thinktime", "nothing: the gaps of the rate are longer")
+        return rates, 0
+    plan.differs(PAUSE_ADDED)
+    options.went("thinktime", "arrival.rate")
+    return [rate / (1 + rate * pause) for rate in rates], 0
 
 
 def depth_of(options: Reader) -> int:

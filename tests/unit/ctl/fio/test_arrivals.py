@@ -3,14 +3,17 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 from typing import Any
 
 import pytest
 from lib.core.config import core_of
 from lib.core.spekcore import Generator
-from lib.ctl.fio_jobs import fio, imported, tables
+from lib.ctl.fio_jobs import HEAD, fio, imported, tables
 
+from spekctl.errors import UsageError
+from spekctl.fio import arrivals as due
 from spekctl.fio import convert
 from spekctl.fio.export import export
 from spekctl.workload.resolve import Options, Target, resolve
@@ -154,3 +157,63 @@ def test_an_exported_job_is_read_as_the_same_workload(tmp_path: Path, options: l
         for arrival in tables(converted)["arrival"]
     ]
     assert keys[0] == keys[1]
+
+
+@pytest.mark.parametrize(
+    ("options", "arrival", "most", "difference"),
+    [
+        # The longer one counts: pauses of 10 ms, or gaps of 5 ms.
+        (
+            "thinktime=10ms\nrate_iops=1000\niodepth=4\n",
+            {"depth": 1, "think": "10ms"},
+            101,
+            due.PACED_BY_PAUSE,
+        ),
+        (
+            "thinktime=1ms\nrate_iops=200\n",
+            {"law": "constant", "rate": 200},
+            201,
+            due.PACED_BY_RATE,
+        ),
+        # A pause of 3 ms is added to a gap of 5 ms.
+        (
+            "thinktime=3ms\nrate_iops=200\nrate_ignore_thinktime=1\n",
+            {"law": "constant", "rate": 125},
+            127,
+            due.PAUSE_ADDED,
+        ),
+        (
+            "thinktime=20ms\nrate_iops=100,200\nrw=randrw\n",
+            {"depth": 1, "think": "20ms"},
+            51,
+            due.PACED_BY_PAUSE,
+        ),
+    ],
+)
+def test_the_longer_of_a_pause_and_a_gap_counts_as_in_fio(
+    tmp_path: Path, options: str, arrival: dict[str, Any], most: int, difference: str
+) -> None:
+    converted = imported(tmp_path, f"{HEAD}time_based\nruntime=1\n{options}")
+    (only,) = tables(converted)["arrival"]
+    assert {key: value for key, value in only.items() if key not in ("name",)} == arrival
+    assert difference in converted.differences
+    (tmp_path / "fio.fio").write_text(
+        f"[j]\nioengine=null\nsize=1g\ntime_based\nruntime=1\n{options}"
+    )
+    done = fio("--output-format=json", tmp_path / "fio.fio", folder=tmp_path)
+    (job,) = json.loads(done.stdout[done.stdout.index("{") :])["jobs"]
+    # fio does no more within the second, however slow the machine is.
+    assert 0 < job["read"]["total_ios"] + job["write"]["total_ios"] <= most
+
+
+@pytest.mark.parametrize(
+    "options",
+    [
+        "rw=randrw\nrate_iops=100,200\nthinktime=5ms\n",
+        "rw=randrw\nrate_iops=100,\nthinktime=20ms\n",
+        "rw=randrw\nrate_iops=100,100\nthinktime=1ms\nrate_ignore_thinktime=1\n",
+    ],
+)
+def test_directions_that_hold_back_each_other_are_refused(tmp_path: Path, options: str) -> None:
+    with pytest.raises(UsageError, match="thinktime: its pauses and the rate of each direction"):
+        imported(tmp_path, HEAD + options)

@@ -660,8 +660,10 @@ def test_clones_start_per_cent_after_one_another(tmp_path: Path) -> None:
             "cmdprio_percentage: '101' is more than 100 per cent",
         ),
         ({"rate_process": "pareto", "rate": 5}, "'pareto' is neither linear nor poisson"),
-        ({"thinktime": 5, "rate_iops": 5}, "thinktime: it excludes a rate"),
-        ({"thinktime": 5, "thinktime_blocks": 2, "rate": 5}, "thinktime: it excludes a rate"),
+        (
+            {"thinktime": 5, "thinktime_blocks": 2, "rate": 5},
+            "thinktime_blocks, thinktime_iotime: with a rate fio catches up after each pause",
+        ),
         (
             {"thinktime": 5, "thinktime_blocks": 2, "numjobs": 17},
             "an arrival process each; at most 16 are allowed, not numjobs=17",
