@@ -27,6 +27,10 @@ TOGETHER = "the run ends after the I/Os of all clones together; fio ends each af
 POINTERS = "its end is a time; fio ends when it has covered the size of the device"
 CAPACITY = "it ends after the capacity of its zones; fio's random writes end after their size"
 RAMP = "the amount is that after the ramp-up; fio counts the I/Os of the ramp-up towards it as well"
+LOOPED = (
+    "loops: the run does io_size so many times; where io_size is larger than what is to be covered,"
+    " fio counts loops of that, and does the larger of the two"
+)
 MORE = "io_size is a multiple of the size; fio 3.33 takes up to 100%"
 # Patterns that go over their range in passes.
 IN_ORDER = ("sequential", "backward", "strided", "once")
@@ -156,10 +160,7 @@ def _end(options: Reader, plan: Plan) -> int | Fraction | None:
         return int(_looped(loop_ios, amount, loops, with_map))
     if given and in_bytes:
         if loops > 1 and with_map:
-            raise UsageError(
-                "loops: with an io_size in bytes it depends on the size of the device whether fio"
-                " does that once or more often; write size in bytes, or drop loops"
-            )
+            plan.differs(LOOPED)
         return _whole(Fraction(given), mean, True) * loops
     # A pass of a stride has fewer bytes than its range.
     bytes_in_passes = stride / mean if stride is not None else Fraction(1)

@@ -67,12 +67,24 @@ def test_a_time_with_an_amount_of_the_device_ends_by_either() -> None:
 
 
 def test_an_amount_that_has_no_number_beside_a_time_is_told() -> None:
-    loops = {"io_size": "1m", "loops": 2}
-    planned = plan(rw="read", runtime=5, **loops)
+    passes = {"rw": "read:8k", "bs": "12k"}
+    planned = plan(runtime=5, **passes)
     assert (planned.amount, planned.passes, planned.run["time"]) == (None, None, "5s")
     assert ends.ENDS in planned.differences
-    with pytest.raises(UsageError, match="loops"):
-        plan(rw="read", **loops)
+    with pytest.raises(UsageError, match="passes of the range"):
+        plan(**passes)
+
+
+@pytest.mark.parametrize(("io_size", "count", "of_fio"), [("1m", 512, 512), ("6m", 3072, 2048)])
+def test_loops_of_an_amount_are_those_of_fio_within_the_device(
+    tmp_path: Path, io_size: str, count: int, of_fio: int
+) -> None:
+    words = f"--rw=read --bs=4k --io_size={io_size} --loops=2"
+    assert issued_by_fio(tmp_path, words, 4 << 20).total() == of_fio
+    planned = plan(rw="read", io_size=io_size, loops=2)
+    assert planned.amount == count
+    # Where it does not fit, fio counts loops of the device: the report says so.
+    assert ends.LOOPED in planned.differences
 
 
 def ends_of(converted: Imported) -> list[tuple[int | None, int | float | None]]:
@@ -280,7 +292,6 @@ def test_a_job_at_write_pointers_ends_by_place_where_fio_does(
 @pytest.mark.parametrize(
     ("options", "sentence"),
     [
-        ({"io_size": "1m", "loops": 2}, "loops: with an io_size in bytes it depends on the size"),
         ({"rw": "read:8k", "bs": "12k"}, "5/3 passes of the range are not a decimal number"),
         ({"rw": "read", "numjobs": 70, "offset_increment": "1%"}, "write size in bytes"),
     ],
