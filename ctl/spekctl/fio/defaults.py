@@ -28,7 +28,6 @@ DEFAULTS = {
     "sg_write_mode": "write",
     "dataplacement": "none",
     "filename_format": "$jobname.$jobnum.$filenum",
-    "rw_sequencer": "sequential",
     "cmd_type": "nvme",
     "write_mode": "write",
     "read_mode": "read",

@@ -233,9 +233,13 @@ def _suffix(stream: Stream, sizes: Sequence[int]) -> str:
         length = meaning.fraction_or_bytes(stream.run_length or 0)
         if isinstance(length, Fraction) or len(sizes) > 1 or length % sizes[0]:
             raise UsageError("run_length: fio's runs are a number of blocks of one size")
-        if length // sizes[0] < 2:
-            raise UsageError("run_length: fio's runs have two blocks at least")
-        return f":{length // sizes[0]}"
+        # spek's run ends before the I/O that would reach its end.
+        count = length // sizes[0] - 1
+        if count < 2:
+            raise UsageError(
+                "run_length: fio's runs have two blocks at least, and this one has one"
+            )
+        return f":{count}"
     return ""
 
 

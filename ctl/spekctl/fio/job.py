@@ -40,9 +40,9 @@ from spekctl.fio.options import (
     SYNCHRONOUS,
     VERIFIED,
     engine_of,
+    hint,
 )
 from spekctl.fio.plan import UNASKED, Asked, Mix, Plan, Reader
-from spekctl.suggest import did_you_mean
 from spekctl.workload.fields import LIMITS
 from spekctl.workload.values import ARRIVALS_MAX, SECTOR, STREAMS_MAX, WriteHint
 
@@ -102,7 +102,6 @@ NODES = Path("/sys/devices/system/node")
 
 # Options of which spek has fio's default only, and why it has no other value.
 _ONE_VALUE = {
-    "rw_sequencer": "each I/O has a place of its own",
     "bs_unaligned": "sizes are multiples of 512 bytes",
     "trim_percentage": "discards do not follow writes; make two jobs of it",
     "verify_only": "check what an earlier run wrote with `spekctl verify`",
@@ -122,8 +121,7 @@ def refusals(job: Job, accept_direct: bool) -> list[str]:
             reasons.append(f"{name}: {REFUSED[name]}")
         # Another engine has options of its own.
         elif loads and name not in MAPPED and name not in NOT_NEEDED:
-            known = (*MAPPED, *NOT_NEEDED, *REFUSED)
-            reasons.append(f"{name}: not an option that spek knows{did_you_mean(name, known)}")
+            reasons.append(f"{name}: not an option that spek knows{hint(name)}")
     last = _last_of_cache(options)
     if last and _is_cached(options) and not accept_direct:
         reasons.append(
@@ -136,7 +134,16 @@ def refusals(job: Job, accept_direct: bool) -> list[str]:
     # Of files with names there are as many as names.
     if options.get("nrfiles", "1") != "1" and not options.get("filename"):
         reasons.append("nrfiles: spek loads block devices, not files")
-    kind = (options.get("rw") or "read").partition(":")[0]
+    kind, _, number = (options.get("rw") or "read").partition(":")
+    sequencer = options.get("rw_sequencer", "sequential")
+    if sequencer not in ("sequential", "identical"):
+        reasons.append(f"rw_sequencer: '{sequencer}' is neither sequential nor identical")
+    # It is of the I/Os between random ones.
+    elif sequencer == "identical" and kind in RANDOM and number not in ("", "1"):
+        reasons.append(
+            f"rw_sequencer: identical has {number} I/Os at each place, and spek continues from each"
+            f" I/O; leave it out for runs of {number} blocks"
+        )
     if kind in TRIM_AND_WRITE:
         reasons.append(f"rw: {kind} writes what it has discarded; make two jobs of it")
     elif kind not in (*RANDOM, *SEQUENTIAL):
@@ -289,7 +296,7 @@ def _streams(options: Reader, plan: Plan, clones: int, most: int, paused: bool) 
         direction = 2 if kind in TRIM else int(reads < 100)
         bytes_of = [size for size, _ in mix]
         if mode == "none":
-            entry |= _pattern(options, plan, kind, suffix, bytes_of, base, direction)
+            entry |= _pattern(options, plan, kind, suffix, mix, base, direction)
         elif suffix:
             raise UsageError("rw: what follows the colon excludes zones")
         elif mode == "zbd":
@@ -532,11 +539,12 @@ def _pattern(
     plan: Plan,
     kind: str,
     suffix: str,
-    sizes: list[int],
+    mix: Mix,
     base: int,
     direction: int,
 ) -> dict[str, Any]:
     """Where I/Os go, those of @direction: 0 are reads, 1 writes or both, 2 discards."""
+    sizes = [size for size, _ in mix]
     if kind not in RANDOM:
         if not suffix:
             return {"pattern": "sequential"}
@@ -555,14 +563,12 @@ def _pattern(
         return {"pattern": "strided", "stride": sizes[0] + int(gap)}
     if suffix:
         count = options.named("rw", lambda: values.whole(suffix))
-        if len(sizes) > 1:
-            raise UsageError("rw: runs need one block size")
         for name, usual in (("random_distribution", "random"), ("percentage_random", "100")):
             if options.text(name) not in (None, usual):
                 raise UsageError(f"{name}: runs start at uniformly distributed places")
         if count > 1:
             plan.differs("runs start anywhere; fio starts them where its random map has not been")
-            return {"pattern": "runs", "run_length": int(count) * sizes[0]}
+            return {"pattern": "runs", "run_length": _run_length(plan, int(count), mix)}
     random = options.value(
         "percentage_random", lambda text: values.percent(values.by_direction(text)[direction])
     )
@@ -585,6 +591,27 @@ def _pattern(
     if _repeats(options):
         plan.differs(REPEATED)
     return {"pattern": "once"}
+
+
+def _run_length(plan: Plan, count: int, mix: Mix) -> int:
+    """Bytes of a run of @count I/Os. spek's ends before the I/O that would reach its end, so that
+    it has a block more; of several sizes it is that for which there are @count on average."""
+    if len(mix) == 1:
+        return (count + 1) * mix[0][0]
+    unit = math.gcd(*(size for size, _ in mix))
+    weights = sum(often for _, often in mix)
+    mean = Fraction(sum(size * often for size, often in mix), weights)
+    # What the last I/O would take beyond the end, on average, is that of a renewal process.
+    beyond = Fraction(sum(size**2 * often for size, often in mix), weights) / (2 * mean)
+    length = round(((count + 1) * mean - beyond + Fraction(unit, 2)) / unit) * unit
+    largest = max(size for size, _ in mix)
+    if length < largest + unit:
+        raise UsageError(
+            f"rw: runs of {count} I/Os of these sizes are too short for one of"
+            f" {units.format_bytes(largest)} and the next"
+        )
+    plan.differs(f"rw: runs have about {count} I/Os on average; fio's have {count} each")
+    return length
 
 
 def _repeats(options: Reader) -> bool:

@@ -6,6 +6,8 @@ An option that is in none of the sets is refused: its effect would be lost witho
 
 from __future__ import annotations
 
+from spekctl.suggest import nearest
+
 ALIASES = {
     "readwrite": "rw",
     "io_limit": "io_size",
@@ -194,3 +196,26 @@ def engine_of(text: str | None) -> str:
     """The name of an engine, without its arguments; fio takes all that begin so for libaio."""
     name = (text or "psync").partition(",")[0]
     return "libaio" if name.startswith(("aio", "linuxaio")) else name
+
+
+# What other tools call it, or people do, where the letters alone would say something else.
+_MEANT = {
+    **dict.fromkeys(("duration", "time", "seconds", "length"), "runtime"),
+    **dict.fromkeys(("queue_depth", "queuedepth", "qd", "depth"), "iodepth"),
+    **dict.fromkeys(("device", "disk", "dev", "lun", "path", "target"), "filename"),
+    **dict.fromkeys(("jobs", "threads_per_job", "workers", "clients"), "numjobs"),
+    **dict.fromkeys(("iops", "iorate"), "rate_iops"),
+    **dict.fromkeys(("bandwidth", "bw"), "rate"),
+    **dict.fromkeys(("block_size", "bssize", "xfersize"), "bs"),
+    **dict.fromkeys(("pattern", "mode", "operation"), "rw"),
+    **dict.fromkeys(("warmup", "warm_up", "ramp"), "ramp_time"),
+    **{"job_name": "name", "jobname": "name", "rwmix": "rwmixread"},
+}
+_LIKE = 0.75
+
+
+def hint(name: str) -> str:
+    """Text to append to a sentence about an option that there is not: the one that is meant."""
+    known = (*MAPPED, *NOT_NEEDED, *REFUSED, *ALIASES)
+    meant = _MEANT.get(name) or nearest(name, known, _LIKE)
+    return f"; did you mean '{meant}'?" if meant is not None else ""

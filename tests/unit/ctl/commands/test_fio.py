@@ -33,7 +33,7 @@ from spekctl.workload.imported import Imported
         (HEAD + "buffered=1\n", "buffered: it asks for the page cache"),
         ("[j]\ndirect=0\n", "direct: it asks for the page cache, which spek does not have"),
         (HEAD + "verify_only\n", "[j] verify_only: check what an earlier run"),
-        (HEAD + "rw_sequencer=identical\n", "[j] rw_sequencer: each I/O has a place"),
+        (HEAD + "rw=randread:2\nrw_sequencer=identical\n", "rw_sequencer: identical has 2 I/Os"),
         ("[j]\nioengine=rbd\ndirect=1\n", "ioengine: rbd does not load a block device"),
         (HEAD + "[k]\nwait_for=z\n", "[k] wait_for: there is no job 'z' before it"),
         (HEAD + "[k]\nstonewall=x\n", "[k] stonewall: 'x' is not 0 or 1"),

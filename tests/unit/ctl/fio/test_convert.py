@@ -123,7 +123,7 @@ def test_clones_start_one_after_the_other() -> None:
 
 def test_the_others() -> None:
     runs = convert.load(JOBS / "runs.fio")
-    assert stream(runs)["run_length"] == 64 << 10 and tables(runs)["run"]["count"] == 10000
+    assert stream(runs)["run_length"] == 68 << 10 and tables(runs)["run"]["count"] == 10000
     sizes = convert.load(JOBS / "sizes.fio")
     assert [size["size"] for size in stream(sizes)["sizes"]] == [4096, 8192, 12288, 16384]
     assert "pattern" not in stream(sizes) and stream(sizes)["align"] == 4096

@@ -120,7 +120,7 @@ def streams(draw: st.DrawFn, name: str) -> dict[str, Any]:
         case "strided":
             stream["stride"] = size + draw(st.integers(1, 100)) * 512
         case "runs":
-            stream["run_length"] = size * draw(st.integers(2, 100))
+            stream["run_length"] = size * draw(st.integers(3, 100))
         case "zipf":
             stream["theta"] = draw(st.sampled_from([0.5, 1.1, 1.25]))
         case "pareto":

@@ -196,7 +196,7 @@ def test_fio_starts_clones_where_the_streams_start(tmp_path: Path) -> None:
 
 def test_fio_makes_runs_of_the_length_that_they_have(tmp_path: Path) -> None:
     text = HEAD + "rw=randread:8\nbs=4k\nsize=100m\nnumber_ios=80\n"
-    assert stream(imported(tmp_path, text))["run_length"] == 8 * 4096
+    assert stream(imported(tmp_path, text))["run_length"] == 9 * 4096
     (seen,) = places(tmp_path, text)
     breaks = [index for index in range(1, len(seen)) if seen[index][1] != seen[index - 1][1] + 4096]
     assert breaks == list(range(8, 80, 8))
@@ -610,7 +610,10 @@ def test_clones_start_per_cent_after_one_another(tmp_path: Path) -> None:
         ({"bsrange": "0-4k"}, "bsrange: '0-4k' is not a range of multiples of 512"),
         ({"bsrange": "4k"}, "bsrange: '4k' is not a range"),
         ({"bs": "4k,0"}, "bs: 0 bytes are not a multiple of 512"),
-        ({"rw": "randread:2", "bsrange": "4k-8k"}, "rw: runs need one block size"),
+        (
+            {"rw": "randread:2", "bssplit": "4k/90:64k/10"},
+            "rw: runs of 2 I/Os of these sizes are too short for one of 64 KiB and the next",
+        ),
         ({"rw": "read:-12k"}, "rw: '-12k' leaves blocks out or repeats them on the way back"),
         ({"rw": "read:-4k"}, "rw: '-4k' leaves blocks out or repeats them on the way back"),
         ({"rw": "read:-8k", "bsrange": "4k-8k"}, "rw: '-8k' leaves blocks out or repeats them"),

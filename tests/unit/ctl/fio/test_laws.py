@@ -140,3 +140,24 @@ def test_reads_and_writes_apart_are_said_to_have_other_frequent_blocks(
     assert laws.APART not in imported(tmp_path, text).differences
     paced = imported(tmp_path, text + "rate_iops=50,50\n")
     assert len(tables(paced)["stream"]) == 2 and laws.APART in paced.differences
+
+
+@pytest.mark.parametrize("rw", ["rw=read\n", "rw=randread\n", "rw=randread:1\n"])
+def test_a_sequencer_has_nothing_to_repeat_without_runs_as_in_fio(tmp_path: Path, rw: str) -> None:
+    text = f"{HEAD}size=1m\n{rw}"
+    (plain,) = places(tmp_path, text)
+    (identical,) = places(tmp_path, f"{text}rw_sequencer=identical\n")
+    assert identical == plain
+    assert imported(tmp_path, f"{text}rw_sequencer=identical\n").not_needed["rw_sequencer"]
+
+
+def test_a_sequencer_that_repeats_each_place_is_refused(tmp_path: Path) -> None:
+    text = f"{HEAD}size=1m\nrw=randread:4\nrw_sequencer=identical\n"
+    (ios,) = places(tmp_path, text)
+    assert all(len(set(ios[first : first + 4])) == 1 for first in range(0, len(ios), 4))
+    with pytest.raises(UsageError, match="rw_sequencer: identical has 4 I/Os at each place"):
+        imported(tmp_path, text)
+    with pytest.raises(UsageError, match="rw_sequencer: 'same' is neither sequential nor ident"):
+        imported(tmp_path, text.replace("identical", "same"))
+    runs = imported(tmp_path, text.replace("identical", "sequential"))
+    assert tables(runs)["stream"][0]["pattern"] == "runs"

@@ -97,12 +97,12 @@ def test_a_large_block_is_several_ios(tmp_path: Path) -> None:
     [
         (
             {"rw": "randwrite", "bs": "48m"},
-            {"pattern": "runs", "size": 16 << 20, "run_length": 48 << 20},
+            {"pattern": "runs", "size": 16 << 20, "run_length": 64 << 20},
             {"depth": 3},
         ),
         (
             {"rw": "randread:2", "bs": "32m", "ioengine": "psync", "iodepth": 9},
-            {"pattern": "runs", "size": 16 << 20, "run_length": 64 << 20},
+            {"pattern": "runs", "size": 16 << 20, "run_length": 80 << 20},
             {"depth": 2},
         ),
         (

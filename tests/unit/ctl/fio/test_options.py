@@ -3,8 +3,10 @@
 
 from __future__ import annotations
 
+import pytest
 from lib.ctl.fio_jobs import fio
 
+from spekctl.fio import options
 from spekctl.fio.options import ALIASES, ASYNCHRONOUS, MAPPED, NOT_NEEDED, REFUSED, SYNCHRONOUS
 
 # Options that fio has since 3.33, those that it ignores, of profiles and of the command line.
@@ -63,3 +65,20 @@ def test_an_engine_waits_for_each_io_or_does_not() -> None:
     assert not SYNCHRONOUS & ASYNCHRONOUS
     listed = fio("--enghelp").stdout.split()
     assert {"psync", "libaio"} <= set(listed)
+
+
+@pytest.mark.parametrize(
+    ("wrong", "meant"),
+    [
+        ("iodepths", "iodepth"),
+        ("block_size", "bs"),
+        ("duration", "runtime"),
+        ("device", "filename"),
+        ("iops", "rate_iops"),
+        # Of nothing that is like it: no name at all, not a far one.
+        ("frobnicate", None),
+        ("descr", None),
+    ],
+)
+def test_a_hint_names_what_is_meant(wrong: str, meant: str | None) -> None:
+    assert options.hint(wrong) == ("" if meant is None else f"; did you mean '{meant}'?")

@@ -4,17 +4,32 @@
 from __future__ import annotations
 
 from collections import Counter
+from dataclasses import replace
 from fractions import Fraction
+from itertools import pairwise
 from pathlib import Path
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from lib.ctl.fio_jobs import HEAD, fio, imported, places, plan, tables
+from lib.core.config import core_of
+from lib.core.spekcore import Generator
+from lib.ctl.fio_jobs import (
+    HEAD,
+    fio,
+    imported,
+    issued_by_fio,
+    places,
+    plan,
+    tables,
+)
+from lib.ctl.resolved import DISK
 
 from spekctl.errors import UsageError
 from spekctl.fio import ends, sizes
 from spekctl.fio.plan import Plan
+from spekctl.workload.options import Options
+from spekctl.workload.resolve import resolve
 from spekctl.workload.values import SIZES_MAX
 
 
@@ -146,3 +161,35 @@ def test_each_direction_is_aligned_as_in_fio(
     found = {"read" if each["read"] == "100%" else "write": each["align"] for each in streams}
     assert found == aligned
     assert {each.get("pattern") for each in streams} == {None if repeats else "once"}
+
+
+def mean_of_runs(ios: list[tuple[int, int]]) -> float:
+    """I/Os, (first byte, length), for each that does not follow the one before."""
+    begins = 1 + sum(place + size != after for (place, size), (after, _) in pairwise(ios))
+    return len(ios) / begins
+
+
+@pytest.mark.parametrize(
+    ("options", "within"),
+    [("bs=4k", 0.005), ("bs=16k", 0.005), ("bssplit=4k/50:8k/50", 0.05)],
+)
+def test_runs_have_as_many_ios_as_in_fio(tmp_path: Path, options: str, within: float) -> None:
+    size = 48 << 20
+    words = f"rw=randread:8 norandommap size=48m {options}".split()
+    issued_by_fio(tmp_path, " ".join(f"--{word}" for word in words), size)
+    lines = [line.split() for line in (tmp_path / "log").read_text().splitlines()]
+    of_fio = [(int(line[3]), int(line[4])) for line in lines if line[2:3] == ["read"]]
+    converted = imported(tmp_path, HEAD + "\n".join(words) + "\n")
+    told = any("runs have about 8 I/Os on average" in text for text in converted.differences)
+    assert told == ("bssplit" in options)
+    resolved = resolve(
+        converted.workload, Options(available_cpus=(0,)), [replace(DISK, bytes=size)]
+    )
+    generator = Generator(core_of(resolved), 1)
+    mine = []
+    for _ in range(8192):
+        op = generator.next()
+        generator.complete(int(op.arrival), int(op.at_ns) + 1000)
+        mine.append((int(op.addr), int(op.bytes)))
+    assert mean_of_runs(of_fio) == pytest.approx(8, rel=0.005)
+    assert mean_of_runs(mine) == pytest.approx(8, rel=within)
