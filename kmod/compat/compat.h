@@ -407,6 +407,20 @@ static inline struct sbitmap_queue *spek_compat_queue_tags(struct request_queue 
 }
 
 /**
+ * spek_compat_queue_has_tag() - check whether a request could be allocated on this CPU
+ * @q: request-based queue; the caller holds its usage counter
+ * @opf: operation and flags of the request
+ *
+ * Return: false if all tags are taken. If true, the allocation may still find none.
+ */
+static inline bool spek_compat_queue_has_tag(struct request_queue *q, blk_opf_t opf)
+{
+	const struct sbitmap_queue *tags = spek_compat_queue_tags(q, opf);
+
+	return !tags || sbitmap_weight(&tags->sb) < tags->sb.depth;
+}
+
+/**
  * spek_compat_queue_resume() - request the resume of a suspended device
  * @q: queue of the device
  *

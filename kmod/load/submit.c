@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /* Choosing the back end of a target, with the reason. */
+#include <linux/blk-integrity.h>
 #include <linux/blk-mq.h>
 #include <linux/module.h>
 #include "../compat/series.h"
@@ -8,10 +9,24 @@
 #include "submit.h"
 #include "target.h"
 
-static const struct spek_backend_ops *const backends[] = {
-	[SPEK_BACKEND_MQ] = &spek_backend_mq,
-	[SPEK_BACKEND_SCSI] = &spek_backend_scsi,
-};
+/* Return: the back end that sends requests, for disks with protection information or for others. */
+static const struct spek_backend_ops *mq_of(const struct spek_target *target)
+{
+	return blk_get_integrity(target->handle.bdev->bd_disk) ? &spek_backend_mq_protected :
+								 &spek_backend_mq;
+}
+
+static const struct spek_backend_ops *backend_of(const struct spek_target *target, u32 wanted)
+{
+	switch (wanted) {
+	case SPEK_BACKEND_MQ:
+		return mq_of(target);
+	case SPEK_BACKEND_SCSI:
+		return &spek_backend_scsi;
+	default:
+		return spek_backend_bio_of(target);
+	}
+}
 
 /* For spekctl doctor, which also looks at modules not loaded; empty: auto may choose mq. */
 MODULE_INFO(mq_caveat, SPEK_COMPAT_MQ_CAVEAT);
@@ -41,7 +56,7 @@ static void choose_auto(struct spek_target *target, bool plain)
 		target->backend_reason = why;
 		return;
 	}
-	target->backend = &spek_backend_mq;
+	target->backend = mq_of(target);
 	target->backend_reason = "The device is request-based (blk-mq).";
 }
 
@@ -72,8 +87,7 @@ int spek_backend_choose(struct spek_target *target, u32 wanted, bool polled, boo
 		choose_auto(target, plain);
 		return 0;
 	}
-	target->backend = wanted == SPEK_BACKEND_BIO ? spek_backend_bio_of(target) :
-						       backends[wanted];
+	target->backend = backend_of(target, wanted);
 	target->backend_reason = "The configuration selects it.";
 	if (wanted == SPEK_BACKEND_MQ && *SPEK_COMPAT_MQ_CAVEAT)
 		target->backend_reason = "The configuration selects it. " SPEK_COMPAT_MQ_CAVEAT;

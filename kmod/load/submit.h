@@ -42,6 +42,7 @@ struct spek_backend_ops {
 extern const struct spek_backend_ops spek_backend_bio;
 extern const struct spek_backend_ops spek_backend_bio_nowait;
 extern const struct spek_backend_ops spek_backend_mq;
+extern const struct spek_backend_ops spek_backend_mq_protected;
 extern const struct spek_backend_ops spek_backend_scsi;
 
 int spek_bio_submit(struct spek_part *part);

@@ -6,7 +6,8 @@
  * layer keeps them and sends them later. This path has no splitting, merging, write-back
  * throttling or cgroup limits, which only bios get.
  *
- * Inline where the worker submits is submit_mq.h; submit_mq_rare.c has what happens seldom.
+ * Inline where the worker submits is submit_mq.h; submit_mq_rare.c has what happens seldom, and
+ * submit_mq_protected.c what disks with protection information need.
  *
  * The back end owns a request until it is on the list. From then on the block layer ends its bio,
  * whatever becomes of the request. This thread does not sleep in between, so nothing flushes the
@@ -22,7 +23,13 @@
 #include "submit_mq.h"
 #include "target.h"
 
-static const char *why_unsupported(const struct spek_target *target)
+/**
+ * spek_mq_why_unsupported() - find what keeps back end mq from driving a target
+ * @target: open
+ *
+ * Return: a sentence, or NULL if nothing does.
+ */
+const char *spek_mq_why_unsupported(const struct spek_target *target)
 {
 	struct request_queue *q = bdev_get_queue(target->handle.bdev);
 
@@ -32,8 +39,6 @@ static const char *why_unsupported(const struct spek_target *target)
 		return SPEK_COMPAT_MQ_CAVEAT;
 	if (bdev_is_zoned(target->handle.bdev))
 		return "The device is zoned: writes are ordered above the request path.";
-	if (blk_get_integrity(target->handle.bdev->bd_disk))
-		return "The device carries integrity data, generated above the request path.";
 	return NULL;
 }
 
@@ -51,7 +56,7 @@ const struct spek_backend_ops spek_backend_mq = {
 	.id = SPEK_BACKEND_MQ,
 	.cgroup = false,
 	.plugs = true,
-	.why_unsupported = why_unsupported,
+	.why_unsupported = spek_mq_why_unsupported,
 	.uses_cached_rqs = uses_cached_rqs,
 	.submit = submit,
 	.end_io = spek_part_end_io,

@@ -49,9 +49,9 @@ static inline bool spek_mq_is_one_segment(const struct spek_part *part,
 }
 
 /*
- * All checks of a part on its way to the driver. They need its request: as long as that exists,
- * limits, block size, integrity and the disk don't change, since changing any of them freezes the
- * queue first (for the disk see spek_request_is_late()).
+ * All checks of a part on its way to the driver. They need its request, or the usage counter of
+ * its queue: as long as that is held, limits, block size, integrity and the disk don't change,
+ * since changing any of them freezes the queue first (for the disk see spek_request_is_late()).
  *
  * submit_bio(), submit_bio_noacct() and blk_mq_submit_bio() of Linux 6.1 to 7.3 also look at the
  * following, in this order:
@@ -73,27 +73,29 @@ static inline bool spek_mq_is_one_segment(const struct spek_part *part,
  * - a start or length that is no multiple of the logical block: here, by the block size, which
  *   addresses and sizes were checked against when the target was opened;
  * - limits: here;
- * - integrity: refused when the target is opened; here if it came later, with a format;
+ * - protection information: submit_mq_protected.c, where the disk has it when the target is opened;
+ *   here if it came later, with a format;
  * - merges: REQ_NOMERGE;
  * - inline encryption: bios have no key;
  * - zone write plugging: zoned disks are refused.
+ *
+ * @is_protected, a constant, is true where the caller deals with protection information.
  *
  * Return: segments of the data; 0 if they have to be counted, -EAGAIN if the block layer has to
  * complete the part, -EIO if nothing may be sent
  */
 static __always_inline int spek_mq_check(const struct spek_part *part,
 					 const struct spek_target *target,
-					 const struct request *rq)
+					 struct request_queue *q, bool is_protected)
 {
 	const struct bio *bio = &part->bio;
 	const struct block_device *bdev = bio->bi_bdev;
-	struct request_queue *q = rq->q;
 
 	if (unlikely(spek_request_is_late(bdev)) ||
 	    unlikely(bio_end_sector(bio) > bdev->bd_nr_sectors) ||
 	    unlikely(q->limits.logical_block_size != target->logical_block))
 		return -EIO;
-	if (unlikely(blk_integrity_queue_supports_integrity(q)))
+	if (!is_protected && unlikely(blk_integrity_queue_supports_integrity(q)))
 		return -EAGAIN;
 	if (unlikely(bio->bi_opf & SPEK_COMPAT_REQ_ATOMIC) &&
 	    !spek_request_takes_atomic(q, part, target))
@@ -132,7 +134,7 @@ static __always_inline int spek_mq_submit(struct spek_part *part,
 	rq = spek_mq_alloc(part, target);
 	if (IS_ERR(rq))
 		return spek_mq_submit_nothing(part, PTR_ERR(rq));
-	verdict = spek_mq_check(part, target, rq);
+	verdict = spek_mq_check(part, target, rq->q, false);
 	if (unlikely(verdict <= 0))
 		return spek_mq_submit_checked(part, rq, plug, verdict);
 	spek_mq_add_to_plug(part, target, rq, plug, 1);

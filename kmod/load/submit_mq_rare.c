@@ -105,6 +105,32 @@ void spek_mq_flush_plug(struct blk_plug *plug)
 }
 
 /**
+ * spek_mq_count_segments() - count the segments of a part that is not plainly one
+ * @part: armed
+ * @lim: limits of its queue, which can't change now
+ *
+ * Return: segments; -EAGAIN if it is not one request.
+ */
+int spek_mq_count_segments(const struct spek_part *part, const struct queue_limits *lim)
+{
+	sector_t sector = part->bio.bi_iter.bi_sector + part->target->start_sector;
+
+	return count_segments(&part->bio, lim, sector) ?: -EAGAIN;
+}
+
+/**
+ * spek_mq_turn_away() - complete a part that can't be sent as a request
+ * @part: armed; nothing of its queue is held
+ * @verdict: of spek_mq_check() or spek_mq_count_segments(), negative
+ *
+ * Return: see struct spek_backend_ops.
+ */
+int spek_mq_turn_away(struct spek_part *part, int verdict)
+{
+	return verdict == -EIO ? fail_part(part) : resubmit_part(part);
+}
+
+/**
  * spek_mq_submit_checked() - send a part that is not plainly one request, if it can be sent
  * @part: armed
  * @rq: its request
@@ -116,19 +142,14 @@ void spek_mq_flush_plug(struct blk_plug *plug)
 int spek_mq_submit_checked(struct spek_part *part, struct request *rq, struct blk_plug *plug,
 			   int verdict)
 {
-	u32 nr_segments;
-
-	if (!verdict) {
-		nr_segments = count_segments(&part->bio, &rq->q->limits,
-					     part->bio.bi_iter.bi_sector +
-					     part->target->start_sector);
-		if (nr_segments) {
-			spek_mq_add_to_plug(part, part->target, rq, plug, nr_segments);
-			return 0;
-		}
+	if (!verdict)
+		verdict = spek_mq_count_segments(part, &rq->q->limits);
+	if (verdict > 0) {
+		spek_mq_add_to_plug(part, part->target, rq, plug, verdict);
+		return 0;
 	}
 	blk_mq_free_request(rq);
-	return verdict == -EIO ? fail_part(part) : resubmit_part(part);
+	return spek_mq_turn_away(part, verdict);
 }
 
 /**

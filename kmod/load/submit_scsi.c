@@ -19,7 +19,12 @@
  * and fails WRITE ATOMIC(16) with an invalid field.
  *
  * A disk that keeps protection information which its host adapter doesn't transfer (DIF without
- * DIX) generates and checks it by itself: RDPROTECT and WRPROTECT are 0.
+ * DIX) generates and checks it by itself: RDPROTECT and WRPROTECT are 0. One whose adapter does
+ * (DIX) is refused. What the adapter shall do with the information (scsi_cmnd.prot_op: pass,
+ * insert or strip) is for sd alone to say: scsi_prepare_cmd() sets it to SCSI_PROT_NORMAL for all
+ * commands, after which there is no way in for those that are passed through. Without that,
+ * RDPROTECT or WRPROTECT of 1 have the disk transfer 8 bytes for each block that nobody takes or
+ * gives; and with 0, scsi_debug leaves the information of a block as it is when it is written.
  *
  * The back end owns a request from its allocation to blk_insert_cloned_request(), and again in its
  * end_io. In between, the block layer ends the slot's bio, which has no bi_end_io: the sense data
@@ -86,7 +91,7 @@ static const char *why_unsupported(const struct spek_target *target)
 	if (sdev->type != TYPE_DISK)
 		return "The SCSI device is not a disk and may not support READ(16).";
 	if (blk_get_integrity(bdev->bd_disk))
-		return "The device carries integrity data, generated above the SCSI layer.";
+		return "Passed-through commands can't carry the device's protection information.";
 	if (sdev->sector_size != target->logical_block)
 		return "The SCSI device and its disk don't agree on the logical block size.";
 	if ((target->start_sector << SECTOR_SHIFT) & (target->logical_block - 1))

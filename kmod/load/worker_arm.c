@@ -17,6 +17,7 @@
 #include "config.h"
 #include "outcome.h"
 #include "room.h"
+#include "submit.h"
 #include "verify.h"
 #include "worker_arm.h"
 #include "worker_issue.h"
@@ -25,10 +26,14 @@
 
 /* ---- limits ---- */
 
-/* Return: true if the submission of reads and writes may sleep, see submit_bio.c */
-static bool bios_may_wait(const struct spek_target *target)
+/*
+ * Return: true if the submission of reads and writes may sleep, see submit_bio.c and
+ * submit_mq_protected.c
+ */
+static bool may_sleep(const struct spek_target *target)
 {
-	return target->backend->id == SPEK_BACKEND_BIO && !target->nowait;
+	return target->backend == &spek_backend_mq_protected ||
+	       (target->backend->id == SPEK_BACKEND_BIO && !target->nowait);
 }
 
 static void init_lane(struct spek_lane *lane, struct spek_worker *w,
@@ -45,7 +50,7 @@ static void init_lane(struct spek_lane *lane, struct spek_worker *w,
 		lane->opf[dir] = spek_target_opf(lane->target, dir);
 	lane->may_sleep = false;
 	for (i = 0; i < asu->nr_extents; i++)
-		lane->may_sleep |= bios_may_wait(&w->issue.targets[asu->extent[i].target]);
+		lane->may_sleep |= may_sleep(&w->issue.targets[asu->extent[i].target]);
 	lane->plain_end = 0;
 	/* What is stamped, waits for zones, or has hints or own data takes more than its parts. */
 	if (!w->verify && !w->zone_gate && !w->hints && !w->contents && asu->nr_extents == 1 &&

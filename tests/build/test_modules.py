@@ -140,6 +140,7 @@ ANSWERS: dict[str, tuple[str, str | None]] = {
     "genl_mcast_flags": ("6.1", None),  # v6.8, and stable kernels since 6.1.68
     "holder_ops": ("6.5", None),
     "hrtimer_setup": ("6.13", None),
+    "integrity_action": ("7.1", None),
     "irq_stat_counts": ("7.2", None),
     "mark_dead_surprise": ("6.6", None),
     "plug_time": ("6.9", None),

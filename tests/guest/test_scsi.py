@@ -220,7 +220,7 @@ def test_a_device_on_a_scsi_disk_is_none(controller: Controller) -> None:
     ("options", "why"),
     [
         ({"zbc": "managed", "zone_size_mb": 8}, "zoned"),
-        ({"dif": 1, "dix": 1}, "integrity data"),
+        ({"dif": 1, "dix": 1}, "protection information"),
         ({"ptype": 7}, "not a disk"),
     ],
     ids=["zoned", "protected", "optical"],

@@ -285,13 +285,18 @@ def nvme_with_poll_queues(number: int) -> Iterator[str]:
 
 # linux/nvme_ioctl.h, NVM Express Base Specification, Format NVM
 NVME_IOCTL_ADMIN_CMD, NVME_FORMAT = 0xC0484E41, 0x80
-NVME_FORMATS = {512: 0, 4096: 4}  # QEMU's, those without metadata
+NVME_FORMATS = {512: 0, 4096: 4}  # QEMU's, those without metadata; the next has 8 bytes
 
 
-def format_nvme(node: str, block: int) -> None:
+def format_nvme(node: str, block: int, metadata: bool = False, protection: int = 0) -> None:
     """Another logical block for an emulated NVMe disk, behind the back of whoever uses it. It does
-    not hold what it held."""
+    not hold what it held.
+
+    @metadata: 8 bytes for each block, in a buffer of their own
+    @protection: type of protection information that they are; 0: none
+    """
     controller = (Path("/sys/class/block", Path(node).name) / "device").resolve().name
-    command = struct.pack("=B3xI32xI28x", NVME_FORMAT, 1, NVME_FORMATS[block])
+    how = NVME_FORMATS[block] + metadata | protection << 5
+    command = struct.pack("=B3xI32xI28x", NVME_FORMAT, 1, how)
     with open(f"/dev/{controller}", "rb", buffering=0) as device:
         fcntl.ioctl(device, NVME_IOCTL_ADMIN_CMD, bytearray(command))

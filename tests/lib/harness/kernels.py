@@ -25,6 +25,7 @@ NEWEST_FILES = (
     "test_plumbing.py",
     "test_device_agrees.py",
     "test_submission.py",
+    "test_protection.py",
     "test_safety_matrix.py",
     "test_drive.py",
 )
