@@ -45,7 +45,7 @@ static int read_or_write(struct spek_unit *unit, struct scsi_cmnd *cmd,
 		return 0;
 	}
 	err = spek_store_write(&unit->store, request->lba, scsi_sglist(cmd), scsi_sg_count(cmd),
-			       bytes, is_permanent(unit, request));
+			       bytes, is_permanent(unit, request), request->atomic);
 	/* What a thinly provisioned disk says: the block layer makes ENOSPC of it. */
 	if (err == -ENOSPC) {
 		spek_scsi_refuse(request, SPEK_SCSI_DATA_PROTECT, SPEK_SCSI_ALLOCATION_FAILED);

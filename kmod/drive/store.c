@@ -11,6 +11,10 @@
  *
  * A flush or the begin of tracking in the middle of a write has made its first pages permanent: so
  * the other ones become permanent too, and a cut loses all of a write or nothing.
+ *
+ * A write that must be whole has all its pages, and the copies of them, before it changes a byte:
+ * without memory for one of them it changes nothing. Only an unmap of the same blocks at the same
+ * time can take a page away again.
  */
 #include <linux/blkdev.h>
 #include <linux/gfp.h>
@@ -298,6 +302,34 @@ void spek_store_cut(struct spek_store *store, bool tears)
 	spek_store_flush(store);
 }
 
+/*
+ * Make all pages that a write needs, which fails, if at all, before anything is written. Those that
+ * were made then stay, as zeroes. Return: 0 or a negative errno
+ */
+static int prepare(struct spek_store *store, u64 at, u64 end, bool permanent, unsigned long epoch)
+{
+	unsigned long index, last = (end - 1) >> PAGE_SHIFT;
+	int err = 0;
+
+	for (index = at >> PAGE_SHIFT; !err && index <= last; index++) {
+		struct page *page;
+
+		rcu_read_lock();
+		page = writable_page(store, index);
+		if (IS_ERR(page)) {
+			err = PTR_ERR(page);
+		} else if (READ_ONCE(store->tracks) && !permanent) {
+			spin_lock_bh(&store->lock);
+			/* Else the write has become permanent, see write_tracked(). */
+			if (store->tracks && store->epoch == epoch)
+				err = keep_permanent(store, page, index);
+			spin_unlock_bh(&store->lock);
+		}
+		rcu_read_unlock();
+	}
+	return err;
+}
+
 /**
  * spek_store_write() - keep what is written
  * @store: initialised
@@ -306,12 +338,14 @@ void spek_store_cut(struct spek_store *store, bool tears)
  * @entries: number of its entries
  * @bytes: number of bytes
  * @permanent: a power cut does not lose it
+ * @whole: write all or nothing
  *
  * Context: any but hard interrupt; does not sleep.
- * Return: 0; -ENOSPC at a limit, -ENOMEM for now; a part may have been written then.
+ * Return: 0; -ENOSPC at a limit, -ENOMEM for now; unless @whole is set, a part may have been
+ * written then.
  */
 int spek_store_write(struct spek_store *store, u64 lba, struct scatterlist *list, u32 entries,
-		     u64 bytes, bool permanent)
+		     u64 bytes, bool permanent, bool whole)
 {
 	/* Pairs with spek_store_track(). */
 	unsigned long epoch = smp_load_acquire(&store->epoch);
@@ -321,6 +355,10 @@ int spek_store_write(struct spek_store *store, u64 lba, struct scatterlist *list
 
 	if (store->discards)
 		return 0;
+	if (whole)
+		err = prepare(store, at, end, permanent, epoch);
+	if (err)
+		return err;
 	sg_miter_start(&iter, list, entries, SG_MITER_ATOMIC | SG_MITER_FROM_SG);
 	while (!err && at < end && sg_miter_next(&iter)) {
 		size_t done = 0;

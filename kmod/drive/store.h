@@ -45,7 +45,7 @@ void spek_store_exit(void);
 bool spek_store_reserve(u64 bytes);
 void spek_store_unreserve(u64 bytes);
 int spek_store_write(struct spek_store *store, u64 lba, struct scatterlist *list, u32 entries,
-		     u64 bytes, bool permanent);
+		     u64 bytes, bool permanent, bool whole);
 void spek_store_flush(struct spek_store *store);
 void spek_store_track(struct spek_store *store, bool tracks);
 void spek_store_cut(struct spek_store *store, bool tears);

@@ -54,6 +54,7 @@ from spekctl.kernel.gen.spek_drive import Cmd, DriveState, Fault
 pytestmark = pytest.mark.usefixtures("drive_module")
 
 MS, SECOND = 10**6, 10**9
+DATA_PROTECT = 7
 # make drives sends a million.
 COMMANDS = int(os.environ.get("SPEK_SCSI_COMMANDS", "150"))
 SECTORS = 524_800
@@ -500,6 +501,29 @@ def test_full_memory_is_no_space(drives: Drives) -> None:
 
         assert caught.value.errno == errno.ENOSPC
         assert read(fd, 0, 4096) == b"x" * 4096
+
+
+@pytest.mark.parametrize("tracks", [False, True], ids=["plain", "tracked"])
+def test_an_atomic_write_without_space_writes_nothing(drives: Drives, tracks: bool) -> None:
+    """Of a plain one the part that fits is there. A drive that loses what it caches needs copies of
+    what was there, too."""
+    room = 64 << 10
+    cdb = bytes([0x9C, 0]) + (128 - 8).to_bytes(8, "big") + bytes([0, 0, 0, 32, 0, 0])
+    cdb_plain = bytes([0x8A, 0]) + (128 - 8).to_bytes(8, "big") + (32).to_bytes(4, "big") + bytes(2)
+    with (
+        modelled(drives, store_bytes=room, atomic_sectors=32) as disk,
+        direct(disk.node) as fd,
+        Socket(spek_drive) as nl,
+    ):
+        os.pwritev(fd, [aligned(b"x" * room)], 0)
+        if tracks:
+            nl.ask(Cmd.DRIVE_SET, id=disk.drive, fault=[{"kind": int(Fault.FLUSH_IGNORED)}])
+        whole = send(disk.node, cdb, data=b"y" * (16 << 10))
+        assert whole.code[0] == DATA_PROTECT
+        assert read(fd, room - 4096, 8192) == b"x" * 4096 + bytes(4096)
+        part = send(disk.node, cdb_plain, data=b"y" * (16 << 10))
+        assert part.code[0] == DATA_PROTECT
+        assert read(fd, room - 4096, 8192) == b"y" * 4096 + bytes(4096)
 
 
 def test_faults_fail_what_they_are_about(drives: Drives) -> None:

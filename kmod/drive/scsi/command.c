@@ -180,8 +180,9 @@ static int decode_transfer(const struct spek_scsi_unit *unit, const u8 *cdb, u32
 	if (request->sectors > SPEK_SCSI_MAX_SECTORS)
 		return spek_scsi_refuse_field(request, SPEK_SCSI_INVALID_FIELD,
 					      bytes == TWELVE ? 6 : 10, 7);
+	request->atomic = cdb[0] == WRITE_ATOMIC;
 	/* The upper half of the length is a boundary here, which must be 0. */
-	if (cdb[0] == WRITE_ATOMIC && request->sectors > unit->atomic_sectors)
+	if (request->atomic && request->sectors > unit->atomic_sectors)
 		return spek_scsi_refuse_field(request, SPEK_SCSI_INVALID_FIELD, 12, 7);
 	return 0;
 }

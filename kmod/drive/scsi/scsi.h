@@ -245,6 +245,7 @@ enum spek_scsi_power {
  * @lba: first sector
  * @sectors: number of sectors; may be 0, and then nothing is transferred
  * @fua: the data must reach the medium before the status
+ * @atomic: all of the data must be written, or nothing
  * @length: allocation length or parameter list length
  * @page: page code of INQUIRY, MODE SENSE, LOG SENSE
  * @subpage: subpage of the latter two
@@ -269,6 +270,7 @@ struct spek_scsi_request {
 	u64 lba;
 	u32 sectors;
 	bool fua;
+	bool atomic;
 	u32 length;
 	u8 page;
 	u8 subpage;

@@ -64,7 +64,7 @@ void scsi_done(struct scsi_cmnd *cmd)
 }
 
 int spek_store_write(struct spek_store *store, u64 lba, struct scatterlist *list, u32 entries,
-		     u64 bytes, bool permanent)
+		     u64 bytes, bool permanent, bool whole)
 {
 	u64 kind = draw(50);
 

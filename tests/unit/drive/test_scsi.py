@@ -119,6 +119,7 @@ def test_reads_name_their_sectors(unit: Unit, cdb: bytes, lba: int, sectors: int
 
 def test_fua_is_seen(unit: Unit) -> None:
     assert unit.command(read_ten(0, 8, 0x08)).request.fua
+    assert not unit.command(read_ten(0, 8, 0x08)).request.atomic
 
 
 @pytest.mark.parametrize(
@@ -385,6 +386,7 @@ def test_only_a_unit_with_atomic_writes_has_the_command(core: Core) -> None:
     done = atomic.command(write(32))
     assert done.action == core[1].SPEK_SCSI_WRITE
     assert (done.request.lba, done.request.sectors, done.request.fua) == (4096, 32, True)
+    assert done.request.atomic
     assert atomic.command(write(33)).field == (12, 7)
     assert atomic.command(write(8, boundary=1)).field == (11, 0)
 
